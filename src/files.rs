@@ -15,7 +15,6 @@ mod inspect;
 mod legacy;
 mod listing;
 mod literal;
-mod living;
 mod npy;
 mod npz;
 mod parts;
@@ -25,6 +24,7 @@ mod records;
 mod safetensors;
 mod shards;
 mod source;
+mod values;
 
 pub use atomic::{COMMON, PRIVATE, Temporary, replace, temporary};
 pub use checkpoint::{Location, Options, load, save, write};
@@ -32,9 +32,9 @@ pub use contents::Contents;
 pub use convert::convert;
 pub use diff::{Differences, diff};
 pub use format::{Input, contents, load_any, save_as};
-pub use living::contents_of;
 pub use safetensors::{load as load_safetensors, save as save_safetensors};
 pub use source::{Source, read_whole, write_whole};
+pub use values::contents_of;
 
 /// What everything here gives.
 pub use crate::tensor::Result;

@@ -17,6 +17,7 @@ pub mod memory;
 mod memory_format;
 pub mod names;
 pub mod parallel;
+pub mod quantized_block;
 pub mod rehearsal;
 mod spare;
 mod step;

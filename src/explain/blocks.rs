@@ -4,6 +4,7 @@
 use super::bytes::decode_bytes;
 use super::element::exact;
 use super::scene::{Block as Piece, Ink, Lane, Scene, Span, Strip, Table, counted, span};
+use crate::tensor::quantized_block::{Element, Factor, Holds, Minimum, Part, Place, Role};
 use crate::tensor::{DType, Scalar};
 
 /// A block, taken apart.
@@ -13,72 +14,9 @@ pub struct Block {
     pub bytes: Vec<u8>,
     /// The number of its elements.
     pub count: usize,
-    pub parts: Vec<Part>,
+    pub parts: &'static [Part],
     /// The first of its elements, which share a scale and a minimum.
     pub elements: Vec<Element>,
-    pub scale: Factor,
-    pub minimum: Option<Minimum>,
-}
-
-/// Neighbouring bytes.
-pub struct Part {
-    pub name: &'static str,
-    pub nbytes: usize,
-    pub role: Role,
-    pub holds: Holds,
-    pub about: &'static str,
-}
-
-/// What bytes are for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Role {
-    Scale,
-    Minimum,
-    /// Factors of the two.
-    Factors,
-    Numbers,
-}
-
-/// How bytes are read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Holds {
-    Float16,
-    /// Numbers of so many bits, the first in the lowest bits.
-    Bits(u32),
-    Int8,
-    /// Numbers whose bits do not lie together.
-    Packed,
-}
-
-/// An element, and what it is made of.
-pub struct Element {
-    /// Its bits, the lower ones first.
-    pub places: Vec<Place>,
-    /// The number that they are, and what is taken off it.
-    pub stored: i32,
-    pub offset: i32,
-    pub value: f32,
-}
-
-/// Bits of a byte, from the lowest on.
-#[derive(Clone, Copy)]
-pub struct Place {
-    pub byte: usize,
-    pub shift: u32,
-    pub width: u32,
-}
-
-/// A float16, and the number that it is multiplied by, if there is one.
-#[derive(Clone, Copy)]
-pub struct Factor {
-    pub whole: f32,
-    pub times: Option<i32>,
-}
-
-#[derive(Clone, Copy)]
-pub enum Minimum {
-    Added(Factor),
-    TakenOff(Factor),
 }
 
 impl Role {
@@ -99,7 +37,7 @@ impl Block {
         let (elements, bytes) = (counted(self.count as u64, "element"), counted(self.bytes.len() as u64, "byte"));
         scene.facts(vec![("holds".to_owned(), span(Ink::Plain, format!("{elements} in {bytes}, {bits} bits each")))]);
         let (mut start, mut is_cut) = (0, false);
-        for part in &self.parts {
+        for part in self.parts {
             let end = start + part.nbytes;
             let range =
                 if part.nbytes == 1 { format!("byte {start}") } else { format!("bytes {start} to {}", end - 1) };
@@ -124,7 +62,7 @@ impl Block {
         let count = |number: usize| counted(number as u64, "element");
         let mut scene = Scene::new(format!("{}: {}", self.title, count(self.count)));
         let (mut facts, mut start) = (Vec::new(), 0);
-        for part in &self.parts {
+        for part in self.parts {
             if let Holds::Float16 = part.holds {
                 let value = float16(self.bytes.get(start..start + part.nbytes).unwrap_or_default());
                 facts.push((part.name.to_owned(), span(part.role.ink(), format!("{value}, {}", part.about))));
@@ -133,12 +71,16 @@ impl Block {
         }
         let mut product = |name: &str, ink, factor: Factor, of: &str| {
             if let Some(times) = factor.times {
-                let text = format!("{of} * {times} = {}", float32(factor.whole * times as f32));
+                let text = format!("{of} * {times} = {}", float32(factor.value()));
                 facts.push((name.to_owned(), span(ink, text)));
             }
         };
-        product("scale", Role::Scale.ink(), self.scale, "d");
-        let rule = match self.minimum {
+        let Some(first) = self.elements.first() else {
+            scene.facts(facts);
+            return scene;
+        };
+        product("scale", Role::Scale.ink(), first.scale, "d");
+        let rule = match first.minimum {
             None => "",
             Some(Minimum::Added(_)) => " + m",
             Some(Minimum::TakenOff(minimum)) => {
@@ -146,7 +88,7 @@ impl Block {
                 " - minimum"
             }
         };
-        let scale = if self.scale.times.is_some() { "scale" } else { "d" };
+        let scale = if first.scale.times.is_some() { "scale" } else { "d" };
         facts.push(("value".to_owned(), span(Ink::Plain, format!("{scale} * number{rule}, in float32"))));
         scene.facts(facts);
         scene.heading(format!("The first {}", count(self.elements.len())));
@@ -159,7 +101,7 @@ impl Block {
 
     /// The bytes that the first elements lie in, each bit with the letter of its element.
     fn bits_of_the_first(&self) -> Strip {
-        let mut places: Vec<usize> = self.elements.iter().flat_map(|element| &element.places).map(|p| p.byte).collect();
+        let mut places: Vec<usize> = self.elements.iter().flat_map(Element::places).map(|place| place.byte).collect();
         places.sort_unstable();
         places.dedup();
         let mut lanes = [Lane::ruler("byte"), Lane::framed("hex"), Lane::framed("bits"), Lane::framed("element")];
@@ -189,8 +131,8 @@ impl Block {
 
     /// The first element that a bit belongs to.
     fn owner(&self, byte: usize, bit: u32) -> Option<usize> {
-        let has = |place: &Place| place.byte == byte && (place.shift..place.shift + place.width).contains(&bit);
-        self.elements.iter().position(|element| element.places.iter().any(has))
+        let has = |place: Place| place.byte == byte && (place.shift..place.shift + place.width).contains(&bit);
+        self.elements.iter().position(|element| element.places().any(has))
     }
 }
 
@@ -234,7 +176,7 @@ impl Part {
 
 impl Element {
     fn row(&self, at: usize) -> Vec<Span> {
-        let place = |place: &Place| {
+        let place = |place: Place| {
             let bits = match (place.shift, place.width) {
                 (0, 8) => String::new(),
                 (bit, 1) => format!(" bit {bit}"),
@@ -242,7 +184,7 @@ impl Element {
             };
             format!("+{}{bits}", place.byte)
         };
-        let places = self.places.iter().map(place).collect::<Vec<_>>().join(", ");
+        let places = self.places().map(place).collect::<Vec<_>>().join(", ");
         let number = match self.offset {
             0 => self.stored.to_string(),
             offset => format!("{} - {offset} = {}", self.stored, self.stored - offset),
@@ -251,7 +193,7 @@ impl Element {
             span(Ink::Label, format!("{} {at}", letter(at))),
             span(Ink::Plain, places),
             span(Role::Numbers.ink(), number),
-            span(Ink::Plain, float32(self.value)),
+            span(Ink::Plain, float32(self.value())),
         ]
     }
 }
@@ -271,21 +213,24 @@ mod tests {
 
     /// A block of four numbers of four bits.
     fn block() -> Block {
+        const fn part(name: &'static str, role: Role, holds: Holds) -> Part {
+            Part { name, nbytes: 2, role, holds, about: "what it is" }
+        }
+        const PARTS: &[Part] = &[part("d", Role::Scale, Holds::Float16), part("qs", Role::Numbers, Holds::Bits(4))];
         let element = |byte, shift, stored| Element {
-            places: vec![Place { byte, shift, width: 4 }],
+            low: Place { byte, shift, width: 4 },
+            high: None,
             stored,
             offset: 8,
-            value: 0.5 * (stored - 8) as f32,
+            scale: Factor { whole: 0.5, times: None },
+            minimum: None,
         };
-        let part = |name, role, holds| Part { name, nbytes: 2, role, holds, about: "what it is" };
         Block {
             title: "T of 'w'".to_owned(),
             bytes: vec![0x00, 0x38, 0x9b, 0x37],
             count: 4,
-            parts: vec![part("d", Role::Scale, Holds::Float16), part("qs", Role::Numbers, Holds::Bits(4))],
+            parts: PARTS,
             elements: vec![element(2, 0, 11), element(3, 0, 7)],
-            scale: Factor { whole: 0.5, times: None },
-            minimum: None,
         }
     }
 

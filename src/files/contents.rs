@@ -144,8 +144,8 @@ impl Elements {
         let numbers = packed.len() / blocks.nbytes * blocks.count;
         let storage = Storage::unwritten(numbers.saturating_mul(size_of::<f32>()), Device::CPU)?;
         let take_apart = blocks.taking_apart()?;
-        writing(&*storage.data()?, 0..numbers, |numbers: &mut [f32]| take_apart(&packed, numbers));
-        Ok(storage)
+        let taken = writing(&*storage.data()?, 0..numbers, |numbers: &mut [f32]| take_apart(&packed, numbers));
+        taken.ok_or_else(|| Error::runtime("there is no memory to take blocks apart into")).map(|()| storage)
     }
 }
 
@@ -313,6 +313,14 @@ pub fn shown(name: &str) -> String {
         return "(all)".to_owned();
     }
     name.chars().flat_map(|c| if c.is_control() { c.escape_default().collect() } else { vec![c] }).collect()
+}
+
+/// The maximum depth of nested containers.
+pub const DEEPEST: usize = 200;
+
+/// The name of what stands under a key of a dictionary.
+pub fn under(name: &str, key: &str) -> String {
+    if name.is_empty() { key.to_owned() } else { format!("{name}.{key}") }
 }
 
 /// A number of things.

@@ -3,12 +3,12 @@
 
 use super::archive::Body;
 use super::checkpoint::{folder_of, replacing, write_bodies};
-use super::contents::{Contents, Elements, Entry, count, shown};
+use super::contents::{Contents, DEEPEST, Elements, Entry, count, shown};
 use super::format::{Input, Target, target};
-use super::living::contents_of;
 use super::npz::Array;
-use super::parts::Part;
+use super::parts::{Part, box_of};
 use super::safetensors::Outgoing;
+use super::values::contents_of;
 use super::{gguf, npy, npz, safetensors};
 use crate::bail;
 use crate::ops::copy;
@@ -212,13 +212,7 @@ fn put_together(parts: &[Part], sizes: &Dims) -> Result<View> {
     let whole = View::unwritten(sizes, dtype, Device::CPU)?;
     for part in parts {
         let view = part.reader()?.block(&[])?;
-        let steps = part.offsets.iter().zip(whole.strides());
-        let layout = Layout {
-            sizes: part.layout.sizes.clone(),
-            strides: whole.layout.strides.clone(),
-            offset: steps.fold(0, |offset, (at, stride)| offset + at * stride),
-        };
-        copy::copy_into(&whole.with_layout(layout), &view)?;
+        copy::copy_into(&box_of(&whole, &part.offsets, &part.layout.sizes), &view)?;
     }
     Ok(whole)
 }
@@ -258,7 +252,6 @@ impl Promised {
 
     /// The same value, its floats in another dtype. What shared a storage shares the one that stands for it.
     fn recast(&mut self, value: &Value, depth: usize) -> Result<Value> {
-        const DEEPEST: usize = 200;
         if depth > DEEPEST {
             bail!(RecursionError, "maximum recursion depth exceeded: the file nests its containers too deeply");
         }

@@ -6,8 +6,9 @@ mod cover;
 mod metadata;
 
 use super::checkpoint::{self, Checkpoint, Options};
-use super::contents::{Bytes, Contents, Elements, Entry, Piece as Part, Plain, shown};
+use super::contents::{Bytes, Contents, Elements, Entry, Piece as Part, Plain, shown, under};
 use super::listing;
+use super::parts::box_of;
 use super::source::Source;
 use crate::bail;
 use crate::ops::copy;
@@ -104,13 +105,7 @@ impl Folder {
         let whole = View::unwritten(sizes, dtype, Device::CPU)?;
         for piece in pieces {
             interrupt::check()?;
-            let steps = piece.offsets.iter().zip(whole.strides());
-            let layout = Layout {
-                sizes: piece.sizes.clone(),
-                strides: whole.layout.strides.clone(),
-                offset: steps.fold(0, |offset, (at, stride)| offset + at * stride),
-            };
-            copy::copy_into(&whole.with_layout(layout), &self.piece(piece, dtype, mapped)?)?;
+            copy::copy_into(&box_of(&whole, &piece.offsets, &piece.sizes), &self.piece(piece, dtype, mapped)?)?;
         }
         Ok(Value::from(whole))
     }
@@ -132,7 +127,7 @@ impl Folder {
         let below = |inner: String| match inner.chars().next() {
             None => name.to_owned(),
             Some('[' | '(') => format!("{name}{inner}"),
-            Some(_) => format!("{name}.{inner}"),
+            Some(_) => under(name, &inner),
         };
         let first = contents.storages.len();
         for (index, mut held) in inner.storages.into_iter().enumerate() {
@@ -259,8 +254,7 @@ pub fn contents(folder: &str) -> Result<Contents> {
 /// The name of what stands where a path leads, as in the reports on other files.
 fn name_of(path: &[Step]) -> String {
     path.iter().fold(String::new(), |name, step| match step {
-        Step::Key(key) if name.is_empty() => key.to_string(),
-        Step::Key(key) => format!("{name}.{key}"),
+        Step::Key(key) => under(&name, key),
         Step::Index(index) => format!("{name}[{index}]"),
     })
 }

@@ -7,7 +7,7 @@ mod blocks;
 mod metadata;
 
 pub use block_tensor::BlockTensor;
-pub use blocks::{BlockType, Element, Factor, Holds, Minimum, Part, Place, Role};
+pub use blocks::BlockType;
 
 use super::contents::{Blocks, Bytes, Contents, Elements, Plain};
 use super::source::Source;

@@ -1,16 +1,15 @@
 //! The tensors of a checkpoint, each under the name of its place within the dictionaries and lists around it.
 
 use super::checkpoint::{Checkpoint, Data};
-use super::contents::{Bytes, Contents, Elements, Entry, Held, Plain, count, scale_of_all, scales_of_each};
+use super::contents::{
+    Bytes, Contents, DEEPEST, Elements, Entry, Held, Plain, count, scale_of_all, scales_of_each, under,
+};
 use super::pickle::{Array, Class, Id, Node, Pickled, Saved, Scale, Shown};
 use crate::bail;
 use crate::tensor::{DType, Layout, Result};
 use std::cell::RefCell;
 use std::collections::HashSet;
 use std::rc::Rc;
-
-/// The maximum depth of nested containers.
-const DEEPEST: usize = 200;
 
 /// Characters of all names together. A file can make them much longer than itself.
 const MOST_OF_NAMES: usize = 64 << 20;
@@ -155,8 +154,7 @@ impl Walk<'_> {
     /// The name of what stands under a key.
     fn below(&self, name: &str, key: Id) -> String {
         match self.pickled.node(key) {
-            Node::Str(key) if name.is_empty() => key.to_string(),
-            Node::Str(key) => format!("{name}.{key}"),
+            Node::Str(key) => under(name, key),
             Node::Int(key) => format!("{name}[{key}]"),
             Node::Long(key) => format!("{name}[{key}]"),
             _ => format!("{name}[…]"),

@@ -130,11 +130,12 @@ impl Part {
         if let Elements::Plain(dtype) = self.elements
             && let Some((run, dims)) = run_of(&self.layout)
             && run.saturating_mul(dtype.itemsize()) >= RUN
-            && let opened @ Opened::File(..) = self.open(0)?
+            && let Opened::File(file, first) = self.open(0)?
         {
-            return Ok(Reader { part: self, from: From::Runs { opened, dtype, dims } });
+            let window = Window::File(file, first);
+            return Ok(Reader { part: self, access: Access::Runs { window, dtype, dims } });
         }
-        Ok(Reader { part: self, from: From::Mapping(self.view()?) })
+        Ok(Reader { part: self, access: Access::View(self.view()?) })
     }
 
     /// Hands over the elements in their order, at most `most` of them at a time, until `body` gives false.
@@ -169,15 +170,15 @@ impl Part {
 /// Takes boxes out of a part.
 pub struct Reader<'p> {
     part: &'p Part,
-    from: From<'p>,
+    access: Access<'p>,
 }
 
 /// Where a reader takes them from.
-enum From<'p> {
+enum Access<'p> {
     /// The file: the dimensions from this one on lie in a row that is worth a call.
-    Runs { opened: Opened<'p>, dtype: DType, dims: usize },
+    Runs { window: Window<'p>, dtype: DType, dims: usize },
     /// The mapping, or memory.
-    Mapping(View),
+    View(View),
 }
 
 impl Reader<'_> {
@@ -186,9 +187,9 @@ impl Reader<'_> {
     /// # Errors
     /// RuntimeError where the bytes cannot be had; KeyboardInterrupt.
     pub fn block(&self, part: Block) -> Result<View> {
-        let (opened, dtype, dims) = match &self.from {
-            From::Mapping(view) => return Ok(view.with_layout(within(&view.layout, part))),
-            From::Runs { opened, dtype, dims } => (opened, *dtype, *dims),
+        let (window, dtype, dims) = match &self.access {
+            Access::View(view) => return Ok(view.with_layout(within(&view.layout, part))),
+            Access::Runs { window, dtype, dims } => (*window, *dtype, *dims),
         };
         let wanted = within(&self.part.layout, part);
         let count = usize::try_from(wanted.numel()).unwrap_or(usize::MAX);
@@ -204,18 +205,19 @@ impl Reader<'_> {
             offset: wanted.offset,
         };
         let starts: Vec<usize> = starts.offsets().map(|start| start as usize).collect();
-        let window = match opened {
-            Opened::File(file, first) => Window::File(file, *first),
-            Opened::Memory(..) => bail!(RuntimeError, "runs are read from files"),
-        };
         let read = writing(&*storage.data()?, 0..nbytes, |bytes: &mut [u8]| {
             let mut runs = bytes.chunks_exact_mut(run.saturating_mul(itemsize).max(1)).zip(&starts);
             runs.try_for_each(|(bytes, start)| window.read(start.saturating_mul(itemsize), bytes))
         });
-        read.unwrap_or(Ok(()))?;
+        read.ok_or_else(lost)??;
         let (conj, neg) = (self.part.conj, self.part.neg);
         Ok(View { storage, layout: Layout::contiguous(&wanted.sizes), dtype, conj, neg, form: None })
     }
+}
+
+/// A buffer that is none: it cannot come about, and must not pass for bytes that were read.
+pub fn lost() -> Error {
+    Error::runtime("there is no memory to read a tensor's bytes into")
 }
 
 /// How many elements lie in a row wherever one looks, and the first of the dimensions that they make up; `None` where the
@@ -248,7 +250,8 @@ impl Opened<'_> {
             Opened::File(file, first) => {
                 let storage = Storage::unwritten(nbytes, Device::CPU)?;
                 let window = Window::File(file, *first);
-                writing(&*storage.data()?, 0..nbytes, |bytes: &mut [u8]| window.read(from, bytes)).unwrap_or(Ok(()))?;
+                let read = writing(&*storage.data()?, 0..nbytes, |bytes: &mut [u8]| window.read(from, bytes));
+                read.ok_or_else(lost)??;
                 Ok(storage)
             }
         }
@@ -317,6 +320,12 @@ pub fn blocks(sizes: &[i64], most: usize, body: &mut dyn FnMut(Block) -> Result<
         Ok(true)
     }
     walk(sizes, i64::try_from(most).unwrap_or(i64::MAX), &mut Vec::new(), body).map(drop)
+}
+
+/// The box of a new tensor that begins at an index and has these sizes.
+pub fn box_of(whole: &View, offsets: &Dims, sizes: &Dims) -> View {
+    let first = offsets.iter().zip(whole.strides()).fold(whole.layout.offset, |first, (at, step)| first + at * step);
+    whole.with_layout(Layout { sizes: sizes.clone(), strides: whole.layout.strides.clone(), offset: first })
 }
 
 /// The layout of a block.

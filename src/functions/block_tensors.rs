@@ -2,8 +2,8 @@
 //! picture needs to know of it.
 
 use crate::call::{Row, method};
-use crate::explain::blocks::{Block, Element, Factor, Holds, Minimum, Part, Place, Role};
-use crate::files::gguf::{self, BlockTensor};
+use crate::explain::blocks::Block;
+use crate::files::gguf::BlockTensor;
 use crate::tensor::{Error, Result};
 use crate::value::Value;
 
@@ -35,47 +35,14 @@ fn this<'v>(value: &'v Value, name: &str) -> Result<&'v BlockTensor> {
 pub fn first_block(tensor: &BlockTensor) -> Result<Block> {
     let block = tensor.block(0)?;
     let (kind, bytes) = (block.kind(), block.data().storage.to_vec()?);
-    let part = |part: &gguf::Part| Part {
-        name: part.name,
-        nbytes: part.nbytes,
-        role: match part.role {
-            gguf::Role::Scale => Role::Scale,
-            gguf::Role::Minimum => Role::Minimum,
-            gguf::Role::Factors => Role::Factors,
-            gguf::Role::Numbers => Role::Numbers,
-        },
-        holds: match part.holds {
-            gguf::Holds::Float16 => Holds::Float16,
-            gguf::Holds::Bits(width) => Holds::Bits(width),
-            gguf::Holds::Int8 => Holds::Int8,
-            gguf::Holds::Packed => Holds::Packed,
-        },
-        about: part.about,
-    };
-    let factor = |factor: gguf::Factor| Factor { whole: factor.whole, times: factor.times };
     let missing = || Error::runtime(format!("blocks of type {} are not taken apart here", kind.blocks.name));
-    let first = kind.element(&bytes, 0).ok_or_else(missing)?;
+    kind.element(&bytes, 0).ok_or_else(missing)?;
     let count = kind.blocks.count;
     Ok(Block {
         title: format!("{}, {}", block.title(), kind.blocks.name),
-        elements: (0..count.min(FIRST)).filter_map(|index| kind.element(&bytes, index)).map(element).collect(),
+        elements: (0..count.min(FIRST)).filter_map(|index| kind.element(&bytes, index)).collect(),
         bytes,
         count,
-        parts: kind.parts().iter().map(part).collect(),
-        scale: factor(first.scale),
-        minimum: first.minimum.map(|minimum| match minimum {
-            gguf::Minimum::Added(least) => Minimum::Added(factor(least)),
-            gguf::Minimum::TakenOff(least) => Minimum::TakenOff(factor(least)),
-        }),
+        parts: kind.parts(),
     })
-}
-
-fn element(element: gguf::Element) -> Element {
-    let place = |place: gguf::Place| Place { byte: place.byte, shift: place.shift, width: place.width };
-    Element {
-        places: [Some(element.low), element.high].into_iter().flatten().map(place).collect(),
-        stored: element.stored,
-        offset: element.offset,
-        value: element.value(),
-    }
 }

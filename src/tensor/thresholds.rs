@@ -39,7 +39,7 @@ thresholds! {
     SHORT_RUN = 16, debug / 1;
     /// Elements of two files that are compared at a time, …
     COMPARED = 1 << 16, debug / 64;
-    /// … and those that a core is given.
+    /// … and those that a core is given: a multiple of them.
     COMPARED_AT_ONCE = 1 << 20, debug / 64;
     /// Bytes in a row that are worth a call to read them from a file.
     RUN = 1 << 9, debug / 32;

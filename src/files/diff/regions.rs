@@ -4,7 +4,7 @@
 
 use super::measure::{self, Row, Tally};
 use crate::files::contents::{Contents, Elements, Entry};
-use crate::files::parts::{Opened, Part, Window, blocks};
+use crate::files::parts::{Opened, Part, Window, blocks, lost};
 use crate::files::progress;
 use crate::ops::copy;
 use crate::tensor::parallel::{self, reading, reading_both, writing};
@@ -169,12 +169,12 @@ fn side_by_side(x: &Part, y: &Part, terms: &Terms) -> Result<Tally> {
             reading_both(&m, &n, |a: &[u8], b: &[u8]| run([Window::slice(a, start), Window::slice(b, begin)]))
         }
     };
-    tally.unwrap_or_else(|| Ok(Tally::default()))
+    tally.ok_or_else(lost)?
 }
 
 /// Compares elements that lie in rows, in tasks of many pieces.
 fn in_rows(windows: [Window; 2], elements: [Elements; 2], count: usize, terms: &Terms) -> Result<Tally> {
-    let task = COMPARED_AT_ONCE.max(COMPARED);
+    let task = COMPARED_AT_ONCE;
     let tallies = parallel::collect(count.div_ceil(task), count, &|k| {
         let mut total = Tally::default();
         let room = |elements: Elements| Memory::heap(elements.nbytes(COMPARED.min(count))?);
@@ -186,8 +186,8 @@ fn in_rows(windows: [Window; 2], elements: [Elements; 2], count: usize, terms: &
             let part = COMPARED.min(count - start);
             for side in 0..2 {
                 let (from, length) = (elements[side].nbytes(start)?, elements[side].nbytes(part)?);
-                writing(&buffers[side], 0..length, |bytes: &mut [u8]| windows[side].read(from, bytes))
-                    .unwrap_or(Ok(()))?;
+                let read = writing(&buffers[side], 0..length, |bytes: &mut [u8]| windows[side].read(from, bytes));
+                read.ok_or_else(lost)??;
                 if side == 0 {
                     progress::advance(length as u64);
                 }

@@ -79,8 +79,8 @@ pub fn scatter_add_(view: &View, dim: i64, index: &View, source: &View) -> Resul
     scatter(view, d, index, Scattered::Source(source), Reduce::Add, ADDING)
 }
 
-/// The elements that take as long as one of those that lie apart: each may be the first of its page.
-const APART: usize = 64;
+/// Elements between two looks for Ctrl-C where they lie apart: each may be the first of its page.
+const APART: usize = interrupt::STRIDE / 64;
 
 /// The kernel that adds, as errors name it.
 const ADDING: &str = "scatter_gather_tensor_cpu";
@@ -207,19 +207,25 @@ impl Scatter<'_> {
         if self.reduce == Reduce::Replace {
             return by_width!(view.dtype, T => {
                 let (to, from) = (to.typed::<T>(), from.typed::<T>());
-                for pair in interrupt::weighed(targets.iter().zip(self.lines.offsets()), APART) {
-                    let (&write, read) = pair?;
-                    set(to.get(write).ok_or_else(lost)?, get(from.get(read as usize).ok_or_else(lost)?));
+                let mut reads = self.lines.offsets();
+                for part in targets.chunks(APART) {
+                    interrupt::check()?;
+                    for (&write, read) in part.iter().zip(reads.by_ref()) {
+                        set(to.get(write).ok_or_else(lost)?, get(from.get(read as usize).ok_or_else(lost)?));
+                    }
                 }
                 Ok(())
             });
         }
         dispatch!(view.dtype, T => {
             let to = to.typed::<T>();
-            for pair in interrupt::weighed(targets.iter().zip(self.lines.offsets()), APART) {
-                let (&write, read) = pair?;
-                let to = to.get(write).ok_or_else(lost)?;
-                set(to, T::store(self.reduce.join(get(to).load(), self.source.read(&from, read))));
+            let mut reads = self.lines.offsets();
+            for part in targets.chunks(APART) {
+                interrupt::check()?;
+                for (&write, read) in part.iter().zip(reads.by_ref()) {
+                    let to = to.get(write).ok_or_else(lost)?;
+                    set(to, T::store(self.reduce.join(get(to).load(), self.source.read(&from, read))));
+                }
             }
         });
         Ok(())

@@ -1,15 +1,12 @@
 //! The tensors of a value of the session, named and listed as those of a file are, so that the two can be compared.
 
-use super::contents::{Bytes, Contents, Elements, Entry, Held, Plain, scale_of_all, scales_of_each};
+use super::contents::{Bytes, Contents, DEEPEST, Elements, Entry, Held, Plain, scale_of_all, scales_of_each, under};
 use super::gguf::BlockTensor;
 use crate::bail;
 use crate::tensor::{DType, Form, Layout, Quantizer, Result, Storage, Tensor, View, interrupt};
 use crate::value::Value;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
-
-/// The maximum depth of nested containers.
-const DEEPEST: usize = 200;
 
 /// What a tensor, or a container of tensors, holds.
 ///
@@ -154,8 +151,7 @@ impl Walk {
 /// The name of what stands under a key.
 fn below(name: &str, key: &Value) -> String {
     match key {
-        Value::Str(key) if name.is_empty() => key.to_string(),
-        Value::Str(key) => format!("{name}.{key}"),
+        Value::Str(key) => under(name, key),
         Value::Int(key) => format!("{name}[{key}]"),
         _ => format!("{name}[…]"),
     }
