@@ -4,6 +4,7 @@
 //! Everything is first a [`Scene`], made of [`View`](crate::tensor::View)s; [`terminal`], [`svg`] and [`html`] draw the
 //! same scene. Evaluates nothing, changes nothing and writes no files.
 
+mod again;
 pub mod aliases;
 pub mod bits;
 pub mod blocks;
@@ -23,7 +24,9 @@ pub mod terminal;
 pub mod watch;
 pub mod why;
 
+pub use again::{Again, Fate, Seen};
 pub use aliases::Holder;
 pub use page::escaped;
 pub use picture::Picture;
-pub use scene::{Ink, Line, Scene, Span, byte_count, span};
+pub use scene::{Ink, Line, Scene, Span, Table, byte_count, span};
+pub use steps::table as chain;

@@ -26,7 +26,7 @@ mod shards;
 mod source;
 mod values;
 
-pub use atomic::{COMMON, PRIVATE, Temporary, replace, temporary};
+pub use atomic::{COMMON, PRIVATE, replace, temporary};
 pub use checkpoint::{Location, Options, load, save, write};
 pub use contents::Contents;
 pub use convert::convert;

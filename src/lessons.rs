@@ -3,10 +3,13 @@
 
 mod parse;
 
+use std::cell::Cell;
 use std::collections::BTreeSet;
+use std::rc::Rc;
 use std::sync::LazyLock;
+use std::sync::atomic::Ordering;
 
-use crate::session::{Completeness, Language, Said, Session, SessionOptions};
+use crate::session::{Completeness, Language, Outcome, Said, Session, SessionOptions};
 use crate::transcript::Example;
 
 /// The pages, in the order in which they are taught, each with the name it goes by.
@@ -124,7 +127,16 @@ impl Inputs {
 impl Exercise {
     /// Begins the exercise, in a session in which `options` say where output goes.
     pub fn begin(&self, language: Language, options: SessionOptions) -> Attempt<'_> {
-        let mut session = Session::new(SessionOptions { keeps_results: true, ..options });
+        let shown = Rc::new(Cell::new(Shown::Nothing));
+        let (noted, mut listener) = (Rc::clone(&shown), options.live);
+        let live = move |said: Said| {
+            noted.set(noted.get().and(said));
+            if let Some(listener) = &mut listener {
+                listener(said);
+            }
+        };
+        let mut session =
+            Session::new(SessionOptions { live: Some(Box::new(live)), keeps_results: true, args: options.args });
         let mut given = Vec::new();
         for line in self.given.lines() {
             let Some(told) = told(&session, language, Language::Python, line) else { continue };
@@ -136,7 +148,7 @@ impl Exercise {
         let failure = session.eval(Language::Python, &format!("raise ValueError({kept})")).error;
         let kept = failure.map(|failure| failure.message).unwrap_or_default();
         let names = names(&session);
-        Attempt { exercise: self, session, given, kept, first: names.clone(), names }
+        Attempt { exercise: self, session, shown, given, kept, first: names.clone(), names }
     }
 
     fn asks_for_value(&self) -> bool {
@@ -156,6 +168,8 @@ impl Exercise {
 pub struct Attempt<'e> {
     exercise: &'e Exercise,
     pub session: Session,
+    /// What the running input has shown so far.
+    shown: Rc<Cell<Shown>>,
     /// What was run at the beginning.
     pub given: Vec<Told>,
     /// What the exercise keeps of it, as Python writes it: text, so that no handle is added to what the learner sees.
@@ -179,9 +193,45 @@ pub enum Verdict<'e> {
     Step,
 }
 
+impl Verdict<'_> {
+    /// Its name among the answers to a page.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Verdict::Right => "right",
+            Verdict::Wrong => "wrong",
+            Verdict::Forbidden(_) => "forbidden",
+            Verdict::Unsaid(_) => "unsaid",
+            Verdict::Step => "step",
+        }
+    }
+
+    /// What the learner is told; nothing at a step.
+    pub fn text(&self) -> String {
+        match self {
+            Verdict::Right => "Right.".to_owned(),
+            Verdict::Wrong => "Not yet.".to_owned(),
+            Verdict::Forbidden(why) => format!("Not like this: {why}"),
+            Verdict::Unsaid(name) => format!("To answer with it, type {name}."),
+            Verdict::Step => String::new(),
+        }
+    }
+}
+
 impl<'e> Attempt<'e> {
+    /// Runs what was typed in a lesson in `language`, and judges it; there is no verdict after an error.
+    pub fn answer(&mut self, language: Language, source: &str) -> (Outcome, Option<Verdict<'e>>) {
+        // A stop that came too late for the input before must not stop this one.
+        self.session.interrupt_flag().store(false, Ordering::Relaxed);
+        self.shown.set(Shown::Nothing);
+        let language = language_of(&self.session, language, source);
+        let outcome = self.session.eval(language, source);
+        let shown = self.shown.get();
+        let verdict = outcome.error.is_none().then(|| self.judge(source, shown));
+        (outcome, verdict)
+    }
+
     /// Judges an input that ran without an error, and after which a value was shown or something else, or nothing.
-    pub fn judge(&mut self, source: &str, shown: Shown) -> Verdict<'e> {
+    fn judge(&mut self, source: &str, shown: Shown) -> Verdict<'e> {
         let asks_for_value = self.exercise.asks_for_value();
         let names = names(&self.session);
         let new = names.difference(&self.names).next().cloned();
@@ -217,7 +267,7 @@ impl<'e> Attempt<'e> {
 
 /// What an input has shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shown {
+enum Shown {
     /// Its value.
     Value,
     /// What it printed, or a picture.
@@ -227,8 +277,13 @@ pub enum Shown {
 
 impl Shown {
     /// With one more piece of output.
-    pub fn and(self, said: Said) -> Shown {
-        if self == Shown::Value || said == Said::Value { Shown::Value } else { Shown::Other }
+    fn and(self, said: Said) -> Shown {
+        match said {
+            Said::Warned(_) => self,
+            Said::Value(_) => Shown::Value,
+            _ if self == Shown::Value => Shown::Value,
+            _ => Shown::Other,
+        }
     }
 }
 
@@ -241,8 +296,6 @@ fn names(session: &Session) -> BTreeSet<String> {
 mod tests {
     use super::*;
     use crate::transcript::{Document, Form, Options, matches, printed};
-    use std::cell::Cell;
-    use std::rc::Rc;
 
     const LANGUAGES: [Language; 2] = [Language::Python, Language::Rhai];
 
@@ -256,8 +309,7 @@ mod tests {
         answer: Language,
         inputs: &[Example],
     ) -> Option<Verdict<'e>> {
-        let shown = Rc::new(Cell::new(Shown::Nothing));
-        let mut attempt = exercise.begin(lesson, listening(&shown));
+        let mut attempt = exercise.begin(lesson, SessionOptions::default());
         let mut verdict = None;
         for input in inputs {
             if answer != input.language && attempt.session.rhai_form(&input.source).is_err() {
@@ -269,21 +321,14 @@ mod tests {
                 // It reads as the lesson's language, and may mean something else there.
                 return None;
             }
-            shown.set(Shown::Nothing);
-            let outcome = attempt.session.eval(language, &told.source);
+            let (outcome, found) = attempt.answer(lesson, &told.source);
             assert_eq!(outcome.error, None, "{}: {}", exercise.title, told.source);
-            verdict = Some(attempt.judge(&told.source, shown.get()));
+            verdict = found;
             if verdict == Some(Verdict::Right) {
                 break;
             }
         }
         verdict
-    }
-
-    fn listening(shown: &Rc<Cell<Shown>>) -> SessionOptions {
-        let shown = shown.clone();
-        let live = move |said, _: &str| shown.set(shown.get().and(said));
-        SessionOptions { live: Some(Box::new(live)), ..SessionOptions::default() }
     }
 
     fn example(source: &str) -> Example {

@@ -1,9 +1,10 @@
 //! tensorsh, a shell for tensors and the bytes beneath them.
 //!
-//! One path serves every input. [`session`] takes a line; [`python`] writes what stands after `>>> ` as Rhai; [`script`]
-//! evaluates it; [`call`] binds the arguments of every call to a row of the function table in [`functions`], and
+//! One path serves every input. [`session`] takes a line; [`python`] runs what stands after `>>> `, [`script`] anything else;
+//! [`call`] binds the arguments of every call to a row of the function table in [`functions`], and
 //! [`dispatch`] runs it; [`autograd`] records, [`ops`] compute on [`tensor`]s; [`format`](mod@format) says what the value looks like; [`explain`] draws the
-//! memory beneath it. [`transcript`] and [`shell`] are the two ends: where inputs come from and where text goes.
+//! memory beneath it. [`transcript`], `shell` and [`web`] are the two ends: where inputs come from and where text goes. Beneath
+//! all of it is a [`system`], or a page.
 //!
 //! A session evaluates inputs and prints nothing itself. Parsers and evaluation recurse, so a program of its own starts it by
 //! [`transcript::spawn_with_big_stack`].
@@ -39,6 +40,7 @@
 // Nothing a user can reach may end the process.
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
+pub mod assist;
 pub mod autograd;
 pub mod call;
 pub mod dispatch;
@@ -53,7 +55,10 @@ pub mod ops;
 pub mod python;
 pub mod script;
 pub mod session;
+#[cfg(not(target_family = "wasm"))]
 pub mod shell;
+pub mod system;
 pub mod tensor;
 pub mod transcript;
 pub mod value;
+pub mod web;

@@ -13,6 +13,7 @@ mod forms;
 pub mod holders;
 mod json;
 pub mod modules;
+mod moments;
 pub mod names;
 pub mod own;
 mod plain;

@@ -2,12 +2,12 @@
 //! nothing is printed, except through the listener a caller may give.
 
 pub use crate::call::stack::note as note_stack;
-pub use crate::call::state::Said;
-use crate::call::state::{Live, State};
+use crate::call::state::State;
+pub use crate::call::state::{Live, Said};
 pub use crate::call::suggest::nearest;
 use crate::explain::aliases;
 pub use crate::explain::terminal::wrapped;
-pub use crate::explain::{Ink, Picture};
+pub use crate::explain::{Again, Fate, Ink, Picture, Seen};
 use crate::library::{help, registry};
 pub use crate::python::rhai_form::{Known, rhai_form};
 use crate::python::syntax;
@@ -264,7 +264,7 @@ impl Session {
 
     /// The variables grouped by storage, drawn.
     pub fn aliases(&self) -> Picture {
-        Picture { scene: aliases::scene(&self.holders()), width: self.runtime.width.get() }
+        aliases::picture(&self.holders(), self.runtime.width.get())
     }
 
     /// Describes what small views of large storages keep alive, a sentence each.

@@ -4,24 +4,16 @@
 //! on standard output (values and prints) and standard error (errors).
 
 mod assistant;
-mod commands;
 mod config;
-mod fault;
 mod files;
-mod help;
-mod highlight;
 mod history;
 mod learn;
-mod log;
 mod pager;
 mod past;
-mod paste;
 mod progress;
 mod prompt;
-mod saving;
 mod screen;
 mod script;
-mod table;
 mod test;
 
 pub use crate::session::Language;

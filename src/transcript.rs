@@ -21,6 +21,6 @@ pub use files::{Target, collect, decode, describe, read_text};
 pub use parse::{Case, Document, Example, Form, Options, continuation_of, prompt_of};
 pub use replay::{Answer, TRACEBACK, answer, printed, replay};
 pub use report::{Count, Palette, Totals};
-pub use run::{CaseReport, FileReport, Terms, Verdict, run_files};
+pub use run::{CaseReport, FileReport, Terms, Verdict, run_files, run_here};
 pub use stack::spawn_with_big_stack;
 pub use update::rewrite;

@@ -233,11 +233,16 @@ pub struct Range {
 }
 
 impl Range {
-    pub fn len(self) -> usize {
+    pub fn len(self) -> u64 {
         let (start, stop, step) = (i128::from(self.start), i128::from(self.stop), i128::from(self.step));
         let span = if step > 0 { stop - start } else { start - stop };
         let step = step.abs().max(1);
-        usize::try_from((span + step - 1).max(0) / step).unwrap_or(usize::MAX)
+        u64::try_from((span + step - 1).max(0) / step).unwrap_or(u64::MAX)
+    }
+
+    /// How many numbers a list of them would have; `usize::MAX`, of which there is no list, where that does not fit.
+    pub fn count(self) -> usize {
+        usize::try_from(self.len()).unwrap_or(usize::MAX)
     }
 
     pub fn is_empty(self) -> bool {
@@ -251,14 +256,14 @@ impl Range {
     }
 
     /// Finds the position of a number in it.
-    pub fn position(self, wanted: i64) -> Option<usize> {
+    pub fn position(self, wanted: i64) -> Option<u64> {
         let (from, step) = (i128::from(wanted) - i128::from(self.start), i128::from(self.step));
-        let steps = usize::try_from(from.checked_div(step)?).ok()?;
+        let steps = u64::try_from(from.checked_div(step)?).ok()?;
         (from % step == 0 && steps < self.len()).then_some(steps)
     }
 
     /// The number at a place.
-    pub fn at(self, place: usize) -> Option<i64> {
+    pub fn at(self, place: u64) -> Option<i64> {
         // In range, so no bit is lost.
         (place < self.len()).then(|| self.start.wrapping_add((place as i64).wrapping_mul(self.step)))
     }
@@ -380,7 +385,7 @@ impl Value {
             Value::Size(sizes) => sizes.iter().copied().map(Value::Int).collect(),
             Value::NamedTuple(tuple) => tuple.fields.iter().map(|(_, value)| value.clone()).collect(),
             // What cannot be held is no sequence.
-            Value::Range(range) if limits::room_for::<Value>(range.len()).is_err() => return None,
+            Value::Range(range) if limits::room_for::<Value>(range.count()).is_err() => return None,
             Value::Range(range) => watched(range.iter()).map(Value::Int).collect(),
             _ => return None,
         })

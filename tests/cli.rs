@@ -188,6 +188,7 @@ fn a_script_that_fails_names_file_line_and_column() {
 fn exit_gives_the_status() {
     assert_eq!(run_on("a.rhai", "print(1); exit(7); print(2)", &["a.rhai"]).0, 7);
     assert_eq!(run_here(&["-e", "exit(3)", "-e", "print(1)"], b""), (3, String::new(), String::new()));
+    assert_eq!(run_here(&["--python", "-e", "exit(3)"], b"").0, 3);
 }
 
 #[test]

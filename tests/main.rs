@@ -26,3 +26,4 @@ mod storage;
 mod storage_names;
 mod transcripts;
 mod views;
+mod web_page;

@@ -3,8 +3,8 @@
 
 use rhai::packages::{
     ArithmeticPackage, BasicArrayPackage, BasicBlobPackage, BasicFnPackage, BasicIteratorPackage, BasicMapPackage,
-    BasicMathPackage, BasicStringPackage, BasicTimePackage, BitFieldPackage, LanguageCorePackage, LogicPackage,
-    MoreStringPackage, Package,
+    BasicMathPackage, BasicStringPackage, BitFieldPackage, LanguageCorePackage, LogicPackage, MoreStringPackage,
+    Package,
 };
 use rhai::{Array, Dynamic, Engine, EvalAltResult, FnPtr, Map, OptimizationLevel};
 use std::ops::{Range, RangeInclusive};
@@ -31,7 +31,7 @@ fn plain() -> Engine {
     }
     packages!(
         ArithmeticPackage LogicPackage LanguageCorePackage BasicStringPackage MoreStringPackage BasicIteratorPackage
-        BasicArrayPackage BasicBlobPackage BasicMapPackage BasicMathPackage BasicFnPackage BasicTimePackage
+        BasicArrayPackage BasicBlobPackage BasicMapPackage BasicMathPackage BasicFnPackage
         BitFieldPackage
     );
     engine.set_fail_on_invalid_map_property(true);

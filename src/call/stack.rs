@@ -1,6 +1,7 @@
 //! Measures how much of its thread's stack a session has used: where functions call functions of a script that call
 //! functions, only the stack itself tells how deep that is. It knows no function.
 
+use crate::system::{Machine, System};
 use crate::tensor::{Error, ErrorKind, Result};
 use std::cell::Cell;
 
@@ -32,7 +33,7 @@ pub fn has_room() -> bool {
         noted
     });
     let used = start.abs_diff(here());
-    used < size.saturating_sub(RESERVE).max(size / 2)
+    used < size.saturating_sub(RESERVE).max(size / 2) && System::has_room_for_calls(used)
 }
 
 /// Refuses to go deeper when there is no room for it.

@@ -6,9 +6,10 @@ use super::extras::Extras;
 use super::registry::Registry;
 use crate::autograd::Packing;
 use crate::explain::watch::{Change, Watched};
-use crate::explain::{Holder, Ink, Line, terminal};
+use crate::explain::{Holder, Picture};
 use crate::format::{Formatter, PrintOptions};
 use crate::ops::random::Generator;
+use crate::system::{Machine, System};
 use crate::tensor::interrupt::{self, Interrupt};
 use crate::tensor::memory::check_files;
 use crate::tensor::{DType, Device, Result};
@@ -18,19 +19,32 @@ use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
 use std::rc::{Rc, Weak};
 
-/// The kind of a piece of output.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Said {
-    /// Output of the input.
-    Printed,
+/// A piece of output.
+#[derive(Clone, Copy)]
+pub enum Said<'o> {
+    /// What the input prints.
+    Printed(&'o str),
     /// The value of the input, shown because it is one.
-    Value,
-    /// A piece of a picture.
-    Drawn(Ink),
+    Value(&'o str),
+    /// A picture.
+    Drawn(&'o Picture),
+    /// A warning, which is no part of what is recorded.
+    Warned(&'o str),
 }
 
-/// Receives text as it is produced.
-pub type Live = Box<dyn FnMut(Said, &str)>;
+impl<'o> Said<'o> {
+    /// The text that a transcript records.
+    pub fn text(self) -> Cow<'o, str> {
+        match self {
+            Said::Printed(text) | Said::Value(text) => Cow::Borrowed(text),
+            Said::Drawn(picture) => Cow::Owned(picture.text()),
+            Said::Warned(_) => Cow::Borrowed(""),
+        }
+    }
+}
+
+/// Receives output as it is produced.
+pub type Live = Box<dyn FnMut(Said)>;
 
 /// Makes an object of a class that only the script knows how to make: an exception. `None` for any other class.
 pub type Maker = dyn Fn(&'static str, &[Value], &Keywords) -> Option<Result<Value>>;
@@ -153,24 +167,14 @@ impl State {
 
     /// Text for the user: shown at once when someone listens, kept for the outcome otherwise.
     pub fn print(&self, text: &str) {
-        self.say(Said::Printed, text);
+        self.say(Said::Printed(text));
     }
 
     /// As [`State::print`], for any kind of output.
-    pub fn say(&self, what: Said, text: &str) {
+    pub fn say(&self, said: Said) {
         match self.live.borrow_mut().as_mut() {
-            Some(live) => live(what, text),
-            None => self.printed.borrow_mut().push_str(text),
-        }
-    }
-
-    /// Shows the lines of a picture.
-    pub fn draw(&self, lines: &[Line]) {
-        for line in lines {
-            for piece in line.iter().filter(|piece| !piece.text.is_empty()) {
-                self.say(Said::Drawn(piece.ink), &piece.text);
-            }
-            self.say(Said::Drawn(Ink::Plain), "\n");
+            Some(live) => live(said),
+            None => self.printed.borrow_mut().push_str(&said.text()),
         }
     }
 
@@ -192,7 +196,9 @@ impl State {
                 true
             }
         });
-        scenes.iter().for_each(|scene| self.draw(&terminal::draw(scene, width)));
+        for scene in scenes {
+            self.say(Said::Drawn(&Picture::of(scene, width)));
+        }
     }
 
     /// Takes what was printed since the last call.
@@ -200,13 +206,15 @@ impl State {
         self.printed.take()
     }
 
-    /// Writes a warning to standard error, or keeps it for whoever collects them; the first time only.
+    /// Tells a warning to whoever collects them or listens, and to standard error where nobody does; the first time only.
     pub fn warn_once(&self, category: &str, message: impl Into<Cow<'static, str>>) {
         let message = message.into();
         if !self.warned.borrow().contains(&message) {
-            match &mut *self.collected.borrow_mut() {
-                Some(collected) => collected.push(format!("{category}: {message}")),
-                None => eprintln!("{category}: {message}"),
+            let warning = format!("{category}: {message}");
+            match (&mut *self.collected.borrow_mut(), self.live.borrow_mut().as_mut()) {
+                (Some(collected), _) => collected.push(warning),
+                (None, Some(live)) => live(Said::Warned(&warning)),
+                (None, None) => System::complain(&format!("{warning}\n")),
             }
             self.warned.borrow_mut().insert(message);
         }

@@ -2,7 +2,10 @@
 
 use std::collections::{BTreeSet, HashSet};
 use std::ops::Range;
+use std::rc::Rc;
 
+use super::again::Again;
+use super::picture::Picture;
 use super::residents::residents;
 use super::scene::{Bar, Bars, Block, Ink, Scene, Table, byte_count, counted, list, span};
 use super::tensor::extent;
@@ -76,8 +79,13 @@ impl Holder {
     }
 }
 
+/// The variables that have memory, storage by storage; drawn again it tells of those there are then.
+pub fn picture(holders: &[Holder], width: usize) -> Picture {
+    Picture { scene: scene(holders), width, again: Some(Rc::new(Again::of_variables(|holders| Ok(scene(holders))))) }
+}
+
 /// The variables that have memory, storage by storage.
-pub fn scene(holders: &[Holder]) -> Scene {
+fn scene(holders: &[Holder]) -> Scene {
     let mut storages: Vec<&Storage> = Vec::new();
     for holder in holders {
         if !storages.contains(&&holder.storage) {
@@ -98,8 +106,24 @@ pub fn scene(holders: &[Holder]) -> Scene {
     scene
 }
 
+/// One storage with the variables on it.
+pub fn of_storage(number: usize, storage: &Storage, holders: &[Holder]) -> Scene {
+    let here: Vec<&Holder> = holders.iter().filter(|holder| holder.storage == *storage).collect();
+    let mut scene = Scene::new(told(number, storage, &here).0);
+    draw(&mut scene, storage, &here);
+    scene
+}
+
 /// Adds one storage with its variables, and returns whether it has a handle without a name.
 fn group(scene: &mut Scene, number: usize, storage: &Storage, here: &[&Holder]) -> bool {
+    let (heading, has_unnamed) = told(number, storage, here);
+    scene.heading(heading);
+    draw(scene, storage, here);
+    has_unnamed
+}
+
+/// A storage in words, and whether it has a handle without a name.
+fn told(number: usize, storage: &Storage, here: &[&Holder]) -> (String, bool) {
     let nbytes = storage.nbytes();
     let (all, unnamed) = handles(storage, here);
     let mut heading =
@@ -107,7 +131,12 @@ fn group(scene: &mut Scene, number: usize, storage: &Storage, here: &[&Holder]) 
     if unnamed > 0 {
         heading.push_str(&format!(", {unnamed} of them without a name"));
     }
-    scene.heading(heading);
+    (heading, unnamed > 0)
+}
+
+/// Adds the variables of one storage.
+fn draw(scene: &mut Scene, storage: &Storage, here: &[&Holder]) {
+    let nbytes = storage.nbytes();
     let bar = |holder: &&Holder| {
         let range = holder.range();
         Bar {
@@ -125,7 +154,6 @@ fn group(scene: &mut Scene, number: usize, storage: &Storage, here: &[&Holder]) 
     if let Some(cost) = cost(storage, here) {
         scene.note(Ink::Fault, cost);
     }
-    unnamed > 0
 }
 
 /// Counts the handles of a storage, tensors and storages alike, and those that no variable holds.

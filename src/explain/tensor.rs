@@ -7,12 +7,11 @@ use std::ops::Range;
 use super::aliases::{Holder, WORTH_A_WORD};
 use super::element::brief;
 use super::residents::{index_of, place_at, residents};
-use super::scene::{Bar, Bars, Block, Ink, Lane, Scene, Span, Strip, byte_count, counted, grouped, list, span};
-use super::steps;
+use super::scene::{Bar, Bars, Block, Ink, Lane, Scene, Span, Strip, Table, byte_count, counted, grouped, list, span};
 use crate::format::float_repr;
 use crate::tensor::form::{Form, Quantizer};
 use crate::tensor::memory::get;
-use crate::tensor::{DType, Dims, Layout, Memory, MemoryFormat, Tensor, View};
+use crate::tensor::{DType, Dims, Layout, Memory, MemoryFormat, View};
 
 /// Tensors of more elements are not counted place by place.
 const COUNTED: i64 = 1 << 16;
@@ -44,25 +43,23 @@ pub fn about(view: &View, holders: &[Holder]) -> Scene {
     scene
 }
 
-/// The scene of a tensor; `holders` are the variables there are.
-pub fn scene(tensor: &Tensor, holders: &[Holder], terms: Terms) -> Scene {
-    let view = tensor.view();
-    let mut scene = about(&view, holders);
-    if let Some(parts) = parts(&view) {
+/// The scene of a tensor, with the steps it came about in; `holders` are the variables there are.
+pub fn scene(view: &View, chain: Option<Table>, holders: &[Holder], terms: Terms) -> Scene {
+    let mut scene = about(view, holders);
+    if let Some(parts) = parts(view) {
         for (name, part) in parts {
             scene.heading(format!("{name}: {}", title(part, part.dtype)));
             draw_storage(&mut scene, part, terms);
         }
         return scene;
     }
-    let chain = steps::table(tensor);
     if let Some(chain) = chain {
         scene.heading("How it came about");
         scene.blocks.push(Block::Table(chain));
     }
-    draw_grid(&mut scene, &view);
+    draw_grid(&mut scene, view);
     scene.heading("Its storage");
-    draw_storage(&mut scene, &view, terms);
+    draw_storage(&mut scene, view, terms);
     scene
 }
 

@@ -1,8 +1,8 @@
 //! Writing a file so that it is there whole or as it was before.
 
+use crate::system::{File, Files, System, Temporary};
 use crate::tensor::rehearsal::to_write;
 use crate::tensor::{Error, ErrorKind, Result};
-use std::fs::{File, Permissions};
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -10,43 +10,17 @@ use std::path::Path;
 pub const PRIVATE: u32 = 0o600;
 pub const COMMON: u32 = 0o666;
 
-/// Puts what `write` writes in the place of what the file held. Whoever reads it, and whatever ends this process
-/// meanwhile, there is the old content or the new one: the new one is written beside the file and then renamed. A file
-/// that replaces another has reached the disk by then, and keeps who may read it. `mode` is that of a new
-/// file.
+/// Puts what `write` writes in the place of what the file held, as [`Files::rewrite`]; in a rehearsal elsewhere.
 ///
 /// # Errors
-/// `opened` of what the system says when the folder cannot be written, or the error of `write`; the old file is as it
-/// was.
+/// `refused` of what the system says when the folder cannot be written, or the error of `write`; the old file is as it was.
 pub fn rewrite<E>(
     path: &Path,
     mode: u32,
     refused: impl Fn(io::Error) -> E,
     write: impl FnOnce(&mut File) -> std::result::Result<(), E>,
 ) -> std::result::Result<(), E> {
-    let path = to_write(path);
-    // Through a link the file it leads to is replaced, not the link.
-    let path = path.canonicalize().unwrap_or_else(|_| path.into_owned());
-    let old = path.metadata().ok();
-    if old.as_ref().is_some_and(|old| !old.is_file()) {
-        return Err(refused(io::Error::from(io::ErrorKind::IsADirectory)));
-    }
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."));
-    let permissions: Permissions = std::os::unix::fs::PermissionsExt::from_mode(mode);
-    let mut builder = tempfile::Builder::new();
-    let mut new = builder.prefix(".tensorsh-").permissions(permissions).tempfile_in(folder).map_err(&refused)?;
-    write(new.as_file_mut())?;
-    new.flush().map_err(&refused)?;
-    if let Some(old) = &old {
-        new.as_file().set_permissions(old.permissions()).map_err(&refused)?;
-        new.as_file().sync_all().map_err(&refused)?;
-    }
-    new.persist(&path).map_err(|error| refused(error.error))?;
-    if old.is_some() {
-        // The rename itself has to reach the disk; a folder that cannot be opened for that is no reason to fail.
-        let _ = File::open(folder).and_then(|folder| folder.sync_all());
-    }
-    Ok(())
+    System::rewrite(&to_write(path), mode, refused, write)
 }
 
 /// [`rewrite`] for bytes.
@@ -57,17 +31,12 @@ pub fn replace(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
     rewrite(path, mode, |error| error, |file| file.write_all(bytes))
 }
 
-/// A file that is gone when this is dropped.
-pub type Temporary = tempfile::TempPath;
-
 /// Makes an empty file whose name begins and ends so.
 ///
 /// # Errors
 /// OSError when it cannot be made.
 pub fn temporary(prefix: &str, suffix: &str) -> Result<Temporary> {
-    let file = tempfile::Builder::new().prefix(prefix).suffix(suffix).tempfile();
-    let file = file.map_err(|error| Error::new(ErrorKind::OSError, error.to_string()))?;
-    Ok(file.into_temp_path())
+    System::temporary(prefix, suffix).map_err(|error| Error::new(ErrorKind::OSError, error.to_string()))
 }
 
 #[cfg(test)]
@@ -76,6 +45,7 @@ mod tests {
     use super::*;
     use crate::tensor::Storage;
     use crate::tensor::rehearsal::Rehearsal;
+    use std::fs::Permissions;
     use std::os::unix::fs::PermissionsExt;
 
     #[test]

@@ -8,6 +8,7 @@ use super::pickle::{self, Mode, Pickled, Saved, build, explained};
 use super::progress;
 use super::source::Source;
 use crate::bail;
+use crate::system::{File, Files, Kind, System};
 use crate::tensor::{Device, Error, ErrorKind, Result, Storage};
 use crate::value::Value;
 use std::io::{BufWriter, Seek, Write};
@@ -257,10 +258,10 @@ pub fn folder_of(path: &str) -> Result<&str> {
 ///
 /// # Errors
 /// RuntimeError; what `write` gives.
-pub fn replacing(path: &str, write: impl FnOnce(&mut std::fs::File) -> Result<()>) -> Result<()> {
+pub fn replacing(path: &str, write: impl FnOnce(&mut File) -> Result<()>) -> Result<()> {
     let folder = Path::new(path).parent().filter(|folder| !folder.as_os_str().is_empty());
     if let Some(folder) = folder
-        && !folder.is_dir()
+        && !matches!(System::kind(folder), Ok(Kind::Folder))
     {
         bail!(RuntimeError, "Parent directory {} does not exist.", folder.display());
     }

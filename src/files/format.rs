@@ -7,6 +7,7 @@ use super::contents::Contents;
 use super::source::Source;
 use super::{distributed, gguf, legacy, listing, npy, npz, safetensors, shards};
 use crate::bail;
+use crate::system::{Files, Kind, System};
 use crate::tensor::Result;
 use crate::value::Value;
 use std::path::Path;
@@ -133,8 +134,9 @@ impl Input {
     /// # Errors
     /// As [`Source::open`]; ValueError for a folder that says nothing of tensors.
     pub fn at(path: &str) -> Result<Input> {
-        if Path::new(path).is_dir() {
-            if Path::new(path).join(distributed::METADATA).exists() {
+        let place = Path::new(path);
+        if matches!(System::kind(place), Ok(Kind::Folder)) {
+            if System::kind(&place.join(distributed::METADATA)).is_ok() {
                 return Ok(Input::Distributed(path.to_owned()));
             }
             return match shards::index_in(path)? {

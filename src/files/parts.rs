@@ -4,11 +4,10 @@
 use super::contents::{Bytes, Contents, Elements, Entry, shown};
 use super::source::Source;
 use crate::bail;
+use crate::system::{File, Opened as _};
 use crate::tensor::parallel::writing;
 use crate::tensor::thresholds::RUN;
 use crate::tensor::{DType, Device, Dims, Error, Layout, Memory, Result, Storage, View, interrupt};
-use std::fs::File;
-use std::os::unix::fs::FileExt;
 use std::rc::Rc;
 
 /// A box of a tensor.

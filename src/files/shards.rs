@@ -5,6 +5,7 @@ use super::contents::{Bytes, Contents, shown};
 use super::safetensors::{self, Described};
 use super::source::Source;
 use crate::bail;
+use crate::system::{Files, System};
 use crate::tensor::{Error, ErrorKind, Result, interrupt};
 use crate::value::{Dict, Value};
 use serde_json::{Map, Value as Json};
@@ -168,13 +169,8 @@ pub fn contents(path: &str) -> Result<Contents> {
 /// ValueError where there are several; OSError where the folder cannot be read.
 pub fn index_in(folder: &str) -> Result<Option<String>> {
     let refused = |error: std::io::Error| Error::new(ErrorKind::OSError, format!("{folder} cannot be read: {error}"));
-    let mut found = Vec::new();
-    for entry in std::fs::read_dir(folder).map_err(refused)? {
-        let name = entry.map_err(refused)?.file_name().to_string_lossy().into_owned();
-        if name.ends_with(ENDING) {
-            found.push(name);
-        }
-    }
+    let mut found = System::names(Path::new(folder)).map_err(refused)?;
+    found.retain(|name| name.ends_with(ENDING));
     found.sort_unstable();
     if found.len() > 1 {
         let names = found.iter().map(|name| shown(name)).collect::<Vec<_>>().join(", ");

@@ -2,11 +2,12 @@
 //! format takes from it what it needs; only that is ever touched.
 
 use crate::bail;
+use crate::system::{Access, File, Files, Kind, Opened, System, words};
 use crate::tensor::memory::Mapped;
 use crate::tensor::rehearsal::to_read;
 use crate::tensor::{Error, ErrorKind, Memory, Result, Storage, parallel};
-use std::fs::File;
 use std::io::{self, ErrorKind as Reason, Read, Seek, SeekFrom};
+use std::path::Path;
 use std::rc::Rc;
 
 /// The bytes of one file.
@@ -23,15 +24,9 @@ impl Source {
     /// # Errors
     /// FileNotFoundError, IsADirectoryError, PermissionError or OSError in Python's words.
     pub fn open(name: &str) -> Result<Source> {
-        let file = File::open(&*to_read(name)).map_err(|error| refused(&error, name))?;
-        let metadata = file.metadata().map_err(|error| refused(&error, name))?;
-        if metadata.is_dir() {
-            return Err(Error::new(ErrorKind::IsADirectoryError, format!("[Errno 21] Is a directory: '{name}'")));
-        }
-        if !metadata.is_file() {
-            return Err(Error::new(ErrorKind::OSError, format!("'{name}' is not a regular file")));
-        }
-        let length = usize::try_from(metadata.len());
+        let file = System::open(Path::new(&*to_read(name)), Access::Read).map_err(|error| refused(&error, name))?;
+        let length = length(file.kind(), name)?;
+        let length = usize::try_from(length);
         let length = length.map_err(|_| Error::new(ErrorKind::OSError, format!("'{name}' is too large to map")))?;
         let memory = match length {
             0 => Memory::heap(0)?,
@@ -129,14 +124,11 @@ impl Source {
 /// As [`Source::open`]; MemoryError for a larger one.
 pub fn read_whole(name: &str, most: u64) -> Result<Vec<u8>> {
     let there = to_read(name);
-    let metadata = std::fs::metadata(&*there).map_err(|error| refused(&error, name))?;
-    if metadata.is_dir() {
-        return Err(Error::new(ErrorKind::IsADirectoryError, format!("[Errno 21] Is a directory: '{name}'")));
-    }
-    if !metadata.is_file() || metadata.len() > most {
+    let there = Path::new(&*there);
+    if length(System::kind(there), name)? > most {
         return Err(Error::new(ErrorKind::MemoryError, format!("'{name}' cannot be held in memory")));
     }
-    std::fs::read(&*there).map_err(|error| refused(&error, name))
+    System::read(there).map_err(|error| refused(&error, name))
 }
 
 /// Puts bytes in the place of what a file held.
@@ -145,23 +137,30 @@ pub fn read_whole(name: &str, most: u64) -> Result<Vec<u8>> {
 /// As [`Source::open`].
 pub fn write_whole(name: &str, bytes: &[u8]) -> Result<()> {
     let refuse = |error: io::Error| refused(&error, name);
-    super::atomic::rewrite(std::path::Path::new(name), super::atomic::COMMON, refuse, |file| {
+    super::atomic::rewrite(Path::new(name), super::atomic::COMMON, refuse, |file| {
         io::Write::write_all(file, bytes).map_err(|error| refused(&error, name))
     })
 }
 
+/// The length of what was opened, which has to be a file.
+fn length(kind: io::Result<Kind>, name: &str) -> Result<u64> {
+    match kind.map_err(|error| refused(&error, name))? {
+        Kind::File(length) => Ok(length),
+        Kind::Folder => Err(Error::new(ErrorKind::IsADirectoryError, format!("[Errno 21] Is a directory: '{name}'"))),
+        Kind::Other => Err(Error::new(ErrorKind::OSError, format!("'{name}' is not a regular file"))),
+    }
+}
+
 /// Python's words for a file that cannot be opened.
 fn refused(error: &io::Error, name: &str) -> Error {
-    let (kind, text) = match error.kind() {
-        Reason::NotFound => (ErrorKind::FileNotFoundError, "No such file or directory".to_owned()),
-        Reason::PermissionDenied => (ErrorKind::PermissionError, "Permission denied".to_owned()),
-        Reason::IsADirectory => (ErrorKind::IsADirectoryError, "Is a directory".to_owned()),
-        _ => {
-            let text = error.to_string();
-            (ErrorKind::OSError, text.split(" (os error").next().unwrap_or_default().to_owned())
-        }
+    let kind = match error.kind() {
+        Reason::NotFound => ErrorKind::FileNotFoundError,
+        Reason::PermissionDenied => ErrorKind::PermissionError,
+        Reason::IsADirectory => ErrorKind::IsADirectoryError,
+        _ => ErrorKind::OSError,
     };
-    match error.raw_os_error() {
+    let (text, code) = words(error);
+    match code {
         Some(code) => Error::new(kind, format!("[Errno {code}] {text}: '{name}'")),
         None => Error::new(kind, format!("{text}: '{name}'")),
     }

@@ -13,7 +13,7 @@ use std::iter::Peekable;
 use std::str::Chars;
 
 /// Python's limits of widths and of precisions.
-const MOST_DIGITS: usize = isize::MAX as usize;
+const MOST_DIGITS: u64 = i64::MAX as u64;
 const MOST_PRECISE: usize = i32::MAX as usize;
 
 /// `format(value, spec)` for a specification that is not empty.
@@ -197,13 +197,14 @@ fn parse_number(chars: &mut Peekable<Chars<'_>>) -> Result<Option<usize>> {
     let mut number = None;
     while let Some(digit) = chars.peek().and_then(|c| c.to_digit(10)) {
         chars.next();
-        let next = number.unwrap_or(0usize).checked_mul(10).and_then(|number| number.checked_add(digit as usize));
+        let next = number.unwrap_or(0u64).checked_mul(10).and_then(|number| number.checked_add(u64::from(digit)));
         match next.filter(|next| *next <= MOST_DIGITS) {
             Some(next) => number = Some(next),
             None => bail!(ValueError, "Too many decimal digits in format string"),
         }
     }
-    Ok(number)
+    // Where addresses are shorter there is no room for that many, either.
+    Ok(number.map(|number| usize::try_from(number).unwrap_or(usize::MAX)))
 }
 
 /// A type character as messages show it.

@@ -1,7 +1,8 @@
 //! Texts and pauses that are as long as a number says: they ask for room, and hear Ctrl-C.
 
+use crate::system::{Clock, Moment, System};
 use crate::tensor::{Result, interrupt, limits};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// In how many forms a text may be there at once: as its parts, as the language and the functions have it, joined.
 const SHARES: usize = 5;
@@ -73,10 +74,10 @@ pub fn joined<T: AsRef<str>>(parts: &[T], separator: &str) -> Result<String> {
 /// # Errors
 /// KeyboardInterrupt.
 pub fn sleep(how_long: Duration) -> Result<()> {
-    let start = Instant::now();
+    let start = Moment::now();
     while let Some(left) = how_long.checked_sub(start.elapsed()).filter(|left| !left.is_zero()) {
         interrupt::check()?;
-        std::thread::sleep(left.min(NAP));
+        System::sleep(left.min(NAP));
     }
     interrupt::check()
 }

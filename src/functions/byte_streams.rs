@@ -4,9 +4,11 @@ use super::codecs;
 use crate::bail;
 use crate::call::{Call, Row, function, method};
 use crate::files::Source;
+use crate::system::{Files, System};
 use crate::tensor::{Buffer, Error, Memory, Result, interrupt, limits};
 use crate::value::{Object, Value};
 use std::cell::{Cell, RefCell};
+use std::path::Path;
 use std::rc::Rc;
 
 pub const ROWS: &[Row] = &[
@@ -162,7 +164,7 @@ fn open(call: &mut Call) -> Result<Value> {
     if kinds != 1 {
         bail!(ValueError, "must have exactly one of create/read/write/append mode");
     }
-    let exists = std::path::Path::new(&path).exists();
+    let exists = System::kind(Path::new(&path)).is_ok();
     if mode.contains('x') && exists {
         return Err(Error::new(
             crate::tensor::ErrorKind::Other("FileExistsError"),

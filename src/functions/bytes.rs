@@ -553,10 +553,8 @@ fn construct(call: &mut Call, kind: BufferKind) -> Result<Value> {
         Value::BigInt(_) => bail!(OverflowError, "cannot fit 'int' into an index-sized integer"),
         Value::Buffer(buffer) => raw(&buffer)?,
         value => match as_index(&value)? {
-            Some(count) => match usize::try_from(count) {
-                Ok(count) => return Buffer::zeroed(kind, count).map(Value::Buffer),
-                Err(_) => bail!(ValueError, "negative count"),
-            },
+            Some(..0) => bail!(ValueError, "negative count"),
+            Some(count) => return Buffer::zeroed(kind, limits::count(count)).map(Value::Buffer),
             None => {
                 let items = iterate(call.state, &value).map_err(|error| match is_not_iterable(&error) {
                     true => Error::type_error(format!("cannot convert '{}' object to {class}", value.type_name())),

@@ -167,7 +167,7 @@ pub fn delete_item(state: &State, target: &Value, index: &Value) -> Result<()> {
 }
 
 /// Returns the position of a value in a range: a whole number of any class.
-pub fn range_index(range: Range, wanted: &Value) -> Option<usize> {
+pub fn range_index(range: Range, wanted: &Value) -> Option<u64> {
     let wanted = match wanted {
         Value::Bool(wanted) => i64::from(*wanted),
         Value::Int(wanted) => *wanted,
@@ -242,7 +242,7 @@ pub fn position(state: &State, value: &Value, wanted: &Value) -> Result<Option<u
     if let Value::Range(range) = value
         && !matches!(wanted, Value::Object(_))
     {
-        return Ok(range_index(*range, wanted));
+        return Ok(range_index(*range, wanted).map(|place| usize::try_from(place).unwrap_or(usize::MAX)));
     }
     places(state, value, wanted)?()
 }

@@ -61,7 +61,7 @@ pub fn from_data(data: &Value, dtype: Option<DType>, default: DType) -> Result<V
         return View::zeros(&sizes, dtype, Device::CPU);
     }
     // One list may stand in another many times.
-    let count = checked_numel(&sizes)? as usize;
+    let count = limits::count(checked_numel(&sizes)?);
     let mut values = limits::vector(count).map_err(|_| limits::refusal(count.saturating_mul(dtype.itemsize())))?;
     flatten(&data, &sizes, 0, dtype, &mut values)?;
     View::from_scalars(&sizes, dtype, values)
@@ -117,7 +117,7 @@ fn items_of(value: &Value) -> Result<Option<Items<'_>>> {
     let made = match value {
         Value::List(_) | Value::Tuple(_) => return Ok(value.items()),
         Value::Range(range) => {
-            limits::room_for::<Value>(range.len())?;
+            limits::room_for::<Value>(range.count())?;
             value.sequence()
         }
         Value::Size(_) | Value::NamedTuple(_) => value.sequence(),

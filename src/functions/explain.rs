@@ -9,11 +9,12 @@ use crate::bail;
 use crate::call::{Call, Row, function};
 use crate::explain::tensor::{Terms, scene};
 use crate::explain::watch::Watched;
-use crate::explain::{Picture, Scene, aliases, bits, bytes, figure, html, svg, why};
+use crate::explain::{Again, Holder, Picture, Scene, aliases, bits, bytes, chain, figure, html, svg, why};
 use crate::files::gguf::BlockTensor;
 use crate::ops::quantize::dequantize;
+use crate::system::{Files, System};
 use crate::tensor::rehearsal::to_write;
-use crate::tensor::{DType, Error, ErrorKind, Result, Scalar, Storage, View};
+use crate::tensor::{DType, Error, ErrorKind, Result, Scalar, Storage, Tensor, View};
 use crate::value::Value;
 
 /// The functions that look at every variable.
@@ -44,8 +45,8 @@ pub const ROWS: &[Row] = &[
     function(
         "py.why_dtype(Tensor t, ScalarType dtype, *, int? width=None) -> Object",
         |c| {
-            let view = strided(c)?;
-            picture(c, why::dtype(&view, c.opt_dtype(1).unwrap_or(view.dtype)))
+            let wanted = c.opt_dtype(1);
+            of_view(c, move |view| Ok(why::dtype(view, wanted.unwrap_or(view.dtype))))
         },
         "Explains why view(dtype) works or fails, condition by condition.",
     )
@@ -63,7 +64,7 @@ pub const ROWS: &[Row] = &[
     .python("bits"),
     function(
         "py.aliases(*, int? width=None) -> Object",
-        |c| picture(c, aliases::scene(&c.state.holders())),
+        |c| Ok(Value::Object(Rc::new(aliases::picture(&c.state.holders(), width(c)?)))),
         "Groups the variables by the storage they lie on: ranges, overlaps, what they keep alive.",
     )
     .python("aliases"),
@@ -83,7 +84,7 @@ pub const ROWS: &[Row] = &[
                 _ => Err(Error::new(ErrorKind::ValueError, format!("bins must be from 1 to {MOST_BINS}, not {bins}"))),
             });
             let bins = bins.transpose()?;
-            figure(c, |view, dtype| figure::hist(view, dtype, bins))
+            figure(c, move |view, dtype| figure::hist(view, dtype, bins))
         },
         "Draws how the elements are distributed: bins, quantiles, where NaN and infinities are.",
     )
@@ -114,15 +115,37 @@ pub const ROWS: &[Row] = &[
     .python("html"),
 ];
 
-fn picture(call: &Call, scene: Scene) -> Result<Value> {
-    let width = match call.position("width").map(|at| call.opt_int(at)).transpose()?.flatten() {
+/// The number of elements up to which figures of a tensor are drawn again after every input.
+const DRAWN_AGAIN: i64 = 1 << 20;
+
+/// The columns that a picture may take.
+fn width(call: &Call) -> Result<usize> {
+    match call.position("width").map(|at| call.opt_int(at)).transpose()?.flatten() {
         Some(width) => match usize::try_from(width) {
-            Ok(width) if width > 0 => width,
+            Ok(width) if width > 0 => Ok(width),
             _ => bail!(ValueError, "width must be positive, not {width}"),
         },
-        None => call.state.width.get(),
-    };
-    Ok(Value::Object(Rc::new(Picture { scene, width })))
+        None => Ok(call.state.width.get()),
+    }
+}
+
+/// A picture of a value, which can be drawn again for as long as the value is there. `make` is given the value as it is then,
+/// and the variables if `holders` holds some.
+fn picture(
+    call: &Call,
+    value: &Value,
+    holders: &[Holder],
+    make: impl Fn(&Value, &[Holder]) -> Result<Scene> + 'static,
+) -> Result<Value> {
+    let scene = make(value, holders)?;
+    let again = Again::of(value, make).map(Rc::new);
+    Ok(Value::Object(Rc::new(Picture { scene, width: width(call)?, again })))
+}
+
+/// A picture of the first argument, which must have a storage of its own.
+fn of_view(call: &Call, make: impl Fn(&View) -> Result<Scene> + 'static) -> Result<Value> {
+    let (value, name) = (Value::Tensor(call.tensor(0)?.clone()), call.signature.called().into_owned());
+    picture(call, &value, &[], move |value, _| make(&strided(value, &name)?))
 }
 
 fn cells(call: &Call) -> Result<usize> {
@@ -133,10 +156,17 @@ fn cells(call: &Call) -> Result<usize> {
     }
 }
 
-/// The first argument, which must have a storage of its own.
-fn strided(call: &Call) -> Result<View> {
-    let view = call.view(0)?;
-    refuse_sparse(&view, call.signature.called().as_ref())?;
+fn tensor_of<'v>(value: &'v Value, function: &str) -> Result<&'v Tensor> {
+    match value {
+        Value::Tensor(tensor) => Ok(tensor),
+        other => bail!(TypeError, "{function}() takes a tensor, not {}", other.type_name()),
+    }
+}
+
+/// A tensor, which must have a storage of its own.
+fn strided(value: &Value, function: &str) -> Result<View> {
+    let view = tensor_of(value, function)?.view();
+    refuse_sparse(&view, function)?;
     Ok(view)
 }
 
@@ -153,23 +183,33 @@ fn refuse_sparse(view: &View, function: &str) -> Result<()> {
 
 fn explain(call: &mut Call) -> Result<Value> {
     let terms = Terms { bytes: call.bool(1)?, cells: cells(call)? };
-    let drawn = scene(call.tensor(0)?, &call.state.holders(), terms);
-    picture(call, drawn)
+    let tensor = call.tensor(0)?;
+    let first = chain(tensor);
+    picture(call, &Value::Tensor(tensor.clone()), &call.state.holders(), move |value, holders| {
+        let tensor = tensor_of(value, "explain")?;
+        // What stands in for a tensor that is gone has not come about in any way.
+        Ok(scene(&tensor.view(), chain(tensor).or_else(|| first.clone()), holders, terms))
+    })
 }
 
 /// The figure of the numbers of the first argument; quantized ones are those that they stand for.
-fn figure(call: &Call, draw: impl Fn(&View, DType) -> Result<Scene>) -> Result<Value> {
-    let view = strided(call)?;
-    let numbers = if view.dtype.is_quantized() { dequantize(&view)? } else { view.clone() };
-    picture(call, draw(&numbers, view.dtype)?)
+fn figure(call: &Call, draw: impl Fn(&View, DType) -> Result<Scene> + 'static) -> Result<Value> {
+    let make = move |view: &View| {
+        let numbers = if view.dtype.is_quantized() { dequantize(view)? } else { view.clone() };
+        draw(&numbers, view.dtype)
+    };
+    if call.view(0)?.numel() > DRAWN_AGAIN {
+        let scene = make(&strided(&call.value(0), &call.signature.called())?)?;
+        return Ok(Value::Object(Rc::new(Picture::of(scene, width(call)?))));
+    }
+    of_view(call, make)
 }
 
 /// A shape, written out or as a list, or a dtype.
 fn why_view(call: &mut Call) -> Result<Value> {
-    let view = strided(call)?;
     let wanted = call.value(1).sequence().unwrap_or_default();
     let sizes: Vec<Value> = match wanted.as_slice() {
-        [Value::DType(dtype)] => return picture(call, why::dtype(&view, *dtype)),
+        &[Value::DType(dtype)] => return of_view(call, move |view| Ok(why::dtype(view, dtype))),
         [one] => one.sequence().unwrap_or_else(|| wanted.clone()),
         _ => wanted,
     };
@@ -177,8 +217,8 @@ fn why_view(call: &mut Call) -> Result<Value> {
         Value::Int(size) => Ok(*size),
         other => Err(Error::type_error(format!("why_view() takes sizes or a dtype, not {}", other.type_name()))),
     };
-    let sizes: Result<Vec<i64>> = sizes.iter().map(size).collect();
-    picture(call, why::shape(&view, &sizes?))
+    let sizes: Vec<i64> = sizes.iter().map(size).collect::<Result<_>>()?;
+    of_view(call, move |view| Ok(why::shape(view, &sizes)))
 }
 
 fn dtypes(values: &[Value]) -> Result<Vec<DType>> {
@@ -200,54 +240,56 @@ pub fn bytes_of(call: &Call, value: &Value, others: &[DType]) -> Result<Value> {
         Some(_) => cells(call)?,
         None => 32,
     };
-    let scene = match value {
-        Value::Tensor(tensor) => {
-            refuse_sparse(&tensor.borrow(), "show_bytes")?;
-            bytes::of_view(&tensor.view(), others, cells)?
-        }
-        Value::Storage(storage) => bytes::of_storage(storage, others, cells)?,
-        Value::TypedStorage(typed) if others.is_empty() => bytes::of_storage(&typed.storage, &[typed.dtype], cells)?,
-        Value::TypedStorage(typed) => bytes::of_storage(&typed.storage, others, cells)?,
+    let others = others.to_vec();
+    picture(call, value, &[], move |value, _| match value {
+        Value::Tensor(_) => bytes::of_view(&strided(value, "show_bytes")?, &others, cells),
+        Value::Storage(storage) => bytes::of_storage(storage, &others, cells),
+        Value::TypedStorage(typed) if others.is_empty() => bytes::of_storage(&typed.storage, &[typed.dtype], cells),
+        Value::TypedStorage(typed) => bytes::of_storage(&typed.storage, &others, cells),
         other if let Some(blocks) = BlockTensor::of(other) => {
             if !others.is_empty() {
                 bail!(TypeError, "the bytes of a block are read as its type says; data has them as a tensor");
             }
-            first_block(blocks)?.bytes(cells)
+            Ok(first_block(blocks)?.bytes(cells))
         }
         other => bail!(TypeError, "show_bytes() takes a tensor or a storage, not {}", other.type_name()),
-    };
-    picture(call, scene)
+    })
 }
 
 fn show_bits(call: &mut Call) -> Result<Value> {
-    let (given, wanted) = (call.value(0), call.opt_dtype(1));
-    if let Some(blocks) = BlockTensor::of(&given) {
-        if wanted.is_some() {
-            bail!(TypeError, "the bits of a block are read as its type says");
+    let wanted = call.opt_dtype(1);
+    picture(call, &call.value(0), &[], move |given, _| {
+        if let Some(blocks) = BlockTensor::of(given) {
+            if wanted.is_some() {
+                bail!(TypeError, "the bits of a block are read as its type says");
+            }
+            return Ok(first_block(blocks)?.bits());
         }
-        return picture(call, first_block(blocks)?.bits());
-    }
-    let view = match given {
-        Value::Tensor(_) => strided(call)?,
-        other => {
-            let Some(scalar) = other.as_scalar() else {
-                bail!(TypeError, "bits() takes a tensor of one element or a number, not {}", other.type_name())
-            };
-            // What Python computes with.
-            let usual = match scalar {
-                Scalar::Bool(_) => DType::Bool,
-                Scalar::Int(_) | Scalar::UInt(_) => DType::Long,
-                Scalar::Float(_) => DType::Double,
-                Scalar::Complex(_) => DType::ComplexDouble,
-            };
-            View::scalar(scalar, wanted.unwrap_or(usual))?
+        let view = match given {
+            Value::Tensor(_) => strided(given, "bits")?,
+            other => number(other, wanted)?,
+        };
+        match wanted {
+            Some(dtype) if dtype != view.dtype && view.numel() == 1 => {
+                bits::of_view(&View::scalar(view.item()?, dtype)?)
+            }
+            _ => bits::of_view(&view),
         }
+    })
+}
+
+/// A number in the dtype that is wanted, or in that which Python computes with.
+fn number(value: &Value, wanted: Option<DType>) -> Result<View> {
+    let Some(scalar) = value.as_scalar() else {
+        bail!(TypeError, "bits() takes a tensor of one element or a number, not {}", value.type_name())
     };
-    let scene = match wanted {
-        Some(dtype) if dtype != view.dtype && view.numel() == 1 => bits::of_view(&View::scalar(view.item()?, dtype)?)?,
-        _ => bits::of_view(&view)?,
+    let usual = match scalar {
+        Scalar::Bool(_) => DType::Bool,
+        Scalar::Int(_) | Scalar::UInt(_) => DType::Long,
+        Scalar::Float(_) => DType::Double,
+        Scalar::Complex(_) => DType::ComplexDouble,
     };
-    picture(call, scene)
+    View::scalar(scalar, wanted.unwrap_or(usual))
 }
 
 /// The storage of whatever has one, and what its elements are read as.
@@ -299,14 +341,14 @@ fn write(call: &mut Call, draw: fn(&Scene) -> String) -> Result<Value> {
         },
         Value::Tensor(tensor) => {
             let terms = Terms { bytes: false, cells: 64 };
-            draw(&scene(&tensor, &call.state.holders(), terms))
+            draw(&scene(&tensor.view(), chain(&tensor), &call.state.holders(), terms))
         }
         other => {
             bail!(TypeError, "{}() takes a picture or a tensor, not {}", call.signature.called(), other.type_name())
         }
     };
     let file = call.str(1)?;
-    std::fs::write(to_write(Path::new(file)), text).map_err(|error| {
+    System::put(&to_write(Path::new(file)), text.as_bytes()).map_err(|error| {
         let kind = match error.kind() {
             std::io::ErrorKind::NotFound => ErrorKind::FileNotFoundError,
             _ => ErrorKind::RuntimeError,

@@ -8,10 +8,12 @@ use crate::bail;
 use crate::call::state::State;
 use crate::call::{Call, Row, function};
 use crate::files::{self, Input, Location, Options, Source};
+use crate::system;
 use crate::tensor::{Device, Element, Error, ErrorKind, Result, Storage};
 use crate::value::{Dict, Object, Value};
 use std::cell::{Cell, RefCell};
 use std::io::Cursor;
+use std::path::Path;
 use std::rc::Rc;
 
 pub const ROWS: &[Row] = &[
@@ -150,7 +152,7 @@ impl Object for SkipData {
 /// Python's `tempfile.NamedTemporaryFile`.
 pub struct Temporary {
     /// `None` once its context is left.
-    file: RefCell<Option<files::Temporary>>,
+    file: RefCell<Option<system::Temporary>>,
 }
 
 impl Temporary {
@@ -168,7 +170,8 @@ impl Object for Temporary {
     }
     fn attribute(&self, name: &str) -> Option<Value> {
         let file = self.file.borrow();
-        (name == "name").then(|| file.as_ref().map(|file| Value::str(file.to_string_lossy())))?
+        let path: Option<&Path> = file.as_ref().map(AsRef::as_ref);
+        (name == "name").then(|| path.map(|path| Value::str(path.to_string_lossy())))?
     }
 }
 

@@ -152,7 +152,7 @@ impl Iter {
     pub fn next(&mut self) -> Result<Option<Value>> {
         let found = match self {
             Iter::Done => None,
-            Iter::Range { range, next } => counted(next, |at| range.at(at).map(Value::Int)),
+            Iter::Range { range, next } => counted(next, |at| range.at(at as u64).map(Value::Int)),
             Iter::List { list, next } => counted(next, |at| list.get(at)),
             Iter::Tuple { items, next } => counted(next, |at| items.get(at).cloned()),
             Iter::Made(items) => items.next(),
@@ -221,7 +221,7 @@ impl Iter {
     pub fn size_hint(&self) -> usize {
         match self {
             Iter::Done | Iter::Object(_) | Iter::Indexed { .. } => 0,
-            Iter::Range { range, next } => range.len().saturating_sub(*next),
+            Iter::Range { range, next } => range.count().saturating_sub(*next),
             Iter::List { list, next } => list.len().saturating_sub(*next),
             Iter::Tuple { items, next } => items.len().saturating_sub(*next),
             Iter::Made(items) => items.len(),

@@ -9,6 +9,7 @@ use crate::call::state::State;
 use crate::call::{Call, Row, function, method};
 use crate::format::arrays::{self, Style};
 use crate::ops::copy;
+use crate::system::{Files, System};
 use crate::tensor::rehearsal::to_write;
 use crate::tensor::{DType, Device, Error, Result, Tensor, View};
 use crate::value::{Dict, Object, Value, nested_list};
@@ -55,7 +56,7 @@ pub const ROWS: &[Row] = &[
             let (start, size) = (bytes.layout.offset as usize, bytes.dtype.itemsize());
             let own = bytes.storage.to_vec()?;
             let part = own.get(start * size..start * size + array.numel() as usize * size).unwrap_or_default();
-            std::fs::write(to_write(Path::new(c.str(1)?)), part).map_err(|error| Error::runtime(error.to_string()))?;
+            System::put(&to_write(Path::new(c.str(1)?)), part).map_err(|error| Error::runtime(error.to_string()))?;
             Ok(Value::None)
         },
         "Writes the raw elements of an array to a file.",

@@ -10,6 +10,7 @@ use crate::call::{Call, Row, both, function, method};
 use crate::dispatch::fake::FakeTensorMode;
 use crate::dispatch::saving;
 use crate::format::PrintOptions;
+use crate::system::{Machine, System};
 use crate::tensor::element::{integer_limits, largest_finite};
 use crate::tensor::{DType, Device, Error, Result};
 use crate::value::{MemoryFormat, Object, TensorLayout, Value, sizes_of};
@@ -411,7 +412,7 @@ pub fn module_value(module: &'static str, name: &str) -> Option<Value> {
     Some(match (module, name) {
         ("sys", "byteorder") => Value::str(if cfg!(target_endian = "little") { "little" } else { "big" }),
         ("sys", "maxsize") => Value::Int(i64::MAX),
-        ("sys", "platform") => Value::str(std::env::consts::OS),
+        ("sys", "platform") => Value::str(System::NAME),
         ("math", "tau") => Value::Float(std::f64::consts::TAU),
         ("nn", "Parameter") => Value::Type("torch.nn.parameter.Parameter"),
         ("torch" | "math", "pi") => Value::Float(std::f64::consts::PI),

@@ -425,7 +425,7 @@ fn unordered(operator: &Operator, a: &Value, b: &Value) -> Error {
 
 /// Repeats a sequence.
 fn repeat(sequence: &Value, n: i64) -> Result<Value> {
-    let n = usize::try_from(n).unwrap_or(0);
+    let n = limits::count(n);
     let all = |items: &[Value]| -> Result<Vec<Value>> {
         let count = items.len().saturating_mul(n);
         let mut repeated = limits::list(count)?;

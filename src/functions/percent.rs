@@ -203,7 +203,7 @@ fn layout(chars: &mut Peekable<CharIndices<'_>>, values: &mut Values<'_>) -> Res
     };
     if chars.next_if(|(_, c)| *c == '.').is_some() {
         layout.precision = Some(if chars.next_if(|(_, c)| *c == '*').is_some() {
-            usize::try_from(values.star()?).unwrap_or(0)
+            limits::count(values.star()?)
         } else {
             digits(chars, i32::MAX as usize, "precision too big")?
         });

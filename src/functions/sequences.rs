@@ -118,7 +118,7 @@ pub fn len(value: &Value) -> Result<Value> {
         Value::Buffer(buffer) => buffer.len(),
         Value::Str(text) if text.is_ascii() => text.len(),
         Value::Str(text) => text.chars().count(),
-        Value::Range(range) => range.len(),
+        Value::Range(range) => return whole(range.len()),
         Value::Object(object) if let Some(length) = object.special("__len__", &[]) => {
             let length = length?;
             return match as_index(&length).map_err(beyond_sizes)? {
@@ -135,6 +135,10 @@ pub fn len(value: &Value) -> Result<Value> {
             None => bail!(TypeError, "object of type '{}' has no len()", other.type_name()),
         },
     };
+    whole(count as u64)
+}
+
+fn whole(count: u64) -> Result<Value> {
     match i64::try_from(count) {
         Ok(count) => Ok(Value::Int(count)),
         Err(_) => bail!(OverflowError, "Python int too large to convert to C ssize_t"),

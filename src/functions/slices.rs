@@ -43,11 +43,18 @@ pub fn slice_part(part: &Value) -> Result<Option<i64>> {
 
 /// Start, stop and step of a slice over `length` items, by Python's rules.
 pub fn slice_bounds(slice: &Slice, length: usize) -> Result<(i64, i64, i64)> {
+    slice_of(slice, i64::try_from(length).unwrap_or(i64::MAX))
+}
+
+/// As [`slice_bounds`], over `n` items that need not be in memory.
+///
+/// # Errors
+/// As [`slice_bounds`].
+pub fn slice_of(slice: &Slice, n: i64) -> Result<(i64, i64, i64)> {
     let step = slice_part(&slice.step)?.unwrap_or(1);
     if step == 0 {
         bail!(ValueError, "slice step cannot be zero");
     }
-    let n = i64::try_from(length).unwrap_or(i64::MAX);
     let (low, high) = if step > 0 { (0, n) } else { (-1, n - 1) };
     let clamp = |v: i64| (if v < 0 { v.saturating_add(n) } else { v }).clamp(low, high);
     let start = slice_part(&slice.start)?.map_or(if step > 0 { low } else { high }, clamp);

@@ -8,7 +8,7 @@ use super::typed_storages::cast;
 use crate::bail;
 use crate::call::state::State;
 use crate::call::{Call, Row, attribute, class_method, function, method};
-use crate::tensor::{DType, Device, Error, ErrorKind, Result, Storage, TypedStorage, interrupt};
+use crate::tensor::{DType, Device, Error, ErrorKind, Result, Storage, TypedStorage, interrupt, limits};
 use crate::value::Value;
 
 pub const ROWS: &[Row] = &[
@@ -315,13 +315,14 @@ fn new(nbytes: usize, device: Option<Device>) -> Result<Value> {
 
 /// The size of a storage as PyTorch checks it.
 pub fn checked_size(size: i64) -> Result<usize> {
-    usize::try_from(size).map_err(|_| {
-        Error::runtime(format!(
+    let Ok(nbytes) = u64::try_from(size) else {
+        return Err(Error::runtime(format!(
             "[enforce fail at alloc_cpu.cpp:93] ((ptrdiff_t)nbytes) >= 0. alloc_cpu() seems to have been called with \
              negative number: {}",
             size as u64
-        ))
-    })
+        )));
+    };
+    usize::try_from(nbytes).map_err(|_| limits::refusal(nbytes))
 }
 
 fn from_sequence(call: &mut Call) -> Result<Value> {

@@ -1,6 +1,6 @@
 //! Reads and writes `x[…]` on every value that has subscripts.
 
-use super::slices::{as_index, positions, slice_bounds, slice_part};
+use super::slices::{as_index, positions, slice_bounds, slice_of, slice_part};
 use super::{bytes, containers, operators};
 use crate::bail;
 use crate::call::{Call, State};
@@ -66,7 +66,7 @@ fn range_item(range: Range, index: &Value) -> Result<Value> {
     let number = |place: i64| i128::from(range.start) + i128::from(place) * i128::from(range.step);
     match index {
         Value::Slice(slice) => {
-            let (start, stop, step) = slice_bounds(slice, length)?;
+            let (start, stop, step) = slice_of(slice, i64::try_from(length).unwrap_or(i64::MAX))?;
             let part = |number: i128| number.clamp(i128::from(i64::MIN), i128::from(i64::MAX)) as i64;
             let step = part(i128::from(step) * i128::from(range.step));
             Ok(Value::Range(Range { start: part(number(start)), stop: part(number(stop)), step }))
@@ -74,8 +74,8 @@ fn range_item(range: Range, index: &Value) -> Result<Value> {
         Value::BigInt(_) => bail!(IndexError, "range object index out of range"),
         _ => match as_index(index)? {
             Some(i) => {
-                let place = if i < 0 { i128::from(i) + length as i128 } else { i128::from(i) };
-                let found = usize::try_from(place).ok().and_then(|place| range.at(place));
+                let place = if i < 0 { i128::from(i) + i128::from(length) } else { i128::from(i) };
+                let found = u64::try_from(place).ok().and_then(|place| range.at(place));
                 found.map(Value::Int).ok_or_else(|| Error::index("range object index out of range"))
             }
             None => bail!(TypeError, "range indices must be integers or slices, not {}", index.type_name()),

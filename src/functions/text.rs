@@ -12,7 +12,7 @@ use crate::bail;
 use crate::call::{Call, Row, function};
 use crate::format::is_printable;
 use crate::tensor::interrupt::watched;
-use crate::tensor::{Error, ErrorKind, Result, interrupt};
+use crate::tensor::{Error, ErrorKind, Result, interrupt, limits};
 use crate::value::{Dict, Value};
 
 pub const ROWS: &[Row] = &[
@@ -424,7 +424,7 @@ fn partition(text: &str, given: &Given, from_end: bool) -> Result<Value> {
 /// The width that is asked for, and how many characters a text lacks to it.
 fn lacking(text: &str, given: &Given) -> Result<(i64, usize)> {
     let width = size(&given.at(0))?;
-    Ok((width, usize::try_from(width).unwrap_or(0).saturating_sub(length(text))))
+    Ok((width, limits::count(width).saturating_sub(length(text))))
 }
 
 fn zfill(text: &str, given: &Given) -> Result<Value> {

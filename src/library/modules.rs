@@ -7,6 +7,7 @@ use crate::functions::iterate::items_of as items;
 use crate::functions::numbers::{float_of, index};
 use crate::functions::operators::{self, called as binary};
 use crate::ops::special;
+use crate::system::{Clock, System};
 use crate::tensor::{Error, ErrorKind, Result};
 use crate::value::equality::{self, Number};
 use crate::value::{Value, integers, numbers};
@@ -440,6 +441,5 @@ fn sleep(call: &mut Call) -> Result<Value> {
 const MOST_SECONDS: f64 = 9_223_372_036.0;
 
 fn now(_: &mut Call) -> Result<Value> {
-    let elapsed = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-    Ok(Value::Float(elapsed.map_or(0.0, |elapsed| elapsed.as_secs_f64())))
+    Ok(Value::Float(System::since_epoch().as_secs_f64()))
 }

@@ -9,7 +9,9 @@ use super::Scripted;
 use super::engine::add;
 use super::fault;
 use super::runtime::Runtime;
+use crate::call::stack;
 use crate::functions::bounds::{repeated, replaced, room_for_text, share, sleep};
+use crate::system::Moment;
 use crate::tensor::{Result, interrupt, limits};
 use rhai::{
     AST, ASTNode, Array, Dynamic, Engine, EvalAltResult, Expr, FuncRegistration, ImmutableString, Map, Module,
@@ -18,7 +20,7 @@ use rhai::{
 use std::any::TypeId;
 use std::cell::Cell;
 use std::rc::Rc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// The maximum depth of script functions calling each other; Python's own limit.
 const MAX_CALL_LEVELS: usize = 1000;
@@ -36,14 +38,17 @@ pub fn set_limits(engine: &mut Engine, state: &Rc<Runtime>) {
     engine.set_max_array_size(most_items());
     engine.set_max_map_size(share() / ENTRY);
     let interrupt = state.interrupt.clone();
-    let (steps, looked) = (Cell::new(0u32), Cell::new(Instant::now()));
+    let (steps, looked) = (Cell::new(0u32), Cell::new(Moment::now()));
     engine.on_progress(move |_| {
         if interrupt.is_set() {
             return Some(Dynamic::from(fault::Interrupted));
         }
+        if !stack::has_room() {
+            return Some(Dynamic::from(fault::TooDeep));
+        }
         steps.set(steps.get().wrapping_add(1));
         if steps.get().is_multiple_of(STEPS) && looked.get().elapsed() >= PAUSE {
-            looked.set(Instant::now());
+            looked.set(Moment::now());
             return limits::look().is_err().then(|| Dynamic::from(fault::OutOfMemory));
         }
         None

@@ -3,9 +3,9 @@
 use super::fault::around;
 use super::weave::CALLED;
 use super::written::Written;
+use crate::system::{Files, System};
 use rhai::Position;
 use std::collections::BTreeSet;
-use std::env;
 use std::path::Path;
 use std::rc::Rc;
 
@@ -71,6 +71,6 @@ pub struct Defined {
 
 /// A file as it is reached from the folder one is in.
 pub fn near(file: &str) -> String {
-    let here = env::current_dir().unwrap_or_default();
+    let here = System::current_folder();
     Path::new(file).strip_prefix(here).unwrap_or(Path::new(file)).display().to_string()
 }

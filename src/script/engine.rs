@@ -10,6 +10,7 @@ use super::fault;
 use super::holders;
 use super::json;
 use super::modules;
+use super::moments;
 use super::printing::{self, shown};
 use super::runtime::Runtime;
 use super::scoped;
@@ -26,12 +27,13 @@ use crate::functions;
 use crate::functions::iterate::{Iter, iterate};
 use crate::functions::members;
 use crate::functions::operators;
+use crate::system::Moment;
 use crate::tensor::{Error, ErrorKind, Result, Tensor, interrupt};
 use crate::value::{Keywords, Value, equality};
 use rhai::packages::{
     ArithmeticPackage, BasicArrayPackage, BasicBlobPackage, BasicFnPackage, BasicIteratorPackage, BasicMapPackage,
-    BasicMathPackage, BasicStringPackage, BasicTimePackage, BitFieldPackage, LanguageCorePackage, LogicPackage,
-    MoreStringPackage, Package,
+    BasicMathPackage, BasicStringPackage, BitFieldPackage, LanguageCorePackage, LogicPackage, MoreStringPackage,
+    Package,
 };
 use rhai::{
     Dynamic, Engine, EvalAltResult, FuncRegistration, ImmutableString, LexError, Module, NativeCallContext,
@@ -45,7 +47,7 @@ rhai::def_package! {
     /// The language's own functions, as one module: the engine asks one after the other.
     Language(module): ArithmeticPackage, LogicPackage, LanguageCorePackage, BasicStringPackage, MoreStringPackage,
         BasicIteratorPackage, BasicArrayPackage, BasicBlobPackage, BasicMapPackage, BasicMathPackage, BasicFnPackage,
-        BasicTimePackage, BitFieldPackage {}
+        BitFieldPackage {}
 }
 
 /// An engine that knows every function of the table and reports to `state`.
@@ -59,6 +61,7 @@ pub fn build(state: &Rc<Runtime>) -> Engine {
     // What `type_of` says.
     engine.register_type_with_name::<i64>("int").register_type_with_name::<f64>("float");
     engine.register_type_with_name::<fault::Thrown>("error");
+    engine.register_type_with_name::<Moment>("timestamp");
     let mut module = Module::new();
     register_names(&mut engine, &mut module);
     register_missing(&mut engine, state);
@@ -72,6 +75,7 @@ pub fn build(state: &Rc<Runtime>) -> Engine {
     arrays::register_containers(&mut module, state, &class_ids(), &sequence_ids());
     blobs::register(&mut module, state);
     json::register(&mut module, state);
+    moments::register(&mut module);
     scoped::register(&mut module, state);
     caught::register(&mut engine, &mut module, state);
     holders::register(&mut engine, state);

@@ -25,6 +25,10 @@ pub struct Interrupted;
 #[derive(Clone)]
 pub struct OutOfMemory;
 
+/// The token a script is ended with whose calls are nested deeper than there is room for.
+#[derive(Clone)]
+pub struct TooDeep;
+
 /// The token a script is ended with by `exit()`.
 #[derive(Clone)]
 pub struct Exit;
@@ -194,6 +198,9 @@ fn from_call(error: &EvalAltResult, state: &Runtime, cell: &Cell) -> Fault {
             },
         },
         E::ErrorTerminated(token, position) if token.is::<OutOfMemory>() => fault(MemoryError, "", *position),
+        E::ErrorTerminated(token, position) if token.is::<TooDeep>() => {
+            fault(RecursionError, "maximum recursion depth exceeded", *position)
+        }
         E::ErrorTerminated(token, position) => {
             Fault { interrupted: !token.is::<Exit>(), ..fault(KeyboardInterrupt, "", *position) }
         }

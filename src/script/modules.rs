@@ -7,6 +7,7 @@ use super::fault;
 use super::read::{self as texts, Compiled, Names};
 use super::runtime::Runtime;
 use crate::call::suggest::nearest;
+use crate::system::{Files, Kind, System};
 use crate::tensor::{Error, ErrorKind};
 use rhai::{
     AST, ASTFlags, ASTNode, Engine, EvalAltResult, Expr, LexError, Module, ModuleResolver, ParseError, ParseErrorType,
@@ -14,8 +15,6 @@ use rhai::{
 };
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
-use std::env;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::rc::{Rc, Weak};
 
@@ -62,15 +61,11 @@ impl Modules {
             || self.folder.borrow().clone(),
             |file| Path::new(file).parent().unwrap_or(Path::new("")).to_owned(),
         );
-        let path = env::var_os(PATH).unwrap_or_default();
-        let found = [beside.clone()]
-            .into_iter()
-            .chain(env::split_paths(&path))
-            .map(|folder| folder.join(&file))
-            .find(|file| file.is_file());
+        let folders = || [beside.clone()].into_iter().chain(System::folders_in(PATH));
+        let found =
+            folders().map(|folder| folder.join(&file)).find(|file| matches!(System::kind(file), Ok(Kind::File(_))));
         let found = found.ok_or_else(|| {
-            let folders = [beside.clone()].into_iter().chain(env::split_paths(&path));
-            if let Some(near) = nearest_file(folders, &file, named.extension().is_none()) {
+            if let Some(near) = nearest_file(folders(), &file, named.extension().is_none()) {
                 return missing(format!("did you mean `import \"{near}\"`?"));
             }
             let beside = if beside.as_os_str().is_empty() {
@@ -80,7 +75,7 @@ impl Modules {
             };
             missing(format!("{} is neither in {beside} nor in a folder of {PATH}", file.display()))
         })?;
-        Ok(fs::canonicalize(&found).unwrap_or(found).display().to_string())
+        Ok(System::full_name(&found).display().to_string())
     }
 }
 
@@ -88,9 +83,8 @@ impl Modules {
 fn nearest_file(folders: impl Iterator<Item = PathBuf>, file: &Path, is_bare: bool) -> Option<String> {
     let within = file.parent().unwrap_or(Path::new(""));
     let here = |folder: PathBuf| if folder.as_os_str().is_empty() { PathBuf::from(".") } else { folder };
-    let read = folders.filter_map(|folder| fs::read_dir(here(folder.join(within))).ok()).flatten().flatten();
-    let modules =
-        read.map(|entry| PathBuf::from(entry.file_name())).filter(|file| file.extension().is_some_and(|e| e == "rhai"));
+    let read = folders.filter_map(|folder| System::names(&here(folder.join(within))).ok()).flatten();
+    let modules = read.map(PathBuf::from).filter(|file| file.extension().is_some_and(|e| e == "rhai"));
     let shown = |file: &Path| {
         let name = if is_bare { file.file_stem() } else { file.file_name() };
         name.map(|name| name.to_string_lossy().into_owned())
@@ -157,7 +151,8 @@ fn read(engine: &Engine, runtime: &Runtime, file: &str) -> Scripted<Rc<Source>> 
     if let Some(source) = runtime.modules.source(file).filter(|source| source.ast.is_some()) {
         return Ok(source);
     }
-    let typed = fs::read_to_string(file).map_err(|error| {
+    let read = System::read(Path::new(file)).and_then(|bytes| String::from_utf8(bytes).map_err(std::io::Error::other));
+    let typed = read.map_err(|error| {
         fault::thrown(Error::new(ErrorKind::Other("ImportError"), format!("cannot read '{file}': {error}")))
     })?;
     let names = Names { is_closure: &|_| false, is_variable: None };

@@ -60,7 +60,7 @@ fn own_ids() -> [TypeId; 12] {
         TypeId::of::<rhai::FnPtr>(),
         TypeId::of::<std::ops::Range<i64>>(),
         TypeId::of::<std::ops::RangeInclusive<i64>>(),
-        TypeId::of::<rhai::Instant>(),
+        TypeId::of::<crate::system::Moment>(),
     ]
 }
 

@@ -4,6 +4,7 @@
 use super::callback::{self, ScriptFunction};
 use super::caught::Caught;
 use super::fault::{Thrown, python_type, with_article};
+use crate::system::Moment;
 use crate::tensor::interrupt::watched;
 use crate::tensor::{Error, ErrorKind, Result, Tensor, limits};
 use crate::value::{Dict, List, Object, Range, Slice, Value};
@@ -147,7 +148,7 @@ pub fn to_dynamic(value: Value) -> Dynamic {
 }
 
 /// A moment, as `timestamp()` of the script language gives it.
-pub struct Timestamp(rhai::Instant);
+pub struct Timestamp(Moment);
 
 impl Object for Timestamp {
     fn type_name(&self) -> &str {
@@ -259,7 +260,7 @@ pub fn to_value_within(dynamic: &Dynamic, copied: &mut Copied) -> Result<Value> 
     if let Some(blob) = dynamic.read_lock::<rhai::Blob>() {
         return crate::tensor::Buffer::bytearray(&blob).map(Value::Buffer);
     }
-    if let Some(time) = dynamic.read_lock::<rhai::Instant>() {
+    if let Some(time) = dynamic.read_lock::<Moment>() {
         return Ok(Value::Object(Rc::new(Timestamp(*time))));
     }
     if let Some(function) = dynamic.read_lock::<rhai::FnPtr>() {
@@ -284,7 +285,7 @@ fn as_range(dynamic: &Dynamic) -> Option<Value> {
 pub fn to_listed(dynamic: &Dynamic) -> Result<Value> {
     match as_range(dynamic) {
         Some(Value::Range(range)) => {
-            limits::room(range.len().saturating_mul(size_of::<Value>()))?;
+            limits::room(range.count().saturating_mul(size_of::<Value>()))?;
             Ok(Value::list(range.iter().map(Value::Int)))
         }
         _ => to_value(dynamic),

@@ -113,11 +113,11 @@ pub(super) fn show(state: &State, value: &Value) -> crate::tensor::Result<()> {
     match value {
         Value::None => {}
         Value::Object(object) if let Some(picture) = object.as_any().downcast_ref::<Picture>() => {
-            state.draw(&picture.lines());
+            state.say(Said::Drawn(picture));
         }
         shown => {
             let text = state.repr(shown)?;
-            state.say(Said::Value, &text);
+            state.say(Said::Value(&text));
             state.print("\n");
         }
     }
@@ -238,7 +238,8 @@ impl Session {
             return stopped();
         }
         let exception = exceptions::of_error(&error);
-        if error.kind == ErrorKind::SystemExit {
+        // `exit()` has said with what status.
+        if error.kind == ErrorKind::SystemExit && self.runtime.exit.get().is_none() {
             self.leave_with(&exception);
         }
         let steps = exception.trace.borrow();

@@ -3,10 +3,11 @@
 use crate::python::code::Code;
 use rhai::AST;
 use std::rc::Rc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::{Failure, Language, Session};
 use crate::script::cell::Cell;
+use crate::system::Moment;
 
 /// Samples shorter than this would measure the clock.
 const SAMPLE: Duration = Duration::from_millis(2);
@@ -43,9 +44,9 @@ impl Session {
         let mut error = None;
         let (mut runs, mut batch) = (0, 1u64);
         let outcome = self.guarded(|session| {
-            let begun = Instant::now();
+            let begun = Moment::now();
             while error.is_none() && (samples.is_empty() || begun.elapsed() < budget) {
-                let start = Instant::now();
+                let start = Moment::now();
                 for _ in 0..batch {
                     let done = match &input {
                         Input::Rhai(ast) => session.run(ast, &cell).map(drop).map_err(|e| session.failed(&e, &cell)),

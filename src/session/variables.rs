@@ -8,13 +8,14 @@ use super::Session;
 use super::complete::class_of_dynamic;
 use super::results::{hidden_name, shown_name};
 use crate::call::Receiver;
+use crate::explain::aliases;
 use crate::explain::tensor::about;
-use crate::explain::{Holder, Ink, Picture, Scene, byte_count, span};
+use crate::explain::{Holder, Ink, Picture, Scene, Seen, byte_count, span};
 use crate::library::help;
 use crate::script::holders::{Handles, holders, is_container, is_result, place_in, storage_of};
 use crate::script::value::{shared, to_value};
-use crate::tensor::{Dims, Storage, Tensor};
-use crate::value::{Object, Value};
+use crate::tensor::{Dims, Storage, Tensor, View};
+use crate::value::Value;
 
 /// A variable, as `:vars` shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,8 +41,17 @@ pub struct MemoryUse {
     pub storage: usize,
     /// The bytes of the whole storage.
     pub nbytes: usize,
+    /// The bytes of the elements that it shows; for a storage, all.
+    pub shown: usize,
     /// The other variables on the same storage.
     pub shared_with: Vec<String>,
+}
+
+impl Variable {
+    /// What a table calls its type: the dtype of a tensor, the class of anything else.
+    pub fn kind(&self) -> &str {
+        self.memory.as_ref().and_then(|memory| memory.dtype.as_deref()).unwrap_or(&self.class)
+    }
 }
 
 impl Session {
@@ -87,12 +97,34 @@ impl Session {
                     offset: tensor.as_ref().map(|view| view.layout.offset),
                     storage: numbers.get(&id).copied().unwrap_or_default(),
                     nbytes: storage.nbytes(),
+                    shown: tensor.as_ref().map_or(storage.nbytes(), shown),
                     shared_with: others.map(|other| (*other).to_owned()).collect(),
                 }
             }),
         };
         entries.iter().zip(&storages).map(variable).collect()
     }
+
+    /// The storages by the numbers that variables give them, each with the variables on it drawn.
+    pub fn storages(&self) -> Vec<(usize, Picture)> {
+        let holders = self.holders();
+        let mut numbers = BTreeMap::new();
+        for Variable { name, memory, .. } in self.variables() {
+            if let (Some(memory), Some(holder)) = (memory, holders.iter().find(|holder| holder.name == name)) {
+                numbers.entry(memory.storage).or_insert(holder);
+            }
+        }
+        let width = self.runtime.width.get();
+        let scene = |(number, holder): (usize, &Holder)| {
+            (number, Picture::of(aliases::of_storage(number, &holder.storage, &holders), width))
+        };
+        numbers.into_iter().map(scene).collect()
+    }
+}
+
+/// The bytes of the elements of a view.
+fn shown(view: &View) -> usize {
+    usize::try_from(view.numel()).unwrap_or_default().saturating_mul(view.dtype.itemsize())
 }
 
 impl Session {
@@ -102,6 +134,11 @@ impl Session {
         // The scope lists its newest entry first.
         entries.reverse();
         holders(entries.into_iter(), self.handles_of_ours(true))
+    }
+
+    /// What pictures are drawn again from.
+    pub fn seen(&self) -> Seen {
+        Seen { holders: self.holders(), remembered: self.handles_of_ours(true) }
     }
 
     /// Handles of storages that only the session has: what could be undone and, where Rhai runs, Python's copies of the
@@ -146,7 +183,7 @@ impl Session {
             facts.push(("can do".to_owned(), plain(abilities(Receiver::Class(kind)))));
         }
         scene.facts(facts);
-        Some(Picture { scene, width: self.runtime.width.get() }.repr() + "\n")
+        Some(Picture::of(scene, self.runtime.width.get()).text())
     }
 
     /// The class of a variable as help names it.

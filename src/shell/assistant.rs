@@ -1,10 +1,8 @@
-//! Answers the line editor while an entry is typed: whether it is complete, how it could go on, how it looks. Looks
-//! things up and evaluates nothing.
+//! Answers the line editor while an entry is typed, in the editor's terms; what there is to answer, the room `assist` knows.
+//! Evaluates nothing.
 
 use std::borrow::Cow;
-use std::cell::{Cell, RefCell};
-use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::cell::Cell;
 use std::path::Path;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -21,22 +19,16 @@ use rustyline::{
     KeyEvent, Modifiers, Movement, RepeatCount,
 };
 
-use super::commands;
-use super::help::uses;
-use super::highlight::highlight;
-use super::paste::{is_open_block, looks_printed, read_session, with_python_prompts};
-use super::script::is_unfinished;
-use super::table::cut;
-use crate::session::{Candidate as Way, Completeness, Language, Session};
+use super::screen::highlighted;
+use crate::assist::{Desk, Way, completeness, cut, is_command, looks_printed, usages, ways};
+use crate::session::Completeness;
 
 /// Entries longer than this (they were pasted) are neither coloured nor hinted at: each key press would read them whole.
 const LONG: usize = 20_000;
 
 /// The state that the prompt and the line editor share.
 pub struct Shared {
-    pub session: Rc<RefCell<Session>>,
-    /// The language of an entry without a prompt of its own.
-    pub language: Cell<Language>,
+    pub desk: Desk,
     pub is_coloured: bool,
     pub has_hints: bool,
     pub columns: Cell<usize>,
@@ -68,8 +60,6 @@ pub enum Request {
 pub struct Pace {
     /// The statement before came with a documentation prompt and printed something, so its recorded result may follow.
     pub after_result: Cell<bool>,
-    /// The statement that runs has printed something.
-    pub has_printed: Cell<bool>,
     /// The time when the line editor began to wait for the entry.
     pub since: Cell<Option<Instant>>,
 }
@@ -140,39 +130,10 @@ impl Assistant {
 
     /// Whether Enter should go on with a further line instead of running the entry.
     fn wants_more(&self, entry: &str) -> bool {
-        let session = self.shared.session.borrow();
-        let is_unfinished = |language, source: &str| is_unfinished(&session, language, source);
-        if entry.trim().is_empty() || commands::is_command(entry) || self.shared.pace.is_pasted_result(entry) {
-            return false;
-        }
-        if let Some(pasted) = read_session(&with_python_prompts(entry), is_unfinished) {
-            // The whole statements of a page are run, and an unfinished one at its end comes back to be finished.
-            return match pasted.statements.as_slice() {
-                [only] => only.takes_more(is_unfinished),
-                _ => false,
-            };
-        }
-        let language = self.shared.language.get();
-        match session.completeness(language, entry) {
-            // Python is taken without its prompt as well, and the body of a block ends with an empty line.
-            Completeness::Complete => is_open_block(entry) && has_python_header(entry),
-            Completeness::Incomplete => true,
-            Completeness::Invalid => false,
-        }
+        let desk = &self.shared.desk;
+        !self.shared.pace.is_pasted_result(entry)
+            && completeness(&desk.session(), desk.language(), entry) == Completeness::Incomplete
     }
-
-    /// The language of the text at the cursor, the text behind its prompt, and how long that prompt is.
-    fn input<'l>(&self, line: &'l str) -> (Language, &'l str, usize) {
-        match line.strip_prefix(">>> ") {
-            Some(rest) => (Language::Python, rest, line.len() - rest.len()),
-            None => (self.shared.language.get(), line, 0),
-        }
-    }
-}
-
-/// Whether a block's first line ends as Python's do; Rhai's end in a brace.
-fn has_python_header(entry: &str) -> bool {
-    entry.lines().any(|line| line.split('#').next().unwrap_or(line).trim_end().ends_with(':'))
 }
 
 impl Validator for Assistant {
@@ -202,71 +163,27 @@ impl Completer for Assistant {
     type Candidate = Choice;
 
     fn complete(&self, line: &str, at: usize, _: &Context<'_>) -> rustyline::Result<(usize, Vec<Choice>)> {
-        if let Some(found) = commands::complete(line, at) {
-            let (start, found) = found;
-            return Ok((start, self.choices(found)));
-        }
-        let (language, input, skipped) = self.input(line);
-        let Ok(session) = self.shared.session.try_borrow() else { return Ok((at, Vec::new())) };
-        let Some(at) = at.checked_sub(skipped) else { return Ok((at, Vec::new())) };
-        let completion = session.complete(language, input, at);
-        if completion.in_string {
-            let word = input.get(completion.start..at).unwrap_or_default();
-            let (length, found) = paths(word);
-            return Ok((skipped + at - length, self.choices(found)));
-        }
-        let word = input.get(completion.start..at).unwrap_or_default();
-        let found = folded(word, completion.candidates);
-        Ok((skipped + completion.start, self.listed(found)))
+        let desk = &self.shared.desk;
+        let (start, found) = ways(&desk.session(), desk.language(), line, at, &paths);
+        Ok((start, self.listed(found)))
     }
-}
-
-/// More ways to go on than this are not all listed one by one …
-const MANY: usize = 40;
-/// … but these many functions, and the others by their subjects.
-const LIKELY: usize = 8;
-
-/// A way to go on: what it is called in the list, what it puts into the line, and what there is to say.
-type Entry = (String, String, String);
-
-/// The ways to go on from a word, of functions the likely first. Where there are many, functions are told by their
-/// subjects; a subject that is typed stands for them.
-fn folded(word: &str, found: Vec<Way>) -> Vec<Entry> {
-    let all = found.len();
-    let (mut functions, mut ways): (Vec<Way>, Vec<Way>) = found.into_iter().partition(|way| !way.subject.is_empty());
-    let is_one_subject = functions.windows(2).all(|pair| matches!(pair, [a, b] if a.subject == b.subject));
-    functions.sort_by_cached_key(|way| Reverse(uses(&way.text)));
-    let listed = if all > MANY && !is_one_subject { LIKELY.min(functions.len()) } else { functions.len() };
-    let others = functions.split_off(listed);
-    ways.extend(functions);
-    let mut subjects: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-    for way in &others {
-        subjects.entry(way.subject).or_default().push(&way.text);
-    }
-    // What stands for a subject leaves the word as it is.
-    let told = subjects.iter().map(|(subject, names)| {
-        ((*subject).to_owned(), word.to_owned(), format!("{}: {}", names.len(), names.join(" ")))
-    });
-    ways.into_iter().map(|way| (way.text.clone(), way.text, way.doc)).chain(told).collect()
 }
 
 impl Assistant {
-    fn choices(&self, found: Vec<(String, String)>) -> Vec<Choice> {
-        self.listed(found.into_iter().map(|(text, doc)| (text.clone(), text, doc)).collect())
-    }
-
     /// The ways to go on in one column, each with what it is, as wide as the terminal.
-    fn listed(&self, found: Vec<Entry>) -> Vec<Choice> {
-        let widest = found.iter().map(|(name, ..)| name.chars().count()).max().unwrap_or_default().min(30);
+    fn listed(&self, found: Vec<Way>) -> Vec<Choice> {
+        let widest = found.iter().map(|way| way.name.chars().count()).max().unwrap_or_default().min(30);
         let columns = self.shared.columns.get().saturating_sub(2).max(10);
-        let shown =
-            |name: &str, doc: &str| if doc.is_empty() { name.to_owned() } else { format!("{name:widest$}  {doc}") };
-        found.into_iter().map(|(name, text, doc)| Choice { shown: cut(&shown(&name, &doc), columns), text }).collect()
+        let shown = |way: &Way| match way.doc.as_str() {
+            "" => way.name.clone(),
+            doc => format!("{:widest$}  {doc}", way.name),
+        };
+        found.into_iter().map(|way| Choice { shown: cut(&shown(&way), columns), text: way.text }).collect()
     }
 }
 
 /// Files and folders whose path begins with `word`, and how many of its bytes are the name that they replace.
-pub fn paths(word: &str) -> (usize, Vec<(String, String)>) {
+fn paths(word: &str) -> (usize, Vec<(String, String)>) {
     let (folder, name) = word.rsplit_once('/').map_or(("", word), |(folder, name)| (folder, name));
     let place = match folder {
         "" if word.starts_with('/') => Path::new("/").to_owned(),
@@ -319,9 +236,8 @@ impl Hinter for Assistant {
             let shown = rest.lines().next().unwrap_or_default().to_owned();
             return Some(Ghost { shown, taken: Some(rest) });
         }
-        let (language, input, skipped) = self.input(line);
-        let session = self.shared.session.try_borrow().ok()?;
-        let usages = session.call_hint(language, input, at.checked_sub(skipped)?)?;
+        let desk = &self.shared.desk;
+        let usages = usages(&desk.session(), desk.language(), line, at);
         let more = if usages.len() > 1 { format!("  (and {} more)", usages.len() - 1) } else { String::new() };
         let last = line.rsplit('\n').next().unwrap_or_default().chars().count();
         // A hint that would wrap pushes the lines around.
@@ -333,10 +249,10 @@ impl Hinter for Assistant {
 
 impl Highlighter for Assistant {
     fn highlight<'l>(&self, line: &'l str, _: usize) -> Cow<'l, str> {
-        if !self.shared.is_coloured || line.len() > LONG || commands::is_command(line) {
+        if !self.shared.is_coloured || line.len() > LONG || is_command(line) {
             return Cow::Borrowed(line);
         }
-        Cow::Owned(highlight(self.shared.language.get(), line))
+        Cow::Owned(highlighted(self.shared.desk.language(), line))
     }
 
     fn highlight_prompt<'b, 's: 'b, 'p: 'b>(&'s self, prompt: &'p str, _: bool) -> Cow<'b, str> {
@@ -374,12 +290,11 @@ impl Helper for Assistant {}
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session::SessionOptions;
+    use crate::session::Language;
 
     fn assistant(language: Language) -> Assistant {
         Assistant::new(Rc::new(Shared {
-            session: Rc::new(RefCell::new(Session::new(SessionOptions::default()))),
-            language: Cell::new(language),
+            desk: Desk::new(language, Vec::new(), Box::new(|_| {})),
             is_coloured: false,
             has_hints: true,
             columns: Cell::new(80),
@@ -390,74 +305,20 @@ mod tests {
     }
 
     #[test]
-    fn entries_go_on_until_they_are_complete() {
-        let assistant = assistant(Language::Rhai);
-        for (entry, wanted) in [
-            ("", false),
-            ("1 + 1", false),
-            ("let a = [1,", true),
-            ("let a = [1,\n2]", false),
-            (">>> x = [1,", true),
-            (">>> x = [1,\n...      2]", false),
-            (">>> for i in range(3):", true),
-            (">>> for i in range(3):\n...     print(i)", true),
-            (">>> for i in range(3):\n...     print(i)\n...", false),
-            (">>> for i in range(3):\n    print(i)\n", false),
-            (">>> x\n1\n>>> y", false),
-            (">>> x\n>>> f(", false),
-            ("for i in range(3):", true),
-            ("for i in range(3):  # thrice\n    print(i)", true),
-            ("for i in range(3):\n    print(i)\n", false),
-            ("for i in 0..3 {\n  print(i);", true),
-            ("for i in 0..3 {\n  print(i);\n}", false),
-            (":time [1,", false),
-        ] {
-            assert_eq!(assistant.wants_more(entry), wanted, "{entry:?}");
-        }
+    fn files_complete_a_string() {
+        let history = rustyline::history::MemHistory::new();
+        let line = "open(\"Cargo.to";
+        let (at, found) = assistant(Language::Rhai).complete(line, line.len(), &Context::new(&history)).unwrap();
+        assert_eq!((at, found[0].text.as_str()), (6, "Cargo.toml"));
     }
 
     #[test]
-    fn completion() {
-        let rows = [
-            (Language::Rhai, "torch.zero", 6, "zeros"),
-            (Language::Python, ">>> x = tor", 8, "torch"),
-            (Language::Python, "torch.zeros(3, dt", 15, "dtype="),
-            (Language::Rhai, "torch.zeros(3, #{dt", 17, "dtype: "),
-            (Language::Rhai, "torch.zeros(3, dt", 15, "dtype="),
-            (Language::Rhai, "torch.zeros(3, dtype=int", 21, "int32"),
-            (Language::Rhai, "torch.zeros(3, #{dtype: torch.int", 30, "int32"),
-            (Language::Python, "torch.zeros(3, dtype=", 21, "torch.int32"),
-            (Language::Python, "torch.zeros(3, dtype=int", 21, "torch.int32"),
-            (Language::Python, "torch.zeros(3, pin_memory=", 26, "False"),
-            (Language::Python, "torch.zeros(3).bernou", 15, "bernoulli"),
-            // What begins with nothing known is searched for.
-            (Language::Python, "torch.zeros(3).s_contig", 15, "is_contiguous"),
-            (Language::Python, "torch.zeros(3).views", 15, "transpose"),
-            (Language::Rhai, "torch.floa", 6, "float32"),
-            (Language::Rhai, ":he", 0, ":help"),
-            (Language::Rhai, "open(\"Cargo.to", 6, "Cargo.toml"),
-        ];
+    fn what_there_is_to_choose_from_stands_in_a_column() {
         let history = rustyline::history::MemHistory::new();
-        for (language, line, start, wanted) in rows {
-            let (at, found) = assistant(language).complete(line, line.len(), &Context::new(&history)).unwrap();
-            assert_eq!(at, start, "{line}");
-            assert!(found.iter().any(|choice| choice.text == wanted), "{line}");
-        }
-    }
-
-    #[test]
-    fn many_ways_are_told_by_their_subjects() {
-        let history = rustyline::history::MemHistory::new();
-        let complete =
-            |line: &str| assistant(Language::Python).complete(line, line.len(), &Context::new(&history)).unwrap().1;
-        let all = complete("torch.zeros(3).");
-        assert!(all.len() < 40, "{}", all.len());
-        assert!(all.iter().take(LIKELY).any(|choice| choice.text == "view"), "{:?}", all.first().map(|c| &c.shown));
-        let views = all.iter().find(|choice| choice.shown.starts_with("views ")).unwrap();
-        assert_eq!(views.text, "");
-        // A value of the keyword is all that can stand there.
-        let dtypes = complete("torch.zeros(3, dtype=torch.");
-        assert!(dtypes.iter().all(|choice| choice.shown.ends_with("dtype")) && dtypes.len() > 10);
+        let line = "torch.zeros(3).";
+        let (_, found) = assistant(Language::Python).complete(line, line.len(), &Context::new(&history)).unwrap();
+        assert!(found.iter().any(|choice| choice.shown.starts_with("views ") && choice.text.is_empty()));
+        assert!(found.iter().all(|choice| choice.shown.chars().count() <= 78));
     }
 
     #[test]
@@ -542,7 +403,7 @@ mod tests {
                 let cursor = if step % 3 == 0 { at.min(line.len()) } else { line.len() };
                 let cursor = (0..=cursor).rev().find(|at| line.is_char_boundary(*at)).unwrap_or_default();
                 assistant.hint(&line, cursor, &context);
-                highlight(language, &line);
+                highlighted(language, &line);
                 if step % 50 == 0 {
                     assistant.wants_more(&line);
                     let (start, _) = assistant.complete(&line, cursor, &context).unwrap();

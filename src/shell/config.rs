@@ -59,6 +59,12 @@ const SETTINGS: &[&str] =
 const PRINT: &[&str] = &["precision", "threshold", "edgeitems", "linewidth", "profile", "sci_mode"];
 
 impl Config {
+    /// How tensors are to be printed, as a line of Python; nothing where the settings do not say.
+    pub fn print_options(&self) -> Option<String> {
+        let options: Vec<_> = self.print.iter().map(|(key, value)| format!("{key}={value}")).collect();
+        (!options.is_empty()).then(|| format!("torch.set_printoptions({})", options.join(", ")))
+    }
+
     /// Reads the settings file, if there is one. Faults are reported in sentences; the rest of the file applies.
     pub fn read() -> (Config, Vec<String>) {
         let Some(path) = path(std::env::var_os("XDG_CONFIG_HOME").map(PathBuf::from), std::env::home_dir()) else {

@@ -1,12 +1,10 @@
 //! `tensorsh learn`: the lessons at the terminal. A lesson runs its sessions as they are read and ends in exercises;
 //! the user's state folder remembers what has been done.
 
-use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::io::{IsTerminal, stdin};
 use std::path::PathBuf;
 use std::rc::Rc;
-use std::sync::atomic::Ordering;
 
 use owo_colors::{OwoColorize, Style};
 use rustyline::Editor;
@@ -15,13 +13,13 @@ use rustyline::history::MemHistory;
 use signal_hook::consts::SIGINT;
 use signal_hook::flag;
 
-use super::fault::describe;
 use super::history;
 use super::pager::Paging;
-use super::screen::{Screen, Stream, complain, show};
+use super::screen::{Screen, Stream, complain, complain_marked, show};
+use crate::assist::describe;
 use crate::files::{PRIVATE, replace};
-use crate::lessons::{Attempt, Exercise, Lesson, Part, Shown, Told, Verdict, find, language_of, lessons, told};
-use crate::session::{Completeness, Language, Outcome, Session, SessionOptions, nearest, wrapped};
+use crate::lessons::{Exercise, Lesson, Part, Told, Verdict, find, lessons, told};
+use crate::session::{Completeness, Language, Said, Session, SessionOptions, nearest, wrapped};
 
 /// The request to `tensorsh learn`.
 #[derive(Clone, Debug)]
@@ -282,21 +280,16 @@ impl Learner {
     }
 
     fn session(&mut self) -> Session {
-        let (options, _) = self.options();
-        let mut session = Session::new(options);
+        let mut session = Session::new(self.options());
         session.set_width(self.columns());
         session
     }
 
-    /// Output goes to the terminal at once, and what it was is noted.
-    fn options(&self) -> (SessionOptions, Rc<Cell<Shown>>) {
-        let (screen, shown) = (self.screen, Rc::new(Cell::new(Shown::Nothing)));
-        let (noted, paging) = (Rc::clone(&shown), Rc::clone(&self.paging));
-        let live = move |said, text: &str| {
-            noted.set(noted.get().and(said));
-            paging.say(screen, said, text);
-        };
-        (SessionOptions { live: Some(Box::new(live)), ..SessionOptions::default() }, shown)
+    /// Output goes to the terminal at once.
+    fn options(&self) -> SessionOptions {
+        let (screen, paging) = (self.screen, Rc::clone(&self.paging));
+        let live = move |said: Said| paging.say(screen, said);
+        SessionOptions { live: Some(Box::new(live)), ..SessionOptions::default() }
     }
 
     fn part(&mut self, part: &Part, session: &mut Session) -> rustyline::Result<()> {
@@ -323,13 +316,13 @@ impl Learner {
         Ok(())
     }
 
-    /// Runs an input; what it shows goes through the pager if it is long.
-    fn eval(&mut self, session: &mut Session, language: Language, source: &str) -> Outcome {
+    /// Lets something run; what it shows goes through the pager if it is long.
+    fn paged<R>(&mut self, work: impl FnOnce() -> R) -> R {
         let rows = self.dimensions().map(|(_, rows)| rows);
         self.paging.above(rows);
-        let outcome = session.eval(language, source);
+        let done = work();
         self.paging.flush();
-        outcome
+        done
     }
 
     /// Shows an input behind its signs.
@@ -342,17 +335,17 @@ impl Learner {
     /// Runs an input of a page and shows both.
     fn run(&mut self, told: &Told, session: &mut Session) {
         self.input(told);
-        let outcome = self.eval(session, told.language, &told.source);
+        let outcome = self.paged(|| session.eval(told.language, &told.source));
         if let Some(error) = &outcome.error {
-            complain(&describe(self.screen, error, &told.source, None));
+            complain_marked(self.screen, &describe(error, &told.source, None));
         }
     }
 
     fn exercise(&mut self, exercise: &Exercise) -> rustyline::Result<Left> {
         self.heading(&format!("Exercise: {}", exercise.title))?;
+        let language = self.language;
         'anew: loop {
-            let (options, shown) = self.options();
-            let mut attempt = exercise.begin(self.language, options);
+            let mut attempt = exercise.begin(self.language, self.options());
             attempt.session.set_width(self.columns());
             // Without a handler Ctrl-C ends the program at once, which is good enough.
             let _ = flag::register(SIGINT, attempt.session.interrupt_flag());
@@ -400,18 +393,23 @@ impl Learner {
                             Err(ReadlineError::Interrupted) => continue,
                             source => source?,
                         };
-                        match self.attempt(&mut attempt, &source, &shown) {
-                            Some(Verdict::Right) => {
-                                self.remark("Right.");
+                        let (outcome, verdict) = self.paged(|| attempt.answer(language, &source));
+                        if let Some(error) = &outcome.error {
+                            complain_marked(self.screen, &describe(error, &source, None));
+                        }
+                        let Some(verdict) = verdict else { continue };
+                        match &verdict {
+                            Verdict::Right => {
+                                self.remark(&verdict.text());
                                 return Ok(Left::Solved);
                             }
-                            Some(Verdict::Wrong) => self.remark("Not yet. :hint may help."),
-                            Some(Verdict::Forbidden(why)) => {
-                                let refusal = format!("Not like this: {why} :again begins anew, :hint may help.");
+                            Verdict::Wrong => self.remark(&format!("{} :hint may help.", verdict.text())),
+                            Verdict::Forbidden(_) => {
+                                let refusal = format!("{} :again begins anew, :hint may help.", verdict.text());
                                 wrapped(&refusal, self.columns()).iter().for_each(|line| self.remark(line));
                             }
-                            Some(Verdict::Unsaid(name)) => self.remark(&format!("(To answer with it, type {name}.)")),
-                            Some(Verdict::Step) | None => {}
+                            Verdict::Unsaid(_) => self.remark(&format!("({})", verdict.text())),
+                            Verdict::Step => {}
                         }
                     }
                 }
@@ -427,22 +425,6 @@ impl Learner {
             source = format!("{source}\n{}", self.read(next)?);
         }
         Ok(source)
-    }
-
-    /// Runs what was typed, and judges it; nothing after an error.
-    fn attempt<'e>(&mut self, attempt: &mut Attempt<'e>, source: &str, shown: &Cell<Shown>) -> Option<Verdict<'e>> {
-        let session = &mut attempt.session;
-        // A Ctrl-C that came too late for the line before must not stop this one.
-        session.interrupt_flag().store(false, Ordering::Relaxed);
-        shown.set(Shown::Nothing);
-        let language = language_of(session, self.language, source);
-        let outcome = self.eval(session, language, source);
-        if let Some(error) = &outcome.error {
-            complain(&describe(self.screen, error, source, None));
-            return None;
-        }
-        let has_shown = shown.get();
-        Some(attempt.judge(source, has_shown))
     }
 }
 

@@ -13,7 +13,7 @@ use crate::session::Said;
 pub struct Paging {
     /// What has more lines than this; none while a page is run.
     above: Cell<Option<usize>>,
-    /// The picture that is being drawn.
+    /// Pictures that nothing has been said after.
     drawn: RefCell<String>,
 }
 
@@ -23,16 +23,16 @@ impl Paging {
         self.above.set(rows);
     }
 
-    /// Shows a piece of output; a picture when it is complete.
-    pub fn say(&self, screen: Screen, said: Said, text: &str) {
-        if let Said::Drawn(ink) = said {
-            self.drawn.borrow_mut().push_str(&drawn(screen, ink, text));
+    /// Shows a piece of output; pictures that follow each other as one.
+    pub fn say(&self, screen: Screen, said: Said) {
+        if let Said::Drawn(picture) = said {
+            self.drawn.borrow_mut().push_str(&drawn(screen, picture));
             return;
         }
         self.flush();
         match said {
-            Said::Value => page(&coloured(screen, text), self.above.get()),
-            _ => show_said(screen, said, text),
+            Said::Value(text) => page(&coloured(screen, text), self.above.get()),
+            _ => show_said(screen, said),
         }
     }
 

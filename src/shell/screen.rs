@@ -1,5 +1,5 @@
 //! Standard output and standard error: decides on colours, and ends the program instead of panicking when nobody reads
-//! any more. Knows nothing of what is written.
+//! any more. Chooses the colours of everything; knows nothing of what it says.
 
 use std::borrow::Cow;
 use std::io::{self, ErrorKind, IsTerminal, Write};
@@ -8,8 +8,9 @@ use std::process::exit;
 use owo_colors::{AnsiColors, OwoColorize, Style};
 
 use super::progress;
+use crate::assist::{Mark, Marked, Piece, pieces};
 use crate::format::style::{Role, Styled};
-use crate::session::{Ink, Said};
+use crate::session::{Ink, Language, Picture, Said};
 
 /// The choice of colours on the command line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -167,17 +168,61 @@ pub fn show_value(screen: Screen, text: &str) {
 }
 
 /// Writes a piece of a session's output, coloured by what it is.
-pub fn show_said(screen: Screen, said: Said, text: &str) {
+pub fn show_said(screen: Screen, said: Said) {
     match said {
-        Said::Printed => show(text),
-        Said::Value => show_value(screen, text),
-        Said::Drawn(ink) => show(&drawn(screen, ink, text)),
+        Said::Printed(text) => show(text),
+        Said::Value(text) => show_value(screen, text),
+        Said::Drawn(picture) => show(&drawn(screen, picture)),
+        Said::Warned(warning) => complain(&format!("{warning}\n")),
     }
 }
 
-/// A piece of a picture in its colour.
-pub fn drawn(screen: Screen, ink: Ink, text: &str) -> String {
-    text.style(screen.style(Stream::Output, style_of(ink))).to_string()
+/// A picture in its colours.
+pub fn drawn(screen: Screen, picture: &Picture) -> String {
+    let mut text = String::new();
+    for line in picture.lines() {
+        for piece in line.iter().filter(|piece| !piece.text.is_empty()) {
+            text.push_str(&piece.text.style(screen.style(Stream::Output, style_of(piece.ink))).to_string());
+        }
+        text.push('\n');
+    }
+    text
+}
+
+/// Marked text as a stream shows it.
+pub fn marked(screen: Screen, stream: Stream, text: &Marked) -> String {
+    let piece = |(mark, piece): &(Mark, String)| {
+        let style = match mark {
+            Mark::Plain => return piece.clone(),
+            Mark::Kind => Style::new().red().bold(),
+            Mark::Caret | Mark::Removed => Style::new().red(),
+            Mark::Aside => Style::new().dimmed(),
+            Mark::Added => Style::new().green(),
+        };
+        piece.style(screen.style(stream, style)).to_string()
+    };
+    text.pieces.iter().map(piece).collect()
+}
+
+/// Typed text with colours.
+pub fn highlighted(language: Language, text: &str) -> String {
+    let mut coloured = String::with_capacity(text.len() * 2);
+    for (piece, part) in pieces(language, text) {
+        let style = match piece {
+            Piece::Keyword => Style::new().blue(),
+            Piece::Constant => Style::new().magenta(),
+            Piece::Number => Style::new().cyan(),
+            Piece::Text => Style::new().green(),
+            Piece::Comment | Piece::Prompt => Style::new().dimmed(),
+            Piece::Call => Style::new().yellow(),
+            Piece::Plain => {
+                coloured.push_str(part);
+                continue;
+            }
+        };
+        coloured.push_str(&part.style(style).to_string());
+    }
+    coloured
 }
 
 /// The colour of a picture's ink; what it means can be read without.
@@ -198,4 +243,25 @@ pub fn complain(text: &str) {
     progress::clear();
     let mut error = io::stderr().lock();
     let _ = error.write_all(text.as_bytes());
+}
+
+/// Writes marked text to standard error.
+pub fn complain_marked(screen: Screen, text: &Marked) {
+    complain(&marked(screen, Stream::Error, text));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::assist::describe;
+    use crate::session::Failure;
+
+    #[test]
+    fn what_is_marked_has_a_colour_where_there_are_colours() {
+        let (kind, message) = ("RuntimeError".to_owned(), "no view".to_owned());
+        let text = describe(&Failure { kind, message, ..Failure::default() }, "", None);
+        let shown = |choice| marked(Screen::new(choice), Stream::Error, &text);
+        assert_eq!(shown(ColorChoice::Always), "\u{1b}[31;1mRuntimeError\u{1b}[0m: no view\n");
+        assert_eq!(shown(ColorChoice::Never), "RuntimeError: no view\n");
+    }
 }

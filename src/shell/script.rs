@@ -8,10 +8,9 @@ use std::path::Path;
 use signal_hook::consts::SIGINT;
 use signal_hook::flag;
 
-use super::fault::{describe, noted};
-use super::paste::{Pasted, read_session, with_python_prompts};
-use super::screen::{Screen, complain, show, show_said};
-use crate::session::{Completeness, Failure, Language, Outcome, Session, SessionOptions};
+use super::screen::{Screen, complain, complain_marked, show, show_said};
+use crate::assist::{Pasted, describe, is_unfinished, noted, read_session, with_python_prompts};
+use crate::session::{Failure, Language, Outcome, Session, SessionOptions};
 use crate::transcript::{decode, prompt_of, read_text};
 
 /// The exit status of a script that Ctrl-C ended, as shells expect it.
@@ -88,17 +87,12 @@ fn run_pasted(screen: Screen, text: &str, args: Vec<String>) -> i32 {
     status
 }
 
-/// Whether a source needs more lines to be a statement.
-pub fn is_unfinished(session: &Session, language: Language, source: &str) -> bool {
-    matches!(session.completeness(language, source), Completeness::Incomplete)
-}
-
 /// A session for the rest of the program's life: it prints as it goes, and Ctrl-C stops it (a second Ctrl-C ends the
 /// program, should the first one not be heeded). The system takes its memory back faster than it could be dropped.
 fn open(screen: Screen, args: Vec<String>) -> ManuallyDrop<Session> {
     let session = Session::new(SessionOptions {
         args,
-        live: Some(Box::new(move |said, text| show_said(screen, said, text))),
+        live: Some(Box::new(move |said| show_said(screen, said))),
         ..SessionOptions::default()
     });
     // Without a handler Ctrl-C ends the program at once, which is good enough.
@@ -111,10 +105,10 @@ fn open(screen: Screen, args: Vec<String>) -> ManuallyDrop<Session> {
 fn settle(screen: Screen, outcome: Outcome, source: &str, file: Option<&str>) -> Option<i32> {
     show(&outcome.text);
     if let Some(note) = &outcome.note {
-        complain(&noted(screen, note));
+        complain_marked(screen, &noted(note));
     }
     if let Some(error) = &outcome.error {
-        complain(&describe(screen, error, source, file));
+        complain_marked(screen, &describe(error, source, file));
     }
     outcome.exit.or(outcome.error.as_ref().map(status_of))
 }

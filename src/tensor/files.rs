@@ -2,10 +2,11 @@
 //! <https://pytorch.org/docs/2.7/generated/torch.from_file.html>; the messages are PyTorch's.
 
 use super::error::{Error, Result};
-use super::memory::{Mapped, Memory, ignore_file_size_signal, reserve_blocks};
+use super::memory::{Mapped, Memory};
 use super::rehearsal::{to_change, to_read};
-use std::fs::{File, OpenOptions};
+use crate::system::{Access, File, Files, Kind, Opened, System, words};
 use std::io;
+use std::path::Path;
 
 /// Maps the first `nbytes` of a file. With `shared` it is created or made longer as needed and writes reach it;
 /// otherwise it must be long enough and writes stay here.
@@ -16,13 +17,14 @@ use std::io;
 pub fn map(name: &str, shared: bool, nbytes: i64) -> Result<Memory> {
     let there = if shared { to_change(name) } else { Ok(to_read(name)) };
     let there = there.map_err(|error| fail("unable to copy file", name, &error))?;
-    let existed = std::fs::metadata(&*there).is_ok();
-    let file = open(name, &there, shared)?;
+    let place = Path::new(&*there);
+    let existed = System::kind(place).is_ok();
+    let file = open(name, place, shared)?;
     let undo = |length: Option<u64>| {
         // The error in hand matters more than one while tidying up.
         let _ = match length {
-            Some(length) => OpenOptions::new().write(true).open(&*there).and_then(|file| file.set_len(length)),
-            None => std::fs::remove_file(&*there),
+            Some(length) => System::open(place, Access::Change).and_then(|file| Opened::set_len(&file, length)),
+            None => System::remove(place),
         };
     };
     let Ok(size) = usize::try_from(nbytes) else {
@@ -33,7 +35,7 @@ pub fn map(name: &str, shared: bool, nbytes: i64) -> Result<Memory> {
             "unable to mmap {nbytes} bytes from file <{name}>: Cannot allocate memory (12)"
         )));
     };
-    let length = file.metadata().map_err(|e| fail("unable to stat the file", name, &e))?.len();
+    let length = length(&file).map_err(|e| fail("unable to stat the file", name, &e))?;
     if length < size as u64 {
         if !shared {
             return Err(Error::runtime(format!(
@@ -60,33 +62,37 @@ pub fn map(name: &str, shared: bool, nbytes: i64) -> Result<Memory> {
     })
 }
 
-fn open(name: &str, place: &str, shared: bool) -> Result<File> {
-    let mut options = OpenOptions::new();
-    options.read(true).write(shared).create(shared).truncate(false);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let mode = if shared { "read-write" } else { "read-only" };
-    let opened = options.open(place);
-    opened.map_err(|e| Error::runtime(format!("unable to open file <{name}> in {mode} mode: {}", reason(&e))))
+/// The length of a file; a device has none, and what is said of a folder is left to the system, which maps none.
+fn length(file: &File) -> io::Result<u64> {
+    Ok(match Opened::kind(file)? {
+        Kind::File(length) => length,
+        Kind::Folder => u64::MAX,
+        Kind::Other => 0,
+    })
+}
+
+fn open(name: &str, place: &Path, shared: bool) -> Result<File> {
+    let (access, mode) = if shared { (Access::Change, "read-write") } else { (Access::Read, "read-only") };
+    System::open(place, access)
+        .map_err(|e| Error::runtime(format!("unable to open file <{name}> in {mode} mode: {}", reason(&e))))
 }
 
 /// Makes a file longer. The new bytes are zero, and the room for them is taken at once: on a full disk this fails, where
 /// PyTorch ends with a signal at the first write. PyTorch 2.7.0 also sets the file's first byte to zero here, by
 /// oversight; we do not.
 fn stretch(file: &File, name: &str, length: u64, size: u64) -> Result<()> {
-    ignore_file_size_signal();
-    let stretched = file.set_len(size).and_then(|()| file.metadata()).and_then(|metadata| {
-        if metadata.len() < size {
+    let stretched = Opened::set_len(file, size).and_then(|()| self::length(file)).and_then(|stretched| {
+        if stretched < size {
             return Ok(false);
         }
-        reserve_blocks(file, length, size).map(|()| true)
+        file.reserve(length, size).map(|()| true)
     });
     match stretched {
         Ok(true) => Ok(()),
         Ok(false) => Err(Error::runtime(format!("unable to stretch file <{name}> to the right size: Success (0)"))),
         Err(error) => {
             // The error in hand matters more than one while tidying up.
-            let _ = file.set_len(length);
+            let _ = Opened::set_len(file, length);
             Err(Error::runtime(format!("unable to resize file <{name}> to the right size: {}", reason(&error))))
         }
     }
@@ -98,11 +104,8 @@ fn fail(what: &str, name: &str, error: &io::Error) -> Error {
 
 /// The system's words for an error and its number, as C programs show them.
 fn reason(error: &io::Error) -> String {
-    let text = error.to_string();
-    match error.raw_os_error() {
-        Some(code) => format!("{} ({code})", text.strip_suffix(&format!(" (os error {code})")).unwrap_or(&text)),
-        None => text,
-    }
+    let (text, code) = words(error);
+    code.map_or(text.clone(), |code| format!("{text} ({code})"))
 }
 
 /// A copy of some memory in POSIX shared memory.

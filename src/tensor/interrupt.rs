@@ -9,6 +9,7 @@
 //! ```
 
 use super::error::{Error, ErrorKind, Result};
+use crate::system::{Machine, System};
 use std::cell::RefCell;
 use std::ops::Range;
 use std::sync::Arc;
@@ -33,6 +34,7 @@ impl Interrupt {
 
     #[inline]
     pub fn is_set(&self) -> bool {
+        System::heed(&self.0);
         self.0.load(Ordering::Relaxed)
     }
 

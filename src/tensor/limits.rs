@@ -4,6 +4,8 @@
 //! [`room_for`], [`list`]. [`look`] notices what many small steps gather.
 
 use super::error::{Error, ErrorKind, Result};
+use crate::system::{Machine, System};
+use std::fmt::Display;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -57,28 +59,17 @@ pub fn full() -> Error {
 /// # Errors
 /// As [`room`].
 pub fn look() -> Result<()> {
-    let Some((reserved, resident)) = used() else { return Ok(()) };
+    let Some((reserved, resident)) = System::used_memory() else { return Ok(()) };
     let fits = |used: usize, limit: usize| used <= limit - limit / 8;
     // What is left may be others' fault, unless much of it is here.
     let crowded = || resident > total() / 4 && available() < total() / 16;
     if fits(resident, total()) && fits(reserved, address_limit()) && !crowded() { Ok(()) } else { Err(full()) }
 }
 
-/// Bytes of addresses and of memory that the process has, where the system tells.
-fn used() -> Option<(usize, usize)> {
-    let table = std::fs::read_to_string("/proc/self/statm").ok()?;
-    let mut pages = table.split(' ').map(|pages| pages.parse::<usize>().ok().map(|pages| pages.saturating_mul(4096)));
-    Some((pages.next()??, pages.next()??))
-}
-
 /// Returns the number of bytes of addresses the process may have.
 fn address_limit() -> usize {
     static LIMIT: OnceLock<usize> = OnceLock::new();
-    *LIMIT.get_or_init(|| {
-        let table = std::fs::read_to_string("/proc/self/limits").unwrap_or_default();
-        let row = table.lines().find_map(|line| line.strip_prefix("Max address space"));
-        row.and_then(|row| row.split_whitespace().next()?.parse().ok()).unwrap_or(usize::MAX)
-    })
+    *LIMIT.get_or_init(|| System::address_limit().unwrap_or(usize::MAX))
 }
 
 /// Checks that an object of `count` items of type `T` may be made.
@@ -97,6 +88,13 @@ pub fn room_for<T>(count: usize) -> Result<()> {
 #[inline]
 pub fn grown_to<T>(count: usize) -> Result<()> {
     if count.saturating_mul(size_of::<T>()) <= budget() { Ok(()) } else { Err(full()) }
+}
+
+/// A number of items that someone asks for: none for a negative one, and `usize::MAX`, for which there is never room, where
+/// addresses are shorter than the number.
+#[inline]
+pub fn count(asked: i64) -> usize {
+    usize::try_from(asked.max(0)).unwrap_or(usize::MAX)
 }
 
 /// An empty vector with room for `count` items of an object: where the count comes from outside.
@@ -133,7 +131,7 @@ pub fn give_back(nbytes: usize) {
 }
 
 /// PyTorch's error for memory that cannot be allocated.
-pub fn refusal(nbytes: usize) -> Error {
+pub fn refusal(nbytes: impl Display) -> Error {
     Error::runtime(format!(
         "[enforce fail at alloc_cpu.cpp:119] err == 0. DefaultCPUAllocator: can't allocate memory: you tried to allocate \
          {nbytes} bytes. Error code 12 (Cannot allocate memory)"
@@ -190,14 +188,11 @@ pub fn set_total(nbytes: usize) {
 
 static CHOSEN: AtomicUsize = AtomicUsize::new(usize::MAX);
 
-/// Memory and swap of the machine, of the control group that limits us, or what [`set_total`] said, whichever is least;
+/// What the machine has for us, or what [`set_total`] said, whichever is least;
 /// no limit where none is known.
 fn total() -> usize {
     static TOTAL: OnceLock<usize> = OnceLock::new();
-    let machine = *TOTAL.get_or_init(|| {
-        let machine = meminfo(&["MemTotal:", "SwapTotal:"]).unwrap_or(usize::MAX);
-        machine.min(group_limit().unwrap_or(usize::MAX))
-    });
+    let machine = *TOTAL.get_or_init(|| System::memory().unwrap_or(usize::MAX));
     machine.min(CHOSEN.load(Ordering::Relaxed))
 }
 
@@ -208,21 +203,7 @@ pub fn spare() -> usize {
 
 /// Returns the memory available now without taking it from others.
 fn available() -> usize {
-    meminfo(&["MemAvailable:", "SwapFree:"]).unwrap_or(usize::MAX)
-}
-
-/// The sum of some rows of Linux's memory table.
-fn meminfo(rows: &[&str]) -> Option<usize> {
-    let table = std::fs::read_to_string("/proc/meminfo").ok()?;
-    rows.iter().try_fold(0usize, |sum, row| {
-        let line = table.lines().find(|line| line.starts_with(row))?;
-        let kilobytes: usize = line.split_whitespace().nth(1)?.parse().ok()?;
-        sum.checked_add(kilobytes.checked_mul(1024)?)
-    })
-}
-
-fn group_limit() -> Option<usize> {
-    std::fs::read_to_string("/sys/fs/cgroup/memory.max").ok()?.trim().parse().ok()
+    System::free_memory().unwrap_or(usize::MAX)
 }
 
 #[cfg(test)]
@@ -237,7 +218,9 @@ mod tests {
         give_back(1000);
         assert!(vector::<u64>(usize::MAX / 4).is_err() && vector::<u64>(1 << 57).is_err());
         assert!(
-            look().is_ok() && address_limit() > 0 && used().is_none_or(|(reserved, resident)| reserved >= resident)
+            look().is_ok()
+                && address_limit() > 0
+                && System::used_memory().is_none_or(|(reserved, resident)| reserved >= resident)
         );
         assert!(room(BUDGET).is_ok() && room(BUDGET + 1).is_err() && room_for::<u64>(usize::MAX).is_err());
         assert!(list::<u64>(BUDGET).is_err() && list::<u64>(10).is_ok_and(|list| list.is_empty()));

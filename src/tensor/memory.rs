@@ -9,18 +9,14 @@ use super::interrupt;
 use super::limits;
 use super::thresholds::COPIED;
 use super::thresholds::LARGE_PAGE;
+use crate::system::{self, File, Files, Kind, Machine, Mapping, Opened, Refused, System};
 use half::{bf16, f16};
-use memmap2::{MmapOptions, MmapRaw};
 use num_complex::Complex;
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::cell::Cell;
-use std::fs::File;
 use std::io;
 use std::ptr::{self, NonNull};
 use std::rc::Rc;
-use std::sync::Once;
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
 
 /// A `bool` element: any byte is valid, nonzero is true, and the byte survives a round trip through `view(dtype)`.
 #[derive(Clone, Copy, Debug, Default)]
@@ -125,15 +121,12 @@ impl Heap {
     }
 }
 
-/// Asks for large pages beneath a large allocation: at its first touch, a page of 4 KiB costs more than writing it.
+/// Asks for large pages beneath a large allocation.
 fn advise_large_pages(start: NonNull<u8>, nbytes: usize) {
-    let first = (start.as_ptr() as usize).next_multiple_of(LARGE_PAGE);
-    let end = (start.as_ptr() as usize).saturating_add(nbytes) / LARGE_PAGE * LARGE_PAGE;
-    #[cfg(target_os = "linux")]
-    if first < end && nbytes >= 2 * LARGE_PAGE {
-        // SAFETY: the pages lie wholly within an allocation of ours, and the advice changes no byte of them. Where it is
-        // not taken, nothing is lost but time.
-        unsafe { libc::madvise(first as *mut libc::c_void, end - first, libc::MADV_HUGEPAGE) };
+    if nbytes >= 2 * LARGE_PAGE {
+        let start = start.as_ptr() as usize;
+        // Only pages that lie wholly within it.
+        System::advise_large_pages(start.next_multiple_of(LARGE_PAGE), (start + nbytes) / LARGE_PAGE * LARGE_PAGE);
     }
 }
 
@@ -230,7 +223,7 @@ impl Memory {
     pub(super) fn start(&self) -> Option<NonNull<u8>> {
         match self {
             Memory::Heap(heap) => Some(heap.start),
-            Memory::Mapped(mapped) => NonNull::new(mapped.map.as_mut_ptr()),
+            Memory::Mapped(mapped) => NonNull::new(mapped.map.start()),
             Memory::Borrowed { owner, offset, .. } => {
                 // SAFETY: `borrow` checked that `offset + nbytes` lies within the owner's allocation.
                 owner.start().map(|start| unsafe { start.add(*offset) })
@@ -321,7 +314,7 @@ impl Memory {
 /// Memory that belongs to a file, or that other processes can share.
 #[derive(Debug)]
 pub struct Mapped {
-    map: MmapRaw,
+    map: system::Mapped,
     nbytes: usize,
     /// The file, to see whether it still has its length; shared memory without a name has none.
     file: Option<File>,
@@ -329,7 +322,6 @@ pub struct Mapped {
     pub name: Option<String>,
     /// Whether others see writes.
     pub shared: bool,
-    region: &'static Region,
 }
 
 impl Mapped {
@@ -338,38 +330,24 @@ impl Mapped {
     /// # Errors
     /// What the system says.
     pub fn file(file: File, nbytes: usize, name: &str, shared: bool) -> io::Result<Mapped> {
-        let mut options = MmapOptions::new();
-        options.len(nbytes).no_reserve_swap();
-        let map = if shared {
-            options.map_raw(&file)?
-        } else {
-            // SAFETY: the mapping is only ever reached through raw pointers and cells (`Memory::typed`), so changes of
-            // the file by others are no aliasing violation; a file cut short is handled by `on_bus_error`.
-            MmapRaw::from(unsafe { options.map_copy(&file) }?)
-        };
-        Ok(Mapped::new(map, nbytes, Some(file), Some(name.to_string()), shared))
+        let map = Mapping::of_file(&file, nbytes, shared)?;
+        Ok(Mapped { map, nbytes, file: Some(file), name: Some(name.to_owned()), shared })
     }
 
-    /// `nbytes` zeroed bytes of POSIX shared memory, whose name is removed at once.
+    /// `nbytes` zeroed bytes that other processes can share.
     ///
     /// # Errors
-    /// What the system says, as to which call.
-    pub fn shared_memory(nbytes: usize) -> std::result::Result<Mapped, (&'static str, io::Error)> {
-        let file = unnamed_shared_memory(nbytes)?;
-        let map = MmapOptions::new().len(nbytes.max(1)).map_raw(&file).map_err(|e| ("mmap", e))?;
-        Ok(Mapped::new(map, nbytes, None, None, true))
-    }
-
-    fn new(map: MmapRaw, nbytes: usize, file: Option<File>, name: Option<String>, shared: bool) -> Mapped {
-        let start = map.as_mut_ptr() as usize;
-        let region = Region::claim(start, start.saturating_add(map.len()));
-        Mapped { map, nbytes, file, name, shared, region }
+    /// What the system says, and to which call.
+    pub fn shared_memory(nbytes: usize) -> std::result::Result<Mapped, Refused> {
+        let map = Mapping::shared(nbytes)?;
+        Ok(Mapped { map, nbytes, file: None, name: None, shared: true })
     }
 
     fn check(&self) -> Result<()> {
         let name = self.name.as_deref().unwrap_or("shared memory");
-        let length = match &self.file {
-            Some(file) => file.metadata().map_or(0, |m| m.len()),
+        let length = match self.file.as_ref().map(Opened::kind) {
+            Some(Ok(Kind::File(length))) => length,
+            Some(_) => 0,
             None => u64::MAX,
         };
         if length < self.nbytes as u64 {
@@ -378,140 +356,12 @@ impl Mapped {
                 self.nbytes
             )));
         }
-        if self.region.lost.load(Ordering::Relaxed) {
+        if self.map.has_lost_page() {
             return Err(Error::runtime(format!(
                 "the file beneath this storage was truncated or could not be read or written (a full disk?): <{name}>"
             )));
         }
         Ok(())
-    }
-}
-
-impl Drop for Mapped {
-    fn drop(&mut self) {
-        // Before the addresses are given back, so that the handler never touches what is mapped there next.
-        self.region.release();
-    }
-}
-
-/// A descriptor of zeroed shared memory that no longer has a name.
-fn unnamed_shared_memory(nbytes: usize) -> std::result::Result<File, (&'static str, io::Error)> {
-    use std::os::fd::FromRawFd;
-    static SERIAL: AtomicUsize = AtomicUsize::new(0);
-    let serial = SERIAL.fetch_add(1, Ordering::Relaxed);
-    let name = format!("/tensorsh_{}_{serial}\0", std::process::id());
-    let name = name.as_ptr().cast();
-    // SAFETY: `name` ends in NUL and outlives the calls; the descriptor is owned by the `File` alone.
-    let file = unsafe {
-        let descriptor = libc::shm_open(name, libc::O_RDWR | libc::O_CREAT | libc::O_EXCL, 0o600);
-        if descriptor < 0 {
-            return Err(("open", io::Error::last_os_error()));
-        }
-        libc::shm_unlink(name);
-        File::from_raw_fd(descriptor)
-    };
-    ignore_file_size_signal();
-    file.set_len(nbytes as u64).map_err(|e| ("resize", e))?;
-    reserve_blocks(&file, 0, nbytes as u64).map_err(|e| ("reserve", e))?;
-    Ok(file)
-}
-
-/// Asks for the room for bytes `from..to` of a file now: a page that cannot be had when it is written to would be lost.
-/// Where the file system knows no such request, nothing is asked.
-///
-/// # Errors
-/// What the system says, usually that there is no room.
-#[cfg(target_os = "linux")]
-pub fn reserve_blocks(file: &File, from: u64, to: u64) -> io::Result<()> {
-    use std::os::fd::AsRawFd;
-    let too_large = |_| io::Error::from_raw_os_error(libc::EFBIG);
-    let start = libc::off_t::try_from(from).map_err(too_large)?;
-    let length = libc::off_t::try_from(to.saturating_sub(from)).map_err(too_large)?;
-    if length == 0 {
-        return Ok(());
-    }
-    loop {
-        // SAFETY: a plain system call on an open descriptor.
-        if unsafe { libc::fallocate(file.as_raw_fd(), 0, start, length) } == 0 {
-            return Ok(());
-        }
-        let error = io::Error::last_os_error();
-        match error.raw_os_error() {
-            Some(libc::EINTR) => {}
-            Some(libc::EOPNOTSUPP | libc::ENOSYS) => return Ok(()),
-            _ => return Err(error),
-        }
-    }
-}
-
-#[cfg(not(target_os = "linux"))]
-pub fn reserve_blocks(_file: &File, _from: u64, _to: u64) -> io::Result<()> {
-    Ok(())
-}
-
-/// Makes a limit on the size of files an error of the call that meets it, as Python does; otherwise it is a signal that
-/// ends the process.
-pub fn ignore_file_size_signal() {
-    static ONCE: Once = Once::new();
-    // SAFETY: a plain system call.
-    ONCE.call_once(|| unsafe {
-        libc::signal(libc::SIGXFSZ, libc::SIG_IGN);
-    });
-}
-
-/// An address range that a mapping occupies, known to the signal handler. Regions are never freed, only reused.
-#[derive(Debug)]
-struct Region {
-    start: AtomicUsize,
-    end: AtomicUsize,
-    /// Some page could not be read from the file and was replaced by zeros.
-    lost: AtomicBool,
-    taken: AtomicBool,
-    next: *mut Region,
-}
-
-// SAFETY: `next` is written before the region is published and never changes; everything else is atomic.
-unsafe impl Sync for Region {}
-
-/// The newest region; the others hang from it.
-static REGIONS: AtomicPtr<Region> = AtomicPtr::new(ptr::null_mut());
-/// Whether a page had to be replaced since the last [`check_files`].
-static LOST: AtomicBool = AtomicBool::new(false);
-static PAGE: AtomicUsize = AtomicUsize::new(4096);
-static FORMER: OnceLock<libc::sigaction> = OnceLock::new();
-
-impl Region {
-    fn claim(start: usize, end: usize) -> &'static Region {
-        install_handler();
-        let mut current = REGIONS.load(Ordering::Acquire);
-        // SAFETY: regions are leaked, so every pointer in the list stays valid.
-        while let Some(region) = unsafe { current.as_ref() } {
-            if region.taken.compare_exchange(false, true, Ordering::AcqRel, Ordering::Relaxed).is_ok() {
-                // In this order the handler never sees a range that is not ours.
-                region.lost.store(false, Ordering::Relaxed);
-                region.start.store(start, Ordering::Release);
-                region.end.store(end, Ordering::Release);
-                return region;
-            }
-            current = region.next;
-        }
-        let region = Box::leak(Box::new(Region {
-            start: AtomicUsize::new(start),
-            end: AtomicUsize::new(end),
-            lost: AtomicBool::new(false),
-            taken: AtomicBool::new(true),
-            next: REGIONS.load(Ordering::Acquire),
-        }));
-        while let Err(newer) = REGIONS.compare_exchange(region.next, region, Ordering::AcqRel, Ordering::Acquire) {
-            region.next = newer;
-        }
-        region
-    }
-
-    fn release(&self) {
-        self.end.store(0, Ordering::Release);
-        self.start.store(0, Ordering::Release);
-        self.taken.store(false, Ordering::Release);
     }
 }
 
@@ -521,74 +371,10 @@ impl Region {
 /// RuntimeError once after every such loss.
 #[inline]
 pub fn check_files() -> Result<()> {
-    if LOST.load(Ordering::Relaxed) && LOST.swap(false, Ordering::AcqRel) {
+    if System::lost_page() {
         return Err(Error::runtime(
             "the file beneath this storage was truncated while it was in use; what was to be read or written is lost",
         ));
     }
     Ok(())
-}
-
-fn install_handler() {
-    static INSTALL: Once = Once::new();
-    INSTALL.call_once(|| {
-        // SAFETY: plain system calls; the handler has the signature that SA_SIGINFO demands and calls only what is
-        // allowed in a signal handler.
-        unsafe {
-            if let Ok(page) = usize::try_from(libc::sysconf(libc::_SC_PAGESIZE)) {
-                PAGE.store(page, Ordering::Relaxed);
-            }
-            let mut action: libc::sigaction = std::mem::zeroed();
-            action.sa_sigaction = on_bus_error as *const () as usize;
-            action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
-            libc::sigemptyset(&mut action.sa_mask);
-            let mut former: libc::sigaction = std::mem::zeroed();
-            if libc::sigaction(libc::SIGBUS, &action, &mut former) == 0 {
-                // Set once, here.
-                let _ = FORMER.set(former);
-            }
-        }
-    });
-}
-
-/// SIGBUS: a mapped page has no file behind it any more. The rest of the mapping becomes private zeros, so that the
-/// interrupted instruction can finish, and the loss is noted for [`check_files`] and [`Memory::check`].
-extern "C" fn on_bus_error(signal: libc::c_int, info: *mut libc::siginfo_t, context: *mut libc::c_void) {
-    // SAFETY: the kernel passes a valid `info`; regions are leaked; `mmap` with MAP_FIXED replaces only pages of a
-    // mapping that is ours and alive, for it is being accessed.
-    unsafe {
-        let address = (*info).si_addr() as usize;
-        let page = address & !(PAGE.load(Ordering::Relaxed) - 1);
-        let mut current = REGIONS.load(Ordering::Acquire);
-        while let Some(region) = current.as_ref() {
-            let (start, end) = (region.start.load(Ordering::Acquire), region.end.load(Ordering::Acquire));
-            if start <= address && address < end {
-                let rest = libc::mmap(
-                    page as *mut libc::c_void,
-                    end - page,
-                    libc::PROT_READ | libc::PROT_WRITE,
-                    libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED | libc::MAP_NORESERVE,
-                    -1,
-                    0,
-                );
-                if rest != libc::MAP_FAILED {
-                    region.lost.store(true, Ordering::Relaxed);
-                    LOST.store(true, Ordering::Release);
-                    return;
-                }
-            }
-            current = region.next;
-        }
-        // Not ours: whoever handled the signal before decides; at the second fault, the system.
-        match FORMER.get() {
-            Some(former) if former.sa_sigaction != libc::SIG_DFL && former.sa_sigaction != libc::SIG_IGN => {
-                let handler: extern "C" fn(libc::c_int, *mut libc::siginfo_t, *mut libc::c_void) =
-                    std::mem::transmute(former.sa_sigaction);
-                handler(signal, info, context);
-            }
-            _ => {
-                libc::signal(libc::SIGBUS, libc::SIG_DFL);
-            }
-        }
-    }
 }

@@ -616,6 +616,8 @@ pub fn prefetch<T: Plain>(elements: &[T]) {
 /// As [`prefetch`]; there need not be anything.
 #[inline(always)]
 fn prefetch_bytes(from: *const u8, nbytes: usize) {
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (from, nbytes);
     #[cfg(target_arch = "x86_64")]
     for line in (0..nbytes).step_by(64) {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};

@@ -1,6 +1,7 @@
 //! Files while a script is tried out: what it writes lies in a folder of its own that nobody sees, and is read from there
 //! again. Whoever opens a file asks here for the place.
 
+use crate::system::{Files, System};
 use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -37,7 +38,7 @@ impl Drop for Rehearsal {
 /// The place to read a file from.
 pub fn to_read(name: &str) -> Cow<'_, str> {
     let found = ELSEWHERE.with_borrow(|elsewhere| {
-        let place = elsewhere.as_ref()?.written.get(&known(Path::new(name)))?;
+        let place = elsewhere.as_ref()?.written.get(&System::full_name(Path::new(name)))?;
         place.to_str().map(str::to_owned)
     });
     found.map_or(Cow::Borrowed(name), Cow::Owned)
@@ -48,7 +49,7 @@ pub fn to_write(path: &Path) -> Cow<'_, Path> {
     ELSEWHERE.with_borrow_mut(|elsewhere| {
         let Some(Elsewhere { folder, written }) = elsewhere else { return Cow::Borrowed(path) };
         let next = folder.join(written.len().to_string());
-        Cow::Owned(written.entry(known(path)).or_insert(next).clone())
+        Cow::Owned(written.entry(System::full_name(path)).or_insert(next).clone())
     })
 }
 
@@ -59,13 +60,9 @@ pub fn to_write(path: &Path) -> Cow<'_, Path> {
 pub fn to_change(name: &str) -> io::Result<Cow<'_, str>> {
     let there = to_read(name);
     let Cow::Owned(place) = to_write(Path::new(name)) else { return Ok(there) };
-    if Path::new(&*there).exists() && Path::new(&*there) != place {
-        std::fs::copy(&*there, &place)?;
+    let from = Path::new(&*there);
+    if System::kind(from).is_ok() && from != place {
+        System::copy(from, &place)?;
     }
     Ok(place.to_str().map_or(there, |place| Cow::Owned(place.to_owned())))
-}
-
-/// One name of a file, however it is written.
-fn known(path: &Path) -> PathBuf {
-    path.canonicalize().or_else(|_| std::path::absolute(path)).unwrap_or_else(|_| path.to_owned())
 }

@@ -378,19 +378,19 @@ fn check_row_major(sizes: &[i64], dtype: DType) -> Result<()> {
 }
 
 /// Bytes a storage needs for every element of the layout.
+///
+/// # Errors
+/// RuntimeError when the number does not fit, or is beyond all addresses.
 pub fn storage_bytes(layout: &Layout, dtype: DType) -> Result<usize> {
     let elements = layout.storage_elements()?;
-    usize::try_from(elements)
-        .ok()
-        .and_then(|n| n.checked_mul(dtype.itemsize()))
-        .filter(|&n| i64::try_from(n).is_ok())
-        .ok_or_else(|| {
-            Error::runtime(format!(
-                "Storage size calculation overflowed with sizes={} and strides={}",
-                show(&layout.sizes),
-                show(&layout.strides)
-            ))
-        })
+    let nbytes = i64::try_from(dtype.itemsize()).ok().and_then(|size| elements.checked_mul(size)).ok_or_else(|| {
+        Error::runtime(format!(
+            "Storage size calculation overflowed with sizes={} and strides={}",
+            show(&layout.sizes),
+            show(&layout.strides)
+        ))
+    })?;
+    usize::try_from(nbytes).map_err(|_| limits::refusal(nbytes))
 }
 
 /// Checks that a storage of `nbytes` holds every element of the layout; the error is PyTorch's.

@@ -16,11 +16,16 @@ impl Json {
         self.0.push(report.to_json());
     }
 
-    /// The document.
+    /// The document as text.
     pub fn text(self, totals: &Totals) -> String {
+        format!("{:#}\n", self.value(totals))
+    }
+
+    /// The document.
+    pub fn value(self, totals: &Totals) -> Value {
         let count = |count: &Count| json!({ "passed": count.passed, "failed": count.failed });
         let totals = json!({ "examples": count(&totals.examples), "sessions": count(&totals.sessions) });
-        format!("{:#}\n", json!({ "files": self.0, "totals": totals }))
+        json!({ "files": self.0, "totals": totals })
     }
 }
 

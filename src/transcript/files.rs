@@ -18,6 +18,8 @@ pub struct Target {
 enum Place {
     File(PathBuf),
     Typed(Arc<str>),
+    /// A text that goes by the name of a file.
+    Named(Arc<str>, Arc<str>),
 }
 
 impl Target {
@@ -31,17 +33,26 @@ impl Target {
         Target { place: Place::Typed(text.into()), line: None }
     }
 
+    /// What is no file, and goes by a name all the same.
+    pub fn named(name: &str, text: &str) -> Target {
+        Target { place: Place::Named(name.into(), text.into()), line: None }
+    }
+
     /// The file, if it is one.
     pub fn path(&self) -> Option<&Path> {
         match &self.place {
             Place::File(path) => Some(path),
-            Place::Typed(_) => None,
+            Place::Typed(_) | Place::Named(..) => None,
         }
     }
 
     /// What a report calls it.
     pub fn name(&self) -> String {
-        self.path().map_or_else(|| "standard input".to_owned(), |path| path.display().to_string())
+        match &self.place {
+            Place::File(path) => path.display().to_string(),
+            Place::Typed(_) => "standard input".to_owned(),
+            Place::Named(name, _) => name.to_string(),
+        }
     }
 
     /// Its text, and the form in which that holds sessions.
@@ -52,6 +63,7 @@ impl Target {
         match &self.place {
             Place::File(path) => Ok((read_text(path)?, Form::of(path))),
             Place::Typed(text) => Ok((text.to_string(), Form::of_text(text))),
+            Place::Named(name, text) => Ok((text.to_string(), Form::of(Path::new(&**name)))),
         }
     }
 }

@@ -104,7 +104,17 @@ pub fn run_files(files: &[Target], terms: &Terms, mut take: impl FnMut(FileRepor
     });
 }
 
+/// Runs all sessions of a file on this thread; nothing limits the time that an example may take.
+pub fn run_here(target: &Target) -> FileReport {
+    let terms = Terms { update: false, limit: Duration::MAX, filter: None };
+    run_by(target, &terms, run_case_here)
+}
+
 fn run_file(target: &Target, terms: &Terms) -> FileReport {
+    run_by(target, terms, |case| run_case(case, terms.limit))
+}
+
+fn run_by(target: &Target, terms: &Terms, run_case: impl Fn(&Arc<Case>) -> CaseReport) -> FileReport {
     let mut report = FileReport { target: target.clone(), cases: Ok(Vec::new()), not_updated: None };
     let (text, form) = match target.read() {
         Ok(read) => read,
@@ -121,7 +131,7 @@ fn run_file(target: &Target, terms: &Terms) -> FileReport {
     };
     let run = |(index, case): (usize, Case)| {
         if is_asked(index, &case) {
-            return run_case(&Arc::new(case), terms.limit);
+            return run_case(&Arc::new(case));
         }
         let verdicts = vec![Verdict::Unasked; case.examples.len()];
         CaseReport { case: Arc::new(case), verdicts, warnings: Vec::new() }
@@ -180,6 +190,35 @@ enum Message {
     Answered(Answer),
 }
 
+fn run_case_here(case: &Arc<Case>) -> CaseReport {
+    let (mut verdicts, mut warnings) = (Vec::with_capacity(case.examples.len()), Vec::new());
+    let mut session = fresh_session();
+    for example in &case.examples {
+        if let Some(verdict) = unrun(example) {
+            verdicts.push(verdict);
+            continue;
+        }
+        let answer = answer(&mut session, example);
+        verdicts.push(judge(example, answer.text));
+        warnings.extend(answer.warnings.into_iter().map(|warning| (example.line, warning)));
+        if answer.ended {
+            break;
+        }
+    }
+    verdicts.resize(case.examples.len(), Verdict::Broken(ENDED.to_owned()));
+    CaseReport { case: Arc::clone(case), verdicts, warnings }
+}
+
+/// A session whose warnings are collected.
+fn fresh_session() -> Session {
+    let mut session = Session::new(SessionOptions::default());
+    session.take_warnings();
+    session
+}
+
+/// Why the examples behind one that called `exit` have not been run.
+const ENDED: &str = "the session has ended";
+
 fn run_case(case: &Arc<Case>, limit: Duration) -> CaseReport {
     let (mut verdicts, mut warnings) = (Vec::with_capacity(case.examples.len()), Vec::new());
     let (sender, receiver) = channel();
@@ -195,12 +234,11 @@ fn run_case(case: &Arc<Case>, limit: Duration) -> CaseReport {
 
 fn session_thread(case: &Case, sender: &Sender<Message>) {
     // A session is bound to its thread, so it is made here.
-    let mut session = Session::new(SessionOptions::default());
-    session.take_warnings();
+    let mut session = fresh_session();
     if sender.send(Message::Started(session.interrupt_flag())).is_err() {
         return;
     }
-    for example in case.examples.iter().filter(|example| is_run(example)) {
+    for example in case.examples.iter().filter(|example| unrun(example).is_none()) {
         let answer = answer(&mut session, example);
         let ended = answer.ended;
         if sender.send(Message::Answered(answer)).is_err() || ended {
@@ -209,8 +247,12 @@ fn session_thread(case: &Case, sender: &Sender<Message>) {
     }
 }
 
-fn is_run(example: &Example) -> bool {
-    !example.options.skip && example.options.unknown.is_none()
+/// The verdict on an example that is not run.
+fn unrun(example: &Example) -> Option<Verdict> {
+    match &example.options.unknown {
+        Some(option) => Some(Verdict::Broken(format!("doctest has no option {option} here"))),
+        None => example.options.skip.then_some(Verdict::Skipped),
+    }
 }
 
 /// Collects the answers of a session's thread. Gives the reason why the examples left over have none.
@@ -226,12 +268,8 @@ fn watch(
         return broke_off();
     };
     for example in &case.examples {
-        if let Some(option) = &example.options.unknown {
-            verdicts.push(Verdict::Broken(format!("doctest has no option {option} here")));
-            continue;
-        }
-        if example.options.skip {
-            verdicts.push(Verdict::Skipped);
+        if let Some(verdict) = unrun(example) {
+            verdicts.push(verdict);
             continue;
         }
         let too_slow = || format!("interrupted after {} s", limit.as_secs_f64());
@@ -240,7 +278,7 @@ fn watch(
                 verdicts.push(judge(example, answer.text));
                 warnings.extend(answer.warnings.into_iter().map(|warning| (example.line, warning)));
                 if answer.ended {
-                    return "the session has ended".to_owned();
+                    return ENDED.to_owned();
                 }
             }
             Ok(Message::Started(_)) | Err(RecvTimeoutError::Disconnected) => return broke_off(),

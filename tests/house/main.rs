@@ -11,30 +11,60 @@ use std::path::{Path, PathBuf};
 
 /// What a room may use besides itself. Rooms are the modules of the crate's root; `main` is the binary.
 const ROOMS: &[(&str, &[&str])] = &[
-    ("tensor", &[]),
-    ("ops", &["tensor"]),
-    ("linalg", &["ops", "tensor"]),
-    ("value", &["ops", "tensor"]),
-    ("files", &["value", "ops", "tensor"]),
-    ("format", &["autograd", "value", "ops", "tensor"]),
-    ("autograd", &["value", "ops", "tensor"]),
-    ("explain", &["format", "value", "tensor"]),
-    ("call", &["explain", "format", "autograd", "value", "ops", "tensor"]),
-    ("dispatch", &["call", "format", "autograd", "value", "ops", "tensor"]),
-    ("functions", &["dispatch", "call", "explain", "files", "format", "autograd", "value", "linalg", "ops", "tensor"]),
-    ("library", &["functions", "dispatch", "call", "format", "autograd", "value", "ops", "tensor"]),
-    ("python", &["library", "functions", "dispatch", "call", "format", "autograd", "value", "ops", "tensor"]),
+    ("system", &[]),
+    ("tensor", &["system"]),
+    ("ops", &["tensor", "system"]),
+    ("linalg", &["ops", "tensor", "system"]),
+    ("value", &["ops", "tensor", "system"]),
+    ("files", &["value", "ops", "tensor", "system"]),
+    ("format", &["autograd", "value", "ops", "tensor", "system"]),
+    ("autograd", &["value", "ops", "tensor", "system"]),
+    ("explain", &["format", "value", "tensor", "system"]),
+    ("call", &["explain", "format", "autograd", "value", "ops", "tensor", "system"]),
+    ("dispatch", &["call", "format", "autograd", "value", "ops", "tensor", "system"]),
+    (
+        "functions",
+        &["dispatch", "call", "explain", "files", "format", "autograd", "value", "linalg", "ops", "tensor", "system"],
+    ),
+    ("library", &["functions", "dispatch", "call", "format", "autograd", "value", "ops", "tensor", "system"]),
+    ("python", &["library", "functions", "dispatch", "call", "format", "autograd", "value", "ops", "tensor", "system"]),
     (
         "script",
-        &["library", "functions", "dispatch", "call", "explain", "format", "autograd", "value", "ops", "tensor"],
+        &[
+            "library",
+            "functions",
+            "dispatch",
+            "call",
+            "explain",
+            "format",
+            "autograd",
+            "value",
+            "ops",
+            "tensor",
+            "system",
+        ],
     ),
     (
         "session",
-        &["script", "python", "library", "functions", "dispatch", "call", "explain", "format", "value", "tensor"],
+        &[
+            "script",
+            "python",
+            "library",
+            "functions",
+            "dispatch",
+            "call",
+            "explain",
+            "format",
+            "value",
+            "tensor",
+            "system",
+        ],
     ),
     ("transcript", &["session", "explain"]),
     ("lessons", &["transcript", "session"]),
-    ("shell", &["lessons", "transcript", "session", "files", "format"]),
+    ("assist", &["transcript", "session", "files", "system"]),
+    ("shell", &["assist", "lessons", "transcript", "session", "files", "format"]),
+    ("web", &["assist", "lessons", "transcript", "session", "files", "explain", "format"]),
     ("main", &["shell", "transcript"]),
 ];
 
@@ -64,9 +94,9 @@ const DEPENDENCIES: &[(&str, &[&str])] = &[
     ("gemm", &["tensor"]),
     ("half", ARITHMETIC),
     ("hashbrown", &["value"]),
-    ("libc", &["tensor"]),
+    ("libc", &["system"]),
     ("libm", &["linalg", "ops"]),
-    ("memmap2", &["tensor"]),
+    ("memmap2", &["system"]),
     ("num_bigint", ARITHMETIC),
     ("num_complex", ARITHMETIC),
     ("num_traits", ARITHMETIC),
@@ -78,25 +108,34 @@ const DEPENDENCIES: &[(&str, &[&str])] = &[
     ("rustfft", &["ops"]),
     ("rustyline", &["shell"]),
     ("safetensors", &["files"]),
-    ("serde_json", &["files", "transcript"]),
+    ("serde_json", &["files", "transcript", "web"]),
     ("signal_hook", &["shell"]),
     ("similar", &["transcript"]),
     ("smallvec", ARITHMETIC),
     ("strsim", &["call", "session", "shell"]),
-    ("tempfile", &["files", "shell", "transcript"]),
+    ("tempfile", &["files", "shell", "system", "transcript"]),
     ("toml", &["shell"]),
-    ("unicode_width", &["shell"]),
+    ("unicode_width", &["assist"]),
     ("zip", &["files"]),
 ];
 
 /// Where the terminal may be touched.
 const TERMINAL: &[&str] = &["shell", "main"];
 
-/// Warnings go to standard error from the place that knows whether they have been given before.
-const WARNINGS: (&str, &str) = ("call/state.rs", "eprintln");
+/// The one file besides that writes to standard error: for warnings that nobody listens to.
+const COMPLAINS: (&str, &str) = ("system/native.rs", "eprint");
+
+/// Where an operating system may be asked without the walls between; none of it is reached from a page.
+const NATIVE: &[&str] = &["system/native", "shell", "main", "transcript/files", "transcript/run", "transcript/stack"];
 
 /// Where `unsafe` may stand.
-const UNSAFE: &[&str] = &["tensor/memory.rs", "tensor/parallel.rs", "tensor/parallel/product.rs"];
+const UNSAFE: &[&str] = &[
+    "system/native/mapping.rs",
+    "system/web.rs",
+    "tensor/memory.rs",
+    "tensor/parallel.rs",
+    "tensor/parallel/product.rs",
+];
 
 /// Lines a file may have.
 const LONGEST: usize = 700;
@@ -137,7 +176,7 @@ fn dependencies_are_used_and_explained() {
     let architecture = read(&root().join("docs/architecture.md"));
     let used: BTreeSet<_> = sources().iter().flat_map(|s| s.crates_named()).map(|(_, name)| name).collect();
     let mut broken = Vec::new();
-    for name in dependencies("[dependencies]") {
+    for name in dependencies("dependencies") {
         if !used.contains(&name.replace('-', "_")) {
             broken.push(format!("Cargo.toml: {name} is a dependency that no file in src/ names"));
         }
@@ -147,16 +186,41 @@ fn dependencies_are_used_and_explained() {
         .chain(&rust_files(&root().join("tests")))
         .map(|path| read(path))
         .collect();
-    for name in dependencies("[dev-dependencies]") {
+    for name in dependencies("dev-dependencies") {
         if !tests.contains(&format!("{}::", name.replace('-', "_"))) {
             broken.push(format!("Cargo.toml: {name} is a dependency of the tests that no file names"));
         }
     }
-    for name in dependencies("[dependencies]").into_iter().chain(dependencies("[dev-dependencies]")) {
+    for name in dependencies("dependencies").into_iter().chain(dependencies("dev-dependencies")) {
         if !architecture.contains(&format!("`{name}`")) {
             broken.push(format!("docs/architecture.md: does not say what `{name}` is for"));
         }
     }
+    report(&broken);
+}
+
+/// The page is a crate of its own, with a lock of its own: it has to be the same program.
+#[test]
+fn the_page_has_the_same_dependencies() {
+    let locked = |path: &str| -> BTreeSet<(String, String)> {
+        let text = read(&root().join(path));
+        let value = |package: &str, key: &str| {
+            let line = package.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(" = "));
+            line.unwrap_or_default().to_owned()
+        };
+        text.split("[[package]]").skip(1).map(|package| (value(package, "name"), value(package, "version"))).collect()
+    };
+    let (ours, pages) = (locked("Cargo.lock"), locked("docs/play/wasm/Cargo.lock"));
+    let names: BTreeSet<_> = ours.iter().map(|(name, _)| name).collect();
+    let is_other = |package: &&(String, String)| names.contains(&package.0) && !ours.contains(*package);
+    let broken: Vec<_> = pages
+        .iter()
+        .filter(is_other)
+        .map(|(name, version)| {
+            format!("docs/play/wasm/Cargo.lock: {name} {version} is another version than in Cargo.lock")
+        })
+        .collect();
+    assert!(pages.len() > 50);
     report(&broken);
 }
 
@@ -173,8 +237,33 @@ fn only_the_shell_touches_the_terminal() {
             let [token, next] = pair else { continue };
             let touches = (MACROS.contains(&token.text.as_str()) && next.text == "!")
                 || (STREAMS.contains(&token.text.as_str()) && next.text == "(");
-            if touches && (source.name.as_str(), token.text.as_str()) != WARNINGS {
+            if touches && (source.name.as_str(), token.text.as_str()) != COMPLAINS {
                 broken.push(format!("{}:{}: {} touches the terminal", source.name, token.line, source.room));
+            }
+        }
+    }
+    report(&broken);
+}
+
+#[test]
+fn the_system_is_asked_through_its_room() {
+    const ASKS: &[&[&str]] = &[
+        &["std", ":", ":", "fs"],
+        &["std", ":", ":", "env"],
+        &["std", ":", ":", "process"],
+        &["thread", ":", ":", "sleep"],
+        &["Instant"],
+        &["SystemTime"],
+    ];
+    let found =
+        |source: &Source, index: usize, words: &[&str]| words.iter().zip(index..).all(|(word, at)| source.is(at, word));
+    let mut broken = Vec::new();
+    for source in sources().iter().filter(|source| !NATIVE.iter().any(|place| source.name.starts_with(place))) {
+        // What stands behind this is for tests, which have files.
+        let tests = (0..source.tokens.len()).find(|index| found(source, *index, &["cfg", "(", "test", ")"]));
+        for (index, token) in source.tokens.iter().enumerate().take(tests.unwrap_or(usize::MAX)) {
+            if ASKS.iter().any(|words| found(source, index, words)) {
+                broken.push(format!("{}:{}: asks the system past the room `system`", source.name, token.line));
             }
         }
     }
@@ -294,9 +383,17 @@ fn rooms() -> Vec<String> {
 }
 
 /// The names in one section of Cargo.toml.
-fn dependencies(section: &str) -> Vec<String> {
+fn dependencies(kind: &str) -> Vec<String> {
     let text = read(&root().join("Cargo.toml"));
-    let rows = text.lines().skip_while(|line| line.trim() != section).skip(1).take_while(|line| !line.starts_with('['));
+    // Those of one target stand in a section of their own.
+    let mut is_in_section = false;
+    let rows = text.lines().filter(|line| {
+        if line.starts_with('[') {
+            is_in_section = line.ends_with(&format!("[{kind}]")) || line.ends_with(&format!(".{kind}]"));
+            return false;
+        }
+        is_in_section && !line.starts_with('#')
+    });
     rows.filter_map(|row| Some(row.split_once('=')?.0.trim().to_owned())).collect()
 }
 

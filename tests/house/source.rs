@@ -97,7 +97,7 @@ impl Source {
 
     /// Which dependencies the file names.
     pub fn crates_named(&self) -> Vec<(usize, String)> {
-        let known: BTreeSet<_> = dependencies("[dependencies]").iter().map(|name| name.replace('-', "_")).collect();
+        let known: BTreeSet<_> = dependencies("dependencies").iter().map(|name| name.replace('-', "_")).collect();
         let is_named = |index: usize, token: &Token| {
             let follows_path = index >= 2 && self.is_path_separator(index - 2);
             let is_use = index >= 1 && self.is(index - 1, "use");

@@ -1,8 +1,8 @@
 //! The Mersenne Twister (MT19937) as PyTorch's CPU generator runs it: seeding, words, saved state, and the normal
 //! sample it keeps for the next call. Knows no dtype and no tensor.
 
+use crate::system::{Machine, System};
 use crate::tensor::parallel::vectorised;
-use std::hash::{BuildHasher, Hasher, RandomState};
 
 /// Words of the twister's state.
 const WORDS: usize = 624;
@@ -77,8 +77,7 @@ impl Generator {
 
     /// Seeds from the operating system's entropy and returns the new seed.
     pub fn seed(&mut self) -> u64 {
-        // Every RandomState carries keys of its own, drawn from the system's entropy.
-        let seed = RandomState::new().build_hasher().finish();
+        let seed = System::entropy();
         self.manual_seed(seed);
         seed
     }

@@ -1,4 +1,4 @@
-//! Fits the variables of a session into a table as wide as the terminal. Returns text; writes nothing.
+//! Fits the variables of a session into a table of a given width. Returns text; shows nothing.
 
 use unicode_width::UnicodeWidthStr;
 
@@ -41,7 +41,7 @@ fn row(variable: &Variable) -> [String; 8] {
     let dims = |dims: &Option<_>| dims.as_ref().map(|dims: &crate::session::Dims| list(dims)).unwrap_or_default();
     [
         name,
-        memory.dtype.clone().unwrap_or_else(|| variable.class.clone()),
+        variable.kind().to_owned(),
         dims(&memory.size),
         dims(&memory.stride),
         memory.offset.map(|offset| offset.to_string()).unwrap_or_default(),

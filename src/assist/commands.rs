@@ -1,20 +1,18 @@
-//! Commands that the prompt carries out itself: `:vars`, `:save`, `:undo`, … One row per command.
+//! Commands that a prompt carries out itself: `:vars`, `:save`, `:undo`, … One row per command.
 
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use owo_colors::{OwoColorize, Style};
-
-use super::assistant::paths;
-use super::fault::describe;
+use super::console::Console;
+use super::desk::Desk;
+use super::entry::Paths;
 use super::help::help;
 use super::log::{Entry, compare};
-use super::pager::page;
-use super::prompt::Prompt;
+use super::marked::{Mark, Marked};
 use super::saving::saved;
-use super::screen::{Stream, complain, drawn, show};
 use super::table;
 use crate::session::{Failure, Language, Session, Undone, nearest, wrapped};
+use crate::system::Moment;
 use crate::transcript::read_text;
 
 /// The time for which `:timeit` repeats.
@@ -26,14 +24,8 @@ struct Command {
     /// The arguments after the name.
     arguments: &'static str,
     doc: &'static str,
-    run: fn(&mut Prompt, &str) -> Flow,
-}
-
-/// Whether the prompt goes on.
-pub enum Flow {
-    On,
-    /// With this exit status.
-    Leave(i32),
+    /// Gives an exit status if the prompt is to be left.
+    run: fn(&Desk, &mut dyn Console, &str) -> Option<i32>,
 }
 
 const COMMANDS: &[Command] = &[
@@ -50,7 +42,7 @@ const COMMANDS: &[Command] = &[
     },
     Command { name: "load", arguments: "FILE", doc: "run a script, or a session in a .md or .txt file", run: load },
     Command { name: "python", arguments: "[CODE]", doc: "read what is typed as Python; or just this", run: python },
-    Command { name: "quit", arguments: "", doc: "leave, as Ctrl-D does", run: |_, _| Flow::Leave(0) },
+    Command { name: "quit", arguments: "", doc: "leave, as Ctrl-D does", run: |_, _, _| Some(0) },
     Command { name: "reset", arguments: "", doc: "forget every variable and setting", run: reset },
     Command { name: "rhai", arguments: "[CODE]", doc: "read what is typed as Rhai; or just this", run: rhai },
     Command {
@@ -80,12 +72,19 @@ pub fn is_command(entry: &str) -> bool {
             .is_some_and(|name| is_path(unquoted(name)))
 }
 
+/// What `?view`, `view?` or `help(view)` asks about.
+pub fn topic(entry: &str) -> &str {
+    let entry = entry.trim();
+    let asked = entry.strip_prefix("help(").and_then(|rest| rest.strip_suffix(')')).unwrap_or(entry);
+    unquoted(asked.trim_matches('?'))
+}
+
 fn unquoted(text: &str) -> &str {
     text.trim().trim_matches(['"', '\''])
 }
 
 /// The ways to complete a command line, and where what they replace begins.
-pub fn complete(line: &str, at: usize) -> Option<(usize, Vec<(String, String)>)> {
+pub fn complete(line: &str, at: usize, paths: Paths) -> Option<(usize, Vec<(String, String)>)> {
     let typed = line.get(..at)?.strip_prefix(':')?;
     match typed.split_once(' ') {
         None => {
@@ -100,19 +99,16 @@ pub fn complete(line: &str, at: usize) -> Option<(usize, Vec<(String, String)>)>
     }
 }
 
-/// Runs a command line.
-pub fn run(prompt: &mut Prompt, entry: &str) -> Flow {
+/// Runs a command line; gives an exit status if it leaves.
+pub fn run(desk: &Desk, console: &mut dyn Console, entry: &str) -> Option<i32> {
     let entry = entry.trim();
-    let Some(line) = entry.strip_prefix(':') else {
-        let topic = entry.strip_prefix("help(").and_then(|rest| rest.strip_suffix(')')).unwrap_or(entry);
-        return show_help(prompt, unquoted(topic.trim_matches('?')));
-    };
+    let Some(line) = entry.strip_prefix(':') else { return show_help(desk, console, topic(entry)) };
     let (name, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
     let meant: Vec<_> = COMMANDS.iter().filter(|command| command.name.starts_with(name) && !name.is_empty()).collect();
     let chosen =
         meant.iter().find(|command| command.name == name).or_else(|| meant.first().filter(|_| meant.len() == 1));
     match chosen {
-        Some(command) => (command.run)(prompt, rest.trim()),
+        Some(command) => (command.run)(desk, console, rest.trim()),
         None => {
             let names: Vec<_> = meant.iter().map(|command| format!(":{}", command.name)).collect();
             let near = match nearest(name, COMMANDS.iter().map(|command| command.name)) {
@@ -120,34 +116,25 @@ pub fn run(prompt: &mut Prompt, entry: &str) -> Flow {
                 Some(near) => format!("did you mean :{near}?"),
                 None => ":help lists the commands".to_owned(),
             };
-            complain(&format!("there is no command :{name}; {near}\n"));
-            Flow::On
+            console.complain(&format!("there is no command :{name}; {near}\n").into());
+            None
         }
     }
 }
 
-fn show_help(prompt: &mut Prompt, topic: &str) -> Flow {
-    let text = if topic.is_empty() { overview(prompt.columns()) } else { help(&prompt.session(), topic) };
-    page(&text, prompt.rows());
-    Flow::On
+fn show_help(desk: &Desk, console: &mut dyn Console, topic: &str) -> Option<i32> {
+    let text = if topic.is_empty() { overview(console) } else { help(&desk.session(), topic) };
+    console.tell(&text.into());
+    None
 }
 
-/// The keys that the overview tells of.
-const KEYS: &[(&str, &str)] = &[
-    ("?NAME, NAME?, help(NAME)", "what a function does; F1 on the name at the cursor"),
-    ("Tab", "names, methods, keywords, files"),
-    ("Ctrl-R", "search what was typed before; the right arrow takes the dimmed hint"),
-    ("Ctrl-X Ctrl-E", "edit the entry in $EDITOR"),
-    ("Ctrl-C, Ctrl-D", "stop what runs; leave"),
-    ("_, __, ___", "the last three results; a closing ; shows none"),
-];
-
-/// What there is besides the language; words stay whole on a terminal of so many columns.
-fn overview(columns: usize) -> String {
+/// What there is besides the language; words stay whole where there are few columns.
+fn overview(console: &dyn Console) -> String {
+    let columns = console.columns();
     let first = "Type Rhai, or Python behind `>>> `; paste a session as it stands, outputs and all.";
     let mut text = wrapped(first, columns).join("\n") + "\n\n";
     let commands = COMMANDS.iter().map(|command| (format!(":{} {}", command.name, command.arguments), command.doc));
-    let keys = KEYS.iter().map(|(key, doc)| ((*key).to_owned(), *doc));
+    let keys = console.keys().iter().map(|(key, doc)| ((*key).to_owned(), *doc));
     for (head, doc) in commands.chain([(String::new(), "")]).chain(keys) {
         // On a narrow terminal the text stands below its head.
         let (indent, is_beside) = if columns < 60 { (6, false) } else { (29, head.chars().count() <= 26) };
@@ -161,91 +148,87 @@ fn overview(columns: usize) -> String {
     text
 }
 
-fn vars(prompt: &mut Prompt, _: &str) -> Flow {
-    let mut text = table::variables(&prompt.session().variables(), prompt.columns());
-    for cost in prompt.session().costs() {
+fn vars(desk: &Desk, console: &mut dyn Console, _: &str) -> Option<i32> {
+    let mut text = table::variables(&desk.session().variables(), console.columns());
+    for cost in desk.session().costs() {
         text.push_str(&format!("{cost}\n"));
     }
-    page(&text, prompt.rows());
-    Flow::On
+    console.tell(&text.into());
+    None
 }
 
-fn aliases(prompt: &mut Prompt, _: &str) -> Flow {
-    let picture = prompt.session().aliases();
-    let mut text = String::new();
-    for line in picture.lines() {
-        let pieces = line.iter().filter(|piece| !piece.text.is_empty());
-        pieces.for_each(|piece| text.push_str(&drawn(prompt.screen(), piece.ink, &piece.text)));
-        text.push('\n');
-    }
-    page(&text, prompt.rows());
-    Flow::On
+fn aliases(desk: &Desk, console: &mut dyn Console, _: &str) -> Option<i32> {
+    let picture = desk.session().aliases();
+    console.draw(&picture);
+    None
 }
 
-fn explain(prompt: &mut Prompt, arguments: &str) -> Flow {
-    called(prompt, "explain", arguments)
+fn explain(desk: &Desk, console: &mut dyn Console, arguments: &str) -> Option<i32> {
+    called(desk, console, "explain", arguments)
 }
 
-fn why(prompt: &mut Prompt, arguments: &str) -> Flow {
-    called(prompt, "why", arguments)
+fn why(desk: &Desk, console: &mut dyn Console, arguments: &str) -> Option<i32> {
+    called(desk, console, "why", arguments)
 }
 
-fn bytes(prompt: &mut Prompt, arguments: &str) -> Flow {
-    called(prompt, "show_bytes", arguments)
+fn bytes(desk: &Desk, console: &mut dyn Console, arguments: &str) -> Option<i32> {
+    called(desk, console, "show_bytes", arguments)
 }
 
-fn bits(prompt: &mut Prompt, arguments: &str) -> Flow {
-    called(prompt, "bits", arguments)
+fn bits(desk: &Desk, console: &mut dyn Console, arguments: &str) -> Option<i32> {
+    called(desk, console, "bits", arguments)
 }
 
 /// Evaluates a call of a function that draws, its arguments as they were typed.
-fn called(prompt: &mut Prompt, function: &str, arguments: &str) -> Flow {
-    let (language, arguments) = prompt.language_of(arguments);
+fn called(desk: &Desk, console: &mut dyn Console, function: &str, arguments: &str) -> Option<i32> {
+    let (language, arguments) = desk.language_of(arguments);
     let code = format!("{function}({arguments})");
-    let outcome = prompt.eval_paged(language, &code);
-    prompt.settle(&outcome, &code).map_or(Flow::On, Flow::Leave)
+    let outcome = desk.eval(console, language, &code, true);
+    desk.settle(console, &outcome, &code, None)
 }
 
-fn python(prompt: &mut Prompt, code: &str) -> Flow {
-    switch(prompt, Language::Python, code)
+fn python(desk: &Desk, console: &mut dyn Console, code: &str) -> Option<i32> {
+    switch(desk, console, Language::Python, code)
 }
 
-fn rhai(prompt: &mut Prompt, code: &str) -> Flow {
-    switch(prompt, Language::Rhai, code)
+fn rhai(desk: &Desk, console: &mut dyn Console, code: &str) -> Option<i32> {
+    switch(desk, console, Language::Rhai, code)
 }
 
-fn switch(prompt: &mut Prompt, language: Language, code: &str) -> Flow {
+fn switch(desk: &Desk, console: &mut dyn Console, language: Language, code: &str) -> Option<i32> {
     if code.is_empty() {
-        prompt.set_language(language);
-        return Flow::On;
+        desk.set_language(language);
+        return None;
     }
-    let outcome = prompt.eval(language, code);
-    prompt.settle(&outcome, code).map_or(Flow::On, Flow::Leave)
+    let outcome = desk.eval(console, language, code, false);
+    desk.settle(console, &outcome, code, None)
 }
 
-fn time(prompt: &mut Prompt, code: &str) -> Flow {
+fn time(desk: &Desk, console: &mut dyn Console, code: &str) -> Option<i32> {
     if code.is_empty() {
-        return usage("time");
+        return usage(console, "time");
     }
-    let (language, code) = prompt.language_of(code);
-    let begun = Instant::now();
-    let outcome = prompt.eval(language, code);
+    let (language, code) = desk.language_of(code);
+    let begun = Moment::now();
+    let outcome = desk.eval(console, language, code, false);
     let elapsed = begun.elapsed();
-    let left = prompt.settle(&outcome, code);
-    prompt.remark(&format!("{elapsed:.1?}"));
-    left.map_or(Flow::On, Flow::Leave)
+    let left = desk.settle(console, &outcome, code, None);
+    console.remark(&format!("{elapsed:.1?}"));
+    left
 }
 
-fn timeit(prompt: &mut Prompt, code: &str) -> Flow {
+fn timeit(desk: &Desk, console: &mut dyn Console, code: &str) -> Option<i32> {
     if code.is_empty() {
-        return usage("timeit");
+        return usage(console, "timeit");
     }
-    let (language, code) = prompt.language_of(code);
-    match prompt.watched(|session| session.timeit(language, code, TIMEIT)) {
-        Ok(timing) => prompt.remark(&format!("{:.1?} (best {:.1?}, {} runs)", timing.median, timing.best, timing.runs)),
-        Err(failure) => complain(&describe(prompt.screen(), &failure, code, None)),
+    let (language, code) = desk.language_of(code);
+    match desk.watched(console, false, |session| session.timeit(language, code, TIMEIT)) {
+        Ok(timing) => {
+            console.remark(&format!("{:.1?} (best {:.1?}, {} runs)", timing.median, timing.best, timing.runs));
+        }
+        Err(failure) => console.fail(&failure, code, None),
     }
-    Flow::On
+    None
 }
 
 /// The failure with the command that was meant, where an input begins with a name that nothing goes by.
@@ -264,44 +247,43 @@ pub fn suggested(failure: &Failure, source: &str) -> Failure {
     failure
 }
 
-fn usage(name: &str) -> Flow {
+fn usage(console: &mut dyn Console, name: &str) -> Option<i32> {
     if let Some(command) = COMMANDS.iter().find(|command| command.name == name) {
-        complain(&format!(":{name} {} -- {}\n", command.arguments, command.doc));
+        console.complain(&format!(":{name} {} -- {}\n", command.arguments, command.doc).into());
     }
-    Flow::On
+    None
 }
 
-fn translate(prompt: &mut Prompt, code: &str) -> Flow {
+fn translate(desk: &Desk, console: &mut dyn Console, code: &str) -> Option<i32> {
     match code {
-        "" | "on" => prompt.set_translates(true),
-        "off" => prompt.set_translates(false),
+        "" | "on" => desk.set_translates(true),
+        "off" => desk.set_translates(false),
         code => {
             let code = code.strip_prefix(">>> ").unwrap_or(code);
-            match prompt.session().rhai_form(code) {
-                Ok(rhai) => show(&format!("{rhai}\n")),
-                Err(reason) => complain(&format!("{reason}\n")),
+            match desk.session().rhai_form(code) {
+                Ok(rhai) => console.tell(&format!("{rhai}\n").into()),
+                Err(reason) => console.complain(&format!("{reason}\n").into()),
             }
         }
     }
-    Flow::On
+    None
 }
 
-fn undo(prompt: &mut Prompt, _: &str) -> Flow {
-    let undone = prompt.watched(Session::undo);
-    let inputs = if undone.is_some() { prompt.forget_undone() } else { Vec::new() };
+fn undo(desk: &Desk, console: &mut dyn Console, _: &str) -> Option<i32> {
+    let undone = desk.watched(console, false, Session::undo);
+    let inputs = if undone.is_some() { desk.forget_undone() } else { Vec::new() };
     match undone {
-        None => complain("there is nothing to undo\n"),
-        Some(Err(error)) => complain(&format!("{}: {}\n", error.kind.name(), error.message)),
+        None => console.complain(&"there is nothing to undo\n".into()),
+        Some(Err(error)) => console.complain(&format!("{}: {}\n", error.kind.name(), error.message).into()),
         Some(Ok(undone)) => {
-            show(&undone.text);
-            prompt.remark(&taken_back(&inputs, &undone));
+            console.remark(&taken_back(&inputs, &undone));
             if !undone.left_out.is_empty() {
                 let left = undone.left_out.join(", ");
-                prompt.remark(&format!("too large to be remembered, so left as they are: {left}"));
+                console.remark(&format!("too large to be remembered, so left as they are: {left}"));
             }
         }
     }
-    Flow::On
+    None
 }
 
 /// What an undo took back, in a line: `t.fill_(5) taken back: t is as before; other is gone`.
@@ -324,66 +306,65 @@ fn taken_back(inputs: &[Entry], undone: &Undone) -> String {
     format!("taken back: {what} ({told})")
 }
 
-fn reset(prompt: &mut Prompt, _: &str) -> Flow {
-    prompt.reset();
-    Flow::On
+fn reset(desk: &Desk, console: &mut dyn Console, _: &str) -> Option<i32> {
+    desk.reset(console);
+    None
 }
 
-fn save(prompt: &mut Prompt, name: &str) -> Flow {
-    match saved(prompt, Path::new(name)) {
-        None => usage("save"),
-        Some(Ok(said)) => {
-            prompt.remark(&said);
-            Flow::On
-        }
-        Some(Err(error)) => {
-            complain(&format!("not saved: {}\n", error.trim_end()));
-            Flow::On
+fn save(desk: &Desk, console: &mut dyn Console, name: &str) -> Option<i32> {
+    match saved(desk, console, Path::new(name)) {
+        None => return usage(console, "save"),
+        Some(Ok(said)) => console.remark(&said),
+        Some(Err(mut reason)) => {
+            reason.begin("not saved: ");
+            console.complain(&reason);
         }
     }
+    None
 }
 
-fn load(prompt: &mut Prompt, name: &str) -> Flow {
+fn load(desk: &Desk, console: &mut dyn Console, name: &str) -> Option<i32> {
     if name.is_empty() {
-        return usage("load");
+        return usage(console, "load");
     }
     let path = Path::new(name);
     let text = match read_text(path) {
         Ok(text) => text,
         Err(error) => {
-            complain(&format!("{error}\n"));
-            return Flow::On;
+            console.complain(&format!("{error}\n").into());
+            return None;
         }
     };
     match path.extension().and_then(|extension| extension.to_str()) {
-        Some("md" | "txt") => prompt.take_session(&text, name),
+        Some("md" | "txt") => desk.take_session(console, &text, name),
         _ => {
             let language = Language::of_script(path);
-            let outcome = prompt.run_script(language, &text, path);
-            prompt.settle_file(&outcome, &text, name).map_or(Flow::On, Flow::Leave)
+            let outcome = desk.run_script(console, language, &text, path);
+            desk.settle(console, &outcome, &text, Some(name))
         }
     }
 }
 
-fn check(prompt: &mut Prompt, _: &str) -> Flow {
-    let Some((pasted, first)) = prompt.last_paste() else {
-        complain("nothing has been pasted with its outputs yet\n");
-        return Flow::On;
+fn check(desk: &Desk, console: &mut dyn Console, _: &str) -> Option<i32> {
+    let Some((pasted, first)) = desk.last_paste() else {
+        console.complain(&"nothing has been pasted with its outputs yet\n".into());
+        return None;
     };
-    let (reports, same) = compare(pasted, prompt.log().since(first));
-    let mut text = String::new();
-    let (red, green) = (Style::new().red(), Style::new().green());
+    let (reports, same) = compare(&pasted, desk.log().since(first));
+    let mut text = Marked::default();
     for line in reports.join("\n").lines() {
-        let style = match line.chars().next() {
-            Some('-') => prompt.screen().style(Stream::Output, red),
-            Some('+') => prompt.screen().style(Stream::Output, green),
-            _ => Style::new(),
+        let mark = match line.chars().next() {
+            Some('-') => Mark::Removed,
+            Some('+') => Mark::Added,
+            _ => Mark::Plain,
         };
-        text.push_str(&format!("{}\n", line.style(style)));
+        text.push(mark, line);
+        text.push(Mark::Plain, "\n");
     }
-    text.push_str(&format!("{same} outputs are as recorded, {} differ (- recorded, + printed here)\n", reports.len()));
-    page(&text, prompt.rows());
-    Flow::On
+    let differ = reports.len();
+    text.push(Mark::Plain, format!("{same} outputs are as recorded, {differ} differ (- recorded, + printed here)\n"));
+    console.tell(&text);
+    None
 }
 
 #[cfg(test)]

@@ -1,10 +1,9 @@
 //! Lays out an error: its kind and message, the line it happened in with a caret below the fault, the calls that led
-//! there, and a hint. Returns text; writes nothing.
+//! there, and a hint. Returns text; shows nothing.
 
-use owo_colors::{OwoColorize, Style};
 use unicode_width::UnicodeWidthChar;
 
-use super::screen::{Screen, Stream};
+use super::marked::{Mark, Marked};
 use crate::session::Failure;
 
 /// The number of columns of a long source line that are shown before the fault, and the number in all.
@@ -12,9 +11,7 @@ const BEFORE: usize = 60;
 const SHOWN: usize = 100;
 
 /// The text for `failure`, which happened in `source`. With a `file`, its first line starts `file:line:column: `.
-pub fn describe(screen: Screen, failure: &Failure, source: &str, file: Option<&str>) -> String {
-    let kind = failure.kind.style(screen.style(Stream::Error, Style::new().red().bold()));
-    let dim = screen.style(Stream::Error, Style::new().dimmed());
+pub fn describe(failure: &Failure, source: &str, file: Option<&str>) -> Marked {
     // What lies in a function of an earlier input has no place in this file.
     let file = failure.file.as_deref().or(file);
     let here = failure.position.filter(|_| failure.source.is_none() || failure.file.is_some());
@@ -24,24 +21,31 @@ pub fn describe(screen: Screen, failure: &Failure, source: &str, file: Option<&s
         (None, _) => String::new(),
     };
     let separator = if failure.message.is_empty() { "" } else { ": " };
-    let mut text = format!("{place}{kind}{separator}{}\n", failure.message);
+    let mut text = Marked::default();
+    text.push(Mark::Plain, place);
+    text.push(Mark::Kind, &failure.kind);
+    text.push(Mark::Plain, format!("{separator}{}\n", failure.message));
     let source = failure.source.as_deref().unwrap_or(source);
     if let Some((excerpt, before, carets)) = failure.position.and_then(|position| excerpt(source, position, failure)) {
-        let mark = screen.style(Stream::Error, Style::new().red());
-        text.push_str(&format!("    {excerpt}\n    {before}{}\n", carets.style(mark)));
+        text.push(Mark::Plain, format!("    {excerpt}\n    {before}"));
+        text.push(Mark::Caret, carets);
+        text.push(Mark::Plain, "\n");
     }
     for call in &failure.trace {
-        text.push_str(&format!("  {}\n", call.style(dim)));
+        text.push(Mark::Plain, "  ");
+        text.push_aside(call.as_str());
     }
     if let Some(hint) = &failure.hint {
-        text.push_str(&format!("{}\n", format!("hint: {hint}").style(dim)));
+        text.push_aside(format!("hint: {hint}"));
     }
     text
 }
 
 /// The text for a note on an input.
-pub fn noted(screen: Screen, note: &str) -> String {
-    format!("{}\n", format!("note: {note}").style(screen.style(Stream::Error, Style::new().dimmed())))
+pub fn noted(note: &str) -> Marked {
+    let mut text = Marked::default();
+    text.push_aside(format!("note: {note}"));
+    text
 }
 
 /// The part of a line around a fault, the spaces that bring carets below it, and the carets. Characters that take no
@@ -159,7 +163,6 @@ fn string_end(chars: &[char], open: usize, quote: char) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::super::screen::ColorChoice;
     use super::*;
 
     fn failure(kind: &str, message: &str, position: Option<(usize, usize)>) -> Failure {
@@ -168,23 +171,28 @@ mod tests {
 
     #[test]
     fn errors_show_their_place() {
-        let plain = Screen::new(ColorChoice::Never);
         let mut error = failure("RuntimeError", "no view\nsecond", Some((2, 5)));
         let source = "let a = 1;\nlet b = 2;";
         assert_eq!(
-            describe(plain, &error, source, Some("f.rhai")),
+            describe(&error, source, Some("f.rhai")).text(),
             "f.rhai:2:5: RuntimeError: no view\nsecond\n    let b = 2;\n        ^\n"
         );
         error.position = None;
         error.trace.push("in call to f".to_owned());
         error.hint = Some("use reshape".to_owned());
+        let text = describe(&error, source, None);
+        assert_eq!(text.text(), "RuntimeError: no view\nsecond\n  in call to f\nhint: use reshape\n");
+        let marked: Vec<_> = text.pieces.iter().filter(|(mark, _)| *mark != Mark::Plain).collect();
+        let piece = |mark, text: &str| (mark, text.to_owned());
         assert_eq!(
-            describe(plain, &error, source, None),
-            "RuntimeError: no view\nsecond\n  in call to f\nhint: use reshape\n"
+            marked,
+            [
+                &piece(Mark::Kind, "RuntimeError"),
+                &piece(Mark::Aside, "in call to f"),
+                &piece(Mark::Aside, "hint: use reshape")
+            ]
         );
-        assert_eq!(describe(plain, &failure("KeyboardInterrupt", "", None), "", None), "KeyboardInterrupt\n");
-        let coloured = Screen::new(ColorChoice::Always);
-        assert!(describe(coloured, &error, source, None).contains("\u{1b}[31;1mRuntimeError\u{1b}[0m: no view"));
+        assert_eq!(describe(&failure("KeyboardInterrupt", "", None), "", None).text(), "KeyboardInterrupt\n");
     }
 
     #[test]

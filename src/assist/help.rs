@@ -1,4 +1,4 @@
-//! Help at the prompt: what the function table says about a name, with an example from the recorded sessions, which the
+//! Help on a name: what the function table says about a name, with an example from the recorded sessions, which the
 //! tests run.
 
 use std::collections::HashMap;

@@ -1,13 +1,11 @@
-//! Colours typed text. Cuts it into words, numbers, strings and comments without parsing it, so that unfinished or
-//! wrong input is coloured as far as it goes.
-
-use owo_colors::{OwoColorize, Style};
+//! Cuts typed text into words, numbers, strings and comments to be coloured, without parsing it, so that unfinished or
+//! wrong input is cut as far as it goes.
 
 use crate::session::{Language, comment_length, keywords, string_length};
 
 /// The kind of a piece of input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Piece {
+pub enum Piece {
     Keyword,
     Constant,
     Number,
@@ -19,30 +17,26 @@ enum Piece {
     Plain,
 }
 
-const CONSTANTS: &[&str] = &["true", "false", "True", "False", "None", "inf", "nan"];
-
-/// `text` with colours.
-pub fn highlight(language: Language, text: &str) -> String {
-    let mut coloured = String::with_capacity(text.len() * 2);
-    for (piece, part) in pieces(language, text) {
-        let style = match piece {
-            Piece::Keyword => Style::new().blue(),
-            Piece::Constant => Style::new().magenta(),
-            Piece::Number => Style::new().cyan(),
-            Piece::Text => Style::new().green(),
-            Piece::Comment | Piece::Prompt => Style::new().dimmed(),
-            Piece::Call => Style::new().yellow(),
-            Piece::Plain => {
-                coloured.push_str(part);
-                continue;
-            }
-        };
-        coloured.push_str(&part.style(style).to_string());
+impl Piece {
+    /// The name by which style sheets know it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Piece::Keyword => "keyword",
+            Piece::Constant => "constant",
+            Piece::Number => "number",
+            Piece::Text => "text",
+            Piece::Comment => "comment",
+            Piece::Prompt => "prompt",
+            Piece::Call => "call",
+            Piece::Plain => "plain",
+        }
     }
-    coloured
 }
 
-fn pieces(language: Language, text: &str) -> Vec<(Piece, &str)> {
+const CONSTANTS: &[&str] = &["true", "false", "True", "False", "None", "inf", "nan"];
+
+/// The pieces of a text at a prompt for `language`. Put together again, they are that very text.
+pub fn pieces(language: Language, text: &str) -> Vec<(Piece, &str)> {
     let mut pieces = Vec::new();
     let mut rest = text;
     // What stands behind `>>> ` is Python wherever it is typed.

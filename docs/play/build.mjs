@@ -1,0 +1,116 @@
+// Builds the page: `node build.mjs OUT WASM` makes OUT a folder that any static server can serve. Reads the project's pages
+// and the colours of its pictures where they stand.
+
+import { createHash } from 'node:crypto';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
+import { buildSync } from 'esbuild';
+import { unpack } from './unpack.js';
+
+const HERE = dirname(fileURLToPath(import.meta.url));
+const PROJECT = join(HERE, '../..');
+
+/** The most that a visitor may have to fetch, compressed, in bytes: 2.5 MB. */
+const MOST = 2_500_000;
+
+const SESSIONS = ['frombuffer', 'storage', 'view-shape', 'view-dtype', 'tensor-views'];
+const GUIDES = ['storage', 'explain', 'rhai', 'files', 'shell', 'web', 'pytorch-differences', 'reference'];
+
+/** The pages, in the order in which they are listed: sessions, guides, and whatever else lies in docs. */
+function pages() {
+  const rest = readdirSync(join(PROJECT, 'docs')).filter((name) => name.endsWith('.md')).map((name) => name.slice(0, -3));
+  const others = rest.filter((name) => !GUIDES.includes(name));
+  const of = (group, names, path) => names.map((name) => ({ name: path.startsWith('tests') ? `session-${name}` : name, group, source: `${path}/${name}.md` }));
+  const all = [
+    ...of('Sessions of PyTorch’s pages', SESSIONS, 'tests/transcripts'), ...of('Guides', GUIDES, 'docs'), ...of('More', others, 'docs'),
+  ];
+  return all.map((page) => {
+    const text = readFileSync(join(PROJECT, page.source), 'utf8');
+    const title = /^# (.*)$/m.exec(text)[1];
+    const prose = /^# .*\n\n((?:.+\n)+)/m.exec(text)[1].replace(/\[([^\]]*)\]\([^)]*\)/g, '$1').replace(/[`*]/g, '').replace(/\s+/g, ' ');
+    const about = /^.*?[.?!](?= |$)/.exec(prose.trim())?.[0] ?? prose.trim();
+    return { ...page, title: title.replaceAll('`', ''), about, text };
+  });
+}
+
+/** The style of the pictures, as it stands in the program that draws them. */
+function pictureStyle() {
+  const source = readFileSync(join(PROJECT, 'src/explain/page.rs'), 'utf8');
+  const [, style] = /pub const STYLE: &str = "\\\n([\s\S]*?)";/.exec(source) ?? [];
+  if (!style?.includes(':root')) throw new Error('src/explain/page.rs has no STYLE that could be read');
+  return style.replace(/\\\n\s*/g, '');
+}
+
+function bundle(entry, { format = 'esm', define = {} } = {}) {
+  const { outputFiles } = buildSync({
+    entryPoints: [join(HERE, entry)], bundle: true, write: false, minify: true, format, target: 'es2022', define,
+    // It stands alone, and begins before the others.
+    external: ['./begin.js'], charset: 'utf8', legalComments: 'none',
+  });
+  return outputFiles[0].contents;
+}
+
+/** The program as `unpack.js` reads it: by xz, with the size in its header. */
+function packed(wasm) {
+  const whole = readFileSync(wasm);
+  const options = ['--format=lzma', '--lzma1=preset=9e,lc=4,lp=0,pb=0', '--keep', '--stdout', wasm];
+  const content = execFileSync('xz', options, { maxBuffer: whole.length + 1024 });
+  content.writeBigUInt64LE(BigInt(whole.length), 5);
+  if (!whole.equals(unpack(content))) throw new Error('what was packed comes out otherwise');
+  return content;
+}
+
+/** What the licences of the bundled packages ask for: their text, beside what is made of them. */
+function licences() {
+  const lock = JSON.parse(readFileSync(join(HERE, 'package-lock.json'), 'utf8'));
+  const bundled = Object.keys(lock.packages).filter((path) => path.startsWith('node_modules/') && !path.includes('esbuild'));
+  return bundled.map((path) => {
+    const folder = join(HERE, path);
+    const file = readdirSync(folder).find((name) => /^licen[cs]e/i.test(name));
+    if (!file) throw new Error(`${path} comes without a licence`);
+    return `${relative('node_modules', path)} ${lock.packages[path].version}\n\n${readFileSync(join(folder, file), 'utf8')}`;
+  }).join('\n\n');
+}
+
+function build(out, wasm) {
+  const all = pages();
+  const index = JSON.stringify(all.map(({ name, title, about, group, source }) => ({ name, title, about, group, source })));
+  const files = new Map([
+    ['index.html', readFileSync(join(HERE, 'index.html'))],
+    ['icon.svg', readFileSync(join(HERE, 'icon.svg'))],
+    ['style.css', Buffer.from(`${pictureStyle()}\n${readFileSync(join(HERE, 'style.css'), 'utf8')}`)],
+    ['main.js', bundle('main.js', { define: { BUILT_PAGES: index } })],
+    ['begin.js', bundle('begin.js')],
+    ['worker.js', bundle('worker.js')],
+    ['embed.js', bundle('embed.js', { format: 'iife' })],
+    ['licences.txt', Buffer.from(licences())],
+    ['fetch.js', bundle('fetch.js')],
+    ['tensorsh.wasm.lzma', packed(wasm)],
+    ...all.map(({ name, text }) => [`pages/${name}.md`, Buffer.from(text)]),
+  ]);
+  const hash = createHash('sha256');
+  for (const [name, content] of files) hash.update(name).update('\0').update(content);
+  const built = JSON.stringify({ version: hash.digest('hex').slice(0, 16), files: [...files.keys()] });
+  files.set('sw.js', bundle('sw.js', { define: { BUILT: built } }));
+
+  rmSync(out, { recursive: true, force: true });
+  let sum = 0;
+  for (const [name, content] of files) {
+    const path = join(out, name);
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, content);
+    sum += name.endsWith('.lzma') ? content.length : gzipSync(content).length;
+  }
+  console.log(`${files.size} files, ${sum} bytes compressed, of which the program has ${files.get('tensorsh.wasm.lzma').length}`);
+  if (sum > MOST) throw new Error(`that is more than ${MOST} bytes`);
+}
+
+const [out, wasm] = process.argv.slice(2);
+if (!out || !wasm) {
+  console.error('usage: node build.mjs OUT WASM');
+  process.exit(2);
+}
+build(out, wasm);

@@ -1,0 +1,123 @@
+// Pictures from the session: put into the page, replaced in place when what they show changes, and walked through by pointer
+// and arrow keys. What a picture shows it says itself; nothing is known here of tensors.
+
+import { make } from './dom.js';
+
+/** What a picture may be made of. It is the session's own, but the text in it is the user's, or a link's. */
+const ELEMENTS = new Set(['svg', 'g', 'rect', 'text', 'tspan', 'title', 'line', 'path', 'circle', 'polyline', 'polygon']);
+const ATTRIBUTES = /^(aria-[a-z]+|data-[a-z]+|class|role|tabindex|style|x|y|x1|x2|y1|y2|cx|cy|r|rx|ry|d|points|width|height|viewBox|xmlns|transform|fill-opacity|text-anchor|xml:space)$/;
+
+/** An SVG text as an element; styles and scripts in it are left out, for the page has its own. */
+export function drawn(svg) {
+  const { documentElement } = new DOMParser().parseFromString(svg, 'image/svg+xml');
+  if (documentElement.localName !== 'svg') throw new Error('The session drew something that is no picture.');
+  const picture = document.importNode(documentElement, true);
+  for (const element of [...picture.querySelectorAll('*')]) if (!ELEMENTS.has(element.localName)) element.remove();
+  for (const element of [picture, ...picture.querySelectorAll('*')]) {
+    for (const { name } of [...element.attributes]) if (!ATTRIBUTES.test(name)) element.removeAttribute(name);
+  }
+  // Of many cells, one is a stop of the Tab key.
+  [...picture.querySelectorAll('.at[tabindex]')].slice(1).forEach((cell) => cell.setAttribute('tabindex', '-1'));
+  return picture;
+}
+
+/** The pictures of one session, by their numbers. */
+export class Pictures {
+  #shown = new Map();
+
+  /** A picture that is new. */
+  add({ id, svg, alt }) {
+    // It scrolls by itself where it is wide; what changes in it later is not read out.
+    const figure = make('figure', { class: 'picture', 'aria-live': 'off' });
+    this.#shown.set(id, figure);
+    this.#put(figure, svg, alt);
+    return figure;
+  }
+
+  /** One that shows something else now; the cell that has the focus keeps it. */
+  redraw({ id, svg, alt }) {
+    const figure = this.#shown.get(id);
+    if (!figure) return;
+    const cells = () => [...figure.querySelectorAll('.at')];
+    const focused = cells().indexOf(document.activeElement);
+    this.#put(figure, svg, alt);
+    figure.classList.remove('changed');
+    // Without a look at the layout in between, the animation would not begin anew.
+    void figure.offsetWidth;
+    figure.classList.add('changed');
+    if (focused >= 0) cells()[focused]?.focus({ preventScroll: true });
+  }
+
+  /** One whose tensor is no longer there: it stays as it was, and says so. */
+  gone({ id }) {
+    const figure = this.#shown.get(id);
+    this.#shown.delete(id);
+    figure?.append(make('figcaption', { text: 'As it was: its tensor is no longer there.' }));
+  }
+
+  /** What events say of pictures that are there already. */
+  take(events) {
+    for (const event of events) {
+      if (event.event === 'redrawn') this.redraw(event);
+      if (event.event === 'gone') this.gone(event);
+    }
+  }
+
+  /** The session is another one: what was drawn stays as it is. */
+  forget() {
+    this.#shown.clear();
+  }
+
+  #put(figure, svg, alt) {
+    const box = make('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': firstLine(alt) });
+    const picture = drawn(svg);
+    box.append(picture);
+    figure.replaceChildren(box, make('pre', { class: 'unseen', text: alt }));
+    // The parts of a picture speak for themselves; without any, its text does.
+    const speaks = picture.querySelector('[role=img], [role=group]');
+    if (speaks) figure.lastChild.remove();
+    else picture.setAttribute('aria-hidden', 'true');
+  }
+}
+
+function firstLine(text) {
+  return text.split('\n', 1)[0] || 'Picture';
+}
+
+const stop = (element) => element?.closest?.('.at[tabindex]');
+
+/** Lights what is about the same cell of the storage as what the pointer or the keyboard is at. */
+function light(here) {
+  document.querySelectorAll('.at.lit').forEach((cell) => cell.classList.remove('lit'));
+  const picture = here?.closest('svg');
+  picture?.querySelectorAll('.at').forEach((cell) => cell.classList.toggle('lit', cell.dataset.at === here.dataset.at));
+}
+
+/** The cell that an arrow key leads to: right and left in order, up and down to what is drawn there. */
+function neighbour(here, key) {
+  const stops = [...here.closest('svg').querySelectorAll('.at[tabindex]')];
+  const by = { ArrowRight: 1, ArrowLeft: -1 }[key];
+  if (by) return stops[stops.indexOf(here) + by];
+  const box = (cell) => cell.getBoundingClientRect();
+  const down = key === 'ArrowDown' ? 1 : -1;
+  const far = (cell) => Math.abs(box(cell).y - box(here).y) * 1e4 + Math.abs(box(cell).x - box(here).x);
+  return stops.filter((cell) => down * (box(cell).y - box(here).y) > 1).sort((a, b) => far(a) - far(b))[0];
+}
+
+/** Listens for pointer and keys in every picture there is and will be. */
+export function listen() {
+  document.addEventListener('pointerover', ({ target }) => light(target.closest?.('.at') ?? stop(document.activeElement)));
+  document.addEventListener('focusin', ({ target }) => light(stop(target)));
+  document.addEventListener('focusout', () => light(null));
+  document.addEventListener('keydown', (event) => {
+    const here = stop(event.target);
+    if (!here || !event.key.startsWith('Arrow')) return;
+    event.preventDefault();
+    const to = neighbour(here, event.key);
+    if (!to) return;
+    here.setAttribute('tabindex', '-1');
+    to.setAttribute('tabindex', '0');
+    to.focus({ preventScroll: true });
+    to.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+  });
+}

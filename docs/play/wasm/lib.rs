@@ -1,0 +1,117 @@
+//! What the WebAssembly module gives to the JavaScript around it (docs/play/session.js). A request is written where
+//! `room` says and answered by `answer`; then `given` says where the answer is. Files come and go in the same two places.
+//!
+//! An instance has one page. What it asks of JavaScript is in `system::web`, but for the events, which are here.
+
+use std::cell::RefCell;
+use std::path::Path;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use tensorsh::session::note_stack;
+use tensorsh::system::{self, Files, Machine, System};
+use tensorsh::web::{self, Page};
+
+mod imports {
+    #[link(wasm_import_module = "tensorsh")]
+    // SAFETY: session.js provides it with this type; it reads the text before it returns.
+    unsafe extern "C" {
+        /// Takes an event, a text in JSON.
+        pub safe fn event(text: *const u8, nbytes: usize);
+    }
+}
+
+#[global_allocator]
+static MEMORY: system::web::Counting = system::web::Counting;
+
+thread_local! {
+    static PAGE: RefCell<Page> = RefCell::new(begin());
+    /// What JavaScript has written.
+    static TAKEN: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+    /// What it is to read.
+    static GIVEN: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+}
+
+fn begin() -> Page {
+    std::panic::set_hook(Box::new(|panic| System::complain(&format!("{panic}\n"))));
+    Page::new(|event| imports::event(event.as_ptr(), event.len()), Rc::new(Kept))
+}
+
+/// Says how many bytes of stack there are. The engine's own stack is not seen from here, so less than all of ours is used:
+/// docs/play/session.js knows how much.
+// SAFETY: no other function has this name, here or below.
+#[unsafe(no_mangle)]
+pub extern "C" fn begin_with_stack(nbytes: usize) {
+    note_stack(nbytes);
+}
+
+/// The address of `nbytes` bytes to write to; 0 where there is no room for them.
+// SAFETY: as above.
+#[unsafe(no_mangle)]
+pub extern "C" fn room(nbytes: usize) -> *mut u8 {
+    TAKEN.with_borrow_mut(|taken| {
+        taken.clear();
+        if taken.try_reserve_exact(nbytes).is_err() {
+            return std::ptr::null_mut();
+        }
+        taken.resize(nbytes, 0);
+        taken.as_mut_ptr()
+    })
+}
+
+/// Answers the request that was written, and returns the length of the answer.
+// SAFETY: as above.
+#[unsafe(no_mangle)]
+pub extern "C" fn answer() -> usize {
+    let request = String::from_utf8_lossy(&TAKEN.take()).into_owned();
+    give(PAGE.with_borrow_mut(|page| page.answer(&request)).into_bytes())
+}
+
+/// The address of what was given.
+// SAFETY: as above.
+#[unsafe(no_mangle)]
+pub extern "C" fn given() -> *const u8 {
+    GIVEN.with_borrow(|given| given.as_ptr())
+}
+
+/// Keeps what was written as a file: the first `name` bytes are its name. Returns 0 where its name is that of a folder.
+// SAFETY: as above.
+#[unsafe(no_mangle)]
+pub extern "C" fn put_file(name: usize) -> usize {
+    let mut taken = TAKEN.take();
+    let bytes = taken.split_off(name.min(taken.len()));
+    usize::from(system::web::keep(&String::from_utf8_lossy(&taken), bytes).is_ok())
+}
+
+/// Gives the bytes of the file whose name was written: their number and 1, or 0 where there is no such file.
+// SAFETY: as above.
+#[unsafe(no_mangle)]
+pub extern "C" fn get_file() -> usize {
+    let name = String::from_utf8_lossy(&TAKEN.take()).into_owned();
+    System::read(Path::new(&name)).map_or(0, |bytes| give(bytes).saturating_add(1))
+}
+
+fn give(bytes: Vec<u8>) -> usize {
+    let length = bytes.len();
+    GIVEN.set(bytes);
+    length
+}
+
+/// The files that the instance keeps.
+struct Kept;
+
+impl web::Files for Kept {
+    fn list(&self) -> Vec<(String, usize)> {
+        system::web::listed()
+    }
+
+    fn remove(&self, name: &str) -> Result<(), String> {
+        System::remove(Path::new(name)).map_err(|error| format!("{name}: {error}"))
+    }
+
+    fn aside(&self, _stop: Arc<AtomicBool>, work: &mut dyn FnMut(&Path)) -> Result<(), String> {
+        let folder = Path::new("/tmp/aside");
+        system::web::with_folder(folder, || work(folder));
+        Ok(())
+    }
+}

@@ -1,0 +1,215 @@
+//! An operating system, by the standard library and, where that does not reach, by `libc`, `memmap2` and `tempfile`.
+
+mod mapping;
+
+use super::{Access, Clock, Files, Kind, Machine, Opened};
+use mapping::{Map, ignore_file_size_signal, lost_page, reserve};
+use std::fs::{self, File, OpenOptions, Permissions};
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+use std::sync::atomic::AtomicBool;
+use std::thread;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+/// The operating system.
+pub struct Native;
+
+impl Clock for Native {
+    fn elapsed() -> Duration {
+        static START: LazyLock<Instant> = LazyLock::new(Instant::now);
+        START.elapsed()
+    }
+
+    fn since_epoch() -> Duration {
+        SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
+    }
+
+    fn sleep(time: Duration) {
+        thread::sleep(time);
+    }
+}
+
+impl Machine for Native {
+    const NAME: &str = std::env::consts::OS;
+
+    fn memory() -> Option<usize> {
+        let machine = meminfo(&["MemTotal:", "SwapTotal:"]);
+        // A control group may have less than the machine.
+        let group = fs::read_to_string("/sys/fs/cgroup/memory.max").ok().and_then(|text| text.trim().parse().ok());
+        [machine, group].into_iter().flatten().min()
+    }
+
+    fn free_memory() -> Option<usize> {
+        meminfo(&["MemAvailable:", "SwapFree:"])
+    }
+
+    fn used_memory() -> Option<(usize, usize)> {
+        let table = fs::read_to_string("/proc/self/statm").ok()?;
+        let mut pages =
+            table.split(' ').map(|pages| pages.parse::<usize>().ok().map(|pages| pages.saturating_mul(4096)));
+        Some((pages.next()??, pages.next()??))
+    }
+
+    fn address_limit() -> Option<usize> {
+        let table = fs::read_to_string("/proc/self/limits").ok()?;
+        let row = table.lines().find_map(|line| line.strip_prefix("Max address space"))?;
+        row.split_whitespace().next()?.parse().ok()
+    }
+
+    fn entropy() -> u64 {
+        // Every RandomState carries keys of its own, drawn from the system's entropy.
+        RandomState::new().build_hasher().finish()
+    }
+
+    #[inline(always)]
+    fn heed(_flag: &AtomicBool) {}
+
+    #[inline(always)]
+    fn has_room_for_calls(_used: usize) -> bool {
+        true
+    }
+
+    fn advise_large_pages(start: usize, end: usize) {
+        mapping::advise_large_pages(start, end);
+    }
+
+    fn complain(text: &str) {
+        eprint!("{text}");
+    }
+}
+
+/// The sum of some rows of Linux's memory table.
+fn meminfo(rows: &[&str]) -> Option<usize> {
+    let table = fs::read_to_string("/proc/meminfo").ok()?;
+    rows.iter().try_fold(0usize, |sum, row| {
+        let line = table.lines().find(|line| line.starts_with(row))?;
+        let kilobytes: usize = line.split_whitespace().nth(1)?.parse().ok()?;
+        sum.checked_add(kilobytes.checked_mul(1024)?)
+    })
+}
+
+impl Files for Native {
+    type File = File;
+    type Mapping = Map;
+    type Temporary = tempfile::TempPath;
+
+    fn open(path: &Path, access: Access) -> io::Result<File> {
+        match access {
+            Access::Read => File::open(path),
+            Access::Change => {
+                let mut options = OpenOptions::new();
+                options.read(true).write(true).create(true).truncate(false);
+                #[cfg(unix)]
+                std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+                options.open(path)
+            }
+        }
+    }
+
+    fn kind(path: &Path) -> io::Result<Kind> {
+        fs::metadata(path).map(kind)
+    }
+
+    fn read(path: &Path) -> io::Result<Vec<u8>> {
+        fs::read(path)
+    }
+
+    fn put(path: &Path, bytes: &[u8]) -> io::Result<()> {
+        fs::write(path, bytes)
+    }
+
+    fn copy(from: &Path, to: &Path) -> io::Result<()> {
+        fs::copy(from, to).map(drop)
+    }
+
+    fn remove(path: &Path) -> io::Result<()> {
+        fs::remove_file(path)
+    }
+
+    fn names(folder: &Path) -> io::Result<Vec<String>> {
+        fs::read_dir(folder)?.map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned())).collect()
+    }
+
+    fn full_name(path: &Path) -> PathBuf {
+        path.canonicalize().or_else(|_| std::path::absolute(path)).unwrap_or_else(|_| path.to_owned())
+    }
+
+    fn current_folder() -> PathBuf {
+        std::env::current_dir().unwrap_or_default()
+    }
+
+    fn folders_in(variable: &str) -> Vec<PathBuf> {
+        std::env::split_paths(&std::env::var_os(variable).unwrap_or_default()).collect()
+    }
+
+    fn temporary(prefix: &str, suffix: &str) -> io::Result<tempfile::TempPath> {
+        Ok(tempfile::Builder::new().prefix(prefix).suffix(suffix).tempfile()?.into_temp_path())
+    }
+
+    /// The new content is written beside the file and takes its name when it is complete.
+    fn rewrite<E>(
+        path: &Path,
+        mode: u32,
+        refused: impl Fn(io::Error) -> E,
+        write: impl FnOnce(&mut File) -> Result<(), E>,
+    ) -> Result<(), E> {
+        // Through a link the file it leads to is replaced, not the link.
+        let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        let old = path.metadata().ok();
+        if old.as_ref().is_some_and(|old| !old.is_file()) {
+            return Err(refused(io::Error::from(io::ErrorKind::IsADirectory)));
+        }
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."));
+        let permissions: Permissions = std::os::unix::fs::PermissionsExt::from_mode(mode);
+        let mut builder = tempfile::Builder::new();
+        let mut new = builder.prefix(".tensorsh-").permissions(permissions).tempfile_in(folder).map_err(&refused)?;
+        write(new.as_file_mut())?;
+        new.flush().map_err(&refused)?;
+        if let Some(old) = &old {
+            new.as_file().set_permissions(old.permissions()).map_err(&refused)?;
+            new.as_file().sync_all().map_err(&refused)?;
+        }
+        new.persist(&path).map_err(|error| refused(error.error))?;
+        if old.is_some() {
+            // The rename itself has to reach the disk; a folder that cannot be opened for that is no reason to fail.
+            let _ = File::open(folder).and_then(|folder| folder.sync_all());
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn lost_page() -> bool {
+        lost_page()
+    }
+}
+
+impl Opened for File {
+    fn kind(&self) -> io::Result<Kind> {
+        self.metadata().map(kind)
+    }
+
+    fn read_exact_at(&self, into: &mut [u8], position: u64) -> io::Result<()> {
+        std::os::unix::fs::FileExt::read_exact_at(self, into, position)
+    }
+
+    fn set_len(&self, length: u64) -> io::Result<()> {
+        // A limit on the size of files is an error of the call that meets it, as in Python; otherwise it is a signal that
+        // ends the process.
+        ignore_file_size_signal();
+        File::set_len(self, length)
+    }
+
+    fn reserve(&self, from: u64, to: u64) -> io::Result<()> {
+        reserve(self, from, to)
+    }
+}
+
+fn kind(metadata: fs::Metadata) -> Kind {
+    match () {
+        () if metadata.is_file() => Kind::File(metadata.len()),
+        () if metadata.is_dir() => Kind::Folder,
+        () => Kind::Other,
+    }
+}

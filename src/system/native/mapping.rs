@@ -1,0 +1,262 @@
+//! Mapped and shared memory, and the signal that comes when the file beneath a mapping was cut off: the mapping then goes on
+//! with zeros, and whoever looks is told.
+
+use super::super::{Mapping, Opened, Refused};
+use memmap2::{MmapOptions, MmapRaw};
+use std::fs::File;
+use std::io;
+use std::ptr;
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
+use std::sync::{Once, OnceLock};
+
+/// A mapping, and its entry in the list that the signal handler reads.
+#[derive(Debug)]
+pub struct Map {
+    map: MmapRaw,
+    region: &'static Region,
+}
+
+impl Mapping for Map {
+    type File = File;
+
+    fn of_file(file: &File, nbytes: usize, shared: bool) -> io::Result<Map> {
+        let mut options = MmapOptions::new();
+        options.len(nbytes).no_reserve_swap();
+        let map = if shared {
+            options.map_raw(file)?
+        } else {
+            // SAFETY: the mapping is only ever reached through its address and cells (`Memory::typed`), so changes of the
+            // file by others are no aliasing violation; a file cut short is handled by `on_bus_error`.
+            MmapRaw::from(unsafe { options.map_copy(file) }?)
+        };
+        Ok(Map::new(map))
+    }
+
+    /// POSIX shared memory, whose name is removed at once.
+    fn shared(nbytes: usize) -> Result<Map, Refused> {
+        let file = unnamed_shared_memory(nbytes)?;
+        MmapOptions::new().len(nbytes.max(1)).map_raw(&file).map(Map::new).map_err(|error| ("mmap", error))
+    }
+
+    fn start(&self) -> *mut u8 {
+        self.map.as_mut_ptr()
+    }
+
+    fn has_lost_page(&self) -> bool {
+        self.region.lost.load(Ordering::Relaxed)
+    }
+}
+
+impl Map {
+    fn new(map: MmapRaw) -> Map {
+        let start = map.as_mut_ptr() as usize;
+        let region = Region::claim(start, start.saturating_add(map.len()));
+        Map { map, region }
+    }
+}
+
+impl Drop for Map {
+    fn drop(&mut self) {
+        // Before the addresses are given back, so that the handler never touches what is mapped there next.
+        self.region.release();
+    }
+}
+
+/// A descriptor of zeroed shared memory that no longer has a name.
+fn unnamed_shared_memory(nbytes: usize) -> Result<File, Refused> {
+    use std::os::fd::FromRawFd;
+    static SERIAL: AtomicUsize = AtomicUsize::new(0);
+    let serial = SERIAL.fetch_add(1, Ordering::Relaxed);
+    let name = format!("/tensorsh_{}_{serial}\0", std::process::id());
+    let name = name.as_ptr().cast();
+    // SAFETY: `name` ends in NUL and outlives the calls; the descriptor is owned by the `File` alone.
+    let file = unsafe {
+        let descriptor = libc::shm_open(name, libc::O_RDWR | libc::O_CREAT | libc::O_EXCL, 0o600);
+        if descriptor < 0 {
+            return Err(("open", io::Error::last_os_error()));
+        }
+        libc::shm_unlink(name);
+        File::from_raw_fd(descriptor)
+    };
+    Opened::set_len(&file, nbytes as u64).map_err(|e| ("resize", e))?;
+    reserve(&file, 0, nbytes as u64).map_err(|e| ("reserve", e))?;
+    Ok(file)
+}
+
+/// Asks for the room for bytes `from..to` of a file now: a page that cannot be had when it is written to would be lost.
+/// Where the file system knows no such request, nothing is asked.
+///
+/// # Errors
+/// What the system says, usually that there is no room.
+#[cfg(target_os = "linux")]
+pub fn reserve(file: &File, from: u64, to: u64) -> io::Result<()> {
+    use std::os::fd::AsRawFd;
+    let too_large = |_| io::Error::from_raw_os_error(libc::EFBIG);
+    let start = libc::off_t::try_from(from).map_err(too_large)?;
+    let length = libc::off_t::try_from(to.saturating_sub(from)).map_err(too_large)?;
+    if length == 0 {
+        return Ok(());
+    }
+    loop {
+        // SAFETY: a plain system call on an open descriptor.
+        if unsafe { libc::fallocate(file.as_raw_fd(), 0, start, length) } == 0 {
+            return Ok(());
+        }
+        let error = io::Error::last_os_error();
+        match error.raw_os_error() {
+            Some(libc::EINTR) => {}
+            Some(libc::EOPNOTSUPP | libc::ENOSYS) => return Ok(()),
+            _ => return Err(error),
+        }
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+pub fn reserve(_file: &File, _from: u64, _to: u64) -> io::Result<()> {
+    Ok(())
+}
+
+/// Makes a limit on the size of files an error of the call that meets it, as Python does; otherwise it is a signal that
+/// ends the process.
+pub fn ignore_file_size_signal() {
+    static ONCE: Once = Once::new();
+    // SAFETY: a plain system call.
+    ONCE.call_once(|| unsafe {
+        libc::signal(libc::SIGXFSZ, libc::SIG_IGN);
+    });
+}
+
+/// An address range that a mapping occupies, known to the signal handler. Regions are never freed, only reused.
+#[derive(Debug)]
+struct Region {
+    start: AtomicUsize,
+    end: AtomicUsize,
+    /// Some page could not be read from the file and was replaced by zeros.
+    lost: AtomicBool,
+    taken: AtomicBool,
+    next: *mut Region,
+}
+
+// SAFETY: `next` is written before the region is published and never changes; everything else is atomic.
+unsafe impl Sync for Region {}
+
+/// The newest region; the others hang from it.
+static REGIONS: AtomicPtr<Region> = AtomicPtr::new(ptr::null_mut());
+/// Whether a page had to be replaced since the last [`lost_page`].
+static LOST: AtomicBool = AtomicBool::new(false);
+static PAGE: AtomicUsize = AtomicUsize::new(4096);
+static FORMER: OnceLock<libc::sigaction> = OnceLock::new();
+
+impl Region {
+    fn claim(start: usize, end: usize) -> &'static Region {
+        install_handler();
+        let mut current = REGIONS.load(Ordering::Acquire);
+        // SAFETY: regions are leaked, so every pointer in the list stays valid.
+        while let Some(region) = unsafe { current.as_ref() } {
+            if region.taken.compare_exchange(false, true, Ordering::AcqRel, Ordering::Relaxed).is_ok() {
+                // In this order the handler never sees a range that is not ours.
+                region.lost.store(false, Ordering::Relaxed);
+                region.start.store(start, Ordering::Release);
+                region.end.store(end, Ordering::Release);
+                return region;
+            }
+            current = region.next;
+        }
+        let region = Box::leak(Box::new(Region {
+            start: AtomicUsize::new(start),
+            end: AtomicUsize::new(end),
+            lost: AtomicBool::new(false),
+            taken: AtomicBool::new(true),
+            next: REGIONS.load(Ordering::Acquire),
+        }));
+        while let Err(newer) = REGIONS.compare_exchange(region.next, region, Ordering::AcqRel, Ordering::Acquire) {
+            region.next = newer;
+        }
+        region
+    }
+
+    fn release(&self) {
+        self.end.store(0, Ordering::Release);
+        self.start.store(0, Ordering::Release);
+        self.taken.store(false, Ordering::Release);
+    }
+}
+
+/// As [`Files::lost_page`](super::super::Files::lost_page).
+#[inline]
+pub fn lost_page() -> bool {
+    LOST.load(Ordering::Relaxed) && LOST.swap(false, Ordering::AcqRel)
+}
+
+fn install_handler() {
+    static INSTALL: Once = Once::new();
+    INSTALL.call_once(|| {
+        // SAFETY: plain system calls; the handler has the signature that SA_SIGINFO demands and calls only what is
+        // allowed in a signal handler.
+        unsafe {
+            if let Ok(page) = usize::try_from(libc::sysconf(libc::_SC_PAGESIZE)) {
+                PAGE.store(page, Ordering::Relaxed);
+            }
+            let mut action: libc::sigaction = std::mem::zeroed();
+            action.sa_sigaction = on_bus_error as *const () as usize;
+            action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
+            libc::sigemptyset(&mut action.sa_mask);
+            let mut former: libc::sigaction = std::mem::zeroed();
+            if libc::sigaction(libc::SIGBUS, &action, &mut former) == 0 {
+                // Set once, here.
+                let _ = FORMER.set(former);
+            }
+        }
+    });
+}
+
+/// SIGBUS: a mapped page has no file behind it any more. The rest of the mapping becomes private zeros, so that the
+/// interrupted instruction can finish, and the loss is noted for [`lost_page`] and its mapping.
+extern "C" fn on_bus_error(signal: libc::c_int, info: *mut libc::siginfo_t, context: *mut libc::c_void) {
+    // SAFETY: the kernel passes a valid `info`; regions are leaked; `mmap` with MAP_FIXED replaces only pages of a
+    // mapping that is ours and alive, for it is being accessed.
+    unsafe {
+        let address = (*info).si_addr() as usize;
+        let page = address & !(PAGE.load(Ordering::Relaxed) - 1);
+        let mut current = REGIONS.load(Ordering::Acquire);
+        while let Some(region) = current.as_ref() {
+            let (start, end) = (region.start.load(Ordering::Acquire), region.end.load(Ordering::Acquire));
+            if start <= address && address < end {
+                let rest = libc::mmap(
+                    page as *mut libc::c_void,
+                    end - page,
+                    libc::PROT_READ | libc::PROT_WRITE,
+                    libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED | libc::MAP_NORESERVE,
+                    -1,
+                    0,
+                );
+                if rest != libc::MAP_FAILED {
+                    region.lost.store(true, Ordering::Relaxed);
+                    LOST.store(true, Ordering::Release);
+                    return;
+                }
+            }
+            current = region.next;
+        }
+        // Not ours: whoever handled the signal before decides; at the second fault, the system.
+        match FORMER.get() {
+            Some(former) if former.sa_sigaction != libc::SIG_DFL && former.sa_sigaction != libc::SIG_IGN => {
+                let handler: extern "C" fn(libc::c_int, *mut libc::siginfo_t, *mut libc::c_void) =
+                    std::mem::transmute(former.sa_sigaction);
+                handler(signal, info, context);
+            }
+            _ => {
+                libc::signal(libc::SIGBUS, libc::SIG_DFL);
+            }
+        }
+    }
+}
+
+/// As [`Machine::advise_large_pages`](super::super::Machine::advise_large_pages).
+pub fn advise_large_pages(start: usize, end: usize) {
+    #[cfg(target_os = "linux")]
+    if start < end {
+        // SAFETY: advice changes no byte, wherever it points to. Where it is not taken, nothing is lost but time.
+        unsafe { libc::madvise(start as *mut libc::c_void, end - start, libc::MADV_HUGEPAGE) };
+    }
+}

@@ -1,0 +1,455 @@
+//! The page that runs the program, and files that live as long as it does, in memory. One thread, no mappings: what is mapped
+//! for itself is a copy, what would be shared with the file is refused.
+
+use super::{Access, Clock, Files, Kind, Machine, Mapping, Opened, Refused};
+use std::alloc::{self, GlobalAlloc, Layout};
+use std::cell::Cell;
+use std::collections::BTreeMap;
+use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
+use std::path::{Component, Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+mod imports {
+    #[link(wasm_import_module = "tensorsh")]
+    // SAFETY: docs/play/session.js provides these functions with these types; they take numbers, and addresses of texts that
+    // they read before they return.
+    unsafe extern "C" {
+        /// Milliseconds since some moment.
+        pub safe fn elapsed() -> f64;
+        /// Milliseconds since 1970.
+        pub safe fn epoch() -> f64;
+        pub safe fn sleep(milliseconds: f64);
+        /// Not 0 if the session is to stop what it does.
+        pub safe fn stop() -> u32;
+        pub safe fn entropy() -> u32;
+        /// Not 0 if the stack that the engine keeps for itself has room for what is called between two looks.
+        pub safe fn has_room_for_calls() -> u32;
+        pub safe fn complain(text: *const u8, nbytes: usize);
+    }
+}
+
+/// A WebAssembly instance in a page or in node.
+pub struct Web;
+
+impl Clock for Web {
+    fn elapsed() -> Duration {
+        duration(imports::elapsed())
+    }
+
+    fn since_epoch() -> Duration {
+        duration(imports::epoch())
+    }
+
+    fn sleep(time: Duration) {
+        imports::sleep(time.as_secs_f64() * 1000.0);
+    }
+}
+
+fn duration(milliseconds: f64) -> Duration {
+    Duration::try_from_secs_f64(milliseconds / 1000.0).unwrap_or_default()
+}
+
+/// The addresses that 32 bits have, but for the last page.
+const ADDRESSES: usize = usize::MAX - PAGE + 1;
+const PAGE: usize = 1 << 16;
+
+/// The standard allocator, which also counts: the memory of an instance never shrinks, so that its size does not tell what is in
+/// use.
+pub struct Counting;
+
+/// Bytes in use.
+static LIVE: AtomicUsize = AtomicUsize::new(0);
+
+// SAFETY: every call is handed on as it is; counting touches no memory that is given out.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        // SAFETY: the caller keeps the contract, which is the same. So in all that follow.
+        counted(layout.size(), unsafe { alloc::System.alloc(layout) })
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        // SAFETY: as above.
+        counted(layout.size(), unsafe { alloc::System.alloc_zeroed(layout) })
+    }
+
+    unsafe fn realloc(&self, start: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        // SAFETY: as above.
+        let moved = counted(size, unsafe { alloc::System.realloc(start, layout, size) });
+        if !moved.is_null() {
+            LIVE.fetch_sub(layout.size(), Ordering::Relaxed);
+        }
+        moved
+    }
+
+    // SAFETY: as above.
+    unsafe fn dealloc(&self, start: *mut u8, layout: Layout) {
+        LIVE.fetch_sub(layout.size(), Ordering::Relaxed);
+        // SAFETY: what `alloc` gave was the system's.
+        unsafe { alloc::System.dealloc(start, layout) }
+    }
+}
+
+fn counted(size: usize, start: *mut u8) -> *mut u8 {
+    if !start.is_null() {
+        LIVE.fetch_add(size, Ordering::Relaxed);
+    }
+    start
+}
+
+impl Machine for Web {
+    const NAME: &str = "web";
+
+    fn memory() -> Option<usize> {
+        Some(ADDRESSES)
+    }
+
+    fn free_memory() -> Option<usize> {
+        Self::used_memory().map(|(used, _)| ADDRESSES - used)
+    }
+
+    fn used_memory() -> Option<(usize, usize)> {
+        let used = LIVE.load(Ordering::Relaxed).min(ADDRESSES);
+        Some((used, used))
+    }
+
+    fn address_limit() -> Option<usize> {
+        Some(ADDRESSES)
+    }
+
+    fn entropy() -> u64 {
+        u64::from(imports::entropy()) << 32 | u64::from(imports::entropy())
+    }
+
+    /// No signal comes in while the instance computes, so the page is asked.
+    #[inline]
+    fn heed(flag: &AtomicBool) {
+        if imports::stop() != 0 {
+            flag.store(true, Ordering::Relaxed);
+        }
+    }
+
+    fn complain(text: &str) {
+        imports::complain(text.as_ptr(), text.len());
+    }
+
+    /// Looking takes microseconds, which calls that are not nested deeply need not pay.
+    fn has_room_for_calls(used: usize) -> bool {
+        const SHALLOW: usize = 1 << 16;
+        used < SHALLOW || imports::has_room_for_calls() != 0
+    }
+
+    fn advise_large_pages(_start: usize, _end: usize) {}
+}
+
+type Content = Arc<Mutex<Vec<u8>>>;
+
+/// All files, by their full names.
+static FILES: Mutex<BTreeMap<PathBuf, Content>> = Mutex::new(BTreeMap::new());
+
+fn files() -> MutexGuard<'static, BTreeMap<PathBuf, Content>> {
+    FILES.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn locked(content: &Content) -> MutexGuard<'_, Vec<u8>> {
+    content.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The names and lengths of all files, in order.
+pub fn listed() -> Vec<(String, usize)> {
+    let shown = |name: &Path| name.strip_prefix("/").unwrap_or(name).to_string_lossy().into_owned();
+    files().iter().map(|(name, content)| (shown(name), locked(content).len())).collect()
+}
+
+/// Keeps bytes as a file, whose folder need not be there: it comes with the file.
+///
+/// # Errors
+/// IsADirectory for the name of a folder.
+pub fn keep(name: &str, bytes: Vec<u8>) -> io::Result<()> {
+    let path = Path::new(name);
+    if let Ok(Kind::Folder) = Web::kind(path) {
+        return Err(io::Error::from(ErrorKind::IsADirectory));
+    }
+    files().insert(Web::full_name(path), Arc::new(Mutex::new(bytes)));
+    Ok(())
+}
+
+/// Calls `work` while there is a folder of that name, and removes it with what is in it.
+pub fn with_folder(folder: &Path, work: impl FnOnce()) {
+    let name = Web::full_name(folder);
+    // A folder is what files lie in, so there is one that no path leads to.
+    files().insert(name.join(".."), Content::default());
+    work();
+    files().retain(|file, _| !file.starts_with(&name));
+}
+
+/// An open file. As in an operating system, it stays what it was when another takes its name.
+#[derive(Debug)]
+pub struct File {
+    content: Content,
+    position: u64,
+    writable: bool,
+}
+
+fn no_room() -> io::Error {
+    io::Error::from(ErrorKind::StorageFull)
+}
+
+impl File {
+    fn of(content: Content, writable: bool) -> File {
+        File { content, position: 0, writable }
+    }
+
+    fn place(&self) -> io::Result<usize> {
+        usize::try_from(self.position).map_err(|_| no_room())
+    }
+}
+
+/// Makes the content at least as long.
+fn stretch(content: &mut Vec<u8>, length: usize) -> io::Result<()> {
+    let more = length.saturating_sub(content.len());
+    content.try_reserve(more).map_err(|_| no_room())?;
+    content.resize(content.len() + more, 0);
+    Ok(())
+}
+
+impl Read for File {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let start = self.place()?;
+        let count = {
+            let content = locked(&self.content);
+            let rest = content.get(start..).unwrap_or_default();
+            let count = rest.len().min(into.len());
+            into[..count].copy_from_slice(&rest[..count]);
+            count
+        };
+        self.position += count as u64;
+        Ok(count)
+    }
+}
+
+impl Write for File {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if !self.writable {
+            return Err(io::Error::from(ErrorKind::PermissionDenied));
+        }
+        let start = self.place()?;
+        let end = start.checked_add(bytes.len()).ok_or_else(no_room)?;
+        let mut content = locked(&self.content);
+        stretch(&mut content, end)?;
+        content[start..end].copy_from_slice(bytes);
+        drop(content);
+        self.position += bytes.len() as u64;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Seek for File {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        let place = match to {
+            SeekFrom::Start(place) => Some(place),
+            SeekFrom::End(step) => (locked(&self.content).len() as u64).checked_add_signed(step),
+            SeekFrom::Current(step) => self.position.checked_add_signed(step),
+        };
+        self.position = place.ok_or_else(|| io::Error::from(ErrorKind::InvalidInput))?;
+        Ok(self.position)
+    }
+}
+
+impl Opened for File {
+    fn kind(&self) -> io::Result<Kind> {
+        Ok(Kind::File(locked(&self.content).len() as u64))
+    }
+
+    fn read_exact_at(&self, into: &mut [u8], position: u64) -> io::Result<()> {
+        let content = locked(&self.content);
+        let part = usize::try_from(position).ok().and_then(|start| content.get(start..start.checked_add(into.len())?));
+        into.copy_from_slice(part.ok_or_else(|| io::Error::from(ErrorKind::UnexpectedEof))?);
+        Ok(())
+    }
+
+    fn set_len(&self, length: u64) -> io::Result<()> {
+        let length = usize::try_from(length).map_err(|_| no_room())?;
+        let mut content = locked(&self.content);
+        content.truncate(length);
+        stretch(&mut content, length)
+    }
+
+    fn reserve(&self, _from: u64, _to: u64) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// A temporary file.
+pub struct Temporary(PathBuf);
+
+impl AsRef<Path> for Temporary {
+    fn as_ref(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        files().remove(&self.0);
+    }
+}
+
+impl Files for Web {
+    type File = File;
+    type Mapping = Map;
+    type Temporary = Temporary;
+
+    fn open(path: &Path, access: Access) -> io::Result<File> {
+        let name = Self::full_name(path);
+        match (Self::kind(path), access) {
+            (Ok(Kind::Folder), _) => Err(io::Error::from(ErrorKind::IsADirectory)),
+            (Err(error), Access::Read) => Err(error),
+            (_, access) => {
+                let content = files().entry(name).or_default().clone();
+                Ok(File::of(content, access == Access::Change))
+            }
+        }
+    }
+
+    fn kind(path: &Path) -> io::Result<Kind> {
+        let name = Self::full_name(path);
+        let files = files();
+        if let Some(content) = files.get(&name) {
+            return Ok(Kind::File(locked(content).len() as u64));
+        }
+        let is_folder =
+            name == Path::new("/") || name == temporary_folder() || files.keys().any(|file| file.starts_with(&name));
+        if is_folder { Ok(Kind::Folder) } else { Err(io::Error::from(ErrorKind::NotFound)) }
+    }
+
+    fn read(path: &Path) -> io::Result<Vec<u8>> {
+        let file = Self::open(path, Access::Read)?;
+        let content = locked(&file.content);
+        let mut copy = Vec::new();
+        copy.try_reserve_exact(content.len()).map_err(|_| io::Error::from(ErrorKind::OutOfMemory))?;
+        copy.extend_from_slice(&content);
+        Ok(copy)
+    }
+
+    fn put(path: &Path, bytes: &[u8]) -> io::Result<()> {
+        Self::rewrite(path, 0, |error| error, |file| file.write_all(bytes))
+    }
+
+    fn copy(from: &Path, to: &Path) -> io::Result<()> {
+        Self::put(to, &Self::read(from)?)
+    }
+
+    fn remove(path: &Path) -> io::Result<()> {
+        files().remove(&Self::full_name(path)).map(drop).ok_or_else(|| io::Error::from(ErrorKind::NotFound))
+    }
+
+    fn names(folder: &Path) -> io::Result<Vec<String>> {
+        let folder = Self::full_name(folder);
+        let first = |file: &PathBuf| {
+            let rest = file.strip_prefix(&folder).ok()?;
+            Some(rest.components().next()?.as_os_str().to_string_lossy().into_owned())
+        };
+        let mut names: Vec<_> = files().keys().filter_map(first).collect();
+        names.dedup();
+        Ok(names)
+    }
+
+    fn full_name(path: &Path) -> PathBuf {
+        let mut name = Self::current_folder();
+        for part in path.components() {
+            match part {
+                Component::Normal(part) => name.push(part),
+                Component::ParentDir => drop(name.pop()),
+                Component::RootDir | Component::CurDir | Component::Prefix(_) => {}
+            }
+        }
+        name
+    }
+
+    fn current_folder() -> PathBuf {
+        PathBuf::from("/")
+    }
+
+    fn folders_in(_variable: &str) -> Vec<PathBuf> {
+        Vec::new()
+    }
+
+    fn temporary(prefix: &str, suffix: &str) -> io::Result<Temporary> {
+        static SERIAL: AtomicUsize = AtomicUsize::new(0);
+        let serial = SERIAL.fetch_add(1, Ordering::Relaxed);
+        let name = temporary_folder().join(format!("{prefix}{serial:06}{suffix}"));
+        Self::put(&name, &[])?;
+        Ok(Temporary(name))
+    }
+
+    fn rewrite<E>(
+        path: &Path,
+        _mode: u32,
+        refused: impl Fn(io::Error) -> E,
+        write: impl FnOnce(&mut File) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let folder = path.parent().unwrap_or(Path::new(""));
+        match (Self::kind(path), Self::kind(folder)) {
+            (Ok(Kind::Folder), _) => return Err(refused(io::Error::from(ErrorKind::IsADirectory))),
+            (Ok(_), _) | (_, Ok(Kind::Folder)) => {}
+            (_, Ok(_)) => return Err(refused(io::Error::from(ErrorKind::NotADirectory))),
+            (_, Err(error)) => return Err(refused(error)),
+        }
+        let mut new = File::of(Content::default(), true);
+        write(&mut new)?;
+        files().insert(Self::full_name(path), new.content);
+        Ok(())
+    }
+
+    fn lost_page() -> bool {
+        false
+    }
+}
+
+fn temporary_folder() -> PathBuf {
+    PathBuf::from("/tmp")
+}
+
+/// Memory of this instance, with which nobody else can share.
+#[derive(Debug)]
+pub struct Map(Box<[Cell<u8>]>);
+
+impl Map {
+    fn zeroed(nbytes: usize) -> io::Result<Map> {
+        let mut bytes = Vec::new();
+        bytes.try_reserve_exact(nbytes).map_err(|_| io::Error::from(ErrorKind::OutOfMemory))?;
+        bytes.resize(nbytes, Cell::new(0));
+        Ok(Map(bytes.into_boxed_slice()))
+    }
+}
+
+impl Mapping for Map {
+    type File = File;
+
+    fn of_file(file: &File, nbytes: usize, shared: bool) -> io::Result<Map> {
+        if shared {
+            return Err(io::Error::new(ErrorKind::Unsupported, "a page has no mapped files"));
+        }
+        let map = Map::zeroed(nbytes)?;
+        map.0.iter().zip(locked(&file.content).iter()).for_each(|(to, from)| to.set(*from));
+        Ok(map)
+    }
+
+    fn shared(nbytes: usize) -> Result<Map, Refused> {
+        Map::zeroed(nbytes).map_err(|error| ("mmap", error))
+    }
+
+    fn start(&self) -> *mut u8 {
+        self.0.as_ptr().cast_mut().cast()
+    }
+
+    fn has_lost_page(&self) -> bool {
+        false
+    }
+}

@@ -1,0 +1,16 @@
+//! A page in a browser as the place where somebody types: requests and answers, and events between them, all of them text in
+//! JSON. docs/architecture.md lists them.
+//!
+//! Knows neither a browser nor WebAssembly: it is built and tested anywhere. Whoever runs it brings a listener for events and
+//! [`Files`].
+
+mod events;
+mod page;
+mod pictures;
+mod request;
+mod stage;
+mod teaching;
+mod variables;
+
+pub use page::Page;
+pub use stage::Files;

@@ -1,0 +1,115 @@
+//! Events: what happens while a request is answered, written in JSON as it happens.
+
+use super::pictures::Pictures;
+use super::request::{named, units};
+use crate::assist::{Mark, Marked, describe};
+use crate::format::style::{Role, Styled};
+use crate::session::{Failure, Language, Said};
+use serde_json::{Value, json};
+use std::cell::RefCell;
+use std::rc::Rc;
+
+/// Takes an event as text.
+type Hear = dyn FnMut(&str);
+
+/// Whoever listens.
+#[derive(Clone)]
+pub struct Listener(Rc<RefCell<Hear>>);
+
+impl Listener {
+    pub fn new(listener: impl FnMut(&str) + 'static) -> Listener {
+        Listener(Rc::new(RefCell::new(listener)))
+    }
+
+    /// Tells an event.
+    pub fn send(&self, event: &Value) {
+        (self.0.borrow_mut())(&event.to_string());
+    }
+
+    pub fn text(&self, role: &str, text: &str) {
+        if !text.is_empty() {
+            self.send(&json!({ "event": "text", "role": role, "text": text }));
+        }
+    }
+
+    /// Text that is one line, or several, without the end of the last.
+    pub fn line(&self, event: &str, text: &str) {
+        self.send(&json!({ "event": event, "text": text.trim_end_matches('\n') }));
+    }
+
+    pub fn input(&self, language: Language, source: &str) {
+        self.send(&json!({ "event": "input", "language": named(language), "source": source }));
+    }
+
+    pub fn marked(&self, text: &Marked) {
+        text.pieces.iter().for_each(|(mark, piece)| self.text(role_of_mark(*mark), piece));
+    }
+
+    /// The value of an input; neighbours that have no colour are one piece.
+    fn value(&self, text: &str) {
+        let mut plain = String::new();
+        for (role, piece) in Styled::value(text).pieces() {
+            match role_of(role) {
+                "plain" => plain.push_str(piece),
+                role => {
+                    self.text("plain", &std::mem::take(&mut plain));
+                    self.text(role, piece);
+                }
+            }
+        }
+        self.text("plain", &plain);
+    }
+
+    /// A piece of output.
+    pub fn said(&self, said: Said, pictures: &mut Pictures) {
+        match said {
+            Said::Printed(text) => self.text("plain", text),
+            Said::Value(text) => self.value(text),
+            Said::Drawn(picture) => pictures.add(picture, self),
+            Said::Warned(text) => self.line("warning", text),
+        }
+    }
+
+    /// The failure of an input. A line counts from 1 in its source, a column from 0; what lies elsewhere has neither.
+    pub fn failure(&self, failure: &Failure, source: &str, file: Option<&str>) {
+        let is_here = failure.source.is_none() && failure.file.is_none() && file.is_none();
+        let place = failure.position.filter(|_| is_here);
+        let column = place.map(|(line, column)| {
+            let line = source.split('\n').nth(line.saturating_sub(1)).unwrap_or_default();
+            units(&line.chars().take(column.saturating_sub(1)).collect::<String>())
+        });
+        self.send(&json!({
+            "event": "error",
+            "kind": failure.kind,
+            "message": failure.message,
+            "text": describe(failure, source, file).text().trim_end_matches('\n'),
+            "line": place.map(|(line, _)| line),
+            "column": column,
+            "hint": failure.hint,
+        }));
+    }
+}
+
+/// The name of a role that has a colour; all others are plain.
+fn role_of(role: Role) -> &'static str {
+    match role {
+        Role::Number => "number",
+        Role::Constant => "constant",
+        Role::Str => "str",
+        Role::DType => "dtype",
+        Role::Keyword => "keyword",
+        Role::Footer => "footer",
+        Role::Ellipsis => "ellipsis",
+        Role::Plain | Role::Punctuation | Role::Name | Role::ErrorKind | Role::ErrorMessage => "plain",
+    }
+}
+
+/// The ink that a mark is written in.
+fn role_of_mark(mark: Mark) -> &'static str {
+    match mark {
+        Mark::Plain => "plain",
+        Mark::Kind | Mark::Caret | Mark::Removed => "fault",
+        Mark::Aside => "label",
+        Mark::Added => "good",
+    }
+}

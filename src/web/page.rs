@@ -1,0 +1,183 @@
+//! The page: answers its requests with what the session, the desk before it and the lessons know.
+
+use super::events::Listener;
+use super::request::{Read, Request, named, units, units_before};
+use super::stage::{Files, Stage};
+use super::teaching::{self, Trial};
+use super::variables::variables;
+use crate::assist::{Desk, TITLE, Way, completeness, help, is_command, pieces, script, usages, ways};
+use crate::files::Input;
+use crate::session::{Completeness, Language, Session};
+use crate::transcript::{Json, Target, Totals, run_here};
+use serde_json::{Value, json};
+use std::path::Path;
+use std::rc::Rc;
+
+/// A page with its session.
+pub struct Page {
+    desk: Desk,
+    stage: Stage,
+    /// The exercise that somebody is at. Until it is left, all questions but `run` are about its session.
+    trial: Option<Trial>,
+}
+
+impl Page {
+    /// A page that tells `listener` what happens, and whose files are `files`.
+    pub fn new(listener: impl FnMut(&str) + 'static, files: Rc<dyn Files>) -> Page {
+        let stage = Stage::new(Listener::new(listener), files);
+        Page { desk: desk(&stage), stage, trial: None }
+    }
+
+    /// Answers a request. Where it is none, or nothing can be done about it, the answer says why.
+    pub fn answer(&mut self, request: &str) -> String {
+        let answer = Request::read(request).and_then(|request| self.answered(&request));
+        answer.unwrap_or_else(|why| json!({ "refused": why })).to_string()
+    }
+
+    fn answered(&mut self, request: &Request) -> Read<Value> {
+        match request.text("ask")? {
+            "run" => self.run(request),
+            "complete?" => self.is_complete(request),
+            "highlight" => highlight(request),
+            "complete" => self.complete(request),
+            "signature" => self.signature(request),
+            "help" => Ok(json!({ "text": self.help(request.text("topic")?) })),
+            "variables" => Ok(self.seeing(variables)),
+            "transcript" => Ok(json!({ "text": self.desk.log().markdown(TITLE)? })),
+            "script" => self.script(request.language()?),
+            "restart" => Ok(self.restart()),
+            "lessons" => Ok(teaching::list()),
+            "lesson" => teaching::lesson(request.text("name")?, request.language()?, &*self.stage.files),
+            "attempt" => self.attempt(request),
+            "try" => self.try_answer(request),
+            "leave" => Ok(self.leave()),
+            "files" => Ok(json!({ "files": self.files() })),
+            "inspect" => inspect(request.text("name")?),
+            "remove" => self.stage.files.remove(request.text("name")?).map(|()| json!({})),
+            "test" => test(request),
+            other => Err(format!("there is no request \"{other}\"")),
+        }
+    }
+
+    fn run(&mut self, request: &Request) -> Read<Value> {
+        let (language, source) = (request.language()?, request.text("source")?);
+        self.desk.set_language(language);
+        let taken = self.desk.take(&mut self.stage, source);
+        self.stage.renew(&self.desk.session());
+        let unfinished =
+            taken.unfinished.map(|tail| json!({ "language": named(tail.language), "source": tail.source }));
+        Ok(json!({ "unfinished": unfinished, "exit": taken.exit, "language": named(self.desk.language()) }))
+    }
+
+    fn is_complete(&self, request: &Request) -> Read<Value> {
+        let (language, source) = (request.language()?, request.text("source")?);
+        let state = match self.seeing(|session| completeness(session, language, source)) {
+            Completeness::Complete => "complete",
+            Completeness::Incomplete => "incomplete",
+            Completeness::Invalid => "invalid",
+        };
+        Ok(json!({ "state": state }))
+    }
+
+    fn complete(&self, request: &Request) -> Read<Value> {
+        let (source, at) = request.place()?;
+        let files = |word: &str| {
+            let names = self.stage.files.list().into_iter().map(|(name, _)| name);
+            (word.len(), names.filter(|name| name.starts_with(word)).map(|name| (name, String::new())).collect())
+        };
+        let language = request.language()?;
+        let (start, found) = self.seeing(|session| ways(session, language, source, at, &files));
+        let candidate = |way: Way| json!({ "text": way.text, "shown": way.name, "doc": way.doc });
+        let candidates: Vec<Value> = found.into_iter().map(candidate).collect();
+        Ok(json!({ "start": units_before(source, start), "candidates": candidates }))
+    }
+
+    fn signature(&self, request: &Request) -> Read<Value> {
+        let (source, at) = request.place()?;
+        let language = request.language()?;
+        Ok(json!({ "usages": self.seeing(|session| usages(session, language, source, at)) }))
+    }
+
+    fn help(&self, topic: &str) -> Option<String> {
+        (!topic.trim().is_empty()).then(|| self.seeing(|session| help(session, topic)))
+    }
+
+    fn script(&mut self, language: Language) -> Read<Value> {
+        let name = match language {
+            Language::Python => "session.py",
+            Language::Rhai => "session.rhai",
+        };
+        let text = script(&self.desk, &mut self.stage, language, Path::new(name));
+        Ok(json!({ "text": text.map_err(|reason| reason.text().trim_end().to_owned())? }))
+    }
+
+    /// Lets something look at the session that questions are about.
+    fn seeing<R>(&self, look: impl FnOnce(&Session) -> R) -> R {
+        match &self.trial {
+            Some(trial) => look(trial.session()),
+            None => look(&self.desk.session()),
+        }
+    }
+
+    fn attempt(&mut self, request: &Request) -> Read<Value> {
+        let (name, exercise, language) = (request.text("name")?, request.number("exercise")?, request.language()?);
+        self.leave();
+        let trial = Trial::begin(name, exercise, language, self.stage.another())?;
+        let given = trial.given();
+        self.trial = Some(trial);
+        Ok(given)
+    }
+
+    fn try_answer(&mut self, request: &Request) -> Read<Value> {
+        let (language, source) = (request.language()?, request.text("source")?);
+        let trial = self.trial.as_mut().ok_or("no exercise has been begun")?;
+        Ok(trial.answer(language, source))
+    }
+
+    fn leave(&mut self) -> Value {
+        if let Some(trial) = self.trial.take() {
+            trial.leave();
+        }
+        json!({})
+    }
+
+    fn restart(&mut self) -> Value {
+        self.leave();
+        self.stage.clear();
+        self.desk = desk(&self.stage);
+        json!({})
+    }
+
+    fn files(&self) -> Vec<Value> {
+        let file = |(name, nbytes): (String, usize)| json!({ "name": name, "nbytes": nbytes });
+        self.stage.files.list().into_iter().map(file).collect()
+    }
+}
+
+/// A fresh session on a stage.
+fn desk(stage: &Stage) -> Desk {
+    Desk::new(Language::Python, Vec::new(), stage.live())
+}
+
+fn highlight(request: &Request) -> Read<Value> {
+    let (language, source) = (request.language()?, request.text("source")?);
+    if is_command(source) {
+        return Ok(json!({ "pieces": [["plain", units(source)]] }));
+    }
+    let pieces = pieces(language, source).into_iter();
+    Ok(json!({ "pieces": pieces.map(|(piece, text)| json!([piece.name(), units(text)])).collect::<Vec<_>>() }))
+}
+
+fn inspect(name: &str) -> Read<Value> {
+    let report = Input::at(name).and_then(|input| input.contents()).map_err(|error| format!("{name}: {error}"))?;
+    Ok(json!({ "text": report.text() }))
+}
+
+/// Runs a recorded session as `tensorsh test --json` does.
+fn test(request: &Request) -> Read<Value> {
+    let report = run_here(&Target::named(request.text("name")?, request.text("source")?));
+    let (mut totals, mut document) = (Totals::default(), Json::default());
+    totals.add(&report);
+    document.add(&report);
+    Ok(json!({ "report": document.value(&totals) }))
+}

@@ -1,0 +1,136 @@
+//! Lessons and exercises for a page: what is told, what is given, and what an answer is worth.
+
+use super::request::{Read, named};
+use super::stage::{Files, Stage};
+use crate::assist::{completeness, help, is_command, topic};
+use crate::lessons::{Attempt, Exercise, Lesson, Part, Told, find, lessons, told};
+use crate::session::{Completeness, Language, Rehearsal, Session, SessionOptions};
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+/// The answer to "lessons".
+pub fn list() -> Value {
+    let line =
+        |lesson: &Lesson| json!({ "name": lesson.name, "title": lesson.title, "exercises": lesson.exercises.len() });
+    json!({ "lessons": lessons().iter().map(line).collect::<Vec<_>>() })
+}
+
+/// A lesson as it is told in a language.
+///
+/// # Errors
+/// There is none of that name, or nowhere to write the files that its inputs write.
+pub fn lesson(name: &str, language: Language, files: &dyn Files) -> Read<Value> {
+    let lesson = named_lesson(name)?;
+    let mut answer = Value::Null;
+    // What its inputs are in Rhai depends on the variables there are, so they run; nobody is to see the files that they write.
+    files.aside(Arc::default(), &mut |folder| {
+        let _elsewhere = Rehearsal::begin(folder);
+        answer = json!({
+            "title": lesson.title,
+            "parts": parts(&lesson.parts, language, &mut silent()),
+            "exercises": lesson.exercises.iter().map(|exercise| described(exercise, language)).collect::<Vec<_>>(),
+        });
+    })?;
+    Ok(answer)
+}
+
+fn named_lesson(name: &str) -> Read<&'static Lesson> {
+    find(name).ok_or_else(|| format!("there is no lesson {name}"))
+}
+
+fn described(exercise: &Exercise, language: Language) -> Value {
+    let mut attempt = exercise.begin(language, options_of_silence());
+    let task = parts(&exercise.task, language, &mut attempt.session);
+    let hints: Vec<Value> = exercise.hints.iter().map(|hint| parts(hint, language, &mut attempt.session)).collect();
+    let solution = parts(&exercise.solution, language, &mut silent());
+    json!({ "title": exercise.title, "task": task, "hints": hints, "solution": solution })
+}
+
+fn options_of_silence() -> SessionOptions {
+    SessionOptions { live: Some(Box::new(|_| {})), ..SessionOptions::default() }
+}
+
+/// A session whose output nobody sees.
+fn silent() -> Session {
+    Session::new(options_of_silence())
+}
+
+fn parts(parts: &[Part], language: Language, session: &mut Session) -> Value {
+    let mut part = |part: &Part| match part {
+        Part::Prose(text) => json!({ "prose": text }),
+        Part::Session(inputs) => {
+            let mut lines = Vec::new();
+            for example in inputs.examples(language).iter().filter(|example| !example.options.skip) {
+                if let Some(told) = told(session, language, example.language, &example.source) {
+                    if language == Language::Rhai {
+                        session.eval(told.language, &told.source);
+                    }
+                    lines.push(input(&told));
+                }
+            }
+            json!({ "session": lines })
+        }
+    };
+    parts.iter().map(&mut part).collect()
+}
+
+fn input(told: &Told) -> Value {
+    json!({ "language": named(told.language), "source": told.source })
+}
+
+/// An exercise that somebody is at, in a session of its own.
+pub struct Trial {
+    attempt: Attempt<'static>,
+    stage: Stage,
+}
+
+impl Trial {
+    /// Begins exercise number `index`, from 0, of a lesson.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn begin(name: &str, index: usize, language: Language, stage: Stage) -> Read<Trial> {
+        let exercise = named_lesson(name)?.exercises.get(index);
+        let exercise = exercise.ok_or_else(|| format!("the lesson {name} has no exercise {index}"))?;
+        let options = SessionOptions { live: Some(stage.live()), ..SessionOptions::default() };
+        Ok(Trial { attempt: exercise.begin(language, options), stage })
+    }
+
+    pub fn session(&self) -> &Session {
+        &self.attempt.session
+    }
+
+    /// What was run at the beginning.
+    pub fn given(&self) -> Value {
+        json!({ "given": self.attempt.given.iter().map(input).collect::<Vec<_>>() })
+    }
+
+    /// Runs what was typed, and says what it is worth.
+    pub fn answer(&mut self, language: Language, source: &str) -> Value {
+        let verdict = |name: &str, text: String| json!({ "verdict": name, "text": text });
+        let entry = source.strip_prefix(language.signs().0).unwrap_or(source);
+        if is_command(entry) {
+            return match entry.trim().starts_with(':') {
+                true => verdict("step", format!("An exercise has no command {}.", entry.trim())),
+                false => {
+                    self.stage.listener.text("plain", &help(self.session(), topic(entry)));
+                    verdict("step", String::new())
+                }
+            };
+        }
+        if completeness(self.session(), language, entry) == Completeness::Incomplete {
+            return verdict("more", String::new());
+        }
+        let (outcome, worth) = self.attempt.answer(language, entry);
+        if let Some(error) = &outcome.error {
+            self.stage.listener.failure(error, entry, None);
+        }
+        self.stage.renew(self.session());
+        worth.map_or_else(|| verdict("error", String::new()), |worth| verdict(worth.name(), worth.text()))
+    }
+
+    /// Ends it.
+    pub fn leave(&self) {
+        self.stage.clear();
+    }
+}

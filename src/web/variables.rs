@@ -1,0 +1,38 @@
+//! The variables for the panel of a page: those with memory storage by storage, then the others.
+
+use crate::explain::svg;
+use crate::session::{MemoryUse, Session, Variable};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+/// The answer to "variables".
+pub fn variables(session: &Session) -> Value {
+    let pictures: BTreeMap<_, _> = session.storages().into_iter().collect();
+    let (mut storages, mut others) = (BTreeMap::new(), Vec::new());
+    for variable in session.variables() {
+        match &variable.memory {
+            Some(memory) => {
+                let (_, rows) = storages.entry(memory.storage).or_insert_with(|| (memory.nbytes, Vec::new()));
+                rows.push(row(&variable, memory));
+            }
+            None => others.push(json!({ "name": variable.name, "type": variable.class, "value": variable.summary })),
+        }
+    }
+    let storage = |(number, (nbytes, rows)): (usize, (usize, Vec<Value>))| {
+        let picture = pictures.get(&number).map(|picture| svg::draw(&picture.scene));
+        json!({ "label": format!("#{number}"), "nbytes": nbytes, "picture": picture, "variables": rows })
+    };
+    let storages: Vec<Value> = storages.into_iter().map(storage).collect();
+    json!({ "storages": storages, "others": others })
+}
+
+fn row(variable: &Variable, memory: &MemoryUse) -> Value {
+    json!({
+        "name": variable.name,
+        "type": variable.kind(),
+        "size": memory.size.as_ref().map(|size| size.to_vec()),
+        "stride": memory.stride.as_ref().map(|stride| stride.to_vec()),
+        "offset": memory.offset,
+        "bytes": memory.shown,
+    })
+}
