@@ -26,7 +26,11 @@ async function compile(source) {
   return source instanceof Response ? WebAssembly.compileStreaming(source) : WebAssembly.compile(source);
 }
 
-// Asks `shouldStop` only as often as time passes: a session that computes small things asks millions of times a second.
+// At most so many questions are not passed on, …
+const MOST = 64;
+
+// … by this: a session that computes small things asks millions of times a second, and one that computes large things a few
+// hundred times.
 function patient(shouldStop) {
   let wait = 1;
   let left = 0;
@@ -34,7 +38,7 @@ function patient(shouldStop) {
   return () => {
     if (left-- > 0) return 0;
     const now = performance.now();
-    wait = now - last < 2 ? Math.min(wait * 2, 1 << 16) : Math.max(wait >> 2, 1);
+    wait = now - last < 2 ? Math.min(wait * 2, MOST) : 1;
     last = now;
     left = wait;
     return shouldStop() ? 1 : 0;
@@ -64,7 +68,8 @@ function unreached(module) {
 // stop, and is asked often; `complain` takes what would go to standard error.
 export async function load(source, { onEvent, shouldStop, complain = (text) => console.error(text) }) {
   let exports;
-  const text = (address, length) => decoder.decode(new Uint8Array(exports.memory.buffer, address, length));
+  // Addresses come as signed numbers.
+  const text = (address, length) => decoder.decode(new Uint8Array(exports.memory.buffer, address >>> 0, length >>> 0));
   const asked = {
     event: (address, length) => onEvent(JSON.parse(text(address, length))),
     elapsed: () => performance.now(),

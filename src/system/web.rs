@@ -51,9 +51,9 @@ fn duration(milliseconds: f64) -> Duration {
     Duration::try_from_secs_f64(milliseconds / 1000.0).unwrap_or_default()
 }
 
-/// The addresses that 32 bits have, but for the last page.
-const ADDRESSES: usize = usize::MAX - PAGE + 1;
-const PAGE: usize = 1 << 16;
+/// Bytes that there are for all that a session makes: of the 4 GiB that 32 bits reach, what is left lets an error be told, and
+/// what took too much be freed.
+const MEMORY: usize = 3 << 30;
 
 /// The standard allocator, which also counts: the memory of an instance never shrinks, so that its size does not tell what is in
 /// use.
@@ -102,20 +102,20 @@ impl Machine for Web {
     const NAME: &str = "web";
 
     fn memory() -> Option<usize> {
-        Some(ADDRESSES)
+        Some(MEMORY)
     }
 
     fn free_memory() -> Option<usize> {
-        Self::used_memory().map(|(used, _)| ADDRESSES - used)
+        Self::used_memory().map(|(used, _)| MEMORY.saturating_sub(used))
     }
 
     fn used_memory() -> Option<(usize, usize)> {
-        let used = LIVE.load(Ordering::Relaxed).min(ADDRESSES);
+        let used = LIVE.load(Ordering::Relaxed);
         Some((used, used))
     }
 
     fn address_limit() -> Option<usize> {
-        Some(ADDRESSES)
+        None
     }
 
     fn entropy() -> u64 {

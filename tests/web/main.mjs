@@ -170,8 +170,14 @@ const tests = {
     await person.visit();
     const { page } = person;
     await person.enter('x = torch.arange(6)');
+    await person.enter('m = torch.rand(300, 300)');
     const times = [];
-    for (const [loop, key] of [['while True: pass', 'Ctrl+c'], ['while True: x.sum()', 'Escape'], ['while True: print(x)', 'Ctrl+c']]) {
+    // The last begins with thousands of quick calls, and goes on with slow ones.
+    const loops = [
+      ['while True: pass', 'Ctrl+c'], ['while True: x.sum()', 'Escape'], ['while True: print(x)', 'Ctrl+c'],
+      ['for i in range(10 ** 9): y = x.sum() if i < 30000 else torch.linalg.svdvals(m)', 'Ctrl+c'],
+    ];
+    for (const [loop, key] of loops) {
       await page.type(`${loop}\n\n`);
       await page.holds(`document.querySelector('#state').dataset.state === 'running'`);
       await new Promise((resolve) => setTimeout(resolve, 300));

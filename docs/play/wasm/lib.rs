@@ -109,6 +109,7 @@ impl web::Files for Kept {
         System::remove(Path::new(name)).map_err(|error| format!("{name}: {error}"))
     }
 
+    /// Nothing has to set `stop`: whoever looks at it asks JavaScript first, as for any such flag.
     fn aside(&self, _stop: Arc<AtomicBool>, work: &mut dyn FnMut(&Path)) -> Result<(), String> {
         let folder = Path::new("/tmp/aside");
         system::web::with_folder(folder, || work(folder));
