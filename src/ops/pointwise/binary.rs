@@ -607,3 +607,22 @@ pub(super) fn scaled_sum(a: Operand, b: Operand, alpha: Scalar, output: Output, 
     });
     deliver(&computed, target)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Groups and what is left behind them are what one loop over all of it gives, at every length around a group's.
+    #[test]
+    fn groups_are_the_loop() {
+        for length in [0, 1, 63, 64, 65, 127, 128, 129, 100_000] {
+            let a: Vec<i64> = (0..length).collect();
+            let b: Vec<i64> = a.iter().map(|i| 3 * i + 1).collect();
+            let mut out = vec![-1; a.len()];
+            let done = zip_groups(&a, &b, &mut out, |a, b| a - b);
+            assert_eq!(done, a.len() / 64 * 64);
+            let wanted = |i: usize| if i < done { a[i] - b[i] } else { -1 };
+            assert!(out.iter().enumerate().all(|(i, &got)| got == wanted(i)), "{length}");
+        }
+    }
+}
