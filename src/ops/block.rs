@@ -5,7 +5,7 @@
 use super::number::{Number, Stored};
 use crate::bail;
 use crate::tensor::memory::{ElementCell, Memory, Plain, get};
-use crate::tensor::parallel::{self, Block, Elements, Steps, vectorised};
+use crate::tensor::parallel::{self, Elements, Steps, vectorised};
 use crate::tensor::thresholds::SHORT;
 use crate::tensor::{Layout, Result, View, interrupt, limits};
 
@@ -71,23 +71,53 @@ pub fn values<S: Stored>(view: &View) -> Result<Vec<S::Compute>> {
     Ok(values)
 }
 
-/// Hands the values of some elements to `with`: the elements themselves where they are what is computed with.
-fn widened<S: Stored>(elements: &[S], lazy: LazyBits, with: impl FnOnce(&[S::Compute]) -> Result<()>) -> Result<()> {
-    fn buffered<S: Stored, const ROOM: usize>(
-        elements: &[S],
-        lazy: LazyBits,
-        with: impl FnOnce(&[S::Compute]) -> Result<()>,
-    ) -> Result<()> {
-        let mut buffer = [S::Compute::default(); ROOM];
-        let values = &mut buffer[..elements.len().min(ROOM)];
-        S::widen_all(elements, values);
-        lazy.apply(values);
-        with(values)
+/// Room for the values of a block. It is made when it is first wanted and serves all blocks after that: clearing it takes as
+/// long as some kernels.
+pub(super) struct Room<C>(Option<[C; BLOCK]>);
+
+impl<C: Copy + Default> Room<C> {
+    pub(super) const NONE: Room<C> = Room(None);
+
+    fn values(&mut self, length: usize) -> &mut [C] {
+        &mut self.0.get_or_insert_with(|| [C::default(); BLOCK])[..length.min(BLOCK)]
     }
+}
+
+/// Calls `with` with room for `length` values: of its own where they are few.
+pub(super) fn roomy<C: Copy + Default>(
+    length: usize,
+    room: &mut Room<C>,
+    with: impl FnOnce(&mut [C]) -> Result<()>,
+) -> Result<()> {
+    if length <= SHORT { with(&mut [C::default(); SHORT][..length]) } else { with(room.values(length)) }
+}
+
+/// The values of at most [`BLOCK`] elements, which may be the elements themselves.
+pub(super) fn valued<'r, S: Stored>(elements: &'r [S], room: &'r mut Room<S::Compute>) -> &'r [S::Compute] {
+    match S::as_computed(elements) {
+        Some(values) => values,
+        None => {
+            let values = room.values(elements.len());
+            S::widen_all(elements, values);
+            values
+        }
+    }
+}
+
+/// Hands the values of some elements to `with`: the elements themselves where they are what is computed with.
+fn widened<S: Stored>(
+    elements: &[S],
+    lazy: LazyBits,
+    room: &mut Room<S::Compute>,
+    with: impl FnOnce(&[S::Compute]) -> Result<()>,
+) -> Result<()> {
     match S::as_computed(elements) {
         Some(values) if !lazy.any() => with(values),
-        _ if elements.len() <= SHORT => buffered::<S, SHORT>(elements, lazy, with),
-        _ => buffered::<S, BLOCK>(elements, lazy, with),
+        _ => roomy(elements.len(), room, |values| {
+            S::widen_all(elements, values);
+            lazy.apply(values);
+            with(values)
+        }),
     }
 }
 
@@ -95,26 +125,20 @@ fn widened<S: Stored>(elements: &[S], lazy: LazyBits, with: impl FnOnce(&[S::Com
 fn narrowed<R: Stored>(
     out: &mut [R],
     lazy: LazyBits,
+    room: &mut Room<R::Compute>,
     compute: impl FnOnce(&mut [R::Compute]) -> Result<()>,
 ) -> Result<()> {
-    fn buffered<R: Stored, const ROOM: usize>(
-        out: &mut [R],
-        lazy: LazyBits,
-        compute: impl FnOnce(&mut [R::Compute]) -> Result<()>,
-    ) -> Result<()> {
-        let mut buffer = [R::Compute::default(); ROOM];
-        let results = &mut buffer[..out.len().min(ROOM)];
-        compute(results)?;
-        lazy.apply(results);
-        R::narrow_all(results, out);
-        Ok(())
-    }
     if let Some(results) = R::as_computed_mut(out) {
         compute(results)?;
         lazy.apply(results);
         return Ok(());
     }
-    if out.len() <= SHORT { buffered::<R, SHORT>(out, lazy, compute) } else { buffered::<R, BLOCK>(out, lazy, compute) }
+    roomy(out.len(), room, |results| {
+        compute(results)?;
+        lazy.apply(results);
+        R::narrow_all(results, out);
+        Ok(())
+    })
 }
 
 pub(super) fn elements<'a>(view: &View, memory: &'a Memory, layout: &'a Layout) -> Elements<'a> {
@@ -135,20 +159,20 @@ pub fn unary<S: Stored, R: Stored>(
     let (memory, a_memory) = (out.memory()?, a.memory()?);
     let (out_bits, a_bits) = (LazyBits::of(out), LazyBits::of(a));
     let steps = Steps { step: step / size_of::<S>(), repeated: 0, whole: false };
-    parallel::blocks(
-        [elements(out, &memory, &out.layout), elements(a, &a_memory, layout)],
-        steps,
-        &|block: &mut Block<2>| {
+    let operands = [elements(out, &memory, &out.layout), elements(a, &a_memory, layout)];
+    parallel::blocks(operands, steps, &|blocks| {
+        let (mut a_room, mut room) = (Room::NONE, Room::NONE);
+        blocks.each(|block| {
             let tail = block.tail;
             let (a, out) = block.one::<S, R>();
-            widened(a, a_bits, |a| {
-                narrowed(out, out_bits, |out| {
+            widened(a, a_bits, &mut a_room, |a| {
+                narrowed(out, out_bits, &mut room, |out| {
                     kernel(a, out, tail);
                     Ok(())
                 })
             })
-        },
-    )
+        })
+    })
 }
 
 /// Copies between two dtypes that are computed in the same type, without a look at lazy bits.
@@ -156,21 +180,21 @@ pub fn convert<S: Stored, D: Stored<Compute = S::Compute>>(out: &View, a: &View,
     let (memory, a_memory) = (out.memory()?, a.memory()?);
     let none = LazyBits { conj: false, neg: false };
     let steps = Steps { step: 64 / size_of::<S>(), repeated: 0, whole: false };
-    parallel::blocks(
-        [elements(out, &memory, &out.layout), elements(a, &a_memory, layout)],
-        steps,
-        &|block: &mut Block<2>| {
+    let operands = [elements(out, &memory, &out.layout), elements(a, &a_memory, layout)];
+    parallel::blocks(operands, steps, &|blocks| {
+        let mut room = Room::NONE;
+        blocks.each(|block| {
             let (a, out) = block.one::<S, D>();
             if let Some(out) = D::as_computed_mut(out) {
                 S::widen_all(a, out);
                 return Ok(());
             }
-            widened(a, none, |a| {
+            widened(a, none, &mut room, |a| {
                 D::narrow_all(a, out);
                 Ok(())
             })
-        },
-    )
+        })
+    })
 }
 
 /// What a binary kernel does to a block: first operand, second operand, results, and whether they are reached one by
@@ -193,41 +217,57 @@ pub fn binary<S: Stored, R: Stored>(
             let (a_memory, b_memory) = (a.memory()?, b.memory()?);
             let (a_bits, b_bits) = (LazyBits::of(a), LazyBits::of(b));
             let operands = [target, elements(a, &a_memory, &a_layout), elements(b, &b_memory, &b_layout)];
-            parallel::blocks(operands, Steps { step, repeated: 0, whole: false }, &|block: &mut Block<3>| {
-                let tail = block.tail;
-                let (a, b, out) = block.two::<S, S, R>();
-                widened(a, a_bits, |a| widened(b, b_bits, |b| narrowed(out, bits, |out| kernel(a, b, out, tail))))
+            parallel::blocks(operands, Steps { step, repeated: 0, whole: false }, &|blocks| {
+                let (mut a_room, mut b_room, mut room) = (Room::NONE, Room::NONE, Room::NONE);
+                blocks.each(|block| {
+                    let tail = block.tail;
+                    let (a, b, out) = block.two::<S, S, R>();
+                    widened(a, a_bits, &mut a_room, |a| {
+                        widened(b, b_bits, &mut b_room, |b| {
+                            narrowed(out, bits, &mut room, |out| kernel(a, b, out, tail))
+                        })
+                    })
+                })
             })
         }
         (Source::Elements(a, layout), Source::Value(value)) => {
             let value = [value; BLOCK];
             let (memory, a_bits) = (a.memory()?, LazyBits::of(a));
             let operands = [target, elements(a, &memory, &layout)];
-            parallel::blocks(operands, Steps { step, repeated: 1, whole: false }, &|block: &mut Block<2>| {
-                let tail = block.tail;
-                let (a, out) = block.one::<S, R>();
-                let b = &value[..a.len().min(BLOCK)];
-                widened(a, a_bits, |a| narrowed(out, bits, |out| kernel(a, b, out, tail)))
+            parallel::blocks(operands, Steps { step, repeated: 1, whole: false }, &|blocks| {
+                let (mut a_room, mut room) = (Room::NONE, Room::NONE);
+                blocks.each(|block| {
+                    let tail = block.tail;
+                    let (a, out) = block.one::<S, R>();
+                    let b = &value[..a.len().min(BLOCK)];
+                    widened(a, a_bits, &mut a_room, |a| narrowed(out, bits, &mut room, |out| kernel(a, b, out, tail)))
+                })
             })
         }
         (Source::Value(value), Source::Elements(b, layout)) => {
             let value = [value; BLOCK];
             let (memory, b_bits) = (b.memory()?, LazyBits::of(b));
             let operands = [target, elements(b, &memory, &layout)];
-            parallel::blocks(operands, Steps { step, repeated: 1, whole: false }, &|block: &mut Block<2>| {
-                let tail = block.tail;
-                let (b, out) = block.one::<S, R>();
-                let a = &value[..b.len().min(BLOCK)];
-                widened(b, b_bits, |b| narrowed(out, bits, |out| kernel(a, b, out, tail)))
+            parallel::blocks(operands, Steps { step, repeated: 1, whole: false }, &|blocks| {
+                let (mut b_room, mut room) = (Room::NONE, Room::NONE);
+                blocks.each(|block| {
+                    let tail = block.tail;
+                    let (b, out) = block.one::<S, R>();
+                    let a = &value[..b.len().min(BLOCK)];
+                    widened(b, b_bits, &mut b_room, |b| narrowed(out, bits, &mut room, |out| kernel(a, b, out, tail)))
+                })
             })
         }
         (Source::Value(a), Source::Value(b)) => {
             let (a, b) = ([a; BLOCK], [b; BLOCK]);
-            parallel::blocks([target], Steps { step, repeated: 2, whole: false }, &|block: &mut Block<1>| {
-                let tail = block.tail;
-                let out = block.output::<R>();
-                let length = out.len().min(BLOCK);
-                narrowed(out, bits, |out| kernel(&a[..length], &b[..length], out, tail))
+            parallel::blocks([target], Steps { step, repeated: 2, whole: false }, &|blocks| {
+                let mut room = Room::NONE;
+                blocks.each(|block| {
+                    let tail = block.tail;
+                    let out = block.output::<R>();
+                    let length = out.len().min(BLOCK);
+                    narrowed(out, bits, &mut room, |out| kernel(&a[..length], &b[..length], out, tail))
+                })
             })
         }
     }
@@ -253,14 +293,17 @@ pub fn ternary<A: Stored, S: Stored>(
         elements(b, &b_memory, &b_layout),
         elements(c, &c_memory, &c_layout),
     ];
-    parallel::blocks(operands, Steps { step: 1, repeated: 0, whole: false }, &|block: &mut Block<4>| {
-        let (a, b, c, out) = block.three::<A, S, S, S>();
-        widened(a, a_bits, |a| {
-            widened(b, b_bits, |b| {
-                widened(c, c_bits, |c| {
-                    narrowed(out, bits, |out| {
-                        kernel(a, b, c, out);
-                        Ok(())
+    parallel::blocks(operands, Steps { step: 1, repeated: 0, whole: false }, &|blocks| {
+        let (mut a_room, mut b_room, mut c_room, mut room) = (Room::NONE, Room::NONE, Room::NONE, Room::NONE);
+        blocks.each(|block| {
+            let (a, b, c, out) = block.three::<A, S, S, S>();
+            widened(a, a_bits, &mut a_room, |a| {
+                widened(b, b_bits, &mut b_room, |b| {
+                    widened(c, c_bits, &mut c_room, |c| {
+                        narrowed(out, bits, &mut room, |out| {
+                            kernel(a, b, c, out);
+                            Ok(())
+                        })
                     })
                 })
             })
@@ -272,9 +315,11 @@ pub fn ternary<A: Stored, S: Stored>(
 pub fn fill<T: Plain>(out: &View, element: T) -> Result<()> {
     let memory = out.memory()?;
     let steps = Steps { step: 1, repeated: 0, whole: true };
-    parallel::blocks([elements(out, &memory, &out.layout)], steps, &|block: &mut Block<1>| {
-        vectorised(|| block.output::<T>().fill(element));
-        Ok(())
+    parallel::blocks([elements(out, &memory, &out.layout)], steps, &|blocks| {
+        blocks.each(|block| {
+            vectorised(|| block.output::<T>().fill(element));
+            Ok(())
+        })
     })
 }
 
@@ -293,10 +338,17 @@ fn transfer_as<T: Stored>(out: &View, a: &View, layout: &Layout) -> Result<()> {
     let (memory, a_memory) = (out.memory()?, a.memory()?);
     let steps = Steps { step: 64 / size_of::<T>(), repeated: 0, whole: true };
     let operands = [elements(out, &memory, &out.layout), elements(a, &a_memory, layout)];
-    parallel::blocks(operands, steps, &|block: &mut Block<2>| {
-        let (a, out) = block.one::<T, T>();
-        out.copy_from_slice(a);
-        Ok(())
+    parallel::blocks(operands, steps, &|blocks| {
+        blocks.each(|block| {
+            let streams = block.streams;
+            let (a, out) = block.one::<T, T>();
+            if streams {
+                parallel::stream(a, out)
+            } else {
+                out.copy_from_slice(a)
+            }
+            Ok(())
+        })
     })
 }
 

@@ -11,7 +11,7 @@ use crate::bail;
 use crate::tensor::iterate::{Run, walk};
 use crate::tensor::layout::wrap_dim;
 use crate::tensor::memory::{get, set};
-use crate::tensor::parallel::{self, Block, Elements, Steps};
+use crate::tensor::parallel::{self, Elements, Steps};
 use crate::tensor::{DType, Error, Layout, Result, Scalar, View};
 
 /// Runs the body with `$T` naming a plain type as wide as the dtype's elements, for kernels that only move them.
@@ -259,13 +259,15 @@ pub(super) fn look_up(
             Elements { layout: from_layout, looked_up: true, ..elements(&from, &memory, &from.layout) },
             elements(index, &index_memory, &index.layout),
         ];
-        parallel::blocks(operands, Steps { step: 1, repeated: 0, whole: false }, &|block: &mut Block<3>| {
-            let (elements, [start, stride], numbers, out) = block.looked_up::<T, i64, T>();
-            for (i, (out, &number)) in (0..).zip(out.iter_mut().zip(numbers)) {
-                let place = (start + i * stride).wrapping_add(displacement(number)?);
-                *out = *elements.get(place as usize).ok_or_else(lost)?;
-            }
-            Ok(())
+        parallel::blocks(operands, Steps { step: 1, repeated: 0, whole: false }, &|blocks| {
+            blocks.each(|block| {
+                let (elements, [start, stride], numbers, out) = block.looked_up::<T, i64, T>();
+                for (i, (out, &number)) in (0..).zip(out.iter_mut().zip(numbers)) {
+                    let place = (start + i * stride).wrapping_add(displacement(number)?);
+                    *out = *elements.get(place as usize).ok_or_else(lost)?;
+                }
+                Ok(())
+            })
         })
     })
 }

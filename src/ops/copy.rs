@@ -1,13 +1,13 @@
 //! Moves values between tensors: casts, copies, fills, and resolving lazy bits. Knows how dtypes convert only through
 //! [`Element`]. Follows <https://pytorch.org/docs/2.7/generated/torch.Tensor.copy_.html>.
 
-use super::block::{self, BLOCK, check_no_internal_overlap, check_no_partial_overlap, elements, transfer};
+use super::block::{self, BLOCK, Room, check_no_internal_overlap, check_no_partial_overlap, elements, roomy, transfer};
 use super::number::{Number, Stored};
 use crate::bail;
 use crate::tensor::dispatch;
 use crate::tensor::float8::{E4M3Fn, E4M3Fnuz, E5M2, E5M2Fnuz};
 use crate::tensor::layout::{broadcast_sizes, show};
-use crate::tensor::parallel::{self, Block, Steps, vectorised};
+use crate::tensor::parallel::{self, Steps, vectorised};
 use crate::tensor::{Category, DType, Element, Layout, MemoryFormat, Result, Scalar, View};
 use half::{bf16, f16};
 use num_complex::Complex;
@@ -297,16 +297,19 @@ fn convert_through<W: Wide>(dst: &View, src: &View, layout: &Layout) -> Result<(
     let signless = matches!(source, DType::Float8_e4m3fnuz | DType::Float8_e5m2fnuz);
     // Overlapping views of different dtypes cannot both be dense; element by element is the order PyTorch writes in.
     let steps = Steps { step: 1, repeated: 0, whole: false };
-    parallel::blocks([elements(dst, &to, &dst.layout), elements(src, &from, layout)], steps, &|block: &mut Block<2>| {
-        let mut buffer = [W::default(); BLOCK];
-        let values = &mut buffer[..block.len().min(BLOCK)];
-        dispatch!(source, S => read_all(block.input::<S>(1), values));
-        if whole && signless {
-            // The NaN of these formats has the bits of a negative zero, and counts as one.
-            values.iter_mut().filter(|w| w.is_nan()).for_each(|w| *w = W::default());
-        }
-        dispatch!(target, D => store_all(values, block.output::<D>()));
-        Ok(())
+    parallel::blocks([elements(dst, &to, &dst.layout), elements(src, &from, layout)], steps, &|blocks| {
+        let mut room = Room::NONE;
+        blocks.each(|block| {
+            roomy(block.len().min(BLOCK), &mut room, |values: &mut [W]| {
+                dispatch!(source, S => read_all(block.input::<S>(1), values));
+                if whole && signless {
+                    // The NaN of these formats has the bits of a negative zero, and counts as one.
+                    values.iter_mut().filter(|w| w.is_nan()).for_each(|w| *w = W::default());
+                }
+                dispatch!(target, D => store_all(values, block.output::<D>()));
+                Ok(())
+            })
+        })
     })
 }
 

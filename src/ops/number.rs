@@ -3,7 +3,7 @@
 
 use crate::tensor::float8::{Float8, Format};
 use crate::tensor::memory::{BoolByte, Plain};
-use crate::tensor::parallel::vectorised;
+use crate::tensor::parallel::{halves, singles, vectorised};
 use crate::tensor::{DType, Element, Scalar};
 use half::{bf16, f16};
 use num_complex::Complex;
@@ -360,6 +360,16 @@ impl Stored for f16 {
     fn narrow(value: f32) -> f16 {
         f16::from_bits(single_to_half(value))
     }
+    fn widen_all(elements: &[f16], into: &mut [f32]) {
+        let done = singles(elements, into);
+        vectorised(|| into.iter_mut().zip(elements).skip(done).for_each(|(value, element)| *value = element.widen()));
+    }
+    fn narrow_all(values: &[f32], into: &mut [f16]) {
+        let done = halves(values, into);
+        vectorised(|| {
+            into.iter_mut().zip(values).skip(done).for_each(|(element, &value)| *element = f16::narrow(value))
+        });
+    }
 }
 
 /// A half-precision number in single precision. `half` asks for each number what the processor can do; this is arithmetic
@@ -395,14 +405,32 @@ fn single_to_half(value: f32) -> u16 {
 
 impl Stored for bf16 {
     type Compute = f32;
-    #[inline]
+    #[inline(always)]
     fn widen(self) -> f32 {
-        self.to_f32()
+        brain_to_single(self.to_bits())
     }
-    #[inline]
+    #[inline(always)]
     fn narrow(value: f32) -> bf16 {
-        bf16::from_f32(value)
+        bf16::from_bits(single_to_brain(value))
     }
+}
+
+/// A `bfloat16` in single precision, whose upper half it is.
+#[inline(always)]
+fn brain_to_single(bits: u16) -> f32 {
+    const QUIET: u16 = 1 << 6;
+    let is_nan = bits & 0x7fff > 0x7f80;
+    f32::from_bits(u32::from(bits | if is_nan { QUIET } else { 0 }) << 16)
+}
+
+/// The nearest `bfloat16`, of two the even one.
+#[inline(always)]
+fn single_to_brain(value: f32) -> u16 {
+    let bits = value.to_bits();
+    // Half of the last place is added, less where that would round a tie to odd.
+    let rounded = bits.wrapping_add(0x7fff + (bits >> 16 & 1)) >> 16;
+    let nan = bits >> 16 | 0x0040;
+    (if bits & 0x7fff_ffff > f32::INFINITY.to_bits() { nan } else { rounded }) as u16
 }
 
 impl Stored for Complex<f16> {
@@ -445,6 +473,46 @@ pub fn compute_dtype(dtype: DType) -> DType {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tensor::parallel;
+
+    /// Widened and narrowed one by one, and all together on vectors of every width.
+    #[test]
+    fn sixteen_bits_convert_as_their_crate_does() {
+        fn check<S: Stored<Compute = f32>>(from_bits: fn(u16) -> S, bits: fn(S) -> u16, known: fn(u16) -> f32) {
+            let elements: Vec<S> = (0..=u16::MAX).map(from_bits).collect();
+            for width in [128, 256, 512] {
+                parallel::set_width(width);
+                let (mut values, mut back) = (vec![0.0; elements.len()], vec![from_bits(0); elements.len()]);
+                S::widen_all(&elements, &mut values);
+                S::narrow_all(&values, &mut back);
+                for (code, (value, back)) in (0..=u16::MAX).zip(values.iter().zip(back)) {
+                    assert_eq!(value.to_bits(), known(code).to_bits(), "{code:#x}, {width} bits");
+                    assert_eq!(value.to_bits(), from_bits(code).widen().to_bits(), "{code:#x}");
+                    let quiet = if value.is_nan() { code | bits(S::narrow(*value)) } else { code };
+                    assert_eq!(bits(back), quiet, "{code:#x}, {width} bits");
+                }
+            }
+            parallel::set_width(0);
+        }
+        check(f16::from_bits, f16::to_bits, |bits| f16::from_bits(bits).to_f32());
+        check(bf16::from_bits, bf16::to_bits, |bits| bf16::from_bits(bits).to_f32());
+    }
+
+    #[test]
+    fn singles_are_rounded_to_sixteen_bits_as_their_crate_does() {
+        let values: Vec<f32> = (0..=u32::MAX).step_by(9973).map(f32::from_bits).collect();
+        for width in [128, 256, 512] {
+            parallel::set_width(width);
+            let (mut halves, mut brains) = (vec![f16::ZERO; values.len()], vec![bf16::ZERO; values.len()]);
+            f16::narrow_all(&values, &mut halves);
+            bf16::narrow_all(&values, &mut brains);
+            for (value, (half, brain)) in values.iter().zip(halves.iter().zip(&brains)) {
+                assert_eq!(half.to_bits(), f16::from_f32(*value).to_bits(), "{value:e}, {width} bits");
+                assert_eq!(brain.to_bits(), bf16::from_f32(*value).to_bits(), "{value:e}, {width} bits");
+            }
+        }
+        parallel::set_width(0);
+    }
 
     #[test]
     fn half_precision_converts_as_the_processor_does() {

@@ -89,29 +89,42 @@ pub enum Memory {
 /// An owned, zeroed allocation.
 #[derive(Debug)]
 pub struct Heap {
+    /// Where the bytes begin, and where what the allocator gave does.
     start: NonNull<u8>,
+    given: NonNull<u8>,
     nbytes: usize,
 }
 
 impl Heap {
-    /// PyTorch aligns to 64; 16 lets the allocator hand out zero pages without touching them.
-    const ALIGN: usize = 16;
+    /// As PyTorch aligns: a vector never lies across two lines of the cache.
+    const ALIGN: usize = 64;
+
+    /// The most that the allocator aligns to without touching pages, which are zero as the system gives them. What is missing
+    /// to [`Heap::ALIGN`] is asked for in addition, and left out at the front.
+    const GIVEN: usize = 16;
+
+    fn layout(nbytes: usize) -> Option<Layout> {
+        Layout::from_size_align(nbytes.checked_add(Self::ALIGN - Self::GIVEN)?, Self::GIVEN).ok()
+    }
 
     fn new(nbytes: usize) -> Result<Heap> {
         if nbytes == 0 {
-            return Ok(Heap { start: NonNull::dangling(), nbytes });
+            return Ok(Heap { start: NonNull::dangling(), given: NonNull::dangling(), nbytes });
         }
         let failed = || limits::refusal(nbytes);
-        let layout = Layout::from_size_align(nbytes, Self::ALIGN).map_err(|_| failed())?;
+        let layout = Self::layout(nbytes).ok_or_else(failed)?;
         if !limits::take(nbytes) {
             return Err(failed());
         }
         // SAFETY: `layout` has a nonzero size.
-        let start = unsafe { alloc_zeroed(layout) };
-        match NonNull::new(start) {
-            Some(start) => {
+        let given = unsafe { alloc_zeroed(layout) };
+        match NonNull::new(given) {
+            Some(given) => {
+                let gap = given.addr().get().wrapping_neg() % Self::ALIGN;
+                // SAFETY: `given` is aligned to `GIVEN`, so the gap is at most what was asked for in addition.
+                let start = unsafe { given.add(gap) };
                 advise_large_pages(start, nbytes);
-                Ok(Heap { start, nbytes })
+                Ok(Heap { start, given, nbytes })
             }
             None => {
                 limits::give_back(nbytes);
@@ -133,10 +146,10 @@ fn advise_large_pages(start: NonNull<u8>, nbytes: usize) {
 impl Drop for Heap {
     fn drop(&mut self) {
         if self.nbytes > 0
-            && let Ok(layout) = Layout::from_size_align(self.nbytes, Self::ALIGN)
+            && let Some(layout) = Self::layout(self.nbytes)
         {
-            // SAFETY: `start` came from `alloc_zeroed` with this very layout and is freed once, here.
-            unsafe { dealloc(self.start.as_ptr(), layout) }
+            // SAFETY: `given` came from `alloc_zeroed` with this very layout and is freed once, here.
+            unsafe { dealloc(self.given.as_ptr(), layout) }
             limits::give_back(self.nbytes);
         }
     }

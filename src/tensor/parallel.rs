@@ -1,148 +1,30 @@
-//! Loops over elements on all cores. This file, `product.rs` below it and `memory.rs` are the only ones that may
-//! contain `unsafe`: here a kernel, which is a plain function of slices, meets memory that views share. It knows where
-//! elements lie, not what they mean.
+//! Loops over elements on all cores. This file, three of those below it and `memory.rs` are the only ones that may contain
+//! `unsafe`: here a kernel, which is a plain function of slices, meets memory that views share. It knows where elements
+//! lie, not what they mean.
 //!
 //! Why that is safe: memories cannot leave the thread they live on (`Rc`, `Cell`), and a loop here keeps that thread
 //! busy, so that until it ends nobody but the loop touches them. What a kernel captures must be `Sync`, which cells are
 //! not. What the loop itself does is decided from addresses, before it starts, in [`Reach`].
 
+mod helpers;
 mod product;
+mod tasks;
+mod vectors;
 
-use super::error::{Error, Result, Told};
+use super::error::{Error, Result};
 use super::interrupt;
 use super::iterate::{Run, Tile, Tiles};
 use super::layout::Layout;
-use super::limits;
 use super::memory::{Memory, Plain};
-use super::thresholds::{BLOCK, LONG_BLOCK, PART, THREAD};
-use std::cell::Cell;
+use super::thresholds::{BLOCK, LONG_BLOCK, STREAMED, THREAD};
 use std::mem::MaybeUninit;
 use std::ops::Range;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, OnceLock, PoisonError};
-use std::thread;
+use std::slice;
+use vectors::written;
 
 pub use product::{Matrix, Multiplied, PER_ELEMENT, add_product};
-
-thread_local! {
-    /// The number of threads the loops of this thread may use; 0 for as many as there are cores.
-    static CORES: Cell<usize> = const { Cell::new(0) };
-}
-
-/// Sets how many threads the loops that this thread starts may use; 0 for as many as there are cores. No result depends
-/// on it.
-pub fn set_cores(cores: usize) {
-    CORES.set(cores);
-}
-
-/// Returns the number of threads a loop may use.
-pub fn cores() -> usize {
-    static MACHINE: OnceLock<usize> = OnceLock::new();
-    match CORES.get() {
-        0 => *MACHINE.get_or_init(|| thread::available_parallelism().map_or(1, usize::from)),
-        cores => cores,
-    }
-}
-
-/// Calls `body` once for every number below `count`, in no certain order, on as many cores as `work` elements are worth.
-/// Threads are started for the call and end with it. Stops early at an error or at Ctrl-C.
-///
-/// # Errors
-/// The first error of `body`; KeyboardInterrupt.
-pub fn tasks(count: usize, work: usize, body: &(dyn Fn(usize) -> Result<()> + Sync)) -> Result<()> {
-    let task = |index: usize| interrupt::check().and_then(|()| body(index));
-    let threads = if work < 2 * THREAD { 1 } else { cores().min(work / THREAD).min(count) };
-    if threads <= 1 {
-        return (0..count).try_for_each(task);
-    }
-    let flag = interrupt::flag();
-    let next = AtomicUsize::new(0);
-    // Of several errors the first: numbers are given out in order, so all below one that failed are being worked on.
-    let failure: Mutex<Option<(usize, Told)>> = Mutex::new(None);
-    let run = || {
-        loop {
-            let index = next.fetch_add(1, Ordering::Relaxed);
-            if index >= count {
-                return;
-            }
-            if let Err(error) = task(index) {
-                next.store(count, Ordering::Relaxed);
-                let mut failure = failure.lock().unwrap_or_else(PoisonError::into_inner);
-                if failure.as_ref().is_none_or(|(first, _)| index < *first) {
-                    *failure = Some((index, Told::of(error)));
-                }
-            }
-        }
-    };
-    thread::scope(|scope| {
-        for _ in 1..threads {
-            // Without another thread the work is done all the same.
-            let helper = || {
-                interrupt::watch(&flag);
-                run();
-            };
-            if thread::Builder::new().spawn_scoped(scope, helper).is_err() {
-                break;
-            }
-        }
-        run();
-    });
-    failure.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), |(_, error)| Err(error.error()))
-}
-
-/// Collects the results of `body` for every number below `count`, computed as [`tasks`] does.
-///
-/// # Errors
-/// As [`tasks`].
-pub fn collect<T: Send>(count: usize, work: usize, body: &(dyn Fn(usize) -> Result<T> + Sync)) -> Result<Vec<T>> {
-    // A tensor that shows one element without end has as many parts: room for all of them is not asked for at once.
-    let results: Mutex<Vec<(usize, T)>> = Mutex::new(Vec::with_capacity(count.min(1 << 16)));
-    tasks(count, work, &|index| {
-        let result = body(index)?;
-        limits::push(&mut results.lock().unwrap_or_else(PoisonError::into_inner), (index, result))
-    })?;
-    let results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
-    let mut slots = limits::vector(results.len())?;
-    slots.resize_with(results.len(), || None);
-    for (index, result) in results {
-        if let Some(slot) = slots.get_mut(index) {
-            *slot = Some(result);
-        }
-    }
-    Ok(slots.into_iter().flatten().collect())
-}
-
-/// Calls `body` for parts of a slice, each with the place it begins at, on all cores if it is long. Parts have a multiple of
-/// `unit` elements, but for the last where the slice has none.
-///
-/// # Errors
-/// As [`tasks`].
-pub fn parts<T: Send>(
-    slice: &mut [T],
-    unit: usize,
-    body: &(dyn Fn(usize, &mut [T]) -> Result<()> + Sync),
-) -> Result<()> {
-    let (length, unit) = (slice.len(), unit.max(1));
-    let size = (PART / size_of::<T>().max(1) / unit).max(1).saturating_mul(unit);
-    parts_of(slice, size, length, body)
-}
-
-/// As [`parts`], for parts of so many elements and for `work` that is not their number.
-///
-/// # Errors
-/// As [`tasks`].
-pub fn parts_of<T: Send>(
-    slice: &mut [T],
-    size: usize,
-    work: usize,
-    body: &(dyn Fn(usize, &mut [T]) -> Result<()> + Sync),
-) -> Result<()> {
-    let parts: Vec<Mutex<&mut [T]>> = slice.chunks_mut(size).map(Mutex::new).collect();
-    tasks(parts.len(), work, &|k| match parts.get(k) {
-        Some(part) => body(k * size, &mut part.lock().unwrap_or_else(PoisonError::into_inner)),
-        None => Ok(()),
-    })
-}
+pub use tasks::{collect, cores, parts, parts_of, set_cores, tasks};
+pub use vectors::{Kernel, halves, prefetch, set_width, singles, stream, vectorised, vectorised_kernel};
 
 /// Lends the elements of a memory as a plain slice to read, for as long as `body` runs: what several threads share, or a
 /// loop that needs no cells. `None` where the memory is not aligned for the type.
@@ -164,10 +46,7 @@ pub(crate) fn reading_both<T: Plain, R>(
         // SAFETY: the memories hold as many initialised elements, any bits are a `T`, and nobody writes to them meanwhile:
         // `body` is `Send` and so holds no memory and no cells (see the head of this file).
         let (a, b) = unsafe {
-            (
-                std::slice::from_raw_parts(first.as_ptr(), length(a)),
-                std::slice::from_raw_parts(second.as_ptr(), length(b)),
-            )
+            (slice::from_raw_parts(first.as_ptr(), length(a)), slice::from_raw_parts(second.as_ptr(), length(b)))
         };
         body(a, b)
     })
@@ -183,7 +62,7 @@ pub(crate) fn writing<T: Plain, R>(
     let fits = range.start <= range.end && range.end <= memory.nbytes() / size_of::<T>();
     // SAFETY: as in `reading`; nobody reads or writes them meanwhile but `body`.
     (fits && start.is_aligned())
-        .then(|| body(unsafe { std::slice::from_raw_parts_mut(start.as_ptr().add(range.start), range.len()) }))
+        .then(|| body(unsafe { slice::from_raw_parts_mut(start.as_ptr().add(range.start), range.len()) }))
 }
 
 /// As [`reading`] one memory and [`writing`] another. `None` where they share a byte, too.
@@ -201,73 +80,12 @@ pub(crate) fn between<S: Plain, T: Plain, R>(
         // SAFETY: as in `reading` and `writing`; what is written is not what is read.
         let (elements, out) = unsafe {
             (
-                std::slice::from_raw_parts(first.as_ptr(), from.nbytes() / size_of::<S>()),
-                std::slice::from_raw_parts_mut(start.as_ptr().add(range.start), range.len()),
+                slice::from_raw_parts(first.as_ptr(), from.nbytes() / size_of::<S>()),
+                slice::from_raw_parts_mut(start.as_ptr().add(range.start), range.len()),
             )
         };
         body(elements, out)
     })
-}
-
-/// Runs `body` compiled for the widest vectors that the processor has. The results are the same either way; a loop is
-/// worth it that becomes vector instructions, and is inlined here.
-#[inline(always)]
-pub fn vectorised<R>(body: impl FnOnce() -> R) -> R {
-    struct Plain<F>(F);
-    impl<R, F: FnOnce() -> R> Kernel for Plain<F> {
-        type Output = R;
-        #[inline(always)]
-        fn run(self, _fuses: bool) -> R {
-            (self.0)()
-        }
-    }
-    vectorised_kernel(Plain(body))
-}
-
-/// A loop that wants to know the processor, or is so large that the compiler would not inline a closure of it.
-pub trait Kernel {
-    type Output;
-    /// Must be marked `inline(always)`. `fuses` tells whether `mul_add` is one instruction, not a function call.
-    fn run(self, fuses: bool) -> Self::Output;
-}
-
-/// As [`vectorised`], for a [`Kernel`].
-#[inline(always)]
-pub fn vectorised_kernel<K: Kernel>(kernel: K) -> K::Output {
-    #[cfg(target_arch = "x86_64")]
-    {
-        #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512cd,avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt")]
-        fn by_512_bits<K: Kernel>(kernel: K) -> K::Output {
-            kernel.run(true)
-        }
-        #[target_feature(enable = "avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt")]
-        fn by_256_bits<K: Kernel>(kernel: K) -> K::Output {
-            kernel.run(true)
-        }
-        static WIDTH: OnceLock<usize> = OnceLock::new();
-        match WIDTH.get_or_init(vector_bits) {
-            // SAFETY: `vector_bits` found these instructions.
-            512 => return unsafe { by_512_bits(kernel) },
-            // SAFETY: as above.
-            256 => return unsafe { by_256_bits(kernel) },
-            _ => {}
-        }
-    }
-    kernel.run(false)
-}
-
-/// The width of the vectors that the processor has, with all instructions that [`vectorised`] wants for them.
-#[cfg(target_arch = "x86_64")]
-fn vector_bits() -> usize {
-    macro_rules! all {
-        ($($feature:tt)*) => { true $(&& std::arch::is_x86_feature_detected!($feature))* };
-    }
-    let half = all!("avx2" "fma" "f16c" "bmi1" "bmi2" "lzcnt" "popcnt");
-    match half && all!("avx512f" "avx512bw" "avx512dq" "avx512vl" "avx512cd") {
-        true => 512,
-        false if half => 256,
-        false => 128,
-    }
 }
 
 /// An operand of a loop: its memory, where in it the elements lie, and how many bytes each has.
@@ -289,7 +107,7 @@ pub struct Steps {
     /// Further operands that repeat a value, which the loop does not see.
     pub repeated: usize,
     /// Whether a block may have more than [`BLOCK`] elements where it is the memory itself. The processor copies and
-    /// fills long pieces faster.
+    /// fills long pieces faster. Where the output is better written past the caches, the kernel sees to that.
     pub whole: bool,
 }
 
@@ -345,6 +163,8 @@ pub struct Block<const N: usize> {
     itemsize: [usize; N],
     lookup: Lookup,
     length: usize,
+    /// Whether the output is better written by [`stream`].
+    pub streams: bool,
     /// Whether PyTorch's loops reach these elements one by one, not whole vectors at a time. A few operations round
     /// differently in the two.
     pub tail: bool,
@@ -377,7 +197,7 @@ impl<const N: usize> Block<N> {
         let (data, length) = self.pointer(index);
         // SAFETY: `length` initialised elements of this size start here (`Loop::block`), any bits are a `T`, and nobody
         // writes to them while the block exists.
-        unsafe { std::slice::from_raw_parts(data, length) }
+        unsafe { slice::from_raw_parts(data, length) }
     }
 
     /// The output alone.
@@ -385,14 +205,14 @@ impl<const N: usize> Block<N> {
         let (data, length) = self.pointer(0);
         // SAFETY: as in `input`; no other operand and no other block shares a byte with it, and `self` is borrowed
         // exclusively.
-        unsafe { std::slice::from_raw_parts_mut(data, length) }
+        unsafe { slice::from_raw_parts_mut(data, length) }
     }
 
     /// The first input and the output.
     pub fn one<S: Plain, R: Plain>(&mut self) -> (&[S], &mut [R]) {
         let (data, length) = self.pointer(0);
         // SAFETY: as in `output`, of which the inputs share no byte.
-        (self.input(1), unsafe { std::slice::from_raw_parts_mut(data, length) })
+        (self.input(1), unsafe { slice::from_raw_parts_mut(data, length) })
     }
 
     /// Input 1, which is looked up: all its elements; where the block's begin among them, and how far apart they are. The
@@ -403,28 +223,45 @@ impl<const N: usize> Block<N> {
         let fits = !start.is_null() && itemsize == size_of::<T>() && start.cast::<T>().is_aligned();
         // SAFETY: as many elements of this size start here (`whole`), any bits are a `T`, and nobody writes to them
         // while the loop runs.
-        let all = if fits { unsafe { std::slice::from_raw_parts(start.cast(), elements) } } else { &[] };
+        let all = if fits { unsafe { slice::from_raw_parts(start.cast(), elements) } } else { &[] };
         // SAFETY: as in `one`.
-        (all, place, self.input(2), unsafe { std::slice::from_raw_parts_mut(data, length) })
+        (all, place, self.input(2), unsafe { slice::from_raw_parts_mut(data, length) })
     }
 
     /// Two inputs and the output.
     pub fn two<A: Plain, B: Plain, R: Plain>(&mut self) -> (&[A], &[B], &mut [R]) {
         let (data, length) = self.pointer(0);
         // SAFETY: as in `one`.
-        (self.input(1), self.input(2), unsafe { std::slice::from_raw_parts_mut(data, length) })
+        (self.input(1), self.input(2), unsafe { slice::from_raw_parts_mut(data, length) })
     }
 
     /// Three inputs and the output.
     pub fn three<A: Plain, B: Plain, C: Plain, R: Plain>(&mut self) -> (&[A], &[B], &[C], &mut [R]) {
         let (data, length) = self.pointer(0);
         // SAFETY: as in `one`.
-        (self.input(1), self.input(2), self.input(3), unsafe { std::slice::from_raw_parts_mut(data, length) })
+        (self.input(1), self.input(2), self.input(3), unsafe { slice::from_raw_parts_mut(data, length) })
+    }
+}
+
+/// The blocks of some tiles, one after another.
+pub struct Blocks<'l, const N: usize> {
+    work: &'l Loop<N>,
+    tiles: Range<usize>,
+}
+
+impl<const N: usize> Blocks<'_, N> {
+    /// Calls `body` for each of them.
+    ///
+    /// # Errors
+    /// Those of `body`; KeyboardInterrupt.
+    pub fn each(&self, mut body: impl FnMut(&mut Block<N>) -> Result<()>) -> Result<()> {
+        self.work.tiles(self.tiles.clone(), &mut body)
     }
 }
 
 /// Calls `body` for blocks that together are all elements of the operands, which have the same sizes (broadcast
-/// beforehand). Operand 0 is written: what `body` leaves in a block's output is stored.
+/// beforehand). Operand 0 is written: what is left in a block's output is stored. `body` gets many blocks at a time, so that
+/// what it needs for them is made once.
 ///
 /// Large loops run on all cores. Where writing the output changes what is still to be read, one thread goes through the
 /// elements in PyTorch's order instead.
@@ -434,7 +271,7 @@ impl<const N: usize> Block<N> {
 pub(crate) fn blocks<const N: usize>(
     operands: [Elements; N],
     steps: Steps,
-    body: &(dyn Fn(&mut Block<N>) -> Result<()> + Sync),
+    body: &(dyn Fn(Blocks<N>) -> Result<()> + Sync),
 ) -> Result<()> {
     let layouts = operands.map(|operand| operand.layout);
     let Some((out, inputs)) = operands.split_first() else { return Ok(()) };
@@ -462,38 +299,41 @@ pub(crate) fn blocks<const N: usize>(
     }
     let single = overlap || !distinct;
     let tiles = Tiles::new(layouts, single, steps.step);
-    let work = Loop { reaches, steps, overlap: overlap.then_some(steps.step.max(1)), tiles, body };
+    let nbytes = usize::try_from(out.layout.numel()).unwrap_or(usize::MAX).saturating_mul(out.itemsize);
+    let streams = nbytes >= STREAMED && !single && reaches.iter().all(|reach| reach.direct);
+    let work = Loop { reaches, steps, streams, overlap: overlap.then_some(steps.step.max(1)), tiles };
     let (count, volume) = (work.tiles.count(), work.tiles.volume());
     // Small tiles are taken several at a time.
     let together = (THREAD / 2 / volume.max(1)).clamp(1, count.max(1));
     let elements = if single { 0 } else { count.saturating_mul(volume) };
     tasks(count.div_ceil(together), elements, &|index| {
         let first = index * together;
-        work.tiles(first..(first + together).min(count))
+        body(Blocks { work: &work, tiles: first..(first + together).min(count) })
     })
 }
 
-struct Loop<'b, const N: usize> {
+struct Loop<const N: usize> {
     reaches: [Reach; N],
     steps: Steps,
+    /// Whether what is written goes past the caches: it would not stay there, and need not be read first.
+    streams: bool,
     /// Elements per block where what has been written may be read again: PyTorch's loops then show in the result, one
     /// step of vectors at a time, and the rest one by one.
     overlap: Option<usize>,
     tiles: Tiles<N>,
-    body: &'b (dyn Fn(&mut Block<N>) -> Result<()> + Sync),
 }
 
 // SAFETY: what the pointers reach is alive and touched by nobody else until the loop has ended (see the head of this
 // file). `blocks` checked that the layouts lie within the memories. Tiles share no element of the output, and where the
 // output's elements are not distinct or an input's bytes meet the output's in another order, one thread does all.
-unsafe impl<const N: usize> Sync for Loop<'_, N> {}
+unsafe impl<const N: usize> Sync for Loop<N> {}
 
 /// Room for a block of the widest elements.
 #[repr(C, align(64))]
 struct Buffer([MaybeUninit<u8>; 16 * BLOCK]);
 
-impl<const N: usize> Loop<'_, N> {
-    fn tiles(&self, range: Range<usize>) -> Result<()> {
+impl<const N: usize> Loop<N> {
+    fn tiles(&self, range: Range<usize>, body: &mut dyn FnMut(&mut Block<N>) -> Result<()>) -> Result<()> {
         let mut buffers: [Buffer; N] = std::array::from_fn(|_| Buffer([const { MaybeUninit::uninit() }; 16 * BLOCK]));
         if let Some(out) = buffers.first_mut() {
             // A kernel may look at the output before it writes it.
@@ -507,10 +347,13 @@ impl<const N: usize> Loop<'_, N> {
             for _ in 0..runs {
                 for (block, tail) in self.cut(&run, span.clone()) {
                     interrupt::check()?;
-                    self.block(&run, block, tail, &mut buffers, &mut repeated)?;
+                    self.block(&run, block, tail, &mut buffers, &mut repeated, body)?;
                 }
                 run.offset.iter_mut().zip(step).for_each(|(offset, step)| *offset += step);
             }
+        }
+        if self.streams {
+            written();
         }
         Ok(())
     }
@@ -556,10 +399,13 @@ impl<const N: usize> Loop<'_, N> {
         tail: bool,
         buffers: &mut [Buffer; N],
         repeated: &mut [(*mut u8, usize); N],
+        body: &mut dyn FnMut(&mut Block<N>) -> Result<()>,
     ) -> Result<()> {
         let length = range.len().min(self.longest(run));
         let lookup = Lookup { start: std::ptr::null(), elements: 0, itemsize: 0, place: [0; 2] };
-        let mut block = Block { data: [std::ptr::null_mut(); N], itemsize: [0; N], length, tail, lookup };
+        let (data, itemsize, streams) = ([std::ptr::null_mut(); N], [0; N], self.streams);
+        let mut block = Block { data, itemsize, length, streams, tail, lookup };
+        // An output that the kernel writes to a buffer first.
         let mut scattered = None;
         for k in 0..N {
             let Reach { start, itemsize, direct, whole } = self.reaches[k];
@@ -573,10 +419,8 @@ impl<const N: usize> Loop<'_, N> {
             let first =
                 unsafe { start.offset((run.offset[k] + range.start as i64 * stride) as isize * itemsize as isize) };
             block.itemsize[k] = itemsize;
-            if stride == 1 && !self.steps.whole {
-                prefetch_bytes(first.wrapping_add(length * itemsize), length * itemsize);
-            }
-            if direct && (stride == 1 || length == 1) && is_placed(first, itemsize) {
+            let buffered = k == 0 && streams && !self.steps.whole;
+            if direct && !buffered && (stride == 1 || length == 1) && is_placed(first, itemsize) {
                 block.data[k] = first;
                 continue;
             }
@@ -597,32 +441,13 @@ impl<const N: usize> Loop<'_, N> {
             // SAFETY: all elements of the run lie within the memory, and `length` of them fit the buffer.
             unsafe { gather(itemsize, first, stride, buffer, length) };
         }
-        (self.body)(&mut block)?;
+        body(&mut block)?;
         if let Some((first, stride, itemsize)) = scattered {
             let buffer = buffers[0].0.as_ptr().cast::<u8>();
             // SAFETY: as for `gather`; the buffer was initialised in `tiles`.
-            unsafe { scatter(itemsize, buffer, first, stride, length) };
+            unsafe { scatter(itemsize, buffer, first, stride, length, streams) };
         }
         Ok(())
-    }
-}
-
-/// Asks for elements that a loop will want soon. Processors look ahead by themselves, but not beyond the page they are in.
-#[inline(always)]
-pub fn prefetch<T: Plain>(elements: &[T]) {
-    prefetch_bytes(elements.as_ptr().cast(), size_of_val(elements));
-}
-
-/// As [`prefetch`]; there need not be anything.
-#[inline(always)]
-fn prefetch_bytes(from: *const u8, nbytes: usize) {
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = (from, nbytes);
-    #[cfg(target_arch = "x86_64")]
-    for line in (0..nbytes).step_by(64) {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: a hint reads nothing, and no address is wrong for it.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(from.wrapping_add(line).cast()) };
     }
 }
 
@@ -670,19 +495,25 @@ unsafe fn gather(itemsize: usize, from: *const u8, stride: i64, to: *mut u8, len
 ///
 /// # Safety
 /// All of them can be written, the buffer holds as many, and the two share no byte.
-unsafe fn scatter(itemsize: usize, from: *const u8, to: *mut u8, stride: i64, length: usize) {
+unsafe fn scatter(itemsize: usize, from: *const u8, to: *mut u8, stride: i64, length: usize, streams: bool) {
     unsafe fn typed<T: Copy>(from: *const u8, to: *mut u8, stride: i64, length: usize) {
         let (from, to) = (from.cast::<T>(), to.cast::<T>());
-        if stride == 1 {
-            // SAFETY: as the caller promises.
-            unsafe { std::ptr::copy_nonoverlapping(from.cast::<u8>(), to.cast(), length * size_of::<T>()) };
-            return;
-        }
         for i in 0..length {
             // SAFETY: as the caller promises; buffers are aligned.
             unsafe { to.offset(i as isize * stride as isize).write_unaligned(from.add(i).read()) };
         }
     }
-    // SAFETY: passed on.
-    unsafe { by_itemsize!(itemsize, typed(from, to, stride, length)) }
+    // SAFETY: passed on; a slice of bytes is made of what the caller names.
+    unsafe {
+        match stride {
+            1 if streams => {
+                stream(
+                    slice::from_raw_parts(from, length * itemsize),
+                    slice::from_raw_parts_mut(to, length * itemsize),
+                );
+            }
+            1 => std::ptr::copy_nonoverlapping(from, to, length * itemsize),
+            _ => by_itemsize!(itemsize, typed(from, to, stride, length)),
+        }
+    }
 }

@@ -18,9 +18,9 @@ macro_rules! thresholds {
 }
 
 thresholds! {
-    /// Elements in a block at most: three blocks of 8-byte elements fit a level-1 cache. A multiple of every step by which
+    /// Elements in a block at most: three blocks of 4-byte elements fit a level-1 cache. A multiple of every step by which
     /// PyTorch's loops take elements.
-    BLOCK = 1 << 10, debug / 8;
+    BLOCK = 1 << 11, debug / 16;
     /// Elements for which a short buffer is cleared: clearing a block's takes longer than the work on a short run.
     SHORT = 64, debug / 4;
     /// Elements in a block at most where a kernel needs no buffers.
@@ -29,6 +29,8 @@ thresholds! {
     THREAD = 1 << 17, debug / 128;
     /// Bytes that are handed to a core at a time where a loop only writes: in smaller pieces memory is written more slowly.
     PART = 1 << 20, debug / 128;
+    /// Bytes of a result that no cache keeps until someone reads them.
+    STREAMED = 1 << 25, debug / 16384;
     /// Rows of a matrix that a core multiplies by a vector at a time. A multiple of eight, which go side by side.
     STRIP = 1 << 10, debug / 64;
     /// Rows for which the columns of a matrix are long enough for vectors.
@@ -54,7 +56,7 @@ thresholds! {
     /// Elements of one sum that are worth all cores.
     LONG_SUM = 1 << 18, debug / 64;
     /// Columns that are reduced together, row by row.
-    COLUMNS = 1 << 10, debug / 16;
+    COLUMNS = 1 << 9, debug / 8;
     /// Steps of four vectors of a reduction between two looks for Ctrl-C.
     STEPS = 1 << 12, debug / 64;
     /// Elements of a tile of a loop, about.

@@ -134,7 +134,9 @@ const UNSAFE: &[&str] = &[
     "system/web.rs",
     "tensor/memory.rs",
     "tensor/parallel.rs",
+    "tensor/parallel/helpers.rs",
     "tensor/parallel/product.rs",
+    "tensor/parallel/vectors.rs",
 ];
 
 /// Lines a file may have.

@@ -1,5 +1,6 @@
 //! Every function of the table that works element by element, along a dimension or over everything, at sizes around every
-//! threshold of `tensor/thresholds.rs`: it must give what the simplest walk gives, on any number of threads.
+//! threshold of `tensor/thresholds.rs`: it must give what the simplest walk gives, on any number of threads and with vectors of
+//! any width.
 //!
 //! - *Element by element*: as the same function gives for 64 elements in a row at a time, which cross no threshold; or for
 //!   one alone, or 64 times the same, since PyTorch's loops take by vectors what they can, and may round otherwise there.
@@ -199,11 +200,14 @@ impl Case {
         grids
     }
 
-    fn run(&self, state: &State, grids: &[Grid], cores: usize) -> Result<Vec<Tensor>> {
+    /// Vectors of `width` bits at most; 0 for the widest there are.
+    fn run(&self, state: &State, grids: &[Grid], cores: usize, width: usize) -> Result<Vec<Tensor>> {
         let given: Vec<Tensor> = grids.iter().map(Grid::tensor).collect();
         parallel::set_cores(cores);
+        parallel::set_width(width);
         let results = call(state, self.swept.key, &given, self.dim.map(|dim| dim as i64));
         parallel::set_cores(1);
+        parallel::set_width(0);
         results
     }
 
@@ -213,18 +217,21 @@ impl Case {
         if self.swept.in_place && !self.form.is_distinct() {
             return Ok(None);
         }
-        let results = match self.run(state, &grids, 1) {
+        let results = match self.run(state, &grids, 1, 0) {
             Ok(results) => results,
             Err(error) => return self.refused(state, &error).map(|()| None),
         };
         let plain: Vec<Vec<u128>> = results.iter().map(|result| bits(&result.view())).collect();
         let elements = grids[0].elements.len();
-        let all: &[usize] = &[2, 3, 7];
-        let cores = if elements >= THREAD { all } else { &all[elements % 3..][..1] };
-        for &cores in cores {
-            let again = self.run(state, &grids, cores).map_err(|error| format!("{cores} threads: {error}"))?;
+        // Without vectors of its own a kernel may take long: one of three sizes.
+        let widths = [128, 256, 0];
+        let all = [2, 3, 7].map(|cores| (cores, widths[(elements + cores) % 3]));
+        let some = if elements >= THREAD { &all[..] } else { &all[elements % 3..][..1] };
+        for &(cores, width) in some {
+            let how = format!("{cores} threads, vectors of {width} bits (0: any)");
+            let again = self.run(state, &grids, cores, width).map_err(|error| format!("{how}: {error}"))?;
             if again.iter().map(|result| bits(&result.view())).ne(plain.iter().cloned()) {
-                return Err(format!("{cores} threads give something else"));
+                return Err(format!("{how} give something else"));
             }
         }
         match self.swept.class {
@@ -237,7 +244,7 @@ impl Case {
     /// What is refused at this size is refused at any.
     fn refused(&self, state: &State, error: &Error) -> std::result::Result<(), String> {
         let small = Case { sizes: self.sizes.iter().map(|&size| size.min(4)).collect(), ..self.clone() };
-        match small.run(state, &small.grids(), 1) {
+        match small.run(state, &small.grids(), 1, 0) {
             // A division by zero and a place that is not there say something about elements, not about sizes.
             Ok(_) if error.message != "ZeroDivisionError" && !error.message.contains("out of bounds") => {
                 Err(format!("refused at this size only: {error}"))

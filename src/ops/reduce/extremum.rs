@@ -34,25 +34,28 @@ impl Extremum {
     }
 }
 
-/// Runs the body with `$S` naming the element type of an ordered dtype; other dtypes have been refused.
+/// Runs the body with `$S` naming the element type of an ordered dtype, and `$V` as many lanes as its folds want; other
+/// dtypes have been refused.
 macro_rules! ordered {
-    ($dtype:expr, $S:ident => $body:expr) => {
+    ($dtype:expr, $S:ident, $V:ident => $body:expr) => {
         match $dtype {
-            DType::Bool => ordered!(@ BoolByte, $S, $body),
-            DType::Byte => ordered!(@ u8, $S, $body),
-            DType::Char => ordered!(@ i8, $S, $body),
-            DType::Short => ordered!(@ i16, $S, $body),
-            DType::Int => ordered!(@ i32, $S, $body),
-            DType::Long => ordered!(@ i64, $S, $body),
-            DType::Half => ordered!(@ f16, $S, $body),
-            DType::BFloat16 => ordered!(@ bf16, $S, $body),
-            DType::Float => ordered!(@ f32, $S, $body),
-            DType::Double => ordered!(@ f64, $S, $body),
+            DType::Bool => ordered!(@ BoolByte, 1, $S, $V, $body),
+            DType::Byte => ordered!(@ u8, 1, $S, $V, $body),
+            DType::Char => ordered!(@ i8, 1, $S, $V, $body),
+            DType::Short => ordered!(@ i16, 1, $S, $V, $body),
+            DType::Int => ordered!(@ i32, 1, $S, $V, $body),
+            DType::Long => ordered!(@ i64, 1, $S, $V, $body),
+            DType::Half => ordered!(@ f16, 16, $S, $V, $body),
+            DType::BFloat16 => ordered!(@ bf16, 16, $S, $V, $body),
+            DType::Float => ordered!(@ f32, 16, $S, $V, $body),
+            DType::Double => ordered!(@ f64, 8, $S, $V, $body),
             other => bail!(RuntimeError, "elements of {} have no order", other.scalar_type()),
         }
     };
-    (@ $type:ty, $S:ident, $body:expr) => {{
+    (@ $type:ty, $lanes:literal, $S:ident, $V:ident, $body:expr) => {{
         type $S = $type;
+        #[allow(dead_code, reason = "not everything that is ordered is folded")]
+        const $V: usize = $lanes;
         $body
     }};
 }
@@ -91,9 +94,9 @@ fn reduce_with(which: Extremum, view: &View, reduction: &Reduction, stub: &str) 
     let view = resolved(view)?;
     fill(&out, worst(which, dtype))?;
     let layout = reduction.spread(&out, &view);
-    ordered!(dtype, S => match which {
-        Extremum::Max => fold_anywhere::<S, 16>(&out, &layout, &view, larger)?,
-        Extremum::Min => fold_anywhere::<S, 16>(&out, &layout, &view, smaller)?,
+    ordered!(dtype, S, V => match which {
+        Extremum::Max => fold_anywhere::<S, S, V>(&out, &layout, &view, |value| value, larger)?,
+        Extremum::Min => fold_anywhere::<S, S, V>(&out, &layout, &view, |value| value, smaller)?,
     });
     Ok(out)
 }
@@ -168,7 +171,7 @@ pub fn arg_extremum(which: Extremum, view: &View, dim: Option<i64>, keepdim: boo
 
 /// Looks along dimension `d` of `view` for every element of the results, which are row-major.
 fn find(which: Extremum, view: &View, d: usize, values: Option<&View>, indices: &View) -> Result<()> {
-    ordered!(view.dtype, S => match which {
+    ordered!(view.dtype, S, V => match which {
         Extremum::Max => find_by::<S>(view, d, values, indices, larger, Ordering::Greater),
         Extremum::Min => find_by::<S>(view, d, values, indices, smaller, Ordering::Less),
     })

@@ -2,8 +2,10 @@
 
 use super::tiles::{Tile, for_each};
 use super::{Reduction, aligned, resolved};
+use crate::bail;
+use crate::ops::block::{BLOCK, Room, valued};
 use crate::ops::copy::{cast, copy_into, fill};
-use crate::ops::number::Stored;
+use crate::ops::number::{Number, Stored};
 use crate::ops::pointwise::{check_kernel, classes, multiply_tail};
 use crate::tensor::memory::{BoolByte, ElementCell, Memory, get, set};
 use crate::tensor::parallel::{self, vectorised};
@@ -11,7 +13,30 @@ use crate::tensor::thresholds::{BATCH, COLUMNS, PIECE, STEPS};
 use crate::tensor::{DType, Layout, Result, Scalar, View, interrupt};
 use half::{bf16, f16};
 use num_complex::Complex;
+use std::marker::PhantomData;
 use std::ops::Range;
+
+/// Runs the body with `$S` naming the element type of a dtype of whole numbers or of truth.
+macro_rules! whole {
+    ($dtype:expr, $S:ident => $body:expr) => {
+        match $dtype {
+            DType::Bool => whole!(@ BoolByte, $S, $body),
+            DType::Byte => whole!(@ u8, $S, $body),
+            DType::Char => whole!(@ i8, $S, $body),
+            DType::Short => whole!(@ i16, $S, $body),
+            DType::Int => whole!(@ i32, $S, $body),
+            DType::Long => whole!(@ i64, $S, $body),
+            DType::UInt16 => whole!(@ u16, $S, $body),
+            DType::UInt32 => whole!(@ u32, $S, $body),
+            DType::UInt64 => whole!(@ u64, $S, $body),
+            other => bail!(RuntimeError, "elements of {} are no whole numbers", other.scalar_type()),
+        }
+    };
+    (@ $type:ty, $S:ident, $body:expr) => {{
+        type $S = $type;
+        $body
+    }};
+}
 
 /// The product of all elements or along one dimension, as
 /// [`torch.prod`](https://pytorch.org/docs/2.7/generated/torch.prod.html).
@@ -29,27 +54,39 @@ pub fn prod(view: &View, dim: Option<i64>, keepdim: bool, dtype: Option<DType>) 
     }
     check_kernel("prod_out_cpu", classes::BOOL | classes::NUMBERS | classes::COMPLEX, dtype)?;
     let view = resolved(view)?;
-    let view = if view.dtype == dtype { view } else { cast(&view, dtype)? };
+    // Whole numbers are taken as they are; anything else as the numbers, or the truth, that they are in the dtype.
+    let as_is = view.dtype == dtype || dtype.is_integral(false) && view.dtype.is_integral(true);
+    let view = if as_is { view } else { cast(&view, dtype)? };
     let layout = reduction.spread(&out, &view);
     match dtype {
-        DType::Bool => fold_anywhere::<BoolByte, 32>(&out, &layout, &view, |a, b| a & b)?,
         DType::Half => fold::<f16, 16>(&out, &layout, &view, |a, b| f16::from_f32(a * b).to_f32())?,
         DType::BFloat16 => fold::<bf16, 16>(&out, &layout, &view, |a, b| bf16::from_f32(a * b).to_f32())?,
         DType::Float => fold::<f32, 8>(&out, &layout, &view, |a, b| a * b)?,
         DType::Double => fold::<f64, 4>(&out, &layout, &view, |a, b| a * b)?,
-        DType::ComplexFloat => fold_with::<Complex<f32>, 4>(&out, &layout, &view, false, |a, b| a * b, multiply_tail)?,
-        DType::ComplexDouble => fold_with::<Complex<f64>, 2>(&out, &layout, &view, false, |a, b| a * b, multiply_tail)?,
-        // Products wrap, so they can be narrowed last.
-        _ => {
-            let wide = cast(&view, DType::Long)?;
-            let product = reduction.result(&view, DType::Long)?;
-            fill(&product, Scalar::Int(1))?;
-            let layout = reduction.spread(&product, &wide);
-            fold_anywhere::<i64, 4>(&product, &layout, &wide, i64::wrapping_mul)?;
-            copy_into(&out, &product)?;
-        }
+        DType::ComplexFloat => fold_with::<Complex<f32>, 4>(&out, &layout, &view, |a, b| a * b, multiply_tail)?,
+        DType::ComplexDouble => fold_with::<Complex<f64>, 2>(&out, &layout, &view, |a, b| a * b, multiply_tail)?,
+        // Truth has been cast to, and numbers are narrowed last: products wrap.
+        _ => integers(&out, &reduction, &view, 1, i64::wrapping_mul)?,
     }
     Ok(out)
+}
+
+/// Combines whole numbers, or truth, in 64 bits and in any order; `out` begins with `identity`.
+pub(super) fn integers(
+    out: &View,
+    reduction: &Reduction,
+    view: &View,
+    identity: i64,
+    combine: impl Fn(i64, i64) -> i64 + Sync,
+) -> Result<()> {
+    let wide = if out.dtype == DType::Long { out.clone() } else { reduction.result(view, DType::Long)? };
+    fill(&wide, Scalar::Int(identity))?;
+    let layout = reduction.spread(&wide, view);
+    whole!(view.dtype, S => {
+        let lift = |value: <S as Stored>::Compute| value.to_scalar().to_i64();
+        fold_anywhere::<S, i64, 1>(&wide, &layout, view, lift, combine)?;
+    });
+    if wide.is_same(out) { Ok(()) } else { copy_into(out, &wide) }
 }
 
 /// Tells whether any element is true. No dimensions (`Some(&[])`) means none are reduced, `None` means all are.
@@ -57,7 +94,7 @@ pub fn prod(view: &View, dim: Option<i64>, keepdim: bool, dtype: Option<DType>) 
 /// # Errors
 /// IndexError and RuntimeError for wrong dimensions.
 pub fn any(view: &View, dims: Option<&[i64]>, keepdim: bool) -> Result<View> {
-    truth(view, dims, keepdim, false, |a, b| a | b)
+    truth(view, dims, keepdim, true)
 }
 
 /// Tells whether all elements are true. Dimensions are as for [`any`].
@@ -65,16 +102,11 @@ pub fn any(view: &View, dims: Option<&[i64]>, keepdim: bool) -> Result<View> {
 /// # Errors
 /// IndexError and RuntimeError for wrong dimensions.
 pub fn all(view: &View, dims: Option<&[i64]>, keepdim: bool) -> Result<View> {
-    truth(view, dims, keepdim, true, |a, b| a & b)
+    truth(view, dims, keepdim, false)
 }
 
-fn truth(
-    view: &View,
-    dims: Option<&[i64]>,
-    keepdim: bool,
-    identity: bool,
-    combine: impl Fn(bool, bool) -> bool + Sync,
-) -> Result<View> {
+/// Tells whether any element is true, or, where `wanted` is false, whether none is not.
+fn truth(view: &View, dims: Option<&[i64]>, keepdim: bool, wanted: bool) -> Result<View> {
     // Of uint8, PyTorch makes uint8, for programs older than torch.bool.
     let dtype = if view.dtype == DType::Byte { DType::Byte } else { DType::Bool };
     if dims.is_some_and(<[i64]>::is_empty) {
@@ -82,44 +114,42 @@ fn truth(
     }
     let reduction = Reduction::new(view, dims, keepdim)?;
     let out = reduction.result(view, DType::Bool)?;
-    fill(&out, Scalar::Bool(identity))?;
+    fill(&out, Scalar::Bool(!wanted))?;
     if !view.device().is_meta() && view.numel() > 0 {
-        let view = if view.dtype == DType::Bool { view.clone() } else { cast(view, DType::Bool)? };
-        fold_anywhere::<BoolByte, 32>(&out, &reduction.spread(&out, &view), &view, combine)?;
+        let view = if view.dtype.is_integral(true) { resolved(view)? } else { cast(view, DType::Bool)? };
+        let layout = reduction.spread(&out, &view);
+        whole!(view.dtype, S => {
+            let lift = |value: <S as Stored>::Compute| value.truth();
+            let combine = |a: bool, b: bool| if wanted { a | b } else { a & b };
+            fold_anywhere::<S, BoolByte, 1>(&out, &layout, &view, lift, combine)?;
+        });
     }
     if dtype == DType::Bool { Ok(out) } else { cast(&out, dtype) }
 }
 
 /// The larger, or NaN if there is one.
+#[inline(always)]
 pub(super) fn larger<T: PartialOrd + Copy>(a: T, b: T) -> T {
-    // NaN compares unequal to itself.
-    if b > a || b.partial_cmp(&b).is_none() { b } else { a }
+    // NaN compares unequal to itself. Without a branch this becomes vector instructions.
+    if (b > a) | b.partial_cmp(&b).is_none() { b } else { a }
 }
 
 /// The smaller, or NaN if there is one.
+#[inline(always)]
 pub(super) fn smaller<T: PartialOrd + Copy>(a: T, b: T) -> T {
-    if b < a || b.partial_cmp(&b).is_none() { b } else { a }
+    if (b < a) | b.partial_cmp(&b).is_none() { b } else { a }
 }
 
 /// `out = combine(out, element)` for every element. `V` elements fill a vector: along contiguous runs four vectors are
-/// combined at a time, and then with each other.
+/// combined at a time, and then with each other. `V` is 1 where compilers find vectors by themselves, as in whole numbers
+/// that may meet in any order.
 fn fold<S: Stored, const V: usize>(
     out: &View,
     layout: &Layout,
     view: &View,
     combine: impl Fn(S::Compute, S::Compute) -> S::Compute + Sync,
 ) -> Result<()> {
-    fold_with::<S, V>(out, layout, view, false, &combine, &combine)
-}
-
-/// As [`fold`], for a `combine` to which it is all the same where a run is cut in two: all cores do a long one.
-pub(super) fn fold_anywhere<S: Stored, const V: usize>(
-    out: &View,
-    layout: &Layout,
-    view: &View,
-    combine: impl Fn(S::Compute, S::Compute) -> S::Compute + Sync,
-) -> Result<()> {
-    fold_with::<S, V>(out, layout, view, true, &combine, &combine)
+    fold_with::<S, V>(out, layout, view, &combine, &combine)
 }
 
 /// As [`fold`], with a `combine` of its own for elements that are combined one by one.
@@ -127,22 +157,49 @@ fn fold_with<S: Stored, const V: usize>(
     out: &View,
     layout: &Layout,
     view: &View,
-    anywhere: bool,
     combine: impl Fn(S::Compute, S::Compute) -> S::Compute + Sync,
     combine_tail: impl Fn(S::Compute, S::Compute) -> S::Compute + Sync,
 ) -> Result<()> {
+    run::<S, S, V>(out, layout, view, false, (|value| value, combine, combine_tail))
+}
+
+/// As [`fold`], of what `lift` makes of the elements, for a `combine` to which it is all the same where a run is cut in two:
+/// all cores do a long one.
+pub(super) fn fold_anywhere<S: Stored, R: Stored, const V: usize>(
+    out: &View,
+    layout: &Layout,
+    view: &View,
+    lift: impl Fn(S::Compute) -> R::Compute + Sync,
+    combine: impl Fn(R::Compute, R::Compute) -> R::Compute + Sync,
+) -> Result<()> {
+    run::<S, R, V>(out, layout, view, true, (lift, &combine, &combine))
+}
+
+fn run<S: Stored, R: Stored, const V: usize>(
+    out: &View,
+    layout: &Layout,
+    view: &View,
+    anywhere: bool,
+    (lift, combine, combine_tail): (
+        impl Fn(S::Compute) -> R::Compute + Sync,
+        impl Fn(R::Compute, R::Compute) -> R::Compute + Sync,
+        impl Fn(R::Compute, R::Compute) -> R::Compute + Sync,
+    ),
+) -> Result<()> {
     let view = aligned::<S>(view)?;
     let (out_memory, memory) = (out.memory()?, view.memory()?);
-    let (results, cells) = (out_memory.typed::<S>(), memory.typed::<S>());
-    let fold = Fold { results, memory: &memory, cells, anywhere, combine, combine_tail };
+    let (results, cells) = (out_memory.typed::<R>(), memory.typed::<S>());
+    let fold = Fold { results, memory: &memory, cells, anywhere, lift, combine, combine_tail };
     for_each(layout, &view.layout, &mut |tile| fold.tile::<V>(tile))
 }
 
-struct Fold<'m, S, F, G> {
-    results: &'m [ElementCell<S>],
+/// Elements `S`, what they are lifted to, and results `R`.
+struct Fold<'m, S, R, L, F, G> {
+    results: &'m [ElementCell<R>],
     memory: &'m Memory,
     cells: &'m [ElementCell<S>],
     anywhere: bool,
+    lift: L,
     combine: F,
     combine_tail: G,
 }
@@ -150,23 +207,25 @@ struct Fold<'m, S, F, G> {
 /// The combination of four vectors of elements, lane by lane.
 type Lanes<C, const V: usize> = [[C; V]; 4];
 
-/// The number of steps that memory is prefetched ahead.
-const AHEAD: usize = 16;
+/// The number of rows that memory is prefetched ahead.
+const AHEAD: usize = 4;
 
-impl<S, F, G> Fold<'_, S, F, G>
+impl<S, R, L, F, G> Fold<'_, S, R, L, F, G>
 where
     S: Stored,
-    F: Fn(S::Compute, S::Compute) -> S::Compute + Sync,
-    G: Fn(S::Compute, S::Compute) -> S::Compute + Sync,
+    R: Stored,
+    L: Fn(S::Compute) -> R::Compute + Sync,
+    F: Fn(R::Compute, R::Compute) -> R::Compute + Sync,
+    G: Fn(R::Compute, R::Compute) -> R::Compute + Sync,
 {
-    fn put(&self, to: i64, value: S::Compute) {
+    fn put(&self, to: i64, value: R::Compute) {
         if let Some(cell) = self.results.get(to as usize) {
-            set(cell, S::narrow((self.combine_tail)(get(cell).widen(), value)));
+            set(cell, R::narrow((self.combine_tail)(get(cell).widen(), value)));
         }
     }
 
-    fn value(&self, offset: i64) -> S::Compute {
-        self.cells.get(offset as usize).map(get).unwrap_or_default().widen()
+    fn value(&self, offset: i64) -> R::Compute {
+        (self.lift)(self.cells.get(offset as usize).map(get).unwrap_or_default().widen())
     }
 
     fn tile<const V: usize>(&self, tile: Tile) -> Result<()> {
@@ -203,9 +262,9 @@ where
             let rows = first..height.min(first + batch);
             let result = |j: usize| self.results.get((tile.out + j as i64 * tile.out_stride[1]) as usize);
             let before: Vec<_> = rows.clone().map(|j| result(j).map(get).unwrap_or_default().widen()).collect();
-            let (Fold { anywhere, combine, combine_tail, .. }, work) = (self, width * rows.len());
+            let (Fold { anywhere, lift, combine, combine_tail, .. }, work) = (self, width * rows.len());
             let after = parallel::reading::<S, _>(self.memory, |elements| {
-                let each = Runs { elements, combine, combine_tail };
+                let each = Runs::<S, R, _, _, _> { elements, results: PhantomData, lift, combine, combine_tail };
                 if let [before] = *before {
                     return Ok(vec![vec![each.along::<V>(before, run(first), *anywhere)?]]);
                 }
@@ -217,7 +276,7 @@ where
                 })
             });
             for (j, value) in rows.zip(after.transpose()?.into_iter().flatten().flatten()) {
-                result(j).into_iter().for_each(|cell| set(cell, S::narrow(value)));
+                result(j).into_iter().for_each(|cell| set(cell, R::narrow(value)));
             }
         }
         Ok(())
@@ -228,7 +287,7 @@ where
         let [rows, width] = tile.size;
         let row = |i: usize| tile.input + i as i64 * tile.in_stride[0];
         let whole = width - width % (4 * V);
-        let combine = &self.combine;
+        let (lift, combine) = (&self.lift, &self.combine);
         let sums = parallel::reading::<S, _>(self.memory, |elements| {
             parallel::collect(whole.div_ceil(COLUMNS), whole.saturating_mul(rows), &|k| {
                 let columns = k * COLUMNS..whole.min((k + 1) * COLUMNS);
@@ -236,17 +295,29 @@ where
                     let start = row(i) as usize;
                     elements.get(start + columns.start..start + columns.end).unwrap_or_default()
                 };
-                let mut lanes: Vec<S::Compute> = piece(0).iter().map(|element| element.widen()).collect();
-                for rows in interrupt::pieces(1..rows, columns.len()) {
-                    let rows = rows?;
-                    vectorised(|| rows.for_each(|i| join(&mut lanes, piece(i), combine)));
+                let mut room = Room::NONE;
+                let mut lanes: Vec<_> = valued(piece(0), &mut room).iter().map(|&value| lift(value)).collect();
+                let mut second = Room::NONE;
+                for pair in interrupt::pieces(0..(rows - 1) / 2, 2 * columns.len()) {
+                    for i in pair?.map(|pair| 1 + 2 * pair) {
+                        parallel::prefetch(piece(i + AHEAD));
+                        parallel::prefetch(piece(i + 1 + AHEAD));
+                        let (upper, lower) = (valued(piece(i), &mut room), valued(piece(i + 1), &mut second));
+                        vectorised(|| {
+                            join(&mut lanes, upper, lower, |lane, a, b| combine(combine(lane, lift(a)), lift(b)))
+                        });
+                    }
+                }
+                if rows.is_multiple_of(2) {
+                    let values = valued(piece(rows - 1), &mut room);
+                    vectorised(|| join(&mut lanes, values, values, |lane, value, _| combine(lane, lift(value))));
                 }
                 Ok(lanes)
             })
         });
         let results = self.results.get(tile.out as usize..).unwrap_or_default();
         for (lane, result) in sums.transpose()?.iter().flatten().flatten().zip(results) {
-            set(result, S::narrow(combine(*lane, get(result).widen())));
+            set(result, R::narrow(combine(*lane, get(result).widen())));
         }
         for j in whole as i64..width as i64 {
             for piece in interrupt::pieces(0..rows, 1) {
@@ -258,26 +329,30 @@ where
 }
 
 /// Contiguous runs, for several threads.
-struct Runs<'m, S, F, G> {
+struct Runs<'m, S, R, L, F, G> {
     elements: &'m [S],
+    results: PhantomData<fn(R)>,
+    lift: L,
     combine: F,
     combine_tail: G,
 }
 
-impl<S, F, G> Runs<'_, S, F, G>
+impl<S, R, L, F, G> Runs<'_, S, R, L, F, G>
 where
     S: Stored,
-    F: Fn(S::Compute, S::Compute) -> S::Compute + Sync,
-    G: Fn(S::Compute, S::Compute) -> S::Compute,
+    R: Stored,
+    L: Fn(S::Compute) -> R::Compute + Sync,
+    F: Fn(R::Compute, R::Compute) -> R::Compute + Sync,
+    G: Fn(R::Compute, R::Compute) -> R::Compute + Sync,
 {
     /// `before` combined with a run, if it is long and `shared` by all cores.
-    fn along<const V: usize>(&self, before: S::Compute, run: Range<usize>, shared: bool) -> Result<S::Compute> {
-        let Runs { combine, combine_tail, .. } = self;
+    fn along<const V: usize>(&self, before: R::Compute, run: Range<usize>, shared: bool) -> Result<R::Compute> {
+        let Runs { lift, combine, combine_tail, .. } = self;
         let run = self.elements.get(run).unwrap_or_default();
         let (steps, _) = run.as_chunks::<V>().0.as_chunks::<4>();
         let lanes = if shared && steps.len() > STEPS {
             let parts = parallel::collect(steps.len().div_ceil(STEPS), steps.len() * 4 * V, &|k| {
-                Ok(joined(None, &steps[k * STEPS..steps.len().min((k + 1) * STEPS)], combine))
+                Ok(self.lanes(None, &steps[k * STEPS..steps.len().min((k + 1) * STEPS)]))
             })?;
             parts.into_iter().flatten().reduce(|mut all, lanes| {
                 let pairs = all.iter_mut().flatten().zip(lanes.iter().flatten());
@@ -287,43 +362,77 @@ where
         } else {
             steps.chunks(STEPS).try_fold(None, |lanes, steps| {
                 interrupt::check()?;
-                Ok(joined(lanes, steps, combine))
+                Ok(self.lanes(lanes, steps))
             })?
         };
-        let all = lanes.and_then(|[a, b, c, d]: Lanes<S::Compute, V>| {
+        let all = lanes.and_then(|[a, b, c, d]: Lanes<R::Compute, V>| {
             (0..V).map(|k| combine(combine(a[k], b[k]), combine(c[k], d[k]))).reduce(combine_tail)
         });
-        let rest = run.get(steps.len() * 4 * V..).unwrap_or_default().iter().map(|element| element.widen());
+        let rest = run.get(steps.len() * 4 * V..).unwrap_or_default().iter().map(|element| lift(element.widen()));
         // Every value on the way has been an element of the result.
-        Ok(all.into_iter().chain(rest).fold(before, |so_far, value| S::narrow(combine_tail(so_far, value)).widen()))
+        Ok(all.into_iter().chain(rest).fold(before, |so_far, value| R::narrow(combine_tail(so_far, value)).widen()))
     }
-}
 
-/// Combines as many elements as there are lanes with them.
-#[inline(always)]
-fn join<S: Stored>(lanes: &mut [S::Compute], elements: &[S], combine: impl Fn(S::Compute, S::Compute) -> S::Compute) {
-    for (lane, element) in lanes.iter_mut().zip(elements) {
-        *lane = combine(*lane, element.widen());
-    }
-}
-
-/// `lanes` combined with `steps` of elements; without lanes, the first step begins.
-fn joined<S: Stored, const V: usize>(
-    lanes: Option<Lanes<S::Compute, V>>,
-    steps: &[[[S; V]; 4]],
-    combine: impl Fn(S::Compute, S::Compute) -> S::Compute,
-) -> Option<Lanes<S::Compute, V>> {
-    vectorised(|| {
-        let all = steps;
-        let mut steps = steps.iter();
-        let mut lanes = match lanes {
-            Some(lanes) => lanes,
-            None => steps.next()?.map(|vector| vector.map(S::widen)),
+    /// `lanes` combined with `steps` of elements; without lanes, the first step begins.
+    fn lanes<const V: usize>(
+        &self,
+        mut lanes: Option<Lanes<R::Compute, V>>,
+        steps: &[[[S; V]; 4]],
+    ) -> Option<Lanes<R::Compute, V>> {
+        let Runs { lift, combine, .. } = self;
+        let join_all = |lanes: Option<Lanes<R::Compute, V>>, values: &[S::Compute]| {
+            vectorised(|| {
+                let mut steps = values.as_chunks::<V>().0.as_chunks::<4>().0.iter();
+                let [mut a, mut b, mut c, mut d] = match lanes {
+                    Some(lanes) => lanes,
+                    None => steps.next()?.map(|vector| vector.map(lift)),
+                };
+                if V == 1 {
+                    let rest = steps.as_slice().as_flattened().as_flattened();
+                    a = a.map(|first| rest.iter().map(|&value| lift(value)).fold(first, combine));
+                    return Some([a, b, c, d]);
+                }
+                for [first, second, third, fourth] in steps {
+                    a = joined(a, first, lift, combine);
+                    b = joined(b, second, lift, combine);
+                    c = joined(c, third, lift, combine);
+                    d = joined(d, fourth, lift, combine);
+                }
+                Some([a, b, c, d])
+            })
         };
-        for (i, step) in steps.enumerate() {
-            parallel::prefetch(all.get(i + AHEAD).map(|step| step.as_flattened()).unwrap_or_default());
-            lanes.iter_mut().zip(step).for_each(|(lanes, vector)| join(lanes, vector, &combine));
+        if let Some(values) = S::as_computed(steps.as_flattened().as_flattened()) {
+            return join_all(lanes, values);
         }
-        Some(lanes)
-    })
+        let mut room = Room::NONE;
+        for steps in steps.chunks(BLOCK / (4 * V)) {
+            lanes = join_all(lanes, valued(steps.as_flattened().as_flattened(), &mut room));
+        }
+        lanes
+    }
+}
+
+/// A vector of lanes, each combined with a value. From value to value: lanes that are written to where they lie are not seen
+/// to be one register.
+#[inline(always)]
+fn joined<C: Copy, A: Copy, const V: usize>(
+    lanes: [A; V],
+    values: &[C; V],
+    lift: impl Fn(C) -> A,
+    combine: impl Fn(A, A) -> A,
+) -> [A; V] {
+    let mut joined = lanes;
+    for k in 0..V {
+        joined[k] = combine(lanes[k], lift(values[k]));
+    }
+    joined
+}
+
+/// Combines as many lanes as there are with the values of two rows. Of one row only, a choice between a lane and a value would
+/// become a store that is not always made, which the next load of the lane must wait for.
+#[inline(always)]
+fn join<C: Copy, A: Copy>(lanes: &mut [A], upper: &[C], lower: &[C], combine: impl Fn(A, C, C) -> A) {
+    for (lane, (&upper, &lower)) in lanes.iter_mut().zip(upper.iter().zip(lower)) {
+        *lane = combine(*lane, upper, lower);
+    }
 }

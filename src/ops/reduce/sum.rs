@@ -1,17 +1,18 @@
 //! Sums and means. Floats are added in cascades: short runs first, then runs of runs, four at a time and as many lanes
 //! wide as a vector holds, so that only numbers of similar size meet.
 
+use super::fold::integers;
 use super::tiles::{Tile, for_each};
 use super::{Reduction, aligned, resolved};
 use crate::bail;
 use crate::ops::copy::{cast, copy_into};
-use crate::ops::number::{Number, Stored};
+use crate::ops::number::Stored;
 use crate::ops::pointwise::{Output, check_kernel, classes, div};
 use crate::ops::promote::Operand;
-use crate::tensor::memory::{ElementCell, get, set};
+use crate::tensor::memory::{get, set};
 use crate::tensor::parallel::{self, vectorised};
 use crate::tensor::thresholds::{BATCH, LONG_SUM, PIECE, RESULTS};
-use crate::tensor::{DType, Layout, Result, Scalar, View, dispatch, interrupt};
+use crate::tensor::{DType, Layout, Result, Scalar, View, interrupt};
 use half::{bf16, f16};
 use num_complex::Complex;
 use std::ops::{Add, Range};
@@ -34,13 +35,7 @@ pub fn sum(view: &View, dims: Option<&[i64]>, keepdim: bool, dtype: Option<DType
         // Sums of integers wrap, so they can be narrowed last; truth and floats must be converted first.
         let first = dtype == DType::Bool || !view.dtype.is_integral(true);
         let view = if first { cast(&view, dtype)? } else { view };
-        let total = reduction.result(&view, DType::Long)?;
-        let layout = reduction.spread(&total, &view);
-        dispatch!(view.dtype, S => integers::<S>(&total, &layout, &view))?;
-        if dtype == DType::Long {
-            return Ok(total);
-        }
-        copy_into(&out, &total)?;
+        integers(&out, &reduction, &view, 0, i64::wrapping_add)?;
         return Ok(out);
     }
     let view = if view.dtype == dtype { view } else { cast(&view, dtype)? };
@@ -90,53 +85,6 @@ pub fn mean(view: &View, dims: Option<&[i64]>, keepdim: bool, dtype: Option<DTyp
     if in_float { cast(&mean, asked) } else { Ok(mean) }
 }
 
-/// Adds up whole numbers, in any order.
-fn integers<S: Stored>(out: &View, layout: &Layout, view: &View) -> Result<()> {
-    let (out_memory, memory) = (out.memory()?, view.memory()?);
-    let (sums, cells) = (out_memory.typed::<i64>(), memory.typed::<S>());
-    let value = |cell: &ElementCell<S>| get(cell).widen().to_scalar().to_i64();
-    let add = |to: i64, value: i64| {
-        if let Some(sum) = sums.get(to as usize) {
-            set(sum, get(sum).wrapping_add(value));
-        }
-    };
-    // A piece of a run: where its results and its elements begin, and how many there are.
-    let add_run = |tile: &Tile, to: i64, from: i64, length: usize| {
-        let run = cells.get(from as usize..).unwrap_or_default();
-        match (tile.out_stride[0], tile.in_stride[0]) {
-            (0, 0) => add(to, run.first().map(value).unwrap_or_default().wrapping_mul(length as i64)),
-            (0, 1) => add(to, run.iter().take(length).map(value).fold(0, i64::wrapping_add)),
-            (0, step) => {
-                let values = run.iter().step_by(step as usize).take(length).map(value);
-                add(to, values.fold(0, i64::wrapping_add));
-            }
-            (out_step, 0) => {
-                let one = run.first().map(value).unwrap_or_default();
-                (0..length as i64).for_each(|i| add(to + i * out_step, one));
-            }
-            (out_step, step) => {
-                for (i, cell) in run.iter().step_by(step as usize).take(length).enumerate() {
-                    add(to + i as i64 * out_step, value(cell));
-                }
-            }
-        }
-    };
-    for_each(layout, &view.layout, &mut |tile| {
-        let [width, height] = tile.size;
-        for rows in interrupt::pieces(0..height, width) {
-            for j in rows?.map(|j| j as i64) {
-                let (to, from) = (tile.out + j * tile.out_stride[1], tile.input + j * tile.in_stride[1]);
-                for piece in interrupt::pieces(0..width, 1) {
-                    let piece = piece?;
-                    let start = piece.start as i64;
-                    add_run(&tile, to + start * tile.out_stride[0], from + start * tile.in_stride[0], piece.len());
-                }
-            }
-        }
-        Ok(())
-    })
-}
-
 /// As many values as one vector register holds, each added to by itself.
 type Lanes<C, const V: usize> = [C; V];
 
@@ -152,19 +100,27 @@ fn add_four<C: Copy + Add<Output = C>, const V: usize>(to: &mut [Lanes<C, V>; 4]
     to.iter_mut().zip(from).for_each(|(to, from)| add_lanes(to, from));
 }
 
-/// Adds a vector of elements to lanes; of one with twice as many, the two halves meet first.
+/// Adds a vector of values to lanes; of one with twice as many, the two halves meet first.
 #[inline(always)]
-fn add_vector<S, const V: usize, const W: usize>(lanes: &mut Lanes<S::Compute, V>, vector: &[S; W])
-where
-    S: Stored,
-    S::Compute: Add<Output = S::Compute>,
-{
+fn add_vector<C: Copy + Add<Output = C>, const V: usize, const W: usize>(lanes: &mut Lanes<C, V>, vector: &[C; W]) {
     let (low, high) = vector.split_at(V.min(W));
     if W == V {
-        lanes.iter_mut().zip(low).for_each(|(lane, element)| *lane = *lane + element.widen());
+        lanes.iter_mut().zip(low).for_each(|(lane, &value)| *lane = *lane + value);
     } else {
         let pairs = low.iter().zip(high);
-        lanes.iter_mut().zip(pairs).for_each(|(lane, (low, high))| *lane = *lane + (low.widen() + high.widen()));
+        lanes.iter_mut().zip(pairs).for_each(|(lane, (&low, &high))| *lane = *lane + (low + high));
+    }
+}
+
+/// The values of a few elements: the elements themselves, or in `room`.
+#[inline(always)]
+fn few<'r, S: Stored>(elements: &'r [S], room: &'r mut [S::Compute]) -> &'r [S::Compute] {
+    match S::as_computed(elements) {
+        Some(values) => values,
+        None => {
+            S::widen_all(elements, room);
+            room.get(..elements.len()).unwrap_or_default()
+        }
     }
 }
 
@@ -335,9 +291,11 @@ where
 /// multiple of every `V`, so that nothing meets in another order.
 const STRIP: usize = 64;
 
-/// The number of steps that memory is prefetched ahead, along a run and down columns.
-const AHEAD: usize = 16;
+/// The number of rows that memory is prefetched ahead.
 const AHEAD_ROWS: usize = 4;
+
+/// Steps along a run whose elements are converted together, where they must be.
+const TOGETHER: usize = 4;
 
 /// Some columns of a tile.
 struct Part {
@@ -376,12 +334,13 @@ where
         from: impl Fn(usize) -> i64 + Sync,
     ) -> Result<[Lanes<S::Compute, V>; 4]> {
         four_sums(rows, false, |rows, sums: &mut [Lanes<S::Compute, V>; 4]| {
+            let mut room = [[S::Compute::default(); V]; 4];
             for i in rows {
                 let row =
                     |i: usize| self.cells.get(from(i) as usize..).and_then(|row| row.get(..4 * V)).unwrap_or_default();
                 parallel::prefetch(row(i + AHEAD_ROWS));
-                let row = row(i);
-                sums.iter_mut().zip(row.as_chunks::<V>().0).for_each(|(lanes, vector)| add_vector(lanes, vector));
+                let row = few(row(i), room.as_flattened_mut()).as_chunks::<V>().0;
+                sums.iter_mut().zip(row).for_each(|(lanes, vector)| add_vector(lanes, vector));
             }
         })
     }
@@ -424,7 +383,7 @@ where
                 let lanes = row_sum::<S::Compute, V>(rows, |i, lanes| {
                     let start = from(i, j) as usize;
                     let row = self.cells.get(start..).and_then(|row| row.first_chunk::<V>());
-                    row.into_iter().for_each(|vector| add_vector(lanes, vector));
+                    row.into_iter().for_each(|vector| add_vector(lanes, &vector.map(S::widen)));
                 })?;
                 sums.extend(lanes.iter().enumerate().map(|(k, &value)| (to(j + k), value)));
                 j += V;
@@ -459,13 +418,15 @@ where
         let (vectors, rest) = self.cells.get(start..start + length).unwrap_or_default().as_chunks::<W>();
         let (fours, odd) = vectors.as_chunks::<4>();
         let sums = four_sums::<S::Compute, V>(fours.len(), shared, |steps, sums| {
-            for i in steps {
-                let Some(four) = fours.get(i) else { break };
-                parallel::prefetch(fours.get(i + AHEAD).map(|four| four.as_flattened()).unwrap_or_default());
-                sums.iter_mut().zip(four).for_each(|(lanes, vector)| add_vector(lanes, vector));
+            let mut room = [[[S::Compute::default(); W]; 4]; TOGETHER];
+            for fours in fours.get(steps).unwrap_or_default().chunks(TOGETHER) {
+                let values = few(fours.as_flattened().as_flattened(), room.as_flattened_mut().as_flattened_mut());
+                for four in values.as_chunks::<W>().0.as_chunks::<4>().0 {
+                    sums.iter_mut().zip(four).for_each(|(lanes, vector)| add_vector(lanes, vector));
+                }
             }
         })?;
-        let lanes = total_of(sums, |total| odd.iter().for_each(|vector| add_vector(total, vector)));
+        let lanes = total_of(sums, |total| odd.iter().for_each(|vector| add_vector(total, &vector.map(S::widen))));
         let rest = rest.iter().map(|element| element.widen());
         Ok(rest.chain(lanes).fold(S::Compute::default(), |total, value| total + value))
     }

@@ -1,0 +1,231 @@
+//! Threads that help a loop. The first loop that wants one starts it; between loops it sleeps, so that the next need not wait
+//! for a thread to be made. Nobody waits for a helper that has not come: the loop's own thread goes on, and who comes too
+//! late finds the work done.
+
+use std::any::Any;
+use std::hint::spin_loop;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+
+/// Work that may be joined by calling it, from as many threads as there are seats.
+type Work<'a> = dyn Fn() + Sync + 'a;
+
+/// The loops that want help, and those who give it.
+struct Crew {
+    state: Mutex<State>,
+    /// Told when there are seats.
+    wanted: Condvar,
+    /// Told when the last helper has left a loop.
+    done: Condvar,
+    /// Seats that nobody has taken, and how often a helper has left a loop, to be seen without the lock.
+    seats: AtomicUsize,
+    departures: AtomicUsize,
+}
+
+struct State {
+    loops: Vec<Loop>,
+    /// The number of helpers there are, and of those that sleep.
+    helpers: usize,
+    idle: usize,
+    next: usize,
+}
+
+struct Loop {
+    id: usize,
+    /// Valid as long as the loop stands in the list.
+    work: &'static Work<'static>,
+    seats: usize,
+    helping: usize,
+    panic: Option<Box<dyn Any + Send>>,
+}
+
+static CREW: Crew = Crew {
+    state: Mutex::new(State { loops: Vec::new(), helpers: 0, idle: 0, next: 0 }),
+    wanted: Condvar::new(),
+    done: Condvar::new(),
+    seats: AtomicUsize::new(0),
+    departures: AtomicUsize::new(0),
+};
+
+/// Looks that a thread takes before it sleeps: some ten microseconds' worth, less than it takes to wake up.
+const LOOKS: usize = 1 << 10;
+
+/// Calls `work` on this thread, and meanwhile on up to `helpers` others. Returns when all that have begun have ended.
+///
+/// # Panics
+/// If `work` does, on whichever thread.
+pub(super) fn with_help(helpers: usize, work: &Work) {
+    let _leaves_nobody = Membership(CREW.join(helpers, work));
+    work();
+}
+
+/// A loop's place in the list, which it leaves even if its own thread panics.
+struct Membership(usize);
+
+impl Drop for Membership {
+    fn drop(&mut self) {
+        let panic = CREW.leave(self.0);
+        if let Some(panic) = panic
+            && !thread::panicking()
+        {
+            resume_unwind(panic);
+        }
+    }
+}
+
+impl Crew {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Enters a loop into the list, and wakes or starts helpers for it. Without another thread the work is done all the same.
+    fn join(&'static self, seats: usize, work: &Work) -> usize {
+        // SAFETY: only the lifetime changes. The loop leaves the list, and waits for all who help it, before the caller of
+        // `with_help` gets back what `work` borrows (`Membership`).
+        let work = unsafe { std::mem::transmute::<&Work<'_>, &'static Work<'static>>(work) };
+        let mut state = self.state();
+        let id = state.next;
+        state.next = state.next.wrapping_add(1);
+        state.loops.push(Loop { id, work, seats, helping: 0, panic: None });
+        self.seats.fetch_add(seats, Ordering::Release);
+        let open: usize = state.loops.iter().map(|each| each.seats + each.helping).sum();
+        while state.helpers < open && thread::Builder::new().spawn(|| self.help()).is_ok() {
+            state.helpers += 1;
+        }
+        let sleeping = state.idle;
+        drop(state);
+        (0..seats.min(sleeping)).for_each(|_| self.wanted.notify_one());
+        id
+    }
+
+    /// Takes a loop off the list once nobody works on it any more.
+    fn leave(&self, id: usize) -> Option<Box<dyn Any + Send>> {
+        let mut state = self.state();
+        if let Some(own) = state.loops.iter_mut().find(|each| each.id == id) {
+            self.seats.fetch_sub(std::mem::take(&mut own.seats), Ordering::Release);
+        }
+        loop {
+            let place = state.loops.iter().position(|each| each.id == id)?;
+            if state.loops.get(place).is_some_and(|own| own.helping == 0) {
+                return state.loops.swap_remove(place).panic;
+            }
+            let before = self.departures.load(Ordering::Acquire);
+            drop(state);
+            let left = looking(|| self.departures.load(Ordering::Acquire) != before);
+            state = self.state();
+            if !left && state.loops.iter().any(|each| each.id == id && each.helping > 0) {
+                state = self.done.wait(state).unwrap_or_else(PoisonError::into_inner);
+            }
+        }
+    }
+
+    /// What a helper does all its life.
+    fn help(&self) {
+        loop {
+            let (id, work) = self.seat();
+            let panic = catch_unwind(AssertUnwindSafe(work)).err();
+            let mut state = self.state();
+            if let Some(joined) = state.loops.iter_mut().find(|each| each.id == id) {
+                joined.helping -= 1;
+                joined.panic = joined.panic.take().or(panic);
+                self.departures.fetch_add(1, Ordering::Release);
+                if joined.helping == 0 {
+                    self.done.notify_all();
+                }
+            }
+        }
+    }
+
+    /// Waits for a seat, and takes it.
+    fn seat(&self) -> (usize, &'static Work<'static>) {
+        looking(|| self.seats.load(Ordering::Acquire) > 0);
+        let mut state = self.state();
+        loop {
+            if let Some(open) = state.loops.iter_mut().find(|each| each.seats > 0) {
+                open.seats -= 1;
+                open.helping += 1;
+                self.seats.fetch_sub(1, Ordering::Release);
+                return (open.id, open.work);
+            }
+            state.idle += 1;
+            state = self.wanted.wait(state).unwrap_or_else(PoisonError::into_inner);
+            state.idle -= 1;
+        }
+    }
+}
+
+/// Looks for a while whether something has come, and returns whether it has.
+fn looking(come: impl Fn() -> bool) -> bool {
+    (0..LOOKS).any(|_| {
+        spin_loop();
+        come()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Barrier;
+
+    #[test]
+    fn as_many_help_as_may() {
+        for helpers in [0, 1, 3] {
+            // Nobody passes before all are there.
+            let (all, calls) = (Barrier::new(helpers + 1), AtomicUsize::new(0));
+            with_help(helpers, &|| {
+                all.wait();
+                calls.fetch_add(1, Ordering::Relaxed);
+            });
+            assert_eq!(calls.into_inner(), helpers + 1);
+        }
+    }
+
+    #[test]
+    fn a_helper_can_be_helped() {
+        let calls = AtomicUsize::new(0);
+        let both = Barrier::new(2);
+        with_help(1, &|| {
+            both.wait();
+            let inner = Barrier::new(2);
+            with_help(1, &|| {
+                inner.wait();
+                calls.fetch_add(1, Ordering::Relaxed);
+            });
+        });
+        assert_eq!(calls.into_inner(), 4);
+    }
+
+    #[test]
+    fn nobody_is_left_behind() {
+        let calls = AtomicUsize::new(0);
+        for _ in 0..10_000 {
+            let here = AtomicUsize::new(0);
+            with_help(2, &|| {
+                here.fetch_add(1, Ordering::Relaxed);
+                calls.fetch_add(1, Ordering::Relaxed);
+                here.fetch_sub(1, Ordering::Relaxed);
+            });
+            assert_eq!(here.into_inner(), 0);
+        }
+        assert!((10_000..=30_000).contains(&calls.into_inner()));
+    }
+
+    #[test]
+    fn a_panic_of_a_helper_is_the_loops_own() {
+        let (both, first) = (Barrier::new(2), thread::current().id());
+        let panics = catch_unwind(AssertUnwindSafe(|| {
+            with_help(1, &|| {
+                both.wait();
+                assert!(thread::current().id() == first, "a helper panics");
+            });
+        }));
+        assert!(panics.is_err());
+        // And it helps again.
+        let both = Barrier::new(2);
+        with_help(1, &|| {
+            both.wait();
+        });
+    }
+}

@@ -1,0 +1,125 @@
+//! Work cut into pieces, for all cores. It knows numbers of elements, no memory.
+
+use super::helpers::with_help;
+use super::vectors::{set_width, width};
+use crate::tensor::error::Result;
+use crate::tensor::error::Told;
+use crate::tensor::interrupt;
+use crate::tensor::limits;
+use crate::tensor::thresholds::{PART, THREAD};
+use std::cell::Cell;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, OnceLock, PoisonError};
+use std::thread;
+
+thread_local! {
+    /// The number of threads the loops of this thread may use; 0 for as many as there are cores.
+    static CORES: Cell<usize> = const { Cell::new(0) };
+}
+
+/// Sets how many threads the loops that this thread starts may use; 0 for as many as there are cores. No result depends
+/// on it.
+pub fn set_cores(cores: usize) {
+    CORES.set(cores);
+}
+
+/// Returns the number of threads a loop may use.
+pub fn cores() -> usize {
+    static MACHINE: OnceLock<usize> = OnceLock::new();
+    match CORES.get() {
+        0 => *MACHINE.get_or_init(|| thread::available_parallelism().map_or(1, usize::from)),
+        cores => cores,
+    }
+}
+
+/// Calls `body` once for every number below `count`, in no certain order, on as many cores as `work` elements are worth.
+/// Stops early at an error or at Ctrl-C.
+///
+/// # Errors
+/// The first error of `body`; KeyboardInterrupt.
+pub fn tasks(count: usize, work: usize, body: &(dyn Fn(usize) -> Result<()> + Sync)) -> Result<()> {
+    let task = |index: usize| interrupt::check().and_then(|()| body(index));
+    let threads = if work < 2 * THREAD { 1 } else { cores().min(work / THREAD).min(count) };
+    if threads <= 1 {
+        return (0..count).try_for_each(task);
+    }
+    let (flag, width) = (interrupt::flag(), width());
+    let next = AtomicUsize::new(0);
+    // Of several errors the first: numbers are given out in order, so all below one that failed are being worked on.
+    let failure: Mutex<Option<(usize, Told)>> = Mutex::new(None);
+    let run = || {
+        loop {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            if index >= count {
+                return;
+            }
+            if let Err(error) = task(index) {
+                next.store(count, Ordering::Relaxed);
+                let mut failure = failure.lock().unwrap_or_else(PoisonError::into_inner);
+                if failure.as_ref().is_none_or(|(first, _)| index < *first) {
+                    *failure = Some((index, Told::of(error)));
+                }
+            }
+        }
+    };
+    with_help(threads - 1, &|| {
+        interrupt::watch(&flag);
+        set_width(width);
+        run();
+    });
+    failure.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), |(_, error)| Err(error.error()))
+}
+
+/// Collects the results of `body` for every number below `count`, computed as [`tasks`] does.
+///
+/// # Errors
+/// As [`tasks`].
+pub fn collect<T: Send>(count: usize, work: usize, body: &(dyn Fn(usize) -> Result<T> + Sync)) -> Result<Vec<T>> {
+    // A tensor that shows one element without end has as many parts: room for all of them is not asked for at once.
+    let results: Mutex<Vec<(usize, T)>> = Mutex::new(Vec::with_capacity(count.min(1 << 16)));
+    tasks(count, work, &|index| {
+        let result = body(index)?;
+        limits::push(&mut results.lock().unwrap_or_else(PoisonError::into_inner), (index, result))
+    })?;
+    let results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let mut slots = limits::vector(results.len())?;
+    slots.resize_with(results.len(), || None);
+    for (index, result) in results {
+        if let Some(slot) = slots.get_mut(index) {
+            *slot = Some(result);
+        }
+    }
+    Ok(slots.into_iter().flatten().collect())
+}
+
+/// Calls `body` for parts of a slice, each with the place it begins at, on all cores if it is long. Parts have a multiple of
+/// `unit` elements, but for the last where the slice has none.
+///
+/// # Errors
+/// As [`tasks`].
+pub fn parts<T: Send>(
+    slice: &mut [T],
+    unit: usize,
+    body: &(dyn Fn(usize, &mut [T]) -> Result<()> + Sync),
+) -> Result<()> {
+    let (length, unit) = (slice.len(), unit.max(1));
+    let size = (PART / size_of::<T>().max(1) / unit).max(1).saturating_mul(unit);
+    parts_of(slice, size, length, body)
+}
+
+/// As [`parts`], for parts of so many elements and for `work` that is not their number.
+///
+/// # Errors
+/// As [`tasks`].
+pub fn parts_of<T: Send>(
+    slice: &mut [T],
+    size: usize,
+    work: usize,
+    body: &(dyn Fn(usize, &mut [T]) -> Result<()> + Sync),
+) -> Result<()> {
+    let parts: Vec<Mutex<&mut [T]>> = slice.chunks_mut(size).map(Mutex::new).collect();
+    tasks(parts.len(), work, &|k| match parts.get(k) {
+        Some(part) => body(k * size, &mut part.lock().unwrap_or_else(PoisonError::into_inner)),
+        None => Ok(()),
+    })
+}

@@ -1,0 +1,210 @@
+//! Instructions that the processor at hand has: loops compiled for its widest vectors, and what no loop becomes by itself:
+//! conversions of half precision, memory asked for ahead, and memory written past the caches.
+
+use crate::tensor::memory::Plain;
+use half::f16;
+use std::cell::Cell;
+
+thread_local! {
+    /// The widest vectors, in bits, that kernels of this thread may use; 0 for the widest there are.
+    static WIDTH: Cell<usize> = const { Cell::new(0) };
+    /// The widest that they do use; 0 before anyone has looked.
+    static USABLE: Cell<usize> = const { Cell::new(0) };
+}
+
+/// Sets the widest vectors, in bits, that kernels of this thread may use; 0 for the widest there are. No result depends on
+/// it.
+pub fn set_width(bits: usize) {
+    WIDTH.set(bits);
+    USABLE.set(0);
+}
+
+/// Returns what [`set_width`] has set.
+pub(super) fn width() -> usize {
+    WIDTH.get()
+}
+
+/// Runs `body` compiled for the widest vectors that the processor has. The results are the same either way; a loop is
+/// worth it that becomes vector instructions, and is inlined here.
+#[inline(always)]
+pub fn vectorised<R>(body: impl FnOnce() -> R) -> R {
+    struct Plain<F>(F);
+    impl<R, F: FnOnce() -> R> Kernel for Plain<F> {
+        type Output = R;
+        #[inline(always)]
+        fn run(self, _fuses: bool) -> R {
+            (self.0)()
+        }
+    }
+    vectorised_kernel(Plain(body))
+}
+
+/// A loop that wants to know the processor, or is so large that the compiler would not inline a closure of it.
+pub trait Kernel {
+    type Output;
+    /// Must be marked `inline(always)`. `fuses` tells whether `mul_add` is one instruction, not a function call.
+    fn run(self, fuses: bool) -> Self::Output;
+}
+
+/// As [`vectorised`], for a [`Kernel`].
+#[inline(always)]
+pub fn vectorised_kernel<K: Kernel>(kernel: K) -> K::Output {
+    #[cfg(target_arch = "x86_64")]
+    {
+        #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512cd,avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt")]
+        fn by_512_bits<K: Kernel>(kernel: K) -> K::Output {
+            kernel.run(true)
+        }
+        #[target_feature(enable = "avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt")]
+        fn by_256_bits<K: Kernel>(kernel: K) -> K::Output {
+            kernel.run(true)
+        }
+        match usable() {
+            // SAFETY: `first_look` found these instructions.
+            512 => return unsafe { by_512_bits(kernel) },
+            // SAFETY: as above.
+            256 => return unsafe { by_256_bits(kernel) },
+            _ => {}
+        }
+    }
+    kernel.run(false)
+}
+
+/// The width of the widest vectors that this thread uses, as far as the processor has them.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+fn usable() -> usize {
+    let usable = USABLE.get();
+    if usable > 0 { usable } else { first_look() }
+}
+
+/// The width of the widest vectors that the processor has, with all instructions that [`vectorised`] wants for them.
+#[cfg(target_arch = "x86_64")]
+#[cold]
+fn first_look() -> usize {
+    macro_rules! all {
+        ($($feature:tt)*) => { true $(&& std::arch::is_x86_feature_detected!($feature))* };
+    }
+    let half = all!("avx2" "fma" "f16c" "bmi1" "bmi2" "lzcnt" "popcnt");
+    let machine = match half && all!("avx512f" "avx512bw" "avx512dq" "avx512vl" "avx512cd") {
+        true => 512,
+        false if half => 256,
+        false => 128,
+    };
+    let usable = if width() == 0 { machine } else { machine.min(width()) };
+    USABLE.set(usable);
+    usable
+}
+
+/// Asks for elements that a loop will want soon. Processors look ahead by themselves, but not beyond the page they are in.
+#[inline(always)]
+pub fn prefetch<T: Plain>(elements: &[T]) {
+    prefetch_bytes(elements.as_ptr().cast(), size_of_val(elements));
+}
+
+/// As [`prefetch`]; there need not be anything.
+#[inline(always)]
+pub(super) fn prefetch_bytes(from: *const u8, nbytes: usize) {
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (from, nbytes);
+    #[cfg(target_arch = "x86_64")]
+    for line in (0..nbytes).step_by(64) {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: a hint reads nothing, and no address is wrong for it.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(from.wrapping_add(line).cast()) };
+    }
+}
+
+/// Copies a slice to one of the same length past the caches, where that is possible: long results are written faster if the
+/// memory beneath need not be read first. [`written`] must follow before another thread looks at them.
+pub fn stream<T: Plain>(from: &[T], to: &mut [T]) {
+    #[cfg(target_arch = "x86_64")]
+    if usable() > 128 && size_of_val(from) == size_of_val(to) {
+        // SAFETY: both have as many bytes, and a mutable slice shares none with another; `usable` found AVX.
+        return unsafe { stream_bytes(from.as_ptr().cast(), to.as_mut_ptr().cast(), size_of_val(from)) };
+    }
+    to.copy_from_slice(from);
+}
+
+/// As [`stream`], for bytes.
+///
+/// # Safety
+/// `nbytes` bytes can be read from one address and written to the other, the two share none, and the processor has AVX.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx")]
+pub(super) unsafe fn stream_bytes(from: *const u8, to: *mut u8, nbytes: usize) {
+    use std::arch::x86_64::{__m256i, _mm256_loadu_si256, _mm256_stream_si256};
+    const LINE: usize = 64;
+    const VECTOR: usize = size_of::<__m256i>();
+    // Whole lines in between; what is left at the ends is copied as ever.
+    let head = to.align_offset(LINE).min(nbytes);
+    let lines = (nbytes - head) / LINE * LINE;
+    // SAFETY: head, lines and tail are the `nbytes` bytes that the caller names; lines begin where a vector may be streamed.
+    unsafe {
+        std::ptr::copy_nonoverlapping(from, to, head);
+        for at in (head..head + lines).step_by(VECTOR) {
+            _mm256_stream_si256(to.add(at).cast(), _mm256_loadu_si256(from.add(at).cast()));
+        }
+        let tail = head + lines;
+        std::ptr::copy_nonoverlapping(from.add(tail), to.add(tail), nbytes - tail);
+    }
+}
+
+/// Makes what this thread has streamed visible before what it does next.
+pub(super) fn written() {
+    // SAFETY: every processor of this kind has the instruction.
+    #[cfg(target_arch = "x86_64")]
+    unsafe {
+        std::arch::x86_64::_mm_sfence();
+    }
+}
+
+/// Converts to single precision as many numbers, from the first on, as the processor has instructions for, and returns how
+/// many that are.
+pub fn singles(from: &[f16], to: &mut [f32]) -> usize {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{_mm_loadu_si128, _mm256_cvtph_ps, _mm256_storeu_ps};
+        #[target_feature(enable = "avx,f16c")]
+        fn convert(from: &[f16], to: &mut [f32]) -> usize {
+            let ((from, _), (to, _)) = (from.as_chunks::<8>(), to.as_chunks_mut::<8>());
+            for (from, to) in from.iter().zip(&mut *to) {
+                // SAFETY: eight numbers are read and written.
+                unsafe { _mm256_storeu_ps(to.as_mut_ptr(), _mm256_cvtph_ps(_mm_loadu_si128(from.as_ptr().cast()))) }
+            }
+            8 * from.len().min(to.len())
+        }
+        if usable() > 128 {
+            // SAFETY: `usable` found F16C.
+            return unsafe { convert(from, to) };
+        }
+    }
+    let _ = (from, to);
+    0
+}
+
+/// As [`singles`], to half precision: to the nearest number, of two the even one.
+pub fn halves(from: &[f32], to: &mut [f16]) -> usize {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{_MM_FROUND_TO_NEAREST_INT, _mm_storeu_si128, _mm256_cvtps_ph, _mm256_loadu_ps};
+        #[target_feature(enable = "avx,f16c")]
+        fn convert(from: &[f32], to: &mut [f16]) -> usize {
+            let ((from, _), (to, _)) = (from.as_chunks::<8>(), to.as_chunks_mut::<8>());
+            for (from, to) in from.iter().zip(&mut *to) {
+                // SAFETY: eight numbers are read and written.
+                unsafe {
+                    let halves = _mm256_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(_mm256_loadu_ps(from.as_ptr()));
+                    _mm_storeu_si128(to.as_mut_ptr().cast(), halves);
+                }
+            }
+            8 * from.len().min(to.len())
+        }
+        if usable() > 128 {
+            // SAFETY: `usable` found F16C.
+            return unsafe { convert(from, to) };
+        }
+    }
+    let _ = (from, to);
+    0
+}
