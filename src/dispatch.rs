@@ -11,6 +11,7 @@ pub mod tree;
 use crate::autograd;
 use crate::bail;
 use crate::call::bind::{Arguments, Bound, Parser};
+use crate::call::plain::{self, Argument};
 use crate::call::registry::{Function, Overloads, Receiver};
 use crate::call::signature::{Kind, name_in};
 use crate::call::{BELOW, Call, Role, State, as_tensor, wants_grad};
@@ -28,6 +29,19 @@ pub fn call(state: &State, overloads: &Overloads, receiver: Option<&Value>, argu
     let chosen = overloads.bind(receiver, arguments, &mut args)?;
     let Some(function) = overloads.functions.get(chosen) else { bail!(TypeError, "no such overload") };
     invoke(function, &mut Call::of(state, function, args))
+}
+
+/// Calls a method of a tensor whose arguments are plain; `None` for any other call, which [`call`] knows how to make.
+#[inline]
+pub fn plainly<A: Argument>(state: &State, methods: &Overloads, this: Tensor, given: &[A]) -> Option<Result<Value>> {
+    if !methods.is_parsed_by_torch() {
+        return None;
+    }
+    // The call is made before it is known which overload it is of, so that its arguments need not move.
+    let mut call = Call::of(state, methods.functions.first()?, Bound::new());
+    let function = plain::bind(&methods.functions, this, given, &mut call.args)?;
+    call.signature = &function.signature;
+    Some(invoke(function, &mut call))
 }
 
 /// The error for a method of a class that is called without an object of that class.

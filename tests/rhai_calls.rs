@@ -3,7 +3,7 @@
 
 use std::process::Command;
 use std::thread;
-use tensorsh::call::Receiver;
+use tensorsh::call::{Kind, Receiver};
 use tensorsh::library::registry;
 use tensorsh::session::{Language, Session, SessionOptions};
 
@@ -98,6 +98,80 @@ fn different_when_bare(names: &[&str]) -> Vec<String> {
         }
     }
     different
+}
+
+/// Makes a value of each class that has attributes, and the module that has more.
+const OWNERS: &str = "let x = torch.tensor([[1.5, -2.0], [0.5, 3.0]]); let z = x.to(complex64); let n = x > 0; \
+    let w = torch.ones(2, 2, 2, #{requires_grad: true}); let y = w * 2; let p = x.to_sparse(); \
+    let q = torch.quantize_per_tensor(x, 0.5, 0, torch.quint8); let s = x.untyped_storage(); let u = x.storage(); \
+    let d = torch.float32; let v = torch.device(\"cpu\"); let g = torch.Generator(); let e = x.shape; ";
+
+/// The engine knows the attributes that a text spells out, and asks for a subscript of text for any other.
+#[test]
+fn an_attribute_is_the_subscript_of_its_name() {
+    let different = on_large_stack(|| {
+        let classes =
+            [Kind::Tensor, Kind::UntypedStorage, Kind::TypedStorage, Kind::DType, Kind::Device, Kind::Generator];
+        let mut names: Vec<_> = classes.iter().flat_map(|class| registry().names(Receiver::Class(*class))).collect();
+        names.retain(|name| !registry().attributes_of(name).is_empty());
+        names.extend(["int64", "strided", "Tensor", "inf", "shap"]);
+        names.sort_unstable();
+        names.dedup();
+        assert!(names.len() > 40, "{}", names.len());
+        let mut different = Vec::new();
+        let mut session = Session::new(SessionOptions::default());
+        assert!(session.eval(Language::Rhai, OWNERS).error.is_none());
+        for owner in ["x", "z", "n", "w", "y", "p", "q", "s", "u", "d", "v", "g", "e", "torch"] {
+            for name in &names {
+                let wanted = answer(&mut session, &format!("{owner}[\"{name}\"]"));
+                for read in [format!("{owner}.{name}"), format!("let f = || {owner}.{name}; f.call()")] {
+                    // A closure shares what it takes with the variable.
+                    let got = answer(&mut session, &read);
+                    if got != wanted {
+                        different.push(format!("{read}\n    as subscript: {wanted:?}\n    as attribute: {got:?}"));
+                    }
+                }
+            }
+        }
+        different
+    });
+    assert!(different.is_empty(), "{} differ\n{}", different.len(), different.join("\n"));
+}
+
+/// What PyTorch shows.
+const CHANGED: &str = "\
+tensor([[0., 0.],
+        [0., 0.]])
+tensor([[5., 5.],
+        [3., 7.]], requires_grad=True)
+tensor([[3., 3.],
+        [1., 1.]])
+tensor([[9., 9.],
+        [9., 9.]])
+tensor([[19.,  9.],
+        [ 9.,  9.]])
+";
+
+/// What is read by an attribute is the very thing: changes of it are not lost, and nothing is written that was not.
+#[test]
+fn what_is_behind_an_attribute_can_be_changed() {
+    let told = on_large_stack(|| {
+        let mut session = Session::new(SessionOptions::default());
+        let mut told = String::new();
+        for line in [
+            "let w = torch.ones(2, 2, #{requires_grad: true}); (w * w).sum().backward(); w.grad.zero_(); print(w.grad);",
+            "w.data[0] = 5.0; w.data[1][1] = 7.0; w.data.T[0][1] += 2.0; print(w);",
+            "w.grad += 1; w.grad[0] *= 3; print(w.grad);",
+            "let f = || { w.grad.fill_(9); w.grad }; print(f.call());",
+            "for i in 0..20 { w.shape; w.grad[0][0] = i; } print(w.grad);",
+        ] {
+            let outcome = session.eval(Language::Rhai, line);
+            told += &outcome.text;
+            told += &outcome.error.map_or(String::new(), |error| format!("{}: {}\n", error.kind, error.message));
+        }
+        told
+    });
+    assert_eq!(told, CHANGED);
 }
 
 #[test]

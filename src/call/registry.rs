@@ -9,6 +9,7 @@ use crate::tensor::Result;
 use crate::value::{Keywords, Value};
 use smallvec::SmallVec;
 use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::OnceLock;
 
 /// A row with its parsed signature.
@@ -148,9 +149,29 @@ impl Family {
     }
 }
 
+/// Hashes names. The table's keys are its own, so nobody can choose them to meet in one place, and most are shorter than
+/// what the usual hash does before it looks at them (FNV-1a).
+struct NameHasher(u64);
+
+impl Default for NameHasher {
+    fn default() -> NameHasher {
+        NameHasher(0xcbf2_9ce4_8422_2325)
+    }
+}
+
+impl Hasher for NameHasher {
+    fn write(&mut self, bytes: &[u8]) {
+        self.0 = bytes.iter().fold(self.0, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3));
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
+
 /// The table by name.
 pub struct Registry {
-    names: HashMap<&'static str, Entry>,
+    names: HashMap<&'static str, Entry, BuildHasherDefault<NameHasher>>,
     /// How a value is called, for those below who are given functions.
     pub call: CallValue,
     pub methods: Methods,
@@ -205,10 +226,19 @@ pub fn bare_name(key: &str) -> &str {
     split(name_in(key.split('(').next().unwrap_or_default())).1
 }
 
+/// The attributes of one name, with the class of each.
+pub type Attributes = [(Kind, Function)];
+
+/// The attribute that a class has, of those by one name.
+#[inline]
+pub fn of_class(attributes: &Attributes, kind: Kind) -> Option<&Function> {
+    attributes.iter().find(|(known, _)| *known == kind).map(|(_, function)| function)
+}
+
 impl Registry {
     /// The rows by name.
     pub fn new(rows: impl Iterator<Item = &'static Row>, call: CallValue, methods: Methods) -> Registry {
-        let mut names: HashMap<&'static str, Entry> = HashMap::new();
+        let mut names: HashMap<&'static str, Entry, _> = HashMap::default();
         for row in rows {
             names.entry(bare_name(row.signature)).or_default().rows.push(row);
         }
@@ -268,12 +298,18 @@ impl Registry {
     }
 
     pub fn attribute(&self, name: &str, kind: Kind) -> Option<&Function> {
-        self.attributes_of(name).iter().find(|(k, _)| *k == kind).map(|(_, f)| f)
+        of_class(self.attributes_of(name), kind)
     }
 
     /// The attribute of this name in each class that has one.
-    pub fn attributes_of(&self, name: &str) -> &[(Kind, Function)] {
+    pub fn attributes_of(&self, name: &str) -> &Attributes {
         self.named(name).map_or(&[], |named| named.attributes.as_slice())
+    }
+
+    /// Those of them that are the first thing which a value has under their name, and can be read before anything else is
+    /// looked for.
+    pub fn plain_attributes_of(&self, name: &str) -> &Attributes {
+        if name.starts_with("__") { &[] } else { self.attributes_of(name) }
     }
 
     pub fn setter(&self, name: &str, kind: Kind) -> Option<&Function> {

@@ -11,10 +11,11 @@ const RESERVE: usize = 1 << 20;
 const USUAL: usize = 1 << 21;
 
 thread_local! {
-    /// The address where the stack was noted, and how much of it there is from there on.
+    /// The address where the stack was noted, and how much of it calls may use from there on.
     static STACK: Cell<Option<(usize, usize)>> = const { Cell::new(None) };
 }
 
+#[inline]
 fn here() -> usize {
     let local = 0u8;
     std::ptr::from_ref(&local) as usize
@@ -22,18 +23,22 @@ fn here() -> usize {
 
 /// Says how large the stack of this thread is.
 pub fn note(size: usize) {
-    STACK.set(Some((here(), size)));
+    noted(size);
+}
+
+#[cold]
+fn noted(size: usize) -> (usize, usize) {
+    let stack = (here(), size.saturating_sub(RESERVE).max(size / 2));
+    STACK.set(Some(stack));
+    stack
 }
 
 /// Returns whether there is room for another call.
+#[inline]
 pub fn has_room() -> bool {
-    let (start, size) = STACK.get().unwrap_or_else(|| {
-        let noted = (here(), USUAL);
-        STACK.set(Some(noted));
-        noted
-    });
+    let (start, room) = STACK.get().unwrap_or_else(|| noted(USUAL));
     let used = start.abs_diff(here());
-    used < size.saturating_sub(RESERVE).max(size / 2) && System::has_room_for_calls(used)
+    used < room && System::has_room_for_calls(used)
 }
 
 /// Refuses to go deeper when there is no room for it.

@@ -1,8 +1,10 @@
 //! Attributes of every value by their names: read, set and deleted. What an object answers itself, only it knows.
 
 use super::{calling, named_tuples};
+use crate::call::bind::Bound;
 use crate::call::extras::Extras;
-use crate::call::{Call, Kind, LIBRARY, Receiver, State, suggest};
+use crate::call::registry::{Attributes, of_class};
+use crate::call::{Call, Function, Kind, LIBRARY, Receiver, State, suggest};
 use crate::dispatch::invoke;
 use crate::functions;
 use crate::tensor::{Error, Result};
@@ -55,7 +57,7 @@ pub fn attribute(state: &State, value: &Value, name: &str) -> Result<Value> {
         _ => {
             let kind = Kind::of(value).ok_or_else(missing)?;
             if let Some(function) = state.registry.attribute(name, kind) {
-                return invoke(function, &mut Call::of(state, function, [value.clone()].into_iter().collect()));
+                return read(state, function, value);
             }
             if let Some(extra) = state.extras.get(value, name) {
                 return Ok(extra);
@@ -70,6 +72,21 @@ pub fn attribute(state: &State, value: &Value, name: &str) -> Result<Value> {
             Ok(Value::Function(format!("{class}.{name}").into()))
         }
     }
+}
+
+/// The attribute that a row of the table is, of a value of its class.
+pub fn read(state: &State, function: &Function, value: &Value) -> Result<Value> {
+    let mut call = Call::of(state, function, Bound::new());
+    call.args.push(value.clone());
+    invoke(function, &mut call)
+}
+
+/// [`read`], by one of the attributes of a name that come before anything else; `None` for a value that has another meaning
+/// of the name.
+#[inline]
+pub fn plainly(state: &State, attributes: &Attributes, value: &Value) -> Option<Result<Value>> {
+    let function = of_class(attributes, Kind::of(value).filter(|_| !attributes.is_empty())?)?;
+    Some(read(state, function, value))
 }
 
 fn module_member(state: &State, module: &'static str, name: &str) -> Option<Value> {

@@ -9,6 +9,7 @@ use crate::call::bind::{Arguments, unsupported_operands};
 use crate::call::signature::Kind;
 use crate::call::state::State;
 use crate::call::{Call, Receiver, stack, suggest};
+use crate::dispatch;
 use crate::functions;
 use crate::tensor::interrupt::{self, watched};
 use crate::tensor::{BufferKind, Error, ErrorKind, Result, limits};
@@ -195,8 +196,13 @@ pub fn call_on(state: &State, name: &str, this: &Value, args: &[Value]) -> Resul
     let Some(overloads) = state.registry.find(name, Receiver::Class(Kind::Tensor)) else {
         return Err(suggest::no_attribute(state, this, name));
     };
+    if let Value::Tensor(tensor) = this
+        && let Some(result) = dispatch::plainly(state, overloads, tensor.clone(), args)
+    {
+        return result;
+    }
     let arguments = Arguments { positional: args.iter().cloned().collect(), keywords: Vec::new() };
-    crate::dispatch::call(state, overloads, Some(this), &arguments)
+    dispatch::call(state, overloads, Some(this), &arguments)
 }
 
 fn apply_function(state: &State, name: &str, a: &Value, b: &Value) -> Result<Value> {
@@ -204,7 +210,7 @@ fn apply_function(state: &State, name: &str, a: &Value, b: &Value) -> Result<Val
         return Err(suggest::no_attribute(state, &Value::Module("torch"), name));
     };
     let arguments = Arguments { positional: [a.clone(), b.clone()].into_iter().collect(), keywords: Vec::new() };
-    crate::dispatch::call(state, overloads, None, &arguments)
+    dispatch::call(state, overloads, None, &arguments)
 }
 
 /// Operators between values that are not tensors.

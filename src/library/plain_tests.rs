@@ -1,14 +1,16 @@
-//! Holds the straight way of a call against the long one, for every method of the table.
+//! Holds the straight way of a call against the long one, for every method of the table, and that of attributes.
 
 use super::registry;
 use crate::call::Receiver;
 use crate::call::bind::Arguments;
 use crate::call::bind::Bound;
 use crate::call::plain;
+use crate::call::registry::of_class;
 use crate::call::signature::Kind;
 use crate::tensor::Tensor;
 use crate::tensor::{DType, Device, View};
 use crate::value::Value;
+use num_complex::Complex;
 
 fn same(a: &Value, b: &Value) -> bool {
     match (a, b) {
@@ -56,4 +58,32 @@ fn the_straight_way_ends_where_the_long_one_does() {
         }
     }
     assert!(plain > 1000, "only {plain} calls went the straight way");
+}
+
+/// An attribute is read before anything else is looked for under its name, so there must be nothing else.
+#[test]
+fn what_has_an_attribute_has_no_method_of_that_name() {
+    let tensor = View::zeros(&[2, 2], DType::Float, Device::CPU).map(Tensor::new).expect("four numbers");
+    let storage = tensor.borrow().storage.clone();
+    let values = [
+        Value::Storage(storage),
+        Value::Tensor(tensor),
+        Value::DType(DType::Float),
+        Value::Device(Device::CPU),
+        Value::Bool(true),
+        Value::Int(1),
+        Value::Float(0.5),
+        Value::Complex(Complex::new(1.0, 2.0)),
+    ];
+    let mut found = 0;
+    for value in &values {
+        let kind = Kind::of(value).expect("a class of the table");
+        for name in registry().names(Receiver::Class(kind)) {
+            if of_class(registry().plain_attributes_of(name), kind).is_some() {
+                found += 1;
+                assert!((registry().methods.find)(value, name).is_none(), "{name} of {}", value.class_name());
+            }
+        }
+    }
+    assert!(found > 50, "only {found} attributes");
 }

@@ -4,7 +4,7 @@
 
 use super::number::{Number, Stored};
 use crate::bail;
-use crate::tensor::memory::{ElementCell, Memory, Plain, get};
+use crate::tensor::memory::{ElementCell, Memory, Plain, get, set};
 use crate::tensor::parallel::{self, Elements, Steps, vectorised};
 use crate::tensor::thresholds::SHORT;
 use crate::tensor::{Layout, Result, View, interrupt, limits};
@@ -314,6 +314,11 @@ pub fn ternary<A: Stored, S: Stored>(
 /// Writes blocks of elements that nothing is read for.
 pub fn fill<T: Plain>(out: &View, element: T) -> Result<()> {
     let memory = out.memory()?;
+    // A single element is no walk.
+    if let ([], Some(cell)) = (out.sizes(), out.cell::<T>(&memory, out.layout.offset)) {
+        set(cell, element);
+        return Ok(());
+    }
     let steps = Steps { step: 1, repeated: 0, whole: true };
     parallel::blocks([elements(out, &memory, &out.layout)], steps, &|blocks| {
         blocks.each(|block| {

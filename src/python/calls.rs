@@ -6,8 +6,8 @@ use super::descriptors::{BoundMethod, is_function};
 use super::function::Function;
 use super::machine::{Frame, Machine};
 use super::operations;
-use crate::call::bind::{Arguments, Bound as BoundArguments};
-use crate::call::{Call, Family, Kind, Receiver, plain};
+use crate::call::bind::Arguments;
+use crate::call::{Family, Kind, Receiver};
 use crate::dispatch;
 use crate::functions::calling::call_value;
 use crate::functions::container_methods;
@@ -45,18 +45,11 @@ pub fn call_method(
     if keywords.is_empty()
         && let Some(Value::Tensor(tensor)) = frame.stack.get(from.wrapping_sub(1))
         && let Some(methods) = name.family.and_then(|family| family.find(Receiver::Class(Kind::Tensor)))
-        && methods.is_parsed_by_torch()
-        && let Some(first) = methods.functions.first()
+        && let given = frame.stack.get(from..).unwrap_or_default()
+        && let Some(result) = dispatch::plainly(&machine.state, methods, tensor.clone(), given)
     {
-        // The call is made before it is known which overload it is of, so that its arguments need not move.
-        let mut call = Call::of(&machine.state, first, BoundArguments::new());
-        let given = frame.stack.get(from..).unwrap_or_default();
-        if let Some(function) = plain::bind(&methods.functions, tensor.clone(), given, &mut call.args) {
-            call.signature = &function.signature;
-            let result = dispatch::invoke(function, &mut call);
-            frame.stack.truncate(from.saturating_sub(1));
-            return result;
-        }
+        frame.stack.truncate(from.saturating_sub(1));
+        return result;
     }
     let args = frame.stack.split_off(from.min(frame.stack.len()));
     let receiver = frame.pop();

@@ -2,7 +2,7 @@
 //! how either works.
 
 use super::syntax::scope::Kind;
-use crate::call::Family;
+use crate::call::registry::{Attributes, Family};
 use crate::functions::operators::Operator;
 use crate::value::Value;
 use std::borrow::Cow;
@@ -13,6 +13,8 @@ pub struct Name {
     pub text: Rc<str>,
     /// The functions of the table under that name.
     pub family: Option<&'static Family>,
+    /// The attributes of the table under that name which come before anything else.
+    pub attributes: &'static Attributes,
 }
 
 /// The parameters of a function, in the order of their slots: positional, keyword-only, `*rest`, `**keywords`.

@@ -199,7 +199,8 @@ impl<'a> Compiler<'a, '_> {
             return *at;
         }
         let (at, text): (_, Rc<str>) = (unit.code.names.len() as u32, text.into());
-        unit.code.names.push(Name { text: text.clone(), family: self.registry.family(&text) });
+        let (family, attributes) = (self.registry.family(&text), self.registry.plain_attributes_of(&text));
+        unit.code.names.push(Name { text: text.clone(), family, attributes });
         unit.names.insert(text, at);
         at
     }

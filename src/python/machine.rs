@@ -350,8 +350,13 @@ impl Machine {
                     frame.push(Value::Bool(!truth(&value)?));
                 }
                 Op::Attribute(name) => {
+                    let Some(name) = code.names.get(name as usize) else { continue };
                     let object = frame.pop();
-                    frame.push(operations::attribute(self, &object, code.name(name))?);
+                    let value = match members::plainly(state, name.attributes, &object) {
+                        Some(value) => value?,
+                        None => operations::attribute(self, &object, &name.text)?,
+                    };
+                    frame.push(value);
                 }
                 Op::StoreAttribute(name) => {
                     let (object, value) = (frame.pop(), frame.pop());

@@ -41,18 +41,30 @@ pub fn set_limits(engine: &mut Engine, state: &Rc<Runtime>) {
     let (steps, looked) = (Cell::new(0u32), Cell::new(Moment::now()));
     engine.on_progress(move |_| {
         if interrupt.is_set() {
-            return Some(Dynamic::from(fault::Interrupted));
+            return ended(fault::Interrupted);
         }
         if !stack::has_room() {
-            return Some(Dynamic::from(fault::TooDeep));
+            return ended(fault::TooDeep);
         }
-        steps.set(steps.get().wrapping_add(1));
-        if steps.get().is_multiple_of(STEPS) && looked.get().elapsed() >= PAUSE {
-            looked.set(Moment::now());
-            return limits::look().is_err().then(|| Dynamic::from(fault::OutOfMemory));
-        }
-        None
+        let step = steps.get().wrapping_add(1);
+        steps.set(step);
+        if step.is_multiple_of(STEPS) { look(&looked) } else { None }
     });
+}
+
+/// Ends the script. Out of the way of the steps that go on, as is the look at the memory.
+#[cold]
+fn ended(why: impl Clone + 'static) -> Option<Dynamic> {
+    Some(Dynamic::from(why))
+}
+
+#[cold]
+fn look(looked: &Cell<Moment>) -> Option<Dynamic> {
+    if looked.get().elapsed() < PAUSE {
+        return None;
+    }
+    looked.set(Moment::now());
+    limits::look().err().and_then(|_| ended(fault::OutOfMemory))
 }
 
 fn most_items() -> usize {

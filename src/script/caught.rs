@@ -69,7 +69,7 @@ impl Caught {
 
 /// Lets `catch` have whole errors.
 pub fn register(engine: &mut Engine, module: &mut Module, state: &Rc<Runtime>) {
-    engine.register_type_with_name::<Caught>("error");
+    module.set_custom_type::<Caught>("error");
     let (caught, any) = (TypeId::of::<Caught>(), TypeId::of::<Dynamic>());
     add(module, "index$get$", &[caught, TypeId::of::<ImmutableString>()], |args| match args {
         [error, name] => match error.read_lock::<Caught>() {

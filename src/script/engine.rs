@@ -17,11 +17,10 @@ use super::scoped;
 use super::subscripts;
 use super::value::{class_ids, register_names, sequence_ids, to_dynamic, to_listed, to_subscript, to_value};
 use super::words;
-use crate::call::bind::{Arguments, Bound, Parser};
-use crate::call::plain;
+use crate::call::bind::{Arguments, Parser};
 use crate::call::signature::Kind;
 use crate::call::suggest;
-use crate::call::{Call, Family, Overloads, Receiver};
+use crate::call::{Family, Overloads, Receiver};
 use crate::dispatch;
 use crate::functions;
 use crate::functions::iterate::{Iter, iterate};
@@ -29,7 +28,7 @@ use crate::functions::members;
 use crate::functions::operators;
 use crate::system::Moment;
 use crate::tensor::{Error, ErrorKind, Result, Tensor, interrupt};
-use crate::value::{Keywords, Value, equality};
+use crate::value::{Keywords, Value, equality, intern};
 use rhai::packages::{
     ArithmeticPackage, BasicArrayPackage, BasicBlobPackage, BasicFnPackage, BasicIteratorPackage, BasicMapPackage,
     BasicMathPackage, BasicStringPackage, BitFieldPackage, LanguageCorePackage, LogicPackage, MoreStringPackage,
@@ -58,12 +57,13 @@ pub fn build(state: &Rc<Runtime>) -> Engine {
     engine.set_fail_on_invalid_map_property(true);
     // The optimizer makes `a = a + b` an `a += b`, which writes into a tensor that others hold.
     engine.set_optimization_level(OptimizationLevel::None);
-    // What `type_of` says.
-    engine.register_type_with_name::<i64>("int").register_type_with_name::<f64>("float");
-    engine.register_type_with_name::<fault::Thrown>("error");
-    engine.register_type_with_name::<Moment>("timestamp");
     let mut module = Module::new();
     register_names(&mut engine, &mut module);
+    // What `type_of` says.
+    module.set_custom_type::<i64>("int");
+    module.set_custom_type::<f64>("float");
+    module.set_custom_type::<fault::Thrown>("error");
+    module.set_custom_type::<Moment>("timestamp");
     register_missing(&mut engine, state);
     register_subscripts(&mut module, state);
     subscripts::register_held(&mut module);
@@ -108,7 +108,7 @@ pub fn add(
 }
 
 /// Returns a value made while nobody asked for a stop. Any other may be incomplete, and no variable may hold it.
-fn whole(made: Dynamic) -> Result<Dynamic> {
+pub fn whole(made: Dynamic) -> Result<Dynamic> {
     interrupt::check().map(|()| made)
 }
 
@@ -116,11 +116,16 @@ pub fn any(count: usize) -> Vec<TypeId> {
     vec![TypeId::of::<Dynamic>(); count]
 }
 
-/// Makes the engine know the functions of the table that the texts read since have named.
+/// Makes the engine know the functions of the table that the texts read since have named, and the attributes.
 pub fn register_named(engine: &mut Engine, state: &Rc<Runtime>) {
     for family in state.named.take() {
         if state.known.borrow_mut().insert(family.name) {
             register(engine, state, family);
+        }
+    }
+    for name in state.named_attributes.take() {
+        if state.known_attributes.borrow_mut().insert(name) {
+            subscripts::register_attribute(engine, state, name);
         }
     }
 }
@@ -129,7 +134,7 @@ pub fn register_named(engine: &mut Engine, state: &Rc<Runtime>) {
 /// and remembered by the engine. Any other number of arguments takes the same way as soon as the engine has found
 /// nothing, and so does a function whose name no text had spelled out before it began to run.
 fn register(engine: &mut Engine, state: &Rc<Runtime>, family: &'static Family) {
-    let methods = family.find(Receiver::Class(Kind::Tensor)).filter(|methods| methods.is_parsed_by_torch());
+    let methods = family.find(Receiver::Class(Kind::Tensor));
     // Only the hook for functions that are not found is told whether a name stood behind a dot.
     let asks_for_style = state.bare.borrow().get(family.name).cloned().unwrap_or_default();
     for arity in 0..=family.most_arguments() {
@@ -159,6 +164,11 @@ fn note(state: &Runtime, word: &str, dotted: bool) {
         }
     }
     if dotted {
+        if !state.known_attributes.borrow().contains(word)
+            && (!state.registry.attributes_of(word).is_empty() || functions::member(word).is_some())
+        {
+            state.named_attributes.borrow_mut().push(intern(word));
+        }
         return;
     }
     if let Some(is_bare) = state.bare.borrow().get(word) {
@@ -284,12 +294,9 @@ fn not_callable(state: &Runtime, receiver: &Dynamic, name: &str) -> Option<Error
 /// Calls a method of a tensor whose arguments are plain; `None` for any other call.
 fn plainly(state: &Runtime, methods: &Overloads, args: &[&mut Dynamic]) -> Option<Result<Value>> {
     let (first, given) = args.split_first()?;
+    // Nothing stays locked: what is called may change the variable.
     let this = first.read_lock::<Tensor>()?.clone();
-    // The call is made before it is known which overload it is of, so that its arguments need not move.
-    let mut call = Call::of(state, methods.functions.first()?, Bound::new());
-    let function = plain::bind(&methods.functions, this, given, &mut call.args)?;
-    call.signature = &function.signature;
-    Some(dispatch::invoke(function, &mut call))
+    dispatch::plainly(state, methods, this, given)
 }
 
 /// What a call of a script gives.
@@ -455,13 +462,13 @@ fn register_subscripts(module: &mut Module, state: &Rc<Runtime>) {
     for class in class_ids() {
         let this = state.clone();
         add(module, "index$get$", &[class, TypeId::of::<Dynamic>()], move |args| match args {
-            [target, index] => subscripts::get(&this, &to_value(target)?, index).and_then(|value| this.give(value)),
+            [target, index] => subscripts::get(&this, to_value(target)?, index).and_then(|value| this.give(value)),
             _ => Ok(Dynamic::UNIT),
         });
         let types = [class, TypeId::of::<Dynamic>(), TypeId::of::<Dynamic>()];
         add_calling(module, state, "index$set$", &types, true, |state, context, args| match args {
             [target, index, value] => {
-                let is_assigned = state.assigns(context.call_source(), context.call_position());
+                let is_assigned = || state.assigns(context.call_source(), context.call_position());
                 let set =
                     to_value(target).and_then(|target| subscripts::set(state, &target, index, value, is_assigned));
                 set.and_then(|()| whole(Dynamic::UNIT)).map_err(fault::thrown)

@@ -31,6 +31,9 @@ pub struct Runtime {
     /// The functions of the table that the engine knows, and those that the text being parsed names besides.
     pub known: RefCell<HashSet<&'static str>>,
     pub named: RefCell<Vec<&'static Family>>,
+    /// The same for attributes of the table and members of `torch`.
+    pub known_attributes: RefCell<HashSet<&'static str>>,
+    pub named_attributes: RefCell<Vec<&'static str>>,
     /// The functions whose bare name means something else than their method, and whether any text has used it so.
     pub bare: RefCell<HashMap<&'static str, Rc<Cell<bool>>>>,
     /// Whether a text has named functions by texts, which can be any.
@@ -76,6 +79,8 @@ impl Runtime {
             has_switch: Cell::new(false),
             known: RefCell::default(),
             named: RefCell::default(),
+            known_attributes: RefCell::default(),
+            named_attributes: RefCell::default(),
             bare: RefCell::default(),
             names_functions: Cell::new(false),
             globals: RefCell::default(),
@@ -139,6 +144,10 @@ impl Runtime {
     /// # Errors
     /// What the iterator raises, MemoryError.
     pub fn give(&self, value: Value) -> Result<rhai::Dynamic> {
+        // Anything else is neither made nor copied.
+        if !matches!(value, Value::Object(_) | Value::Str(_) | Value::List(_) | Value::Set(_)) {
+            return Ok(to_dynamic(value));
+        }
         let value = match lazy::drained(&self.state, &value)? {
             Some(items) => Value::List(items.into()),
             None => value,

@@ -1,45 +1,71 @@
 //! Subscripts as the engine asks for them: `target[index]`, and `target.name`, which reaches us as a subscript of text. What
 //! a call gives is a subscript as well where something of it is assigned to: see [`HELD`].
 
-use super::engine::add;
+use super::engine::{add, any, whole};
 use super::runtime::Runtime;
 use super::value::{is_ours, to_subscript, to_value};
-use crate::functions::members::{attribute, set_attribute};
+use crate::call::registry::Attributes;
+use crate::functions::members::{self, attribute, set_attribute};
 use crate::functions::subscript::{item, set_item};
 use crate::tensor::{Error, Result};
 use crate::value::Value;
 use crate::value::equality::{equals, is};
-use rhai::{AST, ASTFlags, ASTNode, Dynamic, Expr, ImmutableString, Module, Position, Stmt};
+use rhai::{AST, ASTFlags, ASTNode, Dynamic, Engine, EvalAltResult, Expr, ImmutableString, Module, Position, Stmt};
 use std::any::TypeId;
 use std::collections::HashSet;
+use std::rc::Rc;
 
 /// The depth of subscripts within each other that the engine may write back.
 const READS: usize = 16;
 
 /// `target[index]`, or `target.name` which reaches us as a string subscript.
-pub fn get(state: &Runtime, target: &Value, index: &Dynamic) -> Result<Value> {
-    let (by, found) = match index.read_lock::<ImmutableString>() {
-        Some(name) => {
-            let by = Value::str(name.as_str());
-            let found = match target {
-                Value::Dict(_) => item(state, target, &by)?,
-                _ => attribute(state, target, &name)?,
-            };
-            (by, found)
-        }
-        None => {
-            let by = to_subscript(index)?;
-            let found = item(state, target, &by)?;
-            (by, found)
-        }
+pub fn get(state: &Runtime, target: Value, index: &Dynamic) -> Result<Value> {
+    if let Some(name) = index.read_lock::<ImmutableString>() {
+        return named(state, target, Value::str(name.as_str()), &name, &[]);
+    }
+    let by = to_subscript(index)?;
+    let found = item(state, &target, &by)?;
+    note_read(state, target, by, &found);
+    Ok(found)
+}
+
+/// `target.name`, where `attributes` are those of the table under that name.
+fn named(state: &Runtime, target: Value, by: Value, name: &str, attributes: &Attributes) -> Result<Value> {
+    let found = match members::plainly(state, attributes, &target) {
+        Some(found) => found?,
+        None if let Value::Dict(_) = target => item(state, &target, &by)?,
+        None => attribute(state, &target, name)?,
     };
+    note_read(state, target, by, &found);
+    Ok(found)
+}
+
+fn note_read(state: &Runtime, target: Value, by: Value, found: &Value) {
     let mut read = state.read.borrow_mut();
     if read.len() >= READS {
         read.pop_front();
     }
-    read.push_back((target.clone(), by, found.clone()));
+    read.push_back((target, by, found.clone()));
     state.changed.set(None);
-    Ok(found)
+}
+
+/// Makes the engine know a name behind a dot. It would find out anew at every look that nobody has told it, and put that
+/// into words, before it asks for a subscript of text. What we cannot read stays with that: it knows what to say.
+pub fn register_attribute(engine: &mut Engine, state: &Rc<Runtime>, name: &'static str) {
+    let (state, by) = (state.clone(), Value::str(name));
+    let attributes = state.registry.plain_attributes_of(name);
+    engine.register_raw_fn(format!("get${name}"), any(1), move |context, args: &mut [&mut Dynamic]| {
+        let Some(target) = args.first() else { return Ok(Dynamic::UNIT) };
+        let read = |target| named(&state, target, by.clone(), name, attributes).and_then(|found| state.give(found));
+        if is_ours(target)
+            && let Ok(found) = to_value(target).and_then(read).and_then(whole)
+        {
+            return Ok(found);
+        }
+        let class = context.engine().map_type_name(Dynamic::type_name(target));
+        let text = format!("Unknown property '{name}' - a getter is not registered for type '{class}'");
+        Err(EvalAltResult::ErrorDotExpr(text, Position::NONE).into())
+    });
 }
 
 /// Finds the places of a text where the engine assigns to a subscript or an attribute. What it writes back elsewhere,
@@ -68,8 +94,15 @@ pub fn assigned(ast: &AST) -> HashSet<Position> {
     found
 }
 
-/// `target[index] = value`, or `target.name = value`. What the engine writes back is the very value, at the very place.
-pub fn set(state: &Runtime, target: &Value, index: &Dynamic, value: &Dynamic, is_assigned: bool) -> Result<()> {
+/// `target[index] = value`, or `target.name = value`. What the engine writes back is the very value, at the very place;
+/// `is_assigned` is asked only where it could be that.
+pub fn set(
+    state: &Runtime,
+    target: &Value,
+    index: &Dynamic,
+    value: &Dynamic,
+    is_assigned: impl FnOnce() -> bool,
+) -> Result<()> {
     let value = to_value(value)?;
     let name = index.read_lock::<ImmutableString>().map(|name| name.clone());
     let by = match &name {
@@ -77,12 +110,11 @@ pub fn set(state: &Runtime, target: &Value, index: &Dynamic, value: &Dynamic, is
         None => to_subscript(index)?,
     };
     let is_changed = state.changed.take().is_some_and(|changed| value.address() == Some(changed));
-    // An assignment in a text that a script has made, which nobody has looked through.
-    let is_assigned = is_assigned || is_changed && name.is_none();
     let is_read =
         |(whole, at, part): &(Value, Value, Value)| is(whole, target) && is(part, &value) && is_same_place(at, &by);
-    let back = || state.read.borrow().iter().rposition(is_read);
-    if let Some(back) = (!is_assigned).then(back).flatten() {
+    let back = state.read.borrow().iter().rposition(is_read);
+    // What has changed was assigned to in a text that a script has made, which nobody has looked through.
+    if let Some(back) = back.filter(|_| !(is_changed && name.is_none() || is_assigned())) {
         state.read.borrow_mut().remove(back);
         return Ok(());
     }
