@@ -166,6 +166,11 @@ impl<const N: usize> Tiles<N> {
         (self.tile[0] * self.tile[1]) as usize
     }
 
+    /// Elements along a whole tile.
+    pub fn length(&self) -> usize {
+        self.tile[0] as usize
+    }
+
     /// The tile of a number below [`Tiles::count`].
     pub fn tile(&self, index: usize) -> Tile<N> {
         let mut rest = index as i64;

@@ -299,8 +299,9 @@ pub(crate) fn blocks<const N: usize>(
     }
     let single = overlap || !distinct;
     let tiles = Tiles::new(layouts, single, steps.step);
+    // What is written in short pieces is not worth it: lines would be left unfilled.
     let nbytes = usize::try_from(out.layout.numel()).unwrap_or(usize::MAX).saturating_mul(out.itemsize);
-    let streams = nbytes >= STREAMED && !single && reaches.iter().all(|reach| reach.direct);
+    let streams = nbytes >= STREAMED && tiles.length() >= BLOCK && !single && reaches.iter().all(|reach| reach.direct);
     let work = Loop { reaches, steps, streams, overlap: overlap.then_some(steps.step.max(1)), tiles };
     let (count, volume) = (work.tiles.count(), work.tiles.volume());
     // Small tiles are taken several at a time.

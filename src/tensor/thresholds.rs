@@ -25,8 +25,8 @@ thresholds! {
     SHORT = 64, debug / 4;
     /// Elements in a block at most where a kernel needs no buffers.
     LONG_BLOCK = 1 << 16, debug / 64;
-    /// Elements that are worth a thread of their own: starting one takes about as long as adding as many numbers.
-    THREAD = 1 << 17, debug / 128;
+    /// Elements that are worth a thread of their own: one that sleeps wakes up in about the time that as many numbers take.
+    THREAD = 1 << 15, debug / 32;
     /// Bytes that are handed to a core at a time where a loop only writes: in smaller pieces memory is written more slowly.
     PART = 1 << 20, debug / 128;
     /// Bytes of a result that no cache keeps until someone reads them.
@@ -60,7 +60,7 @@ thresholds! {
     /// Steps of four vectors of a reduction between two looks for Ctrl-C.
     STEPS = 1 << 12, debug / 64;
     /// Elements of a tile of a loop, about.
-    TILE = 1 << 16, debug / 64;
+    TILE = 1 << 14, debug / 16;
     /// Elements along and across a tile in which one operand's neighbours lie along, another's across.
     SQUARE = 64, debug / 4;
     /// Bytes of a memory that is worth keeping for the next result of its size. What is smaller, the allocator keeps.

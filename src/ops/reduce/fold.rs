@@ -264,7 +264,14 @@ where
             let before: Vec<_> = rows.clone().map(|j| result(j).map(get).unwrap_or_default().widen()).collect();
             let (Fold { anywhere, lift, combine, combine_tail, .. }, work) = (self, width * rows.len());
             let after = parallel::reading::<S, _>(self.memory, |elements| {
-                let each = Runs::<S, R, _, _, _> { elements, results: PhantomData, lift, combine, combine_tail };
+                let each = Runs::<S, R, _, _, _> {
+                    elements,
+                    results: PhantomData,
+                    anywhere: *anywhere,
+                    lift,
+                    combine,
+                    combine_tail,
+                };
                 if let [before] = *before {
                     return Ok(vec![vec![each.along::<V>(before, run(first), *anywhere)?]]);
                 }
@@ -332,6 +339,7 @@ where
 struct Runs<'m, S, R, L, F, G> {
     elements: &'m [S],
     results: PhantomData<fn(R)>,
+    anywhere: bool,
     lift: L,
     combine: F,
     combine_tail: G,
@@ -366,7 +374,18 @@ where
             })?
         };
         let all = lanes.and_then(|[a, b, c, d]: Lanes<R::Compute, V>| {
-            (0..V).map(|k| combine(combine(a[k], b[k]), combine(c[k], d[k]))).reduce(combine_tail)
+            let mut lanes: [_; V] = std::array::from_fn(|k| combine(combine(a[k], b[k]), combine(c[k], d[k])));
+            if !self.anywhere {
+                return lanes.into_iter().reduce(combine_tail);
+            }
+            // Halves with each other: one after another, each would wait for the one before.
+            let mut left = V;
+            while left > 1 {
+                left /= 2;
+                let (low, high) = lanes.split_at_mut(left);
+                low.iter_mut().zip(high).for_each(|(low, high)| *low = combine(*low, *high));
+            }
+            lanes.first().copied()
         });
         let rest = run.get(steps.len() * 4 * V..).unwrap_or_default().iter().map(|element| lift(element.widen()));
         // Every value on the way has been an element of the result.

@@ -159,24 +159,47 @@ pub(super) fn written() {
     }
 }
 
+/// Converts numbers from the first on, as many as fill vectors of a width.
+#[cfg(target_arch = "x86_64")]
+macro_rules! by_vectors {
+    ($from:ident, $to:ident, $lanes:literal, $features:literal, |$source:ident, $target:ident| $convert:expr) => {{
+        #[target_feature(enable = $features)]
+        fn convert(from: &[Source], to: &mut [Target]) -> usize {
+            let ((from, _), (to, _)) = (from.as_chunks::<$lanes>(), to.as_chunks_mut::<$lanes>());
+            for (source, target) in from.iter().zip(&mut *to) {
+                let ($source, $target) = (source.as_ptr(), target.as_mut_ptr());
+                // SAFETY: as many numbers are read and written as the arrays have.
+                unsafe { $convert }
+            }
+            $lanes * from.len().min(to.len())
+        }
+        // SAFETY: `usable` found these instructions.
+        unsafe { convert($from, $to) }
+    }};
+}
+
 /// Converts to single precision as many numbers, from the first on, as the processor has instructions for, and returns how
 /// many that are.
 pub fn singles(from: &[f16], to: &mut [f32]) -> usize {
     #[cfg(target_arch = "x86_64")]
     {
-        use std::arch::x86_64::{_mm_loadu_si128, _mm256_cvtph_ps, _mm256_storeu_ps};
-        #[target_feature(enable = "avx,f16c")]
-        fn convert(from: &[f16], to: &mut [f32]) -> usize {
-            let ((from, _), (to, _)) = (from.as_chunks::<8>(), to.as_chunks_mut::<8>());
-            for (from, to) in from.iter().zip(&mut *to) {
-                // SAFETY: eight numbers are read and written.
-                unsafe { _mm256_storeu_ps(to.as_mut_ptr(), _mm256_cvtph_ps(_mm_loadu_si128(from.as_ptr().cast()))) }
+        use std::arch::x86_64::{
+            _mm_loadu_si128, _mm256_cvtph_ps, _mm256_loadu_si256, _mm256_storeu_ps, _mm512_cvtph_ps, _mm512_storeu_ps,
+        };
+        type Source = f16;
+        type Target = f32;
+        match usable() {
+            512 => {
+                return by_vectors!(from, to, 16, "avx512f", |source, target| {
+                    _mm512_storeu_ps(target, _mm512_cvtph_ps(_mm256_loadu_si256(source.cast())));
+                });
             }
-            8 * from.len().min(to.len())
-        }
-        if usable() > 128 {
-            // SAFETY: `usable` found F16C.
-            return unsafe { convert(from, to) };
+            256 => {
+                return by_vectors!(from, to, 8, "avx,f16c", |source, target| {
+                    _mm256_storeu_ps(target, _mm256_cvtph_ps(_mm_loadu_si128(source.cast())));
+                });
+            }
+            _ => {}
         }
     }
     let _ = (from, to);
@@ -187,22 +210,26 @@ pub fn singles(from: &[f16], to: &mut [f32]) -> usize {
 pub fn halves(from: &[f32], to: &mut [f16]) -> usize {
     #[cfg(target_arch = "x86_64")]
     {
-        use std::arch::x86_64::{_MM_FROUND_TO_NEAREST_INT, _mm_storeu_si128, _mm256_cvtps_ph, _mm256_loadu_ps};
-        #[target_feature(enable = "avx,f16c")]
-        fn convert(from: &[f32], to: &mut [f16]) -> usize {
-            let ((from, _), (to, _)) = (from.as_chunks::<8>(), to.as_chunks_mut::<8>());
-            for (from, to) in from.iter().zip(&mut *to) {
-                // SAFETY: eight numbers are read and written.
-                unsafe {
-                    let halves = _mm256_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(_mm256_loadu_ps(from.as_ptr()));
-                    _mm_storeu_si128(to.as_mut_ptr().cast(), halves);
-                }
+        use std::arch::x86_64::{
+            _MM_FROUND_TO_NEAREST_INT, _mm_storeu_si128, _mm256_cvtps_ph, _mm256_loadu_ps, _mm256_storeu_si256,
+            _mm512_cvtps_ph, _mm512_loadu_ps,
+        };
+        type Source = f32;
+        type Target = f16;
+        match usable() {
+            512 => {
+                return by_vectors!(from, to, 16, "avx512f", |source, target| {
+                    let halves = _mm512_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(_mm512_loadu_ps(source));
+                    _mm256_storeu_si256(target.cast(), halves);
+                });
             }
-            8 * from.len().min(to.len())
-        }
-        if usable() > 128 {
-            // SAFETY: `usable` found F16C.
-            return unsafe { convert(from, to) };
+            256 => {
+                return by_vectors!(from, to, 8, "avx,f16c", |source, target| {
+                    let halves = _mm256_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(_mm256_loadu_ps(source));
+                    _mm_storeu_si128(target.cast(), halves);
+                });
+            }
+            _ => {}
         }
     }
     let _ = (from, to);
