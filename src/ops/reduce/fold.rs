@@ -4,11 +4,12 @@ use super::tiles::{Tile, for_each};
 use super::{Reduction, aligned, resolved};
 use crate::bail;
 use crate::ops::block::{BLOCK, Room, valued};
+use crate::ops::check::by_width;
 use crate::ops::copy::{cast, copy_into, fill};
 use crate::ops::number::{Number, Stored};
 use crate::ops::pointwise::{check_kernel, classes, multiply_tail};
 use crate::tensor::memory::{BoolByte, ElementCell, Memory, get, set};
-use crate::tensor::parallel::{self, vectorised};
+use crate::tensor::parallel::{self, Kernel, vectorised, vectorised_kernel};
 use crate::tensor::thresholds::{BATCH, COLUMNS, PIECE, STEPS};
 use crate::tensor::{DType, Layout, Result, Scalar, View, interrupt};
 use half::{bf16, f16};
@@ -118,8 +119,9 @@ fn truth(view: &View, dims: Option<&[i64]>, keepdim: bool, wanted: bool) -> Resu
     if !view.device().is_meta() && view.numel() > 0 {
         let view = if view.dtype.is_integral(true) { resolved(view)? } else { cast(view, DType::Bool)? };
         let layout = reduction.spread(&out, &view);
-        whole!(view.dtype, S => {
-            let lift = |value: <S as Stored>::Compute| value.truth();
+        // Of whole numbers and truth only zero has no bits.
+        by_width!(view.dtype, S => {
+            let lift = |value: S| value.truth();
             let combine = |a: bool, b: bool| if wanted { a | b } else { a & b };
             fold_anywhere::<S, BoolByte, 1>(&out, &layout, &view, lift, combine)?;
         });
@@ -141,8 +143,7 @@ pub(super) fn smaller<T: PartialOrd + Copy>(a: T, b: T) -> T {
 }
 
 /// `out = combine(out, element)` for every element. `V` elements fill a vector: along contiguous runs four vectors are
-/// combined at a time, and then with each other. `V` is 1 where compilers find vectors by themselves, as in whole numbers
-/// that may meet in any order.
+/// combined at a time, and then with each other.
 fn fold<S: Stored, const V: usize>(
     out: &View,
     layout: &Layout,
@@ -160,11 +161,11 @@ fn fold_with<S: Stored, const V: usize>(
     combine: impl Fn(S::Compute, S::Compute) -> S::Compute + Sync,
     combine_tail: impl Fn(S::Compute, S::Compute) -> S::Compute + Sync,
 ) -> Result<()> {
-    run::<S, S, V>(out, layout, view, false, (|value| value, combine, combine_tail))
+    run::<S, S, V, false>(out, layout, view, (|value| value, combine, combine_tail))
 }
 
-/// As [`fold`], of what `lift` makes of the elements, for a `combine` to which it is all the same where a run is cut in two:
-/// all cores do a long one.
+/// As [`fold`], of what `lift` makes of the elements, for a `combine` to which the order is all the same: all cores do a long
+/// run. `V` is 1 for whole numbers and truth, in which compilers find vectors by themselves.
 pub(super) fn fold_anywhere<S: Stored, R: Stored, const V: usize>(
     out: &View,
     layout: &Layout,
@@ -172,14 +173,13 @@ pub(super) fn fold_anywhere<S: Stored, R: Stored, const V: usize>(
     lift: impl Fn(S::Compute) -> R::Compute + Sync,
     combine: impl Fn(R::Compute, R::Compute) -> R::Compute + Sync,
 ) -> Result<()> {
-    run::<S, R, V>(out, layout, view, true, (lift, &combine, &combine))
+    run::<S, R, V, true>(out, layout, view, (lift, &combine, &combine))
 }
 
-fn run<S: Stored, R: Stored, const V: usize>(
+fn run<S: Stored, R: Stored, const V: usize, const ANYWHERE: bool>(
     out: &View,
     layout: &Layout,
     view: &View,
-    anywhere: bool,
     (lift, combine, combine_tail): (
         impl Fn(S::Compute) -> R::Compute + Sync,
         impl Fn(R::Compute, R::Compute) -> R::Compute + Sync,
@@ -189,8 +189,8 @@ fn run<S: Stored, R: Stored, const V: usize>(
     let view = aligned::<S>(view)?;
     let (out_memory, memory) = (out.memory()?, view.memory()?);
     let (results, cells) = (out_memory.typed::<R>(), memory.typed::<S>());
-    let fold = Fold { results, memory: &memory, cells, anywhere, lift, combine, combine_tail };
-    for_each(layout, &view.layout, &mut |tile| fold.tile::<V>(tile))
+    let fold = Fold { results, memory: &memory, cells, lift, combine, combine_tail };
+    for_each(layout, &view.layout, &mut |tile| fold.tile::<V, ANYWHERE>(tile))
 }
 
 /// Elements `S`, what they are lifted to, and results `R`.
@@ -198,7 +198,6 @@ struct Fold<'m, S, R, L, F, G> {
     results: &'m [ElementCell<R>],
     memory: &'m Memory,
     cells: &'m [ElementCell<S>],
-    anywhere: bool,
     lift: L,
     combine: F,
     combine_tail: G,
@@ -228,13 +227,13 @@ where
         (self.lift)(self.cells.get(offset as usize).map(get).unwrap_or_default().widen())
     }
 
-    fn tile<const V: usize>(&self, tile: Tile) -> Result<()> {
+    fn tile<const V: usize, const ANYWHERE: bool>(&self, tile: Tile) -> Result<()> {
         let [width, height] = tile.size;
         if (tile.out_stride, tile.in_stride[1]) == ([0, 1], 1) && tile.in_stride[0] != 1 {
             return self.columns::<V>(tile);
         }
         if (tile.out_stride[0], tile.in_stride[0]) == (0, 1) {
-            return self.rows::<V>(tile);
+            return self.rows::<V, ANYWHERE>(tile);
         }
         for rows in interrupt::pieces(0..height, width) {
             for j in rows?.map(|j| j as i64) {
@@ -250,7 +249,7 @@ where
     }
 
     /// One result of each contiguous run. Runs that meet in a result are taken one after another, others by all cores.
-    fn rows<const V: usize>(&self, tile: Tile) -> Result<()> {
+    fn rows<const V: usize, const ANYWHERE: bool>(&self, tile: Tile) -> Result<()> {
         let [width, height] = tile.size;
         let run = |j: usize| {
             let start = (tile.input + j as i64 * tile.in_stride[1]) as usize;
@@ -262,24 +261,17 @@ where
             let rows = first..height.min(first + batch);
             let result = |j: usize| self.results.get((tile.out + j as i64 * tile.out_stride[1]) as usize);
             let before: Vec<_> = rows.clone().map(|j| result(j).map(get).unwrap_or_default().widen()).collect();
-            let (Fold { anywhere, lift, combine, combine_tail, .. }, work) = (self, width * rows.len());
+            let (Fold { lift, combine, combine_tail, .. }, work) = (self, width * rows.len());
             let after = parallel::reading::<S, _>(self.memory, |elements| {
-                let each = Runs::<S, R, _, _, _> {
-                    elements,
-                    results: PhantomData,
-                    anywhere: *anywhere,
-                    lift,
-                    combine,
-                    combine_tail,
-                };
+                let each = Runs::<S, R, _, _, _> { elements, results: PhantomData, lift, combine, combine_tail };
                 if let [before] = *before {
-                    return Ok(vec![vec![each.along::<V>(before, run(first), *anywhere)?]]);
+                    return Ok(vec![vec![each.along::<V, ANYWHERE>(before, run(first), true)?]]);
                 }
                 let together = (PIECE / width.max(1)).max(1);
                 parallel::collect(rows.len().div_ceil(together), work, &|k| {
                     let part = k * together..rows.len().min((k + 1) * together);
                     let rows = part.clone().map(|j| first + j).zip(before.get(part).unwrap_or_default());
-                    rows.map(|(j, &before)| each.along::<V>(before, run(j), false)).collect()
+                    rows.map(|(j, &before)| each.along::<V, ANYWHERE>(before, run(j), false)).collect()
                 })
             });
             for (j, value) in rows.zip(after.transpose()?.into_iter().flatten().flatten()) {
@@ -339,7 +331,6 @@ where
 struct Runs<'m, S, R, L, F, G> {
     elements: &'m [S],
     results: PhantomData<fn(R)>,
-    anywhere: bool,
     lift: L,
     combine: F,
     combine_tail: G,
@@ -354,11 +345,28 @@ where
     G: Fn(R::Compute, R::Compute) -> R::Compute + Sync,
 {
     /// `before` combined with a run, if it is long and `shared` by all cores.
-    fn along<const V: usize>(&self, before: R::Compute, run: Range<usize>, shared: bool) -> Result<R::Compute> {
+    fn along<const V: usize, const ANYWHERE: bool>(
+        &self,
+        before: R::Compute,
+        run: Range<usize>,
+        shared: bool,
+    ) -> Result<R::Compute> {
         let Runs { lift, combine, combine_tail, .. } = self;
         let run = self.elements.get(run).unwrap_or_default();
+        if V == 1 {
+            let piece = |k: usize| run.get(k * PIECE..run.len().min((k + 1) * PIECE)).unwrap_or_default();
+            let pieces = run.len().div_ceil(PIECE);
+            if shared {
+                let parts = parallel::collect(pieces, run.len(), &|k| Ok(self.plainly(piece(k))))?;
+                return Ok(parts.into_iter().flatten().fold(before, combine));
+            }
+            return (0..pieces).try_fold(before, |so_far, k| {
+                interrupt::check()?;
+                Ok(self.plainly(piece(k)).map_or(so_far, |part| combine(so_far, part)))
+            });
+        }
         let (steps, _) = run.as_chunks::<V>().0.as_chunks::<4>();
-        let lanes = if shared && steps.len() > STEPS {
+        let lanes = if ANYWHERE && shared && steps.len() > STEPS {
             let parts = parallel::collect(steps.len().div_ceil(STEPS), steps.len() * 4 * V, &|k| {
                 Ok(self.lanes(None, &steps[k * STEPS..steps.len().min((k + 1) * STEPS)]))
             })?;
@@ -374,22 +382,21 @@ where
             })?
         };
         let all = lanes.and_then(|[a, b, c, d]: Lanes<R::Compute, V>| {
-            let mut lanes: [_; V] = std::array::from_fn(|k| combine(combine(a[k], b[k]), combine(c[k], d[k])));
-            if !self.anywhere {
-                return lanes.into_iter().reduce(combine_tail);
-            }
-            // Halves with each other: one after another, each would wait for the one before.
-            let mut left = V;
-            while left > 1 {
-                left /= 2;
-                let (low, high) = lanes.split_at_mut(left);
-                low.iter_mut().zip(high).for_each(|(low, high)| *low = combine(*low, *high));
-            }
-            lanes.first().copied()
+            (0..V).map(|k| combine(combine(a[k], b[k]), combine(c[k], d[k]))).reduce(combine_tail)
         });
         let rest = run.get(steps.len() * 4 * V..).unwrap_or_default().iter().map(|element| lift(element.widen()));
         // Every value on the way has been an element of the result.
         Ok(all.into_iter().chain(rest).fold(before, |so_far, value| R::narrow(combine_tail(so_far, value)).widen()))
+    }
+
+    /// Whole numbers or truth combined as compilers like to; `None` of none.
+    fn plainly(&self, elements: &[S]) -> Option<R::Compute> {
+        let mut room = Room::NONE;
+        let each = elements.chunks(BLOCK).map(|elements| {
+            let values = valued(elements, &mut room);
+            vectorised(|| values.iter().map(|&value| (self.lift)(value)).reduce(&self.combine))
+        });
+        each.flatten().reduce(&self.combine)
     }
 
     /// `lanes` combined with `steps` of elements; without lanes, the first step begins.
@@ -400,25 +407,7 @@ where
     ) -> Option<Lanes<R::Compute, V>> {
         let Runs { lift, combine, .. } = self;
         let join_all = |lanes: Option<Lanes<R::Compute, V>>, values: &[S::Compute]| {
-            vectorised(|| {
-                let mut steps = values.as_chunks::<V>().0.as_chunks::<4>().0.iter();
-                let [mut a, mut b, mut c, mut d] = match lanes {
-                    Some(lanes) => lanes,
-                    None => steps.next()?.map(|vector| vector.map(lift)),
-                };
-                if V == 1 {
-                    let rest = steps.as_slice().as_flattened().as_flattened();
-                    a = a.map(|first| rest.iter().map(|&value| lift(value)).fold(first, combine));
-                    return Some([a, b, c, d]);
-                }
-                for [first, second, third, fourth] in steps {
-                    a = joined(a, first, lift, combine);
-                    b = joined(b, second, lift, combine);
-                    c = joined(c, third, lift, combine);
-                    d = joined(d, fourth, lift, combine);
-                }
-                Some([a, b, c, d])
-            })
+            vectorised_kernel(InLanes { lanes, values, lift, combine })
         };
         if let Some(values) = S::as_computed(steps.as_flattened().as_flattened()) {
             return join_all(lanes, values);
@@ -428,6 +417,40 @@ where
             lanes = join_all(lanes, valued(steps.as_flattened().as_flattened(), &mut room));
         }
         lanes
+    }
+}
+
+/// Combines values with lanes, four vectors at a time; without lanes, the first four begin.
+struct InLanes<'v, C, A, L, F, const V: usize> {
+    lanes: Option<Lanes<A, V>>,
+    values: &'v [C],
+    lift: L,
+    combine: F,
+}
+
+impl<C, A, L, F, const V: usize> Kernel for InLanes<'_, C, A, L, F, V>
+where
+    C: Copy,
+    A: Copy,
+    L: Fn(C) -> A,
+    F: Fn(A, A) -> A,
+{
+    type Output = Option<Lanes<A, V>>;
+    #[inline(always)]
+    fn run(self, _fuses: bool) -> Option<Lanes<A, V>> {
+        let InLanes { lanes, values, lift, combine } = self;
+        let mut steps = values.as_chunks::<V>().0.as_chunks::<4>().0.iter();
+        let [mut a, mut b, mut c, mut d] = match lanes {
+            Some(lanes) => lanes,
+            None => steps.next()?.map(|vector| vector.map(&lift)),
+        };
+        for [first, second, third, fourth] in steps {
+            a = joined(a, first, &lift, &combine);
+            b = joined(b, second, &lift, &combine);
+            c = joined(c, third, &lift, &combine);
+            d = joined(d, fourth, &lift, &combine);
+        }
+        Some([a, b, c, d])
     }
 }
 

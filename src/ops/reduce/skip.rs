@@ -60,6 +60,9 @@ pub fn count_nonzero(view: &View, dims: Option<&[i64]>) -> Result<View> {
         let supported = classes::BOOL | classes::NUMBERS | classes::COMPLEX | classes::COMPLEX_HALF;
         check_kernel("nonzero_count_cpu", supported, view.dtype)?;
     }
+    if view.dtype == DType::Bool {
+        return sum(view, dims, false, None);
+    }
     let nonzero = Math(DType::Float).compare(CompareOp::Ne, view, number(0.0))?;
     sum(&nonzero, dims, false, None)
 }

@@ -9,6 +9,7 @@ thread_local! {
     /// The widest vectors, in bits, that kernels of this thread may use; 0 for the widest there are.
     static WIDTH: Cell<usize> = const { Cell::new(0) };
     /// The widest that they do use; 0 before anyone has looked.
+    #[cfg(target_arch = "x86_64")]
     static USABLE: Cell<usize> = const { Cell::new(0) };
 }
 
@@ -16,6 +17,7 @@ thread_local! {
 /// it.
 pub fn set_width(bits: usize) {
     WIDTH.set(bits);
+    #[cfg(target_arch = "x86_64")]
     USABLE.set(0);
 }
 
