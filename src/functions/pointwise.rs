@@ -12,7 +12,7 @@ use crate::call::{Call, Row, both, function, method};
 use crate::ops::compare::{self, CompareOp, Tolerance};
 use crate::ops::pointwise::{self as ops, BinaryOp, Output, Rounding, UnaryOp, classes};
 use crate::ops::promote::Operand;
-use crate::tensor::{Error, Result, Scalar, View};
+use crate::tensor::{DType, Error, Result, Scalar, View};
 use crate::value::Value;
 
 /// An operand that owns its view.
@@ -170,9 +170,16 @@ pub const ROWS: &[Row] = &[
     )
     .names(Keeps)
     .sparse(Coalesced),
-    both("positive(Tensor self) -> Tensor", |c| Ok(c.itself()), "Returns the tensor itself.")
-        .names(Keeps)
-        .sparse(Coalesced),
+    both(
+        "positive(Tensor self) -> Tensor",
+        |c| match c.view(0)?.dtype {
+            DType::Bool => bail!(RuntimeError, "The `+` operator, on a bool tensor is not supported."),
+            _ => Ok(c.itself()),
+        },
+        "Returns the tensor itself.",
+    )
+    .names(Keeps)
+    .sparse(Coalesced),
     both(
         "conj_physical(Tensor self, *, Tensor? out=None) -> Tensor",
         |c| match c.view(0)?.dtype.is_complex() {

@@ -6,7 +6,7 @@ use super::number::{Number, Stored};
 use crate::bail;
 use crate::tensor::memory::{ElementCell, Memory, Plain, get, set};
 use crate::tensor::parallel::{self, Elements, Steps, vectorised};
-use crate::tensor::thresholds::SHORT;
+use crate::tensor::thresholds::{LONG_BLOCK, SHORT};
 use crate::tensor::{Layout, Result, View, interrupt, limits};
 
 pub use crate::tensor::thresholds::BLOCK;
@@ -104,6 +104,16 @@ pub(super) fn valued<'r, S: Stored>(elements: &'r [S], room: &'r mut Room<S::Com
     }
 }
 
+/// Returns whether elements are the values that are computed with.
+fn is_bare<S: Stored>(lazy: LazyBits) -> bool {
+    S::as_computed(&[]).is_some() && !lazy.any()
+}
+
+/// Elements that a block has at most: of bare ones many, others must fit a buffer.
+fn most(bare: bool) -> usize {
+    if bare { LONG_BLOCK } else { BLOCK }
+}
+
 /// Hands the values of some elements to `with`: the elements themselves where they are what is computed with.
 fn widened<S: Stored>(
     elements: &[S],
@@ -158,7 +168,8 @@ pub fn unary<S: Stored, R: Stored>(
 ) -> Result<()> {
     let (memory, a_memory) = (out.memory()?, a.memory()?);
     let (out_bits, a_bits) = (LazyBits::of(out), LazyBits::of(a));
-    let steps = Steps { step: step / size_of::<S>(), repeated: 0, whole: false };
+    let most = most(is_bare::<S>(a_bits) && is_bare::<R>(out_bits));
+    let steps = Steps { step: step / size_of::<S>(), most, ..Steps::SINGLE };
     let operands = [elements(out, &memory, &out.layout), elements(a, &a_memory, layout)];
     parallel::blocks(operands, steps, &|blocks| {
         let (mut a_room, mut room) = (Room::NONE, Room::NONE);
@@ -179,7 +190,7 @@ pub fn unary<S: Stored, R: Stored>(
 pub fn convert<S: Stored, D: Stored<Compute = S::Compute>>(out: &View, a: &View, layout: &Layout) -> Result<()> {
     let (memory, a_memory) = (out.memory()?, a.memory()?);
     let none = LazyBits { conj: false, neg: false };
-    let steps = Steps { step: 64 / size_of::<S>(), repeated: 0, whole: false };
+    let steps = Steps { step: 64 / size_of::<S>(), ..Steps::SINGLE };
     let operands = [elements(out, &memory, &out.layout), elements(a, &a_memory, layout)];
     parallel::blocks(operands, steps, &|blocks| {
         let mut room = Room::NONE;
@@ -217,7 +228,8 @@ pub fn binary<S: Stored, R: Stored>(
             let (a_memory, b_memory) = (a.memory()?, b.memory()?);
             let (a_bits, b_bits) = (LazyBits::of(a), LazyBits::of(b));
             let operands = [target, elements(a, &a_memory, &a_layout), elements(b, &b_memory, &b_layout)];
-            parallel::blocks(operands, Steps { step, repeated: 0, whole: false }, &|blocks| {
+            let most = most(is_bare::<S>(a_bits) && is_bare::<S>(b_bits) && is_bare::<R>(bits));
+            parallel::blocks(operands, Steps { step, most, ..Steps::SINGLE }, &|blocks| {
                 let (mut a_room, mut b_room, mut room) = (Room::NONE, Room::NONE, Room::NONE);
                 blocks.each(|block| {
                     let tail = block.tail;
@@ -230,47 +242,56 @@ pub fn binary<S: Stored, R: Stored>(
                 })
             })
         }
-        (Source::Elements(a, layout), Source::Value(value)) => {
-            let value = [value; BLOCK];
-            let (memory, a_bits) = (a.memory()?, LazyBits::of(a));
-            let operands = [target, elements(a, &memory, &layout)];
-            parallel::blocks(operands, Steps { step, repeated: 1, whole: false }, &|blocks| {
-                let (mut a_room, mut room) = (Room::NONE, Room::NONE);
-                blocks.each(|block| {
-                    let tail = block.tail;
-                    let (a, out) = block.one::<S, R>();
-                    let b = &value[..a.len().min(BLOCK)];
-                    widened(a, a_bits, &mut a_room, |a| narrowed(out, bits, &mut room, |out| kernel(a, b, out, tail)))
-                })
-            })
-        }
+        (Source::Elements(a, layout), Source::Value(value)) => with_value::<S, R>(out, a, &layout, value, step, kernel),
         (Source::Value(value), Source::Elements(b, layout)) => {
-            let value = [value; BLOCK];
-            let (memory, b_bits) = (b.memory()?, LazyBits::of(b));
-            let operands = [target, elements(b, &memory, &layout)];
-            parallel::blocks(operands, Steps { step, repeated: 1, whole: false }, &|blocks| {
-                let (mut b_room, mut room) = (Room::NONE, Room::NONE);
-                blocks.each(|block| {
-                    let tail = block.tail;
-                    let (b, out) = block.one::<S, R>();
-                    let a = &value[..b.len().min(BLOCK)];
-                    widened(b, b_bits, &mut b_room, |b| narrowed(out, bits, &mut room, |out| kernel(a, b, out, tail)))
+            with_value::<S, R>(out, b, &layout, value, step, &|b, a, out, tail| kernel(a, b, out, tail))
+        }
+        (Source::Value(a), Source::Value(b)) => repeated(a, out.numel(), &|a| {
+            repeated(b, out.numel(), &|b| {
+                parallel::blocks([target], Steps { step, repeated: 2, ..Steps::SINGLE }, &|blocks| {
+                    let mut room = Room::NONE;
+                    blocks.each(|block| {
+                        let tail = block.tail;
+                        let out = block.output::<R>();
+                        let (a, b) = (&a[..out.len()], &b[..out.len()]);
+                        narrowed(out, bits, &mut room, |out| kernel(a, b, out, tail))
+                    })
                 })
             })
-        }
-        (Source::Value(a), Source::Value(b)) => {
-            let (a, b) = ([a; BLOCK], [b; BLOCK]);
-            parallel::blocks([target], Steps { step, repeated: 2, whole: false }, &|blocks| {
-                let mut room = Room::NONE;
-                blocks.each(|block| {
-                    let tail = block.tail;
-                    let out = block.output::<R>();
-                    let length = out.len().min(BLOCK);
-                    narrowed(out, bits, &mut room, |out| kernel(&a[..length], &b[..length], out, tail))
-                })
-            })
-        }
+        }),
     }
+}
+
+/// As [`binary`], of elements and one value; `kernel` gets the elements first.
+fn with_value<S: Stored, R: Stored>(
+    out: &View,
+    view: &View,
+    layout: &Layout,
+    value: S::Compute,
+    step: usize,
+    kernel: BinaryBlock<S::Compute, R::Compute>,
+) -> Result<()> {
+    let (memory, view_memory) = (out.memory()?, view.memory()?);
+    let (bits, view_bits) = (LazyBits::of(out), LazyBits::of(view));
+    let operands = [elements(out, &memory, &out.layout), elements(view, &view_memory, layout)];
+    repeated(value, out.numel(), &|value| {
+        parallel::blocks(operands, Steps { step, repeated: 1, ..Steps::SINGLE }, &|blocks| {
+            let (mut view_room, mut room) = (Room::NONE, Room::NONE);
+            blocks.each(|block| {
+                let tail = block.tail;
+                let (elements, out) = block.one::<S, R>();
+                let value = &value[..elements.len()];
+                widened(elements, view_bits, &mut view_room, |values| {
+                    narrowed(out, bits, &mut room, |out| kernel(values, value, out, tail))
+                })
+            })
+        })
+    })
+}
+
+/// Calls `with` with a value as often as a block of a loop over `numel` elements has elements.
+fn repeated<C: Copy>(value: C, numel: i64, with: &dyn Fn(&[C]) -> Result<()>) -> Result<()> {
+    if numel <= SHORT as i64 { with(&[value; SHORT]) } else { with(&[value; BLOCK]) }
 }
 
 /// A kernel on a block of three operands, the first of which may be of another type.
@@ -293,7 +314,8 @@ pub fn ternary<A: Stored, S: Stored>(
         elements(b, &b_memory, &b_layout),
         elements(c, &c_memory, &c_layout),
     ];
-    parallel::blocks(operands, Steps { step: 1, repeated: 0, whole: false }, &|blocks| {
+    let bare = is_bare::<A>(a_bits) && [b_bits, c_bits, bits].into_iter().all(is_bare::<S>);
+    parallel::blocks(operands, Steps { most: most(bare), ..Steps::SINGLE }, &|blocks| {
         let (mut a_room, mut b_room, mut c_room, mut room) = (Room::NONE, Room::NONE, Room::NONE, Room::NONE);
         blocks.each(|block| {
             let (a, b, c, out) = block.three::<A, S, S, S>();
@@ -319,7 +341,7 @@ pub fn fill<T: Plain>(out: &View, element: T) -> Result<()> {
         set(cell, element);
         return Ok(());
     }
-    let steps = Steps { step: 1, repeated: 0, whole: true };
+    let steps = Steps { most: LONG_BLOCK, stores: true, ..Steps::SINGLE };
     parallel::blocks([elements(out, &memory, &out.layout)], steps, &|blocks| {
         blocks.each(|block| {
             vectorised(|| block.output::<T>().fill(element));
@@ -341,17 +363,11 @@ pub fn transfer(out: &View, a: &View, layout: &Layout) -> Result<()> {
 
 fn transfer_as<T: Stored>(out: &View, a: &View, layout: &Layout) -> Result<()> {
     let (memory, a_memory) = (out.memory()?, a.memory()?);
-    let steps = Steps { step: 64 / size_of::<T>(), repeated: 0, whole: true };
+    let steps = Steps { step: 64 / size_of::<T>(), most: LONG_BLOCK, stores: true, ..Steps::SINGLE };
     let operands = [elements(out, &memory, &out.layout), elements(a, &a_memory, layout)];
     parallel::blocks(operands, steps, &|blocks| {
         blocks.each(|block| {
-            let streams = block.streams;
-            let (a, out) = block.one::<T, T>();
-            if streams {
-                parallel::stream(a, out)
-            } else {
-                out.copy_from_slice(a)
-            }
+            block.transfer::<T>();
             Ok(())
         })
     })

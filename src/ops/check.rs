@@ -259,7 +259,7 @@ pub(super) fn look_up(
             Elements { layout: from_layout, looked_up: true, ..elements(&from, &memory, &from.layout) },
             elements(index, &index_memory, &index.layout),
         ];
-        parallel::blocks(operands, Steps { step: 1, repeated: 0, whole: false }, &|blocks| {
+        parallel::blocks(operands, Steps::SINGLE, &|blocks| {
             blocks.each(|block| {
                 let (elements, [start, stride], numbers, out) = block.looked_up::<T, i64, T>();
                 for (i, (out, &number)) in (0..).zip(out.iter_mut().zip(numbers)) {

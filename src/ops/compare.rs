@@ -17,12 +17,12 @@ use crate::tensor::{DType, Result, Scalar, View, dispatch};
 use num_complex::Complex;
 
 /// A kernel over blocks of one compute type.
-pub type Kernel<C> = fn(&[C], &[C], &mut [bool]);
+pub type Kernel<C> = fn(&[C], &[C], &mut [BoolByte]);
 
-fn zip<C: Copy>(a: &[C], b: &[C], out: &mut [bool], function: impl Fn(C, C) -> bool) {
+fn zip<C: Copy>(a: &[C], b: &[C], out: &mut [BoolByte], function: impl Fn(C, C) -> bool) {
     vectorised(|| {
         for ((out, &a), &b) in out.iter_mut().zip(a).zip(b) {
-            *out = function(a, b);
+            *out = BoolByte::new(function(a, b));
         }
     });
 }
@@ -97,7 +97,7 @@ macro_rules! kernels {
     )*)*};
 }
 kernels! {
-    ordered_kernel: bool u8 i8 i16 i32 i64 u16 u32 u64 f32 f64;
+    ordered_kernel: BoolByte u8 i8 i16 i32 i64 u16 u32 u64 f32 f64;
     complex_kernel: Complex<f32> Complex<f64>;
 }
 

@@ -296,8 +296,8 @@ fn convert_through<W: Wide>(dst: &View, src: &View, layout: &Layout) -> Result<(
     let whole = target.is_integral(false);
     let signless = matches!(source, DType::Float8_e4m3fnuz | DType::Float8_e5m2fnuz);
     // Overlapping views of different dtypes cannot both be dense; element by element is the order PyTorch writes in.
-    let steps = Steps { step: 1, repeated: 0, whole: false };
-    parallel::blocks([elements(dst, &to, &dst.layout), elements(src, &from, layout)], steps, &|blocks| {
+    let operands = [elements(dst, &to, &dst.layout), elements(src, &from, layout)];
+    parallel::blocks(operands, Steps::SINGLE, &|blocks| {
         let mut room = Room::NONE;
         blocks.each(|block| {
             roomy(block.len().min(BLOCK), &mut room, |values: &mut [W]| {

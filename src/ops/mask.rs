@@ -12,6 +12,7 @@ use crate::tensor::layout::broadcast_sizes;
 use crate::tensor::memory::{get, set as put};
 use crate::tensor::parallel::vectorised;
 use crate::tensor::{DType, Layout, Result, Scalar, View, limits};
+use std::hint::select_unpredictable;
 
 /// `x.masked_fill_(mask, value)`: the value where the mask, broadcast, is true.
 ///
@@ -19,8 +20,13 @@ use crate::tensor::{DType, Layout, Result, Scalar, View, limits};
 /// RuntimeError for a mask that is not boolean or does not broadcast, a number that does not fit, and dtypes PyTorch
 /// refuses.
 pub fn masked_fill_(view: &View, mask: &View, value: Scalar) -> Result<()> {
-    let sizes = broadcast_sizes(view.sizes(), mask.sizes());
-    if view.device().is_meta() || mask.device().is_meta() {
+    fill_masked(view, view, mask, value)
+}
+
+/// Writes the value where the mask is true, and what `view`, of `out`'s dtype, has elsewhere.
+fn fill_masked(out: &View, view: &View, mask: &View, value: Scalar) -> Result<()> {
+    let sizes = broadcast_sizes(out.sizes(), mask.sizes());
+    if out.device().is_meta() || mask.device().is_meta() {
         return sizes.map(drop);
     }
     if mask.dtype != DType::Bool {
@@ -30,13 +36,14 @@ pub fn masked_fill_(view: &View, mask: &View, value: Scalar) -> Result<()> {
             mask.dtype.cpp_name()
         );
     }
-    check_no_partial_overlap(view, mask)?;
+    check_no_partial_overlap(out, mask)?;
     let sizes = sizes?;
-    check_output_sizes(view, &sizes)?;
-    supported("masked_fill", view.dtype, Lacks::Float8)?;
-    fits(value, view.dtype)?;
-    let value = View::scalar(value, view.dtype)?;
-    through_bits(view, |view| choose(view, mask, &value, view))
+    check_output_sizes(out, &sizes)?;
+    supported("masked_fill", out.dtype, Lacks::Float8)?;
+    fits(value, out.dtype)?;
+    let value = View::scalar(value, out.dtype)?;
+    let view = resolved(view)?;
+    through_bits(out, |out| choose(out, mask, &value, &view))
 }
 
 /// Writes `a` where the condition is true, `b` elsewhere; all but the condition have `out`'s dtype, and broadcast to it.
@@ -44,7 +51,8 @@ fn choose(out: &View, condition: &View, a: &View, b: &View) -> Result<()> {
     by_width!(out.dtype, T => block::ternary::<u8, T>(out, [condition, a, b], &|condition, a, b, out| {
         vectorised(|| {
             for (((out, &condition), &a), &b) in out.iter_mut().zip(condition).zip(a).zip(b) {
-                *out = if condition != 0 { a } else { b };
+                // The compiler would rather choose where to read, with a branch that nobody can predict.
+                *out = select_unpredictable(condition != 0, a, b);
             }
         });
     }))
@@ -53,9 +61,9 @@ fn choose(out: &View, condition: &View, a: &View, b: &View) -> Result<()> {
 /// `x.masked_fill(mask, value)`: as [`masked_fill_`], on a copy broadcast against the mask.
 pub fn masked_fill(view: &View, mask: &View, value: Scalar) -> Result<View> {
     let sizes = broadcast_sizes(mask.sizes(), view.sizes())?;
-    let out = View::zeros(&sizes, view.dtype, view.device())?;
-    copy_into(&out, &view.with_layout(view.layout.broadcast_to(&sizes)))?;
-    masked_fill_(&out, mask, value)?;
+    same_device(mask, view)?;
+    let out = View::unwritten(&sizes, view.dtype, view.device())?;
+    fill_masked(&out, view, mask, value)?;
     Ok(out)
 }
 

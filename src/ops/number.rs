@@ -1,5 +1,5 @@
 //! The types kernels compute in, and how each dtype's elements convert to one: 16-bit and 8-bit floats compute in
-//! `float32`, `bool` bytes as `bool`, everything else in its own type. Knows no tensors.
+//! `float32`, everything else in its own type. Knows no tensors.
 
 use crate::tensor::float8::{Float8, Format};
 use crate::tensor::memory::{BoolByte, Plain};
@@ -89,22 +89,22 @@ pub trait Real: Number + Float {
     fn neighbour(self, up: bool) -> Self;
 }
 
-impl Number for bool {
+impl Number for BoolByte {
     #[inline]
-    fn from_scalar(value: Scalar) -> bool {
-        value.truth()
+    fn from_scalar(value: Scalar) -> BoolByte {
+        BoolByte::store(value)
     }
     #[inline]
     fn to_scalar(self) -> Scalar {
-        Scalar::Bool(self)
+        self.load()
     }
     #[inline]
-    fn negate(self) -> bool {
+    fn negate(self) -> BoolByte {
         self
     }
     #[inline]
     fn truth(self) -> bool {
-        self
+        self.get()
     }
 }
 
@@ -339,14 +339,20 @@ macro_rules! narrow_reals {
 narrow_reals!(f16 bf16);
 
 impl Stored for BoolByte {
-    type Compute = bool;
+    type Compute = BoolByte;
     #[inline(always)]
-    fn widen(self) -> bool {
-        self.get()
+    fn widen(self) -> BoolByte {
+        self
     }
     #[inline(always)]
-    fn narrow(value: bool) -> BoolByte {
-        BoolByte::new(value)
+    fn narrow(value: BoolByte) -> BoolByte {
+        BoolByte::new(value.get())
+    }
+    fn as_computed(elements: &[BoolByte]) -> Option<&[BoolByte]> {
+        Some(elements)
+    }
+    fn as_computed_mut(elements: &mut [BoolByte]) -> Option<&mut [BoolByte]> {
+        Some(elements)
     }
 }
 

@@ -14,22 +14,96 @@ use half::{bf16, f16};
 use num_complex::Complex;
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::cell::Cell;
+use std::cmp::Ordering;
 use std::io;
+use std::ops::{BitAnd, BitOr, BitXor, Not};
 use std::ptr::{self, NonNull};
 use std::rc::Rc;
 
-/// A `bool` element: any byte is valid, nonzero is true, and the byte survives a round trip through `view(dtype)`.
+/// A `bool` element: any byte is valid, nonzero is true, and the byte survives a round trip through `view(dtype)`. What is
+/// computed of such elements is 0 or 1.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(transparent)]
 pub struct BoolByte(u8);
 
 impl BoolByte {
+    #[inline(always)]
     pub fn new(value: bool) -> BoolByte {
         BoolByte(u8::from(value))
     }
 
+    #[inline(always)]
     pub fn get(self) -> bool {
         self.0 != 0
+    }
+}
+
+impl From<bool> for BoolByte {
+    #[inline(always)]
+    fn from(value: bool) -> BoolByte {
+        BoolByte::new(value)
+    }
+}
+
+impl PartialEq for BoolByte {
+    #[inline(always)]
+    fn eq(&self, other: &BoolByte) -> bool {
+        self.get() == other.get()
+    }
+}
+
+impl PartialOrd for BoolByte {
+    #[inline(always)]
+    fn partial_cmp(&self, other: &BoolByte) -> Option<Ordering> {
+        self.get().partial_cmp(&other.get())
+    }
+    #[inline(always)]
+    fn lt(&self, other: &BoolByte) -> bool {
+        !self.get() & other.get()
+    }
+    #[inline(always)]
+    fn le(&self, other: &BoolByte) -> bool {
+        !self.get() | other.get()
+    }
+    #[inline(always)]
+    fn gt(&self, other: &BoolByte) -> bool {
+        self.get() & !other.get()
+    }
+    #[inline(always)]
+    fn ge(&self, other: &BoolByte) -> bool {
+        self.get() | !other.get()
+    }
+}
+
+impl BitAnd for BoolByte {
+    type Output = BoolByte;
+    #[inline(always)]
+    fn bitand(self, other: BoolByte) -> BoolByte {
+        BoolByte::new(self.get() & other.get())
+    }
+}
+
+impl BitOr for BoolByte {
+    type Output = BoolByte;
+    #[inline(always)]
+    fn bitor(self, other: BoolByte) -> BoolByte {
+        BoolByte::new(self.0 | other.0 != 0)
+    }
+}
+
+impl BitXor for BoolByte {
+    type Output = BoolByte;
+    #[inline(always)]
+    fn bitxor(self, other: BoolByte) -> BoolByte {
+        BoolByte::new(self.get() ^ other.get())
+    }
+}
+
+impl Not for BoolByte {
+    type Output = BoolByte;
+    #[inline(always)]
+    fn not(self) -> BoolByte {
+        BoolByte::new(!self.get())
     }
 }
 

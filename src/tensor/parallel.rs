@@ -16,15 +16,15 @@ use super::interrupt;
 use super::iterate::{Run, Tile, Tiles};
 use super::layout::Layout;
 use super::memory::{Memory, Plain};
-use super::thresholds::{BLOCK, LONG_BLOCK, STREAMED, THREAD};
+use super::thresholds::{BLOCK, SHORT, STREAMED, THREAD};
 use std::mem::MaybeUninit;
 use std::ops::Range;
 use std::slice;
-use vectors::written;
+use vectors::{stream, written};
 
 pub use product::{Matrix, Multiplied, PER_ELEMENT, add_product};
 pub use tasks::{collect, cores, parts, parts_of, set_cores, tasks};
-pub use vectors::{Kernel, halves, prefetch, set_width, singles, stream, vectorised, vectorised_kernel};
+pub use vectors::{Kernel, halves, prefetch, set_width, singles, vectorised, vectorised_kernel};
 
 /// Lends the elements of a memory as a plain slice to read, for as long as `body` runs: what several threads share, or a
 /// loop that needs no cells. `None` where the memory is not aligned for the type.
@@ -106,9 +106,15 @@ pub struct Steps {
     pub step: usize,
     /// Further operands that repeat a value, which the loop does not see.
     pub repeated: usize,
-    /// Whether a block may have more than [`BLOCK`] elements where it is the memory itself. The processor copies and
-    /// fills long pieces faster. Where the output is better written past the caches, the kernel sees to that.
-    pub whole: bool,
+    /// Elements that a block has at most: more than [`BLOCK`] where it is the memory itself and the kernel needs no buffers.
+    pub most: usize,
+    /// Whether the kernel itself writes what is better written past the caches: it copies, by [`Block::transfer`], or fills.
+    pub stores: bool,
+}
+
+impl Steps {
+    /// One element after another, in blocks that fit buffers.
+    pub const SINGLE: Steps = Steps { step: 1, repeated: 0, most: BLOCK, stores: false };
 }
 
 /// One operand as the loop reaches it.
@@ -116,7 +122,8 @@ pub struct Steps {
 struct Reach {
     start: *mut u8,
     itemsize: usize,
-    /// Whether a kernel may see the memory itself as a slice: not an input that the output is written over.
+    /// Whether a kernel may see the memory itself as a slice: not an input that the output is written over, but for the same
+    /// elements in the same order.
     direct: bool,
     /// Elements of a memory that is looked up as a whole.
     whole: Option<usize>,
@@ -164,7 +171,7 @@ pub struct Block<const N: usize> {
     lookup: Lookup,
     length: usize,
     /// Whether the output is better written by [`stream`].
-    pub streams: bool,
+    streams: bool,
     /// Whether PyTorch's loops reach these elements one by one, not whole vectors at a time. A few operations round
     /// differently in the two.
     pub tail: bool,
@@ -215,6 +222,13 @@ impl<const N: usize> Block<N> {
         (self.input(1), unsafe { slice::from_raw_parts_mut(data, length) })
     }
 
+    /// Copies the first input to the output.
+    pub fn transfer<T: Plain>(&mut self) {
+        let streams = self.streams;
+        let (from, to) = self.one::<T, T>();
+        if streams { stream(from, to) } else { to.copy_from_slice(from) }
+    }
+
     /// Input 1, which is looked up: all its elements; where the block's begin among them, and how far apart they are. The
     /// second input, and the output. No elements where they are not aligned for the type.
     pub fn looked_up<T: Plain, B: Plain, R: Plain>(&mut self) -> (&[T], [i64; 2], &[B], &mut [R]) {
@@ -255,7 +269,11 @@ impl<const N: usize> Blocks<'_, N> {
     /// # Errors
     /// Those of `body`; KeyboardInterrupt.
     pub fn each(&self, mut body: impl FnMut(&mut Block<N>) -> Result<()>) -> Result<()> {
-        self.work.tiles(self.tiles.clone(), &mut body)
+        let outcome = self.work.tiles(self.tiles.clone(), &mut body);
+        if self.work.streams {
+            written();
+        }
+        outcome
     }
 }
 
@@ -282,7 +300,7 @@ pub(crate) fn blocks<const N: usize>(
         return Err(Error::runtime("operands of different sizes"));
     }
     let mut reaches = [Reach { start: std::ptr::null_mut(), itemsize: 0, direct: false, whole: None }; N];
-    let mut overlap = false;
+    let (mut overlap, mut aliased) = (false, false);
     let distinct = out.layout.has_distinct_elements();
     let (_, written) = bounds(out)?;
     for (k, (reach, operand)) in reaches.iter_mut().zip(&operands).enumerate() {
@@ -292,32 +310,43 @@ pub(crate) fn blocks<const N: usize>(
         }
         let (start, read) = bounds(operand)?;
         let apart = k == 0 || read.end <= written.start || written.end <= read.start;
-        // The same elements in the same order are no danger: each is read before it is written, by the same thread.
+        // The same elements in the same order are no danger: each is read before it is written, by the same thread, to a
+        // buffer first.
         let same = read == written && operand.itemsize == out.itemsize && operand.layout.strides == out.layout.strides;
-        overlap |= !(apart || same && distinct);
-        *reach = Reach { start, itemsize: operand.itemsize, direct: apart, whole: None };
+        let direct = apart || same && distinct;
+        overlap |= !direct;
+        aliased |= direct && !apart;
+        *reach = Reach { start, itemsize: operand.itemsize, direct, whole: None };
     }
     let single = overlap || !distinct;
     let tiles = Tiles::new(layouts, single, steps.step);
     // What is written in short pieces is not worth it: lines would be left unfilled.
     let nbytes = usize::try_from(out.layout.numel()).unwrap_or(usize::MAX).saturating_mul(out.itemsize);
-    let streams = nbytes >= STREAMED && tiles.length() >= BLOCK && !single && reaches.iter().all(|reach| reach.direct);
-    let work = Loop { reaches, steps, streams, overlap: overlap.then_some(steps.step.max(1)), tiles };
+    let streams = nbytes >= STREAMED && tiles.length() >= BLOCK && !single && !aliased;
+    let buffered = aliased || streams && !steps.stores;
+    let work = Loop { reaches, steps, streams, buffered, overlap: overlap.then_some(steps.step.max(1)), tiles };
     let (count, volume) = (work.tiles.count(), work.tiles.volume());
-    // Small tiles are taken several at a time.
-    let together = (THREAD / 2 / volume.max(1)).clamp(1, count.max(1));
-    let elements = if single { 0 } else { count.saturating_mul(volume) };
+    let elements = count.saturating_mul(volume);
+    let piece = (THREAD / 2).max(elements / (PIECES * cores()));
+    let together = (piece / volume.max(1)).clamp(1, count.max(1));
+    let elements = if single { 0 } else { elements };
     tasks(count.div_ceil(together), elements, &|index| {
         let first = index * together;
         body(Blocks { work: &work, tiles: first..(first + together).min(count) })
     })
 }
 
+/// Pieces of a long loop for each core. They are as long as can be, so that the processor reads ahead within each, and so many
+/// that a core which others use as well is not waited for.
+const PIECES: usize = 8;
+
 struct Loop<const N: usize> {
     reaches: [Reach; N],
     steps: Steps,
     /// Whether what is written goes past the caches: it would not stay there, and need not be read first.
     streams: bool,
+    /// Whether a kernel leaves results in a buffer: they go past the caches from there, or over what it reads.
+    buffered: bool,
     /// Elements per block where what has been written may be read again: PyTorch's loops then show in the result, one
     /// step of vectors at a time, and the rest one by one.
     overlap: Option<usize>,
@@ -329,18 +358,35 @@ struct Loop<const N: usize> {
 // output's elements are not distinct or an input's bytes meet the output's in another order, one thread does all.
 unsafe impl<const N: usize> Sync for Loop<N> {}
 
-/// Room for a block of the widest elements.
+/// Room for as many of the widest elements.
 #[repr(C, align(64))]
-struct Buffer([MaybeUninit<u8>; 16 * BLOCK]);
+struct Buffer<const LENGTH: usize>([[MaybeUninit<u8>; 16]; LENGTH]);
 
 impl<const N: usize> Loop<N> {
     fn tiles(&self, range: Range<usize>, body: &mut dyn FnMut(&mut Block<N>) -> Result<()>) -> Result<()> {
-        let mut buffers: [Buffer; N] = std::array::from_fn(|_| Buffer([const { MaybeUninit::uninit() }; 16 * BLOCK]));
+        if self.tiles.volume() <= SHORT {
+            self.in_buffers::<SHORT>(range, body)
+        } else {
+            self.in_buffers::<BLOCK>(range, body)
+        }
+    }
+
+    /// As [`Loop::tiles`], for blocks of at most `LENGTH` elements. Never inlined: a small loop would pay for large buffers,
+    /// each page of which is touched as the stack grows.
+    #[inline(never)]
+    fn in_buffers<const LENGTH: usize>(
+        &self,
+        range: Range<usize>,
+        body: &mut dyn FnMut(&mut Block<N>) -> Result<()>,
+    ) -> Result<()> {
+        let mut buffers: [Buffer<LENGTH>; N] =
+            std::array::from_fn(|_| Buffer([[const { MaybeUninit::uninit() }; 16]; LENGTH]));
         if let Some(out) = buffers.first_mut() {
             // A kernel may look at the output before it writes it.
-            let bytes = self.reaches.first().map_or(0, |out| out.itemsize) * BLOCK.min(self.tiles.volume());
-            out.0.iter_mut().take(bytes).for_each(|byte| *byte = MaybeUninit::new(0));
+            let bytes = self.reaches.first().map_or(0, |out| out.itemsize) * LENGTH.min(self.tiles.volume());
+            out.0.as_flattened_mut().iter_mut().take(bytes).for_each(|byte| *byte = MaybeUninit::new(0));
         }
+        let buffers = buffers.each_mut().map(|buffer| buffer.0.as_mut_ptr().cast::<u8>());
         // Where an input repeats one element, its buffer is filled once: from where, and how far.
         let mut repeated = [(std::ptr::null_mut::<u8>(), 0); N];
         for index in range {
@@ -348,13 +394,10 @@ impl<const N: usize> Loop<N> {
             for _ in 0..runs {
                 for (block, tail) in self.cut(&run, span.clone()) {
                     interrupt::check()?;
-                    self.block(&run, block, tail, &mut buffers, &mut repeated, body)?;
+                    self.block(&run, block, tail, buffers, &mut repeated, body)?;
                 }
                 run.offset.iter_mut().zip(step).for_each(|(offset, step)| *offset += step);
             }
-        }
-        if self.streams {
-            written();
         }
         Ok(())
     }
@@ -390,15 +433,18 @@ impl<const N: usize> Loop<N> {
             let first = start.wrapping_offset(run.offset[k] as isize * itemsize as isize);
             direct && run.stride[k] == 1 && is_placed(first, itemsize)
         };
-        if self.steps.whole && (0..N).all(bare) { LONG_BLOCK } else { BLOCK }
+        let most = self.steps.most;
+        if !self.buffered && (0..N).all(bare) { most } else { most.min(BLOCK) }
     }
 
+    /// Hands a block to `body`, by way of the buffers where its elements are not neighbours or go past the caches. Each
+    /// buffer has room for it.
     fn block(
         &self,
         run: &Run<N>,
         range: Range<usize>,
         tail: bool,
-        buffers: &mut [Buffer; N],
+        buffers: [*mut u8; N],
         repeated: &mut [(*mut u8, usize); N],
         body: &mut dyn FnMut(&mut Block<N>) -> Result<()>,
     ) -> Result<()> {
@@ -420,12 +466,12 @@ impl<const N: usize> Loop<N> {
             let first =
                 unsafe { start.offset((run.offset[k] + range.start as i64 * stride) as isize * itemsize as isize) };
             block.itemsize[k] = itemsize;
-            let buffered = k == 0 && streams && !self.steps.whole;
+            let buffered = k == 0 && self.buffered;
             if direct && !buffered && (stride == 1 || length == 1) && is_placed(first, itemsize) {
                 block.data[k] = first;
                 continue;
             }
-            let buffer = buffers[k].0.as_mut_ptr().cast::<u8>();
+            let buffer = buffers[k];
             block.data[k] = buffer;
             if k == 0 {
                 scattered = Some((first, stride, itemsize));
@@ -444,9 +490,8 @@ impl<const N: usize> Loop<N> {
         }
         body(&mut block)?;
         if let Some((first, stride, itemsize)) = scattered {
-            let buffer = buffers[0].0.as_ptr().cast::<u8>();
-            // SAFETY: as for `gather`; the buffer was initialised in `tiles`.
-            unsafe { scatter(itemsize, buffer, first, stride, length, streams) };
+            // SAFETY: as for `gather`; the buffer was initialised in `in_buffers`.
+            unsafe { scatter(itemsize, buffers[0], first, stride, length, streams) };
         }
         Ok(())
     }

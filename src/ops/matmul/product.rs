@@ -9,7 +9,7 @@ use crate::ops::block::values;
 use crate::ops::check::resolved;
 use crate::ops::copy::{contiguous, copy_into};
 use crate::ops::number::{Number, Stored};
-use crate::tensor::memory::set;
+use crate::tensor::memory::{BoolByte, set};
 use crate::tensor::parallel::{self, Matrix, add_product};
 use crate::tensor::{Dims, Error, Layout, Result, Scalar, View, dispatch, interrupt};
 use num_complex::Complex;
@@ -133,17 +133,17 @@ macro_rules! vector_ring {
 }
 vector_ring!(f32 f64);
 
-impl Ring for bool {
+impl Ring for BoolByte {
     #[inline(always)]
-    fn plus_product(total: bool, a: bool, b: bool) -> bool {
+    fn plus_product(total: BoolByte, a: BoolByte, b: BoolByte) -> BoolByte {
         total | (a & b)
     }
     #[inline(always)]
-    fn times(a: bool, b: bool) -> bool {
+    fn times(a: BoolByte, b: BoolByte) -> BoolByte {
         a & b
     }
     #[inline(always)]
-    fn plus(a: bool, b: bool) -> bool {
+    fn plus(a: BoolByte, b: BoolByte) -> BoolByte {
         a | b
     }
 }

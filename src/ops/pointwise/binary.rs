@@ -11,6 +11,7 @@ use crate::ops::number::{Integer, Number, Real, Stored, is_single, rounded};
 use crate::ops::promote::{Operand, result_type};
 use crate::ops::series;
 use crate::ops::special::{self, Chebyshev};
+use crate::tensor::memory::BoolByte;
 use crate::tensor::parallel::{self, vectorised, vectorised_kernel};
 use crate::tensor::{Category, DType, Result, Scalar, View, dispatch};
 use half::{bf16, f16};
@@ -168,7 +169,7 @@ macro_rules! binary_ops {
             }
         }
 
-        fn bool_kernel(op: BinaryOp) -> Option<Kernel<bool>> {
+        fn bool_kernel(op: BinaryOp) -> Option<Kernel<BoolByte>> {
             match op { $(BinaryOp::$op => pick!(bool; $($kernels)*)),* }
         }
 
@@ -328,11 +329,11 @@ pub trait BinaryKernels: Number {
     }
 }
 
-impl BinaryKernels for bool {
-    fn binary(op: BinaryOp) -> Option<Kernel<bool>> {
+impl BinaryKernels for BoolByte {
+    fn binary(op: BinaryOp) -> Option<Kernel<BoolByte>> {
         bool_kernel(op)
     }
-    fn scaled_sum(a: bool, b: bool, alpha: bool) -> bool {
+    fn scaled_sum(a: BoolByte, b: BoolByte, alpha: BoolByte) -> BoolByte {
         a | b & alpha
     }
 }

@@ -11,6 +11,7 @@ use crate::ops::block::{self, BLOCK};
 use crate::ops::copy::{check_fits, fill};
 use crate::ops::number::{Number, Real, Stored};
 use crate::ops::promote::{Operand, result_type};
+use crate::tensor::memory::BoolByte;
 use crate::tensor::parallel::vectorised;
 use crate::tensor::{Category, DType, Result, Scalar, View, can_cast, dispatch};
 use num_complex::Complex;
@@ -133,8 +134,8 @@ macro_rules! kernels {
 kernels!(integers u8 i8 i16 i32 i64 u16 u32 u64);
 kernels!(floats f32 f64);
 
-impl TernaryKernels for bool {
-    fn ternary(_: TernaryOp) -> Kernel<bool> {
+impl TernaryKernels for BoolByte {
+    fn ternary(_: TernaryOp) -> Kernel<BoolByte> {
         |abc, out, _| zip(abc, out, |a, b, c| (a | b) & c)
     }
 }
@@ -215,7 +216,9 @@ pub fn lerp_number(start: &View, end: &View, weight: Scalar, output: Output, def
         let a = source::<S>(operands[0], &views[0], computed.sizes(), false)?;
         let b = source::<S>(operands[1], &views[1], computed.sizes(), false)?;
         block::binary::<S, S>(&computed, a, b, 64, &|a, b, out, _| {
-            kernel([a, b, &weights[..a.len().min(BLOCK)]], out, C::default());
+            for ((a, b), out) in a.chunks(BLOCK).zip(b.chunks(BLOCK)).zip(out.chunks_mut(BLOCK)) {
+                kernel([a, b, &weights[..a.len()]], out, C::default());
+            }
             Ok(())
         })?;
     });

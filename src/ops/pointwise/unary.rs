@@ -28,10 +28,10 @@ enum ResultType {
     Bool,
 }
 
-fn map<A: Copy, R>(values: &[A], out: &mut [R], function: impl Fn(A) -> R) {
+fn map<A: Copy, R: Into<O>, O>(values: &[A], out: &mut [O], function: impl Fn(A) -> R) {
     vectorised(|| {
         for (out, &value) in out.iter_mut().zip(values) {
-            *out = function(value);
+            *out = function(value).into();
         }
     });
 }
@@ -124,7 +124,7 @@ macro_rules! by_series {
 pub type Kernel<C> = fn(&[C], &mut [C]);
 
 /// A kernel whose results are bools.
-pub type Test<C> = fn(&[C], &mut [bool]);
+pub type Test<C> = fn(&[C], &mut [BoolByte]);
 
 /// Finds the kernel of one class among a row's.
 macro_rules! pick {
@@ -169,7 +169,7 @@ macro_rules! unary_ops {
             }
         }
 
-        fn bool_kernel(op: UnaryOp) -> Option<Kernel<bool>> {
+        fn bool_kernel(op: UnaryOp) -> Option<Kernel<BoolByte>> {
             match op { $(UnaryOp::$op => pick!(bool; $($kernels)*),)* _ => None }
         }
         fn int_kernel<T: Integer>(op: UnaryOp) -> Option<Kernel<T>> {
@@ -194,7 +194,7 @@ macro_rules! unary_ops {
             match op { $(UnaryOp::$op => pick!(complex_tail; $($kernels)*),)* _ => None }
         }
 
-        fn bool_test(op: UnaryOp) -> Option<Test<bool>> {
+        fn bool_test(op: UnaryOp) -> Option<Test<BoolByte>> {
             match op { $(UnaryOp::$test => pick!(bool; $($tests)*),)* _ => None }
         }
         fn int_test<T: Integer>(op: UnaryOp) -> Option<Test<T>> {
@@ -224,9 +224,9 @@ numbers {
         float(|a| a.abs())
         complex(|a| Complex::new(complex::magnitude(a), T::zero()))
     }
-    Sign           "sign_cpu"         Same   [BOOL NUMBERS] { bool(|a| a) int(sign) float(sign_float) }
+    Sign           "sign_cpu"         Same   [BOOL NUMBERS] { bool(|a: BoolByte| a.get()) int(sign) float(sign_float) }
     Sgn            "sign_cpu"         Same   [BOOL NUMBERS COMPLEX COMPLEX_HALF] {
-        bool(|a| a) int(sign) float(sign_float) complex(complex::sign) complex_tail(complex::sign_tail)
+        bool(|a: BoolByte| a.get()) int(sign) float(sign_float) complex(complex::sign) complex_tail(complex::sign_tail)
     }
     BitwiseNot     "bitwise_not_cpu"  Same   [BOOL INT] { bool(|a| !a) int(|a| !a) }
     Relu           "clamp_min_scalar_cpu" Same [NUMBERS] {
@@ -412,7 +412,7 @@ macro_rules! kernels {
     )*};
 }
 kernels! {
-    bool: bool_kernel bool_test;
+    BoolByte: bool_kernel bool_test;
     u8: int_kernel int_test;
     i8: int_kernel int_test;
     i16: int_kernel int_test;

@@ -6,8 +6,9 @@ use crate::bail;
 use crate::ops::block::{BLOCK, Room, valued};
 use crate::ops::check::by_width;
 use crate::ops::copy::{cast, copy_into, fill};
-use crate::ops::number::{Number, Stored};
+use crate::ops::number::{Number, Stored, rounded};
 use crate::ops::pointwise::{check_kernel, classes, multiply_tail};
+use crate::tensor::dtype::element_types;
 use crate::tensor::memory::{BoolByte, ElementCell, Memory, get, set};
 use crate::tensor::parallel::{self, Kernel, vectorised, vectorised_kernel};
 use crate::tensor::thresholds::{BATCH, COLUMNS, PIECE, STEPS};
@@ -20,23 +21,17 @@ use std::ops::Range;
 /// Runs the body with `$S` naming the element type of a dtype of whole numbers or of truth.
 macro_rules! whole {
     ($dtype:expr, $S:ident => $body:expr) => {
+        whole!(@ [Bool Byte Char Short Int Long UInt16 UInt32 UInt64] $dtype, $S, $body)
+    };
+    (@ [$($variant:ident)*] $dtype:expr, $S:ident, $body:expr) => {
         match $dtype {
-            DType::Bool => whole!(@ BoolByte, $S, $body),
-            DType::Byte => whole!(@ u8, $S, $body),
-            DType::Char => whole!(@ i8, $S, $body),
-            DType::Short => whole!(@ i16, $S, $body),
-            DType::Int => whole!(@ i32, $S, $body),
-            DType::Long => whole!(@ i64, $S, $body),
-            DType::UInt16 => whole!(@ u16, $S, $body),
-            DType::UInt32 => whole!(@ u32, $S, $body),
-            DType::UInt64 => whole!(@ u64, $S, $body),
+            $(DType::$variant => {
+                type $S = element_types::$variant;
+                $body
+            })*
             other => bail!(RuntimeError, "elements of {} are no whole numbers", other.scalar_type()),
         }
     };
-    (@ $type:ty, $S:ident, $body:expr) => {{
-        type $S = $type;
-        $body
-    }};
 }
 
 /// The product of all elements or along one dimension, as
@@ -60,8 +55,8 @@ pub fn prod(view: &View, dim: Option<i64>, keepdim: bool, dtype: Option<DType>) 
     let view = if as_is { view } else { cast(&view, dtype)? };
     let layout = reduction.spread(&out, &view);
     match dtype {
-        DType::Half => fold::<f16, 16>(&out, &layout, &view, |a, b| f16::from_f32(a * b).to_f32())?,
-        DType::BFloat16 => fold::<bf16, 16>(&out, &layout, &view, |a, b| bf16::from_f32(a * b).to_f32())?,
+        DType::Half => fold::<f16, 16>(&out, &layout, &view, |a, b| rounded::<f16>(a * b))?,
+        DType::BFloat16 => fold::<bf16, 16>(&out, &layout, &view, |a, b| rounded::<bf16>(a * b))?,
         DType::Float => fold::<f32, 8>(&out, &layout, &view, |a, b| a * b)?,
         DType::Double => fold::<f64, 4>(&out, &layout, &view, |a, b| a * b)?,
         DType::ComplexFloat => fold_with::<Complex<f32>, 4>(&out, &layout, &view, |a, b| a * b, multiply_tail)?,
@@ -121,8 +116,8 @@ fn truth(view: &View, dims: Option<&[i64]>, keepdim: bool, wanted: bool) -> Resu
         let layout = reduction.spread(&out, &view);
         // Of whole numbers and truth only zero has no bits.
         by_width!(view.dtype, S => {
-            let lift = |value: S| value.truth();
-            let combine = |a: bool, b: bool| if wanted { a | b } else { a & b };
+            let lift = |value: S| BoolByte::new(value.truth());
+            let combine = |a: BoolByte, b: BoolByte| if wanted { a | b } else { a & b };
             fold_anywhere::<S, BoolByte, 1>(&out, &layout, &view, lift, combine)?;
         });
     }

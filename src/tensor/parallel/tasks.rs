@@ -2,8 +2,7 @@
 
 use super::helpers::with_help;
 use super::vectors::{set_width, width};
-use crate::tensor::error::Result;
-use crate::tensor::error::Told;
+use crate::tensor::error::{Result, Told};
 use crate::tensor::interrupt;
 use crate::tensor::limits;
 use crate::tensor::thresholds::{PART, THREAD};

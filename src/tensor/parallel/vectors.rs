@@ -117,11 +117,11 @@ pub(super) fn prefetch_bytes(from: *const u8, nbytes: usize) {
     }
 }
 
-/// Copies a slice to one of the same length past the caches, where that is possible: long results are written faster if the
-/// memory beneath need not be read first. [`written`] must follow before another thread looks at them.
-pub fn stream<T: Plain>(from: &[T], to: &mut [T]) {
+/// Copies a slice to one of the same length, past the caches where the processor can: what is written as whole lines need not
+/// be read first. [`written`] must follow before another thread looks.
+pub(super) fn stream<T: Plain>(from: &[T], to: &mut [T]) {
     #[cfg(target_arch = "x86_64")]
-    if usable() > 128 && size_of_val(from) == size_of_val(to) {
+    if usable() > 128 && from.len() == to.len() {
         // SAFETY: both have as many bytes, and a mutable slice shares none with another; `usable` found AVX.
         return unsafe { stream_bytes(from.as_ptr().cast(), to.as_mut_ptr().cast(), size_of_val(from)) };
     }
@@ -134,7 +134,7 @@ pub fn stream<T: Plain>(from: &[T], to: &mut [T]) {
 /// `nbytes` bytes can be read from one address and written to the other, the two share none, and the processor has AVX.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx")]
-pub(super) unsafe fn stream_bytes(from: *const u8, to: *mut u8, nbytes: usize) {
+unsafe fn stream_bytes(from: *const u8, to: *mut u8, nbytes: usize) {
     use std::arch::x86_64::{__m256i, _mm256_loadu_si256, _mm256_stream_si256};
     const LINE: usize = 64;
     const VECTOR: usize = size_of::<__m256i>();
@@ -236,4 +236,44 @@ pub fn halves(from: &[f32], to: &mut [f16]) -> usize {
     }
     let _ = (from, to);
     0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// From every place in a line of the cache on, with and without whole lines in between.
+    #[test]
+    fn what_is_streamed_is_what_is_copied() {
+        let from: Vec<u8> = (0..100_064u32).map(|i| (i % 251) as u8).collect();
+        for start in 0..64 {
+            for length in [0, 1, 31, 63, 64, 65, 127, 128, 129, 1000, 100_000] {
+                let mut to = vec![0u8; from.len()];
+                stream(&from[7..][..length], &mut to[start..][..length]);
+                written();
+                let beside = to[..start].iter().chain(&to[start + length..]);
+                assert!(to[start..][..length] == from[7..][..length] && beside.copied().all(|byte| byte == 0));
+            }
+        }
+    }
+
+    /// What fills no vector is left to the caller.
+    #[test]
+    fn as_many_are_converted_as_fill_vectors() {
+        for length in [0, 1, 7, 8, 9, 15, 16, 17, 31, 32, 33, 100_000] {
+            let singles_before: Vec<f32> = (0..length).map(|i| i as f32 / 8.0).collect();
+            for width in [128, 256, 512] {
+                set_width(width);
+                let (mut to, mut back) = (vec![f16::ZERO; length], vec![-1.0; length]);
+                let done = halves(&singles_before, &mut to);
+                assert_eq!(singles(&to, &mut back), done);
+                assert!(done <= length && length - done < 16 || done == 0);
+                assert!((0..length).all(|i| {
+                    let half = if i < done { f16::from_f32(singles_before[i]) } else { f16::ZERO };
+                    to[i] == half && back[i] == if i < done { half.to_f32() } else { -1.0 }
+                }));
+            }
+        }
+        set_width(0);
+    }
 }
