@@ -76,7 +76,11 @@ pub fn values<S: Stored>(view: &View) -> Result<Vec<S::Compute>> {
 pub(super) struct Room<C>(Option<[C; BLOCK]>);
 
 impl<C: Copy + Default> Room<C> {
-    pub(super) const NONE: Room<C> = Room(None);
+    /// No constant: all of it would be copied.
+    #[inline(always)]
+    pub(super) fn new() -> Room<C> {
+        Room(None)
+    }
 
     fn values(&mut self, length: usize) -> &mut [C] {
         &mut self.0.get_or_insert_with(|| [C::default(); BLOCK])[..length.min(BLOCK)]
@@ -172,7 +176,7 @@ pub fn unary<S: Stored, R: Stored>(
     let steps = Steps { step: step / size_of::<S>(), most, ..Steps::SINGLE };
     let operands = [elements(out, &memory, &out.layout), elements(a, &a_memory, layout)];
     parallel::blocks(operands, steps, &|blocks| {
-        let (mut a_room, mut room) = (Room::NONE, Room::NONE);
+        let (mut a_room, mut room) = (Room::new(), Room::new());
         blocks.each(|block| {
             let tail = block.tail;
             let (a, out) = block.one::<S, R>();
@@ -193,7 +197,7 @@ pub fn convert<S: Stored, D: Stored<Compute = S::Compute>>(out: &View, a: &View,
     let steps = Steps { step: 64 / size_of::<S>(), ..Steps::SINGLE };
     let operands = [elements(out, &memory, &out.layout), elements(a, &a_memory, layout)];
     parallel::blocks(operands, steps, &|blocks| {
-        let mut room = Room::NONE;
+        let mut room = Room::new();
         blocks.each(|block| {
             let (a, out) = block.one::<S, D>();
             if let Some(out) = D::as_computed_mut(out) {
@@ -230,7 +234,7 @@ pub fn binary<S: Stored, R: Stored>(
             let operands = [target, elements(a, &a_memory, &a_layout), elements(b, &b_memory, &b_layout)];
             let most = most(is_bare::<S>(a_bits) && is_bare::<S>(b_bits) && is_bare::<R>(bits));
             parallel::blocks(operands, Steps { step, most, ..Steps::SINGLE }, &|blocks| {
-                let (mut a_room, mut b_room, mut room) = (Room::NONE, Room::NONE, Room::NONE);
+                let (mut a_room, mut b_room, mut room) = (Room::new(), Room::new(), Room::new());
                 blocks.each(|block| {
                     let tail = block.tail;
                     let (a, b, out) = block.two::<S, S, R>();
@@ -249,7 +253,7 @@ pub fn binary<S: Stored, R: Stored>(
         (Source::Value(a), Source::Value(b)) => repeated(a, out.numel(), &|a| {
             repeated(b, out.numel(), &|b| {
                 parallel::blocks([target], Steps { step, repeated: 2, ..Steps::SINGLE }, &|blocks| {
-                    let mut room = Room::NONE;
+                    let mut room = Room::new();
                     blocks.each(|block| {
                         let tail = block.tail;
                         let out = block.output::<R>();
@@ -276,7 +280,7 @@ fn with_value<S: Stored, R: Stored>(
     let operands = [elements(out, &memory, &out.layout), elements(view, &view_memory, layout)];
     repeated(value, out.numel(), &|value| {
         parallel::blocks(operands, Steps { step, repeated: 1, ..Steps::SINGLE }, &|blocks| {
-            let (mut view_room, mut room) = (Room::NONE, Room::NONE);
+            let (mut view_room, mut room) = (Room::new(), Room::new());
             blocks.each(|block| {
                 let tail = block.tail;
                 let (elements, out) = block.one::<S, R>();
@@ -316,7 +320,7 @@ pub fn ternary<A: Stored, S: Stored>(
     ];
     let bare = is_bare::<A>(a_bits) && [b_bits, c_bits, bits].into_iter().all(is_bare::<S>);
     parallel::blocks(operands, Steps { most: most(bare), ..Steps::SINGLE }, &|blocks| {
-        let (mut a_room, mut b_room, mut c_room, mut room) = (Room::NONE, Room::NONE, Room::NONE, Room::NONE);
+        let (mut a_room, mut b_room, mut c_room, mut room) = (Room::new(), Room::new(), Room::new(), Room::new());
         blocks.each(|block| {
             let (a, b, c, out) = block.three::<A, S, S, S>();
             widened(a, a_bits, &mut a_room, |a| {

@@ -298,7 +298,7 @@ fn convert_through<W: Wide>(dst: &View, src: &View, layout: &Layout) -> Result<(
     // Overlapping views of different dtypes cannot both be dense; element by element is the order PyTorch writes in.
     let operands = [elements(dst, &to, &dst.layout), elements(src, &from, layout)];
     parallel::blocks(operands, Steps::SINGLE, &|blocks| {
-        let mut room = Room::NONE;
+        let mut room = Room::new();
         blocks.each(|block| {
             roomy(block.len().min(BLOCK), &mut room, |values: &mut [W]| {
                 dispatch!(source, S => read_all(block.input::<S>(1), values));

@@ -289,9 +289,9 @@ where
                     let start = row(i) as usize;
                     elements.get(start + columns.start..start + columns.end).unwrap_or_default()
                 };
-                let mut room = Room::NONE;
+                let mut room = Room::new();
                 let mut lanes: Vec<_> = valued(piece(0), &mut room).iter().map(|&value| lift(value)).collect();
-                let mut second = Room::NONE;
+                let mut second = Room::new();
                 for pair in interrupt::pieces(0..(rows - 1) / 2, 2 * columns.len()) {
                     for i in pair?.map(|pair| 1 + 2 * pair) {
                         parallel::prefetch(piece(i + AHEAD));
@@ -386,7 +386,7 @@ where
 
     /// Whole numbers or truth combined as compilers like to; `None` of none.
     fn plainly(&self, elements: &[S]) -> Option<R::Compute> {
-        let mut room = Room::NONE;
+        let mut room = Room::new();
         let each = elements.chunks(BLOCK).map(|elements| {
             let values = valued(elements, &mut room);
             vectorised(|| values.iter().map(|&value| (self.lift)(value)).reduce(&self.combine))
@@ -407,7 +407,7 @@ where
         if let Some(values) = S::as_computed(steps.as_flattened().as_flattened()) {
             return join_all(lanes, values);
         }
-        let mut room = Room::NONE;
+        let mut room = Room::new();
         for steps in steps.chunks(BLOCK / (4 * V)) {
             lanes = join_all(lanes, valued(steps.as_flattened().as_flattened(), &mut room));
         }
