@@ -39,13 +39,13 @@ pub trait Stored: Element {
     }
 
     /// Widens as many elements as there is room for.
-    #[inline]
+    #[inline(never)]
     fn widen_all(elements: &[Self], into: &mut [Self::Compute]) {
         vectorised(|| into.iter_mut().zip(elements).for_each(|(value, element)| *value = element.widen()));
     }
 
     /// Narrows as many values as there is room for.
-    #[inline]
+    #[inline(never)]
     fn narrow_all(values: &[Self::Compute], into: &mut [Self]) {
         vectorised(|| into.iter_mut().zip(values).for_each(|(element, &value)| *element = Self::narrow(value)));
     }

@@ -61,14 +61,20 @@ pub fn vectorised_kernel<K: Kernel>(kernel: K) -> K::Output {
         fn by_256_bits<K: Kernel>(kernel: K) -> K::Output {
             kernel.run(true)
         }
+        // Not inlined, as those above cannot be: once, however often the loop is called from.
+        #[inline(never)]
+        fn by_128_bits<K: Kernel>(kernel: K) -> K::Output {
+            kernel.run(false)
+        }
         match usable() {
             // SAFETY: `first_look` found these instructions.
-            512 => return unsafe { by_512_bits(kernel) },
+            512 => unsafe { by_512_bits(kernel) },
             // SAFETY: as above.
-            256 => return unsafe { by_256_bits(kernel) },
-            _ => {}
+            256 => unsafe { by_256_bits(kernel) },
+            _ => by_128_bits(kernel),
         }
     }
+    #[cfg(not(target_arch = "x86_64"))]
     kernel.run(false)
 }
 
