@@ -1,5 +1,5 @@
-// Builds the page: `node build.mjs OUT WASM` makes OUT a folder that any static server can serve. Reads the project's pages
-// and the colours of its pictures where they stand.
+// Builds the page: `node build.mjs OUT WASM` makes OUT a folder that any static server can serve, with the modules that lie
+// in WASM. Reads the project's pages and the colours of its pictures where they stand.
 
 import { createHash } from 'node:crypto';
 import { execFileSync } from 'node:child_process';
@@ -54,12 +54,14 @@ function bundle(entry, { format = 'esm', define = {} } = {}) {
 }
 
 /** The program as `unpack.js` reads it: by xz, with the size in its header. */
-function packed(wasm) {
+async function packed(wasm, unpacker) {
   const whole = readFileSync(wasm);
-  const options = ['--format=lzma', '--lzma1=preset=9e,lc=4,lp=0,pb=0', '--keep', '--stdout', wasm];
+  const options = ['--format=lzma', '--lzma1=preset=9e,dict=16MiB,lc=4,lp=0,pb=0', '--keep', '--stdout', wasm];
   const content = execFileSync('xz', options, { maxBuffer: whole.length + 1024 });
   content.writeBigUInt64LE(BigInt(whole.length), 5);
-  if (!whole.equals(unpack(content))) throw new Error('what was packed comes out otherwise');
+  const unpacked = [];
+  for await (const piece of unpack(unpacker, content)) unpacked.push(piece);
+  if (!whole.equals(Buffer.concat(unpacked))) throw new Error('what was packed comes out otherwise');
   return content;
 }
 
@@ -75,7 +77,8 @@ function licences() {
   }).join('\n\n');
 }
 
-function build(out, wasm) {
+async function build(out, wasm) {
+  const unpacker = readFileSync(join(wasm, 'unpack.wasm'));
   const all = pages();
   const index = JSON.stringify(all.map(({ name, title, about, group, source }) => ({ name, title, about, group, source })));
   const files = new Map([
@@ -88,7 +91,8 @@ function build(out, wasm) {
     ['embed.js', bundle('embed.js', { format: 'iife' })],
     ['licences.txt', Buffer.from(licences())],
     ['fetch.js', bundle('fetch.js')],
-    ['tensorsh.wasm.lzma', packed(wasm)],
+    ['unpack.wasm', unpacker],
+    ['tensorsh.wasm.lzma', await packed(join(wasm, 'tensorsh.wasm'), unpacker)],
     ...all.map(({ name, text }) => [`pages/${name}.md`, Buffer.from(text)]),
   ]);
   const hash = createHash('sha256');
@@ -113,4 +117,4 @@ if (!out || !wasm) {
   console.error('usage: node build.mjs OUT WASM');
   process.exit(2);
 }
-build(out, wasm);
+await build(out, wasm);

@@ -83,6 +83,22 @@ const tests = {
     assert.equal(entries[0][0].source, 'def f(n):\n    return n + 1');
   },
 
+  async 'typing ahead of a session that takes its time'({ visitor }) {
+    const person = await visitor();
+    await person.visit();
+    await person.page.value(`{
+      const { postMessage } = Worker.prototype;
+      Worker.prototype.postMessage = function later(...message) { setTimeout(() => postMessage.apply(this, message), 300); };
+    }`);
+    for (const character of 'def f(n):\n    return n + 1\n\nf(1)\nf(2)\n') {
+      await person.page.type(character);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    await person.page.holds(`document.querySelectorAll('#log .entry').length === 3`);
+    await person.idle();
+    assert.deepEqual((await person.entries()).map(([first]) => first.output), ['', '2', '3']);
+  },
+
   async 'the unfinished end of a pasted session comes back'({ visitor }) {
     const person = await visitor();
     await person.visit();

@@ -253,10 +253,13 @@ export class PromptEditor {
         const source = text.trimEnd();
         if (source !== '') await this.#options.submit(source);
       } else {
-        const indent = /^\s*/.exec(this.#view.state.doc.lineAt(Math.max(0, at - 1)).text)[0];
-        const isLineEmpty = isSame && this.#view.state.doc.lineAt(at).length === 0;
-        const changes = isLineEmpty && text.trim() !== '' && !/\n\s*$/.test(text) ? { from: at, insert: indent } : [];
-        this.#view.dispatch({ changes, selection: isLineEmpty ? { anchor: at + (changes.insert?.length ?? 0) } : undefined, effects: settled.of(null) });
+        // The next line begins as this one did, unless more was typed meanwhile: then the caret is where it should be.
+        const { doc, selection: { main } } = this.#view.state;
+        const isWaiting = isSame && at === doc.length && main.empty && main.head === at;
+        const isBlock = text.trim() !== '' && !/\n\s*$/.test(text);
+        const insert = isWaiting && isBlock ? /^\s*/.exec(doc.lineAt(at - 1).text)[0] : '';
+        const indent = insert && { changes: { from: at, insert }, selection: { anchor: at + insert.length } };
+        this.#view.dispatch({ ...indent, effects: settled.of(null) });
       }
     }
     this.#isDraining = false;
