@@ -171,13 +171,7 @@ fn position(layout: &Layout, i: i64) -> Result<i64> {
     if i >= numel || i < -numel {
         bail!(IndexError, "out of range: tried to access index {i} on a tensor of {numel} elements.");
     }
-    let mut rest = if i < 0 { i + numel } else { i };
-    let mut place = layout.offset;
-    for (&size, &stride) in layout.sizes.iter().zip(&layout.strides).rev() {
-        place += rest % size * stride;
-        rest /= size;
-    }
-    Ok(place)
+    Ok(layout.offset_of(if i < 0 { i + numel } else { i }))
 }
 
 /// `x.take(index)`: the elements at row-major positions, which may be negative, in the index's shape.

@@ -421,12 +421,10 @@ impl Stored for bf16 {
     }
 }
 
-/// A `bfloat16` in single precision, whose upper half it is.
+/// A `bfloat16` in single precision, whose upper half it is: a NaN that signals still does, as in PyTorch.
 #[inline(always)]
 fn brain_to_single(bits: u16) -> f32 {
-    const QUIET: u16 = 1 << 6;
-    let is_nan = bits & 0x7fff > 0x7f80;
-    f32::from_bits(u32::from(bits | if is_nan { QUIET } else { 0 }) << 16)
+    f32::from_bits(u32::from(bits) << 16)
 }
 
 /// The nearest `bfloat16`, of two the even one.

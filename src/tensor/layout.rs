@@ -595,6 +595,16 @@ pub struct Offsets<'a> {
 }
 
 impl Layout {
+    /// The offset of element number `index`, in row-major order of the indices.
+    pub fn offset_of(&self, index: i64) -> i64 {
+        let (mut rest, mut offset) = (index, self.offset);
+        for (&size, &stride) in self.sizes.iter().zip(&self.strides).rev() {
+            offset += rest % size * stride;
+            rest /= size;
+        }
+        offset
+    }
+
     /// Element offsets into the storage, in row-major order of the indices.
     pub fn offsets(&self) -> Offsets<'_> {
         let next = (self.numel() > 0).then_some(self.offset);

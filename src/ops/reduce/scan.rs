@@ -1,14 +1,13 @@
 //! Running sums and products along a dimension.
 
-use super::resolved;
-use super::tiles::{Dim, odometer};
+use super::{aligned, resolved};
 use crate::ops::check::lost;
 use crate::ops::copy::{cast, copy_into};
 use crate::ops::number::{Number, Stored};
 use crate::ops::pointwise::{check_kernel, classes, multiply_tail};
 use crate::tensor::layout::wrap_dim;
-use crate::tensor::memory::{get, set};
-use crate::tensor::{DType, Result, Scalar, View, interrupt};
+use crate::tensor::thresholds::COLUMNS;
+use crate::tensor::{DType, Dims, Layout, Result, Scalar, View, interrupt, limits, parallel};
 use half::{bf16, f16};
 use num_complex::Complex;
 
@@ -92,39 +91,95 @@ carried! {
     Complex<f64>: |a, b| a + b, multiply_tail;
 }
 
-/// `out` is row-major.
+/// Scans the lines along dimension `d` into `out`, which is row-major: on all cores where other dimensions come before.
 fn scan<S: Stored, A: Carried>(
     which: Running,
     view: &View,
     out: &View,
     d: usize,
-    widen: impl Fn(S::Compute) -> A,
-    narrow: impl Fn(A) -> S::Compute,
+    widen: impl Fn(S::Compute) -> A + Send + Sync,
+    narrow: impl Fn(A) -> S::Compute + Send + Sync,
 ) -> Result<()> {
     let view = if view.dtype == S::DTYPE { view.clone() } else { cast(view, S::DTYPE)? };
-    let mut along = Dim { size: 1, out: 1, input: 1 };
-    let mut outer = Vec::with_capacity(view.ndim());
-    for (i, ((&size, &input), &out)) in view.sizes().iter().zip(view.strides()).zip(out.strides()).enumerate().rev() {
-        let dim = Dim { size, out, input };
-        if i == d { along = dim } else { outer.push(dim) }
-    }
-    let (memory, out_memory) = (view.memory()?, out.memory()?);
-    let (cells, results) = (memory.typed::<S>(), out_memory.typed::<S>());
+    let view = aligned::<S>(&view)?;
+    let (sizes, strides) = (view.sizes(), view.strides());
+    let part = |from, to, offset| Layout {
+        sizes: Dims::from_slice(&sizes[from..to]),
+        strides: Dims::from_slice(&strides[from..to]),
+        offset,
+    };
+    let (blocks, columns) = (part(0, d, view.layout.offset), part(d + 1, view.ndim(), 0));
+    let (size, along, width) = (sizes[d] as usize, strides[d], columns.numel() as usize);
     let start = A::from_scalar(Scalar::Int(i64::from(which == Running::Product)));
-    odometer(&outer, out.layout.offset, view.layout.offset, &mut |mut to, mut from| {
-        let mut carried = start;
-        for piece in interrupt::pieces(0..along.size as usize, 1) {
-            for _ in piece? {
-                let (Some(cell), Some(result)) = (cells.get(from as usize), results.get(to as usize)) else {
-                    return Err(lost());
-                };
-                let value = widen(get(cell).widen());
-                carried = if which == Running::Sum { carried.plus(value) } else { carried.times(value) };
-                set(result, S::narrow(narrow(carried)));
-                from += along.input;
-                to += along.out;
+    let step = |carried: A, element: S| {
+        let value = widen(element.widen());
+        let carried = if which == Running::Sum { carried.plus(value) } else { carried.times(value) };
+        (carried, S::narrow(narrow(carried)))
+    };
+    parallel::between::<S, S, _>(&*view.memory()?, &*out.memory()?, 0..out.numel() as usize, |elements, results| {
+        let lines = Lines { elements, columns, size, width, along, step };
+        parallel::parts(results, size * width, &|first, part| {
+            let most = width.min(COLUMNS);
+            let (mut carried, mut places) = (limits::filled(start, most)?, limits::filled(0, most)?);
+            for (k, rows) in (first / (size * width)..).zip(part.chunks_exact_mut(size * width)) {
+                let mut starts = lines.columns.offsets();
+                let from = blocks.offset_of(k as i64);
+                for column in (0..width).step_by(COLUMNS) {
+                    let count = most.min(width - column);
+                    let (carried, places) = (&mut carried[..count], &mut places[..count]);
+                    carried.fill(start);
+                    places.iter_mut().zip(&mut starts).for_each(|(place, start)| *place = from + start);
+                    lines.scan(&mut rows[column..], carried, places)?;
+                }
+            }
+            Ok(())
+        })
+    })
+    .unwrap_or_else(|| Err(lost()))
+}
+
+/// Lines that lie side by side where they are written: columns of `size` rows, `width` results apart.
+struct Lines<'a, S, F> {
+    elements: &'a [S],
+    /// Where each begins, from the first on.
+    columns: Layout,
+    size: usize,
+    width: usize,
+    /// How far apart the elements of a line are.
+    along: i64,
+    /// From what is carried along and the next element, what is carried on, and the result.
+    step: F,
+}
+
+impl<S: Stored, F> Lines<'_, S, F> {
+    /// Scans lines whose first elements lie at `places`, to `rows`, which begins with their first results.
+    fn scan<A: Carried>(&self, rows: &mut [S], carried: &mut [A], places: &mut [i64]) -> Result<()>
+    where
+        F: Fn(A, S) -> (A, S),
+    {
+        let element = |place: i64| self.elements.get(place as usize).copied().ok_or_else(lost);
+        // Places are not known to the last where Ctrl-C was pressed.
+        interrupt::check()?;
+        for steps in interrupt::pieces(0..self.size, places.len()) {
+            let steps = steps?;
+            let rows = rows.chunks_mut(self.width).skip(steps.start).take(steps.len());
+            if let ([carried], [place]) = (&mut *carried, &mut *places) {
+                // What a single line carries along stays in a register.
+                let (mut last, mut next) = (*carried, *place);
+                for row in rows {
+                    (last, row[0]) = (self.step)(last, element(next)?);
+                    next += self.along;
+                }
+                (*carried, *place) = (last, next);
+                continue;
+            }
+            for row in rows {
+                for ((result, carried), place) in row.iter_mut().zip(&mut *carried).zip(&mut *places) {
+                    (*carried, *result) = (self.step)(*carried, element(*place)?);
+                    *place += self.along;
+                }
             }
         }
         Ok(())
-    })
+    }
 }
