@@ -499,7 +499,11 @@ mod tests {
             parallel::set_width(0);
         }
         check(f16::from_bits, f16::to_bits, |bits| f16::from_bits(bits).to_f32());
-        check(bf16::from_bits, bf16::to_bits, |bits| bf16::from_bits(bits).to_f32());
+        // The crate quiets a NaN on the way; PyTorch moves its bits (tests/transcripts/bytes.md).
+        check(bf16::from_bits, bf16::to_bits, |bits| match bf16::from_bits(bits).to_f32() {
+            value if value.is_nan() => f32::from_bits(u32::from(bits) << 16),
+            value => value,
+        });
     }
 
     #[test]
