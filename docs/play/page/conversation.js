@@ -85,17 +85,22 @@ export class Conversation {
     this.#listeners.state('starting');
     this.#isReady = false;
     this.#isUsed = false;
-    let fetched;
-    try {
-      [fetched] = await Promise.all([program, soon]);
-    } catch (error) {
-      this.#fail(error.message);
-      return;
-    }
+    await soon;
+    // It is loaded while the program is still unpacked, but not before a service worker that is late: that could not reach it.
+    // What it hears before it begins it forgets, and is told again.
+    if (!serviceWorker?.controller) await program.catch(() => {});
     const worker = new Worker('worker.js', { type: 'module' });
     this.#worker = worker;
     worker.onmessage = ({ data }) => worker === this.#worker && this.#hear(data);
     worker.onerror = (event) => worker === this.#worker && this.#fail(event.message || 'a part of the page could not be loaded');
+    let fetched;
+    try {
+      fetched = await program;
+    } catch (error) {
+      this.#fail(error.message);
+      return;
+    }
+    if (worker !== this.#worker) return;
     worker.postMessage({ begin: { program: fetched, hasServiceWorker: Boolean(serviceWorker?.controller) } });
     for (const { message } of this.#asked.values()) worker.postMessage(message);
   }
