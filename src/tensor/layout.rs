@@ -597,18 +597,37 @@ pub struct Offsets<'a> {
 impl Layout {
     /// The offset of element number `index`, in row-major order of the indices.
     pub fn offset_of(&self, index: i64) -> i64 {
-        let (mut rest, mut offset) = (index, self.offset);
-        for (&size, &stride) in self.sizes.iter().zip(&self.strides).rev() {
-            offset += rest % size * stride;
+        let mut offset = self.offset;
+        self.unravel(index, |d, i| offset += i * self.strides[d]);
+        offset
+    }
+
+    /// Gives the index of element number `index` along each dimension, the last first.
+    fn unravel(&self, index: i64, mut give: impl FnMut(usize, i64)) {
+        let mut rest = index;
+        for (d, &size) in self.sizes.iter().enumerate().rev() {
+            give(d, rest % size);
             rest /= size;
         }
-        offset
     }
 
     /// Element offsets into the storage, in row-major order of the indices.
     pub fn offsets(&self) -> Offsets<'_> {
-        let next = (self.numel() > 0).then_some(self.offset);
-        Offsets { layout: self, index: Dims::from_elem(0, self.ndim()), next, unwatched: 0 }
+        self.offsets_from(0)
+    }
+
+    /// As [`offsets`](Layout::offsets), from element number `first` on.
+    pub fn offsets_from(&self, first: i64) -> Offsets<'_> {
+        let mut index = Dims::from_elem(0, self.ndim());
+        let next = (first < self.numel()).then(|| {
+            let mut offset = self.offset;
+            self.unravel(first, |d, i| {
+                index[d] = i;
+                offset += i * self.strides[d];
+            });
+            offset
+        });
+        Offsets { layout: self, index, next, unwatched: 0 }
     }
 }
 

@@ -51,12 +51,15 @@ pub fn cumulative(which: Running, view: &View, dim: i64, dtype: Option<DType>) -
             scan::<Complex<f32>, Complex<f64>>(which, &view, &out, d, widen, narrow)?;
         }
         DType::ComplexDouble => scan::<Complex<f64>, Complex<f64>>(which, &view, &out, d, |v| v, |v| v)?,
-        DType::Long => scan::<i64, i64>(which, &view, &out, d, |v| v, |v| v)?,
         _ => {
             // Integers wrap, so they can be narrowed last.
-            let wide = View::unwritten(view.sizes(), DType::Long, view.device())?;
-            scan::<i64, i64>(which, &cast(&view, dtype)?, &wide, d, |v| v, |v| v)?;
-            copy_into(&out, &wide)?;
+            let narrow = dtype != DType::Long;
+            let wide = if narrow { View::unwritten(view.sizes(), DType::Long, view.device())? } else { out.clone() };
+            let view = if view.dtype == dtype { view } else { cast(&view, dtype)? };
+            scan::<i64, i64>(which, &view, &wide, d, |v| v, |v| v)?;
+            if narrow {
+                copy_into(&out, &wide)?;
+            }
         }
     }
     Ok(out)
@@ -108,7 +111,7 @@ fn scan<S: Stored, A: Carried>(
         strides: Dims::from_slice(&strides[from..to]),
         offset,
     };
-    let (blocks, columns) = (part(0, d, view.layout.offset), part(d + 1, view.ndim(), 0));
+    let (slabs, columns) = (part(0, d, view.layout.offset), part(d + 1, view.ndim(), 0));
     let (size, along, width) = (sizes[d] as usize, strides[d], columns.numel() as usize);
     let start = A::from_scalar(Scalar::Int(i64::from(which == Running::Product)));
     let step = |carried: A, element: S| {
@@ -117,33 +120,32 @@ fn scan<S: Stored, A: Carried>(
         (carried, S::narrow(narrow(carried)))
     };
     parallel::between::<S, S, _>(&*view.memory()?, &*out.memory()?, 0..out.numel() as usize, |elements, results| {
-        let lines = Lines { elements, columns, size, width, along, step };
+        let lines = Lines { elements, width, along, step };
         parallel::parts(results, size * width, &|first, part| {
             let most = width.min(COLUMNS);
             let (mut carried, mut places) = (limits::filled(start, most)?, limits::filled(0, most)?);
-            for (k, rows) in (first / (size * width)..).zip(part.chunks_exact_mut(size * width)) {
-                let mut starts = lines.columns.offsets();
-                let from = blocks.offset_of(k as i64);
-                for column in (0..width).step_by(COLUMNS) {
-                    let count = most.min(width - column);
-                    let (carried, places) = (&mut carried[..count], &mut places[..count]);
+            let mut offsets = columns.offsets();
+            for column in (0..width).step_by(COLUMNS) {
+                let count = most.min(width - column);
+                let (carried, places) = (&mut carried[..count], &mut places[..count]);
+                places.iter_mut().zip(&mut offsets).for_each(|(place, offset)| *place = offset);
+                // They are not known to the last where Ctrl-C was pressed.
+                interrupt::check()?;
+                let slabs = slabs.offsets_from((first / (size * width)) as i64);
+                for (slab, from) in part.chunks_exact_mut(size * width).zip(slabs) {
                     carried.fill(start);
-                    places.iter_mut().zip(&mut starts).for_each(|(place, start)| *place = from + start);
-                    lines.scan(&mut rows[column..], carried, places)?;
+                    lines.scan(&mut slab[column..], from, carried, places)?;
                 }
             }
-            Ok(())
+            interrupt::check()
         })
     })
     .unwrap_or_else(|| Err(lost()))
 }
 
-/// Lines that lie side by side where they are written: columns of `size` rows, `width` results apart.
+/// Lines that lie side by side where they are written: columns of rows that begin `width` results apart.
 struct Lines<'a, S, F> {
     elements: &'a [S],
-    /// Where each begins, from the first on.
-    columns: Layout,
-    size: usize,
     width: usize,
     /// How far apart the elements of a line are.
     along: i64,
@@ -152,33 +154,35 @@ struct Lines<'a, S, F> {
 }
 
 impl<S: Stored, F> Lines<'_, S, F> {
-    /// Scans lines whose first elements lie at `places`, to `rows`, which begins with their first results.
-    fn scan<A: Carried>(&self, rows: &mut [S], carried: &mut [A], places: &mut [i64]) -> Result<()>
+    /// Scans lines whose first elements lie at `places`, counted from `from`, to `rows`, which begins with their first
+    /// results.
+    fn scan<A: Carried>(&self, rows: &mut [S], from: i64, carried: &mut [A], places: &[i64]) -> Result<()>
     where
         F: Fn(A, S) -> (A, S),
     {
         let element = |place: i64| self.elements.get(place as usize).copied().ok_or_else(lost);
-        // Places are not known to the last where Ctrl-C was pressed.
-        interrupt::check()?;
-        for steps in interrupt::pieces(0..self.size, places.len()) {
-            let steps = steps?;
-            let rows = rows.chunks_mut(self.width).skip(steps.start).take(steps.len());
-            if let ([carried], [place]) = (&mut *carried, &mut *places) {
-                // What a single line carries along stays in a register.
-                let (mut last, mut next) = (*carried, *place);
-                for row in rows {
-                    (last, row[0]) = (self.step)(last, element(next)?);
-                    next += self.along;
+        let mut at = from;
+        if let ([carried], [place]) = (&mut *carried, places) {
+            // What a single line carries along stays in a register.
+            let mut last = *carried;
+            at += place;
+            for rows in rows.chunks_mut(interrupt::STRIDE.saturating_mul(self.width)) {
+                for row in rows.chunks_mut(self.width) {
+                    (last, row[0]) = (self.step)(last, element(at)?);
+                    at += self.along;
                 }
-                (*carried, *place) = (last, next);
-                continue;
+                interrupt::check()?;
             }
-            for row in rows {
-                for ((result, carried), place) in row.iter_mut().zip(&mut *carried).zip(&mut *places) {
-                    (*carried, *result) = (self.step)(*carried, element(*place)?);
-                    *place += self.along;
+            return Ok(());
+        }
+        for rows in rows.chunks_mut((interrupt::STRIDE / places.len()).max(1).saturating_mul(self.width)) {
+            for row in rows.chunks_mut(self.width) {
+                for ((result, carried), place) in row.iter_mut().zip(&mut *carried).zip(places) {
+                    (*carried, *result) = (self.step)(*carried, element(at + place)?);
                 }
+                at += self.along;
             }
+            interrupt::check()?;
         }
         Ok(())
     }
