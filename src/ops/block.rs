@@ -1,8 +1,8 @@
 //! How kernels see tensors: blocks of consecutive values in the type they are computed in. Loading and storing handle
-//! lazy bits and element types, [`parallel::blocks`] handles strides and threads; kernels are plain loops over slices
-//! and exist once per compute type. Nothing here knows an operation.
+//! element types, [`parallel::blocks`] handles strides and threads; kernels are plain loops over slices and exist once
+//! per compute type. Lazy bits are not looked at: whoever calls has resolved them. Nothing here knows an operation.
 
-use super::number::{Number, Stored};
+use super::number::Stored;
 use crate::bail;
 use crate::tensor::memory::{ElementCell, Memory, Plain, get, set};
 use crate::tensor::parallel::{self, Elements, Steps, vectorised};
@@ -17,32 +17,6 @@ pub enum Source<'a, C> {
     Elements(&'a View, Layout),
     /// One value for every position.
     Value(C),
-}
-
-/// The conjugate and negative bits of a view.
-#[derive(Clone, Copy)]
-struct LazyBits {
-    conj: bool,
-    neg: bool,
-}
-
-impl LazyBits {
-    fn of(view: &View) -> LazyBits {
-        LazyBits { conj: view.conj, neg: view.neg }
-    }
-
-    fn any(self) -> bool {
-        self.conj || self.neg
-    }
-
-    fn apply<C: Number>(self, values: &mut [C]) {
-        if self.conj {
-            values.iter_mut().for_each(|v| *v = v.conjugate());
-        }
-        if self.neg {
-            values.iter_mut().for_each(|v| *v = v.negate());
-        }
-    }
 }
 
 /// Reads `into.len()` elements from `offset` on, `stride` apart.
@@ -109,8 +83,8 @@ pub(super) fn valued<'r, S: Stored>(elements: &'r [S], room: &'r mut Room<S::Com
 }
 
 /// Returns whether elements are the values that are computed with.
-fn is_bare<S: Stored>(lazy: LazyBits) -> bool {
-    S::as_computed(&[]).is_some() && !lazy.any()
+fn is_bare<S: Stored>() -> bool {
+    S::as_computed(&[]).is_some()
 }
 
 /// Elements that a block has at most: of bare ones many, others must fit a buffer.
@@ -121,15 +95,13 @@ fn most(bare: bool) -> usize {
 /// Hands the values of some elements to `with`: the elements themselves where they are what is computed with.
 fn widened<S: Stored>(
     elements: &[S],
-    lazy: LazyBits,
     room: &mut Room<S::Compute>,
     with: impl FnOnce(&[S::Compute]) -> Result<()>,
 ) -> Result<()> {
     match S::as_computed(elements) {
-        Some(values) if !lazy.any() => with(values),
-        _ => roomy(elements.len(), room, |values| {
+        Some(values) => with(values),
+        None => roomy(elements.len(), room, |values| {
             S::widen_all(elements, values);
-            lazy.apply(values);
             with(values)
         }),
     }
@@ -138,18 +110,14 @@ fn widened<S: Stored>(
 /// Lets `compute` leave results, and stores them.
 fn narrowed<R: Stored>(
     out: &mut [R],
-    lazy: LazyBits,
     room: &mut Room<R::Compute>,
     compute: impl FnOnce(&mut [R::Compute]) -> Result<()>,
 ) -> Result<()> {
     if let Some(results) = R::as_computed_mut(out) {
-        compute(results)?;
-        lazy.apply(results);
-        return Ok(());
+        return compute(results);
     }
     roomy(out.len(), room, |results| {
         compute(results)?;
-        lazy.apply(results);
         R::narrow_all(results, out);
         Ok(())
     })
@@ -171,8 +139,7 @@ pub fn unary<S: Stored, R: Stored>(
     kernel: UnaryBlock<S::Compute, R::Compute>,
 ) -> Result<()> {
     let (memory, a_memory) = (out.memory()?, a.memory()?);
-    let (out_bits, a_bits) = (LazyBits::of(out), LazyBits::of(a));
-    let most = most(is_bare::<S>(a_bits) && is_bare::<R>(out_bits));
+    let most = most(is_bare::<S>() && is_bare::<R>());
     let steps = Steps { step: step / size_of::<S>(), most, ..Steps::SINGLE };
     let operands = [elements(out, &memory, &out.layout), elements(a, &a_memory, layout)];
     parallel::blocks(operands, steps, &|blocks| {
@@ -180,8 +147,8 @@ pub fn unary<S: Stored, R: Stored>(
         blocks.each(|block| {
             let tail = block.tail;
             let (a, out) = block.one::<S, R>();
-            widened(a, a_bits, &mut a_room, |a| {
-                narrowed(out, out_bits, &mut room, |out| {
+            widened(a, &mut a_room, |a| {
+                narrowed(out, &mut room, |out| {
                     kernel(a, out, tail);
                     Ok(())
                 })
@@ -190,10 +157,9 @@ pub fn unary<S: Stored, R: Stored>(
     })
 }
 
-/// Copies between two dtypes that are computed in the same type, without a look at lazy bits.
+/// Copies between two dtypes that are computed in the same type.
 pub fn convert<S: Stored, D: Stored<Compute = S::Compute>>(out: &View, a: &View, layout: &Layout) -> Result<()> {
     let (memory, a_memory) = (out.memory()?, a.memory()?);
-    let none = LazyBits { conj: false, neg: false };
     let steps = Steps { step: 64 / size_of::<S>(), ..Steps::SINGLE };
     let operands = [elements(out, &memory, &out.layout), elements(a, &a_memory, layout)];
     parallel::blocks(operands, steps, &|blocks| {
@@ -204,7 +170,7 @@ pub fn convert<S: Stored, D: Stored<Compute = S::Compute>>(out: &View, a: &View,
                 S::widen_all(a, out);
                 return Ok(());
             }
-            widened(a, none, &mut room, |a| {
+            widened(a, &mut room, |a| {
                 D::narrow_all(a, out);
                 Ok(())
             })
@@ -225,23 +191,20 @@ pub fn binary<S: Stored, R: Stored>(
     kernel: BinaryBlock<S::Compute, R::Compute>,
 ) -> Result<()> {
     let step = step / size_of::<S>();
-    let (memory, bits) = (out.memory()?, LazyBits::of(out));
+    let memory = out.memory()?;
     let target = elements(out, &memory, &out.layout);
     match (a, b) {
         (Source::Elements(a, a_layout), Source::Elements(b, b_layout)) => {
             let (a_memory, b_memory) = (a.memory()?, b.memory()?);
-            let (a_bits, b_bits) = (LazyBits::of(a), LazyBits::of(b));
             let operands = [target, elements(a, &a_memory, &a_layout), elements(b, &b_memory, &b_layout)];
-            let most = most(is_bare::<S>(a_bits) && is_bare::<S>(b_bits) && is_bare::<R>(bits));
+            let most = most(is_bare::<S>() && is_bare::<R>());
             parallel::blocks(operands, Steps { step, most, ..Steps::SINGLE }, &|blocks| {
                 let (mut a_room, mut b_room, mut room) = (Room::new(), Room::new(), Room::new());
                 blocks.each(|block| {
                     let tail = block.tail;
                     let (a, b, out) = block.two::<S, S, R>();
-                    widened(a, a_bits, &mut a_room, |a| {
-                        widened(b, b_bits, &mut b_room, |b| {
-                            narrowed(out, bits, &mut room, |out| kernel(a, b, out, tail))
-                        })
+                    widened(a, &mut a_room, |a| {
+                        widened(b, &mut b_room, |b| narrowed(out, &mut room, |out| kernel(a, b, out, tail)))
                     })
                 })
             })
@@ -258,7 +221,7 @@ pub fn binary<S: Stored, R: Stored>(
                         let tail = block.tail;
                         let out = block.output::<R>();
                         let (a, b) = (&a[..out.len()], &b[..out.len()]);
-                        narrowed(out, bits, &mut room, |out| kernel(a, b, out, tail))
+                        narrowed(out, &mut room, |out| kernel(a, b, out, tail))
                     })
                 })
             })
@@ -276,7 +239,6 @@ fn with_value<S: Stored, R: Stored>(
     kernel: BinaryBlock<S::Compute, R::Compute>,
 ) -> Result<()> {
     let (memory, view_memory) = (out.memory()?, view.memory()?);
-    let (bits, view_bits) = (LazyBits::of(out), LazyBits::of(view));
     let operands = [elements(out, &memory, &out.layout), elements(view, &view_memory, layout)];
     repeated(value, out.numel(), &|value| {
         parallel::blocks(operands, Steps { step, repeated: 1, ..Steps::SINGLE }, &|blocks| {
@@ -285,8 +247,8 @@ fn with_value<S: Stored, R: Stored>(
                 let tail = block.tail;
                 let (elements, out) = block.one::<S, R>();
                 let value = &value[..elements.len()];
-                widened(elements, view_bits, &mut view_room, |values| {
-                    narrowed(out, bits, &mut room, |out| kernel(values, value, out, tail))
+                widened(elements, &mut view_room, |values| {
+                    narrowed(out, &mut room, |out| kernel(values, value, out, tail))
                 })
             })
         })
@@ -311,22 +273,21 @@ pub fn ternary<A: Stored, S: Stored>(
     let [a, b, c] = views;
     let (memory, a_memory, b_memory, c_memory) = (out.memory()?, a.memory()?, b.memory()?, c.memory()?);
     let [a_layout, b_layout, c_layout] = views.map(|view| view.layout.broadcast_to(out.sizes()));
-    let ([a_bits, b_bits, c_bits], bits) = (views.map(LazyBits::of), LazyBits::of(out));
     let operands = [
         elements(out, &memory, &out.layout),
         elements(a, &a_memory, &a_layout),
         elements(b, &b_memory, &b_layout),
         elements(c, &c_memory, &c_layout),
     ];
-    let bare = is_bare::<A>(a_bits) && [b_bits, c_bits, bits].into_iter().all(is_bare::<S>);
-    parallel::blocks(operands, Steps { most: most(bare), ..Steps::SINGLE }, &|blocks| {
+    let most = most(is_bare::<A>() && is_bare::<S>());
+    parallel::blocks(operands, Steps { most, ..Steps::SINGLE }, &|blocks| {
         let (mut a_room, mut b_room, mut c_room, mut room) = (Room::new(), Room::new(), Room::new(), Room::new());
         blocks.each(|block| {
             let (a, b, c, out) = block.three::<A, S, S, S>();
-            widened(a, a_bits, &mut a_room, |a| {
-                widened(b, b_bits, &mut b_room, |b| {
-                    widened(c, c_bits, &mut c_room, |c| {
-                        narrowed(out, bits, &mut room, |out| {
+            widened(a, &mut a_room, |a| {
+                widened(b, &mut b_room, |b| {
+                    widened(c, &mut c_room, |c| {
+                        narrowed(out, &mut room, |out| {
                             kernel(a, b, c, out);
                             Ok(())
                         })
@@ -354,7 +315,7 @@ pub fn fill<T: Plain>(out: &View, element: T) -> Result<()> {
     })
 }
 
-/// Copies elements as they are, without looking at them; both views have the same dtype and lazy bits.
+/// Copies elements as they are, without looking at them; both views have the same dtype.
 pub fn transfer(out: &View, a: &View, layout: &Layout) -> Result<()> {
     match out.dtype.itemsize() {
         1 => transfer_as::<u8>(out, a, layout),

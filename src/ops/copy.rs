@@ -7,8 +7,8 @@ use crate::bail;
 use crate::tensor::dispatch;
 use crate::tensor::float8::{E4M3Fn, E4M3Fnuz, E5M2, E5M2Fnuz};
 use crate::tensor::layout::{broadcast_sizes, show};
-use crate::tensor::parallel::{self, Steps, vectorised};
-use crate::tensor::{Category, DType, Element, Layout, MemoryFormat, Result, Scalar, View};
+use crate::tensor::parallel::{self, Block, Steps, vectorised};
+use crate::tensor::{DType, Element, Layout, MemoryFormat, Result, Scalar, View};
 use half::{bf16, f16};
 use num_complex::Complex;
 
@@ -238,13 +238,7 @@ fn convert(dst: &View, src: &View, layout: &Layout) -> Result<()> {
     } else if dst.dtype == DType::Float {
         narrow_float!(src.dtype, S => return block::convert::<S, f32>(dst, src, layout));
     }
-    // Every dtype has one type wide enough for its values; blocks pass through it.
-    match src.dtype.category() {
-        _ if src.dtype == DType::UInt64 => convert_through::<u64>(dst, src, layout),
-        Category::Bool | Category::Integral => convert_through::<i64>(dst, src, layout),
-        Category::Floating => convert_through::<f64>(dst, src, layout),
-        Category::Complex => convert_through::<Complex<f64>>(dst, src, layout),
-    }
+    dispatch!(src.dtype, S => convert_through(dst, src, layout, read_block::<S>))
 }
 
 /// Copies elements of one dtype, conjugated or negated.
@@ -290,7 +284,8 @@ wide! {
     Complex<f64>: Scalar::to_complex, Scalar::Complex;
 }
 
-fn convert_through<W: Wide>(dst: &View, src: &View, layout: &Layout) -> Result<()> {
+/// Copies between two dtypes by way of `W`, the type that `read` widens blocks of `src` to.
+fn convert_through<W: Wide>(dst: &View, src: &View, layout: &Layout, read: fn(&Block<2>, &mut [W])) -> Result<()> {
     let (to, from) = (dst.memory()?, src.memory()?);
     let (source, target) = (src.dtype, dst.dtype);
     let whole = target.is_integral(false);
@@ -301,7 +296,7 @@ fn convert_through<W: Wide>(dst: &View, src: &View, layout: &Layout) -> Result<(
         let mut room = Room::new();
         blocks.each(|block| {
             roomy(block.len().min(BLOCK), &mut room, |values: &mut [W]| {
-                dispatch!(source, S => read_all(block.input::<S>(1), values));
+                read(block, values);
                 if whole && signless {
                     // The NaN of these formats has the bits of a negative zero, and counts as one.
                     values.iter_mut().filter(|w| w.is_nan()).for_each(|w| *w = W::default());
@@ -313,8 +308,9 @@ fn convert_through<W: Wide>(dst: &View, src: &View, layout: &Layout) -> Result<(
     })
 }
 
-fn read_all<S: Element, W: Wide>(elements: &[S], into: &mut [W]) {
-    vectorised(|| into.iter_mut().zip(elements).for_each(|(value, element)| *value = W::read(element.load())));
+fn read_block<S: Stored<Through: Wide>>(block: &Block<2>, into: &mut [S::Through]) {
+    let elements = block.input::<S>(1);
+    vectorised(|| into.iter_mut().zip(elements).for_each(|(value, element)| *value = Wide::read(element.load())));
 }
 
 fn store_all<W: Wide, D: Element>(values: &[W], into: &mut [D]) {

@@ -6,6 +6,7 @@ use super::check::{
     Lacks, at_least_1d, by_width, expanded, fits, lost, no_meta_kernel, resolved, same_device, supported, through_bits,
 };
 use super::copy::{cast, check_output_sizes, copy_into};
+use super::pointwise::converted;
 use crate::bail;
 use crate::tensor::index as subscript;
 use crate::tensor::layout::broadcast_sizes;
@@ -199,7 +200,7 @@ pub fn nonzero_columns(view: &View) -> Result<Vec<View>> {
 /// # Errors
 /// RuntimeError for a condition that is not boolean, sizes that do not broadcast and dtypes PyTorch refuses.
 pub fn where_(condition: &View, x: &View, y: &View, dtype: DType) -> Result<View> {
-    let (x, y) = (promoted(x, dtype)?, promoted(y, dtype)?);
+    let (x, y) = (converted(x, dtype)?, converted(y, dtype)?);
     let condition = match condition.dtype {
         DType::Bool => condition.clone(),
         DType::Byte => cast(condition, DType::Bool)?,
@@ -224,11 +225,6 @@ pub fn where_(condition: &View, x: &View, y: &View, dtype: DType) -> Result<View
     supported("where_cpu", dtype, Lacks::BareUnsigned)?;
     choose(&out, &condition, &x, &y)?;
     Ok(out)
-}
-
-/// The tensor in a dtype, its lazy bits written out.
-fn promoted(view: &View, dtype: DType) -> Result<View> {
-    if view.dtype == dtype { resolved(view) } else { cast(view, dtype) }
 }
 
 #[cfg(test)]

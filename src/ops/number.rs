@@ -25,6 +25,8 @@ pub trait Number: Copy + Default + PartialEq + std::fmt::Debug + Send + Sync + '
 /// An element type and the type its values are computed in.
 pub trait Stored: Element {
     type Compute: Number;
+    /// The type that conversions to other dtypes pass through: wide enough for every value.
+    type Through: Copy + Default;
     fn widen(self) -> Self::Compute;
     fn narrow(value: Self::Compute) -> Self;
 
@@ -159,8 +161,16 @@ macro_rules! integers {
             }
         }
 
+    )*};
+}
+integers!(u8 i8 i16 i32 i64 u16 u32 u64);
+
+/// What is computed as it is stored.
+macro_rules! stored_as_computed {
+    ($($t:ty: $through:ty;)*) => {$(
         impl Stored for $t {
             type Compute = $t;
+            type Through = $through;
             #[inline(always)]
             fn widen(self) -> $t {
                 self
@@ -178,7 +188,20 @@ macro_rules! integers {
         }
     )*};
 }
-integers!(u8 i8 i16 i32 i64 u16 u32 u64);
+stored_as_computed! {
+    u8: i64;
+    i8: i64;
+    i16: i64;
+    i32: i64;
+    i64: i64;
+    u16: i64;
+    u32: i64;
+    u64: u64;
+    f32: f64;
+    f64: f64;
+    Complex<f32>: Complex<f64>;
+    Complex<f64>: Complex<f64>;
+}
 
 macro_rules! reals {
     ($($t:ty: $wide:ty;)*) => {$(
@@ -225,24 +248,6 @@ macro_rules! reals {
             }
         }
 
-        impl Stored for $t {
-            type Compute = $t;
-            #[inline(always)]
-            fn widen(self) -> $t {
-                self
-            }
-            #[inline(always)]
-            fn narrow(value: $t) -> $t {
-                value
-            }
-            fn as_computed(elements: &[Self]) -> Option<&[Self]> {
-                Some(elements)
-            }
-            fn as_computed_mut(elements: &mut [Self]) -> Option<&mut [Self]> {
-                Some(elements)
-            }
-        }
-
         impl Number for Complex<$t> {
             #[inline]
             fn from_scalar(value: Scalar) -> Self {
@@ -263,24 +268,6 @@ macro_rules! reals {
             #[inline]
             fn truth(self) -> bool {
                 self.re != 0.0 || self.im != 0.0
-            }
-        }
-
-        impl Stored for Complex<$t> {
-            type Compute = Self;
-            #[inline(always)]
-            fn widen(self) -> Self {
-                self
-            }
-            #[inline(always)]
-            fn narrow(value: Self) -> Self {
-                value
-            }
-            fn as_computed(elements: &[Self]) -> Option<&[Self]> {
-                Some(elements)
-            }
-            fn as_computed_mut(elements: &mut [Self]) -> Option<&mut [Self]> {
-                Some(elements)
             }
         }
     )*};
@@ -340,6 +327,7 @@ narrow_reals!(f16 bf16);
 
 impl Stored for BoolByte {
     type Compute = BoolByte;
+    type Through = i64;
     #[inline(always)]
     fn widen(self) -> BoolByte {
         self
@@ -358,6 +346,7 @@ impl Stored for BoolByte {
 
 impl Stored for f16 {
     type Compute = f32;
+    type Through = f64;
     #[inline(always)]
     fn widen(self) -> f32 {
         half_to_single(self.to_bits())
@@ -368,13 +357,11 @@ impl Stored for f16 {
     }
     fn widen_all(elements: &[f16], into: &mut [f32]) {
         let done = singles(elements, into);
-        vectorised(|| into.iter_mut().zip(elements).skip(done).for_each(|(value, element)| *value = element.widen()));
+        into.iter_mut().zip(elements).skip(done).for_each(|(value, element)| *value = element.widen());
     }
     fn narrow_all(values: &[f32], into: &mut [f16]) {
         let done = halves(values, into);
-        vectorised(|| {
-            into.iter_mut().zip(values).skip(done).for_each(|(element, &value)| *element = f16::narrow(value))
-        });
+        into.iter_mut().zip(values).skip(done).for_each(|(element, &value)| *element = f16::narrow(value));
     }
 }
 
@@ -411,6 +398,7 @@ fn single_to_half(value: f32) -> u16 {
 
 impl Stored for bf16 {
     type Compute = f32;
+    type Through = f64;
     #[inline(always)]
     fn widen(self) -> f32 {
         brain_to_single(self.to_bits())
@@ -439,6 +427,7 @@ fn single_to_brain(value: f32) -> u16 {
 
 impl Stored for Complex<f16> {
     type Compute = Complex<f32>;
+    type Through = Complex<f64>;
     #[inline]
     fn widen(self) -> Complex<f32> {
         Complex::new(self.re.to_f32(), self.im.to_f32())
@@ -454,6 +443,7 @@ where
     Float8<F>: Element + Plain,
 {
     type Compute = f32;
+    type Through = f64;
     #[inline]
     fn widen(self) -> f32 {
         self.to_f32()

@@ -159,7 +159,7 @@ fn result_strides(operands: &[Operand], shape: &Shape) -> Dims {
     let converted: SmallVec<[Layout; 3]> = operands
         .iter()
         .map(|operand| match operand {
-            Operand::Tensor(view) if view.dtype == shape.common && !view.conj && !view.neg => view.layout.clone(),
+            Operand::Tensor(view) if is_plain(view, shape.common) => view.layout.clone(),
             Operand::Tensor(view) => Layout { strides: view.layout.like_strides(), ..view.layout.clone() },
             Operand::Number(_) => Layout { sizes: Dims::new(), strides: Dims::new(), offset: 0 },
         })
@@ -238,9 +238,10 @@ fn resized(out: &View, sizes: &[i64], strides: Dims) -> Result<View> {
     Ok(out.with_layout(layout))
 }
 
-/// Returns where a kernel writes results of `dtype`: the target itself, or a new tensor that [`deliver`] converts from.
+/// Returns where a kernel writes results of `dtype`: the target itself, or where that has another dtype or lazy bits, a new
+/// tensor that [`deliver`] copies from.
 pub(crate) fn landing(target: &View, dtype: DType) -> Result<View> {
-    if target.dtype == dtype {
+    if is_plain(target, dtype) {
         return Ok(target.clone());
     }
     View::unwritten_strided(target.sizes(), target.layout.like_strides(), dtype, target.device())
@@ -248,15 +249,20 @@ pub(crate) fn landing(target: &View, dtype: DType) -> Result<View> {
 
 /// Brings what was computed to where it was wanted.
 pub(crate) fn deliver(computed: &View, target: View) -> Result<View> {
-    if computed.dtype != target.dtype {
+    if !is_plain(&target, computed.dtype) {
         copy_into(&target, computed)?;
     }
     Ok(target)
 }
 
-/// A tensor of the common dtype for a kernel to read: the operand itself, or a converted copy.
+/// Returns whether kernels of a dtype read and write a tensor as it is.
+fn is_plain(view: &View, dtype: DType) -> bool {
+    view.dtype == dtype && !view.conj && !view.neg
+}
+
+/// A tensor of the common dtype for a kernel to read: the operand itself, or a copy, converted and its lazy bits written out.
 pub(crate) fn converted(view: &View, dtype: DType) -> Result<View> {
-    if view.dtype == dtype { Ok(view.clone()) } else { cast(view, dtype) }
+    if is_plain(view, dtype) { Ok(view.clone()) } else { cast(view, dtype) }
 }
 
 /// An operand as the block loop reads it. Numbers, and with `exact` all one-element tensors, go straight to the type

@@ -22,7 +22,8 @@ pub use skip::{aminmax, count_nonzero, nanmean, nansum};
 pub use sum::{mean, sum};
 
 use crate::bail;
-use crate::ops::copy::{resolve_conj, resolve_neg, row_major};
+use crate::ops::check::resolved;
+use crate::ops::copy::row_major;
 use crate::ops::number::Stored;
 use crate::tensor::layout::{check_nameable, wrap_dim};
 use crate::tensor::parallel;
@@ -117,11 +118,6 @@ impl Reduction {
         }
         Ok(())
     }
-}
-
-/// The operand with lazy bits carried out.
-pub(crate) fn resolved(view: &View) -> Result<View> {
-    resolve_neg(&resolve_conj(view)?)
 }
 
 /// The operand, moved if its elements do not lie where loops want them: a buffer may be read from an odd byte on.

@@ -419,6 +419,7 @@ pub fn erfc(x: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use half::{bf16, f16};
 
     /// Equal to the system's functions, rounded to `f32`, but for one result in many thousands that is the other
     /// neighbour of a tie.
@@ -435,6 +436,23 @@ mod tests {
             }
         }
         assert!(differ * 10_000 <= seen, "{differ} of {seen} differ");
+    }
+
+    /// Of every 16-bit number, so that [`exp_single`] may stand in for [`exp`] there.
+    #[test]
+    fn single_precision_is_enough_for_sixteen_bits() {
+        for bits in 0..=u16::MAX {
+            let (half, brain) = (f16::from_bits(bits), bf16::from_bits(bits));
+            let pairs = [
+                (f16::from_f32(exp_single(half.to_f32())).to_bits(), f16::from_f64(f64::from(half).exp()).to_bits()),
+                (
+                    bf16::from_f32(exp_single(brain.to_f32())).to_bits(),
+                    bf16::from_f64(f64::from(brain).exp()).to_bits(),
+                ),
+            ];
+            assert!(half.is_nan() || pairs[0].0 == pairs[0].1, "{half}");
+            assert!(brain.is_nan() || pairs[1].0 == pairs[1].1, "{brain}");
+        }
     }
 
     #[test]

@@ -208,7 +208,8 @@ pub fn lerp_number(start: &View, end: &View, weight: Scalar, output: Output, def
     // The weight is not rounded to 16 bits where the operands are.
     check_fits(weight, if matches!(common, DType::Half | DType::BFloat16) { DType::Float } else { common })?;
     let computed = landing(&target, common)?;
-    let views = [start, end].map(|view| Some(view.clone()));
+    let [start, end] = [start, end].map(|view| converted(view, common).map(Some));
+    let views = [start?, end?];
     dispatch!(common, S => {
         type C = <S as Stored>::Compute;
         let weights = [C::from_scalar(weight); BLOCK];

@@ -541,6 +541,8 @@ type Rounding = (Kernel<f32>, bool);
 /// that PyTorch does not reach through vectors.
 fn rounding_kernel<S: Stored<Compute = f32> + Real>(op: UnaryOp) -> Option<Rounding> {
     match op {
+        // PyTorch computes it in double precision; rounded to 16 bits there is no difference.
+        UnaryOp::Exp => Some((by_function!(series::exp_single, f32), false)),
         UnaryOp::Erf => Some((by_function!(series::erf_single, f32), false)),
         UnaryOp::Entr => Some((|a, out| map(a, out, |a| special::entr(a, rounded::<S>)), false)),
         UnaryOp::I0e => Some((|a, out| map(a, out, |a| special::i0e(S::narrow(a)).widen()), true)),
