@@ -114,14 +114,19 @@ fn scan<S: Stored, A: Carried>(
     let (slabs, columns) = (part(0, d, view.layout.offset), part(d + 1, view.ndim(), 0));
     let (size, along, width) = (sizes[d] as usize, strides[d], columns.numel() as usize);
     let start = A::from_scalar(Scalar::Int(i64::from(which == Running::Product)));
-    let step = |carried: A, element: S| {
-        let value = widen(element.widen());
-        let carried = if which == Running::Sum { carried.plus(value) } else { carried.times(value) };
-        (carried, S::narrow(narrow(carried)))
-    };
+    let widen = |element: S| widen(element.widen());
+    let narrow = |carried: A| S::narrow(narrow(carried));
     parallel::between::<S, S, _>(&*view.memory()?, &*out.memory()?, 0..out.numel() as usize, |elements, results| {
-        let lines = Lines { elements, width, along, step };
+        let lines = Lines { elements, width, along, widen, narrow };
         parallel::parts(results, size * width, &|first, part| {
+            let slabs = || slabs.offsets_from((first / (size * width)) as i64);
+            // A loop for sums and one for products: no element waits for a choice.
+            if width == 1 {
+                return match which {
+                    Running::Sum => lines.one_by_one(part, size, slabs(), start, A::plus),
+                    Running::Product => lines.one_by_one(part, size, slabs(), start, A::times),
+                };
+            }
             let most = width.min(COLUMNS);
             let (mut carried, mut places) = (limits::filled(start, most)?, limits::filled(0, most)?);
             let mut offsets = columns.offsets();
@@ -131,10 +136,13 @@ fn scan<S: Stored, A: Carried>(
                 places.iter_mut().zip(&mut offsets).for_each(|(place, offset)| *place = offset);
                 // They are not known to the last where Ctrl-C was pressed.
                 interrupt::check()?;
-                let slabs = slabs.offsets_from((first / (size * width)) as i64);
-                for (slab, from) in part.chunks_exact_mut(size * width).zip(slabs) {
+                for (slab, from) in part.chunks_exact_mut(size * width).zip(slabs()) {
                     carried.fill(start);
-                    lines.scan(&mut slab[column..], from, carried, places)?;
+                    let rows = &mut slab[column..];
+                    match which {
+                        Running::Sum => lines.side_by_side(rows, from, carried, places, A::plus)?,
+                        Running::Product => lines.side_by_side(rows, from, carried, places, A::times)?,
+                    }
                 }
             }
             interrupt::check()
@@ -144,46 +152,91 @@ fn scan<S: Stored, A: Carried>(
 }
 
 /// Lines that lie side by side where they are written: columns of rows that begin `width` results apart.
-struct Lines<'a, S, F> {
+struct Lines<'a, S, W, N> {
     elements: &'a [S],
     width: usize,
     /// How far apart the elements of a line are.
     along: i64,
-    /// From what is carried along and the next element, what is carried on, and the result.
-    step: F,
+    /// To the type of what is carried along, and back.
+    widen: W,
+    narrow: N,
 }
 
-impl<S: Stored, F> Lines<'_, S, F> {
+impl<S: Stored, W, N> Lines<'_, S, W, N> {
+    /// Scans lines of `size` elements to `results`, one after another; they begin at `starts`. `join` adds an element to
+    /// what is carried along, or multiplies it by one.
+    fn one_by_one<A: Carried>(
+        &self,
+        results: &mut [S],
+        size: usize,
+        starts: impl Iterator<Item = i64>,
+        start: A,
+        join: impl Fn(A, A) -> A,
+    ) -> Result<()>
+    where
+        W: Fn(S) -> A,
+        N: Fn(A) -> S,
+    {
+        for (line, mut at) in results.chunks_exact_mut(size).zip(starts) {
+            let mut carried = start;
+            for piece in line.chunks_mut(interrupt::STRIDE) {
+                carried = self.piece(piece, at, carried, &join).ok_or_else(lost)?;
+                at = self.after(at, piece.len());
+                interrupt::check()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Scans a piece of a line from `at` on; returns what is carried on, or nothing where elements are missing. It calls
+    /// nothing and is not inlined: around calls the compiler keeps what is carried along in memory, at three times the
+    /// time.
+    #[inline(never)]
+    fn piece<A: Carried>(&self, results: &mut [S], mut at: i64, mut carried: A, join: &impl Fn(A, A) -> A) -> Option<A>
+    where
+        W: Fn(S) -> A,
+        N: Fn(A) -> S,
+    {
+        for result in results {
+            carried = join(carried, (self.widen)(*self.elements.get(at as usize)?));
+            *result = (self.narrow)(carried);
+            at = self.after(at, 1);
+        }
+        Some(carried)
+    }
+
     /// Scans lines whose first elements lie at `places`, counted from `from`, to `rows`, which begins with their first
     /// results.
-    fn scan<A: Carried>(&self, rows: &mut [S], from: i64, carried: &mut [A], places: &[i64]) -> Result<()>
+    fn side_by_side<A: Carried>(
+        &self,
+        rows: &mut [S],
+        from: i64,
+        carried: &mut [A],
+        places: &[i64],
+        join: impl Fn(A, A) -> A,
+    ) -> Result<()>
     where
-        F: Fn(A, S) -> (A, S),
+        W: Fn(S) -> A,
+        N: Fn(A) -> S,
     {
         let element = |place: i64| self.elements.get(place as usize).copied().ok_or_else(lost);
         let mut at = from;
-        if let ([carried], [place]) = (&mut *carried, places) {
-            // What a single line carries along stays in a register.
-            let mut last = *carried;
-            at += place;
-            for rows in rows.chunks_mut(interrupt::STRIDE.saturating_mul(self.width)) {
-                for row in rows.chunks_mut(self.width) {
-                    (last, row[0]) = (self.step)(last, element(at)?);
-                    at += self.along;
-                }
-                interrupt::check()?;
-            }
-            return Ok(());
-        }
         for rows in rows.chunks_mut((interrupt::STRIDE / places.len()).max(1).saturating_mul(self.width)) {
             for row in rows.chunks_mut(self.width) {
                 for ((result, carried), place) in row.iter_mut().zip(&mut *carried).zip(places) {
-                    (*carried, *result) = (self.step)(*carried, element(at + place)?);
+                    *carried = join(*carried, (self.widen)(element(at + place)?));
+                    *result = (self.narrow)(*carried);
                 }
-                at += self.along;
+                at = self.after(at, 1);
             }
             interrupt::check()?;
         }
         Ok(())
+    }
+
+    /// The place some steps along a line. Behind its last element there need not be one, and nobody reads it.
+    #[inline(always)]
+    fn after(&self, at: i64, steps: usize) -> i64 {
+        at.wrapping_add(self.along.wrapping_mul(steps as i64))
     }
 }
