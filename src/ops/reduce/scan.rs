@@ -120,15 +120,23 @@ fn scan<S: Stored, A: Carried>(
         let lines = Lines { elements, width, along, widen, narrow };
         parallel::parts(results, size * width, &|first, part| {
             let slabs = || slabs.offsets_from((first / (size * width)) as i64);
-            // A loop for sums and one for products: no element waits for a choice.
+            let most = if width == 1 { (interrupt::STRIDE / size).clamp(1, COLUMNS) } else { width.min(COLUMNS) };
+            let mut places = limits::filled(0, most)?;
             if width == 1 {
-                return match which {
-                    Running::Sum => lines.one_by_one(part, size, slabs(), start, A::plus),
-                    Running::Product => lines.one_by_one(part, size, slabs(), start, A::times),
-                };
+                let mut slabs = slabs();
+                for part in part.chunks_mut(most * size) {
+                    places.iter_mut().zip(slabs.by_ref().take(part.len() / size)).for_each(|(place, at)| *place = at);
+                    let mut carried = start;
+                    // Some whole lines, or pieces of a long one.
+                    for piece in part.chunks_mut(interrupt::STRIDE) {
+                        carried = lines.one_by_one(which, piece, size.min(piece.len()), &places, carried)?;
+                        places[0] = lines.after(places[0], piece.len());
+                        interrupt::check()?;
+                    }
+                }
+                return Ok(());
             }
-            let most = width.min(COLUMNS);
-            let (mut carried, mut places) = (limits::filled(start, most)?, limits::filled(0, most)?);
+            let mut carried = limits::filled(start, most)?;
             let mut offsets = columns.offsets();
             for column in (0..width).step_by(COLUMNS) {
                 let count = most.min(width - column);
@@ -136,12 +144,12 @@ fn scan<S: Stored, A: Carried>(
                 places.iter_mut().zip(&mut offsets).for_each(|(place, offset)| *place = offset);
                 // They are not known to the last where Ctrl-C was pressed.
                 interrupt::check()?;
-                for (slab, from) in part.chunks_exact_mut(size * width).zip(slabs()) {
+                for (slab, mut at) in part.chunks_exact_mut(size * width).zip(slabs()) {
                     carried.fill(start);
-                    let rows = &mut slab[column..];
-                    match which {
-                        Running::Sum => lines.side_by_side(rows, from, carried, places, A::plus)?,
-                        Running::Product => lines.side_by_side(rows, from, carried, places, A::times)?,
+                    for rows in slab[column..].chunks_mut((interrupt::STRIDE / count).max(1).saturating_mul(width)) {
+                        lines.side_by_side(which, rows, at, carried, places)?;
+                        at = lines.after(at, rows.len().div_ceil(width));
+                        interrupt::check()?;
                     }
                 }
             }
@@ -151,11 +159,13 @@ fn scan<S: Stored, A: Carried>(
     .unwrap_or_else(|| Err(lost()))
 }
 
-/// Lines that lie side by side where they are written: columns of rows that begin `width` results apart.
+/// Lines of elements. Their loops call nothing and are not inlined: around calls the compiler keeps what is carried along in
+/// memory, at three times the time.
 struct Lines<'a, S, W, N> {
     elements: &'a [S],
+    /// How far apart the results of a line are.
     width: usize,
-    /// How far apart the elements of a line are.
+    /// How far apart its elements are.
     along: i64,
     /// To the type of what is carried along, and back.
     widen: W,
@@ -163,75 +173,95 @@ struct Lines<'a, S, W, N> {
 }
 
 impl<S: Stored, W, N> Lines<'_, S, W, N> {
-    /// Scans lines of `size` elements to `results`, one after another; they begin at `starts`. `join` adds an element to
-    /// what is carried along, or multiplies it by one.
+    /// Scans lines of `size` elements that begin at `places` to `results`, one after another. Each begins with `start`;
+    /// what the last carries along is returned.
     fn one_by_one<A: Carried>(
+        &self,
+        which: Running,
+        results: &mut [S],
+        size: usize,
+        places: &[i64],
+        start: A,
+    ) -> Result<A>
+    where
+        W: Fn(S) -> A,
+        N: Fn(A) -> S,
+    {
+        match which {
+            Running::Sum => self.join_one_by_one(results, size, places, start, A::plus),
+            Running::Product => self.join_one_by_one(results, size, places, start, A::times),
+        }
+        .ok_or_else(lost)
+    }
+
+    #[inline(never)]
+    fn join_one_by_one<A: Carried>(
         &self,
         results: &mut [S],
         size: usize,
-        starts: impl Iterator<Item = i64>,
+        places: &[i64],
         start: A,
         join: impl Fn(A, A) -> A,
-    ) -> Result<()>
+    ) -> Option<A>
     where
         W: Fn(S) -> A,
         N: Fn(A) -> S,
     {
-        for (line, mut at) in results.chunks_exact_mut(size).zip(starts) {
-            let mut carried = start;
-            for piece in line.chunks_mut(interrupt::STRIDE) {
-                carried = self.piece(piece, at, carried, &join).ok_or_else(lost)?;
-                at = self.after(at, piece.len());
-                interrupt::check()?;
+        let mut carried = start;
+        for (line, &place) in results.chunks_exact_mut(size).zip(places) {
+            let mut at = place;
+            carried = start;
+            for result in line {
+                carried = join(carried, (self.widen)(*self.elements.get(at as usize)?));
+                *result = (self.narrow)(carried);
+                at = self.after(at, 1);
             }
-        }
-        Ok(())
-    }
-
-    /// Scans a piece of a line from `at` on; returns what is carried on, or nothing where elements are missing. It calls
-    /// nothing and is not inlined: around calls the compiler keeps what is carried along in memory, at three times the
-    /// time.
-    #[inline(never)]
-    fn piece<A: Carried>(&self, results: &mut [S], mut at: i64, mut carried: A, join: &impl Fn(A, A) -> A) -> Option<A>
-    where
-        W: Fn(S) -> A,
-        N: Fn(A) -> S,
-    {
-        for result in results {
-            carried = join(carried, (self.widen)(*self.elements.get(at as usize)?));
-            *result = (self.narrow)(carried);
-            at = self.after(at, 1);
         }
         Some(carried)
     }
 
-    /// Scans lines whose first elements lie at `places`, counted from `from`, to `rows`, which begins with their first
-    /// results.
+    /// Scans lines side by side: columns of `rows`, which begins with the next results. The next elements lie at `places`,
+    /// counted from `at`.
     fn side_by_side<A: Carried>(
         &self,
+        which: Running,
         rows: &mut [S],
-        from: i64,
+        at: i64,
         carried: &mut [A],
         places: &[i64],
-        join: impl Fn(A, A) -> A,
     ) -> Result<()>
     where
         W: Fn(S) -> A,
         N: Fn(A) -> S,
     {
-        let element = |place: i64| self.elements.get(place as usize).copied().ok_or_else(lost);
-        let mut at = from;
-        for rows in rows.chunks_mut((interrupt::STRIDE / places.len()).max(1).saturating_mul(self.width)) {
-            for row in rows.chunks_mut(self.width) {
-                for ((result, carried), place) in row.iter_mut().zip(&mut *carried).zip(places) {
-                    *carried = join(*carried, (self.widen)(element(at + place)?));
-                    *result = (self.narrow)(*carried);
-                }
-                at = self.after(at, 1);
-            }
-            interrupt::check()?;
+        match which {
+            Running::Sum => self.join_side_by_side(rows, at, carried, places, A::plus),
+            Running::Product => self.join_side_by_side(rows, at, carried, places, A::times),
         }
-        Ok(())
+        .ok_or_else(lost)
+    }
+
+    #[inline(never)]
+    fn join_side_by_side<A: Carried>(
+        &self,
+        rows: &mut [S],
+        mut at: i64,
+        carried: &mut [A],
+        places: &[i64],
+        join: impl Fn(A, A) -> A,
+    ) -> Option<()>
+    where
+        W: Fn(S) -> A,
+        N: Fn(A) -> S,
+    {
+        for row in rows.chunks_mut(self.width) {
+            for ((result, carried), place) in row.iter_mut().zip(&mut *carried).zip(places) {
+                *carried = join(*carried, (self.widen)(*self.elements.get((at + place) as usize)?));
+                *result = (self.narrow)(*carried);
+            }
+            at = self.after(at, 1);
+        }
+        Some(())
     }
 
     /// The place some steps along a line. Behind its last element there need not be one, and nobody reads it.
