@@ -541,7 +541,7 @@ type Rounding = (Kernel<f32>, bool);
 /// that PyTorch does not reach through vectors.
 fn rounding_kernel<S: Stored<Compute = f32> + Real>(op: UnaryOp) -> Option<Rounding> {
     match op {
-        // PyTorch computes it in double precision; rounded to 16 bits there is no difference.
+        // What `f32` has is a series in double precision; rounded to 16 bits, this one gives the same.
         UnaryOp::Exp => Some((by_function!(series::exp_single, f32), false)),
         UnaryOp::Erf => Some((by_function!(series::erf_single, f32), false)),
         UnaryOp::Entr => Some((|a, out| map(a, out, |a| special::entr(a, rounded::<S>)), false)),
