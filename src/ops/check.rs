@@ -234,6 +234,13 @@ pub(super) fn at<const N: usize>(run: &Run<N>, i: i64) -> [usize; N] {
     std::array::from_fn(|k| (run.offset[k] + i * run.stride[k]) as usize)
 }
 
+/// A view whose elements lie as their type wants them, so that all cores can read them: a buffer may be read from an odd byte
+/// on.
+pub(super) fn readable(view: &View) -> Result<View> {
+    let lies = by_width!(view.dtype, T => parallel::reading::<T, _>(&*view.memory()?, |_| ()));
+    if lies.is_some() { Ok(view.clone()) } else { clone_storage(view) }
+}
+
 /// Copies elements of one dtype that are looked up: each from where its layout of `from` says, displaced by what
 /// `displacement` makes of its number in `index`, an `int64` tensor laid out for `to`'s sizes.
 ///
@@ -248,11 +255,7 @@ pub(super) fn look_up(
     displacement: &(dyn Fn(i64) -> Result<i64> + Sync),
 ) -> Result<()> {
     by_width!(to.dtype, T => {
-        let from = match parallel::reading::<T, _>(&*from.memory()?, |_| ()) {
-            Some(()) => from.clone(),
-            // A buffer may be read from an odd byte on.
-            None => clone_storage(from)?,
-        };
+        let from = readable(from)?;
         let (to_memory, memory, index_memory) = (to.memory()?, from.memory()?, index.memory()?);
         let operands = [
             Elements { layout: to_layout, ..elements(to, &to_memory, &to.layout) },

@@ -2,11 +2,16 @@
 //! order in which it leaves equal elements. Quicksort with a median of three, heaps when it degenerates, insertion sort
 //! at the end. Knows nothing of tensors. All of them end early, with an error, when the thread is interrupted.
 
-use crate::tensor::{Error, ErrorKind, Result, interrupt};
+use crate::tensor::thresholds::SORTED_ALONE;
+use crate::tensor::{Error, ErrorKind, Result, interrupt, limits, parallel};
 use std::cmp::Ordering;
+use std::sync::{Mutex, PoisonError};
 
 /// Below this many elements quicksort stops and insertion sort finishes.
 const SMALL: usize = 16;
+
+/// Items that quicksort looks at on one side before it exchanges those that are on the wrong one.
+const LOOKED_AT: usize = 64;
 
 /// An element is compared so often that it counts as several steps of a kernel.
 const LOOKS: usize = 16;
@@ -28,12 +33,53 @@ pub(super) fn sort<T: Copy>(items: &mut [T], less: &impl Fn(&T, &T) -> bool) -> 
     Ok(())
 }
 
-/// `std::stable_sort`: pieces are sorted by themselves and merged two by two.
-pub(super) fn stable_sort<T: Copy>(items: &mut [T], order: &impl Fn(&T, &T) -> Ordering) -> Result<()> {
-    for piece in items.chunks_mut(interrupt::STRIDE) {
-        piece.sort_by(order);
-        interrupt::check()?;
+/// As [`sort`], by all cores, for a `less` that puts any items in an order: what quicksort has split never meets again.
+pub(super) fn sort_shared<T: Copy + Send>(items: &mut [T], less: &(impl Fn(&T, &T) -> bool + Sync)) -> Result<()> {
+    let length = items.len();
+    let mut parts = Vec::new();
+    split(items, depth_limit(length), length.div_ceil(PARTS * parallel::cores()).max(SORTED_ALONE), less, &mut parts)?;
+    let parts: Vec<_> = parts.into_iter().map(Mutex::new).collect();
+    parallel::tasks(parts.len(), LOOKS.saturating_mul(length), &|k| {
+        let Some(part) = parts.get(k) else { return Ok(()) };
+        let (items, depth) = &mut *part.lock().unwrap_or_else(PoisonError::into_inner);
+        sort_loosely(items, *depth, less)?;
+        for i in 1..items.len() {
+            interrupt::check_at(LOOKS * i)?;
+            insert_unguarded(items, i, less);
+        }
+        Ok(())
+    })
+}
+
+/// Parts that an array is split into for each core: quicksort's are of very different lengths.
+const PARTS: usize = 8;
+
+/// Goes on as [`sort_loosely`] until no part has more than `most` items, and lists the parts with how often each may still be
+/// halved.
+fn split<'i, T: Copy>(
+    mut items: &'i mut [T],
+    mut depth: u32,
+    most: usize,
+    less: &impl Fn(&T, &T) -> bool,
+    parts: &mut Vec<(&'i mut [T], u32)>,
+) -> Result<()> {
+    while items.len() > most && depth > 0 {
+        depth -= 1;
+        let cut = partition(items, less)?;
+        let (low, high) = items.split_at_mut(cut);
+        split(high, depth, most, less, parts)?;
+        items = low;
     }
+    limits::push(parts, (items, depth))
+}
+
+/// `std::stable_sort`: pieces are sorted by themselves, by all cores, and merged two by two.
+pub(super) fn stable_sort<T: Copy + Send>(items: &mut [T], order: &(impl Fn(&T, &T) -> Ordering + Sync)) -> Result<()> {
+    let work = LOOKS.saturating_mul(items.len());
+    parallel::parts_of(items, interrupt::STRIDE, work, &|_, piece| {
+        piece.sort_by(order);
+        Ok(())
+    })?;
     let mut width = interrupt::STRIDE;
     if items.len() <= width {
         return Ok(());
@@ -129,7 +175,7 @@ fn partition<T: Copy>(items: &mut [T], less: &impl Fn(&T, &T) -> bool) -> Result
         b
     };
     items.swap(0, median);
-    let (mut low, mut high) = (1, items.len());
+    let (mut low, mut high) = exchange_many(items, less)?;
     loop {
         // The median of three is a sentinel on both sides.
         while less(&items[low], &items[0]) {
@@ -145,6 +191,61 @@ fn partition<T: Copy>(items: &mut [T], less: &impl Fn(&T, &T) -> bool) -> Result
         items.swap(low, high);
         low += 1;
         interrupt::check_at(LOOKS * low)?;
+    }
+}
+
+/// Makes the exchanges of [`partition`], as long as there are many to make, without a branch that nobody can predict: which
+/// items are on the wrong side is written down first. Returns how far both sides have come.
+fn exchange_many<T: Copy>(items: &mut [T], less: &impl Fn(&T, &T) -> bool) -> Result<(usize, usize)> {
+    let (mut low, mut high, median) = (1, items.len(), items[0]);
+    let (mut from_low, mut from_high) = (Misplaced::NONE, Misplaced::NONE);
+    while high - low > 2 * LOOKED_AT {
+        interrupt::check()?;
+        if from_low.is_empty() {
+            from_low = Misplaced::among(items[low..][..LOOKED_AT].iter(), |item| !less(item, &median));
+        }
+        if from_high.is_empty() {
+            from_high = Misplaced::among(items[high - LOOKED_AT..high].iter().rev(), |item| !less(&median, item));
+        }
+        let pairs = from_low.left().iter().zip(from_high.left());
+        let count = pairs.len();
+        pairs.for_each(|(&i, &j)| items.swap(low + usize::from(i), high - 1 - usize::from(j)));
+        from_low.next += count;
+        from_high.next += count;
+        low += if from_low.is_empty() { LOOKED_AT } else { 0 };
+        high -= if from_high.is_empty() { LOOKED_AT } else { 0 };
+    }
+    // What was found on one side has no partner yet: the other side goes on from here.
+    low += from_low.left().first().map_or(0, |&i| usize::from(i));
+    high -= from_high.left().first().map_or(0, |&j| usize::from(j));
+    Ok((low, high))
+}
+
+/// Which of some items are on the wrong side, and how many of them have been exchanged.
+struct Misplaced {
+    places: [u8; LOOKED_AT],
+    count: usize,
+    next: usize,
+}
+
+impl Misplaced {
+    const NONE: Misplaced = Misplaced { places: [0; LOOKED_AT], count: 0, next: 0 };
+
+    fn among<'i, T: 'i>(items: impl Iterator<Item = &'i T>, is_misplaced: impl Fn(&T) -> bool) -> Misplaced {
+        let mut all = Misplaced::NONE;
+        for (i, item) in (0..).zip(items) {
+            all.places[all.count % LOOKED_AT] = i;
+            all.count += usize::from(is_misplaced(item));
+        }
+        all
+    }
+
+    fn left(&self) -> &[u8] {
+        &self.places[self.next..self.count]
+    }
+
+    fn is_empty(&self) -> bool {
+        self.next == self.count
     }
 }
 

@@ -5,6 +5,7 @@
 mod arithmetic;
 mod binary;
 mod complex;
+mod narrow;
 mod real;
 mod ternary;
 mod unary;

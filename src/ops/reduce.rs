@@ -4,6 +4,7 @@
 //! Floating-point results depend on the order of additions. The loops follow PyTorch's CPU kernels for 256-bit vectors
 //! and one thread, so that results agree to the last bit.
 
+mod chain;
 mod extremum;
 mod fold;
 mod moments;

@@ -1,17 +1,75 @@
 //! `sort`, `argsort`, `topk` and `unique`.
 //! Follows <https://pytorch.org/docs/2.7/generated/torch.sort.html>. NaN is greater than every number.
 
-use super::check::{Lacks, by_width, lost, move_slice, not_implemented, resolved, size_at, size_or_one, supported};
+use super::check::{
+    Lacks, at_least_1d, by_width, look_up, lost, move_slice, not_implemented, readable, resolved, size_at, size_or_one,
+    supported,
+};
 use super::copy::contiguous;
 use super::introsort::{self, nth_element, partial_sort, stable_sort};
 use super::view::movedim;
 use crate::bail;
 use crate::tensor::layout::{Dims, wrap_dim};
 use crate::tensor::memory::{get, set};
-use crate::tensor::{DType, Device, Element, Layout, Result, Scalar, View, dispatch, interrupt, limits};
+use crate::tensor::thresholds::{BATCH, PIECE};
+use crate::tensor::{DType, Device, Element, Layout, Result, Scalar, View, dispatch, interrupt, limits, parallel};
 
 /// An element's rank among its dtype's values, and where it stood. Equal values have equal ranks.
 pub(super) type Ranked = (u64, i64);
+
+/// [`Ranked`], or the same in half the room.
+trait Item: Copy + Send + Sync {
+    /// The item of a value at a place; `reversed` for the opposite order.
+    fn new(dtype: DType, value: Scalar, place: usize, reversed: bool) -> Self;
+    fn rank(&self) -> u64;
+    fn place(&self) -> i64;
+}
+
+impl Item for Ranked {
+    fn new(dtype: DType, value: Scalar, place: usize, reversed: bool) -> Ranked {
+        let rank = rank_of(dtype, value);
+        (if reversed { !rank } else { rank }, place as i64)
+    }
+    fn rank(&self) -> u64 {
+        self.0
+    }
+    fn place(&self) -> i64 {
+        self.1
+    }
+}
+
+/// Rank and place of 32 bits each.
+#[derive(Clone, Copy)]
+struct Short(u64);
+
+impl Short {
+    /// Returns whether it has room for the values of a dtype, of lines of this size.
+    fn fits(dtype: DType, size: i64) -> bool {
+        dtype.itemsize() <= 4 && u32::try_from(size).is_ok()
+    }
+}
+
+impl Item for Short {
+    fn new(dtype: DType, value: Scalar, place: usize, reversed: bool) -> Short {
+        const SIGN: u32 = 1 << 31;
+        let rank = match value {
+            Scalar::Float(f) if f.is_nan() => u32::MAX,
+            Scalar::Float(f) => {
+                let bits = (f as f32 + 0.0).to_bits();
+                if bits & SIGN == 0 { bits | SIGN } else { !bits }
+            }
+            whole if dtype == DType::UInt32 => whole.to_i64() as u32,
+            whole => (whole.to_i64() as u32) ^ SIGN,
+        };
+        Short(u64::from(if reversed { !rank } else { rank }) << 32 | place as u64)
+    }
+    fn rank(&self) -> u64 {
+        self.0 >> 32
+    }
+    fn place(&self) -> i64 {
+        i64::from(self.0 as u32)
+    }
+}
 
 /// The rank of a value: an unsigned number in the order of the values.
 fn rank(value: Scalar) -> u64 {
@@ -74,58 +132,125 @@ pub fn sort(view: &View, dim: i64, descending: bool, stable: bool) -> Result<(Vi
     if view.numel() == 0 {
         return Ok((values, places));
     }
-    let less = |a: &Ranked, b: &Ranked| if descending { a.0 > b.0 } else { a.0 < b.0 };
-    arrange(&view, d, &values, &places, |items| {
-        // PyTorch sorts long vectors of integers by their digits, which keeps equal ones in order.
-        let by_digits = view.ndim() == 1 && items.len() >= 32768 && view.dtype.is_integral(true);
-        if repeats {
-            Ok(())
-        } else if stable || by_digits {
-            stable_sort(items, &|a: &Ranked, b: &Ranked| if descending { b.0.cmp(&a.0) } else { a.0.cmp(&b.0) })
-        } else {
-            introsort::sort(items, &less)
-        }
-    })?;
+    // PyTorch sorts long vectors of integers by their digits where they ascend, which keeps equal ones in order.
+    let by_digits =
+        view.ndim() == 1 && view.numel() >= 32768 && !repeats && !descending && view.dtype.is_integral(false);
+    if by_digits {
+        supported("parallel_sort1d_kernel", view.dtype, Lacks::BareUnsigned)?;
+    }
+    let order = match (repeats, stable || by_digits) {
+        (true, _) => Order::AsTheyAre,
+        (_, true) => Order::Stable,
+        (_, false) => Order::Sorted,
+    };
+    arrange(&view, d, &values, &places, descending, order)?;
     Ok((values, places))
 }
 
-/// Ranks each line of `view` along `dim`, lets `order` rearrange it, and writes as much of it as `values` holds.
-fn arrange(
-    view: &View,
-    dim: usize,
-    values: &View,
-    places: &View,
-    order: impl Fn(&mut [Ranked]) -> Result<()>,
-) -> Result<()> {
-    let (from, to, to_places) = (view.memory()?, values.memory()?, places.memory()?);
-    let to_places = to_places.typed::<i64>();
-    let (starts, size, stride) = line_starts(&view.layout, dim);
-    let (value_starts, kept, value_stride) = line_starts(&values.layout, dim);
-    let (place_starts, _, place_stride) = line_starts(&places.layout, dim);
-    let mut items: Vec<Ranked> = limits::vector(size as usize)?;
-    for ((start, value_start), place_start) in starts.offsets().zip(value_starts.offsets()).zip(place_starts.offsets())
-    {
-        items.clear();
-        dispatch!(view.dtype, T => {
-            let from = from.typed::<T>();
-            for i in 0..size {
-                interrupt::check_at(i as usize)?;
-                let cell = from.get((start + i * stride) as usize).ok_or_else(lost)?;
-                items.push((rank_of(view.dtype, get(cell).load()), i));
+/// How a line is rearranged.
+#[derive(Clone, Copy)]
+enum Order {
+    AsTheyAre,
+    Sorted,
+    /// Equal elements stay in order.
+    Stable,
+    /// So many of the least come first, in order or not.
+    Least {
+        count: usize,
+        sorted: bool,
+    },
+}
+
+impl Order {
+    fn arrange<I: Item>(self, items: &mut [I]) -> Result<()> {
+        let less = |a: &I, b: &I| a.rank() < b.rank();
+        match self {
+            Order::AsTheyAre => Ok(()),
+            Order::Sorted => introsort::sort_shared(items, &less),
+            Order::Stable => stable_sort(items, &|a: &I, b: &I| a.rank().cmp(&b.rank())),
+            Order::Least { count, sorted } => {
+                let Some(last) = count.checked_sub(1) else { return Ok(()) };
+                if count * 64 <= items.len() {
+                    return partial_sort(items, count, &less);
+                }
+                nth_element(items, last, &less)?;
+                if sorted { introsort::sort(&mut items[..last], &less) } else { Ok(()) }
             }
-        });
-        order(&mut items)?;
-        by_width!(view.dtype, T => {
-            let (from, to) = (from.typed::<T>(), to.typed::<T>());
-            for (i, &(_, place)) in (0..kept).zip(&items) {
-                interrupt::check_at(i as usize)?;
-                let value = from.get((start + place * stride) as usize).ok_or_else(lost)?;
-                set(to.get((value_start + i * value_stride) as usize).ok_or_else(lost)?, get(value));
-                set(to_places.get((place_start + i * place_stride) as usize).ok_or_else(lost)?, place);
-            }
-        });
+        }
     }
-    Ok(())
+}
+
+/// Ranks each line of `view` along `dim`, rearranges it, and writes as much of it as `values` holds.
+fn arrange(view: &View, dim: usize, values: &View, places: &View, reversed: bool, order: Order) -> Result<()> {
+    let size = view.sizes().get(dim).copied().unwrap_or(1);
+    if Short::fits(view.dtype, size) {
+        place_all::<Short>(view, dim, places, reversed, order)?;
+    } else {
+        place_all::<Ranked>(view, dim, places, reversed, order)?;
+    }
+    // The places alone say where along `dim` to read, so the source stands still there.
+    let to = at_least_1d(&values.layout);
+    let mut lines = Layout { sizes: to.sizes.clone(), ..at_least_1d(&view.layout) };
+    let stride = std::mem::take(&mut lines.strides[dim]);
+    let index = places.with_layout(at_least_1d(&places.layout));
+    look_up(values, &to, view, &lines, &index, &|place| Ok(place * stride))
+}
+
+/// Writes for each line of `view` along `dim` where the elements stood that come first, as many as `places` holds. All cores
+/// do a long line, or many lines.
+fn place_all<I: Item>(view: &View, dim: usize, places: &View, reversed: bool, order: Order) -> Result<()> {
+    let view = &readable(view)?;
+    let (dtype, from, to) = (view.dtype, view.memory()?, places.memory()?);
+    let to = to.typed::<i64>();
+    let (starts, size, stride) = line_starts(&view.layout, dim);
+    let (place_starts, kept, place_stride) = line_starts(&places.layout, dim);
+    let (size, kept) = (size as usize, kept as usize);
+    // The least of some lines, one after another; `push` adds the items of the line that begins at a place.
+    let least_of = |lines: &[(i64, i64)], push: &dyn Fn(i64, &mut Vec<I>) -> Result<()>| -> Result<Vec<I>> {
+        let mut items = limits::vector(lines.len() * kept + size)?;
+        for &(start, _) in lines {
+            let first = items.len();
+            push(start, &mut items)?;
+            order.arrange(&mut items[first..])?;
+            items.truncate(first + kept);
+        }
+        Ok(items)
+    };
+    let flush = |batch: &[(i64, i64)]| -> Result<()> {
+        let parts: Vec<_> = batch.chunks((PIECE / size.max(1)).max(1)).collect();
+        let work = batch.len().saturating_mul(size);
+        let all = |push: &(dyn Fn(i64, &mut Vec<I>) -> Result<()> + Sync)| {
+            parallel::collect(parts.len(), work, &|k| least_of(parts.get(k).copied().unwrap_or_default(), push))
+        };
+        let arranged = dispatch!(dtype, T => parallel::reading::<T, _>(&from, |elements| {
+            all(&|start, items| {
+                for i in 0..size {
+                    interrupt::check_at(i)?;
+                    let element = elements.get((start + i as i64 * stride) as usize).ok_or_else(lost)?;
+                    items.push(I::new(dtype, element.load(), i, reversed));
+                }
+                Ok(())
+            })
+        }));
+        let mut items = arranged.transpose()?.into_iter().flatten().flatten();
+        for &(_, start) in batch {
+            for (i, item) in items.by_ref().take(kept).enumerate() {
+                interrupt::check_at(i)?;
+                set(to.get((start + i as i64 * place_stride) as usize).ok_or_else(lost)?, item.place());
+            }
+        }
+        Ok(())
+    };
+    let together = (BATCH / size.max(1)).max(1);
+    let mut batch = Vec::new();
+    for both in starts.offsets().zip(place_starts.offsets()) {
+        limits::push(&mut batch, both)?;
+        if batch.len() == together {
+            flush(&batch)?;
+            batch.clear();
+        }
+    }
+    flush(&batch)
 }
 
 /// `topk(k, dim, largest, sorted)`: the k largest or smallest elements of every line, and where they stood; row-major.
@@ -157,15 +282,7 @@ pub fn topk(view: &View, k: i64, dim: i64, largest: bool, sorted: bool) -> Resul
     if values.numel() == 0 {
         return Ok((values, places));
     }
-    let less = |a: &Ranked, b: &Ranked| if largest { a.0 > b.0 } else { a.0 < b.0 };
-    arrange(&view, d, &values, &places, |items| {
-        let Some(last) = count.checked_sub(1) else { return Ok(()) };
-        if count * 64 <= items.len() {
-            return partial_sort(items, count, &less);
-        }
-        nth_element(items, last, &less)?;
-        if sorted { introsort::sort(&mut items[..last], &less) } else { Ok(()) }
-    })?;
+    arrange(&view, d, &values, &places, largest, Order::Least { count, sorted })?;
     Ok((values, places))
 }
 
@@ -213,7 +330,7 @@ fn distinct(view: &View, sorting: bool) -> Result<Unique> {
     });
     if sorting {
         // Only NaNs can tell that this is not a stable sort.
-        introsort::sort(&mut items, &|a: &Ranked, b: &Ranked| a.0 < b.0)?;
+        introsort::sort_shared(&mut items, &|a: &Ranked, b: &Ranked| a.0 < b.0)?;
     }
     let is_nan = |item: &Ranked| view.dtype.is_floating_point() && item.0 == u64::MAX;
     let inverse = View::zeros(view.sizes(), DType::Long, Device::CPU)?;

@@ -24,7 +24,7 @@ use vectors::{stream, written};
 
 pub use product::{Matrix, Multiplied, PER_ELEMENT, add_product};
 pub use tasks::{collect, cores, parts, parts_of, set_cores, tasks};
-pub use vectors::{Kernel, halves, prefetch, set_width, singles, vectorised, vectorised_kernel};
+pub use vectors::{Kernel, halves, join_halves, prefetch, set_width, singles, vectorised, vectorised_kernel};
 
 /// Lends the elements of a memory as a plain slice to read, for as long as `body` runs: what several threads share, or a
 /// loop that needs no cells. `None` where the memory is not aligned for the type.

@@ -31,6 +31,8 @@ thresholds! {
     PART = 1 << 20, debug / 128;
     /// Bytes of a result that no cache keeps until someone reads them.
     STREAMED = 1 << 25, debug / 16384;
+    /// Elements that one core sorts by itself.
+    SORTED_ALONE = 1 << 14, debug / 64;
     /// Rows of a matrix that a core multiplies by a vector at a time. A multiple of eight, which go side by side.
     STRIP = 1 << 10, debug / 64;
     /// Rows for which the columns of a matrix are long enough for vectors.
@@ -55,6 +57,8 @@ thresholds! {
     RESULTS = 1 << 12, debug / 64;
     /// Elements of one sum that are worth all cores.
     LONG_SUM = 1 << 18, debug / 64;
+    /// Numbers of a sum in one order that a core adds up at a time.
+    CHAINED = 1 << 14, debug / 64;
     /// Columns that are reduced together, row by row.
     COLUMNS = 1 << 9, debug / 8;
     /// Steps of four vectors of a reduction between two looks for Ctrl-C.

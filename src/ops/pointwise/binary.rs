@@ -2,6 +2,7 @@
 
 use super::classes::{self, *};
 use super::complex;
+use super::narrow::narrow_kernel;
 use super::real::*;
 use super::{Output, Plan, Shape, check_kernel, check_sizes, converted, deliver, landing, plan, source};
 use crate::bail;
@@ -37,7 +38,7 @@ pub enum Rounding {
 /// A kernel over blocks of one compute type.
 pub type Kernel<C> = fn(&[C], &[C], &mut [C]);
 
-fn zip<C: Copy>(a: &[C], b: &[C], out: &mut [C], function: impl Fn(C, C) -> C) {
+pub(super) fn zip<C: Copy>(a: &[C], b: &[C], out: &mut [C], function: impl Fn(C, C) -> C) {
     vectorised(|| {
         let done = if cfg!(target_family = "wasm") { zip_groups(a, b, out, &function) } else { 0 };
         for ((out, &a), &b) in out[done..].iter_mut().zip(&a[done..]).zip(&b[done..]) {
@@ -403,22 +404,6 @@ fn rounding_kernel<S: Stored<Compute = f32> + Real>(op: BinaryOp) -> Option<Kern
     }
 }
 
-/// Kernels of `bfloat16`, given as its bits, whose numbers stay in registers from widening to narrowing: writing single
-/// precision to a buffer in between takes as long as the rest. What they give is what the kernels of `f32` do, rounded.
-fn brain_kernel(op: BinaryOp) -> Option<Kernel<u16>> {
-    fn zip_brains(a: &[u16], b: &[u16], out: &mut [u16], function: impl Fn(f32, f32) -> f32) {
-        let widen = |bits| bf16::from_bits(bits).widen();
-        zip(a, b, out, |a, b| bf16::narrow(function(widen(a), widen(b))).to_bits());
-    }
-    match op {
-        BinaryOp::Add => Some(|a, b, out| zip_brains(a, b, out, |a, b| a + b)),
-        BinaryOp::Sub => Some(|a, b, out| zip_brains(a, b, out, |a, b| a - b)),
-        BinaryOp::Mul => Some(|a, b, out| zip_brains(a, b, out, |a, b| a * b)),
-        BinaryOp::TrueDivide => Some(|a, b, out| zip_brains(a, b, out, |a, b| a / b)),
-        _ => None,
-    }
-}
-
 impl BinaryOp {
     /// Returns whether a second kernel, for one-element second operands, does not round them to a 16-bit float.
     fn has_reduced_kernel(self) -> bool {
@@ -557,7 +542,7 @@ fn run(op: BinaryOp, common: DType, operands: [Operand; 2], out: &View, reduced:
             _ => run_rounding::<bf16>(operands, &views, out, kernel),
         };
     }
-    if let (DType::BFloat16, false, [Some(a), Some(b)], Some(kernel)) = (common, reduced, &views, brain_kernel(op)) {
+    if let (false, [Some(a), Some(b)], Some(kernel)) = (reduced, &views, narrow_kernel(common, op)) {
         let [a, b] = [a, b].map(|view| Source::Elements(view, view.layout.broadcast_to(out.sizes())));
         return block::binary::<u16, u16>(out, a, b, op.step(), &|a, b, out, _| {
             kernel(a, b, out);
@@ -635,32 +620,6 @@ pub(super) fn scaled_sum(a: Operand, b: Operand, alpha: Scalar, output: Output, 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// Of all numbers with some: zeros, subnormal and large ones, infinity and NaN.
-    #[test]
-    fn brains_in_registers_are_those_in_buffers() {
-        let a: Vec<u16> = (0..=u16::MAX).collect();
-        let some =
-            [0, 0x8000, 1, 0x8001, 0x007f, 0x0080, 0x3f80, 0xbf81, 0x4049, 0x7f7f, 0xff7f, 0x7f80, 0xff80, 0x7fc0];
-        for width in [128, 256, 512] {
-            parallel::set_width(width);
-            for (op, b) in BinaryOp::ALL.iter().flat_map(|op| some.map(|b| (*op, b))) {
-                let Some((kernel, plain)) = brain_kernel(op).zip(f32::binary(op)) else { continue };
-                let (b, mut out) = (vec![b; a.len()], vec![0; a.len()]);
-                kernel(&a, &b, &mut out);
-                let wide =
-                    |bits: &[u16]| -> Vec<f32> { bits.iter().map(|&bits| bf16::from_bits(bits).widen()).collect() };
-                let mut wanted = vec![0.0; a.len()];
-                plain(&wide(&a), &wide(&b), &mut wanted);
-                for (i, (got, wanted)) in out.into_iter().zip(wanted).enumerate() {
-                    let (got, wanted) = (bf16::from_bits(got), bf16::from_f32(wanted));
-                    let same = got.to_bits() == wanted.to_bits() || got.is_nan() && wanted.is_nan();
-                    assert!(same, "{op:?} of {i:#x} and {:#x}, {width} bits: {got} is not {wanted}", b[i]);
-                }
-            }
-        }
-        parallel::set_width(0);
-    }
 
     /// Groups and what is left behind them are what one loop over all of it gives, at every length around a group's.
     #[test]

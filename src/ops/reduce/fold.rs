@@ -6,7 +6,7 @@ use crate::bail;
 use crate::ops::block::{BLOCK, Room, valued};
 use crate::ops::check::by_width;
 use crate::ops::copy::{cast, copy_into, fill};
-use crate::ops::number::{Number, Stored, rounded};
+use crate::ops::number::{Number, Real, Stored, rounded};
 use crate::ops::pointwise::{check_kernel, classes, multiply_tail};
 use crate::tensor::dtype::element_types;
 use crate::tensor::memory::{BoolByte, ElementCell, Memory, get, set};
@@ -15,7 +15,7 @@ use crate::tensor::thresholds::{BATCH, COLUMNS, PIECE, STEPS};
 use crate::tensor::{DType, Layout, Result, Scalar, View, interrupt};
 use half::{bf16, f16};
 use num_complex::Complex;
-use std::marker::PhantomData;
+use num_traits::Float;
 use std::ops::Range;
 
 /// Runs the body with `$S` naming the element type of a dtype of whole numbers or of truth.
@@ -55,12 +55,12 @@ pub fn prod(view: &View, dim: Option<i64>, keepdim: bool, dtype: Option<DType>) 
     let view = if as_is { view } else { cast(&view, dtype)? };
     let layout = reduction.spread(&out, &view);
     match dtype {
-        DType::Half => fold::<f16, 16>(&out, &layout, &view, |a, b| rounded::<f16>(a * b))?,
-        DType::BFloat16 => fold::<bf16, 16>(&out, &layout, &view, |a, b| rounded::<bf16>(a * b))?,
-        DType::Float => fold::<f32, 8>(&out, &layout, &view, |a, b| a * b)?,
-        DType::Double => fold::<f64, 4>(&out, &layout, &view, |a, b| a * b)?,
-        DType::ComplexFloat => fold_with::<Complex<f32>, 4>(&out, &layout, &view, |a, b| a * b, multiply_tail)?,
-        DType::ComplexDouble => fold_with::<Complex<f64>, 2>(&out, &layout, &view, |a, b| a * b, multiply_tail)?,
+        DType::Half => fold_reals::<f16, 16>(&out, &layout, &view, |a, b| rounded::<f16>(a * b))?,
+        DType::BFloat16 => fold_reals::<bf16, 16>(&out, &layout, &view, |a, b| rounded::<bf16>(a * b))?,
+        DType::Float => fold_reals::<f32, 8>(&out, &layout, &view, |a, b| a * b)?,
+        DType::Double => fold_reals::<f64, 4>(&out, &layout, &view, |a, b| a * b)?,
+        DType::ComplexFloat => fold::<Complex<f32>, 4>(&out, &layout, &view, |a, b| a * b, multiply_tail)?,
+        DType::ComplexDouble => fold::<Complex<f64>, 2>(&out, &layout, &view, |a, b| a * b, multiply_tail)?,
         // Truth has been cast to, and numbers are narrowed last: products wrap.
         _ => integers(&out, &reduction, &view, 1, i64::wrapping_mul)?,
     }
@@ -138,25 +138,36 @@ pub(super) fn smaller<T: PartialOrd + Copy>(a: T, b: T) -> T {
 }
 
 /// `out = combine(out, element)` for every element. `V` elements fill a vector: along contiguous runs four vectors are
-/// combined at a time, and then with each other.
+/// combined at a time, and then with each other. What is combined one by one has a `combine` of its own.
 fn fold<S: Stored, const V: usize>(
-    out: &View,
-    layout: &Layout,
-    view: &View,
-    combine: impl Fn(S::Compute, S::Compute) -> S::Compute + Sync,
-) -> Result<()> {
-    fold_with::<S, V>(out, layout, view, &combine, &combine)
-}
-
-/// As [`fold`], with a `combine` of its own for elements that are combined one by one.
-fn fold_with<S: Stored, const V: usize>(
     out: &View,
     layout: &Layout,
     view: &View,
     combine: impl Fn(S::Compute, S::Compute) -> S::Compute + Sync,
     combine_tail: impl Fn(S::Compute, S::Compute) -> S::Compute + Sync,
 ) -> Result<()> {
-    run::<S, S, V, false>(out, layout, view, (|value| value, combine, combine_tail))
+    run::<S, S, V, false>(out, layout, view, None, (|value| value, combine, combine_tail))
+}
+
+/// As [`fold`], for products of real numbers.
+fn fold_reals<S: Stored<Compute: Real>, const V: usize>(
+    out: &View,
+    layout: &Layout,
+    view: &View,
+    multiply: impl Fn(S::Compute, S::Compute) -> S::Compute + Sync,
+) -> Result<()> {
+    let zero = <S::Compute as Default>::default();
+    let settled =
+        Settled { start: zero, is_settled: |value| value == <S::Compute as Default>::default() || value.is_nan() };
+    run::<S, S, V, false>(out, layout, view, Some(settled), (|value| value, &multiply, &multiply))
+}
+
+/// What a fold in order does not leave again: a product of 0 becomes another zero or NaN, and one of NaN stays. From there on
+/// pieces can be folded by themselves, from `start`, and joined.
+#[derive(Clone, Copy)]
+struct Settled<C> {
+    start: C,
+    is_settled: fn(C) -> bool,
 }
 
 /// As [`fold`], of what `lift` makes of the elements, for a `combine` to which the order is all the same: all cores do a long
@@ -168,13 +179,14 @@ pub(super) fn fold_anywhere<S: Stored, R: Stored, const V: usize>(
     lift: impl Fn(S::Compute) -> R::Compute + Sync,
     combine: impl Fn(R::Compute, R::Compute) -> R::Compute + Sync,
 ) -> Result<()> {
-    run::<S, R, V, true>(out, layout, view, (lift, &combine, &combine))
+    run::<S, R, V, true>(out, layout, view, None, (lift, &combine, &combine))
 }
 
 fn run<S: Stored, R: Stored, const V: usize, const ANYWHERE: bool>(
     out: &View,
     layout: &Layout,
     view: &View,
+    settled: Option<Settled<R::Compute>>,
     (lift, combine, combine_tail): (
         impl Fn(S::Compute) -> R::Compute + Sync,
         impl Fn(R::Compute, R::Compute) -> R::Compute + Sync,
@@ -184,15 +196,16 @@ fn run<S: Stored, R: Stored, const V: usize, const ANYWHERE: bool>(
     let view = aligned::<S>(view)?;
     let (out_memory, memory) = (out.memory()?, view.memory()?);
     let (results, cells) = (out_memory.typed::<R>(), memory.typed::<S>());
-    let fold = Fold { results, memory: &memory, cells, lift, combine, combine_tail };
+    let fold = Fold { results, memory: &memory, cells, settled, lift, combine, combine_tail };
     for_each(layout, &view.layout, &mut |tile| fold.tile::<V, ANYWHERE>(tile))
 }
 
 /// Elements `S`, what they are lifted to, and results `R`.
-struct Fold<'m, S, R, L, F, G> {
+struct Fold<'m, S, R: Stored, L, F, G> {
     results: &'m [ElementCell<R>],
     memory: &'m Memory,
     cells: &'m [ElementCell<S>],
+    settled: Option<Settled<R::Compute>>,
     lift: L,
     combine: F,
     combine_tail: G,
@@ -227,7 +240,7 @@ where
         if (tile.out_stride, tile.in_stride[1]) == ([0, 1], 1) && tile.in_stride[0] != 1 {
             return self.columns::<V>(tile);
         }
-        if (tile.out_stride[0], tile.in_stride[0]) == (0, 1) {
+        if tile.out_stride[0] == 0 && (tile.in_stride[0] == 1 || ANYWHERE) {
             return self.rows::<V, ANYWHERE>(tile);
         }
         for rows in interrupt::pieces(0..height, width) {
@@ -243,13 +256,10 @@ where
         Ok(())
     }
 
-    /// One result of each contiguous run. Runs that meet in a result are taken one after another, others by all cores.
+    /// One result of each run. Runs that meet in a result are taken one after another, others by all cores.
     fn rows<const V: usize, const ANYWHERE: bool>(&self, tile: Tile) -> Result<()> {
         let [width, height] = tile.size;
-        let run = |j: usize| {
-            let start = (tile.input + j as i64 * tile.in_stride[1]) as usize;
-            start..start + width
-        };
+        let start = |j: usize| tile.input + j as i64 * tile.in_stride[1];
         let meet = tile.out_stride[1] == 0;
         let batch = if meet { 1 } else { (BATCH / width.max(1)).max(1) };
         for first in (0..height).step_by(batch) {
@@ -257,16 +267,24 @@ where
             let result = |j: usize| self.results.get((tile.out + j as i64 * tile.out_stride[1]) as usize);
             let before: Vec<_> = rows.clone().map(|j| result(j).map(get).unwrap_or_default().widen()).collect();
             let (Fold { lift, combine, combine_tail, .. }, work) = (self, width * rows.len());
+            let settled = self.settled;
             let after = parallel::reading::<S, _>(self.memory, |elements| {
-                let each = Runs::<S, R, _, _, _> { elements, results: PhantomData, lift, combine, combine_tail };
+                let runs = Runs::<S, R, _, _, _> { elements, settled, lift, combine, combine_tail };
+                let along = |before: R::Compute, j: usize, shared: bool| {
+                    let from = start(j);
+                    match tile.in_stride[0] {
+                        1 => runs.along::<V, ANYWHERE>(before, from as usize..from as usize + width, shared),
+                        stride => runs.apart::<V>(before, from, stride, width, shared),
+                    }
+                };
                 if let [before] = *before {
-                    return Ok(vec![vec![each.along::<V, ANYWHERE>(before, run(first), true)?]]);
+                    return Ok(vec![vec![along(before, first, true)?]]);
                 }
                 let together = (PIECE / width.max(1)).max(1);
                 parallel::collect(rows.len().div_ceil(together), work, &|k| {
                     let part = k * together..rows.len().min((k + 1) * together);
                     let rows = part.clone().map(|j| first + j).zip(before.get(part).unwrap_or_default());
-                    rows.map(|(j, &before)| each.along::<V, ANYWHERE>(before, run(j), false)).collect()
+                    rows.map(|(j, &before)| along(before, j, false)).collect()
                 })
             });
             for (j, value) in rows.zip(after.transpose()?.into_iter().flatten().flatten()) {
@@ -322,13 +340,13 @@ where
     }
 }
 
-/// Contiguous runs, for several threads.
-struct Runs<'m, S, R, L, F, G> {
+/// Runs, for several threads.
+struct Runs<'m, S, R: Stored, L, F, G> {
     elements: &'m [S],
-    results: PhantomData<fn(R)>,
-    lift: L,
-    combine: F,
-    combine_tail: G,
+    settled: Option<Settled<R::Compute>>,
+    lift: &'m L,
+    combine: &'m F,
+    combine_tail: &'m G,
 }
 
 impl<S, R, L, F, G> Runs<'_, S, R, L, F, G>
@@ -361,27 +379,79 @@ where
             });
         }
         let (steps, _) = run.as_chunks::<V>().0.as_chunks::<4>();
-        let lanes = if ANYWHERE && shared && steps.len() > STEPS {
+        // Steps whose lanes do not depend on what comes before, each piece begun with `start`, joined to `lanes`.
+        let by_pieces = |lanes: Option<Lanes<R::Compute, V>>, steps: &[[[S; V]; 4]], start| -> Result<_> {
             let parts = parallel::collect(steps.len().div_ceil(STEPS), steps.len() * 4 * V, &|k| {
-                Ok(self.lanes(None, &steps[k * STEPS..steps.len().min((k + 1) * STEPS)]))
+                Ok(self.lanes(start, &steps[k * STEPS..steps.len().min((k + 1) * STEPS)]))
             })?;
-            parts.into_iter().flatten().reduce(|mut all, lanes| {
+            let joined = |mut all: Lanes<R::Compute, V>, lanes: Lanes<R::Compute, V>| {
                 let pairs = all.iter_mut().flatten().zip(lanes.iter().flatten());
                 pairs.for_each(|(all, &lane)| *all = combine(*all, lane));
                 all
-            })
-        } else {
-            steps.chunks(STEPS).try_fold(None, |lanes, steps| {
-                interrupt::check()?;
-                Ok(self.lanes(lanes, steps))
-            })?
+            };
+            Ok(parts.into_iter().flatten().fold(lanes, |all, lanes| Some(all.map_or(lanes, |all| joined(all, lanes)))))
         };
+        let (mut lanes, mut left) = (None, steps);
+        if ANYWHERE && shared && steps.len() > STEPS {
+            (lanes, left) = (by_pieces(None, steps, None)?, &[]);
+        }
+        while let Some((piece, rest)) =
+            left.split_at_checked(left.len().min(STEPS)).filter(|(piece, _)| !piece.is_empty())
+        {
+            interrupt::check()?;
+            (lanes, left) = (self.lanes(lanes, piece), rest);
+            let settled = self
+                .settled
+                .filter(|settled| shared && lanes.iter().flatten().flatten().all(|&lane| (settled.is_settled)(lane)));
+            if let Some(Settled { start, .. }) = settled {
+                (lanes, left) = (by_pieces(lanes, left, Some([[start; V]; 4]))?, &[]);
+            }
+        }
         let all = lanes.and_then(|[a, b, c, d]: Lanes<R::Compute, V>| {
             (0..V).map(|k| combine(combine(a[k], b[k]), combine(c[k], d[k]))).reduce(combine_tail)
         });
         let rest = run.get(steps.len() * 4 * V..).unwrap_or_default().iter().map(|element| lift(element.widen()));
         // Every value on the way has been an element of the result.
         Ok(all.into_iter().chain(rest).fold(before, |so_far, value| R::narrow(combine_tail(so_far, value)).widen()))
+    }
+
+    /// As [`Runs::along`], of elements that lie `stride` apart and may be combined in any order: they are gathered first.
+    fn apart<const V: usize>(
+        &self,
+        before: R::Compute,
+        start: i64,
+        stride: i64,
+        length: usize,
+        shared: bool,
+    ) -> Result<R::Compute> {
+        let part = |k: usize| {
+            let (mut buffer, mut so_far) = ([S::default(); BLOCK], None);
+            let places = k * PIECE..length.min((k + 1) * PIECE);
+            for first in places.clone().step_by(BLOCK) {
+                let gathered = &mut buffer[..BLOCK.min(places.end - first)];
+                let elements = self.elements.get((start + first as i64 * stride) as usize..).unwrap_or_default();
+                match stride as usize {
+                    0 => gathered.fill(elements.first().copied().unwrap_or_default()),
+                    step => gathered.iter_mut().zip(elements.iter().step_by(step)).for_each(|(to, from)| *to = *from),
+                }
+                let gathered = &buffer[..BLOCK.min(places.end - first)];
+                let runs = Runs { elements: gathered, ..*self };
+                so_far = match (so_far, gathered) {
+                    (Some(so_far), all) => Some(runs.along::<V, true>(so_far, 0..all.len(), false)?),
+                    (None, [one, rest @ ..]) => {
+                        Some(runs.along::<V, true>((self.lift)(one.widen()), 1..rest.len() + 1, false)?)
+                    }
+                    (None, []) => None,
+                };
+            }
+            Ok(so_far)
+        };
+        let pieces = length.div_ceil(PIECE);
+        let combined = |so_far, part: Option<R::Compute>| part.map_or(so_far, |part| (self.combine)(so_far, part));
+        if shared {
+            return Ok(parallel::collect(pieces, length, &part)?.into_iter().fold(before, combined));
+        }
+        (0..pieces).try_fold(before, |so_far, k| Ok(combined(so_far, part(k)?)))
     }
 
     /// Whole numbers or truth combined as compilers like to; `None` of none.

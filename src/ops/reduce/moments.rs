@@ -1,6 +1,7 @@
 //! Variance, standard deviation and norms: reductions that carry more than one number or finish with a function.
 
-use super::tiles::{Dim, dims, for_each, odometer};
+use super::chain::chained;
+use super::tiles::{Dim, Tile, dims, for_each, odometer};
 use super::{Reduction, aligned, mean, resolved};
 use crate::bail;
 use crate::ops::copy::{cast, copy_into, fill};
@@ -12,6 +13,7 @@ use crate::tensor::thresholds::RESULTS;
 use crate::tensor::{DType, Dims, Layout, Result, Scalar, View, interrupt, promote_types};
 use half::{bf16, f16};
 use num_traits::Float;
+use std::ops::Range;
 
 /// The measure of spread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,26 +105,33 @@ fn fill_rounded(out: &View, value: f64) -> Result<()> {
 /// The sum of squared distances from the mean, in double.
 fn squared_deviations<S: Stored<Compute: Real>>(view: &View) -> Result<f64> {
     let center = mean(view, None, false, None)?.item()?.to_f64();
+    let view = aligned::<S>(view)?;
     let memory = view.memory()?;
-    let cells = memory.typed::<S>();
     let together = Layout { strides: Dims::from_elem(0, view.ndim()), ..view.layout.clone() };
     let mut total = 0.0;
-    for_each(&together, &view.layout, &mut |tile| {
-        let [width, height] = tile.size;
-        let mut part = 0.0;
-        for rows in interrupt::pieces(0..height, width) {
-            for j in rows?.map(|j| j as i64) {
-                for piece in interrupt::pieces(0..width, 1) {
-                    for i in piece?.map(|i| i as i64) {
-                        let offset = tile.input + i * tile.in_stride[0] + j * tile.in_stride[1];
-                        let value = cells.get(offset as usize).map(get).unwrap_or_default().widen();
-                        let distance = value.as_f64() - center;
-                        part += distance * distance;
+    for_each(&together, &view.layout, &mut |Tile { input, size: [width, height], in_stride, .. }| {
+        let part = parallel::reading::<S, _>(&memory, |elements| {
+            (0..height as i64).try_fold(0.0, |part, j| {
+                let start = (input + j * in_stride[1]) as usize;
+                chained(part, width, &|places: Range<usize>, squares: &mut [f64]| {
+                    let first = start + places.start * in_stride[0] as usize;
+                    let elements = elements.get(first..).unwrap_or_default();
+                    let square = |element: S| {
+                        let distance = element.widen().as_f64() - center;
+                        distance * distance
+                    };
+                    match in_stride[0] as usize {
+                        0 => squares.fill(elements.first().copied().map(square).unwrap_or_default()),
+                        1 => vectorised(|| squares.iter_mut().zip(elements).for_each(|(to, from)| *to = square(*from))),
+                        step => squares
+                            .iter_mut()
+                            .zip(elements.iter().step_by(step))
+                            .for_each(|(to, from)| *to = square(*from)),
                     }
-                }
-            }
-        }
-        total += part;
+                })
+            })
+        });
+        total += part.transpose()?.unwrap_or_default();
         Ok(())
     })?;
     Ok(total)

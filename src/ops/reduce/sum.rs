@@ -10,7 +10,7 @@ use crate::ops::number::Stored;
 use crate::ops::pointwise::{Output, check_kernel, classes, div};
 use crate::ops::promote::Operand;
 use crate::tensor::memory::{get, set};
-use crate::tensor::parallel::{self, vectorised};
+use crate::tensor::parallel::{self, Kernel, vectorised_kernel};
 use crate::tensor::thresholds::{BATCH, LONG_SUM, PIECE, RESULTS};
 use crate::tensor::{DType, Layout, Result, Scalar, View, interrupt};
 use half::{bf16, f16};
@@ -126,89 +126,74 @@ fn few<'r, S: Stored>(elements: &'r [S], room: &'r mut [S::Compute]) -> &'r [S::
 
 const LEVELS: usize = 4;
 
-/// The sums of every level after some whole runs of `1 << power` steps: runs are added up by themselves, then runs of
-/// runs.
-#[inline(always)]
-fn levels<C, const V: usize>(
+/// What is added up, in four sums of so many lanes.
+trait Addends<const V: usize>: Sync {
+    type Value: Copy + Default + Add<Output = Self::Value> + Send;
+    /// Adds what some steps have. Must be marked `inline(always)`: what is called has the narrowest vectors.
+    fn add(&self, steps: Range<usize>, sums: &mut [Lanes<Self::Value, V>; 4]);
+}
+
+/// The sums of every level after some steps, whose whole runs of `1 << power` are added up by themselves, then runs of runs.
+/// What is left over is on the lowest level.
+struct Levels<'a, A, const V: usize> {
     steps: Range<usize>,
     power: u32,
-    add: impl Fn(Range<usize>, &mut [Lanes<C, V>; 4]),
-) -> Result<[[Lanes<C, V>; 4]; LEVELS]>
-where
-    C: Copy + Default + Add<Output = C>,
-{
-    let run = 1usize << power;
-    let mut sums = [[[C::default(); V]; 4]; LEVELS];
-    let mut i = steps.start;
-    for runs in interrupt::pieces(0..steps.len() / run, 4 * V * run) {
-        for _ in runs? {
-            let [lowest, ..] = &mut sums;
-            add(i..i + run, lowest);
-            i += run;
-            for level in 1..LEVELS {
-                let (below, above) = sums.split_at_mut(level);
-                let (Some(below), Some(above)) = (below.last_mut(), above.first_mut()) else { break };
-                add_four(above, below);
-                *below = [[C::default(); V]; 4];
-                // Only a full run moves further up.
-                if i & ((run - 1) << (level as u32 * power)) != 0 {
-                    break;
+    addends: &'a A,
+}
+
+impl<A: Addends<V>, const V: usize> Kernel for Levels<'_, A, V> {
+    type Output = Result<[[Lanes<A::Value, V>; 4]; LEVELS]>;
+    #[inline(always)]
+    fn run(self, _fuses: bool) -> Self::Output {
+        let Levels { steps, power, addends } = self;
+        let run = 1usize << power;
+        let mut sums = [[[A::Value::default(); V]; 4]; LEVELS];
+        let mut i = steps.start;
+        for runs in interrupt::pieces(0..steps.len() / run, 4 * V * run) {
+            for _ in runs? {
+                let [lowest, ..] = &mut sums;
+                addends.add(i..i + run, lowest);
+                i += run;
+                for level in 1..LEVELS {
+                    let (below, above) = sums.split_at_mut(level);
+                    let (Some(below), Some(above)) = (below.last_mut(), above.first_mut()) else { break };
+                    add_four(above, below);
+                    *below = [[A::Value::default(); V]; 4];
+                    // Only a full run moves further up.
+                    if i & ((run - 1) << (level as u32 * power)) != 0 {
+                        break;
+                    }
                 }
             }
         }
+        let [lowest, ..] = &mut sums;
+        addends.add(i..steps.end, lowest);
+        Ok(sums)
     }
-    Ok(sums)
 }
 
-/// Four running sums over `size` steps; `add` adds the values of some of them. They are added up in runs of at least 16
-/// steps, on four levels. What meets on the highest level is independent of each other: with `shared`, all cores compute
-/// it.
-#[inline(always)]
-fn four_sums<C, const V: usize>(
-    size: usize,
-    shared: bool,
-    add: impl Fn(Range<usize>, &mut [Lanes<C, V>; 4]) + Sync,
-) -> Result<[Lanes<C, V>; 4]>
-where
-    C: Copy + Default + Add<Output = C> + Send,
-{
+/// Four running sums over `size` steps. They are added up in runs of at least 16 steps, on four levels. What meets on the
+/// highest level is independent of each other: with `shared`, all cores compute it.
+fn four_sums<A: Addends<V>, const V: usize>(size: usize, shared: bool, addends: &A) -> Result<[Lanes<A::Value, V>; 4]> {
     let ceil_log2 = if size <= 2 { 1 } else { usize::BITS - (size - 1).leading_zeros() };
     let power = (ceil_log2 / LEVELS as u32).max(4);
+    let levels = |steps| vectorised_kernel(Levels { steps, power, addends });
     let mut start = 0;
-    let mut top = [[C::default(); V]; 4];
+    let mut top = [[A::Value::default(); V]; 4];
     if shared {
         let unit = 1usize << (power * (LEVELS as u32 - 1));
         start = size - size % unit;
         let parts = parallel::collect(size / unit, size * 4 * V, &|k| {
-            let [.., highest] = vectorised(|| levels(k * unit..(k + 1) * unit, power, &add))?;
+            let [.., highest] = levels(k * unit..(k + 1) * unit)?;
             Ok(highest)
         })?;
         parts.iter().for_each(|part| add_four(&mut top, part));
     }
-    vectorised(|| {
-        let [mut total, upper @ ..] = levels(start..size, power, &add)?;
-        add(size - (size - start) % (1 << power)..size, &mut total);
-        let [middle @ .., highest] = upper;
-        add_four(&mut top, &highest);
-        middle.iter().for_each(|level| add_four(&mut total, level));
-        add_four(&mut total, &top);
-        Ok(total)
-    })
-}
-
-/// The sum of `size` steps, every fourth in one of four sums.
-#[inline(always)]
-fn row_sum<C, const V: usize>(size: usize, add: impl Fn(usize, &mut Lanes<C, V>) + Sync) -> Result<Lanes<C, V>>
-where
-    C: Copy + Default + Add<Output = C> + Send,
-{
-    let fours = size / 4;
-    let sums = four_sums::<C, V>(fours, false, |steps, sums| {
-        for i in steps {
-            sums.iter_mut().enumerate().for_each(|(k, sum)| add(4 * i + k, sum));
-        }
-    })?;
-    Ok(total_of(sums, |total| (4 * fours..size).for_each(|i| add(i, total))))
+    let [mut total, middle @ .., highest] = levels(start..size)?;
+    add_four(&mut top, &highest);
+    middle.iter().for_each(|level| add_four(&mut total, level));
+    add_four(&mut total, &top);
+    Ok(total)
 }
 
 /// The total of four sums, to the first of which `add` adds what was left over.
@@ -327,24 +312,6 @@ where
         self.cells.get(offset as usize).copied().unwrap_or_default().widen()
     }
 
-    /// The sums of four times `V` neighbouring columns, whose rows begin where `from` says.
-    fn strip<const V: usize>(
-        &self,
-        rows: usize,
-        from: impl Fn(usize) -> i64 + Sync,
-    ) -> Result<[Lanes<S::Compute, V>; 4]> {
-        four_sums(rows, false, |rows, sums: &mut [Lanes<S::Compute, V>; 4]| {
-            let mut room = [[S::Compute::default(); V]; 4];
-            for i in rows {
-                let row =
-                    |i: usize| self.cells.get(from(i) as usize..).and_then(|row| row.get(..4 * V)).unwrap_or_default();
-                parallel::prefetch(row(i + AHEAD_ROWS));
-                let row = few(row(i), room.as_flattened_mut()).as_chunks::<V>().0;
-                sums.iter_mut().zip(row).for_each(|(lanes, vector)| add_vector(lanes, vector));
-            }
-        })
-    }
-
     /// Lists what to add to which result, in order. A part by itself is `shared` by all cores if it is long.
     fn part<const V: usize, const W: usize>(&self, part: &Part, shared: bool) -> Result<Vec<(i64, S::Compute)>> {
         let Tile { out, input, size: [rows, _], out_stride, in_stride } = part.tile;
@@ -352,8 +319,11 @@ where
         let mut sums = Vec::with_capacity(part.columns.len());
         let to = |column: usize| out + column as i64 * out_stride[1];
         let from = |row: usize, column: usize| input + row as i64 * in_stride[0] + column as i64 * in_stride[1];
+        let vectors =
+            |along: i64, across: i64, j: usize| Vectors { cells: self.cells, start: from(0, j), along, across };
+        let shared = shared && rows >= LONG_SUM;
         let column_sum = |j: usize| -> Result<(i64, S::Compute)> {
-            let [total] = row_sum::<S::Compute, 1>(rows, |i, [sum]| *sum = *sum + self.value(from(i, j)))?;
+            let [total] = row_sum::<S, 1>(rows, shared, vectors(4 * in_stride[0], in_stride[0], j))?;
             Ok((to(j), total))
         };
         if out_stride[0] != 0 {
@@ -365,26 +335,23 @@ where
             }
         } else if in_stride[0] == 1 && rows >= W {
             for j in start..end {
-                sums.push((to(j), self.along::<V, W>(from(0, j) as usize, rows, shared && rows >= LONG_SUM)?));
+                sums.push((to(j), self.along::<V, W>(from(0, j) as usize, rows, shared)?));
             }
         } else if in_stride[1] == 1 && part.tile.size[1] >= W {
+            let strip = |j: usize| Strip { cells: self.cells, start: from(0, j), stride: in_stride[0] };
             let mut j = start;
             while j + 4 * STRIP <= end {
-                let strip = self.strip::<STRIP>(rows, |i| from(i, j))?;
+                let strip = four_sums::<_, STRIP>(rows, false, &strip(j))?;
                 sums.extend(strip.iter().flatten().enumerate().map(|(k, &value)| (to(j + k), value)));
                 j += 4 * STRIP;
             }
             while j + 4 * V <= end {
-                let strip = self.strip::<V>(rows, |i| from(i, j))?;
+                let strip = four_sums::<_, V>(rows, false, &strip(j))?;
                 sums.extend(strip.iter().flatten().enumerate().map(|(k, &value)| (to(j + k), value)));
                 j += 4 * V;
             }
             while j + V <= end {
-                let lanes = row_sum::<S::Compute, V>(rows, |i, lanes| {
-                    let start = from(i, j) as usize;
-                    let row = self.cells.get(start..).and_then(|row| row.first_chunk::<V>());
-                    row.into_iter().for_each(|vector| add_vector(lanes, &vector.map(S::widen)));
-                })?;
+                let lanes = row_sum::<S, V>(rows, false, vectors(4 * in_stride[0], in_stride[0], j))?;
                 sums.extend(lanes.iter().enumerate().map(|(k, &value)| (to(j + k), value)));
                 j += V;
             }
@@ -398,12 +365,7 @@ where
         } else {
             let whole = end - (end - start) % 4;
             for j in (start..whole).step_by(4) {
-                let four = four_sums::<S::Compute, 1>(rows, false, |rows, sums| {
-                    for i in rows {
-                        let sums = sums.iter_mut().enumerate();
-                        sums.for_each(|(k, [sum])| *sum = *sum + self.value(from(i, j + k)));
-                    }
-                })?;
+                let four = four_sums::<_, 1>(rows, false, &vectors(in_stride[0], in_stride[1], j))?;
                 sums.extend(four.iter().flatten().enumerate().map(|(k, &value)| (to(j + k), value)));
             }
             for j in whole..end {
@@ -417,17 +379,93 @@ where
     fn along<const V: usize, const W: usize>(&self, start: usize, length: usize, shared: bool) -> Result<S::Compute> {
         let (vectors, rest) = self.cells.get(start..start + length).unwrap_or_default().as_chunks::<W>();
         let (fours, odd) = vectors.as_chunks::<4>();
-        let sums = four_sums::<S::Compute, V>(fours.len(), shared, |steps, sums| {
-            let mut room = [[[S::Compute::default(); W]; 4]; TOGETHER];
-            for fours in fours.get(steps).unwrap_or_default().chunks(TOGETHER) {
-                let values = few(fours.as_flattened().as_flattened(), room.as_flattened_mut().as_flattened_mut());
-                for four in values.as_chunks::<W>().0.as_chunks::<4>().0 {
-                    sums.iter_mut().zip(four).for_each(|(lanes, vector)| add_vector(lanes, vector));
-                }
-            }
-        })?;
+        let sums = four_sums::<_, V>(fours.len(), shared, &Along { fours })?;
         let lanes = total_of(sums, |total| odd.iter().for_each(|vector| add_vector(total, &vector.map(S::widen))));
         let rest = rest.iter().map(|element| element.widen());
         Ok(rest.chain(lanes).fold(S::Compute::default(), |total, value| total + value))
     }
+}
+
+/// Neighbours, four vectors to a step.
+struct Along<'m, S, const W: usize> {
+    fours: &'m [[[S; W]; 4]],
+}
+
+impl<S: Stored<Compute: Add<Output = S::Compute>>, const V: usize, const W: usize> Addends<V> for Along<'_, S, W> {
+    type Value = S::Compute;
+    #[inline(always)]
+    fn add(&self, steps: Range<usize>, sums: &mut [Lanes<S::Compute, V>; 4]) {
+        let mut room = [[[S::Compute::default(); W]; 4]; TOGETHER];
+        for fours in self.fours.get(steps).unwrap_or_default().chunks(TOGETHER) {
+            let values = few(fours.as_flattened().as_flattened(), room.as_flattened_mut().as_flattened_mut());
+            for four in values.as_chunks::<W>().0.as_chunks::<4>().0 {
+                sums.iter_mut().zip(four).for_each(|(lanes, vector)| add_vector(lanes, vector));
+            }
+        }
+    }
+}
+
+/// Four vectors of neighbouring columns, a row to a step. Rows lie `stride` apart.
+struct Strip<'m, S> {
+    cells: &'m [S],
+    start: i64,
+    stride: i64,
+}
+
+impl<S: Stored<Compute: Add<Output = S::Compute>>, const V: usize> Addends<V> for Strip<'_, S> {
+    type Value = S::Compute;
+    #[inline(always)]
+    fn add(&self, steps: Range<usize>, sums: &mut [Lanes<S::Compute, V>; 4]) {
+        let mut room = [[S::Compute::default(); V]; 4];
+        let row = |i: usize| {
+            let start = (self.start + i as i64 * self.stride) as usize;
+            self.cells.get(start..).and_then(|row| row.get(..4 * V)).unwrap_or_default()
+        };
+        for i in steps {
+            parallel::prefetch(row(i + AHEAD_ROWS));
+            let row = few(row(i), room.as_flattened_mut()).as_chunks::<V>().0;
+            sums.iter_mut().zip(row).for_each(|(lanes, vector)| add_vector(lanes, vector));
+        }
+    }
+}
+
+/// Vectors anywhere: those of a step `across` from each other, steps `along`.
+struct Vectors<'m, S> {
+    cells: &'m [S],
+    start: i64,
+    along: i64,
+    across: i64,
+}
+
+impl<S: Stored> Vectors<'_, S> {
+    #[inline(always)]
+    fn add<const V: usize>(&self, step: usize, k: usize, lanes: &mut Lanes<S::Compute, V>)
+    where
+        S::Compute: Add<Output = S::Compute>,
+    {
+        let start = (self.start + step as i64 * self.along + k as i64 * self.across) as usize;
+        let vector = self.cells.get(start..).and_then(|vector| vector.first_chunk::<V>());
+        vector.into_iter().for_each(|vector| add_vector(lanes, &vector.map(S::widen)));
+    }
+}
+
+impl<S: Stored<Compute: Add<Output = S::Compute>>, const V: usize> Addends<V> for Vectors<'_, S> {
+    type Value = S::Compute;
+    #[inline(always)]
+    fn add(&self, steps: Range<usize>, sums: &mut [Lanes<S::Compute, V>; 4]) {
+        for step in steps {
+            sums.iter_mut().enumerate().for_each(|(k, lanes)| self.add(step, k, lanes));
+        }
+    }
+}
+
+/// The sum of `size` vectors, every fourth in one of four sums.
+fn row_sum<S: Stored<Compute: Add<Output = S::Compute>>, const V: usize>(
+    size: usize,
+    shared: bool,
+    vectors: Vectors<S>,
+) -> Result<Lanes<S::Compute, V>> {
+    let fours = size / 4;
+    let sums = four_sums::<_, V>(fours, shared, &vectors)?;
+    Ok(total_of(sums, |total| (0..size % 4).for_each(|k| vectors.add(fours, k, total))))
 }

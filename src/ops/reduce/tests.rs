@@ -183,3 +183,40 @@ fn degrees_of_freedom() {
         assert_eq!(checked(has_no_freedom(&tensor(operand), dims, correction)), want, "{operand}");
     }
 }
+
+/// Where all lanes of a product have become zero, pieces are multiplied by themselves: as by one number after another, signs
+/// and NaN included.
+#[test]
+fn long_products_that_vanish() {
+    let count = 100_003;
+    let mut numbers: Vec<f32> = (0..count).map(|i| [0.5, -0.75, 1.5, -0.25][i * 7 % 13 % 4]).collect();
+    let mut check = |name: &str, place: usize, value: f32| {
+        let before = std::mem::replace(&mut numbers[place], value);
+        // Eight lanes of four vectors, one after another; then the vectors, the lanes, and what is left over.
+        let mut lanes = [1.0f32; 32];
+        let steps = numbers.as_chunks::<32>();
+        steps.0.iter().for_each(|step| lanes.iter_mut().zip(step).for_each(|(lane, number)| *lane *= number));
+        let at = |k: usize| (lanes[k] * lanes[k + 8]) * (lanes[k + 16] * lanes[k + 24]);
+        let wanted = (0..8).map(at).chain(steps.1.iter().copied()).fold(1.0, |all, lane| all * lane);
+        let scalars = numbers.iter().map(|&number| Scalar::Float(f64::from(number)));
+        let view = View::from_scalars(&[count as i64], DType::Float, scalars).expect("numbers");
+        for cores in [1, 2, 3, 7] {
+            parallel::set_cores(cores);
+            let product =
+                prod(&view, None, false, None).and_then(|product| product.item()).expect("a product").to_f64();
+            let same = product.is_nan() == wanted.is_nan()
+                && (wanted.is_nan()
+                    || (product, product.is_sign_negative()) == (f64::from(wanted), wanted.is_sign_negative()));
+            assert!(same, "{name} with {cores} cores: {product} is not {wanted}");
+        }
+        numbers[place] = before;
+    };
+    check("a number", 0, 0.5);
+    check("a sign", 99_000, -0.5);
+    check("another sign", 3, -0.5);
+    check("infinity behind zeros", 99_000, f32::INFINITY);
+    check("NaN behind zeros", 70_000, f32::NAN);
+    check("NaN before them", 1, f32::NAN);
+    check("infinity before them", 1, f32::NEG_INFINITY);
+    parallel::set_cores(0);
+}

@@ -167,22 +167,68 @@ pub(super) fn written() {
     }
 }
 
-/// Converts numbers from the first on, as many as fill vectors of a width.
+/// What a vector's worth of numbers of half precision is, and back: to the nearest number, of two the even one.
+#[cfg(target_arch = "x86_64")]
+mod half_vectors {
+    use half::f16;
+    use std::arch::x86_64::*;
+
+    /// # Safety
+    /// The processor has AVX-512, and 16 numbers can be read and written.
+    #[target_feature(enable = "avx512f")]
+    pub unsafe fn widen_16(from: *const f16, to: *mut f32) {
+        // SAFETY: as the caller promises.
+        unsafe { _mm512_storeu_ps(to, _mm512_cvtph_ps(_mm256_loadu_si256(from.cast()))) };
+    }
+
+    /// # Safety
+    /// As [`widen_16`].
+    #[target_feature(enable = "avx512f")]
+    pub unsafe fn narrow_16(from: *const f32, to: *mut f16) {
+        // SAFETY: as the caller promises.
+        unsafe { _mm256_storeu_si256(to.cast(), _mm512_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(_mm512_loadu_ps(from))) };
+    }
+
+    /// # Safety
+    /// The processor has AVX and F16C, and 8 numbers can be read and written.
+    #[target_feature(enable = "avx,f16c")]
+    pub unsafe fn widen_8(from: *const f16, to: *mut f32) {
+        // SAFETY: as the caller promises.
+        unsafe { _mm256_storeu_ps(to, _mm256_cvtph_ps(_mm_loadu_si128(from.cast()))) };
+    }
+
+    /// # Safety
+    /// As [`widen_8`].
+    #[target_feature(enable = "avx,f16c")]
+    pub unsafe fn narrow_8(from: *const f32, to: *mut f16) {
+        // SAFETY: as the caller promises.
+        unsafe { _mm_storeu_si128(to.cast(), _mm256_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(_mm256_loadu_ps(from))) };
+    }
+}
+
+/// Runs a body with `$lanes` as many lanes as the widest usable vectors have, and the functions of [`half_vectors`] for them;
+/// without such vectors, nothing is done. The body is a function's, given its arguments.
 #[cfg(target_arch = "x86_64")]
 macro_rules! by_vectors {
-    ($from:ident, $to:ident, $lanes:literal, $features:literal, |$source:ident, $target:ident| $convert:expr) => {{
-        #[target_feature(enable = $features)]
-        fn convert(from: &[Source], to: &mut [Target]) -> usize {
-            let ((from, _), (to, _)) = (from.as_chunks::<$lanes>(), to.as_chunks_mut::<$lanes>());
-            for (source, target) in from.iter().zip(&mut *to) {
-                let ($source, $target) = (source.as_ptr(), target.as_mut_ptr());
-                // SAFETY: as many numbers are read and written as the arrays have.
-                unsafe { $convert }
-            }
-            $lanes * from.len().min(to.len())
+    ($lanes:ident, $widen:ident, $narrow:ident, ($($argument:ident: $type:ty),*) $body:block) => {{
+        macro_rules! at {
+            ($n:literal, $features:literal, $by:ident, $back:ident) => {{
+                #[target_feature(enable = $features)]
+                fn run($($argument: $type),*) -> usize {
+                    #[allow(unused_imports, reason = "one of both")]
+                    use half_vectors::{$by as $widen, $back as $narrow};
+                    const $lanes: usize = $n;
+                    $body
+                }
+                // SAFETY: `usable` found these instructions.
+                unsafe { run($($argument),*) }
+            }};
         }
-        // SAFETY: `usable` found these instructions.
-        unsafe { convert($from, $to) }
+        match usable() {
+            512 => at!(16, "avx512f,avx2,fma", widen_16, narrow_16),
+            256 => at!(8, "avx2,fma,f16c", widen_8, narrow_8),
+            _ => 0,
+        }
     }};
 }
 
@@ -190,57 +236,60 @@ macro_rules! by_vectors {
 /// many that are.
 pub fn singles(from: &[f16], to: &mut [f32]) -> usize {
     #[cfg(target_arch = "x86_64")]
-    {
-        use std::arch::x86_64::{
-            _mm_loadu_si128, _mm256_cvtph_ps, _mm256_loadu_si256, _mm256_storeu_ps, _mm512_cvtph_ps, _mm512_storeu_ps,
-        };
-        type Source = f16;
-        type Target = f32;
-        match usable() {
-            512 => {
-                return by_vectors!(from, to, 16, "avx512f", |source, target| {
-                    _mm512_storeu_ps(target, _mm512_cvtph_ps(_mm256_loadu_si256(source.cast())));
-                });
-            }
-            256 => {
-                return by_vectors!(from, to, 8, "avx,f16c", |source, target| {
-                    _mm256_storeu_ps(target, _mm256_cvtph_ps(_mm_loadu_si128(source.cast())));
-                });
-            }
-            _ => {}
+    return by_vectors!(LANES, widen, narrow, (from: &[f16], to: &mut [f32]) {
+        let ((from, _), (to, _)) = (from.as_chunks::<LANES>(), to.as_chunks_mut::<LANES>());
+        for (from, to) in from.iter().zip(&mut *to) {
+            // SAFETY: as many numbers are read and written as the arrays have.
+            unsafe { widen(from.as_ptr(), to.as_mut_ptr()) }
         }
-    }
-    let _ = (from, to);
-    0
+        LANES * from.len().min(to.len())
+    });
+    #[cfg(not(target_arch = "x86_64"))]
+    no_vectors((from, to))
 }
 
 /// As [`singles`], to half precision: to the nearest number, of two the even one.
 pub fn halves(from: &[f32], to: &mut [f16]) -> usize {
     #[cfg(target_arch = "x86_64")]
-    {
-        use std::arch::x86_64::{
-            _MM_FROUND_TO_NEAREST_INT, _mm_storeu_si128, _mm256_cvtps_ph, _mm256_loadu_ps, _mm256_storeu_si256,
-            _mm512_cvtps_ph, _mm512_loadu_ps,
-        };
-        type Source = f32;
-        type Target = f16;
-        match usable() {
-            512 => {
-                return by_vectors!(from, to, 16, "avx512f", |source, target| {
-                    let halves = _mm512_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(_mm512_loadu_ps(source));
-                    _mm256_storeu_si256(target.cast(), halves);
-                });
-            }
-            256 => {
-                return by_vectors!(from, to, 8, "avx,f16c", |source, target| {
-                    let halves = _mm256_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(_mm256_loadu_ps(source));
-                    _mm_storeu_si128(target.cast(), halves);
-                });
-            }
-            _ => {}
+    return by_vectors!(LANES, widen, narrow, (from: &[f32], to: &mut [f16]) {
+        let ((from, _), (to, _)) = (from.as_chunks::<LANES>(), to.as_chunks_mut::<LANES>());
+        for (from, to) in from.iter().zip(&mut *to) {
+            // SAFETY: as in `singles`.
+            unsafe { narrow(from.as_ptr(), to.as_mut_ptr()) }
         }
-    }
-    let _ = (from, to);
+        LANES * from.len().min(to.len())
+    });
+    #[cfg(not(target_arch = "x86_64"))]
+    no_vectors((from, to))
+}
+
+/// Joins as many numbers of two slices, from the first on, as fill vectors, and returns how many that are. They stay in
+/// registers from widening to rounding.
+pub fn join_halves(a: &[f16], b: &[f16], out: &mut [f16], join: impl Fn(f32, f32) -> f32) -> usize {
+    #[cfg(target_arch = "x86_64")]
+    return by_vectors!(LANES, widen, narrow, (a: &[f16], b: &[f16], out: &mut [f16], join: impl Fn(f32, f32) -> f32) {
+        let ((a, _), (b, _), (out, _)) =
+            (a.as_chunks::<LANES>(), b.as_chunks::<LANES>(), out.as_chunks_mut::<LANES>());
+        for ((a, b), out) in a.iter().zip(b).zip(&mut *out) {
+            let (mut left, mut right) = ([0f32; LANES], [0f32; LANES]);
+            // SAFETY: as in `singles`.
+            unsafe {
+                widen(a.as_ptr(), left.as_mut_ptr());
+                widen(b.as_ptr(), right.as_mut_ptr());
+            }
+            let joined: [f32; LANES] = std::array::from_fn(|k| join(left[k], right[k]));
+            // SAFETY: as in `singles`.
+            unsafe { narrow(joined.as_ptr(), out.as_mut_ptr()) }
+        }
+        LANES * a.len().min(b.len()).min(out.len())
+    });
+    #[cfg(not(target_arch = "x86_64"))]
+    no_vectors((a, b, out, join))
+}
+
+/// Where there are none, nothing is done by them.
+#[cfg(not(target_arch = "x86_64"))]
+fn no_vectors<T>(_: T) -> usize {
     0
 }
 

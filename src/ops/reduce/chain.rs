@@ -1,0 +1,223 @@
+//! Numbers that are added one after another, by all cores. It knows no tensors.
+//!
+//! While a sum in double precision stays between two powers of two, its last bit stands for one [`Unit`]. A number that is
+//! added to it is rounded to whole units, and whole units add up without an error, in any order: so pieces can be added up by
+//! themselves. A number halfway between two of them makes the sum even, whatever it was: of what came before, only that
+//! counts for a piece, and so each has two sums. A piece in which the sum reaches the next power of two is added up number by
+//! number.
+
+use crate::ops::block::BLOCK;
+use crate::tensor::parallel::{self, Kernel, vectorised_kernel};
+use crate::tensor::thresholds::CHAINED;
+use crate::tensor::{Result, interrupt};
+use std::ops::Range;
+
+/// `total`, to which `length` numbers are added one after another. They are not negative; `numbers` leaves some of them in
+/// a buffer.
+///
+/// # Errors
+/// KeyboardInterrupt.
+pub fn chained(mut total: f64, length: usize, numbers: &(impl Fn(Range<usize>, &mut [f64]) + Sync)) -> Result<f64> {
+    let (pieces, mut next) = (length.div_ceil(CHAINED), 0);
+    let piece = |k: usize| k * CHAINED..length.min((k + 1) * CHAINED);
+    while next < pieces {
+        if let Some(unit) = Unit::of(total) {
+            // As many as keep it below the next power of two, if they are like those before.
+            let most = ((2.0 * unit.base - total) / (total / next as f64)) as usize;
+            let count = most.min(pieces - next);
+            let sums = parallel::collect(count, count * CHAINED, &|k| Ok(unit.sums(piece(next + k), numbers)))?;
+            let known = sums.into_iter().map_while(|sums| {
+                total = unit.joined(total, sums)?;
+                Some(())
+            });
+            next += known.count();
+        }
+        if next < pieces {
+            interrupt::check()?;
+            total = one_by_one(total, piece(next), numbers);
+            next += 1;
+        }
+    }
+    Ok(total)
+}
+
+fn one_by_one(mut total: f64, places: Range<usize>, numbers: &impl Fn(Range<usize>, &mut [f64])) -> f64 {
+    let mut buffer = [0.0; BLOCK];
+    for start in places.clone().step_by(BLOCK) {
+        let block = &mut buffer[..BLOCK.min(places.end - start)];
+        numbers(start..start + block.len(), block);
+        total = block.iter().fold(total, |total, number| total + number);
+    }
+    total
+}
+
+/// What the last bit of sums between a power of two, `base`, and the next stands for.
+struct Unit {
+    base: f64,
+}
+
+/// Lanes in which pieces are added up.
+const LANES: usize = 16;
+
+impl Unit {
+    /// The unit of a sum; none where it, or what is rounded to it, could be subnormal, and of no finite number.
+    fn of(total: f64) -> Option<Unit> {
+        const EXPONENT: u64 = 0x7ff << 52;
+        let base = f64::from_bits(total.to_bits() & EXPONENT);
+        (1e-200..1e200).contains(&base).then_some(Unit { base })
+    }
+
+    /// The sums of some numbers, each rounded to whole units: where what they are added to is even, and where it is odd.
+    /// Without meaning from `base / 2` on.
+    fn sums(&self, places: Range<usize>, numbers: &impl Fn(Range<usize>, &mut [f64])) -> [f64; 2] {
+        let (mut buffer, mut both) = ([0.0; BLOCK], Rounded { lanes: [0.0; LANES], apart: [0.0; 2] });
+        for start in places.clone().step_by(BLOCK) {
+            let length = BLOCK.min(places.end - start);
+            numbers(start..start + length, &mut buffer[..length]);
+            // Zeros change no sum.
+            let whole = length.next_multiple_of(LANES);
+            buffer[length..whole].fill(0.0);
+            both = vectorised_kernel(Rounding { unit: self, groups: buffer[..whole].as_chunks().0, both });
+        }
+        let together = both.together();
+        both.apart.map(|apart| together + apart)
+    }
+
+    /// What is added to the sum so far.
+    fn joined(&self, total: f64, sums: [f64; 2]) -> Option<f64> {
+        let [even, odd] = sums;
+        let sum = if total.to_bits() & 1 == 0 { even } else { odd };
+        (sum < self.base / 2.0 && total + sum < 2.0 * self.base).then_some(total + sum)
+    }
+}
+
+/// Whole units: those of most numbers, in lanes, and of those that were added up one by one, for either start.
+#[derive(Clone, Copy)]
+struct Rounded {
+    lanes: [f64; LANES],
+    apart: [f64; 2],
+}
+
+impl Rounded {
+    fn together(&self) -> f64 {
+        self.lanes.iter().sum()
+    }
+
+    /// Adds numbers of which some are halfway between two units.
+    #[inline(never)]
+    fn add_apart(&mut self, half: f64, group: &[f64; LANES], rounded: &[f64; LANES]) {
+        let (unit, together) = (2.0 * half, self.together());
+        for (start, apart) in self.apart.iter_mut().enumerate() {
+            for (&number, &rounded) in group.iter().zip(rounded) {
+                *apart += rounded;
+                if (number - rounded).abs() == half {
+                    // To the even one of both neighbours.
+                    let is_odd = (start as u64 ^ ((together + *apart) / unit) as u64) & 1 == 1;
+                    *apart += if !is_odd {
+                        0.0
+                    } else if number > rounded {
+                        unit
+                    } else {
+                        -unit
+                    };
+                }
+            }
+        }
+    }
+}
+
+/// Rounds groups of numbers and adds them up.
+struct Rounding<'n> {
+    unit: &'n Unit,
+    groups: &'n [[f64; LANES]],
+    both: Rounded,
+}
+
+impl Kernel for Rounding<'_> {
+    type Output = Rounded;
+    #[inline(always)]
+    fn run(self, _fuses: bool) -> Rounded {
+        let Rounding { unit, groups, mut both } = self;
+        // A number whose own last bit stands for one unit, whatever below `base / 2` is added to it.
+        let (aligned, half) = (1.5 * unit.base, unit.base * f64::EPSILON / 2.0);
+        for group in groups {
+            let (mut rounded, mut halves) = ([0.0; LANES], 0);
+            for k in 0..LANES {
+                rounded[k] = (group[k] + aligned) - aligned;
+                halves |= u64::from((group[k] - rounded[k]).abs() == half);
+            }
+            if halves == 0 {
+                for k in 0..LANES {
+                    both.lanes[k] += rounded[k];
+                }
+            } else {
+                both.add_apart(half, group, &rounded);
+            }
+        }
+        both
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tensor::parallel::{set_cores, set_width};
+
+    /// The slow twin: one number after the other.
+    fn check(numbers: &[f64], name: &str) {
+        for start in [0.0, 1.0, 3.0e-5, 1e-300, f64::INFINITY, f64::NAN] {
+            let wanted = numbers.iter().fold(start, |total, number| total + number);
+            let got = chained(start, numbers.len(), &|places, to: &mut [f64]| to.copy_from_slice(&numbers[places]));
+            let got = got.expect("nobody interrupts");
+            assert!(
+                got.to_bits() == wanted.to_bits() || got.is_nan() && wanted.is_nan(),
+                "{name}, {} from {start}: {got:e} is not {wanted:e}",
+                numbers.len()
+            );
+        }
+    }
+
+    #[test]
+    fn pieces_add_up_as_one_number_after_another() {
+        let mut state = 1u64;
+        let mut random = || {
+            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            state >> 11
+        };
+        let count = 100_000;
+        let uniform: Vec<f64> = (0..count).map(|_| random() as f64 / (1u64 << 53) as f64).collect();
+        let kinds: Vec<(&str, Vec<f64>)> = vec![
+            ("squares", uniform.iter().map(|x| (x - 0.5) * (x - 0.5)).collect()),
+            // Few bits each: they are often halfway between two units.
+            ("steps", uniform.iter().map(|x| (x * 8.0).floor() / 8.0 + f64::EPSILON / 2.0).collect()),
+            ("halves of units", uniform.iter().map(|x| if *x < 0.5 { f64::EPSILON } else { 1.0 }).collect()),
+            ("whole numbers", uniform.iter().map(|x| (x * 100.0).floor()).collect()),
+            ("zeros", vec![0.0; count]),
+            ("of all sizes", uniform.iter().map(|x| (x * 1400.0 - 700.0).exp()).collect()),
+            ("growing", (0..count).map(|i| (i as f64 / 200.0).exp() * uniform[i]).collect()),
+            ("shrinking", (0..count).map(|i| (-(i as f64) / 200.0).exp() * uniform[i]).collect()),
+            ("subnormal", uniform.iter().map(|x| x * 1e-310).collect()),
+            (
+                "one that is infinite",
+                (0..count).map(|i| if i == 70_001 { f64::INFINITY } else { uniform[i] }).collect(),
+            ),
+            ("one that is none", (0..count).map(|i| if i == 70_001 { f64::NAN } else { uniform[i] }).collect()),
+        ];
+        for cores in [1, 2, 3, 7] {
+            set_cores(cores);
+            for width in [128, 256, 512] {
+                set_width(width);
+                for (name, numbers) in &kinds {
+                    for around in [0, LANES, BLOCK, CHAINED, 2 * CHAINED, 5 * CHAINED] {
+                        for length in [around.saturating_sub(1), around, around + 1] {
+                            check(&numbers[..length.min(count)], name);
+                        }
+                    }
+                    check(numbers, name);
+                }
+            }
+        }
+        set_cores(0);
+        set_width(0);
+    }
+}
