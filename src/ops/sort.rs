@@ -11,7 +11,7 @@ use super::view::movedim;
 use crate::bail;
 use crate::tensor::layout::{Dims, wrap_dim};
 use crate::tensor::memory::{get, set};
-use crate::tensor::thresholds::{BATCH, PIECE};
+use crate::tensor::thresholds::{BATCH, BLOCK, PIECE};
 use crate::tensor::{DType, Device, Element, Layout, Result, Scalar, View, dispatch, interrupt, limits, parallel};
 
 /// An element's rank among its dtype's values, and where it stood. Equal values have equal ranks.
@@ -196,21 +196,44 @@ fn arrange(view: &View, dim: usize, values: &View, places: &View, reversed: bool
     look_up(values, &to, view, &lines, &index, &|place| Ok(place * stride))
 }
 
+/// Reads values from a place on, so far apart, on any core.
+type Read<'r> = dyn Fn(i64, i64, &mut [Scalar]) -> Result<()> + Sync + 'r;
+
+/// Lends what reads the values of a tensor.
+fn reading(view: &View, body: &mut (dyn FnMut(&Read) -> Result<()> + Send)) -> Result<()> {
+    let memory = view.memory()?;
+    dispatch!(view.dtype, T => parallel::reading::<T, _>(&memory, |elements| {
+        body(&|start, stride, values| {
+            for (i, value) in (0..).zip(values) {
+                *value = elements.get((start + i * stride) as usize).ok_or_else(lost)?.load();
+            }
+            Ok(())
+        })
+    }))
+    .unwrap_or_else(|| Err(lost()))
+}
+
 /// Writes for each line of `view` along `dim` where the elements stood that come first, as many as `places` holds. All cores
 /// do a long line, or many lines.
 fn place_all<I: Item>(view: &View, dim: usize, places: &View, reversed: bool, order: Order) -> Result<()> {
     let view = &readable(view)?;
-    let (dtype, from, to) = (view.dtype, view.memory()?, places.memory()?);
-    let to = to.typed::<i64>();
+    let (dtype, memory) = (view.dtype, places.memory()?);
+    let to = memory.typed::<i64>();
     let (starts, size, stride) = line_starts(&view.layout, dim);
     let (place_starts, kept, place_stride) = line_starts(&places.layout, dim);
     let (size, kept) = (size as usize, kept as usize);
-    // The least of some lines, one after another; `push` adds the items of the line that begins at a place.
-    let least_of = |lines: &[(i64, i64)], push: &dyn Fn(i64, &mut Vec<I>) -> Result<()>| -> Result<Vec<I>> {
+    // The least of some lines, one after another.
+    let least_of = |lines: &[(i64, i64)], read: &Read| -> Result<Vec<I>> {
         let mut items = limits::vector(lines.len() * kept + size)?;
+        let mut values = [Scalar::Bool(false); BLOCK];
         for &(start, _) in lines {
             let first = items.len();
-            push(start, &mut items)?;
+            for i in (0..size).step_by(BLOCK) {
+                interrupt::check()?;
+                let values = &mut values[..BLOCK.min(size - i)];
+                read(start + i as i64 * stride, stride, values)?;
+                items.extend((i..).zip(values).map(|(i, value)| I::new(dtype, *value, i, reversed)));
+            }
             order.arrange(&mut items[first..])?;
             items.truncate(first + kept);
         }
@@ -219,20 +242,13 @@ fn place_all<I: Item>(view: &View, dim: usize, places: &View, reversed: bool, or
     let flush = |batch: &[(i64, i64)]| -> Result<()> {
         let parts: Vec<_> = batch.chunks((PIECE / size.max(1)).max(1)).collect();
         let work = batch.len().saturating_mul(size);
-        let all = |push: &(dyn Fn(i64, &mut Vec<I>) -> Result<()> + Sync)| {
-            parallel::collect(parts.len(), work, &|k| least_of(parts.get(k).copied().unwrap_or_default(), push))
-        };
-        let arranged = dispatch!(dtype, T => parallel::reading::<T, _>(&from, |elements| {
-            all(&|start, items| {
-                for i in 0..size {
-                    interrupt::check_at(i)?;
-                    let element = elements.get((start + i as i64 * stride) as usize).ok_or_else(lost)?;
-                    items.push(I::new(dtype, element.load(), i, reversed));
-                }
-                Ok(())
-            })
-        }));
-        let mut items = arranged.transpose()?.into_iter().flatten().flatten();
+        let mut arranged = Vec::new();
+        reading(view, &mut |read| {
+            let part = |k: usize| least_of(parts.get(k).copied().unwrap_or_default(), read);
+            arranged = parallel::collect(parts.len(), work, &part)?;
+            Ok(())
+        })?;
+        let mut items = arranged.iter().flatten();
         for &(_, start) in batch {
             for (i, item) in items.by_ref().take(kept).enumerate() {
                 interrupt::check_at(i)?;

@@ -70,17 +70,31 @@ impl Unit {
     /// The sums of some numbers, each rounded to whole units: where what they are added to is even, and where it is odd.
     /// Without meaning from `base / 2` on.
     fn sums(&self, places: Range<usize>, numbers: &impl Fn(Range<usize>, &mut [f64])) -> [f64; 2] {
-        let (mut buffer, mut both) = ([0.0; BLOCK], Rounded { lanes: [0.0; LANES], apart: [0.0; 2] });
+        let (mut buffer, mut rounded) = ([0.0; BLOCK], Rounded::default());
         for start in places.clone().step_by(BLOCK) {
             let length = BLOCK.min(places.end - start);
             numbers(start..start + length, &mut buffer[..length]);
             // Zeros change no sum.
             let whole = length.next_multiple_of(LANES);
             buffer[length..whole].fill(0.0);
-            both = vectorised_kernel(Rounding { unit: self, groups: buffer[..whole].as_chunks().0, both });
+            rounded = vectorised_kernel(Rounding { unit: self, groups: buffer[..whole].as_chunks().0, rounded });
         }
-        let together = both.together();
-        both.apart.map(|apart| together + apart)
+        let units: f64 = rounded.lanes.iter().sum();
+        rounded.to_even.map(|to_even| units + to_even)
+    }
+
+    /// A number whose own last bit stands for one unit, whatever below `base / 2` is added to it.
+    fn aligned(&self) -> f64 {
+        1.5 * self.base
+    }
+
+    fn half(&self) -> f64 {
+        self.base * f64::EPSILON / 2.0
+    }
+
+    /// 1 of an odd number of units.
+    fn parity(&self, units: f64) -> u64 {
+        (units + self.aligned()).to_bits() & 1
     }
 
     /// What is added to the sum so far.
@@ -91,37 +105,31 @@ impl Unit {
     }
 }
 
-/// Whole units: those of most numbers, in lanes, and of those that were added up one by one, for either start.
-#[derive(Clone, Copy)]
+/// Numbers rounded to whole units, of two the even one, and added up.
+#[derive(Clone, Copy, Default)]
 struct Rounded {
     lanes: [f64; LANES],
-    apart: [f64; 2],
+    /// Units that are to be added, for either start, since it is the sum that becomes even.
+    to_even: [f64; 2],
 }
 
 impl Rounded {
-    fn together(&self) -> f64 {
-        self.lanes.iter().sum()
-    }
-
-    /// Adds numbers of which some are halfway between two units.
+    /// Adds a group in which there are numbers halfway between two units.
     #[inline(never)]
-    fn add_apart(&mut self, half: f64, group: &[f64; LANES], rounded: &[f64; LANES]) {
-        let (unit, together) = (2.0 * half, self.together());
-        for (start, apart) in self.apart.iter_mut().enumerate() {
-            for (&number, &rounded) in group.iter().zip(rounded) {
-                *apart += rounded;
-                if (number - rounded).abs() == half {
-                    // To the even one of both neighbours.
-                    let is_odd = (start as u64 ^ ((together + *apart) / unit) as u64) & 1 == 1;
-                    *apart += if !is_odd {
-                        0.0
-                    } else if number > rounded {
-                        unit
-                    } else {
-                        -unit
-                    };
+    fn add_halves(&mut self, unit: &Unit, group: &[f64; LANES]) {
+        let (aligned, half) = (unit.aligned(), unit.half());
+        let mut parity = self.lanes.iter().fold(0, |parity, &lane| parity ^ unit.parity(lane));
+        for (lane, &number) in self.lanes.iter_mut().zip(group) {
+            let rounded = (number + aligned) - aligned;
+            if (number - rounded).abs() == half {
+                for (start, to_even) in (0..).zip(&mut self.to_even) {
+                    if parity ^ start ^ unit.parity(*to_even) == 1 {
+                        *to_even += if number > rounded { 2.0 * half } else { -2.0 * half };
+                    }
                 }
             }
+            parity ^= unit.parity(rounded);
+            *lane += rounded;
         }
     }
 }
@@ -130,31 +138,37 @@ impl Rounded {
 struct Rounding<'n> {
     unit: &'n Unit,
     groups: &'n [[f64; LANES]],
-    both: Rounded,
+    rounded: Rounded,
 }
 
 impl Kernel for Rounding<'_> {
     type Output = Rounded;
     #[inline(always)]
     fn run(self, _fuses: bool) -> Rounded {
-        let Rounding { unit, groups, mut both } = self;
-        // A number whose own last bit stands for one unit, whatever below `base / 2` is added to it.
-        let (aligned, half) = (1.5 * unit.base, unit.base * f64::EPSILON / 2.0);
-        for group in groups {
-            let (mut rounded, mut halves) = ([0.0; LANES], 0);
-            for k in 0..LANES {
-                rounded[k] = (group[k] + aligned) - aligned;
-                halves |= u64::from((group[k] - rounded[k]).abs() == half);
-            }
-            if halves == 0 {
+        let Rounding { unit, groups: mut left, rounded: mut sums } = self;
+        let (aligned, half) = (unit.aligned(), unit.half());
+        loop {
+            // No call among what stays in registers.
+            let (mut lanes, mut plain) = (sums.lanes, 0);
+            for group in left {
+                let (mut rounded, mut halves) = ([0.0; LANES], 0);
                 for k in 0..LANES {
-                    both.lanes[k] += rounded[k];
+                    rounded[k] = (group[k] + aligned) - aligned;
+                    halves |= u64::from((group[k] - rounded[k]).abs() == half);
                 }
-            } else {
-                both.add_apart(half, group, &rounded);
+                if halves != 0 {
+                    break;
+                }
+                for k in 0..LANES {
+                    lanes[k] += rounded[k];
+                }
+                plain += 1;
             }
+            sums.lanes = lanes;
+            let Some((group, rest)) = left.get(plain..).and_then(<[_]>::split_first) else { return sums };
+            sums.add_halves(unit, group);
+            left = rest;
         }
-        both
     }
 }
 

@@ -434,15 +434,10 @@ where
                     0 => gathered.fill(elements.first().copied().unwrap_or_default()),
                     step => gathered.iter_mut().zip(elements.iter().step_by(step)).for_each(|(to, from)| *to = *from),
                 }
-                let gathered = &buffer[..BLOCK.min(places.end - first)];
+                let Some(one) = gathered.first() else { continue };
+                let (before, from) = so_far.map_or_else(|| ((self.lift)(one.widen()), 1), |so_far| (so_far, 0));
                 let runs = Runs { elements: gathered, ..*self };
-                so_far = match (so_far, gathered) {
-                    (Some(so_far), all) => Some(runs.along::<V, true>(so_far, 0..all.len(), false)?),
-                    (None, [one, rest @ ..]) => {
-                        Some(runs.along::<V, true>((self.lift)(one.widen()), 1..rest.len() + 1, false)?)
-                    }
-                    (None, []) => None,
-                };
+                so_far = Some(runs.along::<V, true>(before, from..gathered.len(), false)?);
             }
             Ok(so_far)
         };

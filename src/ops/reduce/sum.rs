@@ -129,6 +129,8 @@ const LEVELS: usize = 4;
 /// What is added up, in four sums of so many lanes.
 trait Addends<const V: usize>: Sync {
     type Value: Copy + Default + Add<Output = Self::Value> + Send;
+    /// Whether neighbours are added to neighbours: wide vectors are of no use to others.
+    const WIDE: bool;
     /// Adds what some steps have. Must be marked `inline(always)`: what is called has the narrowest vectors.
     fn add(&self, steps: Range<usize>, sums: &mut [Lanes<Self::Value, V>; 4]);
 }
@@ -177,7 +179,10 @@ impl<A: Addends<V>, const V: usize> Kernel for Levels<'_, A, V> {
 fn four_sums<A: Addends<V>, const V: usize>(size: usize, shared: bool, addends: &A) -> Result<[Lanes<A::Value, V>; 4]> {
     let ceil_log2 = if size <= 2 { 1 } else { usize::BITS - (size - 1).leading_zeros() };
     let power = (ceil_log2 / LEVELS as u32).max(4);
-    let levels = |steps| vectorised_kernel(Levels { steps, power, addends });
+    let levels = |steps| {
+        let levels = Levels { steps, power, addends };
+        if A::WIDE { vectorised_kernel(levels) } else { levels.run(false) }
+    };
     let mut start = 0;
     let mut top = [[A::Value::default(); V]; 4];
     if shared {
@@ -393,6 +398,7 @@ struct Along<'m, S, const W: usize> {
 
 impl<S: Stored<Compute: Add<Output = S::Compute>>, const V: usize, const W: usize> Addends<V> for Along<'_, S, W> {
     type Value = S::Compute;
+    const WIDE: bool = true;
     #[inline(always)]
     fn add(&self, steps: Range<usize>, sums: &mut [Lanes<S::Compute, V>; 4]) {
         let mut room = [[[S::Compute::default(); W]; 4]; TOGETHER];
@@ -414,6 +420,7 @@ struct Strip<'m, S> {
 
 impl<S: Stored<Compute: Add<Output = S::Compute>>, const V: usize> Addends<V> for Strip<'_, S> {
     type Value = S::Compute;
+    const WIDE: bool = true;
     #[inline(always)]
     fn add(&self, steps: Range<usize>, sums: &mut [Lanes<S::Compute, V>; 4]) {
         let mut room = [[S::Compute::default(); V]; 4];
@@ -451,6 +458,7 @@ impl<S: Stored> Vectors<'_, S> {
 
 impl<S: Stored<Compute: Add<Output = S::Compute>>, const V: usize> Addends<V> for Vectors<'_, S> {
     type Value = S::Compute;
+    const WIDE: bool = false;
     #[inline(always)]
     fn add(&self, steps: Range<usize>, sums: &mut [Lanes<S::Compute, V>; 4]) {
         for step in steps {
