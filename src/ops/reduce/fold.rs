@@ -5,14 +5,14 @@ use super::{Reduction, aligned, resolved};
 use crate::bail;
 use crate::ops::block::{BLOCK, Room, valued};
 use crate::ops::check::by_width;
-use crate::ops::copy::{cast, copy_into, fill};
+use crate::ops::copy::{cast, copy_into, fill, row_major};
 use crate::ops::number::{Number, Real, Stored, rounded};
 use crate::ops::pointwise::{check_kernel, classes, multiply_tail};
 use crate::tensor::dtype::element_types;
 use crate::tensor::memory::{BoolByte, ElementCell, Memory, get, set};
 use crate::tensor::parallel::{self, Kernel, vectorised, vectorised_kernel};
 use crate::tensor::thresholds::{BATCH, COLUMNS, PIECE, STEPS};
-use crate::tensor::{DType, Layout, Result, Scalar, View, interrupt};
+use crate::tensor::{DType, Dims, Layout, Result, Scalar, View, interrupt};
 use half::{bf16, f16};
 use num_complex::Complex;
 use num_traits::Float;
@@ -196,19 +196,44 @@ fn run<S: Stored, R: Stored, const V: usize, const ANYWHERE: bool>(
     let view = aligned::<S>(view)?;
     let (out_memory, memory) = (out.memory()?, view.memory()?);
     let (results, cells) = (out_memory.typed::<R>(), memory.typed::<S>());
-    let fold = Fold { results, memory: &memory, cells, settled, lift, combine, combine_tail };
+    let (lift, combine, combine_tail) = (&lift, &combine, &combine_tail);
+    let fold = Fold { results, view: &view, memory: &memory, cells, settled, lift, combine, combine_tail };
     for_each(layout, &view.layout, &mut |tile| fold.tile::<V, ANYWHERE>(tile))
+}
+
+/// Copies a tile whose runs are not contiguous to memory in which they are, some of it at a time, and hands that on. Nothing may
+/// depend on the order of its elements.
+fn moved_together(view: &View, tile: Tile, each: &mut dyn FnMut(&Memory, Tile) -> Result<()>) -> Result<()> {
+    let Tile { out, input, size: [width, height], out_stride, in_stride } = tile;
+    let columns = width.min(BATCH);
+    let rows = (BATCH / columns.max(1)).max(1);
+    for j in (0..height).step_by(rows) {
+        for i in (0..width).step_by(columns) {
+            let size = [columns.min(width - i), rows.min(height - j)];
+            let part = Layout {
+                sizes: Dims::from_slice(&[size[1] as i64, size[0] as i64]),
+                strides: Dims::from_slice(&[in_stride[1], in_stride[0]]),
+                offset: input + i as i64 * in_stride[0] + j as i64 * in_stride[1],
+            };
+            let together = row_major(&view.with_layout(part))?;
+            let out = out + j as i64 * out_stride[1];
+            let in_stride = [1, size[0] as i64];
+            each(&*together.memory()?, Tile { out, input: together.layout.offset, size, out_stride, in_stride })?;
+        }
+    }
+    Ok(())
 }
 
 /// Elements `S`, what they are lifted to, and results `R`.
 struct Fold<'m, S, R: Stored, L, F, G> {
     results: &'m [ElementCell<R>],
+    view: &'m View,
     memory: &'m Memory,
     cells: &'m [ElementCell<S>],
     settled: Option<Settled<R::Compute>>,
-    lift: L,
-    combine: F,
-    combine_tail: G,
+    lift: &'m L,
+    combine: &'m F,
+    combine_tail: &'m G,
 }
 
 /// The combination of four vectors of elements, lane by lane.
@@ -240,8 +265,13 @@ where
         if (tile.out_stride, tile.in_stride[1]) == ([0, 1], 1) && tile.in_stride[0] != 1 {
             return self.columns::<V>(tile);
         }
-        if tile.out_stride[0] == 0 && (tile.in_stride[0] == 1 || ANYWHERE) {
+        if (tile.out_stride[0], tile.in_stride[0]) == (0, 1) {
             return self.rows::<V, ANYWHERE>(tile);
+        }
+        if ANYWHERE && tile.out_stride[0] == 0 && width.saturating_mul(height) >= BLOCK {
+            return moved_together(self.view, tile, &mut |memory, tile| {
+                Fold { memory, cells: memory.typed::<S>(), ..*self }.rows::<V, ANYWHERE>(tile)
+            });
         }
         for rows in interrupt::pieces(0..height, width) {
             for j in rows?.map(|j| j as i64) {
@@ -256,35 +286,31 @@ where
         Ok(())
     }
 
-    /// One result of each run. Runs that meet in a result are taken one after another, others by all cores.
+    /// One result of each contiguous run. Runs that meet in a result are taken one after another, others by all cores.
     fn rows<const V: usize, const ANYWHERE: bool>(&self, tile: Tile) -> Result<()> {
         let [width, height] = tile.size;
-        let start = |j: usize| tile.input + j as i64 * tile.in_stride[1];
+        let run = |j: usize| {
+            let start = (tile.input + j as i64 * tile.in_stride[1]) as usize;
+            start..start + width
+        };
         let meet = tile.out_stride[1] == 0;
         let batch = if meet { 1 } else { (BATCH / width.max(1)).max(1) };
         for first in (0..height).step_by(batch) {
             let rows = first..height.min(first + batch);
             let result = |j: usize| self.results.get((tile.out + j as i64 * tile.out_stride[1]) as usize);
             let before: Vec<_> = rows.clone().map(|j| result(j).map(get).unwrap_or_default().widen()).collect();
-            let (Fold { lift, combine, combine_tail, .. }, work) = (self, width * rows.len());
+            let (&Fold { lift, combine, combine_tail, .. }, work) = (self, width * rows.len());
             let settled = self.settled;
             let after = parallel::reading::<S, _>(self.memory, |elements| {
                 let runs = Runs::<S, R, _, _, _> { elements, settled, lift, combine, combine_tail };
-                let along = |before: R::Compute, j: usize, shared: bool| {
-                    let from = start(j);
-                    match tile.in_stride[0] {
-                        1 => runs.along::<V, ANYWHERE>(before, from as usize..from as usize + width, shared),
-                        stride => runs.apart::<V>(before, from, stride, width, shared),
-                    }
-                };
                 if let [before] = *before {
-                    return Ok(vec![vec![along(before, first, true)?]]);
+                    return Ok(vec![vec![runs.along::<V, ANYWHERE>(before, run(first), true)?]]);
                 }
                 let together = (PIECE / width.max(1)).max(1);
                 parallel::collect(rows.len().div_ceil(together), work, &|k| {
                     let part = k * together..rows.len().min((k + 1) * together);
                     let rows = part.clone().map(|j| first + j).zip(before.get(part).unwrap_or_default());
-                    rows.map(|(j, &before)| along(before, j, false)).collect()
+                    rows.map(|(j, &before)| runs.along::<V, ANYWHERE>(before, run(j), false)).collect()
                 })
             });
             for (j, value) in rows.zip(after.transpose()?.into_iter().flatten().flatten()) {
@@ -340,7 +366,7 @@ where
     }
 }
 
-/// Runs, for several threads.
+/// Contiguous runs, for several threads.
 struct Runs<'m, S, R: Stored, L, F, G> {
     elements: &'m [S],
     settled: Option<Settled<R::Compute>>,
@@ -413,40 +439,6 @@ where
         let rest = run.get(steps.len() * 4 * V..).unwrap_or_default().iter().map(|element| lift(element.widen()));
         // Every value on the way has been an element of the result.
         Ok(all.into_iter().chain(rest).fold(before, |so_far, value| R::narrow(combine_tail(so_far, value)).widen()))
-    }
-
-    /// As [`Runs::along`], of elements that lie `stride` apart and may be combined in any order: they are gathered first.
-    fn apart<const V: usize>(
-        &self,
-        before: R::Compute,
-        start: i64,
-        stride: i64,
-        length: usize,
-        shared: bool,
-    ) -> Result<R::Compute> {
-        let part = |k: usize| {
-            let (mut buffer, mut so_far) = ([S::default(); BLOCK], None);
-            let places = k * PIECE..length.min((k + 1) * PIECE);
-            for first in places.clone().step_by(BLOCK) {
-                let gathered = &mut buffer[..BLOCK.min(places.end - first)];
-                let elements = self.elements.get((start + first as i64 * stride) as usize..).unwrap_or_default();
-                match stride as usize {
-                    0 => gathered.fill(elements.first().copied().unwrap_or_default()),
-                    step => gathered.iter_mut().zip(elements.iter().step_by(step)).for_each(|(to, from)| *to = *from),
-                }
-                let Some(one) = gathered.first() else { continue };
-                let (before, from) = so_far.map_or_else(|| ((self.lift)(one.widen()), 1), |so_far| (so_far, 0));
-                let runs = Runs { elements: gathered, ..*self };
-                so_far = Some(runs.along::<V, true>(before, from..gathered.len(), false)?);
-            }
-            Ok(so_far)
-        };
-        let pieces = length.div_ceil(PIECE);
-        let combined = |so_far, part: Option<R::Compute>| part.map_or(so_far, |part| (self.combine)(so_far, part));
-        if shared {
-            return Ok(parallel::collect(pieces, length, &part)?.into_iter().fold(before, combined));
-        }
-        (0..pieces).try_fold(before, |so_far, k| Ok(combined(so_far, part(k)?)))
     }
 
     /// Whole numbers or truth combined as compilers like to; `None` of none.

@@ -174,14 +174,21 @@ impl<A: Addends<V>, const V: usize> Kernel for Levels<'_, A, V> {
     }
 }
 
+/// Runs a loop that has no use for wide vectors; once, however often it is called.
+#[inline(never)]
+fn plainly<K: Kernel>(kernel: K) -> K::Output {
+    kernel.run(false)
+}
+
 /// Four running sums over `size` steps. They are added up in runs of at least 16 steps, on four levels. What meets on the
 /// highest level is independent of each other: with `shared`, all cores compute it.
+#[inline(never)]
 fn four_sums<A: Addends<V>, const V: usize>(size: usize, shared: bool, addends: &A) -> Result<[Lanes<A::Value, V>; 4]> {
     let ceil_log2 = if size <= 2 { 1 } else { usize::BITS - (size - 1).leading_zeros() };
     let power = (ceil_log2 / LEVELS as u32).max(4);
     let levels = |steps| {
         let levels = Levels { steps, power, addends };
-        if A::WIDE { vectorised_kernel(levels) } else { levels.run(false) }
+        if A::WIDE { vectorised_kernel(levels) } else { plainly(levels) }
     };
     let mut start = 0;
     let mut top = [[A::Value::default(); V]; 4];
@@ -277,8 +284,7 @@ where
     flush(&mut parts)
 }
 
-/// A quarter of the columns that are added up at a time where there are as many: rows are then read in long pieces. A
-/// multiple of every `V`, so that nothing meets in another order.
+/// A quarter of the columns that are added up at a time at most: rows are then read in long pieces.
 const STRIP: usize = 64;
 
 /// The number of rows that memory is prefetched ahead.
@@ -343,17 +349,14 @@ where
                 sums.push((to(j), self.along::<V, W>(from(0, j) as usize, rows, shared)?));
             }
         } else if in_stride[1] == 1 && part.tile.size[1] >= W {
-            let strip = |j: usize| Strip { cells: self.cells, start: from(0, j), stride: in_stride[0] };
             let mut j = start;
-            while j + 4 * STRIP <= end {
-                let strip = four_sums::<_, STRIP>(rows, false, &strip(j))?;
-                sums.extend(strip.iter().flatten().enumerate().map(|(k, &value)| (to(j + k), value)));
-                j += 4 * STRIP;
-            }
             while j + 4 * V <= end {
-                let strip = four_sums::<_, V>(rows, false, &strip(j))?;
-                sums.extend(strip.iter().flatten().enumerate().map(|(k, &value)| (to(j + k), value)));
-                j += 4 * V;
+                let width = (end - j).min(4 * STRIP) / (4 * V) * (4 * V);
+                let strip = Strip { cells: self.cells, start: from(0, j), stride: in_stride[0], width };
+                let strip = four_sums::<_, STRIP>(rows, false, &strip)?;
+                let columns = strip.as_flattened().iter().take(width).enumerate();
+                sums.extend(columns.map(|(k, &value)| (to(j + k), value)));
+                j += width;
             }
             while j + V <= end {
                 let lanes = row_sum::<S, V>(rows, false, vectors(4 * in_stride[0], in_stride[0], j))?;
@@ -411,11 +414,12 @@ impl<S: Stored<Compute: Add<Output = S::Compute>>, const V: usize, const W: usiz
     }
 }
 
-/// Four vectors of neighbouring columns, a row to a step. Rows lie `stride` apart.
+/// Up to four vectors of neighbouring columns, a row to a step. Rows lie `stride` apart.
 struct Strip<'m, S> {
     cells: &'m [S],
     start: i64,
     stride: i64,
+    width: usize,
 }
 
 impl<S: Stored<Compute: Add<Output = S::Compute>>, const V: usize> Addends<V> for Strip<'_, S> {
@@ -423,15 +427,15 @@ impl<S: Stored<Compute: Add<Output = S::Compute>>, const V: usize> Addends<V> fo
     const WIDE: bool = true;
     #[inline(always)]
     fn add(&self, steps: Range<usize>, sums: &mut [Lanes<S::Compute, V>; 4]) {
-        let mut room = [[S::Compute::default(); V]; 4];
+        let (mut room, sums) = ([[S::Compute::default(); V]; 4], sums.as_flattened_mut());
         let row = |i: usize| {
             let start = (self.start + i as i64 * self.stride) as usize;
-            self.cells.get(start..).and_then(|row| row.get(..4 * V)).unwrap_or_default()
+            self.cells.get(start..).and_then(|row| row.get(..self.width)).unwrap_or_default()
         };
         for i in steps {
             parallel::prefetch(row(i + AHEAD_ROWS));
-            let row = few(row(i), room.as_flattened_mut()).as_chunks::<V>().0;
-            sums.iter_mut().zip(row).for_each(|(lanes, vector)| add_vector(lanes, vector));
+            let row = few(row(i), room.as_flattened_mut());
+            sums.iter_mut().zip(row).for_each(|(sum, &value)| *sum = *sum + value);
         }
     }
 }
@@ -468,6 +472,7 @@ impl<S: Stored<Compute: Add<Output = S::Compute>>, const V: usize> Addends<V> fo
 }
 
 /// The sum of `size` vectors, every fourth in one of four sums.
+#[inline(never)]
 fn row_sum<S: Stored<Compute: Add<Output = S::Compute>>, const V: usize>(
     size: usize,
     shared: bool,
