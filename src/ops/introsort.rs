@@ -323,3 +323,86 @@ fn sift<T: Copy>(heap: &mut [T], top: usize, item: T, less: &impl Fn(&T, &T) -> 
     }
     heap[hole] = item;
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The slow twin of [`sort_shared`]: `std::sort` as its authors wrote it down, item by item and on one core.
+    fn plainly(items: &mut [(u32, usize)]) {
+        fn cut(items: &mut [(u32, usize)]) -> usize {
+            let (first, middle, last) = (items[1].0, items[items.len() / 2].0, items[items.len() - 1].0);
+            let three = [1, items.len() / 2, items.len() - 1];
+            let median = match first < middle {
+                true if middle < last => three[1],
+                true => three[if first < last { 2 } else { 0 }],
+                false if first < last => three[0],
+                false => three[if middle < last { 2 } else { 1 }],
+            };
+            items.swap(0, median);
+            let (mut low, mut high) = (1, items.len());
+            loop {
+                while items[low].0 < items[0].0 {
+                    low += 1;
+                }
+                high -= 1;
+                while items[0].0 < items[high].0 {
+                    high -= 1;
+                }
+                if low >= high {
+                    return low;
+                }
+                items.swap(low, high);
+                low += 1;
+            }
+        }
+        fn halve(mut items: &mut [(u32, usize)]) {
+            while items.len() > SMALL {
+                let middle = cut(items);
+                let (low, high) = items.split_at_mut(middle);
+                halve(high);
+                items = low;
+            }
+        }
+        halve(items);
+        for i in 1..items.len() {
+            let mut k = i;
+            while k > 0 && items[k].0 < items[k - 1].0 {
+                items.swap(k - 1, k);
+                k -= 1;
+            }
+        }
+    }
+
+    #[test]
+    fn cores_and_blocks_leave_equal_items_as_one_item_after_another_does() {
+        let mut state = 7u64;
+        let mut random = || {
+            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            (state >> 33) as u32
+        };
+        let mut lengths = vec![0, 1, 2, 100_000];
+        lengths.extend(
+            [SMALL, LOOKED_AT, 2 * LOOKED_AT, 3 * LOOKED_AT, SORTED_ALONE, 2 * SORTED_ALONE]
+                .iter()
+                .flat_map(|&n| n - 1..n + 3),
+        );
+        for (length, kinds) in
+            lengths.into_iter().flat_map(|length| [2, 10, 1000, u32::MAX].map(|kinds| (length, kinds)))
+        {
+            let items: Vec<_> = (0..length).map(|i| (random() % kinds, i)).collect();
+            let mut wanted = items.clone();
+            plainly(&mut wanted);
+            for cores in [1, 2, 3, 7] {
+                parallel::set_cores(cores);
+                let mut got = items.clone();
+                sort_shared(&mut got, &|a: &(u32, usize), b: &(u32, usize)| a.0 < b.0).expect("nobody interrupts");
+                assert!(got == wanted, "{length} items of {kinds} kinds on {cores} cores");
+            }
+            parallel::set_cores(0);
+            let mut got = items;
+            sort(&mut got, &|a: &(u32, usize), b: &(u32, usize)| a.0 < b.0).expect("nobody interrupts");
+            assert!(got == wanted, "{length} items of {kinds} kinds");
+        }
+    }
+}
