@@ -11,7 +11,7 @@ use super::view::movedim;
 use crate::bail;
 use crate::tensor::layout::{Dims, wrap_dim};
 use crate::tensor::memory::{get, set};
-use crate::tensor::thresholds::{BATCH, BLOCK, PIECE};
+use crate::tensor::thresholds::{BATCH, PIECE, SHORT};
 use crate::tensor::{DType, Device, Element, Layout, Result, Scalar, View, dispatch, interrupt, limits, parallel};
 
 /// An element's rank among its dtype's values, and where it stood. Equal values have equal ranks.
@@ -225,12 +225,12 @@ fn place_all<I: Item>(view: &View, dim: usize, places: &View, reversed: bool, or
     // The least of some lines, one after another.
     let least_of = |lines: &[(i64, i64)], read: &Read| -> Result<Vec<I>> {
         let mut items = limits::vector(lines.len() * kept + size)?;
-        let mut values = [Scalar::Bool(false); BLOCK];
+        let mut values = [Scalar::Bool(false); SHORT];
         for &(start, _) in lines {
             let first = items.len();
-            for i in (0..size).step_by(BLOCK) {
+            for i in (0..size).step_by(SHORT) {
                 interrupt::check()?;
-                let values = &mut values[..BLOCK.min(size - i)];
+                let values = &mut values[..SHORT.min(size - i)];
                 read(start + i as i64 * stride, stride, values)?;
                 items.extend((i..).zip(values).map(|(i, value)| I::new(dtype, *value, i, reversed)));
             }

@@ -6,22 +6,28 @@
 //! counts for a piece, and so each has two sums. A piece in which the sum reaches the next power of two is added up number by
 //! number.
 
-use crate::ops::block::BLOCK;
+use crate::ops::block::{BLOCK, Room, roomy};
 use crate::tensor::parallel::{self, Kernel, vectorised_kernel};
 use crate::tensor::thresholds::CHAINED;
 use crate::tensor::{Result, interrupt};
 use std::ops::Range;
 
 /// `total`, to which `length` numbers are added one after another. They are not negative; `numbers` leaves some of them in
-/// a buffer.
+/// a buffer. `room` may serve many sums.
 ///
 /// # Errors
 /// KeyboardInterrupt.
-pub fn chained(mut total: f64, length: usize, numbers: &(impl Fn(Range<usize>, &mut [f64]) + Sync)) -> Result<f64> {
+pub fn chained(
+    mut total: f64,
+    length: usize,
+    room: &mut Room<f64>,
+    numbers: &(impl Fn(Range<usize>, &mut [f64]) + Sync),
+) -> Result<f64> {
     let (pieces, mut next) = (length.div_ceil(CHAINED), 0);
     let piece = |k: usize| k * CHAINED..length.min((k + 1) * CHAINED);
     while next < pieces {
-        if let Some(unit) = Unit::of(total) {
+        // The first piece has nothing before it to be measured by.
+        if let Some(unit) = Unit::of(total).filter(|_| next > 0) {
             // As many as keep it below the next power of two, if they are like those before.
             let most = ((2.0 * unit.base - total) / (total / next as f64)) as usize;
             let count = most.min(pieces - next);
@@ -34,21 +40,27 @@ pub fn chained(mut total: f64, length: usize, numbers: &(impl Fn(Range<usize>, &
         }
         if next < pieces {
             interrupt::check()?;
-            total = one_by_one(total, piece(next), numbers);
+            total = one_by_one(total, piece(next), room, numbers)?;
             next += 1;
         }
     }
     Ok(total)
 }
 
-fn one_by_one(mut total: f64, places: Range<usize>, numbers: &impl Fn(Range<usize>, &mut [f64])) -> f64 {
-    let mut buffer = [0.0; BLOCK];
+fn one_by_one(
+    mut total: f64,
+    places: Range<usize>,
+    room: &mut Room<f64>,
+    numbers: &impl Fn(Range<usize>, &mut [f64]),
+) -> Result<f64> {
     for start in places.clone().step_by(BLOCK) {
-        let block = &mut buffer[..BLOCK.min(places.end - start)];
-        numbers(start..start + block.len(), block);
-        total = block.iter().fold(total, |total, number| total + number);
+        roomy(BLOCK.min(places.end - start), room, |block| {
+            numbers(start..start + block.len(), block);
+            total = block.iter().fold(total, |total, number| total + number);
+            Ok(())
+        })?;
     }
-    total
+    Ok(total)
 }
 
 /// What the last bit of sums between a power of two, `base`, and the next stands for.
@@ -181,7 +193,9 @@ mod tests {
     fn check(numbers: &[f64], name: &str) {
         for start in [0.0, 1.0, 3.0e-5, 1e-300, f64::INFINITY, f64::NAN] {
             let wanted = numbers.iter().fold(start, |total, number| total + number);
-            let got = chained(start, numbers.len(), &|places, to: &mut [f64]| to.copy_from_slice(&numbers[places]));
+            let got = chained(start, numbers.len(), &mut Room::new(), &|places, to: &mut [f64]| {
+                to.copy_from_slice(&numbers[places])
+            });
             let got = got.expect("nobody interrupts");
             assert!(
                 got.to_bits() == wanted.to_bits() || got.is_nan() && wanted.is_nan(),

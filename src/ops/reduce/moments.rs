@@ -4,6 +4,7 @@ use super::chain::chained;
 use super::tiles::{Dim, Tile, dims, for_each, odometer};
 use super::{Reduction, aligned, mean, resolved};
 use crate::bail;
+use crate::ops::block::Room;
 use crate::ops::copy::{cast, copy_into, fill};
 use crate::ops::number::{Number, Real, Stored};
 use crate::ops::pointwise::{BinaryOp, Output, UnaryOp, binary, check_kernel, classes, unary};
@@ -108,12 +109,12 @@ fn squared_deviations<S: Stored<Compute: Real>>(view: &View) -> Result<f64> {
     let view = aligned::<S>(view)?;
     let memory = view.memory()?;
     let together = Layout { strides: Dims::from_elem(0, view.ndim()), ..view.layout.clone() };
-    let mut total = 0.0;
+    let (mut total, mut room) = (0.0, Room::new());
     for_each(&together, &view.layout, &mut |Tile { input, size: [width, height], in_stride, .. }| {
         let part = parallel::reading::<S, _>(&memory, |elements| {
             (0..height as i64).try_fold(0.0, |part, j| {
                 let start = (input + j * in_stride[1]) as usize;
-                chained(part, width, &|places: Range<usize>, squares: &mut [f64]| {
+                chained(part, width, &mut room, &|places: Range<usize>, squares: &mut [f64]| {
                     let first = start + places.start * in_stride[0] as usize;
                     let elements = elements.get(first..).unwrap_or_default();
                     let square = |element: S| {
