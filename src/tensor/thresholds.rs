@@ -58,7 +58,9 @@ thresholds! {
     /// Elements of one sum that are worth all cores.
     LONG_SUM = 1 << 18, debug / 64;
     /// Numbers of a sum in one order that a core adds up at a time.
-    CHAINED = 1 << 14, debug / 64;
+    CHAINED = 1 << 12, debug / 64;
+    /// Bytes between rows from where on the processor by itself does not know which one it will read next.
+    FAR = 1 << 12, debug / 16;
     /// Columns that are reduced together, row by row.
     COLUMNS = 1 << 9, debug / 8;
     /// Steps of four vectors of a reduction between two looks for Ctrl-C.

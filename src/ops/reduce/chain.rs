@@ -6,23 +6,28 @@
 //! counts for a piece, and so each has two sums. A piece in which the sum reaches the next power of two is added up number by
 //! number.
 
-use crate::ops::block::{BLOCK, Room, roomy};
+use crate::ops::block::BLOCK;
 use crate::tensor::parallel::{self, Kernel, vectorised_kernel};
 use crate::tensor::thresholds::CHAINED;
 use crate::tensor::{Result, interrupt};
 use std::ops::Range;
 
-/// `total`, to which `length` numbers are added one after another. They are not negative; `numbers` leaves some of them in
-/// a buffer. `room` may serve many sums.
+/// Numbers that are not negative, each made of one element.
+pub trait Numbers: Sync {
+    type Element: Copy + Default;
+
+    fn element(&self, index: usize) -> Self::Element;
+    /// Elements where they lie side by side, or else in `room`, which holds as many.
+    fn elements<'r>(&'r self, places: Range<usize>, room: &'r mut [Self::Element]) -> &'r [Self::Element];
+    /// Must be marked `inline(always)`: what is called has the narrowest vectors.
+    fn number(&self, element: Self::Element) -> f64;
+}
+
+/// `total`, to which `length` numbers are added one after another.
 ///
 /// # Errors
 /// KeyboardInterrupt.
-pub fn chained(
-    mut total: f64,
-    length: usize,
-    room: &mut Room<f64>,
-    numbers: &(impl Fn(Range<usize>, &mut [f64]) + Sync),
-) -> Result<f64> {
+pub fn chained<N: Numbers>(mut total: f64, length: usize, numbers: &N) -> Result<f64> {
     let (pieces, mut next) = (length.div_ceil(CHAINED), 0);
     let piece = |k: usize| k * CHAINED..length.min((k + 1) * CHAINED);
     while next < pieces {
@@ -40,25 +45,9 @@ pub fn chained(
         }
         if next < pieces {
             interrupt::check()?;
-            total = one_by_one(total, piece(next), room, numbers)?;
+            total = piece(next).fold(total, |total, index| total + numbers.number(numbers.element(index)));
             next += 1;
         }
-    }
-    Ok(total)
-}
-
-fn one_by_one(
-    mut total: f64,
-    places: Range<usize>,
-    room: &mut Room<f64>,
-    numbers: &impl Fn(Range<usize>, &mut [f64]),
-) -> Result<f64> {
-    for start in places.clone().step_by(BLOCK) {
-        roomy(BLOCK.min(places.end - start), room, |block| {
-            numbers(start..start + block.len(), block);
-            total = block.iter().fold(total, |total, number| total + number);
-            Ok(())
-        })?;
     }
     Ok(total)
 }
@@ -81,15 +70,18 @@ impl Unit {
 
     /// The sums of some numbers, each rounded to whole units: where what they are added to is even, and where it is odd.
     /// Without meaning from `base / 2` on.
-    fn sums(&self, places: Range<usize>, numbers: &impl Fn(Range<usize>, &mut [f64])) -> [f64; 2] {
-        let (mut buffer, mut rounded) = ([0.0; BLOCK], Rounded::default());
+    fn sums<N: Numbers>(&self, places: Range<usize>, numbers: &N) -> [f64; 2] {
+        let (mut room, mut rounded) = ([N::Element::default(); BLOCK], Rounded::default());
         for start in places.clone().step_by(BLOCK) {
-            let length = BLOCK.min(places.end - start);
-            numbers(start..start + length, &mut buffer[..length]);
-            // Zeros change no sum.
-            let whole = length.next_multiple_of(LANES);
-            buffer[length..whole].fill(0.0);
-            rounded = vectorised_kernel(Rounding { unit: self, groups: buffer[..whole].as_chunks().0, rounded });
+            let elements = numbers.elements(start..places.end.min(start + BLOCK), &mut room);
+            let (groups, rest) = elements.as_chunks();
+            rounded = vectorised_kernel(Rounding { unit: self, numbers, groups, rounded });
+            if !rest.is_empty() {
+                // Zeros change no sum.
+                let mut last = [0.0; LANES];
+                last.iter_mut().zip(rest).for_each(|(last, &element)| *last = numbers.number(element));
+                rounded.add_halves(self, &last);
+            }
         }
         let units: f64 = rounded.lanes.iter().sum();
         rounded.to_even.map(|to_even| units + to_even)
@@ -126,38 +118,45 @@ struct Rounded {
 }
 
 impl Rounded {
-    /// Adds a group in which there are numbers halfway between two units.
-    #[inline(never)]
+    /// Adds a group in which there may be numbers halfway between two units.
+    #[inline(always)]
     fn add_halves(&mut self, unit: &Unit, group: &[f64; LANES]) {
         let (aligned, half) = (unit.aligned(), unit.half());
-        let mut parity = self.lanes.iter().fold(0, |parity, &lane| parity ^ unit.parity(lane));
-        for (lane, &number) in self.lanes.iter_mut().zip(group) {
-            let rounded = (number + aligned) - aligned;
-            if (number - rounded).abs() == half {
-                for (start, to_even) in (0..).zip(&mut self.to_even) {
-                    if parity ^ start ^ unit.parity(*to_even) == 1 {
-                        *to_even += if number > rounded { 2.0 * half } else { -2.0 * half };
-                    }
-                }
+        let before = self.lanes.iter().fold(0, |parity, &lane| parity ^ unit.parity(lane));
+        let (mut odd, mut halves) = (0, 0);
+        for k in 0..LANES {
+            let rounded = (group[k] + aligned) - aligned;
+            odd |= unit.parity(rounded) << k;
+            halves |= u64::from((group[k] - rounded).abs() == half) << k;
+            self.lanes[k] += rounded;
+        }
+        while halves != 0 {
+            let k = halves.trailing_zeros();
+            let parity = before ^ u64::from((odd & ((1 << k) - 1)).count_ones());
+            let number = group[k as usize];
+            let away = if number > (number + aligned) - aligned { 2.0 * half } else { -2.0 * half };
+            for (start, to_even) in (0..).zip(&mut self.to_even) {
+                let is_odd = (parity ^ start ^ unit.parity(*to_even)) & 1 == 1;
+                *to_even += if is_odd { away } else { 0.0 };
             }
-            parity ^= unit.parity(rounded);
-            *lane += rounded;
+            halves &= halves - 1;
         }
     }
 }
 
 /// Rounds groups of numbers and adds them up.
-struct Rounding<'n> {
+struct Rounding<'n, N: Numbers> {
     unit: &'n Unit,
-    groups: &'n [[f64; LANES]],
+    numbers: &'n N,
+    groups: &'n [[N::Element; LANES]],
     rounded: Rounded,
 }
 
-impl Kernel for Rounding<'_> {
+impl<N: Numbers> Kernel for Rounding<'_, N> {
     type Output = Rounded;
     #[inline(always)]
     fn run(self, _fuses: bool) -> Rounded {
-        let Rounding { unit, groups: mut left, rounded: mut sums } = self;
+        let Rounding { unit, numbers, groups: mut left, rounded: mut sums } = self;
         let (aligned, half) = (unit.aligned(), unit.half());
         loop {
             // No call among what stays in registers.
@@ -165,8 +164,9 @@ impl Kernel for Rounding<'_> {
             for group in left {
                 let (mut rounded, mut halves) = ([0.0; LANES], 0);
                 for k in 0..LANES {
-                    rounded[k] = (group[k] + aligned) - aligned;
-                    halves |= u64::from((group[k] - rounded[k]).abs() == half);
+                    let number = numbers.number(group[k]);
+                    rounded[k] = (number + aligned) - aligned;
+                    halves |= u64::from((number - rounded[k]).abs() == half);
                 }
                 if halves != 0 {
                     break;
@@ -178,7 +178,7 @@ impl Kernel for Rounding<'_> {
             }
             sums.lanes = lanes;
             let Some((group, rest)) = left.get(plain..).and_then(<[_]>::split_first) else { return sums };
-            sums.add_halves(unit, group);
+            sums.add_halves(unit, &group.map(|element| numbers.number(element)));
             left = rest;
         }
     }
@@ -189,14 +189,25 @@ mod tests {
     use super::*;
     use crate::tensor::parallel::{set_cores, set_width};
 
+    impl Numbers for &[f64] {
+        type Element = f64;
+        fn element(&self, index: usize) -> f64 {
+            self[index]
+        }
+        fn elements<'r>(&'r self, places: Range<usize>, _: &'r mut [f64]) -> &'r [f64] {
+            &self[places]
+        }
+        #[inline(always)]
+        fn number(&self, element: f64) -> f64 {
+            element
+        }
+    }
+
     /// The slow twin: one number after the other.
     fn check(numbers: &[f64], name: &str) {
         for start in [0.0, 1.0, 3.0e-5, 1e-300, f64::INFINITY, f64::NAN] {
             let wanted = numbers.iter().fold(start, |total, number| total + number);
-            let got = chained(start, numbers.len(), &mut Room::new(), &|places, to: &mut [f64]| {
-                to.copy_from_slice(&numbers[places])
-            });
-            let got = got.expect("nobody interrupts");
+            let got = chained(start, numbers.len(), &numbers).expect("nobody interrupts");
             assert!(
                 got.to_bits() == wanted.to_bits() || got.is_nan() && wanted.is_nan(),
                 "{name}, {} from {start}: {got:e} is not {wanted:e}",

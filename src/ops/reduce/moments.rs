@@ -1,10 +1,9 @@
 //! Variance, standard deviation and norms: reductions that carry more than one number or finish with a function.
 
-use super::chain::chained;
+use super::chain::{Numbers, chained};
 use super::tiles::{Dim, Tile, dims, for_each, odometer};
 use super::{Reduction, aligned, mean, resolved};
 use crate::bail;
-use crate::ops::block::Room;
 use crate::ops::copy::{cast, copy_into, fill};
 use crate::ops::number::{Number, Real, Stored};
 use crate::ops::pointwise::{BinaryOp, Output, UnaryOp, binary, check_kernel, classes, unary};
@@ -109,33 +108,48 @@ fn squared_deviations<S: Stored<Compute: Real>>(view: &View) -> Result<f64> {
     let view = aligned::<S>(view)?;
     let memory = view.memory()?;
     let together = Layout { strides: Dims::from_elem(0, view.ndim()), ..view.layout.clone() };
-    let (mut total, mut room) = (0.0, Room::new());
+    let mut total = 0.0;
     for_each(&together, &view.layout, &mut |Tile { input, size: [width, height], in_stride, .. }| {
         let part = parallel::reading::<S, _>(&memory, |elements| {
             (0..height as i64).try_fold(0.0, |part, j| {
-                let start = (input + j * in_stride[1]) as usize;
-                chained(part, width, &mut room, &|places: Range<usize>, squares: &mut [f64]| {
-                    let first = start + places.start * in_stride[0] as usize;
-                    let elements = elements.get(first..).unwrap_or_default();
-                    let square = |element: S| {
-                        let distance = element.widen().as_f64() - center;
-                        distance * distance
-                    };
-                    match in_stride[0] as usize {
-                        0 => squares.fill(elements.first().copied().map(square).unwrap_or_default()),
-                        1 => vectorised(|| squares.iter_mut().zip(elements).for_each(|(to, from)| *to = square(*from))),
-                        step => squares
-                            .iter_mut()
-                            .zip(elements.iter().step_by(step))
-                            .for_each(|(to, from)| *to = square(*from)),
-                    }
-                })
+                let elements = elements.get((input + j * in_stride[1]) as usize..).unwrap_or_default();
+                chained(part, width, &Squares { elements, step: in_stride[0] as usize, center })
             })
         });
         total += part.transpose()?.unwrap_or_default();
         Ok(())
     })?;
     Ok(total)
+}
+
+/// Squared distances from `center` of elements that lie `step` apart.
+struct Squares<'m, S> {
+    elements: &'m [S],
+    step: usize,
+    center: f64,
+}
+
+impl<S: Stored<Compute: Real>> Numbers for Squares<'_, S> {
+    type Element = S;
+
+    fn element(&self, index: usize) -> S {
+        self.elements.get(index * self.step).copied().unwrap_or_default()
+    }
+
+    fn elements<'r>(&'r self, places: Range<usize>, room: &'r mut [S]) -> &'r [S] {
+        if self.step == 1 {
+            return self.elements.get(places).unwrap_or_default();
+        }
+        let room = room.get_mut(..places.len()).unwrap_or_default();
+        room.iter_mut().zip(places).for_each(|(to, index)| *to = self.element(index));
+        room
+    }
+
+    #[inline(always)]
+    fn number(&self, element: S) -> f64 {
+        let distance = element.widen().as_f64() - self.center;
+        distance * distance
+    }
 }
 
 /// The state of a reduction that visits elements one after another.

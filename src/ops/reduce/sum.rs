@@ -11,10 +11,11 @@ use crate::ops::pointwise::{Output, check_kernel, classes, div};
 use crate::ops::promote::Operand;
 use crate::tensor::memory::{get, set};
 use crate::tensor::parallel::{self, Kernel, vectorised_kernel};
-use crate::tensor::thresholds::{BATCH, LONG_SUM, PIECE, RESULTS};
+use crate::tensor::thresholds::{BATCH, FAR, LONG_SUM, PIECE, RESULTS};
 use crate::tensor::{DType, Layout, Result, Scalar, View, interrupt};
 use half::{bf16, f16};
 use num_complex::Complex;
+use std::array;
 use std::ops::{Add, Range};
 
 /// The sum over dimensions, as [`torch.sum`](https://pytorch.org/docs/2.7/generated/torch.sum.html). Integers add up in
@@ -151,10 +152,15 @@ impl<A: Addends<V>, const V: usize> Kernel for Levels<'_, A, V> {
         let run = 1usize << power;
         let mut sums = [[[A::Value::default(); V]; 4]; LEVELS];
         let mut i = steps.start;
-        for runs in interrupt::pieces(0..steps.len() / run, 4 * V * run) {
+        // The last run has fewer steps, or none.
+        for runs in interrupt::pieces(0..steps.len() / run + 1, 4 * V * run) {
             for _ in runs? {
                 let [lowest, ..] = &mut sums;
-                addends.add(i..i + run, lowest);
+                let whole = i + run <= steps.end;
+                addends.add(i..steps.end.min(i + run), lowest);
+                if !whole {
+                    break;
+                }
                 i += run;
                 for level in 1..LEVELS {
                     let (below, above) = sums.split_at_mut(level);
@@ -168,8 +174,6 @@ impl<A: Addends<V>, const V: usize> Kernel for Levels<'_, A, V> {
                 }
             }
         }
-        let [lowest, ..] = &mut sums;
-        addends.add(i..steps.end, lowest);
         Ok(sums)
     }
 }
@@ -232,26 +236,23 @@ where
     let view = aligned::<S>(view)?;
     let (out_memory, memory) = (out.memory()?, view.memory()?);
     let results = out_memory.typed::<R>();
-    let store = |sums: Vec<(i64, S::Compute)>| {
-        for (offset, value) in sums {
+    let store = |sums: Vec<Vec<(i64, S::Compute)>>| {
+        for (offset, value) in sums.into_iter().flatten() {
             if let Some(sum) = results.get(offset as usize) {
                 set(sum, R::narrow(get(sum).widen() + value));
             }
         }
     };
-    let sums = |parts: &[Part]| -> Result<Vec<(i64, S::Compute)>> {
+    let sums = |parts: &[Part]| -> Result<Vec<Vec<(i64, S::Compute)>>> {
         let work = parts.iter().map(|part| part.columns.len() * part.tile.size[0]).sum();
         let sums = parallel::reading::<S, _>(&memory, |cells| {
             let sums = Sums { cells };
             match parts {
-                [part] => sums.part::<V, W>(part, true),
-                parts => {
-                    let each = parallel::collect(parts.len(), work, &|k| match parts.get(k) {
-                        Some(part) => sums.part::<V, W>(part, false),
-                        None => Ok(Vec::new()),
-                    })?;
-                    Ok(each.into_iter().flatten().collect())
-                }
+                [part] => Ok(vec![sums.part::<V, W>(part, true)?]),
+                parts => parallel::collect(parts.len(), work, &|k| match parts.get(k) {
+                    Some(part) => sums.part::<V, W>(part, false),
+                    None => Ok(Vec::new()),
+                }),
             }
         });
         sums.unwrap_or_else(|| bail!(RuntimeError, "elements that are not aligned"))
@@ -287,8 +288,8 @@ where
 /// A quarter of the columns that are added up at a time at most: rows are then read in long pieces.
 const STRIP: usize = 64;
 
-/// The number of rows that memory is prefetched ahead.
-const AHEAD_ROWS: usize = 4;
+/// Rows that are added to the sums of a strip at a time. The next ones are prefetched where they lie far away.
+const ROWS: usize = 4;
 
 /// Steps along a run whose elements are converted together, where they must be.
 const TOGETHER: usize = 4;
@@ -414,12 +415,20 @@ impl<S: Stored<Compute: Add<Output = S::Compute>>, const V: usize, const W: usiz
     }
 }
 
-/// Up to four vectors of neighbouring columns, a row to a step. Rows lie `stride` apart.
+/// Neighbouring columns, a row to a step. Rows lie `stride` apart.
 struct Strip<'m, S> {
     cells: &'m [S],
     start: i64,
     stride: i64,
     width: usize,
+}
+
+impl<S: Stored> Strip<'_, S> {
+    #[inline(always)]
+    fn row(&self, i: usize) -> &[S] {
+        let start = (self.start + i as i64 * self.stride) as usize;
+        self.cells.get(start..).and_then(|row| row.get(..self.width)).unwrap_or_default()
+    }
 }
 
 impl<S: Stored<Compute: Add<Output = S::Compute>>, const V: usize> Addends<V> for Strip<'_, S> {
@@ -428,14 +437,24 @@ impl<S: Stored<Compute: Add<Output = S::Compute>>, const V: usize> Addends<V> fo
     #[inline(always)]
     fn add(&self, steps: Range<usize>, sums: &mut [Lanes<S::Compute, V>; 4]) {
         let (mut room, sums) = ([[S::Compute::default(); V]; 4], sums.as_flattened_mut());
-        let row = |i: usize| {
-            let start = (self.start + i as i64 * self.stride) as usize;
-            self.cells.get(start..).and_then(|row| row.get(..self.width)).unwrap_or_default()
-        };
-        for i in steps {
-            parallel::prefetch(row(i + AHEAD_ROWS));
-            let row = few(row(i), room.as_flattened_mut());
-            sums.iter_mut().zip(row).for_each(|(sum, &value)| *sum = *sum + value);
+        let far = self.stride as usize * size_of::<S>() >= FAR;
+        for i in steps.clone().step_by(ROWS) {
+            let end = steps.end.min(i + ROWS);
+            if far {
+                (i..end).for_each(|i| parallel::prefetch(self.row(i + ROWS)));
+            }
+            // The sums lie in memory: as long as one is in a register, several elements are added to it.
+            let rows: [_; ROWS] = array::from_fn(|k| S::as_computed(self.row(i + k)));
+            match rows {
+                [Some(a), Some(b), Some(c), Some(d)] if end - i == ROWS => {
+                    let rows = a.iter().zip(b).zip(c.iter().zip(d));
+                    sums.iter_mut().zip(rows).for_each(|(sum, ((&a, &b), (&c, &d)))| *sum = *sum + a + b + c + d);
+                }
+                _ => (i..end).for_each(|i| {
+                    let row = few(self.row(i), room.as_flattened_mut());
+                    sums.iter_mut().zip(row).for_each(|(sum, &value)| *sum = *sum + value);
+                }),
+            }
         }
     }
 }
