@@ -72,19 +72,34 @@ pub(crate) fn between<S: Plain, T: Plain, R>(
     range: Range<usize>,
     body: impl FnOnce(&[S], &mut [T]) -> R + Send,
 ) -> Option<R> {
-    let (first, start) = (from.start()?.cast::<S>(), to.start()?.cast::<T>());
+    from_both([from, from], to, range, |[elements, _], out| body(elements, out))
+}
+
+/// As [`between`], for two memories to read.
+pub(crate) fn from_both<S: Plain, T: Plain, R>(
+    from: [&Memory; 2],
+    to: &Memory,
+    range: Range<usize>,
+    body: impl FnOnce([&[S]; 2], &mut [T]) -> R + Send,
+) -> Option<R> {
+    let start = to.start()?.cast::<T>();
     let fits = range.start <= range.end && range.end <= to.nbytes() / size_of::<T>();
-    let ends = (first.addr().get() + from.nbytes(), start.addr().get() + to.nbytes());
-    let apart = ends.0 <= start.addr().get() || ends.1 <= first.addr().get();
-    (fits && apart && first.is_aligned() && start.is_aligned()).then(|| {
+    let [first, second] = from.map(|memory| {
+        let first = memory.start()?.cast::<S>();
+        let ends = (first.addr().get() + memory.nbytes(), start.addr().get() + to.nbytes());
+        let apart = ends.0 <= start.addr().get() || ends.1 <= first.addr().get();
+        (apart && first.is_aligned()).then_some((first, memory.nbytes() / size_of::<S>()))
+    });
+    let operands = [first?, second?];
+    (fits && start.is_aligned()).then(|| {
         // SAFETY: as in `reading` and `writing`; what is written is not what is read.
-        let (elements, out) = unsafe {
+        let (operands, out) = unsafe {
             (
-                slice::from_raw_parts(first.as_ptr(), from.nbytes() / size_of::<S>()),
+                operands.map(|(first, length)| slice::from_raw_parts(first.as_ptr(), length)),
                 slice::from_raw_parts_mut(start.as_ptr().add(range.start), range.len()),
             )
         };
-        body(elements, out)
+        body(operands, out)
     })
 }
 

@@ -221,27 +221,6 @@ pub fn buffer<C: Number>(n: usize) -> Result<Vec<C>> {
     Ok(values)
 }
 
-/// Lends the elements of two row-major views in the type they are computed in: where they lie if that is the type they are
-/// stored in, as copies if not.
-fn with_values<S: Stored>(
-    a: &View,
-    b: &View,
-    run: &mut (impl FnMut(&[S::Compute], &[S::Compute]) -> Result<()> + Send),
-) -> Result<()> {
-    let range = |view: &View| {
-        let start = usize::try_from(view.layout.offset).unwrap_or(usize::MAX);
-        start..start.saturating_add(view.numel().max(0) as usize)
-    };
-    let (at_a, at_b) = (range(a), range(b));
-    let lent = parallel::reading_both::<S, _>(&*a.memory()?, &*b.memory()?, |a, b| {
-        Some(run(S::as_computed(a)?.get(at_a)?, S::as_computed(b)?.get(at_b)?))
-    });
-    match lent.flatten() {
-        Some(done) => done,
-        None => run(&values::<S>(a)?, &values::<S>(b)?),
-    }
-}
-
 /// The positions of a batch's matrices among its elements.
 #[derive(Clone, Copy)]
 struct Batch {
@@ -297,7 +276,8 @@ impl Scaling<'_> {
     pub const NONE: Scaling<'static> = Scaling { alpha: Scalar::Int(1), added: None, sums: Sums::Library };
 }
 
-/// `beta · added + alpha · a @ b` into a row-major `out`; all of one dtype, three dimensions and sizes that fit.
+/// `beta · added + alpha · a @ b` into a row-major `out`, which is written as a whole and shares no memory with the others; all
+/// of one dtype, three dimensions and sizes that fit.
 pub fn multiply(out: &View, a: &View, b: &View, scaling: Scaling) -> Result<()> {
     dispatch!(out.dtype, S => multiply_as::<S>(out, a, b, scaling))
 }
@@ -312,13 +292,21 @@ fn multiply_as<S: Stored<Compute: Ring>>(out: &View, a: &View, b: &View, scaling
     let sizes = [n, m, p].map(|size| size.max(0) as usize);
     let matrix = sizes[0] * sizes[2];
     let ((a, of_a), (b, of_b)) = (Batch::of(a)?, Batch::of(b)?);
-    let mut result = match scaling.added {
-        Some((added, beta)) if beta.truth() => scaled::<S>(added, beta)?,
-        _ => buffer(out.numel().max(0) as usize)?,
-    };
+    let added = scaling.added.filter(|(_, beta)| beta.truth());
+    if let Some((added, _)) = added {
+        copy_into(out, added)?;
+    }
+    let beta = added.map(|(_, beta)| S::Compute::from_scalar(beta));
     let (alpha, sums) = (S::Compute::from_scalar(scaling.alpha), scaling.sums);
     let is_outer = sizes[1] == 1 && scaling.added.is_none() && sums != Sums::InOrder;
-    with_values::<S>(&a, &b, &mut |a, b| {
+    let product = |a: &[S::Compute], b: &[S::Compute], result: &mut [S::Compute]| -> Result<()> {
+        parallel::parts(result, 1, &|_, part| {
+            match beta {
+                Some(beta) => part.iter_mut().for_each(|value| *value = S::Compute::times(beta, *value)),
+                None => part.fill(S::Compute::default()),
+            }
+            Ok(())
+        })?;
         for (i, into) in result.chunks_exact_mut(matrix.max(1)).enumerate().take(batch.max(0) as usize) {
             let (a, b) = (of_a.matrix(a, i), of_b.matrix(b, i));
             match is_outer {
@@ -327,7 +315,22 @@ fn multiply_as<S: Stored<Compute: Ring>>(out: &View, a: &View, b: &View, scaling
             }
         }
         Ok(())
-    })?;
+    };
+    let range = |view: &View| {
+        let start = usize::try_from(view.layout.offset).unwrap_or(usize::MAX);
+        start..start.saturating_add(view.numel().max(0) as usize)
+    };
+    // Where elements are stored as they are computed, nothing is copied.
+    let (memories, of_operands) = ([&*a.memory()?, &*b.memory()?], [range(&a), range(&b)]);
+    let lent = parallel::from_both::<S, S, _>(memories, &*out.memory()?, range(out), |[a, b], result| {
+        let [of_a, of_b] = of_operands;
+        Some(product(S::as_computed(a)?.get(of_a)?, S::as_computed(b)?.get(of_b)?, S::as_computed_mut(result)?))
+    });
+    if let Some(done) = lent.flatten() {
+        return done;
+    }
+    let mut result = if added.is_some() { values::<S>(out)? } else { buffer(out.numel().max(0) as usize)? };
+    product(&values::<S>(&a)?, &values::<S>(&b)?, &mut result)?;
     write::<S>(out, &result)
 }
 
@@ -389,18 +392,6 @@ fn multiply_one<S: Stored<Compute: Ring>>(
     let at_result = is_straight && S::Compute::FROM_RESULT && is_narrow && size_of::<S>() == size_of::<S::Compute>();
     let tiling = Tiling::one(sizes, alpha, b);
     in_order(into, sizes, alpha, a, b, if at_result { tiling.without_tiles() } else { tiling })
-}
-
-/// All elements of a view times a factor.
-fn scaled<S: Stored<Compute: Ring>>(view: &View, factor: Scalar) -> Result<Vec<S::Compute>> {
-    let factor = S::Compute::from_scalar(factor);
-    let plain = View::zeros(view.sizes(), view.dtype, view.device())?;
-    copy_into(&plain, view)?;
-    let mut values = values::<S>(&plain)?;
-    for value in &mut values {
-        *value = S::Compute::times(factor, *value);
-    }
-    Ok(values)
 }
 
 /// A matrix as a batch of one.

@@ -116,6 +116,9 @@ pub fn parts_of<T: Send>(
     work: usize,
     body: &(dyn Fn(usize, &mut [T]) -> Result<()> + Sync),
 ) -> Result<()> {
+    if (1..=size).contains(&slice.len()) {
+        return interrupt::check().and_then(|()| body(0, slice));
+    }
     let parts: Vec<Mutex<&mut [T]>> = slice.chunks_mut(size).map(Mutex::new).collect();
     tasks(parts.len(), work, &|k| match parts.get(k) {
         Some(part) => body(k * size, &mut part.lock().unwrap_or_else(PoisonError::into_inner)),
