@@ -276,8 +276,8 @@ impl Scaling<'_> {
     pub const NONE: Scaling<'static> = Scaling { alpha: Scalar::Int(1), added: None, sums: Sums::Library };
 }
 
-/// `beta · added + alpha · a @ b` into a row-major `out`, which is written as a whole and shares no memory with the others; all
-/// of one dtype, three dimensions and sizes that fit.
+/// `beta · added + alpha · a @ b` into a row-major `out`, all of which is written, and which shares no element with the
+/// others; all of one dtype, three dimensions and sizes that fit.
 pub fn multiply(out: &View, a: &View, b: &View, scaling: Scaling) -> Result<()> {
     dispatch!(out.dtype, S => multiply_as::<S>(out, a, b, scaling))
 }
@@ -400,4 +400,83 @@ pub fn batch_of_one(view: &View) -> View {
     sizes.extend_from_slice(view.sizes());
     strides.extend_from_slice(view.strides());
     view.with_layout(Layout { sizes, strides, offset: view.layout.offset })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tensor::parallel::set_cores;
+    use crate::tensor::{DType, Device};
+
+    fn number(place: usize) -> i64 {
+        (place * place * 37 + place) as i64 % 11 - 5
+    }
+
+    /// `beta · added + 3 · a @ b` of whole numbers: made where it shall lie if that is `apart`, or else, in the memory of its
+    /// operands, from copies.
+    fn made<S: Stored<Compute: Ring>>(
+        dtype: DType,
+        [n, m, p]: [usize; 3],
+        apart: bool,
+        turned: bool,
+        beta: Option<i64>,
+    ) -> Vec<f64> {
+        let [rows, inner, columns] = [n, m, p].map(|size| size as i64);
+        let room = View::zeros(&[(n * m + m * p + n * p) as i64], dtype, Device::CPU).expect("memory");
+        let fill = |view: &View| {
+            let memory = view.memory().expect("memory");
+            for (k, cell) in memory.typed::<S>().iter().enumerate() {
+                set(cell, S::narrow(S::Compute::from_scalar(Scalar::Int(number(k)))));
+            }
+        };
+        fill(&room);
+        let part = |sizes: &[i64], offset: usize| {
+            let layout = Layout::contiguous(sizes);
+            room.with_layout(Layout { offset: offset as i64, ..layout })
+        };
+        let turn = |view: View| view.with_layout(view.layout.transpose(1, 2).expect("two dimensions"));
+        let a = if turned { turn(part(&[1, inner, rows], 0)) } else { part(&[1, rows, inner], 0) };
+        let b = if turned { turn(part(&[1, columns, inner], n * m)) } else { part(&[1, inner, columns], n * m) };
+        let added = View::zeros(&[columns], dtype, Device::CPU).expect("memory");
+        fill(&added);
+        let added = added.with_layout(added.layout.broadcast_to(&[1, rows, columns]));
+        let out = match apart {
+            true => View::unwritten(&[1, rows, columns], dtype, Device::CPU).expect("memory"),
+            false => part(&[1, rows, columns], n * m + m * p),
+        };
+        let added = beta.map(|beta| (&added, Scalar::Int(beta)));
+        let scaling = Scaling { alpha: Scalar::Int(3), added, sums: Sums::Library };
+        multiply(&out, &a, &b, scaling).expect("sizes fit");
+        values::<S>(&out).expect("memory").into_iter().map(|sum| sum.to_scalar().to_f64()).collect()
+    }
+
+    fn check<S: Stored<Compute: Ring>>(dtype: DType) {
+        // The last is made in squares.
+        for sizes in [[1, 1, 1], [3, 5, 2], [7, 300, 1], [1, 9, 300], [64, 30, 100], [101, 100, 99], [130, 129, 131]] {
+            let [n, m, p] = sizes;
+            for (turned, beta) in [(false, Some(2)), (false, None), (true, Some(2)), (true, None)] {
+                let a = |i: usize, k: usize| number(if turned { k * n + i } else { i * m + k });
+                let b = |k: usize, j: usize| number(n * m + if turned { j * m + k } else { k * p + j });
+                let sum = |i: usize, j: usize| {
+                    beta.unwrap_or(0) * number(j) + 3 * (0..m).map(|k| a(i, k) * b(k, j)).sum::<i64>()
+                };
+                let wanted: Vec<_> = (0..n * p).map(|place| sum(place / p, place % p)).collect();
+                for (cores, apart) in [(1, true), (1, false), (3, true), (3, false)] {
+                    set_cores(cores);
+                    let got = made::<S>(dtype, sizes, apart, turned, beta);
+                    let same = got.iter().zip(&wanted).all(|(&got, &wanted)| got == wanted as f64);
+                    assert!(same && got.len() == wanted.len(), "{dtype:?} {sizes:?} {turned} {beta:?} {cores} {apart}");
+                }
+            }
+        }
+        set_cores(0);
+    }
+
+    #[test]
+    fn products_are_the_sums_written_out() {
+        check::<f32>(DType::Float);
+        check::<f64>(DType::Double);
+        check::<i32>(DType::Int);
+        check::<Complex<f32>>(DType::ComplexFloat);
+    }
 }

@@ -124,11 +124,11 @@ impl Rounded {
         let (aligned, half) = (unit.aligned(), unit.half());
         let before = self.lanes.iter().fold(0, |parity, &lane| parity ^ unit.parity(lane));
         let (mut odd, mut halves) = (0, 0);
-        for k in 0..LANES {
-            let rounded = (group[k] + aligned) - aligned;
+        for (k, (lane, &number)) in self.lanes.iter_mut().zip(group).enumerate() {
+            let rounded = (number + aligned) - aligned;
             odd |= unit.parity(rounded) << k;
-            halves |= u64::from((group[k] - rounded).abs() == half) << k;
-            self.lanes[k] += rounded;
+            halves |= u64::from((number - rounded).abs() == half) << k;
+            *lane += rounded;
         }
         while halves != 0 {
             let k = halves.trailing_zeros();

@@ -236,14 +236,14 @@ where
     let view = aligned::<S>(view)?;
     let (out_memory, memory) = (out.memory()?, view.memory()?);
     let results = out_memory.typed::<R>();
-    let store = |sums: Vec<Vec<(i64, S::Compute)>>| {
+    let store = |sums: Vec<Found<S::Compute>>| {
         for (offset, value) in sums.into_iter().flatten() {
             if let Some(sum) = results.get(offset as usize) {
                 set(sum, R::narrow(get(sum).widen() + value));
             }
         }
     };
-    let sums = |parts: &[Part]| -> Result<Vec<Vec<(i64, S::Compute)>>> {
+    let sums = |parts: &[Part]| -> Result<Vec<Found<S::Compute>>> {
         let work = parts.iter().map(|part| part.columns.len() * part.tile.size[0]).sum();
         let sums = parallel::reading::<S, _>(&memory, |cells| {
             let sums = Sums { cells };
@@ -294,6 +294,9 @@ const ROWS: usize = 4;
 /// Steps along a run whose elements are converted together, where they must be.
 const TOGETHER: usize = 4;
 
+/// What to add to which result, in order.
+type Found<C> = Vec<(i64, C)>;
+
 /// Some columns of a tile.
 struct Part {
     tile: Tile,
@@ -324,8 +327,8 @@ where
         self.cells.get(offset as usize).copied().unwrap_or_default().widen()
     }
 
-    /// Lists what to add to which result, in order. A part by itself is `shared` by all cores if it is long.
-    fn part<const V: usize, const W: usize>(&self, part: &Part, shared: bool) -> Result<Vec<(i64, S::Compute)>> {
+    /// The sums of a part. One by itself is `shared` by all cores if it is long.
+    fn part<const V: usize, const W: usize>(&self, part: &Part, shared: bool) -> Result<Found<S::Compute>> {
         let Tile { out, input, size: [rows, _], out_stride, in_stride } = part.tile;
         let Range { start, end } = part.columns;
         let mut sums = Vec::with_capacity(part.columns.len());
