@@ -155,14 +155,13 @@ const SMALL: usize = 1 << 20;
 const SMALL_COLUMN: usize = 1 << 12;
 
 /// A column times a row: without a sum, so that negative zeros stay what they are.
-fn outer<C: Ring>(into: &mut [C], p: usize, alpha: C, a: Matrix<C>, b: Matrix<C>) -> Result<()> {
+fn outer<C: Ring>(into: &mut [C], p: usize, a: Matrix<C>, b: Matrix<C>) -> Result<()> {
     let value = |m: &Matrix<C>, place: usize| m.values.get(place).copied().unwrap_or_default();
     for (i, row) in into.chunks_exact_mut(p.max(1)).enumerate() {
         interrupt::check()?;
         let factor = value(&a, i * a.strides[0]);
         for (j, into) in row.iter_mut().enumerate() {
-            let product = C::times(factor, value(&b, j * b.strides[1]));
-            *into = C::times(alpha, product);
+            *into = C::times(factor, value(&b, j * b.strides[1]));
         }
     }
     Ok(())
@@ -289,8 +288,7 @@ fn multiply_as<S: Stored<Compute: Ring>>(out: &View, a: &View, b: &View, scaling
     if out.numel() == 0 {
         return Ok(());
     }
-    let sizes = [n, m, p].map(|size| size.max(0) as usize);
-    let matrix = sizes[0] * sizes[2];
+    let sizes @ [rows, inner, columns] = [n, m, p].map(|size| size.max(0) as usize);
     let ((a, of_a), (b, of_b)) = (Batch::of(a)?, Batch::of(b)?);
     let added = scaling.added.filter(|(_, beta)| beta.truth());
     if let Some((added, _)) = added {
@@ -298,7 +296,9 @@ fn multiply_as<S: Stored<Compute: Ring>>(out: &View, a: &View, b: &View, scaling
     }
     let beta = added.map(|(_, beta)| S::Compute::from_scalar(beta));
     let (alpha, sums) = (S::Compute::from_scalar(scaling.alpha), scaling.sums);
-    let is_outer = sizes[1] == 1 && scaling.added.is_none() && sums != Sums::InOrder;
+    // Where either has one element, or elements are of 16 bits, the library begins at zero.
+    let is_outer = inner == 1 && rows > 1 && columns > 1 && size_of::<S>() == size_of::<S::Compute>();
+    let is_outer = is_outer && scaling.added.is_none() && sums != Sums::InOrder;
     let product = |a: &[S::Compute], b: &[S::Compute], result: &mut [S::Compute]| -> Result<()> {
         parallel::parts(result, 1, &|_, part| {
             match beta {
@@ -307,10 +307,10 @@ fn multiply_as<S: Stored<Compute: Ring>>(out: &View, a: &View, b: &View, scaling
             }
             Ok(())
         })?;
-        for (i, into) in result.chunks_exact_mut(matrix.max(1)).enumerate().take(batch.max(0) as usize) {
+        for (i, into) in result.chunks_exact_mut((rows * columns).max(1)).enumerate().take(batch.max(0) as usize) {
             let (a, b) = (of_a.matrix(a, i), of_b.matrix(b, i));
             match is_outer {
-                true => outer(into, sizes[2], alpha, a, b)?,
+                true => outer(into, columns, a, b)?,
                 false => multiply_one::<S>(into, sizes, alpha, a, b, sums)?,
             }
         }
