@@ -83,7 +83,7 @@ pub(super) fn valued<'r, S: Stored>(elements: &'r [S], room: &'r mut Room<S::Com
 }
 
 /// Returns whether elements are the values that are computed with.
-fn is_bare<S: Stored>() -> bool {
+pub(super) fn is_bare<S: Stored>() -> bool {
     S::as_computed(&[]).is_some()
 }
 

@@ -108,16 +108,19 @@ fn check_matrices(a: &View, b: &View) -> Result<()> {
     bail!(RuntimeError, "mat1 and mat2 shapes cannot be multiplied ({n}x{m} and {k}x{p})")
 }
 
-/// A result of so many products to a sum: zeros where nothing is added up.
-fn room_for_sums(sizes: &[i64], products: i64, like: &View, added: Option<&View>) -> Result<View> {
-    let make = if products == 0 && added.is_none() { View::zeros } else { View::unwritten };
-    make(sizes, like.dtype, like.device())
+/// A result for sums of so many products each, and whether that is all: it has no elements, no data, or only sums of nothing.
+fn room_for_sums(sizes: &[i64], products: i64, like: &View, added: Option<&View>) -> Result<(View, bool)> {
+    let nothing = products == 0 && added.is_none();
+    let make = if nothing { View::zeros } else { View::unwritten };
+    let out = make(sizes, like.dtype, like.device())?;
+    let done = nothing || out.device().is_meta() || out.numel() == 0;
+    Ok((out, done))
 }
 
 fn matrix_product(a: &View, b: &View, added: Option<&View>, factors: Factors, sums: Sums) -> Result<View> {
     let (&[n, m], &[_, p]) = (a.sizes(), b.sizes()) else { bail!(RuntimeError, "two matrices are needed") };
-    let out = room_for_sums(&[n, p], m, a, added)?;
-    if out.device().is_meta() || out.numel() == 0 || m == 0 && added.is_none() {
+    let (out, done) = room_for_sums(&[n, p], m, a, added)?;
+    if done {
         return Ok(out);
     }
     same_device(a, b)?;
@@ -201,8 +204,8 @@ fn check_batches(a: &View, b: &View) -> Result<()> {
 
 fn batch_product(kernel: &str, a: &View, b: &View, added: Option<&View>, factors: Factors) -> Result<View> {
     let (&[batch, n, m], &[_, _, p]) = (a.sizes(), b.sizes()) else { bail!(RuntimeError, "two batches are needed") };
-    let out = room_for_sums(&[batch, n, p], m, a, added)?;
-    if out.device().is_meta() || out.numel() == 0 || (m == 0 && added.is_none()) {
+    let (out, done) = room_for_sums(&[batch, n, p], m, a, added)?;
+    if done {
         return Ok(out);
     }
     same_device(a, b)?;

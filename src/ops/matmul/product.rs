@@ -5,7 +5,7 @@
 use super::tiles::{Tiling, in_order};
 use super::vector;
 use crate::bail;
-use crate::ops::block::values;
+use crate::ops::block::{is_bare, values};
 use crate::ops::check::resolved;
 use crate::ops::copy::{contiguous, copy_into};
 use crate::ops::number::{Number, Stored};
@@ -297,8 +297,9 @@ fn multiply_as<S: Stored<Compute: Ring>>(out: &View, a: &View, b: &View, scaling
     let beta = added.map(|(_, beta)| S::Compute::from_scalar(beta));
     let (alpha, sums) = (S::Compute::from_scalar(scaling.alpha), scaling.sums);
     // Where either has one element, or elements are of 16 bits, the library begins at zero.
-    let is_outer = inner == 1 && rows > 1 && columns > 1 && size_of::<S>() == size_of::<S::Compute>();
-    let is_outer = is_outer && scaling.added.is_none() && sums != Sums::InOrder;
+    let is_outer = inner == 1 && rows > 1 && columns > 1 && is_bare::<S>();
+    let is_bare_product = scaling.added.is_none() && alpha == S::Compute::from_scalar(Scalar::Int(1));
+    let is_outer = is_outer && is_bare_product && sums != Sums::InOrder;
     let product = |a: &[S::Compute], b: &[S::Compute], result: &mut [S::Compute]| -> Result<()> {
         parallel::parts(result, 1, &|_, part| {
             match beta {
@@ -353,7 +354,7 @@ fn multiply_one<S: Stored<Compute: Ring>>(
     sums: Sums,
 ) -> Result<()> {
     let [n, m, p] = sizes;
-    let lanes = if size_of::<S>() == size_of::<S::Compute>() { S::Compute::LANES } else { 0 };
+    let lanes = if is_bare::<S>() { S::Compute::LANES } else { 0 };
     match (sums, lanes) {
         (Sums::InOrder, _) => return in_order(into, sizes, alpha, a, b, Tiling::one(sizes, alpha, b)),
         (Sums::Fused, _) | (Sums::Dot, 0) => return S::Compute::accumulate(into, sizes, alpha, a, b),
@@ -389,7 +390,7 @@ fn multiply_one<S: Stored<Compute: Ring>>(
     }
     // Where rows meet columns of which there are few.
     let is_narrow = n > 1 && m > 1 && p > 1 && n.min(m).min(p) < 8;
-    let at_result = is_straight && S::Compute::FROM_RESULT && is_narrow && size_of::<S>() == size_of::<S::Compute>();
+    let at_result = is_straight && S::Compute::FROM_RESULT && is_narrow && is_bare::<S>();
     let tiling = Tiling::one(sizes, alpha, b);
     in_order(into, sizes, alpha, a, b, if at_result { tiling.without_tiles() } else { tiling })
 }
@@ -451,8 +452,10 @@ mod tests {
     }
 
     fn check<S: Stored<Compute: Ring>>(dtype: DType) {
-        // The last is made in squares.
-        for sizes in [[1, 1, 1], [3, 5, 2], [7, 300, 1], [1, 9, 300], [64, 30, 100], [101, 100, 99], [130, 129, 131]] {
+        let few = [[1, 1, 1], [3, 0, 2], [3, 1, 4], [3, 5, 2], [7, 300, 1], [1, 9, 300], [64, 30, 100]];
+        // Around `SMALL`; the last are made in squares.
+        let many = [[64, 127, 129], [128, 64, 128], [64, 127, 130], [130, 129, 131]];
+        for sizes in few.into_iter().chain(many) {
             let [n, m, p] = sizes;
             for (turned, beta) in [(false, Some(2)), (false, None), (true, Some(2)), (true, None)] {
                 let a = |i: usize, k: usize| number(if turned { k * n + i } else { i * m + k });
