@@ -334,8 +334,13 @@ impl Session {
             self.note = self.hiding(&ast).or_else(division);
         }
         let value = self.run(&ast, &cell).map_err(|error| self.failed(&error, &cell))?;
+        let notes = self.runtime.notes.take();
         if echo {
-            self.note = self.note.take().or_else(|| self.changing(&ast, value.is_unit()));
+            let on_numbers = || notes.into_iter().map(|(_, note)| note).reduce(|all, note| format!("{all}\n{note}"));
+            self.note = self.note.take().or_else(|| self.changing(&ast, value.is_unit())).or_else(on_numbers);
+        } else {
+            // A script shows no notes: the prompt may still do so.
+            self.runtime.noted.borrow_mut().retain(|symbol| notes.iter().all(|(noted, _)| noted != symbol));
         }
         if echo && !ends_muted(source) {
             self.show(&value).map_err(failure_of)?;

@@ -3,6 +3,7 @@
 //! tensors, they would be silently wrong. Here a tensor's answer counts as PyTorch counts it, or is refused in its words.
 
 use super::Scripted;
+use super::closures::Closure;
 use super::fault;
 use super::runtime::Runtime;
 use super::value::{is_ours, to_value};
@@ -40,19 +41,56 @@ pub fn register(module: &mut Module, state: &Rc<Runtime>) {
     let mut add = |name: &str, types: &[TypeId], is_pure: bool, run: Run| {
         add_calling(module, state, name, types, is_pure, run);
     };
-    add("filter", &[array, closure], true, |_, context, args| {
-        let chosen = chosen(context, args)?;
+    add("map", &[array, closure], true, |state, context, args| {
+        let Some(closure) = closure_of(state, context, args, 0) else { return Ok(Dynamic::UNIT) };
+        let mut made = Array::new();
+        for (at, item) in items(args).iter_mut().enumerate() {
+            made.push(closure.call([], item, at)?.flatten());
+        }
+        Ok(made.into())
+    });
+    add("for_each", &[array, closure], false, |state, context, args| {
+        let Some(closure) = closure_of(state, context, args, 0) else { return Ok(Dynamic::UNIT) };
+        let mut items = items(args);
+        for (at, item) in items.iter_mut().enumerate() {
+            drop(closure.call([], item, at)?);
+        }
+        replace(args, items.into());
+        Ok(Dynamic::UNIT)
+    });
+    for types in [&[array, closure][..], &[array, closure, int]] {
+        add("find_map", types, true, |state, context, args| {
+            let Some(closure) = closure_of(state, context, args, 0) else { return Ok(Dynamic::UNIT) };
+            for (at, item) in items(args).iter_mut().enumerate().skip(start(args)) {
+                let answer = closure.call([], item, at)?;
+                if !answer.is_unit() {
+                    return Ok(answer);
+                }
+            }
+            Ok(Dynamic::UNIT)
+        });
+    }
+    for types in [&[array, closure][..], &[array, closure, any]] {
+        add("reduce", types, true, |state, context, args| reduced(state, context, args, false));
+        add("reduce_rev", types, true, |state, context, args| reduced(state, context, args, true));
+    }
+    add("filter", &[array, closure], true, |state, context, args| {
+        let chosen = chosen(state, context, args)?;
         Ok(items(args).into_iter().zip(chosen).filter_map(|(item, is_chosen)| is_chosen.then_some(item)).collect())
     });
-    add("all", &[array, closure], true, |_, context, args| Ok((first(context, args, 0, false)?.is_none()).into()));
-    add("some", &[array, closure], true, |_, context, args| Ok((first(context, args, 0, true)?.is_some()).into()));
+    add("all", &[array, closure], true, |state, context, args| {
+        Ok((first(state, context, args, 0, false)?.is_none()).into())
+    });
+    add("some", &[array, closure], true, |state, context, args| {
+        Ok((first(state, context, args, 0, true)?.is_some()).into())
+    });
     for types in [&[array, closure][..], &[array, closure, int]] {
-        add("index_of", types, true, |_, context, args| {
-            let found = first(context, args, start(args), true)?;
+        add("index_of", types, true, |state, context, args| {
+            let found = first(state, context, args, start(args), true)?;
             Ok(found.map_or(-1, |at| at as i64).into())
         });
-        add("find", types, true, |_, context, args| {
-            let found = first(context, args, start(args), true)?;
+        add("find", types, true, |state, context, args| {
+            let found = first(state, context, args, start(args), true)?;
             Ok(found.and_then(|at| items(args).into_iter().nth(at)).unwrap_or_default())
         });
     }
@@ -66,8 +104,8 @@ pub fn register(module: &mut Module, state: &Rc<Runtime>) {
     add("contains", &[array, any], true, |state, context, args| {
         Ok(place_of(state, context, args, 0)?.is_some().into())
     });
-    add("retain", &[array, closure], false, |_, context, args| parted(context, args, true));
-    add("drain", &[array, closure], false, |_, context, args| parted(context, args, false));
+    add("retain", &[array, closure], false, |state, context, args| parted(state, context, args, true));
+    add("drain", &[array, closure], false, |state, context, args| parted(state, context, args, false));
     for name in ["sort", "sort_by"] {
         add(name, &[array, closure], false, |_, context, args| sort(context, args).map(Dynamic::from));
     }
@@ -102,7 +140,7 @@ pub fn register(module: &mut Module, state: &Rc<Runtime>) {
         Ok(Dynamic::UNIT)
     });
     add("dedup", &[array, closure], false, |_, context, args| {
-        let Some(comparer) = closure_of(args) else { return Ok(Dynamic::UNIT) };
+        let Some(comparer) = pointer_of(args) else { return Ok(Dynamic::UNIT) };
         let mut kept = Array::new();
         for item in items(args) {
             let is_repeated = match kept.last() {
@@ -126,14 +164,14 @@ pub fn register(module: &mut Module, state: &Rc<Runtime>) {
             _ => Ok(Dynamic::UNIT),
         });
     }
-    add("filter", &[map, closure], true, |_, context, args| Ok(parted_map(context, args)?.0.into()));
-    add("retain", &[map, closure], false, |_, context, args| {
-        let (kept, others) = parted_map(context, args)?;
+    add("filter", &[map, closure], true, |state, context, args| Ok(parted_map(state, context, args)?.0.into()));
+    add("retain", &[map, closure], false, |state, context, args| {
+        let (kept, others) = parted_map(state, context, args)?;
         replace(args, kept.into());
         Ok(others.into())
     });
-    add("drain", &[map, closure], false, |_, context, args| {
-        let (drained, others) = parted_map(context, args)?;
+    add("drain", &[map, closure], false, |state, context, args| {
+        let (drained, others) = parted_map(state, context, args)?;
         replace(args, others.into());
         Ok(drained.into())
     });
@@ -232,8 +270,42 @@ fn items(args: &[&mut Dynamic]) -> Array {
     args.first().and_then(|array| array.read_lock::<Array>().map(|array| array.clone())).unwrap_or_default()
 }
 
-fn closure_of(args: &[&mut Dynamic]) -> Option<FnPtr> {
+fn pointer_of(args: &[&mut Dynamic]) -> Option<FnPtr> {
     args.get(1)?.read_lock::<FnPtr>().map(|closure| closure.clone())
+}
+
+/// The second argument, to be called for every item with `before` arguments in front of it.
+fn closure_of<'c, 'e>(
+    state: &Runtime,
+    context: &'c NativeCallContext<'e>,
+    args: &[&mut Dynamic],
+    before: usize,
+) -> Option<Closure<'c, 'e>> {
+    Some(Closure::new(state, context, pointer_of(args)?, before))
+}
+
+/// Combines all items into one value, which begins as the third argument or as `()`.
+fn reduced(
+    state: &Runtime,
+    context: &NativeCallContext,
+    args: &mut [&mut Dynamic],
+    is_reversed: bool,
+) -> Scripted<Dynamic> {
+    let Some(closure) = closure_of(state, context, args, 1) else { return Ok(Dynamic::UNIT) };
+    let mut sum = args.get(2).map(|first| (**first).clone()).unwrap_or_default();
+    // The engine makes a first value by calling a closure for it.
+    if let Some(first) = sum.read_lock::<FnPtr>().map(|first| first.clone()) {
+        sum = first.call_raw(context, None, [])?;
+    }
+    let mut items = items(args);
+    let length = items.len();
+    for step in 0..length {
+        let at = if is_reversed { length - 1 - step } else { step };
+        if let Some(item) = items.get_mut(at) {
+            sum = closure.call([sum], item, at)?;
+        }
+    }
+    Ok(sum)
 }
 
 /// Puts a value in the place of the receiver.
@@ -259,23 +331,23 @@ fn start(args: &[&mut Dynamic]) -> usize {
     }
 }
 
-/// Asks the closure about an item: it takes the item, and its place if it likes; or the item is its `this`.
-fn asks(context: &NativeCallContext, closure: &FnPtr, item: &mut Dynamic, at: usize) -> Scripted<bool> {
-    let place = [Dynamic::from(at as i64)];
-    holds(&closure.call_raw_with_extra_args(context.fn_name(), context, Some(item), [], place, Some(0))?)
-}
-
 /// What the closure says about each item.
-fn chosen(context: &NativeCallContext, args: &[&mut Dynamic]) -> Scripted<Vec<bool>> {
-    let Some(closure) = closure_of(args) else { return Ok(Vec::new()) };
-    items(args).iter_mut().enumerate().map(|(at, item)| asks(context, &closure, item, at)).collect()
+fn chosen(state: &Runtime, context: &NativeCallContext, args: &[&mut Dynamic]) -> Scripted<Vec<bool>> {
+    let Some(closure) = closure_of(state, context, args, 0) else { return Ok(Vec::new()) };
+    items(args).iter_mut().enumerate().map(|(at, item)| holds(&closure.call([], item, at)?)).collect()
 }
 
-/// The place of the first item from `start` on of which the closure says `wanted`.
-fn first(context: &NativeCallContext, args: &[&mut Dynamic], start: usize, wanted: bool) -> Scripted<Option<usize>> {
-    let Some(closure) = closure_of(args) else { return Ok(None) };
+/// The index of the first item from `start` on of which the closure says `wanted`.
+fn first(
+    state: &Runtime,
+    context: &NativeCallContext,
+    args: &[&mut Dynamic],
+    start: usize,
+    wanted: bool,
+) -> Scripted<Option<usize>> {
+    let Some(closure) = closure_of(state, context, args, 0) else { return Ok(None) };
     for (at, item) in items(args).iter_mut().enumerate().skip(start) {
-        if asks(context, &closure, item, at)? == wanted {
+        if holds(&closure.call([], item, at)?)? == wanted {
             return Ok(Some(at));
         }
     }
@@ -300,8 +372,13 @@ fn place_of(
 }
 
 /// Keeps the items of which the closure says `kept`, and gives the others.
-fn parted(context: &NativeCallContext, args: &mut [&mut Dynamic], kept: bool) -> Scripted<Dynamic> {
-    let chosen = chosen(context, args)?;
+fn parted(
+    state: &Runtime,
+    context: &NativeCallContext,
+    args: &mut [&mut Dynamic],
+    kept: bool,
+) -> Scripted<Dynamic> {
+    let chosen = chosen(state, context, args)?;
     let (mut stay, mut leave) = (Array::new(), Array::new());
     for (item, is_chosen) in items(args).into_iter().zip(chosen) {
         if is_chosen == kept { stay.push(item) } else { leave.push(item) }
@@ -311,15 +388,13 @@ fn parted(context: &NativeCallContext, args: &mut [&mut Dynamic], kept: bool) ->
 }
 
 /// The entries of an object map of which the closure says yes, and the others.
-fn parted_map(context: &NativeCallContext, args: &[&mut Dynamic]) -> Scripted<(Map, Map)> {
+fn parted_map(state: &Runtime, context: &NativeCallContext, args: &[&mut Dynamic]) -> Scripted<(Map, Map)> {
     let (mut yes, mut no) = (Map::new(), Map::new());
-    let (Some(closure), Some(map)) = (closure_of(args), args.first()) else { return Ok((yes, no)) };
+    let (Some(closure), Some(map)) = (closure_of(state, context, args, 1), args.first()) else { return Ok((yes, no)) };
     let entries = map.read_lock::<Map>().map(|map| map.clone()).unwrap_or_default();
-    for (key, mut item) in entries {
+    for (index, (key, mut item)) in entries.into_iter().enumerate() {
         let name = [Dynamic::from(ImmutableString::from(key.as_str()))];
-        let answer =
-            closure.call_raw_with_extra_args(context.fn_name(), context, Some(&mut item), name, [], Some(1))?;
-        if holds(&answer)? {
+        if holds(&closure.call(name, &mut item, index)?)? {
             yes.insert(key, item)
         } else {
             no.insert(key, item)
@@ -330,7 +405,7 @@ fn parted_map(context: &NativeCallContext, args: &[&mut Dynamic]) -> Scripted<(M
 
 /// Sorts by a closure that gives a number below, of or above zero, or whether the first comes first.
 fn sort(context: &NativeCallContext, args: &mut [&mut Dynamic]) -> Scripted<()> {
-    let Some(comparer) = closure_of(args) else { return Ok(()) };
+    let Some(comparer) = pointer_of(args) else { return Ok(()) };
     let mut compare = |a: &Dynamic, b: &Dynamic| -> Scripted<Ordering> {
         let answer = comparer.call_raw(context, None, [a.clone(), b.clone()])?;
         order_of(&answer).map_err(fault::thrown)

@@ -6,15 +6,17 @@
 //! done by the hook for functions that it does not find: see [`deferred`].
 
 use super::Scripted;
+use super::chains::PROPERTIES;
 use super::engine::add;
-use super::fault;
 use super::runtime::Runtime;
+use super::value::to_value;
+use super::{fault, subscripts};
 use crate::call::stack;
 use crate::functions::bounds::{repeated, replaced, room_for_text, share, sleep};
 use crate::system::Moment;
 use crate::tensor::{Result, interrupt, limits};
 use rhai::{
-    AST, ASTNode, Array, Dynamic, Engine, EvalAltResult, Expr, FuncRegistration, ImmutableString, Map, Module,
+    AST, ASTNode, Array, Blob, Dynamic, Engine, EvalAltResult, Expr, FuncRegistration, ImmutableString, Map, Module,
     NativeCallContext, ParseError, ParseErrorType, Position, RhaiFunc, Stmt,
 };
 use std::any::TypeId;
@@ -330,6 +332,30 @@ pub fn deferred(name: &str, args: &mut [&mut Dynamic]) -> Option<Scripted<Dynami
         return None;
     }
     Some(run(receiver, rest).map_err(fault::thrown))
+}
+
+/// Reads a property of an array that weaving has made a call of (see `chains.rs`); `None` for another name.
+pub fn property(state: &Runtime, name: &str, args: &[&mut Dynamic]) -> Option<Scripted<Dynamic>> {
+    let ([target], Some(name)) = (args, name.strip_suffix('_').filter(|name| PROPERTIES.contains(name))) else {
+        return None;
+    };
+    if name == "tag" && !super::value::is_ours(target) && !target.is_map() {
+        return Some(Ok(i64::from(target.tag()).into()));
+    }
+    let count = if let Some(array) = target.read_lock::<Array>() {
+        array.len()
+    } else if let Some(map) = target.read_lock::<Map>() {
+        let missing = || EvalAltResult::ErrorPropertyNotFound(name.to_owned(), Position::NONE).into();
+        return Some(map.get(name).cloned().ok_or_else(missing));
+    } else if let Some(text) = target.read_lock::<ImmutableString>() {
+        text.chars().count()
+    } else if let Some(blob) = target.read_lock::<Blob>() {
+        blob.len()
+    } else {
+        let read = to_value(target).and_then(|value| subscripts::get(state, value, &name.into()));
+        return Some(read.and_then(|value| state.give(value)).map_err(fault::thrown));
+    };
+    Some(Ok(if name == "len" { (count as i64).into() } else { (count == 0).into() }))
 }
 
 fn on_array<T>(value: &mut Dynamic, run: impl FnOnce(&mut Array) -> T) -> T {

@@ -1,6 +1,7 @@
-//! The one error object: what `catch (e)` gives a script, whoever has raised the error and however deep in calls. It has
-//! `kind`, `message`, `file` (of an imported script), `line`, `column`, `hint`, `calls` and `value` (what the script itself has
-//! thrown), prints as `Kind: message`, and tells the same when it is thrown again.
+//! The error object that `catch (e)` gives a script for every error of the shell, however deep in calls. It has `kind`,
+//! `message`, `file` (of an imported script), `line`, `column`, `place` (these three as text), `hint`, `calls` and `value` (the
+//! exception, if one was thrown), prints as `Kind: message`, and tells the same when it is thrown again. Any other value
+//! that a script throws is caught as it was thrown.
 
 use super::cell::{Cell, near};
 use super::engine::add;
@@ -11,7 +12,7 @@ use super::weave::ENCLOSED;
 use crate::call::suggest::{nearest, with_suggestion};
 use crate::tensor::{Error, Result};
 use crate::value::equality;
-use rhai::{Dynamic, Engine, EvalAltResult, EvalContext, Expression, ImmutableString, Map, Module};
+use rhai::{Dynamic, Engine, EvalAltResult, EvalContext, Expression, ImmutableString, Module};
 use std::any::TypeId;
 use std::fmt;
 use std::rc::Rc;
@@ -27,10 +28,10 @@ impl fmt::Display for Caught {
     }
 }
 
-const FIELDS: [&str; 8] = ["kind", "message", "file", "line", "column", "hint", "calls", "value"];
+const FIELDS: [&str; 9] = ["kind", "message", "file", "line", "column", "place", "hint", "calls", "value"];
 
 impl Caught {
-    /// `e.name`; of an object map that the script has thrown, also what it holds.
+    /// `e.name`.
     fn field(&self, name: &str) -> Result<Dynamic> {
         let fault = &*self.0;
         let place = || fault.place.as_ref().and_then(|cell| cell.place(fault.position));
@@ -42,20 +43,21 @@ impl Caught {
             "file" => fault.place.as_ref().and_then(Cell::file).map_or(Dynamic::UNIT, |file| text(&near(file))),
             "line" => number(place().map(|(line, _)| line)),
             "column" => number(place().map(|(_, column)| column)),
+            "place" => place().map_or(Dynamic::UNIT, |(line, column)| {
+                let file = fault.place.as_ref().and_then(Cell::file).map_or(String::new(), |file| near(file) + ", ");
+                text(&format!("{file}line {line}, column {column}"))
+            }),
             "hint" => fault.error.hint.as_deref().map_or(Dynamic::UNIT, text),
             "calls" => fault.calls.iter().map(|call| text(call.shown_name())).collect::<rhai::Array>().into(),
             "value" => fault.thrown.clone().unwrap_or_default(),
             _ => {
-                let held = fault.thrown.as_ref().and_then(|value| value.read_lock::<Map>()?.get(name).cloned());
-                return held.ok_or_else(|| {
-                    let error = Error::attribute(format!("'error' object has no attribute '{name}'"));
-                    with_suggestion(error, nearest(name, FIELDS))
-                });
+                let error = Error::attribute(format!("'error' object has no attribute '{name}'"));
+                return Err(with_suggestion(error, nearest(name, FIELDS)));
             }
         })
     }
 
-    /// Returns whether this is another error, or what the script has thrown is that value.
+    /// Returns whether both are one error, or the exception that was thrown equals the other value.
     fn is_equal(&self, other: &Dynamic) -> Result<bool> {
         if let Some(other) = other.read_lock::<Caught>() {
             return Ok(Rc::ptr_eq(&self.0, &other.0));
@@ -107,6 +109,9 @@ fn whole(state: &Runtime, error: Box<EvalAltResult>, source: Option<&str>) -> Bo
     }
     let here = state.cell_of_source(source);
     let mut fault = fault::from_eval(&error, state, &here);
+    if fault.is_value_of_script() {
+        return error;
+    }
     fault.settle(state, &here);
     EvalAltResult::ErrorRuntime(Dynamic::from(Caught(Rc::new(fault))), error.position()).into()
 }

@@ -11,9 +11,11 @@ use super::holders;
 use super::json;
 use super::modules;
 use super::moments;
+use super::numbers;
 use super::printing::{self, shown};
 use super::runtime::Runtime;
 use super::scoped;
+use super::shadowed;
 use super::subscripts;
 use super::value::{class_ids, register_names, sequence_ids, to_dynamic, to_listed, to_subscript, to_value};
 use super::words;
@@ -31,7 +33,7 @@ use crate::tensor::{Error, ErrorKind, Result, Tensor, interrupt};
 use crate::value::{Keywords, Value, equality, intern};
 use rhai::packages::{
     ArithmeticPackage, BasicArrayPackage, BasicBlobPackage, BasicFnPackage, BasicIteratorPackage, BasicMapPackage,
-    BasicMathPackage, BasicStringPackage, BitFieldPackage, LanguageCorePackage, LogicPackage, MoreStringPackage,
+    BasicMathPackage, BasicStringPackage, BitFieldPackage, LanguageCorePackage, MoreStringPackage,
     Package,
 };
 use rhai::{
@@ -44,7 +46,7 @@ use std::rc::Rc;
 
 rhai::def_package! {
     /// The language's own functions, as one module: the engine asks one after the other.
-    Language(module): ArithmeticPackage, LogicPackage, LanguageCorePackage, BasicStringPackage, MoreStringPackage,
+    Language(module): ArithmeticPackage, LanguageCorePackage, BasicStringPackage, MoreStringPackage,
         BasicIteratorPackage, BasicArrayPackage, BasicBlobPackage, BasicMapPackage, BasicMathPackage, BasicFnPackage,
         BitFieldPackage {}
 }
@@ -71,6 +73,7 @@ pub fn build(state: &Rc<Runtime>) -> Engine {
     register_iteration(&mut module, state);
     register_over_integers(&mut module, state);
     bounds::register(&mut module);
+    numbers::register(&mut module);
     arrays::register(&mut module, state);
     arrays::register_containers(&mut module, state, &class_ids(), &sequence_ids());
     blobs::register(&mut module, state);
@@ -79,11 +82,13 @@ pub fn build(state: &Rc<Runtime>) -> Engine {
     scoped::register(&mut module, state);
     caught::register(&mut engine, &mut module, state);
     holders::register(&mut engine, state);
+    shadowed::register_handed_on(&mut engine, state);
     engine.register_global_module(module.into());
     printing::register(&mut engine, state);
     // Python's matrix product; the precedence is that of `*`.
-    if let Err(reason) = engine.register_custom_operator("@", 180) {
-        state.print(&format!("operator @ is unavailable: {reason}\n"));
+    let matrices = engine.register_custom_operator("@", 180).map(drop);
+    if let Err(reason) = matrices.and_then(|()| numbers::register_operators(&mut engine, state)) {
+        state.print(&format!("an operator is unavailable: {reason}\n"));
     }
     resolve_names(&mut engine, state);
     engine.set_module_resolver(modules::Resolver::new(state));
@@ -128,6 +133,7 @@ pub fn register_named(engine: &mut Engine, state: &Rc<Runtime>) {
             subscripts::register_attribute(engine, state, name);
         }
     }
+    shadowed::register(engine, state);
 }
 
 /// Makes a function of the table known for as many arguments as calls mostly have: what is registered is found quickly
@@ -190,7 +196,10 @@ fn register_missing(engine: &mut Engine, state: &Rc<Runtime>) {
     let state = state.clone();
     #[allow(deprecated)] // "volatile"; nothing else takes any number of arguments
     engine.on_missing_function(move |name, args, on_receiver, context| match state.registry.family(name) {
+        // A closure that takes another number of arguments: the engine tries several.
+        None if fault::is_unnamed(name) => Ok(None),
         _ if let Some(done) = bounds::deferred(name, args) => done.map(Some),
+        None if on_receiver && let Some(read) = bounds::property(&state, name, args) => read.map(Some),
         // `x.type_of()`: see `rename`.
         None if name == "type_of_"
             && let [value] = args =>

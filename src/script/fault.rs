@@ -4,6 +4,7 @@
 use super::caught::Caught;
 use super::cell::Cell;
 use super::runtime::Runtime;
+use super::shadowed;
 use super::value::{CLASSES, to_value};
 use super::words;
 use crate::call::Receiver;
@@ -94,6 +95,11 @@ impl Fault {
         self.own_kind.clone().unwrap_or_else(|| self.error.kind.name())
     }
 
+    /// Returns whether a script has thrown a value that is no exception.
+    pub fn is_value_of_script(&self) -> bool {
+        self.thrown.as_ref().is_some_and(|value| raised(value).is_none())
+    }
+
     /// Takes down in which inputs it happened, so that it can be told from anywhere. `here` is the input that it has
     /// come out to.
     pub fn settle(&mut self, state: &Runtime, here: &Cell) {
@@ -169,6 +175,9 @@ fn from_call(error: &EvalAltResult, state: &Runtime, cell: &Cell) -> Fault {
     use EvalAltResult as E;
     let at = error.position();
     match error {
+        E::ErrorInFunctionCall(_, source, inner, call_site) if source == shadowed::SOURCE => {
+            Fault { position: *call_site, ..from_call(inner, state, cell) }
+        }
         E::ErrorInFunctionCall(name, source, inner, call_site) => {
             let module = state.modules.source(source);
             let defined = module.as_ref().map_or_else(|| state.cell_of(Some(name), cell), |module| module.cell.clone());

@@ -3,7 +3,7 @@
 
 use super::runtime::Runtime;
 use super::written::{Edit, Written};
-use super::{bounds, engine, forms, modules, names, weave};
+use super::{bounds, engine, forms, modules, names, shadowed, weave};
 use rhai::{AST, Engine, LexError, ParseError, ParseErrorType, Position};
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -73,6 +73,7 @@ pub fn parse(
         let missing = names::missing(&compiled.made, is_variable);
         compiled = compiled.with(engine, source, missing)?;
     }
+    shadowed::note(state, &compiled.made);
     Ok(compiled)
 }
 

@@ -14,7 +14,7 @@ use crate::functions::lazy;
 use crate::tensor::{Result, limits};
 use crate::value::Value;
 use std::cell::{Cell, RefCell};
-use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 use std::ops::Deref;
 use std::rc::Rc;
 
@@ -38,6 +38,10 @@ pub struct Runtime {
     pub bare: RefCell<HashMap<&'static str, Rc<Cell<bool>>>>,
     /// Whether a text has named functions by texts, which can be any.
     pub names_functions: Cell<bool>,
+    /// Functions of scripts that share their name with one of the table, by their number of parameters, and those of them
+    /// that the engine has still to be told.
+    pub shadowed: RefCell<HashSet<(&'static str, usize)>>,
+    pub shadowing: RefCell<Vec<(&'static str, usize)>>,
     /// Variables as functions of scripts see them.
     pub globals: RefCell<HashMap<String, rhai::Dynamic>>,
     /// The constants of the input that runs and of those before, which functions see as `global::NAME`, too.
@@ -56,6 +60,9 @@ pub struct Runtime {
     pub changed: Cell<Option<usize>>,
     /// Whether a line of Rhai is read as Python, where the names of Rhai lines are known as well.
     pub is_rhai: Cell<bool>,
+    /// The operators whose result a note has compared with Python's, and the notes of the input that runs.
+    pub noted: RefCell<BTreeSet<&'static str>>,
+    pub notes: RefCell<Vec<(&'static str, String)>>,
     /// How many calls back into the script are going on, one within the other.
     pub callbacks: Cell<usize>,
     /// Handles of storages that only the session has: what could be undone, and copies of variables.
@@ -83,6 +90,8 @@ impl Runtime {
             named_attributes: RefCell::default(),
             bare: RefCell::default(),
             names_functions: Cell::new(false),
+            shadowed: RefCell::default(),
+            shadowing: RefCell::default(),
             globals: RefCell::default(),
             constants: RefCell::default(),
             variables: RefCell::default(),
@@ -92,6 +101,8 @@ impl Runtime {
             read: RefCell::default(),
             changed: Cell::default(),
             is_rhai: Cell::new(false),
+            noted: RefCell::default(),
+            notes: RefCell::default(),
             callbacks: Cell::new(0),
             remembered: RefCell::default(),
             modules: Modules::default(),
@@ -103,6 +114,13 @@ impl Runtime {
         self.registry.family(name).is_some()
             || own::functions().any(|own| own == name)
             || self.defined.borrow().contains_key(name)
+    }
+
+    /// The number of parameters of a script's function, if no other function of that name takes another number.
+    pub fn only_arity(&self, name: &str) -> Option<usize> {
+        let defined = self.defined.borrow();
+        let parameters = &defined.get(name)?.parameters;
+        parameters.first().copied().filter(|_| parameters.len() == 1)
     }
 
     /// The input that defines a function; for no function, and for one that nobody has defined, `here`.

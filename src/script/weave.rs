@@ -1,6 +1,7 @@
 //! What the engine reads besides what was typed, on the same lines. What `try` encloses goes through a step that keeps
 //! errors whole (see `caught.rs`), and a closure in a variable is called as a function is: `f(2)` reads `f.call(2)`.
 
+use super::chains;
 use super::written::{Edit, Offsets};
 use crate::functions::READ_VARIABLES;
 use rhai::{Engine, Position, Token};
@@ -20,10 +21,10 @@ const COUNTED: usize = 60_000;
 
 /// A text that stands in front of a character; line and column are counted from 1, in what was typed.
 #[derive(Clone, Debug, PartialEq)]
-struct Insertion {
-    line: usize,
-    column: usize,
-    text: &'static str,
+pub(super) struct Insertion {
+    pub line: usize,
+    pub column: usize,
+    pub text: &'static str,
 }
 
 /// What is to be inserted. `is_closure` tells which names are variables with functions in them, and `is_function` which
@@ -40,6 +41,8 @@ pub fn edits(
     let mut found = enclosed(tokens);
     found.extend(calls(tokens, is_closure, is_function));
     found.extend(looks(tokens));
+    found.extend(chains::powers(tokens, source));
+    found.extend(chains::properties(tokens));
     found.sort_by_key(|insertion| (insertion.line, insertion.column));
     let mut offsets = Offsets::new(source);
     let edit = |insertion: Insertion| {
@@ -257,11 +260,11 @@ fn is_literal(token: &Token) -> bool {
     )
 }
 
-fn is(tokens: &[(Token, Position)], index: usize, wanted: &Token) -> bool {
+pub(super) fn is(tokens: &[(Token, Position)], index: usize, wanted: &Token) -> bool {
     tokens.get(index).is_some_and(|(token, _)| token == wanted)
 }
 
-fn place(position: Position) -> Option<(usize, usize)> {
+pub(super) fn place(position: Position) -> Option<(usize, usize)> {
     Some((position.line()?, position.position()?.max(1)))
 }
 

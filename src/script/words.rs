@@ -5,6 +5,9 @@ pub fn typed(name: &str) -> &str {
     match name {
         "type_of_" => "type_of",
         "is_shared_" => "is_shared",
+        "len_" => "len",
+        "is_empty_" => "is_empty",
+        "tag_" => "tag",
         _ if name.starts_with("underscore_") => name.strip_prefix("underscore").unwrap_or(name),
         _ => name,
     }

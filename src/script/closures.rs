@@ -1,0 +1,69 @@
+//! Closures that methods of arrays and maps call for every item.
+//!
+//! The engine finds out anew at each call how a closure takes the item: as `this`, as its last argument, or followed by
+//! its index. Every wrong guess is an error put into words. Here the number of parameters decides once for all items.
+
+use super::Scripted;
+use super::runtime::Runtime;
+use rhai::{Dynamic, EvalAltResult, FnPtr, NativeCallContext, Position};
+
+/// How a closure takes an item.
+#[derive(Clone, Copy)]
+enum Form {
+    This,
+    Item,
+    ItemAndIndex,
+    /// Left to the engine: a native function, or several functions of that name.
+    Unknown,
+}
+
+/// A closure that is called for the items of one array or map.
+pub struct Closure<'c, 'e> {
+    pointer: FnPtr,
+    form: Form,
+    context: &'c NativeCallContext<'e>,
+}
+
+impl<'c, 'e> Closure<'c, 'e> {
+    /// A closure that takes `before` arguments in front of the item.
+    pub fn new(state: &Runtime, context: &'c NativeCallContext<'e>, pointer: FnPtr, before: usize) -> Closure<'c, 'e> {
+        let given = pointer.curry().len() + before;
+        let form = match state.only_arity(pointer.fn_name()).map(|parameters| parameters.checked_sub(given)) {
+            Some(Some(0)) => Form::This,
+            Some(Some(1)) => Form::Item,
+            Some(Some(2)) => Form::ItemAndIndex,
+            _ => Form::Unknown,
+        };
+        Closure { pointer, form, context }
+    }
+
+    /// Calls the closure with an item and its index.
+    ///
+    /// # Errors
+    /// What the closure raises.
+    pub fn call<const N: usize>(&self, before: [Dynamic; N], item: &mut Dynamic, index: usize) -> Scripted<Dynamic> {
+        let place = Dynamic::from(i64::try_from(index).unwrap_or(i64::MAX));
+        let called = match self.form {
+            Form::This => self.pointer.call_raw(self.context, Some(item), before),
+            Form::Item if N == 0 => self.pointer.call_raw(self.context, None, [item.clone()]),
+            Form::ItemAndIndex if N == 0 => self.pointer.call_raw(self.context, None, [item.clone(), place]),
+            Form::Item => {
+                let args: Vec<Dynamic> = before.into_iter().chain([item.clone()]).collect();
+                self.pointer.call_raw(self.context, None, args)
+            }
+            Form::ItemAndIndex => {
+                let args: Vec<Dynamic> = before.into_iter().chain([item.clone(), place]).collect();
+                self.pointer.call_raw(self.context, None, args)
+            }
+            Form::Unknown => {
+                let name = self.context.fn_name();
+                return self.pointer.call_raw_with_extra_args(name, self.context, Some(item), before, [place], Some(N));
+            }
+        };
+        called.map_err(|error| {
+            let source = self.context.call_source().unwrap_or_default().to_owned();
+            let name = self.context.fn_name().to_owned();
+            EvalAltResult::ErrorInFunctionCall(name, source, error, Position::NONE).into()
+        })
+    }
+}
