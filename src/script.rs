@@ -17,7 +17,7 @@ mod json;
 pub mod modules;
 mod moments;
 pub mod names;
-mod numbers;
+pub mod numbers;
 pub mod own;
 mod plain;
 pub mod printing;

@@ -331,7 +331,7 @@ impl Session {
         self.runtime.remembered.replace(self.handles_of_ours(true));
         if echo {
             let division = || advice::division(source, &|name| self.scope.contains(name));
-            self.note = self.hiding(&ast).or_else(division);
+            self.note = division();
         }
         let value = self.run(&ast, &cell).map_err(|error| self.failed(&error, &cell))?;
         let notes = self.runtime.notes.take();

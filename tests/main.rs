@@ -10,6 +10,7 @@ mod extremes;
 mod files;
 mod gradients;
 mod hostile;
+mod languages;
 mod layout;
 mod mistakes;
 mod modules;

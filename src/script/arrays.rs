@@ -50,7 +50,8 @@ pub fn register(module: &mut Module, state: &Rc<Runtime>) {
         Ok(made.into())
     });
     add("for_each", &[array, closure], false, |state, context, args| {
-        let Some(closure) = closure_of(state, context, args, 0) else { return Ok(Dynamic::UNIT) };
+        let Some(pointer) = pointer_of(args) else { return Ok(Dynamic::UNIT) };
+        let closure = Closure::on_this(state, context, pointer);
         let mut items = items(args);
         for (at, item) in items.iter_mut().enumerate() {
             drop(closure.call([], item, at)?);

@@ -334,28 +334,30 @@ pub fn deferred(name: &str, args: &mut [&mut Dynamic]) -> Option<Scripted<Dynami
     Some(run(receiver, rest).map_err(fault::thrown))
 }
 
-/// Reads a property of an array that weaving has made a call of (see `chains.rs`); `None` for another name.
-pub fn property(state: &Runtime, name: &str, args: &[&mut Dynamic]) -> Option<Scripted<Dynamic>> {
+/// Reads a property of an array that weaving has made a call of (see `chains.rs`); `None` for another name, and for a value
+/// without that property, of which the engine knows the place.
+pub fn property(state: &Runtime, name: &str, args: &[&mut Dynamic]) -> Option<Dynamic> {
     let ([target], Some(name)) = (args, name.strip_suffix('_').filter(|name| PROPERTIES.contains(name))) else {
         return None;
     };
-    if name == "tag" && !super::value::is_ours(target) && !target.is_map() {
-        return Some(Ok(i64::from(target.tag()).into()));
+    if let Some(map) = target.read_lock::<Map>() {
+        return map.get(name).cloned();
+    }
+    if super::value::is_ours(target) {
+        let read = to_value(target).and_then(|value| subscripts::get(state, value, &name.into()));
+        return read.and_then(|value| state.give(value)).ok();
+    }
+    if name == "tag" {
+        return Some(i64::from(target.tag()).into());
     }
     let count = if let Some(array) = target.read_lock::<Array>() {
         array.len()
-    } else if let Some(map) = target.read_lock::<Map>() {
-        let missing = || EvalAltResult::ErrorPropertyNotFound(name.to_owned(), Position::NONE).into();
-        return Some(map.get(name).cloned().ok_or_else(missing));
     } else if let Some(text) = target.read_lock::<ImmutableString>() {
         text.chars().count()
-    } else if let Some(blob) = target.read_lock::<Blob>() {
-        blob.len()
     } else {
-        let read = to_value(target).and_then(|value| subscripts::get(state, value, &name.into()));
-        return Some(read.and_then(|value| state.give(value)).map_err(fault::thrown));
+        target.read_lock::<Blob>()?.len()
     };
-    Some(Ok(if name == "len" { (count as i64).into() } else { (count == 0).into() }))
+    Some(if name == "len" { (count as i64).into() } else { (count == 0).into() })
 }
 
 fn on_array<T>(value: &mut Dynamic, run: impl FnOnce(&mut Array) -> T) -> T {

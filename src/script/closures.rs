@@ -11,6 +11,7 @@ use rhai::{Dynamic, EvalAltResult, FnPtr, NativeCallContext, Position};
 #[derive(Clone, Copy)]
 enum Form {
     This,
+    ThisAndIndex,
     Item,
     ItemAndIndex,
     /// Left to the engine: a native function, or several functions of that name.
@@ -25,16 +26,29 @@ pub struct Closure<'c, 'e> {
 }
 
 impl<'c, 'e> Closure<'c, 'e> {
+    /// A closure that has the item as its `this`, whatever else it takes.
+    pub fn on_this(state: &Runtime, context: &'c NativeCallContext<'e>, pointer: FnPtr) -> Closure<'c, 'e> {
+        let form = match Closure::parameters(state, &pointer, 0) {
+            Some(0) => Form::This,
+            _ => Form::ThisAndIndex,
+        };
+        Closure { pointer, form, context }
+    }
+
     /// A closure that takes `before` arguments in front of the item.
     pub fn new(state: &Runtime, context: &'c NativeCallContext<'e>, pointer: FnPtr, before: usize) -> Closure<'c, 'e> {
-        let given = pointer.curry().len() + before;
-        let form = match state.only_arity(pointer.fn_name()).map(|parameters| parameters.checked_sub(given)) {
-            Some(Some(0)) => Form::This,
-            Some(Some(1)) => Form::Item,
-            Some(Some(2)) => Form::ItemAndIndex,
+        let form = match Closure::parameters(state, &pointer, before) {
+            Some(0) => Form::This,
+            Some(1) => Form::Item,
+            Some(2) => Form::ItemAndIndex,
             _ => Form::Unknown,
         };
         Closure { pointer, form, context }
+    }
+
+    /// The parameters besides those that are captured or given, if all functions of that name have so many.
+    fn parameters(state: &Runtime, pointer: &FnPtr, before: usize) -> Option<usize> {
+        state.only_arity(pointer.fn_name())?.checked_sub(pointer.curry().len() + before)
     }
 
     /// Calls the closure with an item and its index.
@@ -45,6 +59,7 @@ impl<'c, 'e> Closure<'c, 'e> {
         let place = Dynamic::from(i64::try_from(index).unwrap_or(i64::MAX));
         let called = match self.form {
             Form::This => self.pointer.call_raw(self.context, Some(item), before),
+            Form::ThisAndIndex => self.pointer.call_raw(self.context, Some(item), [place]),
             Form::Item if N == 0 => self.pointer.call_raw(self.context, None, [item.clone()]),
             Form::ItemAndIndex if N == 0 => self.pointer.call_raw(self.context, None, [item.clone(), place]),
             Form::Item => {

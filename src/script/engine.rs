@@ -199,7 +199,7 @@ fn register_missing(engine: &mut Engine, state: &Rc<Runtime>) {
         // A closure that takes another number of arguments: the engine tries several.
         None if fault::is_unnamed(name) => Ok(None),
         _ if let Some(done) = bounds::deferred(name, args) => done.map(Some),
-        None if on_receiver && let Some(read) = bounds::property(&state, name, args) => read.map(Some),
+        None if on_receiver && let Some(read) = bounds::property(&state, name, args) => Ok(Some(read)),
         // `x.type_of()`: see `rename`.
         None if name == "type_of_"
             && let [value] = args =>

@@ -3,6 +3,7 @@
 
 use super::caught::Caught;
 use super::cell::Cell;
+use super::chains::PROPERTIES;
 use super::runtime::Runtime;
 use super::shadowed;
 use super::value::{CLASSES, to_value};
@@ -348,6 +349,7 @@ fn function_not_found(signature: &str, state: &Runtime, cell: &Cell, at: Positio
     let (name, types) = signature.split_once(" (").unwrap_or((signature, ""));
     let types = types.strip_suffix(')').unwrap_or(types);
     let types: Vec<&str> = types.split(", ").filter(|class| !class.is_empty()).map(python_type).collect();
+    let is_property = name.strip_suffix('_').is_some_and(|name| PROPERTIES.contains(&name));
     let name = words::typed(name);
     let place = cell.place(at);
     match types.as_slice() {
@@ -355,6 +357,7 @@ fn function_not_found(signature: &str, state: &Runtime, cell: &Cell, at: Positio
         [class, ..] if name == "call" && !stands_at(&cell.typed, place, name) => {
             fault(ErrorKind::TypeError, format!("'{class}' object is not callable"), at)
         }
+        ["dict"] if is_property => no_key(name, at),
         [class, ..] if follows_dot(&cell.typed, place, name) => {
             let (message, receiver) = match *class {
                 "module" => (format!("module 'torch' has no attribute '{name}'"), Some(Receiver::Module(""))),

@@ -227,6 +227,9 @@ fn declared(tokens: &[(Token, Position)]) -> (HashSet<&str>, HashSet<&str>) {
                 let from = if is(tokens, index + 1, &Token::LeftParen) { index + 2 } else { index + 1 };
                 names_until(from, if from == index + 1 { &Token::In } else { &Token::RightParen });
             }
+            Token::Catch if is(tokens, index + 1, &Token::LeftParen) => {
+                names_until(index + 2, &Token::RightParen);
+            }
             Token::Fn => {
                 functions.extend(name_at(index + 1));
                 names_until(index + 3, &Token::RightParen);

@@ -90,14 +90,10 @@ fn on_types(failure: &Failure, message: &str, before: &str, rest: &str) -> Optio
         return Some("without a first value `reduce` begins with `()`: `list.reduce(|sum, x| sum + x, 0)`".to_owned());
     }
     if let Some((name, given)) = message.split_once("(): argument ")
-        && let Some(number @ ("int" | "float" | "list")) =
-            given.rsplit_once("must be Tensor, not ").map(|(_, class)| class)
+        && given.ends_with("must be Tensor, not list")
         && own::functions().any(|own| own == name)
     {
-        return Some(match number {
-            "int" => format!("Rhai's `{name}` takes a float: `{name}(4.0)` or `{name}(x.to_float())`"),
-            _ => format!("`{name}` takes a tensor, `torch.tensor(…)`, or a float"),
-        });
+        return Some(format!("`{name}` takes a tensor, `torch.tensor(…)`, or a number"));
     }
     let lists_tensors =
         message.contains("got (Tensor, Tensor") && failure.message.contains("(tuple of Tensors tensors");

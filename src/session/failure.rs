@@ -3,13 +3,12 @@
 
 use std::collections::BTreeSet;
 
-use rhai::{AST, ASTNode, Dynamic, EvalAltResult, Expr, ParseError, Stmt};
+use rhai::{AST, Dynamic, EvalAltResult, Expr, ParseError, Stmt};
 
 use super::misspelt::nearest_module;
 use super::{Language, Session, advice, foreign, python};
-use crate::call::signature::Kind;
 use crate::call::suggest;
-use crate::call::{LIBRARY, Receiver};
+use crate::call::LIBRARY;
 use crate::script::cell::{Cell, Defined, near};
 use crate::script::fault::{self, Fault, ScriptCall};
 use crate::script::own;
@@ -80,7 +79,6 @@ impl Session {
         });
         let mut trace: Vec<_> = fault.calls.iter().map(|call| told_call(call, here)).collect();
         let source = Some(cell.typed.to_string()).filter(|_| !cell.is(here));
-        let hidden = self.hidden_method(&fault);
         let (file, kind) = (cell.file().map(near), fault.kind());
         let mut failure =
             Failure { position, source, file, kind, interrupted: fault.interrupted, ..Failure::default() };
@@ -102,7 +100,7 @@ impl Session {
             failure.kind == "AttributeError" && failure.hint.as_ref().is_some_and(|hint| hint.starts_with("did"));
         if failure.hint.is_none() || is_guess {
             let rest = fault::around(&cell.typed, failure.position).map_or("", |(_, rest)| rest);
-            let advice = hidden.or_else(|| self.on_modules(&failure, rest));
+            let advice = self.on_modules(&failure, rest);
             let place = failure.position.filter(|_| failure.kind == "SyntaxError");
             let keyword = || self.nearest_keyword(Language::Rhai, &cell.typed, place?).map(did_you_mean);
             let advice = advice.or_else(keyword).or_else(|| advice::in_terms_of_rhai(&failure, &cell.typed));
@@ -162,35 +160,6 @@ impl Session {
         suggest::nearest(key, map.keys().map(|key| key.as_str())).map(str::to_owned)
     }
 
-    /// The note on a method call that finds a function of the script instead of the method of tensors.
-    pub(super) fn hiding(&self, ast: &AST) -> Option<String> {
-        let functions = self.runtime.defined.borrow();
-        if functions.is_empty() {
-            return None;
-        }
-        let mut found = None;
-        ast.walk(&mut |path| {
-            if let Some(ASTNode::Expr(Expr::MethodCall(call, _))) = path.last() {
-                let name = call.name.as_str();
-                // Who writes `this` means a method.
-                let is_function = match functions.get(name) {
-                    Some(defined) => {
-                        defined.parameters.contains(&call.args.len()) && !defined.cell.typed.contains("this")
-                    }
-                    None => false,
-                };
-                let is_method = self.runtime.registry.find(name, Receiver::Class(Kind::Tensor)).is_some();
-                if is_function && is_method {
-                    found = Some(name.to_owned());
-                }
-            }
-            found.is_none()
-        });
-        found.map(|name| {
-            format!("`.{name}()` calls the function {name}() of the script here, which hides the method of tensors; to reach that, write `torch.{name}(…)`")
-        })
-    }
-
     /// The note on a method that changes its value and gives nothing, where that value is lost or something was expected.
     pub(super) fn changing(&self, ast: &AST, is_shown: bool) -> Option<String> {
         let (receiver, assigned) = match ast.statements().last()? {
@@ -217,18 +186,6 @@ impl Session {
         (is_meant && own::changes(&method.name)).then(|| {
             let name = &method.name;
             format!("`{name}()` changes the value itself and gives nothing: `let x = …; x.{name}(…);`, then use `x`")
-        })
-    }
-
-    /// Says that a function of the script was called where a method of tensors was meant, if one was.
-    fn hidden_method(&self, fault: &Fault) -> Option<String> {
-        fault.calls.iter().find_map(|call| {
-            let cell = call.place.as_ref()?;
-            let is_method = self.runtime.registry.find(&call.name, Receiver::Class(Kind::Tensor)).is_some();
-            (is_method && fault::follows_dot(&cell.typed, cell.place(call.position), &call.name)).then(|| {
-                let name = &call.name;
-                format!("the function {name}() of the script hides the method `.{name}()`; give it another name, or write `torch.{name}(…)`")
-            })
         })
     }
 }

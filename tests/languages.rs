@@ -1,0 +1,90 @@
+//! The two languages side by side: the table of docs/rhai.md holds in both, and functions of numbers are those of tensors.
+
+use tensorsh::script::numbers::{FLOATS, ROUNDING};
+use tensorsh::session::{Language, Session, SessionOptions};
+use tensorsh::transcript::spawn_with_big_stack;
+
+const PAGE: &str = include_str!("../docs/rhai.md");
+const HEAD: &str = "| Rhai | gives | Python | gives | Why they differ |";
+
+/// The cells of a row of the table, code without its marks.
+fn cells(row: &str) -> Vec<String> {
+    let row = row.trim().trim_matches('|').replace("\\|", "\0");
+    row.split('|').map(|cell| cell.trim().trim_matches('`').replace('\0', "|")).collect()
+}
+
+/// What an expression shows, or the kind of its error.
+fn shown(session: &mut Session, language: Language, code: &str) -> String {
+    let outcome = session.eval(language, code);
+    outcome.error.map_or_else(|| outcome.text.trim_end().to_owned(), |error| error.kind)
+}
+
+fn on_large_stack<T: Send + 'static>(run: impl FnOnce() -> T + Clone + Send + 'static) -> T {
+    spawn_with_big_stack("languages", run).unwrap().join().unwrap()
+}
+
+#[test]
+fn the_table_of_both_languages_holds() {
+    on_large_stack(|| {
+        let rows: Vec<_> = PAGE.lines().skip_while(|line| *line != HEAD).skip(2).take_while(|l| !l.is_empty()).collect();
+        assert!(rows.len() >= 60, "only {} rows", rows.len());
+        for row in rows {
+            let [rhai, gives, python, python_gives, why] = cells(row).try_into().unwrap();
+            let mut session = Session::new(SessionOptions::default());
+            let names = "import math, torch\nfrom math import inf, nan";
+            assert_eq!(session.eval(Language::Python, names).error, None);
+            assert_eq!(shown(&mut session, Language::Python, &python), python_gives, "{row}");
+            let mut session = Session::new(SessionOptions::default());
+            assert_eq!(shown(&mut session, Language::Rhai, &rhai), gives, "{row}");
+            assert_eq!(gives == python_gives, why.is_empty(), "{row}");
+        }
+    });
+}
+
+/// Where Rhai's operators differ from Python's, the prompt says so, each once.
+#[test]
+fn a_note_compares_an_operator_with_python_once() {
+    on_large_stack(|| {
+        let mut session = Session::new(SessionOptions::default());
+        let mut note = |code: &str| session.eval(Language::Rhai, code).note;
+        assert_eq!(note("6 / 2 + 6.0 / 4 + 7 % 3 + 1 << 3 >> 1"), None);
+        assert!(note("7 / 2").is_some_and(|note| note.starts_with("`7 / 2` is 3 in Rhai; Python gives 3.5")));
+        assert_eq!(note("9 / 2"), None);
+        assert!(note("-5 % 3").is_some_and(|note| note.contains("Python gives 1")));
+        assert!(note("1 << 64").is_some_and(|note| note.contains("Python gives 18446744073709551616")));
+        assert_eq!(note("-5.5 % 3"), None);
+        let mut session = Session::new(SessionOptions::default());
+        assert_eq!(session.run_script(Language::Rhai, "let x = 7 / 2;", None).note, None);
+        let note = session.eval(Language::Rhai, "1.0 / 0").note;
+        assert!(note.is_some_and(|note| note.contains("Python raises ZeroDivisionError")));
+    });
+}
+
+/// The quick functions of numbers against the functions of tensors, on a tensor of that number alone.
+#[test]
+fn functions_of_numbers_are_those_of_tensors() {
+    on_large_stack(|| {
+        let mut session = Session::new(SessionOptions::default());
+        let mut number = |code: &str| {
+            let text = shown(&mut session, Language::Rhai, code);
+            text.parse::<f64>().unwrap_or_else(|_| panic!("{code} gives {text}"))
+        };
+        let numbers = ["0.0", "-0.0", "0.3", "-0.7", "1.0", "2.5", "-2.5", "3.5", "100.0", "1e-300", "1e300", "inf", "-inf", "nan"];
+        for (name, _) in FLOATS.iter().chain(ROUNDING).chain(&[("sign", f64::signum as fn(f64) -> f64)]) {
+            let torch = match *name {
+                "ln" => "log",
+                "ceiling" => "ceil",
+                name => name,
+            };
+            for x in numbers {
+                let quick = [format!("{name}({x})"), format!("({x}).{name}()")].map(|code| number(&code));
+                let slow = number(&format!("torch.{torch}(torch.tensor({x}, dtype=float64)).item()"));
+                for quick in quick {
+                    let is_same = quick.is_nan() && slow.is_nan()
+                        || quick.to_bits().abs_diff(slow.to_bits()) <= 1 && quick.signum() == slow.signum();
+                    assert!(is_same, "{name}({x}) gives {quick}, of a tensor {slow}");
+                }
+            }
+        }
+    });
+}
