@@ -16,6 +16,7 @@ use crate::script::cell::Cell;
 use crate::script::engine;
 use crate::script::fault;
 use crate::script::modules;
+use crate::script::numbers;
 use crate::script::own;
 use crate::script::read::{self, Names};
 use crate::script::runtime::{Constants, Runtime};
@@ -334,6 +335,9 @@ impl Session {
             self.note = division();
         }
         let value = self.run(&ast, &cell).map_err(|error| self.failed(&error, &cell))?;
+        if echo {
+            numbers::note_unasked(&self.runtime, &ast, &|name| self.scope.get_value(name), &value);
+        }
         let notes = self.runtime.notes.take();
         if echo {
             let on_numbers = || notes.into_iter().map(|(_, note)| note).reduce(|all, note| format!("{all}\n{note}"));

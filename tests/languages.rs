@@ -26,7 +26,8 @@ fn on_large_stack<T: Send + 'static>(run: impl FnOnce() -> T + Clone + Send + 's
 #[test]
 fn the_table_of_both_languages_holds() {
     on_large_stack(|| {
-        let rows: Vec<_> = PAGE.lines().skip_while(|line| *line != HEAD).skip(2).take_while(|l| !l.is_empty()).collect();
+        let rows: Vec<_> =
+            PAGE.lines().skip_while(|line| *line != HEAD).skip(2).take_while(|l| !l.is_empty()).collect();
         assert!(rows.len() >= 60, "only {} rows", rows.len());
         for row in rows {
             let [rhai, gives, python, python_gives, why] = cells(row).try_into().unwrap();
@@ -53,6 +54,9 @@ fn a_note_compares_an_operator_with_python_once() {
         assert!(note("-5 % 3").is_some_and(|note| note.contains("Python gives 1")));
         assert!(note("1 << 64").is_some_and(|note| note.contains("Python gives 18446744073709551616")));
         assert_eq!(note("-5.5 % 3"), None);
+        assert!(note("let n = 7; n /= 2;").is_some_and(|note| note.contains("leaves n a whole number")));
+        assert_eq!(note("let x = 7.0; x /= 2; let t = torch.ones(1); t /= 2;"), None);
+        assert!(note("(-8.0) ** 0.5").is_some_and(|note| note.contains("complex")));
         let mut session = Session::new(SessionOptions::default());
         assert_eq!(session.run_script(Language::Rhai, "let x = 7 / 2;", None).note, None);
         let note = session.eval(Language::Rhai, "1.0 / 0").note;
@@ -69,7 +73,9 @@ fn functions_of_numbers_are_those_of_tensors() {
             let text = shown(&mut session, Language::Rhai, code);
             text.parse::<f64>().unwrap_or_else(|_| panic!("{code} gives {text}"))
         };
-        let numbers = ["0.0", "-0.0", "0.3", "-0.7", "1.0", "2.5", "-2.5", "3.5", "100.0", "1e-300", "1e300", "inf", "-inf", "nan"];
+        let numbers = [
+            "0.0", "-0.0", "0.3", "-0.7", "1.0", "2.5", "-2.5", "3.5", "100.0", "1e-300", "1e300", "inf", "-inf", "nan",
+        ];
         for (name, _) in FLOATS.iter().chain(ROUNDING).chain(&[("sign", f64::signum as fn(f64) -> f64)]) {
             let torch = match *name {
                 "ln" => "log",

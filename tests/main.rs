@@ -4,6 +4,7 @@
 mod calls;
 mod caught;
 mod cli;
+mod cycles;
 mod edges;
 mod explain;
 mod extremes;

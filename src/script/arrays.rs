@@ -373,12 +373,7 @@ fn place_of(
 }
 
 /// Keeps the items of which the closure says `kept`, and gives the others.
-fn parted(
-    state: &Runtime,
-    context: &NativeCallContext,
-    args: &mut [&mut Dynamic],
-    kept: bool,
-) -> Scripted<Dynamic> {
+fn parted(state: &Runtime, context: &NativeCallContext, args: &mut [&mut Dynamic], kept: bool) -> Scripted<Dynamic> {
     let chosen = chosen(state, context, args)?;
     let (mut stay, mut leave) = (Array::new(), Array::new());
     for (item, is_chosen) in items(args).into_iter().zip(chosen) {

@@ -124,9 +124,10 @@ pub fn pointer(function: Value) -> Dynamic {
 
 /// A function of the script as a value.
 pub fn function(pointer: FnPtr) -> Value {
-    if let Some(Ok(carried @ (Value::Object(_) | Value::Method(_)))) = pointer.curry().first().map(to_value)
-        && pointer.curry().len() == 1
-        && super::value::is_boxed(pointer.curry().first())
+    // What a closure has captured is left alone: it may hold the closure itself.
+    if let [carried] = pointer.curry()
+        && super::value::is_boxed(Some(carried))
+        && let Ok(carried @ (Value::Object(_) | Value::Method(_))) = to_value(carried)
     {
         return carried;
     }

@@ -14,8 +14,11 @@ enum Form {
     ThisAndIndex,
     Item,
     ItemAndIndex,
-    /// Left to the engine: a native function, or several functions of that name.
-    Unknown,
+    /// Left to the engine: a native function, or several functions of that name. `is_moved` says whether the item may
+    /// become an argument.
+    Unknown {
+        is_moved: bool,
+    },
 }
 
 /// A closure that is called for the items of one array or map.
@@ -30,7 +33,8 @@ impl<'c, 'e> Closure<'c, 'e> {
     pub fn on_this(state: &Runtime, context: &'c NativeCallContext<'e>, pointer: FnPtr) -> Closure<'c, 'e> {
         let form = match Closure::parameters(state, &pointer, 0) {
             Some(0) => Form::This,
-            _ => Form::ThisAndIndex,
+            Some(1) => Form::ThisAndIndex,
+            _ => Form::Unknown { is_moved: false },
         };
         Closure { pointer, form, context }
     }
@@ -41,7 +45,7 @@ impl<'c, 'e> Closure<'c, 'e> {
             Some(0) => Form::This,
             Some(1) => Form::Item,
             Some(2) => Form::ItemAndIndex,
-            _ => Form::Unknown,
+            _ => Form::Unknown { is_moved: true },
         };
         Closure { pointer, form, context }
     }
@@ -70,9 +74,17 @@ impl<'c, 'e> Closure<'c, 'e> {
                 let args: Vec<Dynamic> = before.into_iter().chain([item.clone(), place]).collect();
                 self.pointer.call_raw(self.context, None, args)
             }
-            Form::Unknown => {
-                let name = self.context.fn_name();
-                return self.pointer.call_raw_with_extra_args(name, self.context, Some(item), before, [place], Some(N));
+            Form::Unknown { is_moved } => {
+                let (name, place_of_item) = (self.context.fn_name(), is_moved.then_some(N));
+                let pointer = &self.pointer;
+                return pointer.call_raw_with_extra_args(
+                    name,
+                    self.context,
+                    Some(item),
+                    before,
+                    [place],
+                    place_of_item,
+                );
             }
         };
         called.map_err(|error| {

@@ -33,8 +33,7 @@ use crate::tensor::{Error, ErrorKind, Result, Tensor, interrupt};
 use crate::value::{Keywords, Value, equality, intern};
 use rhai::packages::{
     ArithmeticPackage, BasicArrayPackage, BasicBlobPackage, BasicFnPackage, BasicIteratorPackage, BasicMapPackage,
-    BasicMathPackage, BasicStringPackage, BitFieldPackage, LanguageCorePackage, MoreStringPackage,
-    Package,
+    BasicMathPackage, BasicStringPackage, BitFieldPackage, LanguageCorePackage, MoreStringPackage, Package,
 };
 use rhai::{
     Dynamic, Engine, EvalAltResult, FuncRegistration, ImmutableString, LexError, Module, NativeCallContext,

@@ -12,7 +12,10 @@ use crate::tensor::{Error, Result};
 use crate::value::Value;
 use crate::value::numbers::{self, Number};
 use num_bigint::BigInt;
-use rhai::{Dynamic, Engine, EvalAltResult, FuncRegistration, ImmutableString, Module, Position, RhaiFunc};
+use rhai::{
+    AST, ASTNode, Dynamic, Engine, EvalAltResult, Expr, FuncRegistration, ImmutableString, Module, Position, RhaiFunc,
+    Stmt, Token,
+};
 use std::any::TypeId;
 use std::cmp::Ordering;
 use std::rc::Rc;
@@ -66,7 +69,13 @@ const KEPT: &[Kept] = &[
         advice: "`torch.remainder(a, b)` has the sign of the divisor",
     },
     Kept { symbol: "<<", precedence: 210, ints: |a, b| Ok(shifted(a, b)), floats: None, advice: SHIFTS },
-    Kept { symbol: ">>", precedence: 210, ints: |a, b| Ok(shifted(a, b.saturating_neg())), floats: None, advice: SHIFTS },
+    Kept {
+        symbol: ">>",
+        precedence: 210,
+        ints: |a, b| Ok(shifted(a, b.saturating_neg())),
+        floats: None,
+        advice: SHIFTS,
+    },
 ];
 
 const SHIFTS: &str = "Rhai's whole numbers have 64 bits";
@@ -150,7 +159,8 @@ impl Kept {
                 answer.into()
             }
             (.., Some(floats)) => {
-                let [x, y] = [a, b].map(|number| number.as_float().unwrap_or_else(|_| number.as_int().unwrap_or(0) as f64));
+                let [x, y] =
+                    [a, b].map(|number| number.as_float().unwrap_or_else(|_| number.as_int().unwrap_or(0) as f64));
                 let answer = floats(x, y);
                 let is_plain = y != 0.0 && (self.symbol == "/" || answer == 0.0 || (answer < 0.0) == (y < 0.0));
                 if is_plain {
@@ -188,6 +198,41 @@ impl Kept {
         let input = format!("{} {} {}", shown(&a), self.symbol, shown(&b));
         let note = format!("`{input}` is {} in Rhai; Python {python}: {}", shown(&answer), self.advice);
         state.notes.borrow_mut().push((self.symbol, note));
+    }
+}
+
+/// The notes on operators of an input that no function of ours is asked for: `n /= 2` on a whole number, and powers of which
+/// no number came out.
+pub fn note_unasked(state: &Runtime, ast: &AST, variable: &dyn Fn(&str) -> Option<Dynamic>, value: &Dynamic) {
+    let mut found = Vec::new();
+    ast.walk(&mut |path| {
+        match path.last() {
+            Some(ASTNode::Stmt(Stmt::Assignment(parts))) => {
+                if let (Some((.., symbol, _, _)), Expr::Variable(name, ..)) =
+                    (parts.0.get_op_assignment_info(), &parts.1.lhs)
+                    && let Some(left) = variable(&name.1).and_then(|value| value.as_int().ok())
+                {
+                    match symbol {
+                        "/=" => found.push(("/=", format!("`/=` leaves {} a whole number in Rhai; Python makes it a float", name.1))),
+                        "%=" if left < 0 => found.push(("%=", "`%=` has the sign of the dividend in Rhai, in Python that of the divisor".to_owned())),
+                        _ => {}
+                    }
+                }
+            }
+            Some(ASTNode::Expr(Expr::FnCall(call, _))) if call.op_token == Some(Token::PowerOf) => {
+                if value.as_float().is_ok_and(|value| !value.is_finite()) {
+                    let note = "`**` of floats gives nan or inf in Rhai where Python gives a complex number or raises an error";
+                    found.push(("**", note.to_owned()));
+                }
+            }
+            _ => {}
+        }
+        true
+    });
+    for (symbol, note) in found {
+        if state.noted.borrow_mut().insert(symbol) {
+            state.notes.borrow_mut().push((symbol, note));
+        }
     }
 }
 
@@ -262,7 +307,14 @@ pub fn register(module: &mut Module) {
     }
     add(module, "sign", &[float], |args| {
         let number = float_of(args, 0);
-        Ok(if number > 0.0 { 1.0 } else if number < 0.0 { -1.0 } else { 0.0 }.into())
+        Ok(if number > 0.0 {
+            1.0
+        } else if number < 0.0 {
+            -1.0
+        } else {
+            0.0
+        }
+        .into())
     });
     for name in ["int", "get$int"] {
         add(module, name, &[float], |args| numbers::truncated(float_of(args, 0)).map(to_dynamic));

@@ -7,7 +7,7 @@ use super::holders::Handles;
 use super::modules::Modules;
 use super::own;
 use super::subscripts;
-use super::value::to_dynamic;
+use super::value::{reaches_itself, to_dynamic};
 use crate::call::State;
 use crate::call::registry::Family;
 use crate::functions::lazy;
@@ -170,7 +170,9 @@ impl Runtime {
             Some(items) => Value::List(items.into()),
             None => value,
         };
-        limits::grown_to::<u8>(copied(&value))?;
+        if !matches!(&value, Value::List(list) if reaches_itself(list)) {
+            limits::grown_to::<u8>(copied(&value))?;
+        }
         Ok(to_dynamic(value))
     }
 }

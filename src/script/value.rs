@@ -10,6 +10,7 @@ use crate::tensor::{Error, ErrorKind, Result, Tensor, limits};
 use crate::value::{Dict, List, Object, Range, Slice, Value};
 use rhai::{Dynamic, Engine, Identifier, ImmutableString, Module};
 use std::any::TypeId;
+use std::collections::HashMap;
 use std::rc::Rc;
 
 /// A boxed value; `KIND` only makes the types differ.
@@ -39,7 +40,9 @@ macro_rules! boxes {
         /// Returns whether a value is of a class of ours, not the script language's own.
         pub fn is_ours(dynamic: &Dynamic) -> bool {
             if dynamic.is_shared() {
-                return is_ours(&dynamic.clone().flatten());
+                // What a call has locked stays shared.
+                let held = dynamic.flatten_clone();
+                return !held.is_shared() && is_ours(&held);
             }
             let id = dynamic.type_id();
             id == TypeId::of::<Tensor>() $(|| id == TypeId::of::<Boxed<$kind>>())*
@@ -100,7 +103,8 @@ pub fn sequence_ids() -> [TypeId; 3] {
 
 /// Returns whether a value travels in the box of objects or in that of methods.
 pub(super) fn is_boxed(dynamic: Option<&Dynamic>) -> bool {
-    dynamic.is_some_and(|dynamic| dynamic.is::<BoxedObject>() || dynamic.is::<Boxed<22>>())
+    // A shared value may be locked, and then has no type to ask for.
+    dynamic.is_some_and(|dynamic| !dynamic.is_shared() && (dynamic.is::<BoxedObject>() || dynamic.is::<Boxed<22>>()))
 }
 
 /// The list, dictionary or set of Python's that a value is.
@@ -124,8 +128,17 @@ pub fn kept(value: Value) -> Dynamic {
     }
 }
 
-/// Into the script language, as the result of a call: lists and sets become arrays, which are values.
+/// Into the script language, as the result of a call: lists and sets become arrays, which are values. A list that holds
+/// itself has no such copy and stays shared.
 pub fn to_dynamic(value: Value) -> Dynamic {
+    match value {
+        Value::List(list) if reaches_itself(&list) => boxed(Value::List(list)),
+        other => to_copy(other),
+    }
+}
+
+/// As [`to_dynamic`], for a value whose lists do not hold themselves.
+fn to_copy(value: Value) -> Dynamic {
     match value {
         Value::Tensor(tensor) => Dynamic::from(tensor),
         Value::None => Dynamic::UNIT,
@@ -134,8 +147,8 @@ pub fn to_dynamic(value: Value) -> Dynamic {
         Value::Float(f) => f.into(),
         Value::Str(s) => ImmutableString::from(&*s).into(),
         // An array is a value: a copy of the list as it is now.
-        Value::List(list) => watched(list.to_vec()).map(to_dynamic).collect::<rhai::Array>().into(),
-        Value::Set(set) => watched(set.to_vec()).map(to_dynamic).collect::<rhai::Array>().into(),
+        Value::List(list) => watched(list.to_vec()).map(to_copy).collect::<rhai::Array>().into(),
+        Value::Set(set) => watched(set.to_vec()).map(to_copy).collect::<rhai::Array>().into(),
         Value::Object(object) => match object.as_any().downcast_ref::<ScriptFunction>() {
             Some(function) => Dynamic::from(function.pointer.clone()),
             None if let Some(time) = object.as_any().downcast_ref::<Timestamp>() => Dynamic::from(time.0),
@@ -145,6 +158,34 @@ pub fn to_dynamic(value: Value) -> Dynamic {
         method @ Value::Method(_) => callback::pointer(method),
         other => boxed(other),
     }
+}
+
+/// Returns whether a list, or one within it, holds itself. Only lists are looked through: all else that holds values travels
+/// in a box.
+pub fn reaches_itself(list: &List) -> bool {
+    let within = |list: &List| -> Vec<List> {
+        let lists = list.borrow();
+        lists.iter().filter_map(|item| if let Value::List(list) = item { Some(list.clone()) } else { None }).collect()
+    };
+    if !list.borrow().iter().any(|item| matches!(item, Value::List(_))) {
+        return false;
+    }
+    // The lists that are being looked through, each with those within it that are still to come; `false` once one is done.
+    let mut path = vec![(list.identity(), within(list))];
+    let mut is_open = HashMap::from([(list.identity(), true)]);
+    while let Some((identity, left)) = path.last_mut() {
+        let Some(next) = left.pop() else {
+            is_open.insert(*identity, false);
+            path.pop();
+            continue;
+        };
+        match is_open.insert(next.identity(), true) {
+            Some(true) => return true,
+            Some(false) => drop(is_open.insert(next.identity(), false)),
+            None => path.push((next.identity(), within(&next))),
+        }
+    }
+    false
 }
 
 /// A moment, as `timestamp()` of the script language gives it.
@@ -234,7 +275,11 @@ pub fn to_value_within(dynamic: &Dynamic, copied: &mut Copied) -> Result<Value> 
     if let Some(array) = dynamic.read_lock::<rhai::Array>() {
         return copied.items(array.len(), array.iter(), to_value_within).map(|items| Value::List(List::from(items)));
     }
-    let id = if dynamic.is_shared() { dynamic.clone().flatten().type_id() } else { dynamic.type_id() };
+    let held = dynamic.flatten_clone();
+    if held.is_shared() {
+        return Err(Error::runtime("a value is being used by that very call: a closure holds the same variable"));
+    }
+    let id = held.type_id();
     if let Some(value) = unboxed(dynamic, id) {
         return Ok(value);
     }

@@ -7,8 +7,8 @@ use rhai::{AST, Dynamic, EvalAltResult, Expr, ParseError, Stmt};
 
 use super::misspelt::nearest_module;
 use super::{Language, Session, advice, foreign, python};
-use crate::call::suggest;
 use crate::call::LIBRARY;
+use crate::call::suggest;
 use crate::script::cell::{Cell, Defined, near};
 use crate::script::fault::{self, Fault, ScriptCall};
 use crate::script::own;
