@@ -15,6 +15,7 @@ use crate::call::plain::{self, Argument};
 use crate::call::registry::{Function, Overloads, Receiver};
 use crate::call::signature::{Kind, name_in};
 use crate::call::{BELOW, Call, Role, State, as_tensor, wants_grad};
+use crate::tensor::journal;
 use crate::tensor::memory::check_files;
 use crate::tensor::{Error, Origin, Result, Tensor};
 use crate::value::{Value, any_tensor};
@@ -141,6 +142,9 @@ fn run(function: &Function, call: &mut Call) -> Result<Value> {
     let signature = call.signature;
     call.state.running.set(signature.key);
     let written = call.target();
+    if let Some(target) = &written {
+        journal::note(&target.borrow());
+    }
     fake::refuse_mixture(call, function.row)?;
     if signature.finishes {
         outs::prepare(function, call);

@@ -26,7 +26,7 @@ pub use crate::tensor::limits::{BUDGET, set_budget};
 pub use crate::tensor::rehearsal::Rehearsal;
 use crate::tensor::{Error, ErrorKind, Tensor, interrupt};
 use failure::failure_of;
-use rhai::{Caches, Dynamic, Engine, Scope};
+use rhai::{Caches, Dynamic, Engine, Module, Scope, Shared};
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -119,6 +119,8 @@ pub fn python_goes_on(source: &str) -> bool {
 /// The engine, the variables and the settings of one session.
 pub struct Session {
     engine: Rc<RefCell<Engine>>,
+    /// The functions of every input that has defined some, as the engine has them.
+    functions: Vec<Shared<Module>>,
     scope: Scope<'static>,
     runtime: Rc<Runtime>,
     home: Home,
@@ -145,6 +147,7 @@ impl Session {
         scope.push("ARGS", args);
         Session {
             engine,
+            functions: Vec::new(),
             scope,
             runtime,
             has_functions: false,
@@ -361,6 +364,7 @@ impl Session {
             let mut functions = ast.clone_functions_only();
             functions.set_source(&*cell.id);
             let functions = functions.shared_lib().clone();
+            self.functions.push(functions.clone());
             self.engine.borrow_mut().register_global_module(functions);
         }
         if self.has_functions {
@@ -390,6 +394,18 @@ impl Session {
             self.scope = visible(&self.scope);
         }
         result
+    }
+
+    /// Makes the engine anew, with the functions and modules that the session has: an engine forgets none.
+    fn rebuild_engine(&mut self) {
+        let mut engine = engine::rebuild(&self.runtime);
+        for functions in &self.functions {
+            engine.register_global_module(functions.clone());
+        }
+        for (name, module) in self.runtime.modules.named.borrow().iter() {
+            engine.register_static_module(name.as_str(), module.clone());
+        }
+        self.engine.replace(engine);
     }
 
     /// Lets the engine evaluate, with the constants of earlier inputs besides those of this one.

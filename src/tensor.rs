@@ -11,6 +11,7 @@ pub mod form;
 pub mod index;
 pub mod interrupt;
 pub mod iterate;
+pub mod journal;
 pub mod layout;
 pub mod limits;
 pub mod memory;

@@ -178,10 +178,32 @@ pub trait Object: Any {
     fn derives(&self, _class: &Value) -> Option<bool> {
         None
     }
+    /// What can change of it and of what it refers to, for whoever puts it back as it was.
+    fn held(&self) -> Held {
+        Held::default()
+    }
     /// For an object that is made anew for every look at the same thing: what tells that it is the same.
     fn identity(&self) -> Option<usize> {
         None
     }
+}
+
+/// A variable that functions share.
+pub trait Slot {
+    fn value(&self) -> Option<Value>;
+    fn put(&self, value: Option<Value>);
+    fn identity(&self) -> usize;
+}
+
+/// What an object holds.
+#[derive(Default)]
+pub struct Held {
+    /// Its fields.
+    pub dicts: Vec<Dict>,
+    /// The variables that it has captured.
+    pub slots: Vec<Rc<dyn Slot>>,
+    /// What it refers to and always will.
+    pub values: Vec<Value>,
 }
 
 impl dyn Object {

@@ -27,5 +27,6 @@ mod scripts;
 mod storage;
 mod storage_names;
 mod transcripts;
+mod undo;
 mod views;
 mod web_page;

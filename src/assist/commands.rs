@@ -43,6 +43,7 @@ const COMMANDS: &[Command] = &[
     Command { name: "load", arguments: "FILE", doc: "run a script, or a session in a .md or .txt file", run: load },
     Command { name: "python", arguments: "[CODE]", doc: "read what is typed as Python; or just this", run: python },
     Command { name: "quit", arguments: "", doc: "leave, as Ctrl-D does", run: |_, _, _| Some(0) },
+    Command { name: "redo", arguments: "[N]", doc: "what was undone, the last N steps, again", run: redo },
     Command { name: "reset", arguments: "", doc: "forget every variable and setting", run: reset },
     Command { name: "rhai", arguments: "[CODE]", doc: "read what is typed as Rhai; or just this", run: rhai },
     Command {
@@ -54,7 +55,7 @@ const COMMANDS: &[Command] = &[
     Command { name: "time", arguments: "CODE", doc: "run once and say how long it took", run: time },
     Command { name: "timeit", arguments: "CODE", doc: "run many times and say how long one takes", run: timeit },
     Command { name: "translate", arguments: "on|off|CODE", doc: "show the Rhai form of Python", run: translate },
-    Command { name: "undo", arguments: "", doc: "variables and bytes as before the last input", run: undo },
+    Command { name: "undo", arguments: "[N]", doc: "everything as before the last input, or the last N", run: undo },
     Command { name: "vars", arguments: "", doc: "every variable: shape, storage, who shares it", run: vars },
     Command { name: "why", arguments: "T, SHAPE|DTYPE", doc: "why a view works or does not", run: why },
 ];
@@ -269,41 +270,94 @@ fn translate(desk: &Desk, console: &mut dyn Console, code: &str) -> Option<i32> 
     None
 }
 
-fn undo(desk: &Desk, console: &mut dyn Console, _: &str) -> Option<i32> {
-    let undone = desk.watched(console, false, Session::undo);
-    let inputs = if undone.is_some() { desk.forget_undone() } else { Vec::new() };
-    match undone {
-        None => console.complain(&"there is nothing to undo\n".into()),
-        Some(Err(error)) => console.complain(&format!("{}: {}\n", error.kind.name(), error.message).into()),
-        Some(Ok(undone)) => {
-            console.remark(&taken_back(&inputs, &undone));
-            if !undone.left_out.is_empty() {
-                let left = undone.left_out.join(", ");
-                console.remark(&format!("too large to be remembered, so left as they are: {left}"));
-            }
+fn undo(desk: &Desk, console: &mut dyn Console, steps: &str) -> Option<i32> {
+    go(desk, console, steps, "undo", Session::undo, Desk::forget_undone)
+}
+
+fn redo(desk: &Desk, console: &mut dyn Console, steps: &str) -> Option<i32> {
+    go(desk, console, steps, "redo", Session::redo, Desk::take_up_undone)
+}
+
+/// Goes some steps through the session, and tells what each did.
+fn go(
+    desk: &Desk,
+    console: &mut dyn Console,
+    steps: &str,
+    name: &str,
+    step: fn(&mut Session) -> Option<Undone>,
+    inputs: fn(&Desk) -> Vec<Entry>,
+) -> Option<i32> {
+    let count = match steps.parse::<usize>() {
+        _ if steps.is_empty() => 1,
+        Ok(count) if count > 0 => count,
+        _ => {
+            console.complain(&format!(":{name} takes a number of steps, not `{steps}`: `:{name} 3`\n").into());
+            return None;
+        }
+    };
+    for done in 0..count {
+        let Some(undone) = desk.watched(console, false, step) else {
+            let left = if done == 0 { "Nothing" } else { "Nothing more" };
+            console.complain(&format!("{left} to {name}.\n").into());
+            return None;
+        };
+        for line in effect(name, &inputs(desk), &undone) {
+            console.remark(&line);
         }
     }
     None
 }
 
-/// What an undo took back, in a line: `t.fill_(5) taken back: t is as before; other is gone`.
-fn taken_back(inputs: &[Entry], undone: &Undone) -> String {
+/// The effect of a step, a sentence each: "Undone: `t.fill_(5)`. `t` is as before; `other` is gone."
+fn effect(name: &str, inputs: &[Entry], undone: &Undone) -> Vec<String> {
     let what = match inputs {
         [] => "the last input".to_owned(),
         [input] => match input.source.trim_end().split_once('\n') {
-            Some((first, _)) => format!("{first} …"),
-            None => input.source.trim_end().to_owned(),
+            Some((first, _)) => format!("`{first} …`"),
+            None => format!("`{}`", input.source.trim_end()),
         },
-        [first, ..] => format!("{} inputs from {} on", inputs.len(), first.source.lines().next().unwrap_or_default()),
+        [first, ..] => {
+            format!("{} inputs from `{}` on", inputs.len(), first.source.lines().next().unwrap_or_default())
+        }
     };
-    let is = |names: &[String]| if names.len() == 1 { "is" } else { "are" };
+    let listed = |names: &[String]| match names {
+        [one] => one.clone(),
+        [others @ .., last] => format!("{} and {last}", others.join(", ")),
+        [] => String::new(),
+    };
+    let quoted = |names: &[String]| -> Vec<String> { names.iter().map(|name| format!("`{name}`")).collect() };
     let settings: Vec<String> = undone.settings.iter().map(|name| format!("the {name}")).collect();
-    let restored = [undone.restored.clone(), settings].concat();
-    let parts = [(&restored, "as before"), (&undone.back, "back"), (&undone.gone, "gone")];
+    let kept: Vec<String> =
+        quoted(&undone.restored).into_iter().filter(|name| !quoted(&undone.left_out).contains(name)).collect();
+    let restored = [kept, settings].concat();
+    let (back, gone) = (quoted(&undone.back), quoted(&undone.gone));
+    let state = if name == "undo" { "as before" } else { "as after it" };
+    let parts = [(&restored, state), (&back, "back"), (&gone, "gone")];
     let told = parts.into_iter().filter(|(names, _)| !names.is_empty());
-    let told: Vec<_> = told.map(|(names, how)| format!("{} {} {how}", names.join(", "), is(names))).collect();
-    let told = if told.is_empty() { "nothing that is kept had changed".to_owned() } else { told.join("; ") };
-    format!("taken back: {what} ({told})")
+    let told: Vec<_> = told
+        .map(|(names, how)| format!("{} {} {how}", listed(names), if names.len() == 1 { "is" } else { "are" }))
+        .collect();
+    let mut lines = Vec::new();
+    if told.is_empty() && undone.left_out.is_empty() && undone.files.is_empty() {
+        lines.push(format!("Nothing to {name} in {what}."));
+    } else {
+        let done = if name == "undo" { "Undone" } else { "Done again" };
+        let told = if told.is_empty() { String::new() } else { format!(" {}.", told.join("; ")) };
+        lines.push(format!("{done}: {what}.{told}"));
+    }
+    let (are, their, values) =
+        if undone.left_out.len() == 1 { ("is", "its", "value") } else { ("are", "their", "values") };
+    let keeps = if undone.left_out.len() == 1 { "it keeps" } else { "they keep" };
+    if !undone.left_out.is_empty() {
+        let names = listed(&quoted(&undone.left_out));
+        lines.push(format!("{names} {are} too large to {name}; {keeps} {their} present {values}."));
+    }
+    if !undone.files.is_empty() {
+        let names = listed(&quoted(&undone.files));
+        let stay = if undone.files.len() == 1 { "stays as it was" } else { "stay as they were" };
+        lines.push(format!("{names} {stay} written: files are not undone."));
+    }
+    lines
 }
 
 fn reset(desk: &Desk, console: &mut dyn Console, _: &str) -> Option<i32> {

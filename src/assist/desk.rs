@@ -240,6 +240,11 @@ impl Desk {
         self.log.borrow_mut().go_back()
     }
 
+    /// Puts the inputs back that were undone last, and gives them.
+    pub fn take_up_undone(&self) -> Vec<Entry> {
+        self.log.borrow_mut().go_forward()
+    }
+
     /// The value of `ARGS` in scripts.
     pub fn args(&self) -> &[String] {
         &self.args

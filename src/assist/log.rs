@@ -15,6 +15,8 @@ pub struct Log {
     entries: Vec<Entry>,
     /// The number of inputs at each moment that can be gone back to.
     moments: Vec<usize>,
+    /// The inputs that were undone, step by step, the latest last.
+    undone: Vec<Vec<Entry>>,
     /// The output of the running input so far.
     current: String,
     is_cut: bool,
@@ -65,13 +67,24 @@ impl Log {
 
     /// Takes down that the session can be brought back to this moment.
     pub fn mark(&mut self) {
+        self.undone.clear();
         self.moments.push(self.entries.len());
     }
 
-    /// Forgets the inputs since the last moment that was taken down, and gives them.
+    /// Takes out the inputs since the last moment that was taken down, and gives them.
     pub fn go_back(&mut self) -> Vec<Entry> {
         let length = self.moments.pop().filter(|length| *length <= self.entries.len());
-        length.map(|length| self.entries.split_off(length)).unwrap_or_default()
+        let entries = length.map(|length| self.entries.split_off(length)).unwrap_or_default();
+        self.undone.push(entries.clone());
+        entries
+    }
+
+    /// Puts the inputs back that were taken out last, and gives them.
+    pub fn go_forward(&mut self) -> Vec<Entry> {
+        let entries = self.undone.pop().unwrap_or_default();
+        self.moments.push(self.entries.len());
+        self.entries.extend(entries.iter().cloned());
+        entries
     }
 
     /// Returns the number of inputs so far.

@@ -11,6 +11,7 @@ use crate::ops::block::{check_no_internal_overlap, check_no_overlap, check_no_pa
 use crate::ops::copy;
 use crate::ops::pointwise::classes;
 use crate::tensor::element::integer_limits;
+use crate::tensor::journal;
 use crate::tensor::layout::show;
 use crate::tensor::view::storage_bytes;
 use crate::tensor::{DType, Error, Layout, Result, Scalar, Storage, Tensor, View, can_cast};
@@ -274,6 +275,7 @@ impl Writing<'_> {
 
 /// Brings a result to an output of its size.
 fn write(out: &Tensor, result: &View) -> Result<()> {
+    journal::note(&out.borrow());
     out.bump_version();
     copy::write_into(&out.view(), result)
 }

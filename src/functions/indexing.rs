@@ -7,6 +7,7 @@ use crate::call::state::State;
 use crate::call::warnings::{self, Writer};
 use crate::ops::{copy, index as gather};
 use crate::tensor::index::{Index, Resolved, Step, resolve, steps};
+use crate::tensor::journal;
 use crate::tensor::{DType, Result, Scalar, Tensor, View};
 use crate::value::Value;
 use std::cell::Ref;
@@ -43,6 +44,10 @@ pub fn assign(state: &State, tensor: &Tensor, indices: &[Index], value: &Value) 
     let named = tensor.has_names() || source.has_names();
     if view.form.is_some() || source.borrow().form.is_some() || recorded || named {
         return assign_recorded(state, tensor, indices, source);
+    }
+    match resolve(&view, indices) {
+        Ok(Resolved::Basic(layout)) if !matches!(indices, [Index::Bool(_)]) => journal::note(&view.with_layout(layout)),
+        _ => journal::note(&view),
     }
     gather::set(&view, indices, &source.view())?;
     crate::dispatch::count_write(state, tensor)

@@ -12,7 +12,7 @@ use crate::ops::copy;
 use crate::system::{Files, System};
 use crate::tensor::rehearsal::to_write;
 use crate::tensor::{DType, Device, Error, Result, Tensor, View};
-use crate::value::{Dict, Object, Value, nested_list};
+use crate::value::{Dict, Held, Object, Value, nested_list};
 use std::path::Path;
 use std::rc::Rc;
 
@@ -116,6 +116,10 @@ impl NdArray {
 }
 
 impl Object for NdArray {
+    fn held(&self) -> Held {
+        // An array is no tensor, but its bytes are a storage's.
+        Held { values: vec![Value::Storage(self.view.storage.clone())], ..Held::default() }
+    }
     fn type_name(&self) -> &str {
         self.class_name()
     }

@@ -9,8 +9,8 @@ use crate::functions;
 use crate::ops;
 use crate::tensor::index::Index;
 use crate::tensor::interrupt::watched;
-use crate::tensor::limits;
 use crate::tensor::{Buffer, BufferKind, Error, Result, Scalar, Tensor, View};
+use crate::tensor::{journal, limits};
 use crate::value::{Range, Value};
 
 /// `value[index]`.
@@ -236,6 +236,7 @@ fn set_element(view: &View, index: i64, value: Scalar) -> Result<bool> {
         return Ok(false);
     }
     let element = view.with_layout(view.layout.select(0, if index < 0 { index + size } else { index }));
+    journal::note(&element);
     ops::copy::fill(&element, value)?;
     Ok(true)
 }

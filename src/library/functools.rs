@@ -6,7 +6,7 @@ use crate::functions::calling::{NativeFunction, call_plain, call_value, is_calla
 use crate::functions::iterate::{is_not_iterable, iterate};
 use crate::functions::members;
 use crate::tensor::{Error, ErrorKind, Result, interrupt};
-use crate::value::{Dict, Object, Value};
+use crate::value::{Dict, Held, Object, Value};
 use std::cell::Cell;
 use std::rc::Rc;
 
@@ -144,6 +144,11 @@ fn merged(before: &Keywords, after: Keywords) -> Keywords {
 }
 
 impl Object for Partial {
+    fn held(&self) -> Held {
+        let values = [self.function.clone()].into_iter().chain(self.args.iter().cloned());
+        let values = values.chain(self.keywords.iter().map(|(_, value)| value.clone())).collect();
+        Held { dicts: vec![self.fields.clone()], values, ..Held::default() }
+    }
     fn class_name(&self) -> &'static str {
         "functools.partial"
     }

@@ -12,7 +12,7 @@ use crate::bail;
 use crate::functions::calling::NativeFunction;
 use crate::functions::parent_of_class;
 use crate::tensor::{Error, ErrorKind, Result};
-use crate::value::{Dict, Keywords, Object, Value, intern};
+use crate::value::{Dict, Held, Keywords, Object, Value, intern};
 use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::rc::{Rc, Weak};
@@ -44,6 +44,11 @@ impl Fields {
     /// Removes a field, and returns whether it was there.
     pub fn remove(&self, name: &str) -> bool {
         self.replace(name, None).is_some()
+    }
+
+    /// The dictionary that the fields are.
+    pub fn dict(&self) -> Dict {
+        self.0.clone()
     }
 
     pub fn names(&self) -> Vec<Rc<str>> {
@@ -272,6 +277,9 @@ fn linearised(bases: &[Base]) -> Result<Vec<Base>> {
 }
 
 impl Object for Class {
+    fn held(&self) -> Held {
+        Held { dicts: vec![self.fields.dict()], ..Held::default() }
+    }
     fn type_name(&self) -> &str {
         "type"
     }
@@ -383,6 +391,10 @@ impl Instance {
 }
 
 impl Object for Instance {
+    fn held(&self) -> Held {
+        let class = self.class().into_iter().collect();
+        Held { dicts: vec![self.fields.dict()], values: class, ..Held::default() }
+    }
     fn type_name(&self) -> &str {
         self.class.name()
     }

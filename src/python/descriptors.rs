@@ -15,7 +15,7 @@ use crate::functions::calling::NativeFunction;
 use crate::functions::{CONTEXT, FUNCTION};
 use crate::tensor::{Error, Result};
 use crate::value::equality::{NotImplemented, is};
-use crate::value::{Keywords, Object, Value};
+use crate::value::{Held, Keywords, Object, Value};
 use std::rc::Rc;
 
 /// `staticmethod(f)`
@@ -148,6 +148,9 @@ pub struct BoundMethod {
 }
 
 impl Object for BoundMethod {
+    fn held(&self) -> Held {
+        Held { values: vec![self.this.clone(), self.function.clone()], ..Held::default() }
+    }
     fn is_callable(&self) -> bool {
         true
     }

@@ -6,7 +6,7 @@ use super::machine::{Frame, Machine};
 use crate::bail;
 use crate::call::bind::missing_names;
 use crate::tensor::{Error, Result};
-use crate::value::{Dict, Keywords, Object, Tuple, Value, discard};
+use crate::value::{Dict, Held, Keywords, Object, Slot, Tuple, Value, discard};
 use std::cell::RefCell;
 use std::rc::{Rc, Weak};
 
@@ -38,6 +38,18 @@ impl Cell {
     }
 }
 
+impl Slot for Cell {
+    fn value(&self) -> Option<Value> {
+        self.get()
+    }
+    fn put(&self, value: Option<Value>) {
+        drop(self.set(value));
+    }
+    fn identity(&self) -> usize {
+        Rc::as_ptr(&self.0) as usize
+    }
+}
+
 /// A function written in Python: one for each time its `def` has run.
 pub struct Function {
     pub code: Rc<Code>,
@@ -65,6 +77,13 @@ impl Function {
 }
 
 impl Object for Function {
+    fn held(&self) -> Held {
+        Held {
+            dicts: vec![self.fields.dict(), self.keyword_defaults.clone()],
+            slots: self.cells.iter().map(|cell| Rc::new(cell.clone()) as Rc<dyn Slot>).collect(),
+            values: self.defaults.to_vec(),
+        }
+    }
     fn type_name(&self) -> &str {
         "function"
     }

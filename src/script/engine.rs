@@ -95,6 +95,17 @@ pub fn build(state: &Rc<Runtime>) -> Engine {
     engine
 }
 
+/// An engine like the one that the session had, without the functions of scripts.
+pub fn rebuild(state: &Rc<Runtime>) -> Engine {
+    let known = state.known.take().into_iter().filter_map(|name| state.registry.family(name));
+    state.named.borrow_mut().extend(known);
+    state.named_attributes.borrow_mut().extend(state.known_attributes.take());
+    state.shadowing.borrow_mut().extend(state.shadowed.borrow().iter().copied());
+    let mut engine = build(state);
+    register_named(&mut engine, state);
+    engine
+}
+
 /// Adds a function over any types; the first argument is passed by reference and never copied back.
 pub fn add(
     module: &mut Module,

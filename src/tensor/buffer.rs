@@ -296,6 +296,11 @@ impl Buffer {
         Ok(())
     }
 
+    /// Gives the buffer the memory back that it had.
+    pub fn restore(&self, memory: Rc<Memory>) {
+        self.0.memory.replace(memory);
+    }
+
     /// A storage over the buffer's bytes from `offset` on; writes go both ways.
     pub fn storage(&self, offset: usize, nbytes: usize) -> Option<Storage> {
         Memory::borrow(&self.memory(), offset, nbytes).map(Storage::new)

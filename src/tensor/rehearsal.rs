@@ -18,6 +18,8 @@ struct Elsewhere {
 }
 
 thread_local! {
+    /// The files that were written since somebody asked.
+    static WRITTEN: RefCell<Vec<PathBuf>> = const { RefCell::new(Vec::new()) };
     static ELSEWHERE: RefCell<Option<Elsewhere>> = const { RefCell::new(None) };
 }
 
@@ -46,11 +48,19 @@ pub fn to_read(name: &str) -> Cow<'_, str> {
 
 /// The place to write a file to.
 pub fn to_write(path: &Path) -> Cow<'_, Path> {
+    if ELSEWHERE.with_borrow(Option::is_none) {
+        WRITTEN.with_borrow_mut(|written| written.push(path.to_owned()));
+    }
     ELSEWHERE.with_borrow_mut(|elsewhere| {
         let Some(Elsewhere { folder, written }) = elsewhere else { return Cow::Borrowed(path) };
         let next = folder.join(written.len().to_string());
         Cow::Owned(written.entry(System::full_name(path)).or_insert(next).clone())
     })
+}
+
+/// The files that this thread has opened to write since the last call, in that order.
+pub fn take_written() -> Vec<PathBuf> {
+    WRITTEN.take()
 }
 
 /// The place of a file that is changed, which keeps what is not written.

@@ -6,6 +6,7 @@ use super::dtype::DType;
 use super::element::Scalar;
 use super::error::{Error, Result};
 use super::files;
+use super::journal;
 use super::layout::Layout;
 use super::memory::{Memory, get, set};
 use super::parallel;
@@ -157,6 +158,12 @@ impl Storage {
         self.0.memory.borrow().address()
     }
 
+    /// Gives the storage the memory back that it had. Tensors over the storage are not told.
+    pub fn restore(&self, memory: Rc<Memory>, resizable: bool) {
+        self.0.memory.replace(memory);
+        self.0.resizable.set(resizable);
+    }
+
     /// Returns PyTorch's answer, which says that shared memory is resizable, though [`Storage::resize`] refuses it.
     pub fn resizable(&self) -> bool {
         self.0.resizable.get()
@@ -240,6 +247,7 @@ impl Storage {
     pub fn fill(&self, value: u8) -> Result<()> {
         let memory = self.memory();
         memory.check()?;
+        journal::note_bytes(&memory, 0..memory.nbytes());
         let filled = parallel::writing(&memory, 0..memory.nbytes(), |bytes: &mut [u8]| {
             parallel::parts(bytes, 1, &|_, part| {
                 part.fill(value);
@@ -267,6 +275,7 @@ impl Storage {
         }
         to.check()?;
         from.check()?;
+        journal::note_bytes(&to, 0..to.nbytes());
         to.copy_from(&from);
         Ok(())
     }
@@ -286,7 +295,9 @@ impl Storage {
 
     /// Writes one byte; false when there is no such byte.
     pub fn set_byte(&self, index: usize, value: u8) -> Result<bool> {
-        Ok(self.data()?.bytes().get(index).map(|cell| set(cell, value)).is_some())
+        let memory = self.data()?;
+        journal::note_bytes(&memory, index..index.saturating_add(1));
+        Ok(memory.bytes().get(index).map(|cell| set(cell, value)).is_some())
     }
 
     /// A copy of all bytes.
@@ -306,6 +317,7 @@ impl Storage {
         if ![1, 2, 4, 8].contains(&group) {
             return Err(Error::runtime(format!("elements of {group} bytes cannot be swapped")));
         }
+        journal::note_bytes(&memory, 0..memory.nbytes());
         memory.swap_bytes(group);
         Ok(())
     }

@@ -192,6 +192,17 @@ impl Tensor {
         self.0.version.get()
     }
 
+    /// Sets the counter back, with the bytes that it counted writes to.
+    pub fn restore_version(&self, version: u64, told: u64) {
+        self.0.version.set(version);
+        self.0.told.set(told);
+    }
+
+    /// The version whose history the `grad_fn` of a view tells.
+    pub fn told(&self) -> u64 {
+        self.0.told.get()
+    }
+
     pub fn bump_version(&self) {
         self.0.version.set(self.0.version.get() + 1);
     }

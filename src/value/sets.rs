@@ -127,6 +127,17 @@ impl Set {
         Ok(self.change(|items| items.take(at))?.is_some())
     }
 
+    /// Puts these items in place of all others.
+    ///
+    /// # Errors
+    /// As [`Set::insert`].
+    pub fn replace(&self, items: Vec<Value>) -> Result<()> {
+        let held = distinct(items)?;
+        let before = self.change(|items| std::mem::replace(items, held))?;
+        drop(before);
+        Ok(())
+    }
+
     /// Changes the items. One that a script compares may look at them meanwhile.
     ///
     /// # Errors

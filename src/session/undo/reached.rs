@@ -1,0 +1,149 @@
+//! Everything that variables lead to: tensors, memories, containers, fields of objects, and what closures have captured. Walks
+//! without recursion through all that is shared, so that neither a circle nor a chain of any length does it harm.
+
+use crate::ops::random::Generator;
+use crate::script::callback::ScriptFunction;
+use crate::script::value::to_value;
+use crate::tensor::{Buffer, Storage, Tensor};
+use crate::value::{Dict, List, Set, Slot, Value};
+use rhai::{Dynamic, FnPtr};
+use std::cell::RefCell;
+use std::collections::HashSet;
+use std::rc::Rc;
+
+/// The number of values that are looked at for one variable.
+const ITEMS: usize = 100_000;
+/// The depth to which the arrays and maps of one value of Rhai may lie within each other.
+const DEPTH: usize = 500;
+
+/// What was reached. Each is in here once.
+#[derive(Default)]
+pub struct Reached {
+    pub tensors: Vec<Tensor>,
+    pub storages: Vec<Storage>,
+    pub buffers: Vec<Buffer>,
+    pub generators: Vec<Rc<RefCell<Generator>>>,
+    pub lists: Vec<List>,
+    pub dicts: Vec<Dict>,
+    pub sets: Vec<Set>,
+    pub slots: Vec<Rc<dyn Slot>>,
+    /// Variables of Rhai that closures share, with the value that each has.
+    pub cells: Vec<(Dynamic, Dynamic)>,
+    seen: HashSet<usize>,
+    waiting: Vec<Value>,
+    items: usize,
+}
+
+impl Reached {
+    /// Adds what a variable leads to. Returns false if that is too much to be remembered.
+    pub fn add(&mut self, variable: &Dynamic) -> bool {
+        self.items = 0;
+        let mut first = self.cells.len();
+        self.take(variable, 0);
+        loop {
+            while let Some(value) = self.waiting.pop() {
+                self.take_value(&value);
+                if self.items > ITEMS {
+                    self.waiting.clear();
+                    return false;
+                }
+            }
+            let Some((_, held)) = self.cells.get(first) else { return self.items <= ITEMS };
+            let held = held.clone();
+            first += 1;
+            self.take(&held, 0);
+        }
+    }
+
+    /// What tells all that was reached from anything else.
+    pub fn identities(&self) -> impl Iterator<Item = usize> {
+        self.seen.iter().copied()
+    }
+
+    fn is_new(&mut self, identity: usize) -> bool {
+        self.seen.insert(identity)
+    }
+
+    fn take(&mut self, value: &Dynamic, depth: usize) {
+        self.items += 1;
+        if depth > DEPTH || self.items > ITEMS {
+            self.items = ITEMS + 1;
+        } else if value.is_shared() {
+            let held = value.read_lock::<Dynamic>().map(|held| (std::ptr::from_ref(&*held) as usize, held.clone()));
+            if let Some((address, held)) = held
+                && self.is_new(address)
+            {
+                self.cells.push((value.clone(), held));
+            }
+        } else if let Some(array) = value.read_lock::<rhai::Array>() {
+            array.iter().for_each(|item| self.take(item, depth + 1));
+        } else if let Some(map) = value.read_lock::<rhai::Map>() {
+            map.values().for_each(|item| self.take(item, depth + 1));
+        } else if let Some(closure) = value.read_lock::<FnPtr>() {
+            closure.curry().iter().for_each(|captured| self.take(captured, depth + 1));
+        } else if let Ok(value) = to_value(value) {
+            self.waiting.push(value);
+        }
+    }
+
+    fn take_value(&mut self, value: &Value) {
+        self.items += 1;
+        match value {
+            Value::Tensor(tensor) if self.is_new(tensor.identity()) => {
+                self.tensors.push(tensor.clone());
+                self.add_storage(&tensor.borrow().storage);
+                let gradient = tensor.has_autograd().then(|| tensor.autograd(|meta| meta.grad.clone())).flatten();
+                self.waiting.extend(gradient.into_iter().chain(tensor.base().cloned()).map(Value::Tensor));
+            }
+            Value::Storage(storage) => self.add_storage(storage),
+            Value::TypedStorage(typed) => self.add_storage(&typed.storage),
+            Value::Buffer(buffer) if self.is_new(buffer.identity()) => self.buffers.push(buffer.clone()),
+            Value::Generator(generator) if self.is_new(Rc::as_ptr(generator) as usize) => {
+                self.generators.push(generator.clone());
+            }
+            Value::Tuple(items) if self.is_new(items.identity()) => self.waiting.extend(items.iter().cloned()),
+            Value::NamedTuple(tuple) => self.waiting.extend(tuple.fields.iter().map(|(_, value)| value.clone())),
+            Value::List(list) if self.is_new(list.identity()) => {
+                self.lists.push(list.clone());
+                self.waiting.extend(list.to_vec());
+            }
+            Value::Dict(dict) => self.add_dict(dict),
+            Value::Set(set) if self.is_new(set.identity()) => {
+                self.sets.push(set.clone());
+                self.waiting.extend(set.to_vec());
+            }
+            Value::Object(object) => {
+                if let Some(function) = object.as_any().downcast_ref::<ScriptFunction>() {
+                    return function.pointer.curry().iter().for_each(|captured| self.take(captured, 0));
+                }
+                let held = object.held();
+                held.dicts.iter().for_each(|dict| self.add_dict(dict));
+                for slot in held.slots {
+                    if self.is_new(slot.identity()) {
+                        self.waiting.extend(slot.value());
+                        self.slots.push(slot);
+                    }
+                }
+                // Objects have no identity of their own here; what they refer to has.
+                let identity = value.address();
+                if identity.is_none_or(|identity| self.is_new(identity)) {
+                    self.waiting.extend(held.values);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn add_dict(&mut self, dict: &Dict) {
+        if self.is_new(dict.identity()) {
+            self.dicts.push(dict.clone());
+            self.waiting.extend(dict.to_vec().into_iter().flat_map(|(key, value)| [key, value]));
+        }
+    }
+
+    fn add_storage(&mut self, storage: &Storage) {
+        if self.is_new(storage.identity()) {
+            self.storages.push(storage.clone());
+        }
+    }
+}

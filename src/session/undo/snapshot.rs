@@ -1,0 +1,483 @@
+//! One state of a session, and how the session is brought back to it.
+
+use super::reached::Reached;
+use super::settings::Settings;
+use super::{Undone, holds};
+use crate::script::cell::Defined;
+use crate::script::holders::storage_of;
+use crate::script::value::to_value;
+use crate::session::Session;
+use crate::session::results::shown_name;
+use crate::tensor::journal::{self, Journal};
+use crate::tensor::memory::{get, set};
+use crate::tensor::{AutogradMeta, Buffer, Memory, Names, Storage, Tensor, View};
+use crate::value::equality::{equal, is};
+use crate::value::{Dict, List, Set, Slot, Value};
+use rhai::{Dynamic, Module, Scope, Shared};
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::path::PathBuf;
+use std::rc::Rc;
+
+/// The number of bytes of memories copied for one input. What does not fit is not undone.
+const STEP_BYTES: usize = 32 << 20;
+
+/// A variable: its name, its value, and whether it is a constant.
+type Variable = (String, Dynamic, bool);
+
+/// Functions of Rhai and imported modules.
+#[derive(Clone, Default)]
+struct Functions {
+    /// How many modules of functions the engine has been given.
+    count: usize,
+    modules: Vec<Shared<Module>>,
+    defined: BTreeMap<String, Defined>,
+    named: BTreeMap<String, Shared<Module>>,
+}
+
+struct TensorState {
+    tensor: Tensor,
+    view: View,
+    autograd: Option<AutogradMeta>,
+    names: Option<Names>,
+    version: u64,
+    told: u64,
+}
+
+pub struct Snapshot {
+    variables: Vec<Variable>,
+    /// Variables that lead to too much.
+    left_out: Vec<String>,
+    tensors: Vec<TensorState>,
+    storages: Vec<(Storage, Rc<Memory>, bool)>,
+    buffers: Vec<(Buffer, Rc<Memory>)>,
+    generators: Vec<(Rc<RefCell<crate::ops::random::Generator>>, Vec<u8>)>,
+    lists: Vec<(List, Vec<Value>)>,
+    dicts: Vec<(Dict, Vec<(Value, Value)>)>,
+    sets: Vec<(Set, Vec<Value>)>,
+    slots: Vec<(Rc<dyn Slot>, Option<Value>)>,
+    cells: Vec<(Dynamic, Dynamic)>,
+    /// Whole memories, not slices of them.
+    bytes: Vec<(Rc<Memory>, Rc<[u8]>)>,
+    /// Memories that were not copied because there was no room for it.
+    uncopied: HashSet<usize>,
+    /// What the input after this state wrote to memories too large to be copied.
+    journal: Journal,
+    /// The files that it wrote.
+    files: Vec<PathBuf>,
+    functions: Functions,
+    settings: Settings,
+}
+
+/// For every storage, by its identity, the handles that only snapshots hold.
+pub fn handles<'s>(snapshots: impl Iterator<Item = &'s Snapshot>) -> HashMap<usize, usize> {
+    let mut handles: HashMap<usize, usize> = HashMap::new();
+    let mut tensors: HashMap<usize, (&Tensor, usize)> = HashMap::new();
+    let mut named: HashMap<usize, usize> = HashMap::new();
+    let mut count = |value: &Value, handles: &mut HashMap<usize, usize>| match value {
+        Value::Tensor(tensor) => *named.entry(tensor.identity()).or_default() += 1,
+        Value::Storage(storage) => *handles.entry(storage.identity()).or_default() += 1,
+        Value::TypedStorage(typed) => *handles.entry(typed.storage.identity()).or_default() += 1,
+        _ => {}
+    };
+    for snapshot in snapshots {
+        let storages = snapshot.storages.iter().map(|(storage, ..)| storage.identity());
+        let views = snapshot.tensors.iter().map(|state| state.view.storage.identity());
+        storages.chain(views).for_each(|storage| *handles.entry(storage).or_default() += 1);
+        for state in &snapshot.tensors {
+            tensors.entry(state.tensor.identity()).or_insert((&state.tensor, 0)).1 += 1;
+        }
+        let variables = snapshot.variables.iter().map(|(_, value, _)| value);
+        for value in variables.chain(snapshot.cells.iter().map(|(_, value)| value)) {
+            if let Some(tensor) = value.read_lock::<Tensor>() {
+                count(&Value::Tensor(tensor.clone()), &mut handles);
+            } else if let Some(storage) = storage_of(value) {
+                *handles.entry(storage.identity()).or_default() += 1;
+            }
+        }
+        let in_lists = snapshot.lists.iter().flat_map(|(_, items)| items);
+        let in_dicts = snapshot.dicts.iter().flat_map(|(_, entries)| entries.iter().map(|(_, value)| value));
+        let in_slots = snapshot.slots.iter().filter_map(|(_, value)| value.as_ref());
+        in_lists.chain(in_dicts).chain(in_slots).for_each(|value| count(value, &mut handles));
+    }
+    for (identity, (tensor, listed)) in tensors {
+        if tensor.holders() == listed + named.get(&identity).copied().unwrap_or(0) {
+            *handles.entry(tensor.borrow().storage.identity()).or_default() += 1;
+        }
+    }
+    handles
+}
+
+impl Snapshot {
+    /// Takes down the present state; copies of bytes are shared with another state where they are the same.
+    pub fn take(session: &Session, other: Option<&Snapshot>) -> Snapshot {
+        let state = &session.runtime;
+        let mut snapshot = Snapshot {
+            variables: Vec::new(),
+            left_out: Vec::new(),
+            tensors: Vec::new(),
+            storages: Vec::new(),
+            buffers: Vec::new(),
+            generators: Vec::new(),
+            lists: Vec::new(),
+            dicts: Vec::new(),
+            sets: Vec::new(),
+            slots: Vec::new(),
+            cells: Vec::new(),
+            bytes: Vec::new(),
+            uncopied: HashSet::new(),
+            journal: Journal::default(),
+            files: Vec::new(),
+            functions: Functions {
+                count: session.functions.len(),
+                modules: session.functions.clone(),
+                defined: state.defined.borrow().clone(),
+                named: state.modules.named.borrow().clone(),
+            },
+            settings: Settings::take(state),
+        };
+        let mut reached = Reached::default();
+        // The scope lists its newest entry first.
+        let mut scope: Vec<_> = session.scope.iter_raw().collect();
+        scope.reverse();
+        for (name, is_constant, value) in scope {
+            if reached.add(value) {
+                snapshot.variables.push((name.to_owned(), value.clone(), is_constant));
+            } else {
+                snapshot.left_out.push(name.to_owned());
+            }
+        }
+        snapshot.note(reached);
+        snapshot.copy_bytes(other);
+        snapshot
+    }
+
+    fn note(&mut self, reached: Reached) {
+        self.tensors.extend(reached.tensors.into_iter().map(|tensor| TensorState {
+            view: tensor.view(),
+            autograd: tensor.has_autograd().then(|| tensor.autograd(AutogradMeta::clone)),
+            names: tensor.names(),
+            version: tensor.version(),
+            told: tensor.told(),
+            tensor,
+        }));
+        self.storages.extend(reached.storages.into_iter().map(|storage| {
+            let (memory, resizable) = (storage.memory(), storage.resizable());
+            (storage, memory, resizable)
+        }));
+        self.buffers.extend(reached.buffers.into_iter().map(|buffer| {
+            let memory = buffer.memory();
+            (buffer, memory)
+        }));
+        self.generators.extend(reached.generators.into_iter().map(|generator| {
+            let bytes = generator.borrow().state_bytes();
+            (generator, bytes)
+        }));
+        self.lists.extend(reached.lists.into_iter().map(|list| {
+            let items = list.to_vec();
+            (list, items)
+        }));
+        self.dicts.extend(reached.dicts.into_iter().map(|dict| {
+            let entries = dict.to_vec();
+            (dict, entries)
+        }));
+        self.sets.extend(reached.sets.into_iter().map(|set| {
+            let items = set.to_vec();
+            (set, items)
+        }));
+        self.slots.extend(reached.slots.into_iter().map(|slot| {
+            let value = slot.value();
+            (slot, value)
+        }));
+        self.cells = reached.cells;
+    }
+
+    /// Copies the bytes of all memories, each once, but for those that are noted while they are written to.
+    fn copy_bytes(&mut self, other: Option<&Snapshot>) {
+        let known: HashMap<usize, &Rc<[u8]>> = other
+            .map(|other| other.bytes.iter().map(|(memory, bytes)| (journal::identity(memory), bytes)).collect())
+            .unwrap_or_default();
+        let memories = self.storages.iter().map(|(_, memory, _)| memory);
+        let roots = memories.chain(self.buffers.iter().map(|(_, memory)| memory)).map(|memory| journal::root(memory).0);
+        let (mut seen, mut left) = (HashSet::new(), STEP_BYTES);
+        let roots: Vec<_> = roots.filter(|root| seen.insert(journal::identity(root))).collect();
+        for root in roots {
+            let nbytes = root.nbytes();
+            if root.is_meta() || nbytes > journal::LARGE || root.check().is_err() {
+                continue;
+            }
+            let copied = match known.get(&journal::identity(&root)) {
+                Some(bytes) if bytes.len() == nbytes && holds(&root, bytes) => Some(Rc::clone(bytes)),
+                _ if nbytes <= left => root.to_vec().ok().map(Rc::from),
+                _ => None,
+            };
+            match copied {
+                Some(bytes) => {
+                    left = left.saturating_sub(nbytes);
+                    self.bytes.push((root, bytes));
+                }
+                None => drop(self.uncopied.insert(journal::identity(&root))),
+            }
+        }
+    }
+
+    pub fn add_writes(&mut self, journal: Journal, files: Vec<PathBuf>) {
+        self.journal = journal;
+        self.files = files;
+    }
+
+    /// The bytes of the copies, but for those in `seen`.
+    pub fn nbytes(&self, seen: &mut HashSet<*const u8>) -> usize {
+        let copies = self.bytes.iter().filter(|(_, bytes)| seen.insert(bytes.as_ptr()));
+        let noted: usize = self.journal.entries.iter().map(|entry| entry.bytes.len()).sum();
+        copies.map(|(_, bytes)| bytes.len()).sum::<usize>() + noted
+    }
+
+    /// Brings the session to this state, and gives what has changed and `present`, the state to come back from there.
+    pub fn restore(mut self, session: &mut Session, mut present: Snapshot) -> (Undone, Snapshot) {
+        let mut undone = self.changes(&present);
+        present.files = std::mem::take(&mut self.files);
+        present.journal = std::mem::take(&mut self.journal).swap();
+        for (storage, memory, resizable) in &self.storages {
+            storage.restore(memory.clone(), *resizable);
+        }
+        for (buffer, memory) in &self.buffers {
+            buffer.restore(memory.clone());
+        }
+        for (memory, bytes) in &self.bytes {
+            // Writing only what differs leaves pages of a mapped file alone.
+            for (cell, byte) in memory.bytes().iter().zip(bytes.iter()).filter(|(cell, byte)| get(cell) != **byte) {
+                set(cell, *byte);
+            }
+        }
+        for state in self.tensors {
+            let TensorState { tensor, view, autograd, names, version, told } = state;
+            tensor.set_view(view);
+            tensor.set_names(names.as_deref().unwrap_or_default());
+            if autograd.is_some() || tensor.has_autograd() {
+                tensor.autograd_mut(|meta| *meta = autograd.unwrap_or_default());
+            }
+            tensor.restore_version(version, told);
+        }
+        for (generator, bytes) in &self.generators {
+            // The bytes come from a generator of the same kind.
+            let _ = generator.borrow_mut().set_state_bytes(bytes);
+        }
+        // Nobody reads them while no input runs, and their keys have been keys before.
+        let _ = self.lists.into_iter().try_for_each(|(list, items)| list.replace(items));
+        let _ = self.dicts.into_iter().try_for_each(|(dict, entries)| dict.replace(entries));
+        let _ = self.sets.into_iter().try_for_each(|(set, items)| set.replace(items));
+        self.slots.into_iter().for_each(|(slot, value)| slot.put(value));
+        for (mut cell, value) in self.cells {
+            if let Some(mut held) = cell.write_lock::<Dynamic>() {
+                *held = value;
+            }
+        }
+        let mut scope = Scope::new();
+        for name in &self.left_out {
+            if let Some(value) = session.scope.get(name) {
+                scope.push_dynamic(name.clone(), value.clone());
+            }
+        }
+        for (name, value, is_constant) in self.variables {
+            if is_constant {
+                scope.push_constant_dynamic(name, value);
+            } else {
+                scope.push_dynamic(name, value);
+            }
+        }
+        session.scope = scope;
+        session.python.is_stale();
+        self.settings.restore(&session.runtime);
+        self.functions.restore(session);
+        undone.files = present.files.iter().map(|file| file.display().to_string()).collect();
+        (undone, present)
+    }
+
+    /// What is other in the present state than in this one.
+    fn changes(&self, present: &Snapshot) -> Undone {
+        let lost = self.lost();
+        let changed = self.changed();
+        let mut undone = Undone { settings: self.settings.differences(&present.settings), ..Undone::default() };
+        let named: HashMap<&str, &Dynamic> =
+            present.variables.iter().map(|(name, value, _)| (&**name, value)).collect();
+        for (name, then, _) in &self.variables {
+            let shown = shown_name(name).to_owned();
+            let leads_to = |identities: &HashSet<usize>| {
+                let mut reached = Reached::default();
+                reached.add(then);
+                reached.identities().any(|identity| identities.contains(&identity))
+            };
+            if !lost.is_empty() && leads_to(&lost) {
+                undone.left_out.push(shown.clone());
+            }
+            match named.get(&**name) {
+                None if present.left_out.contains(name) => undone.restored.push(shown),
+                None => undone.back.push(shown),
+                Some(now) if !is_same(now, then) || !changed.is_empty() && leads_to(&changed) => {
+                    undone.restored.push(shown);
+                }
+                Some(_) => {}
+            }
+        }
+        undone.left_out.extend(self.left_out.iter().map(|name| shown_name(name).to_owned()));
+        let known = |name: &str| self.variables.iter().any(|(known, ..)| known == name);
+        let gone = present.variables.iter().map(|(name, ..)| name).chain(&present.left_out);
+        let gone = gone.filter(|name| !known(name) && !self.left_out.contains(name));
+        undone.gone = gone.map(|name| shown_name(name).to_owned()).collect();
+        // Earlier results move on with every input.
+        for names in [&mut undone.restored, &mut undone.gone, &mut undone.back, &mut undone.left_out] {
+            names.retain(|name| !name.starts_with('_'));
+        }
+        self.functions.changes(&present.functions, &mut undone);
+        undone
+    }
+
+    /// The identities of storages and buffers whose bytes are not known as they were.
+    fn lost(&self) -> HashSet<usize> {
+        let mut memories: HashSet<usize> = self.journal.lost.union(&self.uncopied).copied().collect();
+        // A write that nobody has noted is known by the tensor's counter.
+        let noted: HashSet<usize> = self.journal.entries.iter().map(|entry| journal::identity(&entry.memory)).collect();
+        for state in &self.tensors {
+            let root = journal::root(&state.view.storage.memory()).0;
+            if root.nbytes() > journal::LARGE && state.tensor.version() != state.version {
+                let identity = journal::identity(&root);
+                memories.extend(Some(identity).filter(|identity| !noted.contains(identity)));
+            }
+        }
+        if memories.is_empty() {
+            return memories;
+        }
+        let is_lost = |memory: &Rc<Memory>| memories.contains(&journal::identity(&journal::root(memory).0));
+        let storages =
+            self.storages.iter().filter(|(_, memory, _)| is_lost(memory)).map(|(storage, ..)| storage.identity());
+        let buffers = self.buffers.iter().filter(|(_, memory)| is_lost(memory)).map(|(buffer, _)| buffer.identity());
+        storages.chain(buffers).collect()
+    }
+
+    /// The identities of all that was changed in place.
+    fn changed(&self) -> HashSet<usize> {
+        let noted: HashSet<usize> = self.journal.entries.iter().map(|entry| journal::identity(&entry.memory)).collect();
+        let written: HashSet<usize> = self
+            .bytes
+            .iter()
+            .filter(|(memory, bytes)| !holds(memory, bytes))
+            .map(|(memory, _)| journal::identity(memory))
+            .chain(noted)
+            .collect();
+        let is_written = |memory: &Rc<Memory>| written.contains(&journal::identity(&journal::root(memory).0));
+        let mut changed = HashSet::new();
+        for (storage, memory, _) in &self.storages {
+            if is_written(memory) || !Rc::ptr_eq(memory, &storage.memory()) {
+                changed.insert(storage.identity());
+            }
+        }
+        for (buffer, memory) in &self.buffers {
+            if is_written(memory) || !Rc::ptr_eq(memory, &buffer.memory()) {
+                changed.insert(buffer.identity());
+            }
+        }
+        for state in &self.tensors {
+            let (tensor, view) = (&state.tensor, &state.view);
+            let now = tensor.view();
+            let is_other = now.layout != view.layout
+                || now.dtype != view.dtype
+                || now.storage != view.storage
+                || tensor.names() != state.names
+                || tensor.has_autograd() != state.autograd.is_some()
+                || gradient_state(tensor, state);
+            if is_other {
+                changed.insert(tensor.identity());
+            }
+        }
+        let lists = self.lists.iter().filter(|(list, items)| !is_each(&list.to_vec(), items, is_alike));
+        changed.extend(lists.map(|(list, _)| list.identity()));
+        let dicts = self.dicts.iter().filter(|(dict, entries)| {
+            !is_each(&dict.to_vec(), entries, |(k, v), (key, value)| is_alike(k, key) && is_alike(v, value))
+        });
+        changed.extend(dicts.map(|(dict, _)| dict.identity()));
+        let sets = self.sets.iter().filter(|(set, items)| !is_each(&set.to_vec(), items, is_alike));
+        changed.extend(sets.map(|(set, _)| set.identity()));
+        let slots = self.slots.iter().filter(|(slot, then)| match (slot.value(), then) {
+            (Some(now), Some(then)) => !is_alike(&now, then),
+            (now, then) => now.is_some() != then.is_some(),
+        });
+        changed.extend(slots.map(|(slot, _)| slot.identity()));
+        let generators = self.generators.iter().filter(|(generator, bytes)| generator.borrow().state_bytes() != *bytes);
+        changed.extend(generators.map(|(generator, _)| Rc::as_ptr(generator) as usize));
+        changed
+    }
+}
+
+/// Returns whether a tensor's part in gradients is another than it was.
+fn gradient_state(tensor: &Tensor, state: &TensorState) -> bool {
+    let Some(then) = &state.autograd else { return false };
+    tensor.autograd(|now| {
+        let gradient = |meta: &AutogradMeta| meta.grad.as_ref().map(Tensor::identity);
+        now.requires_grad != then.requires_grad
+            || now.retains_grad != then.retains_grad
+            || gradient(now) != gradient(then)
+            || now.grad_fn.is_some() != then.grad_fn.is_some()
+    })
+}
+
+impl Functions {
+    /// Brings the engine's functions and modules back.
+    fn restore(self, session: &mut Session) {
+        let is_same =
+            self.count == session.functions.len() && self.named.len() == session.runtime.modules.named.borrow().len();
+        session.runtime.defined.replace(self.defined);
+        session.runtime.modules.named.replace(self.named);
+        session.functions = self.modules;
+        if !is_same {
+            session.rebuild_engine();
+        }
+    }
+
+    /// Tells which functions are others than in the present.
+    fn changes(&self, present: &Functions, undone: &mut Undone) {
+        let shown = |name: &String| Some(format!("{name}()")).filter(|_| !name.contains('$'));
+        for (name, then) in &self.defined {
+            match present.defined.get(name) {
+                None => undone.back.extend(shown(name)),
+                Some(now) if now.cell.id != then.cell.id => undone.restored.extend(shown(name)),
+                Some(_) => {}
+            }
+        }
+        undone.gone.extend(present.defined.keys().filter(|name| !self.defined.contains_key(*name)).filter_map(shown));
+        for name in present.named.keys().filter(|name| !self.named.contains_key(*name)) {
+            undone.gone.push(format!("the module {name}"));
+        }
+    }
+}
+
+/// Returns whether two lists agree item for item.
+fn is_each<T>(now: &[T], then: &[T], is_alike: impl Fn(&T, &T) -> bool) -> bool {
+    now.len() == then.len() && now.iter().zip(then).all(|(now, then)| is_alike(now, then))
+}
+
+/// Returns whether a variable holds what it held: the same object, or an equal value.
+fn is_same(now: &Dynamic, then: &Dynamic) -> bool {
+    if let (Some(now), Some(then)) = (now.read_lock::<rhai::Array>(), then.read_lock::<rhai::Array>()) {
+        return is_each(&now, &then, is_same);
+    }
+    if let (Some(now), Some(then)) = (now.read_lock::<rhai::Map>(), then.read_lock::<rhai::Map>()) {
+        return now.len() == then.len()
+            && now.iter().all(|(key, now)| then.get(key).is_some_and(|then| is_same(now, then)));
+    }
+    if let (Some(now), Some(then)) = (now.read_lock::<rhai::FnPtr>(), then.read_lock::<rhai::FnPtr>()) {
+        return now.fn_name() == then.fn_name() && now.curry().len() == then.curry().len();
+    }
+    match (to_value(now), to_value(then)) {
+        (Ok(now), Ok(then)) => is_alike(&now, &then),
+        _ => now.type_name() == then.type_name(),
+    }
+}
+
+/// Returns whether two values are one object, or equal values that have no identity.
+fn is_alike(now: &Value, then: &Value) -> bool {
+    match (now.address(), then.address()) {
+        (Some(now), Some(then)) => now == then,
+        _ => now.type_name() == then.type_name() && (is(now, then) || equal(now, then)),
+    }
+}

@@ -1,0 +1,150 @@
+//! What lay where a write goes, noted down before it: for memories too large to be copied before every input, so that an
+//! input that changes one element of them can be undone. This file does not know who writes, or what is done with the notes.
+
+use super::memory::{Memory, get, set};
+use super::view::View;
+use std::cell::{Cell, RefCell};
+use std::collections::HashSet;
+use std::ops::Range;
+use std::rc::Rc;
+
+/// Memories of more bytes are noted, not copied.
+pub const LARGE: usize = 32 << 20;
+/// The most bytes that one journal holds. A write beyond is lost.
+const MOST_BYTES: usize = 32 << 20;
+/// The most runs of bytes that one write is noted by.
+const MOST_RUNS: i64 = 4096;
+
+/// Bytes as they were before a write.
+pub struct Entry {
+    pub memory: Rc<Memory>,
+    pub start: usize,
+    pub bytes: Box<[u8]>,
+}
+
+impl Entry {
+    fn new(memory: &Rc<Memory>, range: Range<usize>) -> Option<Entry> {
+        let bytes = memory.bytes().get(range.clone())?.iter().map(get).collect();
+        Some(Entry { memory: memory.clone(), start: range.start, bytes })
+    }
+
+    /// Puts the bytes back, and returns those that they replace.
+    pub fn swap(&self) -> Option<Entry> {
+        let replaced = Entry::new(&self.memory, self.start..self.start + self.bytes.len())?;
+        for (cell, byte) in self.memory.bytes().get(self.start..)?.iter().zip(&self.bytes) {
+            set(cell, *byte);
+        }
+        Some(replaced)
+    }
+}
+
+/// The writes to large memories since [`begin`].
+#[derive(Default)]
+pub struct Journal {
+    /// In the order of the writes.
+    pub entries: Vec<Entry>,
+    /// The addresses of memories that a write has changed too much of.
+    pub lost: HashSet<usize>,
+    nbytes: usize,
+}
+
+thread_local! {
+    static IS_OPEN: Cell<bool> = const { Cell::new(false) };
+    static JOURNAL: RefCell<Journal> = RefCell::default();
+}
+
+/// Begins a new journal on this thread.
+pub fn begin() {
+    JOURNAL.take();
+    IS_OPEN.set(true);
+}
+
+/// Closes the journal and gives it, if one is open.
+pub fn end() -> Option<Journal> {
+    IS_OPEN.replace(false).then(|| JOURNAL.take())
+}
+
+/// The memory that a slice of memory is part of, and where in it the slice begins.
+pub fn root(memory: &Rc<Memory>) -> (Rc<Memory>, usize) {
+    let (mut memory, mut start) = (memory.clone(), 0);
+    while let Memory::Borrowed { owner, offset, .. } = &*memory {
+        start += offset;
+        memory = owner.clone();
+    }
+    (memory, start)
+}
+
+/// A number that tells memories apart.
+pub fn identity(memory: &Rc<Memory>) -> usize {
+    Rc::as_ptr(memory) as usize
+}
+
+/// Notes what a view shows, to be called before it is written to.
+#[inline]
+pub fn note(view: &View) {
+    if IS_OPEN.get() {
+        note_view(view);
+    }
+}
+
+/// Notes a range of bytes, to be called before they are written to.
+#[inline]
+pub fn note_bytes(memory: &Rc<Memory>, range: Range<usize>) {
+    if IS_OPEN.get() {
+        let (root, start) = root(memory);
+        if root.nbytes() > LARGE && !root.is_meta() {
+            JOURNAL.with_borrow_mut(|journal| journal.add(&root, start + range.start..start + range.end));
+        }
+    }
+}
+
+#[cold]
+fn note_view(view: &View) {
+    let (root, start) = root(&view.storage.memory());
+    if root.nbytes() <= LARGE || root.is_meta() {
+        return;
+    }
+    let layout = &view.layout;
+    let itemsize = view.dtype.itemsize();
+    // The last dimension is a run of neighbours, or each element is one.
+    let (run, runs) = match (layout.strides.last(), layout.sizes.last()) {
+        (Some(1), Some(&size)) if size > 0 => (size, layout.numel() / size),
+        _ => (1, layout.numel()),
+    };
+    JOURNAL.with_borrow_mut(|journal| {
+        if runs > MOST_RUNS {
+            journal.lost.insert(identity(&root));
+            return;
+        }
+        for index in 0..runs {
+            let first = usize::try_from(layout.offset_of(index * run)).ok().and_then(|at| at.checked_mul(itemsize));
+            match first.and_then(|first| Some(start + first..start + first + usize::try_from(run).ok()? * itemsize)) {
+                Some(range) => journal.add(&root, range),
+                None => drop(journal.lost.insert(identity(&root))),
+            }
+        }
+    });
+}
+
+impl Journal {
+    fn add(&mut self, root: &Rc<Memory>, range: Range<usize>) {
+        let identity = identity(root);
+        if self.lost.contains(&identity) {
+            return;
+        }
+        let entry = if self.nbytes + range.len() <= MOST_BYTES { Entry::new(root, range) } else { None };
+        match entry {
+            Some(entry) => {
+                self.nbytes += entry.bytes.len();
+                self.entries.push(entry);
+            }
+            None => drop(self.lost.insert(identity)),
+        }
+    }
+
+    /// Undoes the writes, the latest first, and returns the journal that does them again.
+    pub fn swap(self) -> Journal {
+        let entries: Vec<Entry> = self.entries.iter().rev().filter_map(Entry::swap).collect();
+        Journal { entries, lost: self.lost, nbytes: self.nbytes }
+    }
+}
