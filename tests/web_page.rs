@@ -103,7 +103,7 @@ fn an_entry_prints_what_a_terminal_shows() {
              __    int 1\n\
              ___   int 0\n",
         ),
-        ("python", ":undo", "taken back: x.fill_(7) (x is as before)"),
+        ("python", ":undo", "Undone: `x.fill_(7)`. `x` is as before."),
         ("python", "x[0]", "tensor([0, 1, 2])\n"),
         ("python", ":nothing", "there is no command :nothing; :help lists the commands"),
     ];

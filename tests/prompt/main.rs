@@ -4,6 +4,7 @@
 mod saving;
 mod survival;
 mod terminal;
+mod undoing;
 
 use std::process::Command;
 use std::time::Duration;
@@ -586,23 +587,6 @@ fn memory_is_drawn_as_wide_as_the_terminal() {
             let text = shell.run(line);
             assert!(text.contains(wanted), "{line}: {text}");
         }
-    });
-}
-
-#[test]
-fn undo_brings_bytes_and_names_back() {
-    at_prompts(|shell| {
-        shell.check("let t = torch.ones(2);", "");
-        shell.check("watch(t)", "");
-        assert!(shell.run("t.fill_(5); let other = 1;").contains("watch: 2 float32 elements changed"));
-        let said = shell.run(":undo");
-        assert!(said.contains("taken back: t.fill_(5); let other = 1; (t is as before; other is gone)"), "{said}");
-        // What it has changed is told with it, not after the next input.
-        assert!(said.contains("watch: 2 float32 elements changed"), "{said}");
-        shell.check("t", "tensor([1., 1.])\n");
-        let said = shell.run(":undo").replace("\n", " ");
-        assert!(said.contains("taken back: t (nothing that is kept had changed)"), "{said}");
-        assert!(shell.run("other").starts_with("NameError"));
     });
 }
 
