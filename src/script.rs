@@ -12,6 +12,7 @@ mod closures;
 pub mod engine;
 pub mod fault;
 mod forms;
+mod forms_of_python;
 pub mod holders;
 mod json;
 pub mod modules;

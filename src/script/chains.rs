@@ -72,7 +72,7 @@ fn operand_end(tokens: &[(Token, Position)], mut first: usize) -> Option<usize> 
 }
 
 /// The last token of a chain of members, calls and subscripts, from one of its tokens on.
-fn chain_end(tokens: &[(Token, Position)], mut last: usize) -> Option<usize> {
+pub(super) fn chain_end(tokens: &[(Token, Position)], mut last: usize) -> Option<usize> {
     loop {
         last = match tokens.get(last + 1).map(|(token, _)| token) {
             Some(Token::Period | Token::Elvis | Token::DoubleColon) => last + 2,
@@ -84,7 +84,7 @@ fn chain_end(tokens: &[(Token, Position)], mut last: usize) -> Option<usize> {
 }
 
 /// The bracket that closes the one at `open`.
-fn closing(tokens: &[(Token, Position)], open: usize) -> Option<usize> {
+pub(super) fn closing(tokens: &[(Token, Position)], open: usize) -> Option<usize> {
     let mut depth = 0usize;
     for (index, (token, _)) in tokens.iter().enumerate().skip(open) {
         match token {

@@ -7,6 +7,7 @@ use super::bounds;
 use super::callback;
 use super::caught;
 use super::fault;
+use super::forms_of_python;
 use super::holders;
 use super::json;
 use super::modules;
@@ -60,9 +61,7 @@ pub fn build(state: &Rc<Runtime>) -> Engine {
     engine.set_optimization_level(OptimizationLevel::None);
     let mut module = Module::new();
     register_names(&mut engine, &mut module);
-    // What `type_of` says.
-    module.set_custom_type::<i64>("int");
-    module.set_custom_type::<f64>("float");
+    // What `type_of` says, but for numbers: the engine finds methods of `int` and `float` by its own names for them.
     module.set_custom_type::<fault::Thrown>("error");
     module.set_custom_type::<Moment>("timestamp");
     register_missing(&mut engine, state);
@@ -73,6 +72,7 @@ pub fn build(state: &Rc<Runtime>) -> Engine {
     register_over_integers(&mut module, state);
     bounds::register(&mut module);
     numbers::register(&mut module);
+    forms_of_python::register(&mut module, state);
     arrays::register(&mut module, state);
     arrays::register_containers(&mut module, state, &class_ids(), &sequence_ids());
     blobs::register(&mut module, state);
@@ -203,20 +203,22 @@ fn is_registered(state: &Runtime, family: Option<&Family>, count: usize) -> bool
 }
 
 fn register_missing(engine: &mut Engine, state: &Rc<Runtime>) {
+    // `type_of(x)` and `x.type_of()`: see `rename`.
+    engine.register_raw_fn("type_of_", any(1), |context: NativeCallContext, args: &mut [&mut Dynamic]| {
+        let class = args.first().map_or("()", |value| Dynamic::type_name(value));
+        Ok(Dynamic::from(match context.engine().map_type_name(class) {
+            "i64" => "int".to_owned(),
+            "f64" => "float".to_owned(),
+            other => other.to_owned(),
+        }))
+    });
     let state = state.clone();
     #[allow(deprecated)] // "volatile"; nothing else takes any number of arguments
-    engine.on_missing_function(move |name, args, on_receiver, context| match state.registry.family(name) {
+    engine.on_missing_function(move |name, args, on_receiver, _| match state.registry.family(name) {
         // A closure that takes another number of arguments: the engine tries several.
         None if fault::is_unnamed(name) => Ok(None),
         _ if let Some(done) = bounds::deferred(name, args) => done.map(Some),
         None if on_receiver && let Some(read) = bounds::property(&state, name, args) => Ok(Some(read)),
-        // `x.type_of()`: see `rename`.
-        None if name == "type_of_"
-            && let [value] = args =>
-        {
-            let class = Dynamic::type_name(value);
-            Ok(Some(context.engine().map_type_name(class).into()))
-        }
         // `item in container`; the engine itself tells what holds nothing, and where.
         None if name == "contains"
             && let [container, item] = args
@@ -645,8 +647,11 @@ fn free_reserved_words(engine: &mut Engine, state: &Rc<Runtime>) {
                 }
                 other => Token::LexError(Box::new(other)),
             },
+            Token::Reserved(word) if word.as_str() == "type_of" => Token::Identifier(Box::new("type_of_".into())),
             // A keyword argument: `#{shared: true}`.
-            Token::Reserved(word) if key && rhai::is_valid_identifier(&word) => Token::Identifier(word),
+            Token::Reserved(word) if key && word.as_str() != "this" && rhai::is_valid_identifier(&word) => {
+                Token::Identifier(word)
+            }
             Token::Reserved(word) if dotted && rhai::is_valid_identifier(&word) => {
                 Token::Identifier(Box::new(rename(&word).into()))
             }

@@ -7,8 +7,9 @@ use super::chains::PROPERTIES;
 use super::runtime::Runtime;
 use super::shadowed;
 use super::value::{CLASSES, to_value};
-use super::words;
+use super::{own, words};
 use crate::call::Receiver;
+use crate::call::module_names::MODULES;
 use crate::call::signature::Kind;
 use crate::call::suggest::{suggestion, with_suggestion};
 use crate::format::{Formatter, PrintOptions};
@@ -360,7 +361,12 @@ fn function_not_found(signature: &str, state: &Runtime, cell: &Cell, at: Positio
         ["dict"] if is_property => no_key(name, at),
         [class, ..] if follows_dot(&cell.typed, place, name) => {
             let (message, receiver) = match *class {
-                "module" => (format!("module 'torch' has no attribute '{name}'"), Some(Receiver::Module(""))),
+                "module" => {
+                    let path = module_before(&cell.typed, place);
+                    let module =
+                        MODULES.iter().find(|module| path.strip_prefix("torch.") == Some(**module)).unwrap_or(&"");
+                    (format!("module '{path}' has no attribute '{name}'"), Some(Receiver::Module(module)))
+                }
                 class => {
                     let receiver = match class {
                         "Tensor" => Some(Receiver::Class(Kind::Tensor)),
@@ -392,9 +398,23 @@ fn function_not_found(signature: &str, state: &Runtime, cell: &Cell, at: Positio
                 fault(ErrorKind::TypeError, format!("'{class}' object is not callable"), at)
             }
             None if cell.declares(name) => fault(ErrorKind::TypeError, no_function(name), at),
+            None if let Some(usages) = own::usages(name) => {
+                let message = format!("{name}() does not accept ({})", types.join(", "));
+                let mut fault = fault(ErrorKind::TypeError, message, at);
+                fault.error = fault.error.with_hint(format!("write {}", usages.join(" or ")));
+                fault
+            }
             None => fault(ErrorKind::NameError, format!("name '{name}' is not defined"), at),
         },
     }
+}
+
+/// The module that stands in front of the dot before a place: `torch.fft` in `torch.fft.foo(1)`.
+fn module_before(source: &str, place: Option<(usize, usize)>) -> String {
+    let before = around(source, place).map_or("", |(before, _)| before.trim_end().trim_end_matches('.'));
+    let start = before.rfind(|c: char| !(c.is_alphanumeric() || c == '_' || c == '.')).map_or(0, |at| at + 1);
+    let path = before.get(start..).unwrap_or_default();
+    if path.starts_with("torch.") { path.to_owned() } else { "torch".to_owned() }
 }
 
 /// The TypeError for a variable that is called.

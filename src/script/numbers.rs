@@ -4,17 +4,19 @@
 //! Its built-in operators never ask a registered function, so the tokens of these are disabled and registered again as
 //! custom operators, which the engine resolves like any call: see docs/architecture.md for what that costs.
 
+use super::engine::any;
 use super::runtime::Runtime;
 use super::value::{to_dynamic, to_value};
-use super::{Scripted, fault};
+use super::{Scripted, fault, forms_of_python};
 use crate::functions::operators;
 use crate::tensor::{Error, Result};
 use crate::value::Value;
+use crate::value::equality::truth;
 use crate::value::numbers::{self, Number};
 use num_bigint::BigInt;
 use rhai::{
-    AST, ASTNode, Dynamic, Engine, EvalAltResult, Expr, FuncRegistration, ImmutableString, Module, Position, RhaiFunc,
-    Stmt, Token,
+    AST, ASTNode, Dynamic, Engine, EvalAltResult, Expr, FuncRegistration, ImmutableString, Module, NativeCallContext,
+    Position, RhaiFunc, Stmt, Token,
 };
 use std::any::TypeId;
 use std::cmp::Ordering;
@@ -103,8 +105,23 @@ pub fn register_operators(engine: &mut Engine, state: &Rc<Runtime>) -> std::resu
     let numbers = [[int, int], [int, float], [float, int], [float, float]];
     for &Comparison { symbol, precedence, holds } in COMPARISONS {
         engine.disable_symbol(symbol).register_custom_operator(symbol, precedence)?;
+        let in_condition = forms_of_python::in_condition(symbol);
+        engine.register_custom_operator(in_condition, precedence)?;
+        let state = state.clone();
+        engine.register_raw_fn(in_condition, any(2), move |_: NativeCallContext, args: &mut [&mut Dynamic]| {
+            let ([a, b], Some(operator)) = (args, operators::find(symbol)) else { return Ok(Dynamic::UNIT) };
+            let answer = operators::binary(
+                &state,
+                operator,
+                &to_value(a).map_err(fault::thrown)?,
+                &to_value(b).map_err(fault::thrown)?,
+            );
+            answer.and_then(|answer| truth(&answer)).map(Dynamic::from).map_err(fault::thrown)
+        });
         for types in numbers {
-            engine.register_raw_fn(symbol, types, move |_, args| Ok(Dynamic::from(holds(order(args)))));
+            for name in [symbol, in_condition] {
+                engine.register_raw_fn(name, types, move |_, args| Ok(Dynamic::from(holds(order(args)))));
+            }
         }
         engine.register_raw_fn(symbol, [TypeId::of::<bool>(); 2], move |_, args| {
             let [a, b] = args else { return Ok(Dynamic::UNIT) };

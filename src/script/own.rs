@@ -177,6 +177,12 @@ pub fn changes(name: &str) -> bool {
     example.is_some_and(|example| example.get(..1).is_some_and(|name| example.ends_with(&format!("; {name}"))))
 }
 
+/// The ways to call a function of the language, each between backticks; nothing for any other name.
+pub fn usages(name: &str) -> Option<Vec<String>> {
+    let own = TABLE.iter().find(|own| own.name == name && own.usage.contains('('))?;
+    Some(own.usage.split("; ").map(|usage| format!("`{usage}`")).collect())
+}
+
 /// Help on a function of the language; nothing for any other name.
 pub fn describe(name: &str) -> Option<String> {
     let own = TABLE.iter().find(|own| own.name == name)?;

@@ -9,7 +9,7 @@ use crate::functions::members::{self, attribute, set_attribute};
 use crate::functions::subscript::{item, set_item};
 use crate::tensor::{Error, Result};
 use crate::value::Value;
-use crate::value::equality::{equals, is};
+use crate::value::equality::{equal, equals, is};
 use rhai::{AST, ASTFlags, ASTNode, Dynamic, Engine, EvalAltResult, Expr, ImmutableString, Module, Position, Stmt};
 use std::any::TypeId;
 use std::collections::HashSet;
@@ -27,6 +27,11 @@ pub fn get(state: &Runtime, target: Value, index: &Dynamic) -> Result<Value> {
     let found = item(state, &target, &by)?;
     note_read(state, target, by, &found);
     Ok(found)
+}
+
+/// `target[by]`, of which nothing is written back.
+pub fn part(state: &Runtime, target: Value, by: Value) -> Result<Value> {
+    item(state, &target, &by)
 }
 
 /// `target.name`, where `attributes` are those of the table under that name.
@@ -110,8 +115,11 @@ pub fn set(
         None => to_subscript(index)?,
     };
     let is_changed = state.changed.take().is_some_and(|changed| value.address() == Some(changed));
+    // A shape or a device is made anew at each look.
+    let is_part =
+        |part: &Value| is(part, &value) || part.address().is_none() && value.address().is_none() && equal(part, &value);
     let is_read =
-        |(whole, at, part): &(Value, Value, Value)| is(whole, target) && is(part, &value) && is_same_place(at, &by);
+        |(whole, at, part): &(Value, Value, Value)| is(whole, target) && is_part(part) && is_same_place(at, &by);
     let back = state.read.borrow().iter().rposition(is_read);
     // What has changed was assigned to in a text that a script has made, which nobody has looked through.
     if let Some(back) = back.filter(|_| !(is_changed && name.is_none() || is_assigned())) {

@@ -2,6 +2,7 @@
 //! errors whole (see `caught.rs`), and a closure in a variable is called as a function is: `f(2)` reads `f.call(2)`.
 
 use super::chains;
+use super::forms_of_python::{self, Change};
 use super::written::{Edit, Offsets};
 use crate::functions::READ_VARIABLES;
 use rhai::{Engine, Position, Token};
@@ -30,11 +31,12 @@ pub(super) struct Insertion {
 /// What is to be inserted. `is_closure` tells which names are variables with functions in them, and `is_function` which
 /// are functions already.
 pub fn edits(
-    Tokens { found: tokens, .. }: &Tokens,
+    all: &Tokens,
     source: &str,
     is_closure: &dyn Fn(&str) -> bool,
     is_function: &dyn Fn(&str) -> bool,
 ) -> Vec<Edit> {
+    let Tokens { found: tokens, .. } = all;
     if source.lines().count() > COUNTED || source.lines().any(|line| line.len() > COUNTED) {
         return Vec::new();
     }
@@ -45,11 +47,19 @@ pub fn edits(
     found.extend(chains::properties(tokens));
     found.sort_by_key(|insertion| (insertion.line, insertion.column));
     let mut offsets = Offsets::new(source);
-    let edit = |insertion: Insertion| {
-        let at = offsets.of(insertion.line, insertion.column)?;
-        Some(Edit { at, removed: 0, text: insertion.text.into() })
-    };
-    found.into_iter().filter_map(edit).collect()
+    let mut edits: Vec<Edit> = Vec::new();
+    for insertion in found {
+        let at = offsets.of(insertion.line, insertion.column);
+        edits.extend(at.map(|at| Edit { at, removed: 0, text: insertion.text.into() }));
+    }
+    let mut changes = forms_of_python::changes(all);
+    changes.sort_by_key(|change| (change.line, change.column));
+    let mut offsets = Offsets::new(source);
+    for Change { line, column, removed, text } in changes {
+        // All that is removed is plain characters of one byte.
+        edits.extend(offsets.of(line, column).map(|at| Edit { at, removed, text: text.into() }));
+    }
+    edits
 }
 
 /// The tokens of a text, up to the first that is faulty.

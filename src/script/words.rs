@@ -1,5 +1,7 @@
 //! Names that the engine knows otherwise than they are typed.
 
+use super::forms_of_python;
+
 /// A name as it was typed, where ours reach the engine under another.
 pub fn typed(name: &str) -> &str {
     match name {
@@ -9,6 +11,6 @@ pub fn typed(name: &str) -> &str {
         "is_empty_" => "is_empty",
         "tag_" => "tag",
         _ if name.starts_with("underscore_") => name.strip_prefix("underscore").unwrap_or(name),
-        _ => name,
+        _ => forms_of_python::operator(name).unwrap_or(name),
     }
 }

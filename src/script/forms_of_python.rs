@@ -1,0 +1,337 @@
+//! What people write as in Python, and the engine would take for something else or refuse where it runs: one element of a
+//! tensor as a condition, pairs in `for (a, b) in zip(…)`, slices of arrays and texts, `let [a, b] = …`. Each is woven in among
+//! the tokens of a text, on the same lines; the functions that this calls are below.
+
+use super::arrays::add_calling;
+use super::chains::{chain_end, closing};
+use super::engine::{add, any};
+use super::runtime::Runtime;
+use super::value::{is_ours, is_range, to_dynamic, to_subscript, to_value};
+use super::weave::{Tokens, is, place};
+use super::{fault, subscripts};
+use crate::functions::iterate::iterate;
+use crate::functions::numbers;
+use crate::tensor::{Error, Result};
+use crate::value::Value;
+use crate::value::equality::truth;
+use rhai::{Array, Dynamic, ImmutableString, Module, Position, Token};
+use std::any::TypeId;
+use std::rc::Rc;
+
+/// A change of a text: so many characters at a place give way to others.
+pub struct Change {
+    pub line: usize,
+    pub column: usize,
+    pub removed: usize,
+    pub text: String,
+}
+
+/// The comparisons as they are written in a condition: what they give there is true or false.
+const COMPARISONS: [(&str, &str); 6] =
+    [("==", "is_eq_"), ("!=", "is_ne_"), ("<", "is_lt_"), ("<=", "is_le_"), (">", "is_gt_"), (">=", "is_ge_")];
+
+/// All changes.
+pub fn changes(Tokens { found: tokens, are_all }: &Tokens) -> Vec<Change> {
+    if !are_all {
+        return Vec::new();
+    }
+    let mut found = Vec::new();
+    for (index, (token, _)) in tokens.iter().enumerate() {
+        match token {
+            Token::If | Token::While | Token::Until => {
+                if let Some(end) = condition_end(tokens, index + 1) {
+                    condition(tokens, index + 1, end, &mut found);
+                }
+            }
+            Token::For if is(tokens, index + 1, &Token::LeftParen) => pairs(tokens, index, &mut found),
+            Token::LeftBracket => slice(tokens, index, &mut found),
+            Token::Let | Token::Const => unpacking(tokens, index, &mut found),
+            _ => {}
+        }
+    }
+    found
+}
+
+fn change(
+    tokens: &[(Token, Position)],
+    index: usize,
+    after: usize,
+    removed: usize,
+    text: impl Into<String>,
+) -> Option<Change> {
+    let (line, column) = place(tokens.get(index)?.1)?;
+    Some(Change { line, column: column + after, removed, text: text.into() })
+}
+
+fn opens(token: &Token) -> bool {
+    matches!(token, Token::LeftParen | Token::LeftBracket | Token::QuestionBracket | Token::LeftBrace | Token::MapStart)
+}
+
+/// The token that ends the condition which begins at `from`.
+fn condition_end(tokens: &[(Token, Position)], from: usize) -> Option<usize> {
+    let mut at = from;
+    loop {
+        match tokens.get(at).map(|(token, _)| token) {
+            // A block is no condition that this reads.
+            Some(Token::LeftBrace | Token::DoubleArrow) => return (at > from).then_some(at),
+            Some(Token::SemiColon | Token::RightBrace) | None => return Some(at).filter(|at| *at > from),
+            Some(token) if opens(token) => at = closing(tokens, at)? + 1,
+            _ => at += 1,
+        }
+    }
+}
+
+/// Makes each part of a condition true or false: the parts between `&&` and `||`, in parentheses too.
+fn condition(tokens: &[(Token, Position)], from: usize, end: usize, found: &mut Vec<Change>) {
+    let mut parts = Vec::new();
+    let (mut start, mut at) = (from, from);
+    while at < end {
+        match tokens.get(at).map(|(token, _)| token) {
+            Some(Token::And | Token::Or) => {
+                parts.push((start, at));
+                start = at + 1;
+            }
+            Some(token) if opens(token) => at = closing(tokens, at).unwrap_or(end),
+            _ => {}
+        }
+        at += 1;
+    }
+    parts.push((start, end));
+    for (start, end) in parts.into_iter().filter(|(start, end)| start < end) {
+        part(tokens, start, end, found);
+    }
+}
+
+fn part(tokens: &[(Token, Position)], from: usize, end: usize, found: &mut Vec<Change>) {
+    if is(tokens, from, &Token::LeftParen) && closing(tokens, from) == Some(end - 1) {
+        return condition(tokens, from + 1, end - 1, found);
+    }
+    let mut at = from;
+    let mut comparison = None;
+    while at < end {
+        match tokens.get(at).map(|(token, _)| token) {
+            Some(Token::Custom(symbol)) => {
+                let named = COMPARISONS.iter().find(|(known, _)| *known == symbol.as_str());
+                comparison = named.map(|named| (at, named)).or(comparison);
+            }
+            Some(Token::In | Token::NotIn) => return,
+            // These bind less than a comparison, or hold one.
+            Some(Token::Pipe | Token::Ampersand | Token::XOr | Token::If | Token::Switch | Token::Equals) => {
+                comparison = None;
+                break;
+            }
+            Some(token) if opens(token) => at = closing(tokens, at).unwrap_or(end),
+            _ => {}
+        }
+        at += 1;
+    }
+    if let (Some((at, (symbol, name))), false) = (comparison, is(tokens, from, &Token::Bang)) {
+        return found.extend(change(tokens, at, 0, symbol.len(), format!(" {name} ")));
+    }
+    let is_plain = |token: &Token| matches!(token, Token::True | Token::False);
+    if end - from == 1 && tokens.get(from).is_some_and(|(token, _)| is_plain(token)) {
+        return;
+    }
+    found.extend(change(tokens, from, 0, 0, "truth_("));
+    found.extend(change(tokens, end, 0, 0, ") "));
+}
+
+/// `for (a, b) in pairs {`: the names take what they are in Python, if the items are pairs.
+fn pairs(tokens: &[(Token, Position)], index: usize, found: &mut Vec<Change>) {
+    let name = |at: usize| match tokens.get(at) {
+        Some((Token::Identifier(name), _)) => Some(name.as_str()),
+        _ => None,
+    };
+    let (Some(first), Some(second)) = (name(index + 2), name(index + 4)) else { return };
+    if !is(tokens, index + 6, &Token::In) {
+        return;
+    }
+    let mut at = index + 7;
+    let body = loop {
+        match tokens.get(at).map(|(token, _)| token) {
+            Some(Token::LeftBrace) => break at,
+            Some(token) if opens(token) => match closing(tokens, at) {
+                Some(close) => at = close + 1,
+                None => return,
+            },
+            Some(_) => at += 1,
+            None => return,
+        }
+    };
+    let text = format!(" let {second} = second_({first}, {second}); let {first} = first_({first});");
+    found.extend(change(tokens, body, 1, 0, text));
+}
+
+/// `a[1..]`, `a[-2:]` where they are read.
+fn slice(tokens: &[(Token, Position)], open: usize, found: &mut Vec<Change>) {
+    let Some(before) = open.checked_sub(1).and_then(|before| tokens.get(before)) else { return };
+    let is_value = matches!(
+        before.0,
+        Token::Identifier(_) | Token::RightParen | Token::RightBracket | Token::StringConstant(_) | Token::Unit
+    ) || matches!(&before.0, Token::Reserved(word) if word.as_str() == "this");
+    let is_same_line = tokens.get(open).is_some_and(|(_, position)| position.line() == before.1.line());
+    let Some(close) = closing(tokens, open).filter(|_| is_value && is_same_line) else { return };
+    let (mut at, mut is_slice) = (open + 1, false);
+    while at < close {
+        match tokens.get(at).map(|(token, _)| token) {
+            Some(Token::Comma) => return,
+            Some(Token::ExclusiveRange | Token::InclusiveRange | Token::Colon | Token::DoubleColon) => is_slice = true,
+            Some(token) if opens(token) => at = closing(tokens, at).unwrap_or(close),
+            _ => {}
+        }
+        at += 1;
+    }
+    let behind = chain_end(tokens, close).and_then(|last| tokens.get(last + 1)).map(|(token, _)| token);
+    let is_assigned = behind.is_some_and(|token| *token == Token::Equals || token.is_op_assignment());
+    if is_slice && !is_assigned {
+        found.extend(change(tokens, open, 0, 1, ".part_("));
+        found.extend(change(tokens, close, 0, 1, ")"));
+    }
+}
+
+/// `let [a, b] = …`, `let (a, b) = …`.
+fn unpacking(tokens: &[(Token, Position)], index: usize, found: &mut Vec<Change>) {
+    let Some(open) =
+        Some(index + 1).filter(|open| matches!(tokens.get(*open), Some((Token::LeftBracket | Token::LeftParen, _))))
+    else {
+        return;
+    };
+    let Some(close) = closing(tokens, open).filter(|close| is(tokens, close + 1, &Token::Equals)) else { return };
+    let mut names = Vec::new();
+    for (position, (token, _)) in tokens.iter().enumerate().take(close).skip(open + 1) {
+        match token {
+            Token::Identifier(name) if (position - open) % 2 == 1 => names.push(name.as_str()),
+            Token::Comma if (position - open) % 2 == 0 => {}
+            _ => return,
+        }
+    }
+    let mut end = close + 2;
+    while let Some((token, _)) = tokens.get(end) {
+        match token {
+            Token::SemiColon | Token::RightBrace => break,
+            token if opens(token) => match closing(tokens, end) {
+                Some(close) => end = close + 1,
+                None => return,
+            },
+            _ => end += 1,
+        }
+    }
+    // Without an end the value is the last of the text, and nothing is made of its parts.
+    if !is(tokens, end, &Token::SemiColon) {
+        return;
+    }
+    let word = if is(tokens, index, &Token::Const) { "const" } else { "let" };
+    let makers: Vec<String> =
+        names.iter().enumerate().map(|(at, name)| format!("{word} {name} = parts_[{at}];")).collect();
+    let column = |at: usize| tokens.get(at).and_then(|(_, position)| place(*position));
+    let (Some((first, start)), Some((last, stop))) = (column(open), column(close)) else { return };
+    if first != last {
+        return;
+    }
+    found.push(Change { line: first, column: start, removed: stop + 1 - start, text: "parts_".to_owned() });
+    if word == "const" {
+        found.extend(change(tokens, index, 0, 5, "let"));
+    }
+    found.extend(change(tokens, close + 1, 1, 0, " unpacked_("));
+    found.extend(change(tokens, end, 0, 1, format!(", {}); {}", names.len(), makers.join(" "))));
+}
+
+/// Adds the functions that the changes call.
+pub fn register(module: &mut Module, state: &Rc<Runtime>) {
+    add(module, "truth_", &any(1), |args| match args {
+        [value] if is_ours(value) => truth(&to_value(value)?).map(Dynamic::from),
+        [value] => Ok((**value).clone()),
+        _ => Ok(Dynamic::UNIT),
+    });
+    add(module, "first_", &any(1), |args| match args {
+        [item] => Ok(pair(item)?.map_or_else(|| (**item).clone(), |(first, _)| first)),
+        _ => Ok(Dynamic::UNIT),
+    });
+    add(module, "second_", &any(2), |args| match args {
+        [item, index] => Ok(pair(item)?.map_or_else(|| (**index).clone(), |(_, second)| second)),
+        _ => Ok(Dynamic::UNIT),
+    });
+    add_calling(module, state, "part_", &any(2), true, |state, _, args| match args {
+        [whole, index] => part_of(state, whole, index).map_err(fault::thrown),
+        _ => Ok(Dynamic::UNIT),
+    });
+    add_calling(module, state, "unpacked_", &[TypeId::of::<Dynamic>(), TypeId::of::<i64>()], true, |state, _, args| {
+        match args {
+            [whole, count] => unpacked(state, whole, count.as_int().unwrap_or(0)).map_err(fault::thrown),
+            _ => Ok(Dynamic::UNIT),
+        }
+    });
+    add_calling(module, state, "..", &any(2), true, |_, _, args| match args {
+        [start, stop] => {
+            let end = |end: &Dynamic| -> Result<i64> { to_value(end).and_then(|end| numbers::size(&end)) };
+            let (start, stop) = (end(start).map_err(fault::thrown)?, end(stop).map_err(fault::thrown)?);
+            Ok(Dynamic::from(start..stop))
+        }
+        _ => Ok(Dynamic::UNIT),
+    });
+}
+
+/// The name of a comparison where it is a condition.
+pub fn in_condition(symbol: &str) -> &str {
+    COMPARISONS.iter().find(|(known, _)| *known == symbol).map_or(symbol, |(_, name)| name)
+}
+
+/// The operator that a name stands for.
+pub fn operator(name: &str) -> Option<&'static str> {
+    COMPARISONS.iter().find(|(_, known)| *known == name).map(|(symbol, _)| *symbol)
+}
+
+/// The two parts of an item that is a pair.
+///
+/// # Errors
+/// TypeError for an array, whose two names would be the array and its index.
+fn pair(item: &Dynamic) -> Result<Option<(Dynamic, Dynamic)>> {
+    if item.is_array() {
+        let error =
+            Error::type_error("two names over an array of arrays: the engine would take the second for an index");
+        let hint =
+            "write `for pair in pairs { pair[0] … }` for the parts, `for (index, item) in enumerate(items)` to count";
+        return Err(error.with_hint(hint.to_owned()));
+    }
+    match is_ours(item).then(|| to_value(item)).transpose()? {
+        Some(Value::Tuple(parts)) => match &*parts {
+            [first, second] => Ok(Some((to_dynamic(first.clone()), to_dynamic(second.clone())))),
+            _ => Ok(None),
+        },
+        _ => Ok(None),
+    }
+}
+
+/// A part of an array, a text, or whatever else takes a range as its subscript.
+fn part_of(state: &Runtime, whole: &Dynamic, index: &Dynamic) -> Result<Dynamic> {
+    let own = whole.is_array() || whole.is_string();
+    if own && !is_ours(index) && !is_range(index) {
+        return Err(Error::type_error("an array or a text is sliced by whole numbers: `a[1..3]`, `a[-2:]`"));
+    }
+    let part = subscripts::part(state, to_value(whole)?, to_subscript(index)?)?;
+    match part {
+        Value::Str(text) if whole.is_string() => Ok(Dynamic::from(ImmutableString::from(&*text))),
+        part => state.give(part),
+    }
+}
+
+/// The items of what is taken apart.
+///
+/// # Errors
+/// ValueError in Python's words for another number of items.
+fn unpacked(state: &Runtime, whole: &Dynamic, count: i64) -> Result<Dynamic> {
+    let mut items = iterate(state, &to_value(whole)?)?;
+    let wanted = usize::try_from(count).unwrap_or(0);
+    let mut parts = Array::new();
+    while let Some(item) = items.next()? {
+        if parts.len() == wanted {
+            return Err(Error::value(format!("too many values to unpack (expected {wanted})")));
+        }
+        parts.push(state.give(item)?);
+    }
+    if parts.len() < wanted {
+        let got = parts.len();
+        return Err(Error::value(format!("not enough values to unpack (expected {wanted}, got {got})")));
+    }
+    Ok(parts.into())
+}
