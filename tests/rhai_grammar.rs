@@ -22,6 +22,7 @@ const OTHERWISE: &[(&str, &str)] = &[
     ("1.0 / 0.0 > 1e308", "Rhai compares floats within an epsilon"),
     ("1 < \"a\"", "Python has no order between kinds"),
     ("1 == true", "Python's numbers"),
+    ("(1, 2)", "a tuple, as in Python"),
     ("!5", "Python's `not`"),
     ("true + 1", "Python's numbers"),
     ("const X = 3; fn f() { X } f()", "functions see constants"),

@@ -28,6 +28,8 @@ enum Sign {
     Value,
     /// The `fn` of a definition.
     Definition,
+    /// `let`, `const` and `for`, behind which names stand.
+    Binding,
     Other,
 }
 
@@ -74,6 +76,7 @@ fn places(tokens: &Tokens, source: &str) -> Option<Vec<Place>> {
             Token::Period | Token::Elvis => Sign::Dot,
             token if token.is_op_assignment() => Sign::Changes,
             Token::Fn => Sign::Definition,
+            Token::Let | Token::Const | Token::For => Sign::Binding,
             Token::Identifier(_) => Sign::Name,
             Token::Reserved(word) if &***word == "..." => Sign::Ellipsis,
             Token::Reserved(word) if rhai::is_valid_identifier(word) => Sign::Name,
@@ -88,7 +91,7 @@ fn places(tokens: &Tokens, source: &str) -> Option<Vec<Place>> {
             continue;
         }
         // The pieces of a text around code are at odd places, and nothing is written there.
-        let at = if matches!(sign, Sign::Value | Sign::Other | Sign::Dot | Sign::Changes) {
+        let at = if matches!(sign, Sign::Value | Sign::Other | Sign::Dot | Sign::Changes | Sign::Binding) {
             0
         } else {
             offsets.of(position.line()?, position.position()?)?
@@ -110,6 +113,11 @@ enum Open {
         at: usize,
         several: bool,
         part: Part,
+    },
+    /// Of several values in parentheses, which are a tuple.
+    Group {
+        at: usize,
+        several: bool,
     },
     Other,
 }
@@ -201,6 +209,7 @@ impl Pass<'_> {
                 }
                 _ => {}
             },
+            Some(Open::Group { several, .. }) => *several |= sign == Sign::Comma,
             _ => {}
         }
         if let Sign::Open(bracket) = sign {
@@ -220,6 +229,9 @@ impl Pass<'_> {
             ('(', Sign::Name) if !is_defined => Open::Call { keywords: None, argument: Argument::Empty },
             ('[', Sign::Name | Sign::Value | Sign::Close) if on_this_line => {
                 Open::Index { at: place.at, several: false, part: Part { start: place.at + 1, ..Part::default() } }
+            }
+            ('(', before) if !is_defined && !matches!(before, Sign::Binding | Sign::Close | Sign::Value) => {
+                Open::Group { at: place.at, several: false }
             }
             _ => Open::Other,
         };
@@ -252,6 +264,10 @@ impl Pass<'_> {
                 }
             }
             Some(Open::Call { keywords: Some(_), .. }) => self.edit(at, 0, "}"),
+            Some(Open::Group { at: start, several: true }) => {
+                self.edit(start, 1, "tuple([");
+                self.edit(at, 1, "])");
+            }
             _ => {}
         }
     }

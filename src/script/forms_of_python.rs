@@ -8,13 +8,13 @@ use super::engine::{add, any};
 use super::runtime::Runtime;
 use super::value::{is_ours, is_range, to_dynamic, to_subscript, to_value};
 use super::weave::{Tokens, is, place};
-use super::{fault, subscripts};
+use super::{Scripted, fault, subscripts};
 use crate::functions::iterate::iterate;
 use crate::functions::numbers;
 use crate::tensor::{Error, Result};
 use crate::value::Value;
 use crate::value::equality::truth;
-use rhai::{Array, Dynamic, ImmutableString, Module, Position, Token};
+use rhai::{Array, Dynamic, Module, NativeCallContext, Position, Token};
 use std::any::TypeId;
 use std::rc::Rc;
 
@@ -128,7 +128,11 @@ fn part(tokens: &[(Token, Position)], from: usize, end: usize, found: &mut Vec<C
     if let (Some((at, (symbol, name))), false) = (comparison, is(tokens, from, &Token::Bang)) {
         return found.extend(change(tokens, at, 0, symbol.len(), format!(" {name} ")));
     }
-    let is_plain = |token: &Token| matches!(token, Token::True | Token::False);
+    // The parser has its own word for a number or a text that stands for a condition.
+    let is_plain = |token: &Token| {
+        use Token::{CharConstant, False, FloatConstant, IntegerConstant, StringConstant, True};
+        matches!(token, True | False | IntegerConstant(_) | FloatConstant(_) | StringConstant(_) | CharConstant(_))
+    };
     if end - from == 1 && tokens.get(from).is_some_and(|(token, _)| is_plain(token)) {
         return;
     }
@@ -251,8 +255,8 @@ pub fn register(module: &mut Module, state: &Rc<Runtime>) {
         [item, index] => Ok(pair(item)?.map_or_else(|| (**index).clone(), |(_, second)| second)),
         _ => Ok(Dynamic::UNIT),
     });
-    add_calling(module, state, "part_", &any(2), true, |state, _, args| match args {
-        [whole, index] => part_of(state, whole, index).map_err(fault::thrown),
+    add_calling(module, state, "part_", &any(2), true, |state, context, args| match args {
+        [whole, index] => part_of(state, context, whole, index),
         _ => Ok(Dynamic::UNIT),
     });
     add_calling(module, state, "unpacked_", &[TypeId::of::<Dynamic>(), TypeId::of::<i64>()], true, |state, _, args| {
@@ -303,16 +307,17 @@ fn pair(item: &Dynamic) -> Result<Option<(Dynamic, Dynamic)>> {
 }
 
 /// A part of an array, a text, or whatever else takes a range as its subscript.
-fn part_of(state: &Runtime, whole: &Dynamic, index: &Dynamic) -> Result<Dynamic> {
+fn part_of(state: &Runtime, context: &NativeCallContext, whole: &Dynamic, index: &Dynamic) -> Scripted<Dynamic> {
+    if whole.is_int() {
+        return context.call_native_fn_raw("get_bits", true, &mut [&mut whole.clone(), &mut index.clone()]);
+    }
     let own = whole.is_array() || whole.is_string();
     if own && !is_ours(index) && !is_range(index) {
-        return Err(Error::type_error("an array or a text is sliced by whole numbers: `a[1..3]`, `a[-2:]`"));
+        let error = Error::type_error("an array or a text is sliced by whole numbers: `a[1..3]`, `a[-2:]`");
+        return Err(fault::thrown(error));
     }
-    let part = subscripts::part(state, to_value(whole)?, to_subscript(index)?)?;
-    match part {
-        Value::Str(text) if whole.is_string() => Ok(Dynamic::from(ImmutableString::from(&*text))),
-        part => state.give(part),
-    }
+    let part = to_value(whole).and_then(|whole| subscripts::part(state, whole, to_subscript(index)?));
+    part.and_then(|part| state.give(part)).map_err(fault::thrown)
 }
 
 /// The items of what is taken apart.

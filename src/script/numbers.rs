@@ -6,7 +6,7 @@
 
 use super::engine::any;
 use super::runtime::Runtime;
-use super::value::{to_dynamic, to_value};
+use super::value::{is_ours, to_dynamic, to_value};
 use super::{Scripted, fault, forms_of_python};
 use crate::functions::operators;
 use crate::tensor::{Error, Result};
@@ -107,16 +107,13 @@ pub fn register_operators(engine: &mut Engine, state: &Rc<Runtime>) -> std::resu
         engine.disable_symbol(symbol).register_custom_operator(symbol, precedence)?;
         let in_condition = forms_of_python::in_condition(symbol);
         engine.register_custom_operator(in_condition, precedence)?;
-        let state = state.clone();
-        engine.register_raw_fn(in_condition, any(2), move |_: NativeCallContext, args: &mut [&mut Dynamic]| {
-            let ([a, b], Some(operator)) = (args, operators::find(symbol)) else { return Ok(Dynamic::UNIT) };
-            let answer = operators::binary(
-                &state,
-                operator,
-                &to_value(a).map_err(fault::thrown)?,
-                &to_value(b).map_err(fault::thrown)?,
-            );
-            answer.and_then(|answer| truth(&answer)).map(Dynamic::from).map_err(fault::thrown)
+        engine.register_raw_fn(in_condition, any(2), move |context: NativeCallContext, args: &mut [&mut Dynamic]| {
+            let [a, b] = args else { return Ok(Dynamic::UNIT) };
+            let answer = context.call_native_fn_raw(symbol, true, &mut [&mut a.clone(), &mut b.clone()])?;
+            if is_ours(&answer) {
+                return to_value(&answer).and_then(|answer| truth(&answer)).map(Dynamic::from).map_err(fault::thrown);
+            }
+            Ok(answer)
         });
         for types in numbers {
             for name in [symbol, in_condition] {

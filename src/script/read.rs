@@ -53,13 +53,19 @@ pub fn parse(
 ) -> std::result::Result<Compiled<AST>, Compiled<ParseError>> {
     let is_function = |name: &str| state.is_function(name);
     let tokens = weave::tokens(engine, source);
-    let mut edits = weave::edits(&tokens, source, names.is_closure, &is_function);
-    let mut compiled = match read(engine, source, edits.clone()) {
+    let edits = weave::edits(&tokens, source, names.is_closure, &is_function);
+    let changes = weave::changes(&tokens, source);
+    let mut compiled = match read(engine, source, [changes.clone(), edits.clone()].concat()) {
         Err(refused) if !state.interrupt.is_set() => match forms::edits(&tokens, source) {
-            Ok(forms) if forms.is_empty() => return Err(refused),
             Ok(forms) => {
-                edits = [forms, edits].concat();
-                read(engine, source, edits)?
+                let all = [forms.clone(), changes.clone(), edits.clone()].concat();
+                let read_at_last = if forms.is_empty() { Err(refused) } else { read(engine, source, all) };
+                match read_at_last {
+                    // What is wrong is told of the text as it was typed.
+                    Err(refused) if changes.is_empty() => return Err(refused),
+                    Err(_) => read(engine, source, [forms, edits].concat())?,
+                    Ok(compiled) => compiled,
+                }
             }
             Err(forms::Misplaced(position)) => {
                 let reason = LexError::Runtime("positional argument follows keyword argument".to_owned());

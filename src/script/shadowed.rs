@@ -43,7 +43,9 @@ pub fn register(engine: &mut Engine, state: &Rc<Runtime>) {
     for (name, count) in noted {
         let parameters: Vec<String> = (0..count).map(|index| format!("a{index}")).collect();
         let parameters = parameters.join(", ");
-        for class in CLASSES.iter().map(|(class, _)| *class).chain(["Tensor"]) {
+        // The engine would take `int` for its own whole numbers.
+        let classes = CLASSES.iter().map(|(class, _)| *class).filter(|class| *class != "int");
+        for class in classes.chain(["Tensor"]) {
             text.push_str(&format!(
                 "fn \"{class}\".{name}({parameters}) {{ {HANDED_ON}(this, \"{name}\", {parameters}) }}\n"
             ));

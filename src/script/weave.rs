@@ -52,14 +52,19 @@ pub fn edits(
         let at = offsets.of(insertion.line, insertion.column);
         edits.extend(at.map(|at| Edit { at, removed: 0, text: insertion.text.into() }));
     }
+    edits
+}
+
+/// What is to be changed besides, so that the engine reads what people write as in Python.
+pub fn changes(all: &Tokens, source: &str) -> Vec<Edit> {
     let mut changes = forms_of_python::changes(all);
     changes.sort_by_key(|change| (change.line, change.column));
     let mut offsets = Offsets::new(source);
-    for Change { line, column, removed, text } in changes {
+    let edit = |Change { line, column, removed, text }: Change| {
         // All that is removed is plain characters of one byte.
-        edits.extend(offsets.of(line, column).map(|at| Edit { at, removed, text: text.into() }));
-    }
-    edits
+        offsets.of(line, column).map(|at| Edit { at, removed, text: text.into() })
+    };
+    changes.into_iter().filter_map(edit).collect()
 }
 
 /// The tokens of a text, up to the first that is faulty.

@@ -28,7 +28,7 @@ pub(super) fn in_terms_of_rhai(failure: &Failure, typed: &str) -> Option<String>
             foreign::on_member(quoted.next()?, quoted.next()?)
         }
         "OverflowError" if first.contains("negative power") => Some("write a float: `2.0 ** -1`".to_owned()),
-        "RuntimeError" if first.starts_with("Boolean value of Tensor") => {
+        "RuntimeError" if first.starts_with("Boolean value of Tensor with more") => {
             Some("write `.all().item()` or `.any().item()` behind a comparison of many values".to_owned())
         }
         "TypeError" if first.ends_with("object is not callable") => {
@@ -53,7 +53,7 @@ const TYPES: &[(&str, &str)] = &[
     ("a bool is needed here, not list", "ask it: `!list.is_empty()`"),
     ("a bool is needed here, not dict", "ask it: `!map.is_empty()`"),
     ("a bool is needed here, not NoneType", "ask whether it is nothing: `x == ()`"),
-    ("an int is needed here, not range", "`list.extract(1..3)` takes a part of an array"),
+    ("an int is needed here, not range", "a part of an array is not assigned to: `list.splice(1..3, [7, 8])` replaces it"),
     (
         "an int is needed here, not slice",
         "`list.extract(1..3)` takes a part of an array; a text takes a range: `text[1..3]`",
