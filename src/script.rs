@@ -18,6 +18,7 @@ mod json;
 pub mod modules;
 mod moments;
 pub mod names;
+mod native;
 pub mod numbers;
 pub mod own;
 mod plain;

@@ -18,7 +18,7 @@ use crate::script::fault;
 use crate::script::modules;
 use crate::script::numbers;
 use crate::script::own;
-use crate::script::read::{self, Names};
+use crate::script::read::Names;
 use crate::script::runtime::{Constants, Runtime};
 use crate::script::value::{is_range, to_value};
 pub use crate::tensor::Dims;
@@ -255,7 +255,7 @@ impl Session {
         let is_variable = |name: &str| self.scope.contains(name);
         let names = Names { is_closure: &is_closure, is_variable: if declares { Some(&is_variable) } else { None } };
         let cell = |written| Cell::new(source, written, &self.inputs.get().to_string());
-        match read::compile(&self.engine, &self.runtime, source, &names) {
+        match engine::compile(&self.engine, &self.runtime, source, &names) {
             Ok(compiled) => Ok((compiled.made, cell(compiled.written))),
             Err(refused) => Err((refused.made, cell(refused.written))),
         }
@@ -334,8 +334,7 @@ impl Session {
         };
         self.runtime.remembered.replace(self.handles_of_ours(true));
         if echo {
-            let division = || advice::division(source, &|name| self.scope.contains(name));
-            self.note = division();
+            self.note = advice::division(source, &|name| self.scope.contains(name));
         }
         let value = self.run(&ast, &cell).map_err(|error| self.failed(&error, &cell))?;
         if echo {

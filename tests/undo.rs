@@ -76,7 +76,7 @@ fn check(case: &Case) -> Result<(), String> {
         answer(&mut session, example);
     }
     before.push(told(&mut session));
-    let mut compare = |session: &mut Session, step: usize, what: &str| {
+    let compare = |session: &mut Session, step: usize, what: &str| {
         let (now, then) = (told(session), &before[step]);
         let differs: Vec<_> = then
             .iter()

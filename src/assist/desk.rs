@@ -10,7 +10,7 @@ use super::commands::{self, is_command};
 use super::console::{Console, Taken};
 use super::entry::is_unfinished;
 use super::log::{Entry, Log};
-use super::paste::{Statement, read_session, with_python_prompts};
+use super::paste::{Statement, is_output_number, read_session, with_python_prompts};
 use crate::session::{Language, Live, Outcome, Said, Session, SessionOptions};
 use crate::transcript::{Document, Form};
 
@@ -66,7 +66,7 @@ impl Desk {
     /// Takes one entry: runs it, the statements pasted with it, or the command that it is.
     pub fn take(&self, console: &mut dyn Console, entry: &str) -> Taken {
         let entry = &*with_python_prompts(entry);
-        if entry.trim().is_empty() {
+        if entry.trim().is_empty() || is_output_number(entry) {
             return Taken::default();
         }
         // A stop that came too late for the entry before must not stop this one. Between the statements of one entry, or of

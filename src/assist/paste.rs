@@ -46,6 +46,13 @@ pub fn with_python_prompts(text: &str) -> Cow<'_, str> {
     Cow::Owned(lines.collect::<Vec<_>>().join("\n"))
 }
 
+/// Returns whether an entry is the number that IPython writes before a value, `Out[3]:`, with nothing behind it. The value
+/// stands on the lines below.
+pub fn is_output_number(entry: &str) -> bool {
+    let number = entry.trim().strip_prefix("Out[").and_then(|rest| rest.strip_suffix("]:"));
+    number.is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
 /// The statements of a text in which some line starts with a prompt, and whether it holds anything besides them; none
 /// for any other text. `is_unfinished` says whether a source needs more lines to be a statement.
 pub fn read_session(text: &str, is_unfinished: impl Fn(Language, &str) -> bool) -> Option<Pasted> {
@@ -164,6 +171,15 @@ mod tests {
     fn is_unfinished(_: Language, source: &str) -> bool {
         let depth = source.matches(['(', '[', '{']).count() > source.matches([')', ']', '}']).count();
         depth || source.trim_end().ends_with(':')
+    }
+
+    #[test]
+    fn a_number_of_ipython_is_no_input() {
+        for (entry, wanted) in
+            [("Out[3]:", true), (" Out[12]: ", true), ("Out[3]: 5", false), ("Out[x]:", false), ("", false)]
+        {
+            assert_eq!(is_output_number(entry), wanted, "{entry}");
+        }
     }
 
     #[test]

@@ -5,6 +5,7 @@
 use super::Scripted;
 use super::closures::Closure;
 use super::fault;
+use super::native::{Run, add_calling};
 use super::runtime::Runtime;
 use super::value::{is_ours, to_value};
 use crate::functions::containers;
@@ -12,27 +13,10 @@ use crate::functions::operators::{self, is_or_equals};
 use crate::tensor::{Result, interrupt};
 use crate::value::Value;
 use crate::value::equality::truth;
-use rhai::{Array, Dynamic, FnPtr, FuncRegistration, ImmutableString, Map, Module, NativeCallContext, RhaiFunc};
+use rhai::{Array, Dynamic, FnPtr, ImmutableString, Map, Module, NativeCallContext};
 use std::any::TypeId;
 use std::cmp::Ordering;
 use std::rc::Rc;
-
-/// A function of the engine with the context of its call, which closures are called in.
-pub type Run = fn(&Runtime, &NativeCallContext, &mut [&mut Dynamic]) -> Scripted<Dynamic>;
-
-/// Adds a function that calls closures, or functions of the language. One that is pure leaves its first argument as it is.
-pub fn add_calling(module: &mut Module, state: &Rc<Runtime>, name: &str, types: &[TypeId], is_pure: bool, run: Run) {
-    let state = state.clone();
-    let func = move |context: Option<NativeCallContext>, args: &mut [&mut Dynamic]| match context {
-        Some(context) => run(&state, &context, args),
-        None => Ok(Dynamic::UNIT),
-    };
-    FuncRegistration::new(name).in_global_namespace().set_into_module_raw(
-        module,
-        types,
-        RhaiFunc::Method { func: Rc::new(func), has_context: true, is_pure, is_volatile: true },
-    );
-}
 
 /// Puts these methods in the place of the language's own.
 pub fn register(module: &mut Module, state: &Rc<Runtime>) {

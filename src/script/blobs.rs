@@ -3,8 +3,8 @@
 //! Python has a method of the same name, that one is meant, but for arguments that only the language knows.
 
 use super::Scripted;
-use super::arrays::add_calling;
 use super::fault;
+use super::native::add_calling;
 use super::runtime::Runtime;
 use super::value::{BoxedBuffer, to_dynamic, to_value};
 use crate::tensor::{Buffer, BufferKind, Result, Scalar, limits};

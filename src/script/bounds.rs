@@ -6,10 +6,10 @@
 //! done by the hook for functions that it does not find: see [`deferred`].
 
 use super::Scripted;
-use super::chains::PROPERTIES;
-use super::engine::add;
+use super::native::add;
 use super::runtime::Runtime;
 use super::value::to_value;
+use super::words::PROPERTIES;
 use super::{fault, subscripts};
 use crate::call::stack;
 use crate::functions::bounds::{repeated, replaced, room_for_text, share, sleep};

@@ -137,6 +137,6 @@ pub fn function(pointer: FnPtr) -> Value {
 
 /// Calls a value from the script language, with keyword arguments in a last object map.
 pub fn call(runtime: &Runtime, callee: &Value, args: &[&mut Dynamic]) -> Result<Dynamic> {
-    let (positional, keywords) = super::engine::arguments(args)?;
+    let (positional, keywords) = super::value::arguments(args)?;
     calling::call_value(&runtime.state, callee, positional, keywords).and_then(|value| runtime.give(value))
 }

@@ -4,11 +4,11 @@
 //! that a script throws is caught as it was thrown.
 
 use super::cell::{Cell, near};
-use super::engine::add;
 use super::fault::{self, Fault};
+use super::native::add;
 use super::runtime::Runtime;
 use super::value::to_value;
-use super::weave::ENCLOSED;
+use super::words::ENCLOSED;
 use crate::call::suggest::{nearest, with_suggestion};
 use crate::tensor::{Error, Result};
 use crate::value::equality;

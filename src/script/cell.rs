@@ -1,7 +1,7 @@
 //! An input as it was typed, and where the engine's places are in it. Knows nothing about errors.
 
 use super::fault::around;
-use super::weave::CALLED;
+use super::words::CALLED;
 use super::written::Written;
 use crate::system::{Files, System};
 use rhai::Position;

@@ -2,11 +2,11 @@
 //! mathematics, and `xs.len` reads `xs.len_()`, since the engine goes through all items of an array after reading a property.
 
 use super::weave::{Insertion, is, place};
+use super::words::PROPERTIES;
 use rhai::{Position, Token};
 
-/// What makes a property of an array a call, and the names of those properties: see [`super::bounds::property`].
+/// What makes a property of an array a call: see [`super::bounds::property`].
 pub const PROPERTY_CALL: &str = "_()";
-pub const PROPERTIES: [&str; 3] = ["len", "is_empty", "tag"];
 
 /// Around powers that a minus sign stands before.
 pub fn powers(tokens: &[(Token, Position)], source: &str) -> Vec<Insertion> {

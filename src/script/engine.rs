@@ -1,7 +1,7 @@
 //! The Rhai engine with our functions in it: registration, names, subscripts, operators, limits and interrupts. Every
 //! call of a script ends in [`dispatch`], which finds the row of the function table.
 
-use super::arrays::{self, add_calling};
+use super::arrays;
 use super::blobs;
 use super::bounds;
 use super::callback;
@@ -12,13 +12,17 @@ use super::holders;
 use super::json;
 use super::modules;
 use super::moments;
+use super::native::{add, add_calling, any, whole};
 use super::numbers;
 use super::printing::{self, shown};
+use super::read::{self, Compiled, Names};
 use super::runtime::Runtime;
 use super::scoped;
 use super::shadowed;
 use super::subscripts;
-use super::value::{class_ids, register_names, sequence_ids, to_dynamic, to_listed, to_subscript, to_value};
+use super::value::{
+    arguments, arguments_as, class_ids, register_names, sequence_ids, to_dynamic, to_listed, to_subscript, to_value,
+};
 use super::words;
 use crate::call::bind::{Arguments, Parser};
 use crate::call::signature::Kind;
@@ -30,18 +34,18 @@ use crate::functions::iterate::{Iter, iterate};
 use crate::functions::members;
 use crate::functions::operators;
 use crate::system::Moment;
-use crate::tensor::{Error, ErrorKind, Result, Tensor, interrupt};
+use crate::tensor::{Error, ErrorKind, Result, Tensor};
 use crate::value::{Keywords, Value, equality, intern};
 use rhai::packages::{
     ArithmeticPackage, BasicArrayPackage, BasicBlobPackage, BasicFnPackage, BasicIteratorPackage, BasicMapPackage,
     BasicMathPackage, BasicStringPackage, BitFieldPackage, LanguageCorePackage, MoreStringPackage, Package,
 };
 use rhai::{
-    Dynamic, Engine, EvalAltResult, FuncRegistration, ImmutableString, LexError, Module, NativeCallContext,
-    OptimizationLevel, Position, RhaiFunc, Token,
+    AST, Dynamic, Engine, EvalAltResult, ImmutableString, LexError, Module, NativeCallContext, OptimizationLevel,
+    ParseError, Position, Token,
 };
 use std::any::TypeId;
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 rhai::def_package! {
@@ -95,6 +99,24 @@ pub fn build(state: &Rc<Runtime>) -> Engine {
     engine
 }
 
+/// Reads a text, and makes the engine know the functions that it names, in the modules it imports as well.
+///
+/// # Errors
+/// As [`read::parse`].
+pub fn compile(
+    engine: &RefCell<Engine>,
+    state: &Rc<Runtime>,
+    source: &str,
+    names: &Names,
+) -> std::result::Result<Compiled<AST>, Compiled<ParseError>> {
+    let compiled = read::parse(&engine.borrow(), state, source, names);
+    if let Ok(compiled) = &compiled {
+        modules::prepare(&engine.borrow(), state, None, &compiled.made);
+    }
+    register_named(&mut engine.borrow_mut(), state);
+    compiled
+}
+
 /// An engine like the one that the session had, without the functions of scripts.
 pub fn rebuild(state: &Rc<Runtime>) -> Engine {
     let known = state.known.take().into_iter().filter_map(|name| state.registry.family(name));
@@ -104,31 +126,6 @@ pub fn rebuild(state: &Rc<Runtime>) -> Engine {
     let mut engine = build(state);
     register_named(&mut engine, state);
     engine
-}
-
-/// Adds a function over any types; the first argument is passed by reference and never copied back.
-pub fn add(
-    module: &mut Module,
-    name: &str,
-    types: &[TypeId],
-    run: impl Fn(&mut [&mut Dynamic]) -> Result<Dynamic> + 'static,
-) {
-    let func =
-        move |_: Option<NativeCallContext>, args: &mut [&mut Dynamic]| run(args).and_then(whole).map_err(fault::thrown);
-    FuncRegistration::new(name).in_global_namespace().set_into_module_raw(
-        module,
-        types,
-        RhaiFunc::Method { func: Rc::new(func), has_context: false, is_pure: true, is_volatile: true },
-    );
-}
-
-/// Returns a value made while nobody asked for a stop. Any other may be incomplete, and no variable may hold it.
-pub fn whole(made: Dynamic) -> Result<Dynamic> {
-    interrupt::check().map(|()| made)
-}
-
-pub fn any(count: usize) -> Vec<TypeId> {
-    vec![TypeId::of::<Dynamic>(); count]
 }
 
 /// Makes the engine know the functions of the table that the texts read since have named, and the attributes.
@@ -439,24 +436,6 @@ fn bare<'f>(state: &Runtime, family: &'f Family, first: Option<&Value>, count: u
         Some(value) => suggest::no_attribute(state, value, words::typed(family.name)),
         None => Error::new(ErrorKind::NameError, format!("name '{}' is not defined", family.name)),
     })
-}
-
-/// The arguments of a script's call: keywords travel as a last object map.
-pub fn arguments(args: &[&mut Dynamic]) -> Result<(Vec<Value>, Keywords)> {
-    arguments_as(args, to_value)
-}
-
-fn arguments_as(args: &[&mut Dynamic], made: fn(&Dynamic) -> Result<Value>) -> Result<(Vec<Value>, Keywords)> {
-    let (mut positional, mut keywords) = (args, Keywords::new());
-    if let Some((last, before)) = args.split_last()
-        && let Some(map) = last.read_lock::<rhai::Map>()
-    {
-        positional = before;
-        for (key, value) in map.iter() {
-            keywords.push((key.as_str().into(), made(value)?));
-        }
-    }
-    Ok((positional.iter().map(|arg| made(arg)).collect::<Result<_>>()?, keywords))
 }
 
 /// Functions that take subscripts.

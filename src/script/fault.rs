@@ -3,10 +3,9 @@
 
 use super::caught::Caught;
 use super::cell::Cell;
-use super::chains::PROPERTIES;
 use super::runtime::Runtime;
-use super::shadowed;
 use super::value::{CLASSES, to_value};
+use super::words::PROPERTIES;
 use super::{own, words};
 use crate::call::Receiver;
 use crate::call::module_names::MODULES;
@@ -177,7 +176,7 @@ fn from_call(error: &EvalAltResult, state: &Runtime, cell: &Cell) -> Fault {
     use EvalAltResult as E;
     let at = error.position();
     match error {
-        E::ErrorInFunctionCall(_, source, inner, call_site) if source == shadowed::SOURCE => {
+        E::ErrorInFunctionCall(_, source, inner, call_site) if source == words::SOURCE => {
             Fault { position: *call_site, ..from_call(inner, state, cell) }
         }
         E::ErrorInFunctionCall(name, source, inner, call_site) => {

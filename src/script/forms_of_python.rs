@@ -2,12 +2,13 @@
 //! tensor as a condition, pairs in `for (a, b) in zip(…)`, slices of arrays and texts, `let [a, b] = …`. Each is woven in among
 //! the tokens of a text, on the same lines; the functions that this calls are below.
 
-use super::arrays::add_calling;
 use super::chains::{chain_end, closing};
-use super::engine::{add, any};
+use super::native::add_calling;
+use super::native::{add, any};
 use super::runtime::Runtime;
 use super::value::{is_ours, is_range, to_dynamic, to_subscript, to_value};
 use super::weave::{Tokens, is, place};
+use super::words::COMPARISONS;
 use super::{Scripted, fault, subscripts};
 use crate::functions::iterate::iterate;
 use crate::functions::numbers;
@@ -25,10 +26,6 @@ pub struct Change {
     pub removed: usize,
     pub text: String,
 }
-
-/// The comparisons as they are written in a condition: what they give there is true or false.
-const COMPARISONS: [(&str, &str); 6] =
-    [("==", "is_eq_"), ("!=", "is_ne_"), ("<", "is_lt_"), ("<=", "is_le_"), (">", "is_gt_"), (">=", "is_ge_")];
 
 /// All changes.
 pub fn changes(Tokens { found: tokens, are_all }: &Tokens) -> Vec<Change> {
@@ -273,16 +270,6 @@ pub fn register(module: &mut Module, state: &Rc<Runtime>) {
         }
         _ => Ok(Dynamic::UNIT),
     });
-}
-
-/// The name of a comparison where it is a condition.
-pub fn in_condition(symbol: &str) -> &str {
-    COMPARISONS.iter().find(|(known, _)| *known == symbol).map_or(symbol, |(_, name)| name)
-}
-
-/// The operator that a name stands for.
-pub fn operator(name: &str) -> Option<&'static str> {
-    COMPARISONS.iter().find(|(_, known)| *known == name).map(|(symbol, _)| *symbol)
 }
 
 /// The two parts of an item that is a pair.

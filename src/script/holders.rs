@@ -3,7 +3,7 @@
 
 use super::runtime::Runtime;
 use super::value::{kept, shared, to_value};
-use super::weave::LOOKING;
+use super::words::LOOKING;
 use crate::explain::Holder;
 use crate::explain::tensor::parts;
 use crate::functions::array_view;

@@ -2,8 +2,8 @@
 //! something that is no JSON.
 
 use super::Scripted;
-use super::arrays::add_calling;
 use super::fault;
+use super::native::add_calling;
 use super::runtime::Runtime;
 use super::value::{is_ours, to_dynamic, to_value};
 use crate::bail;

@@ -4,10 +4,10 @@
 //! Its built-in operators never ask a registered function, so the tokens of these are disabled and registered again as
 //! custom operators, which the engine resolves like any call: see docs/architecture.md for what that costs.
 
-use super::engine::any;
+use super::native::any;
 use super::runtime::Runtime;
 use super::value::{is_ours, to_dynamic, to_value};
-use super::{Scripted, fault, forms_of_python};
+use super::{Scripted, fault, words};
 use crate::functions::operators;
 use crate::tensor::{Error, Result};
 use crate::value::Value;
@@ -105,7 +105,7 @@ pub fn register_operators(engine: &mut Engine, state: &Rc<Runtime>) -> std::resu
     let numbers = [[int, int], [int, float], [float, int], [float, float]];
     for &Comparison { symbol, precedence, holds } in COMPARISONS {
         engine.disable_symbol(symbol).register_custom_operator(symbol, precedence)?;
-        let in_condition = forms_of_python::in_condition(symbol);
+        let in_condition = words::in_condition(symbol);
         engine.register_custom_operator(in_condition, precedence)?;
         engine.register_raw_fn(in_condition, any(2), move |context: NativeCallContext, args: &mut [&mut Dynamic]| {
             let [a, b] = args else { return Ok(Dynamic::UNIT) };
@@ -227,17 +227,23 @@ pub fn note_unasked(state: &Runtime, ast: &AST, variable: &dyn Fn(&str) -> Optio
                     && let Some(left) = variable(&name.1).and_then(|value| value.as_int().ok())
                 {
                     match symbol {
-                        "/=" => found.push(("/=", format!("`/=` leaves {} a whole number in Rhai; Python makes it a float", name.1))),
-                        "%=" if left < 0 => found.push(("%=", "`%=` has the sign of the dividend in Rhai, in Python that of the divisor".to_owned())),
+                        "/=" => found.push((
+                            "/=",
+                            format!("`/=` leaves {} a whole number in Rhai; Python makes it a float", name.1),
+                        )),
+                        "%=" if left < 0 => found.push((
+                            "%=",
+                            "`%=` has the sign of the dividend in Rhai, in Python that of the divisor".to_owned(),
+                        )),
                         _ => {}
                     }
                 }
             }
-            Some(ASTNode::Expr(Expr::FnCall(call, _))) if call.op_token == Some(Token::PowerOf) => {
-                if value.as_float().is_ok_and(|value| !value.is_finite()) {
-                    let note = "`**` of floats gives nan or inf in Rhai where Python gives a complex number or raises an error";
-                    found.push(("**", note.to_owned()));
-                }
+            Some(ASTNode::Expr(Expr::FnCall(call, _)))
+                if call.op_token == Some(Token::PowerOf) && value.as_float().is_ok_and(|value| !value.is_finite()) =>
+            {
+                let note = "`**` of floats gives nan or inf in Rhai where Python gives a complex number or an error";
+                found.push(("**", note.to_owned()));
             }
             _ => {}
         }
@@ -293,8 +299,10 @@ pub const ROUNDING: &[Unary] = &[
     ("trunc", f64::trunc),
 ];
 
-/// Functions of two numbers.
-const PAIRS: &[(&str, fn(f64, f64) -> f64)] =
+/// A function of two numbers.
+type Binary = (&'static str, fn(f64, f64) -> f64);
+
+const PAIRS: &[Binary] =
     &[("atan", f64::atan2), ("atan2", f64::atan2), ("hypot", f64::hypot), ("log", |x, base| x.ln() / base.ln())];
 
 /// Puts these functions in the place of the language's own, as functions and, where the language has one, as properties.

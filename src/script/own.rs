@@ -183,6 +183,13 @@ pub fn usages(name: &str) -> Option<Vec<String>> {
     Some(own.usage.split("; ").map(|usage| format!("`{usage}`")).collect())
 }
 
+/// The methods and properties of a kind of value, as the usages call it, each with its line of help.
+pub fn members(kind: &str) -> impl Iterator<Item = (&'static str, &'static str)> {
+    let before = format!("{kind}.");
+    let has = move |own: &&Own| own.usage.split("; ").any(|usage| usage.starts_with(&before));
+    TABLE.iter().filter(has).map(|own| (own.name, own.doc))
+}
+
 /// Help on a function of the language; nothing for any other name.
 pub fn describe(name: &str) -> Option<String> {
     let own = TABLE.iter().find(|own| own.name == name)?;
@@ -196,7 +203,8 @@ mod tests {
     use crate::call::State;
     use crate::library::registry;
     use crate::script::engine::build;
-    use crate::script::read::{Names, compile};
+    use crate::script::engine::compile;
+    use crate::script::read::Names;
     use crate::script::runtime::Runtime;
     use rhai::Dynamic;
     use std::cell::RefCell;

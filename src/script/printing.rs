@@ -13,7 +13,7 @@ use std::rc::Rc;
 pub fn register(engine: &mut Engine, state: &Rc<Runtime>) {
     // The language's own functions for one plain value would win over those for any value.
     let plain = own_ids().into_iter().map(|class| vec![class]);
-    for types in (0..=16).map(super::engine::any).chain(plain) {
+    for types in (0..=16).map(super::native::any).chain(plain) {
         let this = state.clone();
         // The engine demands a string from `print` and hands it to `on_print`, which does the writing.
         engine.register_raw_fn("print", types, move |_: NativeCallContext, args: &mut [&mut Dynamic]| {

@@ -3,33 +3,13 @@
 
 use super::runtime::Runtime;
 use super::written::{Edit, Written};
-use super::{bounds, engine, forms, modules, names, shadowed, weave};
+use super::{bounds, forms, modules, names, weave};
 use rhai::{AST, Engine, LexError, ParseError, ParseErrorType, Position};
-use std::cell::RefCell;
-use std::rc::Rc;
 
 /// What the engine made of a text, and the text it was made of where that is not the typed one.
 pub struct Compiled<T> {
     pub made: T,
     pub written: Option<Written>,
-}
-
-/// Reads a text, and makes the engine know the functions that it names, in the modules it imports as well.
-///
-/// # Errors
-/// As [`parse`].
-pub fn compile(
-    engine: &RefCell<Engine>,
-    state: &Rc<Runtime>,
-    source: &str,
-    names: &Names,
-) -> std::result::Result<Compiled<AST>, Compiled<ParseError>> {
-    let compiled = parse(&engine.borrow(), state, source, names);
-    if let Ok(compiled) = &compiled {
-        modules::prepare(&engine.borrow(), state, None, &compiled.made);
-    }
-    engine::register_named(&mut engine.borrow_mut(), state);
-    compiled
 }
 
 /// What is known of names before a text is read.
@@ -79,7 +59,7 @@ pub fn parse(
         let missing = names::missing(&compiled.made, is_variable);
         compiled = compiled.with(engine, source, missing)?;
     }
-    shadowed::note(state, &compiled.made);
+    state.note_shadowed(&compiled.made);
     Ok(compiled)
 }
 

@@ -21,6 +21,9 @@ use std::rc::Rc;
 /// Constants as the engine keeps them: it adds those of the input that runs.
 pub type Constants = Rc<RefCell<BTreeMap<rhai::ImmutableString, rhai::Dynamic>>>;
 
+/// More parameters than any function has that is called as a method.
+pub const MOST_PARAMETERS: usize = 14;
+
 /// The script's part of a session.
 pub struct Runtime {
     pub state: Rc<State>,
@@ -137,6 +140,18 @@ impl Runtime {
         }
         let found = source.and_then(|source| defined.values().find(|defined| *defined.cell.id == *source));
         found.map_or_else(|| self.cell.borrow().clone(), |defined| defined.cell.clone())
+    }
+
+    /// Notes the functions of a text whose names the table has.
+    pub fn note_shadowed(&self, ast: &rhai::AST) {
+        for function in ast.iter_functions().filter(|function| function.params.len() <= MOST_PARAMETERS) {
+            if let Some(family) = self.registry.family(function.name) {
+                let shadow = (family.name, function.params.len());
+                if self.shadowed.borrow_mut().insert(shadow) {
+                    self.shadowing.borrow_mut().push(shadow);
+                }
+            }
+        }
     }
 
     /// Notes where a text assigns.

@@ -2,9 +2,9 @@
 //! afterwards, whatever has happened.
 
 use super::Scripted;
-use super::arrays::add_calling;
 use super::engine::dispatch;
 use super::fault;
+use super::native::add_calling;
 use super::runtime::Runtime;
 use super::value::Boxed;
 use crate::functions::{enter_context, exit_context};

@@ -5,33 +5,17 @@
 //! type first, so each class of ours gets one, which hands the call on to the table.
 
 use super::Scripted;
-use super::engine::{any, dispatch, whole};
+use super::engine::dispatch;
 use super::fault;
-use super::runtime::Runtime;
+use super::native::{any, whole};
+use super::runtime::{MOST_PARAMETERS, Runtime};
 use super::value::CLASSES;
-use rhai::{AST, Dynamic, Engine, ImmutableString, NativeCallContext};
+use super::words::SOURCE;
+use rhai::{Dynamic, Engine, ImmutableString, NativeCallContext};
 use std::rc::Rc;
 
 /// The function that these methods hand their call on to: it takes the receiver, the name and the arguments.
 const HANDED_ON: &str = "method_";
-
-/// The source of these methods, which is no place to report an error at.
-pub const SOURCE: &str = "methods of the table";
-
-/// More parameters than any function has that is called as a method.
-const MOST_PARAMETERS: usize = 14;
-
-/// Notes the functions of a text whose names the table has.
-pub fn note(state: &Runtime, ast: &AST) {
-    for function in ast.iter_functions().filter(|function| function.params.len() <= MOST_PARAMETERS) {
-        if let Some(family) = state.registry.family(function.name) {
-            let shadow = (family.name, function.params.len());
-            if state.shadowed.borrow_mut().insert(shadow) {
-                state.shadowing.borrow_mut().push(shadow);
-            }
-        }
-    }
-}
 
 /// Gives the classes a method for each function noted.
 pub fn register(engine: &mut Engine, state: &Rc<Runtime>) {

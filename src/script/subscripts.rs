@@ -1,7 +1,7 @@
 //! Subscripts as the engine asks for them: `target[index]`, and `target.name`, which reaches us as a subscript of text. What
 //! a call gives is a subscript as well where something of it is assigned to: see [`HELD`].
 
-use super::engine::{add, any, whole};
+use super::native::{add, any, whole};
 use super::runtime::Runtime;
 use super::value::{is_ours, to_subscript, to_value};
 use crate::call::registry::Attributes;

@@ -7,7 +7,7 @@ use super::fault::{Thrown, python_type, with_article};
 use crate::system::Moment;
 use crate::tensor::interrupt::watched;
 use crate::tensor::{Error, ErrorKind, Result, Tensor, limits};
-use crate::value::{Dict, List, Object, Range, Slice, Value};
+use crate::value::{Dict, Keywords, List, Object, Range, Slice, Value};
 use rhai::{Dynamic, Engine, Identifier, ImmutableString, Module};
 use std::any::TypeId;
 use std::collections::HashMap;
@@ -214,6 +214,25 @@ fn is_function(object: &dyn Object) -> bool {
 /// TypeError for values of the script language that no function takes, such as closures.
 pub fn to_value(dynamic: &Dynamic) -> Result<Value> {
     to_value_within(dynamic, &mut Copied::default())
+}
+
+/// The arguments of a script's call: keywords travel as a last object map.
+pub fn arguments(args: &[&mut Dynamic]) -> Result<(Vec<Value>, Keywords)> {
+    arguments_as(args, to_value)
+}
+
+/// As [`arguments`], with each made a value by `made`.
+pub fn arguments_as(args: &[&mut Dynamic], made: fn(&Dynamic) -> Result<Value>) -> Result<(Vec<Value>, Keywords)> {
+    let (mut positional, mut keywords) = (args, Keywords::new());
+    if let Some((last, before)) = args.split_last()
+        && let Some(map) = last.read_lock::<rhai::Map>()
+    {
+        positional = before;
+        for (key, value) in map.iter() {
+            keywords.push((key.as_str().into(), made(value)?));
+        }
+    }
+    Ok((positional.iter().map(|arg| made(arg)).collect::<Result<_>>()?, keywords))
 }
 
 /// The copies made of a value so far. A text or a list that stands in a list many times is copied as often.

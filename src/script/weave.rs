@@ -3,19 +3,11 @@
 
 use super::chains;
 use super::forms_of_python::{self, Change};
+use super::words::CALLED;
 use super::written::{Edit, Offsets};
 use crate::functions::READ_VARIABLES;
 use rhai::{Engine, Position, Token};
 use std::collections::HashSet;
-
-/// A word that the language reserves, so that no text has it as a name.
-pub const ENCLOSED: &str = "protected";
-
-/// Another reserved word: what stands behind it looks at variables (see `holders.rs`).
-pub const LOOKING: &str = "public";
-
-/// What makes a call of a function's name one of a variable.
-pub const CALLED: &str = ".call";
 
 /// The engine counts no further, so what lies beyond has no place.
 const COUNTED: usize = 60_000;

@@ -53,7 +53,10 @@ const TYPES: &[(&str, &str)] = &[
     ("a bool is needed here, not list", "ask it: `!list.is_empty()`"),
     ("a bool is needed here, not dict", "ask it: `!map.is_empty()`"),
     ("a bool is needed here, not NoneType", "ask whether it is nothing: `x == ()`"),
-    ("an int is needed here, not range", "a part of an array is not assigned to: `list.splice(1..3, [7, 8])` replaces it"),
+    (
+        "an int is needed here, not range",
+        "a part of an array is not assigned to: `list.splice(1..3, [7, 8])` replaces it",
+    ),
     (
         "an int is needed here, not slice",
         "`list.extract(1..3)` takes a part of an array; a text takes a range: `text[1..3]`",

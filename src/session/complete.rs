@@ -14,6 +14,7 @@ use crate::functions::member;
 use crate::library::help;
 use crate::script::engine::constant;
 use crate::script::holders::is_container;
+use crate::script::own;
 use crate::script::value::to_value;
 use crate::tensor::DType;
 use crate::value::{MemoryFormat, TensorLayout, Value};
@@ -170,6 +171,11 @@ impl Session {
 
     fn members_of(&self, language: Language, cursor: &Cursor, path: &[&str]) -> Vec<Candidate> {
         let word = cursor.word;
+        if let [name] = path
+            && let Some(found) = self.scope.get(name).and_then(members_of_own)
+        {
+            return found;
+        }
         let receiver = match path {
             // Something that only evaluating could tell: most often it is a tensor.
             [] => Some(Receiver::Class(Kind::Tensor)),
@@ -266,6 +272,29 @@ fn class_receiver(name: &str) -> Option<Receiver> {
         "Tensor" => Some(Receiver::Class(Kind::Tensor)),
         _ => None,
     }
+}
+
+/// The keys, methods and properties of a value of Rhai's own; nothing for a value of any other class.
+fn members_of_own(value: &Dynamic) -> Option<Vec<Candidate>> {
+    let kind = if value.is_array() {
+        "array"
+    } else if value.is_map() {
+        "map"
+    } else if value.is_string() {
+        "text"
+    } else if value.is_int() {
+        "number"
+    } else if value.is_float() {
+        "x"
+    } else if value.is::<rhai::FnPtr>() {
+        "closure"
+    } else {
+        return None;
+    };
+    let map = value.read_lock::<rhai::Map>();
+    let keys = map.iter().flat_map(|map| map.iter()).filter(|(key, _)| rhai::is_valid_identifier(key));
+    let keys = keys.map(|(key, value)| Candidate::new(key.as_str(), summary(value)));
+    Some(keys.chain(own::members(kind).map(|(name, doc)| Candidate::new(name, doc))).collect())
 }
 
 /// The class of a variable; a long list is not walked for it.

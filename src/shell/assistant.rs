@@ -77,10 +77,14 @@ impl Pace {
 }
 
 /// The keys of our own, with what they ask for.
-pub fn keys(shared: &Rc<Shared>) -> [(Event, EventHandler); 3] {
+pub fn keys(shared: &Rc<Shared>) -> [(Event, EventHandler); 6] {
     let control = |c| KeyEvent(KeyCode::Char(c), Modifiers::CTRL);
     let asks = |help| EventHandler::Conditional(Box::new(Asks { request: Arc::clone(&shared.request), help }));
+    let takes = |key, whole| (Event::KeySeq(vec![key]), EventHandler::Conditional(Box::new(TakesHint { whole })));
     [
+        takes(control('E'), true),
+        takes(KeyEvent(KeyCode::End, Modifiers::NONE), true),
+        takes(KeyEvent(KeyCode::Char('f'), Modifiers::ALT), false),
         (Event::KeySeq(vec![control('X'), control('E')]), asks(false)),
         (Event::KeySeq(vec![KeyEvent(KeyCode::F(1), Modifiers::NONE)]), asks(true)),
         (
@@ -88,6 +92,25 @@ pub fn keys(shared: &Rc<Shared>) -> [(Event, EventHandler); 3] {
             EventHandler::Conditional(Box::new(Stops { pressed: Arc::clone(&shared.stops) })),
         ),
     ]
+}
+
+/// Keys that go forward, which take the hint behind the end of the entry: all of it, or a word.
+struct TakesHint {
+    whole: bool,
+}
+
+impl ConditionalEventHandler for TakesHint {
+    fn handle(&self, _: &Event, _: RepeatCount, _: bool, context: &EventContext) -> Option<Cmd> {
+        let hint = context.hint_text().filter(|_| context.pos() == context.line().len())?;
+        if self.whole {
+            return Some(Cmd::CompleteHint);
+        }
+        let is_part = |c: char| c.is_alphanumeric() || c == '_';
+        let start = hint.find(is_part).unwrap_or(hint.len());
+        let rest = hint.get(start..).unwrap_or_default();
+        let end = start + rest.find(|c| !is_part(c)).unwrap_or(rest.len());
+        Some(Cmd::Insert(1, hint.get(..end).unwrap_or(hint).to_owned()))
+    }
 }
 
 /// Ctrl-C ends the entry, unless the line editor has asked something: whether all ways to go on are to be listed. It waits
@@ -231,18 +254,22 @@ impl Hinter for Assistant {
         if !self.shared.has_hints || line.len() > LONG || at < line.len() || line.is_empty() {
             return None;
         }
+        let last = line.rsplit('\n').next().unwrap_or_default().chars().count();
+        // A hint that would wrap pushes the lines around.
+        let room = self.shared.columns.get().saturating_sub(last + 10);
         if let Some(rest) = self.history.hint(line, at, context) {
             // Of an entry of several lines the first is enough to tell it by.
-            let shown = rest.lines().next().unwrap_or_default().to_owned();
+            let first = rest.lines().next().unwrap_or_default();
+            let more = if first.len() < rest.len() { " …" } else { "" };
+            let shown = cut(&format!("{first}{more}"), room.max(1));
             return Some(Ghost { shown, taken: Some(rest) });
         }
         let desk = &self.shared.desk;
         let usages = usages(&desk.session(), desk.language(), line, at);
         let more = if usages.len() > 1 { format!("  (and {} more)", usages.len() - 1) } else { String::new() };
-        let last = line.rsplit('\n').next().unwrap_or_default().chars().count();
-        // A hint that would wrap pushes the lines around.
-        let room = self.shared.columns.get().saturating_sub(last + 10);
-        let shown = cut(&format!("   {}{more}", usages.first()?), room);
+        // The overload with the most parameters tells most: `sum` has one without `dim`.
+        let richest = usages.iter().rev().max_by_key(|usage| usage.matches(',').count())?;
+        let shown = cut(&format!("   {richest}{more}"), room);
         (room > 10).then_some(Ghost { shown, taken: None })
     }
 }

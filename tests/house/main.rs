@@ -106,6 +106,7 @@ const DEPENDENCIES: &[(&str, &[&str])] = &[
     ("ruff_python_parser", &["python"]),
     ("ruff_text_size", &["python"]),
     ("rustfft", &["ops"]),
+    ("rustix", &["shell"]),
     ("rustyline", &["shell"]),
     ("safetensors", &["files"]),
     ("serde_json", &["files", "transcript", "web"]),
@@ -403,9 +404,10 @@ fn dependencies(kind: &str) -> Vec<String> {
 #[test]
 fn the_prompts_features_have_tests() {
     let page = read(&root().join("docs/shell.md"));
-    let tests =
-        ["main.rs", "saving.rs", "survival.rs"].map(|file| read(&root().join("tests/prompt").join(file))).concat()
-            + &read(&root().join("tests/cli.rs"));
+    let tests = ["hints.rs", "main.rs", "saving.rs", "survival.rs", "undoing.rs"]
+        .map(|file| read(&root().join("tests/prompt").join(file)))
+        .concat()
+        + &read(&root().join("tests/cli.rs"));
     let mut broken = Vec::new();
     let is_head = |line: &str| line.ends_with("| Test |") || line.starts_with("| --- |");
     let rows: Vec<_> = page.lines().filter(|line| line.starts_with("| ") && !is_head(line)).collect();

@@ -1,6 +1,7 @@
 //! The prompt as a user meets it, on a terminal of usual size and on a small one. docs/shell.md lists these tests.
 #![cfg(unix)]
 
+mod hints;
 mod saving;
 mod survival;
 mod terminal;
@@ -9,7 +10,7 @@ mod undoing;
 use std::process::Command;
 use std::time::Duration;
 
-use terminal::{BOTH, CTRL_C, ESCAPE, F1, RIGHT, Shell, Start, UP};
+use terminal::{BOTH, CTRL_C, ESCAPE, F1, Shell, Start, UP};
 
 /// Runs a test at a plain prompt of each size, and leaves it by Ctrl-D.
 fn at_prompts(test: impl Fn(&mut Shell)) {
@@ -254,16 +255,6 @@ fn the_history_can_be_searched() {
 }
 
 #[test]
-fn an_earlier_entry_is_hinted_and_taken() {
-    at_prompts_with("", |shell| {
-        shell.check("111 + 222", "333\n");
-        shell.send("111");
-        shell.sees(" + 222");
-        shell.check(RIGHT, "333\n");
-    });
-}
-
-#[test]
 fn a_resized_terminal_shows_the_entry_anew() {
     let mut shell = Shell::open(&Start::default());
     shell.send("let sum = 20 + 1 + 1 + 1 + 1 + 1 + 1 + 1 + 1 + 1 + 1;");
@@ -329,6 +320,12 @@ fn tab_completes_names_members_and_keywords() {
         shell.sees("transpose_");
         shell.send(CTRL_C);
         shell.ready();
+        // Keys of a map, methods of arrays, texts and storages.
+        shell.check("let config = #{learning_rate: 0.5}; let storage = tensor_of_mine.untyped_storage();", "");
+        shell.check("config.learn\t", "0.5\n");
+        shell.check("let items = [3, 1];", "");
+        shell.check("items.revers\t(); items", "[1, 3]\n");
+        shell.check("storage.nbyt\t()", "24\n");
         // What no name begins with is searched for.
         shell.check("tensor_of_mine.s_contig\t()", "True\n");
     });
@@ -615,8 +612,10 @@ fn long_values_go_through_the_pager() {
     for size in BOTH {
         let environment = [("PAGER", "sed s/^/paged:/")];
         let mut shell = Shell::open(&Start { size, environment: &environment, ..Start::default() });
-        let text = shell.run("torch.zeros(30, 1)");
+        let text = shell.run("torch.zeros(300, 1)");
         assert!(text.starts_with("paged:tensor([[0.],\npaged:        [0.],\n"), "{text}");
+        // What is a little longer than the screen is printed.
+        assert!(shell.run("torch.UntypedStorage(48)").starts_with(" 0\n 0\n"));
         // What fits is shown at once.
         shell.check("torch.zeros(3)", "tensor([0., 0., 0.])\n");
         shell.check("print(torch.zeros(2))", "tensor([0., 0.])\n");

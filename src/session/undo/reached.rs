@@ -1,13 +1,11 @@
 //! Everything that variables lead to: tensors, memories, containers, fields of objects, and what closures have captured. Walks
 //! without recursion through all that is shared, so that neither a circle nor a chain of any length does it harm.
 
-use crate::ops::random::Generator;
 use crate::script::callback::ScriptFunction;
 use crate::script::value::to_value;
 use crate::tensor::{Buffer, Storage, Tensor};
 use crate::value::{Dict, List, Set, Slot, Value};
 use rhai::{Dynamic, FnPtr};
-use std::cell::RefCell;
 use std::collections::HashSet;
 use std::rc::Rc;
 
@@ -22,7 +20,8 @@ pub struct Reached {
     pub tensors: Vec<Tensor>,
     pub storages: Vec<Storage>,
     pub buffers: Vec<Buffer>,
-    pub generators: Vec<Rc<RefCell<Generator>>>,
+    /// Generators of random numbers.
+    pub generators: Vec<Value>,
     pub lists: Vec<List>,
     pub dicts: Vec<Dict>,
     pub sets: Vec<Set>,
@@ -99,7 +98,7 @@ impl Reached {
             Value::TypedStorage(typed) => self.add_storage(&typed.storage),
             Value::Buffer(buffer) if self.is_new(buffer.identity()) => self.buffers.push(buffer.clone()),
             Value::Generator(generator) if self.is_new(Rc::as_ptr(generator) as usize) => {
-                self.generators.push(generator.clone());
+                self.generators.push(value.clone());
             }
             Value::Tuple(items) if self.is_new(items.identity()) => self.waiting.extend(items.iter().cloned()),
             Value::NamedTuple(tuple) => self.waiting.extend(tuple.fields.iter().map(|(_, value)| value.clone())),

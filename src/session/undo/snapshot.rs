@@ -14,7 +14,6 @@ use crate::tensor::{AutogradMeta, Buffer, Memory, Names, Storage, Tensor, View};
 use crate::value::equality::{equal, is};
 use crate::value::{Dict, List, Set, Slot, Value};
 use rhai::{Dynamic, Module, Scope, Shared};
-use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::PathBuf;
 use std::rc::Rc;
@@ -51,7 +50,7 @@ pub struct Snapshot {
     tensors: Vec<TensorState>,
     storages: Vec<(Storage, Rc<Memory>, bool)>,
     buffers: Vec<(Buffer, Rc<Memory>)>,
-    generators: Vec<(Rc<RefCell<crate::ops::random::Generator>>, Vec<u8>)>,
+    generators: Vec<(Value, Vec<u8>)>,
     lists: Vec<(List, Vec<Value>)>,
     dicts: Vec<(Dict, Vec<(Value, Value)>)>,
     sets: Vec<(Set, Vec<Value>)>,
@@ -170,7 +169,7 @@ impl Snapshot {
             (buffer, memory)
         }));
         self.generators.extend(reached.generators.into_iter().map(|generator| {
-            let bytes = generator.borrow().state_bytes();
+            let bytes = state_bytes(&generator);
             (generator, bytes)
         }));
         self.lists.extend(reached.lists.into_iter().map(|list| {
@@ -260,8 +259,10 @@ impl Snapshot {
             tensor.restore_version(version, told);
         }
         for (generator, bytes) in &self.generators {
-            // The bytes come from a generator of the same kind.
-            let _ = generator.borrow_mut().set_state_bytes(bytes);
+            if let Value::Generator(generator) = generator {
+                // The bytes come from a generator of the same kind.
+                let _ = generator.borrow_mut().set_state_bytes(bytes);
+            }
         }
         // Nobody reads them while no input runs, and their keys have been keys before.
         let _ = self.lists.into_iter().try_for_each(|(list, items)| list.replace(items));
@@ -403,9 +404,17 @@ impl Snapshot {
             (now, then) => now.is_some() != then.is_some(),
         });
         changed.extend(slots.map(|(slot, _)| slot.identity()));
-        let generators = self.generators.iter().filter(|(generator, bytes)| generator.borrow().state_bytes() != *bytes);
-        changed.extend(generators.map(|(generator, _)| Rc::as_ptr(generator) as usize));
+        let generators = self.generators.iter().filter(|(generator, bytes)| state_bytes(generator) != *bytes);
+        changed.extend(generators.filter_map(|(generator, _)| generator.address()));
         changed
+    }
+}
+
+/// The state of a generator of random numbers.
+fn state_bytes(generator: &Value) -> Vec<u8> {
+    match generator {
+        Value::Generator(generator) => generator.borrow().state_bytes(),
+        _ => Vec::new(),
     }
 }
 
