@@ -10,6 +10,8 @@ const FILES: &[(&str, &str)] = &[
         "stats.rhai",
         "const SCALE = 2;\nlet weights = torch.tensor([1.0, 2.0]);\nprint(\"read\");\nfn mean(x) { x.sum() / x.numel() }\nfn scaled(x) { mean(x) * SCALE + global::SCALE }\nfn bad(x) { x[0, 1:].view(99) }\nfn worse(x) { bad(x) }",
     ),
+    ("calling.rhai", "// The second line.\nfn apply(f) { f.call(1) }"),
+    ("apart.rhai", "let [a, b, c] = [1, 2, 3];\nconst (d, e) = (4, 5); let f = 6;"),
     ("twice.rhai", "import \"stats\" as s;\nlet two = s::mean(arange(4.0)) * 2;"),
     ("round.rhai", "import \"about\" as a;"),
     ("about.rhai", "import \"round\" as r;"),
@@ -41,6 +43,13 @@ const SCRIPTS: &[(&str, &str, &str)] = &[
         "import \"stats\" as s;\ntry { s::bad(torch.ones(2, 3)) } catch (e) { print(e.kind, e.file, e.line, e.calls); }",
         "read\nRuntimeError stats.rhai 6 ['bad']\n",
         "",
+    ),
+    ("import \"apart\" as m; print(m::a, m::b, m::c, m::d, m::e, m::f);", "1 2 3 4 5 6\n", ""),
+    // A closure of the script fails where it stands, though a module calls it.
+    (
+        "import \"calling\" as c;\nlet y = torch.ones(2);\nprint(c::apply(|x| x + y));\nc::apply(|x| y.foo());",
+        "tensor([2., 2.])\n",
+        "main.rhai:4:16: AttributeError: 'Tensor' object has no attribute 'foo'\n    c::apply(|x| y.foo());\n                   ^^^\n  in an unnamed function, called at line 2 of calling.rhai: fn apply(f) { f.call(1) }\n  in apply(), called at line 4: c::apply(|x| y.foo());\n",
     ),
     (
         "import \"round\" as r;",

@@ -5,7 +5,7 @@ use super::iterate::{is_not_iterable, items, iterate};
 use super::methods::{ContainerMethod, Given, parsed, takes};
 use super::numbers::{index, size};
 use super::slices::{as_index, positions, slice_bounds};
-use super::{bounds, codecs};
+use super::{bounds, codecs, numpy};
 use crate::bail;
 use crate::call::{Call, Row, State, function};
 use crate::tensor::interrupt::watched;
@@ -552,6 +552,7 @@ fn construct(call: &mut Call, kind: BufferKind) -> Result<Value> {
         },
         Value::BigInt(_) => bail!(OverflowError, "cannot fit 'int' into an index-sized integer"),
         Value::Buffer(buffer) => raw(&buffer)?,
+        value if let Some(array) = numpy::array_view(&value).filter(|array| array.ndim() > 0) => numpy::raw(&array)?,
         value => match as_index(&value)? {
             Some(..0) => bail!(ValueError, "negative count"),
             Some(count) => return Buffer::zeroed(kind, limits::count(count)).map(Value::Buffer),

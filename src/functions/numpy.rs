@@ -11,7 +11,7 @@ use crate::format::arrays::{self, Style};
 use crate::ops::copy;
 use crate::system::{Files, System};
 use crate::tensor::rehearsal::to_write;
-use crate::tensor::{DType, Device, Error, Result, Tensor, View};
+use crate::tensor::{Buffer, DType, Device, Error, Result, Tensor, View};
 use crate::value::{Dict, Held, Object, Value, nested_list};
 use std::path::Path;
 use std::rc::Rc;
@@ -51,15 +51,16 @@ pub const ROWS: &[Row] = &[
     method(
         "tofile(Object self, str file) -> None",
         |c| {
-            let array = this(c, "tofile")?;
-            let bytes = copy::contiguous(&array)?;
-            let (start, size) = (bytes.layout.offset as usize, bytes.dtype.itemsize());
-            let own = bytes.storage.to_vec()?;
-            let part = own.get(start * size..start * size + array.numel() as usize * size).unwrap_or_default();
-            System::put(&to_write(Path::new(c.str(1)?)), part).map_err(|error| Error::runtime(error.to_string()))?;
+            let bytes = raw(&this(c, "tofile")?)?;
+            System::put(&to_write(Path::new(c.str(1)?)), &bytes).map_err(|error| Error::runtime(error.to_string()))?;
             Ok(Value::None)
         },
         "Writes the raw elements of an array to a file.",
+    ),
+    method(
+        "tobytes(Object self) -> any",
+        |c| Buffer::bytes(&raw(&this(c, "tobytes")?)?).map(Value::Buffer),
+        "Returns the raw elements of an array as bytes, in row-major order.",
     ),
     method(
         "tolist(Object self) -> any",
@@ -198,6 +199,16 @@ pub fn array_view(value: &Value) -> Option<View> {
         Value::Object(object) => object.as_any().downcast_ref::<NdArray>().map(|array| array.view.clone()),
         _ => None,
     }
+}
+
+/// The bytes of an array's elements, in row-major order.
+pub fn raw(array: &View) -> Result<Vec<u8>> {
+    let whole = copy::contiguous(array)?;
+    let (start, size) = (whole.layout.offset as usize, whole.dtype.itemsize());
+    let mut bytes = whole.storage.to_vec()?;
+    bytes.truncate((start + array.numel() as usize) * size);
+    bytes.drain(..(start * size).min(bytes.len()));
+    Ok(bytes)
 }
 
 fn this(call: &Call, name: &str) -> Result<View> {

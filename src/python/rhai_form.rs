@@ -81,6 +81,39 @@ fn printed(source: &str, variable: &dyn Fn(&str) -> Option<Known>, by_grammar: b
     Ok(text)
 }
 
+/// Methods that change a list, a set or a dictionary.
+const CHANGES: &[&str] = &[
+    "add",
+    "append",
+    "clear",
+    "discard",
+    "extend",
+    "insert",
+    "pop",
+    "popitem",
+    "remove",
+    "reverse",
+    "setdefault",
+    "sort",
+    "update",
+];
+
+/// Returns whether what goes by a name is changed in place, and may be a list: an array of Rhai is copied by `b = a`.
+fn is_changed(source: &str, name: &str) -> bool {
+    source.match_indices(name).any(|(at, _)| {
+        let is_part = |c: char| c.is_alphanumeric() || c == '_' || c == '.';
+        let before = source.get(..at).unwrap_or_default();
+        let rest = source.get(at + name.len()..).unwrap_or_default();
+        let method = rest.strip_prefix('.').and_then(|rest| rest.split_once('(')).map(|(method, _)| method.trim());
+        let item = rest.strip_prefix('[').and_then(|rest| rest.split_once(']')).map(|(_, behind)| behind.trim_start());
+        let is_assigned = item.is_some_and(|behind| {
+            let operator = behind.trim_start_matches(['+', '-', '*', '/', '%', '|', '&']);
+            operator.starts_with('=') && !behind.starts_with("==")
+        });
+        !before.ends_with(is_part) && (method.is_some_and(|method| CHANGES.contains(&method)) || is_assigned)
+    })
+}
+
 fn no_form<T>(constructs: &str) -> Result<T, String> {
     Err(format!("{constructs} no Rhai form"))
 }
@@ -221,6 +254,11 @@ impl Printer<'_> {
             Expr::List(e) => return self.unpacked(&e.elts, value),
             _ => self.value(value)?,
         };
+        if let (Expr::Name(one), Expr::Name(other)) = (target, value)
+            && [&one.id, &other.id].iter().any(|name| is_changed(self.source, name))
+        {
+            return no_form("two names of one list that is changed have");
+        }
         Ok(vec![self.stored(target, &text, kind)?])
     }
 
@@ -336,10 +374,13 @@ impl Printer<'_> {
                 (vec![(i, self.kind(start))], self.range(Some(start), Some(end))?)
             }
             (Expr::Name(x), ..) => (vec![(x, Kind::Unknown)], self.operand(&e.iter, Bind::Or)?),
-            (Expr::Tuple(pair), "enumerate", [items]) if let [Expr::Name(i), Expr::Name(x)] = &*pair.elts => {
-                (vec![(x, Kind::Unknown), (i, Kind::Count)], self.operand(items, Bind::Or)?)
+            (Expr::Tuple(pair), "enumerate", [_]) if let [Expr::Name(i), Expr::Name(x)] = &*pair.elts => {
+                (vec![(i, Kind::Count), (x, Kind::Unknown)], self.operand(&e.iter, Bind::Or)?)
             }
-            _ => return no_form("loops over several variables, except with `enumerate`, have"),
+            (Expr::Tuple(pair), "zip", [_, _]) if let [Expr::Name(a), Expr::Name(b)] = &*pair.elts => {
+                (vec![(a, Kind::Unknown), (b, Kind::Unknown)], self.operand(&e.iter, Bind::Or)?)
+            }
+            _ => return no_form("loops over several variables, except with `enumerate` and `zip`, have"),
         };
         // Nothing is sure of what a loop may change, and its own variables end with it.
         self.known.values_mut().for_each(|kind| *kind = Kind::Unknown);

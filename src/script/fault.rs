@@ -180,10 +180,12 @@ fn from_call(error: &EvalAltResult, state: &Runtime, cell: &Cell) -> Fault {
             Fault { position: *call_site, ..from_call(inner, state, cell) }
         }
         E::ErrorInFunctionCall(name, source, inner, call_site) => {
-            let module = state.modules.source(source);
+            // The engine takes a closure for one of the module that calls it.
+            let is_here = is_unnamed(name) && state.defined.borrow().contains_key(name.as_str());
+            let module = state.modules.source(source).filter(|_| !is_here);
             let defined = module.as_ref().map_or_else(|| state.cell_of(Some(name), cell), |module| module.cell.clone());
             let mut fault = from_call(inner, state, &defined);
-            if module.is_some() {
+            if module.is_some() || is_here {
                 fault.place.get_or_insert(defined);
             }
             let place = cell.file().is_some().then(|| cell.clone());

@@ -277,18 +277,23 @@ pub fn register(module: &mut Module, state: &Rc<Runtime>) {
 /// # Errors
 /// TypeError for an array, whose two names would be the array and its index.
 fn pair(item: &Dynamic) -> Result<Option<(Dynamic, Dynamic)>> {
-    if item.is_array() {
+    let several = || {
         let error =
             Error::type_error("two names over an array of arrays: the engine would take the second for an index");
         let hint =
             "write `for pair in pairs { pair[0] … }` for the parts, `for (index, item) in enumerate(items)` to count";
-        return Err(error.with_hint(hint.to_owned()));
+        Err(error.with_hint(hint.to_owned()))
+    };
+    if item.is_array() {
+        return several();
     }
     match is_ours(item).then(|| to_value(item)).transpose()? {
         Some(Value::Tuple(parts)) => match &*parts {
             [first, second] => Ok(Some((to_dynamic(first.clone()), to_dynamic(second.clone())))),
-            _ => Ok(None),
+            [_, _, ..] => Err(Error::value("too many values to unpack (expected 2)")),
+            parts => Err(Error::value(format!("not enough values to unpack (expected 2, got {})", parts.len()))),
         },
+        Some(Value::List(_)) => several(),
         _ => Ok(None),
     }
 }

@@ -78,12 +78,21 @@ impl Compiled<AST> {
             return Ok(self);
         }
         let written = self.written.unwrap_or_else(|| Written::new(source, Vec::new()));
-        let edit = |(position, text): (Position, String)| {
-            let at = written.typed_offset(source, position.line()?, position.position()?)?;
-            Some(Edit { at, removed: 0, text: text.into() })
-        };
-        let own: Vec<Edit> = words.into_iter().filter_map(edit).collect();
-        read(engine, source, [own, written.edits()].concat())
+        let (mut own, mut edits) = (Vec::new(), written.edits());
+        // From the last to the first, so that places within one change stay what they are.
+        for (position, text) in words.into_iter().rev() {
+            let Some((line, column)) = position.line().zip(position.position()) else { continue };
+            if let Some((index, within)) = written.inserted(line, column)
+                && let Some(edit) = edits.get_mut(index)
+                && let Some((at, _)) = edit.text.char_indices().nth(within)
+            {
+                edit.text.to_mut().insert_str(at, &text);
+            } else if let Some(at) = written.typed_offset(source, line, column) {
+                own.push(Edit { at, removed: 0, text: text.into() });
+            }
+        }
+        own.reverse();
+        read(engine, source, [own, edits].concat())
     }
 }
 

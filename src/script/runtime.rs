@@ -10,6 +10,7 @@ use super::subscripts;
 use super::value::{reaches_itself, to_dynamic};
 use crate::call::State;
 use crate::call::registry::Family;
+use crate::functions::iterate::iterate;
 use crate::functions::lazy;
 use crate::tensor::{Result, limits};
 use crate::value::Value;
@@ -180,6 +181,12 @@ impl Runtime {
         // Anything else is neither made nor copied.
         if !matches!(value, Value::Object(_) | Value::Str(_) | Value::List(_) | Value::Set(_)) {
             return Ok(to_dynamic(value));
+        }
+        // The keys, values and items of a dictionary are an array, as those of an object map are.
+        if let Value::Object(object) = &value
+            && matches!(object.type_name(), "dict_keys" | "dict_values" | "dict_items")
+        {
+            return Ok(to_dynamic(Value::list(iterate(&self.state, &value)?.collect()?)));
         }
         let value = match lazy::drained(&self.state, &value)? {
             Some(items) => Value::List(items.into()),

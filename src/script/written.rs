@@ -74,6 +74,19 @@ impl Written {
         text.char_indices().map(|(at, _)| start + at).nth(column - 1)
     }
 
+    /// The change, as [`Written::edits`] counts them, and the character of its text at a place that was not typed.
+    pub fn inserted(&self, line: usize, column: usize) -> Option<(usize, usize)> {
+        let mut typed = column;
+        for (index, shift) in self.shifts.iter().enumerate().filter(|(_, shift)| shift.line == line) {
+            let within = typed.checked_sub(shift.column)?;
+            if within < shift.inserted {
+                return (within > 0).then_some((self.shifts.len() - 1 - index, within));
+            }
+            typed = typed - shift.inserted + shift.removed;
+        }
+        None
+    }
+
     /// The column of the typed text behind a place of this one; in what was inserted, the column where it was.
     pub fn typed_column(&self, line: usize, column: usize) -> usize {
         let mut typed = column;

@@ -211,6 +211,7 @@ fn is_number_or_variable(text: &str, is_variable: &dyn Fn(&str) -> bool) -> bool
 pub(super) fn place_of_call(failure: &Failure, typed: &str) -> Option<(usize, usize)> {
     let name = match failure.hint.as_deref().and_then(|hint| hint.split('`').nth(1)) {
         Some(name) if failure.message.ends_with("is not callable") => name,
+        _ if let Some((_, name)) = failure.message.split_once("' has no attribute '") => name.trim_end_matches('\''),
         _ => failure.message.split_once(" of ")?.1.split_once("()")?.0,
     };
     let calls = |text: &str| -> Option<usize> {
@@ -225,6 +226,17 @@ pub(super) fn place_of_call(failure: &Failure, typed: &str) -> Option<(usize, us
     // A second one may be the one.
     let end = offset_of(typed, place)? + name.len();
     calls(typed.get(end..)?).is_none().then_some(place)
+}
+
+/// The end of the line before a place where a line begins: the semicolon is missing there.
+pub(super) fn end_before(typed: &str, place: Option<(usize, usize)>) -> Option<(usize, usize)> {
+    let (before, _) = around(typed, place)?;
+    let lines: Vec<&str> = typed.lines().take(place?.0.checked_sub(1)?).collect();
+    let code = |line: &str| {
+        line.get(..comment_in(line).unwrap_or(line.len())).map_or(0, |code| code.trim_end().chars().count())
+    };
+    let last = lines.iter().rposition(|line| code(line) > 0).filter(|_| before.trim().is_empty())?;
+    Some((last + 1, lines.get(last).map_or(0, |line| code(line)) + 1))
 }
 
 fn is_part(c: char) -> bool {

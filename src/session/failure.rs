@@ -106,6 +106,9 @@ impl Session {
             let advice = advice.or_else(keyword).or_else(|| advice::in_terms_of_rhai(&failure, &cell.typed));
             failure.hint = advice.or(failure.hint);
         }
+        if failure.kind == "SyntaxError" && failure.message.starts_with("Expecting ';'") {
+            failure.position = advice::end_before(&cell.typed, failure.position).or(failure.position);
+        }
         Box::new(failure)
     }
 

@@ -123,12 +123,50 @@ pub(super) fn on_syntax(message: &str, before: &str, rest: &str) -> Option<Strin
         let names = WORDS.iter().flat_map(|(words, _)| *words).copied();
         known(WORDS, nearest(word, names)?).filter(|_| message.starts_with("Expecting ';'"))
     };
-    known(WORDS, here)
+    reserved(message, before, rest)
+        .or_else(|| out_of_order(message, statement, rest))
+        .or_else(|| known(WORDS, here))
         .or_else(|| words.find_map(|word| known(WORDS, word)))
         .or_else(misspelt)
         .or_else(in_place)
         .or_else(|| sign.map(|(_, advice)| (*advice).to_owned()))
         .or_else(|| on_words(message, before, statement, rest))
+}
+
+/// The advice on a word of the language as the name of a variable.
+fn reserved(message: &str, before: &str, rest: &str) -> Option<String> {
+    let word = match message.strip_suffix("' is a reserved keyword") {
+        Some(word) => word.trim_start_matches('\''),
+        None if message.starts_with("Expecting name of a variable") => rest
+            .split(|c: char| !(c.is_alphanumeric() || c == '_'))
+            .next()
+            .filter(|word| word.starts_with(char::is_alphabetic))?,
+        None => return None,
+    };
+    if own::functions().any(|own| own == word) {
+        return None;
+    }
+    let is_declared = matches!(before.split_whitespace().next_back(), Some("let" | "const"));
+    is_declared.then(|| format!("`{word}` is a word of the language and cannot be a name: write `{word}_`"))
+}
+
+/// The advice on Python's `a if c else b` and on its texts with values in them.
+fn out_of_order(message: &str, statement: &str, rest: &str) -> Option<String> {
+    if !message.starts_with("Expecting") {
+        return None;
+    }
+    let (value, behind) =
+        (statement.rsplit(['=', '(', ',', '[']).next().unwrap_or(statement).trim(), rest.strip_prefix("if "));
+    if let Some((condition, other)) = behind.and_then(|behind| behind.split_once(" else "))
+        && !rest.contains('{')
+        && !value.is_empty()
+    {
+        let other = other.split([';', ')', ',', ']', '\n']).next().unwrap_or(other);
+        return Some(format!("`if` stands first: `if {} {{ {value} }} else {{ {} }}`", condition.trim(), other.trim()));
+    }
+    let is_text = ["f\"", "f'"].iter().any(|text| rest.starts_with(text))
+        || statement.ends_with('f') && rest.starts_with(['"', '\'']);
+    is_text.then(|| "a text with values in it stands in back-ticks: `` `x is ${x}` ``".to_owned())
 }
 
 /// The advice on what ends where the engine does not expect it, and on words side by side.

@@ -45,14 +45,13 @@ pub(super) fn has(words: &str, word: &str) -> bool {
 
 /// Whether Rhai takes it as an identifier.
 pub(super) fn is_name(name: &str) -> bool {
-    name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
-        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+    name.starts_with(|c: char| c.is_alphabetic() || c == '_') && name.chars().all(|c| c.is_alphanumeric() || c == '_')
 }
 
 impl Printer<'_> {
     pub(super) fn spelled(&self, name: &str) -> Formed {
         match name {
-            name if !is_name(name) => no_form("names beyond ASCII have"),
+            name if !is_name(name) => no_form("names of signs have"),
             name if has(RESERVED, name) => Ok(format!("{name}_")),
             name => Ok(name.to_owned()),
         }
