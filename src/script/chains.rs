@@ -30,6 +30,15 @@ pub fn powers(tokens: &[(Token, Position)], source: &str) -> Vec<Insertion> {
     found
 }
 
+/// Into `${}`, where nothing stands for the empty text.
+pub fn nothings(tokens: &[(Token, Position)]) -> Vec<Insertion> {
+    let empty = tokens.windows(3).filter_map(|three| match three {
+        [(Token::InterpolatedString(_), _), (Token::LeftBrace, _), (Token::RightBrace, position)] => place(*position),
+        _ => None,
+    });
+    empty.map(|(line, column)| Insertion { line, column, text: "\"\"" }).collect()
+}
+
 /// Behind properties of arrays that are read.
 pub fn properties(tokens: &[(Token, Position)]) -> Vec<Insertion> {
     let read = tokens.iter().enumerate().filter_map(|(index, (token, position))| {
@@ -164,6 +173,7 @@ mod tests {
             ("while i < xs.len { xs[xs.len - 1].len }", "while i < xs.len_() { xs[xs.len_() - 1].len_() }"),
             ("m.len = 3; m.len.x += 1; xs.len(); len(xs)", "m.len = 3; m.len.x += 1; xs.len(); len(xs)"),
             ("`${xs?.len}`", "`${xs?.len_()}`"),
+            ("`a ${} b ${1}`", "`a ${\"\"} b ${1}`"),
         ];
         let engine = Engine::new_raw();
         for (source, wanted) in rows {

@@ -159,7 +159,8 @@ fn pairs(tokens: &[(Token, Position)], index: usize, found: &mut Vec<Change>) {
             None => return,
         }
     };
-    let text = format!(" let {second} = second_({first}, {second}); let {first} = first_({first});");
+    // The names stay the loop's own, which closures share from round to round.
+    let text = format!(" {second} = second_({first}, {second}); {first} = first_({first});");
     found.extend(change(tokens, body, 1, 0, text));
 }
 

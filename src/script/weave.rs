@@ -37,6 +37,7 @@ pub fn edits(
     found.extend(looks(tokens));
     found.extend(chains::powers(tokens, source));
     found.extend(chains::properties(tokens));
+    found.extend(chains::nothings(tokens));
     found.sort_by_key(|insertion| (insertion.line, insertion.column));
     let mut offsets = Offsets::new(source);
     let mut edits: Vec<Edit> = Vec::new();

@@ -91,7 +91,10 @@ impl Shell {
             std::fs::write(folder.join("tensorsh/config.toml"), start.settings).unwrap();
             command.current_dir(folder);
         }
-        Shell { session: Session::spawn(command).unwrap(), folder: folder.to_owned(), _owned: None }
+        let mut session = Session::spawn(command).unwrap();
+        // Spawning gives the terminal a size as well, on a busy machine after the shell has set its own.
+        session.get_process_mut().set_window_size(columns, rows).unwrap();
+        Shell { session, folder: folder.to_owned(), _owned: None }
     }
 
     /// Makes the terminal another size.
