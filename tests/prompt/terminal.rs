@@ -91,10 +91,11 @@ impl Shell {
             std::fs::write(folder.join("tensorsh/config.toml"), start.settings).unwrap();
             command.current_dir(folder);
         }
-        let mut session = Session::spawn(command).unwrap();
-        // Spawning gives the terminal a size as well, on a busy machine after the shell has set its own.
-        session.get_process_mut().set_window_size(columns, rows).unwrap();
-        Shell { session, folder: folder.to_owned(), _owned: None }
+        let session = Session::spawn(command).unwrap();
+        let mut shell = Shell { session, folder: folder.to_owned(), _owned: None };
+        // Spawning gives the terminal a size too, on a busy machine after `stty` has set ours.
+        shell.resize(start.size);
+        shell
     }
 
     /// Makes the terminal another size.
