@@ -1,8 +1,13 @@
 //! The two languages side by side: the table of docs/rhai.md holds in both, and functions of numbers are those of tensors.
 
+use expressions::{Expression, Random};
+use std::collections::HashSet;
 use tensorsh::script::numbers::{FLOATS, ROUNDING};
 use tensorsh::session::{Language, Session, SessionOptions};
 use tensorsh::transcript::spawn_with_big_stack;
+
+#[path = "languages/expressions.rs"]
+mod expressions;
 
 const PAGE: &str = include_str!("../docs/rhai.md");
 const HEAD: &str = "| Rhai | gives | Python | gives | Why they differ |";
@@ -92,5 +97,34 @@ fn functions_of_numbers_are_those_of_tensors() {
                 }
             }
         }
+    });
+}
+
+/// Random expressions give the same in both languages, or differ in a way that a row of the table states: an operation on
+/// whole numbers that leaves 64 bits is an OverflowError.
+#[test]
+fn random_expressions_mean_the_same_in_both_languages() {
+    on_large_stack(|| {
+        let mut session = Session::new(SessionOptions::default());
+        assert_eq!(session.eval(Language::Python, "from math import inf, nan").error, None);
+        for (name, value) in expressions::VARIABLES {
+            assert_eq!(session.eval(Language::Rhai, &format!("let {name} = {value};")).error, None);
+        }
+        let mut random = Random(41);
+        let (mut values, mut errors, mut different) = (HashSet::new(), 0, Vec::new());
+        for _ in 0..10_000 {
+            let Expression { rhai, python, whole_parts, .. } = Expression::random(&mut random);
+            let ours = shown(&mut session, Language::Rhai, &rhai);
+            let theirs = shown(&mut session, Language::Python, &python);
+            let mut leaves =
+                |part: &String| shown(&mut session, Language::Python, &format!("-2**63 <= {part} < 2**63")) == "False";
+            if ours != theirs && !(ours == "OverflowError" && whole_parts.iter().any(&mut leaves)) {
+                different.push(format!("{rhai}\n    {ours}\n{python}\n    {theirs}\n"));
+            }
+            errors += usize::from(ours.ends_with("Error"));
+            values.insert(ours);
+        }
+        assert!(different.is_empty(), "{} differ:\n{}", different.len(), different.concat());
+        assert!(values.len() > 400 && errors < 600, "{} values, {errors} errors", values.len());
     });
 }

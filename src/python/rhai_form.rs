@@ -114,6 +114,12 @@ fn is_changed(source: &str, name: &str) -> bool {
     })
 }
 
+/// Returns whether an expression is `x.items()`.
+fn is_items(e: &Expr) -> bool {
+    let method = e.as_call_expr().filter(|call| call.arguments.is_empty()).map(|call| &*call.func);
+    method.and_then(Expr::as_attribute_expr).is_some_and(|method| method.attr.as_str() == "items")
+}
+
 fn no_form<T>(constructs: &str) -> Result<T, String> {
     Err(format!("{constructs} no Rhai form"))
 }
@@ -380,7 +386,12 @@ impl Printer<'_> {
             (Expr::Tuple(pair), "zip", [_, _]) if let [Expr::Name(a), Expr::Name(b)] = &*pair.elts => {
                 (vec![(a, Kind::Unknown), (b, Kind::Unknown)], self.operand(&e.iter, Bind::Or)?)
             }
-            _ => return no_form("loops over several variables, except with `enumerate` and `zip`, have"),
+            (Expr::Tuple(pair), _, _)
+                if let ([Expr::Name(a), Expr::Name(b)], true) = (&*pair.elts, is_items(&e.iter)) =>
+            {
+                (vec![(a, Kind::Unknown), (b, Kind::Unknown)], self.operand(&e.iter, Bind::Or)?)
+            }
+            _ => return no_form("loops over several variables, except with `enumerate`, `zip` and `items`, have"),
         };
         // Nothing is sure of what a loop may change, and its own variables end with it.
         self.known.values_mut().for_each(|kind| *kind = Kind::Unknown);

@@ -7,7 +7,7 @@ use super::closures::Closure;
 use super::fault;
 use super::native::{Run, add_calling};
 use super::runtime::Runtime;
-use super::value::{is_ours, to_value};
+use super::value::{is_ours, to_dynamic, to_value};
 use crate::functions::containers;
 use crate::functions::operators::{self, is_or_equals};
 use crate::tensor::{Result, interrupt};
@@ -149,6 +149,14 @@ pub fn register(module: &mut Module, state: &Rc<Runtime>) {
             _ => Ok(Dynamic::UNIT),
         });
     }
+    add("items", &[map], true, |_, _, args| {
+        let Some(map) = args.first().and_then(|map| map.read_lock::<Map>()) else { return Ok(Dynamic::UNIT) };
+        let pairs = map.iter().map(|(key, value)| {
+            let pair = [Value::str(key.as_str()), to_value(value)?];
+            Ok(to_dynamic(Value::tuple(pair)))
+        });
+        pairs.collect::<Result<Array>>().map(Dynamic::from).map_err(fault::thrown)
+    });
     add("filter", &[map, closure], true, |state, context, args| Ok(parted_map(state, context, args)?.0.into()));
     add("retain", &[map, closure], false, |state, context, args| {
         let (kept, others) = parted_map(state, context, args)?;

@@ -459,12 +459,15 @@ fn call(state: &Runtime, overloads: &Overloads, receiver: Option<&Value>, args: 
 }
 
 fn register_subscripts(module: &mut Module, state: &Rc<Runtime>) {
-    for class in class_ids() {
+    // A character of a text is a text for Python, and has a first and a last one.
+    for class in class_ids().into_iter().chain([TypeId::of::<char>()]) {
         let this = state.clone();
         add(module, "index$get$", &[class, TypeId::of::<Dynamic>()], move |args| match args {
             [target, index] => subscripts::get(&this, to_value(target)?, index).and_then(|value| this.give(value)),
             _ => Ok(Dynamic::UNIT),
         });
+    }
+    for class in class_ids() {
         let types = [class, TypeId::of::<Dynamic>(), TypeId::of::<Dynamic>()];
         add_calling(module, state, "index$set$", &types, true, |state, context, args| match args {
             [target, index, value] => {

@@ -304,7 +304,7 @@ fn part_of(state: &Runtime, context: &NativeCallContext, whole: &Dynamic, index:
     if whole.is_int() {
         return context.call_native_fn_raw("get_bits", true, &mut [&mut whole.clone(), &mut index.clone()]);
     }
-    let own = whole.is_array() || whole.is_string();
+    let own = whole.is_array() || whole.is_string() || whole.is_char();
     if own && !is_ours(index) && !is_range(index) {
         let error = Error::type_error("an array or a text is sliced by whole numbers: `a[1..3]`, `a[-2:]`");
         return Err(fault::thrown(error));

@@ -82,6 +82,7 @@ pub const TABLE: &[Own] = table! {
     "is_odd" "number.is_odd" "Whether an integer is odd." "3.is_odd";
     "is_shared" "is_shared(variable)" "Returns whether closures have captured a variable." "let x = 1; is_shared(x)";
     "is_zero" "number.is_zero" "Whether a number is zero." "0.is_zero";
+    "items" "map.items()" "Returns the entries of an object map as an array of pairs." "#{a: 1}.items()";
     "keys" "map.keys()" "Returns the keys of an object map as an array." "#{a: 1}.keys()";
     "len" "array.len; map.len(); text.len; blob.len()" "The number of items, entries, characters or bytes." "[1, 2].len";
     "ln" "ln(x)" "Returns the natural logarithm, as `log` does." "2.5.ln()";

@@ -127,6 +127,7 @@ fn calls(
     is_function: &dyn Fn(&str) -> bool,
 ) -> Vec<Insertion> {
     let (variables, functions) = declared(tokens);
+    let closures = closures(tokens);
     let called = tokens.iter().enumerate().filter_map(|(index, (token, position))| {
         let is_called = is(tokens, index + 1, &Token::LeftParen) || is(tokens, index + 1, &Token::Unit);
         if matches!(token, Token::RightBracket | Token::RightParen | Token::Unit) {
@@ -140,16 +141,61 @@ fn calls(
         let name = name.as_str();
         let before = index.checked_sub(1).and_then(|before| tokens.get(before)).map(|(token, _)| token);
         let is_bare = !matches!(before, Some(Token::Period | Token::Elvis | Token::Fn | Token::DoubleColon));
-        if !(is_bare && is_called && (variables.contains(name) || is_closure(name)))
-            || functions.contains(name)
-            || is_function(name)
-        {
+        if !is_bare || !is_called || functions.contains(name) {
+            return None;
+        }
+        // A closure hides a function of its name; any other variable does not.
+        let hides = || is_closure(name) || closures.iter().any(|closure| closure.is_seen(name, index));
+        if !(variables.contains(name) && !is_function(name) || hides()) {
             return None;
         }
         let (line, column) = place(*position)?;
         Some(Insertion { line, column: column + name.chars().count(), text: CALLED })
     });
     called.collect()
+}
+
+/// A variable that is made with a closure in it, and the tokens that see it.
+struct Made<'t> {
+    name: &'t str,
+    from: usize,
+    to: usize,
+    /// The bodies of functions among them, which do not.
+    apart: Vec<(usize, usize)>,
+}
+
+impl Made<'_> {
+    fn is_seen(&self, name: &str, index: usize) -> bool {
+        let is_within = |(from, to): (usize, usize)| (from..to).contains(&index);
+        self.name == name && is_within((self.from, self.to)) && !self.apart.iter().copied().any(is_within)
+    }
+}
+
+/// The variables that are made with a closure: `let f = |x| …`.
+fn closures(tokens: &[(Token, Position)]) -> Vec<Made<'_>> {
+    let mut found: Vec<Made> = Vec::new();
+    // The ends of the blocks that are open.
+    let mut open = Vec::new();
+    for (index, (token, _)) in tokens.iter().enumerate() {
+        match token {
+            Token::LeftBrace | Token::MapStart => open.push(chains::closing(tokens, index).unwrap_or(tokens.len())),
+            Token::RightBrace => drop(open.pop()),
+            Token::Fn => {
+                let body = (index..tokens.len()).find(|index| is(tokens, *index, &Token::LeftBrace));
+                let end = body.and_then(|body| chains::closing(tokens, body)).unwrap_or(tokens.len());
+                let seeing = found.iter_mut().filter(|made| made.to > index);
+                seeing.for_each(|made| made.apart.push((index, end)));
+            }
+            Token::Pipe | Token::Or if index > 1 && is(tokens, index - 1, &Token::Equals) => {
+                if let Some((Token::Identifier(name), _)) = tokens.get(index - 2) {
+                    let to = open.last().copied().unwrap_or(tokens.len());
+                    found.push(Made { name, from: index, to, apart: Vec::new() });
+                }
+            }
+            _ => {}
+        }
+    }
+    found
 }
 
 /// In front of calls that look at variables: `aliases()`, `x.t().explain()`.
@@ -310,6 +356,10 @@ mod tests {
             ("let n = 5; n(2)", "let n = 5; n(2)"),
             ("let d = #{}; d(2)", "let d = #{}; d(2)"),
             ("y.f(1); g(1); print(2)", "y.f(1); g.call(1); print(2)"),
+            ("let print = |x| x; print(2)", "let print = |x| x; print.call(2)"),
+            ("{ let print = || 1; print() } print(2)", "{ let print = || 1; print.call() } print(2)"),
+            ("let print = || 1; fn f() { print(1) } print()", "let print = || 1; fn f() { print(1) } print.call()"),
+            ("let print = x; print(2)", "let print = x; print(2)"),
         ];
         let engine = Engine::new_raw();
         for (source, wanted) in rows {

@@ -16,7 +16,7 @@ pub(super) fn in_terms_of_rhai(failure: &Failure, typed: &str) -> Option<String>
                 Some(format!("`let` makes one variable: `let parts = …;{}`", parts.collect::<String>()))
             }
             None if first.ends_with("not an object map") => {
-                Some("write `for key in map.keys() { map[key] }`".to_owned())
+                Some("write `for (key, value) in map.items() { … }`".to_owned())
             }
             None if first.starts_with("Expecting an iterable value") => {
                 Some("for a count write a range: `for i in 0..n`".to_owned())

@@ -259,7 +259,7 @@ const MEMBERS: &[(&str, &[&str], &str)] = &[
     ("list", &["any", "exists"], "write `list.some(|x| …)`"),
     ("list", &["every"], "write `list.all(|x| …)`"),
     ("list", &["shape", "dtype", "view", "reshape", "size"], "`torch.tensor(list)` makes a tensor of it"),
-    ("dict", &["items", "entries", "iter"], "write `for key in map.keys() { map[key] }`"),
+    ("dict", &["entries", "iter"], "write `for (key, value) in map.items() { … }`"),
     ("dict", &["length", "size", "count"], "`map.len()` is the number of entries"),
     (
         "dict",

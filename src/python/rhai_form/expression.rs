@@ -276,7 +276,7 @@ impl Printer<'_> {
                     ("extend", [_]) => "append",
                     ("update", [_]) => "mixin",
                     ("pop", [_]) => "remove",
-                    (name @ "remove", [_]) | (name @ "items", []) | (name @ "replace", [_, _]) => {
+                    (name @ "remove", [_]) | (name @ "replace", [_, _]) => {
                         return no_form(&format!("Python's method `{name}` has"));
                     }
                     _ => return Ok(format!("{}({})", self.value(&e.func)?, self.arguments(e, true)?)),
