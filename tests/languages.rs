@@ -125,6 +125,6 @@ fn random_expressions_mean_the_same_in_both_languages() {
             values.insert(ours);
         }
         assert!(different.is_empty(), "{} differ:\n{}", different.len(), different.concat());
-        assert!(values.len() > 400 && errors < 600, "{} values, {errors} errors", values.len());
+        assert!(values.len() > 500 && errors < 1000, "{} values, {errors} errors", values.len());
     });
 }

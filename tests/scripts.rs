@@ -20,9 +20,9 @@ fn names(folder: &str, ending: &str) -> BTreeSet<String> {
     paths.map(|path| path.file_stem().unwrap().to_string_lossy().into_owned()).collect()
 }
 
-/// What a script prints, and its error below.
-fn printed(name: &str) -> String {
-    let path = below("scripts").join(name).with_extension("rhai");
+/// What a script of a folder prints, and its error below.
+fn printed(folder: &str, name: &str) -> String {
+    let path = below(folder).join(name).with_extension("rhai");
     let ran = spawn_with_big_stack("script", move || {
         let source = fs::read_to_string(&path).unwrap();
         Session::new(SessionOptions::default()).run_script(Language::Rhai, &source, Some(&path))
@@ -38,10 +38,10 @@ fn scripts_print_what_is_recorded() {
     let mut recorded = names("tests/scripts", "txt");
     for name in &recorded {
         let wanted = fs::read_to_string(below("tests/scripts").join(name).with_extension("txt")).unwrap();
-        let got = printed(name);
+        let got = printed("scripts", name);
         assert!(got == wanted, "scripts/{name}.rhai prints\n{got}\nand not\n{wanted}");
     }
-    assert_eq!(printed(MODULE), "");
+    assert_eq!(printed("scripts", MODULE), "");
     recorded.insert(MODULE.to_owned());
     assert_eq!(scripts, recorded, "every script has its output in tests/scripts");
 }
@@ -54,5 +54,15 @@ fn scripts_say_what_one_learns() {
         assert!(text.starts_with("// "), "scripts/{name}.rhai does not open with a comment");
         let lines = text.lines().count();
         assert!((20..=80).contains(&lines), "scripts/{name}.rhai has {lines} lines");
+    }
+}
+
+/// Programs of a person who has read docs/rhai.md and nothing else. Each checks what it computes, and throws.
+#[test]
+fn programs_written_from_the_page_alone_run() {
+    let programs = names("tests/programs", "rhai");
+    assert!(programs.len() > 8);
+    for name in programs {
+        assert_eq!(printed("tests/programs", &name), "", "tests/programs/{name}.rhai");
     }
 }

@@ -287,11 +287,17 @@ fn from_call(error: &EvalAltResult, state: &Runtime, cell: &Cell) -> Fault {
             fault
         }
         E::ErrorDataRace(what, _) => {
-            let name = quoted(what).0.map_or_else(String::new, |name| format!(" of {name}()"));
+            let called = quoted(what).0;
+            let name = called.as_ref().map_or_else(String::new, |name| format!(" of {name}()"));
             let message =
                 format!("an argument{name} is being used by that very call: a closure holds the same variable");
             let mut fault = fault(RuntimeError, message, at);
-            fault.error = fault.error.with_hint("give the closure or the call a copy: `let other = …;`".to_owned());
+            // Without a name it is what the closure was called on.
+            let advice = match called {
+                Some(_) => "give the closure or the call a copy: `let other = …;`",
+                None => "a closure that stands in a map reaches the map as `this`",
+            };
+            fault.error = fault.error.with_hint(advice.to_owned());
             fault
         }
         E::ErrorAssignmentToConstant(name, _) => fault(TypeError, format!("'{name}' cannot be assigned to"), at),

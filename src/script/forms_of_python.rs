@@ -12,11 +12,12 @@ use super::words::COMPARISONS;
 use super::{Scripted, fault, subscripts};
 use crate::functions::iterate::iterate;
 use crate::functions::numbers;
-use crate::tensor::{Error, Result};
+use crate::tensor::{DType, Error, Result};
 use crate::value::Value;
 use crate::value::equality::truth;
 use rhai::{Array, Dynamic, Module, NativeCallContext, Position, Token};
 use std::any::TypeId;
+use std::collections::HashSet;
 use std::rc::Rc;
 
 /// A change of a text: so many characters at a place give way to others.
@@ -33,6 +34,7 @@ pub fn changes(Tokens { found: tokens, are_all }: &Tokens) -> Vec<Change> {
         return Vec::new();
     }
     let mut found = Vec::new();
+    let counters = counters(tokens);
     for (index, (token, _)) in tokens.iter().enumerate() {
         match token {
             Token::If | Token::While | Token::Until => {
@@ -41,7 +43,7 @@ pub fn changes(Tokens { found: tokens, are_all }: &Tokens) -> Vec<Change> {
                 }
             }
             Token::For if is(tokens, index + 1, &Token::LeftParen) => pairs(tokens, index, &mut found),
-            Token::LeftBracket => slice(tokens, index, &mut found),
+            Token::LeftBracket => subscript(tokens, index, &counters, &mut found),
             Token::Let | Token::Const => unpacking(tokens, index, &mut found),
             _ => {}
         }
@@ -164,8 +166,41 @@ fn pairs(tokens: &[(Token, Position)], index: usize, found: &mut Vec<Change>) {
     found.extend(change(tokens, body, 1, 0, text));
 }
 
-/// `a[1..]`, `a[-2:]` where they are read.
-fn slice(tokens: &[(Token, Position)], open: usize, found: &mut Vec<Change>) {
+/// Names that hold whole numbers for sure, as far as a text tells: those that count in a loop over a range, and those that
+/// begin with a number and are not assigned to.
+fn counters(tokens: &[(Token, Position)]) -> HashSet<&str> {
+    let name = |at: usize| match tokens.get(at) {
+        Some((Token::Identifier(name), _)) => Some(name.as_str()),
+        _ => None,
+    };
+    let (mut counting, mut assigned) = (HashSet::new(), HashSet::new());
+    for (index, (token, _)) in tokens.iter().enumerate() {
+        match token {
+            Token::For if is(tokens, index + 1, &Token::LeftParen) => counting.extend(name(index + 4)),
+            Token::For => {
+                let until_body = tokens.iter().skip(index + 3).map(|(token, _)| token);
+                let mut until_body = until_body.take_while(|token| **token != Token::LeftBrace);
+                if until_body.any(|token| matches!(token, Token::ExclusiveRange | Token::InclusiveRange)) {
+                    counting.extend(name(index + 1));
+                }
+            }
+            Token::Equals => {
+                let is_made = index > 1 && is(tokens, index - 2, &Token::Let);
+                let is_number = matches!(tokens.get(index + 1), Some((Token::IntegerConstant(_), _)))
+                    && is(tokens, index + 2, &Token::SemiColon);
+                let names = if is_made && is_number { &mut counting } else { &mut assigned };
+                names.extend(index.checked_sub(1).and_then(name));
+            }
+            _ => {}
+        }
+    }
+    counting.retain(|name| !assigned.contains(name));
+    counting
+}
+
+/// What stands in brackets behind a value: `a[1..]` and `a[-2:]` where they are read, and one element of a tensor, which is
+/// a whole number for Python.
+fn subscript(tokens: &[(Token, Position)], open: usize, counters: &HashSet<&str>, found: &mut Vec<Change>) {
     let Some(before) = open.checked_sub(1).and_then(|before| tokens.get(before)) else { return };
     let is_value = matches!(
         before.0,
@@ -173,9 +208,15 @@ fn slice(tokens: &[(Token, Position)], open: usize, found: &mut Vec<Change>) {
     ) || matches!(&before.0, Token::Reserved(word) if word.as_str() == "this");
     let is_same_line = tokens.get(open).is_some_and(|(_, position)| position.line() == before.1.line());
     let Some(close) = closing(tokens, open).filter(|_| is_value && is_same_line) else { return };
-    let (mut at, mut is_slice) = (open + 1, false);
+    let (mut at, mut is_slice, mut is_number) = (open + 1, false, true);
     while at < close {
-        match tokens.get(at).map(|(token, _)| token) {
+        let token = tokens.get(at).map(|(token, _)| token);
+        is_number &= match token {
+            Some(Token::Identifier(name)) => counters.contains(name.as_str()),
+            Some(token) => is_of_numbers(token),
+            None => true,
+        };
+        match token {
             Some(Token::Comma) => return,
             Some(Token::ExclusiveRange | Token::InclusiveRange | Token::Colon | Token::DoubleColon) => is_slice = true,
             Some(token) if opens(token) => at = closing(tokens, at).unwrap_or(close),
@@ -183,12 +224,26 @@ fn slice(tokens: &[(Token, Position)], open: usize, found: &mut Vec<Change>) {
         }
         at += 1;
     }
-    let behind = chain_end(tokens, close).and_then(|last| tokens.get(last + 1)).map(|(token, _)| token);
-    let is_assigned = behind.is_some_and(|token| *token == Token::Equals || token.is_op_assignment());
-    if is_slice && !is_assigned {
-        found.extend(change(tokens, open, 0, 1, ".part_("));
-        found.extend(change(tokens, close, 0, 1, ")"));
+    if is_slice {
+        let behind = chain_end(tokens, close).and_then(|last| tokens.get(last + 1)).map(|(token, _)| token);
+        let is_assigned = behind.is_some_and(|token| *token == Token::Equals || token.is_op_assignment());
+        if !is_assigned {
+            found.extend(change(tokens, open, 0, 1, ".part_("));
+            found.extend(change(tokens, close, 0, 1, ")"));
+        }
+    } else if !is_number {
+        found.extend(change(tokens, open, 1, 0, "index_("));
+        found.extend(change(tokens, close, 0, 0, ")"));
     }
+}
+
+/// Returns whether a token makes numbers of numbers, or is a text, which a tensor is not.
+fn is_of_numbers(token: &Token) -> bool {
+    use Token::{Divide, IntegerConstant, Minus, Modulo, Multiply, Plus, StringConstant, UnaryMinus, UnaryPlus};
+    matches!(
+        token,
+        IntegerConstant(_) | StringConstant(_) | Plus | Minus | UnaryMinus | UnaryPlus | Multiply | Divide | Modulo
+    )
 }
 
 /// `let [a, b] = …`, `let (a, b) = …`.
@@ -243,6 +298,21 @@ pub fn register(module: &mut Module, state: &Rc<Runtime>) {
     add(module, "truth_", &any(1), |args| match args {
         [value] if is_ours(value) => truth(&to_value(value)?).map(Dynamic::from),
         [value] => Ok((**value).clone()),
+        _ => Ok(Dynamic::UNIT),
+    });
+    add(module, "index_", &any(1), |args| match args {
+        [index] if is_ours(index) => match to_value(index)? {
+            // One of uint8 or bool is a mask.
+            Value::Tensor(t)
+                if t.borrow().layout.ndim() == 0
+                    && t.borrow().dtype.is_integral(false)
+                    && t.borrow().dtype != DType::Byte =>
+            {
+                numbers::size(&Value::Tensor(t)).map(Dynamic::from)
+            }
+            _ => Ok((**index).clone()),
+        },
+        [index] => Ok((**index).clone()),
         _ => Ok(Dynamic::UNIT),
     });
     add(module, "first_", &any(1), |args| match args {

@@ -50,6 +50,7 @@ const SIGNS: &[Row] = &[
     (&[":="], "write `let x = …;`, and `x = …;` if there is such a variable"),
     (&["=>"], CLOSURE),
     (&["->"], "a method stands behind a dot, `x.f()`; a function without a name is written `|x| x + 1`"),
+    (&["~"], "write `bitwise_not(t)`, `!mask` of truths, or `-1 ^ n` of a whole number"),
     (&["?"], "write `if c { a } else { b }`"),
     (&["#"], "a comment begins with `//`"),
 ];
@@ -319,6 +320,9 @@ pub(super) fn on_member(class: &str, name: &str) -> Option<String> {
     let other = MEMBERS.iter().find(|(of, names, _)| *of == class && names.contains(&name));
     if let Some((.., advice)) = other {
         return Some((*advice).to_owned());
+    }
+    if name == "is_shared" {
+        return Some("`is_shared(x)` tells whether a closure has captured a variable".to_owned());
     }
     let (_, values) = OWN.iter().find(|(of, _)| *of == class)?;
     let usages = |own: &'static own::Own| {
