@@ -20,11 +20,12 @@ use crate::script::numbers;
 use crate::script::own;
 use crate::script::read::Names;
 use crate::script::runtime::{Constants, Runtime};
-use crate::script::value::{is_range, to_value};
+use crate::script::value::{is_ours, is_range, to_value};
 pub use crate::tensor::Dims;
 pub use crate::tensor::limits::{BUDGET, set_budget};
 pub use crate::tensor::rehearsal::Rehearsal;
-use crate::tensor::{Error, ErrorKind, Tensor, interrupt};
+use crate::tensor::{Error, ErrorKind, interrupt};
+use crate::value::Value;
 use failure::failure_of;
 use rhai::{Caches, Dynamic, Engine, Module, Scope, Shared};
 use std::cell::RefCell;
@@ -221,7 +222,11 @@ impl Session {
     pub fn rhai_form(&self, source: &str) -> Result<String, String> {
         rhai_form(source, &|name| {
             let value = self.scope.get(results::hidden_name(name))?;
-            Some(if value.is::<Tensor>() { Known::Tensor } else { Known::Other })
+            Some(match is_ours(value).then(|| to_value(value)) {
+                Some(Ok(Value::Tensor(_))) => Known::Tensor,
+                Some(Ok(Value::List(_) | Value::Dict(_) | Value::Set(_))) => Known::Container,
+                _ => Known::Other,
+            })
         })
     }
 

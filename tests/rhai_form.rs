@@ -105,3 +105,24 @@ fn nothing_makes_the_printer_panic() {
     chains.iter().for_each(|chain| drop(rhai_form(chain, &|_| None)));
     assert_eq!(rhai_form("", &|_| None), Ok(String::new()));
 }
+
+/// A list that Python made goes by its own methods in Rhai, too, so that its other names see the change.
+#[test]
+fn a_list_of_the_session_is_changed_under_all_its_names() {
+    let mut session = Session::new(SessionOptions::default());
+    for source in ["a = [1]; d = {}; s = {1}", "b = a"] {
+        assert_eq!(session.eval(Language::Python, source).error, None);
+    }
+    let rows = [
+        ("b.append(2)", "a", "[1, 2]\n"),
+        ("b.extend([3])", "a", "[1, 2, 3]\n"),
+        ("d.update({'k': 1})", "d", "{'k': 1}\n"),
+    ];
+    for (python, name, shown) in rows {
+        let rhai = session.rhai_form(python).unwrap();
+        let outcome = session.eval(Language::Rhai, &format!("{rhai};"));
+        assert_eq!(outcome.error, None, "{rhai}");
+        assert_eq!(session.eval(Language::Rhai, name).text, shown, "{rhai}");
+    }
+    assert_eq!(session.rhai_form("c = []; c.append(1)").as_deref(), Ok("let c = [];\nc.push(1)"));
+}

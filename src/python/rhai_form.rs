@@ -32,6 +32,8 @@ type Lines = Result<Vec<String>, String>;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Known {
     Tensor,
+    /// A list, a dictionary or a set of Python's, which goes by its own methods, and by other names, too.
+    Container,
     Other,
     /// It may be a tensor or not.
     Unknown,

@@ -241,6 +241,7 @@ const MEMBERS: &[(&str, &[&str], &str)] = &[
         &["extend", "concat"],
         "`list.append(other)` puts the items of another array at the end, `list + other` makes a new one",
     ),
+    ("list", &["push"], "`array.push(value)` calls it; a list that Python made has `append(x)`"),
     ("list", &["join"], "write `\", \".join(list)`"),
     ("list", &["includes", "has", "include", "contain"], "write `x in list`"),
     ("list", &["indexOf"], "write `list.index_of(x)`"),

@@ -4,7 +4,7 @@
 //! It must not know which statement an expression stands in.
 
 use super::words::{BUILTINS, Kind, SHAPES, VALUES, has, is_name, is_number, literal, map_key, quoted};
-use super::{Formed, Lines, Printer, no_form};
+use super::{Formed, Known, Lines, Printer, no_form};
 use ruff_python_ast::{
     BoolOp, CmpOp, Comprehension, ConversionFlag, DictItem, Expr, ExprCall, ExprCompare, ExprFString,
     ExprNumberLiteral, FStringPart, InterpolatedStringElement, Number, Operator, UnaryOp,
@@ -266,11 +266,16 @@ impl Printer<'_> {
         let name = match &*e.func {
             Expr::Name(name) => name.id.as_str(),
             Expr::Attribute(method) => {
+                let is_container = method.value.as_name_expr().is_some_and(|e| {
+                    let name = e.id.as_str();
+                    !self.known.contains_key(name) && (self.variable)(name) == Some(Known::Container)
+                });
                 let is_outer = |e: &Expr| e.as_name_expr().is_some_and(|e| !self.known.contains_key(e.id.as_str()));
                 let name = match (method.attr.as_str(), args) {
                     ("append" | "extend" | "update" | "pop", _) if self.in_function && is_outer(&method.value) => {
                         return no_form("functions that change what they have not made have");
                     }
+                    _ if is_container => return Ok(format!("{}({})", self.value(&e.func)?, self.arguments(e, true)?)),
                     ("copy", []) => return self.receiver(&method.value),
                     ("append", [_]) => "push",
                     ("extend", [_]) => "append",

@@ -73,7 +73,7 @@ impl Printer<'_> {
             (Kind::Unknown, Expr::Name(name)) if !self.known.contains_key(name.id.as_str()) => {
                 match (self.variable)(&name.id)? {
                     Known::Tensor => Some(true),
-                    Known::Other => Some(false),
+                    Known::Container | Known::Other => Some(false),
                     Known::Unknown => None,
                 }
             }
