@@ -1,13 +1,12 @@
-//! The Python builtins that documentation sessions use: bare names in scripts, `py.` in translated lines.
+//! Python's builtin functions: rows under `py`, which either language calls by their bare names.
 
 use super::calling::{call_plain, is_callable};
 use super::containers;
 use super::identity::{escaped, id};
-use super::iterate::items_of as items;
-use super::operators::{self, called as binary};
+use super::operators;
 use super::{bounds, bytes, codecs, members, slices, subscript};
 use crate::bail;
-use crate::call::{Call, Receiver, Row, State, function, stack};
+use crate::call::{Call, Row, State, function, stack};
 use crate::dispatch::names;
 use crate::tensor::names::not_saved;
 use crate::tensor::{Error, ErrorKind, Result, Tensor, TypedStorage, View, interrupt};
@@ -31,7 +30,6 @@ pub const ROWS: &[Row] = &[
     ),
     function("py.at(any[] indices) -> any", |c| Ok(c.value(0)), "Combines several subscripts."),
     function("py.bool(any x=False) -> bool", |c| truth(&c.value(0)).map(Value::Bool), "Returns whether x is true."),
-    function("py.truth(any x) -> bool", |c| truth(&c.value(0)).map(Value::Bool), "Returns whether x is true."),
     function(
         "py.str(any object=\"\", any encoding=None, any errors=None) -> str",
         text,
@@ -50,14 +48,6 @@ pub const ROWS: &[Row] = &[
             c.state.with_formatter(|f| f.format(&v, &spec)).map(Value::str)
         },
         "Formats the value as text.",
-    ),
-    function(
-        "py.fstring(any parts) -> str",
-        |c| {
-            let parts: Result<Vec<String>> = items(c, 0)?.iter().map(|p| c.state.str(p)).collect();
-            bounds::joined(&parts?, "").map(Value::str)
-        },
-        "Joins texts.",
     ),
     function(
         "py.type(any[] object) -> any",
@@ -111,50 +101,8 @@ pub const ROWS: &[Row] = &[
         "Writes values, with blanks between them and a newline behind them.",
     )
     .python("print"),
-    function(
-        "py.echo_(any value) -> None",
-        |c| {
-            let v = c.value(0);
-            if !matches!(v, Value::None) {
-                let text = c.state.repr(&v)?;
-                c.state.print(&format!("{text}\n"));
-            }
-            Ok(Value::None)
-        },
-        "Shows a value as the prompt does.",
-    ),
-    function(
-        "py.__is__(any a, any b) -> bool",
-        |c| Ok(Value::Bool(equality::is(&c.value(0), &c.value(1)))),
-        "Returns whether two values are the same object.",
-    ),
-    function(
-        "py.builtin(str name) -> any",
-        |c| {
-            let name = c.str(0)?;
-            let function = || {
-                let known = c.state.registry.find(name, Receiver::Module("py")).is_some();
-                known.then(|| Value::Function(format!("py.{name}").into()))
-            };
-            super::module_value("py", name)
-                .or_else(function)
-                .ok_or_else(|| Error::new(ErrorKind::NameError, format!("name '{name}' is not defined")))
-        },
-        "Returns a builtin class or function by its name.",
-    ),
     function("py.import_(str name) -> any", import, "Imports a module by its name."),
     function("py.import_from(str module, str name) -> any", import_from, "Imports a name from a module."),
-    function(
-        "py.assert_(any condition, any message=None) -> None",
-        |c| {
-            if truth(&c.value(0))? {
-                return Ok(Value::None);
-            }
-            let text = if c.is_none(1) { String::new() } else { c.state.str(&c.value(1))? };
-            Err(Error::new(ErrorKind::AssertionError, text))
-        },
-        "Fails unless the condition is true.",
-    ),
     function("py.exit(any code=None) -> None", exit, "Leaves the session."),
     function("py.quit(any code=None) -> None", exit, "Leaves the session."),
     function(
@@ -170,10 +118,6 @@ pub const ROWS: &[Row] = &[
     ),
     function("copy.copy(any x) -> any", duplicate, "Copies a value; a tensor's copy shares elements.").python("copy"),
     function("copy.deepcopy(any x) -> any", duplicate, "Copies a value into memory of its own.").python("deepcopy"),
-    function("py.__truediv__(any a, any b) -> any", |c| binary(c, "/"), "Implements Python's / operator."),
-    function("py.__floordiv__(any a, any b) -> any", |c| binary(c, "//"), "Implements Python's // operator."),
-    function("py.__mod__(any a, any b) -> any", |c| binary(c, "%"), "Implements Python's % operator."),
-    function("py.__pow__(any a, any b) -> any", |c| binary(c, "**"), "Implements Python's ** operator."),
     function(
         "py.__invert__(any a) -> any",
         |c| operators::unary(c.state, "bitwise_not", &c.value(0)),
@@ -189,19 +133,6 @@ pub const ROWS: &[Row] = &[
         |c| operators::unary(c.state, "positive", &c.value(0)),
         "Implements Python's unary + operator.",
     ),
-    function("py.__iadd__(any a, any b) -> any", |c| assign(c, "+"), "Implements Python's += operator."),
-    function("py.__isub__(any a, any b) -> any", |c| assign(c, "-"), "Implements Python's -= operator."),
-    function("py.__imul__(any a, any b) -> any", |c| assign(c, "*"), "Implements Python's *= operator."),
-    function("py.__itruediv__(any a, any b) -> any", |c| assign(c, "/"), "Implements Python's /= operator."),
-    function("py.__ifloordiv__(any a, any b) -> any", |c| assign(c, "//"), "Implements Python's //= operator."),
-    function("py.__imod__(any a, any b) -> any", |c| assign(c, "%"), "Implements Python's %= operator."),
-    function("py.__ipow__(any a, any b) -> any", |c| assign(c, "**"), "Implements Python's **= operator."),
-    function("py.__iand__(any a, any b) -> any", |c| assign(c, "&"), "Implements Python's &= operator."),
-    function("py.__ior__(any a, any b) -> any", |c| assign(c, "|"), "Implements Python's |= operator."),
-    function("py.__ixor__(any a, any b) -> any", |c| assign(c, "^"), "Implements Python's ^= operator."),
-    function("py.__ilshift__(any a, any b) -> any", |c| assign(c, "<<"), "Implements Python's <<= operator."),
-    function("py.__irshift__(any a, any b) -> any", |c| assign(c, ">>"), "Implements Python's >>= operator."),
-    function("py.__imatmul__(any a, any b) -> any", |c| binary(c, "@"), "Implements Python's @= operator."),
     function(
         "py.__getitem__(any object, any index) -> any",
         |c| subscript::item_of(c),
@@ -223,13 +154,6 @@ pub const ROWS: &[Row] = &[
         "Returns whether the item is among the items.",
     ),
 ];
-
-fn assign(call: &Call, symbol: &str) -> Result<Value> {
-    match operators::find(symbol) {
-        Some(operator) => operators::in_place(call.state, operator, &call.value(0), &call.value(1)),
-        None => bail!(TypeError, "there is no operator {symbol}="),
-    }
-}
 
 fn text(call: &mut Call) -> Result<Value> {
     let value = call.value(0);

@@ -2,13 +2,13 @@
 //! for one item after the other, and copy nothing that need not be copied.
 
 use super::calling::call_plain;
-use super::iterate::{self, Iter, is_not_iterable, items_of as items, iterate};
+use super::iterate::{Iter, is_not_iterable, items_of as items, iterate};
 use super::operators;
 use super::slices::as_index;
 use super::sorting::sorted_items;
 use crate::bail;
 use crate::call::{Call, Row, State, function};
-use crate::tensor::{BufferKind, Error, ErrorKind, Result, interrupt, limits};
+use crate::tensor::{BufferKind, Error, ErrorKind, Result, interrupt};
 use crate::value::equality::truth;
 use crate::value::{Dict, Range, Set, Value};
 
@@ -58,29 +58,6 @@ pub const ROWS: &[Row] = &[
         "py.sorted(any iterable, *, any key=None, any reverse=False) -> any",
         sorted,
         "Sorts the items, or by the keys that a function gives.",
-    ),
-    function(
-        "py.unpack(any value, int count) -> any",
-        |c| unpacked(c.state, &c.value(0), c.int(1)? as usize).map(Value::list),
-        "Unpacks the items, whose number must match.",
-    ),
-    function(
-        "py.unpack_star(any value, int before, int after) -> any",
-        |c| unpacked_around(c.state, &c.value(0), c.int(1)? as usize, c.int(2)? as usize).map(Value::list),
-        "Unpacks the items, the middle ones as a list.",
-    ),
-    function(
-        "py.__concat__(any lists) -> any",
-        |c| {
-            let mut all = Vec::new();
-            for part in items(c, 0)? {
-                let part = iterate::items(c.state, &part)?;
-                limits::room_for::<Value>(all.len() + part.len())?;
-                all.extend(part);
-            }
-            Ok(Value::list(all))
-        },
-        "Joins lists.",
     ),
 ];
 
@@ -297,22 +274,5 @@ pub fn unpacked(state: &State, value: &Value, count: usize) -> Result<Vec<Value>
     if items.len() < count {
         bail!(ValueError, "not enough values to unpack (expected {count}, got {})", items.len());
     }
-    Ok(items)
-}
-
-/// The items of `a, *b, c = value`: those in the middle are a list.
-///
-/// # Errors
-/// As [`unpacked`].
-pub fn unpacked_around(state: &State, value: &Value, before: usize, after: usize) -> Result<Vec<Value>> {
-    let mut items = to_unpack(state, value)?.collect()?;
-    let least = before.saturating_add(after);
-    let Some(middle) = items.len().checked_sub(least) else {
-        bail!(ValueError, "not enough values to unpack (expected at least {least}, got {})", items.len())
-    };
-    let end = items.split_off(before + middle);
-    let starred = items.split_off(before);
-    items.push(Value::List(starred.into()));
-    items.extend(end);
     Ok(items)
 }

@@ -123,12 +123,6 @@ pub const ROWS: &[Row] = &[
     )
     .python("StorageBase.new"),
     method(
-        "is_shared_(UntypedStorage self) -> bool",
-        |c| Ok(Value::Bool(c.storage(0)?.is_shared())),
-        "Returns whether other processes can see the bytes, or a file holds them.",
-    )
-    .python("StorageBase.is_shared"),
-    method(
         "is_shared(UntypedStorage self) -> bool",
         |c| Ok(Value::Bool(c.storage(0)?.is_shared())),
         "Returns whether other processes can see the bytes, or a file holds them.",

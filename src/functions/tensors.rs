@@ -175,12 +175,6 @@ pub const ROWS: &[Row] = &[
     .quantized(AsIs)
     .python("Tensor.is_shared"),
     method(
-        "is_shared_(Tensor self) -> bool",
-        |c| Ok(Value::Bool(c.tensor(0)?.borrow().storage.is_shared())),
-        "Returns whether other processes can see the storage, or a file holds it.",
-    )
-    .python("Tensor.is_shared"),
-    method(
         "share_memory_(Tensor self) -> Tensor",
         |c| {
             c.tensor(0)?.borrow().storage.share()?;

@@ -121,12 +121,6 @@ pub const ROWS: &[Row] = &[
     )
     .python("TypedStorage.is_shared"),
     method(
-        "is_shared_(TypedStorage self) -> bool",
-        |c| Ok(Value::Bool(typed(c)?.storage.is_shared())),
-        "Returns whether other processes can see the bytes, or a file holds them.",
-    )
-    .python("TypedStorage.is_shared"),
-    method(
         "share_memory_(TypedStorage self) -> TypedStorage",
         |c| {
             typed(c)?.storage.share()?;

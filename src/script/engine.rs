@@ -211,7 +211,7 @@ fn register_missing(engine: &mut Engine, state: &Rc<Runtime>) {
     });
     let state = state.clone();
     #[allow(deprecated)] // "volatile"; nothing else takes any number of arguments
-    engine.on_missing_function(move |name, args, on_receiver, _| match state.registry.family(name) {
+    engine.on_missing_function(move |name, args, on_receiver, _| match state.registry.family(method(name)) {
         // A closure that takes another number of arguments: the engine tries several.
         None if fault::is_unnamed(name) => Ok(None),
         _ if let Some(done) = bounds::deferred(name, args) => done.map(Some),
@@ -621,7 +621,7 @@ fn free_reserved_words(engine: &mut Engine, state: &Rc<Runtime>) {
         after_dot.set(matches!(token, Token::Period | Token::Elvis));
         let key = before_key.replace(matches!(token, Token::MapStart | Token::Comma));
         let token = match token {
-            // The last results of a prompt; the translation of Python spells them the same way.
+            // The last results of a prompt, `_` and `__`.
             Token::Underscore if !state.has_switch.get() => Token::Identifier(Box::new("underscore_".into())),
             Token::LexError(fault) => match *fault {
                 LexError::MalformedIdentifier(word) if word.bytes().all(|b| b == b'_') => {
@@ -656,13 +656,21 @@ fn free_reserved_words(engine: &mut Engine, state: &Rc<Runtime>) {
     });
 }
 
+/// `is_shared` behind a dot.
+const IS_SHARED: &str = "is_shared_";
+
 /// Names whose built-in meaning wins even after a dot reach our functions under another name.
 fn rename(word: &str) -> &str {
     match word {
-        "is_shared" => "is_shared_",
+        "is_shared" => IS_SHARED,
         "type_of" => "type_of_",
         other => other,
     }
+}
+
+/// The method of the table that [`rename`] hides from the engine.
+fn method(name: &str) -> &str {
+    if name == IS_SHARED { "is_shared" } else { name }
 }
 
 #[cfg(test)]

@@ -102,12 +102,6 @@ impl Session {
         undone.text = self.runtime.take_printed();
         undone
     }
-
-    /// Forgets the newest state, when the input it was taken for changed nothing.
-    pub fn forget_last(&mut self) {
-        journal::end();
-        self.past.steps.pop_back();
-    }
 }
 
 /// The bytes of all copies, each counted once.
