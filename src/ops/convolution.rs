@@ -137,8 +137,9 @@ impl Steps {
         if self.transposed {
             return Ok(());
         }
+        // Padding that wraps is refused by its sum, as in PyTorch.
         let padded: Vec<i64> =
-            sizes.iter().zip(&self.padding).map(|(s, p)| s.saturating_add(p.saturating_mul(2))).collect();
+            sizes.iter().zip(&self.padding).map(|(s, p)| s.wrapping_add(p.wrapping_mul(2))).collect();
         let reaches = kernels.iter().enumerate().map(|(d, &size)| self.reach(d, size)).collect::<Result<Vec<i64>>>()?;
         if padded.iter().zip(&reaches).any(|(size, reach)| size < reach) {
             let by = |sizes: &[i64]| sizes.iter().map(i64::to_string).collect::<Vec<_>>().join(" x ");

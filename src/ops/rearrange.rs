@@ -216,14 +216,21 @@ pub fn repeated_positions(repeats: &View, output_size: Option<i64>) -> Result<Vi
         bail!(RuntimeError, "repeat_interleave only accept 1D vector as repeat");
     }
     let counts = repeats.scalars()?;
-    let mut total = 0i64;
+    let mut sum = 0i128;
     for count in &counts {
         let count = count.to_i64();
         if count < 0 {
             bail!(RuntimeError, "repeats can not be negative");
         }
-        // Sums that wrap are refused as sizes, as in PyTorch.
-        total = total.wrapping_add(count);
+        sum += i128::from(count);
+    }
+    // PyTorch refuses a sum that wraps to a negative size, and crashes if it wraps further.
+    let total = sum as i64;
+    if total < 0 {
+        bail!(RuntimeError, "IntArrayRef contains an int that cannot be represented as a SymInt: {total}");
+    }
+    if i128::from(total) != sum {
+        bail!(RuntimeError, "repeat_interleave: the repeats add up to {sum}, which is no size");
     }
     if output_size.is_some_and(|given| given != total) {
         bail!(RuntimeError, "allocated size does not match required size");

@@ -3,7 +3,7 @@ in docs/reference.md, what they answer is PyTorch's.
 
     OMP_NUM_THREADS=1 MKL_CBWR=COMPATIBLE ATEN_CPU_CAPABILITY=avx2 python tests/calls/record.py TENSORSH
 
-The program is asked the same. A call that it answers otherwise is marked with `~`: a difference that is known.
+The program is asked the same. A call that it answers otherwise is marked with `~`, a known difference, and its own answer stands behind PyTorch's.
 """
 import collections
 import inspect
@@ -346,8 +346,9 @@ def write(table, rows, program):
     # The program's test names the calls that it answers otherwise.
     with tempfile.NamedTemporaryFile("r") as different:
         subprocess.run([program, "calls::", "--nocapture"], env={**os.environ, "DIFFERENT_CALLS": different.name, "TABLE": table})
-        known = set(different.read().split("\n"))
-    lines = [("~ " if line.split("\t")[0] in known and "\t" in line else "") + line for line in lines]
+        known = dict(line.split("\t", 1) for line in different.read().splitlines())
+    marked = lambda line: f"~ {line}\t{known[call]}" if "\t" in line and (call := line.split("\t")[0]) in known else line
+    lines = list(map(marked, lines))
     with open(path, "w") as f:
         f.write(head + "\n\n" + "\n".join(lines) + "\n")
 
