@@ -33,19 +33,29 @@ const COMMANDS: &[Command] = &[
     Command { name: "bits", arguments: "X", doc: "sign, exponent and mantissa of one number", run: bits },
     Command { name: "bytes", arguments: "X[, DTYPES]", doc: "the bytes of a tensor or a storage, decoded", run: bytes },
     Command { name: "check", arguments: "", doc: "compare the last paste with its recorded outputs", run: check },
-    Command { name: "explain", arguments: "T", doc: "what a tensor shows of its storage, drawn", run: explain },
+    Command {
+        name: "explain",
+        arguments: "T",
+        doc: "draw a tensor's storage and the cells that it shows",
+        run: explain,
+    },
     Command {
         name: "help",
         arguments: "[NAME or WORDS]",
-        doc: "what a function does; or these commands",
+        doc: "explain a function, or list these commands",
         run: show_help,
     },
     Command { name: "load", arguments: "FILE", doc: "run a script, or a session in a .md or .txt file", run: load },
-    Command { name: "python", arguments: "[CODE]", doc: "read what is typed as Python; or just this", run: python },
+    Command {
+        name: "python",
+        arguments: "[CODE]",
+        doc: "read input as Python, or run CODE as Python once",
+        run: python,
+    },
     Command { name: "quit", arguments: "", doc: "leave, as Ctrl-D does", run: |_, _, _| Some(0) },
-    Command { name: "redo", arguments: "[N]", doc: "what was undone, the last N steps, again", run: redo },
+    Command { name: "redo", arguments: "[N]", doc: "redo the last N steps that were undone", run: redo },
     Command { name: "reset", arguments: "", doc: "forget every variable and setting", run: reset },
-    Command { name: "rhai", arguments: "[CODE]", doc: "read what is typed as Rhai; or just this", run: rhai },
+    Command { name: "rhai", arguments: "[CODE]", doc: "read input as Rhai, or run CODE as Rhai once", run: rhai },
     Command {
         name: "save",
         arguments: "FILE.md|FILE.rhai|FILE.py",
@@ -132,7 +142,7 @@ fn show_help(desk: &Desk, console: &mut dyn Console, topic: &str) -> Option<i32>
 /// What there is besides the language; words stay whole where there are few columns.
 fn overview(console: &dyn Console) -> String {
     let columns = console.columns();
-    let first = "Type Rhai, or Python behind `>>> `; paste a session as it stands, outputs and all.";
+    let first = "Type Rhai, or Python after `>>> `. A pasted session may include its outputs.";
     let mut text = wrapped(first, columns).join("\n") + "\n\n";
     let commands = COMMANDS.iter().map(|command| (format!(":{} {}", command.name, command.arguments), command.doc));
     let keys = console.keys().iter().map(|(key, doc)| ((*key).to_owned(), *doc));

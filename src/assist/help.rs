@@ -48,8 +48,8 @@ pub fn help(session: &Session, topic: &str) -> String {
     let found = session.search(topic);
     if found.is_empty() {
         return match session.nearest(Language::Rhai, topic) {
-            Some(near) => format!("nothing is called {topic}; did you mean {near}?\n"),
-            None => format!("nothing is called {topic}, and no description mentions it\n"),
+            Some(near) => format!("there is no help on {topic}; did you mean {near}?\n"),
+            None => format!("there is no help on {topic}, and no description mentions it\n"),
         };
     }
     let widest = found.iter().take(20).map(|candidate| candidate.text.len()).max().unwrap_or_default();

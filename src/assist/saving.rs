@@ -71,7 +71,7 @@ pub fn script(desk: &Desk, console: &mut dyn Console, language: Language, path: 
         reason.push_str(&format!("  and {more} more\n"));
     }
     reason.push_str(
-        "hint: inputs that failed are left out, and clocks and files may say something else now; assign anew what differs\n",
+        "hint: inputs that failed are left out; values that came from clocks or files may differ now: assign them again\n",
     );
     Err(reason.into())
 }

@@ -142,7 +142,10 @@ pub fn of_view(view: &View) -> Result<Scene> {
     let bytes = bytes(&memory, start, size);
     let mut scene = of_bytes(&bytes, view.dtype);
     if view.conj || view.neg {
-        scene.note(Ink::Fault, "A lazy bit is set: what the tensor shows is not what is stored.");
+        scene.note(
+            Ink::Fault,
+            "A lazy conjugation or negation is pending: the tensor shows other values than are stored.",
+        );
     }
     Ok(scene)
 }

@@ -151,7 +151,7 @@ fn begun(view: &View, of: DType) -> Scene {
         scene.note(Ink::Label, "What is drawn are the numbers that the quantized integers stand for.");
     }
     if of.is_complex() {
-        scene.note(Ink::Label, "What is drawn are magnitudes.");
+        scene.note(Ink::Label, "Complex values are drawn by magnitude.");
     }
     if view.numel() == 0 {
         scene.note(Ink::Plain, "There are no elements.");

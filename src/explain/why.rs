@@ -103,7 +103,7 @@ fn merging(scene: &mut Scene, layout: &Layout) {
         ]);
     }
     if table.rows.is_empty() {
-        scene.note(Ink::Plain, "At most one dimension has more than one index.");
+        scene.note(Ink::Plain, "At most one dimension has size greater than 1.");
     } else {
         scene.blocks.push(Block::Table(table));
     }

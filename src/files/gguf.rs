@@ -328,6 +328,6 @@ pub fn load(source: &Source, mapped: bool) -> Result<Value> {
 
 fn foreign(name: &str, code: u32) -> Error {
     let name = shown(name);
-    let text = format!("the tensor {name} is of type number {code}, which nobody knows here; inspect() lists the file");
+    let text = format!("the tensor {name} has the unknown type number {code}; inspect() lists the file");
     Error::new(ErrorKind::NotImplementedError, text)
 }

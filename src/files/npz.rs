@@ -84,7 +84,7 @@ pub fn save(value: &Value, path: &str) -> Result<()> {
     let mut arrays: Vec<Array> = Vec::new();
     for (name, tensor) in entries.iter() {
         let (Value::Str(name), Value::Tensor(tensor)) = (name, tensor) else {
-            bail!(TypeError, "an .npz file holds tensors under texts")
+            bail!(TypeError, "the keys of an .npz file must be strings")
         };
         let (head, storage) = npy::parts(tensor)?;
         arrays.push(Array { name: name.to_string(), head, body: Box::new(storage) });

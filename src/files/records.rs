@@ -136,7 +136,7 @@ impl Element {
         match descr {
             Literal::Text(name) => Number::of(name).map(Element::Number),
             Literal::List(fields) => Record::of(fields).map(Element::Record),
-            _ => bail!(ValueError, "a dtype is a text or a list of fields"),
+            _ => bail!(ValueError, "a dtype is a string or a list of fields"),
         }
     }
 
@@ -218,7 +218,7 @@ impl Record {
                 Some([_, name]) => name.text(),
                 _ => name.text(),
             };
-            let name = name.ok_or_else(|| Error::value("the name of a field is no text"))?;
+            let name = name.ok_or_else(|| Error::value("the name of a field is not a string"))?;
             // numpy fills gaps with nameless bytes.
             let padding = descr.text().filter(|_| name.is_empty()).and_then(|descr| descr.strip_prefix("|V"));
             let next = match padding.and_then(|length| length.parse().ok()) {

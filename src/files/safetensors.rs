@@ -212,7 +212,7 @@ fn texts(metadata: &Value) -> Result<Option<HashMap<String, String>>> {
     let Some(entries) = metadata.entries() else { return Ok(None) };
     let text = |(key, value): &(Value, Value)| match (key, value) {
         (Value::Str(key), Value::Str(value)) => Ok((key.to_string(), value.to_string())),
-        _ => bail!(TypeError, "the metadata of safetensors are texts"),
+        _ => bail!(TypeError, "the metadata of safetensors must be strings"),
     };
     entries.iter().map(text).collect::<Result<HashMap<_, _>>>().map(Some)
 }

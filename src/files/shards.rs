@@ -73,7 +73,7 @@ impl Model {
         let mut files: BTreeMap<&str, (Source, HashMap<String, Described>)> = BTreeMap::new();
         for (name, file) in &places {
             let Json::String(file) = file else {
-                return Err(wrong(format_args!("the file of {} is no text", shown(name))));
+                return Err(wrong(format_args!("the file of {} is not a string", shown(name))));
             };
             if files.contains_key(&**file) {
                 continue;

@@ -120,6 +120,12 @@ pub const ROWS: &[Row] = &[
         },
         "Turns the recording of gradients on or off.",
     ),
+    function("py.__enter__(any context) -> any", |c| enter_context(c.state, &c.value(0)), "Enters a context."),
+    function(
+        "py.__exit__(any context) -> None",
+        |c| exit_context(c.state, &c.value(0)).map(|()| Value::None),
+        "Leaves a context.",
+    ),
 ];
 
 fn device(call: &mut Call) -> Result<Value> {

@@ -224,12 +224,12 @@ pub fn repeated_positions(repeats: &View, output_size: Option<i64>) -> Result<Vi
         }
         sum += i128::from(count);
     }
-    // PyTorch refuses a sum that wraps to a negative size, and crashes if it wraps further.
+    // PyTorch refuses a sum that wraps to a negative size, in other words below -2⁶², and crashes if it wraps further.
     let total = sum as i64;
-    if total < 0 {
+    if total < -(1 << 62) {
         bail!(RuntimeError, "IntArrayRef contains an int that cannot be represented as a SymInt: {total}");
     }
-    if i128::from(total) != sum {
+    if total >= 0 && i128::from(total) != sum {
         bail!(RuntimeError, "repeat_interleave: the repeats add up to {sum}, which is no size");
     }
     if output_size.is_some_and(|given| given != total) {

@@ -21,7 +21,8 @@ use super::scoped;
 use super::shadowed;
 use super::subscripts;
 use super::value::{
-    arguments, arguments_as, class_ids, register_names, sequence_ids, to_dynamic, to_listed, to_subscript, to_value,
+    arguments, arguments_as, class_ids, is_ours, register_names, sequence_ids, to_dynamic, to_listed, to_subscript,
+    to_value,
 };
 use super::words;
 use crate::call::bind::{Arguments, Parser};
@@ -211,7 +212,7 @@ fn register_missing(engine: &mut Engine, state: &Rc<Runtime>) {
     });
     let state = state.clone();
     #[allow(deprecated)] // "volatile"; nothing else takes any number of arguments
-    engine.on_missing_function(move |name, args, on_receiver, _| match state.registry.family(method(name)) {
+    engine.on_missing_function(move |name, args, on_receiver, _| match state.registry.family(method(name, args)) {
         // A closure that takes another number of arguments: the engine tries several.
         None if fault::is_unnamed(name) => Ok(None),
         _ if let Some(done) = bounds::deferred(name, args) => done.map(Some),
@@ -668,9 +669,9 @@ fn rename(word: &str) -> &str {
     }
 }
 
-/// The method of the table that [`rename`] hides from the engine.
-fn method(name: &str) -> &str {
-    if name == IS_SHARED { "is_shared" } else { name }
+/// The method of the table that [`rename`] hides from the engine, of a value that may have it.
+fn method<'n>(name: &'n str, args: &[&mut Dynamic]) -> &'n str {
+    if name == IS_SHARED && args.first().is_some_and(|value| is_ours(value)) { "is_shared" } else { name }
 }
 
 #[cfg(test)]

@@ -225,7 +225,7 @@ fn from_call(error: &EvalAltResult, state: &Runtime, cell: &Cell) -> Fault {
         E::ErrorModuleNotFound(name, _) => fault(ModuleNotFoundError, format!("No module named '{name}'"), at),
         E::ErrorUnboundThis(_) => {
             let mut fault = fault(NameError, "name 'this' is not defined", at);
-            fault.error = fault.error.with_hint("`this` is what a function is called on: `x.f()`".to_owned());
+            fault.error = fault.error.with_hint("`this` is the value that a function is called on: `x.f()`".to_owned());
             fault
         }
         E::ErrorBitFieldBounds(bits, index, _) => {
@@ -294,8 +294,8 @@ fn from_call(error: &EvalAltResult, state: &Runtime, cell: &Cell) -> Fault {
             let mut fault = fault(RuntimeError, message, at);
             // Without a name it is what the closure was called on.
             let advice = match called {
-                Some(_) => "give the closure or the call a copy: `let other = …;`",
-                None => "a closure that stands in a map reaches the map as `this`",
+                Some(_) => "pass a copy to the closure or the call: `let other = …;`",
+                None => "a closure stored in a map refers to the map as `this`",
             };
             fault.error = fault.error.with_hint(advice.to_owned());
             fault

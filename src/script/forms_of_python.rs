@@ -376,7 +376,7 @@ fn part_of(state: &Runtime, context: &NativeCallContext, whole: &Dynamic, index:
     }
     let own = whole.is_array() || whole.is_string() || whole.is_char();
     if own && !is_ours(index) && !is_range(index) {
-        let error = Error::type_error("an array or a text is sliced by whole numbers: `a[1..3]`, `a[-2:]`");
+        let error = Error::type_error("arrays and strings are sliced by integers: `a[1..3]`, `a[-2:]`");
         return Err(fault::thrown(error));
     }
     let part = to_value(whole).and_then(|whole| subscripts::part(state, whole, to_subscript(index)?));

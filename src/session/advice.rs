@@ -45,22 +45,19 @@ pub(super) fn in_terms_of_rhai(failure: &Failure, typed: &str) -> Option<String>
 const TYPES: &[(&str, &str)] = &[
     (
         "multiply sequence by non-int of type 'float'",
-        "a text or a list is repeated by a whole number: `\"#\" * x.to_int()`",
+        "a string or a list is repeated by an integer: `\"#\" * x.to_int()`",
     ),
     ("a bool is needed here, not int", "compare it: `x != 0`"),
     ("a bool is needed here, not float", "compare it: `x != 0.0`"),
-    ("a bool is needed here, not str", "ask it: `text != \"\"`"),
+    ("a bool is needed here, not str", "compare it: `text != \"\"`"),
     ("a bool is needed here, not list", "ask it: `!list.is_empty()`"),
     ("a bool is needed here, not dict", "ask it: `!map.is_empty()`"),
-    ("a bool is needed here, not NoneType", "ask whether it is nothing: `x == ()`"),
+    ("a bool is needed here, not NoneType", "compare it: `x == ()`"),
     (
         "an int is needed here, not range",
         "a part of an array is not assigned to: `list.splice(1..3, [7, 8])` replaces it",
     ),
-    (
-        "an int is needed here, not slice",
-        "`list.extract(1..3)` takes a part of an array; a text takes a range: `text[1..3]`",
-    ),
+    ("an int is needed here, not slice", "arrays and strings are sliced with a range: `list[1..3]`, `text[1..3]`"),
     (
         "an int is needed here, not tuple",
         "an array of arrays is read so: `a[0][1]`; `torch.tensor(a)` makes a tensor of it",
@@ -72,13 +69,13 @@ const TYPES: &[(&str, &str)] = &[
         "`bytearray([1, 2, 3])` and `blob(3)` are buffers, whose bytes a tensor can share",
     ),
     ("can't assign a list", "`torch.tensor([1, 2])` makes a tensor of it, whose elements are written"),
-    ("a character is needed here", "a character stands in single quotes: `'x'`"),
+    ("a character is needed here", "a character is written in single quotes: `'x'`"),
     ("an iterator cannot be used here", "go through it in a loop: `for x in … { … }`"),
-    ("for -: 'str'", "`parse_int(text)` or `parse_float(text)` makes a number of a text"),
-    ("for /: 'str'", "`parse_int(text)` or `parse_float(text)` makes a number of a text"),
+    ("for -: 'str'", "`parse_int(text)` or `parse_float(text)` converts a string to a number"),
+    ("for /: 'str'", "`parse_int(text)` or `parse_float(text)` converts a string to a number"),
     (
         "'NoneType'",
-        "one of them is `()`: what was called gives nothing; `sort`, `trim`, `push` and the like change the value itself",
+        "one operand is `()`, from a call that returns nothing: `sort`, `trim`, `push` and others change the value in place",
     ),
 ];
 
@@ -90,7 +87,9 @@ fn on_types(failure: &Failure, message: &str, before: &str, rest: &str) -> Optio
         return Some("a range without an end has no items: write `0..n`".to_owned());
     }
     if message.contains("'NoneType'") && failure.trace.iter().any(|call| call.starts_with("in reduce")) {
-        return Some("without a first value `reduce` begins with `()`: `list.reduce(|sum, x| sum + x, 0)`".to_owned());
+        return Some(
+            "without an initial value `reduce` starts from `()`: `list.reduce(|sum, x| sum + x, 0)`".to_owned(),
+        );
     }
     if let Some((name, given)) = message.split_once("(): argument ")
         && given.ends_with("must be Tensor, not list")

@@ -188,7 +188,9 @@ impl Session {
         let is_meant = is_literal && assigned.is_none() || is_nothing;
         (is_meant && own::changes(&method.name)).then(|| {
             let name = &method.name;
-            format!("`{name}()` changes the value itself and gives nothing: `let x = …; x.{name}(…);`, then use `x`")
+            format!(
+                "`{name}()` changes the value in place and returns nothing: `let x = …; x.{name}(…);`, then use `x`"
+            )
         })
     }
 }

@@ -8,19 +8,19 @@ type Row = (&'static [&'static str], &'static str);
 
 /// Words of statements.
 const WORDS: &[Row] = &[
-    (&["mut"], "`let` makes variables that may change: leave out `mut`"),
-    (&["var", "int", "float", "double", "auto", "local", "static", "val", "my"], "`let x = …;` makes a variable"),
+    (&["mut"], "variables made with `let` can change: leave out `mut`"),
+    (&["var", "int", "float", "double", "auto", "local", "static", "val", "my"], "`let x = …;` declares a variable"),
     (
         &["function", "func", "def", "sub", "proc", "fun"],
-        "`fn f(x) { … }` makes a function, `|x| …` one without a name",
+        "`fn f(x) { … }` defines a function, `|x| …` an anonymous one",
     ),
     (&["lambda"], CLOSURE),
     (&["elif", "elseif", "elsif"], "write `else if`"),
     (&["match", "case", "when"], "write `switch x { 1 => …, 2 | 3 => …, _ => … }`"),
     (&["foreach", "of"], "a loop is written `for x in list { … }`"),
     (&["unless"], "write `if !(…) { … }`"),
-    (&["then", "begin"], "a block stands in braces: `if x { … }`"),
-    (&["finally"], "`try { … } catch (e) { … }` has no `finally`: what comes behind it runs in either case"),
+    (&["then", "begin"], "blocks are written in braces: `if x { … }`"),
+    (&["finally"], "Rhai has no `finally`: code after `try { … } catch (e) { … }` runs in either case"),
     (&["except", "rescue"], "write `try { … } catch (e) { … }`"),
     (&["raise"], "write `throw`"),
     (&["assert"], "write `if !(…) { throw \"…\" }`"),
@@ -30,16 +30,16 @@ const WORDS: &[Row] = &[
     (&["is"], "write `==`, or `type_of(x) == \"int\"`"),
     (&["typeof", "instanceof"], "write `type_of(x) == \"int\"`"),
     (&["as"], "write `x.to_float()`, `x.to_int()` or `x.to_string()`"),
-    (&["null", "nil", "undefined", "void"], "`()` stands for nothing, and so does `None`"),
+    (&["null", "nil", "undefined", "void"], "write `()` or `None`"),
     (&["with"], "`no_grad(|| …)` runs a closure without gradients"),
     (&["use", "from", "include", "require", "using"], "write `import \"file\" as name;`"),
     (&["struct", "class", "enum"], "an object map holds several values: `#{x: 1, y: 2}`"),
-    (&["public", "pub"], "all that a script makes is public, but for functions with `private` before `fn`"),
-    (&["yield", "async", "await", "go", "spawn"], "Rhai runs one thing after the other and has no such statement"),
-    (&["goto"], "`break` and `continue` leave a round of a loop"),
+    (&["public", "pub"], "everything in a script is public, except functions marked `private fn`"),
+    (&["yield", "async", "await", "go", "spawn"], "Rhai runs statements one after the other and has no such keyword"),
+    (&["goto"], "`break` leaves a loop, and `continue` starts its next iteration"),
 ];
 
-const CLOSURE: &str = "a function without a name is written `|x| x + 1`";
+const CLOSURE: &str = "an anonymous function is written `|x| x + 1`";
 
 /// Signs that Rhai does not know, or not here.
 const SIGNS: &[Row] = &[
@@ -47,10 +47,10 @@ const SIGNS: &[Row] = &[
     (&["--"], "write `x -= 1`; a comment begins with `//`"),
     (&["<>"], "write `!=`"),
     (&["===", "!=="], "write `==` or `!=`"),
-    (&[":="], "write `let x = …;`, and `x = …;` if there is such a variable"),
+    (&[":="], "write `let x = …;`, or `x = …;` if the variable exists"),
     (&["=>"], CLOSURE),
-    (&["->"], "a method stands behind a dot, `x.f()`; a function without a name is written `|x| x + 1`"),
-    (&["~"], "write `bitwise_not(t)`, `!mask` of truths, or `-1 ^ n` of a whole number"),
+    (&["->"], "a method stands behind a dot, `x.f()`; an anonymous function is written `|x| x + 1`"),
+    (&["~"], "write `bitwise_not(t)`, `!mask` for booleans, or `-1 ^ n` for an integer"),
     (&["?"], "write `if c { a } else { b }`"),
     (&["#"], "a comment begins with `//`"),
 ];
@@ -64,35 +64,35 @@ const PLACES: &[(&str, &str, &str, &str)] = &[
         "Expecting a literal",
         "switch ",
         "",
-        "the cases of a `switch` are numbers, ranges and texts; for others write `if x == … { … }`",
+        "the cases of a `switch` are numbers, ranges and strings; for anything else write `if x == … { … }`",
     ),
     ("", "", "=>", CLOSURE),
-    ("", "fn ", ":", "parameters have no types: `fn f(x) { … }`"),
-    ("", "fn ", "=", "a parameter has no default; a second function may take fewer: `fn f() { f(1) }`"),
-    ("", "fn ", "->", "a function does not say what it gives: `fn f(x) { … }`"),
-    ("Expecting body", "fn ", "", "the body stands in braces: `fn f(x) { … }`"),
+    ("", "fn ", ":", "parameters are written without types: `fn f(x) { … }`"),
+    ("", "fn ", "=", "parameters have no defaults; define a second function with fewer: `fn f() { f(1) }`"),
+    ("", "fn ", "->", "functions have no return types: `fn f(x) { … }`"),
+    ("Expecting body", "fn ", "", "the body is written in braces: `fn f(x) { … }`"),
     ("Unexpected 'fn'", "", "", CLOSURE),
     ("", "for (", "", "a loop counts with `for i in 0..3 { … }`"),
     ("Expecting 'in'", "", "", "a loop is written `for i in 0..3 { … }` or `for x in list { … }`"),
-    ("Expecting ','", "[", "for", "`list.map(|x| …)` makes an array of another, `list.filter(|x| …)` chooses"),
+    ("Expecting ','", "[", "for", "`list.map(|x| …)` transforms an array, `list.filter(|x| …)` selects from it"),
     ("", "{", ":", "an object map begins with `#{`: `#{a: 1}`"),
     ("Expecting ':'", "#{", "", "an object map is written `#{a: 1, b: 2}`"),
-    ("Expecting ')'", "(", ",", "an array stands in square brackets: `[1, 2]`"),
-    ("", "let ", ":", "variables have no types: `let x = …;`"),
+    ("Expecting ')'", "(", ",", "an array is written in square brackets: `[1, 2]`"),
+    ("", "let ", ":", "variables are declared without types: `let x = …;`"),
     ("", "let ", "=", "an assignment has no value: write `y = …; let x = y;`"),
     ("", "=", "=", "an assignment has no value: write `y = …; x = y;`"),
     ("", "let ", ",", "`let` makes one variable: `let a = 1; let b = 2;`"),
     ("Unexpected 'let'", "", "", "`let` is a statement of its own: `let x = …; if x { … }`"),
     ("Unexpected '>'", "<", ">", "write `!=`"),
-    ("Invalid character", "", "'", "a text stands in double quotes, one character in single ones: `\"text\"`, `'c'`"),
-    ("Expecting '{'", "catch ", "", "write `catch (e) { … }`"),
     (
-        "Expecting '{'",
+        "Invalid character",
         "",
-        "",
-        "what belongs to it stands in braces: `if x { … }`, `for i in 0..3 { … }`, `fn f(x) { … }`",
+        "'",
+        "strings are written in double quotes, characters in single quotes: `\"text\"`, `'c'`",
     ),
-    ("Function definitions", "", "", "within another function, make a closure: `let f = |x| …;`"),
+    ("Expecting '{'", "catch ", "", "write `catch (e) { … }`"),
+    ("Expecting '{'", "", "", "the body is written in braces: `if x { … }`, `for i in 0..3 { … }`, `fn f(x) { … }`"),
+    ("Function definitions", "", "", "inside another function, use a closure: `let f = |x| …;`"),
 ];
 
 /// Whether another language has this word, and there is something to say about it.
@@ -148,7 +148,7 @@ fn reserved(message: &str, before: &str, rest: &str) -> Option<String> {
         return None;
     }
     let is_declared = matches!(before.split_whitespace().next_back(), Some("let" | "const"));
-    is_declared.then(|| format!("`{word}` is a word of the language and cannot be a name: write `{word}_`"))
+    is_declared.then(|| format!("`{word}` is a reserved word and cannot be a name: write `{word}_`"))
 }
 
 /// The advice on Python's `a if c else b` and on its texts with values in them.
@@ -163,11 +163,11 @@ fn out_of_order(message: &str, statement: &str, rest: &str) -> Option<String> {
         && !value.is_empty()
     {
         let other = other.split([';', ')', ',', ']', '\n']).next().unwrap_or(other);
-        return Some(format!("`if` stands first: `if {} {{ {value} }} else {{ {} }}`", condition.trim(), other.trim()));
+        return Some(format!("`if` comes first: `if {} {{ {value} }} else {{ {} }}`", condition.trim(), other.trim()));
     }
     let is_text = ["f\"", "f'"].iter().any(|text| rest.starts_with(text))
         || statement.ends_with('f') && rest.starts_with(['"', '\'']);
-    is_text.then(|| "a text with values in it stands in back-ticks: `` `x is ${x}` ``".to_owned())
+    is_text.then(|| "a string with values in it is written in backticks: `` `x is ${x}` ``".to_owned())
 }
 
 /// The advice on what ends where the engine does not expect it, and on words side by side.
@@ -175,9 +175,9 @@ fn on_words(message: &str, before: &str, statement: &str, rest: &str) -> Option<
     if let Some(word) = message.strip_suffix("' is a reserved keyword") {
         return Some(match word.trim_start_matches('\'') {
             word if own::functions().any(|own| own == word) => {
-                format!("`{word}(…)` is a function of the language, and nothing else has its name")
+                format!("`{word}(…)` is a built-in function, and its name cannot be reused")
             }
-            _ => "the language keeps this word for itself: choose another name".to_owned(),
+            _ => "this word is reserved: choose another name".to_owned(),
         });
     }
     if !message.starts_with("Expecting ';'") {
@@ -192,26 +192,26 @@ fn on_words(message: &str, before: &str, statement: &str, rest: &str) -> Option<
     let keyword =
         rest.split(' ').next().is_some_and(|word| ["let", "const", "fn", "if", "for", "while"].contains(&word));
     Some(if beside && begins && !keyword && !statement.contains(" = ") {
-        "a call has parentheses: `f(x)`; a statement ends with `;`".to_owned()
+        "a call needs parentheses: `f(x)`; statements end with `;`".to_owned()
     } else {
-        "a statement ends with `;`".to_owned()
+        "statements end with `;`".to_owned()
     })
 }
 
 /// Names that nothing goes by in Rhai.
 const NAMES: &[Row] = &[
-    (&["null", "nil", "undefined", "NULL", "nullptr", "none"], "`()` stands for nothing, and so does `None`"),
+    (&["null", "nil", "undefined", "NULL", "nullptr", "none"], "write `()` or `None`"),
     (&["println", "printf", "echo", "puts", "console", "fmt", "System", "Console"], "`print(…)` prints"),
-    (&["self", "me"], "in a function, `this` is what stands before the dot"),
+    (&["self", "me"], "in a function, `this` is the value before the dot"),
     (&["TRUE"], "write `true`"),
     (&["FALSE"], "write `false`"),
     (&["exit", "quit"], "write `exit()`"),
-    (&["help"], "`:help` tells about the shell, `?name` about a function"),
+    (&["help"], "`:help` explains the shell, `?name` a function"),
     (&["assert"], "write `if !(…) { throw \"…\" }`"),
     (&["typeof"], "write `type_of(x)`"),
     (&["parseInt", "atoi"], "write `parse_int(\"12\")`"),
     (&["parseFloat", "atof"], "write `parse_float(\"1.5\")`"),
-    (&["Math", "math"], "functions of numbers stand for themselves: `4.0.sqrt()`, `abs(x)`, `PI()`"),
+    (&["Math", "math"], "number functions need no prefix: `4.0.sqrt()`, `abs(x)`, `PI()`"),
     (&["Torch", "pytorch"], "write `torch`"),
     (&["super", "new", "require", "defer"], "Rhai has no such word"),
 ];
@@ -223,7 +223,7 @@ pub(super) fn on_name(name: &str) -> Option<String> {
     match row {
         Some((_, advice)) => Some((*advice).to_owned()),
         None => {
-            function().then(|| format!("`{name}` is a function of the language; as a value, write `|x| {name}(x)`"))
+            function().then(|| format!("`{name}` is a built-in function; to pass it as a value, write `|x| {name}(x)`"))
         }
     }
 }
@@ -234,14 +234,14 @@ const MEMBERS: &[(&str, &[&str], &str)] = &[
     (
         "list",
         &["append", "add", "push_back"],
-        "`list.push(x)` puts an item at the end, `list.append([x, y])` those of another array",
+        "`list.push(x)` adds one item, `list.append([x, y])` the items of another array",
     ),
     (
         "list",
         &["extend", "concat"],
-        "`list.append(other)` puts the items of another array at the end, `list + other` makes a new one",
+        "`list.append(other)` adds the items of another array, `list + other` makes a new array",
     ),
-    ("list", &["push"], "`array.push(value)` calls it; a list that Python made has `append(x)`"),
+    ("list", &["push"], "call it: `array.push(value)`; a list made in Python has `append(x)`"),
     ("list", &["join"], "write `\", \".join(list)`"),
     ("list", &["includes", "has", "include", "contain"], "write `x in list`"),
     ("list", &["indexOf"], "write `list.index_of(x)`"),
@@ -251,11 +251,11 @@ const MEMBERS: &[(&str, &[&str], &str)] = &[
     (
         "list",
         &["pop", "delete", "removeAt"],
-        "`list.remove(0)` takes out the item at a place, `list.pop()` the last one, `list.shift()` the first",
+        "`list.remove(i)` removes the item at an index, `list.pop()` the last, `list.shift()` the first",
     ),
     ("list", &["unshift", "prepend"], "write `list.insert(0, x)`"),
     ("list", &["copy", "clone"], "`let other = list;` is a copy already"),
-    ("list", &["slice", "subarray"], "write `list.extract(0..2)`"),
+    ("list", &["slice", "subarray"], "write `list[0..2]`"),
     ("list", &["fold", "inject"], "write `list.reduce(|sum, x| sum + x, 0)`"),
     ("list", &["select", "where"], "write `list.filter(|x| …)`"),
     ("list", &["any", "exists"], "write `list.some(|x| …)`"),
@@ -281,7 +281,7 @@ const MEMBERS: &[(&str, &[&str], &str)] = &[
     ("str", &["includes", "has", "include"], "write `\"a\" in text`"),
     ("str", &["indexOf"], "write `text.index_of(\"a\")`"),
     ("str", &["concat", "append_str", "push"], "write `text + other`, or `text += other;`"),
-    ("str", &["shape", "dtype", "view"], "this is a text, no tensor"),
+    ("str", &["shape", "dtype", "view"], "this is a string, not a tensor"),
     ("int", &["toString", "to_s", "str"], "write `x.to_string()`"),
     ("float", &["toString", "to_s", "str"], "write `x.to_string()`"),
     ("float", &["toFixed", "format"], "write `format(\"{:.2f}\", x)`"),
@@ -290,16 +290,16 @@ const MEMBERS: &[(&str, &[&str], &str)] = &[
     ("range", &["rev", "reverse"], "write `reversed(0..3)`"),
     ("range", &["length", "size"], "write `len(0..3)`"),
     ("bytearray", &["view", "tensor"], "`torch.frombuffer(bytes, dtype=int32)` makes a tensor that shares them"),
-    ("bytearray", &["length", "size"], "`bytes.len` is their number"),
-    ("Tensor", &["length", "count", "len"], "`t.numel()` is the number of elements, `len(t)` that of rows"),
+    ("bytearray", &["length", "size"], "`bytes.len` is the number of bytes"),
+    ("Tensor", &["length", "count", "len"], "`t.numel()` is the number of elements, `len(t)` the number of rows"),
     ("Tensor", &["is_empty", "empty"], "write `t.numel() == 0`"),
     ("Tensor", &["to_array", "to_list", "toArray"], "write `t.tolist()`"),
     (
         "Tensor",
         &["map", "for_each"],
-        "a tensor computes with all its elements at once; for one after the other, write `t.tolist().map(|x| …)`",
+        "tensor operations apply to all elements at once; to visit them one by one, write `t.tolist().map(|x| …)`",
     ),
-    ("Tensor", &["push", "append"], "a tensor keeps its size: `torch.cat([a, b])` joins two"),
+    ("Tensor", &["push", "append"], "a tensor cannot grow: `torch.cat([a, b])` joins two"),
     ("function", &["apply", "invoke", "run"], "write `f(x)`, or `f.call(x)`"),
 ];
 
@@ -332,7 +332,7 @@ pub(super) fn on_member(class: &str, name: &str) -> Option<String> {
     let near = nearest(name, own::TABLE.iter().filter(|own| usages(own).next().is_some()).map(|own| own.name));
     let own = own::TABLE.iter().find(|own| own.name == name);
     match own.map(|own| usages(own).map(|usage| format!("`{usage}`")).collect::<Vec<_>>()) {
-        Some(ways) if !ways.is_empty() => Some(format!("it is called so: {}", ways.join(", "))),
+        Some(ways) if !ways.is_empty() => Some(format!("call it like this: {}", ways.join(", "))),
         _ => near.map(|near| format!("did you mean '{near}'?")),
     }
 }

@@ -122,7 +122,7 @@ impl Progress {
         let text: String = self.done.iter().map(|line| format!("{line}\n")).collect();
         let made = path.parent().map_or(Ok(()), std::fs::create_dir_all);
         if let Err(error) = made.and_then(|()| replace(path, text.as_bytes(), PRIVATE)) {
-            complain(&format!("what you have done will be forgotten: {}: {error}\n", path.display()));
+            complain(&format!("progress cannot be saved: {}: {error}\n", path.display()));
         }
     }
 }

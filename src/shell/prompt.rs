@@ -35,9 +35,9 @@ use crate::session::{Language, Picture, Said, Session, set_budget};
 const KEYS: &[(&str, &str)] = &[
     ("?NAME, NAME?, help(NAME)", "what a function does; F1 on the name at the cursor"),
     ("Tab", "names, methods, keywords, files"),
-    ("Ctrl-R", "search what was typed before; the right arrow takes the dimmed hint"),
+    ("Ctrl-R", "search the history; the right arrow accepts the dimmed hint"),
     ("Ctrl-X Ctrl-E", "edit the entry in $EDITOR"),
-    ("Ctrl-C, Ctrl-D", "stop what runs; leave"),
+    ("Ctrl-C, Ctrl-D", "interrupt; leave"),
     ("_, __, ___", "the last three results; a closing ; shows none"),
 ];
 
@@ -136,7 +136,9 @@ impl Prompt {
     ) {
         if !is_quiet {
             let version = env!("CARGO_PKG_VERSION");
-            self.remark(&format!("tensorsh {version}: type Rhai, or Python behind >>>; :help helps, Ctrl-D leaves"));
+            self.remark(&format!(
+                "tensorsh {version}: type Rhai, or Python after >>>; :help for help, Ctrl-D to leave"
+            ));
         }
         for fault in faults {
             complain(&format!("{fault}\n"));
@@ -146,7 +148,7 @@ impl Prompt {
                 self.store = store;
                 *self.editor.history_mut() = Past::new(kept, self.config.history);
             }
-            Err(reason) if !is_quiet => self.remark(&format!("what you type will be forgotten: {reason}")),
+            Err(reason) if !is_quiet => self.remark(&format!("history cannot be saved: {reason}")),
             Err(_) => {}
         }
         progress::watch();
@@ -198,7 +200,7 @@ impl Prompt {
                 Err(ReadlineError::Eof) => return Ok(0),
                 // A key that is no UTF-8 costs its line, not the session.
                 Err(ReadlineError::Io(error)) if error.kind() == io::ErrorKind::InvalidData => {
-                    complain("what was typed is not valid UTF-8\n");
+                    complain("the input is not valid UTF-8\n");
                 }
                 Err(error) => return Err(error),
             }
@@ -266,7 +268,7 @@ impl Console for Prompt {
     fn opened(&mut self, session: &Session) {
         // The flag of an earlier session stays registered too, which does no harm.
         if let Err(error) = flag::register(SIGINT, session.interrupt_flag()) {
-            complain(&format!("Ctrl-C will not stop what runs: {error}\n"));
+            complain(&format!("Ctrl-C cannot interrupt calculations: {error}\n"));
         }
     }
 

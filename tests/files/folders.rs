@@ -184,7 +184,7 @@ fn indices_that_lie_are_refused() {
         (second, "\\u001b[2J", "the file \\u{1b}[2J is no safetensors"),
         (second, "model.safetensors.index.json", "is no safetensors"),
         ("\"weight_map\"", "\"weights\"", "it has no dictionary \"weight_map\""),
-        (&format!("\"{second}\""), "3", "the file of bias is no text"),
+        (&format!("\"{second}\""), "3", "the file of bias is not a string"),
         ("{", "[", "the model's index is wrong"),
     ] {
         assert!(good.contains(from), "{from}");

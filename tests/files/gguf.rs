@@ -133,7 +133,7 @@ fn foreign_types_are_listed_and_named() {
             let text = "blocks of type IQ4_NL are not taken apart here";
             assert_eq!((error.kind, error.message.as_str()), (ErrorKind::NotImplementedError, text));
         } else {
-            refused(&bytes, ErrorKind::NotImplementedError, "the tensor 'odd' is of type number 99");
+            refused(&bytes, ErrorKind::NotImplementedError, "the tensor 'odd' has the unknown type number 99");
         }
         let report = files::contents(&source(&bytes)).unwrap().text();
         for line in [listed, "weight  float32  (32,)"] {
@@ -231,7 +231,7 @@ fn headers_that_lie_are_refused() {
             file(&[setting("a\u{1b}", 0, &[0]), setting("a\u{1b}", 0, &[0])], &[]),
             "the setting 'a\\u{1b}' is there twice",
         ),
-        (file(&[setting("a", 7, &[2])], &[]), "2 is no truth value"),
+        (file(&[setting("a", 7, &[2])], &[]), "2 is not a boolean"),
         (file(&[setting("a", 8, &u64::MAX.to_le_bytes())], &[]), "the file ends within its header"),
         (file(&[setting("a", 8, &1000u64.to_le_bytes())], &[]), "the file ends within its header"),
         (file(&[setting("a", 9, &array(0, u64::MAX, &[]))], &[]), "items of an array do not fit into"),

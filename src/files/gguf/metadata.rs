@@ -117,7 +117,7 @@ fn value(cursor: &mut Cursor, kind: Kind, depth: usize, out: &mut String) -> Res
         Kind::Bool => match cursor.array()? {
             [0] => write!(out, "False"),
             [1] => write!(out, "True"),
-            [other] => return Err(invalid(format_args!("{other} is no truth value"))),
+            [other] => return Err(invalid(format_args!("{other} is not a boolean"))),
         },
         Kind::Text => write!(out, "'{}'", told(cursor.text()?, LONGEST_ITEM).escape_debug()),
         Kind::Array => return array(cursor, depth, out),
