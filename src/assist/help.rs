@@ -107,6 +107,6 @@ mod tests {
         assert!(text.contains("Tensor.untyped_storage()") && text.contains("Example\n>>> "), "{text}");
         assert!(help(&session, "dimensions swapped").contains("transpose"), "{}", help(&session, "dimensions swapped"));
         assert!(help(&session, "transpos").contains("transpose"));
-        assert!(help(&session, "xyzzy").starts_with("nothing is called xyzzy"));
+        assert!(help(&session, "xyzzy").starts_with("there is no help on xyzzy"));
     }
 }

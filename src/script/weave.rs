@@ -356,14 +356,14 @@ mod tests {
             ("let n = 5; n(2)", "let n = 5; n(2)"),
             ("let d = #{}; d(2)", "let d = #{}; d(2)"),
             ("y.f(1); g(1); print(2)", "y.f(1); g.call(1); print(2)"),
-            ("let print = |x| x; print(2)", "let print = |x| x; print.call(2)"),
-            ("{ let print = || 1; print() } print(2)", "{ let print = || 1; print.call() } print(2)"),
-            ("let print = || 1; fn f() { print(1) } print()", "let print = || 1; fn f() { print(1) } print.call()"),
-            ("let print = x; print(2)", "let print = x; print(2)"),
+            ("let max = |x| x; max(2)", "let max = |x| x; max.call(2)"),
+            ("{ let max = || 1; max() } max(2)", "{ let max = || 1; max.call() } max(2)"),
+            ("let max = || 1; fn f() { max(1) } max()", "let max = || 1; fn f() { max(1) } max.call()"),
+            ("let max = x; max(2)", "let max = x; max(2)"),
         ];
         let engine = Engine::new_raw();
         for (source, wanted) in rows {
-            let found = edits(&tokens(&engine, source), source, &|name| name == "g", &|name| name == "print");
+            let found = edits(&tokens(&engine, source), source, &|name| name == "g", &|name| ["print", "max"].contains(&name));
             assert_eq!(Written::new(source, found).text, wanted);
         }
     }
