@@ -1,6 +1,6 @@
-//! What helps whoever types, at a terminal or on a page: what an entry is and whether it wants more, how it could go on, how
+//! Help for the person at the prompt, in a terminal or on a page: what an entry is and whether it wants more, how it could go on, how
 //! it is coloured, what the prompt's commands do, what a failure looks like. Everything is text in pieces that say what they
-//! are; whoever shows them chooses colours and keys through [`Console`].
+//! are. The front end chooses colours and keys through [`Console`].
 //!
 //! Knows neither terminal nor page, starts no thread and heeds no signal. Evaluation is the session's.
 

@@ -34,7 +34,12 @@ pub fn call(state: &State, overloads: &Overloads, receiver: Option<&Value>, argu
 
 /// Calls a method of a tensor whose arguments are plain; `None` for any other call, which [`call`] knows how to make.
 #[inline]
-pub fn plainly<A: Argument>(state: &State, methods: &Overloads, this: Tensor, given: &[A]) -> Option<Result<Value>> {
+pub fn try_plain_method<A: Argument>(
+    state: &State,
+    methods: &Overloads,
+    this: Tensor,
+    given: &[A],
+) -> Option<Result<Value>> {
     if !methods.is_parsed_by_torch() {
         return None;
     }
@@ -83,7 +88,7 @@ pub fn invoke(function: &Function, call: &mut Call) -> Result<Value> {
     invoke_nameless(function, call)
 }
 
-/// The same where no argument has names for its dimensions, or somebody has seen to them.
+/// The same for arguments without dimension names, or whose names were already handled.
 #[inline]
 pub fn invoke_nameless(function: &Function, call: &mut Call) -> Result<Value> {
     let state = call.state;

@@ -164,7 +164,7 @@ impl Exercise {
     }
 }
 
-/// An exercise that somebody is at.
+/// An exercise in progress.
 pub struct Attempt<'e> {
     exercise: &'e Exercise,
     pub session: Session,
@@ -187,7 +187,7 @@ pub enum Verdict<'e> {
     Wrong,
     /// With what is wrong about it.
     Forbidden(&'e str),
-    /// A value that has a name now, and that nobody has been shown.
+    /// A value that was assigned but not shown.
     Unsaid(String),
     /// No answer: a look at what is there, or a step on the way.
     Step,

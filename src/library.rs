@@ -44,10 +44,11 @@ fn written() -> impl Iterator<Item = &'static Row> {
     functions::rows().chain(TABLES.iter().copied().flatten())
 }
 
-/// Every row, and those with several names once for each.
+/// Every row, and those that follow from it: one for each of its other names, and one that takes names of dimensions.
 pub fn rows() -> impl Iterator<Item = &'static Row> {
-    static ALIASES: LazyLock<Vec<Row>> = LazyLock::new(|| written().flat_map(Row::under_aliases).collect());
-    written().chain(&*ALIASES)
+    static DERIVED: LazyLock<Vec<Row>> =
+        LazyLock::new(|| written().flat_map(|row| row.under_aliases().chain(row.under_names())).collect());
+    written().chain(&*DERIVED)
 }
 
 #[cfg(test)]

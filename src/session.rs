@@ -11,7 +11,7 @@ pub use crate::explain::{Again, Fate, Ink, Picture, Seen};
 use crate::library::{help, registry};
 pub use crate::python::rhai_form::{Known, rhai_form};
 use crate::python::syntax;
-use crate::script::callback::Home;
+use crate::script::callback::EngineHandle;
 use crate::script::cell::Cell;
 use crate::script::engine;
 use crate::script::fault;
@@ -124,7 +124,7 @@ pub struct Session {
     functions: Vec<Shared<Module>>,
     scope: Scope<'static>,
     runtime: Rc<Runtime>,
-    home: Home,
+    home: EngineHandle,
     /// Has a script function been defined, which may want to read global variables?
     has_functions: bool,
     python: python::Python,
@@ -141,7 +141,7 @@ impl Session {
         let state = State::new(registry(), options.live);
         let runtime = Rc::new(Runtime::new(state.clone()));
         let engine = Rc::new(RefCell::new(engine::build(&runtime)));
-        let home = Home::new(&engine, &runtime);
+        let home = EngineHandle::new(&engine, &runtime);
         let python = python::Python::new(&state, &runtime);
         let mut scope = Scope::new();
         let args: rhai::Array = options.args.into_iter().map(Dynamic::from).collect();
@@ -291,7 +291,7 @@ impl Session {
         let error = match result {
             Ok(Ok(())) => None,
             Ok(Err(failure)) => Some(*failure),
-            // What a kernel left undone may have misled whoever came after it.
+            // An unfinished kernel may have caused the error that followed it.
             Err(_) if self.runtime.interrupt.is_set() => Some(*stopped()),
             Err(_) => {
                 let running = match self.runtime.running.get() {

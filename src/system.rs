@@ -2,7 +2,7 @@
 //! to complain. The traits say what; [`native`] asks an operating system, [`web`] the page that runs the program. Nothing
 //! else asks either of them. It knows no tensor.
 //!
-//! Threads are the standard library's: where there are none, starting one is an error, and whoever wanted help works alone.
+//! Threads are the standard library's: where there are none, starting one is an error, and callers work alone.
 
 #[cfg(not(target_family = "wasm"))]
 mod native;
@@ -69,7 +69,7 @@ impl Moment {
     }
 }
 
-/// The machine, and whoever sits before it.
+/// The machine and its user.
 pub trait Machine {
     /// Its name, as Python tells it.
     const NAME: &str;
@@ -81,7 +81,7 @@ pub trait Machine {
     fn used_memory() -> Option<(usize, usize)>;
     /// Bytes of addresses that the process may have, if there is a limit.
     fn address_limit() -> Option<usize>;
-    /// A number that nobody could tell before.
+    /// An unpredictable number.
     fn entropy() -> u64;
     /// Sets `flag` if someone asks for a stop in a way that could not set it by itself. Called often.
     fn heed(flag: &AtomicBool);
@@ -137,7 +137,7 @@ pub trait Files {
     /// An empty file whose name begins and ends so.
     fn temporary(prefix: &str, suffix: &str) -> io::Result<Self::Temporary>;
 
-    /// Puts what `write` writes in the place of what the file held. Whoever reads it, and whatever ends the process
+    /// Replaces the file's contents by what `write` writes. Whoever reads it, and whatever ends the process
     /// meanwhile, there is the old content or the new one. A file that replaces another has reached the disk by then, and
     /// keeps who may read it; `mode` is that of a new one, before the mask of the process.
     ///

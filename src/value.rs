@@ -138,11 +138,11 @@ pub trait Object: Any {
     fn own_attribute(&self, _name: &str) -> Option<Result<Value>> {
         None
     }
-    /// Sets an attribute; `None` for an object whose attributes nobody sets.
+    /// Sets an attribute; `None` for an object whose attributes cannot be set.
     fn set_attribute(&self, _name: &str, _value: &Value) -> Option<Result<()>> {
         None
     }
-    /// Deletes an attribute; `None` for an object whose attributes nobody deletes.
+    /// Deletes an attribute; `None` for an object whose attributes cannot be deleted.
     fn delete_attribute(&self, _name: &str) -> Option<Result<()>> {
         None
     }
@@ -178,7 +178,7 @@ pub trait Object: Any {
     fn derives(&self, _class: &Value) -> Option<bool> {
         None
     }
-    /// What can change of it and of what it refers to, for whoever puts it back as it was.
+    /// The mutable state of the object and the values it refers to, which undo saves and restores.
     fn held(&self) -> Held {
         Held::default()
     }

@@ -1,7 +1,7 @@
-//! A page in a browser as the place where somebody types: requests and answers, and events between them, all of them text in
+//! The shell in a browser page: requests and answers, and events between them, all of them text in
 //! JSON. docs/architecture.md lists them.
 //!
-//! Knows neither a browser nor WebAssembly: it is built and tested anywhere. Whoever runs it brings a listener for events and
+//! Knows neither a browser nor WebAssembly: it is built and tested anywhere. The host passes a listener for events and
 //! [`Files`].
 
 mod events;

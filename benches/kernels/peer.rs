@@ -76,7 +76,7 @@ impl Peer {
         self.prepare_line(table, lines, side * side)
     }
 
-    /// As [`Peer::prepare`], for operands of one dimension.
+    /// Same as [`Peer::prepare`], for operands of one dimension.
     pub fn prepare_line(&mut self, table: &Table, lines: &[&str], n: usize) -> Outcome<()> {
         self.run("torch.manual_seed(0)")?;
         self.run(&format!("n = {n}"))?;
@@ -174,7 +174,7 @@ pub fn take_turns(
     Ok(())
 }
 
-/// As [`Peer::prepare`], on all sides, at the size of the tables.
+/// Same as [`Peer::prepare`], on all sides, at the size of the tables.
 pub fn prepare(peers: &mut [Peer], table: &Table) -> Outcome<()> {
     let lines: Vec<_> = table.rows.iter().map(|row| row.line.as_str()).collect();
     peers.iter_mut().try_for_each(|peer| peer.prepare(table, &lines, SIDE))

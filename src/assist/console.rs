@@ -1,4 +1,4 @@
-//! Whoever reads entries and shows what comes of them: a terminal, a page. Says what a desk asks of it, and nothing of how
+//! The front end that reads entries and shows their results: a terminal or a page. States what a desk asks of it, not how
 //! that is done.
 
 use std::path::Path;
@@ -10,7 +10,7 @@ use super::marked::Marked;
 use super::paste::Statement;
 use crate::session::{Failure, Language, Picture, Session};
 
-/// The side on which somebody sits. What inputs print comes by a [`Live`](crate::session::Live) listener instead.
+/// The person's side of a session. What inputs print comes by a [`Live`](crate::session::Live) listener instead.
 pub trait Console {
     /// A session begins: whatever stops it learns how.
     fn opened(&mut self, session: &Session);

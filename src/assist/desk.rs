@@ -1,4 +1,4 @@
-//! A session that somebody types into: takes entries, single or pasted, runs them or the commands they are, and keeps what
+//! An interactive session: takes entries, single or pasted, runs them or the commands they are, and keeps what
 //! commands look back at. Shows nothing itself: that is the console's.
 
 use std::cell::{Cell, Ref, RefCell, RefMut};

@@ -48,7 +48,7 @@ impl Log {
         }
     }
 
-    /// Begins an input: what has been printed since the last one is nobody's output.
+    /// Begins an input: output printed since the last one belongs to no input.
     pub fn begin(&mut self) {
         self.current.clear();
         self.is_cut = false;

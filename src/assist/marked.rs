@@ -1,4 +1,4 @@
-//! Text whose pieces say what they are. Colours are chosen by whoever shows it.
+//! Text whose pieces are marked with their meaning. The front end chooses colours.
 
 /// The meaning of a piece of text. Nothing is told by it alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

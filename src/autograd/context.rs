@@ -189,7 +189,7 @@ impl<'a> Expr<'a> {
         Expr { functions: self.functions, value }
     }
 
-    /// As [`Expr::call`] with arguments that may be the results of failed steps.
+    /// Same as [`Expr::call`] with arguments that may be the results of failed steps.
     pub fn apply<const N: usize>(&self, key: &str, rest: [Result<Value>; N]) -> Expr<'a> {
         let args: Result<Vec<Value>> = std::iter::once(self.value.clone()).chain(rest).collect();
         let value = args.and_then(|args| self.functions.call(key, &args));

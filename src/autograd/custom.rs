@@ -1,4 +1,4 @@
-//! Nodes whose work is somebody else's: a function with a backward of its own, which a session has written.
+//! Nodes of user-defined functions, with a `backward` written in the session.
 
 use super::graph::{Edge, Node, Shape, Work, edge_of, set_history};
 use super::inplace;
@@ -84,7 +84,7 @@ pub fn record(
 /// A result that refuses to be differentiated.
 ///
 /// # Errors
-/// As [`edge_of`].
+/// Same as [`edge_of`].
 pub fn refuse(tensor: &Tensor, inputs: &[Tensor], name: &'static str, message: &str) -> Result<Tensor> {
     let result = tensor.detach();
     let edges: Vec<Edge> = inputs.iter().map(edge_of).collect::<Result<_>>()?;

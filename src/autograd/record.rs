@@ -142,7 +142,7 @@ fn keep(
             let kept = |item: &Value| as_tensor(item).map(kept).transpose();
             Argument::Subscripts(list.items().iter().flat_map(|items| items.iter()).map(kept).collect::<Result<_>>()?)
         }
-        // Whoever holds the list may change it before the backward pass.
+        // The caller may change its list before the backward pass.
         Value::List(list) => Argument::Plain(Value::List(list.to_vec().into())),
         plain => Argument::Plain(plain.clone()),
     })

@@ -149,7 +149,7 @@ impl Family {
     }
 }
 
-/// Hashes names. The table's keys are its own, so nobody can choose them to meet in one place, and most are shorter than
+/// Hashes names. The table's keys are its own, so they cannot be chosen to collide, and most are shorter than
 /// what the usual hash does before it looks at them (FNV-1a).
 struct NameHasher(u64);
 

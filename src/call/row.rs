@@ -24,6 +24,8 @@ pub struct Row {
     pub python: Option<&'static str>,
     /// Other names for the same function: a name alone, or a schema with the same parameters in the same places.
     pub aliases: &'static [&'static str],
+    /// Its overload that takes names of dimensions for their numbers: what its key ends with, and its function.
+    pub by_name: Option<(&'static str, Run)>,
     /// The key of the row that this one is another name for.
     pub alias_of: Option<&'static str>,
     /// The operation that PyTorch calls for it, where it is another.
@@ -68,6 +70,7 @@ pub const fn row(signature: &'static str, run: Run, doc: &'static str, role: Rol
         shown: None,
         python: None,
         aliases: &[],
+        by_name: None,
         alias_of: None,
         operation: None,
         names: Names::UNSUPPORTED,
@@ -136,11 +139,36 @@ impl Row {
                 signature: schema.leak(),
                 role: if name.contains('.') { Role::Function } else { self.role },
                 aliases: &[],
+                by_name: None,
                 orders: &[],
                 alias_of: Some(key),
                 ..*self
             }
         })
+    }
+
+    /// The row once more with names in the places of dimensions, `transpose.Dimname(Tensor(a) self, Dimname dim0, Dimname dim1)`
+    /// of `transpose.int`. A name has no default, and what the function does with names or layouts is not inherited.
+    ///
+    /// Its signature is never given back, like those of [`Row::under_aliases`].
+    pub fn under_names(&self) -> Option<Row> {
+        let (overload, run) = self.by_name?;
+        let (key, parameters) = self.signature.split_once('(')?;
+        let (parameters, result) = parameters.rsplit_once(") ->")?;
+        let named = |parameter: &str| {
+            let (class, name) = parameter.split_once(' ')?;
+            let name = name.split('=').next().filter(|name| ["dim", "dim0", "dim1"].contains(name))?;
+            class.starts_with("int").then(|| format!("Dimname{} {name}", if class.contains('[') { "[1]" } else { "" }))
+        };
+        let parameters: Vec<String> =
+            parameters.split(", ").map(|parameter| named(parameter).unwrap_or_else(|| parameter.to_owned())).collect();
+        let schema = format!("{}.{overload}({}) ->{result}", name_in(key), parameters.join(", "));
+        Some(Row { out: self.out, ..row(schema.leak(), run, self.doc, self.role) })
+    }
+
+    /// Says which overload takes names of dimensions for their numbers, and what it does.
+    pub const fn by_name(self, overload: &'static str, run: Run) -> Row {
+        Row { by_name: Some((overload, run)), ..self }
     }
 
     /// Says what becomes of the names of dimensions.

@@ -5,7 +5,7 @@ use crate::system::{Machine, System};
 use crate::tensor::{Error, ErrorKind, Result};
 use std::cell::Cell;
 
-/// The stack that is left to whoever has been let through.
+/// The stack that remains for a call that was let through.
 const RESERVE: usize = 1 << 20;
 /// The stack assumed for threads whose size is unknown.
 const USUAL: usize = 1 << 21;

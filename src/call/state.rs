@@ -95,13 +95,13 @@ pub struct State {
     /// The code of `exit(code)`, once called.
     pub exit: Cell<Option<i32>>,
     warned: RefCell<HashSet<Cow<'static, str>>>,
-    /// Warnings that wait for whoever collects them, instead of standard error.
+    /// Warnings being collected, instead of written to standard error.
     collected: RefCell<Option<Vec<String>>>,
     printed: RefCell<String>,
     live: RefCell<Option<Live>>,
     /// Attributes that scripts put on tensors and storages.
     pub extras: Extras,
-    /// Tells the variables that have memory. Whoever runs code knows its own.
+    /// Lists the variables that have memory, as the running language knows them.
     pub variables_seen: RefCell<Option<Rc<Look>>>,
     /// Storages whose changes are reported.
     pub watched: RefCell<Vec<Watched>>,
@@ -109,7 +109,7 @@ pub struct State {
     pub width: Cell<usize>,
     /// Who makes objects of classes that only the script knows.
     pub maker: RefCell<Option<Rc<Maker>>>,
-    /// The overload that was called last, for whoever has to tell what went wrong.
+    /// The overload that was called last, for error messages.
     pub running: Cell<&'static str>,
 }
 
@@ -170,7 +170,7 @@ impl State {
         self.say(Said::Printed(text));
     }
 
-    /// As [`State::print`], for any kind of output.
+    /// Same as [`State::print`], for any kind of output.
     pub fn say(&self, said: Said) {
         match self.live.borrow_mut().as_mut() {
             Some(live) => live(said),
@@ -206,7 +206,7 @@ impl State {
         self.printed.take()
     }
 
-    /// Tells a warning to whoever collects them or listens, and to standard error where nobody does; the first time only.
+    /// Reports a warning once: to its collector or listener if there is one, else to standard error.
     pub fn warn_once(&self, category: &str, message: impl Into<Cow<'static, str>>) {
         let message = message.into();
         if !self.warned.borrow().contains(&message) {

@@ -124,7 +124,7 @@ pub fn nearest<N: AsRef<str> + Ord>(name: &str, names: impl IntoIterator<Item = 
 pub fn near<N: AsRef<str> + Ord>(name: &str, names: impl IntoIterator<Item = N>) -> Vec<N> {
     let allowed = match name.chars().count() {
         3..=5 => 1,
-        // Nobody misspells a name of hundreds of letters, and comparing takes as long as both names together.
+        // Names of hundreds of letters are not typos, and comparing them is slow.
         6..=100 => 2,
         _ => return Vec::new(),
     };

@@ -56,7 +56,7 @@ impl Again {
     }
 }
 
-/// Returns whether nobody holds a storage but those who remember it, and us.
+/// Returns whether only internal handles keep a storage alive.
 fn is_remembered(storage: &Storage, value: &Value, seen: &Seen) -> bool {
     let is_stand_in = match value {
         Value::Tensor(tensor) => tensor.holders() == 1,
@@ -76,7 +76,7 @@ enum Held {
     Typed(WeakStorage, DType),
 }
 
-/// What a dense tensor shows of its storage. A picture of `x.t()` is of a tensor that nobody keeps, and of memory that stays.
+/// What a dense tensor shows of its storage. A picture of `x.t()` shows a temporary tensor on memory that outlives it.
 struct Window {
     storage: WeakStorage,
     layout: Layout,

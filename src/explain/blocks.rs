@@ -1,5 +1,5 @@
 //! One block of quantized numbers: its bytes with their parts, and how the first elements come out of its bits. Knows no
-//! type of blocks: whoever asks says what the bytes are.
+//! type of blocks: the caller says what the bytes are.
 
 use super::bytes::decode_bytes;
 use super::element::exact;

@@ -1,6 +1,6 @@
-//! What a picture is made of, whoever draws it: facts, sentences, tables, strips of cells and bars.
+//! The parts of a picture, independent of the renderer: facts, sentences, tables, strips of cells and bars.
 
-/// The meaning of a piece of a picture; whoever draws it chooses the colour. Nothing is told by colour alone.
+/// The meaning of a piece of a picture; the renderer chooses its colour. No information is carried by colour alone.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Ink {
     #[default]
@@ -131,7 +131,7 @@ pub struct Item {
     pub tints: Vec<Ink>,
     /// The cell of the storage that it is about: what is about the same cell is shown together.
     pub at: Option<i64>,
-    /// A sentence for whoever points at it, or hears the picture.
+    /// A sentence for tooltips and screen readers.
     pub about: String,
 }
 

@@ -243,7 +243,7 @@ fn use_of_storage(view: &View) -> (Ink, String) {
     if places < elements {
         text.push_str(&format!("; its {} stand in {}", counted(elements, "element"), counted(places, "place")));
     }
-    // Somebody who kept a small slice of something large would like to know.
+    // Worth a note: a small slice keeps a large storage alive.
     if shown > 0 && nbytes as u64 / shown >= 10 && nbytes >= WORTH_A_WORD {
         text.push_str(&format!("; it keeps the other {} alive, clone() would not", byte_count(nbytes as u64 - shown)));
         return (Ink::Fault, text);

@@ -27,7 +27,7 @@ pub struct Watched {
 /// What has happened to a watched storage.
 pub enum Change {
     None,
-    /// Nobody holds it any more.
+    /// Its last owner is gone.
     Gone,
     Seen(Scene),
 }
@@ -53,7 +53,7 @@ impl Watched {
     /// Tells what has changed. Compares the bytes and remembers the new ones; calls `holders` only if something has.
     pub fn look(&mut self, holders: impl FnOnce() -> Vec<Holder>) -> Change {
         let Some(storage) = self.storage.upgrade() else { return Change::Gone };
-        // A file that was cut short cannot be read; whoever uses it next is told.
+        // A truncated file cannot be read; its next use reports that.
         let Ok(memory) = storage.data() else { return Change::None };
         let cells = memory.bytes();
         let is_same = cells.len() == self.bytes.len() && cells.iter().zip(&self.bytes).all(|(cell, b)| get(cell) == *b);

@@ -36,7 +36,7 @@ const PATIENCE: u64 = 1 << 12;
 pub enum Type {
     Plain(DType),
     Blocks(&'static BlockType),
-    /// A number that is no type's yet. Nobody knows how many bytes such a tensor has.
+    /// An unassigned type number; the size of such a tensor is unknown.
     Unknown(u32),
 }
 
@@ -276,7 +276,7 @@ fn type_of(code: u32) -> Type {
 /// What a file holds. A tensor of an unknown type has an unknown size: it is told among the other values.
 ///
 /// # Errors
-/// As [`header`].
+/// Same as [`header`].
 pub fn contents(source: &Source) -> Result<Contents> {
     let header = header(source)?;
     let mut contents = Contents::new(source, if header.version == 2 { "GGUF, version 2" } else { "GGUF, version 3" });
@@ -303,7 +303,7 @@ pub fn contents(source: &Source) -> Result<Contents> {
 ///
 /// # Errors
 /// ValueError when the file is not what the format allows; NotImplementedError for a tensor of a type that has no name here,
-/// whose size nobody knows.
+/// whose size is unknown.
 pub fn load(source: &Source, mapped: bool) -> Result<Value> {
     let value = |tensor: Described| {
         let storage = |nbytes: Option<usize>| {

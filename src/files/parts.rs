@@ -50,7 +50,7 @@ impl Part {
         entry.pieces.iter().map(|piece| part(piece.storage, &piece.layout, piece.offsets.clone())).collect()
     }
 
-    /// All whole elements of a storage, in a row. Nobody must have written to it since its file was opened.
+    /// All whole elements of a storage, in order. The storage must be unchanged since its file was opened.
     ///
     /// # Errors
     /// RuntimeError for a storage without data.
@@ -121,10 +121,10 @@ impl Part {
         Ok(Opened::Memory(memory, start))
     }
 
-    /// Whoever takes boxes out of this one.
+    /// The readers of the boxes inside this one.
     ///
     /// # Errors
-    /// As [`Part::view`].
+    /// Same as [`Part::view`].
     pub fn reader(&self) -> Result<Reader<'_>> {
         if let Elements::Plain(dtype) = self.elements
             && let Some((run, dims)) = run_of(&self.layout)
@@ -140,7 +140,7 @@ impl Part {
     /// Hands over the elements in their order, at most `most` of them at a time, until `body` gives false.
     ///
     /// # Errors
-    /// As [`Part::view`]; what `body` gives; KeyboardInterrupt.
+    /// Same as [`Part::view`]; what `body` gives; KeyboardInterrupt.
     pub fn pieces(&self, most: usize, body: &mut dyn FnMut(View) -> Result<bool>) -> Result<()> {
         let Some(start) = self.start() else {
             let reader = self.reader()?;

@@ -1,4 +1,4 @@
-//! [`Source`]: the bytes of a file, mapped rather than read, or bytes in memory that stand for a file. Whoever reads a
+//! [`Source`]: the bytes of a file, mapped rather than read, or bytes in memory in place of a file. A reader of a
 //! format takes from it what it needs; only that is ever touched.
 
 use crate::bail;
@@ -121,7 +121,7 @@ impl Source {
 /// The bytes of a file that is no larger than `most`.
 ///
 /// # Errors
-/// As [`Source::open`]; MemoryError for a larger one.
+/// Same as [`Source::open`]; MemoryError for a larger one.
 pub fn read_whole(name: &str, most: u64) -> Result<Vec<u8>> {
     let there = to_read(name);
     let there = Path::new(&*there);
@@ -134,7 +134,7 @@ pub fn read_whole(name: &str, most: u64) -> Result<Vec<u8>> {
 /// Puts bytes in the place of what a file held.
 ///
 /// # Errors
-/// As [`Source::open`].
+/// Same as [`Source::open`].
 pub fn write_whole(name: &str, bytes: &[u8]) -> Result<()> {
     let refuse = |error: io::Error| refused(&error, name);
     super::atomic::rewrite(Path::new(name), super::atomic::COMMON, refuse, |file| {

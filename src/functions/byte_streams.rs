@@ -143,10 +143,10 @@ impl OnDisk {
     }
 }
 
-/// Writes out the rest when nobody holds the file any more.
+/// Flushes when the last owner of the file is gone.
 impl Drop for ByteStream {
     fn drop(&mut self) {
-        // There is nobody to tell.
+        // An error here cannot be reported.
         let _ = self.flush();
     }
 }

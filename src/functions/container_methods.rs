@@ -1,6 +1,6 @@
 //! Methods of Python's own classes, which both languages call: found by name, run on the value itself. The tables are where
 //! their classes are (`text.rs`, `bytes.rs`, `numbers.rs`, `tuples.rs`, `lists.rs`, `dicts.rs`, `sets.rs`), and what a method
-//! does, only they know. Whoever stands below them asks through the registry (`METHODS`).
+//! does, only they know. Lower rooms ask through the registry (`METHODS`).
 
 use super::methods::{Given, Table, run};
 use super::special_methods::{self, Does};

@@ -190,7 +190,7 @@ fn flatten(data: &Value, sizes: &[i64], depth: usize, dtype: DType, out: &mut Ve
         return Ok(());
     };
     let Some(items) = items_of(data)? else { bail!(TypeError, "not a sequence") };
-    // Whoever is interrupted gives fewer items.
+    // An interrupted iterator yields fewer items.
     interrupt::check()?;
     if items.len() as i64 != size {
         bail!(ValueError, "expected sequence of length {size} at dim {depth} (got {})", items.len());

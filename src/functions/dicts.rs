@@ -241,7 +241,7 @@ impl Object for View {
             ("__contains__", [item]) => self.contains(item).map(Value::Bool),
             ("__repr__", []) => {
                 let items = Value::List(self.items().into());
-                format::plainly(&items).map(|items| Value::str(format!("{}({items})", self.class_name())))
+                format::repr_by_default(&items).map(|items| Value::str(format!("{}({items})", self.class_name())))
             }
             ("__hash__", []) if self.part != Part::Values => {
                 Err(Error::type_error(format!("unhashable type: '{}'", self.class_name())))

@@ -20,7 +20,7 @@ use crate::value::Value;
 /// The functions that look at every variable.
 pub const READ_VARIABLES: &[&str] = &["explain", "aliases", "svg", "html"];
 
-/// The maximum number of cells; nobody looks at more.
+/// The maximum number of cells.
 const MOST_CELLS: i64 = 4096;
 /// The maximum number of bins.
 const MOST_BINS: usize = 1000;

@@ -183,26 +183,16 @@ pub const ROWS: &[Row] = &[
         |c| any_softmax(c, Softmax::Plain),
         "Computes each exponential's share of their sum.",
     )
-    .names(Keeps),
-    function(
-        "nn.functional.softmax.Dimname(Tensor input, Dimname dim, int _stacklevel=3, ScalarType? dtype=None) \
- -> Tensor",
-        dimnames::by_position,
-        "Computes each exponential's share of their sum along a named dimension.",
-    ),
+    .names(Keeps)
+    .by_name("Dimname", dimnames::by_position),
     function(
         "nn.functional.log_softmax(Tensor input, int? dim=None, int _stacklevel=3, ScalarType? dtype=None) \
  -> Tensor",
         |c| any_softmax(c, Softmax::Log),
         "Computes the logarithm of each exponential's share of their sum.",
     )
-    .names(Keeps),
-    function(
-        "nn.functional.log_softmax.Dimname(Tensor input, Dimname dim, int _stacklevel=3, ScalarType? \
- dtype=None) -> Tensor",
-        dimnames::by_position,
-        "Computes the logarithm of each share along a named dimension.",
-    ),
+    .names(Keeps)
+    .by_name("Dimname", dimnames::by_position),
     function(
         "nn.functional.one_hot(Tensor self, int num_classes=-1) -> Tensor",
         one_hot,

@@ -12,7 +12,7 @@ pub fn id(call: &mut Call) -> Result<Value> {
     Ok(Value::Int(match value.address() {
         Some(address) => address as i64,
         None => {
-            // A place for each value in memory that nobody has.
+            // An address for each value, in memory that is never used.
             let mut hasher = DefaultHasher::new();
             (value.type_name(), call.state.repr(&value)?).hash(&mut hasher);
             (hasher.finish() >> 17) as i64 & !7

@@ -48,7 +48,7 @@ pub struct Lazy {
     step: RefCell<Option<Box<Step>>>,
 }
 
-/// What is left of an iterator that nobody holds any more. One that holds another that holds another … must not be
+/// The rest of a dropped iterator. One that holds another that holds another … must not be
 /// dropped by recursion.
 struct Remains {
     _step: Box<Step>,

@@ -84,7 +84,7 @@ pub fn read(state: &State, function: &Function, value: &Value) -> Result<Value> 
 /// [`read`], by one of the attributes of a name that come before anything else; `None` for a value that has another meaning
 /// of the name.
 #[inline]
-pub fn plainly(state: &State, attributes: &Attributes, value: &Value) -> Option<Result<Value>> {
+pub fn read_directly(state: &State, attributes: &Attributes, value: &Value) -> Option<Result<Value>> {
     let function = of_class(attributes, Kind::of(value).filter(|_| !attributes.is_empty())?)?;
     Some(read(state, function, value))
 }

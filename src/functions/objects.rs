@@ -330,7 +330,7 @@ pub fn is_context(value: &Value) -> bool {
 /// `with value:`, at its begin.
 ///
 /// # Errors
-/// TypeError for what is no context manager.
+/// TypeError if `value` is not a context manager.
 pub fn enter_context(state: &State, value: &Value) -> Result<Value> {
     if let Value::Device(device) = value {
         let before = state.default_device.replace(Some(*device));

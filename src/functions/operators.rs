@@ -82,7 +82,7 @@ pub fn find(symbol: &str) -> Option<&'static Operator> {
 /// `a op b` of the two arguments of a call.
 ///
 /// # Errors
-/// As [`binary`].
+/// Same as [`binary`].
 pub fn called(call: &Call, symbol: &str) -> Result<Value> {
     match find(symbol) {
         Some(operator) => binary(call.state, operator, &call.value(0), &call.value(1)),
@@ -197,7 +197,7 @@ pub fn call_on(state: &State, name: &str, this: &Value, args: &[Value]) -> Resul
         return Err(suggest::no_attribute(state, this, name));
     };
     if let Value::Tensor(tensor) = this
-        && let Some(result) = dispatch::plainly(state, overloads, tensor.clone(), args)
+        && let Some(result) = dispatch::try_plain_method(state, overloads, tensor.clone(), args)
     {
         return result;
     }
@@ -345,7 +345,7 @@ fn changed_container(state: &State, operator: &Operator, a: &Value, b: &Value) -
         ("&" | "-" | "^", Value::Set(x), Value::Set(y)) if !x.is_frozen() => {
             if let Some(Value::Set(left)) = sets::combined(operator.symbol, x, y)? {
                 let left = left.borrow().clone();
-                // The items that are gone are dropped when nobody holds the set any more.
+                // The removed items are dropped after the set's borrow has ended.
                 drop(x.change(|items| std::mem::replace(items, left))?);
             }
         }

@@ -180,31 +180,15 @@ pub const ROWS: &[Row] = &[
             .takes(&[(Takes::Same, "index_select(): self and result must have the same scalar type")]),
     )
     .sparse(Own(sparse_kernels::index_select))
-    .quantized(Integers),
-    both(
-        "index_select.dimname(Tensor self, Dimname dim, Tensor index, *, Tensor? out=None) -> Tensor",
-        dimnames::not_yet,
-        "Selects the given indices of a named dimension.",
-    )
-    .out(
-        Out::PLAIN
-            .sharing(Shares::Never)
-            .repeating(Repeats::Refused)
-            .takes(&[(Takes::Same, "index_select(): self and result must have the same scalar type")]),
-    ),
+    .quantized(Integers)
+    .by_name("dimname", dimnames::not_yet),
     both(
         "gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False, Tensor? out=None) -> Tensor",
         |c| gather::gather(&c.view(0)?, c.int(1)?, &c.view(2)?).map(Value::from),
         "Picks elements along a dimension.",
     )
-    .out(Out::PLAIN.sharing(Shares::Never)),
-    both(
-        "gather.dimname(Tensor self, Dimname dim, Tensor index, *, bool sparse_grad=False, Tensor? out=None) \
- -> Tensor",
-        dimnames::not_yet,
-        "Picks elements along a named dimension.",
-    )
-    .out(Out::PLAIN.sharing(Shares::Never)),
+    .out(Out::PLAIN.sharing(Shares::Never))
+    .by_name("dimname", dimnames::not_yet),
     both(
         "take(Tensor self, Tensor index, *, Tensor? out=None) -> Tensor",
         |c| gather::take(&c.view(0)?, &c.view(1)?).map(Value::from),
@@ -287,12 +271,8 @@ pub const ROWS: &[Row] = &[
             Ok(c.itself())
         },
         "Copies slices to the given indices, in place.",
-    ),
-    method(
-        "index_copy_.dimname(Tensor(a!) self, Dimname dim, Tensor index, Tensor source) -> Tensor(a!)",
-        dimnames::not_yet,
-        "Copies slices along a named dimension.",
-    ),
+    )
+    .by_name("dimname", dimnames::not_yet),
     method(
         "index_fill_.int_Tensor(Tensor(a!) self, int dim, Tensor index, Tensor value) -> Tensor(a!)",
         |c| {
@@ -303,12 +283,8 @@ pub const ROWS: &[Row] = &[
         },
         "Fills the given indices, in place.",
     )
-    .names(Keeps),
-    method(
-        "index_fill_.Dimname_Tensor(Tensor(a!) self, Dimname dim, Tensor index, Tensor value) -> Tensor(a!)",
-        dimnames::by_position,
-        "Fills the given indices of a named dimension.",
-    ),
+    .names(Keeps)
+    .by_name("Dimname_Tensor", dimnames::by_position),
     method(
         "index_fill_.int_Scalar(Tensor(a!) self, int dim, Tensor index, Scalar value) -> Tensor(a!)",
         |c| {
@@ -319,12 +295,8 @@ pub const ROWS: &[Row] = &[
         },
         "Fills the given indices, in place.",
     )
-    .names(Keeps),
-    method(
-        "index_fill_.Dimname_Scalar(Tensor(a!) self, Dimname dim, Tensor index, Scalar value) -> Tensor(a!)",
-        dimnames::by_position,
-        "Fills the given indices of a named dimension.",
-    ),
+    .names(Keeps)
+    .by_name("Dimname_Scalar", dimnames::by_position),
     method(
         "masked_fill_.Tensor(Tensor(a!) self, Tensor mask, Tensor value) -> Tensor(a!)",
         |c| {
@@ -463,23 +435,15 @@ pub const ROWS: &[Row] = &[
  -> any",
         |c| sorted(c, 2, 3, true),
         "Sorts the elements, keeping equal ones in order.",
-    ),
+    )
+    .by_name("dimname_stable", dimnames::not_yet),
     both(
         "sort(Tensor self, int dim=-1, bool descending=False, *, Tensor[]? out=None) -> any",
         |c| sorted(c, 1, 2, false),
         "Sorts the elements along a dimension, and returns their old positions.",
     )
-    .quantized(Integers),
-    both(
-        "sort.dimname_stable(Tensor self, *, bool? stable, Dimname dim, bool descending=False, Tensor[]? out=None) -> any",
-        dimnames::not_yet,
-        "Sorts along a named dimension.",
-    ),
-    both(
-        "sort.dimname(Tensor self, Dimname dim, bool descending=False, *, Tensor[]? out=None) -> any",
-        dimnames::not_yet,
-        "Sorts along a named dimension.",
-    ),
+    .quantized(Integers)
+    .by_name("dimname", dimnames::not_yet),
     both(
         "argsort.stable(Tensor self, *, bool stable, int dim=-1, bool descending=False, Tensor? out=None) -> Tensor",
         |c| Ok(sort::sort(&c.view(0)?, c.int(2)?, c.bool(3)?, c.bool(1)?)?.1.into()),
@@ -491,12 +455,8 @@ pub const ROWS: &[Row] = &[
         |c| Ok(sort::sort(&c.view(0)?, c.int(1)?, c.bool(2)?, false)?.1.into()),
         "Returns the old positions of the sorted elements.",
     )
-    .operation("sort"),
-    both(
-        "argsort.dimname(Tensor self, Dimname dim, bool descending=False) -> Tensor",
-        dimnames::not_yet,
-        "Returns the old positions of the elements sorted along a named dimension.",
-    ),
+    .operation("sort")
+    .by_name("dimname", dimnames::not_yet),
     both(
         "topk(Tensor self, int k, int dim=-1, bool largest=True, bool sorted=True, *, Tensor[]? out=None) \
  -> any",
@@ -642,7 +602,7 @@ fn sorted(call: &Call, dim: usize, descending: usize, stable: bool) -> Result<Va
 
 fn unique(call: &Call, all: bool, inverse: usize, dim: usize) -> Result<Value> {
     let view = call.view(0)?;
-    // Whoever refuses a flag has no place for it, and a name of its own.
+    // Overloads that reject the flag do not declare it; they are reported under their own name.
     let operation = match (all, call.is_none(dim)) {
         (false, _) => "unique_consecutive",
         (true, true) => "_unique2",

@@ -48,14 +48,7 @@ pub const ROWS: &[Row] = &[
     .out(Out::REDUCED.clearing())
     .names(Removes)
     .sparse(Own(sparse_kernels::sum_dims))
-    .quantized(Refused("sum.IntList_out")),
-    both(
-        "sum.dim_DimnameList(Tensor self, Dimname[1] dim, bool keepdim=False, *, ScalarType? dtype=None, \
- Tensor? out=None) -> Tensor",
-        dimnames::by_position,
-        "Sums along named dimensions.",
-    )
-    .out(Out::REDUCED.clearing()),
+    .quantized(Refused("sum.IntList_out")).by_name("dim_DimnameList", dimnames::by_position),
     both(
         "mean(Tensor self, *, ScalarType? dtype=None, Tensor? out=None) -> Tensor",
         |c| ops::mean(&c.view(0)?, None, false, c.opt_dtype(1)).map(Value::from),
@@ -76,14 +69,7 @@ pub const ROWS: &[Row] = &[
     )
     .out(Out::ELEMENTWISE.repeating(Repeats::RefusedResized).sharing(Shares::Allowed).clearing())
     .names(Removes)
-    .quantized(Requantized),
-    both(
-        "mean.names_dim(Tensor self, Dimname[1] dim, bool keepdim=False, *, ScalarType? dtype=None, Tensor? \
- out=None) -> Tensor",
-        dimnames::by_position,
-        "Averages along named dimensions.",
-    )
-    .out(Out::ELEMENTWISE.repeating(Repeats::RefusedResized).sharing(Shares::Allowed).clearing()),
+    .quantized(Requantized).by_name("names_dim", dimnames::by_position),
     both(
         "prod(Tensor self, *, ScalarType? dtype=None) -> Tensor",
         |c| ops::prod(&c.view(0)?, None, false, c.opt_dtype(1)).map(Value::from),
@@ -97,14 +83,7 @@ pub const ROWS: &[Row] = &[
         "Multiplies along a dimension.",
     )
     .out(Out::REDUCED)
-    .names(Removes),
-    both(
-        "prod.dim_Dimname(Tensor self, Dimname dim, bool keepdim=False, *, ScalarType? dtype=None, Tensor? \
- out=None) -> Tensor",
-        dimnames::by_position,
-        "Multiplies along a named dimension.",
-    )
-    .out(Out::REDUCED),
+    .names(Removes).by_name("dim_Dimname", dimnames::by_position),
     both(
         "any(Tensor self, *, Tensor? out=None) -> Tensor",
         |c| ops::any(&c.view(0)?, None, false).map(Value::from),
@@ -128,12 +107,7 @@ pub const ROWS: &[Row] = &[
         "Tells whether any element along a dimension is true.",
     )
     .out(truth!("any"))
-    .operation("any.dim"),
-    both(
-        "any.dimname(Tensor self, Dimname dim, bool keepdim=False, *, Tensor? out=None) -> Tensor",
-        dimnames::not_yet,
-        "Tells whether any element of a named dimension is true.",
-    ),
+    .operation("any.dim").by_name("dimname", dimnames::not_yet),
     both(
         "all(Tensor self, *, Tensor? out=None) -> Tensor",
         |c| ops::all(&c.view(0)?, None, false).map(Value::from),
@@ -156,12 +130,7 @@ pub const ROWS: &[Row] = &[
         "Tells whether all elements along a dimension are true.",
     )
     .out(truth!("all"))
-    .operation("all.dim"),
-    both(
-        "all.dimname(Tensor self, Dimname dim, bool keepdim=False, *, Tensor? out=None) -> Tensor",
-        dimnames::not_yet,
-        "Tells whether all elements of a named dimension are true.",
-    ),
+    .operation("all.dim").by_name("dimname", dimnames::not_yet),
     both(
         "max(Tensor self, *, Tensor? out=None) -> Tensor",
         |c| ops::extremum_all(Extremum::Max, &c.view(0)?).map(Value::from),
@@ -183,12 +152,7 @@ pub const ROWS: &[Row] = &[
         "Returns the largest elements along a dimension, and their positions.",
     )
     .names(Removes)
-    .quantized(Integers),
-    both(
-        "max.names_dim(Tensor self, Dimname dim, bool keepdim=False, *, Tensor[]? out=None) -> any",
-        dimnames::by_position,
-        "Returns the largest elements along a named dimension, and their positions.",
-    ),
+    .quantized(Integers).by_name("names_dim", dimnames::by_position),
     both(
         "min(Tensor self, *, Tensor? out=None) -> Tensor",
         |c| ops::extremum_all(Extremum::Min, &c.view(0)?).map(Value::from),
@@ -210,12 +174,7 @@ pub const ROWS: &[Row] = &[
         "Returns the smallest elements along a dimension, and their positions.",
     )
     .names(Removes)
-    .quantized(Integers),
-    both(
-        "min.names_dim(Tensor self, Dimname dim, bool keepdim=False, *, Tensor[]? out=None) -> any",
-        dimnames::by_position,
-        "Returns the smallest elements along a named dimension, and their positions.",
-    ),
+    .quantized(Integers).by_name("names_dim", dimnames::by_position),
     both(
         "amax(Tensor self, int[1] dim=(), bool keepdim=False, *, Tensor? out=None) -> Tensor",
         |c| ops::extremum(Extremum::Max, &c.view(0)?, &c.ints(1)?, c.bool(2)?).map(Value::from),
@@ -252,7 +211,7 @@ pub const ROWS: &[Row] = &[
     )
     .out(Out::PLAIN.unguarded().takes(SPREAD))
     .names(Removes)
-    .complex_refused_as("view_as_real"),
+    .complex_refused_as("view_as_real").by_name("names_dim", dimnames::by_position),
     both(
         "var.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False, Tensor? out=None) -> \
  Tensor",
@@ -261,7 +220,7 @@ pub const ROWS: &[Row] = &[
     )
     .out(Out::PLAIN.unguarded().takes(SPREAD))
     .names(Removes)
-    .complex_refused_as("view_as_real"),
+    .complex_refused_as("view_as_real").by_name("correction_names", dimnames::by_position),
     both(
         "var(Tensor self, bool unbiased=True) -> Tensor",
         |c| {
@@ -272,18 +231,6 @@ pub const ROWS: &[Row] = &[
     )
     .names(Nameless)
     .complex_refused_as("view_as_real"),
-    both(
-        "var.names_dim(Tensor self, Dimname[1] dim, bool unbiased=True, bool keepdim=False, *, Tensor? out=None) -> Tensor",
-        dimnames::by_position,
-        "Computes the variance along named dimensions.",
-    )
-    .out(Out::PLAIN.unguarded().takes(SPREAD)),
-    both(
-        "var.correction_names(Tensor self, Dimname[1] dim, *, Scalar? correction=None, bool keepdim=False, \
- Tensor? out=None) -> Tensor",
-        dimnames::by_position,
-        "Computes the variance along named dimensions, with a correction.",
-    ),
     both(
         "std.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False, *, Tensor? out=None) -> Tensor",
         |c| {
@@ -296,7 +243,7 @@ pub const ROWS: &[Row] = &[
     )
     .out(Out::PLAIN.unguarded().takes(SPREAD))
     .names(Removes)
-    .complex_refused_as("view_as_real"),
+    .complex_refused_as("view_as_real").by_name("names_dim", dimnames::by_position),
     both(
         "std.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False, Tensor? out=None) -> \
  Tensor",
@@ -305,7 +252,7 @@ pub const ROWS: &[Row] = &[
     )
     .out(Out::PLAIN.unguarded().takes(SPREAD))
     .names(Removes)
-    .complex_refused_as("view_as_real"),
+    .complex_refused_as("view_as_real").by_name("correction_names", dimnames::by_position),
     both(
         "std(Tensor self, bool unbiased=True) -> Tensor",
         |c| {
@@ -316,18 +263,6 @@ pub const ROWS: &[Row] = &[
     )
     .names(Nameless)
     .complex_refused_as("view_as_real"),
-    both(
-        "std.names_dim(Tensor self, Dimname[1] dim, bool unbiased=True, bool keepdim=False, *, Tensor? out=None) -> Tensor",
-        dimnames::by_position,
-        "Computes the standard deviation along named dimensions.",
-    )
-    .out(Out::PLAIN.unguarded().takes(SPREAD)),
-    both(
-        "std.correction_names(Tensor self, Dimname[1] dim, *, Scalar? correction=None, bool keepdim=False, \
- Tensor? out=None) -> Tensor",
-        dimnames::by_position,
-        "Computes the standard deviation along named dimensions, with a correction.",
-    ),
     both(
         "norm(Tensor self, any p=\"fro\", int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None, \
  Tensor? out=None) -> Tensor",
@@ -343,26 +278,14 @@ pub const ROWS: &[Row] = &[
         "Computes the running sum along a dimension.",
     )
     .out(Out::PLAIN.sharing(Shares::Wholly).giving_dtype())
-    .names(Keeps),
-    both(
-        "cumsum.dimname(Tensor self, Dimname dim, *, ScalarType? dtype=None, Tensor? out=None) -> Tensor",
-        dimnames::by_position,
-        "Computes running sums along a named dimension.",
-    )
-    .out(Out::PLAIN.sharing(Shares::Wholly).giving_dtype()),
+    .names(Keeps).by_name("dimname", dimnames::by_position),
     both(
         "cumprod(Tensor self, int dim, *, ScalarType? dtype=None, Tensor? out=None) -> Tensor",
         |c| ops::cumulative(Running::Product, &c.view(0)?, c.int(1)?, c.opt_dtype(2)).map(Value::from),
         "Computes the running product along a dimension.",
     )
     .out(Out::PLAIN.sharing(Shares::Wholly).giving_dtype())
-    .names(Keeps),
-    both(
-        "cumprod.dimname(Tensor self, Dimname dim, *, ScalarType? dtype=None, Tensor? out=None) -> Tensor",
-        dimnames::by_position,
-        "Computes running products along a named dimension.",
-    )
-    .out(Out::PLAIN.sharing(Shares::Wholly).giving_dtype()),
+    .names(Keeps).by_name("dimname", dimnames::by_position),
     function(
         "linalg.vector_norm(Tensor input, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, ScalarType? \
  dtype=None, Tensor? out=None) -> Tensor",

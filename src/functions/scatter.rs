@@ -133,12 +133,8 @@ pub const ROWS: &[Row] = &[
         },
         "Copies the tensor, with the given indices filled.",
     )
-    .names(Keeps),
-    both(
-        "index_fill.Dimname_Tensor(Tensor self, Dimname dim, Tensor index, Tensor value) -> Tensor",
-        dimnames::by_position,
-        "Fills the given indices of a named dimension.",
-    ),
+    .names(Keeps)
+    .by_name("Dimname_Tensor", dimnames::by_position),
     both(
         "index_fill.int_Scalar(Tensor self, int dim, Tensor index, Scalar value) -> Tensor",
         |c| {
@@ -147,12 +143,8 @@ pub const ROWS: &[Row] = &[
         },
         "Copies the tensor, with the given indices filled.",
     )
-    .names(Keeps),
-    both(
-        "index_fill.Dimname_Scalar(Tensor self, Dimname dim, Tensor index, Scalar value) -> Tensor",
-        dimnames::by_position,
-        "Fills the given indices of a named dimension.",
-    ),
+    .names(Keeps)
+    .by_name("Dimname_Scalar", dimnames::by_position),
     both(
         "index_put_(Tensor(a!) self, Tensor[] indices, Tensor values, bool accumulate=False) -> Tensor(a!)",
         |c| {

@@ -11,7 +11,7 @@ use std::cmp::Ordering;
 /// Items in order, by what a function says of each unless that is `None`.
 ///
 /// # Errors
-/// As [`sort_by_keys`]; what the function raises.
+/// Same as [`sort_by_keys`]; what the function raises.
 pub fn sorted_items(state: &State, items: Vec<Value>, key: &Value, reverse: bool) -> Result<Vec<Value>> {
     if let Value::None = key {
         let sorted = sort_by_keys(state, items.into_iter().map(|item| (item, ())).collect(), reverse)?;
@@ -23,7 +23,7 @@ pub fn sorted_items(state: &State, items: Vec<Value>, key: &Value, reverse: bool
 }
 
 /// How two keys of the same plain class compare; `None` for any others, and for NaN.
-fn plainly(a: &Value, b: &Value) -> Option<Ordering> {
+fn compare_plain(a: &Value, b: &Value) -> Option<Ordering> {
     match (a, b) {
         (Value::Int(a), Value::Int(b)) => Some(a.cmp(b)),
         (Value::Float(a), Value::Float(b)) => a.partial_cmp(b),
@@ -46,7 +46,7 @@ pub fn sort_by_keys<T>(state: &State, keyed: Vec<(Value, T)>, reverse: bool) -> 
     }
     let mut sorted = merge_sort(keyed, &mut |a, b| {
         compared += 1;
-        if let Some(order) = plainly(a, b) {
+        if let Some(order) = compare_plain(a, b) {
             interrupt::check_at(compared)?;
             return Ok(order == Ordering::Less);
         }

@@ -140,12 +140,8 @@ pub const ROWS: &[Row] = &[
     )
     .names(Removes)
     .sparse(Own(sparse_kernels::unbind))
-    .quantized(Own(quantized::uniform_view)),
-    both(
-        "unbind.Dimname(Tensor(a) self, Dimname dim) -> Tensor(a)[]",
-        dimnames::by_position,
-        "Returns one view for every index of a named dimension.",
-    ),
+    .quantized(Own(quantized::uniform_view))
+    .by_name("Dimname", dimnames::by_position),
 ];
 
 fn views_of(call: &Call, views: Result<Vec<View>>) -> Result<Value> {

@@ -56,13 +56,8 @@ pub const ROWS: &[Row] = &[
         "Returns the medians along a dimension, and their positions.",
     )
     .out(Out::PLAIN.takes(MEDIAN))
-    .names(Removes),
-    both(
-        "median.names_dim(Tensor self, Dimname dim, bool keepdim=False, *, Tensor[]? out=None) -> any",
-        dimnames::by_position,
-        "Returns the medians along a named dimension, and their positions.",
-    )
-    .out(Out::PLAIN.takes(MEDIAN)),
+    .names(Removes)
+    .by_name("names_dim", dimnames::by_position),
     both(
         "nanmedian(Tensor self) -> Tensor",
         |c| rank::median(&c.view(0)?, true).map(Value::from),
@@ -75,39 +70,24 @@ pub const ROWS: &[Row] = &[
         "Returns the medians along a dimension, ignoring NaN.",
     )
     .out(Out::PLAIN.takes(MEDIAN))
-    .names(Removes),
-    both(
-        "nanmedian.names_dim(Tensor self, Dimname dim, bool keepdim=False, *, Tensor[]? out=None) -> any",
-        dimnames::by_position,
-        "Returns the medians along a named dimension and their positions, ignoring NaN.",
-    )
-    .out(Out::PLAIN.takes(MEDIAN)),
+    .names(Removes)
+    .by_name("names_dim", dimnames::by_position),
     both(
         "mode(Tensor self, int dim=-1, bool keepdim=False, *, Tensor[]? out=None) -> any",
         |c| pair("torch.return_types.mode", rank::mode(&c.view(0)?, c.int(1)?, c.bool(2)?)?),
         "Returns the most frequent elements along a dimension, and their positions.",
     )
     .out(Out::PLAIN.takes(&[(Takes::Same, "expected scalar type '{result}' but got '{out}' for {field} output")]))
-    .names(Removes),
-    both(
-        "mode.dimname(Tensor self, Dimname dim, bool keepdim=False, *, Tensor[]? out=None) -> any",
-        dimnames::by_position,
-        "Returns the most frequent elements along a named dimension, and their positions.",
-    )
-    .out(Out::PLAIN.takes(&[(Takes::Same, "expected scalar type '{result}' but got '{out}' for {field} output")])),
+    .names(Removes)
+    .by_name("dimname", dimnames::by_position),
     both(
         "kthvalue(Tensor self, int k, int dim=-1, bool keepdim=False, *, Tensor[]? out=None) -> any",
         |c| pair("torch.return_types.kthvalue", rank::kthvalue(&c.view(0)?, c.int(1)?, c.int(2)?, c.bool(3)?)?),
         "Returns the k-th smallest elements along a dimension, and their positions.",
     )
     .out(Out::PLAIN.takes(KTHVALUE).sharing(Shares::Never))
-    .names(Removes),
-    both(
-        "kthvalue.dimname(Tensor self, int k, Dimname dim, bool keepdim=False, *, Tensor[]? out=None) -> any",
-        dimnames::by_position,
-        "Returns the k-th smallest elements along a named dimension, and their positions.",
-    )
-    .out(Out::PLAIN.takes(KTHVALUE).sharing(Shares::Never)),
+    .names(Removes)
+    .by_name("dimname", dimnames::by_position),
     both(
         "quantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str interpolation=\"linear\", \
  Tensor? out=None) -> Tensor",
@@ -209,7 +189,8 @@ pub const ROWS: &[Row] = &[
         "Computes the standard deviation and the mean along dimensions.",
     )
     .names(Removes)
-    .complex_refused_as("view_as_real"),
+    .complex_refused_as("view_as_real")
+    .by_name("names_dim", dimnames::by_position),
     function(
         "std_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) \
  -> any",
@@ -217,7 +198,8 @@ pub const ROWS: &[Row] = &[
         "Computes the standard deviation and the mean.",
     )
     .names(Removes)
-    .complex_refused_as("view_as_real"),
+    .complex_refused_as("view_as_real")
+    .by_name("correction_names", dimnames::by_position),
     function(
         "std_mean(Tensor self, bool unbiased=True) -> any",
         |c| with_mean(c, Spread::StandardDeviation),
@@ -226,23 +208,13 @@ pub const ROWS: &[Row] = &[
     .names(Nameless)
     .complex_refused_as("view_as_real"),
     function(
-        "std_mean.names_dim(Tensor self, Dimname[1] dim, bool unbiased=True, bool keepdim=False) -> any",
-        dimnames::by_position,
-        "Computes the standard deviation and the mean along named dimensions.",
-    ),
-    function(
-        "std_mean.correction_names(Tensor self, Dimname[1] dim, *, Scalar? correction=None, bool \
- keepdim=False) -> any",
-        dimnames::by_position,
-        "Computes the standard deviation and the mean along named dimensions, with a correction.",
-    ),
-    function(
         "var_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> any",
         |c| with_mean(c, Spread::Variance),
         "Computes the variance and the mean along dimensions.",
     )
     .names(Removes)
-    .complex_refused_as("view_as_real"),
+    .complex_refused_as("view_as_real")
+    .by_name("names_dim", dimnames::by_position),
     function(
         "var_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) \
  -> any",
@@ -250,7 +222,8 @@ pub const ROWS: &[Row] = &[
         "Computes the variance and the mean.",
     )
     .names(Removes)
-    .complex_refused_as("view_as_real"),
+    .complex_refused_as("view_as_real")
+    .by_name("correction_names", dimnames::by_position),
     function(
         "var_mean(Tensor self, bool unbiased=True) -> any",
         |c| with_mean(c, Spread::Variance),
@@ -258,17 +231,6 @@ pub const ROWS: &[Row] = &[
     )
     .names(Nameless)
     .complex_refused_as("view_as_real"),
-    function(
-        "var_mean.names_dim(Tensor self, Dimname[1] dim, bool unbiased=True, bool keepdim=False) -> any",
-        dimnames::by_position,
-        "Computes the variance and the mean along named dimensions.",
-    ),
-    function(
-        "var_mean.correction_names(Tensor self, Dimname[1] dim, *, Scalar? correction=None, bool \
- keepdim=False) -> any",
-        dimnames::by_position,
-        "Computes the variance and the mean along named dimensions, with a correction.",
-    ),
     both(
         "logsumexp(Tensor self, int[1] dim, bool keepdim=False, *, Tensor? out=None) -> Tensor",
         logsumexp,
@@ -279,16 +241,8 @@ pub const ROWS: &[Row] = &[
             .takes(&[(Takes::Castable, "logsumexp(): Expected floating point type for result tensor, but got: {out}")]),
     )
     .aliases(&["special.logsumexp"])
-    .names(Removes),
-    both(
-        "logsumexp.names(Tensor self, Dimname[1] dim, bool keepdim=False, *, Tensor? out=None) -> Tensor",
-        dimnames::by_position,
-        "Computes the logarithm of summed exponentials along named dimensions.",
-    )
-    .out(
-        Out::PLAIN
-            .takes(&[(Takes::Castable, "logsumexp(): Expected floating point type for result tensor, but got: {out}")]),
-    ),
+    .names(Removes)
+    .by_name("names", dimnames::by_position),
     both(
         "softmax.int(Tensor self, int dim, ScalarType? dtype=None, *, Tensor? out=None) -> Tensor",
         |c| softmax(c, Softmax::Plain, 1, 2),
@@ -317,39 +271,24 @@ pub const ROWS: &[Row] = &[
         "Returns the largest element so far, and its position.",
     )
     .out(Out::PLAIN.unguarded().takes(&[(Takes::Same, "expected scalar_type {result} but found {out}")]))
-    .names(Keeps),
-    both(
-        "cummax.dimname(Tensor self, Dimname dim, *, Tensor[]? out=None) -> any",
-        dimnames::by_position,
-        "Returns running maxima along a named dimension, and their positions.",
-    )
-    .out(Out::PLAIN.unguarded().takes(&[(Takes::Same, "expected scalar_type {result} but found {out}")])),
+    .names(Keeps)
+    .by_name("dimname", dimnames::by_position),
     both(
         "cummin(Tensor self, int dim, *, Tensor[]? out=None) -> any",
         |c| pair("torch.return_types.cummin", reduce::running_extremum(Extremum::Min, &c.view(0)?, c.int(1)?)?),
         "Returns the smallest element so far, and its position.",
     )
     .out(Out::PLAIN.unguarded().takes(&[(Takes::Same, "expected scalar_type {result} but found {out}")]))
-    .names(Keeps),
-    both(
-        "cummin.dimname(Tensor self, Dimname dim, *, Tensor[]? out=None) -> any",
-        dimnames::by_position,
-        "Returns running minima along a named dimension, and their positions.",
-    )
-    .out(Out::PLAIN.unguarded().takes(&[(Takes::Same, "expected scalar_type {result} but found {out}")])),
+    .names(Keeps)
+    .by_name("dimname", dimnames::by_position),
     both(
         "logcumsumexp(Tensor self, int dim, *, Tensor? out=None) -> Tensor",
         |c| reduce::log_cumulative_sum_exp(&c.view(0)?, c.int(1)?).map(Value::from),
         "Computes the logarithm of the running sum of exponentials.",
     )
     .out(Out::PLAIN.sharing(Shares::Wholly).takes(&[(Takes::Same, "expected scalar_type {result} but found {out}")]))
-    .names(Keeps),
-    both(
-        "logcumsumexp.dimname(Tensor self, Dimname dim, *, Tensor? out=None) -> Tensor",
-        dimnames::by_position,
-        "Computes logarithms of running sums of exponentials along a named dimension.",
-    )
-    .out(Out::PLAIN.sharing(Shares::Wholly).takes(&[(Takes::Same, "expected scalar_type {result} but found {out}")])),
+    .names(Keeps)
+    .by_name("dimname", dimnames::by_position),
     method(
         "cumsum_.dimname(Tensor(a!) self, Dimname dim, *, ScalarType? dtype=None) -> Tensor(a!)",
         dimnames::in_place_by_position,

@@ -57,7 +57,7 @@ impl<'s> Steps<'s> {
         self.on(tensor, "sum", &[Value::size(dims), Value::Bool(keepdim)])
     }
 
-    /// Reshapes a tensor that nobody else holds.
+    /// Reshapes a tensor that has no other owner.
     pub fn unsafe_view(self, tensor: &Tensor, sizes: &[i64]) -> Result<Tensor> {
         one(self.torch("_unsafe_view", &[Value::Tensor(tensor.clone()), Value::size(sizes)])?)
     }

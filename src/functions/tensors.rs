@@ -42,12 +42,8 @@ pub const ROWS: &[Row] = &[
         "Returns the size of one dimension.",
     )
     .names(Nameless)
-    .any_layout(),
-    method(
-        "size.name(Tensor self, Dimname dim) -> int",
-        dimnames::by_position,
-        "Returns the size of a named dimension.",
-    ),
+    .any_layout()
+    .by_name("name", dimnames::by_position),
     method(
         "stride(Tensor self) -> any",
         |c| Ok(Value::ints(c.tensor(0)?.borrow().strides())),
@@ -69,12 +65,8 @@ pub const ROWS: &[Row] = &[
     )
     .names(Nameless)
     .sparse(Own(sparse_kernels::strides))
-    .quantized(AsIs),
-    method(
-        "stride.name(Tensor self, Dimname dim) -> int",
-        dimnames::by_position,
-        "Returns the stride of a named dimension.",
-    ),
+    .quantized(AsIs)
+    .by_name("name", dimnames::by_position),
     method(
         "storage_offset(Tensor self) -> int",
         |c| Ok(Value::Int(c.tensor(0)?.borrow().layout.offset)),

@@ -72,16 +72,12 @@ pub const ROWS: &[Row] = &[
     both("transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)", transpose, "Swaps two dimensions.")
         .names(Infers(name_inference::transposed))
         .sparse(Own(sparse_kernels::transpose))
-        .quantized(Own(quantized::uniform_view)),
+        .quantized(Own(quantized::uniform_view))
+        .by_name("Dimname", dimnames::by_position),
     both("swapdims(Tensor(a) self, int dim0, int dim1) -> Tensor(a)", transpose, "Swaps two dimensions.")
         .names(Infers(name_inference::transposed))
         .sparse(Own(sparse_kernels::transpose))
         .quantized(Own(quantized::uniform_view)),
-    both(
-        "transpose.Dimname(Tensor(a) self, Dimname dim0, Dimname dim1) -> Tensor(a)",
-        dimnames::by_position,
-        "Swaps two named dimensions.",
-    ),
     both(
         "swapaxes(Tensor(a) self, int axis0, int axis1) -> Tensor(a)",
         transpose,
@@ -159,7 +155,8 @@ pub const ROWS: &[Row] = &[
     )
     .names(Infers(name_inference::squeezed))
     .sparse(Refused("as_strided"))
-    .quantized(Own(quantized::uniform_view)),
+    .quantized(Own(quantized::uniform_view))
+    .by_name("dimname", dimnames::by_position),
     both(
         "squeeze.dims(Tensor(a) self, int[] dim) -> Tensor(a)",
         |c| {
@@ -167,11 +164,6 @@ pub const ROWS: &[Row] = &[
             c.view_of(0, v)
         },
         "Removes the given dimensions where their size is 1.",
-    ),
-    both(
-        "squeeze.dimname(Tensor(a) self, Dimname dim) -> Tensor(a)",
-        dimnames::by_position,
-        "Removes a named dimension.",
     ),
     both(
         "flatten.named_out_dim(Tensor(a) self, int start_dim, int end_dim, Dimname out_dim) -> Tensor(a)",
@@ -298,11 +290,6 @@ pub const ROWS: &[Row] = &[
     .sparse(Refused("as_strided"))
     .quantized(Own(quantized::uniform_view)),
     both(
-        "select.Dimname(Tensor(a) self, Dimname dim, int index) -> Tensor(a)",
-        dimnames::by_position,
-        "Selects one index of a named dimension.",
-    ),
-    both(
         "select.int(Tensor(a) self, int dim, int index) -> Tensor(a)",
         |c| {
             let v = ops::select(&c.view(0)?, c.int(1)?, c.int(2)?)?;
@@ -312,7 +299,8 @@ pub const ROWS: &[Row] = &[
     )
     .names(Infers(name_inference::selected_at))
     .sparse(Own(sparse_kernels::select))
-    .quantized(Own(quantized::select)),
+    .quantized(Own(quantized::select))
+    .by_name("Dimname", dimnames::by_position),
     function(
         "linalg.diagonal(Tensor(a) A, *, int offset=0, int dim1=-2, int dim2=-1) -> Tensor(a)",
         |c| {

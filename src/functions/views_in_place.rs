@@ -50,16 +50,12 @@ pub const ROWS: &[Row] = &[
         "squeeze_.dim(Tensor(a!) self, int dim) -> Tensor(a!)",
         |c| show(c, ops::squeeze(&c.view(0)?, Some(&[c.int(1)?]))?),
         "Removes one dimension in place if its size is 1.",
-    ),
+    )
+    .by_name("dimname", dimnames::not_yet),
     method(
         "squeeze_.dims(Tensor(a!) self, int[] dim) -> Tensor(a!)",
         |c| show(c, ops::squeeze(&c.view(0)?, Some(&c.ints(1)?))?),
         "Removes the given dimensions in place where their size is 1.",
-    ),
-    method(
-        "squeeze_.dimname(Tensor(a!) self, Dimname dim) -> Tensor(a!)",
-        dimnames::not_yet,
-        "Removes a named dimension in place.",
     ),
     method(
         "as_strided_(Tensor(a!) self, int[] size, int[] stride, int? storage_offset=None) -> Tensor(a!)",

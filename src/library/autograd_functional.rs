@@ -228,7 +228,7 @@ impl How {
         }
     }
 
-    /// As [`slopes`].
+    /// Same as [`slopes`].
     fn gradients(
         &self,
         call: &Call,

@@ -334,7 +334,7 @@ impl Object for Cached {
                 Ok(Value::named_tuple("functools.CacheInfo", fields))
             }),
             "cache_clear" => NativeFunction::value(name, move |_, _| {
-                // The results are dropped when nobody holds the cache any more.
+                // The results are dropped after the cache's borrow has ended.
                 drop(cache.known.change(std::mem::take)?);
                 cache.hits.set(0);
                 cache.misses.set(0);

@@ -35,7 +35,7 @@ pub fn ldl<T: Field>(mut a: Matrix<T>, hermitian: bool) -> Ldl<T> {
         }
     }
     let mut k = 0;
-    // After Ctrl-C nobody sees what is left.
+    // After Ctrl-C the partial result is discarded.
     while k < n && !interrupt::requested() {
         let own = real(a[(k, k)]).size();
         let (other, beside) = largest::<T>(k + 1..n, |i| a[(i, k)].size());

@@ -27,7 +27,7 @@ pub fn rotation<R: Field<Real = R> + Float>(f: R, g: R) -> (Rotation<R>, R) {
     ([Float::abs(f) / length, g / r], r * scale)
 }
 
-/// As [`rotation`] was before LAPACK 3.10: the cosine is positive only where `f` is the larger, and `r` is where `g` is. The
+/// Same as [`rotation`] was before LAPACK 3.10: the cosine is positive only where `f` is the larger, and `r` is where `g` is. The
 /// library still finds the eigenvectors of symmetric matrices with it, whose signs hang on it.
 pub fn older_rotation<R: Field<Real = R> + Float>(f: R, g: R) -> (Rotation<R>, R) {
     let (rotation, r) = rotation(f, g);

@@ -1,6 +1,6 @@
 //! How kernels see tensors: blocks of consecutive values in the type they are computed in. Loading and storing handle
 //! element types, [`parallel::blocks`] handles strides and threads; kernels are plain loops over slices and exist once
-//! per compute type. Lazy bits are not looked at: whoever calls has resolved them. Nothing here knows an operation.
+//! per compute type. Lazy bits are ignored: callers resolve them first. Independent of any particular operation.
 
 use super::number::Stored;
 use crate::bail;
@@ -45,15 +45,14 @@ pub fn values<S: Stored>(view: &View) -> Result<Vec<S::Compute>> {
     Ok(values)
 }
 
-/// Room for the values of a block. It is made when it is first wanted and serves all blocks after that: clearing it takes as
-/// long as some kernels.
-pub(super) struct Room<C>(Option<[C; BLOCK]>);
+/// A scratch buffer for one block, allocated on first use and reused for the rest: clearing it takes as long as some kernels.
+pub(super) struct Scratch<C>(Option<[C; BLOCK]>);
 
-impl<C: Copy + Default> Room<C> {
-    /// No constant: all of it would be copied.
+impl<C: Copy + Default> Scratch<C> {
+    /// Not a `const`: initialising from one would copy the whole array.
     #[inline(always)]
-    pub(super) fn new() -> Room<C> {
-        Room(None)
+    pub(super) fn new() -> Scratch<C> {
+        Scratch(None)
     }
 
     fn values(&mut self, length: usize) -> &mut [C] {
@@ -61,21 +60,21 @@ impl<C: Copy + Default> Room<C> {
     }
 }
 
-/// Calls `with` with room for `length` values: of its own where they are few.
-pub(super) fn roomy<C: Copy + Default>(
+/// Calls `with` with a buffer of `length` values, on the stack if that is at most [`SHORT`].
+pub(super) fn with_scratch<C: Copy + Default>(
     length: usize,
-    room: &mut Room<C>,
+    scratch: &mut Scratch<C>,
     with: impl FnOnce(&mut [C]) -> Result<()>,
 ) -> Result<()> {
-    if length <= SHORT { with(&mut [C::default(); SHORT][..length]) } else { with(room.values(length)) }
+    if length <= SHORT { with(&mut [C::default(); SHORT][..length]) } else { with(scratch.values(length)) }
 }
 
 /// The values of at most [`BLOCK`] elements, which may be the elements themselves.
-pub(super) fn valued<'r, S: Stored>(elements: &'r [S], room: &'r mut Room<S::Compute>) -> &'r [S::Compute] {
+pub(super) fn valued<'r, S: Stored>(elements: &'r [S], scratch: &'r mut Scratch<S::Compute>) -> &'r [S::Compute] {
     match S::as_computed(elements) {
         Some(values) => values,
         None => {
-            let values = room.values(elements.len());
+            let values = scratch.values(elements.len());
             S::widen_all(elements, values);
             values
         }
@@ -92,15 +91,15 @@ fn most(bare: bool) -> usize {
     if bare { LONG_BLOCK } else { BLOCK }
 }
 
-/// Hands the values of some elements to `with`: the elements themselves where they are what is computed with.
+/// Calls `with` with the elements converted to the compute type, or with the elements themselves if no conversion is needed.
 fn widened<S: Stored>(
     elements: &[S],
-    room: &mut Room<S::Compute>,
+    scratch: &mut Scratch<S::Compute>,
     with: impl FnOnce(&[S::Compute]) -> Result<()>,
 ) -> Result<()> {
     match S::as_computed(elements) {
         Some(values) => with(values),
-        None => roomy(elements.len(), room, |values| {
+        None => with_scratch(elements.len(), scratch, |values| {
             S::widen_all(elements, values);
             with(values)
         }),
@@ -110,13 +109,13 @@ fn widened<S: Stored>(
 /// Lets `compute` leave results, and stores them.
 fn narrowed<R: Stored>(
     out: &mut [R],
-    room: &mut Room<R::Compute>,
+    scratch: &mut Scratch<R::Compute>,
     compute: impl FnOnce(&mut [R::Compute]) -> Result<()>,
 ) -> Result<()> {
     if let Some(results) = R::as_computed_mut(out) {
         return compute(results);
     }
-    roomy(out.len(), room, |results| {
+    with_scratch(out.len(), scratch, |results| {
         compute(results)?;
         R::narrow_all(results, out);
         Ok(())
@@ -143,12 +142,12 @@ pub fn unary<S: Stored, R: Stored>(
     let steps = Steps { step: step / size_of::<S>(), most, ..Steps::SINGLE };
     let operands = [elements(out, &memory, &out.layout), elements(a, &a_memory, layout)];
     parallel::blocks(operands, steps, &|blocks| {
-        let (mut a_room, mut room) = (Room::new(), Room::new());
+        let (mut a_scratch, mut scratch) = (Scratch::new(), Scratch::new());
         blocks.each(|block| {
             let tail = block.tail;
             let (a, out) = block.one::<S, R>();
-            widened(a, &mut a_room, |a| {
-                narrowed(out, &mut room, |out| {
+            widened(a, &mut a_scratch, |a| {
+                narrowed(out, &mut scratch, |out| {
                     kernel(a, out, tail);
                     Ok(())
                 })
@@ -163,14 +162,14 @@ pub fn convert<S: Stored, D: Stored<Compute = S::Compute>>(out: &View, a: &View,
     let steps = Steps { step: 64 / size_of::<S>(), ..Steps::SINGLE };
     let operands = [elements(out, &memory, &out.layout), elements(a, &a_memory, layout)];
     parallel::blocks(operands, steps, &|blocks| {
-        let mut room = Room::new();
+        let mut scratch = Scratch::new();
         blocks.each(|block| {
             let (a, out) = block.one::<S, D>();
             if let Some(out) = D::as_computed_mut(out) {
                 S::widen_all(a, out);
                 return Ok(());
             }
-            widened(a, &mut room, |a| {
+            widened(a, &mut scratch, |a| {
                 D::narrow_all(a, out);
                 Ok(())
             })
@@ -199,12 +198,12 @@ pub fn binary<S: Stored, R: Stored>(
             let operands = [target, elements(a, &a_memory, &a_layout), elements(b, &b_memory, &b_layout)];
             let most = most(is_bare::<S>() && is_bare::<R>());
             parallel::blocks(operands, Steps { step, most, ..Steps::SINGLE }, &|blocks| {
-                let (mut a_room, mut b_room, mut room) = (Room::new(), Room::new(), Room::new());
+                let (mut a_scratch, mut b_scratch, mut scratch) = (Scratch::new(), Scratch::new(), Scratch::new());
                 blocks.each(|block| {
                     let tail = block.tail;
                     let (a, b, out) = block.two::<S, S, R>();
-                    widened(a, &mut a_room, |a| {
-                        widened(b, &mut b_room, |b| narrowed(out, &mut room, |out| kernel(a, b, out, tail)))
+                    widened(a, &mut a_scratch, |a| {
+                        widened(b, &mut b_scratch, |b| narrowed(out, &mut scratch, |out| kernel(a, b, out, tail)))
                     })
                 })
             })
@@ -216,12 +215,12 @@ pub fn binary<S: Stored, R: Stored>(
         (Source::Value(a), Source::Value(b)) => repeated(a, out.numel(), &|a| {
             repeated(b, out.numel(), &|b| {
                 parallel::blocks([target], Steps { step, repeated: 2, ..Steps::SINGLE }, &|blocks| {
-                    let mut room = Room::new();
+                    let mut scratch = Scratch::new();
                     blocks.each(|block| {
                         let tail = block.tail;
                         let out = block.output::<R>();
                         let (a, b) = (&a[..out.len()], &b[..out.len()]);
-                        narrowed(out, &mut room, |out| kernel(a, b, out, tail))
+                        narrowed(out, &mut scratch, |out| kernel(a, b, out, tail))
                     })
                 })
             })
@@ -229,7 +228,7 @@ pub fn binary<S: Stored, R: Stored>(
     }
 }
 
-/// As [`binary`], of elements and one value; `kernel` gets the elements first.
+/// Same as [`binary`], of elements and one value; `kernel` gets the elements first.
 fn with_value<S: Stored, R: Stored>(
     out: &View,
     view: &View,
@@ -242,13 +241,13 @@ fn with_value<S: Stored, R: Stored>(
     let operands = [elements(out, &memory, &out.layout), elements(view, &view_memory, layout)];
     repeated(value, out.numel(), &|value| {
         parallel::blocks(operands, Steps { step, repeated: 1, ..Steps::SINGLE }, &|blocks| {
-            let (mut view_room, mut room) = (Room::new(), Room::new());
+            let (mut view_scratch, mut scratch) = (Scratch::new(), Scratch::new());
             blocks.each(|block| {
                 let tail = block.tail;
                 let (elements, out) = block.one::<S, R>();
                 let value = &value[..elements.len()];
-                widened(elements, &mut view_room, |values| {
-                    narrowed(out, &mut room, |out| kernel(values, value, out, tail))
+                widened(elements, &mut view_scratch, |values| {
+                    narrowed(out, &mut scratch, |out| kernel(values, value, out, tail))
                 })
             })
         })
@@ -281,13 +280,14 @@ pub fn ternary<A: Stored, S: Stored>(
     ];
     let most = most(is_bare::<A>() && is_bare::<S>());
     parallel::blocks(operands, Steps { most, ..Steps::SINGLE }, &|blocks| {
-        let (mut a_room, mut b_room, mut c_room, mut room) = (Room::new(), Room::new(), Room::new(), Room::new());
+        let (mut a_scratch, mut b_scratch, mut c_scratch, mut scratch) =
+            (Scratch::new(), Scratch::new(), Scratch::new(), Scratch::new());
         blocks.each(|block| {
             let (a, b, c, out) = block.three::<A, S, S, S>();
-            widened(a, &mut a_room, |a| {
-                widened(b, &mut b_room, |b| {
-                    widened(c, &mut c_room, |c| {
-                        narrowed(out, &mut room, |out| {
+            widened(a, &mut a_scratch, |a| {
+                widened(b, &mut b_scratch, |b| {
+                    widened(c, &mut c_scratch, |c| {
+                        narrowed(out, &mut scratch, |out| {
                             kernel(a, b, c, out);
                             Ok(())
                         })

@@ -5,8 +5,8 @@ use super::block;
 use super::number::{Number, Real, Stored};
 use super::pointwise::classes::{self, *};
 use super::pointwise::{
-    BinaryOp, Output, Plan, Shape, UnaryOp, add, binary, check_kernel, check_sizes, deliver, held, landing, plan,
-    source, sub, unary,
+    BinaryOp, Output, Plan, Shape, UnaryOp, add, as_common_dtype, binary, check_kernel, check_sizes, copy_back, plan,
+    source, sub, unary, write_target,
 };
 use super::promote::{Operand, result_type};
 use super::reduce::all;
@@ -114,8 +114,8 @@ pub fn compare(op: CompareOp, a: Operand, b: Operand, output: Output, default: D
         return Ok(target);
     }
     check_kernel(op.stub(), op.supported(), common)?;
-    let computed = landing(&target, DType::Bool)?;
-    let views = held([a, b], common)?;
+    let computed = write_target(&target, DType::Bool)?;
+    let views = as_common_dtype([a, b], common)?;
     dispatch!(common, S => {
         type C = <S as Stored>::Compute;
         let Some(kernel) = C::compare(op) else {
@@ -128,7 +128,7 @@ pub fn compare(op: CompareOp, a: Operand, b: Operand, output: Output, default: D
             Ok(())
         })?;
     });
-    deliver(&computed, target)
+    copy_back(&computed, target)
 }
 
 /// Returns whether both tensors have the same size and equal elements.
@@ -213,7 +213,7 @@ pub fn isclose(a: &View, b: &View, tolerance: Tolerance, default: DType) -> Resu
 /// Returns whether all elements are close to each other.
 ///
 /// # Errors
-/// As [`isclose`].
+/// Same as [`isclose`].
 pub fn allclose(a: &View, b: &View, tolerance: Tolerance, default: DType) -> Result<bool> {
     Ok(all(&isclose(a, b, tolerance, default)?, None, false)?.item()?.truth())
 }

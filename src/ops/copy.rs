@@ -1,7 +1,9 @@
 //! Moves values between tensors: casts, copies, fills, and resolving lazy bits. Knows how dtypes convert only through
 //! [`Element`]. Follows <https://pytorch.org/docs/2.7/generated/torch.Tensor.copy_.html>.
 
-use super::block::{self, BLOCK, Room, check_no_internal_overlap, check_no_partial_overlap, elements, roomy, transfer};
+use super::block::{
+    self, BLOCK, Scratch, check_no_internal_overlap, check_no_partial_overlap, elements, transfer, with_scratch,
+};
 use super::number::{Number, Stored};
 use crate::bail;
 use crate::tensor::dispatch;
@@ -24,7 +26,7 @@ pub fn clone(view: &View) -> Result<View> {
     cast(view, view.dtype)
 }
 
-/// As [`cast`], with the strides of a memory format; a copy even where nothing changes.
+/// Same as [`cast`], with the strides of a memory format; a copy even where nothing changes.
 ///
 /// # Errors
 /// RuntimeError for another number of dimensions than the format has.
@@ -100,7 +102,7 @@ pub fn copy_into(dst: &View, src: &View) -> Result<()> {
     convert(dst, src, &src.layout.broadcast_to(dst.sizes()))
 }
 
-/// As [`copy_into`] between tensors of one size, where somebody else has seen to memory that they share.
+/// Same as [`copy_into`] between tensors of one size, for callers that have already handled shared memory.
 pub fn write_into(dst: &View, src: &View) -> Result<()> {
     if dst.is_same(src) { Ok(()) } else { convert(dst, src, &src.layout) }
 }
@@ -293,9 +295,9 @@ fn convert_through<W: Wide>(dst: &View, src: &View, layout: &Layout, read: fn(&B
     // Overlapping views of different dtypes cannot both be dense; element by element is the order PyTorch writes in.
     let operands = [elements(dst, &to, &dst.layout), elements(src, &from, layout)];
     parallel::blocks(operands, Steps::SINGLE, &|blocks| {
-        let mut room = Room::new();
+        let mut scratch = Scratch::new();
         blocks.each(|block| {
-            roomy(block.len().min(BLOCK), &mut room, |values: &mut [W]| {
+            with_scratch(block.len().min(BLOCK), &mut scratch, |values: &mut [W]| {
                 read(block, values);
                 if whole && signless {
                     // The NaN of these formats has the bits of a negative zero, and counts as one.

@@ -63,7 +63,7 @@ pub fn zeros_like(like: &View, dtype: Option<DType>, device: Option<Device>) -> 
     View::zeros_strided(like.sizes(), like.layout.like_strides(), dtype, device)
 }
 
-/// As [`zeros_like`], filled with a number.
+/// Same as [`zeros_like`], filled with a number.
 pub fn full_like(like: &View, value: Scalar, dtype: Option<DType>, device: Option<Device>) -> Result<View> {
     let out = zeros_like(like, dtype, device)?;
     fill(&out, value)?;
@@ -216,7 +216,7 @@ fn vectors<S: Stored<Compute: Real>>(out: &View, start: f64, step: f64) -> Resul
     })
 }
 
-/// As [`vectors`] for the 16-bit floats, whose arithmetic is `float32`'s.
+/// Same as [`vectors`] for the 16-bit floats, whose arithmetic is `float32`'s.
 fn reduced_vectors<S: Stored<Compute = f32>>(out: &View, start: f32, step: f32) -> Result<()> {
     let lanes = 16;
     let whole = out.numel() - out.numel() % (2 * lanes);
@@ -400,7 +400,7 @@ fn complex_spaced<S: Stored>(out: &View, start: Scalar, end: Scalar, steps: i64)
 /// `base` to the powers of [`linspace`]'s values.
 ///
 /// # Errors
-/// As [`linspace`].
+/// Same as [`linspace`].
 pub fn logspace(
     start: Scalar,
     end: Scalar,

@@ -33,7 +33,7 @@ pub(super) fn sort<T: Copy>(items: &mut [T], less: &impl Fn(&T, &T) -> bool) -> 
     Ok(())
 }
 
-/// As [`sort`], by all cores, for a `less` that puts any items in an order: what quicksort has split never meets again.
+/// Same as [`sort`], by all cores, for a `less` that puts any items in an order: what quicksort has split never meets again.
 pub(super) fn sort_shared<T: Copy + Send>(items: &mut [T], less: &(impl Fn(&T, &T) -> bool + Sync)) -> Result<()> {
     let length = items.len();
     let mut parts = Vec::new();
@@ -194,7 +194,7 @@ fn partition<T: Copy>(items: &mut [T], less: &impl Fn(&T, &T) -> bool) -> Result
     }
 }
 
-/// Makes the exchanges of [`partition`], as long as there are many to make, without a branch that nobody can predict: which
+/// Makes the exchanges of [`partition`], as long as there are many to make, without an unpredictable branch: which
 /// items are on the wrong side is written down first. Returns how far both sides have come.
 fn exchange_many<T: Copy>(items: &mut [T], less: &impl Fn(&T, &T) -> bool) -> Result<(usize, usize)> {
     let (mut low, mut high, median) = (1, items.len(), items[0]);
@@ -329,7 +329,7 @@ mod tests {
     use super::*;
 
     /// The slow twin of [`sort_shared`]: `std::sort` as its authors wrote it down, item by item and on one core.
-    fn plainly(items: &mut [(u32, usize)]) {
+    fn sort_as_written(items: &mut [(u32, usize)]) {
         fn cut(items: &mut [(u32, usize)]) -> usize {
             let (first, middle, last) = (items[1].0, items[items.len() / 2].0, items[items.len() - 1].0);
             let three = [1, items.len() / 2, items.len() - 1];
@@ -392,7 +392,7 @@ mod tests {
         {
             let items: Vec<_> = (0..length).map(|i| (random() % kinds, i)).collect();
             let mut wanted = items.clone();
-            plainly(&mut wanted);
+            sort_as_written(&mut wanted);
             for cores in [1, 2, 3, 7] {
                 parallel::set_cores(cores);
                 let mut got = items.clone();

@@ -52,7 +52,7 @@ fn choose(out: &View, condition: &View, a: &View, b: &View) -> Result<()> {
     by_width!(out.dtype, T => block::ternary::<u8, T>(out, [condition, a, b], &|condition, a, b, out| {
         vectorised(|| {
             for (((out, &condition), &a), &b) in out.iter_mut().zip(condition).zip(a).zip(b) {
-                // The compiler would rather choose where to read, with a branch that nobody can predict.
+                // The compiler would rather choose where to read, with an unpredictable branch.
                 *out = select_unpredictable(condition != 0, a, b);
             }
         });
@@ -71,7 +71,7 @@ pub fn masked_fill(view: &View, mask: &View, value: Scalar) -> Result<View> {
 /// The number in a 0-d tensor that is to fill another: PyTorch's `masked_fill_` and `index_fill_` take no other.
 ///
 /// # Errors
-/// RuntimeError for a tensor with dimensions; `function` is whom it names.
+/// Fails with RuntimeError unless the tensor is 0-dimensional; `function` is named in the message.
 pub fn fill_value(function: &str, value: &View) -> Result<Scalar> {
     if value.ndim() != 0 {
         bail!(

@@ -11,7 +11,7 @@ mod ternary;
 mod unary;
 
 pub use arithmetic::{add, div, negated, pow, rsub, sub};
-pub(crate) use binary::held;
+pub(crate) use binary::as_common_dtype;
 pub use binary::{BinaryOp, Rounding, binary};
 pub(crate) use complex::multiply_tail;
 pub(crate) use real::larger_of;
@@ -240,8 +240,8 @@ fn resized(out: &View, sizes: &[i64], strides: Dims) -> Result<View> {
 }
 
 /// Returns where a kernel writes results of `dtype`: the target itself, or where that has another dtype or lazy bits, a new
-/// tensor that [`deliver`] copies from.
-pub(crate) fn landing(target: &View, dtype: DType) -> Result<View> {
+/// tensor that [`copy_back`] copies from.
+pub(crate) fn write_target(target: &View, dtype: DType) -> Result<View> {
     if is_plain(target, dtype) {
         return Ok(target.clone());
     }
@@ -249,7 +249,7 @@ pub(crate) fn landing(target: &View, dtype: DType) -> Result<View> {
 }
 
 /// Brings what was computed to where it was wanted.
-pub(crate) fn deliver(computed: &View, target: View) -> Result<View> {
+pub(crate) fn copy_back(computed: &View, target: View) -> Result<View> {
     if !is_plain(&target, computed.dtype) {
         copy_into(&target, computed)?;
     }

@@ -281,10 +281,10 @@ pub fn to_layout(view: &View, layout: TensorLayout) -> Result<View> {
     converted(view, layout, None, 0, "to_sparse")
 }
 
-/// As [`to_layout`], in blocks of a size and with a number of dense dimensions; `name` begins refusals.
+/// Same as [`to_layout`], in blocks of a size and with a number of dense dimensions; `name` begins refusals.
 ///
 /// # Errors
-/// As [`to_layout`].
+/// Same as [`to_layout`].
 pub fn converted(
     view: &View,
     layout: TensorLayout,

@@ -46,7 +46,7 @@ pub fn call_method(
         && let Some(Value::Tensor(tensor)) = frame.stack.get(from.wrapping_sub(1))
         && let Some(methods) = name.family.and_then(|family| family.find(Receiver::Class(Kind::Tensor)))
         && let given = frame.stack.get(from..).unwrap_or_default()
-        && let Some(result) = dispatch::plainly(&machine.state, methods, tensor.clone(), given)
+        && let Some(result) = dispatch::try_plain_method(&machine.state, methods, tensor.clone(), given)
     {
         frame.stack.truncate(from.saturating_sub(1));
         return result;

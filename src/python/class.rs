@@ -27,7 +27,7 @@ impl Fields {
     }
 
     pub fn set(&self, name: &str, value: Value) {
-        // Texts have hashes, and nobody holds the fields while they are set.
+        // Strings have hashes, and the fields are not borrowed here.
         let _ = self.0.insert(Value::str(name), value);
     }
 
@@ -461,7 +461,7 @@ impl Object for Instance {
         // What every object has from the start is what objects without special methods do.
         let entry = match self.class.find(name) {
             Some(Entry::Native(method)) if !method.special => return None,
-            // Whoever says what equals it, and nothing of a hash, has none.
+            // A class that defines `__eq__` without `__hash__` is unhashable.
             Some(Entry::Held(Value::None)) if name == "__hash__" => {
                 return Some(Err(Error::type_error(format!("unhashable type: '{}'", self.type_name()))));
             }
@@ -568,7 +568,7 @@ pub fn class_attribute(this: &Rc<Class>, name: &str) -> Result<Option<Value>> {
         "__mro__" => tuple(&mut base.ancestors().into_iter()),
         "__base__" => this.bases.first().map_or(Value::None, Base::value),
         "__class__" => Value::Type("type"),
-        // Whoever changes it changes a copy: in CPython it cannot be changed.
+        // A copy: in CPython the mapping is read-only.
         "__dict__" => Value::Dict(Dict::new(this.fields.to_dict().entries().unwrap_or_default())?),
         "__annotations__" => Value::Dict(Dict::default()),
         _ => return Ok(None),

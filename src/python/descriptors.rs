@@ -189,7 +189,7 @@ impl Object for BoundMethod {
 
 /// Python's `repr`, for names of objects in texts.
 fn shown(value: &Value) -> String {
-    format::plainly(value).unwrap_or_else(|error| error.message)
+    format::repr_by_default(value).unwrap_or_else(|error| error.message)
 }
 
 /// Returns whether a value becomes a method when it is looked up through an object: a function, or what stands for one.
@@ -277,7 +277,7 @@ impl Super {
             None => Err(missing("super", name)),
             Some((_, Entry::Native(method))) if method.takes == Takes::Nothing => Ok(Bound::native(method, None)),
             Some((_, Entry::Native(method))) => Ok(Bound::native(method, Some(self.this.clone()))),
-            // In a class method, what is found takes its class itself; `__new__` is told it by whoever calls.
+            // In a class method, what is found takes its class itself; `__new__` receives it from its caller.
             Some((class, Entry::Held(held))) => bound(&held, object, &class),
         }
     }

@@ -88,23 +88,23 @@ pub fn text(exception: &Instance) -> Result<String> {
     match args_of(exception).as_slice() {
         [] => Ok(String::new()),
         // A key that was not found is shown as it was written.
-        [only] if exception.class.derives_builtin("KeyError") => format::plainly(only),
+        [only] if exception.class.derives_builtin("KeyError") => format::repr_by_default(only),
         [only] => format::plain_text(only),
         [number, reason] if exception.class.derives_builtin("OSError") => {
             let about = match exception.fields.get("filename") {
-                Some(file) => format!(": {}", format::plainly(&file)?),
+                Some(file) => format!(": {}", format::repr_by_default(&file)?),
                 None => String::new(),
             };
             Ok(format!("[Errno {}] {}{about}", format::plain_text(number)?, format::plain_text(reason)?))
         }
-        several => format::plainly(&Value::tuple(several.iter().cloned())),
+        several => format::repr_by_default(&Value::tuple(several.iter().cloned())),
     }
 }
 
 /// `repr(exception)`
 pub fn repr(exception: &Instance) -> Result<String> {
     check_room()?;
-    let shown = args_of(exception).iter().map(format::plainly).collect::<Result<Vec<_>>>()?;
+    let shown = args_of(exception).iter().map(format::repr_by_default).collect::<Result<Vec<_>>>()?;
     Ok(format!("{}({})", exception.class.name(), shown.join(", ")))
 }
 

@@ -40,7 +40,7 @@ impl Generator {
         self.run(|_| Ok(Ok(())))
     }
 
-    /// As [`Generator::resume`], once `begin` has prepared the frame; an error that `begin` gives comes where the frame stands.
+    /// Same as [`Generator::resume`], once `begin` has prepared the frame; an error that `begin` gives comes where the frame stands.
     fn run(&self, begin: impl FnOnce(&mut Frame) -> Result<Result<()>>) -> Result<Result<Value, Value>> {
         let before = self.state.replace(State::Running);
         let mut frame = match before {
@@ -84,7 +84,7 @@ impl Generator {
         }
     }
 
-    /// Ends it where it waits, as if an exception came there that nobody but `finally` sees.
+    /// Ends the generator at its `yield`, as if by an exception that only `finally` sees.
     fn close(&self) -> Result<()> {
         let State::Waiting(mut frame) = self.state.replace(State::Done) else { return Ok(()) };
         if frame.has_not_begun() {
@@ -168,7 +168,7 @@ fn ended(value: Value) -> Error {
 /// What it opened is closed, as when CPython drops it.
 impl Drop for Generator {
     fn drop(&mut self) {
-        // Nobody hears what goes wrong now.
+        // Errors at this point are ignored, as in CPython.
         let _ = self.close();
     }
 }

@@ -205,7 +205,7 @@ impl Machine {
         self.run_from(frame, Ok(()))
     }
 
-    /// As [`Machine::run`], perhaps with an error that comes where the frame stands.
+    /// Same as [`Machine::run`], perhaps with an error that comes where the frame stands.
     pub fn run_from(&self, frame: &mut Frame, begun: Result<()>) -> Result<Exit> {
         let depth = self.depth.get();
         if depth >= MAX_DEPTH || !stack::has_room() {
@@ -231,7 +231,7 @@ impl Machine {
     /// Sends an error to the handler that is open, or gives it back.
     fn handle_error(&self, frame: &mut Frame, error: Error) -> Result<()> {
         if interrupt::requested() || error.kind == ErrorKind::SystemExit && self.state.exit.get().is_some() {
-            // Whoever stops the script is not stopped by it; contexts are left all the same.
+            // An interrupt is not caught, but contexts are still left.
             while let Some(open) = frame.tries.pop() {
                 frame.stack.truncate(open.stack);
                 if open.leaves {
@@ -352,7 +352,7 @@ impl Machine {
                 Op::Attribute(name) => {
                     let Some(name) = code.names.get(name as usize) else { continue };
                     let object = frame.pop();
-                    let value = match members::plainly(state, name.attributes, &object) {
+                    let value = match members::read_directly(state, name.attributes, &object) {
                         Some(value) => value?,
                         None => operations::attribute(self, &object, &name.text)?,
                     };

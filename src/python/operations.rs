@@ -357,7 +357,7 @@ pub fn leave(machine: &Machine, context: &Value, exception: Option<Rc<Instance>>
 /// Leaves a context of ours while the script is being stopped.
 pub fn leave_natively(machine: &Machine, context: &Value) {
     if instance_of(context).is_none() {
-        // What goes wrong now is heard by nobody.
+        // Errors at this point are ignored, as in CPython.
         let _ = exit_context(&machine.state, context);
     }
 }

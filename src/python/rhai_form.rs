@@ -17,7 +17,7 @@ use ruff_python_parser::{Mode, ParseOptions, parse_unchecked};
 use std::collections::{HashMap, HashSet};
 use words::{Kind, braced, is_name, names};
 
-/// Nobody reads the Rhai form of more than this, in bytes.
+/// The longest source to translate, in bytes.
 const LONGEST: usize = 1 << 16;
 /// The parser and this printer recurse.
 const DEEPEST: usize = 140;
@@ -42,7 +42,7 @@ pub enum Known {
 /// The same in the forms that Rhai's grammar has by itself: `x[at(0, slice(1, 3))]`, `f(#{dim: 0})`.
 ///
 /// # Errors
-/// As [`rhai_form`].
+/// Same as [`rhai_form`].
 pub fn grammar_form(source: &str, variable: &dyn Fn(&str) -> Option<Known>) -> Formed {
     printed(source, variable, true)
 }

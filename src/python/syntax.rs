@@ -88,7 +88,7 @@ pub fn parse(source: &str) -> Result<Parsed<ModModule>, SyntaxFault> {
     let (sender, receiver) = mpsc::channel();
     let text = source.to_owned();
     let helper = thread::Builder::new().name("parser".to_owned()).stack_size(PARSER_STACK);
-    // Nobody may wait for it any more.
+    // The receiver may be gone.
     let Ok(_detached) = helper.spawn(move || drop(sender.send(read(&text)))) else { return read(source) };
     loop {
         match receiver.recv_timeout(Duration::from_millis(10)) {
@@ -111,7 +111,7 @@ pub fn awaits_blank_line(source: &str) -> bool {
     parsed.syntax().body.last().is_some_and(is_compound_statement)
 }
 
-/// Drops what may be large on a thread of its own: whoever pressed Ctrl-C does not wait for it.
+/// Drops a possibly large value on its own thread, so that Ctrl-C returns at once.
 pub fn abandon<T: Send + 'static>(bulk: T) {
     // Without a thread it is dropped here.
     let _ = thread::Builder::new().name("abandoned".to_owned()).spawn(move || drop(bulk));

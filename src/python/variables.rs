@@ -1,5 +1,5 @@
 //! The variables of a session as functions of Python see them: each has a slot, which the compiler knows. It must not know
-//! where else variables are kept; whoever keeps them there puts them in and takes out what has changed.
+//! where else variables are kept; the owner copies them in and copies changes back.
 
 use crate::value::Value;
 use std::collections::HashMap;
@@ -14,7 +14,7 @@ pub struct Variables {
 struct Variable {
     name: Rc<str>,
     value: Option<Value>,
-    /// What Python itself means by the name, once somebody has asked.
+    /// What Python itself means by the name, resolved on first use.
     builtin: Option<Value>,
     /// Whether it was set or deleted since this was last asked.
     has_changed: bool,

@@ -169,7 +169,7 @@ fn read(_: &Runtime, context: &NativeCallContext, args: &mut [&mut Dynamic]) -> 
     called(context, args).map(|(_, result)| result)
 }
 
-/// Calls a method that changes the bytes. While their number stays, they stay where they are, so that whoever shares them
+/// Calls a method that changes the bytes. While their number stays, they stay where they are, so that tensors that share them
 /// sees the change.
 fn write(_: &Runtime, context: &NativeCallContext, args: &mut [&mut Dynamic]) -> Scripted<Dynamic> {
     let Some(buffer) = args.first().and_then(|arg| buffer_of(arg)) else { return Ok(Dynamic::UNIT) };

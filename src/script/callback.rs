@@ -19,7 +19,7 @@ const MAX_DEPTH: usize = 1000;
 /// A function of the script, or a closure.
 pub struct ScriptFunction {
     pub pointer: FnPtr,
-    home: Home,
+    home: EngineHandle,
 }
 
 impl ScriptFunction {
@@ -53,21 +53,21 @@ impl Object for ScriptFunction {
     }
 }
 
-/// The requirements for calling back: the engine a session evaluates with, and its state.
+/// A weak handle to the engine and its state, for calling script functions from Rust.
 #[derive(Clone, Default)]
-pub struct Home {
+pub struct EngineHandle {
     engine: Weak<RefCell<Engine>>,
     runtime: Weak<Runtime>,
 }
 
 thread_local! {
     /// Where the functions of the session that runs on this thread are called.
-    static HERE: RefCell<Home> = RefCell::default();
+    static HERE: RefCell<EngineHandle> = RefCell::default();
 }
 
-impl Home {
-    pub fn new(engine: &Rc<RefCell<Engine>>, runtime: &Rc<Runtime>) -> Home {
-        Home { engine: Rc::downgrade(engine), runtime: Rc::downgrade(runtime) }
+impl EngineHandle {
+    pub fn new(engine: &Rc<RefCell<Engine>>, runtime: &Rc<Runtime>) -> EngineHandle {
+        EngineHandle { engine: Rc::downgrade(engine), runtime: Rc::downgrade(runtime) }
     }
 
     /// Makes this the place where functions are called that become values from now on.
@@ -106,7 +106,7 @@ pub fn pointer(function: Value) -> Dynamic {
     let name = if rhai::is_valid_identifier(&name) { &*name } else { "function" };
     let run = |_: NativeCallContext, args: &mut [&mut Dynamic]| {
         let Some((function, args)) = args.split_first() else { return Ok(Dynamic::UNIT) };
-        let home = HERE.with_borrow(Home::clone);
+        let home = HERE.with_borrow(EngineHandle::clone);
         let runtime = home.runtime.upgrade().ok_or_else(|| fault::thrown(Error::runtime("the session has ended")))?;
         let called = to_value(function).and_then(|function| call(&runtime, &function, args));
         called.map_err(fault::thrown)
@@ -131,7 +131,7 @@ pub fn function(pointer: FnPtr) -> Value {
     {
         return carried;
     }
-    let home = HERE.with_borrow(Home::clone);
+    let home = HERE.with_borrow(EngineHandle::clone);
     Value::Object(Rc::new(ScriptFunction { pointer, home }))
 }
 

@@ -103,7 +103,7 @@ pub fn build(state: &Rc<Runtime>) -> Engine {
 /// Reads a text, and makes the engine know the functions that it names, in the modules it imports as well.
 ///
 /// # Errors
-/// As [`read::parse`].
+/// Same as [`read::parse`].
 pub fn compile(
     engine: &RefCell<Engine>,
     state: &Rc<Runtime>,
@@ -157,7 +157,7 @@ fn register(engine: &mut Engine, state: &Rc<Runtime>, family: &'static Family) {
             if asks_for_style.get() {
                 return Err(EvalAltResult::ErrorRuntime(Dynamic::UNIT, Position::NONE).into());
             }
-            let result = match methods.and_then(|methods| plainly(&state, methods, args)) {
+            let result = match methods.and_then(|methods| try_plain_method(&state, methods, args)) {
                 Some(result) => result.and_then(|value| state.give(value)),
                 None => answer(&state, family, args),
             };
@@ -311,11 +311,11 @@ fn not_callable(state: &Runtime, receiver: &Dynamic, name: &str) -> Option<Error
 }
 
 /// Calls a method of a tensor whose arguments are plain; `None` for any other call.
-fn plainly(state: &Runtime, methods: &Overloads, args: &[&mut Dynamic]) -> Option<Result<Value>> {
+fn try_plain_method(state: &Runtime, methods: &Overloads, args: &[&mut Dynamic]) -> Option<Result<Value>> {
     let (first, given) = args.split_first()?;
     // Nothing stays locked: what is called may change the variable.
     let this = first.read_lock::<Tensor>()?.clone();
-    dispatch::plainly(state, methods, this, given)
+    dispatch::try_plain_method(state, methods, this, given)
 }
 
 /// What a call of a script gives.
@@ -613,7 +613,7 @@ fn free_reserved_words(engine: &mut Engine, state: &Rc<Runtime>) {
     let before_key = Cell::new(false);
     #[allow(deprecated)] // "volatile"; the parser offers no other way
     engine.on_parse_token(move |token, position, _| {
-        // A long text takes long to read. Whoever asked for it knows what the fault means.
+        // Parsing a long text can be interrupted; the caller translates this error.
         if state.interrupt.is_set() {
             return Token::LexError(Box::new(LexError::Runtime("KeyboardInterrupt".to_owned())));
         }

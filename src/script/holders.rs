@@ -60,8 +60,8 @@ pub fn count<'v>(handles: &mut Handles, values: impl Iterator<Item = &'v Dynamic
     }
 }
 
-/// The memory that variables have, also in lists and dictionaries; `remembered` counts handles that nobody is to be told
-/// of. Earlier results are no variables.
+/// The memory that variables have, also in lists and dictionaries; `remembered` is the number of internal handles to
+/// leave out of the count. Earlier results are not variables.
 pub fn holders<'v>(entries: impl Iterator<Item = (&'v str, &'v Dynamic)>, mut remembered: Handles) -> Vec<Holder> {
     let (results, variables): (Vec<_>, Vec<_>) = entries.partition(|(name, _)| is_result(name));
     let mut found = Found::default();

@@ -23,7 +23,7 @@ pub fn add(
     );
 }
 
-/// Returns a value made while nobody asked for a stop. Any other may be incomplete, and no variable may hold it.
+/// Returns a value unless an interrupt is pending: it may be incomplete then, and no variable may hold it.
 pub fn whole(made: Dynamic) -> Result<Dynamic> {
     interrupt::check().map(|()| made)
 }

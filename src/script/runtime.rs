@@ -1,7 +1,7 @@
 //! What the running script has, and no function of the table reads: variables as functions see them, and which functions
 //! the engine knows. What both need is in [`State`], to which this gives way.
 
-use super::callback::Home;
+use super::callback::EngineHandle;
 use super::cell::{self, Defined};
 use super::holders::Handles;
 use super::modules::Modules;
@@ -29,7 +29,7 @@ pub const MOST_PARAMETERS: usize = 14;
 pub struct Runtime {
     pub state: Rc<State>,
     /// How to call functions of the script.
-    pub home: RefCell<Home>,
+    pub home: RefCell<EngineHandle>,
     /// The text that is parsed now has a `switch`, in which `_` is not a name.
     pub has_switch: Cell<bool>,
     /// The functions of the table that the engine knows, and those that the text being parsed names besides.
@@ -127,7 +127,7 @@ impl Runtime {
         parameters.first().copied().filter(|_| parameters.len() == 1)
     }
 
-    /// The input that defines a function; for no function, and for one that nobody has defined, `here`.
+    /// The input that defines a function; for no function, and for an undefined one, `here`.
     pub fn cell_of(&self, function: Option<&str>, here: &cell::Cell) -> cell::Cell {
         let defined = self.defined.borrow();
         function.and_then(|name| defined.get(name)).map_or(here, |defined| &defined.cell).clone()

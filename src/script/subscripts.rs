@@ -36,7 +36,7 @@ pub fn part(state: &Runtime, target: Value, by: Value) -> Result<Value> {
 
 /// `target.name`, where `attributes` are those of the table under that name.
 fn named(state: &Runtime, target: Value, by: Value, name: &str, attributes: &Attributes) -> Result<Value> {
-    let found = match members::plainly(state, attributes, &target) {
+    let found = match members::read_directly(state, attributes, &target) {
         Some(found) => found?,
         None if let Value::Dict(_) = target => item(state, &target, &by)?,
         None => attribute(state, &target, name)?,
@@ -121,7 +121,7 @@ pub fn set(
     let is_read =
         |(whole, at, part): &(Value, Value, Value)| is(whole, target) && is_part(part) && is_same_place(at, &by);
     let back = state.read.borrow().iter().rposition(is_read);
-    // What has changed was assigned to in a text that a script has made, which nobody has looked through.
+    // The assignment came from a text that a script evaluated, which was not rewritten.
     if let Some(back) = back.filter(|_| !(is_changed && name.is_none() || is_assigned())) {
         state.read.borrow_mut().remove(back);
         return Ok(());

@@ -363,7 +363,8 @@ mod tests {
         ];
         let engine = Engine::new_raw();
         for (source, wanted) in rows {
-            let found = edits(&tokens(&engine, source), source, &|name| name == "g", &|name| ["print", "max"].contains(&name));
+            let found =
+                edits(&tokens(&engine, source), source, &|name| name == "g", &|name| ["print", "max"].contains(&name));
             assert_eq!(Written::new(source, found).text, wanted);
         }
     }

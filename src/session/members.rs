@@ -1,4 +1,4 @@
-//! What a module has, for whoever has misspelt a name behind `::`, the module's own name, or that of its file.
+//! Suggestions for a misspelt name after `::`, a misspelt module, or a misspelt file.
 
 use rhai::{FnAccess, Module, Shared};
 

@@ -28,7 +28,7 @@ pub(super) struct Past {
 
 impl Past {
     /// For every storage, by its identity, the handles that are here only so that inputs can be undone: those of the
-    /// snapshots, and those of tensors that nobody else holds any more.
+    /// snapshots, and those of tensors without other owners.
     pub(super) fn handles(&self) -> HashMap<usize, usize> {
         snapshot::handles(self.steps.iter().chain(&self.undone))
     }
@@ -54,7 +54,7 @@ pub struct Undone {
     pub back: Vec<String>,
     /// Settings that are as before.
     pub settings: Vec<&'static str>,
-    /// What is told of watched storages, if nobody listens.
+    /// Reports on watched storages, kept if there is no listener.
     pub text: String,
     /// Variables that were too large to be remembered, and are as they were left.
     pub left_out: Vec<String>,

@@ -76,7 +76,7 @@ impl Session {
             if let Some(storage) = storage {
                 let number = numbers.len() + 1;
                 numbers.entry(storage.identity()).or_insert(number);
-                // Nobody means to share with a result that is merely kept.
+                // Kept results do not count as sharing.
                 if !is_result(name) {
                     holders.entry(storage.identity()).or_default().push(name);
                 }

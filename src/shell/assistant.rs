@@ -65,7 +65,7 @@ pub struct Pace {
 }
 
 impl Pace {
-    /// Nobody types a line as fast.
+    /// Shorter than any person takes to type a line.
     const HASTE: Duration = Duration::from_millis(50);
 
     /// Whether a line is the recorded result of the pasted statement before it.

@@ -69,7 +69,7 @@ impl Store {
             if file.metadata()?.len() == 0 {
                 line.push_str(&format!("{HEAD}\n"));
             } else if !ends_a_line(&mut file)? {
-                // Somebody was killed while writing: half an entry is none.
+                // A writer was killed halfway: ignore the partial entry.
                 let bytes = fs::read(path)?;
                 let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
                 file.set_len(whole as u64)?;

@@ -134,7 +134,7 @@ enum Left {
     Quit,
 }
 
-/// Whoever sits at the terminal.
+/// The person at the terminal.
 struct Learner {
     screen: Screen,
     language: Language,
@@ -170,7 +170,7 @@ impl Learner {
         self.dimensions().map_or(80, |(columns, _)| columns).clamp(20, 100)
     }
 
-    /// Waits before so many lines if they would push others off the screen that nobody has had the time to read.
+    /// Waits before so many lines if they would push unread lines off the screen.
     fn room(&mut self, lines: usize) -> rustyline::Result<()> {
         let Some((_, rows)) = self.dimensions() else { return Ok(()) };
         if self.unread > 0 && self.unread + lines >= rows {
@@ -258,7 +258,7 @@ impl Learner {
         let mut session = self.session();
         for (i, part) in lesson.parts.iter().enumerate() {
             self.part(part, &mut session)?;
-            // Nobody reads on at a file's pace.
+            // Input from a file needs no pauses.
             let has_more = lesson.parts.len() > i + 1;
             if self.editor.is_some() && has_more && matches!(part, Part::Session(_)) {
                 self.read(GO_ON)?;

@@ -88,7 +88,7 @@ impl History for Past {
 
     fn ignore_space(&mut self, _: bool) {}
 
-    // The file is somebody else's: several shells write to it.
+    // Other shells may write to the file as well.
     fn save(&mut self, _: &Path) -> Result<()> {
         Ok(())
     }

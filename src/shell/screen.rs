@@ -1,4 +1,4 @@
-//! Standard output and standard error: decides on colours, and ends the program instead of panicking when nobody reads
+//! Standard output and standard error: decides on colours, and ends the program instead of panicking when no one reads
 //! any more. Chooses the colours of everything; knows nothing of what it says.
 
 use std::borrow::Cow;
@@ -120,7 +120,7 @@ impl Screen {
     }
 }
 
-/// Writes to standard output. When its reader has gone away there is nobody left to serve: the program ends, quietly
+/// Writes to standard output. When its reader has gone away, the program ends quietly
 /// and well, as it would had all been read.
 pub fn show(text: &str) {
     progress::clear();

@@ -416,7 +416,7 @@ fn temporary_folder() -> PathBuf {
     PathBuf::from("/tmp")
 }
 
-/// Memory of this instance, with which nobody else can share.
+/// Memory of this instance, which cannot be shared.
 #[derive(Debug)]
 pub struct Map(Box<[Cell<u8>]>);
 

@@ -78,7 +78,7 @@ impl Scalar {
         }
     }
 
-    /// As [`Scalar::to_i64`] for 32 bits: wider integers wrap, floats out of range give `i32::MIN`.
+    /// Same as [`Scalar::to_i64`] for 32 bits: wider integers wrap, floats out of range give `i32::MIN`.
     fn to_i32(self) -> i32 {
         match self {
             Scalar::Float(f) | Scalar::Complex(Complex { re: f, .. }) => {

@@ -237,7 +237,7 @@ impl View {
         matches!(self.form.as_deref(), Some(Form::Coo(_) | Form::Compressed(_)))
     }
 
-    /// PyTorch's name of whoever computes with this kind of tensor.
+    /// PyTorch's name of the backend for this kind of tensor.
     pub fn backend(&self) -> &'static str {
         match self.form.as_deref() {
             Some(Form::Coo(_)) => "SparseCPU",

@@ -48,7 +48,7 @@ pub enum Step {
 /// leaves a dimension whole.
 ///
 /// # Errors
-/// As [`resolve`].
+/// Same as [`resolve`].
 pub fn steps(view: &View, indices: &[Index]) -> Result<(Vec<Step>, Vec<Option<Tensor>>)> {
     let slicer = applied(view, indices)?;
     Ok((slicer.steps, slicer.tensors))

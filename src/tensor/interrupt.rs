@@ -1,6 +1,6 @@
-//! Stops a kernel from outside. Whoever runs a session names the flag that asks it to stop (Ctrl-C sets it); loops over
+//! Stops a kernel from outside. The session's owner names the flag that asks it to stop (Ctrl-C sets it); loops over
 //! many elements look at it every [`STRIDE`] elements and fail with a KeyboardInterrupt. The flag stays set until the
-//! input has ended, so a loop that cannot fail may simply stop: nobody sees what it left undone.
+//! input has ended, so a loop that cannot fail may simply stop: its partial result is discarded.
 //!
 //! ```text
 //! for part in elements.chunks(STRIDE) { interrupt::check()?; … }                         // in a kernel

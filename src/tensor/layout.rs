@@ -422,7 +422,7 @@ impl Layout {
     }
 
     /// The slice at `index` of dimension `dim`, without that dimension. Both must be in range. Only where a tensor without
-    /// elements lies beyond every storage can the offset wrap; whoever makes a tensor of it then refuses.
+    /// elements lies beyond every storage can the offset wrap; making a tensor of it then fails.
     pub fn select(&self, dim: usize, index: i64) -> Layout {
         let mut out = self.clone();
         out.offset = out.offset.wrapping_add(index.wrapping_mul(out.strides[dim]));
@@ -616,7 +616,7 @@ impl Layout {
         self.offsets_from(0)
     }
 
-    /// As [`offsets`](Layout::offsets), from element number `first` on.
+    /// Same as [`offsets`](Layout::offsets), from element number `first` on.
     pub fn offsets_from(&self, first: i64) -> Offsets<'_> {
         let mut index = Dims::from_elem(0, self.ndim());
         let next = (first < self.numel()).then(|| {

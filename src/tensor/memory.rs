@@ -244,7 +244,7 @@ impl Memory {
         if let Some(start) = memory.start() {
             for (part, at) in bytes.chunks(COPIED).zip((0..).step_by(COPIED)) {
                 interrupt::check()?;
-                // SAFETY: the new memory has exactly `bytes.len()` bytes and is nobody else's.
+                // SAFETY: the new memory has exactly `bytes.len()` bytes and no other owner.
                 unsafe { ptr::copy_nonoverlapping(part.as_ptr(), start.as_ptr().add(at), part.len()) }
             }
         }
@@ -277,7 +277,7 @@ impl Memory {
         }
     }
 
-    /// The file beneath these bytes, and the position of the first: what stands there as long as nobody writes to them here.
+    /// The file beneath these bytes, and the position of the first: the bytes there are the same until these are written to.
     pub fn file(&self) -> Option<(&File, usize)> {
         match self {
             Memory::Mapped(mapped) => mapped.file.as_ref().map(|file| (file, 0)),

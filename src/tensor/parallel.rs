@@ -34,7 +34,7 @@ pub(crate) fn reading<T: Plain, R>(memory: &Memory, body: impl FnOnce(&[T]) -> R
     reading_both(memory, memory, |elements, _| body(elements))
 }
 
-/// As [`reading`], for two memories at once.
+/// Same as [`reading`], for two memories at once.
 pub(crate) fn reading_both<T: Plain, R>(
     a: &Memory,
     b: &Memory,
@@ -65,7 +65,7 @@ pub(crate) fn writing<T: Plain, R>(
         .then(|| body(unsafe { slice::from_raw_parts_mut(start.as_ptr().add(range.start), range.len()) }))
 }
 
-/// As [`reading`] one memory and [`writing`] another. `None` where they share a byte, too.
+/// Same as [`reading`] one memory and [`writing`] another. `None` where they share a byte, too.
 pub(crate) fn between<S: Plain, T: Plain, R>(
     from: &Memory,
     to: &Memory,
@@ -75,7 +75,7 @@ pub(crate) fn between<S: Plain, T: Plain, R>(
     from_both([from, from], to, range, |[elements, _], out| body(elements, out))
 }
 
-/// As [`between`], for two memories to read.
+/// Same as [`between`], for two memories to read.
 pub(crate) fn from_both<S: Plain, T: Plain, R>(
     from: [&Memory; 2],
     to: &Memory,
@@ -386,7 +386,7 @@ impl<const N: usize> Loop<N> {
         }
     }
 
-    /// As [`Loop::tiles`], for blocks of at most `LENGTH` elements. Never inlined: a small loop would pay for large buffers,
+    /// Same as [`Loop::tiles`], for blocks of at most `LENGTH` elements. Never inlined: a small loop would pay for large buffers,
     /// each page of which is touched as the stack grows.
     #[inline(never)]
     fn in_buffers<const LENGTH: usize>(

@@ -1,5 +1,5 @@
-//! What a block of quantized numbers is made of: which bytes are for what, and which bits an element comes from. Whoever knows
-//! a type of blocks says it, and whoever draws one reads it. Knows no type.
+//! What a block of quantized numbers is made of: which bytes are for what, and which bits an element comes from. Code that knows
+//! a type of blocks describes it here, and renderers read it. Independent of any type.
 
 /// Neighbouring bytes of a block.
 #[derive(Debug)]

@@ -1,5 +1,5 @@
-//! Files while a script is tried out: what it writes lies in a folder of its own that nobody sees, and is read from there
-//! again. Whoever opens a file asks here for the place.
+//! Files while a script is tried out: what it writes lies in a hidden folder of its own, and is read from there
+//! again. Code that opens a file asks here for its path.
 
 use crate::system::{Files, System};
 use std::borrow::Cow;
@@ -18,7 +18,7 @@ struct Elsewhere {
 }
 
 thread_local! {
-    /// The files that were written since somebody asked.
+    /// The files written since the last query.
     static WRITTEN: RefCell<Vec<PathBuf>> = const { RefCell::new(Vec::new()) };
     static ELSEWHERE: RefCell<Option<Elsewhere>> = const { RefCell::new(None) };
 }

@@ -1,5 +1,5 @@
 //! Large freed memories, kept for results of the same size: getting pages from the system, which zeroes them, takes
-//! longer than computing most results. Each thread keeps its own, and they go with it. Whoever takes one writes all of
+//! longer than computing most results. Each thread keeps its own, and they go with it. The taker of a buffer writes all of
 //! it before anyone reads.
 
 use super::limits;

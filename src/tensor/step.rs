@@ -41,7 +41,7 @@ impl Step {
     }
 }
 
-/// The last step to a tensor. It is the tensor's own until somebody asks for it, and almost nobody does: only then does it
+/// The last step to a tensor. It belongs to the tensor until it is read, which is rare: only then does it
 /// need an allocation, to be shared.
 #[derive(Default)]
 pub(super) struct LastStep(RefCell<Noted>);
@@ -55,7 +55,7 @@ enum Noted {
 }
 
 impl LastStep {
-    /// Notes how the tensor came about, unless that is known: whoever noted first knew best.
+    /// Records how the tensor was made, unless that is recorded already: the first record is the most precise.
     #[inline(always)]
     pub(super) fn note(&self, step: impl FnOnce() -> Step) {
         let mut noted = self.0.borrow_mut();

@@ -82,7 +82,7 @@ impl Storage {
     /// `nbytes` bytes on the device that the caller writes before anyone reads them.
     ///
     /// # Errors
-    /// As [`Storage::zeroed`].
+    /// Same as [`Storage::zeroed`].
     pub fn unwritten(nbytes: usize, device: Device) -> Result<Storage> {
         if !device.available()?.is_meta()
             && let Some(memory) = spare::take(nbytes)
@@ -113,7 +113,7 @@ impl Storage {
         Ok(storage)
     }
 
-    /// Lets nobody resize the storage any more.
+    /// Makes the storage's size final.
     pub fn keep_size(&self) {
         self.0.resizable.set(false);
     }

@@ -37,10 +37,10 @@ impl View {
         View::zeros_strided(sizes, contiguous_strides(sizes), dtype, device)
     }
 
-    /// As [`View::zeros`], for a result of which the caller writes every element before anyone reads it.
+    /// Same as [`View::zeros`], for a result of which the caller writes every element before anyone reads it.
     ///
     /// # Errors
-    /// As [`View::zeros`].
+    /// Same as [`View::zeros`].
     pub fn unwritten(sizes: &[i64], dtype: DType, device: Device) -> Result<View> {
         check_row_major(sizes, dtype)?;
         View::unwritten_strided(sizes, contiguous_strides(sizes), dtype, device)
@@ -54,14 +54,14 @@ impl View {
         View::strided(sizes, strides, dtype, device, Storage::zeroed)
     }
 
-    /// As [`View::zeros_strided`], for a result of which the caller writes every element before anyone reads it.
+    /// Same as [`View::zeros_strided`], for a result of which the caller writes every element before anyone reads it.
     ///
     /// # Errors
-    /// As [`View::zeros_strided`].
+    /// Same as [`View::zeros_strided`].
     pub fn unwritten_strided(sizes: &[i64], strides: Dims, dtype: DType, device: Device) -> Result<View> {
         let elements = sizes.iter().fold(1i64, |elements, &size| elements.saturating_mul(size));
         View::strided(sizes, strides, dtype, device, |nbytes, device| {
-            // Nobody writes what lies between elements.
+            // The gaps between elements are never written.
             let dense = usize::try_from(elements).is_ok_and(|count| count.saturating_mul(dtype.itemsize()) == nbytes);
             if dense { Storage::unwritten(nbytes, device) } else { Storage::zeroed(nbytes, device) }
         })
@@ -182,7 +182,7 @@ impl View {
     /// The memory, checked to hold every element, for a kernel to read or write.
     ///
     /// # Errors
-    /// As [`View::check_bounds`]; NotImplementedError for a tensor without data.
+    /// Same as [`View::check_bounds`]; NotImplementedError for a tensor without data.
     pub fn memory(&self) -> Result<Rc<Memory>> {
         if self.device().is_meta() {
             bail!(NotImplementedError, "Cannot copy out of meta tensor; no data!");

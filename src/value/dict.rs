@@ -87,7 +87,7 @@ impl Dict {
     /// Sets the value of a key.
     ///
     /// # Errors
-    /// As [`Dict::get`]; RuntimeError while somebody reads the entries; MemoryError.
+    /// Same as [`Dict::get`]; RuntimeError during iteration; MemoryError.
     pub fn insert(&self, key: Value, value: Value) -> Result<()> {
         let known = self.borrow().position(&key)?;
         let before = self.change(|entries| match known.and_then(|at| entries.at_mut(at)) {
@@ -102,7 +102,7 @@ impl Dict {
     /// Takes out a key.
     ///
     /// # Errors
-    /// As [`Dict::insert`].
+    /// Same as [`Dict::insert`].
     pub fn remove(&self, key: &Value) -> Result<Option<Value>> {
         let Some(position) = self.borrow().position(key)? else { return Ok(None) };
         Ok(self.change(|entries| entries.take(position))?.map(|(_, value)| value))
@@ -111,7 +111,7 @@ impl Dict {
     /// Puts these entries in place of all others.
     ///
     /// # Errors
-    /// As [`Dict::insert`].
+    /// Same as [`Dict::insert`].
     pub fn replace(&self, entries: Vec<(Value, Value)>) -> Result<()> {
         let mut held = Hashed::default();
         entries.into_iter().try_for_each(|(key, value)| held.insert(key, value))?;
@@ -123,7 +123,7 @@ impl Dict {
     /// Changes the entries. A key that a script compares may look at them meanwhile.
     ///
     /// # Errors
-    /// RuntimeError while somebody reads them.
+    /// RuntimeError during iteration.
     pub fn change<R>(&self, change: impl FnOnce(&mut Hashed<Value>) -> R) -> Result<R> {
         let entries = self.0.entries.try_borrow_mut();
         let mut entries = entries.map_err(|_| Error::runtime("dictionary changed size during iteration"))?;

@@ -17,7 +17,7 @@ struct Waiting {
     values: Vec<Value>,
     /// Values of which there are many: they wait where they are.
     long: Vec<Box<dyn Iterator<Item = Value>>>,
-    /// Whether somebody drops.
+    /// Whether values are being dropped.
     busy: bool,
 }
 

@@ -51,7 +51,7 @@ impl List {
     /// Changes the items.
     ///
     /// # Errors
-    /// RuntimeError while somebody reads them.
+    /// RuntimeError during iteration.
     pub fn change<R>(&self, change: impl FnOnce(&mut Vec<Value>) -> R) -> Result<R> {
         let items = self.0.0.try_borrow_mut();
         items.map(|mut items| change(&mut items)).map_err(|_| Error::runtime("list changed while it was being read"))
@@ -60,9 +60,9 @@ impl List {
     /// Puts these items in place of all others.
     ///
     /// # Errors
-    /// As [`List::change`].
+    /// Same as [`List::change`].
     pub fn replace(&self, items: Vec<Value>) -> Result<()> {
-        // The old ones are dropped when nobody holds the list any more: what is dropped may look here.
+        // The old items are dropped after the list's borrow has ended: their destructors may read the list.
         self.change(|held| std::mem::replace(held, items)).map(discard)
     }
 

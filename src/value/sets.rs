@@ -104,7 +104,7 @@ impl Set {
     /// Adds an item unless it is there.
     ///
     /// # Errors
-    /// TypeError for one that can change; RuntimeError while somebody reads the items; MemoryError.
+    /// TypeError for one that can change; RuntimeError during iteration; MemoryError.
     pub fn insert(&self, item: Value) -> Result<()> {
         let known = self.borrow().contains(&item)?;
         if known { Ok(()) } else { self.change(|items| items.add(item, ()))? }
@@ -113,7 +113,7 @@ impl Set {
     /// Returns whether an item is there.
     ///
     /// # Errors
-    /// As [`Set::insert`].
+    /// Same as [`Set::insert`].
     pub fn contains(&self, item: &Value) -> Result<bool> {
         self.borrow().contains(&findable(item))
     }
@@ -121,7 +121,7 @@ impl Set {
     /// Removes an item, and returns whether it was there.
     ///
     /// # Errors
-    /// As [`Set::insert`].
+    /// Same as [`Set::insert`].
     pub fn remove(&self, item: &Value) -> Result<bool> {
         let Some(at) = self.borrow().position(&findable(item))? else { return Ok(false) };
         Ok(self.change(|items| items.take(at))?.is_some())
@@ -130,7 +130,7 @@ impl Set {
     /// Puts these items in place of all others.
     ///
     /// # Errors
-    /// As [`Set::insert`].
+    /// Same as [`Set::insert`].
     pub fn replace(&self, items: Vec<Value>) -> Result<()> {
         let held = distinct(items)?;
         let before = self.change(|items| std::mem::replace(items, held))?;
@@ -141,7 +141,7 @@ impl Set {
     /// Changes the items. One that a script compares may look at them meanwhile.
     ///
     /// # Errors
-    /// RuntimeError while somebody reads them.
+    /// RuntimeError during iteration.
     pub fn change<R>(&self, change: impl FnOnce(&mut Hashed<()>) -> R) -> Result<R> {
         let items = self.0.items.try_borrow_mut();
         let mut items = items.map_err(|_| Error::runtime("Set changed size during iteration"))?;

@@ -10,7 +10,7 @@ use std::rc::Rc;
 /// Bytes of a text whose copy would be felt.
 const LONG: usize = 1 << 16;
 
-/// A text that nobody changes; cloning it gives the same one.
+/// An immutable string; clones share it.
 #[derive(Clone)]
 pub enum Text {
     Whole(Rc<str>),
@@ -19,7 +19,7 @@ pub enum Text {
 }
 
 impl Text {
-    /// The text with more behind it: in place, if nobody else holds it.
+    /// Appends to the string: in place if it has no other owner.
     pub fn with(self, more: &str) -> Text {
         let mut grown = match self {
             Text::Grown(grown) => grown,

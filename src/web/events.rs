@@ -12,7 +12,7 @@ use std::rc::Rc;
 /// Takes an event as text.
 type Hear = dyn FnMut(&str);
 
-/// Whoever listens.
+/// The listener for events.
 #[derive(Clone)]
 pub struct Listener(Rc<RefCell<Hear>>);
 

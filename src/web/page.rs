@@ -17,7 +17,7 @@ use std::rc::Rc;
 pub struct Page {
     desk: Desk,
     stage: Stage,
-    /// The exercise that somebody is at. Until it is left, all questions but `run` are about its session.
+    /// The active exercise. While one is active, every request except `run` applies to its session.
     trial: Option<Trial>,
 }
 

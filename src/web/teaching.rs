@@ -22,7 +22,7 @@ pub fn list() -> Value {
 pub fn lesson(name: &str, language: Language, files: &dyn Files) -> Read<Value> {
     let lesson = named_lesson(name)?;
     let mut answer = Value::Null;
-    // What its inputs are in Rhai depends on the variables there are, so they run; nobody is to see the files that they write.
+    // What its inputs are in Rhai depends on the variables there are, so they run; the files that they write stay hidden.
     files.aside(Arc::default(), &mut |folder| {
         let _elsewhere = Rehearsal::begin(folder);
         answer = json!({
@@ -50,7 +50,7 @@ fn options_of_silence() -> SessionOptions {
     SessionOptions { live: Some(Box::new(|_| {})), ..SessionOptions::default() }
 }
 
-/// A session whose output nobody sees.
+/// A session whose output is discarded.
 fn silent() -> Session {
     Session::new(options_of_silence())
 }
@@ -78,7 +78,7 @@ fn input(told: &Told) -> Value {
     json!({ "language": named(told.language), "source": told.source })
 }
 
-/// An exercise that somebody is at, in a session of its own.
+/// The active exercise, in a session of its own.
 pub struct Trial {
     attempt: Attempt<'static>,
     stage: Stage,

@@ -391,7 +391,7 @@ const EIGH: &str = "linalg_eigh_backward: The eigenvectors in the complex case a
 const SVD: &str = "svd_backward: The singular vectors in the complex case are specified up to multiplication by e^{i \
                    phi}. The specified loss function depends on this phase term, making it ill-defined.";
 
-/// The error for a loss that depends on the phases of vectors, which are nobody's choice: whose gradient turns them, and
+/// The error for a loss that depends on the phases of vectors, which are arbitrary: whose gradient turns them, and
 /// not as much as the other vectors are turned the other way. PyTorch's bound is a hundredth.
 fn phase_refusal<'a>(turned: Expr<'a>, other: Option<Expr<'a>>, message: &str) -> Option<Error> {
     let other = other.unwrap_or_else(|| turned.call("zeros_like", &[]));

@@ -314,7 +314,7 @@ mod tests {
         assert!(matches!(item(2), Value::Dict(other) if other.is(&dict)) && dict.is_ordered());
         assert!(matches!(item(3), Value::List(other) if other.is(&built)));
         assert!(matches!(dict.get_str("list"), Some(Value::List(other)) if other.is(&inner)));
-        // Nobody lets go of what holds itself.
+        // A cycle is never freed by its reference count.
         built.replace(Vec::new())?;
         whole.replace(Vec::new())
     }

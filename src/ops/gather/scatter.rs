@@ -112,7 +112,7 @@ pub(super) fn check_scatter(view: &View, dim: i64, index: &View, what: Scattered
     Ok(d)
 }
 
-/// Writes after the checks; `kernel` is whom a refused dtype hears of.
+/// Writes after the checks; `kernel` is named when a dtype is refused.
 pub(super) fn scatter(
     view: &View,
     d: usize,

@@ -4,7 +4,7 @@ use super::classes::{self, *};
 use super::complex;
 use super::narrow::narrow_kernel;
 use super::real::*;
-use super::{Output, Plan, Shape, check_kernel, check_sizes, converted, deliver, landing, plan, source};
+use super::{Output, Plan, Shape, check_kernel, check_sizes, converted, copy_back, plan, source, write_target};
 use crate::bail;
 use crate::ops::block::{self, Source};
 use crate::ops::copy::check_fits;
@@ -323,7 +323,7 @@ pub trait BinaryKernels: Number {
     }
     /// `a + alpha * b`, with one rounding for floats.
     fn scaled_sum(a: Self, b: Self, alpha: Self) -> Self;
-    /// As [`BinaryKernels::scaled_sum`], for elements reached one by one. `repeated` tells whether `b` is the same
+    /// Same as [`BinaryKernels::scaled_sum`], for elements reached one by one. `repeated` tells whether `b` is the same
     /// for all of them, so that it is scaled beforehand.
     fn scaled_sum_tail(a: Self, b: Self, alpha: Self, _repeated: bool) -> Self {
         Self::scaled_sum(a, b, alpha)
@@ -492,9 +492,9 @@ pub fn binary(op: BinaryOp, a: Operand, b: Operand, output: Output, default: DTy
         op => op.stub(),
     };
     check_kernel(stub, op.supported(), common)?;
-    let computed = landing(&target, common)?;
+    let computed = write_target(&target, common)?;
     run(op, common, [a, b], &computed, reduced)?;
-    deliver(&computed, target)
+    copy_back(&computed, target)
 }
 
 /// The common dtype, and a checked place for the result.
@@ -512,7 +512,7 @@ fn prepare(op: BinaryOp, a: Operand, b: Operand, output: Output, default: DType)
 }
 
 /// The operands as tensors of the common dtype; those read as a single value need no conversion.
-pub(crate) fn held(operands: [Operand; 2], common: DType) -> Result<[Option<View>; 2]> {
+pub(crate) fn as_common_dtype(operands: [Operand; 2], common: DType) -> Result<[Option<View>; 2]> {
     let hold = |operand: Operand| match operand {
         Operand::Tensor(view) if view.numel() != 1 || view.dtype == common => converted(view, common).map(Some),
         _ => Ok(None),
@@ -530,7 +530,7 @@ fn repeats(operand: Operand, sizes: &[i64]) -> bool {
 }
 
 fn run(op: BinaryOp, common: DType, operands: [Operand; 2], out: &View, reduced: bool) -> Result<()> {
-    let views = held(operands, common)?;
+    let views = as_common_dtype(operands, common)?;
     let rounding = match common {
         DType::Half if !reduced => rounding_kernel::<f16>(op),
         DType::BFloat16 if !reduced => rounding_kernel::<bf16>(op),
@@ -591,8 +591,8 @@ pub(super) fn scaled_sum(a: Operand, b: Operand, alpha: Scalar, output: Output, 
     }
     check_kernel(op.stub(), op.supported(), common)?;
     check_fits(alpha, common)?;
-    let computed = landing(&target, common)?;
-    let views = held([a, b], common)?;
+    let computed = write_target(&target, common)?;
+    let views = as_common_dtype([a, b], common)?;
     let repeated = repeats(b, computed.sizes());
     let rounds = common.is_reduced_floating_point();
     dispatch!(common, S => {
@@ -614,7 +614,7 @@ pub(super) fn scaled_sum(a: Operand, b: Operand, alpha: Scalar, output: Output, 
             Ok(())
         })?;
     });
-    deliver(&computed, target)
+    copy_back(&computed, target)
 }
 
 #[cfg(test)]

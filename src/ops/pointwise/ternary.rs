@@ -3,8 +3,8 @@
 use super::classes::*;
 use super::real::{larger_of, smaller_of};
 use super::{
-    BinaryOp, Output, Plan, Shape, binary, check_kernel, check_sizes, complex, converted, deliver, landing, plan,
-    source,
+    BinaryOp, Output, Plan, Shape, binary, check_kernel, check_sizes, complex, converted, copy_back, plan, source,
+    write_target,
 };
 use crate::bail;
 use crate::ops::block::{self, BLOCK};
@@ -169,10 +169,10 @@ pub fn ternary(op: TernaryOp, operands: [&View; 3], value: Scalar, output: Outpu
     }
     check_kernel(op.stub(), op.supported(), common)?;
     check_fits(value, common)?;
-    let computed = landing(&target, common)?;
+    let computed = write_target(&target, common)?;
     let [a, b, c] = operands.map(|view| converted(view, common));
     run(op, [&a?, &b?, &c?], value, &computed)?;
-    deliver(&computed, target)
+    copy_back(&computed, target)
 }
 
 /// Computes `op` of operands of `out`'s dtype.
@@ -194,7 +194,7 @@ fn same_dtype(a: &View, b: &View, name: &str) -> Result<()> {
 /// `lerp` with a number as its weight.
 ///
 /// # Errors
-/// As [`ternary`].
+/// Same as [`ternary`].
 pub fn lerp_number(start: &View, end: &View, weight: Scalar, output: Output, default: DType) -> Result<View> {
     same_dtype(start, end, "end")?;
     check_kernel("lerp_kernel_scalar", FLOAT | COMPLEX, start.dtype)?;
@@ -207,7 +207,7 @@ pub fn lerp_number(start: &View, end: &View, weight: Scalar, output: Output, def
     }
     // The weight is not rounded to 16 bits where the operands are.
     check_fits(weight, if matches!(common, DType::Half | DType::BFloat16) { DType::Float } else { common })?;
-    let computed = landing(&target, common)?;
+    let computed = write_target(&target, common)?;
     let [start, end] = [start, end].map(|view| converted(view, common).map(Some));
     let views = [start?, end?];
     dispatch!(common, S => {
@@ -223,7 +223,7 @@ pub fn lerp_number(start: &View, end: &View, weight: Scalar, output: Output, def
             Ok(())
         })?;
     });
-    deliver(&computed, target)
+    copy_back(&computed, target)
 }
 
 /// `clamp` between numbers; NaN as one of two bounds makes every element NaN.
@@ -269,7 +269,7 @@ pub fn clamp(a: &View, bounds: [Option<Scalar>; 2], output: Output, default: DTy
         return Ok(target);
     }
     check_kernel(stub, NUMBERS, common)?;
-    let computed = landing(&target, common)?;
+    let computed = write_target(&target, common)?;
     let a = converted(a, common)?;
     let limit = |bound: Scalar| check_fits(bound, common).and_then(|()| View::scalar(bound, common));
     let [low, high] = bounds.map(|bound| bound.map(limit).transpose());
@@ -280,13 +280,13 @@ pub fn clamp(a: &View, bounds: [Option<Scalar>; 2], output: Output, default: DTy
         (None, None) => return Ok(target),
     };
     run(op, [&a, &low, &high], Scalar::Int(1), &computed)?;
-    deliver(&computed, target)
+    copy_back(&computed, target)
 }
 
 /// `clamp` between tensors.
 ///
 /// # Errors
-/// As [`clamp`].
+/// Same as [`clamp`].
 pub fn clamp_tensors(a: &View, bounds: [Option<&View>; 2], output: Output, default: DType) -> Result<View> {
     if [Some(a)].iter().chain(&bounds).flatten().any(|view| view.dtype.is_complex()) {
         bail!(RuntimeError, "clamp is not supported for complex types");

@@ -4,7 +4,7 @@ use super::arithmetic::scale_angle;
 use super::classes::{self, *};
 use super::complex;
 use super::real::*;
-use super::{Output, Plan, Shape, check_kernel, check_sizes, converted, deliver, landing, plan};
+use super::{Output, Plan, Shape, check_kernel, check_sizes, converted, copy_back, plan, write_target};
 use crate::bail;
 use crate::ops::block;
 use crate::ops::create::{full_like, zeros_like};
@@ -509,7 +509,7 @@ pub fn unary(op: UnaryOp, a: &View, output: Output, default: DType) -> Result<Vi
     }
     check_kernel(op.stub(), op.supported(), common)?;
     let a = converted(a, common)?;
-    let computed = landing(&target, if of_parts { common } else { result })?;
+    let computed = write_target(&target, if of_parts { common } else { result })?;
     let layout = a.layout.broadcast_to(computed.sizes());
     let done = match common {
         DType::Half => run_rounding::<f16>(op, &computed, &a, &layout)?,
@@ -517,7 +517,7 @@ pub fn unary(op: UnaryOp, a: &View, output: Output, default: DType) -> Result<Vi
         _ => false,
     };
     if done {
-        return deliver(&computed, target);
+        return copy_back(&computed, target);
     }
     dispatch!(common, S => {
         type C = <S as Stored>::Compute;
@@ -531,7 +531,7 @@ pub fn unary(op: UnaryOp, a: &View, output: Output, default: DType) -> Result<Vi
             check_kernel(op.stub(), 0, common)?;
         }
     });
-    deliver(&computed, target)
+    copy_back(&computed, target)
 }
 
 /// A kernel, and whether it serves only the elements behind those that PyTorch reaches through vectors.
@@ -592,7 +592,7 @@ impl<F: Fn(f64) -> f64 + Sync> RealFunction for F {
 /// whether integers become the default floating dtype first or are refused.
 ///
 /// # Errors
-/// As [`unary`].
+/// Same as [`unary`].
 pub fn map_real<F: RealFunction>(
     stub: &str,
     supported: classes::Classes,
@@ -610,7 +610,7 @@ pub fn map_real<F: RealFunction>(
     }
     check_kernel(stub, supported, common)?;
     let a = converted(a, common)?;
-    let computed = landing(&target, common)?;
+    let computed = write_target(&target, common)?;
     let layout = a.layout.broadcast_to(computed.sizes());
     match common {
         DType::Half => mapped_narrow::<f16, F>(&computed, &a, &layout, function)?,
@@ -619,7 +619,7 @@ pub fn map_real<F: RealFunction>(
         DType::Double => mapped::<f64>(&computed, &a, &layout, &|v| function.at(v))?,
         _ => check_kernel(stub, 0, common)?,
     }
-    deliver(&computed, target)
+    copy_back(&computed, target)
 }
 
 fn mapped<S: Stored<Compute: Real>>(
@@ -663,7 +663,7 @@ fn mapped_narrow<S: Stored<Compute = f32> + Real, F: RealFunction>(
 /// NaN and the infinities replaced: by 0 and the dtype's limits where no numbers are given.
 ///
 /// # Errors
-/// As [`unary`].
+/// Same as [`unary`].
 pub fn nan_to_num(a: &View, to: [Option<f64>; 3], output: Output) -> Result<View> {
     if a.dtype.is_integral(true) {
         return match output {

@@ -3,7 +3,7 @@
 use super::tiles::{Tile, for_each};
 use super::{Reduction, aligned, resolved};
 use crate::bail;
-use crate::ops::block::{BLOCK, Room, valued};
+use crate::ops::block::{BLOCK, Scratch, valued};
 use crate::ops::check::by_width;
 use crate::ops::copy::{cast, copy_into, fill, row_major};
 use crate::ops::number::{Number, Real, Stored, rounded};
@@ -149,7 +149,7 @@ fn fold<S: Stored, const V: usize>(
     run::<S, S, V, false>(out, layout, view, None, (|value| value, combine, combine_tail))
 }
 
-/// As [`fold`], for products of real numbers.
+/// Same as [`fold`], for products of real numbers.
 fn fold_reals<S: Stored<Compute: Real>, const V: usize>(
     out: &View,
     layout: &Layout,
@@ -170,7 +170,7 @@ struct Settled<C> {
     is_settled: fn(C) -> bool,
 }
 
-/// As [`fold`], of what `lift` makes of the elements, for a `combine` to which the order is all the same: all cores do a long
+/// Same as [`fold`], of what `lift` makes of the elements, for a `combine` to which the order is all the same: all cores do a long
 /// run. `V` is 1 for whole numbers and truth, in which compilers find vectors by themselves.
 pub(super) fn fold_anywhere<S: Stored, R: Stored, const V: usize>(
     out: &View,
@@ -333,21 +333,21 @@ where
                     let start = row(i) as usize;
                     elements.get(start + columns.start..start + columns.end).unwrap_or_default()
                 };
-                let mut room = Room::new();
-                let mut lanes: Vec<_> = valued(piece(0), &mut room).iter().map(|&value| lift(value)).collect();
-                let mut second = Room::new();
+                let mut scratch = Scratch::new();
+                let mut lanes: Vec<_> = valued(piece(0), &mut scratch).iter().map(|&value| lift(value)).collect();
+                let mut second = Scratch::new();
                 for pair in interrupt::pieces(0..(rows - 1) / 2, 2 * columns.len()) {
                     for i in pair?.map(|pair| 1 + 2 * pair) {
                         parallel::prefetch(piece(i + AHEAD));
                         parallel::prefetch(piece(i + 1 + AHEAD));
-                        let (upper, lower) = (valued(piece(i), &mut room), valued(piece(i + 1), &mut second));
+                        let (upper, lower) = (valued(piece(i), &mut scratch), valued(piece(i + 1), &mut second));
                         vectorised(|| {
                             join(&mut lanes, upper, lower, |lane, a, b| combine(combine(lane, lift(a)), lift(b)))
                         });
                     }
                 }
                 if rows.is_multiple_of(2) {
-                    let values = valued(piece(rows - 1), &mut room);
+                    let values = valued(piece(rows - 1), &mut scratch);
                     vectorised(|| join(&mut lanes, values, values, |lane, value, _| combine(lane, lift(value))));
                 }
                 Ok(lanes)
@@ -396,12 +396,12 @@ where
             let piece = |k: usize| run.get(k * PIECE..run.len().min((k + 1) * PIECE)).unwrap_or_default();
             let pieces = run.len().div_ceil(PIECE);
             if shared {
-                let parts = parallel::collect(pieces, run.len(), &|k| Ok(self.plainly(piece(k))))?;
+                let parts = parallel::collect(pieces, run.len(), &|k| Ok(self.fold_in_any_order(piece(k))))?;
                 return Ok(parts.into_iter().flatten().fold(before, combine));
             }
             return (0..pieces).try_fold(before, |so_far, k| {
                 interrupt::check()?;
-                Ok(self.plainly(piece(k)).map_or(so_far, |part| combine(so_far, part)))
+                Ok(self.fold_in_any_order(piece(k)).map_or(so_far, |part| combine(so_far, part)))
             });
         }
         let (steps, _) = run.as_chunks::<V>().0.as_chunks::<4>();
@@ -442,10 +442,10 @@ where
     }
 
     /// Whole numbers or truth combined as compilers like to; `None` of none.
-    fn plainly(&self, elements: &[S]) -> Option<R::Compute> {
-        let mut room = Room::new();
+    fn fold_in_any_order(&self, elements: &[S]) -> Option<R::Compute> {
+        let mut scratch = Scratch::new();
         let each = elements.chunks(BLOCK).map(|elements| {
-            let values = valued(elements, &mut room);
+            let values = valued(elements, &mut scratch);
             vectorised(|| values.iter().map(|&value| (self.lift)(value)).reduce(&self.combine))
         });
         each.flatten().reduce(&self.combine)
@@ -464,9 +464,9 @@ where
         if let Some(values) = S::as_computed(steps.as_flattened().as_flattened()) {
             return join_all(lanes, values);
         }
-        let mut room = Room::new();
+        let mut scratch = Scratch::new();
         for steps in steps.chunks(BLOCK / (4 * V)) {
-            lanes = join_all(lanes, valued(steps.as_flattened().as_flattened(), &mut room));
+            lanes = join_all(lanes, valued(steps.as_flattened().as_flattened(), &mut scratch));
         }
         lanes
     }

@@ -17,7 +17,7 @@ use num_complex::Complex;
 /// IndexError for a wrong dimension, RuntimeError for dtypes without an order.
 pub fn running_extremum(which: Extremum, view: &View, dim: i64) -> Result<(View, View)> {
     if view.numel() == 0 {
-        // Nobody asks for the dimension.
+        // The dimension is unused.
         let room = |dtype| View::zeros(view.sizes(), dtype, view.device());
         return Ok((room(view.dtype)?, room(DType::Long)?));
     }

@@ -228,7 +228,7 @@ impl<S: Stored, A: Carried, W: Fn(S) -> A, N: Fn(A) -> S> Lines<'_, S, W, N> {
         Some(())
     }
 
-    /// The place some steps along a line. Behind its last element there need not be one, and nobody reads it.
+    /// The place some steps along a line. It may lie past the last element, in which case it is never read.
     #[inline(always)]
     fn after(&self, at: i64, steps: usize) -> i64 {
         at.wrapping_add(self.along.wrapping_mul(steps as i64))

@@ -64,7 +64,7 @@ pub fn sum(view: &View, dims: Option<&[i64]>, keepdim: bool, dtype: Option<DType
 /// divided.
 ///
 /// # Errors
-/// As [`sum`], and RuntimeError for dtypes that are not floating.
+/// Same as [`sum`], and RuntimeError for dtypes that are not floating.
 pub fn mean(view: &View, dims: Option<&[i64]>, keepdim: bool, dtype: Option<DType>) -> Result<View> {
     let (which, asked) = match dtype {
         Some(dtype) => ("Optional", dtype),
@@ -180,7 +180,7 @@ impl<A: Addends<V>, const V: usize> Kernel for Levels<'_, A, V> {
 
 /// Runs a loop that has no use for wide vectors; once, however often it is called.
 #[inline(never)]
-fn plainly<K: Kernel>(kernel: K) -> K::Output {
+fn run_narrow<K: Kernel>(kernel: K) -> K::Output {
     kernel.run(false)
 }
 
@@ -192,7 +192,7 @@ fn four_sums<A: Addends<V>, const V: usize>(size: usize, shared: bool, addends: 
     let power = (ceil_log2 / LEVELS as u32).max(4);
     let levels = |steps| {
         let levels = Levels { steps, power, addends };
-        if A::WIDE { vectorised_kernel(levels) } else { plainly(levels) }
+        if A::WIDE { vectorised_kernel(levels) } else { run_narrow(levels) }
     };
     let mut start = 0;
     let mut top = [[A::Value::default(); V]; 4];

@@ -1,4 +1,4 @@
-//! What may be left before its end: loops, `try` and `with`. Whoever leaves them, by `return`, `break` or `continue`, first
+//! Blocks that control flow can leave early: loops, `try` and `with`. `return`, `break` and `continue` first
 //! does what each of them wants done; an error gets to their handlers instead.
 
 use super::{Compiled, Compiler, place};

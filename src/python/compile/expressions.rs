@@ -403,7 +403,7 @@ fn constant(expression: &Expr) -> Result<Option<Value>, SyntaxFault> {
     }))
 }
 
-/// Returns whether an expression is a constant that nobody can tell from another one like it.
+/// Returns whether an expression is a constant without observable identity.
 fn is_plain(expression: &Expr) -> bool {
     match expression {
         Expr::UnaryOp(e) => {

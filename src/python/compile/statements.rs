@@ -14,7 +14,7 @@ impl<'a> Compiler<'a, '_> {
         match statement {
             Stmt::Expr(e) => {
                 let shown = self.shows && self.unit.code.kind == Kind::Module;
-                // A literal that nobody sees.
+                // A literal whose value is unused.
                 if !shown && e.value.is_literal_expr() {
                     return Ok(());
                 }

@@ -264,7 +264,7 @@ impl Snapshot {
                 let _ = generator.borrow_mut().set_state_bytes(bytes);
             }
         }
-        // Nobody reads them while no input runs, and their keys have been keys before.
+        // They are not being read between inputs, and their keys were valid keys before.
         let _ = self.lists.into_iter().try_for_each(|(list, items)| list.replace(items));
         let _ = self.dicts.into_iter().try_for_each(|(dict, entries)| dict.replace(entries));
         let _ = self.sets.into_iter().try_for_each(|(set, items)| set.replace(items));
@@ -337,7 +337,7 @@ impl Snapshot {
     /// The identities of storages and buffers whose bytes are not known as they were.
     fn lost(&self) -> HashSet<usize> {
         let mut memories: HashSet<usize> = self.journal.lost.union(&self.uncopied).copied().collect();
-        // A write that nobody has noted is known by the tensor's counter.
+        // The tensor's version counter reveals writes that were not recorded.
         let noted: HashSet<usize> = self.journal.entries.iter().map(|entry| journal::identity(&entry.memory)).collect();
         for state in &self.tensors {
             let root = journal::root(&state.view.storage.memory()).0;

@@ -1,5 +1,5 @@
 //! Mapped and shared memory, and the signal that comes when the file beneath a mapping was cut off: the mapping then goes on
-//! with zeros, and whoever looks is told.
+//! with zeros, and its next use reports that.
 
 use super::super::{Mapping, Opened, Refused};
 use memmap2::{MmapOptions, MmapRaw};
@@ -182,7 +182,7 @@ impl Region {
     }
 }
 
-/// As [`Files::lost_page`](super::super::Files::lost_page).
+/// Same as [`Files::lost_page`](super::super::Files::lost_page).
 #[inline]
 pub fn lost_page() -> bool {
     LOST.load(Ordering::Relaxed) && LOST.swap(false, Ordering::AcqRel)
@@ -238,7 +238,7 @@ extern "C" fn on_bus_error(signal: libc::c_int, info: *mut libc::siginfo_t, cont
             }
             current = region.next;
         }
-        // Not ours: whoever handled the signal before decides; at the second fault, the system.
+        // Not ours: pass it to the previous handler; at the second fault, to the system.
         match FORMER.get() {
             Some(former) if former.sa_sigaction != libc::SIG_DFL && former.sa_sigaction != libc::SIG_IGN => {
                 let handler: extern "C" fn(libc::c_int, *mut libc::siginfo_t, *mut libc::c_void) =
@@ -252,7 +252,7 @@ extern "C" fn on_bus_error(signal: libc::c_int, info: *mut libc::siginfo_t, cont
     }
 }
 
-/// As [`Machine::advise_large_pages`](super::super::Machine::advise_large_pages).
+/// Same as [`Machine::advise_large_pages`](super::super::Machine::advise_large_pages).
 pub fn advise_large_pages(start: usize, end: usize) {
     #[cfg(target_os = "linux")]
     if start < end {

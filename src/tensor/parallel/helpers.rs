@@ -1,5 +1,5 @@
 //! Threads that help a loop. The first loop that wants one starts it; between loops it sleeps, so that the next need not wait
-//! for a thread to be made. Nobody waits for a helper that has not come: the loop's own thread goes on, and who comes too
+//! for a thread to be made. A loop never waits for an absent helper: its own thread goes on, and a helper that comes too
 //! late finds the work done.
 
 use std::any::Any;
@@ -19,7 +19,7 @@ struct Crew {
     wanted: Condvar,
     /// Told when the last helper has left a loop.
     done: Condvar,
-    /// Seats that nobody has taken, and how often a helper has left a loop, to be seen without the lock.
+    /// Free seats, and how often a helper has left a loop, to be seen without the lock.
     seats: AtomicUsize,
     departures: AtomicUsize,
 }
@@ -100,7 +100,7 @@ impl Crew {
         id
     }
 
-    /// Takes a loop off the list once nobody works on it any more.
+    /// Removes a finished loop from the list.
     fn leave(&self, id: usize) -> Option<Box<dyn Any + Send>> {
         let mut state = self.state();
         if let Some(own) = state.loops.iter_mut().find(|each| each.id == id) {
@@ -172,7 +172,7 @@ mod tests {
     #[test]
     fn as_many_help_as_may() {
         for helpers in [0, 1, 3] {
-            // Nobody passes before all are there.
+            // A barrier: all threads arrive before any goes on.
             let (all, calls) = (Barrier::new(helpers + 1), AtomicUsize::new(0));
             with_help(helpers, &|| {
                 all.wait();

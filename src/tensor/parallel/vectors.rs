@@ -48,7 +48,7 @@ pub trait Kernel {
     fn run(self, fuses: bool) -> Self::Output;
 }
 
-/// As [`vectorised`], for a [`Kernel`].
+/// Same as [`vectorised`], for a [`Kernel`].
 #[inline(always)]
 pub fn vectorised_kernel<K: Kernel>(kernel: K) -> K::Output {
     #[cfg(target_arch = "x86_64")]
@@ -110,7 +110,7 @@ pub fn prefetch<T: Plain>(elements: &[T]) {
     prefetch_bytes(elements.as_ptr().cast(), size_of_val(elements));
 }
 
-/// As [`prefetch`]; there need not be anything.
+/// Same as [`prefetch`]; there need not be anything.
 #[inline(always)]
 pub(super) fn prefetch_bytes(from: *const u8, nbytes: usize) {
     #[cfg(not(target_arch = "x86_64"))]
@@ -134,7 +134,7 @@ pub(super) fn stream<T: Plain>(from: &[T], to: &mut [T]) {
     to.copy_from_slice(from);
 }
 
-/// As [`stream`], for bytes.
+/// Same as [`stream`], for bytes.
 ///
 /// # Safety
 /// `nbytes` bytes can be read from one address and written to the other, the two share none, and the processor has AVX.
@@ -182,7 +182,7 @@ mod half_vectors {
     }
 
     /// # Safety
-    /// As [`widen_16`].
+    /// Same as [`widen_16`].
     #[target_feature(enable = "avx512f")]
     pub unsafe fn narrow_16(from: *const f32, to: *mut f16) {
         // SAFETY: as the caller promises.
@@ -198,7 +198,7 @@ mod half_vectors {
     }
 
     /// # Safety
-    /// As [`widen_8`].
+    /// Same as [`widen_8`].
     #[target_feature(enable = "avx,f16c")]
     pub unsafe fn narrow_8(from: *const f32, to: *mut f16) {
         // SAFETY: as the caller promises.
@@ -248,7 +248,7 @@ pub fn singles(from: &[f16], to: &mut [f32]) -> usize {
     no_vectors((from, to))
 }
 
-/// As [`singles`], to half precision: to the nearest number, of two the even one.
+/// Same as [`singles`], to half precision: to the nearest number, of two the even one.
 pub fn halves(from: &[f32], to: &mut [f16]) -> usize {
     #[cfg(target_arch = "x86_64")]
     return by_vectors!(LANES, widen, narrow, (from: &[f32], to: &mut [f16]) {
