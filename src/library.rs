@@ -55,6 +55,7 @@ pub fn rows() -> impl Iterator<Item = &'static Row> {
 mod tests {
     use super::*;
     use crate::call::Signature;
+    use crate::call::signature::Kind;
 
     #[test]
     fn every_row_is_well_formed_and_documented() {
@@ -77,6 +78,20 @@ mod tests {
                 (place + 1 != signature.params.len()).then_some(place)
             });
             assert_eq!(place, None, "{}", row.signature);
+        }
+    }
+
+    /// A row without a dimension to name would be made again as it is.
+    #[test]
+    fn rows_by_name_take_names() {
+        let named: Vec<_> = written().filter(|row| row.by_name.is_some()).collect();
+        assert!(named.len() > 40);
+        for row in named {
+            let by_name = row.under_names().and_then(|row| Signature::parse(row.signature));
+            let takes = by_name.is_some_and(|signature| {
+                signature.params.iter().any(|param| matches!(param.kind, Kind::Name | Kind::Names { .. }))
+            });
+            assert!(takes, "{}", row.signature);
         }
     }
 

@@ -82,7 +82,7 @@ impl Shape {
         }
     }
 
-    /// Same as [`Shape::of`], refusing as the factorizations by elimination do.
+    /// Like [`Shape::of`], refusing as the factorizations by elimination do.
     ///
     /// # Errors
     /// RuntimeError for fewer than two dimensions.

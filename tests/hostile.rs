@@ -42,6 +42,22 @@ fn an_open_bracket() {
     assert_eq!(replay("(1, 2"), "SyntaxError: '(' was never closed (<unknown>, line 1)");
 }
 
+/// What looks for the end of each bracket, or of each loop's head, goes through a text once.
+#[test]
+fn forty_thousand_lines_that_never_end() {
+    for (line, wanted) in [
+        ("{\n", "SyntaxError: "),
+        ("for\n", "SyntaxError: Expecting name of a variable"),
+        ("fn\n", "SyntaxError: Expecting function name"),
+        ("a[\n", "SyntaxError: "),
+        ("if a[f(\n", "SyntaxError: "),
+        ("let f = |x| {\n", "SyntaxError: "),
+    ] {
+        let (status, error) = run(line.repeat(40_000).as_bytes());
+        assert!(status == 1 && error.contains(wanted), "{line}{error}");
+    }
+}
+
 #[test]
 fn lines_of_a_megabyte() {
     for (text, wanted) in [

@@ -128,3 +128,45 @@ fn random_expressions_mean_the_same_in_both_languages() {
         assert!(values.len() > 500 && errors < 1000, "{} values, {errors} errors", values.len());
     });
 }
+
+/// A subscript that counts for sure reaches the engine as it is; any other may be a tensor, and is looked at. Both read the
+/// same, whatever else has the counter's name.
+#[test]
+fn subscripts_read_the_same_however_they_count() {
+    let ways = [
+        "for i in 0..n { s += xs[i]; }",
+        "for i in range(0, n) { s += xs[i]; }",
+        "let i = 0; while i < n { s += xs[i]; i += 1; }",
+        "let i = 0; while i < n { s += xs[i]; i = i + 1; }",
+        "for t in torch.arange(n) { s += xs[t]; }",
+        "let i = 0; for i in torch.arange(n) { s += xs[i]; }",
+        "let i = 0; let add = |i| { s += xs[i]; }; for t in torch.arange(n) { add(t); }",
+        "for i in 0..n { } for (t, i) in zip(torch.arange(n), torch.arange(n)) { s += xs[i]; }",
+        "for i in 0..n { } fn at(i) { [5, 7][i] } for t in torch.arange(n) { let [i, j] = [t, t]; s += xs[i + j - t]; at(t % 2); }",
+        "let i = 0; i += torch.tensor(0); for t in torch.arange(n) { s += xs[i + t]; }",
+        "for t in torch.arange(n) { let k = t; xs[k] += 1; s += xs[t] - 1; }",
+    ];
+    on_large_stack(move || {
+        for n in [0i64, 1, 2, 1000, 100_000] {
+            let ways = if n > 1000 { &ways[..5] } else { &ways[..] };
+            for way in ways {
+                let mut session = Session::new(SessionOptions::default());
+                let code = format!("let n = {n}; let xs = list(0..n); let s = 0; {way} s");
+                assert_eq!(shown(&mut session, Language::Rhai, &code), (n * (n - 1) / 2).to_string(), "{way}");
+            }
+        }
+    });
+}
+
+#[test]
+fn the_page_names_words_that_are_reserved() {
+    on_large_stack(|| {
+        let listed = PAGE.split("no variable can have such a name:").nth(1).unwrap().split(".\n").next().unwrap();
+        let words: Vec<&str> = listed.split('`').skip(1).step_by(2).collect();
+        assert!(words.len() >= 26);
+        for word in words {
+            let mut session = Session::new(SessionOptions::default());
+            assert_eq!(shown(&mut session, Language::Rhai, &format!("let {word} = 1;")), "SyntaxError", "{word}");
+        }
+    });
+}

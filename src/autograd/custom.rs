@@ -84,7 +84,7 @@ pub fn record(
 /// A result that refuses to be differentiated.
 ///
 /// # Errors
-/// Same as [`edge_of`].
+/// Those of [`edge_of`].
 pub fn refuse(tensor: &Tensor, inputs: &[Tensor], name: &'static str, message: &str) -> Result<Tensor> {
     let result = tensor.detach();
     let edges: Vec<Edge> = inputs.iter().map(edge_of).collect::<Result<_>>()?;

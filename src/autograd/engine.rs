@@ -25,7 +25,7 @@ impl Current {
     /// Returns whether the pass reaches the node that a tensor's gradient goes to.
     ///
     /// # Errors
-    /// Same as [`edge_of`].
+    /// Those of [`edge_of`].
     pub fn reaches(&self, tensor: &Tensor) -> Result<bool> {
         Ok(edge_of(tensor)?.node.is_some_and(|node| self.nodes.contains(&id(&node))))
     }
@@ -74,7 +74,7 @@ pub fn backward(pass: Pass, roots: &[(Tensor, Tensor)], inputs: Option<&[Tensor]
 /// The gradients of the inputs, which keep their `grad`; `None` for those that the roots do not come from.
 ///
 /// # Errors
-/// Same as [`backward`].
+/// Those of [`backward`].
 pub fn gradients(pass: Pass, roots: &[(Tensor, Tensor)], inputs: &[Tensor]) -> Result<Vec<Option<Tensor>>> {
     let wanted = edges_of_inputs(inputs)?;
     Walk::run(pass, roots, Some(&wanted))
@@ -424,7 +424,7 @@ fn reachable(starts: &[Edge]) -> Vec<Rc<Node>> {
 /// Returns whether a tensor that requires a gradient comes from any leaf but these.
 ///
 /// # Errors
-/// Same as [`edge_of`].
+/// Those of [`edge_of`].
 pub fn comes_from_others(tensor: &Tensor, leaves: &[Tensor]) -> Result<bool> {
     let other = |leaf: &Tensor| !leaves.iter().any(|own| own.is(leaf));
     Ok(match grad_fn(tensor)? {

@@ -98,7 +98,7 @@ impl Formula {
     /// With everything that was packed unpacked, in the order in which it was saved; `None` where nothing was.
     ///
     /// # Errors
-    /// Same as [`Saved::unpack`].
+    /// Those of [`Saved::unpack`].
     pub fn unpacked(&self, node: &Rc<Node>) -> Result<Option<Formula>> {
         let Some(order) = &self.order else { return Ok(None) };
         let kept = |kept: &Kept| -> Result<Kept> {
@@ -387,7 +387,7 @@ pub(super) fn recorded_grad_fn(tensor: &Tensor) -> Option<(Rc<Node>, usize)> {
 /// Returns where the gradient of a tensor goes.
 ///
 /// # Errors
-/// Same as [`grad_fn`].
+/// Those of [`grad_fn`].
 pub fn edge_of(tensor: &Tensor) -> Result<Edge> {
     if !tensor.requires_grad() {
         return Ok(Edge::default());
@@ -413,7 +413,7 @@ fn accumulator(leaf: &Tensor) -> Rc<Node> {
 /// Makes the pass keep the gradient of a tensor that is not a leaf.
 ///
 /// # Errors
-/// Same as [`grad_fn`].
+/// Those of [`grad_fn`].
 pub fn retain_grad(tensor: &Tensor) -> Result<()> {
     if let Some((node, output)) = grad_fn(tensor)?
         && !tensor.autograd(|meta| meta.retains_grad)
@@ -427,7 +427,7 @@ pub fn retain_grad(tensor: &Tensor) -> Result<()> {
 /// Registers a hook on a tensor's gradient; the number is for removing it.
 ///
 /// # Errors
-/// Same as [`grad_fn`].
+/// Those of [`grad_fn`].
 pub fn add_hook(tensor: &Tensor, hook: Rc<dyn Hook>) -> Result<u64> {
     let id = next(&HOOKS);
     match grad_fn(tensor)? {

@@ -94,7 +94,7 @@ fn check_origin(view: &Tensor, changed: &str) -> Result<()> {
 /// After a write through a view: the base gets a new history.
 ///
 /// # Errors
-/// Same as [`edge_of`].
+/// Those of [`edge_of`].
 pub fn rebase(view: &Tensor, base: &Tensor, written: Rc<Node>) -> Result<()> {
     let mut edges = vec![edge_of(base)?];
     // The first gradient of the operation is that of the view, which stays within the base's.
@@ -118,7 +118,7 @@ pub fn rebase(view: &Tensor, base: &Tensor, written: Rc<Node>) -> Result<()> {
 /// Makes a view a part of its base as the base is now.
 ///
 /// # Errors
-/// Same as [`check_renewal`].
+/// Those of [`check_renewal`].
 pub fn renew(view: &Tensor, base: &Tensor) -> Result<()> {
     check_renewal(view)?;
     let Some(row) = strided() else { return Ok(()) };

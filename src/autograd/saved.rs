@@ -62,7 +62,7 @@ impl Saved {
     /// Saves a result of the call. It does not hold its node, which would hold itself.
     ///
     /// # Errors
-    /// Same as [`Saved::argument`].
+    /// Those of [`Saved::argument`].
     pub fn result(tensor: &Tensor, packing: Option<&Rc<dyn Packing>>) -> Result<Saved> {
         Saved::copy(tensor, Edge::default(), packing)
     }
@@ -70,7 +70,7 @@ impl Saved {
     /// Saves a copy of a tensor whose gradient goes along `edge`.
     ///
     /// # Errors
-    /// Same as [`Saved::argument`].
+    /// Those of [`Saved::argument`].
     pub fn copy(copy: &Tensor, edge: Edge, packing: Option<&Rc<dyn Packing>>) -> Result<Saved> {
         let values = match packing {
             Some(packing) => pack(copy, packing)?,
@@ -117,7 +117,7 @@ impl Saved {
         }
     }
 
-    /// Same as [`Saved::unpack`], kept for one pass.
+    /// Like [`Saved::unpack`], kept for one pass.
     pub fn ready(&self, owner: Option<(&Rc<Node>, usize)>) -> Result<Saved> {
         Ok(Saved { values: Values::Ready(self.unpack(owner)?), edge: self.edge.clone() })
     }

@@ -72,7 +72,7 @@ impl Call<'_> {
         }
     }
 
-    /// Same as [`Call::refuse_out`], where only the tensor written into has a history.
+    /// Like [`Call::refuse_out`], where only the tensor written into has a history.
     pub fn refuse_recorded_out(&self, function: &Function) -> Result<()> {
         match self.position("out").and_then(|i| self.args.get(i)) {
             Some(out) if wants_grad(out) => self.refuse_out(function),

@@ -170,7 +170,7 @@ impl State {
         self.say(Said::Printed(text));
     }
 
-    /// Same as [`State::print`], for any kind of output.
+    /// Like [`State::print`], for any kind of output.
     pub fn say(&self, said: Said) {
         match self.live.borrow_mut().as_mut() {
             Some(live) => live(said),

@@ -52,7 +52,7 @@ pub fn leaves(value: &Value) -> Result<Vec<Value>> {
 /// The same with every end replaced.
 ///
 /// # Errors
-/// Same as [`leaves`]; what replacing raises.
+/// Those of [`leaves`]; what replacing raises.
 pub fn map(value: &Value, change: &mut impl FnMut(&Value) -> Result<Value>) -> Result<Value> {
     map_at(value, 0, change)
 }

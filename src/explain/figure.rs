@@ -162,7 +162,7 @@ fn begun(view: &View, of: DType) -> Scene {
 /// The distribution of the elements; `of` is the dtype that they had before they were dequantized.
 ///
 /// # Errors
-/// Same as [`View::memory`]; KeyboardInterrupt.
+/// Those of [`View::memory`]; KeyboardInterrupt.
 pub fn hist(view: &View, of: DType, bins: Option<usize>) -> Result<Scene> {
     let mut scene = begun(view, of);
     if view.numel() == 0 {
@@ -300,7 +300,7 @@ fn round_edges(min: f64, max: f64) -> Option<Vec<f64>> {
 /// How the elements run, row by row: each row a line of heights.
 ///
 /// # Errors
-/// Same as [`View::memory`]; KeyboardInterrupt.
+/// Those of [`View::memory`]; KeyboardInterrupt.
 pub fn spark(view: &View, of: DType) -> Result<Scene> {
     levels(view, of, Shape::Heights, SPARK_COLUMNS)
 }
@@ -308,7 +308,7 @@ pub fn spark(view: &View, of: DType) -> Result<Scene> {
 /// How the elements lie in a matrix, as shades; the dimensions before the last are its rows.
 ///
 /// # Errors
-/// Same as [`View::memory`]; KeyboardInterrupt.
+/// Those of [`View::memory`]; KeyboardInterrupt.
 pub fn heat(view: &View, of: DType) -> Result<Scene> {
     levels(view, of, Shape::Shades, HEAT_COLUMNS)
 }

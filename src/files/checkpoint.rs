@@ -275,7 +275,7 @@ pub fn replacing(path: &str, write: impl FnOnce(&mut File) -> Result<()>) -> Res
 /// `torch.save` to anything that takes bytes; `name` is that of the folder in the archive.
 ///
 /// # Errors
-/// Same as [`save`].
+/// Those of [`save`].
 pub fn write<W: Write + Seek>(value: &Value, name: &str, skip_data: bool, to: W) -> Result<()> {
     write_bodies(value, name, to, &|storage| {
         let is_zero = skip_data || storage.tensor_device().is_meta();
@@ -287,7 +287,7 @@ pub fn write<W: Write + Seek>(value: &Value, name: &str, skip_data: bool, to: W)
 /// The same with the bytes of every storage from `body`.
 ///
 /// # Errors
-/// Same as [`save`]; what `body` gives.
+/// Those of [`save`]; what `body` gives.
 pub fn write_bodies<W: Write + Seek>(
     value: &Value,
     name: &str,

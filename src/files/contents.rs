@@ -268,7 +268,7 @@ impl Contents {
         self.add_of(name, Elements::Plain(dtype), layout, nbytes, bytes);
     }
 
-    /// Same as [`Contents::add`], of elements of any kind.
+    /// Like [`Contents::add`], of elements of any kind.
     pub fn add_of(&mut self, name: String, elements: Elements, layout: Layout, nbytes: usize, bytes: Bytes) {
         let held = Held { key: name.clone(), nbytes: nbytes as u64, bytes, location: "cpu".to_owned() };
         let entry = Entry::new(name, DType::Byte, layout, held.nbytes, self.storages.len());

@@ -231,7 +231,7 @@ pub fn load(folder: &str, mapped: bool) -> Result<Value> {
 /// What a folder holds.
 ///
 /// # Errors
-/// Same as [`load`].
+/// Those of [`load`].
 pub fn contents(folder: &str) -> Result<Contents> {
     let folder = Folder::open(folder)?;
     let (name, nbytes) = (folder.name.clone(), folder.nbytes);

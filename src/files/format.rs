@@ -132,7 +132,7 @@ impl Input {
     /// Looks what is at a path.
     ///
     /// # Errors
-    /// Same as [`Source::open`]; ValueError for a folder that says nothing of tensors.
+    /// Those of [`Source::open`]; ValueError for a folder that says nothing of tensors.
     pub fn at(path: &str) -> Result<Input> {
         let place = Path::new(path);
         if matches!(System::kind(place), Ok(Kind::Folder)) {
@@ -166,7 +166,7 @@ impl Input {
     /// What it holds, without its data.
     ///
     /// # Errors
-    /// Same as [`Input::load`].
+    /// Those of [`Input::load`].
     pub fn contents(&self) -> Result<Contents> {
         match self {
             Input::File(source) => contents(source),
@@ -179,7 +179,7 @@ impl Input {
 /// Writes a value in the format that the name ends in.
 ///
 /// # Errors
-/// Same as [`target`]; what its writer says.
+/// Those of [`target`]; what its writer says.
 pub fn save_as(value: &Value, path: &str) -> Result<()> {
     match target(path)? {
         Target::Checkpoint => checkpoint::save(value, path, false),

@@ -276,7 +276,7 @@ fn type_of(code: u32) -> Type {
 /// What a file holds. A tensor of an unknown type has an unknown size: it is told among the other values.
 ///
 /// # Errors
-/// Same as [`header`].
+/// Those of [`header`].
 pub fn contents(source: &Source) -> Result<Contents> {
     let header = header(source)?;
     let mut contents = Contents::new(source, if header.version == 2 { "GGUF, version 2" } else { "GGUF, version 3" });

@@ -123,7 +123,7 @@ pub fn header_of(source: &Source) -> Result<Header> {
 /// What a file of one array holds; it has no name, and the fields of its records have theirs.
 ///
 /// # Errors
-/// Same as [`header_of`].
+/// Those of [`header_of`].
 pub fn contents(source: &Source) -> Result<Contents> {
     let mut contents = Contents::new(source, "npy");
     let Header { element, layout, start, nbytes } = header_of(source)?;

@@ -51,7 +51,7 @@ pub fn load(source: &Source, mapped: bool) -> Result<Value> {
 /// What an archive of arrays holds.
 ///
 /// # Errors
-/// Same as [`headers`].
+/// Those of [`headers`].
 pub fn contents(source: &Source) -> Result<Contents> {
     let mut contents = Contents::new(source, "npz");
     let mut archive = Archive::open(source)?;

@@ -124,7 +124,7 @@ impl Part {
     /// The readers of the boxes inside this one.
     ///
     /// # Errors
-    /// Same as [`Part::view`].
+    /// Those of [`Part::view`].
     pub fn reader(&self) -> Result<Reader<'_>> {
         if let Elements::Plain(dtype) = self.elements
             && let Some((run, dims)) = run_of(&self.layout)
@@ -140,7 +140,7 @@ impl Part {
     /// Hands over the elements in their order, at most `most` of them at a time, until `body` gives false.
     ///
     /// # Errors
-    /// Same as [`Part::view`]; what `body` gives; KeyboardInterrupt.
+    /// Those of [`Part::view`]; what `body` gives; KeyboardInterrupt.
     pub fn pieces(&self, most: usize, body: &mut dyn FnMut(View) -> Result<bool>) -> Result<()> {
         let Some(start) = self.start() else {
             let reader = self.reader()?;

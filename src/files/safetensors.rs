@@ -76,7 +76,7 @@ pub fn header(source: &Source) -> Result<Vec<Described>> {
 /// The texts that stand beside the tensors, in order.
 ///
 /// # Errors
-/// Same as [`header`].
+/// Those of [`header`].
 pub fn metadata(source: &Source) -> Result<BTreeMap<String, String>> {
     let (metadata, _) = parsed(source)?;
     Ok(metadata.metadata().clone().unwrap_or_default().into_iter().collect())
@@ -95,7 +95,7 @@ fn parsed(source: &Source) -> Result<(Metadata, usize)> {
 /// What a file holds.
 ///
 /// # Errors
-/// Same as [`header`].
+/// Those of [`header`].
 pub fn contents(source: &Source) -> Result<Contents> {
     let mut contents = Contents::new(source, "safetensors");
     contents.metadata = metadata(source)?;

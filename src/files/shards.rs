@@ -149,7 +149,7 @@ pub fn load(path: &str, mapped: bool) -> Result<Value> {
 /// What a model holds; a storage is called by its file.
 ///
 /// # Errors
-/// Same as [`load`].
+/// Those of [`load`].
 pub fn contents(path: &str) -> Result<Contents> {
     let Model { tensors, metadata, nbytes } = Model::open(path)?;
     let format = "safetensors in several files";

@@ -121,7 +121,7 @@ impl Source {
 /// The bytes of a file that is no larger than `most`.
 ///
 /// # Errors
-/// Same as [`Source::open`]; MemoryError for a larger one.
+/// Those of [`Source::open`]; MemoryError for a larger one.
 pub fn read_whole(name: &str, most: u64) -> Result<Vec<u8>> {
     let there = to_read(name);
     let there = Path::new(&*there);
@@ -134,7 +134,7 @@ pub fn read_whole(name: &str, most: u64) -> Result<Vec<u8>> {
 /// Puts bytes in the place of what a file held.
 ///
 /// # Errors
-/// Same as [`Source::open`].
+/// Those of [`Source::open`].
 pub fn write_whole(name: &str, bytes: &[u8]) -> Result<()> {
     let refuse = |error: io::Error| refused(&error, name);
     super::atomic::rewrite(Path::new(name), super::atomic::COMMON, refuse, |file| {

@@ -42,7 +42,7 @@ pub fn repeated(text: &str, count: usize) -> Result<String> {
 /// One text in place of another, at most so often.
 ///
 /// # Errors
-/// Same as [`repeated`].
+/// Those of [`repeated`].
 pub fn replaced(text: &str, old: &str, new: &str, most: usize) -> Result<String> {
     if new.len() > old.len() {
         let found = text.matches(old).take(most).count();
@@ -54,7 +54,7 @@ pub fn replaced(text: &str, old: &str, new: &str, most: usize) -> Result<String>
 /// Texts with another one between them.
 ///
 /// # Errors
-/// Same as [`repeated`].
+/// Those of [`repeated`].
 pub fn joined<T: AsRef<str>>(parts: &[T], separator: &str) -> Result<String> {
     let own = parts.iter().fold(0usize, |sum, part| sum.saturating_add(part.as_ref().len()));
     room_for_text(own.saturating_add(separator.len().saturating_mul(parts.len().saturating_sub(1))))?;

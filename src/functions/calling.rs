@@ -114,7 +114,7 @@ fn not_callable(value: &Value) -> Error {
 /// Calls a value without keyword arguments.
 ///
 /// # Errors
-/// Same as [`call_value`].
+/// Those of [`call_value`].
 pub fn call_plain(state: &State, callee: &Value, args: Vec<Value>) -> Result<Value> {
     call_value(state, callee, args, Keywords::new())
 }

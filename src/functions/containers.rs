@@ -40,7 +40,7 @@ pub fn list_item(list: &List, index: &Value) -> Result<Value> {
 /// `list[index] = value`
 ///
 /// # Errors
-/// Same as [`list_item`]; ValueError for a slice with a step and another number of items.
+/// Those of [`list_item`]; ValueError for a slice with a step and another number of items.
 pub fn set_list_item(state: &State, list: &List, index: &Value, value: &Value) -> Result<()> {
     if let Value::Slice(slice) = index {
         return set_slice(state, list, slice, value);
@@ -92,7 +92,7 @@ fn set_slice(state: &State, list: &List, slice: &Slice, value: &Value) -> Result
 /// `del list[index]`
 ///
 /// # Errors
-/// Same as [`list_item`].
+/// Those of [`list_item`].
 pub fn delete_list_item(list: &List, index: &Value) -> Result<()> {
     if let Value::Slice(slice) = index {
         let (start, stop, step) = slice_bounds(slice, list.len())?;
@@ -139,7 +139,7 @@ pub fn dict_item(state: &State, dict: &Dict, key: &Value) -> Result<Value> {
 /// `del dict[key]`
 ///
 /// # Errors
-/// Same as [`dict_item`].
+/// Those of [`dict_item`].
 pub fn delete_dict_item(state: &State, dict: &Dict, key: &Value) -> Result<()> {
     dict.remove(key)?.map(drop).ok_or_else(|| no_key(state, key))
 }
@@ -237,7 +237,7 @@ pub fn contains(state: &State, value: &Value, wanted: &Value) -> Result<bool> {
 /// The position of the first occurrence of a value.
 ///
 /// # Errors
-/// Same as [`contains`].
+/// Those of [`contains`].
 pub fn position(state: &State, value: &Value, wanted: &Value) -> Result<Option<usize>> {
     if let Value::Range(range) = value
         && !matches!(wanted, Value::Object(_))
@@ -250,7 +250,7 @@ pub fn position(state: &State, value: &Value, wanted: &Value) -> Result<Option<u
 /// How often a value occurs.
 ///
 /// # Errors
-/// Same as [`contains`].
+/// Those of [`contains`].
 pub fn count(state: &State, value: &Value, wanted: &Value) -> Result<usize> {
     if let Value::Range(range) = value
         && !matches!(wanted, Value::Object(_))

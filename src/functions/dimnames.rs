@@ -142,7 +142,7 @@ pub fn name(state: &State, tensor: &Tensor, names: Option<&[Name]>) -> Result<()
 /// What a factory makes, with the names that the call gives.
 ///
 /// # Errors
-/// Same as [`name`].
+/// Those of [`name`].
 pub fn made(call: &mut Call, make: impl FnOnce(&mut Call) -> Result<Value>) -> Result<Value> {
     let tensor = make(call)?;
     let names = call.position("names").map_or(Ok(None), |index| given(call, index))?;
@@ -404,7 +404,7 @@ pub fn by_position(call: &mut Call) -> Result<Value> {
     crate::dispatch::invoke(sibling, &mut Call::of(call.state, sibling, args))
 }
 
-/// Same as [`by_position`], of functions that PyTorch knows with names in this form only.
+/// Like [`by_position`], of functions that PyTorch knows with names in this form only.
 pub fn in_place_by_position(call: &mut Call) -> Result<Value> {
     let state = call.state;
     let names = known_names(call)?;

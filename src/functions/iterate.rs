@@ -249,7 +249,7 @@ impl Iter {
     /// All items that are to come.
     ///
     /// # Errors
-    /// Same as [`Iter::next`]; MemoryError for more than there is room for; KeyboardInterrupt.
+    /// Those of [`Iter::next`]; MemoryError for more than there is room for; KeyboardInterrupt.
     pub fn collect(mut self) -> Result<Vec<Value>> {
         match &self {
             Iter::List { list, next: 0 } => {
@@ -296,7 +296,7 @@ pub fn items(state: &State, value: &Value) -> Result<Vec<Value>> {
 /// Returns the items of an argument of a call.
 ///
 /// # Errors
-/// Same as [`items`].
+/// Those of [`items`].
 pub fn items_of(call: &Call, index: usize) -> Result<Vec<Value>> {
     items(call.state, &call.value(index))
 }

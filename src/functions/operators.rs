@@ -82,7 +82,7 @@ pub fn find(symbol: &str) -> Option<&'static Operator> {
 /// `a op b` of the two arguments of a call.
 ///
 /// # Errors
-/// Same as [`binary`].
+/// Those of [`binary`].
 pub fn called(call: &Call, symbol: &str) -> Result<Value> {
     match find(symbol) {
         Some(operator) => binary(call.state, operator, &call.value(0), &call.value(1)),

@@ -46,10 +46,10 @@ pub fn slice_bounds(slice: &Slice, length: usize) -> Result<(i64, i64, i64)> {
     slice_of(slice, i64::try_from(length).unwrap_or(i64::MAX))
 }
 
-/// Same as [`slice_bounds`], over `n` items that need not be in memory.
+/// Like [`slice_bounds`], over `n` items that need not be in memory.
 ///
 /// # Errors
-/// Same as [`slice_bounds`].
+/// Those of [`slice_bounds`].
 pub fn slice_of(slice: &Slice, n: i64) -> Result<(i64, i64, i64)> {
     let step = slice_part(&slice.step)?.unwrap_or(1);
     if step == 0 {

@@ -11,7 +11,7 @@ use std::cmp::Ordering;
 /// Items in order, by what a function says of each unless that is `None`.
 ///
 /// # Errors
-/// Same as [`sort_by_keys`]; what the function raises.
+/// Those of [`sort_by_keys`]; what the function raises.
 pub fn sorted_items(state: &State, items: Vec<Value>, key: &Value, reverse: bool) -> Result<Vec<Value>> {
     if let Value::None = key {
         let sorted = sort_by_keys(state, items.into_iter().map(|item| (item, ())).collect(), reverse)?;

@@ -32,7 +32,7 @@ pub fn format(text: &str, given: &Given) -> Result<Value> {
 /// `text.format_map(mapping)`
 ///
 /// # Errors
-/// Same as [`format`].
+/// Those of [`format`].
 pub fn format_map(text: &str, given: &Given) -> Result<Value> {
     let mut source = Source { given, map: Some(given.at(0)), next: None, numbered: false };
     source.build(text, 2).map(Value::str)

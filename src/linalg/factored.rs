@@ -169,7 +169,7 @@ pub fn eig(name: &str, a: &View) -> Result<(View, View)> {
 /// Complex eigenvalues of general matrices.
 ///
 /// # Errors
-/// Same as [`eig`].
+/// Those of [`eig`].
 pub fn eigvals(name: &str, a: &View) -> Result<View> {
     eig(name, a).map(|(values, _)| values)
 }

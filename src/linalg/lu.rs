@@ -146,7 +146,7 @@ pub fn solve_triangular<T: Field>(a: &Matrix<T>, b: &mut Matrix<T>, shape: Trian
     }
 }
 
-/// Same as [`solve_triangular`], in the library's way for a single column: each element is subtracted from the others as soon as
+/// Like [`solve_triangular`], in the library's way for a single column: each element is subtracted from the others as soon as
 /// it is found, and divided by the diagonal.
 pub fn solve_column<T: Field>(a: &Matrix<T>, b: &mut Matrix<T>, shape: Triangular) {
     let n = a.columns.min(a.rows);

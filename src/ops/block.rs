@@ -228,7 +228,7 @@ pub fn binary<S: Stored, R: Stored>(
     }
 }
 
-/// Same as [`binary`], of elements and one value; `kernel` gets the elements first.
+/// Like [`binary`], of elements and one value; `kernel` gets the elements first.
 fn with_value<S: Stored, R: Stored>(
     out: &View,
     view: &View,

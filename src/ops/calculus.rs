@@ -149,7 +149,7 @@ fn check_numbers(name: &str, y: &View, spacing: &Spacing) -> Result<()> {
 /// The running integral along a dimension by the trapezoidal rule.
 ///
 /// # Errors
-/// Same as [`trapezoid`].
+/// Those of [`trapezoid`].
 pub fn cumulative_trapezoid(y: &View, spacing: Spacing, dim: i64, default: DType) -> Result<View> {
     let math = Math(default);
     if y.ndim() == 0 {

@@ -213,7 +213,7 @@ pub fn isclose(a: &View, b: &View, tolerance: Tolerance, default: DType) -> Resu
 /// Returns whether all elements are close to each other.
 ///
 /// # Errors
-/// Same as [`isclose`].
+/// Those of [`isclose`].
 pub fn allclose(a: &View, b: &View, tolerance: Tolerance, default: DType) -> Result<bool> {
     Ok(all(&isclose(a, b, tolerance, default)?, None, false)?.item()?.truth())
 }

@@ -26,7 +26,7 @@ pub fn clone(view: &View) -> Result<View> {
     cast(view, view.dtype)
 }
 
-/// Same as [`cast`], with the strides of a memory format; a copy even where nothing changes.
+/// Like [`cast`], with the strides of a memory format; a copy even where nothing changes.
 ///
 /// # Errors
 /// RuntimeError for another number of dimensions than the format has.

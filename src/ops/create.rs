@@ -63,7 +63,7 @@ pub fn zeros_like(like: &View, dtype: Option<DType>, device: Option<Device>) -> 
     View::zeros_strided(like.sizes(), like.layout.like_strides(), dtype, device)
 }
 
-/// Same as [`zeros_like`], filled with a number.
+/// Like [`zeros_like`], filled with a number.
 pub fn full_like(like: &View, value: Scalar, dtype: Option<DType>, device: Option<Device>) -> Result<View> {
     let out = zeros_like(like, dtype, device)?;
     fill(&out, value)?;
@@ -400,7 +400,7 @@ fn complex_spaced<S: Stored>(out: &View, start: Scalar, end: Scalar, steps: i64)
 /// `base` to the powers of [`linspace`]'s values.
 ///
 /// # Errors
-/// Same as [`linspace`].
+/// Those of [`linspace`].
 pub fn logspace(
     start: Scalar,
     end: Scalar,

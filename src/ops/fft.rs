@@ -201,7 +201,7 @@ fn points(view: &View, s: Option<&[i64]>, dim: Option<&[i64]>) -> Result<Vec<(us
 /// as complex ones.
 ///
 /// # Errors
-/// Same as [`one`], and RuntimeError for dimensions and lengths that do not go together.
+/// Those of [`one`], and RuntimeError for dimensions and lengths that do not go together.
 pub fn several(view: &View, s: Option<&[i64]>, dim: Option<&[i64]>, transform: &Transform) -> Result<View> {
     let &Transform { name, kind, forward, default, .. } = transform;
     if kind == Kind::RealToHalf && view.dtype.is_complex() {

@@ -103,7 +103,7 @@ pub enum Bins<'v> {
 /// The (weighted) number of elements in each bin, or the density, and the bins' edges.
 ///
 /// # Errors
-/// Same as [`histc`], and RuntimeError for edges and weights that do not go with the elements.
+/// Those of [`histc`], and RuntimeError for edges and weights that do not go with the elements.
 pub fn histogram(
     view: &View,
     bins: Bins,
@@ -184,7 +184,7 @@ fn bin(edges: &[f64], value: f64) -> Option<usize> {
 /// innermost dimension holds; `ranges` has two numbers for each of its coordinates.
 ///
 /// # Errors
-/// Same as [`histogram`], and RuntimeError for bins and ranges that are not one for each coordinate.
+/// Those of [`histogram`], and RuntimeError for bins and ranges that are not one for each coordinate.
 pub fn histogramdd(
     view: &View,
     bins: Vec<Bins>,

@@ -16,7 +16,7 @@ use crate::tensor::{DType, Device, Dims, Element, Layout, Result, Scalar, View, 
 /// `x[indices]`: a view for basic subscripts, a copy where tensors or booleans index.
 ///
 /// # Errors
-/// Same as [`resolve`] and [`index_tensors`].
+/// Those of [`resolve`] and [`index_tensors`].
 pub fn index(view: &View, indices: &[Index]) -> Result<View> {
     match resolve(view, indices)? {
         Resolved::Basic(layout) => Ok(view.with_layout(layout)),
@@ -28,7 +28,7 @@ pub fn index(view: &View, indices: &[Index]) -> Result<View> {
 /// A Python number comes through [`number`].
 ///
 /// # Errors
-/// Same as [`resolve`], [`index_put_`] and `copy_`; RuntimeError where the value does not broadcast.
+/// Those of [`resolve`], [`index_put_`] and `copy_`; RuntimeError where the value does not broadcast.
 pub fn set(view: &View, indices: &[Index], value: &View) -> Result<()> {
     match indices {
         // PyTorch does not look at the value here, whatever its shape.
@@ -77,7 +77,7 @@ fn without_leading_ones(value: &View) -> Result<View> {
 /// `x[i, :, j]` for index tensors, `None` standing for `:`. The result's sizes and strides are PyTorch's.
 ///
 /// # Errors
-/// Same as [`Gather::new`]; IndexError for an index out of bounds; RuntimeError for a dtype PyTorch cannot index.
+/// Those of [`Gather::new`]; IndexError for an index out of bounds; RuntimeError for a dtype PyTorch cannot index.
 pub fn index_tensors(view: &View, indices: &[Option<View>]) -> Result<View> {
     let view = resolved(view)?;
     let plan = Gather::new(&view, indices)?;
@@ -106,7 +106,7 @@ pub fn index_tensors(view: &View, indices: &[Option<View>]) -> Result<View> {
 /// adds it to them. Where one element is meant several times, later writes win, in PyTorch's order.
 ///
 /// # Errors
-/// Same as [`Gather::new`]; RuntimeError where the value does not broadcast, has another dtype or shares memory with the
+/// Those of [`Gather::new`]; RuntimeError where the value does not broadcast, has another dtype or shares memory with the
 /// target; IndexError for an index out of bounds.
 pub fn index_put_(view: &View, indices: &[Option<View>], value: &View, accumulate: bool) -> Result<()> {
     if view.device().is_meta() || value.device().is_meta() || indices.iter().flatten().any(|t| t.device().is_meta()) {

@@ -33,7 +33,7 @@ pub(super) fn sort<T: Copy>(items: &mut [T], less: &impl Fn(&T, &T) -> bool) -> 
     Ok(())
 }
 
-/// Same as [`sort`], by all cores, for a `less` that puts any items in an order: what quicksort has split never meets again.
+/// Like [`sort`], by all cores, for a `less` that puts any items in an order: what quicksort has split never meets again.
 pub(super) fn sort_shared<T: Copy + Send>(items: &mut [T], less: &(impl Fn(&T, &T) -> bool + Sync)) -> Result<()> {
     let length = items.len();
     let mut parts = Vec::new();

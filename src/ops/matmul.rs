@@ -47,7 +47,7 @@ const PLAIN: classes::Classes = classes::NUMBERS | classes::COMPLEX;
 /// `a @ b` of two matrices, as a convolution makes it: rounded less often.
 ///
 /// # Errors
-/// Same as [`mm`].
+/// Those of [`mm`].
 pub fn mm_fused(a: &View, b: &View) -> Result<View> {
     mm_with(a, b, Sums::Fused)
 }

@@ -243,7 +243,7 @@ pub struct Channels<'a> {
 /// `torch.native_batch_norm`: every channel over all images.
 ///
 /// # Errors
-/// Same as [`layer`]; IndexError without channels.
+/// Those of [`layer`]; IndexError without channels.
 pub fn batch(input: &View, by: &Channels) -> Result<Normalized> {
     let &[_, channels, ..] = input.sizes() else {
         bail!(IndexError, "Dimension out of range (expected to be in range of [{}, {}], but got 1)", -1, 0);

@@ -96,7 +96,7 @@ pub fn per_tensor(view: &View, scale: f64, zero_point: i64, dtype: DType) -> Res
 /// `torch.quantize_per_channel(x, scales, zero_points, axis, dtype)`. Zero points of float32 are added before rounding.
 ///
 /// # Errors
-/// Same as [`per_tensor`]; RuntimeError where scales, zero points and axis do not fit.
+/// Those of [`per_tensor`]; RuntimeError where scales, zero points and axis do not fit.
 pub fn per_channel(view: &View, scales: &View, zero_points: &View, axis: i64, dtype: DType) -> Result<View> {
     let limits = check_input(view, dtype)?;
     if scales.ndim() != 1 {

@@ -277,7 +277,7 @@ fn each_row<S>(elements: &mut [S], width: usize, columns: &Range<usize>, mut bod
 /// The logarithm of the sum of exponentials over dimensions.
 ///
 /// # Errors
-/// Same as [`sum`] and [`extremum`].
+/// Those of [`sum`] and [`extremum`].
 pub fn logsumexp(view: &View, dims: &[i64], keepdim: bool, default: DType) -> Result<View> {
     let math = Math(default);
     let converted = if view.dtype.is_integral(true) { cast(view, default)? } else { view.clone() };

@@ -281,10 +281,10 @@ pub fn to_layout(view: &View, layout: TensorLayout) -> Result<View> {
     converted(view, layout, None, 0, "to_sparse")
 }
 
-/// Same as [`to_layout`], in blocks of a size and with a number of dense dimensions; `name` begins refusals.
+/// Like [`to_layout`], in blocks of a size and with a number of dense dimensions; `name` begins refusals.
 ///
 /// # Errors
-/// Same as [`to_layout`].
+/// Those of [`to_layout`].
 pub fn converted(
     view: &View,
     layout: TensorLayout,

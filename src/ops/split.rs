@@ -99,7 +99,7 @@ pub fn room_for(count: i64) -> Result<()> {
 /// `count` pieces.
 ///
 /// # Errors
-/// Same as [`room_for`].
+/// Those of [`room_for`].
 fn pieces(count: i64, mut piece: impl FnMut(i64) -> View) -> Result<Vec<View>> {
     room_for(count)?;
     let mut pieces = limits::list(count as usize).map_err(|_| Error::runtime("std::bad_alloc"))?;

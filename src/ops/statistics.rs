@@ -118,7 +118,7 @@ fn outer_products(a: &View, b: &View) -> Result<View> {
 /// The matrix of correlation coefficients, and whether there were too few observations for it.
 ///
 /// # Errors
-/// Same as [`cov`].
+/// Those of [`cov`].
 pub fn corrcoef(view: &View, default: DType) -> Result<(View, bool)> {
     if view.ndim() > 2 {
         bail!(

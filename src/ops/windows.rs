@@ -24,7 +24,7 @@ pub fn raised_cosine(length: i64, periodic: bool, alpha: f64, beta: f64, dtype: 
 /// `torch.blackman_window`.
 ///
 /// # Errors
-/// Same as [`raised_cosine`].
+/// Those of [`raised_cosine`].
 pub fn blackman(length: i64, periodic: bool, dtype: DType) -> Result<View> {
     sampled(length, periodic, dtype, |math, index, last| {
         let angle = math.mul(index, constant(math, PI / last))?;
@@ -38,7 +38,7 @@ pub fn blackman(length: i64, periodic: bool, dtype: DType) -> Result<View> {
 /// `torch.bartlett_window`.
 ///
 /// # Errors
-/// Same as [`raised_cosine`].
+/// Those of [`raised_cosine`].
 pub fn bartlett(length: i64, periodic: bool, dtype: DType) -> Result<View> {
     sampled(length, periodic, dtype, |math, index, last| {
         let rising = math.mul(index, constant(math, 2.0 / last))?;
@@ -50,7 +50,7 @@ pub fn bartlett(length: i64, periodic: bool, dtype: DType) -> Result<View> {
 /// `torch.kaiser_window`.
 ///
 /// # Errors
-/// Same as [`raised_cosine`].
+/// Those of [`raised_cosine`].
 pub fn kaiser(length: i64, periodic: bool, beta: f64, dtype: DType) -> Result<View> {
     let count = if periodic { length.saturating_add(1) } else { length };
     let middle = (count - 1) as f64 / 2.0;
@@ -119,7 +119,7 @@ pub enum Signal {
 /// `m` values of a window; `sym` tells whether the last one mirrors the first.
 ///
 /// # Errors
-/// Same as [`raised_cosine`].
+/// Those of [`raised_cosine`].
 pub fn signal(which: &Signal, m: i64, sym: bool, dtype: DType) -> Result<View> {
     let math = Math(dtype);
     if m == 0 {

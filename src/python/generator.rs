@@ -40,7 +40,7 @@ impl Generator {
         self.run(|_| Ok(Ok(())))
     }
 
-    /// Same as [`Generator::resume`], once `begin` has prepared the frame; an error that `begin` gives comes where the frame stands.
+    /// Like [`Generator::resume`], once `begin` has prepared the frame; an error that `begin` gives comes where the frame stands.
     fn run(&self, begin: impl FnOnce(&mut Frame) -> Result<Result<()>>) -> Result<Result<Value, Value>> {
         let before = self.state.replace(State::Running);
         let mut frame = match before {

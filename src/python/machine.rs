@@ -205,7 +205,7 @@ impl Machine {
         self.run_from(frame, Ok(()))
     }
 
-    /// Same as [`Machine::run`], perhaps with an error that comes where the frame stands.
+    /// Like [`Machine::run`], perhaps with an error that comes where the frame stands.
     pub fn run_from(&self, frame: &mut Frame, begun: Result<()>) -> Result<Exit> {
         let depth = self.depth.get();
         if depth >= MAX_DEPTH || !stack::has_room() {

@@ -42,7 +42,7 @@ pub enum Known {
 /// The same in the forms that Rhai's grammar has by itself: `x[at(0, slice(1, 3))]`, `f(#{dim: 0})`.
 ///
 /// # Errors
-/// Same as [`rhai_form`].
+/// Those of [`rhai_form`].
 pub fn grammar_form(source: &str, variable: &dyn Fn(&str) -> Option<Known>) -> Formed {
     printed(source, variable, true)
 }

@@ -27,7 +27,7 @@ use std::time::Duration;
 /// The maximum depth of script functions calling each other; Python's own limit.
 const MAX_CALL_LEVELS: usize = 1000;
 /// The maximum depth of an expression; safe on the large stack the program runs on.
-const MAX_EXPRESSION_DEPTH: usize = 500;
+pub const MAX_EXPRESSION_DEPTH: usize = 500;
 /// How many steps the engine takes between two looks at the clock, which take as long as one of them.
 const STEPS: u32 = 512;
 /// How long a script runs between two looks at the memory of the process.

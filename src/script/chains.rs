@@ -46,14 +46,13 @@ pub fn properties(tokens: &[(Token, Position)]) -> Vec<Insertion> {
         let is_property = PROPERTIES.contains(&name.as_str())
             && matches!(tokens.get(index.checked_sub(1)?), Some((Token::Period | Token::Elvis, _)));
         let is_called = is(tokens, index + 1, &Token::LeftParen) || is(tokens, index + 1, &Token::Unit);
+        if !is_property || is_called {
+            return None;
+        }
         let behind = tokens.get(chain_end(tokens, index)? + 1).map(|(token, _)| token);
         let is_assigned = behind.is_some_and(|token| *token == Token::Equals || token.is_op_assignment());
         let (line, column) = place(*position)?;
-        (is_property && !is_called && !is_assigned).then_some(Insertion {
-            line,
-            column: column + name.chars().count(),
-            text: PROPERTY_CALL,
-        })
+        (!is_assigned).then_some(Insertion { line, column: column + name.chars().count(), text: PROPERTY_CALL })
     });
     read.collect()
 }
@@ -92,21 +91,27 @@ pub(super) fn chain_end(tokens: &[(Token, Position)], mut last: usize) -> Option
     }
 }
 
+/// Returns whether a token is an opening bracket of any kind.
+pub(super) fn opens(token: &Token) -> bool {
+    matches!(token, Token::LeftParen | Token::LeftBracket | Token::QuestionBracket | Token::LeftBrace | Token::MapStart)
+}
+
+/// Returns whether a token is a closing bracket of any kind.
+pub(super) fn closes(token: &Token) -> bool {
+    matches!(token, Token::RightParen | Token::RightBracket | Token::RightBrace)
+}
+
 /// The bracket that closes the one at `open`.
 pub(super) fn closing(tokens: &[(Token, Position)], open: usize) -> Option<usize> {
     let mut depth = 0usize;
     for (index, (token, _)) in tokens.iter().enumerate().skip(open) {
-        match token {
-            Token::LeftParen | Token::LeftBracket | Token::QuestionBracket | Token::LeftBrace | Token::MapStart => {
-                depth += 1;
+        if opens(token) {
+            depth += 1;
+        } else if closes(token) {
+            depth = depth.checked_sub(1)?;
+            if depth == 0 {
+                return Some(index);
             }
-            Token::RightParen | Token::RightBracket | Token::RightBrace => {
-                depth = depth.checked_sub(1)?;
-                if depth == 0 {
-                    return Some(index);
-                }
-            }
-            _ => {}
         }
     }
     None

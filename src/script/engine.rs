@@ -103,7 +103,7 @@ pub fn build(state: &Rc<Runtime>) -> Engine {
 /// Reads a text, and makes the engine know the functions that it names, in the modules it imports as well.
 ///
 /// # Errors
-/// Same as [`read::parse`].
+/// Those of [`read::parse`].
 pub fn compile(
     engine: &RefCell<Engine>,
     state: &Rc<Runtime>,

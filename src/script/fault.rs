@@ -170,7 +170,7 @@ pub fn from_eval(error: &EvalAltResult, state: &Runtime, here: &Cell) -> Fault {
     from_call(error, state, here)
 }
 
-/// Same as [`from_eval`], for what failed within a function that `cell` defines.
+/// Like [`from_eval`], for what failed within a function that `cell` defines.
 fn from_call(error: &EvalAltResult, state: &Runtime, cell: &Cell) -> Fault {
     use ErrorKind::*;
     use EvalAltResult as E;

@@ -2,12 +2,12 @@
 //! tensor as a condition, pairs in `for (a, b) in zip(…)`, slices of arrays and texts, `let [a, b] = …`. Each is woven in among
 //! the tokens of a text, on the same lines; the functions that this calls are below.
 
-use super::chains::{chain_end, closing};
+use super::chains::{chain_end, closing, opens};
 use super::native::add_calling;
 use super::native::{add, any};
 use super::runtime::Runtime;
 use super::value::{is_ours, is_range, to_dynamic, to_subscript, to_value};
-use super::weave::{Tokens, is, place};
+use super::weave::{is, place};
 use super::words::COMPARISONS;
 use super::{Scripted, fault, subscripts};
 use crate::functions::iterate::iterate;
@@ -28,11 +28,8 @@ pub struct Change {
     pub text: String,
 }
 
-/// All changes.
-pub fn changes(Tokens { found: tokens, are_all }: &Tokens) -> Vec<Change> {
-    if !are_all {
-        return Vec::new();
-    }
+/// All changes of a text whose brackets match.
+pub fn changes(tokens: &[(Token, Position)]) -> Vec<Change> {
     let mut found = Vec::new();
     let counters = counters(tokens);
     for (index, (token, _)) in tokens.iter().enumerate() {
@@ -60,10 +57,6 @@ fn change(
 ) -> Option<Change> {
     let (line, column) = place(tokens.get(index)?.1)?;
     Some(Change { line, column: column + after, removed, text: text.into() })
-}
-
-fn opens(token: &Token) -> bool {
-    matches!(token, Token::LeftParen | Token::LeftBracket | Token::QuestionBracket | Token::LeftBrace | Token::MapStart)
 }
 
 /// The token that ends the condition which begins at `from`.
@@ -166,36 +159,51 @@ fn pairs(tokens: &[(Token, Position)], index: usize, found: &mut Vec<Change>) {
     found.extend(change(tokens, body, 1, 0, text));
 }
 
-/// Names that hold whole numbers for sure, as far as a text tells: those that count in a loop over a range, and those that
-/// begin with a number and are not assigned to.
+/// Names that hold whole numbers for sure: those that only ever count in a loop over a range, or begin as a number and
+/// change by numbers.
 fn counters(tokens: &[(Token, Position)]) -> HashSet<&str> {
     let name = |at: usize| match tokens.get(at) {
         Some((Token::Identifier(name), _)) => Some(name.as_str()),
         _ => None,
     };
-    let (mut counting, mut assigned) = (HashSet::new(), HashSet::new());
+    let is_number = |at: usize, end: &Token| {
+        matches!(tokens.get(at), Some((Token::IntegerConstant(_), _))) && is(tokens, at + 1, end)
+    };
+    let (mut counting, mut others) = (HashSet::new(), HashSet::new());
+    // The variable of a loop whose body has not begun.
+    let mut looping = None;
     for (index, (token, _)) in tokens.iter().enumerate() {
         match token {
-            Token::For if is(tokens, index + 1, &Token::LeftParen) => counting.extend(name(index + 4)),
-            Token::For => {
-                let until_body = tokens.iter().skip(index + 3).map(|(token, _)| token);
-                let mut until_body = until_body.take_while(|token| **token != Token::LeftBrace);
-                if until_body.any(|token| matches!(token, Token::ExclusiveRange | Token::InclusiveRange)) {
-                    counting.extend(name(index + 1));
-                }
+            Token::For if !is(tokens, index + 1, &Token::LeftParen) => looping = name(index + 1),
+            // Parameters, and several names at once: whatever they are given.
+            Token::For | Token::Fn | Token::Catch | Token::Pipe => others.extend(names_from(tokens, index + 1)),
+            Token::Let | Token::Const if name(index + 1).is_none() => others.extend(names_from(tokens, index + 1)),
+            Token::ExclusiveRange | Token::InclusiveRange => counting.extend(looping.take()),
+            Token::LeftBrace => others.extend(looping.take()),
+            Token::Equals
+                if index > 1 && is(tokens, index - 2, &Token::Let) && is_number(index + 1, &Token::SemiColon) =>
+            {
+                counting.extend(name(index - 1));
             }
-            Token::Equals => {
-                let is_made = index > 1 && is(tokens, index - 2, &Token::Let);
-                let is_number = matches!(tokens.get(index + 1), Some((Token::IntegerConstant(_), _)))
-                    && is(tokens, index + 2, &Token::SemiColon);
-                let names = if is_made && is_number { &mut counting } else { &mut assigned };
-                names.extend(index.checked_sub(1).and_then(name));
+            token if token.is_op_assignment() && is_number(index + 1, &Token::SemiColon) => {}
+            token if *token == Token::Equals || token.is_op_assignment() => {
+                others.extend(index.checked_sub(1).and_then(name));
             }
             _ => {}
         }
     }
-    counting.retain(|name| !assigned.contains(name));
+    counting.retain(|name| !others.contains(name));
     counting
+}
+
+/// The names in a list that begins here.
+fn names_from(tokens: &[(Token, Position)], from: usize) -> impl Iterator<Item = &str> {
+    let listed = tokens.iter().skip(from).map_while(|(token, _)| match token {
+        Token::Identifier(name) => Some(Some(name.as_str())),
+        Token::LeftParen | Token::LeftBracket | Token::Comma => Some(None),
+        _ => None,
+    });
+    listed.flatten()
 }
 
 /// What stands in brackets behind a value: `a[1..]` and `a[-2:]` where they are read, and one element of a tensor, which is

@@ -67,7 +67,7 @@ impl Compiled<AST> {
     /// The same with words put in front of statements.
     ///
     /// # Errors
-    /// Same as [`parse`].
+    /// Those of [`parse`].
     pub fn with(
         self,
         engine: &Engine,

@@ -137,7 +137,7 @@ pub fn to_dynamic(value: Value) -> Dynamic {
     }
 }
 
-/// Same as [`to_dynamic`], for a value whose lists do not hold themselves.
+/// Like [`to_dynamic`], for a value whose lists do not hold themselves.
 fn to_copy(value: Value) -> Dynamic {
     match value {
         Value::Tensor(tensor) => Dynamic::from(tensor),
@@ -221,7 +221,7 @@ pub fn arguments(args: &[&mut Dynamic]) -> Result<(Vec<Value>, Keywords)> {
     arguments_as(args, to_value)
 }
 
-/// Same as [`arguments`], with each made a value by `made`.
+/// Like [`arguments`], with each made a value by `made`.
 pub fn arguments_as(args: &[&mut Dynamic], made: fn(&Dynamic) -> Result<Value>) -> Result<(Vec<Value>, Keywords)> {
     let (mut positional, mut keywords) = (args, Keywords::new());
     if let Some((last, before)) = args.split_last()
@@ -269,7 +269,7 @@ impl Copied {
     }
 }
 
-/// Same as [`to_value`], for what lies within lists and dictionaries.
+/// Like [`to_value`], for what lies within lists and dictionaries.
 pub fn to_value_within(dynamic: &Dynamic, copied: &mut Copied) -> Result<Value> {
     // What calls are made of comes first.
     if let Ok(i) = dynamic.as_int() {

@@ -1,16 +1,20 @@
 //! What the engine reads besides what was typed, on the same lines. What `try` encloses goes through a step that keeps
 //! errors whole (see `caught.rs`), and a closure in a variable is called as a function is: `f(2)` reads `f.call(2)`.
 
+use super::bounds::MAX_EXPRESSION_DEPTH;
 use super::chains;
 use super::forms_of_python::{self, Change};
 use super::words::CALLED;
 use super::written::{Edit, Offsets};
 use crate::functions::READ_VARIABLES;
 use rhai::{Engine, Position, Token};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// The engine counts no further, so what lies beyond has no place.
 const COUNTED: usize = 60_000;
+
+/// More brackets within each other than the engine reads.
+const DEEPEST: usize = 2 * MAX_EXPRESSION_DEPTH;
 
 /// A text that stands in front of a character; line and column are counted from 1, in what was typed.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,7 +33,7 @@ pub fn edits(
     is_function: &dyn Fn(&str) -> bool,
 ) -> Vec<Edit> {
     let Tokens { found: tokens, .. } = all;
-    if source.lines().count() > COUNTED || source.lines().any(|line| line.len() > COUNTED) {
+    if !all.are_matched() || source.lines().count() > COUNTED || source.lines().any(|line| line.len() > COUNTED) {
         return Vec::new();
     }
     let mut found = enclosed(tokens);
@@ -50,7 +54,10 @@ pub fn edits(
 
 /// What is to be changed besides, so that the engine reads what people write as in Python.
 pub fn changes(all: &Tokens, source: &str) -> Vec<Edit> {
-    let mut changes = forms_of_python::changes(all);
+    if !all.are_all || !all.are_matched() {
+        return Vec::new();
+    }
+    let mut changes = forms_of_python::changes(&all.found);
     changes.sort_by_key(|change| (change.line, change.column));
     let mut offsets = Offsets::new(source);
     let edit = |Change { line, column, removed, text }: Change| {
@@ -65,6 +72,23 @@ pub struct Tokens {
     pub found: Vec<(Token, Position)>,
     /// Whether those are all.
     pub are_all: bool,
+}
+
+impl Tokens {
+    /// Returns whether every bracket is closed, and none lies too deep for the engine. It refuses any other text, and what
+    /// looks for the ends of brackets would take long there.
+    fn are_matched(&self) -> bool {
+        let mut open = 0usize;
+        self.found.iter().all(|(token, _)| {
+            if chains::opens(token) {
+                open += 1;
+            } else if chains::closes(token) {
+                let Some(left) = open.checked_sub(1) else { return false };
+                open = left;
+            }
+            open <= DEEPEST
+        }) && open == 0
+    }
 }
 
 /// Takes a text apart as the engine does.
@@ -127,8 +151,9 @@ fn calls(
     is_function: &dyn Fn(&str) -> bool,
 ) -> Vec<Insertion> {
     let (variables, functions) = declared(tokens);
-    let closures = closures(tokens);
+    let mut closures = Closures::new();
     let called = tokens.iter().enumerate().filter_map(|(index, (token, position))| {
+        closures.step(tokens, index, token);
         let is_called = is(tokens, index + 1, &Token::LeftParen) || is(tokens, index + 1, &Token::Unit);
         if matches!(token, Token::RightBracket | Token::RightParen | Token::Unit) {
             let (line, column) = place(*position)?;
@@ -145,7 +170,7 @@ fn calls(
             return None;
         }
         // A closure hides a function of its name; any other variable does not.
-        let hides = || is_closure(name) || closures.iter().any(|closure| closure.is_seen(name, index));
+        let hides = || is_closure(name) || closures.sees(name);
         if !(variables.contains(name) && !is_function(name) || hides()) {
             return None;
         }
@@ -155,47 +180,58 @@ fn calls(
     called.collect()
 }
 
-/// A variable that is made with a closure in it, and the tokens that see it.
-struct Made<'t> {
-    name: &'t str,
-    from: usize,
-    to: usize,
-    /// The bodies of functions among them, which do not.
-    apart: Vec<(usize, usize)>,
+/// The variables that hold a closure where a pass over the tokens stands: `let f = |x| …`.
+struct Closures<'t> {
+    /// For each name the functions in whose blocks it was made, the innermost last. The text itself is number 0.
+    made: HashMap<&'t str, Vec<usize>>,
+    /// The open blocks: the function that each belongs to, and the names made there.
+    blocks: Vec<(usize, Vec<&'t str>)>,
+    functions: usize,
+    /// Whether the next brace begins the body of a function.
+    is_function: bool,
 }
 
-impl Made<'_> {
-    fn is_seen(&self, name: &str, index: usize) -> bool {
-        let is_within = |(from, to): (usize, usize)| (from..to).contains(&index);
-        self.name == name && is_within((self.from, self.to)) && !self.apart.iter().copied().any(is_within)
+impl<'t> Closures<'t> {
+    fn new() -> Closures<'t> {
+        Closures { made: HashMap::new(), blocks: vec![(0, Vec::new())], functions: 0, is_function: false }
     }
-}
 
-/// The variables that are made with a closure: `let f = |x| …`.
-fn closures(tokens: &[(Token, Position)]) -> Vec<Made<'_>> {
-    let mut found: Vec<Made> = Vec::new();
-    // The ends of the blocks that are open.
-    let mut open = Vec::new();
-    for (index, (token, _)) in tokens.iter().enumerate() {
+    fn step(&mut self, tokens: &'t [(Token, Position)], index: usize, token: &Token) {
         match token {
-            Token::LeftBrace | Token::MapStart => open.push(chains::closing(tokens, index).unwrap_or(tokens.len())),
-            Token::RightBrace => drop(open.pop()),
-            Token::Fn => {
-                let body = (index..tokens.len()).find(|index| is(tokens, *index, &Token::LeftBrace));
-                let end = body.and_then(|body| chains::closing(tokens, body)).unwrap_or(tokens.len());
-                let seeing = found.iter_mut().filter(|made| made.to > index);
-                seeing.for_each(|made| made.apart.push((index, end)));
+            Token::Fn => self.is_function = true,
+            Token::LeftBrace | Token::MapStart => {
+                let is_function = std::mem::take(&mut self.is_function);
+                self.functions += usize::from(is_function);
+                let function = if is_function { self.functions } else { self.function() };
+                self.blocks.push((function, Vec::new()));
+            }
+            Token::RightBrace if self.blocks.len() > 1 => {
+                for name in self.blocks.pop().map(|(_, names)| names).unwrap_or_default() {
+                    self.made.get_mut(name).and_then(Vec::pop);
+                }
             }
             Token::Pipe | Token::Or if index > 1 && is(tokens, index - 1, &Token::Equals) => {
-                if let Some((Token::Identifier(name), _)) = tokens.get(index - 2) {
-                    let to = open.last().copied().unwrap_or(tokens.len());
-                    found.push(Made { name, from: index, to, apart: Vec::new() });
+                let function = self.function();
+                if let (Some((Token::Identifier(name), _)), Some((_, names))) =
+                    (tokens.get(index - 2), self.blocks.last_mut())
+                {
+                    names.push(name);
+                    self.made.entry(name).or_default().push(function);
                 }
             }
             _ => {}
         }
     }
-    found
+
+    /// The function whose body the pass is in.
+    fn function(&self) -> usize {
+        self.blocks.last().map_or(0, |(function, _)| *function)
+    }
+
+    /// Returns whether a closure of this name is visible: a function does not see those outside.
+    fn sees(&self, name: &str) -> bool {
+        self.made.get(name).and_then(|made| made.last()).is_some_and(|made| *made == self.function())
+    }
 }
 
 /// In front of calls that look at variables: `aliases()`, `x.t().explain()`.

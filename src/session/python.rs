@@ -268,7 +268,7 @@ impl Session {
         self.runtime.exit.set(Some(status));
     }
 
-    /// Same as [`Session::timeit`], for Python.
+    /// Like [`Session::timeit`], for Python.
     pub(super) fn prepare_python(&mut self, source: &str) -> Result<Rc<Code>, Box<Failure>> {
         let source: Rc<str> = source.into();
         self.compiled(&source, false).map_err(|fault| self.misread(&source, fault))

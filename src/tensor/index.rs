@@ -48,7 +48,7 @@ pub enum Step {
 /// leaves a dimension whole.
 ///
 /// # Errors
-/// Same as [`resolve`].
+/// Those of [`resolve`].
 pub fn steps(view: &View, indices: &[Index]) -> Result<(Vec<Step>, Vec<Option<Tensor>>)> {
     let slicer = applied(view, indices)?;
     Ok((slicer.steps, slicer.tensors))

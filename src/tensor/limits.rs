@@ -57,7 +57,7 @@ pub fn full() -> Error {
 /// microseconds.
 ///
 /// # Errors
-/// Same as [`room`].
+/// Those of [`room`].
 pub fn look() -> Result<()> {
     let Some((reserved, resident)) = System::used_memory() else { return Ok(()) };
     let fits = |used: usize, limit: usize| used <= limit - limit / 8;
@@ -75,7 +75,7 @@ fn address_limit() -> usize {
 /// Checks that an object of `count` items of type `T` may be made.
 ///
 /// # Errors
-/// Same as [`room`].
+/// Those of [`room`].
 #[inline]
 pub fn room_for<T>(count: usize) -> Result<()> {
     room(count.saturating_mul(size_of::<T>()))
@@ -84,7 +84,7 @@ pub fn room_for<T>(count: usize) -> Result<()> {
 /// Checks that an object may grow, one after the other, to `count` items of type `T`.
 ///
 /// # Errors
-/// Same as [`room`].
+/// Those of [`room`].
 #[inline]
 pub fn grown_to<T>(count: usize) -> Result<()> {
     if count.saturating_mul(size_of::<T>()) <= budget() { Ok(()) } else { Err(full()) }
@@ -100,7 +100,7 @@ pub fn count(asked: i64) -> usize {
 /// An empty vector with room for `count` items of an object: where the count comes from outside.
 ///
 /// # Errors
-/// Same as [`room`].
+/// Those of [`room`].
 pub fn list<T>(count: usize) -> Result<Vec<T>> {
     room_for::<T>(count)?;
     let mut items = Vec::new();
@@ -161,7 +161,7 @@ pub fn filled<T: Clone>(item: T, count: usize) -> Result<Vec<T>> {
 /// Appends to a vector of unknown final length.
 ///
 /// # Errors
-/// Same as [`vector`].
+/// Those of [`vector`].
 #[inline]
 pub fn push<T>(items: &mut Vec<T>, item: T) -> Result<()> {
     if items.len() == items.capacity() {

@@ -59,7 +59,7 @@ impl MemoryFormat {
     /// The strides of a new tensor like one of this layout.
     ///
     /// # Errors
-    /// Same as [`MemoryFormat::strides`].
+    /// Those of [`MemoryFormat::strides`].
     pub fn strides_like(self, layout: &Layout) -> Result<Dims> {
         if self == MemoryFormat::Preserve { Ok(layout.like_strides()) } else { self.strides(&layout.sizes) }
     }

@@ -34,7 +34,7 @@ pub(crate) fn reading<T: Plain, R>(memory: &Memory, body: impl FnOnce(&[T]) -> R
     reading_both(memory, memory, |elements, _| body(elements))
 }
 
-/// Same as [`reading`], for two memories at once.
+/// Like [`reading`], for two memories at once.
 pub(crate) fn reading_both<T: Plain, R>(
     a: &Memory,
     b: &Memory,
@@ -75,7 +75,7 @@ pub(crate) fn between<S: Plain, T: Plain, R>(
     from_both([from, from], to, range, |[elements, _], out| body(elements, out))
 }
 
-/// Same as [`between`], for two memories to read.
+/// Like [`between`], for two memories to read.
 pub(crate) fn from_both<S: Plain, T: Plain, R>(
     from: [&Memory; 2],
     to: &Memory,
@@ -386,7 +386,7 @@ impl<const N: usize> Loop<N> {
         }
     }
 
-    /// Same as [`Loop::tiles`], for blocks of at most `LENGTH` elements. Never inlined: a small loop would pay for large buffers,
+    /// Like [`Loop::tiles`], for blocks of at most `LENGTH` elements. Never inlined: a small loop would pay for large buffers,
     /// each page of which is touched as the stack grows.
     #[inline(never)]
     fn in_buffers<const LENGTH: usize>(

@@ -82,7 +82,7 @@ impl Storage {
     /// `nbytes` bytes on the device that the caller writes before anyone reads them.
     ///
     /// # Errors
-    /// Same as [`Storage::zeroed`].
+    /// Those of [`Storage::zeroed`].
     pub fn unwritten(nbytes: usize, device: Device) -> Result<Storage> {
         if !device.available()?.is_meta()
             && let Some(memory) = spare::take(nbytes)

@@ -37,10 +37,10 @@ impl View {
         View::zeros_strided(sizes, contiguous_strides(sizes), dtype, device)
     }
 
-    /// Same as [`View::zeros`], for a result of which the caller writes every element before anyone reads it.
+    /// Like [`View::zeros`], for a result of which the caller writes every element before anyone reads it.
     ///
     /// # Errors
-    /// Same as [`View::zeros`].
+    /// Those of [`View::zeros`].
     pub fn unwritten(sizes: &[i64], dtype: DType, device: Device) -> Result<View> {
         check_row_major(sizes, dtype)?;
         View::unwritten_strided(sizes, contiguous_strides(sizes), dtype, device)
@@ -54,10 +54,10 @@ impl View {
         View::strided(sizes, strides, dtype, device, Storage::zeroed)
     }
 
-    /// Same as [`View::zeros_strided`], for a result of which the caller writes every element before anyone reads it.
+    /// Like [`View::zeros_strided`], for a result of which the caller writes every element before anyone reads it.
     ///
     /// # Errors
-    /// Same as [`View::zeros_strided`].
+    /// Those of [`View::zeros_strided`].
     pub fn unwritten_strided(sizes: &[i64], strides: Dims, dtype: DType, device: Device) -> Result<View> {
         let elements = sizes.iter().fold(1i64, |elements, &size| elements.saturating_mul(size));
         View::strided(sizes, strides, dtype, device, |nbytes, device| {
@@ -182,7 +182,7 @@ impl View {
     /// The memory, checked to hold every element, for a kernel to read or write.
     ///
     /// # Errors
-    /// Same as [`View::check_bounds`]; NotImplementedError for a tensor without data.
+    /// Those of [`View::check_bounds`]; NotImplementedError for a tensor without data.
     pub fn memory(&self) -> Result<Rc<Memory>> {
         if self.device().is_meta() {
             bail!(NotImplementedError, "Cannot copy out of meta tensor; no data!");

@@ -58,7 +58,7 @@ impl Target {
     /// Its text, and the form in which that holds sessions.
     ///
     /// # Errors
-    /// Same as [`read_text`].
+    /// Those of [`read_text`].
     pub fn read(&self) -> Result<(String, Form), String> {
         match &self.place {
             Place::File(path) => Ok((read_text(path)?, Form::of(path))),

@@ -87,7 +87,7 @@ impl Dict {
     /// Sets the value of a key.
     ///
     /// # Errors
-    /// Same as [`Dict::get`]; RuntimeError during iteration; MemoryError.
+    /// Those of [`Dict::get`]; RuntimeError during iteration; MemoryError.
     pub fn insert(&self, key: Value, value: Value) -> Result<()> {
         let known = self.borrow().position(&key)?;
         let before = self.change(|entries| match known.and_then(|at| entries.at_mut(at)) {
@@ -102,7 +102,7 @@ impl Dict {
     /// Takes out a key.
     ///
     /// # Errors
-    /// Same as [`Dict::insert`].
+    /// Those of [`Dict::insert`].
     pub fn remove(&self, key: &Value) -> Result<Option<Value>> {
         let Some(position) = self.borrow().position(key)? else { return Ok(None) };
         Ok(self.change(|entries| entries.take(position))?.map(|(_, value)| value))
@@ -111,7 +111,7 @@ impl Dict {
     /// Puts these entries in place of all others.
     ///
     /// # Errors
-    /// Same as [`Dict::insert`].
+    /// Those of [`Dict::insert`].
     pub fn replace(&self, entries: Vec<(Value, Value)>) -> Result<()> {
         let mut held = Hashed::default();
         entries.into_iter().try_for_each(|(key, value)| held.insert(key, value))?;

@@ -98,7 +98,7 @@ pub fn equals(a: &Value, b: &Value) -> Result<bool> {
 /// Returns whether two values are the same or equal, as a container asks about its items.
 ///
 /// # Errors
-/// Same as [`equals`].
+/// Those of [`equals`].
 pub fn matches(a: &Value, b: &Value) -> Result<bool> {
     if is(a, b) { Ok(true) } else { equals(a, b) }
 }

@@ -83,7 +83,7 @@ impl<V> Hashed<V> {
     /// Returns whether there is such a key.
     ///
     /// # Errors
-    /// Same as [`Hashed::position`].
+    /// Those of [`Hashed::position`].
     pub fn contains(&self, key: &Value) -> Result<bool> {
         Ok(self.position(key)?.is_some())
     }
@@ -91,7 +91,7 @@ impl<V> Hashed<V> {
     /// The value of a key.
     ///
     /// # Errors
-    /// Same as [`Hashed::position`].
+    /// Those of [`Hashed::position`].
     pub fn get(&self, key: &Value) -> Result<Option<&V>> {
         Ok(self.position(key)?.and_then(|at| self.at(at)))
     }
@@ -126,7 +126,7 @@ impl<V> Hashed<V> {
     /// Sets the value of a key, before anybody else sees the map.
     ///
     /// # Errors
-    /// Same as [`Hashed::position`] and [`Hashed::add`].
+    /// Those of [`Hashed::position`] and [`Hashed::add`].
     pub fn insert(&mut self, key: Value, value: V) -> Result<()> {
         match self.position(&key)?.and_then(|at| self.at_mut(at)) {
             Some(slot) => *slot = value,

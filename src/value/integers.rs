@@ -413,7 +413,7 @@ pub fn rounded(x: &BigInt, zeros: u64) -> Result<BigInt> {
     nearest(x, zeros, false)
 }
 
-/// Same as [`rounded`], of a number that is a little farther from zero if `more` says so.
+/// Like [`rounded`], of a number that is a little farther from zero if `more` says so.
 fn nearest(x: &BigInt, zeros: u64, more: bool) -> Result<BigInt> {
     // A decimal digit is more than three bits.
     if zeros > x.bits() / 3 + 1 {

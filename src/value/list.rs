@@ -60,7 +60,7 @@ impl List {
     /// Puts these items in place of all others.
     ///
     /// # Errors
-    /// Same as [`List::change`].
+    /// Those of [`List::change`].
     pub fn replace(&self, items: Vec<Value>) -> Result<()> {
         // The old items are dropped after the list's borrow has ended: their destructors may read the list.
         self.change(|held| std::mem::replace(held, items)).map(discard)

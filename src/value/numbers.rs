@@ -62,7 +62,7 @@ impl Number {
     }
 
     /// # Errors
-    /// Same as [`Number::to_float`].
+    /// Those of [`Number::to_float`].
     pub fn to_complex(&self) -> Result<Complex<f64>> {
         match self {
             Number::Complex(c) => Ok(*c),

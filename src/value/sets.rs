@@ -113,7 +113,7 @@ impl Set {
     /// Returns whether an item is there.
     ///
     /// # Errors
-    /// Same as [`Set::insert`].
+    /// Those of [`Set::insert`].
     pub fn contains(&self, item: &Value) -> Result<bool> {
         self.borrow().contains(&findable(item))
     }
@@ -121,7 +121,7 @@ impl Set {
     /// Removes an item, and returns whether it was there.
     ///
     /// # Errors
-    /// Same as [`Set::insert`].
+    /// Those of [`Set::insert`].
     pub fn remove(&self, item: &Value) -> Result<bool> {
         let Some(at) = self.borrow().position(&findable(item))? else { return Ok(false) };
         Ok(self.change(|items| items.take(at))?.is_some())
@@ -130,7 +130,7 @@ impl Set {
     /// Puts these items in place of all others.
     ///
     /// # Errors
-    /// Same as [`Set::insert`].
+    /// Those of [`Set::insert`].
     pub fn replace(&self, items: Vec<Value>) -> Result<()> {
         let held = distinct(items)?;
         let before = self.change(|items| std::mem::replace(items, held))?;

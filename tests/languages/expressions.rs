@@ -232,31 +232,16 @@ fn truth(random: &mut Random, depth: usize) -> Expression {
             made(Bool, Alone, format!("!{}", denied.rhai), format!("not {}", denied.python), &[&denied]).in_place(Or)
         }
         3 => {
-            let kinds: &[Kind] = if random.below(3) == 0 { &[Text] } else { &[Whole, Float, Bool] };
-            let list = |random: &mut Random, count: usize| -> Vec<Expression> {
-                (0..count)
-                    .map(|_| {
-                        let kind = random.choose(kinds);
-                        same_number(atom(random, kind))
-                    })
-                    .collect()
-            };
-            let count = 1 + random.below(2);
-            let (a, b) = (listed(&list(random, count)), listed(&list(random, count)));
+            let (kinds, count) = (comparable(random), 1 + random.below(2));
+            let (a, b) = (listed(random, kinds, count), listed(random, kinds, count));
             let operator = same(random.choose(&["==", "!="]));
             joined(Bool, Comparison, (a, b), operator, (Sum, Sum))
         }
         4 => {
-            let kinds: &[Kind] = if random.below(3) == 0 { &[Text] } else { &[Whole, Float, Bool] };
-            let items: Vec<_> = (0..3)
-                .map(|_| {
-                    let kind = random.choose(kinds);
-                    same_number(atom(random, kind))
-                })
-                .collect();
-            let kind = random.choose(kinds);
+            let kinds = comparable(random);
+            let (items, kind) = (listed(random, kinds, 3), random.choose(kinds));
             let wanted = any(random, kind, depth);
-            joined(Bool, Comparison, (wanted, listed(&items)), ("in", "in"), (Sum, Sum))
+            joined(Bool, Comparison, (wanted, items), ("in", "in"), (Sum, Sum))
         }
         5 => {
             let (a, b) = (any(random, Text, depth), any(random, Text, depth));
@@ -273,13 +258,19 @@ fn truth(random: &mut Random, depth: usize) -> Expression {
     }
 }
 
-/// Python takes one and the same object for equal, even if it is no number; the table has this row.
-fn same_number(item: Expression) -> Expression {
-    if item.rhai == "nan" { literal("4") } else { item }
+/// Kinds whose values compare with each other.
+fn comparable(random: &mut Random) -> &'static [Kind] {
+    if random.below(3) == 0 { &[Text] } else { &[Whole, Float, Bool] }
 }
 
-fn listed(items: &[Expression]) -> Expression {
-    let list = called(Bool, ("", ""), items);
+/// An array. Python takes one and the same object for equal, even NaN; the table has this row, and the array has no NaN.
+fn listed(random: &mut Random, kinds: &[Kind], count: usize) -> Expression {
+    let items = (0..count).map(|_| {
+        let kind = random.choose(kinds);
+        let item = atom(random, kind);
+        if item.rhai == "nan" { literal("4") } else { item }
+    });
+    let list = called(Bool, ("", ""), &items.collect::<Vec<_>>());
     let bracketed = |text: &str| format!("[{}]", &text[1..text.len() - 1]);
     Expression { rhai: bracketed(&list.rhai), python: bracketed(&list.python), ..list }
 }

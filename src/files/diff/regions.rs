@@ -42,7 +42,7 @@ pub fn compare(a: Compared, b: Compared, tolerance: f64) -> Result<Tally> {
 /// Returns whether all elements are the same; looks no further than to the first piece in which one is not.
 ///
 /// # Errors
-/// Same as [`compare`].
+/// Those of [`compare`].
 pub fn are_same(a: Compared, b: Compared) -> Result<bool> {
     let differs = AtomicBool::new(false);
     each_common(a, b, |x, y, _| {
@@ -57,7 +57,7 @@ pub fn are_same(a: Compared, b: Compared) -> Result<bool> {
 /// The bytes of the first elements, `None` for a tensor in pieces or without data.
 ///
 /// # Errors
-/// Same as [`compare`].
+/// Those of [`compare`].
 pub fn head(tensor: Compared) -> Result<Option<Vec<u8>>> {
     const MOST: usize = 1 << 10;
     if tensor.entry.storage.is_none() {

@@ -134,7 +134,7 @@ pub fn find(module: &str, name: &str) -> Result<Class> {
     }))
 }
 
-/// Same as [`find`], with the names of plain arrays of numpy.
+/// Like [`find`], with the names of plain arrays of numpy.
 ///
 /// # Errors
 /// UnpicklingError for every other name.

@@ -21,7 +21,7 @@ pub fn add(a: Operand, b: Operand, alpha: Scalar, output: Output, default: DType
 /// `a - alpha * b`, as [`torch.sub`](https://pytorch.org/docs/2.7/generated/torch.sub.html).
 ///
 /// # Errors
-/// Same as [`add`], and RuntimeError for bool operands.
+/// Those of [`add`], and RuntimeError for bool operands.
 pub fn sub(a: Operand, b: Operand, alpha: Scalar, output: Output, default: DType) -> Result<View> {
     BinaryOp::Sub.check_operands([a, b])?;
     check_alpha(&[a, b], alpha, output, default)?;
@@ -45,7 +45,7 @@ pub fn negated(alpha: Scalar) -> Scalar {
 /// `b - alpha * a`, as `torch.rsub`.
 ///
 /// # Errors
-/// Same as [`sub`].
+/// Those of [`sub`].
 pub fn rsub(a: Operand, b: Operand, alpha: Scalar, output: Output, default: DType) -> Result<View> {
     sub(b, a, alpha, output, default)
 }
@@ -72,7 +72,7 @@ fn check_alpha(operands: &[Operand], alpha: Scalar, output: Output, default: DTy
 /// `a / b`, rounded as asked, as [`torch.div`](https://pytorch.org/docs/2.7/generated/torch.div.html).
 ///
 /// # Errors
-/// Same as [`binary`].
+/// Those of [`binary`].
 pub fn div(a: Operand, b: Operand, rounding: Option<Rounding>, output: Output, default: DType) -> Result<View> {
     let op = match rounding {
         None => BinaryOp::TrueDivide,

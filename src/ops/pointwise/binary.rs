@@ -323,7 +323,7 @@ pub trait BinaryKernels: Number {
     }
     /// `a + alpha * b`, with one rounding for floats.
     fn scaled_sum(a: Self, b: Self, alpha: Self) -> Self;
-    /// Same as [`BinaryKernels::scaled_sum`], for elements reached one by one. `repeated` tells whether `b` is the same
+    /// Like [`BinaryKernels::scaled_sum`], for elements reached one by one. `repeated` tells whether `b` is the same
     /// for all of them, so that it is scaled beforehand.
     fn scaled_sum_tail(a: Self, b: Self, alpha: Self, _repeated: bool) -> Self {
         Self::scaled_sum(a, b, alpha)

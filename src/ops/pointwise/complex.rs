@@ -44,7 +44,7 @@ pub fn sign<T: Real>(z: Complex<T>) -> Complex<T> {
     if size == T::zero() { Complex::new(size, size) } else { Complex::new(z.re / size, z.im / size) }
 }
 
-/// Same as [`sign`], dividing as complex numbers.
+/// Like [`sign`], dividing as complex numbers.
 pub fn sign_tail<T: Real>(z: Complex<T>) -> Complex<T> {
     let size = Complex::new(magnitude(z), T::zero());
     if size.re == T::zero() { size } else { divide(z, size) }
@@ -60,7 +60,7 @@ pub fn scaled_sum<T: Real>(a: Complex<T>, b: Complex<T>, alpha: Complex<T>) -> C
     Complex::new(a.re + (b.re * alpha.re - b.im * alpha.im), a.im + (b.re * alpha.im + b.im * alpha.re))
 }
 
-/// Same as [`scaled_sum`], with one rounding less in each part.
+/// Like [`scaled_sum`], with one rounding less in each part.
 pub fn scaled_sum_tail<T: Real>(a: Complex<T>, b: Complex<T>, alpha: Complex<T>) -> Complex<T> {
     let product = multiply_tail(alpha, b);
     Complex::new(a.re + product.re, a.im + product.im)

@@ -194,7 +194,7 @@ fn same_dtype(a: &View, b: &View, name: &str) -> Result<()> {
 /// `lerp` with a number as its weight.
 ///
 /// # Errors
-/// Same as [`ternary`].
+/// Those of [`ternary`].
 pub fn lerp_number(start: &View, end: &View, weight: Scalar, output: Output, default: DType) -> Result<View> {
     same_dtype(start, end, "end")?;
     check_kernel("lerp_kernel_scalar", FLOAT | COMPLEX, start.dtype)?;
@@ -286,7 +286,7 @@ pub fn clamp(a: &View, bounds: [Option<Scalar>; 2], output: Output, default: DTy
 /// `clamp` between tensors.
 ///
 /// # Errors
-/// Same as [`clamp`].
+/// Those of [`clamp`].
 pub fn clamp_tensors(a: &View, bounds: [Option<&View>; 2], output: Output, default: DType) -> Result<View> {
     if [Some(a)].iter().chain(&bounds).flatten().any(|view| view.dtype.is_complex()) {
         bail!(RuntimeError, "clamp is not supported for complex types");

@@ -592,7 +592,7 @@ impl<F: Fn(f64) -> f64 + Sync> RealFunction for F {
 /// whether integers become the default floating dtype first or are refused.
 ///
 /// # Errors
-/// Same as [`unary`].
+/// Those of [`unary`].
 pub fn map_real<F: RealFunction>(
     stub: &str,
     supported: classes::Classes,
@@ -663,7 +663,7 @@ fn mapped_narrow<S: Stored<Compute = f32> + Real, F: RealFunction>(
 /// NaN and the infinities replaced: by 0 and the dtype's limits where no numbers are given.
 ///
 /// # Errors
-/// Same as [`unary`].
+/// Those of [`unary`].
 pub fn nan_to_num(a: &View, to: [Option<f64>; 3], output: Output) -> Result<View> {
     if a.dtype.is_integral(true) {
         return match output {

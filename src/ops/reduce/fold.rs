@@ -149,7 +149,7 @@ fn fold<S: Stored, const V: usize>(
     run::<S, S, V, false>(out, layout, view, None, (|value| value, combine, combine_tail))
 }
 
-/// Same as [`fold`], for products of real numbers.
+/// Like [`fold`], for products of real numbers.
 fn fold_reals<S: Stored<Compute: Real>, const V: usize>(
     out: &View,
     layout: &Layout,
@@ -170,7 +170,7 @@ struct Settled<C> {
     is_settled: fn(C) -> bool,
 }
 
-/// Same as [`fold`], of what `lift` makes of the elements, for a `combine` to which the order is all the same: all cores do a long
+/// Like [`fold`], of what `lift` makes of the elements, for a `combine` to which the order is all the same: all cores do a long
 /// run. `V` is 1 for whole numbers and truth, in which compilers find vectors by themselves.
 pub(super) fn fold_anywhere<S: Stored, R: Stored, const V: usize>(
     out: &View,

@@ -64,7 +64,7 @@ pub fn sum(view: &View, dims: Option<&[i64]>, keepdim: bool, dtype: Option<DType
 /// divided.
 ///
 /// # Errors
-/// Same as [`sum`], and RuntimeError for dtypes that are not floating.
+/// Those of [`sum`], and RuntimeError for dtypes that are not floating.
 pub fn mean(view: &View, dims: Option<&[i64]>, keepdim: bool, dtype: Option<DType>) -> Result<View> {
     let (which, asked) = match dtype {
         Some(dtype) => ("Optional", dtype),

@@ -78,7 +78,7 @@ pub fn odometer(
 /// Calls `body` for every tile.
 ///
 /// # Errors
-/// Same as [`odometer`].
+/// Those of [`odometer`].
 pub fn for_each(out: &Layout, input: &Layout, body: &mut dyn FnMut(Tile) -> Result<()>) -> Result<()> {
     if input.numel() == 0 {
         return Ok(());

@@ -46,7 +46,7 @@ pub const I1_FAR: [f64; 25] = [
     -2.512236237870209e-7, -3.882564808877691e-6, -0.00011058893876262371, -0.009761097491361469, 0.7785762350182801,
 ];
 
-/// Same as [`I1_NEAR`], for single precision.
+/// Like [`I1_NEAR`], for single precision.
 #[rustfmt::skip]
 pub const I1_NEAR_SINGLE: [f64; 17] = [
     9.381537386495773e-9, -4.445059128796328e-8, 2.0032947535521353e-7, -8.568720264695455e-7, 3.4702513081376785e-6,
@@ -55,7 +55,7 @@ pub const I1_NEAR_SINGLE: [f64; 17] = [
     0.1026436586898471, -0.17641651835783406, 0.25258718644363365,
 ];
 
-/// Same as [`I1_FAR`], for single precision.
+/// Like [`I1_FAR`], for single precision.
 #[rustfmt::skip]
 pub const I1_FAR_SINGLE: [f64; 7] = [
     -3.835380385964237e-9, -2.6314688468895196e-8, -2.512236237870209e-7, -3.882564808877691e-6,

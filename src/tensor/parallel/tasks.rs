@@ -72,7 +72,7 @@ pub fn tasks(count: usize, work: usize, body: &(dyn Fn(usize) -> Result<()> + Sy
 /// Collects the results of `body` for every number below `count`, computed as [`tasks`] does.
 ///
 /// # Errors
-/// Same as [`tasks`].
+/// Those of [`tasks`].
 pub fn collect<T: Send>(count: usize, work: usize, body: &(dyn Fn(usize) -> Result<T> + Sync)) -> Result<Vec<T>> {
     // A tensor that shows one element without end has as many parts: room for all of them is not asked for at once.
     let results: Mutex<Vec<(usize, T)>> = Mutex::new(Vec::with_capacity(count.min(1 << 16)));
@@ -95,7 +95,7 @@ pub fn collect<T: Send>(count: usize, work: usize, body: &(dyn Fn(usize) -> Resu
 /// `unit` elements, but for the last where the slice has none.
 ///
 /// # Errors
-/// Same as [`tasks`].
+/// Those of [`tasks`].
 pub fn parts<T: Send>(
     slice: &mut [T],
     unit: usize,
@@ -106,10 +106,10 @@ pub fn parts<T: Send>(
     parts_of(slice, size, length, body)
 }
 
-/// Same as [`parts`], for parts of so many elements and for `work` that is not their number.
+/// Like [`parts`], for parts of so many elements and for `work` that is not their number.
 ///
 /// # Errors
-/// Same as [`tasks`].
+/// Those of [`tasks`].
 pub fn parts_of<T: Send>(
     slice: &mut [T],
     size: usize,

@@ -48,7 +48,7 @@ pub trait Kernel {
     fn run(self, fuses: bool) -> Self::Output;
 }
 
-/// Same as [`vectorised`], for a [`Kernel`].
+/// Like [`vectorised`], for a [`Kernel`].
 #[inline(always)]
 pub fn vectorised_kernel<K: Kernel>(kernel: K) -> K::Output {
     #[cfg(target_arch = "x86_64")]
@@ -110,7 +110,7 @@ pub fn prefetch<T: Plain>(elements: &[T]) {
     prefetch_bytes(elements.as_ptr().cast(), size_of_val(elements));
 }
 
-/// Same as [`prefetch`]; there need not be anything.
+/// Like [`prefetch`]; there need not be anything.
 #[inline(always)]
 pub(super) fn prefetch_bytes(from: *const u8, nbytes: usize) {
     #[cfg(not(target_arch = "x86_64"))]
@@ -134,7 +134,7 @@ pub(super) fn stream<T: Plain>(from: &[T], to: &mut [T]) {
     to.copy_from_slice(from);
 }
 
-/// Same as [`stream`], for bytes.
+/// Like [`stream`], for bytes.
 ///
 /// # Safety
 /// `nbytes` bytes can be read from one address and written to the other, the two share none, and the processor has AVX.
@@ -248,7 +248,7 @@ pub fn singles(from: &[f16], to: &mut [f32]) -> usize {
     no_vectors((from, to))
 }
 
-/// Same as [`singles`], to half precision: to the nearest number, of two the even one.
+/// Like [`singles`], to half precision: to the nearest number, of two the even one.
 pub fn halves(from: &[f32], to: &mut [f16]) -> usize {
     #[cfg(target_arch = "x86_64")]
     return by_vectors!(LANES, widen, narrow, (from: &[f32], to: &mut [f16]) {
