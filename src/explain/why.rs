@@ -4,13 +4,16 @@
 use super::residents::{index_of, place_at};
 use super::scene::{Block, Ink, Lane, Scene, Strip, Table, byte_count, counted, list, span};
 use crate::tensor::layout::infer_size;
-use crate::tensor::{DType, Dims, Layout, View, ViewFault};
+use crate::tensor::{DType, Dims, Layout, Result, View, ViewFault, interrupt};
 
 /// The number of elements drawn before and behind the break.
 const AROUND: i64 = 6;
 
 /// Explains why `view(shape)` works or does not.
-pub fn shape(view: &View, shape: &[i64]) -> Scene {
+///
+/// # Errors
+/// KeyboardInterrupt after Ctrl-C: a shape may be a list of millions.
+pub fn shape(view: &View, shape: &[i64]) -> Result<Scene> {
     let layout = &view.layout;
     let mut scene = Scene::new(format!(
         "view({}) of a tensor with size {}, stride {}",
@@ -18,18 +21,21 @@ pub fn shape(view: &View, shape: &[i64]) -> Scene {
         list(&layout.sizes),
         list(&layout.strides)
     ));
+    interrupt::check()?;
     let sizes = match infer_size(shape, layout.numel()) {
         Ok(sizes) => sizes,
         Err(error) => {
             scene.note(Ink::Fault, format!("No: {}.", error.message));
+            interrupt::check()?;
             scene.note(Ink::Plain, count_of(layout, shape));
-            return scene;
+            return Ok(scene);
         }
     };
     if sizes.as_slice() != shape {
         scene.note(Ink::Plain, format!("-1 stands for what is left: the sizes are {}.", list(&sizes)));
     }
     merging(&mut scene, layout);
+    interrupt::check()?;
     match layout.compute_stride(&sizes) {
         Some(strides) => {
             scene.heading("Yes");
@@ -48,7 +54,7 @@ pub fn shape(view: &View, shape: &[i64]) -> Scene {
             }
         }
     }
-    scene
+    Ok(scene)
 }
 
 fn count_of(layout: &Layout, shape: &[i64]) -> String {
@@ -353,11 +359,11 @@ mod tests {
     fn a_refused_shape_names_the_dimension() {
         let mut view = View::zeros(&[2, 4], DType::Float, Device::CPU).unwrap();
         view.layout = view.layout.transpose(0, 1).unwrap();
-        let drawn = plain(&draw(&shape(&view, &[8]), 100));
+        let drawn = plain(&draw(&shape(&view, &[8]).unwrap(), 100));
         for wanted in ["No: dimension 0 of [8]", "reshape([8])", "permute([1, 0]).view([8])", "view([4, 2])"] {
             assert!(drawn.contains(wanted), "{wanted}\n{drawn}");
         }
-        assert!(plain(&draw(&shape(&view, &[2, -1]), 80)).contains("the sizes are [2, 4]"));
-        assert!(plain(&draw(&shape(&view, &[3]), 80)).contains("asks for 3"));
+        assert!(plain(&draw(&shape(&view, &[2, -1]).unwrap(), 80)).contains("the sizes are [2, 4]"));
+        assert!(plain(&draw(&shape(&view, &[3]).unwrap(), 80)).contains("asks for 3"));
     }
 }

@@ -13,6 +13,7 @@ use crate::explain::{Again, Holder, Picture, Scene, aliases, bits, bytes, chain,
 use crate::files::gguf::BlockTensor;
 use crate::ops::quantize::dequantize;
 use crate::system::{Files, System};
+use crate::tensor::interrupt::watched;
 use crate::tensor::rehearsal::to_write;
 use crate::tensor::{DType, Error, ErrorKind, Result, Scalar, Storage, Tensor, View};
 use crate::value::Value;
@@ -217,8 +218,8 @@ fn why_view(call: &mut Call) -> Result<Value> {
         Value::Int(size) => Ok(*size),
         other => Err(Error::type_error(format!("why_view() takes sizes or a dtype, not {}", other.type_name()))),
     };
-    let sizes: Vec<i64> = sizes.iter().map(size).collect::<Result<_>>()?;
-    of_view(call, move |view| Ok(why::shape(view, &sizes)))
+    let sizes: Vec<i64> = watched(&sizes).map(size).collect::<Result<_>>()?;
+    of_view(call, move |view| why::shape(view, &sizes))
 }
 
 fn dtypes(values: &[Value]) -> Result<Vec<DType>> {
