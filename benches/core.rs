@@ -3,7 +3,7 @@
 
 use std::hint::black_box;
 use std::time::Instant;
-use tensorsh::ops::view;
+use tensorsh::tensor::ops::view;
 use tensorsh::tensor::{DType, Device, Result, Tensor, View};
 
 const CALLS: u32 = 10_000;

@@ -40,25 +40,41 @@
 // Nothing a user can reach may end the process.
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
-pub mod assist;
-pub mod autograd;
-pub mod call;
-pub mod dispatch;
-pub mod explain;
-pub mod files;
-pub mod format;
-pub mod functions;
-pub mod lessons;
-pub mod library;
-pub mod linalg;
-pub mod ops;
-pub mod python;
-pub mod script;
-pub mod session;
+use session::texts::{self, Texts};
+
 #[cfg(not(target_family = "wasm"))]
-pub mod shell;
-pub mod system;
-pub mod tensor;
-pub mod transcript;
-pub mod value;
-pub mod web;
+pub use shell;
+pub use {autograd, call, explain, files, languages, session, tensor, torch, value, web};
+
+/// Hands down the texts that the program carries. Whoever shows lessons or help calls it first.
+pub fn carry_texts() {
+    texts::carry(TEXTS);
+}
+
+/// The lessons, and the sessions that help takes its examples from.
+const TEXTS: Texts = Texts {
+    lessons: &[
+        ("storage", include_str!("../docs/learn/01-storage.md")),
+        ("strides", include_str!("../docs/learn/02-strides.md")),
+        ("views", include_str!("../docs/learn/03-views.md")),
+        ("transpose", include_str!("../docs/learn/04-transpose.md")),
+        ("bytes", include_str!("../docs/learn/05-bytes.md")),
+        ("frombuffer", include_str!("../docs/learn/06-frombuffer.md")),
+        ("indexing", include_str!("../docs/learn/07-indexing.md")),
+        ("broadcasting", include_str!("../docs/learn/08-broadcasting.md")),
+        ("as-strided", include_str!("../docs/learn/09-as-strided.md")),
+        ("saving", include_str!("../docs/learn/10-saving.md")),
+    ],
+    examples: &[
+        include_str!("../tests/transcripts/storage.md"),
+        include_str!("../tests/transcripts/view-shape.md"),
+        include_str!("../tests/transcripts/view-dtype.md"),
+        include_str!("../tests/transcripts/tensor-views.md"),
+        include_str!("../tests/transcripts/frombuffer.md"),
+        include_str!("../tests/transcripts/slices.md"),
+        include_str!("../tests/transcripts/expand.md"),
+        include_str!("../tests/transcripts/bytes.md"),
+        include_str!("../tests/transcripts/printing.md"),
+        include_str!("../tests/transcripts/buffers.md"),
+    ],
+};

@@ -9,8 +9,8 @@ use std::time::Duration;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
+use tensorsh::session::transcript::{Document, Form, Terms, read_text, replay, spawn_with_big_stack};
 use tensorsh::shell::{self, ColorChoice, Language, Learning, Opening, Screen, Testing, complain, show};
-use tensorsh::transcript::{Document, Form, Terms, read_text, replay, spawn_with_big_stack};
 
 const USAGE: &str = "\
 tensorsh [OPTIONS]                        a prompt; or a script from standard input
@@ -237,6 +237,7 @@ enum Color {
 
 fn main() {
     let cli = Cli::parse();
+    tensorsh::carry_texts();
     // The thread ends the program itself, as soon as its work is done.
     let fate = spawn_with_big_stack("tensorsh", move || exit(run(cli))).map(|thread| thread.join());
     match fate {

@@ -2,8 +2,8 @@
 //! panics. A stack that overflows ends this test; a panic is reported as a SystemError.
 
 use proptest::prelude::*;
+use tensorsh::session::transcript::spawn_with_big_stack;
 use tensorsh::session::{Language, Outcome, Session, SessionOptions};
-use tensorsh::transcript::spawn_with_big_stack;
 
 /// What is done to a value `X` besides another, `Y`.
 const RHAI: &[&str] = &[

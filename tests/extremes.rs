@@ -13,12 +13,12 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 use tensorsh::call::signature::{Kind, Signature};
-use tensorsh::functions::container_methods;
-use tensorsh::library::registry;
-use tensorsh::script::own;
+use tensorsh::languages::script::own;
+use tensorsh::session::transcript::spawn_with_big_stack;
 use tensorsh::session::{Language, Session, SessionOptions};
 use tensorsh::tensor::limits;
-use tensorsh::transcript::spawn_with_big_stack;
+use tensorsh::torch::container_methods;
+use tensorsh::torch::library::registry;
 use tensorsh::value::LIBRARY;
 
 /// How long a call may run before Ctrl-C is pressed, and how many milliseconds longer it may then go on: on the processor,

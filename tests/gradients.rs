@@ -3,9 +3,9 @@
 use tensorsh::autograd::{self, Derivative, Functions, Pass, Rule};
 use tensorsh::call::State;
 use tensorsh::call::signature::Kind;
-use tensorsh::library::registry;
 use tensorsh::tensor::view::complex;
 use tensorsh::tensor::{DType, Dims, Scalar, Tensor, View};
+use tensorsh::torch::library::registry;
 use tensorsh::value::Value;
 
 /// Functions that PyTorch itself cannot differentiate: it records a node that refuses.
@@ -161,7 +161,7 @@ fn every_function_is_recorded_or_known_not_to_be() {
 #[test]
 fn every_overload_that_is_called_by_name_is_there() {
     let source = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    let mut folders = vec![source.join("autograd"), source.join("functions")];
+    let mut folders = vec![source.join("autograd"), source.join("torch")];
     let (mut called, mut missing) = (0, Vec::new());
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(folder).unwrap() {

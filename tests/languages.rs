@@ -2,9 +2,9 @@
 
 use expressions::{Expression, Random};
 use std::collections::HashSet;
-use tensorsh::script::numbers::{FLOATS, ROUNDING};
+use tensorsh::languages::script::numbers::{FLOATS, ROUNDING};
+use tensorsh::session::transcript::spawn_with_big_stack;
 use tensorsh::session::{Language, Session, SessionOptions};
-use tensorsh::transcript::spawn_with_big_stack;
 
 #[path = "languages/expressions.rs"]
 mod expressions;

@@ -3,8 +3,8 @@
 
 use std::fs;
 use std::path::Path;
+use tensorsh::session::transcript::spawn_with_big_stack;
 use tensorsh::session::{Language, Outcome, Session, SessionOptions};
-use tensorsh::transcript::spawn_with_big_stack;
 
 /// How many of the cases that differ are told.
 const TOLD: usize = 12;

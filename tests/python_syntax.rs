@@ -1,7 +1,7 @@
 //! Typos that people make and what CPython 3.11 says of them: words, line and column, in tests/python/syntax.txt, which
-//! tests/python/syntax.py writes. A difference is to be mended in src/python/syntax, not there.
+//! tests/python/syntax.py writes. A difference is to be mended in src/languages/python/syntax, not there.
 
-use tensorsh::python::syntax::parse;
+use tensorsh::languages::python::syntax::parse;
 
 /// The sources whose place differs: CPython counts it within the braces of a formatted string.
 const ELSEWHERE: &[&str] = &["f'{a b}'", "f'{a.}'", "f'{lambda x: 1}'"];

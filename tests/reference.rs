@@ -6,7 +6,7 @@ use std::path::Path;
 #[test]
 fn the_reference_lists_every_function() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/reference.md");
-    let page = tensorsh::library::reference::page();
+    let page = tensorsh::torch::library::reference::page();
     if std::env::var_os("UPDATE_REFERENCE").is_some() {
         fs::write(&path, page).expect("docs/ can be written to");
         return;

@@ -4,8 +4,8 @@
 use std::process::Command;
 use std::thread;
 use tensorsh::call::{Kind, Receiver};
-use tensorsh::library::registry;
 use tensorsh::session::{Language, Session, SessionOptions};
+use tensorsh::torch::library::registry;
 
 /// Parsers and the evaluator recurse.
 const STACK: usize = 1 << 28;

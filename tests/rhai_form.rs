@@ -1,7 +1,7 @@
 //! What a person writes in Rhai for a line of Python: every row of `python/rhai_form.txt` is what the printer writes, and its
 //! Rhai shows what its Python shows.
 
-use tensorsh::python::rhai_form::{Known, rhai_form};
+use tensorsh::languages::python::rhai_form::{Known, rhai_form};
 use tensorsh::session::{Language, Outcome, Session, SessionOptions};
 
 const TABLE: &str = include_str!("python/rhai_form.txt");

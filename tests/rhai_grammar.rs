@@ -9,8 +9,8 @@ use rhai::packages::{
 use rhai::{Array, Dynamic, Engine, EvalAltResult, FnPtr, Map, OptimizationLevel};
 use std::ops::{Range, RangeInclusive};
 use std::path::Path;
+use tensorsh::session::transcript::spawn_with_big_stack;
 use tensorsh::session::{Language, Outcome, Session, SessionOptions};
-use tensorsh::transcript::spawn_with_big_stack;
 
 const TABLE: &str = include_str!("rhai_grammar.txt");
 

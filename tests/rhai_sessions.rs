@@ -6,9 +6,11 @@ use std::collections::BTreeMap;
 use std::env;
 use std::path::{Path, PathBuf};
 use std::thread::available_parallelism;
-use tensorsh::python::rhai_form::{Known, grammar_form};
+use tensorsh::languages::python::rhai_form::{Known, grammar_form};
+use tensorsh::session::transcript::{
+    Case, Document, Example, Form, collect, matches, printed, read_text, spawn_with_big_stack,
+};
 use tensorsh::session::{Language, Session, SessionOptions};
-use tensorsh::transcript::{Case, Document, Example, Form, collect, matches, printed, read_text, spawn_with_big_stack};
 
 /// Fewer sessions than this would mean that the printer of Rhai has lost something.
 const LEAST: usize = 110;

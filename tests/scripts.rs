@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
+use tensorsh::session::transcript::spawn_with_big_stack;
 use tensorsh::session::{Language, Session, SessionOptions};
-use tensorsh::transcript::spawn_with_big_stack;
 
 /// A module for other scripts; it prints nothing by itself.
 const MODULE: &str = "stats";

@@ -4,8 +4,8 @@
 use std::collections::BTreeSet;
 use tensorsh::call::Receiver;
 use tensorsh::call::signature::Kind;
-use tensorsh::library::registry;
 use tensorsh::session::{Language, Session, SessionOptions};
+use tensorsh::torch::library::registry;
 
 /// The public names of `torch.UntypedStorage` in PyTorch 2.7.0, as `dir()` lists them.
 const UNTYPED: &str = "bfloat16 bool byte byteswap char clone complex_double complex_float copy_ cpu cuda data_ptr device \

@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use tensorsh::session::transcript::{Case, Document, Form, answer, spawn_with_big_stack};
 use tensorsh::session::{Language, Session, SessionOptions};
-use tensorsh::transcript::{Case, Document, Form, answer, spawn_with_big_stack};
 
 /// Asks everything there is to ask of a value; a question that means nothing for it fails alike before and after.
 const QUESTIONS: &str = "

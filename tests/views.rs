@@ -2,10 +2,10 @@
 //! order. An operation on the model says for each index of the result which index of the input it is.
 
 use proptest::prelude::*;
-use tensorsh::ops::copy::fill;
-use tensorsh::ops::split::{self, Along};
-use tensorsh::ops::{index, view};
 use tensorsh::tensor::index::Index;
+use tensorsh::tensor::ops::copy::fill;
+use tensorsh::tensor::ops::split::{self, Along};
+use tensorsh::tensor::ops::{index, view};
 use tensorsh::tensor::{DType, Device, Result, Scalar, View};
 
 /// The sizes of a tensor and the place of each element in its storage, in bytes.

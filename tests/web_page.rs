@@ -9,6 +9,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use tempfile::TempDir;
+use tensorsh::session::lessons::{find, lessons};
 use tensorsh::web::{Files, Page};
 
 /// A folder as the files of a page.
@@ -44,6 +45,7 @@ struct Visit {
 
 impl Visit {
     fn new() -> Visit {
+        tensorsh::carry_texts();
         let (events, folder): (Rc<RefCell<Vec<Value>>>, _) = (Rc::default(), tempfile::tempdir().unwrap());
         let heard = Rc::clone(&events);
         let listener = move |event: &str| heard.borrow_mut().push(serde_json::from_str(event).unwrap());
@@ -448,9 +450,19 @@ fn lessons_are_told_in_both_languages() {
 }
 
 #[test]
+fn lessons_are_found() {
+    tensorsh::carry_texts();
+    assert_eq!(lessons().len(), 10);
+    assert!(lessons().iter().all(|lesson| lesson.exercises.len() > 1 && lesson.parts.len() > 3));
+    assert_eq!(find("3").map(|lesson| lesson.name), Some("views"));
+    assert_eq!(find("saving").map(|lesson| lesson.title.as_str()), Some("Saving and sharing"));
+    assert!(find("0").is_none() && find("11").is_none() && find("none").is_none());
+}
+
+#[test]
 fn answers_are_judged() {
     let mut visit = Visit::new();
-    for lesson in tensorsh::lessons::lessons() {
+    for lesson in lessons() {
         for (number, exercise) in lesson.exercises.iter().enumerate() {
             let rows = [("wrong", &exercise.wrong), ("forbidden", &exercise.cheats), ("right", &exercise.right)];
             for (wanted, answers) in rows {

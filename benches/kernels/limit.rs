@@ -8,8 +8,8 @@ use std::hint::black_box;
 use std::sync::Barrier;
 use std::thread;
 use std::time::Instant;
-use tensorsh::system::{Machine, System};
 use tensorsh::tensor::parallel::{Kernel, cores, vectorised, vectorised_kernel};
+use tensorsh::tensor::system::{Machine, System};
 use tensorsh::tensor::thresholds::LARGE_PAGE;
 
 /// Bytes that each core goes through: more than its share of a level-3 cache.

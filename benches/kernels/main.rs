@@ -21,7 +21,7 @@ mod serve;
 mod table;
 
 use std::error::Error;
-use tensorsh::transcript::spawn_with_big_stack;
+use tensorsh::session::transcript::spawn_with_big_stack;
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
 

@@ -4,9 +4,9 @@
 
 use super::Functions;
 use super::context::Expr;
-use crate::tensor::layout::wrap_dim;
-use crate::tensor::{DType, Dims, Error, Result, Scalar, Tensor, View};
-use crate::value::Value;
+use tensor::layout::wrap_dim;
+use tensor::{DType, Dims, Error, Result, Scalar, Tensor, View};
+use value::Value;
 
 /// Runs the parts on bound arguments.
 pub type Composite = fn(&dyn Functions, &[Value]) -> Result<Value>;
@@ -281,7 +281,7 @@ fn reshape(f: &dyn Functions, this: Value, sizes: &[i64]) -> Result<Value> {
     if unrecorded(f, "view", &[this.clone(), wanted.clone()]).is_ok() {
         return f.call("view", &[this, wanted]);
     }
-    let copy = f.call("clone", &[this, Value::MemoryFormat(crate::value::MemoryFormat::Contiguous)])?;
+    let copy = f.call("clone", &[this, Value::MemoryFormat(value::MemoryFormat::Contiguous)])?;
     f.call("_unsafe_view", &[copy, wanted])
 }
 
@@ -418,7 +418,7 @@ fn repeat_each(f: &dyn Functions, args: &[Value]) -> Result<Value> {
     stretched.insert(dim + 1, repeats);
     let wide = f.call("unsqueeze", &[this, Value::Int(dim as i64 + 1)])?;
     let wide = f.call("expand", &[wide, Value::Size(stretched)])?;
-    let copy = f.call("clone", &[wide, Value::MemoryFormat(crate::value::MemoryFormat::Contiguous)])?;
+    let copy = f.call("clone", &[wide, Value::MemoryFormat(value::MemoryFormat::Contiguous)])?;
     let mut merged = sizes;
     if let Some(size) = merged.get_mut(dim) {
         *size = size.saturating_mul(repeats);

@@ -5,10 +5,10 @@
 use super::Functions;
 use super::graph::{Argument, Formula, Kept, Node, Shape};
 use super::saved::Saved;
-use crate::tensor::{Dims, Error, Result, Scalar, Tensor, View};
-use crate::value::Value;
 use std::ops::{Add, Div, Mul, Neg, Sub};
 use std::rc::Rc;
+use tensor::{Dims, Error, Result, Scalar, Tensor, View};
+use value::Value;
 
 /// The call a formula belongs to, and the gradients of its results.
 #[derive(Clone, Copy)]
@@ -161,7 +161,7 @@ impl<'a> Context<'a> {
     /// Integers as a tensor, for indexing.
     pub fn index(&self, values: impl ExactSizeIterator<Item = i64>) -> Expr<'a> {
         let sizes = [values.len() as i64];
-        let made = View::from_scalars(&sizes, crate::tensor::DType::Long, values.map(Scalar::Int));
+        let made = View::from_scalars(&sizes, tensor::DType::Long, values.map(Scalar::Int));
         self.expr(made.map(Value::from))
     }
 }

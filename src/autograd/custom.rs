@@ -3,11 +3,11 @@
 use super::graph::{Edge, Node, Shape, Work, edge_of, set_history};
 use super::inplace;
 use super::saved::Saved;
-use crate::bail;
-use crate::tensor::{Origin, Result, Tensor};
-use crate::value::Value;
 use std::borrow::Cow;
 use std::rc::Rc;
+use tensor::bail;
+use tensor::{Origin, Result, Tensor};
+use value::Value;
 
 /// The behaviour of such a node.
 pub trait Custom {

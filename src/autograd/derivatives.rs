@@ -7,7 +7,7 @@
 //! them.
 
 use super::context::{Context, Expr};
-use crate::tensor::Error;
+use tensor::Error;
 
 mod activation;
 mod convolution;

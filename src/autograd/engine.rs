@@ -6,12 +6,12 @@ use super::custom::Custom;
 use super::derivatives::views_parts;
 use super::graph::{Edge, Formula, Node, Shape, Work, edge_of, grad_fn};
 use super::inplace::Slices;
-use crate::bail;
-use crate::tensor::{GradFn, Layout, Origin, Result, Tensor, View};
-use crate::value::Value;
 use std::cell::{Cell, RefCell};
 use std::collections::{BinaryHeap, HashMap, HashSet};
 use std::rc::Rc;
+use tensor::bail;
+use tensor::{GradFn, Layout, Origin, Result, Tensor, View};
+use value::Value;
 
 /// A pass that is going on.
 pub struct Current {
@@ -291,7 +291,7 @@ impl<'a> Walk<'a> {
                 Ok(false) => {}
                 Ok(true) => {
                     let message = format!("Function '{}' returned nan values in its {i}th output.", node.name());
-                    checked = Err(crate::tensor::Error::runtime(message));
+                    checked = Err(tensor::Error::runtime(message));
                 }
                 Err(error) => checked = Err(error),
             }
@@ -498,7 +498,7 @@ fn accumulate(pass: Pass, tensor: &Tensor, gradient: Tensor) -> Result<()> {
         None if gradient.borrow().form.is_some() => call("clone", &[gradient.into()])?,
         None => {
             // In memory of its own, laid out as its tensor.
-            let room = crate::ops::create::zeros_like(&tensor.borrow(), Some(gradient.borrow().dtype), None)?;
+            let room = tensor::ops::create::zeros_like(&tensor.borrow(), Some(gradient.borrow().dtype), None)?;
             call("copy_", &[Tensor::new(room).into(), gradient.into()])?
         }
     };
@@ -525,8 +525,8 @@ fn fit(
                 RuntimeError,
                 "{}invalid gradient at index {index} - got {} but expected shape compatible with {}",
                 from.map_or_else(String::new, |from| format!("Function {} returned an ", from.name())),
-                crate::tensor::layout::show(&sizes),
-                crate::tensor::layout::show(wanted)
+                tensor::layout::show(&sizes),
+                tensor::layout::show(wanted)
             );
         };
         let mut dims: Vec<i64> = (0..added as i64).collect();

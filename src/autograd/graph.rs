@@ -4,12 +4,12 @@ use super::custom::Custom;
 use super::derivatives::Derivative;
 use super::inplace::Slices;
 use super::saved::Saved;
-use crate::tensor::{DType, Device, GradFn, Hook, Layout, Result, Tensor, View, WeakTensor};
-use crate::value::Value;
 use std::any::Any;
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
 use std::rc::{Rc, Weak};
+use tensor::{DType, Device, GradFn, Hook, Layout, Result, Tensor, View, WeakTensor};
+use value::Value;
 
 /// The destination of a gradient: a node, as the gradient of its `output`-th result, or nowhere without a node.
 #[derive(Clone, Default)]

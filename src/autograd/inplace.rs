@@ -7,11 +7,11 @@
 use super::derivatives::Derivative;
 use super::graph::{Argument, Edge, Formula, Kept, Node, Shape, Work, edge_of, recorded_grad_fn, set_history};
 use super::rules::{Rule, rule};
-use crate::bail;
-use crate::tensor::{DType, Layout, Origin, Result, Tensor};
-use crate::value::Value;
 use std::cell::RefCell;
 use std::rc::Rc;
+use tensor::bail;
+use tensor::{DType, Layout, Origin, Result, Tensor};
+use value::Value;
 
 /// The work of a `CopySlices` node.
 pub struct Slices {

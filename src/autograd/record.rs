@@ -6,11 +6,11 @@ use super::graph::{Argument, Edge, Formula, Kept, Node, Shape, Work, edge_of, se
 use super::inplace;
 use super::rules::{Rule, rule};
 use super::saved::{Packer, Packing, Saved};
-use crate::ops::copy;
-use crate::tensor::{Result, Tensor};
-use crate::value::{Value, as_tensor};
 use std::cell::RefCell;
 use std::rc::Rc;
+use tensor::ops::copy;
+use tensor::{Result, Tensor};
+use value::{Value, as_tensor};
 
 /// The plan for a call whose arguments require gradients.
 pub enum Plan {

@@ -2,9 +2,9 @@
 
 use super::composite::{self, Composite};
 use super::derivatives::{Derivative, TABLES};
-use crate::value::{LIBRARY, Value};
 use std::collections::HashMap;
 use std::sync::LazyLock;
+use value::{LIBRARY, Value};
 
 /// The way a call is recorded.
 #[derive(Clone, Copy)]

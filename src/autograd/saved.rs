@@ -2,11 +2,11 @@
 //! hooks may pack them ([`Packing`]).
 
 use super::graph::{Edge, Node, edge_of, grad_fn};
-use crate::bail;
-use crate::tensor::layout::show;
-use crate::tensor::{GradFn, Result, Tensor};
-use crate::value::Value;
 use std::rc::Rc;
+use tensor::bail;
+use tensor::layout::show;
+use tensor::{GradFn, Result, Tensor};
+use value::Value;
 
 /// The handling of saved values between the call and the pass: `saved_tensors_hooks`.
 pub trait Packing {

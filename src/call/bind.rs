@@ -5,11 +5,11 @@ use super::builtins;
 use super::refused::{no_combination, unexpected_keyword, with_nearest_keyword};
 use super::signature::{Either, Kind, Param, Signature};
 
-use crate::tensor::names::check_identifier;
-use crate::tensor::{DType, Device, Dims, Error, ErrorKind, Result};
-use crate::value::{Dict, Items, Value};
 use smallvec::SmallVec;
 use std::rc::Rc;
+use tensor::names::check_identifier;
+use tensor::{DType, Device, Dims, Error, ErrorKind, Result};
+use value::{Dict, Items, Value};
 
 /// One value per parameter, in the signature's order.
 pub type Bound = SmallVec<[Value; 4]>;

@@ -3,9 +3,9 @@
 
 use super::bind::Arguments;
 use super::signature::{Kind, Param, Signature};
-use crate::bail;
-use crate::tensor::{Error, Result};
-use crate::value::Value;
+use tensor::bail;
+use tensor::{Error, Result};
+use value::Value;
 
 /// The way a builtin takes its arguments.
 #[derive(Clone, Copy)]

@@ -4,11 +4,11 @@ use super::Function;
 use super::bind::Bound;
 use super::signature::{Signature, name_in};
 use super::state::State;
-use crate::autograd::refused_by;
-use crate::bail;
-use crate::tensor::{DType, Device, Dims, Error, Result, Scalar, Storage, Tensor, View};
-use crate::value::equality::truth;
-use crate::value::{MemoryFormat, Value, any_tensor, as_tensor};
+use autograd::refused_by;
+use tensor::bail;
+use tensor::{DType, Device, Dims, Error, Result, Scalar, Storage, Tensor, View};
+use value::equality::truth;
+use value::{MemoryFormat, Value, any_tensor, as_tensor};
 
 /// One call with its arguments bound: what a row's function reads.
 pub struct Call<'a> {

@@ -1,10 +1,10 @@
 //! Attributes that a script sets on tensors and storages, as Python allows: `x.name = 'weights'`. They belong to the
 //! object and vanish with it. PyTorch's own attributes come first; this file knows only the rest.
 
-use crate::tensor::{Tensor, WeakStorage, WeakTensor};
-use crate::value::Value;
 use std::cell::RefCell;
 use std::rc::Rc;
+use tensor::{Tensor, WeakStorage, WeakTensor};
+use value::Value;
 
 /// An object that attributes can be put on, not kept alive by them.
 enum Holder {
@@ -100,7 +100,7 @@ impl Extras {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tensor::{DType, Scalar, View};
+    use tensor::{DType, Scalar, View};
 
     #[test]
     fn attributes_belong_to_their_object() {

@@ -3,9 +3,9 @@
 //! `Named`, `SparseCPU`, `SparseCsrCPU` and `QuantizedCPU`, and as checks in the kernels themselves.
 
 use super::{Call, Run};
-use crate::ops::pointwise::classes::Classes;
-use crate::tensor::{Name, Result};
-use crate::value::Value;
+use tensor::ops::pointwise::classes::Classes;
+use tensor::{Name, Result};
+use value::Value;
 
 /// Infers the names of a result from the arguments, before the call; `None` where it has none.
 pub type Infer = fn(&Call) -> Result<Option<Vec<Name>>>;
@@ -169,10 +169,11 @@ pub enum Shares {
 }
 
 /// The condition of linear algebra: a function, the part of its result, and a dtype that holds it.
+#[macro_export]
 macro_rules! safely {
     ($function:literal, $part:literal) => {
         (
-            crate::call::facets::Takes::Castable,
+            $crate::facets::Takes::Castable,
             concat!(
                 $function,
                 ": Expected ",
@@ -184,7 +185,6 @@ macro_rules! safely {
         )
     };
 }
-pub(crate) use safely;
 
 impl Out {
     /// The condition of most functions, in the words that most use.

@@ -1,6 +1,6 @@
 //! The names of PyTorch's and Python's modules that hold functions.
 
-pub use crate::value::LIBRARY;
+pub use value::LIBRARY;
 
 /// Modules a name may be reached through; `py` holds Python's builtins.
 pub const MODULES: &[&str] = &[

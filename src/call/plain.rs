@@ -5,24 +5,24 @@
 use super::Function;
 use super::bind::{Bound, is_of_kind};
 use super::signature::{Kind, Param, Signature};
-use crate::tensor::{Dims, Tensor};
-use crate::value::Value;
+use tensor::{Dims, Tensor};
+use value::Value;
 
 /// An argument as a language has it.
 pub trait Argument {
     /// The number or the tensor that it is; `None` for anything else.
-    fn plain(&self) -> Option<Value>;
+    fn plain(self) -> Option<Value>;
     /// The integer that it is.
-    fn int(&self) -> Option<i64>;
+    fn int(self) -> Option<i64>;
 }
 
-impl Argument for Value {
+impl Argument for &Value {
     #[inline]
-    fn plain(&self) -> Option<Value> {
+    fn plain(self) -> Option<Value> {
         matches!(self, Value::Int(_) | Value::Tensor(_) | Value::Float(_) | Value::Bool(_)).then(|| self.clone())
     }
     #[inline]
-    fn int(&self) -> Option<i64> {
+    fn int(self) -> Option<i64> {
         if let Value::Int(number) = self { Some(*number) } else { None }
     }
 }
@@ -37,16 +37,16 @@ enum Fit {
 
 /// Binds a method call to the first signature that fits. `None` where it takes a closer look to tell.
 #[inline]
-pub fn bind<'f, A: Argument>(
+pub fn bind<'f>(
     overloads: &'f [Function],
     this: Tensor,
-    given: &[A],
+    given: impl Iterator<Item: Argument> + Clone,
     bound: &mut Bound,
 ) -> Option<&'f Function> {
     bound.push(Value::Tensor(this));
     for function in overloads {
         bound.truncate(1);
-        match fit(&function.signature, given, bound) {
+        match fit(&function.signature, given.clone(), bound) {
             Fit::Yes if function.signature.places.is_empty() => return Some(function),
             Fit::Yes => return None,
             Fit::No => {}
@@ -57,8 +57,7 @@ pub fn bind<'f, A: Argument>(
 }
 
 /// Puts the arguments into their places behind the receiver.
-fn fit<A: Argument>(signature: &Signature, given: &[A], bound: &mut Bound) -> Fit {
-    let mut given = given.iter();
+fn fit(signature: &Signature, mut given: impl Iterator<Item: Argument>, bound: &mut Bound) -> Fit {
     for param in signature.visible(true) {
         let Some(argument) = given.next() else {
             match param.default {

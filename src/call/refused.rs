@@ -3,8 +3,8 @@
 use super::bind::{Arguments, matches_name};
 use super::signature::{Param, Signature};
 use super::suggest::nearest;
-use crate::tensor::Error;
-use crate::value::Value;
+use tensor::Error;
+use value::Value;
 
 pub fn unexpected_keyword(name: &str, params: &[Param], arguments: &Arguments) -> String {
     for (keyword, _) in &arguments.keywords {

@@ -5,12 +5,12 @@ use super::bind::{self, Arguments, Bound, Parser};
 use super::builtins;
 use super::signature::{Kind, Param, Signature, name_in};
 use super::{BELOW, Role, Row, State};
-use crate::tensor::Result;
-use crate::value::{Keywords, Value};
 use smallvec::SmallVec;
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::OnceLock;
+use tensor::Result;
+use value::{Keywords, Value};
 
 /// A row with its parsed signature.
 #[derive(Clone)]

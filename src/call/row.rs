@@ -3,8 +3,8 @@
 use super::Call;
 use super::facets::{Dispatch, NameInference, Names, Out};
 use super::signature::name_in;
-use crate::tensor::Result;
-use crate::value::Value;
+use tensor::Result;
+use value::Value;
 
 /// What a row's function looks like: bound arguments in, value out.
 pub type Run = fn(&mut Call) -> Result<Value>;

@@ -2,9 +2,9 @@
 //! once, they give binding, the text of error messages, help and completion. This file knows no values but defaults.
 
 use super::MODULES;
-use crate::tensor::{Device, Dims};
-use crate::value::{MemoryFormat, TensorLayout, Value};
 use std::ops::RangeInclusive;
+use tensor::{Device, Dims};
+use value::{MemoryFormat, TensorLayout, Value};
 
 /// A parsed signature.
 #[derive(Clone, Debug)]

@@ -1,9 +1,9 @@
 //! Measures how much of its thread's stack a session has used: where functions call functions of a script that call
 //! functions, only the stack itself tells how deep that is. It knows no function.
 
-use crate::system::{Machine, System};
-use crate::tensor::{Error, ErrorKind, Result};
 use std::cell::Cell;
+use tensor::system::{Machine, System};
+use tensor::{Error, ErrorKind, Result};
 
 /// The stack that remains for a call that was let through.
 const RESERVE: usize = 1 << 20;

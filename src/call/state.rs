@@ -1,23 +1,23 @@
 //! What functions read and change besides their arguments: the settings that PyTorch has (grad mode, default dtype, random
 //! generator, print options), what has been printed and warned of, and who calls functions of the script. What only the
-//! running script has is in `script/runtime.rs`.
+//! running script has is in `languages/script/runtime.rs`.
 
 use super::extras::Extras;
 use super::registry::Registry;
-use crate::autograd::Packing;
-use crate::explain::watch::{Change, Watched};
-use crate::explain::{Holder, Picture};
-use crate::format::{Formatter, PrintOptions};
-use crate::ops::random::Generator;
-use crate::system::{Machine, System};
-use crate::tensor::interrupt::{self, Interrupt};
-use crate::tensor::memory::check_files;
-use crate::tensor::{DType, Device, Result};
-use crate::value::{Keywords, Value};
+use autograd::Packing;
+use explain::format::{Formatter, PrintOptions};
+use explain::watch::{Change, Watched};
+use explain::{Holder, Picture};
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
 use std::rc::{Rc, Weak};
+use tensor::interrupt::{self, Interrupt};
+use tensor::memory::check_files;
+use tensor::ops::random::Generator;
+use tensor::system::{Machine, System};
+use tensor::{DType, Device, Result};
+use value::{Keywords, Value};
 
 /// A piece of output.
 #[derive(Clone, Copy)]

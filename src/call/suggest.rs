@@ -2,8 +2,8 @@
 
 use super::module_names::is_absent;
 use super::{Kind, LIBRARY, Receiver, Registry, State};
-use crate::tensor::{DType, Error};
-use crate::value::Value;
+use tensor::{DType, Error};
+use value::Value;
 
 /// AttributeError in Python's words, with the nearest name as a hint; NotImplementedError for what CPython has there.
 pub fn no_attribute(state: &State, value: &Value, name: &str) -> Error {

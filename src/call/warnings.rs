@@ -2,8 +2,8 @@
 //! once.
 
 use super::state::State;
-use crate::tensor::{DType, View};
 use std::ops::Deref;
+use tensor::{DType, View};
 
 /// Masks of `uint8` among the tensors that index.
 pub fn byte_masks(state: &State, indices: impl IntoIterator<Item: Deref<Target = View>>) {

@@ -2,9 +2,9 @@
 
 use super::aliases::Holder;
 use super::scene::Scene;
-use crate::tensor::{DType, Layout, Result, Storage, Tensor, TypedStorage, View, WeakStorage, WeakTensor};
-use crate::value::Value;
 use std::collections::HashMap;
+use tensor::{DType, Layout, Result, Storage, Tensor, TypedStorage, View, WeakStorage, WeakTensor};
+use value::Value;
 
 /// The way to draw a picture again.
 pub struct Again {
@@ -138,7 +138,7 @@ impl Subject {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tensor::Scalar;
+    use tensor::Scalar;
 
     #[test]
     fn a_subject_keeps_nothing_alive() {

@@ -8,8 +8,8 @@ use super::again::Again;
 use super::picture::Picture;
 use super::residents::residents;
 use super::scene::{Bar, Bars, Block, Ink, Scene, Table, byte_count, counted, list, span};
-use super::tensor::extent;
-use crate::tensor::{Storage, View};
+use super::tensors::extent;
+use tensor::{Storage, View};
 
 /// The size in bytes from which a storage is mentioned when variables show less than a tenth of it.
 pub(super) const WORTH_A_WORD: usize = 4096;

@@ -3,9 +3,9 @@
 use super::bytes::decode_bytes;
 use super::scene::{Block, Ink, Lane, Scene, Span, Strip, Table, span};
 use crate::format::float_repr;
-use crate::tensor::float8::{self, Format};
-use crate::tensor::{Category, DType, Error, Memory, Result, View};
 use half::{bf16, f16};
+use tensor::float8::{self, Format};
+use tensor::{Category, DType, Error, Memory, Result, View};
 
 /// The bit fields of a float.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -152,7 +152,7 @@ pub fn of_view(view: &View) -> Result<Scene> {
 
 fn bytes(memory: &Memory, start: usize, size: usize) -> Vec<u8> {
     let cells = memory.bytes().get(start..start.saturating_add(size)).unwrap_or_default();
-    cells.iter().map(crate::tensor::memory::get).collect()
+    cells.iter().map(tensor::memory::get).collect()
 }
 
 /// The bits of one element, its bytes in the order of memory.
@@ -314,7 +314,7 @@ fn binary(number: u64, bits: u32) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tensor::{Layout, Scalar, Storage};
+    use tensor::{Layout, Scalar, Storage};
 
     fn decoded(bytes: &[u8], dtype: DType) -> f64 {
         let storage = Storage::from_bytes(bytes).unwrap();

@@ -4,8 +4,8 @@
 use super::bytes::decode_bytes;
 use super::element::exact;
 use super::scene::{Block as Piece, Ink, Lane, Scene, Span, Strip, Table, counted, span};
-use crate::tensor::quantized_block::{Element, Factor, Holds, Minimum, Part, Place, Role};
-use crate::tensor::{DType, Scalar};
+use tensor::quantized_block::{Element, Factor, Holds, Minimum, Part, Place, Role};
+use tensor::{DType, Scalar};
 
 /// A block, taken apart.
 pub struct Block {
@@ -19,13 +19,11 @@ pub struct Block {
     pub elements: Vec<Element>,
 }
 
-impl Role {
-    fn ink(self) -> Ink {
-        match self {
-            Role::Scale | Role::Factors => Ink::Exponent,
-            Role::Minimum => Ink::Sign,
-            Role::Numbers => Ink::Mantissa,
-        }
+fn ink_of(role: Role) -> Ink {
+    match role {
+        Role::Scale | Role::Factors => Ink::Exponent,
+        Role::Minimum => Ink::Sign,
+        Role::Numbers => Ink::Mantissa,
     }
 }
 
@@ -43,7 +41,7 @@ impl Block {
                 if part.nbytes == 1 { format!("byte {start}") } else { format!("bytes {start} to {}", end - 1) };
             scene.heading(format!("{}, {range}: {}", part.name, part.about));
             let shown = part.nbytes.min(cells.max(2));
-            let strip = part.strip(start, self.bytes.get(start..start + shown).unwrap_or_default());
+            let strip = strip_of(part, start, self.bytes.get(start..start + shown).unwrap_or_default());
             scene.blocks.push(Piece::Strip(strip));
             is_cut |= shown < part.nbytes;
             start = end;
@@ -65,7 +63,7 @@ impl Block {
         for part in self.parts {
             if let Holds::Float16 = part.holds {
                 let value = float16(self.bytes.get(start..start + part.nbytes).unwrap_or_default());
-                facts.push((part.name.to_owned(), span(part.role.ink(), format!("{value}, {}", part.about))));
+                facts.push((part.name.to_owned(), span(ink_of(part.role), format!("{value}, {}", part.about))));
             }
             start += part.nbytes;
         }
@@ -79,12 +77,12 @@ impl Block {
             scene.facts(facts);
             return scene;
         };
-        product("scale", Role::Scale.ink(), first.scale, "d");
+        product("scale", ink_of(Role::Scale), first.scale, "d");
         let rule = match first.minimum {
             None => "",
             Some(Minimum::Added(_)) => " + m",
             Some(Minimum::TakenOff(minimum)) => {
-                product("minimum", Role::Minimum.ink(), minimum, "dmin");
+                product("minimum", ink_of(Role::Minimum), minimum, "dmin");
                 " - minimum"
             }
         };
@@ -94,7 +92,7 @@ impl Block {
         scene.heading(format!("The first {}", count(self.elements.len())));
         scene.blocks.push(Piece::Strip(self.bits_of_the_first()));
         let head = vec!["element", "its bits", "number", "value"];
-        let rows = self.elements.iter().enumerate().map(|(at, element)| element.row(at)).collect();
+        let rows = self.elements.iter().enumerate().map(|(at, element)| row_of(element, at)).collect();
         scene.blocks.push(Piece::Table(Table { head, rows }));
         scene
     }
@@ -141,61 +139,57 @@ fn letter(element: usize) -> char {
     u8::try_from(element).ok().filter(|&at| at < 26).map_or('?', |at| char::from(b'a' + at))
 }
 
-impl Part {
-    /// The first bytes of the part, and what they hold.
-    fn strip(&self, start: usize, bytes: &[u8]) -> Strip {
-        let ink = self.role.ink();
-        let name = match self.holds {
-            Holds::Float16 => "float16".to_owned(),
-            Holds::Bits(width @ 2..) => format!("{width} bits"),
-            Holds::Int8 => "int8".to_owned(),
-            Holds::Bits(_) | Holds::Packed => "bits".to_owned(),
-        };
-        let (mut address, mut hex, mut held) = (Lane::ruler("byte"), Lane::framed("hex"), Lane::framed(name));
-        for (at, byte) in bytes.iter().enumerate() {
-            address.push(1, Ink::Label, (start + at).to_string());
-            hex.push(1, ink, format!("{byte:02x}"));
-            match self.holds {
-                Holds::Float16 if at == 0 => held.push(bytes.len(), ink, float16(bytes)),
-                Holds::Float16 => {}
-                Holds::Bits(1) | Holds::Packed => held.push(1, ink, format!("{:04b} {:04b}", byte >> 4, byte & 15)),
-                Holds::Bits(width) => {
-                    let numbers = (0..8 / width).map(|nth| (byte >> (nth * width) & ((1 << width) - 1)).to_string());
-                    held.push(1, ink, numbers.collect::<Vec<_>>().join(" "));
-                }
-                Holds::Int8 => held.push(1, ink, byte.cast_signed().to_string()),
+/// The first bytes of a part, and what they hold.
+fn strip_of(part: &Part, start: usize, bytes: &[u8]) -> Strip {
+    let ink = ink_of(part.role);
+    let name = match part.holds {
+        Holds::Float16 => "float16".to_owned(),
+        Holds::Bits(width @ 2..) => format!("{width} bits"),
+        Holds::Int8 => "int8".to_owned(),
+        Holds::Bits(_) | Holds::Packed => "bits".to_owned(),
+    };
+    let (mut address, mut hex, mut held) = (Lane::ruler("byte"), Lane::framed("hex"), Lane::framed(name));
+    for (at, byte) in bytes.iter().enumerate() {
+        address.push(1, Ink::Label, (start + at).to_string());
+        hex.push(1, ink, format!("{byte:02x}"));
+        match part.holds {
+            Holds::Float16 if at == 0 => held.push(bytes.len(), ink, float16(bytes)),
+            Holds::Float16 => {}
+            Holds::Bits(1) | Holds::Packed => held.push(1, ink, format!("{:04b} {:04b}", byte >> 4, byte & 15)),
+            Holds::Bits(width) => {
+                let numbers = (0..8 / width).map(|nth| (byte >> (nth * width) & ((1 << width) - 1)).to_string());
+                held.push(1, ink, numbers.collect::<Vec<_>>().join(" "));
             }
+            Holds::Int8 => held.push(1, ink, byte.cast_signed().to_string()),
         }
-        let mut lanes = vec![address, hex, held];
-        if bytes.len() < self.nbytes {
-            lanes.iter_mut().for_each(|lane| lane.push(1, Ink::Unused, "…"));
-        }
-        Strip { lanes }
     }
+    let mut lanes = vec![address, hex, held];
+    if bytes.len() < part.nbytes {
+        lanes.iter_mut().for_each(|lane| lane.push(1, Ink::Unused, "…"));
+    }
+    Strip { lanes }
 }
 
-impl Element {
-    fn row(&self, at: usize) -> Vec<Span> {
-        let place = |place: Place| {
-            let bits = match (place.shift, place.width) {
-                (0, 8) => String::new(),
-                (bit, 1) => format!(" bit {bit}"),
-                (first, width) => format!(" bits {first}-{}", first + width - 1),
-            };
-            format!("+{}{bits}", place.byte)
+fn row_of(element: &Element, at: usize) -> Vec<Span> {
+    let place = |place: Place| {
+        let bits = match (place.shift, place.width) {
+            (0, 8) => String::new(),
+            (bit, 1) => format!(" bit {bit}"),
+            (first, width) => format!(" bits {first}-{}", first + width - 1),
         };
-        let places = self.places().map(place).collect::<Vec<_>>().join(", ");
-        let number = match self.offset {
-            0 => self.stored.to_string(),
-            offset => format!("{} - {offset} = {}", self.stored, self.stored - offset),
-        };
-        vec![
-            span(Ink::Label, format!("{} {at}", letter(at))),
-            span(Ink::Plain, places),
-            span(Role::Numbers.ink(), number),
-            span(Ink::Plain, float32(self.value())),
-        ]
-    }
+        format!("+{}{bits}", place.byte)
+    };
+    let places = element.places().map(place).collect::<Vec<_>>().join(", ");
+    let number = match element.offset {
+        0 => element.stored.to_string(),
+        offset => format!("{} - {offset} = {}", element.stored, element.stored - offset),
+    };
+    vec![
+        span(Ink::Label, format!("{} {at}", letter(at))),
+        span(Ink::Plain, places),
+        span(ink_of(Role::Numbers), number),
+        span(Ink::Plain, float32(element.value())),
+    ]
 }
 
 fn float32(value: f32) -> String {

@@ -5,9 +5,9 @@ use std::ops::Range;
 use super::element::exact;
 use super::residents::residents;
 use super::scene::{Block, Ink, Lane, Scene, Strip, byte_count, span};
-use super::tensor::{ends, extent, joined, left_out_note};
-use crate::tensor::memory::get;
-use crate::tensor::{DType, Layout, Memory, Result, Storage, View};
+use super::tensors::{ends, extent, joined, left_out_note};
+use tensor::memory::get;
+use tensor::{DType, Layout, Memory, Result, Storage, View};
 
 /// The bytes that a view shows, with those between them, read as its own dtype and as the others.
 ///
@@ -105,7 +105,7 @@ impl Window<'_> {
     fn has_gaps(&self) -> bool {
         self.shown.is_some_and(|(view, _)| {
             let range = extent(&view.layout);
-            super::tensor::places_shown(&view.layout).is_some_and(|places| places < range.end.abs_diff(range.start))
+            super::tensors::places_shown(&view.layout).is_some_and(|places| places < range.end.abs_diff(range.start))
         })
     }
 
@@ -177,7 +177,7 @@ pub fn decode_bytes(bytes: &[u8], dtype: DType) -> Option<String> {
 mod tests {
     use super::super::terminal::{draw, plain};
     use super::*;
-    use crate::tensor::Scalar;
+    use tensor::Scalar;
 
     #[test]
     fn dtypes_stand_below_each_other() {

@@ -1,8 +1,8 @@
 //! One element as a short text that fits a cell.
 
 use crate::format::{complex_repr, float_repr};
-use crate::tensor::{DType, Scalar};
 use num_complex::Complex;
+use tensor::{DType, Scalar};
 
 /// The number of digits a cell shows of a number.
 const BRIEF: usize = 5;

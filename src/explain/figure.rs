@@ -6,11 +6,11 @@ use super::element::rounded;
 use super::quantiles::quantiles;
 use super::residents::index_of;
 use super::scene::{Bar, Bars, Block, Ink, Level, Levels, Scene, Shape, Span, counted, grouped, list, span};
-use super::tensor::{index_text, title};
+use super::tensors::{index_text, title};
 use crate::format::float_repr;
-use crate::tensor::dtype::dispatch;
-use crate::tensor::memory::get;
-use crate::tensor::{Category, DType, Dims, Element, Result, Scalar, View, interrupt};
+use tensor::dispatch;
+use tensor::memory::get;
+use tensor::{Category, DType, Dims, Element, Result, Scalar, View, interrupt};
 
 /// The number of bins that are aimed at where none is asked for.
 const BINS: f64 = 12.0;

@@ -3,8 +3,8 @@
 use super::again::Again;
 use super::scene::{Line, Scene};
 use super::terminal;
-use crate::value::Object;
 use std::rc::Rc;
+use value::Object;
 
 /// A scene with the width at which a terminal draws it.
 pub struct Picture {

@@ -1,7 +1,7 @@
 //! Quantiles without sorting and without a copy: the number of a given rank is found 16 bits at a time, by counting.
 
 use super::figure::each;
-use crate::tensor::{Result, View};
+use tensor::{Result, View};
 
 /// The bits that one walk decides.
 const DIGIT: u32 = 16;
@@ -71,7 +71,7 @@ pub(super) fn quantiles(view: &View, count: u64, parts: &[f64]) -> Result<Vec<f6
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tensor::{DType, Scalar};
+    use tensor::{DType, Scalar};
 
     #[test]
     fn quantiles_are_those_of_the_sorted_numbers() {

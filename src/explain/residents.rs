@@ -1,7 +1,7 @@
 //! Which indices of a tensor live at a place of its storage: the layout read backwards, without walking through the
 //! elements, of which there may be a billion.
 
-use crate::tensor::{Dims, Layout};
+use tensor::{Dims, Layout};
 
 /// The number of places the search looks at for one cell before it settles for what it has found.
 const BUDGET: usize = 2_000;

@@ -2,7 +2,7 @@
 //! words.
 
 use super::scene::{Ink, Table, counted, list, span};
-use crate::tensor::{DType, Dims, Layout, Step, Tensor};
+use tensor::{DType, Dims, Layout, Step, Tensor};
 
 /// A layout on the way, and the element type it is read as.
 struct Stage<'a> {

@@ -4,8 +4,8 @@ use super::aliases::Holder;
 use super::bytes::decode_bytes;
 use super::residents::residents;
 use super::scene::{Block, Ink, Lane, Scene, Strip, Table, byte_count, counted, span};
-use crate::tensor::memory::get;
-use crate::tensor::{DType, Error, Result, Storage, WeakStorage};
+use tensor::memory::get;
+use tensor::{DType, Error, Result, Storage, WeakStorage};
 
 /// A copy of the bytes is kept, and compared after every input.
 const LARGEST: usize = 32 << 20;

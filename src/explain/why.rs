@@ -3,8 +3,8 @@
 
 use super::residents::{index_of, place_at};
 use super::scene::{Block, Ink, Lane, Scene, Strip, Table, byte_count, counted, list, span};
-use crate::tensor::layout::infer_size;
-use crate::tensor::{DType, Dims, Layout, Result, View, ViewFault, interrupt};
+use tensor::layout::infer_size;
+use tensor::{DType, Dims, Layout, Result, View, ViewFault, interrupt};
 
 /// The number of elements drawn before and behind the break.
 const AROUND: i64 = 6;
@@ -325,7 +325,7 @@ fn instead_of_dtype(scene: &mut Scene, view: &View, dtype: DType) {
 mod tests {
     use super::super::terminal::{draw, plain};
     use super::*;
-    use crate::tensor::Device;
+    use tensor::Device;
 
     #[test]
     fn conditions_and_verdict_agree() {

@@ -3,11 +3,11 @@
 //! names that are not text or stand twice) are refused.
 
 use super::source::{Reader, Source, fill};
-use crate::bail;
-use crate::tensor::{Device, Error, Result, Storage, interrupt};
 use std::collections::HashMap;
 use std::io::{Read, Seek, Write};
 use std::mem::ManuallyDrop;
+use tensor::bail;
+use tensor::{Device, Error, Result, Storage, interrupt};
 use zip::result::ZipError;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
@@ -141,7 +141,7 @@ impl Archive {
         let skipped = std::io::copy(&mut file.by_ref().take(skip as u64), &mut std::io::sink());
         skipped.map_err(|error| failed(name, &error))?;
         fill(&storage, |piece| file.read_exact(piece)).map_err(|error| match error.kind {
-            crate::tensor::ErrorKind::RuntimeError => failed(name, &error.message),
+            tensor::ErrorKind::RuntimeError => failed(name, &error.message),
             _ => error,
         })?;
         // The checksum is compared at the end of the entry.

@@ -1,10 +1,10 @@
 //! Writing a file so that it is there whole or as it was before.
 
-use crate::system::{File, Files, System, Temporary};
-use crate::tensor::rehearsal::to_write;
-use crate::tensor::{Error, ErrorKind, Result};
 use std::io::{self, Write};
 use std::path::Path;
+use tensor::rehearsal::to_write;
+use tensor::system::{File, Files, System, Temporary};
+use tensor::{Error, ErrorKind, Result};
 
 /// The mode of a new file that only its owner is to read, and of any other, before the mask of the process.
 pub const PRIVATE: u32 = 0o600;
@@ -43,10 +43,10 @@ pub fn temporary(prefix: &str, suffix: &str) -> Result<Temporary> {
 mod tests {
     use super::super::read_whole;
     use super::*;
-    use crate::tensor::Storage;
-    use crate::tensor::rehearsal::Rehearsal;
     use std::fs::Permissions;
     use std::os::unix::fs::PermissionsExt;
+    use tensor::Storage;
+    use tensor::rehearsal::Rehearsal;
 
     #[test]
     fn what_is_written_in_a_rehearsal_is_read_there_and_nowhere_else() {
@@ -61,7 +61,7 @@ mod tests {
         replace(&old, b"changed", COMMON).unwrap();
         replace(&new, b"made", COMMON).unwrap();
         let storage = Storage::from_file(mapped.to_str().unwrap(), true, 4).unwrap();
-        storage.memory().bytes().iter().for_each(|byte| crate::tensor::memory::set(byte, b'x'));
+        storage.memory().bytes().iter().for_each(|byte| tensor::memory::set(byte, b'x'));
         assert_eq!(read(&folder.path().join("./old")).as_deref(), Some(&b"changed"[..]));
         assert_eq!(read(&new).as_deref(), Some(&b"made"[..]));
         assert_eq!(read(&mapped).as_deref(), Some(&b"xxxxt was"[..]));

@@ -7,13 +7,13 @@ use super::legacy::{self, Legacy};
 use super::pickle::{self, Mode, Pickled, Saved, build, explained};
 use super::progress;
 use super::source::Source;
-use crate::bail;
-use crate::system::{File, Files, Kind, System};
-use crate::tensor::{Device, Error, ErrorKind, Result, Storage};
-use crate::value::Value;
 use std::io::{BufWriter, Seek, Write};
 use std::path::Path;
 use std::rc::Rc;
+use tensor::bail;
+use tensor::system::{File, Files, Kind, System};
+use tensor::{Device, Error, ErrorKind, Result, Storage};
+use value::Value;
 
 /// A pickle is read whole, so it must not be larger than this.
 const LARGEST_PICKLE: u64 = 1 << 29;

@@ -3,12 +3,12 @@
 //! Knows no format.
 
 use super::source::Source;
-use crate::bail;
-use crate::tensor::parallel::writing;
-use crate::tensor::{DType, Device, Dims, Error, ErrorKind, Layout, Result, Storage};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::rc::Rc;
+use tensor::bail;
+use tensor::parallel::writing;
+use tensor::{DType, Device, Dims, Error, ErrorKind, Layout, Result, Storage};
 
 /// The contents of a file or a folder.
 #[derive(Debug, Default)]

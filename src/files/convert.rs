@@ -10,20 +10,18 @@ use super::parts::{Part, box_of};
 use super::safetensors::Outgoing;
 use super::values::contents_of;
 use super::{gguf, npy, npz, safetensors};
-use crate::bail;
-use crate::ops::copy;
-use crate::tensor::interrupt::{self, Interrupt};
-use crate::tensor::thresholds::CONVERTED;
-use crate::tensor::{
-    DType, Device, Dims, Error, Form, Layout, MemoryFormat, Result, Storage, Tensor, TypedStorage, View,
-};
-use crate::value::{Dict, List, Value};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
 use std::io::BufWriter;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use tensor::bail;
+use tensor::interrupt::{self, Interrupt};
+use tensor::ops::copy;
+use tensor::thresholds::CONVERTED;
+use tensor::{DType, Device, Dims, Error, Form, Layout, MemoryFormat, Result, Storage, Tensor, TypedStorage, View};
+use value::{Dict, List, Value};
 
 /// Writes what one file or folder holds into another file, in the format that its name ends in. Floats become of the dtype of
 /// this name, where one is given; blocks of a GGUF file become that or `float32`. It ends when `stop` is set. Gives a

@@ -10,9 +10,9 @@ pub use measure::Tally;
 
 use super::contents::{Blocks, Contents, Elements, Entry};
 use super::progress;
-use crate::tensor::{Dims, Result, interrupt};
 use regions::Compared;
 use std::collections::{BTreeMap, HashMap, HashSet};
+use tensor::{Dims, Result, interrupt};
 
 /// What changed from one to the other.
 #[derive(Debug)]

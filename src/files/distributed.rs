@@ -10,15 +10,15 @@ use super::contents::{Bytes, Contents, Elements, Entry, Piece as Part, Plain, sh
 use super::listing;
 use super::parts::box_of;
 use super::source::Source;
-use crate::bail;
-use crate::ops::copy;
-use crate::tensor::layout::{checked_numel, contiguous_strides};
-use crate::tensor::{DType, Device, Error, ErrorKind, Layout, Result, View, interrupt};
-use crate::value::{Dict, List, Value};
 use metadata::{Item, Metadata, Piece, Place, Step, What, wrong};
 use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 use std::rc::Rc;
+use tensor::bail;
+use tensor::layout::{checked_numel, contiguous_strides};
+use tensor::ops::copy;
+use tensor::{DType, Device, Error, ErrorKind, Layout, Result, View, interrupt};
+use value::{Dict, List, Value};
 
 /// The name of the metadata in its folder.
 pub const METADATA: &str = ".metadata";

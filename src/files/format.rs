@@ -6,11 +6,11 @@ use super::checkpoint::{self, Checkpoint, Options};
 use super::contents::Contents;
 use super::source::Source;
 use super::{distributed, gguf, legacy, listing, npy, npz, safetensors, shards};
-use crate::bail;
-use crate::system::{Files, Kind, System};
-use crate::tensor::Result;
-use crate::value::Value;
 use std::path::Path;
+use tensor::Result;
+use tensor::bail;
+use tensor::system::{Files, Kind, System};
+use value::Value;
 
 /// A format of files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -11,11 +11,11 @@ pub use blocks::BlockType;
 
 use super::contents::{Blocks, Bytes, Contents, Elements, Plain};
 use super::source::Source;
-use crate::tensor::layout::checked_numel;
-use crate::tensor::{DType, Dims, Error, ErrorKind, Layout, Result, View, interrupt};
-use crate::value::{Dict, Value};
 use metadata::Setting;
 use std::collections::HashSet;
+use tensor::layout::checked_numel;
+use tensor::{DType, Dims, Error, ErrorKind, Layout, Result, View, interrupt};
+use value::{Dict, Value};
 
 pub const MAGIC: &[u8] = b"GGUF";
 

@@ -4,10 +4,10 @@
 use super::checkpoint::{Checkpoint, Data};
 use super::pickle::{self, Id, Mode, Node, Pickled, Saved};
 use super::source::Source;
-use crate::bail;
-use crate::tensor::{Error, ErrorKind, Result, Storage};
 use std::collections::HashMap;
 use std::rc::Rc;
+use tensor::bail;
+use tensor::{Error, ErrorKind, Result, Storage};
 
 const MAGIC_NUMBER: i128 = 0x1950_a86a_20f9_469c_fc6c;
 const PROTOCOL_VERSION: i128 = 1001;

@@ -5,11 +5,11 @@ use super::contents::{
     Bytes, Contents, DEEPEST, Elements, Entry, Held, Plain, count, scale_of_all, scales_of_each, under,
 };
 use super::pickle::{Array, Class, Id, Node, Pickled, Saved, Scale, Shown};
-use crate::bail;
-use crate::tensor::{DType, Layout, Result};
 use std::cell::RefCell;
 use std::collections::HashSet;
 use std::rc::Rc;
+use tensor::bail;
+use tensor::{DType, Layout, Result};
 
 /// Characters of all names together. A file can make them much longer than itself.
 const MOST_OF_NAMES: usize = 64 << 20;

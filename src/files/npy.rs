@@ -8,12 +8,12 @@ use super::literal::Literal;
 use super::progress;
 use super::records::{DTYPES, Element};
 use super::source::Source;
-use crate::bail;
-use crate::ops::copy;
-use crate::tensor::layout::{checked_numel, contiguous_strides};
-use crate::tensor::{DType, Dims, Error, Layout, Result, Storage, Tensor};
-use crate::value::Value;
 use std::io::Write;
+use tensor::bail;
+use tensor::layout::{checked_numel, contiguous_strides};
+use tensor::ops::copy;
+use tensor::{DType, Dims, Error, Layout, Result, Storage, Tensor};
+use value::Value;
 
 pub const MAGIC: &[u8] = b"\x93NUMPY";
 

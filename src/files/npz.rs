@@ -6,12 +6,12 @@ use super::contents::{Bytes, Contents};
 use super::npy::{self, Header, MOST_OF_A_HEADER};
 use super::progress;
 use super::source::Source;
-use crate::bail;
-use crate::tensor::{Error, Result};
-use crate::value::{Dict, Value};
 use std::cell::RefCell;
 use std::io::{BufWriter, Write};
 use std::rc::Rc;
+use tensor::bail;
+use tensor::{Error, Result};
+use value::{Dict, Value};
 
 /// Returns whether an archive is one of npy files.
 pub fn is_one(archive: &Archive) -> bool {

@@ -3,12 +3,12 @@
 
 use super::contents::{Bytes, Contents, Elements, Entry, shown};
 use super::source::Source;
-use crate::bail;
-use crate::system::{File, Opened as _};
-use crate::tensor::parallel::writing;
-use crate::tensor::thresholds::RUN;
-use crate::tensor::{DType, Device, Dims, Error, Layout, Memory, Result, Storage, View, interrupt};
 use std::rc::Rc;
+use tensor::bail;
+use tensor::parallel::writing;
+use tensor::system::{File, Opened as _};
+use tensor::thresholds::RUN;
+use tensor::{DType, Device, Dims, Error, Layout, Memory, Result, Storage, View, interrupt};
 
 /// A box of a tensor.
 #[derive(Clone)]

@@ -11,7 +11,7 @@ pub use names::Class;
 pub use read::{Array, Id, Mode, Node, Pickled, Saved, Scale, Shown, read};
 pub use write::write;
 
-use crate::tensor::{Error, ErrorKind};
+use tensor::{Error, ErrorKind};
 
 /// A refusal by the machine itself; [`explained`] adds what PyTorch says around it.
 fn refused(message: impl Into<String>) -> Error {

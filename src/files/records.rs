@@ -4,13 +4,13 @@
 
 use super::contents::{Bytes, Contents, Entry, Held, shown};
 use super::literal::Literal;
-use crate::bail;
-use crate::ops::copy;
-use crate::tensor::layout::{checked_numel, contiguous_strides};
-use crate::tensor::{DType, Dims, Error, Layout, Result, Storage, Tensor, View, interrupt};
-use crate::value::{Dict, Value};
 use std::collections::HashSet;
 use std::rc::Rc;
+use tensor::bail;
+use tensor::layout::{checked_numel, contiguous_strides};
+use tensor::ops::copy;
+use tensor::{DType, Dims, Error, Layout, Result, Storage, Tensor, View, interrupt};
+use value::{Dict, Value};
 
 /// The maximum number of dimensions, as numpy has it.
 const MOST_DIMENSIONS: usize = 64;

@@ -6,14 +6,14 @@ use super::checkpoint::replacing;
 use super::contents::{Bytes, Contents};
 use super::progress;
 use super::source::Source;
-use crate::bail;
-use crate::ops::copy;
-use crate::tensor::{DType, Dims, Error, ErrorKind, Layout, Result, Tensor, View};
-use crate::value::{Dict, Value};
 use safetensors::Dtype;
 use safetensors::tensor::{Metadata, TensorInfo};
 use std::collections::{BTreeMap, HashMap};
 use std::io::Write;
+use tensor::bail;
+use tensor::ops::copy;
+use tensor::{DType, Dims, Error, ErrorKind, Layout, Result, Tensor, View};
+use value::{Dict, Value};
 
 /// The crate's own limit on the header, in bytes.
 const LARGEST_HEADER: usize = 100_000_000;

@@ -4,13 +4,13 @@
 use super::contents::{Bytes, Contents, shown};
 use super::safetensors::{self, Described};
 use super::source::Source;
-use crate::bail;
-use crate::system::{Files, System};
-use crate::tensor::{Error, ErrorKind, Result, interrupt};
-use crate::value::{Dict, Value};
 use serde_json::{Map, Value as Json};
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Component, Path};
+use tensor::bail;
+use tensor::system::{Files, System};
+use tensor::{Error, ErrorKind, Result, interrupt};
+use value::{Dict, Value};
 
 /// What the names of indices end in.
 pub const ENDING: &str = ".safetensors.index.json";

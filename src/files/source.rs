@@ -1,14 +1,14 @@
 //! [`Source`]: the bytes of a file, mapped rather than read, or bytes in memory in place of a file. A reader of a
 //! format takes from it what it needs; only that is ever touched.
 
-use crate::bail;
-use crate::system::{Access, File, Files, Kind, Opened, System, words};
-use crate::tensor::memory::Mapped;
-use crate::tensor::rehearsal::to_read;
-use crate::tensor::{Error, ErrorKind, Memory, Result, Storage, parallel};
 use std::io::{self, ErrorKind as Reason, Read, Seek, SeekFrom};
 use std::path::Path;
 use std::rc::Rc;
+use tensor::bail;
+use tensor::memory::Mapped;
+use tensor::rehearsal::to_read;
+use tensor::system::{Access, File, Files, Kind, Opened, System, words};
+use tensor::{Error, ErrorKind, Memory, Result, Storage, parallel};
 
 /// The bytes of one file.
 #[derive(Clone, Debug)]
@@ -210,7 +210,7 @@ pub fn fill(storage: &Storage, mut read: impl FnMut(&mut [u8]) -> io::Result<()>
     let memory = storage.data()?;
     let mut piece = vec![0; PIECE.min(memory.nbytes())];
     for start in (0..memory.nbytes()).step_by(PIECE) {
-        crate::tensor::interrupt::check()?;
+        tensor::interrupt::check()?;
         let length = PIECE.min(memory.nbytes() - start);
         let Some(piece) = piece.get_mut(..length) else { bail!(RuntimeError, "a piece of no length") };
         read(piece).map_err(|error| Error::runtime(error.to_string()))?;

@@ -2,11 +2,11 @@
 
 use super::contents::{Bytes, Contents, DEEPEST, Elements, Entry, Held, Plain, scale_of_all, scales_of_each, under};
 use super::gguf::BlockTensor;
-use crate::bail;
-use crate::tensor::{DType, Form, Layout, Quantizer, Result, Storage, Tensor, View, interrupt};
-use crate::value::Value;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
+use tensor::bail;
+use tensor::{DType, Form, Layout, Quantizer, Result, Storage, Tensor, View, interrupt};
+use value::Value;
 
 /// What a tensor, or a container of tensors, holds.
 ///

@@ -2,8 +2,8 @@
 
 use super::failure::{Failure, offset_of};
 use super::foreign;
-use crate::script::fault::{around, follows_dot};
-use crate::script::own;
+use languages::script::fault::{around, follows_dot};
+use languages::script::own;
 
 /// Advice on an error, by its message and by what stands at its place.
 pub(super) fn in_terms_of_rhai(failure: &Failure, typed: &str) -> Option<String> {

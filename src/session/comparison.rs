@@ -5,14 +5,14 @@ use super::Session;
 use super::results::shown_name;
 use super::undo::holds;
 use super::variables::class_name;
-use crate::explain::tensor::parts;
-use crate::format::PrintOptions;
-use crate::script::engine::constant;
-use crate::script::value::to_value;
-use crate::tensor::{Memory, Tensor, View};
-use crate::value::{Dict, Object, Value};
+use explain::format::PrintOptions;
+use explain::tensors::parts;
+use languages::script::engine::constant;
+use languages::script::values::to_value;
 use rhai::Dynamic;
 use std::collections::HashMap;
+use tensor::{Memory, Tensor, View};
+use value::{Dict, Object, Value};
 
 /// Nested lists are looked into to this depth.
 const DEPTH: usize = 100;
@@ -203,7 +203,7 @@ fn without_addresses(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use crate::session::{Language, Session, SessionOptions};
+    use crate::{Language, Session, SessionOptions};
 
     fn after(input: &str) -> Session {
         let mut session = Session::new(SessionOptions { keeps_results: true, ..SessionOptions::default() });

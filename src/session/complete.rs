@@ -6,18 +6,18 @@ use rhai::Dynamic;
 use super::cursor::{Call, Cursor, Place};
 use super::variables::summary;
 use super::{Language, Session};
-use crate::call::module_names::KEYWORDS;
-use crate::call::signature::Kind;
-use crate::call::{MODULES, Overloads, Receiver};
-use crate::functions::SCHEMES;
-use crate::functions::member;
-use crate::library::help;
-use crate::script::engine::constant;
-use crate::script::holders::is_container;
-use crate::script::own;
-use crate::script::value::to_value;
-use crate::tensor::DType;
-use crate::value::{MemoryFormat, TensorLayout, Value};
+use call::module_names::KEYWORDS;
+use call::signature::Kind;
+use call::{MODULES, Overloads, Receiver};
+use languages::script::engine::constant;
+use languages::script::holders::is_container;
+use languages::script::own;
+use languages::script::values::to_value;
+use tensor::DType;
+use torch::SCHEMES;
+use torch::library::help;
+use torch::member;
+use value::{MemoryFormat, TensorLayout, Value};
 
 /// One way to go on.
 #[derive(Clone, Debug, PartialEq, Eq)]

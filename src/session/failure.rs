@@ -7,12 +7,12 @@ use rhai::{AST, Dynamic, EvalAltResult, Expr, ParseError, Stmt};
 
 use super::misspelt::nearest_module;
 use super::{Language, Session, advice, foreign, python};
-use crate::call::LIBRARY;
-use crate::call::suggest;
-use crate::script::cell::{Cell, Defined, near};
-use crate::script::fault::{self, Fault, ScriptCall};
-use crate::script::own;
-use crate::tensor::{Error, ErrorKind};
+use call::LIBRARY;
+use call::suggest;
+use languages::script::cell::{Cell, Defined, near};
+use languages::script::fault::{self, Fault, ScriptCall};
+use languages::script::own;
+use tensor::{Error, ErrorKind};
 
 /// A failure, ready to be shown.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -274,7 +274,7 @@ pub(super) fn offset_of(source: &str, (line, column): (usize, usize)) -> Option<
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session::{Language, SessionOptions};
+    use crate::{Language, SessionOptions};
 
     #[test]
     fn places_are_counted_in_characters_from_one() {

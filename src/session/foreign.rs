@@ -1,8 +1,8 @@
 //! What people write who come from other languages, and what it is in Rhai. Each row is a word or a sign of theirs and
 //! a sentence that says what to write. Knows nothing about errors but their messages and places.
 
-use crate::call::suggest::nearest;
-use crate::script::own;
+use call::suggest::nearest;
+use languages::script::own;
 
 type Row = (&'static [&'static str], &'static str);
 

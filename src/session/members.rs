@@ -4,8 +4,8 @@ use rhai::{FnAccess, Module, Shared};
 
 use super::Session;
 use super::failure::Failure;
-use crate::call::LIBRARY;
-use crate::call::suggest::nearest;
+use call::LIBRARY;
+use call::suggest::nearest;
 
 /// A module with its functions, each with the numbers of its arguments, and its constants and variables.
 struct Members<'m> {

@@ -3,10 +3,10 @@
 use super::complete::{constants, keywords};
 use super::failure::offset_of;
 use super::{Completeness, Language, Session, foreign};
-use crate::call::suggest::{near, nearest, suggestion};
-use crate::call::{LIBRARY, Receiver};
-use crate::python::syntax::{Stage, parse};
-use crate::script::own;
+use call::suggest::{near, nearest, suggestion};
+use call::{LIBRARY, Receiver};
+use languages::python::syntax::{Stage, parse};
+use languages::script::own;
 
 /// The words up to a fault that may have caused it, besides the one behind it.
 const WORDS: usize = 4;
@@ -87,7 +87,7 @@ fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session::SessionOptions;
+    use crate::SessionOptions;
 
     #[test]
     fn a_misspelt_keyword_is_told_by_what_can_be_read() {

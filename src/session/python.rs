@@ -8,26 +8,26 @@
 use super::failure::{Failure, did_you_mean, failure_of, line_and_column, listed};
 use super::results::{hidden_name, shown_name};
 use super::{Language, Session, stopped};
-use crate::call::state::{Said, State};
-use crate::explain::{Holder, Picture};
-use crate::python::builtins;
-use crate::python::class::Instance;
-use crate::python::code::Code;
-use crate::python::compile::compile;
-use crate::python::exceptions;
-use crate::python::machine::{Machine, Step};
-use crate::python::syntax::{self, Stage, SyntaxFault};
-use crate::script::holders::{count, holders};
-use crate::script::runtime::Runtime;
-use crate::script::value::{kept, to_value};
-use crate::script::{callback, engine};
-use crate::tensor::{Error, ErrorKind};
-use crate::value::Value;
+use call::state::{Said, State};
+use explain::{Holder, Picture};
+use languages::python::builtins;
+use languages::python::class::Instance;
+use languages::python::code::Code;
+use languages::python::compile::compile;
+use languages::python::exceptions;
+use languages::python::machine::{Machine, Step};
+use languages::python::syntax::{self, Stage, SyntaxFault};
+use languages::script::holders::{count, holders};
+use languages::script::runtime::Runtime;
+use languages::script::values::{kept, to_value};
+use languages::script::{callback, engine};
 use rhai::{Dynamic, FnPtr, Scope};
 use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
+use tensor::{Error, ErrorKind};
+use value::Value;
 
 /// What Python needs of a session.
 pub(super) struct Python {
@@ -109,7 +109,7 @@ fn seen_by(machine: &Machine, scope: &Scope, runtime: &Runtime) -> Vec<Holder> {
 }
 
 /// Shows a value as a prompt does: nothing for `None`.
-pub(super) fn show(state: &State, value: &Value) -> crate::tensor::Result<()> {
+pub(super) fn show(state: &State, value: &Value) -> tensor::Result<()> {
     match value {
         Value::None => {}
         Value::Object(object) if let Some(picture) = object.as_any().downcast_ref::<Picture>() => {
@@ -172,7 +172,7 @@ impl Session {
         })
     }
 
-    fn run_python(&mut self, code: Rc<Code>) -> crate::tensor::Result<()> {
+    fn run_python(&mut self, code: Rc<Code>) -> tensor::Result<()> {
         self.update_variables();
         self.python.scope.replace(std::mem::take(&mut self.scope));
         let done = self.python.machine.run_input(code);

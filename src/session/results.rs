@@ -3,7 +3,7 @@
 use rhai::Dynamic;
 
 use super::Session;
-use crate::script::holders::storage_of;
+use languages::script::holders::storage_of;
 
 /// The variables behind the names, the newest first; Rhai has no variable that is called `_`.
 const NAMES: [&str; 3] = ["underscore_", "underscore__", "underscore___"];
@@ -51,7 +51,7 @@ impl Session {
 
 #[cfg(test)]
 mod tests {
-    use crate::session::{Language, Session, SessionOptions};
+    use crate::{Language, Session, SessionOptions};
 
     #[test]
     fn results_move_on() {

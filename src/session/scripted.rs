@@ -4,9 +4,9 @@
 use super::cursor::{comment, string};
 use super::failure::offset_of;
 use super::{Language, Session};
-use crate::python::rhai_form::{Known, rhai_form};
-use crate::python::syntax;
-use crate::script::names;
+use languages::python::rhai_form::{Known, rhai_form};
+use languages::python::syntax;
+use languages::script::names;
 use rhai::{ASTFlags, Stmt};
 use std::collections::BTreeSet;
 
@@ -101,7 +101,7 @@ fn code_end(source: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session::SessionOptions;
+    use crate::SessionOptions;
 
     #[test]
     fn a_script_in_rhai_declares_and_ends_what_a_prompt_does_not() {

@@ -1,13 +1,13 @@
 //! Measures how long an input takes.
 
-use crate::python::code::Code;
+use languages::python::code::Code;
 use rhai::AST;
 use std::rc::Rc;
 use std::time::Duration;
 
 use super::{Failure, Language, Session};
-use crate::script::cell::Cell;
-use crate::system::Moment;
+use languages::script::cell::Cell;
+use tensor::system::Moment;
 
 /// Samples shorter than this would measure the clock.
 const SAMPLE: Duration = Duration::from_millis(2);

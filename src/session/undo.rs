@@ -9,10 +9,10 @@ mod settings;
 mod snapshot;
 
 use super::Session;
-use crate::tensor::memory::get;
-use crate::tensor::{Memory, journal, rehearsal};
 use snapshot::Snapshot;
 use std::collections::{HashMap, HashSet, VecDeque};
+use tensor::memory::get;
+use tensor::{Memory, journal, rehearsal};
 
 /// The number of inputs that can be undone.
 const STEPS: usize = 100;
@@ -121,7 +121,7 @@ pub(super) fn holds(memory: &Memory, bytes: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::Undone;
-    use crate::session::{Language, Session, SessionOptions};
+    use crate::{Language, Session, SessionOptions};
 
     fn eval(session: &mut Session, input: &str) -> String {
         let outcome = session.eval(Language::Python, input);

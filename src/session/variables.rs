@@ -7,15 +7,15 @@ use rhai::Dynamic;
 use super::Session;
 use super::complete::class_of_dynamic;
 use super::results::{hidden_name, shown_name};
-use crate::call::Receiver;
-use crate::explain::aliases;
-use crate::explain::tensor::about;
-use crate::explain::{Holder, Ink, Picture, Scene, Seen, byte_count, span};
-use crate::library::help;
-use crate::script::holders::{Handles, holders, is_container, is_result, place_in, storage_of};
-use crate::script::value::{shared, to_value};
-use crate::tensor::{Dims, Storage, Tensor, View};
-use crate::value::Value;
+use call::Receiver;
+use explain::aliases;
+use explain::tensors::about;
+use explain::{Holder, Ink, Picture, Scene, Seen, byte_count, span};
+use languages::script::holders::{Handles, holders, is_container, is_result, place_in, storage_of};
+use languages::script::values::{shared, to_value};
+use tensor::{Dims, Storage, Tensor, View};
+use torch::library::help;
+use value::Value;
 
 /// A variable, as `:vars` shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -20,8 +20,8 @@ use rustyline::{
 };
 
 use super::screen::highlighted;
-use crate::assist::{Desk, Way, completeness, cut, is_command, looks_printed, usages, ways};
-use crate::session::Completeness;
+use session::Completeness;
+use session::assist::{Desk, Way, completeness, cut, is_command, looks_printed, usages, ways};
 
 /// Entries longer than this (they were pasted) are neither coloured nor hinted at: each key press would read them whole.
 const LONG: usize = 20_000;
@@ -317,7 +317,7 @@ impl Helper for Assistant {}
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session::Language;
+    use session::Language;
 
     fn assistant(language: Language) -> Assistant {
         Assistant::new(Rc::new(Shared {

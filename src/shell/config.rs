@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use toml::{Table, Value};
 
 use super::screen::{ColorChoice, Theme};
-use crate::session::{BUDGET, Language};
+use session::{BUDGET, Language};
 
 /// The user's settings; the default applies without a file.
 #[derive(Clone, Debug, PartialEq)]

@@ -3,7 +3,7 @@
 
 use super::script::INTERRUPTED;
 use super::{complain, progress, show};
-use crate::files::{self, Input, Source};
+use files::{self, Input, Source};
 use signal_hook::consts::SIGINT;
 use signal_hook::flag;
 use std::fmt::Display;

@@ -11,7 +11,7 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use crate::files::{PRIVATE, replace};
+use files::{PRIVATE, replace};
 
 const HEAD: &str = "#V2";
 

@@ -16,10 +16,10 @@ use signal_hook::flag;
 use super::history;
 use super::pager::Paging;
 use super::screen::{Screen, Stream, complain, complain_marked, show};
-use crate::assist::describe;
-use crate::files::{PRIVATE, replace};
-use crate::lessons::{Exercise, Lesson, Part, Told, Verdict, find, lessons, told};
-use crate::session::{Completeness, Language, Said, Session, SessionOptions, nearest, wrapped};
+use files::{PRIVATE, replace};
+use session::assist::describe;
+use session::lessons::{Exercise, Lesson, Part, Told, Verdict, find, lessons, told};
+use session::{Completeness, Language, Said, Session, SessionOptions, nearest, wrapped};
 
 /// The request to `tensorsh learn`.
 #[derive(Clone, Debug)]

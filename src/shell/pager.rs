@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use super::progress;
 use super::screen::{Screen, coloured, drawn, show, show_said};
-use crate::session::Said;
+use session::Said;
 
 /// A value of fewer lines is shown at once, even if it does not fit the screen: a storage of 48 bytes should not open a
 /// program. Pictures, tables and help were asked for, and are paged as soon as they do not fit.

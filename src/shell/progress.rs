@@ -1,7 +1,7 @@
 //! A sign of life: when an input runs for longer than a moment, a line on the terminal says for how long, and that
 //! Ctrl-C stops it. Printed output replaces the line.
 
-use crate::files::progress::percent;
+use files::progress::percent;
 use std::io::{IsTerminal, Write, stderr};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;

@@ -28,8 +28,8 @@ use super::pager::{Paging, page};
 use super::past::Past;
 use super::progress::{self, Running};
 use super::screen::{Screen, Stream, complain, complain_marked, drawn, marked, show};
-use crate::assist::{Console, Desk, Marked, help, run_command, with_python_prompts};
-use crate::session::{Language, Picture, Said, Session, set_budget};
+use session::assist::{Console, Desk, Marked, help, run_command, with_python_prompts};
+use session::{Language, Picture, Said, Session, set_budget};
 
 /// The keys that the overview tells of.
 const KEYS: &[(&str, &str)] = &[

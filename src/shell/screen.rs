@@ -8,9 +8,9 @@ use std::process::exit;
 use owo_colors::{AnsiColors, OwoColorize, Style};
 
 use super::progress;
-use crate::assist::{Mark, Marked, Piece, pieces};
-use crate::format::style::{Role, Styled};
-use crate::session::{Ink, Language, Picture, Said};
+use explain::format::style::{Role, Styled};
+use session::assist::{Mark, Marked, Piece, pieces};
+use session::{Ink, Language, Picture, Said};
 
 /// The choice of colours on the command line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -253,8 +253,8 @@ pub fn complain_marked(screen: Screen, text: &Marked) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::assist::describe;
-    use crate::session::Failure;
+    use session::Failure;
+    use session::assist::describe;
 
     #[test]
     fn what_is_marked_has_a_colour_where_there_are_colours() {

@@ -9,9 +9,9 @@ use signal_hook::consts::SIGINT;
 use signal_hook::flag;
 
 use super::screen::{Screen, complain, complain_marked, show, show_said};
-use crate::assist::{Pasted, describe, is_unfinished, noted, read_session, with_python_prompts};
-use crate::session::{Failure, Language, Outcome, Session, SessionOptions};
-use crate::transcript::{decode, prompt_of, read_text};
+use session::assist::{Pasted, describe, is_unfinished, noted, read_session, with_python_prompts};
+use session::transcript::{decode, prompt_of, read_text};
+use session::{Failure, Language, Outcome, Session, SessionOptions};
 
 /// The exit status of a script that Ctrl-C ended, as shells expect it.
 pub(super) const INTERRUPTED: i32 = 130;

@@ -10,7 +10,7 @@ use std::thread::sleep;
 use std::time::{Duration, SystemTime};
 
 use super::{Screen, Stream, complain, show};
-use crate::transcript::{
+use session::transcript::{
     FileReport, Json, Palette, Target, Terms, Totals, collect, decode, describe, junit, run_files,
 };
 

@@ -95,15 +95,16 @@ macro_rules! dtypes {
         $(impl TypeOf for $rust { const DTYPE: DType = DType::$variant; })*
 
         /// Runs the body with `$T` naming the Rust type behind a runtime [`DType`].
+        #[macro_export]
         macro_rules! dispatch {
             ($dtype:expr, $T:ident => $body:expr) => {
                 match $dtype {
-                    $($crate::tensor::DType::$variant => {
+                    $($crate::DType::$variant => {
                         #[allow(dead_code)]
-                        type $T = $crate::tensor::dtype::element_types::$variant;
+                        type $T = $crate::dtype::element_types::$variant;
                         $body
                     })*
-                    $($crate::tensor::DType::$quantized => {
+                    $($crate::DType::$quantized => {
                         #[allow(dead_code)]
                         type $T = $stored;
                         $body
@@ -111,8 +112,6 @@ macro_rules! dtypes {
                 }
             };
         }
-
-        pub(crate) use dispatch;
 
         /// The Rust type of each dtype, under the dtype's own name.
         pub mod element_types {

@@ -296,7 +296,7 @@ mod tests {
     use super::*;
 
     fn cast(value: f64, to: DType) -> Scalar {
-        super::super::dtype::dispatch!(to, T => T::store(Scalar::Float(value)).load())
+        dispatch!(to, T => T::store(Scalar::Float(value)).load())
     }
 
     /// Rows from PyTorch 2.7.0: `torch.tensor([value]).to(dtype).item()`.

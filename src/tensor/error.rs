@@ -226,6 +226,6 @@ impl std::error::Error for Error {}
 #[macro_export]
 macro_rules! bail {
     ($kind:ident, $($message:tt)+) => {
-        return Err($crate::tensor::Error::new($crate::tensor::ErrorKind::$kind, format!($($message)+)))
+        return Err($crate::Error::new($crate::ErrorKind::$kind, format!($($message)+)))
     };
 }

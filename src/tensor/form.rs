@@ -7,7 +7,7 @@ use super::error::Result;
 use super::layout::{Dims, Layout, checked_numel};
 use super::storage::Storage;
 use super::view::View;
-use crate::tensor::Device;
+use crate::Device;
 use std::rc::Rc;
 
 /// `torch.layout`.

@@ -3,7 +3,7 @@
 //! Reads index tensors and nothing else; `ops` moves the elements.
 
 use super::device::Device;
-use super::dtype::{DType, dispatch};
+use super::dtype::DType;
 use super::element::{Element, Scalar};
 use super::error::{Error, Result};
 use super::interrupt;

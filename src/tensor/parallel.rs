@@ -30,16 +30,12 @@ pub use vectors::{Kernel, halves, join_halves, prefetch, set_width, singles, vec
 /// loop that needs no cells. `None` where the memory is not aligned for the type.
 ///
 /// For this crate only: a caller that kept a handle to the memory in a thread-local could write to it from `body`.
-pub(crate) fn reading<T: Plain, R>(memory: &Memory, body: impl FnOnce(&[T]) -> R + Send) -> Option<R> {
+pub fn reading<T: Plain, R>(memory: &Memory, body: impl FnOnce(&[T]) -> R + Send) -> Option<R> {
     reading_both(memory, memory, |elements, _| body(elements))
 }
 
 /// Like [`reading`], for two memories at once.
-pub(crate) fn reading_both<T: Plain, R>(
-    a: &Memory,
-    b: &Memory,
-    body: impl FnOnce(&[T], &[T]) -> R + Send,
-) -> Option<R> {
+pub fn reading_both<T: Plain, R>(a: &Memory, b: &Memory, body: impl FnOnce(&[T], &[T]) -> R + Send) -> Option<R> {
     let (first, second) = (a.start()?.cast::<T>(), b.start()?.cast::<T>());
     let length = |memory: &Memory| memory.nbytes() / size_of::<T>();
     (first.is_aligned() && second.is_aligned()).then(|| {
@@ -53,7 +49,7 @@ pub(crate) fn reading_both<T: Plain, R>(
 }
 
 /// Lends elements of a memory as a plain slice to write. `None` where they do not exist or are not aligned.
-pub(crate) fn writing<T: Plain, R>(
+pub fn writing<T: Plain, R>(
     memory: &Memory,
     range: Range<usize>,
     body: impl FnOnce(&mut [T]) -> R + Send,
@@ -66,7 +62,7 @@ pub(crate) fn writing<T: Plain, R>(
 }
 
 /// Same as [`reading`] one memory and [`writing`] another. `None` where they share a byte, too.
-pub(crate) fn between<S: Plain, T: Plain, R>(
+pub fn between<S: Plain, T: Plain, R>(
     from: &Memory,
     to: &Memory,
     range: Range<usize>,

@@ -378,7 +378,7 @@ impl TypedStorage {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tensor::memory::set;
+    use crate::memory::set;
 
     fn storage(bytes: &[u8]) -> Storage {
         match Storage::from_bytes(bytes) {

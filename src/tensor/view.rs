@@ -2,7 +2,6 @@
 
 use super::device::Device;
 use super::dtype::DType;
-use super::dtype::dispatch;
 use super::element::{Element, Scalar};
 use super::error::{Error, Result};
 use super::form::{Form, Quantizer, dequantized};

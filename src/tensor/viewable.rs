@@ -91,7 +91,7 @@ impl ViewFault {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tensor::Dims;
+    use crate::Dims;
 
     /// The rightmost dimension along which neighbours are not always the same distance apart, found by looking at all
     /// addresses.

@@ -3,9 +3,9 @@
 use super::Value;
 use super::discard::discard;
 use super::hashed::Hashed;
-use crate::tensor::{Error, Result, interrupt};
 use std::cell::{Ref, RefCell};
 use std::rc::Rc;
+use tensor::{Error, Result, interrupt};
 
 /// A dictionary, or a `collections.OrderedDict`. Cloning it gives another handle on the same entries.
 #[derive(Clone, Default)]

@@ -5,8 +5,8 @@
 //! called.
 
 use super::Value;
-use crate::tensor::interrupt;
 use std::cell::RefCell;
+use tensor::interrupt;
 
 /// Values that are dropped between two looks for Ctrl-C.
 const MANY: usize = interrupt::STRIDE / 16;
@@ -92,7 +92,7 @@ fn holds_values(value: &Value) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::value::Text;
+    use crate::Text;
 
     #[test]
     fn what_an_interrupt_leaves_is_dropped_later() {

@@ -3,11 +3,11 @@
 use super::numbers::same;
 pub use super::numbers::{Number, number};
 use super::sets;
-use crate::tensor::interrupt::{self, watched};
-use crate::tensor::{Error, ErrorKind, Result};
-use crate::value::{Object, Value};
+use crate::{Object, Value};
 use std::cell::Cell;
 use std::rc::Rc;
+use tensor::interrupt::{self, watched};
+use tensor::{Error, ErrorKind, Result};
 
 /// Is the value true, as Python's `bool()`?
 ///

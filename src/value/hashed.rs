@@ -2,11 +2,11 @@
 //! hashes they need. Dictionaries and sets are made of them.
 
 use super::equality::{equals, is};
-use crate::bail;
-use crate::tensor::{BufferKind, Result, limits};
-use crate::value::Value;
+use crate::Value;
 use hashbrown::HashTable;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use tensor::bail;
+use tensor::{BufferKind, Result, limits};
 
 pub struct Hashed<V> {
     /// The entries; a removed one leaves a gap until there are many.

@@ -1,11 +1,11 @@
 //! Whole numbers of any length, computed exactly as Python does. Whatever may take long is made of short steps that hear
 //! Ctrl-C, and a result asks for room before it is made. Knows no [`Value`](super::Value), only numbers and text.
 
-use crate::tensor::interrupt::watched;
-use crate::tensor::{Error, ErrorKind, Result, interrupt, limits};
 use num_bigint::{BigInt, BigUint, Sign};
 use num_traits::{Euclid, FromPrimitive, One, Signed, ToPrimitive, Zero};
 use std::cmp::Ordering;
+use tensor::interrupt::watched;
+use tensor::{Error, ErrorKind, Result, interrupt, limits};
 
 /// Bits that a product or a power may have. Memory would allow for more, but their time grows faster than they do: at this
 /// length it is about a second.

@@ -2,11 +2,11 @@
 
 use super::Value;
 use super::discard::discard;
-use crate::tensor::interrupt::watched;
-use crate::tensor::{Error, Result};
 use std::cell::{Ref, RefCell};
 use std::ops::Deref;
 use std::rc::Rc;
+use tensor::interrupt::watched;
+use tensor::{Error, Result};
 
 /// A list. Cloning it gives another handle on the same items.
 #[derive(Clone, Default)]

@@ -4,13 +4,13 @@
 
 use super::Value;
 use super::integers as whole;
-use crate::tensor::{Error, ErrorKind, Result};
 use num_bigint::BigInt;
 use num_complex::Complex;
 use num_traits::{Euclid, Signed, ToPrimitive, Zero};
 use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::rc::Rc;
+use tensor::{Error, ErrorKind, Result};
 
 /// A Python number in the form its arithmetic needs.
 #[derive(Clone, Debug)]

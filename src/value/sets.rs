@@ -1,11 +1,11 @@
 //! Sets of Python: items that are all different, the operators between sets, and the order in which a set shows its items.
 
 use super::hashed::{Hashed, has_fixed_hash, hash};
-use crate::tensor::interrupt::watched;
-use crate::tensor::{Error, Result, interrupt};
-use crate::value::Value;
+use crate::Value;
 use std::cell::{Ref, RefCell};
 use std::rc::Rc;
+use tensor::interrupt::watched;
+use tensor::{Error, Result, interrupt};
 
 /// Items in the order in which CPython walks through a set of them. That is told by their hashes, which for small
 /// integers are the integers; texts have hashes that differ from run to run, and keep the order of insertion here.

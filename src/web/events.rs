@@ -2,10 +2,10 @@
 
 use super::pictures::Pictures;
 use super::request::{named, units};
-use crate::assist::{Mark, Marked, describe};
-use crate::format::style::{Role, Styled};
-use crate::session::{Failure, Language, Said};
+use explain::format::style::{Role, Styled};
 use serde_json::{Value, json};
+use session::assist::{Mark, Marked, describe};
+use session::{Failure, Language, Said};
 use std::cell::RefCell;
 use std::rc::Rc;
 

@@ -5,11 +5,11 @@ use super::request::{Read, Request, named, units, units_before};
 use super::stage::{Files, Stage};
 use super::teaching::{self, Trial};
 use super::variables::variables;
-use crate::assist::{Desk, TITLE, Way, completeness, help, is_command, pieces, script, usages, ways};
-use crate::files::Input;
-use crate::session::{Completeness, Language, Session};
-use crate::transcript::{Json, Target, Totals, run_here};
+use files::Input;
 use serde_json::{Value, json};
+use session::assist::{Desk, TITLE, Way, completeness, help, is_command, pieces, script, usages, ways};
+use session::transcript::{Json, Target, Totals, run_here};
+use session::{Completeness, Language, Session};
 use std::path::Path;
 use std::rc::Rc;
 

@@ -1,9 +1,9 @@
 //! The pictures that have been shown: sent as SVG, and sent again when what they show has changed.
 
 use super::events::Listener;
-use crate::explain::{Scene, svg};
-use crate::session::{Again, Fate, Picture, Seen};
+use explain::{Scene, svg};
 use serde_json::json;
+use session::{Again, Fate, Picture, Seen};
 use std::cell::Cell;
 use std::collections::VecDeque;
 use std::rc::Rc;

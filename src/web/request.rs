@@ -1,7 +1,7 @@
 //! What a page asks, read from JSON; and positions in text, which a page counts in units of UTF-16.
 
-use crate::session::Language;
 use serde_json::Value;
+use session::Language;
 
 /// A request, or the sentence that says why it is none.
 pub type Read<T> = Result<T, String>;

@@ -2,8 +2,8 @@
 
 use super::events::Listener;
 use super::pictures::Pictures;
-use crate::assist::{Console, Marked};
-use crate::session::{Failure, Language, Live, Picture, Session};
+use session::assist::{Console, Marked};
+use session::{Failure, Language, Live, Picture, Session};
 use std::cell::{Cell, RefCell};
 use std::path::Path;
 use std::rc::Rc;

@@ -2,10 +2,10 @@
 
 use super::request::{Read, named};
 use super::stage::{Files, Stage};
-use crate::assist::{completeness, help, is_command, topic};
-use crate::lessons::{Attempt, Exercise, Lesson, Part, Told, find, lessons, told};
-use crate::session::{Completeness, Language, Rehearsal, Session, SessionOptions};
 use serde_json::{Value, json};
+use session::assist::{completeness, help, is_command, topic};
+use session::lessons::{Attempt, Exercise, Lesson, Part, Told, find, lessons, told};
+use session::{Completeness, Language, Rehearsal, Session, SessionOptions};
 use std::sync::Arc;
 
 /// The answer to "lessons".

@@ -1,8 +1,8 @@
 //! The variables for the panel of a page: those with memory storage by storage, then the others.
 
-use crate::explain::svg;
-use crate::session::{MemoryUse, Session, Variable};
+use explain::svg;
 use serde_json::{Value, json};
+use session::{MemoryUse, Session, Variable};
 use std::collections::BTreeMap;
 
 /// The answer to "variables".

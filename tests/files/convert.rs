@@ -6,7 +6,7 @@ use super::{folder, open};
 use std::path::Path;
 use std::sync::Arc;
 use tensorsh::files::{self, Input};
-use tensorsh::ops::copy;
+use tensorsh::tensor::ops::copy;
 use tensorsh::tensor::thresholds::CONVERTED;
 use tensorsh::tensor::{DType, ErrorKind, Layout, MemoryFormat, Result, Storage, View};
 use tensorsh::value::{Dict, List, Value};

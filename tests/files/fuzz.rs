@@ -9,11 +9,11 @@ use std::fs;
 use std::io::Read;
 use std::time::{Duration, Instant, SystemTime};
 use tempfile::TempDir;
+use tensorsh::explain::format::{Formatter, PrintOptions};
 use tensorsh::files::gguf::BlockTensor;
 use tensorsh::files::{self, Options, Source};
-use tensorsh::format::{Formatter, PrintOptions};
+use tensorsh::session::transcript::spawn_with_big_stack;
 use tensorsh::tensor::{DType, Result};
-use tensorsh::transcript::spawn_with_big_stack;
 use tensorsh::value::{Object, Value};
 
 /// A reader: what its files end in, how a changed file becomes one again, and how it is read.

@@ -1,8 +1,22 @@
 //! A file of src/ as words: enough of Rust to see which names a file takes from where.
 
-use super::{dependencies, read, root, rust_files};
-use std::collections::BTreeSet;
+use super::{read, root, rust_files};
 use std::path::Path;
+
+/// The parts of rooms that know less than the room does.
+pub const PARTS: &[&str] = &[
+    "system",
+    "ops",
+    "linalg",
+    "format",
+    "dispatch",
+    "library",
+    "python",
+    "script",
+    "transcript",
+    "lessons",
+    "assist",
+];
 
 /// Every file of src/.
 pub fn sources() -> Vec<Source> {
@@ -15,7 +29,10 @@ pub fn sources() -> Vec<Source> {
 pub struct Source {
     /// From src/ on.
     pub name: String,
+    /// The crate that the file belongs to: a folder of src/, or `main` and `lib`.
     pub room: String,
+    /// The part of the room that it lies in, which is a module of its own; empty for the room itself.
+    pub part: String,
     pub text: String,
     pub tokens: Vec<Token>,
 }
@@ -28,8 +45,10 @@ pub struct Token {
 
 impl Source {
     pub fn of(name: &str, text: &str) -> Source {
-        let room = name.split(['/', '.']).next().unwrap().to_owned();
-        Source { name: name.to_owned(), room, text: text.to_owned(), tokens: tokens(text) }
+        let mut steps = name.split(['/', '.']).map(str::to_owned);
+        let (room, part) = (steps.next().unwrap_or_default(), steps.next().unwrap_or_default());
+        let part = if part == "lib" || !PARTS.contains(&part.as_str()) { String::new() } else { part };
+        Source { name: name.to_owned(), room, part, text: text.to_owned(), tokens: tokens(text) }
     }
 
     pub fn is(&self, index: usize, text: &str) -> bool {
@@ -40,10 +59,11 @@ impl Source {
         self.is(index, ":") && self.is(index + 1, ":")
     }
 
-    /// Which items of the crate's root the file names by `crate::…`, `super::…` or, in the binary, `tensorsh::…`.
-    pub fn rooms_named(&self) -> Vec<(usize, String)> {
-        let is_root = matches!(self.name.as_str(), "lib.rs" | "main.rs");
-        let file_depth = if is_root { 0 } else { self.name.split('/').count() };
+    /// Which items of the crate's root the file names by `crate::…` or `super::…`.
+    pub fn parts_named(&self) -> Vec<(usize, String)> {
+        let is_root = self.name.ends_with("lib.rs");
+        // The folder of the crate is no module.
+        let file_depth = if is_root { 0 } else { self.name.split('/').count() - 1 };
         let mut named = Vec::new();
         // For every open brace, whether it opens a module.
         let mut braces = Vec::new();
@@ -52,7 +72,7 @@ impl Source {
             match token.text.as_str() {
                 "{" => braces.push(index >= 2 && self.is(index - 2, "mod")),
                 "}" => drop(braces.pop()),
-                "crate" | "tensorsh" if self.is_path_separator(index + 1) => self.items(index + 3, &mut named),
+                "crate" if self.is_path_separator(index + 1) => self.items(index + 3, &mut named),
                 "super" if self.is_path_separator(index + 1) => {
                     let mut climbed = 1;
                     while self.is(index + 3, "super") {
@@ -95,16 +115,13 @@ impl Source {
         }
     }
 
-    /// Which dependencies the file names.
-    pub fn crates_named(&self) -> Vec<(usize, String)> {
-        let known: BTreeSet<_> = dependencies("dependencies").iter().map(|name| name.replace('-', "_")).collect();
-        let is_named = |index: usize, token: &Token| {
+    /// Whether the file names a crate.
+    pub fn names_crate(&self, name: &str) -> bool {
+        (0..self.tokens.len()).any(|index| {
             let follows_path = index >= 2 && self.is_path_separator(index - 2);
             let is_use = index >= 1 && self.is(index - 1, "use");
-            known.contains(&token.text) && !follows_path && (is_use || self.is_path_separator(index + 1))
-        };
-        let named = self.tokens.iter().enumerate().filter(|(index, token)| is_named(*index, token));
-        named.map(|(_, token)| (token.line, token.text.clone())).collect()
+            self.is(index, name) && !follows_path && (is_use || self.is_path_separator(index + 1))
+        })
     }
 }
 

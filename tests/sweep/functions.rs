@@ -6,8 +6,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use tensorsh::autograd::Functions;
 use tensorsh::call::State;
 use tensorsh::call::signature::{Default, Kind, Signature};
-use tensorsh::library::registry;
 use tensorsh::tensor::{DType, Dims, Result, Tensor};
+use tensorsh::torch::library::registry;
 use tensorsh::value::Value;
 
 /// How a function works.

@@ -23,9 +23,9 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 use tensorsh::call::State;
-use tensorsh::library::registry;
 use tensorsh::tensor::thresholds::{ALL, THREAD};
 use tensorsh::tensor::{DType, Error, Result, Scalar, Tensor, parallel};
+use tensorsh::torch::library::registry;
 
 /// What works along a dimension or over everything and is not written out in `lines.rs`: it is compared with what it gives
 /// for each line alone.

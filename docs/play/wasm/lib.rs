@@ -9,7 +9,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use tensorsh::session::note_stack;
-use tensorsh::system::{self, Files, Machine, System};
+use tensorsh::tensor::system::{self, Files, Machine, System};
 use tensorsh::web::{self, Page};
 
 mod imports {
@@ -34,6 +34,7 @@ thread_local! {
 
 fn begin() -> Page {
     std::panic::set_hook(Box::new(|panic| System::complain(&format!("{panic}\n"))));
+    tensorsh::carry_texts();
     Page::new(|event| imports::event(event.as_ptr(), event.len()), Rc::new(Kept))
 }
 

@@ -1,12 +1,12 @@
 //! Differences, integrals, quantiles and covariances as the steps they are made of.
 
 use super::{Composite, arg, flag, int, ndim, on, reshape, self_, sizes_of, tensor, unrecorded};
-use crate::autograd::Functions;
-use crate::autograd::context::Expr;
-use crate::bail;
-use crate::tensor::layout::wrap_dim;
-use crate::tensor::{Dims, Error, Result, interrupt};
-use crate::value::Value;
+use crate::Functions;
+use crate::context::Expr;
+use tensor::bail;
+use tensor::layout::wrap_dim;
+use tensor::{Dims, Error, Result, interrupt};
+use value::Value;
 
 pub const ROWS: &[(&str, Composite)] = &[
     ("diff", diff),
@@ -289,7 +289,7 @@ fn ranks<'a>(
     sorted: &Expr<'a>,
     count: i64,
     ignore_nan: bool,
-    dtype: crate::tensor::DType,
+    dtype: tensor::DType,
 ) -> Result<Ranks<'a>> {
     let shares = match arg(a, 1) {
         Value::Tensor(q) => on(f, Value::Tensor(q)).reshape(&[-1]),
@@ -307,7 +307,7 @@ fn ranks<'a>(
         let ranks = zeros + shares.with("mul", &last, &[]);
         ranks.with("masked_fill.Scalar", &any, &[Value::Int(count - 1)])
     };
-    let to_index = |ranks: &Expr<'a>| ranks.call("to.dtype", &[Value::DType(crate::tensor::DType::Long)]);
+    let to_index = |ranks: &Expr<'a>| ranks.call("to.dtype", &[Value::DType(tensor::DType::Long)]);
     let interpolation = match arg(a, 4) {
         Value::Str(text) => text.to_string(),
         _ => String::from("linear"),

@@ -2,13 +2,13 @@
 //! have derivatives.
 
 use super::{Composite, arg, dims, on, self_, tensor};
-use crate::autograd::Functions;
-use crate::autograd::context::Expr;
-use crate::autograd::derivatives::opposite_norm;
-use crate::bail;
-use crate::tensor::layout::wrap_dim;
-use crate::tensor::{Dims, Result};
-use crate::value::Value;
+use crate::Functions;
+use crate::context::Expr;
+use crate::derivatives::opposite_norm;
+use tensor::bail;
+use tensor::layout::wrap_dim;
+use tensor::{Dims, Result};
+use value::Value;
 
 pub const ROWS: &[(&str, Composite)] = &[
     ("fft.fft", |f, a| complex(f, a, true)),

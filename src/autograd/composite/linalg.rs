@@ -1,12 +1,12 @@
 //! Linear algebra made of the operations that have derivatives: what PyTorch's Python-facing functions add to them.
 
 use super::{Composite, arg, dims, flag, ndim, on, reshape, self_, tensor};
-use crate::autograd::Functions;
-use crate::autograd::context::Expr;
-use crate::bail;
-use crate::tensor::layout::wrap_dim;
-use crate::tensor::{Dims, Result};
-use crate::value::Value;
+use crate::Functions;
+use crate::context::Expr;
+use tensor::bail;
+use tensor::layout::wrap_dim;
+use tensor::{Dims, Result};
+use value::Value;
 
 pub const ROWS: &[(&str, Composite)] = &[
     ("linalg.inv", inverse),

@@ -1,10 +1,10 @@
 //! Activation functions, and the other functions of `torch.nn.functional`.
 
 use super::{Context, Derivative, Expr, RESULT, row};
-use crate::bail;
-use crate::tensor::layout::wrap_dim;
-use crate::tensor::{Dims, Scalar};
-use crate::value::Value;
+use tensor::bail;
+use tensor::layout::wrap_dim;
+use tensor::{Dims, Scalar};
+use value::Value;
 
 pub const ROWS: &[Derivative] = &[
     row("relu", "ReluBackward0")
@@ -102,7 +102,7 @@ fn pooled<'a>(c: &Context<'a>) -> Expr<'a> {
             }
         }
         let dtype = g.borrow().dtype;
-        let shares = crate::tensor::View::from_scalars(&[shares.len() as i64], dtype, shares)?;
+        let shares = tensor::View::from_scalars(&[shares.len() as i64], dtype, shares)?;
         let (places, sources) = (c.index(places.into_iter()), c.index(sources.into_iter()));
         let given = c.g().apply("index_select", [Ok(Value::Int(last)), sources.value]) * c.expr(Ok(shares.into()));
         Ok(c.room(0).apply("index_add_", [Ok(Value::Int(last)), places.value, given.value]))

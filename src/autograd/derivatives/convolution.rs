@@ -2,9 +2,9 @@
 //! the gradient, in which batch and channels, strides and dilations have changed places.
 
 use super::{Derivative, row};
-use crate::autograd::context::{Context, Expr};
-use crate::tensor::Dims;
-use crate::value::Value;
+use crate::context::{Context, Expr};
+use tensor::Dims;
+use value::Value;
 
 pub const ROWS: &[Derivative] =
     &[row("convolution", "ConvolutionBackward0").grad(0, &[1], input).grad(1, &[0], kernels).grad(2, &[], |c| {

@@ -1,9 +1,9 @@
 //! Operations that pick, move, join and replace elements.
 
 use super::{Context, Derivative, Expr, RESULT, refused, row, same, zero};
-use crate::tensor::layout::wrap_dim;
-use crate::tensor::{DType, Dims, Result};
-use crate::value::Value;
+use tensor::layout::wrap_dim;
+use tensor::{DType, Dims, Result};
+use value::Value;
 
 pub const ROWS: &[Derivative] = &[
     row("roll", "RollBackward0").grad(0, &[], |c| {

@@ -1,10 +1,10 @@
 //! Fourier transforms: a transform's adjoint is the transform back, scaled the other way.
 
 use super::{Context, Derivative, row};
-use crate::bail;
-use crate::tensor::layout::wrap_dim;
-use crate::tensor::{Scalar, View};
-use crate::value::Value;
+use tensor::bail;
+use tensor::layout::wrap_dim;
+use tensor::{Scalar, View};
+use value::Value;
 
 pub const ROWS: &[Derivative] = &[
     row("_fft_c2c", "FftC2CBackward0")

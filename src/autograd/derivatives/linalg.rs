@@ -3,9 +3,9 @@
 
 use super::matmul::{adjoint, transposed};
 use super::{Context, Derivative, Expr, RESULT, refused, row, zero};
-use crate::bail;
-use crate::tensor::{DType, Error, Result};
-use crate::value::Value;
+use tensor::bail;
+use tensor::{DType, Error, Result};
+use value::Value;
 
 pub const ROWS: &[Derivative] = &[
     row("linalg.det", "LinalgDetBackward0").grad(0, &[0, RESULT], determinant),
@@ -149,7 +149,7 @@ fn identity_like<'a>(matrices: &Expr<'a>) -> Expr<'a> {
     let made = matrices.tensor().and_then(|tensor| {
         let view = tensor.borrow();
         let order = view.sizes().last().copied().unwrap_or(0);
-        crate::ops::create::eye(order, order, view.dtype, view.device())
+        tensor::ops::create::eye(order, order, view.dtype, view.device())
     });
     Expr { functions: matrices.functions, value: made.map(Value::from) }
 }
@@ -512,7 +512,7 @@ fn reflections<'a>(c: &Context<'a>) -> Result<(Expr<'a>, Expr<'a>)> {
         let view = input.borrow();
         (view.dtype, view.device())
     };
-    let identity = c.expr(crate::ops::create::eye(rows, columns, dtype, device).map(Value::from));
+    let identity = c.expr(tensor::ops::create::eye(rows, columns, dtype, device).map(Value::from));
     let vectors = tril(&c.arg(0), -1) + identity.clone();
     let column = |x: &Expr<'a>, i: i64| x.call("narrow", &[Value::Int(-1), Value::Int(i), Value::Int(1)]);
     let vector = |i: i64| column(&vectors, i);

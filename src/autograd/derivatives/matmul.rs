@@ -1,7 +1,7 @@
 //! Products of matrices and vectors. What PyTorch makes of these (`matmul`, `einsum`, `tensordot`) is recorded step by step.
 
 use super::{Context, Derivative, Expr, row};
-use crate::value::Value;
+use value::Value;
 
 pub const ROWS: &[Derivative] = &[
     row("mm", "MmBackward0")

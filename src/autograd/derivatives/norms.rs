@@ -2,9 +2,9 @@
 
 use super::reduce::restored;
 use super::{Context, Derivative, Expr, RESULT, row};
-use crate::tensor::layout::wrap_dim;
-use crate::tensor::{Dims, Result};
-use crate::value::Value;
+use tensor::layout::wrap_dim;
+use tensor::{Dims, Result};
+use value::Value;
 
 pub const ROWS: &[Derivative] = &[
     row("linalg.vector_norm", "LinalgVectorNormBackward0").grad(0, &[0, RESULT], |c| {

@@ -1,9 +1,9 @@
 //! Operations element by element.
 
 use super::{Context, Derivative, Expr, RESULT, row, same, zero};
-use crate::tensor::Scalar;
-use crate::value::Value;
 use std::f64::consts::{LN_2, LN_10, PI};
+use tensor::Scalar;
+use value::Value;
 
 pub const ROWS: &[Derivative] = &[
     row("add.Tensor", "AddBackward0").grad(0, &[], same).grad(1, &[], |c| c.g().scaled(c.arg(2))),

@@ -1,10 +1,10 @@
 //! Reductions, and what runs along a dimension.
 
 use super::{Context, Derivative, Expr, RESULT, row};
-use crate::bail;
-use crate::tensor::layout::wrap_dim;
-use crate::tensor::{Dims, Result};
-use crate::value::Value;
+use tensor::bail;
+use tensor::layout::wrap_dim;
+use tensor::{Dims, Result};
+use value::Value;
 
 pub const ROWS: &[Derivative] = &[
     row("sum", "SumBackward0").grad(0, &[], |c| spread(c, c.g(), &[], true)),

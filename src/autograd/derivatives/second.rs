@@ -1,8 +1,8 @@
 //! Gradients that are one step, differentiated again.
 
 use super::{Context, Derivative, Expr, row, zero};
-use crate::value::Value;
 use std::f64::consts::PI;
+use value::Value;
 
 pub const ROWS: &[Derivative] = &[
     row("sigmoid_backward", "SigmoidBackwardBackward0")

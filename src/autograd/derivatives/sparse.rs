@@ -1,8 +1,8 @@
 //! Sparse tensors. The gradient of a sparse matrix has the same elements: what flows to the others is left out.
 
 use super::{Context, Derivative, Expr, row};
-use crate::tensor::{Error, Result};
-use crate::value::Value;
+use tensor::{Error, Result};
+use value::Value;
 
 pub const ROWS: &[Derivative] = &[
     row("to_dense", "ToDenseBackward0").grad(0, &[0], |c| masked(c.g(), c)),

@@ -1,10 +1,10 @@
 //! Special functions, and what bounds or mixes elements.
 
 use super::{Context, Derivative, Expr, RESULT, refused, row, same, zero};
-use crate::tensor::{Scalar, View};
-use crate::value::Value;
 use num_complex::Complex;
 use std::f64::consts::{FRAC_1_SQRT_2, PI};
+use tensor::{Scalar, View};
+use value::Value;
 
 pub const ROWS: &[Derivative] = &[
     row("erf", "ErfBackward0").grad(0, &[0], |c| c.g() * (2.0 / PI.sqrt()) * bell(c.arg(0))),

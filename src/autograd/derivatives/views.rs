@@ -1,9 +1,9 @@
 //! Views and copies: the gradient goes back through the inverse view, or into zeros where elements were left out.
 
 use super::{Context, Derivative, Expr, row, same};
-use crate::tensor::layout::wrap_dim;
-use crate::tensor::{Dims, Layout, Result, Scalar, View};
-use crate::value::Value;
+use tensor::layout::wrap_dim;
+use tensor::{Dims, Layout, Result, Scalar, View};
+use value::Value;
 
 pub const ROWS: &[Derivative] = &[
     row("view", "ViewBackward0").grad(0, &[], reshaped),

@@ -1,13 +1,13 @@
 //! How far the elements of one tensor are from those of another. Bytes that are the same are not looked at any further, so
 //! that equal files are compared as fast as they are read. Knows no names.
 
-use crate::files::contents::{Blocks, Elements};
-use crate::tensor::dtype::dispatch;
-use crate::tensor::memory::get;
-use crate::tensor::parallel::{self, reading_both};
-use crate::tensor::{DType, Element, Error, Memory, Result, Scalar};
+use crate::contents::{Blocks, Elements};
 use num_complex::Complex;
 use std::ops::Range;
+use tensor::dispatch;
+use tensor::memory::get;
+use tensor::parallel::{self, reading_both};
+use tensor::{DType, Element, Error, Memory, Result, Scalar};
 
 /// What a comparison of elements found, in the order of their rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

@@ -3,14 +3,14 @@
 //! large the tensors are.
 
 use super::measure::{self, Row, Tally};
-use crate::files::contents::{Contents, Elements, Entry};
-use crate::files::parts::{Opened, Part, Window, blocks, lost};
-use crate::files::progress;
-use crate::ops::copy;
-use crate::tensor::parallel::{self, reading, reading_both, writing};
-use crate::tensor::thresholds::{COMPARED, COMPARED_AT_ONCE};
-use crate::tensor::{Dims, Memory, Result};
+use crate::contents::{Contents, Elements, Entry};
+use crate::parts::{Opened, Part, Window, blocks, lost};
+use crate::progress;
 use std::sync::atomic::{AtomicBool, Ordering};
+use tensor::ops::copy;
+use tensor::parallel::{self, reading, reading_both, writing};
+use tensor::thresholds::{COMPARED, COMPARED_AT_ONCE};
+use tensor::{Dims, Memory, Result};
 
 /// A tensor of a file.
 #[derive(Clone, Copy)]

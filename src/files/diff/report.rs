@@ -1,8 +1,8 @@
 //! Differences as a text and as JSON.
 
 use super::{Change, Described, Differences, Tally, Text, What};
-use crate::files::contents::{count, shown};
-use crate::files::inspect::{shortened, tuple};
+use crate::contents::{count, shown};
+use crate::inspect::{shortened, tuple};
 use serde_json::{Value as Json, json};
 use std::fmt::Write;
 

@@ -1,8 +1,8 @@
 //! Whether pieces make up a tensor: each within it, no two over each other, and nothing missing.
 
 use super::metadata::{Piece, wrong};
-use crate::tensor::layout::checked_numel;
-use crate::tensor::{Result, interrupt};
+use tensor::layout::checked_numel;
+use tensor::{Result, interrupt};
 
 /// Looks at pieces that one check may take. Pieces of a grid take a few each.
 const PATIENCE: usize = 1 << 24;

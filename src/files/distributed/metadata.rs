@@ -2,14 +2,14 @@
 //! `torch.distributed.checkpoint` writes, as descriptions; nothing is called. Knows no file but this one.
 
 use super::cover;
-use crate::bail;
-use crate::files::contents::shown;
-use crate::files::pickle::{self, Class, Id, Mode, Node, Pickled};
-use crate::tensor::layout::checked_numel;
-use crate::tensor::{DType, Dims, Error, Result, interrupt};
+use crate::contents::shown;
+use crate::pickle::{self, Class, Id, Mode, Node, Pickled};
 use std::collections::{HashMap, HashSet};
 use std::path::{Component, Path};
 use std::rc::Rc;
+use tensor::bail;
+use tensor::layout::checked_numel;
+use tensor::{DType, Dims, Error, Result, interrupt};
 
 /// The maximum depth of nested containers.
 const DEEPEST: usize = 200;

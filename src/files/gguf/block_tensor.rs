@@ -4,9 +4,9 @@
 use super::super::contents::{Blocks, count as counted};
 use super::blocks::BlockType;
 use super::shown;
-use crate::tensor::{DType, Device, Dims, Error, Layout, Result, Storage, View, parallel};
-use crate::value::{Object, Value};
 use std::rc::Rc;
+use tensor::{DType, Device, Dims, Error, Layout, Result, Storage, View, parallel};
+use value::{Object, Value};
 
 /// Quantized blocks, row by row.
 pub struct BlockTensor {

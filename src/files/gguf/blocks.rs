@@ -4,11 +4,11 @@
 //! the order of `gguf.quants`, so that every bit is the same. Knows neither files nor tensors.
 
 use super::super::contents::{Blocks, TakesApart};
-use crate::tensor::Result;
-use crate::tensor::parallel::{Kernel, parts_of, vectorised_kernel};
-use crate::tensor::quantized_block::{Element, Factor, Holds, Minimum, Part, Place, Role, sum};
-use crate::tensor::thresholds::PART;
 use half::f16;
+use tensor::Result;
+use tensor::parallel::{Kernel, parts_of, vectorised_kernel};
+use tensor::quantized_block::{Element, Factor, Holds, Minimum, Part, Place, Role, sum};
+use tensor::thresholds::PART;
 
 /// A type of blocks.
 #[derive(Debug)]

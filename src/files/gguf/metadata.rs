@@ -2,8 +2,8 @@
 //! told. Knows no tensors.
 
 use super::{Cursor, heed, invalid};
-use crate::tensor::{Error, Result};
 use std::fmt::Write;
+use tensor::{Error, Result};
 
 /// The items of an array that are told, …
 const TOLD: u64 = 8;

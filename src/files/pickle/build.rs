@@ -2,15 +2,15 @@
 //! rest where a value can be shared.
 
 use super::read::{Id, Node, Pickled, Saved, Scale, Shown, Sparse};
-use crate::bail;
-use crate::ops::{quantize, sparse};
-use crate::tensor::layout::checked_numel;
-use crate::tensor::view::check_bounds;
-use crate::tensor::{
+use std::collections::{HashMap, HashSet};
+use tensor::bail;
+use tensor::layout::checked_numel;
+use tensor::ops::{quantize, sparse};
+use tensor::view::check_bounds;
+use tensor::{
     Buffer, DType, Device, Error, ErrorKind, Quantizer, Result, Storage, Tensor, TypedStorage, View, interrupt,
 };
-use crate::value::{Dict, List, Value};
-use std::collections::{HashMap, HashSet};
+use value::{Dict, List, Value};
 
 /// The maximum depth of nested containers, as everywhere here.
 const DEEPEST: usize = 200;

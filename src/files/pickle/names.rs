@@ -1,8 +1,8 @@
 //! The names a pickle may give, and what they stand for. Nothing is looked up anywhere else.
 
 use super::refused;
-use crate::tensor::{DType, Result};
-use crate::value::TensorLayout;
+use tensor::{DType, Result};
+use value::TensorLayout;
 
 /// The meaning of an allowed name.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -10,13 +10,13 @@ pub use arrays::Array;
 
 use super::names::{self, Class};
 use super::refused;
-use crate::bail;
-use crate::tensor::{DType, Device, Dims, Error, ErrorKind, Layout, Result};
-use crate::value::TensorLayout;
 use num_bigint::BigInt;
 use num_complex::Complex;
 use std::collections::HashMap;
 use std::rc::Rc;
+use tensor::bail;
+use tensor::{DType, Device, Dims, Error, ErrorKind, Layout, Result};
+use value::TensorLayout;
 
 /// Objects one pickle may make.
 const MOST_NODES: usize = 1 << 24;

@@ -1,13 +1,13 @@
 //! Pickles in protocol 2, the instructions that PyTorch's own files consist of.
 
-use crate::bail;
-use crate::tensor::memory::get;
-use crate::tensor::names::not_saved;
-use crate::tensor::{Buffer, BufferKind, DType, Device, Error, Form, Quantizer, Result, Storage, Tensor, View};
-use crate::value::{TensorLayout, Value};
 use num_bigint::BigInt;
 use num_complex::Complex;
 use std::collections::{HashMap, HashSet};
+use tensor::bail;
+use tensor::memory::get;
+use tensor::names::not_saved;
+use tensor::{Buffer, BufferKind, DType, Device, Error, Form, Quantizer, Result, Storage, Tensor, View};
+use value::{TensorLayout, Value};
 
 /// A pickle, and the storages whose bytes belong beside it, by their keys: `0`, `1`, ….
 pub struct Written {

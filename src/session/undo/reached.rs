@@ -1,13 +1,13 @@
 //! Everything that variables lead to: tensors, memories, containers, fields of objects, and what closures have captured. Walks
 //! without recursion through all that is shared, so that neither a circle nor a chain of any length does it harm.
 
-use crate::script::callback::ScriptFunction;
-use crate::script::value::to_value;
-use crate::tensor::{Buffer, Storage, Tensor};
-use crate::value::{Dict, List, Set, Slot, Value};
+use languages::script::callback::ScriptFunction;
+use languages::script::values::to_value;
 use rhai::{Dynamic, FnPtr};
 use std::collections::HashSet;
 use std::rc::Rc;
+use tensor::{Buffer, Storage, Tensor};
+use value::{Dict, List, Set, Slot, Value};
 
 /// The number of values that are looked at for one variable.
 const ITEMS: usize = 100_000;

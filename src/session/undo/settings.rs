@@ -1,8 +1,8 @@
 //! The settings that a session is brought back to.
 
-use crate::call::State;
-use crate::format::PrintOptions;
-use crate::tensor::{DType, Device};
+use call::State;
+use explain::format::PrintOptions;
+use tensor::{DType, Device};
 
 /// Settings as they were.
 #[derive(Clone, PartialEq)]

@@ -3,20 +3,20 @@
 use super::reached::Reached;
 use super::settings::Settings;
 use super::{Undone, holds};
-use crate::script::cell::Defined;
-use crate::script::holders::storage_of;
-use crate::script::value::to_value;
-use crate::session::Session;
-use crate::session::results::shown_name;
-use crate::tensor::journal::{self, Journal};
-use crate::tensor::memory::{get, set};
-use crate::tensor::{AutogradMeta, Buffer, Memory, Names, Storage, Tensor, View};
-use crate::value::equality::{equal, is};
-use crate::value::{Dict, List, Set, Slot, Value};
+use crate::Session;
+use crate::results::shown_name;
+use languages::script::cell::Defined;
+use languages::script::holders::storage_of;
+use languages::script::values::to_value;
 use rhai::{Dynamic, Module, Scope, Shared};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::PathBuf;
 use std::rc::Rc;
+use tensor::journal::{self, Journal};
+use tensor::memory::{get, set};
+use tensor::{AutogradMeta, Buffer, Memory, Names, Storage, Tensor, View};
+use value::equality::{equal, is};
+use value::{Dict, List, Set, Slot, Value};
 
 /// The number of bytes of memories copied for one input. What does not fit is not undone.
 const STEP_BYTES: usize = 32 << 20;

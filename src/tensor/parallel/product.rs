@@ -2,8 +2,8 @@
 //! slices, and strides that are checked to stay within them.
 
 use super::{cores, tasks};
-use crate::tensor::error::{Error, Result};
-use crate::tensor::thresholds::{PRODUCTS, THREAD};
+use crate::error::{Error, Result};
+use crate::thresholds::{PRODUCTS, THREAD};
 
 /// Types that matrix products are computed in by vectors of the processor.
 pub trait Multiplied: Copy + Sync + Send + 'static {

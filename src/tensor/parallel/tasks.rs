@@ -2,10 +2,10 @@
 
 use super::helpers::with_help;
 use super::vectors::{set_width, width};
-use crate::tensor::error::{Result, Told};
-use crate::tensor::interrupt;
-use crate::tensor::limits;
-use crate::tensor::thresholds::{PART, THREAD};
+use crate::error::{Result, Told};
+use crate::interrupt;
+use crate::limits;
+use crate::thresholds::{PART, THREAD};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};

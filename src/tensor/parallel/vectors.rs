@@ -1,7 +1,7 @@
 //! Instructions that the processor at hand has: loops compiled for its widest vectors, and what no loop becomes by itself:
 //! conversions of half precision, memory asked for ahead, and memory written past the caches.
 
-use crate::tensor::memory::Plain;
+use crate::memory::Plain;
 use half::f16;
 use std::cell::Cell;
 

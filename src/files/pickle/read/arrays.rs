@@ -3,13 +3,13 @@
 //! else is.
 
 use super::{Id, Machine, Mode, Node};
-use crate::files::npy::reversed;
-use crate::files::pickle::names::{Class, NumPy};
-use crate::files::pickle::refused;
-use crate::files::records::Number;
-use crate::tensor::layout::{checked_numel, contiguous_strides};
-use crate::tensor::{Dims, Layout, Result, Storage, View};
+use crate::npy::reversed;
+use crate::pickle::names::{Class, NumPy};
+use crate::pickle::refused;
+use crate::records::Number;
 use std::rc::Rc;
+use tensor::layout::{checked_numel, contiguous_strides};
+use tensor::{Dims, Layout, Result, Storage, View};
 
 /// A pickle's record of an array.
 #[derive(Clone, Debug)]

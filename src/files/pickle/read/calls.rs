@@ -2,12 +2,12 @@
 //! and tensors, all of them as descriptions.
 
 use super::{Id, Machine, Mode, Node, Saved, Scale, Shown, Sparse};
-use crate::files::pickle::names::{self, Class, Rebuild};
-use crate::files::pickle::refused;
-use crate::tensor::{DType, Device, Dims, Error, ErrorKind, Layout, Result};
-use crate::value::TensorLayout;
+use crate::pickle::names::{self, Class, Rebuild};
+use crate::pickle::refused;
 use num_complex::Complex;
 use std::rc::Rc;
+use tensor::{DType, Device, Dims, Error, ErrorKind, Layout, Result};
+use value::TensorLayout;
 
 impl Machine<'_> {
     pub(super) fn new_object(&mut self) -> Result<()> {

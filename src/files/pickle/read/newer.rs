@@ -2,9 +2,9 @@
 //! and for files that are not checkpoints.
 
 use super::{Machine, Node, ended};
-use crate::files::pickle::refused;
-use crate::tensor::Result;
+use crate::pickle::refused;
 use std::rc::Rc;
+use tensor::Result;
 
 impl Machine<'_> {
     /// Carries out an instruction of protocols 3 to 5, or one that only older programs write.

@@ -1,0 +1,321 @@
+//! The parameters that many functions share and that act around the function's own work: `out=`, with one tensor or
+//! several, and `requires_grad=`. What a function takes as `out=` is a facet of its row; here it is carried out, once for
+//! all.
+
+use crate::facets::{Lies, Out, Repeats, Shares, Takes};
+use crate::registry::Function;
+use crate::signature::Signature;
+use crate::{Call, State, as_tensor, one};
+use std::rc::Rc;
+use tensor::bail;
+use tensor::element::integer_limits;
+use tensor::journal;
+use tensor::layout::show;
+use tensor::ops::block::{check_no_internal_overlap, check_no_overlap, check_no_partial_overlap};
+use tensor::ops::copy;
+use tensor::ops::pointwise::classes;
+use tensor::view::storage_bytes;
+use tensor::{DType, Error, Layout, Result, Scalar, Storage, Tensor, View, can_cast};
+use value::{NamedTuple, Value, any_tensor};
+
+/// The results with named fields of functions that take `out=`; PyTorch names those with an output otherwise.
+macro_rules! named_outputs {
+    ($($name:literal)*) => {
+        &[$((concat!("torch.return_types.", $name), concat!("torch.return_types.", $name, "_out")),)*]
+    };
+}
+
+const NAMED: &[(&str, &str)] = named_outputs! {
+    "aminmax" "cummax" "cummin" "frexp" "geqrf" "histogram" "kthvalue" "linalg_cholesky_ex" "linalg_eig" "linalg_eigh"
+    "linalg_inv_ex" "linalg_ldl_factor" "linalg_ldl_factor_ex" "linalg_lstsq" "linalg_lu" "linalg_lu_factor"
+    "linalg_lu_factor_ex" "linalg_qr" "linalg_slogdet" "linalg_solve_ex" "linalg_svd" "lu_unpack" "max" "median" "min"
+    "mode" "nanmedian" "qr" "slogdet" "sort" "svd" "topk" "triangular_solve"
+};
+
+/// Gives the call what it takes from its output: the dtype and the device that it does not name itself.
+pub fn prepare(function: &Function, call: &mut Call) {
+    let facet = function.row.out;
+    if !facet.gives_dtype {
+        return;
+    }
+    let Some(Value::Tensor(out)) = call.position("out").and_then(|i| call.args.get(i)) else { return };
+    let (dtype, device) = (out.borrow().dtype, out.borrow().device());
+    for (name, value) in [("dtype", Value::DType(dtype)), ("device", Value::Device(device))] {
+        if let Some(slot) = call.position(name).and_then(|i| call.args.get_mut(i))
+            && matches!(slot, Value::None)
+        {
+            *slot = value;
+        }
+    }
+}
+
+/// Sees to the parameters that ask for it.
+///
+/// # Errors
+/// RuntimeError for outputs that the function does not take; TypeError for too many or too few.
+pub fn finish(function: &Function, call: &mut Call, result: Value) -> Result<Value> {
+    let signature: &Signature = call.signature;
+    for (param, value) in signature.params.iter().zip(&call.args) {
+        match (param.name, value, &result) {
+            ("requires_grad", Value::Bool(true), Value::Tensor(tensor)) if signature.name != "requires_grad_" => {
+                if !tensor.borrow().dtype.is_differentiable() {
+                    bail!(RuntimeError, "Only Tensors of floating point and complex dtype can require gradients");
+                }
+                tensor.autograd_mut(|meta| meta.requires_grad = true);
+            }
+            ("out", Value::Tensor(out), Value::Tensor(tensor)) if !out.is(tensor) => {
+                let facet = &function.row.out;
+                let writing = Writing { state: call.state, facet, inputs: inputs(call), field: "", part: 0 };
+                let (out, mut result) = (out.clone(), tensor.view());
+                if facet.counts && out.borrow().numel() == result.numel() {
+                    result = tensor::ops::view::reshape(&result, out.borrow().sizes())?;
+                }
+                writing.prepare(&out, &result)?;
+                let storage = out.borrow().storage.clone();
+                if facet.clears && writing.inputs.iter().any(|input| input.borrow().storage == storage) {
+                    copy::fill(&out.view(), Scalar::Int(0))?;
+                    result = one((function.row.run)(call)?)?.view();
+                }
+                write(&out, &result)?;
+                return Ok(Value::Tensor(out));
+            }
+            ("out", Value::List(_) | Value::Tuple(_), _) => {
+                return several(function, call, &value.sequence().unwrap_or_default(), result);
+            }
+            _ => {}
+        }
+    }
+    if call.state.deterministic.get().0 {
+        fill_unwritten(signature.name, &result)?;
+    }
+    Ok(result)
+}
+
+/// The tensors that a call reads.
+fn inputs(call: &Call) -> Vec<Tensor> {
+    let mut found = Vec::new();
+    for (param, value) in call.signature.params.iter().zip(&call.args) {
+        if param.name != "out" {
+            any_tensor(value, &mut |tensor| {
+                found.push(tensor.clone());
+                false
+            });
+        }
+    }
+    found
+}
+
+fn is_input(inputs: &[Tensor], out: &Tensor) -> bool {
+    inputs.iter().any(|input| input.is(out))
+}
+
+/// Writes the parts of a result into as many tensors.
+fn several(function: &Function, call: &Call, outs: &[Value], result: Value) -> Result<Value> {
+    let Some(parts) = result.sequence() else { return Ok(result) };
+    if parts.len() != outs.len() {
+        bail!(TypeError, "expected tuple of {} elements but got {}", parts.len(), outs.len());
+    }
+    let fields: Vec<&str> = match &result {
+        Value::NamedTuple(tuple) => tuple.fields.iter().map(|(field, _)| *field).collect(),
+        _ => Vec::new(),
+    };
+    let inputs = inputs(call);
+    for (i, (out, part)) in outs.iter().zip(parts.iter()).enumerate() {
+        if let (Some(out), Some(part)) = (as_tensor(out), as_tensor(part)) {
+            let field = fields.get(i).copied().unwrap_or_default();
+            let writing =
+                Writing { state: call.state, facet: &function.row.out, inputs: inputs.clone(), field, part: i };
+            writing.check_dtype(out, &part.view())?;
+        }
+    }
+    for (i, (out, part)) in outs.iter().zip(parts.iter()).enumerate() {
+        if let (Some(out), Some(part)) = (as_tensor(out), as_tensor(part)) {
+            let writing =
+                Writing { state: call.state, facet: &function.row.out, inputs: inputs.clone(), field: "", part: i };
+            writing.prepare(out, &part.view())?;
+            write(out, &part.view())?;
+        }
+    }
+    Ok(match result {
+        Value::NamedTuple(tuple) => {
+            let type_name =
+                NAMED.iter().find(|(name, _)| *name == tuple.type_name).map_or(tuple.type_name, |(_, out)| out);
+            let fields = tuple.fields.iter().zip(outs).map(|((field, _), out)| (*field, out.clone())).collect();
+            Value::NamedTuple(Rc::new(NamedTuple { type_name, fields, class: None }))
+        }
+        _ => Value::tuple(outs.iter().cloned()),
+    })
+}
+
+/// A result on its way into an output.
+struct Writing<'a> {
+    state: &'a State,
+    facet: &'a Out,
+    /// The tensors that the function read.
+    inputs: Vec<Tensor>,
+    /// The name of the part of the result.
+    field: &'a str,
+    /// Its place among several.
+    part: usize,
+}
+
+impl Writing<'_> {
+    /// Gives an output the size of a result.
+    ///
+    /// # Errors
+    /// RuntimeError for an output that the function does not take.
+    fn prepare(&self, out: &Tensor, result: &View) -> Result<()> {
+        if self.facet.dtype_first {
+            self.check_device(out, result)?;
+            self.check_dtype(out, result)?;
+        }
+        let by_elements = self.facet.repeats == Repeats::Refused;
+        if by_elements {
+            check_no_internal_overlap(&out.view())?;
+            self.check_sharing(out)?;
+        }
+        let resized = out.borrow().sizes() != result.sizes();
+        if resized && self.facet.shares == Shares::Wholly && is_input(&self.inputs, out) {
+            let (out, result) = (show(out.borrow().sizes()), show(result.sizes()));
+            bail!(RuntimeError, "output with shape {out} doesn't match the broadcast shape {result}");
+        }
+        self.check_dtype(out, result)?;
+        self.check_device(out, result)?;
+        if resized {
+            self.resize(out, result)?;
+        } else if self.facet.repeats == Repeats::RefusedResized {
+            check_no_internal_overlap(&out.view())?;
+        }
+        if !by_elements {
+            self.check_sharing(out)?;
+        }
+        Ok(())
+    }
+
+    fn check_dtype(&self, out: &Tensor, result: &View) -> Result<()> {
+        let dtype = out.borrow().dtype;
+        let input = self.inputs.first().map_or(result.dtype, |input| input.borrow().dtype);
+        let refused = self.facet.dtypes.iter().find(|(takes, _)| match takes {
+            Takes::Castable => !can_cast(result.dtype, dtype),
+            Takes::Same => dtype != result.dtype,
+            Takes::SameIfReal => dtype != result.dtype && !input.is_complex(),
+            Takes::SameAt(part) => self.part == *part && dtype != result.dtype,
+            Takes::Truth => !matches!(dtype, DType::Bool | DType::Byte),
+            Takes::Of(all) => classes::of(dtype) & all == 0,
+            Takes::OfUnless(all, others) => classes::of(dtype) & all == 0 && classes::of(input) & others == 0,
+        });
+        let Some((_, words)) = refused else { return Ok(()) };
+        let text = words
+            .replace("{out}", dtype.scalar_type())
+            .replace("{result}", result.dtype.scalar_type())
+            .replace("{input}", input.scalar_type())
+            .replace("{out_cpp}", dtype.cpp_name())
+            .replace("{result_cpp}", result.dtype.cpp_name())
+            .replace("{out_class}", &dtype.legacy_class())
+            .replace("{result_class}", &result.dtype.legacy_class())
+            .replace("{field}", self.field);
+        Err(Error::runtime(text))
+    }
+
+    /// The words are those of the condition on dtypes.
+    fn check_device(&self, out: &Tensor, result: &View) -> Result<()> {
+        let (from, to) = (result.device(), out.borrow().device());
+        if from == to || self.state.fake_mode.get().is_some() {
+            return Ok(());
+        }
+        if self.facet.dtypes.contains(&Out::PLAIN_DTYPE) {
+            bail!(RuntimeError, "Expected out tensor to have device {from}, but got {to} instead");
+        }
+        bail!(
+            RuntimeError,
+            "Attempting to copy from device {from} to device {to}, but cross-device copies are not allowed!"
+        )
+    }
+
+    fn check_sharing(&self, out: &Tensor) -> Result<()> {
+        let check = match self.facet.shares {
+            Shares::Allowed => return Ok(()),
+            Shares::Wholly => check_no_partial_overlap,
+            Shares::Never => check_no_overlap,
+        };
+        self.inputs.iter().try_for_each(|input| check(&out.view(), &input.view()))
+    }
+
+    /// Gives an output the size of a result, and the order of its dimensions in memory.
+    fn resize(&self, out: &Tensor, result: &View) -> Result<()> {
+        if self.facet.warns && out.borrow().numel() > 0 {
+            let (old, new) = (show(out.borrow().sizes()), show(result.sizes()));
+            self.state.warn_once(
+                "UserWarning",
+                format!(
+                    "An output with one or more elements was resized since it had shape {old}, which does not match the \
+                     required output shape {new}. This behavior is deprecated, and in a future PyTorch release outputs \
+                     will not be resized unless they have zero elements. You can explicitly reuse an out tensor t by \
+                     resizing it, inplace, to zero elements with t.resize_(0). (Triggered internally at \
+                     /pytorch/aten/src/ATen/native/Resize.cpp:30.)"
+                ),
+            );
+        }
+        let as_new = match self.facet.lies {
+            Lies::AsNew => true,
+            Lies::InRows => false,
+            Lies::InRowsUnlessEmpty => out.borrow().numel() == 0,
+        };
+        let sizes = result.sizes();
+        let strides = if as_new && result.layout.is_non_overlapping_and_dense() {
+            result.layout.clone()
+        } else {
+            Layout::contiguous(sizes)
+        };
+        let layout = Layout { offset: out.borrow().layout.offset, ..strides };
+        let storage = out.borrow().storage.clone();
+        show_layout(out, storage, layout, true)
+    }
+}
+
+/// Brings a result to an output of its size.
+fn write(out: &Tensor, result: &View) -> Result<()> {
+    journal::note(&out.borrow());
+    out.bump_version();
+    copy::write_into(&out.view(), result)
+}
+
+/// Copies a result into an output with names, of which the size is known to be right.
+pub fn write_named(function: &Function, call: &Call, out: &Tensor, result: &View) -> Result<()> {
+    Writing { state: call.state, facet: &function.row.out, inputs: inputs(call), field: "", part: 0 }
+        .prepare(out, result)?;
+    write(out, result)
+}
+
+/// Makes a tensor show a layout of a storage, growing the storage first where that is allowed. Nothing changes on
+/// failure.
+pub fn show_layout(tensor: &Tensor, storage: Storage, layout: Layout, keep_bits: bool) -> Result<()> {
+    let dtype = tensor.borrow().dtype;
+    storage.reserve(storage_bytes(&layout, dtype)?)?;
+    let old = tensor.view();
+    let (conj, neg) = if keep_bits { (old.conj, old.neg) } else { (false, false) };
+    tensor.set_view(View { storage, layout, dtype, conj, neg, form: old.form });
+    Ok(())
+}
+
+/// The functions whose results are not written yet.
+const UNWRITTEN: &[&str] =
+    &["empty", "empty_like", "empty_strided", "empty_permuted", "new_empty", "new_empty_strided"];
+
+/// Fills a result that was only made: with what is not a number, or with the largest integer.
+fn fill_unwritten(name: &str, result: &Value) -> Result<()> {
+    let Value::Tensor(tensor) = result else { return Ok(()) };
+    let view = tensor.borrow();
+    if !UNWRITTEN.contains(&name) || view.device().is_meta() || view.form.is_some() {
+        return Ok(());
+    }
+    let with = match view.dtype {
+        DType::Bool => Scalar::Bool(true),
+        dtype if dtype.is_integral(false) => {
+            let (_, largest) = integer_limits(dtype);
+            i64::try_from(largest).map_or(Scalar::UInt(u64::MAX), Scalar::Int)
+        }
+        _ => Scalar::Float(f64::NAN),
+    };
+    copy::fill(&view, with)
+}

@@ -1,0 +1,236 @@
+//! Contexts of `torch.autograd.graph` that decide how tensors saved for gradients are kept until the backward pass.
+//! Follows <https://pytorch.org/docs/2.7/autograd.html#torch.autograd.graph.saved_tensors_hooks>.
+
+use crate::state::State;
+use crate::{Call, Row, function};
+use autograd::{Functions, Packer, Packing};
+use std::any::Any;
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+use tensor::bail;
+use tensor::ops::copy;
+use tensor::{Error, ErrorKind, Result, Tensor};
+use value::{Object, Value};
+
+pub const ROWS: &[Row] = &[
+    function(
+        "autograd.graph.saved_tensors_hooks(any pack_hook, any unpack_hook) -> any",
+        |c| {
+            let hooks = Hooks { state: c.state.handle(), pack: c.value(0), unpack: c.value(1) };
+            Ok(context("torch.autograd.graph.saved_tensors_hooks", Rc::new(hooks)))
+        },
+        "Creates a context in which a function decides how the tensors that gradients need are saved.",
+    )
+    .python("saved_tensors_hooks.__init__"),
+    function(
+        "autograd.graph.save_on_cpu(bool pin_memory=False, str device_type=\"cuda\") -> any",
+        |c| {
+            if c.bool(0)? {
+                bail!(RuntimeError, "Cannot access accelerator device when none is available.");
+            }
+            Ok(context("torch.autograd.graph.save_on_cpu", Rc::new(AsTheyAre)))
+        },
+        "Creates a context that saves the tensors gradients need on the CPU, where they already are.",
+    )
+    .python("save_on_cpu.__init__"),
+    function(
+        "autograd.graph.disable_saved_tensors_hooks(str error_message) -> any",
+        |c| Ok(Value::Object(Rc::new(Refusal { message: c.str(0)?.into(), before: RefCell::default() }))),
+        "Creates a context in which such hooks are refused with a message.",
+    )
+    .python("disable_saved_tensors_hooks"),
+    function(
+        "autograd.graph.allow_mutation_on_saved_tensors() -> any",
+        |_| Ok(Value::Object(Rc::new(Mutation { copies: Rc::new(Copies { valid: Cell::new(true) }) }))),
+        "Creates a context in which tensors that gradients need may be changed in place.",
+    )
+    .python("allow_mutation_on_saved_tensors"),
+];
+
+/// Returns how the call being recorded saves its arguments: PyTorch takes them in the order of their names.
+pub fn packer(call: &Call) -> Option<Packer> {
+    let packing = call.state.packings.borrow().last()?.clone();
+    let mut order: Vec<usize> = (0..call.args.len()).collect();
+    order.sort_by_key(|&i| call.signature.params.get(i).map(|param| param.name));
+    Some(Packer { packing, order })
+}
+
+/// Refuses what cannot be done within such a context.
+///
+/// # Errors
+/// RuntimeError within one.
+pub fn refuse_within(state: &State) -> Result<()> {
+    if !state.packings.borrow().is_empty() {
+        bail!(
+            RuntimeError,
+            "torch.func.{{grad, vjp, jacrev, hessian}} don't yet support saved tensor hooks. Please open an issue with your \
+             use case."
+        );
+    }
+    Ok(())
+}
+
+/// Two functions of the script.
+struct Hooks {
+    state: Rc<State>,
+    pack: Value,
+    unpack: Value,
+}
+
+impl Packing for Hooks {
+    fn pack(&self, tensor: &Tensor) -> Result<Value> {
+        let before = self.state.set_recording(false);
+        let packed = self.state.call_given(&self.pack, vec![Value::Tensor(tensor.clone())]);
+        self.state.set_recording(before);
+        packed
+    }
+
+    fn unpack(&self, packed: Value) -> Result<Tensor> {
+        match self.state.call_given(&self.unpack, vec![packed])? {
+            Value::Tensor(tensor) => Ok(tensor),
+            other => bail!(
+                TypeError,
+                "Output of saved tensor unpack_hook expected to be a Tensor but got result of type {}",
+                other.type_name()
+            ),
+        }
+    }
+}
+
+struct AsTheyAre;
+
+impl Packing for AsTheyAre {
+    fn pack(&self, tensor: &Tensor) -> Result<Value> {
+        Ok(Value::Tensor(tensor.clone()))
+    }
+
+    fn unpack(&self, packed: Value) -> Result<Tensor> {
+        crate::one(packed)
+    }
+}
+
+/// Copies, good as long as their context. PyTorch copies what is changed when it is changed.
+struct Copies {
+    valid: Cell<bool>,
+}
+
+impl Packing for Copies {
+    fn pack(&self, tensor: &Tensor) -> Result<Value> {
+        copy::clone(&tensor.borrow()).map(Value::from)
+    }
+
+    fn unpack(&self, packed: Value) -> Result<Tensor> {
+        if !self.valid.get() {
+            let message = "Trying to backward outside of the 'allow_mutation_on_saved_tensors' contextin which the graph was \
+                           originally recorded.";
+            return Err(Error::new(ErrorKind::AssertionError, message));
+        }
+        crate::one(packed)
+    }
+}
+
+/// A context that saves tensors in its own way.
+struct Saving {
+    class: &'static str,
+    packing: Rc<dyn Packing>,
+}
+
+fn context(class: &'static str, packing: Rc<dyn Packing>) -> Value {
+    Value::Object(Rc::new(Saving { class, packing }))
+}
+
+/// A context in which there are no others of these.
+struct Refusal {
+    message: Rc<str>,
+    before: RefCell<Option<Rc<str>>>,
+}
+
+/// A context in which what was saved may change.
+struct Mutation {
+    copies: Rc<Copies>,
+}
+
+/// The value that such a context gives to its block.
+struct Allowed;
+
+fn enter_packing(state: &State, packing: Rc<dyn Packing>) -> Result<()> {
+    if let Some(message) = state.packing_refused.borrow().as_ref() {
+        return Err(Error::runtime(&**message));
+    }
+    state.packings.borrow_mut().push(packing);
+    Ok(())
+}
+
+/// Returns whether it is one of these contexts.
+pub fn is_context(object: &dyn Any) -> bool {
+    object.is::<Saving>() || object.is::<Refusal>() || object.is::<Mutation>()
+}
+
+/// Enters one of these contexts and gives what stands behind `as`; `None` for any other object.
+///
+/// # Errors
+/// RuntimeError for hooks where they are disabled, for disabling them where there are some, for a context within its like.
+pub fn enter(state: &State, object: &dyn Any) -> Result<Option<Value>> {
+    if let Some(saving) = object.downcast_ref::<Saving>() {
+        enter_packing(state, saving.packing.clone())?;
+        return Ok(Some(Value::None));
+    }
+    if let Some(refusal) = object.downcast_ref::<Refusal>() {
+        if !state.packings.borrow().is_empty() {
+            return Err(Error::runtime(&*refusal.message));
+        }
+        refusal.before.replace(state.packing_refused.replace(Some(refusal.message.clone())));
+        return Ok(Some(Value::None));
+    }
+    if let Some(mutation) = object.downcast_ref::<Mutation>() {
+        if state.mutation_allowed.get() {
+            bail!(RuntimeError, "allow_mutation_on_saved_tensors contexts cannot be nested");
+        }
+        enter_packing(state, mutation.copies.clone())?;
+        state.mutation_allowed.set(true);
+        return Ok(Some(Value::Object(Rc::new(Allowed))));
+    }
+    Ok(None)
+}
+
+/// Leaves one of these contexts.
+pub fn exit(state: &State, object: &dyn Any) {
+    if object.is::<Saving>() {
+        state.packings.borrow_mut().pop();
+    }
+    if let Some(refusal) = object.downcast_ref::<Refusal>() {
+        state.packing_refused.replace(refusal.before.take());
+    }
+    if let Some(mutation) = object.downcast_ref::<Mutation>() {
+        state.packings.borrow_mut().pop();
+        state.mutation_allowed.set(false);
+        mutation.copies.valid.set(false);
+    }
+}
+
+impl Object for Saving {
+    fn class_name(&self) -> &'static str {
+        self.class
+    }
+}
+
+/// The class of a context that is a function with a `yield` in PyTorch.
+const GENERATED: &str = "contextlib._GeneratorContextManager";
+
+impl Object for Refusal {
+    fn class_name(&self) -> &'static str {
+        GENERATED
+    }
+}
+
+impl Object for Mutation {
+    fn class_name(&self) -> &'static str {
+        GENERATED
+    }
+}
+
+impl Object for Allowed {
+    fn class_name(&self) -> &'static str {
+        "torch.autograd.graph._AllowMutationOnSavedContext"
+    }
+}

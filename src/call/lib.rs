@@ -1,0 +1,33 @@
+//! How functions are called: signatures, the binding of arguments, rows and the registry they are found in, and the state
+//! they share. It knows no function, and not which language a call comes from.
+
+// Nothing a user can reach may end the process.
+#![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
+
+pub mod dispatch;
+
+pub mod bind;
+pub mod builtins;
+#[allow(clippy::module_inception)]
+mod call;
+pub mod extras;
+pub mod facets;
+pub mod module_names;
+pub mod plain;
+pub mod refused;
+pub mod registry;
+pub mod row;
+pub mod signature;
+pub mod stack;
+pub mod state;
+pub mod suggest;
+pub mod warnings;
+
+pub use call::{Call, one, view_on, wants_grad};
+pub use module_names::{BELOW, LIBRARY, MODULES, submodule};
+pub use registry::{Family, Function, Overloads, Receiver, Registry, bare_name};
+pub use row::{Role, Row, Run, attribute, both, class_method, function, internal, method, setter};
+pub use signature::{Kind, Param, Signature};
+pub use state::State;
+pub use value::Keywords;
+pub use value::as_tensor;

@@ -1,0 +1,273 @@
+//! `torch.autograd.Function`: a function of tensors whose backward is written in a script.
+//! Follows <https://pytorch.org/docs/2.7/autograd.html#function>.
+
+use super::calls::call;
+use super::class::{Base, Class, Entry, Instance, as_rc, instance_attribute, instance_of};
+use super::descriptors::StaticMethod;
+use autograd::custom::{self, Custom, Results};
+use autograd::{FREED, Node, Saved};
+use std::cell::{Cell, RefCell};
+use std::rc::{Rc, Weak};
+use tensor::bail;
+use tensor::ops::create;
+use tensor::{Error, Result, Tensor};
+use value::equality::truth;
+use value::{Keywords, Value};
+
+pub use torch::{CONTEXT, FUNCTION};
+
+/// The knowledge of `ctx` besides the attributes that a script sets on it.
+#[derive(Default)]
+pub struct Context {
+    needs_input_grad: Vec<bool>,
+    to_save: RefCell<Vec<Value>>,
+    dirty: RefCell<Vec<Tensor>>,
+    not_differentiable: RefCell<Vec<Tensor>>,
+    materialize: Cell<bool>,
+    /// The saved values; for results, which of them.
+    saved: RefCell<Vec<Option<Kept>>>,
+    freed: Cell<bool>,
+    node: RefCell<Weak<Node>>,
+}
+
+/// A saved tensor, and its place among the results if it is one.
+struct Kept {
+    saved: Saved,
+    result: Option<usize>,
+}
+
+impl Context {
+    fn saved_tensors(&self) -> Result<Value> {
+        if self.freed.get() {
+            bail!(RuntimeError, "{FREED}");
+        }
+        let node = self.node.borrow().upgrade();
+        let tensor = |kept: &Option<Kept>| match kept {
+            None => Ok(Value::None),
+            Some(kept) => {
+                let owner = node.as_ref().zip(kept.result);
+                kept.saved.unpack(owner).map(Value::Tensor)
+            }
+        };
+        let tensors = self.saved.borrow().iter().map(tensor).collect::<Result<Vec<_>>>()?;
+        Ok(Value::tuple(tensors))
+    }
+
+    pub fn attribute(&self, name: &str) -> Option<Result<Value>> {
+        Some(match name {
+            "saved_tensors" => self.saved_tensors(),
+            "needs_input_grad" => Ok(Value::tuple(self.needs_input_grad.iter().copied().map(Value::Bool))),
+            "materialize_grads" => Ok(Value::Bool(self.materialize.get())),
+            "to_save" => Ok(Value::tuple(self.to_save.borrow().iter().cloned())),
+            _ => return None,
+        })
+    }
+}
+
+/// Does something with the context behind `ctx`.
+fn with_context(this: &Value, run: impl FnOnce(&Context)) -> Result<Value> {
+    if let Some(context) = instance_of(this).as_ref().and_then(|instance| instance.context.as_ref()) {
+        run(context);
+    }
+    Ok(Value::None)
+}
+
+pub fn save_for_backward(this: &Value, args: Vec<Value>, _: Keywords) -> Result<Value> {
+    with_context(this, |context| *context.to_save.borrow_mut() = args)
+}
+
+pub fn mark_dirty(this: &Value, args: Vec<Value>, _: Keywords) -> Result<Value> {
+    with_context(this, |context| *context.dirty.borrow_mut() = tensors(&args))
+}
+
+pub fn mark_non_differentiable(this: &Value, args: Vec<Value>, _: Keywords) -> Result<Value> {
+    with_context(this, |context| *context.not_differentiable.borrow_mut() = tensors(&args))
+}
+
+pub fn set_materialize_grads(this: &Value, args: Vec<Value>, _: Keywords) -> Result<Value> {
+    let on = args.first().map_or(Ok(false), truth)?;
+    with_context(this, |context| context.materialize.set(on))
+}
+
+fn tensors(args: &[Value]) -> Vec<Tensor> {
+    args.iter().filter_map(|arg| if let Value::Tensor(tensor) = arg { Some(tensor.clone()) } else { None }).collect()
+}
+
+/// The values that a function of a script has returned.
+fn parts_of(returned: &Value) -> Vec<Value> {
+    match returned {
+        Value::Tuple(parts) => parts.to_vec(),
+        single => vec![single.clone()],
+    }
+}
+
+/// The node of such a function.
+struct FunctionNode {
+    class: Rc<Class>,
+    ctx: Rc<Instance>,
+    /// Whether each argument was a tensor.
+    is_tensor: Vec<bool>,
+    /// Whether each result is one.
+    gives_tensor: Vec<bool>,
+}
+
+impl Custom for FunctionNode {
+    fn attribute(&self, name: &str) -> Option<Result<Value>> {
+        instance_attribute(&self.ctx, name).transpose()
+    }
+
+    fn backward(&self, node: &Rc<Node>, gradients: &[Option<Tensor>]) -> Result<Vec<Option<Tensor>>> {
+        let materialize = self.ctx.context.as_ref().is_some_and(|context| context.materialize.get());
+        let mut args = vec![Value::Object(self.ctx.clone())];
+        let mut arrived = gradients.iter().zip(&node.outputs);
+        for is_tensor in &self.gives_tensor {
+            args.push(match is_tensor.then(|| arrived.next()).flatten() {
+                Some((Some(gradient), _)) => Value::Tensor(gradient.clone()),
+                Some((None, shape)) if materialize => {
+                    Value::Tensor(Tensor::new(create::zeros(&shape.layout.sizes, shape.dtype, shape.device)?))
+                }
+                _ => Value::None,
+            });
+        }
+        let class = Base::User(self.class.clone());
+        let Some(function) = class.find("backward").or_else(|| class.find("vjp")) else {
+            bail!(
+                NotImplementedError,
+                "You must implement either the backward or vjp method for your custom autograd.Function to use it with \
+                 backward mode AD."
+            )
+        };
+        let mut given = parts_of(&invoke(&self.class, &function, args)?);
+        let (name, expected) = (tensor::GradFn::name(&**node), self.is_tensor.len());
+        // More than there are arguments, as long as nothing stands there.
+        if given.len() > expected && given.iter().skip(expected).all(|value| matches!(value, Value::None)) {
+            given.truncate(expected);
+        }
+        if given.len() != expected {
+            bail!(
+                RuntimeError,
+                "function {name} returned an incorrect number of gradients (expected {expected}, got {})",
+                given.len()
+            );
+        }
+        let mut outputs = Vec::new();
+        for (i, (value, is_tensor)) in given.into_iter().zip(&self.is_tensor).enumerate() {
+            match (value, is_tensor) {
+                (Value::None, false) => {}
+                (_, false) => bail!(
+                    RuntimeError,
+                    "function {name} returned a gradient different than None at position {}, but the corresponding \
+                     forward input was not a Variable",
+                    i + 1
+                ),
+                (Value::None, true) => outputs.push(None),
+                (Value::Tensor(tensor), true) => outputs.push(Some(tensor)),
+                (other, true) => bail!(RuntimeError, "expected Variable or None (got {})", other.type_name()),
+            }
+        }
+        Ok(outputs)
+    }
+
+    fn take_saved(&self) -> Vec<Saved> {
+        let Some(context) = &self.ctx.context else { return Vec::new() };
+        let saved = context.saved.take();
+        if !saved.is_empty() {
+            context.freed.set(true);
+        }
+        saved.into_iter().flatten().map(|kept| kept.saved).collect()
+    }
+}
+
+/// Calls a function that stands in a class, with or without `@staticmethod`.
+fn invoke(class: &Rc<Class>, entry: &Entry, args: Vec<Value>) -> Result<Value> {
+    match entry {
+        Entry::Held(held) => {
+            let function = as_rc::<StaticMethod>(held).map_or_else(|| held.clone(), |method| method.0.clone());
+            call(&*class.machine()?, &function, args, Keywords::new())
+        }
+        Entry::Native(method) => (method.run)(&Value::None, args, Keywords::new()),
+    }
+}
+
+/// `MyFunction.apply(*args)`
+pub fn apply(this: &Value, args: Vec<Value>, keywords: Keywords) -> Result<Value> {
+    if !keywords.is_empty() {
+        return Err(Error::type_error("apply() takes no keyword arguments"));
+    }
+    let Some(class) = as_rc::<Class>(this) else {
+        return Err(Error::runtime("apply() belongs to a class derived from torch.autograd.Function"));
+    };
+    let machine = class.machine()?;
+    let state = machine.state.clone();
+    let inputs = tensors(&args);
+    let is_tensor: Vec<bool> = args.iter().map(|arg| matches!(arg, Value::Tensor(_))).collect();
+    let needs_input_grad =
+        args.iter().map(|arg| matches!(arg, Value::Tensor(tensor) if tensor.requires_grad())).collect();
+    let is_recorded = state.grad_enabled.get() && inputs.iter().any(Tensor::requires_grad);
+    let name = format!("{}Backward", class.name.rsplit('.').next().unwrap_or(class.name));
+    let context = Context { needs_input_grad, materialize: Cell::new(true), ..Context::default() };
+    let ctx_class = Class::new(&machine, "torch.autograd.function", &name, vec![Base::Builtin(CONTEXT)])?;
+    let ctx = Instance::with_context(Base::User(ctx_class), Some(context));
+    let recording = state.grad_enabled.replace(false);
+    let output = run_forward(&class, &ctx, args);
+    state.grad_enabled.set(recording);
+    let output = output?;
+    let gives_tensor = parts_of(&output).iter().map(|part| matches!(part, Value::Tensor(_))).collect();
+    let node = FunctionNode { class, ctx, is_tensor, gives_tensor };
+    finish(name, node, &inputs, &output, is_recorded)
+}
+
+fn run_forward(class: &Rc<Class>, ctx: &Rc<Instance>, args: Vec<Value>) -> Result<Value> {
+    let base = Base::User(class.clone());
+    let Some(forward) = base.find("forward") else {
+        let message = "You must implement the forward function for custom autograd.Function.";
+        return Err(Error::not_implemented(message));
+    };
+    let Some(setup) = base.find("setup_context") else {
+        let all = std::iter::once(Value::Object(ctx.clone())).chain(args).collect();
+        return invoke(class, &forward, all);
+    };
+    let inputs = Value::Tuple(args.clone().into());
+    let output = invoke(class, &forward, args)?;
+    invoke(class, &setup, vec![Value::Object(ctx.clone()), inputs, output.clone()])?;
+    Ok(output)
+}
+
+/// Gives the results their history, and saves what is to be saved.
+fn finish(name: String, node: FunctionNode, inputs: &[Tensor], value: &Value, is_recorded: bool) -> Result<Value> {
+    let parts = parts_of(value);
+    let results = tensors(&parts);
+    let ctx = node.ctx.clone();
+    let Some(context) = ctx.context.as_ref().filter(|_| is_recorded) else { return Ok(value.clone()) };
+    let (dirty, not_differentiable) = (context.dirty.take(), context.not_differentiable.take());
+    let described = Results { tensors: &results, inputs, dirty: &dirty, not_differentiable: &not_differentiable };
+    let (given, recorded) = custom::record(name, Rc::new(node), &described)?;
+    context.node.replace(Rc::downgrade(&recorded));
+    let mut saved = Vec::new();
+    for (i, value) in context.to_save.take().iter().enumerate() {
+        saved.push(match value {
+            Value::None => None,
+            Value::Tensor(tensor) => {
+                let result = results.iter().position(|result| result.is(tensor));
+                let is_input = inputs.iter().any(|input| input.is(tensor));
+                let result = result.filter(|_| !is_input || dirty.iter().any(|dirty| dirty.is(tensor)));
+                Some(Kept { saved: custom::save(tensor, result.is_some())?, result })
+            }
+            other => bail!(
+                TypeError,
+                "save_for_backward can only save variables, but argument {i} is of type {}",
+                other.type_name()
+            ),
+        });
+    }
+    context.saved.replace(saved);
+    let mut given = given.into_iter();
+    let mut parts = parts.into_iter().map(|part| match part {
+        Value::Tensor(same) => Value::Tensor(given.next().unwrap_or(same)),
+        other => other,
+    });
+    Ok(match value {
+        Value::Tuple(_) => Value::tuple(parts),
+        single => parts.next().unwrap_or_else(|| single.clone()),
+    })
+}

@@ -1,0 +1,85 @@
+//! Names that every function of Python knows: what the function table has for Python, exceptions, and the few builtins that
+//! need the machine.
+
+use super::exceptions;
+use super::machine::Machine;
+use call::{Receiver, State};
+use std::rc::{Rc, Weak};
+use tensor::bail;
+use tensor::{Error, Result};
+use value::equality::NotImplemented;
+use value::{Dict, Keywords, Object, Value, intern};
+
+type Run = fn(&Machine, Vec<Value>) -> Result<Value>;
+
+/// A builtin that needs the machine.
+struct Builtin {
+    name: &'static str,
+    run: Run,
+    machine: Weak<Machine>,
+}
+
+impl Object for Builtin {
+    fn class_name(&self) -> &'static str {
+        "builtin_function_or_method"
+    }
+    fn repr(&self) -> String {
+        format!("<built-in function {}>", self.name)
+    }
+    fn attribute(&self, name: &str) -> Option<Value> {
+        matches!(name, "__name__" | "__qualname__").then(|| Value::str(self.name))
+    }
+    fn is_callable(&self) -> bool {
+        true
+    }
+    fn call(&self, args: Vec<Value>, _keywords: Keywords) -> Option<Result<Value>> {
+        let machine = self.machine.upgrade()?;
+        Some((self.run)(&machine, args))
+    }
+}
+
+const BUILTINS: &[(&str, Run)] = &[
+    ("vars", |machine, args| {
+        let [this] = args.as_slice() else { bail!(TypeError, "vars expected 1 argument, got {}", args.len()) };
+        let found = torch::members::attribute(&machine.state, this, "__dict__");
+        found.map_err(|_| Error::type_error("vars() argument must have __dict__ attribute"))
+    }),
+    ("globals", |machine, _| {
+        let variables = machine.variables.borrow();
+        let entry = |name: Rc<str>| {
+            let slot = variables.slot_of(&name)?;
+            Some((Value::Str(name.into()), variables.get(slot)?.clone()))
+        };
+        Dict::new(variables.names().into_iter().filter_map(entry)).map(Value::Dict)
+    }),
+];
+
+/// Returns whether Python means something by a name.
+pub fn is_known(state: &State, name: &str) -> bool {
+    BUILTINS.iter().any(|(known, _)| *known == name) || of_table(state, name).is_some()
+}
+
+/// What Python means by a name that no variable has.
+pub fn find(machine: &Machine, name: &str) -> Result<Option<Value>> {
+    if let Some((name, run)) = BUILTINS.iter().find(|(known, _)| *known == name) {
+        let machine = Rc::downgrade(&machine.handle()?);
+        return Ok(Some(Value::Object(Rc::new(Builtin { name, run: *run, machine }))));
+    }
+    Ok(of_table(&machine.state, name))
+}
+
+fn of_table(state: &State, name: &str) -> Option<Value> {
+    let function = || {
+        let is_ours = state.registry.find(name, Receiver::Module("py")).is_some();
+        is_ours.then(|| Value::Function(format!("py.{name}").into()))
+    };
+    match name {
+        "NotImplemented" => Some(Value::Object(Rc::new(NotImplemented))),
+        "Ellipsis" => Some(Value::Ellipsis),
+        "__name__" => Some(Value::str("__main__")),
+        "torch" => Some(Value::Module("torch")),
+        "property" | "staticmethod" | "classmethod" | "super" => Some(Value::Type(intern(name))),
+        _ if name.starts_with("__") => None,
+        _ => exceptions::builtin(name).map(Value::Type).or_else(|| torch::module_value("py", name)).or_else(function),
+    }
+}

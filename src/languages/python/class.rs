@@ -1,0 +1,599 @@
+//! Classes that a script defines, and their objects: inheritance, fields, and the lookup of attributes. Objects have
+//! identity: everyone who holds one sees its changes. Members that act when they are looked up are in `descriptors.rs`,
+//! exceptions in `exceptions.rs`.
+
+use super::autograd_function::Context;
+use super::calls::call;
+use super::code::mangled;
+use super::descriptors::{self, Bound, NativeMethod};
+use super::exceptions;
+use super::machine::Machine;
+use std::any::Any;
+use std::cell::{Cell, RefCell};
+use std::rc::{Rc, Weak};
+use tensor::bail;
+use tensor::{Error, ErrorKind, Result};
+use torch::calling::NativeFunction;
+use torch::parent_of_class;
+use value::{Dict, Held, Keywords, Object, Value, intern};
+
+/// Named values in the order in which they were set: the `__dict__` of what has them.
+#[derive(Default)]
+pub struct Fields(Dict);
+
+impl Fields {
+    pub fn get(&self, name: &str) -> Option<Value> {
+        self.0.get_str(name)
+    }
+
+    pub fn set(&self, name: &str, value: Value) {
+        // Strings have hashes, and the fields are not borrowed here.
+        let _ = self.0.insert(Value::str(name), value);
+    }
+
+    /// Sets or removes a field, and returns what it was.
+    pub fn replace(&self, name: &str, value: Option<Value>) -> Option<Value> {
+        let before = self.get(name);
+        match value {
+            Some(value) => self.set(name, value),
+            None => drop(self.0.remove(&Value::str(name))),
+        }
+        before
+    }
+
+    /// Removes a field, and returns whether it was there.
+    pub fn remove(&self, name: &str) -> bool {
+        self.replace(name, None).is_some()
+    }
+
+    /// The dictionary that the fields are.
+    pub fn dict(&self) -> Dict {
+        self.0.clone()
+    }
+
+    pub fn names(&self) -> Vec<Rc<str>> {
+        let names = self.0.to_vec().into_iter().map(|(name, _)| name);
+        names.filter_map(|name| if let Value::Str(name) = name { Some(name.to_rc()) } else { None }).collect()
+    }
+
+    /// The fields as a dictionary, which is theirs.
+    pub fn to_dict(&self) -> Value {
+        Value::Dict(self.0.clone())
+    }
+}
+
+/// A class: one of a script, or one that is there from the start, by its full name.
+#[derive(Clone)]
+pub enum Base {
+    Builtin(&'static str),
+    User(Rc<Class>),
+}
+
+impl Base {
+    /// The class that a value is, if it is one.
+    pub fn of(value: &Value) -> Option<Base> {
+        match value {
+            Value::Type(name) => Some(Base::Builtin(name)),
+            value => as_rc::<Class>(value).map(Base::User),
+        }
+    }
+
+    pub fn value(&self) -> Value {
+        match self {
+            Base::Builtin(name) => Value::Type(name),
+            Base::User(class) => Value::Object(class.clone()),
+        }
+    }
+
+    pub fn is(&self, other: &Base) -> bool {
+        match (self, other) {
+            (Base::Builtin(a), Base::Builtin(b)) => a == b,
+            (Base::User(a), Base::User(b)) => Rc::ptr_eq(a, b),
+            _ => false,
+        }
+    }
+
+    /// The name without its module.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Base::Builtin(name) => name.rsplit('.').next().unwrap_or(name),
+            Base::User(class) => class.name,
+        }
+    }
+
+    /// The class and everything it is derived from, in the order in which attributes are looked for.
+    pub fn ancestors(&self) -> Vec<Base> {
+        match self {
+            Base::Builtin(name) => {
+                let mut all = vec![self.clone()];
+                let mut name = *name;
+                while let Some(parent) = parent_of_class(name) {
+                    all.push(Base::Builtin(parent));
+                    name = parent;
+                }
+                all
+            }
+            Base::User(class) => std::iter::once(self.clone()).chain(class.order.iter().cloned()).collect(),
+        }
+    }
+
+    pub fn derives(&self, from: &Base) -> bool {
+        self.ancestors().iter().any(|base| base.is(from))
+    }
+
+    pub fn derives_builtin(&self, name: &str) -> bool {
+        self.ancestors().iter().any(|base| matches!(base, Base::Builtin(known) if *known == name))
+    }
+
+    pub fn find(&self, name: &str) -> Option<Entry> {
+        match self {
+            Base::Builtin(_) => find_in(&self.ancestors(), name),
+            Base::User(class) => class.fields.get(name).map(Entry::Held).or_else(|| find_in(&class.order, name)),
+        }
+    }
+}
+
+/// The member of a class under a name.
+#[derive(Clone)]
+pub enum Entry {
+    Held(Value),
+    /// Something that the class has from the start.
+    Native(&'static NativeMethod),
+}
+
+/// The first of these classes that has the name.
+pub fn find_in(order: &[Base], name: &str) -> Option<Entry> {
+    order.iter().find_map(|base| match base {
+        Base::User(class) => class.fields.get(name).map(Entry::Held),
+        Base::Builtin(class) => descriptors::native(class, name).map(Entry::Native),
+    })
+}
+
+/// The object of a kind that a value is.
+pub fn as_rc<T: Object>(value: &Value) -> Option<Rc<T>> {
+    let Value::Object(object) = value else { return None };
+    if !object.as_any().is::<T>() {
+        return None;
+    }
+    let any: Rc<dyn Any> = object.clone();
+    any.downcast::<T>().ok()
+}
+
+/// A class of a script.
+pub struct Class {
+    pub name: &'static str,
+    /// With the classes and functions it stands in, and its module in front.
+    path: &'static str,
+    /// Whether it says itself how attributes are found.
+    finds: Cell<bool>,
+    /// Whether its objects have no other attributes than those in `__slots__`.
+    closed: Cell<bool>,
+    pub bases: Vec<Base>,
+    /// The classes to search for attributes after the class itself.
+    pub order: Vec<Base>,
+    pub fields: Fields,
+    machine: Weak<Machine>,
+    this: Weak<Class>,
+}
+
+impl Class {
+    /// A class without anything in it.
+    ///
+    /// # Errors
+    /// TypeError for what cannot be derived from.
+    pub fn new(machine: &Rc<Machine>, module: &str, name: &str, bases: Vec<Base>) -> Result<Rc<Class>> {
+        let bases = if bases.is_empty() { vec![Base::Builtin("object")] } else { bases };
+        for (i, base) in bases.iter().enumerate() {
+            match base {
+                Base::Builtin("bool" | "range" | "slice" | "NoneType" | "ellipsis" | "torch.dtype") => {
+                    bail!(TypeError, "type '{}' is not an acceptable base type", base.name())
+                }
+                Base::Builtin(name) if !descriptors::can_be_derived(name) => {
+                    bail!(NotImplementedError, "classes derived from {name} are not supported at this prompt")
+                }
+                _ => {}
+            }
+            if bases.iter().skip(i + 1).any(|other| other.is(base)) {
+                bail!(TypeError, "duplicate base class {}", base.name());
+            }
+        }
+        let order = linearised(&bases)?;
+        let path = intern(&format!("{module}.{name}"));
+        let name = intern(name.rsplit('.').next().unwrap_or(name));
+        Ok(Rc::new_cyclic(|this| Class {
+            name,
+            path,
+            finds: Cell::new(false),
+            closed: Cell::new(false),
+            bases,
+            order,
+            fields: Fields::default(),
+            machine: Rc::downgrade(machine),
+            this: this.clone(),
+        }))
+    }
+
+    /// What runs its functions.
+    pub fn machine(&self) -> Result<Rc<Machine>> {
+        self.machine.upgrade().ok_or_else(|| Error::runtime("the session of this class has ended"))
+    }
+
+    /// Notes, once its body has run, whether it says itself how attributes are found, and which its objects have.
+    pub fn settle(&self) {
+        let slots = self.slots();
+        let closed = slots.is_some_and(|slots| !slots.iter().any(|slot| slot == "__dict__"));
+        let all_above = self.order.iter().all(|base| match base {
+            Base::User(class) => class.closed.get(),
+            Base::Builtin(name) => *name == "object",
+        });
+        self.closed.set(closed && all_above);
+        let own = self.fields.get("__getattribute__").is_some();
+        let above = self.order.iter().any(|base| matches!(base, Base::User(class) if class.finds.get()));
+        self.finds.set(own || above);
+    }
+
+    /// The names in its own `__slots__`, if it has them.
+    fn slots(&self) -> Option<Vec<String>> {
+        let named = match self.fields.get("__slots__")? {
+            Value::Str(name) => vec![Value::Str(name)],
+            names => names.sequence().unwrap_or_default(),
+        };
+        let text = |name| if let Value::Str(name) = name { Some(mangled(self.name, &name).into_owned()) } else { None };
+        Some(named.into_iter().filter_map(text).collect())
+    }
+
+    pub fn qualified(&self) -> &'static str {
+        self.path.split_once('.').map_or(self.path, |(_, name)| name)
+    }
+
+    fn handle(&self) -> Option<Rc<Class>> {
+        self.this.upgrade()
+    }
+}
+
+/// The order in which the bases of a class are looked through: each before what it is derived from, and in the order in
+/// which they were named.
+fn linearised(bases: &[Base]) -> Result<Vec<Base>> {
+    let mut rows: Vec<Vec<Base>> = bases.iter().map(Base::ancestors).chain([bases.to_vec()]).collect();
+    let mut order = Vec::new();
+    loop {
+        rows.retain(|row| !row.is_empty());
+        if rows.is_empty() {
+            return Ok(order);
+        }
+        let heads = rows.iter().filter_map(|row| row.first());
+        let free = |head: &&Base| !rows.iter().any(|row| row.iter().skip(1).any(|other| other.is(head)));
+        let Some(next) = heads.clone().find(free).cloned() else {
+            let names: Vec<&str> = bases.iter().map(Base::name).collect();
+            bail!(TypeError, "Cannot create a consistent method resolution\norder (MRO) for bases {}", names.join(", "))
+        };
+        for row in &mut rows {
+            if row.first().is_some_and(|head| head.is(&next)) {
+                row.remove(0);
+            }
+        }
+        order.push(next);
+    }
+}
+
+impl Object for Class {
+    fn held(&self) -> Held {
+        Held { dicts: vec![self.fields.dict()], ..Held::default() }
+    }
+    fn type_name(&self) -> &str {
+        "type"
+    }
+    fn class_name(&self) -> &'static str {
+        "type"
+    }
+    fn repr(&self) -> String {
+        format!("<class '{}'>", self.path)
+    }
+    fn own_attribute(&self, name: &str) -> Option<Result<Value>> {
+        let absent = || Error::attribute(format!("type object '{}' has no attribute '{name}'", self.name));
+        Some(class_attribute(&self.handle()?, name).and_then(|found| found.ok_or_else(absent)))
+    }
+    fn set_attribute(&self, name: &str, value: &Value) -> Option<Result<()>> {
+        self.fields.set(name, value.clone());
+        Some(Ok(()))
+    }
+    fn is_callable(&self) -> bool {
+        true
+    }
+    fn call(&self, args: Vec<Value>, keywords: Keywords) -> Option<Result<Value>> {
+        Some(super::construct::construct(&self.handle()?, args, keywords))
+    }
+    fn derives(&self, class: &Value) -> Option<bool> {
+        let this = Base::User(self.handle()?);
+        Some(Base::of(class).is_some_and(|class| this.derives(&class)))
+    }
+    fn special(&self, name: &str, args: &[Value]) -> Option<Result<Value>> {
+        let this = self.handle()?;
+        (name == "__getitem__").then(|| match class_attribute(&this, "__class_getitem__")? {
+            Some(method) => call(&*this.machine()?, &method, args.to_vec(), Keywords::new()),
+            None => bail!(TypeError, "type '{}' is not subscriptable", self.name),
+        })
+    }
+}
+
+/// An object of a class of a script, or an exception.
+pub struct Instance {
+    pub class: Base,
+    pub fields: Fields,
+    /// What `ctx` of `torch.autograd.Function` knows besides its fields.
+    pub context: Option<Context>,
+    /// The calls through which an exception has come.
+    pub trace: RefCell<Vec<super::machine::Step>>,
+    this: Weak<Instance>,
+}
+
+impl Instance {
+    pub fn new(class: Base) -> Rc<Instance> {
+        Instance::with_context(class, None)
+    }
+
+    pub fn with_context(class: Base, context: Option<Context>) -> Rc<Instance> {
+        Rc::new_cyclic(|this| Instance {
+            class,
+            fields: Fields::default(),
+            context,
+            trace: RefCell::default(),
+            this: this.clone(),
+        })
+    }
+
+    pub fn handle(&self) -> Option<Rc<Instance>> {
+        self.this.upgrade()
+    }
+
+    /// Returns whether its class says itself how attributes are found.
+    pub fn finds(&self) -> bool {
+        matches!(&self.class, Base::User(class) if class.finds.get())
+    }
+
+    /// Returns whether it has no other attributes than those in the `__slots__` of its classes.
+    fn is_closed(&self) -> bool {
+        matches!(&self.class, Base::User(class) if class.closed.get())
+    }
+
+    /// Checks that it may have a field.
+    fn check_slot(&self, name: &str) -> Result<()> {
+        let in_slots = |base: Base| matches!(base, Base::User(class) if class.slots().is_some_and(|slots| slots.iter().any(|slot| slot == name)));
+        if !self.is_closed() || self.class.ancestors().into_iter().any(in_slots) {
+            return Ok(());
+        }
+        match self.class.find(name) {
+            Some(_) => bail!(AttributeError, "'{}' object attribute '{name}' is read-only", self.type_name()),
+            None => Err(descriptors::missing(self.type_name(), name)),
+        }
+    }
+
+    pub fn is_exception(&self) -> bool {
+        self.class.derives_builtin("BaseException")
+    }
+
+    /// Calls a method of the class of this object; `None` where there is none.
+    pub fn method(&self, name: &str, args: Vec<Value>) -> Option<Result<Value>> {
+        self.class.find(name).and_then(|entry| self.call_member(&entry, args))
+    }
+
+    fn call_member(&self, entry: &Entry, args: Vec<Value>) -> Option<Result<Value>> {
+        Some(call_entry(entry, &Value::Object(self.handle()?), &self.class, args, Keywords::new()))
+    }
+
+    /// Calls a method that a script has written; `None` where it has not.
+    fn written(&self, name: &str, args: Vec<Value>) -> Option<Result<Value>> {
+        self.class
+            .find(name)
+            .filter(|entry| matches!(entry, Entry::Held(_)))
+            .and_then(|entry| self.call_member(&entry, args))
+    }
+}
+
+impl Object for Instance {
+    fn held(&self) -> Held {
+        let class = self.class().into_iter().collect();
+        Held { dicts: vec![self.fields.dict()], values: class, ..Held::default() }
+    }
+    fn type_name(&self) -> &str {
+        self.class.name()
+    }
+    fn class_name(&self) -> &'static str {
+        match &self.class {
+            Base::Builtin(name) => name,
+            Base::User(class) => class.path,
+        }
+    }
+    fn own_attribute(&self, name: &str) -> Option<Result<Value>> {
+        let args = || vec![Value::str(name)];
+        if self.finds()
+            && let Some(found) = self.written("__getattribute__", args())
+        {
+            let is_missing = matches!(&found, Err(error) if error.kind == ErrorKind::AttributeError);
+            let other = if is_missing { self.method("__getattr__", args()) } else { None };
+            return Some(other.unwrap_or(found));
+        }
+        let absent = || descriptors::missing(self.type_name(), name);
+        Some(instance_attribute(&self.handle()?, name).and_then(|found| found.ok_or_else(absent)))
+    }
+    fn set_attribute(&self, name: &str, value: &Value) -> Option<Result<()>> {
+        let written = self.written("__setattr__", vec![Value::str(name), value.clone()]);
+        written.map(|done| done.map(drop)).or_else(|| Some(set_plainly(&self.handle()?, name, value)))
+    }
+    fn delete_attribute(&self, name: &str) -> Option<Result<()>> {
+        if let Some(done) = self.written("__delattr__", vec![Value::str(name)]) {
+            return Some(done.map(drop));
+        }
+        if let Some(Entry::Held(held)) = self.class.find(name)
+            && let Some(property) = as_rc::<descriptors::Property>(&held)
+        {
+            return Some(property.delete(&Value::Object(self.handle()?), name, &self.class));
+        }
+        Some(if self.fields.remove(name) { Ok(()) } else { Err(descriptors::missing(self.type_name(), name)) })
+    }
+    fn iterator(&self) -> Option<Result<Value>> {
+        self.method("__iter__", Vec::new())
+    }
+    fn is_iterator(&self) -> bool {
+        self.class.find("__next__").is_some()
+    }
+    fn next(&self) -> Option<Result<Option<Value>>> {
+        Some(match self.method("__next__", Vec::new())? {
+            Ok(item) => Ok(Some(item)),
+            Err(error) if error.kind == ErrorKind::StopIteration => Ok(None),
+            Err(error) => Err(error),
+        })
+    }
+    fn is_callable(&self) -> bool {
+        self.class.find("__call__").is_some()
+    }
+    fn call(&self, args: Vec<Value>, keywords: Keywords) -> Option<Result<Value>> {
+        let entry = self.class.find("__call__")?;
+        Some(call_entry(&entry, &Value::Object(self.handle()?), &self.class, args, keywords))
+    }
+    fn class(&self) -> Option<Value> {
+        Some(self.class.value())
+    }
+    fn error(&self) -> Option<Error> {
+        self.is_exception().then(|| self.handle().as_ref().map(exceptions::to_error)).flatten()
+    }
+    fn special(&self, name: &str, args: &[Value]) -> Option<Result<Value>> {
+        // What every object has from the start is what objects without special methods do.
+        let entry = match self.class.find(name) {
+            Some(Entry::Native(method)) if !method.special => return None,
+            // A class that defines `__eq__` without `__hash__` is unhashable.
+            Some(Entry::Held(Value::None)) if name == "__hash__" => {
+                return Some(Err(Error::type_error(format!("unhashable type: '{}'", self.type_name()))));
+            }
+            Some(entry) => entry,
+            None => return None,
+        };
+        self.call_member(&entry, args.to_vec())
+    }
+}
+
+/// Calls what was found in the class of an object, as a method of it.
+pub fn call_entry(
+    entry: &Entry,
+    this: &Value,
+    class: &Base,
+    mut args: Vec<Value>,
+    keywords: Keywords,
+) -> Result<Value> {
+    match entry {
+        Entry::Native(method) => (method.run)(this, args, keywords),
+        Entry::Held(function) if descriptors::is_function(function) => {
+            args.insert(0, this.clone());
+            call(&*machine_of(class)?, function, args, keywords)
+        }
+        Entry::Held(held) => {
+            let callee = descriptors::bound(held, Some(this), class)?;
+            call(&*machine_of(class)?, &callee, args, keywords)
+        }
+    }
+}
+
+/// What runs the functions of a class.
+pub fn machine_of(class: &Base) -> Result<Rc<Machine>> {
+    let user = class.ancestors().into_iter().find_map(|base| match base {
+        Base::User(class) => Some(class.machine()),
+        Base::Builtin(_) => None,
+    });
+    user.unwrap_or_else(|| Err(Error::type_error(format!("'{}' object is not callable", class.name()))))
+}
+
+/// The object of a script that a value is.
+pub fn instance_of(value: &Value) -> Option<Rc<Instance>> {
+    as_rc(value)
+}
+
+/// An attribute of an object, with everything that Python looks at; `None` where there is none.
+pub fn instance_attribute(this: &Rc<Instance>, name: &str) -> Result<Option<Value>> {
+    let found = this.class.find(name);
+    let itself = || Value::Object(this.clone());
+    if let Some(Entry::Held(held)) = &found
+        && descriptors::goes_first(held)
+    {
+        return descriptors::bound(held, Some(&itself()), &this.class).map(Some);
+    }
+    if let Some(value) = this.fields.get(name) {
+        return Ok(Some(value));
+    }
+    if let Some(value) = this.context.as_ref().and_then(|context| context.attribute(name)) {
+        return value.map(Some);
+    }
+    match found {
+        Some(Entry::Held(held)) => return descriptors::bound(&held, Some(&itself()), &this.class).map(Some),
+        Some(Entry::Native(method)) => return Ok(Some(Bound::native(method, Some(itself())))),
+        None => {}
+    }
+    match name {
+        "__class__" => return Ok(Some(this.class.value())),
+        "__dict__" if !this.is_closed() => return Ok(Some(this.fields.to_dict())),
+        "__module__" => return Ok(Some(Value::str("__main__"))),
+        "__doc__" => return Ok(Some(Value::None)),
+        "__cause__" | "__context__" | "__traceback__" if this.is_exception() => return Ok(Some(Value::None)),
+        "__suppress_context__" if this.is_exception() => return Ok(Some(Value::Bool(false))),
+        "errno" | "strerror" | "filename" if this.class.derives_builtin("OSError") => {
+            return Ok(Some(exceptions::part_of_os_error(this, name)));
+        }
+        _ => {}
+    }
+    this.method("__getattr__", vec![Value::str(name)]).transpose()
+}
+
+/// An attribute of a class; `None` where there is none.
+pub fn class_attribute(this: &Rc<Class>, name: &str) -> Result<Option<Value>> {
+    let base = Base::User(this.clone());
+    match base.find(name) {
+        Some(Entry::Held(held)) => return descriptors::bound(&held, None, &base).map(Some),
+        Some(Entry::Native(method)) => {
+            // A class method knows its class; any other is called with its object in front.
+            let receiver = method.of_class().then(|| base.value());
+            return Ok(Some(Bound::native(method, receiver)));
+        }
+        None => {}
+    }
+    let tuple = |bases: &mut dyn Iterator<Item = Base>| Value::tuple(bases.map(|base| base.value()));
+    Ok(Some(match name {
+        "__name__" => Value::str(this.name),
+        "__qualname__" => Value::str(this.qualified()),
+        "mro" => {
+            let order = base.ancestors();
+            NativeFunction::value("mro", move |_, _| Ok(Value::list(order.iter().map(Base::value))))
+        }
+        "__module__" => Value::str("__main__"),
+        "__doc__" => Value::None,
+        "__bases__" => tuple(&mut this.bases.iter().cloned()),
+        "__mro__" => tuple(&mut base.ancestors().into_iter()),
+        "__base__" => this.bases.first().map_or(Value::None, Base::value),
+        "__class__" => Value::Type("type"),
+        // A copy: in CPython the mapping is read-only.
+        "__dict__" => Value::Dict(Dict::new(this.fields.to_dict().entries().unwrap_or_default())?),
+        "__annotations__" => Value::Dict(Dict::default()),
+        _ => return Ok(None),
+    }))
+}
+
+/// Sets an attribute of an object, past its `__setattr__`.
+pub fn set_plainly(this: &Rc<Instance>, name: &str, value: &Value) -> Result<()> {
+    if let Some(Entry::Held(held)) = this.class.find(name) {
+        let itself = Value::Object(this.clone());
+        if let Some(property) = as_rc::<descriptors::Property>(&held) {
+            return property.set(&itself, value, name, &this.class);
+        }
+        if let Some(descriptor) = instance_of(&held)
+            && let Some(done) = descriptor.method("__set__", vec![itself, value.clone()])
+        {
+            return done.map(drop);
+        }
+    }
+    if name == "args" && this.is_exception() {
+        let Some(args) = value.sequence() else { bail!(TypeError, "'{}' object is not iterable", value.type_name()) };
+        this.fields.set("args", Value::tuple(args));
+        return Ok(());
+    }
+    this.check_slot(name)?;
+    this.fields.set(name, value.clone());
+    Ok(())
+}

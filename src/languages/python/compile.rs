@@ -1,0 +1,233 @@
+//! Compiles the syntax tree of an input: each function, class body and comprehension becomes a [`Code`]. Statements are in
+//! `compile/statements.rs`, what may be left early in `compile/blocks.rs`, expressions in `compile/expressions.rs`, names
+//! and targets in `compile/names.rs`, functions and classes in `compile/functions.rs`. It must not know how code runs.
+
+mod blocks;
+mod expressions;
+mod functions;
+mod names;
+mod statements;
+
+use super::code::{Code, Name, Op, Parameters};
+use super::syntax::SyntaxFault;
+use super::syntax::scope::{Kind, MODULE, Scope, Scopes, scopes};
+use blocks::Block;
+use call::Registry;
+use ruff_python_ast::{ModModule, Stmt};
+use ruff_text_size::Ranged;
+use std::collections::HashMap;
+use std::rc::Rc;
+use tensor::interrupt;
+use value::{Tuple, Value};
+
+/// The constant that says that no argument of a call has a name.
+const NO_NAMES: u32 = 0;
+
+type Compiled = Result<(), SyntaxFault>;
+
+/// Gives each variable of the session its slot.
+pub type SlotOf<'a> = &'a mut dyn FnMut(&str) -> u32;
+
+/// Compiles an input. `shows` says whether values of expressions are shown, as at a prompt.
+///
+/// # Errors
+/// NotImplementedError for what is not supported; SyntaxError for what only CPython's compiler refuses.
+pub fn compile(
+    module: &ModModule,
+    source: &Rc<str>,
+    registry: &'static Registry,
+    slot_of: SlotOf,
+    shows: bool,
+) -> Result<Rc<Code>, SyntaxFault> {
+    let scopes = scopes(module);
+    let unit = Unit::new(&scopes, source, None, (MODULE, "<module>", Parameters::default()));
+    let mut compiler = Compiler { scopes: &scopes, source, registry, slot_of, shows, unit };
+    compiler.body(&module.body)?;
+    compiler.ends(0);
+    Ok(Rc::new(compiler.unit.code))
+}
+
+struct Compiler<'a, 's> {
+    scopes: &'s Scopes<'a>,
+    source: &'s Rc<str>,
+    registry: &'static Registry,
+    slot_of: SlotOf<'s>,
+    shows: bool,
+    /// What is being compiled.
+    unit: Unit<'a>,
+}
+
+/// A code while it is written.
+struct Unit<'a> {
+    scope: usize,
+    /// The class around, for names that are its own.
+    class: Option<Rc<str>>,
+    code: Code,
+    slots: HashMap<Rc<str>, u32>,
+    names: HashMap<Rc<str>, u32>,
+    /// Texts and small integers among the constants, which occur often.
+    known: HashMap<Known, u32>,
+    blocks: Vec<Block<'a>>,
+}
+
+#[derive(PartialEq, Eq, Hash)]
+enum Known {
+    Int(i64),
+    Text(Rc<str>),
+    None,
+}
+
+/// The scope, name and parameters of a code.
+type Head<'n> = (usize, &'n str, Parameters);
+
+impl<'a> Unit<'a> {
+    fn new(scopes: &Scopes<'a>, source: &Rc<str>, outer: Option<&Unit<'a>>, head: Head<'_>) -> Unit<'a> {
+        let (scope, name, parameters) = head;
+        let known = scopes.all.get(scope);
+        let kind = known.map_or(Kind::Module, |scope| scope.kind);
+        let qualified = match outer.map(|outer| (outer.code.kind, &outer.code.qualified)) {
+            None | Some((Kind::Module, _)) => name.to_owned(),
+            Some((Kind::Class, around)) => format!("{around}.{name}"),
+            Some((_, around)) => format!("{around}.<locals>.{name}"),
+        };
+        let class = match kind {
+            Kind::Class => Some(name.trim_start_matches('_').into()),
+            _ => outer.and_then(|outer| outer.class.clone()),
+        };
+        let cells = known.into_iter().flat_map(Scope::cells).map(|cell| {
+            let parameter = parameters.names.iter().position(|name| &**name == cell);
+            (Rc::from(cell), parameter)
+        });
+        let code = Code {
+            kind,
+            name: name.into(),
+            qualified: qualified.into(),
+            is_generator: known.is_some_and(|scope| scope.is_generator),
+            doc: None,
+            ops: Vec::new(),
+            places: Vec::new(),
+            source: Rc::clone(source),
+            constants: vec![Value::Tuple(Tuple::default())],
+            names: Vec::new(),
+            locals: parameters.names.clone(),
+            cells: cells.collect(),
+            free: known.into_iter().flat_map(Scope::free).map(Rc::from).collect(),
+            codes: Vec::new(),
+            parameters,
+        };
+        let slots = code.locals.iter().cloned().zip(0..).collect();
+        Unit { scope, class, code, slots, names: HashMap::new(), known: HashMap::new(), blocks: Vec::new() }
+    }
+}
+
+impl<'a> Compiler<'a, '_> {
+    /// Writes a code within the present one.
+    fn within(&mut self, head: Head<'_>, write: impl FnOnce(&mut Self) -> Compiled) -> Result<Rc<Code>, SyntaxFault> {
+        let inner = Unit::new(self.scopes, self.source, Some(&self.unit), head);
+        let outer = std::mem::replace(&mut self.unit, inner);
+        write(self)?;
+        Ok(Rc::new(std::mem::replace(&mut self.unit, outer).code))
+    }
+
+    /// Ends a code that gives nothing else.
+    fn ends(&mut self, at: u32) {
+        self.push(Value::None, at);
+        self.emit(Op::Return, at);
+    }
+
+    fn emit(&mut self, op: Op, place: u32) {
+        let code = &mut self.unit.code;
+        code.ops.push(op);
+        code.places.push(place);
+    }
+
+    /// Emits a jump, whose target [`Compiler::land`] will tell.
+    fn jump(&mut self, op: fn(u32) -> Op, place: u32) -> usize {
+        self.emit(op(0), place);
+        self.unit.code.ops.len() - 1
+    }
+
+    /// The place that the next instruction will have.
+    fn here(&self) -> u32 {
+        self.unit.code.ops.len() as u32
+    }
+
+    /// Makes a jump lead to the next instruction.
+    fn land(&mut self, jump: usize) {
+        let here = self.here();
+        let Some(op) = self.unit.code.ops.get_mut(jump) else { return };
+        if let Op::Jump(to)
+        | Op::JumpIf(_, to)
+        | Op::JumpIfOrPop(_, to)
+        | Op::Next(to)
+        | Op::Try(to)
+        | Op::With(to)
+        | Op::Catch(to)
+        | Op::LeaveHandler(to) = op
+        {
+            *to = here;
+        }
+    }
+
+    fn constant(&mut self, value: Value) -> u32 {
+        let unit = &mut self.unit;
+        let key = match &value {
+            Value::None => Some(Known::None),
+            Value::Int(number) => Some(Known::Int(*number)),
+            Value::Str(text) => Some(Known::Text(text.to_rc())),
+            _ => None,
+        };
+        if let Some(at) = key.as_ref().and_then(|key| unit.known.get(key)) {
+            return *at;
+        }
+        let at = unit.code.constants.len() as u32;
+        unit.code.constants.push(value);
+        if let Some(key) = key {
+            unit.known.insert(key, at);
+        }
+        at
+    }
+
+    fn push(&mut self, value: Value, place: u32) {
+        let constant = self.constant(value);
+        self.emit(Op::Constant(constant), place);
+    }
+
+    fn name(&mut self, text: &str) -> u32 {
+        let unit = &mut self.unit;
+        if let Some(at) = unit.names.get(text) {
+            return *at;
+        }
+        let (at, text): (_, Rc<str>) = (unit.code.names.len() as u32, text.into());
+        let (family, attributes) = (self.registry.family(&text), self.registry.plain_attributes_of(&text));
+        unit.code.names.push(Name { text: text.clone(), family, attributes });
+        unit.names.insert(text, at);
+        at
+    }
+
+    /// The slot of a name, or of a value that has no name in the source.
+    fn slot(&mut self, name: &str) -> u32 {
+        let unit = &mut self.unit;
+        if let Some(slot) = unit.slots.get(name) {
+            return *slot;
+        }
+        let (slot, name): (_, Rc<str>) = (unit.code.locals.len() as u32, name.into());
+        unit.code.locals.push(name.clone());
+        unit.slots.insert(name, slot);
+        slot
+    }
+
+    fn body(&mut self, body: &'a [Stmt]) -> Compiled {
+        body.iter().try_for_each(|statement| {
+            if interrupt::requested() {
+                return Err(SyntaxFault::stopped());
+            }
+            self.statement(statement)
+        })
+    }
+}
+
+/// Where a node starts in the source, in bytes.
+fn place(node: &impl Ranged) -> u32 {
+    node.range().start().to_u32()
+}

@@ -1,0 +1,224 @@
+//! Functions, classes and comprehensions: each becomes a code of its own, and an instruction that makes the object.
+
+use super::{Compiled, Compiler, NO_NAMES, place};
+use crate::python::code::{Code, Op, Parameters};
+use crate::python::syntax::SyntaxFault;
+use crate::python::syntax::scope::Place;
+use ruff_python_ast::{Comprehension, Decorator, Expr, ExprLambda, Stmt, StmtClassDef, StmtFunctionDef};
+use ruff_text_size::Ranged;
+use std::rc::Rc;
+use value::Value;
+
+impl<'a> Compiler<'a, '_> {
+    pub(super) fn function(&mut self, function: &'a StmtFunctionDef) -> Compiled {
+        if function.is_async {
+            return Err(SyntaxFault::unsupported("async functions", function));
+        }
+        self.decorators(&function.decorator_list)?;
+        let (at, scope) = (place(&function.name), self.scopes.of(function));
+        self.defaults(&function.parameters, at)?;
+        let code = self.within((scope, &function.name, parameters(&function.parameters)), |this| {
+            this.documented_body(&function.body)?;
+            this.ends(at);
+            Ok(())
+        })?;
+        self.made(code, at);
+        self.decorated(&function.decorator_list);
+        self.store(&function.name, at);
+        Ok(())
+    }
+
+    pub(super) fn lambda(&mut self, lambda: &'a ExprLambda) -> Compiled {
+        let (at, scope) = (place(lambda), self.scopes.of(lambda));
+        let given = lambda.parameters.as_deref();
+        match given {
+            Some(given) => self.defaults(given, at)?,
+            None => self.no_defaults(at),
+        }
+        let code = self.within((scope, "<lambda>", given.map(parameters).unwrap_or_default()), |this| {
+            this.expression(&lambda.body)?;
+            this.emit(Op::Return, at);
+            Ok(())
+        })?;
+        self.made(code, at);
+        Ok(())
+    }
+
+    /// Makes a function of its code: on the stack lie its defaults.
+    fn made(&mut self, code: Rc<Code>, at: u32) {
+        let cells = code.free.iter().map(|name| self.cell(name)).collect();
+        let codes = &mut self.unit.code.codes;
+        codes.push((code, cells));
+        let code = codes.len() as u32 - 1;
+        self.emit(Op::Function(code), at);
+    }
+
+    fn documented_body(&mut self, body: &'a [Stmt]) -> Compiled {
+        if let Some(Stmt::Expr(first)) = body.first()
+            && let Expr::StringLiteral(text) = &*first.value
+        {
+            self.unit.code.doc = Some(text.value.to_str().into());
+        }
+        self.body(body)
+    }
+
+    fn no_defaults(&mut self, at: u32) {
+        self.emit(Op::Tuple(0), at);
+        self.emit(Op::Dict(0), at);
+    }
+
+    /// Pushes the defaults: a tuple of those by position, a dictionary of those by keyword.
+    fn defaults(&mut self, parameters: &'a ruff_python_ast::Parameters, at: u32) -> Compiled {
+        let mut count = 0;
+        for parameter in parameters.posonlyargs.iter().chain(&parameters.args) {
+            if let Some(default) = &parameter.default {
+                self.expression(default)?;
+                count += 1;
+            }
+        }
+        self.emit(Op::Tuple(count), at);
+        let mut count = 0;
+        for parameter in &parameters.kwonlyargs {
+            if let Some(default) = &parameter.default {
+                self.push(Value::str(parameter.name().as_str()), at);
+                self.expression(default)?;
+                count += 1;
+            }
+        }
+        self.emit(Op::Dict(count), at);
+        Ok(())
+    }
+
+    fn decorators(&mut self, decorators: &'a [Decorator]) -> Compiled {
+        decorators.iter().try_for_each(|decorator| self.expression(&decorator.expression))
+    }
+
+    fn decorated(&mut self, decorators: &'a [Decorator]) {
+        for decorator in decorators.iter().rev() {
+            self.emit(Op::Call(1, NO_NAMES), place(&decorator.expression));
+        }
+    }
+
+    pub(super) fn class(&mut self, class: &'a StmtClassDef) -> Compiled {
+        self.decorators(&class.decorator_list)?;
+        let (at, scope) = (place(&class.name), self.scopes.of(class));
+        self.no_defaults(at);
+        let code = self.within((scope, &class.name, Parameters::default()), |this| {
+            if this.place_of("__annotations__") == Place::Namespace {
+                this.emit(Op::Dict(0), at);
+                this.store("__annotations__", at);
+            }
+            this.documented_body(&class.body)?;
+            this.ends(at);
+            Ok(())
+        })?;
+        self.made(code, at);
+        self.emit(Op::List(0), at);
+        self.emit(Op::Dict(0), at);
+        if let Some(arguments) = &class.arguments {
+            for base in &arguments.args {
+                if base.is_starred_expr() {
+                    return Err(SyntaxFault::unsupported("unpacked base classes", base));
+                }
+                self.emit(Op::Swap(2), at);
+                self.expression(base)?;
+                self.emit(Op::Append, place(base));
+                self.emit(Op::Swap(2), at);
+            }
+            for keyword in &arguments.keywords {
+                let Some(name) = keyword.arg.as_deref().filter(|name| *name != "metaclass") else {
+                    return Err(SyntaxFault::unsupported("metaclasses", keyword));
+                };
+                self.push(Value::str(name), at);
+                self.expression(&keyword.value)?;
+                self.emit(Op::SetEntry, at);
+            }
+        }
+        self.emit(Op::Class, at);
+        self.decorated(&class.decorator_list);
+        self.store(&class.name, at);
+        Ok(())
+    }
+
+    /// A comprehension, with the instructions that begin what it makes and add to it; a generator makes nothing.
+    pub(super) fn comprehension(
+        &mut self,
+        node: &impl Ranged,
+        name: &str,
+        generators: &'a [Comprehension],
+        parts: &[&'a Expr],
+        makes: Option<(Op, Op)>,
+    ) -> Compiled {
+        let (at, scope) = (place(node), self.scopes.of(node));
+        if generators.iter().any(|generator| generator.is_async) {
+            return Err(SyntaxFault::unsupported("async comprehensions", node));
+        }
+        let Some(first) = generators.first() else { return Ok(()) };
+        self.no_defaults(at);
+        let parameters = Parameters { names: vec![".0".into()], positional: 1, ..Parameters::default() };
+        let code = self.within((scope, name, parameters), |this| {
+            if let Some((begin, _)) = makes {
+                this.emit(begin, at);
+            }
+            this.load(".0", place(&first.iter));
+            this.loops(generators, parts, makes.map(|(_, add)| add))?;
+            match makes {
+                Some(_) => this.emit(Op::Return, at),
+                None => this.ends(at),
+            }
+            Ok(())
+        })?;
+        self.made(code, at);
+        // What cannot be iterated over is refused here, as in Python.
+        self.push(Value::Function("py.iter".into()), place(&first.iter));
+        self.expression(&first.iter)?;
+        self.emit(Op::Call(1, NO_NAMES), place(&first.iter));
+        self.emit(Op::Call(1, NO_NAMES), at);
+        Ok(())
+    }
+
+    /// The loops of a comprehension, the iterable of the first one on the stack.
+    fn loops(&mut self, generators: &'a [Comprehension], parts: &[&'a Expr], add: Option<Op>) -> Compiled {
+        let Some((generator, rest)) = generators.split_first() else {
+            parts.iter().try_for_each(|part| self.expression(part))?;
+            let at = parts.first().map_or(0, |part| place(*part));
+            match add {
+                Some(add) => self.emit(add, at),
+                None => {
+                    self.emit(Op::Yield, at);
+                    self.emit(Op::Pop, at);
+                }
+            }
+            return Ok(());
+        };
+        let at = place(&generator.iter);
+        self.emit(Op::Begin, at);
+        let start = self.here();
+        let end = self.jump(Op::Next, at);
+        self.assign(&generator.target)?;
+        for test in &generator.ifs {
+            self.expression(test)?;
+            self.emit(Op::JumpIf(false, start), place(test));
+        }
+        if let Some(next) = rest.first() {
+            self.expression(&next.iter)?;
+        }
+        self.loops(rest, parts, add)?;
+        self.emit(Op::Jump(start), at);
+        self.land(end);
+        Ok(())
+    }
+}
+
+fn parameters(given: &ruff_python_ast::Parameters) -> Parameters {
+    let singles = given.posonlyargs.iter().chain(&given.args).chain(&given.kwonlyargs);
+    let gathered = given.vararg.iter().chain(&given.kwarg).map(|parameter| &parameter.name);
+    Parameters {
+        names: singles.map(|parameter| parameter.name()).chain(gathered).map(|name| Rc::from(name.as_str())).collect(),
+        positional_only: given.posonlyargs.len(),
+        positional: given.posonlyargs.len() + given.args.len(),
+        keyword_only: given.kwonlyargs.len(),
+        has_rest: given.vararg.is_some(),
+        has_keywords: given.kwarg.is_some(),
+    }
+}

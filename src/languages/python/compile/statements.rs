@@ -1,0 +1,195 @@
+//! Statements, but for those with blocks that may be left early.
+
+use super::expressions::operation;
+use super::{Compiled, Compiler, NO_NAMES, place};
+use crate::python::code::Op;
+use crate::python::syntax::SyntaxFault;
+use crate::python::syntax::scope::Kind;
+use ruff_python_ast::{Expr, Stmt, StmtAnnAssign, StmtAugAssign, StmtIf, StmtImport, StmtImportFrom};
+use value::Value;
+
+impl<'a> Compiler<'a, '_> {
+    pub(super) fn statement(&mut self, statement: &'a Stmt) -> Compiled {
+        let at = place(statement);
+        match statement {
+            Stmt::Expr(e) => {
+                let shown = self.shows && self.unit.code.kind == Kind::Module;
+                // A literal whose value is unused.
+                if !shown && e.value.is_literal_expr() {
+                    return Ok(());
+                }
+                self.expression(&e.value)?;
+                self.emit(if shown { Op::Show } else { Op::Pop }, at);
+            }
+            Stmt::Assign(e) => {
+                self.expression(&e.value)?;
+                for (i, target) in e.targets.iter().enumerate() {
+                    if i + 1 < e.targets.len() {
+                        self.emit(Op::Copy(1), at);
+                    }
+                    self.assign(target)?;
+                }
+            }
+            Stmt::AnnAssign(e) => self.annotated(e)?,
+            Stmt::AugAssign(e) => self.augmented(e)?,
+            Stmt::Delete(e) => e.targets.iter().try_for_each(|target| self.delete(target))?,
+            Stmt::Pass(_) | Stmt::Global(_) | Stmt::Nonlocal(_) => {}
+            Stmt::Assert(e) => {
+                self.expression(&e.test)?;
+                let fine = self.jump(|to| Op::JumpIf(true, to), at);
+                self.push(Value::Type("AssertionError"), at);
+                e.msg.iter().try_for_each(|message| self.expression(message))?;
+                self.emit(Op::Call(u32::from(e.msg.is_some()), NO_NAMES), at);
+                self.emit(Op::Raise(1), at);
+                self.land(fine);
+            }
+            Stmt::Raise(e) => {
+                let parts = [&e.exc, &e.cause];
+                let given = parts.into_iter().flatten();
+                given.clone().try_for_each(|part| self.expression(part))?;
+                self.emit(Op::Raise(given.count() as u8), at);
+            }
+            Stmt::Import(e) => self.import(e),
+            Stmt::ImportFrom(e) => self.import_from(e)?,
+            Stmt::If(e) => self.if_statement(e)?,
+            Stmt::While(e) => self.while_loop(e)?,
+            Stmt::For(e) => self.for_loop(e)?,
+            Stmt::With(e) => self.with(e)?,
+            Stmt::Try(e) => self.try_statement(e)?,
+            Stmt::Break(_) => self.leave_loop(true, at)?,
+            Stmt::Continue(_) => self.leave_loop(false, at)?,
+            Stmt::Return(e) => {
+                self.optional(e.value.as_deref(), at)?;
+                self.leave_function(at)?;
+            }
+            Stmt::FunctionDef(e) => self.function(e)?,
+            Stmt::ClassDef(e) => self.class(e)?,
+            Stmt::Match(e) => return Err(SyntaxFault::unsupported("match statements", e)),
+            Stmt::TypeAlias(e) => return Err(SyntaxFault::unsupported("type aliases", e)),
+            Stmt::IpyEscapeCommand(e) => return Err(SyntaxFault::unsupported("IPython commands", e)),
+        }
+        Ok(())
+    }
+
+    fn if_statement(&mut self, statement: &'a StmtIf) -> Compiled {
+        let mut ends = Vec::new();
+        self.expression(&statement.test)?;
+        let mut next = Some(self.jump(|to| Op::JumpIf(false, to), place(&*statement.test)));
+        self.body(&statement.body)?;
+        for clause in &statement.elif_else_clauses {
+            ends.push(self.jump(Op::Jump, place(statement)));
+            if let Some(next) = next.take() {
+                self.land(next);
+            }
+            if let Some(test) = &clause.test {
+                self.expression(test)?;
+                next = Some(self.jump(|to| Op::JumpIf(false, to), place(test)));
+            }
+            self.body(&clause.body)?;
+        }
+        if let Some(next) = next {
+            self.land(next);
+        }
+        ends.into_iter().for_each(|end| self.land(end));
+        Ok(())
+    }
+
+    /// Only what is annotated in a class is evaluated for more than its value.
+    fn annotated(&mut self, statement: &'a StmtAnnAssign) -> Compiled {
+        if let Some(value) = &statement.value {
+            self.expression(value)?;
+            self.assign(&statement.target)?;
+        }
+        if let Expr::Name(name) = &*statement.target
+            && self.unit.code.kind == Kind::Class
+            && statement.simple
+        {
+            let at = place(statement);
+            self.expression(&statement.annotation)?;
+            self.load("__annotations__", at);
+            let member = self.member(&name.id);
+            self.push(Value::str(self.unit.code.name(member)), at);
+            self.emit(Op::StoreItem, at);
+        }
+        Ok(())
+    }
+
+    fn augmented(&mut self, statement: &'a StmtAugAssign) -> Compiled {
+        let at = place(&*statement.target);
+        match &*statement.target {
+            Expr::Name(name) => {
+                self.load(&name.id, at);
+                self.in_place(statement)?;
+                self.store(&name.id, at);
+            }
+            Expr::Attribute(attribute) => {
+                self.expression(&attribute.value)?;
+                let name = self.member(&attribute.attr);
+                self.emit(Op::Copy(1), at);
+                self.emit(Op::Attribute(name), place(&attribute.attr));
+                self.in_place(statement)?;
+                self.emit(Op::Swap(2), at);
+                self.emit(Op::StoreAttribute(name), place(&attribute.attr));
+            }
+            Expr::Subscript(subscript) => {
+                self.expression(&subscript.value)?;
+                self.expression(&subscript.slice)?;
+                self.emit(Op::Copy(2), at);
+                self.emit(Op::Copy(2), at);
+                self.emit(Op::Item, at);
+                self.in_place(statement)?;
+                // `a b c → c a b`
+                self.emit(Op::Swap(3), at);
+                self.emit(Op::Swap(2), at);
+                self.emit(Op::StoreItem, at);
+            }
+            other => return Err(SyntaxFault::unsupported("such targets", other)),
+        }
+        Ok(())
+    }
+
+    fn in_place(&mut self, statement: &'a StmtAugAssign) -> Compiled {
+        self.expression(&statement.value)?;
+        let op = operation(statement.op.as_str(), Op::InPlace)?;
+        self.emit(op, place(statement));
+        Ok(())
+    }
+
+    /// Calls a function of the table with texts.
+    fn call_builtin(&mut self, function: &'static str, texts: &[&str], at: u32) {
+        self.push(Value::Function(function.into()), at);
+        texts.iter().for_each(|text| self.push(Value::str(*text), at));
+        self.emit(Op::Call(texts.len() as u32, NO_NAMES), at);
+    }
+
+    fn import(&mut self, statement: &'a StmtImport) {
+        for alias in &statement.names {
+            let (at, path) = (place(alias), alias.name.as_str());
+            self.call_builtin("py.import_", &[path], at);
+            if alias.asname.is_none() && path.starts_with("torch.") {
+                self.emit(Op::Pop, at);
+                self.push(Value::Module("torch"), at);
+            }
+            let first = || path.split('.').next().unwrap_or_default();
+            self.store(alias.asname.as_ref().map_or_else(first, |name| name.as_str()), at);
+        }
+    }
+
+    fn import_from(&mut self, statement: &'a StmtImportFrom) -> Compiled {
+        let module = match &statement.module {
+            Some(module) if statement.level == 0 => module.as_str(),
+            _ => return Err(SyntaxFault::unsupported("relative imports", statement)),
+        };
+        if module == "__future__" {
+            return Ok(());
+        }
+        for alias in &statement.names {
+            if alias.name.as_str() == "*" {
+                return Err(SyntaxFault::unsupported("imports of *", alias));
+            }
+            self.call_builtin("py.import_from", &[module, alias.name.as_str()], place(alias));
+            self.store(alias.asname.as_ref().unwrap_or(&alias.name), place(alias));
+        }
+        Ok(())
+    }
+}

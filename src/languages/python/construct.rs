@@ -1,0 +1,162 @@
+//! How a class of a script comes about, and how objects of it are made.
+
+use super::calls::call;
+use super::class::{Base, Class, Entry, Instance, as_rc, call_entry, instance_of};
+use super::descriptors::{self, ClassMethod, StaticMethod, Super, is_function};
+use super::exceptions;
+use super::function::Function;
+use super::machine::{Frame, Machine};
+use super::operations;
+use std::rc::{Rc, Weak};
+use tensor::bail;
+use tensor::{Error, Result};
+use value::{Keywords, Value};
+
+/// Begins a class statement.
+///
+/// # Errors
+/// TypeError and NotImplementedError for what cannot be derived from.
+fn begin(machine: &Rc<Machine>, name: &str, bases: &[Value]) -> Result<Rc<Class>> {
+    let base = |base: &Value| {
+        Base::of(base).ok_or_else(|| {
+            let class = base.type_name();
+            Error::not_implemented(format!("classes derived from a {class} are not supported at this prompt"))
+        })
+    };
+    Class::new(machine, "__main__", name, bases.iter().map(base).collect::<Result<_>>()?)
+}
+
+/// Makes the class of a class statement: runs its body, whose names become its members.
+pub fn class(machine: &Machine, function: &Value, bases: &Value, named: &Value) -> Result<Value> {
+    let Some(function) = as_rc::<Function>(function) else { return Ok(Value::None) };
+    let bases = bases.sequence().unwrap_or_default();
+    let class = begin(&machine.handle()?, &function.code.qualified, &bases)?;
+    if let Some(doc) = &function.code.doc {
+        class.fields.set("__doc__", Value::str(doc));
+    }
+    let mut frame = Frame::new(function.code.clone(), Vec::new(), &function.cells);
+    frame.class = Some(class.clone());
+    if let Some(at) = function.code.cells.iter().position(|(name, _)| &**name == "__class__")
+        && let Some(cell) = frame.cells.get(at)
+    {
+        cell.set(Some(operations::WeakClass::value(&class)));
+    }
+    machine.run(&mut frame)?;
+    finish(&class, operations::spread(named)?)?;
+    Ok(Value::Object(class))
+}
+
+/// `type(name, bases, members)`
+///
+/// # Errors
+/// TypeError for arguments of other classes; as [`begin`] and [`finish`].
+fn of_members(machine: &Rc<Machine>, args: &[Value], keywords: &Keywords) -> Result<Value> {
+    let wrong = |place: usize, wanted: &str| {
+        let given = args.get(place - 1).map_or("NoneType", Value::type_name);
+        Err(Error::type_error(format!("type.__new__() argument {place} must be {wanted}, not {given}")))
+    };
+    let (name, bases, members) = match args {
+        [Value::Str(name), Value::Tuple(bases), Value::Dict(members)] => (name, bases, members),
+        [Value::Str(_), Value::Tuple(_), _] => return wrong(3, "dict"),
+        [Value::Str(_), ..] => return wrong(2, "tuple"),
+        _ => return wrong(1, "str"),
+    };
+    let class = begin(machine, name, bases)?;
+    for (name, value) in members.to_vec() {
+        if let Value::Str(name) = name {
+            class.fields.set(&name, value);
+        }
+    }
+    finish(&class, keywords.clone())?;
+    Ok(Value::Object(class))
+}
+
+/// Finishes a class as Python does once its body has run.
+fn finish(class: &Rc<Class>, keywords: Keywords) -> Result<()> {
+    let itself = Value::Object(class.clone());
+    // What says what equals it, and nothing of a hash, has none.
+    if class.fields.get("__eq__").is_some() && class.fields.get("__hash__").is_none() {
+        class.fields.set("__hash__", Value::None);
+    }
+    for name in ["__init_subclass__", "__class_getitem__"] {
+        if let Some(function) = class.fields.get(name).filter(is_function) {
+            class.fields.set(name, Value::Object(Rc::new(ClassMethod(function))));
+        }
+    }
+    class.settle();
+    for name in class.fields.names() {
+        if let Some(descriptor) = class.fields.get(&name).as_ref().and_then(instance_of)
+            && let Some(done) = descriptor.method("__set_name__", vec![itself.clone(), Value::str(&name)])
+        {
+            done?;
+        }
+    }
+    let above = Super { after: class.clone(), this: itself }.lookup("__init_subclass__")?;
+    call(&*class.machine()?, &above, Vec::new(), keywords).map(drop)
+}
+
+/// A new object of a class.
+///
+/// # Errors
+/// What its `__new__` and `__init__` raise, TypeError for arguments that nothing takes.
+pub fn construct(class: &Rc<Class>, args: Vec<Value>, keywords: Keywords) -> Result<Value> {
+    let base = Base::User(class.clone());
+    if base.derives_builtin("torch.Tensor") {
+        bail!(NotImplementedError, "objects of classes derived from torch.Tensor are not supported at this prompt");
+    }
+    let has_new = matches!(base.find("__new__"), Some(Entry::Held(_)));
+    let made = match base.find("__new__") {
+        Some(Entry::Held(function)) => {
+            let function = as_rc::<StaticMethod>(&function).map_or(function, |method| method.0.clone());
+            let all = std::iter::once(base.value()).chain(args.iter().cloned()).collect();
+            call(&*class.machine()?, &function, all, keywords.clone())?
+        }
+        _ => Value::Object(Instance::new(base.clone())),
+    };
+    let Some(instance) = instance_of(&made).filter(|instance| instance.class.derives(&base)) else { return Ok(made) };
+    let class = instance.class.clone();
+    if instance.is_exception() {
+        exceptions::set_args(&instance, args.clone());
+    }
+    let is_given = !args.is_empty() || !keywords.is_empty();
+    match class.find("__init__") {
+        Some(entry @ Entry::Held(_)) => match call_entry(&entry, &made, &class, args, keywords)? {
+            Value::None => {}
+            given => bail!(TypeError, "__init__() should return None, not '{}'", given.type_name()),
+        },
+        _ if is_given && !instance.is_exception() && !has_new => {
+            bail!(TypeError, "{}() takes no arguments", class.name())
+        }
+        _ if instance.is_exception() && !keywords.is_empty() => {
+            bail!(TypeError, "{}() takes no keyword arguments", class.name())
+        }
+        _ => {}
+    }
+    Ok(made)
+}
+
+/// An object of a class that is there from the start, if only a script makes such: a class, an exception, or `object()`.
+pub fn builtin(
+    machine: &Weak<Machine>,
+    class: &'static str,
+    args: &[Value],
+    keywords: &Keywords,
+) -> Option<Result<Value>> {
+    match class {
+        "type" if args.len() == 3 => return Some(of_members(&machine.upgrade()?, args, keywords)),
+        "property" | "staticmethod" | "classmethod" | "super" => return Some(descriptors::made(class, args, keywords)),
+        _ => {}
+    }
+    if !exceptions::is_class(class) && class != "object" {
+        return None;
+    }
+    if !keywords.is_empty() {
+        let name = Base::Builtin(class).name();
+        return Some(Err(Error::type_error(format!("{name}() takes no keyword arguments"))));
+    }
+    Some(Ok(Value::Object(match class {
+        "object" if !args.is_empty() => return Some(Err(Error::type_error("object() takes no arguments"))),
+        "object" => Instance::new(Base::Builtin(class)),
+        class => exceptions::new(class, args.to_vec()),
+    })))
+}

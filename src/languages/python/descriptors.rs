@@ -1,0 +1,457 @@
+//! What turns into something else when it is looked up in a class: functions become methods, properties values, `super()`
+//! what comes next. And the methods that classes have from the start.
+
+use super::autograd_function;
+use super::calls::call;
+use super::class::{
+    Base, Class, Entry, Instance, as_rc, find_in, instance_attribute, instance_of, machine_of, set_plainly,
+};
+use super::exceptions;
+use super::function::Function;
+use call::suggest;
+use explain::format;
+use std::rc::Rc;
+use tensor::bail;
+use tensor::{Error, Result};
+use torch::calling::NativeFunction;
+use torch::{CONTEXT, FUNCTION};
+use value::equality::{NotImplemented, is};
+use value::{Held, Keywords, Object, Value};
+
+/// `staticmethod(f)`
+pub struct StaticMethod(pub Value);
+
+impl Object for StaticMethod {
+    fn class_name(&self) -> &'static str {
+        "staticmethod"
+    }
+    fn is_callable(&self) -> bool {
+        true
+    }
+    fn call(&self, args: Vec<Value>, keywords: Keywords) -> Option<Result<Value>> {
+        match &self.0 {
+            Value::Object(object) => object.call(args, keywords),
+            _ => None,
+        }
+    }
+    fn attribute(&self, name: &str) -> Option<Value> {
+        matches!(name, "__func__" | "__wrapped__").then(|| self.0.clone())
+    }
+}
+
+/// `classmethod(f)`
+pub struct ClassMethod(pub Value);
+
+impl Object for ClassMethod {
+    fn class_name(&self) -> &'static str {
+        "classmethod"
+    }
+}
+
+/// `property(get, set, delete)`; what is missing is `None`.
+#[derive(Clone)]
+pub struct Property {
+    pub get: Value,
+    pub set: Value,
+    pub delete: Value,
+    pub doc: Value,
+}
+
+impl Object for Property {
+    fn class_name(&self) -> &'static str {
+        "property"
+    }
+    fn own_attribute(&self, name: &str) -> Option<Result<Value>> {
+        let part = match name {
+            "fget" => return Some(Ok(self.get.clone())),
+            "fset" => return Some(Ok(self.set.clone())),
+            "fdel" => return Some(Ok(self.delete.clone())),
+            "__doc__" => return Some(Ok(self.doc.clone())),
+            "setter" => |property: &mut Property, function| property.set = function,
+            "getter" => |property: &mut Property, function| property.get = function,
+            "deleter" => |property: &mut Property, function| property.delete = function,
+            _ => return Some(Err(missing("property", name))),
+        };
+        let property = self.clone();
+        Some(Ok(NativeFunction::value(name, move |args, _| {
+            let mut changed = property.clone();
+            part(&mut changed, args.into_iter().next().unwrap_or(Value::None));
+            Ok(Value::Object(Rc::new(changed)))
+        })))
+    }
+}
+
+impl Property {
+    pub fn set(&self, this: &Value, value: &Value, name: &str, class: &Base) -> Result<()> {
+        if matches!(self.set, Value::None) {
+            return Err(lacks(name, class, "setter"));
+        }
+        call(&*machine_of(class)?, &self.set, vec![this.clone(), value.clone()], Keywords::new()).map(drop)
+    }
+
+    pub fn delete(&self, this: &Value, name: &str, class: &Base) -> Result<()> {
+        if matches!(self.delete, Value::None) {
+            return Err(lacks(name, class, "deleter"));
+        }
+        call(&*machine_of(class)?, &self.delete, vec![this.clone()], Keywords::new()).map(drop)
+    }
+}
+
+fn lacks(name: &str, class: &Base, part: &str) -> Error {
+    let class = match class {
+        Base::User(class) => class.qualified(),
+        Base::Builtin(_) => class.name(),
+    };
+    Error::attribute(format!("property '{name}' of '{class}' object has no {part}"))
+}
+
+/// An object of one of the classes above, or `super(class, object)`.
+///
+/// # Errors
+/// TypeError for arguments that its class does not take.
+pub fn made(class: &'static str, args: &[Value], keywords: &Keywords) -> Result<Value> {
+    Ok(Value::Object(match (class, args) {
+        ("property", _) => Rc::new(property(args, keywords)?),
+        ("staticmethod", [function]) => Rc::new(StaticMethod(function.clone())),
+        ("classmethod", [function]) => Rc::new(ClassMethod(function.clone())),
+        ("super", [class, this]) => match as_rc::<Class>(class) {
+            Some(after) => Rc::new(Super { after, this: this.clone() }),
+            None => bail!(TypeError, "super() argument 1 must be a type, not {}", class.type_name()),
+        },
+        ("super", _) => bail!(RuntimeError, "super(): no arguments"),
+        _ => bail!(TypeError, "{class} expected 1 argument, got {}", args.len()),
+    }))
+}
+
+/// `property(fget, fset, fdel, doc)`
+fn property(args: &[Value], keywords: &Keywords) -> Result<Property> {
+    let given = args.len() + keywords.len();
+    if given > 4 {
+        bail!(TypeError, "property() takes at most 4 arguments ({given} given)");
+    }
+    let part = |place: usize, name: &str| {
+        let named = || keywords.iter().find(|(known, _)| &**known == name).map(|(_, value)| value);
+        args.get(place).or_else(named).cloned().unwrap_or(Value::None)
+    };
+    let (get, set, delete) = (part(0, "fget"), part(1, "fset"), part(2, "fdel"));
+    let doc = match (part(3, "doc"), &get) {
+        (Value::None, Value::Object(function)) => function.own_attribute("__doc__").and_then(Result::ok),
+        (doc, _) => Some(doc),
+    };
+    Ok(Property { get, set, delete, doc: doc.unwrap_or(Value::None) })
+}
+
+/// A function with its first argument.
+pub struct BoundMethod {
+    pub this: Value,
+    pub function: Value,
+}
+
+impl Object for BoundMethod {
+    fn held(&self) -> Held {
+        Held { values: vec![self.this.clone(), self.function.clone()], ..Held::default() }
+    }
+    fn is_callable(&self) -> bool {
+        true
+    }
+    fn call(&self, mut args: Vec<Value>, keywords: Keywords) -> Option<Result<Value>> {
+        args.insert(0, self.this.clone());
+        match &self.function {
+            Value::Object(object) => object.call(args, keywords),
+            _ => None,
+        }
+    }
+    fn class_name(&self) -> &'static str {
+        "method"
+    }
+    fn repr(&self) -> String {
+        let function = as_rc::<Function>(&self.function);
+        let name = function.map_or("?".into(), |function| function.code.qualified.clone());
+        format!("<bound method {name} of {}>", shown(&self.this))
+    }
+    fn attribute(&self, name: &str) -> Option<Value> {
+        match (name, &self.function) {
+            ("__self__", _) => Some(self.this.clone()),
+            ("__func__", _) => Some(self.function.clone()),
+            (name, Value::Object(function)) => match function.own_attribute(name) {
+                Some(found) => found.ok(),
+                None => function.attribute(name),
+            },
+            _ => None,
+        }
+    }
+    fn special(&self, name: &str, args: &[Value]) -> Option<Result<Value>> {
+        let other = args.first().and_then(as_rc::<BoundMethod>)?;
+        let equal = is(&self.this, &other.this) && is(&self.function, &other.function);
+        (name == "__eq__").then_some(Ok(Value::Bool(equal)))
+    }
+}
+
+/// Python's `repr`, for names of objects in texts.
+fn shown(value: &Value) -> String {
+    format::repr_by_default(value).unwrap_or_else(|error| error.message)
+}
+
+/// Returns whether a value becomes a method when it is looked up through an object: a function, or what stands for one.
+pub fn is_function(value: &Value) -> bool {
+    let Value::Object(object) = value else { return false };
+    object.as_any().is::<Function>() || matches!(object.class_name(), "function" | "functools._lru_cache_wrapper")
+}
+
+/// Returns whether a member of a class goes before the object's own field of that name.
+pub fn goes_first(held: &Value) -> bool {
+    as_rc::<Property>(held).is_some()
+        || instance_of(held).is_some_and(|descriptor| {
+            descriptor.class.find("__get__").is_some() && descriptor.class.find("__set__").is_some()
+        })
+}
+
+/// Returns the result of looking up a class's member, through an object of the class or through the class itself.
+pub fn bound(held: &Value, this: Option<&Value>, class: &Base) -> Result<Value> {
+    let Value::Object(object) = held else { return Ok(held.clone()) };
+    let any = object.as_any();
+    if is_function(held) {
+        return Ok(match this {
+            Some(this) => Value::Object(Rc::new(BoundMethod { this: this.clone(), function: held.clone() })),
+            None => held.clone(),
+        });
+    }
+    if let Some(method) = any.downcast_ref::<StaticMethod>() {
+        return Ok(method.0.clone());
+    }
+    if let Some(method) = any.downcast_ref::<ClassMethod>() {
+        return Ok(Value::Object(Rc::new(BoundMethod { this: class.value(), function: method.0.clone() })));
+    }
+    if let (Some(property), Some(this)) = (any.downcast_ref::<Property>(), this) {
+        if matches!(property.get, Value::None) {
+            return Err(Error::attribute(format!("unreadable attribute of '{}' object", class.name())));
+        }
+        return call(&*machine_of(class)?, &property.get, vec![this.clone()], Keywords::new());
+    }
+    if let Some(descriptor) = any.downcast_ref::<Instance>() {
+        let args = vec![this.cloned().unwrap_or(Value::None), class.value()];
+        return descriptor.method("__get__", args).unwrap_or_else(|| Ok(held.clone()));
+    }
+    Ok(held.clone())
+}
+
+/// `super()`: what comes after a class in the order of another.
+pub struct Super {
+    pub after: Rc<Class>,
+    /// The object, or in a class method the class.
+    pub this: Value,
+}
+
+impl Object for Super {
+    fn own_attribute(&self, name: &str) -> Option<Result<Value>> {
+        Some(self.lookup(name))
+    }
+    fn set_attribute(&self, name: &str, _value: &Value) -> Option<Result<()>> {
+        Some(Err(missing("super", name)))
+    }
+    fn class_name(&self) -> &'static str {
+        "super"
+    }
+    fn repr(&self) -> String {
+        format!("<super: <class '{}'>, {}>", self.after.name, shown(&self.this))
+    }
+}
+
+impl Super {
+    /// The class of the object, and the member that comes next.
+    fn find(&self, name: &str) -> Option<(Base, Entry)> {
+        let class = match instance_of(&self.this) {
+            Some(instance) => instance.class.clone(),
+            None => Base::of(&self.this)?,
+        };
+        let order = class.ancestors();
+        let own = Base::User(self.after.clone());
+        let at = order.iter().position(|base| base.is(&own))?;
+        let entry = find_in(order.get(at + 1..)?, name)?;
+        Some((class, entry))
+    }
+
+    pub fn lookup(&self, name: &str) -> Result<Value> {
+        let object = instance_of(&self.this).map(|_| &self.this);
+        match self.find(name) {
+            None => Err(missing("super", name)),
+            Some((_, Entry::Native(method))) if method.takes == Takes::Nothing => Ok(Bound::native(method, None)),
+            Some((_, Entry::Native(method))) => Ok(Bound::native(method, Some(self.this.clone()))),
+            // In a class method, what is found takes its class itself; `__new__` receives it from its caller.
+            Some((class, Entry::Held(held))) => bound(&held, object, &class),
+        }
+    }
+}
+
+/// The first argument of a builtin method.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Takes {
+    This,
+    Class,
+    Nothing,
+}
+
+type RunNative = fn(&Value, Vec<Value>, Keywords) -> Result<Value>;
+
+/// A method that a class has from the start.
+pub struct NativeMethod {
+    class: &'static str,
+    name: &'static str,
+    pub takes: Takes,
+    /// Whether it does something else than objects do anyway.
+    pub special: bool,
+    pub run: RunNative,
+}
+
+impl NativeMethod {
+    /// Returns whether it belongs to the class itself.
+    pub fn of_class(&self) -> bool {
+        self.takes == Takes::Class
+    }
+}
+
+/// A [`NativeMethod`] as a value, with what it takes in front, if that is known.
+pub struct Bound {
+    method: &'static NativeMethod,
+    this: Option<Value>,
+}
+
+impl Bound {
+    pub fn native(method: &'static NativeMethod, this: Option<Value>) -> Value {
+        Value::Object(Rc::new(Bound { method, this }))
+    }
+}
+
+impl Object for Bound {
+    fn is_callable(&self) -> bool {
+        true
+    }
+    fn class_name(&self) -> &'static str {
+        "method-wrapper"
+    }
+    fn repr(&self) -> String {
+        match &self.this {
+            None => format!("<slot wrapper '{}' of '{}' objects>", self.method.name, self.method.class),
+            Some(this) => format!("<bound method {} of {}>", self.method.name, shown(this)),
+        }
+    }
+    fn call(&self, mut args: Vec<Value>, keywords: Keywords) -> Option<Result<Value>> {
+        let this = match &self.this {
+            Some(this) => this.clone(),
+            None if self.method.takes != Takes::This => Value::None,
+            None if args.is_empty() => {
+                let message = format!("unbound method {}.{}() needs an argument", self.method.class, self.method.name);
+                return Some(Err(Error::type_error(message)));
+            }
+            None => args.remove(0),
+        };
+        Some((self.method.run)(&this, args, keywords))
+    }
+}
+
+const fn native_method(class: &'static str, name: &'static str, run: RunNative) -> NativeMethod {
+    NativeMethod { class, name, takes: Takes::This, special: false, run }
+}
+
+fn wrong_count(expected: usize, given: usize) -> Error {
+    let plural = if expected == 1 { "" } else { "s" };
+    Error::type_error(format!("expected {expected} argument{plural}, got {given}"))
+}
+
+const NATIVES: &[NativeMethod] = &[
+    native_method("object", "__init__", |_, _, _| Ok(Value::None)),
+    NativeMethod {
+        takes: Takes::Class,
+        ..native_method("object", "__init_subclass__", |this, _, keywords| match keywords.is_empty() {
+            true => Ok(Value::None),
+            false => {
+                let name = Base::of(this).map_or("object", |class| class.name());
+                Err(Error::type_error(format!("{name}.__init_subclass__() takes no keyword arguments")))
+            }
+        })
+    },
+    NativeMethod {
+        takes: Takes::Nothing,
+        ..native_method("object", "__new__", |_, args, _| match args.first().and_then(as_rc::<Class>) {
+            Some(class) => Ok(Value::Object(Instance::new(Base::User(class)))),
+            None => Err(Error::type_error("object.__new__(): not enough arguments")),
+        })
+    },
+    native_method("object", "__repr__", |this, _, _| {
+        Ok(Value::str(instance_of(this).map_or_else(|| shown(this), |this| Object::repr(&*this))))
+    }),
+    native_method("object", "__str__", |this, _, _| Ok(Value::str(shown(this)))),
+    native_method("object", "__eq__", |this, args, _| {
+        Ok(match args.first() {
+            Some(other) if is(this, other) => Value::Bool(true),
+            _ => Value::Object(Rc::new(NotImplemented)),
+        })
+    }),
+    native_method("object", "__hash__", |this, _, _| Ok(Value::Int(this.address().unwrap_or_default() as i64 >> 4))),
+    native_method("object", "__setattr__", |this, args, _| match (instance_of(this), args.as_slice()) {
+        (Some(this), [Value::Str(name), value]) => set_plainly(&this, name, value).map(|()| Value::None),
+        _ => Err(wrong_count(2, args.len())),
+    }),
+    native_method("object", "__delattr__", |this, args, _| match (instance_of(this), args.as_slice()) {
+        (Some(this), [Value::Str(name)]) if this.fields.remove(name) => Ok(Value::None),
+        (Some(this), [Value::Str(name)]) => Err(missing(this.type_name(), name)),
+        _ => Err(wrong_count(1, args.len())),
+    }),
+    native_method("object", "__getattribute__", |this, args, _| match (instance_of(this), args.as_slice()) {
+        (Some(this), [Value::Str(name)]) => {
+            instance_attribute(&this, name)?.ok_or_else(|| missing(this.type_name(), name))
+        }
+        _ => Err(wrong_count(1, args.len())),
+    }),
+    NativeMethod {
+        special: true,
+        ..native_method("BaseException", "__init__", |this, args, _| {
+            if let Some(this) = instance_of(this) {
+                exceptions::set_args(&this, args);
+            }
+            Ok(Value::None)
+        })
+    },
+    NativeMethod {
+        special: true,
+        ..native_method("BaseException", "__str__", |this, _, _| {
+            instance_of(this).map_or(Ok(String::new()), |this| exceptions::text(&this)).map(Value::str)
+        })
+    },
+    NativeMethod {
+        special: true,
+        ..native_method("BaseException", "__repr__", |this, _, _| {
+            instance_of(this).map_or(Ok(String::new()), |this| exceptions::repr(&this)).map(Value::str)
+        })
+    },
+    native_method("BaseException", "with_traceback", |this, _, _| Ok(this.clone())),
+    native_method("BaseException", "add_note", |this, args, _| match (instance_of(this), args.as_slice()) {
+        (Some(this), [note @ Value::Str(_)]) => exceptions::add_note(&this, note).map(|()| Value::None),
+        (_, [other]) => Err(Error::type_error(format!("note must be a str, not '{}'", other.type_name()))),
+        _ => {
+            let given = args.len();
+            Err(Error::type_error(format!("BaseException.add_note() takes exactly one argument ({given} given)")))
+        }
+    }),
+    NativeMethod { takes: Takes::Class, ..native_method(FUNCTION, "apply", autograd_function::apply) },
+    native_method(CONTEXT, "save_for_backward", autograd_function::save_for_backward),
+    native_method(CONTEXT, "mark_dirty", autograd_function::mark_dirty),
+    native_method(CONTEXT, "mark_non_differentiable", autograd_function::mark_non_differentiable),
+    native_method(CONTEXT, "set_materialize_grads", autograd_function::set_materialize_grads),
+];
+
+/// Python's AttributeError, or the refusal of what CPython has there.
+pub fn missing(class: &str, name: &str) -> Error {
+    let absent = || Error::attribute(format!("'{class}' object has no attribute '{name}'"));
+    suggest::refused_special(class, name).unwrap_or_else(absent)
+}
+
+/// Returns the builtin member of a class under a name.
+pub fn native(class: &str, name: &str) -> Option<&'static NativeMethod> {
+    NATIVES.iter().find(|method| method.class == class && method.name == name)
+}
+
+/// Returns whether a class of a script may be derived from this one.
+pub fn can_be_derived(class: &str) -> bool {
+    matches!(class, "object" | FUNCTION | CONTEXT | "torch.Tensor") || torch::exceptions::is_class(class)
+}

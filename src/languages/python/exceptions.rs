@@ -1,0 +1,216 @@
+//! Exceptions: the conversion between our errors and the objects that a script raises and catches. An error that began as
+//! an object keeps it.
+
+use super::class::{Base, Instance, instance_of};
+use super::construct::construct;
+use call::stack;
+use explain::format;
+use std::rc::Rc;
+use tensor::bail;
+use tensor::{Error, ErrorKind, Raised, Result};
+pub use torch::exceptions::{builtin, class, is_class};
+use value::{Keywords, List, Value};
+
+/// A new exception of a class that is there from the start.
+pub fn new(class: &'static str, args: Vec<Value>) -> Rc<Instance> {
+    let class = match (class, args.as_slice()) {
+        ("OSError", [Value::Int(number), _, ..]) => of_number(*number),
+        ("OSError", [Value::Bool(number), _, ..]) => of_number(i64::from(*number)),
+        (class, _) => class,
+    };
+    let exception = Instance::new(Base::Builtin(class));
+    set_args(&exception, args);
+    exception
+}
+
+/// The class of a system's error, by its number.
+fn of_number(number: i64) -> &'static str {
+    match number {
+        1 | 13 => "PermissionError",
+        2 => "FileNotFoundError",
+        4 => "InterruptedError",
+        11 => "BlockingIOError",
+        17 => "FileExistsError",
+        20 => "NotADirectoryError",
+        21 => "IsADirectoryError",
+        110 => "TimeoutError",
+        _ => "OSError",
+    }
+}
+
+pub fn set_args(exception: &Instance, mut args: Vec<Value>) {
+    if exception.class.derives_builtin("OSError") && (3..=5).contains(&args.len()) {
+        exception.fields.set("filename", args.get(2).cloned().unwrap_or(Value::None));
+        args.truncate(2);
+    }
+    if exception.class.derives_builtin("StopIteration") {
+        exception.fields.set("value", args.first().cloned().unwrap_or(Value::None));
+    }
+    if exception.class.derives_builtin("SystemExit") {
+        let code =
+            if args.len() > 1 { Value::tuple(args.clone()) } else { args.first().cloned().unwrap_or(Value::None) };
+        exception.fields.set("code", code);
+    }
+    exception.fields.set("args", Value::tuple(args));
+}
+
+/// The number of a system's error or what it means; the file that it is about is a field, where there is one.
+pub fn part_of_os_error(exception: &Instance, name: &str) -> Value {
+    match (name, args_of(exception).as_slice()) {
+        ("errno", [number, _]) => number.clone(),
+        ("strerror", [_, reason]) => reason.clone(),
+        _ => Value::None,
+    }
+}
+
+fn args_of(exception: &Instance) -> Vec<Value> {
+    exception.fields.get("args").and_then(|args| args.sequence()).unwrap_or_default()
+}
+
+/// `exception.add_note(note)`
+///
+/// # Errors
+/// TypeError where its notes are no list.
+pub fn add_note(exception: &Instance, note: &Value) -> Result<()> {
+    let notes = match exception.fields.get("__notes__") {
+        None => List::default(),
+        Some(Value::List(notes)) => notes,
+        Some(_) => bail!(TypeError, "Cannot add note: __notes__ is not a list"),
+    };
+    notes.change(|notes| notes.push(note.clone()))?;
+    exception.fields.set("__notes__", Value::List(notes));
+    Ok(())
+}
+
+/// `str(exception)`
+pub fn text(exception: &Instance) -> Result<String> {
+    check_room()?;
+    match args_of(exception).as_slice() {
+        [] => Ok(String::new()),
+        // A key that was not found is shown as it was written.
+        [only] if exception.class.derives_builtin("KeyError") => format::repr_by_default(only),
+        [only] => format::plain_text(only),
+        [number, reason] if exception.class.derives_builtin("OSError") => {
+            let about = match exception.fields.get("filename") {
+                Some(file) => format!(": {}", format::repr_by_default(&file)?),
+                None => String::new(),
+            };
+            Ok(format!("[Errno {}] {}{about}", format::plain_text(number)?, format::plain_text(reason)?))
+        }
+        several => format::repr_by_default(&Value::tuple(several.iter().cloned())),
+    }
+}
+
+/// `repr(exception)`
+pub fn repr(exception: &Instance) -> Result<String> {
+    check_room()?;
+    let shown = args_of(exception).iter().map(format::repr_by_default).collect::<Result<Vec<_>>>()?;
+    Ok(format!("{}({})", exception.class.name(), shown.join(", ")))
+}
+
+/// An exception may stand in another, or in itself.
+fn check_room() -> Result<()> {
+    if !stack::has_room() {
+        bail!(RecursionError, "maximum recursion depth exceeded while getting the repr of an object");
+    }
+    Ok(())
+}
+
+/// The error that stands for an exception on its way.
+pub fn to_error(exception: &Rc<Instance>) -> Error {
+    let mut message = match exception.method("__str__", Vec::new()) {
+        Some(Ok(Value::Str(text))) => text.to_string(),
+        None => String::new(),
+        // As Python does.
+        _ => "<exception str() failed>".to_owned(),
+    };
+    let notes = exception.fields.get("__notes__").and_then(|notes| notes.sequence()).unwrap_or_default();
+    for note in notes {
+        message.push('\n');
+        message.push_str(&format::plain_text(&note).unwrap_or_default());
+    }
+    let name = exception.class.name();
+    let kind = match &exception.class {
+        Base::Builtin(_) => ErrorKind::from_name(name).unwrap_or(ErrorKind::Other(name)),
+        Base::User(_) if exception.class.derives_builtin("StopIteration") => ErrorKind::StopIteration,
+        Base::User(_) if exception.class.derives_builtin("SystemExit") => ErrorKind::SystemExit,
+        // A traceback says where a class was made.
+        Base::User(class) => ErrorKind::Other(class.qualified()),
+    };
+    Error { raised: Some(Raised(exception.clone())), ..Error::new(kind, message) }
+}
+
+/// The exception that an error stands for: the very object, if it began as one.
+pub fn of_error(error: &Error) -> Rc<Instance> {
+    if let Some(exception) = error.raised.as_ref().and_then(|raised| raised.0.clone().downcast::<Instance>().ok()) {
+        return exception;
+    }
+    if let Some(key) = error.raised.as_ref().and_then(|raised| raised.0.downcast_ref::<Value>()) {
+        return new("KeyError", vec![key.clone()]);
+    }
+    let name = error.kind.name();
+    let class = class(&name).unwrap_or("RuntimeError");
+    let message = error.message.as_str();
+    let arg = match message.strip_prefix('\'').and_then(|rest| rest.strip_suffix('\'')) {
+        Some(key) if class == "KeyError" => Value::str(key),
+        _ => match message.parse::<i64>() {
+            Ok(key) if class == "KeyError" => Value::Int(key),
+            _ => Value::str(message),
+        },
+    };
+    let exception = new(class, if message.is_empty() { Vec::new() } else { vec![arg] });
+    if matches!(class, "NameError" | "AttributeError" | "UnboundLocalError" | "ImportError" | "ModuleNotFoundError") {
+        // Only the text tells the name.
+        exception.fields.set("name", Value::str(message.split('\'').rev().nth(1).unwrap_or_default()));
+    }
+    exception
+}
+
+/// Makes what `raise value from cause` raises.
+///
+/// # Errors
+/// TypeError for what is no exception; what making it raises.
+pub fn raise(value: &Value, cause: Option<&Value>) -> Result<Rc<Instance>> {
+    let exception = made(value)?.ok_or_else(|| Error::type_error("exceptions must derive from BaseException"))?;
+    if let Some(cause) = cause {
+        let cause = match (cause, made(cause)?) {
+            (Value::None, _) => Value::None,
+            (_, Some(cause)) => Value::Object(cause),
+            _ => bail!(TypeError, "exception causes must derive from BaseException"),
+        };
+        exception.fields.set("__cause__", cause);
+        exception.fields.set("__suppress_context__", Value::Bool(true));
+    }
+    Ok(exception)
+}
+
+/// The exception that a value is, or that its class makes; `None` for any other value.
+fn made(value: &Value) -> Result<Option<Rc<Instance>>> {
+    let value = match Base::of(value) {
+        Some(Base::Builtin(name)) if is_class(name) => return Ok(Some(new(name, Vec::new()))),
+        Some(Base::User(class)) if Base::User(class.clone()).derives_builtin("BaseException") => {
+            construct(&class, Vec::new(), Keywords::new())?
+        }
+        _ => value.clone(),
+    };
+    Ok(instance_of(&value).filter(|instance| instance.is_exception()))
+}
+
+/// Returns whether an `except` clause with this class, or tuple of classes, catches an exception.
+///
+/// # Errors
+/// TypeError for what is no class of exceptions.
+pub fn matches(exception: &Rc<Instance>, classes: &Value) -> Result<bool> {
+    let classes = match classes {
+        Value::Tuple(items) => items,
+        single => std::slice::from_ref(single),
+    };
+    let mut found = false;
+    for class in classes {
+        match Base::of(class).filter(|class| class.derives_builtin("BaseException")) {
+            Some(class) => found |= exception.class.derives(&class),
+            None => bail!(TypeError, "catching classes that do not inherit from BaseException is not allowed"),
+        }
+    }
+    Ok(found)
+}

@@ -1,0 +1,238 @@
+//! Functions of a script: what a `def` makes, how one takes its arguments, and Python's words when that fails.
+
+use super::class::Fields;
+use super::code::{Code, Parameters};
+use super::machine::{Frame, Machine};
+use call::bind::missing_names;
+use std::cell::RefCell;
+use std::rc::{Rc, Weak};
+use tensor::bail;
+use tensor::{Error, Result};
+use value::{Dict, Held, Keywords, Object, Slot, Tuple, Value, discard};
+
+/// A variable that several functions share.
+#[derive(Clone, Default)]
+pub struct Cell(Rc<Shared>);
+
+#[derive(Default)]
+struct Shared(RefCell<Option<Value>>);
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        discard(self.0.take());
+    }
+}
+
+impl Cell {
+    pub fn new(value: Option<Value>) -> Cell {
+        Cell(Rc::new(Shared(RefCell::new(value))))
+    }
+
+    pub fn get(&self) -> Option<Value> {
+        self.0.0.borrow().clone()
+    }
+
+    /// Sets the variable, and returns what it was.
+    pub fn set(&self, value: Option<Value>) -> Option<Value> {
+        self.0.0.replace(value)
+    }
+}
+
+impl Slot for Cell {
+    fn value(&self) -> Option<Value> {
+        self.get()
+    }
+    fn put(&self, value: Option<Value>) {
+        drop(self.set(value));
+    }
+    fn identity(&self) -> usize {
+        Rc::as_ptr(&self.0) as usize
+    }
+}
+
+/// A function written in Python: one for each time its `def` has run.
+pub struct Function {
+    pub code: Rc<Code>,
+    pub defaults: Tuple,
+    pub keyword_defaults: Dict,
+    pub cells: Vec<Cell>,
+    fields: Fields,
+    machine: Weak<Machine>,
+}
+
+impl Function {
+    pub fn new(
+        machine: &Rc<Machine>,
+        code: Rc<Code>,
+        defaults: Tuple,
+        keyword_defaults: Dict,
+        cells: Vec<Cell>,
+    ) -> Function {
+        Function { code, defaults, keyword_defaults, cells, fields: Fields::default(), machine: Rc::downgrade(machine) }
+    }
+
+    fn machine(&self) -> Result<Rc<Machine>> {
+        self.machine.upgrade().ok_or_else(|| Error::runtime("the session of this function has ended"))
+    }
+}
+
+impl Object for Function {
+    fn held(&self) -> Held {
+        Held {
+            dicts: vec![self.fields.dict(), self.keyword_defaults.clone()],
+            slots: self.cells.iter().map(|cell| Rc::new(cell.clone()) as Rc<dyn Slot>).collect(),
+            values: self.defaults.to_vec(),
+        }
+    }
+    fn type_name(&self) -> &str {
+        "function"
+    }
+    fn class_name(&self) -> &'static str {
+        "function"
+    }
+    fn repr(&self) -> String {
+        format!("<function {} at {:#x}>", self.code.qualified, std::ptr::from_ref(self) as usize)
+    }
+    fn own_attribute(&self, name: &str) -> Option<Result<Value>> {
+        if let Some(own) = self.fields.get(name) {
+            return Some(Ok(own));
+        }
+        Some(Ok(match name {
+            "__name__" => Value::str(&self.code.name),
+            "__qualname__" => Value::str(&self.code.qualified),
+            "__doc__" => self.code.doc.as_ref().map_or(Value::None, Value::str),
+            "__module__" => Value::str("__main__"),
+            "__dict__" => self.fields.to_dict(),
+            "__defaults__" if self.defaults.is_empty() => Value::None,
+            "__defaults__" => Value::Tuple(self.defaults.clone()),
+            "__kwdefaults__" if self.keyword_defaults.is_empty() => Value::None,
+            "__kwdefaults__" => Value::Dict(self.keyword_defaults.clone()),
+            _ => return Some(Err(super::descriptors::missing("function", name))),
+        }))
+    }
+    fn set_attribute(&self, name: &str, value: &Value) -> Option<Result<()>> {
+        self.fields.set(name, value.clone());
+        Some(Ok(()))
+    }
+    fn delete_attribute(&self, name: &str) -> Option<Result<()>> {
+        let missing = || super::descriptors::missing("function", name);
+        Some(if self.fields.remove(name) { Ok(()) } else { Err(missing()) })
+    }
+    fn is_callable(&self) -> bool {
+        true
+    }
+    fn call(&self, args: Vec<Value>, keywords: Keywords) -> Option<Result<Value>> {
+        Some(self.machine().and_then(|machine| machine.call_function(self, args, keywords)))
+    }
+}
+
+impl Function {
+    /// The frame of a call, its arguments in their slots.
+    ///
+    /// # Errors
+    /// Python's TypeErrors about too many, missing, repeated and unknown arguments.
+    pub fn frame(&self, mut args: Vec<Value>, keywords: Keywords) -> Result<Frame> {
+        let code = &self.code;
+        let parameters = &code.parameters;
+        if args.len() == code.parameters.names.len()
+            && keywords.is_empty()
+            && parameters.keyword_only == 0
+            && !parameters.has_rest
+            && !parameters.has_keywords
+        {
+            let mut locals = Vec::with_capacity(code.locals.len());
+            locals.extend(args.into_iter().map(Some));
+            return Ok(Frame::new(code.clone(), locals, &self.cells));
+        }
+        let given = args.len();
+        let rest = if given > parameters.positional { args.split_off(parameters.positional) } else { Vec::new() };
+        let singles = parameters.positional + parameters.keyword_only;
+        let mut locals: Vec<Option<Value>> = args.into_iter().map(Some).collect();
+        locals.resize(code.locals.len(), None);
+        let gathered = self.take_keywords(&mut locals, keywords)?;
+        if !rest.is_empty() && !parameters.has_rest {
+            return Err(self.too_many(given, &locals));
+        }
+        self.take_defaults(&mut locals)?;
+        let mut others = singles;
+        if parameters.has_rest {
+            if let Some(slot) = locals.get_mut(others) {
+                *slot = Some(Value::tuple(rest));
+            }
+            others += 1;
+        }
+        if parameters.has_keywords {
+            let gathered = Dict::new(gathered.into_iter().map(|(name, value)| (Value::Str(name.into()), value)))?;
+            if let Some(slot) = locals.get_mut(others) {
+                *slot = Some(Value::Dict(gathered));
+            }
+        }
+        Ok(Frame::new(code.clone(), locals, &self.cells))
+    }
+
+    /// Puts keyword arguments into their slots, and returns those that have none.
+    fn take_keywords(&self, locals: &mut [Option<Value>], keywords: Keywords) -> Result<Keywords> {
+        let Parameters { names, positional_only, positional, keyword_only, has_keywords, .. } = &self.code.parameters;
+        let name = &self.code.qualified;
+        let (mut gathered, mut misplaced) = (Keywords::new(), Vec::new());
+        for (keyword, value) in keywords {
+            let singles = names.iter().take(positional + keyword_only);
+            match singles.into_iter().skip(*positional_only).position(|known| *known == keyword) {
+                Some(at) => match locals.get_mut(at + positional_only) {
+                    Some(slot @ None) => *slot = Some(value),
+                    _ => bail!(TypeError, "{name}() got multiple values for argument '{keyword}'"),
+                },
+                None if *has_keywords => gathered.push((keyword, value)),
+                None if names.iter().take(*positional_only).any(|known| *known == keyword) => misplaced.push(keyword),
+                None => bail!(TypeError, "{name}() got an unexpected keyword argument '{keyword}'"),
+            }
+        }
+        if !misplaced.is_empty() {
+            let listed = misplaced.join(", ");
+            bail!(TypeError, "{name}() got some positional-only arguments passed as keyword arguments: '{listed}'");
+        }
+        Ok(gathered)
+    }
+
+    fn take_defaults(&self, locals: &mut [Option<Value>]) -> Result<()> {
+        let parameters = &self.code.parameters;
+        let first = parameters.positional.saturating_sub(self.defaults.len());
+        for (slot, default) in locals.iter_mut().skip(first).zip(self.defaults.iter()) {
+            slot.get_or_insert_with(|| default.clone());
+        }
+        self.check_missing("positional", locals, 0, parameters.positional)?;
+        let keyword_only = parameters.positional..parameters.positional + parameters.keyword_only;
+        for (slot, name) in locals.iter_mut().zip(&parameters.names).skip(keyword_only.start).take(keyword_only.len()) {
+            if slot.is_none() {
+                *slot = self.keyword_defaults.get_str(name);
+            }
+        }
+        self.check_missing("keyword-only", locals, keyword_only.start, keyword_only.end)
+    }
+
+    fn check_missing(&self, kind: &str, locals: &[Option<Value>], from: usize, to: usize) -> Result<()> {
+        let slots = locals.iter().zip(&self.code.parameters.names).take(to).skip(from);
+        let missing: Vec<&str> = slots.filter(|(slot, _)| slot.is_none()).map(|(_, name)| &**name).collect();
+        if missing.is_empty() { Ok(()) } else { Err(missing_names(&self.code.qualified, kind, &missing)) }
+    }
+
+    fn too_many(&self, given: usize, locals: &[Option<Value>]) -> Error {
+        let parameters = &self.code.parameters;
+        let most = parameters.positional;
+        let least = most.saturating_sub(self.defaults.len());
+        let takes = if least < most { format!("from {least} to {most}") } else { most.to_string() };
+        let plural = if most == 1 { "" } else { "s" };
+        let named = locals.iter().skip(most).take(parameters.keyword_only).flatten().count();
+        let (were, also) = match (named, given) {
+            (0, 1) => ("was given", String::new()),
+            (0, _) => ("were given", String::new()),
+            (named, given) => {
+                let s = |count: usize| if count == 1 { "" } else { "s" };
+                let also = format!(" positional argument{} (and {named} keyword-only argument{})", s(given), s(named));
+                ("were given", also)
+            }
+        };
+        let name = &self.code.qualified;
+        Error::type_error(format!("{name}() takes {takes} positional argument{plural} but {given}{also} {were}"))
+    }
+}

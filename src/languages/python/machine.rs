@@ -1,0 +1,625 @@
+//! The machine that runs what the compiler makes: one frame for each call, instructions one after the other, errors to the
+//! handler that is open. What the instructions do beyond moving values is in `operations.rs`, calls in `calls.rs`.
+
+use super::class::{Class, Instance};
+use super::code::{Code, Op, Quick, Variable};
+use super::exceptions;
+use super::function::{Cell, Function};
+use super::generator::Generator;
+use super::variables::Variables;
+use super::{calls, construct, operations};
+use call::State;
+use call::stack;
+use std::cell::{self, RefCell};
+use std::rc::{Rc, Weak};
+use tensor::{Error, ErrorKind, Result, interrupt, limits};
+use torch::iterate::{Iter, iterate};
+use torch::{containers, members, operators, slices, subscript};
+use value::equality::{is, truth};
+use value::{Dict, Keywords, Set, Text, Value, discard};
+
+/// How deep calls may go, as in CPython.
+const MAX_DEPTH: usize = 1000;
+
+/// What shows the value of an expression, as a prompt does.
+pub type Show = dyn Fn(&Value) -> Result<()>;
+
+/// What knows a variable that is kept elsewhere.
+pub type Elsewhere = dyn Fn(&str) -> Option<Value>;
+
+/// What runs Python in a session.
+pub struct Machine {
+    pub state: Rc<State>,
+    pub variables: RefCell<Variables>,
+    pub elsewhere: RefCell<Option<Rc<Elsewhere>>>,
+    pub show: RefCell<Option<Rc<Show>>>,
+    depth: cell::Cell<usize>,
+    this: Weak<Machine>,
+}
+
+/// One of the calls through which an exception has come.
+#[derive(Clone)]
+pub struct Step {
+    pub code: Rc<Code>,
+    /// In the source, in bytes.
+    pub place: u32,
+}
+
+/// How a frame stops.
+pub enum Exit {
+    Returned(Value),
+    Yielded(Value),
+}
+
+/// One call that is going on.
+pub struct Frame {
+    pub code: Rc<Code>,
+    next: usize,
+    pub stack: Vec<Value>,
+    pub locals: Vec<Option<Value>>,
+    pub cells: Vec<Cell>,
+    pub loops: Vec<Iter>,
+    tries: Vec<Try>,
+    handled: Vec<(Rc<Instance>, Error)>,
+    /// The class that is being made.
+    pub class: Option<Rc<Class>>,
+}
+
+/// A handler that is open, and how high everything was when it was opened.
+struct Try {
+    handler: u32,
+    stack: usize,
+    loops: usize,
+    handled: usize,
+    /// Whether it leaves a context.
+    leaves: bool,
+}
+
+impl Drop for Frame {
+    fn drop(&mut self) {
+        discard(std::mem::take(&mut self.stack));
+        discard(std::mem::take(&mut self.locals).into_iter().flatten());
+    }
+}
+
+impl Frame {
+    /// A frame with its parameters in their slots, and the cells from around.
+    pub fn new(code: Rc<Code>, mut locals: Vec<Option<Value>>, free: &[Cell]) -> Frame {
+        locals.resize(code.locals.len(), None);
+        let own = code.cells.iter().map(|(_, parameter)| {
+            let value = parameter.and_then(|slot| locals.get(slot).cloned()).flatten();
+            Cell::new(value)
+        });
+        let cells = own.chain(free.iter().cloned()).collect();
+        Frame {
+            code,
+            next: 0,
+            stack: Vec::new(),
+            locals,
+            cells,
+            loops: Vec::new(),
+            tries: Vec::new(),
+            handled: Vec::new(),
+            class: None,
+        }
+    }
+
+    pub fn has_not_begun(&self) -> bool {
+        self.next == 0
+    }
+
+    /// Returns whether it waits for another generator, to which what it is sent would have to go.
+    pub fn delegates(&self) -> bool {
+        matches!(self.code.ops.get(self.next), Some(Op::YieldFrom))
+    }
+
+    /// Takes the value on top of the stack: the compiler sees to it that there is one.
+    #[inline]
+    pub fn pop(&mut self) -> Value {
+        self.stack.pop().unwrap_or(Value::None)
+    }
+
+    #[inline]
+    pub fn push(&mut self, value: Value) {
+        self.stack.push(value);
+    }
+
+    /// Takes so many values from the stack, the topmost last.
+    pub fn take(&mut self, count: u32) -> Vec<Value> {
+        let at = self.stack.len().saturating_sub(count as usize);
+        self.stack.split_off(at)
+    }
+
+    /// Takes the values of keyword arguments from the stack.
+    #[inline]
+    fn keywords(&mut self, names: &[Value]) -> Keywords {
+        if names.is_empty() {
+            return Keywords::new();
+        }
+        let values = self.take(names.len() as u32);
+        let names = names.iter().filter_map(|name| if let Value::Str(name) = name { Some(name.to_rc()) } else { None });
+        names.zip(values).collect()
+    }
+
+    fn top(&self) -> Option<&Value> {
+        self.stack.last()
+    }
+
+    /// The place in the source of the instruction that ran last.
+    fn place(&self) -> u32 {
+        self.code.places.get(self.next.saturating_sub(1)).copied().unwrap_or_default()
+    }
+
+    pub fn jump(&mut self, target: u32) {
+        self.next = target as usize;
+    }
+}
+
+impl Machine {
+    pub fn new(state: &Rc<State>) -> Rc<Machine> {
+        Rc::new_cyclic(|this: &Weak<Machine>| {
+            let made_by = this.clone();
+            let maker =
+                move |class, args: &[Value], keywords: &Keywords| construct::builtin(&made_by, class, args, keywords);
+            state.maker.replace(Some(Rc::new(maker)));
+            Machine {
+                state: state.clone(),
+                variables: RefCell::default(),
+                elsewhere: RefCell::default(),
+                show: RefCell::default(),
+                depth: cell::Cell::new(0),
+                this: this.clone(),
+            }
+        })
+    }
+
+    pub fn handle(&self) -> Result<Rc<Machine>> {
+        self.this.upgrade().ok_or_else(|| Error::runtime("the session has ended"))
+    }
+
+    /// Runs an input.
+    pub fn run_input(&self, code: Rc<Code>) -> Result<()> {
+        self.depth.set(0);
+        self.run(&mut Frame::new(code, Vec::new(), &[])).map(drop)
+    }
+
+    /// Calls a function of Python.
+    ///
+    /// # Errors
+    /// What it raises, TypeError for arguments that it does not take.
+    pub fn call_function(&self, function: &Function, args: Vec<Value>, keywords: Keywords) -> Result<Value> {
+        let mut frame = function.frame(args, keywords)?;
+        if function.code.is_generator {
+            return Ok(Value::Object(Generator::new(&self.handle()?, frame)));
+        }
+        match self.run(&mut frame)? {
+            Exit::Returned(value) | Exit::Yielded(value) => Ok(value),
+        }
+    }
+
+    /// Runs a frame to its next stop.
+    ///
+    /// # Errors
+    /// What it raises and does not handle; RecursionError for calls too deep within each other.
+    pub fn run(&self, frame: &mut Frame) -> Result<Exit> {
+        self.run_from(frame, Ok(()))
+    }
+
+    /// Like [`Machine::run`], perhaps with an error that comes where the frame stands.
+    pub fn run_from(&self, frame: &mut Frame, begun: Result<()>) -> Result<Exit> {
+        let depth = self.depth.get();
+        if depth >= MAX_DEPTH || !stack::has_room() {
+            return Err(Error::new(ErrorKind::RecursionError, "maximum recursion depth exceeded"));
+        }
+        // A function that calls itself twice runs for ever without a loop.
+        interrupt::check()?;
+        self.depth.set(depth + 1);
+        let mut done = begun.and_then(|()| self.steps(frame));
+        let exit = loop {
+            match done {
+                Ok(exit) => break Ok(exit),
+                Err(error) => match self.handle_error(frame, error) {
+                    Ok(()) => done = self.steps(frame),
+                    Err(error) => break Err(error),
+                },
+            }
+        };
+        self.depth.set(depth);
+        exit
+    }
+
+    /// Sends an error to the handler that is open, or gives it back.
+    fn handle_error(&self, frame: &mut Frame, error: Error) -> Result<()> {
+        if interrupt::requested() || error.kind == ErrorKind::SystemExit && self.state.exit.get().is_some() {
+            // An interrupt is not caught, but contexts are still left.
+            while let Some(open) = frame.tries.pop() {
+                frame.stack.truncate(open.stack);
+                if open.leaves {
+                    let context = frame.pop();
+                    operations::leave_natively(self, &context);
+                }
+            }
+            return Err(error);
+        }
+        let exception = exceptions::of_error(&error);
+        let error = Error { raised: Some(tensor::Raised(exception.clone())), ..error };
+        if let Some((outer, _)) = frame.handled.last()
+            && !Rc::ptr_eq(outer, &exception)
+            && exception.fields.get("__context__").is_none()
+        {
+            exception.fields.set("__context__", Value::Object(outer.clone()));
+        }
+        let step = Step { code: frame.code.clone(), place: frame.place() };
+        exception.trace.borrow_mut().push(step);
+        let Some(open) = frame.tries.pop() else { return Err(error) };
+        discard(frame.stack.split_off(open.stack.min(frame.stack.len())));
+        frame.loops.truncate(open.loops);
+        frame.handled.truncate(open.handled);
+        frame.handled.push((exception, error));
+        frame.jump(open.handler);
+        Ok(())
+    }
+
+    fn open_try(frame: &mut Frame, handler: u32, leaves: bool) {
+        let (stack, loops, handled) = (frame.stack.len(), frame.loops.len(), frame.handled.len());
+        frame.tries.push(Try { handler, stack, loops, handled, leaves });
+    }
+
+    /// Runs instructions until the frame stops.
+    fn steps(&self, frame: &mut Frame) -> Result<Exit> {
+        let code = frame.code.clone();
+        let state = &*self.state;
+        loop {
+            let Some(op) = code.ops.get(frame.next) else { return Ok(Exit::Returned(Value::None)) };
+            frame.next += 1;
+            match *op {
+                Op::Constant(at) => frame.push(code.constants.get(at as usize).cloned().unwrap_or(Value::None)),
+                // The commonest variables go without a step in between.
+                Op::Load(Variable::Local(slot)) if let Some(Some(value)) = frame.locals.get(slot as usize) => {
+                    let value = value.clone();
+                    frame.push(value);
+                }
+                Op::Store(Variable::Local(slot)) => {
+                    let value = frame.pop();
+                    if let Some(local) = frame.locals.get_mut(slot as usize) {
+                        let before = local.replace(value);
+                        drop(before);
+                    }
+                }
+                Op::Load(variable) => {
+                    let value = self.held(frame, variable);
+                    frame.push(value.map_or_else(|| operations::load_missing(self, &code, variable), Ok)?);
+                }
+                Op::Store(variable) => {
+                    let value = frame.pop();
+                    drop(self.replace(frame, variable, Some(value)));
+                }
+                Op::Delete(variable) => {
+                    if self.replace(frame, variable, None).is_none() {
+                        operations::delete_missing(self, &code, variable)?;
+                    }
+                }
+                Op::Pop => drop(frame.pop()),
+                Op::Copy(places) => {
+                    let at = frame.stack.len().saturating_sub(places as usize);
+                    frame.push(frame.stack.get(at).cloned().unwrap_or(Value::None));
+                }
+                Op::Swap(places) => {
+                    let top = frame.stack.len().saturating_sub(1);
+                    frame.stack.swap(top, (top + 1).saturating_sub(places as usize));
+                }
+                Op::Binary(quick, operator) => {
+                    let (b, a) = (frame.pop(), frame.pop());
+                    let value = match operations::quickly(quick, &a, &b) {
+                        Some(value) => value,
+                        None => operators::binary(state, operator, &a, &b)?,
+                    };
+                    frame.push(value);
+                }
+                Op::InPlace(quick, operator) => {
+                    let (b, a) = (frame.pop(), frame.pop());
+                    let value = match (quick, a, &b) {
+                        // The variable lets go of a text that grows, and gets it back at once.
+                        (Quick::Plus, Value::Str(text), Value::Str(more)) => {
+                            // With the room that it keeps, it takes up to twice its length.
+                            limits::grown_to::<u8>(text.len().saturating_add(more.len()))?;
+                            self.let_go(frame, code.ops.get(frame.next), &text);
+                            Value::Str(text.with(more))
+                        }
+                        (quick, a, b) => match operations::quickly(quick, &a, b) {
+                            Some(value) => value,
+                            None => operators::in_place(state, operator, &a, b)?,
+                        },
+                    };
+                    frame.push(value);
+                }
+                Op::Is => {
+                    let (b, a) = (frame.pop(), frame.pop());
+                    frame.push(Value::Bool(is(&a, &b)));
+                }
+                Op::In => {
+                    let (container, item) = (frame.pop(), frame.pop());
+                    frame.push(Value::Bool(containers::contains(state, &container, &item)?));
+                }
+                Op::Unary(name) => {
+                    let value = frame.pop();
+                    frame.push(operators::unary(state, name, &value)?);
+                }
+                Op::Not => {
+                    let value = frame.pop();
+                    frame.push(Value::Bool(!truth(&value)?));
+                }
+                Op::Attribute(name) => {
+                    let Some(name) = code.names.get(name as usize) else { continue };
+                    let object = frame.pop();
+                    let value = match members::read_directly(state, name.attributes, &object) {
+                        Some(value) => value?,
+                        None => operations::attribute(self, &object, &name.text)?,
+                    };
+                    frame.push(value);
+                }
+                Op::StoreAttribute(name) => {
+                    let (object, value) = (frame.pop(), frame.pop());
+                    members::set_attribute(state, &object, code.name(name), &value)?;
+                }
+                Op::DeleteAttribute(name) => {
+                    let object = frame.pop();
+                    members::delete_attribute(state, &object, code.name(name))?;
+                }
+                Op::Item => {
+                    let (index, object) = (frame.pop(), frame.pop());
+                    frame.push(subscript::item(state, &object, &index)?);
+                }
+                Op::StoreItem => {
+                    let (index, object, value) = (frame.pop(), frame.pop(), frame.pop());
+                    subscript::set_item(state, &object, &index, &value)?;
+                }
+                Op::DeleteItem => {
+                    let (index, object) = (frame.pop(), frame.pop());
+                    containers::delete_item(state, &object, &index)?;
+                }
+                Op::Slice => {
+                    let (step, stop, start) = (frame.pop(), frame.pop(), frame.pop());
+                    frame.push(slices::slice(start, stop, step));
+                }
+                Op::Tuple(count) => {
+                    let items = frame.take(count);
+                    frame.push(Value::Tuple(items.into()));
+                }
+                Op::List(count) => {
+                    let items = frame.take(count);
+                    frame.push(Value::List(items.into()));
+                }
+                Op::Set(count) => {
+                    let items = frame.take(count);
+                    frame.push(Value::Set(Set::new(items)?));
+                }
+                Op::Dict(count) => {
+                    let mut items = frame.take(2 * count).into_iter();
+                    let entries = std::iter::from_fn(|| items.next().zip(items.next()));
+                    let dict = Dict::new(entries)?;
+                    frame.push(Value::Dict(dict));
+                }
+                Op::Append => {
+                    let item = frame.pop();
+                    match frame.top() {
+                        Some(Value::List(list)) => operations::push(list, item)?,
+                        Some(Value::Set(set)) => set.insert(item).map(drop)?,
+                        _ => {}
+                    }
+                }
+                Op::SetEntry => {
+                    let (value, key) = (frame.pop(), frame.pop());
+                    if let Some(Value::Dict(dict)) = frame.top() {
+                        dict.insert(key, value)?;
+                    }
+                }
+                Op::Extend | Op::Spread | Op::Merge => operations::extend(self, frame, *op)?,
+                Op::ListToTuple => {
+                    let items = frame.pop().sequence().unwrap_or_default();
+                    frame.push(Value::Tuple(items.into()));
+                }
+                Op::Format => {
+                    let (spec, value) = (frame.pop(), frame.pop());
+                    let text = match (&value, &spec) {
+                        (Value::Str(_), Value::Str(spec)) if spec.is_empty() => value,
+                        (value, Value::Str(spec)) => Value::str(state.with_formatter(|f| f.format(value, spec))?),
+                        _ => value,
+                    };
+                    frame.push(text);
+                }
+                Op::Join(count) => {
+                    let parts = frame.take(count);
+                    frame.push(operations::joined(&parts)?);
+                }
+                Op::Jump(target) => {
+                    if (target as usize) < frame.next {
+                        interrupt::check()?;
+                    }
+                    frame.jump(target);
+                }
+                Op::JumpIf(wanted, target) => {
+                    if truth(&frame.pop())? == wanted {
+                        frame.jump(target);
+                    }
+                }
+                Op::JumpIfOrPop(wanted, target) => match frame.top() {
+                    Some(value) if truth(value)? == wanted => frame.jump(target),
+                    _ => drop(frame.pop()),
+                },
+                Op::Begin => {
+                    let iterable = frame.pop();
+                    frame.loops.push(iterate(state, &iterable)?);
+                }
+                Op::Next(end) => {
+                    interrupt::check()?;
+                    match frame.loops.last_mut().map_or(Ok(None), Iter::next)? {
+                        Some(item) => frame.push(item),
+                        None => {
+                            drop(frame.loops.pop());
+                            frame.jump(end);
+                        }
+                    }
+                }
+                Op::End => drop(frame.loops.pop()),
+                Op::Unpack(count) => {
+                    let value = frame.pop();
+                    operations::unpack(self, frame, &value, count as usize)?;
+                }
+                Op::UnpackStarred(before, after) => {
+                    let value = frame.pop();
+                    operations::unpack_starred(self, frame, &value, before as usize, after as usize)?;
+                }
+                Op::Call(count, names) => {
+                    let keywords = frame.keywords(code.keywords(names));
+                    let args = frame.take(count);
+                    let callee = frame.pop();
+                    frame.push(calls::call(self, &callee, args, keywords)?);
+                }
+                Op::CallSpread => {
+                    let (named, list, callee) = (frame.pop(), frame.pop(), frame.pop());
+                    let keywords = operations::spread(&named)?;
+                    let result = calls::call(self, &callee, list.sequence().unwrap_or_default(), keywords)?;
+                    frame.push(result);
+                }
+                Op::Expect(name) => {
+                    if let (Some(object), Some(name)) = (frame.top(), code.names.get(name as usize)) {
+                        calls::expect(self, object, name)?;
+                    }
+                }
+                Op::CallMethod(name, count, names) => {
+                    let keywords = frame.keywords(code.keywords(names));
+                    let at = frame.stack.len().saturating_sub(count as usize);
+                    let Some(name) = code.names.get(name as usize) else { continue };
+                    let result = calls::call_method(self, frame, at, name, keywords)?;
+                    frame.push(result);
+                }
+                Op::Function(at) => {
+                    let (named, defaults) = (frame.pop(), frame.pop());
+                    let (Value::Dict(named), Value::Tuple(defaults), Some((made, taken))) =
+                        (named, defaults, code.codes.get(at as usize))
+                    else {
+                        continue;
+                    };
+                    let cells = taken.iter().filter_map(|cell| frame.cells.get(*cell as usize).cloned()).collect();
+                    let function = Function::new(&self.handle()?, made.clone(), defaults, named, cells);
+                    frame.push(Value::Object(Rc::new(function)));
+                }
+                Op::Class => {
+                    let (named, bases, function) = (frame.pop(), frame.pop(), frame.pop());
+                    let class = construct::class(self, &function, &bases, &named)?;
+                    frame.push(class);
+                }
+                Op::Super(cell) => frame.push(operations::super_of(frame, cell)?),
+                Op::Return => return Ok(Exit::Returned(frame.pop())),
+                Op::Yield => {
+                    let value = frame.pop();
+                    // The value of the `yield` itself.
+                    frame.push(Value::None);
+                    return Ok(Exit::Yielded(value));
+                }
+                Op::YieldFrom => {
+                    // Stays here until the other one is done: on the stack lies its iterator.
+                    let source = frame.pop();
+                    match operations::next_of(&source)? {
+                        Ok(item) => {
+                            frame.push(source);
+                            frame.next -= 1;
+                            return Ok(Exit::Yielded(item));
+                        }
+                        Err(value) => frame.push(value),
+                    }
+                }
+                Op::Try(handler) => Machine::open_try(frame, handler, false),
+                Op::EndTry => drop(frame.tries.pop()),
+                Op::Handled => {
+                    let exception = frame.handled.last().map(|(exception, _)| Value::Object(exception.clone()));
+                    frame.push(exception.unwrap_or(Value::None));
+                }
+                Op::Catch(next) => {
+                    let classes = frame.pop();
+                    let Some((exception, _)) = frame.handled.last() else { continue };
+                    if !exceptions::matches(exception, &classes)? {
+                        frame.jump(next);
+                    }
+                }
+                Op::EndHandler => drop(frame.handled.pop()),
+                Op::Reraise => {
+                    let Some((exception, error)) = frame.handled.pop() else { continue };
+                    // It has been here already.
+                    exception.trace.borrow_mut().pop();
+                    return Err(error);
+                }
+                Op::Raise(count) => {
+                    let mut parts = frame.take(u32::from(count)).into_iter();
+                    let Some(value) = parts.next() else {
+                        return match frame.handled.last() {
+                            Some((_, error)) => Err(error.clone()),
+                            None => Err(Error::runtime("No active exception to reraise")),
+                        };
+                    };
+                    return Err(exceptions::to_error(&exceptions::raise(&value, parts.next().as_ref())?));
+                }
+                Op::With(handler) => {
+                    let context = frame.pop();
+                    let entered = operations::enter(self, &context)?;
+                    frame.push(context);
+                    Machine::open_try(frame, handler, true);
+                    frame.push(entered);
+                }
+                Op::Leave => {
+                    let context = frame.pop();
+                    operations::leave(self, &context, None)?;
+                }
+                Op::LeaveHandler(settled) => {
+                    let context = frame.pop();
+                    let exception = frame.handled.last().map(|(exception, _)| exception.clone());
+                    if operations::leave(self, &context, exception)? {
+                        frame.jump(settled);
+                    }
+                }
+                Op::Show => {
+                    let value = frame.pop();
+                    let show = self.show.borrow().clone();
+                    if let Some(show) = show {
+                        show(&value)?;
+                    }
+                }
+            }
+        }
+    }
+
+    /// What a variable holds.
+    #[inline]
+    fn held(&self, frame: &Frame, variable: Variable) -> Option<Value> {
+        match variable {
+            Variable::Local(slot) => frame.locals.get(slot as usize)?.clone(),
+            Variable::Cell(cell) => frame.cells.get(cell as usize)?.get(),
+            Variable::Global(slot) => self.variables.borrow().get(slot).cloned(),
+            Variable::Namespace(name, slot) => {
+                let own = frame.class.as_ref().and_then(|class| class.fields.get(frame.code.name(name)));
+                own.or_else(|| self.variables.borrow().get(slot).cloned())
+            }
+        }
+    }
+
+    /// Sets or unbinds a variable, and returns what it held.
+    #[inline]
+    fn replace(&self, frame: &mut Frame, variable: Variable, value: Option<Value>) -> Option<Value> {
+        match variable {
+            Variable::Local(slot) => std::mem::replace(frame.locals.get_mut(slot as usize)?, value),
+            Variable::Cell(cell) => frame.cells.get(cell as usize)?.set(value),
+            Variable::Global(slot) => self.variables.borrow_mut().set(slot, value),
+            Variable::Namespace(name, _) => frame.class.as_ref()?.fields.replace(frame.code.name(name), value),
+        }
+    }
+
+    /// Unbinds the variable that the next instruction sets, if it holds this very text.
+    fn let_go(&self, frame: &mut Frame, next: Option<&Op>, text: &Text) {
+        if let Some(Op::Store(variable)) = next
+            && matches!(self.held(frame, *variable), Some(Value::Str(held)) if held.is(text))
+        {
+            self.replace(frame, *variable, None);
+        }
+    }
+}

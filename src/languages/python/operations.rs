@@ -1,0 +1,363 @@
+//! What the instructions of the machine do beyond moving values: operators, attributes, subscripts, iteration, contexts,
+//! imports. Whatever is not of Python alone is asked of the function table.
+
+use super::class::{Base, Class, Entry, Instance, as_rc, instance_of};
+use super::code::{Code, Op, Quick, Variable};
+use super::descriptors::{Bound, Super};
+use super::function::Cell;
+use super::generator::Generator;
+use super::machine::{Frame, Machine};
+use super::{builtins, calls};
+use call::module_names::is_absent;
+use std::rc::{Rc, Weak};
+use tensor::bail;
+use tensor::{Error, ErrorKind, Result, interrupt, limits};
+use torch::calling::NativeFunction;
+use torch::iterate::{is_not_iterable, iterate};
+use torch::lazy::next_item;
+use torch::{container_methods, enter_context, exit_context, members, subscript};
+use value::equality::truth;
+use value::{Keywords, List, Object, Value};
+
+/// The result for small integers and floats; `None` for anything else, and where a result is too large.
+#[inline]
+pub fn quickly(quick: Quick, a: &Value, b: &Value) -> Option<Value> {
+    match (a, b) {
+        (Value::Int(a), Value::Int(b)) => Some(Value::Int(match quick {
+            Quick::Plus => a.checked_add(*b)?,
+            Quick::Minus => a.checked_sub(*b)?,
+            Quick::Times => a.checked_mul(*b)?,
+            _ => return compared(quick, a, b),
+        })),
+        (Value::Float(a), Value::Float(b)) => Some(Value::Float(match quick {
+            Quick::Plus => a + b,
+            Quick::Minus => a - b,
+            Quick::Times => a * b,
+            _ => return compared(quick, a, b),
+        })),
+        _ => None,
+    }
+}
+
+#[inline]
+fn compared<T: PartialOrd>(quick: Quick, a: &T, b: &T) -> Option<Value> {
+    Some(Value::Bool(match quick {
+        Quick::Equal => a == b,
+        Quick::NotEqual => a != b,
+        Quick::Less => a < b,
+        Quick::LessOrEqual => a <= b,
+        Quick::Greater => a > b,
+        Quick::GreaterOrEqual => a >= b,
+        Quick::Plus | Quick::Minus | Quick::Times | Quick::Other => return None,
+    }))
+}
+
+/// `object.name`
+pub fn attribute(machine: &Machine, object: &Value, name: &str) -> Result<Value> {
+    if let Some(method) = container_methods::method(object, name) {
+        return Ok(method);
+    }
+    match (object, name) {
+        (Value::Object(this), "__next__" | "__iter__")
+            if this.is_iterator() && instance_of(object).is_none() && this.attribute(name).is_none() =>
+        {
+            let (machine, this, called) = (machine.handle()?, object.clone(), name.trim_matches('_').to_owned());
+            Ok(NativeFunction::value(name, move |_, _| calls::builtin_function(&machine, &called, vec![this.clone()])))
+        }
+        (Value::Type(class), _) => match builtin_member(class, name) {
+            Some(member) => Ok(member),
+            None => members::attribute(&machine.state, object, name),
+        },
+        (Value::Object(_) | Value::Module(_), _) => members::attribute(&machine.state, object, name),
+        (_, "__class__") => calls::builtin_function(machine, "type", vec![object.clone()]),
+        _ => members::attribute(&machine.state, object, name),
+    }
+}
+
+/// What a class that is there from the start has under a name because of what it is derived from.
+fn builtin_member(class: &'static str, name: &str) -> Option<Value> {
+    let base = Base::Builtin(class);
+    let classes = |classes: &[Base]| Value::tuple(classes.iter().map(Base::value));
+    match name {
+        "__mro__" => Some(classes(&base.ancestors())),
+        "__bases__" => Some(classes(base.ancestors().get(1..2).unwrap_or_default())),
+        "__base__" => Some(base.ancestors().get(1).map_or(Value::None, Base::value)),
+        _ => match base.find(name)? {
+            Entry::Native(method) if !method.of_class() => Some(Bound::native(method, None)),
+            _ => None,
+        },
+    }
+}
+
+/// Appends an item.
+#[inline]
+pub fn push(list: &List, item: Value) -> Result<()> {
+    list.change(|items| {
+        limits::grown_to::<Value>(items.len() + 1)?;
+        items.push(item);
+        Ok(())
+    })?
+}
+
+/// A variable that holds nothing: what it is elsewhere or what Python means by its name, if it is a global one.
+pub fn load_missing(machine: &Machine, code: &Code, variable: Variable) -> Result<Value> {
+    let (Variable::Global(slot) | Variable::Namespace(_, slot)) = variable else { return Err(unbound(code, variable)) };
+    let known = machine.variables.borrow().builtin(slot);
+    let name = machine.variables.borrow().name(slot);
+    if let Some(value) = elsewhere(machine, &name) {
+        // From here on it is one of ours: what is changed in place has to be the same for all.
+        machine.variables.borrow_mut().set(slot, Some(value.clone()));
+        return Ok(value);
+    }
+    if let Some(value) = known {
+        return Ok(value);
+    }
+    let value = builtins::find(machine, &name)?.ok_or_else(|| not_defined(&name))?;
+    machine.variables.borrow_mut().set_builtin(slot, value.clone());
+    Ok(value)
+}
+
+/// Deletes a variable that holds nothing here.
+pub fn delete_missing(machine: &Machine, code: &Code, variable: Variable) -> Result<()> {
+    match variable {
+        Variable::Local(_) | Variable::Cell(_) => Err(unbound(code, variable)),
+        Variable::Namespace(name, _) => Err(not_defined(code.name(name))),
+        Variable::Global(slot) => {
+            let name = machine.variables.borrow().name(slot);
+            elsewhere(machine, &name).map(drop).ok_or_else(|| not_defined(&name))
+        }
+    }
+}
+
+fn elsewhere(machine: &Machine, name: &str) -> Option<Value> {
+    let elsewhere = machine.elsewhere.borrow().clone();
+    elsewhere.and_then(|elsewhere| elsewhere(name))
+}
+
+fn not_defined(name: &str) -> Error {
+    if is_absent("py", name) {
+        return Error::not_implemented(format!("{name} is not supported at this prompt"));
+    }
+    Error::new(ErrorKind::NameError, format!("name '{name}' is not defined"))
+}
+
+fn unbound(code: &Code, variable: Variable) -> Error {
+    let (name, is_own) = match variable {
+        Variable::Local(slot) => (code.locals.get(slot as usize), true),
+        Variable::Cell(cell) => {
+            let (cell, own) = (cell as usize, code.cells.len());
+            let name = code.cells.get(cell).map(|(name, _)| name);
+            (name.or_else(|| code.free.get(cell.checked_sub(own)?)), cell < own)
+        }
+        Variable::Global(_) | Variable::Namespace(..) => (None, true),
+    };
+    let name = name.map_or("?", |name| name);
+    let (which, place, kind) = match is_own {
+        true => ("local", "", ErrorKind::Other("UnboundLocalError")),
+        false => ("free", " in enclosing scope", ErrorKind::NameError),
+    };
+    Error::new(kind, format!("cannot access {which} variable '{name}' where it is not associated with a value{place}"))
+}
+
+/// The class around a method, which does not keep it: the class keeps its methods.
+pub struct WeakClass(Weak<Class>);
+
+impl Object for WeakClass {
+    fn class_name(&self) -> &'static str {
+        "weakref"
+    }
+}
+
+impl WeakClass {
+    pub fn value(class: &Rc<Class>) -> Value {
+        Value::Object(Rc::new(WeakClass(Rc::downgrade(class))))
+    }
+}
+
+/// `super()` of a method, whose first parameter is its object.
+pub fn super_of(frame: &Frame, cell: Option<u32>) -> Result<Value> {
+    let held = cell.and_then(|cell| frame.cells.get(cell as usize)).and_then(Cell::get);
+    let class = held.as_ref().and_then(as_rc::<WeakClass>).and_then(|held| held.0.upgrade());
+    let own_cell = frame.code.cells.iter().position(|(_, parameter)| *parameter == Some(0));
+    let first = match own_cell {
+        Some(cell) => frame.cells.get(cell).and_then(Cell::get),
+        None => frame.locals.first().cloned().flatten(),
+    };
+    match (class, first.filter(|_| !frame.code.parameters.names.is_empty())) {
+        (_, None) => Err(Error::runtime("super(): no arguments")),
+        (None, _) => Err(Error::runtime("super(): __class__ cell not found")),
+        (Some(after), Some(this)) => Ok(Value::Object(Rc::new(Super { after, this }))),
+    }
+}
+
+/// Takes the items of an iterable into the list, set or dictionary below it.
+pub fn extend(machine: &Machine, frame: &mut Frame, op: Op) -> Result<()> {
+    let source = frame.pop();
+    let class = source.type_name();
+    let called = |depth: usize| {
+        let callee = frame.stack.len().checked_sub(depth).and_then(|at| frame.stack.get(at));
+        callee.map_or_else(String::new, calls::shown_name)
+    };
+    match (frame.stack.last(), op) {
+        (Some(Value::List(list)), _) => {
+            let mut items = iterate(&machine.state, &source).map_err(|error| match op {
+                _ if !is_not_iterable(&error) => error,
+                Op::Spread => {
+                    Error::type_error(format!("{} argument after * must be an iterable, not {class}", called(2)))
+                }
+                _ => Error::type_error(format!("Value after * must be an iterable, not {class}")),
+            })?;
+            while let Some(item) = items.next()? {
+                interrupt::check()?;
+                push(list, item)?;
+            }
+        }
+        (Some(Value::Set(set)), _) => {
+            let mut items = iterate(&machine.state, &source)?;
+            while let Some(item) = items.next()? {
+                interrupt::check()?;
+                set.insert(item)?;
+            }
+        }
+        (Some(Value::Dict(dict)), Op::Merge) => {
+            let name = called(3);
+            let Some(entries) = mapping(machine, &source)? else {
+                bail!(TypeError, "{name} argument after ** must be a mapping, not {class}")
+            };
+            for (key, value) in entries {
+                if !matches!(key, Value::Str(_)) {
+                    bail!(TypeError, "keywords must be strings");
+                }
+                if dict.get(&key)?.is_some() {
+                    let key = machine.state.str(&key)?;
+                    bail!(TypeError, "{name} got multiple values for keyword argument '{key}'");
+                }
+                dict.insert(key, value)?;
+            }
+        }
+        (Some(Value::Dict(dict)), _) => {
+            let Some(entries) = mapping(machine, &source)? else {
+                bail!(TypeError, "'{class}' object is not a mapping")
+            };
+            entries.into_iter().try_for_each(|(key, value)| dict.insert(key, value))?;
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+/// The entries of a dictionary, or of an object that has `keys`.
+fn mapping(machine: &Machine, source: &Value) -> Result<Option<Vec<(Value, Value)>>> {
+    if let Some(entries) = source.entries() {
+        return Ok(Some(entries));
+    }
+    let Some(instance) = instance_of(source) else { return Ok(None) };
+    let Some(keys) = instance.method("keys", Vec::new()) else { return Ok(None) };
+    let keys = iterate(&machine.state, &keys?)?.collect()?;
+    let entries = keys.into_iter().map(|key| Ok((key.clone(), subscript::item(&machine.state, source, &key)?)));
+    entries.collect::<Result<_>>().map(Some)
+}
+
+/// The keyword arguments in a dictionary.
+pub fn spread(named: &Value) -> Result<Keywords> {
+    let keyword = |(key, value): (Value, Value)| match key {
+        Value::Str(name) => Ok((name.to_rc(), value)),
+        _ => Err(Error::type_error("keywords must be strings")),
+    };
+    named.entries().unwrap_or_default().into_iter().map(keyword).collect()
+}
+
+pub fn joined(parts: &[Value]) -> Result<Value> {
+    let texts = parts.iter().filter_map(|part| if let Value::Str(text) = part { Some(&**text) } else { None });
+    limits::room(texts.clone().map(str::len).sum())?;
+    Ok(Value::str(texts.collect::<String>()))
+}
+
+/// The next item of an iterator; at its end what it returned.
+pub fn next_of(source: &Value) -> Result<Result<Value, Value>> {
+    if let Some(generator) = as_rc::<Generator>(source) {
+        return generator.resume();
+    }
+    Ok(next_item(source)?.ok_or(Value::None))
+}
+
+/// Pushes so many items, the first one on top.
+pub fn unpack(machine: &Machine, frame: &mut Frame, value: &Value, count: usize) -> Result<()> {
+    if let Value::Tuple(items) = value
+        && items.len() == count
+    {
+        frame.stack.extend(items.iter().rev().cloned());
+        return Ok(());
+    }
+    let mut items = unpacked(machine, value)?;
+    let mut taken = limits::list(count)?;
+    while taken.len() < count {
+        match items.next()? {
+            Some(item) => taken.push(item),
+            None => bail!(ValueError, "not enough values to unpack (expected {count}, got {})", taken.len()),
+        }
+    }
+    if items.next()?.is_some() {
+        bail!(ValueError, "too many values to unpack (expected {count})");
+    }
+    frame.stack.extend(taken.into_iter().rev());
+    Ok(())
+}
+
+fn unpacked(machine: &Machine, value: &Value) -> Result<torch::iterate::Iter> {
+    iterate(&machine.state, value).map_err(|error| match (&error.kind, value) {
+        (ErrorKind::TypeError, Value::Tensor(_)) => error,
+        (ErrorKind::TypeError, _) if error.message.ends_with("is not iterable") => {
+            Error::type_error(format!("cannot unpack non-iterable {} object", value.type_name()))
+        }
+        _ => error,
+    })
+}
+
+pub fn unpack_starred(machine: &Machine, frame: &mut Frame, value: &Value, before: usize, after: usize) -> Result<()> {
+    let mut items = unpacked(machine, value)?.collect()?;
+    let least = before + after;
+    if items.len() < least {
+        bail!(ValueError, "not enough values to unpack (expected at least {least}, got {})", items.len());
+    }
+    let behind = items.split_off(items.len() - after);
+    let middle = items.split_off(before);
+    frame.stack.extend(behind.into_iter().rev());
+    frame.push(Value::List(middle.into()));
+    frame.stack.extend(items.into_iter().rev());
+    Ok(())
+}
+
+/// Enters a context, and returns what it gives.
+pub fn enter(machine: &Machine, context: &Value) -> Result<Value> {
+    let Some(instance) = instance_of(context) else { return enter_context(&machine.state, context) };
+    let refused = || {
+        let class = context.type_name();
+        Error::type_error(format!("'{class}' object does not support the context manager protocol"))
+    };
+    if instance.class.find("__exit__").is_none() {
+        return Err(refused());
+    }
+    instance.method("__enter__", Vec::new()).unwrap_or_else(|| Err(refused()))
+}
+
+/// Leaves a context, perhaps by an exception; returns whether that is settled.
+pub fn leave(machine: &Machine, context: &Value, exception: Option<Rc<Instance>>) -> Result<bool> {
+    let Some(instance) = instance_of(context) else {
+        exit_context(&machine.state, context)?;
+        return Ok(false);
+    };
+    let args = match exception {
+        None => vec![Value::None; 3],
+        Some(exception) => vec![exception.class.value(), Value::Object(exception), Value::None],
+    };
+    instance.method("__exit__", args).map_or(Ok(false), |answer| truth(&answer?))
+}
+
+/// Leaves a context of ours while the script is being stopped.
+pub fn leave_natively(machine: &Machine, context: &Value) {
+    if instance_of(context).is_none() {
+        // Errors at this point are ignored, as in CPython.
+        let _ = exit_context(&machine.state, context);
+    }
+}

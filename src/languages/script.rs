@@ -1,0 +1,37 @@
+//! The script language: the only room, with `session`, that names Rhai. A call goes from the engine through binding to a
+//! row of the function table.
+
+mod arrays;
+mod blobs;
+pub mod bounds;
+pub mod callback;
+pub mod caught;
+pub mod cell;
+mod chains;
+mod closures;
+pub mod engine;
+pub mod fault;
+mod forms;
+mod forms_of_python;
+pub mod holders;
+mod json;
+pub mod modules;
+mod moments;
+pub mod names;
+mod native;
+pub mod numbers;
+pub mod own;
+mod plain;
+pub mod printing;
+pub mod read;
+pub mod runtime;
+mod scoped;
+pub mod shadowed;
+pub mod subscripts;
+pub mod values;
+pub mod weave;
+pub mod words;
+pub mod written;
+
+/// What the engine gives.
+pub type Scripted<T> = Result<T, Box<rhai::EvalAltResult>>;

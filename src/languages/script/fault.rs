@@ -1,0 +1,512 @@
+//! Errors leaving the script engine: ours travel as thrown values, and the engine's own are put into Python's words. No
+//! name of a Rust type leaves this file.
+
+use super::caught::Caught;
+use super::cell::Cell;
+use super::runtime::Runtime;
+use super::values::{CLASSES, to_value};
+use super::words::PROPERTIES;
+use super::{own, words};
+use call::Receiver;
+use call::module_names::MODULES;
+use call::signature::Kind;
+use call::suggest::{suggestion, with_suggestion};
+use explain::format::{Formatter, PrintOptions};
+use rhai::{Dynamic, EvalAltResult, ParseError, ParseErrorType, Position};
+use std::collections::BTreeSet;
+use std::fmt;
+use tensor::{DType, Error, ErrorKind};
+use torch::library::registry;
+use value::Value;
+
+/// The token a running script is ended with by Ctrl-C.
+#[derive(Clone)]
+pub struct Interrupted;
+
+/// The token a script is ended with that has taken more memory than there is.
+#[derive(Clone)]
+pub struct OutOfMemory;
+
+/// The token a script is ended with whose calls are nested deeper than there is room for.
+#[derive(Clone)]
+pub struct TooDeep;
+
+/// The token a script is ended with by `exit()`.
+#[derive(Clone)]
+pub struct Exit;
+
+/// An error of ours as the engine carries it.
+#[derive(Clone, Debug)]
+pub struct Thrown(pub Error);
+
+impl fmt::Display for Thrown {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let separator = if self.0.message.is_empty() { "" } else { ": " };
+        write!(f, "{}{separator}{}", self.0.kind.name(), self.0.message)
+    }
+}
+
+/// A failed evaluation, explained.
+#[derive(Clone, Debug)]
+pub struct Fault {
+    pub error: Error,
+    /// The kind that a script has made up for what it has thrown.
+    pub own_kind: Option<String>,
+    /// What a script itself has thrown.
+    pub thrown: Option<Dynamic>,
+    /// In the input that defines the innermost of the calls, or in the one that was evaluated.
+    pub position: Position,
+    /// That input, once a script has caught this.
+    pub place: Option<Cell>,
+    /// The calls of script functions it happened in, innermost first.
+    pub calls: Vec<ScriptCall>,
+    pub interrupted: bool,
+}
+
+/// A call of a function that a script defines.
+#[derive(Clone, Debug)]
+pub struct ScriptCall {
+    pub name: String,
+    /// The position of the call, in the input that defines the next call outwards.
+    pub position: Position,
+    /// That input, once a script has caught this.
+    pub place: Option<Cell>,
+}
+
+impl ScriptCall {
+    /// The file of a module, whose import this is.
+    pub fn module(&self) -> Option<&str> {
+        self.name.contains(std::path::MAIN_SEPARATOR).then_some(&*self.name)
+    }
+
+    /// The name that a function was given, if it was.
+    pub fn shown_name(&self) -> &str {
+        if is_unnamed(&self.name) { "an unnamed function" } else { &self.name }
+    }
+}
+
+/// Returns whether this is what the engine calls a function without a name.
+pub fn is_unnamed(name: &str) -> bool {
+    name.contains('$')
+}
+
+impl Fault {
+    /// Python's class, or what a script calls it.
+    pub fn kind(&self) -> String {
+        self.own_kind.clone().unwrap_or_else(|| self.error.kind.name())
+    }
+
+    /// Returns whether a script has thrown a value that is no exception.
+    pub fn is_value_of_script(&self) -> bool {
+        self.thrown.as_ref().is_some_and(|value| raised(value).is_none())
+    }
+
+    /// Takes down in which inputs it happened, so that it can be told from anywhere. `here` is the input that it has
+    /// come out to.
+    pub fn settle(&mut self, state: &Runtime, here: &Cell) {
+        let names: Vec<_> = self.calls.iter().map(|call| call.name.clone()).collect();
+        for (index, call) in self.calls.iter_mut().enumerate() {
+            let caller = names.get(index + 1).map(String::as_str);
+            call.place.get_or_insert_with(|| state.cell_of(caller, here));
+        }
+        self.place.get_or_insert_with(|| state.cell_of(names.first().map(String::as_str), here));
+    }
+}
+
+/// Wraps an error for the engine; the position is filled in by it.
+pub fn thrown(error: Error) -> Box<EvalAltResult> {
+    if error.kind == ErrorKind::SystemExit {
+        return EvalAltResult::ErrorTerminated(Dynamic::from(Exit), Position::NONE).into();
+    }
+    EvalAltResult::ErrorRuntime(Dynamic::from(Thrown(error)), Position::NONE).into()
+}
+
+/// Returns the error without its position.
+pub fn error_of(error: &EvalAltResult, state: &Runtime) -> Error {
+    let here = state.cell.borrow().clone();
+    from_eval(error, state, &here).error
+}
+
+/// The end of an evaluation that was asked to stop.
+pub fn interrupted() -> Box<EvalAltResult> {
+    EvalAltResult::ErrorTerminated(Dynamic::from(Interrupted), Position::NONE).into()
+}
+
+/// Returns whether Ctrl-C or `exit()` ended an evaluation, not a mistake.
+pub fn is_end(error: &EvalAltResult) -> bool {
+    match error {
+        EvalAltResult::ErrorTerminated(..) => true,
+        EvalAltResult::ErrorInFunctionCall(_, _, inner, _) | EvalAltResult::ErrorInModule(_, inner, _) => is_end(inner),
+        EvalAltResult::ErrorRuntime(value, _) => {
+            value.read_lock::<Thrown>().is_some_and(|thrown| thrown.0.kind == ErrorKind::KeyboardInterrupt)
+        }
+        _ => false,
+    }
+}
+
+/// Explains a parse error.
+pub fn from_parse(error: &ParseError) -> Fault {
+    let message = match error.err_type() {
+        ParseErrorType::LoopBreak => "`break` and `continue` stand in a loop".to_owned(),
+        other => other.to_string(),
+    };
+    fault(ErrorKind::SyntaxError, message, error.position())
+}
+
+fn fault(kind: ErrorKind, message: impl Into<String>, position: Position) -> Fault {
+    Fault {
+        error: Error::new(kind, message),
+        own_kind: None,
+        thrown: None,
+        position,
+        place: None,
+        calls: Vec::new(),
+        interrupted: false,
+    }
+}
+
+/// Explains a failed evaluation. `here` is the input that was evaluated, or that the failed block stands in.
+pub fn from_eval(error: &EvalAltResult, state: &Runtime, here: &Cell) -> Fault {
+    from_call(error, state, here)
+}
+
+/// Like [`from_eval`], for what failed within a function that `cell` defines.
+fn from_call(error: &EvalAltResult, state: &Runtime, cell: &Cell) -> Fault {
+    use ErrorKind::*;
+    use EvalAltResult as E;
+    let at = error.position();
+    match error {
+        E::ErrorInFunctionCall(_, source, inner, call_site) if source == words::SOURCE => {
+            Fault { position: *call_site, ..from_call(inner, state, cell) }
+        }
+        E::ErrorInFunctionCall(name, source, inner, call_site) => {
+            // The engine takes a closure for one of the module that calls it.
+            let is_here = is_unnamed(name) && state.defined.borrow().contains_key(name.as_str());
+            let module = state.modules.source(source).filter(|_| !is_here);
+            let defined = module.as_ref().map_or_else(|| state.cell_of(Some(name), cell), |module| module.cell.clone());
+            let mut fault = from_call(inner, state, &defined);
+            if module.is_some() || is_here {
+                fault.place.get_or_insert(defined);
+            }
+            let place = cell.file().is_some().then(|| cell.clone());
+            fault.calls.push(ScriptCall { name: name.clone(), position: *call_site, place });
+            fault
+        }
+        E::ErrorInModule(file, inner, position) => {
+            let module = state.modules.source(file).map_or_else(|| cell.clone(), |module| module.cell.clone());
+            let mut fault = from_call(inner, state, &module);
+            fault.place.get_or_insert(module);
+            fault.calls.push(ScriptCall { name: file.clone(), position: *position, place: Some(cell.clone()) });
+            fault
+        }
+        E::ErrorRuntime(value, position) => match value.read_lock::<Thrown>() {
+            Some(thrown) => {
+                let interrupted = thrown.0.kind == KeyboardInterrupt;
+                Fault { error: thrown.0.clone(), interrupted, ..fault(RuntimeError, "", *position) }
+            }
+            None => match value.read_lock::<Caught>() {
+                Some(caught) => (*caught.0).clone(),
+                None => of_script(value, *position),
+            },
+        },
+        E::ErrorTerminated(token, position) if token.is::<OutOfMemory>() => fault(MemoryError, "", *position),
+        E::ErrorTerminated(token, position) if token.is::<TooDeep>() => {
+            fault(RecursionError, "maximum recursion depth exceeded", *position)
+        }
+        E::ErrorTerminated(token, position) => {
+            Fault { interrupted: !token.is::<Exit>(), ..fault(KeyboardInterrupt, "", *position) }
+        }
+        E::ErrorParsing(kind, position) => fault(SyntaxError, kind.to_string(), *position),
+        E::ErrorVariableNotFound(name, _) => {
+            fault(NameError, format!("name '{}' is not defined", words::typed(name)), at)
+        }
+        E::ErrorVariableExists(name, _) => fault(NameError, format!("name '{name}' exists already"), at),
+        E::ErrorFunctionNotFound(signature, _) => function_not_found(signature, state, cell, at),
+        E::ErrorModuleNotFound(name, _) => fault(ModuleNotFoundError, format!("No module named '{name}'"), at),
+        E::ErrorUnboundThis(_) => {
+            let mut fault = fault(NameError, "name 'this' is not defined", at);
+            fault.error = fault.error.with_hint("`this` is the value that a function is called on: `x.f()`".to_owned());
+            fault
+        }
+        E::ErrorBitFieldBounds(bits, index, _) => {
+            fault(IndexError, format!("bit {index} is out of range: an int has {bits}"), at)
+        }
+        E::ErrorArrayBounds(..) => fault(IndexError, "list index out of range", at),
+        E::ErrorStringBounds(..) => fault(IndexError, "string index out of range", at),
+        E::ErrorIndexNotFound(key, _) => no_key(&key.to_string(), at),
+        E::ErrorPropertyNotFound(name, _) => no_key(name, at),
+        E::ErrorIndexingType(types, _) => {
+            let class = types.split(' ').next().unwrap_or(types);
+            fault(TypeError, format!("'{}' object is not subscriptable", python_type(class)), at)
+        }
+        E::ErrorDotExpr(text, _) => match quoted(text) {
+            (Some(name), Some(class)) => {
+                fault(AttributeError, format!("'{}' object has no attribute '{name}'", python_type(class)), at)
+            }
+            _ => fault(AttributeError, text.clone(), at),
+        },
+        E::ErrorArithmetic(text, _)
+            if text.starts_with("Division by zero") || text.starts_with("Modulo division by zero") =>
+        {
+            fault(ZeroDivisionError, "division by zero", at)
+        }
+        E::ErrorArithmetic(text, _) if text.starts_with("Error parsing") => fault(ValueError, text.clone(), at),
+        E::ErrorArithmetic(text, _) => fault(OverflowError, text.clone(), at),
+        // The language takes the argument of `call` for the function, if what stands in front is none.
+        E::ErrorMismatchDataType(want, ..)
+            if want == "Fn"
+                && let Some(name) = cell.called(at) =>
+        {
+            fault(TypeError, no_function(name), at)
+        }
+        E::ErrorMismatchDataType(want, got, _) => {
+            let wanted = if want == "char" { "character" } else { python_type(want) };
+            let mut fault = fault(TypeError, needed(wanted, python_type(got)), at);
+            if (python_type(want), python_type(got)) == ("bool", "Tensor") {
+                let joins = around(&cell.typed, cell.place(at)).is_some_and(|(before, rest)| {
+                    let condition = [before.rsplit([';', '{']).next(), rest.split([';', '{']).next()];
+                    condition.into_iter().flatten().any(|part| part.contains("&&") || part.contains("||"))
+                });
+                let advice = if joins {
+                    "tensors are joined element by element: `(x > 2) & (x < 7)`, or `|`; of one value write `.item()`"
+                } else {
+                    "a tensor is neither true nor false here; write `.item()` behind one value, \
+                    `.all().item()` or `.any().item()` behind many"
+                };
+                fault.error = fault.error.with_hint(advice.to_owned());
+            }
+            fault
+        }
+        E::ErrorMismatchOutputType(_, got, _) => {
+            fault(TypeError, format!("a {} is not allowed here", python_type(got)), at)
+        }
+        E::ErrorFor(_) => {
+            let mut fault = fault(TypeError, "this value cannot be iterated over", at);
+            let advice = "for a count write a range: `for i in 0..n`; for an object map `for key in map.keys()`";
+            fault.error = fault.error.with_hint(advice.to_owned());
+            fault
+        }
+        E::ErrorDataRace(what, _) => {
+            let called = quoted(what).0;
+            let name = called.as_ref().map_or_else(String::new, |name| format!(" of {name}()"));
+            let message =
+                format!("an argument{name} is being used by that very call: a closure holds the same variable");
+            let mut fault = fault(RuntimeError, message, at);
+            // Without a name it is what the closure was called on.
+            let advice = match called {
+                Some(_) => "pass a copy to the closure or the call: `let other = …;`",
+                None => "a closure stored in a map refers to the map as `this`",
+            };
+            fault.error = fault.error.with_hint(advice.to_owned());
+            fault
+        }
+        E::ErrorAssignmentToConstant(name, _) => fault(TypeError, format!("'{name}' cannot be assigned to"), at),
+        E::ErrorStackOverflow(_) => fault(RecursionError, "maximum recursion depth exceeded", at),
+        E::ErrorDataTooLarge(..) => fault(MemoryError, "", at),
+        other => {
+            let text = other.to_string();
+            // The place is told elsewhere, and better.
+            let text = text.rsplit_once(" (line ").map_or(text.as_str(), |(before, _)| before);
+            fault(RuntimeError, text, at)
+        }
+    }
+}
+
+/// The KeyError of an object map.
+fn no_key(key: &str, at: Position) -> Fault {
+    let mut fault = fault(ErrorKind::KeyError, format!("'{key}'"), at);
+    fault.error =
+        fault.error.with_hint(format!("ask `\"{key}\" in map` first; `map.get(\"{key}\")` is `()` without it"));
+    fault
+}
+
+/// A noun behind its article.
+pub fn with_article(noun: &str) -> String {
+    let article = if noun.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
+    format!("{article} {noun}")
+}
+
+/// The type that an operation wants, and the one that it was given.
+fn needed(want: &str, got: &str) -> String {
+    format!("{} is needed here, not {got}", with_article(want))
+}
+
+/// What a script has thrown: an exception, an object map that names its kind and message, or any other value, whose text
+/// is the message.
+fn of_script(value: &Dynamic, at: Position) -> Fault {
+    let mut fault = fault(ErrorKind::Other("Error"), "", at);
+    fault.thrown = Some(value.clone());
+    if let Some(error) = raised(value) {
+        fault.error = error;
+        return fault;
+    }
+    let named = |key: &str| {
+        let named = value.read_lock::<rhai::Map>()?.get(key)?.clone();
+        named.is_string().then(|| named.to_string())
+    };
+    fault.error.message = named("message").unwrap_or_else(|| text_of_value(value));
+    fault.own_kind = named("kind");
+    if let Some(kind) = fault.own_kind.as_deref().and_then(ErrorKind::from_name) {
+        (fault.error.kind, fault.own_kind) = (kind, None);
+    }
+    fault
+}
+
+/// `view (Tensor, i64)`: no function has that name, or none takes these arguments.
+fn function_not_found(signature: &str, state: &Runtime, cell: &Cell, at: Position) -> Fault {
+    let (name, types) = signature.split_once(" (").unwrap_or((signature, ""));
+    let types = types.strip_suffix(')').unwrap_or(types);
+    let types: Vec<&str> = types.split(", ").filter(|class| !class.is_empty()).map(python_type).collect();
+    let is_property = name.strip_suffix('_').is_some_and(|name| PROPERTIES.contains(&name));
+    let name = words::typed(name);
+    let place = cell.place(at);
+    match types.as_slice() {
+        // `f(2)` is read as `f.call(2)`.
+        [class, ..] if name == "call" && !stands_at(&cell.typed, place, name) => {
+            fault(ErrorKind::TypeError, format!("'{class}' object is not callable"), at)
+        }
+        ["dict"] if is_property => no_key(name, at),
+        [class, ..] if follows_dot(&cell.typed, place, name) => {
+            let (message, receiver) = match *class {
+                "module" => {
+                    let path = module_before(&cell.typed, place);
+                    let module =
+                        MODULES.iter().find(|module| path.strip_prefix("torch.") == Some(**module)).unwrap_or(&"");
+                    (format!("module '{path}' has no attribute '{name}'"), Some(Receiver::Module(module)))
+                }
+                class => {
+                    let receiver = match class {
+                        "Tensor" => Some(Receiver::Class(Kind::Tensor)),
+                        "torch.storage.UntypedStorage" => Some(Receiver::Class(Kind::UntypedStorage)),
+                        _ => None,
+                    };
+                    (format!("'{class}' object has no attribute '{name}'"), receiver)
+                }
+            };
+            let mut fault = fault(ErrorKind::AttributeError, message, at);
+            fault.error = with_suggestion(fault.error, suggestion(registry(), receiver, name));
+            fault
+        }
+        // What the engine makes of `item in container`.
+        ["str", item] if name == "contains" => {
+            let message = format!("'in <string>' requires string as left operand, not {item}");
+            fault(ErrorKind::TypeError, message, at)
+        }
+        [container, _] if name == "contains" => {
+            fault(ErrorKind::TypeError, format!("argument of type '{container}' is not iterable"), at)
+        }
+        [left, right] if !name.starts_with(|c: char| c.is_alphanumeric() || c == '_') => {
+            let message = format!("unsupported operand type(s) for {name}: '{left}' and '{right}'");
+            fault(ErrorKind::TypeError, message, at)
+        }
+        _ => match state.defined.borrow().get(name) {
+            Some(defined) => fault(ErrorKind::TypeError, wrong_number(name, &defined.parameters, types.len()), at),
+            None if let Some(class) = state.variables.borrow().get(name) => {
+                fault(ErrorKind::TypeError, format!("'{class}' object is not callable"), at)
+            }
+            None if cell.declares(name) => fault(ErrorKind::TypeError, no_function(name), at),
+            None if let Some(usages) = own::usages(name) => {
+                let message = format!("{name}() does not accept ({})", types.join(", "));
+                let mut fault = fault(ErrorKind::TypeError, message, at);
+                fault.error = fault.error.with_hint(format!("write {}", usages.join(" or ")));
+                fault
+            }
+            None => fault(ErrorKind::NameError, format!("name '{name}' is not defined"), at),
+        },
+    }
+}
+
+/// The module that stands in front of the dot before a place: `torch.fft` in `torch.fft.foo(1)`.
+fn module_before(source: &str, place: Option<(usize, usize)>) -> String {
+    let before = around(source, place).map_or("", |(before, _)| before.trim_end().trim_end_matches('.'));
+    let start = before.rfind(|c: char| !(c.is_alphanumeric() || c == '_' || c == '.')).map_or(0, |at| at + 1);
+    let path = before.get(start..).unwrap_or_default();
+    if path.starts_with("torch.") { path.to_owned() } else { "torch".to_owned() }
+}
+
+/// The TypeError for a variable that is called.
+fn no_function(name: &str) -> String {
+    format!("'{name}' is no function that could be called")
+}
+
+/// Python's TypeError for a function of the script that is called with another number of arguments than it takes.
+fn wrong_number(name: &str, parameters: &BTreeSet<usize>, given: usize) -> String {
+    let wanted: Vec<_> = parameters.iter().map(usize::to_string).collect();
+    let noun = if wanted == ["1"] { "argument" } else { "arguments" };
+    let were = if given == 1 { "was" } else { "were" };
+    let shown = if is_unnamed(name) { "an unnamed function".to_owned() } else { format!("{name}()") };
+    format!("{shown} takes {} positional {noun} but {given} {were} given", wanted.join(" or "))
+}
+
+/// What comes before a place and from there on, in its line.
+pub fn around(source: &str, place: Option<(usize, usize)>) -> Option<(&str, &str)> {
+    let (line, column) = place?;
+    let text = source.lines().nth(line.checked_sub(1)?)?;
+    let at = text.char_indices().nth(column.saturating_sub(1)).map_or(text.len(), |(at, _)| at);
+    text.split_at_checked(at)
+}
+
+fn stands_at(source: &str, place: Option<(usize, usize)>, name: &str) -> bool {
+    around(source, place).is_some_and(|(_, rest)| rest.starts_with(name))
+}
+
+/// Returns whether `name` stands at a place, behind a dot.
+pub fn follows_dot(source: &str, place: Option<(usize, usize)>, name: &str) -> bool {
+    stands_at(source, place, name) && around(source, place).is_some_and(|(before, _)| before.trim_end().ends_with('.'))
+}
+
+/// The error that a thrown value is, if it is an exception.
+fn raised(value: &Dynamic) -> Option<Error> {
+    match to_value(value) {
+        Ok(Value::Object(object)) => object.error(),
+        _ => None,
+    }
+}
+
+/// Returns a thrown value as text.
+fn text_of_value(value: &Dynamic) -> String {
+    if value.is_string() {
+        return value.to_string();
+    }
+    let options = PrintOptions::default();
+    let formatter = Formatter { options: &options, default_dtype: DType::Float };
+    to_value(value).and_then(|value| formatter.str(&value)).unwrap_or_else(|error| error.message)
+}
+
+/// The two quoted words of "Unknown property 'x' - a getter is not registered for type 'y'".
+fn quoted(text: &str) -> (Option<&str>, Option<&str>) {
+    let mut words = text.split('\'').skip(1).step_by(2);
+    (words.next(), words.next())
+}
+
+/// Python's name for a type of the script language.
+pub fn python_type(name: &str) -> &str {
+    match name {
+        "i64" => "int",
+        "f64" => "float",
+        "string" => "str",
+        other if other.contains("ImmutableString") || other == "&str" => "str",
+        "char" => "str",
+        "array" | "blob" => "list",
+        "map" => "dict",
+        "()" => "NoneType",
+        "Fn" => "function",
+        "UntypedStorage" => "torch.storage.UntypedStorage",
+        other if other.contains("range") || other.contains("Range") => "range",
+        other if other.contains("Boxed<") => kind_name(other),
+        other if other.ends_with("::Tensor") => "Tensor",
+        other if other.ends_with("::Thrown") || other.ends_with("::Caught") => "error",
+        "CharsStream" | "BitRange" | "StepRange" => "iterator",
+        other if other.ends_with("::CharsStream") || other.ends_with("::BitRange") || other.contains("::StepRange") => {
+            "iterator"
+        }
+        other if other.contains("::") => "object",
+        other => other,
+    }
+}
+
+/// The class behind `…::Boxed<7>`, which the engine shows where no display name was asked for.
+fn kind_name(rust: &str) -> &str {
+    let kind = rust.rsplit('<').next().and_then(|k| k.trim_end_matches('>').trim_end_matches("u8").parse::<u8>().ok());
+    CLASSES.iter().find(|(_, k)| Some(*k) == kind).map_or("object", |(name, _)| name)
+}

@@ -1,0 +1,31 @@
+//! Arguments of Rhai as the straight way of a call takes them: see `call/plain.rs`.
+
+use call::plain::Argument;
+use rhai::Dynamic;
+use tensor::Tensor;
+use value::Value;
+
+/// An argument that a script gives.
+pub struct Given<'a>(pub &'a Dynamic);
+
+impl Argument for Given<'_> {
+    #[inline]
+    fn plain(self) -> Option<Value> {
+        let Given(argument) = self;
+        if argument.is_int() {
+            return argument.as_int().ok().map(Value::Int);
+        }
+        if let Some(tensor) = argument.read_lock::<Tensor>() {
+            return Some(Value::Tensor(tensor.clone()));
+        }
+        if argument.is_float() {
+            return argument.as_float().ok().map(Value::Float);
+        }
+        argument.as_bool().ok().map(Value::Bool)
+    }
+
+    #[inline]
+    fn int(self) -> Option<i64> {
+        self.0.as_int().ok()
+    }
+}

@@ -1,0 +1,287 @@
+//! An interactive session: takes entries, single or pasted, runs them or the commands they are, and keeps what
+//! commands look back at. Shows nothing itself: that is the console's.
+
+use std::cell::{Cell, Ref, RefCell, RefMut};
+use std::path::Path;
+use std::rc::Rc;
+use std::sync::atomic::Ordering;
+
+use super::commands::{self, is_command};
+use super::console::{Console, Taken};
+use super::entry::is_unfinished;
+use super::log::{Entry, Log};
+use super::paste::{Statement, is_output_number, read_session, with_python_prompts};
+use crate::transcript::{Document, Form};
+use crate::{Language, Live, Outcome, Said, Session, SessionOptions};
+
+/// A session with what belongs to typing.
+pub struct Desk {
+    session: RefCell<Session>,
+    /// The language of an entry without a prompt of its own.
+    language: Cell<Language>,
+    /// Whether the Rhai form of Python at a Rhai prompt is shown.
+    translates: Cell<bool>,
+    log: Rc<RefCell<Log>>,
+    /// The last pasted session, and which input of the log was its first.
+    paste: RefCell<Option<(String, usize)>>,
+    /// Receives what inputs print.
+    output: Rc<RefCell<Live>>,
+    /// The value of `ARGS` in scripts.
+    args: Vec<String>,
+    /// A line of Python that every session begins with.
+    preface: Option<String>,
+}
+
+impl Desk {
+    /// A desk whose inputs print to `output`.
+    pub fn new(language: Language, args: Vec<String>, output: Live) -> Desk {
+        let (log, output) = (Rc::default(), Rc::new(RefCell::new(output)));
+        let session = RefCell::new(new_session(&args, &log, &output));
+        let (translates, paste) = (Cell::new(true), RefCell::default());
+        Desk { session, language: Cell::new(language), translates, log, paste, output, args, preface: None }
+    }
+
+    /// Has every session begin with a line of Python.
+    pub fn set_preface(&mut self, preface: Option<String>) {
+        self.preface = preface;
+    }
+
+    /// Begins the session, which is a new one.
+    pub fn begin(&self, console: &mut dyn Console) {
+        console.opened(&self.session());
+        if let Some(preface) = &self.preface {
+            let outcome = self.watched(console, false, |session| session.eval(Language::Python, preface));
+            self.settle(console, &outcome, preface, None);
+        }
+    }
+
+    /// Forgets everything but the settings.
+    pub fn reset(&self, console: &mut dyn Console) {
+        self.session.replace(new_session(&self.args, &self.log, &self.output));
+        self.begin(console);
+        self.log.take();
+        self.paste.take();
+    }
+
+    /// Takes one entry: runs it, the statements pasted with it, or the command that it is.
+    pub fn take(&self, console: &mut dyn Console, entry: &str) -> Taken {
+        let entry = &*with_python_prompts(entry);
+        if entry.trim().is_empty() || is_output_number(entry) {
+            return Taken::default();
+        }
+        // A stop that came too late for the entry before must not stop this one. Between the statements of one entry, or of
+        // a file that it loads, none is forgotten.
+        self.session().interrupt_flag().store(false, Ordering::Relaxed);
+        if is_command(entry) {
+            console.remember(entry);
+            return Taken { exit: commands::run(self, console, entry), ..Taken::default() };
+        }
+        if is_farewell(entry) {
+            console.remember(entry);
+            return Taken { exit: Some(0), ..Taken::default() };
+        }
+        let is_open = |language: Language, source: &str| is_unfinished(&self.session(), language, source);
+        let pasted = read_session(entry, is_open);
+        self.session_mut().remember();
+        self.log.borrow_mut().mark();
+        let Some(mut pasted) = pasted else {
+            console.remember(entry);
+            let exit = self.run_typed(console, entry);
+            return Taken { exit, unfinished: None, printed: Some(false) };
+        };
+        let is_page = pasted.statements.len() > 1;
+        let unfinished = if is_page { pasted.statements.pop_if(|last| last.takes_more(is_open)) } else { None };
+        if pasted.has_results {
+            let first = self.log().len();
+            self.paste.replace(Some((entry.to_owned(), first)));
+        }
+        let is_echoed = pasted.has_results || pasted.statements.len() > 1;
+        let taken = self.run_statements(console, &pasted.statements, is_echoed);
+        Taken { unfinished: unfinished.filter(|_| taken.is_ok()), ..taken.unwrap_or_else(|stopped| stopped) }
+    }
+
+    fn run_typed(&self, console: &mut dyn Console, entry: &str) -> Option<i32> {
+        let language = self.language.get();
+        self.show_translation(console, language, entry);
+        let outcome = self.eval(console, language, entry, true);
+        self.settle(console, &outcome, entry, None)
+    }
+
+    /// Runs the statements of a pasted session; an error when one of them was stopped or the last.
+    fn run_statements(
+        &self,
+        console: &mut dyn Console,
+        statements: &[Statement],
+        is_echoed: bool,
+    ) -> Result<Taken, Taken> {
+        let mut taken = Taken::default();
+        for statement in statements {
+            if is_echoed {
+                console.input(statement.language, &statement.source, &statement.shown);
+            }
+            console.remember(&statement.shown);
+            if is_farewell(&statement.source) {
+                return Err(Taken { exit: Some(0), ..taken });
+            }
+            let outcome = self.eval(console, statement.language, &statement.source, false);
+            taken.printed = Some(self.log().since(0).last().is_some_and(|entry| !entry.output.is_empty()));
+            taken.exit = self.settle(console, &outcome, &statement.source, None);
+            if taken.exit.is_some() || is_interrupted(&outcome) {
+                return Err(taken);
+            }
+        }
+        Ok(taken)
+    }
+
+    /// Runs the session that a file holds, as if it had been pasted; gives an exit status when it left.
+    pub fn take_session(&self, console: &mut dyn Console, text: &str, name: &str) -> Option<i32> {
+        let document = Document::parse(text, Form::of(Path::new(name)));
+        let examples = document.cases.iter().flat_map(|case| &case.examples);
+        for example in examples.filter(|example| !example.options.skip) {
+            console.input(example.language, &example.source, example.input.trim_end());
+            let outcome = self.eval(console, example.language, &example.source, false);
+            let exit = self.settle(console, &outcome, &example.source, None);
+            if exit.is_some() || is_interrupted(&outcome) {
+                return exit;
+            }
+        }
+        None
+    }
+
+    /// Shows the Rhai form of an entry that is read as Python although it stands at a prompt for Rhai.
+    fn show_translation(&self, console: &mut dyn Console, language: Language, entry: &str) {
+        if !self.translates.get() || language == Language::Python || !self.session().is_only_python(entry) {
+            return;
+        }
+        // What has no form is Python all the same.
+        if let Ok(rhai) = self.session().rhai_form(entry) {
+            rhai.lines().for_each(|line| console.remark(line));
+        }
+    }
+
+    /// Evaluates an input and takes down what it prints, of which values and pictures are paged through where `is_paged`.
+    pub fn eval(&self, console: &mut dyn Console, language: Language, source: &str, is_paged: bool) -> Outcome {
+        self.log.borrow_mut().begin();
+        let outcome = self.watched(console, is_paged, |session| session.eval(language, source));
+        // A line copied with its prompt says by that what language it is in.
+        let (language, source) =
+            source.strip_prefix(">>> ").map_or((language, source), |rest| (Language::Python, rest));
+        self.log.borrow_mut().end(language, source, None, &outcome);
+        outcome
+    }
+
+    /// Runs a script and takes down its text.
+    pub fn run_script(&self, console: &mut dyn Console, language: Language, text: &str, file: &Path) -> Outcome {
+        self.log.borrow_mut().begin();
+        let outcome = self.watched(console, false, |session| session.run_script(language, text, Some(file)));
+        self.log.borrow_mut().end(language, text, file.to_str(), &outcome);
+        outcome
+    }
+
+    /// Lets the session work, while the console may tell that it does.
+    pub fn watched<R>(&self, console: &mut dyn Console, is_paged: bool, work: impl FnOnce(&mut Session) -> R) -> R {
+        console.begin(is_paged);
+        let done = work(&mut self.session_mut());
+        console.end();
+        done
+    }
+
+    /// Shows what an input, or the whole of a file, left to show; gives an exit status when it was the last.
+    pub fn settle(
+        &self,
+        console: &mut dyn Console,
+        outcome: &Outcome,
+        source: &str,
+        file: Option<&str>,
+    ) -> Option<i32> {
+        if let Some(note) = &outcome.note {
+            console.note(note);
+        }
+        if let Some(error) = &outcome.error {
+            console.fail(&commands::suggested(error, source), source, file);
+        }
+        outcome.exit
+    }
+
+    /// The language of code given to a command, and the code without its prompt.
+    pub fn language_of<'c>(&self, code: &'c str) -> (Language, &'c str) {
+        match code.strip_prefix(">>> ") {
+            Some(rest) => (Language::Python, rest),
+            None => (self.language.get(), code),
+        }
+    }
+
+    pub fn language(&self) -> Language {
+        self.language.get()
+    }
+
+    pub fn set_language(&self, language: Language) {
+        self.language.set(language);
+    }
+
+    pub fn set_translates(&self, translates: bool) {
+        self.translates.set(translates);
+    }
+
+    pub fn session(&self) -> Ref<'_, Session> {
+        self.session.borrow()
+    }
+
+    pub fn session_mut(&self) -> RefMut<'_, Session> {
+        self.session.borrow_mut()
+    }
+
+    pub fn log(&self) -> Ref<'_, Log> {
+        self.log.borrow()
+    }
+
+    /// Forgets the inputs that have been undone, and gives them.
+    pub fn forget_undone(&self) -> Vec<Entry> {
+        self.log.borrow_mut().go_back()
+    }
+
+    /// Puts the inputs back that were undone last, and gives them.
+    pub fn take_up_undone(&self) -> Vec<Entry> {
+        self.log.borrow_mut().go_forward()
+    }
+
+    /// The value of `ARGS` in scripts.
+    pub fn args(&self) -> &[String] {
+        &self.args
+    }
+
+    pub fn last_paste(&self) -> Option<(String, usize)> {
+        self.paste.borrow().clone()
+    }
+}
+
+fn new_session(args: &[String], log: &Rc<RefCell<Log>>, output: &Rc<RefCell<Live>>) -> Session {
+    let (log, output) = (Rc::clone(log), Rc::clone(output));
+    let live = move |said: Said| {
+        log.borrow_mut().print(&said.text());
+        (output.borrow_mut())(said);
+    };
+    Session::new(SessionOptions { args: args.to_vec(), live: Some(Box::new(live)), keeps_results: true })
+}
+
+fn is_interrupted(outcome: &Outcome) -> bool {
+    outcome.error.as_ref().is_some_and(|error| error.interrupted)
+}
+
+fn is_farewell(entry: &str) -> bool {
+    matches!(entry.trim().trim_end_matches(';'), "exit" | "exit()" | "quit" | "quit()")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn leaving() {
+        for (entry, wanted) in
+            [("exit", true), (" quit() ", true), ("exit();", true), ("exit(3)", false), ("exits", false)]
+        {
+            assert_eq!(is_farewell(entry), wanted, "{entry}");
+        }
+    }
+}

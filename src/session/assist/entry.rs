@@ -1,0 +1,208 @@
+//! What an entry is while it is typed: whether Enter should run it, which language it is in, how it could go on. Looks things
+//! up and evaluates nothing.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use super::commands::{self, is_command};
+use super::help::uses;
+use super::paste::{is_open_block, read_session, with_python_prompts};
+use crate::{Candidate, Completeness, Language, Session};
+
+/// Returns whether a source needs more lines to be a statement.
+pub fn is_unfinished(session: &Session, language: Language, source: &str) -> bool {
+    matches!(session.completeness(language, source), Completeness::Incomplete)
+}
+
+/// Returns whether Enter should run an entry at a prompt for `language`, or go on with a further line. What is invalid runs,
+/// and says so.
+pub fn completeness(session: &Session, language: Language, entry: &str) -> Completeness {
+    let is_unfinished = |language, source: &str| is_unfinished(session, language, source);
+    if entry.trim().is_empty() || is_command(entry) {
+        return Completeness::Complete;
+    }
+    if let Some(pasted) = read_session(&with_python_prompts(entry), is_unfinished) {
+        // The whole statements of a page are run, and an unfinished one at its end comes back to be finished.
+        return match pasted.statements.as_slice() {
+            [only] if only.takes_more(is_unfinished) => Completeness::Incomplete,
+            _ => Completeness::Complete,
+        };
+    }
+    match session.completeness(language, entry) {
+        // Python is taken without its prompt as well, and the body of a block ends with an empty line.
+        Completeness::Complete if is_open_block(entry) && has_python_header(entry) => Completeness::Incomplete,
+        completeness => completeness,
+    }
+}
+
+/// Returns whether a block's first line ends as Python's do; Rhai's end in a brace.
+fn has_python_header(entry: &str) -> bool {
+    entry.lines().any(|line| line.split('#').next().unwrap_or(line).trim_end().ends_with(':'))
+}
+
+/// The language of a line at a prompt for `language`, what stands behind the line's own prompt, and how long that prompt is.
+fn input(language: Language, line: &str) -> (Language, &str, usize) {
+    match line.strip_prefix(">>> ") {
+        Some(rest) => (Language::Python, rest, line.len() - rest.len()),
+        None => (language, line, 0),
+    }
+}
+
+/// The signatures of the call that is open at byte `at` of a line.
+pub fn usages(session: &Session, language: Language, line: &str, at: usize) -> Vec<String> {
+    let (language, input, skipped) = input(language, line);
+    at.checked_sub(skipped).and_then(|at| session.call_hint(language, input, at)).unwrap_or_default()
+}
+
+/// A way to go on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Way {
+    /// What it is called in a list.
+    pub name: String,
+    /// What it puts into the line.
+    pub text: String,
+    /// What there is to say.
+    pub doc: String,
+}
+
+impl Way {
+    /// A way that is called what it puts into the line.
+    pub fn new((text, doc): (String, String)) -> Way {
+        Way { name: text.clone(), text, doc }
+    }
+}
+
+/// Looks for files and folders whose path begins with a word: how many of its bytes are the name that they replace, and
+/// what there is.
+pub type Paths<'p> = &'p dyn Fn(&str) -> (usize, Vec<(String, String)>);
+
+/// The ways for a line to go on from its byte `at`, and the byte from which on they replace it.
+pub fn ways(session: &Session, language: Language, line: &str, at: usize, paths: Paths) -> (usize, Vec<Way>) {
+    if let Some((start, found)) = commands::complete(line, at, paths) {
+        return (start, found.into_iter().map(Way::new).collect());
+    }
+    let (language, input, skipped) = input(language, line);
+    let Some(at) = at.checked_sub(skipped) else { return (at, Vec::new()) };
+    let completion = session.complete(language, input, at);
+    let word = input.get(completion.start..at).unwrap_or_default();
+    if completion.in_string {
+        let (length, found) = paths(word);
+        return (skipped + at - length, found.into_iter().map(Way::new).collect());
+    }
+    (skipped + completion.start, folded(word, completion.candidates))
+}
+
+/// More ways to go on than this are not all listed one by one …
+const MANY: usize = 40;
+/// … but these many functions, and the others by their subjects.
+const LIKELY: usize = 8;
+
+/// The ways to go on from a word, of functions the likely first. Where there are many, functions are told by their
+/// subjects; a subject that is typed stands for them.
+fn folded(word: &str, found: Vec<Candidate>) -> Vec<Way> {
+    let all = found.len();
+    let (mut functions, mut ways): (Vec<_>, Vec<_>) = found.into_iter().partition(|way| !way.subject.is_empty());
+    let is_one_subject = functions.windows(2).all(|pair| matches!(pair, [a, b] if a.subject == b.subject));
+    functions.sort_by_cached_key(|way| Reverse(uses(&way.text)));
+    let listed = if all > MANY && !is_one_subject { LIKELY.min(functions.len()) } else { functions.len() };
+    let others = functions.split_off(listed);
+    ways.extend(functions);
+    let mut subjects: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for way in &others {
+        subjects.entry(way.subject).or_default().push(&way.text);
+    }
+    // What stands for a subject leaves the word as it is.
+    let told = subjects.iter().map(|(subject, names)| Way {
+        name: (*subject).to_owned(),
+        text: word.to_owned(),
+        doc: format!("{}: {}", names.len(), names.join(" ")),
+    });
+    ways.into_iter().map(|way| Way::new((way.text, way.doc))).chain(told).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::SessionOptions;
+
+    #[test]
+    fn entries_go_on_until_they_are_complete() {
+        let session = Session::new(SessionOptions::default());
+        for (entry, wanted) in [
+            ("", false),
+            ("1 + 1", false),
+            ("let a = [1,", true),
+            ("let a = [1,\n2]", false),
+            (">>> x = [1,", true),
+            (">>> x = [1,\n...      2]", false),
+            (">>> for i in range(3):", true),
+            (">>> for i in range(3):\n...     print(i)", true),
+            (">>> for i in range(3):\n...     print(i)\n...", false),
+            (">>> for i in range(3):\n    print(i)\n", false),
+            (">>> x\n1\n>>> y", false),
+            (">>> x\n>>> f(", false),
+            ("for i in range(3):", true),
+            ("for i in range(3):  # thrice\n    print(i)", true),
+            ("for i in range(3):\n    print(i)\n", false),
+            ("for i in 0..3 {\n  print(i);", true),
+            ("for i in 0..3 {\n  print(i);\n}", false),
+            (":time [1,", false),
+        ] {
+            let found = completeness(&session, Language::Rhai, entry);
+            assert_eq!(found == Completeness::Incomplete, wanted, "{entry:?}");
+        }
+    }
+
+    fn complete(language: Language, line: &str) -> (usize, Vec<Way>) {
+        let session = Session::new(SessionOptions::default());
+        let paths: Paths = &|word| (word.len(), vec![("Cargo.toml".to_owned(), String::new())]);
+        ways(&session, language, line, line.len(), paths)
+    }
+
+    #[test]
+    fn completion() {
+        let rows = [
+            (Language::Rhai, "torch.zero", 6, "zeros"),
+            (Language::Python, ">>> x = tor", 8, "torch"),
+            (Language::Python, "torch.zeros(3, dt", 15, "dtype="),
+            (Language::Rhai, "torch.zeros(3, #{dt", 17, "dtype: "),
+            (Language::Rhai, "torch.zeros(3, dt", 15, "dtype="),
+            (Language::Rhai, "torch.zeros(3, dtype=int", 21, "int32"),
+            (Language::Rhai, "torch.zeros(3, #{dtype: torch.int", 30, "int32"),
+            (Language::Python, "torch.zeros(3, dtype=", 21, "torch.int32"),
+            (Language::Python, "torch.zeros(3, dtype=int", 21, "torch.int32"),
+            (Language::Python, "torch.zeros(3, pin_memory=", 26, "False"),
+            (Language::Python, "torch.zeros(3).bernou", 15, "bernoulli"),
+            // What begins with nothing known is searched for.
+            (Language::Python, "torch.zeros(3).s_contig", 15, "is_contiguous"),
+            (Language::Python, "torch.zeros(3).views", 15, "transpose"),
+            (Language::Rhai, "torch.floa", 6, "float32"),
+            (Language::Rhai, ":he", 0, ":help"),
+            (Language::Rhai, "open(\"Cargo.to", 6, "Cargo.toml"),
+        ];
+        for (language, line, start, wanted) in rows {
+            let (at, found) = complete(language, line);
+            assert_eq!(at, start, "{line}");
+            assert!(found.iter().any(|way| way.text == wanted), "{line}");
+        }
+    }
+
+    #[test]
+    fn many_ways_are_told_by_their_subjects() {
+        let (_, all) = complete(Language::Python, "torch.zeros(3).");
+        assert!(all.len() < 40, "{}", all.len());
+        assert!(all.iter().take(LIKELY).any(|way| way.text == "view"), "{:?}", all.first());
+        assert_eq!(all.iter().find(|way| way.name == "views").map(|way| way.text.as_str()), Some(""));
+        // A value of the keyword is all that can stand there.
+        let (_, dtypes) = complete(Language::Python, "torch.zeros(3, dtype=torch.");
+        assert!(dtypes.iter().all(|way| way.doc.ends_with("dtype")) && dtypes.len() > 10);
+    }
+
+    #[test]
+    fn the_signature_of_an_open_call_is_told() {
+        let session = Session::new(SessionOptions::default());
+        let found = usages(&session, Language::Rhai, "torch.transpose(", 16);
+        assert!(found.iter().any(|usage| usage.contains("transpose(input, dim0, dim1)")), "{found:?}");
+        assert_eq!(usages(&session, Language::Rhai, ">>> f", 2), Vec::<String>::new());
+    }
+}

@@ -1,0 +1,548 @@
+//! One input in, one [`Outcome`] out. Scripts, typed lines, transcripts and pasted sessions all come through here;
+//! nothing is printed, except through the listener a caller may give.
+
+// Nothing a user can reach may end the process.
+#![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
+
+pub mod assist;
+pub mod lessons;
+pub mod transcript;
+
+pub use call::stack::note as note_stack;
+use call::state::State;
+pub use call::state::{Live, Said};
+pub use call::suggest::nearest;
+use explain::aliases;
+pub use explain::terminal::wrapped;
+pub use explain::{Again, Fate, Ink, Picture, Seen};
+use failure::failure_of;
+pub use languages::python::rhai_form::{Known, rhai_form};
+use languages::python::syntax;
+use languages::script::callback::EngineHandle;
+use languages::script::cell::Cell;
+use languages::script::engine;
+use languages::script::fault;
+use languages::script::modules;
+use languages::script::numbers;
+use languages::script::own;
+use languages::script::read::Names;
+use languages::script::runtime::{Constants, Runtime};
+use languages::script::values::{is_ours, is_range, to_value};
+use rhai::{Caches, Dynamic, Engine, Module, Scope, Shared};
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+pub use tensor::Dims;
+pub use tensor::limits::{BUDGET, set_budget};
+pub use tensor::rehearsal::Rehearsal;
+use tensor::{Error, ErrorKind, interrupt};
+use torch::library::{help, registry};
+use value::Value;
+
+mod advice;
+mod comparison;
+mod complete;
+mod cursor;
+mod failure;
+mod foreign;
+mod members;
+mod misspelt;
+mod python;
+mod results;
+mod scripted;
+pub mod texts;
+mod timing;
+mod undo;
+mod variables;
+
+pub use complete::{Candidate, Completion, keywords};
+pub use cursor::{comment as comment_length, string as string_length};
+pub use failure::Failure;
+pub use scripted::Lines;
+pub use timing::Timing;
+pub use undo::Undone;
+pub use variables::{MemoryUse, Variable};
+
+/// The two languages an input may be written in. They share every variable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Language {
+    Python,
+    Rhai,
+}
+
+impl Language {
+    /// Returns the language of a script, by the ending of its file's name.
+    pub fn of_script(path: &Path) -> Language {
+        if path.extension().is_some_and(|extension| extension == "py") { Language::Python } else { Language::Rhai }
+    }
+
+    /// What stands before an input, and before its further lines.
+    pub fn signs(self) -> (&'static str, &'static str) {
+        match self {
+            Language::Python => (">>> ", "... "),
+            Language::Rhai => ("rhai> ", "    > "),
+        }
+    }
+}
+
+/// The outcome of an input.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Outcome {
+    /// Everything printed, the echoed value included; every line ends in a newline.
+    pub text: String,
+    pub error: Option<Failure>,
+    /// The exit status, when the input asked to leave.
+    pub exit: Option<i32>,
+    /// What is to be said about the input besides.
+    pub note: Option<String>,
+}
+
+/// Whether more lines could complete an input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Completeness {
+    Complete,
+    Incomplete,
+    Invalid,
+}
+
+#[derive(Default)]
+pub struct SessionOptions {
+    /// The value of `ARGS` in scripts.
+    pub args: Vec<String>,
+    /// Receives printed text at once, instead of [`Outcome::text`].
+    pub live: Option<Live>,
+    /// Keep the latest results as `_`, `__` and `___`, as a prompt does.
+    pub keeps_results: bool,
+}
+
+/// Returns whether a Python prompt would wait for more lines after this source: in an open bracket, or in a block that
+/// no blank line has ended.
+pub fn python_goes_on(source: &str) -> bool {
+    syntax::awaits_blank_line(source) || syntax::parse(source).is_err_and(|fault| fault.incomplete)
+}
+
+/// The engine, the variables and the settings of one session.
+pub struct Session {
+    engine: Rc<RefCell<Engine>>,
+    /// The functions of every input that has defined some, as the engine has them.
+    functions: Vec<Shared<Module>>,
+    scope: Scope<'static>,
+    runtime: Rc<Runtime>,
+    home: EngineHandle,
+    /// Has a script function been defined, which may want to read global variables?
+    has_functions: bool,
+    python: python::Python,
+    /// How many inputs there have been, to tell them apart.
+    inputs: std::cell::Cell<usize>,
+    /// What is to be said about the input besides its outcome.
+    note: Option<String>,
+    past: undo::Past,
+    keeps_results: bool,
+}
+
+impl Session {
+    pub fn new(options: SessionOptions) -> Session {
+        let state = State::new(registry(), options.live);
+        let runtime = Rc::new(Runtime::new(state.clone()));
+        let engine = Rc::new(RefCell::new(engine::build(&runtime)));
+        let home = EngineHandle::new(&engine, &runtime);
+        let python = python::Python::new(&state, &runtime);
+        let mut scope = Scope::new();
+        let args: rhai::Array = options.args.into_iter().map(Dynamic::from).collect();
+        scope.push("ARGS", args);
+        Session {
+            engine,
+            functions: Vec::new(),
+            scope,
+            runtime,
+            has_functions: false,
+            home,
+            python,
+            inputs: std::cell::Cell::default(),
+            note: None,
+            past: undo::Past::default(),
+            keeps_results: options.keeps_results,
+        }
+    }
+
+    /// Set to stop the running evaluation, as Ctrl-C does.
+    pub fn interrupt_flag(&self) -> Arc<AtomicBool> {
+        self.runtime.interrupt.shared()
+    }
+
+    /// Evaluates an input and shows the value of an expression, as a prompt does.
+    pub fn eval(&mut self, language: Language, source: &str) -> Outcome {
+        // A line copied with its prompt says by that what language it is in.
+        let (language, source) = match (language, source.strip_prefix(">>> ")) {
+            (Language::Rhai, Some(python)) if !python.contains("\n>>> ") => (Language::Python, python),
+            _ => (language, source),
+        };
+        self.guarded(|session| match language {
+            Language::Python => session.eval_python(source, true),
+            Language::Rhai => session.eval_rhai(source, true, true),
+        })
+    }
+
+    /// Runs a whole script; values are not shown. In a file, beside which lie the modules it imports, a variable is
+    /// declared before it is assigned.
+    pub fn run_script(&mut self, language: Language, source: &str, file: Option<&Path>) -> Outcome {
+        if let Some(folder) = file.and_then(Path::parent) {
+            self.runtime.modules.folder.replace(folder.to_owned());
+        }
+        self.guarded(|session| match language {
+            Language::Python => session.eval_python(source, false),
+            Language::Rhai => session.eval_rhai(source, false, file.is_none()),
+        })
+    }
+
+    /// Gives the warnings since this was last called. From the first call on, none are written to standard error.
+    pub fn take_warnings(&mut self) -> Vec<String> {
+        self.runtime.state.take_warnings()
+    }
+
+    /// Tells whether the input is a whole statement, or more lines could complete it.
+    pub fn completeness(&self, language: Language, source: &str) -> Completeness {
+        match language {
+            Language::Python => completeness_of_python(source),
+            Language::Rhai => match self.compile(source, true) {
+                _ if has_open_comment(source) => Completeness::Incomplete,
+                Ok(_) => Completeness::Complete,
+                Err((error, cell)) if at_end(cell.place(error.position()), source) => Completeness::Incomplete,
+                Err((error, _)) if is_open_template(&error) => Completeness::Incomplete,
+                Err(_) => completeness_of_python(source),
+            },
+        }
+    }
+
+    /// Returns whether an input is Python, and nothing that Rhai would read.
+    pub fn is_only_python(&self, source: &str) -> bool {
+        self.compile(source, true).is_err() && !advice::is_rhai(source) && syntax::parse(source).is_ok()
+    }
+
+    /// The Rhai that a person would write for an input in Python; nothing runs through it.
+    ///
+    /// # Errors
+    /// A sentence that says what has no Rhai form.
+    pub fn rhai_form(&self, source: &str) -> Result<String, String> {
+        rhai_form(source, &|name| {
+            let value = self.scope.get(results::hidden_name(name))?;
+            Some(match is_ours(value).then(|| to_value(value)) {
+                Some(Ok(Value::Tensor(_))) => Known::Tensor,
+                Some(Ok(Value::List(_) | Value::Dict(_) | Value::Set(_))) => Known::Container,
+                _ => Known::Other,
+            })
+        })
+    }
+
+    /// Help on a name: on the value of a variable, on functions of torch and Python, and on those of Rhai; nothing for an
+    /// unknown one.
+    pub fn help(&self, topic: &str) -> Option<String> {
+        let topic = topic.trim();
+        let described = help::describe(topic).or_else(|| {
+            // `help(t.view)` about a variable: what its class says.
+            let (variable, name) = topic.rsplit_once('.')?;
+            let class = self.class_path(variable)?;
+            help::describe(&format!("{class}.{name}"))
+        });
+        let name = topic.trim_end_matches("()");
+        let texts: Vec<_> = [self.about(name), described, own::describe(name)].into_iter().flatten().collect();
+        (!texts.is_empty()).then(|| texts.join("\n"))
+    }
+
+    /// Functions whose name or description holds all of these words, the best first.
+    pub fn search(&self, words: &str) -> Vec<Candidate> {
+        let found = help::search(words).into_iter();
+        found.map(|member| Candidate::member(&member)).collect()
+    }
+
+    /// Reads an input in Rhai. Where it `declares`, an assignment makes the variable it names.
+    fn compile(&self, source: &str, declares: bool) -> Result<(rhai::AST, Cell), (rhai::ParseError, Cell)> {
+        // `_` is the last result, but in a `switch` it stands for everything else.
+        self.runtime.has_switch.set(source.contains("switch"));
+        self.inputs.set(self.inputs.get() + 1);
+        let is_closure = |name: &str| self.scope.get(name).is_some_and(|value| value.is::<rhai::FnPtr>());
+        let is_variable = |name: &str| self.scope.contains(name);
+        let names = Names { is_closure: &is_closure, is_variable: if declares { Some(&is_variable) } else { None } };
+        let cell = |written| Cell::new(source, written, &self.inputs.get().to_string());
+        match engine::compile(&self.engine, &self.runtime, source, &names) {
+            Ok(compiled) => Ok((compiled.made, cell(compiled.written))),
+            Err(refused) => Err((refused.made, cell(refused.written))),
+        }
+    }
+
+    /// The columns that pictures may take.
+    pub fn set_width(&mut self, columns: usize) {
+        self.runtime.width.set(columns.max(1));
+    }
+
+    /// The variables grouped by storage, drawn.
+    pub fn aliases(&self) -> Picture {
+        aliases::picture(&self.holders(), self.runtime.width.get())
+    }
+
+    /// Describes what small views of large storages keep alive, a sentence each.
+    pub fn costs(&self) -> Vec<String> {
+        aliases::costs(&self.holders())
+    }
+
+    /// Runs an evaluation so that nothing it does can end the process.
+    fn guarded(&mut self, evaluate: impl FnOnce(&mut Session) -> Result<(), Box<Failure>>) -> Outcome {
+        interrupt::watch(&self.runtime.interrupt);
+        value::tidy();
+        self.home.settle();
+        self.runtime.running.set("");
+        let result = catch_unwind(AssertUnwindSafe(|| evaluate(self)));
+        let error = match result {
+            Ok(Ok(())) => None,
+            Ok(Err(failure)) => Some(*failure),
+            // An unfinished kernel may have caused the error that followed it.
+            Err(_) if self.runtime.interrupt.is_set() => Some(*stopped()),
+            Err(_) => {
+                let running = match self.runtime.running.get() {
+                    "" => String::new(),
+                    running => format!(" in {running}"),
+                };
+                let message = format!("internal error{running}; the session goes on, please report what you typed");
+                Some(failure_of(Error::new(ErrorKind::SystemError, message)))
+            }
+        };
+        if error.as_ref().is_some_and(|failure| failure.interrupted) {
+            // It has been heard. One that comes between two inputs is still to be: a file may hold many.
+            self.runtime.interrupt.clear();
+        }
+        self.runtime.extras.prune();
+        self.runtime.tell_changes(|| self.holders());
+        let exit = self.runtime.exit.take();
+        let note = self.note.take();
+        Outcome { text: self.runtime.take_printed(), error: error.filter(|_| exit.is_none()), exit, note }
+    }
+
+    fn eval_rhai(&mut self, source: &str, echo: bool, declares: bool) -> Result<(), Box<Failure>> {
+        // A script's first line may name its interpreter; as a comment it keeps the line numbers.
+        let shebang;
+        let source = match source.strip_prefix("#!") {
+            Some(rest) => {
+                shebang = format!("//{rest}");
+                shebang.as_str()
+            }
+            None => source,
+        };
+        let (ast, cell) = match self.compile(source, declares) {
+            Ok(read) => read,
+            Err(_) if self.runtime.interrupt.is_set() => return Err(stopped()),
+            Err((error, cell)) => {
+                // What only Python's parser accepts is read as Python; scripts stay plain Rhai.
+                if echo && !advice::is_rhai(source) && syntax::parse(source).is_ok() {
+                    self.runtime.is_rhai.set(true);
+                    let done = self.eval_python(source, true);
+                    self.runtime.is_rhai.set(false);
+                    return done;
+                }
+                return Err(self.refused(&error, &cell));
+            }
+        };
+        self.runtime.remembered.replace(self.handles_of_ours(true));
+        if echo {
+            self.note = advice::division(source, &|name| self.scope.contains(name));
+        }
+        let value = self.run(&ast, &cell).map_err(|error| self.failed(&error, &cell))?;
+        if echo {
+            numbers::note_unasked(&self.runtime, &ast, &|name| self.scope.get_value(name), &value);
+        }
+        let notes = self.runtime.notes.take();
+        if echo {
+            let on_numbers = || notes.into_iter().map(|(_, note)| note).reduce(|all, note| format!("{all}\n{note}"));
+            self.note = self.note.take().or_else(|| self.changing(&ast, value.is_unit())).or_else(on_numbers);
+        } else {
+            // A script shows no notes: the prompt may still do so.
+            self.runtime.noted.borrow_mut().retain(|symbol| notes.iter().all(|(noted, _)| noted != symbol));
+        }
+        if echo && !ends_muted(source) {
+            self.show(&value).map_err(failure_of)?;
+        }
+        Ok(())
+    }
+
+    /// Evaluates what was read from `cell`.
+    fn run(&mut self, ast: &rhai::AST, cell: &Cell) -> Result<Dynamic, Box<rhai::EvalAltResult>> {
+        if ast.has_functions() {
+            // Functions live on as a module, so that later definitions replace earlier ones and all see each other.
+            self.has_functions = true;
+            self.define(ast, cell);
+            let mut functions = ast.clone_functions_only();
+            functions.set_source(&*cell.id);
+            let functions = functions.shared_lib().clone();
+            self.functions.push(functions.clone());
+            self.engine.borrow_mut().register_global_module(functions);
+        }
+        if self.has_functions {
+            let variables = self.scope.iter().map(|(name, _, value)| (name.to_string(), value));
+            *self.runtime.globals.borrow_mut() = variables.collect();
+        }
+        self.runtime.cell.replace(cell.clone());
+        self.runtime.note_assigned(&cell.id, ast);
+        let class = |value: &Dynamic| fault::python_type(value.type_name()).to_owned();
+        let variables = self.scope.iter_raw().map(|(name, _, value)| (name.to_owned(), class(value)));
+        self.runtime.variables.replace(variables.collect());
+        let before = self.scope.len();
+        let mut result = self.evaluate(ast);
+        if self.runtime.interrupt.is_set() && !result.as_ref().is_err_and(|error| fault::is_end(error)) {
+            // A kernel may have left off; what it made, or what went wrong for want of it, is not to be seen.
+            result = Err(fault::interrupted());
+        }
+        modules::keep(&self.engine, &self.runtime, ast);
+        self.runtime.globals.borrow_mut().clear();
+        self.runtime.constants.take();
+        self.runtime.callbacks.set(0);
+        self.runtime.read.take();
+        self.take_changes();
+        self.python.is_stale();
+        if self.scope.len() != before {
+            // A second `let` of a name hides the first; drop what is hidden, or its tensors would live on.
+            self.scope = visible(&self.scope);
+        }
+        result
+    }
+
+    /// Makes the engine anew, with the functions and modules that the session has: an engine forgets none.
+    fn rebuild_engine(&mut self) {
+        let mut engine = engine::rebuild(&self.runtime);
+        for functions in &self.functions {
+            engine.register_global_module(functions.clone());
+        }
+        for (name, module) in self.runtime.modules.named.borrow().iter() {
+            engine.register_static_module(name.as_str(), module.clone());
+        }
+        self.engine.replace(engine);
+    }
+
+    /// Lets the engine evaluate, with the constants of earlier inputs besides those of this one.
+    fn evaluate(&mut self, ast: &rhai::AST) -> Result<Dynamic, Box<rhai::EvalAltResult>> {
+        let engine = self.engine.borrow();
+        let constants = self.scope.iter_raw().filter(|(_, is_constant, _)| *is_constant);
+        let constants: Constants =
+            Rc::new(RefCell::new(constants.map(|(name, _, value)| (name.into(), value.clone())).collect()));
+        self.runtime.constants.replace(Some(constants.clone()));
+        let mut global = engine.new_global_runtime_state();
+        global.constants = Some(constants);
+        global.lib.push(ast.shared_lib().clone());
+        #[expect(deprecated, reason = "no other way takes constants along")]
+        engine.eval_statements_raw(&mut global, &mut Caches::new(), &mut self.scope, ast.statements())
+    }
+
+    /// Shows a value as a prompt does: nothing for `None`.
+    fn show(&mut self, value: &Dynamic) -> tensor::Result<()> {
+        if !value.is_unit() {
+            if is_range(value) {
+                self.runtime.print(&format!("{value}\n"));
+            } else {
+                python::show(&self.runtime, &to_value(value)?)?;
+            }
+            self.keep_result(value);
+            self.python.is_stale();
+        }
+        Ok(())
+    }
+}
+
+fn completeness_of_python(source: &str) -> Completeness {
+    match syntax::parse(source) {
+        Ok(_) => Completeness::Complete,
+        Err(fault) if fault.incomplete => Completeness::Incomplete,
+        Err(_) => Completeness::Invalid,
+    }
+}
+
+/// Returns the outcome of an input that Ctrl-C has stopped.
+fn stopped() -> Box<Failure> {
+    Box::new(Failure { interrupted: true, ..failure_of(Error::new(ErrorKind::KeyboardInterrupt, "")) })
+}
+
+/// The variables that are not hidden by later ones of the same name, in their order.
+fn visible(scope: &Scope) -> Scope<'static> {
+    let mut seen = BTreeSet::new();
+    let mut kept: Vec<_> = scope.iter_raw().filter(|(name, ..)| seen.insert(*name)).collect();
+    // They come newest first.
+    kept.reverse();
+    let mut visible = Scope::new();
+    for (name, is_constant, value) in kept {
+        if is_constant {
+            visible.push_constant_dynamic(name.to_owned(), value.clone());
+        } else {
+            visible.push_dynamic(name.to_owned(), value.clone());
+        }
+    }
+    visible
+}
+
+/// Returns whether a parse error is at the very end of the text, so that more text could mend it.
+fn at_end(place: Option<(usize, usize)>, source: &str) -> bool {
+    let offset = place.and_then(|place| failure::offset_of(source, place));
+    offset.is_none_or(|offset| offset >= source.trim_end().len())
+}
+
+/// An unclosed back-tick string may go on; other strings must end on their line.
+fn is_open_template(error: &rhai::ParseError) -> bool {
+    error.to_string().contains("Open string is not terminated") && error.to_string().contains('`')
+}
+
+/// Returns whether a block comment begins that does not end. The compiler takes such a text as complete.
+fn has_open_comment(source: &str) -> bool {
+    let mut chars = source.chars().peekable();
+    let (mut depth, mut quote) = (0usize, None);
+    while let Some(c) = chars.next() {
+        match (quote, c) {
+            (Some(_), '\\') => {
+                chars.next();
+            }
+            (Some(q), c) if c == q => quote = None,
+            (Some(_), _) => {}
+            (None, '"' | '`' | '\'') if depth == 0 => quote = Some(c),
+            (None, '/') if depth == 0 && chars.peek() == Some(&'/') => while chars.next_if(|&c| c != '\n').is_some() {},
+            (None, '/') if chars.next_if_eq(&'*').is_some() => depth += 1,
+            (None, '*') if depth > 0 && chars.next_if_eq(&'/').is_some() => depth -= 1,
+            _ => {}
+        }
+    }
+    depth > 0
+}
+
+/// A closing semicolon keeps the value of an input from being shown.
+fn ends_muted(source: &str) -> bool {
+    let code = source.lines().map(|line| line.split("//").next().unwrap_or("").trim()).rfind(|line| !line.is_empty());
+    code.is_some_and(|line| line.ends_with(';'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_names_the_function_and_leaves_the_variables() {
+        let mut session = Session::new(SessionOptions::default());
+        assert_eq!(session.eval(Language::Rhai, "let x = torch.ones(2);").error, None);
+        let told = |session: &mut Session, code: &str| {
+            let outcome = session.guarded(|session| {
+                session.eval_rhai(code, true, true)?;
+                panic!("a fault of ours")
+            });
+            outcome.error.map(|failure| (failure.kind, failure.message)).unwrap_or_default()
+        };
+        let told = [told(&mut session, "x.view(2, 1).t()"), told(&mut session, "1")];
+        let rest = "the session goes on, please report what you typed";
+        let wanted = [format!("internal error in t; {rest}"), format!("internal error; {rest}")];
+        assert_eq!(told, wanted.map(|message| ("SystemError".to_owned(), message)));
+        assert_eq!(session.eval(Language::Rhai, "x").text, "tensor([1., 1.])\n");
+    }
+
+    #[test]
+    fn an_open_comment_is_seen_through_strings() {
+        for (source, open) in [("1 /* a", true), ("1 /* a */", false), ("\"/* a\"", false), ("1 // /* a", false)] {
+            assert_eq!(has_open_comment(source), open, "{source}");
+        }
+    }
+}

@@ -1,0 +1,26 @@
+//! Recorded sessions: text with inputs after prompts and their printed results below.
+//!
+//! A transcript runs through the same [`Session`](crate::Session) as a typed line; only the two ends
+//! differ: its input comes from a file, and its output is compared (or rewritten, or shown anew) instead of being
+//! left on a screen. Nothing here writes to a terminal: reports and replays are given back as text.
+
+mod compare;
+mod export;
+mod files;
+mod markdown;
+mod parse;
+mod replay;
+mod report;
+mod run;
+mod stack;
+mod update;
+
+pub use compare::matches;
+pub use export::{Json, junit};
+pub use files::{Target, collect, decode, describe, read_text};
+pub use parse::{Case, Document, Example, Form, Options, continuation_of, prompt_of};
+pub use replay::{Answer, TRACEBACK, answer, printed, replay};
+pub use report::{Count, Palette, Totals};
+pub use run::{CaseReport, FileReport, Terms, Verdict, run_files, run_here};
+pub use stack::spawn_with_big_stack;
+pub use update::rewrite;

@@ -1,0 +1,140 @@
+//! Results of transcripts for other programs: as JSON, and as JUnit's XML, which services of continuous integration read.
+
+use serde_json::{Value, json};
+
+use super::parse::Example;
+use super::report::{Count, Palette, Totals};
+use super::run::{CaseReport, FileReport, Verdict};
+
+/// Reports as one JSON document.
+#[derive(Clone, Debug, Default)]
+pub struct Json(Vec<Value>);
+
+impl Json {
+    /// Adds the sessions of a file and their examples. An example that passed has no outputs: they are in the file.
+    pub fn add(&mut self, report: &FileReport) {
+        self.0.push(report.to_json());
+    }
+
+    /// The document as text.
+    pub fn text(self, totals: &Totals) -> String {
+        format!("{:#}\n", self.value(totals))
+    }
+
+    /// The document.
+    pub fn value(self, totals: &Totals) -> Value {
+        let count = |count: &Count| json!({ "passed": count.passed, "failed": count.failed });
+        let totals = json!({ "examples": count(&totals.examples), "sessions": count(&totals.sessions) });
+        json!({ "files": self.0, "totals": totals })
+    }
+}
+
+impl FileReport {
+    fn to_json(&self) -> Value {
+        let example = |(example, verdict): (&Example, &Verdict)| {
+            let mut entry = json!({ "line": example.line, "input": example.source, "verdict": verdict.word() });
+            match verdict {
+                Verdict::Differs(printed) => {
+                    entry["expected"] = example.expected.as_str().into();
+                    entry["printed"] = printed.trim_end_matches('\n').into();
+                }
+                Verdict::Broken(reason) => entry["reason"] = reason.as_str().into(),
+                _ => {}
+            }
+            entry
+        };
+        let session = |report: &CaseReport| {
+            let examples = report.case.examples.iter().zip(&report.verdicts);
+            let warning = |(line, warning): &(usize, String)| json!({ "line": line, "message": warning });
+            json!({
+                "name": report.case.name,
+                "line": report.case.examples.first().map(|example| example.line),
+                "examples": examples.map(example).collect::<Vec<_>>(),
+                "warnings": report.warnings.iter().map(warning).collect::<Vec<_>>(),
+            })
+        };
+        let mut file = json!({ "file": self.target.name() });
+        match &self.cases {
+            Ok(cases) => {
+                let asked = cases.iter().filter(|case| case.is_asked());
+                file["sessions"] = asked.map(session).collect();
+            }
+            Err(error) => file["error"] = error.as_str().into(),
+        }
+        file
+    }
+
+    /// The file as a test suite, every session a test case.
+    pub fn to_junit(&self) -> String {
+        let name = escaped(&self.target.name());
+        let cases = match &self.cases {
+            Ok(cases) => cases,
+            Err(error) => {
+                let error = escaped(error);
+                return format!(
+                    "  <testsuite name=\"{name}\" tests=\"1\" failures=\"0\" errors=\"1\" skipped=\"0\">\n    \
+                     <testcase classname=\"{name}\" name=\"{name}\">\n      <error message=\"{error}\"/>\n    \
+                     </testcase>\n  </testsuite>\n"
+                );
+            }
+        };
+        let (mut body, mut tests, mut failures, mut skipped) = (String::new(), 0, 0, 0);
+        for report in cases.iter().filter(|case| case.is_asked()) {
+            let line = report.case.examples.first().map_or(0, |example| example.line);
+            let title = match report.case.name.as_str() {
+                "" => format!("line {line}"),
+                name => name.to_owned(),
+            };
+            tests += 1;
+            let mut failure = String::new();
+            for (example, verdict) in report.case.examples.iter().zip(&report.verdicts) {
+                self.push_failure(&mut failure, &Palette::default(), &report.case, example, verdict);
+            }
+            let title = escaped(&title);
+            body.push_str(&format!(
+                "    <testcase classname=\"{name}\" name=\"{title}\" file=\"{name}\" line=\"{line}\""
+            ));
+            if !failure.is_empty() {
+                failures += 1;
+                let bad = report.verdicts.iter().filter(|verdict| !verdict.is_good()).count();
+                let (message, failure) =
+                    (format!("{bad} of {} examples failed", report.verdicts.len()), escaped(&failure));
+                body.push_str(&format!(
+                    ">\n      <failure message=\"{message}\">{failure}</failure>\n    </testcase>\n"
+                ));
+            } else if report.verdicts.iter().all(|verdict| *verdict == Verdict::Skipped) {
+                skipped += 1;
+                body.push_str(">\n      <skipped/>\n    </testcase>\n");
+            } else {
+                body.push_str("/>\n");
+            }
+        }
+        format!(
+            "  <testsuite name=\"{name}\" tests=\"{tests}\" failures=\"{failures}\" errors=\"0\" \
+             skipped=\"{skipped}\">\n{body}  </testsuite>\n"
+        )
+    }
+}
+
+/// Test suites as a whole document.
+pub fn junit(suites: &str) -> String {
+    format!("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"tensorsh\">\n{suites}</testsuites>\n")
+}
+
+impl Verdict {
+    fn word(&self) -> &'static str {
+        match self {
+            Verdict::Passed => "passed",
+            Verdict::Skipped => "skipped",
+            Verdict::Unasked => "unasked",
+            Verdict::Updated => "updated",
+            Verdict::Differs(_) => "differs",
+            Verdict::Broken(_) => "broken",
+        }
+    }
+}
+
+/// Text as markup, line by line.
+fn escaped(text: &str) -> String {
+    text.split('\n').map(explain::escaped).collect::<Vec<_>>().join("\n")
+}

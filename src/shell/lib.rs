@@ -1,0 +1,28 @@
+//! The terminal's side: reads what is typed, piped or pasted, and shows what comes back.
+//!
+//! Nothing here evaluates: every input goes to a [`Session`](session::Session), and what it gives back is put
+//! on standard output (values and prints) and standard error (errors).
+
+// Nothing a user can reach may end the process.
+#![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
+
+mod assistant;
+mod config;
+mod files;
+mod history;
+mod learn;
+mod pager;
+mod past;
+mod progress;
+mod prompt;
+mod screen;
+mod script;
+mod test;
+
+pub use files::{convert, diff, inspect};
+pub use learn::{Learning, learn};
+pub use prompt::{Opening, prompt};
+pub use screen::{ColorChoice, Screen, Stream, complain, show};
+pub use script::{run_code, run_file, run_standard_input};
+pub use session::Language;
+pub use test::{Testing, test};

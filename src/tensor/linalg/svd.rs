@@ -1,0 +1,444 @@
+//! Singular values and vectors: reduction to a bidiagonal matrix, then the implicit QR iteration. As LAPACK's gesdd for
+//! small matrices: gebd2, orgbr and bdsqr, whose signs come out.
+
+use super::field::Field;
+use super::matrix::Matrix;
+use super::qr::{form_q, qr, reflect_left, reflect_right, reflection, upper};
+use super::rotation::{rotate_columns, rotate_rows, rotation, triangular_pair, triangular_values};
+use crate::bail;
+use crate::ops::number::Real;
+use crate::{Result, interrupt};
+use num_traits::{Float, One, Zero};
+
+/// `A = U diag(S) Vᴴ`, singular values in descending order.
+pub struct Svd<T: Field> {
+    pub u: Matrix<T>,
+    pub values: Vec<T::Real>,
+    pub vh: Matrix<T>,
+}
+
+/// The decomposition; `full` makes U and V square.
+///
+/// # Errors
+/// RuntimeError when the iteration does not converge.
+pub fn svd<T: Field>(a: &Matrix<T>, full: bool) -> Result<Svd<T>> {
+    let (m, n) = (a.rows, a.columns);
+    if m < n {
+        return wide(a, full);
+    }
+    // A tall matrix is first reduced to its R.
+    if n > 0 && m >= if T::DTYPE.is_complex() { n * 17 / 9 } else { n * 3 / 2 } && m > n {
+        let (factored, taus) = qr(a.clone());
+        let inner = direct(upper(&factored, n)?, false)?;
+        let q = form_q(&factored, &taus, if full { m } else { n })?;
+        let u = if full { q.times(&beside_identity(&inner.u, m)?)? } else { q.times(&inner.u)? };
+        return Ok(Svd { u, ..inner });
+    }
+    direct(a.clone(), full)
+}
+
+/// A square matrix in the corner of a larger identity.
+fn beside_identity<T: Field>(corner: &Matrix<T>, size: usize) -> Result<Matrix<T>> {
+    let mut out = Matrix::identity(size, size)?;
+    for (i, j) in corner.places() {
+        out[(i, j)] = corner[(i, j)];
+    }
+    Ok(out)
+}
+
+/// A matrix with more columns than rows.
+fn wide<T: Field>(a: &Matrix<T>, full: bool) -> Result<Svd<T>> {
+    let (m, n) = (a.rows, a.columns);
+    if m > 0 && n >= if T::DTYPE.is_complex() { m * 17 / 9 } else { m * 20 } {
+        // First reduced to its L: A = L Q, by the adjoint.
+        let (factored, taus) = qr(a.adjoint()?);
+        let inner = direct(upper(&factored, m)?.adjoint()?, false)?;
+        let q = form_q(&factored, &taus, if full { n } else { m })?.adjoint()?;
+        let vh = if full { beside_identity(&inner.vh, n)?.times(&q)? } else { inner.vh.times(&q)? };
+        return Ok(Svd { vh, ..inner });
+    }
+    direct(a.clone(), full)
+}
+
+/// The decomposition through a bidiagonal matrix of the same sizes: upper where there are no more columns than rows,
+/// lower otherwise.
+fn direct<T: Field>(mut a: Matrix<T>, full: bool) -> Result<Svd<T>> {
+    let (m, n) = (a.rows, a.columns);
+    let k = m.min(n);
+    let is_upper = m >= n;
+    let (mut d, mut e) = (Vec::new(), Vec::new());
+    let (mut lefts, mut rights) = (Vec::new(), Vec::new());
+    for i in 0..k {
+        interrupt::check()?;
+        if is_upper {
+            let (beta, tau, v) = clear_column(&mut a, i, i);
+            d.push(beta);
+            lefts.push((i, tau, v));
+            if i + 1 < n {
+                let (beta, tau, v) = clear_row(&mut a, i, i + 1);
+                e.push(beta);
+                rights.push((i + 1, tau, v));
+            }
+        } else {
+            let (beta, tau, v) = clear_row(&mut a, i, i);
+            d.push(beta);
+            rights.push((i, tau, v));
+            if i + 1 < m {
+                let (beta, tau, v) = clear_column(&mut a, i + 1, i);
+                e.push(beta);
+                lefts.push((i + 1, tau, v));
+            }
+        }
+    }
+    e.truncate(k.saturating_sub(1));
+    let (mut u, mut vh) = (Matrix::<T::Real>::identity(k, k)?, Matrix::<T::Real>::identity(k, k)?);
+    let mut turned = Vec::new();
+    if !is_upper {
+        // Rotations from the left make a lower matrix an upper one.
+        for i in 0..k.saturating_sub(1) {
+            let ([c, s], r) = rotation(d[i], e[i]);
+            d[i] = r;
+            e[i] = s * d[i + 1];
+            d[i + 1] = c * d[i + 1];
+            turned.push([c, s]);
+        }
+    }
+    // The sign of a single value is U's, as in `bdsdc`.
+    if let [value] = d.as_mut_slice()
+        && Float::is_sign_negative(*value)
+    {
+        *value = -*value;
+        u[(0, 0)] = -T::Real::one();
+    }
+    Bidiagonal { d: &mut d, e: &mut e, u: &mut u, vt: &mut vh }.diagonalize()?;
+    for (i, [c, s]) in turned.into_iter().enumerate().rev() {
+        rotate_rows(&mut u, i, i + 1, [c, -s]);
+    }
+    let mut whole_u = embedded::<T>(&u, m, if full { m } else { k })?;
+    for (start, tau, v) in lefts.iter().rev() {
+        reflect_left(&mut whole_u, *start, 0, v, *tau);
+    }
+    let mut whole_vh = embedded::<T>(&vh, if full { n } else { k }, n)?;
+    for (start, tau, v) in rights.iter().rev() {
+        reflect_right(&mut whole_vh, 0, *start, v, tau.conj());
+    }
+    Ok(Svd { u: whole_u, values: d, vh: whole_vh })
+}
+
+/// A real matrix in the corner of an identity.
+fn embedded<T: Field>(corner: &Matrix<T::Real>, rows: usize, columns: usize) -> Result<Matrix<T>> {
+    let mut out = Matrix::identity(rows, columns)?;
+    for (i, j) in corner.places() {
+        out[(i, j)] = T::of(corner[(i, j)]);
+    }
+    Ok(out)
+}
+
+/// Reflects the rows from `row` on so that a column ends there. Gives the remaining element and the reflection.
+fn clear_column<T: Field>(a: &mut Matrix<T>, row: usize, column: usize) -> (T::Real, T, Vec<T>) {
+    let found = reflection(a[(row, column)], (row + 1..a.rows).map(|i| a[(i, column)]));
+    let rest = (row + 1..a.rows).map(|i| found.own(a[(i, column)]));
+    let v: Vec<T> = [T::one()].into_iter().chain(rest).collect();
+    reflect_left(a, row, column + 1, &v, found.tau.conj());
+    (found.beta, found.tau, v)
+}
+
+/// Reflects the columns from `column` on so that a row ends there.
+fn clear_row<T: Field>(a: &mut Matrix<T>, row: usize, column: usize) -> (T::Real, T, Vec<T>) {
+    let found = reflection(a[(row, column)].conj(), (column + 1..a.columns).map(|j| a[(row, j)].conj()));
+    let rest = (column + 1..a.columns).map(|j| found.own(a[(row, j)].conj()));
+    let v: Vec<T> = [T::one()].into_iter().chain(rest).collect();
+    reflect_right(a, row + 1, column, &v, found.tau);
+    (found.beta, found.tau, v)
+}
+
+/// An upper bidiagonal matrix B with `A = U B Vᵀ`, on its way to a diagonal one, as LAPACK's `bdsqr` leads it.
+struct Bidiagonal<'m, R: Field> {
+    /// The diagonal: in the end, the singular values.
+    d: &'m mut [R],
+    /// The elements beside it: in the end, zeros.
+    e: &'m mut [R],
+    u: &'m mut Matrix<R>,
+    vt: &'m mut Matrix<R>,
+}
+
+/// What counts as zero beside a diagonal.
+struct Limits<R> {
+    /// In itself.
+    threshold: R,
+    /// In relation to its neighbours.
+    tolerance: R,
+}
+
+impl<R: Field<Real = R> + Real> Bidiagonal<'_, R> {
+    fn diagonalize(&mut self) -> Result<()> {
+        let n = self.d.len();
+        if n == 0 {
+            return Ok(());
+        }
+        let limits = self.limits();
+        let mut steps_left = 6 * n * n + 100;
+        // The last row that is left, the block of the last step, and the end that a step in a new block starts from.
+        let (mut last, mut block, mut downwards) = (n - 1, None, true);
+        while last > 0 {
+            if steps_left == 0 {
+                bail!(
+                    RuntimeError,
+                    "linalg.svd: The algorithm failed to converge because the input matrix is ill-conditioned or has too \
+                     many repeated singular values."
+                );
+            }
+            steps_left -= 1;
+            interrupt::check()?;
+            let (first, most) = self.start_of_block(last, limits.threshold);
+            if first == last {
+                last -= 1;
+                continue;
+            }
+            if first + 1 == last {
+                self.solve_pair(first);
+                last = last.saturating_sub(2);
+                continue;
+            }
+            if block.is_none_or(|(old_first, old_last)| first > old_last || last < old_first) {
+                downwards = Float::abs(self.d[first]) >= Float::abs(self.d[last]);
+            }
+            let Some(least) = self.least(first, last, downwards, limits.tolerance) else { continue };
+            block = Some((first, last));
+            let shift = self.shift(first, last, downwards, least / most, limits.tolerance);
+            sweep(self.d, self.e, self.u, self.vt, [first, last], shift, downwards);
+            let end = if downwards { last - 1 } else { first };
+            if Float::abs(self.e[end]) <= limits.threshold {
+                self.e[end] = R::zero();
+            }
+        }
+        self.make_positive();
+        self.sort();
+        Ok(())
+    }
+
+    fn limits(&self) -> Limits<R> {
+        let number = <R as Real>::from_f64;
+        let eps = Self::eps();
+        let tolerance = Float::max(number(10.0), Float::min(number(100.0), Float::powf(eps, number(-0.125)))) * eps;
+        // No singular value is smaller than this bound.
+        let mut least = Float::abs(self.d[0]);
+        let mut mu = least;
+        for i in 1..self.d.len() {
+            if least == R::zero() {
+                break;
+            }
+            mu = Float::abs(self.d[i]) * (mu / (mu + Float::abs(self.e[i - 1])));
+            least = Float::min(least, mu);
+        }
+        let count = self.count();
+        let least = least / Float::sqrt(count);
+        let tiny = number(6.0) * count * count * <R as Float>::min_positive_value();
+        Limits { threshold: Float::max(tolerance * least, tiny), tolerance }
+    }
+
+    /// Half of the distance between 1 and the next number: LAPACK's epsilon.
+    fn eps() -> R {
+        <R as Float>::epsilon() / (R::one() + R::one())
+    }
+
+    fn count(&self) -> R {
+        <R as Real>::from_f64(self.d.len() as f64)
+    }
+
+    /// Finds where the block that ends in row `last` starts, and the largest of its elements. A block starts behind an
+    /// element beside the diagonal that is as good as zero.
+    fn start_of_block(&mut self, last: usize, threshold: R) -> (usize, R) {
+        let mut most = Float::abs(self.d[last]);
+        for l in (0..last).rev() {
+            let (size, beside) = (Float::abs(self.d[l]), Float::abs(self.e[l]));
+            if beside <= threshold {
+                self.e[l] = R::zero();
+                return (l + 1, most);
+            }
+            most = Float::max(most, Float::max(size, beside));
+        }
+        (0, most)
+    }
+
+    /// Finds the singular values of the rows `first` and `first + 1`, which are a block of their own.
+    fn solve_pair(&mut self, first: usize) {
+        let last = first + 1;
+        let ([small, large], right, left) = triangular_pair(self.d[first], self.e[first], self.d[last]);
+        (self.d[first], self.d[last]) = (large, small);
+        self.e[first] = R::zero();
+        rotate_rows(self.vt, first, last, right);
+        rotate_columns(self.u, first, last, left);
+    }
+
+    /// A lower bound of the singular values of a block; `None` if an element on the way turned out to be negligible beside
+    /// its neighbours, which ends the block.
+    fn least(&mut self, first: usize, last: usize, downwards: bool, tolerance: R) -> Option<R> {
+        let (start, end) = if downwards { (first, last) } else { (last, first) };
+        let at_end = if downwards { last - 1 } else { first };
+        if Float::abs(self.e[at_end]) <= tolerance * Float::abs(self.d[end]) {
+            self.e[at_end] = R::zero();
+            return None;
+        }
+        let mut mu = Float::abs(self.d[start]);
+        let mut least = mu;
+        for step in 0..last - first {
+            let (beside, next) =
+                if downwards { (first + step, first + step + 1) } else { (last - 1 - step, last - 1 - step) };
+            if Float::abs(self.e[beside]) <= tolerance * mu {
+                self.e[beside] = R::zero();
+                return None;
+            }
+            mu = Float::abs(self.d[next]) * (mu / (mu + Float::abs(self.e[beside])));
+            least = Float::min(least, mu);
+        }
+        Some(least)
+    }
+
+    /// The shift of a step: a singular value of the two rows it ends in, or zero where a shift would spoil small values.
+    fn shift(&self, first: usize, last: usize, downwards: bool, ratio: R, tolerance: R) -> R {
+        let (zero, eps) = (R::zero(), Self::eps());
+        let hundredth = R::one() / <R as Real>::from_f64(100.0);
+        let is_worth_it = self.count() * tolerance * ratio > Float::max(eps, hundredth * tolerance);
+        if !is_worth_it {
+            return zero;
+        }
+        let (start, l) = if downwards { (first, last - 1) } else { (last, first) };
+        let shift = triangular_values(self.d[l], self.e[l], self.d[l + 1])[0];
+        let start = Float::abs(self.d[start]);
+        if start > zero && (shift / start) * (shift / start) < eps { zero } else { shift }
+    }
+
+    /// Turns the rows of V whose singular values came out negative.
+    fn make_positive(&mut self) {
+        for i in 0..self.d.len() {
+            if Float::is_sign_negative(self.d[i]) && self.d[i] != R::zero() {
+                self.d[i] = -self.d[i];
+                for j in 0..self.vt.columns {
+                    self.vt[(i, j)] = -self.vt[(i, j)];
+                }
+            }
+        }
+    }
+
+    /// Sorts the singular values, the largest first: the smallest goes to the end, and so on forward.
+    fn sort(&mut self) {
+        for i in (1..self.d.len()).rev() {
+            let mut smallest = 0;
+            for j in 1..=i {
+                if self.d[j] <= self.d[smallest] {
+                    smallest = j;
+                }
+            }
+            if smallest != i {
+                self.d.swap(smallest, i);
+                self.vt.swap_rows(smallest, i);
+                self.u.swap_columns(smallest, i);
+            }
+        }
+    }
+}
+
+/// One sweep of rotations along a block, from its top or from its bottom, with a shift or without.
+fn sweep<R: Field<Real = R> + Float>(
+    d: &mut [R],
+    e: &mut [R],
+    u: &mut Matrix<R>,
+    vt: &mut Matrix<R>,
+    [ll, m]: [usize; 2],
+    shift: R,
+    downwards: bool,
+) {
+    let (zero, one) = (<R as Zero>::zero(), <R as One>::one());
+    let sign = |v: R| if Float::is_sign_negative(v) { -one } else { one };
+    match (shift == zero, downwards) {
+        (true, true) => {
+            let (mut cs, mut old_cs, mut old_sn) = (one, one, zero);
+            for i in ll..m {
+                let ([c, s], r) = rotation(d[i] * cs, e[i]);
+                let sn = s;
+                cs = c;
+                if i > ll {
+                    e[i - 1] = old_sn * r;
+                }
+                let ([c, s], r) = rotation(old_cs * r, d[i + 1] * sn);
+                (old_cs, old_sn) = (c, s);
+                d[i] = r;
+                rotate_rows(vt, i, i + 1, [cs, sn]);
+                rotate_columns(u, i, i + 1, [old_cs, old_sn]);
+            }
+            let h = d[m] * cs;
+            d[m] = h * old_cs;
+            e[m - 1] = h * old_sn;
+        }
+        (true, false) => {
+            let (mut cs, mut old_cs, mut old_sn) = (one, one, zero);
+            for i in (ll + 1..=m).rev() {
+                let ([c, s], r) = rotation(d[i] * cs, e[i - 1]);
+                let sn = s;
+                cs = c;
+                if i < m {
+                    e[i] = old_sn * r;
+                }
+                let ([c, s], r) = rotation(old_cs * r, d[i - 1] * sn);
+                (old_cs, old_sn) = (c, s);
+                d[i] = r;
+                rotate_rows(vt, i - 1, i, [old_cs, -old_sn]);
+                rotate_columns(u, i - 1, i, [cs, -sn]);
+            }
+            let h = d[ll] * cs;
+            d[ll] = h * old_cs;
+            e[ll] = h * old_sn;
+        }
+        (false, true) => {
+            let mut f = (Float::abs(d[ll]) - shift) * (sign(d[ll]) + shift / d[ll]);
+            let mut g = e[ll];
+            for i in ll..m {
+                let ([cr, sr], r) = rotation(f, g);
+                if i > ll {
+                    e[i - 1] = r;
+                }
+                f = cr * d[i] + sr * e[i];
+                e[i] = cr * e[i] - sr * d[i];
+                g = sr * d[i + 1];
+                d[i + 1] = cr * d[i + 1];
+                let ([cl, sl], r) = rotation(f, g);
+                d[i] = r;
+                f = cl * e[i] + sl * d[i + 1];
+                d[i + 1] = cl * d[i + 1] - sl * e[i];
+                if i + 1 < m {
+                    g = sl * e[i + 1];
+                    e[i + 1] = cl * e[i + 1];
+                }
+                rotate_rows(vt, i, i + 1, [cr, sr]);
+                rotate_columns(u, i, i + 1, [cl, sl]);
+            }
+            e[m - 1] = f;
+        }
+        (false, false) => {
+            let mut f = (Float::abs(d[m]) - shift) * (sign(d[m]) + shift / d[m]);
+            let mut g = e[m - 1];
+            for i in (ll + 1..=m).rev() {
+                let ([cr, sr], r) = rotation(f, g);
+                if i < m {
+                    e[i] = r;
+                }
+                f = cr * d[i] + sr * e[i - 1];
+                e[i - 1] = cr * e[i - 1] - sr * d[i];
+                g = sr * d[i - 1];
+                d[i - 1] = cr * d[i - 1];
+                let ([cl, sl], r) = rotation(f, g);
+                d[i] = r;
+                f = cl * e[i - 1] + sl * d[i - 1];
+                d[i - 1] = cl * d[i - 1] - sl * e[i - 1];
+                if i > ll + 1 {
+                    g = sl * e[i - 2];
+                    e[i - 2] = cl * e[i - 2];
+                }
+                rotate_rows(vt, i - 1, i, [cl, -sl]);
+                rotate_columns(u, i - 1, i, [cr, -sr]);
+            }
+            e[ll] = f;
+        }
+    }
+}

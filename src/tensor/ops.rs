@@ -1,0 +1,40 @@
+//! Operations on views: a [`View`](crate::View) in, a new or written one out. Knows no script, no autograd and
+//! no terminal. One file per family of PyTorch's reference.
+
+pub mod block;
+pub mod calculus;
+pub mod check;
+pub mod compare;
+pub mod compose;
+pub mod convolution;
+pub mod copy;
+pub mod create;
+pub mod fft;
+pub mod gather;
+pub mod histogram;
+pub mod index;
+mod introsort;
+pub mod join;
+mod lines;
+pub mod mask;
+pub mod matmul;
+pub mod normalization;
+pub mod number;
+pub mod pixels;
+pub mod pointwise;
+pub mod promote;
+pub mod quantize;
+pub mod random;
+pub mod rank;
+pub mod rearrange;
+pub mod reduce;
+pub mod series;
+pub mod slice_scatter;
+pub mod softmax;
+pub mod sort;
+pub mod sparse;
+pub mod special;
+pub mod split;
+pub mod statistics;
+pub mod view;
+pub mod windows;

@@ -1,0 +1,383 @@
+//! How kernels see tensors: blocks of consecutive values in the type they are computed in. Loading and storing handle
+//! element types, [`parallel::blocks`] handles strides and threads; kernels are plain loops over slices and exist once
+//! per compute type. Lazy bits are ignored: callers resolve them first. Independent of any particular operation.
+
+use super::number::Stored;
+use crate::bail;
+use crate::memory::{ElementCell, Memory, Plain, get, set};
+use crate::parallel::{self, Elements, Steps, vectorised};
+use crate::thresholds::{LONG_BLOCK, SHORT};
+use crate::{Layout, Result, View, interrupt, limits};
+
+pub use crate::thresholds::BLOCK;
+
+/// An operand of a pointwise loop.
+pub enum Source<'a, C> {
+    /// A tensor already of the loop's dtype, and its layout broadcast to the loop's sizes.
+    Elements(&'a View, Layout),
+    /// One value for every position.
+    Value(C),
+}
+
+/// Reads `into.len()` elements from `offset` on, `stride` apart.
+pub fn load<S: Stored>(cells: &[ElementCell<S>], offset: i64, stride: i64, into: &mut [S::Compute]) {
+    let cells = usize::try_from(offset).ok().and_then(|start| cells.get(start..)).unwrap_or_default();
+    match usize::try_from(stride) {
+        Ok(0) => into.fill(cells.first().map(get).unwrap_or_default().widen()),
+        Ok(step) => {
+            for (value, cell) in into.iter_mut().zip(cells.iter().step_by(step)) {
+                *value = get(cell).widen();
+            }
+        }
+        // Tensors have no negative strides.
+        Err(_) => {}
+    }
+}
+
+/// All elements of a row-major view, in the type they are computed in.
+pub fn values<S: Stored>(view: &View) -> Result<Vec<S::Compute>> {
+    let mut values = limits::filled(S::Compute::default(), view.numel().max(0) as usize)?;
+    let memory = view.memory()?;
+    for (part, start) in values.chunks_mut(interrupt::STRIDE).zip((view.layout.offset..).step_by(interrupt::STRIDE)) {
+        interrupt::check()?;
+        load(memory.typed::<S>(), start, 1, part);
+    }
+    Ok(values)
+}
+
+/// A scratch buffer for one block, allocated on first use and reused for the rest: clearing it takes as long as some kernels.
+pub(super) struct Scratch<C>(Option<[C; BLOCK]>);
+
+impl<C: Copy + Default> Scratch<C> {
+    /// Not a `const`: initialising from one would copy the whole array.
+    #[inline(always)]
+    pub(super) fn new() -> Scratch<C> {
+        Scratch(None)
+    }
+
+    fn values(&mut self, length: usize) -> &mut [C] {
+        &mut self.0.get_or_insert_with(|| [C::default(); BLOCK])[..length.min(BLOCK)]
+    }
+}
+
+/// Calls `with` with a buffer of `length` values, on the stack if that is at most [`SHORT`].
+pub(super) fn with_scratch<C: Copy + Default>(
+    length: usize,
+    scratch: &mut Scratch<C>,
+    with: impl FnOnce(&mut [C]) -> Result<()>,
+) -> Result<()> {
+    if length <= SHORT { with(&mut [C::default(); SHORT][..length]) } else { with(scratch.values(length)) }
+}
+
+/// The values of at most [`BLOCK`] elements, which may be the elements themselves.
+pub(super) fn valued<'r, S: Stored>(elements: &'r [S], scratch: &'r mut Scratch<S::Compute>) -> &'r [S::Compute] {
+    match S::as_computed(elements) {
+        Some(values) => values,
+        None => {
+            let values = scratch.values(elements.len());
+            S::widen_all(elements, values);
+            values
+        }
+    }
+}
+
+/// Returns whether elements are the values that are computed with.
+pub(super) fn is_bare<S: Stored>() -> bool {
+    S::as_computed(&[]).is_some()
+}
+
+/// Elements that a block has at most: of bare ones many, others must fit a buffer.
+fn most(bare: bool) -> usize {
+    if bare { LONG_BLOCK } else { BLOCK }
+}
+
+/// Calls `with` with the elements converted to the compute type, or with the elements themselves if no conversion is needed.
+fn widened<S: Stored>(
+    elements: &[S],
+    scratch: &mut Scratch<S::Compute>,
+    with: impl FnOnce(&[S::Compute]) -> Result<()>,
+) -> Result<()> {
+    match S::as_computed(elements) {
+        Some(values) => with(values),
+        None => with_scratch(elements.len(), scratch, |values| {
+            S::widen_all(elements, values);
+            with(values)
+        }),
+    }
+}
+
+/// Lets `compute` leave results, and stores them.
+fn narrowed<R: Stored>(
+    out: &mut [R],
+    scratch: &mut Scratch<R::Compute>,
+    compute: impl FnOnce(&mut [R::Compute]) -> Result<()>,
+) -> Result<()> {
+    if let Some(results) = R::as_computed_mut(out) {
+        return compute(results);
+    }
+    with_scratch(out.len(), scratch, |results| {
+        compute(results)?;
+        R::narrow_all(results, out);
+        Ok(())
+    })
+}
+
+pub(super) fn elements<'a>(view: &View, memory: &'a Memory, layout: &'a Layout) -> Elements<'a> {
+    Elements { memory, layout, itemsize: view.dtype.itemsize(), looked_up: false }
+}
+
+/// A unary kernel on a block: operand, results, and whether they are reached one by one.
+pub type UnaryBlock<'k, C, R> = &'k (dyn Fn(&[C], &mut [R], bool) + Sync);
+
+/// `out[i] = kernel(a[i])` in blocks; `a` has the layout given, of `out`'s sizes. Vectors take `step` bytes at a time.
+pub fn unary<S: Stored, R: Stored>(
+    out: &View,
+    a: &View,
+    layout: &Layout,
+    step: usize,
+    kernel: UnaryBlock<S::Compute, R::Compute>,
+) -> Result<()> {
+    let (memory, a_memory) = (out.memory()?, a.memory()?);
+    let most = most(is_bare::<S>() && is_bare::<R>());
+    let steps = Steps { step: step / size_of::<S>(), most, ..Steps::SINGLE };
+    let operands = [elements(out, &memory, &out.layout), elements(a, &a_memory, layout)];
+    parallel::blocks(operands, steps, &|blocks| {
+        let (mut a_scratch, mut scratch) = (Scratch::new(), Scratch::new());
+        blocks.each(|block| {
+            let tail = block.tail;
+            let (a, out) = block.one::<S, R>();
+            widened(a, &mut a_scratch, |a| {
+                narrowed(out, &mut scratch, |out| {
+                    kernel(a, out, tail);
+                    Ok(())
+                })
+            })
+        })
+    })
+}
+
+/// Copies between two dtypes that are computed in the same type.
+pub fn convert<S: Stored, D: Stored<Compute = S::Compute>>(out: &View, a: &View, layout: &Layout) -> Result<()> {
+    let (memory, a_memory) = (out.memory()?, a.memory()?);
+    let steps = Steps { step: 64 / size_of::<S>(), ..Steps::SINGLE };
+    let operands = [elements(out, &memory, &out.layout), elements(a, &a_memory, layout)];
+    parallel::blocks(operands, steps, &|blocks| {
+        let mut scratch = Scratch::new();
+        blocks.each(|block| {
+            let (a, out) = block.one::<S, D>();
+            if let Some(out) = D::as_computed_mut(out) {
+                S::widen_all(a, out);
+                return Ok(());
+            }
+            widened(a, &mut scratch, |a| {
+                D::narrow_all(a, out);
+                Ok(())
+            })
+        })
+    })
+}
+
+/// What a binary kernel does to a block: first operand, second operand, results, and whether they are reached one by
+/// one.
+pub type BinaryBlock<'k, C, R> = &'k (dyn Fn(&[C], &[C], &mut [R], bool) -> Result<()> + Sync);
+
+/// `out[i] = kernel(a[i], b[i])` in blocks. Vectors take `step` bytes at a time.
+pub fn binary<S: Stored, R: Stored>(
+    out: &View,
+    a: Source<S::Compute>,
+    b: Source<S::Compute>,
+    step: usize,
+    kernel: BinaryBlock<S::Compute, R::Compute>,
+) -> Result<()> {
+    let step = step / size_of::<S>();
+    let memory = out.memory()?;
+    let target = elements(out, &memory, &out.layout);
+    match (a, b) {
+        (Source::Elements(a, a_layout), Source::Elements(b, b_layout)) => {
+            let (a_memory, b_memory) = (a.memory()?, b.memory()?);
+            let operands = [target, elements(a, &a_memory, &a_layout), elements(b, &b_memory, &b_layout)];
+            let most = most(is_bare::<S>() && is_bare::<R>());
+            parallel::blocks(operands, Steps { step, most, ..Steps::SINGLE }, &|blocks| {
+                let (mut a_scratch, mut b_scratch, mut scratch) = (Scratch::new(), Scratch::new(), Scratch::new());
+                blocks.each(|block| {
+                    let tail = block.tail;
+                    let (a, b, out) = block.two::<S, S, R>();
+                    widened(a, &mut a_scratch, |a| {
+                        widened(b, &mut b_scratch, |b| narrowed(out, &mut scratch, |out| kernel(a, b, out, tail)))
+                    })
+                })
+            })
+        }
+        (Source::Elements(a, layout), Source::Value(value)) => with_value::<S, R>(out, a, &layout, value, step, kernel),
+        (Source::Value(value), Source::Elements(b, layout)) => {
+            with_value::<S, R>(out, b, &layout, value, step, &|b, a, out, tail| kernel(a, b, out, tail))
+        }
+        (Source::Value(a), Source::Value(b)) => repeated(a, out.numel(), &|a| {
+            repeated(b, out.numel(), &|b| {
+                parallel::blocks([target], Steps { step, repeated: 2, ..Steps::SINGLE }, &|blocks| {
+                    let mut scratch = Scratch::new();
+                    blocks.each(|block| {
+                        let tail = block.tail;
+                        let out = block.output::<R>();
+                        let (a, b) = (&a[..out.len()], &b[..out.len()]);
+                        narrowed(out, &mut scratch, |out| kernel(a, b, out, tail))
+                    })
+                })
+            })
+        }),
+    }
+}
+
+/// Like [`binary`], of elements and one value; `kernel` gets the elements first.
+fn with_value<S: Stored, R: Stored>(
+    out: &View,
+    view: &View,
+    layout: &Layout,
+    value: S::Compute,
+    step: usize,
+    kernel: BinaryBlock<S::Compute, R::Compute>,
+) -> Result<()> {
+    let (memory, view_memory) = (out.memory()?, view.memory()?);
+    let operands = [elements(out, &memory, &out.layout), elements(view, &view_memory, layout)];
+    repeated(value, out.numel(), &|value| {
+        parallel::blocks(operands, Steps { step, repeated: 1, ..Steps::SINGLE }, &|blocks| {
+            let (mut view_scratch, mut scratch) = (Scratch::new(), Scratch::new());
+            blocks.each(|block| {
+                let tail = block.tail;
+                let (elements, out) = block.one::<S, R>();
+                let value = &value[..elements.len()];
+                widened(elements, &mut view_scratch, |values| {
+                    narrowed(out, &mut scratch, |out| kernel(values, value, out, tail))
+                })
+            })
+        })
+    })
+}
+
+/// Calls `with` with a value as often as a block of a loop over `numel` elements has elements.
+fn repeated<C: Copy>(value: C, numel: i64, with: &dyn Fn(&[C]) -> Result<()>) -> Result<()> {
+    if numel <= SHORT as i64 { with(&[value; SHORT]) } else { with(&[value; BLOCK]) }
+}
+
+/// A kernel on a block of three operands, the first of which may be of another type.
+pub type TernaryBlock<'k, A, C> = &'k (dyn Fn(&[A], &[C], &[C], &mut [C]) + Sync);
+
+/// `out[i] = kernel(a[i], b[i], c[i])` in blocks, of operands that broadcast to `out`'s sizes. What overlaps is computed
+/// one element after another.
+pub fn ternary<A: Stored, S: Stored>(
+    out: &View,
+    views: [&View; 3],
+    kernel: TernaryBlock<A::Compute, S::Compute>,
+) -> Result<()> {
+    let [a, b, c] = views;
+    let (memory, a_memory, b_memory, c_memory) = (out.memory()?, a.memory()?, b.memory()?, c.memory()?);
+    let [a_layout, b_layout, c_layout] = views.map(|view| view.layout.broadcast_to(out.sizes()));
+    let operands = [
+        elements(out, &memory, &out.layout),
+        elements(a, &a_memory, &a_layout),
+        elements(b, &b_memory, &b_layout),
+        elements(c, &c_memory, &c_layout),
+    ];
+    let most = most(is_bare::<A>() && is_bare::<S>());
+    parallel::blocks(operands, Steps { most, ..Steps::SINGLE }, &|blocks| {
+        let (mut a_scratch, mut b_scratch, mut c_scratch, mut scratch) =
+            (Scratch::new(), Scratch::new(), Scratch::new(), Scratch::new());
+        blocks.each(|block| {
+            let (a, b, c, out) = block.three::<A, S, S, S>();
+            widened(a, &mut a_scratch, |a| {
+                widened(b, &mut b_scratch, |b| {
+                    widened(c, &mut c_scratch, |c| {
+                        narrowed(out, &mut scratch, |out| {
+                            kernel(a, b, c, out);
+                            Ok(())
+                        })
+                    })
+                })
+            })
+        })
+    })
+}
+
+/// Writes blocks of elements that nothing is read for.
+pub fn fill<T: Plain>(out: &View, element: T) -> Result<()> {
+    let memory = out.memory()?;
+    // A single element is no walk.
+    if let ([], Some(cell)) = (out.sizes(), out.cell::<T>(&memory, out.layout.offset)) {
+        set(cell, element);
+        return Ok(());
+    }
+    let steps = Steps { most: LONG_BLOCK, stores: true, ..Steps::SINGLE };
+    parallel::blocks([elements(out, &memory, &out.layout)], steps, &|blocks| {
+        blocks.each(|block| {
+            vectorised(|| block.output::<T>().fill(element));
+            Ok(())
+        })
+    })
+}
+
+/// Copies elements as they are, without looking at them; both views have the same dtype.
+pub fn transfer(out: &View, a: &View, layout: &Layout) -> Result<()> {
+    match out.dtype.itemsize() {
+        1 => transfer_as::<u8>(out, a, layout),
+        2 => transfer_as::<u16>(out, a, layout),
+        4 => transfer_as::<u32>(out, a, layout),
+        8 => transfer_as::<u64>(out, a, layout),
+        _ => transfer_as::<num_complex::Complex<f64>>(out, a, layout),
+    }
+}
+
+fn transfer_as<T: Stored>(out: &View, a: &View, layout: &Layout) -> Result<()> {
+    let (memory, a_memory) = (out.memory()?, a.memory()?);
+    let steps = Steps { step: 64 / size_of::<T>(), most: LONG_BLOCK, stores: true, ..Steps::SINGLE };
+    let operands = [elements(out, &memory, &out.layout), elements(a, &a_memory, layout)];
+    parallel::blocks(operands, steps, &|blocks| {
+        blocks.each(|block| {
+            block.transfer::<T>();
+            Ok(())
+        })
+    })
+}
+
+/// Refuses to write a view that shows one address at several indices.
+pub fn check_no_internal_overlap(out: &View) -> Result<()> {
+    if out.layout.has_internal_overlap() && !out.layout.is_non_overlapping_and_dense() {
+        bail!(
+            RuntimeError,
+            "unsupported operation: more than one element of the written-to tensor refers to a single memory location. \
+             Please clone() the tensor before performing the operation."
+        );
+    }
+    Ok(())
+}
+
+/// Refuses dense operands that share some bytes but not element for element. (Whether views with gaps meet is not
+/// examined, as in PyTorch.)
+pub fn check_no_partial_overlap(out: &View, input: &View) -> Result<()> {
+    if out.is_same(input) { Ok(()) } else { check_apart(out, input, true) }
+}
+
+/// Refuses them as well where they share all their bytes.
+pub fn check_no_overlap(out: &View, input: &View) -> Result<()> {
+    check_apart(out, input, false)
+}
+
+fn check_apart(out: &View, input: &View, may_be_full: bool) -> Result<()> {
+    let dense = |v: &View| v.layout.is_non_overlapping_and_dense();
+    if out.storage != input.storage || !dense(out) || !dense(input) {
+        return Ok(());
+    }
+    let bytes = |v: &View| {
+        let (start, itemsize) = (v.layout.offset.saturating_mul(v.dtype.itemsize() as i64), v.dtype.itemsize() as i64);
+        start..start.saturating_add(v.numel().saturating_mul(itemsize))
+    };
+    let (a, b) = (bytes(out), bytes(input));
+    let full = may_be_full && a == b && out.strides() == input.strides();
+    if !full && !a.is_empty() && !b.is_empty() && a.start < b.end && b.start < a.end {
+        bail!(
+            RuntimeError,
+            "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single \
+             memory location. Please clone() the tensor before performing the operation."
+        );
+    }
+    Ok(())
+}

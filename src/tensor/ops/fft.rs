@@ -1,0 +1,307 @@
+//! Discrete Fourier transforms along dimensions. A complex transform and two for real signals, whose spectra are
+//! symmetric, make up all functions of <https://pytorch.org/docs/2.7/fft.html>.
+
+use super::check::{resolved, size_at};
+use super::copy::{cast, contiguous};
+use super::rearrange::roll;
+use super::view::{movedim, permute};
+use crate::bail;
+use crate::layout::wrap_dim;
+use crate::{DType, Dims, Result, Scalar, View};
+use std::cmp::Reverse;
+
+mod lanes;
+mod lines;
+mod short;
+
+use lines::Lines;
+
+/// The scaling of a transform and its inverse.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Norm {
+    Backward,
+    Forward,
+    Ortho,
+}
+
+impl Norm {
+    /// # Errors
+    /// RuntimeError for an unknown name.
+    pub fn parse(name: Option<&str>) -> Result<Norm> {
+        match name {
+            None | Some("backward") => Ok(Norm::Backward),
+            Some("forward") => Ok(Norm::Forward),
+            Some("ortho") => Ok(Norm::Ortho),
+            Some(other) => bail!(RuntimeError, "Invalid normalization mode: \"{other}\""),
+        }
+    }
+
+    fn factor(self, forward: bool, n: usize) -> f64 {
+        match self {
+            Norm::Ortho => 1.0 / (n as f64).sqrt(),
+            Norm::Backward if !forward => 1.0 / n as f64,
+            Norm::Forward if forward => 1.0 / n as f64,
+            _ => 1.0,
+        }
+    }
+}
+
+/// The kinds of signal that go in and come out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// `fft` and `ifft`: complex to complex.
+    Complex,
+    /// `rfft` and `ihfft`: a real signal to half of its spectrum.
+    RealToHalf,
+    /// `irfft` and `hfft`: half of a spectrum to a real signal.
+    HalfToReal,
+}
+
+/// A function of `torch.fft`.
+pub struct Transform<'n> {
+    pub name: &'n str,
+    pub kind: Kind,
+    pub forward: bool,
+    pub norm: Norm,
+    /// The default dtype, which integers become.
+    pub default: DType,
+}
+
+/// The dtype transforms are computed in.
+fn promoted(view: &View, default: DType) -> Result<View> {
+    let dtype = if view.dtype.is_integral(true) { default } else { view.dtype };
+    match dtype {
+        DType::Float | DType::Double | DType::ComplexFloat | DType::ComplexDouble => {}
+        DType::ComplexHalf => bail!(RuntimeError, "MKL FFT doesn't support tensors of type: Half"),
+        other => bail!(RuntimeError, "Unsupported dtype {}", other.scalar_type()),
+    }
+    if dtype == view.dtype { Ok(view.clone()) } else { cast(view, dtype) }
+}
+
+/// One dimension of a transform, of `n` points.
+fn along(view: &View, d: usize, n: i64, kind: Kind, transform: &Transform) -> Result<View> {
+    let &Transform { forward, norm, .. } = transform;
+    let (_, size) = size_at(&view.layout, d as i64)?;
+    if n < 1 {
+        bail!(RuntimeError, "Invalid number of data points ({n}) specified");
+    }
+    // PyTorch pads a signal, and a signal of nothing as well.
+    let mut padded = Dims::from_slice(view.sizes());
+    padded[d] = if kind == Kind::HalfToReal { n / 2 + 1 } else { n };
+    let dtype = if kind == Kind::HalfToReal { view.dtype.to_complex()? } else { view.dtype };
+    let room = View::zeros(&padded, dtype, view.device())?;
+    let view = if size == 0 { &room } else { view };
+    let kept = if kind == Kind::RealToHalf { n / 2 + 1 } else { n };
+    let dtype = if kind == Kind::HalfToReal { view.dtype.to_real() } else { view.dtype.to_complex()? };
+    let signal = resolved(&contiguous(&movedim(view, &[d as i64], &[-1])?)?)?;
+    let mut sizes = Dims::from_slice(signal.sizes());
+    let present = sizes.last_mut().map_or(1, |size| std::mem::replace(size, kept)) as usize;
+    let out = View::unwritten(&sizes, dtype, view.device())?;
+    let n = n as usize;
+    let lines = Lines { n, present, kept: kept as usize, kind, forward, factor: norm.factor(forward, n) };
+    match dtype.to_real() {
+        DType::Float => lines.compute::<f32>(&signal, &out)?,
+        _ => lines.compute::<f64>(&signal, &out)?,
+    }
+    movedim(&out, &[-1], &[d as i64])
+}
+
+/// The order in which the dimensions of a spectrum lie in memory, the innermost last: those of the signal behind the
+/// others, which lie as those of the signal that was transformed.
+fn order(strides: &[i64], signal: &[usize]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..strides.len()).filter(|d| !signal.contains(d)).collect();
+    order.sort_by_key(|&d| Reverse(strides[d]));
+    order.extend(signal);
+    order
+}
+
+/// The dimensions of a signal from the outermost in memory to the innermost.
+fn outermost_first(strides: &[i64], signal: &[usize]) -> Vec<usize> {
+    let mut signal = signal.to_vec();
+    signal.sort_by_key(|&d| Reverse(strides[d]));
+    signal
+}
+
+/// The strides of sizes whose dimensions lie in an order.
+fn strides_in(sizes: &[i64], order: &[usize]) -> Vec<i64> {
+    let mut strides = vec![1; sizes.len()];
+    let mut step = 1i64;
+    for &d in order.iter().rev() {
+        strides[d] = step;
+        step = step.saturating_mul(sizes[d]);
+    }
+    strides
+}
+
+/// A spectrum with its dimensions in an order in memory.
+fn laid(view: &View, order: &[usize]) -> Result<View> {
+    let turned: Vec<i64> = order.iter().map(|&d| d as i64).collect();
+    let mut back = vec![0; order.len()];
+    for (place, &d) in order.iter().enumerate() {
+        back[d] = place as i64;
+    }
+    permute(&contiguous(&permute(view, &turned)?)?, &back)
+}
+
+/// The strides of a signal of other lengths along some dimensions: what is cut stays where it is, what is padded is a copy.
+fn strides_resized(view: &View, lengths: &[(usize, i64)]) -> Vec<i64> {
+    if lengths.iter().all(|&(d, n)| n <= view.sizes()[d]) {
+        return view.layout.strides.to_vec();
+    }
+    let mut sizes = view.sizes().to_vec();
+    for &(d, n) in lengths {
+        sizes[d] = n;
+    }
+    strides_in(&sizes, &(0..sizes.len()).collect::<Vec<_>>())
+}
+
+/// `fft`, `ifft`, `rfft`, `irfft`, `hfft` and `ihfft`, along one dimension of `n` points.
+///
+/// # Errors
+/// IndexError for a wrong dimension, RuntimeError for lengths below 1 and dtypes PyTorch does not transform.
+pub fn one(view: &View, n: Option<i64>, dim: i64, transform: &Transform) -> Result<View> {
+    let &Transform { name, kind, default, .. } = transform;
+    if kind == Kind::RealToHalf && view.dtype.is_complex() {
+        bail!(RuntimeError, "{name} expects a real input tensor, but got {}", view.dtype.scalar_type());
+    }
+    let view = promoted(view, default)?;
+    let (d, size) = size_at(&view.layout, dim)?;
+    let n = n.unwrap_or(if kind == Kind::HalfToReal { 2 * (size - 1) } else { size });
+    let given = if kind == Kind::HalfToReal { n / 2 + 1 } else { n };
+    let spectrum = along(&view, d, n, kind, transform)?;
+    laid(&spectrum, &order(&strides_resized(&view, &[(d, given)]), &[d]))
+}
+
+/// The dimensions of a transform over several, and how many points each has.
+fn points(view: &View, s: Option<&[i64]>, dim: Option<&[i64]>) -> Result<Vec<(usize, Option<i64>)>> {
+    let ndim = view.ndim();
+    if ndim == 0
+        && let Some(d) = dim.and_then(<[i64]>::first)
+    {
+        bail!(IndexError, "Dimension specified as {d} but tensor has no dimensions");
+    }
+    let dims = match (dim, s) {
+        (Some(dim), _) => dim.iter().map(|&d| wrap_dim(d, ndim)).collect::<Result<Vec<usize>>>()?,
+        (None, Some(s)) if s.len() > ndim => {
+            bail!(RuntimeError, "Got shape with {} values but input tensor only has {ndim} dimensions.", s.len())
+        }
+        (None, Some(s)) => (ndim - s.len()..ndim).collect(),
+        (None, None) => (0..ndim).collect(),
+    };
+    if dims.iter().enumerate().any(|(i, d)| dims[..i].contains(d)) {
+        bail!(RuntimeError, "FFT dims must be unique");
+    }
+    if s.is_some_and(|s| s.len() != dims.len()) {
+        bail!(RuntimeError, "When given, dim and shape arguments must have the same length");
+    }
+    Ok(dims.iter().enumerate().map(|(i, &d)| (d, s.and_then(|s| s.get(i).copied()).filter(|&n| n != -1))).collect())
+}
+
+/// `fftn`, `rfftn`, `irfftn`, `hfftn` and their relatives: the last dimension is transformed as `kind` says, the others
+/// as complex ones.
+///
+/// # Errors
+/// Those of [`one`], and RuntimeError for dimensions and lengths that do not go together.
+pub fn several(view: &View, s: Option<&[i64]>, dim: Option<&[i64]>, transform: &Transform) -> Result<View> {
+    let &Transform { name, kind, forward, default, .. } = transform;
+    if kind == Kind::RealToHalf && view.dtype.is_complex() {
+        if !forward {
+            bail!(
+                RuntimeError,
+                "Expected self.is_floating_point() to be true, but got false.  (Could this error message be improved?  \
+                 If so, please report an enhancement request to PyTorch.)"
+            );
+        }
+        bail!(RuntimeError, "{name} expects a real-valued input tensor, but got {}", view.dtype.scalar_type());
+    }
+    let mut result = promoted(view, default)?;
+    let points = points(&result, s, dim)?;
+    let Some((&(last, last_n), others)) = points.split_last() else {
+        if kind != Kind::Complex {
+            bail!(RuntimeError, "{name} must transform at least one axis");
+        }
+        return cast(&result, result.dtype.to_complex()?);
+    };
+    let length = |view: &View, (d, n): (usize, Option<i64>)| n.unwrap_or(view.sizes()[d]);
+    if kind != Kind::RealToHalf {
+        result = if result.dtype.is_complex() { result } else { cast(&result, result.dtype.to_complex()?)? };
+    }
+    let last_n = last_n.unwrap_or(match kind {
+        Kind::HalfToReal => 2 * (result.sizes()[last] - 1),
+        _ => result.sizes()[last],
+    });
+    let mut lengths: Vec<(usize, i64)> = others.iter().map(|&point| (point.0, length(&result, point))).collect();
+    lengths.push((last, if kind == Kind::HalfToReal { last_n / 2 + 1 } else { last_n }));
+    let strides = strides_resized(&result, &lengths);
+    let last_step = |view: &View| along(view, last, last_n, kind, transform);
+    let other_steps = |mut view: View| -> Result<View> {
+        for &point in others {
+            view = along(&view, point.0, length(&view, point), Kind::Complex, transform)?;
+        }
+        Ok(view)
+    };
+    result =
+        if kind == Kind::HalfToReal { last_step(&other_steps(result)?)? } else { other_steps(last_step(&result)?)? };
+    // Real spectra and half ones of inverse transforms take two steps, each of which puts its dimensions innermost.
+    let others: Vec<usize> = others.iter().map(|&(d, _)| d).collect();
+    let mut sizes = result.sizes().to_vec();
+    let order = match kind {
+        Kind::Complex => {
+            let all: Vec<usize> = others.iter().copied().chain([last]).collect();
+            order(&strides, &outermost_first(&strides, &all))
+        }
+        Kind::RealToHalf if forward || others.is_empty() => {
+            let mut signal = outermost_first(&strides, &others);
+            signal.push(last);
+            order(&strides, &signal)
+        }
+        Kind::RealToHalf => {
+            let strides = strides_in(&sizes, &order(&strides, &[last]));
+            order(&strides, &outermost_first(&strides, &others))
+        }
+        Kind::HalfToReal => {
+            sizes[last] = last_n / 2 + 1;
+            let first = order(&strides, &outermost_first(&strides, &others));
+            let strides = if others.is_empty() { strides } else { strides_in(&sizes, &first) };
+            order(&strides, &[last])
+        }
+    };
+    laid(&result, &order)
+}
+
+/// The frequencies of a transform of `n` points `d` apart: all of them, or the half a real signal has.
+///
+/// # Errors
+/// RuntimeError for a negative `n` and dtypes that are not floating.
+pub fn frequencies(n: i64, d: f64, half: bool, dtype: DType) -> Result<View> {
+    if !dtype.is_differentiable() {
+        bail!(RuntimeError, "{}fftfreq requires a floating point or complex dtype", if half { "r" } else { "" });
+    }
+    if n < 0 {
+        bail!(RuntimeError, "Trying to create tensor with negative dimension {n}: [{n}]");
+    }
+    let step = 1.0 / (n as f64 * d);
+    let count = if half { n / 2 + 1 } else { n };
+    let room = View::zeros(&[count], dtype, crate::Device::CPU)?;
+    let single = dtype != DType::Double;
+    let values = (0..room.numel()).map(|i| {
+        let index = if half || i < (n + 1) / 2 { i } else { i - n };
+        let value = if single { f64::from(index as f32 * step as f32) } else { index as f64 * step };
+        Scalar::Float(value)
+    });
+    View::from_scalars(&[count], dtype, values)
+}
+
+/// `fftshift` and `ifftshift`: the frequency 0 moved to the middle, or back.
+///
+/// # Errors
+/// RuntimeError for 0-d tensors, IndexError for wrong dimensions.
+pub fn shift(view: &View, dims: Option<&[i64]>, back: bool) -> Result<View> {
+    let dims: Vec<i64> = dims.map_or_else(|| (0..view.ndim() as i64).collect(), <[i64]>::to_vec);
+    let shifts = dims.iter().map(|&d| {
+        let (_, size) = size_at(&view.layout, d)?;
+        Ok(if back { (size + 1) / 2 } else { size / 2 })
+    });
+    let shifts: Vec<i64> = shifts.collect::<Result<_>>()?;
+    roll(view, &shifts, &dims)
+}

@@ -1,0 +1,294 @@
+//! Transforms of lines that lie one after the other, on all cores: several short ones at a time by `short.rs`, one after the
+//! other by `rustfft` where the order of PyTorch's steps is not known.
+
+use super::Kind;
+use super::lanes::{Part, Point};
+use super::short::{Line, Short};
+use crate::memory::Plain;
+use crate::ops::check::lost;
+use crate::ops::copy;
+use crate::{Result, View, interrupt, limits, parallel};
+use num_complex::Complex;
+use rustfft::{FftDirection, FftPlanner};
+
+/// Short lines that are transformed together.
+const LANES: usize = 8;
+
+/// How lines are transformed.
+#[derive(Debug)]
+pub struct Lines {
+    /// The points of a transform.
+    pub n: usize,
+    /// The numbers of a line that there are, those of a signal or of half of a spectrum, and of a result.
+    pub present: usize,
+    pub kept: usize,
+    pub kind: Kind,
+    pub forward: bool,
+    /// What results are multiplied with.
+    pub factor: f64,
+}
+
+impl Lines {
+    /// Transforms the lines of `signal` to those of `out`, both of which are row-major. Their numbers, or the parts of
+    /// them, are `T`s.
+    ///
+    /// # Errors
+    /// KeyboardInterrupt.
+    pub fn compute<T: Part + Plain>(&self, signal: &View, out: &View) -> Result<()> {
+        if out.numel() == 0 {
+            return Ok(());
+        }
+        let numbers = |view: &View| if view.dtype.is_complex() { 2 } else { 1 };
+        let (reads, writes) = (numbers(signal), numbers(out));
+        let signal = match parallel::reading::<T, _>(&*signal.memory()?, |_| ()) {
+            Some(()) => signal.clone(),
+            // A buffer may be read from an odd byte on.
+            None => copy::clone(signal)?,
+        };
+        let first = signal.layout.offset as usize * reads;
+        let length = out.numel() as usize * writes;
+        parallel::between::<T, T, _>(&*signal.memory()?, &*out.memory()?, 0..length, |from, to| {
+            self.run(Source { from: from.get(first..).unwrap_or_default(), complex: reads == 2 }, to, writes)
+        })
+        .unwrap_or_else(|| Err(lost()))
+    }
+
+    fn run<T: Part + Plain>(&self, source: Source<T>, to: &mut [T], writes: usize) -> Result<()> {
+        let real = !source.complex;
+        let line = match self.kind {
+            Kind::HalfToReal => Line::ToReal,
+            _ if real => Line::FromReal,
+            _ => Line::Complex,
+        };
+        // The inverse of a real signal is the conjugate of its transform; half of a spectrum is filled up conjugated.
+        let forward = match line {
+            Line::Complex => self.forward,
+            Line::FromReal => true,
+            Line::ToReal => false,
+        };
+        let size = self.kept * writes;
+        match Short::of(self.n, line, forward) {
+            Some(short) => parallel::parts(to, size * LANES, &|start, part| {
+                self.by_lanes::<T, LANES>(&short, source, start / size, part, writes)
+            }),
+            None => {
+                let direction = if forward { FftDirection::Forward } else { FftDirection::Inverse };
+                let transform = FftPlanner::new().plan_fft(self.n, direction);
+                parallel::parts(to, size, &|start, part| {
+                    let mut points = limits::filled(Complex::default(), self.n)?;
+                    let mut room = limits::filled(Complex::default(), transform.get_inplace_scratch_len())?;
+                    for (i, out) in part.chunks_exact_mut(size).enumerate() {
+                        interrupt::check()?;
+                        for (j, point) in interrupt::watched(points.iter_mut().enumerate()) {
+                            *point = self.point(source, start / size + i, j);
+                        }
+                        interrupt::check()?;
+                        transform.process_with_scratch(&mut points, &mut room);
+                        self.put(real, |k| points.get(k).copied().unwrap_or_default(), out, writes);
+                    }
+                    Ok(())
+                })
+            }
+        }
+    }
+
+    /// Transforms lines `L` at a time, from the line `first` on.
+    fn by_lanes<T: Part + Plain, const L: usize>(
+        &self,
+        short: &Short<T>,
+        source: Source<T>,
+        first: usize,
+        out: &mut [T],
+        writes: usize,
+    ) -> Result<()> {
+        let mut points = limits::filled(Point::<T, L>::zero(), self.n)?;
+        let mut results = limits::filled(Point::<T, L>::zero(), self.n)?;
+        let size = self.kept * writes;
+        for (i, lines) in out.chunks_mut(size * L).enumerate() {
+            let count = lines.len() / size;
+            for lane in 0..count {
+                for (j, point) in points.iter_mut().enumerate() {
+                    let value = self.point(source, first + i * L + lane, j);
+                    (point.re.0[lane], point.im.0[lane]) = (value.re, value.im);
+                }
+            }
+            short.process(&points, &mut results);
+            for (lane, out) in lines.chunks_exact_mut(size).enumerate() {
+                let at = |k: usize| {
+                    results.get(k).map_or(Complex::default(), |point| Complex::new(point.re.0[lane], point.im.0[lane]))
+                };
+                self.put(!source.complex, at, out, writes);
+            }
+        }
+        Ok(())
+    }
+
+    /// Point `j` of a line: where the signal has none, zero.
+    #[inline(always)]
+    fn point<T: Part>(&self, source: Source<T>, line: usize, j: usize) -> Complex<T> {
+        let at = |j: usize| if j < self.present { source.at(line * self.present + j) } else { Complex::default() };
+        let Lines { n, kind, forward, .. } = *self;
+        match kind {
+            Kind::HalfToReal => match j {
+                // What belongs to itself is real.
+                _ if j == 0 || 2 * j == n => Complex::new(at(j).re, T::zero()),
+                _ if (j <= n / 2) == forward => at(j.min(n - j)).conj(),
+                _ => at(j.min(n - j)),
+            },
+            _ => at(j),
+        }
+    }
+
+    /// Writes the results of a line, scaled.
+    #[inline(always)]
+    fn put<T: Part>(&self, real: bool, at: impl Fn(usize) -> Complex<T>, out: &mut [T], writes: usize) {
+        let &Lines { n, kind, forward, factor, .. } = self;
+        let scale = T::number(factor);
+        let scaled = |value: T| if factor == 1.0 { value } else { value * scale };
+        for (k, out) in out.chunks_exact_mut(writes).enumerate() {
+            let value = match kind {
+                Kind::HalfToReal => at(k),
+                _ if real => {
+                    // A real signal's spectrum is symmetric.
+                    let value = at(k.min(n - k));
+                    let im = if k == 0 || 2 * k == n { T::zero() } else { value.im };
+                    Complex::new(value.re, if (k <= n / 2) == forward { im } else { -im })
+                }
+                _ => at(k),
+            };
+            match out {
+                [re, im] => (*re, *im) = (scaled(value.re), scaled(value.im)),
+                [re] => *re = scaled(value.re),
+                _ => {}
+            }
+        }
+    }
+}
+
+/// Numbers, real or complex, part by part.
+#[derive(Clone, Copy)]
+struct Source<'a, T> {
+    from: &'a [T],
+    complex: bool,
+}
+
+impl<T: Part> Source<'_, T> {
+    #[inline(always)]
+    fn at(&self, place: usize) -> Complex<T> {
+        match self.complex {
+            true => match self.from.get(2 * place..2 * place + 2) {
+                Some(&[re, im]) => Complex::new(re, im),
+                _ => Complex::default(),
+            },
+            false => Complex::new(self.from.get(place).copied().unwrap_or_default(), T::zero()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ops::fft::{Norm, Transform, one};
+    use crate::ops::view::{movedim, select};
+    use crate::{DType, Scalar};
+
+    type C = Complex<f64>;
+
+    /// The sums themselves.
+    fn slowly(values: &[C], forward: bool) -> Vec<C> {
+        let n = values.len();
+        let turn = if forward { -std::f64::consts::TAU } else { std::f64::consts::TAU };
+        let root = |k: usize| C::cis(turn * (k % n) as f64 / n as f64);
+        (0..n).map(|k| values.iter().enumerate().map(|(j, value)| value * root(j * k)).sum()).collect()
+    }
+
+    fn number(i: usize) -> f64 {
+        ((i * i * 7919 + 31 * i) % 1009) as f64 / 504.0 - 1.0
+    }
+
+    fn signal(sizes: [usize; 2], dtype: DType) -> View {
+        let count = sizes[0] * sizes[1];
+        let values = (0..count).map(|i| Scalar::Complex(C::new(number(i), number(i + 3 * count))));
+        let values = values.map(|value| if dtype.is_complex() { value } else { Scalar::Float(value.to_complex().re) });
+        View::from_scalars(&sizes.map(|size| size as i64), dtype, values).unwrap()
+    }
+
+    fn numbers(view: &View) -> Vec<C> {
+        view.scalars().unwrap().iter().map(|value| value.to_complex()).collect()
+    }
+
+    /// A transform that is not scaled.
+    fn transformed(view: &View, n: usize, dim: i64, kind: Kind, forward: bool) -> View {
+        let norm = if forward { Norm::Backward } else { Norm::Forward };
+        let transform = Transform { name: "fft", kind, forward, norm, default: DType::Float };
+        one(view, Some(n as i64), dim, &transform).unwrap()
+    }
+
+    #[test]
+    fn every_length_gives_the_sums_of_its_points() {
+        // Past the longest length whose order is known, with and without an order.
+        for n in 1..=150 {
+            for (real, complex, part) in
+                [(DType::Float, DType::ComplexFloat, 2e-6), (DType::Double, DType::ComplexDouble, 1e-13)]
+            {
+                for forward in [true, false] {
+                    // Two lines, so that the second begins where the first ends.
+                    let (complex, real) = (signal([2, n], complex), signal([2, n], real));
+                    let spectra = transformed(&real, n, -1, Kind::RealToHalf, forward);
+                    for (view, kind, from) in [
+                        (&complex, Kind::Complex, &complex),
+                        (&real, Kind::Complex, &real),
+                        (&real, Kind::RealToHalf, &real),
+                        (&spectra, Kind::HalfToReal, &transformed(&real, n, -1, Kind::Complex, forward)),
+                    ] {
+                        // A spectrum is transformed back.
+                        let forward = if kind == Kind::HalfToReal { !forward } else { forward };
+                        let found = transformed(view, n, -1, kind, forward);
+                        let kept = *found.sizes().last().unwrap() as usize;
+                        let sums = numbers(from);
+                        let sums: Vec<Vec<C>> = sums.chunks_exact(n).map(|line| slowly(line, forward)).collect();
+                        let wanted: Vec<C> = sums.iter().flat_map(|line| line[..kept].to_vec()).collect();
+                        let bound = part * wanted.iter().map(|value| value.norm()).fold(1.0, f64::max);
+                        let found = numbers(&found);
+                        assert_eq!(found.len(), wanted.len());
+                        let apart = found.iter().zip(&wanted).map(|(a, b)| (a - b).norm()).fold(0.0, f64::max);
+                        assert!(apart <= bound, "{n} points, {kind:?}, {forward}: {apart:e} beyond {bound:e}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn lines_together_give_what_they_give_alone() {
+        // Around the lines that are taken together, and enough of them for several threads; a plan of each sort, and none.
+        for n in [1, 3, 5, 8, 11, 15, 16, 47] {
+            for count in [1, LANES - 1, LANES, LANES + 1, 3 * LANES + 5, 8192 / n] {
+                for (dtype, kind, forward) in [
+                    (DType::ComplexFloat, Kind::Complex, true),
+                    (DType::ComplexDouble, Kind::Complex, false),
+                    (DType::Float, Kind::RealToHalf, true),
+                    (DType::Double, Kind::Complex, false),
+                    (DType::ComplexFloat, Kind::HalfToReal, false),
+                ] {
+                    let view = signal([count, n], dtype);
+                    let across = signal([n, count], dtype);
+                    for (view, dim) in [(view.clone(), 1), (across, 0)] {
+                        let lines = movedim(&view, &[dim], &[-1]).unwrap();
+                        parallel::set_cores(3);
+                        let all = movedim(&transformed(&view, n, dim, kind, forward), &[dim], &[-1]).unwrap();
+                        parallel::set_cores(0);
+                        for line in (0..count).step_by(count.div_ceil(50)) {
+                            let alone = transformed(&select(&lines, 0, line as i64).unwrap(), n, 0, kind, forward);
+                            let together = select(&all, 0, line as i64).unwrap();
+                            let bits = |view: &View| -> Vec<[u64; 2]> {
+                                numbers(view).iter().map(|value| [value.re.to_bits(), value.im.to_bits()]).collect()
+                            };
+                            assert_eq!(bits(&alone), bits(&together), "line {line} of {count}, {n} points, {kind:?}");
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,446 @@
+//! Fourier transforms of few points, addition by addition in the order of Intel's library, which PyTorch calls: what cancels
+//! there to zero cancels here. Lengths whose order is not known are `rustfft`'s. Knows numbers only.
+
+use super::lanes::{Lanes, Part, Point};
+use crate::parallel::{Kernel, vectorised_kernel};
+use num_complex::Complex;
+use smallvec::{SmallVec, smallvec};
+use std::iter;
+
+/// What is known of the numbers of a line, on which the order depends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Line {
+    Complex,
+    /// The signal is real.
+    FromReal,
+    /// The result is.
+    ToReal,
+}
+
+/// The way a transform is put together.
+#[derive(Debug)]
+enum Plan {
+    One,
+    Two,
+    Four,
+    Eight,
+    /// By the sums and differences of what lies as far from both ends: an odd length.
+    Pairs,
+    /// Three, five or seven points of a real signal, or five or seven of its spectrum.
+    Real,
+    /// Transforms of the first length within those of the second, both coprime (Good and Thomas).
+    Coprime(usize, usize),
+    /// Transforms of these lengths within each other, the first innermost, with turns in between (Cooley and Tukey).
+    Chain(&'static [usize]),
+}
+
+/// The longest transforms put together of others, in the order of their lengths.
+const CHAINS: &[(usize, &[usize])] = &[
+    (9, &[3, 3]),
+    (16, &[4, 4]),
+    (18, &[6, 3]),
+    (20, &[4, 5]),
+    (21, &[7, 3]),
+    (25, &[5, 5]),
+    (27, &[3, 3, 3]),
+    (28, &[4, 7]),
+    (30, &[6, 5]),
+    (35, &[7, 5]),
+    (36, &[4, 3, 3]),
+    (42, &[6, 7]),
+    (48, &[4, 4, 3]),
+    (49, &[7, 7]),
+    (54, &[6, 3, 3]),
+    (60, &[4, 3, 5]),
+    (63, &[7, 3, 3]),
+    (64, &[4, 4, 4]),
+    (80, &[4, 4, 5]),
+    (81, &[3, 3, 3, 3]),
+    (84, &[4, 3, 7]),
+    (100, &[4, 5, 5]),
+    (112, &[4, 4, 7]),
+    (144, &[4, 4, 3, 3]),
+];
+
+impl Plan {
+    fn of(n: usize, line: Line) -> Option<Plan> {
+        let real = line != Line::Complex;
+        Some(match n {
+            1 => Plan::One,
+            2 => Plan::Two,
+            4 => Plan::Four,
+            8 => Plan::Eight,
+            3 if line == Line::FromReal => Plan::Real,
+            5 | 7 if real => Plan::Real,
+            3 | 5 | 7 | 17 | 19 | 23 | 29 | 31 | 37 | 41 | 43 | 47 => Plan::Pairs,
+            6 => Plan::Coprime(3, 2),
+            10 => Plan::Coprime(5, 2),
+            12 => Plan::Coprime(3, 4),
+            14 if !real => Plan::Coprime(7, 2),
+            15 if line != Line::ToReal => Plan::Coprime(5, 3),
+            _ if real => return None,
+            _ => Plan::Chain(CHAINS.iter().find(|(length, _)| *length == n)?.1),
+        })
+    }
+}
+
+/// A transform of a length whose order is known.
+pub struct Short<T> {
+    n: usize,
+    plan: Plan,
+    line: Line,
+    forward: bool,
+    /// Where turns by multiples of `1 / n` lead.
+    roots: Vec<Complex<T>>,
+}
+
+/// Pairs of points of the longest transform that is not put together of others.
+const HALF: usize = 23;
+
+/// The numbers of a short transform, without an allocation.
+type Numbers<T> = SmallVec<[T; 16]>;
+
+/// Points that lie evenly apart among others.
+#[derive(Clone, Copy)]
+struct Points<'a, T, const L: usize> {
+    all: &'a [Point<T, L>],
+    step: usize,
+}
+
+impl<'a, T: Part, const L: usize> Points<'a, T, L> {
+    #[inline(always)]
+    fn at(&self, j: usize) -> Point<T, L> {
+        self.all[j * self.step]
+    }
+
+    /// Every `step`th of them, from `first` on.
+    fn every(&self, step: usize, first: usize) -> Points<'a, T, L> {
+        Points { all: &self.all[first * self.step..], step: step * self.step }
+    }
+}
+
+/// As many transforms as are asked for, none put together of others, whose points lie side by side; and so do their results.
+/// Not a closure: it is too large to be inlined where vectors are.
+struct Columns<'a, T, const L: usize> {
+    short: &'a Short<T>,
+    plan: &'a Plan,
+    n: usize,
+    points: Points<'a, T, L>,
+    count: usize,
+    out: &'a mut [Point<T, L>],
+}
+
+impl<T: Part, const L: usize> Kernel for Columns<'_, T, L> {
+    type Output = ();
+    #[inline(always)]
+    fn run(self, _fuses: bool) {
+        let Columns { short, plan, n, points, count, out } = self;
+        for k in 0..count {
+            let column = Points { all: &points.all[k..], ..points };
+            short.column(plan, n, column, |j, value| out[k + count * j] = value);
+        }
+    }
+}
+
+/// Points that are turned by multiples of `second / n`.
+struct Turned<'a, T, const L: usize> {
+    short: &'a Short<T>,
+    row: &'a mut [Point<T, L>],
+    second: usize,
+    n: usize,
+}
+
+impl<T: Part, const L: usize> Kernel for Turned<'_, T, L> {
+    type Output = ();
+    #[inline(always)]
+    fn run(self, _fuses: bool) {
+        let Turned { short, row, second, n } = self;
+        for (value, root) in row.iter_mut().skip(1).zip(short.turns(second, n)) {
+            *value = *value * if short.forward { root.conj() } else { root };
+        }
+    }
+}
+
+impl<T: Part> Short<T> {
+    pub fn of(n: usize, line: Line, forward: bool) -> Option<Short<T>> {
+        let plan = Plan::of(n, line)?;
+        let turn = |k: usize| Complex::<f64>::cis(std::f64::consts::TAU * k as f64 / n as f64);
+        let roots = (0..n).map(turn).map(|root| Complex::new(T::number(root.re), T::number(root.im))).collect();
+        Some(Short { n, plan, line, forward, roots })
+    }
+
+    /// Transforms `n` numbers of each line.
+    pub fn process<const L: usize>(&self, points: &[Point<T, L>], out: &mut [Point<T, L>]) {
+        let points = Points { all: points, step: 1 };
+        match (&self.plan, self.line) {
+            (Plan::Real, Line::ToReal) => self.to_real(points, out),
+            (Plan::Real, _) => self.of_real(points, out),
+            (plan, _) => self.run(plan, self.n, points, out),
+        }
+    }
+
+    /// A quarter turn in the direction of the transform.
+    #[inline(always)]
+    fn turned<const L: usize>(&self, z: Point<T, L>) -> Point<T, L> {
+        if self.forward { Point { re: z.im, im: -z.re } } else { Point { re: -z.im, im: z.re } }
+    }
+
+    /// Where turns of `k / n`, of `2 k / n` and so on lead, `n` being a divisor of the length, and `k` less than it.
+    #[inline(always)]
+    fn turns(&self, k: usize, n: usize) -> impl Iterator<Item = Complex<T>> {
+        let step = k * (self.n / n);
+        let mut place = 0;
+        iter::repeat_with(move || {
+            place += step;
+            if place >= self.n {
+                place -= self.n;
+            }
+            self.roots[place]
+        })
+    }
+
+    fn run<const L: usize>(&self, plan: &Plan, n: usize, points: Points<T, L>, out: &mut [Point<T, L>]) {
+        match *plan {
+            Plan::Coprime(a, b) => self.coprime(a, b, points, out),
+            Plan::Chain(lengths) => self.chain(lengths, points, out),
+            _ => vectorised_kernel(Columns { short: self, plan, n, points, count: 1, out }),
+        }
+    }
+
+    /// A transform that is not put together of others.
+    #[inline(always)]
+    fn column<const L: usize>(
+        &self,
+        plan: &Plan,
+        n: usize,
+        points: Points<T, L>,
+        mut put: impl FnMut(usize, Point<T, L>),
+    ) {
+        let zero = Point::zero();
+        let at = |j| points.at(j);
+        match *plan {
+            Plan::One => put(0, at(0)),
+            Plan::Two => {
+                put(0, at(0) + at(1));
+                put(1, at(0) - at(1));
+            }
+            Plan::Four => {
+                let values = self.four([at(0), at(1), at(2), at(3)]);
+                (0..4).for_each(|k| put(k, values[k]));
+            }
+            Plan::Eight => {
+                let even = self.four([at(0), at(2), at(4), at(6)]);
+                let mut odd = self.four([at(1), at(3), at(5), at(7)]);
+                let half = self.turns(1, 8).next().unwrap_or_default().re;
+                // Turned by an eighth, a quarter, and three eighths.
+                odd[1] = (odd[1] + self.turned(odd[1])).scale(half);
+                odd[2] = self.turned(odd[2]);
+                odd[3] = (self.turned(odd[3]) - odd[3]).scale(half);
+                for k in 0..4 {
+                    put(k, even[k] + odd[k]);
+                    put(k + 4, even[k] - odd[k]);
+                }
+            }
+            _ => match n {
+                3 => self.pairs(points, [&mut [zero; 1], &mut [zero; 1], &mut [zero; 1]], put),
+                5 => self.pairs(points, [&mut [zero; 2], &mut [zero; 2], &mut [zero; 2]], put),
+                7 => self.pairs(points, [&mut [zero; 3], &mut [zero; 3], &mut [zero; 3]], put),
+                _ => {
+                    let mut room = [[zero; HALF]; 3];
+                    self.pairs(points, room.each_mut().map(|room| &mut room[..n / 2]), put);
+                }
+            },
+        }
+    }
+
+    #[inline(always)]
+    fn four<const L: usize>(&self, [a, b, c, d]: [Point<T, L>; 4]) -> [Point<T, L>; 4] {
+        let (sum, difference) = (a + c, a - c);
+        let (other_sum, turned) = (b + d, self.turned(b - d));
+        [sum + other_sum, difference + turned, sum - other_sum, difference - turned]
+    }
+
+    /// Five points within a chain add one after the other, unless vectors take four of them at a time.
+    #[inline(always)]
+    fn in_turn(&self) -> bool {
+        self.n > 15 && !self.n.is_multiple_of(4)
+    }
+
+    /// Adds up the products of a transform of odd length: up to seven points those of the pairs first, beyond in two sums, of
+    /// every second one.
+    #[inline(always)]
+    fn added<const L: usize>(&self, first: Option<Point<T, L>>, terms: &[Point<T, L>]) -> Point<T, L> {
+        let half = terms.len();
+        if half == 2 && self.in_turn() {
+            return in_order(first, terms, 0, 1);
+        }
+        if half <= 3 {
+            let pairs = in_order(None, terms, 0, 1);
+            return first.map_or(pairs, |first| first + pairs);
+        }
+        let (even, last) = terms.split_at(half - half % 2);
+        let both = in_order(first, even, 0, 2) + in_order(None, even, 1, 2);
+        last.first().map_or(both, |last| both + *last)
+    }
+
+    /// A transform of odd length, given room for as many numbers as it has pairs of points.
+    #[inline(always)]
+    fn pairs<const L: usize>(
+        &self,
+        points: Points<T, L>,
+        [sums, differences, terms]: [&mut [Point<T, L>]; 3],
+        mut put: impl FnMut(usize, Point<T, L>),
+    ) {
+        let (half, first) = (sums.len(), points.at(0));
+        let n = 2 * half + 1;
+        for j in 0..half {
+            let (a, b) = (points.at(j + 1), points.at(n - 1 - j));
+            (sums[j], differences[j]) = (a + b, a - b);
+        }
+        put(0, if half <= 3 { self.added(Some(first), sums) } else { in_order(Some(first), sums, 0, 1) });
+        for k in 1..=half {
+            for ((term, sum), root) in terms.iter_mut().zip(&*sums).zip(self.turns(k, n)) {
+                *term = sum.scale(root.re);
+            }
+            let even = self.added(Some(first), terms);
+            for ((term, difference), root) in terms.iter_mut().zip(&*differences).zip(self.turns(k, n)) {
+                *term = difference.scale(root.im);
+            }
+            let odd = self.turned(self.added(None, terms));
+            put(k, even + odd);
+            put(n - k, even - odd);
+        }
+    }
+
+    fn coprime<const L: usize>(&self, a: usize, b: usize, points: Points<T, L>, out: &mut [Point<T, L>]) {
+        let n = a * b;
+        let (Some(inner), Some(outer)) = (Plan::of(a, Line::Complex), Plan::of(b, Line::Complex)) else { return };
+        let mut ordered: Numbers<Point<T, L>> = smallvec![Point::zero(); a];
+        let mut rows: Numbers<Point<T, L>> = smallvec![Point::zero(); n];
+        for (second, row) in rows.chunks_exact_mut(a).enumerate() {
+            for (first, point) in ordered.iter_mut().enumerate() {
+                *point = points.at((b * first + a * second) % n);
+            }
+            self.run(&inner, a, Points { all: &ordered, step: 1 }, row);
+        }
+        let mut columns: Numbers<Point<T, L>> = smallvec![Point::zero(); n];
+        let points = Points { all: &rows, step: a };
+        vectorised_kernel(Columns { short: self, plan: &outer, n: b, points, count: a, out: &mut columns });
+        // What leaves these rests when divided by both.
+        for (place, value) in out.iter_mut().enumerate() {
+            *value = columns[place % a + place % b * a];
+        }
+    }
+
+    fn chain<const L: usize>(&self, lengths: &[usize], points: Points<T, L>, out: &mut [Point<T, L>]) {
+        let Some((&b, inner)) = lengths.split_last() else {
+            out[0] = points.at(0);
+            return;
+        };
+        let a: usize = inner.iter().product();
+        let Some(outer) = Plan::of(b, Line::Complex) else { return };
+        if a == 1 {
+            return self.run(&outer, b, points, out);
+        }
+        let n = a * b;
+        let mut rows: Numbers<Point<T, L>> = smallvec![Point::zero(); n];
+        for (second, row) in rows.chunks_exact_mut(a).enumerate() {
+            self.chain(inner, points.every(b, second), row);
+            if second > 0 {
+                vectorised_kernel(Turned { short: self, row, second, n });
+            }
+        }
+        let points = Points { all: &rows, step: a };
+        vectorised_kernel(Columns { short: self, plan: &outer, n: b, points, count: a, out });
+    }
+
+    /// Three, five or seven points of a real signal, forwards. Of nothing but zeros every product has its sign.
+    fn of_real<const L: usize>(&self, points: Points<T, L>, out: &mut [Point<T, L>]) {
+        let n = self.n;
+        let at = |j| points.at(j).re;
+        let both: Numbers<_> = (1..=n / 2).map(|j| (at(j) + at(n - j), at(j) - at(n - j))).collect();
+        for k in 0..=n / 2 {
+            let turned = || both.iter().zip(self.turns(k, n));
+            let even: Numbers<Lanes<T, L>> = turned().map(|((sum, _), root)| *sum * root.re).collect();
+            let odd: Numbers<Lanes<T, L>> = turned().map(|((_, difference), root)| *difference * -root.im).collect();
+            let (re, im) = match (&even[..], &odd[..]) {
+                (&[a], &[b]) => (at(0) + a, b),
+                (&[a, b], &[c, d]) if k == 0 => (at(0) + (a + b), c + d),
+                (&[a, b], &[c, d]) => (at(0) + a + b, c + d),
+                (&[a, b, c], &[d, e, f]) => (at(0) + c + (a + b), if k == 3 { d + (e + f) } else { d + f + e }),
+                _ => return,
+            };
+            (out[k], out[(n - k) % n]) = (Point { re, im }, Point { re, im: -im });
+        }
+    }
+
+    /// Five or seven points of a real signal from its spectrum.
+    fn to_real<const L: usize>(&self, points: Points<T, L>, out: &mut [Point<T, L>]) {
+        let (n, first) = (self.n, points.at(0).re);
+        let twice: Numbers<_> = (1..=n / 2).map(|j| points.at(j) + points.at(j)).collect();
+        for k in 0..=n / 2 {
+            let turned = || twice.iter().zip(self.turns(k, n));
+            let even: Numbers<Lanes<T, L>> = turned().map(|(z, root)| z.re * root.re).collect();
+            let odd: Numbers<Lanes<T, L>> = turned().map(|(z, root)| z.im * root.im).collect();
+            let (re, im) = match (&even[..], &odd[..]) {
+                (&[a, b], &[c, d]) => match k {
+                    0 => (first + (a + b), c + d),
+                    1 => (first + b + a, c + d),
+                    _ => (first + a + b, c + d),
+                },
+                (&[a, b, c], &[d, e, f]) => match k {
+                    1 => (first + c + (a + b), d + e + f),
+                    2 => (first + c + (a + b), d + (e + f)),
+                    _ => (first + (a + b + c), d + e + f),
+                },
+                _ => return,
+            };
+            let im = if self.forward { -im } else { im };
+            out[k] = Point { re: re - im, im: Lanes::zero() };
+            if k > 0 {
+                out[n - k] = Point { re: re + im, im: Lanes::zero() };
+            }
+        }
+    }
+}
+
+/// Adds numbers up one after the other: `first` if there is one, then every `step`th from a place on.
+#[inline(always)]
+fn in_order<T: Part, const L: usize>(
+    first: Option<Point<T, L>>,
+    terms: &[Point<T, L>],
+    from: usize,
+    step: usize,
+) -> Point<T, L> {
+    let terms = terms.iter().skip(from).step_by(step);
+    terms.fold(first, |sum, term| Some(sum.map_or(*term, |sum| sum + *term))).unwrap_or(Point::zero())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_lane_takes_the_steps_of_a_line_alone() {
+        for (n, line) in (1..=144).flat_map(|n| [Line::Complex, Line::FromReal, Line::ToReal].map(|line| (n, line))) {
+            let Some(short) = Short::<f32>::of(n, line, n % 2 == 0) else { continue };
+            let number = |i: usize| ((i * i * 7919 + 31 * i) % 1009) as f32 / 504.0 - 1.0;
+            let lanes = |i: usize| Lanes(std::array::from_fn(|lane| number(8 * i + lane)));
+            let points: Vec<Point<f32, 8>> = (0..n).map(|j| Point { re: lanes(2 * j), im: lanes(2 * j + 1) }).collect();
+            let mut together = vec![Point::zero(); n];
+            short.process(&points, &mut together);
+            for lane in 0..8 {
+                let only = |from: &Lanes<f32, 8>| Lanes([from.0[lane]]);
+                let points: Vec<Point<f32, 1>> =
+                    points.iter().map(|Point { re, im }| Point { re: only(re), im: only(im) }).collect();
+                let mut alone = vec![Point::zero(); n];
+                short.process(&points, &mut alone);
+                let same = alone.iter().zip(&together).all(|(alone, together)| {
+                    alone.re.0[0].to_bits() == together.re.0[lane].to_bits()
+                        && alone.im.0[0].to_bits() == together.im.0[lane].to_bits()
+                });
+                assert!(same, "{n} points, {line:?}, lane {lane}");
+            }
+        }
+    }
+}

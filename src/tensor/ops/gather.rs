@@ -1,0 +1,247 @@
+//! Reads along one dimension by tensors of indices: `index_select`, `gather`, `take`, `take_along_dim`. Follows
+//! <https://pytorch.org/docs/2.7/generated/torch.gather.html> and its neighbours. Unlike subscripts, most of these take
+//! no negative indices. Writing is in `scatter`.
+
+mod reduce;
+mod scatter;
+
+pub use reduce::{index_reduce_, scatter_reduce_};
+pub use scatter::{Scattered, index_add_, index_copy_, index_fill_, put_, scatter_, scatter_add_};
+
+use super::check::{Lacks, at_least_1d, look_up, lost, resolved, size_at, size_or_one, supported};
+use super::copy::cast;
+use super::view;
+use crate::bail;
+use crate::layout::{Dims, broadcast_sizes, show, wrap_dim};
+use crate::memory::get;
+use crate::{DType, Device, Element, Error, ErrorKind, Layout, Result, View, limits};
+
+/// `x.index_select(dim, index)`: the slices the index names, in its order; a row-major copy.
+///
+/// # Errors
+/// IndexError or RuntimeError, by the dimension, for an index out of bounds or below zero.
+pub fn index_select(view: &View, dim: i64, index: &View) -> Result<View> {
+    let d = wrap_dim(dim, view.ndim())?;
+    if index.ndim() > 1 {
+        bail!(IndexError, "index_select(): Index is supposed to be a vector");
+    }
+    let count = index.numel();
+    if view.ndim() == 0 && count != 1 {
+        bail!(RuntimeError, "index_select(): Index to scalar can have only 1 value, got {count} value(s)");
+    }
+    if !matches!(index.dtype, DType::Long | DType::Int) {
+        bail!(RuntimeError, "index_select(): Expected dtype int32 or int64 for index");
+    }
+    let mut sizes = Dims::from_slice(view.sizes());
+    if let Some(size) = sizes.get_mut(d) {
+        *size = count;
+    }
+    let out = View::unwritten(&sizes, view.dtype, either_device(view, index))?;
+    if out.device().is_meta() || view.ndim() > 1 && count == 0 {
+        return Ok(out);
+    }
+    let size = size_or_one(&view.layout, d)?;
+    if view.ndim() > 1 && view.numel() == 0 && size == 0 {
+        bail!(RuntimeError, "index_select(): self indexing axis dim should be positive");
+    }
+    if view.ndim() < 2 {
+        supported("index_select", view.dtype, Lacks::BareUnsigned)?;
+    }
+    let view = resolved(view)?;
+    // PyTorch has a loop of its own for this dimension, with its own check.
+    let by_rows = view.ndim() > 1 && (d == 1 || view.numel() == 0);
+    let chosen = |i: i64| {
+        if (0..size).contains(&i) {
+            Ok(i)
+        } else if by_rows {
+            bail!(RuntimeError, "INDICES element is out of DATA bounds, id={i} axis_dim={size}")
+        } else {
+            bail!(IndexError, "index out of range in self")
+        }
+    };
+    let index = if index.dtype == DType::Long { resolved(index)? } else { cast(index, DType::Long)? };
+    if out.numel() == 0 {
+        for i in index.scalars()? {
+            chosen(i.to_i64())?;
+        }
+        return Ok(out);
+    }
+    // The index alone says which slice to read, so the source stands still along `d`.
+    let mut lines = at_least_1d(&view.layout);
+    let stride = lines.strides[d];
+    (lines.sizes[d], lines.strides[d]) = (count, 0);
+    let step = index.strides().first().copied().unwrap_or(0);
+    let mut places = Layout { strides: Dims::from_elem(0, lines.ndim()), offset: index.layout.offset, ..lines.clone() };
+    places.strides[d] = step;
+    let index = index.with_layout(places);
+    look_up(&out, &at_least_1d(&out.layout), &view, &lines, &index, &|i| Ok(chosen(i)? * stride))?;
+    Ok(out)
+}
+
+/// The device of a result: without data if one of the operands is.
+fn either_device(view: &View, index: &View) -> Device {
+    if index.device().is_meta() { Device::META } else { view.device() }
+}
+
+/// The elements of a slice across a dimension.
+fn weight(layout: &Layout, d: usize) -> usize {
+    layout.sizes.iter().enumerate().filter(|(k, _)| *k != d).fold(1, |all, (_, &size)| all * size as usize)
+}
+
+/// The numbers of an index tensor in row-major order, each checked.
+fn indices(index: &View, mut check: impl FnMut(i64) -> Result<i64>) -> Result<Vec<i64>> {
+    let index = resolved(index)?;
+    let memory = index.memory()?;
+    dispatch!(index.dtype, T => {
+        let cells = memory.typed::<T>();
+        let number = |at: i64| cells.get(at as usize).map(|cell| get(cell).load().to_i64()).ok_or_else(lost);
+        let mut indices = limits::vector(index.numel() as usize)?;
+        for at in index.layout.offsets() {
+            indices.push(check(number(at)?)?);
+        }
+        Ok(indices)
+    })
+}
+
+/// An error for an index that names no element of a dimension.
+fn out_of_bounds(kind: ErrorKind, index: i64, dim: usize, size: i64) -> Error {
+    Error::new(kind, format!("index {index} is out of bounds for dimension {dim} with size {size}"))
+}
+
+/// `x.gather(dim, index)`: for each element of the index, the element of `x` at the same place but for `dim`, where the
+/// index tells the place.
+pub fn gather(view: &View, dim: i64, index: &View) -> Result<View> {
+    let d = wrap_dim(dim, view.ndim())?;
+    let out = View::unwritten(index.sizes(), view.dtype, either_device(view, index))?;
+    if index.numel() == 0 {
+        return Ok(out);
+    }
+    if index.dtype != DType::Long {
+        bail!(RuntimeError, "gather(): Expected dtype int64 for index");
+    }
+    if view.ndim().max(1) != index.ndim().max(1) {
+        bail!(RuntimeError, "Index tensor must have the same number of dimensions as input tensor");
+    }
+    for i in (0..view.ndim()).filter(|&i| i != d) {
+        if size_or_one(&index.layout, i)? > view.sizes()[i] {
+            bail!(
+                RuntimeError,
+                "Size does not match at dimension {i} expected index {} to be no larger than self {} apart from dimension \
+                 {d}",
+                show(index.sizes()),
+                show(view.sizes())
+            );
+        }
+    }
+    if out.device().is_meta() {
+        return Ok(out);
+    }
+    let (view, index) = (resolved(view)?, &resolved(index)?);
+    let kernel = if view.dtype.is_floating_point() && d == 0 && selects_rows(&view, index) {
+        "gather_expanded_index"
+    } else {
+        "scatter_gather_tensor_cpu"
+    };
+    supported(kernel, view.dtype, Lacks::ComplexHalf)?;
+    let source = at_least_1d(&view.layout);
+    let (size, stride) = (source.sizes[d], source.strides[d]);
+    let places = at_least_1d(&index.layout);
+    // The index alone says where along `d` to read, so the source stands still there.
+    let mut lines = Layout { sizes: places.sizes.clone(), ..source };
+    lines.strides[d] = 0;
+    look_up(&out, &at_least_1d(&out.layout), &view, &lines, &index.with_layout(places), &|i| {
+        if (0..size).contains(&i) { Ok(i * stride) } else { Err(out_of_bounds(ErrorKind::RuntimeError, i, d, size)) }
+    })?;
+    Ok(out)
+}
+
+/// Returns whether an index names whole rows of a row-major tensor. PyTorch has a loop of its own for these.
+fn selects_rows(view: &View, index: &View) -> bool {
+    view.layout.is_contiguous()
+        && view.ndim() == index.ndim()
+        && view.numel() > 0
+        && index.strides().first() == Some(&1)
+        && (1..index.ndim()).all(|i| index.strides()[i] == 0 || index.sizes()[i] == 1 && index.strides()[i] == 1)
+        && view.sizes().iter().skip(1).eq(index.sizes().iter().skip(1))
+}
+
+/// The place in a storage of the element at a row-major position, which may be counted from the end.
+fn position(layout: &Layout, i: i64) -> Result<i64> {
+    let numel = layout.numel();
+    if i >= numel || i < -numel {
+        bail!(IndexError, "out of range: tried to access index {i} on a tensor of {numel} elements.");
+    }
+    Ok(layout.offset_of(if i < 0 { i + numel } else { i }))
+}
+
+/// `x.take(index)`: the elements at row-major positions, which may be negative, in the index's shape.
+pub fn take(view: &View, index: &View) -> Result<View> {
+    if index.dtype != DType::Long {
+        bail!(RuntimeError, "take(): Expected a long tensor for index, but got {}", index.dtype.scalar_type());
+    }
+    if view.numel() == 0 && index.numel() != 0 {
+        bail!(IndexError, "take(): tried to take from an empty tensor");
+    }
+    let out = View::unwritten(index.sizes(), view.dtype, either_device(view, index))?;
+    if out.device().is_meta() {
+        return Ok(out);
+    }
+    if index.numel() == 0 {
+        return Ok(out);
+    }
+    supported("take_cpu", view.dtype, Lacks::ComplexHalf)?;
+    let view = resolved(view)?;
+    // The index alone says what to read.
+    let start = Layout { strides: Dims::from_elem(0, out.ndim()), offset: 0, ..out.layout.clone() };
+    let layout = &view.layout;
+    look_up(&out, &out.layout, &view, &start, &resolved(index)?, &|i| position(layout, i))?;
+    Ok(out)
+}
+
+/// `take_along_dim(indices, dim)`: [`gather`] with operands that broadcast; without a dimension both are flat.
+pub fn take_along_dim(view: &View, index: &View, dim: Option<i64>) -> Result<View> {
+    for (position, operand) in [view, index].into_iter().enumerate() {
+        let expected = if view.device().is_meta() { "meta" } else { "cpu" };
+        if position > 0 && operand.device().name() != expected {
+            bail!(
+                RuntimeError,
+                "Expected tensor to have {expected} Device, but got tensor with {} Device (while checking arguments for \
+                 torch.take_along_dim():)",
+                operand.device().name()
+            );
+        }
+    }
+    let Some(dim) = dim else {
+        let flat = |view: &View| -> Result<View> { Ok(view.with_layout(view.layout.view(&[-1])?)) };
+        return gather(&flat(view)?, 0, &flat(index)?);
+    };
+    if view.ndim() != index.ndim() {
+        bail!(
+            RuntimeError,
+            "torch.take_along_dim(): input and indices should have the same number of dimensions, but got {} dimensions \
+             for input, and {} dimensions for indices",
+            view.ndim(),
+            index.ndim()
+        );
+    }
+    if index.dtype != DType::Long {
+        bail!(
+            RuntimeError,
+            "torch.take_along_dim(): dtype of indices should be Long but got {}",
+            index.dtype.scalar_type()
+        );
+    }
+    let d = wrap_dim(dim, view.ndim())?;
+    let (_, size) = size_at(&view.layout, d as i64)?;
+    // Both broadcast against each other everywhere but along the dimension.
+    let mut sizes = Dims::from_slice(view.sizes());
+    sizes[d] = index.sizes()[d];
+    let index_sizes = broadcast_sizes(&sizes, index.sizes())?;
+    let mut sizes = Dims::from_slice(index.sizes());
+    sizes[d] = size;
+    let view_sizes = broadcast_sizes(&sizes, view.sizes())?;
+    gather(&view::expand(view, &view_sizes)?, dim, &view::expand(index, &index_sizes)?)
+}
+
+#[cfg(test)]
+mod tests;

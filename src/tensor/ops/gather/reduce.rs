@@ -1,0 +1,235 @@
+//! Combines several values written to one place: `scatter_reduce_` and `index_reduce_`. Follows
+//! <https://pytorch.org/docs/2.7/generated/torch.Tensor.scatter_reduce_.html> and its neighbour. A mean is a sum that
+//! is finally divided by the number of values that met.
+
+use super::scatter::{
+    Reduce, Scattered, check_scatter, check_slices, index_add_, index_fill_, scatter, scatter_add_, within_slices,
+};
+use super::{indices, weight};
+use crate::bail;
+use crate::element::integer_limits;
+use crate::memory::{get, set};
+use crate::ops::check::{Lacks, at_least_1d, lost, not_implemented, resolved, supported, through_bits};
+use crate::ops::compare::{CompareOp, compare};
+use crate::ops::create::{full_like, zeros_like};
+use crate::ops::mask::masked_fill_;
+use crate::ops::pointwise::{BinaryOp, Output, binary};
+use crate::ops::promote::Operand;
+use crate::{DType, Element, Result, Scalar, View, interrupt};
+
+/// The way to combine values that meet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Meeting {
+    Sum,
+    Prod,
+    Mean,
+    Amax,
+    Amin,
+}
+
+impl Meeting {
+    /// By its name, or the older name that `scatter_reduce` still takes.
+    fn parse(name: &str) -> Option<Meeting> {
+        Some(match name {
+            "sum" => Meeting::Sum,
+            "prod" => Meeting::Prod,
+            "mean" => Meeting::Mean,
+            "amax" | "max" => Meeting::Amax,
+            "amin" | "min" => Meeting::Amin,
+            _ => return None,
+        })
+    }
+
+    fn reduce(self) -> Reduce {
+        match self {
+            Meeting::Sum | Meeting::Mean => Reduce::Add,
+            Meeting::Prod => Reduce::Multiply,
+            Meeting::Amax => Reduce::Largest,
+            Meeting::Amin => Reduce::Smallest,
+        }
+    }
+
+    /// The value that changes no other, with which a place begins whose own value does not count.
+    fn neutral(self, dtype: DType) -> Scalar {
+        let integer = |bound: i128| i64::try_from(bound).map_or(Scalar::Int(0), Scalar::Int);
+        match self {
+            Meeting::Sum | Meeting::Mean => Scalar::Int(0),
+            Meeting::Prod => Scalar::Int(1),
+            _ if dtype == DType::Bool => Scalar::Bool(self == Meeting::Amin),
+            Meeting::Amax if dtype.is_floating_point() => Scalar::Float(f64::NEG_INFINITY),
+            Meeting::Amin if dtype.is_floating_point() => Scalar::Float(f64::INFINITY),
+            Meeting::Amax => integer(integer_limits(dtype).0),
+            Meeting::Amin => integer(integer_limits(dtype).1),
+        }
+    }
+}
+
+/// `x.scatter_reduce_(dim, index, src, reduce, include_self)`: as `scatter_`, where values that meet are reduced.
+///
+/// # Errors
+/// As `scatter_`; RuntimeError for another `reduce` than `sum`, `prod`, `mean`, `amax` and `amin`.
+pub fn scatter_reduce_(
+    view: &View,
+    dim: i64,
+    index: &View,
+    source: &View,
+    reduce: &str,
+    include_self: bool,
+) -> Result<()> {
+    let d = check_scatter(view, dim, index, Scattered::Source(source))?;
+    let Some(meeting) = Meeting::parse(reduce) else {
+        bail!(RuntimeError, "reduce argument must be either sum, prod, mean, amax or amin, got {reduce}");
+    };
+    if index.numel() == 0 || [view, index, source].iter().any(|v| v.device().is_meta()) {
+        return Ok(());
+    }
+    let kernel = match meeting {
+        Meeting::Sum | Meeting::Prod => "scatter_gather_tensor_cpu",
+        Meeting::Mean => "scatter_gather_tensor_cpu_reduce_mean",
+        Meeting::Amax => "scatter_gather_tensor_cpu_reduce_amax",
+        Meeting::Amin => "scatter_gather_tensor_cpu_reduce_amin",
+    };
+    let refused = match meeting {
+        Meeting::Mean => view.dtype == DType::Bool,
+        Meeting::Amax | Meeting::Amin => matches!(view.dtype, DType::ComplexFloat | DType::ComplexDouble),
+        Meeting::Sum | Meeting::Prod => false,
+    };
+    if refused {
+        return not_implemented(kernel, view.dtype);
+    }
+    if !include_self {
+        start_anew(
+            "scatter_reduce_exclude_input_init",
+            view,
+            &[DType::Bool, DType::ComplexFloat, DType::ComplexDouble],
+        )?;
+        let neutral = Scattered::Value(meeting.neutral(view.dtype));
+        scatter(view, d, index, neutral, Reduce::Replace, "scatter_gather_scalar_cpu")?;
+    }
+    scatter(view, d, index, Scattered::Source(source), meeting.reduce(), kernel)?;
+    if meeting == Meeting::Mean {
+        let ones = full_like(source, Scalar::Int(1), None, None)?;
+        divide_by_counts(view, include_self, |counts| scatter_add_(counts, dim, index, &ones))?;
+    }
+    Ok(())
+}
+
+/// `x.index_reduce_(dim, index, source, reduce, include_self)`: joins the source's slices with those the index names.
+///
+/// # Errors
+/// As `index_add_`; RuntimeError for another `reduce` than `prod`, `mean`, `amax` and `amin`.
+pub fn index_reduce_(
+    view: &View,
+    dim: i64,
+    index: &View,
+    source: &View,
+    reduce: &str,
+    include_self: bool,
+) -> Result<()> {
+    let Some(meeting) = Meeting::parse(reduce).filter(|_| matches!(reduce, "prod" | "mean" | "amax" | "amin")) else {
+        bail!(RuntimeError, "index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got {reduce}.");
+    };
+    let d = check_slices("index_reduce_", view, dim, index, source)?;
+    if [view, index, source].iter().any(|v| v.device().is_meta()) {
+        return Ok(());
+    }
+    if !include_self {
+        start_anew("index_reduce_func_exclude_input_init", view, &[])?;
+        let index = crate::ops::copy::cast(index, DType::Long)?;
+        index_fill_(view, dim, &index, meeting.neutral(view.dtype))?;
+    }
+    if view.ndim() > 1 && index.numel() == 0 {
+        return Ok(());
+    }
+    join_slices(view, d, index, source, meeting)?;
+    if meeting == Meeting::Mean {
+        let ones = full_like(source, Scalar::Int(1), None, None)?;
+        divide_by_counts(view, include_self, |counts| index_add_(counts, dim, index, &ones, Scalar::Int(1)))?;
+    }
+    Ok(())
+}
+
+fn join_slices(view: &View, d: usize, index: &View, source: &View, meeting: Meeting) -> Result<()> {
+    let check = within_slices(view, d, index)?;
+    if view.ndim() > 1 {
+        let kernel = match meeting {
+            Meeting::Amax => "maximum_cpu",
+            Meeting::Amin => "minimum_cpu",
+            _ => "add_stub",
+        };
+        match meeting {
+            Meeting::Prod => {}
+            Meeting::Mean => supported(kernel, view.dtype, Lacks::Float8)?,
+            _ if view.dtype.is_complex() => return not_implemented(kernel, view.dtype),
+            _ => supported(kernel, view.dtype, Lacks::Float8)?,
+        }
+    } else if view.dtype == DType::Bool || view.dtype.is_complex() {
+        return not_implemented("index_func_", view.dtype);
+    } else {
+        supported("index_func_", view.dtype, Lacks::Float8)?;
+    }
+    let chosen = indices(index, check)?;
+    let source = resolved(source)?;
+    let slices = at_least_1d(&source.layout);
+    let reduce = meeting.reduce();
+    through_bits(view, |view| {
+        let target = at_least_1d(&view.layout);
+        let (to, from) = (view.memory()?, source.memory()?);
+        dispatch!(view.dtype, T => {
+            let to = to.typed::<T>();
+            for found in interrupt::weighed(chosen.iter().enumerate(), weight(&slices, d)) {
+                let (row, &i) = found?;
+                let (target, slice) = (target.select(d, i), slices.select(d, row as i64));
+                for (write, read) in target.offsets().zip(slice.offsets()) {
+                    let to = to.get(write as usize).ok_or_else(lost)?;
+                    set(to, T::store(reduce.join(get(to).load(), source.read(&from, read))));
+                }
+            }
+        });
+        Ok(())
+    })
+}
+
+/// Refuses dtypes that have no neutral values: PyTorch's loop knows integers, floats and what is named here.
+fn start_anew(kernel: &str, view: &View, besides: &[DType]) -> Result<()> {
+    if !besides.contains(&view.dtype) && (view.dtype == DType::Bool || view.dtype.is_complex()) {
+        return not_implemented(kernel, view.dtype);
+    }
+    supported(kernel, view.dtype, Lacks::Float8)
+}
+
+/// Divides the sums by how many values met: `count` adds a one wherever a value was written.
+fn divide_by_counts(view: &View, include_self: bool, count: impl FnOnce(&View) -> Result<()>) -> Result<()> {
+    let plain = View { conj: false, neg: false, ..view.clone() };
+    let counts = match include_self {
+        true => full_like(&plain, Scalar::Int(1), None, None)?,
+        false => zeros_like(&plain, None, None)?,
+    };
+    count(&counts)?;
+    let zero = Operand::Number(Scalar::Int(0));
+    let none = compare(CompareOp::Eq, Operand::Tensor(&counts), zero, Output::New, DType::Float)?;
+    masked_fill_(&counts, &none, Scalar::Int(1))?;
+    let exact = view.dtype.is_floating_point() || view.dtype.is_complex();
+    let divide = if exact { BinaryOp::TrueDivide } else { BinaryOp::FloorDivide };
+    binary(divide, Operand::Tensor(view), Operand::Tensor(&counts), Output::InPlace(view), DType::Float).map(drop)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn neutral_values_change_nothing() {
+        for dtype in [DType::Bool, DType::Char, DType::Long, DType::Half, DType::Double] {
+            for meeting in [Meeting::Amax, Meeting::Amin, Meeting::Prod] {
+                let one = match dtype {
+                    DType::Bool => Scalar::Bool(true),
+                    _ if dtype.is_floating_point() => Scalar::Float(1.0),
+                    _ => Scalar::Int(1),
+                };
+                let joined = meeting.reduce().join(meeting.neutral(dtype), one);
+                assert_eq!(joined.to_f64(), 1.0, "{meeting:?} of {dtype:?}");
+            }
+        }
+    }
+}

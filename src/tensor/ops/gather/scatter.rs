@@ -1,0 +1,578 @@
+//! Writes along one dimension by tensors of indices: `scatter_`, `index_add_`, `index_copy_`, `index_fill_` and `put_`.
+//! Follows <https://pytorch.org/docs/2.7/generated/torch.Tensor.scatter_.html> and its neighbours. Where an index names
+//! one place several times, the last value stays.
+
+use super::{indices, out_of_bounds, position, weight};
+use crate::bail;
+use crate::iterate::walk;
+use crate::layout::{Dims, show, wrap_dim};
+use crate::memory::{get, set};
+use crate::ops::check::{
+    Lacks, at, at_least_1d, by_width, fits, lost, move_slice, no_overlap, product, resolved, size_at, size_or_one, sum,
+    supported, through_bits, writable,
+};
+use crate::ops::copy::{cast, copy_into};
+use crate::view::check_bounds;
+use crate::{DType, Element, Error, ErrorKind, Layout, Result, Scalar, View, interrupt, limits};
+use std::cmp::Ordering;
+
+/// The values `scatter_` writes.
+#[derive(Clone, Copy)]
+pub enum Scattered<'a> {
+    /// The element of this tensor at the index's own place.
+    Source(&'a View),
+    Value(Scalar),
+}
+
+/// The way written values join existing ones.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reduce {
+    Replace,
+    Add,
+    Multiply,
+    Largest,
+    Smallest,
+}
+
+impl Reduce {
+    /// Combines an existing value with a written one.
+    pub(super) fn join(self, there: Scalar, written: Scalar) -> Scalar {
+        match self {
+            Reduce::Replace => written,
+            Reduce::Add => sum(there, written),
+            Reduce::Multiply => product(there, written),
+            Reduce::Largest => extreme(there, written, Ordering::Less),
+            Reduce::Smallest => extreme(there, written, Ordering::Greater),
+        }
+    }
+}
+
+/// The second value where the first compares to it as told, else the first. A NaN stays.
+fn extreme(there: Scalar, written: Scalar, gives_way: Ordering) -> Scalar {
+    let order = match (there, written) {
+        (Scalar::Float(a), Scalar::Float(b)) if a.is_nan() || b.is_nan() => {
+            return if a.is_nan() { there } else { written };
+        }
+        (Scalar::Float(a), Scalar::Float(b)) => a.partial_cmp(&b),
+        _ => Some(there.to_i64().cmp(&written.to_i64())),
+    };
+    if order == Some(gives_way) { written } else { there }
+}
+
+/// `x.scatter_(dim, index, src, reduce)`: writes to the places that [`gather`] would read; `reduce` may be `add` or
+/// `multiply`.
+pub fn scatter_(view: &View, dim: i64, index: &View, what: Scattered, reduce: Option<&str>) -> Result<()> {
+    let d = check_scatter(view, dim, index, what)?;
+    let reduce = match reduce {
+        None => Reduce::Replace,
+        Some("add") => Reduce::Add,
+        Some("multiply") => Reduce::Multiply,
+        Some(_) => bail!(RuntimeError, "reduce argument must be either add or multiply."),
+    };
+    let kernel = if what.source().is_some() { "scatter_gather_tensor_cpu" } else { "scatter_gather_scalar_cpu" };
+    scatter(view, d, index, what, reduce, kernel)
+}
+
+/// `x.scatter_add_(dim, index, src)`: adds to the places that [`gather`] would read.
+pub fn scatter_add_(view: &View, dim: i64, index: &View, source: &View) -> Result<()> {
+    let d = check_scatter(view, dim, index, Scattered::Source(source))?;
+    scatter(view, d, index, Scattered::Source(source), Reduce::Add, ADDING)
+}
+
+/// Elements between two looks for Ctrl-C where they lie apart: each may be the first of its page.
+const APART: usize = interrupt::STRIDE / 64;
+
+/// The kernel that adds, as errors name it.
+const ADDING: &str = "scatter_gather_tensor_cpu";
+
+impl<'a> Scattered<'a> {
+    fn source(self) -> Option<&'a View> {
+        match self {
+            Scattered::Source(source) => Some(source),
+            Scattered::Value(_) => None,
+        }
+    }
+}
+
+/// Checks the arguments of every scatter; returns the dimension, counted from the front.
+pub(super) fn check_scatter(view: &View, dim: i64, index: &View, what: Scattered) -> Result<usize> {
+    let d = wrap_dim(dim, view.ndim())?;
+    if index.numel() != 0 && index.dtype != DType::Long {
+        bail!(RuntimeError, "scatter(): Expected dtype int64 for index");
+    }
+    let source = what.source();
+    if source.is_some_and(|source| source.dtype != view.dtype) {
+        bail!(RuntimeError, "scatter(): Expected self.dtype to be equal to src.dtype");
+    }
+    if index.numel() != 0 {
+        check_scatter_shape(view, d, index, source)?;
+    }
+    let operands: Vec<&View> = std::iter::once(index).chain(source).collect();
+    writable(view, &operands)?;
+    Ok(d)
+}
+
+/// Writes after the checks; `kernel` is named when a dtype is refused.
+pub(super) fn scatter(
+    view: &View,
+    d: usize,
+    index: &View,
+    what: Scattered,
+    reduce: Reduce,
+    kernel: &str,
+) -> Result<()> {
+    let is_meta = |view: &View| view.device().is_meta();
+    if index.numel() == 0 || is_meta(view) || is_meta(index) || what.source().is_some_and(is_meta) {
+        return Ok(());
+    }
+    supported(kernel, view.dtype, Lacks::ComplexHalf)?;
+    let sizes = at_least_1d(&index.layout).sizes;
+    let (source, lines, unfit) = match what {
+        Scattered::Source(source) => {
+            let source = resolved(source)?;
+            let lines = Layout { sizes, ..at_least_1d(&source.layout) };
+            (source, lines, None)
+        }
+        // A number is a source of one element that never moves. Whether it fits is asked after the first index.
+        Scattered::Value(value) => {
+            let strides = Dims::from_elem(0, sizes.len());
+            let lines = Layout { sizes, strides, offset: 0 };
+            (View::scalar(value, view.dtype)?, lines, fits(value, view.dtype).err())
+        }
+    };
+    let scatter = Scatter { d, index, source: &source, lines: &lines, reduce, unfit: unfit.as_ref() };
+    if reduce == Reduce::Replace || !view.dtype.is_reduced_floating_point() {
+        return through_bits(view, |view| scatter.write(view));
+    }
+    // PyTorch rounds 16-bit floats once, after all has been joined.
+    let wide = cast(view, DType::Float)?;
+    scatter.write(&wide)?;
+    copy_into(view, &wide)
+}
+
+fn check_scatter_shape(view: &View, d: usize, index: &View, source: Option<&View>) -> Result<()> {
+    if view.ndim().max(1) != index.ndim().max(1) {
+        bail!(RuntimeError, "Index tensor must have the same number of dimensions as self tensor");
+    }
+    let mut wrong = false;
+    for i in (0..view.ndim().max(1)).filter(|&i| i != d) {
+        wrong |= size_or_one(&index.layout, i)? > size_or_one(&view.layout, i)?;
+    }
+    let Some(source) = source else {
+        if wrong {
+            bail!(
+                RuntimeError,
+                "Expected index {} to be no larger than self {} apart from dimension {d}",
+                show(index.sizes()),
+                show(view.sizes())
+            );
+        }
+        return Ok(());
+    };
+    for i in 0..view.ndim().max(1) {
+        wrong = wrong || size_or_one(&index.layout, i)? > size_or_one(&source.layout, i)?;
+    }
+    if view.ndim().max(1) != source.ndim().max(1) {
+        bail!(RuntimeError, "Index tensor must have the same number of dimensions as src tensor");
+    }
+    if wrong {
+        bail!(
+            RuntimeError,
+            "Expected index {} to be no larger than self {} apart from dimension {d} and to be no larger size than src {}",
+            show(index.sizes()),
+            show(view.sizes()),
+            show(source.sizes())
+        );
+    }
+    Ok(())
+}
+
+/// One scatter ready to be written.
+struct Scatter<'a> {
+    d: usize,
+    index: &'a View,
+    source: &'a View,
+    /// The source's elements in the index's shape.
+    lines: &'a Layout,
+    reduce: Reduce,
+    unfit: Option<&'a Error>,
+}
+
+impl Scatter<'_> {
+    /// Writes line by line along the dimension, each from its start, so that of several values for one element the last
+    /// one stays.
+    fn write(&self, view: &View) -> Result<()> {
+        let targets = self.targets(view)?;
+        let (to, from) = (view.memory()?, self.source.memory()?);
+        if self.reduce == Reduce::Replace {
+            return by_width!(view.dtype, T => {
+                let (to, from) = (to.typed::<T>(), from.typed::<T>());
+                let mut reads = self.lines.offsets();
+                for part in targets.chunks(APART) {
+                    interrupt::check()?;
+                    for (&write, read) in part.iter().zip(reads.by_ref()) {
+                        set(to.get(write).ok_or_else(lost)?, get(from.get(read as usize).ok_or_else(lost)?));
+                    }
+                }
+                Ok(())
+            });
+        }
+        dispatch!(view.dtype, T => {
+            let to = to.typed::<T>();
+            let mut reads = self.lines.offsets();
+            for part in targets.chunks(APART) {
+                interrupt::check()?;
+                for (&write, read) in part.iter().zip(reads.by_ref()) {
+                    let to = to.get(write).ok_or_else(lost)?;
+                    set(to, T::store(self.reduce.join(get(to).load(), self.source.read(&from, read))));
+                }
+            }
+        });
+        Ok(())
+    }
+
+    /// Returns where each element of the index lets an element be written, in row-major order.
+    fn targets(&self, view: &View) -> Result<Vec<usize>> {
+        let target = at_least_1d(&view.layout);
+        let (size, stride) = (target.sizes[self.d], target.strides[self.d]);
+        let mut starts = Layout { sizes: at_least_1d(&self.index.layout).sizes, ..target };
+        starts.strides[self.d] = 0;
+        let mut starts = starts.offsets();
+        let mut targets = limits::vector(self.index.numel() as usize)?;
+        indices(self.index, |index| {
+            if !(0..size).contains(&index) {
+                return Err(out_of_bounds(ErrorKind::RuntimeError, index, self.d, size));
+            }
+            if let Some(unfit) = self.unfit {
+                return Err(unfit.clone());
+            }
+            let start = starts.next().ok_or_else(lost)?;
+            targets.push((start + index * stride) as usize);
+            Ok(index)
+        })?;
+        Ok(targets)
+    }
+}
+
+/// `x.put_(index, source, accumulate)`: writes to row-major positions, or adds to what is there.
+pub fn put_(view: &View, index: &View, source: &View, accumulate: bool) -> Result<()> {
+    if index.dtype != DType::Long {
+        bail!(RuntimeError, "put_(): Expected a long tensor for index, but got {}", index.dtype.scalar_type());
+    }
+    if view.dtype != source.dtype {
+        bail!(
+            RuntimeError,
+            "put_(): self and source expected to have the same dtype, but got self.dtype = {} and source.dtype = {}",
+            view.dtype.scalar_type(),
+            source.dtype.scalar_type()
+        );
+    }
+    if source.numel() != index.numel() {
+        bail!(
+            IndexError,
+            "put_(): Expected source and index to have the same number of elements, but got source.numel() = {}, \
+             index.numel() = {}",
+            source.numel(),
+            index.numel()
+        );
+    }
+    if view.numel() == 0 && index.numel() != 0 {
+        bail!(IndexError, "put_(): Tried to put elements into an empty tensor");
+    }
+    writable(view, &[index, source])?;
+    if index.numel() == 0 || [view, index, source].iter().any(|v| v.device().is_meta()) {
+        return Ok(());
+    }
+    supported("take_put_cpu", view.dtype, Lacks::ComplexHalf)?;
+    let source = resolved(source)?;
+    through_bits(view, |view| {
+        let places = indices(index, |i| position(&view.layout, i))?;
+        let (to, from) = (view.memory()?, source.memory()?);
+        dispatch!(view.dtype, T => {
+            let (to, from) = (to.typed::<T>(), from.typed::<T>());
+            for (&place, read) in places.iter().zip(source.layout.offsets()) {
+                let to = to.get(place as usize).ok_or_else(lost)?;
+                let new = get(from.get(read as usize).ok_or_else(lost)?);
+                set(to, if accumulate { T::store(sum(get(to).load(), new.load())) } else { new });
+            }
+        });
+        Ok(())
+    })
+}
+
+/// `x.index_add_(dim, index, source, alpha)`: adds `alpha` times the source's slices to those the index names.
+pub fn index_add_(view: &View, dim: i64, index: &View, source: &View, alpha: Scalar) -> Result<()> {
+    let d = check_slices("index_add_", view, dim, index, source)?;
+    if [view, index, source].iter().any(|v| v.device().is_meta()) {
+        return Ok(());
+    }
+    add_slices(view, d, index, source, alpha)
+}
+
+/// What functions that join slices of a source with those an index names ask of their arguments; the dimension, counted
+/// from the front.
+pub(super) fn check_slices(function: &str, view: &View, dim: i64, index: &View, source: &View) -> Result<usize> {
+    let d = wrap_dim(dim, view.ndim())?;
+    if index.ndim() > 1 {
+        bail!(
+            IndexError,
+            "{function}(): Index is supposed to be a vector, but got dim: {} with type: {} and size: {}",
+            index.ndim(),
+            index.dtype.scalar_type(),
+            show(index.sizes())
+        );
+    }
+    if !matches!(index.dtype, DType::Long | DType::Int) {
+        bail!(
+            RuntimeError,
+            "{function}(): Expected dtype int32/int64 for index but got: {}",
+            index.dtype.scalar_type()
+        );
+    }
+    if view.dtype != source.dtype {
+        bail!(
+            RuntimeError,
+            "{function}(): self ({}) and source ({}) must have the same scalar type",
+            view.dtype.scalar_type(),
+            source.dtype.scalar_type()
+        );
+    }
+    if d != 0 && d >= source.ndim() {
+        bail!(
+            RuntimeError,
+            "{function}(): Indexing dim {d} is out of bounds of the source tensor with dim {}",
+            source.ndim()
+        );
+    }
+    if index.numel() != size_or_one(&source.layout, d)? {
+        let (_, size) = size_at(&source.layout, d as i64)?;
+        bail!(
+            RuntimeError,
+            "{function}(): Number of indices ({}) should be equal to source.size(dim): ({size}), for dim: {d}",
+            index.numel()
+        );
+    }
+    let (mut slice, mut source_slice) = (Dims::from_slice(view.sizes()), Dims::from_slice(source.sizes()));
+    if view.ndim() > 0 && source.ndim() > 0 {
+        slice.remove(d);
+        source_slice.remove(d);
+    }
+    if slice != source_slice {
+        bail!(
+            RuntimeError,
+            "source tensor shape must match self tensor shape, excluding the specified dimension. Got self.shape = {} \
+             source.shape = {}",
+            show(view.sizes()),
+            show(source.sizes())
+        );
+    }
+    writable(view, &[index, source])?;
+    Ok(d)
+}
+
+/// What refuses an index beyond the slices along a dimension. In several dimensions every slice is joined by a loop of its
+/// own, so the first index is looked at at once, before the dtype is.
+pub(super) fn within_slices(view: &View, d: usize, index: &View) -> Result<impl Fn(i64) -> Result<i64> + use<>> {
+    let size = size_or_one(&view.layout, d)?;
+    let check = move |i: i64| match (0..size).contains(&i) {
+        true => Ok(i),
+        false => bail!(IndexError, "index out of range in self"),
+    };
+    if view.ndim() > 1
+        && let Some(first) = index.layout.offsets().next()
+    {
+        check(index.read(&*index.memory()?, first).to_i64())?;
+    }
+    Ok(check)
+}
+
+fn add_slices(view: &View, d: usize, index: &View, source: &View, alpha: Scalar) -> Result<()> {
+    if view.ndim() > 1 && (index.numel() == 0 || view.numel() == 0) {
+        return Ok(());
+    }
+    // PyTorch adds by one of three loops, each with its own name and text.
+    let is_one = !matches!(alpha, Scalar::Bool(_)) && alpha.to_complex() == Scalar::Int(1).to_complex();
+    if view.ndim() > 1
+        && (d == 0 || d + 1 == view.ndim())
+        && is_one
+        && index.dtype == DType::Long
+        && view.dtype != DType::ComplexHalf
+    {
+        let mut rows = Layout {
+            sizes: Dims::from_slice(source.sizes()),
+            strides: Dims::from_elem(0, source.ndim()),
+            offset: index.layout.offset,
+        };
+        rows.strides[d] = index.strides().first().copied().unwrap_or(0);
+        return scatter(view, d, &index.with_layout(rows), Scattered::Source(source), Reduce::Add, ADDING);
+    }
+    let check = within_slices(view, d, index)?;
+    if view.ndim() > 1 {
+        supported("add_stub", view.dtype, Lacks::Float8)?;
+    } else {
+        supported("index_add_", view.dtype, Lacks::Float8)?;
+    }
+    fits(alpha, view.dtype)?;
+    let chosen = indices(index, check)?;
+    let source = resolved(source)?;
+    let slices = at_least_1d(&source.layout);
+    let rounds_product = view.ndim() < 2 && view.dtype.is_reduced_floating_point();
+    through_bits(view, |view| {
+        let target = at_least_1d(&view.layout);
+        let (to, from) = (view.memory()?, source.memory()?);
+        dispatch!(view.dtype, T => {
+            let (to, from) = (to.typed::<T>(), from.typed::<T>());
+            let alpha = T::store(alpha).load();
+            for found in interrupt::weighed(chosen.iter().enumerate(), weight(&slices, d)) {
+                let (row, &i) = found?;
+                walk([&target.select(d, i), &slices.select(d, row as i64)], |run| {
+                    for step in 0..run.length as i64 {
+                        let [write, read] = at(&run, step);
+                        let to = to.get(write).ok_or_else(lost)?;
+                        let (old, new) = (get(to).load(), get(from.get(read).ok_or_else(lost)?).load());
+                        let total = match (old, new, alpha) {
+                            // Rounded once, as the fused instruction does.
+                            (Scalar::Float(old), Scalar::Float(new), Scalar::Float(alpha)) if !rounds_product => {
+                                Scalar::Float(new.mul_add(alpha, old))
+                            }
+                            _ => sum(old, T::store(product(new, alpha)).load()),
+                        };
+                        set(to, T::store(total));
+                    }
+                    Ok(())
+                })?;
+            }
+        });
+        Ok(())
+    })
+}
+
+/// `x.index_copy_(dim, index, source)`: writes the source's slices over those the index names.
+pub fn index_copy_(view: &View, dim: i64, index: &View, source: &View) -> Result<()> {
+    let d = wrap_dim(dim, view.ndim())?;
+    writable(view, &[index, source])?;
+    if index.ndim() > 1 {
+        bail!(IndexError, "index_copy_(): Index should have dimension 1 or 0 (got {})", index.ndim());
+    }
+    let count = index.numel();
+    if source.ndim() == 0 && count != 1 {
+        bail!(IndexError, "index_copy_(): When source is scalar, index should have one element (got {count})");
+    }
+    if source.ndim() != view.ndim() && source.ndim() != 0 && view.ndim() != 0 {
+        bail!(
+            IndexError,
+            "index_copy_(): When source and destination are not scalars, their dimensionality must match. Source \
+             dimensionality ({}), destination dimensionality ({})",
+            source.ndim(),
+            view.ndim()
+        );
+    }
+    if index.dtype != DType::Long {
+        bail!(RuntimeError, "index_copy_(): Expected a long tensor for index, but got {}", index.dtype.scalar_type());
+    }
+    if view.dtype != source.dtype {
+        bail!(
+            RuntimeError,
+            "index_copy_(): self and source expected to have the same dtype, but got (self) {} and (source) {}",
+            view.dtype.scalar_type(),
+            source.dtype.scalar_type()
+        );
+    }
+    let sliced = |sizes: &[i64]| -> Dims { (0..sizes.len()).filter(|&i| i != d).map(|i| sizes[i]).collect() };
+    let (slice, source_slice) = (sliced(view.sizes()), sliced(source.sizes()));
+    if slice != source_slice {
+        let plain = |sizes: &[i64]| sizes.iter().map(i64::to_string).collect::<Vec<_>>().join(" ");
+        bail!(
+            RuntimeError,
+            "index_copy_(): Source/destination tensor must have same slice shapes. Destination slice shape: {} at \
+             dimension {d} and source slice shape: {} at dimension 0.",
+            plain(&slice),
+            plain(&source_slice)
+        );
+    }
+    if source.ndim() > 0 && count != size_or_one(&source.layout, d)? {
+        bail!(
+            IndexError,
+            "index_copy_(): Number of indices ({count}) should be equal to source.size(dim) ({})",
+            size_or_one(&source.layout, d)?
+        );
+    }
+    if [view, index, source].iter().any(|v| v.device().is_meta()) {
+        return Ok(());
+    }
+    let source = resolved(source)?;
+    let slices = at_least_1d(&source.layout);
+    through_bits(view, |view| {
+        let target = at_least_1d(&view.layout);
+        let size = target.sizes[d];
+        let empty = lay_out_indices(view, &target, d, count)?.sizes.contains(&0);
+        supported("index_copy_cpu", view.dtype, Lacks::Float8)?;
+        if empty {
+            return Ok(());
+        }
+        let chosen = indices(index, |i| {
+            if (0..size).contains(&i) {
+                return Ok(i);
+            }
+            bail!(IndexError, "index_copy_(): index {i} is out of bounds for dimension {d} with size {size}")
+        })?;
+        for found in interrupt::weighed(chosen.iter().enumerate(), weight(&slices, d)) {
+            let (row, &i) = found?;
+            move_slice(view, &target.select(d, i), &source, &slices.select(d, row as i64))?;
+        }
+        Ok(())
+    })
+}
+
+/// `x.index_fill_(dim, index, value)`: fills the slices the index names; negative indices count from the end.
+pub fn index_fill_(view: &View, dim: i64, index: &View, value: Scalar) -> Result<()> {
+    if index.dtype != DType::Long {
+        bail!(IndexError, "index_fill_(): Expected dtype int64 for index.");
+    }
+    no_overlap(view, index)?;
+    if !view.dtype.is_complex() && matches!(value, Scalar::Complex(_)) {
+        bail!(RuntimeError, "index_fill_(): Converting complex Scalar to non-complex type is not supported");
+    }
+    let d = wrap_dim(dim, view.ndim())?;
+    if index.ndim() > 1 {
+        bail!(RuntimeError, "Index has to be a vector/scalar");
+    }
+    if view.device().is_meta() || index.device().is_meta() {
+        return Ok(());
+    }
+    through_bits(view, |view| {
+        let target = at_least_1d(&view.layout);
+        let size = target.sizes[d];
+        let empty = lay_out_indices(view, &target, d, index.numel())?.sizes.contains(&0);
+        supported("index_fill_cpu", view.dtype, Lacks::Float8)?;
+        fits(value, view.dtype)?;
+        if empty {
+            return Ok(());
+        }
+        let chosen = indices(index, |i| {
+            if i >= size || i < -size {
+                return Err(out_of_bounds(ErrorKind::IndexError, i, d, size));
+            }
+            Ok(if i < 0 { i + size } else { i })
+        })?;
+        let to = view.memory()?;
+        dispatch!(view.dtype, T => {
+            let (to, value) = (to.typed::<T>(), T::store(value));
+            for i in interrupt::weighed(&chosen, weight(&target, d)) {
+                for write in target.select(d, *i?).offsets() {
+                    set(to.get(write as usize).ok_or_else(lost)?, value);
+                }
+            }
+        });
+        Ok(())
+    })
+}
+
+/// The target as PyTorch's loop sees it: `count` indices along the dimension, which has stride 0. It is checked against
+/// the storage before anybody looks whether there is something to write.
+fn lay_out_indices(view: &View, target: &Layout, d: usize, count: i64) -> Result<Layout> {
+    let mut layout = target.clone();
+    (layout.sizes[d], layout.strides[d]) = (count, 0);
+    check_bounds(&layout, view.dtype, view.storage.nbytes())?;
+    Ok(layout)
+}

@@ -1,0 +1,462 @@
+//! Counts and searches: `histc`, `histogram`, `bincount`, `searchsorted`, `bucketize`, `isin`.
+
+use super::block::values;
+use super::copy::{cast, check_fits, contiguous};
+use super::create::linspace;
+use super::number::rounded;
+use super::pointwise::{check_kernel, classes};
+use crate::bail;
+use crate::layout::show;
+use crate::{DType, Result, Scalar, View, interrupt, limits};
+use half::{bf16, f16};
+
+/// The range of bins: as given, or that of the elements where it is empty; never of length 0.
+fn bin_range(values: &[f64], low: f64, high: f64, name: &str) -> Result<(f64, f64)> {
+    let (mut low, mut high) = (low, high);
+    if low == high && !values.is_empty() {
+        let poisoned = values.iter().any(|v| v.is_nan());
+        low = values.iter().copied().fold(f64::INFINITY, f64::min);
+        high = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        if poisoned {
+            bail!(RuntimeError, "torch.{name}: range of [-nan, -nan] is not finite");
+        }
+    }
+    if low == high {
+        let margin = if name == "histc" { 1.0 } else { 0.5 };
+        (low, high) = (low - margin, high + margin);
+    }
+    if !low.is_finite() || !high.is_finite() {
+        bail!(RuntimeError, "torch.{name}: range of [{low}, {high}] is not finite");
+    }
+    if low > high {
+        bail!(RuntimeError, "torch.{name}: max must be larger than min");
+    }
+    Ok((low, high))
+}
+
+fn check_bins(bins: i64) -> Result<()> {
+    if bins <= 0 {
+        bail!(RuntimeError, "torch.histogram(): bins must be > 0, but got {bins} for dimension 0");
+    }
+    Ok(())
+}
+
+fn doubles(view: &View) -> Result<Vec<f64>> {
+    values::<f64>(&contiguous(&cast(view, DType::Double)?)?)
+}
+
+/// Counts values in bins of equal width; every step is rounded to the values' own type.
+fn count_evenly(
+    values: Vec<f64>,
+    (low, high): (f64, f64),
+    counts: &mut [f64],
+    round: impl Fn(f64) -> f64,
+) -> Result<()> {
+    let (low, high) = (round(low), round(high));
+    let (bins, width) = (round(counts.len() as f64), round(high - low));
+    let last = counts.len().saturating_sub(1);
+    for (i, value) in values.into_iter().enumerate() {
+        interrupt::check_at(i)?;
+        if (low..=high).contains(&value) {
+            let place = round(round(round(value - low) * bins) / width) as usize;
+            if let Some(count) = counts.get_mut(place.min(last)) {
+                *count += 1.0;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Counts the elements in each of `bins` bins of equal width.
+///
+/// # Errors
+/// RuntimeError for bins and ranges that make no sense, and dtypes without this kernel.
+pub fn histc(view: &View, bins: i64, low: f64, high: f64) -> Result<View> {
+    check_bins(bins)?;
+    // PyTorch looks for the range, then makes the edges, then counts.
+    if low == high && view.numel() > 0 {
+        check_kernel("aminmax_cpu", classes::BOOL | classes::NUMBERS, view.dtype)?;
+    }
+    let values = doubles(view)?;
+    let range = bin_range(&values, low, high, "histc")?;
+    check_kernel("linspace_cpu", classes::NUMBERS | classes::COMPLEX, view.dtype)?;
+    check_fits(Scalar::Float(range.0), view.dtype).and_then(|()| check_fits(Scalar::Float(range.1), view.dtype))?;
+    check_kernel("histogram_cpu", classes::FLOAT, view.dtype)?;
+    View::zeros(&[bins.saturating_add(1)], view.dtype, view.device())?;
+    let out = View::zeros(&[bins], view.dtype, view.device())?;
+    let mut counts = limits::filled(0.0, out.numel() as usize)?;
+    match view.dtype {
+        DType::Double => count_evenly(values, range, &mut counts, |value| value)?,
+        DType::Float => count_evenly(values, range, &mut counts, |value| f64::from(value as f32))?,
+        DType::Half => count_evenly(values, range, &mut counts, |value| f64::from(rounded::<f16>(value as f32)))?,
+        _ => count_evenly(values, range, &mut counts, |value| f64::from(rounded::<bf16>(value as f32)))?,
+    }
+    View::from_scalars(&[bins], view.dtype, counts.into_iter().map(Scalar::Float))
+}
+
+/// The edges of a histogram's bins.
+pub enum Bins<'v> {
+    Count(i64),
+    Edges(&'v View),
+}
+
+/// The (weighted) number of elements in each bin, or the density, and the bins' edges.
+///
+/// # Errors
+/// Those of [`histc`], and RuntimeError for edges and weights that do not go with the elements.
+pub fn histogram(
+    view: &View,
+    bins: Bins,
+    range: Option<(f64, f64)>,
+    weight: Option<&View>,
+    density: bool,
+) -> Result<(View, View)> {
+    if let Bins::Count(bins) = bins {
+        check_bins(bins)?;
+    }
+    check_kernel("histogramdd", classes::WIDE_FLOAT, view.dtype)?;
+    let values = doubles(view)?;
+    let weights = match weight {
+        Some(weight) => {
+            check_weight(view, weight, view.sizes())?;
+            doubles(weight)?
+        }
+        None => limits::filled(1.0, values.len())?,
+    };
+    let edges = edges(view, &values, bins, range, 0)?;
+    let places = doubles(&edges)?;
+    let count = places.len().saturating_sub(1);
+    let mut totals = limits::filled(0.0, count)?;
+    for (i, (&value, &weight)) in values.iter().zip(&weights).enumerate() {
+        interrupt::check_at(i)?;
+        if let Some(total) = bin(&places, value).and_then(|bin| totals.get_mut(bin)) {
+            *total += weight;
+        }
+    }
+    if density {
+        let total: f64 = totals.iter().sum();
+        for (amount, edge) in totals.iter_mut().zip(places.windows(2)) {
+            *amount /= total * (edge[1] - edge[0]);
+        }
+    }
+    let hist = View::from_scalars(&[count as i64], view.dtype, totals.into_iter().map(Scalar::Float))?;
+    Ok((hist, edges))
+}
+
+/// The edges of the bins along a dimension of which these are the values.
+fn edges(view: &View, values: &[f64], bins: Bins, range: Option<(f64, f64)>, dim: usize) -> Result<View> {
+    match bins {
+        Bins::Count(bins) => {
+            let (low, high) = match range {
+                Some((low, high)) => bin_range(&[], low, high, "histogramdd")?,
+                None if values.is_empty() => (0.0, 1.0),
+                None => bin_range(values, 0.0, 0.0, "histogramdd")?,
+            };
+            let ends = [low, high].map(Scalar::Float);
+            linspace(ends[0], ends[1], bins.saturating_add(1), Some(view.dtype), view.dtype, view.device())
+        }
+        Bins::Edges(edges) => {
+            if edges.dtype != view.dtype {
+                bail!(
+                    RuntimeError,
+                    "torch.histogramdd: input tensor and bins tensors should have the same dtype, but got input with \
+                     dtype {} and bins for dimension {dim} with dtype {}",
+                    view.dtype.cpp_name(),
+                    edges.dtype.cpp_name()
+                );
+            }
+            super::copy::clone(edges)
+        }
+    }
+}
+
+/// The bin between two of these edges; the last includes its upper one.
+fn bin(edges: &[f64], value: f64) -> Option<usize> {
+    let count = edges.len().saturating_sub(1);
+    match edges.partition_point(|&edge| edge <= value).checked_sub(1) {
+        Some(bin) if bin < count => Some(bin),
+        Some(bin) if bin == count && edges.last() == Some(&value) && count > 0 => Some(bin - 1),
+        _ => None,
+    }
+}
+
+/// The (weighted) number of points in each box of a grid, or the density, and the grid's edges. A point is what the
+/// innermost dimension holds; `ranges` has two numbers for each of its coordinates.
+///
+/// # Errors
+/// Those of [`histogram`], and RuntimeError for bins and ranges that are not one for each coordinate.
+pub fn histogramdd(
+    view: &View,
+    bins: Vec<Bins>,
+    ranges: Option<&[f64]>,
+    weight: Option<&View>,
+    density: bool,
+) -> Result<(View, Vec<View>)> {
+    let Some((&dims, outer)) = view.sizes().split_last().filter(|_| view.ndim() > 1) else {
+        bail!(RuntimeError, "torch.histogramdd: input tensor should have at least 2 dimensions")
+    };
+    let dims = dims as usize;
+    if bins.len() != dims {
+        if bins.iter().any(|bins| matches!(bins, Bins::Edges(_))) {
+            bail!(
+                RuntimeError,
+                "torch.histogramdd: expected {dims} sequences of bin edges for a {dims}-dimensional histogram but got {}",
+                bins.len()
+            );
+        }
+        bail!(RuntimeError, "histogramdd: The size of bins must be equal to the innermost dimension of the input.");
+    }
+    if let Some(ranges) = ranges.filter(|ranges| ranges.len() != 2 * dims) {
+        bail!(
+            RuntimeError,
+            "torch.histogramdd: for a {dims}-dimensional histogram range should have {} elements, but got {}",
+            2 * dims,
+            ranges.len()
+        );
+    }
+    check_kernel("histogramdd", classes::WIDE_FLOAT, view.dtype)?;
+    let values = doubles(view)?;
+    let count = outer.iter().product::<i64>() as usize;
+    let weights = match weight {
+        Some(weight) => {
+            check_weight(view, weight, outer)?;
+            doubles(weight)?
+        }
+        None => limits::filled(1.0, count)?,
+    };
+    let mut grid = Vec::new();
+    for (d, bins) in bins.into_iter().enumerate() {
+        if let Bins::Count(bins) = bins
+            && bins <= 0
+        {
+            bail!(RuntimeError, "torch.histogram(): bins must be > 0, but got {bins} for dimension {d}");
+        }
+        let own: Vec<f64> = values.iter().skip(d).step_by(dims.max(1)).copied().collect();
+        let range = ranges.and_then(|ranges| Some((*ranges.get(2 * d)?, *ranges.get(2 * d + 1)?)));
+        grid.push(edges(view, &own, bins, range, d)?);
+    }
+    let places = grid.iter().map(doubles).collect::<Result<Vec<_>>>()?;
+    let sizes: Vec<i64> = places.iter().map(|edges| edges.len().saturating_sub(1) as i64).collect();
+    let boxes = View::zeros(&sizes, view.dtype, view.device())?.numel();
+    let mut totals = limits::filled(0.0, boxes as usize)?;
+    for (i, (point, &weight)) in values.chunks_exact(dims.max(1)).zip(&weights).enumerate() {
+        interrupt::check_at(i)?;
+        let place =
+            point.iter().zip(&places).zip(&sizes).try_fold(0, |place, ((&value, edges), &size)| {
+                bin(edges, value).map(|bin| place * size as usize + bin)
+            });
+        if let Some(total) = place.and_then(|place| totals.get_mut(place)) {
+            *total += weight;
+        }
+    }
+    if density {
+        let total: f64 = totals.iter().sum();
+        for (i, amount) in totals.iter_mut().enumerate() {
+            interrupt::check_at(i)?;
+            let (mut rest, mut volume) = (i, 1.0);
+            for (edges, &size) in places.iter().zip(&sizes).rev() {
+                let bin = rest % size.max(1) as usize;
+                volume *= edges.get(bin + 1).zip(edges.get(bin)).map_or(1.0, |(high, low)| high - low);
+                rest /= size.max(1) as usize;
+            }
+            *amount /= total * volume;
+        }
+    }
+    let hist = View::from_scalars(&sizes, view.dtype, totals.into_iter().map(Scalar::Float))?;
+    Ok((hist, grid))
+}
+
+/// Refuses weights that are not one for each point.
+fn check_weight(view: &View, weight: &View, sizes: &[i64]) -> Result<()> {
+    if weight.dtype != view.dtype {
+        bail!(
+            RuntimeError,
+            "torch.histogramdd: if weight tensor is provided, input tensor and weight tensor should have the same dtype, \
+             but got input({}), and weight({})",
+            view.dtype.cpp_name(),
+            weight.dtype.cpp_name()
+        );
+    }
+    if weight.sizes() != sizes {
+        bail!(
+            RuntimeError,
+            "torch.histogramdd: if weight tensor is provided it should have the same shape as the input tensor excluding \
+             its innermost dimension, but got input with shape {} and weight with shape {}",
+            show(view.sizes()),
+            show(weight.sizes())
+        );
+    }
+    Ok(())
+}
+
+/// Counts how often each number from 0 on occurs, or sums the weights at its places.
+///
+/// # Errors
+/// RuntimeError for what is not a vector of non-negative integers, and weights of another length.
+pub fn bincount(view: &View, weights: Option<&View>, minlength: i64) -> Result<View> {
+    if minlength < 0 {
+        bail!(RuntimeError, "minlength should be >= 0");
+    }
+    check_kernel("bincount_cpu", classes::INT, view.dtype)?;
+    let refuse = || crate::Error::runtime("bincount only supports 1-d non-negative integral inputs.");
+    if view.ndim() == 1 && view.numel() == 0 {
+        return View::zeros(&[minlength], DType::Long, view.device());
+    }
+    let numbers: Vec<i64> = view.scalars()?.into_iter().map(Scalar::to_i64).collect();
+    if view.ndim() != 1 || numbers.iter().any(|&n| n < 0) {
+        return Err(refuse());
+    }
+    if weights.is_some_and(|w| w.sizes() != view.sizes()) {
+        bail!(RuntimeError, "weights should be 1-d and have the same length as input");
+    }
+    let most = numbers.iter().copied().max().unwrap_or(-1);
+    let Some(length) = most.checked_add(1) else {
+        bail!(RuntimeError, "maximum value of input overflowed, it should be < {most} but got {most}");
+    };
+    let length = length.max(minlength);
+    let dtype = match weights.map(|w| w.dtype) {
+        None => DType::Long,
+        Some(DType::Float) => DType::Float,
+        Some(_) => DType::Double,
+    };
+    // Asked of the allocator first, so that a large number is an error and not the end of the process.
+    let room = View::zeros(&[length], dtype, view.device())?;
+    let mut totals = limits::filled(0.0, room.numel() as usize)?;
+    let weights = weights.map(doubles).transpose()?;
+    for (i, &n) in numbers.iter().enumerate() {
+        interrupt::check_at(i)?;
+        let weight = weights.as_ref().and_then(|w| w.get(i)).copied().unwrap_or(1.0);
+        let total = &mut totals[n as usize];
+        *total = if dtype == DType::Float { f64::from((*total + weight) as f32) } else { *total + weight };
+    }
+    View::from_scalars(&[length], dtype, totals.into_iter().map(Scalar::Float))
+}
+
+/// Options for looking up values among sorted ones.
+pub struct Search<'v> {
+    /// Whether the place after equal elements is wanted.
+    pub right: bool,
+    pub int32: bool,
+    /// The order that sorts the boundaries.
+    pub sorter: Option<&'v View>,
+}
+
+/// Finds where values would go in sorted boundaries: one vector for all, or one for each line of values.
+///
+/// # Errors
+/// RuntimeError for shapes that do not go together.
+pub fn searchsorted(boundaries: &View, values: &View, number: bool, search: &Search) -> Result<View> {
+    if number && boundaries.ndim() != 1 {
+        bail!(
+            RuntimeError,
+            "torch.searchsorted(): input value can be a scalar only when boundaries tensor dimension is 1, but we got \
+             boundaries tensor dim({}) and input value's dim(0) numel(1)",
+            boundaries.ndim()
+        );
+    }
+    if boundaries.ndim() == 0 {
+        bail!(
+            RuntimeError,
+            "torch.searchsorted(): input value can be a scalar only when boundaries tensor dimension is 1, but we got \
+             boundaries tensor dim(0) and input value's dim({}) numel({})",
+            values.ndim(),
+            values.numel()
+        );
+    }
+    let outer = |view: &View| view.sizes().split_last().map(|(_, outer)| outer.to_vec());
+    if boundaries.ndim() != 1 && (boundaries.ndim() != values.ndim() || outer(boundaries) != outer(values)) {
+        bail!(
+            RuntimeError,
+            "torch.searchsorted(): boundaries tensor should be 1 dimension or the first N-1 dimensions of boundaries \
+             tensor and input value tensor must match, but we got boundaries tensor {} and input value tensor {}",
+            show(boundaries.sizes()),
+            show(values.sizes())
+        );
+    }
+    if let Some(sorter) = search.sorter {
+        if sorter.sizes() != boundaries.sizes() {
+            bail!(
+                RuntimeError,
+                "torch.searchsorted(): boundary and sorter must have the same size, but got boundary tensor {} and got \
+                 sorter tensor {}",
+                show(boundaries.sizes()),
+                show(sorter.sizes())
+            );
+        }
+        if sorter.dtype != DType::Long {
+            bail!(
+                RuntimeError,
+                "torch.searchsorted(): sorter must be a tensor of long dtype but got dtype {}",
+                sorter.dtype.scalar_type()
+            );
+        }
+    }
+    let dtype = if search.int32 { DType::Int } else { DType::Long };
+    if values.device().is_meta() {
+        return View::zeros(values.sizes(), dtype, values.device());
+    }
+    if values.numel() > 0 {
+        check_kernel("searchsorted_out_cpu", classes::NUMBERS, boundaries.dtype)?;
+    }
+    let length = boundaries.sizes().last().copied().unwrap_or(0) as usize;
+    let all = boundaries.scalars()?;
+    let order = search.sorter.map(View::scalars).transpose()?;
+    let per_line = values.sizes().last().copied().unwrap_or(1).max(1) as usize;
+    let places = values.scalars()?.into_iter().enumerate().map(|(n, value)| {
+        interrupt::check_at(n)?;
+        let start = if boundaries.ndim() == 1 { 0 } else { n / per_line * length };
+        let at = |i: usize| -> Option<Scalar> {
+            let i = match &order {
+                Some(order) => usize::try_from(order.get(start + i)?.to_i64()).ok()?,
+                None => i,
+            };
+            all.get(start + i).copied()
+        };
+        let (mut low, mut high) = (0, length);
+        while low < high {
+            let middle = low + (high - low) / 2;
+            let before = at(middle).is_some_and(|boundary| !follows(boundary, value, search.right));
+            if before { low = middle + 1 } else { high = middle }
+        }
+        Ok(Scalar::Int(low as i64))
+    });
+    let places: Vec<Scalar> = places.collect::<Result<_>>()?;
+    View::from_scalars(values.sizes(), dtype, places)
+}
+
+/// Returns whether a boundary is at or beyond a value or, for the place after equal ones, beyond it.
+fn follows(boundary: Scalar, value: Scalar, right: bool) -> bool {
+    match (boundary, value) {
+        (Scalar::Float(_), _) | (_, Scalar::Float(_)) => {
+            let (boundary, value) = (boundary.to_f64(), value.to_f64());
+            if right { boundary > value } else { boundary >= value }
+        }
+        _ if right => boundary.to_i64() > value.to_i64(),
+        _ => boundary.to_i64() >= value.to_i64(),
+    }
+}
+
+/// Tells which elements are among the test elements.
+///
+/// # Errors
+/// RuntimeError for complex and boolean tensors.
+pub fn isin(elements: &View, tests: &View, invert: bool) -> Result<View> {
+    for view in [elements, tests] {
+        if view.dtype.is_complex() || view.dtype == DType::Bool {
+            bail!(RuntimeError, "Unsupported input type encountered for isin(): {}", view.dtype.scalar_type());
+        }
+    }
+    let floating = elements.dtype.is_floating_point() || tests.dtype.is_floating_point();
+    let key = |value: Scalar| match floating {
+        // Zero has two bit patterns; NaN is nowhere.
+        true => Some((value.to_f64() + 0.0).to_bits()).filter(|_| !value.to_f64().is_nan()),
+        false => Some(value.to_i64() as u64),
+    };
+    let known: std::collections::HashSet<u64> = interrupt::watched(tests.scalars()?).filter_map(key).collect();
+    let found = interrupt::watched(elements.scalars()?).map(|value| {
+        let found = key(value).is_some_and(|key| known.contains(&key));
+        Scalar::Bool(found != invert)
+    });
+    let found: Vec<Scalar> = found.collect();
+    View::from_scalars(elements.sizes(), DType::Bool, found)
+}

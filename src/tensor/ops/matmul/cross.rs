@@ -1,0 +1,197 @@
+//! Relatives of matrix products that sum few terms: cross products, traces, distances between rows.
+
+use super::{bmm, expected_dtype, mm};
+use crate::bail;
+use crate::layout::{Dims, broadcast_sizes};
+use crate::ops::block::values;
+use crate::ops::check::{same_device, size_at};
+use crate::ops::compose::Math;
+use crate::ops::copy::{cast, contiguous, copy_into, fill};
+use crate::ops::join::cat;
+use crate::ops::pointwise::{BinaryOp, Output, UnaryOp, binary, check_kernel, clamp, classes};
+use crate::ops::promote::Operand;
+use crate::ops::reduce::sum;
+use crate::ops::view;
+use crate::{DType, Result, Scalar, View, interrupt, limits};
+use num_complex::Complex;
+
+/// The cross products of vectors of three elements along a dimension, as
+/// [`torch.linalg.cross`](https://pytorch.org/docs/2.7/generated/torch.linalg.cross.html).
+///
+/// # Errors
+/// RuntimeError for other lengths, sizes that do not broadcast, differing dtypes and dtypes without this kernel.
+pub fn cross(a: &View, b: &View, dim: i64) -> Result<View> {
+    if a.ndim() != b.ndim() {
+        bail!(RuntimeError, "linalg.cross: inputs must have the same number of dimensions.");
+    }
+    let (_, length) = size_at(&a.layout, dim)?;
+    let (_, other) = size_at(&b.layout, dim)?;
+    if (length, other) != (3, 3) {
+        bail!(RuntimeError, "linalg.cross: inputs dimension {dim} must have length 3. Got {length} and {other}");
+    }
+    let sizes = broadcast_sizes(a.sizes(), b.sizes())?;
+    let out = View::zeros(&sizes, a.dtype, a.device())?;
+    if out.device().is_meta() {
+        return Ok(out);
+    }
+    same_device(a, b)?;
+    if a.dtype != b.dtype {
+        return expected_dtype(a.dtype, b.dtype);
+    }
+    check_kernel("cross", classes::NUMBERS | classes::COMPLEX, a.dtype)?;
+    let (a, b) = (view::expand(a, &sizes)?, view::expand(b, &sizes)?);
+    let on = |op, a: &View, b: &View| binary(op, Operand::Tensor(a), Operand::Tensor(b), Output::New, a.dtype);
+    for i in 0..3 {
+        let (j, k) = ((i + 1) % 3, (i + 2) % 3);
+        let part = |v: &View, place: i64| view::select(v, dim, place);
+        let first = on(BinaryOp::Mul, &part(&a, j)?, &part(&b, k)?)?;
+        let second = on(BinaryOp::Mul, &part(&a, k)?, &part(&b, j)?)?;
+        copy_into(&part(&out, i)?, &on(BinaryOp::Sub, &first, &second)?)?;
+    }
+    Ok(out)
+}
+
+/// The sum of a matrix's diagonal; integers add up in `int64`.
+///
+/// # Errors
+/// RuntimeError for other than two dimensions and for dtypes without this kernel.
+pub fn trace(matrix: &View) -> Result<View> {
+    if matrix.ndim() != 2 {
+        bail!(RuntimeError, "trace: expected a matrix, but got tensor with dim {}", matrix.ndim());
+    }
+    let dtype = matrix.dtype.sum_result();
+    if matrix.device().is_meta() {
+        return View::zeros(&[], dtype, matrix.device());
+    }
+    let lacking = matrix.dtype.is_reduced_floating_point();
+    check_kernel("trace", if lacking { 0 } else { classes::NUMBERS | classes::COMPLEX }, matrix.dtype)?;
+    let diagonal = view::diagonal(matrix, 0, 0, 1)?.scalars()?;
+    let sum = match dtype {
+        DType::Long => Scalar::Int(diagonal.iter().fold(0i64, |sum, value| sum.wrapping_add(value.to_i64()))),
+        d if d.is_complex() => Scalar::Complex(diagonal.iter().fold(Complex::default(), |sum, v| sum + v.to_complex())),
+        _ => Scalar::Float(diagonal.iter().map(|value| value.to_f64()).fold(0.0, |sum, value| sum + value)),
+    };
+    View::scalar(sum, dtype)
+}
+
+/// Whether Euclidean distances come from a product of matrices, which is faster but loses digits of short ones.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum ByProduct {
+    Always,
+    /// For more than [`MANY`] rows.
+    IfLarge,
+    Never,
+}
+
+const MANY: i64 = 25;
+
+/// The distance of order `p` between each row of one batch and each row of another, as
+/// [`torch.cdist`](https://pytorch.org/docs/2.7/generated/torch.cdist.html).
+///
+/// # Errors
+/// RuntimeError for fewer than two dimensions, sizes that do not fit, negative orders and dtypes without this kernel.
+pub fn cdist(a: &View, b: &View, p: f64, by_product: ByProduct) -> Result<View> {
+    for (name, v) in [("X1", a), ("X2", b)] {
+        if v.ndim() < 2 {
+            bail!(RuntimeError, "cdist only supports at least 2D tensors, {name} got: {}D", v.ndim());
+        }
+    }
+    let ((_, columns), (_, other)) = (size_at(&a.layout, -1)?, size_at(&b.layout, -1)?);
+    if columns != other {
+        bail!(RuntimeError, "X1 and X2 must have the same number of columns. X1: {columns} X2: {other}");
+    }
+    for (name, v) in [("X1", a), ("X2", b)] {
+        if !v.dtype.is_floating_point() {
+            bail!(RuntimeError, "cdist only supports floating-point dtypes, {name} got: {}", v.dtype.scalar_type());
+        }
+    }
+    if p < 0.0 {
+        bail!(RuntimeError, "cdist only supports non-negative p values");
+    }
+    let (rows, others) = (size_at(&a.layout, -2)?.1, size_at(&b.layout, -2)?.1);
+    let mut sizes = broadcast_sizes(&a.sizes()[..a.ndim() - 2], &b.sizes()[..b.ndim() - 2])?;
+    let spread = |v: &View, rows: i64| {
+        let mut sizes = sizes.clone();
+        sizes.extend_from_slice(&[rows, columns]);
+        view::expand(v, &sizes)
+    };
+    let (left, right) = (spread(a, rows)?, spread(b, others)?);
+    let batches: i64 = sizes.iter().product();
+    sizes.extend_from_slice(&[rows, others]);
+    let out = View::zeros(&sizes, a.dtype, a.device())?;
+    if out.device().is_meta() || out.numel() == 0 || columns == 0 {
+        return Ok(out);
+    }
+    same_device(a, b)?;
+    if a.dtype != b.dtype {
+        return expected_dtype(a.dtype, b.dtype);
+    }
+    let is_large = rows > MANY || others > MANY;
+    if p == 2.0 && (by_product == ByProduct::Always || by_product == ByProduct::IfLarge && is_large) {
+        return euclidean(&left, &right, out.sizes());
+    }
+    let lacking = a.dtype.is_reduced_floating_point();
+    check_kernel("cdist", if lacking { 0 } else { classes::FLOAT }, a.dtype)?;
+    let numbers = |v: &View| values::<f64>(&contiguous(&cast(v, DType::Double)?)?);
+    let (left, right) = (numbers(&left)?, numbers(&right)?);
+    let columns = columns as usize;
+    let (rows, others) = (rows as usize * columns, others as usize * columns);
+    let mut distances = limits::vector(out.numel() as usize)?;
+    for batch in 0..batches as usize {
+        let (left, right) =
+            (left.get(batch * rows..(batch + 1) * rows), right.get(batch * others..(batch + 1) * others));
+        for x in left.unwrap_or_default().chunks_exact(columns) {
+            let right = right.unwrap_or_default();
+            for piece in interrupt::pieces(0..right.len() / columns, columns) {
+                let piece = piece?;
+                for y in right.get(piece.start * columns..piece.end * columns).unwrap_or_default().chunks_exact(columns)
+                {
+                    distances.push(Scalar::Float(distance(x, y, p)));
+                }
+            }
+            interrupt::check()?;
+        }
+    }
+    copy_into(&out, &cast(&View::from_scalars(&Dims::from_slice(out.sizes()), DType::Double, distances)?, out.dtype)?)?;
+    Ok(out)
+}
+
+/// Distances between the rows of two batches as PyTorch finds them: the squares of the lengths, less twice the products.
+fn euclidean(a: &View, b: &View, sizes: &[i64]) -> Result<View> {
+    let math = Math(a.dtype);
+    let square = |v: &View| -> Result<(View, View)> {
+        let squares = math.binary(BinaryOp::Pow, v, Operand::Number(Scalar::Int(2)))?;
+        let lengths = sum(&squares, Some(&[-1]), true, None)?;
+        let ones = View::zeros(lengths.sizes(), v.dtype, v.device())?;
+        fill(&ones, Scalar::Int(1))?;
+        Ok((lengths, ones))
+    };
+    let ((a_lengths, a_ones), (b_lengths, b_ones)) = (square(a)?, square(b)?);
+    let left = cat(&[math.mul(a, Operand::Number(Scalar::Int(-2)))?, a_lengths, a_ones], -1)?;
+    let right = cat(&[b.clone(), b_ones, b_lengths], -1)?;
+    let right = view::transpose(&right, -2, -1)?;
+    let product = match a.ndim() {
+        2 => mm(&left, &right)?,
+        _ => {
+            let batch = |v: &View| match v.sizes() {
+                [.., rows, columns] => view::reshape(v, &[-1, *rows, *columns]),
+                _ => Ok(v.clone()),
+            };
+            view::reshape(&bmm(&batch(&left)?, &batch(&right)?)?, sizes)?
+        }
+    };
+    let least = [Some(Scalar::Int(0)), None];
+    math.unary(UnaryOp::Sqrt, &clamp(&product, least, Output::New, a.dtype)?)
+}
+
+fn distance(x: &[f64], y: &[f64], p: f64) -> f64 {
+    let gaps = x.iter().zip(y).map(|(x, y)| (x - y).abs());
+    match p {
+        0.0 => gaps.filter(|&gap| gap != 0.0).count() as f64,
+        1.0 => gaps.sum(),
+        2.0 => gaps.map(|gap| gap * gap).sum::<f64>().sqrt(),
+        // Unlike `f64::max`, NaN is not passed over.
+        f64::INFINITY => gaps.fold(0.0, |most, gap| if gap.is_nan() || gap > most { gap } else { most }),
+        p => gaps.map(|gap| gap.powf(p)).sum::<f64>().powf(1.0 / p),
+    }
+}

@@ -1,0 +1,485 @@
+//! The loops beneath every matrix product: batches of matrices in the type they are computed in. Large products of floats
+//! and complex numbers use the processor's vectors; small ones and products with a vector are added up in the order of the
+//! library behind PyTorch (`tiles`, `vector`), and integers in order. Knows sizes, no refusals.
+
+use super::tiles::{Tiling, in_order};
+use super::vector;
+use crate::bail;
+use crate::memory::{BoolByte, set};
+use crate::ops::block::{is_bare, values};
+use crate::ops::check::resolved;
+use crate::ops::copy::{contiguous, copy_into};
+use crate::ops::number::{Number, Stored};
+use crate::parallel::{self, Matrix, add_product};
+use crate::{Dims, Error, Layout, Result, Scalar, View, interrupt};
+use num_complex::Complex;
+
+/// The element types of matrices that can be multiplied.
+pub trait Ring: Number {
+    /// `total + a * b`.
+    fn plus_product(total: Self, a: Self, b: Self) -> Self;
+
+    fn times(a: Self, b: Self) -> Self;
+
+    fn plus(a: Self, b: Self) -> Self;
+
+    /// The lanes that the library makes sums in; 0 where it makes none.
+    const LANES: usize = 0;
+
+    /// Whether the library, where it makes no lanes, begins small sums at what they are added to.
+    const FROM_RESULT: bool = false;
+
+    /// `into += alpha · a @ b`; `into` is row-major.
+    fn accumulate(into: &mut [Self], sizes: [usize; 3], alpha: Self, a: Matrix<Self>, b: Matrix<Self>) -> Result<()> {
+        in_order(into, sizes, alpha, a, b, Tiling::one(sizes, alpha, b))
+    }
+}
+
+macro_rules! wrapping_ring {
+    ($($t:ty)*) => {$(
+        impl Ring for $t {
+            #[inline(always)]
+            fn plus_product(total: $t, a: $t, b: $t) -> $t {
+                total.wrapping_add(a.wrapping_mul(b))
+            }
+            #[inline(always)]
+            fn times(a: $t, b: $t) -> $t {
+                a.wrapping_mul(b)
+            }
+            #[inline(always)]
+            fn plus(a: $t, b: $t) -> $t {
+                a.wrapping_add(b)
+            }
+        }
+    )*};
+}
+wrapping_ring!(u8 i8 i16 i32 i64 u16 u32 u64);
+
+macro_rules! vector_ring {
+    ($($t:ty)*) => {$(
+        impl Ring for $t {
+            const LANES: usize = 16 / size_of::<$t>();
+            #[inline(always)]
+            fn plus_product(total: $t, a: $t, b: $t) -> $t {
+                total + a * b
+            }
+            #[inline(always)]
+            fn times(a: Self, b: Self) -> Self {
+                a * b
+            }
+            #[inline(always)]
+            fn plus(a: Self, b: Self) -> Self {
+                a + b
+            }
+            fn accumulate(
+                into: &mut [$t],
+                sizes: [usize; 3],
+                alpha: $t,
+                a: Matrix<$t>,
+                b: Matrix<$t>,
+            ) -> Result<()> {
+                add_product(into, sizes, alpha, a, b)
+            }
+        }
+
+        impl Ring for Complex<$t> {
+            const FROM_RESULT: bool = size_of::<$t>() == 4;
+
+            #[inline(always)]
+            fn plus_product(total: Self, a: Self, b: Self) -> Self {
+                total + a * b
+            }
+            #[inline(always)]
+            fn times(a: Self, b: Self) -> Self {
+                a * b
+            }
+            #[inline(always)]
+            fn plus(a: Self, b: Self) -> Self {
+                a + b
+            }
+
+            // Four real products: where a number meets its conjugate, the imaginary parts then cancel exactly.
+            fn accumulate(
+                into: &mut [Self],
+                sizes: [usize; 3],
+                alpha: Self,
+                a: Matrix<Self>,
+                b: Matrix<Self>,
+            ) -> Result<()> {
+                let part = |values: &[Self], imaginary: bool| -> Result<Vec<$t>> {
+                    let mut parts = buffer::<$t>(values.len())?;
+                    let part = |value: &Self| if imaginary { value.im } else { value.re };
+                    parts.iter_mut().zip(values).for_each(|(to, value)| *to = part(value));
+                    Ok(parts)
+                };
+                let product = |i: bool, j: bool| -> Result<Vec<$t>> {
+                    let (x, y) = (part(a.values, i)?, part(b.values, j)?);
+                    let mut total = buffer::<$t>(into.len())?;
+                    let (x, y) = (Matrix { values: &x, strides: a.strides }, Matrix { values: &y, strides: b.strides });
+                    add_product(&mut total, sizes, 1.0, x, y)?;
+                    Ok(total)
+                };
+                let (re, im) = (product(false, false)?, product(true, true)?);
+                let (cross, other) = (product(false, true)?, product(true, false)?);
+                let real = re.iter().zip(&im).map(|(a, b)| a - b);
+                let imaginary = cross.iter().zip(&other).map(|(a, b)| a + b);
+                for ((into, re), im) in into.iter_mut().zip(real).zip(imaginary) {
+                    *into += alpha * Complex::new(re, im);
+                }
+                Ok(())
+            }
+        }
+    )*};
+}
+vector_ring!(f32 f64);
+
+impl Ring for BoolByte {
+    #[inline(always)]
+    fn plus_product(total: BoolByte, a: BoolByte, b: BoolByte) -> BoolByte {
+        total | (a & b)
+    }
+    #[inline(always)]
+    fn times(a: BoolByte, b: BoolByte) -> BoolByte {
+        a & b
+    }
+    #[inline(always)]
+    fn plus(a: BoolByte, b: BoolByte) -> BoolByte {
+        a | b
+    }
+}
+
+/// Products up to which a matrix product is made in order: what the library behind PyTorch gives for small matrices on any
+/// processor, to the last bit. Larger ones are worth the processor's vectors, whose fused steps round otherwise.
+const SMALL: usize = 1 << 20;
+/// The same for a single column of what has no lanes: each step of a sum waits for the one before it.
+const SMALL_COLUMN: usize = 1 << 12;
+
+/// A column times a row: without a sum, so that negative zeros stay what they are.
+fn outer<C: Ring>(into: &mut [C], p: usize, a: Matrix<C>, b: Matrix<C>) -> Result<()> {
+    let value = |m: &Matrix<C>, place: usize| m.values.get(place).copied().unwrap_or_default();
+    for (i, row) in into.chunks_exact_mut(p.max(1)).enumerate() {
+        interrupt::check()?;
+        let factor = value(&a, i * a.strides[0]);
+        for (j, into) in row.iter_mut().enumerate() {
+            *into = C::times(factor, value(&b, j * b.strides[1]));
+        }
+    }
+    Ok(())
+}
+
+/// Returns whether rows of `a` meet rows of the transposed `b`, of which there are few.
+fn is_by_lanes<C: Ring>([n, m, p]: [usize; 3], a: &Matrix<C>, b: &Matrix<C>) -> bool {
+    let by_rows = a.strides[1] == 1 && b.strides[0] == 1 && b.strides[1] > 1;
+    C::LANES == 4 && by_rows && n > 1 && p > 1 && n.min(m).min(p) < 8
+}
+
+/// Rows by rows: each element a sum in four lanes, or in eight behind the last four columns, which are added by halves; what
+/// is left of the rows is added to that one by one.
+fn by_lanes<C: Ring>(into: &mut [C], [n, m, p]: [usize; 3], alpha: C, a: Matrix<C>, b: Matrix<C>) -> Result<()> {
+    for (i, into) in into.chunks_exact_mut(p.max(1)).enumerate().take(n) {
+        interrupt::check()?;
+        let row = a.values.get(i * a.strides[0]..i * a.strides[0] + m).unwrap_or_default();
+        for (j, into) in into.iter_mut().enumerate() {
+            let column = b.values.get(j * b.strides[1]..j * b.strides[1] + m).unwrap_or_default();
+            let width = if j < p / 4 * 4 { 4 } else { 8 };
+            let whole = m / width * width;
+            let mut lanes = [C::default(); 8];
+            for (k, (&x, &y)) in row.iter().zip(column).enumerate().take(whole) {
+                lanes[k % width] = C::plus_product(lanes[k % width], x, y);
+            }
+            let [a, b, c, d, ..] = lanes;
+            let total = if width == 4 { vector::together([a, b, c, d]) } else { vector::together(lanes) };
+            let total = vector::with_rest(total, row.get(whole..), column.get(whole..).unwrap_or_default());
+            *into = C::plus_product(*into, alpha, total);
+        }
+    }
+    Ok(())
+}
+
+/// The matrix and the vector of a product with a single row, turned around, or with a single column.
+fn matrix_and_vector<'m, C: Ring>(
+    [n, m, p]: [usize; 3],
+    a: Matrix<'m, C>,
+    b: Matrix<'m, C>,
+    sums: Sums,
+) -> Option<(Matrix<'m, C>, &'m [C])> {
+    if n == 1 && sums == Sums::Library && a.strides[1] <= 1 {
+        Some((Matrix { values: b.values, strides: [b.strides[1], b.strides[0]] }, a.values.get(..m)?))
+    } else if p == 1 && b.strides[0] <= 1 {
+        Some((a, b.values.get(..m)?))
+    } else {
+        None
+    }
+}
+
+/// Room for `n` values.
+pub fn buffer<C: Number>(n: usize) -> Result<Vec<C>> {
+    let mut values = Vec::new();
+    values.try_reserve_exact(n).map_err(|_| Error::runtime("not enough memory for a matrix product"))?;
+    values.resize(n, C::default());
+    Ok(values)
+}
+
+/// The positions of a batch's matrices among its elements.
+#[derive(Clone, Copy)]
+struct Batch {
+    strides: [usize; 2],
+    /// Elements from one matrix to the next.
+    step: usize,
+}
+
+impl Batch {
+    /// The batch with its elements in a row. Columns that lie together are left so, instead of being turned into rows.
+    fn of(view: &View) -> Result<(View, Batch)> {
+        let &[_, rows, columns] = view.sizes() else { bail!(RuntimeError, "a batch of matrices has three dimensions") };
+        let view = resolved(view)?;
+        let turned = view.with_layout(view.layout.transpose(1, 2)?);
+        let (rows, columns) = (rows.max(0) as usize, columns.max(0) as usize);
+        let by_columns = !view.layout.is_contiguous() && turned.layout.is_contiguous();
+        let strides = if by_columns { [1, rows] } else { [columns, 1] };
+        Ok((contiguous(if by_columns { &turned } else { &view })?, Batch { strides, step: rows * columns }))
+    }
+
+    fn matrix<C>(self, values: &[C], index: usize) -> Matrix<'_, C> {
+        let start = index * self.step;
+        Matrix { values: values.get(start..start + self.step).unwrap_or_default(), strides: self.strides }
+    }
+}
+
+/// The factors and the summation of a product of batches.
+#[derive(Clone, Copy)]
+pub struct Scaling<'v> {
+    pub alpha: Scalar,
+    /// The summand, expanded to the result's sizes, and its factor; a factor of zero leaves it unread.
+    pub added: Option<(&'v View, Scalar)>,
+    pub sums: Sums,
+}
+
+/// The way the products of an element are added up.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Sums {
+    /// In their order, each product rounded: PyTorch's own loop for small batches.
+    InOrder,
+    /// As the library for matrices does: small ones in their order or, along rows, in lanes.
+    Library,
+    /// As the library for a matrix and a vector does.
+    Vector,
+    /// As the library for two vectors does.
+    Dot,
+    /// Each in one step with its product, as the library for convolutions does.
+    Fused,
+}
+
+impl Scaling<'_> {
+    /// The bare product.
+    pub const NONE: Scaling<'static> = Scaling { alpha: Scalar::Int(1), added: None, sums: Sums::Library };
+}
+
+/// `beta · added + alpha · a @ b` into a row-major `out`, all of which is written, and which shares no element with the
+/// others; all of one dtype, three dimensions and sizes that fit.
+pub fn multiply(out: &View, a: &View, b: &View, scaling: Scaling) -> Result<()> {
+    dispatch!(out.dtype, S => multiply_as::<S>(out, a, b, scaling))
+}
+
+fn multiply_as<S: Stored<Compute: Ring>>(out: &View, a: &View, b: &View, scaling: Scaling) -> Result<()> {
+    let (&[batch, n, p], &[_, _, m]) = (out.sizes(), a.sizes()) else {
+        bail!(RuntimeError, "a batch of matrices has three dimensions");
+    };
+    if out.numel() == 0 {
+        return Ok(());
+    }
+    let sizes @ [rows, inner, columns] = [n, m, p].map(|size| size.max(0) as usize);
+    let ((a, of_a), (b, of_b)) = (Batch::of(a)?, Batch::of(b)?);
+    let added = scaling.added.filter(|(_, beta)| beta.truth());
+    if let Some((added, _)) = added {
+        copy_into(out, added)?;
+    }
+    let beta = added.map(|(_, beta)| S::Compute::from_scalar(beta));
+    let (alpha, sums) = (S::Compute::from_scalar(scaling.alpha), scaling.sums);
+    // Where either has one element, or elements are of 16 bits, the library begins at zero.
+    let is_outer = inner == 1 && rows > 1 && columns > 1 && is_bare::<S>();
+    let is_bare_product = scaling.added.is_none() && alpha == S::Compute::from_scalar(Scalar::Int(1));
+    let is_outer = is_outer && is_bare_product && sums != Sums::InOrder;
+    let product = |a: &[S::Compute], b: &[S::Compute], result: &mut [S::Compute]| -> Result<()> {
+        parallel::parts(result, 1, &|_, part| {
+            match beta {
+                Some(beta) => part.iter_mut().for_each(|value| *value = S::Compute::times(beta, *value)),
+                None => part.fill(S::Compute::default()),
+            }
+            Ok(())
+        })?;
+        for (i, into) in result.chunks_exact_mut((rows * columns).max(1)).enumerate().take(batch.max(0) as usize) {
+            let (a, b) = (of_a.matrix(a, i), of_b.matrix(b, i));
+            match is_outer {
+                true => outer(into, columns, a, b)?,
+                false => multiply_one::<S>(into, sizes, alpha, a, b, sums)?,
+            }
+        }
+        Ok(())
+    };
+    let range = |view: &View| {
+        let start = usize::try_from(view.layout.offset).unwrap_or(usize::MAX);
+        start..start.saturating_add(view.numel().max(0) as usize)
+    };
+    // Where elements are stored as they are computed, nothing is copied.
+    let (memories, of_operands) = ([&*a.memory()?, &*b.memory()?], [range(&a), range(&b)]);
+    let lent = parallel::from_both::<S, S, _>(memories, &*out.memory()?, range(out), |[a, b], result| {
+        let [of_a, of_b] = of_operands;
+        Some(product(S::as_computed(a)?.get(of_a)?, S::as_computed(b)?.get(of_b)?, S::as_computed_mut(result)?))
+    });
+    if let Some(done) = lent.flatten() {
+        return done;
+    }
+    let mut result = if added.is_some() { values::<S>(out)? } else { buffer(out.numel().max(0) as usize)? };
+    product(&values::<S>(&a)?, &values::<S>(&b)?, &mut result)?;
+    write::<S>(out, &result)
+}
+
+/// Stores values in a row-major view.
+pub fn write<S: Stored>(out: &View, values: &[S::Compute]) -> Result<()> {
+    let memory = out.memory()?;
+    let start = usize::try_from(out.layout.offset).unwrap_or(usize::MAX);
+    let cells = memory.typed::<S>().get(start..).unwrap_or_default();
+    cells.iter().zip(values).for_each(|(cell, &value)| set(cell, S::narrow(value)));
+    Ok(())
+}
+
+/// `into += alpha · a @ b`, by the loop whose sums are the library's.
+fn multiply_one<S: Stored<Compute: Ring>>(
+    into: &mut [S::Compute],
+    sizes: [usize; 3],
+    alpha: S::Compute,
+    a: Matrix<S::Compute>,
+    b: Matrix<S::Compute>,
+    sums: Sums,
+) -> Result<()> {
+    let [n, m, p] = sizes;
+    let lanes = if is_bare::<S>() { S::Compute::LANES } else { 0 };
+    match (sums, lanes) {
+        (Sums::InOrder, _) => return in_order(into, sizes, alpha, a, b, Tiling::one(sizes, alpha, b)),
+        (Sums::Fused, _) | (Sums::Dot, 0) => return S::Compute::accumulate(into, sizes, alpha, a, b),
+        (Sums::Dot, 4) => return vector::dot::<_, 4>(a.values, b.values).map(|total| into.fill(total)),
+        (Sums::Dot, _) => return vector::dot::<_, 2>(a.values, b.values).map(|total| into.fill(total)),
+        (Sums::Library | Sums::Vector, _) => {}
+    }
+    if lanes > 0
+        && let Some((matrix, vector)) = matrix_and_vector(sizes, a, b, sums)
+    {
+        return match lanes {
+            4 => vector::add_product::<_, 4>(into, alpha, matrix, vector),
+            _ => vector::add_product::<_, 2>(into, alpha, matrix, vector),
+        };
+    }
+    let most = if p == 1 { SMALL_COLUMN } else { SMALL };
+    if n * p == 1 || n.saturating_mul(p).saturating_mul(m) > most {
+        return S::Compute::accumulate(into, sizes, alpha, a, b);
+    }
+    if is_by_lanes(sizes, &a, &b) {
+        return by_lanes(into, sizes, alpha, a, b);
+    }
+    let is_straight = b.strides[1] == 1;
+    if is_straight && lanes > 0 {
+        let mut scaled = Vec::new();
+        let one = S::Compute::from_scalar(Scalar::Int(1));
+        if alpha != one {
+            scaled = buffer(b.values.len())?;
+            scaled.iter_mut().zip(b.values).for_each(|(to, &value)| *to = S::Compute::times(alpha, value));
+        }
+        let b_of_tiles = if scaled.is_empty() { b } else { Matrix { values: &scaled, ..b } };
+        return in_order(into, sizes, alpha, a, b, Tiling::of_library(sizes, b_of_tiles));
+    }
+    // Where rows meet columns of which there are few.
+    let is_narrow = n > 1 && m > 1 && p > 1 && n.min(m).min(p) < 8;
+    let at_result = is_straight && S::Compute::FROM_RESULT && is_narrow && is_bare::<S>();
+    let tiling = Tiling::one(sizes, alpha, b);
+    in_order(into, sizes, alpha, a, b, if at_result { tiling.without_tiles() } else { tiling })
+}
+
+/// A matrix as a batch of one.
+pub fn batch_of_one(view: &View) -> View {
+    let (mut sizes, mut strides) = (Dims::from_slice(&[1]), Dims::from_slice(&[0]));
+    sizes.extend_from_slice(view.sizes());
+    strides.extend_from_slice(view.strides());
+    view.with_layout(Layout { sizes, strides, offset: view.layout.offset })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::parallel::set_cores;
+    use crate::{DType, Device};
+
+    fn number(place: usize) -> i64 {
+        (place * place * 37 + place) as i64 % 11 - 5
+    }
+
+    /// `beta · added + 3 · a @ b` of whole numbers: made where it shall lie if that is `apart`, or else, in the memory of its
+    /// operands, from copies.
+    fn made<S: Stored<Compute: Ring>>(
+        dtype: DType,
+        [n, m, p]: [usize; 3],
+        apart: bool,
+        turned: bool,
+        beta: Option<i64>,
+    ) -> Vec<f64> {
+        let [rows, inner, columns] = [n, m, p].map(|size| size as i64);
+        let room = View::zeros(&[(n * m + m * p + n * p) as i64], dtype, Device::CPU).expect("memory");
+        let fill = |view: &View| {
+            let memory = view.memory().expect("memory");
+            for (k, cell) in memory.typed::<S>().iter().enumerate() {
+                set(cell, S::narrow(S::Compute::from_scalar(Scalar::Int(number(k)))));
+            }
+        };
+        fill(&room);
+        let part = |sizes: &[i64], offset: usize| {
+            let layout = Layout::contiguous(sizes);
+            room.with_layout(Layout { offset: offset as i64, ..layout })
+        };
+        let turn = |view: View| view.with_layout(view.layout.transpose(1, 2).expect("two dimensions"));
+        let a = if turned { turn(part(&[1, inner, rows], 0)) } else { part(&[1, rows, inner], 0) };
+        let b = if turned { turn(part(&[1, columns, inner], n * m)) } else { part(&[1, inner, columns], n * m) };
+        let added = View::zeros(&[columns], dtype, Device::CPU).expect("memory");
+        fill(&added);
+        let added = added.with_layout(added.layout.broadcast_to(&[1, rows, columns]));
+        let out = match apart {
+            true => View::unwritten(&[1, rows, columns], dtype, Device::CPU).expect("memory"),
+            false => part(&[1, rows, columns], n * m + m * p),
+        };
+        let added = beta.map(|beta| (&added, Scalar::Int(beta)));
+        let scaling = Scaling { alpha: Scalar::Int(3), added, sums: Sums::Library };
+        multiply(&out, &a, &b, scaling).expect("sizes fit");
+        values::<S>(&out).expect("memory").into_iter().map(|sum| sum.to_scalar().to_f64()).collect()
+    }
+
+    fn check<S: Stored<Compute: Ring>>(dtype: DType) {
+        let few = [[1, 1, 1], [3, 0, 2], [3, 1, 4], [3, 5, 2], [7, 300, 1], [1, 9, 300], [64, 30, 100]];
+        // Around `SMALL`; the last are made in squares.
+        let many = [[64, 127, 129], [128, 64, 128], [64, 127, 130], [130, 129, 131]];
+        for sizes in few.into_iter().chain(many) {
+            let [n, m, p] = sizes;
+            for (turned, beta) in [(false, Some(2)), (false, None), (true, Some(2)), (true, None)] {
+                let a = |i: usize, k: usize| number(if turned { k * n + i } else { i * m + k });
+                let b = |k: usize, j: usize| number(n * m + if turned { j * m + k } else { k * p + j });
+                let sum = |i: usize, j: usize| {
+                    beta.unwrap_or(0) * number(j) + 3 * (0..m).map(|k| a(i, k) * b(k, j)).sum::<i64>()
+                };
+                let wanted: Vec<_> = (0..n * p).map(|place| sum(place / p, place % p)).collect();
+                for (cores, apart) in [(1, true), (1, false), (3, true), (3, false)] {
+                    set_cores(cores);
+                    let got = made::<S>(dtype, sizes, apart, turned, beta);
+                    let same = got.iter().zip(&wanted).all(|(&got, &wanted)| got == wanted as f64);
+                    assert!(same && got.len() == wanted.len(), "{dtype:?} {sizes:?} {turned} {beta:?} {cores} {apart}");
+                }
+            }
+        }
+        set_cores(0);
+    }
+
+    #[test]
+    fn products_are_the_sums_written_out() {
+        check::<f32>(DType::Float);
+        check::<f64>(DType::Double);
+        check::<i32>(DType::Int);
+        check::<Complex<f32>>(DType::ComplexFloat);
+    }
+}

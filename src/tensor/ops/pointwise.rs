@@ -1,0 +1,292 @@
+//! Elementwise operations. One mechanism serves all of them: promotion, broadcasting, result strides, in-place and
+//! `out=` checks, refusals. What an operation computes is its row in `binary.rs` or `unary.rs`; nothing here tells
+//! operations apart beyond their rows. Follows <https://pytorch.org/docs/2.7/torch.html#pointwise-ops>.
+
+mod arithmetic;
+mod binary;
+mod complex;
+mod narrow;
+mod real;
+mod ternary;
+mod unary;
+
+pub use arithmetic::{add, div, negated, pow, rsub, sub};
+pub(crate) use binary::as_common_dtype;
+pub use binary::{BinaryOp, Rounding, binary};
+pub(crate) use complex::multiply_tail;
+pub(crate) use real::larger_of;
+pub use ternary::{TernaryOp, clamp, clamp_tensors, lerp_number, ternary};
+pub use unary::{RealFunction, UnaryOp, conj, conj_physical, map_real, nan_to_num, unary};
+
+use super::block::{Source, check_no_internal_overlap, check_no_partial_overlap};
+use super::copy::{cast, check_output_sizes, copy_into};
+use super::number::{Number, Stored};
+use super::promote::Operand;
+use crate::bail;
+use crate::layout::{broadcast_sizes, show};
+use crate::{DType, Device, Dims, Layout, Result, Scalar, View, can_cast};
+use smallvec::SmallVec;
+
+/// The destination of a result.
+#[derive(Clone, Copy, Debug)]
+pub enum Output<'a> {
+    /// A new tensor.
+    New,
+    /// Into the first operand, whose size must stay.
+    InPlace(&'a View),
+    /// `out=`: where its size is wrong, the view returned is the output's storage, grown, under the right layout; the
+    /// caller makes the tensor show it.
+    Out(&'a View),
+}
+
+impl<'a> Output<'a> {
+    fn view(self) -> Option<&'a View> {
+        match self {
+            Output::New => None,
+            Output::InPlace(view) | Output::Out(view) => Some(view),
+        }
+    }
+}
+
+/// The classes of dtypes a kernel exists for.
+pub mod classes {
+    use crate::DType;
+
+    pub type Classes = u8;
+    pub const BOOL: Classes = 1;
+    /// `uint8` and the signed integers.
+    pub const INT: Classes = 2;
+    /// `uint16`, `uint32`, `uint64`.
+    pub const UNSIGNED: Classes = 4;
+    /// `float32` and `float64`.
+    pub const WIDE_FLOAT: Classes = 8;
+    /// `float16` and `bfloat16`.
+    pub const NARROW_FLOAT: Classes = 128;
+    pub const FLOAT: Classes = WIDE_FLOAT | NARROW_FLOAT;
+    pub const FLOAT8: Classes = 16;
+    pub const COMPLEX: Classes = 32;
+    pub const COMPLEX_HALF: Classes = 64;
+    pub const NUMBERS: Classes = INT | FLOAT;
+    pub const ALL: Classes = 255;
+
+    pub fn of(dtype: DType) -> Classes {
+        match dtype {
+            DType::Bool => BOOL,
+            DType::ComplexHalf => COMPLEX_HALF,
+            d if d.is_bare_unsigned() => UNSIGNED,
+            d if d.is_integral(false) => INT,
+            d if d.is_float8() => FLOAT8,
+            d if d.is_reduced_floating_point() => NARROW_FLOAT,
+            d if d.is_floating_point() => WIDE_FLOAT,
+            _ => COMPLEX,
+        }
+    }
+}
+
+/// The dtypes of most functions that [`map_real`] serves.
+pub const FLOATS: classes::Classes = classes::FLOAT;
+
+/// Refuses a dtype that a kernel does not exist for.
+pub fn check_kernel(name: &str, supported: classes::Classes, dtype: DType) -> Result<()> {
+    if supported & classes::of(dtype) == 0 {
+        bail!(RuntimeError, "\"{name}\" not implemented for '{}'", dtype.scalar_type());
+    }
+    Ok(())
+}
+
+/// A checked operation, about to be computed.
+pub(crate) struct Plan {
+    /// The place for the result; for meta tensors that is all there is to do.
+    pub target: View,
+    /// Whether there is data to compute.
+    pub compute: bool,
+}
+
+/// The shape and dtype of a result before its elements are known.
+pub(crate) struct Shape {
+    pub sizes: Dims,
+    /// The dtype the operands are computed in.
+    pub common: DType,
+    /// The dtype of a new result.
+    pub result: DType,
+    /// Whether `common` must be castable to the output's dtype.
+    pub safe_cast: bool,
+}
+
+/// Checks, before any check of dtypes, that the output may be written and that all sizes fit together.
+pub(crate) fn check_sizes(operands: &[Operand], output: Output) -> Result<Dims> {
+    if let Some(out) = output.view() {
+        check_no_internal_overlap(out)?;
+        tensors(operands).try_for_each(|t| check_no_partial_overlap(out, t))?;
+    }
+    common_sizes(operands, output)
+}
+
+/// The rest of the checks, in PyTorch's order; allocates a new result.
+pub(crate) fn plan(operands: &[Operand], output: Output, shape: Shape) -> Result<Plan> {
+    if let Some(out) = output.view()
+        && shape.safe_cast
+        && !can_cast(shape.common, out.dtype)
+    {
+        bail!(
+            RuntimeError,
+            "result type {} can't be cast to the desired output type {}",
+            shape.common.scalar_type(),
+            out.dtype.scalar_type()
+        );
+    }
+    let device = common_device(tensors(operands), output)?;
+    let sizes = &shape.sizes;
+    let target = match output {
+        Output::InPlace(view) => view.clone(),
+        Output::Out(view) if view.sizes() == sizes.as_slice() => view.clone(),
+        Output::Out(view) => resized(view, sizes, result_strides(operands, &shape))?,
+        Output::New => View::unwritten_strided(sizes, result_strides(operands, &shape), shape.result, device)?,
+    };
+    let compute = !device.is_meta() && !target.device().is_meta();
+    Ok(Plan { target, compute })
+}
+
+fn tensors<'v>(operands: &[Operand<'v>]) -> impl Iterator<Item = &'v View> {
+    operands.iter().filter_map(|operand| match operand {
+        Operand::Tensor(view) => Some(*view),
+        Operand::Number(_) => None,
+    })
+}
+
+/// A new result is laid out like the operands, as they are once lazy bits are carried out and dtypes converted; a
+/// number counts as a 0-d tensor.
+fn result_strides(operands: &[Operand], shape: &Shape) -> Dims {
+    let converted: SmallVec<[Layout; 3]> = operands
+        .iter()
+        .map(|operand| match operand {
+            Operand::Tensor(view) if is_plain(view, shape.common) => view.layout.clone(),
+            Operand::Tensor(view) => Layout { strides: view.layout.like_strides(), ..view.layout.clone() },
+            Operand::Number(_) => Layout { sizes: Dims::new(), strides: Dims::new(), offset: 0 },
+        })
+        .collect();
+    let layouts: SmallVec<[&Layout; 3]> = converted.iter().collect();
+    Layout::elementwise_strides(&shape.sizes, &layouts)
+}
+
+fn common_sizes(operands: &[Operand], output: Output) -> Result<Dims> {
+    let mut sizes = Dims::new();
+    let meta = operands.iter().any(|o| matches!(o, Operand::Tensor(t) if t.device().is_meta()));
+    for (i, operand) in operands.iter().enumerate() {
+        sizes = match broadcast_sizes(&sizes, operand.sizes()) {
+            Ok(sizes) => sizes,
+            Err(_) if meta && matches!(output, Output::New) => {
+                return Err(meta_broadcast_error(i, &sizes, operand.sizes()));
+            }
+            Err(error) => return Err(error),
+        };
+    }
+    if let Output::InPlace(out) = output {
+        sizes = broadcast_sizes(&sizes, out.sizes())?;
+        check_output_sizes(out, &sizes)?;
+    }
+    Ok(sizes)
+}
+
+/// Makes the error of PyTorch's shape-only implementations for clashing sizes.
+fn meta_broadcast_error(index: usize, expected: &[i64], got: &[i64]) -> crate::Error {
+    let clash =
+        expected.iter().rev().zip(got.iter().rev()).position(|(&e, &g)| e != g && e != 1 && g != 1).unwrap_or(0);
+    crate::Error::runtime(format!(
+        "Attempting to broadcast a dimension of length {} at {}! Mismatching argument at index {index} had torch.Size({}); \
+         but expected shape should be broadcastable to {}",
+        got[got.len() - 1 - clash],
+        -(clash as i64) - 1,
+        show(got),
+        show(expected)
+    ))
+}
+
+/// The device of the result. 0-d tensors on the cpu may meet any other; in-place operations do not look.
+fn common_device<'v>(tensors: impl Iterator<Item = &'v View>, output: Output) -> Result<Device> {
+    let is_cpu_number = |view: &View| view.ndim() == 0 && !view.device().is_meta();
+    let (mut device, mut only_numbers) = (None, true);
+    for view in tensors {
+        match device {
+            None => device = Some(view.device()),
+            _ if is_cpu_number(view) => {}
+            _ if only_numbers => device = Some(view.device()),
+            Some(expected) if expected != view.device() && !matches!(output, Output::InPlace(_)) => {
+                bail!(RuntimeError, "Tensor on device {} is not on the expected device {expected}!", view.device())
+            }
+            Some(expected) if expected != view.device() => device = Some(Device::META),
+            _ => {}
+        }
+        only_numbers &= is_cpu_number(view);
+    }
+    let device = device.or(output.view().map(View::device)).unwrap_or(Device::CPU);
+    if let Output::Out(out) = output
+        && out.device() != device
+    {
+        bail!(
+            RuntimeError,
+            "Attempting to copy from device {device} to device {}, but cross-device copies are not allowed!",
+            out.device()
+        );
+    }
+    Ok(device)
+}
+
+/// `out=` under another size: its storage, grown where it must be.
+fn resized(out: &View, sizes: &[i64], strides: Dims) -> Result<View> {
+    let layout = Layout { sizes: Dims::from_slice(sizes), strides, offset: out.layout.offset };
+    out.storage.reserve(crate::view::storage_bytes(&layout, out.dtype)?)?;
+    Ok(out.with_layout(layout))
+}
+
+/// Returns where a kernel writes results of `dtype`: the target itself, or where that has another dtype or lazy bits, a new
+/// tensor that [`copy_back`] copies from.
+pub(crate) fn write_target(target: &View, dtype: DType) -> Result<View> {
+    if is_plain(target, dtype) {
+        return Ok(target.clone());
+    }
+    View::unwritten_strided(target.sizes(), target.layout.like_strides(), dtype, target.device())
+}
+
+/// Brings what was computed to where it was wanted.
+pub(crate) fn copy_back(computed: &View, target: View) -> Result<View> {
+    if !is_plain(&target, computed.dtype) {
+        copy_into(&target, computed)?;
+    }
+    Ok(target)
+}
+
+/// Returns whether kernels of a dtype read and write a tensor as it is.
+fn is_plain(view: &View, dtype: DType) -> bool {
+    view.dtype == dtype && !view.conj && !view.neg
+}
+
+/// A tensor of the common dtype for a kernel to read: the operand itself, or a copy, converted and its lazy bits written out.
+pub(crate) fn converted(view: &View, dtype: DType) -> Result<View> {
+    if is_plain(view, dtype) { Ok(view.clone()) } else { cast(view, dtype) }
+}
+
+/// An operand as the block loop reads it. Numbers, and with `exact` all one-element tensors, go straight to the type
+/// computed in, without being rounded to the common dtype first.
+pub(crate) fn source<'v, S: Stored>(
+    operand: Operand,
+    held: &'v Option<View>,
+    sizes: &[i64],
+    exact: bool,
+) -> Result<Source<'v, S::Compute>> {
+    let round = |number: Scalar| -> S::Compute {
+        if exact { S::Compute::from_scalar(number) } else { S::store(number).widen() }
+    };
+    match (operand, held) {
+        (Operand::Number(number), _) => Ok(Source::Value(round(number))),
+        (Operand::Tensor(view), _) if view.numel() == 1 && (exact || view.dtype != S::DTYPE) => {
+            let value = view.with_layout(view.layout.squeeze(|_| true)).item()?;
+            Ok(Source::Value(round(value)))
+        }
+        (_, Some(view)) => Ok(Source::Elements(view, view.layout.broadcast_to(sizes))),
+        (Operand::Tensor(_), None) => bail!(RuntimeError, "an operand was not converted"),
+    }
+}
+
+#[cfg(test)]
+mod tests;

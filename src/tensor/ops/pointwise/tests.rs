@@ -1,0 +1,338 @@
+//! Tables of pointwise operations with results and refusals as PyTorch 2.7.0 gives them.
+
+use super::*;
+use crate::DType::Float;
+use crate::ops::promote::testing::{checked, held, meta, show, strides, tensor, transposed, window};
+
+fn rows(table: &str) -> impl Iterator<Item = Vec<&str>> {
+    table.lines().map(str::trim).filter(|line| !line.is_empty()).map(|line| line.split(" | ").collect())
+}
+
+fn binary_op(name: &str) -> BinaryOp {
+    match BinaryOp::ALL.iter().find(|op| format!("{op:?}") == name) {
+        Some(op) => *op,
+        None => panic!("no operation {name}"),
+    }
+}
+
+const BINARY: &str = r#"
+    Add | int64 1 2 | #1.5 | float32 2.5 3.5
+    Add | uint8 1 200 | #255 | uint8 0 199
+    Add | uint8 200 | int64[] 100 | uint8 44
+    Add | int8 1 | #1000 | int8 -23
+    Add | bool True False | bool True True | bool True True
+    Add | bool True | #1 | int64 2
+    Add | float16 1.5 | bfloat16 1.5 | float32 3
+    Add | float32[2,1] 1 2 | float32 10 20 | float32[2,2] 11 21 12 22
+    Add | float32 1 2 | float32 1 2 3 | RuntimeError: The size of tensor a (2) must match the size of tensor b (3) at non-singleton dimension 0
+    Add | uint16 1 | #1 | RuntimeError: "add_stub" not implemented for 'UInt16'
+    Add | uint16 1 | int16 1 | RuntimeError: Promotion for uint16, uint32, uint64 types is not supported, attempted to promote UInt16 and Short
+    Add | uint16 1 | #1j | complex64 1+1j
+    Add | float8_e5m2 1 | float8_e5m2 1 | RuntimeError: "add_stub" not implemented for 'Float8_e5m2'
+    Add | float32 inf | #1j | complex64 inf+1j
+    Add | bfloat16 1 2 256 | #0.005 | bfloat16 1.0078125 2 256
+    Sub | bool True | bool True | RuntimeError: Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` operator instead.
+    Sub | float32 1 | #True | RuntimeError: Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to invert a mask, use the `~` or `logical_not()` operator instead.
+    Sub | uint8 1 | #2 | uint8 255
+    Mul | float16 0.1 | #3 | float16 0.2998046875
+    Mul | bfloat16 256 | #1.001 | bfloat16 256
+    Mul | bfloat16 256 | float64[] 1.001 | bfloat16 256
+    Mul | float8_e4m3fn 1.5 | float8_e4m3fn 2 | RuntimeError: "mul_cpu_reduced_float" not implemented for 'Float8_e4m3fn'
+    Mul | float8_e4m3fn 1.5 | #2 | RuntimeError: "mul_cpu_reduced_float" not implemented for 'Float8_e4m3fn'
+    Mul | complex64 1+2j | complex64 3-1j | complex64 5+5j
+    TrueDivide | int64 1 0 | #0 | float32 inf nan
+    TrueDivide | complex64 1+1j | #0 | complex64 inf+infj
+    TrueDivide | complex32 1+1j | #2 | RuntimeError: "div_cpu" not implemented for 'ComplexHalf'
+    FloorDivide | int64 5 -5 | #2 | int64 2 -3
+    FloorDivide | int64 1 | #0 | RuntimeError: ZeroDivisionError
+    FloorDivide | int8 -128 | #-1 | int8 -128
+    FloorDivide | float32 1.5 -0.0 1 -1 5 | float32 -0.5 1 inf inf 0 | float32 -3 -0 0 -1 inf
+    FloorDivide | bfloat16 1 2 256 | #0.1 | bfloat16 9 19 2560
+    FloorDivide | bool True | bool True | RuntimeError: "div_floor_cpu" not implemented for 'Bool'
+    FloorDivide | complex64 1+1j | #2 | RuntimeError: "div_floor_cpu" not implemented for 'ComplexFloat'
+    TruncDivide | int64 5 -5 | #2 | int64 2 -2
+    TruncDivide | float32 5 -5 | #2 | float32 2 -2
+    Remainder | int64 5 -5 | #3 | int64 2 1
+    Remainder | int64 5 -5 | #-3 | int64 -1 -2
+    Remainder | uint8 5 | #0 | RuntimeError: ZeroDivisionError
+    Remainder | float32 5 -5 5 -5 | float32 3 inf -3 inf | float32 2 inf -1 inf
+    Fmod | int64 5 -5 | #3 | int64 2 -2
+    Fmod | float32 5 -5 | #3 | float32 2 -2
+    Maximum | float32 nan 1 0 | float32 1 nan -0.0 | float32 nan nan 0
+    Minimum | int64 1 5 | float32 2 3 | float32 1 3
+    Maximum | complex64 1j | complex64 1j | RuntimeError: maximum not implemented for complex tensors.
+    Fmax | float32 nan 1 | float32 1 nan | float32 1 1
+    Fmax | uint32 1 | uint32 1 | RuntimeError: "maximum_cpu" not implemented for 'UInt32'
+    BitwiseAnd | int64 1 | int64 3 | int64 1
+    BitwiseAnd | float32 1 | #1 | RuntimeError: "bitwise_and_cpu" not implemented for 'Float'
+    BitwiseOr | uint16 1 | uint16 6 | uint16 7
+    BitwiseXor | bool True True | bool True False | bool False True
+    LeftShift | int32 1 1 1 | int32 3 33 -1 | int32 8 0 0
+    LeftShift | uint8 200 | #3 | uint8 64
+    RightShift | int32 -8 -8 8 | int32 1 33 -1 | int32 -4 -1 0
+    LeftShift | bool True | bool True | RuntimeError: "lshift_cpu" not implemented for 'Bool'
+    Gcd | int64 12 -12 0 | int64 18 18 5 | int64 6 6 5
+    Lcm | int16 4 181 | int16 6 182 | int16 12 -32594
+    Copysign | int64 1 -2 | #-0.0 | float32 -1 -2
+    Heaviside | float32 -1 0 2 nan | float32 0.5 0.5 0.5 0.5 | float32 0 0.5 1 0
+    Heaviside | float32 1 | float64 1 | RuntimeError: heaviside is not yet implemented for tensors with different dtypes.
+    Hypot | float32 3 | float32 4 | float32 5
+    Hypot | int64 3 | int64 4 | RuntimeError: "hypot_cpu" not implemented for 'Long'
+"#;
+
+#[test]
+fn two_operands() {
+    for row in rows(BINARY) {
+        let [op, a, b, want] = row[..] else { panic!("{row:?}") };
+        let got = binary(binary_op(op), held(a).operand(), held(b).operand(), Output::New, Float);
+        assert_eq!(show(got), want, "{op} {a} {b}");
+    }
+}
+
+const POWERS: &str = r#"
+    int64 2 | #-1 | RuntimeError: Integers to negative integer powers are not allowed.
+    int64 2 1 -1 -1 | int64 -1 -2 -3 -2 | int64 0 1 -1 1
+    int64 2 3 | #2 | int64 4 9
+    int64 2 | #0.5 | float32 1.4142135381698608
+    float32 2 -1 | #0.5 | float32 1.4142135381698608 nan
+    float32 2 4 | #-1 | float32 0.5 0.25
+    float32 2 -3 | #3 | float32 8 -27
+    bfloat16 1.1 2 | #3 | bfloat16 1.3359375 8
+    bool True | #2 | int64 1
+    bool True | #True | bool True
+    uint16 2 | #1 | uint16 2
+    uint16 2 | #2 | RuntimeError: "pow" not implemented for 'UInt16'
+    float8_e5m2 2 | #0 | float8_e5m2 1
+    uint8 3 | #300 | RuntimeError: value cannot be converted to type uint8_t without overflow
+    #2 | int64 3 -1 | int64 8 0
+    #1 | int64 3 -1 | int64 1 1
+    #1 | bool True | int64 1
+    #True | bool True | RuntimeError: "pow" not implemented for 'Bool'
+    #2.5 | int64 2 | float32 6.25
+    float16 2 | #1e9 | RuntimeError: value cannot be converted to type at::Half without overflow
+    complex64 1j | #2 | complex64 -1+0j
+    float32 2 | #1j | complex64 0.7692388892173767+0.6389612555503845j
+"#;
+
+#[test]
+fn powers() {
+    for row in rows(POWERS) {
+        let [a, b, want] = row[..] else { panic!("{row:?}") };
+        assert_eq!(show(pow(held(a).operand(), held(b).operand(), Output::New, Float)), want, "{a} ** {b}");
+    }
+}
+
+const ALPHA: &str = r#"
+    int64 1 2 | int64 3 4 | #2 | int64 7 10
+    float32 1 2 3 | float32 3 4 5 | #0.1 | float32 1.2999999523162842 2.4000000953674316 3.5
+    bool True False | bool True True | #False | bool True False
+    int64 1 | int64 1 | #1.5 | RuntimeError: For integral input tensors, argument alpha must not be a floating point number.
+    int64 1 | int64 1 | #True | RuntimeError: Boolean alpha only supported for Boolean results.
+    float32 1 | float32 1 | #1j | RuntimeError: For non-complex input tensors, argument alpha must not be a complex number.
+    uint8 1 | uint8 1 | #300 | RuntimeError: value cannot be converted to type uint8_t without overflow
+    bfloat16 0.1 1 | bfloat16 3 5 | #0.1 | bfloat16 0.400390625 1.5
+"#;
+
+#[test]
+fn sums_with_a_scaled_operand() {
+    for row in rows(ALPHA) {
+        let [a, b, alpha, want] = row[..] else { panic!("{row:?}") };
+        let Operand::Number(alpha) = held(alpha).operand() else { panic!("{alpha}") };
+        let got = add(held(a).operand(), held(b).operand(), alpha, Output::New, Float);
+        assert_eq!(show(got), want, "{a} + {alpha:?} * {b}");
+    }
+}
+
+const IN_PLACE: &str = r#"
+    Add | int32 1 2 | #1 | int32 2 3
+    Add | int32 1 2 | #1.5 | RuntimeError: result type Float can't be cast to the desired output type Int
+    Add | int32 1 2 | float32 1 1 | RuntimeError: result type Float can't be cast to the desired output type Int
+    TrueDivide | int32 4 | #2 | RuntimeError: result type Float can't be cast to the desired output type Int
+    Add | bool True | #1 | RuntimeError: result type Long can't be cast to the desired output type Bool
+    Add | float32 1 2 | float32[2,2] 1 2 3 4 | RuntimeError: output with shape [2] doesn't match the broadcast shape [2, 2]
+    Add | float32[1,2] 1 2 | float32[2,2] 1 2 3 4 | RuntimeError: output with shape [1, 2] doesn't match the broadcast shape [2, 2]
+    Add | float32 1 2 | float32 1 2 3 | RuntimeError: The size of tensor a (2) must match the size of tensor b (3) at non-singleton dimension 0
+    Add | float64 1 2 | float32 0.1 0.1 | float64 1.1000000014901161 2.100000001490116
+    Mul | float16 1 2 | float32 1.001 1.001 | float16 1.0009765625 2.001953125
+    Mul | complex64 1j | #2 | complex64 0+2j
+    BitwiseAnd | int32 7 | #1.5 | RuntimeError: result type Float can't be cast to the desired output type Int
+    FloorDivide | int32 7 -7 | #2 | int32 3 -4
+"#;
+
+#[test]
+fn in_place() {
+    for row in rows(IN_PLACE) {
+        let [op, a, b, want] = row[..] else { panic!("{row:?}") };
+        let a = tensor(a);
+        let got = binary(binary_op(op), (&a).into(), held(b).operand(), Output::InPlace(&a), Float);
+        assert_eq!(show(got), want, "{op} {b}");
+    }
+}
+
+const UNARY: &str = r#"
+    Neg | int8 -128 5 | int8 -128 -5
+    Neg | bool True | RuntimeError: Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, use the `~` or `logical_not()` operator instead.
+    Neg | uint8 1 | uint8 255
+    Neg | uint16 1 | RuntimeError: "neg_cpu" not implemented for 'UInt16'
+    Abs | int8 -128 -5 | int8 -128 5
+    Abs | complex64 3+4j | float32 5
+    Abs | bool True | RuntimeError: "abs_cpu" not implemented for 'Bool'
+    Abs | float8_e5m2 -1.5 | float8_e5m2 1.5
+    Sign | float32 0 -0.0 nan -2 | float32 0 0 0 -1
+    Sign | complex64 1j | RuntimeError: Unlike NumPy, torch.sign is not intended to support complex numbers. Please use torch.sgn instead.
+    Sgn | complex64 3+4j 0j | complex64 0.6000000238418579+0.800000011920929j 0+0j
+    BitwiseNot | bool True | bool False
+    BitwiseNot | uint8 1 | uint8 254
+    BitwiseNot | float32 1 | RuntimeError: "bitwise_not_cpu" not implemented for 'Float'
+    LogicalNot | float32 0 nan 2 | bool True False False
+    LogicalNot | uint16 1 | RuntimeError: "logical_not_cpu" not implemented for 'UInt16'
+    Exp | int64 0 | float32 1
+    Exp | float8_e5m2 1 | RuntimeError: "exp_vml_cpu" not implemented for 'Float8_e5m2'
+    Exp | complex32 1j | RuntimeError: "exp_vml_cpu" not implemented for 'ComplexHalf'
+    Log | float32 1 0 -1 | float32 0 -inf nan
+    Sqrt | uint16 4 | float32 2
+    Sqrt | complex64 -4+0j 3+4j | complex64 0+2j 2+1j
+    Rsqrt | float32 4 | float32 0.5
+    Relu | float32 nan -0.0 -1 2 | float32 nan -0 0 2
+    Relu | bool True | RuntimeError: Boolean inputs not supported for relu
+    Relu | complex64 1j | RuntimeError: clamp is not supported for complex types
+    Relu | uint16 1 | RuntimeError: "clamp_min_scalar_cpu" not implemented for 'UInt16'
+    Floor | int64 5 | int64 5
+    Floor | bool True | RuntimeError: "floor_vml_cpu" not implemented for 'Bool'
+    Floor | complex64 1j | RuntimeError: floor is not supported for complex inputs
+    Round | float32 0.5 1.5 2.5 -0.5 | float32 0 2 2 -0
+    Trunc | float32 -1.5 1.5 | float32 -1 1
+    Ceil | uint32 7 | uint32 7
+    Frac | float32 -1.5 | float32 -0.5
+    Frac | int64 1 | RuntimeError: "frac_cpu" not implemented for 'Long'
+    Reciprocal | int64 0 2 | float32 inf 0.5
+    Isnan | int64 1 | bool False
+    Isnan | complex64 nan+1j | bool True
+    Isinf | float8_e5m2 inf 1 | bool True False
+    Isinf | float8_e4m3fn 1 | RuntimeError: "isinf" not implemented for 'Float8_e4m3fn'
+    Isfinite | complex64 inf+0j 1j | bool False True
+    Signbit | float32 -0.0 1 | bool True False
+    Signbit | complex64 1j | RuntimeError: signbit is not implemented for complex tensors.
+    Deg2rad | int64 180 | float32 3.1415927410125732
+    Deg2rad | complex64 1j | RuntimeError: deg2rad is not supported for complex tensors.
+    Isposinf | complex64 1j | RuntimeError: isposinf does not support complex inputs.
+    Isreal | complex64 1+0j 1j | bool True False
+"#;
+
+#[test]
+fn one_operand() {
+    for row in rows(UNARY) {
+        let [op, a, want] = row[..] else { panic!("{row:?}") };
+        let Some(op) = UnaryOp::ALL.iter().find(|o| format!("{o:?}") == op) else { panic!("no operation {op}") };
+        assert_eq!(show(unary(*op, &tensor(a), Output::New, Float)), want, "{op:?} {a}");
+    }
+}
+
+#[test]
+fn every_row_has_the_kernels_it_promises() {
+    for &dtype in DType::ALL {
+        let view = checked(View::zeros(&[1], dtype, Device::CPU));
+        let one = checked(View::from_scalars(&[1], dtype, [Scalar::Int(1)]));
+        for &op in BinaryOp::ALL {
+            let text = show(binary(op, (&view).into(), (&one).into(), Output::New, Float));
+            assert!(!text.contains("not converted"), "{op:?} {dtype:?}: {text}");
+        }
+        for &op in UnaryOp::ALL {
+            let text = show(unary(op, &view, Output::New, Float));
+            assert!(
+                text.contains(dtype.name())
+                    || text.contains("float")
+                    || text.contains("bool")
+                    || text.contains("Error"),
+                "{op:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn outputs_of_other_sizes_grow_and_safe_casts_are_kept() {
+    let (a, out) = (tensor("float32 1 2 3"), tensor("float32 9"));
+    let grown = checked(binary(BinaryOp::Add, (&a).into(), (&a).into(), Output::Out(&out), Float));
+    assert_eq!(show(Ok(grown.clone())), "float32 2 4 6");
+    assert_eq!(grown.storage, out.storage);
+    let whole = tensor("int32 0 0 0");
+    assert_eq!(
+        show(binary(BinaryOp::Add, (&a).into(), (&a).into(), Output::Out(&whole), Float)),
+        "RuntimeError: result type Float can't be cast to the desired output type Int"
+    );
+    let wide = tensor("float64 0 0 0");
+    assert_eq!(show(unary(UnaryOp::Neg, &a, Output::Out(&wide), Float)), "float64 -1 -2 -3");
+}
+
+#[test]
+fn overlapping_memory_is_refused_or_written_in_order() {
+    let numbers = tensor("float32 0 1 2 3 4 5");
+    let (low, high) = (window(&numbers, &[5], &[1], 0), window(&numbers, &[5], &[1], 1));
+    let partial = "RuntimeError: unsupported operation: some elements of the input tensor and the written-to tensor \
+                   refer to a single memory location. Please clone() the tensor before performing the operation.";
+    assert_eq!(show(binary(BinaryOp::Add, (&high).into(), (&low).into(), Output::InPlace(&high), Float)), partial);
+    let repeated = window(&numbers, &[3], &[0], 0);
+    assert_eq!(
+        show(unary(UnaryOp::Neg, &repeated, Output::InPlace(&repeated), Float)),
+        "RuntimeError: unsupported operation: more than one element of the written-to tensor refers to a single memory \
+         location. Please clone() the tensor before performing the operation."
+    );
+    let (even, odd) = (window(&numbers, &[3], &[2], 0), window(&numbers, &[3], &[2], 1));
+    assert_eq!(
+        show(binary(BinaryOp::Add, (&even).into(), (&odd).into(), Output::InPlace(&even), Float)),
+        "float32 1 5 9"
+    );
+}
+
+#[test]
+fn results_are_laid_out_like_their_operands() {
+    let a = tensor("float32[2,3] 1 2 3 4 5 6");
+    let t = transposed(&a);
+    let add = |a: &View, b: &View| checked(binary(BinaryOp::Add, a.into(), b.into(), Output::New, Float));
+    assert_eq!(strides(&add(&t, &t)), [1, 3]);
+    assert_eq!(strides(&add(&a, &checked(crate::ops::copy::contiguous(&a)))), [3, 1]);
+    let row = tensor("float32 1 2");
+    assert_eq!(strides(&add(&t, &row)), [1, 3]);
+    assert_eq!(strides(&checked(pow(Scalar::Int(2).into(), (&t).into(), Output::New, Float))), [2, 1]);
+}
+
+#[test]
+fn meta_tensors_have_shapes_only() {
+    let (m, c) = (meta("float32 1 2"), tensor("float32 1 2"));
+    let zero_dim = tensor("float32[] 1");
+    let add = |a: &View, b: &View, output| show(binary(BinaryOp::Add, a.into(), b.into(), output, Float));
+    assert_eq!(add(&m, &m, Output::New), "float32 without data");
+    assert_eq!(add(&m, &zero_dim, Output::New), "float32 without data");
+    assert_eq!(add(&m, &c, Output::New), "RuntimeError: Tensor on device cpu is not on the expected device meta!");
+    assert_eq!(add(&c, &m, Output::New), "RuntimeError: Tensor on device meta is not on the expected device cpu!");
+    assert_eq!(add(&c, &m, Output::InPlace(&c)), "float32 1 2");
+    assert_eq!(
+        add(&c, &c, Output::Out(&m)),
+        "RuntimeError: Attempting to copy from device cpu to device meta, but cross-device copies are not allowed!"
+    );
+    assert_eq!(
+        add(&meta("float32[2,3] 1 2 3 4 5 6"), &m, Output::New),
+        "RuntimeError: Attempting to broadcast a dimension of length 2 at -1! Mismatching argument at index 1 had \
+         torch.Size([2]); but expected shape should be broadcastable to [2, 3]"
+    );
+    assert_eq!(show(unary(UnaryOp::Exp, &meta("int64 1"), Output::New, Float)), "float32 without data");
+}
+
+#[test]
+fn lazy_bits_are_carried_out() {
+    let z = tensor("complex64 1+2j");
+    let lazy = conj(&z);
+    assert!(lazy.conj && lazy.storage == z.storage);
+    let doubled = binary(BinaryOp::Add, (&lazy).into(), (&lazy).into(), Output::New, Float);
+    assert_eq!(show(doubled), "complex64 2-4j");
+    let imaginary = lazy.complex_part(true);
+    assert!(imaginary.neg);
+    assert_eq!(show(unary(UnaryOp::Abs, &imaginary, Output::New, Float)), "float32 2");
+    assert_eq!(
+        show(binary(BinaryOp::Add, (&lazy).into(), Scalar::Int(1).into(), Output::InPlace(&lazy), Float)),
+        "complex64 2-2j"
+    );
+    assert_eq!(show(Ok(z)), "complex64 2+2j");
+    assert_eq!(show(conj_physical(&tensor("float32 1"))), "float32 1");
+}

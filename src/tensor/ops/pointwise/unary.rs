@@ -1,0 +1,699 @@
+//! The table of operations on one operand, and the loop that runs a row.
+
+use super::arithmetic::scale_angle;
+use super::classes::{self, *};
+use super::complex;
+use super::real::*;
+use super::{Output, Plan, Shape, check_kernel, check_sizes, converted, copy_back, plan, write_target};
+use crate::bail;
+use crate::memory::BoolByte;
+use crate::ops::block;
+use crate::ops::create::{full_like, zeros_like};
+use crate::ops::number::{Integer, Number, Real, Stored, is_single, rounded};
+use crate::ops::series;
+use crate::ops::special;
+use crate::parallel::{self, vectorised, vectorised_kernel};
+use crate::{DType, Layout, Result, Scalar, View};
+use half::{bf16, f16};
+use num_complex::Complex;
+use std::marker::PhantomData;
+
+/// The way an operation makes its result, given the operand's dtype.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ResultType {
+    Same,
+    /// Integers become the default floating dtype first.
+    Float,
+    /// The result is `bool`.
+    Bool,
+}
+
+fn map<A: Copy, R: Into<O>, O>(values: &[A], out: &mut [O], function: impl Fn(A) -> R) {
+    vectorised(|| {
+        for (out, &value) in out.iter_mut().zip(values) {
+            *out = function(value).into();
+        }
+    });
+}
+
+/// A function that is inlined where vectors are, and there alone is a fused product one instruction. With much in it, the
+/// compiler would not inline a closure, or a function that is handed on.
+trait Function<T> {
+    fn at(value: T) -> T;
+}
+
+/// A function that is a series for `f32` (see there), and for `f64` only the system's.
+trait Series<T>: Function<T> {
+    /// The series holds for numbers of at most this size, others go through the function.
+    const LIMIT: f64;
+    fn function(x: f64) -> f64;
+}
+
+/// Applies an `F`.
+struct Through<'a, T, F> {
+    values: &'a [T],
+    out: &'a mut [T],
+    function: PhantomData<F>,
+}
+
+impl<T: Copy, F: Function<T>> parallel::Kernel for Through<'_, T, F> {
+    type Output = ();
+    #[inline(always)]
+    fn run(self, _fuses: bool) {
+        for (out, &value) in self.out.iter_mut().zip(self.values) {
+            *out = F::at(value);
+        }
+    }
+}
+
+fn map_function<T: Copy, F: Function<T>>(values: &[T], out: &mut [T]) {
+    vectorised_kernel(Through { values, out, function: PhantomData::<F> });
+}
+
+/// The kernel of a function of real numbers, or of one type.
+macro_rules! by_function {
+    ($function:path) => {
+        by_function!($function, T, T: Real)
+    };
+    ($function:path, $t:ident $(, $($of:tt)*)?) => {{
+        struct Row;
+        impl<$($($of)*)?> Function<$t> for Row {
+            #[inline(always)]
+            fn at(value: $t) -> $t {
+                $function(value)
+            }
+        }
+        map_function::<$t, Row>
+    }};
+}
+
+fn map_series<T: Real, F: Series<T>>(values: &[T], out: &mut [T]) {
+    map_function::<T, F>(values, out);
+    let is_far = |value: T| value.as_f64().abs() > F::LIMIT;
+    if is_single::<T>() && F::LIMIT.is_finite() && vectorised(|| values.iter().fold(false, |any, &v| any | is_far(v))) {
+        let outliers = out.iter_mut().zip(values).filter(|&(_, &value)| is_far(value));
+        outliers.for_each(|(out, &value)| *out = value.through(F::function));
+    }
+}
+
+/// The kernel of a [`Series`] without a limit, or with one.
+macro_rules! by_series {
+    ($series:path, $function:path) => {
+        by_series!(f64::INFINITY, $series, $function)
+    };
+    ($limit:expr, $series:path, $function:path) => {{
+        struct Row;
+        impl<T: Real> Series<T> for Row {
+            const LIMIT: f64 = $limit;
+            fn function(x: f64) -> f64 {
+                $function(x)
+            }
+        }
+        impl<T: Real> Function<T> for Row {
+            #[inline(always)]
+            fn at(value: T) -> T {
+                let value = value.as_f64();
+                T::from_f64(if is_single::<T>() { $series(value) } else { $function(value) })
+            }
+        }
+        Some(map_series::<T, Row>)
+    }};
+}
+
+/// A kernel over blocks of one compute type.
+pub type Kernel<C> = fn(&[C], &mut [C]);
+
+/// A kernel whose results are bools.
+pub type Test<C> = fn(&[C], &mut [BoolByte]);
+
+/// Finds the kernel of one class among a row's.
+macro_rules! pick {
+    (bool; bool $kernel:tt $($rest:tt)*) => { Some(|a, out| map(a, out, $kernel)) };
+    (int; int $kernel:tt $($rest:tt)*) => { Some(|a, out| map(a, out, $kernel)) };
+    (float; float ($function:path) $($rest:tt)*) => { Some(by_function!($function)) };
+    (float; float $kernel:tt $($rest:tt)*) => { Some(|a, out| map(a, out, $kernel)) };
+    (complex; complex $kernel:tt $($rest:tt)*) => { Some(|a, out| map(a, out, $kernel)) };
+    (float_tail; float_tail $kernel:tt $($rest:tt)*) => { Some(|a, out| map(a, out, $kernel)) };
+    (complex_tail; complex_tail $kernel:tt $($rest:tt)*) => { Some(|a, out| map(a, out, $kernel)) };
+    (float; float_series ($($series:tt)*) $($rest:tt)*) => { by_series!($($series)*) };
+    ($class:ident; $other:ident $kernel:tt $($rest:tt)*) => { pick!($class; $($rest)*) };
+    ($class:ident;) => { None };
+}
+
+macro_rules! unary_ops {
+    (
+        numbers { $($op:ident $stub:literal $rule:ident [$($supported:ident)*] { $($kernels:tt)* })* }
+        tests { $($test:ident $test_stub:literal [$($test_supported:ident)*] { $($tests:tt)* })* }
+    ) => {
+        /// An operation on one operand.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum UnaryOp { $($op,)* $($test),* }
+
+        impl UnaryOp {
+            pub const ALL: &'static [UnaryOp] = &[$(UnaryOp::$op,)* $(UnaryOp::$test),*];
+
+            /// The kernel's name in refusals.
+            fn stub(self) -> &'static str {
+                match self { $(UnaryOp::$op => $stub,)* $(UnaryOp::$test => $test_stub),* }
+            }
+
+            fn rule(self) -> ResultType {
+                match self { $(UnaryOp::$op => ResultType::$rule,)* $(UnaryOp::$test => ResultType::Bool),* }
+            }
+
+            fn supported(self) -> classes::Classes {
+                match self {
+                    $(UnaryOp::$op => 0 $(| $supported)*,)*
+                    $(UnaryOp::$test => 0 $(| $test_supported)*),*
+                }
+            }
+        }
+
+        fn bool_kernel(op: UnaryOp) -> Option<Kernel<BoolByte>> {
+            match op { $(UnaryOp::$op => pick!(bool; $($kernels)*),)* _ => None }
+        }
+        fn int_kernel<T: Integer>(op: UnaryOp) -> Option<Kernel<T>> {
+            match op { $(UnaryOp::$op => pick!(int; $($kernels)*),)* _ => None }
+        }
+        fn float_kernel<T: Real>(op: UnaryOp) -> Option<Kernel<T>> {
+            match op { $(UnaryOp::$op => pick!(float; $($kernels)*),)* _ => None }
+        }
+        fn complex_kernel<T: Real>(op: UnaryOp) -> Option<Kernel<Complex<T>>>
+        where
+            Complex<T>: Number,
+        {
+            match op { $(UnaryOp::$op => pick!(complex; $($kernels)*),)* _ => None }
+        }
+        fn float_tail<T: Real>(op: UnaryOp) -> Option<Kernel<T>> {
+            match op { $(UnaryOp::$op => pick!(float_tail; $($kernels)*),)* _ => None }
+        }
+        fn complex_tail<T: Real>(op: UnaryOp) -> Option<Kernel<Complex<T>>>
+        where
+            Complex<T>: Number,
+        {
+            match op { $(UnaryOp::$op => pick!(complex_tail; $($kernels)*),)* _ => None }
+        }
+
+        fn bool_test(op: UnaryOp) -> Option<Test<BoolByte>> {
+            match op { $(UnaryOp::$test => pick!(bool; $($tests)*),)* _ => None }
+        }
+        fn int_test<T: Integer>(op: UnaryOp) -> Option<Test<T>> {
+            match op { $(UnaryOp::$test => pick!(int; $($tests)*),)* _ => None }
+        }
+        fn float_test<T: Real>(op: UnaryOp) -> Option<Test<T>> {
+            match op { $(UnaryOp::$test => pick!(float; $($tests)*),)* _ => None }
+        }
+        fn complex_test<T: Real>(op: UnaryOp) -> Option<Test<Complex<T>>>
+        where
+            Complex<T>: Number,
+        {
+            match op { $(UnaryOp::$test => pick!(complex; $($tests)*),)* _ => None }
+        }
+    };
+}
+
+// Rows as in `binary.rs`; those of tests lack the rule, for their results are bools.
+unary_ops! {
+numbers {
+    Neg            "neg_cpu"          Same   [NUMBERS COMPLEX COMPLEX_HALF] {
+        int(|a| a.wrapping_negate()) float(|a| -a)
+        complex(|a| Complex::new(T::zero() - a.re, T::zero() - a.im)) complex_tail(|a| -a)
+    }
+    Abs            "abs_cpu"          Same   [NUMBERS FLOAT8 COMPLEX COMPLEX_HALF] {
+        int(|a| if a < T::zero() { a.wrapping_negate() } else { a })
+        float(|a| a.abs())
+        complex(|a| Complex::new(complex::magnitude(a), T::zero()))
+    }
+    Sign           "sign_cpu"         Same   [BOOL NUMBERS] { bool(|a: BoolByte| a.get()) int(sign) float(sign_float) }
+    Sgn            "sign_cpu"         Same   [BOOL NUMBERS COMPLEX COMPLEX_HALF] {
+        bool(|a: BoolByte| a.get()) int(sign) float(sign_float) complex(complex::sign) complex_tail(complex::sign_tail)
+    }
+    BitwiseNot     "bitwise_not_cpu"  Same   [BOOL INT] { bool(|a| !a) int(|a| !a) }
+    Relu           "clamp_min_scalar_cpu" Same [NUMBERS] {
+        int(|a| if a < T::zero() { T::zero() } else { a }) float(|a| if a < T::zero() { T::zero() } else { a })
+    }
+    Floor          "floor_vml_cpu"    Same   [NUMBERS UNSIGNED] { int(|a| a) float(|a| a.floor()) }
+    Ceil           "ceil_vml_cpu"     Same   [NUMBERS UNSIGNED] { int(|a| a) float(|a| a.ceil()) }
+    Round          "round_vml_cpu"    Same   [NUMBERS UNSIGNED] {
+        int(|a| a) float(|a| a.through(f64::round_ties_even))
+    }
+    Trunc          "trunc_vml_cpu"    Same   [NUMBERS UNSIGNED] { int(|a| a) float(|a| a.trunc()) }
+    Frac           "frac_cpu"         Same   [FLOAT] { float(|a| a - a.trunc()) }
+    PowerOf2       "pow"              Same   [FLOAT COMPLEX] {
+        float(|a| a * a) complex(|a| a * a) complex_tail(|a| complex::multiply_tail(a, a))
+    }
+    PowerOf3       "pow"              Same   [FLOAT COMPLEX] {
+        float(|a| a * a * a) complex(|a| a * a * a)
+        complex_tail(|a| complex::multiply_tail(complex::multiply_tail(a, a), a))
+    }
+    PowerOfMinus2  "pow"              Same   [FLOAT COMPLEX] {
+        float(|a| T::one() / (a * a)) complex(|a| complex::reciprocal(a * a))
+    }
+    Exp            "exp_vml_cpu"      Float  [FLOAT COMPLEX] {
+        float_series(series::exp, f64::exp) complex(complex::exp)
+    }
+    Exp2           "exp2"             Float  [FLOAT COMPLEX] {
+        float_series(series::exp2, f64::exp2) float_tail(|a| a.exp2())
+        complex(|a| complex::exp(a * T::from_f64(std::f64::consts::LN_2)))
+    }
+    Expm1          "expm1_vml_cpu"    Float  [FLOAT COMPLEX] {
+        float_series(series::exp_m1, f64::exp_m1) complex(complex::expm1)
+    }
+    Log            "log_vml_cpu"      Float  [FLOAT COMPLEX] {
+        float_series(series::ln, f64::ln) complex(complex::log)
+    }
+    Log2           "log2_vml_cpu"     Float  [FLOAT COMPLEX] {
+        float_series(series::log2, f64::log2)
+        complex(|a| complex::log(a) / T::from_f64(std::f64::consts::LN_2))
+    }
+    Log10          "log10_vml_cpu"    Float  [FLOAT COMPLEX] {
+        float_series(series::log10, f64::log10)
+        complex(|a| complex::log(a) * T::from_f64(std::f64::consts::LOG10_E))
+    }
+    Log1p          "log1p_vml_cpu"    Float  [FLOAT COMPLEX] {
+        float_series(series::ln_1p, f64::ln_1p) complex(complex::log1p)
+    }
+    Sqrt           "sqrt_vml_cpu"     Float  [FLOAT COMPLEX] {
+        float(|a| a.sqrt()) complex(complex::sqrt)
+    }
+    Rsqrt          "rsqrt_cpu"        Float  [FLOAT COMPLEX] {
+        float(|a| T::one() / a.sqrt())
+        complex(|a| complex::reciprocal(complex::sqrt(a)))
+    }
+    Reciprocal     "reciprocal_cpu"   Float  [FLOAT COMPLEX] { float(|a| T::one() / a) complex(complex::reciprocal) }
+    Sigmoid        "sigmoid_cpu"      Float  [FLOAT COMPLEX] {
+        float(|a| T::one() / (T::one() + exp(-a)))
+        float_tail(|a| T::one() / (T::one() + (-a).exp()))
+        complex(|a| complex::reciprocal(complex::exp(-a) + T::one()))
+    }
+    Sin            "sin_vml_cpu"      Float  [FLOAT COMPLEX] {
+        float_series(series::TURNS, series::sin, f64::sin) complex(complex::sin)
+    }
+    Cos            "cos_vml_cpu"      Float  [FLOAT COMPLEX] {
+        float_series(series::TURNS, series::cos, f64::cos) complex(complex::cos)
+    }
+    Tan            "tan_vml_cpu"      Float  [FLOAT COMPLEX] {
+        float_series(series::TURNS, series::tan, f64::tan) complex(complex::tan)
+    }
+    Asin           "asin_vml_cpu"     Float  [FLOAT COMPLEX] {
+        float_series(series::asin, f64::asin) complex(|a| complex::through(a, complex::asin))
+    }
+    Acos           "acos_vml_cpu"     Float  [FLOAT COMPLEX] {
+        float_series(series::acos, f64::acos) complex(|a| complex::through(a, complex::acos))
+    }
+    Atan           "atan_vml_cpu"     Float  [FLOAT COMPLEX] {
+        float_series(series::atan, f64::atan) complex(complex::atan)
+    }
+    Sinh           "sinh_cpu"         Float  [FLOAT COMPLEX] {
+        float_series(series::sinh, f64::sinh) float_tail(|a| a.sinh()) complex(complex::sinh)
+    }
+    Cosh           "cosh_cpu"         Float  [FLOAT COMPLEX] {
+        float_series(series::cosh, f64::cosh) float_tail(|a| a.cosh()) complex(complex::cosh)
+    }
+    Tanh           "tanh_vml_cpu"     Float  [FLOAT COMPLEX] {
+        float_series(series::tanh, f64::tanh) complex(complex::tanh)
+    }
+    Asinh          "asinh_cpu"        Float  [FLOAT COMPLEX] {
+        float(asinh) complex(|a| complex::through(a, complex::asinh))
+    }
+    Acosh          "acosh_cpu"        Float  [FLOAT COMPLEX] {
+        float(acosh) complex(|a| complex::through(a, complex::acosh))
+    }
+    Atanh          "atanh_cpu"        Float  [FLOAT COMPLEX] {
+        float(|a| a.through(f64::atanh)) float_tail(atanh) complex(complex::atanh)
+    }
+    Erf            "erf_vml_cpu"      Float  [FLOAT] { float_series(series::erf, special::erf) }
+    Erfc           "erfc_vml_cpu"     Float  [FLOAT] { float_series(series::erfc, special::erfc) }
+    Erfinv         "erfinv_vml_cpu"   Float  [FLOAT] { float(|a| a.through(special::erfinv)) }
+    Lgamma         "lgamma_vml_cpu"   Float  [FLOAT] { float(special::lgamma) }
+    Digamma        "digamma"          Float  [FLOAT] { float(special::digamma) }
+    I0             "i0_vml_cpu"       Float  [FLOAT] { float(special::i0) }
+    I0e            "i0e_cpu"          Float  [FLOAT] { float(special::i0e) }
+    I1             "i1_cpu"           Float  [FLOAT] { float(special::i1) }
+    I1e            "i1e_cpu"          Float  [FLOAT] { float(special::i1e) }
+    Entr           "entr_cpu"         Float  [FLOAT] { float(|a| special::entr(a, |v| v)) }
+    Sinc           "sinc_cpu"         Float  [FLOAT COMPLEX] {
+        float(special::sinc) complex(complex::sinc)
+    }
+    Erfcx          "erfcx_cpu"        Float  [WIDE_FLOAT] { float(special::erfcx) }
+    Ndtri          "ndtri_cpu"        Float  [WIDE_FLOAT] { float(special::ndtri) }
+    LogNdtr        "log_ndtr_cpu"     Float  [WIDE_FLOAT] { float(special::log_ndtr) }
+    AiryAi         "airy_ai_cpu"      Float  [WIDE_FLOAT] { float(special::airy_ai) }
+    BesselJ0       "bessel_j0_cpu"    Float  [WIDE_FLOAT] { float(special::j0) }
+    BesselJ1       "bessel_j1_cpu"    Float  [WIDE_FLOAT] { float(special::j1) }
+    BesselY0       "bessel_y0_cpu"    Float  [WIDE_FLOAT] { float(special::y0) }
+    BesselY1       "bessel_y1_cpu"    Float  [WIDE_FLOAT] { float(special::y1) }
+    ModifiedBesselI0 "modified_bessel_i0_cpu" Float  [WIDE_FLOAT] { float(special::i0) }
+    ModifiedBesselI1 "modified_bessel_i1_cpu" Float  [WIDE_FLOAT] { float(special::modified_i1) }
+    ModifiedBesselK0 "modified_bessel_k0_cpu" Float  [WIDE_FLOAT] { float(special::modified_k0) }
+    ModifiedBesselK1 "modified_bessel_k1_cpu" Float  [WIDE_FLOAT] { float(special::modified_k1) }
+    ScaledModifiedBesselK0 "scaled_modified_bessel_k0_cpu" Float  [WIDE_FLOAT] { float(special::scaled_k0) }
+    ScaledModifiedBesselK1 "scaled_modified_bessel_k1_cpu" Float  [WIDE_FLOAT] { float(special::scaled_k1) }
+    SphericalBesselJ0 "spherical_bessel_j0_cpu" Float  [WIDE_FLOAT] { float(special::spherical_j0) }
+    Angle          "angle_cpu"        Float  [FLOAT COMPLEX] {
+        float(|a| if a.is_nan() { a } else if a < T::zero() { T::from_f64(std::f64::consts::PI) } else { T::zero() })
+        complex(|a| Complex::new(a.im.atan2(a.re), T::zero()))
+    }
+    // Products with a number, see below.
+    Deg2rad        "mul_cpu"          Float  [FLOAT] {}
+    Rad2deg        "mul_cpu"          Float  [FLOAT] {}
+}
+tests {
+    LogicalNot     "logical_not_cpu"  [BOOL NUMBERS COMPLEX] {
+        bool(|a| !a) int(|a| !a.truth()) float(|a| !a.truth()) complex(|a| !a.truth())
+    }
+    Isnan          "isnan"            [ALL] {
+        bool(|_| false) int(|_| false) float(|a| a.is_nan()) complex(|a| a.re.is_nan() || a.im.is_nan())
+    }
+    Isinf          "isinf"            [ALL] {
+        bool(|_| false) int(|_| false) float(|a| a.is_infinite()) complex(|a| a.re.is_infinite() || a.im.is_infinite())
+    }
+    Isfinite       "isfinite"         [ALL] {
+        bool(|_| true) int(|_| true) float(|a| a.is_finite()) complex(|a| a.re.is_finite() && a.im.is_finite())
+    }
+    Isposinf       "isposinf_cpu"     [BOOL NUMBERS UNSIGNED] {
+        bool(|_| false) int(|_| false) float(|a| a == T::infinity())
+    }
+    Isneginf       "isneginf_cpu"     [BOOL NUMBERS UNSIGNED] {
+        bool(|_| false) int(|_| false) float(|a| a == T::neg_infinity())
+    }
+    Isreal         "isreal"           [ALL] {
+        bool(|_| true) int(|_| true) float(|_| true) complex(|a| a.im == T::zero())
+    }
+    Signbit        "signbit_cpu"      [BOOL NUMBERS] {
+        bool(|_| false) int(|a| a < T::zero()) float(|a| a.is_sign_negative())
+    }
+}
+}
+
+/// The kernels of one compute type.
+pub trait UnaryKernels: Number {
+    fn unary(op: UnaryOp) -> Option<Kernel<Self>>;
+    /// The kernel for elements reached one by one, where it rounds differently.
+    fn unary_tail(_op: UnaryOp) -> Option<Kernel<Self>> {
+        None
+    }
+    fn test(op: UnaryOp) -> Option<Test<Self>>;
+}
+
+macro_rules! kernels {
+    ($($t:ty: $table:ident $tests:ident $($tail:ident)?;)*) => {$(
+        impl UnaryKernels for $t {
+            fn unary(op: UnaryOp) -> Option<Kernel<$t>> {
+                $table(op)
+            }
+            $(fn unary_tail(op: UnaryOp) -> Option<Kernel<$t>> {
+                $tail(op)
+            })?
+            fn test(op: UnaryOp) -> Option<Test<$t>> {
+                $tests(op)
+            }
+        }
+    )*};
+}
+kernels! {
+    BoolByte: bool_kernel bool_test;
+    u8: int_kernel int_test;
+    i8: int_kernel int_test;
+    i16: int_kernel int_test;
+    i32: int_kernel int_test;
+    i64: int_kernel int_test;
+    u16: int_kernel int_test;
+    u32: int_kernel int_test;
+    u64: int_kernel int_test;
+    f32: float_kernel float_test float_tail;
+    f64: float_kernel float_test float_tail;
+    Complex<f32>: complex_kernel complex_test complex_tail;
+    Complex<f64>: complex_kernel complex_test complex_tail;
+}
+
+impl UnaryOp {
+    /// Refusals that come before any look at sizes.
+    fn check_operand(self, dtype: DType, in_place: bool) -> Result<()> {
+        use UnaryOp::*;
+        let complex = dtype.is_complex();
+        let name = format!("{self:?}").to_lowercase();
+        match self {
+            Neg if dtype == DType::Bool => bail!(
+                RuntimeError,
+                "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, use \
+                 the `~` or `logical_not()` operator instead."
+            ),
+            Relu if dtype == DType::Bool => bail!(RuntimeError, "Boolean inputs not supported for relu"),
+            Relu if complex => bail!(RuntimeError, "clamp is not supported for complex types"),
+            Abs if complex && in_place => bail!(RuntimeError, "In-place abs is not supported for complex tensors."),
+            Sign if complex => bail!(
+                RuntimeError,
+                "Unlike NumPy, torch.sign is not intended to support complex numbers. Please use torch.sgn instead."
+            ),
+            Floor | Ceil | Trunc if complex => bail!(RuntimeError, "{name} is not supported for complex inputs"),
+            Isposinf | Isneginf if complex => bail!(RuntimeError, "{name} does not support complex inputs."),
+            Signbit if complex => bail!(RuntimeError, "signbit is not implemented for complex tensors."),
+            // Only one of the 8-bit formats has an infinity.
+            Isinf | Isfinite if dtype.is_float8() && dtype != DType::Float8_e5m2 => check_kernel(self.stub(), 0, dtype),
+            Sigmoid if dtype.is_float8() => check_kernel("sigmoid_cpu_reduced_float", 0, dtype),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl UnaryOp {
+    /// Bytes that go through vectors at a time; operations worth it have kernels for wider ones.
+    fn step(self) -> usize {
+        use UnaryOp::*;
+        match self {
+            Exp2 | Sinh | Cosh | Atanh | Sigmoid | Sgn | PowerOf2 | PowerOf3 | PowerOfMinus2 => 128,
+            _ => 64,
+        }
+    }
+
+    /// Returns whether the result does not depend on the values; PyTorch then fills a tensor like the operand.
+    fn is_constant(self, dtype: DType) -> bool {
+        match self {
+            UnaryOp::Isinf | UnaryOp::Isfinite => dtype.is_integral(true),
+            UnaryOp::Isreal => !dtype.is_complex(),
+            _ => false,
+        }
+    }
+}
+
+/// Computes `op` of one operand. `default` is the default dtype.
+///
+/// # Errors
+/// RuntimeError, worded as PyTorch words it, for dtypes the operation refuses and outputs that cannot take the result.
+pub fn unary(op: UnaryOp, a: &View, output: Output, default: DType) -> Result<View> {
+    match op {
+        UnaryOp::Deg2rad => return scale_angle("deg2rad", a, std::f64::consts::PI / 180.0, output, default),
+        UnaryOp::Rad2deg => return scale_angle("rad2deg", a, 180.0 / std::f64::consts::PI, output, default),
+        _ => {}
+    }
+    op.check_operand(a.dtype, matches!(output, Output::InPlace(_)))?;
+    let common = if op.rule() == ResultType::Float && a.dtype.is_integral(true) { default } else { a.dtype };
+    let result = match op {
+        UnaryOp::Abs | UnaryOp::Angle => common.to_real(),
+        _ if op.rule() == ResultType::Bool => DType::Bool,
+        _ => common,
+    };
+    let of_parts = matches!(op, UnaryOp::Abs | UnaryOp::Angle);
+    let safe_cast = op.rule() != ResultType::Bool && !of_parts;
+    let sizes = check_sizes(&[a.into()], output)?;
+    if op.is_constant(a.dtype) && matches!(output, Output::New) {
+        return full_like(a, Scalar::Bool(op != UnaryOp::Isinf), Some(DType::Bool), None);
+    }
+    if of_parts && a.dtype.is_complex() && matches!(output, Output::New) {
+        return unary(op, a, Output::Out(&zeros_like(a, Some(result), None)?), default);
+    }
+    let Plan { target, compute } = plan(&[a.into()], output, Shape { sizes, common, result, safe_cast })?;
+    if !compute {
+        return Ok(target);
+    }
+    check_kernel(op.stub(), op.supported(), common)?;
+    let a = converted(a, common)?;
+    let computed = write_target(&target, if of_parts { common } else { result })?;
+    let layout = a.layout.broadcast_to(computed.sizes());
+    let done = match common {
+        DType::Half => run_rounding::<f16>(op, &computed, &a, &layout)?,
+        DType::BFloat16 => run_rounding::<bf16>(op, &computed, &a, &layout)?,
+        _ => false,
+    };
+    if done {
+        return copy_back(&computed, target);
+    }
+    dispatch!(common, S => {
+        type C = <S as Stored>::Compute;
+        if let Some(test) = C::test(op) {
+            block::unary::<S, BoolByte>(&computed, &a, &layout, 64, &|a, out, _| test(a, out))?;
+        } else if let Some(kernel) = C::unary(op) {
+            let tail_kernel = C::unary_tail(op).unwrap_or(kernel);
+            let run = |a: &[C], out: &mut [C], tail: bool| if tail { tail_kernel(a, out) } else { kernel(a, out) };
+            block::unary::<S, S>(&computed, &a, &layout, op.step(), &run)?;
+        } else {
+            check_kernel(op.stub(), 0, common)?;
+        }
+    });
+    copy_back(&computed, target)
+}
+
+/// A kernel, and whether it serves only the elements behind those that PyTorch reaches through vectors.
+type Rounding = (Kernel<f32>, bool);
+
+/// A kernel of the 16-bit floats whose intermediate results are rounded to 16 bits too, and whether it only serves the elements
+/// that PyTorch does not reach through vectors.
+fn rounding_kernel<S: Stored<Compute = f32> + Real>(op: UnaryOp) -> Option<Rounding> {
+    match op {
+        // What `f32` has is a series in double precision; rounded to 16 bits, this one gives the same.
+        UnaryOp::Exp => Some((by_function!(series::exp_single, f32), false)),
+        UnaryOp::Erf => Some((by_function!(series::erf_single, f32), false)),
+        UnaryOp::Entr => Some((|a, out| map(a, out, |a| special::entr(a, rounded::<S>)), false)),
+        UnaryOp::I0e => Some((|a, out| map(a, out, |a| special::i0e(S::narrow(a)).widen()), true)),
+        UnaryOp::Rsqrt => Some((|a, out| map(a, out, |a: f32| 1.0 / rounded::<S>(a.sqrt())), true)),
+        _ => None,
+    }
+}
+
+/// Runs an operation's [`rounding_kernel`]; returns whether there is one.
+fn run_rounding<S: Stored<Compute = f32> + Real>(op: UnaryOp, out: &View, a: &View, layout: &Layout) -> Result<bool> {
+    let (Some((rounding, in_tails)), Some(kernel)) = (rounding_kernel::<S>(op), f32::unary(op)) else {
+        return Ok(false);
+    };
+    block::unary::<S, S>(out, a, layout, op.step(), &|a, out, tail| {
+        if tail || !in_tails { rounding(a, out) } else { kernel(a, out) }
+    })?;
+    Ok(true)
+}
+
+/// The lazy conjugate: complex tensors read conjugated from now on, others are themselves.
+pub fn conj(view: &View) -> View {
+    View { conj: view.conj != view.dtype.is_complex(), ..view.clone() }
+}
+
+/// The conjugate in a tensor of its own; real tensors are themselves.
+pub fn conj_physical(view: &View) -> Result<View> {
+    if view.dtype.is_complex() { crate::ops::copy::clone(&conj(view)) } else { Ok(view.clone()) }
+}
+
+/// A function of real numbers with parameters of its own.
+pub trait RealFunction: Sync {
+    fn at<T: Real>(&self, value: T) -> T;
+    /// The function of a 16-bit float `S` in single precision: with the steps of single precision, or every step rounded.
+    fn at_narrow<S: Stored<Compute = f32> + Real>(&self, value: f32) -> f32 {
+        self.at(value)
+    }
+}
+
+/// A closure is computed in double precision, and its result rounded.
+impl<F: Fn(f64) -> f64 + Sync> RealFunction for F {
+    fn at<T: Real>(&self, value: T) -> T {
+        value.through(self)
+    }
+}
+
+/// Applies a function with parameters of its own to every element of a real tensor. `default` tells
+/// whether integers become the default floating dtype first or are refused.
+///
+/// # Errors
+/// Those of [`unary`].
+pub fn map_real<F: RealFunction>(
+    stub: &str,
+    supported: classes::Classes,
+    a: &View,
+    output: Output,
+    default: Option<DType>,
+    function: &F,
+) -> Result<View> {
+    let common = default.filter(|_| a.dtype.is_integral(true)).unwrap_or(a.dtype);
+    let sizes = check_sizes(&[a.into()], output)?;
+    let shape = Shape { sizes, common, result: common, safe_cast: true };
+    let Plan { target, compute } = plan(&[a.into()], output, shape)?;
+    if !compute {
+        return Ok(target);
+    }
+    check_kernel(stub, supported, common)?;
+    let a = converted(a, common)?;
+    let computed = write_target(&target, common)?;
+    let layout = a.layout.broadcast_to(computed.sizes());
+    match common {
+        DType::Half => mapped_narrow::<f16, F>(&computed, &a, &layout, function)?,
+        DType::BFloat16 => mapped_narrow::<bf16, F>(&computed, &a, &layout, function)?,
+        DType::Float => mapped::<f32>(&computed, &a, &layout, &|v| function.at(v))?,
+        DType::Double => mapped::<f64>(&computed, &a, &layout, &|v| function.at(v))?,
+        _ => check_kernel(stub, 0, common)?,
+    }
+    copy_back(&computed, target)
+}
+
+fn mapped<S: Stored<Compute: Real>>(
+    out: &View,
+    a: &View,
+    layout: &Layout,
+    function: &(impl Fn(S::Compute) -> S::Compute + Sync),
+) -> Result<()> {
+    block::unary::<S, S>(out, a, layout, 64, &|a, out, _| map(a, out, function))
+}
+
+/// Applies a [`RealFunction`] to 16-bit floats.
+struct Narrow<'a, S, F> {
+    values: &'a [f32],
+    out: &'a mut [f32],
+    function: &'a F,
+    stored: PhantomData<S>,
+}
+
+impl<S: Stored<Compute = f32> + Real, F: RealFunction> parallel::Kernel for Narrow<'_, S, F> {
+    type Output = ();
+    #[inline(always)]
+    fn run(self, _fuses: bool) {
+        for (out, &value) in self.out.iter_mut().zip(self.values) {
+            *out = self.function.at_narrow::<S>(value);
+        }
+    }
+}
+
+fn mapped_narrow<S: Stored<Compute = f32> + Real, F: RealFunction>(
+    out: &View,
+    a: &View,
+    layout: &Layout,
+    function: &F,
+) -> Result<()> {
+    block::unary::<S, S>(out, a, layout, 64, &|values, out, _| {
+        vectorised_kernel(Narrow { values, out, function, stored: PhantomData::<S> });
+    })
+}
+
+/// NaN and the infinities replaced: by 0 and the dtype's limits where no numbers are given.
+///
+/// # Errors
+/// Those of [`unary`].
+pub fn nan_to_num(a: &View, to: [Option<f64>; 3], output: Output) -> Result<View> {
+    if a.dtype.is_integral(true) {
+        return match output {
+            Output::InPlace(_) => Ok(a.clone()),
+            Output::Out(out) => crate::ops::copy::copy_into(out, a).map(|()| out.clone()),
+            Output::New => crate::ops::copy::clone(a),
+        };
+    }
+    if a.dtype.is_complex() && a.dtype != DType::ComplexHalf {
+        // The parts are replaced each by itself.
+        let out = match output {
+            Output::New => crate::ops::copy::clone(a)?,
+            Output::InPlace(out) => out.clone(),
+            Output::Out(out) => {
+                crate::ops::copy::copy_into(out, a)?;
+                out.clone()
+            }
+        };
+        for imaginary in [false, true] {
+            let part = out.complex_part(imaginary);
+            nan_to_num(&part, to, Output::InPlace(&part))?;
+        }
+        return Ok(out);
+    }
+    let largest = crate::element::largest_finite(a.dtype);
+    let [nan, above, below] = [to[0].unwrap_or(0.0), to[1].unwrap_or(largest), to[2].unwrap_or(-largest)];
+    map_real("nan_to_num", FLOAT, a, output, None, &|value: f64| match value {
+        v if v.is_nan() => nan,
+        f64::INFINITY => above,
+        f64::NEG_INFINITY => below,
+        v => v,
+    })
+}

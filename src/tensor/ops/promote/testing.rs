@@ -1,0 +1,117 @@
+//! Tables of operands and results for the tests of this room: `"int8 1 2 3"` is a tensor of one dimension, `"int8[] 5"`
+//! one of none, `"float32[2,2] 1 2 3 4"` one of those sizes, `"#1.5"`, `"#3"` and `"#True"` are numbers.
+
+use super::Operand;
+use crate::{DType, Device, Layout, Result, Scalar, View};
+
+/// A tensor or a number, held so that an [`Operand`] can point to it.
+pub enum Held {
+    Tensor(View),
+    Number(Scalar),
+}
+
+impl Held {
+    pub fn operand(&self) -> Operand<'_> {
+        match self {
+            Held::Tensor(view) => Operand::Tensor(view),
+            Held::Number(number) => Operand::Number(*number),
+        }
+    }
+}
+
+fn number(text: &str) -> Scalar {
+    let float = || text.parse::<f64>().map(Scalar::Float);
+    match text {
+        "True" => Scalar::Bool(true),
+        "False" => Scalar::Bool(false),
+        _ if text.ends_with('j') => complex(text),
+        _ => match text.parse::<i64>().map(Scalar::Int).or_else(|_| float()) {
+            Ok(number) => number,
+            Err(error) => panic!("{text}: {error}"),
+        },
+    }
+}
+
+/// `1+2j`, `1-2j`, `2j`.
+fn complex(text: &str) -> Scalar {
+    let body = text.trim_end_matches('j');
+    let split = body.rfind(['+', '-']).filter(|&i| i > 0).unwrap_or(0);
+    let part = |part: &str| if part.is_empty() { 0.0 } else { number(part).to_f64() };
+    crate::view::complex(part(&body[..split]), part(body[split..].trim_start_matches('+')))
+}
+
+/// Reads an operand.
+pub fn held(text: &str) -> Held {
+    match text.strip_prefix('#') {
+        Some(digits) => Held::Number(number(digits)),
+        None => Held::Tensor(tensor(text)),
+    }
+}
+
+/// Reads a tensor.
+pub fn tensor(text: &str) -> View {
+    let mut words = text.split_whitespace();
+    let head = words.next().unwrap_or_default();
+    let (name, sizes) = head.split_once('[').unwrap_or((head, ""));
+    let Some(dtype) = DType::from_name(name) else { panic!("no dtype {name}") };
+    let values: Vec<Scalar> = words.map(number).collect();
+    let sizes: Vec<i64> = match head.contains('[') {
+        true => sizes.trim_end_matches(']').split(',').filter_map(|s| s.parse().ok()).collect(),
+        false => vec![values.len() as i64],
+    };
+    checked(View::from_scalars(&sizes, dtype, values))
+}
+
+/// A tensor without data.
+pub fn meta(text: &str) -> View {
+    let view = tensor(text);
+    checked(View::zeros(view.sizes(), view.dtype, Device::META))
+}
+
+/// The same elements in transposed order.
+pub fn transposed(view: &View) -> View {
+    view.with_layout(checked(view.layout.transpose(0, 1)))
+}
+
+pub fn checked<T>(result: Result<T>) -> T {
+    match result {
+        Ok(value) => value,
+        Err(error) => panic!("{error}"),
+    }
+}
+
+/// A result or an error on one line.
+pub fn show(result: Result<View>) -> String {
+    let view = match result {
+        Ok(view) => view,
+        Err(error) => return format!("{}: {}", error.kind.name(), error.message),
+    };
+    let sizes: Vec<String> = view.sizes().iter().map(i64::to_string).collect();
+    let mut text = match view.ndim() {
+        1 => view.dtype.name().to_string(),
+        _ => format!("{}[{}]", view.dtype.name(), sizes.join(",")),
+    };
+    let Ok(values) = view.scalars() else { return text + " without data" };
+    for value in values {
+        text.push(' ');
+        text += &match value {
+            Scalar::Bool(b) => if b { "True" } else { "False" }.to_string(),
+            Scalar::Int(i) => i.to_string(),
+            Scalar::UInt(u) => u.to_string(),
+            Scalar::Float(f) if f.is_nan() => "nan".to_string(),
+            Scalar::Float(f) => f.to_string(),
+            Scalar::Complex(c) => format!("{}{:+}j", c.re, c.im),
+        };
+    }
+    text
+}
+
+/// The strides of a tensor with these sizes, row-major.
+pub fn strides(view: &View) -> Vec<i64> {
+    view.strides().to_vec()
+}
+
+/// A window on the elements of a tensor.
+pub fn window(view: &View, sizes: &[i64], strides: &[i64], offset: i64) -> View {
+    view.with_layout(Layout { sizes: sizes.into(), strides: strides.into(), offset })
+}

@@ -1,0 +1,135 @@
+//! Integers: ranges, permutations and coin flips. Drawing stops after Ctrl-C.
+
+use super::RealKind;
+use super::generator::Generator;
+use crate::interrupt::watched;
+
+/// Ranges of this many values and more take 64 random bits a number, smaller ones 32.
+const WIDE_RANGE: u64 = 1 << 28;
+
+/// From this many elements on (`0xFFFFFFFF / 20`), permutations take 64 random bits an element.
+const LONG_PERMUTATION: usize = 214_748_364;
+
+/// `n` integers from `low` up to `low + range - 1`: `torch.randint` and `random_(from, to)`.
+///
+/// A `range` of 0 stands for all 2^64 integers, whatever `low` is: `random_(-2**63, None)`.
+pub fn random_from_to(generator: &mut Generator, n: usize, low: i64, range: u64) -> Vec<i64> {
+    let draw = |generator: &mut Generator| match range {
+        0 => generator.random64() as i64,
+        1..WIDE_RANGE => low.wrapping_add_unsigned(u64::from(generator.random() % range as u32)),
+        WIDE_RANGE.. => low.wrapping_add_unsigned(generator.random64() % range),
+    };
+    watched(0..n).map(|_| draw(generator)).collect()
+}
+
+/// The dtypes that `random_()` without bounds knows, each with a range of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FullRange {
+    Bool,
+    U8,
+    I8,
+    I16,
+    I32,
+    I64,
+    Real(RealKind),
+}
+
+/// `n` whole numbers from 0 to the dtype's greatest, or for floating point to the last before whole numbers are
+/// skipped: `random_()` without bounds. All of them fit the dtype exactly; for `bool` they are 0 and 1.
+pub fn random_full(generator: &mut Generator, n: usize, dtype: FullRange) -> Vec<i64> {
+    let (range, wide) = match dtype {
+        FullRange::Bool => (2, false),
+        FullRange::U8 => (1 << 8, false),
+        FullRange::I8 => (1 << 7, false),
+        FullRange::I16 => (1 << 15, false),
+        FullRange::I32 => (1 << 31, false),
+        FullRange::I64 => (1 << 63, true),
+        FullRange::Real(kind) => ((1u64 << kind.digits()) + 1, kind == RealKind::F64),
+    };
+    let draw = |generator: &mut Generator| {
+        let bits = if wide { generator.random64() } else { u64::from(generator.random()) };
+        (bits % range) as i64
+    };
+    watched(0..n).map(|_| draw(generator)).collect()
+}
+
+/// The numbers 0 to `n - 1` in random order.
+///
+/// <https://pytorch.org/docs/2.7/generated/torch.randperm.html>
+pub fn randperm(generator: &mut Generator, n: usize) -> Vec<i64> {
+    let mut order: Vec<i64> = watched(0..n as i64).collect();
+    let n = order.len();
+    if n < LONG_PERMUTATION {
+        for i in watched(0..n.saturating_sub(1)) {
+            let ahead = generator.random() as usize % (n - i);
+            order.swap(i, i + ahead);
+        }
+    } else {
+        // Each element comes in at its own place and changes places with one before it, or stays.
+        for i in watched(0..n) {
+            let place = (generator.random64() % (i as u64 + 1)) as usize;
+            order.swap(i, place);
+        }
+    }
+    order
+}
+
+/// `n` coin flips that are true with probability `p`: `bernoulli_(p)`.
+pub fn bernoulli_scalar(generator: &mut Generator, n: usize, p: f64) -> Vec<bool> {
+    watched(0..n).map(|_| generator.unit() < p).collect()
+}
+
+/// A coin flip for each probability: `torch.bernoulli(p)` and `bernoulli_(p)` with a tensor `p` of dtype `kind`.
+pub fn bernoulli_tensor(generator: &mut Generator, p: &[f64], kind: RealKind) -> Vec<bool> {
+    // Probabilities of the 16-bit dtypes are compared in single precision.
+    let kind = if kind == RealKind::F64 { kind } else { RealKind::F32 };
+    watched(p).map(|&p| kind.unit(generator) < p).collect()
+}
+
+/// The number of events at each rate: `torch.poisson`. Small rates multiply uniform numbers until their product is
+/// small enough; larger ones follow W. Hörmann's transformed rejection (PTRS, 1993).
+///
+/// <https://pytorch.org/docs/2.7/generated/torch.poisson.html>
+pub fn poisson(generator: &mut Generator, rates: &[f64]) -> Vec<f64> {
+    watched(rates)
+        .map(|&rate| if rate >= 10.0 { rejected(generator, rate) } else { multiplied(generator, rate) })
+        .collect()
+}
+
+fn multiplied(generator: &mut Generator, rate: f64) -> f64 {
+    if rate == 0.0 {
+        return 0.0;
+    }
+    let (limit, mut product, mut events) = ((-rate).exp(), 1.0, 0.0);
+    loop {
+        product *= generator.unit();
+        if product <= limit {
+            return events;
+        }
+        events += 1.0;
+    }
+}
+
+fn rejected(generator: &mut Generator, rate: f64) -> f64 {
+    let log_rate = rate.ln();
+    let b = 0.931 + 2.53 * rate.sqrt();
+    let a = -0.059 + 0.02483 * b;
+    let inverse_alpha = 1.1239 + 1.1328 / (b - 3.4);
+    let sure = 0.9277 - 3.6224 / (b - 2.0);
+    loop {
+        let u = generator.unit() - 0.5;
+        let v = generator.unit();
+        let distance = 0.5 - u.abs();
+        let events = ((2.0 * a / distance + b) * u + rate + 0.43).floor();
+        if distance >= 0.07 && v <= sure {
+            return events;
+        }
+        if events < 0.0 || distance < 0.013 && v > distance {
+            continue;
+        }
+        let hat = v.ln() + inverse_alpha.ln() - (a / (distance * distance) + b).ln();
+        if hat <= -rate + events * log_rate - libm::lgamma(events + 1.0) {
+            return events;
+        }
+    }
+}

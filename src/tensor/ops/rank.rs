@@ -1,0 +1,303 @@
+//! Elements by their rank along a dimension: medians, the k-th smallest, quantiles, and the most frequent one. The
+//! selection algorithms of PyTorch's kernels decide which of several equal elements is found. NaN is greater than every
+//! number.
+
+use super::introsort::{self, nth_element};
+use super::lines::{each_line, like_lines, reduced};
+use super::pointwise::{check_kernel, classes};
+use super::sort::{Ranked, rank_of};
+use crate::bail;
+use crate::layout::wrap_dim;
+use crate::{DType, Layout, Result, Scalar, View, interrupt, limits};
+
+fn less(a: &Ranked, b: &Ranked) -> bool {
+    a.0 < b.0
+}
+
+fn ranked(dtype: DType, line: &[Scalar]) -> Result<Vec<Ranked>> {
+    let mut items = limits::vector(line.len())?;
+    items.extend((0..).zip(line).map(|(i, &value)| (rank_of(dtype, value), i)));
+    Ok(items)
+}
+
+fn is_nan(value: &Scalar) -> bool {
+    matches!(value, Scalar::Float(f) if f.is_nan())
+}
+
+/// The place of a line's median; the lower one of two, and in the order of their places of equals. NaN is the median of a line that has one, unless it is ignored.
+fn median_place(dtype: DType, line: &[Scalar], ignore_nan: bool) -> Result<usize> {
+    let nans = line.iter().filter(|v| is_nan(v)).count();
+    if nans > 0 && (!ignore_nan || nans == line.len()) {
+        return Ok(line.iter().position(is_nan).unwrap_or(0));
+    }
+    let middle = (line.len() - nans).saturating_sub(1) / 2;
+    let mut items = ranked(dtype, line)?;
+    nth_element(&mut items, middle, &|a: &Ranked, b: &Ranked| a < b)?;
+    Ok(items.get(middle).map_or(0, |item| item.1 as usize))
+}
+
+/// `median()` or `nanmedian()` of all elements.
+///
+/// # Errors
+/// RuntimeError for dtypes without this kernel.
+pub fn median(view: &View, ignore_nan: bool) -> Result<View> {
+    let out = View::zeros(&[], view.dtype, view.device())?;
+    if view.device().is_meta() {
+        return Ok(out);
+    }
+    check_kernel("median_cpu", classes::NUMBERS, view.dtype)?;
+    let values = view.scalars()?;
+    let missing = Scalar::Float(f64::NAN);
+    let value = values.get(median_place(view.dtype, &values, ignore_nan)?).copied().unwrap_or(missing);
+    View::scalar(value, view.dtype)
+}
+
+/// The values and places that `pick` chooses of every line.
+fn picked(
+    name: &str,
+    stub: &str,
+    supported: classes::Classes,
+    view: &View,
+    dim: i64,
+    keepdim: bool,
+    pick: &dyn Fn(&[Scalar]) -> Result<usize>,
+) -> Result<(View, View)> {
+    let d = wrap_dim(dim, view.ndim())?;
+    if view.sizes().get(d) == Some(&0) {
+        bail!(IndexError, "{name}(): Expected reduction dim {d} to have non-zero size.");
+    }
+    let (values, places) = (like_lines(view, d, 1, view.dtype)?, like_lines(view, d, 1, DType::Long)?);
+    if !view.device().is_meta() {
+        check_kernel(stub, supported, view.dtype)?;
+        each_line(view, d, [&values, &places], &mut |line, [values, places]| {
+            let place = pick(line)?;
+            values.extend(line.get(place));
+            places.push(Scalar::Int(place as i64));
+            Ok(())
+        })?;
+    }
+    Ok((reduced(values, d, keepdim), reduced(places, d, keepdim)))
+}
+
+/// `median(dim)` or `nanmedian(dim)`: the medians and where they are.
+///
+/// # Errors
+/// IndexError for a wrong or empty dimension, RuntimeError for dtypes without this kernel.
+pub fn median_dim(view: &View, dim: i64, keepdim: bool, ignore_nan: bool) -> Result<(View, View)> {
+    // Both go by one name in refusals.
+    picked("median", "median_out", classes::NUMBERS, view, dim, keepdim, &|line| {
+        median_place(view.dtype, line, ignore_nan)
+    })
+}
+
+/// `kthvalue(k, dim)`: the `k`-th smallest elements, counted from 1, and where they are.
+///
+/// # Errors
+/// IndexError for a wrong or empty dimension, RuntimeError for a `k` out of range and dtypes without this kernel.
+pub fn kthvalue(view: &View, k: i64, dim: i64, keepdim: bool) -> Result<(View, View)> {
+    let d = wrap_dim(dim, view.ndim())?;
+    let size = view.sizes().get(d).copied().unwrap_or(1);
+    if size != 0 && !(1..=size).contains(&k) {
+        bail!(RuntimeError, "kthvalue(): selected number k out of range for dimension {d}");
+    }
+    let k = k.saturating_sub(1) as usize;
+    picked("kthvalue", "kthvalue_cpu", classes::NUMBERS, view, dim, keepdim, &|line| {
+        let mut items = ranked(view.dtype, line)?;
+        quick_select(&mut items, k)?;
+        Ok(items.get(k).map_or(0, |item| item.1 as usize))
+    })
+}
+
+/// C. A. R. Hoare's selection with the median of three as its pivot: the item of rank `k` ends at its place.
+fn quick_select(items: &mut [Ranked], k: usize) -> Result<()> {
+    let (mut left, mut right) = (0, items.len().saturating_sub(1));
+    let sort_pair = |items: &mut [Ranked], a: usize, b: usize| {
+        if items[a].0 > items[b].0 {
+            items.swap(a, b);
+        }
+    };
+    while right > left {
+        if right == left + 1 {
+            sort_pair(items, left, right);
+            return Ok(());
+        }
+        items.swap(left + (right - left) / 2, left + 1);
+        sort_pair(items, left + 1, right);
+        sort_pair(items, left, right);
+        sort_pair(items, left + 1, left);
+        let pivot = items[left].0;
+        let (mut i, mut j) = (left + 1, right);
+        loop {
+            i += 1;
+            while pivot > items[i].0 {
+                i += 1;
+            }
+            j -= 1;
+            while items[j].0 > pivot {
+                j -= 1;
+            }
+            if j < i {
+                break;
+            }
+            items.swap(i, j);
+            interrupt::check_at(i)?;
+        }
+        items.swap(left, j);
+        if j <= k {
+            left = i;
+        }
+        if j >= k {
+            right = j.saturating_sub(1);
+        }
+    }
+    Ok(())
+}
+
+/// `mode(dim)`: the most frequent elements, the smallest of several, and where they are.
+///
+/// # Errors
+/// IndexError for a wrong or empty dimension, RuntimeError for dtypes without this kernel.
+pub fn mode(view: &View, dim: i64, keepdim: bool) -> Result<(View, View)> {
+    picked("mode", "mode_cpu", classes::BOOL | classes::NUMBERS, view, dim, keepdim, &|line| {
+        let mut items = ranked(view.dtype, line)?;
+        introsort::sort(&mut items, &less)?;
+        // Every NaN is a value of its own.
+        let nan = if view.dtype.is_floating_point() { u64::MAX } else { u64::MAX - 1 };
+        let same = |a: &Ranked, b: &Ranked| a.0 == b.0 && a.0 != nan;
+        let (mut best, mut most) = (0, 0);
+        for run in items.chunk_by(same) {
+            if run.len() > most {
+                most = run.len();
+                best = run.last().map_or(0, |item| item.1 as usize);
+            }
+        }
+        Ok(best)
+    })
+}
+
+/// The value of a quantile between two elements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Interpolation {
+    Linear,
+    Lower,
+    Higher,
+    Midpoint,
+    Nearest,
+}
+
+impl Interpolation {
+    /// # Errors
+    /// RuntimeError for an unknown name, as `function` says it.
+    pub fn parse(name: &str, function: &str) -> Result<Interpolation> {
+        Ok(match name {
+            "linear" => Interpolation::Linear,
+            "lower" => Interpolation::Lower,
+            "higher" => Interpolation::Higher,
+            "midpoint" => Interpolation::Midpoint,
+            "nearest" => Interpolation::Nearest,
+            _ => bail!(
+                RuntimeError,
+                "{function}() interpolation must be one of linear, lower, higher, midpoint or nearest, but got {name}"
+            ),
+        })
+    }
+}
+
+/// The options of `quantile`.
+pub struct Quantile {
+    pub dim: Option<i64>,
+    pub keepdim: bool,
+    pub interpolation: Interpolation,
+    pub ignore_nan: bool,
+}
+
+/// `quantile` or `nanquantile`: the elements below which the shares `q` of a line lie. A 1-d `q` gives a new first
+/// dimension.
+///
+/// # Errors
+/// RuntimeError for an empty tensor, wrong dtypes and shares outside of [0, 1]; IndexError for a wrong dimension.
+pub fn quantile(view: &View, q: &View, how: &Quantile) -> Result<View> {
+    // PyTorch says so of both.
+    let name = "quantile";
+    if view.numel() == 0 {
+        bail!(RuntimeError, "{name}() input tensor must be non-empty");
+    }
+    if q.ndim() > 1 {
+        bail!(RuntimeError, "{name}() q must be a scalar or 1D tensor");
+    }
+    if !matches!(view.dtype, DType::Float | DType::Double) {
+        bail!(RuntimeError, "{name}() input tensor must be either float or double dtype");
+    }
+    if q.dtype != view.dtype {
+        bail!(RuntimeError, "{name}() q tensor must be same dtype as the input tensor");
+    }
+    let shares: Vec<f64> = q.scalars()?.into_iter().map(Scalar::to_f64).collect();
+    if shares.iter().any(|q| !(0.0..=1.0).contains(q)) {
+        bail!(RuntimeError, "{name}() q values must be in the range [0, 1]");
+    }
+    let flat;
+    let (lines, d) = match how.dim {
+        Some(dim) => (view, wrap_dim(dim, view.ndim())?),
+        None => {
+            flat = super::view::reshape(view, &[-1])?;
+            (&flat, 0)
+        }
+    };
+    let size = lines.sizes().get(d).copied().unwrap_or(1);
+    if size > 16_000_000 {
+        bail!(RuntimeError, "{name}() input tensor is too large");
+    }
+    // One result per share along the dimension, which then moves to the front.
+    let lines = if lines.ndim() == 0 { lines.with_layout(lines.layout.unsqueeze(0)?) } else { lines.clone() };
+    let out = like_lines(&lines, d, shares.len() as i64, view.dtype)?;
+    let single = view.dtype == DType::Float;
+    if !view.device().is_meta() {
+        each_line(&lines, d, [&out], &mut |line, [out]| {
+            let mut values: Vec<f64> = line.iter().map(|value| value.to_f64()).collect();
+            introsort::stable_sort(&mut values, &f64::total_cmp)?;
+            let numbers: Vec<f64> = values.iter().copied().filter(|v| !v.is_nan()).collect();
+            let nan = numbers.is_empty() || !how.ignore_nan && numbers.len() < values.len();
+            out.extend(shares.iter().map(|&q| {
+                Scalar::Float(if nan { f64::NAN } else { at_share(&numbers, q, how.interpolation, single) })
+            }));
+            Ok(())
+        })?;
+    }
+    let mut moved = super::view::movedim(&out, &[d as i64], &[0])?;
+    if how.keepdim {
+        let kept = match how.dim {
+            Some(dim) => vec![wrap_dim(dim, view.ndim())?],
+            None => (0..view.ndim()).collect(),
+        };
+        for d in kept {
+            if view.ndim() > 0 {
+                moved = moved.with_layout(moved.layout.unsqueeze(d as i64 + 1)?);
+            }
+        }
+    }
+    // The shares lie innermost, though they are counted first.
+    let innermost = super::copy::contiguous(&super::view::movedim(&moved, &[0], &[-1])?)?;
+    let offset = innermost.layout.offset;
+    let innermost = innermost.with_layout(Layout { offset, ..Layout::contiguous(innermost.sizes()) });
+    if q.ndim() == 0 {
+        return Ok(innermost.with_layout(innermost.layout.select(innermost.ndim() - 1, 0)));
+    }
+    super::view::movedim(&innermost, &[-1], &[0])
+}
+
+/// The value at a share of sorted numbers. Ranks are computed in the numbers' own type.
+fn at_share(sorted: &[f64], q: f64, interpolation: Interpolation, single: bool) -> f64 {
+    let round = |value: f64| if single { f64::from(value as f32) } else { value };
+    let rank = round(q * round((sorted.len() - 1) as f64));
+    let at = |rank: f64| sorted.get(rank as usize).copied().unwrap_or(f64::NAN);
+    let (low, high) = (at(rank.floor()), at(rank.ceil()));
+    let weight = match interpolation {
+        Interpolation::Lower => return low,
+        Interpolation::Higher => return high,
+        Interpolation::Nearest => return at(rank.round_ties_even()),
+        Interpolation::Midpoint => 0.5,
+        Interpolation::Linear => rank - rank.floor(),
+    };
+    let step = round(high - low);
+    if weight < 0.5 { weight.mul_add(step, low) } else { (weight - 1.0).mul_add(step, high) }
+}

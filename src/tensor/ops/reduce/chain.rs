@@ -1,0 +1,262 @@
+//! Numbers that are added one after another, by all cores. It knows no tensors.
+//!
+//! While a sum in double precision stays between two powers of two, its last bit stands for one [`Unit`]. A number that is
+//! added to it is rounded to whole units, and whole units add up without an error, in any order: so pieces can be added up by
+//! themselves. A number halfway between two of them makes the sum even, whatever it was: of what came before, only that
+//! counts for a piece, and so each has two sums. A piece in which the sum reaches the next power of two is added up number by
+//! number.
+
+use crate::ops::block::BLOCK;
+use crate::parallel::{self, Kernel, vectorised_kernel};
+use crate::thresholds::CHAINED;
+use crate::{Result, interrupt};
+use std::ops::Range;
+
+/// Numbers that are not negative, each made of one element.
+pub trait Numbers: Sync {
+    type Element: Copy + Default;
+
+    fn element(&self, index: usize) -> Self::Element;
+    /// Elements where they lie side by side, or else in `room`, which holds as many.
+    fn elements<'r>(&'r self, places: Range<usize>, room: &'r mut [Self::Element]) -> &'r [Self::Element];
+    /// Must be marked `inline(always)`: what is called has the narrowest vectors.
+    fn number(&self, element: Self::Element) -> f64;
+}
+
+/// `total`, to which `length` numbers are added one after another.
+///
+/// # Errors
+/// KeyboardInterrupt.
+pub fn chained<N: Numbers>(mut total: f64, length: usize, numbers: &N) -> Result<f64> {
+    let (pieces, mut next) = (length.div_ceil(CHAINED), 0);
+    let piece = |k: usize| k * CHAINED..length.min((k + 1) * CHAINED);
+    while next < pieces {
+        // The first piece has nothing before it to be measured by.
+        if let Some(unit) = Unit::of(total).filter(|_| next > 0) {
+            // As many as keep it below the next power of two, if they are like those before.
+            let most = ((2.0 * unit.base - total) / (total / next as f64)) as usize;
+            let count = most.min(pieces - next);
+            let sums = parallel::collect(count, count * CHAINED, &|k| Ok(unit.sums(piece(next + k), numbers)))?;
+            let known = sums.into_iter().map_while(|sums| {
+                total = unit.joined(total, sums)?;
+                Some(())
+            });
+            next += known.count();
+        }
+        if next < pieces {
+            interrupt::check()?;
+            total = piece(next).fold(total, |total, index| total + numbers.number(numbers.element(index)));
+            next += 1;
+        }
+    }
+    Ok(total)
+}
+
+/// What the last bit of sums between a power of two, `base`, and the next stands for.
+struct Unit {
+    base: f64,
+}
+
+/// Lanes in which pieces are added up.
+const LANES: usize = 16;
+
+impl Unit {
+    /// The unit of a sum; none where it, or what is rounded to it, could be subnormal, and of no finite number.
+    fn of(total: f64) -> Option<Unit> {
+        const EXPONENT: u64 = 0x7ff << 52;
+        let base = f64::from_bits(total.to_bits() & EXPONENT);
+        (1e-200..1e200).contains(&base).then_some(Unit { base })
+    }
+
+    /// The sums of some numbers, each rounded to whole units: where what they are added to is even, and where it is odd.
+    /// Without meaning from `base / 2` on.
+    fn sums<N: Numbers>(&self, places: Range<usize>, numbers: &N) -> [f64; 2] {
+        let (mut room, mut rounded) = ([N::Element::default(); BLOCK], Rounded::default());
+        for start in places.clone().step_by(BLOCK) {
+            let elements = numbers.elements(start..places.end.min(start + BLOCK), &mut room);
+            let (groups, rest) = elements.as_chunks();
+            rounded = vectorised_kernel(Rounding { unit: self, numbers, groups, rounded });
+            if !rest.is_empty() {
+                // Zeros change no sum.
+                let mut last = [0.0; LANES];
+                last.iter_mut().zip(rest).for_each(|(last, &element)| *last = numbers.number(element));
+                rounded.add_halves(self, &last);
+            }
+        }
+        let units: f64 = rounded.lanes.iter().sum();
+        rounded.to_even.map(|to_even| units + to_even)
+    }
+
+    /// A number whose own last bit stands for one unit, whatever below `base / 2` is added to it.
+    fn aligned(&self) -> f64 {
+        1.5 * self.base
+    }
+
+    fn half(&self) -> f64 {
+        self.base * f64::EPSILON / 2.0
+    }
+
+    /// 1 of an odd number of units.
+    fn parity(&self, units: f64) -> u64 {
+        (units + self.aligned()).to_bits() & 1
+    }
+
+    /// What is added to the sum so far.
+    fn joined(&self, total: f64, sums: [f64; 2]) -> Option<f64> {
+        let [even, odd] = sums;
+        let sum = if total.to_bits() & 1 == 0 { even } else { odd };
+        (sum < self.base / 2.0 && total + sum < 2.0 * self.base).then_some(total + sum)
+    }
+}
+
+/// Numbers rounded to whole units, of two the even one, and added up.
+#[derive(Clone, Copy, Default)]
+struct Rounded {
+    lanes: [f64; LANES],
+    /// Units that are to be added, for either start, since it is the sum that becomes even.
+    to_even: [f64; 2],
+}
+
+impl Rounded {
+    /// Adds a group in which there may be numbers halfway between two units.
+    #[inline(always)]
+    fn add_halves(&mut self, unit: &Unit, group: &[f64; LANES]) {
+        let (aligned, half) = (unit.aligned(), unit.half());
+        let before = self.lanes.iter().fold(0, |parity, &lane| parity ^ unit.parity(lane));
+        let (mut odd, mut halves) = (0, 0);
+        for (k, (lane, &number)) in self.lanes.iter_mut().zip(group).enumerate() {
+            let rounded = (number + aligned) - aligned;
+            odd |= unit.parity(rounded) << k;
+            halves |= u64::from((number - rounded).abs() == half) << k;
+            *lane += rounded;
+        }
+        while halves != 0 {
+            let k = halves.trailing_zeros();
+            let parity = before ^ u64::from((odd & ((1 << k) - 1)).count_ones());
+            let number = group[k as usize];
+            let away = if number > (number + aligned) - aligned { 2.0 * half } else { -2.0 * half };
+            for (start, to_even) in (0..).zip(&mut self.to_even) {
+                let is_odd = (parity ^ start ^ unit.parity(*to_even)) & 1 == 1;
+                *to_even += if is_odd { away } else { 0.0 };
+            }
+            halves &= halves - 1;
+        }
+    }
+}
+
+/// Rounds groups of numbers and adds them up.
+struct Rounding<'n, N: Numbers> {
+    unit: &'n Unit,
+    numbers: &'n N,
+    groups: &'n [[N::Element; LANES]],
+    rounded: Rounded,
+}
+
+impl<N: Numbers> Kernel for Rounding<'_, N> {
+    type Output = Rounded;
+    #[inline(always)]
+    fn run(self, _fuses: bool) -> Rounded {
+        let Rounding { unit, numbers, groups: mut left, rounded: mut sums } = self;
+        let (aligned, half) = (unit.aligned(), unit.half());
+        loop {
+            // No call among what stays in registers.
+            let (mut lanes, mut plain) = (sums.lanes, 0);
+            for group in left {
+                let (mut rounded, mut halves) = ([0.0; LANES], 0);
+                for k in 0..LANES {
+                    let number = numbers.number(group[k]);
+                    rounded[k] = (number + aligned) - aligned;
+                    halves |= u64::from((number - rounded[k]).abs() == half);
+                }
+                if halves != 0 {
+                    break;
+                }
+                for k in 0..LANES {
+                    lanes[k] += rounded[k];
+                }
+                plain += 1;
+            }
+            sums.lanes = lanes;
+            let Some((group, rest)) = left.get(plain..).and_then(<[_]>::split_first) else { return sums };
+            sums.add_halves(unit, &group.map(|element| numbers.number(element)));
+            left = rest;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::parallel::{set_cores, set_width};
+
+    impl Numbers for &[f64] {
+        type Element = f64;
+        fn element(&self, index: usize) -> f64 {
+            self[index]
+        }
+        fn elements<'r>(&'r self, places: Range<usize>, _: &'r mut [f64]) -> &'r [f64] {
+            &self[places]
+        }
+        #[inline(always)]
+        fn number(&self, element: f64) -> f64 {
+            element
+        }
+    }
+
+    /// The slow twin: one number after the other.
+    fn check(numbers: &[f64], name: &str) {
+        for start in [0.0, 1.0, 3.0e-5, 1e-300, f64::INFINITY, f64::NAN] {
+            let wanted = numbers.iter().fold(start, |total, number| total + number);
+            let got = chained(start, numbers.len(), &numbers).expect("nobody interrupts");
+            assert!(
+                got.to_bits() == wanted.to_bits() || got.is_nan() && wanted.is_nan(),
+                "{name}, {} from {start}: {got:e} is not {wanted:e}",
+                numbers.len()
+            );
+        }
+    }
+
+    #[test]
+    fn pieces_add_up_as_one_number_after_another() {
+        let mut state = 1u64;
+        let mut random = || {
+            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            state >> 11
+        };
+        let count = 100_000;
+        let uniform: Vec<f64> = (0..count).map(|_| random() as f64 / (1u64 << 53) as f64).collect();
+        let kinds: Vec<(&str, Vec<f64>)> = vec![
+            ("squares", uniform.iter().map(|x| (x - 0.5) * (x - 0.5)).collect()),
+            // Few bits each: they are often halfway between two units.
+            ("steps", uniform.iter().map(|x| (x * 8.0).floor() / 8.0 + f64::EPSILON / 2.0).collect()),
+            ("halves of units", uniform.iter().map(|x| if *x < 0.5 { f64::EPSILON } else { 1.0 }).collect()),
+            ("whole numbers", uniform.iter().map(|x| (x * 100.0).floor()).collect()),
+            ("zeros", vec![0.0; count]),
+            ("of all sizes", uniform.iter().map(|x| (x * 1400.0 - 700.0).exp()).collect()),
+            ("growing", (0..count).map(|i| (i as f64 / 200.0).exp() * uniform[i]).collect()),
+            ("shrinking", (0..count).map(|i| (-(i as f64) / 200.0).exp() * uniform[i]).collect()),
+            ("subnormal", uniform.iter().map(|x| x * 1e-310).collect()),
+            (
+                "one that is infinite",
+                (0..count).map(|i| if i == 70_001 { f64::INFINITY } else { uniform[i] }).collect(),
+            ),
+            ("one that is none", (0..count).map(|i| if i == 70_001 { f64::NAN } else { uniform[i] }).collect()),
+        ];
+        for cores in [1, 2, 3, 7] {
+            set_cores(cores);
+            for width in [128, 256, 512] {
+                set_width(width);
+                for (name, numbers) in &kinds {
+                    for around in [0, LANES, BLOCK, CHAINED, 2 * CHAINED, 5 * CHAINED] {
+                        for length in [around.saturating_sub(1), around, around + 1] {
+                            check(&numbers[..length.min(count)], name);
+                        }
+                    }
+                    check(numbers, name);
+                }
+            }
+        }
+        set_cores(0);
+        set_width(0);
+    }
+}

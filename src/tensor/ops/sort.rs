@@ -1,0 +1,459 @@
+//! `sort`, `argsort`, `topk` and `unique`.
+//! Follows <https://pytorch.org/docs/2.7/generated/torch.sort.html>. NaN is greater than every number.
+
+use super::check::{
+    Lacks, at_least_1d, by_width, look_up, lost, move_slice, not_implemented, readable, resolved, size_at, size_or_one,
+    supported,
+};
+use super::copy::contiguous;
+use super::introsort::{self, nth_element, partial_sort, stable_sort};
+use super::view::movedim;
+use crate::bail;
+use crate::layout::{Dims, wrap_dim};
+use crate::memory::{get, set};
+use crate::thresholds::{BATCH, PIECE, SHORT};
+use crate::{DType, Device, Element, Layout, Result, Scalar, View, interrupt, limits, parallel};
+
+/// An element's rank among its dtype's values, and where it stood. Equal values have equal ranks.
+pub(super) type Ranked = (u64, i64);
+
+/// [`Ranked`], or the same in half the room.
+trait Item: Copy + Send + Sync {
+    /// The item of a value at a place; `reversed` for the opposite order.
+    fn new(dtype: DType, value: Scalar, place: usize, reversed: bool) -> Self;
+    fn rank(&self) -> u64;
+    fn place(&self) -> i64;
+}
+
+impl Item for Ranked {
+    fn new(dtype: DType, value: Scalar, place: usize, reversed: bool) -> Ranked {
+        let rank = rank_of(dtype, value);
+        (if reversed { !rank } else { rank }, place as i64)
+    }
+    fn rank(&self) -> u64 {
+        self.0
+    }
+    fn place(&self) -> i64 {
+        self.1
+    }
+}
+
+/// Rank and place of 32 bits each.
+#[derive(Clone, Copy)]
+struct Short(u64);
+
+impl Short {
+    /// Returns whether it has room for the values of a dtype, of lines of this size.
+    fn fits(dtype: DType, size: i64) -> bool {
+        dtype.itemsize() <= 4 && u32::try_from(size).is_ok()
+    }
+}
+
+impl Item for Short {
+    fn new(dtype: DType, value: Scalar, place: usize, reversed: bool) -> Short {
+        const SIGN: u32 = 1 << 31;
+        let rank = match value {
+            Scalar::Float(f) if f.is_nan() => u32::MAX,
+            Scalar::Float(f) => {
+                let bits = (f as f32 + 0.0).to_bits();
+                if bits & SIGN == 0 { bits | SIGN } else { !bits }
+            }
+            whole if dtype == DType::UInt32 => whole.to_i64() as u32,
+            whole => (whole.to_i64() as u32) ^ SIGN,
+        };
+        Short(u64::from(if reversed { !rank } else { rank }) << 32 | place as u64)
+    }
+    fn rank(&self) -> u64 {
+        self.0 >> 32
+    }
+    fn place(&self) -> i64 {
+        i64::from(self.0 as u32)
+    }
+}
+
+/// The rank of a value: an unsigned number in the order of the values.
+fn rank(value: Scalar) -> u64 {
+    const SIGN: u64 = 1 << 63;
+    match value {
+        Scalar::Bool(b) => u64::from(b),
+        // An unsigned number beyond `i64` comes after all others, and its top bit is set already.
+        Scalar::Int(i) => (i as u64) ^ SIGN,
+        Scalar::UInt(u) => u,
+        Scalar::Float(f) if f.is_nan() => u64::MAX,
+        Scalar::Float(f) => {
+            // Zero has two bit patterns; adding zero leaves the positive one.
+            let bits = (f + 0.0).to_bits();
+            if bits & SIGN == 0 { bits | SIGN } else { !bits }
+        }
+        Scalar::Complex(c) => rank(Scalar::Float(c.re)),
+    }
+}
+
+/// Ranks of an unsigned 64-bit dtype, whose values do not all fit the signed scale.
+pub(super) fn rank_of(dtype: DType, value: Scalar) -> u64 {
+    match value {
+        Scalar::Int(i) if dtype == DType::UInt64 => i as u64,
+        other => rank(other),
+    }
+}
+
+/// Every line of a tensor along a dimension: the layouts of its elements, one by one.
+pub(super) fn line_starts(layout: &Layout, dim: usize) -> (Layout, i64, i64) {
+    let mut starts = layout.clone();
+    if layout.ndim() == 0 {
+        return (starts, 1, 1);
+    }
+    let (size, stride) = (starts.sizes[dim], starts.strides[dim]);
+    starts.sizes[dim] = i64::from(size > 0);
+    (starts, size, stride)
+}
+
+/// `sort(dim, descending, stable)`: the sorted values and where they stood.
+///
+/// # Errors
+/// IndexError for a dimension out of range; ValueError or RuntimeError for dtypes that have no order.
+pub fn sort(view: &View, dim: i64, descending: bool, stable: bool) -> Result<(View, View)> {
+    let d = wrap_dim(dim, view.ndim())?;
+    if matches!(view.dtype, DType::ComplexFloat | DType::ComplexDouble) && !view.device().is_meta() {
+        bail!(ValueError, "Sort currently does not support complex dtypes on CPU.");
+    }
+    let view = resolved(view)?;
+    let strides = view.layout.like_strides();
+    let values = View::unwritten_strided(view.sizes(), strides.clone(), view.dtype, view.device())?;
+    let places = View::unwritten_strided(view.sizes(), strides, DType::Long, view.device())?;
+    if view.device().is_meta() {
+        return Ok((values, places));
+    }
+    // Along a dimension that repeats one element there is nothing to do, and PyTorch does not ask for the dtype either.
+    let repeats = view.strides().get(d) == Some(&0);
+    if view.ndim() > 0 && !repeats && (view.dtype.is_float8() || view.dtype.is_complex()) {
+        return not_implemented("sorting_kernel_method_name", view.dtype);
+    }
+    if view.numel() == 0 {
+        return Ok((values, places));
+    }
+    // PyTorch sorts long vectors of integers by their digits where they ascend, which keeps equal ones in order.
+    let by_digits =
+        view.ndim() == 1 && view.numel() >= 32768 && !repeats && !descending && view.dtype.is_integral(false);
+    if by_digits {
+        supported("parallel_sort1d_kernel", view.dtype, Lacks::BareUnsigned)?;
+    }
+    let order = match (repeats, stable || by_digits) {
+        (true, _) => Order::AsTheyAre,
+        (_, true) => Order::Stable,
+        (_, false) => Order::Sorted,
+    };
+    arrange(&view, d, &values, &places, descending, order)?;
+    Ok((values, places))
+}
+
+/// How a line is rearranged.
+#[derive(Clone, Copy)]
+enum Order {
+    AsTheyAre,
+    Sorted,
+    /// Equal elements stay in order.
+    Stable,
+    /// So many of the least come first, in order or not.
+    Least {
+        count: usize,
+        sorted: bool,
+    },
+}
+
+impl Order {
+    fn arrange<I: Item>(self, items: &mut [I]) -> Result<()> {
+        let less = |a: &I, b: &I| a.rank() < b.rank();
+        match self {
+            Order::AsTheyAre => Ok(()),
+            Order::Sorted => introsort::sort_shared(items, &less),
+            Order::Stable => stable_sort(items, &|a: &I, b: &I| a.rank().cmp(&b.rank())),
+            Order::Least { count, sorted } => {
+                let Some(last) = count.checked_sub(1) else { return Ok(()) };
+                if count * 64 <= items.len() {
+                    return partial_sort(items, count, &less);
+                }
+                nth_element(items, last, &less)?;
+                if sorted { introsort::sort(&mut items[..last], &less) } else { Ok(()) }
+            }
+        }
+    }
+}
+
+/// Ranks each line of `view` along `dim`, rearranges it, and writes as much of it as `values` holds.
+fn arrange(view: &View, dim: usize, values: &View, places: &View, reversed: bool, order: Order) -> Result<()> {
+    let size = view.sizes().get(dim).copied().unwrap_or(1);
+    if Short::fits(view.dtype, size) {
+        place_all::<Short>(view, dim, places, reversed, order)?;
+    } else {
+        place_all::<Ranked>(view, dim, places, reversed, order)?;
+    }
+    // The places alone say where along `dim` to read, so the source stands still there.
+    let to = at_least_1d(&values.layout);
+    let mut lines = Layout { sizes: to.sizes.clone(), ..at_least_1d(&view.layout) };
+    let stride = std::mem::take(&mut lines.strides[dim]);
+    let index = places.with_layout(at_least_1d(&places.layout));
+    look_up(values, &to, view, &lines, &index, &|place| Ok(place * stride))
+}
+
+/// Reads values from a place on, so far apart, on any core.
+type Read<'r> = dyn Fn(i64, i64, &mut [Scalar]) -> Result<()> + Sync + 'r;
+
+/// Lends what reads the values of a tensor.
+fn reading(view: &View, body: &mut (dyn FnMut(&Read) -> Result<()> + Send)) -> Result<()> {
+    let memory = view.memory()?;
+    dispatch!(view.dtype, T => parallel::reading::<T, _>(&memory, |elements| {
+        body(&|start, stride, values| {
+            for (i, value) in (0..).zip(values) {
+                *value = elements.get((start + i * stride) as usize).ok_or_else(lost)?.load();
+            }
+            Ok(())
+        })
+    }))
+    .unwrap_or_else(|| Err(lost()))
+}
+
+/// Writes for each line of `view` along `dim` where the elements stood that come first, as many as `places` holds. All cores
+/// do a long line, or many lines.
+fn place_all<I: Item>(view: &View, dim: usize, places: &View, reversed: bool, order: Order) -> Result<()> {
+    let view = &readable(view)?;
+    let (dtype, memory) = (view.dtype, places.memory()?);
+    let to = memory.typed::<i64>();
+    let (starts, size, stride) = line_starts(&view.layout, dim);
+    let (place_starts, kept, place_stride) = line_starts(&places.layout, dim);
+    let (size, kept) = (size as usize, kept as usize);
+    // The least of some lines, one after another.
+    let least_of = |lines: &[(i64, i64)], read: &Read| -> Result<Vec<I>> {
+        let mut items = limits::vector(lines.len() * kept + size)?;
+        let mut values = [Scalar::Bool(false); SHORT];
+        for &(start, _) in lines {
+            let first = items.len();
+            for i in (0..size).step_by(SHORT) {
+                interrupt::check()?;
+                let values = &mut values[..SHORT.min(size - i)];
+                read(start + i as i64 * stride, stride, values)?;
+                items.extend((i..).zip(values).map(|(i, value)| I::new(dtype, *value, i, reversed)));
+            }
+            order.arrange(&mut items[first..])?;
+            items.truncate(first + kept);
+        }
+        Ok(items)
+    };
+    let flush = |batch: &[(i64, i64)]| -> Result<()> {
+        let parts: Vec<_> = batch.chunks((PIECE / size.max(1)).max(1)).collect();
+        let work = batch.len().saturating_mul(size);
+        let mut arranged = Vec::new();
+        reading(view, &mut |read| {
+            let part = |k: usize| least_of(parts.get(k).copied().unwrap_or_default(), read);
+            arranged = parallel::collect(parts.len(), work, &part)?;
+            Ok(())
+        })?;
+        let mut items = arranged.iter().flatten();
+        for &(_, start) in batch {
+            for (i, item) in items.by_ref().take(kept).enumerate() {
+                interrupt::check_at(i)?;
+                set(to.get((start + i as i64 * place_stride) as usize).ok_or_else(lost)?, item.place());
+            }
+        }
+        Ok(())
+    };
+    let together = (BATCH / size.max(1)).max(1);
+    let mut batch = Vec::new();
+    for both in starts.offsets().zip(place_starts.offsets()) {
+        limits::push(&mut batch, both)?;
+        if batch.len() == together {
+            flush(&batch)?;
+            batch.clear();
+        }
+    }
+    flush(&batch)
+}
+
+/// `topk(k, dim, largest, sorted)`: the k largest or smallest elements of every line, and where they stood; row-major.
+///
+/// # Errors
+/// RuntimeError for a `k` out of range and dtypes PyTorch refuses.
+pub fn topk(view: &View, k: i64, dim: i64, largest: bool, sorted: bool) -> Result<(View, View)> {
+    let d = wrap_dim(dim, view.ndim())?;
+    if k < 0 || k > size_or_one(&view.layout, d)? {
+        bail!(RuntimeError, "selected index k out of range");
+    }
+    let mut sizes = Dims::from_slice(view.sizes());
+    if let Some(size) = sizes.get_mut(d) {
+        *size = k;
+    }
+    let values = View::zeros(&sizes, view.dtype, view.device())?;
+    let places = View::zeros(&sizes, DType::Long, view.device())?;
+    if view.device().is_meta() {
+        return Ok((values, places));
+    }
+    if view.ndim() > 0 {
+        if view.dtype == DType::Bool || view.dtype.is_complex() {
+            return not_implemented("topk_cpu", view.dtype);
+        }
+        supported("topk_cpu", view.dtype, Lacks::Float8)?;
+    }
+    let view = resolved(view)?;
+    let count = k as usize;
+    if values.numel() == 0 {
+        return Ok((values, places));
+    }
+    arrange(&view, d, &values, &places, largest, Order::Least { count, sorted })?;
+    Ok((values, places))
+}
+
+/// The results of [`unique`].
+pub struct Unique {
+    /// The distinct elements in ascending order.
+    pub values: View,
+    /// For every element of the input, which of `values` it is.
+    pub inverse: View,
+    /// The number of occurrences of each of `values`.
+    pub counts: View,
+}
+
+/// `torch.unique(x)` without a dimension. Every NaN is an element of its own.
+///
+/// # Errors
+/// RuntimeError for dtypes PyTorch refuses; NotImplementedError without data.
+pub fn unique(view: &View) -> Result<Unique> {
+    if view.device().is_meta() {
+        return super::check::no_meta_kernel("_unique2");
+    }
+    distinct(view, true)
+}
+
+/// `torch.unique_consecutive(x)` without a dimension: only runs of equal elements are joined.
+pub fn unique_consecutive(view: &View) -> Result<Unique> {
+    if view.device().is_meta() {
+        return super::check::no_meta_kernel("unique_consecutive");
+    }
+    distinct(view, false)
+}
+
+fn distinct(view: &View, sorting: bool) -> Result<Unique> {
+    if view.dtype.is_float8() || view.dtype.is_complex() {
+        return not_implemented("unique", view.dtype);
+    }
+    let view = contiguous(&resolved(view)?)?;
+    let memory = view.memory()?;
+    let mut items: Vec<Ranked> = limits::vector(view.numel() as usize)?;
+    dispatch!(view.dtype, T => {
+        let cells = memory.typed::<T>();
+        for (i, at) in view.layout.offsets().enumerate() {
+            items.push((rank_of(view.dtype, get(cells.get(at as usize).ok_or_else(lost)?).load()), i as i64));
+        }
+    });
+    if sorting {
+        // Only NaNs can tell that this is not a stable sort.
+        introsort::sort_shared(&mut items, &|a: &Ranked, b: &Ranked| a.0 < b.0)?;
+    }
+    let is_nan = |item: &Ranked| view.dtype.is_floating_point() && item.0 == u64::MAX;
+    let inverse = View::zeros(view.sizes(), DType::Long, Device::CPU)?;
+    let inverse_memory = inverse.memory()?;
+    let mut firsts: Vec<i64> = Vec::new();
+    let mut counts: Vec<i64> = Vec::new();
+    for (n, item) in items.iter().enumerate() {
+        interrupt::check_at(n)?;
+        let continues = n.checked_sub(1).and_then(|p| items.get(p)).is_some_and(|p| p.0 == item.0 && !is_nan(item));
+        match counts.last_mut() {
+            Some(count) if continues => *count += 1,
+            _ => {
+                firsts.push(item.1);
+                counts.push(1);
+            }
+        }
+        if let Some(cell) = inverse_memory.typed::<i64>().get(item.1 as usize) {
+            set(cell, counts.len() as i64 - 1);
+        }
+    }
+    let values = View::zeros(&[firsts.len() as i64], view.dtype, Device::CPU)?;
+    let to = values.memory()?;
+    by_width!(view.dtype, T => {
+        let from = memory.typed::<T>();
+        for (cell, &first) in to.typed::<T>().iter().zip(&firsts) {
+            set(cell, get(from.get((view.layout.offset + first) as usize).ok_or_else(lost)?));
+        }
+    });
+    let counts = View::from_scalars(&[counts.len() as i64], DType::Long, counts.into_iter().map(Scalar::Int))?;
+    Ok(Unique { values, inverse, counts })
+}
+
+/// `torch.unique(x, dim=…)`, or where `sorting` is off `torch.unique_consecutive(x, dim=…)`: the distinct slices of a
+/// dimension, ordered by their elements.
+///
+/// # Errors
+/// RuntimeError for other dimensions of size 0 and dtypes PyTorch refuses; NotImplementedError without data.
+pub fn unique_slices(view: &View, dim: i64, sorting: bool) -> Result<Unique> {
+    if view.device().is_meta() {
+        return super::check::no_meta_kernel(if sorting { "unique_dim" } else { "unique_consecutive" });
+    }
+    if !sorting && view.ndim() == 1 && dim == 0 {
+        return distinct(view, false);
+    }
+    if view.dtype.is_float8() || view.dtype.is_complex() {
+        return not_implemented("unique_dim", view.dtype);
+    }
+    let (d, count) = size_at(&view.layout, dim)?;
+    let empty = view.sizes().iter().filter(|&&size| size == 0).count();
+    if count == 0 {
+        if empty > 1 {
+            bail!(RuntimeError, "Number of zero sized dimensions is more than one, so unique cannot be applied ");
+        }
+        let none = View::zeros(&[0], DType::Long, Device::CPU)?;
+        let values = View::zeros(view.sizes(), view.dtype, Device::CPU)?;
+        return Ok(Unique { values, inverse: none.clone(), counts: none });
+    }
+    if empty > 0 {
+        bail!(RuntimeError, "There are 0 sized dimensions, and they aren't selected, so unique cannot be applied");
+    }
+    let rows = resolved(&movedim(view, &[d as i64], &[0])?)?;
+    let memory = rows.memory()?;
+    let mut slices: Vec<Vec<u64>> = limits::vector(count as usize)?;
+    for row in 0..count {
+        interrupt::check_at(row as usize)?;
+        let row_layout = rows.layout.select(0, row);
+        let mut ranks = limits::list(row_layout.numel() as usize)?;
+        let places = interrupt::watched(row_layout.offsets());
+        ranks.extend(places.map(|at| rank_of(rows.dtype, rows.read(&memory, at))));
+        slices.push(ranks);
+    }
+    let is_nan = |rank: u64| view.dtype.is_floating_point() && rank == u64::MAX;
+    let mut items: Vec<usize> = limits::vector(slices.len())?;
+    items.extend(0..slices.len());
+    if sorting {
+        // A NaN is neither below nor above anything, so it shows how the library sorts.
+        introsort::sort(&mut items, &|&a: &usize, &b: &usize| {
+            let mut pairs = slices[a].iter().zip(&slices[b]);
+            pairs.find(|&(&x, &y)| x != y && !is_nan(x) && !is_nan(y)).is_some_and(|(x, y)| x < y)
+        })?;
+    }
+    let (mut firsts, mut counts) = (Vec::new(), Vec::new());
+    let mut inverse = limits::filled(Scalar::Int(0), count as usize)?;
+    for (n, &row) in items.iter().enumerate() {
+        let ranks = &slices[row];
+        let same = |previous: usize| slices[previous] == *ranks && !ranks.iter().any(|&rank| is_nan(rank));
+        let continues = n.checked_sub(1).and_then(|p| items.get(p)).is_some_and(|&previous| same(previous));
+        match counts.last_mut() {
+            Some(Scalar::Int(count)) if continues => *count += 1,
+            _ => {
+                firsts.push(row as i64);
+                counts.push(Scalar::Int(1));
+            }
+        }
+        if let Some(place) = inverse.get_mut(row) {
+            *place = Scalar::Int(counts.len() as i64 - 1);
+        }
+    }
+    let mut sizes = Dims::from_slice(rows.sizes());
+    sizes[0] = firsts.len() as i64;
+    let chosen = View::zeros(&sizes, view.dtype, Device::CPU)?;
+    for (place, &first) in firsts.iter().enumerate() {
+        move_slice(&chosen, &chosen.layout.select(0, place as i64), &rows, &rows.layout.select(0, first))?;
+    }
+    let numbers = |numbers: Vec<Scalar>| View::from_scalars(&[numbers.len() as i64], DType::Long, numbers);
+    Ok(Unique { values: movedim(&chosen, &[0], &[d as i64])?, inverse: numbers(inverse)?, counts: numbers(counts)? })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,404 @@
+//! Sparse tensors: the indices of their elements. Functions for dense tensors compute with the values. Follows
+//! <https://pytorch.org/docs/2.7/sparse.html>.
+
+pub mod compressed;
+pub mod product;
+pub mod rearrange;
+pub mod softmax;
+
+use super::{copy, gather, index, mask, view as views};
+use crate::bail;
+use crate::layout::{Dims, checked_numel, show};
+use crate::ops::gather::index_add_;
+use crate::{Coo, DType, Device, Error, Form, Layout, Result, Scalar, TensorLayout, View};
+
+/// The coordinates of the elements of a COO tensor, for computing with.
+pub(crate) struct Coordinates {
+    /// One row per sparse dimension, all of one length.
+    pub rows: Vec<Vec<i64>>,
+    pub nnz: usize,
+}
+
+impl Coordinates {
+    /// # Errors
+    /// RuntimeError for an index outside of the tensor, which constructors do not look for.
+    pub fn of(coo: &Coo, sizes: &[i64]) -> Result<Coordinates> {
+        let [dims, nnz] = *coo.indices.sizes() else {
+            bail!(RuntimeError, "indices must be sparse_dim x nnz, but got: {}", show(coo.indices.sizes()));
+        };
+        let rows: Result<Vec<Vec<i64>>> =
+            (0..dims).map(|d| integers(&coo.indices.with_layout(coo.indices.layout.select(0, d)))).collect();
+        let rows = rows?;
+        for (d, (row, &size)) in rows.iter().zip(sizes).enumerate() {
+            if let Some(&wrong) = row.iter().find(|&&i| !(0..size).contains(&i)) {
+                bail!(
+                    RuntimeError,
+                    "size is inconsistent with indices: for dim {d}, size is {size} but found index {wrong}"
+                );
+            }
+        }
+        Ok(Coordinates { rows, nnz: nnz as usize })
+    }
+
+    /// Of all elements, the place of each in a row-major tensor of the sparse sizes.
+    pub fn places(&self, sizes: &[i64]) -> Result<Vec<i64>> {
+        checked_numel(sizes)?;
+        let place = |n: usize| self.rows.iter().zip(sizes).fold(0, |place, (row, &size)| place * size + row[n]);
+        Ok((0..self.nnz).map(place).collect())
+    }
+
+    /// As the tensor that `indices()` shows.
+    pub fn to_view(&self) -> Result<View> {
+        let values = self.rows.iter().flatten().map(|&i| Scalar::Int(i));
+        View::from_scalars(&[self.rows.len() as i64, self.nnz as i64], DType::Long, values)
+    }
+
+    /// Those at these positions.
+    pub fn at(&self, positions: &[i64]) -> Coordinates {
+        let pick = |row: &Vec<i64>| positions.iter().filter_map(|&p| row.get(p as usize).copied()).collect();
+        Coordinates { rows: self.rows.iter().map(pick).collect(), nnz: positions.len() }
+    }
+}
+
+/// A vector of integers as numbers.
+pub(crate) fn integers(view: &View) -> Result<Vec<i64>> {
+    Ok(view.scalars()?.into_iter().map(Scalar::to_i64).collect())
+}
+
+/// Numbers as a vector of integers.
+pub(crate) fn vector(numbers: &[i64]) -> Result<View> {
+    View::from_scalars(&[numbers.len() as i64], DType::Long, numbers.iter().map(|&n| Scalar::Int(n)))
+}
+
+/// The given slices of values along their first dimension.
+pub(crate) fn pick(values: &View, positions: &[i64]) -> Result<View> {
+    gather::index_select(values, 0, &vector(positions)?)
+}
+
+/// A COO tensor of these parts.
+pub fn coo(sizes: &[i64], indices: View, values: View, coalesced: bool) -> Result<View> {
+    let dtype = values.dtype;
+    View::sparse(sizes, dtype, Form::Coo(Coo { indices, values, coalesced }))
+}
+
+/// The coordinates of a tensor that must have some.
+///
+/// # Errors
+/// RuntimeError that says which function expected them.
+pub fn expect_coo<'v>(view: &'v View, function: &str) -> Result<&'v Coo> {
+    view.coo().ok_or_else(|| {
+        Error::runtime(format!(
+            "{function} expected sparse coordinate tensor layout but got {}",
+            view.tensor_layout().cpp_name()
+        ))
+    })
+}
+
+pub fn sparse_dim(view: &View) -> usize {
+    match view.form.as_deref() {
+        Some(Form::Coo(coo)) => coo.indices.sizes().first().map_or(0, |&dims| dims as usize),
+        Some(Form::Compressed(_)) => 2,
+        _ => 0,
+    }
+}
+
+pub fn dense_dim(view: &View) -> usize {
+    match view.form.as_deref() {
+        Some(Form::Coo(coo)) => coo.values.ndim().saturating_sub(1),
+        Some(Form::Compressed(compressed)) => compressed.dense_dims(),
+        _ => view.ndim(),
+    }
+}
+
+/// `torch.sparse_coo_tensor(indices, values, size)`. Without a size, the smallest that has room.
+///
+/// # Errors
+/// RuntimeError with PyTorch's text for parts that do not fit each other; indices beyond the size only with `check`.
+pub fn new_coo(indices: &View, values: &View, size: Option<&[i64]>, coalesced: bool, check: bool) -> Result<View> {
+    let indices = if indices.dtype == DType::Long { indices.clone() } else { copy::cast(indices, DType::Long)? };
+    let values = if values.ndim() == 0 { views::unsqueeze(values, 0)? } else { values.clone() };
+    let [dims, nnz] = *indices.sizes() else {
+        bail!(RuntimeError, "indices must be sparse_dim x nnz, but got: {}", show(indices.sizes()));
+    };
+    let dense = values.sizes().get(1..).unwrap_or_default();
+    let sizes = match size {
+        Some(size) => Dims::from_slice(size),
+        None => smallest(&indices, dims, nnz)?.into_iter().chain(dense.iter().copied()).collect(),
+    };
+    if sizes.len() != dims as usize + dense.len() {
+        bail!(
+            RuntimeError,
+            "number of dimensions must be sparse_dim ({dims}) + dense_dim ({}), but got {}",
+            dense.len(),
+            sizes.len()
+        );
+    }
+    if values.sizes().first() != Some(&nnz) {
+        bail!(
+            RuntimeError,
+            "indices and values must have same nnz, but got nnz from indices: {nnz}, nnz from values: {}",
+            values.sizes().first().copied().unwrap_or(0)
+        );
+    }
+    let expected: Dims = [nnz].into_iter().chain(sizes[dims as usize..].iter().copied()).collect();
+    if values.sizes() != expected.as_slice() {
+        bail!(RuntimeError, "values has incorrect size, expected {}, got {}", show(&expected), show(values.sizes()));
+    }
+    // Fewer than two elements stand in order.
+    let out = coo(&sizes, indices, values, coalesced || nnz < 2)?;
+    if check && let Some(parts) = out.coo() {
+        let coordinates = Coordinates::of(parts, &sizes)?;
+        let ascending = coordinates.places(&sizes[..dims as usize])?.windows(2).all(|pair| pair[0] < pair[1]);
+        if coalesced && !ascending {
+            bail!(RuntimeError, "cannot set is_coalesced to true if indices correspond to uncoalesced COO tensor");
+        }
+    }
+    Ok(out)
+}
+
+/// The smallest sparse sizes that have room for the indices.
+fn smallest(indices: &View, dims: i64, nnz: i64) -> Result<Vec<i64>> {
+    (0..dims)
+        .map(|d| {
+            let row = integers(&indices.with_layout(indices.layout.select(0, d)))?;
+            if let Some(negative) = row.iter().filter(|&&i| i < 0).min() {
+                bail!(RuntimeError, "found negative index {negative} for dim {d}");
+            }
+            let largest = row.iter().max().map_or(0, |largest| largest.saturating_add(1));
+            Ok(if nnz == 0 { 0 } else { largest })
+        })
+        .collect()
+}
+
+/// A COO tensor without elements, by default without dense dimensions.
+pub fn empty_coo(sizes: &[i64], dense_dims: usize, dtype: DType) -> Result<View> {
+    let split = sizes.len().saturating_sub(dense_dims);
+    let values: Dims = [0].into_iter().chain(sizes[split..].iter().copied()).collect();
+    let indices = View::zeros(&[split as i64, 0], DType::Long, Device::CPU)?;
+    coo(sizes, indices, View::zeros(&values, dtype, Device::CPU)?, true)
+}
+
+/// `coalesce()`: every index once, in row-major order, its values added up.
+///
+/// # Errors
+/// RuntimeError for other layouts.
+pub fn coalesce(view: &View) -> Result<View> {
+    let parts = expect_coo(view, "coalesce")?;
+    let dims = sparse_dim(view);
+    if parts.coalesced {
+        return Ok(view.clone());
+    }
+    let sizes = &view.sizes()[..dims];
+    let coordinates = Coordinates::of(parts, sizes)?;
+    let places = coordinates.places(sizes)?;
+    let mut order: Vec<i64> = (0..coordinates.nnz as i64).collect();
+    order.sort_by_key(|&n| places.get(n as usize));
+    // The first of each run of equal places stays; the others are added to it.
+    let mut firsts: Vec<i64> = Vec::new();
+    let (mut others, mut targets) = (Vec::new(), Vec::new());
+    for &n in &order {
+        match firsts.last() {
+            Some(&first) if places[first as usize] == places[n as usize] => {
+                others.push(n);
+                targets.push(firsts.len() as i64 - 1);
+            }
+            _ => firsts.push(n),
+        }
+    }
+    let values = pick(&parts.values, &firsts)?;
+    if !others.is_empty() {
+        index_add_(&values, 0, &vector(&targets)?, &pick(&parts.values, &others)?, Scalar::Int(1))?;
+    }
+    coo(view.sizes(), coordinates.at(&firsts).to_view()?, values, true)
+}
+
+/// `to_dense()` of a sparse tensor.
+pub fn to_dense(view: &View) -> Result<View> {
+    if view.compressed().is_some() {
+        return compressed::to_dense(view);
+    }
+    let parts = expect_coo(view, "to_dense")?;
+    let (sparse, dense) = view.sizes().split_at(sparse_dim(view));
+    let places = Coordinates::of(parts, sparse)?.places(sparse)?;
+    let flat: Dims = [checked_numel(sparse)?].into_iter().chain(dense.iter().copied()).collect();
+    let out = View::zeros(&flat, view.dtype, Device::CPU)?;
+    index_add_(&out, 0, &vector(&places)?, &parts.values, Scalar::Int(1))?;
+    Ok(out.with_layout(Layout::contiguous(view.sizes())))
+}
+
+/// `to_sparse(sparse_dim)` of a dense tensor: every slice that is not all zeros.
+///
+/// # Errors
+/// RuntimeError for a number of sparse dimensions that the tensor does not have.
+pub fn from_dense(view: &View, sparse_dims: i64) -> Result<View> {
+    let ndim = view.ndim() as i64;
+    if !(0..=ndim).contains(&sparse_dims) {
+        bail!(
+            RuntimeError,
+            "dense_to_sparse: sparse_dim argument must be in [0,{ndim}] range, but {sparse_dims} is given"
+        );
+    }
+    if sparse_dims == 0 && ndim > 0 {
+        bail!(RuntimeError, "dense_to_sparse: sparse_dim argument must be in >0 when self.dim()>0");
+    }
+    if ndim == 0 {
+        let given = mask::nonzero(view)?.sizes().first().copied().unwrap_or(0);
+        let values = views::reshape(view, &[1])?;
+        let values = copy::clone(&values.with_layout(values.layout.slice(0, None, Some(given), 1)))?;
+        return coo(&[], View::zeros(&[0, given], DType::Long, Device::CPU)?, values, true);
+    }
+    let (sparse, dense) = view.sizes().split_at(sparse_dims as usize);
+    let flat: Dims = [checked_numel(sparse)?, checked_numel(dense)?].into_iter().collect();
+    // Of `nonzero`'s pairs (slice, element) the slices, each once.
+    let mut places = integers(&first_column(&mask::nonzero(&views::reshape(view, &flat)?)?))?;
+    places.dedup();
+    let rows = unravelled(&places, sparse);
+    let picked: Dims = [checked_numel(sparse)?].into_iter().chain(dense.iter().copied()).collect();
+    let values = pick(&views::reshape(view, &picked)?, &places)?;
+    coo(view.sizes(), Coordinates { rows, nnz: places.len() }.to_view()?, values, true)
+}
+
+fn first_column(view: &View) -> View {
+    view.with_layout(view.layout.select(1, 0))
+}
+
+/// The coordinates of places in a row-major tensor, one row per dimension.
+pub(crate) fn unravelled(places: &[i64], sizes: &[i64]) -> Vec<Vec<i64>> {
+    let mut rows = vec![Vec::new(); sizes.len()];
+    let mut step = 1i64;
+    for (row, &size) in rows.iter_mut().zip(sizes).rev() {
+        *row = places.iter().map(|place| place / step % size.max(1)).collect();
+        step = step.saturating_mul(size.max(1));
+    }
+    rows
+}
+
+/// The layout asked for of any tensor, by way of COO where need be.
+///
+/// # Errors
+/// RuntimeError where PyTorch does not convert.
+pub fn to_layout(view: &View, layout: TensorLayout) -> Result<View> {
+    converted(view, layout, None, 0, "to_sparse")
+}
+
+/// Like [`to_layout`], in blocks of a size and with a number of dense dimensions; `name` begins refusals.
+///
+/// # Errors
+/// Those of [`to_layout`].
+pub fn converted(
+    view: &View,
+    layout: TensorLayout,
+    block: Option<(i64, i64)>,
+    dense_dims: usize,
+    name: &str,
+) -> Result<View> {
+    match (view.tensor_layout(), layout) {
+        (_, TensorLayout::Strided) => {
+            if view.is_sparse() {
+                to_dense(view)
+            } else {
+                Ok(view.clone())
+            }
+        }
+        (TensorLayout::Strided, TensorLayout::SparseCoo) => from_dense(view, (view.ndim() - dense_dims) as i64),
+        (TensorLayout::SparseCoo, TensorLayout::SparseCoo) => Ok(view.clone()),
+        (_, TensorLayout::SparseCoo) => compressed::to_coo(view),
+        (from, to) if from == to && block.is_none() => Ok(view.clone()),
+        (TensorLayout::Strided, _) => compressed::from_dense(view, layout, block, dense_dims, name),
+        (from, _) if layout.is_blocked() => {
+            let dense = to_dense(view)?;
+            let dense_dims = if from.is_compressed() { dense_dim(view) } else { dense_dims };
+            compressed::from_dense(&dense, layout, block, dense_dims, name)
+        }
+        (TensorLayout::SparseCoo, _) => compressed::from_coo(view, layout),
+        (from, _) if from.is_blocked() => bail!(
+            RuntimeError,
+            "sparse_compressed_to_{}: expected SparseCsr or SparseCsc layout but got {}",
+            layout.name(),
+            from.cpp_name()
+        ),
+        _ => compressed::from_coo(&compressed::to_coo(view)?, layout),
+    }
+}
+
+/// `x.sparse_mask(mask)`: the elements of `x` at the indices of a sparse tensor.
+///
+/// # Errors
+/// RuntimeError where the sizes differ.
+pub fn mask_like(view: &View, mask: &View) -> Result<View> {
+    if view.sizes() != mask.sizes() {
+        bail!(
+            RuntimeError,
+            "sparse_mask(): operands have incompatible sizes; self has size {} but mask has size {}",
+            show(view.sizes()),
+            show(mask.sizes())
+        );
+    }
+    if mask.compressed().is_some() {
+        let given =
+            mask_like(&if view.is_sparse() { to_dense(view)? } else { view.clone() }, &compressed::to_coo(mask)?)?;
+        return match given.coo() {
+            Some(parts) => compressed::with_values(mask, parts.values.clone()),
+            None => Ok(given),
+        };
+    }
+    let parts = expect_coo(mask, "sparse_mask")?;
+    let dense = if view.is_sparse() { to_dense(view)? } else { view.clone() };
+    let (sparse, rest) = mask.sizes().split_at(sparse_dim(mask));
+    let places = Coordinates::of(parts, sparse)?.places(sparse)?;
+    let flat: Dims = [checked_numel(sparse)?].into_iter().chain(rest.iter().copied()).collect();
+    let values = pick(&views::reshape(&dense, &flat)?, &places)?;
+    coo(mask.sizes(), parts.indices.clone(), values, parts.coalesced)
+}
+
+/// The values of a sparse tensor; a dense one is its own.
+pub fn elements(view: &View) -> &View {
+    match view.form.as_deref() {
+        Some(Form::Coo(parts)) => &parts.values,
+        Some(Form::Compressed(parts)) => &parts.values,
+        _ => view,
+    }
+}
+
+/// The same indices with other values, of any dtype.
+pub fn with_values(view: &View, values: View) -> Result<View> {
+    match view.form.as_deref() {
+        Some(Form::Coo(parts)) => coo(view.sizes(), parts.indices.clone(), values, parts.coalesced),
+        _ => compressed::with_values(view, values),
+    }
+}
+
+/// The element of a sparse tensor of one element.
+pub fn item(view: &View) -> Result<Scalar> {
+    to_dense(view)?.item()
+}
+
+/// `x[index]` along one sparse or dense dimension: sparse as long as a sparse dimension is left.
+///
+/// # Errors
+/// IndexError for an index beyond the dimension.
+pub fn select(view: &View, dim: usize, at: i64) -> Result<View> {
+    let view = &if view.compressed().is_some() { compressed::to_coo(view)? } else { view.clone() };
+    let whole = coalesce(view)?;
+    let parts = expect_coo(&whole, "select")?;
+    let dims = sparse_dim(view);
+    let mut sizes = view.layout.sizes.clone();
+    sizes.remove(dim);
+    if dim >= dims {
+        let values = views::select(&parts.values, (dim - dims + 1) as i64, at)?;
+        return coo(&sizes, parts.indices.clone(), values, true);
+    }
+    let mut coordinates = Coordinates::of(parts, view.sizes())?;
+    let matching: Vec<i64> = (0..coordinates.nnz as i64).filter(|&n| coordinates.rows[dim][n as usize] == at).collect();
+    coordinates = coordinates.at(&matching);
+    coordinates.rows.remove(dim);
+    let values = pick(&parts.values, &matching)?;
+    if dims == 1 {
+        // No index is left to be sparse.
+        return match matching.is_empty() {
+            true => View::zeros(&sizes, view.dtype, Device::CPU),
+            false => index::index(&values, &[crate::index::Index::Int(0)]),
+        };
+    }
+    coo(&sizes, coordinates.to_view()?, values, true)
+}

@@ -1,0 +1,380 @@
+//! Compressed rows and columns (CSR, CSC), and their block forms (BSR, BSC). Follows
+//! <https://pytorch.org/docs/2.7/generated/torch.sparse_compressed_tensor.html>.
+
+use super::{Coordinates, coalesce, coo, expect_coo, integers, pick, vector};
+use crate::bail;
+use crate::layout::{Dims, checked_numel, show};
+use crate::limits;
+use crate::ops::{copy, gather, join, view as views};
+use crate::{Compressed, DType, Device, Error, Form, Layout, Result, Scalar, TensorLayout, View};
+
+/// A compressed tensor of these parts.
+fn compressed(sizes: &[i64], layout: TensorLayout, compressed: View, plain: View, values: View) -> Result<View> {
+    let dtype = values.dtype;
+    View::sparse(sizes, dtype, Form::Compressed(Compressed { layout, compressed, plain, values }))
+}
+
+fn parts(view: &View) -> Result<&Compressed> {
+    view.compressed().ok_or_else(|| {
+        Error::runtime(format!("expected sparse compressed tensor layout but got {}", view.tensor_layout().cpp_name()))
+    })
+}
+
+/// `torch.sparse_compressed_tensor`. Without sizes, the smallest that have room. `check` looks at every index.
+///
+/// # Errors
+/// RuntimeError with PyTorch's words for what does not fit, where it looks.
+pub fn new(
+    layout: TensorLayout,
+    [row_starts, plain, values]: [&View; 3],
+    sizes: Option<&[i64]>,
+    check: bool,
+) -> Result<View> {
+    let (start_name, plain_name) = layout.index_names();
+    for (indices, name) in [(row_starts, start_name), (plain, plain_name)] {
+        if indices.ndim() == 0 {
+            bail!(RuntimeError, "{name} must have dimensionality >= 1 but got 0");
+        }
+    }
+    let parts = Compressed { layout, compressed: row_starts.clone(), plain: plain.clone(), values: values.clone() };
+    let sizes = match sizes {
+        Some(sizes) => Dims::from_slice(sizes),
+        None => smallest(&parts)?,
+    };
+    let out = View::sparse(&sizes, values.dtype, Form::Compressed(parts))?;
+    if check {
+        check_invariants(&out)?;
+    }
+    Ok(out)
+}
+
+/// The smallest sizes that have room for the indices.
+fn smallest(parts: &Compressed) -> Result<Dims> {
+    let batch = parts.batch_dims();
+    let lines = parts.compressed.sizes().last().copied().unwrap_or(0) - 1;
+    let across = integers(&parts.plain)?.into_iter().max().map_or(0, |largest| largest.saturating_add(1));
+    let (rows, columns) = if parts.layout.by_rows() { (lines, across) } else { (across, lines) };
+    let (block_rows, block_columns) = parts.block();
+    let leading = parts.compressed.sizes()[..batch].iter().copied();
+    let matrix = [rows.saturating_mul(block_rows), columns.saturating_mul(block_columns)];
+    let dense = parts.values.ndim().saturating_sub(parts.dense_dims());
+    Ok(leading.chain(matrix).chain(parts.values.sizes()[dense..].iter().copied()).collect())
+}
+
+/// Checks the conditions on every compressed tensor, in PyTorch's words.
+fn check_invariants(view: &View) -> Result<()> {
+    let parts = parts(view)?;
+    let (starts_name, plain_name) = parts.layout.index_names();
+    for batch in batches(view)? {
+        let (Some(first), Some(last)) = (batch.starts.first(), batch.starts.last()) else { continue };
+        if *first != 0 {
+            bail!(RuntimeError, "`{starts_name}[..., 0] == 0` is not satisfied.");
+        }
+        if *last != batch.plain.len() as i64 {
+            bail!(RuntimeError, "`{starts_name}[..., -1] == nnz` is not satisfied.");
+        }
+        let (lines, across) = lines_and_across(view, parts);
+        if batch.starts.windows(2).any(|pair| !(0..=across).contains(&(pair[1] - pair[0]))) {
+            let (low, high) = (format!("{starts_name}[..., 1:]"), format!("{starts_name}[..., :-1]"));
+            let count = if parts.layout.by_rows() { "ncols" } else { "nrows" };
+            bail!(RuntimeError, "`0 <= {low} - {high} <= {count}` is not satisfied.");
+        }
+        if batch.plain.iter().any(|&i| i < 0) {
+            bail!(RuntimeError, "`0 <= {plain_name} < {}` is not satisfied.", plain_limit(parts.layout));
+        }
+        if batch.plain.iter().any(|&i| i >= across) {
+            bail!(RuntimeError, "`0 <= {plain_name} < {}` is not satisfied.", plain_limit(parts.layout));
+        }
+        let ascending = |line: &[i64]| line.windows(2).all(|pair| pair[0] < pair[1]);
+        let runs = (0..lines as usize).filter_map(|line| batch.plain.get(batch.run(line)?));
+        if !runs.into_iter().all(ascending) {
+            bail!(
+                RuntimeError,
+                "`{plain_name}[..., {starts_name}[..., i - 1]:{starts_name}[..., i]] for all i = 1, ..., {} are sorted \
+                 and distinct along the last dimension values` is not satisfied.",
+                plain_limit(parts.layout).replace("cols", "X").replace("rows", "cols").replace('X', "rows")
+            );
+        }
+    }
+    Ok(())
+}
+
+fn plain_limit(layout: TensorLayout) -> &'static str {
+    if layout.by_rows() { "ncols" } else { "nrows" }
+}
+
+/// Counts the compressed lines and the plain indices, in blocks.
+fn lines_and_across(view: &View, parts: &Compressed) -> (i64, i64) {
+    let batch = parts.batch_dims();
+    let (block_rows, block_columns) = parts.block();
+    let count = |d: usize, block: i64| view.sizes().get(batch + d).copied().unwrap_or(0) / block.max(1);
+    let (rows, columns) = (count(0, block_rows), count(1, block_columns));
+    if parts.layout.by_rows() { (rows, columns) } else { (columns, rows) }
+}
+
+/// The indices of one matrix of a batch.
+struct Batch {
+    starts: Vec<i64>,
+    plain: Vec<i64>,
+}
+
+impl Batch {
+    /// Returns the position of a line's elements among the plain indices.
+    fn run(&self, line: usize) -> Option<std::ops::Range<usize>> {
+        let (start, end) = (*self.starts.get(line)?, *self.starts.get(line + 1)?);
+        (0 <= start && start <= end).then_some(start as usize..end as usize)
+    }
+
+    /// Line and plain index of each element.
+    fn pairs(&self, lines: i64, across: i64) -> Result<(Vec<i64>, Vec<i64>)> {
+        let mut of_line = Vec::new();
+        for line in 0..lines {
+            let run = self.run(line as usize).filter(|run| run.end <= self.plain.len());
+            let Some(run) = run else { bail!(RuntimeError, "compressed indices must ascend from 0 to nnz") };
+            of_line.extend(run.map(|_| line));
+        }
+        let plain = self.plain.get(..of_line.len()).unwrap_or_default().to_vec();
+        if let Some(wrong) = plain.iter().find(|&&i| !(0..across).contains(&i)) {
+            bail!(RuntimeError, "plain index {wrong} is out of bounds for size {across}");
+        }
+        Ok((of_line, plain))
+    }
+}
+
+/// The indices of every matrix of the batch; one where there is no batch.
+fn batches(view: &View) -> Result<Vec<Batch>> {
+    let parts = parts(view)?;
+    let rows = |indices: &View| -> Result<Vec<Vec<i64>>> {
+        let length = indices.sizes().last().copied().unwrap_or(0) as usize;
+        let all = integers(indices)?;
+        let count = indices.sizes()[..parts.batch_dims()].iter().product::<i64>() as usize;
+        Ok((0..count).map(|b| all[b * length..(b + 1) * length].to_vec()).collect())
+    };
+    let (starts, plain) = (rows(&parts.compressed)?, rows(&parts.plain)?);
+    Ok(starts.into_iter().zip(plain).map(|(starts, plain)| Batch { starts, plain }).collect())
+}
+
+/// The same indices with other values.
+pub fn with_values(view: &View, values: View) -> Result<View> {
+    let parts = parts(view)?;
+    compressed(view.sizes(), parts.layout, parts.compressed.clone(), parts.plain.clone(), values)
+}
+
+/// CSR and CSC as COO; blocks and batches by way of the dense tensor.
+pub fn to_coo(view: &View) -> Result<View> {
+    let parts = parts(view)?;
+    if parts.batch_dims() > 0 || parts.layout.is_blocked() {
+        return super::from_dense(&to_dense(view)?, (view.ndim() - parts.dense_dims()) as i64);
+    }
+    let (lines, across) = lines_and_across(view, parts);
+    let Some(batch) = batches(view)?.into_iter().next() else { bail!(RuntimeError, "no indices") };
+    let (of_line, plain) = batch.pairs(lines, across)?;
+    let nnz = of_line.len();
+    let by_rows = parts.layout.by_rows();
+    let rows = if by_rows { vec![of_line, plain] } else { vec![plain, of_line] };
+    coo(view.sizes(), Coordinates { rows, nnz }.to_view()?, parts.values.clone(), by_rows)
+}
+
+/// A COO matrix as CSR or CSC.
+///
+/// # Errors
+/// RuntimeError for anything but two sparse dimensions.
+pub fn from_coo(view: &View, layout: TensorLayout) -> Result<View> {
+    let whole = coalesce(view)?;
+    let given = expect_coo(&whole, "to_sparse")?;
+    let coordinates = Coordinates::of(given, view.sizes())?;
+    let [rows, columns] = coordinates.rows.as_slice() else {
+        bail!(
+            RuntimeError,
+            "Only tensors with two sparse dimensions can be converted to the {} layout, got self with {} sparse dimensions.",
+            layout.cpp_name(),
+            coordinates.rows.len()
+        );
+    };
+    let (lines, across, count) = match layout.by_rows() {
+        true => (rows, columns, view.sizes()[0]),
+        false => (columns, rows, view.sizes()[1]),
+    };
+    let mut order: Vec<i64> = (0..coordinates.nnz as i64).collect();
+    order.sort_by_key(|&n| lines.get(n as usize));
+    let starts = starts(lines, count)?;
+    let plain: Vec<i64> = order.iter().filter_map(|&n| across.get(n as usize).copied()).collect();
+    compressed(view.sizes(), layout, vector(&starts)?, vector(&plain)?, pick(&given.values, &order)?)
+}
+
+/// Returns where each of `count` lines begins, and where the last one ends.
+pub(super) fn starts(lines: &[i64], count: i64) -> Result<Vec<i64>> {
+    let room = (count as usize).saturating_add(1);
+    let mut starts = limits::vector(room)?;
+    starts.resize(room, 0);
+    for &line in lines {
+        if let Some(end) = starts.get_mut(line as usize + 1) {
+            *end += 1;
+        }
+    }
+    for line in 1..starts.len() {
+        starts[line] += starts[line - 1];
+    }
+    Ok(starts)
+}
+
+/// `to_dense()`.
+pub fn to_dense(view: &View) -> Result<View> {
+    let parts = parts(view)?;
+    let (lines, across) = lines_and_across(view, parts);
+    let (block_rows, block_columns) = parts.block();
+    let (rows, columns) = if parts.layout.by_rows() { (lines, across) } else { (across, lines) };
+    let dense = &parts.values.sizes()[parts.values.ndim() - parts.dense_dims()..];
+    // Blocks first: every value lands as a whole at its place in a matrix of blocks.
+    let mut places = Vec::new();
+    let batches = batches(view)?;
+    for (b, batch) in batches.iter().enumerate() {
+        let (of_line, plain) = batch.pairs(lines, across)?;
+        places.extend(of_line.iter().zip(&plain).map(|(&line, &i)| {
+            let (row, column) = if parts.layout.by_rows() { (line, i) } else { (i, line) };
+            (b as i64 * rows + row) * columns + column
+        }));
+    }
+    let count = batches.len() as i64;
+    let element: Dims = [block_rows, block_columns].into_iter().chain(dense.iter().copied()).collect();
+    let flat: Dims = [checked_numel(&[count, rows, columns])?].into_iter().chain(element.iter().copied()).collect();
+    let given: Dims = [places.len() as i64].into_iter().chain(element.iter().copied()).collect();
+    let out = View::zeros(&flat, view.dtype, Device::CPU)?;
+    let values = views::reshape(&parts.values, &given)?;
+    gather::index_add_(&out, 0, &vector(&places)?, &values, Scalar::Int(1))?;
+    // (batch, rows, columns, block rows, block columns, …) with the blocks' rows beside the rows.
+    let apart: Dims =
+        [count, rows, columns, block_rows, block_columns].into_iter().chain(dense.iter().copied()).collect();
+    let beside: Vec<i64> = [0, 1, 3, 2, 4].into_iter().chain(5..apart.len() as i64).collect();
+    let out = views::permute(&out.with_layout(Layout::contiguous(&apart)), &beside)?;
+    copy::clone(&views::reshape(&out, view.sizes())?)
+}
+
+/// A dense tensor, compressed: of a batch, every matrix.
+///
+/// # Errors
+/// RuntimeError with PyTorch's text, `name` in front, for sizes that blocks do not divide, and for matrices of a batch
+/// that do not have the same number of elements.
+pub fn from_dense(
+    view: &View,
+    layout: TensorLayout,
+    block: Option<(i64, i64)>,
+    dense_dims: usize,
+    name: &str,
+) -> Result<View> {
+    let Some(batch) = view.ndim().checked_sub(2 + dense_dims) else {
+        if view.ndim() >= 2 {
+            let most = view.ndim() - 2;
+            bail!(RuntimeError, "{name}: dense_dim argument must be in [0,{most}] range, but {dense_dims} is given");
+        }
+        bail!(RuntimeError, "{name}: a matrix is needed, got a tensor of {} dimensions", view.ndim());
+    };
+    let (block_rows, block_columns) = block.unwrap_or((1, 1));
+    let [rows, columns] = [view.sizes()[batch], view.sizes()[batch + 1]];
+    if block_rows <= 0 || block_columns <= 0 {
+        bail!(RuntimeError, "{name}: blocksize needs to be positive, but got [{block_rows}, {block_columns}]");
+    }
+    if rows % block_rows != 0 || columns % block_columns != 0 {
+        // PyTorch shows the number of rows twice.
+        bail!(
+            RuntimeError,
+            "{name}: tensor sparse size ({rows},{rows}) must be divisible by given blocksize ({block_rows},{block_columns})"
+        );
+    }
+    let leading = &view.sizes()[..batch];
+    let dense = &view.sizes()[batch + 2..];
+    let count = checked_numel(leading)?;
+    // (batch, rows, columns, block rows, block columns, …), columns before rows where those are compressed.
+    let apart: Dims = [count, rows / block_rows, block_rows, columns / block_columns, block_columns]
+        .into_iter()
+        .chain(dense.iter().copied())
+        .collect();
+    let (first, second) = if layout.by_rows() { (1, 3) } else { (3, 1) };
+    let order: Vec<i64> = [0, first, second, 2, 4].into_iter().chain(5..apart.len() as i64).collect();
+    let blocks = views::permute(&views::reshape(view, &apart)?, &order)?;
+    let (lines, across) = (blocks.sizes()[1], blocks.sizes()[2]);
+    let mut matrices = Vec::new();
+    for b in 0..count {
+        let matrix = blocks.with_layout(blocks.layout.select(0, b));
+        let given = super::from_dense(&matrix, 2)?;
+        let given = expect_coo(&given, "to_sparse")?;
+        let coordinates = Coordinates::of(given, &[lines, across])?;
+        let [of_line, plain] = coordinates.rows.as_slice() else { bail!(RuntimeError, "a matrix has two indices") };
+        matrices.push((vector(&starts(of_line, lines)?)?, vector(plain)?, given.values.clone()));
+    }
+    if matrices.windows(2).any(|pair| pair[0].1.sizes() != pair[1].1.sizes()) {
+        bail!(RuntimeError, "Expect the same number of specified elements per batch.");
+    }
+    let nnz = matrices.first().map_or(0, |(_, plain, _)| plain.numel());
+    let stacked = |parts: Vec<View>, tail: &[i64]| -> Result<View> {
+        let sizes: Dims = leading.iter().chain(tail).copied().collect();
+        match parts.is_empty() {
+            true => View::zeros(&sizes, parts.first().map_or(DType::Long, |part| part.dtype), Device::CPU),
+            false => views::reshape(&join::stack(&parts, 0)?, &sizes),
+        }
+    };
+    let (mut all_starts, mut all_plain, mut all_values) = (Vec::new(), Vec::new(), Vec::new());
+    for (starts, plain, values) in matrices {
+        all_starts.push(starts);
+        all_plain.push(plain);
+        all_values.push(values);
+    }
+    let block_sizes: &[i64] = if layout.is_blocked() { &[block_rows, block_columns] } else { &[] };
+    let element: Dims = [nnz].iter().chain(block_sizes).chain(dense).copied().collect();
+    let values = match all_values.is_empty() {
+        true => View::zeros(&leading.iter().chain(&element).copied().collect::<Dims>(), view.dtype, Device::CPU)?,
+        false => stacked(all_values, &element)?,
+    };
+    compressed(view.sizes(), layout, stacked(all_starts, &[lines + 1])?, stacked(all_plain, &[nnz])?, values)
+}
+
+/// A matrix without elements.
+pub fn empty(sizes: &[i64], layout: TensorLayout, dtype: DType) -> Result<View> {
+    let &[rows, columns] = sizes else {
+        bail!(
+            RuntimeError,
+            "torch.empty: Only batched sparse compressed (non-block) tensors are supported, but got size {}",
+            show(sizes)
+        );
+    };
+    let lines = if layout.by_rows() { rows } else { columns };
+    compressed(
+        sizes,
+        layout,
+        View::zeros(&[lines + 1], DType::Long, Device::CPU)?,
+        View::zeros(&[0], DType::Long, Device::CPU)?,
+        View::zeros(&[0], dtype, Device::CPU)?,
+    )
+}
+
+/// The transpose of a matrix: rows become columns without a look at an element.
+///
+/// # Errors
+/// RuntimeError where the two dimensions are not those of the matrix.
+pub fn transpose(view: &View, dim0: usize, dim1: usize) -> Result<View> {
+    let given = parts(view)?;
+    let batch = given.batch_dims();
+    if dim0 == dim1 {
+        return Ok(view.clone());
+    }
+    if dim0.min(dim1) != batch || dim0.max(dim1) != batch + 1 {
+        bail!(
+            RuntimeError,
+            "transpose(): can only transpose the two sparse dimensions of a {} tensor here",
+            given.layout.cpp_name()
+        );
+    }
+    let layout = match given.layout {
+        TensorLayout::SparseCsr => TensorLayout::SparseCsc,
+        TensorLayout::SparseCsc => TensorLayout::SparseCsr,
+        TensorLayout::SparseBsr => TensorLayout::SparseBsc,
+        _ => TensorLayout::SparseBsr,
+    };
+    let mut sizes = view.layout.sizes.clone();
+    sizes.swap(dim0, dim1);
+    let values = match layout.is_blocked() {
+        true => views::transpose(&given.values, batch as i64 + 1, batch as i64 + 2)?,
+        false => given.values.clone(),
+    };
+    compressed(&sizes, layout, given.compressed.clone(), given.plain.clone(), values)
+}

@@ -1,0 +1,437 @@
+//! Transposes, slices, joins and sums of COO tensors, done on their indices. None of them looks at more than the given
+//! elements.
+
+use super::{Coordinates, coalesce, coo, dense_dim, empty_coo, expect_coo, pick, sparse_dim, to_dense, vector};
+use crate::bail;
+use crate::layout::{Dims, checked_numel, show, wrap_dim};
+use crate::ops::pointwise::{BinaryOp, Output, binary};
+use crate::ops::promote::Operand;
+use crate::ops::reduce::sum as dense_sum;
+use crate::ops::{copy, gather, join, view as views};
+use crate::{DType, Device, Result, Scalar, View, promote_types};
+use std::collections::HashMap;
+
+/// A dimension that is there, counted from the front.
+fn dimension(view: &View, dim: i64) -> Result<usize> {
+    if view.ndim() == 0 {
+        bail!(IndexError, "Dimension specified as {dim} but tensor has no dimensions");
+    }
+    wrap_dim(dim, view.ndim())
+}
+
+/// `permute(dims)`: sparse dimensions among themselves, dense ones among themselves.
+///
+/// # Errors
+/// RuntimeError where a sparse dimension would become a dense one.
+pub fn permute(view: &View, dims: &[i64]) -> Result<View> {
+    let parts = expect_coo(view, "permute")?;
+    let sizes = view.layout.permute(dims)?.sizes;
+    let order: Vec<usize> = dims.iter().map(|&dim| wrap_dim(dim, dims.len())).collect::<Result<_>>()?;
+    let split = sparse_dim(view);
+    let (sparse, dense) = order.split_at(split);
+    if sparse.iter().any(|&d| d >= split) {
+        bail!(
+            RuntimeError,
+            "transpositions between sparse and dense dimensions are not allowed.Got sparse_dim: {split}, dense_dim: {}",
+            dense_dim(view)
+        );
+    }
+    let rows: Vec<i64> = sparse.iter().map(|&d| d as i64).collect();
+    let indices = pick(&parts.indices, &rows)?;
+    let moved: Vec<i64> = [0].into_iter().chain(dense.iter().map(|&d| (d - split + 1) as i64)).collect();
+    // In the order they were in, coalesced elements stay coalesced.
+    let unmoved = order.iter().enumerate().all(|(i, &d)| i == d);
+    coo(
+        &sizes,
+        indices,
+        views::permute(&parts.values, &moved)?,
+        parts.coalesced && (unmoved || parts.indices.sizes()[1] < 2),
+    )
+}
+
+/// `transpose(dim0, dim1)` of two sparse dimensions.
+///
+/// # Errors
+/// RuntimeError with PyTorch's text where one of them is dense.
+pub fn transpose(view: &View, dim0: i64, dim1: i64) -> Result<View> {
+    let (d0, d1) = (wrap_dim(dim0, view.ndim())?, wrap_dim(dim1, view.ndim())?);
+    let split = sparse_dim(view);
+    if d0 >= split || d1 >= split {
+        bail!(
+            RuntimeError,
+            "sparse transpose: transposed dimensions must be sparse Got sparse_dim: {split}, d0: {d0}, d1: {d1}"
+        );
+    }
+    let mut order: Vec<i64> = (0..view.ndim() as i64).collect();
+    order.swap(d0, d1);
+    permute(view, &order)
+}
+
+/// `unsqueeze(dim)`: among the sparse dimensions an index that is always 0.
+pub fn unsqueeze(view: &View, dim: i64) -> Result<View> {
+    let parts = expect_coo(view, "unsqueeze")?;
+    let d = wrap_dim(dim, view.ndim() + 1)?;
+    let split = sparse_dim(view);
+    let mut sizes = view.layout.sizes.clone();
+    sizes.insert(d, 1);
+    if d > split {
+        let values = views::unsqueeze(&parts.values, (d - split + 1) as i64)?;
+        return coo(&sizes, parts.indices.clone(), values, parts.coalesced);
+    }
+    let row = View::zeros(&[1, parts.indices.sizes()[1]], DType::Long, Device::CPU)?;
+    let (before, after) = (
+        parts.indices.with_layout(parts.indices.layout.slice(0, None, Some(d as i64), 1)),
+        parts.indices.with_layout(parts.indices.layout.slice(0, Some(d as i64), None, 1)),
+    );
+    coo(&sizes, join::cat(&[before, row, after], 0)?, parts.values.clone(), parts.coalesced)
+}
+
+/// `index_select(dim, index)`: for every entry of the index the elements there, in the order of the elements.
+///
+/// # Errors
+/// IndexError for an entry beyond the dimension.
+pub fn index_select(view: &View, dim: i64, index: &View) -> Result<View> {
+    let parts = expect_coo(view, "index_select")?;
+    let d = dimension(view, dim)?;
+    let split = sparse_dim(view);
+    let wanted = super::integers(index)?;
+    let size = view.sizes()[d];
+    let mut sizes = view.layout.sizes.clone();
+    sizes[d] = wanted.len() as i64;
+    if d >= split {
+        let values = gather::index_select(&parts.values, (d - split + 1) as i64, index)?;
+        return coo(&sizes, parts.indices.clone(), values, parts.coalesced);
+    }
+    let coordinates = Coordinates::of(parts, &view.sizes()[..split])?;
+    let mut positions = Vec::new();
+    let mut entries = Vec::new();
+    for (entry, &at) in wanted.iter().enumerate() {
+        let Some(at) = (if at < 0 { at.checked_add(size) } else { Some(at) }).filter(|at| (0..size).contains(at))
+        else {
+            bail!(
+                IndexError,
+                "index_select(): index contains {at} that is out of range for tensor of size {} at dimension {d}",
+                show(view.sizes())
+            );
+        };
+        for n in (0..coordinates.nnz).filter(|&n| coordinates.rows[d][n] == at) {
+            positions.push(n as i64);
+            entries.push(entry as i64);
+        }
+    }
+    let mut picked = coordinates.at(&positions);
+    picked.rows[d] = entries;
+    coo(&sizes, picked.to_view()?, pick(&parts.values, &positions)?, false)
+}
+
+/// `narrow_copy(dim, start, length)`.
+pub fn narrow(view: &View, dim: i64, start: i64, length: i64) -> Result<View> {
+    let parts = expect_coo(view, "narrow_copy")?;
+    let d = dimension(view, dim)?;
+    let split = sparse_dim(view);
+    let sizes = View::zeros(&[view.sizes()[d]], DType::Byte, Device::CPU)?;
+    views::narrow_copied(&sizes, 0, start, length)?;
+    let start = if start < 0 { start + view.sizes()[d] } else { start };
+    let mut sizes = view.layout.sizes.clone();
+    sizes[d] = length;
+    if d >= split {
+        let values = views::narrow(&parts.values, (d - split + 1) as i64, start, length)?;
+        return coo(&sizes, parts.indices.clone(), copy::clone(&values)?, parts.coalesced);
+    }
+    let coordinates = Coordinates::of(parts, &view.sizes()[..split])?;
+    let within: Vec<i64> = (0..coordinates.nnz as i64)
+        .filter(|&n| (start..start + length).contains(&coordinates.rows[d][n as usize]))
+        .collect();
+    let mut kept = coordinates.at(&within);
+    kept.rows[d].iter_mut().for_each(|i| *i -= start);
+    coo(&sizes, kept.to_view()?, pick(&parts.values, &within)?, parts.coalesced)
+}
+
+/// `torch.cat`: along a sparse dimension the indices move on, along a dense one the values are filled up with zeros.
+///
+/// # Errors
+/// RuntimeError for a dense tensor among them, and sizes that do not fit.
+pub fn cat(tensors: &[View], dim: i64) -> Result<View> {
+    if let Some(position) = tensors.iter().position(|view| view.coo().is_none()) {
+        bail!(RuntimeError, "Concatenating sparse tensors, but a dense tensor was found at position {position}.");
+    }
+    let Some(first) = tensors.first() else { bail!(ValueError, "expected a non-empty list of Tensors") };
+    let d = dimension(first, dim)?;
+    let split = sparse_dim(first);
+    let mut sizes = first.layout.sizes.clone();
+    for (position, view) in tensors.iter().enumerate() {
+        let others = |view: &View| -> Dims {
+            view.sizes().iter().enumerate().filter(|&(i, _)| i != d).map(|(_, &s)| s).collect()
+        };
+        if sparse_dim(view) != split || others(view) != others(first) {
+            bail!(
+                RuntimeError,
+                "All tensors must have the same shape: {} (except in the concatenating dimension), but found shape: {} \
+                 at position {position}",
+                show(first.sizes()),
+                show(view.sizes())
+            );
+        }
+    }
+    sizes[d] = tensors.iter().map(|view| view.sizes()[d]).sum();
+    let (mut indices, mut values, mut moved) = (Vec::new(), Vec::new(), 0);
+    for view in tensors {
+        let parts = expect_coo(view, "cat")?;
+        if d < split {
+            let mut coordinates = Coordinates::of(parts, &view.sizes()[..split])?;
+            coordinates.rows[d].iter_mut().for_each(|i| *i += moved);
+            indices.push(coordinates.to_view()?);
+            values.push(parts.values.clone());
+        } else {
+            indices.push(parts.indices.clone());
+            let along = d - split + 1;
+            let zeros = |size: i64| {
+                let mut sizes = parts.values.layout.sizes.clone();
+                sizes[along] = size;
+                View::zeros(&sizes, view.dtype, Device::CPU)
+            };
+            let after = sizes[d] - moved - view.sizes()[d];
+            values.push(join::cat(&[zeros(moved)?, parts.values.clone(), zeros(after)?], along as i64)?);
+        }
+        moved += view.sizes()[d];
+    }
+    coo(&sizes, join::cat(&indices, 1)?, join::cat(&values, 0)?, false)
+}
+
+/// `torch.stack`.
+pub fn stack(tensors: &[View], dim: i64) -> Result<View> {
+    let apart: Vec<View> = tensors.iter().map(|view| unsqueeze(view, dim)).collect::<Result<_>>()?;
+    cat(&apart, dim)
+}
+
+/// `a + alpha * b` of two COO tensors: their elements merged in order of place, as far as both are in that order.
+///
+/// # Errors
+/// RuntimeError where sizes differ.
+pub fn add(a: &View, b: &View, alpha: Scalar) -> Result<View> {
+    if a.sizes() != b.sizes() {
+        bail!(
+            RuntimeError,
+            "add: expected sizes of 'self' and 'other' to match, but {} != {}",
+            show(a.sizes()),
+            show(b.sizes())
+        );
+    }
+    let (left, right) = (expect_coo(a, "add")?, expect_coo(b, "add")?);
+    if sparse_dim(a) != sparse_dim(b) {
+        bail!(
+            RuntimeError,
+            "cadd operands have incompatible desired number of sparse dimensions: {} and {}",
+            sparse_dim(a),
+            sparse_dim(b)
+        );
+    }
+    let dtype = promote_types(a.dtype, b.dtype)?;
+    let scaled = binary(BinaryOp::Mul, (&right.values).into(), Operand::Number(alpha), Output::New, DType::Float)?;
+    let split = sparse_dim(a);
+    let sizes = &a.sizes()[..split];
+    let (first, second) = (Coordinates::of(left, sizes)?, Coordinates::of(right, sizes)?);
+    let (from, with) = (first.places(sizes)?, second.places(sizes)?);
+    let (mut i, mut j) = (0, 0);
+    // Of each element of the result: which of the left and which of the right it is made of.
+    let mut made: Vec<(Option<i64>, Option<i64>)> = Vec::new();
+    while i < from.len() || j < with.len() {
+        match (from.get(i), with.get(j)) {
+            (Some(x), Some(y)) if x == y => {
+                made.push((Some(i as i64), Some(j as i64)));
+                (i, j) = (i + 1, j + 1);
+            }
+            (Some(x), y) if y.is_none_or(|y| x < y) => {
+                made.push((Some(i as i64), None));
+                i += 1;
+            }
+            _ => {
+                made.push((None, Some(j as i64)));
+                j += 1;
+            }
+        }
+    }
+    let element: Dims = [made.len() as i64].into_iter().chain(a.sizes()[split..].iter().copied()).collect();
+    let values = View::zeros(&element, dtype, Device::CPU)?;
+    let (mut places, mut positions) = (Vec::new(), Vec::new());
+    for (side, source) in [(0, copy::cast(&left.values, dtype)?), (1, copy::cast(&scaled, dtype)?)] {
+        places.clear();
+        positions.clear();
+        for (at, pair) in made.iter().enumerate() {
+            if let Some(n) = if side == 0 { pair.0 } else { pair.1 } {
+                places.push(at as i64);
+                positions.push(n);
+            }
+        }
+        gather::index_add_(&values, 0, &vector(&places)?, &pick(&source, &positions)?, Scalar::Int(1))?;
+    }
+    let rows = (0..split)
+        .map(|d| {
+            made.iter()
+                .filter_map(|pair| match pair {
+                    (Some(n), _) => first.rows[d].get(*n as usize).copied(),
+                    (None, Some(n)) => second.rows[d].get(*n as usize).copied(),
+                    (None, None) => None,
+                })
+                .collect()
+        })
+        .collect();
+    coo(a.sizes(), Coordinates { rows, nnz: made.len() }.to_view()?, values, left.coalesced && right.coalesced)
+}
+
+/// The elements of two tensors of the same sizes, listed one after the other.
+pub fn beside(a: &View, b: &View) -> Result<View> {
+    let (left, right) = (expect_coo(a, "add")?, expect_coo(b, "add")?);
+    let indices = join::cat(&[left.indices.clone(), right.indices.clone()], 1)?;
+    coo(a.sizes(), indices, join::cat(&[left.values.clone(), right.values.clone()], 0)?, false)
+}
+
+/// `a * b` of two COO tensors: the elements that both have.
+///
+/// # Errors
+/// RuntimeError with PyTorch's text where the sparse dimensions differ.
+pub fn multiply(a: &View, b: &View) -> Result<View> {
+    let split = sparse_dim(a);
+    if a.ndim() != b.ndim() || split != sparse_dim(b) || a.sizes()[..split] != b.sizes()[..split] {
+        bail!(
+            RuntimeError,
+            "sparse_binary_op_intersection_cpu(): expects sparse inputs with equal dimensionality, number of sparse \
+             dimensions, and shape of sparse dimensions"
+        );
+    }
+    let (a, b) = (coalesce(a)?, coalesce(b)?);
+    let (left, right) = (expect_coo(&a, "mul")?, expect_coo(&b, "mul")?);
+    let sizes = &a.sizes()[..split];
+    let (first, second) = (Coordinates::of(left, sizes)?, Coordinates::of(right, sizes)?);
+    let known: HashMap<i64, i64> = second.places(sizes)?.into_iter().zip(0..).collect();
+    let (mut lefts, mut rights) = (Vec::new(), Vec::new());
+    for (n, place) in (0..).zip(first.places(sizes)?) {
+        if let Some(&m) = known.get(&place) {
+            lefts.push(n);
+            rights.push(m);
+        }
+    }
+    let values = product(&pick(&left.values, &lefts)?, &pick(&right.values, &rights)?)?;
+    let out: Dims = sizes.iter().chain(&values.sizes()[1..]).copied().collect();
+    coo(&out, first.at(&lefts).to_view()?, values, true)
+}
+
+fn product(a: &View, b: &View) -> Result<View> {
+    binary(BinaryOp::Mul, a.into(), b.into(), Output::New, DType::Float)
+}
+
+/// `a * b` of a sparse and a dense tensor that broadcasts to it: the elements of the sparse one.
+///
+/// # Errors
+/// RuntimeError where the dense one is larger.
+pub fn multiply_dense(a: &View, dense: &View) -> Result<View> {
+    let parts = expect_coo(a, "mul")?;
+    let dense = views::expand(dense, a.sizes())?;
+    let (sparse, rest) = a.sizes().split_at(sparse_dim(a));
+    let places = Coordinates::of(parts, sparse)?.places(sparse)?;
+    let flat: Dims = [checked_numel(sparse)?].into_iter().chain(rest.iter().copied()).collect();
+    let values = product(&parts.values, &pick(&views::reshape(&dense, &flat)?, &places)?)?;
+    coo(a.sizes(), parts.indices.clone(), values, parts.coalesced)
+}
+
+/// `torch.sparse.sum(x, dims)`: sparse as long as a sparse dimension is left, else dense.
+pub fn sum(view: &View, dims: &[i64], keepdim: bool, dtype: Option<DType>) -> Result<View> {
+    let whole = coalesce(view)?;
+    let parts = expect_coo(&whole, "sum")?;
+    let split = sparse_dim(view);
+    let mut gone = vec![dims.is_empty(); view.ndim()];
+    for &dim in dims {
+        let d = dimension(view, dim)?;
+        if std::mem::replace(&mut gone[d], true) {
+            bail!(RuntimeError, "dim {d} appears multiple times in the list of dims");
+        }
+    }
+    let within: Vec<i64> = (split..view.ndim()).filter(|&d| gone[d]).map(|d| (d - split + 1) as i64).collect();
+    let dtype = dtype.or(if view.dtype.is_integral(true) { Some(DType::Long) } else { None });
+    let values = match dtype {
+        Some(dtype) => copy::cast(&parts.values, dtype)?,
+        None => parts.values.clone(),
+    };
+    let values = if within.is_empty() { values } else { dense_sum(&values, Some(&within), false, None)? };
+    let kept: Vec<usize> = (0..split).filter(|&d| !gone[d]).collect();
+    let left: Dims = (0..view.ndim()).filter(|&d| !gone[d]).map(|d| view.sizes()[d]).collect();
+    if kept.is_empty() {
+        let total = dense_sum(&values, Some(&[0]), false, None)?;
+        return if keepdim { views::reshape(&total, &shown(view, &gone)) } else { Ok(total) };
+    }
+    let coordinates = Coordinates::of(parts, &view.sizes()[..split])?;
+    let nnz = coordinates.nnz;
+    let rows = kept.iter().map(|&d| coordinates.rows[d].clone()).collect();
+    let summed = kept.len() < split;
+    let out = coo(&left, Coordinates { rows, nnz }.to_view()?, values, !summed)?;
+    let out = coalesce(&out)?;
+    if !keepdim {
+        return Ok(out);
+    }
+    (0..view.ndim()).filter(|&d| gone[d]).try_fold(out, |out, d| unsqueeze(&out, d as i64))
+}
+
+/// The sizes with those that were summed as 1.
+fn shown(view: &View, gone: &[bool]) -> Dims {
+    view.sizes().iter().zip(gone).map(|(&size, &gone)| if gone { 1 } else { size }).collect()
+}
+
+/// `torch.sparse.spdiags(diagonals, offsets, shape)`: a matrix with these diagonals.
+///
+/// # Errors
+/// RuntimeError with PyTorch's text for offsets that do not fit.
+pub fn from_diagonals(diagonals: &View, offsets: &View, shape: &[i64]) -> Result<View> {
+    let diagonals = if diagonals.ndim() == 1 { views::unsqueeze(diagonals, 0)? } else { diagonals.clone() };
+    let offsets = if offsets.ndim() == 0 { views::unsqueeze(offsets, 0)? } else { offsets.clone() };
+    if diagonals.ndim() != 2 {
+        bail!(RuntimeError, "Diagonals must be vector or matrix");
+    }
+    let &[rows, columns] = shape else { bail!(RuntimeError, "Output shape must be 2d") };
+    if offsets.ndim() != 1 {
+        bail!(RuntimeError, "Offsets must be scalar or vector");
+    }
+    if diagonals.sizes()[0] != offsets.sizes()[0] {
+        bail!(
+            RuntimeError,
+            "Number of diagonals ({}) does not match the number of offsets ({})",
+            diagonals.sizes()[0],
+            offsets.sizes()[0]
+        );
+    }
+    if offsets.dtype != DType::Long {
+        bail!(RuntimeError, "Offset Tensor must have dtype Long but got {}", offsets.dtype.scalar_type());
+    }
+    let given = super::integers(&offsets)?;
+    let mut distinct = given.clone();
+    distinct.sort_unstable();
+    distinct.dedup();
+    if distinct.len() != given.len() {
+        bail!(RuntimeError, "Offset tensor contains duplicate values");
+    }
+    let width = diagonals.sizes()[1];
+    let (mut places, mut indices) = (Vec::new(), vec![Vec::new(), Vec::new()]);
+    for (line, offset) in (0..).zip(given) {
+        // Column j of a diagonal stands in column j of the matrix.
+        let reach = width.min(columns).min(rows.saturating_add(offset));
+        for column in offset.max(0)..reach {
+            places.push(line * width + column);
+            indices[0].push(column - offset);
+            indices[1].push(column);
+        }
+    }
+    let values = pick(&views::reshape(&diagonals, &[-1])?, &places)?;
+    let nnz = places.len();
+    coo(shape, Coordinates { rows: indices, nnz }.to_view()?, values, false)
+}
+
+/// `a + alpha * b` of a dense and a sparse tensor: dense.
+pub fn add_to_dense(dense: &View, sparse: &View, alpha: Scalar) -> Result<View> {
+    let other = to_dense(sparse)?;
+    let scaled = binary(BinaryOp::Mul, (&other).into(), Operand::Number(alpha), Output::New, DType::Float)?;
+    binary(BinaryOp::Add, dense.into(), (&scaled).into(), Output::New, DType::Float)
+}
+
+/// No elements, of the same sizes and number of dense dimensions.
+pub fn cleared(view: &View) -> Result<View> {
+    empty_coo(view.sizes(), dense_dim(view), view.dtype)
+}

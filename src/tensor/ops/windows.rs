@@ -1,0 +1,175 @@
+//! Windows for spectra: `torch.hann_window` and its relatives, and those of `torch.signal.windows`. Each is computed
+//! step by step in its own dtype, as in PyTorch, so that rounding errors agree.
+
+use super::compose::{Math, number};
+use super::create::{linspace, ones, rounded};
+use super::pointwise::{BinaryOp, UnaryOp, check_kernel, classes};
+use super::promote::Operand;
+use super::special;
+use super::view::narrow;
+use crate::{DType, Device, Result, Scalar, View};
+use std::f64::consts::PI;
+
+/// `torch.hamming_window` with `alpha` and `beta`; `hann_window` has 0.5 and 0.5.
+///
+/// # Errors
+/// RuntimeError for a lack of memory.
+pub fn raised_cosine(length: i64, periodic: bool, alpha: f64, beta: f64, dtype: DType) -> Result<View> {
+    sampled(length, periodic, dtype, |math, index, last| {
+        let cosine = math.unary(UnaryOp::Cos, &math.mul(index, constant(math, 2.0 * PI / last))?)?;
+        math.add(&math.mul(&cosine, constant(math, -beta))?, constant(math, alpha))
+    })
+}
+
+/// `torch.blackman_window`.
+///
+/// # Errors
+/// Those of [`raised_cosine`].
+pub fn blackman(length: i64, periodic: bool, dtype: DType) -> Result<View> {
+    sampled(length, periodic, dtype, |math, index, last| {
+        let angle = math.mul(index, constant(math, PI / last))?;
+        let cosine = |by: f64, weight: f64| {
+            math.mul(&math.unary(UnaryOp::Cos, &math.mul(&angle, constant(math, by))?)?, constant(math, weight))
+        };
+        math.add(&math.sub(&cosine(4.0, 0.08)?, &cosine(2.0, 0.5)?)?, constant(math, 0.42))
+    })
+}
+
+/// `torch.bartlett_window`.
+///
+/// # Errors
+/// Those of [`raised_cosine`].
+pub fn bartlett(length: i64, periodic: bool, dtype: DType) -> Result<View> {
+    sampled(length, periodic, dtype, |math, index, last| {
+        let rising = math.mul(index, constant(math, 2.0 / last))?;
+        let falling = math.add(&math.mul(&rising, constant(math, -1.0))?, constant(math, 2.0))?;
+        math.binary(BinaryOp::Minimum, &rising, &falling)
+    })
+}
+
+/// `torch.kaiser_window`.
+///
+/// # Errors
+/// Those of [`raised_cosine`].
+pub fn kaiser(length: i64, periodic: bool, beta: f64, dtype: DType) -> Result<View> {
+    let count = if periodic { length.saturating_add(1) } else { length };
+    let middle = (count - 1) as f64 / 2.0;
+    let value = |i: i64| {
+        let x = (i as f64 - middle) / middle;
+        Scalar::Float(special::i0(beta * (1.0 - x * x).max(0.0).sqrt()) / special::i0(beta))
+    };
+    match short(length, dtype)? {
+        Some(window) => Ok(window),
+        None => {
+            let room = View::zeros(&[length], dtype, Device::CPU)?;
+            View::from_scalars(&[length], dtype, (0..room.numel()).map(value))
+        }
+    }
+}
+
+/// A number as a window's dtype holds it, which is the default of its arithmetic.
+fn constant<'a>(math: Math, value: f64) -> Operand<'a> {
+    number(rounded(Scalar::Float(value), math.0))
+}
+
+/// Windows of less than two values; longer ones are not complex.
+fn short(length: i64, dtype: DType) -> Result<Option<View>> {
+    match length {
+        0 => View::zeros(&[0], dtype, Device::CPU).map(Some),
+        1 => ones(&[1], dtype, Device::CPU).map(Some),
+        _ => check_kernel("arange_cpu", classes::NUMBERS, dtype).map(|()| None),
+    }
+}
+
+/// A window as a function of the index; a periodic one lacks the last value.
+fn sampled(
+    length: i64,
+    periodic: bool,
+    dtype: DType,
+    window: impl Fn(Math, &View, f64) -> Result<View>,
+) -> Result<View> {
+    if let Some(window) = short(length, dtype)? {
+        return Ok(window);
+    }
+    let count = if periodic { length.saturating_add(1) } else { length };
+    let room = View::zeros(&[count], dtype, Device::CPU)?;
+    let index = View::from_scalars(&[count], dtype, (0..room.numel()).map(Scalar::Int))?;
+    let window = window(Math(dtype), &index, (count - 1) as f64)?;
+    if periodic { narrow(&window, 0, 0, length) } else { Ok(window) }
+}
+
+/// A window of `torch.signal.windows`.
+pub enum Signal {
+    /// Cosines with these weights, of alternating signs.
+    Cosines(Vec<f64>),
+    Cosine,
+    Bartlett,
+    Exponential {
+        tau: f64,
+        center: Option<f64>,
+    },
+    Gaussian {
+        std: f64,
+    },
+    Kaiser {
+        beta: f64,
+    },
+}
+
+/// `m` values of a window; `sym` tells whether the last one mirrors the first.
+///
+/// # Errors
+/// Those of [`raised_cosine`].
+pub fn signal(which: &Signal, m: i64, sym: bool, dtype: DType) -> Result<View> {
+    let math = Math(dtype);
+    if m == 0 {
+        return View::zeros(&[0], dtype, Device::CPU);
+    }
+    let (count, steps) = (m as f64, if sym { m - 1 } else { m } as f64);
+    let spaced =
+        |start: f64, end: f64| linspace(Scalar::Float(start), Scalar::Float(end), m, Some(dtype), dtype, Device::CPU);
+    let around = if !sym && m > 1 { count } else { count - 1.0 } / 2.0;
+    match which {
+        Signal::Cosines(_) | Signal::Bartlett | Signal::Kaiser { .. } if m == 1 => ones(&[1], dtype, Device::CPU),
+        Signal::Cosines(weights) => {
+            let step = 2.0 * PI / steps;
+            let angle = spaced(0.0, (count - 1.0) * step)?;
+            let mut total = View::zeros(&[m], dtype, Device::CPU)?;
+            for (i, weight) in weights.iter().enumerate() {
+                let cosine = math.unary(UnaryOp::Cos, &math.mul(&angle, number(i as f64))?)?;
+                let signed = if i % 2 == 0 { *weight } else { -weight };
+                total = math.add(&total, &math.mul(&cosine, number(signed))?)?;
+            }
+            Ok(total)
+        }
+        Signal::Cosine => {
+            let step = PI / if !sym && m > 1 { count + 1.0 } else { count };
+            math.unary(UnaryOp::Sin, &spaced(0.5 * step, (0.5 + count - 1.0) * step)?)
+        }
+        Signal::Bartlett => {
+            let k = spaced(-1.0, -1.0 + (count - 1.0) * 2.0 / steps)?;
+            math.sub(number(1.0), &math.unary(UnaryOp::Abs, &k)?)
+        }
+        Signal::Exponential { tau, center } => {
+            let center = center.unwrap_or(around);
+            let k = spaced(-center / tau, (-center + count - 1.0) / tau)?;
+            math.unary(UnaryOp::Exp, &math.unary(UnaryOp::Neg, &math.unary(UnaryOp::Abs, &k)?)?)
+        }
+        Signal::Gaussian { std } => {
+            let by = 1.0 / (std * std::f64::consts::SQRT_2);
+            let k = spaced(-around * by, (-around + count - 1.0) * by)?;
+            math.unary(UnaryOp::Exp, &math.unary(UnaryOp::Neg, &math.mul(&k, &k)?)?)
+        }
+        Signal::Kaiser { beta } => {
+            // The ends are computed in the dtype, too.
+            let round = |value: f64| if dtype == DType::Float { f64::from(value as f32) } else { value };
+            let beta = round(*beta);
+            let step = round(2.0 * beta / steps);
+            let k = spaced(-beta, beta.min(round(-beta + round((count - 1.0) * step))))?;
+            let inside = math.sub(number(round(beta * beta)), &math.mul(&k, &k)?)?;
+            let value = math.unary(UnaryOp::I0, &math.unary(UnaryOp::Sqrt, &inside)?)?;
+            let top = math.unary(UnaryOp::I0, &View::scalar(Scalar::Float(beta), dtype)?)?;
+            math.div(&value, &top)
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! Texts and pauses that are as long as a number says: they ask for room, and hear Ctrl-C.
+
+use std::time::Duration;
+use tensor::system::{Clock, Moment, System};
+use tensor::{Result, interrupt, limits};
+
+/// In how many forms a text may be there at once: as its parts, as the language and the functions have it, joined.
+const SHARES: usize = 5;
+
+/// How long a sleeper does not hear Ctrl-C.
+const NAP: Duration = Duration::from_millis(20);
+
+/// What a text or an array of the language may have of the budget. While one is made of others they are there too, and
+/// copies on the way between the two forms that a value has; the language itself asks only when it has joined them.
+pub fn share() -> usize {
+    limits::budget().max(1 << 16) / SHARES
+}
+
+/// Checks that a text of so many bytes may be made.
+///
+/// # Errors
+/// MemoryError.
+pub fn room_for_text(nbytes: usize) -> Result<()> {
+    limits::room(nbytes.saturating_mul(SHARES))
+}
+
+/// A text so many times.
+///
+/// # Errors
+/// MemoryError, KeyboardInterrupt.
+pub fn repeated(text: &str, count: usize) -> Result<String> {
+    let nbytes = text.len().saturating_mul(count);
+    room_for_text(nbytes)?;
+    let mut out = String::new();
+    out.try_reserve_exact(nbytes).map_err(|_| limits::full())?;
+    for piece in interrupt::pieces(0..count, text.len()) {
+        out.push_str(&text.repeat(piece?.len()));
+    }
+    Ok(out)
+}
+
+/// One text in place of another, at most so often.
+///
+/// # Errors
+/// Those of [`repeated`].
+pub fn replaced(text: &str, old: &str, new: &str, most: usize) -> Result<String> {
+    if new.len() > old.len() {
+        let found = text.matches(old).take(most).count();
+        room_for_text(text.len().saturating_add((new.len() - old.len()).saturating_mul(found)))?;
+    }
+    Ok(text.replacen(old, new, most))
+}
+
+/// Texts with another one between them.
+///
+/// # Errors
+/// Those of [`repeated`].
+pub fn joined<T: AsRef<str>>(parts: &[T], separator: &str) -> Result<String> {
+    let own = parts.iter().fold(0usize, |sum, part| sum.saturating_add(part.as_ref().len()));
+    room_for_text(own.saturating_add(separator.len().saturating_mul(parts.len().saturating_sub(1))))?;
+    let mut out = String::with_capacity(own);
+    for (i, part) in parts.iter().enumerate() {
+        interrupt::check_at(i)?;
+        if i > 0 {
+            out.push_str(separator);
+        }
+        out.push_str(part.as_ref());
+    }
+    Ok(out)
+}
+
+/// Waits, or returns early on an interrupt.
+///
+/// # Errors
+/// KeyboardInterrupt.
+pub fn sleep(how_long: Duration) -> Result<()> {
+    let start = Moment::now();
+    while let Some(left) = how_long.checked_sub(start.elapsed()).filter(|left| !left.is_zero()) {
+        interrupt::check()?;
+        System::sleep(left.min(NAP));
+    }
+    interrupt::check()
+}

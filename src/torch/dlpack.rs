@@ -1,0 +1,74 @@
+//! Tensors exchanged between libraries without a copy. Follows <https://pytorch.org/docs/2.7/dlpack.html>.
+
+use call::facets::NameInference::Nameless;
+use call::{Call, Row, function};
+use std::cell::RefCell;
+use std::rc::Rc;
+use tensor::bail;
+use tensor::{Result, Tensor, View};
+use value::{Object, Value};
+
+pub const ROWS: &[Row] = &[
+    function("from_dlpack(any ext_tensor) -> Tensor", from_dlpack, "Creates a tensor on the memory of another.")
+        .aliases(&["utils.dlpack.from_dlpack"])
+        .python("from_dlpack"),
+    function("to_dlpack(Tensor tensor) -> any", to_dlpack, "Wraps a tensor in a capsule that can be consumed once.")
+        .aliases(&["utils.dlpack.to_dlpack"])
+        .names(Nameless),
+];
+
+/// A tensor on its way. It can be taken out once.
+struct Capsule(RefCell<Option<View>>);
+
+impl Object for Capsule {
+    fn type_name(&self) -> &str {
+        "PyCapsule"
+    }
+
+    fn repr(&self) -> String {
+        let name = if self.0.borrow().is_some() { "dltensor" } else { "used_dltensor" };
+        format!("<capsule object \"{name}\" at {:p}>", std::ptr::from_ref(self))
+    }
+}
+
+fn handed_on(tensor: &Tensor) -> Result<View> {
+    if tensor.requires_grad() {
+        bail!(RuntimeError, "Can't export tensors that require gradient, use tensor.detach()");
+    }
+    if tensor.borrow().conj {
+        bail!(RuntimeError, "Can't export tensors with the conjugate bit set");
+    }
+    // A dimension of fewer than two elements has no distance between them to tell, so its stride is sent as 1.
+    let mut view = tensor.view();
+    for (stride, &size) in view.layout.strides.iter_mut().zip(&view.layout.sizes) {
+        if size < 2 {
+            *stride = 1;
+        }
+    }
+    Ok(view)
+}
+
+fn to_dlpack(call: &mut Call) -> Result<Value> {
+    let view = handed_on(call.tensor(0)?)?;
+    Ok(Value::Object(Rc::new(Capsule(RefCell::new(Some(view))))))
+}
+
+fn from_dlpack(call: &mut Call) -> Result<Value> {
+    match call.value(0) {
+        Value::Tensor(tensor) => handed_on(&tensor).map(Value::from),
+        Value::Object(object) if object.as_any().is::<Capsule>() => {
+            let capsule = object.as_any().downcast_ref::<Capsule>();
+            match capsule.and_then(|capsule| capsule.0.borrow_mut().take()) {
+                Some(view) => Ok(view.into()),
+                None => bail!(
+                    RuntimeError,
+                    "from_dlpack received an invalid capsule. Note that DLTensor capsules can be consumed only once, so \
+                     you might have already constructed a tensor from it once."
+                ),
+            }
+        }
+        other => {
+            bail!(AttributeError, "'{}' object has no attribute '__dlpack__'", other.type_name())
+        }
+    }
+}

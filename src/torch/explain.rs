@@ -1,0 +1,360 @@
+//! Functions that make memory visible (`explain`, `why_view`, `bits`, `aliases`, `watch`), figures of numbers (`hist`,
+//! `spark`, `heat`), and files with pictures of both. None of these is PyTorch's; the room `explain` draws them.
+
+use std::path::Path;
+use std::rc::Rc;
+
+use super::block_tensors::first_block;
+use call::{Call, Row, function};
+use explain::tensors::{Terms, scene};
+use explain::watch::Watched;
+use explain::{Again, Holder, Picture, Scene, aliases, bits, bytes, chain, figure, html, svg, why};
+use files::gguf::BlockTensor;
+use tensor::bail;
+use tensor::interrupt::watched;
+use tensor::ops::quantize::dequantize;
+use tensor::rehearsal::to_write;
+use tensor::system::{Files, System};
+use tensor::{DType, Error, ErrorKind, Result, Scalar, Storage, Tensor, View};
+use value::Value;
+
+/// The functions that look at every variable.
+pub const READ_VARIABLES: &[&str] = &["explain", "aliases", "svg", "html"];
+
+/// The maximum number of cells.
+const MOST_CELLS: i64 = 4096;
+/// The maximum number of bins.
+const MOST_BINS: usize = 1000;
+
+pub const ROWS: &[Row] = &[
+    function(
+        "py.explain(Tensor t, *, bool bytes=False, int cells=64, int? width=None) -> Object",
+        explain,
+        "Draws what a tensor shows of its storage: sizes, strides, the cells of memory and who shares them.",
+    )
+    .python("explain"),
+    function(
+        "py.why(Tensor t, any[] shape_or_dtype, *, int? width=None) -> Object",
+        why_view,
+        "Explains why view(shape) or view(dtype) works or fails, and what works instead.",
+    ),
+    function(
+        "py.why_view(Tensor t, any[] shape_or_dtype, *, int? width=None) -> Object",
+        why_view,
+        "Explains why view(shape) or view(dtype) works or fails, and what works instead.",
+    ),
+    function(
+        "py.why_dtype(Tensor t, ScalarType dtype, *, int? width=None) -> Object",
+        |c| {
+            let wanted = c.opt_dtype(1);
+            of_view(c, move |view| Ok(why::dtype(view, wanted.unwrap_or(view.dtype))))
+        },
+        "Explains why view(dtype) works or fails, condition by condition.",
+    )
+    .python("why_dtype"),
+    function(
+        "py.show_bytes(any x, any[] dtypes, *, int cells=32, int? width=None) -> Object",
+        show_bytes,
+        "Shows the bytes of a tensor, a storage or a quantized block, with what they mean in its dtype and in others.",
+    ),
+    function(
+        "py.bits(any x, *, ScalarType? dtype=None, int? width=None) -> Object",
+        show_bits,
+        "Shows the bits of one number, or of a quantized block: sign, exponent and mantissa of a float.",
+    )
+    .python("bits"),
+    function(
+        "py.aliases(*, int? width=None) -> Object",
+        |c| Ok(Value::Object(Rc::new(aliases::picture(&c.state.holders(), width(c)?)))),
+        "Groups the variables by the storage they lie on: ranges, overlaps, what they keep alive.",
+    )
+    .python("aliases"),
+    function(
+        "py.watch(any x, *, ScalarType? dtype=None) -> None",
+        watch,
+        "Shows after every input which bytes of a tensor's or a storage's memory it changed.",
+    )
+    .python("watch"),
+    function("py.unwatch(any x=None) -> None", unwatch, "Stops watching a tensor or a storage, or all of them.")
+        .python("unwatch"),
+    function(
+        "py.hist(Tensor x, *, int? bins=None, int? width=None) -> Object",
+        |c| {
+            let bins = c.opt_int(1)?.map(|bins| match usize::try_from(bins) {
+                Ok(bins @ 1..=MOST_BINS) => Ok(bins),
+                _ => Err(Error::new(ErrorKind::ValueError, format!("bins must be from 1 to {MOST_BINS}, not {bins}"))),
+            });
+            let bins = bins.transpose()?;
+            figure(c, move |view, dtype| figure::hist(view, dtype, bins))
+        },
+        "Draws how the elements are distributed: bins, quantiles, where NaN and infinities are.",
+    )
+    .python("hist"),
+    function(
+        "py.spark(Tensor x, *, int? width=None) -> Object",
+        |c| figure(c, figure::spark),
+        "Draws how the elements run, each row as a line of heights.",
+    )
+    .python("spark"),
+    function(
+        "py.heat(Tensor x, *, int? width=None) -> Object",
+        |c| figure(c, figure::heat),
+        "Draws a matrix as shades, from its least element to its greatest.",
+    )
+    .python("heat"),
+    function(
+        "py.svg(any x, str file) -> None",
+        |c| write(c, svg::draw),
+        "Writes a picture, or a tensor's picture, as an SVG file.",
+    )
+    .python("svg"),
+    function(
+        "py.html(any x, str file) -> None",
+        |c| write(c, html::draw),
+        "Writes a picture, or a tensor's picture, as an HTML page.",
+    )
+    .python("html"),
+];
+
+/// The number of elements up to which figures of a tensor are drawn again after every input.
+const DRAWN_AGAIN: i64 = 1 << 20;
+
+/// The columns that a picture may take.
+fn width(call: &Call) -> Result<usize> {
+    match call.position("width").map(|at| call.opt_int(at)).transpose()?.flatten() {
+        Some(width) => match usize::try_from(width) {
+            Ok(width) if width > 0 => Ok(width),
+            _ => bail!(ValueError, "width must be positive, not {width}"),
+        },
+        None => Ok(call.state.width.get()),
+    }
+}
+
+/// A picture of a value, which can be drawn again for as long as the value is there. `make` is given the value as it is then,
+/// and the variables if `holders` holds some.
+fn picture(
+    call: &Call,
+    value: &Value,
+    holders: &[Holder],
+    make: impl Fn(&Value, &[Holder]) -> Result<Scene> + 'static,
+) -> Result<Value> {
+    let scene = make(value, holders)?;
+    let again = Again::of(value, make).map(Rc::new);
+    Ok(Value::Object(Rc::new(Picture { scene, width: width(call)?, again })))
+}
+
+/// A picture of the first argument, which must have a storage of its own.
+fn of_view(call: &Call, make: impl Fn(&View) -> Result<Scene> + 'static) -> Result<Value> {
+    let (value, name) = (Value::Tensor(call.tensor(0)?.clone()), call.signature.called().into_owned());
+    picture(call, &value, &[], move |value, _| make(&strided(value, &name)?))
+}
+
+fn cells(call: &Call) -> Result<usize> {
+    let cells = call.position("cells").map_or(Ok(MOST_CELLS), |at| call.int(at))?;
+    match usize::try_from(cells.min(MOST_CELLS)) {
+        Ok(cells) if cells > 0 => Ok(cells),
+        _ => bail!(ValueError, "cells must be positive, not {cells}"),
+    }
+}
+
+fn tensor_of<'v>(value: &'v Value, function: &str) -> Result<&'v Tensor> {
+    match value {
+        Value::Tensor(tensor) => Ok(tensor),
+        other => bail!(TypeError, "{function}() takes a tensor, not {}", other.type_name()),
+    }
+}
+
+/// A tensor, which must have a storage of its own.
+fn strided(value: &Value, function: &str) -> Result<View> {
+    let view = tensor_of(value, function)?.view();
+    refuse_sparse(&view, function)?;
+    Ok(view)
+}
+
+fn refuse_sparse(view: &View, function: &str) -> Result<()> {
+    if view.is_sparse() {
+        let layout = view.tensor_layout().name();
+        bail!(
+            NotImplementedError,
+            "{function}(): a torch.{layout} tensor has no storage of its own; its values() have"
+        );
+    }
+    Ok(())
+}
+
+fn explain(call: &mut Call) -> Result<Value> {
+    let terms = Terms { bytes: call.bool(1)?, cells: cells(call)? };
+    let tensor = call.tensor(0)?;
+    let first = chain(tensor);
+    picture(call, &Value::Tensor(tensor.clone()), &call.state.holders(), move |value, holders| {
+        let tensor = tensor_of(value, "explain")?;
+        // What stands in for a tensor that is gone has not come about in any way.
+        Ok(scene(&tensor.view(), chain(tensor).or_else(|| first.clone()), holders, terms))
+    })
+}
+
+/// The figure of the numbers of the first argument; quantized ones are those that they stand for.
+fn figure(call: &Call, draw: impl Fn(&View, DType) -> Result<Scene> + 'static) -> Result<Value> {
+    let make = move |view: &View| {
+        let numbers = if view.dtype.is_quantized() { dequantize(view)? } else { view.clone() };
+        draw(&numbers, view.dtype)
+    };
+    if call.view(0)?.numel() > DRAWN_AGAIN {
+        let scene = make(&strided(&call.value(0), &call.signature.called())?)?;
+        return Ok(Value::Object(Rc::new(Picture::of(scene, width(call)?))));
+    }
+    of_view(call, make)
+}
+
+/// A shape, written out or as a list, or a dtype.
+fn why_view(call: &mut Call) -> Result<Value> {
+    let wanted = call.value(1).sequence().unwrap_or_default();
+    let sizes: Vec<Value> = match wanted.as_slice() {
+        &[Value::DType(dtype)] => return of_view(call, move |view| Ok(why::dtype(view, dtype))),
+        [one] => one.sequence().unwrap_or_else(|| wanted.clone()),
+        _ => wanted,
+    };
+    let size = |value: &Value| match value {
+        Value::Int(size) => Ok(*size),
+        other => Err(Error::type_error(format!("why_view() takes sizes or a dtype, not {}", other.type_name()))),
+    };
+    let sizes: Vec<i64> = watched(&sizes).map(size).collect::<Result<_>>()?;
+    of_view(call, move |view| why::shape(view, &sizes))
+}
+
+fn dtypes(values: &[Value]) -> Result<Vec<DType>> {
+    let dtype = |value: &Value| match value {
+        Value::DType(dtype) => Ok(*dtype),
+        other => Err(Error::type_error(format!("bytes are read as a torch.dtype, not {}", other.type_name()))),
+    };
+    values.iter().map(dtype).collect()
+}
+
+fn show_bytes(call: &mut Call) -> Result<Value> {
+    let others = dtypes(&call.value(1).sequence().unwrap_or_default())?;
+    bytes_of(call, &call.value(0), &others)
+}
+
+/// The drawing of the bytes of a tensor or a storage.
+pub fn bytes_of(call: &Call, value: &Value, others: &[DType]) -> Result<Value> {
+    let cells = match call.position("cells") {
+        Some(_) => cells(call)?,
+        None => 32,
+    };
+    let others = others.to_vec();
+    picture(call, value, &[], move |value, _| match value {
+        Value::Tensor(_) => bytes::of_view(&strided(value, "show_bytes")?, &others, cells),
+        Value::Storage(storage) => bytes::of_storage(storage, &others, cells),
+        Value::TypedStorage(typed) if others.is_empty() => bytes::of_storage(&typed.storage, &[typed.dtype], cells),
+        Value::TypedStorage(typed) => bytes::of_storage(&typed.storage, &others, cells),
+        other if let Some(blocks) = BlockTensor::of(other) => {
+            if !others.is_empty() {
+                bail!(TypeError, "the bytes of a block are read as its type says; data has them as a tensor");
+            }
+            Ok(first_block(blocks)?.bytes(cells))
+        }
+        other => bail!(TypeError, "show_bytes() takes a tensor or a storage, not {}", other.type_name()),
+    })
+}
+
+fn show_bits(call: &mut Call) -> Result<Value> {
+    let wanted = call.opt_dtype(1);
+    picture(call, &call.value(0), &[], move |given, _| {
+        if let Some(blocks) = BlockTensor::of(given) {
+            if wanted.is_some() {
+                bail!(TypeError, "the bits of a block are read as its type says");
+            }
+            return Ok(first_block(blocks)?.bits());
+        }
+        let view = match given {
+            Value::Tensor(_) => strided(given, "bits")?,
+            other => number(other, wanted)?,
+        };
+        match wanted {
+            Some(dtype) if dtype != view.dtype && view.numel() == 1 => {
+                bits::of_view(&View::scalar(view.item()?, dtype)?)
+            }
+            _ => bits::of_view(&view),
+        }
+    })
+}
+
+/// A number in the dtype that is wanted, or in that which Python computes with.
+fn number(value: &Value, wanted: Option<DType>) -> Result<View> {
+    let Some(scalar) = value.as_scalar() else {
+        bail!(TypeError, "bits() takes a tensor of one element or a number, not {}", value.type_name())
+    };
+    let usual = match scalar {
+        Scalar::Bool(_) => DType::Bool,
+        Scalar::Int(_) | Scalar::UInt(_) => DType::Long,
+        Scalar::Float(_) => DType::Double,
+        Scalar::Complex(_) => DType::ComplexDouble,
+    };
+    View::scalar(scalar, wanted.unwrap_or(usual))
+}
+
+/// The storage of whatever has one, and what its elements are read as.
+fn storage_of(value: &Value, name: &str) -> Result<(Storage, DType)> {
+    match value {
+        Value::Tensor(tensor) => {
+            let view = tensor.borrow();
+            refuse_sparse(&view, name)?;
+            Ok((view.storage.clone(), view.dtype))
+        }
+        Value::Storage(storage) => Ok((storage.clone(), DType::Byte)),
+        Value::TypedStorage(typed) => Ok((typed.storage.clone(), typed.dtype)),
+        other => bail!(TypeError, "{name}() takes a tensor or a storage, not {}", other.type_name()),
+    }
+}
+
+fn watch(call: &mut Call) -> Result<Value> {
+    let (storage, dtype) = storage_of(&call.value(0), "watch")?;
+    let watched = Watched::new(&storage, call.opt_dtype(1).unwrap_or(dtype))?;
+    let mut all = call.state.watched.borrow_mut();
+    all.retain(|other| !other.is_of(&storage));
+    all.push(watched);
+    Ok(Value::None)
+}
+
+fn unwatch(call: &mut Call) -> Result<Value> {
+    let mut all = call.state.watched.borrow_mut();
+    match call.value(0) {
+        Value::None => all.clear(),
+        value => {
+            let (storage, _) = storage_of(&value, "unwatch")?;
+            all.retain(|other| !other.is_of(&storage));
+        }
+    }
+    Ok(Value::None)
+}
+
+/// Writes the picture of the first argument to the file that the second names.
+fn write(call: &mut Call, draw: fn(&Scene) -> String) -> Result<Value> {
+    let text = match call.value(0) {
+        Value::Object(object) => match object.as_any().downcast_ref::<Picture>() {
+            Some(picture) => draw(&picture.scene),
+            None => bail!(
+                TypeError,
+                "{}() takes a picture or a tensor, not {}",
+                call.signature.called(),
+                object.type_name()
+            ),
+        },
+        Value::Tensor(tensor) => {
+            let terms = Terms { bytes: false, cells: 64 };
+            draw(&scene(&tensor.view(), chain(&tensor), &call.state.holders(), terms))
+        }
+        other => {
+            bail!(TypeError, "{}() takes a picture or a tensor, not {}", call.signature.called(), other.type_name())
+        }
+    };
+    let file = call.str(1)?;
+    System::put(&to_write(Path::new(file)), text.as_bytes()).map_err(|error| {
+        let kind = match error.kind() {
+            std::io::ErrorKind::NotFound => ErrorKind::FileNotFoundError,
+            _ => ErrorKind::RuntimeError,
+        };
+        Error::new(kind, format!("{file}: {error}"))
+    })?;
+    Ok(Value::None)
+}

@@ -1,0 +1,304 @@
+//! Checkpoints and other files of tensors. Follows <https://pytorch.org/docs/2.7/generated/torch.save.html> and
+//! `torch.load`. Only `weights_only=True` exists here: no file is ever executed.
+
+use super::byte_streams::ByteStream;
+use super::operators;
+use super::typed_storages::not_wrapped;
+use call::state::State;
+use call::{Call, Row, function};
+use files::{self, Input, Location, Options, Source};
+use std::cell::{Cell, RefCell};
+use std::io::Cursor;
+use std::path::Path;
+use std::rc::Rc;
+use tensor::bail;
+use tensor::system;
+use tensor::{Device, Element, Error, ErrorKind, Result, Storage};
+use value::{Dict, Object, Value};
+
+pub const ROWS: &[Row] = &[
+    function(
+        "save(any obj, any f, any pickle_module=None, int pickle_protocol=2, bool \
+ _use_new_zipfile_serialization=True, bool _disable_byteorder_record=False) -> None",
+        save,
+        "Writes a value to a file or BytesIO as a PyTorch checkpoint; shared storages stay shared.",
+    )
+    .python("save"),
+    function(
+        "load(any f, any map_location=None, any pickle_module=None, *, any weights_only=None, any mmap=None, \
+ any encoding=None) -> any",
+        load,
+        "Reads a checkpoint without executing anything in it; with mmap=True its tensors lie on the file.",
+    )
+    .python("load"),
+    function(
+        "serialization.skip_data(bool materialize_fake_tensors=False) -> any",
+        |_| Ok(Value::Object(Rc::new(SkipData { before: Cell::new(false) }))),
+        "Creates a context in which files are written and read without the bytes of storages.",
+    )
+    .python("skip_data"),
+    function(
+        "tempfile.NamedTemporaryFile(any mode=None, any buffering=None, any encoding=None, any newline=None, \
+ str suffix=\"\", str prefix=\"tmp\") -> any",
+        |c| Ok(Value::Object(Rc::new(Temporary { file: RefCell::new(Some(files::temporary(c.str(5)?, c.str(4)?)?)) }))),
+        "Creates a file that is deleted when its context ends.",
+    )
+    .python("NamedTemporaryFile"),
+    function(
+        "collections.OrderedDict(any[] items, *, any{} entries) -> any",
+        ordered,
+        "Creates a dictionary that keeps its order.",
+    )
+    .python("OrderedDict"),
+    function(
+        "py.save(any obj, str path) -> None",
+        |c| files::save_as(&c.value(0), c.str(1)?).map(|()| Value::None),
+        "Writes a value in the format of the file name's ending: .pt, .safetensors, .npy or .npz.",
+    )
+    .python("save"),
+    function(
+        "py.load(str path, *, bool mmap=True) -> any",
+        |c| Input::at(c.str(0)?)?.load(c.bool(1)?),
+        "Reads a checkpoint, safetensors, npy, npz or GGUF file, or a folder of such; tensors lie on the file where they can.",
+    )
+    .python("load"),
+    function(
+        "py.inspect(str path) -> any",
+        |c| {
+            let contents = Input::at(c.str(0)?)?.contents()?;
+            Ok(Value::Object(Rc::new(Inspected(contents))))
+        },
+        "Lists the tensors of a file or folder without reading data: layouts, shared storages, unused bytes.",
+    )
+    .python("inspect"),
+    function(
+        "py.diff(any a, any b, *, float tolerance=0) -> any",
+        |c| {
+            let [a, b] = [0, 1].map(|side| match c.value(side) {
+                Value::Str(path) => Input::at(&path)?.contents(),
+                value => files::contents_of(&value),
+            });
+            let tolerance = f64::store(c.scalar(2)?);
+            if tolerance.is_nan() || tolerance < 0.0 {
+                bail!(ValueError, "a tolerance is not negative");
+            }
+            Ok(Value::Object(Rc::new(Compared(files::diff(&a?, &b?, tolerance)?))))
+        },
+        "Says what changed between two files of tensors, or two tensors or containers of them: names, shapes, elements, \
+         sharing.",
+    )
+    .python("diff"),
+    function(
+        "safetensors.torch.load_file(str filename, any device=None) -> any",
+        |c| {
+            if location(&c.value(1))?.is_some_and(Device::is_meta) {
+                bail!(NotImplementedError, "safetensors are loaded to the CPU");
+            }
+            let source = Source::open(c.str(0)?).map_err(|error| match error.kind {
+                ErrorKind::FileNotFoundError => {
+                    let name = c.str(0).unwrap_or_default();
+                    Error::new(error.kind, format!("No such file or directory: {name}"))
+                }
+                _ => error,
+            })?;
+            files::load_safetensors(&source, true)
+        },
+        "Reads the tensors of a safetensors file; they lie on the file.",
+    )
+    .python("load_file"),
+    function(
+        "safetensors.torch.save_file(any tensors, str filename, any metadata=None) -> None",
+        |c| files::save_safetensors(&c.value(0), &c.value(2), c.str(1)?).map(|()| Value::None),
+        "Writes a dictionary of tensors as safetensors.",
+    )
+    .python("save_file"),
+];
+
+fn ordered(call: &mut Call) -> Result<Value> {
+    let dict = Dict::default().to_kind(true);
+    match call.value(0).items().as_deref() {
+        None | Some([]) => {}
+        Some([from]) => operators::update(call.state, &dict, from)?,
+        Some(several) => bail!(TypeError, "expected at most 1 arguments, got {}", several.len()),
+    }
+    operators::update(call.state, &dict, &call.value(1))?;
+    Ok(Value::Dict(dict))
+}
+
+/// `torch.serialization.skip_data`. It keeps what it replaces.
+pub struct SkipData {
+    before: Cell<bool>,
+}
+
+impl SkipData {
+    pub fn enter(&self, state: &State) {
+        self.before.set(state.skip_data.replace(true));
+    }
+
+    pub fn exit(&self, state: &State) {
+        state.skip_data.set(self.before.get());
+    }
+}
+
+impl Object for SkipData {
+    fn type_name(&self) -> &str {
+        "skip_data"
+    }
+    fn repr(&self) -> String {
+        format!("<torch.serialization.skip_data object at {:#x}>", std::ptr::from_ref(self).addr())
+    }
+}
+
+/// Python's `tempfile.NamedTemporaryFile`.
+pub struct Temporary {
+    /// `None` once its context is left.
+    file: RefCell<Option<system::Temporary>>,
+}
+
+impl Temporary {
+    pub fn close(&self) {
+        self.file.take();
+    }
+}
+
+impl Object for Temporary {
+    fn type_name(&self) -> &str {
+        "_TemporaryFileWrapper"
+    }
+    fn repr(&self) -> String {
+        format!("<tempfile._TemporaryFileWrapper object at {:#x}>", std::ptr::from_ref(self).addr())
+    }
+    fn attribute(&self, name: &str) -> Option<Value> {
+        let file = self.file.borrow();
+        let path: Option<&Path> = file.as_ref().map(AsRef::as_ref);
+        (name == "name").then(|| path.map(|path| Value::str(path.to_string_lossy())))?
+    }
+}
+
+/// A report on a file: it shows itself as a table.
+struct Inspected(files::Contents);
+
+impl Object for Inspected {
+    fn type_name(&self) -> &str {
+        "Report"
+    }
+    fn repr(&self) -> String {
+        self.0.text()
+    }
+    fn attribute(&self, name: &str) -> Option<Value> {
+        (name == "json").then(|| Value::str(self.0.json()))
+    }
+}
+
+/// What changed: it shows itself line by line.
+struct Compared(files::Differences);
+
+impl Object for Compared {
+    fn type_name(&self) -> &str {
+        "Differences"
+    }
+    fn repr(&self) -> String {
+        self.0.text()
+    }
+    fn attribute(&self, name: &str) -> Option<Value> {
+        match name {
+            "json" => Some(Value::str(self.0.json())),
+            "is_equal" => Some(Value::Bool(self.0.is_equal())),
+            _ => None,
+        }
+    }
+}
+
+fn location(device: &Value) -> Result<Option<Device>> {
+    match device {
+        Value::Str(name) => Device::parse(name).map(Some),
+        Value::Device(device) => Ok(Some(*device)),
+        _ => Ok(None),
+    }
+}
+
+fn save(call: &mut Call) -> Result<Value> {
+    if !call.bool(4)? {
+        bail!(NotImplementedError, "files of before PyTorch 1.6 are read here, not written");
+    }
+    let skip_data = call.state.skip_data.get();
+    match call.value(1) {
+        Value::Str(path) => files::save(&call.value(0), &path, skip_data)?,
+        Value::Object(object) => match object.as_any().downcast_ref::<ByteStream>() {
+            Some(stream) => {
+                let mut bytes = Cursor::new(Vec::new());
+                files::write(&call.value(0), "archive", skip_data, &mut bytes)?;
+                stream.write(&bytes.into_inner())?;
+            }
+            None => return Err(no_file()),
+        },
+        _ => return Err(no_file()),
+    }
+    Ok(Value::None)
+}
+
+fn no_file() -> Error {
+    Error::attribute("expected 'f' to be string, path, or a file-like object with a 'write' attribute")
+}
+
+fn load(call: &mut Call) -> Result<Value> {
+    if !call.is_none(2) {
+        bail!(RuntimeError, "Can not safely load weights when explicit pickle_module is specified");
+    }
+    let state = call.state;
+    let location = match call.value(1) {
+        Value::None => Location::Own,
+        Value::Str(name) => Location::To(name.to_string()),
+        Value::Device(device) => Location::To(device.to_string()),
+        Value::Dict(dict) => {
+            let place = |value: &Value| match value {
+                Value::Str(name) => Ok(name.to_string()),
+                Value::Device(device) => Ok(device.to_string()),
+                other => bail!(TypeError, "map_location maps names of devices, not a {}", other.type_name()),
+            };
+            let pair = |(from, to): &(Value, Value)| Ok((place(from)?, place(to)?));
+            Location::Table(dict.to_vec().iter().map(pair).collect::<Result<_>>()?)
+        }
+        function => Location::Asked(Box::new(move |storage, tag| {
+            let given = state.call_given(&function, vec![Value::Storage(storage.clone()), Value::str(tag)])?;
+            placed(given)
+        })),
+    };
+    let mapped = matches!(call.value(4), Value::Bool(true));
+    let options = Options { location, mapped, skip_data: state.skip_data.get(), with_arrays: false };
+    match call.value(0) {
+        Value::Str(path) => files::load(&Source::open(&path)?, &options),
+        other => match &other {
+            Value::Object(object) => match object.as_any().downcast_ref::<ByteStream>() {
+                Some(stream) => {
+                    let source = stream.rest()?;
+                    if options.mapped && source.is_archive() {
+                        bail!(ValueError, "f must be a file path in order to use the mmap argument");
+                    }
+                    let value = files::load(&source, &options)?;
+                    stream.finish();
+                    Ok(value)
+                }
+                None => Err(not_seekable(&other)),
+            },
+            _ => Err(not_seekable(&other)),
+        },
+    }
+}
+
+/// What a function given as `map_location` has answered.
+fn placed(given: Value) -> Result<Option<Storage>> {
+    match given {
+        Value::None => Ok(None),
+        Value::Storage(storage) => Ok(Some(storage)),
+        other => Err(not_wrapped(&other)),
+    }
+}
+
+fn not_seekable(value: &Value) -> Error {
+    Error::attribute(format!(
+        "'{}' object has no attribute 'seek'. You can only torch.load from a file that is seekable. Please pre-load the \
+         data into a buffer like io.BytesIO and try to load from it instead.",
+        value.type_name()
+    ))
+}

@@ -1,0 +1,211 @@
+//! Functions that put elements into bins, count them, or look them up among sorted ones. Follows
+//! <https://pytorch.org/docs/2.7/generated/torch.histogram.html> and the pages beside it.
+
+use super::pointwise::default;
+use call::facets::{Out, Takes};
+use call::{Call, Row, both, function};
+use tensor::bail;
+use tensor::ops::histogram::{self, Bins, Search};
+use tensor::{Result, Scalar, View, limits};
+use value::Value;
+
+const HISTOGRAM: &[(Takes, &str)] = &[
+    (
+        Takes::SameAt(0),
+        "torch.histogram: input tensor and hist tensor should have the same dtype, but got input {result_cpp} and hist \
+         {out_cpp}",
+    ),
+    (
+        Takes::SameAt(1),
+        "torch.histogram: input tensor and bin_edges tensor should have the same dtype, but got input {result_cpp} and \
+         bin_edges {out_cpp} for dimension 0",
+    ),
+];
+
+const SEARCHED: &[(Takes, &str)] = &[(
+    Takes::Same,
+    "torch.searchsorted(): output tensor's dtype is wrong, it can only be Int(int32) or Long(int64) depending on whether \
+     out_int32 flag is True, but we got output tensor's dtype {out} and out_int32 flag is False",
+)];
+
+pub const ROWS: &[Row] = &[
+    both(
+        "histc(Tensor self, int bins=100, Scalar min=0, Scalar max=0, *, Tensor? out=None) -> Tensor",
+        |c| {
+            let (low, high) = (c.scalar(2)?.to_f64(), c.scalar(3)?.to_f64());
+            histogram::histc(&c.view(0)?, c.int(1)?, low, high).map(Value::from)
+        },
+        "Counts the elements in bins of equal width.",
+    )
+    .out(Out::PLAIN.unguarded().takes(HISTOGRAM)),
+    both(
+        "histogram.bins_tensor(Tensor self, Tensor bins, *, Tensor? weight=None, bool density=False, Tensor[]? out=None) -> any",
+        |c| {
+            let edges = c.view(1)?;
+            binned(c, Bins::Edges(&edges), None, 2)
+        },
+        "Counts the elements between edges.",
+    )
+    .out(Out::PLAIN.takes(HISTOGRAM)),
+    both(
+        "histogram.bin_ct(Tensor self, int bins=100, *, float[]? range=None, Tensor? weight=None, bool \
+ density=False, Tensor[]? out=None) -> any",
+        |c| {
+            let range = match c.value(2).sequence().as_deref() {
+                Some([low, high]) => low.as_scalar().zip(high.as_scalar()).map(|(a, b)| (a.to_f64(), b.to_f64())),
+                Some(other) => bail!(
+                    RuntimeError,
+                    "torch.histogramdd: for a 1-dimensional histogram range should have 2 elements, but got {}",
+                    other.len()
+                ),
+                None => None,
+            };
+            let bins = c.int(1)?;
+            binned(c, Bins::Count(bins), range, 3)
+        },
+        "Counts the elements in bins of equal width, and returns the edges.",
+    )
+    .out(Out::PLAIN.takes(HISTOGRAM)),
+    function(
+        "histogramdd.int_bins(Tensor input, int bins, float[]? range=None, Tensor? weight=None, bool density=False) -> any",
+        grid,
+        "Counts the points in the boxes of a grid, and returns its edges.",
+    )
+    .aliases(&[
+        "histogramdd(Tensor input, int[] bins, float[]? range=None, Tensor? weight=None, bool density=False) -> any",
+        "histogramdd.TensorList_bins(Tensor input, Tensor[] bins, float[]? range=None, Tensor? weight=None, bool \
+         density=False) -> any",
+    ])
+    .operation("_histogramdd_bin_edges"),
+    both(
+        "bincount(Tensor self, Tensor? weights=None, int minlength=0) -> Tensor",
+        |c| {
+            let weights = if c.is_none(1) { None } else { Some(c.view(1)?) };
+            histogram::bincount(&c.view(0)?, weights.as_ref(), c.int(2)?).map(Value::from)
+        },
+        "Counts how often each number occurs.",
+    ),
+    function(
+        "searchsorted.Tensor(Tensor sorted_sequence, Tensor self, *, bool out_int32=False, bool right=False, \
+ str? side=None, Tensor? sorter=None, Tensor? out=None) -> Tensor",
+        |c| search(c, c.view(0)?, c.view(1)?, false),
+        "Finds where values would go in sorted ones.",
+    )
+    .out(Out::PLAIN.takes(SEARCHED)),
+    function(
+        "searchsorted.Scalar(Tensor sorted_sequence, Scalar self, *, bool out_int32=False, bool right=False, \
+ str? side=None, Tensor? sorter=None, Tensor? out=None) -> Tensor",
+        |c| {
+            let value = number(c, 1)?;
+            search(c, c.view(0)?, value, true)
+        },
+        "Finds where a value would go in sorted ones.",
+    )
+    .out(Out::PLAIN.takes(SEARCHED)),
+    function(
+        "bucketize.Tensor(Tensor self, Tensor boundaries, *, bool out_int32=False, bool right=False, Tensor? \
+ out=None) -> Tensor",
+        |c| bucketize(c, c.view(0)?),
+        "Finds the intervals that values belong to.",
+    )
+    .out(Out::PLAIN.takes(SEARCHED)),
+    function(
+        "bucketize.Scalar(Scalar self, Tensor boundaries, *, bool out_int32=False, bool right=False) -> Tensor",
+        |c| {
+            let value = number(c, 0)?;
+            bucketize(c, value)
+        },
+        "Finds the interval that a value belongs to.",
+    )
+    .out(Out::PLAIN.takes(SEARCHED)),
+    function(
+        "isin.Tensor_Tensor(Tensor elements, Tensor test_elements, *, bool assume_unique=False, bool \
+ invert=False, Tensor? out=None) -> Tensor",
+        |c| histogram::isin(&c.view(0)?, &c.view(1)?, c.bool(3)?).map(Value::from),
+        "Tells which elements are among others.",
+    ),
+    function(
+        "isin.Scalar_Tensor(Scalar element, Tensor test_elements, *, bool assume_unique=False, bool \
+ invert=False, Tensor? out=None) -> Tensor",
+        |c| histogram::isin(&number(c, 0)?, &c.view(1)?, c.bool(3)?).map(Value::from),
+        "Tells whether a number is among elements.",
+    ),
+    function(
+        "isin.Tensor_Scalar(Tensor elements, Scalar test_element, *, bool assume_unique=False, bool \
+ invert=False, Tensor? out=None) -> Tensor",
+        |c| histogram::isin(&c.view(0)?, &number(c, 1)?, c.bool(3)?).map(Value::from),
+        "Tells which elements equal a number.",
+    ),
+];
+
+fn binned(call: &Call, bins: Bins, range: Option<(f64, f64)>, weight: usize) -> Result<Value> {
+    let weights = if call.is_none(weight) { None } else { Some(call.view(weight)?) };
+    let (hist, edges) = histogram::histogram(&call.view(0)?, bins, range, weights.as_ref(), call.bool(weight + 1)?)?;
+    Ok(Value::named_tuple("torch.return_types.histogram", vec![("hist", hist.into()), ("bin_edges", edges.into())]))
+}
+
+/// `histogramdd`, whose bins are a number for all coordinates, numbers, or tensors of edges.
+fn grid(call: &mut Call) -> Result<Value> {
+    let view = call.view(0)?;
+    let dims = view.sizes().last().filter(|_| view.ndim() > 1).map_or(0, |&dims| dims as usize);
+    let given = match call.value(1) {
+        one @ Value::Int(_) => limits::filled(one, dims)?,
+        other => other.sequence().unwrap_or_default(),
+    };
+    let own: Vec<View> = given
+        .iter()
+        .filter_map(|bins| if let Value::Tensor(edges) = bins { Some(edges.view()) } else { None })
+        .collect();
+    let mut own = own.iter();
+    let mut bins = Vec::new();
+    for one in &given {
+        match (one, if let Value::Tensor(_) = one { own.next() } else { None }) {
+            (Value::Int(count), _) => bins.push(Bins::Count(*count)),
+            (_, Some(edges)) => bins.push(Bins::Edges(edges)),
+            (other, _) => {
+                bail!(TypeError, "histogramdd(): argument 'bins' must be tuple of ints, not {}", other.type_name())
+            }
+        }
+    }
+    let ranges: Option<Vec<f64>> =
+        call.value(2).sequence().map(|range| range.iter().filter_map(Value::as_scalar).map(Scalar::to_f64).collect());
+    let weights = if call.is_none(3) { None } else { Some(call.view(3)?) };
+    let (hist, edges) = histogram::histogramdd(&view, bins, ranges.as_deref(), weights.as_ref(), call.bool(4)?)?;
+    let edges = Value::tuple(edges.into_iter().map(Value::from));
+    Ok(Value::named_tuple("torch.return_types.histogramdd", vec![("hist", hist.into()), ("bin_edges", edges)]))
+}
+
+/// A number argument as a 0-d tensor of its own dtype.
+fn number(call: &Call, index: usize) -> Result<View> {
+    let number = call.scalar(index)?;
+    View::scalar(number, tensor::ops::promote::number_dtype(number, default(call))?)
+}
+
+fn search(call: &Call, boundaries: View, values: View, number: bool) -> Result<Value> {
+    let right = match (call.value(4), call.bool(3)?) {
+        (Value::None, right) => right,
+        (Value::Str(side), right) => match &*side {
+            "left" if right => bail!(
+                RuntimeError,
+                "torch.searchsorted(): side and right can't be set to opposites, got side of left while right was \
+ True"
+            ),
+            "left" => false,
+            "right" => true,
+            other => bail!(RuntimeError, "torch.searchsorted(): side can only be 'left' or 'right' but got {other}"),
+        },
+        _ => false,
+    };
+    let sorter = if call.is_none(5) { None } else { Some(call.view(5)?) };
+    let search = Search { right, int32: call.bool(2)?, sorter: sorter.as_ref() };
+    histogram::searchsorted(&boundaries, &values, number, &search).map(Value::from)
+}
+
+fn bucketize(call: &Call, values: View) -> Result<Value> {
+    let boundaries = call.view(1)?;
+    if boundaries.ndim() != 1 {
+        bail!(RuntimeError, "boundaries tensor must be 1 dimension, but got dim({})", boundaries.ndim());
+    }
+    let search = Search { right: call.bool(3)?, int32: call.bool(2)?, sorter: None };
+    histogram::searchsorted(&boundaries, &values, false, &search).map(Value::from)
+}

@@ -1,0 +1,181 @@
+//! The legacy tensor classes, `torch.Tensor(…)`, `torch.FloatTensor(…)` and so on, and `tensor.new(…)`. They make a
+//! tensor of a size, of the elements of a sequence or over a storage, or give a tensor another name.
+//! Follows <https://pytorch.org/docs/2.7/tensors.html>.
+
+use super::data::from_data;
+use super::storage_devices::no_driver;
+use call::facets::NameInference::{Keeps, Unsupported};
+use call::{Call, Row, function, method};
+use tensor::bail;
+use tensor::{DType, Device, Layout, Result, Storage, Tensor, View};
+use value::Value;
+
+fn dtype_by(call: &Call, dtype: fn(&Call) -> DType) -> DType {
+    dtype(call)
+}
+
+/// The seven forms of one class, in the order in which they are tried. `$first` is what stands before the arguments: the
+/// receiver, for the method.
+macro_rules! forms {
+    ($row:ident, $name:literal, $first:literal, $doc:literal, $at:literal, $dtype:expr) => {
+        [
+            $row(
+                concat!($name, "(", $first, "*, Device? device=None) -> Tensor"),
+                |c| {
+                    on_cpu(c, $at)?;
+                    View::zeros(&[0], dtype_by(c, $dtype), Device::CPU).map(Value::from)
+                },
+                $doc,
+            )
+            .shown_as("new"),
+            $row(
+                concat!($name, ".storage(", $first, "Storage storage) -> Tensor"),
+                |c| over_storage(c, $at, dtype_by(c, $dtype)),
+                $doc,
+            )
+            .shown_as("new"),
+            $row(
+                concat!($name, ".other(", $first, "Tensor other) -> Tensor"),
+                |c| another_name(c, $at, dtype_by(c, $dtype), $name == "Tensor"),
+                $doc,
+            )
+            .names(if $at == 0 { Keeps } else { Unsupported })
+            .shown_as("new"),
+            $row(
+                concat!($name, ".shape(", $first, "Size size, *, Device? device=None) -> Tensor"),
+                |c| of_size(c, $at, dtype_by(c, $dtype)),
+                $doc,
+            )
+            .shown_as("new"),
+            $row(
+                concat!($name, ".sequence(", $first, "Sequence data, *, Device? device=None) -> Tensor"),
+                |c| of_data(c, $at, dtype_by(c, $dtype)),
+                $doc,
+            )
+            .shown_as("new"),
+            $row(
+                concat!($name, ".size(", $first, "int[] size, *, Device? device=None) -> Tensor"),
+                |c| of_size(c, $at, dtype_by(c, $dtype)),
+                $doc,
+            )
+            .shown_as("new"),
+            $row(
+                concat!($name, ".data(", $first, "any data, *, Device? device=None) -> Tensor"),
+                |c| of_data(c, $at, dtype_by(c, $dtype)),
+                $doc,
+            )
+            .shown_as("new"),
+        ]
+    };
+}
+
+macro_rules! classes {
+    ($($name:literal $dtype:ident),*) => {
+        /// The classes named after a dtype.
+        pub const CLASSES: &[[Row; 7]] = &[$(
+            forms!(function, $name, "", "Creates a tensor of one dtype (deprecated).", 0, |_| DType::$dtype),
+        )*];
+
+        /// Those classes on CUDA devices: names, and an error when called.
+        pub const ON_CUDA: &[Row] = &[$(
+            function(concat!("cuda.", $name, "(any[] args, *, any device=None) -> Tensor"), |_| no_driver(), "Creates a tensor on a CUDA device; there is none.").python("Tensor.__new__"),
+        )*];
+
+        /// The full name and the dtype of the legacy class with this short name.
+        pub fn legacy_tensor_class(name: &str) -> Option<(&'static str, DType)> {
+            match name {
+                $($name => Some((concat!("torch.", $name), DType::$dtype)),)*
+                _ => None,
+            }
+        }
+
+        /// The full name of the legacy CUDA class with this short name.
+        pub fn cuda_tensor_class(name: &str) -> Option<&'static str> {
+            match name {
+                $($name => Some(concat!("torch.cuda.", $name)),)*
+                _ => None,
+            }
+        }
+    };
+}
+
+classes! {
+    "DoubleTensor" Double, "FloatTensor" Float, "HalfTensor" Half, "LongTensor" Long, "IntTensor" Int,
+    "ShortTensor" Short, "CharTensor" Char, "ByteTensor" Byte, "BoolTensor" Bool, "BFloat16Tensor" BFloat16
+}
+
+/// `torch.Tensor`, which has the default dtype, and the method `new`, which has its tensor's.
+pub const ROWS: &[[Row; 7]] = &[
+    forms!(function, "Tensor", "", "Creates a tensor of the default dtype.", 0, |c| c.state.default_dtype.get()),
+    forms!(method, "new", "Tensor self, ", "Creates a tensor of the same dtype.", 1, |c| {
+        c.tensor(0).map_or(DType::Float, |t| t.borrow().dtype)
+    }),
+];
+
+/// Refuses devices other than the class's own.
+fn on_cpu(call: &Call, first: usize) -> Result<()> {
+    match call.args.get(first..).unwrap_or_default().iter().find(|v| matches!(v, Value::Device(_))) {
+        Some(Value::Device(device)) if device.name() != "cpu" => bail!(
+            RuntimeError,
+            "legacy constructor expects device type: cpu but device type: {} was passed",
+            device.name()
+        ),
+        _ => Ok(()),
+    }
+}
+
+fn of_size(call: &mut Call, first: usize, dtype: DType) -> Result<Value> {
+    on_cpu(call, first)?;
+    View::zeros(&call.ints(first)?, dtype, Device::CPU).map(Value::from)
+}
+
+fn of_data(call: &mut Call, first: usize, dtype: DType) -> Result<Value> {
+    on_cpu(call, first)?;
+    let data = call.value(first);
+    if data.sequence().is_none() && !matches!(data, Value::Str(_) | Value::Buffer(_)) {
+        bail!(TypeError, "new(): data must be a sequence (got {})", data.type_name());
+    }
+    from_data(&data, Some(dtype), dtype).map(Value::from)
+}
+
+/// All elements of a storage, which the tensor shares.
+fn over_storage(call: &mut Call, first: usize, dtype: DType) -> Result<Value> {
+    let storage: Storage = call.storage(first)?;
+    if let Value::TypedStorage(typed) = call.value(first)
+        && typed.dtype != dtype
+    {
+        bail!(
+            RuntimeError,
+            "Expected a Storage of type {} or an UntypedStorage, but got type {} for argument 1 'storage'",
+            dtype.scalar_type(),
+            typed.dtype.scalar_type()
+        );
+    }
+    if storage.device() != Device::CPU {
+        bail!(
+            RuntimeError,
+            "Attempted to set the storage of a tensor on device \"cpu\" to a storage on different device \"{}\".  This \
+             is no longer allowed; the devices must match.",
+            storage.device()
+        );
+    }
+    let layout = Layout::contiguous(&[(storage.nbytes() / dtype.itemsize()) as i64]);
+    Ok(View { storage, layout, dtype, conj: false, neg: false, form: None }.into())
+}
+
+/// Another tensor over the same elements, cut off from the gradient graph. Only `torch.Tensor` takes every dtype.
+fn another_name(call: &mut Call, first: usize, dtype: DType, any: bool) -> Result<Value> {
+    let other: Tensor = call.tensor(first)?.clone();
+    let got = other.borrow().dtype;
+    if got != dtype && !any {
+        let options = |dtype: DType| {
+            format!(
+                "TensorOptions(dtype={}, device=cpu, layout=Strided, requires_grad=false (default), \
+                 pinned_memory=false (default), memory_format=(nullopt))",
+                dtype.cpp_name()
+            )
+        };
+        bail!(TypeError, "expected {} (got {})", options(dtype), options(got));
+    }
+    Ok(Value::Tensor(other.detach()))
+}

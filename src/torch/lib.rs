@@ -1,0 +1,241 @@
+//! The function table: one row per overload. A row holds the schema as PyTorch writes it, the function, and one line of
+//! documentation. Methods, module functions, attributes, argument errors, help and completion all come from it.
+
+// Nothing a user can reach may end the process.
+#![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
+
+pub mod library;
+
+use call::Row;
+
+mod anomaly;
+mod arithmetic;
+mod attributes;
+pub mod autograd_rows;
+mod backward;
+mod block_tensors;
+pub mod bounds;
+mod buffers;
+mod byte_streams;
+mod bytes;
+pub mod calling;
+mod casts;
+mod characters;
+mod classes;
+mod codecs;
+mod combine;
+pub mod container_methods;
+pub mod containers;
+mod convolution;
+mod create;
+mod data;
+mod defaults;
+mod deterministic;
+mod dicts;
+pub mod dimnames;
+mod distributions;
+mod dlpack;
+mod eigen;
+mod einsum;
+pub mod exceptions;
+mod explain;
+mod fft;
+mod files;
+mod functional;
+mod given;
+mod graph;
+pub mod histograms;
+mod hooks;
+pub mod identity;
+mod indexing;
+mod internal;
+pub mod iterate;
+pub mod lazy;
+mod legacy_storages;
+mod legacy_tensors;
+mod linalg;
+mod lists;
+mod matmul;
+pub mod members;
+mod methods;
+pub mod named_tuples;
+mod normalization;
+mod norms;
+pub mod numbers;
+mod numpy;
+mod objects;
+pub mod operators;
+mod percent;
+mod places;
+mod pointwise;
+mod python;
+mod quantized;
+mod random;
+mod rearrange;
+mod reduce;
+mod reflections;
+mod samples;
+mod scatter;
+pub mod sequences;
+mod sets;
+mod short_time;
+mod similarity;
+pub mod slices;
+pub mod sorting;
+mod sparse;
+mod sparse_kernels;
+mod special;
+mod special_methods;
+mod splits;
+mod statistics;
+pub mod steps;
+mod storage_devices;
+mod storages;
+pub mod subscript;
+mod tensors;
+mod text;
+mod text_format;
+mod tolerances;
+mod tuples;
+mod typed_storages;
+mod view_copies;
+mod views;
+mod views_in_place;
+mod windows;
+
+pub use classes::parent_of_class;
+pub use data::index_tensor;
+pub use explain::READ_VARIABLES;
+pub use graph::attribute as node_attribute;
+pub use indexing::{assign, subscript};
+pub use legacy_storages::{
+    class_attribute, class_of_dtype, is_instance, kind_of_class, legacy_dtype, refuse_elsewhere,
+};
+pub use legacy_tensors::{cuda_tensor_class, legacy_tensor_class};
+pub use numpy::{array_item, array_view, set_array_item};
+pub use objects::{CONTEXT, FUNCTION, enter_context, exit_context, is_context, member, module_value};
+pub use percent::percent;
+pub use quantized::{SCHEMES, scheme};
+pub use steps::Steps;
+pub use storages::{item as storage_item, set_item as set_storage_item};
+pub use typed_storages::{item as typed_storage_item, set_item as set_typed_storage_item};
+
+/// The rows of this room, each table with its subject, by which completion and help group names; internal ones have none.
+const TABLES: &[(&str, &[Row])] = &[
+    ("gradients", anomaly::ROWS),
+    ("arithmetic", arithmetic::ROWS),
+    ("arithmetic", arithmetic::PAIRS),
+    ("attributes", attributes::ROWS),
+    ("gradients", autograd_rows::ROWS),
+    ("gradients", backward::ROWS),
+    ("files", block_tensors::ROWS),
+    ("buffers", buffers::ROWS),
+    ("buffers", byte_streams::ROWS),
+    ("conversion", casts::ROWS),
+    ("Python", classes::ROWS),
+    ("matrices", combine::ROWS),
+    ("networks", convolution::ROWS),
+    ("networks", convolution::FORWARDS),
+    ("networks", convolution::TRANSPOSED),
+    ("creation", create::ROWS),
+    ("settings", defaults::ROWS),
+    ("settings", deterministic::ROWS),
+    ("conversion", dlpack::ROWS),
+    ("random", distributions::ROWS),
+    ("fourier", fft::ROWS),
+    ("files", files::ROWS),
+    ("networks", functional::ROWS),
+    ("elements", given::ROWS),
+    ("gradients", graph::ROWS),
+    ("gradients", hooks::ROWS),
+    ("", internal::ROWS),
+    ("Python", lazy::ROWS),
+    ("Python", named_tuples::ROWS),
+    ("names", dimnames::ROWS),
+    ("matrices", eigen::ROWS),
+    ("matrices", einsum::ROWS),
+    ("pictures", explain::ROWS),
+    ("quantization", call::dispatch::fake::ROWS),
+    ("matrices", linalg::ROWS),
+    ("matrices", tolerances::ROWS),
+    ("matrices", reflections::ROWS),
+    ("matrices", matmul::ROWS),
+    ("networks", normalization::ROWS),
+    ("reductions", norms::ROWS),
+    ("Python", numbers::ROWS),
+    ("conversion", numpy::ROWS),
+    ("settings", objects::ROWS),
+    ("arithmetic", pointwise::ROWS),
+    ("arithmetic", pointwise::PRODUCT),
+    ("arithmetic", pointwise::PRODUCT_IN_PLACE),
+    ("arithmetic", pointwise::QUOTIENT),
+    ("arithmetic", pointwise::QUOTIENT_IN_PLACE),
+    ("mathematics", pointwise::SECOND),
+    ("mathematics", pointwise::SECOND_IN_PLACE),
+    ("arithmetic", pointwise::BINARY),
+    ("arithmetic", pointwise::BINARY_IN_PLACE),
+    ("mathematics", pointwise::LOGARITHM),
+    ("mathematics", pointwise::LOGARITHM_IN_PLACE),
+    ("mathematics", pointwise::STEP),
+    ("mathematics", pointwise::STEP_IN_PLACE),
+    ("mathematics", pointwise::BINARY_ONLY),
+    ("mathematics", pointwise::TENSORS),
+    ("mathematics", pointwise::TENSORS_IN_PLACE),
+    ("comparisons", pointwise::LOGICAL),
+    ("comparisons", pointwise::LOGICAL_IN_PLACE),
+    ("comparisons", pointwise::COMPARISONS),
+    ("comparisons", pointwise::COMPARISONS_IN_PLACE),
+    ("mathematics", pointwise::UNARY),
+    ("mathematics", pointwise::UNARY_IN_PLACE),
+    ("comparisons", pointwise::TESTS),
+    ("mathematics", pointwise::WITHOUT_OUT),
+    ("mathematics", pointwise::RELU),
+    ("arithmetic", pointwise::PAIRS_IN_PLACE),
+    ("mathematics", pointwise::UNARY_ONLY),
+    ("indexing", places::ROWS),
+    ("Python", python::ROWS),
+    ("quantization", quantized::ROWS),
+    ("random", random::ROWS),
+    ("rearranging", rearrange::ROWS),
+    ("indexing", scatter::ROWS),
+    ("fourier", short_time::ROWS),
+    ("networks", similarity::ROWS),
+    ("views", splits::ROWS),
+    ("reductions", reduce::ROWS),
+    ("random", samples::ROWS),
+    ("Python", sequences::ROWS),
+    ("gradients", call::dispatch::saving::ROWS),
+    ("sparse", sparse::ROWS),
+    ("mathematics", special::ROWS),
+    ("mathematics", special::UNARY),
+    ("mathematics", special::BINARY),
+    ("mathematics", special::POLYNOMIALS),
+    ("statistics", statistics::ROWS),
+    ("statistics", histograms::ROWS),
+    ("storage", storages::ROWS),
+    ("storage", storage_devices::ROWS),
+    ("conversion", legacy_tensors::ON_CUDA),
+    ("storage", typed_storages::ROWS),
+    ("storage", typed_storages::CASTS),
+    ("storage", legacy_storages::LEGACY),
+    ("storage", legacy_storages::ON_CUDA),
+    ("storage", tensors::ROWS),
+    ("Python", text::ROWS),
+    ("Python", bytes::ROWS),
+    ("views", views::ROWS),
+    ("fourier", windows::ROWS),
+    ("copies", view_copies::ROWS),
+    ("views", views_in_place::ROWS),
+];
+
+/// Every row of this room as it is written, table by table, with its subject; those of the legacy tensor classes, which
+/// come in groups, have none.
+pub fn by_subject() -> impl Iterator<Item = (&'static str, &'static Row)> {
+    let groups = legacy_tensors::ROWS.iter().chain(legacy_tensors::CLASSES).flatten().map(|row| ("", row));
+    TABLES.iter().flat_map(|(subject, rows)| rows.iter().map(move |row| (*subject, row))).chain(groups)
+}
+
+/// Every row of this room.
+pub fn rows() -> impl Iterator<Item = &'static Row> {
+    by_subject().map(|(_, row)| row)
+}

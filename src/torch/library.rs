@@ -1,0 +1,114 @@
+//! The function table as a whole: the rows of `functions` and, here, those of Python's own modules and of `torch.func`,
+//! `torch.autograd.functional` and `torch.testing`, which work on other functions; help on them, and the page that lists them.
+
+use call::{Registry, Row};
+use std::sync::LazyLock;
+
+mod autograd_functional;
+#[cfg(test)]
+mod builtin_tests;
+mod finite_differences;
+mod func;
+mod functools;
+pub mod help;
+mod itertools;
+mod modules;
+#[cfg(test)]
+mod plain_tests;
+pub mod reference;
+mod testing;
+mod vmap;
+
+/// The rows of this room.
+const TABLES: &[&[Row]] = &[
+    autograd_functional::ROWS,
+    finite_differences::ROWS,
+    func::ROWS,
+    functools::ROWS,
+    itertools::ROWS,
+    modules::ROWS,
+    testing::ROWS,
+    vmap::ROWS,
+];
+
+/// The function table by name, once for all sessions.
+pub fn registry() -> &'static Registry {
+    use crate::{calling::call_value, container_methods::METHODS};
+    static REGISTRY: LazyLock<Registry> = LazyLock::new(|| Registry::new(rows(), call_value, METHODS));
+    &REGISTRY
+}
+
+/// Every row as it is written.
+fn written() -> impl Iterator<Item = &'static Row> {
+    crate::rows().chain(TABLES.iter().copied().flatten())
+}
+
+/// Every row, and those that follow from it: one for each of its other names, and one that takes names of dimensions.
+pub fn rows() -> impl Iterator<Item = &'static Row> {
+    static DERIVED: LazyLock<Vec<Row>> =
+        LazyLock::new(|| written().flat_map(|row| row.under_aliases().chain(row.under_names())).collect());
+    written().chain(&*DERIVED)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use call::Signature;
+    use call::signature::Kind;
+
+    #[test]
+    fn every_row_is_well_formed_and_documented() {
+        for row in rows() {
+            assert!(Signature::parse(row.signature).is_some(), "malformed signature: {}", row.signature);
+            assert!(
+                !row.doc.is_empty() && row.doc.ends_with(['.', '?']),
+                "{}: one sentence of documentation",
+                row.signature
+            );
+        }
+    }
+
+    /// Methods are without it, and their functions count the arguments before it.
+    #[test]
+    fn out_is_the_last_parameter_of_what_is_a_method() {
+        for row in rows().filter(|row| row.role == call::Role::Both) {
+            let place = Signature::parse(row.signature).and_then(|signature| {
+                let place = signature.params.iter().position(|param| param.name == "out")?;
+                (place + 1 != signature.params.len()).then_some(place)
+            });
+            assert_eq!(place, None, "{}", row.signature);
+        }
+    }
+
+    /// A row without a dimension to name would be made again as it is.
+    #[test]
+    fn rows_by_name_take_names() {
+        let named: Vec<_> = written().filter(|row| row.by_name.is_some()).collect();
+        assert!(named.len() > 40);
+        for row in named {
+            let by_name = row.under_names().and_then(|row| Signature::parse(row.signature));
+            let takes = by_name.is_some_and(|signature| {
+                signature.params.iter().any(|param| matches!(param.kind, Kind::Name | Kind::Names { .. }))
+            });
+            assert!(takes, "{}", row.signature);
+        }
+    }
+
+    #[test]
+    fn no_row_stands_twice() {
+        let mut seen = std::collections::HashSet::new();
+        let twice: Vec<_> =
+            rows().filter(|row| !seen.insert((row.signature, row.role as u8))).map(|row| row.signature).collect();
+        assert!(twice.is_empty(), "{twice:#?}");
+    }
+
+    #[test]
+    fn every_name_has_a_place() {
+        for function in registry().overloads() {
+            let signature = &function.signature;
+            if crate::dimnames::is_by_position(function.row.run) {
+                assert!(registry().by_position(signature).is_some(), "{} has no form by position", signature.key);
+            }
+        }
+    }
+}

@@ -1,0 +1,475 @@
+//! Elementwise operations. Follows <https://pytorch.org/docs/2.7/torch.html#pointwise-ops>.
+
+use super::quantized;
+use super::sparse_kernels;
+use call::facets::{
+    Dispatch::{Coalesced, Given, Numbers, Own, Requantized},
+    NameInference::{Keeps, Unifies},
+    Out, Repeats, Takes,
+};
+use call::{Call, Row, both, function, method};
+use tensor::bail;
+use tensor::ops::compare::{self, CompareOp, Tolerance};
+use tensor::ops::pointwise::{self as ops, BinaryOp, Output, Rounding, UnaryOp, classes};
+use tensor::ops::promote::Operand;
+use tensor::{DType, Error, Result, Scalar, View};
+use value::Value;
+
+/// An operand that owns its view.
+pub enum Argument {
+    Tensor(View),
+    Number(Scalar),
+}
+
+impl Argument {
+    /// The tensor or number at a position of the call.
+    pub fn of(call: &Call, index: usize) -> Result<Argument> {
+        match call.value(index) {
+            Value::Tensor(tensor) => Ok(Argument::Tensor(tensor.view())),
+            _ => call.scalar(index).map(Argument::Number),
+        }
+    }
+
+    pub fn operand(&self) -> Operand<'_> {
+        match self {
+            Argument::Tensor(view) => Operand::Tensor(view),
+            Argument::Number(scalar) => Operand::Number(*scalar),
+        }
+    }
+}
+
+pub const ROWS: &[Row] = &[
+    both(
+        "add.Tensor(Operand self, Operand other, *, Scalar alpha=1, Tensor? out=None) -> Tensor",
+        |c| scaled(c, ops::add, false),
+        "Adds the second operand, scaled by alpha.",
+    )
+    .orders(&["self alpha other"])
+    .out(Out::ELEMENTWISE)
+    .names(Unifies)
+    .sparse(Own(sparse_kernels::add))
+    .quantized(Own(quantized::add)),
+    method(
+        "add_.Tensor(Tensor(a!) self, Operand other, *, Scalar alpha=1) -> Tensor(a!)",
+        |c| scaled(c, ops::add, true),
+        "Adds the second operand, in place.",
+    )
+    .orders(&["self alpha other"])
+    .names(Unifies)
+    .sparse(Own(sparse_kernels::add)),
+    both(
+        "sub.Tensor(Operand self, Operand other, *, Scalar alpha=1, Tensor? out=None) -> Tensor",
+        |c| scaled(c, ops::sub, false),
+        "Subtracts the second operand, scaled by alpha.",
+    )
+    .orders(&["self alpha other"])
+    .aliases(&[
+        "subtract.Tensor(Operand self, Operand other, *, Scalar alpha=1, Tensor? out=None) -> Tensor",
+        "subtract.Scalar(Operand self, Scalar other, Scalar alpha=1) -> Tensor",
+    ])
+    .out(Out::ELEMENTWISE)
+    .names(Unifies)
+    .sparse(Own(sparse_kernels::sub))
+    .quantized(Own(quantized::sub)),
+    method(
+        "sub_.Tensor(Tensor(a!) self, Operand other, *, Scalar alpha=1) -> Tensor(a!)",
+        |c| scaled(c, ops::sub, true),
+        "Subtracts the second operand, in place.",
+    )
+    .orders(&["self alpha other"])
+    .aliases(&[
+        "subtract_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)",
+        "subtract_.Scalar(Tensor(a!) self, Scalar other, Scalar alpha=1) -> Tensor(a!)",
+    ])
+    .names(Unifies)
+    .sparse(Own(sparse_kernels::sub)),
+    both(
+        "rsub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
+        |c| scaled(c, ops::rsub, false),
+        "Subtracts with the operands swapped.",
+    )
+    .aliases(&["rsub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor"])
+    .names(Unifies),
+    both(
+        "div.Tensor(Operand self, Operand other, *, Tensor? out=None) -> Tensor",
+        |c| divide(c, None, false),
+        "Divides by the second operand.",
+    )
+    .out(Out::ELEMENTWISE)
+    .aliases(&[
+        "divide.Tensor(Operand self, EitherNew other, *, Tensor? out=None) -> Tensor",
+        "true_divide.Tensor(Operand self, EitherNew other, *, Tensor? out=None) -> Tensor",
+    ])
+    .names(Unifies)
+    .sparse(Own(sparse_kernels::divide))
+    .quantized(Own(quantized::div)),
+    both(
+        "div.Tensor_mode(Operand self, EitherNew other, *, str? rounding_mode, Tensor? out=None) -> Tensor",
+        |c| {
+            let mode = rounding(c, 2)?;
+            divide(c, mode, false)
+        },
+        "Divides by the second operand, rounding if asked.",
+    )
+    .out(Out::ELEMENTWISE)
+    .aliases(&["divide"])
+    .out_refused_as("div.out_mode")
+    .sparse(Coalesced),
+    method(
+        "div_.Tensor(Tensor(a!) self, Operand other) -> Tensor(a!)",
+        |c| divide(c, None, true),
+        "Divides by the second operand, in place.",
+    )
+    .aliases(&[
+        "divide_.Tensor(Tensor(a!) self, Either other) -> Tensor(a!)",
+        "true_divide_.Tensor(Tensor(a!) self, Either other) -> Tensor(a!)",
+    ])
+    .names(Unifies)
+    .sparse(Own(sparse_kernels::divide)),
+    method(
+        "div_.Tensor_mode(Tensor(a!) self, Either other, *, str? rounding_mode) -> Tensor(a!)",
+        |c| {
+            let mode = rounding(c, 2)?;
+            divide(c, mode, true)
+        },
+        "Divides by the second operand in place, rounding if asked.",
+    )
+    .aliases(&["divide_"]),
+    both(
+        "pow.Tensor_Tensor(Tensor self, Tensor exponent, *, Tensor? out=None) -> Tensor",
+        |c| power(c, false),
+        "Computes the power, element by element.",
+    )
+    .out(Out::ELEMENTWISE)
+    .names(Unifies),
+    function(
+        "pow.Scalar(Scalar self, Tensor exponent, *, Tensor? out=None) -> Tensor",
+        |c| power(c, false),
+        "Raises a number to the power of every element.",
+    )
+    .out(Out::ELEMENTWISE.repeating(Repeats::RefusedResized))
+    .names(Keeps),
+    both(
+        "pow.Tensor_Scalar(Tensor self, Scalar exponent, *, Tensor? out=None) -> Tensor",
+        |c| power(c, false),
+        "Raises every element to the power of a number.",
+    )
+    .out(Out::ELEMENTWISE)
+    .names(Keeps)
+    .sparse(Coalesced),
+    method(
+        "pow_.Tensor(Tensor(a!) self, Tensor exponent) -> Tensor(a!)",
+        |c| power(c, true),
+        "Computes the power, in place.",
+    )
+    .names(Unifies),
+    method(
+        "pow_.Scalar(Tensor(a!) self, Scalar exponent) -> Tensor(a!)",
+        |c| power(c, true),
+        "Computes the power, in place.",
+    )
+    .names(Keeps)
+    .sparse(Coalesced),
+    both(
+        "positive(Tensor self) -> Tensor",
+        |c| match c.view(0)?.dtype {
+            DType::Bool => bail!(RuntimeError, "The `+` operator, on a bool tensor is not supported."),
+            _ => Ok(c.itself()),
+        },
+        "Returns the tensor itself.",
+    )
+    .names(Keeps)
+    .sparse(Coalesced),
+    both(
+        "conj_physical(Tensor self, *, Tensor? out=None) -> Tensor",
+        |c| match c.view(0)?.dtype.is_complex() {
+            true => ops::conj_physical(&c.view(0)?).map(Value::from),
+            false => Ok(c.itself()),
+        },
+        "Computes the complex conjugate right away.",
+    )
+    .out(Out::UNCAST)
+    .names(Keeps)
+    .complex_refused_as("_conj_physical"),
+    both(
+        "allclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) -> \
+ bool",
+        |c| compare::allclose(&c.view(0)?, &c.view(1)?, tolerance(c)?, default(c)).map(Value::Bool),
+        "Returns whether all elements are close to each other.",
+    ),
+    both(
+        "isclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) -> \
+ Tensor",
+        |c| compare::isclose(&c.view(0)?, &c.view(1)?, tolerance(c)?, default(c)).map(Value::from),
+        "Tells which elements are close to each other.",
+    )
+    .operation("mul.Scalar"),
+];
+
+pub(super) fn default(call: &Call) -> tensor::DType {
+    call.state.default_dtype.get()
+}
+
+fn tolerance(call: &Call) -> Result<Tolerance> {
+    Ok(Tolerance { rtol: call.scalar(2)?.to_f64(), atol: call.scalar(3)?.to_f64(), equal_nan: call.bool(4)? })
+}
+
+type Scaled = fn(Operand, Operand, Scalar, Output, tensor::DType) -> Result<View>;
+
+fn scaled(call: &mut Call, run: Scaled, in_place: bool) -> Result<Value> {
+    let (a, b) = (Argument::of(call, 0)?, Argument::of(call, 1)?);
+    let alpha = call.scalar(2)?;
+    result(call, in_place, |output| run(a.operand(), b.operand(), alpha, output, default(call)))
+}
+
+/// The old order of arguments: `add(alpha, other)`.
+/// Runs an operation into the first operand or into a new tensor. (`out=` is handled for all functions at once.)
+pub(super) fn result(call: &Call, in_place: bool, run: impl FnOnce(Output) -> Result<View>) -> Result<Value> {
+    if in_place {
+        let target = call.view(0)?;
+        run(Output::InPlace(&target))?;
+        return Ok(call.itself());
+    }
+    run(Output::New).map(Value::from)
+}
+
+fn rounding(call: &Call, index: usize) -> Result<Option<Rounding>> {
+    match call.value(index) {
+        Value::None => Ok(None),
+        Value::Str(mode) => match &*mode {
+            "trunc" => Ok(Some(Rounding::Trunc)),
+            "floor" => Ok(Some(Rounding::Floor)),
+            other => Err(Error::runtime(format!(
+                "div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{other}'"
+            ))),
+        },
+        other => bail!(TypeError, "div(): argument 'rounding_mode' must be str, not {}", other.type_name()),
+    }
+}
+
+fn divide(call: &mut Call, rounding: Option<Rounding>, in_place: bool) -> Result<Value> {
+    let (a, b) = (Argument::of(call, 0)?, Argument::of(call, 1)?);
+    result(call, in_place, |output| ops::div(a.operand(), b.operand(), rounding, output, default(call)))
+}
+
+fn power(call: &mut Call, in_place: bool) -> Result<Value> {
+    let (a, b) = (Argument::of(call, 0)?, Argument::of(call, 1)?);
+    result(call, in_place, |output| ops::pow(a.operand(), b.operand(), output, default(call)))
+}
+
+fn binary(call: &mut Call, op: BinaryOp, in_place: bool) -> Result<Value> {
+    let (a, b) = (Argument::of(call, 0)?, Argument::of(call, 1)?);
+    result(call, in_place, |output| ops::binary(op, a.operand(), b.operand(), output, default(call)))
+}
+
+fn unary(call: &mut Call, op: UnaryOp, in_place: bool) -> Result<Value> {
+    let a = call.view(0)?;
+    result(call, in_place, |output| ops::unary(op, &a, output, default(call)))
+}
+
+fn comparison(call: &mut Call, op: CompareOp, in_place: bool) -> Result<Value> {
+    let (a, b) = (Argument::of(call, 0)?, Argument::of(call, 1)?);
+    result(call, in_place, |output| compare::compare(op, a.operand(), b.operand(), output, default(call)))
+}
+
+const HEAVISIDE: &[(Takes, &str)] = &[
+    (Takes::Of(classes::ALL - classes::COMPLEX), "heaviside is not yet implemented for complex tensors."),
+    (Takes::Same, "heaviside is not yet implemented for tensors with different dtypes."),
+];
+
+/// Of real numbers there is no cast, of complex ones the result is already one.
+const ABS: &[(Takes, &str)] = &[(Takes::SameIfReal, "Found dtype {out} but expected {result}"), Out::CAST_DTYPE];
+
+/// The outputs of a test: truths only, and not in the words of others.
+macro_rules! truths {
+    ($name:literal) => {
+        Out::ELEMENTWISE.takes(&[(Takes::Of(classes::BOOL), concat!($name, " does not support non-boolean outputs."))])
+    };
+}
+
+/// Rows that differ only in name, operation, sentence and facets. `or` and `also` give other names for the same, `new` and
+/// `also` hold out of place only, `within` in place. `$overload` is what PyTorch's name of the operation ends with.
+macro_rules! table {
+    ($table:ident, $run:ident, $kind:ident, $this:literal, $others:literal, $overload:literal, $out:ident:
+        $($name:literal $op:ident $doc:literal $(or $alias:literal)* $(also $name_too:literal)* $([$($facets:tt)*])? $(new [$($only_new:tt)*])? $(within [$($only_within:tt)*])?;)*) => {
+        pub const $table: &[Row] = &[$(
+            both(concat!($name, "(", $this, " self", $others, ", *, Tensor? out=None) -> Tensor"), |c| $run(c, $kind::$op, false), $doc)
+                .operation(concat!($name, $overload))
+                .aliases(&[$($alias,)* $($name_too,)*])
+                .out(Out::$out)
+                $($($facets)*)? $($($only_new)*)?,
+        )*];
+    };
+}
+
+/// The same functions in place.
+macro_rules! in_place {
+    ($table:ident, $run:ident, $kind:ident, $others:literal, $overload:literal:
+        $($name:literal $op:ident $doc:literal $(or $alias:literal)* $(also $name_too:literal)* $([$($facets:tt)*])? $(new [$($only_new:tt)*])? $(within [$($only_within:tt)*])?;)*) => {
+        pub const $table: &[Row] = &[$(
+            method(concat!($name, "_(Tensor(a!) self", $others, ") -> Tensor(a!)"), |c| $run(c, $kind::$op, true), concat!($doc, " Works in place."))
+                .operation(concat!($name, "_", $overload))
+                .aliases(&[$(concat!($alias, "_")),*])
+                $($($facets)*)? $($($only_within)*)?,
+        )*];
+    };
+}
+
+/// Hands one list of functions to both tables.
+macro_rules! with_in_place {
+    ($table:ident, $in_place:ident, $run:ident, $kind:ident, $this:literal, $others:literal, $overload:literal, $out:ident: $($rows:tt)*) => {
+        table! { $table, $run, $kind, $this, $others, $overload, $out: $($rows)* }
+        in_place! { $in_place, $run, $kind, $others, $overload: $($rows)* }
+    };
+}
+
+with_in_place! { PRODUCT, PRODUCT_IN_PLACE, binary, BinaryOp, "Operand", ", Operand other", ".Tensor", ELEMENTWISE:
+    "mul" Mul "Multiplies the operands." [.names(Unifies).sparse(Own(sparse_kernels::mul)).quantized(Own(quantized::mul))]
+        new [.aliases(&["multiply(Operand self, EitherNew other, *, Tensor? out=None) -> Tensor"])]
+        within [.aliases(&["multiply_(Tensor(a!) self, Either other) -> Tensor(a!)"])];
+}
+
+with_in_place! { QUOTIENT, QUOTIENT_IN_PLACE, binary, BinaryOp, "Operand", ", EitherNew other", ".Tensor", ELEMENTWISE:
+    "floor_divide" FloorDivide "Divides and rounds down." [.names(Unifies)];
+}
+
+with_in_place! { BINARY, BINARY_IN_PLACE, binary, BinaryOp, "EitherNew", ", Either other", ".Tensor", ELEMENTWISE:
+    "bitwise_and" BitwiseAnd "Keeps the bits set in both.";
+    "bitwise_or" BitwiseOr "Sets the bits set in either.";
+    "bitwise_xor" BitwiseXor "Sets the bits set in just one.";
+    "bitwise_left_shift" LeftShift "Moves the bits left.";
+    "bitwise_right_shift" RightShift "Moves the bits right.";
+    "remainder" Remainder "Computes the remainder with the sign of the divisor.";
+}
+
+with_in_place! { LOGARITHM, LOGARITHM_IN_PLACE, binary, BinaryOp, "Either", ", Either other", ".Tensor", ELEMENTWISE:
+    "xlogy" Xlogy "Multiplies x by the logarithm of y." [.out_refused_as("xlogy.OutTensor")];
+}
+
+with_in_place! { SECOND, SECOND_IN_PLACE, binary, BinaryOp, "Tensor", ", Either other", ".Tensor", ELEMENTWISE:
+    "fmod" Fmod "Computes the remainder with the sign of the dividend.";
+    "copysign" Copysign "Combines the magnitude of the first with the sign of the second." [.out_refused_as("copysign.out")];
+}
+
+with_in_place! { TENSORS, TENSORS_IN_PLACE, binary, BinaryOp, "Tensor", ", Tensor other", "", ELEMENTWISE:
+    "atan2" Atan2 "Computes the angle of a point." or "arctan2" [.names(Unifies)];
+    "hypot" Hypot "Computes the length of the hypotenuse." [.names(Unifies)];
+    "gcd" Gcd "Computes the greatest common divisor.";
+    "lcm" Lcm "Computes the least common multiple.";
+}
+
+with_in_place! { STEP, STEP_IN_PLACE, binary, BinaryOp, "Tensor", ", Tensor values", "", ELEMENTWISE:
+    "heaviside" Heaviside "Computes the step function." [.out(Out::ELEMENTWISE.takes(HEAVISIDE))];
+}
+
+table! { BINARY_ONLY, binary, BinaryOp, "Tensor", ", Tensor other", "", ELEMENTWISE:
+    "maximum" Maximum "Returns the larger of each pair of elements.";
+    "minimum" Minimum "Returns the smaller of each pair of elements.";
+    "fmax" Fmax "Returns the larger of each pair of elements, ignoring NaN.";
+    "fmin" Fmin "Returns the smaller of each pair of elements, ignoring NaN.";
+    "logaddexp" Logaddexp "Computes the logarithm of a sum of exponentials." [.names(Unifies)];
+    "logaddexp2" Logaddexp2 "Computes the base-2 logarithm of a sum of powers of two." [.names(Unifies)];
+    "nextafter" Nextafter "Returns the next number in a direction." [.names(Unifies)];
+    "igamma" Igamma "Computes the lower incomplete gamma function." also "special.gammainc" [.names(Unifies)];
+    "igammac" Igammac "Computes the upper incomplete gamma function." also "special.gammaincc" [.names(Unifies)];
+}
+
+in_place! { PAIRS_IN_PLACE, binary, BinaryOp, ", Tensor other", "":
+    "nextafter" Nextafter "Returns the next number in a direction." [.names(Unifies)];
+    "igamma" Igamma "Computes the lower incomplete gamma function." [.names(Unifies)];
+    "igammac" Igammac "Computes the upper incomplete gamma function." [.names(Unifies)];
+}
+
+with_in_place! { LOGICAL, LOGICAL_IN_PLACE, comparison, CompareOp, "Tensor", ", Tensor other", "", ANY:
+    "logical_and" LogicalAnd "Tells which elements are true in both." [.names(Unifies)];
+    "logical_or" LogicalOr "Tells which elements are true in either." [.names(Unifies)];
+    "logical_xor" LogicalXor "Tells which elements are true in just one." [.names(Unifies)];
+}
+
+with_in_place! { COMPARISONS, COMPARISONS_IN_PLACE, comparison, CompareOp, "Tensor", ", Either other", ".Tensor", ANY:
+    "eq" Eq "Tells which elements are equal." new [.names(Unifies).quantized(Numbers)];
+    "ne" Ne "Tells which elements differ." or "not_equal" new [.names(Unifies).quantized(Numbers)];
+    "lt" Lt "Tells which elements are smaller." or "less" new [.names(Unifies).quantized(Numbers)];
+    "le" Le "Tells which elements are at most as large." or "less_equal" new [.names(Unifies).quantized(Numbers)];
+    "gt" Gt "Tells which elements are larger." or "greater" new [.names(Unifies).quantized(Numbers)];
+    "ge" Ge "Tells which elements are at least as large." or "greater_equal" new [.names(Unifies).quantized(Numbers)];
+}
+
+with_in_place! { UNARY, UNARY_IN_PLACE, unary, UnaryOp, "Tensor", "", "", ELEMENTWISE:
+    "neg" Neg "Negates every element." or "negative" [.names(Keeps).sparse(Given).out(Out::UNCAST)];
+    "abs" Abs "Computes the absolute value." or "absolute" [.names(Keeps).sparse(Coalesced).out(Out::ELEMENTWISE.takes(ABS))] new [.complex_refused_as("view_as_real")];
+    "sign" Sign "Computes the sign." [.names(Keeps).sparse(Coalesced).out(Out::UNCAST)];
+    "sgn" Sgn "Computes the sign; of a complex number, its direction." [.sparse(Coalesced).out(Out::UNCAST)];
+    "bitwise_not" BitwiseNot "Inverts the bits." [.names(Keeps).out(Out::UNCAST)];
+    "logical_not" LogicalNot "Tells which elements are zero." [.names(Keeps)];
+    "floor" Floor "Rounds down." [.names(Keeps).sparse(Coalesced).out(Out::UNCAST)];
+    "ceil" Ceil "Rounds up." [.names(Keeps).sparse(Coalesced).out(Out::UNCAST)];
+    "round" Round "Rounds to the nearest integer, halves to even." [.names(Keeps).sparse(Coalesced).out(Out::UNCAST)];
+    "trunc" Trunc "Rounds towards zero." or "fix" [.names(Keeps).sparse(Coalesced).out(Out::UNCAST)];
+    "frac" Frac "Computes the fractional part." [.names(Keeps).sparse(Coalesced).out(Out::UNCAST)];
+    "exp" Exp "Computes the exponential." [.names(Keeps)];
+    "exp2" Exp2 "Raises two to the power of every element." also "special.exp2";
+    "expm1" Expm1 "Computes the exponential minus one." also "special.expm1" [.names(Keeps).sparse(Coalesced)];
+    "log" Log "Computes the natural logarithm." [.names(Keeps)];
+    "log2" Log2 "Computes the logarithm to base 2." [.names(Keeps)];
+    "log10" Log10 "Computes the logarithm to base 10." [.names(Keeps)];
+    "log1p" Log1p "Computes the logarithm of one plus x." also "special.log1p" [.names(Keeps).sparse(Coalesced)];
+    "sqrt" Sqrt "Computes the square root." [.names(Keeps).sparse(Coalesced)];
+    "rsqrt" Rsqrt "Computes one over the square root." [.names(Keeps)];
+    "reciprocal" Reciprocal "Computes one over x." [.names(Keeps)];
+    "sigmoid" Sigmoid "Computes the logistic function." also "special.expit" [.names(Keeps)] new [.quantized(Own(quantized::sigmoid))];
+    "sin" Sin "Computes the sine." [.names(Keeps).sparse(Coalesced)];
+    "cos" Cos "Computes the cosine." [.names(Keeps)];
+    "tan" Tan "Computes the tangent." [.names(Keeps).sparse(Coalesced)];
+    "asin" Asin "Computes the inverse sine." or "arcsin" [.names(Keeps).sparse(Coalesced)];
+    "acos" Acos "Computes the inverse cosine." or "arccos" [.names(Keeps)];
+    "atan" Atan "Computes the inverse tangent." or "arctan" [.names(Keeps).sparse(Coalesced)];
+    "sinh" Sinh "Computes the hyperbolic sine." [.names(Keeps).sparse(Coalesced)];
+    "cosh" Cosh "Computes the hyperbolic cosine." [.names(Keeps)];
+    "tanh" Tanh "Computes the hyperbolic tangent." [.names(Keeps).sparse(Coalesced)];
+    "asinh" Asinh "Computes the inverse hyperbolic sine." or "arcsinh" [.names(Keeps).sparse(Coalesced)];
+    "acosh" Acosh "Computes the inverse hyperbolic cosine." or "arccosh" [.names(Keeps)];
+    "atanh" Atanh "Computes the inverse hyperbolic tangent." or "arctanh" [.names(Keeps).sparse(Coalesced)];
+    "deg2rad" Deg2rad "Converts degrees to radians." [.names(Keeps).sparse(Coalesced)];
+    "rad2deg" Rad2deg "Converts radians to degrees." [.names(Keeps).sparse(Coalesced)];
+    "erf" Erf "Computes the error function." also "special.erf" [.names(Keeps).sparse(Coalesced)];
+    "erfc" Erfc "Computes the complement of the error function." also "special.erfc" [.names(Keeps)];
+    "erfinv" Erfinv "Computes the inverse of the error function." also "special.erfinv" [.names(Keeps).sparse(Coalesced)];
+    "lgamma" Lgamma "Computes the logarithm of the gamma function." also "special.gammaln" [.names(Keeps)];
+    "digamma" Digamma "Computes the logarithmic derivative of the gamma function." also "special.digamma" also "special.psi" [.names(Keeps)];
+    "i0" I0 "Computes the modified Bessel function of order 0." also "special.i0" [.names(Keeps)];
+    "sinc" Sinc "Computes the sine of pi x, divided by pi x." also "special.sinc";
+}
+
+table! { UNARY_ONLY, unary, UnaryOp, "Tensor", "", "", ELEMENTWISE:
+    "angle" Angle "Computes the angle of a complex number." [.names(Keeps).complex_refused_as("view_as_real").sparse(Coalesced)];
+}
+
+table! { TESTS, unary, UnaryOp, "Tensor", "", "", ANY:
+    "isposinf" Isposinf "Tells which elements are positive infinity." [.sparse(Coalesced).out(truths!("isposinf"))];
+    "isneginf" Isneginf "Tells which elements are negative infinity." [.sparse(Coalesced).out(truths!("isneginf"))];
+    "signbit" Signbit "Tells which elements have their sign bit set." [.names(Keeps).sparse(Coalesced).out(truths!("signbit"))];
+}
+
+in_place! { RELU, unary, UnaryOp, "", "":
+    "relu" Relu "Replaces negative elements with zero." [.names(Keeps).sparse(Coalesced).quantized(Requantized)];
+}
+
+/// Functions that PyTorch composes of others, without `out=`.
+macro_rules! without_out {
+    ($($name:literal $op:ident $doc:literal [$($facets:tt)*];)*) => {
+        pub const WITHOUT_OUT: &[Row] = &[$(
+            both(concat!($name, "(Tensor self) -> Tensor"), |c| unary(c, UnaryOp::$op, false), $doc)
+                .operation($name)
+                $($facets)*,
+        )*];
+    };
+}
+
+without_out! {
+    "relu" Relu "Replaces negative elements with zero." [.names(Keeps).sparse(Coalesced).quantized(Requantized)];
+    "isnan" Isnan "Tells which elements are NaN." [.names(Keeps).sparse(Coalesced).quantized(Numbers)];
+    "isinf" Isinf "Tells which elements are infinite." [.names(Keeps).complex_refused_as("view_as_real").sparse(Coalesced).quantized(Numbers)];
+    "isfinite" Isfinite "Tells which elements are finite." [.names(Keeps).complex_refused_as("view_as_real").quantized(Numbers)];
+    "isreal" Isreal "Tells which elements have no imaginary part." [.names(Keeps).complex_refused_as("view_as_real")];
+}

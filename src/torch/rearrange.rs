@@ -1,0 +1,630 @@
+//! Functions that move elements: joining, repeating, gathering, sorting.
+//! Follows <https://pytorch.org/docs/2.7/torch.html#indexing-slicing-joining-mutating-ops>.
+
+use super::dimnames;
+use super::pointwise::Argument;
+use super::sparse_kernels;
+use call::dispatch::{call_below, name_inference};
+use call::facets::{
+    Dispatch::{Integers, Own, Requantized},
+    NameInference::{Each, Infers, Itself, Keeps},
+    Out, Repeats, Shares, Takes,
+};
+use call::warnings::{self, Writer};
+use call::{Call, Row, both, function, method};
+use tensor::bail;
+use tensor::ops::gather::{self, Scattered};
+use tensor::ops::rearrange::{self as ops, Triangle};
+use tensor::ops::{join, mask, promote, sort};
+use tensor::{Dims, Result, View};
+use value::Value;
+
+/// What functions that join tensors take as their output.
+const JOINED: Out = Out::PLAIN
+    .sharing(Shares::Never)
+    .takes(&[(Takes::Castable, "torch.cat(): input types can't be cast to the desired output type {out}")]);
+
+pub const ROWS: &[Row] = &[
+    both(
+        "roll(Tensor self, int[1] shifts, int[1]? dims=[]) -> Tensor",
+        |c| {
+            let dims = if c.is_none(2) { Dims::new() } else { c.ints(2)? };
+            ops::roll(&c.view(0)?, &c.ints(1)?, &dims).map(Value::from)
+        },
+        "Shifts the elements, wrapping around the ends.",
+    )
+    .quantized(Integers),
+    both(
+        "flip(Tensor self, int[] dims) -> Tensor",
+        |c| ops::flip(&c.view(0)?, &c.ints(1)?).map(Value::from),
+        "Reverses dimensions.",
+    )
+    .quantized(Integers),
+    both("fliplr(Tensor self) -> Tensor", |c| ops::fliplr(&c.view(0)?).map(Value::from), "Reverses the columns.")
+        .operation("flip"),
+    both("flipud(Tensor self) -> Tensor", |c| ops::flipud(&c.view(0)?).map(Value::from), "Reverses the rows.")
+        .operation("flip"),
+    both(
+        "rot90(Tensor self, int k=1, int[] dims=[0,1]) -> Tensor",
+        |c| ops::rot90(&c.view(0)?, c.int(1)?, &c.ints(2)?).map(Value::from),
+        "Rotates by quarter turns.",
+    ),
+    method(
+        "repeat(Tensor self, int[] repeats) -> Tensor",
+        |c| ops::repeat(&c.view(0)?, &c.ints(1)?).map(Value::from),
+        "Repeats the tensor side by side along every dimension.",
+    )
+    .sparse(Own(sparse_kernels::expand))
+    .quantized(Integers),
+    both(
+        "tile(Tensor self, int[] dims) -> Tensor",
+        |c| ops::tile(&c.view(0)?, &c.ints(1)?).map(Value::from),
+        "Repeats the tensor side by side, by NumPy's rules.",
+    )
+    .operation("repeat"),
+    both(
+        "repeat_interleave.self_Tensor(Tensor self, Tensor repeats, int? dim=None, *, int? output_size=None) \
+ -> Tensor",
+        |c| ops::repeat_interleave_counts(&c.view(0)?, &c.view(1)?, c.opt_int(2)?, c.opt_int(3)?).map(Value::from),
+        "Repeats every element its own number of times.",
+    )
+    .operation("view"),
+    function(
+        "repeat_interleave.Tensor(Tensor repeats, *, int? output_size=None) -> Tensor",
+        |c| ops::repeated_positions(&c.view(0)?, c.opt_int(1)?).map(Value::from),
+        "Repeats every position its own number of times.",
+    ),
+    both(
+        "repeat_interleave.self_int(Tensor self, int repeats, int? dim=None, *, int? output_size=None) -> \
+ Tensor",
+        |c| ops::repeat_interleave(&c.view(0)?, c.int(1)?, c.opt_int(2)?, c.opt_int(3)?).map(Value::from),
+        "Repeats every element.",
+    )
+    .operation("view"),
+    both(
+        "tril(Tensor self, int diagonal=0, *, Tensor? out=None) -> Tensor",
+        |c| ops::triangle(&c.view(0)?, Triangle::Lower, c.int(1)?).map(Value::from),
+        "Keeps the lower triangle.",
+    )
+    .out(Out::PLAIN.unguarded()),
+    both(
+        "triu(Tensor self, int diagonal=0, *, Tensor? out=None) -> Tensor",
+        |c| ops::triangle(&c.view(0)?, Triangle::Upper, c.int(1)?).map(Value::from),
+        "Keeps the upper triangle.",
+    )
+    .out(Out::PLAIN.unguarded()),
+    both(
+        "diag(Tensor self, int diagonal=0, *, Tensor? out=None) -> Tensor",
+        |c| ops::diag(&c.view(0)?, c.int(1)?).map(Value::from),
+        "Puts a vector on a diagonal, or returns the diagonal of a matrix.",
+    )
+    .operation("diagonal_copy"),
+    both(
+        "diag_embed(Tensor self, int offset=0, int dim1=-2, int dim2=-1) -> Tensor",
+        |c| ops::diag_embed(&c.view(0)?, c.int(1)?, c.int(2)?, c.int(3)?).map(Value::from),
+        "Puts vectors on the diagonals of matrices.",
+    ),
+    both(
+        "diagflat(Tensor self, int offset=0) -> Tensor",
+        |c| ops::diagflat(&c.view(0)?, c.int(1)?).map(Value::from),
+        "Puts all elements on a diagonal.",
+    )
+    .operation("view"),
+    function(
+        "cat(Tensor[] tensors, int dim=0, *, Tensor? out=None) -> Tensor",
+        |c| join::cat(&c.views(0)?, c.int(1)?).map(Value::from),
+        "Joins tensors along a dimension.",
+    )
+    .out(JOINED)
+    .aliases(&["concat", "concatenate"])
+    .names(Infers(name_inference::concatenated))
+    .sparse(Own(sparse_kernels::cat))
+    .quantized(Integers),
+    function(
+        "cat.names(Tensor[] tensors, Dimname dim, *, Tensor? out=None) -> Tensor",
+        dimnames::by_position,
+        "Joins tensors along a named dimension.",
+    )
+    .out(JOINED)
+    .aliases(&["concat", "concatenate"]),
+    function(
+        "stack(Tensor[] tensors, int dim=0, *, Tensor? out=None) -> Tensor",
+        |c| join::stack(&c.views(0)?, c.int(1)?).map(Value::from),
+        "Joins tensors along a new dimension.",
+    )
+    .out(JOINED)
+    .sparse(Own(sparse_kernels::stack))
+    .quantized(Integers),
+    function(
+        "hstack(Tensor[] tensors, *, Tensor? out=None) -> Tensor",
+        |c| join::hstack(&c.views(0)?).map(Value::from),
+        "Joins tensors side by side.",
+    )
+    .out(JOINED)
+    .names(Infers(name_inference::concatenated)),
+    function(
+        "vstack(Tensor[] tensors, *, Tensor? out=None) -> Tensor",
+        |c| join::vstack(&c.views(0)?).map(Value::from),
+        "Stacks tensors on top of each other.",
+    )
+    .out(JOINED)
+    .aliases(&["row_stack"])
+    .names(Infers(name_inference::concatenated))
+    .few_refused_as(2, "unsqueeze"),
+    function(
+        "dstack(Tensor[] tensors, *, Tensor? out=None) -> Tensor",
+        |c| join::dstack(&c.views(0)?).map(Value::from),
+        "Stacks tensors behind each other.",
+    )
+    .out(JOINED)
+    .names(Infers(name_inference::concatenated))
+    .out_refused_as("unsqueeze")
+    .few_refused_as(3, "unsqueeze"),
+    function(
+        "column_stack(Tensor[] tensors, *, Tensor? out=None) -> Tensor",
+        |c| join::column_stack(&c.views(0)?).map(Value::from),
+        "Joins vectors as the columns of a matrix.",
+    )
+    .out(JOINED)
+    .names(Infers(name_inference::concatenated))
+    .few_refused_as(2, "view"),
+    both(
+        "index_select(Tensor self, int dim, Tensor index, *, Tensor? out=None) -> Tensor",
+        |c| gather::index_select(&c.view(0)?, c.int(1)?, &c.view(2)?).map(Value::from),
+        "Selects the given indices of a dimension.",
+    )
+    .out(
+        Out::PLAIN
+            .sharing(Shares::Never)
+            .repeating(Repeats::Refused)
+            .takes(&[(Takes::Same, "index_select(): self and result must have the same scalar type")]),
+    )
+    .sparse(Own(sparse_kernels::index_select))
+    .quantized(Integers)
+    .by_name("dimname", dimnames::not_yet),
+    both(
+        "gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False, Tensor? out=None) -> Tensor",
+        |c| gather::gather(&c.view(0)?, c.int(1)?, &c.view(2)?).map(Value::from),
+        "Picks elements along a dimension.",
+    )
+    .out(Out::PLAIN.sharing(Shares::Never))
+    .by_name("dimname", dimnames::not_yet),
+    both(
+        "take(Tensor self, Tensor index, *, Tensor? out=None) -> Tensor",
+        |c| gather::take(&c.view(0)?, &c.view(1)?).map(Value::from),
+        "Picks elements as if the tensor had one dimension.",
+    )
+    .out(Out::PLAIN.sharing(Shares::Never).repeating(Repeats::Refused).takes(&[(
+        Takes::Same,
+        "take(): self and out expected to have the same dtype, but got self.dtype = {result} and out.dtype = {out}",
+    )])),
+    both(
+        "take_along_dim(Tensor self, Tensor indices, int? dim=None, *, Tensor? out=None) -> Tensor",
+        |c| gather::take_along_dim(&c.view(0)?, &c.view(1)?, c.opt_int(2)?).map(Value::from),
+        "Picks elements along a dimension, with broadcasting.",
+    )
+    .out(Out::PLAIN.sharing(Shares::Never))
+    .operation("view")
+    .out_refused_as("view"),
+    method(
+        "scatter_.src(Tensor(a!) self, int dim, Tensor index, Tensor src) -> Tensor(a!)",
+        |c| {
+            let src = c.view(3)?;
+            scatter(c, Scattered::Source(&src), None)
+        },
+        "Writes elements along a dimension, in place.",
+    ),
+    method(
+        "scatter_.reduce(Tensor(a!) self, int dim, Tensor index, Tensor src, *, str reduce) -> Tensor(a!)",
+        |c| {
+            let src = c.view(3)?;
+            scatter(c, Scattered::Source(&src), Some(c.str(4)?))
+        },
+        "Adds or multiplies elements in along a dimension, in place.",
+    ),
+    method(
+        "scatter_.value(Tensor(a!) self, int dim, Tensor index, Scalar value) -> Tensor(a!)",
+        |c| {
+            let value = c.scalar(3)?;
+            scatter(c, Scattered::Value(value), None)
+        },
+        "Writes a value along a dimension, in place.",
+    ),
+    method(
+        "scatter_.value_reduce(Tensor(a!) self, int dim, Tensor index, Scalar value, *, str reduce) -> \
+ Tensor(a!)",
+        |c| {
+            let value = c.scalar(3)?;
+            scatter(c, Scattered::Value(value), Some(c.str(4)?))
+        },
+        "Adds or multiplies a value in along a dimension, in place.",
+    ),
+    method(
+        "scatter_add_(Tensor(a!) self, int dim, Tensor index, Tensor src) -> Tensor(a!)",
+        |c| {
+            gather::scatter_add_(&c.view(0)?, c.int(1)?, &c.view(2)?, &c.view(3)?)?;
+            Ok(c.itself())
+        },
+        "Adds elements in along a dimension, in place.",
+    ),
+    method(
+        "put_(Tensor(a!) self, Tensor index, Tensor source, bool accumulate=False) -> Tensor(a!)",
+        |c| {
+            gather::put_(&c.view(0)?, &c.view(1)?, &c.view(2)?, c.bool(3)?)?;
+            Ok(c.itself())
+        },
+        "Writes elements as if the tensor had one dimension.",
+    ),
+    method(
+        "index_add_(Tensor(a!) self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor(a!)",
+        |c| {
+            let alpha = c.scalar(4)?;
+            gather::index_add_(&c.view(0)?, c.int(1)?, &c.view(2)?, &c.view(3)?, alpha)?;
+            Ok(c.itself())
+        },
+        "Adds slices to the given indices, in place.",
+    ),
+    method(
+        "index_copy_(Tensor(a!) self, int dim, Tensor index, Tensor source) -> Tensor(a!)",
+        |c| {
+            gather::index_copy_(&c.view(0)?, c.int(1)?, &c.view(2)?, &c.view(3)?)?;
+            Ok(c.itself())
+        },
+        "Copies slices to the given indices, in place.",
+    )
+    .by_name("dimname", dimnames::not_yet),
+    method(
+        "index_fill_.int_Tensor(Tensor(a!) self, int dim, Tensor index, Tensor value) -> Tensor(a!)",
+        |c| {
+            let value = mask::fill_value("index_fill_", &c.view(3)?)?;
+            warnings::expanded(c.state, Writer::IndexFill, &c.view(0)?);
+            gather::index_fill_(&c.view(0)?, c.int(1)?, &c.view(2)?, value)?;
+            Ok(c.itself())
+        },
+        "Fills the given indices, in place.",
+    )
+    .names(Keeps)
+    .by_name("Dimname_Tensor", dimnames::by_position),
+    method(
+        "index_fill_.int_Scalar(Tensor(a!) self, int dim, Tensor index, Scalar value) -> Tensor(a!)",
+        |c| {
+            let value = c.scalar(3)?;
+            warnings::expanded(c.state, Writer::IndexFill, &c.view(0)?);
+            gather::index_fill_(&c.view(0)?, c.int(1)?, &c.view(2)?, value)?;
+            Ok(c.itself())
+        },
+        "Fills the given indices, in place.",
+    )
+    .names(Keeps)
+    .by_name("Dimname_Scalar", dimnames::by_position),
+    method(
+        "masked_fill_.Tensor(Tensor(a!) self, Tensor mask, Tensor value) -> Tensor(a!)",
+        |c| {
+            let value = mask::fill_value("masked_fill_", &c.view(2)?)?;
+            warnings::expanded(c.state, Writer::MaskedFill, &c.view(0)?);
+            mask::masked_fill_(&c.view(0)?, &c.view(1)?, value)?;
+            Ok(c.itself())
+        },
+        "Fills the tensor where the mask is true.",
+    )
+    .names(Infers(name_inference::masked)),
+    method(
+        "masked_fill_.Scalar(Tensor(a!) self, Tensor mask, Scalar value) -> Tensor(a!)",
+        |c| {
+            let value = c.scalar(2)?;
+            warnings::expanded(c.state, Writer::MaskedFill, &c.view(0)?);
+            mask::masked_fill_(&c.view(0)?, &c.view(1)?, value)?;
+            Ok(c.itself())
+        },
+        "Fills the tensor where the mask is true.",
+    )
+    .names(Infers(name_inference::masked)),
+    both(
+        "masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> Tensor",
+        |c| {
+            let value = mask::fill_value("masked_fill_", &c.view(2)?)?;
+            mask::masked_fill(&c.view(0)?, &c.view(1)?, value).map(Value::from)
+        },
+        "Copies the tensor, filled where the mask is true.",
+    )
+    .names(Infers(name_inference::masked)),
+    both(
+        "masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -> Tensor",
+        |c| {
+            let value = c.scalar(2)?;
+            mask::masked_fill(&c.view(0)?, &c.view(1)?, value).map(Value::from)
+        },
+        "Copies the tensor, filled where the mask is true.",
+    )
+    .names(Infers(name_inference::masked))
+    .quantized(Requantized),
+    both(
+        "masked_select(Tensor self, Tensor mask, *, Tensor? out=None) -> Tensor",
+        |c| mask::masked_select(&c.view(0)?, &c.view(1)?).map(Value::from),
+        "Selects the elements where the mask is true.",
+    )
+    .out(
+        Out::PLAIN
+            .sharing(Shares::Never)
+            .repeating(Repeats::Refused)
+            .takes(&[(Takes::Same, "masked_select(): self and result must have the same scalar type")]),
+    )
+    .names(Infers(name_inference::selected))
+    .quantized(Integers),
+    method(
+        "masked_scatter_(Tensor(a!) self, Tensor mask, Tensor source) -> Tensor(a!)",
+        |c| {
+            mask::masked_scatter_(&c.view(0)?, &c.view(1)?, &c.view(2)?)?;
+            Ok(c.itself())
+        },
+        "Writes elements of another tensor where the mask is true.",
+    ),
+    both(
+        "masked_scatter(Tensor self, Tensor mask, Tensor source) -> Tensor",
+        |c| mask::masked_scatter(&c.view(0)?, &c.view(1)?, &c.view(2)?).map(Value::from),
+        "Copies the tensor, with another tensor's elements where the mask is true.",
+    ),
+    method(
+        "nonzero(Tensor self) -> Tensor",
+        |c| mask::nonzero(&c.view(0)?).map(Value::from),
+        "Returns the indices of nonzero elements.",
+    ),
+    method(
+        "nonzero.as_tuple(Tensor self, *, bool as_tuple) -> any",
+        nonzero,
+        "Returns the indices of nonzero elements.",
+    )
+    .operation("nonzero"),
+    function(
+        "nonzero(Tensor self, *, bool as_tuple=False, Tensor? out=None) -> any",
+        nonzero,
+        "Returns the indices of nonzero elements.",
+    )
+    .out(
+        Out::PLAIN
+            .sharing(Shares::Never)
+            .repeating(Repeats::Refused)
+            .takes(&[(Takes::Same, "nonzero: Expected out tensor to have scalar type Long but got scalar type{out}")]),
+    ),
+    both(
+        "argwhere(Tensor self) -> Tensor",
+        |c| mask::nonzero(&c.view(0)?).map(Value::from),
+        "Returns the indices of nonzero elements.",
+    )
+    .operation("nonzero"),
+    function(
+        "where(Tensor condition) -> any",
+        |c| Ok(Value::tuple(mask::nonzero_columns(&c.view(0)?)?.into_iter().map(Value::from))),
+        "Returns the indices of nonzero elements, a tensor for every dimension.",
+    )
+    .operation("nonzero"),
+    function(
+        "where.self(Tensor condition, Tensor self, Tensor other, *, Tensor? out=None) -> Tensor",
+        |c| {
+            let condition = c.view(0)?;
+            choose(c, &condition, 1, 2)
+        },
+        "Chooses elements of one tensor or number, or the other.",
+    )
+    .aliases(&[
+        "where.ScalarSelf(Tensor condition, Scalar self, Tensor other) -> Tensor",
+        "where.ScalarOther(Tensor condition, Tensor self, Scalar other) -> Tensor",
+        "where.Scalar(Tensor condition, Scalar self, Scalar other) -> Tensor",
+    ])
+    .out(Out::ELEMENTWISE.takes(&[(Takes::Same, "Expected out type to be {result} but got {out}")])),
+    method(
+        "where.method(Tensor self, Tensor condition, Operand other) -> Tensor",
+        |c| {
+            let condition = c.view(1)?;
+            choose(c, &condition, 0, 2)
+        },
+        "Replaces elements with the other's where the condition is false.",
+    )
+    .operation("where.self"),
+    method(
+        "where.scalar_method(Tensor self, Tensor condition, Scalar other) -> Tensor",
+        |c| {
+            let condition = c.view(1)?;
+            choose(c, &condition, 0, 2)
+        },
+        "Replaces elements with a number where the condition is false.",
+    )
+    .operation("where.self"),
+    both(
+        "sort.stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False, Tensor[]? out=None) \
+ -> any",
+        |c| sorted(c, 2, 3, true),
+        "Sorts the elements, keeping equal ones in order.",
+    )
+    .by_name("dimname_stable", dimnames::not_yet),
+    both(
+        "sort(Tensor self, int dim=-1, bool descending=False, *, Tensor[]? out=None) -> any",
+        |c| sorted(c, 1, 2, false),
+        "Sorts the elements along a dimension, and returns their old positions.",
+    )
+    .quantized(Integers)
+    .by_name("dimname", dimnames::not_yet),
+    both(
+        "argsort.stable(Tensor self, *, bool stable, int dim=-1, bool descending=False, Tensor? out=None) -> Tensor",
+        |c| Ok(sort::sort(&c.view(0)?, c.int(2)?, c.bool(3)?, c.bool(1)?)?.1.into()),
+        "Returns the old positions of the sorted elements; equal ones stay in order if `stable`.",
+    )
+    .operation("sort.stable"),
+    both(
+        "argsort(Tensor self, int dim=-1, bool descending=False) -> Tensor",
+        |c| Ok(sort::sort(&c.view(0)?, c.int(1)?, c.bool(2)?, false)?.1.into()),
+        "Returns the old positions of the sorted elements.",
+    )
+    .operation("sort")
+    .by_name("dimname", dimnames::not_yet),
+    both(
+        "topk(Tensor self, int k, int dim=-1, bool largest=True, bool sorted=True, *, Tensor[]? out=None) \
+ -> any",
+        |c| {
+            let (values, indices) = sort::topk(&c.view(0)?, c.int(1)?, c.int(2)?, c.bool(3)?, c.bool(4)?)?;
+            Ok(Value::named_tuple(
+                "torch.return_types.topk",
+                vec![("values", values.into()), ("indices", indices.into())],
+            ))
+        },
+        "Returns the largest elements along a dimension.",
+    )
+    .quantized(Integers),
+    both(
+        "unique(Tensor self, any sorted=True, any return_inverse=False, any return_counts=False, int? \
+ dim=None) -> any",
+        |c| unique(c, true, 2, 4),
+        "Returns the distinct elements.",
+    )
+    .operation("_unique2"),
+    both(
+        "unique_consecutive(Tensor self, any return_inverse=False, any return_counts=False, int? dim=None) \
+ -> any",
+        |c| unique(c, false, 1, 3),
+        "Joins runs of equal elements.",
+    ),
+    function(
+        "atleast_1d.tensors(any[] tensors) -> any",
+        |c| at_least(c, "atleast_1d"),
+        "Gives each tensor at least one dimension.",
+    )
+    .python("atleast_1d")
+    .names(Itself)
+    .any_layout(),
+    function(
+        "_VF.atleast_1d(Tensor self) -> Tensor",
+        |c| join::atleast_1d(&c.view(0)?).and_then(|v| c.view_of(0, v)),
+        "Gives the tensor at least one dimension.",
+    )
+    .names(Keeps),
+    function(
+        "_VF.atleast_1d.Sequence(Tensor[] tensors) -> any",
+        |c| each_at_least(c, "atleast_1d"),
+        "Gives each tensor at least one dimension.",
+    )
+    .names(Each),
+    function(
+        "atleast_2d.tensors(any[] tensors) -> any",
+        |c| at_least(c, "atleast_2d"),
+        "Gives each tensor at least two dimensions.",
+    )
+    .python("atleast_2d")
+    .names(Itself)
+    .any_layout(),
+    function(
+        "_VF.atleast_2d(Tensor self) -> Tensor",
+        |c| join::atleast_2d(&c.view(0)?).and_then(|v| c.view_of(0, v)),
+        "Gives the tensor at least two dimensions.",
+    )
+    .names(Keeps)
+    .few_refused_as(2, "unsqueeze"),
+    function(
+        "_VF.atleast_2d.Sequence(Tensor[] tensors) -> any",
+        |c| each_at_least(c, "atleast_2d"),
+        "Gives each tensor at least two dimensions.",
+    )
+    .names(Each)
+    .few_refused_as(2, "unsqueeze"),
+    function(
+        "atleast_3d.tensors(any[] tensors) -> any",
+        |c| at_least(c, "atleast_3d"),
+        "Gives each tensor at least three dimensions.",
+    )
+    .python("atleast_3d")
+    .names(Itself)
+    .any_layout(),
+    function(
+        "_VF.atleast_3d(Tensor self) -> Tensor",
+        |c| join::atleast_3d(&c.view(0)?).and_then(|v| c.view_of(0, v)),
+        "Gives the tensor at least three dimensions.",
+    )
+    .names(Keeps)
+    .few_refused_as(3, "unsqueeze"),
+    function(
+        "_VF.atleast_3d.Sequence(Tensor[] tensors) -> any",
+        |c| each_at_least(c, "atleast_3d"),
+        "Gives each tensor at least three dimensions.",
+    )
+    .names(Each)
+    .few_refused_as(3, "unsqueeze"),
+];
+
+/// Passes a single argument on as it is, and several as a list.
+fn at_least(call: &mut Call, name: &str) -> Result<Value> {
+    let tensors = call.value(0);
+    let given = match tensors.sequence().as_deref() {
+        Some([only]) => only.clone(),
+        _ => tensors,
+    };
+    call_below(call.state, name, &[given])
+}
+
+fn each_at_least(call: &mut Call, name: &str) -> Result<Value> {
+    let (steps, tensors) = (super::Steps::of(call), call.value(0).sequence().unwrap_or_default());
+    tensors.into_iter().map(|tensor| steps.torch(name, &[tensor])).collect::<Result<Vec<Value>>>().map(Value::tuple)
+}
+
+fn nonzero(call: &mut Call) -> Result<Value> {
+    let by_column = call.bool(1)?;
+    if by_column {
+        if call.position("out").is_some_and(|index| !call.is_none(index)) {
+            bail!(RuntimeError, "nonzero does not support the out kwarg when as_tuple is True");
+        }
+        Ok(Value::tuple(mask::nonzero_columns(&call.view(0)?)?.into_iter().map(Value::from)))
+    } else {
+        mask::nonzero(&call.view(0)?).map(Value::from)
+    }
+}
+
+fn scatter(call: &Call, what: Scattered, how: Option<&str>) -> Result<Value> {
+    super::scatter::warn_of_reduce(call, what, how);
+    gather::scatter_(&call.view(0)?, call.int(1)?, &call.view(2)?, what, how)?;
+    Ok(call.itself())
+}
+
+/// `where`: the operands are promoted like those of an addition.
+fn choose(call: &Call, condition: &View, x: usize, y: usize) -> Result<Value> {
+    let (x, y) = (Argument::of(call, x)?, Argument::of(call, y)?);
+    let default = call.state.default_dtype.get();
+    let dtype = promote::result_type(&[x.operand(), y.operand()], default)?;
+    let tensor = |argument: &Argument| match argument {
+        Argument::Tensor(view) => Ok(view.clone()),
+        Argument::Number(number) => View::scalar(*number, dtype),
+    };
+    warnings::byte_condition(call.state, condition);
+    mask::where_(condition, &tensor(&x)?, &tensor(&y)?, dtype).map(Value::from)
+}
+
+fn sorted(call: &Call, dim: usize, descending: usize, stable: bool) -> Result<Value> {
+    let (values, indices) = sort::sort(&call.view(0)?, call.int(dim)?, call.bool(descending)?, stable)?;
+    Ok(Value::named_tuple("torch.return_types.sort", vec![("values", values.into()), ("indices", indices.into())]))
+}
+
+fn unique(call: &Call, all: bool, inverse: usize, dim: usize) -> Result<Value> {
+    let view = call.view(0)?;
+    // Overloads that reject the flag do not declare it; they are reported under their own name.
+    let operation = match (all, call.is_none(dim)) {
+        (false, _) => "unique_consecutive",
+        (true, true) => "_unique2",
+        (true, false) => "unique_dim",
+    };
+    for (i, param) in (0..).zip(call.signature.params.iter()).take(inverse + 2).skip(1) {
+        if !matches!(call.value(i), Value::Bool(_)) {
+            let (name, given) = (param.name, call.value(i).type_name().to_owned());
+            bail!(TypeError, "{operation}(): argument '{name}' must be bool, not {given}");
+        }
+    }
+    let found = match call.opt_int(dim)? {
+        Some(dim) => sort::unique_slices(&view, dim, all)?,
+        None if all => sort::unique(&view)?,
+        None => sort::unique_consecutive(&view)?,
+    };
+    let mut parts = vec![Value::from(found.values)];
+    if call.bool(inverse)? {
+        parts.push(found.inverse.into());
+    }
+    if call.bool(inverse + 1)? {
+        parts.push(found.counts.into());
+    }
+    Ok(if parts.len() == 1 { parts.remove(0) } else { Value::tuple(parts) })
+}

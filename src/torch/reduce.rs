@@ -1,0 +1,360 @@
+//! Reductions. Follows <https://pytorch.org/docs/2.7/torch.html#reduction-ops>.
+
+use super::dimnames;
+use super::norms::matrix_norm;
+use super::sparse_kernels;
+use call::facets::{
+    Dispatch::{Integers, Own, Refused, Requantized, Total},
+    NameInference::{Keeps, Nameless, Removes},
+    Out, Repeats, Shares, Takes,
+};
+use call::{Call, Row, both, function};
+use tensor::ops::pointwise::classes;
+use tensor::ops::reduce::{self as ops, Extremum, Running, Spread};
+use tensor::{Dims, Result};
+use value::Value;
+
+/// The outputs of a variance: what it can be cast to, and computed in.
+const SPREAD: &[(Takes, &str)] =
+    &[Out::CAST_DTYPE, (Takes::OfUnless(classes::FLOAT, classes::COMPLEX), "\"std_cpu\" not implemented for '{out}'")];
+
+/// The outputs of a truth.
+macro_rules! truth {
+    ($name:literal) => {
+        Out::PLAIN
+            .unguarded()
+            .takes(&[(Takes::Truth, concat!($name, " only supports bool tensor for result, got: {out}"))])
+    };
+}
+
+pub const ROWS: &[Row] = &[
+    both(
+        "sum(Tensor self, *, ScalarType? dtype=None) -> Tensor",
+        |c| ops::sum(&c.view(0)?, None, false, c.opt_dtype(1)).map(Value::from),
+        "Sums all elements.",
+    )
+    .names(Nameless)
+    .sparse(Own(sparse_kernels::sum_all))
+    .quantized(Refused("sum.IntList_out")),
+    both(
+        "sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None, Tensor? \
+ out=None) -> Tensor",
+        |c| {
+            let d = dims(c, 1)?;
+            ops::sum(&c.view(0)?, Some(&d), c.bool(2)?, c.opt_dtype(3)).map(Value::from)
+        },
+        "Sums along dimensions.",
+    )
+    .out(Out::REDUCED.clearing())
+    .names(Removes)
+    .sparse(Own(sparse_kernels::sum_dims))
+    .quantized(Refused("sum.IntList_out")).by_name("dim_DimnameList", dimnames::by_position),
+    both(
+        "mean(Tensor self, *, ScalarType? dtype=None, Tensor? out=None) -> Tensor",
+        |c| ops::mean(&c.view(0)?, None, false, c.opt_dtype(1)).map(Value::from),
+        "Averages all elements.",
+    )
+    .out(Out::PLAIN.unguarded().clearing().takes(&[(Takes::Castable, "mean.dtype_out(): input types can't be cast to the desired output type {out}")]))
+    .names(Nameless)
+    .out_refused_as("mean.dtype_out")
+    .quantized(Requantized),
+    both(
+        "mean.dim(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None, Tensor? out=None) \
+ -> Tensor",
+        |c| {
+            let d = dims(c, 1)?;
+            ops::mean(&c.view(0)?, Some(&d), c.bool(2)?, c.opt_dtype(3)).map(Value::from)
+        },
+        "Averages along dimensions.",
+    )
+    .out(Out::ELEMENTWISE.repeating(Repeats::RefusedResized).sharing(Shares::Allowed).clearing())
+    .names(Removes)
+    .quantized(Requantized).by_name("names_dim", dimnames::by_position),
+    both(
+        "prod(Tensor self, *, ScalarType? dtype=None) -> Tensor",
+        |c| ops::prod(&c.view(0)?, None, false, c.opt_dtype(1)).map(Value::from),
+        "Multiplies all elements.",
+    )
+    .names(Nameless),
+    both(
+        "prod.dim_int(Tensor self, int dim, bool keepdim=False, *, ScalarType? dtype=None, Tensor? out=None) \
+ -> Tensor",
+        |c| ops::prod(&c.view(0)?, Some(c.int(1)?), c.bool(2)?, c.opt_dtype(3)).map(Value::from),
+        "Multiplies along a dimension.",
+    )
+    .out(Out::REDUCED)
+    .names(Removes).by_name("dim_Dimname", dimnames::by_position),
+    both(
+        "any(Tensor self, *, Tensor? out=None) -> Tensor",
+        |c| ops::any(&c.view(0)?, None, false).map(Value::from),
+        "Returns whether any element is true.",
+    )
+    .out(truth!("any"))
+    .names(Nameless)
+    .sparse(Total),
+    both(
+        "any.dims(Tensor self, int[]? dim=None, bool keepdim=False, *, Tensor? out=None) -> Tensor",
+        |c| {
+            let d = if c.is_none(1) { None } else { Some(c.ints(1)?) };
+            ops::any(&c.view(0)?, d.as_deref(), c.bool(2)?).map(Value::from)
+        },
+        "Tells whether any element along dimensions is true.",
+    )
+    .out(truth!("any")),
+    both(
+        "any.dim(Tensor self, int dim, bool keepdim=False, *, Tensor? out=None) -> Tensor",
+        |c| ops::any(&c.view(0)?, Some(&[c.int(1)?]), c.bool(2)?).map(Value::from),
+        "Tells whether any element along a dimension is true.",
+    )
+    .out(truth!("any"))
+    .operation("any.dim").by_name("dimname", dimnames::not_yet),
+    both(
+        "all(Tensor self, *, Tensor? out=None) -> Tensor",
+        |c| ops::all(&c.view(0)?, None, false).map(Value::from),
+        "Returns whether all elements are true.",
+    )
+    .out(truth!("all"))
+    .names(Nameless),
+    both(
+        "all.dims(Tensor self, int[]? dim=None, bool keepdim=False, *, Tensor? out=None) -> Tensor",
+        |c| {
+            let d = if c.is_none(1) { None } else { Some(c.ints(1)?) };
+            ops::all(&c.view(0)?, d.as_deref(), c.bool(2)?).map(Value::from)
+        },
+        "Tells whether all elements along dimensions are true.",
+    )
+    .out(truth!("all")),
+    both(
+        "all.dim(Tensor self, int dim, bool keepdim=False, *, Tensor? out=None) -> Tensor",
+        |c| ops::all(&c.view(0)?, Some(&[c.int(1)?]), c.bool(2)?).map(Value::from),
+        "Tells whether all elements along a dimension are true.",
+    )
+    .out(truth!("all"))
+    .operation("all.dim").by_name("dimname", dimnames::not_yet),
+    both(
+        "max(Tensor self, *, Tensor? out=None) -> Tensor",
+        |c| ops::extremum_all(Extremum::Max, &c.view(0)?).map(Value::from),
+        "Returns the largest element.",
+    )
+    .out(Out::PLAIN.unguarded().takes(&[(Takes::Castable, "Expected canCast( typeMetaToScalarType(self.dtype()), typeMetaToScalarType(out.dtype())) to be true, but got false.  (Could this error message be improved?  If so, please report an enhancement request to PyTorch.)")]))
+    .names(Nameless)
+    .quantized(Integers),
+    both(
+        "max.other(Tensor self, Tensor other, *, Tensor? out=None) -> Tensor",
+        |c| pair(c, tensor::ops::pointwise::BinaryOp::Maximum),
+        "Returns the larger of two elements.",
+    )
+    .out(Out::ELEMENTWISE)
+    .operation("maximum"),
+    both(
+        "max.dim(Tensor self, int dim, bool keepdim=False, *, Tensor[]? out=None) -> any",
+        |c| extremum(c, Extremum::Max, "torch.return_types.max"),
+        "Returns the largest elements along a dimension, and their positions.",
+    )
+    .names(Removes)
+    .quantized(Integers).by_name("names_dim", dimnames::by_position),
+    both(
+        "min(Tensor self, *, Tensor? out=None) -> Tensor",
+        |c| ops::extremum_all(Extremum::Min, &c.view(0)?).map(Value::from),
+        "Returns the smallest element.",
+    )
+    .out(Out::PLAIN.unguarded().takes(&[(Takes::Castable, "Expected canCast( typeMetaToScalarType(self.dtype()), typeMetaToScalarType(out.dtype())) to be true, but got false.  (Could this error message be improved?  If so, please report an enhancement request to PyTorch.)")]))
+    .names(Nameless)
+    .quantized(Integers),
+    both(
+        "min.other(Tensor self, Tensor other, *, Tensor? out=None) -> Tensor",
+        |c| pair(c, tensor::ops::pointwise::BinaryOp::Minimum),
+        "Returns the smaller of two elements.",
+    )
+    .out(Out::ELEMENTWISE)
+    .operation("minimum"),
+    both(
+        "min.dim(Tensor self, int dim, bool keepdim=False, *, Tensor[]? out=None) -> any",
+        |c| extremum(c, Extremum::Min, "torch.return_types.min"),
+        "Returns the smallest elements along a dimension, and their positions.",
+    )
+    .names(Removes)
+    .quantized(Integers).by_name("names_dim", dimnames::by_position),
+    both(
+        "amax(Tensor self, int[1] dim=(), bool keepdim=False, *, Tensor? out=None) -> Tensor",
+        |c| ops::extremum(Extremum::Max, &c.view(0)?, &c.ints(1)?, c.bool(2)?).map(Value::from),
+        "Returns the largest elements along dimensions.",
+    )
+    .out(Out::PLAIN.unguarded().takes(&[(Takes::Same, "Expected the dtype for input and out to match, but got {result} for input's dtype and {out} for out's dtype.")])),
+    both(
+        "amin(Tensor self, int[1] dim=(), bool keepdim=False, *, Tensor? out=None) -> Tensor",
+        |c| ops::extremum(Extremum::Min, &c.view(0)?, &c.ints(1)?, c.bool(2)?).map(Value::from),
+        "Returns the smallest elements along dimensions.",
+    )
+    .out(Out::PLAIN.unguarded().takes(&[(Takes::Same, "Expected the dtype for input and out to match, but got {result} for input's dtype and {out} for out's dtype.")])),
+    both(
+        "argmax(Tensor self, int? dim=None, bool keepdim=False, *, Tensor? out=None) -> Tensor",
+        |c| ops::arg_extremum(Extremum::Max, &c.view(0)?, c.opt_int(1)?, c.bool(2)?).map(Value::from),
+        "Returns the position of the largest element.",
+    )
+    .out(Out::PLAIN.unguarded()),
+    both(
+        "argmin(Tensor self, int? dim=None, bool keepdim=False, *, Tensor? out=None) -> Tensor",
+        |c| ops::arg_extremum(Extremum::Min, &c.view(0)?, c.opt_int(1)?, c.bool(2)?).map(Value::from),
+        "Returns the position of the smallest element.",
+    )
+    .out(Out::PLAIN.unguarded()),
+    both(
+        "var.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False, *, Tensor? out=None) -> Tensor",
+        |c| {
+            let d = dims(c, 1)?;
+            let correction = f64::from(u8::from(c.bool(2)?));
+            let keep = c.bool(3)?;
+            spread(c, Spread::Variance, Some(d), correction, keep)
+        },
+        "Computes the variance along dimensions.",
+    )
+    .out(Out::PLAIN.unguarded().takes(SPREAD))
+    .names(Removes)
+    .complex_refused_as("view_as_real").by_name("names_dim", dimnames::by_position),
+    both(
+        "var.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False, Tensor? out=None) -> \
+ Tensor",
+        |c| corrected(c, Spread::Variance),
+        "Computes the variance along dimensions.",
+    )
+    .out(Out::PLAIN.unguarded().takes(SPREAD))
+    .names(Removes)
+    .complex_refused_as("view_as_real").by_name("correction_names", dimnames::by_position),
+    both(
+        "var(Tensor self, bool unbiased=True) -> Tensor",
+        |c| {
+            let correction = f64::from(u8::from(c.bool(1)?));
+            spread(c, Spread::Variance, None, correction, false)
+        },
+        "Computes the variance of all elements.",
+    )
+    .names(Nameless)
+    .complex_refused_as("view_as_real"),
+    both(
+        "std.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False, *, Tensor? out=None) -> Tensor",
+        |c| {
+            let d = dims(c, 1)?;
+            let correction = f64::from(u8::from(c.bool(2)?));
+            let keep = c.bool(3)?;
+            spread(c, Spread::StandardDeviation, Some(d), correction, keep)
+        },
+        "Computes the standard deviation along dimensions.",
+    )
+    .out(Out::PLAIN.unguarded().takes(SPREAD))
+    .names(Removes)
+    .complex_refused_as("view_as_real").by_name("names_dim", dimnames::by_position),
+    both(
+        "std.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False, Tensor? out=None) -> \
+ Tensor",
+        |c| corrected(c, Spread::StandardDeviation),
+        "Computes the standard deviation along dimensions.",
+    )
+    .out(Out::PLAIN.unguarded().takes(SPREAD))
+    .names(Removes)
+    .complex_refused_as("view_as_real").by_name("correction_names", dimnames::by_position),
+    both(
+        "std(Tensor self, bool unbiased=True) -> Tensor",
+        |c| {
+            let correction = f64::from(u8::from(c.bool(1)?));
+            spread(c, Spread::StandardDeviation, None, correction, false)
+        },
+        "Computes the standard deviation of all elements.",
+    )
+    .names(Nameless)
+    .complex_refused_as("view_as_real"),
+    both(
+        "norm(Tensor self, any p=\"fro\", int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None, \
+ Tensor? out=None) -> Tensor",
+        norm,
+        "Computes the norm of all elements, or along dimensions.",
+    )
+    .out(Out::PLAIN.unguarded())
+    .operation("linalg_vector_norm")
+    .sparse(Own(sparse_kernels::norm)),
+    both(
+        "cumsum(Tensor self, int dim, *, ScalarType? dtype=None, Tensor? out=None) -> Tensor",
+        |c| ops::cumulative(Running::Sum, &c.view(0)?, c.int(1)?, c.opt_dtype(2)).map(Value::from),
+        "Computes the running sum along a dimension.",
+    )
+    .out(Out::PLAIN.sharing(Shares::Wholly).giving_dtype())
+    .names(Keeps).by_name("dimname", dimnames::by_position),
+    both(
+        "cumprod(Tensor self, int dim, *, ScalarType? dtype=None, Tensor? out=None) -> Tensor",
+        |c| ops::cumulative(Running::Product, &c.view(0)?, c.int(1)?, c.opt_dtype(2)).map(Value::from),
+        "Computes the running product along a dimension.",
+    )
+    .out(Out::PLAIN.sharing(Shares::Wholly).giving_dtype())
+    .names(Keeps).by_name("dimname", dimnames::by_position),
+    function(
+        "linalg.vector_norm(Tensor input, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, ScalarType? \
+ dtype=None, Tensor? out=None) -> Tensor",
+        |c| {
+            let d = if c.is_none(2) { None } else { Some(c.ints(2)?) };
+            let p = c.scalar(1)?.to_f64();
+            ops::norm(&c.view(0)?, p, d.as_deref(), c.bool(3)?, c.opt_dtype(4)).map(Value::from)
+        },
+        "Computes the vector norm.",
+    )
+    .out(Out::PLAIN.unguarded())
+    .sparse(Total),
+];
+
+pub(super) fn norm(c: &mut Call) -> Result<Value> {
+    let d = if c.is_none(2) { None } else { Some(c.ints(2)?) };
+    let p = match c.value(1) {
+        Value::None => 2.0,
+        Value::Str(kind) if &*kind == "fro" => 2.0,
+        kind @ Value::Str(_) => {
+            let dims = d.unwrap_or_else(|| Dims::from_slice(&[-2, -1]));
+            return matrix_norm(&c.view(0)?, &kind, &dims, c.bool(3)?, c.opt_dtype(4)).map(Value::from);
+        }
+        _ => c.scalar(1)?.to_f64(),
+    };
+    ops::norm(&c.view(0)?, p, d.as_deref(), c.bool(3)?, c.opt_dtype(4)).map(Value::from)
+}
+
+/// The dimensions to reduce; none given means all.
+fn dims(call: &Call, index: usize) -> Result<Dims> {
+    if call.is_none(index) { Ok(Dims::new()) } else { call.ints(index) }
+}
+
+fn extremum(call: &Call, which: Extremum, name: &'static str) -> Result<Value> {
+    let (values, indices) = ops::extremum_dim(which, &call.view(0)?, call.int(1)?, call.bool(2)?)?;
+    Ok(Value::named_tuple(name, vec![("values", values.into()), ("indices", indices.into())]))
+}
+
+fn pair(call: &Call, op: tensor::ops::pointwise::BinaryOp) -> Result<Value> {
+    use tensor::ops::pointwise::{Output, binary};
+    use tensor::ops::promote::Operand;
+    let (a, b) = (call.view(0)?, call.view(1)?);
+    binary(op, Operand::Tensor(&a), Operand::Tensor(&b), Output::New, call.state.default_dtype.get()).map(Value::from)
+}
+
+fn corrected(call: &Call, which: Spread) -> Result<Value> {
+    let dims = if call.is_none(1) { None } else { Some(call.ints(1)?) };
+    let correction = if call.is_none(2) { 1.0 } else { call.scalar(2)?.to_f64() };
+    spread(call, which, dims, correction, call.bool(3)?)
+}
+
+fn spread(call: &Call, which: Spread, dims: Option<Dims>, correction: f64, keepdim: bool) -> Result<Value> {
+    let view = call.view(0)?;
+    if ops::has_no_freedom(&view, dims.as_deref(), correction)? {
+        call.state.warn_once(
+            "UserWarning",
+            match which {
+                Spread::Variance => {
+                    "var(): degrees of freedom is <= 0. Correction should be strictly less than the reduction factor \
+ (input numel divided by output numel). (Triggered internally at \
+ /pytorch/aten/src/ATen/native/ReduceOps.cpp:1839.)"
+                }
+                Spread::StandardDeviation => {
+                    "std(): degrees of freedom is <= 0. Correction should be strictly less than the reduction factor \
+ (input numel divided by output numel). (Triggered internally at \
+ /pytorch/aten/src/ATen/native/ReduceOps.cpp:1839.)"
+                }
+            },
+        );
+    }
+    ops::variance(which, &view, dims.as_deref(), correction, keepdim).map(Value::from)
+}

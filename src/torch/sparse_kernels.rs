@@ -1,0 +1,528 @@
+//! What functions written for dense tensors do with sparse ones, where that is something of their own: the rows name
+//! these. Follows <https://pytorch.org/docs/2.7/sparse.html#supported-operations>.
+
+use autograd::Functions;
+use call::Call;
+use call::dispatch::forms::{on_elements, total};
+use tensor::bail;
+use tensor::layout::wrap_dim;
+use tensor::ops::sparse::{self as ops, compressed, product, rearrange};
+use tensor::ops::{copy, pointwise, promote, view as views};
+use tensor::{DType, Error, Result, Scalar, TensorLayout, View, can_cast, interrupt};
+use value::Value;
+
+pub fn contiguous(_: &mut Call) -> Result<Value> {
+    bail!(RuntimeError, "unsupported memory format option Contiguous")
+}
+
+pub fn mul(call: &mut Call) -> Result<Value> {
+    arithmetic(call, multiply_elements)
+}
+
+pub fn sum_dims(call: &mut Call) -> Result<Value> {
+    let dims = if call.is_none(1) { Default::default() } else { call.ints(1)? };
+    sum(&call.view(0)?, &dims, call.bool(2)?, call.dtype_keyword()).map(Value::from)
+}
+
+pub fn data_ptr(_: &mut Call) -> Result<Value> {
+    bail!(RuntimeError, "Cannot access data pointer of Tensor that doesn't have storage")
+}
+
+pub fn is_nonzero(call: &mut Call) -> Result<Value> {
+    let some = match call.tensor(0)?.borrow().numel() {
+        0 => "no values",
+        1 => return Ok(Value::Bool(ops::item(&call.view(0)?)?.truth())),
+        _ => "more than one value",
+    };
+    bail!(RuntimeError, "Boolean value of Tensor with {some} is ambiguous")
+}
+
+pub fn norm(call: &mut Call) -> Result<Value> {
+    if call.tensor(0)?.borrow().coo().is_some() {
+        let dims = if call.is_none(2) { 0 } else { call.ints(2)?.len() };
+        if dims > 0 && dims < call.tensor(0)?.borrow().ndim() {
+            bail!(
+                RuntimeError,
+                "norm_sparse currently only supports full reductions, so 'dim' must either be empty or contain all \
+                 dimensions of the input"
+            );
+        }
+        if call.bool(3)? {
+            bail!(RuntimeError, "norm_sparse currently does not support keepdim=True");
+        }
+        call.args[2] = Value::None;
+    }
+    total(super::reduce::norm, call)
+}
+
+pub fn item(call: &mut Call) -> Result<Value> {
+    ops::item(&call.view(0)?).map(Value::from)
+}
+
+pub fn nbytes(_: &mut Call) -> Result<Value> {
+    bail!(
+        RuntimeError,
+        "nbytes is not defined for sparse tensors.  If you want the size of the constituent tensors, add the \
+         nbytes of the indices and values.  If you want the size of the  equivalent dense tensor, multiply \
+         numel() by element_size()"
+    )
+}
+
+pub fn sum_all(call: &mut Call) -> Result<Value> {
+    sum(&call.view(0)?, &[], false, call.dtype_keyword()).map(Value::from)
+}
+
+pub fn transpose(call: &mut Call) -> Result<Value> {
+    let (dim0, dim1) = (call.int(1)?, call.int(2)?);
+    transposed(call, dim0, dim1)
+}
+
+pub fn t(call: &mut Call) -> Result<Value> {
+    transposed(call, 0, 1)
+}
+
+/// `transpose_`, and what is like it.
+pub fn transpose_in_place(call: &mut Call) -> Result<Value> {
+    let (dim0, dim1) = (call.int(1)?, call.int(2)?);
+    transposed_in_place(call, dim0, dim1)
+}
+
+pub fn t_in_place(call: &mut Call) -> Result<Value> {
+    transposed_in_place(call, 0, if call.tensor(0)?.borrow().ndim() < 2 { 0 } else { 1 })
+}
+
+fn transposed_in_place(call: &mut Call, dim0: i64, dim1: i64) -> Result<Value> {
+    let layout = call.tensor(0)?.borrow().tensor_layout();
+    if layout.is_compressed() {
+        bail!(
+            RuntimeError,
+            "torch.transpose_: in-place transposition is not supported for {} layout",
+            layout.cpp_name()
+        );
+    }
+    if let Value::Tensor(turned) = transposed(call, dim0, dim1)? {
+        let view = turned.view();
+        let parts = ops::expect_coo(&view, "transpose_")?;
+        let coalesced = parts.values.sizes().first() == Some(&0);
+        call.tensor(0)?.set_view(ops::coo(view.sizes(), parts.indices.clone(), parts.values.clone(), coalesced)?);
+    }
+    Ok(call.itself())
+}
+
+pub fn expand(_: &mut Call) -> Result<Value> {
+    bail!(RuntimeError, "expand is unsupported for Sparse tensors")
+}
+
+pub fn cat(call: &mut Call) -> Result<Value> {
+    rearrange::cat(&call.views(0)?, call.int(1)?).map(Value::from)
+}
+
+pub fn mm(call: &mut Call) -> Result<Value> {
+    multiply(&call.view(0)?, &call.view(1)?).map(Value::from)
+}
+
+pub fn reshape(_: &mut Call) -> Result<Value> {
+    bail!(RuntimeError, "reshape is not implemented for sparse tensors")
+}
+
+pub fn reversed(call: &mut Call) -> Result<Value> {
+    let view = call.view(0)?;
+    let dims: Vec<i64> = (0..view.ndim() as i64).rev().collect();
+    if view.compressed().is_some() {
+        transposed(call, -2, -1)
+    } else {
+        rearrange::permute(&view, &dims).map(Value::from)
+    }
+}
+
+pub fn permute(call: &mut Call) -> Result<Value> {
+    rearrange::permute(&call.view(0)?, &call.ints(1)?).map(Value::from)
+}
+
+pub fn unsqueeze(call: &mut Call) -> Result<Value> {
+    rearrange::unsqueeze(&call.view(0)?, call.int(1)?).map(Value::from)
+}
+
+pub fn index_select(call: &mut Call) -> Result<Value> {
+    rearrange::index_select(&call.view(0)?, call.int(1)?, &call.view(2)?).map(Value::from)
+}
+
+pub fn narrow_copy(call: &mut Call) -> Result<Value> {
+    rearrange::narrow(&call.view(0)?, call.int(1)?, call.int(2)?, call.int(3)?).map(Value::from)
+}
+
+pub fn stack(call: &mut Call) -> Result<Value> {
+    rearrange::stack(&call.views(0)?, call.int(1)?).map(Value::from)
+}
+
+pub fn new_empty(call: &mut Call) -> Result<Value> {
+    let dtype = call.dtype_keyword().unwrap_or(call.tensor(0)?.borrow().dtype);
+    ops::empty_coo(&call.ints(1)?, 0, dtype).map(Value::from)
+}
+
+/// The product of two matrices, of which one at least is sparse: sparse if both are.
+pub fn multiply(a: &View, b: &View) -> Result<View> {
+    match (a.is_sparse(), b.is_sparse()) {
+        (true, true) => {
+            let product = product::sparse_sparse(a, b)?;
+            let compressed = a.tensor_layout().is_compressed() && b.tensor_layout().is_compressed();
+            if compressed { compressed::from_coo(&product, TensorLayout::SparseCsr) } else { Ok(product) }
+        }
+        (true, false) => product::sparse_dense(a, b),
+        (false, true) => product::dense_sparse(a, b),
+        (false, false) => tensor::ops::matmul::mm(a, b),
+    }
+}
+
+pub fn multiply_reduced(call: &mut Call) -> Result<Value> {
+    let (a, b) = (call.view(0)?, call.view(1)?);
+    product::reduced(&a, &b, call.str(2)?).map(Value::from)
+}
+
+/// Refuses what is not sparse where only that makes sense.
+fn only_sparse(view: &View) -> Result<()> {
+    if !view.is_sparse() {
+        bail!(RuntimeError, "tensor.sspaddmm(...) can only be called on sparse tensors");
+    }
+    Ok(())
+}
+
+pub fn product_as_sparse(call: &mut Call) -> Result<Value> {
+    only_sparse(&call.view(0)?)?;
+    let product = product::sparse_dense(&call.view(0)?, &call.view(1)?)?;
+    product::rows_of(&call.view(0)?, &product).map(Value::from)
+}
+
+pub fn hybrid_product(call: &mut Call) -> Result<Value> {
+    let (a, b) = (call.view(0)?, call.view(1)?);
+    if !a.is_sparse() && !b.is_sparse() {
+        return Err(Error::no_backend("hspmm", a.backend()));
+    }
+    let product = product::sparse_dense(&a, &b)?;
+    product::hybrid_rows_of(&a, &product).map(Value::from)
+}
+
+pub fn sparse_sum_and_product(call: &mut Call) -> Result<Value> {
+    let (input, a, b) = (call.view(0)?, call.view(1)?, call.view(2)?);
+    if !a.is_sparse() && !b.is_sparse() {
+        only_sparse(&input)?;
+    }
+    let product = product::rows_of(&a, &product::sparse_dense(&a, &b)?)?;
+    let factor = |view: &View, factor: Scalar| -> Result<View> {
+        let parts = ops::expect_coo(view, "sspaddmm")?;
+        ops::with_values(view, times(&parts.values, promote::Operand::Number(factor))?)
+    };
+    rearrange::beside(&factor(&input, call.scalar(3)?)?, &factor(&product, call.scalar(4)?)?).map(Value::from)
+}
+
+pub fn matmul(call: &mut Call) -> Result<Value> {
+    let (a, b) = (call.value(0), call.value(1));
+    match (call.tensor(0)?.borrow().ndim(), call.tensor(1)?.borrow().ndim()) {
+        (2, 2) => call.state.call("mm", &[a, b]),
+        (2, 1) => call.state.call("mv", &[a, b]),
+        (n, m) => bail!(RuntimeError, "a sparse product needs matrices, got tensors of {n} and {m} dimensions"),
+    }
+}
+
+pub fn matrix_vector(call: &mut Call) -> Result<Value> {
+    let (a, v) = (call.view(0)?, call.view(1)?);
+    if a.ndim() != 2 || v.ndim() != 1 || a.sizes()[1] != v.sizes()[0] {
+        bail!(RuntimeError, "mv: expected self.size(-1) == vec.size(-1)");
+    }
+    let product = multiply(&a, &views::unsqueeze(&v, 1)?)?;
+    views::squeeze(&product, Some(&[1])).map(Value::from)
+}
+
+/// `beta * x + alpha * (a @ b)`, dense.
+pub fn add_product(call: &mut Call) -> Result<Value> {
+    let input = call.view(0)?;
+    if input.is_sparse() {
+        bail!(
+            RuntimeError,
+            "addmm_sparse_dense: expected strided result tensor, got tensor with layout {}",
+            input.tensor_layout().cpp_name()
+        );
+    }
+    let product = multiply(&call.view(1)?, &call.view(2)?)?;
+    let product = if product.is_sparse() { ops::to_dense(&product)? } else { product };
+    let scaled = |view: &View, factor: Scalar| times(view, promote::Operand::Number(factor));
+    let (input, product) = (scaled(&input, call.scalar(3)?)?, scaled(&product, call.scalar(4)?)?);
+    plus(&input, &product).map(Value::from)
+}
+
+fn times(a: &View, b: promote::Operand) -> Result<View> {
+    pointwise::binary(pointwise::BinaryOp::Mul, a.into(), b, pointwise::Output::New, DType::Float)
+}
+
+fn plus(a: &View, b: &View) -> Result<View> {
+    pointwise::binary(pointwise::BinaryOp::Add, a.into(), b.into(), pointwise::Output::New, DType::Float)
+}
+
+/// `x.sum(dims)`.
+pub fn sum(view: &View, dims: &[i64], keepdim: bool, dtype: Option<DType>) -> Result<View> {
+    if view.compressed().is_none() {
+        return rearrange::sum(view, dims, keepdim, dtype);
+    }
+    if !dims.is_empty() && !keepdim {
+        bail!(RuntimeError, "reduction operations on CSR tensors with keepdim=False is unsupported");
+    }
+    let out = rearrange::sum(&compressed::to_coo(view)?, dims, keepdim, dtype)?;
+    if out.is_sparse() { compressed::from_coo(&out, view.tensor_layout()) } else { Ok(out) }
+}
+
+/// One operand of arithmetic: a tensor, or a number.
+enum Part {
+    Tensor(View),
+    Number(Scalar),
+}
+
+impl Part {
+    fn of(call: &Call, index: usize) -> Result<Part> {
+        match call.value(index) {
+            Value::Tensor(tensor) => Ok(Part::Tensor(tensor.view())),
+            _ => call.scalar(index).map(Part::Number),
+        }
+    }
+}
+
+/// Runs an arithmetic function of two operands, and stores what it gives if it is in place.
+fn arithmetic(call: &mut Call, compute: fn(&mut Call) -> Result<Value>) -> Result<Value> {
+    let result = compute(call)?;
+    let target = match call.args.first() {
+        Some(Value::Tensor(target)) if call.signature.in_place => target.clone(),
+        _ => return Ok(result),
+    };
+    if let Value::Tensor(new) = result {
+        let wanted = target.borrow().dtype;
+        let made = new.borrow().dtype;
+        if !can_cast(made, wanted) {
+            bail!(
+                RuntimeError,
+                "result type {} can't be cast to the desired output type {}",
+                made.scalar_type(),
+                wanted.scalar_type()
+            );
+        }
+        if target.borrow().is_sparse() {
+            let whole = new.view();
+            let elements = copy::cast(ops::elements(&whole), wanted)?;
+            target.set_view(ops::with_values(&whole, elements)?);
+        } else {
+            copy::copy_into(&target.view(), &new.view())?;
+        }
+    }
+    Ok(Value::Tensor(target))
+}
+
+pub fn add(call: &mut Call) -> Result<Value> {
+    arithmetic(call, |call| {
+        let alpha = call.position("alpha").map_or(Ok(Scalar::Int(1)), |i| call.scalar(i))?;
+        added(call, alpha)
+    })
+}
+
+pub fn sub(call: &mut Call) -> Result<Value> {
+    arithmetic(call, |call| {
+        let alpha = call.position("alpha").map_or(Ok(Scalar::Int(1)), |i| call.scalar(i))?;
+        if call.tensor(0)?.borrow().compressed().is_some() {
+            bail!(RuntimeError, "unsupported tensor layout: {}", call.tensor(0)?.borrow().tensor_layout().cpp_name());
+        }
+        added(call, pointwise::negated(alpha))
+    })
+}
+
+fn added(call: &Call, alpha: Scalar) -> Result<Value> {
+    let (Part::Tensor(a), b) = (Part::of(call, 0)?, Part::of(call, 1)?) else {
+        bail!(RuntimeError, "add(sparse, dense) is not supported. Use add(dense, sparse) instead.");
+    };
+    match b {
+        Part::Tensor(b) if !a.is_sparse() => rearrange::add_to_dense(&a, &b, alpha).map(Value::from),
+        Part::Tensor(b) if a.coo().is_some() && b.coo().is_some() => rearrange::add(&a, &b, alpha).map(Value::from),
+        Part::Tensor(b) if a.compressed().is_some() && !b.is_sparse() => {
+            let scaled = times(&b, promote::Operand::Number(alpha))?;
+            plus(&ops::to_dense(&a)?, &scaled).map(Value::from)
+        }
+        Part::Tensor(b) if a.compressed().is_some() && b.is_sparse() => {
+            let sum = rearrange::add(&by_coordinates(&a)?, &by_coordinates(&b)?, alpha)?;
+            compressed::from_coo(&sum, a.tensor_layout()).map(Value::from)
+        }
+        _ => bail!(RuntimeError, "add(sparse, dense) is not supported. Use add(dense, sparse) instead."),
+    }
+}
+
+fn by_coordinates(view: &View) -> Result<View> {
+    ops::coalesce(&ops::to_layout(view, TensorLayout::SparseCoo)?)
+}
+
+fn multiply_elements(call: &mut Call) -> Result<Value> {
+    let (a, b) = (Part::of(call, 0)?, Part::of(call, 1)?);
+    let (sparse, other) = match (a, b) {
+        (Part::Tensor(a), Part::Tensor(b)) if a.is_sparse() && b.is_sparse() => {
+            let product = rearrange::multiply(&by_coordinates(&a)?, &by_coordinates(&b)?)?;
+            let layout = a.tensor_layout();
+            return match layout.is_compressed() {
+                true => compressed::from_coo(&product, layout).map(Value::from),
+                false => Ok(product.into()),
+            };
+        }
+        (Part::Tensor(a), b) if a.is_sparse() => (a, b),
+        (a, Part::Tensor(b)) => (b, a),
+        _ => bail!(RuntimeError, "a sparse tensor is needed"),
+    };
+    match other {
+        Part::Tensor(dense) if dense.ndim() > 0 => {
+            let product = rearrange::multiply_dense(&ops::to_layout(&sparse, TensorLayout::SparseCoo)?, &dense)?;
+            match sparse.tensor_layout() {
+                layout if layout.is_compressed() => compressed::from_coo(&product, layout).map(Value::from),
+                _ => Ok(product.into()),
+            }
+        }
+        Part::Tensor(number) => scaled(&sparse, promote::Operand::Tensor(&number)),
+        Part::Number(number) => scaled(&sparse, promote::Operand::Number(number)),
+    }
+}
+
+fn scaled(sparse: &View, by: promote::Operand) -> Result<Value> {
+    ops::with_values(sparse, times(ops::elements(sparse), by)?).map(Value::from)
+}
+
+pub fn divide(call: &mut Call) -> Result<Value> {
+    if let Part::Tensor(divisor) = Part::of(call, 1)?
+        && (divisor.is_sparse() || divisor.ndim() > 0)
+    {
+        bail!(
+            RuntimeError,
+            "Sparse division requires a scalar or zero-dim dense tensor divisor (got shape {:?} for divisor)",
+            divisor.sizes()
+        );
+    }
+    if call.tensor(0)?.borrow().compressed().is_some() {
+        bail!(RuntimeError, "unsupported tensor layout: {}", call.tensor(0)?.borrow().tensor_layout().cpp_name());
+    }
+    let Some(dense) = call.state.registry.overload(call.signature.key) else { bail!(RuntimeError, "no such overload") };
+    on_elements(dense.row.run, call, true)
+}
+
+fn transposed(call: &mut Call, dim0: i64, dim1: i64) -> Result<Value> {
+    let view = call.view(0)?;
+    if view.compressed().is_some() {
+        let (d0, d1) = (wrap_dim(dim0, view.ndim())?, wrap_dim(dim1, view.ndim())?);
+        return compressed::transpose(&view, d0, d1).map(Value::from);
+    }
+    let (sparse, dense) = (ops::sparse_dim(&view), ops::dense_dim(&view));
+    let name = call.signature.name;
+    if matches!(name, "t" | "t_") && (sparse > 2 || dense > 0) {
+        bail!(
+            RuntimeError,
+            "{name}() expects a tensor with <= 2 sparse and 0 dense dimensions, but got {sparse} sparse and {dense} dense \
+             dimensions"
+        );
+    }
+    rearrange::transpose(&view, dim0, dim1).map(Value::from)
+}
+
+pub fn select(call: &mut Call) -> Result<Value> {
+    let (view, dim, at) = (call.view(0)?, call.int(1)?, call.int(2)?);
+    let d = wrap_dim(dim, view.ndim())?;
+    let size = view.sizes().get(d).copied().unwrap_or(0);
+    if at < -size || at >= size {
+        bail!(IndexError, "select(): index {at} out of range for tensor of size {:?} at dimension {dim}", view.sizes());
+    }
+    ops::select(&view, d, if at < 0 { at + size } else { at }).map(Value::from)
+}
+
+pub fn unbind(call: &mut Call) -> Result<Value> {
+    let (view, dim) = (call.view(0)?, call.int(1)?);
+    let d = wrap_dim(dim, view.ndim())?;
+    let size = view.sizes().get(d).copied().unwrap_or(0);
+    tensor::ops::split::room_for(size)?;
+    let item = |at: i64| {
+        interrupt::check()?;
+        ops::select(&view, d, at).map(Value::from)
+    };
+    let items: Result<Vec<Value>> = (0..size).map(item).collect();
+    Ok(Value::tuple(items?))
+}
+
+fn without_elements(view: &View, dtype: DType) -> Result<View> {
+    match view.compressed() {
+        Some(parts) => compressed::empty(view.sizes(), parts.layout, dtype),
+        None => ops::empty_coo(view.sizes(), ops::dense_dim(view), dtype),
+    }
+}
+
+pub fn zero(call: &mut Call) -> Result<Value> {
+    let view = call.view(0)?;
+    call.tensor(0)?.set_view(without_elements(&view, view.dtype)?);
+    Ok(call.itself())
+}
+
+pub fn empty_like(call: &mut Call) -> Result<Value> {
+    let view = call.view(0)?;
+    let dtype = call.dtype_keyword().unwrap_or(view.dtype);
+    let layout = call.position("layout").map(|i| call.value(i));
+    if view.coo().is_some() && call.position("memory_format").is_some_and(|i| !call.is_none(i)) {
+        bail!(RuntimeError, "memory format option is only supported by strided tensors");
+    }
+    match layout {
+        Some(Value::Layout(TensorLayout::Strided)) => {
+            View::zeros(view.sizes(), dtype, call.device_keyword()?).map(Value::from)
+        }
+        _ => without_elements(&view, dtype).map(Value::from),
+    }
+}
+
+pub fn copy_between(call: &mut Call) -> Result<Value> {
+    let (target, source) = (call.view(0)?, call.view(1)?);
+    if target.tensor_layout() != source.tensor_layout() {
+        bail!(
+            RuntimeError,
+            "copy_() between dense and sparse Tensors is not implemented! Found self type = {} and src type = \
+ {}",
+            legacy_name(&target),
+            legacy_name(&source)
+        );
+    }
+    if target.sizes() != source.sizes() {
+        bail!(RuntimeError, "copy_() of a sparse tensor needs the same size, got {:?}", source.sizes());
+    }
+    call.tensor(0)?
+        .set_view(ops::with_values(&source, copy::clone(&copy::cast(ops::elements(&source), target.dtype)?)?)?);
+    Ok(call.itself())
+}
+
+fn legacy_name(view: &View) -> String {
+    let module = if view.coo().is_some() { "sparse." } else { "" };
+    format!("torch.{module}{}", view.type_name())
+}
+
+pub fn strides(call: &mut Call) -> Result<Value> {
+    let view = call.view(0)?;
+    let name = call.signature.name;
+    if view.compressed().is_some() {
+        let what = if name == "stride" { "strides" } else { name };
+        bail!(RuntimeError, "Sparse CSR tensors do not have {what}");
+    }
+    match name {
+        "stride" if call.signature.key == "stride" || call.is_none(1) => Ok(Value::ints(view.strides())),
+        "stride" => Ok(Value::Int(view.strides().get(wrap_dim(call.int(1)?, view.ndim())?).copied().unwrap_or(0))),
+        _ => Ok(Value::Bool(false)),
+    }
+}
+
+pub fn no_storage(call: &mut Call) -> Result<Value> {
+    let class = if call.tensor(0)?.borrow().coo().is_some() { "SparseTensorImpl" } else { "SparseCsrTensorImpl" };
+    bail!(NotImplementedError, "Cannot access storage of {class}")
+}
+
+pub fn type_name(call: &mut Call) -> Result<Value> {
+    let view = call.view(0)?;
+    match (view.coo(), call.is_none(1)) {
+        (Some(_), true) => Ok(Value::str(legacy_name(&view))),
+        (None, true) => bail!(RuntimeError, "Unimplemented backend {}", view.backend()),
+        _ => {
+            let Some(dense) = call.state.registry.overload("type") else { bail!(RuntimeError, "no such overload") };
+            on_elements(dense.row.run, call, false)
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! The special methods of Python's own classes and the operators of tensors: which class has which, and the operator or function of the table that does
+//! the same. `container_methods.rs` calls them by their names, as in `(5).__add__(3)` or `map([1, 2].__contains__, items)`.
+
+use value::equality::SPECIAL;
+
+/// What a special method does.
+#[derive(Clone, Copy)]
+pub enum Does {
+    /// The operator of this symbol, its object on the left.
+    Operator(&'static str),
+    /// The same with its object on the right.
+    Reflected(&'static str),
+    InPlace(&'static str),
+    /// A function of the table, with so many arguments besides its object.
+    Function(&'static str, usize),
+}
+
+const NUMBERS: &[&str] = &["+", "-", "*", "/", "__floordiv__", "%", "**"];
+const INTEGERS: &[&str] = &["+", "-", "*", "/", "__floordiv__", "%", "**", "&", "|", "^", "<<", ">>"];
+const TENSORS: &[&str] =
+    &["+", "-", "*", "/", "__floordiv__", "%", "**", "@", "&", "|", "^", "<<", ">>", "==", "!=", "<", "<=", ">", ">="];
+const SETS: &[&str] = &["&", "|", "^", "-"];
+const TEXTS: &[&str] = &["+", "*", "%"];
+const COMPARISONS: &[&str] = &["==", "!=", "<", "<=", ">", ">="];
+
+/// The operators that a class has on the left, on the right and in place.
+fn operators(class: &str) -> [&'static [&'static str]; 3] {
+    match class {
+        "int" => [INTEGERS, INTEGERS, &[]],
+        "float" => [NUMBERS, NUMBERS, &[]],
+        "complex" => [&["+", "-", "*", "/", "**"], &["+", "-", "*", "/", "**"], &[]],
+        "str" | "bytes" => [TEXTS, &["*", "%"], &[]],
+        "bytearray" => [TEXTS, &["*", "%"], &["+", "*"]],
+        "list" => [&["+", "*"], &["*"], &["+", "*"]],
+        "tuple" => [&["+", "*"], &["*"], &[]],
+        "dict" => [&["|"], &["|"], &["|"]],
+        "set" => [SETS, SETS, SETS],
+        "frozenset" => [SETS, SETS, &[]],
+        "Tensor" => [TENSORS, TENSORS, TENSORS],
+        _ => [&[], &[], &[]],
+    }
+}
+
+const IN_PLACE: &[(&str, &str)] = &[
+    ("+", "__iadd__"),
+    ("*", "__imul__"),
+    ("-", "__isub__"),
+    ("&", "__iand__"),
+    ("|", "__ior__"),
+    ("^", "__ixor__"),
+    ("/", "__itruediv__"),
+    ("__floordiv__", "__ifloordiv__"),
+    ("%", "__imod__"),
+    ("**", "__ipow__"),
+    ("<<", "__ilshift__"),
+    (">>", "__irshift__"),
+];
+
+/// Tensors still have the names of Python 2.
+const DIVISION: &[(&str, &str)] =
+    &[("__div__", "__truediv__"), ("__rdiv__", "__rtruediv__"), ("__idiv__", "__itruediv__")];
+
+/// Name, classes that have it (none: all), function of the table, number of arguments besides the object.
+const FUNCTIONS: &[(&str, &[&str], &str, usize)] = &[
+    ("__repr__", &[], "py.repr", 0),
+    ("__str__", &[], "py.str", 0),
+    ("__format__", &[], "py.format", 1),
+    (
+        "__hash__",
+        &[
+            "int",
+            "float",
+            "complex",
+            "str",
+            "bytes",
+            "tuple",
+            "range",
+            "frozenset",
+            "memoryview",
+            "NoneType",
+            "Tensor",
+            "torch.Size",
+            "torch.device",
+            "torch.dtype",
+            "torch.layout",
+        ],
+        "py.hash",
+        0,
+    ),
+    (
+        "__len__",
+        &["str", "bytes", "bytearray", "list", "tuple", "range", "dict", "set", "frozenset", "memoryview"],
+        "py.len",
+        0,
+    ),
+    (
+        "__iter__",
+        &["str", "bytes", "bytearray", "list", "tuple", "range", "dict", "set", "frozenset", "memoryview"],
+        "py.iter",
+        0,
+    ),
+    (
+        "__contains__",
+        &["str", "bytes", "bytearray", "list", "tuple", "range", "dict", "set", "frozenset"],
+        "py.__contains__",
+        1,
+    ),
+    (
+        "__getitem__",
+        &["str", "bytes", "bytearray", "list", "tuple", "range", "dict", "memoryview"],
+        "py.__getitem__",
+        1,
+    ),
+    ("__setitem__", &["bytearray", "list", "dict", "memoryview"], "py.__setitem__", 2),
+    ("__delitem__", &["bytearray", "list", "dict", "memoryview"], "py.__delitem__", 1),
+    ("__reversed__", &["list", "range", "dict"], "py.reversed", 0),
+    ("__bool__", &["int", "float", "complex", "range"], "py.bool", 0),
+    ("__abs__", &["int", "float", "complex"], "py.abs", 0),
+    ("__neg__", &["int", "float", "complex"], "py.__neg__", 0),
+    ("__pos__", &["int", "float", "complex"], "py.__pos__", 0),
+    ("__invert__", &["int"], "py.__invert__", 0),
+    ("__int__", &["int", "float", "Tensor"], "py.int", 0),
+    ("__index__", &["int"], "py.int", 0),
+    ("__float__", &["int", "float", "Tensor"], "py.float", 0),
+    ("__complex__", &["complex"], "py.complex", 0),
+    ("__trunc__", &["int", "float"], "math.trunc", 0),
+    ("__floor__", &["int", "float"], "math.floor", 0),
+    ("__ceil__", &["int", "float"], "math.ceil", 0),
+];
+
+/// The special method of a class under a name.
+pub fn find(class: &str, name: &str) -> Option<(&'static str, Does)> {
+    if !name.starts_with("__") {
+        return None;
+    }
+    function(class, name).or_else(|| operator(class, name))
+}
+
+/// The special method of a class that is a function of the table.
+pub fn function(class: &str, name: &str) -> Option<(&'static str, Does)> {
+    let found = FUNCTIONS
+        .iter()
+        .find(|(known, classes, ..)| *known == name && (classes.is_empty() || classes.contains(&class)));
+    found.map(|(name, _, path, takes)| (*name, Does::Function(path, *takes)))
+}
+
+/// The method of an operator under a name.
+pub fn operator(class: &str, name: &str) -> Option<(&'static str, Does)> {
+    let [left, right, in_place] = operators(class);
+    let name = match DIVISION.iter().find(|(old, _)| class == "Tensor" && *old == name) {
+        Some((_, new)) => new,
+        None => name,
+    };
+    let operator = |(symbol, ours, theirs): &(&'static str, &'static str, &'static str)| match name {
+        // Every object can be compared.
+        name if name == *ours && (left.contains(symbol) || COMPARISONS.contains(symbol)) => {
+            Some((*ours, Does::Operator(symbol)))
+        }
+        name if name == *theirs && right.contains(symbol) => Some((*theirs, Does::Reflected(symbol))),
+        _ => None,
+    };
+    SPECIAL.iter().find_map(operator).or_else(|| {
+        let (symbol, name) = IN_PLACE.iter().find(|(symbol, known)| *known == name && in_place.contains(symbol))?;
+        Some((name, Does::InPlace(symbol)))
+    })
+}

@@ -1,0 +1,584 @@
+//! [`Value`]: what a function takes and gives. It sits between the core and the rooms that read results (printing,
+//! autograd, files) and knows neither the script language nor the terminal.
+
+// Nothing a user can reach may end the process.
+#![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
+
+pub mod dict;
+mod discard;
+pub mod equality;
+pub mod hashed;
+pub mod integers;
+pub mod list;
+pub mod numbers;
+pub mod sets;
+pub mod text;
+
+pub use dict::Dict;
+pub use discard::{discard, tidy};
+pub use list::{Items, List, Tuple};
+pub use sets::Set;
+pub use text::Text;
+
+use num_bigint::BigInt;
+use num_complex::Complex;
+use std::any::Any;
+use std::cell::RefCell;
+use std::collections::HashSet;
+use std::fmt;
+use std::rc::Rc;
+use tensor::bail;
+use tensor::interrupt::watched;
+use tensor::ops::random::Generator;
+use tensor::{
+    Buffer, BufferKind, DType, Device, Dims, Error, Result, Scalar, Storage, Tensor, TypedStorage, View, interrupt,
+    limits,
+};
+pub use tensor::{MemoryFormat, TensorLayout};
+
+/// The modules that are not PyTorch's; `py` holds Python's builtins. What they do with values is not recorded by itself.
+pub const LIBRARY: &[&str] = &[
+    "py",
+    "array",
+    "collections",
+    "copy",
+    "functools",
+    "io",
+    "itertools",
+    "math",
+    "numpy",
+    "operator",
+    "safetensors",
+    "safetensors.torch",
+    "sys",
+    "tempfile",
+    "time",
+];
+
+/// A method and what it was taken from: an object or its class.
+pub struct Method {
+    pub of: Value,
+    pub name: &'static str,
+}
+
+/// A Python value, as far as a tensor session meets them. Cloning is cheap: everything large is shared.
+#[derive(Clone)]
+pub enum Value {
+    None,
+    Bool(bool),
+    Int(i64),
+    /// An integer beyond `i64`, never one within; behind a pointer, as it is rare and would make every value larger.
+    BigInt(Rc<BigInt>),
+    Float(f64),
+    Complex(Complex<f64>),
+    Str(Text),
+    Tensor(Tensor),
+    Storage(Storage),
+    TypedStorage(TypedStorage),
+    DType(DType),
+    Device(Device),
+    Layout(TensorLayout),
+    MemoryFormat(MemoryFormat),
+    /// `torch.Size`.
+    Size(Dims),
+    Tuple(Tuple),
+    /// Shared by everyone who holds it, as are dictionaries and sets.
+    List(List),
+    /// Also a `collections.OrderedDict`.
+    Dict(Dict),
+    /// Also a `frozenset`.
+    Set(Set),
+    /// `torch.return_types.*`.
+    NamedTuple(Rc<NamedTuple>),
+    Slice(Rc<Slice>),
+    Range(Range),
+    Ellipsis,
+    Buffer(Buffer),
+    Generator(Rc<RefCell<Generator>>),
+    /// A class: `float`, `torch.Tensor`, `torch.FloatStorage`.
+    Type(&'static str),
+    /// A module, by its full name: `torch`, `torch.linalg`, `array`.
+    Module(&'static str),
+    /// A function as a value: `torch.sin`.
+    Function(Rc<str>),
+    /// A method as a value: `x.sum`, or `torch.Tensor.sum`, whose receiver comes as its first argument.
+    Method(Rc<Method>),
+    /// Anything rarer: context managers, `finfo`, iterators.
+    Object(Rc<dyn Object>),
+}
+
+/// Keyword arguments by name.
+pub type Keywords = Vec<(Rc<str>, Value)>;
+
+/// A value with behaviour of its own.
+pub trait Object: Any {
+    /// Python's name of its class, as messages show it.
+    fn type_name(&self) -> &str {
+        let class = self.class_name();
+        class.rsplit('.').next().unwrap_or(class)
+    }
+    /// The full name of its class, as `type()` shows it.
+    fn class_name(&self) -> &'static str {
+        "object"
+    }
+    /// Unless a class says otherwise, its name and an address, as Python has it.
+    fn repr(&self) -> String {
+        format!("<{} object at {:#x}>", self.class_name(), std::ptr::from_ref(self).cast::<()>() as usize)
+    }
+    /// Returns what `str` and `print` show.
+    fn text(&self) -> String {
+        self.repr()
+    }
+    /// The value of an attribute, or `None` where there is no such attribute.
+    fn attribute(&self, _name: &str) -> Option<Value> {
+        None
+    }
+    /// Returns the result of a special method (`__len__`, `__add__` …) that a script has written; `None` if it has not.
+    fn special(&self, _name: &str, _args: &[Value]) -> Option<Result<Value>> {
+        None
+    }
+    /// An attribute, for an object that answers for all of its names: an error where there is none.
+    fn own_attribute(&self, _name: &str) -> Option<Result<Value>> {
+        None
+    }
+    /// Sets an attribute; `None` for an object whose attributes cannot be set.
+    fn set_attribute(&self, _name: &str, _value: &Value) -> Option<Result<()>> {
+        None
+    }
+    /// Deletes an attribute; `None` for an object whose attributes cannot be deleted.
+    fn delete_attribute(&self, _name: &str) -> Option<Result<()>> {
+        None
+    }
+    /// The iterator over its items; `None` for what cannot be iterated over.
+    fn iterator(&self) -> Option<Result<Value>> {
+        None
+    }
+    /// Returns whether [`Object::next`] gives something.
+    fn is_iterator(&self) -> bool {
+        false
+    }
+    /// The next item of an iterator, or none at its end; `None` for what is no iterator.
+    fn next(&self) -> Option<Result<Option<Value>>> {
+        None
+    }
+    /// Returns whether it can be called.
+    fn is_callable(&self) -> bool {
+        false
+    }
+    /// Calls it; `None` for what cannot be called.
+    fn call(&self, _args: Vec<Value>, _keywords: Keywords) -> Option<Result<Value>> {
+        None
+    }
+    /// The error that raising it is; `None` for what is no exception.
+    fn error(&self) -> Option<Error> {
+        None
+    }
+    /// The class that a script has written for it.
+    fn class(&self) -> Option<Value> {
+        None
+    }
+    /// Returns whether it is a class, and if so, whether it is derived from another or is that.
+    fn derives(&self, _class: &Value) -> Option<bool> {
+        None
+    }
+    /// The mutable state of the object and the values it refers to, which undo saves and restores.
+    fn held(&self) -> Held {
+        Held::default()
+    }
+    /// For an object that is made anew for every look at the same thing: what tells that it is the same.
+    fn identity(&self) -> Option<usize> {
+        None
+    }
+}
+
+/// A variable that functions share.
+pub trait Slot {
+    fn value(&self) -> Option<Value>;
+    fn put(&self, value: Option<Value>);
+    fn identity(&self) -> usize;
+}
+
+/// What an object holds.
+#[derive(Default)]
+pub struct Held {
+    /// Its fields.
+    pub dicts: Vec<Dict>,
+    /// The variables that it has captured.
+    pub slots: Vec<Rc<dyn Slot>>,
+    /// What it refers to and always will.
+    pub values: Vec<Value>,
+}
+
+impl dyn Object {
+    /// The object as what it is beneath.
+    pub fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+thread_local! {
+    static NAMES: RefCell<HashSet<&'static str>> = RefCell::default();
+}
+
+/// A name that lives as long as the program: there are as many as a session ever spells out.
+pub fn intern(name: &str) -> &'static str {
+    NAMES.with_borrow_mut(|names| match names.get(name) {
+        Some(known) => known,
+        None => {
+            let name: &'static str = Box::leak(name.to_owned().into_boxed_str());
+            names.insert(name);
+            name
+        }
+    })
+}
+
+/// A tuple whose fields have names.
+pub struct NamedTuple {
+    /// The full name printing shows, e.g. `torch.return_types.max`.
+    pub type_name: &'static str,
+    pub fields: Vec<(&'static str, Value)>,
+    /// Its class, where a script has made that.
+    pub class: Option<Rc<dyn Object>>,
+}
+
+/// `slice(start, stop, step)`; the parts may be anything until they are used.
+#[derive(Clone)]
+pub struct Slice {
+    pub start: Value,
+    pub stop: Value,
+    pub step: Value,
+}
+
+/// `range(start, stop, step)`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Range {
+    pub start: i64,
+    pub stop: i64,
+    pub step: i64,
+}
+
+impl Range {
+    pub fn len(self) -> u64 {
+        let (start, stop, step) = (i128::from(self.start), i128::from(self.stop), i128::from(self.step));
+        let span = if step > 0 { stop - start } else { start - stop };
+        let step = step.abs().max(1);
+        u64::try_from((span + step - 1).max(0) / step).unwrap_or(u64::MAX)
+    }
+
+    /// How many numbers a list of them would have; `usize::MAX`, of which there is no list, where that does not fit.
+    pub fn count(self) -> usize {
+        usize::try_from(self.len()).unwrap_or(usize::MAX)
+    }
+
+    pub fn is_empty(self) -> bool {
+        self.len() == 0
+    }
+
+    /// Returns whether both have the same numbers.
+    pub fn is_same(self, other: Range) -> bool {
+        self.len() == other.len()
+            && (self.is_empty() || self.start == other.start && (self.len() == 1 || self.step == other.step))
+    }
+
+    /// Finds the position of a number in it.
+    pub fn position(self, wanted: i64) -> Option<u64> {
+        let (from, step) = (i128::from(wanted) - i128::from(self.start), i128::from(self.step));
+        let steps = u64::try_from(from.checked_div(step)?).ok()?;
+        (from % step == 0 && steps < self.len()).then_some(steps)
+    }
+
+    /// The number at a place.
+    pub fn at(self, place: u64) -> Option<i64> {
+        // In range, so no bit is lost.
+        (place < self.len()).then(|| self.start.wrapping_add((place as i64).wrapping_mul(self.step)))
+    }
+
+    /// The same numbers from the last to the first.
+    pub fn reversed(self) -> Range {
+        let last = self.len().checked_sub(1).and_then(|last| self.at(last)).unwrap_or(self.start);
+        let stop = if self.is_empty() { self.start } else { self.start.saturating_sub(self.step) };
+        Range { start: last, stop, step: self.step.saturating_neg() }
+    }
+
+    pub fn iter(self) -> impl Iterator<Item = i64> {
+        (0..self.len()).map(move |i| self.start.wrapping_add((i as i64).wrapping_mul(self.step)))
+    }
+}
+
+impl Value {
+    pub fn str(text: impl Into<Text>) -> Value {
+        Value::Str(text.into())
+    }
+
+    pub fn tuple(items: impl IntoIterator<Item = Value>) -> Value {
+        Value::Tuple(watched(items).collect())
+    }
+
+    pub fn list(items: impl IntoIterator<Item = Value>) -> Value {
+        Value::List(watched(items).collect())
+    }
+
+    /// A tuple of plain integers, as `stride()` gives.
+    pub fn ints(items: &[i64]) -> Value {
+        Value::tuple(items.iter().copied().map(Value::Int))
+    }
+
+    /// A result whose parts have names.
+    pub fn named_tuple(type_name: &'static str, fields: Vec<(&'static str, Value)>) -> Value {
+        Value::NamedTuple(Rc::new(NamedTuple { type_name, fields, class: None }))
+    }
+
+    pub fn size(sizes: &[i64]) -> Value {
+        Value::Size(Dims::from_slice(sizes))
+    }
+
+    /// Python's name of the value's class, as messages about arguments show it.
+    pub fn type_name(&self) -> &str {
+        match self {
+            Value::Tensor(tensor) if tensor.is_parameter() => "Parameter",
+            Value::Tensor(_) => "Tensor",
+            Value::Dict(dict) if dict.is_ordered() => "OrderedDict",
+            Value::NamedTuple(tuple) if tuple.class.is_some() => {
+                tuple.type_name.rsplit('.').next().unwrap_or(tuple.type_name)
+            }
+            Value::Object(object) => object.type_name(),
+            other => other.class_name(),
+        }
+    }
+
+    /// The full name of the value's class, as `type()` shows it.
+    pub fn class_name(&self) -> &'static str {
+        match self {
+            Value::None => "NoneType",
+            Value::Bool(_) => "bool",
+            Value::Int(_) | Value::BigInt(_) => "int",
+            Value::Float(_) => "float",
+            Value::Complex(_) => "complex",
+            Value::Str(_) => "str",
+            Value::Tensor(tensor) if tensor.borrow().device().is_fake() => "torch._subclasses.fake_tensor.FakeTensor",
+            Value::Tensor(tensor) if tensor.is_parameter() => "torch.nn.parameter.Parameter",
+            Value::Tensor(_) => "torch.Tensor",
+            Value::Storage(_) => "torch.storage.UntypedStorage",
+            Value::TypedStorage(_) => "torch.storage.TypedStorage",
+            Value::DType(_) => "torch.dtype",
+            Value::Device(_) => "torch.device",
+            Value::Layout(_) => "torch.layout",
+            Value::MemoryFormat(_) => "torch.memory_format",
+            Value::Size(_) => "torch.Size",
+            Value::Tuple(_) => "tuple",
+            Value::List(_) => "list",
+            Value::Dict(dict) => {
+                if dict.is_ordered() {
+                    "collections.OrderedDict"
+                } else {
+                    "dict"
+                }
+            }
+            Value::Set(set) => {
+                if set.is_frozen() {
+                    "frozenset"
+                } else {
+                    "set"
+                }
+            }
+            Value::NamedTuple(tuple) => tuple.type_name,
+            Value::Slice(_) => "slice",
+            Value::Range(_) => "range",
+            Value::Ellipsis => "ellipsis",
+            Value::Buffer(buffer) => match buffer.kind() {
+                BufferKind::Bytes => "bytes",
+                BufferKind::ByteArray => "bytearray",
+                BufferKind::Array(_) => "array.array",
+                BufferKind::MemoryView { .. } => "memoryview",
+            },
+            Value::Generator(_) => "torch._C.Generator",
+            Value::Type(_) => "type",
+            Value::Module(_) => "module",
+            Value::Function(_) => "builtin_function_or_method",
+            Value::Method(method) if matches!(method.of, Value::Type(_)) => "method_descriptor",
+            Value::Method(_) => "builtin_function_or_method",
+            Value::Object(object) => object.class_name(),
+        }
+    }
+
+    /// The items of a tuple, list, size, named tuple or range; `None` for anything else.
+    pub fn sequence(&self) -> Option<Vec<Value>> {
+        Some(match self {
+            Value::Tuple(items) => items.to_vec(),
+            Value::List(list) => list.to_vec(),
+            Value::Set(set) => set.to_vec(),
+            Value::Size(sizes) => sizes.iter().copied().map(Value::Int).collect(),
+            Value::NamedTuple(tuple) => tuple.fields.iter().map(|(_, value)| value.clone()).collect(),
+            // What cannot be held is no sequence.
+            Value::Range(range) if limits::room_for::<Value>(range.count()).is_err() => return None,
+            Value::Range(range) => watched(range.iter()).map(Value::Int).collect(),
+            _ => return None,
+        })
+    }
+
+    /// The entries of a dictionary of either kind; `None` for anything else.
+    pub fn entries(&self) -> Option<Vec<(Value, Value)>> {
+        match self {
+            Value::Dict(dict) => Some(dict.to_vec()),
+            _ => None,
+        }
+    }
+
+    /// A number that two values share exactly when they are one object; `None` for those that are told apart by what they
+    /// hold.
+    pub fn address(&self) -> Option<usize> {
+        Some(match self {
+            Value::Tensor(tensor) => tensor.identity(),
+            Value::Storage(storage) => storage.identity(),
+            Value::TypedStorage(typed) => typed.identity(),
+            Value::Buffer(buffer) => buffer.identity(),
+            Value::Generator(generator) => Rc::as_ptr(generator) as usize,
+            Value::List(list) => list.identity(),
+            Value::Dict(dict) => dict.identity(),
+            Value::Set(set) => set.identity(),
+            Value::Tuple(tuple) => tuple.identity(),
+            Value::NamedTuple(tuple) => Rc::as_ptr(tuple) as usize,
+            Value::Slice(slice) => Rc::as_ptr(slice) as usize,
+            // A method of a class is looked up anew each time, and is the same.
+            Value::Method(method) if !matches!(method.of, Value::Type(_)) => Rc::as_ptr(method) as usize,
+            Value::Object(object) => object.identity().unwrap_or(Rc::as_ptr(object).cast::<()>() as usize),
+            _ => return None,
+        })
+    }
+
+    /// A number as a scalar; `None` for what is not a Python number.
+    pub fn as_scalar(&self) -> Option<Scalar> {
+        Some(match self {
+            Value::Bool(b) => Scalar::Bool(*b),
+            Value::Int(i) => Scalar::Int(*i),
+            Value::BigInt(i) => Scalar::UInt(u64::try_from(&**i).ok()?),
+            Value::Float(f) => Scalar::Float(*f),
+            Value::Complex(c) => Scalar::Complex(*c),
+            _ => return None,
+        })
+    }
+}
+
+impl From<Scalar> for Value {
+    fn from(scalar: Scalar) -> Value {
+        match scalar {
+            Scalar::Bool(b) => Value::Bool(b),
+            Scalar::Int(i) => Value::Int(i),
+            Scalar::UInt(u) => Value::from(i128::from(u)),
+            Scalar::Float(f) => Value::Float(f),
+            Scalar::Complex(c) => Value::Complex(c),
+        }
+    }
+}
+
+impl From<View> for Value {
+    fn from(view: View) -> Value {
+        Value::Tensor(Tensor::new(view))
+    }
+}
+
+impl From<Tensor> for Value {
+    fn from(tensor: Tensor) -> Value {
+        Value::Tensor(tensor)
+    }
+}
+
+impl From<i128> for Value {
+    fn from(value: i128) -> Value {
+        i64::try_from(value).map_or_else(|_| Value::BigInt(Rc::new(value.into())), Value::Int)
+    }
+}
+
+impl From<BigInt> for Value {
+    fn from(value: BigInt) -> Value {
+        match i64::try_from(&value) {
+            Ok(short) => Value::Int(short),
+            Err(_) => Value::BigInt(Rc::new(value)),
+        }
+    }
+}
+
+impl fmt::Debug for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "<{}>", self.type_name())
+    }
+}
+
+/// Nested lists of Python numbers, as `tolist()` gives: 0-d is the bare number.
+///
+/// # Errors
+/// MemoryError for more than there is room for.
+pub fn nested_list(view: &View) -> Result<Value> {
+    fn nest(sizes: &[i64], values: &mut impl Iterator<Item = Scalar>) -> Result<Value> {
+        let Some((&size, rest)) = sizes.split_first() else {
+            return values.next().map(Value::from).ok_or_else(|| Error::runtime("tolist(): too few elements"));
+        };
+        let mut items = limits::list(size as usize)?;
+        if rest.is_empty() {
+            for piece in interrupt::pieces(0..size as usize, 1) {
+                items.extend(values.take(piece?.len()).map(Value::from));
+            }
+        } else {
+            for index in 0..size as usize {
+                interrupt::check_at(index)?;
+                items.push(nest(rest, values)?);
+            }
+        }
+        Ok(Value::list(items))
+    }
+    // Lists of nothing are items as well.
+    let mut items = 0usize;
+    let mut lists = 1usize;
+    for &size in view.sizes() {
+        lists = lists.saturating_mul(usize::try_from(size).unwrap_or(usize::MAX));
+        items = items.saturating_add(lists);
+    }
+    limits::room_for::<Value>(items)?;
+    nest(view.sizes(), &mut view.scalars()?.into_iter())
+}
+
+/// Returns whether something holds for a tensor that an argument is, or has among its items.
+#[inline]
+pub fn any_tensor(value: &Value, holds: &mut impl FnMut(&Tensor) -> bool) -> bool {
+    match value {
+        Value::Tensor(tensor) => holds(tensor),
+        Value::List(_) | Value::Tuple(_) => any_within(value, MOST_NESTED, holds),
+        _ => false,
+    }
+}
+
+/// The depth to which lists within lists are searched for tensors: as deep as arguments go. A list may hold itself.
+const MOST_NESTED: usize = 3;
+
+fn any_within(value: &Value, depth: usize, holds: &mut impl FnMut(&Tensor) -> bool) -> bool {
+    match value {
+        Value::Tensor(tensor) => holds(tensor),
+        _ if depth > 0 => {
+            value.items().is_some_and(|items| items.iter().any(|item| any_within(item, depth - 1, holds)))
+        }
+        _ => false,
+    }
+}
+
+/// The sizes that a `torch.Size` of these items has.
+///
+/// # Errors
+/// TypeError for anything but integers.
+pub fn sizes_of(items: &[Value]) -> Result<Dims> {
+    let size = |(i, item): (usize, &Value)| match item {
+        Value::Int(size) => Ok(*size),
+        Value::Bool(on) => Ok(i64::from(*on)),
+        Value::Tensor(tensor) => Ok(tensor.borrow().item()?.to_i64()),
+        Value::BigInt(_) => bail!(RuntimeError, "Overflow when unpacking long"),
+        other => bail!(TypeError, "torch.Size() takes an iterable of 'int' (item {i} is '{}')", other.type_name()),
+    };
+    items.iter().enumerate().map(size).collect()
+}
+
+/// The tensor that a value is.
+pub fn as_tensor(value: &Value) -> Option<&Tensor> {
+    match value {
+        Value::Tensor(tensor) => Some(tensor),
+        _ => None,
+    }
+}
