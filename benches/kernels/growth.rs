@@ -57,7 +57,7 @@ impl Curve {
 }
 
 /// Measures, and writes the picture and the page.
-pub fn measure(python: &str) -> Outcome<()> {
+pub(crate) fn measure(python: &str) -> Outcome<()> {
     let mut table = rows::selected(&ROWS.map(str::to_owned)).pop().ok_or("no row")?;
     // In the order that they have here, not there.
     table.rows.sort_by_key(|row| ROWS.iter().position(|name| *name == row.name));

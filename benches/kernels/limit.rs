@@ -18,7 +18,7 @@ const NBYTES: usize = 64 << 20;
 const LINE: usize = 64;
 
 /// What a row cannot be faster than.
-pub enum Bound {
+pub(crate) enum Bound {
     /// The bytes it must move.
     Memory,
     /// Those, and so many multiplications and additions.
@@ -29,7 +29,7 @@ pub enum Bound {
 
 /// What all cores do in a second.
 #[derive(Clone, Copy)]
-pub struct Limit {
+pub(crate) struct Limit {
     /// Bytes, where nothing is written.
     read: f64,
     /// Bytes, where nothing is read.
@@ -41,10 +41,10 @@ pub struct Limit {
 }
 
 impl Limit {
-    pub const NONE: Limit = Limit { read: 0.0, written: 0.0, copied: 0.0, products: 0.0 };
+    pub(crate) const NONE: Limit = Limit { read: 0.0, written: 0.0, copied: 0.0, products: 0.0 };
 
     /// The better of both at each.
-    pub fn or(self, other: Limit) -> Limit {
+    pub(crate) fn or(self, other: Limit) -> Limit {
         Limit {
             read: self.read.max(other.read),
             written: self.written.max(other.written),
@@ -54,7 +54,7 @@ impl Limit {
     }
 
     /// Seconds below which a row cannot be, unless its operands lie in a cache.
-    pub fn seconds(&self, bytes: Bytes, bound: &Bound) -> Option<f64> {
+    pub(crate) fn seconds(&self, bytes: Bytes, bound: &Bound) -> Option<f64> {
         let Bytes { read, written, .. } = bytes;
         // As many bytes as are read and written go at the speed of a copy, the rest at that of reads or writes alone.
         let both = read.min(written);
@@ -66,7 +66,7 @@ impl Limit {
         }
     }
 
-    pub fn describe(&self) -> String {
+    pub(crate) fn describe(&self) -> String {
         let [read, written, copied, products] =
             [self.read, self.written, self.copied, self.products].map(|rate| rate / 1e9);
         format!(
@@ -78,15 +78,15 @@ impl Limit {
 }
 
 /// Memory that the loops go through, one piece for each core.
-pub struct Streams(Vec<Vec<u64>>);
+pub(crate) struct Streams(Vec<Vec<u64>>);
 
 impl Streams {
-    pub fn new() -> Streams {
+    pub(crate) fn new() -> Streams {
         Streams((0..cores()).map(|_| memory()).collect())
     }
 
     /// Asks the machine once.
-    pub fn turn(&mut self) -> Outcome<Limit> {
+    pub(crate) fn turn(&mut self) -> Outcome<Limit> {
         let (all, cores) = ((NBYTES * self.0.len()) as f64, self.0.len());
         let mut rate = |count: f64, loops: &[fn(&mut [u64])]| {
             let times: Outcome<Vec<f64>> = loops.iter().map(|work| self.seconds(*work)).collect();
@@ -163,13 +163,13 @@ mod stream {
     use std::arch::x86_64::{_mm_set_epi64x, _mm_sfence, _mm_stream_si128};
     use std::hint::black_box;
 
-    pub fn write(words: &mut [u64]) {
+    pub(super) fn write(words: &mut [u64]) {
         let word = black_box(3);
         words.as_chunks_mut().0.iter_mut().for_each(|to| store(to, [word; 2]));
         fence();
     }
 
-    pub fn copy(words: &mut [u64]) {
+    pub(super) fn copy(words: &mut [u64]) {
         let (from, to) = words.split_at_mut(words.len() / 2);
         to.as_chunks_mut().0.iter_mut().zip(from.as_chunks().0).for_each(|(to, &from)| store(to, from));
         fence();

@@ -8,7 +8,7 @@ use crate::rows::{SIDE, Table};
 const SMALL: usize = 512;
 
 /// Measures each row in processes of its own, and prints it beside the bytes of the results that were not there before.
-pub fn measure(tables: &[Table], python: Option<&str>) -> Outcome<()> {
+pub(crate) fn measure(tables: &[Table], python: Option<&str>) -> Outcome<()> {
     print!("{:30}{:>10}{:>10}", "megabytes", "result", "tensorsh");
     println!("{}", if python.is_some() { "   PyTorch" } else { "" });
     for table in tables {

@@ -12,9 +12,9 @@ use std::time::{Duration, Instant};
 const SERVER: &str = include_str!("server.py");
 
 /// Between two turns: threads have time to fall asleep that a library keeps spinning after its work.
-pub const PAUSE: Duration = Duration::from_millis(5);
+pub(crate) const PAUSE: Duration = Duration::from_millis(5);
 
-pub struct Peer {
+pub(crate) struct Peer {
     child: Child,
     /// `None` once it is asked to end.
     input: Option<ChildStdin>,
@@ -23,14 +23,14 @@ pub struct Peer {
 
 /// By the clock, and of the processor by all threads together, in seconds.
 #[derive(Clone, Copy)]
-pub struct Times {
+pub(crate) struct Times {
     pub wall: f64,
     pub cpu: f64,
 }
 
 /// Bytes that a row's operands and results have.
 #[derive(Clone, Copy)]
-pub struct Bytes {
+pub(crate) struct Bytes {
     pub read: f64,
     pub written: f64,
     /// Those of `written` that were not there before.
@@ -39,7 +39,7 @@ pub struct Bytes {
 
 impl Peer {
     /// This bench; and PyTorch, where there is a Python that has it.
-    pub fn pair(python: Option<&str>) -> Outcome<Vec<Peer>> {
+    pub(crate) fn pair(python: Option<&str>) -> Outcome<Vec<Peer>> {
         let mut peers = vec![Peer::start(Command::new(std::env::current_exe()?).arg("--serve"))?];
         if let Some(python) = python {
             peers.push(Peer::start(Command::new(python).args(["-c", SERVER]))?);
@@ -66,18 +66,18 @@ impl Peer {
     }
 
     /// Runs a statement of Python.
-    pub fn run(&mut self, line: &str) -> Outcome<()> {
+    pub(crate) fn run(&mut self, line: &str) -> Outcome<()> {
         self.ask::<f64>(&format!("run {line}")).map(|_| ())
     }
 
     /// Makes the operands that lines of a table name, of `side` × `side` elements.
-    pub fn prepare(&mut self, table: &Table, lines: &[&str], side: usize) -> Outcome<()> {
+    pub(crate) fn prepare(&mut self, table: &Table, lines: &[&str], side: usize) -> Outcome<()> {
         self.run(&format!("side = {side}"))?;
         self.prepare_line(table, lines, side * side)
     }
 
     /// Same as [`Peer::prepare`], for operands of one dimension.
-    pub fn prepare_line(&mut self, table: &Table, lines: &[&str], n: usize) -> Outcome<()> {
+    pub(crate) fn prepare_line(&mut self, table: &Table, lines: &[&str], n: usize) -> Outcome<()> {
         self.run("torch.manual_seed(0)")?;
         self.run(&format!("n = {n}"))?;
         let operands = table.operands_of(lines);
@@ -85,7 +85,7 @@ impl Peer {
     }
 
     /// Evaluates a line so often and drops each result at once: the time of all.
-    pub fn time(&mut self, line: &str, count: usize) -> Outcome<Times> {
+    pub(crate) fn time(&mut self, line: &str, count: usize) -> Outcome<Times> {
         match self.ask(&format!("time {count} {line}"))?[..] {
             [wall, cpu] => Ok(Times { wall, cpu }),
             _ => Err(format!("not two numbers for: {line}").into()),
@@ -93,12 +93,12 @@ impl Peer {
     }
 
     /// Bytes of memory that a line takes at its peak, above what the process had before it.
-    pub fn peak(&mut self, line: &str) -> Outcome<f64> {
+    pub(crate) fn peak(&mut self, line: &str) -> Outcome<f64> {
         self.ask(&format!("peak {line}"))?.first().copied().ok_or_else(|| format!("no number for: {line}").into())
     }
 
     /// Bytes that a row reads and writes; only our side can tell.
-    pub fn bytes(&mut self, row: &Row, table: &Table) -> Outcome<Bytes> {
+    pub(crate) fn bytes(&mut self, row: &Row, table: &Table) -> Outcome<Bytes> {
         let overwrites = if row.overwrites() { "True" } else { "False" };
         match self.ask(&format!("bytes {}, {overwrites}, [{}]", row.line, row.arguments(table)))?[..] {
             [read, written, made] => Ok(Bytes { read, written, made }),
@@ -116,7 +116,7 @@ impl Drop for Peer {
 }
 
 /// What one side took for all its turns, each of as many calls.
-pub struct Tally {
+pub(crate) struct Tally {
     pub shortest: f64,
     cpu: f64,
     turns: u32,
@@ -124,7 +124,7 @@ pub struct Tally {
 }
 
 impl Tally {
-    pub fn of_calls(calls: usize) -> Tally {
+    pub(crate) fn of_calls(calls: usize) -> Tally {
         Tally { shortest: f64::INFINITY, cpu: 0.0, turns: 0, calls }
     }
 
@@ -135,21 +135,21 @@ impl Tally {
     }
 
     /// Seconds of the processor that a call took, on average.
-    pub fn cpu(&self) -> f64 {
+    pub(crate) fn cpu(&self) -> f64 {
         self.cpu / f64::from(self.turns.max(1))
     }
 }
 
 /// How often each side is asked: the least and the most, and no more than the least beyond a time.
 #[derive(Clone, Copy)]
-pub struct Turns {
+pub(crate) struct Turns {
     pub least: u32,
     pub most: u32,
     pub long_enough: Duration,
 }
 
 /// Asks the sides in turn, and then does `what`, so that whatever else the machine does falls on all.
-pub fn take_turns(
+pub(crate) fn take_turns(
     peers: &mut [Peer],
     line: &str,
     tallies: &mut [Tally],
@@ -175,7 +175,7 @@ pub fn take_turns(
 }
 
 /// Same as [`Peer::prepare`], on all sides, at the size of the tables.
-pub fn prepare(peers: &mut [Peer], table: &Table) -> Outcome<()> {
+pub(crate) fn prepare(peers: &mut [Peer], table: &Table) -> Outcome<()> {
     let lines: Vec<_> = table.rows.iter().map(|row| row.line.as_str()).collect();
     peers.iter_mut().try_for_each(|peer| peer.prepare(table, &lines, SIDE))
 }

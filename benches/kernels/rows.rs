@@ -4,7 +4,7 @@
 use crate::limit::Bound;
 
 /// Elements along one side of the matrices that everything is measured on.
-pub const SIDE: usize = 4096;
+pub(crate) const SIDE: usize = 4096;
 
 /// The operands of the table that has no name: each with the expression that makes it, of `side` and of `n`, its square.
 const OPERANDS: &[(&str, &str)] = &[
@@ -126,20 +126,20 @@ const OPERATIONS: &[(&str, &str, &[&str])] = &[
     ("cumsum", "x.cumsum(1)", &[]),
 ];
 
-pub struct Row {
+pub(crate) struct Row {
     pub name: String,
     pub line: String,
 }
 
 /// Rows that share their operands.
-pub struct Table {
+pub(crate) struct Table {
     pub name: &'static str,
     pub operands: Vec<(&'static str, &'static str)>,
     pub rows: Vec<Row>,
 }
 
 /// Every table.
-pub fn tables() -> Vec<Table> {
+pub(crate) fn tables() -> Vec<Table> {
     let row = |name: &str, line: &str| Row { name: name.to_owned(), line: line.to_owned() };
     let first = Table {
         name: "",
@@ -160,7 +160,7 @@ pub fn tables() -> Vec<Table> {
 
 /// The rows of these names and of tables of these names; what is neither is a line of one's own on the first table's
 /// operands. Without names, the first table.
-pub fn selected(names: &[String]) -> Vec<Table> {
+pub(crate) fn selected(names: &[String]) -> Vec<Table> {
     let mut tables = tables();
     if names.is_empty() {
         tables.truncate(1);
@@ -182,7 +182,7 @@ pub fn selected(names: &[String]) -> Vec<Table> {
 
 impl Table {
     /// The operands that these lines name, and those that they are made from, in their order.
-    pub fn operands_of(&self, lines: &[&str]) -> Vec<(&'static str, &'static str)> {
+    pub(crate) fn operands_of(&self, lines: &[&str]) -> Vec<(&'static str, &'static str)> {
         let mut needed: Vec<(&str, &str)> = Vec::new();
         for (name, made) in self.operands.iter().rev() {
             let is_named = |line: &str| words(line).any(|word| word == *name);
@@ -201,18 +201,18 @@ fn words(line: &str) -> impl Iterator<Item = &str> {
 
 impl Row {
     /// The operands that it names, as arguments of a call.
-    pub fn arguments(&self, table: &Table) -> String {
+    pub(crate) fn arguments(&self, table: &Table) -> String {
         let names = table.operands.iter().map(|(name, _)| *name);
         names.filter(|name| words(&self.line).any(|word| word == *name)).collect::<Vec<_>>().join(", ")
     }
 
     /// Whether the old elements of the result, which is an operand, do not matter.
-    pub fn overwrites(&self) -> bool {
+    pub(crate) fn overwrites(&self) -> bool {
         [".copy_(", ".fill_("].iter().any(|method| self.line.contains(method))
     }
 
     /// What it cannot be faster than.
-    pub fn bound(&self) -> Bound {
+    pub(crate) fn bound(&self) -> Bound {
         match self.name.as_str() {
             "matmul-1024" => Bound::Arithmetic(2.0 * 1024f64.powi(3)),
             // They may stop at the first element.

@@ -20,7 +20,7 @@ def bytes_of(result, overwrites, operands):
 ";
 
 /// Answers until standard input ends.
-pub fn serve() -> Outcome<()> {
+pub(crate) fn serve() -> Outcome<()> {
     let mut session = Session::new(SessionOptions::default());
     eval(&mut session, Language::Python, BYTES)?;
     for question in io::stdin().lock().lines() {

@@ -21,7 +21,7 @@ struct Measured {
 
 /// Measures the rows of all tables so often, and prints for each the median of the runs: of the shortest time of each,
 /// and of its average processor time.
-pub fn measure(tables: &[Table], python: Option<&str>, runs: usize) -> Outcome<()> {
+pub(crate) fn measure(tables: &[Table], python: Option<&str>, runs: usize) -> Outcome<()> {
     let (mut peers, mut streams) = (Peer::pair(python)?, Streams::new());
     let mut measured: HashMap<&str, Vec<Measured>> = HashMap::new();
     let (mut machine, mut ratios) = (Limit::NONE, Vec::new());

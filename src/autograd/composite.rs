@@ -9,14 +9,14 @@ use tensor::{DType, Dims, Error, Result, Scalar, Tensor, View};
 use value::Value;
 
 /// Runs the parts on bound arguments.
-pub type Composite = fn(&dyn Functions, &[Value]) -> Result<Value>;
+pub(crate) type Composite = fn(&dyn Functions, &[Value]) -> Result<Value>;
 
 mod analysis;
 mod fft;
 mod linalg;
 
 /// Every composite function by its overload.
-pub const TABLES: &[&[(&str, Composite)]] = &[ROWS, analysis::ROWS, fft::ROWS, linalg::ROWS];
+pub(crate) const TABLES: &[&[(&str, Composite)]] = &[ROWS, analysis::ROWS, fft::ROWS, linalg::ROWS];
 
 const ROWS: &[(&str, Composite)] = &[
     // Views.

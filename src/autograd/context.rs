@@ -41,7 +41,7 @@ impl<'a> Context<'a> {
     }
 
     /// Returns whether a gradient of this result arrived.
-    pub fn has_gradient(&self, output: usize) -> bool {
+    pub(crate) fn has_gradient(&self, output: usize) -> bool {
         matches!(self.grads.get(output), Some(Some(_)))
     }
 
@@ -77,7 +77,7 @@ impl<'a> Context<'a> {
         self.result_at(0)
     }
 
-    pub fn result_at(&self, output: usize) -> Expr<'a> {
+    pub(crate) fn result_at(&self, output: usize) -> Expr<'a> {
         let results = self.formula.results.borrow();
         let value = match results.get(output) {
             Some(Some(saved)) => Saved::unpack(saved, Some((self.node, output))).map(Value::Tensor),
@@ -96,7 +96,7 @@ impl<'a> Context<'a> {
     }
 
     /// The sizes of the tensors of a list.
-    pub fn list_sizes(&self, index: usize) -> Vec<Dims> {
+    pub(crate) fn list_sizes(&self, index: usize) -> Vec<Dims> {
         match self.formula.args.get(index) {
             Some(Argument::List(list)) => list.iter().map(|kept| kept.shape.layout.sizes.clone()).collect(),
             _ => Vec::new(),

@@ -23,11 +23,11 @@ mod sparse;
 mod special;
 mod views;
 
-pub use fft::opposite_norm;
-pub use views::as_parts as views_parts;
+pub(crate) use fft::opposite_norm;
+pub(crate) use views::as_parts as views_parts;
 
 /// Every row.
-pub const TABLES: &[&[Derivative]] = &[
+pub(crate) const TABLES: &[&[Derivative]] = &[
     activation::ROWS,
     convolution::ROWS,
     elements::ROWS,
@@ -44,7 +44,7 @@ pub const TABLES: &[&[Derivative]] = &[
 ];
 
 /// Among the values a formula uses: the result.
-pub const RESULT: usize = usize::MAX;
+pub(crate) const RESULT: usize = usize::MAX;
 
 /// The gradient of an argument.
 type Formula = for<'a> fn(&Context<'a>) -> Expr<'a>;
@@ -70,7 +70,7 @@ pub struct Gradient {
     pub formula: Formula,
 }
 
-pub const fn row(key: &'static str, name: &'static str) -> Derivative {
+pub(crate) const fn row(key: &'static str, name: &'static str) -> Derivative {
     Derivative { key, name, gradients: [None; 4], shows: false }
 }
 
@@ -94,16 +94,16 @@ impl Derivative {
 }
 
 /// Zeros: the result does not change with the argument, except where it jumps.
-pub fn zero<'a>(c: &Context<'a>) -> Expr<'a> {
+pub(crate) fn zero<'a>(c: &Context<'a>) -> Expr<'a> {
     c.g().call("zeros_like", &[])
 }
 
 /// The gradient as it is.
-pub fn same<'a>(c: &Context<'a>) -> Expr<'a> {
+pub(crate) fn same<'a>(c: &Context<'a>) -> Expr<'a> {
     c.g()
 }
 
 /// Refuses where PyTorch has a node but no derivative.
-pub fn refused<'a>(c: &Context<'a>, name: &str) -> Expr<'a> {
+pub(crate) fn refused<'a>(c: &Context<'a>, name: &str) -> Expr<'a> {
     c.expr(Err(Error::not_implemented(format!("the derivative for '{name}' is not implemented."))))
 }

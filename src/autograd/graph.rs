@@ -88,7 +88,7 @@ pub struct Formula {
 
 impl Formula {
     /// Counts the tensors in the place of an argument: those of a list, or one.
-    pub fn tensors_at(&self, index: usize) -> usize {
+    pub(crate) fn tensors_at(&self, index: usize) -> usize {
         match self.args.get(index) {
             Some(Argument::List(list)) => list.len(),
             _ => 1,
@@ -136,7 +136,7 @@ impl Formula {
     }
 
     /// Returns whether any values are saved.
-    pub fn saves(&self) -> bool {
+    pub(crate) fn saves(&self) -> bool {
         if self.saves_number {
             return true;
         }
@@ -200,7 +200,7 @@ impl Node {
         format!("{}{}", if own.contains(&&*self.name) { "torch::autograd::" } else { "" }, self.name)
     }
 
-    pub fn accumulates(&self) -> bool {
+    pub(crate) fn accumulates(&self) -> bool {
         matches!(&*self.work.borrow(), Work::Accumulate(_))
     }
 
@@ -341,7 +341,7 @@ fn node_of(stored: Rc<dyn GradFn>) -> Option<Rc<Node>> {
 
 /// Makes a tensor the result of a node. Its hooks stay with the node it came from, but a gradient that it wants to keep is
 /// that of the tensor as it is now.
-pub fn set_history(tensor: &Tensor, node: &Rc<Node>, output: usize) {
+pub(crate) fn set_history(tensor: &Tensor, node: &Rc<Node>, output: usize) {
     if let Some((before, _)) = recorded_grad_fn(tensor)
         && tensor.autograd(|meta| meta.retains_grad)
     {
@@ -388,7 +388,7 @@ pub(super) fn recorded_grad_fn(tensor: &Tensor) -> Option<(Rc<Node>, usize)> {
 ///
 /// # Errors
 /// Those of [`grad_fn`].
-pub fn edge_of(tensor: &Tensor) -> Result<Edge> {
+pub(crate) fn edge_of(tensor: &Tensor) -> Result<Edge> {
     if !tensor.requires_grad() {
         return Ok(Edge::default());
     }

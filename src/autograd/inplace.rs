@@ -29,7 +29,7 @@ pub struct Slices {
 ///
 /// # Errors
 /// RuntimeError in PyTorch's words.
-pub fn check_in_place(target: &Tensor) -> Result<()> {
+pub(crate) fn check_in_place(target: &Tensor) -> Result<()> {
     if let Some(base) = target.base() {
         check_origin(target, "is being")?;
         if target.requires_grad() && base.is_leaf() {
@@ -95,7 +95,7 @@ fn check_origin(view: &Tensor, changed: &str) -> Result<()> {
 ///
 /// # Errors
 /// Those of [`edge_of`].
-pub fn rebase(view: &Tensor, base: &Tensor, written: Rc<Node>) -> Result<()> {
+pub(crate) fn rebase(view: &Tensor, base: &Tensor, written: Rc<Node>) -> Result<()> {
     let mut edges = vec![edge_of(base)?];
     // The first gradient of the operation is that of the view, which stays within the base's.
     edges.extend(written.edges.borrow().iter().skip(1).cloned());
@@ -119,7 +119,7 @@ pub fn rebase(view: &Tensor, base: &Tensor, written: Rc<Node>) -> Result<()> {
 ///
 /// # Errors
 /// Those of [`check_renewal`].
-pub fn renew(view: &Tensor, base: &Tensor) -> Result<()> {
+pub(crate) fn renew(view: &Tensor, base: &Tensor) -> Result<()> {
     check_renewal(view)?;
     let Some(row) = strided() else { return Ok(()) };
     let node = {

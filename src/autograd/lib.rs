@@ -22,7 +22,6 @@ pub use context::Expr;
 pub use derivatives::Derivative;
 pub use engine::{FREED, Pass, backward, comes_from_others, current, gradients};
 pub use graph::{Node, NodeHook, add_after_hook, add_hook, grad_fn, remove_hook, retain_grad};
-pub use inplace::check_in_place;
 pub use record::{Plan, Recording, plan};
 pub use rules::{Rule, derivatives, refused_by, rule};
 pub use saved::{Packer, Packing, Saved};

@@ -233,7 +233,7 @@ fn attempt(
 }
 
 /// NumPy's spellings are accepted for three common keywords.
-pub fn matches_name(param: &Param, keyword: &str) -> bool {
+pub(crate) fn matches_name(param: &Param, keyword: &str) -> bool {
     let name = param.shown_name();
     keyword == name
         || matches!(
@@ -546,7 +546,7 @@ fn accept(param: &Param, value: &Value) -> Accept {
 /// Returns whether it is what most calls pass: a value of the parameter's own kind, which [`accept`] takes and
 /// [`convert`] leaves as it is.
 #[inline]
-pub fn is_of_kind(kind: Kind, value: &Value) -> bool {
+pub(crate) fn is_of_kind(kind: Kind, value: &Value) -> bool {
     match value {
         Value::Int(_) => matches!(kind, Kind::Int | Kind::Number | Kind::Operand | Kind::Float),
         Value::Float(_) => matches!(kind, Kind::Number | Kind::Operand | Kind::Float),

@@ -59,7 +59,7 @@ impl Call<'_> {
     }
 
     /// Results cannot be recorded when they are written into a tensor that has a history of its own.
-    pub fn refuse_out(&self, function: &Function) -> Result<()> {
+    pub(crate) fn refuse_out(&self, function: &Function) -> Result<()> {
         let key = function.row.alias_of.unwrap_or(function.signature.key);
         match self.position("out").and_then(|i| self.args.get(i)) {
             Some(Value::Tensor(_) | Value::List(_) | Value::Tuple(_)) => bail!(
@@ -73,7 +73,7 @@ impl Call<'_> {
     }
 
     /// Like [`Call::refuse_out`], where only the tensor written into has a history.
-    pub fn refuse_recorded_out(&self, function: &Function) -> Result<()> {
+    pub(crate) fn refuse_recorded_out(&self, function: &Function) -> Result<()> {
         match self.position("out").and_then(|i| self.args.get(i)) {
             Some(out) if wants_grad(out) => self.refuse_out(function),
             _ => Ok(()),
@@ -205,7 +205,7 @@ impl Call<'_> {
 }
 
 /// Returns whether a value holds a tensor that requires gradients.
-pub fn wants_grad(value: &Value) -> bool {
+pub(crate) fn wants_grad(value: &Value) -> bool {
     any_tensor(value, &mut Tensor::requires_grad)
 }
 

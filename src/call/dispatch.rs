@@ -89,7 +89,7 @@ pub fn invoke(function: &Function, call: &mut Call) -> Result<Value> {
 
 /// The same for arguments without dimension names, or whose names were already handled.
 #[inline]
-pub fn invoke_nameless(function: &Function, call: &mut Call) -> Result<Value> {
+pub(crate) fn invoke_nameless(function: &Function, call: &mut Call) -> Result<Value> {
     let state = call.state;
     if call.signature.is_python() {
         // Lists are not searched for tensors there: what is done with a tensor goes through another row.

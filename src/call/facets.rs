@@ -8,10 +8,10 @@ use tensor::{Name, Result};
 use value::Value;
 
 /// Infers the names of a result from the arguments, before the call; `None` where it has none.
-pub type Infer = fn(&Call) -> Result<Option<Vec<Name>>>;
+pub(crate) type Infer = fn(&Call) -> Result<Option<Vec<Name>>>;
 
 /// Infers the names of a result from the arguments and the result.
-pub type InferAfter = fn(&Call, &Value) -> Result<Option<Vec<Name>>>;
+pub(crate) type InferAfter = fn(&Call, &Value) -> Result<Option<Vec<Name>>>;
 
 /// How the names of a result follow from those of the arguments. Follows
 /// <https://pytorch.org/docs/2.7/name_inference.html>.
@@ -58,7 +58,7 @@ pub struct Names {
 
 impl Names {
     /// The facts of a row that says nothing of names.
-    pub const UNSUPPORTED: Names = Names {
+    pub(crate) const UNSUPPORTED: Names = Names {
         inference: NameInference::Unsupported,
         out_refused_as: None,
         several_refused_as: None,

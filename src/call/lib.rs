@@ -23,7 +23,8 @@ pub mod state;
 pub mod suggest;
 pub mod warnings;
 
-pub use call::{Call, one, view_on, wants_grad};
+pub(crate) use call::wants_grad;
+pub use call::{Call, one, view_on};
 pub use module_names::{BELOW, LIBRARY, MODULES, submodule};
 pub use registry::{Family, Function, Overloads, Receiver, Registry, bare_name};
 pub use row::{Role, Row, Run, attribute, both, class_method, function, internal, method, setter};

@@ -6,7 +6,7 @@ use super::suggest::nearest;
 use tensor::Error;
 use value::Value;
 
-pub fn unexpected_keyword(name: &str, params: &[Param], arguments: &Arguments) -> String {
+pub(crate) fn unexpected_keyword(name: &str, params: &[Param], arguments: &Arguments) -> String {
     for (keyword, _) in &arguments.keywords {
         match params.iter().position(|p| matches_name(p, keyword)) {
             None => return format!("{name}() got an unexpected keyword argument '{keyword}'"),
@@ -20,7 +20,7 @@ pub fn unexpected_keyword(name: &str, params: &[Param], arguments: &Arguments) -
 }
 
 /// Adds the keyword that was meant, where one was given that no signature has.
-pub fn with_nearest_keyword<'s>(
+pub(crate) fn with_nearest_keyword<'s>(
     error: Error,
     signatures: impl Iterator<Item = &'s Signature> + Clone,
     arguments: &Arguments,
@@ -36,7 +36,7 @@ pub fn with_nearest_keyword<'s>(
 }
 
 /// The error that lists every signature, and says of each that takes as many arguments why it does not fit.
-pub fn no_combination<'s>(
+pub(crate) fn no_combination<'s>(
     name: &str,
     signatures: impl Iterator<Item = &'s Signature> + Clone,
     method: bool,

@@ -346,7 +346,7 @@ impl Signature {
 
     /// The overloads that it stands for, as error messages list them: where there is `Either`, all with tensors, then those
     /// with a number in one place.
-    pub fn listings(&self, method: bool) -> Vec<String> {
+    pub(crate) fn listings(&self, method: bool) -> Vec<String> {
         let params = self.visible(method);
         let mut listings = vec![self.listing(method)];
         for (i, param) in params.iter().enumerate() {
@@ -373,7 +373,7 @@ impl Signature {
     }
 
     /// Returns whether it stands for several overloads.
-    pub fn is_several(&self, method: bool) -> bool {
+    pub(crate) fn is_several(&self, method: bool) -> bool {
         self.visible(method).iter().any(|param| param.either.is_some())
     }
 

@@ -156,7 +156,7 @@ fn bytes(memory: &Memory, start: usize, size: usize) -> Vec<u8> {
 }
 
 /// The bits of one element, its bytes in the order of memory.
-pub fn of_bytes(bytes: &[u8], dtype: DType) -> Scene {
+pub(crate) fn of_bytes(bytes: &[u8], dtype: DType) -> Scene {
     let value = decode_bytes(bytes, dtype).unwrap_or_default();
     let mut scene = Scene::new(format!("{} {value}", dtype.name()));
     if dtype.is_complex() {

@@ -165,7 +165,7 @@ pub fn decode(memory: &Memory, byte: usize, dtype: DType) -> String {
 }
 
 /// The one element that these bytes are.
-pub fn decode_bytes(bytes: &[u8], dtype: DType) -> Option<String> {
+pub(crate) fn decode_bytes(bytes: &[u8], dtype: DType) -> Option<String> {
     let storage = Storage::from_bytes(bytes).ok()?;
     // Of a quantized element only the integer is known.
     let stored = dtype.stored_integers();

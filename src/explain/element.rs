@@ -8,7 +8,7 @@ use tensor::{DType, Scalar};
 const BRIEF: usize = 5;
 
 /// The element with few digits, for cells.
-pub fn brief(value: Scalar) -> String {
+pub(crate) fn brief(value: Scalar) -> String {
     match value {
         Scalar::Float(f) => float_repr(rounded(f, BRIEF)),
         Scalar::Complex(c) => complex_repr(Complex::new(rounded(c.re, BRIEF), rounded(c.im, BRIEF))),
@@ -17,7 +17,7 @@ pub fn brief(value: Scalar) -> String {
 }
 
 /// The element with as many digits as tell it from its neighbours in `dtype`.
-pub fn exact(value: Scalar, dtype: DType) -> String {
+pub(crate) fn exact(value: Scalar, dtype: DType) -> String {
     match value {
         Scalar::Float(f) => float_repr(shortest(f, dtype)),
         Scalar::Complex(c) => {

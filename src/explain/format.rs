@@ -18,7 +18,7 @@ use tensor::bail;
 use tensor::{DType, Result, Tensor};
 use value::Value;
 
-pub use number::{complex_repr, float_repr};
+pub(crate) use number::{complex_repr, float_repr};
 pub use repr::{is_printable, str_repr};
 
 /// What `torch.set_printoptions` sets; the default is PyTorch's.
@@ -39,7 +39,7 @@ pub struct PrintOptions {
 
 impl PrintOptions {
     /// The threshold of the `full` profile: nothing is ever summarised.
-    pub const UNLIMITED: i64 = i64::MAX;
+    pub(crate) const UNLIMITED: i64 = i64::MAX;
 
     /// The options of the profile `default`, `short` or `full`; `None` for any other name.
     pub fn profile(name: &str) -> Option<PrintOptions> {

@@ -1,7 +1,7 @@
 //! What both kinds of picture files share: the colours of both themes, and text that markup cannot mistake.
 
 /// Inks as classes, for a light and a dark page; the reader's system chooses.
-pub const STYLE: &str = "\
+pub(crate) const STYLE: &str = "\
 :root { color-scheme: light dark; --page: #ffffff; --plain: #1f2328; --label: #59636e; --frame: #c4ccd4; \
 --shown: #0a3069; --shown-fill: #ddf4ff; --shared: #6b4300; --shared-fill: #ffe9ad; --unused: #656d76; \
 --unused-fill: #f3f5f7; --fault: #b3121d; --fault-fill: #ffe2df; --good: #116329; --good-fill: #d8f8e0; }
@@ -31,7 +31,7 @@ svg rect.rest { fill: var(--unused-fill); stroke: var(--frame); }
 
 /// Lights what is about the same cell of the storage as what the pointer or the keyboard is at. Of many cells one is a stop
 /// of the Tab key; arrow keys go on from it. A page says what the cell is about in its last line.
-pub const SCRIPT: &str = "\
+pub(crate) const SCRIPT: &str = "\
 const all = [...document.querySelectorAll('.at')], stops = all.filter(e => e.hasAttribute('tabindex'));
 const told = document.querySelector('#told');
 stops.slice(1).forEach(e => e.setAttribute('tabindex', '-1'));

@@ -8,7 +8,7 @@ const BUDGET: usize = 2_000;
 
 /// The elements that live at a place.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Residents {
+pub(crate) struct Residents {
     /// The first of them in reading order.
     pub first: Dims,
     pub count: u64,
@@ -18,7 +18,7 @@ pub struct Residents {
 
 /// The indices of the element that stands at `place`, counted in elements from the start of the storage; nothing where
 /// none does.
-pub fn residents(layout: &Layout, place: i64) -> Option<Residents> {
+pub(crate) fn residents(layout: &Layout, place: i64) -> Option<Residents> {
     let rest = place.checked_sub(layout.offset).filter(|rest| *rest >= 0)?;
     if layout.numel() == 0 {
         return None;

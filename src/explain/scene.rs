@@ -241,12 +241,12 @@ impl Scene {
 
 impl Lane {
     /// A lane of the frame.
-    pub fn framed(name: impl Into<String>) -> Lane {
+    pub(crate) fn framed(name: impl Into<String>) -> Lane {
         Lane { name: name.into(), is_framed: true, items: Vec::new() }
     }
 
     /// A lane of numbers above it.
-    pub fn ruler(name: impl Into<String>) -> Lane {
+    pub(crate) fn ruler(name: impl Into<String>) -> Lane {
         Lane { name: name.into(), is_framed: false, items: Vec::new() }
     }
 
@@ -256,13 +256,13 @@ impl Lane {
     }
 
     /// Adds an item of one unit that is about a cell of the storage.
-    pub fn push_at(&mut self, at: i64, ink: Ink, text: impl Into<String>, about: String) {
+    pub(crate) fn push_at(&mut self, at: i64, ink: Ink, text: impl Into<String>, about: String) {
         let (text, at) = (text.into(), Some(at));
         self.items.push(Item { units: 1, ink, text, tints: Vec::new(), at, about });
     }
 
     /// Adds an item of one unit, each character in its ink.
-    pub fn push_tinted(&mut self, text: impl IntoIterator<Item = (char, Ink)>) {
+    pub(crate) fn push_tinted(&mut self, text: impl IntoIterator<Item = (char, Ink)>) {
         let (text, tints): (String, Vec<Ink>) = text.into_iter().unzip();
         self.items.push(Item { units: 1, ink: Ink::Plain, text, tints, at: None, about: String::new() });
     }
@@ -275,7 +275,7 @@ impl Strip {
     }
 
     /// Returns where the strip may be cut: positions at which no lane has an item that goes on.
-    pub fn cuts(&self) -> Vec<usize> {
+    pub(crate) fn cuts(&self) -> Vec<usize> {
         let ends = |lane: &Lane| -> Vec<usize> {
             let ends = lane.items.iter().scan(0, |end, item| {
                 *end += item.units;
@@ -324,7 +324,7 @@ impl Strip {
 }
 
 /// `[2, 3]`, as everything here writes sizes, strides and indices.
-pub fn list(numbers: &[i64]) -> String {
+pub(crate) fn list(numbers: &[i64]) -> String {
     format!("{numbers:?}")
 }
 
@@ -339,12 +339,12 @@ pub fn byte_count(bytes: u64) -> String {
 }
 
 /// `1 element`, `2 elements`.
-pub fn counted(count: u64, what: &str) -> String {
+pub(crate) fn counted(count: u64, what: &str) -> String {
     format!("{} {what}{}", grouped(count), if count == 1 { "" } else { "s" })
 }
 
 /// A large number in groups of three digits.
-pub fn grouped(number: u64) -> String {
+pub(crate) fn grouped(number: u64) -> String {
     let digits = number.to_string();
     if digits.len() < 5 {
         return digits;

@@ -16,7 +16,7 @@ use zip::{CompressionMethod, ZipArchive, ZipWriter};
 const ALIGNMENT: u16 = 64;
 
 /// An archive open for reading.
-pub struct Archive {
+pub(crate) struct Archive {
     zip: ZipArchive<Reader>,
     entries: HashMap<String, Entry>,
     /// The names, in the order of the archive.
@@ -41,7 +41,7 @@ impl Archive {
     ///
     /// # Errors
     /// RuntimeError in the words of PyTorch's reader.
-    pub fn open(source: &Source) -> Result<Archive> {
+    pub(crate) fn open(source: &Source) -> Result<Archive> {
         let mut zip = ZipArchive::new(source.reader()).map_err(|error| match error {
             ZipError::InvalidArchive(_) if source.len() < 22 => broken("not a ZIP archive"),
             ZipError::InvalidArchive(_) => broken("failed finding central directory"),
@@ -77,11 +77,11 @@ impl Archive {
     }
 
     /// The names of all entries, in the order of the archive.
-    pub fn names(&self) -> &[String] {
+    pub(crate) fn names(&self) -> &[String] {
         &self.names
     }
 
-    pub fn has(&self, name: &str) -> bool {
+    pub(crate) fn has(&self, name: &str) -> bool {
         self.entries.contains_key(name)
     }
 
@@ -96,7 +96,7 @@ impl Archive {
     ///
     /// # Errors
     /// RuntimeError when there is no such entry or it cannot be read.
-    pub fn head(&mut self, name: &str, most: u64) -> Result<Vec<u8>> {
+    pub(crate) fn head(&mut self, name: &str, most: u64) -> Result<Vec<u8>> {
         let entry = self.entry(name)?;
         let failed = |error: &dyn std::fmt::Display| failed(name, error);
         let file = self.zip.by_index(entry.index).map_err(|error| failed(&error))?;
@@ -109,7 +109,7 @@ impl Archive {
     ///
     /// # Errors
     /// RuntimeError when it is larger, missing, or not what its checksum says.
-    pub fn read(&mut self, name: &str, most: u64) -> Result<Vec<u8>> {
+    pub(crate) fn read(&mut self, name: &str, most: u64) -> Result<Vec<u8>> {
         let bytes = self.head(name, most.saturating_add(1))?;
         if bytes.len() as u64 > most {
             return Err(failed(name, &format_args!("more than {most} bytes")));
@@ -122,7 +122,7 @@ impl Archive {
     ///
     /// # Errors
     /// RuntimeError when the entry has another size, is missing, or is not what its checksum says.
-    pub fn storage(&mut self, name: &str, skip: usize, nbytes: usize, mapped: bool) -> Result<Storage> {
+    pub(crate) fn storage(&mut self, name: &str, skip: usize, nbytes: usize, mapped: bool) -> Result<Storage> {
         let entry = self.entry(name)?;
         if (nbytes as u64).checked_add(skip as u64) != Some(entry.size) {
             let has = entry.size.saturating_sub(skip as u64);
@@ -153,7 +153,7 @@ impl Archive {
     }
 
     /// Returns the file and the position of an entry's bytes in it, if they are stored as they are, and so many.
-    pub fn stored(&self, name: &str, nbytes: usize) -> Option<(Source, usize)> {
+    pub(crate) fn stored(&self, name: &str, nbytes: usize) -> Option<(Source, usize)> {
         let entry = self.entries.get(name).filter(|entry| entry.is_stored && entry.size == nbytes as u64)?;
         Some((self.source.clone(), entry.start))
     }
@@ -170,10 +170,10 @@ fn failed(name: &str, why: &dyn std::fmt::Display) -> Error {
 
 /// An archive that is being written. One that is given up is left as it is: the crate would write a directory behind what
 /// could not be written, and print a line when that fails as well.
-pub struct Writer<W: Write + Seek>(ManuallyDrop<ZipWriter<W>>);
+pub(crate) struct Writer<W: Write + Seek>(ManuallyDrop<ZipWriter<W>>);
 
 impl<W: Write + Seek> Writer<W> {
-    pub fn new(inner: W) -> Writer<W> {
+    pub(crate) fn new(inner: W) -> Writer<W> {
         Writer(ManuallyDrop::new(ZipWriter::new(inner)))
     }
 
@@ -189,7 +189,7 @@ impl<W: Write + Seek> Writer<W> {
     ///
     /// # Errors
     /// RuntimeError when it cannot be written.
-    pub fn add(&mut self, name: &str, bytes: &[u8]) -> Result<()> {
+    pub(crate) fn add(&mut self, name: &str, bytes: &[u8]) -> Result<()> {
         self.start(name, bytes.len())?;
         self.0.write_all(bytes).map_err(|error| unwritten(name, &error))
     }
@@ -198,7 +198,7 @@ impl<W: Write + Seek> Writer<W> {
     ///
     /// # Errors
     /// RuntimeError when it cannot be written; what the bytes give.
-    pub fn add_body(&mut self, name: &str, head: &[u8], body: &dyn Body) -> Result<()> {
+    pub(crate) fn add_body(&mut self, name: &str, head: &[u8], body: &dyn Body) -> Result<()> {
         self.start(name, head.len().saturating_add(body.nbytes()))?;
         self.0.write_all(head).map_err(|error| unwritten(name, &error))?;
         put(body, &mut *self.0, |error| unwritten(name, error))
@@ -208,7 +208,7 @@ impl<W: Write + Seek> Writer<W> {
     ///
     /// # Errors
     /// RuntimeError when it cannot be written.
-    pub fn finish(self) -> Result<W> {
+    pub(crate) fn finish(self) -> Result<W> {
         ManuallyDrop::into_inner(self.0).finish().map_err(|error| unwritten("the directory", &error))
     }
 }
@@ -219,7 +219,7 @@ fn unwritten(name: &str, error: &dyn std::fmt::Display) -> Error {
 }
 
 /// Bytes on their way into a file.
-pub trait Body {
+pub(crate) trait Body {
     fn nbytes(&self) -> usize;
 
     /// Hands them over in pieces, in their order. Ctrl-C is heeded in between.
@@ -251,7 +251,7 @@ impl Body for Storage {
 ///
 /// # Errors
 /// What `refused` makes of the error; what the bytes give.
-pub fn put(body: &dyn Body, to: &mut dyn Write, refused: impl Fn(&std::io::Error) -> Error) -> Result<()> {
+pub(crate) fn put(body: &dyn Body, to: &mut dyn Write, refused: impl Fn(&std::io::Error) -> Error) -> Result<()> {
     body.pieces(&mut |bytes| {
         to.write_all(bytes).map_err(|error| refused(&error))?;
         super::progress::advance(bytes.len() as u64);

@@ -14,7 +14,7 @@ pub const COMMON: u32 = 0o666;
 ///
 /// # Errors
 /// `refused` of what the system says when the folder cannot be written, or the error of `write`; the old file is as it was.
-pub fn rewrite<E>(
+pub(crate) fn rewrite<E>(
     path: &Path,
     mode: u32,
     refused: impl Fn(io::Error) -> E,

@@ -46,16 +46,16 @@ pub enum Location<'a> {
 }
 
 /// Takes a storage and the place it was saved from, and gives the storage to use instead; none leaves it where it was.
-pub type Place<'a> = dyn Fn(&Storage, &str) -> Result<Option<Storage>> + 'a;
+pub(crate) type Place<'a> = dyn Fn(&Storage, &str) -> Result<Option<Storage>> + 'a;
 
 /// A checkpoint whose pickle is read and whose data is not.
-pub struct Checkpoint {
+pub(crate) struct Checkpoint {
     pub pickled: Pickled,
     pub data: Data,
 }
 
 /// The place of the storages' bytes.
-pub enum Data {
+pub(crate) enum Data {
     Zip {
         archive: Archive,
         /// The folder of the archive in which everything stands.
@@ -70,7 +70,7 @@ impl Checkpoint {
     ///
     /// # Errors
     /// UnpicklingError for what `weights_only` refuses; RuntimeError and others for what is damaged.
-    pub fn open(source: &Source, with_arrays: bool) -> Result<Checkpoint> {
+    pub(crate) fn open(source: &Source, with_arrays: bool) -> Result<Checkpoint> {
         let mode = if with_arrays { Mode::Arrays } else { Mode::Load };
         Checkpoint::read(source, mode).map_err(explained)
     }
@@ -79,7 +79,7 @@ impl Checkpoint {
     ///
     /// # Errors
     /// RuntimeError and others for what is damaged.
-    pub fn describe(source: &Source) -> Result<Checkpoint> {
+    pub(crate) fn describe(source: &Source) -> Result<Checkpoint> {
         Checkpoint::read(source, Mode::Report)
     }
 
@@ -122,7 +122,7 @@ impl Data {
     ///
     /// # Errors
     /// RuntimeError when they are missing, of another number, or not what their checksum says.
-    pub fn fetch(&mut self, saved: &Saved, mapped: bool) -> Result<Storage> {
+    pub(crate) fn fetch(&mut self, saved: &Saved, mapped: bool) -> Result<Storage> {
         match self {
             Data::Legacy(legacy) => legacy.fetch(saved),
             Data::Zip { archive, folder, is_big_endian } => {
@@ -138,7 +138,7 @@ impl Data {
     }
 
     /// Returns the file and the position of a storage's bytes in it, if they are stored as they are.
-    pub fn stored(&self, saved: &Saved) -> Option<(Source, usize)> {
+    pub(crate) fn stored(&self, saved: &Saved) -> Option<(Source, usize)> {
         match self {
             Data::Legacy(legacy) => legacy.stored(saved),
             Data::Zip { is_big_endian: true, .. } => None,
@@ -246,7 +246,7 @@ pub fn save(value: &Value, path: &str, skip_data: bool) -> Result<()> {
 ///
 /// # Errors
 /// RuntimeError for a file without a name.
-pub fn folder_of(path: &str) -> Result<&str> {
+pub(crate) fn folder_of(path: &str) -> Result<&str> {
     let stem = Path::new(path).file_name().and_then(|name| name.to_str()).unwrap_or_default();
     match stem.rsplit_once('.').map_or(stem, |(stem, _)| stem) {
         "" => bail!(RuntimeError, "[enforce fail at inline_container.cc:707] . invalid file name: {path}"),
@@ -258,7 +258,7 @@ pub fn folder_of(path: &str) -> Result<&str> {
 ///
 /// # Errors
 /// RuntimeError; what `write` gives.
-pub fn replacing(path: &str, write: impl FnOnce(&mut File) -> Result<()>) -> Result<()> {
+pub(crate) fn replacing(path: &str, write: impl FnOnce(&mut File) -> Result<()>) -> Result<()> {
     let folder = Path::new(path).parent().filter(|folder| !folder.as_os_str().is_empty());
     if let Some(folder) = folder
         && !matches!(System::kind(folder), Ok(Kind::Folder))
@@ -288,7 +288,7 @@ pub fn write<W: Write + Seek>(value: &Value, name: &str, skip_data: bool, to: W)
 ///
 /// # Errors
 /// Those of [`save`]; what `body` gives.
-pub fn write_bodies<W: Write + Seek>(
+pub(crate) fn write_bodies<W: Write + Seek>(
     value: &Value,
     name: &str,
     to: W,

@@ -88,14 +88,14 @@ pub struct Blocks {
 }
 
 /// Turns whole blocks into as many numbers.
-pub type TakesApart = fn(&[u8], &mut [f32]);
+pub(crate) type TakesApart = fn(&[u8], &mut [f32]);
 
 impl Blocks {
     /// The function that takes blocks apart.
     ///
     /// # Errors
     /// NotImplementedError for a type of which only the size is known.
-    pub fn taking_apart(&self) -> Result<TakesApart> {
+    pub(crate) fn taking_apart(&self) -> Result<TakesApart> {
         let missing = || format!("blocks of type {} are not taken apart here", self.name);
         self.take_apart.ok_or_else(|| Error::new(ErrorKind::NotImplementedError, missing()))
     }
@@ -269,7 +269,7 @@ impl Contents {
     }
 
     /// Like [`Contents::add`], of elements of any kind.
-    pub fn add_of(&mut self, name: String, elements: Elements, layout: Layout, nbytes: usize, bytes: Bytes) {
+    pub(crate) fn add_of(&mut self, name: String, elements: Elements, layout: Layout, nbytes: usize, bytes: Bytes) {
         let held = Held { key: name.clone(), nbytes: nbytes as u64, bytes, location: "cpu".to_owned() };
         let entry = Entry::new(name, DType::Byte, layout, held.nbytes, self.storages.len());
         self.entries.push(Entry { elements, ..entry });
@@ -286,7 +286,7 @@ impl Contents {
     }
 
     /// The storage of each piece of an entry, and the bytes that the piece shows of it where it lies within.
-    pub fn extents_of_pieces(&self, entry: &Entry) -> Vec<(usize, Option<(u64, u64)>)> {
+    pub(crate) fn extents_of_pieces(&self, entry: &Entry) -> Vec<(usize, Option<(u64, u64)>)> {
         let Elements::Plain(dtype) = entry.elements else { return Vec::new() };
         let shown = |piece: &Piece| {
             let held = self.storages.get(piece.storage)?;
@@ -308,7 +308,7 @@ fn extent(layout: &Layout, dtype: DType, held: u64) -> Option<(u64, u64)> {
 }
 
 /// A name from a file, such that it cannot speak to the terminal; the value at the top has none.
-pub fn shown(name: &str) -> String {
+pub(crate) fn shown(name: &str) -> String {
     if name.is_empty() {
         return "(all)".to_owned();
     }
@@ -316,24 +316,24 @@ pub fn shown(name: &str) -> String {
 }
 
 /// The maximum depth of nested containers.
-pub const DEEPEST: usize = 200;
+pub(crate) const DEEPEST: usize = 200;
 
 /// The name of what stands under a key of a dictionary.
-pub fn under(name: &str, key: &str) -> String {
+pub(crate) fn under(name: &str, key: &str) -> String {
     if name.is_empty() { key.to_owned() } else { format!("{name}.{key}") }
 }
 
 /// A number of things.
-pub fn count(number: usize, what: &str) -> String {
+pub(crate) fn count(number: usize, what: &str) -> String {
     format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }
 
 /// What the integers of a quantized tensor stand for, where it is the same for all.
-pub fn scale_of_all(scale: f64, zero_point: i64) -> String {
+pub(crate) fn scale_of_all(scale: f64, zero_point: i64) -> String {
     format!("scale {scale:?}, zero point {zero_point}")
 }
 
 /// … and where there is a tensor of scales, which is listed beside it.
-pub fn scales_of_each(axis: i64) -> String {
+pub(crate) fn scales_of_each(axis: i64) -> String {
     format!("a scale for each index of dimension {axis}")
 }

@@ -6,7 +6,7 @@ mod measure;
 mod regions;
 mod report;
 
-pub use measure::Tally;
+pub(crate) use measure::Tally;
 
 use super::contents::{Blocks, Contents, Elements, Entry};
 use super::progress;

@@ -21,7 +21,7 @@ use tensor::{DType, Device, Error, ErrorKind, Layout, Result, View, interrupt};
 use value::{Dict, List, Value};
 
 /// The name of the metadata in its folder.
-pub const METADATA: &str = ".metadata";
+pub(crate) const METADATA: &str = ".metadata";
 
 /// The metadata is read whole, so it must not be larger than this.
 const LARGEST_METADATA: usize = 1 << 29;
@@ -217,7 +217,7 @@ fn of_item(item: &Item, error: Error) -> Error {
 /// # Errors
 /// ValueError for metadata that contradicts itself or the files; FileNotFoundError for a file that is missing; what
 /// `torch.load` says of a value.
-pub fn load(folder: &str, mapped: bool) -> Result<Value> {
+pub(crate) fn load(folder: &str, mapped: bool) -> Result<Value> {
     let folder = Folder::open(folder)?;
     let mut root = Tree::Dict(Vec::new(), HashMap::new());
     let mut gaps = MOST_GAPS;
@@ -232,7 +232,7 @@ pub fn load(folder: &str, mapped: bool) -> Result<Value> {
 ///
 /// # Errors
 /// Those of [`load`].
-pub fn contents(folder: &str) -> Result<Contents> {
+pub(crate) fn contents(folder: &str) -> Result<Contents> {
     let folder = Folder::open(folder)?;
     let (name, nbytes) = (folder.name.clone(), folder.nbytes);
     let mut contents = Contents { name, format: "checkpoint of torch.distributed", nbytes, ..Contents::default() };

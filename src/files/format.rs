@@ -85,7 +85,7 @@ pub fn load_any(source: &Source, mapped: bool) -> Result<Value> {
 
 /// A format that is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Target {
+pub(crate) enum Target {
     Checkpoint,
     Safetensors,
     Npy,
@@ -93,7 +93,7 @@ pub enum Target {
 }
 
 impl Target {
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Target::Checkpoint => "a checkpoint",
             Target::Safetensors => "safetensors",
@@ -107,7 +107,7 @@ impl Target {
 ///
 /// # Errors
 /// ValueError for a name that ends in none; NotImplementedError for one of a format that is only read.
-pub fn target(path: &str) -> Result<Target> {
+pub(crate) fn target(path: &str) -> Result<Target> {
     Ok(match Path::new(path).extension().and_then(|extension| extension.to_str()) {
         Some("pt" | "pth" | "bin" | "ckpt") => Target::Checkpoint,
         Some("safetensors") => Target::Safetensors,

@@ -17,10 +17,10 @@ use tensor::layout::checked_numel;
 use tensor::{DType, Dims, Error, ErrorKind, Layout, Result, View, interrupt};
 use value::{Dict, Value};
 
-pub const MAGIC: &[u8] = b"GGUF";
+pub(crate) const MAGIC: &[u8] = b"GGUF";
 
 /// The name of the format, before its version.
-pub const FORMAT: &str = "GGUF";
+pub(crate) const FORMAT: &str = "GGUF";
 
 /// The maximum number of dimensions in ggml.
 const MOST_DIMENSIONS: u32 = 4;

@@ -189,13 +189,13 @@ impl Contents {
 }
 
 /// Sizes as Python shows a tuple.
-pub fn tuple(dims: &[i64]) -> String {
+pub(crate) fn tuple(dims: &[i64]) -> String {
     let items = dims.iter().map(i64::to_string).collect::<Vec<_>>().join(", ");
     if dims.len() == 1 { format!("({items},)") } else { format!("({items})") }
 }
 
 /// A text that takes no more than a line.
-pub fn shortened(text: &str) -> String {
+pub(crate) fn shortened(text: &str) -> String {
     let text = shown(text);
     match text.char_indices().nth(WIDEST) {
         Some((end, _)) => format!("{} …", text.get(..end).unwrap_or_default()),
@@ -204,7 +204,7 @@ pub fn shortened(text: &str) -> String {
 }
 
 /// A number of bytes, and what that is in a larger unit.
-pub fn bytes(number: u64) -> String {
+pub(crate) fn bytes(number: u64) -> String {
     const UNITS: &[&str] = &["kB", "MB", "GB", "TB", "PB", "EB"];
     let exact = count(usize::try_from(number).unwrap_or(usize::MAX), "byte");
     let (mut size, mut unit) = (number as f64, None);

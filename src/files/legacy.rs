@@ -13,13 +13,13 @@ const MAGIC_NUMBER: i128 = 0x1950_a86a_20f9_469c_fc6c;
 const PROTOCOL_VERSION: i128 = 1001;
 
 /// The storages of a file.
-pub struct Legacy {
+pub(crate) struct Legacy {
     source: Source,
     places: HashMap<Rc<str>, usize>,
 }
 
 /// Returns whether a file begins as these do: with a pickle of the magic number.
-pub fn is_one(source: &Source) -> bool {
+pub(crate) fn is_one(source: &Source) -> bool {
     source.bytes(0, 32.min(source.len())).is_some_and(|head| {
         pickle::read(&head, &mut 0, Mode::Load)
             .is_ok_and(|first| matches!(first.node(first.root), Node::Int(MAGIC_NUMBER)))
@@ -30,7 +30,7 @@ pub fn is_one(source: &Source) -> bool {
 ///
 /// # Errors
 /// UnpicklingError for what `weights_only` refuses; EOFError, RuntimeError and others for what is damaged.
-pub fn open(source: &Source, mode: Mode) -> Result<Checkpoint> {
+pub(crate) fn open(source: &Source, mode: Mode) -> Result<Checkpoint> {
     let mut at = 0;
     if number(source, &mut at, mode)? != Some(MAGIC_NUMBER) {
         bail!(RuntimeError, "Invalid magic number; corrupt file?");
@@ -118,14 +118,14 @@ impl Legacy {
     ///
     /// # Errors
     /// RuntimeError when the file does not have them.
-    pub fn fetch(&self, saved: &Saved) -> Result<Storage> {
+    pub(crate) fn fetch(&self, saved: &Saved) -> Result<Storage> {
         let missing = || Error::runtime(format!("the file has no bytes for its storage {}", saved.key));
         let (source, place) = self.stored(saved).ok_or_else(missing)?;
         source.storage(place, saved.nbytes).ok_or_else(missing)?.duplicate()
     }
 
     /// Returns the file and the position of a storage's bytes in it.
-    pub fn stored(&self, saved: &Saved) -> Option<(Source, usize)> {
+    pub(crate) fn stored(&self, saved: &Saved) -> Option<(Source, usize)> {
         self.places.get(&saved.key).map(|&place| (self.source.clone(), place))
     }
 }

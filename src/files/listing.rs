@@ -18,7 +18,7 @@ const MOST_OF_NAMES: usize = 64 << 20;
 ///
 /// # Errors
 /// RecursionError for containers too deep; RuntimeError for names too long.
-pub fn list(checkpoint: Checkpoint, contents: &mut Contents) -> Result<()> {
+pub(crate) fn list(checkpoint: Checkpoint, contents: &mut Contents) -> Result<()> {
     let Checkpoint { pickled, data } = checkpoint;
     let data = Rc::new(RefCell::new(data));
     for saved in &pickled.storages {

@@ -6,7 +6,7 @@ const DEEPEST: usize = 32;
 
 /// A value that a literal spells.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Literal {
+pub(crate) enum Literal {
     Text(String),
     Int(i64),
     Bool(bool),
@@ -17,21 +17,21 @@ pub enum Literal {
 
 impl Literal {
     /// Reads a literal with nothing but blanks around it; anything else gives `None`.
-    pub fn parse(text: &str) -> Option<Literal> {
+    pub(crate) fn parse(text: &str) -> Option<Literal> {
         let mut reader = Reader { rest: text };
         let literal = reader.literal(0)?;
         reader.skip();
         reader.rest.is_empty().then_some(literal)
     }
 
-    pub fn text(&self) -> Option<&str> {
+    pub(crate) fn text(&self) -> Option<&str> {
         match self {
             Literal::Text(text) => Some(text),
             _ => None,
         }
     }
 
-    pub fn tuple(&self) -> Option<&[Literal]> {
+    pub(crate) fn tuple(&self) -> Option<&[Literal]> {
         match self {
             Literal::Tuple(items) => Some(items),
             _ => None,
@@ -39,7 +39,7 @@ impl Literal {
     }
 
     /// The numbers of a tuple of whole numbers.
-    pub fn ints<C: FromIterator<i64>>(&self) -> Option<C> {
+    pub(crate) fn ints<C: FromIterator<i64>>(&self) -> Option<C> {
         let int = |item: &Literal| match item {
             Literal::Int(number) => Some(*number),
             _ => None,

@@ -15,13 +15,13 @@ use tensor::ops::copy;
 use tensor::{DType, Dims, Error, Layout, Result, Storage, Tensor};
 use value::Value;
 
-pub const MAGIC: &[u8] = b"\x93NUMPY";
+pub(crate) const MAGIC: &[u8] = b"\x93NUMPY";
 
 /// numpy refuses longer headers than this too, in bytes.
 const LONGEST_HEADER: usize = 1 << 20;
 
 /// The header of an array.
-pub struct Header {
+pub(crate) struct Header {
     pub element: Element,
     /// Strides are counted in elements.
     pub layout: Layout,
@@ -35,13 +35,13 @@ fn invalid(why: impl std::fmt::Display) -> Error {
 }
 
 /// Bytes that hold every header that is read.
-pub const MOST_OF_A_HEADER: usize = LONGEST_HEADER + 16;
+pub(crate) const MOST_OF_A_HEADER: usize = LONGEST_HEADER + 16;
 
 /// Reads the header from the first bytes of a file.
 ///
 /// # Errors
 /// ValueError when it is none, or is of an array that is no tensor: of objects, texts, times.
-pub fn header(bytes: &[u8]) -> Result<Header> {
+pub(crate) fn header(bytes: &[u8]) -> Result<Header> {
     let Some([major, _minor]) = bytes.strip_prefix(MAGIC).and_then(|rest| rest.first_chunk::<2>()) else {
         return Err(invalid("the magic string is not correct"));
     };
@@ -91,7 +91,7 @@ fn entries(header: Literal) -> Option<(Literal, bool, Dims)> {
 }
 
 /// Strides that put the first dimension innermost.
-pub fn reversed(sizes: &[i64]) -> Dims {
+pub(crate) fn reversed(sizes: &[i64]) -> Dims {
     let turned: Dims = sizes.iter().rev().copied().collect();
     contiguous_strides(&turned).into_iter().rev().collect()
 }
@@ -102,7 +102,7 @@ impl Header {
     ///
     /// # Errors
     /// RuntimeError when they are too few.
-    pub fn value(&self, storage: &Storage, is_own: bool) -> Result<Value> {
+    pub(crate) fn value(&self, storage: &Storage, is_own: bool) -> Result<Value> {
         self.element.value(&self.layout, storage, is_own)
     }
 }
@@ -111,7 +111,7 @@ impl Header {
 ///
 /// # Errors
 /// ValueError when it is no header or the file too short.
-pub fn header_of(source: &Source) -> Result<Header> {
+pub(crate) fn header_of(source: &Source) -> Result<Header> {
     let head = source.bytes(0, source.len().min(MOST_OF_A_HEADER)).unwrap_or_default();
     let header = header(&head)?;
     if header.start.checked_add(header.nbytes).is_none_or(|end| end > source.len()) {
@@ -124,7 +124,7 @@ pub fn header_of(source: &Source) -> Result<Header> {
 ///
 /// # Errors
 /// Those of [`header_of`].
-pub fn contents(source: &Source) -> Result<Contents> {
+pub(crate) fn contents(source: &Source) -> Result<Contents> {
     let mut contents = Contents::new(source, "npy");
     let Header { element, layout, start, nbytes } = header_of(source)?;
     element.list(&mut contents, String::new(), layout, nbytes, Bytes::Stored(source.clone(), start))?;
@@ -135,7 +135,7 @@ pub fn contents(source: &Source) -> Result<Contents> {
 ///
 /// # Errors
 /// ValueError when the file is not what the format allows.
-pub fn load(source: &Source, mapped: bool) -> Result<Value> {
+pub(crate) fn load(source: &Source, mapped: bool) -> Result<Value> {
     let header = header_of(source)?;
     let storage = source.storage(header.start, header.nbytes);
     let storage = storage.ok_or_else(|| Error::value("the file is too short for its array"))?;
@@ -147,7 +147,7 @@ pub fn load(source: &Source, mapped: bool) -> Result<Value> {
 ///
 /// # Errors
 /// TypeError for a dtype that numpy does not have; RuntimeError and others for a tensor without data.
-pub fn parts(tensor: &Tensor) -> Result<(Vec<u8>, Storage)> {
+pub(crate) fn parts(tensor: &Tensor) -> Result<(Vec<u8>, Storage)> {
     let view = tensor.view();
     if view.form.is_some() {
         bail!(TypeError, "numpy has neither sparse nor quantized arrays");
@@ -171,7 +171,7 @@ pub fn parts(tensor: &Tensor) -> Result<(Vec<u8>, Storage)> {
 ///
 /// # Errors
 /// TypeError for a dtype that numpy does not have; ValueError for too many dimensions.
-pub fn head(dtype: DType, sizes: &[i64], fortran_order: bool) -> Result<Vec<u8>> {
+pub(crate) fn head(dtype: DType, sizes: &[i64], fortran_order: bool) -> Result<Vec<u8>> {
     let Some((name, _)) = DTYPES.iter().find(|(_, known)| *known == dtype) else {
         bail!(TypeError, "Got unsupported ScalarType {}", dtype.scalar_type())
     };
@@ -203,7 +203,7 @@ pub fn head(dtype: DType, sizes: &[i64], fortran_order: bool) -> Result<Vec<u8>>
 /// # Errors
 /// TypeError for what is no tensor or has no dtype of numpy's; RuntimeError when the file cannot be written;
 /// KeyboardInterrupt.
-pub fn save(value: &Value, path: &str) -> Result<()> {
+pub(crate) fn save(value: &Value, path: &str) -> Result<()> {
     let Value::Tensor(tensor) = value else {
         bail!(TypeError, "an .npy file holds one tensor, not a {}", value.type_name())
     };
@@ -215,7 +215,7 @@ pub fn save(value: &Value, path: &str) -> Result<()> {
 ///
 /// # Errors
 /// RuntimeError when the file cannot be written; what the bytes give.
-pub fn write(head: &[u8], body: &dyn Body, path: &str) -> Result<()> {
+pub(crate) fn write(head: &[u8], body: &dyn Body, path: &str) -> Result<()> {
     let _task = progress::begin(body.nbytes() as u64);
     let refused = |error: &std::io::Error| Error::runtime(format!("{path} cannot be written: {error}"));
     replacing(path, |file| {

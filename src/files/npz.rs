@@ -14,7 +14,7 @@ use tensor::{Error, Result};
 use value::{Dict, Value};
 
 /// Returns whether an archive is one of npy files.
-pub fn is_one(archive: &Archive) -> bool {
+pub(crate) fn is_one(archive: &Archive) -> bool {
     !archive.names().is_empty() && archive.names().iter().all(|name| name.ends_with(".npy"))
 }
 
@@ -22,7 +22,7 @@ pub fn is_one(archive: &Archive) -> bool {
 ///
 /// # Errors
 /// ValueError or RuntimeError when an entry is no array.
-pub fn headers(archive: &mut Archive) -> Result<Vec<(String, Header)>> {
+pub(crate) fn headers(archive: &mut Archive) -> Result<Vec<(String, Header)>> {
     let names = archive.names().to_vec();
     let mut headers = Vec::new();
     for entry in names {
@@ -36,7 +36,7 @@ pub fn headers(archive: &mut Archive) -> Result<Vec<(String, Header)>> {
 ///
 /// # Errors
 /// ValueError or RuntimeError when an entry is no array.
-pub fn load(source: &Source, mapped: bool) -> Result<Value> {
+pub(crate) fn load(source: &Source, mapped: bool) -> Result<Value> {
     let mut archive = Archive::open(source)?;
     let mut entries = Vec::new();
     for (entry, header) in headers(&mut archive)? {
@@ -52,7 +52,7 @@ pub fn load(source: &Source, mapped: bool) -> Result<Value> {
 ///
 /// # Errors
 /// Those of [`headers`].
-pub fn contents(source: &Source) -> Result<Contents> {
+pub(crate) fn contents(source: &Source) -> Result<Contents> {
     let mut contents = Contents::new(source, "npz");
     let mut archive = Archive::open(source)?;
     let headers = headers(&mut archive)?;
@@ -77,7 +77,7 @@ pub fn contents(source: &Source) -> Result<Contents> {
 ///
 /// # Errors
 /// TypeError for what is no dictionary of tensors; RuntimeError when the file cannot be written; KeyboardInterrupt.
-pub fn save(value: &Value, path: &str) -> Result<()> {
+pub(crate) fn save(value: &Value, path: &str) -> Result<()> {
     let Some(entries) = value.entries() else {
         bail!(TypeError, "an .npz file holds a dictionary of tensors, not a {}", value.type_name())
     };
@@ -93,7 +93,7 @@ pub fn save(value: &Value, path: &str) -> Result<()> {
 }
 
 /// An array on its way into a file.
-pub struct Array {
+pub(crate) struct Array {
     pub name: String,
     pub head: Vec<u8>,
     pub body: Box<dyn Body>,
@@ -103,7 +103,7 @@ pub struct Array {
 ///
 /// # Errors
 /// RuntimeError when the file cannot be written; what the bytes give.
-pub fn write(arrays: &[Array], path: &str) -> Result<()> {
+pub(crate) fn write(arrays: &[Array], path: &str) -> Result<()> {
     let _task = progress::begin(arrays.iter().map(|array| array.body.nbytes() as u64).sum());
     replacing(path, |file| {
         let mut archive = Writer::new(BufWriter::with_capacity(1 << 16, file));

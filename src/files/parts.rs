@@ -12,7 +12,7 @@ use tensor::{DType, Device, Dims, Error, Layout, Memory, Result, Storage, View, 
 
 /// A box of a tensor.
 #[derive(Clone)]
-pub struct Part {
+pub(crate) struct Part {
     bytes: Bytes,
     /// The bytes of its storage.
     held: usize,
@@ -29,7 +29,7 @@ impl Part {
     ///
     /// # Errors
     /// RuntimeError for a tensor beyond its storage.
-    pub fn all(contents: &Contents, entry: &Entry) -> Result<Vec<Part>> {
+    pub(crate) fn all(contents: &Contents, entry: &Entry) -> Result<Vec<Part>> {
         let part = |storage: usize, layout: &Layout, offsets: Dims| {
             let held = contents.storages.get(storage);
             let held = held.ok_or_else(|| Error::runtime("a tensor lies on no storage of its file"))?;
@@ -54,7 +54,7 @@ impl Part {
     ///
     /// # Errors
     /// RuntimeError for a storage without data.
-    pub fn of_storage(storage: &Storage, dtype: DType) -> Result<Part> {
+    pub(crate) fn of_storage(storage: &Storage, dtype: DType) -> Result<Part> {
         let held = storage.nbytes();
         Ok(Part {
             bytes: Bytes::Stored(Source::of_memory(&storage.data()?, 0)?, 0),
@@ -71,7 +71,7 @@ impl Part {
     ///
     /// # Errors
     /// RuntimeError for a box beyond this one.
-    pub fn within(&self, offsets: &Dims, sizes: &Dims) -> Result<Part> {
+    pub(crate) fn within(&self, offsets: &Dims, sizes: &Dims) -> Result<Part> {
         let mut layout = self.layout.clone();
         for ((&from, &own), &stride) in offsets.iter().zip(&self.offsets).zip(&self.layout.strides) {
             let step = (from - own).checked_mul(stride).and_then(|step| layout.offset.checked_add(step));
@@ -82,7 +82,7 @@ impl Part {
     }
 
     /// The position of its first byte within the storage, where all elements lie in a row of whole units.
-    pub fn start(&self) -> Option<usize> {
+    pub(crate) fn start(&self) -> Option<usize> {
         let first = usize::try_from(self.layout.offset).ok()?;
         let count = usize::try_from(self.layout.numel()).ok()?;
         let is_row = self.layout.is_contiguous() && !self.conj && !self.neg && self.elements.nbytes(count).is_ok();
@@ -93,7 +93,7 @@ impl Part {
     ///
     /// # Errors
     /// RuntimeError for a box beyond its storage, and where the bytes cannot be had.
-    pub fn view(&self) -> Result<View> {
+    pub(crate) fn view(&self) -> Result<View> {
         let storage = self.bytes.open(self.held)?;
         let (storage, dtype) = match self.elements {
             Elements::Plain(dtype) => (storage, dtype),
@@ -108,7 +108,7 @@ impl Part {
     ///
     /// # Errors
     /// RuntimeError where the bytes cannot be had.
-    pub fn open(&self, start: usize) -> Result<Opened<'_>> {
+    pub(crate) fn open(&self, start: usize) -> Result<Opened<'_>> {
         if let Bytes::Stored(source, place) = &self.bytes
             && let Some((file, first)) = source.file()
         {
@@ -125,7 +125,7 @@ impl Part {
     ///
     /// # Errors
     /// Those of [`Part::view`].
-    pub fn reader(&self) -> Result<Reader<'_>> {
+    pub(crate) fn reader(&self) -> Result<Reader<'_>> {
         if let Elements::Plain(dtype) = self.elements
             && let Some((run, dims)) = run_of(&self.layout)
             && run.saturating_mul(dtype.itemsize()) >= RUN
@@ -141,7 +141,7 @@ impl Part {
     ///
     /// # Errors
     /// Those of [`Part::view`]; what `body` gives; KeyboardInterrupt.
-    pub fn pieces(&self, most: usize, body: &mut dyn FnMut(View) -> Result<bool>) -> Result<()> {
+    pub(crate) fn pieces(&self, most: usize, body: &mut dyn FnMut(View) -> Result<bool>) -> Result<()> {
         let Some(start) = self.start() else {
             let reader = self.reader()?;
             return blocks(&self.layout.sizes, most, &mut |part| body(reader.block(part)?));
@@ -167,7 +167,7 @@ impl Part {
 }
 
 /// Takes boxes out of a part.
-pub struct Reader<'p> {
+pub(crate) struct Reader<'p> {
     part: &'p Part,
     access: Access<'p>,
 }
@@ -185,7 +185,7 @@ impl Reader<'_> {
     ///
     /// # Errors
     /// RuntimeError where the bytes cannot be had; KeyboardInterrupt.
-    pub fn block(&self, part: Block) -> Result<View> {
+    pub(crate) fn block(&self, part: Block) -> Result<View> {
         let (window, dtype, dims) = match &self.access {
             Access::View(view) => return Ok(view.with_layout(within(&view.layout, part))),
             Access::Runs { window, dtype, dims } => (*window, *dtype, *dims),
@@ -215,7 +215,7 @@ impl Reader<'_> {
 }
 
 /// A buffer that is none: it cannot come about, and must not pass for bytes that were read.
-pub fn lost() -> Error {
+pub(crate) fn lost() -> Error {
     Error::runtime("there is no memory to read a tensor's bytes into")
 }
 
@@ -233,7 +233,7 @@ fn run_of(layout: &Layout) -> Option<(usize, usize)> {
 }
 
 /// Where bytes are read from.
-pub enum Opened<'f> {
+pub(crate) enum Opened<'f> {
     File(&'f File, u64),
     Memory(Rc<Memory>, usize),
 }
@@ -259,7 +259,7 @@ impl Opened<'_> {
 
 /// Where bytes are read from by several threads.
 #[derive(Clone, Copy)]
-pub enum Window<'w> {
+pub(crate) enum Window<'w> {
     /// A file from this position on. Reading takes neither the mapping's pages, which would count as memory of the program,
     /// nor more time than touching them.
     File(&'w File, u64),
@@ -267,7 +267,7 @@ pub enum Window<'w> {
 }
 
 impl<'w> Window<'w> {
-    pub fn slice(bytes: &'w [u8], start: usize) -> Window<'w> {
+    pub(crate) fn slice(bytes: &'w [u8], start: usize) -> Window<'w> {
         Window::Slice(bytes.get(start..).unwrap_or_default())
     }
 
@@ -275,7 +275,7 @@ impl<'w> Window<'w> {
     ///
     /// # Errors
     /// RuntimeError where they are not there.
-    pub fn read(self, start: usize, into: &mut [u8]) -> Result<()> {
+    pub(crate) fn read(self, start: usize, into: &mut [u8]) -> Result<()> {
         let missing = |why: &dyn std::fmt::Display| Error::runtime(format!("a tensor's bytes cannot be read: {why}"));
         match self {
             Window::File(file, first) => {
@@ -291,13 +291,13 @@ impl<'w> Window<'w> {
 }
 
 /// Some indices of the first dimensions, each with its number, and all of the others.
-pub type Block<'b> = &'b [(i64, i64)];
+pub(crate) type Block<'b> = &'b [(i64, i64)];
 
 /// Goes through boxes of at most `most` elements, in the order of the elements, until `body` gives false.
 ///
 /// # Errors
 /// What `body` gives; KeyboardInterrupt.
-pub fn blocks(sizes: &[i64], most: usize, body: &mut dyn FnMut(Block) -> Result<bool>) -> Result<()> {
+pub(crate) fn blocks(sizes: &[i64], most: usize, body: &mut dyn FnMut(Block) -> Result<bool>) -> Result<()> {
     fn walk(
         sizes: &[i64],
         most: i64,
@@ -322,7 +322,7 @@ pub fn blocks(sizes: &[i64], most: usize, body: &mut dyn FnMut(Block) -> Result<
 }
 
 /// The box of a new tensor that begins at an index and has these sizes.
-pub fn box_of(whole: &View, offsets: &Dims, sizes: &Dims) -> View {
+pub(crate) fn box_of(whole: &View, offsets: &Dims, sizes: &Dims) -> View {
     let first = offsets.iter().zip(whole.strides()).fold(whole.layout.offset, |first, (at, step)| first + at * step);
     whole.with_layout(Layout { sizes: sizes.clone(), strides: whole.layout.strides.clone(), offset: first })
 }

@@ -6,10 +6,10 @@ mod names;
 mod read;
 mod write;
 
-pub use build::build;
-pub use names::Class;
-pub use read::{Array, Id, Mode, Node, Pickled, Saved, Scale, Shown, read};
-pub use write::write;
+pub(crate) use build::build;
+pub(crate) use names::Class;
+pub(crate) use read::{Array, Id, Mode, Node, Pickled, Saved, Scale, Shown, read};
+pub(crate) use write::write;
 
 use tensor::{Error, ErrorKind};
 
@@ -19,7 +19,7 @@ fn refused(message: impl Into<String>) -> Error {
 }
 
 /// The error as `torch.load` gives it.
-pub fn explained(error: Error) -> Error {
+pub(crate) fn explained(error: Error) -> Error {
     const UNSAFE: &str = "In PyTorch 2.6, we changed the default value of the `weights_only` argument in `torch.load` \
         from `False` to `True`. Re-running `torch.load` with `weights_only` set to `False` will likely succeed, but it \
         can result in arbitrary code execution. Do it only if you got the file from a trusted source.";

@@ -17,7 +17,7 @@ pub fn begin(total: u64) -> Task {
 }
 
 /// Notes that this many more bytes are done.
-pub fn advance(bytes: u64) {
+pub(crate) fn advance(bytes: u64) {
     DONE.fetch_add(bytes, Ordering::Relaxed);
 }
 

@@ -17,21 +17,21 @@ const MOST_DIMENSIONS: usize = 64;
 
 /// An element of an array.
 #[derive(Clone, Debug)]
-pub enum Element {
+pub(crate) enum Element {
     Number(Number),
     Record(Record),
 }
 
 /// A number, and whether its bytes are in the other order.
 #[derive(Clone, Copy, Debug)]
-pub struct Number {
+pub(crate) struct Number {
     pub dtype: DType,
     pub is_swapped: bool,
 }
 
 /// Named fields one after another.
 #[derive(Clone, Debug)]
-pub struct Record {
+pub(crate) struct Record {
     fields: Vec<Field>,
     nbytes: usize,
 }
@@ -55,7 +55,7 @@ struct Place {
 }
 
 /// The names of dtypes without their byte order.
-pub const DTYPES: &[(&str, DType)] = &[
+pub(crate) const DTYPES: &[(&str, DType)] = &[
     ("b1", DType::Bool),
     ("u1", DType::Byte),
     ("i1", DType::Char),
@@ -81,7 +81,7 @@ impl Number {
     ///
     /// # Errors
     /// ValueError for what is no tensor's: objects, texts, times.
-    pub fn of(descr: &str) -> Result<Number> {
+    pub(crate) fn of(descr: &str) -> Result<Number> {
         let (order, name) = descr.split_at_checked(1).unwrap_or_default();
         if name.starts_with('O') {
             bail!(ValueError, "Object arrays cannot be loaded when allow_pickle=False");
@@ -100,7 +100,7 @@ impl Number {
     }
 
     /// The bytes of a part that has an order.
-    pub fn group(self) -> usize {
+    pub(crate) fn group(self) -> usize {
         self.dtype.to_real().itemsize()
     }
 
@@ -132,7 +132,7 @@ impl Element {
     ///
     /// # Errors
     /// ValueError for what is no tensor's, with the field's name.
-    pub fn of(descr: &Literal) -> Result<Element> {
+    pub(crate) fn of(descr: &Literal) -> Result<Element> {
         match descr {
             Literal::Text(name) => Number::of(name).map(Element::Number),
             Literal::List(fields) => Record::of(fields).map(Element::Record),
@@ -140,7 +140,7 @@ impl Element {
         }
     }
 
-    pub fn nbytes(&self) -> usize {
+    pub(crate) fn nbytes(&self) -> usize {
         match self {
             Element::Number(number) => number.dtype.itemsize(),
             Element::Record(record) => record.nbytes,
@@ -152,7 +152,7 @@ impl Element {
     ///
     /// # Errors
     /// ValueError where it has too many dimensions; RuntimeError when the elements are too few.
-    pub fn value(&self, layout: &Layout, storage: &Storage, is_own: bool) -> Result<Value> {
+    pub(crate) fn value(&self, layout: &Layout, storage: &Storage, is_own: bool) -> Result<Value> {
         self.value_at(&Place::of(self, layout)?, storage, is_own)
     }
 
@@ -174,7 +174,7 @@ impl Element {
     ///
     /// # Errors
     /// ValueError where it has too many dimensions.
-    pub fn list(
+    pub(crate) fn list(
         &self,
         contents: &mut Contents,
         name: String,

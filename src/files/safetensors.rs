@@ -19,7 +19,7 @@ use value::{Dict, Value};
 const LARGEST_HEADER: usize = 100_000_000;
 
 /// A tensor as the header describes it, and where its bytes begin in the file.
-pub struct Described {
+pub(crate) struct Described {
     pub name: String,
     pub dtype: DType,
     pub layout: Layout,
@@ -32,7 +32,7 @@ impl Described {
     ///
     /// # Errors
     /// SafetensorError when the file is too short.
-    pub fn tensor(self, source: &Source, mapped: bool) -> Result<Value> {
+    pub(crate) fn tensor(self, source: &Source, mapped: bool) -> Result<Value> {
         let storage = source.storage(self.place, self.nbytes).ok_or_else(|| invalid("a tensor is cut off"))?;
         let storage = if mapped { storage } else { storage.duplicate()? };
         let view = View { storage, layout: self.layout, dtype: self.dtype, conj: false, neg: false, form: None };
@@ -46,7 +46,7 @@ fn invalid(why: impl std::fmt::Display) -> Error {
 }
 
 /// Returns whether a file begins as these do: with the length of a header, and the header.
-pub fn is_one(source: &Source) -> bool {
+pub(crate) fn is_one(source: &Source) -> bool {
     let length = source.bytes(0, 8).and_then(|bytes| <[u8; 8]>::try_from(bytes).ok()).map(u64::from_le_bytes);
     let fits = length.is_some_and(|length| length.saturating_add(8) <= source.len() as u64);
     fits && source.bytes(8, 1).is_some_and(|first| first == b"{")
@@ -56,7 +56,7 @@ pub fn is_one(source: &Source) -> bool {
 ///
 /// # Errors
 /// SafetensorError when it is not what the format allows.
-pub fn header(source: &Source) -> Result<Vec<Described>> {
+pub(crate) fn header(source: &Source) -> Result<Vec<Described>> {
     let (metadata, begin) = parsed(source)?;
     if metadata.data_len().checked_add(begin) != Some(source.len()) {
         return Err(invalid("incomplete metadata, file not fully covered"));
@@ -77,7 +77,7 @@ pub fn header(source: &Source) -> Result<Vec<Described>> {
 ///
 /// # Errors
 /// Those of [`header`].
-pub fn metadata(source: &Source) -> Result<BTreeMap<String, String>> {
+pub(crate) fn metadata(source: &Source) -> Result<BTreeMap<String, String>> {
     let (metadata, _) = parsed(source)?;
     Ok(metadata.metadata().clone().unwrap_or_default().into_iter().collect())
 }
@@ -96,7 +96,7 @@ fn parsed(source: &Source) -> Result<(Metadata, usize)> {
 ///
 /// # Errors
 /// Those of [`header`].
-pub fn contents(source: &Source) -> Result<Contents> {
+pub(crate) fn contents(source: &Source) -> Result<Contents> {
     let mut contents = Contents::new(source, "safetensors");
     contents.metadata = metadata(source)?;
     for Described { name, dtype, layout, place, nbytes } in header(source)? {
@@ -162,7 +162,7 @@ pub fn save(tensors: &Value, metadata: &Value, path: &str) -> Result<()> {
 }
 
 /// A tensor on its way into a file.
-pub struct Outgoing {
+pub(crate) struct Outgoing {
     pub name: String,
     pub dtype: DType,
     pub sizes: Dims,
@@ -174,7 +174,7 @@ pub struct Outgoing {
 ///
 /// # Errors
 /// ValueError for a dtype that the format does not have; RuntimeError when the file cannot be written; what the bytes give.
-pub fn write(tensors: Vec<Outgoing>, texts: Option<HashMap<String, String>>, path: &str) -> Result<()> {
+pub(crate) fn write(tensors: Vec<Outgoing>, texts: Option<HashMap<String, String>>, path: &str) -> Result<()> {
     let known = |tensor: Outgoing| match dtype_for(tensor.dtype) {
         Some(dtype) => Ok((dtype, tensor)),
         None => bail!(ValueError, "safetensors has no dtype {}", tensor.dtype.name()),

@@ -13,7 +13,7 @@ use tensor::{Error, ErrorKind, Result, interrupt};
 use value::{Dict, Value};
 
 /// What the names of indices end in.
-pub const ENDING: &str = ".safetensors.index.json";
+pub(crate) const ENDING: &str = ".safetensors.index.json";
 
 /// An index is read whole, so it must not be larger than this.
 const LARGEST_INDEX: usize = 1 << 28;
@@ -137,7 +137,7 @@ fn joined(
 /// # Errors
 /// ValueError where index and files disagree; FileNotFoundError for a file that is missing; SafetensorError for one that is
 /// not what the format allows.
-pub fn load(path: &str, mapped: bool) -> Result<Value> {
+pub(crate) fn load(path: &str, mapped: bool) -> Result<Value> {
     let tensor = |(_, source, described): (String, Source, Described)| {
         let name = Value::str(&*described.name);
         described.tensor(&source, mapped).map(|tensor| (name, tensor))
@@ -150,7 +150,7 @@ pub fn load(path: &str, mapped: bool) -> Result<Value> {
 ///
 /// # Errors
 /// Those of [`load`].
-pub fn contents(path: &str) -> Result<Contents> {
+pub(crate) fn contents(path: &str) -> Result<Contents> {
     let Model { tensors, metadata, nbytes } = Model::open(path)?;
     let format = "safetensors in several files";
     let mut contents = Contents { name: path.to_owned(), format, nbytes, metadata, ..Contents::default() };
@@ -167,7 +167,7 @@ pub fn contents(path: &str) -> Result<Contents> {
 ///
 /// # Errors
 /// ValueError where there are several; OSError where the folder cannot be read.
-pub fn index_in(folder: &str) -> Result<Option<String>> {
+pub(crate) fn index_in(folder: &str) -> Result<Option<String>> {
     let refused = |error: std::io::Error| Error::new(ErrorKind::OSError, format!("{folder} cannot be read: {error}"));
     let mut found = System::names(Path::new(folder)).map_err(refused)?;
     found.retain(|name| name.ends_with(ENDING));

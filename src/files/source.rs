@@ -205,7 +205,7 @@ impl Seek for Reader {
 ///
 /// # Errors
 /// What `read` gives, and KeyboardInterrupt.
-pub fn fill(storage: &Storage, mut read: impl FnMut(&mut [u8]) -> io::Result<()>) -> Result<()> {
+pub(crate) fn fill(storage: &Storage, mut read: impl FnMut(&mut [u8]) -> io::Result<()>) -> Result<()> {
     const PIECE: usize = 4 << 20;
     let memory = storage.data()?;
     let mut piece = vec![0; PIECE.min(memory.nbytes())];

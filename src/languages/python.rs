@@ -3,14 +3,14 @@
 //!
 //! It must not know of Rhai. Whatever is not of the language alone is asked of the function table.
 
-pub mod autograd_function;
+pub(crate) mod autograd_function;
 pub mod builtins;
 pub mod calls;
 pub mod class;
 pub mod code;
 pub mod compile;
 pub mod construct;
-pub mod descriptors;
+pub(crate) mod descriptors;
 pub mod exceptions;
 pub mod function;
 pub mod generator;

@@ -22,14 +22,14 @@ mod native;
 pub mod numbers;
 pub mod own;
 mod plain;
-pub mod printing;
+pub(crate) mod printing;
 pub mod read;
 pub mod runtime;
 mod scoped;
-pub mod shadowed;
+pub(crate) mod shadowed;
 pub mod subscripts;
 pub mod values;
-pub mod weave;
+pub(crate) mod weave;
 pub mod words;
 pub mod written;
 

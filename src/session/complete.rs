@@ -109,7 +109,7 @@ impl Session {
     }
 
     /// Shows how to call what is open at byte `at` of `text`, one line for each overload.
-    pub fn call_hint(&self, language: Language, text: &str, at: usize) -> Option<Vec<String>> {
+    pub(crate) fn call_hint(&self, language: Language, text: &str, at: usize) -> Option<Vec<String>> {
         let call = Cursor::find(language, text, at).call?;
         self.called(&call).map(help::usages)
     }

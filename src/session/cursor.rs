@@ -5,7 +5,7 @@ use super::Language;
 
 /// The place of the cursor.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Cursor<'a> {
+pub(crate) struct Cursor<'a> {
     /// The start of the word before the cursor, in bytes.
     pub start: usize,
     /// The word up to the cursor; inside a string, the string up to the cursor.
@@ -17,7 +17,7 @@ pub struct Cursor<'a> {
 
 /// The role of a word at the cursor.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Place<'a> {
+pub(crate) enum Place<'a> {
     /// A variable, a function, a keyword of the language.
     Name,
     /// Behind a dot. The names before it, or none if what stands there is not made of names and dots.
@@ -30,7 +30,7 @@ pub enum Place<'a> {
 
 /// A call that is being written.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Call<'a> {
+pub(crate) struct Call<'a> {
     /// The names that lead to the function: `torch.zeros` is two.
     pub callee: Vec<&'a str>,
     /// The number of commas before the cursor.
@@ -52,13 +52,13 @@ struct Frame<'a> {
 
 impl<'a> Cursor<'a> {
     /// Reads `text` up to the byte `at`.
-    pub fn find(language: Language, text: &'a str, at: usize) -> Cursor<'a> {
+    pub(crate) fn find(language: Language, text: &'a str, at: usize) -> Cursor<'a> {
         let text = text.get(..at).unwrap_or(text);
         let mut frames: Vec<Frame> = Vec::new();
         let mut rest = text.char_indices().peekable();
         while let Some((here, c)) = rest.next() {
             let tail = &text[here..];
-            let skipped = if let Some(length) = string(language, tail) {
+            let skipped = if let Some(length) = string_length(language, tail) {
                 match length {
                     Some(length) => length,
                     None => {
@@ -71,7 +71,7 @@ impl<'a> Cursor<'a> {
                         };
                     }
                 }
-            } else if let Some(length) = comment(language, tail) {
+            } else if let Some(length) = comment_length(language, tail) {
                 match length {
                     Some(length) => length,
                     None => return Cursor { start: at, word: "", place: Place::Comment, call: None },
@@ -167,7 +167,7 @@ fn opening(language: Language, text: &str) -> usize {
 }
 
 /// The length of the string that `text` begins with, if it does; no length if it never ends.
-pub fn string(language: Language, text: &str) -> Option<Option<usize>> {
+pub(crate) fn string_length(language: Language, text: &str) -> Option<Option<usize>> {
     let quote = text.chars().next().filter(|c| matches!(c, '"' | '\'') || (*c == '`' && language == Language::Rhai))?;
     let open = opening(language, text);
     let close = &text[..open];
@@ -187,7 +187,7 @@ pub fn string(language: Language, text: &str) -> Option<Option<usize>> {
 }
 
 /// The length of the comment that `text` begins with, if it does; no length if it runs to the end of the text.
-pub fn comment(language: Language, text: &str) -> Option<Option<usize>> {
+pub(crate) fn comment_length(language: Language, text: &str) -> Option<Option<usize>> {
     let ends = |mark: &str| text.find(mark).map(|at| at + if mark == "\n" { 0 } else { mark.len() });
     match language {
         Language::Python if text.starts_with('#') => Some(ends("\n")),

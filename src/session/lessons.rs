@@ -95,7 +95,7 @@ pub fn told(session: &Session, language: Language, example: Language, source: &s
 }
 
 /// The language of what was typed in a lesson that is in the `chosen` one: the other, if only that reads it.
-pub fn language_of(session: &Session, chosen: Language, source: &str) -> Language {
+pub(crate) fn language_of(session: &Session, chosen: Language, source: &str) -> Language {
     let is_invalid = |language| session.completeness(language, source) == Completeness::Invalid;
     match chosen {
         Language::Rhai if session.is_only_python(source) => Language::Python,
@@ -143,7 +143,8 @@ impl Exercise {
     }
 
     /// The sessions of the solution.
-    pub fn solution_inputs(&self) -> impl Iterator<Item = &Inputs> {
+    #[cfg(test)]
+    pub(crate) fn solution_inputs(&self) -> impl Iterator<Item = &Inputs> {
         self.solution.iter().filter_map(|part| match part {
             Part::Session(inputs) => Some(inputs),
             Part::Prose(_) => None,

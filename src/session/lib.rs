@@ -60,7 +60,7 @@ mod undo;
 mod variables;
 
 pub use complete::{Candidate, Completion, keywords};
-pub use cursor::{comment as comment_length, string as string_length};
+pub(crate) use cursor::{comment_length, string_length};
 pub use failure::Failure;
 pub use scripted::Lines;
 pub use timing::Timing;
@@ -121,7 +121,7 @@ pub struct SessionOptions {
 
 /// Returns whether a Python prompt would wait for more lines after this source: in an open bracket, or in a block that
 /// no blank line has ended.
-pub fn python_goes_on(source: &str) -> bool {
+pub(crate) fn python_goes_on(source: &str) -> bool {
     syntax::awaits_blank_line(source) || syntax::parse(source).is_err_and(|fault| fault.incomplete)
 }
 

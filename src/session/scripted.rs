@@ -1,7 +1,7 @@
 //! What was typed at a prompt as lines of a script: a script in Rhai says `let` where a prompt does not ask for it, ends
 //! its statements, and holds Python in its Rhai form.
 
-use super::cursor::{comment, string};
+use super::cursor::{comment_length, string_length};
 use super::failure::offset_of;
 use super::{Language, Session};
 use languages::python::rhai_form::{Known, rhai_form};
@@ -25,7 +25,7 @@ impl Session {
     ///
     /// # Errors
     /// A sentence that says why there are none.
-    pub fn scripted(
+    pub(crate) fn scripted(
         &self,
         script: Language,
         language: Language,
@@ -83,10 +83,10 @@ fn code_end(source: &str) -> usize {
     let (mut at, mut end) = (0, 0);
     while let Some(first) = source.get(at..).and_then(|rest| rest.chars().next()) {
         let rest = source.get(at..).unwrap_or_default();
-        if let Some(length) = string(Language::Rhai, rest) {
+        if let Some(length) = string_length(Language::Rhai, rest) {
             at += length.unwrap_or(rest.len());
             end = at;
-        } else if let Some(length) = comment(Language::Rhai, rest) {
+        } else if let Some(length) = comment_length(Language::Rhai, rest) {
             at += length.unwrap_or(rest.len());
         } else {
             at += first.len_utf8();

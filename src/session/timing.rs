@@ -32,7 +32,12 @@ impl Session {
     ///
     /// # Errors
     /// What the input raises; the first failure ends it, and so does Ctrl-C.
-    pub fn timeit(&mut self, language: Language, source: &str, budget: Duration) -> Result<Timing, Box<Failure>> {
+    pub(crate) fn timeit(
+        &mut self,
+        language: Language,
+        source: &str,
+        budget: Duration,
+    ) -> Result<Timing, Box<Failure>> {
         let (input, cell) = match (language, self.compile(source, true)) {
             (Language::Rhai, Ok((ast, cell))) => (Input::Rhai(ast), cell),
             (Language::Rhai, Err((error, cell))) if !self.is_only_python(source) => {

@@ -27,7 +27,7 @@ use session::assist::{Desk, Way, completeness, cut, is_command, looks_printed, u
 const LONG: usize = 20_000;
 
 /// The state that the prompt and the line editor share.
-pub struct Shared {
+pub(crate) struct Shared {
     pub desk: Desk,
     pub is_coloured: bool,
     pub has_hints: bool,
@@ -41,14 +41,14 @@ pub struct Shared {
 
 impl Shared {
     /// Takes the request of a key, once.
-    pub fn take_request(&self) -> Option<Request> {
+    pub(crate) fn take_request(&self) -> Option<Request> {
         self.request.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 }
 
 /// A request of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Request {
+pub(crate) enum Request {
     /// To edit the entry in the user's own editor.
     Editor,
     /// Help on the name at this byte.
@@ -57,7 +57,7 @@ pub enum Request {
 
 /// The pace that tells a pasted line from a typed one.
 #[derive(Default)]
-pub struct Pace {
+pub(crate) struct Pace {
     /// The statement before came with a documentation prompt and printed something, so its recorded result may follow.
     pub after_result: Cell<bool>,
     /// The time when the line editor began to wait for the entry.
@@ -69,7 +69,7 @@ impl Pace {
     const HASTE: Duration = Duration::from_millis(50);
 
     /// Whether a line is the recorded result of the pasted statement before it.
-    pub fn is_pasted_result(&self, line: &str) -> bool {
+    pub(crate) fn is_pasted_result(&self, line: &str) -> bool {
         self.after_result.get()
             && self.since.get().is_some_and(|since| since.elapsed() < Pace::HASTE)
             && looks_printed(line)
@@ -77,7 +77,7 @@ impl Pace {
 }
 
 /// The keys of our own, with what they ask for.
-pub fn keys(shared: &Rc<Shared>) -> [(Event, EventHandler); 6] {
+pub(crate) fn keys(shared: &Rc<Shared>) -> [(Event, EventHandler); 6] {
     let control = |c| KeyEvent(KeyCode::Char(c), Modifiers::CTRL);
     let asks = |help| EventHandler::Conditional(Box::new(Asks { request: Arc::clone(&shared.request), help }));
     let takes = |key, whole| (Event::KeySeq(vec![key]), EventHandler::Conditional(Box::new(TakesHint { whole })));
@@ -141,13 +141,13 @@ impl ConditionalEventHandler for Asks {
 }
 
 /// The line editor's helper.
-pub struct Assistant {
+pub(crate) struct Assistant {
     shared: Rc<Shared>,
     history: HistoryHinter,
 }
 
 impl Assistant {
-    pub fn new(shared: Rc<Shared>) -> Assistant {
+    pub(crate) fn new(shared: Rc<Shared>) -> Assistant {
         Assistant { shared, history: HistoryHinter::new() }
     }
 
@@ -167,7 +167,7 @@ impl Validator for Assistant {
 }
 
 /// A way to go on, as the list of them shows it.
-pub struct Choice {
+pub(crate) struct Choice {
     text: String,
     shown: String,
 }
@@ -231,7 +231,7 @@ fn paths(word: &str) -> (usize, Vec<(String, String)>) {
 }
 
 /// Ghost text behind the cursor.
-pub struct Ghost {
+pub(crate) struct Ghost {
     shown: String,
     /// The text that the right arrow puts into the line.
     taken: Option<String>,

@@ -11,7 +11,7 @@ use session::{BUDGET, Language};
 
 /// The user's settings; the default applies without a file.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Config {
+pub(crate) struct Config {
     /// `color`
     pub color: Option<ColorChoice>,
     /// `keys = "vi"`
@@ -60,13 +60,13 @@ const PRINT: &[&str] = &["precision", "threshold", "edgeitems", "linewidth", "pr
 
 impl Config {
     /// How tensors are to be printed, as a line of Python; nothing where the settings do not say.
-    pub fn print_options(&self) -> Option<String> {
+    pub(crate) fn print_options(&self) -> Option<String> {
         let options: Vec<_> = self.print.iter().map(|(key, value)| format!("{key}={value}")).collect();
         (!options.is_empty()).then(|| format!("torch.set_printoptions({})", options.join(", ")))
     }
 
     /// Reads the settings file, if there is one. Faults are reported in sentences; the rest of the file applies.
-    pub fn read() -> (Config, Vec<String>) {
+    pub(crate) fn read() -> (Config, Vec<String>) {
         let Some(path) = path(std::env::var_os("XDG_CONFIG_HOME").map(PathBuf::from), std::env::home_dir()) else {
             return Default::default();
         };
@@ -81,7 +81,7 @@ impl Config {
     }
 
     /// Reads settings from text.
-    pub fn parse(text: &str) -> (Config, Vec<String>) {
+    pub(crate) fn parse(text: &str) -> (Config, Vec<String>) {
         let mut config = Config::default();
         let table = match text.parse::<Table>() {
             Ok(table) => table,

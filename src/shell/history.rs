@@ -17,13 +17,13 @@ const HEAD: &str = "#V2";
 
 /// The history file, or none where it cannot be written.
 #[derive(Debug)]
-pub struct Store {
+pub(crate) struct Store {
     path: Option<PathBuf>,
 }
 
 impl Store {
     /// A store that forgets.
-    pub fn nowhere() -> Store {
+    pub(crate) fn nowhere() -> Store {
         Store { path: None }
     }
 
@@ -32,7 +32,7 @@ impl Store {
     ///
     /// # Errors
     /// A sentence that says why nothing can be kept.
-    pub fn open(limit: usize) -> Result<(Store, Kept), String> {
+    pub(crate) fn open(limit: usize) -> Result<(Store, Kept), String> {
         let folder = folder().ok_or_else(|| "there is no home folder".to_owned())?;
         Store::open_in(&folder, limit).map_err(|error| format!("{}: {error}", folder.display()))
     }
@@ -62,7 +62,7 @@ impl Store {
     }
 
     /// Adds an entry. A disk that is full now is no reason to stop the prompt: the entry will be missed, no more.
-    pub fn add(&self, entry: &str) {
+    pub(crate) fn add(&self, entry: &str) {
         let _ = self.locked(|path| {
             let mut file = OpenOptions::new().read(true).append(true).create(true).open(path)?;
             let mut line = String::new();
@@ -98,13 +98,13 @@ fn ends_a_line(file: &mut File) -> io::Result<bool> {
 
 /// The text of the file, and where in it the entries stand.
 #[derive(Debug, Default)]
-pub struct Kept {
+pub(crate) struct Kept {
     pub text: String,
     pub lines: VecDeque<Range<usize>>,
 }
 
 impl Kept {
-    pub fn of(text: String) -> Kept {
+    pub(crate) fn of(text: String) -> Kept {
         let mut start = 0;
         // What stands behind the last line end was never finished.
         let ends = text.match_indices('\n').map(|(end, _)| end);
@@ -117,7 +117,7 @@ impl Kept {
 }
 
 /// An entry as the file spells it.
-pub fn escape(entry: &str) -> Cow<'_, str> {
+pub(crate) fn escape(entry: &str) -> Cow<'_, str> {
     if entry.contains(['\\', '\n']) {
         Cow::Owned(entry.replace('\\', "\\\\").replace('\n', "\\n"))
     } else {
@@ -126,7 +126,7 @@ pub fn escape(entry: &str) -> Cow<'_, str> {
 }
 
 /// An entry as it was typed.
-pub fn unescape(line: &str) -> Cow<'_, str> {
+pub(crate) fn unescape(line: &str) -> Cow<'_, str> {
     if !line.contains('\\') {
         return Cow::Borrowed(line);
     }
@@ -146,7 +146,7 @@ pub fn unescape(line: &str) -> Cow<'_, str> {
 }
 
 /// Returns the folder of what outlives a session: `tensorsh` in the user's state folder.
-pub fn folder() -> Option<PathBuf> {
+pub(crate) fn folder() -> Option<PathBuf> {
     state_folder(std::env::var_os("XDG_STATE_HOME").map(PathBuf::from), std::env::home_dir())
 }
 

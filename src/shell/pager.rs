@@ -14,7 +14,7 @@ const LONG: usize = 200;
 
 /// What a session says, values and pictures by the pager if they are long.
 #[derive(Default)]
-pub struct Paging {
+pub(crate) struct Paging {
     /// What has more lines than this; none while a page is run.
     above: Cell<Option<usize>>,
     /// Pictures that nothing has been said after.
@@ -23,12 +23,12 @@ pub struct Paging {
 
 impl Paging {
     /// Sets the number of lines from which on the pager takes over.
-    pub fn above(&self, rows: Option<usize>) {
+    pub(crate) fn above(&self, rows: Option<usize>) {
         self.above.set(rows);
     }
 
     /// Shows a piece of output; pictures that follow each other as one.
-    pub fn say(&self, screen: Screen, said: Said) {
+    pub(crate) fn say(&self, screen: Screen, said: Said) {
         if let Said::Drawn(picture) = said {
             self.drawn.borrow_mut().push_str(&drawn(screen, picture));
             return;
@@ -41,7 +41,7 @@ impl Paging {
     }
 
     /// Shows what has been drawn.
-    pub fn flush(&self) {
+    pub(crate) fn flush(&self) {
         let drawn = self.drawn.take();
         if !drawn.is_empty() {
             page(&drawn, self.above.get());
@@ -50,7 +50,7 @@ impl Paging {
 }
 
 /// Shows `text`, through the pager if it is longer than the terminal is high.
-pub fn page(text: &str, rows: Option<usize>) {
+pub(crate) fn page(text: &str, rows: Option<usize>) {
     let is_long = rows.is_some_and(|rows| text.lines().count() + 1 > rows);
     // What is typed ahead is for the shell: a pager would take it for commands, some of which write files.
     if !is_long || !stdout().is_terminal() || is_typed_ahead() || !run(text) {

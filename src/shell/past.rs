@@ -11,14 +11,14 @@ use super::history::{Kept, escape, unescape};
 
 /// The newest entries, oldest first.
 #[derive(Debug, Default)]
-pub struct Past {
+pub(crate) struct Past {
     kept: Kept,
     limit: usize,
 }
 
 impl Past {
     /// The newest `limit` entries of a history's file.
-    pub fn new(mut kept: Kept, limit: usize) -> Past {
+    pub(crate) fn new(mut kept: Kept, limit: usize) -> Past {
         kept.lines.drain(..kept.lines.len().saturating_sub(limit));
         Past { kept, limit }
     }

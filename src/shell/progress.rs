@@ -40,7 +40,7 @@ fn write(text: &str) {
 }
 
 /// Starts watching; does nothing where standard error is no terminal.
-pub fn watch() {
+pub(crate) fn watch() {
     if !stderr().is_terminal() {
         return;
     }
@@ -66,27 +66,27 @@ pub fn watch() {
 }
 
 /// Something begins to run; the line is gone when what this gives is dropped.
-pub fn begin() -> Running {
+pub(crate) fn begin() -> Running {
     work().since = Some(Instant::now());
     CHANGED.notify_all();
     Running
 }
 
 /// Keeps the line away while another program has the terminal: until what this gives is dropped.
-pub fn pause() -> Paused {
+pub(crate) fn pause() -> Paused {
     let mut work = work();
     work.clear();
     Paused(work.since.take())
 }
 
 /// Takes the line away, before something else is written.
-pub fn clear() {
+pub(crate) fn clear() {
     work().clear();
 }
 
 /// An input that runs.
 #[derive(Debug)]
-pub struct Running;
+pub(crate) struct Running;
 
 impl Drop for Running {
     fn drop(&mut self) {
@@ -99,7 +99,7 @@ impl Drop for Running {
 
 /// Another program has the terminal.
 #[derive(Debug)]
-pub struct Paused(Option<Instant>);
+pub(crate) struct Paused(Option<Instant>);
 
 impl Drop for Paused {
     fn drop(&mut self) {

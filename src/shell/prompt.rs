@@ -68,7 +68,7 @@ pub fn prompt(screen: Screen, opening: Opening) -> i32 {
 }
 
 /// The prompt of one terminal.
-pub struct Prompt {
+pub(crate) struct Prompt {
     screen: Screen,
     shared: Rc<Shared>,
     editor: Editor<Assistant, Past>,
@@ -258,7 +258,7 @@ impl Prompt {
     }
 
     /// Returns the number of lines shown before the pager takes over.
-    pub fn rows(&mut self) -> Option<usize> {
+    pub(crate) fn rows(&mut self) -> Option<usize> {
         let (_, rows) = self.editor.dimensions()?;
         self.config.pager.then_some(rows.into())
     }

@@ -42,7 +42,7 @@ pub struct Screen {
 
 /// The colours of a printed value's parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Theme {
+pub(crate) struct Theme {
     number: AnsiColors,
     constant: AnsiColors,
     string: AnsiColors,
@@ -62,12 +62,13 @@ impl Default for Theme {
 
 impl Theme {
     /// The things that can be given a colour.
-    pub const NAMES: &[&str] = &["number", "constant", "string", "dtype"];
+    pub(crate) const NAMES: &[&str] = &["number", "constant", "string", "dtype"];
     /// The colours there are.
-    pub const COLORS: &[&str] = &["black", "red", "green", "yellow", "blue", "magenta", "cyan", "white", "default"];
+    pub(crate) const COLORS: &[&str] =
+        &["black", "red", "green", "yellow", "blue", "magenta", "cyan", "white", "default"];
 
     /// Gives a part a colour; false if either is unknown.
-    pub fn set(&mut self, name: &str, color: &str) -> bool {
+    pub(crate) fn set(&mut self, name: &str, color: &str) -> bool {
         let part = match name {
             "number" => &mut self.number,
             "constant" => &mut self.constant,
@@ -90,7 +91,7 @@ impl Screen {
     }
 
     /// The screen as a settings file wants it; what the command line said about colours stands above that.
-    pub fn configured(self, choice: Option<ColorChoice>, theme: Theme) -> Screen {
+    pub(crate) fn configured(self, choice: Option<ColorChoice>, theme: Theme) -> Screen {
         let choice = if self.choice == ColorChoice::Auto { choice.unwrap_or_default() } else { self.choice };
         Screen { choice, theme }
     }
@@ -140,7 +141,7 @@ pub fn show(text: &str) {
 }
 
 /// A value as standard output shows it, in colours where it has them.
-pub fn coloured(screen: Screen, text: &str) -> Cow<'_, str> {
+pub(crate) fn coloured(screen: Screen, text: &str) -> Cow<'_, str> {
     if !screen.is_coloured(Stream::Output) {
         return Cow::Borrowed(text);
     }
@@ -163,12 +164,12 @@ pub fn coloured(screen: Screen, text: &str) -> Cow<'_, str> {
 }
 
 /// Writes a value to standard output.
-pub fn show_value(screen: Screen, text: &str) {
+pub(crate) fn show_value(screen: Screen, text: &str) {
     show(&coloured(screen, text));
 }
 
 /// Writes a piece of a session's output, coloured by what it is.
-pub fn show_said(screen: Screen, said: Said) {
+pub(crate) fn show_said(screen: Screen, said: Said) {
     match said {
         Said::Printed(text) => show(text),
         Said::Value(text) => show_value(screen, text),
@@ -178,7 +179,7 @@ pub fn show_said(screen: Screen, said: Said) {
 }
 
 /// A picture in its colours.
-pub fn drawn(screen: Screen, picture: &Picture) -> String {
+pub(crate) fn drawn(screen: Screen, picture: &Picture) -> String {
     let mut text = String::new();
     for line in picture.lines() {
         for piece in line.iter().filter(|piece| !piece.text.is_empty()) {
@@ -190,7 +191,7 @@ pub fn drawn(screen: Screen, picture: &Picture) -> String {
 }
 
 /// Marked text as a stream shows it.
-pub fn marked(screen: Screen, stream: Stream, text: &Marked) -> String {
+pub(crate) fn marked(screen: Screen, stream: Stream, text: &Marked) -> String {
     let piece = |(mark, piece): &(Mark, String)| {
         let style = match mark {
             Mark::Plain => return piece.clone(),
@@ -205,7 +206,7 @@ pub fn marked(screen: Screen, stream: Stream, text: &Marked) -> String {
 }
 
 /// Typed text with colours.
-pub fn highlighted(language: Language, text: &str) -> String {
+pub(crate) fn highlighted(language: Language, text: &str) -> String {
     let mut coloured = String::with_capacity(text.len() * 2);
     for (piece, part) in pieces(language, text) {
         let style = match piece {
@@ -246,7 +247,7 @@ pub fn complain(text: &str) {
 }
 
 /// Writes marked text to standard error.
-pub fn complain_marked(screen: Screen, text: &Marked) {
+pub(crate) fn complain_marked(screen: Screen, text: &Marked) {
     complain(&marked(screen, Stream::Error, text));
 }
 

@@ -235,7 +235,7 @@ impl DType {
     }
 
     /// The dtype in which sums over elements of this dtype are formed by default.
-    pub fn sum_result(self) -> DType {
+    pub(crate) fn sum_result(self) -> DType {
         if self.is_integral(true) { DType::Long } else { self }
     }
 }

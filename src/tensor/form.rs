@@ -132,7 +132,7 @@ pub struct Compressed {
 }
 
 impl Compressed {
-    pub fn batch_dims(&self) -> usize {
+    pub(crate) fn batch_dims(&self) -> usize {
         self.compressed.ndim().saturating_sub(1)
     }
 
@@ -186,7 +186,7 @@ impl Quantizer {
 }
 
 /// The real number that an integer stands for. Like PyTorch in single precision.
-pub fn dequantized(integer: f64, scale: f64, zero_point: f64) -> f64 {
+pub(crate) fn dequantized(integer: f64, scale: f64, zero_point: f64) -> f64 {
     f64::from((integer - zero_point) as f32 * scale as f32)
 }
 

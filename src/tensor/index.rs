@@ -280,7 +280,7 @@ impl Gather {
     }
 
     /// The strides PyTorch gives the result of `x[indices]`.
-    pub fn result_strides(&self) -> Dims {
+    pub(crate) fn result_strides(&self) -> Dims {
         let mut operands: SmallVec<[&Layout; 4]> = SmallVec::new();
         operands.push(&self.source);
         operands.extend(self.indices.iter().map(|tensor| &tensor.layout));
@@ -289,7 +289,7 @@ impl Gather {
 
     /// The order of the result's dimensions, fastest first, in which PyTorch visits the elements when it writes
     /// `value` (which must broadcast) to them. It decides which of several values for one element stays.
-    pub fn write_order(&self, value: &Layout) -> SmallVec<[usize; 6]> {
+    pub(crate) fn write_order(&self, value: &Layout) -> SmallVec<[usize; 6]> {
         let mut strides: SmallVec<[Dims; 4]> = SmallVec::new();
         strides.push(self.source.strides.clone());
         strides.push(value.broadcast_strides(self.sizes()));
@@ -302,7 +302,7 @@ impl Gather {
     ///
     /// # Errors
     /// IndexError for the first index out of bounds. A result without elements asks for none.
-    pub fn displacements(&self, order: &[usize]) -> Result<View> {
+    pub(crate) fn displacements(&self, order: &[usize]) -> Result<View> {
         let sizes = self.sizes();
         let mut layout = Layout { sizes: Dims::from_slice(sizes), strides: Dims::from_elem(0, sizes.len()), offset: 0 };
         if sizes.contains(&0) {

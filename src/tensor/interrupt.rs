@@ -98,7 +98,7 @@ pub fn watched<I: IntoIterator>(items: I) -> impl Iterator<Item = I::Item> {
 /// # Errors
 /// KeyboardInterrupt in place of an item.
 #[inline]
-pub fn weighed<I: IntoIterator>(items: I, weight: usize) -> impl Iterator<Item = Result<I::Item>> {
+pub(crate) fn weighed<I: IntoIterator>(items: I, weight: usize) -> impl Iterator<Item = Result<I::Item>> {
     let mut handled = 0usize;
     items.into_iter().map(move |item| {
         handled = handled.saturating_add(weight.max(1));

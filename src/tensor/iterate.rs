@@ -162,7 +162,7 @@ impl<const N: usize> Tiles<N> {
     }
 
     /// Elements in a whole tile.
-    pub fn volume(&self) -> usize {
+    pub(crate) fn volume(&self) -> usize {
         (self.tile[0] * self.tile[1]) as usize
     }
 

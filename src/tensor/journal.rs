@@ -89,7 +89,7 @@ pub fn note(view: &View) {
 
 /// Notes a range of bytes, to be called before they are written to.
 #[inline]
-pub fn note_bytes(memory: &Rc<Memory>, range: Range<usize>) {
+pub(crate) fn note_bytes(memory: &Rc<Memory>, range: Range<usize>) {
     if IS_OPEN.get() {
         let (root, start) = root(memory);
         if root.nbytes() > LARGE && !root.is_meta() {

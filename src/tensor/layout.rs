@@ -14,13 +14,13 @@ pub type Dims = SmallVec<[i64; 4]>;
 
 /// As many dimensions a tensor may have for PyTorch to name several of them. More have only tensors that are to do harm:
 /// loops over pairs of them look at the interrupt.
-pub const MOST_NAMED: usize = 64;
+pub(crate) const MOST_NAMED: usize = 64;
 
 /// Checks that several dimensions can be named.
 ///
 /// # Errors
 /// RuntimeError for too many of them.
-pub fn check_nameable(ndim: usize) -> Result<()> {
+pub(crate) fn check_nameable(ndim: usize) -> Result<()> {
     if ndim > MOST_NAMED {
         bail!(RuntimeError, "only tensors with up to {MOST_NAMED} dims are supported");
     }
@@ -502,7 +502,7 @@ impl Layout {
     }
 
     /// The same for a reduction: what is reduced, where the first operand has stride 0, is walked first.
-    pub fn reduction_order(sizes: &[i64], operands: [&[i64]; 2]) -> SmallVec<[usize; 6]> {
+    pub(crate) fn reduction_order(sizes: &[i64], operands: [&[i64]; 2]) -> SmallVec<[usize; 6]> {
         let stays = |d: usize| operands[0][d] != 0;
         inserted(sizes.len(), |a, b| stays(a).cmp(&stays(b)).then_with(|| by_strides(sizes, &operands, a, b)))
     }
@@ -535,7 +535,7 @@ impl Layout {
 
     /// Strides of a new tensor "like" this one (`clone`, `*_like`, `to(dtype)`): its own where they are dense, else
     /// dense ones in the same order.
-    pub fn like_strides(&self) -> Dims {
+    pub(crate) fn like_strides(&self) -> Dims {
         if self.is_non_overlapping_and_dense() {
             return self.strides.clone();
         }
@@ -569,7 +569,7 @@ impl Layout {
     }
 
     /// Strides as an operand broadcast to `sizes`: 0 where the operand repeats.
-    pub fn broadcast_strides(&self, sizes: &[i64]) -> Dims {
+    pub(crate) fn broadcast_strides(&self, sizes: &[i64]) -> Dims {
         let added = sizes.len() - self.ndim();
         let mut out = Dims::from_elem(0, sizes.len());
         for d in 0..self.ndim() {
@@ -580,7 +580,7 @@ impl Layout {
     }
 
     /// This layout as an operand of an operation over `sizes`, to which it must broadcast.
-    pub fn broadcast_to(&self, sizes: &[i64]) -> Layout {
+    pub(crate) fn broadcast_to(&self, sizes: &[i64]) -> Layout {
         Layout { sizes: Dims::from_slice(sizes), strides: self.broadcast_strides(sizes), offset: self.offset }
     }
 }
@@ -617,7 +617,7 @@ impl Layout {
     }
 
     /// Same as [`offsets`](Layout::offsets), from element number `first` on.
-    pub fn offsets_from(&self, first: i64) -> Offsets<'_> {
+    pub(crate) fn offsets_from(&self, first: i64) -> Offsets<'_> {
         let mut index = Dims::from_elem(0, self.ndim());
         let next = (first < self.numel()).then(|| {
             let mut offset = self.offset;

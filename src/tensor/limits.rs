@@ -126,7 +126,7 @@ pub fn take(nbytes: usize) -> bool {
 }
 
 /// Counts `nbytes` as free again.
-pub fn give_back(nbytes: usize) {
+pub(crate) fn give_back(nbytes: usize) {
     LIVE.fetch_sub(nbytes, Ordering::Relaxed);
 }
 

@@ -86,7 +86,7 @@ impl Shape {
     ///
     /// # Errors
     /// RuntimeError for fewer than two dimensions.
-    pub fn of_two_or_more(name: &str, view: &View) -> Result<Shape> {
+    pub(crate) fn of_two_or_more(name: &str, view: &View) -> Result<Shape> {
         if view.ndim() < 2 {
             let got = show(view.sizes());
             bail!(RuntimeError, "{name}: Expected tensor with 2 or more dimensions. Got size: {got} instead");

@@ -425,7 +425,7 @@ impl Mapped {
     ///
     /// # Errors
     /// What the system says, and to which call.
-    pub fn shared_memory(nbytes: usize) -> std::result::Result<Mapped, Refused> {
+    pub(crate) fn shared_memory(nbytes: usize) -> std::result::Result<Mapped, Refused> {
         let map = Mapping::shared(nbytes)?;
         Ok(Mapped { map, nbytes, file: None, name: None, shared: true })
     }

@@ -22,9 +22,12 @@ use std::ops::Range;
 use std::slice;
 use vectors::{stream, written};
 
-pub use product::{Matrix, Multiplied, PER_ELEMENT, add_product};
-pub use tasks::{collect, cores, parts, parts_of, set_cores, tasks};
-pub use vectors::{Kernel, halves, join_halves, prefetch, set_width, singles, vectorised, vectorised_kernel};
+pub(crate) use product::PER_ELEMENT;
+pub use product::{Matrix, Multiplied, add_product};
+pub(crate) use tasks::tasks;
+pub use tasks::{collect, cores, parts, parts_of, set_cores};
+pub use vectors::{Kernel, halves, set_width, singles, vectorised, vectorised_kernel};
+pub(crate) use vectors::{join_halves, prefetch};
 
 /// Lends the elements of a memory as a plain slice to read, for as long as `body` runs: what several threads share, or a
 /// loop that needs no cells. `None` where the memory is not aligned for the type.
@@ -125,7 +128,7 @@ pub struct Steps {
 
 impl Steps {
     /// One element after another, in blocks that fit buffers.
-    pub const SINGLE: Steps = Steps { step: 1, repeated: 0, most: BLOCK, stores: false };
+    pub(crate) const SINGLE: Steps = Steps { step: 1, repeated: 0, most: BLOCK, stores: false };
 }
 
 /// One operand as the loop reaches it.
@@ -234,7 +237,7 @@ impl<const N: usize> Block<N> {
     }
 
     /// Copies the first input to the output.
-    pub fn transfer<T: Plain>(&mut self) {
+    pub(crate) fn transfer<T: Plain>(&mut self) {
         let streams = self.streams;
         let (from, to) = self.one::<T, T>();
         if streams { stream(from, to) } else { to.copy_from_slice(from) }
@@ -242,7 +245,7 @@ impl<const N: usize> Block<N> {
 
     /// Input 1, which is looked up: all its elements; where the block's begin among them, and how far apart they are. The
     /// second input, and the output. No elements where they are not aligned for the type.
-    pub fn looked_up<T: Plain, B: Plain, R: Plain>(&mut self) -> (&[T], [i64; 2], &[B], &mut [R]) {
+    pub(crate) fn looked_up<T: Plain, B: Plain, R: Plain>(&mut self) -> (&[T], [i64; 2], &[B], &mut [R]) {
         let (data, length) = self.pointer(0);
         let Lookup { start, elements, itemsize, place } = self.lookup;
         let fits = !start.is_null() && itemsize == size_of::<T>() && start.cast::<T>().is_aligned();

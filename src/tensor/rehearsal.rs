@@ -67,7 +67,7 @@ pub fn take_written() -> Vec<PathBuf> {
 ///
 /// # Errors
 /// What the system says to a file that cannot be copied.
-pub fn to_change(name: &str) -> io::Result<Cow<'_, str>> {
+pub(crate) fn to_change(name: &str) -> io::Result<Cow<'_, str>> {
     let there = to_read(name);
     let Cow::Owned(place) = to_write(Path::new(name)) else { return Ok(there) };
     let from = Path::new(&*there);

@@ -12,12 +12,12 @@ thread_local! {
 }
 
 /// Returns whether it is worth keeping.
-pub fn is_large(nbytes: usize) -> bool {
+pub(crate) fn is_large(nbytes: usize) -> bool {
     nbytes >= thresholds::SPARE
 }
 
 /// Keeps a memory that is no longer used. The oldest ones go where that would be too much.
-pub fn keep(memory: Memory) {
+pub(crate) fn keep(memory: Memory) {
     if !matches!(memory, Memory::Heap(_)) || !is_large(memory.nbytes()) {
         return;
     }
@@ -33,7 +33,7 @@ pub fn keep(memory: Memory) {
 }
 
 /// A memory of this size with whatever is in it.
-pub fn take(nbytes: usize) -> Option<Memory> {
+pub(crate) fn take(nbytes: usize) -> Option<Memory> {
     if !is_large(nbytes) {
         return None;
     }
@@ -45,7 +45,7 @@ pub fn take(nbytes: usize) -> Option<Memory> {
 }
 
 /// Gives everything back to the system.
-pub fn clear() {
+pub(crate) fn clear() {
     SPARE.with(|spare| spare.borrow_mut().clear());
 }
 

@@ -57,7 +57,7 @@ impl View {
     ///
     /// # Errors
     /// Those of [`View::zeros_strided`].
-    pub fn unwritten_strided(sizes: &[i64], strides: Dims, dtype: DType, device: Device) -> Result<View> {
+    pub(crate) fn unwritten_strided(sizes: &[i64], strides: Dims, dtype: DType, device: Device) -> Result<View> {
         let elements = sizes.iter().fold(1i64, |elements, &size| elements.saturating_mul(size));
         View::strided(sizes, strides, dtype, device, |nbytes, device| {
             // The gaps between elements are never written.

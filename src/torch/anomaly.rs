@@ -8,7 +8,7 @@ use std::rc::Rc;
 use tensor::Result;
 use value::{Object, Value};
 
-pub const ROWS: &[Row] = &[
+pub(crate) const ROWS: &[Row] = &[
     function(
         "autograd.detect_anomaly(bool check_nan=True) -> any",
         |c| {
@@ -46,7 +46,7 @@ pub const ROWS: &[Row] = &[
 ];
 
 /// Anomaly detection as a context.
-pub struct AnomalyMode {
+pub(crate) struct AnomalyMode {
     class: &'static str,
     wanted: (bool, bool),
     before: Cell<(bool, bool)>,
@@ -58,11 +58,11 @@ fn mode(call: &Call, class: &'static str, on: bool, check: usize) -> Result<Valu
 }
 
 impl AnomalyMode {
-    pub fn enter(&self, state: &State) {
+    pub(crate) fn enter(&self, state: &State) {
         state.anomaly.set(self.wanted);
     }
 
-    pub fn exit(&self, state: &State) {
+    pub(crate) fn exit(&self, state: &State) {
         state.anomaly.set(self.before.get());
     }
 }

@@ -18,7 +18,7 @@ use tensor::ops::{copy, series, special};
 use tensor::{DType, Layout, Result, Scalar, View};
 use value::Value;
 
-pub const ROWS: &[Row] = &[
+pub(crate) const ROWS: &[Row] = &[
     both(
         "clamp.Tensor(Tensor self, Tensor? min=None, Tensor? max=None, *, Tensor? out=None) -> Tensor",
         |c| clamp_tensors(c, false),
@@ -268,7 +268,7 @@ const MULTIGAMMA: &[(Takes, &str)] =
 /// A function and its in-place form; `also` holds out of place only.
 macro_rules! pairs {
     ($($name:literal $parameters:literal $run:ident $doc:literal $(also $alias:literal)? $([$($facets:tt)*])?;)*) => {
-        pub const PAIRS: &[Row] = &[
+        pub(crate) const PAIRS: &[Row] = &[
             $(both(concat!($name, "(Tensor self", $parameters, ", *, Tensor? out=None) -> Tensor"), |c| $run(c, false), $doc)
                 .aliases(&[$($alias)?])
                 .out(Out::ELEMENTWISE)

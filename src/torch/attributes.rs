@@ -13,7 +13,7 @@ use tensor::bail;
 use tensor::{Result, Tensor};
 use value::Value;
 
-pub const ROWS: &[Row] = &[
+pub(crate) const ROWS: &[Row] = &[
     attribute(
         "shape(Tensor self) -> Size",
         |c| Ok(Value::size(c.tensor(0)?.borrow().sizes())),

@@ -10,7 +10,7 @@ use tensor::ops::create;
 use tensor::{Error, ErrorKind, Result, Scalar, Tensor};
 use value::Value;
 
-pub const ROWS: &[Row] = &[
+pub(crate) const ROWS: &[Row] = &[
     method(
         "requires_grad_(Tensor self, bool requires_grad=True) -> Tensor",
         |c| {
@@ -119,7 +119,7 @@ fn parameter(call: &mut Call) -> Result<Value> {
 }
 
 /// `requires_grad_()`, or the assignment to the attribute.
-pub fn set_requires_grad(tensor: &Tensor, on: bool, attribute: bool) -> Result<()> {
+pub(crate) fn set_requires_grad(tensor: &Tensor, on: bool, attribute: bool) -> Result<()> {
     let leaf = tensor.is_leaf();
     if !leaf && !on {
         bail!(
@@ -275,7 +275,7 @@ fn grad(call: &mut Call) -> Result<Value> {
 }
 
 /// Each root with the gradient to begin with: 1 for a scalar without one. Gradients beyond the last root are not looked at.
-pub fn seeded(roots: Vec<Tensor>, gradients: Vec<Value>) -> Result<Vec<(Tensor, Tensor)>> {
+pub(crate) fn seeded(roots: Vec<Tensor>, gradients: Vec<Value>) -> Result<Vec<(Tensor, Tensor)>> {
     let (all, given) = (roots.len(), gradients.len());
     let mut seeded = Vec::with_capacity(roots.len());
     for (i, (root, gradient)) in roots.into_iter().zip(gradients).enumerate() {

@@ -10,7 +10,7 @@ use tensor::ops::view as views;
 use tensor::{DType, Result, Scalar, View};
 use value::Value;
 
-pub const ROWS: &[Row] = &[
+pub(crate) const ROWS: &[Row] = &[
     internal(
         "sigmoid_backward(Tensor grad_output, Tensor output) -> Tensor",
         |c| steps(c, |c| grad(c) * ((-at(c, 1) + 1.0) * at(c, 1)).conj()),

@@ -10,7 +10,7 @@ use value::Value;
 /// The elements of a block that are told of. They share a scale: no type has one for fewer.
 const FIRST: usize = 8;
 
-pub const ROWS: &[Row] = &[
+pub(crate) const ROWS: &[Row] = &[
     method(
         "dequantize.blocks(Object self) -> Tensor",
         |c| this(&c.value(0), "dequantize")?.dequantize().map(Value::from),
@@ -32,7 +32,7 @@ fn this<'v>(value: &'v Value, name: &str) -> Result<&'v BlockTensor> {
 ///
 /// # Errors
 /// IndexError for a tensor without blocks; RuntimeError where its bytes are lost.
-pub fn first_block(tensor: &BlockTensor) -> Result<Block> {
+pub(crate) fn first_block(tensor: &BlockTensor) -> Result<Block> {
     let block = tensor.block(0)?;
     let (kind, bytes) = (block.kind(), block.data().storage.to_vec()?);
     let missing = || Error::runtime(format!("blocks of type {} are not taken apart here", kind.blocks.name));

@@ -10,7 +10,7 @@ use tensor::{Buffer, BufferKind, DType, Error, Layout, Result, Scalar, Storage, 
 use tensor::{interrupt, limits, memory};
 use value::{Slice, Value, equality};
 
-pub const ROWS: &[Row] = &[
+pub(crate) const ROWS: &[Row] = &[
     function(
         "frombuffer(any buffer, *, ScalarType dtype, int count=-1, int offset=0, bool requires_grad=False) \
  -> Tensor",
@@ -64,7 +64,7 @@ fn buffer(call: &Call) -> Result<Buffer> {
 ///
 /// # Errors
 /// TypeError for what is no number.
-pub fn number(value: &Value) -> Result<Scalar> {
+pub(crate) fn number(value: &Value) -> Result<Scalar> {
     value
         .as_scalar()
         .ok_or_else(|| Error::type_error(format!("'{}' object cannot be interpreted as an integer", value.type_name())))
@@ -74,7 +74,7 @@ pub fn number(value: &Value) -> Result<Scalar> {
 ///
 /// # Errors
 /// TypeError for what is none.
-pub fn element(kind: BufferKind, value: &Value) -> Result<Scalar> {
+pub(crate) fn element(kind: BufferKind, value: &Value) -> Result<Scalar> {
     let whole = matches!(value, Value::Int(_) | Value::Bool(_) | Value::BigInt(_));
     match kind {
         BufferKind::Array(TypeCode::F32 | TypeCode::F64) => match value.as_scalar() {
@@ -88,7 +88,7 @@ pub fn element(kind: BufferKind, value: &Value) -> Result<Scalar> {
 }
 
 /// `array[start:stop] = array` and `memoryview[start:stop] = bytes`.
-pub fn set_slice(buffer: &Buffer, slice: &Slice, value: &Value) -> Result<()> {
+pub(crate) fn set_slice(buffer: &Buffer, slice: &Slice, value: &Value) -> Result<()> {
     let is_array = matches!(buffer.kind(), BufferKind::Array(_));
     let other = match value {
         Value::Buffer(other) if !is_array || matches!(other.kind(), BufferKind::Array(_)) => other,
@@ -128,7 +128,7 @@ pub fn set_slice(buffer: &Buffer, slice: &Slice, value: &Value) -> Result<()> {
 ///
 /// # Errors
 /// ValueError where no element is equal to the value.
-pub fn place_of(array: &Buffer, given: &Given) -> Result<Value> {
+pub(crate) fn place_of(array: &Buffer, given: &Given) -> Result<Value> {
     let bound = |at: usize, default: i64| -> Result<i64> {
         let bound = given.args.get(at).map(as_index).transpose()?.flatten().unwrap_or(default);
         Ok(if bound < 0 { bound.saturating_add(array.len() as i64) } else { bound })
@@ -148,7 +148,7 @@ pub fn place_of(array: &Buffer, given: &Given) -> Result<Value> {
 ///
 /// # Errors
 /// TypeError for what has none, MemoryError.
-pub fn numbers(value: &Value) -> Result<Vec<Scalar>> {
+pub(crate) fn numbers(value: &Value) -> Result<Vec<Scalar>> {
     match value {
         Value::Buffer(buffer) => {
             limits::room_for::<Scalar>(buffer.len())?;
@@ -215,7 +215,7 @@ fn frombuffer(call: &mut Call) -> Result<Value> {
 }
 
 /// `count` elements of a buffer from a byte on, as a tensor that shares its memory; all of them for a negative count.
-pub fn shared(buffer: &Buffer, dtype: DType, count: i64, offset: i64) -> Result<View> {
+pub(crate) fn shared(buffer: &Buffer, dtype: DType, count: i64, offset: i64) -> Result<View> {
     let (length, size) = (buffer.nbytes() as i64, dtype.itemsize() as i64);
     if length == 0 || count == 0 {
         bail!(ValueError, "both buffer length ({length}) and count ({count}) must not be 0");
@@ -257,7 +257,7 @@ pub fn shared(buffer: &Buffer, dtype: DType, count: i64, offset: i64) -> Result<
 ///
 /// # Errors
 /// What PyTorch raises, in its order.
-pub fn copied(call: &Call, dtype: &Value) -> Result<Storage> {
+pub(crate) fn copied(call: &Call, dtype: &Value) -> Result<Storage> {
     let order = match call.value(1) {
         Value::None => None,
         Value::Str(order) => Some(order),

@@ -11,7 +11,7 @@ use tensor::system::{Files, System};
 use tensor::{Buffer, Error, Memory, Result, interrupt, limits};
 use value::{Object, Value};
 
-pub const ROWS: &[Row] = &[
+pub(crate) const ROWS: &[Row] = &[
     function(
         "io.BytesIO(any initial_bytes=None) -> any",
         |c| {
@@ -109,7 +109,7 @@ pub const ROWS: &[Row] = &[
 ];
 
 /// Bytes with a position.
-pub struct ByteStream {
+pub(crate) struct ByteStream {
     bytes: RefCell<Vec<u8>>,
     position: Cell<usize>,
     is_closed: Cell<bool>,
@@ -310,7 +310,7 @@ impl ByteStream {
     }
 
     /// Returns everything from the position on, as a file.
-    pub fn rest(&self) -> Result<Source> {
+    pub(crate) fn rest(&self) -> Result<Source> {
         let memory = Rc::new(Memory::from_bytes(&self.open()?.bytes.borrow())?);
         Source::of_memory(&memory, self.position.get())
     }
@@ -319,7 +319,7 @@ impl ByteStream {
     ///
     /// # Errors
     /// What the system says to a file that cannot be written.
-    pub fn close(&self) -> Result<()> {
+    pub(crate) fn close(&self) -> Result<()> {
         let flushed = self.flush();
         self.is_closed.set(true);
         self.bytes.take();
@@ -327,7 +327,7 @@ impl ByteStream {
     }
 
     /// Everything was read.
-    pub fn finish(&self) {
+    pub(crate) fn finish(&self) {
         self.position.set(self.bytes.borrow().len());
     }
 
@@ -335,7 +335,7 @@ impl ByteStream {
     ///
     /// # Errors
     /// ValueError once closed; MemoryError.
-    pub fn write(&self, bytes: &[u8]) -> Result<()> {
+    pub(crate) fn write(&self, bytes: &[u8]) -> Result<()> {
         let start = self.open()?.position.get();
         let end = start.checked_add(bytes.len()).ok_or_else(limits::full)?;
         let mut held = self.bytes.borrow_mut();

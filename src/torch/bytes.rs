@@ -13,7 +13,7 @@ use tensor::interrupt::watched;
 use tensor::{Buffer, BufferKind, Error, Result, Scalar, interrupt, limits};
 use value::{Keywords, Value};
 
-pub const ROWS: &[Row] = &[
+pub(crate) const ROWS: &[Row] = &[
     function(
         "py.bytearray(any source=[], any encoding=None, any errors=None) -> Buffer",
         |c| construct(c, BufferKind::ByteArray),
@@ -260,13 +260,13 @@ const TO_LIST: Method = takes(
 
 const TO_BYTES: Method = takes("tobytes", (0, 0), |buffer, _| made(&raw(buffer)?), "Returns the bytes.");
 
-pub const OF_CLASS: &[ContainerMethod<str>] = &[
+pub(crate) const OF_CLASS: &[ContainerMethod<str>] = &[
     takes("fromhex", (1, 1), from_hex, "Reads bytes from pairs of hexadecimal digits."),
     takes("maketrans", (2, 2), |_, given| maketrans(given), "Returns a table for translating bytes."),
 ];
 
 /// The tables of methods of a kind of buffers.
-pub fn tables(kind: BufferKind) -> &'static [&'static [Method]] {
+pub(crate) fn tables(kind: BufferKind) -> &'static [&'static [Method]] {
     match kind {
         BufferKind::Bytes => &[METHODS],
         BufferKind::ByteArray => &[METHODS, METHODS_THAT_CHANGE],
@@ -276,7 +276,7 @@ pub fn tables(kind: BufferKind) -> &'static [&'static [Method]] {
 }
 
 /// Is it `bytes` or a `bytearray`?
-pub fn is_bytes(buffer: &Buffer) -> bool {
+pub(crate) fn is_bytes(buffer: &Buffer) -> bool {
     matches!(buffer.kind(), BufferKind::Bytes | BufferKind::ByteArray)
 }
 
@@ -284,7 +284,7 @@ pub fn is_bytes(buffer: &Buffer) -> bool {
 ///
 /// # Errors
 /// MemoryError.
-pub fn raw(buffer: &Buffer) -> Result<Vec<u8>> {
+pub(crate) fn raw(buffer: &Buffer) -> Result<Vec<u8>> {
     limits::room(buffer.nbytes())?;
     buffer.memory().to_vec()
 }
@@ -293,7 +293,7 @@ pub fn raw(buffer: &Buffer) -> Result<Vec<u8>> {
 ///
 /// # Errors
 /// MemoryError.
-pub fn made(bytes: &[u8]) -> Result<Value> {
+pub(crate) fn made(bytes: &[u8]) -> Result<Value> {
     Buffer::bytes(bytes).map(Value::Buffer)
 }
 
@@ -301,7 +301,7 @@ pub fn made(bytes: &[u8]) -> Result<Value> {
 ///
 /// # Errors
 /// MemoryError.
-pub fn of_kind(kind: BufferKind, bytes: &[u8]) -> Result<Value> {
+pub(crate) fn of_kind(kind: BufferKind, bytes: &[u8]) -> Result<Value> {
     if kind == BufferKind::ByteArray { Buffer::bytearray(bytes).map(Value::Buffer) } else { made(bytes) }
 }
 
@@ -348,7 +348,7 @@ fn text_of(bytes: &[u8], lines: bool) -> Result<String> {
 }
 
 /// The bytes that a text of [`text_of`] means.
-pub fn of_text(text: &str) -> Vec<u8> {
+pub(crate) fn of_text(text: &str) -> Vec<u8> {
     watched(text.chars()).map(|c| (u32::from(c) & 0xff) as u8).collect()
 }
 
@@ -467,7 +467,7 @@ fn hex(bytes: &Buffer, given: &Given) -> Result<Value> {
 }
 
 /// Each byte as the character of its number.
-pub fn text(bytes: &[u8]) -> String {
+pub(crate) fn text(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| char::from(*byte)).collect()
 }
 
@@ -573,7 +573,7 @@ fn construct(call: &mut Call, kind: BufferKind) -> Result<Value> {
 ///
 /// # Errors
 /// TypeError in Python's words, MemoryError.
-pub fn operated(state: &State, symbol: &str, a: &Value, b: &Value) -> Option<Result<Value>> {
+pub(crate) fn operated(state: &State, symbol: &str, a: &Value, b: &Value) -> Option<Result<Value>> {
     let buffer = |value: &Value| match value {
         Value::Buffer(buffer) if is_bytes(buffer) => Some(buffer.clone()),
         _ => None,
@@ -611,7 +611,7 @@ pub fn operated(state: &State, symbol: &str, a: &Value, b: &Value) -> Option<Res
 ///
 /// # Errors
 /// MemoryError.
-pub fn repeated(buffer: &Buffer, count: usize) -> Result<Value> {
+pub(crate) fn repeated(buffer: &Buffer, count: usize) -> Result<Value> {
     let once = raw(buffer)?;
     let mut all = limits::list(once.len().saturating_mul(count))?;
     for piece in interrupt::pieces(0..count, once.len()) {
@@ -624,7 +624,7 @@ pub fn repeated(buffer: &Buffer, count: usize) -> Result<Value> {
 ///
 /// # Errors
 /// TypeError for what bytes cannot hold, ValueError for a number that is no byte.
-pub fn contains(buffer: &Buffer, wanted: &Value) -> Result<bool> {
+pub(crate) fn contains(buffer: &Buffer, wanted: &Value) -> Result<bool> {
     let held = raw(buffer)?;
     match wanted {
         Value::Buffer(part) => Ok(text_of(&held, false)?.contains(&text_of(&raw(part)?, false)?)),
@@ -637,7 +637,7 @@ pub fn contains(buffer: &Buffer, wanted: &Value) -> Result<bool> {
 ///
 /// # Errors
 /// As Python's.
-pub fn set_part(state: &State, buffer: &Buffer, place: &Value, value: Option<&Value>) -> Result<()> {
+pub(crate) fn set_part(state: &State, buffer: &Buffer, place: &Value, value: Option<&Value>) -> Result<()> {
     let Value::Slice(slice) = place else {
         let Some(at) = as_index(place)? else {
             bail!(TypeError, "bytearray indices must be integers or slices, not {}", place.type_name())

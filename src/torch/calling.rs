@@ -81,7 +81,7 @@ pub fn name_of(function: &Value) -> Option<Rc<str>> {
 }
 
 /// What a function of the table has besides being called.
-pub fn function_attribute(state: &State, path: &str, name: &str) -> Option<Value> {
+pub(crate) fn function_attribute(state: &State, path: &str, name: &str) -> Option<Value> {
     let (module, short) = path.rsplit_once('.').unwrap_or(("", path));
     Some(match name {
         "__name__" | "__qualname__" => Value::str(short),
@@ -114,7 +114,7 @@ fn not_callable(value: &Value) -> Error {
 ///
 /// # Errors
 /// Those of [`call_value`].
-pub fn call_plain(state: &State, callee: &Value, args: Vec<Value>) -> Result<Value> {
+pub(crate) fn call_plain(state: &State, callee: &Value, args: Vec<Value>) -> Result<Value> {
     call_value(state, callee, args, Keywords::new())
 }
 

@@ -13,7 +13,7 @@ use tensor::ops::{copy, promote};
 use tensor::{DType, Device, Error, Result, View, can_cast, promote_types};
 use value::{MemoryFormat, Value};
 
-pub const ROWS: &[Row] = &[
+pub(crate) const ROWS: &[Row] = &[
     method(
         "to.device(Tensor(a) self, Device? device=None, ScalarType? dtype=None, bool non_blocking=False, bool \
  copy=False, *, MemoryFormat? memory_format=None) -> Tensor(a)",

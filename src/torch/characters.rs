@@ -2,12 +2,12 @@
 //! value and no function.
 
 /// `str.isspace`: also the separators of ASCII.
-pub fn is_space(c: char) -> bool {
+pub(crate) fn is_space(c: char) -> bool {
     c.is_whitespace() || ('\x1c'..='\x1f').contains(&c)
 }
 
 /// Where `str.splitlines` splits.
-pub fn ends_line(c: char) -> bool {
+pub(crate) fn ends_line(c: char) -> bool {
     matches!(c, '\n'..='\r' | '\x1c'..='\x1e' | '\u{85}' | '\u{2028}' | '\u{2029}')
 }
 
@@ -48,39 +48,39 @@ const OTHER_DIGITS: &[(u32, u32)] = &[
 const NUMERALS: &str = "㐅㒃㠪㭍一七万三九二五亖亿什仟仨伍佰億兆兩八六十千卄卅卌叁参參叄四壱壹幺廾廿弌弍弎弐拾捌柒漆玖百肆萬貮貳贰阡陆陌陸零\u{f96b}\u{f973}\u{f978}\u{f9b2}\u{f9d1}\u{f9d3}\u{f9fd}𠀁𠁤𠃢𠄡𠤪𠦃𠦌𠦜𠫪𠫽𠬙𢎐𢦘𣬛𦉭\u{2f890}";
 
 /// The value of a digit that numbers are written with.
-pub fn decimal(c: char) -> Option<u32> {
+pub(crate) fn decimal(c: char) -> Option<u32> {
     let code = u32::from(c);
     let zero = ZEROS.get(ZEROS.partition_point(|zero| *zero <= code).checked_sub(1)?)?;
     Some(code - zero).filter(|digit| *digit < 10)
 }
 
 /// `str.isdigit`
-pub fn is_digit(c: char) -> bool {
+pub(crate) fn is_digit(c: char) -> bool {
     let code = u32::from(c);
     decimal(c).is_some() || OTHER_DIGITS.iter().any(|(first, last)| (*first..=*last).contains(&code))
 }
 
 /// `str.isnumeric`
-pub fn is_numeric(c: char) -> bool {
+pub(crate) fn is_numeric(c: char) -> bool {
     c.is_numeric() || !c.is_ascii() && NUMERALS.contains(c)
 }
 
 /// `str.isalpha`: not Rust's letters among the numbers and the signs.
-pub fn is_letter(c: char) -> bool {
+pub(crate) fn is_letter(c: char) -> bool {
     c.is_alphabetic() && !c.is_numeric() && !('\u{24b6}'..='\u{24e9}').contains(&c)
 }
 
-pub fn is_cased(c: char) -> bool {
+pub(crate) fn is_cased(c: char) -> bool {
     c.is_lowercase() || c.is_uppercase() || is_title(c)
 }
 
 /// A letter of two, of which the first alone is a capital.
-pub fn is_title(c: char) -> bool {
+pub(crate) fn is_title(c: char) -> bool {
     matches!(c, 'ǅ' | 'ǈ' | 'ǋ' | 'ǲ' | '\u{1f88}'..='\u{1f8f}' | '\u{1f98}'..='\u{1f9f}' | '\u{1fa8}'..='\u{1faf}' | 'ᾼ' | 'ῌ' | 'ῼ')
 }
 
 /// Appends a character as it begins a word.
-pub fn push_title(out: &mut String, c: char) {
+pub(crate) fn push_title(out: &mut String, c: char) {
     match c {
         'Ǆ'..='ǆ' => out.push('ǅ'),
         'Ǉ'..='ǉ' => out.push('ǈ'),
@@ -96,7 +96,7 @@ pub fn push_title(out: &mut String, c: char) {
 }
 
 /// Appends a character in the form that compares without case.
-pub fn push_folded(out: &mut String, c: char) {
+pub(crate) fn push_folded(out: &mut String, c: char) {
     match c {
         'ı' => out.push(c),
         _ => out.extend(c.to_lowercase().flat_map(char::to_uppercase).flat_map(char::to_lowercase)),
@@ -104,7 +104,7 @@ pub fn push_folded(out: &mut String, c: char) {
 }
 
 /// May the character begin a name, or go on in one?
-pub fn is_of_name(c: char, at: usize) -> bool {
+pub(crate) fn is_of_name(c: char, at: usize) -> bool {
     c == '_'
         || is_letter(c)
         || c.is_alphabetic() && c.is_numeric()

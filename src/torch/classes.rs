@@ -8,7 +8,7 @@ use tensor::Result;
 use tensor::bail;
 use value::Value;
 
-pub const ROWS: &[Row] = &[
+pub(crate) const ROWS: &[Row] = &[
     function(
         "py.isinstance(any object, any classes) -> bool",
         isinstance,
@@ -22,7 +22,7 @@ pub const ROWS: &[Row] = &[
 ];
 
 /// The full name of a value's class. Distinguishes the classes of classes too.
-pub fn class_name(value: &Value) -> &'static str {
+pub(crate) fn class_name(value: &Value) -> &'static str {
     match value {
         Value::Type("torch.storage.UntypedStorage") => "torch._C._StorageMeta",
         Value::Type("torch.Tensor") => "torch._C._TensorMeta",

@@ -48,7 +48,7 @@ fn unknown(message: String) -> Error {
 ///
 /// # Errors
 /// LookupError for an unknown encoding, UnicodeEncodeError for what it cannot write, MemoryError.
-pub fn encode(text: &str, encoding: &str, errors: &str) -> Result<Vec<u8>> {
+pub(crate) fn encode(text: &str, encoding: &str, errors: &str) -> Result<Vec<u8>> {
     let (name, bound) = match Encoding::find(encoding)? {
         Encoding::Utf8 { mark } => {
             room_for_text(text.len())?;
@@ -212,7 +212,7 @@ impl Reader<'_> {
 ///
 /// # Errors
 /// LookupError for an unknown encoding, UnicodeDecodeError for what it does not mean, MemoryError.
-pub fn decode(bytes: &[u8], encoding: &str, errors: &str) -> Result<String> {
+pub(crate) fn decode(bytes: &[u8], encoding: &str, errors: &str) -> Result<String> {
     room_for_text(bytes.len().saturating_mul(3))?;
     let encoding = Encoding::find(encoding)?;
     let mut reader = Reader { bytes, name: "utf-8", errors, out: String::with_capacity(bytes.len()) };

@@ -14,7 +14,7 @@ use tensor::ops::{copy, create, mask, view as views};
 use tensor::{DType, Dims, Result, Scalar, Tensor, View};
 use value::Value;
 
-pub const ROWS: &[Row] = &[
+pub(crate) const ROWS: &[Row] = &[
     both(
         "kron(Tensor self, Tensor other, *, Tensor? out=None) -> Tensor",
         kron,

@@ -14,7 +14,7 @@ use value::equality::{NotImplemented, Number, number};
 use value::{Keywords, Method, Value};
 
 /// These methods for those who may not know them.
-pub const METHODS: Methods = Methods { call, find: method, names };
+pub(crate) const METHODS: Methods = Methods { call, find: method, names };
 
 /// The class that a value has its methods of; none for what is not in these tables.
 fn class_of(value: &Value) -> Option<&'static str> {

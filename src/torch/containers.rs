@@ -26,7 +26,7 @@ fn wrong_index(index: &Value) -> Error {
 ///
 /// # Errors
 /// IndexError and TypeError in Python's words.
-pub fn list_item(list: &List, index: &Value) -> Result<Value> {
+pub(crate) fn list_item(list: &List, index: &Value) -> Result<Value> {
     if let Value::Slice(slice) = index {
         let (start, stop, step) = slice_bounds(slice, list.len())?;
         let held = list.borrow();
@@ -41,7 +41,7 @@ pub fn list_item(list: &List, index: &Value) -> Result<Value> {
 ///
 /// # Errors
 /// Those of [`list_item`]; ValueError for a slice with a step and another number of items.
-pub fn set_list_item(state: &State, list: &List, index: &Value, value: &Value) -> Result<()> {
+pub(crate) fn set_list_item(state: &State, list: &List, index: &Value, value: &Value) -> Result<()> {
     if let Value::Slice(slice) = index {
         return set_slice(state, list, slice, value);
     }
@@ -93,7 +93,7 @@ fn set_slice(state: &State, list: &List, slice: &Slice, value: &Value) -> Result
 ///
 /// # Errors
 /// Those of [`list_item`].
-pub fn delete_list_item(list: &List, index: &Value) -> Result<()> {
+pub(crate) fn delete_list_item(list: &List, index: &Value) -> Result<()> {
     if let Value::Slice(slice) = index {
         let (start, stop, step) = slice_bounds(slice, list.len())?;
         let mut places: Vec<usize> = positions(start, stop, step).collect();
@@ -132,7 +132,7 @@ pub fn no_key(state: &State, key: &Value) -> Error {
 ///
 /// # Errors
 /// KeyError; TypeError for a key without a hash.
-pub fn dict_item(state: &State, dict: &Dict, key: &Value) -> Result<Value> {
+pub(crate) fn dict_item(state: &State, dict: &Dict, key: &Value) -> Result<Value> {
     dict.get(key)?.ok_or_else(|| no_key(state, key))
 }
 
@@ -140,7 +140,7 @@ pub fn dict_item(state: &State, dict: &Dict, key: &Value) -> Result<Value> {
 ///
 /// # Errors
 /// Those of [`dict_item`].
-pub fn delete_dict_item(state: &State, dict: &Dict, key: &Value) -> Result<()> {
+pub(crate) fn delete_dict_item(state: &State, dict: &Dict, key: &Value) -> Result<()> {
     dict.remove(key)?.map(drop).ok_or_else(|| no_key(state, key))
 }
 
@@ -167,7 +167,7 @@ pub fn delete_item(state: &State, target: &Value, index: &Value) -> Result<()> {
 }
 
 /// Returns the position of a value in a range: a whole number of any class.
-pub fn range_index(range: Range, wanted: &Value) -> Option<u64> {
+pub(crate) fn range_index(range: Range, wanted: &Value) -> Option<u64> {
     let wanted = match wanted {
         Value::Bool(wanted) => i64::from(*wanted),
         Value::Int(wanted) => *wanted,

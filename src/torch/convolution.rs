@@ -50,19 +50,19 @@ macro_rules! transposed {
     };
 }
 
-pub const FORWARDS: &[Row] = forwards! {
+pub(crate) const FORWARDS: &[Row] = forwards! {
     1 "conv1d" "1";
     2 "conv2d" "2";
     3 "conv3d" "3";
 };
 
-pub const TRANSPOSED: &[Row] = transposed! {
+pub(crate) const TRANSPOSED: &[Row] = transposed! {
     1 "conv_transpose1d" "" "1";
     2 "conv_transpose2d" ".input" "2";
     3 "conv_transpose3d" ".input" "3";
 };
 
-pub const ROWS: &[Row] = &[function(
+pub(crate) const ROWS: &[Row] = &[function(
     "convolution(Tensor input, Tensor weight, Tensor? bias, int[] stride, int[] padding, int[] dilation, \
  bool transposed, int[] output_padding, int groups) -> Tensor",
     convolution,

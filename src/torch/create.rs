@@ -15,7 +15,7 @@ use tensor::ops::{copy, create, sparse};
 use tensor::{DType, Device, Dims, Error, Result, Scalar, Tensor, View};
 use value::{MemoryFormat, TensorLayout, Value};
 
-pub const ROWS: &[Row] = &[
+pub(crate) const ROWS: &[Row] = &[
     function(
         "tensor(any data, *, ScalarType? dtype=None, Device? device=None, bool pin_memory=False, bool \
  requires_grad=False, Dimname[]? names=None) -> Tensor",

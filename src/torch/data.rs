@@ -12,7 +12,7 @@ use value::{Items, Value, integers};
 ///
 /// # Errors
 /// TypeError, ValueError and RuntimeError in PyTorch's words for data that is not a rectangular nest of numbers.
-pub fn from_data(data: &Value, dtype: Option<DType>, default: DType) -> Result<View> {
+pub(crate) fn from_data(data: &Value, dtype: Option<DType>, default: DType) -> Result<View> {
     if let Value::Tensor(tensor) = data {
         let view = tensor.view();
         return copy::cast(&view, dtype.unwrap_or(view.dtype))
@@ -232,7 +232,7 @@ fn number(value: &Value, dtype: DType) -> Result<Scalar> {
 }
 
 /// A list used as a subscript, as a tensor.
-pub fn index_tensor(value: &Value) -> Result<View> {
+pub(crate) fn index_tensor(value: &Value) -> Result<View> {
     let view = from_data(value, None, DType::Float)?;
     let dtype = super::slices::index_dtype(view.dtype);
     if dtype == view.dtype { Ok(view) } else { copy::cast(&view, dtype) }

@@ -6,7 +6,7 @@ use tensor::bail;
 use tensor::{Device, Result, parallel};
 use value::Value;
 
-pub const ROWS: &[Row] = &[
+pub(crate) const ROWS: &[Row] = &[
     function(
         "set_default_device(any device) -> None",
         set_default_device,

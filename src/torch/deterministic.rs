@@ -7,7 +7,7 @@ use tensor::Result;
 use tensor::bail;
 use value::Value;
 
-pub const ROWS: &[Row] = &[
+pub(crate) const ROWS: &[Row] = &[
     function(
         "use_deterministic_algorithms(any mode, *, any warn_only=False) -> None",
         switch,

@@ -12,7 +12,7 @@ use value::equality::{matches, truth};
 use value::sets::combined;
 use value::{Dict, Object, Set, Tuple, Value};
 
-pub const METHODS: &[ContainerMethod<Dict>] = &[
+pub(crate) const METHODS: &[ContainerMethod<Dict>] = &[
     takes(
         "get",
         (1, 2),
@@ -89,7 +89,7 @@ pub const METHODS: &[ContainerMethod<Dict>] = &[
 ];
 
 /// Methods of the class itself.
-pub const OF_CLASS: &[ContainerMethod<str>] = &[takes(
+pub(crate) const OF_CLASS: &[ContainerMethod<str>] = &[takes(
     "fromkeys",
     (1, 2),
     |class, given| {
@@ -101,7 +101,7 @@ pub const OF_CLASS: &[ContainerMethod<str>] = &[takes(
 )];
 
 /// Methods of an `OrderedDict`, some of them instead of a dictionary's.
-pub const ORDERED: &[ContainerMethod<Dict>] = &[
+pub(crate) const ORDERED: &[ContainerMethod<Dict>] = &[
     parsed(
         "popitem",
         (0, 1),
@@ -141,7 +141,7 @@ pub const ORDERED: &[ContainerMethod<Dict>] = &[
 ];
 
 /// `dict.keys()`, `dict.values()` and `dict.items()`: they show the dictionary as it is at any time.
-pub struct View {
+pub(crate) struct View {
     pub dict: Dict,
     part: Part,
 }
@@ -152,7 +152,7 @@ fn view(dict: &Dict, part: Part) -> Value {
 
 impl View {
     /// What the view shows of an entry.
-    pub fn shown(&self, key: &Value, value: &Value) -> Value {
+    pub(crate) fn shown(&self, key: &Value, value: &Value) -> Value {
         match self.part {
             Part::Keys => key.clone(),
             Part::Values => value.clone(),
@@ -269,7 +269,7 @@ impl Object for View {
 }
 
 /// Methods of a view of keys or entries.
-pub const VIEW: &[ContainerMethod<View>] = &[takes(
+pub(crate) const VIEW: &[ContainerMethod<View>] = &[takes(
     "isdisjoint",
     (1, 1),
     |view, given| {
@@ -285,7 +285,7 @@ pub const VIEW: &[ContainerMethod<View>] = &[takes(
 )];
 
 /// The view that a value is, if that is one with the operators of a set.
-pub fn set_like(value: &Value) -> Option<&View> {
+pub(crate) fn set_like(value: &Value) -> Option<&View> {
     let Value::Object(object) = value else { return None };
     object.as_any().downcast_ref::<View>().filter(|view| view.part != Part::Values)
 }

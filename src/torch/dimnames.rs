@@ -1,6 +1,8 @@
 //! Functions that name the dimensions of tensors, and functions that take these names.
 //! Follows <https://pytorch.org/docs/2.7/named_tensor.html>.
 
+#[cfg(test)]
+use call::Run;
 use call::bind::Bound;
 use call::dispatch::call_below;
 use call::dispatch::names::give;
@@ -9,14 +11,14 @@ use call::facets::NameInference::Itself;
 use call::one;
 use call::signature::Kind;
 use call::state::State;
-use call::{Call, Row, Run, function, method};
+use call::{Call, Row, function, method};
 use tensor::bail;
 use tensor::layout::{infer_size, show, wrap_dim};
 use tensor::names::{check_identifier, check_valid, position, show_name, show_names};
 use tensor::{Dims, Error, Name, Result, Tensor};
 use value::Value;
 
-pub const ROWS: &[Row] = &[
+pub(crate) const ROWS: &[Row] = &[
     function(
         "align_tensors(any[] tensors) -> any",
         |_| bail!(RuntimeError, "`align_tensors` not yet implemented."),
@@ -112,7 +114,7 @@ pub const ROWS: &[Row] = &[
 ///
 /// # Errors
 /// TypeError where a name is neither a text nor `None`.
-pub fn given(call: &Call, index: usize) -> Result<Option<Vec<Name>>> {
+pub(crate) fn given(call: &Call, index: usize) -> Result<Option<Vec<Name>>> {
     call.value(index).sequence().map(|items| items.iter().map(name_of).collect()).transpose()
 }
 
@@ -129,7 +131,7 @@ fn name_of(value: &Value) -> Result<Name> {
 ///
 /// # Errors
 /// RuntimeError where there are too few or too many, or one twice.
-pub fn name(state: &State, tensor: &Tensor, names: Option<&[Name]>) -> Result<()> {
+pub(crate) fn name(state: &State, tensor: &Tensor, names: Option<&[Name]>) -> Result<()> {
     let Some(names) = names else {
         tensor.set_names(&[]);
         return Ok(());
@@ -143,7 +145,7 @@ pub fn name(state: &State, tensor: &Tensor, names: Option<&[Name]>) -> Result<()
 ///
 /// # Errors
 /// Those of [`name`].
-pub fn made(call: &mut Call, make: impl FnOnce(&mut Call) -> Result<Value>) -> Result<Value> {
+pub(crate) fn made(call: &mut Call, make: impl FnOnce(&mut Call) -> Result<Value>) -> Result<Value> {
     let tensor = make(call)?;
     let names = call.position("names").map_or(Ok(None), |index| given(call, index))?;
     if let (Value::Tensor(made), Value::Tensor(data)) = (&tensor, call.value(0))
@@ -165,7 +167,7 @@ pub fn made(call: &mut Call, make: impl FnOnce(&mut Call) -> Result<Value>) -> R
 }
 
 /// `tensor.names = names`.
-pub fn set_names(call: &mut Call) -> Result<Value> {
+pub(crate) fn set_names(call: &mut Call) -> Result<Value> {
     let names = match &call.value(1) {
         Value::None => None,
         given if let Some(items) = given.items() => {
@@ -217,7 +219,7 @@ fn values_of(names: &[Name]) -> Vec<Value> {
 }
 
 /// The names of a tensor as Python has them.
-pub fn names_of(tensor: &Tensor) -> Value {
+pub(crate) fn names_of(tensor: &Tensor) -> Value {
     Value::tuple(values_of(&tensor.all_names()))
 }
 
@@ -375,7 +377,7 @@ const LAST_FIRST: &[&str] = &["transpose", "diagonal"];
 ///
 /// # Errors
 /// RuntimeError for a name that the tensor has not, and whatever that overload raises.
-pub fn by_position(call: &mut Call) -> Result<Value> {
+pub(crate) fn by_position(call: &mut Call) -> Result<Value> {
     let names = known_names(call)?;
     let Some(sibling) = call.state.registry.by_position(call.signature) else {
         bail!(RuntimeError, "{} takes no dimension by name", call.signature.name);
@@ -405,7 +407,7 @@ pub fn by_position(call: &mut Call) -> Result<Value> {
 }
 
 /// Like [`by_position`], of functions that PyTorch knows with names in this form only.
-pub fn in_place_by_position(call: &mut Call) -> Result<Value> {
+pub(crate) fn in_place_by_position(call: &mut Call) -> Result<Value> {
     let state = call.state;
     let names = known_names(call)?;
     let before = state.nameless.replace(true);
@@ -433,7 +435,7 @@ fn place_of(names: &[Name], name: &Value) -> Result<i64> {
 }
 
 /// Overloads that are there to say that they do nothing yet.
-pub fn not_yet(call: &mut Call) -> Result<Value> {
+pub(crate) fn not_yet(call: &mut Call) -> Result<Value> {
     bail!(
         RuntimeError,
         "{}: You passed a dimname (string) to this op in place of a dimension index but it does not yet support this \
@@ -457,18 +459,18 @@ fn flattened(call: &Call, start: i64, end: i64, out: &Name) -> Result<Value> {
     Ok(Value::Tensor(flat))
 }
 
-pub fn flatten_named(call: &mut Call) -> Result<Value> {
+pub(crate) fn flatten_named(call: &mut Call) -> Result<Value> {
     let out = name_of(&call.value(3))?;
     flattened(call, call.int(1)?, call.int(2)?, &out)
 }
 
-pub fn flatten_between(call: &mut Call) -> Result<Value> {
+pub(crate) fn flatten_between(call: &mut Call) -> Result<Value> {
     let names = known_names(call)?;
     let (start, end) = (place_of(&names, &call.value(1))?, place_of(&names, &call.value(2))?);
     flattened(call, start, end, &name_of(&call.value(3))?)
 }
 
-pub fn flatten_list(call: &mut Call) -> Result<Value> {
+pub(crate) fn flatten_list(call: &mut Call) -> Result<Value> {
     let names = known_names(call)?;
     let dims = given(call, 1)?.unwrap_or_default();
     let places = dims.iter().map(|dim| position(&names, dim)).collect::<Result<Vec<usize>>>()?;
@@ -487,7 +489,7 @@ pub fn flatten_list(call: &mut Call) -> Result<Value> {
 }
 
 /// `unflatten(dim, sizes, names)`.
-pub fn unflatten(call: &mut Call) -> Result<Value> {
+pub(crate) fn unflatten(call: &mut Call) -> Result<Value> {
     let (this, new) = (call.tensor(0)?, given(call, 3)?.unwrap_or_default());
     let (names, sizes) = (this.all_names(), call.ints(2)?);
     let dim = place_of(&names, &call.value(1))?;
@@ -519,7 +521,7 @@ pub fn unflatten(call: &mut Call) -> Result<Value> {
 }
 
 /// `diagonal(outdim=, dim1=, dim2=)`.
-pub fn diagonal(call: &mut Call) -> Result<Value> {
+pub(crate) fn diagonal(call: &mut Call) -> Result<Value> {
     let names = known_names(call)?;
     let out = name_of(&call.value(1))?;
     let dim2 = place_of(&names, &call.value(3))?;
@@ -534,6 +536,7 @@ pub fn diagonal(call: &mut Call) -> Result<Value> {
 }
 
 /// Returns whether a row only finds the dimensions that its arguments name.
-pub fn is_by_position(run: Run) -> bool {
+#[cfg(test)]
+pub(crate) fn is_by_position(run: Run) -> bool {
     std::ptr::fn_addr_eq(run, by_position as Run)
 }

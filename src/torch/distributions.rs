@@ -17,7 +17,7 @@ use value::Value;
 const NORMAL: &[(Takes, &str)] =
     &[(Takes::Of(classes::FLOAT | classes::COMPLEX), "\"normal_kernel_cpu\" not implemented for '{out}'")];
 
-pub const ROWS: &[Row] = &[
+pub(crate) const ROWS: &[Row] = &[
     both(
         "bernoulli(Tensor self, *, Generator? generator=None, Tensor? out=None) -> Tensor",
         |c| {

@@ -8,7 +8,7 @@ use tensor::bail;
 use tensor::{Result, Tensor, View};
 use value::{Object, Value};
 
-pub const ROWS: &[Row] = &[
+pub(crate) const ROWS: &[Row] = &[
     function("from_dlpack(any ext_tensor) -> Tensor", from_dlpack, "Creates a tensor on the memory of another.")
         .aliases(&["utils.dlpack.from_dlpack"])
         .python("from_dlpack"),

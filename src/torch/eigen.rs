@@ -8,7 +8,7 @@ use tensor::bail;
 use tensor::linalg::{self as ops, first_failure};
 use value::Value;
 
-pub const ROWS: &[Row] = &[
+pub(crate) const ROWS: &[Row] = &[
     function(
         "linalg.eig(Tensor self, *, Tensor[]? out=None) -> any",
         |c| {

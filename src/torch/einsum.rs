@@ -18,7 +18,7 @@ pub(super) const TENSORDOT: (Takes, &str) = (
     "tensordot: Expected the output tensor to have dtype {result}, but got an output tensor with dtype {out}",
 );
 
-pub const ROWS: &[Row] = &[
+pub(crate) const ROWS: &[Row] = &[
     function("einsum(any[] args) -> Tensor", einsum, "Sums products over dimensions named by letters.")
         .operation("permute")
         .out_refused_as("permute")
@@ -530,7 +530,7 @@ fn tensordot_row(call: &mut Call) -> Result<Value> {
 ///
 /// # Errors
 /// RuntimeError for lists of different lengths, repeated dimensions and sizes that differ.
-pub fn tensordot(steps: Steps, a: &Tensor, b: &Tensor, dims_a: &[i64], dims_b: &[i64]) -> Result<Tensor> {
+pub(crate) fn tensordot(steps: Steps, a: &Tensor, b: &Tensor, dims_a: &[i64], dims_b: &[i64]) -> Result<Tensor> {
     if dims_a.len() != dims_b.len() {
         bail!(RuntimeError, "both dimension lists should have same length");
     }
@@ -584,7 +584,7 @@ pub fn tensordot(steps: Steps, a: &Tensor, b: &Tensor, dims_a: &[i64], dims_b: &
 }
 
 /// The tensors among positional arguments, which may also be one list of them.
-pub fn spread_tensors(call: &Call, index: usize) -> Result<Vec<Tensor>> {
+pub(crate) fn spread_tensors(call: &Call, index: usize) -> Result<Vec<Tensor>> {
     let mut items = call.value(index).sequence().unwrap_or_default();
     if call.signature.name == "meshgrid"
         && let [only] = items.as_slice()

@@ -26,7 +26,7 @@ const MOST_CELLS: i64 = 4096;
 /// The maximum number of bins.
 const MOST_BINS: usize = 1000;
 
-pub const ROWS: &[Row] = &[
+pub(crate) const ROWS: &[Row] = &[
     function(
         "py.explain(Tensor t, *, bool bytes=False, int cells=64, int? width=None) -> Object",
         explain,
@@ -236,7 +236,7 @@ fn show_bytes(call: &mut Call) -> Result<Value> {
 }
 
 /// The drawing of the bytes of a tensor or a storage.
-pub fn bytes_of(call: &Call, value: &Value, others: &[DType]) -> Result<Value> {
+pub(crate) fn bytes_of(call: &Call, value: &Value, others: &[DType]) -> Result<Value> {
     let cells = match call.position("cells") {
         Some(_) => cells(call)?,
         None => 32,

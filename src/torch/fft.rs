@@ -31,7 +31,7 @@ macro_rules! spectrum {
 /// Rows of transforms along one dimension, two, and several.
 macro_rules! transforms {
     ($($one:literal $two:literal $several:literal $kind:ident $forward:literal $doc:literal $one_calls:literal $([$($facets:tt)*])? $several_call:literal $computed:literal $([$($several_facets:tt)*])?;)*) => {
-        pub const ROWS: &[Row] = &[
+        pub(crate) const ROWS: &[Row] = &[
             $(function(concat!("fft.", $one, "(Tensor self, int? n=None, int dim=-1, str? norm=None, *, Tensor? out=None) -> Tensor"), |c| one(c, $one, Kind::$kind, $forward), $doc)
                 .operation($one_calls)
                 .out(spectrum!($kind $one))

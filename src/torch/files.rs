@@ -16,7 +16,7 @@ use tensor::system;
 use tensor::{Device, Element, Error, ErrorKind, Result, Storage};
 use value::{Dict, Object, Value};
 
-pub const ROWS: &[Row] = &[
+pub(crate) const ROWS: &[Row] = &[
     function(
         "save(any obj, any f, any pickle_module=None, int pickle_protocol=2, bool \
  _use_new_zipfile_serialization=True, bool _disable_byteorder_record=False) -> None",
@@ -126,16 +126,16 @@ fn ordered(call: &mut Call) -> Result<Value> {
 }
 
 /// `torch.serialization.skip_data`. It keeps what it replaces.
-pub struct SkipData {
+pub(crate) struct SkipData {
     before: Cell<bool>,
 }
 
 impl SkipData {
-    pub fn enter(&self, state: &State) {
+    pub(crate) fn enter(&self, state: &State) {
         self.before.set(state.skip_data.replace(true));
     }
 
-    pub fn exit(&self, state: &State) {
+    pub(crate) fn exit(&self, state: &State) {
         state.skip_data.set(self.before.get());
     }
 }
@@ -150,13 +150,13 @@ impl Object for SkipData {
 }
 
 /// Python's `tempfile.NamedTemporaryFile`.
-pub struct Temporary {
+pub(crate) struct Temporary {
     /// `None` once its context is left.
     file: RefCell<Option<system::Temporary>>,
 }
 
 impl Temporary {
-    pub fn close(&self) {
+    pub(crate) fn close(&self) {
         self.file.take();
     }
 }

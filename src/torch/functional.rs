@@ -20,7 +20,7 @@ use tensor::ops::{copy, create, gather, mask, pixels, view as views};
 use tensor::{DType, Result, Scalar, View};
 use value::Value;
 
-pub const ROWS: &[Row] = &[
+pub(crate) const ROWS: &[Row] = &[
     function(
         "nn.functional.relu(Tensor input, bool inplace=False) -> Tensor",
         |c| unary(c, UnaryOp::Relu),

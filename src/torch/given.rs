@@ -8,7 +8,7 @@ use tensor::ops::{copy, view as views};
 use tensor::{Dims, Error, Layout, Result, Scalar, View, interrupt};
 use value::{Value, equality};
 
-pub const ROWS: &[Row] = &[
+pub(crate) const ROWS: &[Row] = &[
     method(
         "apply_(Tensor(a!) self, any callable) -> Tensor(a!)",
         |c| each(c, "apply_", &[], &c.value(1)),

@@ -11,7 +11,7 @@ use tensor::bail;
 use tensor::{GradFn, Result, Tensor};
 use value::{Dict, Object, Value, intern};
 
-pub const ROWS: &[Row] = &[
+pub(crate) const ROWS: &[Row] = &[
     function(
         "autograd.function.once_differentiable(any fn) -> any",
         once_differentiable,
@@ -50,7 +50,7 @@ impl Object for NodeObject {
 }
 
 /// The value of `grad_fn`.
-pub fn node(node: Rc<Node>) -> Value {
+pub(crate) fn node(node: Rc<Node>) -> Value {
     let name = node.name();
     let class = match node.custom() {
         Some(_) => intern(&format!("torch.autograd.function.{name}")),
@@ -60,7 +60,7 @@ pub fn node(node: Rc<Node>) -> Value {
 }
 
 /// The node behind a value, if it is one.
-pub fn node_of(value: &Value) -> Option<Rc<Node>> {
+pub(crate) fn node_of(value: &Value) -> Option<Rc<Node>> {
     match value {
         Value::Object(object) => object.as_any().downcast_ref::<NodeObject>().map(|object| object.node.clone()),
         _ => None,

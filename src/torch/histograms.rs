@@ -28,7 +28,7 @@ const SEARCHED: &[(Takes, &str)] = &[(
      out_int32 flag is True, but we got output tensor's dtype {out} and out_int32 flag is False",
 )];
 
-pub const ROWS: &[Row] = &[
+pub(crate) const ROWS: &[Row] = &[
     both(
         "histc(Tensor self, int bins=100, Scalar min=0, Scalar max=0, *, Tensor? out=None) -> Tensor",
         |c| {

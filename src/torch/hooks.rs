@@ -11,7 +11,7 @@ use tensor::bail;
 use tensor::{Error, ErrorKind, Hook, Result, Tensor, WeakTensor};
 use value::{Object, Value};
 
-pub const ROWS: &[Row] = &[
+pub(crate) const ROWS: &[Row] = &[
     method(
         "register_hook(Tensor self, any hook) -> any",
         |c| {

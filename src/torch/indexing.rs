@@ -67,7 +67,7 @@ fn assigned(place: &View, value: &Value) -> Result<Tensor> {
 }
 
 /// Writes `value` to the part of a tensor that `attribute` shows: `x.real = value`.
-pub fn assign_part(state: &State, attribute: &str, tensor: &Tensor, value: &Value) -> Result<()> {
+pub(crate) fn assign_part(state: &State, attribute: &str, tensor: &Tensor, value: &Value) -> Result<()> {
     let part: Tensor = call::one(state.call(attribute, &[tensor.clone().into()])?)?;
     let source = assigned(&part.view(), value)?;
     state.call("copy_", &[part.into(), source.into()])?;

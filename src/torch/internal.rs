@@ -18,7 +18,7 @@ use tensor::ops::{index, pixels, view as views};
 use tensor::{Result, View};
 use value::Value;
 
-pub const ROWS: &[Row] = &[
+pub(crate) const ROWS: &[Row] = &[
     internal(
         "slice.Tensor(Tensor(a) self, int dim=0, int? start=None, int? end=None, int step=1) -> Tensor(a)",
         slice,

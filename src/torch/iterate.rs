@@ -140,7 +140,7 @@ fn over_object(state: &State, value: &Value, object: &Rc<dyn Object>) -> Result<
 
 impl Iter {
     /// Over the keys, the values or both of a dictionary.
-    pub fn over_dict(dict: &Dict, part: Part) -> Iter {
+    pub(crate) fn over_dict(dict: &Dict, part: Part) -> Iter {
         Iter::Dict { dict: dict.clone(), part, at: 0, length: dict.len() }
     }
 
@@ -297,6 +297,6 @@ pub fn items(state: &State, value: &Value) -> Result<Vec<Value>> {
 ///
 /// # Errors
 /// Those of [`items`].
-pub fn items_of(call: &Call, index: usize) -> Result<Vec<Value>> {
+pub(crate) fn items_of(call: &Call, index: usize) -> Result<Vec<Value>> {
     items(call.state, &call.value(index))
 }

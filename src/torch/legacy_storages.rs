@@ -15,7 +15,7 @@ use value::{Method, TensorLayout, Value};
 macro_rules! legacy {
     ($($prefix:literal $dtype:ident),*) => {
         /// The legacy classes: calling them, and their class methods.
-        pub const LEGACY: &[Row] = &[$(
+        pub(crate) const LEGACY: &[Row] = &[$(
             function(
                 concat!($prefix, "Storage(any[] args, *, any wrap_storage=None, any dtype=None, any device=None) -> TypedStorage"),
                 |c| construct_legacy(c, DType::$dtype),
@@ -35,7 +35,7 @@ macro_rules! legacy {
         )*];
 
         /// The legacy classes of CUDA devices; they can only be refused.
-        pub const ON_CUDA: &[Row] = &[$(
+        pub(crate) const ON_CUDA: &[Row] = &[$(
             function(
                 concat!("cuda.", $prefix, "Storage(any[] args, *, any wrap_storage=None, any dtype=None, any device=None) -> TypedStorage"),
                 |c| construct_on_cuda(c, concat!("torch.cuda.", $prefix, "Storage")),
@@ -44,7 +44,7 @@ macro_rules! legacy {
         )*];
 
         /// The full name of the legacy class of CUDA devices with this short name.
-        pub fn cuda_class(name: &str) -> Option<&'static str> {
+        pub(crate) fn cuda_class(name: &str) -> Option<&'static str> {
             match name {
                 $(concat!($prefix, "Storage") if !DType::$dtype.is_quantized() => Some(concat!("torch.cuda.", $prefix, "Storage")),)*
                 _ => None,
@@ -52,7 +52,7 @@ macro_rules! legacy {
         }
 
         /// The full name of the legacy class with this short name.
-        pub fn legacy_class(name: &str) -> Option<&'static str> {
+        pub(crate) fn legacy_class(name: &str) -> Option<&'static str> {
             match name {
                 $(concat!($prefix, "Storage") => Some(concat!("torch.", $prefix, "Storage")),)*
                 _ => None,
@@ -60,7 +60,7 @@ macro_rules! legacy {
         }
 
         /// The dtype of a legacy class, by its full name.
-        pub fn legacy_dtype(class: &str) -> Option<DType> {
+        pub(crate) fn legacy_dtype(class: &str) -> Option<DType> {
             match class {
                 $(concat!("torch.", $prefix, "Storage") => Some(DType::$dtype),)*
                 _ => None,
@@ -68,7 +68,7 @@ macro_rules! legacy {
         }
 
         /// The legacy class of a dtype, by its full name.
-        pub fn class_of_dtype(dtype: DType) -> Option<&'static str> {
+        pub(crate) fn class_of_dtype(dtype: DType) -> Option<&'static str> {
             match dtype {
                 $(DType::$dtype => Some(concat!("torch.", $prefix, "Storage")),)*
                 _ => None,
@@ -137,7 +137,7 @@ fn dtype_of_class(class: &str) -> Option<DType> {
 }
 
 /// Returns whether the value is of a legacy class. They differ by dtype; storages without data belong to none.
-pub fn is_instance(value: &Value, class: &str) -> bool {
+pub(crate) fn is_instance(value: &Value, class: &str) -> bool {
     match value {
         Value::Tensor(tensor) => {
             let view = tensor.borrow();
@@ -149,15 +149,15 @@ pub fn is_instance(value: &Value, class: &str) -> bool {
     }
 }
 
-pub fn wrong(class: &str, forms: &[&str], why: &str) -> String {
+pub(crate) fn wrong(class: &str, forms: &[&str], why: &str) -> String {
     let forms: String = forms.iter().map(|form| format!(" * {form}\n")).collect();
     format!("{class} received an invalid combination of arguments. Expected one of:\n{forms}{why}")
 }
 
-pub const ONE_WRAPPED: &str = "No positional arguments should be given when using 'wrap_storage'";
+pub(crate) const ONE_WRAPPED: &str = "No positional arguments should be given when using 'wrap_storage'";
 
 /// `torch.FloatStorage(…)`.
-pub fn construct_legacy(call: &mut Call, dtype: DType) -> Result<Value> {
+pub(crate) fn construct_legacy(call: &mut Call, dtype: DType) -> Result<Value> {
     warn_typed(call.state);
     let args = call.value(0).sequence().unwrap_or_default();
     match legacy_arguments(call, class_of_dtype(dtype).unwrap_or("torch.TypedStorage"), "cpu", &args)? {
@@ -207,7 +207,7 @@ fn legacy_arguments(call: &Call, class: &str, device: &str, args: &[Value]) -> R
 }
 
 /// A new storage of a dtype: empty, of a size, or with the elements of a sequence.
-pub fn legacy_new(state: &State, dtype: DType, args: &[Value]) -> Result<Value> {
+pub(crate) fn legacy_new(state: &State, dtype: DType, args: &[Value]) -> Result<Value> {
     let overflow = || Error::runtime("Overflow when unpacking long");
     let storage = match args.first() {
         None => Storage::zeroed(0, Device::CPU)?,

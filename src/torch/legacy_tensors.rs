@@ -72,17 +72,17 @@ macro_rules! forms {
 macro_rules! classes {
     ($($name:literal $dtype:ident),*) => {
         /// The classes named after a dtype.
-        pub const CLASSES: &[[Row; 7]] = &[$(
+        pub(crate) const CLASSES: &[[Row; 7]] = &[$(
             forms!(function, $name, "", "Creates a tensor of one dtype (deprecated).", 0, |_| DType::$dtype),
         )*];
 
         /// Those classes on CUDA devices: names, and an error when called.
-        pub const ON_CUDA: &[Row] = &[$(
+        pub(crate) const ON_CUDA: &[Row] = &[$(
             function(concat!("cuda.", $name, "(any[] args, *, any device=None) -> Tensor"), |_| no_driver(), "Creates a tensor on a CUDA device; there is none.").python("Tensor.__new__"),
         )*];
 
         /// The full name and the dtype of the legacy class with this short name.
-        pub fn legacy_tensor_class(name: &str) -> Option<(&'static str, DType)> {
+        pub(crate) fn legacy_tensor_class(name: &str) -> Option<(&'static str, DType)> {
             match name {
                 $($name => Some((concat!("torch.", $name), DType::$dtype)),)*
                 _ => None,
@@ -90,7 +90,7 @@ macro_rules! classes {
         }
 
         /// The full name of the legacy CUDA class with this short name.
-        pub fn cuda_tensor_class(name: &str) -> Option<&'static str> {
+        pub(crate) fn cuda_tensor_class(name: &str) -> Option<&'static str> {
             match name {
                 $($name => Some(concat!("torch.cuda.", $name)),)*
                 _ => None,
@@ -105,7 +105,7 @@ classes! {
 }
 
 /// `torch.Tensor`, which has the default dtype, and the method `new`, which has its tensor's.
-pub const ROWS: &[[Row; 7]] = &[
+pub(crate) const ROWS: &[[Row; 7]] = &[
     forms!(function, "Tensor", "", "Creates a tensor of the default dtype.", 0, |c| c.state.default_dtype.get()),
     forms!(method, "new", "Tensor self, ", "Creates a tensor of the same dtype.", 1, |c| {
         c.tensor(0).map_or(DType::Float, |t| t.borrow().dtype)

@@ -11,7 +11,7 @@ use call::Row;
 mod anomaly;
 mod arithmetic;
 mod attributes;
-pub mod autograd_rows;
+pub(crate) mod autograd_rows;
 mod backward;
 mod block_tensors;
 pub mod bounds;
@@ -32,7 +32,7 @@ mod data;
 mod defaults;
 mod deterministic;
 mod dicts;
-pub mod dimnames;
+pub(crate) mod dimnames;
 mod distributions;
 mod dlpack;
 mod eigen;
@@ -44,7 +44,7 @@ mod files;
 mod functional;
 mod given;
 mod graph;
-pub mod histograms;
+pub(crate) mod histograms;
 mod hooks;
 pub mod identity;
 mod indexing;
@@ -58,7 +58,7 @@ mod lists;
 mod matmul;
 pub mod members;
 mod methods;
-pub mod named_tuples;
+pub(crate) mod named_tuples;
 mod normalization;
 mod norms;
 pub mod numbers;
@@ -104,15 +104,15 @@ mod views_in_place;
 mod windows;
 
 pub use classes::parent_of_class;
-pub use data::index_tensor;
+pub(crate) use data::index_tensor;
 pub use explain::READ_VARIABLES;
 pub use graph::attribute as node_attribute;
 pub use indexing::{assign, subscript};
-pub use legacy_storages::{
-    class_attribute, class_of_dtype, is_instance, kind_of_class, legacy_dtype, refuse_elsewhere,
-};
-pub use legacy_tensors::{cuda_tensor_class, legacy_tensor_class};
-pub use numpy::{array_item, array_view, set_array_item};
+pub use legacy_storages::{class_attribute, kind_of_class, refuse_elsewhere};
+pub(crate) use legacy_storages::{class_of_dtype, is_instance};
+pub(crate) use legacy_tensors::{cuda_tensor_class, legacy_tensor_class};
+pub use numpy::array_view;
+pub(crate) use numpy::{array_item, set_array_item};
 pub use objects::{CONTEXT, FUNCTION, enter_context, exit_context, is_context, member, module_value};
 pub use percent::percent;
 pub use quantized::{SCHEMES, scheme};
@@ -230,7 +230,7 @@ const TABLES: &[(&str, &[Row])] = &[
 
 /// Every row of this room as it is written, table by table, with its subject; those of the legacy tensor classes, which
 /// come in groups, have none.
-pub fn by_subject() -> impl Iterator<Item = (&'static str, &'static Row)> {
+pub(crate) fn by_subject() -> impl Iterator<Item = (&'static str, &'static Row)> {
     let groups = legacy_tensors::ROWS.iter().chain(legacy_tensors::CLASSES).flatten().map(|row| ("", row));
     TABLES.iter().flat_map(|(subject, rows)| rows.iter().map(move |row| (*subject, row))).chain(groups)
 }

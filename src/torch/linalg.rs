@@ -9,7 +9,7 @@ use tensor::ops::view as views;
 use tensor::{Dims, Error, ErrorKind, Result, Scalar, View};
 use value::Value;
 
-pub const ROWS: &[Row] = &[
+pub(crate) const ROWS: &[Row] = &[
     function("linalg.inv(Tensor A, *, Tensor? out=None) -> Tensor", |c| inverse(c, "linalg.inv"), "Inverts a matrix.")
         .operation("linalg_inv_ex")
         .out_refused_as("linalg_inv_ex.inverse"),

@@ -12,7 +12,7 @@ use tensor::{Error, Result, interrupt, limits};
 use value::equality::truth;
 use value::{List, Value};
 
-pub const METHODS: &[ContainerMethod<List>] = &[
+pub(crate) const METHODS: &[ContainerMethod<List>] = &[
     takes(
         "append",
         (1, 1),

@@ -18,7 +18,7 @@ use tensor::ops::matmul::{self as ops, Factors};
 use tensor::{Result, Tensor, View, interrupt, limits};
 use value::Value;
 
-pub const ROWS: &[Row] = &[
+pub(crate) const ROWS: &[Row] = &[
     both(
         "mm(Tensor self, Tensor mat2, *, Tensor? out=None) -> Tensor",
         |c| Ok(Value::from(ops::mm(&c.view(0)?, &c.view(1)?)?)),
@@ -237,7 +237,7 @@ fn product_out(call: &Call, a: usize, b: usize) -> Result<Value> {
 
 /// `a @ b`, as [`torch.matmul`](https://pytorch.org/docs/2.7/generated/torch.matmul.html): which of the products it is
 /// depends on the dimensions, and on what would have to be copied.
-pub fn matmul(steps: Steps, a: &Tensor, b: &Tensor) -> Result<Tensor> {
+pub(crate) fn matmul(steps: Steps, a: &Tensor, b: &Tensor) -> Result<Tensor> {
     let (x, y) = (a.view(), b.view());
     match (x.ndim(), y.ndim()) {
         (0, _) | (_, 0) => bail!(

@@ -45,7 +45,7 @@ impl<'a> Given<'a> {
     ///
     /// # Errors
     /// TypeError.
-    pub fn str_option(&self, index: usize, method: &str, name: &str) -> Result<Option<&str>> {
+    pub(crate) fn str_option(&self, index: usize, method: &str, name: &str) -> Result<Option<&str>> {
         match self.option(index, name) {
             None => Ok(None),
             Some(Value::Str(text)) => Ok(Some(text)),
@@ -86,7 +86,7 @@ pub struct ContainerMethod<T: ?Sized> {
 }
 
 /// A row of such a table.
-pub const fn takes<T: ?Sized>(
+pub(crate) const fn takes<T: ?Sized>(
     name: &'static str,
     takes: (usize, usize),
     run: fn(&T, &Given) -> Result<Value>,
@@ -96,7 +96,7 @@ pub const fn takes<T: ?Sized>(
 }
 
 /// A row of a method whose arguments may have names.
-pub const fn parsed<T: ?Sized>(
+pub(crate) const fn parsed<T: ?Sized>(
     name: &'static str,
     takes: (usize, usize),
     names: &'static [&'static str],
@@ -106,10 +106,16 @@ pub const fn parsed<T: ?Sized>(
     ContainerMethod { name, takes, named: false, names: Some(names), run, doc }
 }
 
-pub type Table<T> = &'static [ContainerMethod<T>];
+pub(crate) type Table<T> = &'static [ContainerMethod<T>];
 
 /// Runs the method of a name, if one of the tables has it.
-pub fn run<T: ?Sized>(tables: &[Table<T>], class: &str, this: &T, name: &str, given: &Given) -> Option<Result<Value>> {
+pub(crate) fn run<T: ?Sized>(
+    tables: &[Table<T>],
+    class: &str,
+    this: &T,
+    name: &str,
+    given: &Given,
+) -> Option<Result<Value>> {
     let method = tables.iter().flat_map(|table| *table).find(|method| method.name == name)?;
     Some(check(method, class, given).and_then(|()| (method.run)(this, given)))
 }

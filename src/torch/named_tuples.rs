@@ -12,7 +12,7 @@ use tensor::{Error, Result};
 use value::equality::{is, truth};
 use value::{Dict, NamedTuple, Object, Value, intern};
 
-pub const ROWS: &[Row] = &[function(
+pub(crate) const ROWS: &[Row] = &[function(
     "collections.namedtuple(any typename, any field_names, *, any rename=False, any defaults=None, any module=None) -> any",
     class,
     "Creates a class of tuples whose items have names.",
@@ -20,7 +20,7 @@ pub const ROWS: &[Row] = &[function(
 .python("namedtuple")];
 
 /// A class of such tuples.
-pub struct NamedTupleClass {
+pub(crate) struct NamedTupleClass {
     own: Weak<NamedTupleClass>,
     state: Rc<State>,
     path: &'static str,
@@ -198,7 +198,7 @@ fn class(call: &mut Call) -> Result<Value> {
 }
 
 /// What a tuple with named fields has besides them.
-pub fn attribute(state: &State, tuple: &Rc<NamedTuple>, name: &str) -> Option<Value> {
+pub(crate) fn attribute(state: &State, tuple: &Rc<NamedTuple>, name: &str) -> Option<Value> {
     if let Some(own) = tuple.class.as_ref().filter(|_| !matches!(name, "_asdict" | "_replace")) {
         return own.attribute(name).filter(|_| name.starts_with('_'));
     }

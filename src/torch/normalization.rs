@@ -6,7 +6,7 @@ use tensor::ops::normalization::{self as ops, Channels, Normalized};
 use tensor::{Result, View};
 use value::Value;
 
-pub const ROWS: &[Row] = &[
+pub(crate) const ROWS: &[Row] = &[
     function(
         "native_layer_norm(Tensor input, int[] normalized_shape, Tensor? weight, Tensor? bias, float eps) \
  -> (Tensor, Tensor, Tensor)",

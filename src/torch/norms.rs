@@ -11,7 +11,7 @@ use tensor::ops::view as views;
 use tensor::{DType, Dims, Result, Scalar, View};
 use value::Value;
 
-pub const ROWS: &[Row] = &[
+pub(crate) const ROWS: &[Row] = &[
     function(
         "linalg.norm(Tensor input, Scalar? ord=None, int[1]? dim=None, bool keepdim=False, *, ScalarType? \
  dtype=None, Tensor? out=None) -> Tensor",
@@ -81,7 +81,7 @@ fn norm(call: &mut Call) -> Result<Value> {
 }
 
 /// The norm of matrices: of their elements, their rows, columns or singular values.
-pub fn matrix_norm(view: &View, ord: &Value, dims: &[i64], keepdim: bool, dtype: Option<DType>) -> Result<View> {
+pub(crate) fn matrix_norm(view: &View, ord: &Value, dims: &[i64], keepdim: bool, dtype: Option<DType>) -> Result<View> {
     use tensor::ops::reduce::{Extremum, extremum, norm, sum};
     let name = "linalg.matrix_norm";
     if let Value::Complex(_) = ord {

@@ -67,7 +67,7 @@ pub const INT: &[ContainerMethod<Value>] = &[
     ),
 ];
 
-pub const INT_OF_CLASS: &[ContainerMethod<str>] = &[parsed(
+pub(crate) const INT_OF_CLASS: &[ContainerMethod<str>] = &[parsed(
     "from_bytes",
     (1, 2),
     &["bytes", "byteorder", "signed"],
@@ -82,7 +82,7 @@ pub const FLOAT: &[ContainerMethod<f64>] = &[
     takes("hex", (0, 0), |x, _| Ok(Value::str(hexadecimal(*x))), "Writes the number exactly, in hexadecimal digits."),
 ];
 
-pub const FLOAT_OF_CLASS: &[ContainerMethod<str>] =
+pub(crate) const FLOAT_OF_CLASS: &[ContainerMethod<str>] =
     &[takes("fromhex", (1, 1), |_, given| from_hexadecimal(given), "Reads a float in hexadecimal digits.")];
 
 pub const COMPLEX: &[ContainerMethod<Complex<f64>>] = &[takes(
@@ -367,7 +367,7 @@ fn int(call: &mut Call) -> Result<Value> {
 }
 
 /// The whole number that an object says it is.
-pub fn int_of(object: &Rc<dyn Object>) -> Option<Result<Value>> {
+pub(crate) fn int_of(object: &Rc<dyn Object>) -> Option<Result<Value>> {
     let special = special(object, &["__int__", "__index__", "__trunc__"])?;
     Some(special.and_then(|(name, int)| match int {
         Value::Int(_) | Value::BigInt(_) => Ok(int),

@@ -16,7 +16,7 @@ use tensor::system::{Files, System};
 use tensor::{Buffer, DType, Device, Error, Result, Tensor, View};
 use value::{Dict, Held, Object, Value, nested_list};
 
-pub const ROWS: &[Row] = &[
+pub(crate) const ROWS: &[Row] = &[
     function("numpy.array(any object, any dtype=None) -> any", made, "Creates an array of numbers.").python("array"),
     function("numpy.zeros(any shape, any dtype=None) -> any", |c| filled(c, 0), "Creates an array of zeros.")
         .python("zeros"),
@@ -87,7 +87,7 @@ const DTYPES: &[(&str, DType)] = &[
 ];
 
 /// Constants and dtypes of the module.
-pub fn constant(name: &str) -> Option<Value> {
+pub(crate) fn constant(name: &str) -> Option<Value> {
     Some(match name {
         "pi" => Value::Float(std::f64::consts::PI),
         "e" => Value::Float(std::f64::consts::E),
@@ -202,7 +202,7 @@ pub fn array_view(value: &Value) -> Option<View> {
 }
 
 /// The bytes of an array's elements, in row-major order.
-pub fn raw(array: &View) -> Result<Vec<u8>> {
+pub(crate) fn raw(array: &View) -> Result<Vec<u8>> {
     let whole = copy::contiguous(array)?;
     let (start, size) = (whole.layout.offset as usize, whole.dtype.itemsize());
     let mut bytes = whole.storage.to_vec()?;
@@ -217,7 +217,7 @@ fn this(call: &Call, name: &str) -> Result<View> {
 }
 
 /// `array[index]`: a part on the same memory, or a number of its own.
-pub fn array_item(state: &State, array: &View, index: &Value) -> Result<Value> {
+pub(crate) fn array_item(state: &State, array: &View, index: &Value) -> Result<Value> {
     match subscript::item(state, &Value::Tensor(Tensor::new(array.clone())), index)? {
         Value::Tensor(part) if part.borrow().ndim() == 0 => copy::clone(&part.view()).map(NdArray::number),
         Value::Tensor(part) => Ok(NdArray::value(part.view())),
@@ -226,7 +226,7 @@ pub fn array_item(state: &State, array: &View, index: &Value) -> Result<Value> {
 }
 
 /// `array[index] = value`
-pub fn set_array_item(state: &State, array: &View, index: &Value, value: &Value) -> Result<()> {
+pub(crate) fn set_array_item(state: &State, array: &View, index: &Value, value: &Value) -> Result<()> {
     let value = array_view(value).map_or_else(|| value.clone(), Value::from);
     subscript::set_tensor_item(state, &Tensor::new(array.clone()), index, &value)
 }

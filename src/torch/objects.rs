@@ -22,7 +22,7 @@ pub const FUNCTION: &str = "torch.autograd.function.Function";
 /// The class of `ctx`.
 pub const CONTEXT: &str = "torch.autograd.function.FunctionCtx";
 
-pub const ROWS: &[Row] = &[
+pub(crate) const ROWS: &[Row] = &[
     function("device(any device) -> Device", device, "Creates a device from its name.").names(Nameless).any_layout(),
     function(
         "device.index(str type, int index) -> Device",

@@ -191,7 +191,7 @@ pub fn method(state: &State, name: &str, this: &Value) -> Result<Value> {
 }
 
 /// Calls a method of a tensor.
-pub fn call_on(state: &State, name: &str, this: &Value, args: &[Value]) -> Result<Value> {
+pub(crate) fn call_on(state: &State, name: &str, this: &Value, args: &[Value]) -> Result<Value> {
     let Some(overloads) = state.registry.find(name, Receiver::Class(Kind::Tensor)) else {
         return Err(suggest::no_attribute(state, this, name));
     };
@@ -392,7 +392,7 @@ pub fn update(state: &State, dict: &Dict, with: &Value) -> Result<()> {
 }
 
 /// Returns whether the class of a value has slots for what sequences do, whatever is in them: CPython words some errors by it.
-pub fn has_items(value: &Value) -> bool {
+pub(crate) fn has_items(value: &Value) -> bool {
     match value {
         Value::Object(object) => {
             matches!(object.class(), Some(Value::Object(_))) || object.as_any().is::<super::dicts::View>()

@@ -7,7 +7,7 @@ use tensor::bail;
 use tensor::{DType, Error, Result, Scalar, View};
 use value::Value;
 
-pub const ROWS: &[Row] = &[function(
+pub(crate) const ROWS: &[Row] = &[function(
     "unravel_index(any indices, any shape) -> any",
     unravel_index,
     "Converts row-by-row element numbers to indices, dimension by dimension.",

@@ -16,21 +16,21 @@ use tensor::{DType, Error, Result, Scalar, View};
 use value::Value;
 
 /// An operand that owns its view.
-pub enum Argument {
+pub(crate) enum Argument {
     Tensor(View),
     Number(Scalar),
 }
 
 impl Argument {
     /// The tensor or number at a position of the call.
-    pub fn of(call: &Call, index: usize) -> Result<Argument> {
+    pub(crate) fn of(call: &Call, index: usize) -> Result<Argument> {
         match call.value(index) {
             Value::Tensor(tensor) => Ok(Argument::Tensor(tensor.view())),
             _ => call.scalar(index).map(Argument::Number),
         }
     }
 
-    pub fn operand(&self) -> Operand<'_> {
+    pub(crate) fn operand(&self) -> Operand<'_> {
         match self {
             Argument::Tensor(view) => Operand::Tensor(view),
             Argument::Number(scalar) => Operand::Number(*scalar),
@@ -38,7 +38,7 @@ impl Argument {
     }
 }
 
-pub const ROWS: &[Row] = &[
+pub(crate) const ROWS: &[Row] = &[
     both(
         "add.Tensor(Operand self, Operand other, *, Scalar alpha=1, Tensor? out=None) -> Tensor",
         |c| scaled(c, ops::add, false),
@@ -292,7 +292,7 @@ macro_rules! truths {
 macro_rules! table {
     ($table:ident, $run:ident, $kind:ident, $this:literal, $others:literal, $overload:literal, $out:ident:
         $($name:literal $op:ident $doc:literal $(or $alias:literal)* $(also $name_too:literal)* $([$($facets:tt)*])? $(new [$($only_new:tt)*])? $(within [$($only_within:tt)*])?;)*) => {
-        pub const $table: &[Row] = &[$(
+        pub(crate) const $table: &[Row] = &[$(
             both(concat!($name, "(", $this, " self", $others, ", *, Tensor? out=None) -> Tensor"), |c| $run(c, $kind::$op, false), $doc)
                 .operation(concat!($name, $overload))
                 .aliases(&[$($alias,)* $($name_too,)*])
@@ -306,7 +306,7 @@ macro_rules! table {
 macro_rules! in_place {
     ($table:ident, $run:ident, $kind:ident, $others:literal, $overload:literal:
         $($name:literal $op:ident $doc:literal $(or $alias:literal)* $(also $name_too:literal)* $([$($facets:tt)*])? $(new [$($only_new:tt)*])? $(within [$($only_within:tt)*])?;)*) => {
-        pub const $table: &[Row] = &[$(
+        pub(crate) const $table: &[Row] = &[$(
             method(concat!($name, "_(Tensor(a!) self", $others, ") -> Tensor(a!)"), |c| $run(c, $kind::$op, true), concat!($doc, " Works in place."))
                 .operation(concat!($name, "_", $overload))
                 .aliases(&[$(concat!($alias, "_")),*])
@@ -458,7 +458,7 @@ in_place! { RELU, unary, UnaryOp, "", "":
 /// Functions that PyTorch composes of others, without `out=`.
 macro_rules! without_out {
     ($($name:literal $op:ident $doc:literal [$($facets:tt)*];)*) => {
-        pub const WITHOUT_OUT: &[Row] = &[$(
+        pub(crate) const WITHOUT_OUT: &[Row] = &[$(
             both(concat!($name, "(Tensor self) -> Tensor"), |c| unary(c, UnaryOp::$op, false), $doc)
                 .operation($name)
                 $($facets)*,

@@ -16,7 +16,7 @@ use value::equality::truth;
 use value::hashed::hash;
 use value::{Dict, List, Set, Value, numbers};
 
-pub const ROWS: &[Row] = &[
+pub(crate) const ROWS: &[Row] = &[
     function(
         "py.slice(any[] bounds) -> any",
         |c| {

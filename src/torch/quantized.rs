@@ -12,7 +12,7 @@ use tensor::ops::{copy, view as views};
 use tensor::{DType, Error, Quantizer, Result, Scalar, View};
 use value::{Object, Value};
 
-pub const ROWS: &[Row] = &[
+pub(crate) const ROWS: &[Row] = &[
     function(
         "quantize_per_tensor.tensor_qparams(Tensor input, Tensor scale, Tensor zero_point, ScalarType dtype) \
  -> Tensor",
@@ -241,43 +241,43 @@ fn per_channel(call: &mut Call, read: fn(&View, &View, usize) -> Value) -> Resul
     }
 }
 
-pub fn sigmoid(call: &mut Call) -> Result<Value> {
+pub(crate) fn sigmoid(call: &mut Call) -> Result<Value> {
     let numbers = ops::dequantize(&call.view(0)?)?;
     let result = pointwise::unary(UnaryOp::Sigmoid, &numbers, Output::New, DType::Float)?;
     // All its results lie between 0 and 1, whatever the scale of the input.
     ops::per_tensor(&result, 1.0 / 256.0, 0, call.tensor(0)?.borrow().dtype).map(Value::from)
 }
 
-pub fn type_name(call: &mut Call) -> Result<Value> {
+pub(crate) fn type_name(call: &mut Call) -> Result<Value> {
     Ok(Value::str(format!("torch.quantized.{}", call.view(0)?.type_name())))
 }
 
-pub fn add(call: &mut Call) -> Result<Value> {
+pub(crate) fn add(call: &mut Call) -> Result<Value> {
     arithmetic(call, "add.out")
 }
 
-pub fn div(call: &mut Call) -> Result<Value> {
+pub(crate) fn div(call: &mut Call) -> Result<Value> {
     arithmetic(call, "div.out")
 }
 
-pub fn mul(call: &mut Call) -> Result<Value> {
+pub(crate) fn mul(call: &mut Call) -> Result<Value> {
     arithmetic(call, "mul.out")
 }
 
-pub fn sub(call: &mut Call) -> Result<Value> {
+pub(crate) fn sub(call: &mut Call) -> Result<Value> {
     arithmetic(call, "sub.out")
 }
 
-pub fn is_signed(_: &mut Call) -> Result<Value> {
+pub(crate) fn is_signed(_: &mut Call) -> Result<Value> {
     bail!(RuntimeError, "isSignedType not supported for quantized types")
 }
 
-pub fn tolist(_: &mut Call) -> Result<Value> {
+pub(crate) fn tolist(_: &mut Call) -> Result<Value> {
     bail!(RuntimeError, "load_scalar: invalid type")
 }
 
 /// A view that keeps the scale, which only one scale for the whole tensor allows.
-pub fn uniform_view(call: &mut Call) -> Result<Value> {
+pub(crate) fn uniform_view(call: &mut Call) -> Result<Value> {
     if let Some(Quantizer::PerChannel { .. }) = call.tensor(0)?.borrow().quantizer() {
         bail!(RuntimeError, "Setting strides is possible only on uniformly quantized tensor");
     }
@@ -285,7 +285,7 @@ pub fn uniform_view(call: &mut Call) -> Result<Value> {
     (dense.row.run)(call)
 }
 
-pub fn select(call: &mut Call) -> Result<Value> {
+pub(crate) fn select(call: &mut Call) -> Result<Value> {
     let view = call.view(0)?;
     let (dim, at) = (wrap_dim(call.int(1)?, view.ndim())?, call.int(2)?);
     // The bounds are those of any tensor.
@@ -301,7 +301,7 @@ pub fn select(call: &mut Call) -> Result<Value> {
 }
 
 /// `q.copy_(x)`: numbers are quantized as `q` is.
-pub fn copy_numbers(call: &mut Call) -> Result<Value> {
+pub(crate) fn copy_numbers(call: &mut Call) -> Result<Value> {
     let (target, source) = (call.view(0)?, call.view(1)?);
     if target.quantizer().is_none() {
         bail!(
@@ -340,7 +340,7 @@ fn arithmetic(call: &mut Call, operation: &str) -> Result<Value> {
 }
 
 /// Conversions: quantized tensors only stay what they are.
-pub fn convert(call: &mut Call) -> Result<Value> {
+pub(crate) fn convert(call: &mut Call) -> Result<Value> {
     let own = call.tensor(0)?.borrow().dtype;
     let wanted = match call.signature.name {
         "float" => Some(DType::Float),

@@ -18,7 +18,7 @@ use tensor::parallel;
 use tensor::{DType, Device, Dims, Error, Result, Scalar, View, interrupt};
 use value::Value;
 
-pub const ROWS: &[Row] = &[
+pub(crate) const ROWS: &[Row] = &[
     function(
         "rand(int[] size, *, Generator? generator, Tensor? out=None, {factory}) -> Tensor",
         |c| create(c, Sample::Uniform),

@@ -24,7 +24,7 @@ const JOINED: Out = Out::PLAIN
     .sharing(Shares::Never)
     .takes(&[(Takes::Castable, "torch.cat(): input types can't be cast to the desired output type {out}")]);
 
-pub const ROWS: &[Row] = &[
+pub(crate) const ROWS: &[Row] = &[
     both(
         "roll(Tensor self, int[1] shifts, int[1]? dims=[]) -> Tensor",
         |c| {

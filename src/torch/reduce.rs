@@ -27,7 +27,7 @@ macro_rules! truth {
     };
 }
 
-pub const ROWS: &[Row] = &[
+pub(crate) const ROWS: &[Row] = &[
     both(
         "sum(Tensor self, *, ScalarType? dtype=None) -> Tensor",
         |c| ops::sum(&c.view(0)?, None, false, c.opt_dtype(1)).map(Value::from),

@@ -7,7 +7,7 @@ use call::{Row, both, function};
 use tensor::linalg as ops;
 use value::Value;
 
-pub const ROWS: &[Row] = &[
+pub(crate) const ROWS: &[Row] = &[
     both(
         "geqrf(Tensor self, *, Tensor[]? out=None) -> any",
         |c| {

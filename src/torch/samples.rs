@@ -11,7 +11,7 @@ use tensor::layout::checked_numel;
 use tensor::{DType, Device, Dims, Error, Result, Tensor, View};
 use value::{Value, integers, numbers};
 
-pub const ROWS: &[Row] = &[function(
+pub(crate) const ROWS: &[Row] = &[function(
     "testing.make_tensor(any[] shape, *, any dtype, any device, any low=None, any high=None, bool \
  requires_grad=False, bool noncontiguous=False, bool exclude_zero=False, any memory_format=None) -> \
  Tensor",

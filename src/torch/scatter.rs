@@ -13,7 +13,7 @@ use tensor::ops::mask::fill_value;
 use tensor::{Result, View};
 use value::Value;
 
-pub const ROWS: &[Row] = &[
+pub(crate) const ROWS: &[Row] = &[
     method(
         "scatter_reduce_.two(Tensor(a!) self, int dim, Tensor index, Tensor src, str reduce, *, bool \
  include_self=True) -> Tensor(a!)",

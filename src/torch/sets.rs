@@ -12,7 +12,7 @@ use value::{Set, Value};
 const ANY: (usize, usize) = (0, usize::MAX);
 
 /// Methods of sets of both kinds.
-pub const METHODS: &[ContainerMethod<Set>] = &[
+pub(crate) const METHODS: &[ContainerMethod<Set>] = &[
     takes("copy", (0, 0), |set, _| Ok(Value::Set(set.to_kind(set.is_frozen()))), "Returns a set of the same items."),
     takes("union", ANY, |set, given| with_all(set, given, "|"), "Returns the items of all."),
     takes("intersection", ANY, |set, given| with_all(set, given, "&"), "Returns the items that all have."),
@@ -42,7 +42,7 @@ pub const METHODS: &[ContainerMethod<Set>] = &[
 ];
 
 /// Methods of sets that can change.
-pub const METHODS_THAT_CHANGE: &[ContainerMethod<Set>] = &[
+pub(crate) const METHODS_THAT_CHANGE: &[ContainerMethod<Set>] = &[
     takes("add", (1, 1), |set, given| set.insert(given.at(0)).map(|()| Value::None), "Adds an item."),
     takes(
         "discard",

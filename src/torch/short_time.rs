@@ -10,7 +10,7 @@ use tensor::{Dims, Error, Result, Tensor, View};
 use value::Value;
 use value::equality::truth;
 
-pub const ROWS: &[Row] = &[
+pub(crate) const ROWS: &[Row] = &[
     function(
         "stft(Tensor input, int n_fft, int? hop_length=None, int? win_length=None, Tensor? window=None, bool center=True, \
  str pad_mode=\"reflect\", bool normalized=False, bool? onesided=None, bool? return_complex=None, \

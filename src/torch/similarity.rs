@@ -9,7 +9,7 @@ use tensor::ops::promote::result_type;
 use tensor::{Result, Tensor};
 use value::Value;
 
-pub const ROWS: &[Row] = &[
+pub(crate) const ROWS: &[Row] = &[
     function(
         "cosine_similarity(Tensor x1, Tensor x2, int dim=1, float eps=1e-08) -> Tensor",
         cosine_similarity,

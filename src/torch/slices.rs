@@ -7,7 +7,7 @@ use tensor::{DType, Result};
 use value::{Range, Slice, Value};
 
 /// An integer subscript: a number, or an integer tensor of one element.
-pub fn as_index(index: &Value) -> Result<Option<i64>> {
+pub(crate) fn as_index(index: &Value) -> Result<Option<i64>> {
     Ok(match index {
         Value::Int(i) => Some(*i),
         Value::Bool(b) => Some(i64::from(*b)),
@@ -29,7 +29,7 @@ pub fn as_index(index: &Value) -> Result<Option<i64>> {
 ///
 /// # Errors
 /// TypeError for what cannot be one.
-pub fn slice_part(part: &Value) -> Result<Option<i64>> {
+pub(crate) fn slice_part(part: &Value) -> Result<Option<i64>> {
     match part {
         Value::None => Ok(None),
         // Python clamps what does not fit.
@@ -42,7 +42,7 @@ pub fn slice_part(part: &Value) -> Result<Option<i64>> {
 }
 
 /// Start, stop and step of a slice over `length` items, by Python's rules.
-pub fn slice_bounds(slice: &Slice, length: usize) -> Result<(i64, i64, i64)> {
+pub(crate) fn slice_bounds(slice: &Slice, length: usize) -> Result<(i64, i64, i64)> {
     slice_of(slice, i64::try_from(length).unwrap_or(i64::MAX))
 }
 
@@ -72,6 +72,6 @@ pub fn slice(start: Value, stop: Value, step: Value) -> Value {
 }
 
 /// The dtype of a list used as a subscript: masks stay masks, everything else counts.
-pub fn index_dtype(dtype: DType) -> DType {
+pub(crate) fn index_dtype(dtype: DType) -> DType {
     if matches!(dtype, DType::Bool | DType::Byte) { dtype } else { DType::Long }
 }

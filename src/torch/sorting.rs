@@ -12,7 +12,7 @@ use value::equality::truth;
 ///
 /// # Errors
 /// Those of [`sort_by_keys`]; what the function raises.
-pub fn sorted_items(state: &State, items: Vec<Value>, key: &Value, reverse: bool) -> Result<Vec<Value>> {
+pub(crate) fn sorted_items(state: &State, items: Vec<Value>, key: &Value, reverse: bool) -> Result<Vec<Value>> {
     if let Value::None = key {
         let sorted = sort_by_keys(state, items.into_iter().map(|item| (item, ())).collect(), reverse)?;
         return Ok(sorted.into_iter().map(|(item, ())| item).collect());
@@ -36,7 +36,7 @@ fn compare_plain(a: &Value, b: &Value) -> Option<Ordering> {
 ///
 /// # Errors
 /// What comparing two keys raises.
-pub fn sort_by_keys<T>(state: &State, keyed: Vec<(Value, T)>, reverse: bool) -> Result<Vec<(Value, T)>> {
+pub(crate) fn sort_by_keys<T>(state: &State, keyed: Vec<(Value, T)>, reverse: bool) -> Result<Vec<(Value, T)>> {
     let Some(less) = operators::find("<") else { return Ok(keyed) };
     let mut compared = 0;
     let mut keyed = keyed;

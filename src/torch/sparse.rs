@@ -18,7 +18,7 @@ use tensor::ops::sparse::{self as ops, compressed, rearrange};
 use tensor::{DType, Error, Result, TensorLayout, View};
 use value::Value;
 
-pub const ROWS: &[Row] = &[
+pub(crate) const ROWS: &[Row] = &[
     function(
         "sparse_coo_tensor.indices(any indices, any values, *, ScalarType? dtype=None, Device? device=None, \
  bool pin_memory=False, bool requires_grad=False, bool? check_invariants=None) -> \

@@ -11,24 +11,24 @@ use tensor::ops::{copy, pointwise, promote, view as views};
 use tensor::{DType, Error, Result, Scalar, TensorLayout, View, can_cast, interrupt};
 use value::Value;
 
-pub fn contiguous(_: &mut Call) -> Result<Value> {
+pub(crate) fn contiguous(_: &mut Call) -> Result<Value> {
     bail!(RuntimeError, "unsupported memory format option Contiguous")
 }
 
-pub fn mul(call: &mut Call) -> Result<Value> {
+pub(crate) fn mul(call: &mut Call) -> Result<Value> {
     arithmetic(call, multiply_elements)
 }
 
-pub fn sum_dims(call: &mut Call) -> Result<Value> {
+pub(crate) fn sum_dims(call: &mut Call) -> Result<Value> {
     let dims = if call.is_none(1) { Default::default() } else { call.ints(1)? };
     sum(&call.view(0)?, &dims, call.bool(2)?, call.dtype_keyword()).map(Value::from)
 }
 
-pub fn data_ptr(_: &mut Call) -> Result<Value> {
+pub(crate) fn data_ptr(_: &mut Call) -> Result<Value> {
     bail!(RuntimeError, "Cannot access data pointer of Tensor that doesn't have storage")
 }
 
-pub fn is_nonzero(call: &mut Call) -> Result<Value> {
+pub(crate) fn is_nonzero(call: &mut Call) -> Result<Value> {
     let some = match call.tensor(0)?.borrow().numel() {
         0 => "no values",
         1 => return Ok(Value::Bool(ops::item(&call.view(0)?)?.truth())),
@@ -37,7 +37,7 @@ pub fn is_nonzero(call: &mut Call) -> Result<Value> {
     bail!(RuntimeError, "Boolean value of Tensor with {some} is ambiguous")
 }
 
-pub fn norm(call: &mut Call) -> Result<Value> {
+pub(crate) fn norm(call: &mut Call) -> Result<Value> {
     if call.tensor(0)?.borrow().coo().is_some() {
         let dims = if call.is_none(2) { 0 } else { call.ints(2)?.len() };
         if dims > 0 && dims < call.tensor(0)?.borrow().ndim() {
@@ -55,11 +55,11 @@ pub fn norm(call: &mut Call) -> Result<Value> {
     total(super::reduce::norm, call)
 }
 
-pub fn item(call: &mut Call) -> Result<Value> {
+pub(crate) fn item(call: &mut Call) -> Result<Value> {
     ops::item(&call.view(0)?).map(Value::from)
 }
 
-pub fn nbytes(_: &mut Call) -> Result<Value> {
+pub(crate) fn nbytes(_: &mut Call) -> Result<Value> {
     bail!(
         RuntimeError,
         "nbytes is not defined for sparse tensors.  If you want the size of the constituent tensors, add the \
@@ -68,26 +68,26 @@ pub fn nbytes(_: &mut Call) -> Result<Value> {
     )
 }
 
-pub fn sum_all(call: &mut Call) -> Result<Value> {
+pub(crate) fn sum_all(call: &mut Call) -> Result<Value> {
     sum(&call.view(0)?, &[], false, call.dtype_keyword()).map(Value::from)
 }
 
-pub fn transpose(call: &mut Call) -> Result<Value> {
+pub(crate) fn transpose(call: &mut Call) -> Result<Value> {
     let (dim0, dim1) = (call.int(1)?, call.int(2)?);
     transposed(call, dim0, dim1)
 }
 
-pub fn t(call: &mut Call) -> Result<Value> {
+pub(crate) fn t(call: &mut Call) -> Result<Value> {
     transposed(call, 0, 1)
 }
 
 /// `transpose_`, and what is like it.
-pub fn transpose_in_place(call: &mut Call) -> Result<Value> {
+pub(crate) fn transpose_in_place(call: &mut Call) -> Result<Value> {
     let (dim0, dim1) = (call.int(1)?, call.int(2)?);
     transposed_in_place(call, dim0, dim1)
 }
 
-pub fn t_in_place(call: &mut Call) -> Result<Value> {
+pub(crate) fn t_in_place(call: &mut Call) -> Result<Value> {
     transposed_in_place(call, 0, if call.tensor(0)?.borrow().ndim() < 2 { 0 } else { 1 })
 }
 
@@ -109,23 +109,23 @@ fn transposed_in_place(call: &mut Call, dim0: i64, dim1: i64) -> Result<Value> {
     Ok(call.itself())
 }
 
-pub fn expand(_: &mut Call) -> Result<Value> {
+pub(crate) fn expand(_: &mut Call) -> Result<Value> {
     bail!(RuntimeError, "expand is unsupported for Sparse tensors")
 }
 
-pub fn cat(call: &mut Call) -> Result<Value> {
+pub(crate) fn cat(call: &mut Call) -> Result<Value> {
     rearrange::cat(&call.views(0)?, call.int(1)?).map(Value::from)
 }
 
-pub fn mm(call: &mut Call) -> Result<Value> {
+pub(crate) fn mm(call: &mut Call) -> Result<Value> {
     multiply(&call.view(0)?, &call.view(1)?).map(Value::from)
 }
 
-pub fn reshape(_: &mut Call) -> Result<Value> {
+pub(crate) fn reshape(_: &mut Call) -> Result<Value> {
     bail!(RuntimeError, "reshape is not implemented for sparse tensors")
 }
 
-pub fn reversed(call: &mut Call) -> Result<Value> {
+pub(crate) fn reversed(call: &mut Call) -> Result<Value> {
     let view = call.view(0)?;
     let dims: Vec<i64> = (0..view.ndim() as i64).rev().collect();
     if view.compressed().is_some() {
@@ -135,33 +135,33 @@ pub fn reversed(call: &mut Call) -> Result<Value> {
     }
 }
 
-pub fn permute(call: &mut Call) -> Result<Value> {
+pub(crate) fn permute(call: &mut Call) -> Result<Value> {
     rearrange::permute(&call.view(0)?, &call.ints(1)?).map(Value::from)
 }
 
-pub fn unsqueeze(call: &mut Call) -> Result<Value> {
+pub(crate) fn unsqueeze(call: &mut Call) -> Result<Value> {
     rearrange::unsqueeze(&call.view(0)?, call.int(1)?).map(Value::from)
 }
 
-pub fn index_select(call: &mut Call) -> Result<Value> {
+pub(crate) fn index_select(call: &mut Call) -> Result<Value> {
     rearrange::index_select(&call.view(0)?, call.int(1)?, &call.view(2)?).map(Value::from)
 }
 
-pub fn narrow_copy(call: &mut Call) -> Result<Value> {
+pub(crate) fn narrow_copy(call: &mut Call) -> Result<Value> {
     rearrange::narrow(&call.view(0)?, call.int(1)?, call.int(2)?, call.int(3)?).map(Value::from)
 }
 
-pub fn stack(call: &mut Call) -> Result<Value> {
+pub(crate) fn stack(call: &mut Call) -> Result<Value> {
     rearrange::stack(&call.views(0)?, call.int(1)?).map(Value::from)
 }
 
-pub fn new_empty(call: &mut Call) -> Result<Value> {
+pub(crate) fn new_empty(call: &mut Call) -> Result<Value> {
     let dtype = call.dtype_keyword().unwrap_or(call.tensor(0)?.borrow().dtype);
     ops::empty_coo(&call.ints(1)?, 0, dtype).map(Value::from)
 }
 
 /// The product of two matrices, of which one at least is sparse: sparse if both are.
-pub fn multiply(a: &View, b: &View) -> Result<View> {
+pub(crate) fn multiply(a: &View, b: &View) -> Result<View> {
     match (a.is_sparse(), b.is_sparse()) {
         (true, true) => {
             let product = product::sparse_sparse(a, b)?;
@@ -174,7 +174,7 @@ pub fn multiply(a: &View, b: &View) -> Result<View> {
     }
 }
 
-pub fn multiply_reduced(call: &mut Call) -> Result<Value> {
+pub(crate) fn multiply_reduced(call: &mut Call) -> Result<Value> {
     let (a, b) = (call.view(0)?, call.view(1)?);
     product::reduced(&a, &b, call.str(2)?).map(Value::from)
 }
@@ -187,13 +187,13 @@ fn only_sparse(view: &View) -> Result<()> {
     Ok(())
 }
 
-pub fn product_as_sparse(call: &mut Call) -> Result<Value> {
+pub(crate) fn product_as_sparse(call: &mut Call) -> Result<Value> {
     only_sparse(&call.view(0)?)?;
     let product = product::sparse_dense(&call.view(0)?, &call.view(1)?)?;
     product::rows_of(&call.view(0)?, &product).map(Value::from)
 }
 
-pub fn hybrid_product(call: &mut Call) -> Result<Value> {
+pub(crate) fn hybrid_product(call: &mut Call) -> Result<Value> {
     let (a, b) = (call.view(0)?, call.view(1)?);
     if !a.is_sparse() && !b.is_sparse() {
         return Err(Error::no_backend("hspmm", a.backend()));
@@ -202,7 +202,7 @@ pub fn hybrid_product(call: &mut Call) -> Result<Value> {
     product::hybrid_rows_of(&a, &product).map(Value::from)
 }
 
-pub fn sparse_sum_and_product(call: &mut Call) -> Result<Value> {
+pub(crate) fn sparse_sum_and_product(call: &mut Call) -> Result<Value> {
     let (input, a, b) = (call.view(0)?, call.view(1)?, call.view(2)?);
     if !a.is_sparse() && !b.is_sparse() {
         only_sparse(&input)?;
@@ -215,7 +215,7 @@ pub fn sparse_sum_and_product(call: &mut Call) -> Result<Value> {
     rearrange::beside(&factor(&input, call.scalar(3)?)?, &factor(&product, call.scalar(4)?)?).map(Value::from)
 }
 
-pub fn matmul(call: &mut Call) -> Result<Value> {
+pub(crate) fn matmul(call: &mut Call) -> Result<Value> {
     let (a, b) = (call.value(0), call.value(1));
     match (call.tensor(0)?.borrow().ndim(), call.tensor(1)?.borrow().ndim()) {
         (2, 2) => call.state.call("mm", &[a, b]),
@@ -224,7 +224,7 @@ pub fn matmul(call: &mut Call) -> Result<Value> {
     }
 }
 
-pub fn matrix_vector(call: &mut Call) -> Result<Value> {
+pub(crate) fn matrix_vector(call: &mut Call) -> Result<Value> {
     let (a, v) = (call.view(0)?, call.view(1)?);
     if a.ndim() != 2 || v.ndim() != 1 || a.sizes()[1] != v.sizes()[0] {
         bail!(RuntimeError, "mv: expected self.size(-1) == vec.size(-1)");
@@ -234,7 +234,7 @@ pub fn matrix_vector(call: &mut Call) -> Result<Value> {
 }
 
 /// `beta * x + alpha * (a @ b)`, dense.
-pub fn add_product(call: &mut Call) -> Result<Value> {
+pub(crate) fn add_product(call: &mut Call) -> Result<Value> {
     let input = call.view(0)?;
     if input.is_sparse() {
         bail!(
@@ -259,7 +259,7 @@ fn plus(a: &View, b: &View) -> Result<View> {
 }
 
 /// `x.sum(dims)`.
-pub fn sum(view: &View, dims: &[i64], keepdim: bool, dtype: Option<DType>) -> Result<View> {
+pub(crate) fn sum(view: &View, dims: &[i64], keepdim: bool, dtype: Option<DType>) -> Result<View> {
     if view.compressed().is_none() {
         return rearrange::sum(view, dims, keepdim, dtype);
     }
@@ -314,14 +314,14 @@ fn arithmetic(call: &mut Call, compute: fn(&mut Call) -> Result<Value>) -> Resul
     Ok(Value::Tensor(target))
 }
 
-pub fn add(call: &mut Call) -> Result<Value> {
+pub(crate) fn add(call: &mut Call) -> Result<Value> {
     arithmetic(call, |call| {
         let alpha = call.position("alpha").map_or(Ok(Scalar::Int(1)), |i| call.scalar(i))?;
         added(call, alpha)
     })
 }
 
-pub fn sub(call: &mut Call) -> Result<Value> {
+pub(crate) fn sub(call: &mut Call) -> Result<Value> {
     arithmetic(call, |call| {
         let alpha = call.position("alpha").map_or(Ok(Scalar::Int(1)), |i| call.scalar(i))?;
         if call.tensor(0)?.borrow().compressed().is_some() {
@@ -386,7 +386,7 @@ fn scaled(sparse: &View, by: promote::Operand) -> Result<Value> {
     ops::with_values(sparse, times(ops::elements(sparse), by)?).map(Value::from)
 }
 
-pub fn divide(call: &mut Call) -> Result<Value> {
+pub(crate) fn divide(call: &mut Call) -> Result<Value> {
     if let Part::Tensor(divisor) = Part::of(call, 1)?
         && (divisor.is_sparse() || divisor.ndim() > 0)
     {
@@ -421,7 +421,7 @@ fn transposed(call: &mut Call, dim0: i64, dim1: i64) -> Result<Value> {
     rearrange::transpose(&view, dim0, dim1).map(Value::from)
 }
 
-pub fn select(call: &mut Call) -> Result<Value> {
+pub(crate) fn select(call: &mut Call) -> Result<Value> {
     let (view, dim, at) = (call.view(0)?, call.int(1)?, call.int(2)?);
     let d = wrap_dim(dim, view.ndim())?;
     let size = view.sizes().get(d).copied().unwrap_or(0);
@@ -431,7 +431,7 @@ pub fn select(call: &mut Call) -> Result<Value> {
     ops::select(&view, d, if at < 0 { at + size } else { at }).map(Value::from)
 }
 
-pub fn unbind(call: &mut Call) -> Result<Value> {
+pub(crate) fn unbind(call: &mut Call) -> Result<Value> {
     let (view, dim) = (call.view(0)?, call.int(1)?);
     let d = wrap_dim(dim, view.ndim())?;
     let size = view.sizes().get(d).copied().unwrap_or(0);
@@ -451,13 +451,13 @@ fn without_elements(view: &View, dtype: DType) -> Result<View> {
     }
 }
 
-pub fn zero(call: &mut Call) -> Result<Value> {
+pub(crate) fn zero(call: &mut Call) -> Result<Value> {
     let view = call.view(0)?;
     call.tensor(0)?.set_view(without_elements(&view, view.dtype)?);
     Ok(call.itself())
 }
 
-pub fn empty_like(call: &mut Call) -> Result<Value> {
+pub(crate) fn empty_like(call: &mut Call) -> Result<Value> {
     let view = call.view(0)?;
     let dtype = call.dtype_keyword().unwrap_or(view.dtype);
     let layout = call.position("layout").map(|i| call.value(i));
@@ -472,7 +472,7 @@ pub fn empty_like(call: &mut Call) -> Result<Value> {
     }
 }
 
-pub fn copy_between(call: &mut Call) -> Result<Value> {
+pub(crate) fn copy_between(call: &mut Call) -> Result<Value> {
     let (target, source) = (call.view(0)?, call.view(1)?);
     if target.tensor_layout() != source.tensor_layout() {
         bail!(
@@ -496,7 +496,7 @@ fn legacy_name(view: &View) -> String {
     format!("torch.{module}{}", view.type_name())
 }
 
-pub fn strides(call: &mut Call) -> Result<Value> {
+pub(crate) fn strides(call: &mut Call) -> Result<Value> {
     let view = call.view(0)?;
     let name = call.signature.name;
     if view.compressed().is_some() {
@@ -510,12 +510,12 @@ pub fn strides(call: &mut Call) -> Result<Value> {
     }
 }
 
-pub fn no_storage(call: &mut Call) -> Result<Value> {
+pub(crate) fn no_storage(call: &mut Call) -> Result<Value> {
     let class = if call.tensor(0)?.borrow().coo().is_some() { "SparseTensorImpl" } else { "SparseCsrTensorImpl" };
     bail!(NotImplementedError, "Cannot access storage of {class}")
 }
 
-pub fn type_name(call: &mut Call) -> Result<Value> {
+pub(crate) fn type_name(call: &mut Call) -> Result<Value> {
     let view = call.view(0)?;
     match (view.coo(), call.is_none(1)) {
         (Some(_), true) => Ok(Value::str(legacy_name(&view))),

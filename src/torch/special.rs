@@ -11,7 +11,7 @@ use tensor::ops::softmax::Softmax;
 use tensor::{Result, Scalar};
 use value::Value;
 
-pub const ROWS: &[Row] = &[
+pub(crate) const ROWS: &[Row] = &[
     function(
         "special.ndtr(Tensor self, *, Tensor? out=None) -> Tensor",
         ndtr,
@@ -60,7 +60,7 @@ pub const ROWS: &[Row] = &[
 
 macro_rules! unary_rows {
     ($($name:literal $op:ident $doc:literal;)*) => {
-        pub const UNARY: &[Row] = &[$(
+        pub(crate) const UNARY: &[Row] = &[$(
             function(concat!("special.", $name, "(Tensor self, *, Tensor? out=None) -> Tensor"), |c| unary(c, UnaryOp::$op), $doc)
                 .out(Out::ELEMENTWISE),
         )*];
@@ -71,7 +71,7 @@ macro_rules! unary_rows {
 /// follow the table.
 macro_rules! binary_rows {
     ($table:ident $first:literal $number:literal $second:literal $first_number:literal $second_number:literal: $($name:literal $op:ident $doc:literal;)*) => {
-        pub const $table: &[Row] = &[$(
+        pub(crate) const $table: &[Row] = &[$(
             function(concat!("special.", $name, "(Tensor ", $first, ", Tensor ", $second, ", *, Tensor? out=None) -> Tensor"), |c| binary(c, BinaryOp::$op), $doc)
                 .out(Out::ELEMENTWISE),
             function(concat!("special.", $name, ".self_scalar(Scalar ", $number, ", Tensor ", $second, ", *, Tensor? out=None) -> Tensor"), |c| binary(c, BinaryOp::$op), $doc)

@@ -5,7 +5,7 @@ use value::equality::SPECIAL;
 
 /// What a special method does.
 #[derive(Clone, Copy)]
-pub enum Does {
+pub(crate) enum Does {
     /// The operator of this symbol, its object on the left.
     Operator(&'static str),
     /// The same with its object on the right.
@@ -129,7 +129,7 @@ const FUNCTIONS: &[(&str, &[&str], &str, usize)] = &[
 ];
 
 /// The special method of a class under a name.
-pub fn find(class: &str, name: &str) -> Option<(&'static str, Does)> {
+pub(crate) fn find(class: &str, name: &str) -> Option<(&'static str, Does)> {
     if !name.starts_with("__") {
         return None;
     }
@@ -137,7 +137,7 @@ pub fn find(class: &str, name: &str) -> Option<(&'static str, Does)> {
 }
 
 /// The special method of a class that is a function of the table.
-pub fn function(class: &str, name: &str) -> Option<(&'static str, Does)> {
+pub(crate) fn function(class: &str, name: &str) -> Option<(&'static str, Does)> {
     let found = FUNCTIONS
         .iter()
         .find(|(known, classes, ..)| *known == name && (classes.is_empty() || classes.contains(&class)));
@@ -145,7 +145,7 @@ pub fn function(class: &str, name: &str) -> Option<(&'static str, Does)> {
 }
 
 /// The method of an operator under a name.
-pub fn operator(class: &str, name: &str) -> Option<(&'static str, Does)> {
+pub(crate) fn operator(class: &str, name: &str) -> Option<(&'static str, Does)> {
     let [left, right, in_place] = operators(class);
     let name = match DIVISION.iter().find(|(old, _)| class == "Tensor" && *old == name) {
         Some((_, new)) => new,

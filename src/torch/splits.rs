@@ -14,7 +14,7 @@ use tensor::ops::split::{self, Along};
 use tensor::{DType, Dims, Result, View, interrupt};
 use value::Value;
 
-pub const ROWS: &[Row] = &[
+pub(crate) const ROWS: &[Row] = &[
     // `split` is written in Python and hands on to these.
     function(
         "_VF.split.Tensor(Tensor(a) self, int split_size, int dim=0) -> Tensor(a)[]",

@@ -43,7 +43,7 @@ const QUANTILE: Out = Out::PLAIN
     .takes(&[(Takes::Same, "quantile() out tensor must be same dtype as the input tensor")])
     .lying(Lies::InRows);
 
-pub const ROWS: &[Row] = &[
+pub(crate) const ROWS: &[Row] = &[
     both(
         "median(Tensor self) -> Tensor",
         |c| rank::median(&c.view(0)?, false).map(Value::from),

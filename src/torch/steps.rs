@@ -58,7 +58,7 @@ impl<'s> Steps<'s> {
     }
 
     /// Reshapes a tensor that has no other owner.
-    pub fn unsafe_view(self, tensor: &Tensor, sizes: &[i64]) -> Result<Tensor> {
+    pub(crate) fn unsafe_view(self, tensor: &Tensor, sizes: &[i64]) -> Result<Tensor> {
         one(self.torch("_unsafe_view", &[Value::Tensor(tensor.clone()), Value::size(sizes)])?)
     }
 }

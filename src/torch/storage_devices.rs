@@ -10,7 +10,7 @@ use value::Value;
 
 macro_rules! rows {
     ($(($class:literal, $path:literal)),*) => {
-        pub const ROWS: &[Row] = &[$(
+        pub(crate) const ROWS: &[Row] = &[$(
             method(concat!("cpu(", $class, " self) -> ", $class), cpu, "Moves the storage to the CPU; returns the storage itself unless it has no data.").python(concat!($path, ".cpu")),
             method(concat!("cuda(", $class, " self, any device=None, any non_blocking=False) -> ", $class), cuda, "Moves the storage to a CUDA device; there is none.").python(concat!($path, ".cuda")),
             method(concat!("hpu(", $class, " self, any device=None, any non_blocking=False) -> ", $class), hpu, "Moves the storage to an HPU; there is none.").python(concat!($path, ".hpu")),
@@ -36,7 +36,7 @@ macro_rules! rows {
 rows!(("UntypedStorage", "_StorageBase"), ("TypedStorage", "TypedStorage"));
 
 /// The error of everything that needs a CUDA device.
-pub fn no_driver() -> Result<Value> {
+pub(crate) fn no_driver() -> Result<Value> {
     Device::parse("cuda").and_then(Device::available).map(Value::Device)
 }
 

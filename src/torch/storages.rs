@@ -11,7 +11,7 @@ use tensor::bail;
 use tensor::{DType, Device, Error, ErrorKind, Result, Storage, TypedStorage, interrupt, limits};
 use value::Value;
 
-pub const ROWS: &[Row] = &[
+pub(crate) const ROWS: &[Row] = &[
     function(
         "UntypedStorage(*, int? allocator=None, Device? device=None) -> UntypedStorage",
         |c| {
@@ -294,7 +294,7 @@ pub const ROWS: &[Row] = &[
 ];
 
 /// The deprecation warning every typed storage gives, once.
-pub fn warn_typed(state: &State) {
+pub(crate) fn warn_typed(state: &State) {
     state.warn_once(
         "UserWarning",
         "TypedStorage is deprecated. It will be removed in the future and UntypedStorage will be the only \
@@ -308,7 +308,7 @@ fn new(nbytes: usize, device: Option<Device>) -> Result<Value> {
 }
 
 /// The size of a storage as PyTorch checks it.
-pub fn checked_size(size: i64) -> Result<usize> {
+pub(crate) fn checked_size(size: i64) -> Result<usize> {
     let Ok(nbytes) = u64::try_from(size) else {
         return Err(Error::runtime(format!(
             "[enforce fail at alloc_cpu.cpp:93] ((ptrdiff_t)nbytes) >= 0. alloc_cpu() seems to have been called with \
@@ -348,7 +348,7 @@ fn byte(value: &Value, complaint: &str) -> Result<u8> {
 }
 
 /// An argument that C code reads as an integer.
-pub fn index_argument(value: &Value) -> Result<i64> {
+pub(crate) fn index_argument(value: &Value) -> Result<i64> {
     match value {
         Value::Int(i) => Ok(*i),
         Value::Bool(b) => Ok(i64::from(*b)),
@@ -383,7 +383,7 @@ fn fill(call: &mut Call) -> Result<Value> {
 }
 
 /// `storage.resize_(size)`.
-pub fn resize(storage: &Storage, size: &Value) -> Result<()> {
+pub(crate) fn resize(storage: &Storage, size: &Value) -> Result<()> {
     match size {
         Value::Int(size) => {
             if !storage.resizable() {
@@ -407,12 +407,12 @@ fn byteswap(call: &mut Call) -> Result<Value> {
 }
 
 /// `<class 'float'>`, for messages.
-pub fn class_repr(value: &Value) -> String {
+pub(crate) fn class_repr(value: &Value) -> String {
     format!("<class '{}'>", super::classes::class_name(value))
 }
 
 /// `storage.type(class)`: elements of the class, with these bytes. Only classes of one-byte elements fit.
-pub fn as_class(call: &Call, class: &Value) -> Result<Value> {
+pub(crate) fn as_class(call: &Call, class: &Value) -> Result<Value> {
     let storage = call.storage(0)?;
     let known = |name: &str| {
         if name.ends_with(".UntypedStorage") {

@@ -214,7 +214,7 @@ pub fn set_item(state: &State, target: &Value, index: &Value, value: &Value) -> 
 }
 
 /// `tensor[index] = value`.
-pub fn set_tensor_item(state: &State, tensor: &Tensor, index: &Value, value: &Value) -> Result<()> {
+pub(crate) fn set_tensor_item(state: &State, tensor: &Tensor, index: &Value, value: &Value) -> Result<()> {
     refuse_named(state, index, "index_put_")?;
     if let (Value::Int(i), Some(scalar), false) = (index, value.as_scalar(), tensor.requires_grad())
         && !matches!(value, Value::BigInt(_))
@@ -321,11 +321,11 @@ fn set_buffer_item(state: &State, buffer: &Buffer, index: &Value, value: &Value)
 }
 
 /// Used by rows that take a subscript as an argument.
-pub fn item_of(call: &Call) -> Result<Value> {
+pub(crate) fn item_of(call: &Call) -> Result<Value> {
     item(call.state, &call.value(0), &call.value(1))
 }
 
 /// Used by rows that take a subscript and a value.
-pub fn set_item_of(call: &Call) -> Result<Value> {
+pub(crate) fn set_item_of(call: &Call) -> Result<Value> {
     set_item(call.state, &call.value(0), &call.value(1), &call.value(2)).map(|()| Value::None)
 }

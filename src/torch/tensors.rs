@@ -22,7 +22,7 @@ use tensor::{DType, Error, Layout, Result, Scalar, Storage, Tensor, TypedStorage
 use value::equality;
 use value::{MemoryFormat, Value, nested_list};
 
-pub const ROWS: &[Row] = &[
+pub(crate) const ROWS: &[Row] = &[
     method(
         "size(Tensor self) -> Size",
         |c| Ok(Value::size(c.tensor(0)?.borrow().sizes())),
@@ -398,7 +398,7 @@ fn index_of(call: &mut Call) -> Result<Value> {
 }
 
 /// `len(tensor)`.
-pub fn length(tensor: &Tensor) -> Result<Value> {
+pub(crate) fn length(tensor: &Tensor) -> Result<Value> {
     match tensor.borrow().sizes().first() {
         Some(&size) => Ok(Value::Int(size)),
         None => Err(Error::type_error("len() of a 0-d tensor")),

@@ -15,7 +15,7 @@ use tensor::interrupt::watched;
 use tensor::{Error, ErrorKind, Result, interrupt, limits};
 use value::{Dict, Value};
 
-pub const ROWS: &[Row] = &[
+pub(crate) const ROWS: &[Row] = &[
     function("py.chr(any i) -> str", chr, "Returns the character with a number."),
     function("py.ord(any c) -> int", ord, "Returns the number of a character."),
     function("py.bin(any number) -> str", |c| radix(c, "#b"), "Writes a number in binary digits."),
@@ -39,7 +39,7 @@ macro_rules! all {
     };
 }
 
-pub const METHODS: &[Method] = &[
+pub(crate) const METHODS: &[Method] = &[
     made!("upper", str::to_uppercase, "Converts to capital letters."),
     made!("lower", str::to_lowercase, "Converts to small letters."),
     made!("title", title, "Capitalizes each word."),
@@ -190,7 +190,8 @@ pub const METHODS: &[Method] = &[
     takes("format_map", (1, 1), text_format::format_map, "Puts values of a mapping in the place of fields in braces."),
 ];
 
-pub const OF_CLASS: &[Method] = &[takes("maketrans", (1, 3), maketrans, "Returns a table for translating characters.")];
+pub(crate) const OF_CLASS: &[Method] =
+    &[takes("maketrans", (1, 3), maketrans, "Returns a table for translating characters.")];
 
 const MUST_BE: &str = "must be str";
 

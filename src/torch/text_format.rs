@@ -24,7 +24,7 @@ struct Source<'a> {
 ///
 /// # Errors
 /// ValueError for what is no format string; what is raised where there is no such value.
-pub fn format(text: &str, given: &Given) -> Result<Value> {
+pub(crate) fn format(text: &str, given: &Given) -> Result<Value> {
     let mut source = Source { given, map: None, next: None, numbered: false };
     source.build(text, 2).map(Value::str)
 }
@@ -33,7 +33,7 @@ pub fn format(text: &str, given: &Given) -> Result<Value> {
 ///
 /// # Errors
 /// Those of [`format`].
-pub fn format_map(text: &str, given: &Given) -> Result<Value> {
+pub(crate) fn format_map(text: &str, given: &Given) -> Result<Value> {
     let mut source = Source { given, map: Some(given.at(0)), next: None, numbered: false };
     source.build(text, 2).map(Value::str)
 }

@@ -11,7 +11,7 @@ use value::Value;
 const PSEUDOINVERSE: Out = Out::PLAIN.takes(&[safely!("linalg.pinv", "result")]);
 const RANK: Out = Out::PLAIN.takes(&[safely!("torch.linalg.matrix_rank", "result")]);
 
-pub const ROWS: &[Row] = &[
+pub(crate) const ROWS: &[Row] = &[
     function(
         "linalg.pinv.atol_rtol_tensor(Tensor input, *, Tensor? atol=None, Tensor? rtol=None, bool hermitian=False, Tensor? \
  out=None) -> Tensor",

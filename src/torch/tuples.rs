@@ -13,12 +13,12 @@ use value::numbers::integer;
 use value::{Range, Slice, Value};
 
 /// Also of `torch.Size` and of named tuples.
-pub const TUPLE: &[ContainerMethod<Value>] = &[
+pub(crate) const TUPLE: &[ContainerMethod<Value>] = &[
     takes("index", (1, 3), index, "Returns the place of the first item that is equal to a value."),
     takes("count", (1, 1), count, "Counts the items that are equal to a value."),
 ];
 
-pub const RANGE: &[ContainerMethod<Range>] = &[
+pub(crate) const RANGE: &[ContainerMethod<Range>] = &[
     takes(
         "index",
         (1, 1),
@@ -41,7 +41,7 @@ pub const RANGE: &[ContainerMethod<Range>] = &[
     ),
 ];
 
-pub const SLICE: &[ContainerMethod<Slice>] = &[takes(
+pub(crate) const SLICE: &[ContainerMethod<Slice>] = &[takes(
     "indices",
     (1, 1),
     |slice, given| indices(slice, &integer(&index_of(&given.at(0))?).unwrap_or_default()),

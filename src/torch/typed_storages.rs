@@ -17,7 +17,7 @@ use value::{Slice, Value, integers};
 macro_rules! casts {
     ($($name:literal $dtype:ident),*) => {
         /// `storage.float()` and the like.
-        pub const CASTS: &[Row] = &[$(
+        pub(crate) const CASTS: &[Row] = &[$(
             method(
                 concat!($name, "(TypedStorage self) -> TypedStorage"),
                 |c| cast(&typed(c)?, DType::$dtype),
@@ -34,7 +34,7 @@ casts! {
     "float8_e5m2fnuz" Float8_e5m2fnuz
 }
 
-pub const ROWS: &[Row] = &[
+pub(crate) const ROWS: &[Row] = &[
     function(
         "TypedStorage(any[] args, *, any device=None, any dtype=None, any wrap_storage=None) -> TypedStorage",
         construct,
@@ -244,7 +244,7 @@ pub const ROWS: &[Row] = &[
     attribute("__class__(TypedStorage self) -> Type", |_| Ok(Value::Type("torch.storage.TypedStorage")), "The class."),
 ];
 
-pub fn typed(call: &Call) -> Result<TypedStorage> {
+pub(crate) fn typed(call: &Call) -> Result<TypedStorage> {
     match call.value(0) {
         Value::TypedStorage(typed) => {
             warn_typed(call.state);
@@ -270,7 +270,7 @@ fn misused(why: &str) -> String {
 }
 
 /// The refusal of a value in the place of an untyped storage.
-pub fn not_wrapped(value: &Value) -> Error {
+pub(crate) fn not_wrapped(value: &Value) -> Error {
     Error::type_error(misused(&format!(
         "Argument 'wrap_storage' must be UntypedStorage, but got {}",
         class_repr(value)
@@ -336,11 +336,11 @@ fn construct(call: &mut Call) -> Result<Value> {
     }
 }
 
-pub fn is_size(value: &Value) -> bool {
+pub(crate) fn is_size(value: &Value) -> bool {
     matches!(value, Value::Int(_) | Value::BigInt(_) | Value::Bool(_))
 }
 
-pub fn is_sequence(value: &Value) -> bool {
+pub(crate) fn is_sequence(value: &Value) -> bool {
     matches!(value, Value::Str(_) | Value::Buffer(_)) || value.sequence().is_some()
 }
 
@@ -360,7 +360,7 @@ fn from_buffer(call: &mut Call) -> Result<Value> {
 }
 
 /// The elements converted to another dtype, in a storage of their own.
-pub fn cast(typed: &TypedStorage, dtype: DType) -> Result<Value> {
+pub(crate) fn cast(typed: &TypedStorage, dtype: DType) -> Result<Value> {
     if typed.dtype.is_quantized() {
         return Err(Error::no_backend("set_.source_Storage", "QuantizedCPU"));
     }

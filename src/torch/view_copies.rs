@@ -8,7 +8,7 @@ use tensor::ops::{copy, slice_scatter as scatter, split, view as ops};
 use tensor::{Result, View};
 use value::Value;
 
-pub const ROWS: &[Row] = &[
+pub(crate) const ROWS: &[Row] = &[
     function(
         "view_copy.dtype(Tensor self, ScalarType dtype, *, Tensor? out=None) -> Tensor",
         |c| {

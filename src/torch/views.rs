@@ -19,7 +19,7 @@ use tensor::{Dims, Error, Layout, Result, Tensor, View};
 use value::equality;
 use value::{MemoryFormat, Value, sizes_of};
 
-pub const ROWS: &[Row] = &[
+pub(crate) const ROWS: &[Row] = &[
     method(
         "view.dtype(Tensor(a) self, ScalarType dtype) -> Tensor(a)",
         |c| {

@@ -9,7 +9,7 @@ use tensor::ops::view as ops;
 use tensor::{Layout, Result, View};
 use value::Value;
 
-pub const ROWS: &[Row] = &[
+pub(crate) const ROWS: &[Row] = &[
     method(
         "transpose_(Tensor(a!) self, int dim0, int dim1) -> Tensor(a!)",
         transpose_,

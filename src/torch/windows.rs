@@ -8,7 +8,7 @@ use tensor::ops::windows::{self, Signal};
 use tensor::{DType, Result, Scalar};
 use value::{TensorLayout, Value};
 
-pub const ROWS: &[Row] = &[
+pub(crate) const ROWS: &[Row] = &[
     function(
         "hann_window(int window_length, *, {factory}) -> Tensor",
         |c| raised(c, "hann_window", 0.5, 0.5),

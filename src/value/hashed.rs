@@ -71,7 +71,7 @@ impl<V> Hashed<V> {
     }
 
     /// Finds the position of a text.
-    pub fn position_of_str(&self, text: &str) -> Option<usize> {
+    pub(crate) fn position_of_str(&self, text: &str) -> Option<usize> {
         let hash = of(text) as u64;
         let is_it = |at: &usize| match self.entries.get(*at) {
             Some(Some(entry)) => entry.hash == hash && matches!(&entry.key, Value::Str(key) if **key == *text),
@@ -100,7 +100,7 @@ impl<V> Hashed<V> {
         self.entries.get(position)?.as_ref().map(|entry| &entry.value)
     }
 
-    pub fn at_mut(&mut self, position: usize) -> Option<&mut V> {
+    pub(crate) fn at_mut(&mut self, position: usize) -> Option<&mut V> {
         self.entries.get_mut(position)?.as_mut().map(|entry| &mut entry.value)
     }
 
@@ -258,7 +258,7 @@ fn of_frozen<'v>(items: impl Iterator<Item = &'v Value>) -> Result<i64> {
 }
 
 /// Returns whether a value has the hash that it has in every run of CPython.
-pub fn has_fixed_hash(value: &Value) -> bool {
+pub(crate) fn has_fixed_hash(value: &Value) -> bool {
     match value {
         Value::Tuple(items) => items.iter().all(has_fixed_hash),
         Value::Set(set) => set.is_frozen() && set.borrow().iter().all(|(item, ())| has_fixed_hash(item)),

@@ -332,7 +332,7 @@ pub fn to_float(x: &BigInt) -> Result<f64> {
 ///
 /// # Errors
 /// ValueError for NaN, OverflowError for infinities.
-pub fn from_float(float: f64) -> Result<BigInt> {
+pub(crate) fn from_float(float: f64) -> Result<BigInt> {
     match BigInt::from_f64(float.trunc()) {
         Some(whole) => Ok(whole),
         None if float.is_nan() => Err(Error::value("cannot convert float NaN to integer")),
@@ -433,7 +433,7 @@ fn nearest(x: &BigInt, zeros: u64, more: bool) -> Result<BigInt> {
 ///
 /// # Errors
 /// OverflowError beyond all floats.
-pub fn rounded_float(float: f64, zeros: u64) -> Result<f64> {
+pub(crate) fn rounded_float(float: f64, zeros: u64) -> Result<f64> {
     let rounded = nearest(&from_float(float)?, zeros, float.fract() != 0.0)?;
     let large = |_| Error::new(ErrorKind::OverflowError, "rounded value too large to represent");
     Ok(to_float(&rounded).map_err(large)?.abs().copysign(float))

@@ -483,7 +483,7 @@ const MODULUS: u64 = (1 << 61) - 1;
 
 /// Python's hash of a number, the same for all numbers that are equal: the rest of the true value, a fraction, by a
 /// prime. None for what is no number. Of NaN, which equals nothing, CPython takes the place in memory; here it is 0.
-pub fn hash_number(value: &Value) -> Option<i64> {
+pub(crate) fn hash_number(value: &Value) -> Option<i64> {
     Some(match number(value)? {
         Number::Int(i) => signed_hash(i.unsigned_abs() % MODULUS, i < 0),
         Number::Big(i) => {

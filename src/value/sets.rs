@@ -9,7 +9,7 @@ use tensor::{Error, Result, interrupt};
 
 /// Items in the order in which CPython walks through a set of them. That is told by their hashes, which for small
 /// integers are the integers; texts have hashes that differ from run to run, and keep the order of insertion here.
-pub fn in_set_order(items: &[Value]) -> Vec<Value> {
+pub(crate) fn in_set_order(items: &[Value]) -> Vec<Value> {
     let fixed = |item| has_fixed_hash(item).then(|| hash(item).ok().map(i64::cast_unsigned)).flatten();
     let Some(hashes) = items.iter().map(fixed).collect::<Option<Vec<u64>>>() else { return items.to_vec() };
     let mut table: Vec<Option<usize>> = vec![None; 8];

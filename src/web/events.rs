@@ -14,34 +14,34 @@ type Hear = dyn FnMut(&str);
 
 /// The listener for events.
 #[derive(Clone)]
-pub struct Listener(Rc<RefCell<Hear>>);
+pub(crate) struct Listener(Rc<RefCell<Hear>>);
 
 impl Listener {
-    pub fn new(listener: impl FnMut(&str) + 'static) -> Listener {
+    pub(crate) fn new(listener: impl FnMut(&str) + 'static) -> Listener {
         Listener(Rc::new(RefCell::new(listener)))
     }
 
     /// Tells an event.
-    pub fn send(&self, event: &Value) {
+    pub(crate) fn send(&self, event: &Value) {
         (self.0.borrow_mut())(&event.to_string());
     }
 
-    pub fn text(&self, role: &str, text: &str) {
+    pub(crate) fn text(&self, role: &str, text: &str) {
         if !text.is_empty() {
             self.send(&json!({ "event": "text", "role": role, "text": text }));
         }
     }
 
     /// Text that is one line, or several, without the end of the last.
-    pub fn line(&self, event: &str, text: &str) {
+    pub(crate) fn line(&self, event: &str, text: &str) {
         self.send(&json!({ "event": event, "text": text.trim_end_matches('\n') }));
     }
 
-    pub fn input(&self, language: Language, source: &str) {
+    pub(crate) fn input(&self, language: Language, source: &str) {
         self.send(&json!({ "event": "input", "language": named(language), "source": source }));
     }
 
-    pub fn marked(&self, text: &Marked) {
+    pub(crate) fn marked(&self, text: &Marked) {
         text.pieces.iter().for_each(|(mark, piece)| self.text(role_of_mark(*mark), piece));
     }
 
@@ -61,7 +61,7 @@ impl Listener {
     }
 
     /// A piece of output.
-    pub fn said(&self, said: Said, pictures: &mut Pictures) {
+    pub(crate) fn said(&self, said: Said, pictures: &mut Pictures) {
         match said {
             Said::Printed(text) => self.text("plain", text),
             Said::Value(text) => self.value(text),
@@ -71,7 +71,7 @@ impl Listener {
     }
 
     /// The failure of an input. A line counts from 1 in its source, a column from 0; what lies elsewhere has neither.
-    pub fn failure(&self, failure: &Failure, source: &str, file: Option<&str>) {
+    pub(crate) fn failure(&self, failure: &Failure, source: &str, file: Option<&str>) {
         let is_here = failure.source.is_none() && failure.file.is_none() && file.is_none();
         let place = failure.position.filter(|_| is_here);
         let column = place.map(|(line, column)| {

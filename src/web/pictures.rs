@@ -12,7 +12,7 @@ use std::rc::Rc;
 const LIVE: usize = 30;
 
 /// The pictures of one session.
-pub struct Pictures {
+pub(crate) struct Pictures {
     shown: VecDeque<Shown>,
     /// The number of the next picture, of all sessions.
     next: Rc<Cell<u64>>,
@@ -29,17 +29,17 @@ struct Shown {
 }
 
 impl Pictures {
-    pub fn new(next: Rc<Cell<u64>>) -> Pictures {
+    pub(crate) fn new(next: Rc<Cell<u64>>) -> Pictures {
         Pictures { shown: VecDeque::new(), next }
     }
 
     /// Those of another session.
-    pub fn another(&self) -> Pictures {
+    pub(crate) fn another(&self) -> Pictures {
         Pictures::new(Rc::clone(&self.next))
     }
 
     /// Sends a picture, and remembers it if it can be drawn again.
-    pub fn add(&mut self, picture: &Picture, listener: &Listener) {
+    pub(crate) fn add(&mut self, picture: &Picture, listener: &Listener) {
         let id = self.next.get();
         self.next.set(id + 1);
         send(listener, "picture", id, picture);
@@ -51,7 +51,7 @@ impl Pictures {
     }
 
     /// Sends those that show something else now or can be drawn once more, and says which are gone.
-    pub fn renew(&mut self, seen: &Seen, listener: &Listener) {
+    pub(crate) fn renew(&mut self, seen: &Seen, listener: &Listener) {
         self.shown.retain_mut(|shown| match shown.again.draw(seen) {
             Fate::There(Ok(scene)) => {
                 if shown.is_gone || scene != shown.scene {
@@ -73,7 +73,7 @@ impl Pictures {
     }
 
     /// Says of all that they are no longer redrawn.
-    pub fn forget(&mut self, listener: &Listener) {
+    pub(crate) fn forget(&mut self, listener: &Listener) {
         for shown in self.shown.drain(..).filter(|shown| !shown.is_gone) {
             gone(listener, shown.id);
         }

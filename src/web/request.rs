@@ -4,28 +4,28 @@ use serde_json::Value;
 use session::Language;
 
 /// A request, or the sentence that says why it is none.
-pub type Read<T> = Result<T, String>;
+pub(crate) type Read<T> = Result<T, String>;
 
 /// A request that is an object with a field `ask`.
-pub struct Request(Value);
+pub(crate) struct Request(Value);
 
 impl Request {
     /// # Errors
     /// The reason why the text is no request; so for all that follow.
-    pub fn read(text: &str) -> Read<Request> {
+    pub(crate) fn read(text: &str) -> Read<Request> {
         serde_json::from_str(text).map(Request).map_err(|error| format!("a request is JSON: {error}"))
     }
 
-    pub fn text(&self, name: &str) -> Read<&str> {
+    pub(crate) fn text(&self, name: &str) -> Read<&str> {
         self.0.get(name).and_then(Value::as_str).ok_or_else(|| format!("a request needs a text \"{name}\""))
     }
 
-    pub fn number(&self, name: &str) -> Read<usize> {
+    pub(crate) fn number(&self, name: &str) -> Read<usize> {
         let number = self.0.get(name).and_then(Value::as_u64).and_then(|number| usize::try_from(number).ok());
         number.ok_or_else(|| format!("this request needs a whole number \"{name}\""))
     }
 
-    pub fn language(&self) -> Read<Language> {
+    pub(crate) fn language(&self) -> Read<Language> {
         match self.text("language")? {
             "python" => Ok(Language::Python),
             "rhai" => Ok(Language::Rhai),
@@ -34,14 +34,14 @@ impl Request {
     }
 
     /// The source, and the byte of it that the request is about.
-    pub fn place(&self) -> Read<(&str, usize)> {
+    pub(crate) fn place(&self) -> Read<(&str, usize)> {
         let source = self.text("source")?;
         Ok((source, byte_at(source, self.number("at")?)))
     }
 }
 
 /// The name of a language in requests and answers.
-pub fn named(language: Language) -> &'static str {
+pub(crate) fn named(language: Language) -> &'static str {
     match language {
         Language::Python => "python",
         Language::Rhai => "rhai",
@@ -61,12 +61,12 @@ fn byte_at(text: &str, units: usize) -> usize {
 }
 
 /// The length of a text in units of UTF-16.
-pub fn units(text: &str) -> usize {
+pub(crate) fn units(text: &str) -> usize {
     text.encode_utf16().count()
 }
 
 /// The position of a byte of a text, in units of UTF-16.
-pub fn units_before(text: &str, byte: usize) -> usize {
+pub(crate) fn units_before(text: &str, byte: usize) -> usize {
     text.get(..byte).map_or_else(|| units(text), units)
 }
 

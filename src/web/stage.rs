@@ -30,7 +30,7 @@ pub trait Files {
 
 /// Where the output of one session goes.
 #[derive(Clone)]
-pub struct Stage {
+pub(crate) struct Stage {
     pub listener: Listener,
     pub files: Rc<dyn Files>,
     pictures: Rc<RefCell<Pictures>>,
@@ -48,29 +48,29 @@ const COLUMNS: usize = 80;
 
 impl Stage {
     /// The stage of the page's own session.
-    pub fn new(listener: Listener, files: Rc<dyn Files>) -> Stage {
+    pub(crate) fn new(listener: Listener, files: Rc<dyn Files>) -> Stage {
         Stage { listener, files, pictures: Rc::new(RefCell::new(Pictures::new(Rc::new(Cell::new(1))))) }
     }
 
     /// A stage for another session; pictures are numbered through.
-    pub fn another(&self) -> Stage {
+    pub(crate) fn another(&self) -> Stage {
         let pictures = Rc::new(RefCell::new(self.pictures.borrow().another()));
         Stage { pictures, ..self.clone() }
     }
 
     /// What a session on this stage prints to.
-    pub fn live(&self) -> Live {
+    pub(crate) fn live(&self) -> Live {
         let (listener, pictures) = (self.listener.clone(), Rc::clone(&self.pictures));
         Box::new(move |said| listener.said(said, &mut pictures.borrow_mut()))
     }
 
     /// Draws the pictures again that a session has made untrue.
-    pub fn renew(&self, session: &Session) {
+    pub(crate) fn renew(&self, session: &Session) {
         self.pictures.borrow_mut().renew(&session.seen(), &self.listener);
     }
 
     /// The pictures show what will not be there any more.
-    pub fn clear(&self) {
+    pub(crate) fn clear(&self) {
         self.pictures.borrow_mut().forget(&self.listener);
     }
 }

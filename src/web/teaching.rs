@@ -9,7 +9,7 @@ use session::{Completeness, Language, Rehearsal, Session, SessionOptions};
 use std::sync::Arc;
 
 /// The answer to "lessons".
-pub fn list() -> Value {
+pub(crate) fn list() -> Value {
     let line =
         |lesson: &Lesson| json!({ "name": lesson.name, "title": lesson.title, "exercises": lesson.exercises.len() });
     json!({ "lessons": lessons().iter().map(line).collect::<Vec<_>>() })
@@ -19,7 +19,7 @@ pub fn list() -> Value {
 ///
 /// # Errors
 /// There is none of that name, or nowhere to write the files that its inputs write.
-pub fn lesson(name: &str, language: Language, files: &dyn Files) -> Read<Value> {
+pub(crate) fn lesson(name: &str, language: Language, files: &dyn Files) -> Read<Value> {
     let lesson = named_lesson(name)?;
     let mut answer = Value::Null;
     // What its inputs are in Rhai depends on the variables there are, so they run; the files that they write stay hidden.
@@ -79,7 +79,7 @@ fn input(told: &Told) -> Value {
 }
 
 /// The active exercise, in a session of its own.
-pub struct Trial {
+pub(crate) struct Trial {
     attempt: Attempt<'static>,
     stage: Stage,
 }
@@ -89,24 +89,24 @@ impl Trial {
     ///
     /// # Errors
     /// There is none.
-    pub fn begin(name: &str, index: usize, language: Language, stage: Stage) -> Read<Trial> {
+    pub(crate) fn begin(name: &str, index: usize, language: Language, stage: Stage) -> Read<Trial> {
         let exercise = named_lesson(name)?.exercises.get(index);
         let exercise = exercise.ok_or_else(|| format!("the lesson {name} has no exercise {index}"))?;
         let options = SessionOptions { live: Some(stage.live()), ..SessionOptions::default() };
         Ok(Trial { attempt: exercise.begin(language, options), stage })
     }
 
-    pub fn session(&self) -> &Session {
+    pub(crate) fn session(&self) -> &Session {
         &self.attempt.session
     }
 
     /// What was run at the beginning.
-    pub fn given(&self) -> Value {
+    pub(crate) fn given(&self) -> Value {
         json!({ "given": self.attempt.given.iter().map(input).collect::<Vec<_>>() })
     }
 
     /// Runs what was typed, and says what it is worth.
-    pub fn answer(&mut self, language: Language, source: &str) -> Value {
+    pub(crate) fn answer(&mut self, language: Language, source: &str) -> Value {
         let verdict = |name: &str, text: String| json!({ "verdict": name, "text": text });
         let entry = source.strip_prefix(language.signs().0).unwrap_or(source);
         if is_command(entry) {
@@ -130,7 +130,7 @@ impl Trial {
     }
 
     /// Ends it.
-    pub fn leave(&self) {
+    pub(crate) fn leave(&self) {
         self.stage.clear();
     }
 }

@@ -6,7 +6,7 @@ use session::{MemoryUse, Session, Variable};
 use std::collections::BTreeMap;
 
 /// The answer to "variables".
-pub fn variables(session: &Session) -> Value {
+pub(crate) fn variables(session: &Session) -> Value {
     let pictures: BTreeMap<_, _> = session.storages().into_iter().collect();
     let (mut storages, mut others) = (BTreeMap::new(), Vec::new());
     for variable in session.variables() {

@@ -7,7 +7,7 @@ use tensorsh::tensor::{Buffer, BufferKind, Form, Quantizer, Storage, Tensor, Vie
 use tensorsh::value::{Object, Value};
 
 /// The lines that tell a value: its tensors, their layouts and storages, and the bytes of those.
-pub fn describe(value: &Value) -> String {
+pub(super) fn describe(value: &Value) -> String {
     let mut teller = Teller { lines: String::new(), storages: Vec::new() };
     teller.visit("value", value);
     let Teller { mut lines, storages } = teller;

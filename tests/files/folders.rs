@@ -15,7 +15,7 @@ use tensorsh::value::{Dict, Value};
 const FOLDERS: &[&str] = &["four_writers", "sharded", "two_writers"];
 
 /// A copy of a folder of tests/files.
-pub fn copied(name: &str) -> TempDir {
+pub(super) fn copied(name: &str) -> TempDir {
     let target = tempfile::tempdir().unwrap();
     for entry in fs::read_dir(folder().join(name)).unwrap() {
         let path = entry.unwrap().path();
@@ -208,28 +208,28 @@ fn indices_that_lie_are_refused() {
 
 /// A pickle of metadata, put together by hand.
 mod pickle {
-    pub fn text(text: &str) -> Vec<u8> {
+    pub(super) fn text(text: &str) -> Vec<u8> {
         [b"X", &(text.len() as u32).to_le_bytes()[..], text.as_bytes()].concat()
     }
 
-    pub fn int(number: i64) -> Vec<u8> {
+    pub(super) fn int(number: i64) -> Vec<u8> {
         [b"\x8a\x08", &number.to_le_bytes()[..]].concat()
     }
 
-    pub fn tuple(items: &[Vec<u8>]) -> Vec<u8> {
+    pub(super) fn tuple(items: &[Vec<u8>]) -> Vec<u8> {
         [b"(", &items.concat()[..], b"t"].concat()
     }
 
-    pub fn ints(numbers: &[i64]) -> Vec<u8> {
+    pub(super) fn ints(numbers: &[i64]) -> Vec<u8> {
         tuple(&numbers.iter().map(|&number| int(number)).collect::<Vec<_>>())
     }
 
-    pub fn dict(entries: &[(Vec<u8>, Vec<u8>)]) -> Vec<u8> {
+    pub(super) fn dict(entries: &[(Vec<u8>, Vec<u8>)]) -> Vec<u8> {
         let entries: Vec<u8> = entries.iter().flat_map(|(key, value)| [&key[..], value].concat()).collect();
         [b"}(", &entries[..], b"u"].concat()
     }
 
-    pub fn object(class: &str, attributes: &[(&str, Vec<u8>)]) -> Vec<u8> {
+    pub(super) fn object(class: &str, attributes: &[(&str, Vec<u8>)]) -> Vec<u8> {
         let module = if class == "_StorageInfo" { "filesystem" } else { "metadata" };
         let attributes: Vec<_> = attributes.iter().map(|(name, value)| (text(name), value.clone())).collect();
         let class = format!("ctorch.distributed.checkpoint.{module}\n{class}\n)");

@@ -24,7 +24,7 @@ fn archive(entries: &[(&str, &[u8])], method: CompressionMethod) -> Vec<u8> {
 }
 
 /// A checkpoint of this pickle, with one storage.
-pub fn checkpoint(pickle: &[u8], data: &[u8]) -> Vec<u8> {
+pub(super) fn checkpoint(pickle: &[u8], data: &[u8]) -> Vec<u8> {
     archive(&[("a/data.pkl", pickle), ("a/byteorder", b"little"), ("a/data/0", data)], CompressionMethod::Stored)
 }
 
@@ -53,7 +53,7 @@ fn refusal(bytes: &[u8]) -> (ErrorKind, String) {
 }
 
 #[track_caller]
-pub fn refused(bytes: &[u8], kind: ErrorKind, part: &str) {
+pub(super) fn refused(bytes: &[u8], kind: ErrorKind, part: &str) {
     let (found, message) = refusal(bytes);
     assert!(found == kind && message.contains(part), "{found:?}: {message}");
 }

@@ -31,7 +31,7 @@ fn circles_of_files_stay_small() {
 }
 
 /// For each file, the files it takes names from.
-pub fn imports(sources: &[Source]) -> BTreeMap<String, BTreeSet<String>> {
+pub(crate) fn imports(sources: &[Source]) -> BTreeMap<String, BTreeSet<String>> {
     let files: BTreeMap<Module, &Source> = sources
         .iter()
         .filter(|source| source.name != "main.rs")
@@ -229,7 +229,7 @@ impl Scan<'_> {
 }
 
 /// The circles, the largest first: files of which each reaches every other.
-pub fn circles(imports: &BTreeMap<String, BTreeSet<String>>) -> Vec<Vec<String>> {
+pub(crate) fn circles(imports: &BTreeMap<String, BTreeSet<String>>) -> Vec<Vec<String>> {
     let reached: BTreeMap<&String, BTreeSet<&String>> = imports
         .keys()
         .map(|start| {

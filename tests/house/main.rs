@@ -2,6 +2,7 @@
 //! how long a file may be. docs/architecture.md gives the reasons. Every failure names the file, the line and the rule.
 
 mod circles;
+mod public;
 mod source;
 
 use source::{Source, sources};

@@ -4,7 +4,7 @@ use super::{read, root, rust_files};
 use std::path::Path;
 
 /// The parts of rooms that know less than the room does.
-pub const PARTS: &[&str] = &[
+pub(crate) const PARTS: &[&str] = &[
     "system",
     "ops",
     "linalg",
@@ -19,14 +19,14 @@ pub const PARTS: &[&str] = &[
 ];
 
 /// Every file of src/.
-pub fn sources() -> Vec<Source> {
+pub(crate) fn sources() -> Vec<Source> {
     let folder = root().join("src");
     let name = |path: &Path| path.strip_prefix(&folder).unwrap().to_string_lossy().replace('\\', "/");
     rust_files(&folder).iter().map(|path| Source::of(&name(path), &read(path))).collect()
 }
 
 /// One file of src/.
-pub struct Source {
+pub(crate) struct Source {
     /// From src/ on.
     pub name: String,
     /// The crate that the file belongs to: a folder of src/, or `main` and `lib`.
@@ -38,29 +38,29 @@ pub struct Source {
 }
 
 /// A word or one character of code; what comments and strings say is left out.
-pub struct Token {
+pub(crate) struct Token {
     pub text: String,
     pub line: usize,
 }
 
 impl Source {
-    pub fn of(name: &str, text: &str) -> Source {
+    pub(crate) fn of(name: &str, text: &str) -> Source {
         let mut steps = name.split(['/', '.']).map(str::to_owned);
         let (room, part) = (steps.next().unwrap_or_default(), steps.next().unwrap_or_default());
         let part = if part == "lib" || !PARTS.contains(&part.as_str()) { String::new() } else { part };
         Source { name: name.to_owned(), room, part, text: text.to_owned(), tokens: tokens(text) }
     }
 
-    pub fn is(&self, index: usize, text: &str) -> bool {
+    pub(crate) fn is(&self, index: usize, text: &str) -> bool {
         self.tokens.get(index).is_some_and(|token| token.text == text)
     }
 
-    pub fn is_path_separator(&self, index: usize) -> bool {
+    pub(crate) fn is_path_separator(&self, index: usize) -> bool {
         self.is(index, ":") && self.is(index + 1, ":")
     }
 
     /// Which items of the crate's root the file names by `crate::…` or `super::…`.
-    pub fn parts_named(&self) -> Vec<(usize, String)> {
+    pub(crate) fn parts_named(&self) -> Vec<(usize, String)> {
         let is_root = self.name.ends_with("lib.rs");
         // The folder of the crate is no module.
         let file_depth = if is_root { 0 } else { self.name.split('/').count() - 1 };
@@ -116,7 +116,7 @@ impl Source {
     }
 
     /// Whether the file names a crate.
-    pub fn names_crate(&self, name: &str) -> bool {
+    pub(crate) fn names_crate(&self, name: &str) -> bool {
         (0..self.tokens.len()).any(|index| {
             let follows_path = index >= 2 && self.is_path_separator(index - 2);
             let is_use = index >= 1 && self.is(index - 1, "use");

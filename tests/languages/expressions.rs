@@ -3,7 +3,7 @@
 
 /// Variables that both languages see, beside the literals: what is written with literals alone the engine computes as it
 /// reads it.
-pub const VARIABLES: &[(&str, &str)] = &[
+pub(super) const VARIABLES: &[(&str, &str)] = &[
     ("i", "3"),
     ("j", "-2"),
     ("k", "9007199254740993"),
@@ -17,10 +17,10 @@ pub const VARIABLES: &[(&str, &str)] = &[
     ("s", "\"ab\""),
 ];
 
-pub struct Random(pub u64);
+pub(super) struct Random(pub u64);
 
 impl Random {
-    pub fn below(&mut self, n: usize) -> usize {
+    pub(super) fn below(&mut self, n: usize) -> usize {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         ((self.0 >> 33) as usize) % n
     }
@@ -56,7 +56,7 @@ enum Closeness {
 use Closeness::{Alone, And, Atom, Comparison, Or, Power, Product, Sign, Sum};
 
 #[derive(Clone)]
-pub struct Expression {
+pub(super) struct Expression {
     pub rhai: String,
     pub python: String,
     /// Its parts that are whole numbers, in Python.
@@ -65,7 +65,7 @@ pub struct Expression {
 }
 
 impl Expression {
-    pub fn random(random: &mut Random) -> Expression {
+    pub(super) fn random(random: &mut Random) -> Expression {
         let kind = random.choose(&[Whole, Float, Bool, Bool, Bool, Text]);
         let depth = 1 + random.below(4);
         any(random, kind, depth)

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 /// How long one answer may take.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-pub struct Browser {
+pub(crate) struct Browser {
     process: Child,
     to: ChildStdin,
     from: Receiver<Value>,
@@ -24,7 +24,7 @@ pub struct Browser {
 
 impl Browser {
     /// Starts the browser with a profile of its own and opens an empty page in it.
-    pub fn start() -> Browser {
+    pub(crate) fn start() -> Browser {
         let profile = tempfile::tempdir().unwrap();
         let name = ["chromium", "chromium-browser", "google-chrome"];
         let name = name.into_iter().find(|name| is_program(name)).expect("Chromium is not installed");
@@ -65,7 +65,7 @@ impl Browser {
     }
 
     /// Sends one command and waits for its answer.
-    pub fn ask(&mut self, method: &str, parameters: Value) -> Value {
+    pub(crate) fn ask(&mut self, method: &str, parameters: Value) -> Value {
         self.number += 1;
         let mut message = json!({"id": self.number, "method": method, "params": parameters});
         if !self.page.is_empty() {
@@ -84,7 +84,7 @@ impl Browser {
     }
 
     /// Opens a file and waits until it is shown.
-    pub fn open(&mut self, file: &std::path::Path) {
+    pub(crate) fn open(&mut self, file: &std::path::Path) {
         self.ask("Page.navigate", json!({"url": format!("file://{}", file.display())}));
         let is_shown = |event: &Value| event["method"] == "Page.loadEventFired";
         while !self.events.iter().any(is_shown) {
@@ -94,7 +94,7 @@ impl Browser {
     }
 
     /// Shows the page in a window of another width, or in another theme.
-    pub fn show(&mut self, width: u32, theme: &str) {
+    pub(crate) fn show(&mut self, width: u32, theme: &str) {
         let metrics = json!({"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": false});
         self.ask("Emulation.setDeviceMetricsOverride", metrics);
         let features = json!([{"name": "prefers-color-scheme", "value": theme}]);
@@ -102,13 +102,13 @@ impl Browser {
     }
 
     /// What an expression gives in the page.
-    pub fn value(&mut self, expression: &str) -> Value {
+    pub(crate) fn value(&mut self, expression: &str) -> Value {
         let answer = self.ask("Runtime.evaluate", json!({"expression": expression, "returnByValue": true}));
         assert!(answer["exceptionDetails"].is_null(), "{expression}: {answer}");
         answer["result"]["value"].clone()
     }
 
-    pub fn press(&mut self, key: &str) {
+    pub(crate) fn press(&mut self, key: &str) {
         let code = match key {
             "Tab" => 9,
             "ArrowLeft" => 37,
@@ -123,12 +123,12 @@ impl Browser {
         }
     }
 
-    pub fn point_at(&mut self, [x, y]: [f64; 2]) {
+    pub(crate) fn point_at(&mut self, [x, y]: [f64; 2]) {
         self.ask("Input.dispatchMouseEvent", json!({"type": "mouseMoved", "x": x, "y": y}));
     }
 
     /// What happened since this was last asked.
-    pub fn events(&mut self) -> Vec<Value> {
+    pub(crate) fn events(&mut self) -> Vec<Value> {
         std::mem::take(&mut self.events)
     }
 }

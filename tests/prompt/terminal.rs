@@ -22,21 +22,21 @@ const PATIENCE: Duration = Duration::from_secs(120);
 /// How long between two looks at what has come.
 const PAUSE: Duration = Duration::from_micros(500);
 
-pub const CTRL_C: &str = "\u{3}";
-pub const CTRL_D: &str = "\u{4}";
-pub const ESCAPE: &str = "\u{1b}";
-pub const UP: &str = "\u{1b}[A";
-pub const RIGHT: &str = "\u{1b}[C";
-pub const F1: &str = "\u{1b}OP";
+pub(crate) const CTRL_C: &str = "\u{3}";
+pub(crate) const CTRL_D: &str = "\u{4}";
+pub(crate) const ESCAPE: &str = "\u{1b}";
+pub(crate) const UP: &str = "\u{1b}[A";
+pub(crate) const RIGHT: &str = "\u{1b}[C";
+pub(crate) const F1: &str = "\u{1b}OP";
 
 /// A terminal's columns and rows.
-pub type Size = (u16, u16);
+pub(crate) type Size = (u16, u16);
 
 /// A terminal of usual size, and a small one.
-pub const BOTH: [Size; 2] = [(80, 24), (40, 10)];
+pub(crate) const BOTH: [Size; 2] = [(80, 24), (40, 10)];
 
 /// How a prompt is started.
-pub struct Start<'a> {
+pub(crate) struct Start<'a> {
     pub size: Size,
     /// The settings file.
     pub settings: &'a str,
@@ -52,7 +52,7 @@ impl Default for Start<'_> {
 }
 
 /// A shell at a prompt.
-pub struct Shell {
+pub(crate) struct Shell {
     session: OsSession,
     /// Where it runs, and keeps its files.
     pub folder: PathBuf,
@@ -62,7 +62,7 @@ pub struct Shell {
 
 impl Shell {
     /// A shell with a folder of its own, ready to read.
-    pub fn open(start: &Start) -> Shell {
+    pub(crate) fn open(start: &Start) -> Shell {
         let folder = tempfile::tempdir().unwrap();
         let mut shell = Shell::open_in(folder.path(), start);
         shell._owned = Some(folder);
@@ -70,14 +70,14 @@ impl Shell {
     }
 
     /// A shell in a folder that others use too, ready to read.
-    pub fn open_in(folder: &Path, start: &Start) -> Shell {
+    pub(crate) fn open_in(folder: &Path, start: &Start) -> Shell {
         let mut shell = Shell::start(folder, start);
         shell.ready();
         shell
     }
 
     /// A shell that has just been started. Its files lie in `folder`, unless that is not one.
-    pub fn start(folder: &Path, start: &Start) -> Shell {
+    pub(crate) fn start(folder: &Path, start: &Start) -> Shell {
         let mut command = Command::new("sh");
         let (columns, rows) = start.size;
         // The terminal has its size before the shell looks at it.
@@ -99,17 +99,17 @@ impl Shell {
     }
 
     /// Makes the terminal another size.
-    pub fn resize(&mut self, (columns, rows): Size) {
+    pub(crate) fn resize(&mut self, (columns, rows): Size) {
         self.session.get_process_mut().set_window_size(columns, rows).unwrap();
     }
 
     /// Sends keys.
-    pub fn send(&mut self, keys: &str) {
+    pub(crate) fn send(&mut self, keys: &str) {
         self.session.send(keys).unwrap();
     }
 
     /// Waits for `wanted`, for `patience` at the longest; gives what came up to its end.
-    pub fn came(&mut self, wanted: &str, patience: Duration) -> Result<String, String> {
+    pub(crate) fn came(&mut self, wanted: &str, patience: Duration) -> Result<String, String> {
         let end = Instant::now() + patience;
         loop {
             let found = match self.session.check(wanted) {
@@ -128,7 +128,7 @@ impl Shell {
     }
 
     /// Whether anything comes within `patience`; takes it.
-    pub fn came_any(&mut self, patience: Duration) -> bool {
+    pub(crate) fn came_any(&mut self, patience: Duration) -> bool {
         let end = Instant::now() + patience;
         loop {
             match self.session.check(NBytes(1)) {
@@ -144,7 +144,7 @@ impl Shell {
     }
 
     /// Waits for `wanted` on the screen; gives what came up to its end.
-    pub fn sees(&mut self, wanted: &str) -> String {
+    pub(crate) fn sees(&mut self, wanted: &str) -> String {
         match self.came(wanted, PATIENCE) {
             Ok(text) => text,
             Err(reason) => panic!("waiting for {wanted:?}: {reason}"),
@@ -152,7 +152,7 @@ impl Shell {
     }
 
     /// Waits until keys are read again: gives what was printed since the last entry was taken.
-    pub fn ready(&mut self) -> String {
+    pub(crate) fn ready(&mut self) -> String {
         let text = self.sees(BEGIN);
         // Somewhat before the sign that it is read stands the sign that the entry before was taken.
         let printed = text.rsplit(END).next().unwrap_or_default();
@@ -161,30 +161,30 @@ impl Shell {
     }
 
     /// Types a line and gives what came of it.
-    pub fn run(&mut self, line: &str) -> String {
+    pub(crate) fn run(&mut self, line: &str) -> String {
         self.send(line);
         self.send("\r");
         self.ready()
     }
 
     /// Types a line and says what must come of it.
-    pub fn check(&mut self, line: &str, wanted: &str) {
+    pub(crate) fn check(&mut self, line: &str, wanted: &str) {
         assert_eq!(self.run(line), wanted, "after {line:?}");
     }
 
     /// Pastes a text on a terminal that marks what is pasted, then Enter; gives what came of it.
-    pub fn paste(&mut self, text: &str) -> String {
+    pub(crate) fn paste(&mut self, text: &str) -> String {
         self.run(&format!("\u{1b}[200~{}\u{1b}[201~", text.replace('\n', "\r")))
     }
 
     /// Leaves by Ctrl-D, at an empty line.
-    pub fn leave(mut self) {
+    pub(crate) fn leave(mut self) {
         self.send(CTRL_D);
         self.ended();
     }
 
     /// Waits for the end of the shell.
-    pub fn ended(&mut self) {
+    pub(crate) fn ended(&mut self) {
         match self.came("\u{0} never written \u{0}", PATIENCE) {
             Err(reason) if reason.contains("ended") => {}
             other => panic!("the shell does not end: {other:?}"),
@@ -192,7 +192,7 @@ impl Shell {
     }
 
     /// Kills the shell at once.
-    pub fn kill(&mut self) {
+    pub(crate) fn kill(&mut self) {
         self.session.get_process_mut().kill(Signal::SIGKILL).unwrap();
     }
 }

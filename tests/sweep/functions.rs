@@ -12,7 +12,7 @@ use tensorsh::value::Value;
 
 /// How a function works.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Class {
+pub(crate) enum Class {
     /// An element of the result depends on the elements at the same place.
     Elementwise,
     /// Each line along a dimension by itself.
@@ -23,7 +23,7 @@ pub enum Class {
 
 /// A function of the table, and how it is called.
 #[derive(Clone, Debug)]
-pub struct Swept {
+pub(crate) struct Swept {
     pub key: &'static str,
     pub class: Class,
     /// What its further tensors are made of.
@@ -33,7 +33,7 @@ pub struct Swept {
 
 /// The dtype of a tensor that is not the first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Other {
+pub(crate) enum Other {
     Same,
     Bool,
     /// Numbers of places along the dimension, or of all.
@@ -41,7 +41,7 @@ pub enum Other {
 }
 
 impl Other {
-    pub fn dtype(self, first: DType) -> DType {
+    pub(crate) fn dtype(self, first: DType) -> DType {
         match self {
             Other::Same => first,
             Other::Bool => DType::Bool,
@@ -51,7 +51,7 @@ impl Other {
 }
 
 /// The tensors among results.
-pub fn tensors(value: &Value) -> Vec<Tensor> {
+pub(crate) fn tensors(value: &Value) -> Vec<Tensor> {
     match value {
         Value::Tensor(tensor) => vec![tensor.clone()],
         other => other.sequence().unwrap_or_default().iter().flat_map(tensors).collect(),
@@ -59,7 +59,7 @@ pub fn tensors(value: &Value) -> Vec<Tensor> {
 }
 
 /// Calls a function with its tensors, and with plain numbers for whatever else it wants; `dim` goes where it asks for one.
-pub fn call(state: &State, key: &str, given: &[Tensor], dim: Option<i64>) -> Result<Vec<Tensor>> {
+pub(crate) fn call(state: &State, key: &str, given: &[Tensor], dim: Option<i64>) -> Result<Vec<Tensor>> {
     let signature = &registry().overload(key).unwrap().signature;
     let args = arguments(signature, given, dim).unwrap();
     let result = state.call(key, &args)?;
@@ -120,7 +120,7 @@ fn wants(signature: &Signature) -> (usize, bool, bool) {
 }
 
 /// The functions of the table that work in one of these ways, and the keys of those that take tensors and do not.
-pub fn sweepable(state: &State) -> (Vec<Swept>, Vec<&'static str>) {
+pub(crate) fn sweepable(state: &State) -> (Vec<Swept>, Vec<&'static str>) {
     let (mut found, mut others) = (Vec::new(), Vec::new());
     for function in registry().overloads() {
         let signature = &function.signature;
@@ -274,7 +274,7 @@ fn copy(tensor: &Tensor) -> Tensor {
 }
 
 /// Are these the same number, but for rounding?
-pub fn near(dtype: DType, a: u128, b: u128) -> bool {
+pub(crate) fn near(dtype: DType, a: u128, b: u128) -> bool {
     if same(dtype, a, b) {
         return true;
     }

@@ -5,37 +5,37 @@ use tensorsh::tensor::memory::{get, set};
 use tensorsh::tensor::{DType, Device, Dims, Layout, Scalar, Tensor, View};
 
 /// A sequence of numbers without a pattern, the same for the same seed.
-pub struct Random(u64);
+pub(crate) struct Random(u64);
 
 impl Random {
-    pub fn new(seed: u64) -> Random {
+    pub(crate) fn new(seed: u64) -> Random {
         Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1)
     }
 
-    pub fn next(&mut self) -> u64 {
+    pub(crate) fn next(&mut self) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
         self.0.wrapping_mul(0x2545_F491_4F6C_DD1D)
     }
 
-    pub fn below(&mut self, n: usize) -> usize {
+    pub(crate) fn below(&mut self, n: usize) -> usize {
         ((self.next() >> 33) as usize) % n.max(1)
     }
 
     /// From 0 to 1.
-    pub fn unit(&mut self) -> f64 {
+    pub(crate) fn unit(&mut self) -> f64 {
         (self.next() >> 11) as f64 / (1u64 << 53) as f64
     }
 
-    pub fn choose<T: Copy>(&mut self, items: &[T]) -> T {
+    pub(crate) fn choose<T: Copy>(&mut self, items: &[T]) -> T {
         items[self.below(items.len())]
     }
 }
 
 /// What the elements are like.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Values {
+pub(crate) enum Values {
     Mixed,
     /// With infinities and NaN among them.
     Special,
@@ -46,7 +46,7 @@ pub enum Values {
 }
 
 /// One element of a dtype.
-pub fn element(dtype: DType, values: Values, number: usize, random: &mut Random) -> Scalar {
+pub(crate) fn element(dtype: DType, values: Values, number: usize, random: &mut Random) -> Scalar {
     let mut real = || match values {
         Values::NearOne => 1.0 + (random.unit() - 0.5) * 0.01,
         Values::Special if random.below(40) == 0 => {
@@ -74,19 +74,19 @@ pub fn element(dtype: DType, values: Values, number: usize, random: &mut Random)
 }
 
 /// The bits of elements.
-pub fn encode(dtype: DType, elements: &[Scalar]) -> Vec<u128> {
+pub(crate) fn encode(dtype: DType, elements: &[Scalar]) -> Vec<u128> {
     let view = View::from_scalars(&[elements.len() as i64], dtype, elements.iter().copied()).unwrap();
     bits(&view)
 }
 
 /// The elements that bits stand for.
-pub fn decode(dtype: DType, bits: &[u128]) -> Vec<Scalar> {
+pub(crate) fn decode(dtype: DType, bits: &[u128]) -> Vec<Scalar> {
     let contiguous = Layout::contiguous(&[bits.len() as i64]);
     tensor(dtype, bits, contiguous).view().scalars().unwrap()
 }
 
 /// A tensor that shows the elements of a storage through a layout.
-pub fn tensor(dtype: DType, storage: &[u128], layout: Layout) -> Tensor {
+pub(crate) fn tensor(dtype: DType, storage: &[u128], layout: Layout) -> Tensor {
     let view = View::zeros(&[storage.len() as i64], dtype, Device::CPU).unwrap();
     let memory = view.memory().unwrap();
     let cells = memory.bytes();
@@ -97,7 +97,7 @@ pub fn tensor(dtype: DType, storage: &[u128], layout: Layout) -> Tensor {
 }
 
 /// The places of a layout's elements, row by row.
-pub fn places(layout: &Layout) -> Vec<usize> {
+pub(crate) fn places(layout: &Layout) -> Vec<usize> {
     let mut places = vec![layout.offset];
     for (&size, &stride) in layout.sizes.iter().zip(&layout.strides) {
         places = places.iter().flat_map(|&place| (0..size).map(move |i| place + i * stride)).collect();
@@ -106,7 +106,7 @@ pub fn places(layout: &Layout) -> Vec<usize> {
 }
 
 /// The bits of a tensor's elements, row by row.
-pub fn bits(view: &View) -> Vec<u128> {
+pub(crate) fn bits(view: &View) -> Vec<u128> {
     let memory = view.memory().unwrap();
     let (cells, itemsize) = (memory.bytes(), view.dtype.itemsize());
     let element = |place: usize| {
@@ -121,7 +121,7 @@ pub fn bits(view: &View) -> Vec<u128> {
 }
 
 /// Are these the same element? NaN is NaN, whatever its bits.
-pub fn same(dtype: DType, a: u128, b: u128) -> bool {
+pub(crate) fn same(dtype: DType, a: u128, b: u128) -> bool {
     if a == b {
         return true;
     }
@@ -135,7 +135,7 @@ pub fn same(dtype: DType, a: u128, b: u128) -> bool {
 
 /// How a tensor lies in its storage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Form {
+pub(crate) enum Form {
     Contiguous,
     /// Behind other elements.
     Displaced,
@@ -150,7 +150,7 @@ pub enum Form {
     RepeatedColumn,
 }
 
-pub const FORMS: &[Form] = &[
+pub(crate) const FORMS: &[Form] = &[
     Form::Contiguous,
     Form::Displaced,
     Form::Transposed,
@@ -162,7 +162,7 @@ pub const FORMS: &[Form] = &[
 
 impl Form {
     /// The layout of these sizes, and how many elements its storage has.
-    pub fn layout(self, sizes: &[i64]) -> (Layout, usize) {
+    pub(crate) fn layout(self, sizes: &[i64]) -> (Layout, usize) {
         let (rows, columns) = match *sizes {
             [columns] => (1, columns),
             [rows, columns] => (rows, columns),
@@ -183,14 +183,14 @@ impl Form {
     }
 
     /// May its elements be written one by one?
-    pub fn is_distinct(self) -> bool {
+    pub(crate) fn is_distinct(self) -> bool {
         !matches!(self, Form::Repeated | Form::RepeatedColumn)
     }
 }
 
 /// Known elements in some form.
 #[derive(Clone)]
-pub struct Grid {
+pub(crate) struct Grid {
     pub dtype: DType,
     storage: Vec<u128>,
     layout: Layout,
@@ -199,7 +199,7 @@ pub struct Grid {
 }
 
 impl Grid {
-    pub fn new(dtype: DType, sizes: &[i64], form: Form, values: Values, random: &mut Random) -> Grid {
+    pub(crate) fn new(dtype: DType, sizes: &[i64], form: Form, values: Values, random: &mut Random) -> Grid {
         let (layout, length) = form.layout(sizes);
         let scalars: Vec<Scalar> = (0..length).map(|i| element(dtype, values, i, random)).collect();
         let storage = encode(dtype, &scalars);
@@ -207,21 +207,21 @@ impl Grid {
         Grid { dtype, storage, layout, elements }
     }
 
-    pub fn sizes(&self) -> &[i64] {
+    pub(crate) fn sizes(&self) -> &[i64] {
         &self.layout.sizes
     }
 
-    pub fn strides(&self) -> &[i64] {
+    pub(crate) fn strides(&self) -> &[i64] {
         &self.layout.strides
     }
 
     /// A new tensor of these elements.
-    pub fn tensor(&self) -> Tensor {
+    pub(crate) fn tensor(&self) -> Tensor {
         tensor(self.dtype, &self.storage, self.layout.clone())
     }
 
     /// A row of some elements.
-    pub fn part(&self, elements: &[usize]) -> Tensor {
+    pub(crate) fn part(&self, elements: &[usize]) -> Tensor {
         let storage: Vec<u128> = elements.iter().map(|&i| self.elements[i]).collect();
         tensor(self.dtype, &storage, Layout::contiguous(&[elements.len() as i64]))
     }

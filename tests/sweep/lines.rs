@@ -3,7 +3,7 @@
 use tensorsh::tensor::{DType, Scalar};
 
 /// A result, and how well it must agree.
-pub enum Want {
+pub(crate) enum Want {
     /// To the last bit.
     Exactly(Vec<Scalar>),
     /// But for rounding, which grows with the length of the line.
@@ -35,7 +35,7 @@ fn nan(value: &Scalar) -> bool {
 }
 
 /// Does `a` come before `b` when sorted? NaN is the largest.
-pub fn before(a: &Scalar, b: &Scalar) -> bool {
+pub(crate) fn before(a: &Scalar, b: &Scalar) -> bool {
     match (a, b) {
         (Scalar::Float(a), Scalar::Float(b)) => a < b || b.is_nan() && !a.is_nan(),
         (a, b) => a.to_i64() < b.to_i64(),
@@ -184,7 +184,7 @@ fn quantile(line: &[Scalar], share: f64) -> f64 {
 
 /// What the results of a function are for a line; nothing for a function that stands elsewhere. Sums and means of floats
 /// are in `sums.rs`, for their order is that of the whole tensor.
-pub fn wanted(name: &str, dtype: DType, line: &[Scalar]) -> Option<Vec<Want>> {
+pub(crate) fn wanted(name: &str, dtype: DType, line: &[Scalar]) -> Option<Vec<Want>> {
     let k = 3.min(line.len());
     let bools = |value: bool| vec![Exactly(vec![Scalar::Bool(value)])];
     let values = |value: Scalar| vec![Exactly(vec![value]), At(vec![value])];

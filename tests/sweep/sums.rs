@@ -144,7 +144,7 @@ fn plane(grid: &Grid, dim: Option<usize>) -> (Plane, Box<dyn Fn(usize, usize) ->
 }
 
 /// The sums of a tensor of floats, in the type they are added in: of all elements, or along a dimension.
-pub fn sums(grid: &Grid, elements: &[Scalar], dim: Option<usize>) -> Vec<Scalar> {
+pub(crate) fn sums(grid: &Grid, elements: &[Scalar], dim: Option<usize>) -> Vec<Scalar> {
     let (plane, place) = plane(grid, dim);
     let real = |i: usize, j: usize| elements[place(i, j)].to_f64();
     let complex = |i: usize, j: usize| elements[place(i, j)].to_complex();
@@ -169,7 +169,7 @@ pub fn sums(grid: &Grid, elements: &[Scalar], dim: Option<usize>) -> Vec<Scalar>
 }
 
 /// The quotients of sums and a number of elements, rounded as they are computed.
-pub fn means(dtype: DType, sums: Vec<Scalar>, count: usize) -> Vec<Scalar> {
+pub(crate) fn means(dtype: DType, sums: Vec<Scalar>, count: usize) -> Vec<Scalar> {
     let mean = |sum: Scalar| match (dtype, sum) {
         (DType::Double, Scalar::Float(sum)) => Scalar::Float(sum / count as f64),
         (DType::Half, Scalar::Float(sum)) => Scalar::Float(f16::from_f32(sum as f32 / count as f32).to_f64()),
@@ -181,6 +181,6 @@ pub fn means(dtype: DType, sums: Vec<Scalar>, count: usize) -> Vec<Scalar> {
 }
 
 /// The elements of a grid as numbers.
-pub fn numbers(grid: &Grid) -> Vec<Scalar> {
+pub(crate) fn numbers(grid: &Grid) -> Vec<Scalar> {
     decode(grid.dtype, &grid.elements)
 }

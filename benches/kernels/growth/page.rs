@@ -11,7 +11,7 @@ const TEMPLATE: &str = include_str!("page.md");
 const SMALL: usize = 1000;
 
 /// The page with its figures.
-pub fn write(curves: &[Curve], machine: &Machine) -> Outcome<String> {
+pub(super) fn write(curves: &[Curve], machine: &Machine) -> Outcome<String> {
     let mut page = String::new();
     let mut rest = TEMPLATE;
     while let Some((before, after)) = rest.split_once('{') {
@@ -93,7 +93,7 @@ fn table(curves: &[Curve], time: Side) -> String {
 }
 
 /// Three digits and a unit.
-pub fn duration(seconds: f64) -> String {
+pub(super) fn duration(seconds: f64) -> String {
     let (unit, name) = match seconds {
         s if s < 999.5e-9 => (1e-9, "ns"),
         s if s < 999.5e-6 => (1e-6, "µs"),

@@ -41,7 +41,7 @@ text.theirs { fill: var(--theirs); }
 ";
 
 /// The whole picture.
-pub fn draw(curves: &[Curve], machine: &Machine) -> String {
+pub(super) fn draw(curves: &[Curve], machine: &Machine) -> String {
     let rows = curves.len().div_ceil(COLUMNS);
     let (width, height) = (MARGIN.0 + COLUMNS as f64 * PANEL.0 + 8.0, MARGIN.1 + rows as f64 * PANEL.1 + BELOW);
     let (title, left) = ("How the time of a call grows with the number of elements", MARGIN.0 + BEFORE.0);

@@ -8,7 +8,7 @@ use tensor::layout::wrap_dim;
 use tensor::{Dims, Error, Result, interrupt};
 use value::Value;
 
-pub const ROWS: &[(&str, Composite)] = &[
+pub(super) const ROWS: &[(&str, Composite)] = &[
     ("diff", diff),
     ("trapezoid.x", trapezoid_at),
     ("trapezoid.dx", trapezoid),

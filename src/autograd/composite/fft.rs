@@ -10,7 +10,7 @@ use tensor::layout::wrap_dim;
 use tensor::{Dims, Result};
 use value::Value;
 
-pub const ROWS: &[(&str, Composite)] = &[
+pub(super) const ROWS: &[(&str, Composite)] = &[
     ("fft.fft", |f, a| complex(f, a, true)),
     ("fft.ifft", |f, a| complex(f, a, false)),
     ("fft.rfft", |f, a| half(f, a, true)),

@@ -8,7 +8,7 @@ use tensor::layout::wrap_dim;
 use tensor::{Dims, Result};
 use value::Value;
 
-pub const ROWS: &[(&str, Composite)] = &[
+pub(super) const ROWS: &[(&str, Composite)] = &[
     ("linalg.inv", inverse),
     ("inverse", inverse),
     ("linalg.solve", |f, a| {

@@ -6,7 +6,7 @@ use tensor::layout::wrap_dim;
 use tensor::{Dims, Scalar};
 use value::Value;
 
-pub const ROWS: &[Derivative] = &[
+pub(super) const ROWS: &[Derivative] = &[
     row("relu", "ReluBackward0")
         .grad(0, &[RESULT], |c| c.g().with("threshold_backward", &c.result(), &[Value::Int(0)])),
     row("sigmoid", "SigmoidBackward0").grad(0, &[RESULT], |c| c.g().with("sigmoid_backward", &c.result(), &[])),

@@ -6,7 +6,7 @@ use crate::context::{Context, Expr};
 use tensor::Dims;
 use value::Value;
 
-pub const ROWS: &[Derivative] =
+pub(super) const ROWS: &[Derivative] =
     &[row("convolution", "ConvolutionBackward0").grad(0, &[1], input).grad(1, &[0], kernels).grad(2, &[], |c| {
         let dims: Dims = (0..c.sizes(0).len() as i64).filter(|&d| d != 1).collect();
         c.g().sum(&dims, false)

@@ -5,7 +5,7 @@ use tensor::layout::wrap_dim;
 use tensor::{DType, Dims, Result};
 use value::Value;
 
-pub const ROWS: &[Derivative] = &[
+pub(super) const ROWS: &[Derivative] = &[
     row("roll", "RollBackward0").grad(0, &[], |c| {
         let back: Dims = c.dims(1).iter().map(|shift| shift.wrapping_neg()).collect();
         c.g().call("roll", &[Value::Size(back), c.value(2)])

@@ -6,7 +6,7 @@ use tensor::layout::wrap_dim;
 use tensor::{Scalar, View};
 use value::Value;
 
-pub const ROWS: &[Derivative] = &[
+pub(super) const ROWS: &[Derivative] = &[
     row("_fft_c2c", "FftC2CBackward0")
         .grad(0, &[], |c| c.g().call("_fft_c2c", &[c.value(1), opposite_norm(&c.value(2)), Value::Bool(!c.flag(3))])),
     row("_fft_r2c", "FftR2CBackward0").grad(0, &[], |c| {
@@ -45,7 +45,7 @@ fn last_dim(c: &Context) -> Option<usize> {
 }
 
 /// The normalisation that scales the other direction of a transform by the same factor.
-pub fn opposite_norm(norm: &Value) -> Value {
+pub(crate) fn opposite_norm(norm: &Value) -> Value {
     match norm {
         Value::Str(norm) if &**norm == "ortho" => Value::str("ortho"),
         Value::Str(norm) if &**norm == "forward" => Value::str("backward"),

@@ -7,7 +7,7 @@ use tensor::bail;
 use tensor::{DType, Error, Result};
 use value::Value;
 
-pub const ROWS: &[Derivative] = &[
+pub(super) const ROWS: &[Derivative] = &[
     row("linalg.det", "LinalgDetBackward0").grad(0, &[0, RESULT], determinant),
     row("linalg.slogdet", "LinalgSlogdetBackward0").grad(0, &[0, RESULT], |c| {
         let mut scale = c.gradient(1);

@@ -3,7 +3,7 @@
 use super::{Context, Derivative, Expr, row};
 use value::Value;
 
-pub const ROWS: &[Derivative] = &[
+pub(super) const ROWS: &[Derivative] = &[
     row("mm", "MmBackward0")
         .grad(0, &[1], |c| times("mm", c.g(), adjoint(c.arg(1))))
         .grad(1, &[0], |c| times("mm", adjoint(c.arg(0)), c.g())),
@@ -43,12 +43,12 @@ fn times<'a>(product: &str, a: Expr<'a>, b: Expr<'a>) -> Expr<'a> {
     a.with(product, &b, &[])
 }
 
-pub fn transposed(matrices: Expr<'_>) -> Expr<'_> {
+pub(super) fn transposed(matrices: Expr<'_>) -> Expr<'_> {
     matrices.call("transpose.int", &[Value::Int(-2), Value::Int(-1)])
 }
 
 /// Transposed and conjugated.
-pub fn adjoint(matrices: Expr<'_>) -> Expr<'_> {
+pub(super) fn adjoint(matrices: Expr<'_>) -> Expr<'_> {
     transposed(matrices).conj()
 }
 

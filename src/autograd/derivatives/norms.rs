@@ -6,7 +6,7 @@ use tensor::layout::wrap_dim;
 use tensor::{Dims, Result};
 use value::Value;
 
-pub const ROWS: &[Derivative] = &[
+pub(super) const ROWS: &[Derivative] = &[
     row("linalg.vector_norm", "LinalgVectorNormBackward0").grad(0, &[0, RESULT], |c| {
         let (sizes, dims, kept) = (c.sizes(0), c.dims(2), c.flag(3));
         let (grad, norm) = (restored(c.g(), &sizes, &dims, kept), restored(c.result(), &sizes, &dims, kept));

@@ -5,7 +5,7 @@ use std::f64::consts::{LN_2, LN_10, PI};
 use tensor::Scalar;
 use value::Value;
 
-pub const ROWS: &[Derivative] = &[
+pub(super) const ROWS: &[Derivative] = &[
     row("add.Tensor", "AddBackward0").grad(0, &[], same).grad(1, &[], |c| c.g().scaled(c.arg(2))),
     row("sub.Tensor", "SubBackward0").grad(0, &[], same).grad(1, &[], |c| (-c.g()).scaled(c.arg(2))),
     row("rsub.Tensor", "RsubBackward0").grad(0, &[], |c| (-c.g()).scaled(c.arg(2))).grad(1, &[], same),

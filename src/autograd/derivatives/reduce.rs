@@ -6,7 +6,7 @@ use tensor::layout::wrap_dim;
 use tensor::{Dims, Result};
 use value::Value;
 
-pub const ROWS: &[Derivative] = &[
+pub(super) const ROWS: &[Derivative] = &[
     row("sum", "SumBackward0").grad(0, &[], |c| spread(c, c.g(), &[], true)),
     row("sum.dim_IntList", "SumBackward1").grad(0, &[], |c| spread(c, c.g(), &c.dims(1), c.flag(2))),
     row("mean", "MeanBackward0").grad(0, &[], |c| spread(c, c.g(), &[], true) / count(c, &[])),
@@ -54,7 +54,7 @@ fn spread<'a>(c: &Context<'a>, value: Expr<'a>, dims: &[i64], kept: bool) -> Exp
 }
 
 /// The reduced dimensions as dimensions of size 1.
-pub fn restored<'a>(value: Expr<'a>, sizes: &Dims, dims: &[i64], kept: bool) -> Expr<'a> {
+pub(super) fn restored<'a>(value: Expr<'a>, sizes: &Dims, dims: &[i64], kept: bool) -> Expr<'a> {
     if kept || sizes.is_empty() {
         return value;
     }

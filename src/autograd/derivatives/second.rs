@@ -4,7 +4,7 @@ use super::{Context, Derivative, Expr, row, zero};
 use std::f64::consts::PI;
 use value::Value;
 
-pub const ROWS: &[Derivative] = &[
+pub(super) const ROWS: &[Derivative] = &[
     row("sigmoid_backward", "SigmoidBackwardBackward0")
         .grad(0, &[1], |c| c.g().with("sigmoid_backward", &c.arg(1).conj(), &[]))
         .grad(1, &[0, 1], |c| c.g().conj() * c.arg(0) * (c.arg(1).conj() * -2.0 + 1.0)),

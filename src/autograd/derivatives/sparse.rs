@@ -4,7 +4,7 @@ use super::{Context, Derivative, Expr, row};
 use tensor::{Error, Result};
 use value::Value;
 
-pub const ROWS: &[Derivative] = &[
+pub(super) const ROWS: &[Derivative] = &[
     row("to_dense", "ToDenseBackward0").grad(0, &[0], |c| masked(c.g(), c)),
     row("to_sparse", "ToSparseBackward0").grad(0, &[], |c| c.g().call("to_dense", &[])),
     row("to_sparse.sparse_dim", "ToSparseBackward0").grad(0, &[], |c| c.g().call("to_dense", &[])),

@@ -6,7 +6,7 @@ use std::f64::consts::{FRAC_1_SQRT_2, PI};
 use tensor::{Scalar, View};
 use value::Value;
 
-pub const ROWS: &[Derivative] = &[
+pub(super) const ROWS: &[Derivative] = &[
     row("erf", "ErfBackward0").grad(0, &[0], |c| c.g() * (2.0 / PI.sqrt()) * bell(c.arg(0))),
     row("erfc", "ErfcBackward0").grad(0, &[0], |c| c.g() * (-2.0 / PI.sqrt()) * bell(c.arg(0))),
     row("erfinv", "ErfinvBackward0")

@@ -5,7 +5,7 @@ use tensor::layout::wrap_dim;
 use tensor::{Dims, Layout, Result, Scalar, View};
 use value::Value;
 
-pub const ROWS: &[Derivative] = &[
+pub(super) const ROWS: &[Derivative] = &[
     row("view", "ViewBackward0").grad(0, &[], reshaped),
     row("_unsafe_view", "UnsafeViewBackward0").grad(0, &[], reshaped),
     row("unsqueeze", "UnsqueezeBackward0").grad(0, &[], |c| c.g().call("squeeze.dim", &[c.value(1)])),
@@ -74,7 +74,7 @@ const fn shown(key: &'static str, name: &'static str) -> Derivative {
 }
 
 /// The gradient among zeros, in the place of the part that a view with this many arguments shows.
-pub fn in_place_of<'a>(c: &Context<'a>, key: &str, arguments: usize) -> Expr<'a> {
+pub(crate) fn in_place_of<'a>(c: &Context<'a>, key: &str, arguments: usize) -> Expr<'a> {
     let mut args = vec![Value::Size(c.sizes(0))];
     args.extend((1..=arguments).map(|i| c.value(i)));
     c.g().call(key, &args)
@@ -151,7 +151,7 @@ fn strided<'a>(c: &Context<'a>) -> Expr<'a> {
 }
 
 /// The layout of `view_as_real`.
-pub fn as_parts(layout: &Layout) -> Layout {
+pub(crate) fn as_parts(layout: &Layout) -> Layout {
     let mut parts = Layout { offset: layout.offset.saturating_mul(2), ..layout.clone() };
     parts.strides.iter_mut().for_each(|stride| *stride = stride.saturating_mul(2));
     parts.sizes.push(2);

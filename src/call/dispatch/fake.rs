@@ -56,7 +56,7 @@ fn tensors<'c>(call: &'c Call) -> impl Iterator<Item = &'c Tensor> {
 /// # Errors
 /// AssertionError with PyTorch's text.
 #[inline]
-pub fn refuse_mixture(call: &Call, row: &Row) -> Result<()> {
+pub(crate) fn refuse_mixture(call: &Call, row: &Row) -> Result<()> {
     if !call.state.has_fakes.get() {
         return Ok(());
     }

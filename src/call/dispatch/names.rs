@@ -22,7 +22,7 @@ const NUMBER_OVERLOADS: &[(&str, &str, &[&str])] = &[
 ];
 
 /// Returns whether this call has names to take care of.
-pub fn concern(args: &[Value]) -> bool {
+pub(crate) fn concern(args: &[Value]) -> bool {
     args.iter().any(is_named)
 }
 
@@ -143,7 +143,7 @@ fn write_named(function: &Function, call: &Call, out: &Tensor, result: &Value, n
 ///
 /// # Errors
 /// RuntimeError where it should have another.
-pub fn check_size(tensor: &Tensor, wanted: &[i64]) -> Result<()> {
+pub(crate) fn check_size(tensor: &Tensor, wanted: &[i64]) -> Result<()> {
     let sizes = tensor.borrow().layout.sizes.clone();
     if !tensor.has_names() || sizes.as_slice() == wanted {
         return Ok(());
@@ -277,7 +277,7 @@ fn tensors_of(call: &Call) -> impl Iterator<Item = Tensor> {
 }
 
 /// The names of an argument, if it has any.
-pub fn names_in(call: &Call, index: usize) -> Option<Vec<Name>> {
+pub(crate) fn names_in(call: &Call, index: usize) -> Option<Vec<Name>> {
     tensor_at(call, index).and_then(|tensor| tensor.names()).map(|names| names.to_vec())
 }
 

@@ -281,7 +281,7 @@ fn write(out: &Tensor, result: &View) -> Result<()> {
 }
 
 /// Copies a result into an output with names, of which the size is known to be right.
-pub fn write_named(function: &Function, call: &Call, out: &Tensor, result: &View) -> Result<()> {
+pub(crate) fn write_named(function: &Function, call: &Call, out: &Tensor, result: &View) -> Result<()> {
     Writing { state: call.state, facet: &function.row.out, inputs: inputs(call), field: "", part: 0 }
         .prepare(out, result)?;
     write(out, result)

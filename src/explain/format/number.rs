@@ -9,21 +9,21 @@ use tensor::interrupt;
 const MAX_FRACTION: usize = 1074;
 
 /// Python's `repr` of a float: `0.1`, `1e-05`, `1e+16`, `nan`.
-pub fn float_repr(value: f64) -> String {
+pub(crate) fn float_repr(value: f64) -> String {
     let mut out = String::new();
     write_float(&mut out, value);
     out
 }
 
 /// Python's `repr` of a complex number: `(1+2j)`, `2j`, `(-0-1j)`.
-pub fn complex_repr(value: Complex<f64>) -> String {
+pub(crate) fn complex_repr(value: Complex<f64>) -> String {
     let mut out = String::new();
     write_complex(&mut out, value);
     out
 }
 
 /// Appends what [`float_repr`] gives.
-pub fn write_float(out: &mut String, value: f64) {
+pub(crate) fn write_float(out: &mut String, value: f64) {
     if write_nonfinite(out, value) {
         return;
     }
@@ -53,7 +53,7 @@ fn settle_tie(out: &mut String, start: usize, value: f64) {
 }
 
 /// Appends what [`complex_repr`] gives.
-pub fn write_complex(out: &mut String, value: Complex<f64>) {
+pub(crate) fn write_complex(out: &mut String, value: Complex<f64>) {
     let bare = value.re == 0.0 && value.re.is_sign_positive();
     if !bare {
         out.push('(');
@@ -78,7 +78,7 @@ fn write_part(out: &mut String, value: f64) {
 }
 
 /// Appends `'%.{precision}f' % value`: exact decimal digits, ties to even.
-pub fn write_fixed(out: &mut String, value: f64, precision: usize) {
+pub(crate) fn write_fixed(out: &mut String, value: f64, precision: usize) {
     if write_nonfinite(out, value) {
         return;
     }
@@ -88,7 +88,7 @@ pub fn write_fixed(out: &mut String, value: f64, precision: usize) {
 }
 
 /// Appends a character `count` times.
-pub fn push_times(out: &mut String, c: char, mut count: usize) {
+pub(crate) fn push_times(out: &mut String, c: char, mut count: usize) {
     let piece = c.to_string().repeat(count.min(1 << 16));
     while count > 0 && !interrupt::requested() {
         let now = count.min(1 << 16);
@@ -98,7 +98,7 @@ pub fn push_times(out: &mut String, c: char, mut count: usize) {
 }
 
 /// Appends `'%.{precision}e' % value`: the exponent has a sign and at least two digits.
-pub fn write_scientific(out: &mut String, value: f64, precision: usize) {
+pub(crate) fn write_scientific(out: &mut String, value: f64, precision: usize) {
     if write_nonfinite(out, value) {
         return;
     }

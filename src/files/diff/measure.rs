@@ -11,7 +11,7 @@ use tensor::{DType, Element, Error, Memory, Result, Scalar};
 
 /// What a comparison of elements found, in the order of their rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Tally {
+pub(crate) struct Tally {
     /// Elements that were compared.
     pub elements: u64,
     /// Those that differ by more than the tolerance.
@@ -34,7 +34,7 @@ pub struct Tally {
 
 impl Tally {
     /// Adds what was found in elements that begin at `start` of the whole.
-    pub fn add(&mut self, part: &Tally, start: u64) {
+    pub(crate) fn add(&mut self, part: &Tally, start: u64) {
         if part.greatest > self.greatest {
             (self.greatest, self.at) = (part.greatest, start.saturating_add(part.at));
         }
@@ -48,19 +48,19 @@ impl Tally {
     }
 
     /// The mean difference of all elements.
-    pub fn mean(&self) -> f64 {
+    pub(crate) fn mean(&self) -> f64 {
         self.sum / self.elements.max(1) as f64
     }
 
     /// Returns whether no element differs by more than the tolerance.
-    pub fn is_equal(&self) -> bool {
+    pub(crate) fn is_equal(&self) -> bool {
         self.differing == 0
     }
 }
 
 /// Elements in a row, one after another from the first byte on.
 #[derive(Clone, Copy)]
-pub struct Row<'m> {
+pub(super) struct Row<'m> {
     pub memory: &'m Memory,
     pub elements: Elements,
 }
@@ -143,7 +143,7 @@ impl Measured for Complex<f64> {
 ///
 /// # Errors
 /// RuntimeError for a row that is shorter; MemoryError.
-pub fn compare(a: Row, b: Row, count: usize, tolerance: f64) -> Result<Tally> {
+pub(super) fn compare(a: Row, b: Row, count: usize, tolerance: f64) -> Result<Tally> {
     if a.elements == b.elements {
         let nbytes = a.elements.nbytes(count)?;
         let equal = |x: &[u8], y: &[u8]| x.get(..nbytes).is_some_and(|x| y.get(..nbytes) == Some(x));

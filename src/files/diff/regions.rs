@@ -14,7 +14,7 @@ use tensor::{Dims, Memory, Result};
 
 /// A tensor of a file.
 #[derive(Clone, Copy)]
-pub struct Compared<'c> {
+pub(super) struct Compared<'c> {
     pub contents: &'c Contents,
     pub entry: &'c Entry,
 }
@@ -29,7 +29,7 @@ impl Compared<'_> {
 ///
 /// # Errors
 /// RuntimeError for a tensor beyond its storage and a file that changes meanwhile; KeyboardInterrupt.
-pub fn compare(a: Compared, b: Compared, tolerance: f64) -> Result<Tally> {
+pub(super) fn compare(a: Compared, b: Compared, tolerance: f64) -> Result<Tally> {
     let mut total = Tally::default();
     each_common(a, b, |x, y, place| {
         let part = side_by_side(x, y, &Terms { tolerance, until: None })?;
@@ -43,7 +43,7 @@ pub fn compare(a: Compared, b: Compared, tolerance: f64) -> Result<Tally> {
 ///
 /// # Errors
 /// Those of [`compare`].
-pub fn are_same(a: Compared, b: Compared) -> Result<bool> {
+pub(crate) fn are_same(a: Compared, b: Compared) -> Result<bool> {
     let differs = AtomicBool::new(false);
     each_common(a, b, |x, y, _| {
         let part = side_by_side(x, y, &Terms { tolerance: 0.0, until: Some(&differs) })?;
@@ -58,7 +58,7 @@ pub fn are_same(a: Compared, b: Compared) -> Result<bool> {
 ///
 /// # Errors
 /// Those of [`compare`].
-pub fn head(tensor: Compared) -> Result<Option<Vec<u8>>> {
+pub(super) fn head(tensor: Compared) -> Result<Option<Vec<u8>>> {
     const MOST: usize = 1 << 10;
     if tensor.entry.storage.is_none() {
         return Ok(None);

@@ -11,7 +11,7 @@ const PATIENCE: usize = 1 << 24;
 ///
 /// # Errors
 /// ValueError that says which piece is wrong, or how much is missing.
-pub fn check(sizes: &[i64], pieces: &[Piece]) -> Result<()> {
+pub(super) fn check(sizes: &[i64], pieces: &[Piece]) -> Result<()> {
     let (total, mut covered) = (checked_numel(sizes)?, 0i64);
     for Piece { offsets, sizes: extent, .. } in pieces {
         let (at, of) = (offsets.as_slice(), extent.as_slice());

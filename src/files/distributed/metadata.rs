@@ -24,13 +24,13 @@ const CLASSES: &str = "torch.distributed.checkpoint.metadata";
 
 /// What the metadata describes, in its order.
 #[derive(Debug)]
-pub struct Metadata {
+pub(super) struct Metadata {
     pub items: Vec<Item>,
 }
 
 /// A tensor or another value.
 #[derive(Debug)]
-pub struct Item {
+pub(super) struct Item {
     /// Its whole name: `model.weight`.
     pub name: Rc<str>,
     /// The keys and indices that lead to it.
@@ -40,20 +40,20 @@ pub struct Item {
 
 /// A key of a dictionary or an index of a list.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Step {
+pub(super) enum Step {
     Key(Rc<str>),
     Index(usize),
 }
 
 #[derive(Debug)]
-pub enum What {
+pub(super) enum What {
     Tensor { dtype: DType, sizes: Dims, pieces: Vec<Piece> },
     Other(Place),
 }
 
 /// A box of a tensor.
 #[derive(Debug)]
-pub struct Piece {
+pub(super) struct Piece {
     /// Its first index in every dimension.
     pub offsets: Dims,
     pub sizes: Dims,
@@ -62,14 +62,14 @@ pub struct Piece {
 
 /// The bytes of a file that are an archive of their own.
 #[derive(Clone, Debug)]
-pub struct Place {
+pub(super) struct Place {
     pub file: Rc<str>,
     pub start: usize,
     pub length: usize,
 }
 
 /// What makes the metadata wrong.
-pub fn wrong(why: impl std::fmt::Display) -> Error {
+pub(super) fn wrong(why: impl std::fmt::Display) -> Error {
     Error::value(format!("the checkpoint's .metadata is wrong: {why}"))
 }
 
@@ -77,7 +77,7 @@ pub fn wrong(why: impl std::fmt::Display) -> Error {
 ///
 /// # Errors
 /// ValueError for what it says of pieces that cannot be; EOFError, UnpicklingError and others for what is damaged.
-pub fn read(bytes: &[u8]) -> Result<Metadata> {
+pub(super) fn read(bytes: &[u8]) -> Result<Metadata> {
     let pickled = pickle::read(bytes, &mut 0, Mode::Report)?;
     let reader = Reader { pickled: &pickled };
     let metadata = reader.object(pickled.root, "Metadata")?;

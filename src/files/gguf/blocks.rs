@@ -40,7 +40,7 @@ impl BlockType {
     ///
     /// # Errors
     /// NotImplementedError for a type of which only the size is known; KeyboardInterrupt.
-    pub fn take_apart(&self, bytes: &[u8], out: &mut [f32]) -> Result<()> {
+    pub(crate) fn take_apart(&self, bytes: &[u8], out: &mut [f32]) -> Result<()> {
         let Blocks { count, nbytes, .. } = self.blocks;
         let all = self.blocks.taking_apart()?;
         let size = (PART / size_of::<f32>() / count).max(1) * count;
@@ -64,7 +64,7 @@ impl BlockType {
 }
 
 /// The types. Those without a meaning are known by their sizes, so that files with them can be checked.
-pub static TYPES: &[BlockType] = &[
+pub(super) static TYPES: &[BlockType] = &[
     row("Q4_0", 2, 32, 18, |b, out| each(b, out, q4_0), q4_0_element, &[D, QS16]),
     row("Q4_1", 3, 32, 20, |b, out| each(b, out, q4_1), q4_1_element, &[D, M, QS16]),
     row("Q5_0", 6, 32, 22, |b, out| each(b, out, q5_0), q5_0_element, &[D, QH4, QS16]),

@@ -16,7 +16,7 @@ const LONGEST_ITEM: usize = 100;
 const DEEPEST: usize = 16;
 
 /// A value of the metadata.
-pub struct Setting {
+pub(super) struct Setting {
     pub text: String,
     /// The number, where it is an unsigned one of 32 bits.
     number: Option<u32>,
@@ -68,7 +68,7 @@ impl Kind {
 }
 
 impl Setting {
-    pub fn read(cursor: &mut Cursor) -> Result<Setting> {
+    pub(super) fn read(cursor: &mut Cursor) -> Result<Setting> {
         let kind = Kind::read(cursor)?;
         let mut text = String::new();
         match kind {
@@ -83,7 +83,7 @@ impl Setting {
     ///
     /// # Errors
     /// ValueError for any but a power of two.
-    pub fn alignment(&self) -> Result<u32> {
+    pub(crate) fn alignment(&self) -> Result<u32> {
         let number = self.number.filter(|number| number.is_power_of_two());
         number.ok_or_else(|| invalid("its alignment is no power of two in 32 bits"))
     }

@@ -23,7 +23,7 @@ const MOST_VALUES: usize = 1 << 24;
 /// # Errors
 /// RuntimeError for tensors that do not lie within their storage or cannot be had here; RecursionError for containers
 /// too deep, and tuples within themselves; what `fetch` gives.
-pub fn build(pickled: &Pickled, fetch: impl FnMut(&Saved) -> Result<Storage>) -> Result<Value> {
+pub(crate) fn build(pickled: &Pickled, fetch: impl FnMut(&Saved) -> Result<Storage>) -> Result<Value> {
     let storages = vec![None; pickled.storages.len()];
     let mut builder = Builder { pickled, fetch, storages, made: HashMap::new(), open: HashSet::new() };
     Ok(builder.value(pickled.root)?.0)

@@ -6,7 +6,7 @@ use value::TensorLayout;
 
 /// The meaning of an allowed name.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Class {
+pub(crate) enum Class {
     OrderedDict,
     Counter,
     Set,
@@ -39,7 +39,7 @@ pub enum Class {
 
 /// `torch._utils._rebuild_…`.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Rebuild {
+pub(crate) enum Rebuild {
     Tensor,
     TensorV2,
     TensorV3,
@@ -55,7 +55,7 @@ pub enum Rebuild {
 
 /// The names that pickles of plain arrays are made of.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum NumPy {
+pub(crate) enum NumPy {
     NdArray,
     DType,
     /// Makes an array that is given its state afterwards.
@@ -67,7 +67,7 @@ pub enum NumPy {
 }
 
 /// A name as messages show it.
-pub fn path(module: &str, name: &str) -> String {
+pub(super) fn path(module: &str, name: &str) -> String {
     let (module, name) = modern(module, name);
     let path = format!("{module}.{name}");
     path.strip_prefix("builtins.").map(str::to_owned).unwrap_or(path)
@@ -99,7 +99,7 @@ fn modern(module: &str, name: &str) -> (String, String) {
 ///
 /// # Errors
 /// UnpicklingError for every name that `weights_only` does not allow, in its words.
-pub fn find(module: &str, name: &str) -> Result<Class> {
+pub(super) fn find(module: &str, name: &str) -> Result<Class> {
     let (module, name) = modern(module, name);
     let path = format!("{module}.{name}");
     if matches!(module.as_str(), "sys" | "os" | "posix" | "nt") {
@@ -138,7 +138,7 @@ pub fn find(module: &str, name: &str) -> Result<Class> {
 ///
 /// # Errors
 /// UnpicklingError for every other name.
-pub fn find_more(module: &str, name: &str) -> Result<Class> {
+pub(crate) fn find_more(module: &str, name: &str) -> Result<Class> {
     Ok(Class::NumPy(match (module, name) {
         ("numpy", "ndarray") => NumPy::NdArray,
         ("numpy", "dtype") => NumPy::DType,
@@ -202,7 +202,7 @@ fn legacy(prefix: &str) -> Option<DType> {
 }
 
 /// The layout called so: `torch.strided`.
-pub fn layout(name: &str) -> Option<TensorLayout> {
+pub(super) fn layout(name: &str) -> Option<TensorLayout> {
     let name = name.strip_prefix("torch.")?;
     TensorLayout::ALL.into_iter().find(|layout| layout.name() == name)
 }

@@ -6,7 +6,7 @@ mod arrays;
 mod calls;
 mod newer;
 
-pub use arrays::Array;
+pub(crate) use arrays::Array;
 
 use super::names::{self, Class};
 use super::refused;
@@ -23,11 +23,11 @@ const MOST_NODES: usize = 1 << 24;
 
 /// The number of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Id(u32);
+pub(crate) struct Id(u32);
 
 /// One object of a pickle.
 #[derive(Clone, Debug)]
-pub enum Node {
+pub(crate) enum Node {
     None,
     Bool(bool),
     Int(i128),
@@ -62,7 +62,7 @@ pub enum Node {
 
 /// What becomes of names that `weights_only` does not allow. Nothing is looked up or called in either case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mode {
+pub(crate) enum Mode {
     /// They are refused.
     Load,
     /// They are refused, too, but those of plain arrays of numpy.
@@ -73,7 +73,7 @@ pub enum Mode {
 
 /// A pickle's record of a storage.
 #[derive(Clone, Debug)]
-pub struct Saved {
+pub(crate) struct Saved {
     /// The name under which its bytes are found.
     pub key: Rc<str>,
     /// `None` for an untyped storage.
@@ -87,7 +87,7 @@ pub struct Saved {
 
 /// A pickle's record of a tensor.
 #[derive(Clone, Debug)]
-pub struct Shown {
+pub(crate) struct Shown {
     /// `None` on the `meta` device.
     pub storage: Option<usize>,
     pub dtype: DType,
@@ -101,7 +101,7 @@ pub struct Shown {
 
 /// The numbers that the integers of a quantized tensor stand for.
 #[derive(Clone, Debug)]
-pub enum Scale {
+pub(crate) enum Scale {
     PerTensor {
         scale: f64,
         zero_point: i64,
@@ -116,7 +116,7 @@ pub enum Scale {
 
 /// A pickle's record of a sparse tensor: its indices and, last, its values.
 #[derive(Clone, Debug)]
-pub struct Sparse {
+pub(crate) struct Sparse {
     pub layout: TensorLayout,
     pub parts: Vec<Id>,
     pub sizes: Dims,
@@ -125,7 +125,7 @@ pub struct Sparse {
 
 /// The contents of a pickle.
 #[derive(Debug)]
-pub struct Pickled {
+pub(crate) struct Pickled {
     nodes: Vec<Node>,
     pub root: Id,
     pub storages: Vec<Saved>,
@@ -134,7 +134,7 @@ pub struct Pickled {
 }
 
 impl Pickled {
-    pub fn node(&self, id: Id) -> &Node {
+    pub(crate) fn node(&self, id: Id) -> &Node {
         self.nodes.get(id.0 as usize).unwrap_or(&Node::None)
     }
 }
@@ -143,7 +143,7 @@ impl Pickled {
 ///
 /// # Errors
 /// UnpicklingError for what `weights_only` refuses; EOFError, RuntimeError and others for what is damaged.
-pub fn read(bytes: &[u8], position: &mut usize, mode: Mode) -> Result<Pickled> {
+pub(crate) fn read(bytes: &[u8], position: &mut usize, mode: Mode) -> Result<Pickled> {
     let mut machine = Machine {
         bytes,
         at: *position,
@@ -434,7 +434,7 @@ fn ended() -> Error {
 
 impl Shown {
     /// A tensor on a storage of the pickle, by the storage's place.
-    pub fn on(storage: usize, dtype: DType, layout: Layout) -> Shown {
+    pub(crate) fn on(storage: usize, dtype: DType, layout: Layout) -> Shown {
         Shown::new(Some(storage), dtype, layout)
     }
 

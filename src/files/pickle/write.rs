@@ -10,7 +10,7 @@ use tensor::{Buffer, BufferKind, DType, Device, Error, Form, Quantizer, Result, 
 use value::{TensorLayout, Value};
 
 /// A pickle, and the storages whose bytes belong beside it, by their keys: `0`, `1`, ….
-pub struct Written {
+pub(crate) struct Written {
     pub bytes: Vec<u8>,
     pub storages: Vec<Storage>,
 }
@@ -19,7 +19,7 @@ pub struct Written {
 ///
 /// # Errors
 /// TypeError for what no pickle of tensors holds; RuntimeError for storages that are read as two dtypes.
-pub fn write(value: &Value) -> Result<Written> {
+pub(crate) fn write(value: &Value) -> Result<Written> {
     let mut writer = Writer {
         out: vec![0x80, 2],
         memo: HashMap::new(),

@@ -14,7 +14,7 @@ use tensor::{Error, Result, Tensor};
 use value::equality::truth;
 use value::{Keywords, Value};
 
-pub use torch::{CONTEXT, FUNCTION};
+pub(crate) use torch::CONTEXT;
 
 /// The knowledge of `ctx` besides the attributes that a script sets on it.
 #[derive(Default)]
@@ -72,19 +72,19 @@ fn with_context(this: &Value, run: impl FnOnce(&Context)) -> Result<Value> {
     Ok(Value::None)
 }
 
-pub fn save_for_backward(this: &Value, args: Vec<Value>, _: Keywords) -> Result<Value> {
+pub(crate) fn save_for_backward(this: &Value, args: Vec<Value>, _: Keywords) -> Result<Value> {
     with_context(this, |context| *context.to_save.borrow_mut() = args)
 }
 
-pub fn mark_dirty(this: &Value, args: Vec<Value>, _: Keywords) -> Result<Value> {
+pub(crate) fn mark_dirty(this: &Value, args: Vec<Value>, _: Keywords) -> Result<Value> {
     with_context(this, |context| *context.dirty.borrow_mut() = tensors(&args))
 }
 
-pub fn mark_non_differentiable(this: &Value, args: Vec<Value>, _: Keywords) -> Result<Value> {
+pub(crate) fn mark_non_differentiable(this: &Value, args: Vec<Value>, _: Keywords) -> Result<Value> {
     with_context(this, |context| *context.not_differentiable.borrow_mut() = tensors(&args))
 }
 
-pub fn set_materialize_grads(this: &Value, args: Vec<Value>, _: Keywords) -> Result<Value> {
+pub(crate) fn set_materialize_grads(this: &Value, args: Vec<Value>, _: Keywords) -> Result<Value> {
     let on = args.first().map_or(Ok(false), truth)?;
     with_context(this, |context| context.materialize.set(on))
 }
@@ -190,7 +190,7 @@ fn invoke(class: &Rc<Class>, entry: &Entry, args: Vec<Value>) -> Result<Value> {
 }
 
 /// `MyFunction.apply(*args)`
-pub fn apply(this: &Value, args: Vec<Value>, keywords: Keywords) -> Result<Value> {
+pub(crate) fn apply(this: &Value, args: Vec<Value>, keywords: Keywords) -> Result<Value> {
     if !keywords.is_empty() {
         return Err(Error::type_error("apply() takes no keyword arguments"));
     }

@@ -30,7 +30,7 @@ pub fn call(machine: &Machine, callee: &Value, args: Vec<Value>, keywords: Keywo
 }
 
 /// Calls a builtin of the table by its name.
-pub fn builtin_function(machine: &Machine, name: &str, args: Vec<Value>) -> Result<Value> {
+pub(crate) fn builtin_function(machine: &Machine, name: &str, args: Vec<Value>) -> Result<Value> {
     call_value(&machine.state, &Value::Function(format!("py.{name}").into()), args, Keywords::new())
 }
 

@@ -57,7 +57,7 @@ impl Fields {
     }
 
     /// The fields as a dictionary, which is theirs.
-    pub fn to_dict(&self) -> Value {
+    pub(crate) fn to_dict(&self) -> Value {
         Value::Dict(self.0.clone())
     }
 }
@@ -102,7 +102,7 @@ impl Base {
     }
 
     /// The class and everything it is derived from, in the order in which attributes are looked for.
-    pub fn ancestors(&self) -> Vec<Base> {
+    pub(crate) fn ancestors(&self) -> Vec<Base> {
         match self {
             Base::Builtin(name) => {
                 let mut all = vec![self.clone()];
@@ -121,7 +121,7 @@ impl Base {
         self.ancestors().iter().any(|base| base.is(from))
     }
 
-    pub fn derives_builtin(&self, name: &str) -> bool {
+    pub(crate) fn derives_builtin(&self, name: &str) -> bool {
         self.ancestors().iter().any(|base| matches!(base, Base::Builtin(known) if *known == name))
     }
 
@@ -142,7 +142,7 @@ pub enum Entry {
 }
 
 /// The first of these classes that has the name.
-pub fn find_in(order: &[Base], name: &str) -> Option<Entry> {
+pub(crate) fn find_in(order: &[Base], name: &str) -> Option<Entry> {
     order.iter().find_map(|base| match base {
         Base::User(class) => class.fields.get(name).map(Entry::Held),
         Base::Builtin(class) => descriptors::native(class, name).map(Entry::Native),
@@ -150,7 +150,7 @@ pub fn find_in(order: &[Base], name: &str) -> Option<Entry> {
 }
 
 /// The object of a kind that a value is.
-pub fn as_rc<T: Object>(value: &Value) -> Option<Rc<T>> {
+pub(crate) fn as_rc<T: Object>(value: &Value) -> Option<Rc<T>> {
     let Value::Object(object) = value else { return None };
     if !object.as_any().is::<T>() {
         return None;
@@ -332,7 +332,7 @@ impl Instance {
         Instance::with_context(class, None)
     }
 
-    pub fn with_context(class: Base, context: Option<Context>) -> Rc<Instance> {
+    pub(crate) fn with_context(class: Base, context: Option<Context>) -> Rc<Instance> {
         Rc::new_cyclic(|this| Instance {
             class,
             fields: Fields::default(),
@@ -347,7 +347,7 @@ impl Instance {
     }
 
     /// Returns whether its class says itself how attributes are found.
-    pub fn finds(&self) -> bool {
+    pub(crate) fn finds(&self) -> bool {
         matches!(&self.class, Base::User(class) if class.finds.get())
     }
 
@@ -368,7 +368,7 @@ impl Instance {
         }
     }
 
-    pub fn is_exception(&self) -> bool {
+    pub(crate) fn is_exception(&self) -> bool {
         self.class.derives_builtin("BaseException")
     }
 
@@ -473,7 +473,7 @@ impl Object for Instance {
 }
 
 /// Calls what was found in the class of an object, as a method of it.
-pub fn call_entry(
+pub(crate) fn call_entry(
     entry: &Entry,
     this: &Value,
     class: &Base,
@@ -494,7 +494,7 @@ pub fn call_entry(
 }
 
 /// What runs the functions of a class.
-pub fn machine_of(class: &Base) -> Result<Rc<Machine>> {
+pub(crate) fn machine_of(class: &Base) -> Result<Rc<Machine>> {
     let user = class.ancestors().into_iter().find_map(|base| match base {
         Base::User(class) => Some(class.machine()),
         Base::Builtin(_) => None,
@@ -503,12 +503,12 @@ pub fn machine_of(class: &Base) -> Result<Rc<Machine>> {
 }
 
 /// The object of a script that a value is.
-pub fn instance_of(value: &Value) -> Option<Rc<Instance>> {
+pub(crate) fn instance_of(value: &Value) -> Option<Rc<Instance>> {
     as_rc(value)
 }
 
 /// An attribute of an object, with everything that Python looks at; `None` where there is none.
-pub fn instance_attribute(this: &Rc<Instance>, name: &str) -> Result<Option<Value>> {
+pub(crate) fn instance_attribute(this: &Rc<Instance>, name: &str) -> Result<Option<Value>> {
     let found = this.class.find(name);
     let itself = || Value::Object(this.clone());
     if let Some(Entry::Held(held)) = &found
@@ -576,7 +576,7 @@ pub fn class_attribute(this: &Rc<Class>, name: &str) -> Result<Option<Value>> {
 }
 
 /// Sets an attribute of an object, past its `__setattr__`.
-pub fn set_plainly(this: &Rc<Instance>, name: &str, value: &Value) -> Result<()> {
+pub(crate) fn set_plainly(this: &Rc<Instance>, name: &str, value: &Value) -> Result<()> {
     if let Some(Entry::Held(held)) = this.class.find(name) {
         let itself = Value::Object(this.clone());
         if let Some(property) = as_rc::<descriptors::Property>(&held) {

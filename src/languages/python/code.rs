@@ -213,7 +213,7 @@ pub enum Op {
 }
 
 /// A name as a class keeps it: with the class's in front if it is the class's own.
-pub fn mangled<'n>(class: &str, name: &'n str) -> Cow<'n, str> {
+pub(crate) fn mangled<'n>(class: &str, name: &'n str) -> Cow<'n, str> {
     match class.trim_start_matches('_') {
         class if !class.is_empty() && name.starts_with("__") && !name.ends_with("__") => {
             format!("_{class}{name}").into()

@@ -26,7 +26,7 @@ const NO_NAMES: u32 = 0;
 type Compiled = Result<(), SyntaxFault>;
 
 /// Gives each variable of the session its slot.
-pub type SlotOf<'a> = &'a mut dyn FnMut(&str) -> u32;
+pub(crate) type SlotOf<'a> = &'a mut dyn FnMut(&str) -> u32;
 
 /// Compiles an input. `shows` says whether values of expressions are shown, as at a prompt.
 ///

@@ -19,7 +19,7 @@ use value::equality::{NotImplemented, is};
 use value::{Held, Keywords, Object, Value};
 
 /// `staticmethod(f)`
-pub struct StaticMethod(pub Value);
+pub(crate) struct StaticMethod(pub Value);
 
 impl Object for StaticMethod {
     fn class_name(&self) -> &'static str {
@@ -40,7 +40,7 @@ impl Object for StaticMethod {
 }
 
 /// `classmethod(f)`
-pub struct ClassMethod(pub Value);
+pub(crate) struct ClassMethod(pub Value);
 
 impl Object for ClassMethod {
     fn class_name(&self) -> &'static str {
@@ -50,7 +50,7 @@ impl Object for ClassMethod {
 
 /// `property(get, set, delete)`; what is missing is `None`.
 #[derive(Clone)]
-pub struct Property {
+pub(crate) struct Property {
     pub get: Value,
     pub set: Value,
     pub delete: Value,
@@ -82,14 +82,14 @@ impl Object for Property {
 }
 
 impl Property {
-    pub fn set(&self, this: &Value, value: &Value, name: &str, class: &Base) -> Result<()> {
+    pub(crate) fn set(&self, this: &Value, value: &Value, name: &str, class: &Base) -> Result<()> {
         if matches!(self.set, Value::None) {
             return Err(lacks(name, class, "setter"));
         }
         call(&*machine_of(class)?, &self.set, vec![this.clone(), value.clone()], Keywords::new()).map(drop)
     }
 
-    pub fn delete(&self, this: &Value, name: &str, class: &Base) -> Result<()> {
+    pub(crate) fn delete(&self, this: &Value, name: &str, class: &Base) -> Result<()> {
         if matches!(self.delete, Value::None) {
             return Err(lacks(name, class, "deleter"));
         }
@@ -109,7 +109,7 @@ fn lacks(name: &str, class: &Base, part: &str) -> Error {
 ///
 /// # Errors
 /// TypeError for arguments that its class does not take.
-pub fn made(class: &'static str, args: &[Value], keywords: &Keywords) -> Result<Value> {
+pub(crate) fn made(class: &'static str, args: &[Value], keywords: &Keywords) -> Result<Value> {
     Ok(Value::Object(match (class, args) {
         ("property", _) => Rc::new(property(args, keywords)?),
         ("staticmethod", [function]) => Rc::new(StaticMethod(function.clone())),
@@ -142,7 +142,7 @@ fn property(args: &[Value], keywords: &Keywords) -> Result<Property> {
 }
 
 /// A function with its first argument.
-pub struct BoundMethod {
+pub(crate) struct BoundMethod {
     pub this: Value,
     pub function: Value,
 }
@@ -193,13 +193,13 @@ fn shown(value: &Value) -> String {
 }
 
 /// Returns whether a value becomes a method when it is looked up through an object: a function, or what stands for one.
-pub fn is_function(value: &Value) -> bool {
+pub(crate) fn is_function(value: &Value) -> bool {
     let Value::Object(object) = value else { return false };
     object.as_any().is::<Function>() || matches!(object.class_name(), "function" | "functools._lru_cache_wrapper")
 }
 
 /// Returns whether a member of a class goes before the object's own field of that name.
-pub fn goes_first(held: &Value) -> bool {
+pub(crate) fn goes_first(held: &Value) -> bool {
     as_rc::<Property>(held).is_some()
         || instance_of(held).is_some_and(|descriptor| {
             descriptor.class.find("__get__").is_some() && descriptor.class.find("__set__").is_some()
@@ -207,7 +207,7 @@ pub fn goes_first(held: &Value) -> bool {
 }
 
 /// Returns the result of looking up a class's member, through an object of the class or through the class itself.
-pub fn bound(held: &Value, this: Option<&Value>, class: &Base) -> Result<Value> {
+pub(crate) fn bound(held: &Value, this: Option<&Value>, class: &Base) -> Result<Value> {
     let Value::Object(object) = held else { return Ok(held.clone()) };
     let any = object.as_any();
     if is_function(held) {
@@ -236,7 +236,7 @@ pub fn bound(held: &Value, this: Option<&Value>, class: &Base) -> Result<Value> 
 }
 
 /// `super()`: what comes after a class in the order of another.
-pub struct Super {
+pub(crate) struct Super {
     pub after: Rc<Class>,
     /// The object, or in a class method the class.
     pub this: Value,
@@ -271,7 +271,7 @@ impl Super {
         Some((class, entry))
     }
 
-    pub fn lookup(&self, name: &str) -> Result<Value> {
+    pub(crate) fn lookup(&self, name: &str) -> Result<Value> {
         let object = instance_of(&self.this).map(|_| &self.this);
         match self.find(name) {
             None => Err(missing("super", name)),
@@ -311,13 +311,13 @@ impl NativeMethod {
 }
 
 /// A [`NativeMethod`] as a value, with what it takes in front, if that is known.
-pub struct Bound {
+pub(crate) struct Bound {
     method: &'static NativeMethod,
     this: Option<Value>,
 }
 
 impl Bound {
-    pub fn native(method: &'static NativeMethod, this: Option<Value>) -> Value {
+    pub(crate) fn native(method: &'static NativeMethod, this: Option<Value>) -> Value {
         Value::Object(Rc::new(Bound { method, this }))
     }
 }
@@ -441,17 +441,17 @@ const NATIVES: &[NativeMethod] = &[
 ];
 
 /// Python's AttributeError, or the refusal of what CPython has there.
-pub fn missing(class: &str, name: &str) -> Error {
+pub(crate) fn missing(class: &str, name: &str) -> Error {
     let absent = || Error::attribute(format!("'{class}' object has no attribute '{name}'"));
     suggest::refused_special(class, name).unwrap_or_else(absent)
 }
 
 /// Returns the builtin member of a class under a name.
-pub fn native(class: &str, name: &str) -> Option<&'static NativeMethod> {
+pub(crate) fn native(class: &str, name: &str) -> Option<&'static NativeMethod> {
     NATIVES.iter().find(|method| method.class == class && method.name == name)
 }
 
 /// Returns whether a class of a script may be derived from this one.
-pub fn can_be_derived(class: &str) -> bool {
+pub(crate) fn can_be_derived(class: &str) -> bool {
     matches!(class, "object" | FUNCTION | CONTEXT | "torch.Tensor") || torch::exceptions::is_class(class)
 }

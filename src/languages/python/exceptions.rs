@@ -38,7 +38,7 @@ fn of_number(number: i64) -> &'static str {
     }
 }
 
-pub fn set_args(exception: &Instance, mut args: Vec<Value>) {
+pub(crate) fn set_args(exception: &Instance, mut args: Vec<Value>) {
     if exception.class.derives_builtin("OSError") && (3..=5).contains(&args.len()) {
         exception.fields.set("filename", args.get(2).cloned().unwrap_or(Value::None));
         args.truncate(2);
@@ -55,7 +55,7 @@ pub fn set_args(exception: &Instance, mut args: Vec<Value>) {
 }
 
 /// The number of a system's error or what it means; the file that it is about is a field, where there is one.
-pub fn part_of_os_error(exception: &Instance, name: &str) -> Value {
+pub(crate) fn part_of_os_error(exception: &Instance, name: &str) -> Value {
     match (name, args_of(exception).as_slice()) {
         ("errno", [number, _]) => number.clone(),
         ("strerror", [_, reason]) => reason.clone(),
@@ -71,7 +71,7 @@ fn args_of(exception: &Instance) -> Vec<Value> {
 ///
 /// # Errors
 /// TypeError where its notes are no list.
-pub fn add_note(exception: &Instance, note: &Value) -> Result<()> {
+pub(crate) fn add_note(exception: &Instance, note: &Value) -> Result<()> {
     let notes = match exception.fields.get("__notes__") {
         None => List::default(),
         Some(Value::List(notes)) => notes,
@@ -117,7 +117,7 @@ fn check_room() -> Result<()> {
 }
 
 /// The error that stands for an exception on its way.
-pub fn to_error(exception: &Rc<Instance>) -> Error {
+pub(crate) fn to_error(exception: &Rc<Instance>) -> Error {
     let mut message = match exception.method("__str__", Vec::new()) {
         Some(Ok(Value::Str(text))) => text.to_string(),
         None => String::new(),

@@ -36,7 +36,7 @@ impl Generator {
     ///
     /// # Errors
     /// What its body raises; ValueError if it is running already.
-    pub fn resume(&self) -> Result<Result<Value, Value>> {
+    pub(crate) fn resume(&self) -> Result<Result<Value, Value>> {
         self.run(|_| Ok(Ok(())))
     }
 

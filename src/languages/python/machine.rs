@@ -104,12 +104,12 @@ impl Frame {
         }
     }
 
-    pub fn has_not_begun(&self) -> bool {
+    pub(crate) fn has_not_begun(&self) -> bool {
         self.next == 0
     }
 
     /// Returns whether it waits for another generator, to which what it is sent would have to go.
-    pub fn delegates(&self) -> bool {
+    pub(crate) fn delegates(&self) -> bool {
         matches!(self.code.ops.get(self.next), Some(Op::YieldFrom))
     }
 
@@ -187,7 +187,7 @@ impl Machine {
     ///
     /// # Errors
     /// What it raises, TypeError for arguments that it does not take.
-    pub fn call_function(&self, function: &Function, args: Vec<Value>, keywords: Keywords) -> Result<Value> {
+    pub(crate) fn call_function(&self, function: &Function, args: Vec<Value>, keywords: Keywords) -> Result<Value> {
         let mut frame = function.frame(args, keywords)?;
         if function.code.is_generator {
             return Ok(Value::Object(Generator::new(&self.handle()?, frame)));
@@ -206,7 +206,7 @@ impl Machine {
     }
 
     /// Like [`Machine::run`], perhaps with an error that comes where the frame stands.
-    pub fn run_from(&self, frame: &mut Frame, begun: Result<()>) -> Result<Exit> {
+    pub(crate) fn run_from(&self, frame: &mut Frame, begun: Result<()>) -> Result<Exit> {
         let depth = self.depth.get();
         if depth >= MAX_DEPTH || !stack::has_room() {
             return Err(Error::new(ErrorKind::RecursionError, "maximum recursion depth exceeded"));

@@ -21,7 +21,7 @@ use value::{Keywords, List, Object, Value};
 
 /// The result for small integers and floats; `None` for anything else, and where a result is too large.
 #[inline]
-pub fn quickly(quick: Quick, a: &Value, b: &Value) -> Option<Value> {
+pub(crate) fn quickly(quick: Quick, a: &Value, b: &Value) -> Option<Value> {
     match (a, b) {
         (Value::Int(a), Value::Int(b)) => Some(Value::Int(match quick {
             Quick::Plus => a.checked_add(*b)?,
@@ -53,7 +53,7 @@ fn compared<T: PartialOrd>(quick: Quick, a: &T, b: &T) -> Option<Value> {
 }
 
 /// `object.name`
-pub fn attribute(machine: &Machine, object: &Value, name: &str) -> Result<Value> {
+pub(super) fn attribute(machine: &Machine, object: &Value, name: &str) -> Result<Value> {
     if let Some(method) = container_methods::method(object, name) {
         return Ok(method);
     }
@@ -91,7 +91,7 @@ fn builtin_member(class: &'static str, name: &str) -> Option<Value> {
 
 /// Appends an item.
 #[inline]
-pub fn push(list: &List, item: Value) -> Result<()> {
+pub(super) fn push(list: &List, item: Value) -> Result<()> {
     list.change(|items| {
         limits::grown_to::<Value>(items.len() + 1)?;
         items.push(item);
@@ -100,7 +100,7 @@ pub fn push(list: &List, item: Value) -> Result<()> {
 }
 
 /// A variable that holds nothing: what it is elsewhere or what Python means by its name, if it is a global one.
-pub fn load_missing(machine: &Machine, code: &Code, variable: Variable) -> Result<Value> {
+pub(crate) fn load_missing(machine: &Machine, code: &Code, variable: Variable) -> Result<Value> {
     let (Variable::Global(slot) | Variable::Namespace(_, slot)) = variable else { return Err(unbound(code, variable)) };
     let known = machine.variables.borrow().builtin(slot);
     let name = machine.variables.borrow().name(slot);
@@ -118,7 +118,7 @@ pub fn load_missing(machine: &Machine, code: &Code, variable: Variable) -> Resul
 }
 
 /// Deletes a variable that holds nothing here.
-pub fn delete_missing(machine: &Machine, code: &Code, variable: Variable) -> Result<()> {
+pub(crate) fn delete_missing(machine: &Machine, code: &Code, variable: Variable) -> Result<()> {
     match variable {
         Variable::Local(_) | Variable::Cell(_) => Err(unbound(code, variable)),
         Variable::Namespace(name, _) => Err(not_defined(code.name(name))),
@@ -160,7 +160,7 @@ fn unbound(code: &Code, variable: Variable) -> Error {
 }
 
 /// The class around a method, which does not keep it: the class keeps its methods.
-pub struct WeakClass(Weak<Class>);
+pub(super) struct WeakClass(Weak<Class>);
 
 impl Object for WeakClass {
     fn class_name(&self) -> &'static str {
@@ -169,13 +169,13 @@ impl Object for WeakClass {
 }
 
 impl WeakClass {
-    pub fn value(class: &Rc<Class>) -> Value {
+    pub(super) fn value(class: &Rc<Class>) -> Value {
         Value::Object(Rc::new(WeakClass(Rc::downgrade(class))))
     }
 }
 
 /// `super()` of a method, whose first parameter is its object.
-pub fn super_of(frame: &Frame, cell: Option<u32>) -> Result<Value> {
+pub(crate) fn super_of(frame: &Frame, cell: Option<u32>) -> Result<Value> {
     let held = cell.and_then(|cell| frame.cells.get(cell as usize)).and_then(Cell::get);
     let class = held.as_ref().and_then(as_rc::<WeakClass>).and_then(|held| held.0.upgrade());
     let own_cell = frame.code.cells.iter().position(|(_, parameter)| *parameter == Some(0));
@@ -191,7 +191,7 @@ pub fn super_of(frame: &Frame, cell: Option<u32>) -> Result<Value> {
 }
 
 /// Takes the items of an iterable into the list, set or dictionary below it.
-pub fn extend(machine: &Machine, frame: &mut Frame, op: Op) -> Result<()> {
+pub(super) fn extend(machine: &Machine, frame: &mut Frame, op: Op) -> Result<()> {
     let source = frame.pop();
     let class = source.type_name();
     let called = |depth: usize| {
@@ -259,7 +259,7 @@ fn mapping(machine: &Machine, source: &Value) -> Result<Option<Vec<(Value, Value
 }
 
 /// The keyword arguments in a dictionary.
-pub fn spread(named: &Value) -> Result<Keywords> {
+pub(super) fn spread(named: &Value) -> Result<Keywords> {
     let keyword = |(key, value): (Value, Value)| match key {
         Value::Str(name) => Ok((name.to_rc(), value)),
         _ => Err(Error::type_error("keywords must be strings")),
@@ -267,14 +267,14 @@ pub fn spread(named: &Value) -> Result<Keywords> {
     named.entries().unwrap_or_default().into_iter().map(keyword).collect()
 }
 
-pub fn joined(parts: &[Value]) -> Result<Value> {
+pub(super) fn joined(parts: &[Value]) -> Result<Value> {
     let texts = parts.iter().filter_map(|part| if let Value::Str(text) = part { Some(&**text) } else { None });
     limits::room(texts.clone().map(str::len).sum())?;
     Ok(Value::str(texts.collect::<String>()))
 }
 
 /// The next item of an iterator; at its end what it returned.
-pub fn next_of(source: &Value) -> Result<Result<Value, Value>> {
+pub(super) fn next_of(source: &Value) -> Result<Result<Value, Value>> {
     if let Some(generator) = as_rc::<Generator>(source) {
         return generator.resume();
     }
@@ -282,7 +282,7 @@ pub fn next_of(source: &Value) -> Result<Result<Value, Value>> {
 }
 
 /// Pushes so many items, the first one on top.
-pub fn unpack(machine: &Machine, frame: &mut Frame, value: &Value, count: usize) -> Result<()> {
+pub(super) fn unpack(machine: &Machine, frame: &mut Frame, value: &Value, count: usize) -> Result<()> {
     if let Value::Tuple(items) = value
         && items.len() == count
     {
@@ -314,7 +314,13 @@ fn unpacked(machine: &Machine, value: &Value) -> Result<torch::iterate::Iter> {
     })
 }
 
-pub fn unpack_starred(machine: &Machine, frame: &mut Frame, value: &Value, before: usize, after: usize) -> Result<()> {
+pub(crate) fn unpack_starred(
+    machine: &Machine,
+    frame: &mut Frame,
+    value: &Value,
+    before: usize,
+    after: usize,
+) -> Result<()> {
     let mut items = unpacked(machine, value)?.collect()?;
     let least = before + after;
     if items.len() < least {
@@ -329,7 +335,7 @@ pub fn unpack_starred(machine: &Machine, frame: &mut Frame, value: &Value, befor
 }
 
 /// Enters a context, and returns what it gives.
-pub fn enter(machine: &Machine, context: &Value) -> Result<Value> {
+pub(super) fn enter(machine: &Machine, context: &Value) -> Result<Value> {
     let Some(instance) = instance_of(context) else { return enter_context(&machine.state, context) };
     let refused = || {
         let class = context.type_name();
@@ -342,7 +348,7 @@ pub fn enter(machine: &Machine, context: &Value) -> Result<Value> {
 }
 
 /// Leaves a context, perhaps by an exception; returns whether that is settled.
-pub fn leave(machine: &Machine, context: &Value, exception: Option<Rc<Instance>>) -> Result<bool> {
+pub(super) fn leave(machine: &Machine, context: &Value, exception: Option<Rc<Instance>>) -> Result<bool> {
     let Some(instance) = instance_of(context) else {
         exit_context(&machine.state, context)?;
         return Ok(false);
@@ -355,7 +361,7 @@ pub fn leave(machine: &Machine, context: &Value, exception: Option<Rc<Instance>>
 }
 
 /// Leaves a context of ours while the script is being stopped.
-pub fn leave_natively(machine: &Machine, context: &Value) {
+pub(crate) fn leave_natively(machine: &Machine, context: &Value) {
     if instance_of(context).is_none() {
         // Errors at this point are ignored, as in CPython.
         let _ = exit_context(&machine.state, context);

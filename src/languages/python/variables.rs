@@ -53,7 +53,7 @@ impl Variables {
         self.slots.get(slot as usize)?.builtin.clone()
     }
 
-    pub fn set_builtin(&mut self, slot: u32, value: Value) {
+    pub(crate) fn set_builtin(&mut self, slot: u32, value: Value) {
         if let Some(variable) = self.slots.get_mut(slot as usize) {
             variable.builtin = Some(value);
         }

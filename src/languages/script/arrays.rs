@@ -19,7 +19,7 @@ use value::Value;
 use value::equality::truth;
 
 /// Puts these methods in the place of the language's own.
-pub fn register(module: &mut Module, state: &Rc<Runtime>) {
+pub(super) fn register(module: &mut Module, state: &Rc<Runtime>) {
     let (array, map, any) = (TypeId::of::<Array>(), TypeId::of::<Map>(), TypeId::of::<Dynamic>());
     let (closure, int) = (TypeId::of::<FnPtr>(), TypeId::of::<i64>());
     let mut add = |name: &str, types: &[TypeId], is_pure: bool, run: Run| {
@@ -172,7 +172,7 @@ pub fn register(module: &mut Module, state: &Rc<Runtime>) {
 
 /// Lets `in` look into whatever of ours has items, and compares shapes and tuples to arrays, the only sequences that can be
 /// written in this language.
-pub fn register_containers(module: &mut Module, state: &Rc<Runtime>, classes: &[TypeId], sequences: &[TypeId]) {
+pub(crate) fn register_containers(module: &mut Module, state: &Rc<Runtime>, classes: &[TypeId], sequences: &[TypeId]) {
     let (array, any) = (TypeId::of::<Array>(), TypeId::of::<Dynamic>());
     for class in classes {
         add_calling(module, state, "contains", &[*class, any], true, |state, _, args| match args {

@@ -78,7 +78,7 @@ const WRITERS: &[(&str, &[Parameter])] = &[
     ("write_ascii", &[Int, Int, Text]),
 ];
 
-pub fn register(module: &mut Module, state: &Rc<Runtime>) {
+pub(super) fn register(module: &mut Module, state: &Rc<Runtime>) {
     let int = TypeId::of::<i64>();
     for count in 0..=2 {
         add_calling(module, state, "blob", &vec![int; count], true, |_, _, args| {

@@ -27,13 +27,13 @@ use torch::bounds::{repeated, replaced, room_for_text, share, sleep};
 /// The maximum depth of script functions calling each other; Python's own limit.
 const MAX_CALL_LEVELS: usize = 1000;
 /// The maximum depth of an expression; safe on the large stack the program runs on.
-pub const MAX_EXPRESSION_DEPTH: usize = 500;
+pub(crate) const MAX_EXPRESSION_DEPTH: usize = 500;
 /// How many steps the engine takes between two looks at the clock, which take as long as one of them.
 const STEPS: u32 = 512;
 /// How long a script runs between two looks at the memory of the process.
 const PAUSE: Duration = Duration::from_millis(5);
 /// Sets how deep, how large and how long a script may get.
-pub fn set_limits(engine: &mut Engine, state: &Rc<Runtime>) {
+pub(crate) fn set_limits(engine: &mut Engine, state: &Rc<Runtime>) {
     engine.set_max_call_levels(MAX_CALL_LEVELS);
     engine.set_max_expr_depths(MAX_EXPRESSION_DEPTH, MAX_EXPRESSION_DEPTH);
     engine.set_max_string_size(share());
@@ -80,10 +80,10 @@ fn room_for_items(count: usize) -> Result<()> {
 
 /// More arguments than anyone writes. For a function that takes no such number of them, the engine goes through all of
 /// them some ten thousand times.
-pub const MOST_ARGUMENTS: usize = 1000;
+pub(crate) const MOST_ARGUMENTS: usize = 1000;
 
 /// Refuses a text with a call of too many arguments.
-pub fn check_calls(ast: AST) -> std::result::Result<AST, ParseError> {
+pub(crate) fn check_calls(ast: AST) -> std::result::Result<AST, ParseError> {
     let mut refused = None;
     ast.walk(&mut |path| {
         let call = match path.last() {
@@ -314,7 +314,7 @@ fn is_reader(name: &str) -> bool {
 }
 
 /// Calls a short method of an array or an object map; `None` for anything else.
-pub fn deferred(name: &str, args: &mut [&mut Dynamic]) -> Option<Scripted<Dynamic>> {
+pub(crate) fn deferred(name: &str, args: &mut [&mut Dynamic]) -> Option<Scripted<Dynamic>> {
     let (receiver, rest) = args.split_first_mut()?;
     if !(receiver.is_array() || receiver.is_map()) {
         return None;
@@ -336,7 +336,7 @@ pub fn deferred(name: &str, args: &mut [&mut Dynamic]) -> Option<Scripted<Dynami
 
 /// Reads a property of an array that weaving has made a call of (see `chains.rs`); `None` for another name, and for a value
 /// without that property, of which the engine knows the place.
-pub fn property(state: &Runtime, name: &str, args: &[&mut Dynamic]) -> Option<Dynamic> {
+pub(crate) fn property(state: &Runtime, name: &str, args: &[&mut Dynamic]) -> Option<Dynamic> {
     let ([target], Some(name)) = (args, name.strip_suffix('_').filter(|name| PROPERTIES.contains(name))) else {
         return None;
     };

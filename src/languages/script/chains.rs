@@ -6,10 +6,10 @@ use super::words::PROPERTIES;
 use rhai::{Position, Token};
 
 /// What makes a property of an array a call: see [`super::bounds::property`].
-pub const PROPERTY_CALL: &str = "_()";
+pub(crate) const PROPERTY_CALL: &str = "_()";
 
 /// Around powers that a minus sign stands before.
-pub fn powers(tokens: &[(Token, Position)], source: &str) -> Vec<Insertion> {
+pub(super) fn powers(tokens: &[(Token, Position)], source: &str) -> Vec<Insertion> {
     let mut found = Vec::new();
     for (index, (token, position)) in tokens.iter().enumerate() {
         let Some((line, column)) = place(*position) else { continue };
@@ -31,7 +31,7 @@ pub fn powers(tokens: &[(Token, Position)], source: &str) -> Vec<Insertion> {
 }
 
 /// Into `${}`, where nothing stands for the empty text.
-pub fn nothings(tokens: &[(Token, Position)]) -> Vec<Insertion> {
+pub(crate) fn nothings(tokens: &[(Token, Position)]) -> Vec<Insertion> {
     let empty = tokens.windows(3).filter_map(|three| match three {
         [(Token::InterpolatedString(_), _), (Token::LeftBrace, _), (Token::RightBrace, position)] => place(*position),
         _ => None,
@@ -40,7 +40,7 @@ pub fn nothings(tokens: &[(Token, Position)]) -> Vec<Insertion> {
 }
 
 /// Behind properties of arrays that are read.
-pub fn properties(tokens: &[(Token, Position)]) -> Vec<Insertion> {
+pub(super) fn properties(tokens: &[(Token, Position)]) -> Vec<Insertion> {
     let read = tokens.iter().enumerate().filter_map(|(index, (token, position))| {
         let Token::Identifier(name) = token else { return None };
         let is_property = PROPERTIES.contains(&name.as_str())

@@ -22,7 +22,7 @@ enum Form {
 }
 
 /// A closure that is called for the items of one array or map.
-pub struct Closure<'c, 'e> {
+pub(super) struct Closure<'c, 'e> {
     pointer: FnPtr,
     form: Form,
     context: &'c NativeCallContext<'e>,
@@ -30,7 +30,7 @@ pub struct Closure<'c, 'e> {
 
 impl<'c, 'e> Closure<'c, 'e> {
     /// A closure that has the item as its `this`, whatever else it takes.
-    pub fn on_this(state: &Runtime, context: &'c NativeCallContext<'e>, pointer: FnPtr) -> Closure<'c, 'e> {
+    pub(crate) fn on_this(state: &Runtime, context: &'c NativeCallContext<'e>, pointer: FnPtr) -> Closure<'c, 'e> {
         let form = match Closure::parameters(state, &pointer, 0) {
             Some(0) => Form::This,
             Some(1) => Form::ThisAndIndex,
@@ -40,7 +40,12 @@ impl<'c, 'e> Closure<'c, 'e> {
     }
 
     /// A closure that takes `before` arguments in front of the item.
-    pub fn new(state: &Runtime, context: &'c NativeCallContext<'e>, pointer: FnPtr, before: usize) -> Closure<'c, 'e> {
+    pub(super) fn new(
+        state: &Runtime,
+        context: &'c NativeCallContext<'e>,
+        pointer: FnPtr,
+        before: usize,
+    ) -> Closure<'c, 'e> {
         let form = match Closure::parameters(state, &pointer, before) {
             Some(0) => Form::This,
             Some(1) => Form::Item,
@@ -59,7 +64,12 @@ impl<'c, 'e> Closure<'c, 'e> {
     ///
     /// # Errors
     /// What the closure raises.
-    pub fn call<const N: usize>(&self, before: [Dynamic; N], item: &mut Dynamic, index: usize) -> Scripted<Dynamic> {
+    pub(super) fn call<const N: usize>(
+        &self,
+        before: [Dynamic; N],
+        item: &mut Dynamic,
+        index: usize,
+    ) -> Scripted<Dynamic> {
         let place = Dynamic::from(i64::try_from(index).unwrap_or(i64::MAX));
         let called = match self.form {
             Form::This => self.pointer.call_raw(self.context, Some(item), before),

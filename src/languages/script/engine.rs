@@ -130,7 +130,7 @@ pub fn rebuild(state: &Rc<Runtime>) -> Engine {
 }
 
 /// Makes the engine know the functions of the table that the texts read since have named, and the attributes.
-pub fn register_named(engine: &mut Engine, state: &Rc<Runtime>) {
+pub(crate) fn register_named(engine: &mut Engine, state: &Rc<Runtime>) {
     for family in state.named.take() {
         if state.known.borrow_mut().insert(family.name) {
             register(engine, state, family);

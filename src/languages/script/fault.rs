@@ -29,7 +29,7 @@ pub struct OutOfMemory;
 
 /// The token a script is ended with whose calls are nested deeper than there is room for.
 #[derive(Clone)]
-pub struct TooDeep;
+pub(crate) struct TooDeep;
 
 /// The token a script is ended with by `exit()`.
 #[derive(Clone)]
@@ -97,7 +97,7 @@ impl Fault {
     }
 
     /// Returns whether a script has thrown a value that is no exception.
-    pub fn is_value_of_script(&self) -> bool {
+    pub(crate) fn is_value_of_script(&self) -> bool {
         self.thrown.as_ref().is_some_and(|value| raised(value).is_none())
     }
 
@@ -114,7 +114,7 @@ impl Fault {
 }
 
 /// Wraps an error for the engine; the position is filled in by it.
-pub fn thrown(error: Error) -> Box<EvalAltResult> {
+pub(crate) fn thrown(error: Error) -> Box<EvalAltResult> {
     if error.kind == ErrorKind::SystemExit {
         return EvalAltResult::ErrorTerminated(Dynamic::from(Exit), Position::NONE).into();
     }
@@ -122,7 +122,7 @@ pub fn thrown(error: Error) -> Box<EvalAltResult> {
 }
 
 /// Returns the error without its position.
-pub fn error_of(error: &EvalAltResult, state: &Runtime) -> Error {
+pub(crate) fn error_of(error: &EvalAltResult, state: &Runtime) -> Error {
     let here = state.cell.borrow().clone();
     from_eval(error, state, &here).error
 }
@@ -321,7 +321,7 @@ fn no_key(key: &str, at: Position) -> Fault {
 }
 
 /// A noun behind its article.
-pub fn with_article(noun: &str) -> String {
+pub(crate) fn with_article(noun: &str) -> String {
     let article = if noun.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
     format!("{article} {noun}")
 }

@@ -42,13 +42,13 @@ struct Place {
 
 /// A keyword that a positional argument follows.
 #[derive(Debug)]
-pub struct Misplaced(pub Position);
+pub(super) struct Misplaced(pub Position);
 
 /// What makes a text with these forms one that Rhai reads.
 ///
 /// # Errors
 /// A positional argument behind a keyword.
-pub fn edits(tokens: &Tokens, source: &str) -> Result<Vec<Edit>, Misplaced> {
+pub(crate) fn edits(tokens: &Tokens, source: &str) -> Result<Vec<Edit>, Misplaced> {
     let Some(places) = places(tokens, source) else { return Ok(Vec::new()) };
     let mut pass = Pass { places: &places, edits: Vec::new(), open: Vec::new() };
     for i in 0..places.len() {

@@ -21,7 +21,7 @@ use value::Value;
 use value::equality::truth;
 
 /// A change of a text: so many characters at a place give way to others.
-pub struct Change {
+pub(super) struct Change {
     pub line: usize,
     pub column: usize,
     pub removed: usize,
@@ -29,7 +29,7 @@ pub struct Change {
 }
 
 /// All changes of a text whose brackets match.
-pub fn changes(tokens: &[(Token, Position)]) -> Vec<Change> {
+pub(super) fn changes(tokens: &[(Token, Position)]) -> Vec<Change> {
     let mut found = Vec::new();
     let counters = counters(tokens);
     for (index, (token, _)) in tokens.iter().enumerate() {
@@ -302,7 +302,7 @@ fn unpacking(tokens: &[(Token, Position)], index: usize, found: &mut Vec<Change>
 }
 
 /// Adds the functions that the changes call.
-pub fn register(module: &mut Module, state: &Rc<Runtime>) {
+pub(super) fn register(module: &mut Module, state: &Rc<Runtime>) {
     add(module, "truth_", &any(1), |args| match args {
         [value] if is_ours(value) => truth(&to_value(value)?).map(Dynamic::from),
         [value] => Ok((**value).clone()),

@@ -16,7 +16,7 @@ use value::Value;
 /// How deep arrays and objects may lie within each other.
 const MAX_DEPTH: usize = 200;
 
-pub fn register(module: &mut Module, state: &Rc<Runtime>) {
+pub(super) fn register(module: &mut Module, state: &Rc<Runtime>) {
     add_calling(module, state, "parse_json", &[TypeId::of::<ImmutableString>()], true, parse);
     for class in [TypeId::of::<Map>(), TypeId::of::<Array>()] {
         add_calling(module, state, "to_json", &[class], true, write);

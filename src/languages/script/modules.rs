@@ -19,7 +19,7 @@ use tensor::system::{Files, Kind, System};
 use tensor::{Error, ErrorKind};
 
 /// The variable that names folders of modules, separated as in `PATH`.
-pub const PATH: &str = "TENSORSH_PATH";
+pub(crate) const PATH: &str = "TENSORSH_PATH";
 
 /// The modules of a session.
 #[derive(Default)]
@@ -94,7 +94,7 @@ fn nearest_file(folders: impl Iterator<Item = PathBuf>, file: &Path, is_bare: bo
 }
 
 /// Returns the text if what it imports has names in quotes: `import torch` is Python.
-pub fn check_names(ast: AST) -> Result<AST, ParseError> {
+pub(crate) fn check_names(ast: AST) -> Result<AST, ParseError> {
     let mut bare = None;
     ast.walk(&mut |path| {
         if let Some(ASTNode::Stmt(Stmt::Import(parts, position))) = path.last()

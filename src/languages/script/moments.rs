@@ -10,7 +10,7 @@ use tensor::{Error, ErrorKind};
 type Scripted<T> = Result<T, Box<EvalAltResult>>;
 
 /// Adds `timestamp()` and what can be done with it.
-pub fn register(module: &mut Module) {
+pub(super) fn register(module: &mut Module) {
     macro_rules! functions {
         ($($name:literal: $function:expr;)*) => {$(
             FuncRegistration::new($name).in_global_namespace().set_into_module(module, $function);

@@ -8,7 +8,7 @@ use std::rc::Rc;
 use tensor::{Result, interrupt};
 
 /// Adds a function over any types; the first argument is passed by reference and never copied back.
-pub fn add(
+pub(super) fn add(
     module: &mut Module,
     name: &str,
     types: &[TypeId],
@@ -24,19 +24,26 @@ pub fn add(
 }
 
 /// Returns a value unless an interrupt is pending: it may be incomplete then, and no variable may hold it.
-pub fn whole(made: Dynamic) -> Result<Dynamic> {
+pub(super) fn whole(made: Dynamic) -> Result<Dynamic> {
     interrupt::check().map(|()| made)
 }
 
-pub fn any(count: usize) -> Vec<TypeId> {
+pub(super) fn any(count: usize) -> Vec<TypeId> {
     vec![TypeId::of::<Dynamic>(); count]
 }
 
 /// A function of the engine with the context of its call, which closures are called in.
-pub type Run = fn(&Runtime, &NativeCallContext, &mut [&mut Dynamic]) -> Scripted<Dynamic>;
+pub(super) type Run = fn(&Runtime, &NativeCallContext, &mut [&mut Dynamic]) -> Scripted<Dynamic>;
 
 /// Adds a function that calls closures, or functions of the language. One that is pure leaves its first argument as it is.
-pub fn add_calling(module: &mut Module, state: &Rc<Runtime>, name: &str, types: &[TypeId], is_pure: bool, run: Run) {
+pub(crate) fn add_calling(
+    module: &mut Module,
+    state: &Rc<Runtime>,
+    name: &str,
+    types: &[TypeId],
+    is_pure: bool,
+    run: Run,
+) {
     let state = state.clone();
     let func = move |context: Option<NativeCallContext>, args: &mut [&mut Dynamic]| match context {
         Some(context) => run(&state, &context, args),

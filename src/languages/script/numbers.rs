@@ -100,7 +100,7 @@ fn shifted(number: i64, by: i64) -> i64 {
 ///
 /// # Errors
 /// The engine's reason for refusing one.
-pub fn register_operators(engine: &mut Engine, state: &Rc<Runtime>) -> std::result::Result<(), String> {
+pub(crate) fn register_operators(engine: &mut Engine, state: &Rc<Runtime>) -> std::result::Result<(), String> {
     let (int, float) = (TypeId::of::<i64>(), TypeId::of::<f64>());
     let numbers = [[int, int], [int, float], [float, int], [float, float]];
     for &Comparison { symbol, precedence, holds } in COMPARISONS {

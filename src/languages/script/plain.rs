@@ -6,7 +6,7 @@ use tensor::Tensor;
 use value::Value;
 
 /// An argument that a script gives.
-pub struct Given<'a>(pub &'a Dynamic);
+pub(super) struct Given<'a>(pub &'a Dynamic);
 
 impl Argument for Given<'_> {
     #[inline]

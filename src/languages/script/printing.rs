@@ -10,7 +10,7 @@ use std::rc::Rc;
 use tensor::Result;
 
 /// Makes `print`, `debug` and every text of a value agree.
-pub fn register(engine: &mut Engine, state: &Rc<Runtime>) {
+pub(crate) fn register(engine: &mut Engine, state: &Rc<Runtime>) {
     // The language's own functions for one plain value would win over those for any value.
     let plain = own_ids().into_iter().map(|class| vec![class]);
     for types in (0..=16).map(super::native::any).chain(plain) {
@@ -65,7 +65,7 @@ fn own_ids() -> [TypeId; 12] {
 }
 
 /// A value as `print` writes it. A range is one here, and a subscript only in brackets.
-pub fn shown(state: &Runtime, value: &Dynamic) -> Result<String> {
+pub(crate) fn shown(state: &Runtime, value: &Dynamic) -> Result<String> {
     if is_range(value) { Ok(value.to_string()) } else { state.str(&to_value(value)?) }
 }
 
@@ -75,7 +75,7 @@ fn quoted(state: &Runtime, value: &Dynamic) -> Result<String> {
 }
 
 /// Python's `print(*values, sep=" ", end="\n")`.
-pub fn print_text(state: &Runtime, args: &[&mut Dynamic]) -> Result<String> {
+pub(crate) fn print_text(state: &Runtime, args: &[&mut Dynamic]) -> Result<String> {
     let (mut separator, mut end) = (" ".to_string(), "\n".to_string());
     let mut values = args;
     const KEYWORDS: &[&str] = &["sep", "end", "flush", "file"];

@@ -23,7 +23,7 @@ use value::Value;
 pub type Constants = Rc<RefCell<BTreeMap<rhai::ImmutableString, rhai::Dynamic>>>;
 
 /// More parameters than any function has that is called as a method.
-pub const MOST_PARAMETERS: usize = 14;
+pub(crate) const MOST_PARAMETERS: usize = 14;
 
 /// The script's part of a session.
 pub struct Runtime {
@@ -114,27 +114,27 @@ impl Runtime {
     }
 
     /// Returns whether a function goes by a name, of the table, of the language or of a script.
-    pub fn is_function(&self, name: &str) -> bool {
+    pub(crate) fn is_function(&self, name: &str) -> bool {
         self.registry.family(name).is_some()
             || own::functions().any(|own| own == name)
             || self.defined.borrow().contains_key(name)
     }
 
     /// The number of parameters of a script's function, if no other function of that name takes another number.
-    pub fn only_arity(&self, name: &str) -> Option<usize> {
+    pub(crate) fn only_arity(&self, name: &str) -> Option<usize> {
         let defined = self.defined.borrow();
         let parameters = &defined.get(name)?.parameters;
         parameters.first().copied().filter(|_| parameters.len() == 1)
     }
 
     /// The input that defines a function; for no function, and for an undefined one, `here`.
-    pub fn cell_of(&self, function: Option<&str>, here: &cell::Cell) -> cell::Cell {
+    pub(crate) fn cell_of(&self, function: Option<&str>, here: &cell::Cell) -> cell::Cell {
         let defined = self.defined.borrow();
         function.and_then(|name| defined.get(name)).map_or(here, |defined| &defined.cell).clone()
     }
 
     /// The input that the engine knows by this name of a source; for none, the one that runs.
-    pub fn cell_of_source(&self, source: Option<&str>) -> cell::Cell {
+    pub(crate) fn cell_of_source(&self, source: Option<&str>) -> cell::Cell {
         let defined = self.defined.borrow();
         if let Some(module) = source.and_then(|source| self.modules.source(source)) {
             return module.cell.clone();
@@ -144,7 +144,7 @@ impl Runtime {
     }
 
     /// Notes the functions of a text whose names the table has.
-    pub fn note_shadowed(&self, ast: &rhai::AST) {
+    pub(crate) fn note_shadowed(&self, ast: &rhai::AST) {
         for function in ast.iter_functions().filter(|function| function.params.len() <= MOST_PARAMETERS) {
             if let Some(family) = self.registry.family(function.name) {
                 let shadow = (family.name, function.params.len());
@@ -164,7 +164,7 @@ impl Runtime {
     }
 
     /// Returns whether a text assigns at a place; without a source, it is the input that runs.
-    pub fn assigns(&self, source: Option<&str>, position: rhai::Position) -> bool {
+    pub(crate) fn assigns(&self, source: Option<&str>, position: rhai::Position) -> bool {
         let assigned = self.assigned.borrow();
         let found = match source {
             Some(source) => assigned.get(source),

@@ -25,7 +25,7 @@ const SWITCHES: &[(&str, bool)] = &[
 /// The box that modules travel in.
 type BoxedModule = Boxed<16>;
 
-pub fn register(module: &mut Module, state: &Rc<Runtime>) {
+pub(super) fn register(module: &mut Module, state: &Rc<Runtime>) {
     for (name, is_told) in SWITCHES {
         let mut types = vec![TypeId::of::<FnPtr>()];
         if *is_told {

@@ -18,7 +18,7 @@ use std::rc::Rc;
 const HANDED_ON: &str = "method_";
 
 /// Gives the classes a method for each function noted.
-pub fn register(engine: &mut Engine, state: &Rc<Runtime>) {
+pub(crate) fn register(engine: &mut Engine, state: &Rc<Runtime>) {
     let noted = state.shadowing.take();
     if noted.is_empty() {
         return;
@@ -45,7 +45,7 @@ pub fn register(engine: &mut Engine, state: &Rc<Runtime>) {
 }
 
 /// Adds the function that these methods call.
-pub fn register_handed_on(engine: &mut Engine, state: &Rc<Runtime>) {
+pub(crate) fn register_handed_on(engine: &mut Engine, state: &Rc<Runtime>) {
     for count in 2..=MOST_PARAMETERS + 2 {
         let state = state.clone();
         let run = move |_: NativeCallContext, args: &mut [&mut Dynamic]| handed_on(&state, args);

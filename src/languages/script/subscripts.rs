@@ -56,7 +56,7 @@ fn note_read(state: &Runtime, target: Value, by: Value, found: &Value) {
 
 /// Makes the engine know a name behind a dot. It would find out anew at every look that nobody has told it, and put that
 /// into words, before it asks for a subscript of text. What we cannot read stays with that: it knows what to say.
-pub fn register_attribute(engine: &mut Engine, state: &Rc<Runtime>, name: &'static str) {
+pub(crate) fn register_attribute(engine: &mut Engine, state: &Rc<Runtime>, name: &'static str) {
     let (state, by) = (state.clone(), Value::str(name));
     let attributes = state.registry.plain_attributes_of(name);
     engine.register_raw_fn(format!("get${name}"), any(1), move |context, args: &mut [&mut Dynamic]| {
@@ -147,7 +147,7 @@ fn is_same_place(a: &Value, b: &Value) -> bool {
 
 /// The variable whose subscripts are themselves: `f(x)[0] = 1` reads `held_[f(x)][0] = 1`, since Rhai assigns to what
 /// belongs to a variable only.
-pub const HELD: &str = "held_";
+pub(crate) const HELD: &str = "held_";
 
 /// What stands behind [`HELD`].
 #[derive(Clone)]
@@ -156,7 +156,7 @@ pub struct Held;
 /// How deep copies are looked through for what was assigned to them.
 const DEPTH: usize = 100;
 
-pub fn register_held(module: &mut Module) {
+pub(crate) fn register_held(module: &mut Module) {
     let (held, any) = (TypeId::of::<Held>(), TypeId::of::<Dynamic>());
     add(module, "index$get$", &[held, any], |args| Ok(args.get(1).map(|value| (**value).clone()).unwrap_or_default()));
     // The engine writes back what it has assigned to.

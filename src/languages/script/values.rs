@@ -50,13 +50,13 @@ macro_rules! boxes {
 
         /// Tells the engine the names of our classes. It asks for the receiver's at every method call, and the engine's
         /// own list comes first: tensors stand there alone.
-        pub fn register_names(engine: &mut Engine, module: &mut Module) {
+        pub(crate) fn register_names(engine: &mut Engine, module: &mut Module) {
             engine.register_type_with_name::<Tensor>("Tensor");
             $(module.set_custom_type::<Boxed<$kind>>($name);)*
         }
 
         /// The type ids of all classes whose values have attributes and subscripts.
-        pub fn class_ids() -> Vec<TypeId> {
+        pub(crate) fn class_ids() -> Vec<TypeId> {
             vec![TypeId::of::<Tensor>(), $(TypeId::of::<Boxed<$kind>>()),*]
         }
     };
@@ -91,13 +91,13 @@ boxes! {
 }
 
 /// The box that objects travel in.
-pub type BoxedObject = Boxed<18>;
+pub(crate) type BoxedObject = Boxed<18>;
 
 /// The box that buffers travel in.
-pub type BoxedBuffer = Boxed<13>;
+pub(crate) type BoxedBuffer = Boxed<13>;
 
 /// The boxes of what is written as an array in the script language: shapes, tuples, tuples with names.
-pub fn sequence_ids() -> [TypeId; 3] {
+pub(crate) fn sequence_ids() -> [TypeId; 3] {
     [TypeId::of::<Boxed<6>>(), TypeId::of::<Boxed<7>>(), TypeId::of::<Boxed<9>>()]
 }
 
@@ -116,7 +116,7 @@ pub fn shared(dynamic: &Dynamic) -> Option<Value> {
 /// The maximum depth of nested lists.
 const MAX_DEPTH: usize = 200;
 
-pub fn too_deep() -> Error {
+pub(crate) fn too_deep() -> Error {
     Error::new(ErrorKind::RecursionError, "maximum recursion depth exceeded")
 }
 
@@ -130,7 +130,7 @@ pub fn kept(value: Value) -> Dynamic {
 
 /// Into the script language, as the result of a call: lists and sets become arrays, which are values. A list that holds
 /// itself has no such copy and stays shared.
-pub fn to_dynamic(value: Value) -> Dynamic {
+pub(crate) fn to_dynamic(value: Value) -> Dynamic {
     match value {
         Value::List(list) if reaches_itself(&list) => boxed(Value::List(list)),
         other => to_copy(other),
@@ -162,7 +162,7 @@ fn to_copy(value: Value) -> Dynamic {
 
 /// Returns whether a list, or one within it, holds itself. Only lists are looked through: all else that holds values travels
 /// in a box.
-pub fn reaches_itself(list: &List) -> bool {
+pub(crate) fn reaches_itself(list: &List) -> bool {
     let within = |list: &List| -> Vec<List> {
         let lists = list.borrow();
         lists.iter().filter_map(|item| if let Value::List(list) = item { Some(list.clone()) } else { None }).collect()
@@ -222,7 +222,10 @@ pub fn arguments(args: &[&mut Dynamic]) -> Result<(Vec<Value>, Keywords)> {
 }
 
 /// Like [`arguments`], with each made a value by `made`.
-pub fn arguments_as(args: &[&mut Dynamic], made: fn(&Dynamic) -> Result<Value>) -> Result<(Vec<Value>, Keywords)> {
+pub(crate) fn arguments_as(
+    args: &[&mut Dynamic],
+    made: fn(&Dynamic) -> Result<Value>,
+) -> Result<(Vec<Value>, Keywords)> {
     let (mut positional, mut keywords) = (args, Keywords::new());
     if let Some((last, before)) = args.split_last()
         && let Some(map) = last.read_lock::<rhai::Map>()
@@ -270,7 +273,7 @@ impl Copied {
 }
 
 /// Like [`to_value`], for what lies within lists and dictionaries.
-pub fn to_value_within(dynamic: &Dynamic, copied: &mut Copied) -> Result<Value> {
+pub(crate) fn to_value_within(dynamic: &Dynamic, copied: &mut Copied) -> Result<Value> {
     // What calls are made of comes first.
     if let Ok(i) = dynamic.as_int() {
         return Ok(Value::Int(i));
@@ -346,7 +349,7 @@ fn as_range(dynamic: &Dynamic) -> Option<Value> {
 }
 
 /// A value as a function of torch takes it, which expects a list where one writes a range.
-pub fn to_listed(dynamic: &Dynamic) -> Result<Value> {
+pub(crate) fn to_listed(dynamic: &Dynamic) -> Result<Value> {
     match as_range(dynamic) {
         Some(Value::Range(range)) => {
             limits::room(range.count().saturating_mul(size_of::<Value>()))?;
@@ -357,7 +360,7 @@ pub fn to_listed(dynamic: &Dynamic) -> Result<Value> {
 }
 
 /// A value as a subscript: ranges are slices, also in an array.
-pub fn to_subscript(dynamic: &Dynamic) -> Result<Value> {
+pub(crate) fn to_subscript(dynamic: &Dynamic) -> Result<Value> {
     if let Some(range) = dynamic.read_lock::<std::ops::Range<i64>>() {
         return Ok(slice_of(range.start, range.end));
     }

@@ -26,7 +26,7 @@ pub(super) struct Insertion {
 
 /// What is to be inserted. `is_closure` tells which names are variables with functions in them, and `is_function` which
 /// are functions already.
-pub fn edits(
+pub(crate) fn edits(
     all: &Tokens,
     source: &str,
     is_closure: &dyn Fn(&str) -> bool,
@@ -53,7 +53,7 @@ pub fn edits(
 }
 
 /// What is to be changed besides, so that the engine reads what people write as in Python.
-pub fn changes(all: &Tokens, source: &str) -> Vec<Edit> {
+pub(crate) fn changes(all: &Tokens, source: &str) -> Vec<Edit> {
     if !all.are_all || !all.are_matched() {
         return Vec::new();
     }
@@ -68,7 +68,7 @@ pub fn changes(all: &Tokens, source: &str) -> Vec<Edit> {
 }
 
 /// The tokens of a text, up to the first that is faulty.
-pub struct Tokens {
+pub(crate) struct Tokens {
     pub found: Vec<(Token, Position)>,
     /// Whether those are all.
     pub are_all: bool,
@@ -92,7 +92,7 @@ impl Tokens {
 }
 
 /// Takes a text apart as the engine does.
-pub fn tokens(engine: &Engine, source: &str) -> Tokens {
+pub(crate) fn tokens(engine: &Engine, source: &str) -> Tokens {
     /// An open brace: of a block or a map, or of an expression in a text.
     enum Brace {
         Block,

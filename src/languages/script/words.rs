@@ -1,26 +1,26 @@
 //! Words that the engine knows and no text has: names that are typed otherwise, and what is woven in among them. Uses nothing.
 
 /// A word that the language reserves, so that no text has it as a name.
-pub const ENCLOSED: &str = "protected";
+pub(crate) const ENCLOSED: &str = "protected";
 
 /// Another reserved word: what stands behind it looks at variables (see `holders.rs`).
-pub const LOOKING: &str = "public";
+pub(crate) const LOOKING: &str = "public";
 
 /// What makes a call of a function's name one of a variable.
-pub const CALLED: &str = ".call";
+pub(crate) const CALLED: &str = ".call";
 
 /// The comparisons as they are written in a condition: what they give there is true or false.
 pub const COMPARISONS: [(&str, &str); 6] =
     [("==", "is_eq_"), ("!=", "is_ne_"), ("<", "is_lt_"), ("<=", "is_le_"), (">", "is_gt_"), (">=", "is_ge_")];
 
 /// Properties of arrays that are read by a call.
-pub const PROPERTIES: [&str; 3] = ["len", "is_empty", "tag"];
+pub(crate) const PROPERTIES: [&str; 3] = ["len", "is_empty", "tag"];
 
 /// The source of these methods, which is no place to report an error at.
-pub const SOURCE: &str = "methods of the table";
+pub(crate) const SOURCE: &str = "methods of the table";
 
 /// The name of a comparison where it is a condition.
-pub fn in_condition(symbol: &str) -> &str {
+pub(crate) fn in_condition(symbol: &str) -> &str {
     COMPARISONS.iter().find(|(known, _)| *known == symbol).map_or(symbol, |(_, name)| name)
 }
 

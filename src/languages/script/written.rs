@@ -56,18 +56,18 @@ impl Written {
     }
 
     /// The changes, as they were given.
-    pub fn edits(&self) -> Vec<Edit> {
+    pub(crate) fn edits(&self) -> Vec<Edit> {
         self.edits.iter().rev().cloned().collect()
     }
 
     /// Returns whether a text was inserted at a place of the typed one.
-    pub fn inserts(&self, line: usize, column: usize, text: &str) -> bool {
+    pub(crate) fn inserts(&self, line: usize, column: usize, text: &str) -> bool {
         let mut changes = self.shifts.iter().zip(&self.edits);
         changes.any(|(shift, edit)| (shift.line, shift.column) == (line, column) && edit.text == text)
     }
 
     /// The byte of the typed text behind a place of this one.
-    pub fn typed_offset(&self, source: &str, line: usize, column: usize) -> Option<usize> {
+    pub(crate) fn typed_offset(&self, source: &str, line: usize, column: usize) -> Option<usize> {
         let start: usize = source.split_inclusive('\n').take(line - 1).map(str::len).sum();
         let text = source.get(start..)?;
         let column = self.typed_column(line, column);
@@ -88,7 +88,7 @@ impl Written {
     }
 
     /// The column of the typed text behind a place of this one; in what was inserted, the column where it was.
-    pub fn typed_column(&self, line: usize, column: usize) -> usize {
+    pub(crate) fn typed_column(&self, line: usize, column: usize) -> usize {
         let mut typed = column;
         let first = self.shifts.partition_point(|shift| shift.line < line);
         for shift in self.shifts.iter().skip(first).take_while(|shift| shift.line == line) {

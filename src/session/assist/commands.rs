@@ -95,7 +95,7 @@ fn unquoted(text: &str) -> &str {
 }
 
 /// The ways to complete a command line, and where what they replace begins.
-pub fn complete(line: &str, at: usize, paths: Paths) -> Option<(usize, Vec<(String, String)>)> {
+pub(super) fn complete(line: &str, at: usize, paths: Paths) -> Option<(usize, Vec<(String, String)>)> {
     let typed = line.get(..at)?.strip_prefix(':')?;
     match typed.split_once(' ') {
         None => {
@@ -243,7 +243,7 @@ fn timeit(desk: &Desk, console: &mut dyn Console, code: &str) -> Option<i32> {
 }
 
 /// The failure with the command that was meant, where an input begins with a name that nothing goes by.
-pub fn suggested(failure: &Failure, source: &str) -> Failure {
+pub(super) fn suggested(failure: &Failure, source: &str) -> Failure {
     let mut failure = failure.clone();
     let word = source.split_whitespace().next().unwrap_or_default();
     if failure.kind != "NameError" || failure.message != format!("name '{word}' is not defined") {

@@ -134,7 +134,7 @@ impl Desk {
     }
 
     /// Runs the session that a file holds, as if it had been pasted; gives an exit status when it left.
-    pub fn take_session(&self, console: &mut dyn Console, text: &str, name: &str) -> Option<i32> {
+    pub(crate) fn take_session(&self, console: &mut dyn Console, text: &str, name: &str) -> Option<i32> {
         let document = Document::parse(text, Form::of(Path::new(name)));
         let examples = document.cases.iter().flat_map(|case| &case.examples);
         for example in examples.filter(|example| !example.options.skip) {
@@ -204,7 +204,7 @@ impl Desk {
     }
 
     /// The language of code given to a command, and the code without its prompt.
-    pub fn language_of<'c>(&self, code: &'c str) -> (Language, &'c str) {
+    pub(crate) fn language_of<'c>(&self, code: &'c str) -> (Language, &'c str) {
         match code.strip_prefix(">>> ") {
             Some(rest) => (Language::Python, rest),
             None => (self.language.get(), code),
@@ -236,12 +236,12 @@ impl Desk {
     }
 
     /// Forgets the inputs that have been undone, and gives them.
-    pub fn forget_undone(&self) -> Vec<Entry> {
+    pub(crate) fn forget_undone(&self) -> Vec<Entry> {
         self.log.borrow_mut().go_back()
     }
 
     /// Puts the inputs back that were undone last, and gives them.
-    pub fn take_up_undone(&self) -> Vec<Entry> {
+    pub(crate) fn take_up_undone(&self) -> Vec<Entry> {
         self.log.borrow_mut().go_forward()
     }
 
@@ -250,7 +250,7 @@ impl Desk {
         &self.args
     }
 
-    pub fn last_paste(&self) -> Option<(String, usize)> {
+    pub(crate) fn last_paste(&self) -> Option<(String, usize)> {
         self.paste.borrow().clone()
     }
 }

@@ -9,7 +9,7 @@ use crate::transcript::{Case, Document, Form};
 use crate::{Language, Session};
 
 /// How often the recorded sessions use a name behind a dot: what is used there is likely to be meant.
-pub fn uses(name: &str) -> usize {
+pub(super) fn uses(name: &str) -> usize {
     static USES: LazyLock<HashMap<&str, usize>> = LazyLock::new(|| {
         let mut uses = HashMap::new();
         for behind in texts().examples.iter().flat_map(|text| text.split('.').skip(1)) {

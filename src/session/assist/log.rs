@@ -72,7 +72,7 @@ impl Log {
     }
 
     /// Takes out the inputs since the last moment that was taken down, and gives them.
-    pub fn go_back(&mut self) -> Vec<Entry> {
+    pub(crate) fn go_back(&mut self) -> Vec<Entry> {
         let length = self.moments.pop().filter(|length| *length <= self.entries.len());
         let entries = length.map(|length| self.entries.split_off(length)).unwrap_or_default();
         self.undone.push(entries.clone());
@@ -80,7 +80,7 @@ impl Log {
     }
 
     /// Puts the inputs back that were taken out last, and gives them.
-    pub fn go_forward(&mut self) -> Vec<Entry> {
+    pub(crate) fn go_forward(&mut self) -> Vec<Entry> {
         let entries = self.undone.pop().unwrap_or_default();
         self.moments.push(self.entries.len());
         self.entries.extend(entries.iter().cloned());
@@ -216,7 +216,7 @@ impl Entry {
 
 /// Compares the outputs that a pasted session came with to what its inputs printed here. Gives a report for each that
 /// differs, and how many are the same.
-pub fn compare(pasted: &str, entries: &[Entry]) -> (Vec<String>, usize) {
+pub(super) fn compare(pasted: &str, entries: &[Entry]) -> (Vec<String>, usize) {
     let document = Document::parse(pasted, Form::Text);
     let (mut reports, mut same) = (Vec::new(), 0);
     let recorded = document.cases.iter().flat_map(|case| &case.examples);

@@ -29,7 +29,7 @@ impl Marked {
     }
 
     /// Adds a line that is said besides.
-    pub fn push_aside(&mut self, line: impl Into<String>) {
+    pub(crate) fn push_aside(&mut self, line: impl Into<String>) {
         self.push(Mark::Aside, line);
         self.push(Mark::Plain, "\n");
     }

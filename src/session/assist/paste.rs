@@ -48,7 +48,7 @@ pub fn with_python_prompts(text: &str) -> Cow<'_, str> {
 
 /// Returns whether an entry is the number that IPython writes before a value, `Out[3]:`, with nothing behind it. The value
 /// stands on the lines below.
-pub fn is_output_number(entry: &str) -> bool {
+pub(crate) fn is_output_number(entry: &str) -> bool {
     let number = entry.trim().strip_prefix("Out[").and_then(|rest| rest.strip_suffix("]:"));
     number.is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
 }
@@ -113,7 +113,7 @@ pub struct Pasted {
 
 impl Statement {
     /// Whether a line below may belong to it.
-    pub fn takes_more(&self, is_unfinished: impl Fn(Language, &str) -> bool) -> bool {
+    pub(crate) fn takes_more(&self, is_unfinished: impl Fn(Language, &str) -> bool) -> bool {
         if self.is_closed {
             return false;
         }
@@ -141,7 +141,7 @@ impl Statement {
 
 /// Whether a Python source is a block of several lines that no blank line has ended: another line may follow, though
 /// the parser would be content without it.
-pub fn is_open_block(source: &str) -> bool {
+pub(crate) fn is_open_block(source: &str) -> bool {
     is_block(source) && source.rsplit_once('\n').is_some_and(|(_, last)| !last.trim().is_empty())
 }
 

@@ -19,7 +19,7 @@ pub const TITLE: &str = "A session of tensorsh";
 
 /// Saves a session in the form that the ending of the file's name asks for; `None` for any other ending. Says what is in
 /// the file, or why it is as it was.
-pub fn saved(desk: &Desk, console: &mut dyn Console, path: &Path) -> Option<Result<String, Marked>> {
+pub(super) fn saved(desk: &Desk, console: &mut dyn Console, path: &Path) -> Option<Result<String, Marked>> {
     let text = match path.extension()?.to_str()? {
         "md" => desk.log().markdown(TITLE).map_err(line),
         "rhai" => script(desk, console, Language::Rhai, path),

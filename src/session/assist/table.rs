@@ -5,7 +5,7 @@ use unicode_width::UnicodeWidthStr;
 use crate::Variable;
 
 /// A table of `variables`, no line of it wider than `width`.
-pub fn variables(variables: &[Variable], width: usize) -> String {
+pub(super) fn variables(variables: &[Variable], width: usize) -> String {
     if variables.is_empty() {
         return "no variables yet\n".to_owned();
     }

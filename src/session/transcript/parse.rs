@@ -108,7 +108,7 @@ pub fn prompt_of(line: &str) -> Option<(Language, &str)> {
 }
 
 /// A continuation line without its prompt: `... ` goes on in Python, `    > ` in Rhai.
-pub fn continuation_of(line: &str, language: Language) -> Option<&str> {
+pub(crate) fn continuation_of(line: &str, language: Language) -> Option<&str> {
     let prompt = match language {
         Language::Python => "...",
         Language::Rhai => "    >",

@@ -5,7 +5,7 @@ use super::parse::{Document, Example};
 use crate::{Outcome, Session, SessionOptions};
 
 /// The line with which Python begins the report of an error.
-pub const TRACEBACK: &str = "Traceback (most recent call last):";
+pub(crate) const TRACEBACK: &str = "Traceback (most recent call last):";
 
 /// The output of one example.
 #[derive(Clone, Debug, PartialEq, Eq)]

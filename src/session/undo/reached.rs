@@ -16,7 +16,7 @@ const DEPTH: usize = 500;
 
 /// What was reached. Each is in here once.
 #[derive(Default)]
-pub struct Reached {
+pub(super) struct Reached {
     pub tensors: Vec<Tensor>,
     pub storages: Vec<Storage>,
     pub buffers: Vec<Buffer>,
@@ -35,7 +35,7 @@ pub struct Reached {
 
 impl Reached {
     /// Adds what a variable leads to. Returns false if that is too much to be remembered.
-    pub fn add(&mut self, variable: &Dynamic) -> bool {
+    pub(super) fn add(&mut self, variable: &Dynamic) -> bool {
         self.items = 0;
         let mut first = self.cells.len();
         self.take(variable, 0);
@@ -55,7 +55,7 @@ impl Reached {
     }
 
     /// What tells all that was reached from anything else.
-    pub fn identities(&self) -> impl Iterator<Item = usize> {
+    pub(crate) fn identities(&self) -> impl Iterator<Item = usize> {
         self.seen.iter().copied()
     }
 

@@ -6,7 +6,7 @@ use tensor::{DType, Device};
 
 /// Settings as they were.
 #[derive(Clone, PartialEq)]
-pub struct Settings {
+pub(super) struct Settings {
     default_dtype: DType,
     default_device: Option<Device>,
     print_options: PrintOptions,
@@ -19,7 +19,7 @@ pub struct Settings {
 }
 
 impl Settings {
-    pub fn take(state: &State) -> Settings {
+    pub(super) fn take(state: &State) -> Settings {
         Settings {
             default_dtype: state.default_dtype.get(),
             default_device: state.default_device.get(),
@@ -33,7 +33,7 @@ impl Settings {
         }
     }
 
-    pub fn restore(&self, state: &State) {
+    pub(super) fn restore(&self, state: &State) {
         state.default_dtype.set(self.default_dtype);
         state.default_device.set(self.default_device);
         *state.print_options.borrow_mut() = self.print_options;
@@ -47,7 +47,7 @@ impl Settings {
     }
 
     /// The names of the settings that differ.
-    pub fn differences(&self, other: &Settings) -> Vec<&'static str> {
+    pub(super) fn differences(&self, other: &Settings) -> Vec<&'static str> {
         let settings = [
             (self.default_dtype != other.default_dtype, "default dtype"),
             (self.default_device != other.default_device, "default device"),

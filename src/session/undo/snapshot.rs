@@ -43,7 +43,7 @@ struct TensorState {
     told: u64,
 }
 
-pub struct Snapshot {
+pub(super) struct Snapshot {
     variables: Vec<Variable>,
     /// Variables that lead to too much.
     left_out: Vec<String>,
@@ -69,7 +69,7 @@ pub struct Snapshot {
 }
 
 /// For every storage, by its identity, the handles that only snapshots hold.
-pub fn handles<'s>(snapshots: impl Iterator<Item = &'s Snapshot>) -> HashMap<usize, usize> {
+pub(super) fn handles<'s>(snapshots: impl Iterator<Item = &'s Snapshot>) -> HashMap<usize, usize> {
     let mut handles: HashMap<usize, usize> = HashMap::new();
     let mut tensors: HashMap<usize, (&Tensor, usize)> = HashMap::new();
     let mut named: HashMap<usize, usize> = HashMap::new();
@@ -109,7 +109,7 @@ pub fn handles<'s>(snapshots: impl Iterator<Item = &'s Snapshot>) -> HashMap<usi
 
 impl Snapshot {
     /// Takes down the present state; copies of bytes are shared with another state where they are the same.
-    pub fn take(session: &Session, other: Option<&Snapshot>) -> Snapshot {
+    pub(super) fn take(session: &Session, other: Option<&Snapshot>) -> Snapshot {
         let state = &session.runtime;
         let mut snapshot = Snapshot {
             variables: Vec::new(),
@@ -220,20 +220,20 @@ impl Snapshot {
         }
     }
 
-    pub fn add_writes(&mut self, journal: Journal, files: Vec<PathBuf>) {
+    pub(crate) fn add_writes(&mut self, journal: Journal, files: Vec<PathBuf>) {
         self.journal = journal;
         self.files = files;
     }
 
     /// The bytes of the copies, but for those in `seen`.
-    pub fn nbytes(&self, seen: &mut HashSet<*const u8>) -> usize {
+    pub(super) fn nbytes(&self, seen: &mut HashSet<*const u8>) -> usize {
         let copies = self.bytes.iter().filter(|(_, bytes)| seen.insert(bytes.as_ptr()));
         let noted: usize = self.journal.entries.iter().map(|entry| entry.bytes.len()).sum();
         copies.map(|(_, bytes)| bytes.len()).sum::<usize>() + noted
     }
 
     /// Brings the session to this state, and gives what has changed and `present`, the state to come back from there.
-    pub fn restore(mut self, session: &mut Session, mut present: Snapshot) -> (Undone, Snapshot) {
+    pub(super) fn restore(mut self, session: &mut Session, mut present: Snapshot) -> (Undone, Snapshot) {
         let mut undone = self.changes(&present);
         present.files = std::mem::take(&mut self.files);
         present.journal = std::mem::take(&mut self.journal).swap();

@@ -12,13 +12,13 @@ use num_traits::{Float, One, Zero};
 use std::ops::Range;
 
 /// Eigenvalues, and eigenvectors as columns.
-pub type Eigen<R> = (Vec<Complex<R>>, Matrix<Complex<R>>);
+pub(super) type Eigen<R> = (Vec<Complex<R>>, Matrix<Complex<R>>);
 
 /// Eigenvalues and eigenvectors of a square matrix.
 ///
 /// # Errors
 /// RuntimeError when the iteration does not converge.
-pub fn eig<T: Schur>(mut a: Matrix<T>) -> Result<Eigen<T::Real>>
+pub(super) fn eig<T: Schur>(mut a: Matrix<T>) -> Result<Eigen<T::Real>>
 where
     Complex<T::Real>: Field<Real = T::Real>,
 {

@@ -13,7 +13,7 @@ use num_traits::{Float, One, Zero};
 ///
 /// # Errors
 /// RuntimeError when the iteration does not converge.
-pub fn eigh<T: Field>(mut a: Matrix<T>, upper: bool) -> Result<(Vec<T::Real>, Matrix<T>)> {
+pub(super) fn eigh<T: Field>(mut a: Matrix<T>, upper: bool) -> Result<(Vec<T::Real>, Matrix<T>)> {
     // The upper triangle is reduced from its end: as the lower one of the matrix read backwards.
     if upper {
         a.reverse();

@@ -7,7 +7,7 @@ use num_traits::{Float, One, Zero};
 use std::ops::{Div, Neg, Sub};
 
 /// A field of floating-point numbers.
-pub trait Field:
+pub(super) trait Field:
     Ring + Stored<Compute = Self> + Zero + One + Sub<Output = Self> + Div<Output = Self> + Neg<Output = Self>
 {
     /// The type of magnitudes.

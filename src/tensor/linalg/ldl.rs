@@ -8,7 +8,7 @@ use num_traits::{Float, Zero};
 
 /// L and D in one matrix, and the exchanges: `p + 1` where row `p` was exchanged with the row of a block of one,
 /// `-(p + 1)` twice where it was exchanged with the second row of a block of two.
-pub struct Ldl<T> {
+pub(super) struct Ldl<T> {
     pub factors: Matrix<T>,
     pub pivots: Vec<i64>,
     /// The first block that is zero, counted from one.
@@ -22,7 +22,7 @@ fn largest<T: Field>(rows: std::ops::Range<usize>, size: impl Fn(usize) -> T::Re
 }
 
 /// Factors a matrix of which only the lower triangle is read.
-pub fn ldl<T: Field>(mut a: Matrix<T>, hermitian: bool) -> Ldl<T> {
+pub(crate) fn ldl<T: Field>(mut a: Matrix<T>, hermitian: bool) -> Ldl<T> {
     let n = a.rows;
     let turn = |x: T| if hermitian { x.conj() } else { x };
     let real = |x: T| if hermitian { T::of(x.re()) } else { x };
@@ -143,7 +143,7 @@ impl<T: Field> Ldl<T> {
     }
 
     /// Solves `A X = B` in place.
-    pub fn solve(&self, b: &mut Matrix<T>, hermitian: bool) {
+    pub(super) fn solve(&self, b: &mut Matrix<T>, hermitian: bool) {
         let (a, n) = (&self.factors, self.factors.rows);
         let turn = |x: T| if hermitian { x.conj() } else { x };
         let mut starts = Vec::new();

@@ -8,14 +8,14 @@ use num_traits::{Float, One, Zero};
 
 /// `P A = L U`: both factors in one matrix, the rows exchanged at each step, and the first zero on the diagonal,
 /// counted from one, if there is any.
-pub struct Lu<T> {
+pub(super) struct Lu<T> {
     pub factors: Matrix<T>,
     pub pivots: Vec<usize>,
     pub zero: Option<usize>,
 }
 
 /// Elimination by columns, the largest element of each becoming its pivot.
-pub fn lu<T: Field>(mut a: Matrix<T>) -> Lu<T> {
+pub(super) fn lu<T: Field>(mut a: Matrix<T>) -> Lu<T> {
     let (mut pivots, mut zero) = (Vec::new(), None);
     for j in 0..a.rows.min(a.columns) {
         if interrupt::requested() {
@@ -51,12 +51,12 @@ pub fn lu<T: Field>(mut a: Matrix<T>) -> Lu<T> {
 
 impl<T: Field> Lu<T> {
     /// The sign of the permutation: whether the number of exchanges is odd.
-    pub fn is_odd(&self) -> bool {
+    pub(crate) fn is_odd(&self) -> bool {
         self.pivots.iter().enumerate().filter(|&(i, &pivot)| i != pivot).count() % 2 == 1
     }
 
     /// The permutation as the order of rows.
-    pub fn rows(&self) -> Vec<usize> {
+    pub(super) fn rows(&self) -> Vec<usize> {
         let mut rows: Vec<usize> = (0..self.factors.rows).collect();
         for (i, &pivot) in self.pivots.iter().enumerate() {
             rows.swap(i, pivot);
@@ -65,7 +65,7 @@ impl<T: Field> Lu<T> {
     }
 
     /// The lower factor, with ones on its diagonal, and the upper one.
-    pub fn split(&self) -> Result<(Matrix<T>, Matrix<T>)> {
+    pub(super) fn split(&self) -> Result<(Matrix<T>, Matrix<T>)> {
         let (m, n) = (self.factors.rows, self.factors.columns);
         let k = m.min(n);
         let (mut lower, mut upper) = (Matrix::identity(m, k)?, Matrix::zeros(k, n)?);
@@ -77,7 +77,7 @@ impl<T: Field> Lu<T> {
     }
 
     /// Solves `A X = B` in place.
-    pub fn solve(&self, b: &mut Matrix<T>) {
+    pub(super) fn solve(&self, b: &mut Matrix<T>) {
         for (i, &pivot) in self.pivots.iter().enumerate() {
             b.swap_rows(i, pivot);
         }
@@ -86,13 +86,13 @@ impl<T: Field> Lu<T> {
     }
 
     /// Solves `Aᴴ X = B` in place.
-    pub fn solve_adjoint(&self, b: &mut Matrix<T>) -> Result<()> {
+    pub(crate) fn solve_adjoint(&self, b: &mut Matrix<T>) -> Result<()> {
         self.solve_turned(&self.factors.adjoint()?, b);
         Ok(())
     }
 
     /// Solves `Aᵀ X = B` in place.
-    pub fn solve_transposed(&self, b: &mut Matrix<T>) -> Result<()> {
+    pub(crate) fn solve_transposed(&self, b: &mut Matrix<T>) -> Result<()> {
         self.solve_turned(&self.factors.transpose()?, b);
         Ok(())
     }
@@ -108,7 +108,7 @@ impl<T: Field> Lu<T> {
 
 /// Which triangle of a matrix counts, and whether its diagonal is taken for ones.
 #[derive(Clone, Copy)]
-pub struct Triangular {
+pub(super) struct Triangular {
     pub upper: bool,
     pub unit: bool,
 }
@@ -118,7 +118,7 @@ const ABREAST: usize = 8;
 
 /// Solves `A X = B` in place for a triangular `A`, in the library's way for several columns: what the elements found
 /// before take from an element is added up first, and the inverse of the diagonal is multiplied by.
-pub fn solve_triangular<T: Field>(a: &Matrix<T>, b: &mut Matrix<T>, shape: Triangular) {
+pub(super) fn solve_triangular<T: Field>(a: &Matrix<T>, b: &mut Matrix<T>, shape: Triangular) {
     let n = a.columns.min(a.rows);
     for step in 0..n {
         if interrupt::requested() {
@@ -148,7 +148,7 @@ pub fn solve_triangular<T: Field>(a: &Matrix<T>, b: &mut Matrix<T>, shape: Trian
 
 /// Like [`solve_triangular`], in the library's way for a single column: each element is subtracted from the others as soon as
 /// it is found, and divided by the diagonal.
-pub fn solve_column<T: Field>(a: &Matrix<T>, b: &mut Matrix<T>, shape: Triangular) {
+pub(crate) fn solve_column<T: Field>(a: &Matrix<T>, b: &mut Matrix<T>, shape: Triangular) {
     let n = a.columns.min(a.rows);
     for step in 0..n {
         if interrupt::requested() {
@@ -167,7 +167,7 @@ pub fn solve_column<T: Field>(a: &Matrix<T>, b: &mut Matrix<T>, shape: Triangula
 
 /// The lower Cholesky factor of a positive-definite matrix, of which only the lower triangle is read; and the order of
 /// the first leading minor that is not positive-definite.
-pub fn cholesky<T: Field>(mut a: Matrix<T>) -> (Matrix<T>, Option<usize>) {
+pub(super) fn cholesky<T: Field>(mut a: Matrix<T>) -> (Matrix<T>, Option<usize>) {
     let n = a.rows;
     let mut failed = None;
     for j in 0..n {

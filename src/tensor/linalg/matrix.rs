@@ -11,7 +11,7 @@ use std::ops::{Index, IndexMut};
 
 /// A matrix, column after column.
 #[derive(Clone, Debug)]
-pub struct Matrix<T> {
+pub(super) struct Matrix<T> {
     pub rows: usize,
     pub columns: usize,
     values: Vec<T>,
@@ -31,12 +31,12 @@ impl<T> IndexMut<(usize, usize)> for Matrix<T> {
 }
 
 impl<T: Field> Matrix<T> {
-    pub fn zeros(rows: usize, columns: usize) -> Result<Matrix<T>> {
+    pub(super) fn zeros(rows: usize, columns: usize) -> Result<Matrix<T>> {
         let count = rows.checked_mul(columns).ok_or_else(|| Error::runtime("a matrix is too large"))?;
         Ok(Matrix { rows, columns, values: limits::filled(T::zero(), count)? })
     }
 
-    pub fn identity(rows: usize, columns: usize) -> Result<Matrix<T>> {
+    pub(super) fn identity(rows: usize, columns: usize) -> Result<Matrix<T>> {
         let mut matrix = Matrix::zeros(rows, columns)?;
         for i in 0..rows.min(columns) {
             matrix[(i, i)] = T::one();
@@ -45,7 +45,7 @@ impl<T: Field> Matrix<T> {
     }
 
     /// The conjugate transpose.
-    pub fn adjoint(&self) -> Result<Matrix<T>> {
+    pub(super) fn adjoint(&self) -> Result<Matrix<T>> {
         let mut out = Matrix::zeros(self.columns, self.rows)?;
         for (i, j) in self.places() {
             out[(j, i)] = self[(i, j)].conj();
@@ -53,7 +53,7 @@ impl<T: Field> Matrix<T> {
         Ok(out)
     }
 
-    pub fn transpose(&self) -> Result<Matrix<T>> {
+    pub(super) fn transpose(&self) -> Result<Matrix<T>> {
         let mut out = Matrix::zeros(self.columns, self.rows)?;
         for (i, j) in self.places() {
             out[(j, i)] = self[(i, j)];
@@ -62,12 +62,12 @@ impl<T: Field> Matrix<T> {
     }
 
     /// The places of all elements, column after column: none of a matrix without rows, however many columns it has.
-    pub fn places(&self) -> impl Iterator<Item = (usize, usize)> + use<T> {
+    pub(super) fn places(&self) -> impl Iterator<Item = (usize, usize)> + use<T> {
         let (rows, columns) = (self.rows, if self.rows == 0 { 0 } else { self.columns });
         (0..columns).flat_map(move |j| (0..rows).map(move |i| (i, j)))
     }
 
-    pub fn times(&self, other: &Matrix<T>) -> Result<Matrix<T>> {
+    pub(super) fn times(&self, other: &Matrix<T>) -> Result<Matrix<T>> {
         let mut out = Matrix::zeros(self.rows, other.columns)?;
         for j in 0..if self.rows == 0 { 0 } else { other.columns } {
             interrupt::check()?;
@@ -81,7 +81,7 @@ impl<T: Field> Matrix<T> {
         Ok(out)
     }
 
-    pub fn swap_rows(&mut self, a: usize, b: usize) {
+    pub(crate) fn swap_rows(&mut self, a: usize, b: usize) {
         if a != b {
             for j in 0..self.columns {
                 self.values.swap(j * self.rows + a, j * self.rows + b);
@@ -89,7 +89,7 @@ impl<T: Field> Matrix<T> {
         }
     }
 
-    pub fn swap_columns(&mut self, a: usize, b: usize) {
+    pub(crate) fn swap_columns(&mut self, a: usize, b: usize) {
         if a != b {
             for i in 0..self.rows {
                 self.values.swap(a * self.rows + i, b * self.rows + i);
@@ -97,39 +97,39 @@ impl<T: Field> Matrix<T> {
         }
     }
 
-    pub fn column_mut(&mut self, j: usize) -> &mut [T] {
+    pub(crate) fn column_mut(&mut self, j: usize) -> &mut [T] {
         &mut self.values[j * self.rows..(j + 1) * self.rows]
     }
 
     /// The elements of a column and of all behind it.
-    pub fn columns_from(&mut self, j: usize) -> &mut [T] {
+    pub(crate) fn columns_from(&mut self, j: usize) -> &mut [T] {
         self.values.get_mut(j * self.rows..).unwrap_or_default()
     }
 
     /// Two columns, of which the second comes later.
-    pub fn two_columns(&mut self, a: usize, b: usize) -> [&mut [T]; 2] {
+    pub(crate) fn two_columns(&mut self, a: usize, b: usize) -> [&mut [T]; 2] {
         let (before, after) = self.values.split_at_mut(b * self.rows);
         [&mut before[a * self.rows..(a + 1) * self.rows], &mut after[..self.rows]]
     }
 
     /// Rows and columns in the opposite order.
-    pub fn reverse(&mut self) {
+    pub(super) fn reverse(&mut self) {
         self.values.reverse();
     }
 
-    pub fn reverse_rows(&mut self) {
+    pub(crate) fn reverse_rows(&mut self) {
         if self.rows > 0 {
             self.values.chunks_exact_mut(self.rows).for_each(<[T]>::reverse);
         }
     }
 
-    pub fn has_only_finite(&self) -> bool {
+    pub(crate) fn has_only_finite(&self) -> bool {
         self.values.iter().all(|v| num_traits::Float::is_finite(v.re()) && num_traits::Float::is_finite(v.im()))
     }
 }
 
 /// The matrices of a tensor's last two dimensions, in row-major order of the others.
-pub fn read<T: Field>(view: &View) -> Result<Vec<Matrix<T>>> {
+pub(super) fn read<T: Field>(view: &View) -> Result<Vec<Matrix<T>>> {
     let [batch @ .., rows, columns] = view.sizes() else { bail!(RuntimeError, "a matrix has two dimensions") };
     let (rows, columns) = (*rows as usize, *columns as usize);
     let count = batch.iter().product::<i64>() as usize;
@@ -151,13 +151,20 @@ pub fn read<T: Field>(view: &View) -> Result<Vec<Matrix<T>>> {
 
 /// The layout of a new tensor's matrices.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Order {
+pub(super) enum Order {
     Rows,
     Columns,
 }
 
 /// Room for a batch of matrices.
-pub fn room(batch: &[i64], rows: usize, columns: usize, order: Order, dtype: DType, device: Device) -> Result<View> {
+pub(super) fn room(
+    batch: &[i64],
+    rows: usize,
+    columns: usize,
+    order: Order,
+    dtype: DType,
+    device: Device,
+) -> Result<View> {
     let (first, second) = if order == Order::Rows { (rows, columns) } else { (columns, rows) };
     let sizes: Dims = batch.iter().copied().chain([first as i64, second as i64]).collect();
     let view = View::zeros(&sizes, dtype, device)?;
@@ -166,7 +173,7 @@ pub fn room(batch: &[i64], rows: usize, columns: usize, order: Order, dtype: DTy
 }
 
 /// A new tensor of a batch of matrices, all of the sizes given.
-pub fn write<T: Field>(
+pub(super) fn write<T: Field>(
     batch: &[i64],
     [rows, columns]: [usize; 2],
     order: Order,
@@ -187,7 +194,7 @@ pub fn write<T: Field>(
 }
 
 /// A new tensor of a batch of vectors.
-pub fn write_vectors<T: Field>(
+pub(crate) fn write_vectors<T: Field>(
     batch: &[i64],
     length: usize,
     vectors: impl IntoIterator<Item = Vec<T>>,

@@ -7,7 +7,7 @@ use crate::{Result, interrupt};
 use num_traits::{Float, One, Zero};
 
 /// The reflection that maps a vector to a multiple of its first element's axis, as `larfg` chooses it.
-pub struct Reflection<T: Field> {
+pub(super) struct Reflection<T: Field> {
     /// The new first element; real.
     pub beta: T::Real,
     pub tau: T,
@@ -19,14 +19,14 @@ pub struct Reflection<T: Field> {
 impl<T: Field> Reflection<T> {
     /// An element of the rest of the vector as the reflection's own: divided in single precision, multiplied by the
     /// inverse in double, as the library does.
-    pub fn own(&self, value: T) -> T {
+    pub(super) fn own(&self, value: T) -> T {
         let value = value.scale(self.raise);
         if size_of::<T::Real>() == 4 { value / self.divisor } else { value * (T::one() / self.divisor) }
     }
 }
 
 /// The reflection for a vector of this first element and rest.
-pub fn reflection<T: Field>(alpha: T, rest: impl Iterator<Item = T> + Clone) -> Reflection<T> {
+pub(crate) fn reflection<T: Field>(alpha: T, rest: impl Iterator<Item = T> + Clone) -> Reflection<T> {
     let one = T::Real::one();
     let (mut alpha, mut raise, mut norm) = (alpha, one, length_of(rest.clone()));
     let (length, root) = (span([alpha.re(), alpha.im(), norm]), T::Real::min_positive_value().sqrt());
@@ -87,7 +87,7 @@ fn length<R: Float>(parts: impl Iterator<Item = R>) -> R {
 const TOGETHER: usize = 4;
 
 /// `(1 - tau v vᴴ) C` for rows from `row` and columns from `column` of C on; `v[0]` counts as one.
-pub fn reflect_left<T: Field>(c: &mut Matrix<T>, row: usize, column: usize, v: &[T], tau: T) {
+pub(crate) fn reflect_left<T: Field>(c: &mut Matrix<T>, row: usize, column: usize, v: &[T], tau: T) {
     let (rows, end) = (c.rows, row + v.len());
     if tau.is_zero() || v.is_empty() || end > rows {
         return;
@@ -124,7 +124,7 @@ pub fn reflect_left<T: Field>(c: &mut Matrix<T>, row: usize, column: usize, v: &
 }
 
 /// `C (1 - tau v vᴴ)` for rows from `row` and columns from `column` of C on; `v[0]` counts as one.
-pub fn reflect_right<T: Field>(c: &mut Matrix<T>, row: usize, column: usize, v: &[T], tau: T) {
+pub(crate) fn reflect_right<T: Field>(c: &mut Matrix<T>, row: usize, column: usize, v: &[T], tau: T) {
     if tau.is_zero() {
         return;
     }
@@ -145,13 +145,13 @@ pub fn reflect_right<T: Field>(c: &mut Matrix<T>, row: usize, column: usize, v: 
 }
 
 /// The reflections' vectors beneath the diagonal of a factored matrix.
-pub fn vector<T: Field>(factored: &Matrix<T>, j: usize) -> Vec<T> {
+pub(super) fn vector<T: Field>(factored: &Matrix<T>, j: usize) -> Vec<T> {
     let rest = (j + 1..factored.rows).map(|i| factored[(i, j)]);
     [T::one()].into_iter().chain(rest).collect()
 }
 
 /// `A = Q R`: R on and above the diagonal, the reflections beneath it, and their factors.
-pub fn qr<T: Field>(mut a: Matrix<T>) -> (Matrix<T>, Vec<T>) {
+pub(super) fn qr<T: Field>(mut a: Matrix<T>) -> (Matrix<T>, Vec<T>) {
     let mut taus = Vec::new();
     for j in 0..a.rows.min(a.columns) {
         if interrupt::requested() {
@@ -171,7 +171,7 @@ pub fn qr<T: Field>(mut a: Matrix<T>) -> (Matrix<T>, Vec<T>) {
 
 /// The first columns of the Q that reflections stand for, as `org2r` makes them: a reflection's own column is its vector
 /// multiplied, which gives zeros their signs.
-pub fn form_q<T: Field>(factored: &Matrix<T>, taus: &[T], columns: usize) -> Result<Matrix<T>> {
+pub(crate) fn form_q<T: Field>(factored: &Matrix<T>, taus: &[T], columns: usize) -> Result<Matrix<T>> {
     let mut q = Matrix::identity(factored.rows, columns)?;
     for (j, &tau) in taus.iter().enumerate().take(columns).rev() {
         interrupt::check()?;
@@ -185,7 +185,7 @@ pub fn form_q<T: Field>(factored: &Matrix<T>, taus: &[T], columns: usize) -> Res
 }
 
 /// `Q C`, `Qᴴ C`, `C Q` or `C Qᴴ` in place.
-pub fn apply_q<T: Field>(factored: &Matrix<T>, taus: &[T], c: &mut Matrix<T>, left: bool, adjoint: bool) {
+pub(crate) fn apply_q<T: Field>(factored: &Matrix<T>, taus: &[T], c: &mut Matrix<T>, left: bool, adjoint: bool) {
     let mut order: Vec<usize> = (0..taus.len()).collect();
     if left != adjoint {
         order.reverse();
@@ -202,7 +202,7 @@ pub fn apply_q<T: Field>(factored: &Matrix<T>, taus: &[T], c: &mut Matrix<T>, le
 }
 
 /// The elements on and above the diagonal of the first rows.
-pub fn upper<T: Field>(factored: &Matrix<T>, rows: usize) -> Result<Matrix<T>> {
+pub(super) fn upper<T: Field>(factored: &Matrix<T>, rows: usize) -> Result<Matrix<T>> {
     let mut r = Matrix::zeros(rows, factored.columns)?;
     for (i, j) in r.places().filter(|&(i, j)| i <= j && i < factored.rows) {
         r[(i, j)] = factored[(i, j)];

@@ -5,10 +5,10 @@ use super::matrix::Matrix;
 use num_traits::Float;
 
 /// A rotation's cosine and sine.
-pub type Rotation<R> = [R; 2];
+pub(super) type Rotation<R> = [R; 2];
 
 /// The rotation that turns `(f, g)` to `(r, 0)`, and `r`.
-pub fn rotation<R: Field<Real = R> + Float>(f: R, g: R) -> (Rotation<R>, R) {
+pub(crate) fn rotation<R: Field<Real = R> + Float>(f: R, g: R) -> (Rotation<R>, R) {
     let (zero, one) = (<R as num_traits::Zero>::zero(), <R as num_traits::One>::one());
     if g == zero {
         return ([one, zero], f);
@@ -29,7 +29,7 @@ pub fn rotation<R: Field<Real = R> + Float>(f: R, g: R) -> (Rotation<R>, R) {
 
 /// Same as [`rotation`] was before LAPACK 3.10: the cosine is positive only where `f` is the larger, and `r` is where `g` is. The
 /// library still finds the eigenvectors of symmetric matrices with it, whose signs hang on it.
-pub fn older_rotation<R: Field<Real = R> + Float>(f: R, g: R) -> (Rotation<R>, R) {
+pub(crate) fn older_rotation<R: Field<Real = R> + Float>(f: R, g: R) -> (Rotation<R>, R) {
     let (rotation, r) = rotation(f, g);
     let zero = <R as num_traits::Zero>::zero();
     let turns = if f == zero { g < zero } else { f < zero && g != zero && Float::abs(f) <= Float::abs(g) };
@@ -37,7 +37,7 @@ pub fn older_rotation<R: Field<Real = R> + Float>(f: R, g: R) -> (Rotation<R>, R
 }
 
 /// `[x, y] ← [c x + s y, c y - s x]` for two columns, of which the second comes later.
-pub fn rotate_columns<T: Field>(m: &mut Matrix<T>, a: usize, b: usize, [c, s]: Rotation<T::Real>) {
+pub(crate) fn rotate_columns<T: Field>(m: &mut Matrix<T>, a: usize, b: usize, [c, s]: Rotation<T::Real>) {
     let [first, second] = m.two_columns(a, b);
     for (x, y) in first.iter_mut().zip(second) {
         (*x, *y) = (x.scale(c) + y.scale(s), y.scale(c) - x.scale(s));
@@ -45,7 +45,7 @@ pub fn rotate_columns<T: Field>(m: &mut Matrix<T>, a: usize, b: usize, [c, s]: R
 }
 
 /// `[x, y] ← [c x + s y, c y - s x]` for two rows.
-pub fn rotate_rows<T: Field>(m: &mut Matrix<T>, a: usize, b: usize, [c, s]: Rotation<T::Real>) {
+pub(crate) fn rotate_rows<T: Field>(m: &mut Matrix<T>, a: usize, b: usize, [c, s]: Rotation<T::Real>) {
     for j in 0..m.columns {
         let (x, y) = (m[(a, j)], m[(b, j)]);
         m[(a, j)] = x.scale(c) + y.scale(s);
@@ -54,7 +54,7 @@ pub fn rotate_rows<T: Field>(m: &mut Matrix<T>, a: usize, b: usize, [c, s]: Rota
 }
 
 /// The eigenvalues of `[[a, b], [b, c]]`, the one of larger magnitude first, and the rotation to its eigenvector.
-pub fn symmetric_pair<R: Field<Real = R> + Float>(a: R, b: R, c: R) -> ([R; 2], Rotation<R>) {
+pub(crate) fn symmetric_pair<R: Field<Real = R> + Float>(a: R, b: R, c: R) -> ([R; 2], Rotation<R>) {
     let (zero, one) = (<R as num_traits::Zero>::zero(), <R as num_traits::One>::one());
     let half = one / (one + one);
     let (sum, difference, twice) = (a + c, a - c, b + b);
@@ -86,7 +86,7 @@ pub fn symmetric_pair<R: Field<Real = R> + Float>(a: R, b: R, c: R) -> ([R; 2], 
 }
 
 /// The singular values of `[[f, g], [0, h]]`, smaller first.
-pub fn triangular_values<R: Field<Real = R> + Float>(f: R, g: R, h: R) -> [R; 2] {
+pub(crate) fn triangular_values<R: Field<Real = R> + Float>(f: R, g: R, h: R) -> [R; 2] {
     let (zero, one) = (<R as num_traits::Zero>::zero(), <R as num_traits::One>::one());
     let two = one + one;
     let (f, g, h) = (Float::abs(f), Float::abs(g), Float::abs(h));
@@ -118,7 +118,7 @@ pub fn triangular_values<R: Field<Real = R> + Float>(f: R, g: R, h: R) -> [R; 2]
 
 /// The singular values of `[[f, g], [0, h]]` with signs, smaller magnitude first, and the rotations to the singular
 /// vectors of the larger: right, then left.
-pub fn triangular_pair<R: Field<Real = R> + Float>(f: R, g: R, h: R) -> ([R; 2], Rotation<R>, Rotation<R>) {
+pub(crate) fn triangular_pair<R: Field<Real = R> + Float>(f: R, g: R, h: R) -> ([R; 2], Rotation<R>, Rotation<R>) {
     let (zero, one) = (<R as num_traits::Zero>::zero(), <R as num_traits::One>::one());
     let two = one + one;
     let four = two + two;

@@ -13,7 +13,7 @@ use num_traits::{Float, One, Zero};
 use std::ops::Range;
 
 /// Numbers whose matrices have a Schur form of their own.
-pub trait Schur: Field {
+pub(super) trait Schur: Field {
     const IS_COMPLEX: bool;
 
     /// Iterates the active part of `h` to Schur form and `z` along with it; gives the eigenvalues.

@@ -11,7 +11,7 @@ use crate::{Result, interrupt};
 use num_traits::{Float, One, Zero};
 
 /// `A = U diag(S) Vᴴ`, singular values in descending order.
-pub struct Svd<T: Field> {
+pub(super) struct Svd<T: Field> {
     pub u: Matrix<T>,
     pub values: Vec<T::Real>,
     pub vh: Matrix<T>,
@@ -21,7 +21,7 @@ pub struct Svd<T: Field> {
 ///
 /// # Errors
 /// RuntimeError when the iteration does not converge.
-pub fn svd<T: Field>(a: &Matrix<T>, full: bool) -> Result<Svd<T>> {
+pub(super) fn svd<T: Field>(a: &Matrix<T>, full: bool) -> Result<Svd<T>> {
     let (m, n) = (a.rows, a.columns);
     if m < n {
         return wide(a, full);

@@ -127,7 +127,7 @@ pub(super) fn elements<'a>(view: &View, memory: &'a Memory, layout: &'a Layout) 
 }
 
 /// A unary kernel on a block: operand, results, and whether they are reached one by one.
-pub type UnaryBlock<'k, C, R> = &'k (dyn Fn(&[C], &mut [R], bool) + Sync);
+pub(crate) type UnaryBlock<'k, C, R> = &'k (dyn Fn(&[C], &mut [R], bool) + Sync);
 
 /// `out[i] = kernel(a[i])` in blocks; `a` has the layout given, of `out`'s sizes. Vectors take `step` bytes at a time.
 pub fn unary<S: Stored, R: Stored>(
@@ -179,7 +179,7 @@ pub fn convert<S: Stored, D: Stored<Compute = S::Compute>>(out: &View, a: &View,
 
 /// What a binary kernel does to a block: first operand, second operand, results, and whether they are reached one by
 /// one.
-pub type BinaryBlock<'k, C, R> = &'k (dyn Fn(&[C], &[C], &mut [R], bool) -> Result<()> + Sync);
+pub(crate) type BinaryBlock<'k, C, R> = &'k (dyn Fn(&[C], &[C], &mut [R], bool) -> Result<()> + Sync);
 
 /// `out[i] = kernel(a[i], b[i])` in blocks. Vectors take `step` bytes at a time.
 pub fn binary<S: Stored, R: Stored>(
@@ -260,7 +260,7 @@ fn repeated<C: Copy>(value: C, numel: i64, with: &dyn Fn(&[C]) -> Result<()>) ->
 }
 
 /// A kernel on a block of three operands, the first of which may be of another type.
-pub type TernaryBlock<'k, A, C> = &'k (dyn Fn(&[A], &[C], &[C], &mut [C]) + Sync);
+pub(crate) type TernaryBlock<'k, A, C> = &'k (dyn Fn(&[A], &[C], &[C], &mut [C]) + Sync);
 
 /// `out[i] = kernel(a[i], b[i], c[i])` in blocks, of operands that broadcast to `out`'s sizes. What overlaps is computed
 /// one element after another.
@@ -316,7 +316,7 @@ pub fn fill<T: Plain>(out: &View, element: T) -> Result<()> {
 }
 
 /// Copies elements as they are, without looking at them; both views have the same dtype.
-pub fn transfer(out: &View, a: &View, layout: &Layout) -> Result<()> {
+pub(crate) fn transfer(out: &View, a: &View, layout: &Layout) -> Result<()> {
     match out.dtype.itemsize() {
         1 => transfer_as::<u8>(out, a, layout),
         2 => transfer_as::<u16>(out, a, layout),

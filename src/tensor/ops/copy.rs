@@ -41,7 +41,7 @@ pub fn row_major(view: &View) -> Result<View> {
 }
 
 /// A copy of the whole storage, shown through the same layout; of an expanded tensor only a copy of what it shows.
-pub fn clone_storage(view: &View) -> Result<View> {
+pub(crate) fn clone_storage(view: &View) -> Result<View> {
     if view.layout.has_internal_overlap() {
         return clone(view);
     }
@@ -107,7 +107,7 @@ pub fn write_into(dst: &View, src: &View) -> Result<()> {
 }
 
 /// Refuses an output that would have to grow to the sizes the operands broadcast to.
-pub fn check_output_sizes(out: &View, sizes: &[i64]) -> Result<()> {
+pub(crate) fn check_output_sizes(out: &View, sizes: &[i64]) -> Result<()> {
     if out.sizes() != sizes {
         bail!(
             RuntimeError,

@@ -64,7 +64,7 @@ pub fn zeros_like(like: &View, dtype: Option<DType>, device: Option<Device>) -> 
 }
 
 /// Like [`zeros_like`], filled with a number.
-pub fn full_like(like: &View, value: Scalar, dtype: Option<DType>, device: Option<Device>) -> Result<View> {
+pub(crate) fn full_like(like: &View, value: Scalar, dtype: Option<DType>, device: Option<Device>) -> Result<View> {
     let out = zeros_like(like, dtype, device)?;
     fill(&out, value)?;
     Ok(out)

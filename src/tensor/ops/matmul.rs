@@ -48,7 +48,7 @@ const PLAIN: classes::Classes = classes::NUMBERS | classes::COMPLEX;
 ///
 /// # Errors
 /// Those of [`mm`].
-pub fn mm_fused(a: &View, b: &View) -> Result<View> {
+pub(crate) fn mm_fused(a: &View, b: &View) -> Result<View> {
     mm_with(a, b, Sums::Fused)
 }
 

@@ -73,7 +73,7 @@ pub fn rounded<S: Stored<Compute = f32>>(value: f32) -> f32 {
 
 /// Returns whether this is `f32`, not `f64`.
 #[inline(always)]
-pub fn is_single<T: Real>() -> bool {
+pub(crate) fn is_single<T: Real>() -> bool {
     size_of::<T>() == size_of::<f32>()
 }
 
@@ -455,7 +455,7 @@ where
 }
 
 /// The dtype whose elements are what `dtype` is computed in.
-pub fn compute_dtype(dtype: DType) -> DType {
+pub(crate) fn compute_dtype(dtype: DType) -> DType {
     match dtype {
         DType::Half | DType::BFloat16 => DType::Float,
         DType::ComplexHalf => DType::ComplexFloat,

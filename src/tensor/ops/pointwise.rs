@@ -57,13 +57,13 @@ pub mod classes {
     /// `uint8` and the signed integers.
     pub const INT: Classes = 2;
     /// `uint16`, `uint32`, `uint64`.
-    pub const UNSIGNED: Classes = 4;
+    pub(crate) const UNSIGNED: Classes = 4;
     /// `float32` and `float64`.
-    pub const WIDE_FLOAT: Classes = 8;
+    pub(crate) const WIDE_FLOAT: Classes = 8;
     /// `float16` and `bfloat16`.
-    pub const NARROW_FLOAT: Classes = 128;
+    pub(crate) const NARROW_FLOAT: Classes = 128;
     pub const FLOAT: Classes = WIDE_FLOAT | NARROW_FLOAT;
-    pub const FLOAT8: Classes = 16;
+    pub(crate) const FLOAT8: Classes = 16;
     pub const COMPLEX: Classes = 32;
     pub const COMPLEX_HALF: Classes = 64;
     pub const NUMBERS: Classes = INT | FLOAT;

@@ -84,7 +84,8 @@ impl RealKind {
 }
 
 /// `n` numbers from [from, to): `torch.rand` and `uniform_(from, to)`. Rounded to the dtype, in double precision.
-pub fn uniform(generator: &mut Generator, n: usize, kind: RealKind, from: f64, to: f64) -> Vec<f64> {
+#[cfg(test)]
+pub(crate) fn uniform(generator: &mut Generator, n: usize, kind: RealKind, from: f64, to: f64) -> Vec<f64> {
     with_real!(kind, T => widened(n, |out: &mut [T]| uniform_into(generator, out, from, to)))
 }
 

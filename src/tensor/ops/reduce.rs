@@ -41,7 +41,7 @@ pub(crate) struct Reduction {
 
 impl Reduction {
     /// `None` and no dimensions at all mean every dimension.
-    pub fn new(view: &View, dims: Option<&[i64]>, keepdim: bool) -> Result<Reduction> {
+    pub(crate) fn new(view: &View, dims: Option<&[i64]>, keepdim: bool) -> Result<Reduction> {
         let ndim = view.ndim();
         let all = dims.is_none_or(<[i64]>::is_empty);
         let mut reduced = smallvec::SmallVec::from_elem(all, ndim);
@@ -71,12 +71,12 @@ impl Reduction {
     }
 
     /// A new row-major result.
-    pub fn result(&self, like: &View, dtype: DType) -> Result<View> {
+    pub(crate) fn result(&self, like: &View, dtype: DType) -> Result<View> {
         View::zeros(&self.sizes, dtype, like.device())
     }
 
     /// The result's layout under the operand's dimensions: stride 0 where many elements meet.
-    pub fn spread(&self, result: &View, operand: &View) -> Layout {
+    pub(crate) fn spread(&self, result: &View, operand: &View) -> Layout {
         let mut strides = Dims::new();
         let mut own = result.strides().iter();
         for &gone in &self.reduced {
@@ -94,14 +94,14 @@ impl Reduction {
     }
 
     /// Counts the elements that meet in one.
-    pub fn factor(&self, view: &View) -> i64 {
+    pub(crate) fn factor(&self, view: &View) -> i64 {
         let sizes = view.sizes().iter().zip(&self.reduced);
         sizes.filter(|&(_, &gone)| gone).fold(1, |n: i64, (&size, _)| n.saturating_mul(size))
     }
 
     /// Refuses reductions of nothing, for operations whose value then would be undefined. `dims` are named as the caller
     /// named them.
-    pub fn check_nonempty(view: &View, name: &str, dims: Option<&[i64]>) -> Result<()> {
+    pub(crate) fn check_nonempty(view: &View, name: &str, dims: Option<&[i64]>) -> Result<()> {
         if view.numel() != 0 {
             return Ok(());
         }

@@ -83,7 +83,7 @@ pub fn exp(x: f64) -> f64 {
 
 /// e to the power of `x`, step by step in single precision as the library Sleef computes it: PyTorch's vectors call that.
 #[inline(always)]
-pub fn exp_single(x: f32) -> f32 {
+pub(crate) fn exp_single(x: f32) -> f32 {
     const ROUND: f32 = 1.5 * (1 << 23) as f32;
     let bounded = if x > 101.0 { 101.0 } else { x };
     let bounded = if bounded < -105.0 { -105.0 } else { bounded };
@@ -110,7 +110,7 @@ pub fn exp_single(x: f32) -> f32 {
 
 /// The error function as PyTorch's vectors compute it in single precision (A&S 7.1.26): to seven places behind the point.
 #[inline(always)]
-pub fn erf_single(x: f32) -> f32 {
+pub(crate) fn erf_single(x: f32) -> f32 {
     let t = 1.0 / 0.327_591_1_f32.mul_add(x.abs(), 1.0);
     let series = 1.061_405_4_f32.mul_add(t, -1.453_152_1);
     let series = series.mul_add(t, 1.421_413_8).mul_add(t, -0.284_496_72).mul_add(t, 0.254_829_6);
@@ -121,7 +121,7 @@ pub fn erf_single(x: f32) -> f32 {
 
 /// The natural logarithm of a positive number, as [`exp_single`]. What Sleef computes in pairs of numbers is in double
 /// precision here.
-pub fn ln_single(x: f32) -> f32 {
+pub(crate) fn ln_single(x: f32) -> f32 {
     if !(x > 0.0 && x < f32::INFINITY) {
         return x.ln();
     }
@@ -411,7 +411,7 @@ pub fn erf(x: f64) -> f64 {
 
 /// 1 less the error function of an `f32` widened.
 #[inline(always)]
-pub fn erfc(x: f64) -> f64 {
+pub(crate) fn erfc(x: f64) -> f64 {
     let tail = complement(x.abs());
     if x < 0.0 { 2.0 - tail } else { tail }
 }

@@ -22,7 +22,7 @@ pub(crate) struct Coordinates {
 impl Coordinates {
     /// # Errors
     /// RuntimeError for an index outside of the tensor, which constructors do not look for.
-    pub fn of(coo: &Coo, sizes: &[i64]) -> Result<Coordinates> {
+    pub(crate) fn of(coo: &Coo, sizes: &[i64]) -> Result<Coordinates> {
         let [dims, nnz] = *coo.indices.sizes() else {
             bail!(RuntimeError, "indices must be sparse_dim x nnz, but got: {}", show(coo.indices.sizes()));
         };
@@ -41,20 +41,20 @@ impl Coordinates {
     }
 
     /// Of all elements, the place of each in a row-major tensor of the sparse sizes.
-    pub fn places(&self, sizes: &[i64]) -> Result<Vec<i64>> {
+    pub(crate) fn places(&self, sizes: &[i64]) -> Result<Vec<i64>> {
         checked_numel(sizes)?;
         let place = |n: usize| self.rows.iter().zip(sizes).fold(0, |place, (row, &size)| place * size + row[n]);
         Ok((0..self.nnz).map(place).collect())
     }
 
     /// As the tensor that `indices()` shows.
-    pub fn to_view(&self) -> Result<View> {
+    pub(crate) fn to_view(&self) -> Result<View> {
         let values = self.rows.iter().flatten().map(|&i| Scalar::Int(i));
         View::from_scalars(&[self.rows.len() as i64, self.nnz as i64], DType::Long, values)
     }
 
     /// Those at these positions.
-    pub fn at(&self, positions: &[i64]) -> Coordinates {
+    pub(crate) fn at(&self, positions: &[i64]) -> Coordinates {
         let pick = |row: &Vec<i64>| positions.iter().filter_map(|&p| row.get(p as usize).copied()).collect();
         Coordinates { rows: self.rows.iter().map(pick).collect(), nnz: positions.len() }
     }

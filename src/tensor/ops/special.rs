@@ -15,14 +15,17 @@ mod incomplete;
 mod incomplete_coefficients;
 mod polynomials;
 
-pub use bessel::{
+pub(crate) use bessel::{
     airy_ai, i0, i0e, i1, i1e, j0, j1, modified_i1, modified_k0, modified_k1, scaled_k0, scaled_k1, spherical_j0, y0,
     y1,
 };
-pub use error::{erf, erfc, erfcx, erfinv, log_ndtr, ndtri};
-pub use gamma::{digamma, lgamma, polygamma, trigamma, zeta};
-pub use incomplete::{lower_gamma, upper_gamma};
-pub use polynomials::{Chebyshev, hermite_h, hermite_he, laguerre, legendre};
+pub use error::erf;
+pub(crate) use error::{erfc, erfcx, erfinv, log_ndtr, ndtri};
+pub(crate) use gamma::{digamma, lgamma};
+pub use gamma::{polygamma, trigamma, zeta};
+pub(crate) use incomplete::{lower_gamma, upper_gamma};
+pub use polynomials::Chebyshev;
+pub(crate) use polynomials::{hermite_h, hermite_he, laguerre, legendre};
 
 /// Steps of a sum or a recurrence that need no look at the interrupt.
 const FEW: usize = 1 << 12;
@@ -40,7 +43,7 @@ fn polynomial<T: Real>(x: T, coefficients: &[f64]) -> T {
 
 /// `-x ln x`, whose limit at 0 is 0. `round` is applied to every intermediate result, here and below.
 #[inline(always)]
-pub fn entr<T: Real>(x: T, round: impl Fn(T) -> T) -> T {
+pub(crate) fn entr<T: Real>(x: T, round: impl Fn(T) -> T) -> T {
     if x.is_nan() {
         x
     } else if x > T::zero() {
@@ -53,7 +56,7 @@ pub fn entr<T: Real>(x: T, round: impl Fn(T) -> T) -> T {
 }
 
 /// `sin(πx) / (πx)`. The angle is rounded to the type, which shows where the sine is small.
-pub fn sinc<T: Real>(x: T) -> T {
+pub(crate) fn sinc<T: Real>(x: T) -> T {
     let angle = T::from_f64(std::f64::consts::PI) * x;
     if x == T::zero() { T::one() } else { angle.sin() / angle }
 }
@@ -71,7 +74,7 @@ pub fn odds<T: Real>(x: T, eps: Option<T>, round: impl Fn(T) -> T) -> T {
 
 /// `x ln(1 + y)`, 0 where `x` is.
 #[inline(always)]
-pub fn x_log1p_y<T: Real>(x: T, y: T, round: impl Fn(T) -> T) -> T {
+pub(crate) fn x_log1p_y<T: Real>(x: T, y: T, round: impl Fn(T) -> T) -> T {
     if y.is_nan() {
         y
     } else if x == T::zero() {

@@ -30,7 +30,7 @@ pub struct Matrix<'a, T> {
 }
 
 /// Products that take as long as one element of any other loop.
-pub const PER_ELEMENT: usize = 64;
+pub(crate) const PER_ELEMENT: usize = 64;
 
 /// The destination of the sum, for several threads.
 struct Target<T>(*mut T);

@@ -36,7 +36,7 @@ pub fn cores() -> usize {
 ///
 /// # Errors
 /// The first error of `body`; KeyboardInterrupt.
-pub fn tasks(count: usize, work: usize, body: &(dyn Fn(usize) -> Result<()> + Sync)) -> Result<()> {
+pub(crate) fn tasks(count: usize, work: usize, body: &(dyn Fn(usize) -> Result<()> + Sync)) -> Result<()> {
     let task = |index: usize| interrupt::check().and_then(|()| body(index));
     let threads = if work < 2 * THREAD { 1 } else { cores().min(work / THREAD).min(count) };
     if threads <= 1 {

@@ -106,7 +106,7 @@ fn first_look() -> usize {
 
 /// Asks for elements that a loop will want soon. Processors look ahead by themselves, but not beyond the page they are in.
 #[inline(always)]
-pub fn prefetch<T: Plain>(elements: &[T]) {
+pub(crate) fn prefetch<T: Plain>(elements: &[T]) {
     prefetch_bytes(elements.as_ptr().cast(), size_of_val(elements));
 }
 
@@ -176,7 +176,7 @@ mod half_vectors {
     /// # Safety
     /// The processor has AVX-512, and 16 numbers can be read and written.
     #[target_feature(enable = "avx512f")]
-    pub unsafe fn widen_16(from: *const f16, to: *mut f32) {
+    pub(crate) unsafe fn widen_16(from: *const f16, to: *mut f32) {
         // SAFETY: as the caller promises.
         unsafe { _mm512_storeu_ps(to, _mm512_cvtph_ps(_mm256_loadu_si256(from.cast()))) };
     }
@@ -184,7 +184,7 @@ mod half_vectors {
     /// # Safety
     /// Same as [`widen_16`].
     #[target_feature(enable = "avx512f")]
-    pub unsafe fn narrow_16(from: *const f32, to: *mut f16) {
+    pub(crate) unsafe fn narrow_16(from: *const f32, to: *mut f16) {
         // SAFETY: as the caller promises.
         unsafe { _mm256_storeu_si256(to.cast(), _mm512_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(_mm512_loadu_ps(from))) };
     }
@@ -192,7 +192,7 @@ mod half_vectors {
     /// # Safety
     /// The processor has AVX and F16C, and 8 numbers can be read and written.
     #[target_feature(enable = "avx,f16c")]
-    pub unsafe fn widen_8(from: *const f16, to: *mut f32) {
+    pub(crate) unsafe fn widen_8(from: *const f16, to: *mut f32) {
         // SAFETY: as the caller promises.
         unsafe { _mm256_storeu_ps(to, _mm256_cvtph_ps(_mm_loadu_si128(from.cast()))) };
     }
@@ -200,7 +200,7 @@ mod half_vectors {
     /// # Safety
     /// Same as [`widen_8`].
     #[target_feature(enable = "avx,f16c")]
-    pub unsafe fn narrow_8(from: *const f32, to: *mut f16) {
+    pub(crate) unsafe fn narrow_8(from: *const f32, to: *mut f16) {
         // SAFETY: as the caller promises.
         unsafe { _mm_storeu_si128(to.cast(), _mm256_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(_mm256_loadu_ps(from))) };
     }
@@ -265,7 +265,7 @@ pub fn halves(from: &[f32], to: &mut [f16]) -> usize {
 
 /// Joins as many numbers of two slices, from the first on, as fill vectors, and returns how many that are. They stay in
 /// registers from widening to rounding.
-pub fn join_halves(a: &[f16], b: &[f16], out: &mut [f16], join: impl Fn(f32, f32) -> f32) -> usize {
+pub(crate) fn join_halves(a: &[f16], b: &[f16], out: &mut [f16], join: impl Fn(f32, f32) -> f32) -> usize {
     #[cfg(target_arch = "x86_64")]
     return by_vectors!(LANES, widen, narrow, (a: &[f16], b: &[f16], out: &mut [f16], join: impl Fn(f32, f32) -> f32) {
         let ((a, _), (b, _), (out, _)) =

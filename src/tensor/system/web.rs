@@ -17,16 +17,16 @@ mod imports {
     // they read before they return.
     unsafe extern "C" {
         /// Milliseconds since some moment.
-        pub safe fn elapsed() -> f64;
+        pub(super) safe fn elapsed() -> f64;
         /// Milliseconds since 1970.
-        pub safe fn epoch() -> f64;
-        pub safe fn sleep(milliseconds: f64);
+        pub(super) safe fn epoch() -> f64;
+        pub(super) safe fn sleep(milliseconds: f64);
         /// Not 0 if the session is to stop what it does.
-        pub safe fn stop() -> u32;
-        pub safe fn entropy() -> u32;
+        pub(super) safe fn stop() -> u32;
+        pub(super) safe fn entropy() -> u32;
         /// Not 0 if the stack that the engine keeps for itself has room for what is called between two looks.
-        pub safe fn has_room_for_calls() -> u32;
-        pub safe fn complain(text: *const u8, nbytes: usize);
+        pub(super) safe fn has_room_for_calls() -> u32;
+        pub(super) safe fn complain(text: *const u8, nbytes: usize);
     }
 }
 

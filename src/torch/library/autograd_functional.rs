@@ -13,7 +13,7 @@ use tensor::ops::create;
 use tensor::{Dims, Result, Scalar, Tensor, View};
 use value::Value;
 
-pub const ROWS: &[Row] = &[
+pub(super) const ROWS: &[Row] = &[
     function(
         "autograd.functional.jacobian(any func, any inputs, bool create_graph=False, bool strict=False, bool \
  vectorize=False, str strategy=\"reverse-mode\") -> any",

@@ -12,7 +12,7 @@ use tensor::view::complex;
 use tensor::{DType, Error, ErrorKind, Result, Scalar, Tensor, View};
 use value::Value;
 
-pub const ROWS: &[Row] = &[
+pub(super) const ROWS: &[Row] = &[
     function(
         "autograd.gradcheck(any func, any inputs, *, float eps=1e-6, float atol=1e-5, float rtol=1e-3, bool \
  raise_exception=True, float nondet_tol=0.0, bool check_undefined_grad=True, bool \

@@ -20,7 +20,7 @@ mod products;
 
 use products::{JVP, jvp, linearize, vjp};
 
-pub const ROWS: &[Row] = &[
+pub(super) const ROWS: &[Row] = &[
     function(
         "func.grad(any func, any argnums=0, bool has_aux=False) -> any",
         |c| {

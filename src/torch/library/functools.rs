@@ -10,7 +10,7 @@ use tensor::bail;
 use tensor::{Error, ErrorKind, Result, interrupt};
 use value::{Dict, Held, Object, Value};
 
-pub const ROWS: &[Row] = &[
+pub(super) const ROWS: &[Row] = &[
     function("functools.reduce(any[] args) -> any", reduce, "Combines all items, two at a time, by a function.")
         .python("reduce"),
     function(

@@ -16,7 +16,7 @@ use tensor::{Error, Result, interrupt, limits};
 use value::Value;
 use value::equality::truth;
 
-pub const ROWS: &[Row] = &[
+pub(super) const ROWS: &[Row] = &[
     function(
         "itertools.product(any[] iterables, *, any repeat=1) -> any",
         product,

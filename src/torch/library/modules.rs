@@ -15,7 +15,7 @@ use tensor::{Error, ErrorKind, Result};
 use value::equality::{self, Number};
 use value::{Value, integers, numbers};
 
-pub const ROWS: &[Row] = &[
+pub(super) const ROWS: &[Row] = &[
     function("math.sqrt(any x) -> float", |c| real(c, f64::sqrt, |x| x >= 0.0), "Computes the square root."),
     function("math.exp(any x) -> float", |c| bounded(c, f64::exp), "Raises e to the power of x."),
     function("math.log(any x, any base=None) -> float", log, "Computes the logarithm, natural unless a base is given."),

@@ -19,7 +19,7 @@ use tensor::{
 use value::equality::{equals, truth};
 use value::{Dict, Value};
 
-pub const ROWS: &[Row] = &[function(
+pub(super) const ROWS: &[Row] = &[function(
     "testing.assert_close(any actual, any expected, *, any allow_subclasses=True, any rtol=None, any \
  atol=None, any equal_nan=False, any check_device=True, any check_dtype=True, any check_layout=True, \
  any check_stride=False, any msg=None) -> None",

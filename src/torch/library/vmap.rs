@@ -8,7 +8,7 @@ use tensor::bail;
 use tensor::{Error, Result};
 use value::{Dict, Value};
 
-pub const ROWS: &[Row] = &[function(
+pub(super) const ROWS: &[Row] = &[function(
     "vmap(any func, any in_dims=0, any out_dims=0, any randomness=\"error\", *, any chunk_size=None) -> any",
     vmap,
     "Returns a function of batches that calls a function with each of their items.",

@@ -13,7 +13,7 @@ use tensor::{Dims, Layout, Result, Storage, View};
 
 /// A pickle's record of an array.
 #[derive(Clone, Debug)]
-pub struct Array {
+pub(crate) struct Array {
     pub number: Number,
     /// Strides are counted in elements.
     pub layout: Layout,
@@ -21,7 +21,7 @@ pub struct Array {
 }
 
 impl Array {
-    pub fn nbytes(&self) -> usize {
+    pub(crate) fn nbytes(&self) -> usize {
         self.bytes.len()
     }
 
@@ -29,7 +29,7 @@ impl Array {
     ///
     /// # Errors
     /// RuntimeError when memory is short.
-    pub fn storage(&self) -> Result<Storage> {
+    pub(crate) fn storage(&self) -> Result<Storage> {
         let storage = Storage::from_bytes(&self.bytes)?;
         if self.number.is_swapped {
             storage.byteswap(self.number.group())?;
@@ -41,7 +41,7 @@ impl Array {
     ///
     /// # Errors
     /// RuntimeError when memory is short.
-    pub fn view(&self) -> Result<View> {
+    pub(crate) fn view(&self) -> Result<View> {
         let (storage, layout) = (self.storage()?, self.layout.clone());
         let view = View { storage, layout, dtype: self.number.dtype, conj: false, neg: false, form: None };
         view.check_bounds()?;

@@ -12,7 +12,7 @@ use ruff_python_ast::{Arguments, ExceptHandler, Expr, ExprContext, ModModule, St
 
 /// # Errors
 /// The first fault of a source that has been parsed.
-pub fn check(module: &ModModule) -> Result<(), SyntaxFault> {
+pub(super) fn check(module: &ModModule) -> Result<(), SyntaxFault> {
     if let Some(fault) = scopes(module).fault {
         return Err(fault);
     }

@@ -20,7 +20,7 @@ const TOO_MANY_INDENTS: &str = "too many levels of indentation";
 const TOO_DEEP: &str = "expression is nested too deeply (more than 500 levels)";
 
 /// Refuses source whose syntax tree could be too deep, before any tree is built.
-pub fn check(source: &str) -> Result<(), SyntaxFault> {
+pub(crate) fn check(source: &str) -> Result<(), SyntaxFault> {
     if u32::try_from(source.len()).is_err() {
         return Err(SyntaxFault::syntax("the input is longer than 4 GB", 0));
     }
@@ -50,7 +50,7 @@ struct Level {
 }
 
 /// What there is too much of in a source, if its expressions may be so deep.
-pub fn excess(source: &str, deepest: usize) -> Option<&'static str> {
+pub(crate) fn excess(source: &str, deepest: usize) -> Option<&'static str> {
     let mut lexer = lexer::lex(source, Mode::Module);
     let mut levels = vec![Level::default()];
     let mut outer = 0;

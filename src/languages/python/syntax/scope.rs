@@ -102,7 +102,7 @@ pub struct Scopes<'a> {
 }
 
 /// Reads the names of an input.
-pub fn scopes(module: &ModModule) -> Scopes<'_> {
+pub(crate) fn scopes(module: &ModModule) -> Scopes<'_> {
     let mut scopes = Scopes::default();
     scopes.within(module, Kind::Module, |this| this.visit_body(&module.body));
     scopes.resolve();

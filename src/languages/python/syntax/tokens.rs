@@ -9,7 +9,7 @@ use ruff_python_parser::{Mode, lexer};
 use super::SyntaxFault;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub(super) enum Kind {
     Name,
     Number,
     Text,
@@ -20,7 +20,7 @@ pub enum Kind {
 }
 
 #[derive(Debug, Clone, Copy)]
-pub struct Token {
+pub(super) struct Token {
     pub kind: Kind,
     pub start: usize,
     pub end: usize,
@@ -28,7 +28,7 @@ pub struct Token {
 
 /// Everything up to the first token that cannot be one.
 #[derive(Default)]
-pub struct Tokens<'s> {
+pub(super) struct Tokens<'s> {
     source: &'s str,
     pub all: Vec<Token>,
     pub fault: Option<SyntaxFault>,
@@ -43,14 +43,14 @@ pub struct Tokens<'s> {
 type Checked = Result<(), SyntaxFault>;
 
 impl<'s> Tokens<'s> {
-    pub fn of(source: &'s str) -> Self {
+    pub(super) fn of(source: &'s str) -> Self {
         let here = if source.starts_with('\u{feff}') { 3 } else { 0 };
         let mut tokens = Self { source, here, ..Self::default() };
         tokens.fault = tokens.lines().err();
         tokens
     }
 
-    pub fn line(&self, at: usize) -> usize {
+    pub(super) fn line(&self, at: usize) -> usize {
         1 + self.source.bytes().take(at).filter(|byte| *byte == b'\n').count()
     }
 
@@ -338,7 +338,7 @@ fn is_pair(open: char, close: char) -> bool {
 }
 
 /// The first fault in the strings among these tokens, in CPython's words, and its place.
-pub fn string_fault<'t>(source: &str, tokens: impl Iterator<Item = &'t Token>) -> Option<(String, usize)> {
+pub(crate) fn string_fault<'t>(source: &str, tokens: impl Iterator<Item = &'t Token>) -> Option<(String, usize)> {
     let mut before: Option<bool> = None;
     for token in tokens {
         if token.kind != Kind::Text {

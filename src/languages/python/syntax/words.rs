@@ -13,7 +13,7 @@ use super::tokens::{Kind, Tokens, string_fault};
 use call::module_names::is_keyword;
 
 /// What the parser found, and where.
-pub enum Refused<'a> {
+pub(super) enum Refused<'a> {
     Wrong(&'a Fault, TextRange),
     /// Python 3.11 does not have it.
     Newer(&'a Newer, TextRange),
@@ -29,7 +29,7 @@ struct Words<'s> {
 type Said = Option<(String, usize)>;
 
 /// The one fault that CPython reports.
-pub fn fault(source: &str, refused: &Refused<'_>) -> SyntaxFault {
+pub(super) fn fault(source: &str, refused: &Refused<'_>) -> SyntaxFault {
     let (Refused::Wrong(_, range) | Refused::Newer(_, range)) = refused;
     let (start, end) = (range.start().to_usize(), range.end().to_usize());
     let tokens = Tokens::of(source);

@@ -6,34 +6,34 @@ use crate::layout::show;
 use crate::{DType, Result, Scalar, View};
 
 /// `torch.arange(n).reshape(sizes)`, in the dtype.
-pub fn arange(sizes: &[i64], dtype: DType) -> View {
+pub(crate) fn arange(sizes: &[i64], dtype: DType) -> View {
     let count: i64 = sizes.iter().product();
     tensor(sizes, dtype, &(0..count).map(|i| i as f64).collect::<Vec<_>>())
 }
 
 /// A row-major tensor of the numbers.
-pub fn tensor(sizes: &[i64], dtype: DType, values: &[f64]) -> View {
+pub(crate) fn tensor(sizes: &[i64], dtype: DType, values: &[f64]) -> View {
     let scalars = values.iter().map(|&value| Scalar::Float(value));
     View::from_scalars(sizes, dtype, scalars).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// A vector of `int64`.
-pub fn long(values: &[i64]) -> View {
+pub(crate) fn long(values: &[i64]) -> View {
     tensor(&[values.len() as i64], DType::Long, &values.iter().map(|&i| i as f64).collect::<Vec<_>>())
 }
 
 /// A vector of `bool`, from zeros and ones.
-pub fn bools(values: &[i64]) -> View {
+pub(crate) fn bools(values: &[i64]) -> View {
     tensor(&[values.len() as i64], DType::Bool, &values.iter().map(|&i| i as f64).collect::<Vec<_>>())
 }
 
 /// The view under test, or the end of the test.
-pub fn must(result: Result<View>) -> View {
+pub(crate) fn must(result: Result<View>) -> View {
     result.unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// Dtype, sizes, strides, offset and up to a dozen values; or the error.
-pub fn line(result: &Result<View>) -> String {
+pub(crate) fn line(result: &Result<View>) -> String {
     let view = match result {
         Ok(view) => view,
         Err(error) => return error.to_string().lines().next().unwrap_or_default().to_string(),
@@ -60,7 +60,7 @@ fn number(value: &Scalar) -> String {
 }
 
 /// [`line`] of each result, with bars between them.
-pub fn lines(results: Result<Vec<View>>) -> String {
+pub(crate) fn lines(results: Result<Vec<View>>) -> String {
     match results {
         Ok(views) => views.into_iter().map(|view| line(&Ok(view))).collect::<Vec<_>>().join(" | "),
         Err(error) => line(&Err(error)),
@@ -68,7 +68,7 @@ pub fn lines(results: Result<Vec<View>>) -> String {
 }
 
 /// Compares each row's result with what PyTorch 2.7.0 gave for the Python beside it.
-pub fn check(rows: &[(&str, String, &str)]) {
+pub(crate) fn check(rows: &[(&str, String, &str)]) {
     let wrong: Vec<String> = rows
         .iter()
         .filter(|(_, got, want)| got != want)
@@ -77,18 +77,18 @@ pub fn check(rows: &[(&str, String, &str)]) {
     assert!(wrong.is_empty(), "{} of {} rows\n{}", wrong.len(), rows.len(), wrong.join("\n"));
 }
 
-pub fn int(i: i64) -> Index {
+pub(crate) fn int(i: i64) -> Index {
     Index::Int(i)
 }
 
 /// `start:stop:step`.
-pub fn slice(start: impl Into<Option<i64>>, stop: impl Into<Option<i64>>, step: i64) -> Index {
+pub(crate) fn slice(start: impl Into<Option<i64>>, stop: impl Into<Option<i64>>, step: i64) -> Index {
     Index::Slice { start: start.into(), stop: stop.into(), step }
 }
 
 /// `:`.
-pub const ALL: Index = Index::Slice { start: None, stop: None, step: 1 };
+pub(crate) const ALL: Index = Index::Slice { start: None, stop: None, step: 1 };
 
-pub fn by(tensor: &View) -> Index {
+pub(crate) fn by(tensor: &View) -> Index {
     Index::Tensor(tensor.clone().into())
 }

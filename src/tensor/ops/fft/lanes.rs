@@ -8,7 +8,7 @@ use std::array;
 use std::ops::{Add, Mul, Neg, Sub};
 
 /// The numbers of a transform.
-pub trait Part: FftNum + Float + Default {
+pub(super) trait Part: FftNum + Float + Default {
     fn number(value: f64) -> Self {
         Self::from_f64(value).unwrap_or_else(Self::zero)
     }
@@ -17,10 +17,10 @@ impl<T: FftNum + Float + Default> Part for T {}
 
 /// One number of each of `L` lines.
 #[derive(Clone, Copy, Debug)]
-pub struct Lanes<T, const L: usize>(pub [T; L]);
+pub(super) struct Lanes<T, const L: usize>(pub [T; L]);
 
 impl<T: Part, const L: usize> Lanes<T, L> {
-    pub fn zero() -> Self {
+    pub(super) fn zero() -> Self {
         Lanes([T::zero(); L])
     }
 }
@@ -59,18 +59,18 @@ impl<T: Part, const L: usize> Neg for Lanes<T, L> {
 
 /// One complex number of each of `L` lines.
 #[derive(Clone, Copy, Debug)]
-pub struct Point<T, const L: usize> {
+pub(super) struct Point<T, const L: usize> {
     pub re: Lanes<T, L>,
     pub im: Lanes<T, L>,
 }
 
 impl<T: Part, const L: usize> Point<T, L> {
-    pub fn zero() -> Self {
+    pub(super) fn zero() -> Self {
         Point { re: Lanes::zero(), im: Lanes::zero() }
     }
 
     #[inline(always)]
-    pub fn scale(self, factor: T) -> Self {
+    pub(super) fn scale(self, factor: T) -> Self {
         Point { re: self.re * factor, im: self.im * factor }
     }
 }

@@ -16,7 +16,7 @@ const LANES: usize = 8;
 
 /// How lines are transformed.
 #[derive(Debug)]
-pub struct Lines {
+pub(super) struct Lines {
     /// The points of a transform.
     pub n: usize,
     /// The numbers of a line that there are, those of a signal or of half of a spectrum, and of a result.
@@ -34,7 +34,7 @@ impl Lines {
     ///
     /// # Errors
     /// KeyboardInterrupt.
-    pub fn compute<T: Part + Plain>(&self, signal: &View, out: &View) -> Result<()> {
+    pub(super) fn compute<T: Part + Plain>(&self, signal: &View, out: &View) -> Result<()> {
         if out.numel() == 0 {
             return Ok(());
         }

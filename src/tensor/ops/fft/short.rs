@@ -9,7 +9,7 @@ use std::iter;
 
 /// What is known of the numbers of a line, on which the order depends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Line {
+pub(super) enum Line {
     Complex,
     /// The signal is real.
     FromReal,
@@ -85,7 +85,7 @@ impl Plan {
 }
 
 /// A transform of a length whose order is known.
-pub struct Short<T> {
+pub(super) struct Short<T> {
     n: usize,
     plan: Plan,
     line: Line,
@@ -162,7 +162,7 @@ impl<T: Part, const L: usize> Kernel for Turned<'_, T, L> {
 }
 
 impl<T: Part> Short<T> {
-    pub fn of(n: usize, line: Line, forward: bool) -> Option<Short<T>> {
+    pub(super) fn of(n: usize, line: Line, forward: bool) -> Option<Short<T>> {
         let plan = Plan::of(n, line)?;
         let turn = |k: usize| Complex::<f64>::cis(std::f64::consts::TAU * k as f64 / n as f64);
         let roots = (0..n).map(turn).map(|root| Complex::new(T::number(root.re), T::number(root.im))).collect();
@@ -170,7 +170,7 @@ impl<T: Part> Short<T> {
     }
 
     /// Transforms `n` numbers of each line.
-    pub fn process<const L: usize>(&self, points: &[Point<T, L>], out: &mut [Point<T, L>]) {
+    pub(super) fn process<const L: usize>(&self, points: &[Point<T, L>], out: &mut [Point<T, L>]) {
         let points = Points { all: points, step: 1 };
         match (&self.plan, self.line) {
             (Plan::Real, Line::ToReal) => self.to_real(points, out),

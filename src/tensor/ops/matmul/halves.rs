@@ -15,7 +15,7 @@ use half::{bf16, f16};
 ///
 /// # Errors
 /// MemoryError; KeyboardInterrupt.
-pub fn dot(out: &View, a: &View, b: &View) -> Result<()> {
+pub(super) fn dot(out: &View, a: &View, b: &View) -> Result<()> {
     match out.dtype {
         DType::Half => dot_as::<f16>(out, a, b),
         _ => dot_as::<bf16>(out, a, b),
@@ -30,7 +30,7 @@ fn dot_as<S: Stored<Compute = f32>>(out: &View, a: &View, b: &View) -> Result<()
 const LIBRARY: i64 = 4096;
 
 /// Returns whether PyTorch multiplies a matrix and a vector with these loops.
-pub fn has_own_loop(a: &View, v: &View, factors: Factors) -> bool {
+pub(crate) fn has_own_loop(a: &View, v: &View, factors: Factors) -> bool {
     let [beta, alpha] = [factors.beta, factors.alpha].map(Scalar::to_f64);
     let is_plain = v.strides() == [1] && alpha == 1.0 && beta == 0.0;
     match a.dtype {
@@ -44,7 +44,7 @@ pub fn has_own_loop(a: &View, v: &View, factors: Factors) -> bool {
 ///
 /// # Errors
 /// MemoryError; KeyboardInterrupt.
-pub fn addmv(out: &View, added: &View, a: &View, v: &View, factors: Factors) -> Result<()> {
+pub(super) fn addmv(out: &View, added: &View, a: &View, v: &View, factors: Factors) -> Result<()> {
     match out.dtype {
         DType::Half => addmv_as::<f16>(out, added, a, v, factors),
         _ => addmv_as::<bf16>(out, added, a, v, factors),

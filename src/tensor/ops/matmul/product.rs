@@ -213,7 +213,7 @@ fn matrix_and_vector<'m, C: Ring>(
 }
 
 /// Room for `n` values.
-pub fn buffer<C: Number>(n: usize) -> Result<Vec<C>> {
+pub(super) fn buffer<C: Number>(n: usize) -> Result<Vec<C>> {
     let mut values = Vec::new();
     values.try_reserve_exact(n).map_err(|_| Error::runtime("not enough memory for a matrix product"))?;
     values.resize(n, C::default());
@@ -248,7 +248,7 @@ impl Batch {
 
 /// The factors and the summation of a product of batches.
 #[derive(Clone, Copy)]
-pub struct Scaling<'v> {
+pub(super) struct Scaling<'v> {
     pub alpha: Scalar,
     /// The summand, expanded to the result's sizes, and its factor; a factor of zero leaves it unread.
     pub added: Option<(&'v View, Scalar)>,
@@ -257,7 +257,7 @@ pub struct Scaling<'v> {
 
 /// The way the products of an element are added up.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Sums {
+pub(super) enum Sums {
     /// In their order, each product rounded: PyTorch's own loop for small batches.
     InOrder,
     /// As the library for matrices does: small ones in their order or, along rows, in lanes.
@@ -272,12 +272,12 @@ pub enum Sums {
 
 impl Scaling<'_> {
     /// The bare product.
-    pub const NONE: Scaling<'static> = Scaling { alpha: Scalar::Int(1), added: None, sums: Sums::Library };
+    pub(super) const NONE: Scaling<'static> = Scaling { alpha: Scalar::Int(1), added: None, sums: Sums::Library };
 }
 
 /// `beta · added + alpha · a @ b` into a row-major `out`, all of which is written, and which shares no element with the
 /// others; all of one dtype, three dimensions and sizes that fit.
-pub fn multiply(out: &View, a: &View, b: &View, scaling: Scaling) -> Result<()> {
+pub(super) fn multiply(out: &View, a: &View, b: &View, scaling: Scaling) -> Result<()> {
     dispatch!(out.dtype, S => multiply_as::<S>(out, a, b, scaling))
 }
 
@@ -336,7 +336,7 @@ fn multiply_as<S: Stored<Compute: Ring>>(out: &View, a: &View, b: &View, scaling
 }
 
 /// Stores values in a row-major view.
-pub fn write<S: Stored>(out: &View, values: &[S::Compute]) -> Result<()> {
+pub(super) fn write<S: Stored>(out: &View, values: &[S::Compute]) -> Result<()> {
     let memory = out.memory()?;
     let start = usize::try_from(out.layout.offset).unwrap_or(usize::MAX);
     let cells = memory.typed::<S>().get(start..).unwrap_or_default();
@@ -396,7 +396,7 @@ fn multiply_one<S: Stored<Compute: Ring>>(
 }
 
 /// A matrix as a batch of one.
-pub fn batch_of_one(view: &View) -> View {
+pub(crate) fn batch_of_one(view: &View) -> View {
     let (mut sizes, mut strides) = (Dims::from_slice(&[1]), Dims::from_slice(&[0]));
     sizes.extend_from_slice(view.sizes());
     strides.extend_from_slice(view.strides());

@@ -7,7 +7,7 @@ use crate::parallel::{Matrix, vectorised};
 use crate::{Result, Scalar, interrupt};
 
 /// How the library makes a small product.
-pub struct Tiling<'m, C> {
+pub(super) struct Tiling<'m, C> {
     /// The rows and columns of which it makes whole tiles. Their sums begin at zero; those of the others begin at what they
     /// are added to, with the first matrix multiplied beforehand.
     whole: [usize; 2],
@@ -21,19 +21,19 @@ pub struct Tiling<'m, C> {
 
 impl<'m, C: Ring> Tiling<'m, C> {
     /// A single tile: every sum begins at zero, and is multiplied when it is complete.
-    pub fn one([n, _, p]: [usize; 3], alpha: C, b: Matrix<'m, C>) -> Self {
+    pub(super) fn one([n, _, p]: [usize; 3], alpha: C, b: Matrix<'m, C>) -> Self {
         Tiling { whole: [n, p], b, alpha, depth: usize::MAX }
     }
 
     /// No tiles: every sum begins at what it is added to.
-    pub fn without_tiles(self) -> Self {
+    pub(crate) fn without_tiles(self) -> Self {
         Tiling { whole: [0, 0], ..self }
     }
 
     /// The library's tiles for numbers that it adds in lanes: four rows by two vectors of as many lanes in single precision,
     /// by one in double precision, and no more products deep than its memory next to the processor has room for. `b` has
     /// been multiplied beforehand.
-    pub fn of_library([n, m, p]: [usize; 3], b: Matrix<'m, C>) -> Self {
+    pub(crate) fn of_library([n, m, p]: [usize; 3], b: Matrix<'m, C>) -> Self {
         let alpha = C::from_scalar(Scalar::Int(1));
         let is_single = C::LANES == 4;
         let depth = match m {
@@ -49,7 +49,7 @@ impl<'m, C: Ring> Tiling<'m, C> {
 }
 
 /// Row by row, each element's products added in their order.
-pub fn in_order<C: Ring>(
+pub(super) fn in_order<C: Ring>(
     into: &mut [C],
     [n, m, p]: [usize; 3],
     alpha: C,

@@ -17,7 +17,7 @@ const CHAINS: usize = 4;
 ///
 /// # Errors
 /// KeyboardInterrupt.
-pub fn add_product<C: Ring, const L: usize>(into: &mut [C], alpha: C, a: Matrix<C>, v: &[C]) -> Result<()> {
+pub(super) fn add_product<C: Ring, const L: usize>(into: &mut [C], alpha: C, a: Matrix<C>, v: &[C]) -> Result<()> {
     let work = into.len().saturating_mul(v.len()) / PER_ELEMENT;
     match a.strides {
         [1, step] if into.len() < SHORT_COLUMN => short_columns(into, alpha, a.values, step, v),
@@ -149,7 +149,7 @@ fn one_sum<C: Ring, const L: usize, const K: usize>(row: &[C], v: &[C]) -> Resul
 ///
 /// # Errors
 /// KeyboardInterrupt.
-pub fn dot<C: Ring, const L: usize>(a: &[C], b: &[C]) -> Result<C> {
+pub(super) fn dot<C: Ring, const L: usize>(a: &[C], b: &[C]) -> Result<C> {
     let mut chains = [[C::default(); L]; CHAINS];
     let whole = a.len() / (CHAINS * L) * CHAINS * L;
     let (a, a_left) = a.split_at(whole);
@@ -203,7 +203,7 @@ fn both<C: Ring, const L: usize>(a: [C; L], b: [C; L]) -> [C; L] {
 
 /// The sum of all lanes, by halves.
 #[inline(always)]
-pub fn together<C: Ring, const L: usize>(mut lanes: [C; L]) -> C {
+pub(super) fn together<C: Ring, const L: usize>(mut lanes: [C; L]) -> C {
     let mut width = L;
     while width > 1 {
         width /= 2;
@@ -216,7 +216,7 @@ pub fn together<C: Ring, const L: usize>(mut lanes: [C; L]) -> C {
 
 /// A sum, and the products of what is left, one by one.
 #[inline(always)]
-pub fn with_rest<C: Ring>(sum: C, row: Option<&[C]>, v: &[C]) -> C {
+pub(crate) fn with_rest<C: Ring>(sum: C, row: Option<&[C]>, v: &[C]) -> C {
     row.unwrap_or_default().iter().zip(v).fold(sum, |sum, (&x, &y)| C::plus_product(sum, x, y))
 }
 

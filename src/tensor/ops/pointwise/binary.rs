@@ -36,7 +36,7 @@ pub enum Rounding {
 }
 
 /// A kernel over blocks of one compute type.
-pub type Kernel<C> = fn(&[C], &[C], &mut [C]);
+pub(super) type Kernel<C> = fn(&[C], &[C], &mut [C]);
 
 pub(super) fn zip<C: Copy>(a: &[C], b: &[C], out: &mut [C], function: impl Fn(C, C) -> C) {
     vectorised(|| {
@@ -315,7 +315,7 @@ fn of_double<T: Real>(a: T, b: T, function: impl Fn(f64, f64) -> f64) -> T {
 }
 
 /// The kernels of one compute type.
-pub trait BinaryKernels: Number {
+pub(super) trait BinaryKernels: Number {
     fn binary(op: BinaryOp) -> Option<Kernel<Self>>;
     /// The kernel for elements reached one by one, where it rounds differently.
     fn binary_tail(_op: BinaryOp) -> Option<Kernel<Self>> {

@@ -8,13 +8,13 @@ use num_complex::Complex;
 type C = Complex<f64>;
 
 /// Applies a function of double-precision complex numbers and rounds once.
-pub fn through<T: Real>(z: Complex<T>, function: impl Fn(C) -> C) -> Complex<T> {
+pub(super) fn through<T: Real>(z: Complex<T>, function: impl Fn(C) -> C) -> Complex<T> {
     let result = function(Complex::new(z.re.as_f64(), z.im.as_f64()));
     Complex::new(T::from_f64(result.re), T::from_f64(result.im))
 }
 
 /// `a / b`, scaled by the larger part of the divisor so that nothing overflows on the way.
-pub fn divide<T: Real>(a: Complex<T>, b: Complex<T>) -> Complex<T> {
+pub(super) fn divide<T: Real>(a: Complex<T>, b: Complex<T>) -> Complex<T> {
     let (re, im) = (b.re.abs(), b.im.abs());
     if re >= im {
         if re == T::zero() && im == T::zero() {
@@ -30,43 +30,43 @@ pub fn divide<T: Real>(a: Complex<T>, b: Complex<T>) -> Complex<T> {
     }
 }
 
-pub fn reciprocal<T: Real>(z: Complex<T>) -> Complex<T> {
+pub(super) fn reciprocal<T: Real>(z: Complex<T>) -> Complex<T> {
     divide(Complex::new(T::one(), T::zero()), z)
 }
 
-pub fn magnitude<T: Real>(z: Complex<T>) -> T {
+pub(super) fn magnitude<T: Real>(z: Complex<T>) -> T {
     T::from_f64(z.re.as_f64().hypot(z.im.as_f64()))
 }
 
 /// The number of magnitude 1 in the same direction; 0 of 0.
-pub fn sign<T: Real>(z: Complex<T>) -> Complex<T> {
+pub(super) fn sign<T: Real>(z: Complex<T>) -> Complex<T> {
     let size = magnitude(z);
     if size == T::zero() { Complex::new(size, size) } else { Complex::new(z.re / size, z.im / size) }
 }
 
 /// Like [`sign`], dividing as complex numbers.
-pub fn sign_tail<T: Real>(z: Complex<T>) -> Complex<T> {
+pub(crate) fn sign_tail<T: Real>(z: Complex<T>) -> Complex<T> {
     let size = Complex::new(magnitude(z), T::zero());
     if size.re == T::zero() { size } else { divide(z, size) }
 }
 
 /// A product with one rounding less in each part.
-pub fn multiply_tail<T: Real>(a: Complex<T>, b: Complex<T>) -> Complex<T> {
+pub(crate) fn multiply_tail<T: Real>(a: Complex<T>, b: Complex<T>) -> Complex<T> {
     Complex::new(a.re.fused(b.re, -(a.im * b.im)), a.re.fused(b.im, a.im * b.re))
 }
 
 /// `a + alpha * b`.
-pub fn scaled_sum<T: Real>(a: Complex<T>, b: Complex<T>, alpha: Complex<T>) -> Complex<T> {
+pub(crate) fn scaled_sum<T: Real>(a: Complex<T>, b: Complex<T>, alpha: Complex<T>) -> Complex<T> {
     Complex::new(a.re + (b.re * alpha.re - b.im * alpha.im), a.im + (b.re * alpha.im + b.im * alpha.re))
 }
 
 /// Like [`scaled_sum`], with one rounding less in each part.
-pub fn scaled_sum_tail<T: Real>(a: Complex<T>, b: Complex<T>, alpha: Complex<T>) -> Complex<T> {
+pub(crate) fn scaled_sum_tail<T: Real>(a: Complex<T>, b: Complex<T>, alpha: Complex<T>) -> Complex<T> {
     let product = multiply_tail(alpha, b);
     Complex::new(a.re + product.re, a.im + product.im)
 }
 
-pub fn power<T: Real>(base: Complex<T>, exponent: Complex<T>) -> Complex<T> {
+pub(super) fn power<T: Real>(base: Complex<T>, exponent: Complex<T>) -> Complex<T> {
     exp(product(exponent, log(base)))
 }
 
@@ -88,7 +88,7 @@ fn product<T: Real>(a: Complex<T>, b: Complex<T>) -> Complex<T> {
 }
 
 /// `log(exp(a) + exp(b))`, taken from the end with the larger real part.
-pub fn log_add_exp<T: Real>(a: Complex<T>, b: Complex<T>) -> Complex<T> {
+pub(crate) fn log_add_exp<T: Real>(a: Complex<T>, b: Complex<T>) -> Complex<T> {
     if a.re.is_nan() || a.im.is_nan() || b.re.is_nan() || b.im.is_nan() {
         return Complex::new(T::nan(), T::nan());
     }
@@ -118,7 +118,7 @@ fn turned<T: Real>(angle: T, exponent: T) -> (T, T) {
     (sin * size, cos * size)
 }
 
-pub fn exp<T: Real>(z: Complex<T>) -> Complex<T> {
+pub(super) fn exp<T: Real>(z: Complex<T>) -> Complex<T> {
     if z.im == T::zero() {
         return Complex::new(z.re.exp(), z.im);
     }
@@ -136,7 +136,7 @@ pub fn exp<T: Real>(z: Complex<T>) -> Complex<T> {
     Complex::new(cos, sin)
 }
 
-pub fn log<T: Real>(z: Complex<T>) -> Complex<T> {
+pub(super) fn log<T: Real>(z: Complex<T>) -> Complex<T> {
     let (re, im) = (z.re.abs(), z.im.abs());
     let (x, y) = if re < im { (im, re) } else { (re, im) };
     let (one, half) = (T::one(), T::from_f64(0.5));
@@ -164,7 +164,7 @@ pub fn log<T: Real>(z: Complex<T>) -> Complex<T> {
     Complex::new(size, z.im.atan2(z.re))
 }
 
-pub fn log1p<T: Real>(z: Complex<T>) -> Complex<T> {
+pub(crate) fn log1p<T: Real>(z: Complex<T>) -> Complex<T> {
     let raised = Complex::new(z.re + T::one(), z.im);
     let back = Complex::new(raised.re - T::one(), raised.im);
     if raised == Complex::new(T::one(), T::zero()) {
@@ -177,13 +177,13 @@ pub fn log1p<T: Real>(z: Complex<T>) -> Complex<T> {
     }
 }
 
-pub fn expm1<T: Real>(z: Complex<T>) -> Complex<T> {
+pub(crate) fn expm1<T: Real>(z: Complex<T>) -> Complex<T> {
     let two = T::from_f64(2.0);
     let half = (z.im / two).sin();
     Complex::new(z.re.exp_m1().fused(z.im.cos(), -(two * half * half)), z.re.exp() * z.im.sin())
 }
 
-pub fn sqrt<T: Real>(z: Complex<T>) -> Complex<T> {
+pub(super) fn sqrt<T: Real>(z: Complex<T>) -> Complex<T> {
     let zero = T::zero();
     let half = T::from_f64(0.5);
     if z.im.is_infinite() {
@@ -222,19 +222,19 @@ pub fn sqrt<T: Real>(z: Complex<T>) -> Complex<T> {
     }
 }
 
-pub fn sin<T: Real>(z: Complex<T>) -> Complex<T> {
+pub(super) fn sin<T: Real>(z: Complex<T>) -> Complex<T> {
     rotated(z, sinh)
 }
 
-pub fn cos<T: Real>(z: Complex<T>) -> Complex<T> {
+pub(super) fn cos<T: Real>(z: Complex<T>) -> Complex<T> {
     cosh(Complex::new(-z.im, z.re))
 }
 
-pub fn tan<T: Real>(z: Complex<T>) -> Complex<T> {
+pub(super) fn tan<T: Real>(z: Complex<T>) -> Complex<T> {
     rotated(z, tanh)
 }
 
-pub fn asin(z: C) -> C {
+pub(super) fn asin(z: C) -> C {
     if z.re == 0.0 && z.im.is_nan() {
         return z;
     }
@@ -245,7 +245,7 @@ pub fn asin(z: C) -> C {
     C::new(z.re.atan2((minus * plus).re), (minus.conj() * plus).im.asinh())
 }
 
-pub fn acos(z: C) -> C {
+pub(super) fn acos(z: C) -> C {
     if z.re == 0.0 && z.im.is_nan() {
         return C::new(std::f64::consts::FRAC_PI_2, z.im);
     }
@@ -256,7 +256,7 @@ pub fn acos(z: C) -> C {
     C::new(2.0 * minus.re.atan2(plus.re), (plus.conj() * minus).im.asinh())
 }
 
-pub fn atan<T: Real>(z: Complex<T>) -> Complex<T> {
+pub(super) fn atan<T: Real>(z: Complex<T>) -> Complex<T> {
     let (im, re) = arc(z.im, z.re);
     Complex::new(re, im)
 }
@@ -313,7 +313,7 @@ fn rotated<T: Real>(z: Complex<T>, function: impl Fn(Complex<T>) -> Complex<T>) 
     Complex::new(w.im, -w.re)
 }
 
-pub fn sinh<T: Real>(z: Complex<T>) -> Complex<T> {
+pub(super) fn sinh<T: Real>(z: Complex<T>) -> Complex<T> {
     if z.im == T::zero() {
         return Complex::new(z.re.sinh(), z.im);
     }
@@ -328,7 +328,7 @@ pub fn sinh<T: Real>(z: Complex<T>) -> Complex<T> {
     Complex::new(z.re.sinh() * cos, z.re.cosh() * sin)
 }
 
-pub fn cosh<T: Real>(z: Complex<T>) -> Complex<T> {
+pub(super) fn cosh<T: Real>(z: Complex<T>) -> Complex<T> {
     if z.im == T::zero() {
         return Complex::new(z.re.cosh(), z.im * T::one().copysign(z.re));
     }
@@ -346,7 +346,7 @@ pub fn cosh<T: Real>(z: Complex<T>) -> Complex<T> {
     Complex::new(z.re.cosh() * cos, if z.re == T::zero() { z.re * sin } else { z.re.sinh() * sin })
 }
 
-pub fn tanh<T: Real>(z: Complex<T>) -> Complex<T> {
+pub(super) fn tanh<T: Real>(z: Complex<T>) -> Complex<T> {
     if z.re.is_infinite() {
         let (sin, cos) = if z.im.is_finite() && z.im.abs() > T::one() { z.im.sin_cos() } else { (z.im, T::one()) };
         return Complex::new(T::one().copysign(z.re), T::zero().copysign(sin * cos));
@@ -371,11 +371,11 @@ pub fn tanh<T: Real>(z: Complex<T>) -> Complex<T> {
     Complex::new(sinh * cosh / size, sin * cos / size)
 }
 
-pub fn asinh(z: C) -> C {
+pub(super) fn asinh(z: C) -> C {
     rotated(z, asin)
 }
 
-pub fn acosh(z: C) -> C {
+pub(super) fn acosh(z: C) -> C {
     if z.re == 0.0 && z.im.is_nan() {
         return C::new(z.im, std::f64::consts::FRAC_PI_2);
     }
@@ -386,13 +386,13 @@ pub fn acosh(z: C) -> C {
     C::new((minus.conj() * plus).re.asinh(), 2.0 * minus.im.atan2(plus.re))
 }
 
-pub fn atanh<T: Real>(z: Complex<T>) -> Complex<T> {
+pub(super) fn atanh<T: Real>(z: Complex<T>) -> Complex<T> {
     let (re, im) = arc(z.re, z.im);
     Complex::new(re, im)
 }
 
 /// `sin(πz) / (πz)`.
-pub fn sinc<T: Real>(z: Complex<T>) -> Complex<T> {
+pub(crate) fn sinc<T: Real>(z: Complex<T>) -> Complex<T> {
     let angle = z * T::from_f64(std::f64::consts::PI);
     if z == Complex::new(T::zero(), T::zero()) { Complex::new(T::one(), T::zero()) } else { divide(sin(angle), angle) }
 }

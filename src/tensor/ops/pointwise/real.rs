@@ -4,19 +4,19 @@ use crate::Scalar;
 use crate::ops::number::{Integer, Real, is_single};
 use crate::ops::series;
 
-pub fn floor_quotient<T: Integer>(a: T, b: T) -> T {
+pub(crate) fn floor_quotient<T: Integer>(a: T, b: T) -> T {
     let quotient = a.quotient(b);
     let inexact = a.rest(b) != T::zero();
     if inexact && (a < T::zero()) != (b < T::zero()) { quotient.wrapping_sub(&T::one()) } else { quotient }
 }
 
-pub fn floor_quotient_float<T: Real>(a: T, b: T) -> T {
+pub(crate) fn floor_quotient_float<T: Real>(a: T, b: T) -> T {
     floor_quotient_rounded(a, b, |v| v)
 }
 
 /// Python's `//` of floats: the floor of the exact quotient as far as it can be told. `round` is applied to every
 /// intermediate result.
-pub fn floor_quotient_rounded<T: Real>(a: T, b: T, round: impl Fn(T) -> T) -> T {
+pub(crate) fn floor_quotient_rounded<T: Real>(a: T, b: T, round: impl Fn(T) -> T) -> T {
     let zero = T::zero();
     if b == zero {
         return a / b;
@@ -33,25 +33,25 @@ pub fn floor_quotient_rounded<T: Real>(a: T, b: T, round: impl Fn(T) -> T) -> T 
     if round(quotient - floor) > T::from_f64(0.5) { floor + T::one() } else { floor }
 }
 
-pub fn modulo<T: Integer>(a: T, b: T) -> T {
+pub(super) fn modulo<T: Integer>(a: T, b: T) -> T {
     let rest = a.rest(b);
     if rest != T::zero() && (rest < T::zero()) != (b < T::zero()) { rest.wrapping_add(&b) } else { rest }
 }
 
 /// The remainder of a division as PyTorch's vectors compute it: NaN where the quotient is too large for the type.
-pub fn vector_rest<T: Real>(a: T, b: T) -> T {
+pub(crate) fn vector_rest<T: Real>(a: T, b: T) -> T {
     let overflows = (a / b).is_infinite() && a.is_finite() && b != T::zero();
     if overflows { T::nan() } else { a % b }
 }
 
 /// Python's `%` from the remainder that has the dividend's sign.
-pub fn modulo_float<T: Real>(b: T, rest: T) -> T {
+pub(crate) fn modulo_float<T: Real>(b: T, rest: T) -> T {
     let zero = T::zero();
     if rest != zero && (b < zero) != (rest < zero) { rest + b } else { rest }
 }
 
 /// Negative exponents leave something only of 1 and -1.
-pub fn integer_power<T: Integer>(base: T, exponent: T) -> T {
+pub(crate) fn integer_power<T: Integer>(base: T, exponent: T) -> T {
     match exponent.to_u64() {
         Some(exponent) => base.power(exponent),
         None if base == T::one() => T::one(),
@@ -66,14 +66,14 @@ pub fn integer_power<T: Integer>(base: T, exponent: T) -> T {
     }
 }
 
-pub fn shift_left<T: Integer>(a: T, b: T) -> T {
+pub(super) fn shift_left<T: Integer>(a: T, b: T) -> T {
     match b.to_u32() {
         Some(by) if by < T::BITS => a << by as usize,
         _ => T::zero(),
     }
 }
 
-pub fn shift_right<T: Integer>(a: T, b: T) -> T {
+pub(super) fn shift_right<T: Integer>(a: T, b: T) -> T {
     match b.to_u32() {
         Some(by) if by < T::BITS => a >> by as usize,
         // Everything is shifted out but the sign.
@@ -82,7 +82,7 @@ pub fn shift_right<T: Integer>(a: T, b: T) -> T {
     }
 }
 
-pub fn gcd<T: Integer>(a: T, b: T) -> T {
+pub(super) fn gcd<T: Integer>(a: T, b: T) -> T {
     let magnitude = |v: T| if v < T::zero() { v.wrapping_negate() } else { v };
     let (mut a, mut b) = (magnitude(a), magnitude(b));
     while a != T::zero() {
@@ -91,7 +91,7 @@ pub fn gcd<T: Integer>(a: T, b: T) -> T {
     b
 }
 
-pub fn lcm<T: Integer>(a: T, b: T) -> T {
+pub(super) fn lcm<T: Integer>(a: T, b: T) -> T {
     let divisor = gcd(a, b);
     if divisor == T::zero() {
         return divisor;
@@ -106,7 +106,7 @@ pub fn lcm<T: Integer>(a: T, b: T) -> T {
     }
 }
 
-pub fn log_add_exp<T: Real>(a: T, b: T) -> T {
+pub(crate) fn log_add_exp<T: Real>(a: T, b: T) -> T {
     if a.is_infinite() && a == b {
         return a;
     }
@@ -115,7 +115,7 @@ pub fn log_add_exp<T: Real>(a: T, b: T) -> T {
 }
 
 #[inline(always)]
-pub fn log_add_exp2<T: Real>(a: T, b: T) -> T {
+pub(crate) fn log_add_exp2<T: Real>(a: T, b: T) -> T {
     if a.is_infinite() && a == b {
         return a;
     }
@@ -125,7 +125,7 @@ pub fn log_add_exp2<T: Real>(a: T, b: T) -> T {
 
 /// `x ln y`, 0 where `x` is. `round` is applied to the logarithm.
 #[inline(always)]
-pub fn x_log_y<T: Real>(x: T, y: T, round: impl Fn(T) -> T) -> T {
+pub(crate) fn x_log_y<T: Real>(x: T, y: T, round: impl Fn(T) -> T) -> T {
     if y.is_nan() {
         y
     } else if x == T::zero() {
@@ -135,7 +135,7 @@ pub fn x_log_y<T: Real>(x: T, y: T, round: impl Fn(T) -> T) -> T {
     }
 }
 
-pub fn sign<T: Integer>(a: T) -> T {
+pub(super) fn sign<T: Integer>(a: T) -> T {
     match a.cmp(&T::zero()) {
         std::cmp::Ordering::Less => T::zero().wrapping_sub(&T::one()),
         std::cmp::Ordering::Equal => a,
@@ -144,7 +144,7 @@ pub fn sign<T: Integer>(a: T) -> T {
 }
 
 /// The inverse hyperbolic functions are computed in the type itself, from logarithms of what keeps digits.
-pub fn asinh<T: Real>(a: T) -> T {
+pub(super) fn asinh<T: Real>(a: T) -> T {
     let (size, one) = (a.abs(), T::one());
     let square = size * size;
     let result = if size > T::from_f64(268435456.0) {
@@ -159,7 +159,7 @@ pub fn asinh<T: Real>(a: T) -> T {
     result.copysign(a)
 }
 
-pub fn acosh<T: Real>(a: T) -> T {
+pub(super) fn acosh<T: Real>(a: T) -> T {
     let one = T::one();
     if a > T::from_f64(268435456.0) {
         a.ln() + T::from_f64(std::f64::consts::LN_2)
@@ -173,7 +173,7 @@ pub fn acosh<T: Real>(a: T) -> T {
     }
 }
 
-pub fn atanh<T: Real>(a: T) -> T {
+pub(super) fn atanh<T: Real>(a: T) -> T {
     let (size, one, half) = (a.abs(), T::one(), T::from_f64(0.5));
     let twice = size + size;
     let result = if size < half {
@@ -185,7 +185,7 @@ pub fn atanh<T: Real>(a: T) -> T {
 }
 
 /// 0 of NaN, and of negative zero.
-pub fn sign_float<T: Real>(a: T) -> T {
+pub(crate) fn sign_float<T: Real>(a: T) -> T {
     if a > T::zero() {
         T::one()
     } else if a < T::zero() {
@@ -197,16 +197,16 @@ pub fn sign_float<T: Real>(a: T) -> T {
 
 /// e to the power of a number, for `f32` by its series.
 #[inline(always)]
-pub fn exp<T: Real>(a: T) -> T {
+pub(super) fn exp<T: Real>(a: T) -> T {
     T::from_f64(if is_single::<T>() { series::exp(a.as_f64()) } else { a.as_f64().exp() })
 }
 
 /// The larger of two numbers; NaN where either is.
-pub fn larger_of<T: Real>(a: T, b: T) -> T {
+pub(crate) fn larger_of<T: Real>(a: T, b: T) -> T {
     if a.is_nan() || a > b { a } else { b }
 }
 
 /// The smaller of two numbers; NaN where either is.
-pub fn smaller_of<T: Real>(a: T, b: T) -> T {
+pub(crate) fn smaller_of<T: Real>(a: T, b: T) -> T {
     if a.is_nan() || a < b { a } else { b }
 }

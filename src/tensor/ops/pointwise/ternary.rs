@@ -53,10 +53,10 @@ impl TernaryOp {
 }
 
 /// A kernel over blocks of one compute type: three operands, results, and the factor of sums.
-pub type Kernel<C> = fn([&[C]; 3], &mut [C], C);
+pub(super) type Kernel<C> = fn([&[C]; 3], &mut [C], C);
 
 /// A type of computation with kernels for three operands.
-pub trait TernaryKernels: Number {
+pub(super) trait TernaryKernels: Number {
     fn ternary(op: TernaryOp) -> Kernel<Self>;
 }
 

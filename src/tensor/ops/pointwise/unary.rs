@@ -121,10 +121,10 @@ macro_rules! by_series {
 }
 
 /// A kernel over blocks of one compute type.
-pub type Kernel<C> = fn(&[C], &mut [C]);
+pub(super) type Kernel<C> = fn(&[C], &mut [C]);
 
 /// A kernel whose results are bools.
-pub type Test<C> = fn(&[C], &mut [BoolByte]);
+pub(super) type Test<C> = fn(&[C], &mut [BoolByte]);
 
 /// Finds the kernel of one class among a row's.
 macro_rules! pick {
@@ -387,7 +387,7 @@ tests {
 }
 
 /// The kernels of one compute type.
-pub trait UnaryKernels: Number {
+pub(super) trait UnaryKernels: Number {
     fn unary(op: UnaryOp) -> Option<Kernel<Self>>;
     /// The kernel for elements reached one by one, where it rounds differently.
     fn unary_tail(_op: UnaryOp) -> Option<Kernel<Self>> {

@@ -5,13 +5,13 @@ use super::Operand;
 use crate::{DType, Device, Layout, Result, Scalar, View};
 
 /// A tensor or a number, held so that an [`Operand`] can point to it.
-pub enum Held {
+pub(crate) enum Held {
     Tensor(View),
     Number(Scalar),
 }
 
 impl Held {
-    pub fn operand(&self) -> Operand<'_> {
+    pub(crate) fn operand(&self) -> Operand<'_> {
         match self {
             Held::Tensor(view) => Operand::Tensor(view),
             Held::Number(number) => Operand::Number(*number),
@@ -41,7 +41,7 @@ fn complex(text: &str) -> Scalar {
 }
 
 /// Reads an operand.
-pub fn held(text: &str) -> Held {
+pub(crate) fn held(text: &str) -> Held {
     match text.strip_prefix('#') {
         Some(digits) => Held::Number(number(digits)),
         None => Held::Tensor(tensor(text)),
@@ -49,7 +49,7 @@ pub fn held(text: &str) -> Held {
 }
 
 /// Reads a tensor.
-pub fn tensor(text: &str) -> View {
+pub(crate) fn tensor(text: &str) -> View {
     let mut words = text.split_whitespace();
     let head = words.next().unwrap_or_default();
     let (name, sizes) = head.split_once('[').unwrap_or((head, ""));
@@ -63,17 +63,17 @@ pub fn tensor(text: &str) -> View {
 }
 
 /// A tensor without data.
-pub fn meta(text: &str) -> View {
+pub(crate) fn meta(text: &str) -> View {
     let view = tensor(text);
     checked(View::zeros(view.sizes(), view.dtype, Device::META))
 }
 
 /// The same elements in transposed order.
-pub fn transposed(view: &View) -> View {
+pub(crate) fn transposed(view: &View) -> View {
     view.with_layout(checked(view.layout.transpose(0, 1)))
 }
 
-pub fn checked<T>(result: Result<T>) -> T {
+pub(crate) fn checked<T>(result: Result<T>) -> T {
     match result {
         Ok(value) => value,
         Err(error) => panic!("{error}"),
@@ -81,7 +81,7 @@ pub fn checked<T>(result: Result<T>) -> T {
 }
 
 /// A result or an error on one line.
-pub fn show(result: Result<View>) -> String {
+pub(crate) fn show(result: Result<View>) -> String {
     let view = match result {
         Ok(view) => view,
         Err(error) => return format!("{}: {}", error.kind.name(), error.message),
@@ -107,11 +107,11 @@ pub fn show(result: Result<View>) -> String {
 }
 
 /// The strides of a tensor with these sizes, row-major.
-pub fn strides(view: &View) -> Vec<i64> {
+pub(crate) fn strides(view: &View) -> Vec<i64> {
     view.strides().to_vec()
 }
 
 /// A window on the elements of a tensor.
-pub fn window(view: &View, sizes: &[i64], strides: &[i64], offset: i64) -> View {
+pub(crate) fn window(view: &View, sizes: &[i64], strides: &[i64], offset: i64) -> View {
     view.with_layout(Layout { sizes: sizes.into(), strides: strides.into(), offset })
 }

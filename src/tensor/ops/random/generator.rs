@@ -114,7 +114,7 @@ impl Generator {
 
     /// The next 64 random bits; the word drawn first is the upper half.
     #[inline]
-    pub fn random64(&mut self) -> u64 {
+    pub(crate) fn random64(&mut self) -> u64 {
         let upper = self.random();
         (u64::from(upper) << 32) | u64::from(self.random())
     }

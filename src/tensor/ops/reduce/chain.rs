@@ -13,7 +13,7 @@ use crate::{Result, interrupt};
 use std::ops::Range;
 
 /// Numbers that are not negative, each made of one element.
-pub trait Numbers: Sync {
+pub(super) trait Numbers: Sync {
     type Element: Copy + Default;
 
     fn element(&self, index: usize) -> Self::Element;
@@ -27,7 +27,7 @@ pub trait Numbers: Sync {
 ///
 /// # Errors
 /// KeyboardInterrupt.
-pub fn chained<N: Numbers>(mut total: f64, length: usize, numbers: &N) -> Result<f64> {
+pub(super) fn chained<N: Numbers>(mut total: f64, length: usize, numbers: &N) -> Result<f64> {
     let (pieces, mut next) = (length.div_ceil(CHAINED), 0);
     let piece = |k: usize| k * CHAINED..length.min((k + 1) * CHAINED);
     while next < pieces {

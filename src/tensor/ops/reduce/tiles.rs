@@ -6,7 +6,7 @@ use smallvec::SmallVec;
 
 /// The two fastest dimensions of a reduction at one place of the slower ones. Index 0 is the faster.
 #[derive(Clone, Copy, Debug)]
-pub struct Tile {
+pub(super) struct Tile {
     /// Offsets of the first result and the first element.
     pub out: i64,
     pub input: i64,
@@ -17,14 +17,14 @@ pub struct Tile {
 
 /// One dimension: its size, and how far apart results and elements are along it.
 #[derive(Clone, Copy)]
-pub struct Dim {
+pub(super) struct Dim {
     pub size: i64,
     pub out: i64,
     pub input: i64,
 }
 
 /// Sorted and merged dimensions, fastest first. `out` has the operand's sizes and stride 0 in reduced dimensions.
-pub fn dims(out: &Layout, input: &Layout) -> SmallVec<[Dim; 6]> {
+pub(super) fn dims(out: &Layout, input: &Layout) -> SmallVec<[Dim; 6]> {
     let mut dims: SmallVec<[Dim; 6]> = SmallVec::new();
     for d in Layout::reduction_order(&input.sizes, [&out.strides, &input.strides]) {
         let dim = Dim { size: input.sizes[d], out: out.strides[d], input: input.strides[d] };
@@ -45,7 +45,7 @@ pub fn dims(out: &Layout, input: &Layout) -> SmallVec<[Dim; 6]> {
 ///
 /// # Errors
 /// Those of `body`; KeyboardInterrupt.
-pub fn odometer(
+pub(crate) fn odometer(
     dims: &[Dim],
     mut out: i64,
     mut input: i64,
@@ -79,7 +79,7 @@ pub fn odometer(
 ///
 /// # Errors
 /// Those of [`odometer`].
-pub fn for_each(out: &Layout, input: &Layout, body: &mut dyn FnMut(Tile) -> Result<()>) -> Result<()> {
+pub(super) fn for_each(out: &Layout, input: &Layout, body: &mut dyn FnMut(Tile) -> Result<()>) -> Result<()> {
     if input.numel() == 0 {
         return Ok(());
     }

@@ -45,13 +45,13 @@ fn i_far<T: Real>(size: T, far: &[f64]) -> T {
 
 /// `exp(-|x|) I0(x)`.
 #[inline(always)]
-pub fn i0e<T: Real>(x: T) -> T {
+pub(crate) fn i0e<T: Real>(x: T) -> T {
     let x = x.abs();
     if i_is_near(x) { i_near(x, &I0_NEAR) } else { i_far(x, &I0_FAR) / x.sqrt() }
 }
 
 #[inline(always)]
-pub fn i0<T: Real>(x: T) -> T {
+pub(crate) fn i0<T: Real>(x: T) -> T {
     let x = x.abs();
     if i_is_near(x) { x.exp() * i_near(x, &I0_NEAR) } else { x.exp() * i_far(x, &I0_FAR) / x.sqrt() }
 }
@@ -69,7 +69,7 @@ fn odd<T: Real>(x: T, of_size: T) -> T {
 }
 
 #[inline(always)]
-pub fn i1<T: Real>(x: T) -> T {
+pub(crate) fn i1<T: Real>(x: T) -> T {
     let (size, [near, far]) = (x.abs(), i1_series::<T>());
     odd(
         x,
@@ -83,14 +83,14 @@ pub fn i1<T: Real>(x: T) -> T {
 
 /// `exp(-|x|) I1(x)`.
 #[inline(always)]
-pub fn i1e<T: Real>(x: T) -> T {
+pub(crate) fn i1e<T: Real>(x: T) -> T {
     let (size, [near, far]) = (x.abs(), i1_series::<T>());
     odd(x, if i_is_near(size) { i_near(size, near) * size } else { i_far(size, far) / size.sqrt() })
 }
 
 /// I1 by the long series in any type: `torch.special.modified_bessel_i1` is not `torch.special.i1`.
 #[inline(always)]
-pub fn modified_i1<T: Real>(x: T) -> T {
+pub(crate) fn modified_i1<T: Real>(x: T) -> T {
     let size = x.abs();
     let value = if i_is_near(size) {
         i_near(size, &I1_NEAR) * size * size.exp()
@@ -125,7 +125,7 @@ fn shifted_square<T: Real>(x: T) -> T {
 }
 
 #[inline(always)]
-pub fn modified_k0<T: Real>(x: T) -> T {
+pub(crate) fn modified_k0<T: Real>(x: T) -> T {
     if let Some(value) = second_kind(x, T::infinity()) {
         return value;
     }
@@ -143,7 +143,7 @@ pub fn modified_k0<T: Real>(x: T) -> T {
 
 /// `exp(x) K0(x)`.
 #[inline(always)]
-pub fn scaled_k0<T: Real>(x: T) -> T {
+pub(crate) fn scaled_k0<T: Real>(x: T) -> T {
     if let Some(value) = second_kind(x, T::infinity()) {
         return value;
     }
@@ -167,13 +167,13 @@ fn k1<T: Real>(x: T, scaled: bool) -> T {
 }
 
 #[inline(always)]
-pub fn modified_k1<T: Real>(x: T) -> T {
+pub(crate) fn modified_k1<T: Real>(x: T) -> T {
     k1(x, false)
 }
 
 /// `exp(x) K1(x)`.
 #[inline(always)]
-pub fn scaled_k1<T: Real>(x: T) -> T {
+pub(crate) fn scaled_k1<T: Real>(x: T) -> T {
     k1(x, true)
 }
 
@@ -209,7 +209,7 @@ fn amplitude<T: Real>(x: T, oscillation: T) -> T {
 }
 
 #[inline(always)]
-pub fn j0<T: Real>(x: T) -> T {
+pub(crate) fn j0<T: Real>(x: T) -> T {
     let x = x.abs();
     if x <= number(5.0) {
         let square = x * x;
@@ -224,7 +224,7 @@ pub fn j0<T: Real>(x: T) -> T {
 }
 
 #[inline(always)]
-pub fn j1<T: Real>(x: T) -> T {
+pub(crate) fn j1<T: Real>(x: T) -> T {
     let size = if x < T::zero() { -x } else { x };
     let value = if size <= number(5.0) {
         let square = size * size;
@@ -238,7 +238,7 @@ pub fn j1<T: Real>(x: T) -> T {
 }
 
 #[inline(always)]
-pub fn y0<T: Real>(x: T) -> T {
+pub(crate) fn y0<T: Real>(x: T) -> T {
     if x <= number(5.0) {
         if let Some(value) = second_kind(x, T::neg_infinity()) {
             return value;
@@ -252,7 +252,7 @@ pub fn y0<T: Real>(x: T) -> T {
 }
 
 #[inline(always)]
-pub fn y1<T: Real>(x: T) -> T {
+pub(crate) fn y1<T: Real>(x: T) -> T {
     if x <= number(5.0) {
         if let Some(value) = second_kind(x, T::neg_infinity()) {
             return value;
@@ -268,7 +268,7 @@ pub fn y1<T: Real>(x: T) -> T {
 
 /// `sin x / x`, around 0 by its series.
 #[inline(always)]
-pub fn spherical_j0<T: Real>(x: T) -> T {
+pub(crate) fn spherical_j0<T: Real>(x: T) -> T {
     if x.is_infinite() {
         return T::zero();
     }
@@ -283,7 +283,7 @@ pub fn spherical_j0<T: Real>(x: T) -> T {
 
 /// Airy's function of the first kind.
 #[inline(always)]
-pub fn airy_ai<T: Real>(x: T) -> T {
+pub(crate) fn airy_ai<T: Real>(x: T) -> T {
     const BOUND: f64 = 2.09;
     if x.is_infinite() {
         return T::nan();

@@ -15,13 +15,13 @@ pub fn erf(x: f64) -> f64 {
     libm::erf(x)
 }
 
-pub fn erfc(x: f64) -> f64 {
+pub(crate) fn erfc(x: f64) -> f64 {
     libm::erfc(x)
 }
 
 /// `exp(x²) erfc(x)`.
 #[inline(always)]
-pub fn erfcx<T: Real>(x: T) -> T {
+pub(crate) fn erfcx<T: Real>(x: T) -> T {
     let number = |value: f64| T::from_f64(value);
     let exponential = |x: T| number(2.0) * (x * x).exp();
     match x.as_f64() {
@@ -53,7 +53,7 @@ fn scaled_complement<T: Real>(hundredfold: T) -> T {
 }
 
 /// The number whose `erf` is `y`.
-pub fn erfinv(y: f64) -> f64 {
+pub(crate) fn erfinv(y: f64) -> f64 {
     let size = y.abs();
     if y == 0.0 {
         return y;
@@ -84,7 +84,7 @@ fn complement<T: Real>(x: T) -> T {
 
 /// The number below which a normal variable lies with probability `p`.
 #[inline(always)]
-pub fn ndtri<T: Real>(p: T) -> T {
+pub(crate) fn ndtri<T: Real>(p: T) -> T {
     const EXP_MINUS_2: f64 = 0.1353352832366127;
     let number = |value: f64| T::from_f64(value);
     if p == T::zero() || p == T::one() {
@@ -113,7 +113,7 @@ pub fn ndtri<T: Real>(p: T) -> T {
 
 /// The logarithm of the probability that a normal variable lies below `x`.
 #[inline(always)]
-pub fn log_ndtr<T: Real>(x: T) -> T {
+pub(crate) fn log_ndtr<T: Real>(x: T) -> T {
     let (two, t) = (T::from_f64(2.0), x * T::from_f64(FRAC_1_SQRT_2));
     if x < -T::one() { (-t).fused(t, (erfcx(-t) / two).ln()) } else { (-complement(t) / two).ln_1p() }
 }

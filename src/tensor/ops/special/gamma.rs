@@ -7,7 +7,7 @@ use crate::ops::number::{Real, is_single};
 use num_traits::Float;
 use std::f64::consts::PI;
 
-pub fn lgamma<T: Real>(x: T) -> T {
+pub(crate) fn lgamma<T: Real>(x: T) -> T {
     // From here on PyTorch's single precision shows infinity, a little too early.
     let endless = x.is_infinite() || is_single::<T>() && x > T::from_f64(4.037_11e36);
     if endless { T::infinity() } else { x.through(libm::lgamma) }
@@ -15,7 +15,7 @@ pub fn lgamma<T: Real>(x: T) -> T {
 
 /// The logarithmic derivative of the gamma function.
 #[inline(always)]
-pub fn digamma<T: Real>(x: T) -> T {
+pub(crate) fn digamma<T: Real>(x: T) -> T {
     /// ψ(10).
     const AT_10: f64 = 2.251752589066721;
     /// B(2k) / 2k, the highest first.

@@ -27,12 +27,12 @@ fn rounding<T: Real>() -> T {
 }
 
 /// The regularised lower incomplete gamma function `P(a, x)`.
-pub fn lower_gamma<T: Real>(a: &[T], x: &[T], out: &mut [T]) {
+pub(crate) fn lower_gamma<T: Real>(a: &[T], x: &[T], out: &mut [T]) {
     vectorised_kernel(Regularised { a, x, out, lower: true });
 }
 
 /// The regularised upper incomplete gamma function `Q(a, x)`.
-pub fn upper_gamma<T: Real>(a: &[T], x: &[T], out: &mut [T]) {
+pub(crate) fn upper_gamma<T: Real>(a: &[T], x: &[T], out: &mut [T]) {
     vectorised_kernel(Regularised { a, x, out, lower: false });
 }
 

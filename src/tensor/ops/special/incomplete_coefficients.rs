@@ -2,7 +2,7 @@
 
 /// Temme's uniform expansion (DLMF 8.12.4): a row for each power of `1 / a`, in powers of `η`.
 #[rustfmt::skip]
-pub const UNIFORM: [[f64; 25]; 25] = [
+pub(crate) const UNIFORM: [[f64; 25]; 25] = [
     [
         -0.3333333333333333, 0.08333333333333333, -0.014814814814814815, 0.0011574074074074073, 0.0003527336860670194,
         -0.0001787551440329218, 3.919263178522438e-5, -2.1854485106799924e-6, -1.85406221071516e-6,
@@ -216,7 +216,7 @@ pub const UNIFORM: [[f64; 25]; 25] = [
 
 /// The gamma function by the approximation of Lanczos, scaled by an exponential, lowest power first.
 #[rustfmt::skip]
-pub const LANCZOS: [f64; 13] = [
+pub(crate) const LANCZOS: [f64; 13] = [
     0.006061842346248907, 0.5098416655656676, 19.519927882476175, 449.9445569063168, 6955.999602515376,
     75999.29304014542, 601859.6171681099, 3481712.154980646, 14605578.087685067, 43338889.32467614, 86363131.2881386,
     103794043.11634454, 56906521.913471565,
@@ -224,7 +224,7 @@ pub const LANCZOS: [f64; 13] = [
 
 /// What that is divided by.
 #[rustfmt::skip]
-pub const LANCZOS_BELOW: [f64; 13] = [
+pub(crate) const LANCZOS_BELOW: [f64; 13] = [
     1.0, 66.0, 1925.0, 32670.0, 357423.0, 2637558.0, 13339535.0, 45995730.0, 105258076.0, 150917976.0, 120543840.0,
     39916800.0, 0.0,
 ];

@@ -126,7 +126,7 @@ fn too_high<T: Real>(n: i64) -> bool {
 }
 
 #[inline(always)]
-pub fn hermite_h<T: Real>(x: T, n: T) -> T {
+pub(crate) fn hermite_h<T: Real>(x: T, n: T) -> T {
     let (n, twice) = (degree(n), x + x);
     if too_high::<T>(n) {
         return T::nan();
@@ -135,7 +135,7 @@ pub fn hermite_h<T: Real>(x: T, n: T) -> T {
 }
 
 #[inline(always)]
-pub fn hermite_he<T: Real>(x: T, n: T) -> T {
+pub(crate) fn hermite_he<T: Real>(x: T, n: T) -> T {
     let n = degree(n);
     if too_high::<T>(n) {
         return T::nan();
@@ -144,7 +144,7 @@ pub fn hermite_he<T: Real>(x: T, n: T) -> T {
 }
 
 #[inline(always)]
-pub fn laguerre<T: Real>(x: T, n: T) -> T {
+pub(crate) fn laguerre<T: Real>(x: T, n: T) -> T {
     let (n, second) = (degree(n), T::one() - x);
     if x == T::zero() && n >= 0 {
         return T::one();
@@ -155,7 +155,7 @@ pub fn laguerre<T: Real>(x: T, n: T) -> T {
 }
 
 #[inline(always)]
-pub fn legendre<T: Real>(x: T, n: T) -> T {
+pub(crate) fn legendre<T: Real>(x: T, n: T) -> T {
     let n = degree(n);
     if x.abs() == T::one() && n >= 0 {
         return if x > T::zero() || n % 2 == 0 { T::one() } else { -T::one() };

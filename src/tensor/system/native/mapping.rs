@@ -89,7 +89,7 @@ fn unnamed_shared_memory(nbytes: usize) -> Result<File, Refused> {
 /// # Errors
 /// What the system says, usually that there is no room.
 #[cfg(target_os = "linux")]
-pub fn reserve(file: &File, from: u64, to: u64) -> io::Result<()> {
+pub(super) fn reserve(file: &File, from: u64, to: u64) -> io::Result<()> {
     use std::os::fd::AsRawFd;
     let too_large = |_| io::Error::from_raw_os_error(libc::EFBIG);
     let start = libc::off_t::try_from(from).map_err(too_large)?;
@@ -118,7 +118,7 @@ pub fn reserve(_file: &File, _from: u64, _to: u64) -> io::Result<()> {
 
 /// Makes a limit on the size of files an error of the call that meets it, as Python does; otherwise it is a signal that
 /// ends the process.
-pub fn ignore_file_size_signal() {
+pub(crate) fn ignore_file_size_signal() {
     static ONCE: Once = Once::new();
     // SAFETY: a plain system call.
     ONCE.call_once(|| unsafe {
@@ -184,7 +184,7 @@ impl Region {
 
 /// Same as [`Files::lost_page`](super::super::Files::lost_page).
 #[inline]
-pub fn lost_page() -> bool {
+pub(crate) fn lost_page() -> bool {
     LOST.load(Ordering::Relaxed) && LOST.swap(false, Ordering::AcqRel)
 }
 
@@ -253,7 +253,7 @@ extern "C" fn on_bus_error(signal: libc::c_int, info: *mut libc::siginfo_t, cont
 }
 
 /// Same as [`Machine::advise_large_pages`](super::super::Machine::advise_large_pages).
-pub fn advise_large_pages(start: usize, end: usize) {
+pub(super) fn advise_large_pages(start: usize, end: usize) {
     #[cfg(target_os = "linux")]
     if start < end {
         // SAFETY: advice changes no byte, wherever it points to. Where it is not taken, nothing is lost but time.

@@ -12,7 +12,7 @@ use tensor::{Error, Result, Tensor};
 use tensor::{bail, ops};
 use value::Value;
 
-pub fn vjp(f: Function, primals: Vec<Value>, has_aux: bool) -> Result<Value> {
+pub(crate) fn vjp(f: Function, primals: Vec<Value>, has_aux: bool) -> Result<Value> {
     const API: &str = "vjp(f, *primals)";
     saving::refuse_within(f.state)?;
     let primals = Value::tuple(primals);
@@ -58,7 +58,7 @@ pub fn vjp(f: Function, primals: Vec<Value>, has_aux: bool) -> Result<Value> {
     Ok(if has_aux { Value::tuple([results, wrapper, aux]) } else { Value::tuple([results, wrapper]) })
 }
 
-pub const JVP: &str = "jvp(f, primals, tangents)";
+pub(crate) const JVP: &str = "jvp(f, primals, tangents)";
 
 /// The ends of a tree, which must be tensors.
 fn only_tensors(value: &Value, what: &str) -> Result<Vec<Tensor>> {
@@ -141,7 +141,7 @@ fn lost() -> Error {
     Error::runtime("a product with the Jacobian was not computed")
 }
 
-pub fn jvp(f: Function, primals: &Value, tangents: &Value, strict: bool, has_aux: bool) -> Result<Value> {
+pub(crate) fn jvp(f: Function, primals: &Value, tangents: &Value, strict: bool, has_aux: bool) -> Result<Value> {
     let Value::Tuple(_) = primals else {
         bail!(RuntimeError, "{JVP}: Expected primals to be a tuple. E.g. it should be valid to call f(*primals).")
     };
@@ -168,7 +168,7 @@ pub fn jvp(f: Function, primals: &Value, tangents: &Value, strict: bool, has_aux
     })
 }
 
-pub fn linearize(f: Function, primals: Vec<Value>) -> Result<Value> {
+pub(crate) fn linearize(f: Function, primals: Vec<Value>) -> Result<Value> {
     // PyTorch calls it for the result, and once more for the approximation.
     let output = (f.call)(primals.clone(), Keywords::new())?;
     let primals = Value::tuple(primals);
