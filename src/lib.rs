@@ -1,13 +1,13 @@
 //! tensorsh, a shell for tensors and the bytes beneath them.
 //!
-//! One path serves every input. [`session`] takes a line; [`python`] runs what stands after `>>> `, [`script`] anything else;
-//! [`call`] binds the arguments of every call to a row of the function table in [`functions`], and
-//! [`dispatch`] runs it; [`autograd`] records, [`ops`] compute on [`tensor`]s; [`format`](mod@format) says what the value looks like; [`explain`] draws the
-//! memory beneath it. [`transcript`], `shell` and [`web`] are the two ends: where inputs come from and where text goes. Beneath
-//! all of it is a [`system`], or a page.
+//! One path serves every input. [`session`] takes a line; [`languages::python`] runs what stands after `>>> `,
+//! [`languages::script`] anything else; [`call`] binds the arguments of every call to a row of the function table in [`torch`],
+//! and [`call::dispatch`] runs it; [`autograd`] records, [`tensor::ops`] compute on [`tensor`]s; [`explain::format`](mod@explain::format)
+//! says what the value looks like, and [`explain`] draws the memory beneath it. [`session::transcript`], `shell` and [`web`] are the
+//! two ends: where inputs come from and where text goes. Beneath all of it is a [`tensor::system`], or a page.
 //!
 //! A session evaluates inputs and prints nothing itself. Parsers and evaluation recurse, so a program of its own starts it by
-//! [`transcript::spawn_with_big_stack`].
+//! [`spawn_with_big_stack`](session::transcript::spawn_with_big_stack).
 //!
 //! ```
 //! use tensorsh::session::{Language, Session, SessionOptions};
@@ -22,7 +22,7 @@
 //! The core can be used without a script: a tensor is made, viewed and printed.
 //!
 //! ```
-//! use tensorsh::format::{Formatter, PrintOptions};
+//! use tensorsh::explain::format::{Formatter, PrintOptions};
 //! use tensorsh::tensor::{DType, Scalar, View};
 //! use tensorsh::value::Value;
 //!

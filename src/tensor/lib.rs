@@ -1,4 +1,22 @@
 //! The core: dtypes, bytes, layouts and tensors. Knows no script, no terminal and no file format.
+//!
+//! Nothing here needs a script. A [`View`] is a layout over the bytes of a storage, [`ops`] compute on views, and errors are in
+//! PyTorch's words:
+//!
+//! ```
+//! use tensorsh_tensor::ops::view::transpose;
+//! use tensorsh_tensor::{DType, Scalar, View};
+//!
+//! # fn main() -> tensorsh_tensor::Result<()> {
+//! let numbers = View::from_scalars(&[6], DType::Short, (0..6).map(Scalar::Int))?;
+//! let rows = numbers.with_layout(numbers.layout.view(&[2, 3])?);
+//! assert_eq!((rows.strides(), rows.storage == numbers.storage), (&[3, 1][..], true));
+//! let columns = transpose(&rows, 0, 1)?;
+//! assert_eq!(columns.strides(), [1, 3]);
+//! assert!(columns.layout.view(&[6]).is_err_and(|error| error.message.starts_with("view size is not compatible")));
+//! # Ok(())
+//! # }
+//! ```
 
 // Nothing a user can reach may end the process.
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]

@@ -1,5 +1,5 @@
 //! What tensorsh asks of the system beneath it: files, mapped and shared memory, the clock, what memory there is, somewhere
-//! to complain. The traits say what; [`native`] asks an operating system, [`web`] the page that runs the program. Nothing
+//! to complain. The traits say what; [`native`] asks an operating system, `web` the page that runs the program. Nothing
 //! else asks either of them. It knows no tensor.
 //!
 //! Threads are the standard library's: where there are none, starting one is an error, and callers work alone.

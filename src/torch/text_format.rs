@@ -32,7 +32,7 @@ pub(crate) fn format(text: &str, given: &Given) -> Result<Value> {
 /// `text.format_map(mapping)`
 ///
 /// # Errors
-/// Those of [`format`].
+/// Those of [`fn@format`].
 pub(crate) fn format_map(text: &str, given: &Given) -> Result<Value> {
     let mut source = Source { given, map: Some(given.at(0)), next: None, numbered: false };
     source.build(text, 2).map(Value::str)

@@ -1,5 +1,5 @@
 //! The Rhai engine with our functions in it: registration, names, subscripts, operators, limits and interrupts. Every
-//! call of a script ends in [`dispatch`], which finds the row of the function table.
+//! call of a script ends in [`mod@dispatch`], which finds the row of the function table.
 
 use super::arrays;
 use super::blobs;

@@ -102,7 +102,7 @@ fn widened<T: Real>(n: usize, fill: impl FnOnce(&mut [T])) -> Vec<f64> {
     values.into_iter().map(T::widen).collect()
 }
 
-/// Fills `out` with numbers from [from, to), as [`uniform`].
+/// Fills `out` with numbers from [from, to): `torch.rand` and `uniform_(from, to)`.
 pub fn uniform_into<T: Real>(generator: &mut Generator, out: &mut [T], from: f64, to: f64) {
     let (from, to) = (T::nearest(from).widen(), T::nearest(to).widen());
     let span = T::nearest(to - from).widen();

@@ -59,7 +59,7 @@ fn extreme(there: Scalar, written: Scalar, gives_way: Ordering) -> Scalar {
     if order == Some(gives_way) { written } else { there }
 }
 
-/// `x.scatter_(dim, index, src, reduce)`: writes to the places that [`gather`] would read; `reduce` may be `add` or
+/// `x.scatter_(dim, index, src, reduce)`: writes to the places that [`gather`](fn@super::gather) would read; `reduce` may be `add` or
 /// `multiply`.
 pub fn scatter_(view: &View, dim: i64, index: &View, what: Scattered, reduce: Option<&str>) -> Result<()> {
     let d = check_scatter(view, dim, index, what)?;
@@ -73,7 +73,7 @@ pub fn scatter_(view: &View, dim: i64, index: &View, what: Scattered, reduce: Op
     scatter(view, d, index, what, reduce, kernel)
 }
 
-/// `x.scatter_add_(dim, index, src)`: adds to the places that [`gather`] would read.
+/// `x.scatter_add_(dim, index, src)`: adds to the places that [`gather`](fn@super::gather) would read.
 pub fn scatter_add_(view: &View, dim: i64, index: &View, source: &View) -> Result<()> {
     let d = check_scatter(view, dim, index, Scattered::Source(source))?;
     scatter(view, d, index, Scattered::Source(source), Reduce::Add, ADDING)

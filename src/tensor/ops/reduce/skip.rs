@@ -11,7 +11,7 @@ use crate::{DType, Dims, Layout, Result, View};
 /// The sum of all elements that are not NaN.
 ///
 /// # Errors
-/// Those of [`sum`], and RuntimeError for complex tensors.
+/// Those of [`fn@sum`], and RuntimeError for complex tensors.
 pub fn nansum(view: &View, dims: Option<&[i64]>, keepdim: bool, dtype: Option<DType>) -> Result<View> {
     if view.dtype.is_complex() {
         bail!(RuntimeError, "nansum does not support complex inputs");
