@@ -276,9 +276,9 @@ fn what_is_no_request_is_refused() {
     let mut visit = Visit::new();
     let rows = [
         ("", "a request is JSON: EOF while parsing a value at line 1 column 0"),
-        ("[]", "a request needs a text \"ask\""),
+        ("[]", "a request needs a string \"ask\""),
         (r#"{"ask":"fly"}"#, "there is no request \"fly\""),
-        (r#"{"ask":"run","source":"1"}"#, "a request needs a text \"language\""),
+        (r#"{"ask":"run","source":"1"}"#, "a request needs a string \"language\""),
         (r#"{"ask":"run","language":"c","source":"1"}"#, "a language is \"python\" or \"rhai\", not \"c\""),
         (r#"{"ask":"complete","language":"rhai","source":"1","at":-1}"#, "this request needs a whole number \"at\""),
     ];

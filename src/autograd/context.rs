@@ -123,7 +123,7 @@ impl<'a> Context<'a> {
         matches!(self.value(index), Value::Bool(true))
     }
 
-    /// A list of integers; empty where there is none.
+    /// A list of integers; empty for None.
     pub fn dims(&self, index: usize) -> Dims {
         match self.value(index) {
             Value::Size(dims) => dims,

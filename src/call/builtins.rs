@@ -12,9 +12,9 @@ use value::Value;
 enum Style {
     /// Exactly one, without a name.
     One,
-    /// So many at least and at most, without names.
+    /// A minimum and a maximum, positional only.
     Counted(usize, usize),
-    /// Some at least, perhaps by name, and so many at most.
+    /// A minimum, which may be given by name, and a maximum.
     Named(usize, usize),
 }
 

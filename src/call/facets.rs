@@ -7,7 +7,7 @@ use tensor::ops::pointwise::classes::Classes;
 use tensor::{Name, Result};
 use value::Value;
 
-/// Infers the names of a result from the arguments, before the call; `None` where it has none.
+/// Infers the dimension names of a result from the arguments, before the call; `None` if it has no names.
 pub(crate) type Infer = fn(&Call) -> Result<Option<Vec<Name>>>;
 
 /// Infers the names of a result from the arguments and the result.
@@ -23,7 +23,7 @@ pub enum NameInference {
     Nameless,
     /// Results have the names of the first tensor.
     Keeps,
-    /// Each tensor in the result has the names of the one that stands there among the arguments.
+    /// Each tensor of the result has the names of the argument at the same position.
     Each,
     /// Results have the names of all tensors, broadcast together.
     Unifies,

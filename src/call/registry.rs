@@ -43,8 +43,8 @@ impl Overloads {
         self.method && !matches!(self.parser, Parser::Python(_))
     }
 
-    /// Returns whether a map behind so many arguments can only be the next of them, not keywords: every overload still
-    /// needs a value of any class there, and none has parameters by the names of all keys.
+    /// Returns whether a map after `given` arguments can only be the next argument, not keywords: every overload still
+    /// requires a value of any class there, and no overload has a parameter for each key.
     pub fn takes_map<'k>(&self, given: usize, keys: impl Iterator<Item = &'k str> + Clone) -> bool {
         let needs = |signature: &Signature| {
             let next = signature.params.get(given).filter(|_| given < signature.positional);
@@ -347,7 +347,7 @@ impl Named {
         // Formulas and composite functions call what works on tensors, by its key.
         let of_tensors = match signature.receiver() {
             None | Some(Kind::Tensor) => true,
-            // A number that stands in front of a tensor.
+            // A number before a tensor.
             Some(Kind::Number) => function.row.role == Role::Function,
             Some(_) => false,
         };

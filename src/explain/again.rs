@@ -123,7 +123,7 @@ impl Subject {
         }
     }
 
-    /// The storage that it lies on; nothing for a tensor that has none of its own.
+    /// The storage beneath it; `None` for a tensor without a storage of its own.
     fn storage(&self) -> Option<Storage> {
         match &self.0 {
             Held::Tensor(tensor, window) => match tensor.upgrade() {

@@ -68,8 +68,8 @@ impl Window<'_> {
         scene
     }
 
-    /// What is drawn, in whole units, so that every lane begins anew at the same byte: all of it if that is at most so many
-    /// units, else what the view shows, or the bytes themselves, at both ends.
+    /// The ranges to draw, in whole units, so that every lane starts at the same byte. Up to `cells` units are drawn
+    /// completely; of more, both ends of what the view shows, or of the bytes themselves.
     fn parts(&self, unit: usize, cells: usize) -> Vec<Range<usize>> {
         let length = self.range.len();
         if length <= cells.saturating_mul(unit) {

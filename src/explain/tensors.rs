@@ -270,8 +270,8 @@ fn windows(total: i64, layout: &Layout, cells: usize) -> Vec<Range<i64>> {
     joined(wanted, total)
 }
 
-/// Places that a view shows, for a picture of so many cells: half of them for where it begins, a quarter for where it ends. A
-/// gap takes the room of a cell.
+/// Places that a view shows, for a picture of `cells` cells: half of them from its start, a quarter from its end. A gap takes
+/// one cell.
 pub(super) fn ends(layout: &Layout, cells: usize) -> impl Iterator<Item = i64> {
     let begin = |cells: usize| {
         let (mut left, mut last) = (cells, layout.offset - 1);
@@ -289,7 +289,7 @@ pub(super) fn ends(layout: &Layout, cells: usize) -> impl Iterator<Item = i64> {
     begin((cells / 2).max(2)).into_iter().chain(last)
 }
 
-/// Ranges of so many cells in order, those that touch or nearly touch put together.
+/// Sorts ranges of cells, clamps them to `total` and merges those that touch or nearly touch.
 pub(super) fn joined(mut ranges: Vec<Range<i64>>, total: i64) -> Vec<Range<i64>> {
     ranges.sort_by_key(|range| range.start);
     let mut windows: Vec<Range<i64>> = Vec::new();
@@ -310,7 +310,7 @@ pub(super) fn left_out_note(left_out: u64, total: u64, what: &str) -> String {
     format!("… stands for {what}s that are not drawn, {} of {}", grouped(left_out), counted(total, what))
 }
 
-/// The first places of the storage that the view shows, at most so many of them, in order.
+/// The first places of the storage that the view shows, at most `most`, in ascending order.
 fn first_places(layout: &Layout, most: usize) -> Vec<i64> {
     let moving: Vec<usize> =
         (0..layout.ndim()).filter(|&d| layout.strides.get(d) != Some(&0) && layout.sizes.get(d) != Some(&1)).collect();
@@ -342,7 +342,7 @@ fn first_places(layout: &Layout, most: usize) -> Vec<i64> {
     places
 }
 
-/// The rows and columns of a grid of elements at most, and how many of them stand before the gap if there are more.
+/// The largest grid of elements, as rows and columns, and how many of each precede the gap in a larger one.
 const GRID: usize = 12;
 const GRID_FIRST: usize = 8;
 

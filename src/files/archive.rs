@@ -152,7 +152,7 @@ impl Archive {
         Ok(storage)
     }
 
-    /// Returns the file and the position of an entry's bytes in it, if they are stored as they are, and so many.
+    /// Returns the file and the position of an entry's bytes in it, if the entry is uncompressed and has `nbytes` bytes.
     pub(crate) fn stored(&self, name: &str, nbytes: usize) -> Option<(Source, usize)> {
         let entry = self.entries.get(name).filter(|entry| entry.is_stored && entry.size == nbytes as u64)?;
         Some((self.source.clone(), entry.start))

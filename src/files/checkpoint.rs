@@ -205,7 +205,7 @@ impl Options<'_> {
         };
         if is_filled_later && !given.tensor_device().is_meta() {
             if given.nbytes() != saved.nbytes {
-                // PyTorch's own slip: the numbers stand behind their places.
+                // PyTorch's own slip: it never fills in the format, and the numbers follow it.
                 let (wanted, found) = (saved.nbytes, given.nbytes());
                 bail!(RuntimeError, "storage has wrong byte size: expected %ld got %ld{wanted}{found}");
             }

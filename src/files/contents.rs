@@ -123,10 +123,10 @@ impl Elements {
         }
     }
 
-    /// The bytes of so many elements.
+    /// The size of `count` elements in bytes.
     ///
     /// # Errors
-    /// RuntimeError where they are no whole blocks.
+    /// RuntimeError if they do not fill whole blocks.
     pub fn nbytes(self, count: usize) -> Result<usize> {
         let (numbers, nbytes) = self.unit();
         let units = count.checked_div(numbers).filter(|units| units * numbers == count);
@@ -296,7 +296,7 @@ impl Contents {
     }
 }
 
-/// The first byte of a layout and the one behind its last, where it lies within so many bytes.
+/// The byte range of a layout, as start and end; `None` if it exceeds `held` bytes.
 fn extent(layout: &Layout, dtype: DType, held: u64) -> Option<(u64, u64)> {
     let itemsize = dtype.itemsize() as u64;
     let first = u64::try_from(layout.offset).ok().and_then(|offset| offset.checked_mul(itemsize))?;

@@ -402,7 +402,7 @@ fn texts(told: &Contents) -> Result<Option<HashMap<String, String>>> {
         let Some(text) = value.text.clone().filter(|_| is_plain) else {
             bail!(
                 ValueError,
-                "{} ({}): safetensors holds nothing but tensors, numbers and texts",
+                "{} ({}): safetensors can hold only tensors, numbers and strings",
                 shown(&value.name),
                 shown(&value.class)
             )

@@ -270,8 +270,8 @@ enum Tree {
 }
 
 impl Tree {
-    /// Puts a value where a path leads, and makes the containers on its way. At most so many places of lists are left
-    /// free.
+    /// Stores a value at a path, creating the containers on the way. `gaps` is how many list items may still be left
+    /// unset.
     fn put(&mut self, path: &[Step], value: Value, gaps: &mut usize) -> Result<()> {
         let mut at = self;
         for step in path {

@@ -74,7 +74,7 @@ pub fn contents(source: &Source) -> Result<Contents> {
 pub fn load_any(source: &Source, mapped: bool) -> Result<Value> {
     match Format::of(source)? {
         Format::Checkpoint => checkpoint::load(source, &Options { mapped, with_arrays: true, ..Options::default() }),
-        // Elements stand there wherever they happen to: they are always copied.
+        // Elements have no alignment there, so they are always copied.
         Format::Legacy => checkpoint::load(source, &Options { with_arrays: true, ..Options::default() }),
         Format::Safetensors => safetensors::load(source, mapped),
         Format::Npy => npy::load(source, mapped),

@@ -53,7 +53,7 @@ pub struct Described {
     pub nbytes: Option<usize>,
 }
 
-/// What stands before the data.
+/// The header before the data.
 #[derive(Debug)]
 pub struct Header {
     pub version: u32,
@@ -99,7 +99,7 @@ impl<'a> Cursor<'a> {
         self.array().map(u64::from_le_bytes)
     }
 
-    /// A number of things that take at least so many bytes each.
+    /// Reads a count of items that take at least `least` bytes each.
     fn count(&mut self, least: u64, what: &str) -> Result<u64> {
         let count = self.u64()?;
         self.check_count(count, least, what)

@@ -95,7 +95,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// What stands between two brackets, and whether a comma stands behind the last of it.
+    /// The items between two brackets, and whether a comma follows the last.
     fn items<T>(
         &mut self,
         open: char,

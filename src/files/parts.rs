@@ -214,7 +214,7 @@ impl Reader<'_> {
     }
 }
 
-/// A buffer that is none: it cannot come about, and must not pass for bytes that were read.
+/// The error for a buffer without memory. It cannot occur, and must not pass for bytes that were read.
 pub(crate) fn lost() -> Error {
     Error::runtime("there is no memory to read a tensor's bytes into")
 }

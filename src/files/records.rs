@@ -317,7 +317,7 @@ impl Place {
         Ok(place)
     }
 
-    /// The bytes of all elements, each of so many.
+    /// The size of all elements in bytes, at `itemsize` bytes each.
     fn nbytes(&self, itemsize: usize) -> Option<usize> {
         let count = usize::try_from(checked_numel(&self.sizes).ok()?).ok()?;
         count.checked_mul(itemsize)

@@ -163,7 +163,7 @@ pub(crate) fn contents(path: &str) -> Result<Contents> {
     Ok(contents)
 }
 
-/// The one index in a folder; none where there is none.
+/// The index file of a folder, if it has exactly one.
 ///
 /// # Errors
 /// ValueError where there are several; OSError where the folder cannot be read.

@@ -26,7 +26,7 @@ pub struct Candidate {
     pub text: String,
     /// One line on what it is.
     pub doc: String,
-    /// The subject of a function, as the table groups them; empty for whatever has none.
+    /// The subject under which the table groups a function; empty for anything else.
     pub subject: &'static str,
 }
 

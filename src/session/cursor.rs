@@ -20,7 +20,7 @@ pub(crate) struct Cursor<'a> {
 pub(crate) enum Place<'a> {
     /// A variable, a function, a keyword of the language.
     Name,
-    /// Behind a dot. The names before it, or none if what stands there is not made of names and dots.
+    /// After a dot. The names before it; empty if the text there is not made of names and dots.
     Member(Vec<&'a str>),
     /// Inside a string.
     Text,
@@ -134,7 +134,7 @@ fn call<'a>(frames: &[Frame<'a>], language: Language, text: &'a str, begin: Opti
     Some(Call { callee: frame.callee.clone(), argument: frame.commas, keyword, value_of })
 }
 
-/// The names and dots that end at byte `end`: `a.b` gives both. None if something else stands before them.
+/// The names and dots that end at byte `end`: `a.b` gives both. `None` if other text precedes them.
 fn names_before(text: &str, end: usize) -> Vec<&str> {
     let mut names = Vec::new();
     let mut rest = text.get(..end).unwrap_or_default();

@@ -55,8 +55,8 @@ const SIGNS: &[Row] = &[
     (&["#"], "a comment begins with `//`"),
 ];
 
-/// What else the engine expects where people write otherwise: what its message begins with, what stands before the place,
-/// and what stands there.
+/// Other messages for which there is advice: the start of the engine's message, the text before the position, and the text at
+/// it.
 const PLACES: &[(&str, &str, &str, &str)] = &[
     ("Expecting '=>'", "", "", "a case is written `1 => …,`"),
     ("Expecting literal", "switch ", "", "write `switch x { 1 => …, 2 | 3 => …, _ => … }`"),
@@ -100,7 +100,7 @@ pub(super) fn is_word(word: &str) -> bool {
     WORDS.iter().any(|(words, _)| words.contains(&word))
 }
 
-/// The advice on a text that is not read, by the message and what stands before the place and there.
+/// The advice on a line that does not parse, by the message and the text before and at the position.
 pub(super) fn on_syntax(message: &str, before: &str, rest: &str) -> Option<String> {
     let known = |rows: &[Row], word: &str| {
         rows.iter().find(|(words, _)| words.contains(&word)).map(|(_, advice)| (*advice).to_owned())

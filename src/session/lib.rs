@@ -80,7 +80,7 @@ impl Language {
         if path.extension().is_some_and(|extension| extension == "py") { Language::Python } else { Language::Rhai }
     }
 
-    /// What stands before an input, and before its further lines.
+    /// The prompts of an input and of its further lines.
     pub fn signs(self) -> (&'static str, &'static str) {
         match self {
             Language::Python => (">>> ", "... "),

@@ -55,7 +55,7 @@ impl<'m> Members<'m> {
 }
 
 impl Session {
-    /// The advice on `module::name`, on a module that nothing goes by, and on one that stands before a dot.
+    /// The advice on `module::name`, on an unknown module, and on a module before a dot.
     pub(super) fn on_modules(&self, failure: &Failure, rest: &str) -> Option<String> {
         let quoted = failure.message.split('\'').nth(1)?;
         let named = self.runtime.modules.named.borrow();

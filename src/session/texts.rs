@@ -19,7 +19,7 @@ pub fn carry(texts: Texts) {
     TEXTS.get_or_init(|| texts);
 }
 
-/// The texts, of which a program that has handed down none has none.
+/// The texts that were handed down; none before [`carry`].
 #[cfg(not(test))]
 pub(crate) fn texts() -> Texts {
     TEXTS.get().copied().unwrap_or_default()

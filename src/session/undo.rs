@@ -76,7 +76,7 @@ impl Session {
         rehearsal::take_written();
     }
 
-    /// Takes the session back to before the last input that was remembered; `None` if there is none.
+    /// Takes the session back to before the last remembered input; `None` if no input is remembered.
     pub fn undo(&mut self) -> Option<Undone> {
         self.past.close();
         let snapshot = self.past.steps.pop_back()?;

@@ -122,7 +122,7 @@ impl Config {
             }
             "memory" => {
                 let size = value.as_str().and_then(byte_count);
-                self.memory = size.ok_or_else(|| wrong("a text such as \"512 MiB\", of 1 MiB or more"))?;
+                self.memory = size.ok_or_else(|| wrong("a string such as \"512 MiB\", of 1 MiB or more"))?;
             }
             "startup" => {
                 let path = value.as_str().ok_or_else(|| wrong("the path of a script"))?;
@@ -244,7 +244,7 @@ mod tests {
         let rows = [
             ("key = 1", "there is no setting 'key'; did you mean 'keys'?"),
             ("history = -1", "history must be a number up to 1000000, not -1"),
-            ("memory = 3", "memory must be a text such as \"512 MiB\", of 1 MiB or more, not 3"),
+            ("memory = 3", "memory must be a string such as \"512 MiB\", of 1 MiB or more, not 3"),
             ("memory = \"10 parsecs\"", "memory must be"),
             ("memory = \"12 KB\"", "memory must be"),
             ("pager = 3", "pager must be true or false, not 3"),

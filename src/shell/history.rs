@@ -106,7 +106,7 @@ pub(crate) struct Kept {
 impl Kept {
     pub(crate) fn of(text: String) -> Kept {
         let mut start = 0;
-        // What stands behind the last line end was never finished.
+        // Text after the last line end was never completed.
         let ends = text.match_indices('\n').map(|(end, _)| end);
         let lines = ends
             .map(|end| std::mem::replace(&mut start, end + 1)..end)

@@ -170,7 +170,7 @@ impl Learner {
         self.dimensions().map_or(80, |(columns, _)| columns).clamp(20, 100)
     }
 
-    /// Waits before so many lines if they would push unread lines off the screen.
+    /// Waits for a key if printing `lines` more lines would push unread ones off the screen.
     fn room(&mut self, lines: usize) -> rustyline::Result<()> {
         let Some((_, rows)) = self.dimensions() else { return Ok(()) };
         if self.unread > 0 && self.unread + lines >= rows {

@@ -63,7 +63,7 @@ macro_rules! dtypes {
                 match self { $(DType::$variant => stringify!($variant),)* $(DType::$quantized => stringify!($quantized)),* }
             }
 
-            /// The prefix of the legacy storage class, e.g. `Float` of `FloatStorage`; empty when there is none.
+            /// The prefix of the legacy storage class, e.g. `Float` of `FloatStorage`; empty without one.
             pub fn legacy_name(self) -> &'static str {
                 match self { $(DType::$variant => $storage,)* $(DType::$quantized => $qstorage),* }
             }

@@ -62,7 +62,7 @@ pub fn map(name: &str, shared: bool, nbytes: i64) -> Result<Memory> {
     })
 }
 
-/// The length of a file; a device has none, and what is said of a folder is left to the system, which maps none.
+/// The length of a file. Devices have no length; folders are left to the system, which refuses to map them.
 fn length(file: &File) -> io::Result<u64> {
     Ok(match Opened::kind(file)? {
         Kind::File(length) => length,

@@ -288,7 +288,7 @@ impl Memory {
         }
     }
 
-    /// The address of the first byte; 0 where there is none.
+    /// The address of the first byte; 0 for memory without bytes.
     pub fn address(&self) -> usize {
         let is_slice = matches!(self, Memory::Borrowed { owner, .. } if owner.nbytes() > 0);
         if self.nbytes() == 0 && !is_slice { 0 } else { self.start().map_or(0, |p| p.as_ptr() as usize) }
@@ -319,7 +319,7 @@ impl Memory {
         }
     }
 
-    /// All whole elements of type `T`, from the first byte on. Meta memory has none.
+    /// All whole elements of type `T`, from the first byte on; empty for meta memory.
     #[inline]
     pub fn typed<T: Plain>(&self) -> &[ElementCell<T>] {
         let Some(start) = self.start() else { return &[] };
@@ -403,7 +403,7 @@ impl Memory {
 pub struct Mapped {
     map: system::Mapped,
     nbytes: usize,
-    /// The file, to see whether it still has its length; shared memory without a name has none.
+    /// The file, to check that it still has its length; `None` for anonymous shared memory.
     file: Option<File>,
     /// The file's name as it was given.
     pub name: Option<String>,

@@ -10,7 +10,7 @@ use std::rc::Rc;
 /// The name of one dimension; `None` stands for any.
 pub type Name = Option<Rc<str>>;
 
-/// The names of all dimensions, in order. A tensor without names has none of these at all.
+/// The names of all dimensions, in order. A tensor without names has no `Names` at all.
 pub type Names = Rc<[Name]>;
 
 /// A name as PyTorch writes it: `'N'`, or `None`.
@@ -45,7 +45,7 @@ pub fn check_identifier(name: &str) -> Result<()> {
 /// Checks that a tensor of `ndim` dimensions may have these names.
 ///
 /// # Errors
-/// RuntimeError where their number is another, or one stands there twice.
+/// RuntimeError if their number differs or a name occurs twice.
 pub fn check_valid(ndim: usize, names: &[Name]) -> Result<()> {
     if ndim > MOST_NAMED {
         bail!(
@@ -240,7 +240,7 @@ pub fn matmul(names: &[Name], other: &[Name]) -> Result<Vec<Name>> {
 /// The names of the distances between the vectors of two batches: the dimension that counts them, of each.
 ///
 /// # Errors
-/// RuntimeError when batches differ, or a name would stand there twice.
+/// RuntimeError if batches differ or a name would occur twice.
 pub fn distances(names: &[Name], other: &[Name]) -> Result<Vec<Name>> {
     let mut origins = unify_batches(names, other, "cdist")?;
     origins.push(Origin { names, index: -2 });

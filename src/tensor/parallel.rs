@@ -350,8 +350,8 @@ pub(crate) fn blocks<const N: usize>(
     })
 }
 
-/// Pieces of a long loop for each core. They are as long as can be, so that the processor reads ahead within each, and so many
-/// that a core which others use as well is not waited for.
+/// Pieces of a long loop for each core: few, so that the processor can read ahead within each, and enough that no core waits
+/// for one that other programs use as well.
 const PIECES: usize = 8;
 
 struct Loop<const N: usize> {

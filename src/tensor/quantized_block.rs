@@ -29,7 +29,7 @@ pub enum Role {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Holds {
     Float16,
-    /// Numbers of so many bits, the first in the lowest bits.
+    /// Numbers of this many bits, the first in the lowest bits.
     Bits(u32),
     Int8,
     /// Numbers whose bits do not lie together.

@@ -97,14 +97,14 @@ pub trait Machine {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     Read,
-    /// To read and to write; it is made, for its owner only, where there is none.
+    /// For reading and writing; created for its owner only if it does not exist.
     Change,
 }
 
 /// What a path leads to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// A file of so many bytes.
+    /// A file, with its size in bytes.
     File(u64),
     Folder,
     /// A terminal, a pipe, a device.
@@ -130,7 +130,7 @@ pub trait Files {
     fn names(folder: &Path) -> io::Result<Vec<String>>;
     /// One name for a file, however it is written; it need not exist.
     fn full_name(path: &Path) -> PathBuf;
-    /// The folder that names are understood in.
+    /// The folder that relative names refer to.
     fn current_folder() -> PathBuf;
     /// The folders that an environment variable lists.
     fn folders_in(variable: &str) -> Vec<PathBuf>;

@@ -207,7 +207,7 @@ impl Tensor {
         self.0.version.set(self.0.version.get() + 1);
     }
 
-    /// Reads the gradient state; the default where there is none.
+    /// Reads the gradient state, or the default if the tensor has never had one.
     pub fn autograd<R>(&self, read: impl FnOnce(&AutogradMeta) -> R) -> R {
         match self.0.autograd.borrow().as_deref() {
             Some(meta) => read(meta),

@@ -78,8 +78,8 @@ thresholds! {
     /// Products that one call of the library for matrices, which cannot be stopped, may add up: some ten milliseconds'
     /// worth.
     PRODUCTS = 1 << 28, debug / 256;
-    /// Elements that a loop may handle between two looks for Ctrl-C: a few milliseconds' worth for the slowest kernel, and
-    /// so many that looking costs nothing. A multiple of every vector's length.
+    /// Elements that a loop may handle between two checks for Ctrl-C: a few milliseconds for the slowest kernel, and
+    /// enough that the check costs nothing. A multiple of every vector's length.
     STRIDE = 1 << 18, debug / 64;
 }
 

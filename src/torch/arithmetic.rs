@@ -323,7 +323,7 @@ impl RealFunction for Logit {
 }
 
 fn logit(call: &mut Call, in_place: bool) -> Result<Value> {
-    // A negative bound is none.
+    // A negative bound counts as no bound.
     let (view, logit) = (call.view(0)?, Logit { eps: opt_float(call, 1)?.filter(|&eps| eps >= 0.0) });
     result(call, in_place, |output| ops::map_real("logit_cpu", ops::FLOATS, &view, output, Some(default(call)), &logit))
 }

@@ -180,7 +180,7 @@ fn leaves(state: &State, value: &Value) -> Result<Vec<Tensor>> {
     listed(state, value)?.into_iter().map(leaf).collect()
 }
 
-/// The gradients that are given for so many roots.
+/// The gradients given for `roots` roots; None for each if `value` is None.
 fn gradients(state: &State, value: &Value, roots: usize) -> Result<Vec<Value>> {
     if let Value::None = value { Ok(vec![Value::None; roots]) } else { listed(state, value) }
 }

@@ -16,7 +16,7 @@ pub fn share() -> usize {
     limits::budget().max(1 << 16) / SHARES
 }
 
-/// Checks that a text of so many bytes may be made.
+/// Checks that a string of `nbytes` bytes fits the memory budget.
 ///
 /// # Errors
 /// MemoryError.
@@ -24,7 +24,7 @@ pub fn room_for_text(nbytes: usize) -> Result<()> {
     limits::room(nbytes.saturating_mul(SHARES))
 }
 
-/// A text so many times.
+/// Repeats a string `count` times.
 ///
 /// # Errors
 /// MemoryError, KeyboardInterrupt.

@@ -331,7 +331,7 @@ impl ByteStream {
         self.position.set(self.bytes.borrow().len());
     }
 
-    /// Puts bytes at the position, over what stands there.
+    /// Writes bytes at the position, overwriting what is there.
     ///
     /// # Errors
     /// ValueError once closed; MemoryError.

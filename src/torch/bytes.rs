@@ -607,7 +607,7 @@ pub(crate) fn operated(state: &State, symbol: &str, a: &Value, b: &Value) -> Opt
     }
 }
 
-/// Bytes so many times.
+/// Repeats the bytes of a buffer `count` times.
 ///
 /// # Errors
 /// MemoryError.

@@ -263,7 +263,7 @@ fn each_method(class: &str, visit: &mut dyn FnMut(Known)) {
     known(&[class_table(class)], visit);
 }
 
-/// The method of a value or a class as a value; `None` where there is none of that name.
+/// A method of a value or a class as a value; `None` if there is no method of that name.
 pub fn method(receiver: &Value, name: &str) -> Option<Value> {
     let class = match receiver {
         Value::Type(class) => class,

@@ -38,7 +38,7 @@ pub const ROWS: &[Row] = &[
     ),
 ];
 
-/// What makes the next item, or says that there is none.
+/// Produces the next item, or `None` at the end.
 pub type Step = dyn FnMut() -> Result<Option<Value>>;
 
 /// An iterator.

@@ -14,7 +14,7 @@ fn dtype_by(call: &Call, dtype: fn(&Call) -> DType) -> DType {
     dtype(call)
 }
 
-/// The seven forms of one class, in the order in which they are tried. `$first` is what stands before the arguments: the
+/// The seven forms of one class, in the order in which they are tried. `$first` precedes the arguments: the
 /// receiver, for the method.
 macro_rules! forms {
     ($row:ident, $name:literal, $first:literal, $doc:literal, $at:literal, $dtype:expr) => {

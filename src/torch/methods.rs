@@ -56,8 +56,8 @@ impl<'a> Given<'a> {
         }
     }
 
-    /// What two arguments from a place on mean as the ends of a search in so many items; none where the start is behind
-    /// the end.
+    /// The two arguments from `from` on as the bounds of a search in `length` items; `None` if the start is behind the
+    /// end.
     ///
     /// # Errors
     /// TypeError for what cannot be an end of a slice.

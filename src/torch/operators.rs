@@ -356,7 +356,7 @@ fn changed_container(state: &State, operator: &Operator, a: &Value, b: &Value) -
 /// Puts the entries of a mapping, or pairs, into a dictionary.
 ///
 /// # Errors
-/// TypeError and ValueError in Python's words for what has none; what a key raises.
+/// TypeError and ValueError in Python's words for values that are neither a mapping nor pairs; whatever a key raises.
 pub fn update(state: &State, dict: &Dict, with: &Value) -> Result<()> {
     if let Value::Dict(other) = with {
         return other.to_vec().into_iter().try_for_each(|(key, value)| dict.insert(key, value));

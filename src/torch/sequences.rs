@@ -258,7 +258,7 @@ fn to_unpack(state: &State, value: &Value) -> Result<Iter> {
     })
 }
 
-/// The items of `a, b = value`, of which there must be so many.
+/// The items of `a, b = value`, which must be exactly `count`.
 ///
 /// # Errors
 /// TypeError for what cannot be iterated over, ValueError for another number of items.

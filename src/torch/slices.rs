@@ -1,4 +1,4 @@
-//! What a subscript means as a place among so many items, or as a part of them. It knows nothing that has items.
+//! Resolves integer and slice subscripts against a number of items. Knows nothing of what has the items.
 
 use num_traits::Signed;
 use std::rc::Rc;

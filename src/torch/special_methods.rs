@@ -11,7 +11,7 @@ pub(crate) enum Does {
     /// The same with its object on the right.
     Reflected(&'static str),
     InPlace(&'static str),
-    /// A function of the table, with so many arguments besides its object.
+    /// A function of the table, and the number of its arguments besides the object.
     Function(&'static str, usize),
 }
 

@@ -48,7 +48,7 @@ pub(crate) const SLICE: &[ContainerMethod<Slice>] = &[takes(
     "Returns start, stop and step for so many items.",
 )];
 
-/// What a slice means among so many items, which may be more than there can be.
+/// Resolves a slice against `length` items, which may exceed any real length.
 fn indices(slice: &Slice, length: &BigInt) -> Result<Value> {
     let part = |part: &Value| match part {
         Value::None => Ok(None),

@@ -14,10 +14,10 @@ const MOST_BITS: u64 = 1 << 25;
 /// Bits that a number moved to the left may have. A shift takes no time to speak of, so that memory decides.
 const MOST_SHIFTED: u64 = 1 << 31;
 
-/// Factors up to so many bits are multiplied in one step, in about a millisecond.
+/// Factors of up to this many bits are multiplied in one step, in about a millisecond.
 const STEP: u64 = 1 << 17;
 
-/// Divisors and quotients up to so many bits are divided by in one step.
+/// Divisors and quotients of up to this many bits take one step of division.
 const DIVISION_STEP: u64 = 1 << 12;
 
 /// Decimal digits up to which CPython converts between numbers and text, as that takes quadratic time.
@@ -30,7 +30,7 @@ fn too_large() -> Error {
     Error::new(ErrorKind::OverflowError, "int too large to convert to float")
 }
 
-/// Asks for room for a number of so many bits.
+/// Checks that a number of `bits` bits fits the memory budget.
 fn room(bits: u64) -> Result<()> {
     limits::room(usize::try_from(bits / 8).unwrap_or(usize::MAX))
 }
@@ -131,7 +131,7 @@ fn divided_magnitudes(x: &BigUint, y: &BigUint) -> Result<(BigUint, BigUint)> {
     Ok((BigUint::new(quotient), rest >> moved))
 }
 
-/// Divides a number less than `y << bits` by a divisor of so many bits.
+/// Divides `x`, less than `y << bits`, by `y`, which has `bits` bits.
 fn two_by_one(x: &BigUint, y: &BigUint, bits: u64) -> Result<(BigUint, BigUint)> {
     if bits <= DIVISION_STEP || x.bits() <= bits + DIVISION_STEP {
         interrupt::check()?;
@@ -306,7 +306,7 @@ fn product_from(first: &BigUint, count: u64) -> Result<BigUint> {
     }
 }
 
-/// `n * (n - 1) * …`, so many factors; there are no more than `n`.
+/// The falling factorial `n * (n - 1) * …` with `factors` factors, at most `n`.
 ///
 /// # Errors
 /// MemoryError for a product that is too long, KeyboardInterrupt.

@@ -137,7 +137,7 @@ pub trait Object: Any {
     fn special(&self, _name: &str, _args: &[Value]) -> Option<Result<Value>> {
         None
     }
-    /// An attribute, for an object that answers for all of its names: an error where there is none.
+    /// An attribute, for an object that resolves every name itself: an error if it has no such attribute.
     fn own_attribute(&self, _name: &str) -> Option<Result<Value>> {
         None
     }

@@ -465,7 +465,7 @@ pub fn rounded(a: &Number, digits: Option<&BigInt>) -> Answer {
                 digits if digits > LAST => Ok(*x),
                 digits if digits < FIRST => Ok(0.0f64.copysign(*x)),
                 digits @ ..0 => whole::rounded_float(*x, digits.unsigned_abs()),
-                // Written with so many decimals, correctly rounded, and read again.
+                // Formatting rounds correctly; parsing the digits gives the nearest float.
                 digits => Ok(format!("{x:.*}", digits.unsigned_abs() as usize).parse().unwrap_or(*x)),
             };
             rounded.map(Value::Float)

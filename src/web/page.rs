@@ -28,7 +28,7 @@ impl Page {
         Page { desk: desk(&stage), stage, trial: None }
     }
 
-    /// Answers a request. Where it is none, or nothing can be done about it, the answer says why.
+    /// Answers a request. If it is malformed or cannot be carried out, the answer says why.
     pub fn answer(&mut self, request: &str) -> String {
         let answer = Request::read(request).and_then(|request| self.answered(&request));
         answer.unwrap_or_else(|why| json!({ "refused": why })).to_string()

@@ -3,7 +3,7 @@
 use serde_json::Value;
 use session::Language;
 
-/// A request, or the sentence that says why it is none.
+/// Parses a request, or says in a sentence why it is malformed.
 pub(crate) type Read<T> = Result<T, String>;
 
 /// A request that is an object with a field `ask`.
@@ -17,7 +17,7 @@ impl Request {
     }
 
     pub(crate) fn text(&self, name: &str) -> Read<&str> {
-        self.0.get(name).and_then(Value::as_str).ok_or_else(|| format!("a request needs a text \"{name}\""))
+        self.0.get(name).and_then(Value::as_str).ok_or_else(|| format!("a request needs a string \"{name}\""))
     }
 
     pub(crate) fn number(&self, name: &str) -> Read<usize> {

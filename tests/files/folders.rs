@@ -403,7 +403,7 @@ fn metadata_of_other_classes_is_refused() {
         (b"\x8d\xff\xff\xff\xff\xff\xff\xff\xff", ErrorKind::EOFError, ""),
         (b"\x96\xff\xff\xff\xff\xff\xff\xff\x7f", ErrorKind::EOFError, ""),
         (b"\x8b\xff\xff\xff\xff.", ErrorKind::UnpicklingError, "negative length"),
-        (b"NN\x93.", ErrorKind::UnpicklingError, "named by two texts"),
+        (b"NN\x93.", ErrorKind::UnpicklingError, "named by two strings"),
         (b"N(\x90.", ErrorKind::UnpicklingError, "only a set takes items"),
         (b"\x94.", ErrorKind::IndexError, ""),
     ] {

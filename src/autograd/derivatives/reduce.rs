@@ -126,7 +126,7 @@ fn product_along<'a>(c: &Context<'a>) -> Expr<'a> {
     })
 }
 
-/// Elements equal to the result, or not numbers if it is none, share its gradient.
+/// Elements equal to the result share its gradient; NaN elements do if the result is NaN.
 fn shared<'a>(c: &Context<'a>) -> Expr<'a> {
     c.result().and(|result| {
         let no_number = result.borrow().item()?.to_complex().is_nan();

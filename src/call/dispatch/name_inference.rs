@@ -40,7 +40,7 @@ pub fn selected_at(call: &Call) -> Result<Option<Vec<Name>>> {
     Ok(Some(names))
 }
 
-/// New dimensions stand in front and have no names.
+/// New leading dimensions have no names.
 pub fn expanded(call: &Call, result: &Value) -> Result<Option<Vec<Name>>> {
     let (Some(names), Value::Tensor(result)) = (names_in(call, 0), result) else { return Ok(None) };
     let new = result.borrow().ndim().saturating_sub(names.len());

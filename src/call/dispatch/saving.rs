@@ -166,7 +166,7 @@ pub fn is_context(object: &dyn Any) -> bool {
     object.is::<Saving>() || object.is::<Refusal>() || object.is::<Mutation>()
 }
 
-/// Enters one of these contexts and gives what stands behind `as`; `None` for any other object.
+/// Enters one of these contexts and returns the value for `as`; `None` for any other object.
 ///
 /// # Errors
 /// RuntimeError for hooks where they are disabled, for disabling them where there are some, for a context within its like.

@@ -8,7 +8,7 @@ use tensor::ops::quantize::dequantize;
 use tensor::{Form, Quantizer, Result, Tensor, View};
 use value::Value;
 
-/// Appends what stands before the suffixes, and gives the suffixes that say how the values are held.
+/// Appends the text before the suffixes, and returns the suffixes that say how the values are stored.
 pub(super) fn write(out: &mut String, formatter: Formatter<'_>, view: &View, form: &Form) -> Result<Vec<String>> {
     let mut size = String::from("size=");
     write_sizes(&mut size, view.sizes());

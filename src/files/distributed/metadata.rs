@@ -198,7 +198,7 @@ impl<'p> Reader<'p> {
     fn text(&self, id: Id) -> Result<Rc<str>> {
         match self.pickled.node(id) {
             Node::Str(text) => Ok(text.clone()),
-            _ => Err(wrong("a text is expected")),
+            _ => Err(wrong("a string is expected")),
         }
     }
 

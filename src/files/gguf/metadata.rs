@@ -122,7 +122,7 @@ fn value(cursor: &mut Cursor, kind: Kind, depth: usize, out: &mut String) -> Res
         Kind::Text => write!(out, "'{}'", told(cursor.text()?, LONGEST_ITEM).escape_debug()),
         Kind::Array => return array(cursor, depth, out),
     };
-    written.map_err(|_| Error::runtime("a text cannot be written"))
+    written.map_err(|_| Error::runtime("a string cannot be written"))
 }
 
 /// Appends an array: its first items, and how many there are if that is not all.

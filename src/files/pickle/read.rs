@@ -315,7 +315,7 @@ impl<'b> Machine<'b> {
 
     fn text(&mut self, length: usize) -> Result<Rc<str>> {
         let bytes = self.take(length)?;
-        str::from_utf8(bytes).map(Rc::from).map_err(|_| refused("a text is not UTF-8"))
+        str::from_utf8(bytes).map(Rc::from).map_err(|_| refused("a string is not UTF-8"))
     }
 
     /// A whole number of any length.

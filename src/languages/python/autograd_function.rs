@@ -139,7 +139,7 @@ impl Custom for FunctionNode {
         };
         let mut given = parts_of(&invoke(&self.class, &function, args)?);
         let (name, expected) = (tensor::GradFn::name(&**node), self.is_tensor.len());
-        // More than there are arguments, as long as nothing stands there.
+        // Surplus gradients are accepted if they are None.
         if given.len() > expected && given.iter().skip(expected).all(|value| matches!(value, Value::None)) {
             given.truncate(expected);
         }

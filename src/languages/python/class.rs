@@ -372,7 +372,7 @@ impl Instance {
         self.class.derives_builtin("BaseException")
     }
 
-    /// Calls a method of the class of this object; `None` where there is none.
+    /// Calls a method of this object's class; `None` if the class has no such method.
     pub fn method(&self, name: &str, args: Vec<Value>) -> Option<Result<Value>> {
         self.class.find(name).and_then(|entry| self.call_member(&entry, args))
     }
@@ -507,7 +507,7 @@ pub(crate) fn instance_of(value: &Value) -> Option<Rc<Instance>> {
     as_rc(value)
 }
 
-/// An attribute of an object, with everything that Python looks at; `None` where there is none.
+/// Looks up an attribute of an object by all of Python's rules; `None` if there is no such attribute.
 pub(crate) fn instance_attribute(this: &Rc<Instance>, name: &str) -> Result<Option<Value>> {
     let found = this.class.find(name);
     let itself = || Value::Object(this.clone());
@@ -542,7 +542,7 @@ pub(crate) fn instance_attribute(this: &Rc<Instance>, name: &str) -> Result<Opti
     this.method("__getattr__", vec![Value::str(name)]).transpose()
 }
 
-/// An attribute of a class; `None` where there is none.
+/// Looks up an attribute of a class; `None` if there is no such attribute.
 pub fn class_attribute(this: &Rc<Class>, name: &str) -> Result<Option<Value>> {
     let base = Base::User(this.clone());
     match base.find(name) {

@@ -120,9 +120,9 @@ pub enum Op {
     Store(Variable),
     Delete(Variable),
     Pop,
-    /// Pushes what is so many places down, the topmost being the first.
+    /// Pushes a copy of the value that many places down; the topmost is the first.
     Copy(u32),
-    /// Exchanges the topmost with what is so many places down.
+    /// Exchanges the topmost value with the one that many places down.
     Swap(u32),
     /// `a b → result`
     Binary(Quick, &'static Operator),

@@ -74,7 +74,7 @@ fn of_members(machine: &Rc<Machine>, args: &[Value], keywords: &Keywords) -> Res
 /// Finishes a class as Python does once its body has run.
 fn finish(class: &Rc<Class>, keywords: Keywords) -> Result<()> {
     let itself = Value::Object(class.clone());
-    // What says what equals it, and nothing of a hash, has none.
+    // A class that defines `__eq__` without `__hash__` is unhashable.
     if class.fields.get("__eq__").is_some() && class.fields.get("__hash__").is_none() {
         class.fields.set("__hash__", Value::None);
     }

@@ -124,7 +124,7 @@ impl Frame {
         self.stack.push(value);
     }
 
-    /// Takes so many values from the stack, the topmost last.
+    /// Pops `count` values from the stack; the topmost comes last.
     pub fn take(&mut self, count: u32) -> Vec<Value> {
         let at = self.stack.len().saturating_sub(count as usize);
         self.stack.split_off(at)

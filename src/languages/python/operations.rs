@@ -281,7 +281,7 @@ pub(super) fn next_of(source: &Value) -> Result<Result<Value, Value>> {
     Ok(next_item(source)?.ok_or(Value::None))
 }
 
-/// Pushes so many items, the first one on top.
+/// Unpacks `value` into `count` items and pushes them, the first one on top.
 pub(super) fn unpack(machine: &Machine, frame: &mut Frame, value: &Value, count: usize) -> Result<()> {
     if let Value::Tuple(items) = value
         && items.len() == count

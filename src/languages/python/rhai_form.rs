@@ -306,7 +306,7 @@ impl Printer<'_> {
         Ok(((*name).to_owned(), self.assigned(name, value, Kind::Unknown)?))
     }
 
-    /// `let parts = …; let a = parts[0]; …`, unless the values stand there one by one or have a name already.
+    /// `let parts = …; let a = parts[0]; …`, unless the values are listed one by one or already have a name.
     fn unpacked(&mut self, targets: &[Expr], value: &Expr) -> Lines {
         if targets.iter().any(|target| target.is_tuple_expr() || target.is_list_expr()) {
             return no_form("targets within targets have");

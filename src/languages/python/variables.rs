@@ -21,7 +21,7 @@ struct Variable {
 }
 
 impl Variables {
-    /// The slot of a name, a new one if it has none.
+    /// The slot of a name, created if it does not exist.
     pub fn slot(&mut self, name: &str) -> u32 {
         if let Some(slot) = self.places.get(name) {
             return *slot;

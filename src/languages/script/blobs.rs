@@ -122,7 +122,7 @@ fn given(buffer: Buffer) -> Dynamic {
     to_dynamic(Value::Buffer(buffer))
 }
 
-/// A bytearray of so many times a byte: of the value, its lowest.
+/// A bytearray of `count` copies of the lowest byte of `value`.
 fn made(count: i64, value: i64) -> Result<Buffer> {
     let count = usize::try_from(count).unwrap_or(0);
     let byte = value.to_le_bytes()[0];

@@ -8,7 +8,7 @@ use rhai::{Position, Token};
 /// What makes a property of an array a call: see [`super::bounds::property`].
 pub(crate) const PROPERTY_CALL: &str = "_()";
 
-/// Around powers that a minus sign stands before.
+/// Around powers after a minus sign.
 pub(super) fn powers(tokens: &[(Token, Position)], source: &str) -> Vec<Insertion> {
     let mut found = Vec::new();
     for (index, (token, position)) in tokens.iter().enumerate() {

@@ -55,7 +55,7 @@ impl<'c, 'e> Closure<'c, 'e> {
         Closure { pointer, form, context }
     }
 
-    /// The parameters besides those that are captured or given, if all functions of that name have so many.
+    /// The parameters left after the captured ones and `before` more, if all functions of that name have the same arity.
     fn parameters(state: &Runtime, pointer: &FnPtr, before: usize) -> Option<usize> {
         state.only_arity(pointer.fn_name())?.checked_sub(pointer.curry().len() + before)
     }

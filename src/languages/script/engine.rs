@@ -149,7 +149,7 @@ pub(crate) fn register_named(engine: &mut Engine, state: &Rc<Runtime>) {
 /// nothing, and so does a function whose name no text had spelled out before it began to run.
 fn register(engine: &mut Engine, state: &Rc<Runtime>, family: &'static Family) {
     let methods = family.find(Receiver::Class(Kind::Tensor));
-    // Only the hook for functions that are not found is told whether a name stood behind a dot.
+    // Only the hook for unknown functions learns whether a name followed a dot.
     let asks_for_style = state.bare.borrow().get(family.name).cloned().unwrap_or_default();
     for arity in 0..=family.most_arguments() {
         let (state, asks_for_style) = (state.clone(), asks_for_style.clone());
@@ -195,7 +195,7 @@ fn defers(state: &Runtime, family: &Family) -> bool {
     state.bare.borrow().get(family.name).is_some_and(|is_bare| is_bare.get())
 }
 
-/// Does the engine know a function of this name, for so many arguments of any kind?
+/// Returns whether the engine knows a function of this family that takes `count` arguments.
 fn is_registered(state: &Runtime, family: Option<&Family>, count: usize) -> bool {
     family.is_some_and(|family| count <= family.most_arguments() && state.known.borrow().contains(family.name))
 }
@@ -347,7 +347,7 @@ fn has_out(args: &[&mut Dynamic]) -> bool {
 /// Python's builtins that a module may be passed to; `len(torch)` reads as `torch.len()`, which there is not.
 const OF_MODULES: &[&str] = &["getattr", "hasattr", "id", "isinstance", "repr", "str", "type"];
 
-/// Functions that Python gives their function first; in Rhai what stands before the dot comes first.
+/// Functions that take a function as their first argument in Python; in Rhai the receiver comes first.
 const FUNCTION_FIRST: &[&str] = &["map", "filter", "reduce"];
 
 /// Finds the function a script means by a name with these arguments, and calls it.

@@ -252,7 +252,7 @@ fn from_call(error: &EvalAltResult, state: &Runtime, cell: &Cell) -> Fault {
         }
         E::ErrorArithmetic(text, _) if text.starts_with("Error parsing") => fault(ValueError, text.clone(), at),
         E::ErrorArithmetic(text, _) => fault(OverflowError, text.clone(), at),
-        // The language takes the argument of `call` for the function, if what stands in front is none.
+        // Rhai takes the argument of `call` for the function if the receiver is not one.
         E::ErrorMismatchDataType(want, ..)
             if want == "Fn"
                 && let Some(name) = cell.called(at) =>
@@ -416,7 +416,7 @@ fn function_not_found(signature: &str, state: &Runtime, cell: &Cell, at: Positio
     }
 }
 
-/// The module that stands in front of the dot before a place: `torch.fft` in `torch.fft.foo(1)`.
+/// The module before the dot at a position: `torch.fft` in `torch.fft.foo(1)`.
 fn module_before(source: &str, place: Option<(usize, usize)>) -> String {
     let before = around(source, place).map_or("", |(before, _)| before.trim_end().trim_end_matches('.'));
     let start = before.rfind(|c: char| !(c.is_alphanumeric() || c == '_' || c == '.')).map_or(0, |at| at + 1);

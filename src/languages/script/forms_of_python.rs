@@ -20,7 +20,7 @@ use torch::numbers;
 use value::Value;
 use value::equality::truth;
 
-/// A change of a text: so many characters at a place give way to others.
+/// An edit of a text: replaces `removed` characters at a position.
 pub(super) struct Change {
     pub line: usize,
     pub column: usize,

@@ -24,7 +24,7 @@ pub(crate) const PATH: &str = "TENSORSH_PATH";
 /// The modules of a session.
 #[derive(Default)]
 pub struct Modules {
-    /// The folder of the script that runs; that of the process where there is none.
+    /// The folder of the running script, or the working directory without one.
     pub folder: RefCell<PathBuf>,
     /// What was read, by file.
     read: RefCell<HashMap<String, Rc<Source>>>,

@@ -54,7 +54,7 @@ fn note_read(state: &Runtime, target: Value, by: Value, found: &Value) {
     state.changed.set(None);
 }
 
-/// Makes the engine know a name behind a dot. It would find out anew at every look that nobody has told it, and put that
+/// Makes the engine know a name behind a dot. Otherwise it would look the name up in vain every time, and put that
 /// into words, before it asks for a subscript of text. What we cannot read stays with that: it knows what to say.
 pub(crate) fn register_attribute(engine: &mut Engine, state: &Rc<Runtime>, name: &'static str) {
     let (state, by) = (state.clone(), Value::str(name));
@@ -149,7 +149,7 @@ fn is_same_place(a: &Value, b: &Value) -> bool {
 /// belongs to a variable only.
 pub(crate) const HELD: &str = "held_";
 
-/// What stands behind [`HELD`].
+/// The suffix after [`HELD`].
 #[derive(Clone)]
 pub struct Held;
 

@@ -49,7 +49,7 @@ macro_rules! boxes {
         }
 
         /// Tells the engine the names of our classes. It asks for the receiver's at every method call, and the engine's
-        /// own list comes first: tensors stand there alone.
+        /// own list comes first: it holds only tensors.
         pub(crate) fn register_names(engine: &mut Engine, module: &mut Module) {
             engine.register_type_with_name::<Tensor>("Tensor");
             $(module.set_custom_type::<Boxed<$kind>>($name);)*
@@ -337,7 +337,7 @@ pub(crate) fn to_value_within(dynamic: &Dynamic, copied: &mut Copied) -> Result<
     Err(Error::type_error(format!("{} cannot be used here", with_article(class))))
 }
 
-/// A range as numbers; one without an end has none, and stays what it is in a subscript.
+/// A range as numbers. A range without an end has no numbers, and keeps its meaning in a subscript.
 fn as_range(dynamic: &Dynamic) -> Option<Value> {
     let (start, stop) = if let Some(range) = dynamic.read_lock::<std::ops::Range<i64>>() {
         (range.start, range.end)

@@ -16,7 +16,7 @@ const COUNTED: usize = 60_000;
 /// More brackets within each other than the engine reads.
 const DEEPEST: usize = 2 * MAX_EXPRESSION_DEPTH;
 
-/// A text that stands in front of a character; line and column are counted from 1, in what was typed.
+/// Text inserted before a character. Line and column are those of the typed text, counted from 1.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Insertion {
     pub line: usize,

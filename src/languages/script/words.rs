@@ -3,7 +3,7 @@
 /// A word that the language reserves, so that no text has it as a name.
 pub(crate) const ENCLOSED: &str = "protected";
 
-/// Another reserved word: what stands behind it looks at variables (see `holders.rs`).
+/// Another reserved word: the call after it reads variables (see `holders.rs`).
 pub(crate) const LOOKING: &str = "public";
 
 /// What makes a call of a function's name one of a variable.

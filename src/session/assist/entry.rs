@@ -40,7 +40,7 @@ fn has_python_header(entry: &str) -> bool {
     entry.lines().any(|line| line.split('#').next().unwrap_or(line).trim_end().ends_with(':'))
 }
 
-/// The language of a line at a prompt for `language`, what stands behind the line's own prompt, and how long that prompt is.
+/// The language of a line at a prompt for `language`, the text after the line's own prompt, and the length of that prompt.
 fn input(language: Language, line: &str) -> (Language, &str, usize) {
     match line.strip_prefix(">>> ") {
         Some(rest) => (Language::Python, rest, line.len() - rest.len()),
@@ -193,7 +193,7 @@ mod tests {
         assert!(all.len() < 40, "{}", all.len());
         assert!(all.iter().take(LIKELY).any(|way| way.text == "view"), "{:?}", all.first());
         assert_eq!(all.iter().find(|way| way.name == "views").map(|way| way.text.as_str()), Some(""));
-        // A value of the keyword is all that can stand there.
+        // Only values of the keyword are offered.
         let (_, dtypes) = complete(Language::Python, "torch.zeros(3, dtype=torch.");
         assert!(dtypes.iter().all(|way| way.doc.ends_with("dtype")) && dtypes.len() > 10);
     }

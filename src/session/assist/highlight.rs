@@ -39,7 +39,7 @@ const CONSTANTS: &[&str] = &["true", "false", "True", "False", "None", "inf", "n
 pub fn pieces(language: Language, text: &str) -> Vec<(Piece, &str)> {
     let mut pieces = Vec::new();
     let mut rest = text;
-    // What stands behind `>>> ` is Python wherever it is typed.
+    // Text after `>>> ` is Python wherever it is typed.
     let mut language = language;
     if let Some(prompt) = [">>> ", "... "].into_iter().find(|prompt| rest.starts_with(prompt)) {
         pieces.push((Piece::Prompt, &rest[..prompt.len()]));

@@ -10,7 +10,7 @@ use crate::transcript::{continuation_of, prompt_of};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Statement {
     pub language: Language,
-    /// Its lines as they stood, prompts included, from the prompt's column on.
+    /// Its lines as pasted, prompts included, from the prompt's column on.
     pub shown: String,
     /// Without prompts.
     pub source: String,

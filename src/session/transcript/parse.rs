@@ -39,7 +39,7 @@ pub struct Document {
 /// One session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Case {
-    /// The heading above it; empty where there is none.
+    /// The heading above it; empty without one.
     pub name: String,
     /// In the order of the file; at least one.
     pub examples: Vec<Example>,
@@ -196,7 +196,7 @@ impl Reader {
         }
     }
 
-    /// A line inside a session; `indent` is what the fence around it stands behind.
+    /// A line inside a session; `indent` is the indentation of the fence around it.
     pub(super) fn session_line(&mut self, line: &Line<'_>, indent: &str) {
         let text = dedent(line.text, indent);
         if let Some((language, input)) = prompt_of(text) {

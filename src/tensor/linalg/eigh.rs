@@ -38,10 +38,10 @@ pub(super) fn eigh<T: Field>(mut a: Matrix<T>, upper: bool) -> Result<(Vec<T::Re
     Ok((d, z))
 }
 
-/// A row to start from, a vector whose first element stands there, and its factor.
+/// For each reflection: its first row, the vector from that row on, and the factor.
 type Reflections<T> = Vec<(usize, Vec<T>, T)>;
 
-/// A tridiagonal matrix and what turns it, on its way to a diagonal one.
+/// A tridiagonal matrix and the accumulated rotations that diagonalise it.
 struct Tridiagonal<T: Field> {
     /// The diagonal: in the end, the eigenvalues.
     d: Vec<T::Real>,

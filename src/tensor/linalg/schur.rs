@@ -44,7 +44,7 @@ schur!(f32 f64);
 /// Most iterations for an eigenvalue, as there.
 const ITERATIONS: usize = 30;
 
-/// After so many iterations without success a shift is drawn out of thin air.
+/// Iterations without success before an exceptional shift is tried.
 const PATIENCE: usize = 10;
 
 /// The first row of the block that ends with `last`: above it, what is below the diagonal is as good as zero.

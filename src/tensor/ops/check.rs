@@ -115,7 +115,7 @@ pub(super) fn through_bits(target: &View, change: impl FnOnce(&View) -> Result<(
     copy_into(target, &plain)
 }
 
-/// Refuses to mix a tensor that has data with one that has none.
+/// Refuses to mix a tensor that has data with a meta tensor.
 pub(super) fn same_device(expected: &View, other: &View) -> Result<()> {
     let (expected, other) = (expected.device(), other.device());
     if expected.is_meta() != other.is_meta() {

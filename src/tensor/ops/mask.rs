@@ -210,7 +210,7 @@ pub fn where_(condition: &View, x: &View, y: &View, dtype: DType) -> Result<View
             other.scalar_type()
         ),
     };
-    // A 0-d tensor with data goes with one that has none.
+    // A 0-d tensor with data may be mixed with a meta tensor.
     for operand in [&x, &y] {
         if !(condition.device().is_meta() && operand.ndim() == 0) {
             same_device(&condition, operand)?;

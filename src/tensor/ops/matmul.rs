@@ -108,7 +108,8 @@ fn check_matrices(a: &View, b: &View) -> Result<()> {
     bail!(RuntimeError, "mat1 and mat2 shapes cannot be multiplied ({n}x{m} and {k}x{p})")
 }
 
-/// A result for sums of so many products each, and whether that is all: it has no elements, no data, or only sums of nothing.
+/// Allocates the result for inner dimension `products`. Also returns whether it is complete: without elements or data, or all
+/// zeros.
 fn room_for_sums(sizes: &[i64], products: i64, like: &View, added: Option<&View>) -> Result<(View, bool)> {
     let nothing = products == 0 && added.is_none();
     let make = if nothing { View::zeros } else { View::unwritten };
@@ -298,7 +299,7 @@ pub fn addmv(input: &View, a: &View, v: &View, factors: Factors) -> Result<View>
         return Ok(out);
     }
     let added = batch_of_one(&view::unsqueeze(&flat, 1)?);
-    // A single row that counts as so many columns is multiplied as a matrix is.
+    // A single row stored column by column takes the path of a matrix.
     let sums = if n == 1 && lies_by_columns(a) { Sums::Library } else { Sums::Vector };
     let scaling = Scaling { alpha: factors.alpha, added: Some((&added, factors.beta)), sums };
     let column = batch_of_one(&view::unsqueeze(&out, 1)?);

@@ -16,9 +16,9 @@ use std::ops::Range;
 
 /// Elements of an `f32` in the vectors whose order of additions PyTorch has.
 const LANES: usize = 8;
-/// So many vectors are gone through before what they gave joins the rest.
+/// Vectors accumulated before their moments are merged into the total.
 const CHUNK: usize = 16;
-/// About so many elements are one task.
+/// Elements per task, roughly.
 const TASK: usize = 1 << 14;
 
 /// The result, the means and the reciprocals of the standard deviations.
@@ -47,7 +47,7 @@ fn numbers<C: Number>(view: Option<&View>) -> Result<Option<Vec<C>>> {
     Ok(scalars.map(|scalars| scalars.into_iter().map(C::from_scalar).collect()))
 }
 
-/// Means and sums of squared distances from them, lane by lane, of so many numbers each.
+/// Means and sums of squared deviations, lane by lane, of `count` numbers each.
 #[derive(Clone, Copy)]
 struct Moments<C, const N: usize> {
     count: usize,

@@ -99,7 +99,7 @@ pub(crate) fn exp_single(x: f32) -> f32 {
         k += 1;
     }
     let value = 1.0 + (rest * rest).mul_add(sum, rest);
-    // Twice half of the power: that of a subnormal number is none.
+    // Two factors of half the exponent each: one factor could be subnormal or infinite.
     let power = rounded.to_bits().wrapping_sub(ROUND.to_bits()).cast_signed();
     let half = power >> 1;
     let scale = |power: i32| f32::from_bits((power + 127).cast_unsigned() << 23);

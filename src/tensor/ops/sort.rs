@@ -14,7 +14,7 @@ use crate::memory::{get, set};
 use crate::thresholds::{BATCH, PIECE, SHORT};
 use crate::{DType, Device, Element, Layout, Result, Scalar, View, interrupt, limits, parallel};
 
-/// An element's rank among its dtype's values, and where it stood. Equal values have equal ranks.
+/// An element's rank among its dtype's values, and its original index. Equal values have equal ranks.
 pub(super) type Ranked = (u64, i64);
 
 /// [`Ranked`], or the same in half the room.
@@ -108,7 +108,7 @@ pub(super) fn line_starts(layout: &Layout, dim: usize) -> (Layout, i64, i64) {
     (starts, size, stride)
 }
 
-/// `sort(dim, descending, stable)`: the sorted values and where they stood.
+/// `sort(dim, descending, stable)`: the sorted values and their original indices.
 ///
 /// # Errors
 /// IndexError for a dimension out of range; ValueError or RuntimeError for dtypes that have no order.
@@ -213,8 +213,8 @@ fn reading(view: &View, body: &mut (dyn FnMut(&Read) -> Result<()> + Send)) -> R
     .unwrap_or_else(|| Err(lost()))
 }
 
-/// Writes for each line of `view` along `dim` where the elements stood that come first, as many as `places` holds. All cores
-/// do a long line, or many lines.
+/// Writes for each line of `view` along `dim` the indices of its first elements in order, as many as `places` holds. All cores
+/// share a long line, or many lines.
 fn place_all<I: Item>(view: &View, dim: usize, places: &View, reversed: bool, order: Order) -> Result<()> {
     let view = &readable(view)?;
     let (dtype, memory) = (view.dtype, places.memory()?);
@@ -269,7 +269,7 @@ fn place_all<I: Item>(view: &View, dim: usize, places: &View, reversed: bool, or
     flush(&batch)
 }
 
-/// `topk(k, dim, largest, sorted)`: the k largest or smallest elements of every line, and where they stood; row-major.
+/// `topk(k, dim, largest, sorted)`: the k largest or smallest elements of every line and their indices, row-major.
 ///
 /// # Errors
 /// RuntimeError for a `k` out of range and dtypes PyTorch refuses.

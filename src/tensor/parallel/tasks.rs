@@ -106,7 +106,7 @@ pub fn parts<T: Send>(
     parts_of(slice, size, length, body)
 }
 
-/// Like [`parts`], for parts of so many elements and for `work` that is not their number.
+/// Like [`parts`], for parts of `size` elements, where `work` is not the number of elements.
 ///
 /// # Errors
 /// Those of [`tasks`].

@@ -234,7 +234,7 @@ struct Cached(Rc<Cache>);
 struct Cache {
     state: Rc<State>,
     function: Value,
-    /// The number of results that are kept; all, if there is none.
+    /// The number of results to keep; `None` keeps all.
     most: Option<usize>,
     /// Whether arguments of different classes are different.
     typed: bool,

@@ -83,7 +83,7 @@ fn usage(name: &str, signature: &Signature, is_method: bool) -> String {
     format!("{name}({})", parts.join(", "))
 }
 
-/// The subject of the functions of a name; empty where the table has none for it.
+/// The subject of the functions of a name; empty if the table does not group them.
 pub fn subject(name: &str) -> &'static str {
     static SUBJECTS: LazyLock<HashMap<&str, &str>> = LazyLock::new(|| {
         // A name that a module has too, or Python, is torch's.
@@ -122,7 +122,7 @@ pub fn keyword_kind(overloads: &Overloads, name: &str) -> Option<Kind> {
     keywords(overloads).into_iter().find(|(known, _)| *known == name).map(|(_, kind)| kind)
 }
 
-/// What `names` (`["torch", "zeros"]`, `["t", "view"]` with what stands before the last name resolved to `receiver`)
+/// What `names` (`["torch", "zeros"]`, or `["t", "view"]` with the part before the last name resolved to `receiver`)
 /// would call.
 pub fn callee(receiver: Option<Receiver>, name: &str) -> Option<&'static Overloads> {
     let family = registry().family(name)?;

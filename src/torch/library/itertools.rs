@@ -435,7 +435,7 @@ fn islice(call: &mut Call) -> Result<Value> {
     let (mut at, mut wanted) = (0usize, start);
     Ok(Lazy::value("itertools.islice", move || {
         if stop.is_some_and(|stop| wanted >= stop) {
-            // What stands before the end is taken all the same.
+            // Items before the end are consumed all the same.
             while stop.is_some_and(|stop| at < stop) && items.next()?.is_some() {
                 interrupt::check_at(at)?;
                 at += 1;

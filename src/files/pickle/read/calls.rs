@@ -125,7 +125,7 @@ impl Machine<'_> {
     }
 
     fn latin1(&mut self, id: Id) -> Result<Rc<[u8]>> {
-        let Node::Str(text) = self.node(id).clone() else { return Err(refused("only text is encoded")) };
+        let Node::Str(text) = self.node(id).clone() else { return Err(refused("only a str can be encoded")) };
         self.spend(text.len())?;
         let byte = |c: char| u8::try_from(u32::from(c)).map_err(|_| refused("a byte is larger than 255"));
         text.chars().map(byte).collect()
@@ -134,7 +134,7 @@ impl Machine<'_> {
     pub(super) fn str(&self, id: Id) -> Result<&str> {
         match self.node(id) {
             Node::Str(text) => Ok(text),
-            other => Err(refused(format!("a text is needed, not {}", other.class()))),
+            other => Err(refused(format!("a str is needed, not {}", other.class()))),
         }
     }
 

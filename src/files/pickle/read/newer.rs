@@ -46,7 +46,7 @@ impl Machine<'_> {
             b'\x93' => {
                 let (name, module) = (self.pop()?, self.pop()?);
                 let (Node::Str(module), Node::Str(name)) = (self.node(module).clone(), self.node(name).clone()) else {
-                    return Err(refused("a class is named by two texts"));
+                    return Err(refused("a class is named by two strings"));
                 };
                 self.spend(module.len() + name.len())?;
                 self.name(&module, &name)

@@ -164,7 +164,7 @@ pub(super) fn quoted(value: &str) -> String {
     text + "\""
 }
 
-/// Text between back-ticks, where nothing can be escaped: what cannot stand there is put in as a value.
+/// A string between back-ticks. They allow no escapes, so other characters are interpolated as values.
 pub(super) fn literal(value: &str) -> String {
     let mut text = String::new();
     let mut rest = value.chars().peekable();

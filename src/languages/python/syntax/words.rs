@@ -144,7 +144,7 @@ impl Words<'_> {
         }
     }
 
-    /// Whether nothing stands before a token that it could join to what follows.
+    /// Returns whether nothing before a token could be joined by it to what follows.
     fn is_opening(&self, index: usize) -> bool {
         index.checked_sub(1).is_none_or(|before| matches!(self.text(before), "(" | "[" | "{" | "," | "" | "=" | ":"))
     }
@@ -167,7 +167,7 @@ impl Words<'_> {
         }
     }
 
-    /// Whether an expression begins here that does not go on with what stands before.
+    /// Returns whether a new expression begins here, rather than continuing the previous one.
     fn is_operand(&self, index: usize) -> bool {
         match self.kind(index) {
             Kind::Number | Kind::Text => true,
@@ -403,7 +403,7 @@ impl Words<'_> {
 const MAYBE: &str = "invalid syntax. Maybe you meant '==' or ':=' instead of '='?";
 const INSTEAD: &str = "Maybe you meant '==' instead of '='?";
 
-/// What stands before an operand and does not belong to it.
+/// Tokens that may precede an operand without belonging to it.
 const OPERAND_STOPS: &[&str] = &[
     ",", ":", "=", ":=", ";", "->", "if", "elif", "else", "while", "for", "lambda", "return", "yield", "from",
     "assert", "del", "raise", "import", "as", "with", "async",

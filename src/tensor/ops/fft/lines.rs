@@ -123,7 +123,7 @@ impl Lines {
         Ok(())
     }
 
-    /// Point `j` of a line: where the signal has none, zero.
+    /// Point `j` of a line, padded with zeros.
     #[inline(always)]
     fn point<T: Part>(&self, source: Source<T>, line: usize, j: usize) -> Complex<T> {
         let at = |j: usize| if j < self.present { source.at(line * self.present + j) } else { Complex::default() };

@@ -105,8 +105,8 @@ fn add_line<C: Ring>(totals: &mut [C], factor: C, b: Matrix<C>, k: usize, column
 mod tests {
     use super::*;
 
-    /// An element as the rule says: in a tile, sums of so many products that begin at zero, with the second factor
-    /// multiplied beforehand; elsewhere one sum that begins at what is there, with the first.
+    /// An element by the rule. In a tile: sums of `depth` products, each from zero, with `alpha` applied to the second
+    /// factor. Elsewhere: one sum that starts from `added`, with `alpha` applied to the first.
     fn element(added: f64, row: &[f64], column: &[f64], alpha: f64, tile: Option<usize>, round: fn(f64) -> f64) -> f64 {
         let add = |sum: f64, x: f64, y: f64| round(sum + round(x * y));
         let products = row.iter().zip(column);

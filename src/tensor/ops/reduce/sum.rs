@@ -127,7 +127,7 @@ fn few<'r, S: Stored>(elements: &'r [S], room: &'r mut [S::Compute]) -> &'r [S::
 
 const LEVELS: usize = 4;
 
-/// What is added up, in four sums of so many lanes.
+/// The addends of a sum that is kept in four accumulators of `V` lanes.
 trait Addends<const V: usize>: Sync {
     type Value: Copy + Default + Add<Output = Self::Value> + Send;
     /// Whether neighbours are added to neighbours: wide vectors are of no use to others.

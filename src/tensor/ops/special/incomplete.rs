@@ -36,8 +36,8 @@ pub(crate) fn upper_gamma<T: Real>(a: &[T], x: &[T], out: &mut [T]) {
     vectorised_kernel(Regularised { a, x, out, lower: false });
 }
 
-/// Numbers that take the steps of a loop together: so many that the compiler makes vectors of them. A step for all of them
-/// takes as long as one for some [`FEW`] alone.
+/// Numbers that take the steps of a loop together, enough for the compiler to vectorise them. One step for all of them takes as
+/// long as a step for [`FEW`] numbers one by one.
 const LANES: usize = 32;
 const FEW: usize = 8;
 

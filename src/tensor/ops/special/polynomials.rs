@@ -5,7 +5,7 @@ use super::{FEW, stopped};
 use crate::interrupt::{STRIDE, pieces};
 use crate::ops::number::{Real, is_single};
 
-/// The degree as an integer. One that is none wraps to the least, as processors have it.
+/// The degree as an integer. NaN and values out of range become the least integer, as the processor converts them.
 #[inline(always)]
 fn degree<T: Real>(n: T) -> i64 {
     const BEYOND: f64 = 9_223_372_036_854_775_808.0;
