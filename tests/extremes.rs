@@ -17,8 +17,8 @@ use tensorsh::languages::script::own;
 use tensorsh::session::transcript::spawn_with_big_stack;
 use tensorsh::session::{Language, Session, SessionOptions};
 use tensorsh::tensor::limits;
-use tensorsh::torch::container_methods;
 use tensorsh::torch::library::registry;
+use tensorsh::torch::objects::container_methods;
 use tensorsh::value::LIBRARY;
 
 /// How long a call may run before Ctrl-C is pressed, and how many milliseconds longer it may then go on: on the processor,

@@ -1,7 +1,7 @@
 //! Gradients: methods of tensors and the functions of `torch.autograd`.
 //! Follows <https://pytorch.org/docs/2.7/autograd.html>.
 
-use super::iterate::iterate;
+use crate::objects::iterate::iterate;
 use autograd::Pass;
 use call::facets::NameInference::{Keeps, Nameless};
 use call::{Call, Row, State, function, method};

@@ -483,7 +483,7 @@ fn asarray(call: &mut Call) -> Result<Value> {
         }
         Value::Buffer(buffer) => {
             let dtype = dtype.unwrap_or_else(|| call.state.default_dtype.get());
-            Tensor::new(super::buffers::shared(&buffer, dtype, -1, 0)?)
+            Tensor::new(crate::objects::strings::buffers::shared(&buffer, dtype, -1, 0)?)
         }
         _ if copy == Some(false) => bail!(ValueError, "can't alias arbitrary sequence into a tensor."),
         data => {

@@ -234,6 +234,6 @@ fn number(value: &Value, dtype: DType) -> Result<Scalar> {
 /// A list used as a subscript, as a tensor.
 pub(crate) fn index_tensor(value: &Value) -> Result<View> {
     let view = from_data(value, None, DType::Float)?;
-    let dtype = super::slices::index_dtype(view.dtype);
+    let dtype = crate::objects::plain::slices::index_dtype(view.dtype);
     if dtype == view.dtype { Ok(view) } else { copy::cast(&view, dtype) }
 }

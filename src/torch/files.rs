@@ -1,9 +1,9 @@
 //! Checkpoints and other files of tensors. Follows <https://pytorch.org/docs/2.7/generated/torch.save.html> and
 //! `torch.load`. Only `weights_only=True` exists here: no file is ever executed.
 
-use super::byte_streams::ByteStream;
-use super::operators;
 use super::typed_storages::not_wrapped;
+use crate::objects::operators;
+use crate::objects::strings::byte_streams::ByteStream;
 use call::state::State;
 use call::{Call, Row, function};
 use files::{self, Input, Location, Options, Source};

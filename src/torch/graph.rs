@@ -1,7 +1,7 @@
 //! The gradient graph as a session sees it: the value of `grad_fn`, and its parts.
 //! Follows <https://pytorch.org/docs/2.7/autograd.html#autograd-graph>.
 
-use super::calling::{NativeFunction, call_value};
+use crate::objects::calling::{NativeFunction, call_value};
 use autograd::{FREED, Node, custom};
 use call::state::State;
 use call::{Call, Row, function, method};

@@ -1,6 +1,6 @@
 //! Hooks on gradients. Follows <https://pytorch.org/docs/2.7/generated/torch.Tensor.register_hook.html>.
 
-use super::calling::{call_plain, name_of};
+use crate::objects::calling::{call_plain, name_of};
 use autograd::{Node, NodeHook};
 use call::facets::NameInference::Nameless;
 use call::{Call, Row, State, function, method};

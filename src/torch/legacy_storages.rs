@@ -3,7 +3,8 @@
 
 use super::storages::{checked_size, class_repr, warn_typed};
 use super::typed_storages::{is_sequence, is_size};
-use super::{buffers, legacy_tensor_class};
+use crate::legacy_tensor_class;
+use crate::objects::strings::buffers;
 use call::signature::Kind;
 use call::state::State;
 use call::{Call, Receiver, Row, class_method, function};

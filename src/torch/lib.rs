@@ -14,30 +14,18 @@ mod attributes;
 pub(crate) mod autograd_rows;
 mod backward;
 mod block_tensors;
-pub mod bounds;
-mod buffers;
-mod byte_streams;
-mod bytes;
-pub mod calling;
 mod casts;
-mod characters;
-mod classes;
-mod codecs;
 mod combine;
-pub mod container_methods;
-pub mod containers;
 mod convolution;
 mod create;
 mod data;
 mod defaults;
 mod deterministic;
-mod dicts;
 pub(crate) mod dimnames;
 mod distributions;
 mod dlpack;
 mod eigen;
 mod einsum;
-pub mod exceptions;
 mod explain;
 mod fft;
 mod files;
@@ -46,29 +34,18 @@ mod given;
 mod graph;
 pub(crate) mod histograms;
 mod hooks;
-pub mod identity;
-mod indexing;
 mod internal;
-pub mod iterate;
-pub mod lazy;
 mod legacy_storages;
 mod legacy_tensors;
 mod linalg;
-mod lists;
 mod matmul;
-pub mod members;
-mod methods;
-pub(crate) mod named_tuples;
+mod modes;
 mod normalization;
 mod norms;
-pub mod numbers;
 mod numpy;
-mod objects;
-pub mod operators;
-mod percent;
+pub mod objects;
 mod places;
 mod pointwise;
-mod python;
 mod quantized;
 mod random;
 mod rearrange;
@@ -76,45 +53,36 @@ mod reduce;
 mod reflections;
 mod samples;
 mod scatter;
-pub mod sequences;
-mod sets;
 mod short_time;
 mod similarity;
-pub mod slices;
-pub mod sorting;
 mod sparse;
 mod sparse_kernels;
 mod special;
-mod special_methods;
 mod splits;
 mod statistics;
 pub mod steps;
 mod storage_devices;
 mod storages;
-pub mod subscript;
 mod tensors;
-mod text;
-mod text_format;
 mod tolerances;
-mod tuples;
 mod typed_storages;
 mod view_copies;
 mod views;
 mod views_in_place;
 mod windows;
 
-pub use classes::parent_of_class;
 pub(crate) use data::index_tensor;
 pub use explain::READ_VARIABLES;
 pub use graph::attribute as node_attribute;
-pub use indexing::{assign, subscript};
 pub use legacy_storages::{class_attribute, kind_of_class, refuse_elsewhere};
 pub(crate) use legacy_storages::{class_of_dtype, is_instance};
 pub(crate) use legacy_tensors::{cuda_tensor_class, legacy_tensor_class};
+pub use modes::{CONTEXT, FUNCTION, enter_context, exit_context, is_context, member, module_value};
 pub use numpy::array_view;
 pub(crate) use numpy::{array_item, set_array_item};
-pub use objects::{CONTEXT, FUNCTION, enter_context, exit_context, is_context, member, module_value};
-pub use percent::percent;
+pub use objects::indexing::{assign, subscript};
+pub use objects::plain::classes::parent_of_class;
+pub use objects::strings::percent::percent;
 pub use quantized::{SCHEMES, scheme};
 pub use steps::Steps;
 pub use storages::{item as storage_item, set_item as set_storage_item};
@@ -129,10 +97,10 @@ const TABLES: &[(&str, &[Row])] = &[
     ("gradients", autograd_rows::ROWS),
     ("gradients", backward::ROWS),
     ("files", block_tensors::ROWS),
-    ("buffers", buffers::ROWS),
-    ("buffers", byte_streams::ROWS),
+    ("buffers", objects::strings::buffers::ROWS),
+    ("buffers", objects::strings::byte_streams::ROWS),
     ("conversion", casts::ROWS),
-    ("Python", classes::ROWS),
+    ("Python", objects::plain::classes::ROWS),
     ("matrices", combine::ROWS),
     ("networks", convolution::ROWS),
     ("networks", convolution::FORWARDS),
@@ -149,8 +117,8 @@ const TABLES: &[(&str, &[Row])] = &[
     ("gradients", graph::ROWS),
     ("gradients", hooks::ROWS),
     ("", internal::ROWS),
-    ("Python", lazy::ROWS),
-    ("Python", named_tuples::ROWS),
+    ("Python", objects::lazy::ROWS),
+    ("Python", objects::plain::named_tuples::ROWS),
     ("names", dimnames::ROWS),
     ("matrices", eigen::ROWS),
     ("matrices", einsum::ROWS),
@@ -162,9 +130,9 @@ const TABLES: &[(&str, &[Row])] = &[
     ("matrices", matmul::ROWS),
     ("networks", normalization::ROWS),
     ("reductions", norms::ROWS),
-    ("Python", numbers::ROWS),
+    ("Python", objects::plain::numbers::ROWS),
     ("conversion", numpy::ROWS),
-    ("settings", objects::ROWS),
+    ("settings", modes::ROWS),
     ("arithmetic", pointwise::ROWS),
     ("arithmetic", pointwise::PRODUCT),
     ("arithmetic", pointwise::PRODUCT_IN_PLACE),
@@ -193,7 +161,7 @@ const TABLES: &[(&str, &[Row])] = &[
     ("arithmetic", pointwise::PAIRS_IN_PLACE),
     ("mathematics", pointwise::UNARY_ONLY),
     ("indexing", places::ROWS),
-    ("Python", python::ROWS),
+    ("Python", objects::python::ROWS),
     ("quantization", quantized::ROWS),
     ("random", random::ROWS),
     ("rearranging", rearrange::ROWS),
@@ -203,7 +171,7 @@ const TABLES: &[(&str, &[Row])] = &[
     ("views", splits::ROWS),
     ("reductions", reduce::ROWS),
     ("random", samples::ROWS),
-    ("Python", sequences::ROWS),
+    ("Python", objects::sequences::ROWS),
     ("gradients", call::dispatch::saving::ROWS),
     ("sparse", sparse::ROWS),
     ("mathematics", special::ROWS),
@@ -220,8 +188,8 @@ const TABLES: &[(&str, &[Row])] = &[
     ("storage", legacy_storages::LEGACY),
     ("storage", legacy_storages::ON_CUDA),
     ("storage", tensors::ROWS),
-    ("Python", text::ROWS),
-    ("Python", bytes::ROWS),
+    ("Python", objects::strings::text::ROWS),
+    ("Python", objects::strings::bytes::ROWS),
     ("views", views::ROWS),
     ("fourier", windows::ROWS),
     ("copies", view_copies::ROWS),

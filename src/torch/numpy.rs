@@ -2,7 +2,7 @@
 //! and sharing memory with tensors. Follows <https://pytorch.org/docs/2.7/generated/torch.from_numpy.html>.
 
 use super::Steps;
-use super::subscript;
+use crate::objects::subscript;
 use call::facets::NameInference::Nameless;
 use call::state::State;
 use call::{Call, Row, function, method};

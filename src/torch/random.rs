@@ -3,7 +3,7 @@
 
 use super::create::room_like;
 use super::dimnames;
-use super::objects::general;
+use crate::modes::general;
 use call::facets::{NameInference::Keeps, Out};
 use call::{Call, Row, attribute, function, method};
 use half::{bf16, f16};

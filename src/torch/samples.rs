@@ -207,5 +207,5 @@ fn uniform(call: &Call, dtype: DType, sizes: &[i64], device: Device) -> Result<T
 
 /// The smallest normal number of a dtype.
 fn tiny(dtype: DType) -> f64 {
-    super::objects::precision(dtype.to_real()).map_or(f64::MIN_POSITIVE, |(_, exponent)| 2f64.powi(exponent))
+    crate::modes::precision(dtype.to_real()).map_or(f64::MIN_POSITIVE, |(_, exponent)| 2f64.powi(exponent))
 }

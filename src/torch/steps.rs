@@ -1,7 +1,7 @@
 //! Shorthand for functions that PyTorch composes of others: each step calls the table, so that gradients are recorded
 //! step by step.
 
-use super::operators::call_on;
+use crate::objects::operators::call_on;
 use call::bind::Arguments;
 use call::dispatch::call;
 use call::one;

@@ -2,9 +2,9 @@
 //! typed classes are in `typed_storages.rs`.
 
 use super::legacy_storages::{class_attribute, legacy_class, legacy_new};
-use super::slices::slice_bounds;
 use super::storage_devices::no_driver;
 use super::typed_storages::cast;
+use crate::objects::plain::slices::slice_bounds;
 use call::state::State;
 use call::{Call, Row, attribute, class_method, function, method};
 use tensor::bail;
@@ -38,7 +38,7 @@ pub(crate) const ROWS: &[Row] = &[
  dtype=None) -> UntypedStorage",
         |c| {
             let dtype = c.value(4);
-            super::buffers::copied(c, &dtype).map(Value::Storage)
+            crate::objects::strings::buffers::copied(c, &dtype).map(Value::Storage)
         },
         "Copies a buffer's bytes, converted from the given byte order to this machine's.",
     )
@@ -408,7 +408,7 @@ fn byteswap(call: &mut Call) -> Result<Value> {
 
 /// `<class 'float'>`, for messages.
 pub(crate) fn class_repr(value: &Value) -> String {
-    format!("<class '{}'>", super::classes::class_name(value))
+    format!("<class '{}'>", crate::objects::plain::classes::class_name(value))
 }
 
 /// `storage.type(class)`: elements of the class, with these bytes. Only classes of one-byte elements fit.

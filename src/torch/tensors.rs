@@ -2,10 +2,10 @@
 //! Follows <https://pytorch.org/docs/2.7/tensors.html>.
 
 use super::dimnames;
-use super::operators;
 use super::quantized;
 use super::sparse_kernels;
-use super::subscript::{item_of, set_item_of};
+use crate::objects::operators;
+use crate::objects::subscript::{item_of, set_item_of};
 use call::dispatch::outs::show_layout;
 use call::dispatch::{count_write, name_inference};
 use call::facets::{

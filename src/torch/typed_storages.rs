@@ -3,8 +3,9 @@
 
 use super::legacy_storages::{ONE_WRAPPED, class_of_dtype, construct_legacy, legacy_new, wrong};
 use super::storages::{as_class, class_repr, resize, warn_typed};
-use super::subscript::indices;
-use super::{buffers, indexing};
+use crate::objects::indexing;
+use crate::objects::strings::buffers;
+use crate::objects::subscript::indices;
 use call::facets::NameInference::Nameless;
 use call::state::State;
 use call::{Call, Row, attribute, class_method, function, method};

@@ -1,10 +1,10 @@
 //! View operations. Follows <https://pytorch.org/docs/2.7/tensor_view.html>.
 
 use super::dimnames;
-use super::indexing::assign_part;
-use super::operators;
 use super::quantized;
 use super::sparse_kernels;
+use crate::objects::indexing::assign_part;
+use crate::objects::operators;
 use call::dispatch::name_inference;
 use call::facets::{
     Dispatch::{Given, Integers, Own, Refused},

@@ -1,7 +1,8 @@
 //! View operations that change the tensor itself: everyone who holds it sees the new shape.
 //! Follows <https://pytorch.org/docs/2.7/tensors.html>.
 
-use super::{dimnames, sparse_kernels};
+use crate::dimnames;
+use crate::sparse_kernels;
 use call::facets::Dispatch::Own;
 use call::{Call, Row, method};
 use tensor::bail;

@@ -41,7 +41,7 @@ impl Object for Builtin {
 const BUILTINS: &[(&str, Run)] = &[
     ("vars", |machine, args| {
         let [this] = args.as_slice() else { bail!(TypeError, "vars expected 1 argument, got {}", args.len()) };
-        let found = torch::members::attribute(&machine.state, this, "__dict__");
+        let found = torch::objects::members::attribute(&machine.state, this, "__dict__");
         found.map_err(|_| Error::type_error("vars() argument must have __dict__ attribute"))
     }),
     ("globals", |machine, _| {

@@ -10,8 +10,8 @@ use call::bind::Arguments;
 use call::dispatch;
 use call::{Family, Kind, Receiver};
 use tensor::Result;
-use torch::calling::call_value;
-use torch::container_methods;
+use torch::objects::calling::call_value;
+use torch::objects::container_methods;
 use value::{Keywords, Value};
 
 /// `callee(*args, **keywords)`

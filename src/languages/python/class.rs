@@ -13,7 +13,7 @@ use std::cell::{Cell, RefCell};
 use std::rc::{Rc, Weak};
 use tensor::bail;
 use tensor::{Error, ErrorKind, Result};
-use torch::calling::NativeFunction;
+use torch::objects::calling::NativeFunction;
 use torch::parent_of_class;
 use value::{Dict, Held, Keywords, Object, Value, intern};
 

@@ -5,7 +5,7 @@ use super::syntax::scope::Kind;
 use call::registry::{Attributes, Family};
 use std::borrow::Cow;
 use std::rc::Rc;
-use torch::operators::Operator;
+use torch::objects::operators::Operator;
 use value::Value;
 
 /// A name that instructions use, with what is known of it beforehand.

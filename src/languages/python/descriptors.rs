@@ -13,7 +13,7 @@ use explain::format;
 use std::rc::Rc;
 use tensor::bail;
 use tensor::{Error, Result};
-use torch::calling::NativeFunction;
+use torch::objects::calling::NativeFunction;
 use torch::{CONTEXT, FUNCTION};
 use value::equality::{NotImplemented, is};
 use value::{Held, Keywords, Object, Value};
@@ -453,5 +453,6 @@ pub(crate) fn native(class: &str, name: &str) -> Option<&'static NativeMethod> {
 
 /// Returns whether a class of a script may be derived from this one.
 pub(crate) fn can_be_derived(class: &str) -> bool {
-    matches!(class, "object" | FUNCTION | CONTEXT | "torch.Tensor") || torch::exceptions::is_class(class)
+    matches!(class, "object" | FUNCTION | CONTEXT | "torch.Tensor")
+        || torch::objects::plain::exceptions::is_class(class)
 }

@@ -8,7 +8,7 @@ use explain::format;
 use std::rc::Rc;
 use tensor::bail;
 use tensor::{Error, ErrorKind, Raised, Result};
-pub use torch::exceptions::{builtin, class, is_class};
+pub use torch::objects::plain::exceptions::{builtin, class, is_class};
 use value::{Keywords, List, Value};
 
 /// A new exception of a class that is there from the start.

@@ -6,7 +6,7 @@ use std::cell::RefCell;
 use std::rc::{Rc, Weak};
 use tensor::bail;
 use tensor::{Error, ErrorKind, Result};
-use torch::calling::NativeFunction;
+use torch::objects::calling::NativeFunction;
 use value::{Object, Value};
 
 pub struct Generator {

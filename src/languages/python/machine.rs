@@ -13,8 +13,12 @@ use call::stack;
 use std::cell::{self, RefCell};
 use std::rc::{Rc, Weak};
 use tensor::{Error, ErrorKind, Result, interrupt, limits};
-use torch::iterate::{Iter, iterate};
-use torch::{containers, members, operators, slices, subscript};
+use torch::objects::iterate::{Iter, iterate};
+use torch::objects::members;
+use torch::objects::operators;
+use torch::objects::plain::containers;
+use torch::objects::plain::slices;
+use torch::objects::subscript;
 use value::equality::{is, truth};
 use value::{Dict, Keywords, Set, Text, Value, discard};
 

@@ -12,10 +12,14 @@ use call::module_names::is_absent;
 use std::rc::{Rc, Weak};
 use tensor::bail;
 use tensor::{Error, ErrorKind, Result, interrupt, limits};
-use torch::calling::NativeFunction;
-use torch::iterate::{is_not_iterable, iterate};
-use torch::lazy::next_item;
-use torch::{container_methods, enter_context, exit_context, members, subscript};
+use torch::enter_context;
+use torch::exit_context;
+use torch::objects::calling::NativeFunction;
+use torch::objects::container_methods;
+use torch::objects::iterate::{is_not_iterable, iterate};
+use torch::objects::lazy::next_item;
+use torch::objects::members;
+use torch::objects::subscript;
 use value::equality::truth;
 use value::{Keywords, List, Object, Value};
 
@@ -304,7 +308,7 @@ pub(super) fn unpack(machine: &Machine, frame: &mut Frame, value: &Value, count:
     Ok(())
 }
 
-fn unpacked(machine: &Machine, value: &Value) -> Result<torch::iterate::Iter> {
+fn unpacked(machine: &Machine, value: &Value) -> Result<torch::objects::iterate::Iter> {
     iterate(&machine.state, value).map_err(|error| match (&error.kind, value) {
         (ErrorKind::TypeError, Value::Tensor(_)) => error,
         (ErrorKind::TypeError, _) if error.message.ends_with("is not iterable") => {

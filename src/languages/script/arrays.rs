@@ -13,8 +13,8 @@ use std::any::TypeId;
 use std::cmp::Ordering;
 use std::rc::Rc;
 use tensor::{Result, interrupt};
-use torch::containers;
-use torch::operators::{self, is_or_equals};
+use torch::objects::operators::{self, is_or_equals};
+use torch::objects::plain::containers;
 use value::Value;
 use value::equality::truth;
 

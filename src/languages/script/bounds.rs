@@ -22,7 +22,7 @@ use std::rc::Rc;
 use std::time::Duration;
 use tensor::system::Moment;
 use tensor::{Result, interrupt, limits};
-use torch::bounds::{repeated, replaced, room_for_text, share, sleep};
+use torch::objects::bounds::{repeated, replaced, room_for_text, share, sleep};
 
 /// The maximum depth of script functions calling each other; Python's own limit.
 const MAX_CALL_LEVELS: usize = 1000;

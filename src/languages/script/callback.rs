@@ -9,7 +9,7 @@ use rhai::{Array, Dynamic, Engine, FnPtr, Identifier, Map, NativeCallContext, Po
 use std::cell::RefCell;
 use std::rc::{Rc, Weak};
 use tensor::{Error, ErrorKind, Result};
-use torch::calling;
+use torch::objects::calling;
 use value::{Keywords, Object, Value};
 
 /// The maximum depth of a script calling the table that calls the script, as Python allows. Each time the engine

@@ -44,9 +44,9 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use tensor::system::Moment;
 use tensor::{Error, ErrorKind, Result, Tensor};
-use torch::iterate::{Iter, iterate};
-use torch::members;
-use torch::operators;
+use torch::objects::iterate::{Iter, iterate};
+use torch::objects::members;
+use torch::objects::operators;
 use value::{Keywords, Value, equality, intern};
 
 rhai::def_package! {
@@ -235,7 +235,7 @@ fn register_missing(engine: &mut Engine, state: &Rc<Runtime>) {
             let called = to_value(&callee).and_then(|callee| callback::call(&state, &callee, args));
             called.map(Some).map_err(fault::thrown)
         }
-        None if let Some(class) = torch::exceptions::builtin(name).filter(|_| !on_receiver) => {
+        None if let Some(class) = torch::objects::plain::exceptions::builtin(name).filter(|_| !on_receiver) => {
             let called = callback::call(&state, &Value::Type(class), args);
             called.map(Some).map_err(fault::thrown)
         }
@@ -260,7 +260,7 @@ fn holds(state: &Runtime, container: &Dynamic, item: &Dynamic) -> Option<Result<
         return None;
     }
     let (container, item) = (to_value(container).ok()?, to_value(item).ok()?);
-    let held = torch::containers::contains(&state.state, &container, &item);
+    let held = torch::objects::plain::containers::contains(&state.state, &container, &item);
     Some(held).filter(|held| !held.as_ref().is_err_and(|error| error.message.ends_with("is not iterable")))
 }
 
@@ -273,19 +273,20 @@ fn shared_method(state: &Runtime, name: &str, args: &[&mut Dynamic]) -> Option<R
     }
     let receiver = to_value(receiver).ok()?;
     // `f.call(x)` calls what is a function in any language.
-    if name == "call" && matches!(receiver, Value::Object(_)) && torch::calling::is_callable(&receiver) {
+    if name == "call" && matches!(receiver, Value::Object(_)) && torch::objects::calling::is_callable(&receiver) {
         return Some(callback::call(state, &receiver, given));
     }
     let (positional, keywords) = match arguments(given) {
         Ok(arguments) => arguments,
         Err(error) => return Some(Err(error)),
     };
-    if let Some(done) = torch::container_methods::call(&state.state, &receiver, name, &positional, &keywords) {
+    if let Some(done) = torch::objects::container_methods::call(&state.state, &receiver, name, &positional, &keywords) {
         return Some(done.and_then(|value| state.give(value)));
     }
     let Value::Object(object) = &receiver else { return None };
     let method = object.own_attribute(name)?;
-    let called = method.and_then(|method| torch::calling::call_value(&state.state, &method, positional, keywords));
+    let called =
+        method.and_then(|method| torch::objects::calling::call_value(&state.state, &method, positional, keywords));
     Some(called.and_then(|value| state.give(value)))
 }
 
@@ -367,7 +368,9 @@ pub fn dispatch(state: &Runtime, family: &Family, args: &mut [&mut Dynamic]) -> 
     }
     if !matches!(receiver, Value::Tensor(_) | Value::Module(_)) && !is_copied(first, family.name) {
         let (positional, keywords) = arguments(rest)?;
-        if let Some(done) = torch::container_methods::call(state, &receiver, family.name, &positional, &keywords) {
+        if let Some(done) =
+            torch::objects::container_methods::call(state, &receiver, family.name, &positional, &keywords)
+        {
             return done;
         }
     }
@@ -382,7 +385,7 @@ pub fn dispatch(state: &Runtime, family: &Family, args: &mut [&mut Dynamic]) -> 
                     // A class that stands in several modules: `torch.storage.TypedStorage(…)`.
                     Ok(class @ Value::Type(_)) => {
                         let (positional, keywords) = arguments(rest)?;
-                        torch::calling::call_value(state, &class, positional, keywords)
+                        torch::objects::calling::call_value(state, &class, positional, keywords)
                     }
                     _ => Err(not_callable(state, first, family.name).unwrap_or_else(missing)),
                 },
@@ -590,7 +593,7 @@ pub fn constant(name: &str) -> Option<Value> {
         "nan" => Value::Float(f64::NAN),
         "cpu" | "meta" => return tensor::Device::parse(name).ok().map(Value::Device),
         "NotImplemented" => Value::Object(Rc::new(equality::NotImplemented)),
-        _ => return torch::exceptions::builtin(name).map(Value::Type).or_else(|| torch::member(name)),
+        _ => return torch::objects::plain::exceptions::builtin(name).map(Value::Type).or_else(|| torch::member(name)),
     })
 }
 

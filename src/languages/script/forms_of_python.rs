@@ -15,8 +15,8 @@ use std::any::TypeId;
 use std::collections::HashSet;
 use std::rc::Rc;
 use tensor::{DType, Error, Result};
-use torch::iterate::iterate;
-use torch::numbers;
+use torch::objects::iterate::iterate;
+use torch::objects::plain::numbers;
 use value::Value;
 use value::equality::truth;
 

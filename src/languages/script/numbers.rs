@@ -17,7 +17,7 @@ use std::any::TypeId;
 use std::cmp::Ordering;
 use std::rc::Rc;
 use tensor::{Error, Result};
-use torch::operators;
+use torch::objects::operators;
 use value::Value;
 use value::equality::truth;
 use value::numbers::{self, Number};

@@ -15,8 +15,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 use std::ops::Deref;
 use std::rc::Rc;
 use tensor::{Result, limits};
-use torch::iterate::iterate;
-use torch::lazy;
+use torch::objects::iterate::iterate;
+use torch::objects::lazy;
 use value::Value;
 
 /// Constants as the engine keeps them: it adds those of the input that runs.

@@ -10,8 +10,8 @@ use std::any::TypeId;
 use std::collections::HashSet;
 use std::rc::Rc;
 use tensor::{Error, Result};
-use torch::members::{self, attribute, set_attribute};
-use torch::subscript::{item, set_item};
+use torch::objects::members::{self, attribute, set_attribute};
+use torch::objects::subscript::{item, set_item};
 use value::Value;
 use value::equality::{equal, equals, is};
 

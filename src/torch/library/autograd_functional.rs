@@ -1,7 +1,7 @@
 //! Derivatives of functions: `torch.autograd.functional`. Follows
 //! <https://pytorch.org/docs/2.7/autograd.html#functional-higher-level-api>.
 
-use crate::calling::call_plain;
+use crate::objects::calling::call_plain;
 use crate::steps::Steps;
 use autograd::{self, Functions, Pass};
 use call::State;

@@ -2,7 +2,7 @@
 //! <https://pytorch.org/docs/2.7/generated/torch.autograd.gradcheck.gradcheck.html>.
 
 use super::autograd_functional::recording;
-use crate::calling::call_plain;
+use crate::objects::calling::call_plain;
 use autograd::{self, Functions, Pass};
 use call::State;
 use call::{Call, Row, function};

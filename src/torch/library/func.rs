@@ -6,7 +6,7 @@
 
 use super::autograd_functional::{matrix, slopes};
 use crate::autograd_rows::set_requires_grad;
-use crate::calling::{NativeFunction, call_value};
+use crate::objects::calling::{NativeFunction, call_value};
 use crate::steps::Steps;
 use autograd::{Functions, comes_from_others};
 use call::dispatch::{saving, tree};

@@ -1,8 +1,8 @@
 //! Python's `functools`: functions made of functions. Follows <https://docs.python.org/3.11/library/functools.html>.
 
-use crate::calling::{NativeFunction, call_plain, call_value, is_callable};
-use crate::iterate::{is_not_iterable, iterate};
-use crate::members;
+use crate::objects::calling::{NativeFunction, call_plain, call_value, is_callable};
+use crate::objects::iterate::{is_not_iterable, iterate};
+use crate::objects::members;
 use call::{Call, Keywords, Row, State, function};
 use std::cell::Cell;
 use std::rc::Rc;
@@ -397,8 +397,8 @@ impl Object for Compared {
         let [Value::Object(other)] = args else { return None };
         let other = other.as_any().downcast_ref::<Compared>()?.value.clone();
         Some(call_plain(&self.state, &self.compare, vec![self.value.clone(), other]).and_then(|order| {
-            match crate::operators::find(symbol) {
-                Some(operator) => crate::operators::binary(&self.state, operator, &order, &Value::Int(0)),
+            match crate::objects::operators::find(symbol) {
+                Some(operator) => crate::objects::operators::binary(&self.state, operator, &order, &Value::Int(0)),
                 None => Ok(Value::Bool(false)),
             }
         }))

@@ -1,12 +1,12 @@
 //! Python's `itertools`: iterators made of iterators, some without an end. Follows
 //! <https://docs.python.org/3.11/library/itertools.html>.
 
-use crate::calling::call_plain;
-use crate::iterate::items;
-use crate::iterate::{Iter, iterate};
-use crate::lazy::Lazy;
-use crate::operators;
-use crate::slices::as_index;
+use crate::objects::calling::call_plain;
+use crate::objects::iterate::items;
+use crate::objects::iterate::{Iter, iterate};
+use crate::objects::lazy::Lazy;
+use crate::objects::operators;
+use crate::objects::plain::slices::as_index;
 use call::{Call, Row, State, function};
 use std::cell::RefCell;
 use std::collections::VecDeque;

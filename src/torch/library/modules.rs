@@ -1,9 +1,9 @@
 //! The parts of Python's library that documentation sessions use: `math`, `operator`, `time`.
 
-use crate::bounds;
-use crate::iterate::items_of as items;
-use crate::numbers::{float_of, index};
-use crate::operators::{self, called as binary};
+use crate::objects::bounds;
+use crate::objects::iterate::items_of as items;
+use crate::objects::operators::{self, called as binary};
+use crate::objects::plain::numbers::{float_of, index};
 use call::{Call, Row, function};
 use num_bigint::BigInt;
 use num_traits::{Signed, Zero};

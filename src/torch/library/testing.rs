@@ -1,11 +1,12 @@
 //! `torch.testing.assert_close`: compares values of any kind as PyTorch does. Follows
 //! <https://pytorch.org/docs/2.7/testing.html>.
 
-use crate::calling::call_plain;
-use crate::operators::{self, call_on};
-use crate::sorting::sorted_items;
+use crate::objects::calling::call_plain;
+use crate::objects::iterate;
+use crate::objects::operators::{self, call_on};
+use crate::objects::plain::sorting::sorted_items;
 use crate::steps::Steps;
-use crate::{array_view, iterate, scheme};
+use crate::{array_view, scheme};
 use call::state::State;
 use call::{Call, Row, function};
 use tensor::bail;

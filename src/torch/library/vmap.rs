@@ -2,7 +2,7 @@
 //! batch and stacks the results. Follows <https://pytorch.org/docs/2.7/generated/torch.vmap.html>.
 
 use crate::Steps;
-use crate::calling::{NativeFunction, call_value, name_of};
+use crate::objects::calling::{NativeFunction, call_value, name_of};
 use call::{Call, Keywords, Row, State, function, stack};
 use tensor::bail;
 use tensor::{Error, Result};

@@ -12,7 +12,7 @@ use ruff_python_ast::{
 };
 use ruff_text_size::Ranged;
 use tensor::Buffer;
-use torch::operators::{self, Operator};
+use torch::objects::operators::{self, Operator};
 use value::Value;
 
 /// The instruction for an operator of the table.
@@ -427,7 +427,8 @@ fn number(number: &Number, at: u32) -> Result<Value, SyntaxFault> {
             Some(number) => Value::Int(number),
             None => {
                 let digits: String = number.to_string().chars().filter(|c| *c != '_').collect();
-                torch::numbers::literal(&digits).map_err(|error| SyntaxFault::syntax(error.message, at as usize))?
+                torch::objects::plain::numbers::literal(&digits)
+                    .map_err(|error| SyntaxFault::syntax(error.message, at as usize))?
             }
         },
     })

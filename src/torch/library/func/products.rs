@@ -2,8 +2,8 @@
 
 use super::{Function, Level, outputs_of, with_aux};
 use crate::autograd_rows::seeded;
-use crate::calling::NativeFunction;
 use crate::library::autograd_functional::{leaves_like, slopes};
+use crate::objects::calling::NativeFunction;
 use call::dispatch::saving;
 use call::dispatch::tree;
 use call::{Keywords, State};

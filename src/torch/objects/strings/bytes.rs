@@ -1,11 +1,13 @@
 //! Python's `bytes` and `bytearray`: how they are made, their methods and operators. What they share with texts is done by
 //! the methods of texts, on a text that has a character for each byte. See `container_methods.rs`.
 
-use super::iterate::{is_not_iterable, items, iterate};
-use super::methods::{ContainerMethod, Given, parsed, takes};
-use super::numbers::{index, size};
-use super::slices::{as_index, positions, slice_bounds};
-use super::{bounds, codecs, numpy};
+use crate::numpy;
+use crate::objects::bounds;
+use crate::objects::iterate::{is_not_iterable, items, iterate};
+use crate::objects::methods::{ContainerMethod, Given, parsed, takes};
+use crate::objects::plain::numbers::{index, size};
+use crate::objects::plain::slices::{as_index, positions, slice_bounds};
+use crate::objects::strings::codecs;
 use call::{Call, Row, State, function};
 use std::cmp::Ordering;
 use tensor::bail;
@@ -221,7 +223,7 @@ const ARRAY: &[Method] = &[
         "append",
         (1, 1),
         |array, given| {
-            array.extend(&[super::buffers::number(&given.at(0))?])?;
+            array.extend(&[crate::objects::strings::buffers::number(&given.at(0))?])?;
             Ok(Value::None)
         },
         "Appends one element.",
@@ -229,14 +231,14 @@ const ARRAY: &[Method] = &[
     takes(
         "index",
         (1, 3),
-        super::buffers::place_of,
+        crate::objects::strings::buffers::place_of,
         "Returns the place of the first element that is equal to a value.",
     ),
     takes(
         "extend",
         (1, 1),
         |array, given| {
-            array.extend(&super::buffers::numbers(&given.at(0))?)?;
+            array.extend(&crate::objects::strings::buffers::numbers(&given.at(0))?)?;
             Ok(Value::None)
         },
         "Appends elements.",
@@ -588,7 +590,7 @@ pub(crate) fn operated(state: &State, symbol: &str, a: &Value, b: &Value) -> Opt
             Some(Err(Error::type_error(format!("can't concat {} to {class}", b.type_name()))))
         }
         ("%", Some(x), _) => Some((|| {
-            let text = super::percent(state, &self::text(&raw(&x)?), b, true)?;
+            let text = crate::percent(state, &self::text(&raw(&x)?), b, true)?;
             match &text {
                 Value::Str(text) => of_kind(x.kind(), &of_text(text)),
                 _ => Ok(text),

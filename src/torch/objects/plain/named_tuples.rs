@@ -1,8 +1,8 @@
 //! `collections.namedtuple`: classes of tuples with named fields, and what such tuples can do. Follows
 //! <https://docs.python.org/3.11/library/collections.html#collections.namedtuple>.
 
-use super::calling::NativeFunction;
-use super::iterate::items;
+use crate::objects::calling::NativeFunction;
+use crate::objects::iterate::items;
 use call::bind::missing_names;
 use call::module_names::is_keyword;
 use call::{Call, Keywords, Row, State, function};

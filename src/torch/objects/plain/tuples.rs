@@ -1,10 +1,10 @@
 //! Methods of tuples, ranges and slices. See `container_methods.rs`.
 
-use super::containers;
-use super::methods::{ContainerMethod, Given, takes};
-use super::numbers::index as index_of;
-use super::operators::is_or_equals;
-use super::slices::as_index;
+use crate::objects::methods::{ContainerMethod, Given, takes};
+use crate::objects::operators::is_or_equals;
+use crate::objects::plain::containers;
+use crate::objects::plain::numbers::index as index_of;
+use crate::objects::plain::slices::as_index;
 use num_bigint::BigInt;
 use num_traits::{Signed, Zero};
 use tensor::bail;

@@ -1,10 +1,11 @@
 //! `"{} {name.part:{width}}".format(…)`: fields in braces, by CPython's rules and in its words. How a value is written is
 //! the formatter's, what an attribute or a subscript means, `subscript.rs`'s.
 
-use super::bounds;
-use super::identity::escaped;
-use super::methods::Given;
-use super::{members, subscript};
+use crate::objects::bounds;
+use crate::objects::identity::escaped;
+use crate::objects::members;
+use crate::objects::methods::Given;
+use crate::objects::subscript;
 use tensor::bail;
 use tensor::{Error, ErrorKind, Result, interrupt};
 use value::Value;

@@ -1,7 +1,7 @@
 //! The vocabulary of the tables of methods of Python's own classes: a row, the arguments of a call, and how CPython refuses
 //! them. It must not know any class.
 
-use super::slices::slice_part;
+use crate::objects::plain::slices::slice_part;
 use call::State;
 use tensor::bail;
 use tensor::{Error, Result};

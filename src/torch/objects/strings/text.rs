@@ -1,13 +1,17 @@
 //! Methods of Python's strings, and the builtins that write numbers as text. See `container_methods.rs`.
 
-use super::characters::{
+use crate::objects::bounds;
+use crate::objects::iterate::{is_not_iterable, iterate};
+use crate::objects::methods::{ContainerMethod, Given, parsed, takes};
+use crate::objects::plain::numbers::{index, size};
+use crate::objects::strings::bytes;
+use crate::objects::strings::characters::{
     decimal, ends_line, is_cased, is_digit, is_letter, is_numeric, is_of_name, is_space, is_title, push_folded,
     push_title,
 };
-use super::iterate::{is_not_iterable, iterate};
-use super::methods::{ContainerMethod, Given, parsed, takes};
-use super::numbers::{index, size};
-use super::{bounds, bytes, codecs, subscript, text_format};
+use crate::objects::strings::codecs;
+use crate::objects::strings::text_format;
+use crate::objects::subscript;
 use call::{Call, Row, function};
 use explain::format::is_printable;
 use tensor::bail;

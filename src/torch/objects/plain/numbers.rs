@@ -1,11 +1,12 @@
 //! Python's `int`, `float` and `complex`: what they are made of, methods of their values, and the builtins of numbers. See
 //! `container_methods.rs`.
 
-use super::characters::{decimal, is_space};
-use super::iterate::{is_not_iterable, iterate};
-use super::methods::{ContainerMethod, Given, parsed, takes};
-use super::operators::called as binary;
-use super::{bytes, slices};
+use crate::objects::iterate::{is_not_iterable, iterate};
+use crate::objects::methods::{ContainerMethod, Given, parsed, takes};
+use crate::objects::operators::called as binary;
+use crate::objects::plain::slices;
+use crate::objects::strings::bytes;
+use crate::objects::strings::characters::{decimal, is_space};
 use call::bind::unsupported_operands;
 use call::{Call, Row, attribute, function};
 use num_bigint::{BigInt, Sign};

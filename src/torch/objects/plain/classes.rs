@@ -1,8 +1,8 @@
 //! Classes as values: subclassing, `isinstance` and `issubclass`.
 
-use super::exceptions;
-use super::legacy_storages::legacy_dtype;
-use super::legacy_tensor_class;
+use crate::legacy_storages::legacy_dtype;
+use crate::legacy_tensor_class;
+use crate::objects::plain::exceptions;
 use call::{Call, Row, function};
 use tensor::Result;
 use tensor::bail;
@@ -104,8 +104,8 @@ fn isinstance(call: &mut Call) -> Result<Value> {
     let found = any_of(&call.value(1), "isinstance() arg 2", &|base| {
         let Value::Type(name) = *base else { return false };
         derives(class, name)
-            || super::is_instance(&value, name)
-            || name == "torch.autograd.graph.Node" && super::graph::node_of(&value).is_some()
+            || crate::is_instance(&value, name)
+            || name == "torch.autograd.graph.Node" && crate::graph::node_of(&value).is_some()
             || name == "tuple" && matches!(value, Value::NamedTuple(_))
             || class.rsplit('.').next() == Some(name)
     });

@@ -1,11 +1,11 @@
 //! Subscripts of lists and dictionaries, and whether something is among the items of a value. Nothing is read while a
 //! script runs that could change it.
 
-use super::bytes;
-use super::iterate::items;
-use super::iterate::iterate;
-use super::operators;
-use super::slices::{as_index, positions, slice_bounds};
+use crate::objects::iterate::items;
+use crate::objects::iterate::iterate;
+use crate::objects::operators;
+use crate::objects::plain::slices::{as_index, positions, slice_bounds};
+use crate::objects::strings::bytes;
 use call::State;
 use std::rc::Rc;
 use tensor::bail;
@@ -216,7 +216,8 @@ pub fn contains(state: &State, value: &Value, wanted: &Value) -> Result<bool> {
             Ok(range_index(*range, wanted).is_some())
         }
         (Value::Tensor(_), _) => {
-            let answer = super::operators::call_on(state, "__contains__", value, std::slice::from_ref(wanted))?;
+            let answer =
+                crate::objects::operators::call_on(state, "__contains__", value, std::slice::from_ref(wanted))?;
             value::equality::truth(&answer)
         }
         (Value::Object(object), _)

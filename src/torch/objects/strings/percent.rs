@@ -1,9 +1,12 @@
 //! `"%d of %.2f" % (a, b)`: texts with values put in, by the rules of C's `printf` as Python has them. Knows how numbers
 //! and texts are laid out, not how they are written: that is the formatter's.
 
-use super::identity::escaped;
-use super::numbers::{float_of, index, int_of};
-use super::{bounds, bytes, containers, subscript};
+use crate::objects::bounds;
+use crate::objects::identity::escaped;
+use crate::objects::plain::containers;
+use crate::objects::plain::numbers::{float_of, index, int_of};
+use crate::objects::strings::bytes;
+use crate::objects::subscript;
 use call::state::State;
 use std::iter::Peekable;
 use std::str::CharIndices;

@@ -1,7 +1,7 @@
 //! How texts become bytes, and bytes texts: the encodings of Unicode, ASCII and Latin-1, and what is done with what they
 //! cannot write or read. Knows no value.
 
-use super::bounds::room_for_text;
+use crate::objects::bounds::room_for_text;
 use tensor::bail;
 use tensor::{Error, ErrorKind, Result, interrupt};
 

@@ -1,8 +1,8 @@
 //! Iteration over any value as Python's `iter`: one item after the other, made when it is asked for. It must not know
 //! who asks, nor how an object of a script finds its next item.
 
-use super::operators;
-use super::subscript;
+use crate::objects::operators;
+use crate::objects::subscript;
 use call::{Call, State};
 use std::rc::Rc;
 use tensor::bail;
@@ -126,7 +126,7 @@ fn over_object(state: &State, value: &Value, object: &Rc<dyn Object>) -> Result<
     if object.is_iterator() {
         return Ok(Iter::Object(object.clone()));
     }
-    if let Some(array) = super::array_view(value) {
+    if let Some(array) = crate::array_view(value) {
         let Some(&length) = array.sizes().first() else { bail!(TypeError, "iteration over a 0-d array") };
         return Ok(Iter::Rows { state: state.handle(), whole: value.clone(), next: 0, length });
     }

@@ -1,9 +1,9 @@
 //! Buffer objects and `torch.frombuffer`. Follows <https://pytorch.org/docs/2.7/generated/torch.frombuffer.html>.
 
-use super::bytes::{change, raw};
-use super::methods::Given;
-use super::slices::{as_index, positions, slice_bounds};
-use super::storages::index_argument;
+use crate::objects::methods::Given;
+use crate::objects::plain::slices::{as_index, positions, slice_bounds};
+use crate::objects::strings::bytes::{change, raw};
+use crate::storages::index_argument;
 use call::{Call, Row, function, method};
 use tensor::bail;
 use tensor::{Buffer, BufferKind, DType, Error, Layout, Result, Scalar, Storage, TypeCode, View};
@@ -43,12 +43,12 @@ pub(crate) const ROWS: &[Row] = &[
     ),
     method(
         "__getitem__(Buffer self, any index) -> any",
-        |c| super::subscript::item_of(c),
+        |c| crate::objects::subscript::item_of(c),
         "Returns one element, or a copy of a slice.",
     ),
     method(
         "__setitem__(Buffer self, any index, any value) -> None",
-        |c| super::subscript::set_item_of(c),
+        |c| crate::objects::subscript::set_item_of(c),
         "Writes one element.",
     ),
 ];

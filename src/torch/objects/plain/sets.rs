@@ -1,8 +1,8 @@
 //! Methods of Python's sets. See `container_methods.rs`.
 
-use super::containers::no_key;
-use super::iterate::iterate;
-use super::methods::{ContainerMethod, Given, takes};
+use crate::objects::iterate::iterate;
+use crate::objects::methods::{ContainerMethod, Given, takes};
+use crate::objects::plain::containers::no_key;
 use tensor::Result;
 use tensor::bail;
 use value::sets::combined;

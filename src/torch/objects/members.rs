@@ -1,6 +1,7 @@
 //! Attributes of every value by their names: read, set and deleted. What an object answers itself, only it knows.
 
-use super::{calling, named_tuples};
+use crate::objects::calling;
+use crate::objects::plain::named_tuples;
 use call::bind::Bound;
 use call::dispatch::invoke;
 use call::extras::Extras;

@@ -1,7 +1,7 @@
 //! Sorting as Python does: stable, by `<` alone.
 
-use super::calling::call_plain;
-use super::operators;
+use crate::objects::calling::call_plain;
+use crate::objects::operators;
 use call::State;
 use std::cmp::Ordering;
 use tensor::{Result, interrupt};

@@ -1,10 +1,10 @@
 //! Methods of Python's dictionaries, and their views. See `container_methods.rs`.
 
-use super::containers::no_key;
-use super::iterate::{Iter, Part, iterate};
-use super::lazy::Lazy;
-use super::methods::{ContainerMethod, parsed, takes};
-use super::operators::update;
+use crate::objects::iterate::{Iter, Part, iterate};
+use crate::objects::lazy::Lazy;
+use crate::objects::methods::{ContainerMethod, parsed, takes};
+use crate::objects::operators::update;
+use crate::objects::plain::containers::no_key;
 use explain::format;
 use std::rc::Rc;
 use tensor::{Error, Result};

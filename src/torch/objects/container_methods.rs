@@ -2,9 +2,17 @@
 //! their classes are (`text.rs`, `bytes.rs`, `numbers.rs`, `tuples.rs`, `lists.rs`, `dicts.rs`, `sets.rs`), and what a method
 //! does, only they know. Lower rooms ask through the registry (`METHODS`).
 
-use super::methods::{Given, Table, run};
-use super::special_methods::{self, Does};
-use super::{bytes, calling, dicts, lists, numbers, operators, sets, text, tuples};
+use crate::objects::calling;
+use crate::objects::methods::{Given, Table, run};
+use crate::objects::operators;
+use crate::objects::plain::dicts;
+use crate::objects::plain::lists;
+use crate::objects::plain::numbers;
+use crate::objects::plain::sets;
+use crate::objects::plain::tuples;
+use crate::objects::special_methods::{self, Does};
+use crate::objects::strings::bytes;
+use crate::objects::strings::text;
 use call::State;
 use call::registry::Methods;
 use std::rc::Rc;

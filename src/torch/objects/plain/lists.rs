@@ -1,12 +1,12 @@
 //! Methods of Python's lists. See `container_methods.rs`.
 
-use super::containers;
-use super::iterate::iterate;
-use super::methods::{ContainerMethod, Given, takes};
-use super::numbers::size;
-use super::operators::is_or_equals;
-use super::slices::as_index;
-use super::sorting::sorted_items;
+use crate::objects::iterate::iterate;
+use crate::objects::methods::{ContainerMethod, Given, takes};
+use crate::objects::operators::is_or_equals;
+use crate::objects::plain::containers;
+use crate::objects::plain::numbers::size;
+use crate::objects::plain::slices::as_index;
+use crate::objects::plain::sorting::sorted_items;
 use tensor::bail;
 use tensor::{Error, Result, interrupt, limits};
 use value::equality::truth;

@@ -1,9 +1,11 @@
 //! Operators, one row each: tensors go through the function table, Python's own values follow Python's rules.
 
-use super::calling::call_plain;
-use super::iterate::{items, iterate};
-use super::slices::as_index;
-use super::{bounds, bytes, subscript};
+use crate::objects::bounds;
+use crate::objects::calling::call_plain;
+use crate::objects::iterate::{items, iterate};
+use crate::objects::plain::slices::as_index;
+use crate::objects::strings::bytes;
+use crate::objects::subscript;
 use call::bind::{Arguments, unsupported_operands};
 use call::dispatch;
 use call::signature::Kind;
@@ -395,7 +397,8 @@ pub fn update(state: &State, dict: &Dict, with: &Value) -> Result<()> {
 pub(crate) fn has_items(value: &Value) -> bool {
     match value {
         Value::Object(object) => {
-            matches!(object.class(), Some(Value::Object(_))) || object.as_any().is::<super::dicts::View>()
+            matches!(object.class(), Some(Value::Object(_)))
+                || object.as_any().is::<crate::objects::plain::dicts::View>()
         }
         Value::Dict(_) | Value::Set(_) | Value::Range(_) | Value::Storage(_) | Value::Buffer(_) => true,
         other => is_sequence(other),

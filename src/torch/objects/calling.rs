@@ -1,7 +1,8 @@
 //! Calls of values: functions of the table, methods, classes, and objects that can be called. What a function of a script
 //! does, its object knows; this file must not.
 
-use super::{exceptions, objects};
+use crate::modes;
+use crate::objects::plain::exceptions;
 use call::bind::Arguments;
 use call::dispatch;
 use call::registry::{Family, Overloads};
@@ -126,7 +127,7 @@ pub fn call_value(state: &State, callee: &Value, args: Vec<Value>, keywords: Key
     match callee {
         Value::Object(object) => {
             stack::check()?;
-            if objects::is_context(callee)
+            if modes::is_context(callee)
                 && let [function] = args.as_slice()
                 && keywords.is_empty()
                 && is_callable(function)
@@ -262,9 +263,9 @@ pub fn call_method(
 fn within(state: &State, manager: &Value, function: &Value) -> Value {
     let (state, manager, inner) = (state.handle(), manager.clone(), function.clone());
     NativeFunction::around(function, move |args, keywords| {
-        objects::enter_context(&state, &manager)?;
+        modes::enter_context(&state, &manager)?;
         let result = call_value(&state, &inner, args, keywords);
-        objects::exit_context(&state, &manager)?;
+        modes::exit_context(&state, &manager)?;
         result
     })
 }

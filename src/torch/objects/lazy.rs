@@ -1,10 +1,10 @@
 //! Iterators that make their items when they are asked: `iter`, `map`, `filter`, `zip`, `enumerate`, `reversed`; and
 //! `next`, which asks. Others can make one of a function: [`Lazy::value`].
 
-use super::calling::{call_plain, is_callable};
-use super::iterate::{Iter, iterate};
-use super::operators;
-use super::slices::as_index;
+use crate::objects::calling::{call_plain, is_callable};
+use crate::objects::iterate::{Iter, iterate};
+use crate::objects::operators;
+use crate::objects::plain::slices::as_index;
 use call::{Call, Row, State, function, stack};
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -315,7 +315,7 @@ pub fn reversed(state: &State, value: &Value) -> Result<Value> {
                     return Ok(None);
                 }
                 left -= 1;
-                super::subscript::item(&state, &value, &Value::Int(left)).map(Some)
+                crate::objects::subscript::item(&state, &value, &Value::Int(left)).map(Some)
             })
         }
         other => bail!(TypeError, "'{}' object is not reversible", other.type_name()),

@@ -1,10 +1,15 @@
 //! Python's builtin functions: rows under `py`, which either language calls by their bare names.
 
-use super::calling::{call_plain, is_callable};
-use super::containers;
-use super::identity::{escaped, id};
-use super::operators;
-use super::{bounds, bytes, codecs, members, slices, subscript};
+use crate::objects::bounds;
+use crate::objects::calling::{call_plain, is_callable};
+use crate::objects::identity::{escaped, id};
+use crate::objects::members;
+use crate::objects::operators;
+use crate::objects::plain::containers;
+use crate::objects::plain::slices;
+use crate::objects::strings::bytes;
+use crate::objects::strings::codecs;
+use crate::objects::subscript;
 use call::dispatch::names;
 use call::{Call, Row, State, function, stack};
 use std::collections::HashMap;
@@ -366,7 +371,7 @@ fn class_value(value: &Value) -> Value {
         Value::NamedTuple(tuple) => tuple.class.clone().map(Value::Object),
         _ => None,
     };
-    written.unwrap_or_else(|| Value::Type(super::classes::class_name(value)))
+    written.unwrap_or_else(|| Value::Type(crate::objects::plain::classes::class_name(value)))
 }
 
 fn print(call: &mut Call) -> Result<Value> {

@@ -1,7 +1,9 @@
 //! Reads and writes `x[…]` on every value that has subscripts.
 
-use super::slices::{as_index, positions, slice_bounds, slice_of, slice_part};
-use super::{bytes, containers, operators};
+use crate::objects::operators;
+use crate::objects::plain::containers;
+use crate::objects::plain::slices::{as_index, positions, slice_bounds, slice_of, slice_part};
+use crate::objects::strings::bytes;
 use call::dispatch::{count_write, names};
 use call::{Call, State};
 use tensor::bail;
@@ -185,7 +187,7 @@ fn tensor_item(state: &State, tensor: &Tensor, index: &Value) -> Result<Value> {
     }
     drop(view);
     refuse_named(state, index, "index.Tensor")?;
-    super::indexing::subscript(state, tensor, &indices(index)?).map(|(item, _)| Value::Tensor(item))
+    crate::objects::indexing::subscript(state, tensor, &indices(index)?).map(|(item, _)| Value::Tensor(item))
 }
 
 /// A tensor whose dimensions have names cannot be an index.
@@ -222,7 +224,7 @@ pub(crate) fn set_tensor_item(state: &State, tensor: &Tensor, index: &Value, val
     {
         return count_write(state, tensor);
     }
-    super::indexing::assign(state, tensor, &indices(index)?, value)
+    crate::objects::indexing::assign(state, tensor, &indices(index)?, value)
 }
 
 /// Writes one element of a one-dimensional tensor, the commonest assignment. False when the general way is needed.
@@ -307,13 +309,13 @@ fn set_buffer_item(state: &State, buffer: &Buffer, index: &Value, value: &Value)
         bail!(TypeError, "'bytes' object does not support item assignment");
     }
     if let Value::Slice(slice) = index {
-        return super::buffers::set_slice(buffer, slice, value);
+        return crate::objects::strings::buffers::set_slice(buffer, slice, value);
     }
     let n = buffer.len() as i64;
     match as_index(index)? {
         // A position before the start is out of range like one beyond the end.
         Some(i) => {
-            let scalar = super::buffers::element(buffer.kind(), value)?;
+            let scalar = crate::objects::strings::buffers::element(buffer.kind(), value)?;
             buffer.set_item(usize::try_from(if i < 0 { i + n } else { i }).unwrap_or(usize::MAX), scalar)
         }
         None => bail!(TypeError, "{} indices must be integers", buffer_kind(buffer)),

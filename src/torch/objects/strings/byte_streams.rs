@@ -1,6 +1,6 @@
 //! Python's `io.BytesIO` and `open`: bytes with a position, in memory or in a file that is written on close.
 
-use super::codecs;
+use crate::objects::strings::codecs;
 use call::{Call, Row, function, method};
 use files::Source;
 use std::cell::{Cell, RefCell};
@@ -52,7 +52,7 @@ pub(crate) const ROWS: &[Row] = &[
     method(
         "writelines(Object self, any lines) -> None",
         |c| {
-            for line in super::iterate::items(c.state, &c.value(1))? {
+            for line in crate::objects::iterate::items(c.state, &c.value(1))? {
                 with(c, |stream| stream.put(&line))?;
             }
             Ok(Value::None)

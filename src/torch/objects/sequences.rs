@@ -1,11 +1,11 @@
 //! The builtins that make containers of items, or one value of them: `list`, `dict`, `sum`, `max`, `sorted` …. They ask
 //! for one item after the other, and copy nothing that need not be copied.
 
-use super::calling::call_plain;
-use super::iterate::{Iter, is_not_iterable, items_of as items, iterate};
-use super::operators;
-use super::slices::as_index;
-use super::sorting::sorted_items;
+use crate::objects::calling::call_plain;
+use crate::objects::iterate::{Iter, is_not_iterable, items_of as items, iterate};
+use crate::objects::operators;
+use crate::objects::plain::slices::as_index;
+use crate::objects::plain::sorting::sorted_items;
 use call::{Call, Row, State, function};
 use tensor::bail;
 use tensor::{BufferKind, Error, ErrorKind, Result, interrupt};
@@ -89,7 +89,7 @@ pub fn len(value: &Value) -> Result<Value> {
         Value::Set(set) => set.len(),
         Value::Size(sizes) => sizes.len(),
         Value::NamedTuple(tuple) => tuple.fields.len(),
-        Value::Tensor(tensor) => return super::tensors::length(tensor),
+        Value::Tensor(tensor) => return crate::tensors::length(tensor),
         Value::Storage(storage) => storage.nbytes(),
         Value::TypedStorage(typed) => typed.len(),
         Value::Buffer(buffer) => buffer.len(),
@@ -104,7 +104,7 @@ pub fn len(value: &Value) -> Result<Value> {
                 None => bail!(TypeError, "'{}' object cannot be interpreted as an integer", length.type_name()),
             };
         }
-        other => match super::array_view(other) {
+        other => match crate::array_view(other) {
             Some(array) => match array.sizes().first() {
                 Some(&length) => return Ok(Value::Int(length)),
                 None => bail!(TypeError, "len() of unsized object"),

@@ -1,0 +1,482 @@
+//! Small objects and module functions: devices, sizes, `finfo`, context managers, print options.
+
+use super::anomaly::AnomalyMode;
+use super::files::{SkipData, Temporary};
+use crate::objects::strings::byte_streams::ByteStream;
+use call::dispatch::fake::FakeTensorMode;
+use call::dispatch::saving;
+use call::facets::NameInference::Nameless;
+use call::state::State;
+use call::{Call, Row, both, function, method};
+use explain::format::PrintOptions;
+use std::cell::Cell;
+use std::rc::Rc;
+use tensor::bail;
+use tensor::element::{integer_limits, largest_finite};
+use tensor::system::{Machine, System};
+use tensor::{DType, Device, Error, Result};
+use value::{MemoryFormat, Object, TensorLayout, Value, sizes_of};
+
+/// The class that scripts derive their functions from.
+pub const FUNCTION: &str = "torch.autograd.function.Function";
+/// The class of `ctx`.
+pub const CONTEXT: &str = "torch.autograd.function.FunctionCtx";
+
+pub(crate) const ROWS: &[Row] = &[
+    function("device(any device) -> Device", device, "Creates a device from its name.").names(Nameless).any_layout(),
+    function(
+        "device.index(str type, int index) -> Device",
+        |c| Device::parse(&format!("{}:{}", c.str(0)?, c.int(1)?)).map(Value::Device),
+        "Creates a device from its type and number.",
+    ),
+    function("Size(any sizes=[]) -> Size", size, "Creates a tensor size.").python("torch.Size"),
+    method(
+        "numel(Size self) -> int",
+        |c| Ok(Value::Int(c.ints(0)?.iter().product())),
+        "Returns the number of elements of a tensor of this size.",
+    ),
+    method(
+        "count(Size self, any value) -> int",
+        |c| {
+            let v = c.value(1);
+            Ok(Value::Int(
+                c.value(0).sequence().unwrap_or_default().iter().filter(|i| value::equality::equal(i, &v)).count()
+                    as i64,
+            ))
+        },
+        "Counts how often a number occurs.",
+    )
+    .python("tuple.count"),
+    method(
+        "__len__(Size self) -> int",
+        |c| Ok(Value::Int(c.ints(0)?.len() as i64)),
+        "Returns the number of dimensions.",
+    ),
+    function("finfo(ScalarType type) -> any", finfo, "Returns the limits of a floating-point dtype."),
+    function("finfo.default() -> any", finfo, "Returns the limits of the default dtype."),
+    function("iinfo(ScalarType type) -> any", iinfo, "Returns the limits of an integer dtype."),
+    function("typename(any obj) -> str", typename, "Returns the name of a value's type.").python("typename"),
+    function(
+        "set_printoptions(any precision=None, any threshold=None, any edgeitems=None, any linewidth=None, \
+ any profile=None, any sci_mode=None) -> None",
+        set_printoptions,
+        "Changes how tensors are printed.",
+    )
+    .python("set_printoptions"),
+    function(
+        "no_grad() -> any",
+        |c| Ok(switch(c.state, false, "no_grad")),
+        "Creates a context in which no gradients are recorded.",
+    )
+    .aliases(&["autograd.no_grad"]),
+    function(
+        "enable_grad() -> any",
+        |c| Ok(switch(c.state, true, "enable_grad")),
+        "Creates a context in which gradients are recorded.",
+    )
+    .aliases(&["autograd.enable_grad"]),
+    function(
+        "inference_mode(bool mode=True) -> any",
+        |c| {
+            let on = c.bool(0)?;
+            // Leaving inference mode within itself records again.
+            Ok(grad_mode(c.state, !on, "inference_mode", Some(on)))
+        },
+        "Creates a context without gradients, whose tensors stay without.",
+    ),
+    function(
+        "is_inference_mode_enabled() -> bool",
+        |c| Ok(Value::Bool(c.state.inference.get())),
+        "Returns whether inference mode is on.",
+    ),
+    both(
+        "is_inference(Tensor self) -> bool",
+        |c| Ok(Value::Bool(c.tensor(0)?.is_inference())),
+        "Returns whether the tensor was made in inference mode.",
+    )
+    .names(Nameless)
+    .any_layout(),
+    function(
+        "is_grad_enabled() -> bool",
+        |c| Ok(Value::Bool(c.state.grad_enabled.get())),
+        "Returns whether gradients are being recorded.",
+    ),
+    function(
+        "cuda.is_available() -> bool",
+        |_| Ok(Value::Bool(false)),
+        "Returns whether there is a CUDA device: never here.",
+    ),
+    function("cuda.device_count() -> int", |_| Ok(Value::Int(0)), "Returns the number of CUDA devices: none."),
+    function(
+        "set_grad_enabled(bool mode) -> any",
+        |c| {
+            let context = grad_mode(c.state, c.bool(0)?, "set_grad_enabled", None);
+            c.state.grad_enabled.set(c.bool(0)?);
+            Ok(context)
+        },
+        "Turns the recording of gradients on or off.",
+    ),
+    function("py.__enter__(any context) -> any", |c| enter_context(c.state, &c.value(0)), "Enters a context."),
+    function(
+        "py.__exit__(any context) -> None",
+        |c| exit_context(c.state, &c.value(0)).map(|()| Value::None),
+        "Leaves a context.",
+    ),
+];
+
+fn device(call: &mut Call) -> Result<Value> {
+    match call.value(0) {
+        Value::Str(name) => Device::parse(&name).map(Value::Device),
+        Value::Device(device) => Ok(Value::Device(device)),
+        Value::Int(index) => Device::parse(&format!("cuda:{index}")).map(Value::Device),
+        other => bail!(TypeError, "device(): argument 'type' (position 1) must be str, not {}", other.type_name()),
+    }
+}
+
+fn size(call: &mut Call) -> Result<Value> {
+    let items = match call.value(0) {
+        Value::Tensor(t) => t.view().scalars()?.into_iter().map(Value::from).collect(),
+        other => other
+            .sequence()
+            .ok_or_else(|| Error::type_error(format!("'{}' object is not iterable", other.type_name())))?,
+    };
+    sizes_of(&items).map(Value::Size)
+}
+
+/// A record with a fixed repr and named fields: `finfo`, `iinfo`.
+struct Record {
+    class: &'static str,
+    repr: String,
+    fields: Vec<(&'static str, Value)>,
+}
+
+impl Object for Record {
+    fn type_name(&self) -> &str {
+        self.class
+    }
+    fn repr(&self) -> String {
+        self.repr.clone()
+    }
+    fn attribute(&self, name: &str) -> Option<Value> {
+        self.fields.iter().find(|(field, _)| *field == name).map(|(_, value)| value.clone())
+    }
+}
+
+/// Mantissa bits (with the hidden one) and the exponent of the smallest normal number.
+pub(super) fn precision(dtype: DType) -> Option<(i32, i32)> {
+    Some(match dtype {
+        DType::Half => (11, -14),
+        DType::BFloat16 => (8, -126),
+        DType::Float => (24, -126),
+        DType::Double => (53, -1022),
+        DType::Float8_e4m3fn => (4, -6),
+        DType::Float8_e5m2 => (3, -14),
+        DType::Float8_e4m3fnuz => (4, -7),
+        DType::Float8_e5m2fnuz => (3, -15),
+        _ => return None,
+    })
+}
+
+fn finfo(call: &mut Call) -> Result<Value> {
+    let dtype = call.opt_dtype(0).unwrap_or(call.state.default_dtype.get()).to_real();
+    let Some((digits, smallest)) = precision(dtype) else {
+        bail!(TypeError, "torch.finfo() requires a floating point input type. Use torch.iinfo to handle 'torch.finfo'")
+    };
+    let max = largest_finite(dtype);
+    let (eps, tiny) = (2f64.powi(1 - digits), 2f64.powi(smallest));
+    // The decimal digits that survive a round trip, as a power of ten.
+    let resolution = 10f64.powi(-((f64::from(digits - 1) * std::f64::consts::LOG10_2).floor() as i32));
+    let show = |v: f64| general(v, 6);
+    let repr = format!(
+        "finfo(resolution={}, min={}, max={}, eps={}, smallest_normal={}, tiny={}, dtype={})",
+        show(resolution),
+        show(-max),
+        show(max),
+        show(eps),
+        show(tiny),
+        show(tiny),
+        dtype.name()
+    );
+    let fields = vec![
+        ("resolution", Value::Float(resolution)),
+        ("min", Value::Float(-max)),
+        ("max", Value::Float(max)),
+        ("eps", Value::Float(eps)),
+        ("smallest_normal", Value::Float(tiny)),
+        ("tiny", Value::Float(tiny)),
+        ("bits", Value::Int(8 * dtype.itemsize() as i64)),
+        ("dtype", Value::str(dtype.name())),
+    ];
+    Ok(Value::Object(Rc::new(Record { class: "torch.finfo", repr, fields })))
+}
+
+/// C's `%g` with a number of significant digits.
+pub(super) fn general(value: f64, digits: i32) -> String {
+    let scientific = format!("{value:.*e}", (digits - 1) as usize);
+    let Some((mantissa, exponent)) = scientific.split_once('e') else { return scientific };
+    let exponent: i32 = exponent.parse().unwrap_or(0);
+    let trim = |s: &str| {
+        if s.contains('.') { s.trim_end_matches('0').trim_end_matches('.').to_string() } else { s.to_string() }
+    };
+    if exponent < -4 || exponent >= digits {
+        let sign = if exponent < 0 { '-' } else { '+' };
+        format!("{}e{sign}{:02}", trim(mantissa), exponent.abs())
+    } else {
+        trim(&format!("{value:.*}", (digits - 1 - exponent).max(0) as usize))
+    }
+}
+
+fn iinfo(call: &mut Call) -> Result<Value> {
+    let Some(dtype) = call.opt_dtype(0) else { bail!(TypeError, "a dtype is needed") };
+    if dtype.is_quantized() {
+        bail!(RuntimeError, "\"dtype\" not implemented for '{}'", dtype.scalar_type());
+    }
+    if !dtype.is_integral(false) {
+        if dtype == DType::Bool {
+            bail!(TypeError, "torch.bool is not supported by torch.iinfo");
+        }
+        bail!(TypeError, "torch.iinfo() requires an integer input type. Use torch.finfo to handle 'torch.iinfo'");
+    }
+    let (min, max) = integer_limits(dtype);
+    let fields = vec![
+        ("min", Value::from(min)),
+        ("max", Value::from(max)),
+        ("bits", Value::Int(8 * dtype.itemsize() as i64)),
+        ("dtype", Value::str(dtype.name())),
+    ];
+    let show = |v: i128| general(v as f64, 6);
+    let repr = format!("iinfo(min={}, max={}, dtype={})", show(min), show(max), dtype.name());
+    Ok(Value::Object(Rc::new(Record { class: "torch.iinfo", repr, fields })))
+}
+
+fn typename(call: &mut Call) -> Result<Value> {
+    Ok(Value::str(match call.value(0) {
+        Value::Tensor(tensor) if tensor.is_parameter() => "torch.nn.parameter.Parameter".to_owned(),
+        Value::Tensor(tensor) => format!("torch.{}", tensor.borrow().type_name()),
+        Value::Type(class) => class.to_string(),
+        other => other.type_name().to_string(),
+    }))
+}
+
+fn set_printoptions(call: &mut Call) -> Result<Value> {
+    let mut options = match call.value(4) {
+        Value::None => *call.state.print_options.borrow(),
+        Value::Str(profile) => match PrintOptions::profile(&profile) {
+            Some(options) => options,
+            None => *call.state.print_options.borrow(),
+        },
+        other => bail!(TypeError, "profile must be a string, not {}", other.type_name()),
+    };
+    let count = |i: usize| -> Result<Option<i64>> {
+        match call.value(i) {
+            Value::None => Ok(None),
+            Value::Int(n) => Ok(Some(n)),
+            Value::Float(f) if f == f64::INFINITY => Ok(Some(i64::MAX)),
+            other => bail!(TypeError, "print options are integers, not {}", other.type_name()),
+        }
+    };
+    options.precision = count(0)?.unwrap_or(options.precision);
+    options.threshold = count(1)?.unwrap_or(options.threshold);
+    options.edgeitems = count(2)?.unwrap_or(options.edgeitems);
+    options.linewidth = count(3)?.unwrap_or(options.linewidth);
+    // PyTorch forgets the mode whenever options are set without it.
+    options.sci_mode = match call.value(5) {
+        Value::Bool(on) => Some(on),
+        _ => None,
+    };
+    *call.state.print_options.borrow_mut() = options;
+    Ok(Value::None)
+}
+
+/// A context manager that switches the recording of gradients.
+struct GradMode {
+    name: &'static str,
+    mode: bool,
+    /// What it switches inference mode to, if it does.
+    inference: Option<bool>,
+    /// Both switches as they were.
+    before: Cell<(bool, bool)>,
+}
+
+impl Object for GradMode {
+    fn type_name(&self) -> &str {
+        self.name
+    }
+    fn repr(&self) -> String {
+        format!("<torch.autograd.grad_mode.{} object at {:#x}>", self.name, std::ptr::from_ref(self) as usize)
+    }
+}
+
+fn switch(state: &State, mode: bool, name: &'static str) -> Value {
+    grad_mode(state, mode, name, None)
+}
+
+fn grad_mode(state: &State, mode: bool, name: &'static str, inference: Option<bool>) -> Value {
+    let before = Cell::new((state.grad_enabled.get(), state.inference.get()));
+    Value::Object(Rc::new(GradMode { name, mode, inference, before }))
+}
+
+/// Returns whether it is a context manager of ours, which can also decorate a function.
+pub fn is_context(value: &Value) -> bool {
+    let Value::Object(object) = value else { return matches!(value, Value::Device(_)) };
+    let any = object.as_any();
+    any.is::<GradMode>() || any.is::<FakeTensorMode>() || any.is::<AnomalyMode>() || saving::is_context(any)
+}
+
+/// `with value:`, at its begin.
+///
+/// # Errors
+/// TypeError if `value` is not a context manager.
+pub fn enter_context(state: &State, value: &Value) -> Result<Value> {
+    if let Value::Device(device) = value {
+        let before = state.default_device.replace(Some(*device));
+        state.outer_devices.borrow_mut().push(before);
+        return Ok(value.clone());
+    }
+    if let Value::Object(object) = value {
+        let any = object.as_any();
+        if let Some(mode) = any.downcast_ref::<GradMode>() {
+            // `set_grad_enabled` has switched when it was made; what was before is known since then.
+            if mode.name != "set_grad_enabled" {
+                mode.before.set((state.grad_enabled.get(), state.inference.get()));
+            }
+            state.grad_enabled.set(mode.mode);
+            if let Some(on) = mode.inference {
+                state.inference.set(on);
+            }
+            return Ok(Value::None);
+        }
+        if let Some(mode) = any.downcast_ref::<FakeTensorMode>() {
+            mode.enter(state);
+            return Ok(value.clone());
+        }
+        if let Some(mode) = any.downcast_ref::<AnomalyMode>() {
+            mode.enter(state);
+            return Ok(Value::None);
+        }
+        if let Some(mode) = any.downcast_ref::<SkipData>() {
+            mode.enter(state);
+            return Ok(Value::None);
+        }
+        if let Some(given) = saving::enter(state, any)? {
+            return Ok(given);
+        }
+        if any.is::<Temporary>() || any.is::<ByteStream>() {
+            return Ok(value.clone());
+        }
+    }
+    bail!(TypeError, "'{}' object does not support the context manager protocol", value.type_name())
+}
+
+/// The end of a `with`.
+///
+/// # Errors
+/// What closing a file raises.
+pub fn exit_context(state: &State, value: &Value) -> Result<()> {
+    if let Value::Device(_) = value {
+        let before = state.outer_devices.borrow_mut().pop();
+        state.default_device.set(before.flatten());
+    }
+    let Value::Object(object) = value else { return Ok(()) };
+    let any = object.as_any();
+    saving::exit(state, any);
+    if let Some(mode) = any.downcast_ref::<GradMode>() {
+        let (recording, inference) = mode.before.get();
+        state.grad_enabled.set(recording);
+        state.inference.set(inference);
+    }
+    if let Some(mode) = any.downcast_ref::<FakeTensorMode>() {
+        mode.exit(state);
+    }
+    if let Some(mode) = any.downcast_ref::<AnomalyMode>() {
+        mode.exit(state);
+    }
+    if let Some(mode) = any.downcast_ref::<SkipData>() {
+        mode.exit(state);
+    }
+    if let Some(file) = any.downcast_ref::<Temporary>() {
+        file.close();
+    }
+    if let Some(stream) = any.downcast_ref::<ByteStream>() {
+        stream.close()?;
+    }
+    Ok(())
+}
+
+/// Returns a member of a module that is neither a function nor a dtype.
+pub fn module_value(module: &'static str, name: &str) -> Option<Value> {
+    Some(match (module, name) {
+        ("sys", "byteorder") => Value::str(if cfg!(target_endian = "little") { "little" } else { "big" }),
+        ("sys", "maxsize") => Value::Int(i64::MAX),
+        ("sys", "platform") => Value::str(System::NAME),
+        ("math", "tau") => Value::Float(std::f64::consts::TAU),
+        ("nn", "Parameter") => Value::Type("torch.nn.parameter.Parameter"),
+        ("torch" | "math", "pi") => Value::Float(std::f64::consts::PI),
+        ("torch" | "math", "e") => Value::Float(std::f64::consts::E),
+        ("torch" | "math", "inf") => Value::Float(f64::INFINITY),
+        ("torch" | "math", "nan") => Value::Float(f64::NAN),
+        ("autograd" | "autograd.function", "Function") => Value::Type(FUNCTION),
+        ("autograd.function", "FunctionCtx") => Value::Type(CONTEXT),
+        ("autograd.function", "once_differentiable") => Value::Function("autograd.function.once_differentiable".into()),
+        ("autograd.graph", "Node") => Value::Type("torch.autograd.graph.Node"),
+        ("torch", "newaxis") => Value::None,
+        ("torch", "__version__") => Value::str("2.7.0"),
+        ("torch", "Tensor") => Value::Type("torch.Tensor"),
+        ("torch", "Size") => Value::Type("torch.Size"),
+        ("torch", "dtype") => Value::Type("torch.dtype"),
+        ("torch", "layout") => Value::Type("torch.layout"),
+        ("torch", "memory_format") => Value::Type("torch.memory_format"),
+        ("torch", "device") => Value::Type("torch.device"),
+        ("torch", "Generator") => Value::Type("torch._C.Generator"),
+        ("torch" | "storage", "UntypedStorage") => Value::Type("torch.storage.UntypedStorage"),
+        ("torch" | "storage", "TypedStorage") => Value::Type("torch.storage.TypedStorage"),
+        ("collections", "OrderedDict") => Value::Type("collections.OrderedDict"),
+        ("storage", "_LegacyStorage") => Value::Type("torch.storage._LegacyStorage"),
+        ("torch", class) if class.ends_with("Storage") => Value::Type(super::legacy_storages::legacy_class(class)?),
+        ("torch", class) if class.ends_with("Tensor") => Value::Type(super::legacy_tensor_class(class)?.0),
+        ("_subclasses.fake_tensor", "FakeTensorMode") => Value::Type("torch._subclasses.fake_tensor.FakeTensorMode"),
+        ("_subclasses.fake_tensor", "FakeTensor") => Value::Type("torch._subclasses.fake_tensor.FakeTensor"),
+        ("cuda", class) if class.ends_with("Storage") => Value::Type(super::legacy_storages::cuda_class(class)?),
+        ("cuda", class) if class.ends_with("Tensor") => Value::Type(super::cuda_tensor_class(class)?),
+        (parent, module) if parent != "py" && call::submodule(parent, module).is_some() => {
+            Value::Module(call::submodule(parent, module)?)
+        }
+        ("py", class) => Value::Type(
+            [
+                "float",
+                "int",
+                "bool",
+                "complex",
+                "str",
+                "list",
+                "tuple",
+                "dict",
+                "bytes",
+                "bytearray",
+                "range",
+                "slice",
+                "type",
+                "object",
+                "set",
+                "frozenset",
+            ]
+            .into_iter()
+            .find(|c| *c == class)?,
+        ),
+        ("linalg", error) => Value::Type(
+            crate::objects::plain::exceptions::class(error).filter(|class| class.ends_with("._LinAlgError"))?,
+        ),
+        ("array", "array") => Value::Type("array.array"),
+        ("numpy", name) => super::numpy::constant(name)?,
+        _ => return None,
+    })
+}
+
+/// What `torch.` holds besides functions: dtypes, layouts, memory formats, schemes of quantization.
+pub fn member(name: &str) -> Option<Value> {
+    DType::from_name(name)
+        .map(Value::DType)
+        .or_else(|| TensorLayout::ALL.into_iter().find(|l| l.name() == name).map(Value::Layout))
+        .or_else(|| MemoryFormat::ALL.into_iter().find(|m| m.name() == name).map(Value::MemoryFormat))
+        .or_else(|| super::scheme(name))
+}
