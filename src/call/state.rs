@@ -8,6 +8,7 @@ use autograd::Packing;
 use explain::format::{Formatter, PrintOptions};
 use explain::watch::{Change, Watched};
 use explain::{Holder, Picture};
+use std::any::Any;
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
@@ -16,7 +17,7 @@ use tensor::interrupt::{self, Interrupt};
 use tensor::memory::check_files;
 use tensor::ops::random::Generator;
 use tensor::system::{Machine, System};
-use tensor::{DType, Device, Result};
+use tensor::{DType, Device, Error, Result};
 use value::{Keywords, Value};
 
 /// A piece of output.
@@ -114,6 +115,14 @@ pub struct State {
 }
 
 impl State {
+    /// The state behind what [`value::Object`] hands to an object of a room above it.
+    ///
+    /// # Errors
+    /// RuntimeError for anything else.
+    pub fn of(session: &dyn Any) -> Result<&State> {
+        session.downcast_ref().ok_or_else(|| Error::runtime("only a session enters a context"))
+    }
+
     pub fn new(registry: &'static Registry, live: Option<Live>) -> Rc<State> {
         Rc::new_cyclic(|own| State {
             own: own.clone(),

@@ -3,6 +3,7 @@
 
 use call::state::State;
 use call::{Call, Row, function};
+use std::any::Any;
 use std::cell::Cell;
 use std::rc::Rc;
 use tensor::Result;
@@ -46,7 +47,7 @@ pub(crate) const ROWS: &[Row] = &[
 ];
 
 /// Anomaly detection as a context.
-pub(crate) struct AnomalyMode {
+struct AnomalyMode {
     class: &'static str,
     wanted: (bool, bool),
     before: Cell<(bool, bool)>,
@@ -57,18 +58,21 @@ fn mode(call: &Call, class: &'static str, on: bool, check: usize) -> Result<Valu
     Ok(Value::Object(Rc::new(AnomalyMode { class, wanted, before })))
 }
 
-impl AnomalyMode {
-    pub(crate) fn enter(&self, state: &State) {
-        state.anomaly.set(self.wanted);
-    }
-
-    pub(crate) fn exit(&self, state: &State) {
-        state.anomaly.set(self.before.get());
-    }
-}
-
 impl Object for AnomalyMode {
     fn class_name(&self) -> &'static str {
         self.class
+    }
+    fn enter(&self, session: &dyn Any) -> Option<Result<Option<Value>>> {
+        Some(State::of(session).map(|state| {
+            state.anomaly.set(self.wanted);
+            Some(Value::None)
+        }))
+    }
+    fn exit(&self, session: &dyn Any) -> Result<()> {
+        State::of(session)?.anomaly.set(self.before.get());
+        Ok(())
+    }
+    fn is_decorator(&self) -> bool {
+        true
     }
 }

@@ -7,6 +7,7 @@ use crate::objects::strings::byte_streams::ByteStream;
 use call::state::State;
 use call::{Call, Row, function};
 use files::{self, Input, Location, Options, Source};
+use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::io::Cursor;
 use std::path::Path;
@@ -126,18 +127,8 @@ fn ordered(call: &mut Call) -> Result<Value> {
 }
 
 /// `torch.serialization.skip_data`. It keeps what it replaces.
-pub(crate) struct SkipData {
+struct SkipData {
     before: Cell<bool>,
-}
-
-impl SkipData {
-    pub(crate) fn enter(&self, state: &State) {
-        self.before.set(state.skip_data.replace(true));
-    }
-
-    pub(crate) fn exit(&self, state: &State) {
-        state.skip_data.set(self.before.get());
-    }
 }
 
 impl Object for SkipData {
@@ -147,18 +138,22 @@ impl Object for SkipData {
     fn repr(&self) -> String {
         format!("<torch.serialization.skip_data object at {:#x}>", std::ptr::from_ref(self).addr())
     }
+    fn enter(&self, session: &dyn Any) -> Option<Result<Option<Value>>> {
+        Some(State::of(session).map(|state| {
+            self.before.set(state.skip_data.replace(true));
+            Some(Value::None)
+        }))
+    }
+    fn exit(&self, session: &dyn Any) -> Result<()> {
+        State::of(session)?.skip_data.set(self.before.get());
+        Ok(())
+    }
 }
 
 /// Python's `tempfile.NamedTemporaryFile`.
-pub(crate) struct Temporary {
+struct Temporary {
     /// `None` once its context is left.
     file: RefCell<Option<system::Temporary>>,
-}
-
-impl Temporary {
-    pub(crate) fn close(&self) {
-        self.file.take();
-    }
 }
 
 impl Object for Temporary {
@@ -167,6 +162,13 @@ impl Object for Temporary {
     }
     fn repr(&self) -> String {
         format!("<tempfile._TemporaryFileWrapper object at {:#x}>", std::ptr::from_ref(self).addr())
+    }
+    fn enter(&self, _session: &dyn Any) -> Option<Result<Option<Value>>> {
+        Some(Ok(None))
+    }
+    fn exit(&self, _session: &dyn Any) -> Result<()> {
+        self.file.take();
+        Ok(())
     }
     fn attribute(&self, name: &str) -> Option<Value> {
         let file = self.file.borrow();

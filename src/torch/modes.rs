@@ -1,14 +1,11 @@
 //! Small objects and module functions: devices, sizes, `finfo`, context managers, print options.
 
-use super::anomaly::AnomalyMode;
-use super::files::{SkipData, Temporary};
-use crate::objects::strings::byte_streams::ByteStream;
-use call::dispatch::fake::FakeTensorMode;
-use call::dispatch::saving;
+use crate::objects::contexts::{enter_context, exit_context};
 use call::facets::NameInference::Nameless;
 use call::state::State;
 use call::{Call, Row, both, function, method};
 use explain::format::PrintOptions;
+use std::any::Any;
 use std::cell::Cell;
 use std::rc::Rc;
 use tensor::bail;
@@ -305,6 +302,29 @@ impl Object for GradMode {
     fn repr(&self) -> String {
         format!("<torch.autograd.grad_mode.{} object at {:#x}>", self.name, std::ptr::from_ref(self) as usize)
     }
+    fn enter(&self, session: &dyn Any) -> Option<Result<Option<Value>>> {
+        Some(State::of(session).map(|state| {
+            // `set_grad_enabled` has switched when it was made; what was before is known since then.
+            if self.name != "set_grad_enabled" {
+                self.before.set((state.grad_enabled.get(), state.inference.get()));
+            }
+            state.grad_enabled.set(self.mode);
+            if let Some(on) = self.inference {
+                state.inference.set(on);
+            }
+            Some(Value::None)
+        }))
+    }
+    fn exit(&self, session: &dyn Any) -> Result<()> {
+        let state = State::of(session)?;
+        let (recording, inference) = self.before.get();
+        state.grad_enabled.set(recording);
+        state.inference.set(inference);
+        Ok(())
+    }
+    fn is_decorator(&self) -> bool {
+        true
+    }
 }
 
 fn switch(state: &State, mode: bool, name: &'static str) -> Value {
@@ -314,93 +334,6 @@ fn switch(state: &State, mode: bool, name: &'static str) -> Value {
 fn grad_mode(state: &State, mode: bool, name: &'static str, inference: Option<bool>) -> Value {
     let before = Cell::new((state.grad_enabled.get(), state.inference.get()));
     Value::Object(Rc::new(GradMode { name, mode, inference, before }))
-}
-
-/// Returns whether it is a context manager of ours, which can also decorate a function.
-pub fn is_context(value: &Value) -> bool {
-    let Value::Object(object) = value else { return matches!(value, Value::Device(_)) };
-    let any = object.as_any();
-    any.is::<GradMode>() || any.is::<FakeTensorMode>() || any.is::<AnomalyMode>() || saving::is_context(any)
-}
-
-/// `with value:`, at its begin.
-///
-/// # Errors
-/// TypeError if `value` is not a context manager.
-pub fn enter_context(state: &State, value: &Value) -> Result<Value> {
-    if let Value::Device(device) = value {
-        let before = state.default_device.replace(Some(*device));
-        state.outer_devices.borrow_mut().push(before);
-        return Ok(value.clone());
-    }
-    if let Value::Object(object) = value {
-        let any = object.as_any();
-        if let Some(mode) = any.downcast_ref::<GradMode>() {
-            // `set_grad_enabled` has switched when it was made; what was before is known since then.
-            if mode.name != "set_grad_enabled" {
-                mode.before.set((state.grad_enabled.get(), state.inference.get()));
-            }
-            state.grad_enabled.set(mode.mode);
-            if let Some(on) = mode.inference {
-                state.inference.set(on);
-            }
-            return Ok(Value::None);
-        }
-        if let Some(mode) = any.downcast_ref::<FakeTensorMode>() {
-            mode.enter(state);
-            return Ok(value.clone());
-        }
-        if let Some(mode) = any.downcast_ref::<AnomalyMode>() {
-            mode.enter(state);
-            return Ok(Value::None);
-        }
-        if let Some(mode) = any.downcast_ref::<SkipData>() {
-            mode.enter(state);
-            return Ok(Value::None);
-        }
-        if let Some(given) = saving::enter(state, any)? {
-            return Ok(given);
-        }
-        if any.is::<Temporary>() || any.is::<ByteStream>() {
-            return Ok(value.clone());
-        }
-    }
-    bail!(TypeError, "'{}' object does not support the context manager protocol", value.type_name())
-}
-
-/// The end of a `with`.
-///
-/// # Errors
-/// What closing a file raises.
-pub fn exit_context(state: &State, value: &Value) -> Result<()> {
-    if let Value::Device(_) = value {
-        let before = state.outer_devices.borrow_mut().pop();
-        state.default_device.set(before.flatten());
-    }
-    let Value::Object(object) = value else { return Ok(()) };
-    let any = object.as_any();
-    saving::exit(state, any);
-    if let Some(mode) = any.downcast_ref::<GradMode>() {
-        let (recording, inference) = mode.before.get();
-        state.grad_enabled.set(recording);
-        state.inference.set(inference);
-    }
-    if let Some(mode) = any.downcast_ref::<FakeTensorMode>() {
-        mode.exit(state);
-    }
-    if let Some(mode) = any.downcast_ref::<AnomalyMode>() {
-        mode.exit(state);
-    }
-    if let Some(mode) = any.downcast_ref::<SkipData>() {
-        mode.exit(state);
-    }
-    if let Some(file) = any.downcast_ref::<Temporary>() {
-        file.close();
-    }
-    if let Some(stream) = any.downcast_ref::<ByteStream>() {
-        stream.close()?;
-    }
-    Ok(())
 }
 
 /// Returns a member of a module that is neither a function nor a dtype.

@@ -4,6 +4,7 @@
 pub mod bounds;
 pub mod calling;
 pub mod container_methods;
+pub(crate) mod contexts;
 pub mod identity;
 pub(crate) mod indexing;
 pub mod iterate;

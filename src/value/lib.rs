@@ -169,6 +169,19 @@ pub trait Object: Any {
     fn call(&self, _args: Vec<Value>, _keywords: Keywords) -> Option<Result<Value>> {
         None
     }
+    /// Enters it as a context manager: the value for `as`, or `None` for the object itself. `None` instead of a result for an
+    /// object that is no context manager. `session` is the state of the session (`call::State`), which this room does not know.
+    fn enter(&self, _session: &dyn Any) -> Option<Result<Option<Value>>> {
+        None
+    }
+    /// Leaves it as a context manager.
+    fn exit(&self, _session: &dyn Any) -> Result<()> {
+        Ok(())
+    }
+    /// Returns whether it can decorate a function, which then runs within it.
+    fn is_decorator(&self) -> bool {
+        false
+    }
     /// The error that raising it is; `None` for what is no exception.
     fn error(&self) -> Option<Error> {
         None

@@ -4,6 +4,7 @@
 
 use crate::state::State;
 use crate::{Call, Row, function};
+use std::any::Any;
 use std::cell::Cell;
 use std::rc::Rc;
 use tensor::bail;
@@ -23,23 +24,26 @@ pub struct FakeTensorMode {
     before: Cell<Option<bool>>,
 }
 
-impl FakeTensorMode {
-    pub fn enter(&self, state: &State) {
-        self.before.set(state.fake_mode.replace(Some(self.real_too)));
-        state.has_fakes.set(true);
-    }
-
-    pub fn exit(&self, state: &State) {
-        state.fake_mode.set(self.before.get());
-    }
-}
-
 impl Object for FakeTensorMode {
     fn type_name(&self) -> &str {
         "FakeTensorMode"
     }
     fn repr(&self) -> String {
         format!("<torch._subclasses.fake_tensor.FakeTensorMode object at {:#x}>", std::ptr::from_ref(self).addr())
+    }
+    fn enter(&self, session: &dyn Any) -> Option<Result<Option<Value>>> {
+        Some(State::of(session).map(|state| {
+            self.before.set(state.fake_mode.replace(Some(self.real_too)));
+            state.has_fakes.set(true);
+            None
+        }))
+    }
+    fn exit(&self, session: &dyn Any) -> Result<()> {
+        State::of(session)?.fake_mode.set(self.before.get());
+        Ok(())
+    }
+    fn is_decorator(&self) -> bool {
+        true
     }
 }
 

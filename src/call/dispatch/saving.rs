@@ -161,56 +161,23 @@ fn enter_packing(state: &State, packing: Rc<dyn Packing>) -> Result<()> {
     Ok(())
 }
 
-/// Returns whether it is one of these contexts.
-pub fn is_context(object: &dyn Any) -> bool {
-    object.is::<Saving>() || object.is::<Refusal>() || object.is::<Mutation>()
-}
-
-/// Enters one of these contexts and returns the value for `as`; `None` for any other object.
-///
-/// # Errors
-/// RuntimeError for hooks where they are disabled, for disabling them where there are some, for a context within its like.
-pub fn enter(state: &State, object: &dyn Any) -> Result<Option<Value>> {
-    if let Some(saving) = object.downcast_ref::<Saving>() {
-        enter_packing(state, saving.packing.clone())?;
-        return Ok(Some(Value::None));
-    }
-    if let Some(refusal) = object.downcast_ref::<Refusal>() {
-        if !state.packings.borrow().is_empty() {
-            return Err(Error::runtime(&*refusal.message));
-        }
-        refusal.before.replace(state.packing_refused.replace(Some(refusal.message.clone())));
-        return Ok(Some(Value::None));
-    }
-    if let Some(mutation) = object.downcast_ref::<Mutation>() {
-        if state.mutation_allowed.get() {
-            bail!(RuntimeError, "allow_mutation_on_saved_tensors contexts cannot be nested");
-        }
-        enter_packing(state, mutation.copies.clone())?;
-        state.mutation_allowed.set(true);
-        return Ok(Some(Value::Object(Rc::new(Allowed))));
-    }
-    Ok(None)
-}
-
-/// Leaves one of these contexts.
-pub fn exit(state: &State, object: &dyn Any) {
-    if object.is::<Saving>() {
-        state.packings.borrow_mut().pop();
-    }
-    if let Some(refusal) = object.downcast_ref::<Refusal>() {
-        state.packing_refused.replace(refusal.before.take());
-    }
-    if let Some(mutation) = object.downcast_ref::<Mutation>() {
-        state.packings.borrow_mut().pop();
-        state.mutation_allowed.set(false);
-        mutation.copies.valid.set(false);
-    }
-}
-
 impl Object for Saving {
     fn class_name(&self) -> &'static str {
         self.class
+    }
+    /// RuntimeError while hooks are disabled.
+    fn enter(&self, session: &dyn Any) -> Option<Result<Option<Value>>> {
+        Some(State::of(session).and_then(|state| {
+            enter_packing(state, self.packing.clone())?;
+            Ok(Some(Value::None))
+        }))
+    }
+    fn exit(&self, session: &dyn Any) -> Result<()> {
+        State::of(session)?.packings.borrow_mut().pop();
+        Ok(())
+    }
+    fn is_decorator(&self) -> bool {
+        true
     }
 }
 
@@ -221,11 +188,49 @@ impl Object for Refusal {
     fn class_name(&self) -> &'static str {
         GENERATED
     }
+    /// RuntimeError if there are hooks.
+    fn enter(&self, session: &dyn Any) -> Option<Result<Option<Value>>> {
+        Some(State::of(session).and_then(|state| {
+            if !state.packings.borrow().is_empty() {
+                return Err(Error::runtime(&*self.message));
+            }
+            self.before.replace(state.packing_refused.replace(Some(self.message.clone())));
+            Ok(Some(Value::None))
+        }))
+    }
+    fn exit(&self, session: &dyn Any) -> Result<()> {
+        State::of(session)?.packing_refused.replace(self.before.take());
+        Ok(())
+    }
+    fn is_decorator(&self) -> bool {
+        true
+    }
 }
 
 impl Object for Mutation {
     fn class_name(&self) -> &'static str {
         GENERATED
+    }
+    /// RuntimeError within its like, or while hooks are disabled.
+    fn enter(&self, session: &dyn Any) -> Option<Result<Option<Value>>> {
+        Some(State::of(session).and_then(|state| {
+            if state.mutation_allowed.get() {
+                bail!(RuntimeError, "allow_mutation_on_saved_tensors contexts cannot be nested");
+            }
+            enter_packing(state, self.copies.clone())?;
+            state.mutation_allowed.set(true);
+            Ok(Some(Value::Object(Rc::new(Allowed))))
+        }))
+    }
+    fn exit(&self, session: &dyn Any) -> Result<()> {
+        let state = State::of(session)?;
+        state.packings.borrow_mut().pop();
+        state.mutation_allowed.set(false);
+        self.copies.valid.set(false);
+        Ok(())
+    }
+    fn is_decorator(&self) -> bool {
+        true
     }
 }
 

@@ -1,7 +1,7 @@
 //! Calls of values: functions of the table, methods, classes, and objects that can be called. What a function of a script
 //! does, its object knows; this file must not.
 
-use crate::modes;
+use crate::objects::contexts;
 use crate::objects::plain::exceptions;
 use call::bind::Arguments;
 use call::dispatch;
@@ -127,7 +127,7 @@ pub fn call_value(state: &State, callee: &Value, args: Vec<Value>, keywords: Key
     match callee {
         Value::Object(object) => {
             stack::check()?;
-            if modes::is_context(callee)
+            if contexts::is_context(callee)
                 && let [function] = args.as_slice()
                 && keywords.is_empty()
                 && is_callable(function)
@@ -263,9 +263,9 @@ pub fn call_method(
 fn within(state: &State, manager: &Value, function: &Value) -> Value {
     let (state, manager, inner) = (state.handle(), manager.clone(), function.clone());
     NativeFunction::around(function, move |args, keywords| {
-        modes::enter_context(&state, &manager)?;
+        contexts::enter_context(&state, &manager)?;
         let result = call_value(&state, &inner, args, keywords);
-        modes::exit_context(&state, &manager)?;
+        contexts::exit_context(&state, &manager)?;
         result
     })
 }

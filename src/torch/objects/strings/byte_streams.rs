@@ -3,6 +3,7 @@
 use crate::objects::strings::codecs;
 use call::{Call, Row, function, method};
 use files::Source;
+use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::path::Path;
 use std::rc::Rc;
@@ -185,6 +186,12 @@ fn open(call: &mut Call) -> Result<Value> {
 }
 
 impl Object for ByteStream {
+    fn enter(&self, _session: &dyn Any) -> Option<Result<Option<Value>>> {
+        Some(Ok(None))
+    }
+    fn exit(&self, _session: &dyn Any) -> Result<()> {
+        self.close()
+    }
     fn class_name(&self) -> &'static str {
         self.file.as_ref().map_or("_io.BytesIO", OnDisk::class)
     }
