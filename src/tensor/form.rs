@@ -85,6 +85,16 @@ pub enum Form {
 }
 
 impl Form {
+    /// The tensors that it is made of: indices and values, or the scales and zero points of channels.
+    pub fn parts(&self) -> Vec<&View> {
+        match self {
+            Form::Coo(coo) => vec![&coo.indices, &coo.values],
+            Form::Compressed(parts) => vec![&parts.compressed, &parts.plain, &parts.values],
+            Form::Quantized(Quantizer::PerTensor { .. }) => Vec::new(),
+            Form::Quantized(Quantizer::PerChannel { scales, zero_points, .. }) => vec![scales, zero_points],
+        }
+    }
+
     /// Returns whether both hold the same elements in the same way. The indices may have been copied.
     pub fn is_same(&self, other: &Form) -> bool {
         let equal = |a: &View, b: &View| {

@@ -6,7 +6,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use tensor::bail;
 use tensor::{Result, Tensor, View};
-use value::{Object, Value};
+use value::{Held, Object, Slot, Value};
 
 pub(crate) const ROWS: &[Row] = &[
     function("from_dlpack(any ext_tensor) -> Tensor", from_dlpack, "Creates a tensor on the memory of another.")
@@ -18,15 +18,37 @@ pub(crate) const ROWS: &[Row] = &[
 ];
 
 /// A tensor on its way. It can be taken out once.
-struct Capsule(RefCell<Option<View>>);
+struct Capsule(Rc<Content>);
+
+struct Content(RefCell<Option<Tensor>>);
+
+/// So that undo puts back what was taken out.
+impl Slot for Content {
+    fn value(&self) -> Option<Value> {
+        self.0.borrow().clone().map(Value::Tensor)
+    }
+
+    fn put(&self, value: Option<Value>) {
+        let tensor = value.and_then(|value| if let Value::Tensor(tensor) = value { Some(tensor) } else { None });
+        *self.0.borrow_mut() = tensor;
+    }
+
+    fn identity(&self) -> usize {
+        std::ptr::from_ref(self).addr()
+    }
+}
 
 impl Object for Capsule {
     fn type_name(&self) -> &str {
         "PyCapsule"
     }
 
+    fn held(&self) -> Held {
+        Held { slots: vec![self.0.clone()], ..Held::default() }
+    }
+
     fn repr(&self) -> String {
-        let name = if self.0.borrow().is_some() { "dltensor" } else { "used_dltensor" };
+        let name = if self.0.0.borrow().is_some() { "dltensor" } else { "used_dltensor" };
         format!("<capsule object \"{name}\" at {:p}>", std::ptr::from_ref(self))
     }
 }
@@ -50,7 +72,7 @@ fn handed_on(tensor: &Tensor) -> Result<View> {
 
 fn to_dlpack(call: &mut Call) -> Result<Value> {
     let view = handed_on(call.tensor(0)?)?;
-    Ok(Value::Object(Rc::new(Capsule(RefCell::new(Some(view))))))
+    Ok(Value::Object(Rc::new(Capsule(Rc::new(Content(RefCell::new(Some(Tensor::new(view)))))))))
 }
 
 fn from_dlpack(call: &mut Call) -> Result<Value> {
@@ -58,8 +80,8 @@ fn from_dlpack(call: &mut Call) -> Result<Value> {
         Value::Tensor(tensor) => handed_on(&tensor).map(Value::from),
         Value::Object(object) if object.as_any().is::<Capsule>() => {
             let capsule = object.as_any().downcast_ref::<Capsule>();
-            match capsule.and_then(|capsule| capsule.0.borrow_mut().take()) {
-                Some(view) => Ok(view.into()),
+            match capsule.and_then(|capsule| capsule.0.0.borrow_mut().take()) {
+                Some(tensor) => Ok(Value::Tensor(tensor)),
                 None => bail!(
                     RuntimeError,
                     "from_dlpack received an invalid capsule. Note that DLTensor capsules can be consumed only once, so \

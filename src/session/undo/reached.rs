@@ -90,7 +90,9 @@ impl Reached {
         match value {
             Value::Tensor(tensor) if self.is_new(tensor.identity()) => {
                 self.tensors.push(tensor.clone());
-                self.add_storage(&tensor.borrow().storage);
+                let view = tensor.view();
+                self.add_storage(&view.storage);
+                view.form.iter().flat_map(|form| form.parts()).for_each(|part| self.add_storage(&part.storage));
                 let gradient = tensor.has_autograd().then(|| tensor.autograd(|meta| meta.grad.clone())).flatten();
                 self.waiting.extend(gradient.into_iter().chain(tensor.base().cloned()).map(Value::Tensor));
             }
