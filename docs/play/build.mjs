@@ -39,7 +39,7 @@ function pages() {
 /** The style of the pictures, as it stands in the program that draws them. */
 function pictureStyle() {
   const source = readFileSync(join(PROJECT, 'src/explain/page.rs'), 'utf8');
-  const [, style] = /pub const STYLE: &str = "\\\n([\s\S]*?)";/.exec(source) ?? [];
+  const [, style] = /const STYLE: &str = "\\\n([\s\S]*?)";/.exec(source) ?? [];
   if (!style?.includes(':root')) throw new Error('src/explain/page.rs has no STYLE that could be read');
   return style.replace(/\\\n\s*/g, '');
 }
