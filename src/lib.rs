@@ -46,9 +46,9 @@ use session::texts::{self, Texts};
 pub use shell;
 pub use {autograd, call, explain, files, languages, session, tensor, torch, value, web};
 
-/// Hands down the texts that the program carries. Whoever shows lessons or help calls it first.
-pub fn carry_texts() {
-    texts::carry(TEXTS);
+/// Provides lessons and examples to the session. Call it before showing lessons or help.
+pub fn provide_texts() {
+    texts::provide(TEXTS);
 }
 
 /// The lessons, and the sessions that help takes its examples from.

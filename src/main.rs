@@ -237,7 +237,7 @@ enum Color {
 
 fn main() {
     let cli = Cli::parse();
-    tensorsh::carry_texts();
+    tensorsh::provide_texts();
     // The thread ends the program itself, as soon as its work is done.
     let fate = spawn_with_big_stack("tensorsh", move || exit(run(cli))).map(|thread| thread.join());
     match fate {

@@ -636,7 +636,7 @@ fn lessons_are_learnt_and_remembered() {
 /// All ten lessons at one sitting: before each right answer a look at what is given, a wrong answer and a forbidden one.
 #[test]
 fn a_newcomer_goes_through_all_lessons_in_one_go() {
-    tensorsh::carry_texts();
+    tensorsh::provide_texts();
     for (language, arguments) in [(Language::Python, &[][..]), (Language::Rhai, &["--rhai"])] {
         let (mut typed, mut exercises, mut refused, mut wrong) = (String::new(), 0, 0, 0);
         for lesson in lessons() {

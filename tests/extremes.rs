@@ -447,7 +447,7 @@ fn child(seed: u64, rounds: usize, from: usize, step: usize) {
     // Presses Ctrl-C, and ends the process where that is not heard.
     let (watched, start, pressed) = (at.clone(), since.clone(), flag.clone());
     thread::spawn(move || {
-        let mut patience = grace();
+        let mut allowed = grace();
         // The call for which Ctrl-C was pressed, and what had been spent until then.
         let mut stopping = (usize::MAX, 0);
         loop {
@@ -464,13 +464,13 @@ fn child(seed: u64, rounds: usize, from: usize, step: usize) {
             if ran > ASLEEP {
                 exit(DEAF);
             }
-            if spent() > stopping.1 + patience {
+            if spent() > stopping.1 + allowed {
                 // The machine may have become slower since it was measured; the measurement is not the call's.
                 let now = grace();
-                if now <= patience {
+                if now <= allowed {
                     exit(DEAF);
                 }
-                patience = now;
+                allowed = now;
                 stopping.1 += now;
             }
         }

@@ -45,7 +45,7 @@ struct Visit {
 
 impl Visit {
     fn new() -> Visit {
-        tensorsh::carry_texts();
+        tensorsh::provide_texts();
         let (events, folder): (Rc<RefCell<Vec<Value>>>, _) = (Rc::default(), tempfile::tempdir().unwrap());
         let heard = Rc::clone(&events);
         let listener = move |event: &str| heard.borrow_mut().push(serde_json::from_str(event).unwrap());
@@ -451,7 +451,7 @@ fn lessons_are_told_in_both_languages() {
 
 #[test]
 fn lessons_are_found() {
-    tensorsh::carry_texts();
+    tensorsh::provide_texts();
     assert_eq!(lessons().len(), 10);
     assert!(lessons().iter().all(|lesson| lesson.exercises.len() > 1 && lesson.parts.len() > 3));
     assert_eq!(find("3").map(|lesson| lesson.name), Some("views"));

@@ -5,8 +5,7 @@ use super::inplace;
 use super::saved::Saved;
 use std::borrow::Cow;
 use std::rc::Rc;
-use tensor::bail;
-use tensor::{Origin, Result, Tensor};
+use tensor::{Origin, Result, Tensor, bail};
 use value::Value;
 
 /// The behaviour of such a node.

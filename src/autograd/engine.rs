@@ -9,8 +9,7 @@ use super::inplace::Slices;
 use std::cell::{Cell, RefCell};
 use std::collections::{BinaryHeap, HashMap, HashSet};
 use std::rc::Rc;
-use tensor::bail;
-use tensor::{GradFn, Layout, Origin, Result, Tensor, View};
+use tensor::{GradFn, Layout, Origin, Result, Tensor, View, bail};
 use value::Value;
 
 /// A pass that is going on.

@@ -9,8 +9,7 @@ use super::graph::{Argument, Edge, Formula, Kept, Node, Shape, Work, edge_of, re
 use super::rules::{Rule, rule};
 use std::cell::RefCell;
 use std::rc::Rc;
-use tensor::bail;
-use tensor::{DType, Layout, Origin, Result, Tensor};
+use tensor::{DType, Layout, Origin, Result, Tensor, bail};
 use value::Value;
 
 /// The work of a `CopySlices` node.

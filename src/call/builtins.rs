@@ -3,8 +3,7 @@
 
 use super::bind::Arguments;
 use super::signature::{Kind, Param, Signature};
-use tensor::bail;
-use tensor::{Error, Result};
+use tensor::{Error, Result, bail};
 use value::Value;
 
 /// The way a builtin takes its arguments.

@@ -5,8 +5,7 @@ use super::bind::Bound;
 use super::signature::{Signature, name_in};
 use super::state::State;
 use autograd::refused_by;
-use tensor::bail;
-use tensor::{DType, Device, Dims, Error, Result, Scalar, Storage, Tensor, View};
+use tensor::{DType, Device, Dims, Error, Result, Scalar, Storage, Tensor, View, bail};
 use value::equality::truth;
 use value::{MemoryFormat, Value, any_tensor, as_tensor};
 

@@ -13,10 +13,8 @@ use crate::plain::{self, Argument};
 use crate::registry::{Function, Overloads, Receiver};
 use crate::signature::{Kind, name_in};
 use crate::{BELOW, Call, Role, State, as_tensor, wants_grad};
-use tensor::bail;
-use tensor::journal;
 use tensor::memory::check_files;
-use tensor::{Error, Origin, Result, Tensor};
+use tensor::{Error, Origin, Result, Tensor, bail, journal};
 use value::{Value, any_tensor};
 
 /// Binds the arguments to one of the overloads and runs it.

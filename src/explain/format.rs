@@ -14,8 +14,7 @@ mod tensors;
 #[cfg(test)]
 mod tests;
 
-use tensor::bail;
-use tensor::{DType, Result, Tensor};
+use tensor::{DType, Result, Tensor, bail};
 use value::Value;
 
 pub(crate) use number::{complex_repr, float_repr};

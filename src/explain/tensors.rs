@@ -63,15 +63,11 @@ pub fn scene(view: &View, chain: Option<Table>, holders: &[Holder], terms: Terms
     scene
 }
 
-/// The tensors that a sparse one is made of; nothing for any other.
+/// The tensors that a sparse one is made of, by name; `None` for any other.
 pub fn parts(view: &View) -> Option<Vec<(&'static str, &View)>> {
     match view.form.as_deref()? {
-        Form::Coo(coo) => Some(vec![("indices", &coo.indices), ("values", &coo.values)]),
-        Form::Compressed(compressed) => {
-            let (rows, columns) = compressed.layout.index_names();
-            Some(vec![(rows, &compressed.compressed), (columns, &compressed.plain), ("values", &compressed.values)])
-        }
         Form::Quantized(_) => None,
+        sparse => Some(sparse.parts()),
     }
 }
 

@@ -7,9 +7,8 @@ use super::contents::Contents;
 use super::source::Source;
 use super::{distributed, gguf, legacy, listing, npy, npz, safetensors, shards};
 use std::path::Path;
-use tensor::Result;
-use tensor::bail;
 use tensor::system::{Files, Kind, System};
+use tensor::{Result, bail};
 use value::Value;
 
 /// A format of files.

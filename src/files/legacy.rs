@@ -6,8 +6,7 @@ use super::pickle::{self, Id, Mode, Node, Pickled, Saved};
 use super::source::Source;
 use std::collections::HashMap;
 use std::rc::Rc;
-use tensor::bail;
-use tensor::{Error, ErrorKind, Result, Storage};
+use tensor::{Error, ErrorKind, Result, Storage, bail};
 
 const MAGIC_NUMBER: i128 = 0x1950_a86a_20f9_469c_fc6c;
 const PROTOCOL_VERSION: i128 = 1001;

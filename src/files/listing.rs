@@ -8,8 +8,7 @@ use super::pickle::{Array, Class, Id, Node, Pickled, Saved, Scale, Shown};
 use std::cell::RefCell;
 use std::collections::HashSet;
 use std::rc::Rc;
-use tensor::bail;
-use tensor::{DType, Layout, Result};
+use tensor::{DType, Layout, Result, bail};
 
 /// Characters of all names together. A file can make them much longer than itself.
 const MOST_OF_NAMES: usize = 64 << 20;

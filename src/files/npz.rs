@@ -9,8 +9,7 @@ use super::source::Source;
 use std::cell::RefCell;
 use std::io::{BufWriter, Write};
 use std::rc::Rc;
-use tensor::bail;
-use tensor::{Error, Result};
+use tensor::{Error, Result, bail};
 use value::{Dict, Value};
 
 /// Returns whether an archive is one of npy files.

@@ -4,8 +4,7 @@ use super::contents::{Bytes, Contents, DEEPEST, Elements, Entry, Held, Plain, sc
 use super::gguf::BlockTensor;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
-use tensor::bail;
-use tensor::{DType, Form, Layout, Quantizer, Result, Storage, Tensor, View, interrupt};
+use tensor::{DType, Form, Layout, Quantizer, Result, Storage, Tensor, View, bail, interrupt};
 use value::Value;
 
 /// What a tensor, or a container of tensors, holds.

@@ -7,8 +7,7 @@ use rhai::{AST, Dynamic, EvalAltResult, Expr, ParseError, Stmt};
 
 use super::misspelt::nearest_module;
 use super::{Language, Session, advice, foreign, python};
-use call::LIBRARY;
-use call::suggest;
+use call::{LIBRARY, suggest};
 use languages::script::cell::{Cell, Defined, near};
 use languages::script::fault::{self, Fault, ScriptCall};
 use languages::script::own;

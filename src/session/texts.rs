@@ -1,9 +1,9 @@
-//! The texts that the program carries: lessons, and the recorded sessions that help takes its examples from. They lie
-//! outside this package, which could not be published with them; the program hands them down when it starts.
+//! The texts embedded in the program: lessons, and the recorded sessions that help takes its examples from. A published
+//! package holds only files of its own folder, and these are elsewhere, so the program provides them when it starts.
 
 use std::sync::OnceLock;
 
-/// What a program has to say.
+/// Lessons and examples.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Texts {
     /// The pages of the tutorial in the order in which they are taught, each with the name it goes by.
@@ -14,18 +14,18 @@ pub struct Texts {
 
 static TEXTS: OnceLock<Texts> = OnceLock::new();
 
-/// Hands the texts down, before the first session; those of the first call stay.
-pub fn carry(texts: Texts) {
+/// Provides the texts. Call it before the first session; later calls change nothing.
+pub fn provide(texts: Texts) {
     TEXTS.get_or_init(|| texts);
 }
 
-/// The texts that were handed down; none before [`carry`].
+/// The texts provided; empty before [`provide`].
 #[cfg(not(test))]
 pub(crate) fn texts() -> Texts {
     TEXTS.get().copied().unwrap_or_default()
 }
 
-/// What the unit tests of this package have.
+/// The texts of the unit tests.
 #[cfg(test)]
 pub(crate) fn texts() -> Texts {
     const EXAMPLE: &str = "```pycon\n>>> x = torch.arange(4)\n>>> x.view(2, 2).untyped_storage().nbytes()\n32\n```\n";

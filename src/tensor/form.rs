@@ -85,13 +85,18 @@ pub enum Form {
 }
 
 impl Form {
-    /// The tensors that it is made of: indices and values, or the scales and zero points of channels.
-    pub fn parts(&self) -> Vec<&View> {
+    /// The tensors that it is made of, by name: indices and values, or the scales and zero points of channels.
+    pub fn parts(&self) -> Vec<(&'static str, &View)> {
         match self {
-            Form::Coo(coo) => vec![&coo.indices, &coo.values],
-            Form::Compressed(parts) => vec![&parts.compressed, &parts.plain, &parts.values],
+            Form::Coo(coo) => vec![("indices", &coo.indices), ("values", &coo.values)],
+            Form::Compressed(parts) => {
+                let (compressed, plain) = parts.layout.index_names();
+                vec![(compressed, &parts.compressed), (plain, &parts.plain), ("values", &parts.values)]
+            }
             Form::Quantized(Quantizer::PerTensor { .. }) => Vec::new(),
-            Form::Quantized(Quantizer::PerChannel { scales, zero_points, .. }) => vec![scales, zero_points],
+            Form::Quantized(Quantizer::PerChannel { scales, zero_points, .. }) => {
+                vec![("scales", scales), ("zero_points", zero_points)]
+            }
         }
     }
 

@@ -9,8 +9,7 @@ use call::facets::{
 };
 use call::{Call, Row, attribute, setter};
 use num_complex::Complex;
-use tensor::bail;
-use tensor::{Result, Tensor};
+use tensor::{Result, Tensor, bail};
 use value::Value;
 
 pub(crate) const ROWS: &[Row] = &[

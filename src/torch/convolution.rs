@@ -3,8 +3,7 @@
 
 use super::steps::Steps;
 use autograd::Functions;
-use call::one;
-use call::{Call, Row, function};
+use call::{Call, Row, function, one};
 use tensor::bail;
 use tensor::layout::show;
 use tensor::ops::convolution::{self as ops, for_each_dimension};

@@ -2,8 +2,7 @@
 //! <https://pytorch.org/docs/2.7/generated/torch.set_default_device.html>.
 
 use call::{Call, Row, function};
-use tensor::bail;
-use tensor::{Device, Result, parallel};
+use tensor::{Device, Result, bail, parallel};
 use value::Value;
 
 pub(crate) const ROWS: &[Row] = &[

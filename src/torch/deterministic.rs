@@ -3,8 +3,7 @@
 //! Follows <https://pytorch.org/docs/2.7/generated/torch.use_deterministic_algorithms.html>.
 
 use call::{Call, Row, function};
-use tensor::Result;
-use tensor::bail;
+use tensor::{Result, bail};
 use value::Value;
 
 pub(crate) const ROWS: &[Row] = &[

@@ -5,8 +5,7 @@
 use call::Run;
 use call::bind::Bound;
 use call::dispatch::call_below;
-use call::dispatch::names::give;
-use call::dispatch::names::set;
+use call::dispatch::names::{give, set};
 use call::facets::NameInference::Itself;
 use call::one;
 use call::signature::Kind;

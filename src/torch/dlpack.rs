@@ -4,8 +4,7 @@ use call::facets::NameInference::Nameless;
 use call::{Call, Row, function};
 use std::cell::RefCell;
 use std::rc::Rc;
-use tensor::bail;
-use tensor::{Result, Tensor, View};
+use tensor::{Result, Tensor, View, bail};
 use value::{Held, Object, Slot, Value};
 
 pub(crate) const ROWS: &[Row] = &[

@@ -1,11 +1,9 @@
 //! Eigenvalues of general matrices and factors of indefinite ones. Follows <https://pytorch.org/docs/2.7/linalg.html>.
 
 use call::facets::Out;
-use call::safely;
-use call::{Row, function};
-use tensor::Result;
-use tensor::bail;
+use call::{Row, function, safely};
 use tensor::linalg::{self as ops, first_failure};
+use tensor::{Result, bail};
 use value::Value;
 
 pub(crate) const ROWS: &[Row] = &[

@@ -4,8 +4,7 @@
 
 use super::steps::Steps;
 use call::facets::{Out, Takes};
-use call::one;
-use call::{Call, Row, function};
+use call::{Call, Row, function, one};
 use tensor::bail;
 use tensor::layout::wrap_dim;
 use tensor::{Dims, Result, Tensor};

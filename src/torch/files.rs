@@ -12,9 +12,7 @@ use std::cell::{Cell, RefCell};
 use std::io::Cursor;
 use std::path::Path;
 use std::rc::Rc;
-use tensor::bail;
-use tensor::system;
-use tensor::{Device, Element, Error, ErrorKind, Result, Storage};
+use tensor::{Device, Element, Error, ErrorKind, Result, Storage, bail, system};
 use value::{Dict, Object, Value};
 
 pub(crate) const ROWS: &[Row] = &[

@@ -7,8 +7,7 @@ use call::state::State;
 use call::{Call, Row, function, method};
 use std::any::Any;
 use std::rc::Rc;
-use tensor::bail;
-use tensor::{GradFn, Result, Tensor};
+use tensor::{GradFn, Result, Tensor, bail};
 use value::{Dict, Object, Value, intern};
 
 pub(crate) const ROWS: &[Row] = &[

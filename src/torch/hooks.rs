@@ -7,8 +7,7 @@ use call::{Call, Row, State, function, method};
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
-use tensor::bail;
-use tensor::{Error, ErrorKind, Hook, Result, Tensor, WeakTensor};
+use tensor::{Error, ErrorKind, Hook, Result, Tensor, WeakTensor, bail};
 use value::{Object, Value};
 
 pub(crate) const ROWS: &[Row] = &[

@@ -9,8 +9,7 @@ use call::signature::Kind;
 use call::state::State;
 use call::{Call, Receiver, Row, class_method, function};
 use std::rc::Rc;
-use tensor::bail;
-use tensor::{DType, Device, Error, Result, Storage, TypedStorage};
+use tensor::{DType, Device, Error, Result, Storage, TypedStorage, bail};
 use value::{Method, TensorLayout, Value};
 
 macro_rules! legacy {

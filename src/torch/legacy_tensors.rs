@@ -6,8 +6,7 @@ use super::data::from_data;
 use super::storage_devices::no_driver;
 use call::facets::NameInference::{Keeps, Unsupported};
 use call::{Call, Row, function, method};
-use tensor::bail;
-use tensor::{DType, Device, Layout, Result, Storage, Tensor, View};
+use tensor::{DType, Device, Layout, Result, Storage, Tensor, View, bail};
 use value::Value;
 
 fn dtype_by(call: &Call, dtype: fn(&Call) -> DType) -> DType {

@@ -1,8 +1,7 @@
 //! Decompositions, inverses and solvers. Follows <https://pytorch.org/docs/2.7/linalg.html>.
 
 use call::facets::{Lies, NameInference::Keeps, Out, Takes};
-use call::safely;
-use call::{Call, Row, both, function, method};
+use call::{Call, Row, both, function, method, safely};
 use tensor::bail;
 use tensor::linalg::{self as ops, QrMode, first_failure};
 use tensor::ops::view as views;

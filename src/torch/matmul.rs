@@ -10,8 +10,7 @@ use call::facets::{
     NameInference::{Infers, InfersLate, Nameless},
     Out, Shares, Takes,
 };
-use call::one;
-use call::{Call, Row, both, function, method};
+use call::{Call, Row, both, function, method, one};
 use tensor::bail;
 use tensor::layout::{Dims, broadcast_sizes};
 use tensor::ops::matmul::{self as ops, Factors};

@@ -1,8 +1,7 @@
 //! Norms of matrices. Follows <https://pytorch.org/docs/2.7/generated/torch.linalg.norm.html>.
 
 use call::facets::{Out, Takes};
-use call::safely;
-use call::{Call, Row, function};
+use call::{Call, Row, function, safely};
 use tensor::bail;
 use tensor::linalg as ops;
 use tensor::ops::pointwise::{BinaryOp, Output, binary};

@@ -1,10 +1,8 @@
 //! Flat positions as indices. Follows <https://pytorch.org/docs/2.7/generated/torch.unravel_index.html>.
 
 use super::steps::Steps;
-use call::one;
-use call::{Call, Row, function};
-use tensor::bail;
-use tensor::{DType, Error, Result, Scalar, View};
+use call::{Call, Row, function, one};
+use tensor::{DType, Error, Result, Scalar, View, bail};
 use value::Value;
 
 pub(crate) const ROWS: &[Row] = &[function(

@@ -14,8 +14,7 @@ use tensor::element::largest_finite;
 use tensor::memory::Plain;
 use tensor::ops::copy;
 use tensor::ops::random::{Generator, Real, RealKind, normal_into, random_from_to, randperm, uniform_into};
-use tensor::parallel;
-use tensor::{DType, Device, Dims, Error, Result, Scalar, View, interrupt};
+use tensor::{DType, Device, Dims, Error, Result, Scalar, View, interrupt, parallel};
 use value::Value;
 
 pub(crate) const ROWS: &[Row] = &[

@@ -2,8 +2,7 @@
 //! <https://pytorch.org/docs/2.7/generated/torch.linalg.householder_product.html>.
 
 use call::facets::{Lies, Out, Takes};
-use call::safely;
-use call::{Row, both, function};
+use call::{Row, both, function, safely};
 use tensor::linalg as ops;
 use value::Value;
 

@@ -3,8 +3,7 @@
 
 use super::Steps;
 use autograd::Functions;
-use call::one;
-use call::{Call, Row, function};
+use call::{Call, Row, function, one};
 use tensor::bail;
 use tensor::element::{integer_limits, largest_finite};
 use tensor::layout::checked_numel;

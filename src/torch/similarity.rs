@@ -2,8 +2,7 @@
 //! <https://pytorch.org/docs/2.7/nn.functional.html#distance-functions>.
 
 use super::steps::Steps;
-use call::one;
-use call::{Call, Row, function};
+use call::{Call, Row, function, one};
 use tensor::bail;
 use tensor::ops::promote::result_type;
 use tensor::{Result, Tensor};

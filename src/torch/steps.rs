@@ -7,8 +7,7 @@ use call::dispatch::call;
 use call::one;
 use call::state::State;
 use call::{Call, MODULES, Receiver};
-use tensor::bail;
-use tensor::{Result, Tensor, View};
+use tensor::{Result, Tensor, View, bail};
 use value::Value;
 
 /// Calls functions of the table on tensors.

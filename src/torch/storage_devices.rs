@@ -4,8 +4,7 @@
 
 use super::typed_storages::typed;
 use call::{Call, Row, method};
-use tensor::bail;
-use tensor::{Device, Error, Result, Storage, TypedStorage};
+use tensor::{Device, Error, Result, Storage, TypedStorage, bail};
 use value::Value;
 
 macro_rules! rows {

@@ -7,8 +7,7 @@ use super::typed_storages::cast;
 use crate::objects::plain::slices::slice_bounds;
 use call::state::State;
 use call::{Call, Row, attribute, class_method, function, method};
-use tensor::bail;
-use tensor::{DType, Device, Error, ErrorKind, Result, Storage, TypedStorage, interrupt, limits};
+use tensor::{DType, Device, Error, ErrorKind, Result, Storage, TypedStorage, bail, interrupt, limits};
 use value::Value;
 
 pub(crate) const ROWS: &[Row] = &[

@@ -19,8 +19,7 @@ use tensor::ops::block::check_no_internal_overlap;
 use tensor::ops::{copy, create};
 use tensor::view::{out_of_bounds, storage_bytes};
 use tensor::{DType, Error, Layout, Result, Scalar, Storage, Tensor, TypedStorage, View};
-use value::equality;
-use value::{MemoryFormat, Value, nested_list};
+use value::{MemoryFormat, Value, equality, nested_list};
 
 pub(crate) const ROWS: &[Row] = &[
     method(

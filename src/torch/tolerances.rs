@@ -1,8 +1,7 @@
 //! What depends on how small a singular value counts as zero. Follows <https://pytorch.org/docs/2.7/linalg.html>.
 
 use call::facets::Out;
-use call::safely;
-use call::{Call, Row, both, function};
+use call::{Call, Row, both, function, safely};
 use tensor::bail;
 use tensor::linalg::{self as ops, Driver, Tolerances};
 use tensor::{DType, Result, View};

@@ -10,14 +10,12 @@ use call::facets::{
     Dispatch::{Given, Integers, Own, Refused},
     NameInference::{Each, Infers, InfersAfter, Itself, Keeps, Nameless},
 };
-use call::warnings;
-use call::{Call, Row, attribute, both, function, method, setter};
+use call::{Call, Row, attribute, both, function, method, setter, warnings};
 use tensor::bail;
 use tensor::layout::broadcast_sizes;
 use tensor::ops::{copy, view as ops};
 use tensor::{Dims, Error, Layout, Result, Tensor, View};
-use value::equality;
-use value::{MemoryFormat, Value, sizes_of};
+use value::{MemoryFormat, Value, equality, sizes_of};
 
 pub(crate) const ROWS: &[Row] = &[
     method(

@@ -5,8 +5,7 @@ use super::equality::{equals, is};
 use crate::Value;
 use hashbrown::HashTable;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use tensor::bail;
-use tensor::{BufferKind, Result, limits};
+use tensor::{BufferKind, Result, bail, limits};
 
 pub struct Hashed<V> {
     /// The entries; a removed one leaves a gap until there are many.

@@ -3,20 +3,22 @@
 use super::{read, root, rust_files};
 use std::path::Path;
 
-/// The parts of rooms that know less than the room does.
-pub(crate) const PARTS: &[&str] = &[
-    "system",
-    "ops",
-    "linalg",
-    "format",
-    "dispatch",
-    "library",
-    "python",
-    "script",
-    "transcript",
-    "lessons",
-    "assist",
+/// Rooms, and their parts that know less than the room does.
+pub(crate) const PARTS: &[(&str, &[&str])] = &[
+    ("tensor", &["system", "ops", "linalg"]),
+    ("explain", &["format"]),
+    ("call", &["dispatch"]),
+    ("torch", &["library"]),
+    ("languages", &["python", "script"]),
+    ("session", &["transcript", "lessons", "assist"]),
 ];
+
+const ROOMS: &[&str] =
+    &["tensor", "value", "files", "autograd", "explain", "call", "torch", "languages", "session", "shell", "web"];
+
+fn parts_of(room: &str) -> &'static [&'static str] {
+    PARTS.iter().find(|(parent, _)| *parent == room).map_or(&[], |(_, parts)| parts)
+}
 
 /// Every file of src/.
 pub(crate) fn sources() -> Vec<Source> {
@@ -47,7 +49,7 @@ impl Source {
     pub(crate) fn of(name: &str, text: &str) -> Source {
         let mut steps = name.split(['/', '.']).map(str::to_owned);
         let (room, part) = (steps.next().unwrap_or_default(), steps.next().unwrap_or_default());
-        let part = if part == "lib" || !PARTS.contains(&part.as_str()) { String::new() } else { part };
+        let part = if parts_of(&room).contains(&part.as_str()) { part } else { String::new() };
         Source { name: name.to_owned(), room, part, text: text.to_owned(), tokens: tokens(text) }
     }
 
@@ -113,6 +115,41 @@ impl Source {
             }
             index += 1;
         }
+    }
+
+    /// The part that the file is in, or its room.
+    pub(crate) fn place(&self) -> &str {
+        if self.part.is_empty() { &self.room } else { &self.part }
+    }
+
+    /// Which rooms and parts the file names: of its own room by `crate::…`, of others by `room::…`, of any by `tensorsh::…`.
+    /// `is_near` tells modules beneath the file from rooms of the same name.
+    pub(crate) fn places_named(&self, is_near: &dyn Fn(&str) -> bool) -> Vec<(usize, String)> {
+        let mut places = Vec::new();
+        for (line, item) in self.parts_named() {
+            let is_part = parts_of(&self.room).contains(&item.as_str());
+            // `crate::f` names the room itself, which a part may be above or below.
+            places.push((line, if is_part { item } else { self.room.clone() }));
+        }
+        for (index, token) in self.tokens.iter().enumerate() {
+            let follows_path = index >= 2 && self.is_path_separator(index - 2);
+            let by_root = follows_path && index >= 3 && self.is(index - 3, "tensorsh");
+            let room = token.text.as_str();
+            let is_use = index >= 1 && self.is(index - 1, "use");
+            if !ROOMS.contains(&room) || (follows_path && !by_root) || (!by_root && is_near(room)) {
+                continue;
+            }
+            if self.is_path_separator(index + 1) {
+                let mut items = Vec::new();
+                self.items(index + 3, &mut items);
+                let place = |name: String| if parts_of(room).contains(&name.as_str()) { name } else { room.to_owned() };
+                places.extend(items.into_iter().map(|(line, name)| (line, place(name))));
+            } else if is_use {
+                places.push((token.line, room.to_owned()));
+            }
+        }
+        places.sort_by_key(|(line, _)| *line);
+        places
     }
 
     /// Whether the file names a crate.

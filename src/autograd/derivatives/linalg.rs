@@ -3,8 +3,7 @@
 
 use super::matmul::{adjoint, transposed};
 use super::{Context, Derivative, Expr, RESULT, refused, row, zero};
-use tensor::bail;
-use tensor::{DType, Error, Result};
+use tensor::{DType, Error, Result, bail};
 use value::Value;
 
 pub(super) const ROWS: &[Derivative] = &[

@@ -7,8 +7,7 @@ use crate::{Call, Row, function};
 use std::any::Any;
 use std::cell::Cell;
 use std::rc::Rc;
-use tensor::bail;
-use tensor::{Result, Storage, Tensor, View};
+use tensor::{Result, Storage, Tensor, View, bail};
 use value::{Object, Value};
 
 pub const ROWS: &[Row] = &[function(

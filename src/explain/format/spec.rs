@@ -7,8 +7,7 @@ use num_complex::Complex;
 use num_traits::Signed;
 use std::iter::Peekable;
 use std::str::Chars;
-use tensor::bail;
-use tensor::{Error, ErrorKind, Result, limits};
+use tensor::{Error, ErrorKind, Result, bail, limits};
 use value::numbers::Number;
 use value::{Value, integers};
 

@@ -14,8 +14,7 @@ use num_bigint::BigInt;
 use num_complex::Complex;
 use std::collections::HashMap;
 use std::rc::Rc;
-use tensor::bail;
-use tensor::{DType, Device, Dims, Error, ErrorKind, Layout, Result};
+use tensor::{DType, Device, Dims, Error, ErrorKind, Layout, Result, bail};
 use value::TensorLayout;
 
 /// Objects one pickle may make.

@@ -5,8 +5,7 @@ use super::exceptions;
 use super::machine::Machine;
 use call::{Receiver, State};
 use std::rc::{Rc, Weak};
-use tensor::bail;
-use tensor::{Error, Result};
+use tensor::{Error, Result, bail};
 use value::equality::NotImplemented;
 use value::{Dict, Keywords, Object, Value, intern};
 

@@ -8,8 +8,7 @@ use super::function::Function;
 use super::machine::{Frame, Machine};
 use super::operations;
 use std::rc::{Rc, Weak};
-use tensor::bail;
-use tensor::{Error, Result};
+use tensor::{Error, Result, bail};
 use value::{Keywords, Value};
 
 /// Begins a class statement.

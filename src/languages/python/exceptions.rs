@@ -6,8 +6,7 @@ use super::construct::construct;
 use call::stack;
 use explain::format;
 use std::rc::Rc;
-use tensor::bail;
-use tensor::{Error, ErrorKind, Raised, Result};
+use tensor::{Error, ErrorKind, Raised, Result, bail};
 pub use torch::objects::plain::exceptions::{builtin, class, is_class};
 use value::{Keywords, List, Value};
 

@@ -6,8 +6,7 @@ use super::machine::{Frame, Machine};
 use call::bind::missing_names;
 use std::cell::RefCell;
 use std::rc::{Rc, Weak};
-use tensor::bail;
-use tensor::{Error, Result};
+use tensor::{Error, Result, bail};
 use value::{Dict, Held, Keywords, Object, Slot, Tuple, Value, discard};
 
 /// A variable that several functions share.

@@ -4,8 +4,7 @@ use super::exceptions;
 use super::machine::{Exit, Frame, Machine};
 use std::cell::RefCell;
 use std::rc::{Rc, Weak};
-use tensor::bail;
-use tensor::{Error, ErrorKind, Result};
+use tensor::{Error, ErrorKind, Result, bail};
 use torch::objects::calling::NativeFunction;
 use value::{Object, Value};
 

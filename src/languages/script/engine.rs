@@ -29,8 +29,7 @@ use super::words;
 use call::bind::{Arguments, Parser};
 use call::dispatch;
 use call::signature::Kind;
-use call::suggest;
-use call::{Family, Overloads, Receiver};
+use call::{Family, Overloads, Receiver, suggest};
 use rhai::packages::{
     ArithmeticPackage, BasicArrayPackage, BasicBlobPackage, BasicFnPackage, BasicIteratorPackage, BasicMapPackage,
     BasicMathPackage, BasicStringPackage, BitFieldPackage, LanguageCorePackage, MoreStringPackage, Package,
@@ -45,8 +44,7 @@ use std::rc::Rc;
 use tensor::system::Moment;
 use tensor::{Error, ErrorKind, Result, Tensor};
 use torch::objects::iterate::{Iter, iterate};
-use torch::objects::members;
-use torch::objects::operators;
+use torch::objects::{members, operators};
 use value::{Keywords, Value, equality, intern};
 
 rhai::def_package! {

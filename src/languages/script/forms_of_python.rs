@@ -3,8 +3,7 @@
 //! the tokens of a text, on the same lines; the functions that this calls are below.
 
 use super::chains::{chain_end, closing, opens};
-use super::native::add_calling;
-use super::native::{add, any};
+use super::native::{add, add_calling, any};
 use super::runtime::Runtime;
 use super::values::{is_ours, is_range, to_dynamic, to_subscript, to_value};
 use super::weave::{is, place};

@@ -9,8 +9,7 @@ use super::values::{is_ours, to_dynamic, to_value};
 use rhai::{Array, Dynamic, ImmutableString, Map, Module, NativeCallContext};
 use std::any::TypeId;
 use std::rc::Rc;
-use tensor::bail;
-use tensor::{Error, Result, interrupt, limits};
+use tensor::{Error, Result, bail, interrupt, limits};
 use value::Value;
 
 /// How deep arrays and objects may lie within each other.

@@ -201,8 +201,7 @@ pub fn describe(name: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::script::engine::build;
-    use crate::script::engine::compile;
+    use crate::script::engine::{build, compile};
     use crate::script::read::Names;
     use crate::script::runtime::Runtime;
     use call::State;

@@ -92,7 +92,7 @@ impl Reached {
                 self.tensors.push(tensor.clone());
                 let view = tensor.view();
                 self.add_storage(&view.storage);
-                view.form.iter().flat_map(|form| form.parts()).for_each(|part| self.add_storage(&part.storage));
+                view.form.iter().flat_map(|form| form.parts()).for_each(|(_, part)| self.add_storage(&part.storage));
                 let gradient = tensor.has_autograd().then(|| tensor.autograd(|meta| meta.grad.clone())).flatten();
                 self.waiting.extend(gradient.into_iter().chain(tensor.base().cloned()).map(Value::Tensor));
             }

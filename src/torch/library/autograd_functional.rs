@@ -4,9 +4,7 @@
 use crate::objects::calling::call_plain;
 use crate::steps::Steps;
 use autograd::{self, Functions, Pass};
-use call::State;
-use call::one;
-use call::{Call, Row, function};
+use call::{Call, Row, State, function, one};
 use tensor::bail;
 use tensor::layout::show;
 use tensor::ops::create;

@@ -4,8 +4,7 @@
 use super::autograd_functional::recording;
 use crate::objects::calling::call_plain;
 use autograd::{self, Functions, Pass};
-use call::State;
-use call::{Call, Row, function};
+use call::{Call, Row, State, function};
 use tensor::bail;
 use tensor::ops::create;
 use tensor::view::complex;

@@ -12,8 +12,7 @@ use autograd::{Functions, comes_from_others};
 use call::dispatch::{saving, tree};
 use call::{Call, Keywords, Row, State, function};
 use std::cell::Cell;
-use tensor::bail;
-use tensor::{Result, Tensor};
+use tensor::{Result, Tensor, bail};
 use value::Value;
 
 mod products;

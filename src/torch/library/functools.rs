@@ -6,8 +6,7 @@ use crate::objects::members;
 use call::{Call, Keywords, Row, State, function};
 use std::cell::Cell;
 use std::rc::Rc;
-use tensor::bail;
-use tensor::{Error, ErrorKind, Result, interrupt};
+use tensor::{Error, ErrorKind, Result, bail, interrupt};
 use value::{Dict, Held, Object, Value};
 
 pub(super) const ROWS: &[Row] = &[

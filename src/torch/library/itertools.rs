@@ -2,8 +2,7 @@
 //! <https://docs.python.org/3.11/library/itertools.html>.
 
 use crate::objects::calling::call_plain;
-use crate::objects::iterate::items;
-use crate::objects::iterate::{Iter, iterate};
+use crate::objects::iterate::{Iter, items, iterate};
 use crate::objects::lazy::Lazy;
 use crate::objects::operators;
 use crate::objects::plain::slices::as_index;
@@ -11,8 +10,7 @@ use call::{Call, Row, State, function};
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::rc::Rc;
-use tensor::bail;
-use tensor::{Error, Result, interrupt, limits};
+use tensor::{Error, Result, bail, interrupt, limits};
 use value::Value;
 use value::equality::truth;
 

@@ -2,14 +2,12 @@
 
 use super::registry;
 use call::Receiver;
-use call::bind::Arguments;
-use call::bind::Bound;
+use call::bind::{Arguments, Bound};
 use call::plain;
 use call::registry::of_class;
 use call::signature::Kind;
 use num_complex::Complex;
-use tensor::Tensor;
-use tensor::{DType, Device, View};
+use tensor::{DType, Device, Tensor, View};
 use value::Value;
 
 fn same(a: &Value, b: &Value) -> bool {

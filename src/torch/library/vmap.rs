@@ -4,8 +4,7 @@
 use crate::Steps;
 use crate::objects::calling::{NativeFunction, call_value, name_of};
 use call::{Call, Keywords, Row, State, function, stack};
-use tensor::bail;
-use tensor::{Error, Result};
+use tensor::{Error, Result, bail};
 use value::{Dict, Value};
 
 pub(super) const ROWS: &[Row] = &[function(

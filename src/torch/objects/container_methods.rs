@@ -5,19 +5,13 @@
 use crate::objects::calling;
 use crate::objects::methods::{Given, Table, run};
 use crate::objects::operators;
-use crate::objects::plain::dicts;
-use crate::objects::plain::lists;
-use crate::objects::plain::numbers;
-use crate::objects::plain::sets;
-use crate::objects::plain::tuples;
+use crate::objects::plain::{dicts, lists, numbers, sets, tuples};
 use crate::objects::special_methods::{self, Does};
-use crate::objects::strings::bytes;
-use crate::objects::strings::text;
+use crate::objects::strings::{bytes, text};
 use call::State;
 use call::registry::Methods;
 use std::rc::Rc;
-use tensor::bail;
-use tensor::{BufferKind, Error, Result, TypeCode};
+use tensor::{BufferKind, Error, Result, TypeCode, bail};
 use value::equality::{NotImplemented, Number, number};
 use value::{Keywords, Method, Value};
 

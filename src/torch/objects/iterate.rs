@@ -1,8 +1,7 @@
 //! Iteration over any value as Python's `iter`: one item after the other, made when it is asked for. It must not know
 //! who asks, nor how an object of a script finds its next item.
 
-use crate::objects::operators;
-use crate::objects::subscript;
+use crate::objects::{operators, subscript};
 use call::{Call, State};
 use std::rc::Rc;
 use tensor::bail;

@@ -8,8 +8,7 @@ use crate::objects::plain::slices::as_index;
 use call::{Call, Row, State, function, stack};
 use std::cell::RefCell;
 use std::rc::Rc;
-use tensor::bail;
-use tensor::{BufferKind, Error, ErrorKind, Result, interrupt};
+use tensor::{BufferKind, Error, ErrorKind, Result, bail, interrupt};
 use value::equality::truth;
 use value::{List, Object, Value, discard};
 

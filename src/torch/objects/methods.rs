@@ -3,8 +3,7 @@
 
 use crate::objects::plain::slices::slice_part;
 use call::State;
-use tensor::bail;
-use tensor::{Error, Result};
+use tensor::{Error, Result, bail};
 use value::{Keywords, Value};
 
 /// The arguments of a call of a method.

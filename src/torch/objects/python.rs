@@ -3,13 +3,9 @@
 use crate::objects::bounds;
 use crate::objects::calling::{call_plain, is_callable};
 use crate::objects::identity::{escaped, id};
-use crate::objects::members;
-use crate::objects::operators;
-use crate::objects::plain::containers;
-use crate::objects::plain::slices;
-use crate::objects::strings::bytes;
-use crate::objects::strings::codecs;
-use crate::objects::subscript;
+use crate::objects::plain::{containers, slices};
+use crate::objects::strings::{bytes, codecs};
+use crate::objects::{members, operators, subscript};
 use call::dispatch::names;
 use call::{Call, Row, State, function, stack};
 use std::collections::HashMap;

@@ -7,8 +7,7 @@ use crate::objects::operators;
 use crate::objects::plain::slices::as_index;
 use crate::objects::plain::sorting::sorted_items;
 use call::{Call, Row, State, function};
-use tensor::bail;
-use tensor::{BufferKind, Error, ErrorKind, Result, interrupt};
+use tensor::{BufferKind, Error, ErrorKind, Result, bail, interrupt};
 use value::equality::truth;
 use value::{Dict, Range, Set, Value};
 

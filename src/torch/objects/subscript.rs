@@ -9,9 +9,7 @@ use call::{Call, State};
 use tensor::bail;
 use tensor::index::Index;
 use tensor::interrupt::watched;
-use tensor::ops;
-use tensor::{Buffer, BufferKind, Error, Result, Scalar, Tensor, View};
-use tensor::{journal, limits};
+use tensor::{Buffer, BufferKind, Error, Result, Scalar, Tensor, View, journal, limits, ops};
 use value::{Range, Value};
 
 /// `value[index]`.

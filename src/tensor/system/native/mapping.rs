@@ -4,10 +4,9 @@
 use super::super::{Mapping, Opened, Refused};
 use memmap2::{MmapOptions, MmapRaw};
 use std::fs::File;
-use std::io;
-use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
 use std::sync::{Once, OnceLock};
+use std::{io, ptr};
 
 /// A mapping, and its entry in the list that the signal handler reads.
 #[derive(Debug)]

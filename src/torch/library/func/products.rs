@@ -4,12 +4,10 @@ use super::{Function, Level, outputs_of, with_aux};
 use crate::autograd_rows::seeded;
 use crate::library::autograd_functional::{leaves_like, slopes};
 use crate::objects::calling::NativeFunction;
-use call::dispatch::saving;
-use call::dispatch::tree;
+use call::dispatch::{saving, tree};
 use call::{Keywords, State};
 use tensor::layout::show;
-use tensor::{Error, Result, Tensor};
-use tensor::{bail, ops};
+use tensor::{Error, Result, Tensor, bail, ops};
 use value::Value;
 
 pub(crate) fn vjp(f: Function, primals: Vec<Value>, has_aux: bool) -> Result<Value> {

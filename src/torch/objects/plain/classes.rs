@@ -4,8 +4,7 @@ use crate::legacy_storages::legacy_dtype;
 use crate::legacy_tensor_class;
 use crate::objects::plain::exceptions;
 use call::{Call, Row, function};
-use tensor::Result;
-use tensor::bail;
+use tensor::{Result, bail};
 use value::Value;
 
 pub(crate) const ROWS: &[Row] = &[

@@ -1,15 +1,13 @@
 //! Subscripts of lists and dictionaries, and whether something is among the items of a value. Nothing is read while a
 //! script runs that could change it.
 
-use crate::objects::iterate::items;
-use crate::objects::iterate::iterate;
+use crate::objects::iterate::{items, iterate};
 use crate::objects::operators;
 use crate::objects::plain::slices::{as_index, positions, slice_bounds};
 use crate::objects::strings::bytes;
 use call::State;
 use std::rc::Rc;
-use tensor::bail;
-use tensor::{BufferKind, Error, ErrorKind, Raised, Result, interrupt, limits};
+use tensor::{BufferKind, Error, ErrorKind, Raised, Result, bail, interrupt, limits};
 use value::{Dict, List, Range, Slice, Value};
 
 /// The place that an index means among so many items.

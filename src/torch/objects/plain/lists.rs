@@ -7,8 +7,7 @@ use crate::objects::plain::containers;
 use crate::objects::plain::numbers::size;
 use crate::objects::plain::slices::as_index;
 use crate::objects::plain::sorting::sorted_items;
-use tensor::bail;
-use tensor::{Error, Result, interrupt, limits};
+use tensor::{Error, Result, bail, interrupt, limits};
 use value::equality::truth;
 use value::{List, Value};
 

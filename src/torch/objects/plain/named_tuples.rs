@@ -7,8 +7,7 @@ use call::bind::missing_names;
 use call::module_names::is_keyword;
 use call::{Call, Keywords, Row, State, function};
 use std::rc::{Rc, Weak};
-use tensor::bail;
-use tensor::{Error, Result};
+use tensor::{Error, Result, bail};
 use value::equality::{is, truth};
 use value::{Dict, NamedTuple, Object, Value, intern};
 

@@ -3,8 +3,7 @@
 use crate::objects::iterate::iterate;
 use crate::objects::methods::{ContainerMethod, Given, takes};
 use crate::objects::plain::containers::no_key;
-use tensor::Result;
-use tensor::bail;
+use tensor::{Result, bail};
 use value::sets::combined;
 use value::{Set, Value};
 

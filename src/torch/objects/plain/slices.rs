@@ -2,8 +2,7 @@
 
 use num_traits::Signed;
 use std::rc::Rc;
-use tensor::bail;
-use tensor::{DType, Result};
+use tensor::{DType, Result, bail};
 use value::{Range, Slice, Value};
 
 /// An integer subscript: a number, or an integer tensor of one element.

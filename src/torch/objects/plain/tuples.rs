@@ -7,8 +7,7 @@ use crate::objects::plain::numbers::index as index_of;
 use crate::objects::plain::slices::as_index;
 use num_bigint::BigInt;
 use num_traits::{Signed, Zero};
-use tensor::bail;
-use tensor::{Result, interrupt};
+use tensor::{Result, bail, interrupt};
 use value::numbers::integer;
 use value::{Range, Slice, Value};
 

@@ -5,9 +5,9 @@ use crate::objects::plain::slices::{as_index, positions, slice_bounds};
 use crate::objects::strings::bytes::{change, raw};
 use crate::storages::index_argument;
 use call::{Call, Row, function, method};
-use tensor::bail;
-use tensor::{Buffer, BufferKind, DType, Error, Layout, Result, Scalar, Storage, TypeCode, View};
-use tensor::{interrupt, limits, memory};
+use tensor::{
+    Buffer, BufferKind, DType, Error, Layout, Result, Scalar, Storage, TypeCode, View, bail, interrupt, limits, memory,
+};
 use value::{Slice, Value, equality};
 
 pub(crate) const ROWS: &[Row] = &[

@@ -2,8 +2,7 @@
 //! cannot write or read. Knows no value.
 
 use crate::objects::bounds::room_for_text;
-use tensor::bail;
-use tensor::{Error, ErrorKind, Result, interrupt};
+use tensor::{Error, ErrorKind, Result, bail, interrupt};
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Encoding {

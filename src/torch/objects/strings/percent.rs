@@ -10,8 +10,7 @@ use crate::objects::subscript;
 use call::state::State;
 use std::iter::Peekable;
 use std::str::CharIndices;
-use tensor::bail;
-use tensor::{Error, ErrorKind, Result, interrupt, limits};
+use tensor::{Error, ErrorKind, Result, bail, interrupt, limits};
 use value::Value;
 use value::numbers::{Number, number, truncated};
 

@@ -9,8 +9,7 @@ use crate::objects::strings::characters::{
     decimal, ends_line, is_cased, is_digit, is_letter, is_numeric, is_of_name, is_space, is_title, push_folded,
     push_title,
 };
-use crate::objects::strings::codecs;
-use crate::objects::strings::text_format;
+use crate::objects::strings::{codecs, text_format};
 use crate::objects::subscript;
 use call::{Call, Row, function};
 use explain::format::is_printable;

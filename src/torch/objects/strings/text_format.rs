@@ -6,8 +6,7 @@ use crate::objects::identity::escaped;
 use crate::objects::members;
 use crate::objects::methods::Given;
 use crate::objects::subscript;
-use tensor::bail;
-use tensor::{Error, ErrorKind, Result, interrupt};
+use tensor::{Error, ErrorKind, Result, bail, interrupt};
 use value::Value;
 
 /// Where the values come from.
