@@ -44,7 +44,7 @@ use session::texts::{self, Texts};
 
 #[cfg(not(target_family = "wasm"))]
 pub use shell;
-pub use {autograd, call, explain, files, languages, session, tensor, torch, value, web};
+pub use {autograd, call, explain, files, languages, objects, session, tensor, torch, value, web};
 
 /// Provides lessons and examples to the session. Call it before showing lessons or help.
 pub fn provide_texts() {

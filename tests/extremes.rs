@@ -14,11 +14,11 @@ use std::thread;
 use std::time::{Duration, Instant};
 use tensorsh::call::signature::{Kind, Signature};
 use tensorsh::languages::script::own;
+use tensorsh::objects::container_methods;
 use tensorsh::session::transcript::spawn_with_big_stack;
 use tensorsh::session::{Language, Session, SessionOptions};
 use tensorsh::tensor::limits;
 use tensorsh::torch::library::registry;
-use tensorsh::torch::objects::container_methods;
 use tensorsh::value::LIBRARY;
 
 /// How long a call may run before Ctrl-C is pressed, and how many milliseconds longer it may then go on: on the processor,

@@ -1,7 +1,7 @@
 //! The graph of recorded operations: [`Node`]s, the [`Edge`]s between them, and the values they saved.
 
 use super::custom::Custom;
-use super::derivatives::Derivative;
+use super::derivative::Derivative;
 use super::inplace::Slices;
 use super::saved::Saved;
 use std::any::Any;

@@ -4,9 +4,8 @@
 //! written through the operation and that of the others past it. Every view of the base, the one written through
 //! included, then shows a part of that new value; which is noticed and put right when its history is next asked for.
 
-use super::derivatives::Derivative;
+use super::derivatives::strided::AS_STRIDED;
 use super::graph::{Argument, Edge, Formula, Kept, Node, Shape, Work, edge_of, recorded_grad_fn, set_history};
-use super::rules::{Rule, rule};
 use std::cell::RefCell;
 use std::rc::Rc;
 use tensor::{DType, Layout, Origin, Result, Tensor, bail};
@@ -120,7 +119,6 @@ pub(crate) fn rebase(view: &Tensor, base: &Tensor, written: Rc<Node>) -> Result<
 /// Those of [`check_renewal`].
 pub(crate) fn renew(view: &Tensor, base: &Tensor) -> Result<()> {
     check_renewal(view)?;
-    let Some(row) = strided() else { return Ok(()) };
     let node = {
         let (whole, part) = (base.borrow(), view.borrow());
         let args = vec![
@@ -130,17 +128,10 @@ pub(crate) fn renew(view: &Tensor, base: &Tensor) -> Result<()> {
             Argument::Plain(Value::Int(part.layout.offset)),
             Argument::Plain(Value::Bool(part.conj != whole.conj)),
         ];
-        let formula = Formula { row, args, results: RefCell::default(), order: None, saves_number: false };
+        let formula = Formula { row: &AS_STRIDED, args, results: RefCell::default(), order: None, saves_number: false };
         let edge: Edge = edge_of(base)?;
-        Node::new(row.name, vec![edge], vec![Shape::of(&part)], Work::Formula(Rc::new(formula)))
+        Node::new(AS_STRIDED.name, vec![edge], vec![Shape::of(&part)], Work::Formula(Rc::new(formula)))
     };
     set_history(view, &node, 0);
     Ok(())
-}
-
-fn strided() -> Option<&'static Derivative> {
-    match rule("as_strided", &[]) {
-        Rule::Derivative(row) => Some(row),
-        _ => None,
-    }
 }

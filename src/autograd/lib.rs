@@ -10,6 +10,7 @@
 mod composite;
 mod context;
 pub mod custom;
+mod derivative;
 mod derivatives;
 mod engine;
 mod graph;
@@ -19,7 +20,7 @@ mod rules;
 mod saved;
 
 pub use context::Expr;
-pub use derivatives::Derivative;
+pub use derivative::Derivative;
 pub use engine::{FREED, Pass, backward, comes_from_others, current, gradients};
 pub use graph::{Node, NodeHook, add_after_hook, add_hook, grad_fn, remove_hook, retain_grad};
 pub use record::{Plan, Recording, plan};

@@ -1,7 +1,7 @@
 //! Recording a call: what is to be kept of it before it runs, and the node its results get afterwards.
 
 use super::composite::Composite;
-use super::derivatives::{Derivative, RESULT};
+use super::derivative::{Derivative, RESULT};
 use super::graph::{Argument, Edge, Formula, Kept, Node, Shape, Work, edge_of, set_history};
 use super::inplace;
 use super::rules::{Rule, rule};

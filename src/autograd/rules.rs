@@ -1,7 +1,8 @@
 //! What recording does with an overload: the one place that knows of every function whether it is differentiable.
 
 use super::composite::{self, Composite};
-use super::derivatives::{Derivative, TABLES};
+use super::derivative::Derivative;
+use super::derivatives::TABLES;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 use value::{LIBRARY, Value};

@@ -14,6 +14,7 @@ pub mod fault;
 mod forms;
 mod forms_of_python;
 pub mod holders;
+pub mod imports;
 mod json;
 pub mod modules;
 mod moments;

@@ -13,10 +13,9 @@ use languages::script::engine::constant;
 use languages::script::holders::is_container;
 use languages::script::own;
 use languages::script::values::to_value;
+use objects::modules::{SCHEMES, member};
 use tensor::DType;
-use torch::SCHEMES;
 use torch::library::help;
-use torch::member;
 use value::{MemoryFormat, TensorLayout, Value};
 
 /// One way to go on.

@@ -23,7 +23,7 @@ use languages::script::cell::Cell;
 use languages::script::read::Names;
 use languages::script::runtime::{Constants, Runtime};
 use languages::script::values::{is_ours, is_range, to_value};
-use languages::script::{engine, fault, modules, numbers, own};
+use languages::script::{engine, fault, imports, numbers, own};
 use rhai::{Caches, Dynamic, Engine, Module, Scope, Shared};
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -390,7 +390,7 @@ impl Session {
             // A kernel may have left off; what it made, or what went wrong for want of it, is not to be seen.
             result = Err(fault::interrupted());
         }
-        modules::keep(&self.engine, &self.runtime, ast);
+        imports::keep(&self.engine, &self.runtime, ast);
         self.runtime.globals.borrow_mut().clear();
         self.runtime.constants.take();
         self.runtime.callbacks.set(0);

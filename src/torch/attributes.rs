@@ -92,7 +92,7 @@ pub(crate) const ROWS: &[Row] = &[
         .any_layout(),
     attribute(
         "grad_fn(Tensor self) -> any",
-        |c| Ok(autograd::grad_fn(c.tensor(0)?)?.map_or(Value::None, |(node, _)| super::graph::node(node))),
+        |c| Ok(autograd::grad_fn(c.tensor(0)?)?.map_or(Value::None, |(node, _)| super::graph::node_value(c.state, node))),
         "The operation this tensor came from.",
     )
     .names(Nameless)

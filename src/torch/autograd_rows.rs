@@ -1,10 +1,10 @@
 //! Gradients: methods of tensors and the functions of `torch.autograd`.
 //! Follows <https://pytorch.org/docs/2.7/autograd.html>.
 
-use crate::objects::iterate::iterate;
 use autograd::Pass;
 use call::facets::NameInference::{Keeps, Nameless};
 use call::{Call, Row, State, function, method};
+use objects::iterate::iterate;
 use tensor::bail;
 use tensor::ops::create;
 use tensor::{Error, ErrorKind, Result, Scalar, Tensor};

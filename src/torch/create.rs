@@ -1,6 +1,5 @@
 //! Creation: tensors from numbers, sizes and nested lists. Follows <https://pytorch.org/docs/2.7/torch.html#creation-ops>.
 
-use super::data::from_data;
 use super::dimnames;
 use super::sparse_kernels;
 use call::facets::{
@@ -9,6 +8,7 @@ use call::facets::{
     Out,
 };
 use call::{Call, Row, both, function, method};
+use objects::data::from_data;
 use tensor::bail;
 use tensor::layout::{checked_numel, contiguous_strides};
 use tensor::ops::{copy, create, sparse};
@@ -458,7 +458,7 @@ fn on_device(view: View, device: Device) -> Result<Value> {
 }
 
 fn as_tensor(call: &mut Call) -> Result<Value> {
-    if let Some(array) = super::array_view(&call.value(0)) {
+    if let Some(array) = call.value(0).elements() {
         return match call.opt_dtype(1).filter(|dtype| *dtype != array.dtype) {
             Some(dtype) => copy::cast(&array, dtype).map(Value::from),
             None => Ok(array.into()),
@@ -478,12 +478,12 @@ fn asarray(call: &mut Call) -> Result<Value> {
     let copy = if call.is_none(3) { None } else { Some(call.bool(3)?) };
     let tensor = match call.value(0) {
         Value::Tensor(tensor) => tensor,
-        data if super::array_view(&data).is_some() => {
-            Tensor::new(super::array_view(&data).ok_or_else(|| Error::runtime("not an array"))?)
+        data if data.elements().is_some() => {
+            Tensor::new(data.elements().ok_or_else(|| Error::runtime("not an array"))?)
         }
         Value::Buffer(buffer) => {
             let dtype = dtype.unwrap_or_else(|| call.state.default_dtype.get());
-            Tensor::new(crate::objects::strings::buffers::shared(&buffer, dtype, -1, 0)?)
+            Tensor::new(objects::strings::buffers::shared(&buffer, dtype, -1, 0)?)
         }
         _ if copy == Some(false) => bail!(ValueError, "can't alias arbitrary sequence into a tensor."),
         data => {

@@ -56,7 +56,7 @@ fn set_default_tensor_type(call: &mut Call) -> Result<Value> {
         Value::Str(class) => class.to_string(),
         _ => bail!(TypeError, "invalid type object"),
     };
-    let class = name.strip_prefix("torch.").and_then(super::legacy_tensor_class);
+    let class = name.strip_prefix("torch.").and_then(objects::legacy_classes::legacy_tensor_class);
     match class {
         Some((_, dtype)) if dtype.is_floating_point() => {
             call.state.default_dtype.set(dtype);

@@ -2,11 +2,11 @@
 //! `torch.load`. Only `weights_only=True` exists here: no file is ever executed.
 
 use super::typed_storages::not_wrapped;
-use crate::objects::operators;
-use crate::objects::strings::byte_streams::ByteStream;
 use call::state::State;
 use call::{Call, Row, function};
 use files::{self, Input, Location, Options, Source};
+use objects::operators;
+use objects::strings::byte_streams::ByteStream;
 use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::io::Cursor;

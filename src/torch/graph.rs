@@ -1,13 +1,12 @@
 //! The gradient graph as a session sees it: the value of `grad_fn`, and its parts.
 //! Follows <https://pytorch.org/docs/2.7/autograd.html#autograd-graph>.
 
-use crate::objects::calling::{NativeFunction, call_value};
 use autograd::{FREED, Node, custom};
 use call::state::State;
 use call::{Call, Row, function, method};
-use std::any::Any;
+use objects::calling::{NativeFunction, call_value};
 use std::rc::Rc;
-use tensor::{GradFn, Result, Tensor, bail};
+use tensor::{Error, GradFn, Result, Tensor, bail};
 use value::{Dict, Object, Value, intern};
 
 pub(crate) const ROWS: &[Row] = &[
@@ -34,6 +33,7 @@ pub(crate) const ROWS: &[Row] = &[
 struct NodeObject {
     node: Rc<Node>,
     class: &'static str,
+    state: Rc<State>,
 }
 
 impl Object for NodeObject {
@@ -43,19 +43,52 @@ impl Object for NodeObject {
     fn repr(&self) -> String {
         format!("<{} object at {:#x}>", self.class, Rc::as_ptr(&self.node) as usize)
     }
+    /// # Errors
+    /// RuntimeError for a saved value that was freed or changed in place.
+    fn own_attribute(&self, name: &str) -> Option<Result<Value>> {
+        let node = &self.node;
+        if let Some(found) = node.custom().and_then(|custom| custom.attribute(name)) {
+            return Some(found);
+        }
+        if let Some(saved) = name.strip_prefix("_saved_") {
+            if node.is_freed() {
+                return Some(Err(Error::runtime(FREED)));
+            }
+            let function = node.key().and_then(|key| self.state.registry.overload(key));
+            let place = function.and_then(|f| f.signature.params.iter().position(|param| param.name == saved));
+            return match place {
+                Some(index) => node.saved_argument(index),
+                None if saved == "result" => node.saved_result(),
+                None => Ok(None),
+            }
+            .transpose();
+        }
+        match name {
+            "next_functions" => Some(Ok(Value::tuple(node.next_functions().into_iter().map(|(next, output)| {
+                let next = next.map_or(Value::None, |next| node_value(&self.state, next));
+                Value::tuple([next, Value::Int(output as i64)])
+            })))),
+            "metadata" => Some(Ok(Value::Dict(Dict::default()))),
+            "variable" => node.variable().map(|variable| Ok(Value::Tensor(variable))),
+            _ => None,
+        }
+    }
+    fn is_instance(&self, class: &str) -> bool {
+        class == "torch.autograd.graph.Node"
+    }
     fn identity(&self) -> Option<usize> {
         Some(Rc::as_ptr(&self.node) as usize)
     }
 }
 
 /// The value of `grad_fn`.
-pub(crate) fn node(node: Rc<Node>) -> Value {
+pub(crate) fn node_value(state: &State, node: Rc<Node>) -> Value {
     let name = node.name();
     let class = match node.custom() {
         Some(_) => intern(&format!("torch.autograd.function.{name}")),
         None => intern(&name),
     };
-    Value::Object(Rc::new(NodeObject { node, class }))
+    Value::Object(Rc::new(NodeObject { node, class, state: state.handle() }))
 }
 
 /// The node behind a value, if it is one.
@@ -64,39 +97,6 @@ pub(crate) fn node_of(value: &Value) -> Option<Rc<Node>> {
         Value::Object(object) => object.as_any().downcast_ref::<NodeObject>().map(|object| object.node.clone()),
         _ => None,
     }
-}
-
-/// An attribute of a node; `None` for objects of other classes and attributes it does not have.
-///
-/// # Errors
-/// RuntimeError for a saved value that was freed or changed in place.
-pub fn attribute(state: &State, object: &dyn Any, name: &str) -> Result<Option<Value>> {
-    let Some(NodeObject { node: this, .. }) = object.downcast_ref::<NodeObject>() else { return Ok(None) };
-    if let Some(found) = this.custom().and_then(|custom| custom.attribute(name)) {
-        return found.map(Some);
-    }
-    if let Some(saved) = name.strip_prefix("_saved_") {
-        if this.is_freed() {
-            bail!(RuntimeError, "{FREED}");
-        }
-        let function = this.key().and_then(|key| state.registry.overload(key));
-        let place = function.and_then(|f| f.signature.params.iter().position(|param| param.name == saved));
-        return match place {
-            Some(index) => this.saved_argument(index),
-            None if saved == "result" => this.saved_result(),
-            None => Ok(None),
-        };
-    }
-    Ok(match name {
-        "next_functions" => Some(Value::tuple(
-            this.next_functions()
-                .into_iter()
-                .map(|(next, output)| Value::tuple([next.map_or(Value::None, node), Value::Int(output as i64)])),
-        )),
-        "metadata" => Some(Value::Dict(Dict::default())),
-        "variable" => this.variable().map(Value::Tensor),
-        _ => None,
-    })
 }
 
 /// `once_differentiable(backward)`: a function whose results cannot be differentiated once more.

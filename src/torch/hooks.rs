@@ -1,9 +1,9 @@
 //! Hooks on gradients. Follows <https://pytorch.org/docs/2.7/generated/torch.Tensor.register_hook.html>.
 
-use crate::objects::calling::{call_plain, name_of};
 use autograd::{Node, NodeHook};
 use call::facets::NameInference::Nameless;
 use call::{Call, Row, State, function, method};
+use objects::calling::{call_plain, name_of};
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;

@@ -1,16 +1,15 @@
 //! The legacy storage classes, `torch.FloatStorage` and so on, one for each dtype, and what they say of themselves.
 //! Follows <https://pytorch.org/docs/2.7/storage.html#legacy-typed-storage>.
 
-use super::storages::{checked_size, class_repr, warn_typed};
+use super::storages::checked_size;
 use super::typed_storages::{is_sequence, is_size};
-use crate::legacy_tensor_class;
-use crate::objects::strings::buffers;
-use call::signature::Kind;
 use call::state::State;
-use call::{Call, Receiver, Row, class_method, function};
-use std::rc::Rc;
+use call::{Call, Row, class_method, function};
+use objects::legacy_classes::class_of_dtype;
+use objects::storages::{class_repr, warn_typed};
+use objects::strings::buffers;
 use tensor::{DType, Device, Error, Result, Storage, TypedStorage, bail};
-use value::{Method, TensorLayout, Value};
+use value::Value;
 
 macro_rules! legacy {
     ($($prefix:literal $dtype:ident),*) => {
@@ -42,112 +41,10 @@ macro_rules! legacy {
                 concat!("Creates a storage of ", $prefix, " elements on a CUDA device; there is none."),
             ).python("TypedStorage.__new__"),
         )*];
-
-        /// The full name of the legacy class of CUDA devices with this short name.
-        pub(crate) fn cuda_class(name: &str) -> Option<&'static str> {
-            match name {
-                $(concat!($prefix, "Storage") if !DType::$dtype.is_quantized() => Some(concat!("torch.cuda.", $prefix, "Storage")),)*
-                _ => None,
-            }
-        }
-
-        /// The full name of the legacy class with this short name.
-        pub(crate) fn legacy_class(name: &str) -> Option<&'static str> {
-            match name {
-                $(concat!($prefix, "Storage") => Some(concat!("torch.", $prefix, "Storage")),)*
-                _ => None,
-            }
-        }
-
-        /// The dtype of a legacy class, by its full name.
-        pub(crate) fn legacy_dtype(class: &str) -> Option<DType> {
-            match class {
-                $(concat!("torch.", $prefix, "Storage") => Some(DType::$dtype),)*
-                _ => None,
-            }
-        }
-
-        /// The legacy class of a dtype, by its full name.
-        pub(crate) fn class_of_dtype(dtype: DType) -> Option<&'static str> {
-            match dtype {
-                $(DType::$dtype => Some(concat!("torch.", $prefix, "Storage")),)*
-                _ => None,
-            }
-        }
     };
 }
 
-legacy! {
-    "Double" Double, "Float" Float, "Half" Half, "Long" Long, "Int" Int, "Short" Short, "Char" Char, "Byte" Byte,
-    "Bool" Bool, "BFloat16" BFloat16, "ComplexDouble" ComplexDouble, "ComplexFloat" ComplexFloat, "QUInt8" QUInt8,
-    "QInt8" QInt8, "QInt32" QInt32, "QUInt4x2" QUInt4x2, "QUInt2x4" QUInt2x4
-}
-
-/// Attributes of a class itself: `torch.FloatStorage.dtype`.
-pub fn class_attribute(state: &State, class: &'static str, name: &str) -> Option<Value> {
-    match name {
-        "__name__" | "__qualname__" => Some(Value::str(class.rsplit('.').next().unwrap_or(class))),
-        "__module__" => Some(Value::str(class.rsplit_once('.').map_or("builtins", |(module, _)| module))),
-        "dtype" | "_dtype" => dtype_of_class(class).map(Value::DType),
-        "is_sparse" | "is_sparse_csr" if class.ends_with("Storage") => Some(Value::Bool(false)),
-        "is_cuda" if class.ends_with("Tensor") => Some(Value::Bool(class.starts_with("torch.cuda."))),
-        "layout" if class.ends_with("Tensor") => Some(Value::Layout(TensorLayout::Strided)),
-        // A class method taken as a value.
-        _ => {
-            let short = class.rsplit('.').next().unwrap_or(class);
-            if state.registry.find(name, Receiver::Module(short)).is_some() {
-                return Some(Value::Function(format!("{short}.{name}").into()));
-            }
-            let (kind, family) = (kind_of_class(class)?, state.registry.family(name));
-            match family.filter(|family| family.find(Receiver::Class(kind)).is_some()) {
-                Some(family) => Some(Value::Method(Rc::new(Method { of: Value::Type(class), name: family.name }))),
-                None => state.registry.attribute(name, kind).map(|f| Value::Function(f.signature.name.into())),
-            }
-        }
-    }
-}
-
-/// Refuses what the storages of other devices cannot do: take the bytes of a buffer.
-///
-/// # Errors
-/// RuntimeError.
-pub fn refuse_elsewhere(class: &str, method: &str) -> Result<()> {
-    if method == "from_buffer" && class.starts_with("torch.cuda.") {
-        bail!(RuntimeError, "from_buffer: Not available for CUDA storage");
-    }
-    Ok(())
-}
-
-/// Returns the receiver kind of a class's objects.
-pub fn kind_of_class(class: &str) -> Option<Kind> {
-    match class {
-        tensor if tensor.starts_with("torch.") && tensor.ends_with("Tensor") => Some(Kind::Tensor),
-        "torch.storage.UntypedStorage" => Some(Kind::UntypedStorage),
-        "torch.storage.TypedStorage" => Some(Kind::TypedStorage),
-        "str" => Some(Kind::Str),
-        _ => legacy_dtype(class).map(|_| Kind::TypedStorage),
-    }
-}
-
-/// The dtype that the name of a legacy class of storages or tensors tells.
-fn dtype_of_class(class: &str) -> Option<DType> {
-    let short = class.rsplit('.').next()?;
-    let on_cpu = format!("torch.{short}");
-    legacy_dtype(&on_cpu).or_else(|| legacy_tensor_class(short).map(|(_, dtype)| dtype))
-}
-
-/// Returns whether the value is of a legacy class. They differ by dtype; storages without data belong to none.
-pub(crate) fn is_instance(value: &Value, class: &str) -> bool {
-    match value {
-        Value::Tensor(tensor) => {
-            let view = tensor.borrow();
-            let wanted = class.strip_prefix("torch.").and_then(super::legacy_tensor_class);
-            wanted.is_some_and(|(_, dtype)| dtype == view.dtype) && !view.device().is_meta()
-        }
-        Value::TypedStorage(typed) => legacy_dtype(class) == Some(typed.dtype) && !typed.storage.device().is_meta(),
-        _ => false,
-    }
-}
+objects::each_legacy_storage!(legacy);
 
 pub(crate) fn wrong(class: &str, forms: &[&str], why: &str) -> String {
     let forms: String = forms.iter().map(|form| format!(" * {form}\n")).collect();
@@ -219,7 +116,7 @@ pub(crate) fn legacy_new(state: &State, dtype: DType, args: &[Value]) -> Result<
         Some(Value::BigInt(_)) => return Err(overflow()),
         Some(buffer @ Value::Buffer(_)) => bail!(TypeError, "new(): invalid data type '{}'", buffer.class_name()),
         Some(sequence) => {
-            super::data::from_data(sequence, Some(dtype.stored_integers()), state.default_dtype.get())?.storage
+            objects::data::from_data(sequence, Some(dtype.stored_integers()), state.default_dtype.get())?.storage
         }
     };
     Ok(Value::TypedStorage(TypedStorage::new(storage, dtype)))
@@ -245,8 +142,8 @@ fn legacy_from_file(call: &mut Call, dtype: DType) -> Result<Value> {
     let Value::Str(name) = call.value(0) else {
         bail!(TypeError, "argument 1 must be str, not {}", call.value(0).type_name())
     };
-    let shared = super::storages::index_argument(&call.value(1))? != 0;
-    let size = super::storages::index_argument(&call.value(2))?;
+    let shared = objects::storages::index_argument(&call.value(1))? != 0;
+    let size = objects::storages::index_argument(&call.value(2))?;
     let Some(nbytes) = size.checked_mul(dtype.itemsize() as i64) else {
         bail!(OverflowError, "Python int too large to convert to C ssize_t")
     };

@@ -2,10 +2,10 @@
 //! tensor of a size, of the elements of a sequence or over a storage, or give a tensor another name.
 //! Follows <https://pytorch.org/docs/2.7/tensors.html>.
 
-use super::data::from_data;
 use super::storage_devices::no_driver;
 use call::facets::NameInference::{Keeps, Unsupported};
 use call::{Call, Row, function, method};
+use objects::data::from_data;
 use tensor::{DType, Device, Layout, Result, Storage, Tensor, View, bail};
 use value::Value;
 
@@ -79,29 +79,10 @@ macro_rules! classes {
         pub(crate) const ON_CUDA: &[Row] = &[$(
             function(concat!("cuda.", $name, "(any[] args, *, any device=None) -> Tensor"), |_| no_driver(), "Creates a tensor on a CUDA device; there is none.").python("Tensor.__new__"),
         )*];
-
-        /// The full name and the dtype of the legacy class with this short name.
-        pub(crate) fn legacy_tensor_class(name: &str) -> Option<(&'static str, DType)> {
-            match name {
-                $($name => Some((concat!("torch.", $name), DType::$dtype)),)*
-                _ => None,
-            }
-        }
-
-        /// The full name of the legacy CUDA class with this short name.
-        pub(crate) fn cuda_tensor_class(name: &str) -> Option<&'static str> {
-            match name {
-                $($name => Some(concat!("torch.cuda.", $name)),)*
-                _ => None,
-            }
-        }
     };
 }
 
-classes! {
-    "DoubleTensor" Double, "FloatTensor" Float, "HalfTensor" Half, "LongTensor" Long, "IntTensor" Int,
-    "ShortTensor" Short, "CharTensor" Char, "ByteTensor" Byte, "BoolTensor" Bool, "BFloat16Tensor" BFloat16
-}
+objects::each_legacy_tensor!(classes);
 
 /// `torch.Tensor`, which has the default dtype, and the method `new`, which has its tensor's.
 pub(crate) const ROWS: &[[Row; 7]] = &[

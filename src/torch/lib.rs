@@ -18,7 +18,6 @@ mod casts;
 mod combine;
 mod convolution;
 mod create;
-mod data;
 mod defaults;
 mod deterministic;
 pub(crate) mod dimnames;
@@ -43,7 +42,6 @@ mod modes;
 mod normalization;
 mod norms;
 mod numpy;
-pub mod objects;
 mod places;
 mod pointwise;
 mod quantized;
@@ -71,25 +69,10 @@ mod views;
 mod views_in_place;
 mod windows;
 
-pub(crate) use data::index_tensor;
 pub use explain::READ_VARIABLES;
-pub use graph::attribute as node_attribute;
-pub use legacy_storages::{class_attribute, kind_of_class, refuse_elsewhere};
-pub(crate) use legacy_storages::{class_of_dtype, is_instance};
-pub(crate) use legacy_tensors::{cuda_tensor_class, legacy_tensor_class};
-pub use modes::{CONTEXT, FUNCTION, member, module_value};
-pub use numpy::array_view;
-pub(crate) use numpy::{array_item, set_array_item};
-pub use objects::contexts::{enter_context, exit_context};
-pub use objects::indexing::{assign, subscript};
-pub use objects::plain::classes::parent_of_class;
-pub use objects::strings::percent::percent;
-pub use quantized::{SCHEMES, scheme};
 pub use steps::Steps;
-pub use storages::{item as storage_item, set_item as set_storage_item};
-pub use typed_storages::{item as typed_storage_item, set_item as set_typed_storage_item};
 
-/// The rows of this room, each table with its subject, by which completion and help group names; internal ones have none.
+/// The rows of PyTorch, each table with its subject, by which completion and help group names; internal ones have none.
 const TABLES: &[(&str, &[Row])] = &[
     ("gradients", anomaly::ROWS),
     ("arithmetic", arithmetic::ROWS),
@@ -98,10 +81,7 @@ const TABLES: &[(&str, &[Row])] = &[
     ("gradients", autograd_rows::ROWS),
     ("gradients", backward::ROWS),
     ("files", block_tensors::ROWS),
-    ("buffers", objects::strings::buffers::ROWS),
-    ("buffers", objects::strings::byte_streams::ROWS),
     ("conversion", casts::ROWS),
-    ("Python", objects::plain::classes::ROWS),
     ("matrices", combine::ROWS),
     ("networks", convolution::ROWS),
     ("networks", convolution::FORWARDS),
@@ -118,8 +98,6 @@ const TABLES: &[(&str, &[Row])] = &[
     ("gradients", graph::ROWS),
     ("gradients", hooks::ROWS),
     ("", internal::ROWS),
-    ("Python", objects::lazy::ROWS),
-    ("Python", objects::plain::named_tuples::ROWS),
     ("names", dimnames::ROWS),
     ("matrices", eigen::ROWS),
     ("matrices", einsum::ROWS),
@@ -131,7 +109,6 @@ const TABLES: &[(&str, &[Row])] = &[
     ("matrices", matmul::ROWS),
     ("networks", normalization::ROWS),
     ("reductions", norms::ROWS),
-    ("Python", objects::plain::numbers::ROWS),
     ("conversion", numpy::ROWS),
     ("settings", modes::ROWS),
     ("arithmetic", pointwise::ROWS),
@@ -162,7 +139,6 @@ const TABLES: &[(&str, &[Row])] = &[
     ("arithmetic", pointwise::PAIRS_IN_PLACE),
     ("mathematics", pointwise::UNARY_ONLY),
     ("indexing", places::ROWS),
-    ("Python", objects::python::ROWS),
     ("quantization", quantized::ROWS),
     ("random", random::ROWS),
     ("rearranging", rearrange::ROWS),
@@ -172,7 +148,6 @@ const TABLES: &[(&str, &[Row])] = &[
     ("views", splits::ROWS),
     ("reductions", reduce::ROWS),
     ("random", samples::ROWS),
-    ("Python", objects::sequences::ROWS),
     ("gradients", call::dispatch::saving::ROWS),
     ("sparse", sparse::ROWS),
     ("mathematics", special::ROWS),
@@ -189,22 +164,24 @@ const TABLES: &[(&str, &[Row])] = &[
     ("storage", legacy_storages::LEGACY),
     ("storage", legacy_storages::ON_CUDA),
     ("storage", tensors::ROWS),
-    ("Python", objects::strings::text::ROWS),
-    ("Python", objects::strings::bytes::ROWS),
     ("views", views::ROWS),
     ("fourier", windows::ROWS),
     ("copies", view_copies::ROWS),
     ("views", views_in_place::ROWS),
 ];
 
-/// Every row of this room as it is written, table by table, with its subject; those of the legacy tensor classes, which
-/// come in groups, have none.
+/// Every row of this room and of `objects` as it is written, table by table, with its subject. The rows of the legacy tensor
+/// classes, which come in groups, have no subject.
 pub(crate) fn by_subject() -> impl Iterator<Item = (&'static str, &'static Row)> {
     let groups = legacy_tensors::ROWS.iter().chain(legacy_tensors::CLASSES).flatten().map(|row| ("", row));
-    TABLES.iter().flat_map(|(subject, rows)| rows.iter().map(move |row| (*subject, row))).chain(groups)
+    TABLES
+        .iter()
+        .chain(objects::TABLES)
+        .flat_map(|(subject, rows)| rows.iter().map(move |row| (*subject, row)))
+        .chain(groups)
 }
 
-/// Every row of this room.
+/// Every row of this room and of `objects`.
 pub fn rows() -> impl Iterator<Item = &'static Row> {
     by_subject().map(|(_, row)| row)
 }

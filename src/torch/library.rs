@@ -33,7 +33,7 @@ const TABLES: &[&[Row]] = &[
 
 /// The function table by name, once for all sessions.
 pub fn registry() -> &'static Registry {
-    use crate::objects::{calling::call_value, container_methods::METHODS};
+    use objects::{calling::call_value, container_methods::METHODS};
     static REGISTRY: LazyLock<Registry> = LazyLock::new(|| Registry::new(rows(), call_value, METHODS));
     &REGISTRY
 }

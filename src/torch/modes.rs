@@ -1,23 +1,17 @@
 //! Small objects and module functions: devices, sizes, `finfo`, context managers, print options.
 
-use crate::objects::contexts::{enter_context, exit_context};
 use call::facets::NameInference::Nameless;
 use call::state::State;
 use call::{Call, Row, both, function, method};
 use explain::format::PrintOptions;
+use objects::contexts::{enter_context, exit_context};
 use std::any::Any;
 use std::cell::Cell;
 use std::rc::Rc;
 use tensor::bail;
 use tensor::element::{integer_limits, largest_finite};
-use tensor::system::{Machine, System};
 use tensor::{DType, Device, Error, Result};
-use value::{MemoryFormat, Object, TensorLayout, Value, sizes_of};
-
-/// The class that scripts derive their functions from.
-pub const FUNCTION: &str = "torch.autograd.function.Function";
-/// The class of `ctx`.
-pub const CONTEXT: &str = "torch.autograd.function.FunctionCtx";
+use value::{Object, Value, sizes_of};
 
 pub(crate) const ROWS: &[Row] = &[
     function("device(any device) -> Device", device, "Creates a device from its name.").names(Nameless).any_layout(),
@@ -334,82 +328,4 @@ fn switch(state: &State, mode: bool, name: &'static str) -> Value {
 fn grad_mode(state: &State, mode: bool, name: &'static str, inference: Option<bool>) -> Value {
     let before = Cell::new((state.grad_enabled.get(), state.inference.get()));
     Value::Object(Rc::new(GradMode { name, mode, inference, before }))
-}
-
-/// Returns a member of a module that is neither a function nor a dtype.
-pub fn module_value(module: &'static str, name: &str) -> Option<Value> {
-    Some(match (module, name) {
-        ("sys", "byteorder") => Value::str(if cfg!(target_endian = "little") { "little" } else { "big" }),
-        ("sys", "maxsize") => Value::Int(i64::MAX),
-        ("sys", "platform") => Value::str(System::NAME),
-        ("math", "tau") => Value::Float(std::f64::consts::TAU),
-        ("nn", "Parameter") => Value::Type("torch.nn.parameter.Parameter"),
-        ("torch" | "math", "pi") => Value::Float(std::f64::consts::PI),
-        ("torch" | "math", "e") => Value::Float(std::f64::consts::E),
-        ("torch" | "math", "inf") => Value::Float(f64::INFINITY),
-        ("torch" | "math", "nan") => Value::Float(f64::NAN),
-        ("autograd" | "autograd.function", "Function") => Value::Type(FUNCTION),
-        ("autograd.function", "FunctionCtx") => Value::Type(CONTEXT),
-        ("autograd.function", "once_differentiable") => Value::Function("autograd.function.once_differentiable".into()),
-        ("autograd.graph", "Node") => Value::Type("torch.autograd.graph.Node"),
-        ("torch", "newaxis") => Value::None,
-        ("torch", "__version__") => Value::str("2.7.0"),
-        ("torch", "Tensor") => Value::Type("torch.Tensor"),
-        ("torch", "Size") => Value::Type("torch.Size"),
-        ("torch", "dtype") => Value::Type("torch.dtype"),
-        ("torch", "layout") => Value::Type("torch.layout"),
-        ("torch", "memory_format") => Value::Type("torch.memory_format"),
-        ("torch", "device") => Value::Type("torch.device"),
-        ("torch", "Generator") => Value::Type("torch._C.Generator"),
-        ("torch" | "storage", "UntypedStorage") => Value::Type("torch.storage.UntypedStorage"),
-        ("torch" | "storage", "TypedStorage") => Value::Type("torch.storage.TypedStorage"),
-        ("collections", "OrderedDict") => Value::Type("collections.OrderedDict"),
-        ("storage", "_LegacyStorage") => Value::Type("torch.storage._LegacyStorage"),
-        ("torch", class) if class.ends_with("Storage") => Value::Type(super::legacy_storages::legacy_class(class)?),
-        ("torch", class) if class.ends_with("Tensor") => Value::Type(super::legacy_tensor_class(class)?.0),
-        ("_subclasses.fake_tensor", "FakeTensorMode") => Value::Type("torch._subclasses.fake_tensor.FakeTensorMode"),
-        ("_subclasses.fake_tensor", "FakeTensor") => Value::Type("torch._subclasses.fake_tensor.FakeTensor"),
-        ("cuda", class) if class.ends_with("Storage") => Value::Type(super::legacy_storages::cuda_class(class)?),
-        ("cuda", class) if class.ends_with("Tensor") => Value::Type(super::cuda_tensor_class(class)?),
-        (parent, module) if parent != "py" && call::submodule(parent, module).is_some() => {
-            Value::Module(call::submodule(parent, module)?)
-        }
-        ("py", class) => Value::Type(
-            [
-                "float",
-                "int",
-                "bool",
-                "complex",
-                "str",
-                "list",
-                "tuple",
-                "dict",
-                "bytes",
-                "bytearray",
-                "range",
-                "slice",
-                "type",
-                "object",
-                "set",
-                "frozenset",
-            ]
-            .into_iter()
-            .find(|c| *c == class)?,
-        ),
-        ("linalg", error) => Value::Type(
-            crate::objects::plain::exceptions::class(error).filter(|class| class.ends_with("._LinAlgError"))?,
-        ),
-        ("array", "array") => Value::Type("array.array"),
-        ("numpy", name) => super::numpy::constant(name)?,
-        _ => return None,
-    })
-}
-
-/// What `torch.` holds besides functions: dtypes, layouts, memory formats, schemes of quantization.
-pub fn member(name: &str) -> Option<Value> {
-    DType::from_name(name)
-        .map(Value::DType)
-        .or_else(|| TensorLayout::ALL.into_iter().find(|l| l.name() == name).map(Value::Layout))
-        .or_else(|| MemoryFormat::ALL.into_iter().find(|m| m.name() == name).map(Value::MemoryFormat))
-        .or_else(|| super::scheme(name))
 }

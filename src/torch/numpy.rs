@@ -2,11 +2,13 @@
 //! and sharing memory with tensors. Follows <https://pytorch.org/docs/2.7/generated/torch.from_numpy.html>.
 
 use super::Steps;
-use crate::objects::subscript;
 use call::facets::NameInference::Nameless;
 use call::state::State;
 use call::{Call, Row, function, method};
 use explain::format::arrays::{self, Style};
+use objects::subscript;
+use std::any::Any;
+use std::cell::Cell;
 use std::path::Path;
 use std::rc::Rc;
 use tensor::bail;
@@ -51,7 +53,7 @@ pub(crate) const ROWS: &[Row] = &[
     method(
         "tofile(Object self, str file) -> None",
         |c| {
-            let bytes = raw(&this(c, "tofile")?)?;
+            let bytes = copy::row_major_bytes(&this(c, "tofile")?)?;
             System::put(&to_write(Path::new(c.str(1)?)), &bytes).map_err(|error| Error::runtime(error.to_string()))?;
             Ok(Value::None)
         },
@@ -59,7 +61,7 @@ pub(crate) const ROWS: &[Row] = &[
     ),
     method(
         "tobytes(Object self) -> any",
-        |c| Buffer::bytes(&raw(&this(c, "tobytes")?)?).map(Value::Buffer),
+        |c| Buffer::bytes(&copy::row_major_bytes(&this(c, "tobytes")?)?).map(Value::Buffer),
         "Returns the raw elements of an array as bytes, in row-major order.",
     ),
     method(
@@ -74,30 +76,6 @@ pub(crate) const ROWS: &[Row] = &[
     ),
     method("copy(Object self) -> any", |c| Ok(NdArray::value(copy::clone(&this(c, "copy")?)?)), "Copies the array."),
 ];
-
-/// The dtypes numpy has, under its names.
-const DTYPES: &[(&str, DType)] = &[
-    ("bool_", DType::Bool),
-    ("uint8", DType::Byte),
-    ("int8", DType::Char),
-    ("int16", DType::Short),
-    ("float16", DType::Half),
-    ("complex64", DType::ComplexFloat),
-    ("complex128", DType::ComplexDouble),
-];
-
-/// Constants and dtypes of the module.
-pub(crate) fn constant(name: &str) -> Option<Value> {
-    Some(match name {
-        "pi" => Value::Float(std::f64::consts::PI),
-        "e" => Value::Float(std::f64::consts::E),
-        "inf" => Value::Float(f64::INFINITY),
-        "nan" => Value::Float(f64::NAN),
-        "newaxis" => Value::None,
-        "ndarray" => Value::Type("numpy.ndarray"),
-        other => Value::DType(DTYPES.iter().find(|(name, _)| *name == other)?.1),
-    })
-}
 
 /// An array: what a tensor shows, without being one.
 struct NdArray {
@@ -117,6 +95,39 @@ impl NdArray {
 }
 
 impl Object for NdArray {
+    fn elements(&self) -> Option<View> {
+        Some(self.view.clone())
+    }
+
+    fn length(&self) -> Option<Result<Value>> {
+        Some(match self.view.sizes().first() {
+            Some(&length) => Ok(Value::Int(length)),
+            None => Err(Error::type_error("len() of unsized object")),
+        })
+    }
+
+    /// A part on the same memory, or a number of its own.
+    fn item(&self, session: &dyn Any, index: &Value) -> Option<Result<Value>> {
+        let whole = Value::Tensor(Tensor::new(self.view.clone()));
+        Some(State::of(session).and_then(|state| subscript::item(state, &whole, index)).and_then(|item| match item {
+            Value::Tensor(part) => element_or_part(part.view()),
+            other => Ok(other),
+        }))
+    }
+
+    fn set_item(&self, session: &dyn Any, index: &Value, value: &Value) -> Option<Result<()>> {
+        let value = value.elements().map_or_else(|| value.clone(), Value::from);
+        let whole = Tensor::new(self.view.clone());
+        Some(State::of(session).and_then(|state| subscript::set_tensor_item(state, &whole, index, &value)))
+    }
+
+    fn iterator(&self) -> Option<Result<Value>> {
+        Some(match self.view.sizes().first() {
+            Some(_) => Ok(Value::Object(Rc::new(Rows { view: self.view.clone(), next: Cell::new(0) }))),
+            None => Err(Error::type_error("iteration over a 0-d array")),
+        })
+    }
+
     fn held(&self) -> Held {
         // An array is no tensor, but its bytes are a storage's.
         Held { values: vec![Value::Storage(self.view.storage.clone())], ..Held::default() }
@@ -176,6 +187,34 @@ impl Object for NdArray {
     }
 }
 
+/// An element by itself is a number of its own; anything larger stays a part of the array.
+fn element_or_part(part: View) -> Result<Value> {
+    if part.ndim() == 0 { copy::clone(&part).map(NdArray::number) } else { Ok(NdArray::value(part)) }
+}
+
+/// An iterator over the rows of an array.
+struct Rows {
+    view: View,
+    next: Cell<i64>,
+}
+
+impl Object for Rows {
+    fn class_name(&self) -> &'static str {
+        "iterator"
+    }
+    fn is_iterator(&self) -> bool {
+        true
+    }
+    fn next(&self) -> Option<Result<Option<Value>>> {
+        let at = self.next.get();
+        if self.view.sizes().first().is_none_or(|&length| at >= length) {
+            return Some(Ok(None));
+        }
+        self.next.set(at + 1);
+        Some(element_or_part(self.view.with_layout(self.view.layout.select(0, at))).map(Some))
+    }
+}
+
 /// `dtype('int64')`
 struct ArrayType(DType);
 
@@ -193,42 +232,10 @@ impl Object for ArrayType {
     }
 }
 
-/// Returns what an array shows; `None` for anything else.
-pub fn array_view(value: &Value) -> Option<View> {
-    match value {
-        Value::Object(object) => object.as_any().downcast_ref::<NdArray>().map(|array| array.view.clone()),
-        _ => None,
-    }
-}
-
-/// The bytes of an array's elements, in row-major order.
-pub(crate) fn raw(array: &View) -> Result<Vec<u8>> {
-    let whole = copy::contiguous(array)?;
-    let (start, size) = (whole.layout.offset as usize, whole.dtype.itemsize());
-    let mut bytes = whole.storage.to_vec()?;
-    bytes.truncate((start + array.numel() as usize) * size);
-    bytes.drain(..(start * size).min(bytes.len()));
-    Ok(bytes)
-}
-
 fn this(call: &Call, name: &str) -> Result<View> {
-    array_view(&call.value(0))
+    call.value(0)
+        .elements()
         .ok_or_else(|| Error::attribute(format!("'{}' object has no attribute '{name}'", call.value(0).type_name())))
-}
-
-/// `array[index]`: a part on the same memory, or a number of its own.
-pub(crate) fn array_item(state: &State, array: &View, index: &Value) -> Result<Value> {
-    match subscript::item(state, &Value::Tensor(Tensor::new(array.clone())), index)? {
-        Value::Tensor(part) if part.borrow().ndim() == 0 => copy::clone(&part.view()).map(NdArray::number),
-        Value::Tensor(part) => Ok(NdArray::value(part.view())),
-        other => Ok(other),
-    }
-}
-
-/// `array[index] = value`
-pub(crate) fn set_array_item(state: &State, array: &View, index: &Value, value: &Value) -> Result<()> {
-    let value = array_view(value).map_or_else(|| value.clone(), Value::from);
-    subscript::set_tensor_item(state, &Tensor::new(array.clone()), index, &value)
 }
 
 /// The dtype asked for: numpy's own, by the function that makes its numbers, or Python's.
@@ -253,18 +260,18 @@ fn dtype(call: &Call) -> Result<Option<DType>> {
 
 fn made(call: &mut Call) -> Result<Value> {
     // Numbers with a fraction are double here, whatever PyTorch's default.
-    super::data::from_data(&call.value(0), dtype(call)?, DType::Double).map(NdArray::value)
+    objects::data::from_data(&call.value(0), dtype(call)?, DType::Double).map(NdArray::value)
 }
 
 fn scalar(call: &mut Call, dtype: DType) -> Result<Value> {
-    super::data::from_data(&call.value(0), Some(dtype), DType::Double).map(NdArray::number)
+    objects::data::from_data(&call.value(0), Some(dtype), DType::Double).map(NdArray::number)
 }
 
 /// A function of each element, whole numbers taken as double ones; of a number without dimensions it is one again.
 fn real_function(call: &mut Call, name: &str) -> Result<Value> {
-    let view = match array_view(&call.value(0)) {
+    let view = match call.value(0).elements() {
         Some(view) => view,
-        None => super::data::from_data(&call.value(0), None, DType::Double)?,
+        None => objects::data::from_data(&call.value(0), None, DType::Double)?,
     };
     let view = if view.dtype.is_integral(true) { copy::cast(&view, DType::Double)? } else { view };
     let result = Steps::of(call).on(&Tensor::new(view), name, &[])?.view();
@@ -290,7 +297,7 @@ fn filled(call: &mut Call, value: i64) -> Result<Value> {
 }
 
 fn from_numpy(call: &mut Call) -> Result<Value> {
-    match array_view(&call.value(0)) {
+    match call.value(0).elements() {
         Some(view) => Ok(view.into()),
         None => bail!(TypeError, "expected np.ndarray (got {})", call.value(0).type_name()),
     }

@@ -3,14 +3,13 @@
 
 use call::facets::Dispatch::AsIs;
 use call::{Call, Row, both, function, method};
-use std::rc::Rc;
 use tensor::bail;
 use tensor::layout::wrap_dim;
 use tensor::ops::pointwise::{self, Output, UnaryOp};
 use tensor::ops::quantize::{self as ops, Window};
 use tensor::ops::{copy, view as views};
 use tensor::{DType, Error, Quantizer, Result, Scalar, View};
-use value::{Object, Value};
+use value::Value;
 
 pub(crate) const ROWS: &[Row] = &[
     function(
@@ -96,7 +95,7 @@ pub(crate) const ROWS: &[Row] = &[
         |c| {
             let view = c.view(0)?;
             let name = quantizer(&view, "qscheme")?.scheme();
-            scheme(name).ok_or_else(|| Error::runtime("unknown quantization scheme"))
+            objects::modules::scheme(name).ok_or_else(|| Error::runtime("unknown quantization scheme"))
         },
         "Returns the quantization scheme.",
     )
@@ -186,35 +185,6 @@ pub(crate) const ROWS: &[Row] = &[
     )
     .quantized(AsIs),
 ];
-
-/// `torch.qscheme`: a value that stands for itself.
-struct Scheme(&'static str);
-
-impl Object for Scheme {
-    fn type_name(&self) -> &str {
-        "torch.qscheme"
-    }
-    fn repr(&self) -> String {
-        format!("torch.{}", self.0)
-    }
-    fn identity(&self) -> Option<usize> {
-        Some(self.0.as_ptr() as usize)
-    }
-}
-
-/// Every scheme by its name after `torch.`.
-pub const SCHEMES: [&str; 5] = [
-    "per_tensor_affine",
-    "per_channel_affine",
-    "per_channel_affine_float_qparams",
-    "per_tensor_symmetric",
-    "per_channel_symmetric",
-];
-
-/// The scheme of this name.
-pub fn scheme(name: &str) -> Option<Value> {
-    SCHEMES.into_iter().find(|scheme| *scheme == name).map(|scheme| Value::Object(Rc::new(Scheme(scheme))))
-}
 
 fn dtype(call: &Call, index: usize) -> Result<DType> {
     call.opt_dtype(index).ok_or_else(|| Error::type_error("a dtype is needed"))

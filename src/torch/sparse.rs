@@ -1,7 +1,6 @@
 //! Sparse tensors: making them, taking them apart, and what other functions do with them.
 //! Follows <https://pytorch.org/docs/2.7/sparse.html>.
 
-use super::data::from_data;
 use super::sparse_kernels::{
     add_product, hybrid_product, multiply, multiply_reduced, product_as_sparse, sparse_sum_and_product, sum,
 };
@@ -10,6 +9,7 @@ use call::facets::{
     NameInference::{Keeps, Nameless},
 };
 use call::{Call, Row, attribute, both, function, method};
+use objects::data::from_data;
 use tensor::bail;
 use tensor::ops::copy;
 use tensor::ops::softmax::Softmax;

@@ -1,12 +1,12 @@
 //! Shorthand for functions that PyTorch composes of others: each step calls the table, so that gradients are recorded
 //! step by step.
 
-use crate::objects::operators::call_on;
 use call::bind::Arguments;
 use call::dispatch::call;
 use call::one;
 use call::state::State;
 use call::{Call, MODULES, Receiver};
+use objects::operators::call_on;
 use tensor::{Result, Tensor, View, bail};
 use value::Value;
 

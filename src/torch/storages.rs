@@ -1,13 +1,13 @@
 //! `torch.UntypedStorage`: bytes without a dtype. Follows <https://pytorch.org/docs/2.7/storage.html>. The deprecated
 //! typed classes are in `typed_storages.rs`.
 
-use super::legacy_storages::{class_attribute, legacy_class, legacy_new};
+use super::legacy_storages::legacy_new;
 use super::storage_devices::no_driver;
 use super::typed_storages::cast;
-use crate::objects::plain::slices::slice_bounds;
-use call::state::State;
 use call::{Call, Row, attribute, class_method, function, method};
-use tensor::{DType, Device, Error, ErrorKind, Result, Storage, TypedStorage, bail, interrupt, limits};
+use objects::legacy_classes::{class_attribute, legacy_class};
+use objects::storages::{byte, class_repr, index_argument};
+use tensor::{DType, Device, Error, Result, Storage, TypedStorage, bail, interrupt, limits};
 use value::Value;
 
 pub(crate) const ROWS: &[Row] = &[
@@ -37,7 +37,7 @@ pub(crate) const ROWS: &[Row] = &[
  dtype=None) -> UntypedStorage",
         |c| {
             let dtype = c.value(4);
-            crate::objects::strings::buffers::copied(c, &dtype).map(Value::Storage)
+            objects::strings::buffers::copied(c, &dtype).map(Value::Storage)
         },
         "Copies a buffer's bytes, converted from the given byte order to this machine's.",
     )
@@ -157,12 +157,12 @@ pub(crate) const ROWS: &[Row] = &[
     .python("_StorageBase.get_device"),
     method(
         "__getitem__(UntypedStorage self, any index) -> any",
-        |c| item(&c.storage(0)?, &c.value(1)),
+        |c| objects::storages::item(&c.storage(0)?, &c.value(1)),
         "Returns one byte, or a slice that shares memory.",
     ),
     method(
         "__setitem__(UntypedStorage self, any index, any value) -> None",
-        |c| set_item(&c.storage(0)?, &c.value(1), &c.value(2)).map(|()| Value::None),
+        |c| objects::storages::set_item(&c.storage(0)?, &c.value(1), &c.value(2)).map(|()| Value::None),
         "Writes bytes.",
     ),
     method(
@@ -292,16 +292,6 @@ pub(crate) const ROWS: &[Row] = &[
     ),
 ];
 
-/// The deprecation warning every typed storage gives, once.
-pub(crate) fn warn_typed(state: &State) {
-    state.warn_once(
-        "UserWarning",
-        "TypedStorage is deprecated. It will be removed in the future and UntypedStorage will be the only \
- storage class. This should only matter to you if you are using storages directly.  To access \
- UntypedStorage directly, use tensor.untyped_storage() instead of tensor.storage()",
-    );
-}
-
 fn new(nbytes: usize, device: Option<Device>) -> Result<Value> {
     Storage::zeroed(nbytes, device.unwrap_or(Device::CPU)).map(Value::Storage)
 }
@@ -333,26 +323,6 @@ fn from_sequence(call: &mut Call) -> Result<Value> {
     match call.opt_device(2)? {
         Some(device) if device.is_meta() => new(bytes.len(), Some(device)),
         _ => Storage::from_bytes(&bytes).map(Value::Storage),
-    }
-}
-
-/// A value as a byte; integers count modulo 256.
-fn byte(value: &Value, complaint: &str) -> Result<u8> {
-    match value {
-        Value::Int(i) => Ok(*i as u8),
-        Value::Bool(b) => Ok(u8::from(*b)),
-        Value::BigInt(_) => Err(Error::new(ErrorKind::OverflowError, "int too big to convert")),
-        other => Err(Error::type_error(format!("{complaint} {}", other.type_name()))),
-    }
-}
-
-/// An argument that C code reads as an integer.
-pub(crate) fn index_argument(value: &Value) -> Result<i64> {
-    match value {
-        Value::Int(i) => Ok(*i),
-        Value::Bool(b) => Ok(i64::from(*b)),
-        Value::BigInt(_) => bail!(OverflowError, "Python int too large to convert to C ssize_t"),
-        other => bail!(TypeError, "'{}' object cannot be interpreted as an integer", other.type_name()),
     }
 }
 
@@ -405,11 +375,6 @@ fn byteswap(call: &mut Call) -> Result<Value> {
     Ok(Value::None)
 }
 
-/// `<class 'float'>`, for messages.
-pub(crate) fn class_repr(value: &Value) -> String {
-    format!("<class '{}'>", crate::objects::plain::classes::class_name(value))
-}
-
 /// `storage.type(class)`: elements of the class, with these bytes. Only classes of one-byte elements fit.
 pub(crate) fn as_class(call: &Call, class: &Value) -> Result<Value> {
     let storage = call.storage(0)?;
@@ -455,62 +420,6 @@ pub(crate) fn as_class(call: &Call, class: &Value) -> Result<Value> {
 
 /// The bytes as numbers, converted one by one.
 fn cast_bytes(call: &mut Call, dtype: DType) -> Result<Value> {
-    super::storages::warn_typed(call.state);
+    objects::storages::warn_typed(call.state);
     cast(&TypedStorage::new(call.storage(0)?, DType::Byte), dtype)
-}
-
-/// `storage[index]`.
-pub fn item(storage: &Storage, index: &Value) -> Result<Value> {
-    let n = storage.data()?.nbytes() as i64;
-    match index {
-        Value::Int(i) => {
-            let wrapped = if *i < 0 { i.saturating_add(n) } else { *i };
-            let byte = usize::try_from(wrapped).ok().map_or(Ok(None), |i| storage.byte(i))?;
-            match byte {
-                Some(byte) => Ok(Value::Int(i64::from(byte))),
-                None => bail!(IndexError, "index {wrapped} out of range for storage of size {n}"),
-            }
-        }
-        Value::BigInt(_) => bail!(RuntimeError, "Overflow when unpacking long"),
-        Value::Slice(slice) => {
-            let (start, stop, step) = slice_bounds(slice, storage.nbytes())?;
-            if step != 1 {
-                bail!(ValueError, "a storage can only be sliced with step 1, not {step}");
-            }
-            storage.slice(start as usize, stop.max(start) as usize).map(Value::Storage)
-        }
-        other => bail!(TypeError, "can't index a torch.UntypedStorage with {}", other.type_name()),
-    }
-}
-
-/// `storage[index] = value`.
-pub fn set_item(storage: &Storage, index: &Value, value: &Value) -> Result<()> {
-    if let Value::Storage(slice) = value
-        && let Ok(Value::Storage(current)) = item(storage, index)
-        && current.data_ptr() == slice.data_ptr()
-    {
-        // The engine writes a slice back after a method call on it.
-        return Ok(());
-    }
-    let byte = byte(value, "a storage holds bytes: expected int, but got")?;
-    if storage.device().is_meta() {
-        return Ok(());
-    }
-    match index {
-        // Positions do not count from the end here, in PyTorch either.
-        Value::Int(i) => match usize::try_from(*i) {
-            Ok(i) if storage.set_byte(i, byte)? => Ok(()),
-            _ => bail!(RuntimeError, "out of bounds"),
-        },
-        Value::BigInt(_) => bail!(RuntimeError, "Overflow when unpacking long"),
-        Value::Slice(slice) => {
-            let (start, stop, step) = slice_bounds(slice, storage.nbytes())?;
-            if step != 1 {
-                bail!(ValueError, "a storage can only be sliced with step 1, not {step}");
-            }
-            let part = storage.slice(start as usize, stop.max(start) as usize)?;
-            part.fill(byte)
-        }
-        other => bail!(TypeError, "can't index a torch.UntypedStorage with {}", other.type_name()),
-    }
 }

@@ -4,8 +4,6 @@
 use super::dimnames;
 use super::quantized;
 use super::sparse_kernels;
-use crate::objects::operators;
-use crate::objects::subscript::{item_of, set_item_of};
 use call::dispatch::outs::show_layout;
 use call::dispatch::{count_write, name_inference};
 use call::facets::{
@@ -13,6 +11,8 @@ use call::facets::{
     NameInference::{Infers, Itself, Keeps, Nameless, Unifies},
 };
 use call::{Call, Row, both, function, method};
+use objects::operators;
+use objects::subscript::{item_of, set_item_of};
 use tensor::bail;
 use tensor::layout::{contiguous_strides, wrap_dim};
 use tensor::ops::block::check_no_internal_overlap;
@@ -237,7 +237,7 @@ pub(crate) const ROWS: &[Row] = &[
     method(
         "storage(Tensor self) -> TypedStorage",
         |c| {
-            super::storages::warn_typed(c.state);
+            objects::storages::warn_typed(c.state);
             let v = c.tensor(0)?.borrow();
             Ok(Value::TypedStorage(TypedStorage::new(v.storage.clone(), v.dtype)))
         },
@@ -354,9 +354,13 @@ pub(crate) const ROWS: &[Row] = &[
     )
     .names(Nameless)
     .sparse(Own(sparse_kernels::is_nonzero)),
-    method("__len__(Tensor self) -> int", |c| length(c.tensor(0)?), "Returns the size of the first dimension.")
-        .names(Nameless)
-        .any_layout(),
+    method(
+        "__len__(Tensor self) -> int",
+        |c| objects::sequences::length(c.tensor(0)?),
+        "Returns the size of the first dimension.",
+    )
+    .names(Nameless)
+    .any_layout(),
     method("__contains__(Tensor self, any element) -> bool", contains, "Returns whether any element equals the value.")
         .names(Nameless)
         .any_layout(),
@@ -394,14 +398,6 @@ fn index_of(call: &mut Call) -> Result<Value> {
         bail!(TypeError, "only integer tensors of a single element can be converted to an index");
     }
     Ok(Value::Int(view.item()?.to_i64()))
-}
-
-/// `len(tensor)`.
-pub(crate) fn length(tensor: &Tensor) -> Result<Value> {
-    match tensor.borrow().sizes().first() {
-        Some(&size) => Ok(Value::Int(size)),
-        None => Err(Error::type_error("len() of a 0-d tensor")),
-    }
 }
 
 fn contains(call: &mut Call) -> Result<Value> {

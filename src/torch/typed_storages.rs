@@ -1,19 +1,18 @@
 //! `torch.TypedStorage` and the legacy classes `torch.FloatStorage` and so on: deprecated, and complete.
 //! Follows <https://pytorch.org/docs/2.7/storage.html#legacy-typed-storage>.
 
-use super::legacy_storages::{ONE_WRAPPED, class_of_dtype, construct_legacy, legacy_new, wrong};
-use super::storages::{as_class, class_repr, resize, warn_typed};
-use crate::objects::indexing;
-use crate::objects::strings::buffers;
-use crate::objects::subscript::indices;
+use super::legacy_storages::{ONE_WRAPPED, construct_legacy, legacy_new, wrong};
+use super::storages::{as_class, resize};
 use call::facets::NameInference::Nameless;
-use call::state::State;
 use call::{Call, Row, attribute, class_method, function, method};
+use objects::legacy_classes::class_of_dtype;
+use objects::storages::{class_repr, set_typed_item, typed_item, warn_typed};
+use objects::strings::buffers;
 use std::rc::Rc;
 use tensor::bail;
 use tensor::ops::copy;
-use tensor::{DType, Device, Error, ErrorKind, Result, Storage, Tensor, TypedStorage, interrupt};
-use value::{Slice, Value, integers};
+use tensor::{DType, Device, Error, ErrorKind, Result, Storage, TypedStorage, interrupt};
+use value::{Slice, Value};
 
 macro_rules! casts {
     ($($name:literal $dtype:ident),*) => {
@@ -148,7 +147,7 @@ pub(crate) const ROWS: &[Row] = &[
         "fill_(TypedStorage self, any value) -> TypedStorage",
         |c| {
             let (typed, value) = (typed(c)?, c.value(1));
-            set_item(c.state, &typed, &everything(), &value)?;
+            set_typed_item(c.state, &typed, &everything(), &value)?;
             Ok(c.itself())
         },
         "Sets every element to a value.",
@@ -168,12 +167,12 @@ pub(crate) const ROWS: &[Row] = &[
     .python("TypedStorage.resize_"),
     method(
         "__getitem__(TypedStorage self, any index) -> any",
-        |c| item(c.state, &typed(c)?, &c.value(1)),
+        |c| typed_item(c.state, &typed(c)?, &c.value(1)),
         "Returns one element.",
     ),
     method(
         "__setitem__(TypedStorage self, any index, any value) -> None",
-        |c| set_item(c.state, &typed(c)?, &c.value(1), &c.value(2)).map(|()| Value::None),
+        |c| set_typed_item(c.state, &typed(c)?, &c.value(1), &c.value(2)).map(|()| Value::None),
         "Writes elements.",
     ),
     method(
@@ -428,41 +427,4 @@ fn resize_(call: &mut Call) -> Result<Value> {
 
 fn everything() -> Value {
     Value::Slice(Rc::new(Slice { start: Value::None, stop: Value::None, step: Value::None }))
-}
-
-/// `storage[index]`.
-pub fn item(state: &State, typed: &TypedStorage, index: &Value) -> Result<Value> {
-    warn_typed(state);
-    typed.storage.data()?;
-    let n = typed.len() as i64;
-    match index {
-        Value::Int(i) if *i >= -n && *i < n => {
-            let view = typed.view();
-            let element = view.with_layout(view.layout.select(0, if *i < 0 { i + n } else { *i }));
-            element.item().map(Value::from)
-        }
-        Value::Int(i) => bail!(IndexError, "index {i} out of range for storage of size {n}"),
-        Value::BigInt(i) => {
-            bail!(IndexError, "index {} out of range for storage of size {n}", integers::decimal(i)?)
-        }
-        Value::Slice(_) => bail!(RuntimeError, "slices are only supported in UntypedStorage.__getitem__"),
-        Value::Bool(_) => bail!(TypeError, "can't index a <class 'torch.storage.TypedStorage'> with <class 'bool'>"),
-        other => bail!(RuntimeError, "can't index a <class 'torch.storage.TypedStorage'> with {}", class_repr(other)),
-    }
-}
-
-/// `storage[index] = value`, with a tensor's rules for the value.
-pub fn set_item(state: &State, typed: &TypedStorage, index: &Value, value: &Value) -> Result<()> {
-    warn_typed(state);
-    if !matches!(index, Value::Int(_) | Value::BigInt(_) | Value::Bool(_) | Value::Slice(_)) {
-        bail!(RuntimeError, "can't index a <class 'torch.storage.TypedStorage'> with {}", class_repr(index));
-    }
-    if matches!(value, Value::Storage(_) | Value::TypedStorage(_)) {
-        bail!(RuntimeError, "cannot set item with value type {}", class_repr(value));
-    }
-    if typed.storage.device().is_meta() {
-        return Ok(());
-    }
-    typed.storage.data()?;
-    indexing::assign(state, &Tensor::new(typed.view()), &indices(index)?, value)
 }

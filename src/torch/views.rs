@@ -3,14 +3,14 @@
 use super::dimnames;
 use super::quantized;
 use super::sparse_kernels;
-use crate::objects::indexing::assign_part;
-use crate::objects::operators;
 use call::dispatch::name_inference;
 use call::facets::{
     Dispatch::{Given, Integers, Own, Refused},
     NameInference::{Each, Infers, InfersAfter, Itself, Keeps, Nameless},
 };
 use call::{Call, Row, attribute, both, function, method, setter, warnings};
+use objects::indexing::assign_part;
+use objects::operators;
 use tensor::bail;
 use tensor::layout::broadcast_sizes;
 use tensor::ops::{copy, view as ops};

@@ -137,7 +137,8 @@ pub trait Object: Any {
     fn special(&self, _name: &str, _args: &[Value]) -> Option<Result<Value>> {
         None
     }
-    /// An attribute, for an object that resolves every name itself: an error if it has no such attribute.
+    /// An attribute that the object looks up itself and whose lookup may fail. `None` leaves the name to
+    /// [`Object::attribute`] and to methods.
     fn own_attribute(&self, _name: &str) -> Option<Result<Value>> {
         None
     }
@@ -148,6 +149,26 @@ pub trait Object: Any {
     /// Deletes an attribute; `None` for an object whose attributes cannot be deleted.
     fn delete_attribute(&self, _name: &str) -> Option<Result<()>> {
         None
+    }
+    /// The number of its items, as `len` asks for it; `None` for an object without a length.
+    fn length(&self) -> Option<Result<Value>> {
+        self.special("__len__", &[])
+    }
+    /// `object[index]`; `None` for an object without items. `session` is the same as for [`Object::enter`].
+    fn item(&self, _session: &dyn Any, index: &Value) -> Option<Result<Value>> {
+        self.special("__getitem__", std::slice::from_ref(index))
+    }
+    /// `object[index] = value`; `None` for an object whose items cannot be set.
+    fn set_item(&self, _session: &dyn Any, index: &Value, value: &Value) -> Option<Result<()>> {
+        Some(self.special("__setitem__", &[index.clone(), value.clone()])?.map(drop))
+    }
+    /// The elements that it lends to others, by Python's buffer protocol: those of an array.
+    fn elements(&self) -> Option<View> {
+        None
+    }
+    /// Returns whether it is an instance of a class besides that of [`Object::class_name`].
+    fn is_instance(&self, _class: &str) -> bool {
+        false
     }
     /// The iterator over its items; `None` for what cannot be iterated over.
     fn iterator(&self) -> Option<Result<Value>> {
@@ -319,6 +340,11 @@ impl Range {
 }
 
 impl Value {
+    /// The elements of an array; `None` for any other value.
+    pub fn elements(&self) -> Option<View> {
+        if let Value::Object(object) = self { object.elements() } else { None }
+    }
+
     pub fn str(text: impl Into<Text>) -> Value {
         Value::Str(text.into())
     }

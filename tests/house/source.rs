@@ -13,8 +13,20 @@ pub(crate) const PARTS: &[(&str, &[&str])] = &[
     ("session", &["transcript", "lessons", "assist"]),
 ];
 
-const ROOMS: &[&str] =
-    &["tensor", "value", "files", "autograd", "explain", "call", "torch", "languages", "session", "shell", "web"];
+const ROOMS: &[&str] = &[
+    "tensor",
+    "value",
+    "files",
+    "autograd",
+    "explain",
+    "call",
+    "objects",
+    "torch",
+    "languages",
+    "session",
+    "shell",
+    "web",
+];
 
 fn parts_of(room: &str) -> &'static [&'static str] {
     PARTS.iter().find(|(parent, _)| *parent == room).map_or(&[], |(_, parts)| parts)

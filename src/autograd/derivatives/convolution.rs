@@ -1,8 +1,8 @@
 //! Convolutions: the gradient of the input is the convolution turned around, that of the kernels one of the input with
 //! the gradient, in which batch and channels, strides and dilations have changed places.
 
-use super::{Derivative, row};
 use crate::context::{Context, Expr};
+use crate::derivative::{Derivative, row};
 use tensor::Dims;
 use value::Value;
 

@@ -1,6 +1,7 @@
 //! Operations that pick, move, join and replace elements.
 
-use super::{Context, Derivative, Expr, RESULT, refused, row, same, zero};
+use crate::context::{Context, Expr};
+use crate::derivative::{Derivative, RESULT, refused, row, same, zero};
 use tensor::layout::wrap_dim;
 use tensor::{DType, Dims, Result};
 use value::Value;

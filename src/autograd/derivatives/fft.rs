@@ -1,6 +1,7 @@
 //! Fourier transforms: a transform's adjoint is the transform back, scaled the other way.
 
-use super::{Context, Derivative, row};
+use crate::context::Context;
+use crate::derivative::{Derivative, row};
 use tensor::bail;
 use tensor::layout::wrap_dim;
 use tensor::{Scalar, View};

@@ -2,7 +2,8 @@
 //! (M. Giles, 2008; for complex decompositions S. Zhang, 2019); `ᴴ` is the conjugate transpose.
 
 use super::matmul::{adjoint, transposed};
-use super::{Context, Derivative, Expr, RESULT, refused, row, zero};
+use crate::context::{Context, Expr};
+use crate::derivative::{Derivative, RESULT, refused, row, zero};
 use tensor::{DType, Error, Result, bail};
 use value::Value;
 

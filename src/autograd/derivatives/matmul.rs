@@ -1,6 +1,7 @@
 //! Products of matrices and vectors. What PyTorch makes of these (`matmul`, `einsum`, `tensordot`) is recorded step by step.
 
-use super::{Context, Derivative, Expr, row};
+use crate::context::{Context, Expr};
+use crate::derivative::{Derivative, row};
 use value::Value;
 
 pub(super) const ROWS: &[Derivative] = &[

@@ -1,7 +1,8 @@
 //! Norms and distances.
 
 use super::reduce::restored;
-use super::{Context, Derivative, Expr, RESULT, row};
+use crate::context::{Context, Expr};
+use crate::derivative::{Derivative, RESULT, row};
 use tensor::layout::wrap_dim;
 use tensor::{Dims, Result};
 use value::Value;

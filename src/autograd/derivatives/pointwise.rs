@@ -1,6 +1,7 @@
 //! Operations element by element.
 
-use super::{Context, Derivative, Expr, RESULT, row, same, zero};
+use crate::context::{Context, Expr};
+use crate::derivative::{Derivative, RESULT, row, same, zero};
 use std::f64::consts::{LN_2, LN_10, PI};
 use tensor::Scalar;
 use value::Value;

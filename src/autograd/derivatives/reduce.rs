@@ -1,6 +1,7 @@
 //! Reductions, and what runs along a dimension.
 
-use super::{Context, Derivative, Expr, RESULT, row};
+use crate::context::{Context, Expr};
+use crate::derivative::{Derivative, RESULT, row};
 use tensor::bail;
 use tensor::layout::wrap_dim;
 use tensor::{Dims, Result};

@@ -1,6 +1,7 @@
 //! Gradients that are one step, differentiated again.
 
-use super::{Context, Derivative, Expr, row, zero};
+use crate::context::{Context, Expr};
+use crate::derivative::{Derivative, row, zero};
 use std::f64::consts::PI;
 use value::Value;
 

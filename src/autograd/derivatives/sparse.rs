@@ -1,6 +1,7 @@
 //! Sparse tensors. The gradient of a sparse matrix has the same elements: what flows to the others is left out.
 
-use super::{Context, Derivative, Expr, row};
+use crate::context::{Context, Expr};
+use crate::derivative::{Derivative, row};
 use tensor::{Error, Result};
 use value::Value;
 

@@ -1,6 +1,7 @@
 //! Special functions, and what bounds or mixes elements.
 
-use super::{Context, Derivative, Expr, RESULT, refused, row, same, zero};
+use crate::context::{Context, Expr};
+use crate::derivative::{Derivative, RESULT, refused, row, same, zero};
 use num_complex::Complex;
 use std::f64::consts::{FRAC_1_SQRT_2, PI};
 use tensor::{Scalar, View};

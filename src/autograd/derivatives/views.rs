@@ -1,8 +1,10 @@
 //! Views and copies: the gradient goes back through the inverse view, or into zeros where elements were left out.
 
-use super::{Context, Derivative, Expr, row, same};
+use super::strided::{AS_STRIDED, strided};
+use crate::context::{Context, Expr};
+use crate::derivative::{Derivative, row, same};
 use tensor::layout::wrap_dim;
-use tensor::{Dims, Layout, Result, Scalar, View};
+use tensor::{Dims, Result};
 use value::Value;
 
 pub(super) const ROWS: &[Derivative] = &[
@@ -20,7 +22,7 @@ pub(super) const ROWS: &[Derivative] = &[
     row("select.int", "SelectBackward0").grad(0, &[], |c| in_place_of(c, "select_backward", 2)),
     row("slice.Tensor", "SliceBackward0").grad(0, &[], |c| in_place_of(c, "slice_backward", 4)),
     row("diagonal", "DiagonalBackward0").grad(0, &[], |c| in_place_of(c, "diagonal_backward", 3)),
-    row("as_strided", "AsStridedBackward0").grad(0, &[], strided),
+    AS_STRIDED,
     row("unfold", "UnfoldBackward0").grad(0, &[], |c| in_place_of(c, "unfold_backward", 3)),
     row("split.Tensor", "SplitBackward0").grad(0, &[], |c| joined(c, "cat", 2)),
     row("split_with_sizes", "SplitWithSizesBackward0").grad(0, &[], |c| joined(c, "cat", 2)),
@@ -60,12 +62,12 @@ pub(super) const ROWS: &[Derivative] = &[
     row("view_as_complex", "ViewAsComplexBackward0").grad(0, &[], real_again),
     row("clone", "CloneBackward0").grad(0, &[], same),
     row("_to_copy", "ToCopyBackward0").grad(0, &[], same),
-    row("copy_", "CopyBackwards").grad(0, &[], super::zero).grad(1, &[], same),
-    row("fill.Scalar", "FillBackward0").grad(0, &[], super::zero),
-    row("fill.Tensor", "FillBackward1").grad(0, &[], super::zero).grad(1, &[], |c| c.g().call("sum", &[])),
-    row("fill_.Scalar", "FillBackward2").grad(0, &[], super::zero),
-    row("fill_.Tensor", "FillBackward3").grad(0, &[], super::zero).grad(1, &[], |c| c.g().call("sum", &[])),
-    row("zero", "ZeroBackward0").grad(0, &[], super::zero),
+    row("copy_", "CopyBackwards").grad(0, &[], crate::derivative::zero).grad(1, &[], same),
+    row("fill.Scalar", "FillBackward0").grad(0, &[], crate::derivative::zero),
+    row("fill.Tensor", "FillBackward1").grad(0, &[], crate::derivative::zero).grad(1, &[], |c| c.g().call("sum", &[])),
+    row("fill_.Scalar", "FillBackward2").grad(0, &[], crate::derivative::zero),
+    row("fill_.Tensor", "FillBackward3").grad(0, &[], crate::derivative::zero).grad(1, &[], |c| c.g().call("sum", &[])),
+    row("zero", "ZeroBackward0").grad(0, &[], crate::derivative::zero),
 ];
 
 /// The row of an operation that changes what a tensor shows.
@@ -130,56 +132,4 @@ fn joined<'a>(c: &Context<'a>, how: &str, dim: usize) -> Expr<'a> {
     let parts: Result<Vec<Value>> = (0..c.node.outputs.len()).map(|i| c.gradient(i).value).collect();
     let list = c.expr(parts.map(Value::list));
     list.call(how, &[c.value(dim)])
-}
-
-/// The inverse of any window on a storage: the gradient is added where the window's elements lie, and read as the
-/// argument's window. The fifth argument says that the window shows conjugates.
-fn strided<'a>(c: &Context<'a>) -> Expr<'a> {
-    let grad = if c.flag(4) { c.g().conj() } else { c.g() };
-    let Ok(shape) = c.shape(0) else { return grad };
-    let offset = match c.value(3) {
-        Value::Int(offset) => offset,
-        _ => shape.layout.offset,
-    };
-    let to = Layout { sizes: c.dims(1), strides: c.dims(2), offset };
-    grad.clone().and(|g| {
-        let parts = shape.dtype.is_complex() && !g.borrow().dtype.is_complex();
-        let from = if parts { as_parts(&shape.layout) } else { shape.layout.clone() };
-        let out = spread(c, &grad, &from, &to)?;
-        Ok(if parts { out.call("view_as_complex", &[]) } else { out })
-    })
-}
-
-/// The layout of `view_as_real`.
-pub(crate) fn as_parts(layout: &Layout) -> Layout {
-    let mut parts = Layout { offset: layout.offset.saturating_mul(2), ..layout.clone() };
-    parts.strides.iter_mut().for_each(|stride| *stride = stride.saturating_mul(2));
-    parts.sizes.push(2);
-    parts.strides.push(1);
-    parts
-}
-
-fn spread<'a>(c: &Context<'a>, grad: &Expr<'a>, from: &Layout, to: &Layout) -> Result<Expr<'a>> {
-    let start = from.offset.min(to.offset);
-    let shifted = |layout: &Layout| Layout { offset: layout.offset - start, ..layout.clone() };
-    let (from, to) = (shifted(from), shifted(to));
-    let length = from.storage_elements()?.max(to.storage_elements()?);
-    let (dtype, device) = {
-        let g = grad.tensor()?;
-        let view = g.borrow();
-        (view.dtype, view.device())
-    };
-    let places = |layout: &Layout| c.index(layout.offsets().collect::<Vec<i64>>().into_iter());
-    let room = c.expr(View::zeros(&[length], dtype, device).map(Value::from));
-    let mut flat = room.call("index_add_", &[Value::Int(0), places(&to).value?, grad.reshape(&[to.numel()]).value?]);
-    if from.has_internal_overlap() {
-        // Elements the argument shows several times share their gradient.
-        let count = c.expr(View::zeros(&[length], dtype.to_real(), device).map(Value::from));
-        let ones = View::from_scalars(&[from.numel()], dtype.to_real(), (0..from.numel()).map(|_| Scalar::Int(1)))?;
-        let count = count.call("index_add_", &[Value::Int(0), places(&from).value?, Value::from(ones)]);
-        let none = count.compare("eq", Value::Int(0));
-        flat = flat / count.with("masked_fill.Scalar", &none, &[Value::Int(1)]);
-    }
-    let window = [Value::Size(from.sizes), Value::Size(from.strides), Value::Int(from.offset)];
-    Ok(flat.call("as_strided", &window))
 }

@@ -14,7 +14,7 @@ use tensor::{Error, Result, Tensor};
 use value::equality::truth;
 use value::{Keywords, Value};
 
-pub(crate) use torch::CONTEXT;
+pub(crate) use objects::modules::CONTEXT;
 
 /// The knowledge of `ctx` besides the attributes that a script sets on it.
 #[derive(Default)]

@@ -40,7 +40,7 @@ impl Object for Builtin {
 const BUILTINS: &[(&str, Run)] = &[
     ("vars", |machine, args| {
         let [this] = args.as_slice() else { bail!(TypeError, "vars expected 1 argument, got {}", args.len()) };
-        let found = torch::objects::members::attribute(&machine.state, this, "__dict__");
+        let found = objects::members::attribute(&machine.state, this, "__dict__");
         found.map_err(|_| Error::type_error("vars() argument must have __dict__ attribute"))
     }),
     ("globals", |machine, _| {
@@ -79,6 +79,9 @@ fn of_table(state: &State, name: &str) -> Option<Value> {
         "torch" => Some(Value::Module("torch")),
         "property" | "staticmethod" | "classmethod" | "super" => Some(Value::Type(intern(name))),
         _ if name.starts_with("__") => None,
-        _ => exceptions::builtin(name).map(Value::Type).or_else(|| torch::module_value("py", name)).or_else(function),
+        _ => exceptions::builtin(name)
+            .map(Value::Type)
+            .or_else(|| objects::modules::module_value("py", name))
+            .or_else(function),
     }
 }

@@ -8,9 +8,9 @@ use super::machine::{Frame, Machine};
 use super::operations;
 use call::bind::Arguments;
 use call::{Family, Kind, Receiver, dispatch};
+use objects::calling::call_value;
+use objects::container_methods;
 use tensor::Result;
-use torch::objects::calling::call_value;
-use torch::objects::container_methods;
 use value::{Keywords, Value};
 
 /// `callee(*args, **keywords)`

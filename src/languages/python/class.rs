@@ -8,12 +8,12 @@ use super::code::mangled;
 use super::descriptors::{self, Bound, NativeMethod};
 use super::exceptions;
 use super::machine::Machine;
+use objects::calling::NativeFunction;
+use objects::plain::classes::parent_of_class;
 use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::rc::{Rc, Weak};
 use tensor::{Error, ErrorKind, Result, bail};
-use torch::objects::calling::NativeFunction;
-use torch::parent_of_class;
 use value::{Dict, Held, Keywords, Object, Value, intern};
 
 /// Named values in the order in which they were set: the `__dict__` of what has them.

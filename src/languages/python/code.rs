@@ -3,9 +3,9 @@
 
 use super::syntax::scope::Kind;
 use call::registry::{Attributes, Family};
+use objects::operators::Operator;
 use std::borrow::Cow;
 use std::rc::Rc;
-use torch::objects::operators::Operator;
 use value::Value;
 
 /// A name that instructions use, with what is known of it beforehand.

@@ -10,10 +10,10 @@ use super::exceptions;
 use super::function::Function;
 use call::suggest;
 use explain::format;
+use objects::calling::NativeFunction;
+use objects::modules::{CONTEXT, FUNCTION};
 use std::rc::Rc;
 use tensor::{Error, Result, bail};
-use torch::objects::calling::NativeFunction;
-use torch::{CONTEXT, FUNCTION};
 use value::equality::{NotImplemented, is};
 use value::{Held, Keywords, Object, Value};
 
@@ -452,6 +452,5 @@ pub(crate) fn native(class: &str, name: &str) -> Option<&'static NativeMethod> {
 
 /// Returns whether a class of a script may be derived from this one.
 pub(crate) fn can_be_derived(class: &str) -> bool {
-    matches!(class, "object" | FUNCTION | CONTEXT | "torch.Tensor")
-        || torch::objects::plain::exceptions::is_class(class)
+    matches!(class, "object" | FUNCTION | CONTEXT | "torch.Tensor") || objects::plain::exceptions::is_class(class)
 }

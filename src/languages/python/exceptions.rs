@@ -5,9 +5,9 @@ use super::class::{Base, Instance, instance_of};
 use super::construct::construct;
 use call::stack;
 use explain::format;
+pub use objects::plain::exceptions::{builtin, class, is_class};
 use std::rc::Rc;
 use tensor::{Error, ErrorKind, Raised, Result, bail};
-pub use torch::objects::plain::exceptions::{builtin, class, is_class};
 use value::{Keywords, List, Value};
 
 /// A new exception of a class that is there from the start.

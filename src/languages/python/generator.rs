@@ -2,10 +2,10 @@
 
 use super::exceptions;
 use super::machine::{Exit, Frame, Machine};
+use objects::calling::NativeFunction;
 use std::cell::RefCell;
 use std::rc::{Rc, Weak};
 use tensor::{Error, ErrorKind, Result, bail};
-use torch::objects::calling::NativeFunction;
 use value::{Object, Value};
 
 pub struct Generator {

@@ -9,12 +9,12 @@ use super::generator::Generator;
 use super::variables::Variables;
 use super::{calls, construct, operations};
 use call::{State, stack};
+use objects::iterate::{Iter, iterate};
+use objects::plain::{containers, slices};
+use objects::{members, operators, subscript};
 use std::cell::{self, RefCell};
 use std::rc::{Rc, Weak};
 use tensor::{Error, ErrorKind, Result, interrupt, limits};
-use torch::objects::iterate::{Iter, iterate};
-use torch::objects::plain::{containers, slices};
-use torch::objects::{members, operators, subscript};
 use value::equality::{is, truth};
 use value::{Dict, Keywords, Set, Text, Value, discard};
 

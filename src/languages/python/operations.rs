@@ -9,14 +9,14 @@ use super::generator::Generator;
 use super::machine::{Frame, Machine};
 use super::{builtins, calls};
 use call::module_names::is_absent;
+use objects::calling::NativeFunction;
+use objects::container_methods;
+use objects::contexts::{enter_context, exit_context};
+use objects::iterate::{is_not_iterable, iterate};
+use objects::lazy::next_item;
+use objects::{members, subscript};
 use std::rc::{Rc, Weak};
 use tensor::{Error, ErrorKind, Result, bail, interrupt, limits};
-use torch::objects::calling::NativeFunction;
-use torch::objects::container_methods;
-use torch::objects::iterate::{is_not_iterable, iterate};
-use torch::objects::lazy::next_item;
-use torch::objects::{members, subscript};
-use torch::{enter_context, exit_context};
 use value::equality::truth;
 use value::{Keywords, List, Object, Value};
 
@@ -305,7 +305,7 @@ pub(super) fn unpack(machine: &Machine, frame: &mut Frame, value: &Value, count:
     Ok(())
 }
 
-fn unpacked(machine: &Machine, value: &Value) -> Result<torch::objects::iterate::Iter> {
+fn unpacked(machine: &Machine, value: &Value) -> Result<objects::iterate::Iter> {
     iterate(&machine.state, value).map_err(|error| match (&error.kind, value) {
         (ErrorKind::TypeError, Value::Tensor(_)) => error,
         (ErrorKind::TypeError, _) if error.message.ends_with("is not iterable") => {

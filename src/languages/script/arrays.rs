@@ -8,13 +8,13 @@ use super::fault;
 use super::native::{Run, add_calling};
 use super::runtime::Runtime;
 use super::values::{is_ours, to_dynamic, to_value};
+use objects::operators::{self, is_or_equals};
+use objects::plain::containers;
 use rhai::{Array, Dynamic, FnPtr, ImmutableString, Map, Module, NativeCallContext};
 use std::any::TypeId;
 use std::cmp::Ordering;
 use std::rc::Rc;
 use tensor::{Result, interrupt};
-use torch::objects::operators::{self, is_or_equals};
-use torch::objects::plain::containers;
 use value::Value;
 use value::equality::truth;
 

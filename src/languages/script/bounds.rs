@@ -12,6 +12,7 @@ use super::values::to_value;
 use super::words::PROPERTIES;
 use super::{fault, subscripts};
 use call::stack;
+use objects::bounds::{repeated, replaced, room_for_text, share, sleep};
 use rhai::{
     AST, ASTNode, Array, Blob, Dynamic, Engine, EvalAltResult, Expr, FuncRegistration, ImmutableString, Map, Module,
     NativeCallContext, ParseError, ParseErrorType, Position, RhaiFunc, Stmt,
@@ -22,7 +23,6 @@ use std::rc::Rc;
 use std::time::Duration;
 use tensor::system::Moment;
 use tensor::{Result, interrupt, limits};
-use torch::objects::bounds::{repeated, replaced, room_for_text, share, sleep};
 
 /// The maximum depth of script functions calling each other; Python's own limit.
 const MAX_CALL_LEVELS: usize = 1000;

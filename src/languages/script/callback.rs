@@ -5,11 +5,11 @@ use super::fault;
 use super::runtime::Runtime;
 use super::values::{kept, to_value};
 use call::stack;
+use objects::calling;
 use rhai::{Array, Dynamic, Engine, FnPtr, Identifier, Map, NativeCallContext, Position};
 use std::cell::RefCell;
 use std::rc::{Rc, Weak};
 use tensor::{Error, ErrorKind, Result};
-use torch::objects::calling;
 use value::{Keywords, Object, Value};
 
 /// The maximum depth of a script calling the table that calls the script, as Python allows. Each time the engine

@@ -9,8 +9,8 @@ use super::caught;
 use super::fault;
 use super::forms_of_python;
 use super::holders;
+use super::imports;
 use super::json;
-use super::modules;
 use super::moments;
 use super::native::{add, add_calling, any, whole};
 use super::numbers;
@@ -30,6 +30,8 @@ use call::bind::{Arguments, Parser};
 use call::dispatch;
 use call::signature::Kind;
 use call::{Family, Overloads, Receiver, suggest};
+use objects::iterate::{Iter, iterate};
+use objects::{members, operators};
 use rhai::packages::{
     ArithmeticPackage, BasicArrayPackage, BasicBlobPackage, BasicFnPackage, BasicIteratorPackage, BasicMapPackage,
     BasicMathPackage, BasicStringPackage, BitFieldPackage, LanguageCorePackage, MoreStringPackage, Package,
@@ -43,8 +45,6 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use tensor::system::Moment;
 use tensor::{Error, ErrorKind, Result, Tensor};
-use torch::objects::iterate::{Iter, iterate};
-use torch::objects::{members, operators};
 use value::{Keywords, Value, equality, intern};
 
 rhai::def_package! {
@@ -93,7 +93,7 @@ pub fn build(state: &Rc<Runtime>) -> Engine {
         state.print(&format!("an operator is unavailable: {reason}\n"));
     }
     resolve_names(&mut engine, state);
-    engine.set_module_resolver(modules::Resolver::new(state));
+    engine.set_module_resolver(imports::Resolver::new(state));
     free_reserved_words(&mut engine, state);
     engine
 }
@@ -110,7 +110,7 @@ pub fn compile(
 ) -> std::result::Result<Compiled<AST>, Compiled<ParseError>> {
     let compiled = read::parse(&engine.borrow(), state, source, names);
     if let Ok(compiled) = &compiled {
-        modules::prepare(&engine.borrow(), state, None, &compiled.made);
+        imports::prepare(&engine.borrow(), state, None, &compiled.made);
     }
     register_named(&mut engine.borrow_mut(), state);
     compiled
@@ -177,7 +177,7 @@ fn note(state: &Runtime, word: &str, dotted: bool) {
     }
     if dotted {
         if !state.known_attributes.borrow().contains(word)
-            && (!state.registry.attributes_of(word).is_empty() || torch::member(word).is_some())
+            && (!state.registry.attributes_of(word).is_empty() || objects::modules::member(word).is_some())
         {
             state.named_attributes.borrow_mut().push(intern(word));
         }
@@ -233,7 +233,7 @@ fn register_missing(engine: &mut Engine, state: &Rc<Runtime>) {
             let called = to_value(&callee).and_then(|callee| callback::call(&state, &callee, args));
             called.map(Some).map_err(fault::thrown)
         }
-        None if let Some(class) = torch::objects::plain::exceptions::builtin(name).filter(|_| !on_receiver) => {
+        None if let Some(class) = objects::plain::exceptions::builtin(name).filter(|_| !on_receiver) => {
             let called = callback::call(&state, &Value::Type(class), args);
             called.map(Some).map_err(fault::thrown)
         }
@@ -258,7 +258,7 @@ fn holds(state: &Runtime, container: &Dynamic, item: &Dynamic) -> Option<Result<
         return None;
     }
     let (container, item) = (to_value(container).ok()?, to_value(item).ok()?);
-    let held = torch::objects::plain::containers::contains(&state.state, &container, &item);
+    let held = objects::plain::containers::contains(&state.state, &container, &item);
     Some(held).filter(|held| !held.as_ref().is_err_and(|error| error.message.ends_with("is not iterable")))
 }
 
@@ -271,20 +271,19 @@ fn shared_method(state: &Runtime, name: &str, args: &[&mut Dynamic]) -> Option<R
     }
     let receiver = to_value(receiver).ok()?;
     // `f.call(x)` calls what is a function in any language.
-    if name == "call" && matches!(receiver, Value::Object(_)) && torch::objects::calling::is_callable(&receiver) {
+    if name == "call" && matches!(receiver, Value::Object(_)) && objects::calling::is_callable(&receiver) {
         return Some(callback::call(state, &receiver, given));
     }
     let (positional, keywords) = match arguments(given) {
         Ok(arguments) => arguments,
         Err(error) => return Some(Err(error)),
     };
-    if let Some(done) = torch::objects::container_methods::call(&state.state, &receiver, name, &positional, &keywords) {
+    if let Some(done) = objects::container_methods::call(&state.state, &receiver, name, &positional, &keywords) {
         return Some(done.and_then(|value| state.give(value)));
     }
     let Value::Object(object) = &receiver else { return None };
     let method = object.own_attribute(name)?;
-    let called =
-        method.and_then(|method| torch::objects::calling::call_value(&state.state, &method, positional, keywords));
+    let called = method.and_then(|method| objects::calling::call_value(&state.state, &method, positional, keywords));
     Some(called.and_then(|value| state.give(value)))
 }
 
@@ -366,9 +365,7 @@ pub fn dispatch(state: &Runtime, family: &Family, args: &mut [&mut Dynamic]) -> 
     }
     if !matches!(receiver, Value::Tensor(_) | Value::Module(_)) && !is_copied(first, family.name) {
         let (positional, keywords) = arguments(rest)?;
-        if let Some(done) =
-            torch::objects::container_methods::call(state, &receiver, family.name, &positional, &keywords)
-        {
+        if let Some(done) = objects::container_methods::call(state, &receiver, family.name, &positional, &keywords) {
             return done;
         }
     }
@@ -383,7 +380,7 @@ pub fn dispatch(state: &Runtime, family: &Family, args: &mut [&mut Dynamic]) -> 
                     // A class that stands in several modules: `torch.storage.TypedStorage(…)`.
                     Ok(class @ Value::Type(_)) => {
                         let (positional, keywords) = arguments(rest)?;
-                        torch::objects::calling::call_value(state, &class, positional, keywords)
+                        objects::calling::call_value(state, &class, positional, keywords)
                     }
                     _ => Err(not_callable(state, first, family.name).unwrap_or_else(missing)),
                 },
@@ -392,12 +389,13 @@ pub fn dispatch(state: &Runtime, family: &Family, args: &mut [&mut Dynamic]) -> 
         Value::Type(class) => {
             let short = class.rsplit('.').next().unwrap_or(class);
             if let Some(overloads) = family.find(Receiver::Module(short)) {
-                torch::refuse_elsewhere(class, family.name)?;
+                objects::legacy_classes::refuse_elsewhere(class, family.name)?;
                 return call(state, overloads, None, rest);
             }
             // A builtin about the class itself: `isinstance` and `is` put it anywhere.
             let about_it = rest.is_empty() && OF_MODULES.contains(&family.name);
-            let method = torch::kind_of_class(class).and_then(|kind| family.find(Receiver::Class(kind)));
+            let method =
+                objects::legacy_classes::kind_of_class(class).and_then(|kind| family.find(Receiver::Class(kind)));
             if let Some(builtin) = family.find(Receiver::Module("py")).filter(|_| about_it || method.is_none()) {
                 return call(state, builtin, None, args);
             }
@@ -591,7 +589,11 @@ pub fn constant(name: &str) -> Option<Value> {
         "nan" => Value::Float(f64::NAN),
         "cpu" | "meta" => return tensor::Device::parse(name).ok().map(Value::Device),
         "NotImplemented" => Value::Object(Rc::new(equality::NotImplemented)),
-        _ => return torch::objects::plain::exceptions::builtin(name).map(Value::Type).or_else(|| torch::member(name)),
+        _ => {
+            return objects::plain::exceptions::builtin(name)
+                .map(Value::Type)
+                .or_else(|| objects::modules::member(name));
+        }
     })
 }
 

@@ -9,13 +9,13 @@ use super::values::{is_ours, is_range, to_dynamic, to_subscript, to_value};
 use super::weave::{is, place};
 use super::words::COMPARISONS;
 use super::{Scripted, fault, subscripts};
+use objects::iterate::iterate;
+use objects::plain::numbers;
 use rhai::{Array, Dynamic, Module, NativeCallContext, Position, Token};
 use std::any::TypeId;
 use std::collections::HashSet;
 use std::rc::Rc;
 use tensor::{DType, Error, Result};
-use torch::objects::iterate::iterate;
-use torch::objects::plain::numbers;
 use value::Value;
 use value::equality::truth;
 

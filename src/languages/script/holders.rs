@@ -10,7 +10,6 @@ use rhai::{Dynamic, Engine, EvalContext, Expression};
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 use tensor::{Buffer, Storage, Tensor};
-use torch::array_view;
 use value::Value;
 
 /// The number of items of lists that are searched for tensors, …
@@ -145,7 +144,7 @@ impl Found {
                 self.number += 1;
             }
             Ok(other) => {
-                if let Some(view) = array_view(&other) {
+                if let Some(view) = other.elements() {
                     let identity = match &other {
                         Value::Object(object) => Rc::as_ptr(object).cast::<()>() as usize,
                         _ => identity,

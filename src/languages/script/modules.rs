@@ -1,20 +1,13 @@
-//! Scripts in several files: `import "stats" as s;` runs `stats.rhai` once, which lies beside the script that imports it
-//! or in a folder of `TENSORSH_PATH`, and gives its functions, constants and variables as `s::mean`.
+//! The modules of a session: which file a name of `import` means, and what has been read and run of them. A module lies beside
+//! the script that imports it, or in a folder of `TENSORSH_PATH`.
 
-use super::Scripted;
 use super::cell::Cell;
-use super::fault;
-use super::read::{self as texts, Compiled, Names};
-use super::runtime::Runtime;
 use call::suggest::nearest;
-use rhai::{
-    AST, ASTFlags, ASTNode, Engine, EvalAltResult, Expr, LexError, Module, ModuleResolver, ParseError, ParseErrorType,
-    Position, Scope, Shared, Stmt,
-};
+use rhai::{AST, Module, Shared};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
-use std::rc::{Rc, Weak};
+use std::rc::Rc;
 use tensor::system::{Files, Kind, System};
 use tensor::{Error, ErrorKind};
 
@@ -27,20 +20,20 @@ pub struct Modules {
     /// The folder of the running script, or the working directory without one.
     pub folder: RefCell<PathBuf>,
     /// What was read, by file.
-    read: RefCell<HashMap<String, Rc<Source>>>,
+    pub read: RefCell<HashMap<String, Rc<Source>>>,
     /// What was run, by file.
-    done: RefCell<HashMap<String, Shared<Module>>>,
+    pub done: RefCell<HashMap<String, Shared<Module>>>,
     /// What inputs have imported, by the names they gave.
     pub named: RefCell<BTreeMap<String, Shared<Module>>>,
     /// The files that are being run, each imported by the one before.
-    running: RefCell<Vec<String>>,
+    pub running: RefCell<Vec<String>>,
 }
 
 /// The text of a module.
 pub struct Source {
     pub cell: Cell,
     /// Nothing where it cannot be read; it is looked at again then.
-    ast: Option<AST>,
+    pub ast: Option<AST>,
 }
 
 impl Modules {
@@ -91,160 +84,4 @@ fn nearest_file(folders: impl Iterator<Item = PathBuf>, file: &Path, is_bare: bo
     };
     let near = nearest(&shown(file)?, modules.filter_map(|file| shown(&file)))?;
     Some(within.join(near).display().to_string())
-}
-
-/// Returns the text if what it imports has names in quotes: `import torch` is Python.
-pub(crate) fn check_names(ast: AST) -> Result<AST, ParseError> {
-    let mut bare = None;
-    ast.walk(&mut |path| {
-        if let Some(ASTNode::Stmt(Stmt::Import(parts, position))) = path.last()
-            && let Expr::Variable(variable, ..) = &parts.0
-        {
-            bare = Some((variable.1.to_string(), *position));
-        }
-        bare.is_none()
-    });
-    let Some((name, position)) = bare else { return Ok(ast) };
-    let reason =
-        format!("`import \"{name}\"` imports {name}.rhai; `let {name} = import_(\"{name}\")` a module of Python");
-    Err(ParseError(Box::new(ParseErrorType::BadInput(LexError::Runtime(reason))), position))
-}
-
-/// Keeps what an input has imported under the names it has given, for later inputs.
-pub fn keep(engine: &RefCell<Engine>, runtime: &Runtime, ast: &AST) {
-    for statement in ast.statements() {
-        let Stmt::Import(parts, _) = statement else { continue };
-        let Expr::StringConstant(name, _) = &parts.0 else { continue };
-        let found = runtime.modules.find(None, name).ok();
-        let module = found.and_then(|file| runtime.modules.done.borrow().get(&file).cloned());
-        if let Some(module) = module.filter(|_| !parts.1.name.is_empty()) {
-            runtime.modules.named.borrow_mut().insert(parts.1.name.to_string(), module.clone());
-            engine.borrow_mut().register_static_module(parts.1.name.as_str(), module);
-        }
-    }
-}
-
-/// Reads the modules that a text imports by name, and those they import, so that the engine knows the functions they
-/// call before anything runs. What cannot be read is told when it is imported.
-pub fn prepare(engine: &Engine, runtime: &Runtime, importer: Option<&str>, ast: &AST) {
-    let mut names = Vec::new();
-    ast.walk(&mut |path| {
-        if let Some(ASTNode::Stmt(Stmt::Import(parts, _))) = path.last()
-            && let Expr::StringConstant(name, _) = &parts.0
-        {
-            names.push(name.to_string());
-        }
-        true
-    });
-    for name in names {
-        let Ok(file) = runtime.modules.find(importer, &name) else { continue };
-        if runtime.modules.source(&file).is_none()
-            && let Ok(source) = read(engine, runtime, &file)
-        {
-            source.ast.iter().for_each(|ast| prepare(engine, runtime, Some(&file), ast));
-        }
-    }
-}
-
-/// Reads a module's file, once.
-fn read(engine: &Engine, runtime: &Runtime, file: &str) -> Scripted<Rc<Source>> {
-    if let Some(source) = runtime.modules.source(file).filter(|source| source.ast.is_some()) {
-        return Ok(source);
-    }
-    let read = System::read(Path::new(file)).and_then(|bytes| String::from_utf8(bytes).map_err(std::io::Error::other));
-    let typed = read.map_err(|error| {
-        fault::thrown(Error::new(ErrorKind::Other("ImportError"), format!("cannot read '{file}': {error}")))
-    })?;
-    let names = Names { is_closure: &|_| false, is_variable: None };
-    let compiled = texts::parse(engine, runtime, &typed, &names).and_then(|compiled| {
-        let words = exports(&compiled.made);
-        compiled.with(engine, &typed, words)
-    });
-    let (made, written) = match compiled {
-        Ok(Compiled { made, written }) => (Ok(made), written),
-        Err(Compiled { made, written }) => (Err(made), written),
-    };
-    let mut source = Source { cell: Cell::new(&typed, written, file), ast: None };
-    let refused = match made {
-        Ok(mut ast) => {
-            ast.set_source(file);
-            runtime.note_assigned(&file.into(), &ast);
-            source.ast = Some(ast);
-            None
-        }
-        Err(error) => Some(EvalAltResult::ErrorParsing(*error.0, error.1)),
-    };
-    let source = Rc::new(source);
-    runtime.modules.read.borrow_mut().insert(file.to_owned(), source.clone());
-    refused.map_or(Ok(source), |refused| Err(refused.into()))
-}
-
-/// Every variable that a module's statements make is the module's, said or not: what is to be put before them.
-fn exports(ast: &AST) -> Vec<(Position, String)> {
-    let unsaid = |statement: &Stmt| match statement {
-        Stmt::Var(_, flags, position) if !flags.intersects(ASTFlags::EXPORTED) => {
-            Some((*position, "export ".to_owned()))
-        }
-        _ => None,
-    };
-    ast.statements().iter().filter_map(unsaid).collect()
-}
-
-/// Runs modules for the engine.
-pub struct Resolver {
-    runtime: Weak<Runtime>,
-}
-
-impl Resolver {
-    pub fn new(runtime: &Rc<Runtime>) -> Resolver {
-        Resolver { runtime: Rc::downgrade(runtime) }
-    }
-}
-
-impl ModuleResolver for Resolver {
-    fn resolve(
-        &self,
-        engine: &Engine,
-        importer: Option<&str>,
-        name: &str,
-        position: Position,
-    ) -> Scripted<Shared<Module>> {
-        let ended = || fault::thrown(Error::runtime("the session has ended"));
-        let runtime = self.runtime.upgrade().ok_or_else(ended)?;
-        let modules = &runtime.modules;
-        let here = |error| {
-            let mut error = fault::thrown(error);
-            error.set_position(position);
-            error
-        };
-        let file = modules.find(importer, name).map_err(here)?;
-        if let Some(module) = modules.done.borrow().get(&file) {
-            return Ok(module.clone());
-        }
-        let circle = modules.running.borrow().iter().position(|running| *running == file).map(|first| {
-            let running = modules.running.borrow();
-            let files = running.iter().skip(first).chain([&file]);
-            files.map(|file| short(file)).collect::<Vec<_>>().join(" imports ")
-        });
-        if let Some(circle) = circle {
-            return Err(here(Error::new(
-                ErrorKind::Other("ImportError"),
-                format!("modules import each other: {circle}"),
-            )));
-        }
-        let within = |error| Box::new(EvalAltResult::ErrorInModule(file.clone(), error, position));
-        let source = read(engine, &runtime, &file).map_err(within)?;
-        modules.running.borrow_mut().push(file.clone());
-        let ast = source.ast.clone().unwrap_or_default();
-        let made = Module::eval_ast_as_new(Scope::new(), &ast, engine);
-        modules.running.borrow_mut().pop();
-        let module: Shared<Module> = made.map_err(within)?.into();
-        modules.done.borrow_mut().insert(file, module.clone());
-        Ok(module)
-    }
-}
-
-/// The name of a file without its folder.
-fn short(file: &str) -> &str {
-    Path::new(file).file_name().and_then(|name| name.to_str()).unwrap_or(file)
 }

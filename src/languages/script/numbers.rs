@@ -9,6 +9,7 @@ use super::runtime::Runtime;
 use super::values::{is_ours, to_dynamic, to_value};
 use super::{Scripted, fault, words};
 use num_bigint::BigInt;
+use objects::operators;
 use rhai::{
     AST, ASTNode, Dynamic, Engine, EvalAltResult, Expr, FuncRegistration, ImmutableString, Module, NativeCallContext,
     Position, RhaiFunc, Stmt, Token,
@@ -17,7 +18,6 @@ use std::any::TypeId;
 use std::cmp::Ordering;
 use std::rc::Rc;
 use tensor::{Error, Result};
-use torch::objects::operators;
 use value::Value;
 use value::equality::truth;
 use value::numbers::{self, Number};

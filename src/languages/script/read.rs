@@ -3,8 +3,8 @@
 
 use super::runtime::Runtime;
 use super::written::{Edit, Written};
-use super::{bounds, forms, modules, names, weave};
-use rhai::{AST, Engine, LexError, ParseError, ParseErrorType, Position};
+use super::{bounds, forms, names, weave};
+use rhai::{AST, ASTNode, Engine, Expr, LexError, ParseError, ParseErrorType, Position, Stmt};
 
 /// What the engine made of a text, and the text it was made of where that is not the typed one.
 pub struct Compiled<T> {
@@ -99,8 +99,25 @@ impl Compiled<AST> {
 fn read(engine: &Engine, source: &str, edits: Vec<Edit>) -> std::result::Result<Compiled<AST>, Compiled<ParseError>> {
     let written = (!edits.is_empty()).then(|| Written::new(source, edits));
     let text = written.as_ref().map_or(source, |written| &written.text);
-    match engine.compile(text).and_then(bounds::check_calls).and_then(modules::check_names) {
+    match engine.compile(text).and_then(bounds::check_calls).and_then(check_names) {
         Ok(ast) => Ok(Compiled { made: ast, written }),
         Err(error) => Err(Compiled { made: error, written }),
     }
+}
+
+/// Returns the text if what it imports has names in quotes: `import torch` is Python.
+fn check_names(ast: AST) -> Result<AST, ParseError> {
+    let mut bare = None;
+    ast.walk(&mut |path| {
+        if let Some(ASTNode::Stmt(Stmt::Import(parts, position))) = path.last()
+            && let Expr::Variable(variable, ..) = &parts.0
+        {
+            bare = Some((variable.1.to_string(), *position));
+        }
+        bare.is_none()
+    });
+    let Some((name, position)) = bare else { return Ok(ast) };
+    let reason =
+        format!("`import \"{name}\"` imports {name}.rhai; `let {name} = import_(\"{name}\")` a module of Python");
+    Err(ParseError(Box::new(ParseErrorType::BadInput(LexError::Runtime(reason))), position))
 }

@@ -10,13 +10,13 @@ use super::subscripts;
 use super::values::{reaches_itself, to_dynamic};
 use call::State;
 use call::registry::Family;
+use objects::iterate::iterate;
+use objects::lazy;
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 use std::ops::Deref;
 use std::rc::Rc;
 use tensor::{Result, limits};
-use torch::objects::iterate::iterate;
-use torch::objects::lazy;
 use value::Value;
 
 /// Constants as the engine keeps them: it adds those of the input that runs.

@@ -7,10 +7,10 @@ use super::fault;
 use super::native::add_calling;
 use super::runtime::Runtime;
 use super::values::Boxed;
+use objects::contexts::{enter_context, exit_context};
 use rhai::{Dynamic, FnPtr, Module, NativeCallContext};
 use std::any::TypeId;
 use std::rc::Rc;
-use torch::{enter_context, exit_context};
 use value::Value;
 
 /// The functions that switch, and whether they are told to what.

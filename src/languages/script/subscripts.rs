@@ -5,13 +5,13 @@ use super::native::{add, any, whole};
 use super::runtime::Runtime;
 use super::values::{is_ours, to_subscript, to_value};
 use call::registry::Attributes;
+use objects::members::{self, attribute, set_attribute};
+use objects::subscript::{item, set_item};
 use rhai::{AST, ASTFlags, ASTNode, Dynamic, Engine, EvalAltResult, Expr, ImmutableString, Module, Position, Stmt};
 use std::any::TypeId;
 use std::collections::HashSet;
 use std::rc::Rc;
 use tensor::{Error, Result};
-use torch::objects::members::{self, attribute, set_attribute};
-use torch::objects::subscript::{item, set_item};
 use value::Value;
 use value::equality::{equal, equals, is};
 

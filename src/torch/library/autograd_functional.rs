@@ -1,10 +1,10 @@
 //! Derivatives of functions: `torch.autograd.functional`. Follows
 //! <https://pytorch.org/docs/2.7/autograd.html#functional-higher-level-api>.
 
-use crate::objects::calling::call_plain;
 use crate::steps::Steps;
 use autograd::{self, Functions, Pass};
 use call::{Call, Row, State, function, one};
+use objects::calling::call_plain;
 use tensor::bail;
 use tensor::layout::show;
 use tensor::ops::create;

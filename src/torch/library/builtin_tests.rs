@@ -1,11 +1,11 @@
 //! What the builtins over containers and iterators answer. The texts are CPython 3.11's.
 
 use super::registry;
-use crate::objects::calling::{NativeFunction, call_value};
-use crate::objects::iterate::iterate;
-use crate::objects::operators;
-use crate::objects::plain::containers;
 use call::{Keywords, State};
+use objects::calling::{NativeFunction, call_value};
+use objects::iterate::iterate;
+use objects::operators;
+use objects::plain::containers;
 use std::rc::Rc;
 use tensor::Result;
 use value::{Dict, List, Range, Set, Value};
@@ -310,9 +310,9 @@ fn what_holds_itself_is_shown_compared_and_copied() -> Result<()> {
 #[test]
 fn subscripts_of_lists_are_read_written_and_deleted() -> Result<()> {
     let state = state();
-    let slice = |start: Value, stop: Value, step: Value| crate::objects::plain::slices::slice(start, stop, step);
+    let slice = |start: Value, stop: Value, step: Value| objects::plain::slices::slice(start, stop, step);
     let list = ints(0..6);
-    let set = |index: &Value, value: &Value| crate::objects::subscript::set_item(&state, &list, index, value);
+    let set = |index: &Value, value: &Value| objects::subscript::set_item(&state, &list, index, value);
     set(&slice(Value::Int(1), Value::Int(3), Value::None), &ints([7, 8, 9]))?;
     assert_eq!(state.repr(&list)?, "[0, 7, 8, 9, 3, 4, 5]");
     set(&slice(Value::None, Value::None, Value::Int(-3)), &ints([1, 2, 3]))?;
@@ -349,14 +349,14 @@ fn functions_are_made_of_functions() -> Result<()> {
     for _ in 0..2 {
         assert_eq!(shown(&state, call_it(&cached, vec![Value::Int(1), Value::Int(2)])), "3");
     }
-    let info = crate::objects::members::attribute(&state, &cached, "cache_info")?;
+    let info = objects::members::attribute(&state, &cached, "cache_info")?;
     assert_eq!(shown(&state, call_it(&info, vec![])), "CacheInfo(hits=1, misses=1, maxsize=None, currsize=1)");
     assert_eq!(shown(&state, call_it(&cached, vec![ints([])])), "TypeError: unhashable type: 'list'");
     let point = call(&state, "collections.namedtuple", &[Value::str("P"), Value::str("x y")], &[])?;
     let tuple = call_it(&point, vec![Value::Int(1), Value::Int(2)])?;
     assert_eq!(state.repr(&tuple)?, "P(x=1, y=2)");
     assert_eq!(asked(&state, "py.isinstance", &[tuple.clone(), point.clone()]), "True");
-    let replace = crate::objects::members::attribute(&state, &tuple, "_replace")?;
+    let replace = objects::members::attribute(&state, &tuple, "_replace")?;
     let replaced = call_value(&state, &replace, vec![], vec![("x".into(), Value::Int(5))])?;
     assert_eq!(state.repr(&replaced)?, "P(x=5, y=2)");
     for (args, text) in [

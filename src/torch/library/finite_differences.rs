@@ -2,9 +2,9 @@
 //! <https://pytorch.org/docs/2.7/generated/torch.autograd.gradcheck.gradcheck.html>.
 
 use super::autograd_functional::recording;
-use crate::objects::calling::call_plain;
 use autograd::{self, Functions, Pass};
 use call::{Call, Row, State, function};
+use objects::calling::call_plain;
 use tensor::bail;
 use tensor::ops::create;
 use tensor::view::complex;

@@ -6,11 +6,11 @@
 
 use super::autograd_functional::{matrix, slopes};
 use crate::autograd_rows::set_requires_grad;
-use crate::objects::calling::{NativeFunction, call_value};
 use crate::steps::Steps;
 use autograd::{Functions, comes_from_others};
 use call::dispatch::{saving, tree};
 use call::{Call, Keywords, Row, State, function};
+use objects::calling::{NativeFunction, call_value};
 use std::cell::Cell;
 use tensor::{Result, Tensor, bail};
 use value::Value;

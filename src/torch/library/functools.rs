@@ -1,9 +1,9 @@
 //! Python's `functools`: functions made of functions. Follows <https://docs.python.org/3.11/library/functools.html>.
 
-use crate::objects::calling::{NativeFunction, call_plain, call_value, is_callable};
-use crate::objects::iterate::{is_not_iterable, iterate};
-use crate::objects::members;
 use call::{Call, Keywords, Row, State, function};
+use objects::calling::{NativeFunction, call_plain, call_value, is_callable};
+use objects::iterate::{is_not_iterable, iterate};
+use objects::members;
 use std::cell::Cell;
 use std::rc::Rc;
 use tensor::{Error, ErrorKind, Result, bail, interrupt};
@@ -396,8 +396,8 @@ impl Object for Compared {
         let [Value::Object(other)] = args else { return None };
         let other = other.as_any().downcast_ref::<Compared>()?.value.clone();
         Some(call_plain(&self.state, &self.compare, vec![self.value.clone(), other]).and_then(|order| {
-            match crate::objects::operators::find(symbol) {
-                Some(operator) => crate::objects::operators::binary(&self.state, operator, &order, &Value::Int(0)),
+            match objects::operators::find(symbol) {
+                Some(operator) => objects::operators::binary(&self.state, operator, &order, &Value::Int(0)),
                 None => Ok(Value::Bool(false)),
             }
         }))

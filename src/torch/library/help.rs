@@ -2,8 +2,8 @@
 //! and `help` all read it here, so that none of them can disagree with what a call does.
 
 use super::registry;
-use crate::objects::container_methods;
 use call::{Family, Kind, MODULES, Overloads, Param, Receiver, Role, Signature, bare_name};
+use objects::container_methods;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 

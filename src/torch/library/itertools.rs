@@ -1,12 +1,12 @@
 //! Python's `itertools`: iterators made of iterators, some without an end. Follows
 //! <https://docs.python.org/3.11/library/itertools.html>.
 
-use crate::objects::calling::call_plain;
-use crate::objects::iterate::{Iter, items, iterate};
-use crate::objects::lazy::Lazy;
-use crate::objects::operators;
-use crate::objects::plain::slices::as_index;
 use call::{Call, Row, State, function};
+use objects::calling::call_plain;
+use objects::iterate::{Iter, items, iterate};
+use objects::lazy::Lazy;
+use objects::operators;
+use objects::plain::slices::as_index;
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::rc::Rc;

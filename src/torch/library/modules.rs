@@ -1,12 +1,12 @@
 //! The parts of Python's library that documentation sessions use: `math`, `operator`, `time`.
 
-use crate::objects::bounds;
-use crate::objects::iterate::items_of as items;
-use crate::objects::operators::{self, called as binary};
-use crate::objects::plain::numbers::{float_of, index};
 use call::{Call, Row, function};
 use num_bigint::BigInt;
 use num_traits::{Signed, Zero};
+use objects::bounds;
+use objects::iterate::items_of as items;
+use objects::operators::{self, called as binary};
+use objects::plain::numbers::{float_of, index};
 use std::time::Duration;
 use tensor::bail;
 use tensor::ops::special;

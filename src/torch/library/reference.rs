@@ -1,8 +1,8 @@
 //! Writes the function table as a page, docs/reference.md. `scripts/house/reference` stores it, and a test compares it.
 
 use super::rows;
-use crate::objects::container_methods::{self, CLASSES};
 use call::{BELOW, Kind, LIBRARY, MODULES, Role, Row, Signature};
+use objects::container_methods::{self, CLASSES};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 

@@ -1,14 +1,14 @@
 //! `torch.testing.assert_close`: compares values of any kind as PyTorch does. Follows
 //! <https://pytorch.org/docs/2.7/testing.html>.
 
-use crate::objects::calling::call_plain;
-use crate::objects::iterate;
-use crate::objects::operators::{self, call_on};
-use crate::objects::plain::sorting::sorted_items;
 use crate::steps::Steps;
-use crate::{array_view, scheme};
 use call::state::State;
 use call::{Call, Row, function};
+use objects::calling::call_plain;
+use objects::iterate;
+use objects::modules::scheme;
+use objects::operators::{self, call_on};
+use objects::plain::sorting::sorted_items;
 use tensor::bail;
 use tensor::ops::compare::{Tolerance, isclose};
 use tensor::ops::promote::result_type;
@@ -235,7 +235,7 @@ impl Originate<'_> {
                 let tolerance = self.tolerance([a.view().dtype, b.view().dtype])?;
                 Values::Tensors(a.view(), b.view(), tolerance)
             }
-            _ if let (Some(a), Some(b)) = (array_view(actual), array_view(expected)) => {
+            _ if let (Some(a), Some(b)) = (actual.elements(), expected.elements()) => {
                 let tolerance = self.tolerance([a.dtype, b.dtype])?;
                 Values::Tensors(a, b, tolerance)
             }

@@ -2,8 +2,8 @@
 //! batch and stacks the results. Follows <https://pytorch.org/docs/2.7/generated/torch.vmap.html>.
 
 use crate::Steps;
-use crate::objects::calling::{NativeFunction, call_value, name_of};
 use call::{Call, Keywords, Row, State, function, stack};
+use objects::calling::{NativeFunction, call_value, name_of};
 use tensor::{Error, Result, bail};
 use value::{Dict, Value};
 

@@ -6,13 +6,13 @@ use crate::python::code::{Op, Quick};
 use crate::python::syntax::SyntaxFault;
 use crate::python::syntax::scope::Place;
 use num_complex::Complex;
+use objects::operators::{self, Operator};
 use ruff_python_ast::{
     Arguments, BoolOp, CmpOp, ConversionFlag, Expr, ExprCall, ExprCompare, ExprDict, FStringPart,
     InterpolatedStringElement, InterpolatedStringElements, Number, UnaryOp,
 };
 use ruff_text_size::Ranged;
 use tensor::Buffer;
-use torch::objects::operators::{self, Operator};
 use value::Value;
 
 /// The instruction for an operator of the table.
@@ -427,7 +427,7 @@ fn number(number: &Number, at: u32) -> Result<Value, SyntaxFault> {
             Some(number) => Value::Int(number),
             None => {
                 let digits: String = number.to_string().chars().filter(|c| *c != '_').collect();
-                torch::objects::plain::numbers::literal(&digits)
+                objects::plain::numbers::literal(&digits)
                     .map_err(|error| SyntaxFault::syntax(error.message, at as usize))?
             }
         },

@@ -3,9 +3,9 @@
 use super::{Function, Level, outputs_of, with_aux};
 use crate::autograd_rows::seeded;
 use crate::library::autograd_functional::{leaves_like, slopes};
-use crate::objects::calling::NativeFunction;
 use call::dispatch::{saving, tree};
 use call::{Keywords, State};
+use objects::calling::NativeFunction;
 use tensor::layout::show;
 use tensor::{Error, Result, Tensor, bail, ops};
 use value::Value;

@@ -1,0 +1,272 @@
+//! Calls of values: functions of the table, methods, classes, and objects that can be called. What a function of a script
+//! does, its object knows; this file must not.
+
+use crate::contexts;
+use crate::legacy_classes::{kind_of_class, refuse_elsewhere};
+use crate::plain::exceptions;
+use call::bind::Arguments;
+use call::dispatch;
+use call::registry::{Family, Overloads};
+use call::signature::Kind;
+use call::{Keywords, Receiver, State, stack, suggest};
+use std::rc::Rc;
+use tensor::{Error, Result};
+use value::{Object, Value};
+
+/// A function of ours that a script can call.
+pub type Native = dyn Fn(Vec<Value>, Keywords) -> Result<Value>;
+
+/// The object of such a function.
+pub struct NativeFunction {
+    name: Rc<str>,
+    run: Rc<Native>,
+    /// The function that it stands for, whose name it bears.
+    wrapped: Option<Value>,
+}
+
+impl NativeFunction {
+    /// A function as a value.
+    pub fn value(name: &str, run: impl Fn(Vec<Value>, Keywords) -> Result<Value> + 'static) -> Value {
+        Value::Object(Rc::new(NativeFunction { name: name.into(), run: Rc::new(run), wrapped: None }))
+    }
+
+    /// A function that stands for another.
+    pub fn around(wrapped: &Value, run: impl Fn(Vec<Value>, Keywords) -> Result<Value> + 'static) -> Value {
+        let name = name_of(wrapped).unwrap_or_else(|| "wrapper".into());
+        Value::Object(Rc::new(NativeFunction { name, run: Rc::new(run), wrapped: Some(wrapped.clone()) }))
+    }
+}
+
+impl Object for NativeFunction {
+    fn class_name(&self) -> &'static str {
+        "function"
+    }
+    fn repr(&self) -> String {
+        format!("<function {} at {:#x}>", self.name, std::ptr::from_ref(self).cast::<()>() as usize)
+    }
+    fn attribute(&self, name: &str) -> Option<Value> {
+        match (name, &self.wrapped) {
+            ("__name__" | "__qualname__", _) => Some(Value::Str(self.name.clone().into())),
+            ("__wrapped__", Some(wrapped)) => Some(wrapped.clone()),
+            ("__doc__" | "__module__", Some(Value::Object(wrapped))) => match wrapped.own_attribute(name) {
+                Some(found) => found.ok(),
+                None => wrapped.attribute(name),
+            },
+            ("__doc__", _) => Some(Value::None),
+            _ => None,
+        }
+    }
+    fn is_callable(&self) -> bool {
+        true
+    }
+    fn call(&self, args: Vec<Value>, keywords: Keywords) -> Option<Result<Value>> {
+        Some((self.run)(args, keywords))
+    }
+}
+
+/// The name that a function or a class goes by.
+pub fn name_of(function: &Value) -> Option<Rc<str>> {
+    match function {
+        Value::Object(object) => match object.own_attribute("__name__") {
+            Some(Ok(Value::Str(name))) => Some(name.to_rc()),
+            Some(_) => None,
+            None => match object.attribute("__name__") {
+                Some(Value::Str(name)) => Some(name.to_rc()),
+                _ => None,
+            },
+        },
+        Value::Function(path) => Some(path.rsplit('.').next().unwrap_or(path).into()),
+        Value::Method(method) => Some(method.name.into()),
+        Value::Type(class) => Some(class.rsplit('.').next().unwrap_or(class).into()),
+        _ => None,
+    }
+}
+
+/// What a function of the table has besides being called.
+pub(crate) fn function_attribute(state: &State, path: &str, name: &str) -> Option<Value> {
+    let (module, short) = path.rsplit_once('.').unwrap_or(("", path));
+    Some(match name {
+        "__name__" | "__qualname__" => Value::str(short),
+        "__module__" if module == "py" => Value::str("builtins"),
+        "__module__" if module.is_empty() => Value::None,
+        "__module__" => Value::str(module),
+        "__doc__" => {
+            let overloads = of_module(state.registry.family(short)?, module)?;
+            Value::str(overloads.functions.first()?.row.doc)
+        }
+        "from_iterable" if path == "itertools.chain" => Value::Function("itertools.chain_from_iterable".into()),
+        _ => return None,
+    })
+}
+
+/// Returns whether a value can be called, as Python's `callable`.
+pub fn is_callable(value: &Value) -> bool {
+    match value {
+        Value::Function(_) | Value::Method(_) | Value::Type(_) => true,
+        Value::Object(object) => object.is_callable(),
+        _ => false,
+    }
+}
+
+fn not_callable(value: &Value) -> Error {
+    Error::type_error(format!("'{}' object is not callable", value.type_name()))
+}
+
+/// Calls a value without keyword arguments.
+///
+/// # Errors
+/// Those of [`call_value`].
+pub fn call_plain(state: &State, callee: &Value, args: Vec<Value>) -> Result<Value> {
+    call_value(state, callee, args, Keywords::new())
+}
+
+/// `callee(*args, **keywords)`, whatever the callee is.
+///
+/// # Errors
+/// What the function raises, TypeError for what is none, RecursionError for calls too deep within each other.
+pub fn call_value(state: &State, callee: &Value, args: Vec<Value>, keywords: Keywords) -> Result<Value> {
+    match callee {
+        Value::Object(object) => {
+            stack::check()?;
+            if contexts::is_context(callee)
+                && let [function] = args.as_slice()
+                && keywords.is_empty()
+                && is_callable(function)
+            {
+                return Ok(within(state, callee, function));
+            }
+            // The names of dimensions count again, whatever has called.
+            let nameless = state.nameless.replace(false);
+            let result = object.call(args, keywords);
+            state.nameless.set(nameless);
+            result.unwrap_or_else(|| Err(not_callable(callee)))
+        }
+        Value::Function(path) => {
+            let (module, name) = path.rsplit_once('.').unwrap_or(("", path));
+            let module = if module == "torch" { "" } else { module };
+            // `@torch.no_grad` without parentheses.
+            if matches!(name, "no_grad" | "enable_grad" | "inference_mode")
+                && let [function @ Value::Object(_)] = args.as_slice()
+                && is_callable(function)
+            {
+                let manager = call_value(state, callee, Vec::new(), keywords)?;
+                return Ok(within(state, &manager, function));
+            }
+            match state.registry.family(name).and_then(|family| of_module(family, module)) {
+                Some(overloads) => dispatched(state, overloads, None, args, keywords),
+                None => Err(suggest::no_attribute(state, &Value::Module("torch"), name)),
+            }
+        }
+        Value::Method(method) => match &method.of {
+            class @ Value::Type(_) => call_method(state, class, method.name, args, keywords),
+            receiver => call_method(state, receiver, method.name, args, keywords),
+        },
+        Value::Type(class) => construct(state, class, args, keywords),
+        Value::Device(_)
+            if let [function] = args.as_slice()
+                && is_callable(function) =>
+        {
+            Ok(within(state, callee, function))
+        }
+        other => Err(not_callable(other)),
+    }
+}
+
+/// The overloads of a family that a module or a class holds.
+fn of_module<'f>(family: &'f Family, module: &str) -> Option<&'f Overloads> {
+    let is_it = |receiver: &Receiver| matches!(receiver, Receiver::Module(known) if *known == module);
+    family.members().find(|(receiver, _)| is_it(receiver)).map(|(_, overloads)| overloads)
+}
+
+fn dispatched(
+    state: &State,
+    overloads: &Overloads,
+    receiver: Option<&Value>,
+    args: Vec<Value>,
+    keywords: Keywords,
+) -> Result<Value> {
+    dispatch::call(state, overloads, receiver, &Arguments { positional: args.into(), keywords })
+}
+
+/// Makes an object of a class of the table.
+fn construct(state: &State, class: &'static str, args: Vec<Value>, keywords: Keywords) -> Result<Value> {
+    let maker = state.maker.borrow().clone();
+    if let Some(made) = maker.and_then(|maker| maker(class, &args, &keywords)) {
+        return made;
+    }
+    let (path, name) = class.rsplit_once('.').unwrap_or(("", class));
+    let inner = path.strip_prefix("torch").map_or(path, |inner| inner.trim_start_matches('.'));
+    let family = state.registry.family(name).filter(|_| !exceptions::is_class(class));
+    let overloads = family.and_then(|family| {
+        // A class is known by the module of its own, by `torch`, or as a builtin.
+        let first = if path.is_empty() { "py" } else { inner };
+        let places = [first, if class.contains("torch") { "" } else { "py" }];
+        let found = places.into_iter().find_map(|module| of_module(family, module));
+        // `torch.nn.parameter.Parameter` is `torch.nn.Parameter` in the table.
+        found.or_else(|| {
+            let outer = inner.rsplit_once('.').map_or("", |(outer, _)| outer);
+            of_module(family, outer)
+        })
+    });
+    match overloads {
+        Some(overloads) => dispatched(state, overloads, None, args, keywords),
+        None => Err(Error::type_error(format!("cannot create '{class}' instances"))),
+    }
+}
+
+/// `receiver.name(*args, **keywords)` for a method of the table: of a value, or of a class, whose first argument then is
+/// the receiver.
+///
+/// # Errors
+/// AttributeError where there is no such method; what it raises.
+pub fn call_method(
+    state: &State,
+    receiver: &Value,
+    name: &str,
+    mut args: Vec<Value>,
+    keywords: Keywords,
+) -> Result<Value> {
+    if let Some(done) = (state.registry.methods.call)(state, receiver, name, &args, &keywords) {
+        return done;
+    }
+    let missing = || suggest::no_attribute(state, receiver, name);
+    let family = state.registry.family(name).ok_or_else(missing)?;
+    if let Value::Type(class) = receiver {
+        let short = class.rsplit('.').next().unwrap_or(class);
+        if let Some(overloads) = of_module(family, short) {
+            refuse_elsewhere(class, family.name)?;
+            return dispatched(state, overloads, None, args, keywords);
+        }
+        // `torch.Tensor.view(x, 2)`: the method with its receiver passed by hand.
+        let method = kind_of_class(class).and_then(|kind| family.find(Receiver::Class(kind)));
+        let overloads = method.ok_or_else(missing)?;
+        if args.is_empty() {
+            return Err(dispatch::unbound(overloads, None));
+        }
+        let this = args.remove(0);
+        return match Kind::of(&this).and_then(|kind| family.find(Receiver::Class(kind))) {
+            Some(overloads) => dispatched(state, overloads, Some(&this), args, keywords),
+            None => Err(dispatch::unbound(overloads, Some(&this))),
+        };
+    }
+    if let Some(overloads) = Kind::of(receiver).and_then(|kind| family.find(Receiver::Class(kind))) {
+        return dispatched(state, overloads, Some(receiver), args, keywords);
+    }
+    // A class method called on an instance.
+    let class = receiver.class_name().rsplit('.').next().unwrap_or_default();
+    match of_module(family, class) {
+        Some(overloads) => dispatched(state, overloads, None, args, keywords),
+        None => Err(missing()),
+    }
+}
+
+/// A function that runs within a context each time it is called.
+fn within(state: &State, manager: &Value, function: &Value) -> Value {
+    let (state, manager, inner) = (state.handle(), manager.clone(), function.clone());
+    NativeFunction::around(function, move |args, keywords| {
+        contexts::enter_context(&state, &manager)?;
+        let result = call_value(&state, &inner, args, keywords);
+        contexts::exit_context(&state, &manager)?;
+        result
+    })
+}

@@ -1,0 +1,176 @@
+//! Attributes of every value by their names: read, set and deleted. What an object answers itself, only it knows.
+
+use crate::calling;
+use crate::legacy_classes::{class_attribute, class_of_dtype};
+use crate::modules;
+use crate::plain::named_tuples;
+use call::bind::Bound;
+use call::dispatch::invoke;
+use call::extras::Extras;
+use call::registry::{Attributes, of_class};
+use call::{Call, Function, Kind, LIBRARY, Receiver, State, suggest};
+use std::rc::Rc;
+use tensor::{Error, Result};
+use value::{Method, Value};
+
+/// `value.name`.
+///
+/// # Errors
+/// AttributeError in Python's words.
+pub fn attribute(state: &State, value: &Value, name: &str) -> Result<Value> {
+    let missing = || suggest::no_attribute(state, value, name);
+    let method = state.registry.methods.find;
+    match value {
+        Value::Module(module) => module_member(state, module, name).ok_or_else(missing),
+        Value::Object(object) if let Some(found) = object.own_attribute(name) => found,
+        Value::Object(object) => object.attribute(name).or_else(|| method(value, name)).ok_or_else(missing),
+        Value::NamedTuple(tuple) => {
+            let field = tuple.fields.iter().find(|(field, _)| *field == name).map(|(_, value)| value.clone());
+            field
+                .or_else(|| named_tuples::attribute(state, tuple, name))
+                .or_else(|| method(value, name))
+                .ok_or_else(missing)
+        }
+        Value::Slice(slice) => match name {
+            "start" => Ok(slice.start.clone()),
+            "stop" => Ok(slice.stop.clone()),
+            "step" => Ok(slice.step.clone()),
+            _ => method(value, name).ok_or_else(missing),
+        },
+        Value::Range(range) if let "start" | "stop" | "step" = name => Ok(Value::Int(match name {
+            "start" => range.start,
+            "stop" => range.stop,
+            _ => range.step,
+        })),
+        Value::Method(method) if let "__name__" | "__qualname__" | "__self__" = name => Ok(match (name, &method.of) {
+            ("__name__", _) => Value::str(method.name),
+            ("__self__", of) => of.clone(),
+            (_, Value::Type(class)) => {
+                Value::str(format!("{}.{}", class.rsplit('.').next().unwrap_or(class), method.name))
+            }
+            (_, of) => Value::str(format!("{}.{}", of.type_name(), method.name)),
+        }),
+        _ if let Some(method) = method(value, name) => Ok(method),
+        Value::Type(class) => class_attribute(state, class, name).ok_or_else(missing),
+        Value::Function(path) => calling::function_attribute(state, path, name).ok_or_else(missing),
+        _ => {
+            let kind = Kind::of(value).ok_or_else(missing)?;
+            if let Some(function) = state.registry.attribute(name, kind) {
+                return read(state, function, value);
+            }
+            if let Some(extra) = state.extras.get(value, name) {
+                return Ok(extra);
+            }
+            let class = value.class_name().rsplit('.').next().unwrap_or_default();
+            if let Some(family) = state.registry.family(name)
+                && family.find(Receiver::Class(kind)).is_some()
+            {
+                return Ok(Value::Method(Rc::new(Method { of: value.clone(), name: family.name })));
+            }
+            state.registry.find(name, Receiver::Module(class)).ok_or_else(missing)?;
+            Ok(Value::Function(format!("{class}.{name}").into()))
+        }
+    }
+}
+
+/// The attribute that a row of the table is, of a value of its class.
+pub fn read(state: &State, function: &Function, value: &Value) -> Result<Value> {
+    let mut call = Call::of(state, function, Bound::new());
+    call.args.push(value.clone());
+    invoke(function, &mut call)
+}
+
+/// [`read`], by one of the attributes of a name that come before anything else; `None` for a value that has another meaning
+/// of the name.
+#[inline]
+pub fn read_directly(state: &State, attributes: &Attributes, value: &Value) -> Option<Result<Value>> {
+    let function = of_class(attributes, Kind::of(value).filter(|_| !attributes.is_empty())?)?;
+    Some(read(state, function, value))
+}
+
+fn module_member(state: &State, module: &'static str, name: &str) -> Option<Value> {
+    let registry_module = if module == "torch" { "" } else { module };
+    if module == "torch"
+        && let Some(value) = modules::member(name)
+    {
+        return Some(value);
+    }
+    if (module, name) == ("torch", "Storage") {
+        return class_of_dtype(state.default_dtype.get()).map(Value::Type);
+    }
+    if name == "__name__" {
+        let outer = if module == "torch" || LIBRARY.contains(&module) { "" } else { "torch." };
+        return Some(Value::str(format!("{outer}{module}")));
+    }
+    modules::module_value(module, name).or_else(|| {
+        let overloads = state.registry.find(name, Receiver::Module(registry_module))?;
+        // Outside of `torch` a function is known by its path.
+        let path = if module == "torch" { overloads.name.into() } else { format!("{module}.{name}").into() };
+        Some(Value::Function(path))
+    })
+}
+
+pub fn set_attribute(state: &State, target: &Value, name: &str, value: &Value) -> Result<()> {
+    if let Value::Object(object) = target
+        && let Some(done) = object.set_attribute(name, value)
+    {
+        return done;
+    }
+    if let Some(function) = Kind::of(target).and_then(|kind| state.registry.setter(name, kind)) {
+        let args = [target.clone(), value.clone()].into_iter().collect();
+        return invoke(function, &mut Call::of(state, function, args)).map(drop);
+    }
+    let defined = Kind::of(target).is_some_and(|kind| state.registry.attribute(name, kind).is_some());
+    let open = Extras::fit(target) && !defined;
+    if open {
+        state.extras.set(target, name, value);
+        return Ok(());
+    }
+    if !defined {
+        attribute(state, target, name)?;
+    }
+    Err(fixed(state, target, name, "setter"))
+}
+
+/// `del target.name`, for what a script put there itself; what a tensor always has is set to `None` instead.
+///
+/// # Errors
+/// AttributeError in Python's words.
+pub fn delete_attribute(state: &State, target: &Value, name: &str) -> Result<()> {
+    if let Value::Object(object) = target
+        && let Some(done) = object.delete_attribute(name)
+    {
+        return done;
+    }
+    if state.extras.remove(target, name) {
+        return Ok(());
+    }
+    if let (Value::Tensor(_), Some(_)) = (target, state.registry.setter(name, Kind::Tensor)) {
+        return set_attribute(state, target, name, &Value::None);
+    }
+    attribute(state, target, name)?;
+    Err(fixed(state, target, name, "deleter"))
+}
+
+/// The error for an attribute that cannot be changed. Python's properties, and the attributes that its C code defines,
+/// say it differently.
+fn fixed(state: &State, target: &Value, name: &str, lacks: &str) -> Error {
+    if let Value::NamedTuple(tuple) = target
+        && tuple.class.is_some()
+        && tuple.fields.iter().any(|(field, _)| *field == name)
+    {
+        let change = if lacks == "setter" { "set" } else { "delete" };
+        return Error::attribute(format!("can't {change} attribute"));
+    }
+    let row = Kind::of(target).and_then(|kind| state.registry.attribute(name, kind)).map(|function| function.row);
+    match row.and_then(|row| row.python).and_then(|path| path.split_once('.')) {
+        Some(("StorageBase", _)) => {
+            Error::attribute(format!("attribute '{name}' of 'torch._C.StorageBase' objects is not writable"))
+        }
+        Some((class, _)) => Error::attribute(format!("property '{name}' of '{class}' object has no {lacks}")),
+        None => {
+            let class = if let Value::Tensor(_) = target { "torch._C.TensorBase" } else { target.type_name() };
+            Error::attribute(format!("attribute '{name}' of '{class}' objects is not writable"))
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! Members of modules that are not functions: constants, classes, dtypes, layouts and modules within modules.
+
+use crate::legacy_classes::{cuda_class, cuda_tensor_class, legacy_class, legacy_tensor_class};
+use std::rc::Rc;
+use tensor::DType;
+use tensor::system::{Machine, System};
+use value::{MemoryFormat, Object, TensorLayout, Value};
+
+/// The class that scripts derive their functions from.
+pub const FUNCTION: &str = "torch.autograd.function.Function";
+/// The class of `ctx`.
+pub const CONTEXT: &str = "torch.autograd.function.FunctionCtx";
+
+/// Returns a member of a module that is neither a function nor a dtype.
+pub fn module_value(module: &'static str, name: &str) -> Option<Value> {
+    Some(match (module, name) {
+        ("sys", "byteorder") => Value::str(if cfg!(target_endian = "little") { "little" } else { "big" }),
+        ("sys", "maxsize") => Value::Int(i64::MAX),
+        ("sys", "platform") => Value::str(System::NAME),
+        ("math", "tau") => Value::Float(std::f64::consts::TAU),
+        ("nn", "Parameter") => Value::Type("torch.nn.parameter.Parameter"),
+        ("torch" | "math", "pi") => Value::Float(std::f64::consts::PI),
+        ("torch" | "math", "e") => Value::Float(std::f64::consts::E),
+        ("torch" | "math", "inf") => Value::Float(f64::INFINITY),
+        ("torch" | "math", "nan") => Value::Float(f64::NAN),
+        ("autograd" | "autograd.function", "Function") => Value::Type(FUNCTION),
+        ("autograd.function", "FunctionCtx") => Value::Type(CONTEXT),
+        ("autograd.function", "once_differentiable") => Value::Function("autograd.function.once_differentiable".into()),
+        ("autograd.graph", "Node") => Value::Type("torch.autograd.graph.Node"),
+        ("torch", "newaxis") => Value::None,
+        ("torch", "__version__") => Value::str("2.7.0"),
+        ("torch", "Tensor") => Value::Type("torch.Tensor"),
+        ("torch", "Size") => Value::Type("torch.Size"),
+        ("torch", "dtype") => Value::Type("torch.dtype"),
+        ("torch", "layout") => Value::Type("torch.layout"),
+        ("torch", "memory_format") => Value::Type("torch.memory_format"),
+        ("torch", "device") => Value::Type("torch.device"),
+        ("torch", "Generator") => Value::Type("torch._C.Generator"),
+        ("torch" | "storage", "UntypedStorage") => Value::Type("torch.storage.UntypedStorage"),
+        ("torch" | "storage", "TypedStorage") => Value::Type("torch.storage.TypedStorage"),
+        ("collections", "OrderedDict") => Value::Type("collections.OrderedDict"),
+        ("storage", "_LegacyStorage") => Value::Type("torch.storage._LegacyStorage"),
+        ("torch", class) if class.ends_with("Storage") => Value::Type(legacy_class(class)?),
+        ("torch", class) if class.ends_with("Tensor") => Value::Type(legacy_tensor_class(class)?.0),
+        ("_subclasses.fake_tensor", "FakeTensorMode") => Value::Type("torch._subclasses.fake_tensor.FakeTensorMode"),
+        ("_subclasses.fake_tensor", "FakeTensor") => Value::Type("torch._subclasses.fake_tensor.FakeTensor"),
+        ("cuda", class) if class.ends_with("Storage") => Value::Type(cuda_class(class)?),
+        ("cuda", class) if class.ends_with("Tensor") => Value::Type(cuda_tensor_class(class)?),
+        (parent, module) if parent != "py" && call::submodule(parent, module).is_some() => {
+            Value::Module(call::submodule(parent, module)?)
+        }
+        ("py", class) => Value::Type(
+            [
+                "float",
+                "int",
+                "bool",
+                "complex",
+                "str",
+                "list",
+                "tuple",
+                "dict",
+                "bytes",
+                "bytearray",
+                "range",
+                "slice",
+                "type",
+                "object",
+                "set",
+                "frozenset",
+            ]
+            .into_iter()
+            .find(|c| *c == class)?,
+        ),
+        ("linalg", error) => {
+            Value::Type(crate::plain::exceptions::class(error).filter(|class| class.ends_with("._LinAlgError"))?)
+        }
+        ("array", "array") => Value::Type("array.array"),
+        ("numpy", name) => numpy_constant(name)?,
+        _ => return None,
+    })
+}
+
+/// What `torch.` holds besides functions: dtypes, layouts, memory formats, schemes of quantization.
+pub fn member(name: &str) -> Option<Value> {
+    DType::from_name(name)
+        .map(Value::DType)
+        .or_else(|| TensorLayout::ALL.into_iter().find(|l| l.name() == name).map(Value::Layout))
+        .or_else(|| MemoryFormat::ALL.into_iter().find(|m| m.name() == name).map(Value::MemoryFormat))
+        .or_else(|| scheme(name))
+}
+
+/// The dtypes numpy has, under its names.
+const NUMPY_DTYPES: &[(&str, DType)] = &[
+    ("bool_", DType::Bool),
+    ("uint8", DType::Byte),
+    ("int8", DType::Char),
+    ("int16", DType::Short),
+    ("float16", DType::Half),
+    ("complex64", DType::ComplexFloat),
+    ("complex128", DType::ComplexDouble),
+];
+
+/// Constants and dtypes of the module.
+fn numpy_constant(name: &str) -> Option<Value> {
+    Some(match name {
+        "pi" => Value::Float(std::f64::consts::PI),
+        "e" => Value::Float(std::f64::consts::E),
+        "inf" => Value::Float(f64::INFINITY),
+        "nan" => Value::Float(f64::NAN),
+        "newaxis" => Value::None,
+        "ndarray" => Value::Type("numpy.ndarray"),
+        other => Value::DType(NUMPY_DTYPES.iter().find(|(name, _)| *name == other)?.1),
+    })
+}
+
+/// Every scheme by its name after `torch.`.
+pub const SCHEMES: [&str; 5] = [
+    "per_tensor_affine",
+    "per_channel_affine",
+    "per_channel_affine_float_qparams",
+    "per_tensor_symmetric",
+    "per_channel_symmetric",
+];
+
+/// The scheme of this name.
+pub fn scheme(name: &str) -> Option<Value> {
+    SCHEMES.into_iter().find(|scheme| *scheme == name).map(|scheme| Value::Object(Rc::new(Scheme(scheme))))
+}
+
+/// `torch.qscheme`: a value that stands for itself.
+struct Scheme(&'static str);
+
+impl Object for Scheme {
+    fn type_name(&self) -> &str {
+        "torch.qscheme"
+    }
+    fn repr(&self) -> String {
+        format!("torch.{}", self.0)
+    }
+    fn identity(&self) -> Option<usize> {
+        Some(self.0.as_ptr() as usize)
+    }
+}

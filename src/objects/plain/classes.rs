@@ -1,0 +1,124 @@
+//! Classes as values: subclassing, `isinstance` and `issubclass`.
+
+use crate::legacy_classes::{is_instance, legacy_dtype, legacy_tensor_class};
+use crate::plain::exceptions;
+use call::{Call, Row, function};
+use tensor::{Result, bail};
+use value::Value;
+
+pub(crate) const ROWS: &[Row] = &[
+    function(
+        "py.isinstance(any object, any classes) -> bool",
+        isinstance,
+        "Returns whether a value is an instance of a class.",
+    ),
+    function(
+        "py.issubclass(any cls, any classes) -> bool",
+        issubclass,
+        "Returns whether a class is another one or derived from it.",
+    ),
+];
+
+/// The full name of a value's class. Distinguishes the classes of classes too.
+pub(crate) fn class_name(value: &Value) -> &'static str {
+    match value {
+        Value::Type("torch.storage.UntypedStorage") => "torch._C._StorageMeta",
+        Value::Type("torch.Tensor") => "torch._C._TensorMeta",
+        Value::Type(name) if legacy_dtype(name).is_some() => "torch.storage._LegacyStorageMeta",
+        Value::Type(name) if is_legacy_tensor(name) => "torch.tensortype",
+        other => other.class_name(),
+    }
+}
+
+fn is_legacy_tensor(class: &str) -> bool {
+    class.strip_prefix("torch.").is_some_and(|short| legacy_tensor_class(short).is_some())
+}
+
+/// The class that one is derived from; everything is an object.
+pub fn parent_of_class(class: &str) -> Option<&'static str> {
+    if let Some(parent) = exceptions::parent(class) {
+        return Some(parent);
+    }
+    Some(match class {
+        "object" => return None,
+        "bool" => "int",
+        "torch.Size" => "tuple",
+        "torch._subclasses.fake_tensor.FakeTensor" | "torch.nn.parameter.Parameter" => "torch.Tensor",
+        "torch.storage._LegacyStorage" => "torch.storage.TypedStorage",
+        "torch._C._StorageMeta" | "torch._C._TensorMeta" | "torch.storage._LegacyStorageMeta" | "torch.tensortype" => {
+            "type"
+        }
+        storage if legacy_dtype(storage).is_some() => "torch.storage._LegacyStorage",
+        storage if storage.starts_with("torch.cuda.") && storage.ends_with("Storage") => "torch.storage._LegacyStorage",
+        "collections.OrderedDict" => "dict",
+        _ => "object",
+    })
+}
+
+fn derives(class: &str, from: &str) -> bool {
+    class == from || parent_of_class(class).is_some_and(|parent| derives(parent, from))
+}
+
+/// Returns whether a class, of the table or of a script, is another one or derived from it.
+fn is_derived(class: &Value, from: &Value) -> bool {
+    match (class, from) {
+        (Value::Type(class), Value::Type(from)) => derives(class, from),
+        (Value::Object(class), _) => class.derives(from).unwrap_or(false),
+        _ => false,
+    }
+}
+
+/// Asks `test` for each of some classes, until it holds.
+fn any_of(classes: &Value, refusal: &str, test: &dyn Fn(&Value) -> bool) -> Result<bool> {
+    match classes {
+        Value::Tuple(items) => {
+            for item in items.iter() {
+                if any_of(item, refusal, test)? {
+                    return Ok(true);
+                }
+            }
+            Ok(false)
+        }
+        Value::Type(_) => Ok(test(classes)),
+        Value::Object(object) if object.derives(classes).is_some() => Ok(test(classes)),
+        // A class that is only known as a function.
+        Value::Function(name) => Ok(test(&Value::Type(value::intern(name.rsplit('.').next().unwrap_or(name))))),
+        _ => bail!(TypeError, "{refusal} must be a type, a tuple of types, or a union"),
+    }
+}
+
+fn isinstance(call: &mut Call) -> Result<Value> {
+    let value = call.value(0);
+    let written = match &value {
+        Value::Object(object) => object.class(),
+        Value::NamedTuple(tuple) => tuple.class.clone().map(Value::Object),
+        _ => None,
+    };
+    if let Some(class) = written {
+        let found = any_of(&call.value(1), "isinstance() arg 2", &|from| is_derived(&class, from));
+        return found.map(Value::Bool);
+    }
+    let class = class_name(&value);
+    let found = any_of(&call.value(1), "isinstance() arg 2", &|base| {
+        let Value::Type(name) = *base else { return false };
+        derives(class, name)
+            || is_instance(&value, name)
+            || matches!(&value, Value::Object(object) if object.is_instance(name))
+            || name == "tuple" && matches!(value, Value::NamedTuple(_))
+            || class.rsplit('.').next() == Some(name)
+    });
+    found.map(Value::Bool)
+}
+
+fn issubclass(call: &mut Call) -> Result<Value> {
+    let class = call.value(0);
+    let is_class = match &class {
+        Value::Type(_) => true,
+        Value::Object(object) => object.derives(&class).is_some(),
+        _ => false,
+    };
+    if !is_class {
+        bail!(TypeError, "issubclass() arg 1 must be a class");
+    }
+    any_of(&call.value(1), "issubclass() arg 2", &|from| is_derived(&class, from)).map(Value::Bool)
+}

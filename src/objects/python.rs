@@ -1,0 +1,384 @@
+//! Python's builtin functions: rows under `py`, which either language calls by their bare names.
+
+use crate::bounds;
+use crate::calling::{call_plain, is_callable};
+use crate::identity::{escaped, id};
+use crate::plain::{containers, slices};
+use crate::strings::{bytes, codecs};
+use crate::{members, operators, subscript};
+use call::dispatch::names;
+use call::{Call, Row, State, function, stack};
+use std::collections::HashMap;
+use tensor::bail;
+use tensor::names::not_saved;
+use tensor::{Error, ErrorKind, Result, Tensor, TypedStorage, View, interrupt};
+use value::equality;
+use value::equality::truth;
+use value::hashed::hash;
+use value::{Dict, List, Set, Value, numbers};
+
+pub(crate) const ROWS: &[Row] = &[
+    function(
+        "py.slice(any[] bounds) -> any",
+        |c| {
+            let part = |parts: &[Value], i: usize| parts.get(i).cloned().unwrap_or(Value::None);
+            Ok(match c.value(0).sequence().unwrap_or_default().as_slice() {
+                [stop] => slices::slice(Value::None, stop.clone(), Value::None),
+                parts => slices::slice(part(parts, 0), part(parts, 1), part(parts, 2)),
+            })
+        },
+        "Creates a slice to use as a subscript.",
+    ),
+    function("py.at(any[] indices) -> any", |c| Ok(c.value(0)), "Combines several subscripts."),
+    function("py.bool(any x=False) -> bool", |c| truth(&c.value(0)).map(Value::Bool), "Returns whether x is true."),
+    function(
+        "py.str(any object=\"\", any encoding=None, any errors=None) -> str",
+        text,
+        "Converts to text; bytes in an encoding are read.",
+    ),
+    function(
+        "py.repr(any object) -> str",
+        |c| c.state.repr(&c.value(0)).map(Value::str),
+        "Returns the value as the prompt shows it.",
+    ),
+    function(
+        "py.format(any value, str spec=\"\") -> str",
+        |c| {
+            let spec = c.str(1)?.to_string();
+            let v = c.value(0);
+            c.state.with_formatter(|f| f.format(&v, &spec)).map(Value::str)
+        },
+        "Formats the value as text.",
+    ),
+    function(
+        "py.type(any[] object) -> any",
+        |c| match c.value(0).sequence().unwrap_or_default().as_slice() {
+            [value] => Ok(class_value(value)),
+            _ => bail!(TypeError, "type() takes 1 or 3 arguments"),
+        },
+        "Returns the class of a value; of a name, bases and members makes a class.",
+    ),
+    function("py.id(any object) -> int", id, "Returns a number that is the same for the same object."),
+    function(
+        "py.hash(any object) -> int",
+        |c| hash(&c.value(0)).map(Value::Int),
+        "Returns a number that is the same for equal values.",
+    ),
+    function("py.abs(any x) -> any", abs, "Computes the absolute value."),
+    function(
+        "py.callable(any object) -> bool",
+        |c| {
+            let value = c.value(0);
+            Ok(Value::Bool(is_callable(&value)))
+        },
+        "Returns whether the value can be called.",
+    ),
+    function(
+        "py.getattr(any object, str name, any[] default) -> any",
+        |c| match (get_attribute(c), c.value(2).sequence().unwrap_or_default().first()) {
+            (Err(error), Some(default)) if error.kind == ErrorKind::AttributeError => Ok(default.clone()),
+            (found, _) => found,
+        },
+        "Returns an attribute by its name.",
+    ),
+    function("py.setattr(any object, str name, any value) -> None", set_attribute, "Sets an attribute by its name."),
+    function("py.delattr(any object, str name) -> None", delete_attribute, "Deletes an attribute by its name."),
+    function(
+        "py.hasattr(any object, str name) -> bool",
+        |c| match get_attribute(c) {
+            Err(error) if error.kind != ErrorKind::AttributeError => Err(error),
+            found => Ok(Value::Bool(found.is_ok())),
+        },
+        "Returns whether there is such an attribute or method.",
+    ),
+    function(
+        "py.ascii(any object) -> str",
+        |c| c.state.repr(&c.value(0)).map(|text| Value::str(escaped(&text))),
+        "Returns the value as the prompt shows it, with escapes for all but ASCII.",
+    ),
+    function(
+        "py.print(any[] values, *, any sep=None, any end=None, any file=None, any flush=False) -> None",
+        print,
+        "Writes values, with blanks between them and a newline behind them.",
+    )
+    .python("print"),
+    function("py.import_(str name) -> any", import, "Imports a module by its name."),
+    function("py.import_from(str module, str name) -> any", import_from, "Imports a name from a module."),
+    function("py.exit(any code=None) -> None", exit, "Leaves the session."),
+    function("py.quit(any code=None) -> None", exit, "Leaves the session."),
+    function(
+        "sys.exit(any[] status) -> None",
+        |c| {
+            let args = c.value(0).sequence().unwrap_or_default();
+            match call_plain(c.state, &Value::Type("SystemExit"), args)? {
+                Value::Object(raised) => Err(raised.error().unwrap_or_else(|| Error::new(ErrorKind::SystemExit, ""))),
+                _ => Err(Error::new(ErrorKind::SystemExit, "")),
+            }
+        },
+        "Raises SystemExit, which ends a script.",
+    ),
+    function("copy.copy(any x) -> any", duplicate, "Copies a value; a tensor's copy shares elements.").python("copy"),
+    function("copy.deepcopy(any x) -> any", duplicate, "Copies a value into memory of its own.").python("deepcopy"),
+    function(
+        "py.__invert__(any a) -> any",
+        |c| operators::unary(c.state, "bitwise_not", &c.value(0)),
+        "Implements Python's ~ operator.",
+    ),
+    function(
+        "py.__neg__(any a) -> any",
+        |c| operators::unary(c.state, "neg", &c.value(0)),
+        "Implements Python's unary - operator.",
+    ),
+    function(
+        "py.__pos__(any a) -> any",
+        |c| operators::unary(c.state, "positive", &c.value(0)),
+        "Implements Python's unary + operator.",
+    ),
+    function(
+        "py.__getitem__(any object, any index) -> any",
+        |c| subscript::item_of(c),
+        "Implements Python's subscript.",
+    ),
+    function(
+        "py.__setitem__(any object, any index, any value) -> None",
+        |c| subscript::set_item_of(c),
+        "Implements Python's assignment to a subscript.",
+    ),
+    function(
+        "py.__delitem__(any object, any index) -> None",
+        |c| containers::delete_item(c.state, &c.value(0), &c.value(1)).map(|()| Value::None),
+        "Implements Python's deletion at a subscript.",
+    ),
+    function(
+        "py.__contains__(any object, any item) -> bool",
+        |c| containers::contains(c.state, &c.value(0), &c.value(1)).map(Value::Bool),
+        "Returns whether the item is among the items.",
+    ),
+];
+
+fn text(call: &mut Call) -> Result<Value> {
+    let value = call.value(0);
+    if call.is_none(1) && call.is_none(2) {
+        return call.state.str(&value).map(Value::str);
+    }
+    let option = |at: usize, name: &str, default: &str| match call.value(at) {
+        Value::None => Ok(default.to_owned()),
+        Value::Str(text) => Ok(text.to_string()),
+        other => bail!(TypeError, "str() argument '{name}' must be str, not {}", other.type_name()),
+    };
+    let (encoding, errors) = (option(1, "encoding", "utf-8")?, option(2, "errors", "strict")?);
+    match value {
+        Value::Buffer(buffer) => codecs::decode(&bytes::raw(&buffer)?, &encoding, &errors).map(Value::str),
+        Value::Str(text) if text.is_empty() => Ok(Value::Str(text)),
+        Value::Str(_) => bail!(TypeError, "decoding str is not supported"),
+        other => bail!(TypeError, "decoding to str: need a bytes-like object, {} found", other.type_name()),
+    }
+}
+
+fn abs(call: &mut Call) -> Result<Value> {
+    match call.value(0) {
+        tensor @ Value::Tensor(_) => operators::method(call.state, "abs", &tensor),
+        Value::Object(object) if let Some(answer) = object.special("__abs__", &[]) => answer,
+        other => match equality::number(&other) {
+            Some(number) => numbers::absolute(number),
+            None => bail!(TypeError, "bad operand type for abs(): '{}'", other.type_name()),
+        },
+    }
+}
+
+fn set_attribute(call: &mut Call) -> Result<Value> {
+    let name = call.str(1)?.to_string();
+    members::set_attribute(call.state, &call.value(0), &name, &call.value(2)).map(|()| Value::None)
+}
+
+fn delete_attribute(call: &mut Call) -> Result<Value> {
+    let name = call.str(1)?.to_string();
+    members::delete_attribute(call.state, &call.value(0), &name).map(|()| Value::None)
+}
+
+fn get_attribute(call: &mut Call) -> Result<Value> {
+    let name = call.str(1)?.to_string();
+    members::attribute(call.state, &call.value(0), &name)
+}
+
+fn import(call: &mut Call) -> Result<Value> {
+    let name = call.str(0)?;
+    // A module of PyTorch's is imported by its path, one of the library's by its name.
+    let library = |name: &str| call::LIBRARY.iter().chain(&["torch"]).find(|m| **m == name && **m != "py");
+    let found = match name.strip_prefix("torch.") {
+        Some(inner) => call::MODULES.iter().find(|m| **m == inner && !call::LIBRARY.contains(m)),
+        None => library(name),
+    };
+    match found {
+        Some(module) => Ok(Value::Module(module)),
+        None => {
+            // What is there has no modules within it.
+            let outer = name.rsplit_once('.').map(|(outer, _)| outer).filter(|outer| library(outer).is_some());
+            let why = outer.filter(|outer| *outer != "torch" && *outer != "collections");
+            let why = why.map_or(String::new(), |outer| format!("; '{outer}' is not a package"));
+            Err(Error::new(ErrorKind::ModuleNotFoundError, format!("No module named '{name}'{why}")))
+        }
+    }
+}
+
+fn import_from(call: &mut Call) -> Result<Value> {
+    let (module, name) = (call.str(0)?.to_string(), call.str(1)?.to_string());
+    let mut inner =
+        Call { state: call.state, signature: call.signature, args: [Value::str(&module)].into_iter().collect() };
+    let found = import(&mut inner)?;
+    members::attribute(call.state, &found, &name).map_err(|error| {
+        if error.kind == ErrorKind::NotImplementedError {
+            return error;
+        }
+        let message = format!("cannot import name '{name}' from '{module}' (unknown location)");
+        Error::new(ErrorKind::Other("ImportError"), message)
+    })
+}
+
+fn exit(call: &mut Call) -> Result<Value> {
+    let code = match call.value(0) {
+        Value::None => 0,
+        Value::Int(code) => code as i32,
+        Value::Bool(b) => i32::from(b),
+        other => {
+            let text = call.state.str(&other)?;
+            call.state.print(&format!("{text}\n"));
+            1
+        }
+    };
+    call.state.exit.set(Some(code));
+    Err(Error::new(ErrorKind::SystemExit, ""))
+}
+
+fn duplicate(call: &mut Call) -> Result<Value> {
+    let deep = call.signature.name == "copy.deepcopy";
+    copied(&call.value(0), &Copying { state: call.state, deep }, &mut HashMap::new())
+}
+
+/// How values are copied.
+struct Copying<'a> {
+    state: &'a State,
+    /// Whether what they hold is copied as well.
+    deep: bool,
+}
+
+/// A copy of a value, of what it holds too if it is to be deep. Copies are known by what they are copied from, so that
+/// what is shared stays shared, and a list may hold itself.
+fn copied(value: &Value, how: &Copying, made: &mut HashMap<usize, Value>) -> Result<Value> {
+    let deep = how.deep;
+    let known = value.address().filter(|_| deep);
+    if let Some(copy) = known.and_then(|address| made.get(&address)) {
+        return Ok(copy.clone());
+    }
+    stack::check()?;
+    interrupt::check()?;
+    let note = |copy: Value, made: &mut HashMap<usize, Value>| {
+        made.extend(known.map(|address| (address, copy.clone())));
+        copy
+    };
+    Ok(match value {
+        Value::List(list) => {
+            let copy = List::default();
+            note(Value::List(copy.clone()), made);
+            let items = list.to_vec();
+            copy.replace(if deep {
+                items.iter().map(|item| copied(item, how, made)).collect::<Result<_>>()?
+            } else {
+                items
+            })?;
+            Value::List(copy)
+        }
+        Value::Tuple(items) if deep => {
+            let parts = items.iter().map(|item| copied(item, how, made)).collect::<Result<Vec<_>>>()?;
+            // One whose parts are what they were stays the same.
+            let is_same = parts.iter().zip(items.iter()).all(|(part, item)| equality::is(part, item));
+            // By way of a list that holds it, it may be there by now.
+            match known.and_then(|address| made.get(&address)) {
+                Some(copy) => copy.clone(),
+                None if is_same => value.clone(),
+                None => note(Value::Tuple(parts.into()), made),
+            }
+        }
+        Value::Dict(dict) if deep => {
+            let copy = Dict::default().to_kind(dict.is_ordered());
+            note(Value::Dict(copy.clone()), made);
+            for (key, value) in dict.to_vec() {
+                copy.insert(copied(&key, how, made)?, copied(&value, how, made)?)?;
+            }
+            Value::Dict(copy)
+        }
+        Value::Dict(dict) => Value::Dict(dict.to_kind(dict.is_ordered())),
+        Value::Set(set) if set.is_frozen() && !deep => value.clone(),
+        Value::Set(set) if deep => {
+            let items = set.to_vec().iter().map(|item| copied(item, how, made)).collect::<Result<Vec<_>>>()?;
+            note(Value::Set(Set::new(items)?.to_kind(set.is_frozen())), made)
+        }
+        Value::Set(set) => Value::Set(set.to_kind(false)),
+        Value::Tensor(t) if t.has_names() => {
+            return Err(if deep { names::refusal("new_empty") } else { not_saved() });
+        }
+        Value::Tensor(t) if deep && !t.is_leaf() => bail!(
+            RuntimeError,
+            "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment.  If \
+             you were attempting to deepcopy a module, this may be because of a torch.nn.utils.weight_norm usage, see \
+             https://github.com/pytorch/pytorch/pull/103001"
+        ),
+        // The whole storage is copied, however little of it the tensor shows.
+        Value::Tensor(t) => {
+            let view = t.view();
+            let storage = match deep.then(|| copied(&Value::Storage(view.storage.clone()), how, made)).transpose()? {
+                Some(Value::Storage(storage)) => storage,
+                _ => view.storage.clone(),
+            };
+            let copy = Tensor::new(View { storage, ..view });
+            if t.requires_grad() || t.is_parameter() {
+                copy.autograd_mut(|meta| (meta.requires_grad, meta.parameter) = (t.requires_grad(), t.is_parameter()));
+            }
+            let whole = note(Value::Tensor(copy.clone()), made);
+            if let Some(grad) = t.autograd(|meta| meta.grad.clone()).filter(|_| deep)
+                && let Value::Tensor(grad) = copied(&Value::Tensor(grad), how, made)?
+            {
+                copy.autograd_mut(|meta| meta.grad = Some(grad));
+            }
+            for (name, extra) in how.state.extras.all(value) {
+                how.state.extras.set(&whole, &name, &if deep { copied(&extra, how, made)? } else { extra });
+            }
+            whole
+        }
+        Value::Storage(s) => note(s.duplicate().map(Value::Storage)?, made),
+        Value::TypedStorage(typed) => match copied(&Value::Storage(typed.storage.clone()), how, made)? {
+            Value::Storage(storage) => note(Value::TypedStorage(TypedStorage::new(storage, typed.dtype)), made),
+            other => other,
+        },
+        // An object of a script says how it is copied.
+        Value::Object(object) if deep => match object.special("__deepcopy__", &[Value::Dict(Dict::default())]) {
+            Some(copy) => note(copy?, made),
+            None => value.clone(),
+        },
+        Value::Object(object) => object.special("__copy__", &[]).unwrap_or_else(|| Ok(value.clone()))?,
+        other => other.clone(),
+    })
+}
+
+/// The class of a value, as `type` gives it.
+fn class_value(value: &Value) -> Value {
+    let written = match value {
+        Value::Object(object) => object.class(),
+        Value::NamedTuple(tuple) => tuple.class.clone().map(Value::Object),
+        _ => None,
+    };
+    written.unwrap_or_else(|| Value::Type(crate::plain::classes::class_name(value)))
+}
+
+fn print(call: &mut Call) -> Result<Value> {
+    let option = |index: usize, name: &str, default: &str| match call.value(index) {
+        Value::None => Ok(default.to_owned()),
+        Value::Str(text) => Ok(text.to_string()),
+        other => bail!(TypeError, "{name} must be None or a string, not {}", other.type_name()),
+    };
+    let (separator, end) = (option(1, "sep", " ")?, option(2, "end", "\n")?);
+    let values = call.value(0).sequence().unwrap_or_default();
+    let texts = values.iter().map(|value| call.state.str(value)).collect::<Result<Vec<_>>>()?;
+    call.state.print(&(bounds::joined(&texts, &separator)? + end.as_str()));
+    Ok(Value::None)
+}

@@ -1,0 +1,404 @@
+//! Python's `io.BytesIO` and `open`: bytes with a position, in memory or in a file that is written on close.
+
+use crate::strings::codecs;
+use call::{Call, Row, function, method};
+use files::Source;
+use std::any::Any;
+use std::cell::{Cell, RefCell};
+use std::path::Path;
+use std::rc::Rc;
+use tensor::bail;
+use tensor::system::{Files, System};
+use tensor::{Buffer, Error, Memory, Result, interrupt, limits};
+use value::{Object, Value};
+
+pub(crate) const ROWS: &[Row] = &[
+    function(
+        "io.BytesIO(any initial_bytes=None) -> any",
+        |c| {
+            let bytes = match c.value(0) {
+                Value::None => Vec::new(),
+                Value::Buffer(buffer) => buffer.memory().to_vec()?,
+                other => bail!(TypeError, "a bytes-like object is required, not '{}'", other.type_name()),
+            };
+            Ok(Value::Object(Rc::new(ByteStream::of(bytes, None))))
+        },
+        "Creates a file of bytes in memory.",
+    )
+    .python("BytesIO"),
+    method("seek(Object self, int offset, int whence=0) -> int", seek, "Moves the position in a BytesIO.")
+        .python("BytesIO.seek"),
+    method(
+        "tell(Object self) -> int",
+        |c| with(c, |stream| Ok(Value::Int(stream.position.get() as i64))),
+        "Returns the position in a BytesIO.",
+    )
+    .python("BytesIO.tell"),
+    function(
+        "py.open(str file, str mode=\"r\", any buffering=-1, any encoding=None) -> any",
+        open,
+        "Opens a file of the system for reading or writing.",
+    )
+    .python("open"),
+    method(
+        "readline(Object self) -> any",
+        |c| with(c, |stream| stream.shown(stream.line())),
+        "Reads the next line of a file.",
+    ),
+    method(
+        "readlines(Object self) -> any",
+        |c| with(c, |stream| Ok(Value::list(stream.lines()?))),
+        "Reads the remaining lines of a file.",
+    ),
+    method(
+        "writelines(Object self, any lines) -> None",
+        |c| {
+            for line in crate::iterate::items(c.state, &c.value(1))? {
+                with(c, |stream| stream.put(&line))?;
+            }
+            Ok(Value::None)
+        },
+        "Writes texts one after the other.",
+    ),
+    method(
+        "read(Object self, any size=None) -> any",
+        |c| {
+            let most = match c.value(1) {
+                Value::Int(size) => usize::try_from(size).unwrap_or(usize::MAX),
+                _ => usize::MAX,
+            };
+            with(c, |stream| {
+                stream.check_readable()?;
+                stream.shown(stream.read(most))
+            })
+        },
+        "Reads the rest of a file, or a number of bytes of it.",
+    )
+    .python("BytesIO.read"),
+    method(
+        "write(Object self, any b) -> int",
+        |c| {
+            let value = c.value(1);
+            with(c, |stream| stream.put(&value))
+        },
+        "Writes bytes or text at the position of a file.",
+    )
+    .python("BytesIO.write"),
+    method(
+        "getvalue(Object self) -> Buffer",
+        |c| with(c, |stream| Buffer::bytes(&stream.bytes.borrow()).map(Value::Buffer)),
+        "Returns all bytes of a BytesIO.",
+    )
+    .python("BytesIO.getvalue"),
+    method(
+        "flush(Object self) -> None",
+        |c| with(c, |stream| stream.flush().map(|()| Value::None)),
+        "Writes out what is buffered for a file.",
+    )
+    .python("BytesIO.flush"),
+    method(
+        "close(Object self) -> None",
+        |c| {
+            on_stream(c, |stream| {
+                stream.close()?;
+                Ok(Value::None)
+            })
+        },
+        "Releases the bytes of a BytesIO.",
+    )
+    .python("BytesIO.close"),
+];
+
+/// Bytes with a position.
+pub struct ByteStream {
+    bytes: RefCell<Vec<u8>>,
+    position: Cell<usize>,
+    is_closed: Cell<bool>,
+    file: Option<OnDisk>,
+}
+
+/// The file behind such bytes.
+struct OnDisk {
+    path: String,
+    mode: String,
+    /// Whether something has been written that is not in the file yet.
+    changed: Cell<bool>,
+}
+
+impl OnDisk {
+    fn is_text(&self) -> bool {
+        !self.mode.contains('b')
+    }
+
+    fn may(&self, letters: &[char]) -> bool {
+        self.mode.contains('+') || self.mode.contains(letters)
+    }
+
+    fn class(&self) -> &'static str {
+        match (self.is_text(), self.mode.contains('+'), self.mode.contains('r')) {
+            (true, ..) => "_io.TextIOWrapper",
+            (_, true, _) => "_io.BufferedRandom",
+            (.., true) => "_io.BufferedReader",
+            _ => "_io.BufferedWriter",
+        }
+    }
+}
+
+/// Flushes when the last owner of the file is gone.
+impl Drop for ByteStream {
+    fn drop(&mut self) {
+        // An error here cannot be reported.
+        let _ = self.flush();
+    }
+}
+
+fn open(call: &mut Call) -> Result<Value> {
+    let (path, mode) = (call.str(0)?.to_owned(), call.str(1)?.to_owned());
+    let kinds = mode.chars().filter(|c| "rwax".contains(*c)).count();
+    let known = mode.chars().all(|c| "rwaxbt+".contains(c));
+    if !known {
+        bail!(ValueError, "invalid mode: '{mode}'");
+    }
+    if mode.contains('b') && mode.contains('t') {
+        bail!(ValueError, "can't have text and binary mode at once");
+    }
+    if kinds != 1 {
+        bail!(ValueError, "must have exactly one of create/read/write/append mode");
+    }
+    let exists = System::kind(Path::new(&path)).is_ok();
+    if mode.contains('x') && exists {
+        return Err(Error::new(
+            tensor::ErrorKind::Other("FileExistsError"),
+            format!("[Errno 17] File exists: '{path}'"),
+        ));
+    }
+    let is_read = mode.contains('r') || mode.contains('a') && exists;
+    let bytes = match is_read {
+        true => files::read_whole(&path, limits::budget() as u64)?,
+        false => Vec::new(),
+    };
+    let end = if mode.contains('a') { bytes.len() } else { 0 };
+    let changed = Cell::new(!is_read);
+    let stream = ByteStream::of(bytes, Some(OnDisk { path, mode, changed }));
+    stream.position.set(end);
+    stream.flush()?;
+    Ok(Value::Object(Rc::new(stream)))
+}
+
+impl Object for ByteStream {
+    fn enter(&self, _session: &dyn Any) -> Option<Result<Option<Value>>> {
+        Some(Ok(None))
+    }
+    fn exit(&self, _session: &dyn Any) -> Result<()> {
+        self.close()
+    }
+    fn class_name(&self) -> &'static str {
+        self.file.as_ref().map_or("_io.BytesIO", OnDisk::class)
+    }
+    fn type_name(&self) -> &str {
+        self.class_name()
+    }
+    fn repr(&self) -> String {
+        let class = self.class_name();
+        match &self.file {
+            None => format!("<{class} object at {:#x}>", std::ptr::from_ref(self).addr()),
+            Some(file) if file.is_text() => {
+                format!("<{class} name='{}' mode='{}' encoding='UTF-8'>", file.path, file.mode)
+            }
+            Some(file) => format!("<{class} name='{}'>", file.path),
+        }
+    }
+    fn attribute(&self, name: &str) -> Option<Value> {
+        match (name, &self.file) {
+            ("closed", _) => Some(Value::Bool(self.is_closed.get())),
+            ("name", Some(file)) => Some(Value::str(&file.path)),
+            ("mode", Some(file)) => Some(Value::str(&file.mode)),
+            _ => None,
+        }
+    }
+    fn is_iterator(&self) -> bool {
+        true
+    }
+    fn next(&self) -> Option<Result<Option<Value>>> {
+        let line = || {
+            self.open()?.check_readable()?;
+            let line = self.line();
+            if line.is_empty() { Ok(None) } else { self.shown(line).map(Some) }
+        };
+        Some(line())
+    }
+}
+
+impl ByteStream {
+    fn of(bytes: Vec<u8>, file: Option<OnDisk>) -> ByteStream {
+        ByteStream { bytes: RefCell::new(bytes), position: Cell::new(0), is_closed: Cell::new(false), file }
+    }
+
+    fn unsupported(what: &str) -> Error {
+        Error::new(tensor::ErrorKind::Other("UnsupportedOperation"), what)
+    }
+
+    fn check_readable(&self) -> Result<()> {
+        match &self.file {
+            Some(file) if !file.may(&['r']) => {
+                Err(ByteStream::unsupported(if file.is_text() { "not readable" } else { "read" }))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Bytes as the file gives them: as a text, if it is one.
+    fn shown(&self, bytes: Vec<u8>) -> Result<Value> {
+        if !self.file.as_ref().is_some_and(OnDisk::is_text) {
+            return Buffer::bytes(&bytes).map(Value::Buffer);
+        }
+        codecs::decode(&bytes, "utf-8", "strict").map(Value::str)
+    }
+
+    fn line(&self) -> Vec<u8> {
+        let length = {
+            let held = self.bytes.borrow();
+            let rest = held.get(self.position.get()..).unwrap_or_default();
+            rest.iter().position(|byte| *byte == b'\n').map_or(rest.len(), |at| at + 1)
+        };
+        self.read(length)
+    }
+
+    /// The lines that are left.
+    ///
+    /// # Errors
+    /// ValueError once closed; UnsupportedOperation for a file that is only written.
+    fn lines(&self) -> Result<Vec<Value>> {
+        self.open()?.check_readable()?;
+        let mut lines = Vec::new();
+        loop {
+            interrupt::check_at(lines.len())?;
+            limits::grown_to::<Value>(lines.len() + 1)?;
+            let line = self.line();
+            if line.is_empty() {
+                return Ok(lines);
+            }
+            lines.push(self.shown(line)?);
+        }
+    }
+
+    /// Writes a value, and says how much of it there was.
+    fn put(&self, value: &Value) -> Result<Value> {
+        if let Some(file) = self.file.as_ref().filter(|file| !file.may(&['w', 'a', 'x'])) {
+            return Err(ByteStream::unsupported(if file.is_text() { "not writable" } else { "write" }));
+        }
+        let is_text = self.file.as_ref().is_some_and(OnDisk::is_text);
+        let (bytes, count) = match value {
+            Value::Str(text) if is_text => (text.as_bytes().to_vec(), text.chars().count()),
+            other if is_text => bail!(TypeError, "write() argument must be str, not {}", other.type_name()),
+            Value::Buffer(buffer) => {
+                let bytes = buffer.memory().to_vec()?;
+                let count = bytes.len();
+                (bytes, count)
+            }
+            other => bail!(TypeError, "a bytes-like object is required, not '{}'", other.type_name()),
+        };
+        self.write(&bytes)?;
+        Ok(Value::Int(count as i64))
+    }
+
+    /// Puts what has been written into the file.
+    fn flush(&self) -> Result<()> {
+        let Some(file) = self.file.as_ref().filter(|file| file.changed.get() && !self.is_closed.get()) else {
+            return Ok(());
+        };
+        files::write_whole(&file.path, &self.bytes.borrow())?;
+        file.changed.set(false);
+        Ok(())
+    }
+
+    fn open(&self) -> Result<&ByteStream> {
+        if self.is_closed.get() { Err(Error::value("I/O operation on closed file.")) } else { Ok(self) }
+    }
+
+    /// Returns everything from the position on, as a file.
+    pub fn rest(&self) -> Result<Source> {
+        let memory = Rc::new(Memory::from_bytes(&self.open()?.bytes.borrow())?);
+        Source::of_memory(&memory, self.position.get())
+    }
+
+    /// Writes out what is left, and gives up the bytes.
+    ///
+    /// # Errors
+    /// What the system says to a file that cannot be written.
+    pub(crate) fn close(&self) -> Result<()> {
+        let flushed = self.flush();
+        self.is_closed.set(true);
+        self.bytes.take();
+        flushed
+    }
+
+    /// Everything was read.
+    pub fn finish(&self) {
+        self.position.set(self.bytes.borrow().len());
+    }
+
+    /// Writes bytes at the position, overwriting what is there.
+    ///
+    /// # Errors
+    /// ValueError once closed; MemoryError.
+    pub fn write(&self, bytes: &[u8]) -> Result<()> {
+        let start = self.open()?.position.get();
+        let end = start.checked_add(bytes.len()).ok_or_else(limits::full)?;
+        let mut held = self.bytes.borrow_mut();
+        let more = end.saturating_sub(held.len());
+        if more > 0 {
+            limits::grown_to::<u8>(end)?;
+        }
+        held.try_reserve(more).map_err(|_| limits::full())?;
+        let length = held.len().max(end);
+        held.resize(length, 0);
+        if let Some(place) = held.get_mut(start..end) {
+            place.copy_from_slice(bytes);
+        }
+        self.position.set(end);
+        if let Some(file) = &self.file {
+            file.changed.set(true);
+        }
+        Ok(())
+    }
+
+    fn read(&self, most: usize) -> Vec<u8> {
+        let held = self.bytes.borrow();
+        let rest = held.get(self.position.get()..).unwrap_or_default();
+        let part = rest.get(..most).unwrap_or(rest);
+        self.position.set(self.position.get() + part.len());
+        part.to_vec()
+    }
+}
+
+/// Runs `action` on the receiver, which must be a stream that is not closed.
+fn with(call: &Call, action: impl FnOnce(&ByteStream) -> Result<Value>) -> Result<Value> {
+    on_stream(call, |stream| action(stream.open()?))
+}
+
+fn on_stream(call: &Call, action: impl FnOnce(&ByteStream) -> Result<Value>) -> Result<Value> {
+    let this = call.value(0);
+    if let Value::Object(object) = &this
+        && let Some(stream) = object.as_any().downcast_ref::<ByteStream>()
+    {
+        return action(stream);
+    }
+    bail!(AttributeError, "'{}' object has no attribute '{}'", this.type_name(), call.signature.name)
+}
+
+fn seek(call: &mut Call) -> Result<Value> {
+    let (offset, whence) = (call.int(1)?, call.int(2)?);
+    with(call, |stream| {
+        let from = match whence {
+            0 if offset < 0 => bail!(ValueError, "negative seek value {offset}"),
+            0 => 0,
+            1 => stream.position.get(),
+            2 => stream.bytes.borrow().len(),
+            other => bail!(ValueError, "invalid whence ({other}, should be 0, 1 or 2)"),
+        };
+        let position = (from as i64).saturating_add(offset).max(0);
+        stream.position.set(position as usize);
+        Ok(Value::Int(position))
+    })
+}
