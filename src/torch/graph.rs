@@ -1,5 +1,5 @@
-//! The gradient graph as a session sees it: the value of `grad_fn`, and its parts.
-//! Follows <https://pytorch.org/docs/2.7/autograd.html#autograd-graph>.
+//! The gradient graph as sessions see it: the value of `grad_fn`, and its attributes. Follows
+//! <https://pytorch.org/docs/2.7/autograd.html#autograd-graph>.
 
 use crate::objects::calling::{NativeFunction, call_value};
 use autograd::{FREED, Node, custom};
@@ -48,7 +48,7 @@ impl Object for NodeObject {
     }
 }
 
-/// The value of `grad_fn`.
+/// Wraps a node as the value of `grad_fn`.
 pub(crate) fn node(node: Rc<Node>) -> Value {
     let name = node.name();
     let class = match node.custom() {
@@ -58,7 +58,7 @@ pub(crate) fn node(node: Rc<Node>) -> Value {
     Value::Object(Rc::new(NodeObject { node, class }))
 }
 
-/// The node behind a value, if it is one.
+/// Returns the node in a value, or `None` if the value is not a node.
 pub(crate) fn node_of(value: &Value) -> Option<Rc<Node>> {
     match value {
         Value::Object(object) => object.as_any().downcast_ref::<NodeObject>().map(|object| object.node.clone()),
@@ -66,7 +66,7 @@ pub(crate) fn node_of(value: &Value) -> Option<Rc<Node>> {
     }
 }
 
-/// An attribute of a node; `None` for objects of other classes and attributes it does not have.
+/// Returns an attribute of a node, or `None` if the object is not a node or does not have the attribute.
 ///
 /// # Errors
 /// RuntimeError for a saved value that was freed or changed in place.
@@ -99,7 +99,7 @@ pub fn attribute(state: &State, object: &dyn Any, name: &str) -> Result<Option<V
     })
 }
 
-/// `once_differentiable(backward)`: a function whose results cannot be differentiated once more.
+/// `once_differentiable(backward)`: wraps a function so that differentiating its results fails with RuntimeError.
 fn once_differentiable(call: &mut Call) -> Result<Value> {
     let (state, inner, function) = (call.state.handle(), call.value(0), call.value(0));
     Ok(NativeFunction::around(&function, move |args, keywords| {
