@@ -340,7 +340,7 @@ fn multigamma(call: &mut Call, in_place: bool) -> Result<Value> {
         bail!(RuntimeError, "p has to be greater than or equal to 1");
     }
     if in_place && view.dtype.is_integral(true) {
-        // PyTorch's half steps have an integer dtype here, so each step is zero.
+        // In place, PyTorch makes the half steps in the integer dtype, where a step of 0.5 becomes zero.
         bail!(RuntimeError, "step must be nonzero");
     }
     let count = p as f64;

@@ -140,7 +140,7 @@ pub(crate) fn name(state: &State, tensor: &Tensor, names: Option<&[Name]>) -> Re
     Ok(())
 }
 
-/// Calls a factory and gives its tensor the names in the `names` argument.
+/// Calls a factory and gives its tensor the names of its data, or those in the `names` argument.
 ///
 /// # Errors
 /// Those of [`name`].

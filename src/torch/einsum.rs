@@ -168,10 +168,10 @@ fn checked_letter(c: char, place: usize) -> Result<usize> {
 /// The position of each letter's dimension. Positions behind the dimensions of the result are those of summed letters.
 struct Places {
     letters: [Option<usize>; LETTERS],
-    /// The position of the first dimension without a letter.
+    /// The position of the first dimension without a letter, and the number of such dimensions.
     ellipsis: usize,
     covered: usize,
-    /// Number of dimensions of the result.
+    /// The number of dimensions of the result, and of all dimensions.
     kept: usize,
     all: usize,
 }

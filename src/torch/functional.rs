@@ -361,8 +361,7 @@ impl RealFunction for Elu {
     }
 }
 
-/// The logarithm of the sigmoid. Each step is rounded to the element type, so that a result which underflows is a
-/// positive zero.
+/// The logarithm of the sigmoid, computed in `T` throughout: a result that underflows is a positive zero.
 struct LogSigmoid;
 
 impl RealFunction for LogSigmoid {
@@ -371,7 +370,7 @@ impl RealFunction for LogSigmoid {
     }
 }
 
-/// Compares in the element type, so that an element equals a bound written with the same digits.
+/// Compares in `T`, so that an element equals a bound written with the same digits.
 struct Hardshrink(f64);
 
 impl RealFunction for Hardshrink {

@@ -1,5 +1,5 @@
-//! The legacy storage classes, `torch.FloatStorage` and so on, one for each dtype, and what they say of themselves.
-//! Follows <https://pytorch.org/docs/2.7/storage.html#legacy-typed-storage>.
+//! The legacy storage classes, `torch.FloatStorage` and so on, one for each dtype, and their attributes. Follows
+//! <https://pytorch.org/docs/2.7/storage.html#legacy-typed-storage>.
 
 use super::storages::{checked_size, class_repr, warn_typed};
 use super::typed_storages::{is_sequence, is_size};
@@ -14,7 +14,7 @@ use value::{Method, TensorLayout, Value};
 
 macro_rules! legacy {
     ($($prefix:literal $dtype:ident),*) => {
-        /// The legacy classes: calling them, and their class methods.
+        /// The constructors and class methods of the legacy classes.
         pub(crate) const LEGACY: &[Row] = &[$(
             function(
                 concat!($prefix, "Storage(any[] args, *, any wrap_storage=None, any dtype=None, any device=None) -> TypedStorage"),
@@ -34,7 +34,7 @@ macro_rules! legacy {
             ).python("TypedStorage.from_file"),
         )*];
 
-        /// The legacy classes of CUDA devices; they can only be refused.
+        /// The legacy classes of CUDA devices. Calling one always fails.
         pub(crate) const ON_CUDA: &[Row] = &[$(
             function(
                 concat!("cuda.", $prefix, "Storage(any[] args, *, any wrap_storage=None, any dtype=None, any device=None) -> TypedStorage"),
@@ -43,7 +43,7 @@ macro_rules! legacy {
             ).python("TypedStorage.__new__"),
         )*];
 
-        /// The full name of the legacy class of CUDA devices with this short name.
+        /// Returns the full name of the legacy CUDA class with this short name.
         pub(crate) fn cuda_class(name: &str) -> Option<&'static str> {
             match name {
                 $(concat!($prefix, "Storage") if !DType::$dtype.is_quantized() => Some(concat!("torch.cuda.", $prefix, "Storage")),)*
@@ -51,7 +51,7 @@ macro_rules! legacy {
             }
         }
 
-        /// The full name of the legacy class with this short name.
+        /// Returns the full name of the legacy class with this short name.
         pub(crate) fn legacy_class(name: &str) -> Option<&'static str> {
             match name {
                 $(concat!($prefix, "Storage") => Some(concat!("torch.", $prefix, "Storage")),)*
@@ -59,7 +59,7 @@ macro_rules! legacy {
             }
         }
 
-        /// The dtype of a legacy class, by its full name.
+        /// Returns the dtype of a legacy class, given its full name.
         pub(crate) fn legacy_dtype(class: &str) -> Option<DType> {
             match class {
                 $(concat!("torch.", $prefix, "Storage") => Some(DType::$dtype),)*
@@ -67,7 +67,7 @@ macro_rules! legacy {
             }
         }
 
-        /// The legacy class of a dtype, by its full name.
+        /// Returns the full name of the legacy class of a dtype.
         pub(crate) fn class_of_dtype(dtype: DType) -> Option<&'static str> {
             match dtype {
                 $(DType::$dtype => Some(concat!("torch.", $prefix, "Storage")),)*
@@ -83,7 +83,7 @@ legacy! {
     "QInt8" QInt8, "QInt32" QInt32, "QUInt4x2" QUInt4x2, "QUInt2x4" QUInt2x4
 }
 
-/// Attributes of a class itself: `torch.FloatStorage.dtype`.
+/// Returns an attribute of the class itself, such as `torch.FloatStorage.dtype`.
 pub fn class_attribute(state: &State, class: &'static str, name: &str) -> Option<Value> {
     match name {
         "__name__" | "__qualname__" => Some(Value::str(class.rsplit('.').next().unwrap_or(class))),
@@ -92,7 +92,7 @@ pub fn class_attribute(state: &State, class: &'static str, name: &str) -> Option
         "is_sparse" | "is_sparse_csr" if class.ends_with("Storage") => Some(Value::Bool(false)),
         "is_cuda" if class.ends_with("Tensor") => Some(Value::Bool(class.starts_with("torch.cuda."))),
         "layout" if class.ends_with("Tensor") => Some(Value::Layout(TensorLayout::Strided)),
-        // A class method taken as a value.
+        // A class method as a value.
         _ => {
             let short = class.rsplit('.').next().unwrap_or(class);
             if state.registry.find(name, Receiver::Module(short)).is_some() {
@@ -107,10 +107,10 @@ pub fn class_attribute(state: &State, class: &'static str, name: &str) -> Option
     }
 }
 
-/// Refuses what the storages of other devices cannot do: take the bytes of a buffer.
+/// Checks that a legacy class supports a method. Storage classes of CUDA devices do not support `from_buffer`.
 ///
 /// # Errors
-/// RuntimeError.
+/// RuntimeError if it does not.
 pub fn refuse_elsewhere(class: &str, method: &str) -> Result<()> {
     if method == "from_buffer" && class.starts_with("torch.cuda.") {
         bail!(RuntimeError, "from_buffer: Not available for CUDA storage");
@@ -129,14 +129,14 @@ pub fn kind_of_class(class: &str) -> Option<Kind> {
     }
 }
 
-/// The dtype that the name of a legacy class of storages or tensors tells.
+/// Returns the dtype in the name of a legacy class of storages or tensors.
 fn dtype_of_class(class: &str) -> Option<DType> {
     let short = class.rsplit('.').next()?;
     let on_cpu = format!("torch.{short}");
     legacy_dtype(&on_cpu).or_else(|| legacy_tensor_class(short).map(|(_, dtype)| dtype))
 }
 
-/// Returns whether the value is of a legacy class. They differ by dtype; storages without data belong to none.
+/// Returns whether the value is an instance of a legacy class. The dtype decides; storages without data belong to none.
 pub(crate) fn is_instance(value: &Value, class: &str) -> bool {
     match value {
         Value::Tensor(tensor) => {
@@ -156,7 +156,6 @@ pub(crate) fn wrong(class: &str, forms: &[&str], why: &str) -> String {
 
 pub(crate) const ONE_WRAPPED: &str = "No positional arguments should be given when using 'wrap_storage'";
 
-/// `torch.FloatStorage(…)`.
 pub(crate) fn construct_legacy(call: &mut Call, dtype: DType) -> Result<Value> {
     warn_typed(call.state);
     let args = call.value(0).sequence().unwrap_or_default();
@@ -166,7 +165,7 @@ pub(crate) fn construct_legacy(call: &mut Call, dtype: DType) -> Result<Value> {
     }
 }
 
-/// `torch.cuda.FloatStorage(…)`: the arguments are looked at before the device.
+/// `torch.cuda.FloatStorage(…)`. The arguments are checked before the device is refused.
 fn construct_on_cuda(call: &mut Call, class: &str) -> Result<Value> {
     warn_typed(call.state);
     let args = call.value(0).sequence().unwrap_or_default();
@@ -174,7 +173,7 @@ fn construct_on_cuda(call: &mut Call, class: &str) -> Result<Value> {
     super::storage_devices::no_driver()
 }
 
-/// Checks what a legacy class is called with; the storage to wrap, if there is one.
+/// Checks the arguments of a legacy class. Returns the storage to wrap, if one was given.
 fn legacy_arguments(call: &Call, class: &str, device: &str, args: &[Value]) -> Result<Option<Storage>> {
     let forms = ["no arguments", "(int size)", "(Sequence data)", "(*, UntypedStorage wrap_storage)"];
     let wrong = |why: &str| wrong(&format!("<class '{class}'>.__new__"), &forms, why);
@@ -206,7 +205,7 @@ fn legacy_arguments(call: &Call, class: &str, device: &str, args: &[Value]) -> R
     }
 }
 
-/// A new storage of a dtype: empty, of a size, or with the elements of a sequence.
+/// Creates a storage of a dtype: empty, of a given size, or with the elements of a sequence.
 pub(crate) fn legacy_new(state: &State, dtype: DType, args: &[Value]) -> Result<Value> {
     let overflow = || Error::runtime("Overflow when unpacking long");
     let storage = match args.first() {

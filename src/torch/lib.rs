@@ -1,7 +1,7 @@
 //! The function table: one row per overload. A row holds the schema as PyTorch writes it, the function, and one line of
 //! documentation. Methods, module functions, attributes, argument errors, help and completion all come from it.
 
-// Nothing a user can reach may end the process.
+// A user's mistake must not abort the process, so code that panics is denied.
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
 pub mod library;
@@ -89,7 +89,7 @@ pub use steps::Steps;
 pub use storages::{item as storage_item, set_item as set_storage_item};
 pub use typed_storages::{item as typed_storage_item, set_item as set_typed_storage_item};
 
-/// The rows of this room, each table with its subject, by which completion and help group names; internal ones have none.
+/// The tables of rows, each with its subject. Completion and help group names by subject; internal rows have none.
 const TABLES: &[(&str, &[Row])] = &[
     ("gradients", anomaly::ROWS),
     ("arithmetic", arithmetic::ROWS),
@@ -197,8 +197,7 @@ const TABLES: &[(&str, &[Row])] = &[
     ("views", views_in_place::ROWS),
 ];
 
-/// Every row of this room as it is written, table by table, with its subject; those of the legacy tensor classes, which
-/// come in groups, have none.
+/// Every declared row, table by table, with its subject. Rows of the legacy tensor classes have no subject.
 pub(crate) fn by_subject() -> impl Iterator<Item = (&'static str, &'static Row)> {
     let groups = legacy_tensors::ROWS.iter().chain(legacy_tensors::CLASSES).flatten().map(|row| ("", row));
     TABLES.iter().flat_map(|(subject, rows)| rows.iter().map(move |row| (*subject, row))).chain(groups)

@@ -1,5 +1,5 @@
-//! The part of numpy's arrays that PyTorch's documentation uses: making them from lists, printing, reading, writing,
-//! and sharing memory with tensors. Follows <https://pytorch.org/docs/2.7/generated/torch.from_numpy.html>.
+//! The part of numpy's arrays that PyTorch's documentation uses: creating, printing, reading and writing arrays, and
+//! sharing memory with tensors. Follows <https://pytorch.org/docs/2.7/generated/torch.from_numpy.html>.
 
 use super::Steps;
 use crate::objects::subscript;
@@ -75,7 +75,7 @@ pub(crate) const ROWS: &[Row] = &[
     method("copy(Object self) -> any", |c| Ok(NdArray::value(copy::clone(&this(c, "copy")?)?)), "Copies the array."),
 ];
 
-/// The dtypes numpy has, under its names.
+/// The dtypes of numpy, under its names.
 const DTYPES: &[(&str, DType)] = &[
     ("bool_", DType::Bool),
     ("uint8", DType::Byte),
@@ -86,7 +86,7 @@ const DTYPES: &[(&str, DType)] = &[
     ("complex128", DType::ComplexDouble),
 ];
 
-/// Constants and dtypes of the module.
+/// Returns a constant or a dtype of the module.
 pub(crate) fn constant(name: &str) -> Option<Value> {
     Some(match name {
         "pi" => Value::Float(std::f64::consts::PI),
@@ -99,10 +99,10 @@ pub(crate) fn constant(name: &str) -> Option<Value> {
     })
 }
 
-/// An array: what a tensor shows, without being one.
+/// An array: a view, like that of a tensor.
 struct NdArray {
     view: View,
-    /// A number of its own, not an array without dimensions.
+    /// Whether this is a scalar instead of a 0-dimensional array.
     number: bool,
 }
 
@@ -118,7 +118,7 @@ impl NdArray {
 
 impl Object for NdArray {
     fn held(&self) -> Held {
-        // An array is no tensor, but its bytes are a storage's.
+        // An array is not a tensor, but its bytes belong to a storage.
         Held { values: vec![Value::Storage(self.view.storage.clone())], ..Held::default() }
     }
     fn type_name(&self) -> &str {
@@ -176,7 +176,7 @@ impl Object for NdArray {
     }
 }
 
-/// `dtype('int64')`
+/// A dtype, shown as `dtype('int64')`.
 struct ArrayType(DType);
 
 impl Object for ArrayType {
@@ -193,7 +193,7 @@ impl Object for ArrayType {
     }
 }
 
-/// Returns what an array shows; `None` for anything else.
+/// Returns the view of an array, or `None` for other values.
 pub fn array_view(value: &Value) -> Option<View> {
     match value {
         Value::Object(object) => object.as_any().downcast_ref::<NdArray>().map(|array| array.view.clone()),
@@ -201,7 +201,7 @@ pub fn array_view(value: &Value) -> Option<View> {
     }
 }
 
-/// The bytes of an array's elements, in row-major order.
+/// Returns the bytes of an array's elements in row-major order.
 pub(crate) fn raw(array: &View) -> Result<Vec<u8>> {
     let whole = copy::contiguous(array)?;
     let (start, size) = (whole.layout.offset as usize, whole.dtype.itemsize());
@@ -216,7 +216,7 @@ fn this(call: &Call, name: &str) -> Result<View> {
         .ok_or_else(|| Error::attribute(format!("'{}' object has no attribute '{name}'", call.value(0).type_name())))
 }
 
-/// `array[index]`: a part on the same memory, or a number of its own.
+/// `array[index]`: a view that shares the memory, or a scalar that does not.
 pub(crate) fn array_item(state: &State, array: &View, index: &Value) -> Result<Value> {
     match subscript::item(state, &Value::Tensor(Tensor::new(array.clone())), index)? {
         Value::Tensor(part) if part.borrow().ndim() == 0 => copy::clone(&part.view()).map(NdArray::number),
@@ -231,7 +231,7 @@ pub(crate) fn set_array_item(state: &State, array: &View, index: &Value, value: 
     subscript::set_tensor_item(state, &Tensor::new(array.clone()), index, &value)
 }
 
-/// The dtype asked for: numpy's own, by the function that makes its numbers, or Python's.
+/// Returns the requested dtype: numpy's, named by the function that creates its scalars, or Python's.
 fn dtype(call: &Call) -> Result<Option<DType>> {
     Ok(match call.value(1) {
         Value::None => None,
@@ -252,7 +252,7 @@ fn dtype(call: &Call) -> Result<Option<DType>> {
 }
 
 fn made(call: &mut Call) -> Result<Value> {
-    // Numbers with a fraction are double here, whatever PyTorch's default.
+    // Numbers with a fraction are float64, whatever PyTorch's default dtype is.
     super::data::from_data(&call.value(0), dtype(call)?, DType::Double).map(NdArray::value)
 }
 
@@ -260,7 +260,7 @@ fn scalar(call: &mut Call, dtype: DType) -> Result<Value> {
     super::data::from_data(&call.value(0), Some(dtype), DType::Double).map(NdArray::number)
 }
 
-/// A function of each element, whole numbers taken as double ones; of a number without dimensions it is one again.
+/// Applies a function to each element, converting integers to float64. A 0-dimensional result becomes a scalar.
 fn real_function(call: &mut Call, name: &str) -> Result<Value> {
     let view = match array_view(&call.value(0)) {
         Some(view) => view,
@@ -296,7 +296,7 @@ fn from_numpy(call: &mut Call) -> Result<Value> {
     }
 }
 
-/// Dimensions that an array may have.
+/// The maximum number of dimensions of an array.
 const MOST_DIMS: usize = 64;
 
 fn numpy(call: &mut Call) -> Result<Value> {

@@ -292,7 +292,7 @@ pub(crate) const ROWS: &[Row] = &[
     ),
 ];
 
-/// The deprecation warning every typed storage gives, once.
+/// Warns, once per session, that typed storages are deprecated.
 pub(crate) fn warn_typed(state: &State) {
     state.warn_once(
         "UserWarning",
@@ -306,7 +306,7 @@ fn new(nbytes: usize, device: Option<Device>) -> Result<Value> {
     Storage::zeroed(nbytes, device.unwrap_or(Device::CPU)).map(Value::Storage)
 }
 
-/// The size of a storage as PyTorch checks it.
+/// Checks the size of a storage like PyTorch.
 pub(crate) fn checked_size(size: i64) -> Result<usize> {
     let Ok(nbytes) = u64::try_from(size) else {
         return Err(Error::runtime(format!(
@@ -336,7 +336,7 @@ fn from_sequence(call: &mut Call) -> Result<Value> {
     }
 }
 
-/// A value as a byte; integers count modulo 256.
+/// Converts a value to a byte. Integers wrap modulo 256.
 fn byte(value: &Value, complaint: &str) -> Result<u8> {
     match value {
         Value::Int(i) => Ok(*i as u8),
@@ -346,7 +346,7 @@ fn byte(value: &Value, complaint: &str) -> Result<u8> {
     }
 }
 
-/// An argument that C code reads as an integer.
+/// Converts an argument as C code that expects an integer does.
 pub(crate) fn index_argument(value: &Value) -> Result<i64> {
     match value {
         Value::Int(i) => Ok(*i),
@@ -361,7 +361,7 @@ fn from_file(call: &mut Call) -> Result<Value> {
         bail!(TypeError, "argument 1 must be str, not {}", call.value(0).type_name())
     };
     let shared = index_argument(&call.value(1))? != 0;
-    // The documentation calls the size `size`, the function of PyTorch 2.7 `nbytes`; both are taken.
+    // PyTorch's documentation calls this argument `size`, its 2.7 code `nbytes`. Both are accepted.
     let nbytes = if call.is_none(3) { call.value(2) } else { call.value(3) };
     Storage::from_file(&name, shared, index_argument(&nbytes)?).map(Value::Storage)
 }
@@ -386,7 +386,7 @@ pub(crate) fn resize(storage: &Storage, size: &Value) -> Result<()> {
     match size {
         Value::Int(size) => {
             if !storage.resizable() {
-                // Said before the size is looked at.
+                // Fails for this reason before the size is checked.
                 return storage.resize(usize::MAX);
             }
             storage.resize(checked_size(*size)?)
@@ -400,17 +400,17 @@ fn byteswap(call: &mut Call) -> Result<Value> {
     let Value::DType(dtype) = call.value(1) else {
         bail!(RuntimeError, "expected torch.dtype, but got {}", class_repr(&call.value(1)))
     };
-    // The parts of a complex number are swapped each by itself.
+    // The two parts of a complex number are swapped separately.
     call.storage(0)?.byteswap(dtype.to_real().itemsize())?;
     Ok(Value::None)
 }
 
-/// `<class 'float'>`, for messages.
+/// Returns a value's class as messages show it, such as `<class 'float'>`.
 pub(crate) fn class_repr(value: &Value) -> String {
     format!("<class '{}'>", crate::objects::plain::classes::class_name(value))
 }
 
-/// `storage.type(class)`: elements of the class, with these bytes. Only classes of one-byte elements fit.
+/// `storage.type(class)`: creates a storage of the class and copies the bytes. Only classes of one-byte elements fit.
 pub(crate) fn as_class(call: &Call, class: &Value) -> Result<Value> {
     let storage = call.storage(0)?;
     let known = |name: &str| {
@@ -421,7 +421,7 @@ pub(crate) fn as_class(call: &Call, class: &Value) -> Result<Value> {
         }
     };
     let name = match class {
-        // The module of these classes is not the one whose name they begin with.
+        // The CUDA classes are in another module than their names say, so they are handled first.
         Value::Str(name) if name.starts_with("torch.cuda.") => return no_driver(),
         Value::Type(name) if name.starts_with("torch.cuda.") => return no_driver(),
         Value::Type("torch.Tensor") => bail!(RuntimeError, "Cannot cast dense tensor to sparse tensor"),
@@ -453,7 +453,7 @@ pub(crate) fn as_class(call: &Call, class: &Value) -> Result<Value> {
     Ok(Value::TypedStorage(converted))
 }
 
-/// The bytes as numbers, converted one by one.
+/// Converts the bytes, as numbers, to a dtype.
 fn cast_bytes(call: &mut Call, dtype: DType) -> Result<Value> {
     super::storages::warn_typed(call.state);
     cast(&TypedStorage::new(call.storage(0)?, DType::Byte), dtype)
@@ -489,7 +489,7 @@ pub fn set_item(storage: &Storage, index: &Value, value: &Value) -> Result<()> {
         && let Ok(Value::Storage(current)) = item(storage, index)
         && current.data_ptr() == slice.data_ptr()
     {
-        // The engine writes a slice back after a method call on it.
+        // The engine writes a slice back after a method call on it, so nothing needs to be stored.
         return Ok(());
     }
     let byte = byte(value, "a storage holds bytes: expected int, but got")?;
@@ -497,7 +497,7 @@ pub fn set_item(storage: &Storage, index: &Value, value: &Value) -> Result<()> {
         return Ok(());
     }
     match index {
-        // Positions do not count from the end here, in PyTorch either.
+        // Like in PyTorch, negative indices do not count from the end here.
         Value::Int(i) => match usize::try_from(*i) {
             Ok(i) if storage.set_byte(i, byte)? => Ok(()),
             _ => bail!(RuntimeError, "out of bounds"),

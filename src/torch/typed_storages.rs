@@ -1,5 +1,5 @@
-//! `torch.TypedStorage` and the legacy classes `torch.FloatStorage` and so on: deprecated, and complete.
-//! Follows <https://pytorch.org/docs/2.7/storage.html#legacy-typed-storage>.
+//! `torch.TypedStorage` and the legacy classes such as `torch.FloatStorage`. They are deprecated, but complete. Follows
+//! <https://pytorch.org/docs/2.7/storage.html#legacy-typed-storage>.
 
 use super::legacy_storages::{ONE_WRAPPED, class_of_dtype, construct_legacy, legacy_new, wrong};
 use super::storages::{as_class, class_repr, resize, warn_typed};
@@ -17,7 +17,7 @@ use value::{Slice, Value, integers};
 
 macro_rules! casts {
     ($($name:literal $dtype:ident),*) => {
-        /// `storage.float()` and the like.
+        /// The methods that convert the elements, such as `storage.float()`.
         pub(crate) const CASTS: &[Row] = &[$(
             method(
                 concat!($name, "(TypedStorage self) -> TypedStorage"),
@@ -259,7 +259,7 @@ fn length(call: &mut Call) -> Result<Value> {
     Ok(Value::Int(typed(call)?.len() as i64))
 }
 
-/// What `torch.TypedStorage` says to wrong arguments.
+/// Builds the error message of `torch.TypedStorage` for wrong arguments.
 fn misused(why: &str) -> String {
     const FORMS: [&str; 4] = [
         "(*, torch.device device, torch.dtype dtype)",
@@ -270,7 +270,7 @@ fn misused(why: &str) -> String {
     wrong("TypedStorage.__init__", &FORMS, why)
 }
 
-/// The refusal of a value in the place of an untyped storage.
+/// Builds the error for a value given instead of an untyped storage.
 pub(crate) fn not_wrapped(value: &Value) -> Error {
     Error::type_error(misused(&format!(
         "Argument 'wrap_storage' must be UntypedStorage, but got {}",
@@ -278,7 +278,6 @@ pub(crate) fn not_wrapped(value: &Value) -> Error {
     )))
 }
 
-/// `torch.TypedStorage(…)`.
 fn construct(call: &mut Call) -> Result<Value> {
     warn_typed(call.state);
     let wrong = misused;
@@ -360,7 +359,7 @@ fn from_buffer(call: &mut Call) -> Result<Value> {
     Ok(Value::TypedStorage(TypedStorage::new(storage, dtype)))
 }
 
-/// The elements converted to another dtype, in a storage of their own.
+/// Converts the elements to another dtype, in a new storage.
 pub(crate) fn cast(typed: &TypedStorage, dtype: DType) -> Result<Value> {
     if typed.dtype.is_quantized() {
         return Err(Error::no_backend("set_.source_Storage", "QuantizedCPU"));
@@ -372,7 +371,7 @@ pub(crate) fn cast(typed: &TypedStorage, dtype: DType) -> Result<Value> {
     }
     typed.storage.data()?;
     let values = copy::cast(&typed.view(), dtype)?;
-    // A storage of its own, even where nothing had to be converted.
+    // The result has its own storage even if nothing was converted.
     let values = if values.storage == typed.storage { copy::clone(&values)? } else { values };
     Ok(Value::TypedStorage(TypedStorage::new(values.storage, dtype)))
 }
@@ -417,7 +416,7 @@ fn resize_(call: &mut Call) -> Result<Value> {
     let size = match call.value(1) {
         Value::Int(size) => Value::from(i128::from(size) * typed.dtype.itemsize() as i128),
         Value::Bool(size) => Value::Int(i64::from(size) * typed.dtype.itemsize() as i64),
-        // The product of these and a number is no number either.
+        // Multiplying these by a number does not give an integer, so `resize` refuses them as they are.
         other @ (Value::Float(_) | Value::Str(_) | Value::List(_) | Value::Tuple(_) | Value::Tensor(_)) => other,
         Value::BigInt(_) => bail!(RuntimeError, "Overflow when unpacking long"),
         other => bail!(TypeError, "unsupported operand type(s) for *: '{}' and 'int'", other.type_name()),
@@ -451,7 +450,7 @@ pub fn item(state: &State, typed: &TypedStorage, index: &Value) -> Result<Value>
     }
 }
 
-/// `storage[index] = value`, with a tensor's rules for the value.
+/// `storage[index] = value`. The value is converted like that of a tensor assignment.
 pub fn set_item(state: &State, typed: &TypedStorage, index: &Value, value: &Value) -> Result<()> {
     warn_typed(state);
     if !matches!(index, Value::Int(_) | Value::BigInt(_) | Value::Bool(_) | Value::Slice(_)) {
