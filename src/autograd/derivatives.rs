@@ -1,10 +1,10 @@
-//! THE derivative table: one row per differentiable overload, keyed as in the function table. A row says what printing
-//! calls the node, and for every differentiable argument how its gradient comes from that of the result, and which
-//! values the formula reads. A sum over broadcast dimensions, the real part where the argument is real and its dtype are
-//! seen to by the pass; formulas leave them alone.
+//! The derivative table: one row per differentiable overload, keyed as in the function table. A row has the printed
+//! name of the node. For every differentiable argument it has the formula of the gradient, and the values that the
+//! formula reads. The pass itself sums over broadcast dimensions, takes the real part for a real argument and converts
+//! the dtype, so formulas do not.
 //!
-//! The formulas are those of PyTorch's `derivatives.yaml` as mathematics; a row of it names arguments, one here counts
-//! them.
+//! The formulas are mathematically those of PyTorch's `derivatives.yaml`. Its rows name the arguments; the rows here
+//! number them.
 
 use super::context::{Context, Expr};
 use tensor::Error;
@@ -26,7 +26,7 @@ mod views;
 pub(crate) use fft::opposite_norm;
 pub(crate) use views::as_parts as views_parts;
 
-/// Every row.
+/// Every row of the table.
 pub(crate) const TABLES: &[&[Derivative]] = &[
     activation::ROWS,
     convolution::ROWS,
@@ -43,21 +43,22 @@ pub(crate) const TABLES: &[&[Derivative]] = &[
     views::ROWS,
 ];
 
-/// Among the values a formula uses: the result.
+/// The entry for the result in [`Gradient::uses`].
 pub(crate) const RESULT: usize = usize::MAX;
 
-/// The gradient of an argument.
+/// Computes the gradient of an argument.
 type Formula = for<'a> fn(&Context<'a>) -> Expr<'a>;
 
-/// One row.
+/// One row of the table.
 pub struct Derivative {
-    /// The overload, as in the function table; a function that works in place shares the row of its twin.
+    /// The overload, as in the function table. An in-place function shares the row of its out-of-place form.
     pub key: &'static str,
-    /// The node's name in printed text.
+    /// The printed name of the node.
     pub name: &'static str,
-    /// In the order of the arguments.
+    /// The gradients, in the order of the arguments.
     pub gradients: [Option<Gradient>; 4],
-    /// Whether the operation changes in place what a tensor shows, and no element: the base of a view stays as it is.
+    /// Whether the operation changes the tensor's view in place, but no element. The base of a view then stays as it
+    /// is.
     pub shows: bool,
 }
 
@@ -65,7 +66,7 @@ pub struct Derivative {
 #[derive(Clone, Copy)]
 pub struct Gradient {
     pub arg: usize,
-    /// The arguments whose values the formula reads; they must not change in place before the pass.
+    /// The arguments whose values the formula reads. They must not change in place before the pass.
     pub uses: &'static [usize],
     pub formula: Formula,
 }
@@ -93,17 +94,17 @@ impl Derivative {
     }
 }
 
-/// Zeros: the result does not change with the argument, except where it jumps.
+/// Returns zeros, for a result that is piecewise constant in the argument.
 pub(crate) fn zero<'a>(c: &Context<'a>) -> Expr<'a> {
     c.g().call("zeros_like", &[])
 }
 
-/// The gradient as it is.
+/// Returns the gradient of the result unchanged.
 pub(crate) fn same<'a>(c: &Context<'a>) -> Expr<'a> {
     c.g()
 }
 
-/// Refuses where PyTorch has a node but no derivative.
+/// Fails with NotImplementedError. PyTorch records a node for these functions, but has no derivative.
 pub(crate) fn refused<'a>(c: &Context<'a>, name: &str) -> Expr<'a> {
     c.expr(Err(Error::not_implemented(format!("the derivative for '{name}' is not implemented."))))
 }

@@ -1,4 +1,4 @@
-//! Gradients that are one step, differentiated again.
+//! Derivatives of the gradients that are computed in one step.
 
 use super::{Context, Derivative, Expr, row, zero};
 use std::f64::consts::PI;

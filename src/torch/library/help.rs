@@ -178,8 +178,8 @@ pub fn describe(topic: &str) -> Option<String> {
     (!text.is_empty()).then_some(text)
 }
 
-/// Returns what the part before the last dot names: a class, a module, or `Some(None)` for any. `None` if it names
-/// neither.
+/// Returns the class or module that the part before the last dot names, or `Some(None)` if that part is empty. `None` if
+/// the name is unknown.
 fn wanted_receiver(path: &str) -> Option<Option<Receiver>> {
     let last = path.strip_prefix("torch.").unwrap_or(path);
     Some(match last {
