@@ -12,7 +12,7 @@ use value::Value;
 pub trait Custom {
     /// Computes the gradients for the node's edges from the gradients of its results.
     fn backward(&self, node: &Rc<Node>, gradients: &[Option<Tensor>]) -> Result<Vec<Option<Tensor>>>;
-    /// Releases the saved values. The node cannot run again.
+    /// Takes the saved values out of the node for good.
     fn take_saved(&self) -> Vec<Saved>;
     /// Returns an attribute of the node that is not a saved value, or `None`.
     fn attribute(&self, _name: &str) -> Option<Result<Value>> {
