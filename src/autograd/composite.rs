@@ -1,6 +1,6 @@
-//! Functions that are made of others, as in PyTorch (its `CompositeImplicitAutograd`): while gradients are recorded, the
-//! parts run in their place, so that the graph shows the same nodes. Errors about the arguments are those of the function
-//! itself: when a part fails, the caller runs the function to see what it says.
+//! Functions that PyTorch composes of others (its `CompositeImplicitAutograd`). While gradients are recorded, the parts
+//! run instead of the function, so the graph has the same nodes. If a part fails, the caller runs the function itself
+//! to get its error message.
 
 use super::Functions;
 use super::context::Expr;
@@ -8,14 +8,14 @@ use tensor::layout::wrap_dim;
 use tensor::{DType, Dims, Error, Result, Scalar, Tensor, View};
 use value::Value;
 
-/// Runs the parts on bound arguments.
+/// Runs the parts of a function on bound arguments.
 pub(crate) type Composite = fn(&dyn Functions, &[Value]) -> Result<Value>;
 
 mod analysis;
 mod fft;
 mod linalg;
 
-/// Every composite function by its overload.
+/// The composite functions, keyed by overload.
 pub(crate) const TABLES: &[&[(&str, Composite)]] = &[ROWS, analysis::ROWS, fft::ROWS, linalg::ROWS];
 
 const ROWS: &[(&str, Composite)] = &[
@@ -104,7 +104,7 @@ const ROWS: &[(&str, Composite)] = &[
         let (this, dim) = along(f, a, 2)?;
         let count = tensor(std::slice::from_ref(&this), 0)?.borrow().sizes().get(dim).copied().unwrap_or(1);
         let places = View::from_scalars(&[count], DType::Long, (0..count).map(Scalar::Int))?;
-        // Unrecorded, as counts that want a gradient would lead here again.
+        // Not recorded: counts that require a gradient would lead back to this function.
         let index = unrecorded(f, "repeat_interleave.self_Tensor", &[places.into(), arg(a, 1), Value::Int(0)])?;
         f.call("index_select", &[this, Value::Int(dim as i64), index])
     }),
@@ -158,13 +158,13 @@ const ROWS: &[(&str, Composite)] = &[
     ("std_mean", |f, a| f.call("std_mean.correction", &[self_(a)?, Value::None, correction(arg(a, 1))])),
     ("var_mean.dim", |f, a| f.call("var_mean.correction", &[self_(a)?, arg(a, 1), correction(arg(a, 2)), arg(a, 3)])),
     ("std_mean.dim", |f, a| f.call("std_mean.correction", &[self_(a)?, arg(a, 1), correction(arg(a, 2)), arg(a, 3)])),
-    // Functions of `torch.nn.functional` with names of their own.
+    // Functions of `torch.nn.functional` that have their own rows.
     ("nn.functional.relu", |f, a| f.call(if flag(a, 1) { "relu_" } else { "relu" }, &[self_(a)?])),
     ("nn.functional.softmax", |f, a| shares(f, a, "softmax.int")),
     ("nn.functional.log_softmax", |f, a| shares(f, a, "log_softmax.int")),
 ];
 
-/// A value that arithmetic can be written with.
+/// Wraps a value as an expression, for arithmetic.
 fn on(f: &dyn Functions, value: Value) -> Expr<'_> {
     Expr { functions: f, value: Ok(value) }
 }
@@ -212,7 +212,7 @@ fn numel(value: &Value) -> i64 {
     if let Value::Tensor(tensor) = value { tensor.borrow().numel() } else { 0 }
 }
 
-/// The shares of exponentials along a dimension, which PyTorch chooses where none is given.
+/// `softmax` or `log_softmax`. If no dimension is given, PyTorch chooses one.
 fn shares(f: &dyn Functions, args: &[Value], key: &str) -> Result<Value> {
     let chosen = i64::from(!matches!(tensor(args, 0)?.borrow().ndim(), 0 | 1 | 3));
     let dim = if let Value::None = arg(args, 1) { Value::Int(chosen) } else { arg(args, 1) };
@@ -223,7 +223,8 @@ fn shares(f: &dyn Functions, args: &[Value], key: &str) -> Result<Value> {
     f.call(key, &[this, dim])
 }
 
-/// A write through a window on the diagonal, and through another on where it goes on beneath a tall matrix.
+/// Fills the diagonal through an `as_strided` window. If the diagonal wraps around in a tall matrix, a second window
+/// fills the rest.
 fn fill_diagonal(f: &dyn Functions, args: &[Value]) -> Result<Value> {
     let layout = tensor(args, 0)?.borrow().layout.clone();
     let (Some(&order), step) = (layout.sizes.iter().min(), layout.strides.iter().sum::<i64>()) else {
@@ -243,7 +244,7 @@ fn fill_diagonal(f: &dyn Functions, args: &[Value]) -> Result<Value> {
     self_(args)
 }
 
-/// A power of operands in double precision.
+/// Computes a power of operands converted to double precision.
 fn float_power(f: &dyn Functions, args: &[Value], key: &str) -> Result<Value> {
     let operands = [arg(args, 0), arg(args, 1)];
     let is_complex = |value: &Value| match value {
@@ -262,12 +263,12 @@ fn float_power(f: &dyn Functions, args: &[Value], key: &str) -> Result<Value> {
     f.call(key, &[base?, exponent?])
 }
 
-/// `unbiased` as a correction.
+/// Converts the argument `unbiased` to a correction.
 fn correction(unbiased: Value) -> Value {
     Value::Int(i64::from(matches!(unbiased, Value::Bool(true))))
 }
 
-/// Runs a function without recording it.
+/// Calls a function without recording it.
 fn unrecorded(f: &dyn Functions, key: &str, args: &[Value]) -> Result<Value> {
     let before = f.set_recording(false);
     let result = f.call(key, args);
@@ -275,7 +276,7 @@ fn unrecorded(f: &dyn Functions, key: &str, args: &[Value]) -> Result<Value> {
     result
 }
 
-/// A view where strides allow one, a copy otherwise.
+/// Returns a view if the strides allow one, and a copy otherwise.
 fn reshape(f: &dyn Functions, this: Value, sizes: &[i64]) -> Result<Value> {
     let wanted = Value::size(sizes);
     if unrecorded(f, "view", &[this.clone(), wanted.clone()]).is_ok() {
@@ -331,7 +332,7 @@ fn move_dims(f: &dyn Functions, args: &[Value]) -> Result<Value> {
 }
 
 fn narrow(f: &dyn Functions, args: &[Value], start: i64) -> Result<Value> {
-    // Refuses what is out of range.
+    // Fails with the error of `narrow` if the range is out of bounds.
     unrecorded(f, "narrow", &[self_(args)?, arg(args, 1), Value::Int(start), arg(args, 3)])?;
     let sizes = tensor(args, 0)?.borrow().layout.sizes.clone();
     let dim = wrap_dim(int(args, 1), sizes.len())?;
@@ -354,7 +355,7 @@ fn chunk(f: &dyn Functions, args: &[Value]) -> Result<Value> {
     }
 }
 
-/// The parts a function cuts a tensor into along a dimension, each as a slice.
+/// Splits a tensor along a dimension where the function `key` does. Each part is recorded as a slice.
 fn slices(f: &dyn Functions, key: &str, args: &[Value], dim: i64) -> Result<Value> {
     let parts = unrecorded(f, key, args)?;
     let dim = wrap_dim(dim, tensor(args, 0)?.borrow().ndim())?;
@@ -370,7 +371,7 @@ fn slices(f: &dyn Functions, key: &str, args: &[Value], dim: i64) -> Result<Valu
     Ok(if matches!(parts, Value::List(_)) { Value::list(cut) } else { Value::tuple(cut) })
 }
 
-/// The real (0) or imaginary (1) part.
+/// Returns the real part (0) or the imaginary part (1).
 fn part(f: &dyn Functions, args: &[Value], which: i64) -> Result<Value> {
     let (complex, conj) = {
         let view = tensor(args, 0)?.borrow();
@@ -402,7 +403,7 @@ fn each(f: &dyn Functions, args: &[Value], run: impl Fn(&dyn Functions, Value) -
     Ok(Value::list(items))
 }
 
-/// The tensor and the dimension to repeat along: flattened where none is given.
+/// Returns the tensor and the dimension to repeat along. Without a dimension, the tensor is flattened.
 fn along(f: &dyn Functions, args: &[Value], index: usize) -> Result<(Value, usize)> {
     if matches!(arg(args, index), Value::None) {
         return Ok((f.call("flatten.using_ints", &[self_(args)?])?, 0));

@@ -1,6 +1,6 @@
-//! What formulas of the derivative table are written with: [`Context`] gives the values a formula may look at,
-//! [`Expr`] the arithmetic on them. Every step is a call of the function table, so that it is recorded where gradients
-//! of gradients are wanted.
+//! The vocabulary of formulas in the derivative table. [`Context`] gives access to the values that a formula may read,
+//! and [`Expr`] provides arithmetic on them. Every step calls the function table, so it is recorded if gradients of
+//! gradients are wanted.
 
 use super::Functions;
 use super::graph::{Argument, Formula, Kept, Node, Shape};
@@ -10,14 +10,14 @@ use std::rc::Rc;
 use tensor::{Dims, Error, Result, Scalar, Tensor, View};
 use value::Value;
 
-/// The call a formula belongs to, and the gradients of its results.
+/// The call that a formula belongs to, and the gradients of its results.
 #[derive(Clone, Copy)]
 pub struct Context<'a> {
     pub functions: &'a dyn Functions,
     pub node: &'a Rc<Node>,
     pub formula: &'a Formula,
     pub grads: &'a [Option<Tensor>],
-    /// For an argument that is a list of tensors: the one whose gradient is wanted.
+    /// For an argument that is a list of tensors: the position of the tensor whose gradient is wanted.
     pub element: usize,
 }
 
@@ -26,12 +26,12 @@ impl<'a> Context<'a> {
         Expr { functions: self.functions, value }
     }
 
-    /// The gradient of the result.
+    /// Returns the gradient of the result.
     pub fn g(&self) -> Expr<'a> {
         self.gradient(0)
     }
 
-    /// The gradient of one of several results: zeros where none arrived.
+    /// Returns the gradient of one of several results, or zeros if no gradient arrived.
     pub fn gradient(&self, output: usize) -> Expr<'a> {
         match (self.grads.get(output), self.node.outputs.get(output)) {
             (Some(Some(gradient)), _) => self.expr(Ok(Value::Tensor(gradient.clone()))),
@@ -53,7 +53,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// An argument whose values the row says it uses, or a number.
+    /// Returns an argument: a number, or a tensor that the row declares as used.
     pub fn arg(&self, index: usize) -> Expr<'a> {
         let value = match self.formula.args.get(index) {
             Some(Argument::Plain(value)) => Ok(value.clone()),
@@ -72,7 +72,7 @@ impl<'a> Context<'a> {
         self.expr(value)
     }
 
-    /// The result, where the row says it is used.
+    /// Returns the result, if the row declares it as used.
     pub fn result(&self) -> Expr<'a> {
         self.result_at(0)
     }
@@ -86,7 +86,7 @@ impl<'a> Context<'a> {
         self.expr(value)
     }
 
-    /// Returns the shape the argument had.
+    /// Returns the shape of an argument.
     pub fn shape(&self, index: usize) -> Result<&'a Shape> {
         self.kept(index).map(|kept| &kept.shape).ok_or_else(|| missing("a tensor"))
     }
@@ -95,7 +95,7 @@ impl<'a> Context<'a> {
         self.kept(index).map(|kept| kept.shape.layout.sizes.clone()).unwrap_or_default()
     }
 
-    /// The sizes of the tensors of a list.
+    /// Returns the sizes of the tensors in a list argument.
     pub(crate) fn list_sizes(&self, index: usize) -> Vec<Dims> {
         match self.formula.args.get(index) {
             Some(Argument::List(list)) => list.iter().map(|kept| kept.shape.layout.sizes.clone()).collect(),
@@ -103,7 +103,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// An argument that is not a tensor, as it was bound.
+    /// Returns an argument that is not a tensor.
     pub fn value(&self, index: usize) -> Value {
         match self.formula.args.get(index) {
             Some(Argument::Plain(value)) => value.clone(),
@@ -123,7 +123,7 @@ impl<'a> Context<'a> {
         matches!(self.value(index), Value::Bool(true))
     }
 
-    /// A list of integers; empty for None.
+    /// Returns a list of integers. `None` gives an empty list.
     pub fn dims(&self, index: usize) -> Dims {
         match self.value(index) {
             Value::Size(dims) => dims,
@@ -137,12 +137,12 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Zeros of a shape, row-major.
+    /// Allocates row-major zeros of a shape.
     pub fn zeros(&self, shape: &Shape) -> Expr<'a> {
         self.expr(View::zeros(&shape.layout.sizes, shape.dtype, shape.device).map(Value::from))
     }
 
-    /// Zeros of an argument's size and the gradient's dtype.
+    /// Allocates zeros with the size of an argument and the dtype of the gradient.
     pub fn room(&self, index: usize) -> Expr<'a> {
         let made = self.g().tensor().and_then(|g| {
             let (dtype, device) = (g.borrow().dtype, g.borrow().device());
@@ -151,14 +151,15 @@ impl<'a> Context<'a> {
         self.expr(made.map(Value::from))
     }
 
-    /// For a view that leaves elements out: zeros of the argument's size with the gradient in the place of the view.
+    /// The gradient of a view that leaves elements out: zeros of the argument's size, with the gradient copied to the
+    /// view.
     pub fn placed(&self, key: &str, args: &[Value]) -> Expr<'a> {
         let room = self.room(0);
         let placed = room.call(key, args).with("copy_", &self.g(), &[]);
         placed.then(room)
     }
 
-    /// Integers as a tensor, for indexing.
+    /// Returns integers as an index tensor.
     pub fn index(&self, values: impl ExactSizeIterator<Item = i64>) -> Expr<'a> {
         let sizes = [values.len() as i64];
         let made = View::from_scalars(&sizes, tensor::DType::Long, values.map(Scalar::Int));
@@ -166,12 +167,12 @@ impl<'a> Context<'a> {
     }
 }
 
-/// The error for a row that reads what it does not declare; the test over the table finds such rows.
+/// The error for a formula that reads a value its row does not declare. A test over the table finds such rows.
 fn missing(what: &str) -> Error {
     Error::runtime(format!("the derivative's formula reads {what} that was not saved"))
 }
 
-/// A value on its way through a formula: a tensor or a number, or the first error.
+/// A value in a formula: a tensor or a number, or the first error that occurred.
 #[derive(Clone)]
 pub struct Expr<'a> {
     pub functions: &'a dyn Functions,
@@ -189,14 +190,14 @@ impl<'a> Expr<'a> {
         Expr { functions: self.functions, value }
     }
 
-    /// Same as [`Expr::call`] with arguments that may be the results of failed steps.
+    /// Like [`Expr::call`], but the arguments may be results of failed steps.
     pub fn apply<const N: usize>(&self, key: &str, rest: [Result<Value>; N]) -> Expr<'a> {
         let args: Result<Vec<Value>> = std::iter::once(self.value.clone()).chain(rest).collect();
         let value = args.and_then(|args| self.functions.call(key, &args));
         Expr { functions: self.functions, value }
     }
 
-    /// Calls a function with another value as its second argument.
+    /// Like [`Expr::call`], but with another expression as the second argument.
     pub fn with(&self, key: &str, other: &Expr<'a>, rest: &[Value]) -> Expr<'a> {
         let value = self.value.clone().and_then(|first| {
             let mut args = vec![first, other.value.clone()?];
@@ -206,7 +207,7 @@ impl<'a> Expr<'a> {
         Expr { functions: self.functions, value }
     }
 
-    /// One of several results.
+    /// Returns one of several results.
     pub fn field(&self, index: usize) -> Expr<'a> {
         let field = self.value.clone().and_then(|value| {
             let fields = value.sequence().unwrap_or_default();
@@ -222,12 +223,12 @@ impl<'a> Expr<'a> {
         }
     }
 
-    /// The other value, unless this one is an error.
+    /// Returns `other`, unless `self` is an error.
     pub fn then(self, other: Expr<'a>) -> Expr<'a> {
         if self.value.is_err() { self } else { other }
     }
 
-    /// Goes on with what a look at the value decides.
+    /// Continues with an expression that depends on the tensor's value.
     pub fn and(self, go_on: impl FnOnce(Tensor) -> Result<Expr<'a>>) -> Expr<'a> {
         let functions = self.functions;
         match self.tensor().and_then(go_on) {
@@ -252,7 +253,7 @@ impl<'a> Expr<'a> {
         }
     }
 
-    /// Multiplied by a number that is mostly 1.
+    /// Multiplies by the conjugate of a factor. Does nothing if the factor is 1.
     pub fn scaled(self, by: Expr<'a>) -> Expr<'a> {
         match &by.value {
             Ok(Value::Int(1)) => self,
@@ -280,12 +281,12 @@ impl<'a> Expr<'a> {
         }
     }
 
-    /// Summed over dimensions.
+    /// Sums over dimensions.
     pub fn sum(&self, dims: &[i64], keep: bool) -> Expr<'a> {
         self.call("sum.dim_IntList", &[Value::size(dims), Value::Bool(keep)])
     }
 
-    /// Zero where the mask is true.
+    /// Sets the elements where the mask is true to zero.
     pub fn cleared(&self, mask: &Expr<'a>) -> Expr<'a> {
         self.with("masked_fill.Scalar", mask, &[Value::Int(0)])
     }
@@ -294,7 +295,7 @@ impl<'a> Expr<'a> {
         self.call(key, &[other.into()])
     }
 
-    /// Element by element from this (where the mask is true) or the other.
+    /// Takes elements from `self` where the mask is true, and from `other` elsewhere.
     pub fn or_where(self, mask: &Expr<'a>, other: Expr<'a>) -> Expr<'a> {
         mask.apply("where.self", [self.value, other.value])
     }

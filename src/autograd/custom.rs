@@ -1,4 +1,4 @@
-//! Nodes of user-defined functions, with a `backward` written in the session.
+//! Nodes of user-defined functions, whose `backward` is written in the session.
 
 use super::graph::{Edge, Node, Shape, Work, edge_of, set_history};
 use super::inplace;
@@ -8,31 +8,31 @@ use std::rc::Rc;
 use tensor::{Origin, Result, Tensor, bail};
 use value::Value;
 
-/// The behaviour of such a node.
+/// The behaviour of a custom node.
 pub trait Custom {
-    /// The gradients it sends along its edges, of those that arrived for its results.
+    /// Computes the gradients for the node's edges from the gradients of its results.
     fn backward(&self, node: &Rc<Node>, gradients: &[Option<Tensor>]) -> Result<Vec<Option<Tensor>>>;
-    /// Gives up what it saved, for good.
+    /// Takes the saved values out of the node for good.
     fn take_saved(&self) -> Vec<Saved>;
-    /// An attribute of the node that is not a saved value.
+    /// Returns an attribute of the node that is not a saved value, or `None`.
     fn attribute(&self, _name: &str) -> Option<Result<Value>> {
         None
     }
 }
 
-/// The function's remarks about its results.
+/// The results of a custom function, and how the function marked them.
 pub struct Results<'a> {
     pub tensors: &'a [Tensor],
     pub inputs: &'a [Tensor],
-    /// Those that were changed in place.
+    /// The tensors that were changed in place.
     pub dirty: &'a [Tensor],
     pub not_differentiable: &'a [Tensor],
 }
 
-/// Records a call: the results as they are to be given back, and the node they belong to.
+/// Records a call. Returns the results for the caller, and the node they belong to.
 ///
 /// # Errors
-/// RuntimeError for an input changed in place that may not be, or that is no result.
+/// RuntimeError if an input was changed in place that must not be, or that is not a result.
 pub fn record(
     name: impl Into<Cow<'static, str>>,
     work: Rc<dyn Custom>,
@@ -69,7 +69,7 @@ pub fn record(
             given.push(tensor.clone());
             continue;
         }
-        // An input that comes back as it was is another tensor on the same elements.
+        // An input that is returned unchanged becomes a new view of the same elements.
         let result = if is_input { tensor.new_view(tensor.view()) } else { tensor.clone() };
         set_history(&result, &node, i);
         if result.base().is_some() {
@@ -80,7 +80,7 @@ pub fn record(
     Ok((given, node))
 }
 
-/// A result that refuses to be differentiated.
+/// Returns a detached tensor over the same elements that fails with `message` when it is differentiated.
 ///
 /// # Errors
 /// Those of [`edge_of`].
@@ -92,10 +92,10 @@ pub fn refuse(tensor: &Tensor, inputs: &[Tensor], name: &'static str, message: &
     Ok(result)
 }
 
-/// Saves a tensor for such a node.
+/// Saves a tensor for a custom node.
 ///
 /// # Errors
-/// What packing raises.
+/// Any error of a pack hook.
 pub fn save(tensor: &Tensor, is_result: bool) -> Result<Saved> {
     if is_result { Saved::result(tensor, None) } else { Saved::argument(tensor, None) }
 }

@@ -3,21 +3,22 @@
 use super::context::{Context, Expr};
 use tensor::Error;
 
-/// Among the values a formula uses: the result.
+/// The entry for the result in [`Gradient::uses`].
 pub(crate) const RESULT: usize = usize::MAX;
 
-/// The gradient of an argument.
+/// Computes the gradient of an argument.
 type Formula = for<'a> fn(&Context<'a>) -> Expr<'a>;
 
-/// One row.
+/// One row of the table.
 pub struct Derivative {
-    /// The overload, as in the function table; a function that works in place shares the row of its twin.
+    /// The overload, as in the function table. An in-place function shares the row of its out-of-place form.
     pub key: &'static str,
-    /// The node's name in printed text.
+    /// The printed name of the node.
     pub name: &'static str,
-    /// In the order of the arguments.
+    /// The gradients, in the order of the arguments.
     pub gradients: [Option<Gradient>; 4],
-    /// Whether the operation changes in place what a tensor shows, and no element: the base of a view stays as it is.
+    /// Whether the operation changes the tensor's view in place, but no element. The base of a view then stays as it
+    /// is.
     pub shows: bool,
 }
 
@@ -25,7 +26,7 @@ pub struct Derivative {
 #[derive(Clone, Copy)]
 pub struct Gradient {
     pub arg: usize,
-    /// The arguments whose values the formula reads; they must not change in place before the pass.
+    /// The arguments whose values the formula reads. They must not change in place before the pass.
     pub uses: &'static [usize],
     pub formula: Formula,
 }
@@ -53,17 +54,17 @@ impl Derivative {
     }
 }
 
-/// Zeros: the result does not change with the argument, except where it jumps.
+/// Returns zeros, for a result that is piecewise constant in the argument.
 pub(crate) fn zero<'a>(c: &Context<'a>) -> Expr<'a> {
     c.g().call("zeros_like", &[])
 }
 
-/// The gradient as it is.
+/// Returns the gradient of the result unchanged.
 pub(crate) fn same<'a>(c: &Context<'a>) -> Expr<'a> {
     c.g()
 }
 
-/// Refuses where PyTorch has a node but no derivative.
+/// Fails with NotImplementedError. PyTorch records a node for these functions, but has no derivative.
 pub(crate) fn refused<'a>(c: &Context<'a>, name: &str) -> Expr<'a> {
     c.expr(Err(Error::not_implemented(format!("the derivative for '{name}' is not implemented."))))
 }

@@ -1,10 +1,10 @@
-//! THE derivative table: one row per differentiable overload, keyed as in the function table. A row says what printing
-//! calls the node, and for every differentiable argument how its gradient comes from that of the result, and which
-//! values the formula reads. A sum over broadcast dimensions, the real part where the argument is real and its dtype are
-//! seen to by the pass; formulas leave them alone.
+//! The derivative table: one row per differentiable overload, keyed as in the function table. A row has the printed
+//! name of the node. For every differentiable argument it has the formula of the gradient, and the values that the
+//! formula reads. The pass itself sums over broadcast dimensions, takes the real part for a real argument and converts
+//! the dtype, so formulas do not.
 //!
-//! The formulas are those of PyTorch's `derivatives.yaml` as mathematics; a row of it names arguments, one here counts
-//! them.
+//! The formulas are mathematically those of PyTorch's `derivatives.yaml`. Its rows name the arguments; the rows here
+//! number them.
 
 use super::derivative::Derivative;
 
@@ -26,7 +26,7 @@ mod views;
 pub(crate) use fft::opposite_norm;
 pub(crate) use strided::as_parts as views_parts;
 
-/// Every row.
+/// Every row of the table.
 pub(crate) const TABLES: &[&[Derivative]] = &[
     activation::ROWS,
     convolution::ROWS,

@@ -1,4 +1,5 @@
-//! The backward pass: gradients run along the edges, each node once all of its own have arrived, without recursion.
+//! The backward pass. Gradients flow along the edges, and a node runs once all gradients of its results have arrived.
+//! Nothing recurses.
 
 use super::Functions;
 use super::context::Context;
@@ -12,16 +13,16 @@ use std::rc::Rc;
 use tensor::{GradFn, Layout, Origin, Result, Tensor, View, bail};
 use value::Value;
 
-/// A pass that is going on.
+/// The pass that is running.
 pub struct Current {
-    /// No other pass of the thread has this number.
+    /// The number of the pass, unique within the thread.
     pub id: u64,
-    /// The nodes that run.
+    /// The nodes that the pass runs.
     nodes: HashSet<usize>,
 }
 
 impl Current {
-    /// Returns whether the pass reaches the node that a tensor's gradient goes to.
+    /// Returns whether the pass reaches the node that receives a tensor's gradient.
     ///
     /// # Errors
     /// Those of [`edge_of`].
@@ -35,27 +36,27 @@ thread_local! {
     static CURRENT: RefCell<Option<Rc<Current>>> = const { RefCell::new(None) };
 }
 
-/// The pass that hooks are called in; `None` outside of any.
+/// Returns the pass in which a hook is called, or `None` outside a pass.
 pub fn current() -> Option<Rc<Current>> {
     CURRENT.with_borrow(Clone::clone)
 }
 
-/// The state of a backward pass.
+/// The settings of a backward pass.
 #[derive(Clone, Copy)]
 pub struct Pass<'a> {
     pub functions: &'a dyn Functions,
-    /// Keep what the nodes saved, for another pass.
+    /// Whether nodes keep their saved values, for another pass.
     pub retain_graph: bool,
-    /// Record the pass itself.
+    /// Whether the pass itself is recorded.
     pub create_graph: bool,
 }
 
-/// Adds to the `grad` of the leaves the roots came from, or of the given inputs only. A root is a tensor with its
+/// Adds to the `grad` of all leaves that the roots depend on, or of the given inputs only. Each root comes with its
 /// gradient.
 ///
 /// # Errors
-/// RuntimeError in PyTorch's words: nothing to differentiate, a graph already freed, a value changed in place after it
-/// was used.
+/// RuntimeError in PyTorch's words if there is nothing to differentiate, if the graph was freed, or if a saved value
+/// was changed in place.
 pub fn backward(pass: Pass, roots: &[(Tensor, Tensor)], inputs: Option<&[Tensor]>) -> Result<()> {
     let Some(inputs) = inputs else {
         return Walk::run(pass, roots, None).map(|_| ());
@@ -70,7 +71,8 @@ pub fn backward(pass: Pass, roots: &[(Tensor, Tensor)], inputs: Option<&[Tensor]
     Ok(())
 }
 
-/// The gradients of the inputs, which keep their `grad`; `None` for those that the roots do not come from.
+/// Computes the gradients of the inputs without changing their `grad`. `None` for an input that the roots do not depend
+/// on.
 ///
 /// # Errors
 /// Those of [`backward`].
@@ -96,7 +98,7 @@ fn id(node: &Rc<Node>) -> usize {
     Rc::as_ptr(node) as usize
 }
 
-/// A node that has all its gradients; the newest goes first.
+/// A node whose gradients have all arrived. The newest node is visited first.
 struct Ready(Rc<Node>);
 
 impl PartialEq for Ready {
@@ -116,19 +118,19 @@ impl Ord for Ready {
     }
 }
 
-/// One pass on its way.
+/// The state of one pass.
 struct Walk<'a> {
     pass: Pass<'a>,
-    /// The number of edges that still have to bring a gradient to a node.
+    /// For each node, the number of edges that have not delivered a gradient yet.
     missing: HashMap<usize, usize>,
-    /// The gradients that arrived, one per result.
+    /// For each node, the gradients that have arrived, one per result.
     arrived: HashMap<usize, Vec<Option<Tensor>>>,
     ready: BinaryHeap<Ready>,
-    /// If only some gradients are wanted: the nodes on the way to them, and the nodes they belong to.
+    /// If only some gradients are wanted: the nodes that lead to them, and the nodes they belong to.
     needed: Option<HashSet<usize>>,
-    /// Of those, the ones that have to compute something.
+    /// The nodes of `needed` that have to compute something.
     running: HashSet<usize>,
-    /// For a node whose gradients are wanted themselves: which of them, and whose.
+    /// For each node whose gradients are wanted: the result, and the position of its gradient in `captured`.
     captures: HashMap<usize, Vec<(usize, usize)>>,
     captured: Vec<Option<Tensor>>,
 }
@@ -195,7 +197,7 @@ impl<'a> Walk<'a> {
         done.map(|()| walk.captured)
     }
 
-    /// Brings a gradient to the node at the end of an edge: that of a result of another node, or of a root.
+    /// Delivers a gradient to the node at the end of an edge. `from` names the node or root it comes from, for errors.
     fn deliver(&mut self, edge: &Edge, gradient: Tensor, from: (Option<&Rc<Node>>, usize)) -> Result<()> {
         let Some(node) = &edge.node else { return Ok(()) };
         let gradient = match node.outputs.get(edge.output) {
@@ -211,16 +213,16 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// Counts an edge of a node as done; a node without open edges is ready.
+    /// Counts edges of a node as delivered. The node is ready when none is left.
     fn settle(&mut self, node: &Rc<Node>, done: usize) {
         let open = self.missing.entry(id(node)).or_default();
         *open = open.saturating_sub(done);
         if *open == 0 && self.arrived.contains_key(&id(node)) {
-            // Once only: roots may be given twice.
+            // Marks the node as queued, because a root can be given twice.
             *open = usize::MAX;
             self.ready.push(Ready(node.clone()));
         } else if *open == 0 {
-            // Nothing arrived at all, so nothing goes on from here.
+            // No gradient arrived, so the node runs without any.
             *open = usize::MAX;
             self.arrived.insert(id(node), vec![None; node.outputs.len()]);
             self.ready.push(Ready(node.clone()));
@@ -258,7 +260,7 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// The gradients a node sends along its edges.
+    /// Computes the gradients that a node sends along its edges. Calls its hooks before and after.
     fn step(&self, node: &Rc<Node>, mut grads: Vec<Option<Tensor>>) -> Result<Vec<Option<Tensor>>> {
         let before = node.before.borrow().clone();
         for (_, hook) in before {
@@ -275,7 +277,7 @@ impl<'a> Walk<'a> {
         Ok(outputs)
     }
 
-    /// Refuses gradients that are not numbers.
+    /// Fails with RuntimeError if a gradient contains NaN.
     fn check_numbers(&self, node: &Rc<Node>, outputs: &[Option<Tensor>]) -> Result<()> {
         let before = self.pass.functions.set_recording(false);
         let is_nan = |tensor: &Tensor| -> Result<bool> {
@@ -304,7 +306,7 @@ impl<'a> Walk<'a> {
 
     fn work(&self, node: &Rc<Node>, grads: &[Option<Tensor>]) -> Result<Vec<Option<Tensor>>> {
         if let Work::Accumulate(leaf) = &*node.work.borrow() {
-            // Where only some gradients are wanted, they are handed over instead.
+            // If only some gradients are wanted, they are returned instead.
             if self.needed.is_none()
                 && let Some(Some(gradient)) = grads.first()
             {
@@ -368,7 +370,8 @@ impl<'a> Walk<'a> {
         Ok(outputs)
     }
 
-    /// The gradient of the base passes around what was written; that of the part goes through the operation.
+    /// Runs a `CopySlices` node. The gradient of the part that was written goes through the operation, the rest passes
+    /// unchanged to the base.
     fn slices(&self, slices: &Slices, grads: &[Option<Tensor>], edges: &[Edge]) -> Result<Vec<Option<Tensor>>> {
         let Some(Some(gradient)) = grads.first() else { return Ok(Vec::new()) };
         let call = |key: &str, args: &[Value]| self.pass.functions.call(key, args).and_then(as_tensor);
@@ -391,7 +394,7 @@ impl<'a> Walk<'a> {
         slot.set_origin(Origin::Plain);
         let mut inner_edges = edges.to_vec();
         if let (Some(first), Some(own)) = (inner_edges.first_mut(), slices.inner.edges.borrow().first()) {
-            // The view's gradient is needed whether or not the base's goes anywhere.
+            // The view's gradient is needed even if the base does not require one.
             *first = if first.node.is_some() { first.clone() } else { own.clone() };
         }
         let own = call("clone", &[slot.clone().into()])?;
@@ -406,7 +409,7 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// Every node the roots came from.
+/// Collects every node that the starting edges lead to.
 fn reachable(starts: &[Edge]) -> Vec<Rc<Node>> {
     let mut seen = HashSet::new();
     let mut order = Vec::new();
@@ -420,7 +423,7 @@ fn reachable(starts: &[Edge]) -> Vec<Rc<Node>> {
     order
 }
 
-/// Returns whether a tensor that requires a gradient comes from any leaf but these.
+/// Returns whether a tensor that requires a gradient depends on any leaf other than these.
 ///
 /// # Errors
 /// Those of [`edge_of`].
@@ -432,8 +435,8 @@ pub fn comes_from_others(tensor: &Tensor, leaves: &[Tensor]) -> Result<bool> {
     })
 }
 
-/// The nodes from which a captured gradient can be reached. Inputs are older than what was made of them, and leaves have
-/// no edges, so that one look at the nodes from old to new suffices.
+/// Returns the nodes that lead to a captured gradient, and those of them that have to run. Inputs are older than
+/// results, so one pass over the nodes from old to new suffices.
 fn on_the_way(nodes: &[Rc<Node>], captures: &HashMap<usize, Vec<(usize, usize)>>) -> (HashSet<usize>, HashSet<usize>) {
     let mut sorted: Vec<&Rc<Node>> = nodes.iter().collect();
     sorted.sort_by_key(|node| if node.accumulates() { 0 } else { node.sequence });
@@ -450,7 +453,7 @@ fn on_the_way(nodes: &[Rc<Node>], captures: &HashMap<usize, Vec<(usize, usize)>>
     (needed, running)
 }
 
-/// Lets go of what a node saved. One that saved nothing can run again.
+/// Releases the saved values of a node. A node without saved values can run again.
 fn release(node: &Rc<Node>) {
     let saves = match &*node.work.borrow() {
         Work::Formula(formula) => formula.saves(),
@@ -485,7 +488,7 @@ fn run_hooks(node: &Rc<Node>, grads: &mut [Option<Tensor>]) -> Result<()> {
     Ok(())
 }
 
-/// Adds to a tensor's `grad`: in place where there is one already, unless the pass is recorded.
+/// Adds a gradient to a tensor's `grad`. An existing `grad` is changed in place unless the pass is recorded.
 fn accumulate(pass: Pass, tensor: &Tensor, gradient: Tensor) -> Result<()> {
     let call = |key: &str, args: &[Value]| pass.functions.call(key, args).and_then(as_tensor);
     let total = match tensor.autograd(|meta| meta.grad.clone()) {
@@ -496,7 +499,7 @@ fn accumulate(pass: Pass, tensor: &Tensor, gradient: Tensor) -> Result<()> {
         }
         None if gradient.borrow().form.is_some() => call("clone", &[gradient.into()])?,
         None => {
-            // In memory of its own, laid out as its tensor.
+            // Copies the gradient to new memory with the layout of the tensor.
             let room = tensor::ops::create::zeros_like(&tensor.borrow(), Some(gradient.borrow().dtype), None)?;
             call("copy_", &[Tensor::new(room).into(), gradient.into()])?
         }
@@ -505,8 +508,8 @@ fn accumulate(pass: Pass, tensor: &Tensor, gradient: Tensor) -> Result<()> {
     Ok(())
 }
 
-/// Brings a gradient to the size and dtype of what it belongs to: broadcast dimensions are summed, and a real tensor has
-/// a real gradient.
+/// Converts a gradient to the size and dtype of the tensor it belongs to. Broadcast dimensions are summed, and a real
+/// tensor gets the real part.
 fn fit(
     functions: &dyn Functions,
     gradient: Tensor,
@@ -554,7 +557,7 @@ fn as_tensor(value: Value) -> Result<Tensor> {
     }
 }
 
-/// The message when a graph has been used up.
+/// The error message for a graph that was freed.
 pub const FREED: &str = "Trying to backward through the graph a second time (or directly access saved tensors after they \
 have already been freed). Saved intermediate values of the graph are freed when you call .backward() or \
 autograd.grad(). Specify retain_graph=True if you need to backward through the graph a second time or if you need to \

@@ -11,14 +11,14 @@ use std::rc::{Rc, Weak};
 use tensor::{DType, Device, GradFn, Hook, Layout, Result, Tensor, View, WeakTensor};
 use value::Value;
 
-/// The destination of a gradient: a node, as the gradient of its `output`-th result, or nowhere without a node.
+/// The destination of a gradient: the `output`-th result of a node. Without a node, the gradient is dropped.
 #[derive(Clone, Default)]
 pub struct Edge {
     pub node: Option<Rc<Node>>,
     pub output: usize,
 }
 
-/// The shape a gradient must have.
+/// The shape that a gradient must have.
 #[derive(Clone)]
 pub struct Shape {
     pub layout: Layout,
@@ -32,62 +32,62 @@ impl Shape {
     }
 }
 
-/// A recorded operation. Its results and the tensors it saved do not keep each other alive in a circle: it keeps what
-/// tensors showed, and where their gradients go, not the tensors.
+/// A recorded operation. A node keeps the views of tensors and the edges of their gradients, but not the tensors.
+/// Otherwise a node and its results would keep each other alive.
 pub struct Node {
     name: Cow<'static, str>,
-    /// The order of recording; gradients flow from high to low.
+    /// The position in the order of recording. Gradients flow from high to low.
     pub sequence: u64,
     pub edges: RefCell<Vec<Edge>>,
-    /// One per result.
+    /// The shapes of the results.
     pub outputs: Vec<Shape>,
     pub work: RefCell<Work>,
     pub hooks: RefCell<Vec<ResultHook>>,
-    /// Hooks that run before the node does, with the gradients of its results.
+    /// Hooks that run before the node. They get the gradients of its results.
     pub before: RefCell<Vec<(u64, NodeHook)>>,
-    /// Hooks that run after it, with the gradients it computed and those it was given.
+    /// Hooks that run after the node. They get the gradients it computed and those it received.
     pub after: RefCell<Vec<(u64, NodeHook)>>,
-    /// Results that asked to keep their gradient.
+    /// Results whose gradient is kept, because `retain_grad` was called.
     pub retained: RefCell<Vec<(usize, WeakTensor)>>,
 }
 
-/// A hook on the gradient of a result: which result, the hook's number, and what it does.
+/// A hook on the gradient of a result: the position of the result, the hook's number, and the hook.
 type ResultHook = (usize, u64, Rc<dyn Hook>);
 
-/// A hook on a node: it is given groups of gradients and may give others in place of the first group.
+/// A hook on a node. It gets groups of gradients, and can return replacements for the first group.
 pub type NodeHook = Rc<dyn Fn(&[&[Option<Tensor>]]) -> Result<Option<Vec<Option<Tensor>>>>>;
 
-/// The work a node does with gradients.
+/// The work that a node does with gradients.
 pub enum Work {
-    /// Adds them to the `grad` of a leaf.
+    /// Adds the gradient to the `grad` of a leaf.
     Accumulate(Tensor),
-    /// Computes those of the arguments by a row of the derivative table.
+    /// Computes the gradients of the arguments with a row of the derivative table.
     Formula(Rc<Formula>),
-    /// Passes them around what was written through a view.
+    /// Computes the gradients of a write through a view.
     Slices(Rc<Slices>),
-    /// Leaves them to what a session has written.
+    /// Calls a `backward` that is written in the session.
     Custom(Rc<dyn Custom>),
-    /// Says why there are none.
+    /// Fails with a message.
     Refused(String),
-    /// There is no formula.
+    /// Fails because the operation, named here, has no derivative.
     Missing(String),
-    /// Did its work and let go of what it saved.
+    /// The node ran and released its saved values.
     Freed,
 }
 
-/// A row of the derivative table with the call it belongs to.
+/// A row of the derivative table, with the arguments and results of a call.
 pub struct Formula {
     pub row: &'static Derivative,
     pub args: Vec<Argument>,
     pub results: RefCell<Vec<Option<Saved>>>,
-    /// The order in which arguments were saved, where hooks packed them.
+    /// The order in which the arguments were saved, if hooks packed them.
     pub order: Option<Vec<usize>>,
-    /// Whether a number that stands for a tensor counts as saved.
+    /// Whether a number given for a tensor argument counts as saved.
     pub saves_number: bool,
 }
 
 impl Formula {
-    /// Counts the tensors in the place of an argument: those of a list, or one.
+    /// Counts the tensors in an argument: those of a list, or one.
     pub(crate) fn tensors_at(&self, index: usize) -> usize {
         match self.args.get(index) {
             Some(Argument::List(list)) => list.len(),
@@ -95,7 +95,8 @@ impl Formula {
         }
     }
 
-    /// With everything that was packed unpacked, in the order in which it was saved; `None` where nothing was.
+    /// Returns the formula with all packed values unpacked, in the order in which they were saved. `None` if no hooks
+    /// packed them.
     ///
     /// # Errors
     /// Those of [`Saved::unpack`].
@@ -150,16 +151,16 @@ impl Formula {
     }
 }
 
-/// The parts of an argument that are kept.
+/// The part of an argument that a node keeps.
 pub enum Argument {
     Plain(Value),
     Tensor(Kept),
     List(Vec<Kept>),
-    /// Subscripts: tensors that have no gradients, and `None`s.
+    /// Index tensors, which have no gradients, and `None`s.
     Subscripts(Vec<Option<Kept>>),
 }
 
-/// The parts of a tensor that are kept: always its shape, its values only where a formula reads them.
+/// The part of a tensor that a node keeps: its shape, and its values if a formula reads them.
 pub struct Kept {
     pub shape: Shape,
     pub saved: Option<Saved>,
@@ -179,7 +180,7 @@ fn next(counter: &'static std::thread::LocalKey<Cell<u64>>) -> u64 {
 
 impl Node {
     pub fn new(name: impl Into<Cow<'static, str>>, edges: Vec<Edge>, outputs: Vec<Shape>, work: Work) -> Rc<Node> {
-        // Leaves receive their gradient as soon as it is complete.
+        // Leaves accumulate their gradient as soon as it is complete.
         let sequence = if matches!(work, Work::Accumulate(_)) { u64::MAX } else { next(&SEQUENCE) };
         Rc::new(Node {
             name: name.into(),
@@ -194,7 +195,7 @@ impl Node {
         })
     }
 
-    /// The name with a namespace, which nodes that PyTorch wrote by hand carry.
+    /// Returns the name as PyTorch shows it. Nodes that are written by hand in PyTorch have a namespace.
     pub fn full_name(&self) -> String {
         let own = ["AccumulateGrad", "CopySlices", "CopyBackwards", "NotImplemented", "DelayedError"];
         format!("{}{}", if own.contains(&&*self.name) { "torch::autograd::" } else { "" }, self.name)
@@ -204,7 +205,7 @@ impl Node {
         matches!(&*self.work.borrow(), Work::Accumulate(_))
     }
 
-    /// The leaf whose `grad` this node adds to.
+    /// Returns the leaf whose `grad` this node adds to, or `None` for other nodes.
     pub fn variable(&self) -> Option<Tensor> {
         match &*self.work.borrow() {
             Work::Accumulate(leaf) => Some(leaf.clone()),
@@ -212,26 +213,26 @@ impl Node {
         }
     }
 
-    /// Returns where gradients go from here, as `next_functions` shows it.
+    /// Returns the destinations of the gradients, as `next_functions` shows them.
     pub fn next_functions(&self) -> Vec<(Option<Rc<Node>>, usize)> {
         self.edges.borrow().iter().map(|edge| (edge.node.clone(), edge.output)).collect()
     }
 
-    /// Adds a hook before or after the work; the number is for removing it.
+    /// Adds a hook before or after the work. Returns its number, for removing it.
     pub fn add_hook(&self, before: bool, hook: NodeHook) -> u64 {
         let (id, hooks) = (next(&HOOKS), if before { &self.before } else { &self.after });
         hooks.borrow_mut().push((id, hook));
         id
     }
 
-    /// Removes such a hook, if it is still there.
+    /// Removes a hook of the node, if it is still registered.
     pub fn remove_hook(&self, id: u64) {
         for hooks in [&self.before, &self.after] {
             hooks.borrow_mut().retain(|(other, _)| *other != id);
         }
     }
 
-    /// The overload that was recorded, for naming what it saved.
+    /// Returns the recorded overload, whose parameters name the saved values.
     pub fn key(&self) -> Option<&'static str> {
         match &*self.work.borrow() {
             Work::Formula(formula) => Some(formula.row.key),
@@ -239,23 +240,24 @@ impl Node {
         }
     }
 
-    /// Returns what was saved of an argument, as the attribute `_saved_…` shows it; `None` if nothing was.
+    /// Returns the saved value of an argument, as the attribute `_saved_…` shows it. `None` if there is no such
+    /// attribute.
     ///
     /// # Errors
-    /// RuntimeError when the graph was freed or the value changed in place.
+    /// RuntimeError if the graph was freed or the value was changed in place.
     pub fn saved_argument(&self, index: usize) -> Result<Option<Value>> {
         let work = self.work.borrow();
         let Work::Formula(formula) = &*work else { return Ok(None) };
         Ok(match formula.args.get(index) {
             Some(Argument::Plain(value)) => Some(value.clone()),
             Some(Argument::Tensor(Kept { saved: Some(saved), .. })) => Some(Value::Tensor(saved.unpack(None)?)),
-            // A formula reads it that is not wanted here.
+            // Only a formula whose gradient is not wanted reads this argument.
             _ if formula.row.gradients().any(|gradient| gradient.uses.contains(&index)) => Some(Value::None),
             _ => None,
         })
     }
 
-    /// Returns what was saved of the result.
+    /// Returns the saved value of the result, or `None` if it was not saved.
     pub fn saved_result(self: &Rc<Node>) -> Result<Option<Value>> {
         let work = self.work.borrow();
         let Work::Formula(formula) = &*work else { return Ok(None) };
@@ -264,7 +266,7 @@ impl Node {
         saved.unpack(Some((self, 0))).map(|tensor| Some(Value::Tensor(tensor)))
     }
 
-    /// Returns the work that a session has written for it.
+    /// Returns the custom behaviour of the node, or `None` for a built-in operation.
     pub fn custom(&self) -> Option<Rc<dyn Custom>> {
         match &*self.work.borrow() {
             Work::Custom(custom) => Some(custom.clone()),
@@ -285,7 +287,7 @@ impl GradFn for Node {
 }
 
 impl Work {
-    /// Moves out every edge it holds, so that nodes can be dropped one by one.
+    /// Moves all edges of the work to `into`, so that nodes can be dropped one by one.
     fn take_edges(self, into: &mut Vec<Edge>) {
         match self {
             Work::Formula(formula) => {
@@ -318,7 +320,7 @@ impl Work {
 }
 
 impl Drop for Node {
-    /// Takes a chain of nodes apart one by one: a deep graph would overflow the stack.
+    /// Drops a chain of nodes one by one. Recursion would overflow the stack for a deep graph.
     fn drop(&mut self) {
         let mut pending = self.edges.take();
         self.work.replace(Work::Freed).take_edges(&mut pending);
@@ -333,14 +335,14 @@ impl Drop for Node {
     }
 }
 
-/// The node behind what a tensor stores: only nodes of this module are ever stored there.
+/// Downcasts the stored function to a node. Only nodes of this module are ever stored.
 fn node_of(stored: Rc<dyn GradFn>) -> Option<Rc<Node>> {
     let any: Rc<dyn Any> = stored;
     any.downcast::<Node>().ok()
 }
 
-/// Makes a tensor the result of a node. Its hooks stay with the node it came from, but a gradient that it wants to keep is
-/// that of the tensor as it is now.
+/// Makes a tensor the result of a node. Its hooks stay with the previous node, but a retained gradient is that of the
+/// new value.
 pub(crate) fn set_history(tensor: &Tensor, node: &Rc<Node>, output: usize) {
     if let Some((before, _)) = recorded_grad_fn(tensor)
         && tensor.autograd(|meta| meta.retains_grad)
@@ -357,11 +359,11 @@ pub(crate) fn set_history(tensor: &Tensor, node: &Rc<Node>, output: usize) {
     tensor.mark_current();
 }
 
-/// The operation a tensor came from, and which of its results it is. A view whose base was written to since comes from
-/// that write.
+/// Returns the operation that a tensor is a result of, and the position of the result. If the base of a view was
+/// written to, the view's history is renewed first.
 ///
 /// # Errors
-/// RuntimeError in PyTorch's words where the view's origin forbids that write.
+/// RuntimeError in PyTorch's words if the view's origin forbids that write.
 pub fn grad_fn(tensor: &Tensor) -> Result<Option<(Rc<Node>, usize)>> {
     if let Some(base) = tensor.base()
         && tensor.is_outdated()
@@ -375,7 +377,7 @@ pub fn grad_fn(tensor: &Tensor) -> Result<Option<(Rc<Node>, usize)>> {
     Ok(recorded_grad_fn(tensor))
 }
 
-/// The operation a tensor came from when its history was last told.
+/// Returns the recorded operation of a tensor without renewing its history.
 pub(super) fn recorded_grad_fn(tensor: &Tensor) -> Option<(Rc<Node>, usize)> {
     if !tensor.has_autograd() {
         return None;
@@ -384,7 +386,7 @@ pub(super) fn recorded_grad_fn(tensor: &Tensor) -> Option<(Rc<Node>, usize)> {
     node_of(stored).map(|node| (node, output))
 }
 
-/// Returns where the gradient of a tensor goes.
+/// Returns the edge along which a tensor's gradient flows.
 ///
 /// # Errors
 /// Those of [`grad_fn`].
@@ -398,7 +400,7 @@ pub(crate) fn edge_of(tensor: &Tensor) -> Result<Edge> {
     })
 }
 
-/// The node that adds to a leaf's `grad`: the same one as long as some graph holds it.
+/// Returns the node that adds to a leaf's `grad`. It stays the same as long as a graph holds it.
 fn accumulator(leaf: &Tensor) -> Rc<Node> {
     let known = leaf.autograd(|meta| meta.accumulator.as_ref().and_then(Weak::upgrade)).and_then(node_of);
     known.unwrap_or_else(|| {
@@ -410,7 +412,7 @@ fn accumulator(leaf: &Tensor) -> Rc<Node> {
     })
 }
 
-/// Makes the pass keep the gradient of a tensor that is not a leaf.
+/// Makes backward passes keep the gradient of a tensor that is not a leaf.
 ///
 /// # Errors
 /// Those of [`grad_fn`].
@@ -424,7 +426,7 @@ pub fn retain_grad(tensor: &Tensor) -> Result<()> {
     Ok(())
 }
 
-/// Registers a hook on a tensor's gradient; the number is for removing it.
+/// Registers a hook on a tensor's gradient. Returns its number, for removing it.
 ///
 /// # Errors
 /// Those of [`grad_fn`].
@@ -437,7 +439,7 @@ pub fn add_hook(tensor: &Tensor, hook: Rc<dyn Hook>) -> Result<u64> {
     Ok(id)
 }
 
-/// Removes a hook, if it is still there.
+/// Removes a hook, if it is still registered.
 pub fn remove_hook(tensor: &Tensor, id: u64) {
     if let Some((node, _)) = recorded_grad_fn(tensor) {
         node.hooks.borrow_mut().retain(|(_, other, _)| *other != id);
@@ -450,7 +452,7 @@ pub fn remove_hook(tensor: &Tensor, id: u64) {
     }
 }
 
-/// Registers a hook that sees a leaf once its `grad` is complete.
+/// Registers a hook that runs after the `grad` of a leaf is complete.
 pub fn add_after_hook(tensor: &Tensor, hook: Rc<dyn Hook>) -> u64 {
     let id = next(&HOOKS);
     tensor.autograd_mut(|meta| meta.after_hooks.push((id, hook)));

@@ -1,8 +1,8 @@
-//! Writing in place: what forbids it, and what it does to the histories of a tensor and its views.
+//! In-place writes: when they are forbidden, and how they change the histories of a tensor and its views.
 //!
-//! A write through a view is a new value of the whole base: its node, `CopySlices`, lets the gradient of the elements
-//! written through the operation and that of the others past it. Every view of the base, the one written through
-//! included, then shows a part of that new value; which is noticed and put right when its history is next asked for.
+//! A write through a view gives the whole base a new value. The base gets the node `CopySlices`, which sends the
+//! gradient of the written elements through the operation and that of the others past it. All views of the base then
+//! show parts of the new value. Their histories are renewed when they are next needed.
 
 use super::derivatives::strided::AS_STRIDED;
 use super::graph::{Argument, Edge, Formula, Kept, Node, Shape, Work, edge_of, recorded_grad_fn, set_history};
@@ -14,7 +14,7 @@ use value::Value;
 /// The work of a `CopySlices` node.
 pub struct Slices {
     pub base: Shape,
-    /// The view written through.
+    /// The layout of the view that was written through.
     pub part: Layout,
     pub dtype: DType,
     /// Whether the view shows the conjugates of its base.
@@ -40,12 +40,13 @@ pub(crate) fn check_in_place(target: &Tensor) -> Result<()> {
     Ok(())
 }
 
-/// Checks that the history of a view may be made anew, which it must once its base was written to.
+/// Checks that the history of a view may be renewed after its base was written to.
 pub(super) fn check_renewal(view: &Tensor) -> Result<()> {
     check_origin(view, "its base or another view of its base has been")
 }
 
-/// Refuses what `changed` says is modified where the view's origin forbids it.
+/// Fails with RuntimeError if the view's origin forbids in-place writes. `changed` is the part of the message that says
+/// what is modified.
 fn check_origin(view: &Tensor, changed: &str) -> Result<()> {
     let origin = view.origin();
     if origin == Origin::Plain {
@@ -89,13 +90,13 @@ fn check_origin(view: &Tensor, changed: &str) -> Result<()> {
     bail!(RuntimeError, "{what} {why}")
 }
 
-/// After a write through a view: the base gets a new history.
+/// Gives a base a new history after a write through a view.
 ///
 /// # Errors
 /// Those of [`edge_of`].
 pub(crate) fn rebase(view: &Tensor, base: &Tensor, written: Rc<Node>) -> Result<()> {
     let mut edges = vec![edge_of(base)?];
-    // The first gradient of the operation is that of the view, which stays within the base's.
+    // The operation's first gradient is that of the view, which is part of the base's gradient.
     edges.extend(written.edges.borrow().iter().skip(1).cloned());
     let slices = {
         let (whole, part) = (base.borrow(), view.borrow());
@@ -113,7 +114,7 @@ pub(crate) fn rebase(view: &Tensor, base: &Tensor, written: Rc<Node>) -> Result<
     Ok(())
 }
 
-/// Makes a view a part of its base as the base is now.
+/// Renews the history of a view as a part of its base's current value.
 ///
 /// # Errors
 /// Those of [`check_renewal`].

@@ -1,10 +1,11 @@
-//! Gradients: recording operations as they run, and walking the record backwards.
-//! Follows <https://pytorch.org/docs/2.7/notes/autograd.html>. Knows operations and values, no script and no terminal.
+//! Gradients: records operations as they run, and walks the record backwards. Follows
+//! <https://pytorch.org/docs/2.7/notes/autograd.html>. This crate knows operations and values, but no scripts and no
+//! terminal.
 //!
-//! A derivative is written as a call of the very functions a script calls ([`Functions`]), so that a formula is recorded
-//! in its turn when `create_graph` asks for gradients of gradients.
+//! A derivative formula calls the same functions that scripts call ([`Functions`]). So the formula is recorded too if
+//! `create_graph` asks for gradients of gradients.
 
-// Nothing a user can reach may end the process.
+// A user's mistake must not abort the process, so code that panics is denied.
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
 mod composite;
@@ -30,12 +31,12 @@ pub use saved::{Packer, Packing, Saved};
 use tensor::Result;
 use value::Value;
 
-/// The function table, as formulas call it: what is called is recorded like any other call.
+/// The function table, as formulas call it. Their calls are recorded like any others.
 pub trait Functions {
-    /// Calls the overload with this key; arguments left out take their defaults.
+    /// Calls the overload with this key. Missing arguments take their defaults.
     fn call(&self, key: &str, args: &[Value]) -> Result<Value>;
 
-    /// Turns the recording of calls on or off and gives the state before.
+    /// Switches the recording of calls on or off. Returns the previous setting.
     fn set_recording(&self, on: bool) -> bool;
 
     /// Returns whether NaN gradients are errors.

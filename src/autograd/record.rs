@@ -1,4 +1,4 @@
-//! Recording a call: what is to be kept of it before it runs, and the node its results get afterwards.
+//! Records a call: decides what to keep before it runs, and gives its results a node afterwards.
 
 use super::composite::Composite;
 use super::derivative::{Derivative, RESULT};
@@ -12,32 +12,33 @@ use tensor::ops::copy;
 use tensor::{Result, Tensor};
 use value::{Value, as_tensor};
 
-/// The plan for a call whose arguments require gradients.
+/// How to run a call whose arguments require gradients.
 pub enum Plan {
-    /// Run it, and no more.
+    /// Run the call without recording it.
     Plain,
-    /// Run what it is made of instead.
+    /// Run the parts of the function instead.
     Composite(Composite),
-    /// Run it, then [`Recording::finish`].
+    /// Run the call, then [`Recording::finish`].
     Record(Recording),
 }
 
-/// A call about to run: its arguments as they are before it.
+/// A call that is about to run, with its arguments as they are before it.
 pub struct Recording {
     key: &'static str,
     row: Option<&'static Derivative>,
     args: Vec<Argument>,
     edges: Vec<Edge>,
     inputs: Vec<Tensor>,
-    /// The tensor written to.
+    /// The tensor that the call writes to.
     target: Option<Tensor>,
     packer: Option<Packer>,
 }
 
-/// Looks at a call before it runs. `packer` says how to save values, if not as they are.
+/// Plans a call before it runs. `packer` gives the hooks that pack saved values, if there are any.
 ///
 /// # Errors
-/// RuntimeError when a leaf that requires a gradient, or a view that may not be, is to be written to; what packing raises.
+/// RuntimeError if the call writes to a leaf that requires a gradient or to a view that must not be written to. Any
+/// error of a pack hook.
 pub fn plan(
     key: &'static str,
     args: &[Value],
@@ -53,7 +54,7 @@ pub fn plan(
     if let Some(target) = target {
         inplace::check_in_place(target)?;
     }
-    // Without a row, the result may be no tensor at all, and the history of the arguments of no concern.
+    // Without a row, the result may not be a tensor, so the histories of the arguments are not looked up.
     let (edges, any) = match row {
         Some(row) => {
             let edges = edges_of_row(row, args)?;
@@ -84,7 +85,8 @@ pub fn plan(
     Ok(Plan::Record(Recording { key, row, args: args_kept, edges, inputs, target: target.cloned(), packer }))
 }
 
-/// One edge for each tensor (or number in the place of one) that the row can differentiate.
+/// Returns one edge for each argument that the row can differentiate by. A number in such a place gets an edge without
+/// a node.
 fn edges_of_row(row: &Derivative, args: &[Value]) -> Result<Vec<Edge>> {
     let mut edges = Vec::new();
     for gradient in row.gradients() {
@@ -101,7 +103,7 @@ fn edges_of_row(row: &Derivative, args: &[Value]) -> Result<Vec<Edge>> {
     Ok(edges)
 }
 
-/// The tensor that a value is, or those among its items.
+/// Returns the tensor in a value, or the tensors among its items.
 fn tensors(value: &Value) -> impl Iterator<Item = Tensor> + use<> {
     let (one, several) = match value {
         Value::Tensor(tensor) => (Some(tensor.clone()), Vec::new()),
@@ -110,7 +112,7 @@ fn tensors(value: &Value) -> impl Iterator<Item = Tensor> + use<> {
     one.into_iter().chain(several)
 }
 
-/// Keeps of an argument what the wanted formulas read.
+/// Keeps the part of an argument that the wanted formulas read.
 fn keep(
     row: Option<&Derivative>,
     index: usize,
@@ -124,7 +126,7 @@ fn keep(
     let kept = |tensor: &Tensor| -> Result<Kept> {
         let saved = match used {
             false => None,
-            // The call is about to overwrite it.
+            // The call will overwrite this tensor, so a copy is saved.
             true if in_place && index == 0 => {
                 Some(Saved::copy(&Tensor::new(copy::clone(&tensor.borrow())?), edge_of(tensor)?, packing)?)
             }
@@ -142,13 +144,13 @@ fn keep(
             let kept = |item: &Value| as_tensor(item).map(kept).transpose();
             Argument::Subscripts(list.items().iter().flat_map(|items| items.iter()).map(kept).collect::<Result<_>>()?)
         }
-        // The caller may change its list before the backward pass.
+        // The caller may change the list before the backward pass, so it is copied.
         Value::List(list) => Argument::Plain(Value::List(list.to_vec().into())),
         plain => Argument::Plain(plain.clone()),
     })
 }
 
-/// Returns what the formulas of the wanted gradients use.
+/// Returns the arguments that the formulas of the wanted gradients use.
 fn wanted<'r>(
     row: &'r Derivative,
     edges: &'r [Edge],
@@ -166,7 +168,7 @@ fn wanted<'r>(
     })
 }
 
-/// Returns whether the wanted formulas read a number in the place of a tensor: PyTorch saves a tensor of it.
+/// Returns whether the wanted formulas read a number given for a tensor argument. PyTorch saves it as a tensor.
 fn saves_number(row: &Derivative, edges: &[Edge], args: &[Value]) -> bool {
     let used = |&i: &usize| args.get(i).is_some_and(|arg| arg.as_scalar().is_some());
     wanted(row, edges, args).flatten().any(used)
@@ -176,7 +178,7 @@ impl Recording {
     /// Gives the results of the call their history.
     ///
     /// # Errors
-    /// What packing the results raises.
+    /// Any error of a pack hook.
     pub fn finish(self, args: &[Value], result: &Value) -> Result<()> {
         let Recording { key, row, args: kept, edges, inputs, target, packer } = self;
         let results: Vec<Tensor> = match result {
@@ -189,7 +191,7 @@ impl Recording {
         };
         let itself = |tensor: &Tensor| target.is_none() && inputs.iter().any(|input| input.is(tensor));
         let differentiable = |tensor: &Tensor| tensor.borrow().dtype.is_differentiable() && !itself(tensor);
-        // Integers at the end, as those of a sort, are no outputs of the node.
+        // Trailing integer results, such as the indices of a sort, are not outputs of the node.
         let Some(last) = results.iter().rposition(differentiable) else { return Ok(()) };
         let outputs = results.iter().take(last + 1).map(|tensor| Shape::of(&tensor.borrow())).collect();
         let uses_result = row.is_some_and(|row| wanted(row, &edges, args).any(|uses| uses.contains(&RESULT)));

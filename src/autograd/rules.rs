@@ -1,4 +1,4 @@
-//! What recording does with an overload: the one place that knows of every function whether it is differentiable.
+//! How each overload is recorded. This is the one place that knows whether a function is differentiable.
 
 use super::composite::{self, Composite};
 use super::derivative::Derivative;
@@ -10,18 +10,18 @@ use value::{LIBRARY, Value};
 /// The way a call is recorded.
 #[derive(Clone, Copy)]
 pub enum Rule {
-    /// By a row of the derivative table.
+    /// Recorded with a row of the derivative table.
     Derivative(&'static Derivative),
-    /// As the calls it is made of.
+    /// Recorded as the calls that the function is composed of.
     Composite(Composite),
-    /// Not at all: its result does not depend on its arguments smoothly, is no tensor, or is recorded elsewhere.
+    /// Not recorded. The result is not a differentiable function of the arguments, not a tensor, or recorded elsewhere.
     Plain,
-    /// Not recorded although it should be, for lack of a rule. The node says so when asked for a gradient.
+    /// Should be recorded, but has no rule. The node fails when a gradient reaches it.
     Missing,
 }
 
-/// Functions that are written otherwise, but have their arguments in the same places and the same derivative. (An alias of a
-/// row has its derivative anyhow.)
+/// Functions with another name, but the same arguments and the same derivative. (An alias of a row does not need an
+/// entry.)
 const TWINS: &[(&str, &str)] = &[
     ("pow_.Scalar", "pow.Tensor_Scalar"),
     ("pow_.Tensor", "pow.Tensor_Tensor"),
@@ -63,9 +63,8 @@ const TWINS: &[(&str, &str)] = &[
     ("nn.functional.tanh", "tanh"),
 ];
 
-/// Functions whose results never require a gradient, as in PyTorch: comparisons and tests, places and counts, new
-/// tensors, and what is about a tensor instead of computing with it. Gradient functions and subscripts do their own
-/// recording.
+/// Functions whose results never require a gradient, as in PyTorch: comparisons and tests, indices and counts, new
+/// tensors, and queries about a tensor. Gradient functions and subscripts record for themselves.
 const PLAIN: &[&str] = &[
     // Comparisons, tests and integers.
     "eq",
@@ -127,7 +126,7 @@ const PLAIN: &[&str] = &[
     "linalg.matrix_rank.tol_tensor",
     "nn.functional.one_hot",
     "repeat_interleave.Tensor",
-    // Casts to integers, and the same bytes as something else.
+    // Casts to integers, and reinterpreted bytes.
     "bool",
     "byte",
     "char",
@@ -168,9 +167,9 @@ const PLAIN: &[&str] = &[
     "detach",
     "data",
     "nn.Parameter",
-    // To files.
+    // Saving to files.
     "save",
-    // About a tensor.
+    // Queries about a tensor, and conversions.
     "numpy",
     "positive",
     "new",
@@ -225,24 +224,24 @@ const PLAIN: &[&str] = &[
     "share_memory_",
     "requires_grad_",
     "detach_",
-    // Names of dimensions: the calls these are made of are recorded.
+    // Dimension names. The calls that these functions make are recorded.
     "align_as",
     "align_tensors",
     "align_to",
     "refine_names",
     "rename",
     "rename_",
-    // Written in Python, of parts that are recorded.
+    // Functions written in Python, whose parts are recorded.
     "split",
     "unflatten",
     "broadcast_tensors",
-    // Subscripts record what they are made of.
+    // Subscripts, which record the calls they make.
     "__getitem__",
     "__setitem__",
     "__contains__",
 ];
 
-/// Special functions that PyTorch computes, but lets no gradient through.
+/// Special functions that PyTorch computes, but cannot differentiate.
 const WITHOUT_DERIVATIVE: &[&str] = &[
     "special.airy_ai",
     "special.bessel_j0",
@@ -270,7 +269,7 @@ const WITHOUT_DERIVATIVE: &[&str] = &[
     "special.legendre_polynomial_p",
 ];
 
-/// Functions that call others of the table: those are recorded, as in PyTorch.
+/// Functions that call others of the table. Those are recorded, as in PyTorch.
 const STEPS: &[&str] = &[
     "__matmul__",
     "cartesian_prod",
@@ -325,7 +324,7 @@ const STEPS: &[&str] = &[
 /// Modules of PyTorch whose functions record for themselves.
 const RECORDING: &[&str] = &["autograd", "serialization", "storage", "testing"];
 
-/// The suffixes of rows for operands that are numbers.
+/// The key suffixes of rows for operands that are numbers.
 const NUMBER: &str = ".number";
 const NUMBER_FIRST: &str = ".number_first";
 
@@ -334,7 +333,7 @@ static RULES: LazyLock<HashMap<&'static str, Rule>> = LazyLock::new(|| {
     rules.extend(PLAIN.iter().chain(WITHOUT_DERIVATIVE).chain(STEPS).map(|key| (*key, Rule::Plain)));
     rules.extend(composite::TABLES.iter().copied().flatten().map(|(key, parts)| (*key, Rule::Composite(*parts))));
     rules.extend(TABLES.iter().copied().flatten().map(|row| (row.key, Rule::Derivative(row))));
-    // A number modulo a tensor: refused by PyTorch, too.
+    // A number modulo a tensor. PyTorch cannot differentiate it either.
     rules.insert("remainder.number_first", Rule::Missing);
     for (twin, key) in TWINS {
         if let Some(rule) = rules.get(key).copied() {
@@ -344,12 +343,12 @@ static RULES: LazyLock<HashMap<&'static str, Rule>> = LazyLock::new(|| {
     rules
 });
 
-/// Every row of the derivative table.
+/// Iterates over the rows of the derivative table.
 pub fn derivatives() -> impl Iterator<Item = &'static Derivative> {
     TABLES.iter().copied().flatten()
 }
 
-/// The operations that refuse an output where gradients are recorded, for functions that call another.
+/// The operations that refuse an `out` argument while gradients are recorded, for functions that call another.
 const REFUSED_BY: &[(&str, &str)] = &[
     ("column_stack", "cat"),
     ("cross", "linalg_cross"),
@@ -379,7 +378,7 @@ const REFUSED_BY: &[(&str, &str)] = &[
     ("vstack", "cat"),
 ];
 
-/// The functions whose form with an output PyTorch leaves to what refuses for any operation.
+/// Functions whose `out` overload PyTorch refuses in a fallback for all operations, which names them with `aten::`.
 const REFUSED_FOR_ALL: &[&str] = &[
     "alias_copy",
     "arange",
@@ -420,16 +419,17 @@ const REFUSED_FOR_ALL: &[&str] = &[
     "zeros",
 ];
 
-/// The operation that refuses an output where gradients are recorded, if it is not the function itself.
+/// Returns the operation that refuses an `out` argument while gradients are recorded, or `None` if it is the function
+/// itself.
 pub fn refused_by(key: &str, name: &str) -> Option<String> {
     let known = REFUSED_BY.iter().find(|(known, _)| [key, name].contains(known));
     let for_all = || REFUSED_FOR_ALL.contains(&name).then(|| format!("aten::{}", name.replace('.', "_")));
     known.map(|(_, operation)| (*operation).to_owned()).or_else(for_all)
 }
 
-/// The rule for a call. A function that works in place follows its twin.
+/// Returns the rule for a call. An in-place function has the rule of its out-of-place form.
 pub fn rule(key: &str, args: &[Value]) -> Rule {
-    // The inner half of a function written in Python has the name of the whole.
+    // The inner part of a function written in Python has the name of the whole function.
     let key = key.strip_prefix("_VF.").unwrap_or(key);
     let is_number = |arg: Option<&Value>| arg.is_some_and(|value| value.as_scalar().is_some());
     let variant = if is_number(args.first()) {
@@ -443,11 +443,11 @@ pub fn rule(key: &str, args: &[Value]) -> Rule {
         let special = variant.and_then(|suffix| RULES.get(format!("{key}{suffix}").as_str()));
         special.or_else(|| RULES.get(key)).copied()
     };
-    // Their other overloads take numbers.
+    // The other overloads of these functions take numbers.
     let overload_of_plain =
         || key.rsplit_once('.').and_then(|(name, _)| WITHOUT_DERIVATIVE.contains(&name).then_some(Rule::Plain));
     let found = of(key).or_else(|| of(&out_of_place(key)?)).or_else(overload_of_plain);
-    // What Python itself does with values computes through functions that are recorded.
+    // Python's own functions compute with functions that are recorded.
     let of_python = || {
         let mut modules = LIBRARY.iter().chain(RECORDING);
         modules.any(|module| key.strip_prefix(module).is_some_and(|rest| rest.starts_with('.')))
@@ -455,7 +455,7 @@ pub fn rule(key: &str, args: &[Value]) -> Rule {
     found.unwrap_or_else(|| if of_python() { Rule::Plain } else { Rule::Missing })
 }
 
-/// `mul_.Tensor` without the mark of working in place.
+/// Returns a key such as `mul_.Tensor` without the underscore of in-place functions.
 fn out_of_place(key: &str) -> Option<String> {
     match key.split_once('.') {
         Some((name, overload)) => Some(format!("{}.{overload}", name.strip_suffix('_')?)),

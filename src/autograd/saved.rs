@@ -1,5 +1,5 @@
-//! The values that formulas read: saved when a call is recorded, given back in the pass with their history. What is kept in
-//! hooks may pack them ([`Packing`]).
+//! The values that formulas read. They are saved when a call is recorded, and restored in the pass with their history.
+//! Hooks can pack them meanwhile ([`Packing`]).
 
 use super::graph::{Edge, Node, edge_of, grad_fn};
 use std::rc::Rc;
@@ -8,33 +8,33 @@ use tensor::layout::show;
 use tensor::{GradFn, Result, Tensor};
 use value::Value;
 
-/// The handling of saved values between the call and the pass: `saved_tensors_hooks`.
+/// A pair of hooks that pack and unpack saved values: `saved_tensors_hooks`.
 pub trait Packing {
-    /// Anything that the values can be restored from.
+    /// Returns a value from which the tensor can be restored.
     fn pack(&self, tensor: &Tensor) -> Result<Value>;
     fn unpack(&self, packed: Value) -> Result<Tensor>;
 }
 
-/// A packing with the order in which a call saves its arguments: hooks can tell.
+/// A packing, with the order in which a call saves its arguments. Hooks can observe that order.
 pub struct Packer {
     pub packing: Rc<dyn Packing>,
     pub order: Vec<usize>,
 }
 
-/// The values of a tensor as a formula needs them later.
+/// The values of a tensor, saved for a formula.
 pub struct Saved {
     values: Values,
     pub edge: Edge,
 }
 
 enum Values {
-    /// An argument: the tensor itself, with the history it has when the pass comes.
+    /// An argument: the tensor itself, whose history is looked up in the pass.
     Argument { tensor: Tensor, version: u64, leaf: bool },
-    /// A tensor that shares memory and version with the one saved and has no history.
+    /// A tensor that shares memory and version with the saved one, but has no history.
     Kept { values: Tensor, version: u64 },
-    /// The result of a packing.
+    /// The value that a pack hook returned.
     Packed { value: Value, packing: Rc<dyn Packing> },
-    /// A packing gave the tensor back as it was: kept without its history, which would hold the node.
+    /// A pack hook returned the tensor unchanged. It is kept without its history, which would keep the node alive.
     Unchanged { values: Tensor, packing: Rc<dyn Packing> },
     /// Unpacked for one pass.
     Ready(Tensor),
@@ -44,12 +44,12 @@ impl Saved {
     /// Saves an argument of the call.
     ///
     /// # Errors
-    /// What packing raises; RuntimeError where that changes the tensor, and for a tensor of inference mode.
+    /// Any error of a pack hook. RuntimeError if the hook changes the tensor, or for an inference tensor.
     pub fn argument(tensor: &Tensor, packing: Option<&Rc<dyn Packing>>) -> Result<Saved> {
         let edge = edge_of(tensor)?;
         let values = match packing {
             Some(packing) => pack(tensor, packing)?,
-            // Formulas know nothing of names.
+            // Formulas do not know dimension names, so a nameless alias is saved.
             None if tensor.has_names() => keep(tensor)?,
             None => {
                 refuse_inference(tensor)?;
@@ -59,7 +59,7 @@ impl Saved {
         Ok(Saved { values, edge })
     }
 
-    /// Saves a result of the call. It does not hold its node, which would hold itself.
+    /// Saves a result of the call without its node, which would otherwise keep itself alive.
     ///
     /// # Errors
     /// Those of [`Saved::argument`].
@@ -67,7 +67,7 @@ impl Saved {
         Saved::copy(tensor, Edge::default(), packing)
     }
 
-    /// Saves a copy of a tensor whose gradient goes along `edge`.
+    /// Saves a copy of a tensor whose gradient flows along `edge`.
     ///
     /// # Errors
     /// Those of [`Saved::argument`].
@@ -79,11 +79,11 @@ impl Saved {
         Ok(Saved { values, edge })
     }
 
-    /// The tensor as it was, a part of the graph again. For a result of `owner` the edge is not stored, as the node
-    /// would hold itself.
+    /// Restores the tensor as a part of the graph. A result of `owner` is saved without its edge, so `owner` is its
+    /// source.
     ///
     /// # Errors
-    /// RuntimeError when it was changed in place since; what unpacking raises.
+    /// RuntimeError if the tensor was changed in place since. Any error of an unpack hook.
     pub fn unpack(&self, owner: Option<(&Rc<Node>, usize)>) -> Result<Tensor> {
         let source = || match owner {
             Some((node, output)) => Some((node.clone(), output)),
@@ -92,7 +92,7 @@ impl Saved {
         match &self.values {
             Values::Ready(tensor) => Ok(tensor.clone()),
             Values::Argument { tensor, version, leaf } => {
-                // PyTorch does not look which of several results an argument was.
+                // PyTorch ignores which of several results an argument was.
                 let source = grad_fn(tensor)?.map(|(node, _)| (node, 0));
                 if source.is_none() && !leaf {
                     bail!(
@@ -117,13 +117,13 @@ impl Saved {
         }
     }
 
-    /// Like [`Saved::unpack`], kept for one pass.
+    /// Like [`Saved::unpack`], but keeps the tensor for one pass.
     pub fn ready(&self, owner: Option<(&Rc<Node>, usize)>) -> Result<Saved> {
         Ok(Saved { values: Values::Ready(self.unpack(owner)?), edge: self.edge.clone() })
     }
 }
 
-/// Values with the history of the tensor they were saved of: the leaf itself, or a result of its node.
+/// Attaches the history of the saved tensor to its values. Returns the leaf itself, or a result of the node.
 fn in_graph(values: &Tensor, source: Option<(Rc<Node>, usize)>) -> Tensor {
     match source {
         Some((node, output)) => node.variable().unwrap_or_else(|| instead(values, Some((node, output)))),
@@ -131,7 +131,7 @@ fn in_graph(values: &Tensor, source: Option<(Rc<Node>, usize)>) -> Tensor {
     }
 }
 
-/// Other values with the history of a tensor: gradients go where its own would go.
+/// Attaches the history of a tensor to other values. Their gradients flow where the tensor's own would.
 fn instead(values: &Tensor, source: Option<(Rc<Node>, usize)>) -> Tensor {
     let Some((node, output)) = source else { return values.detach() };
     let leaf = node.variable();
@@ -184,7 +184,7 @@ fn refuse_inference(tensor: &Tensor) -> Result<()> {
     Ok(())
 }
 
-/// Refuses values that were changed in place since they were saved.
+/// Fails with RuntimeError if the values were changed in place since they were saved.
 fn check_version(values: &Tensor, version: u64, source: Option<&(Rc<Node>, usize)>) -> Result<()> {
     if values.version() == version {
         return Ok(());

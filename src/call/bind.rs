@@ -1,5 +1,5 @@
-//! Binds arguments to a signature. The rules and the words of every TypeError are those of PyTorch's argument parser,
-//! and of Python itself for the functions PyTorch writes in Python.
+//! Binds arguments to a signature. The rules and error messages are those of PyTorch's argument parser, or of Python
+//! itself for functions that PyTorch writes in Python.
 
 use super::builtins;
 use super::refused::{no_combination, unexpected_keyword, with_nearest_keyword};
@@ -11,10 +11,10 @@ use tensor::names::check_identifier;
 use tensor::{DType, Device, Dims, Error, ErrorKind, Result};
 use value::{Dict, Items, Value};
 
-/// One value per parameter, in the signature's order.
+/// The bound arguments: one value per parameter, in the signature's order.
 pub type Bound = SmallVec<[Value; 4]>;
 
-/// The arguments passed: positional ones (for a method, without `self`) and keywords.
+/// The arguments of a call: positional ones (without `self` for a method) and keywords.
 #[derive(Default)]
 pub struct Arguments {
     pub positional: SmallVec<[Value; 4]>,
@@ -22,13 +22,13 @@ pub struct Arguments {
 }
 
 impl Arguments {
-    /// The keyword argument that a parameter goes by.
+    /// Returns the keyword argument for a parameter.
     fn keyword(&self, param: &Param) -> Option<&Value> {
         self.keywords.iter().find(|(keyword, _)| matches_name(param, keyword)).map(|(_, value)| value)
     }
 }
 
-/// The parser of the arguments in PyTorch, which decides the words of an error.
+/// The parser that PyTorch uses for the arguments. It decides the words of an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Parser {
     /// PyTorch's own argument parser.
@@ -41,10 +41,10 @@ pub enum Parser {
     Builtin,
 }
 
-/// Binds to the first signature that fits.
+/// Binds the arguments to the first signature that fits, and returns its index.
 ///
 /// # Errors
-/// TypeError in PyTorch's words when none does.
+/// TypeError in PyTorch's words if none fits.
 pub fn bind<'s>(
     name: &str,
     signatures: impl Iterator<Item = &'s Signature> + Clone,
@@ -111,13 +111,14 @@ fn choose<'s>(
     Err(no_combination(&called, signatures, method.is_some(), arguments))
 }
 
-/// The reason why a signature does not fit; turned into an error only when it is the one to report.
+/// The reason why a signature does not fit. Only the one to report becomes an error.
 enum Mismatch {
     TooMany,
     Missing {
         from: usize,
     },
-    /// The value at a position, or else the keyword's, or one element of it, is of another kind.
+    /// The value at `position` has the wrong kind, or the keyword's value if `position` is `None`. `element` is the
+    /// wrong element of a list.
     Wrong {
         param: usize,
         position: Option<usize>,
@@ -126,7 +127,7 @@ enum Mismatch {
     Keywords,
 }
 
-/// Tries one signature. The outer error is for values that fit the type but not the range.
+/// Tries one signature. The outer error is for a value of the right type that is out of range.
 fn attempt(
     signature: &Signature,
     method: Option<&Value>,
@@ -185,7 +186,7 @@ fn attempt(
                     next = given.len();
                     continue;
                 }
-                // PyTorch looks at all tensors of a list at once, and tries no other overload.
+                // PyTorch checks all tensors of a list at once and does not try another overload.
                 Accept::No(Some(element)) if param.kind == Kind::Tensors => {
                     let items = value.sequence().unwrap_or_default();
                     return Err(Error::type_error(format!(
@@ -193,12 +194,12 @@ fn attempt(
                         items.get(element).map_or("object", Value::type_name)
                     )));
                 }
-                // Only a positional list has its elements named.
+                // Only errors about a positional list name the element.
                 Accept::No(_) if keyword.is_some() => {
                     return Ok(Err(Mismatch::Wrong { param: i, position: None, element: None }));
                 }
                 Accept::No(element) => {
-                    // For a spread list the complaint is about the first argument as an element.
+                    // For a spread list, the error names the first argument as an element.
                     let element = element.or(spread.then_some(0));
                     return Ok(Err(Mismatch::Wrong { param: i, position: Some(next + 1), element }));
                 }
@@ -212,9 +213,9 @@ fn attempt(
     if keywords_used < arguments.keywords.len() {
         return Ok(Err(Mismatch::Keywords));
     }
-    // No overload has numbers only.
+    // An overload never takes numbers only.
     let mut places = signature.params.iter().zip(bound.iter()).filter(|(param, _)| param.either.is_some());
-    // Where `self` may be a number without an overload of its own, numbers pass for tensors.
+    // If `self` can be a number without a separate overload, numbers are accepted as tensors.
     let passes = signature.params.first().is_some_and(|this| this.kind == Kind::Operand && this.either.is_none());
     let has_new_only = || {
         let mut places = places.clone().filter(|_| !passes);
@@ -232,7 +233,7 @@ fn attempt(
     Ok(Ok(()))
 }
 
-/// NumPy's spellings are accepted for three common keywords.
+/// Returns whether a keyword names the parameter. NumPy's spellings of some common names are accepted.
 pub(crate) fn matches_name(param: &Param, keyword: &str) -> bool {
     let name = param.shown_name();
     keyword == name
@@ -268,7 +269,7 @@ impl Mismatch {
                     .filter(|p| p.default.is_none())
                     .map(|p| format!("\"{}\"", p.shown_name()))
                     .collect();
-                // The plural is PyTorch's own, the wrong way round.
+                // PyTorch's message has the plural the wrong way round.
                 let plural = if missing.len() == 1 { "s" } else { "" };
                 format!(
                     "{name}() missing {} required positional argument{plural}: {}",
@@ -329,10 +330,10 @@ fn no_arguments(
     attempt(signature, method, arguments, bound)?.map_err(|m| m.error(signature, true, arguments))
 }
 
-/// Binding for functions that are Python functions in PyTorch; the words are CPython's.
+/// Binds the arguments of a function that PyTorch writes in Python. The error messages are CPython's.
 fn as_python(path: &str, signature: &Signature, method: Option<&Value>, arguments: &Arguments) -> Result<Bound> {
     let params = signature.visible(method.is_some());
-    // Methods written in C, as the class in their path tells, count without `self` and know no keywords.
+    // Methods of these classes are written in C. Errors do not count `self`, and keywords are refused.
     let in_c = path.starts_with("StorageBase.") || path.starts_with("TensorBase.");
     if in_c && !arguments.keywords.is_empty() {
         return Err(Error::type_error(format!("{path}() takes no keyword arguments")));
@@ -342,21 +343,20 @@ fn as_python(path: &str, signature: &Signature, method: Option<&Value>, argument
         let takes = if params.is_empty() { "no arguments" } else { "exactly one argument" };
         return Err(Error::type_error(format!("{path}() takes {takes} ({given} given)")));
     }
-    // C functions that take keywords have no name in their messages.
+    // Errors of C functions that take keywords do not contain the name.
     let nameless = path == "function";
-    // `*args`
     if let Some(rest) = params.iter().position(|p| p.kind == Kind::Rest) {
         let (before, keywords) = params.split_at(rest);
         return collect_rest(path, method, before, keywords.get(1..).unwrap_or_default(), arguments);
     }
-    // Python counts `self`, and the class of a class method.
+    // Python counts `self`, and the class for a class method.
     let own = usize::from(method.is_some() || matches!(path, "TypedStorage.from_file" | "Parameter.__new__"));
     let given = arguments.positional.len() + own;
     let positional: Vec<&Param> = params.iter().filter(|p| !p.keyword_only).collect();
     let max = positional.len() + own;
     for (keyword, _) in &arguments.keywords {
         match params.iter().position(|p| p.name == &**keyword) {
-            // Said after what is missing.
+            // Missing arguments are reported first.
             None if nameless => {}
             None => return Err(Error::type_error(format!("{path}() got an unexpected keyword argument '{keyword}'"))),
             Some(i) if i < arguments.positional.len() => {
@@ -409,13 +409,13 @@ fn as_python(path: &str, signature: &Signature, method: Option<&Value>, argument
     Err(missing_arguments(path, &missing))
 }
 
-/// Makes CPython's error for missing required arguments.
+/// Builds CPython's error for missing required arguments.
 fn missing_arguments(path: &str, missing: &[&Param]) -> Error {
     let kind = if missing.iter().all(|p| p.keyword_only) { "keyword-only" } else { "positional" };
     missing_names(path, kind, &missing.iter().map(|p| p.name).collect::<Vec<&str>>())
 }
 
-/// Makes the same error from the names of the arguments, all of one kind: `positional` or `keyword-only`.
+/// Builds CPython's error for missing required arguments, given their names. `kind` is `positional` or `keyword-only`.
 pub fn missing_names(path: &str, kind: &str, missing: &[&str]) -> Error {
     let names: Vec<String> = missing.iter().map(|name| format!("'{name}'")).collect();
     let listed = match names.split_last() {
@@ -427,7 +427,8 @@ pub fn missing_names(path: &str, kind: &str, missing: &[&str]) -> Error {
     Error::type_error(format!("{path}() missing {count} required {kind} argument{plural}: {listed}"))
 }
 
-/// Binding for Python functions with `*args`: those before it, all other positional arguments as one tuple, keywords.
+/// Binds the arguments of a Python function with `*args`: the parameters before it, all further positional arguments as
+/// one tuple, and the keywords.
 fn collect_rest(
     path: &str,
     method: Option<&Value>,
@@ -476,7 +477,7 @@ fn collect_rest(
     if missing.is_empty() { Ok(bound) } else { Err(missing_arguments(path, &missing)) }
 }
 
-/// Whether a value fits a parameter and, if not, which element of a list was the reason, where that is known.
+/// Whether a value fits a parameter. If not, the element of a list that does not fit, if known.
 enum Accept {
     Yes,
     No(Option<usize>),
@@ -500,7 +501,7 @@ fn accept(param: &Param, value: &Value) -> Accept {
                 || is_scalar_tensor(value)
         }
         Kind::Numbers => list_or_tuple(value).is_some_and(|items| items.iter().all(is_number)),
-        // Only the first is looked at before the overload is chosen.
+        // Only the first element is checked before the overload is chosen.
         Kind::Floats => list_or_tuple(value).is_some_and(|items| items.first().is_none_or(is_number)),
         Kind::Bool => matches!(value, Value::Bool(_)),
         Kind::Str => matches!(value, Value::Str(_)),
@@ -528,7 +529,7 @@ fn accept(param: &Param, value: &Value) -> Accept {
         Kind::TypedStorage => matches!(value, Value::TypedStorage(_)),
         Kind::Storage => matches!(value, Value::Storage(_) | Value::TypedStorage(_)),
         Kind::Name => is_name(value),
-        // Only the first element is looked at before the overload is chosen.
+        // Only the first element is checked before the overload is chosen.
         Kind::Names { alone } => match list_or_tuple(value) {
             Some(names) => names.first().is_none_or(is_name),
             None => alone && is_name(value),
@@ -543,8 +544,8 @@ fn accept(param: &Param, value: &Value) -> Accept {
     if yes { Accept::Yes } else { Accept::No(None) }
 }
 
-/// Returns whether it is what most calls pass: a value of the parameter's own kind, which [`accept`] takes and
-/// [`convert`] leaves as it is.
+/// Returns whether a value has exactly the parameter's kind, as in most calls. [`accept`] accepts such a value, and
+/// [`convert`] does not change it.
 #[inline]
 pub(crate) fn is_of_kind(kind: Kind, value: &Value) -> bool {
     match value {
@@ -575,13 +576,13 @@ fn is_integer_tensor(value: &Value) -> bool {
     matches!(value, Value::Tensor(t) if t.borrow().ndim() == 0 && t.borrow().dtype.is_integral(false) && !t.requires_grad())
 }
 
-/// Python's `__index__`: integers, and integer tensors of one element.
+/// Returns whether a value has Python's `__index__`: integers, and integer tensors of one element.
 fn is_index(value: &Value) -> bool {
     matches!(value, Value::Int(_) | Value::BigInt(_))
         || matches!(value, Value::Tensor(t) if t.borrow().numel() == 1 && t.borrow().dtype.is_integral(true))
 }
 
-/// A dimension's name, or `None`.
+/// Returns whether a value is a dimension name or `None`.
 fn is_name(value: &Value) -> bool {
     matches!(value, Value::Str(_) | Value::None)
 }
@@ -590,7 +591,7 @@ fn starts_as_ints(values: &[Value]) -> bool {
     values.first().is_some_and(is_index)
 }
 
-/// The dtype that one of Python's number classes stands for.
+/// Returns the dtype that one of Python's number classes stands for.
 pub fn dtype_of_type(name: &str) -> Option<DType> {
     Some(match name {
         "float" => DType::Double,
@@ -601,11 +602,12 @@ pub fn dtype_of_type(name: &str) -> Option<DType> {
     })
 }
 
-/// Brings an accepted value into the form functions read: sizes as `Size`, devices parsed, numbers out of tensors.
+/// Converts an accepted value to the form that functions read: sizes become `Size`, devices are parsed, and one-element
+/// tensors become numbers.
 fn convert(name: &str, param: &Param, value: &Value) -> Result<Value> {
     let single = std::slice::from_ref(value);
     Ok(match (param.kind, value) {
-        // A tensor that stands for a list of integers: PyTorch takes it, and finds nothing in it.
+        // PyTorch accepts a tensor for a list of integers, and reads it as an empty list.
         (Kind::Ints(_), Value::Tensor(_)) => Value::Size(Dims::new()),
         (Kind::Ints(_), Value::Size(_)) => value.clone(),
         (Kind::Ints(length), _) => match (list_or_tuple(value), length) {
@@ -634,7 +636,7 @@ fn convert(name: &str, param: &Param, value: &Value) -> Result<Value> {
     })
 }
 
-/// The names of dimensions, which have to be identifiers.
+/// Checks that dimension names are identifiers or `None`.
 fn checked_names(names: &[Value]) -> Result<()> {
     for name in names {
         match name {
@@ -670,7 +672,7 @@ fn unpack_ints(name: &str, param: &Param, items: &[Value]) -> Result<Dims> {
     Ok(dims)
 }
 
-/// A TypeError in Python's words for an operator without meaning for its operands.
+/// Builds Python's TypeError for an operator that is undefined for its operands.
 pub fn unsupported_operands(symbol: &str, left: &Value, right: &Value) -> Error {
     Error::new(
         ErrorKind::TypeError,

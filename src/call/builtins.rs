@@ -1,19 +1,19 @@
-//! How CPython refuses the arguments of its builtins, each in one of three ways. This file knows names and numbers of
-//! arguments, and not what the builtins do.
+//! How CPython's builtins refuse arguments, each in one of three styles. This file knows the builtins' names and
+//! numbers of arguments, but not what they do.
 
 use super::bind::Arguments;
 use super::signature::{Kind, Param, Signature};
 use tensor::{Error, Result, bail};
 use value::Value;
 
-/// The way a builtin takes its arguments.
+/// The way a builtin accepts arguments.
 #[derive(Clone, Copy)]
 enum Style {
-    /// Exactly one, without a name.
+    /// Exactly one positional argument.
     One,
-    /// A minimum and a maximum, positional only.
+    /// Between a minimum and a maximum of positional arguments.
     Counted(usize, usize),
-    /// A minimum, which may be given by name, and a maximum.
+    /// A minimum of arguments, which can be keywords, and a maximum.
     Named(usize, usize),
 }
 
@@ -86,7 +86,7 @@ fn style(signature: &Signature) -> Option<Style> {
     named(name)
 }
 
-/// Functions of `math` that take no names.
+/// Returns whether this is a function of `math` that takes no keywords.
 fn knows_number(name: &str) -> bool {
     name.strip_prefix("math.").is_some_and(|short| !matches!(short, "isclose" | "prod"))
 }
@@ -96,7 +96,7 @@ fn named(name: &str) -> Option<Style> {
     STYLES.binary_search_by_key(&short, |(known, _)| known).ok().and_then(|at| STYLES.get(at)).map(|(_, style)| *style)
 }
 
-/// Returns whether a function is one of CPython's builtins, which refuse their arguments in CPython's words.
+/// Returns whether a function is a builtin of CPython, whose argument errors are in CPython's words.
 pub fn knows(name: &str) -> bool {
     knows_number(name) || named(name).is_some()
 }
@@ -105,7 +105,7 @@ fn plural(count: usize) -> &'static str {
     if count == 1 { "" } else { "s" }
 }
 
-/// Refuses too many and too few arguments, and those with names that do not exist.
+/// Checks the number of arguments and the names of keywords.
 ///
 /// # Errors
 /// TypeError in CPython's words.
@@ -129,7 +129,7 @@ pub fn check(signature: &Signature, arguments: &Arguments) -> Result<()> {
             };
             bail!(TypeError, "{name} expected {how}{count} argument{}, got {given}", plural(count))
         }
-        // Sorting is what lists do, and their method knows the names.
+        // `sorted` passes its keywords to the list method `sort`, whose errors come later.
         Named(..) if &*name == "sorted" && given != 1 => bail!(TypeError, "sorted expected 1 argument, got {given}"),
         Named(_, most) if given.saturating_add(keywords.len()) > most && &*name != "sorted" => {
             let all = given + keywords.len();
@@ -146,7 +146,7 @@ pub fn check(signature: &Signature, arguments: &Arguments) -> Result<()> {
                     bail!(TypeError, "{name}() missing required argument '{}' (pos {})", param.name, i + 1)
                 }
             }
-            // The number of `int` is taken by its place alone.
+            // The number argument of `int` is positional only.
             let is_placed = |param: &Param| &*name == "int" && param.name != "base";
             let is_known = |keyword: &str| {
                 signature.params.iter().any(|p| p.name == keyword && p.kind != Kind::Rest && !is_placed(p))
@@ -164,7 +164,7 @@ pub fn check(signature: &Signature, arguments: &Arguments) -> Result<()> {
     }
 }
 
-/// The error for an argument of a class that the builtin does not take.
+/// Builds the error for an argument of a class that the builtin does not accept.
 pub fn wrong(signature: &Signature, position: usize, param: &Param, value: &Value) -> Error {
     let (name, class) = (signature.called(), value.type_name());
     let named = if let Value::None = value { "None" } else { class };

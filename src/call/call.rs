@@ -1,4 +1,4 @@
-//! The bound arguments of one call, which a row's function reads by their place in the signature.
+//! The bound arguments of one call, which a row's function reads by their position in the signature.
 
 use super::Function;
 use super::bind::Bound;
@@ -9,20 +9,21 @@ use tensor::{DType, Device, Dims, Error, Result, Scalar, Storage, Tensor, View, 
 use value::equality::truth;
 use value::{MemoryFormat, Value, any_tensor, as_tensor};
 
-/// One call with its arguments bound: what a row's function reads.
+/// A call with its arguments bound. A row's function reads them from here.
 pub struct Call<'a> {
     pub state: &'a State,
     pub signature: &'a Signature,
     pub args: Bound,
 }
 
-/// The binder has checked every argument, but for functions that PyTorch writes in Python: those take anything at first.
+/// Builds the error for an argument of the wrong kind. The binder has already refused most of them, but functions that
+/// PyTorch writes in Python accept anything at first.
 fn row_error(call: &Call, index: usize) -> Error {
     let param = call.signature.params.get(index);
     let (name, wanted) = param.map_or(("", "object"), |param| (param.shown_name(), param.kind.type_name()));
     let (called, given) = (call.signature.called(), call.value(index));
     let place = index + 1;
-    // The function in place is another one, which ends so.
+    // PyTorch runs the in-place function then, whose name ends with an underscore.
     let end = if call.is_switched() { "_" } else { "" };
     Error::type_error(format!(
         "{called}{end}(): argument '{name}' (position {place}) must be {wanted}, not {}",
@@ -38,17 +39,17 @@ impl<'a> Call<'a> {
 }
 
 impl Call<'_> {
-    /// The argument at a position of the signature; `None` where it has no such parameter.
+    /// Returns the argument at a position of the signature, or `None` if there is no such parameter.
     pub fn value(&self, index: usize) -> Value {
         self.args.get(index).cloned().unwrap_or(Value::None)
     }
 
-    /// Returns whether the call asks to work in place, by anything that counts as true.
+    /// Returns whether the `inplace` argument asks to work in place. Any true value counts.
     pub fn is_switched(&self) -> bool {
         self.signature.switch.is_some_and(|i| truth(&self.value(i)) == Ok(true))
     }
 
-    /// The tensor the call writes to in place.
+    /// Returns the tensor that the call writes to in place.
     pub fn target(&self) -> Option<Tensor> {
         if self.signature.in_place || self.is_switched() {
             self.args.first().and_then(as_tensor).cloned()
@@ -57,7 +58,8 @@ impl Call<'_> {
         }
     }
 
-    /// Results cannot be recorded when they are written into a tensor that has a history of its own.
+    /// Fails with RuntimeError if the call has an `out` argument. A result that is written to an existing tensor cannot
+    /// be recorded.
     pub(crate) fn refuse_out(&self, function: &Function) -> Result<()> {
         let key = function.row.alias_of.unwrap_or(function.signature.key);
         match self.position("out").and_then(|i| self.args.get(i)) {
@@ -71,7 +73,7 @@ impl Call<'_> {
         }
     }
 
-    /// Like [`Call::refuse_out`], where only the tensor written into has a history.
+    /// Like [`Call::refuse_out`], but fails only if the `out` tensor itself requires a gradient.
     pub(crate) fn refuse_recorded_out(&self, function: &Function) -> Result<()> {
         match self.position("out").and_then(|i| self.args.get(i)) {
             Some(out) if wants_grad(out) => self.refuse_out(function),
@@ -91,13 +93,13 @@ impl Call<'_> {
         Ok(self.tensor(index)?.view())
     }
 
-    /// A result that is a view of the argument: it shares the version counter.
+    /// Makes a result that is a view of the argument and shares its version counter.
     #[inline]
     pub fn view_of(&self, index: usize, view: View) -> Result<Value> {
         Ok(Value::Tensor(view_on(self.tensor(index)?, view)?))
     }
 
-    /// The receiver itself, for functions that return what they changed.
+    /// Returns the receiver itself, for functions that return what they changed.
     pub fn itself(&self) -> Value {
         self.value(0)
     }
@@ -143,7 +145,7 @@ impl Call<'_> {
     pub fn ints(&self, index: usize) -> Result<Dims> {
         match self.args.get(index) {
             Some(Value::Size(dims)) => Ok(dims.clone()),
-            // A default that stands for any number of dimensions.
+            // A default that applies to any number of dimensions.
             Some(Value::Int(one)) => Ok(Dims::from_slice(&[*one])),
             _ => Err(row_error(self, index)),
         }
@@ -181,17 +183,17 @@ impl Call<'_> {
         }
     }
 
-    /// The position of a parameter, for functions that share the factory parameters.
+    /// Returns the position of a parameter by name.
     pub fn position(&self, name: &str) -> Option<usize> {
         self.signature.params.iter().position(|p| p.name == name)
     }
 
-    /// The `dtype` keyword, if the signature has one and it was given.
+    /// Returns the `dtype` argument, if the signature has one and it was given.
     pub fn dtype_keyword(&self) -> Option<DType> {
         self.position("dtype").and_then(|i| self.opt_dtype(i))
     }
 
-    /// The `device` keyword, or the default device.
+    /// Returns the `device` argument, or the default device.
     pub fn device_keyword(&self) -> Result<Device> {
         let given = self.position("device").map_or(Ok(None), |i| self.opt_device(i))?;
         let usual = if self.state.fake_mode.get().is_some() { Device::CPU.faked() } else { Device::CPU };
@@ -208,7 +210,8 @@ pub(crate) fn wants_grad(value: &Value) -> bool {
     any_tensor(value, &mut Tensor::requires_grad)
 }
 
-/// A view of a tensor. Where an empty one lies beyond every storage, its views wrap as PyTorch's do, and are refused.
+/// Makes a view of a tensor. The offset of an empty tensor can be so large that those of its views overflow to negative
+/// numbers. As in PyTorch, that fails with RuntimeError.
 #[inline]
 pub fn view_on(tensor: &Tensor, view: View) -> Result<Tensor> {
     if view.layout.offset < 0 {
@@ -217,10 +220,10 @@ pub fn view_on(tensor: &Tensor, view: View) -> Result<Tensor> {
     Ok(tensor.new_view(view))
 }
 
-/// The tensor that a function gave.
+/// Returns the tensor in a function's result.
 ///
 /// # Errors
-/// TypeError for anything else.
+/// TypeError for any other value.
 pub fn one(value: Value) -> Result<Tensor> {
     match value {
         Value::Tensor(tensor) => Ok(tensor),

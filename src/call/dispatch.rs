@@ -1,4 +1,5 @@
-//! How a call reaches a row: overloads bound, names and forms seen to, autograd around it, version counters after it.
+//! The path of a call to its row: binds the arguments, handles dimension names and tensors that are not dense, records
+//! gradients, and counts writes afterwards.
 
 pub mod fake;
 pub mod forms;
@@ -20,7 +21,7 @@ use value::{Value, any_tensor};
 /// Binds the arguments to one of the overloads and runs it.
 ///
 /// # Errors
-/// The binder's TypeErrors and whatever the function raises.
+/// TypeErrors of the binder, and any error of the function.
 pub fn call(state: &State, overloads: &Overloads, receiver: Option<&Value>, arguments: &Arguments) -> Result<Value> {
     let receiver = receiver.filter(|_| overloads.method);
     let mut args = Bound::new();
@@ -29,7 +30,7 @@ pub fn call(state: &State, overloads: &Overloads, receiver: Option<&Value>, argu
     invoke(function, &mut Call::of(state, function, args))
 }
 
-/// Calls a method of a tensor whose arguments are plain; `None` for any other call, which [`call`] knows how to make.
+/// Calls a tensor method whose arguments are plain. Returns `None` for any other call, which [`call`] can make.
 #[inline]
 pub fn try_plain_method(
     state: &State,
@@ -40,14 +41,14 @@ pub fn try_plain_method(
     if !methods.is_parsed_by_torch() {
         return None;
     }
-    // The call is made before it is known which overload it is of, so that its arguments need not move.
+    // Builds the call before the overload is known, so that the arguments are bound in place.
     let mut call = Call::of(state, methods.functions.first()?, Bound::new());
     let function = plain::bind(&methods.functions, this, given, &mut call.args)?;
     call.signature = &function.signature;
     Some(invoke(function, &mut call))
 }
 
-/// The error for a method of a class that is called without an object of that class.
+/// Builds the error for a method called on its class without an object of that class.
 pub fn unbound(method: &Overloads, first: Option<&Value>) -> Error {
     let receiver = method.functions.first().and_then(|function| function.signature.receiver());
     let base = if receiver == Some(Kind::Tensor) { "TensorBase" } else { "StorageBase" };
@@ -65,7 +66,7 @@ pub fn unbound(method: &Overloads, first: Option<&Value>) -> Error {
     }
 }
 
-/// Calls what stands below a function written in Python; the first argument is its receiver.
+/// Calls the inner function of one that PyTorch writes in Python. The first argument is the receiver.
 pub fn call_below(state: &State, name: &str, args: &[Value]) -> Result<Value> {
     let overloads =
         [Receiver::Module(BELOW), Receiver::Module("")].into_iter().find_map(|r| state.registry.find(name, r));
@@ -75,7 +76,7 @@ pub fn call_below(state: &State, name: &str, args: &[Value]) -> Result<Value> {
     call(state, overloads, receiver, &Arguments { positional, keywords: Vec::new() })
 }
 
-/// Runs a function on the arguments of a call: autograd around it, version counters after it.
+/// Runs a function on bound arguments: handles dimension names, records gradients and counts writes.
 #[inline]
 pub fn invoke(function: &Function, call: &mut Call) -> Result<Value> {
     let looks = call.state.has_names.get() && !call.state.nameless.get() && !call.signature.is_python();
@@ -85,12 +86,12 @@ pub fn invoke(function: &Function, call: &mut Call) -> Result<Value> {
     invoke_nameless(function, call)
 }
 
-/// The same for arguments without dimension names, or whose names were already handled.
+/// Like [`invoke`], but for arguments without dimension names, or whose names were already handled.
 #[inline]
 pub(crate) fn invoke_nameless(function: &Function, call: &mut Call) -> Result<Value> {
     let state = call.state;
     if call.signature.is_python() {
-        // Lists are not searched for tensors there: what is done with a tensor goes through another row.
+        // Lists are not searched for tensors here. Python's functions work on tensors through other rows.
         return run(function, call);
     }
     if state.grad_enabled.get() && call.args.iter().any(wants_grad) {
@@ -105,7 +106,8 @@ pub(crate) fn invoke_nameless(function: &Function, call: &mut Call) -> Result<Va
 
 /// Runs a function whose arguments require gradients.
 fn recorded(function: &Function, call: &mut Call) -> Result<Value> {
-    // What takes dimensions by name calls what takes them by place, an assignment calls `copy_`: that is recorded.
+    // Functions that take dimension names call others that take positions, and an assignment calls `copy_`. Those are
+    // recorded.
     if call.signature.takes_names() || function.row.role == Role::Setter {
         return run(function, call);
     }
@@ -123,7 +125,7 @@ fn recorded(function: &Function, call: &mut Call) -> Result<Value> {
         autograd::Plan::Composite(parts) => {
             call.refuse_out(function)?;
             return parts(call.state, &call.args).map_err(|error| {
-                // The function itself says best what is wrong with its arguments.
+                // The function itself has the best message about its arguments, so it runs without recording.
                 let before = call.state.grad_enabled.replace(false);
                 let own = run(function, call).err();
                 call.state.grad_enabled.set(before);
@@ -139,7 +141,7 @@ fn recorded(function: &Function, call: &mut Call) -> Result<Value> {
     Ok(result)
 }
 
-/// Runs a function, counts what it wrote and sees to the parameters many functions share.
+/// Runs a function, counts its writes, and handles the parameters that many functions share.
 fn run(function: &Function, call: &mut Call) -> Result<Value> {
     let signature = call.signature;
     call.state.running.set(signature.key);
@@ -171,10 +173,10 @@ fn run(function: &Function, call: &mut Call) -> Result<Value> {
     if signature.finishes { outs::finish(function, call, result) } else { Ok(result) }
 }
 
-/// Counts a write to a tensor.
+/// Counts a write to a tensor in its version counter.
 ///
 /// # Errors
-/// RuntimeError for a tensor of inference mode outside of it. It has been written to, as in PyTorch.
+/// RuntimeError for an inference tensor outside inference mode. Like in PyTorch, it has already been written to.
 pub fn count_write(state: &State, tensor: &Tensor) -> Result<()> {
     if !tensor.is_inference() {
         tensor.bump_version();
@@ -188,10 +190,10 @@ pub fn count_write(state: &State, tensor: &Tensor) -> Result<()> {
     Ok(())
 }
 
-/// Functions that cut every part by a slice of its own: their views stand alone.
+/// Functions that slice each part separately, so their views do not count as several views of one call.
 const SLICED: [&str; 4] = ["tensor_split", "hsplit", "vsplit", "dsplit"];
 
-/// Notes in every view of `source` that a call made which function it came from, and whether as one of several.
+/// Records in every view of `source` which function made it, and whether it is one of several.
 fn note_view(call: &Call, source: &Tensor, result: &Value) {
     let name = call.signature.name;
     if let Value::Tensor(view) = result {
@@ -206,8 +208,8 @@ fn note_view(call: &Call, source: &Tensor, result: &Value) {
     }
 }
 
-/// Marks what a call made of `args` while gradients were not recorded: views must not be written through once they are,
-/// tensors of inference mode not outside of it.
+/// Marks the results of a call made while gradients were not recorded. Views must not be written through once gradients
+/// are recorded again, and inference tensors must not be written to outside inference mode.
 pub fn mark_views(state: &State, result: &Value, args: &[Value]) {
     let inference = state.inference.get();
     any_tensor(result, &mut |tensor| {

@@ -1,12 +1,12 @@
 //! Attributes that a script sets on tensors and storages, as Python allows: `x.name = 'weights'`. They belong to the
-//! object and vanish with it. PyTorch's own attributes come first; this file knows only the rest.
+//! object and are dropped with it. PyTorch's own attributes are looked up before these.
 
 use std::cell::RefCell;
 use std::rc::Rc;
 use tensor::{Tensor, WeakStorage, WeakTensor};
 use value::Value;
 
-/// An object that attributes can be put on, not kept alive by them.
+/// An object with attributes. The attributes do not keep it alive.
 enum Holder {
     Tensor(WeakTensor),
     Untyped(WeakStorage),
@@ -49,12 +49,12 @@ struct Extra {
     value: Value,
 }
 
-/// All of a session. There are few, if any.
+/// All such attributes of a session. There are usually none or a few.
 #[derive(Default)]
 pub struct Extras(RefCell<Vec<Extra>>);
 
 impl Extras {
-    /// Returns whether it can have attributes at all.
+    /// Returns whether an object can have attributes.
     pub fn fit(object: &Value) -> bool {
         Holder::of(object).is_some()
     }
@@ -71,16 +71,16 @@ impl Extras {
         own.map(|extra| (extra.name.clone(), extra.value.clone())).collect()
     }
 
-    /// Puts an attribute on an object, or another value in its place. Does nothing for what cannot have any.
+    /// Sets an attribute of an object. Does nothing if the object cannot have attributes.
     pub fn set(&self, object: &Value, name: &str, value: &Value) {
         self.remove(object, name);
         let Some(holder) = Holder::of(object) else { return };
         self.0.borrow_mut().push(Extra { holder, name: name.into(), value: value.clone() });
     }
 
-    /// Removes an attribute, and returns whether it was there.
+    /// Removes an attribute. Returns whether it existed.
     pub fn remove(&self, object: &Value, name: &str) -> bool {
-        // What is dropped may hold other objects, so nothing is borrowed by then.
+        // Dropping a value can drop other objects, so the list must not be borrowed meanwhile.
         let mut extras = self.0.take();
         let before = extras.len();
         extras.retain(|extra| &*extra.name != name || !extra.holder.is(object));
@@ -89,7 +89,7 @@ impl Extras {
         found
     }
 
-    /// Lets go of the attributes of objects that are gone.
+    /// Drops the attributes of objects that no longer exist.
     pub fn prune(&self) {
         let mut extras = self.0.take();
         extras.retain(|extra| extra.holder.is_alive());

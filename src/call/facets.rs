@@ -1,6 +1,6 @@
-//! What a row says about its function beside its schema: what becomes of the names of dimensions, what it does with
-//! tensors that are not dense, and what it takes as `out=`. PyTorch keeps the same facts as kernels for the dispatch keys
-//! `Named`, `SparseCPU`, `SparseCsrCPU` and `QuantizedCPU`, and as checks in the kernels themselves.
+//! The facets of a row, besides its schema: how dimension names follow, how it handles tensors that are not dense, and
+//! which `out=` it accepts. PyTorch expresses the same facts as kernels for the dispatch keys `Named`, `SparseCPU`,
+//! `SparseCsrCPU` and `QuantizedCPU`, and as checks in the kernels themselves.
 
 use super::{Call, Run};
 use tensor::ops::pointwise::classes::Classes;
@@ -13,7 +13,7 @@ pub(crate) type Infer = fn(&Call) -> Result<Option<Vec<Name>>>;
 /// Infers the names of a result from the arguments and the result.
 pub(crate) type InferAfter = fn(&Call, &Value) -> Result<Option<Vec<Name>>>;
 
-/// How the names of a result follow from those of the arguments. Follows
+/// How the dimension names of a result follow from those of the arguments. Follows
 /// <https://pytorch.org/docs/2.7/name_inference.html>.
 #[derive(Clone, Copy, Debug)]
 pub enum NameInference {
@@ -27,37 +27,36 @@ pub enum NameInference {
     Each,
     /// Results have the names of all tensors, broadcast together.
     Unifies,
-    /// Results have the names of the first tensor, without those of the dimensions `dim`, unless `keepdim`.
+    /// Results have the names of the first tensor, without those of the dimensions `dim` unless `keepdim` is set.
     Removes,
     /// Inferred before the call.
     Infers(Infer),
-    /// Inferred before the call, but an error of the function itself goes before one about names.
+    /// Inferred before the call, but an error of the function itself is reported before one about names.
     InfersLate(Infer),
     /// Inferred after the call.
     InfersAfter(InferAfter),
-    /// The function sees to the names itself, or calls others that do.
+    /// The function handles the names itself, or calls others that do.
     Itself,
 }
 
-/// What a function does with the names of dimensions, and what its refusals say: each names an operation, by default that
-/// of the row.
+/// How a function handles dimension names. Refusals name an operation, by default that of the row.
 #[derive(Clone, Copy, Debug)]
 pub struct Names {
     pub inference: NameInference,
-    /// The operation that refuses a call with `out=`.
+    /// The operation named in the refusal of a call with `out=`.
     pub out_refused_as: Option<&'static str>,
-    /// The one that refuses several dimensions at once.
+    /// The operation named in the refusal of several dimensions at once.
     pub several_refused_as: Option<&'static str>,
-    /// The one that refuses complex tensors.
+    /// The operation named in the refusal of complex tensors.
     pub complex_refused_as: Option<&'static str>,
-    /// The one that refuses tensors of fewer dimensions than this.
+    /// The operation named in the refusal of tensors with fewer dimensions than the number.
     pub few_refused_as: Option<(usize, &'static str)>,
-    /// Whether the function checks its other arguments before it refuses.
+    /// Whether the function checks its other arguments before it refuses names.
     pub checks_first: bool,
 }
 
 impl Names {
-    /// The facts of a row that says nothing of names.
+    /// The default of a row: named tensors are refused.
     pub(crate) const UNSUPPORTED: Names = Names {
         inference: NameInference::Unsupported,
         out_refused_as: None,
@@ -68,107 +67,108 @@ impl Names {
     };
 }
 
-/// What a function, written for dense tensors, does with sparse or quantized ones.
+/// How a function, written for dense tensors, handles sparse or quantized ones.
 #[derive(Clone, Copy, Debug)]
 pub enum Dispatch {
-    /// They are refused.
+    /// Refuses them.
     Missing,
-    /// They are refused under the name of another function, which PyTorch calls for it.
+    /// Refuses them under the name of another function, which PyTorch calls for it.
     Refused(&'static str),
-    /// It runs a kernel of its own.
+    /// Runs a separate kernel.
     Own(Run),
-    /// It takes any tensor: it looks at sizes, dtype and history, or only at the layout.
+    /// Accepts any tensor, because the function reads only sizes, dtype, history or layout.
     AsIs,
-    /// It runs on the elements that are given; the others, which are zeros, stay.
+    /// Runs on the specified elements. The others, which are zeros, stay.
     Given,
-    /// It runs on the elements that are given, after those of one index have been added up.
+    /// Runs on the specified elements, after adding up those with the same index.
     Coalesced,
-    /// It runs on coalesced elements, for a result about all of them.
+    /// Runs on the coalesced elements. The result is one about all of them.
     Total,
-    /// It runs on the integers of a quantized tensor.
+    /// Runs on the integers of a quantized tensor.
     Integers,
-    /// It runs on the numbers that a quantized tensor stands for; the result is of float32 or bool.
+    /// Runs on the dequantized numbers. The result is float32 or bool.
     Numbers,
-    /// It runs on those numbers, and the result is quantized as the input was.
+    /// Runs on the dequantized numbers, and quantizes the result like the input.
     Requantized,
 }
 
-/// What a function takes as `out=`, and in whose words it refuses the rest. The function itself makes a new result; what
-/// is said here decides whether and how that gets into the output.
+/// Which outputs a function accepts as `out=`, and how it refuses others. The function itself makes a new result. This
+/// facet decides whether and how the result is written to the output.
 #[derive(Clone, Copy, Debug)]
 pub struct Out {
-    /// Conditions on the dtype of an output, in the order they are looked at, each with the words of its refusal. In them
-    /// stand `{out}`, `{result}` and `{input}` for the dtypes of the output, the result and the first tensor; `{out_cpp}` and
-    /// `{result_cpp}` for two of them as C++ names them; and `{field}` for the name of the part of a result.
+    /// Conditions on the dtype of an output, in the order in which they are checked, each with the message of its
+    /// refusal. The message can contain `{out}`, `{result}` and `{input}` for the dtypes of the output, the result and
+    /// the first tensor. `{out_cpp}` and `{result_cpp}` are their names in C++, `{out_class}` and `{result_class}`
+    /// their legacy classes. `{field}` is the name of the part of a result.
     pub dtypes: &'static [(Takes, &'static str)],
-    /// Whether an output may show one element at several places.
+    /// Whether an output may show one element at several positions.
     pub repeats: Repeats,
-    /// Whether it may share memory with the inputs.
+    /// Whether an output may share memory with the inputs.
     pub shares: Shares,
-    /// Whether its dtype stands for a `dtype` that is not given.
+    /// Whether a missing `dtype` argument is taken from the output.
     pub gives_dtype: bool,
-    /// Whether the output is cleared before its inputs are read, which matters where they share memory.
+    /// Whether the output is cleared before the inputs are read, which matters if they share memory.
     pub clears: bool,
-    /// How the output lies in memory once it has been resized.
+    /// The layout in memory of an output after it was resized.
     pub lies: Lies,
-    /// Whether the dtype is looked at before memory that is shared.
+    /// Whether the dtype is checked before shared memory.
     pub dtype_first: bool,
-    /// Whether resizing an output that has elements is worth a warning.
+    /// Whether resizing an output that has elements causes a warning.
     pub warns: bool,
-    /// Whether an output of as many elements keeps its sizes and is filled row by row.
+    /// Whether an output with the right number of elements keeps its sizes and is filled in row-major order.
     pub counts: bool,
 }
 
 /// A condition on the dtype of an output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Takes {
-    /// One that the result's can be cast to.
+    /// A dtype that the result's can be cast to.
     Castable,
-    /// The result's.
+    /// The dtype of the result.
     Same,
-    /// The result's, unless the first tensor is complex.
+    /// The dtype of the result, unless the first tensor is complex.
     SameIfReal,
     /// `bool` or `uint8`.
     Truth,
-    /// One of these.
+    /// A dtype of these classes.
     Of(Classes),
-    /// One of the first, unless the first tensor's is one of the others.
+    /// A dtype of the first classes, unless the first tensor's dtype is one of the others.
     OfUnless(Classes, Classes),
-    /// The result's, looked at for the part at this place among several.
+    /// The dtype of the result, checked for the part at this position among several.
     SameAt(usize),
 }
 
-/// What is said of an output that shows one element at several places.
+/// How an output that shows one element at several positions is treated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Repeats {
     Allowed,
-    /// Refused as it is given.
+    /// Refused if it does so in its given size.
     Refused,
-    /// Refused if it does so under the size of the result.
+    /// Refused if it does so in the size of the result.
     RefusedResized,
 }
 
-/// How a resized output lies in memory.
+/// The layout in memory of a resized output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lies {
-    /// As a new result would.
+    /// The same as that of a new result.
     AsNew,
-    /// Row by row.
+    /// Row-major.
     InRows,
-    /// Row by row, but as a new result would if it was empty before.
+    /// Row-major, but like a new result if the output was empty before.
     InRowsUnlessEmpty,
 }
 
-/// What is said of an output that shares memory with an input.
+/// How an output that shares memory with an input is treated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shares {
     Allowed,
-    /// Element for element or not at all.
+    /// Allowed if they share memory element for element. Partial overlap is refused.
     Wholly,
     Never,
 }
 
-/// The condition of linear algebra: a function, the part of its result, and a dtype that holds it.
+/// The condition of linear algebra functions. Takes the function's name and the name of the part of its result.
 #[macro_export]
 macro_rules! safely {
     ($function:literal, $part:literal) => {
@@ -187,15 +187,15 @@ macro_rules! safely {
 }
 
 impl Out {
-    /// The condition of most functions, in the words that most use.
+    /// The condition of most functions, with the message that most use.
     pub const PLAIN_DTYPE: (Takes, &'static str) =
         (Takes::Same, "Expected out tensor to have dtype {result_cpp}, but got {out_cpp} instead");
 
-    /// The condition of operations element by element.
+    /// The condition of elementwise operations.
     pub const CAST_DTYPE: (Takes, &'static str) =
         (Takes::Castable, "result type {result} can't be cast to the desired output type {out}");
 
-    /// The facts of a row that says nothing of `out=`.
+    /// The default of a row.
     pub const PLAIN: Out = Out {
         dtypes: &[Out::PLAIN_DTYPE],
         repeats: Repeats::RefusedResized,
@@ -208,18 +208,18 @@ impl Out {
         counts: false,
     };
 
-    /// Element by element, into anything that the result can be cast to.
+    /// Elementwise. The output can have any dtype that the result can be cast to.
     pub const ELEMENTWISE: Out =
         Out { dtypes: &[Out::CAST_DTYPE], repeats: Repeats::Refused, shares: Shares::Wholly, ..Out::PLAIN };
 
-    /// Element by element, without a cast.
+    /// Elementwise, without a cast.
     pub const UNCAST: Out =
         Out { dtypes: &[(Takes::Same, "Found dtype {out} but expected {result}")], ..Out::ELEMENTWISE };
 
-    /// Element by element, into any dtype.
+    /// Elementwise, for outputs of any dtype.
     pub const ANY: Out = Out { dtypes: &[], ..Out::ELEMENTWISE };
 
-    /// Made, not computed of other tensors: the dtype is that of the output.
+    /// Created without input tensors. The dtype is that of the output.
     pub const MADE: Out = Out {
         dtypes: &[(Takes::Same, "dtype {result} does not match dtype of out parameter ({out})")],
         gives_dtype: true,
@@ -227,43 +227,43 @@ impl Out {
         ..Out::PLAIN
     };
 
-    /// A series of numbers, made for as many elements as the output has.
+    /// A series of numbers, with as many elements as the output has.
     pub const SERIES: Out = Out { counts: true, ..Out::MADE };
 
-    /// Computed along dimensions in the dtype of the output.
+    /// Reduced along dimensions, in the dtype of the output.
     pub const REDUCED: Out = Out::PLAIN.unguarded().giving_dtype();
 
-    /// With other conditions on its dtype.
+    /// Replaces the conditions on the dtype. They are checked first.
     pub const fn takes(self, dtypes: &'static [(Takes, &'static str)]) -> Out {
         Out { dtypes, dtype_first: true, ..self }
     }
 
-    /// Lying in memory in its own way once it has been resized.
+    /// Replaces the layout of resized outputs.
     pub const fn lying(self, lies: Lies) -> Out {
         Out { lies, ..self }
     }
 
-    /// Added up in the output itself.
+    /// Clears the output before the inputs are read, because the result is accumulated in it.
     pub const fn clearing(self) -> Out {
         Out { clears: true, ..self }
     }
 
-    /// Computed in the output's dtype, where no other is given.
+    /// Computes in the dtype of the output if no other is given.
     pub const fn giving_dtype(self) -> Out {
         Out { gives_dtype: true, ..self }
     }
 
-    /// With another look at memory shared with the inputs.
+    /// Replaces the check for memory shared with the inputs.
     pub const fn sharing(self, shares: Shares) -> Out {
         Out { shares, ..self }
     }
 
-    /// With another look at elements that are shown several times.
+    /// Replaces the check for elements that are shown several times.
     pub const fn repeating(self, repeats: Repeats) -> Out {
         Out { repeats, ..self }
     }
 
-    /// Without a look at memory that is written twice.
+    /// Skips the check for elements that are shown several times.
     pub const fn unguarded(self) -> Out {
         Out { repeats: Repeats::Allowed, ..self }
     }

@@ -1,7 +1,7 @@
-//! How functions are called: signatures, the binding of arguments, rows and the registry they are found in, and the state
-//! they share. It knows no function, and not which language a call comes from.
+//! How functions are called: signatures, argument binding, rows, the registry of rows, and the state that functions
+//! share. This crate knows no particular function, and not which language a call comes from.
 
-// Nothing a user can reach may end the process.
+// A user's mistake must not abort the process, so code that panics is denied.
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
 pub mod dispatch;

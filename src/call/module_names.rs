@@ -2,7 +2,7 @@
 
 pub use value::LIBRARY;
 
-/// Modules a name may be reached through; `py` holds Python's builtins.
+/// The modules that contain functions. `py` holds Python's builtins.
 pub const MODULES: &[&str] = &[
     "py",
     "array",
@@ -42,22 +42,22 @@ pub const MODULES: &[&str] = &[
     BELOW,
 ];
 
-/// `torch._VF`: what a function that PyTorch writes in Python hands on to.
+/// `torch._VF`: the module of the inner functions that PyTorch's Python functions call.
 pub const BELOW: &str = "_VF";
 
-/// The words of Python's statements and operators that are supported.
+/// The keywords of Python's statements and operators that are supported.
 pub const KEYWORDS: &[&str] = &[
     "and", "as", "assert", "break", "class", "continue", "def", "del", "elif", "else", "except", "finally", "for",
     "from", "global", "if", "import", "in", "is", "lambda", "nonlocal", "not", "or", "pass", "raise", "return", "try",
     "while", "with", "yield",
 ];
 
-/// Returns whether a word is one of Python's own and no value.
+/// Returns whether a word is a keyword of Python.
 pub fn is_keyword(word: &str) -> bool {
     KEYWORDS.contains(&word) || matches!(word, "async" | "await")
 }
 
-/// Names that CPython's modules have and ours do not: they are refused by name, not as misspelt.
+/// Names that CPython's modules have and ours lack. They are refused as unsupported instead of misspelt.
 const ABSENT: &[(&str, &str)] = &[
     (
         "py",
@@ -100,7 +100,7 @@ pub fn is_absent(module: &str, name: &str) -> bool {
     ABSENT.iter().any(|(known, names)| *known == module && names.split_whitespace().any(|absent| absent == name))
 }
 
-/// The module `name` inside of another.
+/// Returns the module `name` within another module.
 pub fn submodule(parent: &str, name: &str) -> Option<&'static str> {
     MODULES.iter().copied().find(|module| match module.rsplit_once('.') {
         Some((outer, inner)) => outer == parent && inner == name,

@@ -1,6 +1,6 @@
-//! The fast path for what loops call most: a method of a tensor whose arguments are exactly what its parameters ask
-//! for. They go straight into their places. Everything else is left to [`super::bind`], which knows every rule and every
-//! error, so that the two never decide differently.
+//! The fast path for the most frequent calls in loops: tensor methods whose arguments have exactly the kinds of the
+//! parameters. They are bound directly. All other calls are left to [`super::bind`], which knows every rule and every
+//! error, so the two paths never decide differently.
 
 use super::Function;
 use super::bind::{Bound, is_of_kind};
@@ -8,11 +8,11 @@ use super::signature::{Kind, Param, Signature};
 use tensor::{Dims, Tensor};
 use value::Value;
 
-/// An argument as a language has it.
+/// An argument as a language represents it.
 pub trait Argument {
-    /// The number or the tensor that it is; `None` for anything else.
+    /// Returns the value if it is a number, a bool or a tensor, and `None` otherwise.
     fn plain(self) -> Option<Value>;
-    /// The integer that it is.
+    /// Returns the value if it is an integer.
     fn int(self) -> Option<i64>;
 }
 
@@ -27,7 +27,7 @@ impl Argument for &Value {
     }
 }
 
-/// Whether arguments fit a signature, as far as it can be told without much ado.
+/// Whether arguments fit a signature, as far as a quick check can tell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fit {
     Yes,
@@ -35,7 +35,7 @@ enum Fit {
     Unsure,
 }
 
-/// Binds a method call to the first signature that fits. `None` where it takes a closer look to tell.
+/// Binds a method call to the first signature that fits. Returns `None` if a quick check cannot tell.
 #[inline]
 pub fn bind<'f>(
     overloads: &'f [Function],
@@ -56,13 +56,13 @@ pub fn bind<'f>(
     None
 }
 
-/// Puts the arguments into their places behind the receiver.
+/// Binds the arguments to the parameters after the receiver.
 fn fit(signature: &Signature, mut given: impl Iterator<Item: Argument>, bound: &mut Bound) -> Fit {
     for param in signature.visible(true) {
         let Some(argument) = given.next() else {
             match param.default {
                 Some(default) => bound.push(default.to_value()),
-                // Any number of values, so also none.
+                // A parameter that takes any number of values, including none.
                 None if param.kind == Kind::Rest => return Fit::Unsure,
                 None => return Fit::No,
             }
@@ -72,7 +72,8 @@ fn fit(signature: &Signature, mut given: impl Iterator<Item: Argument>, bound: &
             return Fit::No;
         }
         if let Kind::Ints(length) = param.kind {
-            // A single list of integers may be spread: `view(2, 3)`. Where its length is given, one integer stands for all.
+            // A list of integers can be spread if it is the only parameter: `view(2, 3)`. If its length is given, one
+            // integer can stand for all.
             if signature.positional != 2 || length.is_some() {
                 return Fit::Unsure;
             }
@@ -95,7 +96,7 @@ fn fit(signature: &Signature, mut given: impl Iterator<Item: Argument>, bound: &
     if given.next().is_none() { Fit::Yes } else { Fit::No }
 }
 
-/// Tells whether a value that is not exactly what a parameter asks for could still be accepted.
+/// Returns whether a value that does not have exactly the parameter's kind could still be accepted.
 fn unfit(param: &Param, value: &Value) -> Fit {
     match (param.kind, value) {
         (

@@ -1,4 +1,4 @@
-//! What is said of arguments that fit no signature, where that takes more than one of them to say.
+//! Errors for arguments that fit no signature, if they take more than one sentence.
 
 use super::bind::{Arguments, matches_name};
 use super::signature::{Param, Signature};
@@ -19,7 +19,7 @@ pub(crate) fn unexpected_keyword(name: &str, params: &[Param], arguments: &Argum
     "invalid keyword arguments".to_string()
 }
 
-/// Adds the keyword that was meant, where one was given that no signature has.
+/// Adds a suggestion for a keyword that no signature has.
 pub(crate) fn with_nearest_keyword<'s>(
     error: Error,
     signatures: impl Iterator<Item = &'s Signature> + Clone,
@@ -35,7 +35,7 @@ pub(crate) fn with_nearest_keyword<'s>(
     }
 }
 
-/// The error that lists every signature, and says of each that takes as many arguments why it does not fit.
+/// Builds the error that lists every signature. For each one that takes as many arguments, it says why they do not fit.
 pub(crate) fn no_combination<'s>(
     name: &str,
     signatures: impl Iterator<Item = &'s Signature> + Clone,
@@ -74,7 +74,7 @@ pub(crate) fn no_combination<'s>(
     Error::type_error(cut(text))
 }
 
-/// The overloads in PyTorch's order: those of tensors first.
+/// Lists the overloads in PyTorch's order, those for tensors first.
 fn listings<'s>(signatures: impl Iterator<Item = &'s Signature>, method: bool) -> Vec<String> {
     let all = signatures.map(|signature| signature.listings(method));
     let (mut tensors, mut numbers) = (Vec::new(), Vec::new());
@@ -86,7 +86,7 @@ fn listings<'s>(signatures: impl Iterator<Item = &'s Signature>, method: bool) -
     tensors
 }
 
-/// PyTorch writes these texts into a buffer of fixed length.
+/// Cuts a text to the length of PyTorch's buffer.
 fn cut(mut text: String) -> String {
     text.truncate(text.floor_char_boundary(1023));
     text
@@ -96,8 +96,8 @@ fn each_with_comma(names: &[&str]) -> String {
     names.iter().map(|name| format!("{name}, ")).collect()
 }
 
-/// A listing as PyTorch reads it again for these errors: split at its commas, each part a type and, behind the last space,
-/// a name. So `*` is a part as well, and the name of one with a default is that default.
+/// A listing, parsed as PyTorch parses it for these errors: split at the commas, with a type and, after the last space,
+/// a name in each part. So `*` is a part too, and a parameter with a default has the default as its name.
 struct Listed<'l>(Vec<(&'l str, &'l str)>);
 
 impl<'l> Listed<'l> {
@@ -107,7 +107,7 @@ impl<'l> Listed<'l> {
     }
 }
 
-/// The arguments of a call: those with names in the order of the table in which PyTorch keeps them.
+/// The arguments of a call. Keywords are in the order of the hash table in which PyTorch keeps them.
 struct Given<'a> {
     positional: &'a [Value],
     keywords: Vec<(&'a str, &'a Value)>,
@@ -133,14 +133,14 @@ impl<'a> Given<'a> {
         self.len() == option.0.len()
     }
 
-    /// The keywords that are none of the last names of a listing.
+    /// Returns the keywords that are not among the last names of a listing.
     fn unknown_to(&self, option: &Listed) -> Vec<&'a str> {
         let last = option.0.iter().skip(option.0.len().saturating_sub(self.keywords.len()));
         let known: Vec<&str> = last.map(|(_, name)| *name).collect();
         self.keywords.iter().map(|(name, _)| *name).filter(|name| !known.contains(name)).collect()
     }
 
-    /// The types of the arguments.
+    /// Shows the types of the arguments.
     fn described(&self) -> String {
         let mut got: Vec<String> = self.positional.iter().map(|value| value.type_name().to_string()).collect();
         got.extend(self.keywords.iter().map(|(name, value)| format!("{name}={}", value.type_name())));
@@ -148,7 +148,7 @@ impl<'a> Given<'a> {
         format!("({}{})", got.join(", "), if only_keywords { ", " } else { "" })
     }
 
-    /// The types of the arguments, those between exclamation marks that are not of the type in the listing.
+    /// Shows the types of the arguments. Types that differ from the listing are between exclamation marks.
     fn matched(&self, option: &Listed) -> String {
         let described = (0..self.len()).filter_map(|i| {
             let listed = option.0.get(i);
@@ -167,13 +167,13 @@ impl<'a> Given<'a> {
     }
 }
 
-/// Returns whether a value is of a type as a listing names it.
+/// Returns whether a value has the type that a listing names.
 fn is_of_listed(value: &Value, kind: &str) -> bool {
     let class = value.type_name();
     class == kind || kind == "float" && class == "int"
 }
 
-/// The type of a value, and of the elements of a list or tuple.
+/// Shows the type of a value, and those of the elements of a list or tuple.
 fn with_elements(value: &Value) -> String {
     let class = value.type_name();
     let (open, close) = match value {
@@ -187,7 +187,8 @@ fn with_elements(value: &Value) -> String {
     format!("{class} of {open}{}{comma}{close}", elements.join(", "))
 }
 
-/// The hash by which the table of keywords is ordered: MurmurHash64A, as in the library of C++ that PyTorch is built with.
+/// The hash function that orders the table of keywords: MurmurHash64A, as in the C++ library that PyTorch is built
+/// with.
 fn hash(name: &str) -> u64 {
     const FACTOR: u64 = 0xc6a4_a793_5bd1_e995;
     let mixed = |word: u64| word ^ (word >> 47);

@@ -1,5 +1,5 @@
-//! The function table by name. An input names a few of some two thousand functions, so a signature is parsed only when
-//! its name is first looked up; the first prompt and short scripts do not wait for the rest.
+//! The function table by name. A typical input uses a few of two thousand functions, so a signature is parsed only when
+//! its name is first looked up. The first prompt and short scripts do not wait for the rest.
 
 use super::bind::{self, Arguments, Bound, Parser};
 use super::builtins;
@@ -20,15 +20,15 @@ pub struct Function {
 }
 
 impl Function {
-    /// The key that rules, derivatives and refusals know the function by: that of the whole, for the inner half of a
-    /// function written in Python, and that of the row it is another name for.
+    /// Returns the key under which rules, derivatives and refusals list the function. An alias has the key of its row,
+    /// and the inner part of a function written in Python that of the whole function.
     pub fn key(&self) -> &'static str {
         let key = self.row.alias_of.unwrap_or(self.signature.key);
         key.strip_prefix("_VF.").unwrap_or(key)
     }
 }
 
-/// All overloads of one name for one kind of receiver, in the order PyTorch tries them.
+/// All overloads of one name for one kind of receiver, in the order in which PyTorch tries them.
 pub struct Overloads {
     pub name: &'static str,
     pub functions: Vec<Function>,
@@ -38,13 +38,13 @@ pub struct Overloads {
 }
 
 impl Overloads {
-    /// Returns whether they are methods whose arguments PyTorch itself takes apart, not Python.
+    /// Returns whether these are methods whose arguments are parsed by PyTorch instead of Python.
     pub fn is_parsed_by_torch(&self) -> bool {
         self.method && !matches!(self.parser, Parser::Python(_))
     }
 
-    /// Returns whether a map after `given` arguments can only be the next argument, not keywords: every overload still
-    /// requires a value of any class there, and no overload has a parameter for each key.
+    /// Returns whether a map after `given` arguments can only be the next argument, and not keywords. That is so if
+    /// every overload still requires a value of any class there, and no overload has a parameter for every key.
     pub fn takes_map<'k>(&self, given: usize, keys: impl Iterator<Item = &'k str> + Clone) -> bool {
         let needs = |signature: &Signature| {
             let next = signature.params.get(given).filter(|_| given < signature.positional);
@@ -54,17 +54,17 @@ impl Overloads {
         !self.functions.is_empty() && self.functions.iter().all(|function| needs(&function.signature))
     }
 
-    /// Binds the arguments to the first signature that fits; says which.
+    /// Binds the arguments to the first signature that fits, and returns its index.
     ///
     /// # Errors
-    /// TypeError in PyTorch's words when none does.
+    /// TypeError in PyTorch's words if none fits.
     pub fn bind(&self, receiver: Option<&Value>, arguments: &Arguments, bound: &mut Bound) -> Result<usize> {
         let signatures = self.functions.iter().map(|function| &function.signature);
         let chosen = bind::bind(self.name, signatures, receiver, self.parser, arguments, bound)?;
         Ok(self.in_own_order(chosen, bound))
     }
 
-    /// Puts arguments in a deprecated order where the row has them, and says which is the row's own signature.
+    /// Reorders arguments that were given in a deprecated order. Returns the index of the row's own signature.
     fn in_own_order(&self, chosen: usize, bound: &mut Bound) -> usize {
         let Some(signature) = self.functions.get(chosen).map(|function| &function.signature) else { return chosen };
         let places = &signature.places;
@@ -94,33 +94,33 @@ pub enum Receiver {
     Module(&'static str),
 }
 
-/// Everything that answers to one name.
+/// All functions and methods of one name.
 pub struct Family {
     pub name: &'static str,
-    /// Few, so a search from the front is quicker than a hash.
+    /// There are few, so a linear search is faster than a hash.
     members: Vec<(Receiver, Overloads)>,
 }
 
 impl Family {
-    /// The overloads for a receiver.
+    /// Returns the overloads for a receiver.
     pub fn find(&self, receiver: Receiver) -> Option<&Overloads> {
         self.members.iter().find(|(r, _)| *r == receiver).map(|(_, overloads)| overloads)
     }
 
-    /// How many values a call may pass before it is a rare one, the receiver or module among them, and keywords together
-    /// as one.
+    /// Returns the maximum number of values that a call usually passes. It counts the receiver or module, and all
+    /// keywords together as one.
     pub fn most_arguments(&self) -> usize {
         let counts = self.members.iter().flat_map(|(_, overloads)| &overloads.functions).map(|function| {
             let signature = &function.signature;
-            // A list of sizes is mostly written out.
+            // A list of sizes is usually spread.
             let spread = signature.params.iter().any(|p| matches!(p.kind, Kind::Ints(_) | Kind::Rest));
             signature.positional + if spread { 5 } else { 2 }
         });
         counts.max().unwrap_or_default()
     }
 
-    /// Returns whether the bare name means something else than the method does, on the same arguments: `where(c, a, b)` is
-    /// not `c.where(a, b)`, and `float(x)` is a number, `x.float()` a tensor.
+    /// Returns whether a call of the bare name differs from a method call on the same arguments: `where(c, a, b)` is
+    /// not `c.where(a, b)`, and `float(x)` is a number, but `x.float()` a tensor.
     pub fn is_another_bare(&self) -> bool {
         let torch = self.find(Receiver::Module(""));
         let has_methods = |kind| self.find(Receiver::Class(kind)).is_some();
@@ -143,14 +143,14 @@ impl Family {
         }
     }
 
-    /// Everybody who answers to the name.
+    /// Iterates over all receivers and their overloads.
     pub fn members(&self) -> impl Iterator<Item = &(Receiver, Overloads)> {
         self.members.iter()
     }
 }
 
-/// Hashes names. The table's keys are its own, so they cannot be chosen to collide, and most are shorter than
-/// what the usual hash does before it looks at them (FNV-1a).
+/// Hashes names with FNV-1a. The table's keys are fixed, so collisions cannot be chosen, and most keys are too short
+/// for the setup of the default hash to pay off.
 struct NameHasher(u64);
 
 impl Default for NameHasher {
@@ -169,21 +169,21 @@ impl Hasher for NameHasher {
     }
 }
 
-/// The table by name.
+/// The function table, by name.
 pub struct Registry {
     names: HashMap<&'static str, Entry, BuildHasherDefault<NameHasher>>,
-    /// How a value is called, for those below who are given functions.
+    /// Calls a value. Rooms below use it to call functions they are given.
     pub call: CallValue,
     pub methods: Methods,
 }
 
-/// The methods of Python's own classes, for those below the tables of them.
+/// The methods of Python's own classes, for rooms below their tables.
 pub struct Methods {
-    /// `receiver.name(*args, **keywords)`; `None` where there is no such method.
+    /// Calls `receiver.name(*args, **keywords)`. Returns `None` if there is no such method.
     pub call: CallMethod,
-    /// The method as a value.
+    /// Returns a method as a value.
     pub find: fn(&Value, &str) -> Option<Value>,
-    /// The names of a class's methods.
+    /// Returns the names of a class's methods.
     pub names: fn(&str) -> Vec<&'static str>,
 }
 
@@ -192,8 +192,8 @@ type CallMethod = fn(&State, &Value, &str, &[Value], &Keywords) -> Option<Result
 /// Calls a function, a method, a class or an object.
 pub type CallValue = fn(&State, &Value, Vec<Value>, Keywords) -> Result<Value>;
 
-/// Everything under one name: its rows in the table's order, and their meaning once it has been looked up. Small, because
-/// there are thousands of which a session looks up a few.
+/// All rows of one name in the table's order, and their parsed form once the name was looked up. Kept small, because
+/// there are thousands of entries and a session looks up a few.
 #[derive(Default)]
 struct Entry {
     rows: SmallVec<[&'static Row; 2]>,
@@ -206,7 +206,7 @@ impl Entry {
     }
 }
 
-/// Everything of one name.
+/// The parsed rows of one name.
 #[derive(Default)]
 struct Named {
     family: Option<Family>,
@@ -216,12 +216,12 @@ struct Named {
     keys: Vec<(&'static str, Function)>,
 }
 
-/// The module that a function's path leads through, and its bare name.
+/// Splits a function's path into its module and its bare name.
 fn split(path: &str) -> (&str, &str) {
     path.rsplit_once("::").or_else(|| path.rsplit_once('.')).unwrap_or(("", path))
 }
 
-/// The bare name behind an overload's key, or its schema.
+/// Returns the bare name in an overload's key or schema.
 pub fn bare_name(key: &str) -> &str {
     split(name_in(key.split('(').next().unwrap_or_default())).1
 }
@@ -229,14 +229,14 @@ pub fn bare_name(key: &str) -> &str {
 /// The attributes of one name, with the class of each.
 pub type Attributes = [(Kind, Function)];
 
-/// The attribute that a class has, of those by one name.
+/// Returns the attribute of a class among the attributes of one name.
 #[inline]
 pub fn of_class(attributes: &Attributes, kind: Kind) -> Option<&Function> {
     attributes.iter().find(|(known, _)| *known == kind).map(|(_, function)| function)
 }
 
 impl Registry {
-    /// The rows by name.
+    /// Groups rows by name.
     pub fn new(rows: impl Iterator<Item = &'static Row>, call: CallValue, methods: Methods) -> Registry {
         let mut names: HashMap<&'static str, Entry, _> = HashMap::default();
         for row in rows {
@@ -253,23 +253,23 @@ impl Registry {
         self.names.iter().map(|(name, entry)| (*name, entry.parsed()))
     }
 
-    /// The overloads of `name` for a receiver.
+    /// Returns the overloads of `name` for a receiver.
     pub fn find(&self, name: &str, receiver: Receiver) -> Option<&Overloads> {
         self.family(name)?.find(receiver)
     }
 
-    /// The function of an overload: of the first row with that key.
+    /// Returns the function of an overload: the first row with that key.
     pub fn overload(&self, key: &str) -> Option<&Function> {
         let named = self.named(bare_name(key))?;
         named.keys.iter().find(|(known, _)| *known == key).map(|(_, function)| function)
     }
 
-    /// The functions on tensors, one for each overload.
+    /// Iterates over the functions on tensors, one for each overload.
     pub fn overloads(&self) -> impl Iterator<Item = &Function> {
         self.all().flat_map(|(_, named)| named.keys.iter().map(|(_, function)| function))
     }
 
-    /// The overload that takes dimensions by their place where this one takes them by name.
+    /// Returns the overload that takes dimensions by position, for one that takes them by name.
     pub fn by_position(&self, by_name: &Signature) -> Option<&Function> {
         let is_same = |named: &Param, placed: &Param| {
             named.name == placed.name
@@ -287,12 +287,12 @@ impl Registry {
         })
     }
 
-    /// Everything that answers to a name.
+    /// Returns all functions and methods of a name.
     pub fn family(&self, name: &str) -> Option<&Family> {
         self.named(name)?.family.as_ref()
     }
 
-    /// Returns whether there is a function or method of this name at all.
+    /// Returns whether there is a function or method of this name.
     pub fn is_callable(&self, name: &str) -> bool {
         self.family(name).is_some()
     }
@@ -301,13 +301,12 @@ impl Registry {
         of_class(self.attributes_of(name), kind)
     }
 
-    /// The attribute of this name in each class that has one.
+    /// Returns the attributes of this name, with the class of each.
     pub fn attributes_of(&self, name: &str) -> &Attributes {
         self.named(name).map_or(&[], |named| named.attributes.as_slice())
     }
 
-    /// Those of them that are the first thing which a value has under their name, and can be read before anything else is
-    /// looked for.
+    /// Returns those attributes that can be read without looking for anything else first.
     pub fn plain_attributes_of(&self, name: &str) -> &Attributes {
         if name.starts_with("__") { &[] } else { self.attributes_of(name) }
     }
@@ -320,7 +319,7 @@ impl Registry {
         self.all().filter_map(|(_, named)| named.family.as_ref())
     }
 
-    /// Every name that `receiver` answers to, for suggestions and completion.
+    /// Lists every name of `receiver`, for suggestions and completion.
     pub fn names(&self, receiver: Receiver) -> Vec<&'static str> {
         let answers = |named: &Named| {
             named.family.as_ref().is_some_and(|family| family.find(receiver).is_some())
@@ -344,10 +343,10 @@ impl Named {
 
     fn add(&mut self, function: Function) {
         let signature = &function.signature;
-        // Formulas and composite functions call what works on tensors, by its key.
+        // Formulas and composite functions call functions on tensors by key.
         let of_tensors = match signature.receiver() {
             None | Some(Kind::Tensor) => true,
-            // A number before a tensor.
+            // A function whose first operand is a number, and the second a tensor.
             Some(Kind::Number) => function.row.role == Role::Function,
             Some(_) => false,
         };
@@ -368,7 +367,7 @@ impl Named {
         }
         if let (Role::Method | Role::Both, Some(kind)) = (role, signature.receiver()) {
             let mut method = function.clone();
-            // `out=` is for functions only.
+            // Only functions have `out=`.
             method.signature.params.retain(|param| param.name != "out");
             self.insert(name, Receiver::Class(kind), method, true);
         }

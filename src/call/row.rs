@@ -1,4 +1,4 @@
-//! The vocabulary of the function table: what a row is, and how it is reached.
+//! The vocabulary of the function table: the parts of a row, and how a row is reached.
 
 use super::Call;
 use super::facets::{Dispatch, NameInference, Names, Out};
@@ -6,37 +6,38 @@ use super::signature::name_in;
 use tensor::Result;
 use value::Value;
 
-/// What a row's function looks like: bound arguments in, value out.
+/// The function of a row. Its arguments are bound.
 pub type Run = fn(&mut Call) -> Result<Value>;
 
-/// One overload of one function, and everything there is to say about it but its derivative.
+/// One overload of one function, with everything about it except its derivative.
 #[derive(Clone, Copy)]
 pub struct Row {
     pub signature: &'static str,
     pub run: Run,
     pub doc: &'static str,
     pub role: Role,
-    /// Deprecated orders of arguments, still accepted but not listed in messages: their names.
+    /// Deprecated orders of the arguments, as the names of parameters. They are accepted, but not listed in messages.
     pub orders: &'static [&'static str],
-    /// The name that messages show, where it is not the one called: all legacy constructors say `new`.
+    /// The name in messages, if it is not the function's own: all legacy constructors are called `new`.
     pub shown: Option<&'static str>,
-    /// The qualified name in Python, for functions PyTorch writes in Python; decides the words of argument errors.
+    /// The qualified name in Python, for functions that PyTorch writes in Python. It decides the words of argument
+    /// errors.
     pub python: Option<&'static str>,
-    /// Other names for the same function: a name alone, or a schema with the same parameters in the same places.
+    /// Other names of the same function: a name alone, or a schema with the same parameters in the same places.
     pub aliases: &'static [&'static str],
-    /// Its overload that takes names of dimensions for their numbers: what its key ends with, and its function.
+    /// The overload that takes dimension names instead of positions: its overload name and its function.
     pub by_name: Option<(&'static str, Run)>,
-    /// The key of the row that this one is another name for.
+    /// The key of the row that this one is an alias of.
     pub alias_of: Option<&'static str>,
-    /// The operation that PyTorch calls for it, where it is another.
+    /// The operation that PyTorch calls for the function, if it is another one.
     pub operation: Option<&'static str>,
-    /// What it does with the names of dimensions.
+    /// How the function handles dimension names.
     pub names: Names,
-    /// What it does with sparse tensors.
+    /// How the function handles sparse tensors.
     pub sparse: Dispatch,
-    /// What it does with quantized tensors.
+    /// How the function handles quantized tensors.
     pub quantized: Dispatch,
-    /// What it takes as `out=`.
+    /// Which outputs the function accepts as `out=`.
     pub out: Out,
 }
 
@@ -53,13 +54,13 @@ pub enum Role {
     Attribute,
     /// `x.f = value`.
     Setter,
-    /// `torch.UntypedStorage.f()`: through the class before the `::` of the signature.
+    /// `torch.UntypedStorage.f()`: on the class before the `::` of the signature.
     Static,
-    /// By its key alone: a part that other functions are made of.
+    /// By key only: a part of other functions.
     Internal,
 }
 
-/// A row that is reached in this way.
+/// Declares a row with a role.
 pub const fn row(signature: &'static str, run: Run, doc: &'static str, role: Role) -> Row {
     Row {
         signature,
@@ -109,24 +110,24 @@ pub const fn internal(signature: &'static str, run: Run, doc: &'static str) -> R
 }
 
 impl Row {
-    /// Marks a function that is written in Python there, under this qualified name.
+    /// Marks a function that PyTorch writes in Python, under this qualified name.
     pub const fn python(self, path: &'static str) -> Row {
         Row { python: Some(path), ..self }
     }
 
-    /// Gives the row another name in messages.
+    /// Sets the name in messages.
     pub const fn shown_as(self, name: &'static str) -> Row {
         Row { shown: Some(name), ..self }
     }
 
-    /// Accepts deprecated orders of the arguments, too: each the names of parameters, all of them required.
+    /// Also accepts deprecated orders of the arguments. Each lists the names of parameters, all of them required.
     pub const fn orders(self, orders: &'static [&'static str]) -> Row {
         Row { orders, ..self }
     }
 
-    /// The row once more for each of its other names.
+    /// Returns a row for each alias.
     ///
-    /// Their signatures are never given back: the table lives as long as the process, and makes them once.
+    /// The signatures are leaked: the table lives as long as the process, and makes them once.
     pub fn under_aliases(&self) -> impl Iterator<Item = Row> {
         let (key, parameters) = self.signature.split_at(self.signature.find('(').unwrap_or_default());
         let overload = &key[name_in(key).len()..];
@@ -147,10 +148,11 @@ impl Row {
         })
     }
 
-    /// The row once more with names in the places of dimensions, `transpose.Dimname(Tensor(a) self, Dimname dim0, Dimname dim1)`
-    /// of `transpose.int`. A name has no default, and what the function does with names or layouts is not inherited.
+    /// Returns the row with dimension names instead of positions. For `transpose.int`, that is
+    /// `transpose.Dimname(Tensor(a) self, Dimname dim0, Dimname dim1)`. A name does not have a default. The facets for
+    /// names and layouts are not inherited.
     ///
-    /// Its signature is never given back, like those of [`Row::under_aliases`].
+    /// The signature is leaked, like those of [`Row::under_aliases`].
     pub fn under_names(&self) -> Option<Row> {
         let (overload, run) = self.by_name?;
         let (key, parameters) = self.signature.split_once('(')?;
@@ -166,68 +168,68 @@ impl Row {
         Some(Row { out: self.out, ..row(schema.leak(), run, self.doc, self.role) })
     }
 
-    /// Says which overload takes names of dimensions for their numbers, and what it does.
+    /// Adds an overload that takes dimension names instead of positions.
     pub const fn by_name(self, overload: &'static str, run: Run) -> Row {
         Row { by_name: Some((overload, run)), ..self }
     }
 
-    /// Says what becomes of the names of dimensions.
+    /// Sets how the function handles dimension names.
     pub const fn names(self, inference: NameInference) -> Row {
         Row { names: Names { inference, ..self.names }, ..self }
     }
 
-    /// Names the operation that PyTorch calls for the function, where it is another: refusals speak of it.
+    /// Sets the operation that PyTorch calls for the function, if it is another one. Refusals name it.
     pub const fn operation(self, operation: &'static str) -> Row {
         Row { operation: Some(operation), ..self }
     }
 
-    /// Gives the row other names, which mean the same: `absolute` for `abs`, `clip` for every overload of `clamp`. One with
-    /// a module is a function there. A schema says how its overloads differ: `rsub` of a number takes `alpha` by its place.
+    /// Adds aliases: `absolute` for `abs`, `clip` for every overload of `clamp`. An alias with a module is a function
+    /// there. A schema says how the overloads differ: `rsub` of a number takes `alpha` by position.
     pub const fn aliases(self, aliases: &'static [&'static str]) -> Row {
         Row { aliases, ..self }
     }
 
-    /// Names the operation that refuses tensors with names in a call with `out=`.
+    /// Sets the operation that refuses named tensors in a call with `out=`.
     pub const fn out_refused_as(self, operation: &'static str) -> Row {
         Row { names: Names { out_refused_as: Some(operation), ..self.names }, ..self }
     }
 
-    /// Names the operation that refuses tensors with names where the call gives several dimensions.
+    /// Sets the operation that refuses named tensors in a call with several dimensions.
     pub const fn several_refused_as(self, operation: &'static str) -> Row {
         Row { names: Names { several_refused_as: Some(operation), ..self.names }, ..self }
     }
 
-    /// Names the operation that refuses complex tensors with names.
+    /// Sets the operation that refuses complex named tensors.
     pub const fn complex_refused_as(self, operation: &'static str) -> Row {
         Row { names: Names { complex_refused_as: Some(operation), ..self.names }, ..self }
     }
 
-    /// Names the operation that refuses tensors with names of fewer dimensions than `ndim`.
+    /// Sets the operation that refuses named tensors with fewer dimensions than `ndim`.
     pub const fn few_refused_as(self, ndim: usize, operation: &'static str) -> Row {
         Row { names: Names { few_refused_as: Some((ndim, operation)), ..self.names }, ..self }
     }
 
-    /// Has the function check its other arguments before it refuses tensors with names.
+    /// Makes the function check its other arguments before it refuses named tensors.
     pub const fn checks_first(self) -> Row {
         Row { names: Names { checks_first: true, ..self.names }, ..self }
     }
 
-    /// Says what the function does with sparse tensors.
+    /// Sets how the function handles sparse tensors.
     pub const fn sparse(self, dispatch: Dispatch) -> Row {
         Row { sparse: dispatch, ..self }
     }
 
-    /// Says what the function does with quantized tensors.
+    /// Sets how the function handles quantized tensors.
     pub const fn quantized(self, dispatch: Dispatch) -> Row {
         Row { quantized: dispatch, ..self }
     }
 
-    /// Says what the function takes as `out=`.
+    /// Sets which outputs the function accepts as `out=`.
     pub const fn out(self, out: Out) -> Row {
         Row { out, ..self }
     }
 
-    /// Says that the function takes tensors of any layout as they are.
+    /// Lets the function take tensors of any layout as they are.
     pub const fn any_layout(self) -> Row {
         self.sparse(Dispatch::AsIs).quantized(Dispatch::AsIs)
     }

@@ -1,5 +1,6 @@
-//! Signatures as PyTorch writes its schemas: `transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)`. Parsed
-//! once, they give binding, the text of error messages, help and completion. This file knows no values but defaults.
+//! Signatures in the form of PyTorch's schemas: `transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)`. A
+//! parsed signature is used for binding, error messages, help and completion. This file knows no values except
+//! defaults.
 
 use super::MODULES;
 use std::ops::RangeInclusive;
@@ -9,26 +10,26 @@ use value::{MemoryFormat, TensorLayout, Value};
 /// A parsed signature.
 #[derive(Clone, Debug)]
 pub struct Signature {
-    /// The name by which it is called, with a module path where there is one: `transpose`, `linalg.inv`.
+    /// The name used in calls, with the module path if there is one: `transpose`, `linalg.inv`.
     pub name: &'static str,
     /// Name and overload, the key of the derivative table: `transpose.int`.
     pub key: &'static str,
     pub params: Vec<Param>,
     /// The part after `->`.
     pub returns: &'static str,
-    /// The number of parameters, `self` included, that may be given without their name.
+    /// The number of parameters, including `self`, that can be passed by position.
     pub positional: usize,
     /// Whether a parameter takes all remaining arguments.
     pub unbounded: bool,
     /// Whether the function writes to its first argument.
     pub in_place: bool,
-    /// The position of the parameter by which a call asks for it: `inplace` of `torch.nn.functional`.
+    /// The position of the parameter that asks to work in place: `inplace` in `torch.nn.functional`.
     pub switch: Option<usize>,
-    /// Whether it has one of the parameters handled after it ran: `out`, `requires_grad`.
+    /// Whether it has a parameter that is handled after the function ran: `out` or `requires_grad`.
     pub finishes: bool,
     /// Whether it is one of Python's builtins, or a method of its values.
     pub python: bool,
-    /// The places that the parameters have in the row, for a deprecated order of them; none for the row's own.
+    /// For a deprecated order of the parameters, their positions in the row. Empty for the row's own order.
     pub places: Vec<usize>,
 }
 
@@ -37,29 +38,29 @@ pub struct Signature {
 pub struct Param {
     pub name: &'static str,
     pub kind: Kind,
-    /// `None` is accepted.
+    /// Whether `None` is accepted.
     pub nullable: bool,
     pub keyword_only: bool,
-    /// The value when the argument is left out; `None` when it is required.
+    /// The value of a missing argument, or `None` if the argument is required.
     pub default: Option<Default>,
     /// The default as written.
     pub default_text: &'static str,
-    /// Marked `(a!)`: the function writes to it.
+    /// Whether the function writes to the argument, marked `(a!)`.
     pub written: bool,
-    /// PyTorch has an overload for a tensor there and one for a number.
+    /// Whether PyTorch has one overload for a tensor here and another for a number.
     pub either: Option<Either>,
 }
 
-/// What the overload for a number has, where there is one for a tensor as well.
+/// The parameters of the overload for a number, if there is one for a tensor as well.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Either {
-    /// All other parameters: written `Either`.
+    /// All other parameters. Written `Either`.
     Whole,
-    /// All but `out`: written `EitherNew`.
+    /// All other parameters but `out`. Written `EitherNew`.
     New,
 }
 
-/// A default, plain data so that the table can be shared by all threads.
+/// A default value. Plain data, so that all threads can share the table.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Default {
     None,
@@ -94,7 +95,7 @@ impl Default {
 pub enum Kind {
     Tensor,
     Tensors,
-    /// A tensor, or a number that stands for one; called a Tensor in messages.
+    /// A tensor, or a number in place of one. Messages call it a Tensor.
     Operand,
     Number,
     Int,
@@ -105,7 +106,7 @@ pub enum Kind {
     Numbers,
     /// Floating-point numbers, as a list or a tuple.
     Floats,
-    /// Integers; with a length, a single integer also stands for that many.
+    /// Integers. With a length, a single integer is repeated to that length.
     Ints(Option<u8>),
     DType,
     Device,
@@ -114,18 +115,18 @@ pub enum Kind {
     Generator,
     UntypedStorage,
     TypedStorage,
-    /// Either storage class, as `set_` takes.
+    /// Either storage class, as `set_` accepts.
     Storage,
-    /// A dimension's name, or `None`, which names none.
+    /// A dimension's name, or `None` for a nameless dimension.
     Name,
-    /// Names of dimensions; of one, if so, a name alone is enough.
+    /// Dimension names. If `alone` is set, a single name is accepted without a list.
     Names {
         alone: bool,
     },
     Size,
     Buffer,
     Type,
-    /// Anything rarer: see [`Value::Object`].
+    /// Any rarer class: see [`Value::Object`].
     Object,
     Any,
     /// A list, tuple or range.
@@ -136,11 +137,11 @@ pub enum Kind {
     Keywords,
 }
 
-/// Parameters most creation functions share, written `{factory}` in a signature.
+/// The parameters that most creation functions share, written `{factory}` in a signature.
 const FACTORY: &str = "ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=False, bool? requires_grad=False";
 
 impl Kind {
-    /// The name PyTorch's argument errors give the kind.
+    /// Returns the name of the kind in PyTorch's argument errors.
     pub fn type_name(self) -> &'static str {
         match self {
             Kind::Tensor | Kind::Operand => "Tensor",
@@ -172,7 +173,7 @@ impl Kind {
         }
     }
 
-    /// The class a value belongs to as a receiver.
+    /// Returns the class of a value as a receiver.
     pub fn of(value: &Value) -> Option<Kind> {
         Some(match value {
             Value::Tensor(_) => Kind::Tensor,
@@ -184,7 +185,7 @@ impl Kind {
             Value::Buffer(_) => Kind::Buffer,
             Value::Generator(_) => Kind::Generator,
             Value::Str(_) => Kind::Str,
-            // A truth is a whole number, and has its methods.
+            // A bool is an integer, and has its methods.
             Value::Bool(_) | Value::Int(_) | Value::BigInt(_) => Kind::Int,
             Value::Float(_) => Kind::Float,
             Value::Complex(_) => Kind::Number,
@@ -194,12 +195,12 @@ impl Kind {
         })
     }
 
-    /// Returns whether it takes names of dimensions.
+    /// Returns whether the kind takes dimension names.
     pub fn is_of_names(self) -> bool {
         matches!(self, Kind::Name | Kind::Names { .. })
     }
 
-    /// The kind spelled `text` (without `?`), and whether it carries a write mark.
+    /// Parses a kind (without `?`). Also returns whether it has a write mark.
     fn parse(text: &str) -> Option<(Kind, bool)> {
         // `Tensor(a!)[]` and `Tensor(a)` carry alias marks.
         let (base, written, suffix) = match text.split_once('(') {
@@ -249,8 +250,9 @@ impl Kind {
     }
 }
 
-/// The name in an overload's key. `linalg.inv` is a path, `sum.dim_IntList` an overload: overload names follow the last dot
-/// of a key whose first part is not a module. `UntypedStorage::from_file` is reached through a class and has no overloads.
+/// Returns the name in an overload's key. `linalg.inv` is a path, `sum.dim_IntList` an overload: the overload name
+/// follows the last dot, unless the part before it is a module. `UntypedStorage::from_file` belongs to a class and has
+/// no overloads.
 pub fn name_in(key: &str) -> &str {
     let Some((first, _)) = key.split_once('.').filter(|_| !key.contains("::")) else { return key };
     let behind = MODULES.iter().filter_map(|module| key.strip_prefix(module)?.strip_prefix('.'));
@@ -264,7 +266,7 @@ pub fn name_in(key: &str) -> &str {
 }
 
 impl Signature {
-    /// Parses a schema; `None` when it is malformed (a test keeps every row of the table well-formed).
+    /// Parses a schema. Returns `None` if it is malformed. A test checks every row of the table.
     pub fn parse(text: &'static str) -> Option<Signature> {
         let (head, returns) = text.split_once(" -> ")?;
         let (key, params) = head.split_once('(')?;
@@ -305,7 +307,7 @@ impl Signature {
         })
     }
 
-    /// The same with its parameters in a deprecated order: those named, all required, and `out`.
+    /// Returns the signature with its parameters in a deprecated order: the named ones, all required, then `out`.
     pub fn reordered(&self, order: &str, method: bool) -> Signature {
         let this = if method { Some("self") } else { None };
         let names = order.split(' ').filter(|name| !(method && *name == "self"));
@@ -321,31 +323,31 @@ impl Signature {
         Signature { params, positional, places, ..self.clone() }
     }
 
-    /// Returns whether it is one of Python's builtins, or a method of its values: nothing that PyTorch does around its
-    /// own functions concerns it.
+    /// Returns whether this is one of Python's builtins, or a method of its values. PyTorch's own handling of calls
+    /// does not apply to it.
     #[inline]
     pub fn is_python(&self) -> bool {
         self.python
     }
 
-    /// Returns whether it takes dimensions by their names.
+    /// Returns whether the function takes dimension names.
     pub fn takes_names(&self) -> bool {
         self.params.iter().any(|param| param.kind.is_of_names())
     }
 
-    /// The class that the first parameter makes it a method of, if any.
+    /// Returns the class of the first parameter, if that makes the function a method.
     pub fn receiver(&self) -> Option<Kind> {
         let kind = self.params.first().filter(|p| p.name == "self")?.kind;
         Some(if kind == Kind::Operand { Kind::Tensor } else { kind })
     }
 
-    /// The parameters a caller passes: all but `self` for a method.
+    /// Returns the parameters that a caller passes: all but `self` for a method.
     pub fn visible(&self, method: bool) -> &[Param] {
         if method { self.params.get(1..).unwrap_or_default() } else { &self.params }
     }
 
-    /// The overloads that it stands for, as error messages list them: where there is `Either`, all with tensors, then those
-    /// with a number in one place.
+    /// Lists the overloads that the signature represents, as error messages do. If it has `Either`, the overload with
+    /// tensors comes first, followed by those with a number in one place.
     pub(crate) fn listings(&self, method: bool) -> Vec<String> {
         let params = self.visible(method);
         let mut listings = vec![self.listing(method)];
@@ -359,7 +361,7 @@ impl Signature {
         listings
     }
 
-    /// How many arguments each of these overloads takes.
+    /// Returns the numbers of arguments that each of these overloads accepts.
     pub fn lengths(&self, method: bool) -> impl Iterator<Item = RangeInclusive<usize>> {
         let params = self.visible(method);
         let required = params.iter().filter(|param| param.default.is_none()).count();
@@ -372,7 +374,7 @@ impl Signature {
         std::iter::once(None).chain(most).map(move |most| required..=most.unwrap_or(whole))
     }
 
-    /// Returns whether it stands for several overloads.
+    /// Returns whether the signature represents several overloads.
     pub(crate) fn is_several(&self, method: bool) -> bool {
         self.visible(method).iter().any(|param| param.either.is_some())
     }
@@ -383,7 +385,7 @@ impl Signature {
     }
 }
 
-/// Parameters as error messages list them.
+/// Lists parameters as error messages do.
 fn listed(params: &[Param]) -> String {
     let mut text = String::from("(");
     let mut starred = false;
@@ -407,7 +409,7 @@ fn listed(params: &[Param]) -> String {
 }
 
 impl Signature {
-    /// The name in errors about arguments, which tells some modules.
+    /// Returns the name in argument errors, which includes the module for some modules.
     pub fn called(&self) -> std::borrow::Cow<'static, str> {
         match self.name.rsplit_once('.') {
             Some((module @ ("special" | "fft" | "linalg"), name)) => format!("{module}_{name}").into(),
@@ -454,7 +456,7 @@ impl Param {
         })
     }
 
-    /// The name in messages: the tensor that is `self` in a method is `input` in a function.
+    /// Returns the name in messages. A tensor that is `self` in a method is `input` in a function.
     pub fn shown_name(&self) -> &'static str {
         if self.name == "self" && self.kind != Kind::Number { "input" } else { self.name }
     }

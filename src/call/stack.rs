@@ -1,17 +1,17 @@
-//! Measures how much of its thread's stack a session has used: where functions call functions of a script that call
-//! functions, only the stack itself tells how deep that is. It knows no function.
+//! Measures how much of its thread's stack a session has used. Functions can call functions of a script that call
+//! functions, so only the stack itself shows the depth.
 
 use std::cell::Cell;
 use tensor::system::{Machine, System};
 use tensor::{Error, ErrorKind, Result};
 
-/// The stack that remains for a call that was let through.
+/// The stack, in bytes, that is reserved for the last call.
 const RESERVE: usize = 1 << 20;
-/// The stack assumed for threads whose size is unknown.
+/// The stack assumed for a thread of unknown size.
 const USUAL: usize = 1 << 21;
 
 thread_local! {
-    /// The address where the stack was noted, and how much of it calls may use from there on.
+    /// The address at which the stack was noted, and the number of bytes that calls may use beyond it.
     static STACK: Cell<Option<(usize, usize)>> = const { Cell::new(None) };
 }
 
@@ -21,7 +21,7 @@ fn here() -> usize {
     std::ptr::from_ref(&local) as usize
 }
 
-/// Says how large the stack of this thread is.
+/// Sets the stack size of this thread.
 pub fn note(size: usize) {
     noted(size);
 }
@@ -33,7 +33,7 @@ fn noted(size: usize) -> (usize, usize) {
     stack
 }
 
-/// Returns whether there is room for another call.
+/// Returns whether the stack has room for another call.
 #[inline]
 pub fn has_room() -> bool {
     let (start, room) = STACK.get().unwrap_or_else(|| noted(USUAL));
@@ -41,10 +41,10 @@ pub fn has_room() -> bool {
     used < room && System::has_room_for_calls(used)
 }
 
-/// Refuses to go deeper when there is no room for it.
+/// Checks that the stack has room for another call.
 ///
 /// # Errors
-/// RecursionError.
+/// RecursionError if it does not.
 pub fn check() -> Result<()> {
     if has_room() { Ok(()) } else { Err(Error::new(ErrorKind::RecursionError, "maximum recursion depth exceeded")) }
 }

@@ -1,6 +1,6 @@
-//! What functions read and change besides their arguments: the settings that PyTorch has (grad mode, default dtype, random
-//! generator, print options), what has been printed and warned of, and who calls functions of the script. What only the
-//! running script has is in `languages/script/runtime.rs`.
+//! The state that functions read and change besides their arguments: PyTorch's settings (grad mode, default dtype,
+//! random generator, print options), the output and warnings so far, and how functions of the script are called. State
+//! of the running script itself is in `languages/script/runtime.rs`.
 
 use super::extras::Extras;
 use super::registry::Registry;
@@ -23,13 +23,13 @@ use value::{Keywords, Value};
 /// A piece of output.
 #[derive(Clone, Copy)]
 pub enum Said<'o> {
-    /// What the input prints.
+    /// Text that the input prints.
     Printed(&'o str),
-    /// The value of the input, shown because it is one.
+    /// The value of the input.
     Value(&'o str),
     /// A picture.
     Drawn(&'o Picture),
-    /// A warning, which is no part of what is recorded.
+    /// A warning, which transcripts do not record.
     Warned(&'o str),
 }
 
@@ -47,10 +47,11 @@ impl<'o> Said<'o> {
 /// Receives output as it is produced.
 pub type Live = Box<dyn FnMut(Said)>;
 
-/// Makes an object of a class that only the script knows how to make: an exception. `None` for any other class.
+/// Creates an object of a class that only the script can create, such as an exception. Returns `None` for any other
+/// class.
 pub type Maker = dyn Fn(&'static str, &[Value], &Keywords) -> Option<Result<Value>>;
 
-/// Looks for the variables that have memory.
+/// Lists the variables that have memory.
 pub type Look = dyn Fn() -> Rc<Vec<Holder>>;
 
 /// The mutable state behind the functions of one session.
@@ -58,67 +59,68 @@ pub struct State {
     own: Weak<State>,
     pub registry: &'static Registry,
     pub default_dtype: Cell<DType>,
-    /// The device set by `set_default_device` or a `with` of a device.
+    /// The device set by `set_default_device` or by a `with` block of a device.
     pub default_device: Cell<Option<Device>>,
-    /// The default devices outside of each `with` of a device.
+    /// The default devices outside each `with` block of a device.
     pub outer_devices: RefCell<Vec<Option<Device>>>,
-    /// The default generator. PyTorch's begins anywhere; a session here can be repeated, as after `torch.manual_seed(0)`.
+    /// The default generator. PyTorch seeds it randomly. Here it starts as after `torch.manual_seed(0)`, so a session
+    /// can be repeated.
     pub generator: Rc<RefCell<Generator>>,
     pub print_options: RefCell<PrintOptions>,
     pub grad_enabled: Cell<bool>,
-    /// Set while new tensors are fake, to whether real ones may be used with them.
+    /// Set while new tensors are fake. The value says whether real tensors may be used with them.
     pub fake_mode: Cell<Option<bool>>,
-    /// Whether there may be fake tensors. Every call asks, so it has to be cheap.
+    /// Whether there may be fake tensors. Every call reads this, so it must be cheap.
     pub has_fakes: Cell<bool>,
-    /// Whether any tensor has had names for its dimensions. Every call asks.
+    /// Whether any tensor has had dimension names. Every call reads this.
     pub has_names: Cell<bool>,
-    /// Set within a call whose names are already handled, and within a backward pass: names do not count there.
+    /// Whether dimension names are ignored: in a call whose names were already handled, and in a backward pass.
     pub nameless: Cell<bool>,
-    /// Within a `vmap` that does not say what random numbers are to be.
+    /// Whether random numbers are refused, in a `vmap` that does not specify `randomness`.
     pub random_refused: Cell<bool>,
-    /// The ways to save tensors that gradients need, innermost last.
+    /// The packings for tensors saved for gradients, innermost last.
     pub packings: RefCell<Vec<Rc<dyn Packing>>>,
-    /// The reason why they may only be saved as they are, if any.
+    /// The message with which saved tensor hooks are refused, if they are.
     pub packing_refused: RefCell<Option<Rc<str>>>,
-    /// Within `allow_mutation_on_saved_tensors`.
+    /// Whether the session is within `allow_mutation_on_saved_tensors`.
     pub mutation_allowed: Cell<bool>,
-    /// Within `inference_mode`.
+    /// Whether the session is within `inference_mode`.
     pub inference: Cell<bool>,
-    /// Whether NaN gradients are errors: the first says whether anybody asked, the second whether numbers are looked at
-    /// then.
+    /// Anomaly detection: whether it is on, and whether it checks gradients for NaN.
     pub anomaly: Cell<(bool, bool)>,
-    /// Whether only deterministic algorithms are used, and anything else only causes a warning. New memory is then
+    /// Whether only deterministic algorithms are used, and whether others only cause a warning. If so, new memory is
     /// filled.
     pub deterministic: Cell<(bool, bool)>,
-    /// Within `serialization.skip_data`: files are written and read without the bytes of storages.
+    /// Whether the session is within `serialization.skip_data`, where files are written and read without the bytes of
+    /// storages.
     pub skip_data: Cell<bool>,
     pub interrupt: Interrupt,
-    /// The code of `exit(code)`, once called.
+    /// The code of `exit(code)`, once it was called.
     pub exit: Cell<Option<i32>>,
     warned: RefCell<HashSet<Cow<'static, str>>>,
-    /// Warnings being collected, instead of written to standard error.
+    /// The warnings collected so far, if they are collected instead of written to standard error.
     collected: RefCell<Option<Vec<String>>>,
     printed: RefCell<String>,
     live: RefCell<Option<Live>>,
-    /// Attributes that scripts put on tensors and storages.
+    /// Attributes that scripts set on tensors and storages.
     pub extras: Extras,
-    /// Lists the variables that have memory, as the running language knows them.
+    /// Lists the variables that have memory, as the running language sees them.
     pub variables_seen: RefCell<Option<Rc<Look>>>,
     /// Storages whose changes are reported.
     pub watched: RefCell<Vec<Watched>>,
-    /// The columns that pictures may take.
+    /// The width of pictures in columns.
     pub width: Cell<usize>,
-    /// Who makes objects of classes that only the script knows.
+    /// Creates objects of classes that only the script knows.
     pub maker: RefCell<Option<Rc<Maker>>>,
     /// The overload that was called last, for error messages.
     pub running: Cell<&'static str>,
 }
 
 impl State {
-    /// The state behind what [`value::Object`] hands to an object of a room above it.
+    /// Downcasts the session that [`value::Object`] passes to its methods.
     ///
     /// # Errors
-    /// RuntimeError for anything else.
+    /// RuntimeError if it is not a state.
     pub fn of(session: &dyn Any) -> Result<&State> {
         session.downcast_ref().ok_or_else(|| Error::runtime("only a session enters a context"))
     }
@@ -160,21 +162,21 @@ impl State {
         })
     }
 
-    /// The state, to be kept by what runs later.
+    /// Returns a shared handle to the state, for code that runs later.
     pub fn handle(&self) -> Rc<State> {
-        // It is gone only while it is being dropped; what is made then reads an empty one.
+        // The state is gone only while it is dropped. A handle made then refers to an empty state.
         self.own.upgrade().unwrap_or_else(|| State::new(self.registry, None))
     }
 
-    /// Calls a function that a script has given.
+    /// Calls a function that a script passed as an argument.
     ///
     /// # Errors
-    /// What it raises, TypeError for what is none.
+    /// Any error of the function, and TypeError if the value is not callable.
     pub fn call_given(&self, function: &Value, args: Vec<Value>) -> Result<Value> {
         (self.registry.call)(self, function, args, Keywords::new())
     }
 
-    /// Text for the user: shown at once when someone listens, kept for the outcome otherwise.
+    /// Prints text for the user. A listener shows it at once. Without one, it is kept for the outcome.
     pub fn print(&self, text: &str) {
         self.say(Said::Printed(text));
     }
@@ -187,13 +189,13 @@ impl State {
         }
     }
 
-    /// The variables that have memory, as the code that runs now sees them.
+    /// Returns the variables that have memory, as the running code sees them.
     pub fn holders(&self) -> Rc<Vec<Holder>> {
         let look = self.variables_seen.borrow().clone();
         look.map(|look| look()).unwrap_or_default()
     }
 
-    /// Shows what has become of the watched storages since this was last asked.
+    /// Shows how the watched storages have changed since the last call.
     pub fn tell_changes(&self, holders: impl Fn() -> Vec<Holder>) {
         let width = self.width.get();
         let mut scenes = Vec::new();
@@ -210,12 +212,12 @@ impl State {
         }
     }
 
-    /// Takes what was printed since the last call.
+    /// Takes the text printed since the last call.
     pub fn take_printed(&self) -> String {
         self.printed.take()
     }
 
-    /// Reports a warning once: to its collector or listener if there is one, else to standard error.
+    /// Reports each warning once: to the collector or listener if there is one, and else to standard error.
     pub fn warn_once(&self, category: &str, message: impl Into<Cow<'static, str>>) {
         let message = message.into();
         if !self.warned.borrow().contains(&message) {
@@ -229,12 +231,12 @@ impl State {
         }
     }
 
-    /// Gives the warnings since this was last called. From the first call on, none are written.
+    /// Takes the warnings since the last call. After the first call, warnings are collected instead of written.
     pub fn take_warnings(&self) -> Vec<String> {
         self.collected.replace(Some(Vec::new())).unwrap_or_default()
     }
 
-    /// Python's `repr` of a value, under the session's print options.
+    /// Returns Python's `repr` of a value, with the session's print options.
     pub fn repr(&self, value: &Value) -> Result<String> {
         let text = self.with_formatter(|f| f.repr(value));
         check_files()?;
@@ -242,7 +244,7 @@ impl State {
         text
     }
 
-    /// Python's `str` of a value.
+    /// Returns Python's `str` of a value.
     pub fn str(&self, value: &Value) -> Result<String> {
         let text = self.with_formatter(|f| f.str(value));
         check_files()?;
@@ -251,7 +253,7 @@ impl State {
     }
 
     pub fn with_formatter<R>(&self, use_it: impl FnOnce(Formatter) -> R) -> R {
-        // What shows itself by a function of the script may set them.
+        // A value that is shown by a function of the script may change the options, so they are copied.
         let options = *self.print_options.borrow();
         use_it(Formatter { options: &options, default_dtype: self.default_dtype.get() })
     }

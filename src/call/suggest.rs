@@ -1,11 +1,11 @@
-//! What was not found, and the name that was probably meant.
+//! Errors for unknown names, with suggestions for the name that was probably meant.
 
 use super::module_names::is_absent;
 use super::{Kind, LIBRARY, Receiver, Registry, State};
 use tensor::{DType, Error};
 use value::Value;
 
-/// AttributeError in Python's words, with the nearest name as a hint; NotImplementedError for what CPython has there.
+/// Builds Python's AttributeError, with the nearest name as a hint, or NotImplementedError if CPython has the name.
 pub fn no_attribute(state: &State, value: &Value, name: &str) -> Error {
     match value {
         Value::Module(module) if is_absent(module, name) => return unsupported(module, name),
@@ -31,12 +31,12 @@ pub fn no_attribute(state: &State, value: &Value, name: &str) -> Error {
     with_suggestion(error, suggestion(state.registry, receiver_of(value), name).or_else(near))
 }
 
-/// The refusal of something that CPython has.
+/// Builds the error for a name that CPython has and we lack.
 fn unsupported(of: &str, name: &str) -> Error {
     Error::not_implemented(format!("{of}.{name} is not supported at this prompt"))
 }
 
-/// Special attributes that every object of CPython has, some of which are missing here.
+/// Special attributes that every object has in CPython. Some of them are missing here.
 const OF_OBJECTS: &[&str] = &[
     "__class__",
     "__delattr__",
@@ -64,7 +64,8 @@ const OF_OBJECTS: &[&str] = &[
     "__subclasshook__",
 ];
 
-/// The refusal of a special attribute that objects of a class have in CPython and lack here, if it is one.
+/// Returns the error for a special attribute that CPython's objects of a class have and ours lack, or `None` for other
+/// names.
 pub fn refused_special(class: &str, name: &str) -> Option<Error> {
     let of_class: &[&str] = match class {
         "int" | "bool" | "float" => &["__divmod__", "__rdivmod__", "__round__"],
@@ -77,7 +78,7 @@ pub fn refused_special(class: &str, name: &str) -> Option<Error> {
     (OF_OBJECTS.contains(&name) || of_class.contains(&name)).then(|| unsupported(class, name))
 }
 
-/// The error with a name that is there, if there is one.
+/// Adds a suggestion to an error, if there is one.
 pub fn with_suggestion(error: Error, known: Option<&str>) -> Error {
     match known {
         Some(known) => error.with_hint(format!("did you mean '{known}'?")),
@@ -93,7 +94,7 @@ fn receiver_of(value: &Value) -> Option<Receiver> {
     }
 }
 
-/// The known name most like the one that was not found, for "did you mean".
+/// Returns the known name most similar to an unknown one, for "did you mean".
 pub fn suggestion(registry: &Registry, receiver: Option<Receiver>, name: &str) -> Option<&'static str> {
     match receiver? {
         module @ Receiver::Module("") => {
@@ -104,7 +105,7 @@ pub fn suggestion(registry: &Registry, receiver: Option<Receiver>, name: &str) -
     }
 }
 
-/// The dtype that other languages write in short: `f32`, `i64`, `bf16`.
+/// Returns the dtype with a short name from other languages: `f32`, `i64`, `bf16`.
 fn dtype_in_short(name: &str) -> Option<&'static str> {
     let parts = |name: &'_ str| {
         let end = name.find(|c: char| c.is_ascii_digit())?;
@@ -115,27 +116,28 @@ fn dtype_in_short(name: &str) -> Option<&'static str> {
     names.find(|known| parts(known).is_some_and(|(whole, bits)| bits == digits && whole.starts_with(&letters)))
 }
 
-/// The name among these that is most like a misspelt one.
+/// Returns the name most similar to a misspelt one.
 pub fn nearest<N: AsRef<str> + Ord>(name: &str, names: impl IntoIterator<Item = N>) -> Option<N> {
     near(name, names).into_iter().next()
 }
 
-/// The names that are like a misspelt one, the likeliest first: one slip in a short name, two in a longer one.
+/// Returns the names similar to a misspelt one, most likely first. A short name may differ by one edit, a longer one by
+/// two.
 pub fn near<N: AsRef<str> + Ord>(name: &str, names: impl IntoIterator<Item = N>) -> Vec<N> {
     let allowed = match name.chars().count() {
         3..=5 => 1,
-        // Names of hundreds of letters are not typos, and comparing them is slow.
+        // Names of hundreds of characters are not typos, and comparing them is slow.
         6..=100 => 2,
         _ => return Vec::new(),
     };
-    // Of names as near, one that begins alike: slips come later in a word.
+    // Among equally similar names, those with the same first letter come first: typos are more often later in a word.
     let scored = names.into_iter().map(|known| {
         let begins_otherwise = known.as_ref().chars().next() != name.chars().next();
         (strsim::damerau_levenshtein(known.as_ref(), name), begins_otherwise, known)
     });
     let mut scored: Vec<_> = scored.filter(|(distance, ..)| *distance <= allowed).collect();
     scored.sort();
-    // What is there as it was written has not been misspelt.
+    // A name that is known exactly was not misspelt.
     if scored.first().is_some_and(|(distance, ..)| *distance == 0) {
         return Vec::new();
     }

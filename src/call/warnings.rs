@@ -1,11 +1,10 @@
-//! Warnings about deprecated uses, for functions in which scripts meet them. The session's state shows each of them
-//! once.
+//! Warnings about deprecated uses. The session's state shows each of them once.
 
 use super::state::State;
 use std::ops::Deref;
 use tensor::{DType, View};
 
-/// Masks of `uint8` among the tensors that index.
+/// Warns about `uint8` masks among index tensors.
 pub fn byte_masks(state: &State, indices: impl IntoIterator<Item: Deref<Target = View>>) {
     if indices.into_iter().any(|index| index.dtype == DType::Byte) {
         state.warn_once(
@@ -16,7 +15,7 @@ pub fn byte_masks(state: &State, indices: impl IntoIterator<Item: Deref<Target =
     }
 }
 
-/// A condition of `uint8`.
+/// Warns about a `uint8` condition.
 pub fn byte_condition(state: &State, condition: &View) {
     if condition.dtype == DType::Byte {
         state.warn_once(
@@ -36,7 +35,7 @@ pub enum Writer {
     MaskedFill,
 }
 
-/// Writing to a tensor that shows one element at several places.
+/// Warns about writing to a tensor that shows one element at several positions.
 pub fn expanded(state: &State, writer: Writer, target: &View) {
     if !target.layout.has_internal_overlap() {
         return;
@@ -61,7 +60,7 @@ pub fn expanded(state: &State, writer: Writer, target: &View) {
     state.warn_once("UserWarning", message);
 }
 
-/// `.T` of what is not a matrix.
+/// Warns about `.T` of a tensor that is not a matrix.
 pub fn reversed(state: &State, view: &View) {
     match view.ndim() {
         2 => {}
@@ -80,7 +79,7 @@ pub fn reversed(state: &State, view: &View) {
     }
 }
 
-/// A transpose that a single number does not have, by the name under which it was asked for.
+/// Warns about a transpose of a 0-dimensional tensor. `name` is the attribute or method that was used.
 pub fn transposed_number(state: &State, name: &str, view: &View) {
     if view.ndim() > 0 {
         return;

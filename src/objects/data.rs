@@ -1,4 +1,4 @@
-//! Nested sequences as tensors: what `torch.tensor` and its like read. Follows
+//! Conversion of nested sequences to tensors, for `torch.tensor` and related functions. Follows
 //! <https://pytorch.org/docs/2.7/generated/torch.tensor.html>.
 
 use crate::plain::slices::index_dtype;
@@ -8,8 +8,8 @@ use tensor::ops::{copy, split};
 use tensor::{DType, Device, Error, Result, Scalar, TypedStorage, View, interrupt, limits};
 use value::{Items, Value, integers};
 
-/// `torch.tensor(data)`: the size is that of the nesting, the dtype that of the widest number. A storage by itself is shown,
-/// not copied.
+/// `torch.tensor(data)`: the sizes follow the nesting, and the dtype is that of the widest number. A bare storage is
+/// shared, not copied.
 ///
 /// # Errors
 /// TypeError, ValueError and RuntimeError in PyTorch's words for data that is not a rectangular nest of numbers.
@@ -58,17 +58,17 @@ pub fn from_data(data: &Value, dtype: Option<DType>, default: DType) -> Result<V
         None => infer(&data, default, 0)?.unwrap_or(default),
     };
     if sizes.contains(&0) {
-        // Where the first elements say that there is nothing, PyTorch looks no further.
+        // PyTorch does not look at the other elements if the first ones show that the tensor is empty.
         return View::zeros(&sizes, dtype, Device::CPU);
     }
-    // One list may stand in another many times.
+    // The same list may occur many times in a nest, so the product of the sizes can be huge.
     let count = limits::count(checked_numel(&sizes)?);
     let mut values = limits::vector(count).map_err(|_| limits::refusal(count.saturating_mul(dtype.itemsize())))?;
     flatten(&data, &sizes, 0, dtype, &mut values)?;
     View::from_scalars(&sizes, dtype, values)
 }
 
-/// Buffers count as lists of their numbers.
+/// Converts a buffer of numbers to a list.
 fn unpack_buffer(data: &Value) -> Result<Value> {
     Ok(match data {
         Value::Buffer(buffer) if buffer.kind() != tensor::BufferKind::Bytes => {
@@ -79,10 +79,10 @@ fn unpack_buffer(data: &Value) -> Result<Value> {
     })
 }
 
-/// The maximum depth of a nest; a list may hold itself.
+/// The maximum depth of a nest. Without a limit, a list that contains itself would never end.
 const MOST_DIMENSIONS: usize = 128;
 
-/// Sizes along the first element of every level.
+/// Determines the sizes by following the first element of every level.
 fn measure(data: &Value, sizes: &mut Vec<i64>) -> Result<()> {
     let mut current = data.clone();
     while let Some((length, first)) = first_of(&current)? {
@@ -101,7 +101,8 @@ fn measure(data: &Value, sizes: &mut Vec<i64>) -> Result<()> {
     Ok(())
 }
 
-/// The number of items, and the first: what lists them without being one is not written out for that.
+/// Returns the number of items and the first item, or `None` if the value is not a sequence. Ranges and tensors are not
+/// expanded into a list for this.
 fn first_of(value: &Value) -> Result<Option<(i64, Option<Value>)>> {
     Ok(match value {
         Value::Range(range) => Some((range.len() as i64, range.iter().next().map(Value::Int))),
@@ -122,7 +123,7 @@ fn items_of(value: &Value) -> Result<Option<Items<'_>>> {
             value.sequence()
         }
         Value::Size(_) | Value::NamedTuple(_) => value.sequence(),
-        // A tensor inside a list is a number if it is 0-d, and a row of numbers otherwise.
+        // In a list, a 0-dimensional tensor is a number, and any other tensor is a sequence of its rows.
         Value::Tensor(t) if t.borrow().ndim() > 0 => {
             let view = t.view();
             let count = view.sizes().first().copied().unwrap_or_default();
@@ -145,7 +146,7 @@ fn items_of(value: &Value) -> Result<Option<Items<'_>>> {
     Ok(made.map(Items::Made))
 }
 
-/// The dtype all numbers fit; `None` for no numbers at all.
+/// Returns the dtype that holds all numbers, or `None` if there are no numbers.
 fn infer(data: &Value, default: DType, depth: usize) -> Result<Option<DType>> {
     let one = match data {
         Value::Bool(_) => DType::Bool,
@@ -225,14 +226,15 @@ fn number(value: &Value, dtype: DType) -> Result<Scalar> {
     if let (Scalar::Complex(_), false) = (scalar, dtype.is_complex() || dtype == DType::Bool) {
         bail!(TypeError, "must be real number, not complex");
     }
-    // Floats overflow to infinity silently; integers do not wrap, except negatives into unsigned.
+    // A float that is too large becomes infinity. Integers must fit, except that negative numbers wrap in unsigned
+    // dtypes.
     if dtype.is_integral(false) && !scalar.fits(dtype) {
         bail!(RuntimeError, "value cannot be converted to type {} without overflow", dtype.name());
     }
     Ok(scalar)
 }
 
-/// A list used as a subscript, as a tensor.
+/// Converts a list used as a subscript to an index tensor.
 pub(crate) fn index_tensor(value: &Value) -> Result<View> {
     let view = from_data(value, None, DType::Float)?;
     let dtype = index_dtype(view.dtype);

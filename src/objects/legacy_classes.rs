@@ -84,7 +84,7 @@ pub(crate) fn cuda_tensor_class(name: &str) -> Option<&'static str> {
     TENSORS.iter().find(|(class, ..)| short(class) == name).map(|(_, cuda, _)| *cuda)
 }
 
-/// Attributes of a class itself: `torch.FloatStorage.dtype`.
+/// Returns an attribute of the class itself, such as `torch.FloatStorage.dtype`.
 pub fn class_attribute(state: &State, class: &'static str, name: &str) -> Option<Value> {
     match name {
         "__name__" | "__qualname__" => Some(Value::str(class.rsplit('.').next().unwrap_or(class))),
@@ -108,10 +108,10 @@ pub fn class_attribute(state: &State, class: &'static str, name: &str) -> Option
     }
 }
 
-/// Refuses what the storages of other devices cannot do: take the bytes of a buffer.
+/// Checks that a legacy class supports a method. Storage classes of CUDA devices do not support `from_buffer`.
 ///
 /// # Errors
-/// RuntimeError.
+/// RuntimeError if it does not.
 pub fn refuse_elsewhere(class: &str, method: &str) -> Result<()> {
     if method == "from_buffer" && class.starts_with("torch.cuda.") {
         bail!(RuntimeError, "from_buffer: Not available for CUDA storage");
@@ -130,14 +130,14 @@ pub fn kind_of_class(class: &str) -> Option<Kind> {
     }
 }
 
-/// The dtype that the name of a legacy class of storages or tensors tells.
+/// Returns the dtype in the name of a legacy class of storages or tensors.
 fn dtype_of_class(class: &str) -> Option<DType> {
     let short = class.rsplit('.').next()?;
     let on_cpu = format!("torch.{short}");
     legacy_dtype(&on_cpu).or_else(|| legacy_tensor_class(short).map(|(_, dtype)| dtype))
 }
 
-/// Returns whether the value is of a legacy class. They differ by dtype; storages without data belong to none.
+/// Returns whether the value is an instance of a legacy class. The dtype decides; storages without data belong to none.
 pub(crate) fn is_instance(value: &Value, class: &str) -> bool {
     match value {
         Value::Tensor(tensor) => {

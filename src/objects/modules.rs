@@ -6,9 +6,9 @@ use tensor::DType;
 use tensor::system::{Machine, System};
 use value::{MemoryFormat, Object, TensorLayout, Value};
 
-/// The class that scripts derive their functions from.
+/// The class that scripts subclass to define their own autograd functions.
 pub const FUNCTION: &str = "torch.autograd.function.Function";
-/// The class of `ctx`.
+/// The class of the `ctx` argument.
 pub const CONTEXT: &str = "torch.autograd.function.FunctionCtx";
 
 /// Returns a member of a module that is neither a function nor a dtype.
@@ -80,7 +80,7 @@ pub fn module_value(module: &'static str, name: &str) -> Option<Value> {
     })
 }
 
-/// What `torch.` holds besides functions: dtypes, layouts, memory formats, schemes of quantization.
+/// Returns a member of `torch` that is not a function: a dtype, layout, memory format or quantization scheme.
 pub fn member(name: &str) -> Option<Value> {
     DType::from_name(name)
         .map(Value::DType)
@@ -89,7 +89,7 @@ pub fn member(name: &str) -> Option<Value> {
         .or_else(|| scheme(name))
 }
 
-/// The dtypes numpy has, under its names.
+/// The dtypes of numpy, under its names.
 const NUMPY_DTYPES: &[(&str, DType)] = &[
     ("bool_", DType::Bool),
     ("uint8", DType::Byte),
@@ -100,7 +100,7 @@ const NUMPY_DTYPES: &[(&str, DType)] = &[
     ("complex128", DType::ComplexDouble),
 ];
 
-/// Constants and dtypes of the module.
+/// Returns a constant or a dtype of the module.
 fn numpy_constant(name: &str) -> Option<Value> {
     Some(match name {
         "pi" => Value::Float(std::f64::consts::PI),
@@ -113,7 +113,7 @@ fn numpy_constant(name: &str) -> Option<Value> {
     })
 }
 
-/// Every scheme by its name after `torch.`.
+/// The names of all schemes, without the prefix `torch.`.
 pub const SCHEMES: [&str; 5] = [
     "per_tensor_affine",
     "per_channel_affine",
@@ -122,12 +122,12 @@ pub const SCHEMES: [&str; 5] = [
     "per_channel_symmetric",
 ];
 
-/// The scheme of this name.
+/// Returns the scheme of this name.
 pub fn scheme(name: &str) -> Option<Value> {
     SCHEMES.into_iter().find(|scheme| *scheme == name).map(|scheme| Value::Object(Rc::new(Scheme(scheme))))
 }
 
-/// `torch.qscheme`: a value that stands for itself.
+/// `torch.qscheme`: a value without any content but its name.
 struct Scheme(&'static str);
 
 impl Object for Scheme {

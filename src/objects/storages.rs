@@ -86,7 +86,7 @@ pub fn typed_item(state: &State, typed: &TypedStorage, index: &Value) -> Result<
     }
 }
 
-/// `storage[index] = value`, with a tensor's rules for the value.
+/// `storage[index] = value`. The value is converted like that of a tensor assignment.
 pub fn set_typed_item(state: &State, typed: &TypedStorage, index: &Value, value: &Value) -> Result<()> {
     warn_typed(state);
     if !matches!(index, Value::Int(_) | Value::BigInt(_) | Value::Bool(_) | Value::Slice(_)) {
@@ -102,7 +102,7 @@ pub fn set_typed_item(state: &State, typed: &TypedStorage, index: &Value, value:
     indexing::assign(state, &Tensor::new(typed.view()), &indices(index)?, value)
 }
 
-/// A value as a byte; integers count modulo 256.
+/// Converts a value to a byte. Integers wrap modulo 256.
 pub fn byte(value: &Value, complaint: &str) -> Result<u8> {
     match value {
         Value::Int(i) => Ok(*i as u8),
@@ -112,7 +112,7 @@ pub fn byte(value: &Value, complaint: &str) -> Result<u8> {
     }
 }
 
-/// An argument that C code reads as an integer.
+/// Converts an argument as C code that expects an integer does.
 pub fn index_argument(value: &Value) -> Result<i64> {
     match value {
         Value::Int(i) => Ok(*i),
@@ -122,7 +122,7 @@ pub fn index_argument(value: &Value) -> Result<i64> {
     }
 }
 
-/// The deprecation warning every typed storage gives, once.
+/// Warns, once per session, that typed storages are deprecated.
 pub fn warn_typed(state: &State) {
     state.warn_once(
         "UserWarning",
@@ -132,7 +132,7 @@ pub fn warn_typed(state: &State) {
     );
 }
 
-/// `<class 'float'>`, for messages.
+/// Returns a value's class as messages show it, such as `<class 'float'>`.
 pub fn class_repr(value: &Value) -> String {
     format!("<class '{}'>", class_name(value))
 }

@@ -46,7 +46,7 @@ pub(crate) const ROWS: &[Row] = &[
     ),
 ];
 
-/// Anomaly detection as a context.
+/// The context managers `detect_anomaly` and `set_detect_anomaly`.
 struct AnomalyMode {
     class: &'static str,
     wanted: (bool, bool),

@@ -265,7 +265,7 @@ const NAN_TO_NUM: &[(Takes, &str)] =
 const MULTIGAMMA: &[(Takes, &str)] =
     &[(Takes::Castable, "mvlgamma: result type {input} can't be cast to the desired output type {out}")];
 
-/// A function and its in-place form; `also` holds out of place only.
+/// Declares a function and its in-place form. Aliases after `also` apply to the out-of-place form only.
 macro_rules! pairs {
     ($($name:literal $parameters:literal $run:ident $doc:literal $(also $alias:literal)? $([$($facets:tt)*])?;)*) => {
         pub(crate) const PAIRS: &[Row] = &[
@@ -323,7 +323,7 @@ impl RealFunction for Logit {
 }
 
 fn logit(call: &mut Call, in_place: bool) -> Result<Value> {
-    // A negative bound counts as no bound.
+    // A negative `eps` is treated as if none was given.
     let (view, logit) = (call.view(0)?, Logit { eps: opt_float(call, 1)?.filter(|&eps| eps >= 0.0) });
     result(call, in_place, |output| ops::map_real("logit_cpu", ops::FLOATS, &view, output, Some(default(call)), &logit))
 }
@@ -340,14 +340,14 @@ fn multigamma(call: &mut Call, in_place: bool) -> Result<Value> {
         bail!(RuntimeError, "p has to be greater than or equal to 1");
     }
     if in_place && view.dtype.is_integral(true) {
-        // PyTorch makes half steps of whole numbers.
+        // In place, PyTorch makes the half steps in the integer dtype, where a step of 0.5 becomes zero.
         bail!(RuntimeError, "step must be nonzero");
     }
     let count = p as f64;
     if count >= -(i64::MIN as f64) {
         bail!(RuntimeError, "IntArrayRef contains an int that cannot be represented as a SymInt: {}", i64::MIN);
     }
-    // Every element less every half step, as one tensor.
+    // Adds each half step (1-p)/2, …, -1/2, 0 to every element, along a new last dimension.
     let dtype = if view.dtype.is_floating_point() { view.dtype } else { default(call) };
     let room = View::zeros(&[count as i64], dtype, view.device())?;
     let halves = (0..room.numel()).map(|k| Scalar::Float((k + 1 - p) as f64 / 2.0));
@@ -362,7 +362,7 @@ fn multigamma(call: &mut Call, in_place: bool) -> Result<Value> {
 fn round(call: &mut Call, in_place: bool) -> Result<Value> {
     let (view, decimals) = (call.view(0)?, call.int(1)?);
     if decimals == 0 {
-        // What has no decimals is refused all the same.
+        // Dtypes without decimals are rejected even though rounding to 0 decimals would leave them as they are.
         ops::check_kernel("round_vml_cpu", ops::classes::FLOAT | ops::classes::COMPLEX, view.dtype)?;
         return result(call, in_place, |output| ops::unary(ops::UnaryOp::Round, &view, output, default(call)));
     }
@@ -400,7 +400,7 @@ impl RealFunction for Trigamma {
     }
 }
 
-/// The derivative of digamma of an order above 1.
+/// The polygamma function of order 2 or higher.
 struct Polygamma(i64);
 
 impl RealFunction for Polygamma {
@@ -460,7 +460,7 @@ fn at_most(call: &mut Call, in_place: bool) -> Result<Value> {
     result(call, in_place, |output| ops::clamp(&view, [None, Some(bound)], output, default(call)))
 }
 
-/// The operands as `float64`, or `complex128` where one is complex.
+/// Raises to a power in `float64`, or in `complex128` if an operand is complex.
 fn float_power(call: &mut Call) -> Result<Value> {
     let operands = [Argument::of(call, 0)?, Argument::of(call, 1)?];
     let complex = operands.iter().any(|operand| match operand {

@@ -259,7 +259,8 @@ pub(crate) const ROWS: &[Row] = &[
     attribute("imag(Number self) -> float", |c| part(c, |z| z.im, |_| Value::Int(0)), "The imaginary part."),
 ];
 
-/// A part of a number; of a whole one it is whole.
+/// Returns the real or imaginary part of a number. `whole` computes the part of an integer, `complex` that of any other
+/// number.
 fn part(call: &Call, complex: fn(Complex<f64>) -> f64, whole: fn(Value) -> Value) -> Result<Value> {
     match call.value(0) {
         Value::Bool(b) => Ok(whole(Value::Int(i64::from(b)))),
@@ -297,7 +298,7 @@ fn grad(call: &mut Call) -> Result<Value> {
     Ok(tensor.autograd(|m| m.grad.clone()).map_or(Value::None, Value::Tensor))
 }
 
-/// Refuses what cannot be a tensor's gradient.
+/// Fails with RuntimeError if `grad` cannot be the gradient of `tensor`.
 fn check_grad(tensor: &Tensor, grad: &Tensor) -> Result<()> {
     if tensor.is(grad) {
         bail!(RuntimeError, "can't assign Variable as its own grad");

@@ -101,7 +101,7 @@ pub(crate) const ROWS: &[Row] = &[
     .any_layout(),
 ];
 
-/// `torch.nn.Parameter`: a tensor on the memory of another.
+/// `torch.nn.Parameter`: a new tensor that shares the data's memory. Without data, the tensor is empty.
 fn parameter(call: &mut Call) -> Result<Value> {
     let tensor = match call.is_none(0) {
         true => {
@@ -118,7 +118,8 @@ fn parameter(call: &mut Call) -> Result<Value> {
     Ok(tensor.into())
 }
 
-/// `requires_grad_()`, or the assignment to the attribute.
+/// Sets `requires_grad`. `attribute` says whether the call was an assignment to the attribute instead of
+/// `requires_grad_()`.
 pub(crate) fn set_requires_grad(tensor: &Tensor, on: bool, attribute: bool) -> Result<()> {
     let leaf = tensor.is_leaf();
     if !leaf && !on {
@@ -154,7 +155,7 @@ fn retain_grad(call: &mut Call) -> Result<Value> {
     Ok(Value::None)
 }
 
-/// The items of anything that has some; a single tensor is one.
+/// Returns the items of an iterable. A single tensor counts as a list of one.
 fn listed(state: &State, value: &Value) -> Result<Vec<Value>> {
     match value {
         Value::Tensor(_) => Ok(vec![value.clone()]),
@@ -162,7 +163,7 @@ fn listed(state: &State, value: &Value) -> Result<Vec<Value>> {
     }
 }
 
-/// Tensors to begin at. PyTorch asserts that they are.
+/// Returns the tensors at which a backward pass starts. Fails with AssertionError for any other value, like PyTorch.
 fn roots(state: &State, value: &Value) -> Result<Vec<Tensor>> {
     let root = |item| match item {
         Value::Tensor(tensor) => Ok(tensor),
@@ -171,7 +172,7 @@ fn roots(state: &State, value: &Value) -> Result<Vec<Tensor>> {
     listed(state, value)?.into_iter().map(root).collect()
 }
 
-/// Tensors to end at.
+/// Returns the tensors whose gradients are wanted, at which a backward pass ends.
 fn leaves(state: &State, value: &Value) -> Result<Vec<Tensor>> {
     let leaf = |item| match item {
         Value::Tensor(tensor) => Ok(tensor),
@@ -180,7 +181,7 @@ fn leaves(state: &State, value: &Value) -> Result<Vec<Tensor>> {
     listed(state, value)?.into_iter().map(leaf).collect()
 }
 
-/// The gradients given for `roots` roots; None for each if `value` is None.
+/// Returns the gradients given for `roots` roots, or one None per root if `value` is None.
 fn gradients(state: &State, value: &Value, roots: usize) -> Result<Vec<Value>> {
     if let Value::None = value { Ok(vec![Value::None; roots]) } else { listed(state, value) }
 }
@@ -274,7 +275,7 @@ fn grad(call: &mut Call) -> Result<Value> {
     Ok(Value::tuple(out))
 }
 
-/// Each root with the gradient to begin with: 1 for a scalar without one. Gradients beyond the last root are not looked at.
+/// Pairs each root with its initial gradient, which defaults to 1 for a scalar. Surplus gradients are ignored.
 pub(crate) fn seeded(roots: Vec<Tensor>, gradients: Vec<Value>) -> Result<Vec<(Tensor, Tensor)>> {
     let (all, given) = (roots.len(), gradients.len());
     let mut seeded = Vec::with_capacity(roots.len());
@@ -285,7 +286,7 @@ pub(crate) fn seeded(roots: Vec<Tensor>, gradients: Vec<Value>) -> Result<Vec<(T
                 gradient
             }
             Value::None if root.requires_grad() => implicit(&root)?,
-            // The pass refuses it.
+            // This root does not require a gradient: the backward pass itself fails with PyTorch's error.
             Value::None => root.clone(),
             other => bail!(TypeError, "gradients can be either Tensors or None, but got {}", other.type_name()),
         };

@@ -1,6 +1,6 @@
-//! Gradients that PyTorch computes in one step and that get a node of their own when differentiated again. A session
-//! cannot name them. They follow the operators of the same name in PyTorch's `native_functions.yaml` and are computed
-//! step by step.
+//! Gradients that PyTorch computes in one step, and whose own derivative is one node. They have no name in a session.
+//! They follow the operators of the same name in PyTorch's `native_functions.yaml`, but are composed of several
+//! functions here.
 
 use autograd::{Expr, Functions};
 use call::{Call, Row, internal};
@@ -132,7 +132,7 @@ pub(crate) const ROWS: &[Row] = &[
     ),
 ];
 
-/// Computes something without recording the steps.
+/// Runs `run` with the recording of gradients switched off.
 fn steps(call: &Call, run: impl for<'a> FnOnce(&'a Call<'a>) -> Expr<'a>) -> Result<Value> {
     let before = call.state.set_recording(false);
     let result = run(call).value;
@@ -152,7 +152,7 @@ fn number(call: &Call, index: usize) -> f64 {
     call.value(index).as_scalar().map_or(0.0, |number| number.to_f64())
 }
 
-/// The sum along the dimension that is the third argument.
+/// Sums along the dimension given by the third argument.
 fn total<'a>(call: &Call, x: Expr<'a>) -> Expr<'a> {
     let dim = call.value(2).as_scalar().map_or(0, |dim| dim.to_i64());
     x.sum(&[dim], true)
@@ -176,7 +176,7 @@ fn gelu<'a>(call: &'a Call<'a>) -> Expr<'a> {
     grad(call) * (below + x * density)
 }
 
-/// Zeros of a size, the gradient where a view shows them.
+/// Allocates zeros of the input's size and copies the gradient to the part that the view shows.
 fn placed(call: &Call, view: &str) -> Result<Value> {
     let grad = call.view(0)?;
     let room: Value = View::zeros(&call.ints(1)?, grad.dtype, grad.device())?.into();
@@ -187,7 +187,7 @@ fn placed(call: &Call, view: &str) -> Result<Value> {
     })
 }
 
-/// Windows may overlap: every element of the gradient is added where it came from.
+/// The gradient of `unfold`. Windows may overlap, so the gradients of all windows that hold an element are added up.
 fn unfold(call: &mut Call) -> Result<Value> {
     let (grad, sizes, size, step) = (call.view(0)?, call.ints(1)?, call.int(3)?, call.int(4)?);
     let dim = wrap_dim(call.int(2)?, sizes.len())?;

@@ -1,5 +1,5 @@
-//! Tensors of quantized blocks, as GGUF files have them: the numbers that they stand for, one block of them, and what a
-//! picture needs to know of it.
+//! Tensors of quantized blocks, as GGUF files store them: dequantizing, taking one block, and describing a block for a
+//! picture.
 
 use call::{Row, method};
 use explain::blocks::Block;
@@ -7,7 +7,7 @@ use files::gguf::BlockTensor;
 use tensor::{Error, Result};
 use value::Value;
 
-/// The elements of a block that are told of. They share a scale: no type has one for fewer.
+/// Number of elements of a block that a picture describes. These share one scale in every block type.
 const FIRST: usize = 8;
 
 pub(crate) const ROWS: &[Row] = &[
@@ -28,10 +28,10 @@ fn this<'v>(value: &'v Value, name: &str) -> Result<&'v BlockTensor> {
     BlockTensor::of(value).ok_or_else(|| Error::attribute(text()))
 }
 
-/// The first block of a tensor, taken apart for a picture.
+/// Splits the first block of a tensor into its parts, for a picture.
 ///
 /// # Errors
-/// IndexError for a tensor without blocks; RuntimeError where its bytes are lost.
+/// IndexError if the tensor has no blocks; RuntimeError if its bytes were lost or the block type is not supported.
 pub(crate) fn first_block(tensor: &BlockTensor) -> Result<Block> {
     let block = tensor.block(0)?;
     let (kind, bytes) = (block.kind(), block.data().storage.to_vec()?);

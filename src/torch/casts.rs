@@ -237,7 +237,7 @@ fn to(call: &mut Call, dtype: DType) -> Result<Value> {
 fn convert(call: &mut Call, dtype: Option<DType>, device: Option<Device>, copy: bool, format: usize) -> Result<Value> {
     let view = call.view(0)?;
     let dtype = dtype.unwrap_or(view.dtype);
-    // What a fake tensor becomes is fake, wherever it is said to be.
+    // Converting a fake tensor gives a fake tensor, whatever device is asked for.
     let device = device.map_or(view.device(), |device| if view.device().is_fake() { device.faked() } else { device });
     let format = call.memory_format(format).unwrap_or(MemoryFormat::Preserve);
     let stays = format == MemoryFormat::Preserve || format == MemoryFormat::suggested(&view.layout);
@@ -276,7 +276,7 @@ fn type_(call: &mut Call) -> Result<Value> {
     convert(call, Some(dtype), None, false, 3)
 }
 
-/// The dtype of a legacy type name such as `torch.IntTensor`.
+/// Parses a legacy type name such as `torch.IntTensor`.
 fn legacy(name: &str) -> Result<DType> {
     let found = name
         .strip_prefix("torch.")

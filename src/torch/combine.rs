@@ -249,7 +249,7 @@ fn meshgrid_row(call: &mut Call) -> Result<Value> {
     Ok(Value::tuple(grids.into_iter().map(Value::Tensor)))
 }
 
-/// Each vector expanded along the dimensions of all others. By columns, the first two dimensions change places.
+/// Expands each vector along the dimensions of all others. With `by_columns`, the first two dimensions are swapped.
 fn meshgrid(steps: Steps, mut tensors: Vec<Tensor>, by_columns: bool) -> Result<Vec<Tensor>> {
     let Some(first) = tensors.first() else { bail!(RuntimeError, "meshgrid expects a non-empty TensorList") };
     let (dtype, device) = (first.borrow().dtype, first.borrow().device());
@@ -330,7 +330,7 @@ fn combinations(call: &mut Call) -> Result<Value> {
         view.device(),
     )?);
     let grid = |tensor: &Tensor| meshgrid(steps, vec![tensor.clone(); count as usize], false);
-    // Places that increase (or do not decrease) select each combination once.
+    // Keeping only increasing (or non-decreasing) positions selects each combination once.
     let places = grid(&places)?;
     let mut chosen = create::full(places[0].borrow().sizes(), Scalar::Bool(true), None, DType::Float, view.device())?;
     for pair in places.windows(2) {
@@ -382,7 +382,7 @@ fn linalg_vander(call: &mut Call) -> Result<Value> {
         bail!(RuntimeError, "N must be greater than 1.");
     }
     let steps = Steps::of(call);
-    // A number is a row of one.
+    // A 0-dimensional tensor is treated as a vector of one element.
     let row = if view.ndim() == 0 { steps.unsqueeze(tensor, -1)? } else { tensor.clone() };
     let tensor = &row;
     let mut sizes = Dims::from_slice(tensor.view().sizes());
@@ -410,7 +410,7 @@ fn dist(call: &mut Call) -> Result<Value> {
     tensor::ops::reduce::norm(&difference.view(), call.scalar(2)?.to_f64(), None, false, None).map(Value::from)
 }
 
-/// The slices along a dimension, scaled where their norm is larger than allowed.
+/// Scales down the slices along a dimension whose norm exceeds the limit.
 fn renorm(call: &Call) -> Result<View> {
     use tensor::ops::pointwise::{BinaryOp, Output, binary};
     use tensor::ops::promote::Operand;
@@ -426,7 +426,7 @@ fn renorm(call: &Call) -> Result<View> {
     }
     let dim = wrap_dim(dim, view.ndim())?;
     let others: Dims = (0..view.ndim()).filter(|&d| d != dim).map(|d| d as i64).collect();
-    // Norms of 16-bit floats are not rounded before the scales are.
+    // Norms of 16-bit floats stay in `float32` until the scales are computed.
     let reduced = view.dtype.is_reduced_floating_point();
     let norms = tensor::ops::reduce::norm(&view, p, Some(&others), true, reduced.then_some(DType::Float))?;
     let scales = norms.scalars()?.into_iter().map(|norm| {

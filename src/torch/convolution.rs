@@ -10,7 +10,7 @@ use tensor::ops::convolution::{self as ops, for_each_dimension};
 use tensor::{Dims, Error, Result};
 use value::Value;
 
-/// Two rows, for a padding by numbers and for one by its name.
+/// Declares two rows per function: one takes the padding as numbers, the other by name.
 macro_rules! forwards {
     ($($dims:literal $name:literal $n:literal;)*) => {
         &[$(
@@ -84,7 +84,7 @@ fn convolution(call: &mut Call) -> Result<Value> {
     ops::convolution(&input, &weight, bias.as_ref(), &steps).map(Value::from)
 }
 
-/// The arguments passed on to `convolution`.
+/// The arguments that are passed on to `convolution`.
 struct Parts {
     stride: Value,
     padding: Value,
@@ -93,7 +93,7 @@ struct Parts {
     groups: Value,
 }
 
-/// Calls `convolution`, for an input without a batch as well.
+/// Calls `convolution`. An input without a batch dimension gets one for the call.
 fn run(call: &Call, dims: usize, name: &str, input: &Value, parts: Parts) -> Result<Value> {
     let steps = Steps::of(call);
     let input = one(input.clone())?;
@@ -145,7 +145,8 @@ fn transposed(call: &mut Call, dims: usize) -> Result<Value> {
     run(call, dims, &format!("conv_transpose{dims}d"), &call.value(0), parts)
 }
 
-/// PyTorch takes one dimension for two of which the first is flat.
+/// Builds PyTorch's error for an output padding that is too large. PyTorch computes one dimension as two, the first of
+/// size 1, so the message lists both.
 fn refuse_output_padding(extra: &Dims, stride: &Dims, dilation: &Dims) -> Error {
     let flat = |values: &Dims, first: i64| match values.as_slice() {
         [one] => Dims::from_slice(&[first, *one]),
@@ -180,7 +181,7 @@ fn named_padding(call: &mut Call, dims: usize) -> Result<Value> {
     if stride.iter().any(|&step| step != 1) {
         bail!(RuntimeError, "padding='same' is not supported for strided convolutions");
     }
-    // What is wanted in all, half of it before; where that does not come out even, one more after.
+    // Half of the total padding goes before the elements. If the total is odd, one more element goes after them.
     let kernels = weight.sizes().get(2..).unwrap_or_default();
     let totals: Dims = kernels.iter().zip(&dilation).map(|(size, step)| step.saturating_mul(size - 1).max(0)).collect();
     parts.padding = Value::Size(totals.iter().map(|total| total / 2).collect());

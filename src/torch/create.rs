@@ -279,7 +279,7 @@ fn dtype(call: &Call) -> DType {
     call.dtype_keyword().unwrap_or(call.state.default_dtype.get())
 }
 
-/// The device to create on, after the keywords that are not supported have been refused.
+/// Returns the device to create a tensor on. Fails with PyTorch's errors for unsupported keyword arguments.
 fn device(call: &Call) -> Result<Device> {
     if let Some(i) = call.position("layout")
         && let Value::Layout(layout) = call.value(i)
@@ -289,7 +289,7 @@ fn device(call: &Call) -> Result<Device> {
     }
     let device = call.device_keyword()?;
     if call.position("pin_memory").is_some_and(|i| matches!(call.value(i), Value::Bool(true))) {
-        // Memory is pinned for a CUDA device.
+        // Pinned memory needs a CUDA device.
         Device::parse("cuda")?.available()?;
     }
     if call.dtype_keyword().is_some_and(DType::is_quantized)
@@ -301,7 +301,8 @@ fn device(call: &Call) -> Result<Device> {
     Ok(device)
 }
 
-/// The operation by which PyTorch fills what a factory makes, for those that fill it before they look at the quantizer.
+/// The operation in PyTorch's error for a quantized dtype. Only factories that fill the tensor before they look at the
+/// quantizer have one.
 fn filling_operation(factory: &str) -> Option<&'static str> {
     Some(match factory.split('.').next().unwrap_or(factory) {
         "zeros" => "zero_",
@@ -313,7 +314,7 @@ fn filling_operation(factory: &str) -> Option<&'static str> {
     })
 }
 
-/// Where evenly spaced numbers begin and end: numbers, or tensors without dimensions.
+/// Returns the start and end of evenly spaced numbers. Each is a number or a 0-dimensional tensor.
 fn ends(call: &Call, name: &str) -> Result<(Scalar, Scalar)> {
     let dims = [0, 1].map(|i| call.tensor(i).map_or(0, |tensor| tensor.borrow().ndim()));
     let end = |i: usize| call.tensor(i).map_or_else(|_| call.scalar(i), |tensor| tensor.borrow().item());
@@ -372,7 +373,8 @@ fn memory_format(call: &Call) -> Option<MemoryFormat> {
     call.position("memory_format").and_then(|i| call.memory_format(i))
 }
 
-/// `torch.empty_permuted(size, physical_layout)`: dense, the dimensions in memory in the given order, slowest first.
+/// `torch.empty_permuted(size, physical_layout)`: a dense tensor whose dimensions lie in memory in the given order,
+/// slowest first.
 fn empty_permuted(call: &mut Call) -> Result<Value> {
     let (sizes, order) = (call.ints(0)?, call.ints(1)?);
     if sizes.len() != order.len() {
@@ -407,7 +409,7 @@ fn empty_permuted(call: &mut Call) -> Result<Value> {
     View::zeros_strided(&sizes, strides, dtype(call), device(call)?).map(Value::from)
 }
 
-/// The device that a call names, or that of a tensor.
+/// Returns the device that the call names, or that of the tensor `this`.
 fn device_like(call: &Call, this: &View) -> Result<Device> {
     let named = call.position("device").map_or(Ok(None), |i| call.opt_device(i))?;
     Ok(named.unwrap_or(this.device()))
@@ -423,7 +425,7 @@ fn new_filled(call: &mut Call, sizes: usize, value: Scalar) -> Result<Value> {
     create::full(&call.ints(sizes)?, value, Some(dtype), dtype, device).map(Value::from)
 }
 
-/// Zeros like the first tensor, where the call does not ask for another dtype, device or memory format.
+/// Allocates zeros like the first tensor. The call can name another dtype, device or memory format.
 pub(super) fn room_like(call: &Call) -> Result<View> {
     let this = call.view(0)?;
     let strides = memory_format(call).unwrap_or(MemoryFormat::Preserve).strides_like(&this.layout)?;
@@ -449,7 +451,7 @@ fn tensor(call: &mut Call) -> Result<Value> {
     on_device(view, call.device_keyword()?)
 }
 
-/// New data on a device; on one without data, its shape.
+/// Moves new data to a device. On `meta`, only the shape is kept.
 fn on_device(view: View, device: Device) -> Result<Value> {
     if device.is_meta() && !view.device().is_meta() {
         return View::zeros(view.sizes(), view.dtype, Device::META).map(Value::from);
@@ -472,7 +474,8 @@ fn as_tensor(call: &mut Call) -> Result<Value> {
     }
 }
 
-/// `torch.asarray`: tensors are themselves, buffers share their memory, everything else is copied.
+/// `torch.asarray`. Tensors are returned as they are, buffers and arrays share their memory, and other values are
+/// copied.
 fn asarray(call: &mut Call) -> Result<Value> {
     let (dtype, device) = (call.opt_dtype(1), call.opt_device(2)?);
     let copy = if call.is_none(3) { None } else { Some(call.bool(3)?) };
@@ -517,7 +520,7 @@ fn asarray(call: &mut Call) -> Result<Value> {
     if !tensor.requires_grad() || call.bool(4)? {
         return Ok(Value::Tensor(tensor));
     }
-    // A leaf stays the tensor it is and loses its gradient; anything else is cut off.
+    // A leaf tensor is returned itself, with `requires_grad` switched off. Other tensors are detached.
     if !tensor.is_leaf() || tensor.base().is_some() {
         return Ok(Value::Tensor(tensor.detach()));
     }

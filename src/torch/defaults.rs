@@ -46,7 +46,7 @@ fn set_default_device(call: &mut Call) -> Result<Value> {
 
 fn get_default_device(call: &mut Call) -> Result<Value> {
     let device = call.state.default_device.get().unwrap_or(Device::CPU);
-    // The number of a device without one has to be asked for.
+    // If the device has no index, its current index must be determined first.
     if device.index.is_some() { Ok(Value::Device(device)) } else { device.available().map(Value::Device) }
 }
 

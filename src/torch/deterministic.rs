@@ -1,6 +1,6 @@
-//! Deterministic algorithms on request. Every function here is deterministic already; the request only fills new
-//! memory, so that reading it before writing gives the same values each time.
-//! Follows <https://pytorch.org/docs/2.7/generated/torch.use_deterministic_algorithms.html>.
+//! Deterministic algorithms on request. Every function is deterministic already, so the request only makes new memory
+//! be filled: reading it before writing then gives the same values each time. Follows
+//! <https://pytorch.org/docs/2.7/generated/torch.use_deterministic_algorithms.html>.
 
 use call::{Call, Row, function};
 use tensor::{Result, bail};

@@ -68,7 +68,7 @@ pub(crate) const ROWS: &[Row] = &[
         "Returns a view with the dimensions in the order of another tensor's.",
     )
     .names(Itself),
-    // These four are written in Python and hand on to what follows.
+    // PyTorch implements `rename`, `rename_`, `refine_names` and `align_to` in Python, on top of these functions.
     method(
         "_VF.rename(Tensor(a) self, Dimname[]? names) -> Tensor(a)",
         |c| {
@@ -109,15 +109,15 @@ pub(crate) const ROWS: &[Row] = &[
     ),
 ];
 
-/// The names that an argument gives, or none for `None`.
+/// Returns the names in an argument, or `None` for the argument `None`.
 ///
 /// # Errors
-/// TypeError where a name is neither a text nor `None`.
+/// TypeError if a name is neither a string nor `None`.
 pub(crate) fn given(call: &Call, index: usize) -> Result<Option<Vec<Name>>> {
     call.value(index).sequence().map(|items| items.iter().map(name_of).collect()).transpose()
 }
 
-/// A name out of a value; the binder has looked at its letters.
+/// Converts a value to a name. The binder has already checked its characters.
 fn name_of(value: &Value) -> Result<Name> {
     match value {
         Value::None => Ok(None),
@@ -126,10 +126,10 @@ fn name_of(value: &Value) -> Result<Name> {
     }
 }
 
-/// Gives a tensor these names, or takes its names away.
+/// Sets the names of a tensor, or removes them.
 ///
 /// # Errors
-/// RuntimeError where there are too few or too many, or one twice.
+/// RuntimeError if there are too few or too many names, or if a name is repeated.
 pub(crate) fn name(state: &State, tensor: &Tensor, names: Option<&[Name]>) -> Result<()> {
     let Some(names) = names else {
         tensor.set_names(&[]);
@@ -140,7 +140,7 @@ pub(crate) fn name(state: &State, tensor: &Tensor, names: Option<&[Name]>) -> Re
     Ok(())
 }
 
-/// What a factory makes, with the names that the call gives.
+/// Calls a factory and gives its tensor the names of its data, or those in the `names` argument.
 ///
 /// # Errors
 /// Those of [`name`].
@@ -180,14 +180,14 @@ pub(crate) fn set_names(call: &mut Call) -> Result<Value> {
     Ok(Value::None)
 }
 
-/// The same tensor seen anew, with these names.
+/// Returns an alias of the tensor with these names.
 fn renamed(state: &State, tensor: &Tensor, names: Option<&[Name]>) -> Result<Value> {
     let alias = nameless(state, "alias", &[Value::Tensor(tensor.clone())])?;
     name(state, &alias, names)?;
     Ok(Value::Tensor(alias))
 }
 
-/// Calls a function of the table on tensors as if they had no names.
+/// Calls a function of the table with dimension names switched off.
 fn nameless(state: &State, key: &str, args: &[Value]) -> Result<Tensor> {
     let before = state.nameless.replace(true);
     let result = autograd::Functions::call(state, key, args);
@@ -199,7 +199,7 @@ fn is_ellipsis(value: &Value) -> bool {
     matches!(value, Value::Ellipsis) || matches!(value, Value::Str(text) if &**text == "...")
 }
 
-/// Finds `...` in a list of names.
+/// Returns the position of `...` in a list of names.
 fn ellipsis(state: &State, names: &[Value], function: &str) -> Result<Option<usize>> {
     let mut places = names.iter().enumerate().filter(|(_, name)| is_ellipsis(name)).map(|(i, _)| i);
     match (places.next(), places.next()) {
@@ -217,12 +217,12 @@ fn values_of(names: &[Name]) -> Vec<Value> {
     names.iter().map(|name| name.as_ref().map_or(Value::None, |name| Value::Str(name.clone().into()))).collect()
 }
 
-/// The names of a tensor as Python has them.
+/// Returns a tensor's names as a Python tuple.
 pub(crate) fn names_of(tensor: &Tensor) -> Value {
     Value::tuple(values_of(&tensor.all_names()))
 }
 
-/// A list of names in which `...` stands for what the tensor calls the dimensions there.
+/// Replaces `...` in a list of names by the tensor's own names at that position.
 fn without_ellipsis(call: &Call, function: &str) -> Result<Value> {
     let names = call.value(1).sequence().unwrap_or_default();
     let Some(place) = ellipsis(call.state, &names, function)? else { return Ok(Value::tuple(names.iter().cloned())) };
@@ -307,7 +307,8 @@ fn align_to(call: &mut Call) -> Result<Value> {
     }
 }
 
-/// The dimensions of `tensor` where `places` says they go, all others of size 1, under new names.
+/// Permutes the dimensions of `tensor` to the positions in `places` and renames them. A position without a source
+/// dimension has size 1.
 fn placed(state: &State, tensor: &Tensor, names: &[Name], places: &[Option<usize>]) -> Result<Value> {
     let layout = tensor.borrow().layout.clone();
     let mut sizes = Dims::from_elem(1, names.len());
@@ -323,7 +324,7 @@ fn placed(state: &State, tensor: &Tensor, names: &[Name], places: &[Option<usize
     Ok(Value::Tensor(view))
 }
 
-/// The dimensions in the order of `names`, which must have all of them.
+/// Permutes the dimensions to the order of `names`, which must contain every name of the tensor.
 fn aligned(state: &State, tensor: &Tensor, names: &[Name]) -> Result<Value> {
     let known = tensor.all_names();
     let mut places = vec![None; names.len()];
@@ -348,7 +349,8 @@ fn aligned(state: &State, tensor: &Tensor, names: &[Name]) -> Result<Value> {
     placed(state, tensor, names, &places)
 }
 
-/// The dimensions in the order of names, those that are not mentioned at one place among them.
+/// Permutes the dimensions to the order of the given names. Dimensions that are not named are inserted together at one
+/// position.
 fn aligned_around(call: &mut Call) -> Result<Value> {
     let (tensor, order) = (call.tensor(0)?, given(call, 1)?.unwrap_or_default());
     if order.iter().any(Option::is_none) {
@@ -369,13 +371,13 @@ fn aligned_around(call: &mut Call) -> Result<Value> {
     placed(call.state, tensor, &names, &places)
 }
 
-/// Functions that look for the second of two names first.
+/// Functions that look up the second of two names first.
 const LAST_FIRST: &[&str] = &["transpose", "diagonal"];
 
-/// Calls the overload of the same function that takes the place of a dimension, or places, with those that have the names.
+/// Replaces dimension names by positions and calls the overload of the same function that takes positions.
 ///
 /// # Errors
-/// RuntimeError for a name that the tensor has not, and whatever that overload raises.
+/// RuntimeError if the tensor does not have a name, and any error of that overload.
 pub(crate) fn by_position(call: &mut Call) -> Result<Value> {
     let names = known_names(call)?;
     let Some(sibling) = call.state.registry.by_position(call.signature) else {
@@ -405,7 +407,8 @@ pub(crate) fn by_position(call: &mut Call) -> Result<Value> {
     call::dispatch::invoke(sibling, &mut Call::of(call.state, sibling, args))
 }
 
-/// Like [`by_position`], of functions that PyTorch knows with names in this form only.
+/// Like [`by_position`], but for functions that PyTorch supports with names in this form only. The tensor keeps its
+/// names.
 pub(crate) fn in_place_by_position(call: &mut Call) -> Result<Value> {
     let state = call.state;
     let names = known_names(call)?;
@@ -417,7 +420,7 @@ pub(crate) fn in_place_by_position(call: &mut Call) -> Result<Value> {
     Ok(result)
 }
 
-/// The names of the tensor that a call is about: the first one.
+/// Returns the names of the first tensor argument, or of the first tensor of a list.
 fn known_names(call: &Call) -> Result<tensor::Names> {
     match call.args.first() {
         Some(Value::Tensor(tensor)) => Ok(tensor.all_names()),
@@ -433,7 +436,7 @@ fn place_of(names: &[Name], name: &Value) -> Result<i64> {
     position(names, &name_of(name)?).map(|place| place as i64)
 }
 
-/// Overloads that are there to say that they do nothing yet.
+/// Fails with RuntimeError: PyTorch declares these overloads but does not implement them.
 pub(crate) fn not_yet(call: &mut Call) -> Result<Value> {
     bail!(
         RuntimeError,
@@ -443,7 +446,7 @@ pub(crate) fn not_yet(call: &mut Call) -> Result<Value> {
     )
 }
 
-/// `flatten(start, end, out_dim)` and its like: a range of dimensions becomes one, with a name of its own.
+/// `flatten(start, end, out_dim)` and its overloads: flattens a range of dimensions into one and names it.
 fn flattened(call: &Call, start: i64, end: i64, out: &Name) -> Result<Value> {
     let this = call.tensor(0)?;
     let (ndim, names) = (this.borrow().ndim(), this.all_names());
@@ -534,7 +537,7 @@ pub(crate) fn diagonal(call: &mut Call) -> Result<Value> {
     renamed(call.state, &result, Some(&all))
 }
 
-/// Returns whether a row only finds the dimensions that its arguments name.
+/// Returns whether a row does nothing but replace dimension names by positions.
 #[cfg(test)]
 pub(crate) fn is_by_position(run: Run) -> bool {
     std::ptr::fn_addr_eq(run, by_position as Run)

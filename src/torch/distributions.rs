@@ -289,7 +289,7 @@ fn multinomial(call: &mut Call) -> Result<Value> {
     if let Some(last) = sizes.last_mut() {
         *last = number as i64;
     }
-    // Asked of the allocator first, so that a large number is an error and not the end of the process.
+    // Allocating first makes a huge number of samples an error instead of aborting the process.
     View::zeros(&sizes, DType::Long, Device::CPU)?;
     let generator = chosen(call)?;
     let drawn = samples::multinomial(&mut generator.borrow_mut(), &values, categories, number, replacement, kind)
@@ -322,7 +322,7 @@ fn check_deviation(std: f64) -> Result<()> {
     Ok(())
 }
 
-/// Normal numbers whose mean, deviation or both are tensors: standard ones, scaled and moved.
+/// Draws normal samples whose mean, standard deviation or both are tensors, by scaling and shifting standard ones.
 fn normal(call: &mut Call) -> Result<Value> {
     let part = |i: usize| match call.value(i) {
         Value::Tensor(tensor) => Ok((Some(tensor.view()), 0.0)),
@@ -374,7 +374,7 @@ fn continuous(
     let view = call.view(0)?;
     let kind = match real_kind(view.dtype).filter(|_| !view.dtype.is_complex()) {
         Some(kind) => kind,
-        // Whole numbers fit into integers too.
+        // Geometric samples are whole numbers, so integer dtypes are supported too.
         None if stub == "geometric_cpu" && view.dtype.is_integral(false) && !view.dtype.is_bare_unsigned() => {
             RealKind::F64
         }
@@ -387,7 +387,7 @@ fn continuous(
     Ok(call.itself())
 }
 
-/// `random_(from, to)`; without an end, up to the largest number of the dtype.
+/// `random_(from, to)`: draws integers. If `to` is `None`, the range goes up to the dtype's largest number.
 fn whole_numbers(call: &mut Call, from: i64, to: Option<i64>) -> Result<Value> {
     let view = call.view(0)?;
     let dtype = view.dtype;

@@ -16,12 +16,12 @@ pub(crate) const ROWS: &[Row] = &[
         .names(Nameless),
 ];
 
-/// A tensor on its way. It can be taken out once.
+/// The capsule that carries a tensor between libraries. The tensor can be taken out once.
 struct Capsule(Rc<Content>);
 
 struct Content(RefCell<Option<Tensor>>);
 
-/// So that undo puts back what was taken out.
+/// Lets undo put the tensor back into the capsule.
 impl Slot for Content {
     fn value(&self) -> Option<Value> {
         self.0.borrow().clone().map(Value::Tensor)
@@ -59,7 +59,7 @@ fn handed_on(tensor: &Tensor) -> Result<View> {
     if tensor.borrow().conj {
         bail!(RuntimeError, "Can't export tensors with the conjugate bit set");
     }
-    // A dimension of fewer than two elements has no distance between them to tell, so its stride is sent as 1.
+    // The stride of a dimension with fewer than two elements has no meaning, so it is exported as 1.
     let mut view = tensor.view();
     for (stride, &size) in view.layout.strides.iter_mut().zip(&view.layout.sizes) {
         if size < 2 {

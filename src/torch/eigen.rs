@@ -63,7 +63,7 @@ pub(crate) const ROWS: &[Row] = &[
     ),
 ];
 
-/// PyTorch has no sentence for a block of zeros, and reports a fault of its own.
+/// Fails if a factorisation met a block of zeros. PyTorch has no message for this case and reports an internal error.
 fn check(name: &str, info: &tensor::View) -> Result<()> {
     if info.device().is_meta() {
         return Ok(());

@@ -11,7 +11,7 @@ use tensor::{Dims, Result, Tensor};
 use value::Value;
 use value::equality::truth;
 
-/// What `tensordot` and what is made of it say of an output.
+/// The condition on the `out` tensor of `tensordot` and of functions based on it.
 pub(super) const TENSORDOT: (Takes, &str) = (
     Takes::Same,
     "tensordot: Expected the output tensor to have dtype {result}, but got an output tensor with dtype {out}",
@@ -34,10 +34,10 @@ pub(crate) const ROWS: &[Row] = &[
     .python("tensordot"),
 ];
 
-/// Letters that name dimensions.
+/// Number of letters that can name dimensions.
 const LETTERS: usize = 52;
 
-/// One subscript of an operand: a letter's number, capitals first, or the dimensions without letters.
+/// One subscript of an operand: a letter's number, capitals first, or the ellipsis for all dimensions without letters.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Subscript {
     Letter(usize),
@@ -75,7 +75,7 @@ fn einsum(call: &mut Call) -> Result<Value> {
     contract(Steps::of(call), equation, tensors).map(Value::Tensor)
 }
 
-/// `einsum(a, [0, 1], b, [1, 2], [0, 2])` as an equation and operands.
+/// Converts `einsum(a, [0, 1], b, [1, 2], [0, 2])` to an equation and a list of operands.
 fn of_lists(arguments: &[Value]) -> Result<(Value, Vec<Value>)> {
     let spelled = |list: &Value| -> Result<String> {
         if let Value::Tensor(_) = list {
@@ -116,7 +116,7 @@ fn spelling(letter: usize) -> char {
     char::from(if letter < 26 { b'A' + letter as u8 } else { b'a' + (letter as u8 - 26) })
 }
 
-/// The subscripts of each operand.
+/// Parses the subscripts of each operand.
 fn inputs(text: &str, count: usize) -> Result<Vec<Vec<Subscript>>> {
     let mut operands = vec![Vec::new()];
     let chars: Vec<char> = text.chars().collect();
@@ -165,13 +165,13 @@ fn checked_letter(c: char, place: usize) -> Result<usize> {
     }
 }
 
-/// The position of each letter's dimension in the result, or behind it if it is summed.
+/// The position of each letter's dimension. Positions behind the dimensions of the result are those of summed letters.
 struct Places {
     letters: [Option<usize>; LETTERS],
-    /// The position of the first dimension without a letter, and their number.
+    /// The position of the first dimension without a letter, and the number of such dimensions.
     ellipsis: usize,
     covered: usize,
-    /// Dimensions of the result, and in all.
+    /// The number of dimensions of the result, and of all dimensions.
     kept: usize,
     all: usize,
 }
@@ -249,7 +249,7 @@ impl Places {
     }
 }
 
-/// Brings every operand to the same dimensions, then multiplies two at a time from the left.
+/// Aligns the dimensions of all operands, then multiplies two operands at a time from the left.
 fn contract(steps: Steps, equation: &str, operands: Vec<Tensor>) -> Result<Tensor> {
     let (left, right) = match equation.split_once("->") {
         Some((left, right)) => (left, Some(right)),
@@ -283,7 +283,7 @@ fn contract(steps: Steps, equation: &str, operands: Vec<Tensor>) -> Result<Tenso
     }
     let places = Places::new(right, left.chars().count() + 2, &counts, covered)?;
     let mut sizes = vec![1; places.all];
-    // How many operands have more than one element along a dimension.
+    // For each dimension, the number of operands in which it has more than one element.
     let mut sharing = vec![0usize; places.all];
     let mut pending = Vec::with_capacity(operands.len());
     for (i, (list, operand)) in subscripts.iter().zip(operands).enumerate() {
@@ -306,7 +306,7 @@ fn contract(steps: Steps, equation: &str, operands: Vec<Tensor>) -> Result<Tenso
     steps.sum(&result, &summed, false)
 }
 
-/// An operand with its dimensions where the result wants them, diagonals taken where a letter is repeated.
+/// Permutes an operand's dimensions to the order of the result. A repeated letter takes a diagonal.
 fn align(
     steps: Steps,
     mut operand: Tensor,
@@ -394,7 +394,7 @@ fn align(
     steps.sized("permute", &operand, &permutation)
 }
 
-/// The product of two aligned operands, summed over what no other operand needs any more.
+/// Multiplies two aligned operands and sums over the dimensions that no later operand has.
 fn join(steps: Steps, mut a: Tensor, mut b: Tensor, places: &Places, sharing: &mut [usize]) -> Result<Tensor> {
     let (mut both, mut only_a, mut only_b) = (Dims::new(), Dims::new(), Dims::new());
     {
@@ -423,8 +423,8 @@ fn join(steps: Steps, mut a: Tensor, mut b: Tensor, places: &Places, sharing: &m
     sum_product(steps, &a, &b, &both)
 }
 
-/// Multiplies two tensors of the same dimensions and sums over some, which are kept as ones: one product of batches of
-/// matrices.
+/// Multiplies two tensors of the same dimensions and sums over some of them, which are kept with size 1. Computed as
+/// one batched matrix product.
 fn sum_product(steps: Steps, a: &Tensor, b: &Tensor, summed: &[i64]) -> Result<Tensor> {
     if summed.is_empty() {
         return steps.pair("mul", a, b);
@@ -525,7 +525,7 @@ fn tensordot_row(call: &mut Call) -> Result<Value> {
     tensordot(Steps::of(call), &a, &b, &dims_a, &dims_b).map(Value::Tensor)
 }
 
-/// The sum of products over dimensions of `a` and the dimensions of `b` they are paired with.
+/// Computes the sum of products over the dimensions `dims_a` of `a`, paired with the dimensions `dims_b` of `b`.
 ///
 /// # Errors
 /// RuntimeError for lists of different lengths, repeated dimensions and sizes that differ.
@@ -541,7 +541,7 @@ pub(crate) fn tensordot(steps: Steps, a: &Tensor, b: &Tensor, dims_a: &[i64], di
             Ok(view.sizes().get(wrap_dim(dim, view.ndim())?).copied().unwrap_or(1))
         };
         let (size_a, size_b) = (size(a, dim_a)?, size(b, dim_b)?);
-        // A dimension of one broadcasts: the other is summed by itself.
+        // A dimension of size 1 broadcasts, so the other operand is summed on its own.
         if size_b == 1 {
             x = steps.sum(&x, &[dim_a], true)?;
         } else if size_a == 1 {
@@ -582,7 +582,7 @@ pub(crate) fn tensordot(steps: Steps, a: &Tensor, b: &Tensor, dims_a: &[i64], di
     steps.sized("reshape", &steps.pair("mm", &left, &right)?, &sizes)
 }
 
-/// The tensors among positional arguments, which may also be one list of them.
+/// Returns the tensors among positional arguments. `meshgrid` also accepts them as one list.
 pub(crate) fn spread_tensors(call: &Call, index: usize) -> Result<Vec<Tensor>> {
     let mut items = call.value(index).sequence().unwrap_or_default();
     if call.signature.name == "meshgrid"

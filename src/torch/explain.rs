@@ -1,5 +1,5 @@
 //! Functions that make memory visible (`explain`, `why_view`, `bits`, `aliases`, `watch`), figures of numbers (`hist`,
-//! `spark`, `heat`), and files with pictures of both. None of these is PyTorch's; the room `explain` draws them.
+//! `spark`, `heat`), and files with pictures of both. PyTorch has none of them. The room `explain` draws the pictures.
 
 use std::path::Path;
 use std::rc::Rc;
@@ -18,12 +18,12 @@ use tensor::system::{Files, System};
 use tensor::{DType, Error, ErrorKind, Result, Scalar, Storage, Tensor, View};
 use value::Value;
 
-/// The functions that look at every variable.
+/// The functions that read every variable of the session.
 pub const READ_VARIABLES: &[&str] = &["explain", "aliases", "svg", "html"];
 
-/// The maximum number of cells.
+/// The maximum number of cells drawn.
 const MOST_CELLS: i64 = 4096;
-/// The maximum number of bins.
+/// The maximum number of bins drawn.
 const MOST_BINS: usize = 1000;
 
 pub(crate) const ROWS: &[Row] = &[
@@ -116,10 +116,10 @@ pub(crate) const ROWS: &[Row] = &[
     .python("html"),
 ];
 
-/// The number of elements up to which figures of a tensor are drawn again after every input.
+/// The largest tensor, in elements, whose figure is redrawn after every input.
 const DRAWN_AGAIN: i64 = 1 << 20;
 
-/// The columns that a picture may take.
+/// Returns the width of a picture in columns.
 fn width(call: &Call) -> Result<usize> {
     match call.position("width").map(|at| call.opt_int(at)).transpose()?.flatten() {
         Some(width) => match usize::try_from(width) {
@@ -130,8 +130,8 @@ fn width(call: &Call) -> Result<usize> {
     }
 }
 
-/// A picture of a value, which can be drawn again for as long as the value is there. `make` is given the value as it is then,
-/// and the variables if `holders` holds some.
+/// Draws a picture of a value. The picture can be redrawn as long as the value exists. `make` gets the value's current
+/// state, and the current variables if `holders` is not empty.
 fn picture(
     call: &Call,
     value: &Value,
@@ -143,7 +143,7 @@ fn picture(
     Ok(Value::Object(Rc::new(Picture { scene, width: width(call)?, again })))
 }
 
-/// A picture of the first argument, which must have a storage of its own.
+/// Draws a picture of the first argument, which must have its own storage.
 fn of_view(call: &Call, make: impl Fn(&View) -> Result<Scene> + 'static) -> Result<Value> {
     let (value, name) = (Value::Tensor(call.tensor(0)?.clone()), call.signature.called().into_owned());
     picture(call, &value, &[], move |value, _| make(&strided(value, &name)?))
@@ -164,7 +164,7 @@ fn tensor_of<'v>(value: &'v Value, function: &str) -> Result<&'v Tensor> {
     }
 }
 
-/// A tensor, which must have a storage of its own.
+/// Returns the view of a tensor. Fails with NotImplementedError for a sparse tensor, which has no storage of its own.
 fn strided(value: &Value, function: &str) -> Result<View> {
     let view = tensor_of(value, function)?.view();
     refuse_sparse(&view, function)?;
@@ -188,12 +188,12 @@ fn explain(call: &mut Call) -> Result<Value> {
     let first = chain(tensor);
     picture(call, &Value::Tensor(tensor.clone()), &call.state.holders(), move |value, holders| {
         let tensor = tensor_of(value, "explain")?;
-        // What stands in for a tensor that is gone has not come about in any way.
+        // The value that replaces a tensor that no longer exists has no history, so the first one is shown.
         Ok(scene(&tensor.view(), chain(tensor).or_else(|| first.clone()), holders, terms))
     })
 }
 
-/// The figure of the numbers of the first argument; quantized ones are those that they stand for.
+/// Draws a figure of the numbers in the first argument. Quantized tensors are dequantized first.
 fn figure(call: &Call, draw: impl Fn(&View, DType) -> Result<Scene> + 'static) -> Result<Value> {
     let make = move |view: &View| {
         let numbers = if view.dtype.is_quantized() { dequantize(view)? } else { view.clone() };
@@ -206,7 +206,7 @@ fn figure(call: &Call, draw: impl Fn(&View, DType) -> Result<Scene> + 'static) -
     of_view(call, make)
 }
 
-/// A shape, written out or as a list, or a dtype.
+/// Explains a view as another shape or dtype. The shape can be given as a list or as separate numbers.
 fn why_view(call: &mut Call) -> Result<Value> {
     let wanted = call.value(1).sequence().unwrap_or_default();
     let sizes: Vec<Value> = match wanted.as_slice() {
@@ -235,7 +235,7 @@ fn show_bytes(call: &mut Call) -> Result<Value> {
     bytes_of(call, &call.value(0), &others)
 }
 
-/// The drawing of the bytes of a tensor or a storage.
+/// Draws the bytes of a tensor or a storage.
 pub(crate) fn bytes_of(call: &Call, value: &Value, others: &[DType]) -> Result<Value> {
     let cells = match call.position("cells") {
         Some(_) => cells(call)?,
@@ -279,7 +279,7 @@ fn show_bits(call: &mut Call) -> Result<Value> {
     })
 }
 
-/// A number in the dtype that is wanted, or in that which Python computes with.
+/// Returns a number as a tensor of dtype `wanted`, or by default of the dtype Python computes with.
 fn number(value: &Value, wanted: Option<DType>) -> Result<View> {
     let Some(scalar) = value.as_scalar() else {
         bail!(TypeError, "bits() takes a tensor of one element or a number, not {}", value.type_name())
@@ -293,7 +293,7 @@ fn number(value: &Value, wanted: Option<DType>) -> Result<View> {
     View::scalar(scalar, wanted.unwrap_or(usual))
 }
 
-/// The storage of whatever has one, and what its elements are read as.
+/// Returns the storage behind a value, and the dtype of its elements.
 fn storage_of(value: &Value, name: &str) -> Result<(Storage, DType)> {
     match value {
         Value::Tensor(tensor) => {
@@ -328,7 +328,7 @@ fn unwatch(call: &mut Call) -> Result<Value> {
     Ok(Value::None)
 }
 
-/// Writes the picture of the first argument to the file that the second names.
+/// Writes the picture of the first argument to the file named by the second.
 fn write(call: &mut Call, draw: fn(&Scene) -> String) -> Result<Value> {
     let text = match call.value(0) {
         Value::Object(object) => match object.as_any().downcast_ref::<Picture>() {

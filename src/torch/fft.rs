@@ -8,7 +8,7 @@ use tensor::ops::fft::{self, Kind, Norm};
 use tensor::ops::pointwise::classes;
 use value::Value;
 
-/// What a transform takes as its output, in the words of the function that computes it.
+/// The conditions on the `out` tensor of a transform. Each message names the function that computes it.
 macro_rules! spectrum {
     (HalfToReal $name:literal) => {
         Out::PLAIN
@@ -28,7 +28,7 @@ macro_rules! spectrum {
     };
 }
 
-/// Rows of transforms along one dimension, two, and several.
+/// Declares rows for transforms along one dimension, two, and several.
 macro_rules! transforms {
     ($($one:literal $two:literal $several:literal $kind:ident $forward:literal $doc:literal $one_calls:literal $([$($facets:tt)*])? $several_call:literal $computed:literal $([$($several_facets:tt)*])?;)*) => {
         pub(crate) const ROWS: &[Row] = &[

@@ -1,5 +1,5 @@
 //! Checkpoints and other files of tensors. Follows <https://pytorch.org/docs/2.7/generated/torch.save.html> and
-//! `torch.load`. Only `weights_only=True` exists here: no file is ever executed.
+//! `torch.load`. Only `weights_only=True` is supported: a file never executes code.
 
 use super::typed_storages::not_wrapped;
 use call::state::State;
@@ -124,7 +124,7 @@ fn ordered(call: &mut Call) -> Result<Value> {
     Ok(Value::Dict(dict))
 }
 
-/// `torch.serialization.skip_data`. It keeps what it replaces.
+/// `torch.serialization.skip_data`. Keeps the previous setting, to restore it on exit.
 struct SkipData {
     before: Cell<bool>,
 }
@@ -150,7 +150,7 @@ impl Object for SkipData {
 
 /// Python's `tempfile.NamedTemporaryFile`.
 struct Temporary {
-    /// `None` once its context is left.
+    /// `None` after its context was left.
     file: RefCell<Option<system::Temporary>>,
 }
 
@@ -175,7 +175,7 @@ impl Object for Temporary {
     }
 }
 
-/// A report on a file: it shows itself as a table.
+/// A report on a file, shown as a table.
 struct Inspected(files::Contents);
 
 impl Object for Inspected {
@@ -190,7 +190,7 @@ impl Object for Inspected {
     }
 }
 
-/// What changed: it shows itself line by line.
+/// The differences between two files, shown line by line.
 struct Compared(files::Differences);
 
 impl Object for Compared {
@@ -286,7 +286,7 @@ fn load(call: &mut Call) -> Result<Value> {
     }
 }
 
-/// What a function given as `map_location` has answered.
+/// Returns the storage that a `map_location` function returned, or `None` if it returned None.
 fn placed(given: Value) -> Result<Option<Storage>> {
     match given {
         Value::None => Ok(None),

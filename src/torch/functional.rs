@@ -266,7 +266,7 @@ fn tanhshrink(call: &mut Call) -> Result<Value> {
     ops::sub((&view).into(), (&tanh).into(), Scalar::Int(1), Output::New, default).map(Value::from)
 }
 
-/// Applies a function whose steps are computed in the elements' own type (16-bit floats: in single precision).
+/// Applies a function that is computed in the elements' own type, or in single precision for 16-bit floats.
 fn apply(call: &mut Call, stub: &str, function: &impl RealFunction) -> Result<Value> {
     let view = call.view(0)?;
     result(call, call.is_switched(), |output| ops::map_real(stub, FLOATS, &view, output, None, function))
@@ -301,7 +301,7 @@ impl RealFunction for Softplus {
     }
 }
 
-/// `x + 3`, between 0 and 6.
+/// Computes `x + 3`, clamped to the range from 0 to 6.
 fn hard_step<T: Real>(value: T) -> T {
     let raised = value + T::from_f64(3.0);
     if raised.is_nan() { raised } else { raised.max(T::zero()).min(T::from_f64(6.0)) }
@@ -332,7 +332,7 @@ impl RealFunction for Gelu {
     }
 }
 
-/// [`Gelu`] with a hyperbolic tangent in the place of the error function.
+/// Like [`Gelu`], but with a hyperbolic tangent instead of the error function.
 struct TanhGelu;
 
 impl RealFunction for TanhGelu {
@@ -343,7 +343,8 @@ impl RealFunction for TanhGelu {
     }
 }
 
-/// Multiples of positive numbers, and of the exponential less one of others, which loses digits near zero as PyTorch's does.
+/// A multiple of positive numbers, and of `exp(x) - 1` for negative ones. Like PyTorch, it does not use `expm1`, so
+/// digits are lost near zero.
 struct Elu {
     above: f64,
     below: f64,
@@ -360,7 +361,7 @@ impl RealFunction for Elu {
     }
 }
 
-/// Computed in the type itself, so that what it loses shows as a positive zero.
+/// The logarithm of the sigmoid, computed in `T` throughout: a result that underflows is a positive zero.
 struct LogSigmoid;
 
 impl RealFunction for LogSigmoid {
@@ -369,7 +370,7 @@ impl RealFunction for LogSigmoid {
     }
 }
 
-/// Compared in the type itself, so that an element equals the bound that was written like it.
+/// Compares in `T`, so that an element equals a bound written with the same digits.
 struct Hardshrink(f64);
 
 impl RealFunction for Hardshrink {
@@ -432,7 +433,7 @@ fn threshold(call: &mut Call) -> Result<Value> {
     delivered(call, chosen)
 }
 
-/// A new result, or what it leaves in the tensor that was given.
+/// Returns a new tensor, or copies the result into the input if the call is in place.
 fn delivered(call: &Call, found: View) -> Result<Value> {
     result(call, call.is_switched(), |output| match output {
         Output::InPlace(target) => copy::copy_into(target, &found).map(|()| found),
@@ -477,12 +478,12 @@ fn hardshrink(call: &mut Call) -> Result<Value> {
     if !dtype.is_floating_point() {
         return apply(call, "hardshrink_cpu", &Hardshrink(0.0));
     }
-    // The bound is rounded as the elements are.
+    // Rounds the bound to the dtype of the elements.
     copy::check_fits(limit, dtype)?;
     apply(call, "hardshrink_cpu", &Hardshrink(View::scalar(limit, dtype)?.item()?.to_f64()))
 }
 
-/// Without a dimension PyTorch chooses one, and warns.
+/// A softmax whose dimension may be missing. Like PyTorch, it then chooses one from the number of dimensions.
 fn any_softmax(call: &mut Call, which: Softmax) -> Result<Value> {
     if call.is_none(1) {
         let dim = if matches!(call.view(0)?.ndim(), 0 | 1 | 3) { 0 } else { 1 };

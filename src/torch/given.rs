@@ -1,5 +1,6 @@
-//! Methods that call a function of the script for every element: slow, and there because PyTorch has them. Follows
-//! <https://pytorch.org/docs/2.7/generated/torch.Tensor.apply_.html>. Also `sum_to_size`, which undoes a broadcast.
+//! Methods that call a function of the script for every element. They are slow, and exist because PyTorch has them.
+//! Follows <https://pytorch.org/docs/2.7/generated/torch.Tensor.apply_.html>. Also `sum_to_size`, which undoes a
+//! broadcast.
 
 use super::steps::Steps;
 use call::{Call, Row, method};
@@ -32,8 +33,8 @@ pub(crate) const ROWS: &[Row] = &[
     ),
 ];
 
-/// Calls a function with each element and those at the same place of the arguments `others`, one after the other: an
-/// element that is shown twice is replaced twice.
+/// Calls a function with each element and the elements of the arguments `others` at the same position, and stores the
+/// result. Works in order: an element that the view shows twice is replaced twice.
 fn each(call: &Call, name: &str, others: &[usize], function: &Value) -> Result<Value> {
     let target = call.view(0)?;
     let tensors = [0].iter().chain(others).map(|&i| call.tensor(i)).collect::<Result<Vec<_>>>()?;
@@ -75,7 +76,7 @@ fn each(call: &Call, name: &str, others: &[usize], function: &Value) -> Result<V
     Ok(call.itself())
 }
 
-/// One element of a view.
+/// Returns a view of one element.
 fn element(view: &View, place: &[i64]) -> Result<View> {
     let mut steps = place.iter().zip(view.strides());
     let offset = steps.try_fold(view.layout.offset, |sum, (&position, &stride)| {
@@ -85,7 +86,7 @@ fn element(view: &View, place: &[i64]) -> Result<View> {
     Ok(view.with_layout(Layout { sizes: Dims::new(), strides: Dims::new(), offset }))
 }
 
-/// The number that a function gave, for a tensor to hold.
+/// Converts the result of a script function to a number that `target` can store.
 fn stored(made: &Value, target: &View) -> Result<Scalar> {
     let dtype = target.dtype;
     let number = match made {

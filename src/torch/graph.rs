@@ -1,5 +1,5 @@
-//! The gradient graph as a session sees it: the value of `grad_fn`, and its parts.
-//! Follows <https://pytorch.org/docs/2.7/autograd.html#autograd-graph>.
+//! The gradient graph as sessions see it: the value of `grad_fn`, and its attributes. Follows
+//! <https://pytorch.org/docs/2.7/autograd.html#autograd-graph>.
 
 use autograd::{FREED, Node, custom};
 use call::state::State;
@@ -81,7 +81,7 @@ impl Object for NodeObject {
     }
 }
 
-/// The value of `grad_fn`.
+/// Wraps a node as the value of `grad_fn`.
 pub(crate) fn node_value(state: &State, node: Rc<Node>) -> Value {
     let name = node.name();
     let class = match node.custom() {
@@ -91,7 +91,7 @@ pub(crate) fn node_value(state: &State, node: Rc<Node>) -> Value {
     Value::Object(Rc::new(NodeObject { node, class, state: state.handle() }))
 }
 
-/// The node behind a value, if it is one.
+/// Returns the node in a value, or `None` if the value is not a node.
 pub(crate) fn node_of(value: &Value) -> Option<Rc<Node>> {
     match value {
         Value::Object(object) => object.as_any().downcast_ref::<NodeObject>().map(|object| object.node.clone()),
@@ -99,7 +99,7 @@ pub(crate) fn node_of(value: &Value) -> Option<Rc<Node>> {
     }
 }
 
-/// `once_differentiable(backward)`: a function whose results cannot be differentiated once more.
+/// `once_differentiable(backward)`: wraps a function so that differentiating its results fails with RuntimeError.
 fn once_differentiable(call: &mut Call) -> Result<Value> {
     let (state, inner, function) = (call.state.handle(), call.value(0), call.value(0));
     Ok(NativeFunction::around(&function, move |args, keywords| {

@@ -1,4 +1,4 @@
-//! Functions that put elements into bins, count them, or look them up among sorted ones. Follows
+//! Functions that put elements into bins, count them, or search for them in sorted sequences. Follows
 //! <https://pytorch.org/docs/2.7/generated/torch.histogram.html> and the pages beside it.
 
 use super::pointwise::default;
@@ -144,7 +144,7 @@ fn binned(call: &Call, bins: Bins, range: Option<(f64, f64)>, weight: usize) -> 
     Ok(Value::named_tuple("torch.return_types.histogram", vec![("hist", hist.into()), ("bin_edges", edges.into())]))
 }
 
-/// `histogramdd`, whose bins are a number for all coordinates, numbers, or tensors of edges.
+/// `histogramdd`: the bins are one count for all coordinates, a list of counts, or a list of tensors of edges.
 fn grid(call: &mut Call) -> Result<Value> {
     let view = call.view(0)?;
     let dims = view.sizes().last().filter(|_| view.ndim() > 1).map_or(0, |&dims| dims as usize);
@@ -175,7 +175,7 @@ fn grid(call: &mut Call) -> Result<Value> {
     Ok(Value::named_tuple("torch.return_types.histogramdd", vec![("hist", hist.into()), ("bin_edges", edges)]))
 }
 
-/// A number argument as a 0-d tensor of its own dtype.
+/// Converts a number argument to a 0-dimensional tensor of the number's own dtype.
 fn number(call: &Call, index: usize) -> Result<View> {
     let number = call.scalar(index)?;
     View::scalar(number, tensor::ops::promote::number_dtype(number, default(call))?)

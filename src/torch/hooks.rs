@@ -79,22 +79,22 @@ fn refuse_without_gradient(tensor: &Tensor) -> Result<()> {
     Ok(())
 }
 
-/// The hook that a call is given. Whether it can be called shows when it is.
+/// Returns the hook passed to a call. Whether it is callable is checked when it is called.
 fn hook_of(call: &Call) -> Rc<dyn Hook> {
     Rc::new(CalledHook { state: call.state.handle(), function: call.value(1) })
 }
 
-/// A hook on several tensors, and what has come of each in the passes that are going on.
+/// A hook on several tensors, with the gradients that have arrived for each in the passes now running.
 struct Several {
     state: Rc<State>,
     function: Value,
     tensors: Vec<WeakTensor>,
-    /// Whether the first gradient is enough.
+    /// Whether the hook is called for the first gradient instead of for all together.
     any: bool,
     arrived: RefCell<HashMap<u64, Vec<Option<Tensor>>>>,
 }
 
-/// The hook on one of them.
+/// The part of such a hook that is registered on one tensor.
 struct OneOf {
     all: Rc<Several>,
     index: usize,
@@ -106,7 +106,7 @@ impl Hook for OneOf {
         let Some((pass, gradient)) = autograd::current().zip(gradient) else { return Ok(None) };
         let (first, gradients) = {
             let mut arrived = all.arrived.borrow_mut();
-            // What a pass that failed left behind is older than any that goes on.
+            // An entry of an older pass was left by a pass that failed.
             arrived.retain(|id, _| *id >= pass.id);
             let gradients = arrived.entry(pass.id).or_insert_with(|| vec![None; all.tensors.len()]);
             let first = gradients.iter().all(Option::is_none);
@@ -162,7 +162,7 @@ fn multi_hook(call: &mut Call) -> Result<Value> {
     Ok(Value::Object(Rc::new(Handle { class: "torch.autograd.graph._MultiHandle", hooks })))
 }
 
-/// A hook on an operation. What it returns takes the place of the first gradients it is given.
+/// Registers a hook on a node. A tuple it returns replaces the first group of gradients it was given.
 fn node_hook(call: &mut Call, before: bool) -> Result<Value> {
     let Some(node) = super::graph::node_of(&call.value(0)) else {
         let name = if before { "register_prehook" } else { "register_hook" };
@@ -194,7 +194,7 @@ fn node_hook(call: &mut Call, before: bool) -> Result<Value> {
     Ok(Value::Object(Rc::new(Handle { class: HANDLE, hooks: vec![(Hooked::Node(node), id)] })))
 }
 
-/// Returns what a hook put in the place of a gradient.
+/// Returns the tensor with which a hook replaces a gradient.
 fn replacement(name: &str, before: Option<&Tensor>, after: &Value) -> Result<Option<Tensor>> {
     match (before, after) {
         (None, Value::None) => Ok(None),
@@ -215,7 +215,7 @@ struct Handle {
 
 const HANDLE: &str = "torch.utils.hooks.RemovableHandle";
 
-/// The object a hook is on.
+/// The object that a hook is registered on.
 enum Hooked {
     Tensor(Tensor),
     Node(Rc<Node>),
@@ -231,7 +231,7 @@ impl Object for Handle {
     }
 }
 
-/// A function of the script as a hook on a gradient.
+/// A hook on a gradient that calls a function of the script.
 struct CalledHook {
     state: Rc<State>,
     function: Value,
@@ -256,15 +256,15 @@ impl Hook for CalledHook {
     }
 }
 
-/// The name of a function as messages about hooks show it.
+/// Returns a function's name for messages about hooks.
 fn function_name(function: &Value) -> Rc<str> {
     name_of(function).unwrap_or_else(|| "".into())
 }
 
-/// May a hook put one gradient in the place of another?
+/// Checks that a hook may replace one gradient by another.
 ///
 /// # Errors
-/// RuntimeError for another dtype or size.
+/// RuntimeError if the dtype or the size differs.
 fn check_replacement(name: &str, before: &Tensor, after: &Tensor) -> Result<()> {
     let (before, after) = (before.borrow(), after.borrow());
     if before.dtype != after.dtype {

@@ -1,5 +1,5 @@
-//! The parts that subscripts and composite functions are made of. A session cannot name them. They follow the operators
-//! of the same name in PyTorch's `native_functions.yaml`.
+//! The parts that subscripts and composite functions are made of. They have no name in a session. They follow the
+//! operators of the same name in PyTorch's `native_functions.yaml`.
 
 use super::pointwise::default;
 use super::quantized;
@@ -86,7 +86,7 @@ fn number(call: &mut Call, op: BinaryOp) -> Result<Value> {
     binary(op, Operand::Tensor(&view), Operand::Number(number), Output::New, default(call)).map(Value::from)
 }
 
-/// A transform along dimensions; `last` is the length of the last one, where half its spectrum leaves that open.
+/// Transforms along dimensions. `last` is the length of the last one, which half a spectrum does not determine.
 fn transform(call: &mut Call, kind: Kind, forward: bool, last: Option<i64>) -> Result<Value> {
     let norm = Norm::parse(if call.is_none(2) { None } else { Some(call.str(2)?) })?;
     let how = Transform { name: "fft", kind, forward, norm, default: default(call) };
@@ -115,7 +115,7 @@ fn slice(call: &mut Call) -> Result<Value> {
     }
 }
 
-/// Index tensors; `None` leaves a dimension whole.
+/// Returns the index tensors. `None` selects a whole dimension.
 fn places(call: &Call) -> Result<Vec<Option<View>>> {
     let items = call.value(1).sequence().unwrap_or_default();
     let places = items.iter().map(|item| match item {

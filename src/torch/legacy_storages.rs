@@ -1,5 +1,5 @@
-//! The legacy storage classes, `torch.FloatStorage` and so on, one for each dtype, and what they say of themselves.
-//! Follows <https://pytorch.org/docs/2.7/storage.html#legacy-typed-storage>.
+//! The legacy storage classes, `torch.FloatStorage` and so on, one for each dtype, and their attributes. Follows
+//! <https://pytorch.org/docs/2.7/storage.html#legacy-typed-storage>.
 
 use super::storages::checked_size;
 use super::typed_storages::{is_sequence, is_size};
@@ -13,7 +13,7 @@ use value::Value;
 
 macro_rules! legacy {
     ($($prefix:literal $dtype:ident),*) => {
-        /// The legacy classes: calling them, and their class methods.
+        /// The constructors and class methods of the legacy classes.
         pub(crate) const LEGACY: &[Row] = &[$(
             function(
                 concat!($prefix, "Storage(any[] args, *, any wrap_storage=None, any dtype=None, any device=None) -> TypedStorage"),
@@ -33,7 +33,7 @@ macro_rules! legacy {
             ).python("TypedStorage.from_file"),
         )*];
 
-        /// The legacy classes of CUDA devices; they can only be refused.
+        /// The legacy classes of CUDA devices. Calling one always fails.
         pub(crate) const ON_CUDA: &[Row] = &[$(
             function(
                 concat!("cuda.", $prefix, "Storage(any[] args, *, any wrap_storage=None, any dtype=None, any device=None) -> TypedStorage"),
@@ -53,7 +53,6 @@ pub(crate) fn wrong(class: &str, forms: &[&str], why: &str) -> String {
 
 pub(crate) const ONE_WRAPPED: &str = "No positional arguments should be given when using 'wrap_storage'";
 
-/// `torch.FloatStorage(…)`.
 pub(crate) fn construct_legacy(call: &mut Call, dtype: DType) -> Result<Value> {
     warn_typed(call.state);
     let args = call.value(0).sequence().unwrap_or_default();
@@ -63,7 +62,7 @@ pub(crate) fn construct_legacy(call: &mut Call, dtype: DType) -> Result<Value> {
     }
 }
 
-/// `torch.cuda.FloatStorage(…)`: the arguments are looked at before the device.
+/// `torch.cuda.FloatStorage(…)`. The arguments are checked before the device is refused.
 fn construct_on_cuda(call: &mut Call, class: &str) -> Result<Value> {
     warn_typed(call.state);
     let args = call.value(0).sequence().unwrap_or_default();
@@ -71,7 +70,7 @@ fn construct_on_cuda(call: &mut Call, class: &str) -> Result<Value> {
     super::storage_devices::no_driver()
 }
 
-/// Checks what a legacy class is called with; the storage to wrap, if there is one.
+/// Checks the arguments of a legacy class. Returns the storage to wrap, if one was given.
 fn legacy_arguments(call: &Call, class: &str, device: &str, args: &[Value]) -> Result<Option<Storage>> {
     let forms = ["no arguments", "(int size)", "(Sequence data)", "(*, UntypedStorage wrap_storage)"];
     let wrong = |why: &str| wrong(&format!("<class '{class}'>.__new__"), &forms, why);
@@ -103,7 +102,7 @@ fn legacy_arguments(call: &Call, class: &str, device: &str, args: &[Value]) -> R
     }
 }
 
-/// A new storage of a dtype: empty, of a size, or with the elements of a sequence.
+/// Creates a storage of a dtype: empty, of a given size, or with the elements of a sequence.
 pub(crate) fn legacy_new(state: &State, dtype: DType, args: &[Value]) -> Result<Value> {
     let overflow = || Error::runtime("Overflow when unpacking long");
     let storage = match args.first() {

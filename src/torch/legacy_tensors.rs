@@ -1,6 +1,6 @@
-//! The legacy tensor classes, `torch.Tensor(…)`, `torch.FloatTensor(…)` and so on, and `tensor.new(…)`. They make a
-//! tensor of a size, of the elements of a sequence or over a storage, or give a tensor another name.
-//! Follows <https://pytorch.org/docs/2.7/tensors.html>.
+//! The legacy tensor classes, `torch.Tensor(…)`, `torch.FloatTensor(…)` and so on, and `tensor.new(…)`. They create a
+//! tensor from a size, a sequence of elements, a storage, or another tensor. Follows
+//! <https://pytorch.org/docs/2.7/tensors.html>.
 
 use super::storage_devices::no_driver;
 use call::facets::NameInference::{Keeps, Unsupported};
@@ -13,8 +13,8 @@ fn dtype_by(call: &Call, dtype: fn(&Call) -> DType) -> DType {
     dtype(call)
 }
 
-/// The seven forms of one class, in the order in which they are tried. `$first` precedes the arguments: the
-/// receiver, for the method.
+/// The seven overloads of one class, in the order in which they are tried. `$first` is the text before the parameters:
+/// the receiver, for the method.
 macro_rules! forms {
     ($row:ident, $name:literal, $first:literal, $doc:literal, $at:literal, $dtype:expr) => {
         [
@@ -75,7 +75,7 @@ macro_rules! classes {
             forms!(function, $name, "", "Creates a tensor of one dtype (deprecated).", 0, |_| DType::$dtype),
         )*];
 
-        /// Those classes on CUDA devices: names, and an error when called.
+        /// The CUDA versions of these classes. Their names exist, but calling one fails.
         pub(crate) const ON_CUDA: &[Row] = &[$(
             function(concat!("cuda.", $name, "(any[] args, *, any device=None) -> Tensor"), |_| no_driver(), "Creates a tensor on a CUDA device; there is none.").python("Tensor.__new__"),
         )*];
@@ -84,7 +84,7 @@ macro_rules! classes {
 
 objects::each_legacy_tensor!(classes);
 
-/// `torch.Tensor`, which has the default dtype, and the method `new`, which has its tensor's.
+/// `torch.Tensor`, which has the default dtype, and the method `new`, which has the dtype of its tensor.
 pub(crate) const ROWS: &[[Row; 7]] = &[
     forms!(function, "Tensor", "", "Creates a tensor of the default dtype.", 0, |c| c.state.default_dtype.get()),
     forms!(method, "new", "Tensor self, ", "Creates a tensor of the same dtype.", 1, |c| {
@@ -92,7 +92,7 @@ pub(crate) const ROWS: &[[Row; 7]] = &[
     }),
 ];
 
-/// Refuses devices other than the class's own.
+/// Fails with RuntimeError if a device other than the CPU is given.
 fn on_cpu(call: &Call, first: usize) -> Result<()> {
     match call.args.get(first..).unwrap_or_default().iter().find(|v| matches!(v, Value::Device(_))) {
         Some(Value::Device(device)) if device.name() != "cpu" => bail!(
@@ -118,7 +118,7 @@ fn of_data(call: &mut Call, first: usize, dtype: DType) -> Result<Value> {
     from_data(&data, Some(dtype), dtype).map(Value::from)
 }
 
-/// All elements of a storage, which the tensor shares.
+/// Creates a tensor of all elements of a storage. The tensor shares the storage.
 fn over_storage(call: &mut Call, first: usize, dtype: DType) -> Result<Value> {
     let storage: Storage = call.storage(first)?;
     if let Value::TypedStorage(typed) = call.value(first)
@@ -143,7 +143,7 @@ fn over_storage(call: &mut Call, first: usize, dtype: DType) -> Result<Value> {
     Ok(View { storage, layout, dtype, conj: false, neg: false, form: None }.into())
 }
 
-/// Another tensor over the same elements, cut off from the gradient graph. Only `torch.Tensor` takes every dtype.
+/// Creates a tensor over the same elements, detached from the gradient graph. Only `torch.Tensor` accepts every dtype.
 fn another_name(call: &mut Call, first: usize, dtype: DType, any: bool) -> Result<Value> {
     let other: Tensor = call.tensor(first)?.clone();
     let got = other.borrow().dtype;

@@ -1,7 +1,7 @@
 //! The function table: one row per overload. A row holds the schema as PyTorch writes it, the function, and one line of
 //! documentation. Methods, module functions, attributes, argument errors, help and completion all come from it.
 
-// Nothing a user can reach may end the process.
+// A user's mistake must not abort the process, so code that panics is denied.
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
 pub mod library;

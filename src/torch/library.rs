@@ -1,5 +1,6 @@
-//! The function table as a whole: the rows of `functions` and, here, those of Python's own modules and of `torch.func`,
-//! `torch.autograd.functional` and `torch.testing`, which work on other functions; help on them, and the page that lists them.
+//! The whole function table: the rows of `functions`, and those of Python's own modules and of `torch.func`,
+//! `torch.autograd.functional` and `torch.testing`, which work on other functions. Also the help on the rows, and the
+//! page that lists them.
 
 use call::{Registry, Row};
 use std::sync::LazyLock;
@@ -19,7 +20,6 @@ pub mod reference;
 mod testing;
 mod vmap;
 
-/// The rows of this room.
 const TABLES: &[&[Row]] = &[
     autograd_functional::ROWS,
     finite_differences::ROWS,
@@ -31,19 +31,19 @@ const TABLES: &[&[Row]] = &[
     vmap::ROWS,
 ];
 
-/// The function table by name, once for all sessions.
+/// The function table by name, built once and shared by all sessions.
 pub fn registry() -> &'static Registry {
     use objects::{calling::call_value, container_methods::METHODS};
     static REGISTRY: LazyLock<Registry> = LazyLock::new(|| Registry::new(rows(), call_value, METHODS));
     &REGISTRY
 }
 
-/// Every row as it is written.
+/// Every row that is declared, without the derived ones.
 fn written() -> impl Iterator<Item = &'static Row> {
     crate::rows().chain(TABLES.iter().copied().flatten())
 }
 
-/// Every row, and those that follow from it: one for each of its other names, and one that takes names of dimensions.
+/// Every row, including the derived ones: one for each alias, and one that takes dimension names.
 pub fn rows() -> impl Iterator<Item = &'static Row> {
     static DERIVED: LazyLock<Vec<Row>> =
         LazyLock::new(|| written().flat_map(|row| row.under_aliases().chain(row.under_names())).collect());
@@ -68,7 +68,7 @@ mod tests {
         }
     }
 
-    /// Methods are without it, and their functions count the arguments before it.
+    /// Methods do not have `out`, and their functions count the arguments before it.
     #[test]
     fn out_is_the_last_parameter_of_what_is_a_method() {
         for row in rows().filter(|row| row.role == call::Role::Both) {
@@ -80,7 +80,7 @@ mod tests {
         }
     }
 
-    /// A row without a dimension to name would be made again as it is.
+    /// A row without a dimension to name would be duplicated unchanged.
     #[test]
     fn rows_by_name_take_names() {
         let named: Vec<_> = written().filter(|row| row.by_name.is_some()).collect();

@@ -381,12 +381,12 @@ fn refuse(message: String) -> Error {
     Error::new(ErrorKind::LinAlgError, message)
 }
 
-/// Nothing is known about tensors without data.
+/// Returns the first failed matrix. Tensors without data never fail.
 fn first_failure_of(info: &View) -> Result<Option<(String, i64)>> {
     if info.device().is_meta() { Ok(None) } else { first_failure(info) }
 }
 
-/// Only other devices have several routines to choose from.
+/// Fails with RuntimeError if a driver is given: only CUDA has several to choose from.
 fn refuse_driver(call: &Call, index: usize) -> Result<()> {
     if !call.is_none(index) {
         bail!(
@@ -462,7 +462,7 @@ fn refuse_unsolvable(name: &str, info: &View) -> Result<()> {
     }
 }
 
-/// Factors, pivots and infos for `lu`.
+/// Returns the factors, pivots and infos for `lu`.
 fn lu_with_infos(call: &Call) -> Result<Vec<Value>> {
     let (factors, pivots, info) = lu_factor(call, "torch.lu_factor", 1)?;
     Ok(vec![factors.into(), pivots.into(), info.into()])
@@ -489,7 +489,7 @@ fn qr(call: &mut Call) -> Result<Value> {
     Ok(Value::named_tuple("torch.return_types.linalg_qr", vec![("Q", q.into()), ("R", r.into())]))
 }
 
-/// Returns which triangle is read.
+/// Returns whether `UPLO` selects the upper triangle.
 fn upper(call: &Call) -> Result<bool> {
     match call.str(1)? {
         "L" | "l" => Ok(false),
@@ -519,7 +519,7 @@ fn matrix_power(call: &mut Call) -> Result<Value> {
         tensor
     };
     let times = |a: &_, b: &_| steps.pair("matmul", a, b);
-    // A cube takes two products, as there.
+    // Like PyTorch, computes a cube as two products.
     if power.unsigned_abs() == 3 {
         return times(&times(&base, &base)?, &base).map(Value::Tensor);
     }

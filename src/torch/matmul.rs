@@ -195,7 +195,7 @@ pub(crate) const ROWS: &[Row] = &[
     .operation("view"),
 ];
 
-/// Refuses an `out` of another dtype, in the words of dot products.
+/// Fails with RuntimeError if `out` has another dtype. The message is that of dot products.
 fn dot_out(call: &Call, result: View) -> Result<Value> {
     if let Value::Tensor(out) = call.value(2) {
         let (wanted, given) = (result.dtype.scalar_type(), out.borrow().dtype.scalar_type());
@@ -223,7 +223,7 @@ fn addr_in_place(call: &mut Call) -> Result<Value> {
     in_place(call, &result)
 }
 
-/// The tensors of a list, with their identity.
+/// Returns the tensors of a list argument.
 fn tensors(call: &Call, index: usize) -> Result<Vec<Tensor>> {
     call.value(index).sequence().unwrap_or_default().into_iter().map(one).collect()
 }
@@ -234,8 +234,8 @@ fn product_out(call: &Call, a: usize, b: usize) -> Result<Value> {
     Ok(Value::Tensor(product))
 }
 
-/// `a @ b`, as [`torch.matmul`](https://pytorch.org/docs/2.7/generated/torch.matmul.html): which of the products it is
-/// depends on the dimensions, and on what would have to be copied.
+/// `a @ b`, like [`torch.matmul`](https://pytorch.org/docs/2.7/generated/torch.matmul.html). The numbers of dimensions,
+/// and the copies that would be needed, decide which product is computed.
 pub(crate) fn matmul(steps: Steps, a: &Tensor, b: &Tensor) -> Result<Tensor> {
     let (x, y) = (a.view(), b.view());
     match (x.ndim(), y.ndim()) {
@@ -254,7 +254,7 @@ pub(crate) fn matmul(steps: Steps, a: &Tensor, b: &Tensor) -> Result<Tensor> {
     }
 }
 
-/// Returns whether one operand is a batch whose matrices can be stacked, so that one product suffices.
+/// Returns whether one operand is a batch whose matrices can be stacked, so that one matrix product suffices.
 fn folds(a: &Tensor, b: &Tensor) -> Result<bool> {
     let (x, y) = (a.view(), b.view());
     let (larger, smaller) = if x.ndim() >= y.ndim() { (x.clone(), b) } else { (tensor::ops::view::matrix_t(&y)?, a) };
@@ -272,7 +272,7 @@ fn folds(a: &Tensor, b: &Tensor) -> Result<bool> {
     Ok(larger.numel() == 0 || (0..larger.ndim() - 2).all(rows_follow))
 }
 
-/// The product of a batch with a matrix or vector, as one product.
+/// Multiplies a batch with a matrix or vector, in one product.
 fn folded(steps: Steps, a: &Tensor, b: &Tensor) -> Result<Tensor> {
     let turned = b.borrow().ndim() > a.borrow().ndim();
     let (batch, other) = match (turned, a.borrow().ndim()) {
@@ -296,7 +296,7 @@ fn folded(steps: Steps, a: &Tensor, b: &Tensor) -> Result<Tensor> {
     steps.on(&steps.transpose(&product, -2, -1)?, "contiguous", &[])
 }
 
-/// The products of two batches that broadcast.
+/// Multiplies two batches of matrices, with broadcasting.
 fn batched(steps: Steps, a: &Tensor, b: &Tensor) -> Result<Tensor> {
     let (x, y) = (a.view(), b.view());
     let split = |view: &View| -> (Dims, i64, i64) {
@@ -311,7 +311,7 @@ fn batched(steps: Steps, a: &Tensor, b: &Tensor) -> Result<Tensor> {
         [k] => (Dims::new(), *k, 1),
         _ => split(&y),
     };
-    // A batch of one that wants a gradient is better off as a matrix.
+    // A batch of size 1 that requires a gradient is multiplied as a matrix instead.
     if let ([one_a], [one_b]) = (batch_a.as_slice(), batch_b.as_slice())
         && one_a != one_b
     {
@@ -397,7 +397,7 @@ fn chain_matmul(call: &mut Call) -> Result<Value> {
     }
 }
 
-/// The product of matrices (the first and the last may be vectors) in the order of fewest multiplications.
+/// Multiplies matrices in the order that needs the fewest multiplications. The first and the last may be vectors.
 fn multi_dot(call: &Call, given: &[Tensor]) -> Result<Value> {
     let steps = Steps::of(call);
     let (Some(first), Some(last)) = (given.first(), given.last().filter(|_| given.len() >= 2)) else {
@@ -447,7 +447,7 @@ fn multi_dot(call: &Call, given: &[Tensor]) -> Result<Value> {
     steps.sized("view", &product, &shape).map(Value::Tensor)
 }
 
-/// Finds where to divide each run of matrices so that the fewest multiplications are needed.
+/// Finds where to split each range of matrices for the fewest multiplications.
 fn cheapest_splits(matrices: &[Tensor]) -> Result<Vec<Vec<usize>>> {
     let rows = |i: usize| matrices.get(i).map_or(1, |m| m.borrow().sizes().first().copied().unwrap_or(1));
     let n = matrices.len();
@@ -464,7 +464,7 @@ fn cheapest_splits(matrices: &[Tensor]) -> Result<Vec<Vec<usize>>> {
                 let product = size(i).saturating_mul(size(k + 1)).saturating_mul(size(j + 1));
                 costs[i][k].saturating_add(costs[k + 1][j]).saturating_add(product)
             };
-            // The first of equally cheap ones.
+            // Among equally cheap splits, the first wins.
             let best = (i..j).map(|k| (cost(k), k)).min().unwrap_or_default();
             (costs[i][j], splits[i][j]) = best;
         }

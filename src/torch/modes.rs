@@ -70,7 +70,7 @@ pub(crate) const ROWS: &[Row] = &[
         "inference_mode(bool mode=True) -> any",
         |c| {
             let on = c.bool(0)?;
-            // Leaving inference mode within itself records again.
+            // Leaving inference mode within an inference block switches recording on again.
             Ok(grad_mode(c.state, !on, "inference_mode", Some(on)))
         },
         "Creates a context without gradients, whose tensors stay without.",
@@ -134,7 +134,7 @@ fn size(call: &mut Call) -> Result<Value> {
     sizes_of(&items).map(Value::Size)
 }
 
-/// A record with a fixed repr and named fields: `finfo`, `iinfo`.
+/// A record with a fixed repr and named fields, such as `finfo` and `iinfo`.
 struct Record {
     class: &'static str,
     repr: String,
@@ -153,7 +153,7 @@ impl Object for Record {
     }
 }
 
-/// Mantissa bits (with the hidden one) and the exponent of the smallest normal number.
+/// Returns the number of mantissa bits, with the hidden one, and the exponent of the smallest normal number.
 pub(super) fn precision(dtype: DType) -> Option<(i32, i32)> {
     Some(match dtype {
         DType::Half => (11, -14),
@@ -175,7 +175,7 @@ fn finfo(call: &mut Call) -> Result<Value> {
     };
     let max = largest_finite(dtype);
     let (eps, tiny) = (2f64.powi(1 - digits), 2f64.powi(smallest));
-    // The decimal digits that survive a round trip, as a power of ten.
+    // Ten to the power of minus the decimal digits that survive a round trip.
     let resolution = 10f64.powi(-((f64::from(digits - 1) * std::f64::consts::LOG10_2).floor() as i32));
     let show = |v: f64| general(v, 6);
     let repr = format!(
@@ -201,7 +201,7 @@ fn finfo(call: &mut Call) -> Result<Value> {
     Ok(Value::Object(Rc::new(Record { class: "torch.finfo", repr, fields })))
 }
 
-/// C's `%g` with a number of significant digits.
+/// Formats a number like C's `%g` with `digits` significant digits.
 pub(super) fn general(value: f64, digits: i32) -> String {
     let scientific = format!("{value:.*e}", (digits - 1) as usize);
     let Some((mantissa, exponent)) = scientific.split_once('e') else { return scientific };
@@ -270,7 +270,7 @@ fn set_printoptions(call: &mut Call) -> Result<Value> {
     options.threshold = count(1)?.unwrap_or(options.threshold);
     options.edgeitems = count(2)?.unwrap_or(options.edgeitems);
     options.linewidth = count(3)?.unwrap_or(options.linewidth);
-    // PyTorch forgets the mode whenever options are set without it.
+    // PyTorch resets the mode whenever options are set without it.
     options.sci_mode = match call.value(5) {
         Value::Bool(on) => Some(on),
         _ => None,
@@ -283,9 +283,9 @@ fn set_printoptions(call: &mut Call) -> Result<Value> {
 struct GradMode {
     name: &'static str,
     mode: bool,
-    /// What it switches inference mode to, if it does.
+    /// The new setting of inference mode, or `None` to leave it alone.
     inference: Option<bool>,
-    /// Both switches as they were.
+    /// Both settings before the switch.
     before: Cell<(bool, bool)>,
 }
 
@@ -298,7 +298,7 @@ impl Object for GradMode {
     }
     fn enter(&self, session: &dyn Any) -> Option<Result<Option<Value>>> {
         Some(State::of(session).map(|state| {
-            // `set_grad_enabled` has switched when it was made; what was before is known since then.
+            // `set_grad_enabled` already switched when it was created, and saved the previous settings then.
             if self.name != "set_grad_enabled" {
                 self.before.set((state.grad_enabled.get(), state.inference.get()));
             }

@@ -79,7 +79,7 @@ fn norm(call: &mut Call) -> Result<Value> {
     }
 }
 
-/// The norm of matrices: of their elements, their rows, columns or singular values.
+/// Computes a matrix norm from the elements, the row or column sums, or the singular values.
 pub(crate) fn matrix_norm(view: &View, ord: &Value, dims: &[i64], keepdim: bool, dtype: Option<DType>) -> Result<View> {
     use tensor::ops::reduce::{Extremum, extremum, norm, sum};
     let name = "linalg.matrix_norm";
@@ -125,7 +125,7 @@ pub(crate) fn matrix_norm(view: &View, ord: &Value, dims: &[i64], keepdim: bool,
         if !keepdim {
             return Ok(result);
         }
-        // What is kept stands at the end, and moves to where the dimensions were.
+        // The reduced dimensions are kept at the end, and move back to their positions.
         return views::movedim(&views::unsqueeze(&result, -1)?, &[-2, -1], &[row as i64, column as i64]);
     }
     match number {
@@ -168,7 +168,7 @@ fn cond(call: &mut Call) -> Result<Value> {
     }
     ops::Shape::square(&format!("linalg.cond(ord={shown})"), &view)?;
     let (inverse, info) = ops::inv("linalg.cond", &view)?;
-    // What elimination leaves of a singular matrix may be no numbers; its condition is infinite in any case.
+    // The inverse of a singular matrix may contain NaN. Its condition number is infinite in any case.
     let singular = info.scalars()?.into_iter().map(|info| Scalar::Bool(info.to_i64() != 0));
     let singular =
         views::unsqueeze(&views::unsqueeze(&View::from_scalars(info.sizes(), DType::Bool, singular)?, -1)?, -1)?;

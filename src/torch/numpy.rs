@@ -1,5 +1,5 @@
-//! The part of numpy's arrays that PyTorch's documentation uses: making them from lists, printing, reading, writing,
-//! and sharing memory with tensors. Follows <https://pytorch.org/docs/2.7/generated/torch.from_numpy.html>.
+//! The part of numpy's arrays that PyTorch's documentation uses: creating, printing, reading and writing arrays, and
+//! sharing memory with tensors. Follows <https://pytorch.org/docs/2.7/generated/torch.from_numpy.html>.
 
 use super::Steps;
 use call::facets::NameInference::Nameless;
@@ -77,10 +77,10 @@ pub(crate) const ROWS: &[Row] = &[
     method("copy(Object self) -> any", |c| Ok(NdArray::value(copy::clone(&this(c, "copy")?)?)), "Copies the array."),
 ];
 
-/// An array: what a tensor shows, without being one.
+/// An array: a view, like that of a tensor.
 struct NdArray {
     view: View,
-    /// A number of its own, not an array without dimensions.
+    /// Whether this is a scalar instead of a 0-dimensional array.
     number: bool,
 }
 
@@ -129,7 +129,7 @@ impl Object for NdArray {
     }
 
     fn held(&self) -> Held {
-        // An array is no tensor, but its bytes are a storage's.
+        // An array is not a tensor, but its bytes belong to a storage.
         Held { values: vec![Value::Storage(self.view.storage.clone())], ..Held::default() }
     }
     fn type_name(&self) -> &str {
@@ -215,7 +215,7 @@ impl Object for Rows {
     }
 }
 
-/// `dtype('int64')`
+/// A dtype, shown as `dtype('int64')`.
 struct ArrayType(DType);
 
 impl Object for ArrayType {
@@ -238,7 +238,7 @@ fn this(call: &Call, name: &str) -> Result<View> {
         .ok_or_else(|| Error::attribute(format!("'{}' object has no attribute '{name}'", call.value(0).type_name())))
 }
 
-/// The dtype asked for: numpy's own, by the function that makes its numbers, or Python's.
+/// Returns the requested dtype: numpy's, named by the function that creates its scalars, or Python's.
 fn dtype(call: &Call) -> Result<Option<DType>> {
     Ok(match call.value(1) {
         Value::None => None,
@@ -267,7 +267,7 @@ fn scalar(call: &mut Call, dtype: DType) -> Result<Value> {
     objects::data::from_data(&call.value(0), Some(dtype), DType::Double).map(NdArray::number)
 }
 
-/// A function of each element, whole numbers taken as double ones; of a number without dimensions it is one again.
+/// Applies a function to each element, converting integers to float64. A 0-dimensional result becomes a scalar.
 fn real_function(call: &mut Call, name: &str) -> Result<Value> {
     let view = match call.value(0).elements() {
         Some(view) => view,
@@ -303,7 +303,7 @@ fn from_numpy(call: &mut Call) -> Result<Value> {
     }
 }
 
-/// Dimensions that an array may have.
+/// The maximum number of dimensions of an array.
 const MOST_DIMS: usize = 64;
 
 fn numpy(call: &mut Call) -> Result<Value> {

@@ -1,4 +1,4 @@
-//! Flat positions as indices. Follows <https://pytorch.org/docs/2.7/generated/torch.unravel_index.html>.
+//! Conversion of flat positions to indices. Follows <https://pytorch.org/docs/2.7/generated/torch.unravel_index.html>.
 
 use super::steps::Steps;
 use call::{Call, Row, function, one};
@@ -38,7 +38,7 @@ fn unravel_index(call: &mut Call) -> Result<Value> {
     if sizes.iter().any(|&size| size < 0) {
         bail!(ValueError, "'shape' cannot have negative values, but got {}", call.state.str(&Value::tuple(items))?);
     }
-    // How many elements a step along each dimension passes over.
+    // For each dimension, the number of flat positions that one step along it skips.
     let mut steps: Vec<i64> = Vec::new();
     let mut passed = 1i64;
     for &size in sizes.iter().rev() {

@@ -22,7 +22,7 @@ pub(crate) enum Argument {
 }
 
 impl Argument {
-    /// The tensor or number at a position of the call.
+    /// Returns the tensor or number at a position of the call.
     pub(crate) fn of(call: &Call, index: usize) -> Result<Argument> {
         match call.value(index) {
             Value::Tensor(tensor) => Ok(Argument::Tensor(tensor.view())),
@@ -222,8 +222,8 @@ fn scaled(call: &mut Call, run: Scaled, in_place: bool) -> Result<Value> {
     result(call, in_place, |output| run(a.operand(), b.operand(), alpha, output, default(call)))
 }
 
-/// The old order of arguments: `add(alpha, other)`.
-/// Runs an operation into the first operand or into a new tensor. (`out=` is handled for all functions at once.)
+/// Runs an operation in place on the first operand, or into a new tensor. (`out=` is handled for all functions at
+/// once.)
 pub(super) fn result(call: &Call, in_place: bool, run: impl FnOnce(Output) -> Result<View>) -> Result<Value> {
     if in_place {
         let target = call.view(0)?;
@@ -277,18 +277,19 @@ const HEAVISIDE: &[(Takes, &str)] = &[
     (Takes::Same, "heaviside is not yet implemented for tensors with different dtypes."),
 ];
 
-/// Of real numbers there is no cast, of complex ones the result is already one.
+/// The conditions on the `out` tensor of `abs`. Its dtype must match for a real input; a complex input allows a cast.
 const ABS: &[(Takes, &str)] = &[(Takes::SameIfReal, "Found dtype {out} but expected {result}"), Out::CAST_DTYPE];
 
-/// The outputs of a test: truths only, and not in the words of others.
+/// The conditions on the `out` tensor of a test: it must be boolean, and the message is the test's own.
 macro_rules! truths {
     ($name:literal) => {
         Out::ELEMENTWISE.takes(&[(Takes::Of(classes::BOOL), concat!($name, " does not support non-boolean outputs."))])
     };
 }
 
-/// Rows that differ only in name, operation, sentence and facets. `or` and `also` give other names for the same, `new` and
-/// `also` hold out of place only, `within` in place. `$overload` is what PyTorch's name of the operation ends with.
+/// Rows that differ only in name, operation, docs and facets. `or` and `also` give aliases. `new` and `also` apply to
+/// the out-of-place form only, `within` to the in-place form only. `$overload` is the suffix of PyTorch's name for the
+/// operation.
 macro_rules! table {
     ($table:ident, $run:ident, $kind:ident, $this:literal, $others:literal, $overload:literal, $out:ident:
         $($name:literal $op:ident $doc:literal $(or $alias:literal)* $(also $name_too:literal)* $([$($facets:tt)*])? $(new [$($only_new:tt)*])? $(within [$($only_within:tt)*])?;)*) => {
@@ -302,7 +303,7 @@ macro_rules! table {
     };
 }
 
-/// The same functions in place.
+/// Rows of the same functions in place.
 macro_rules! in_place {
     ($table:ident, $run:ident, $kind:ident, $others:literal, $overload:literal:
         $($name:literal $op:ident $doc:literal $(or $alias:literal)* $(also $name_too:literal)* $([$($facets:tt)*])? $(new [$($only_new:tt)*])? $(within [$($only_within:tt)*])?;)*) => {
@@ -315,7 +316,7 @@ macro_rules! in_place {
     };
 }
 
-/// Hands one list of functions to both tables.
+/// Passes one list of functions to both macros.
 macro_rules! with_in_place {
     ($table:ident, $in_place:ident, $run:ident, $kind:ident, $this:literal, $others:literal, $overload:literal, $out:ident: $($rows:tt)*) => {
         table! { $table, $run, $kind, $this, $others, $overload, $out: $($rows)* }
@@ -455,7 +456,7 @@ in_place! { RELU, unary, UnaryOp, "", "":
     "relu" Relu "Replaces negative elements with zero." [.names(Keeps).sparse(Coalesced).quantized(Requantized)];
 }
 
-/// Functions that PyTorch composes of others, without `out=`.
+/// Functions without `out=`, which PyTorch composes of others.
 macro_rules! without_out {
     ($($name:literal $op:ident $doc:literal [$($facets:tt)*];)*) => {
         pub(crate) const WITHOUT_OUT: &[Row] = &[$(

@@ -1,5 +1,5 @@
-//! Quantized tensors: making them, and what functions for dense tensors do with them.
-//! Follows <https://pytorch.org/docs/2.7/quantization-support.html>.
+//! Quantized tensors: creating them, and the kernels that functions for dense tensors use for them. Follows
+//! <https://pytorch.org/docs/2.7/quantization-support.html>.
 
 use call::facets::Dispatch::AsIs;
 use call::{Call, Row, both, function, method};
@@ -214,7 +214,7 @@ fn per_channel(call: &mut Call, read: fn(&View, &View, usize) -> Value) -> Resul
 pub(crate) fn sigmoid(call: &mut Call) -> Result<Value> {
     let numbers = ops::dequantize(&call.view(0)?)?;
     let result = pointwise::unary(UnaryOp::Sigmoid, &numbers, Output::New, DType::Float)?;
-    // All its results lie between 0 and 1, whatever the scale of the input.
+    // Results lie between 0 and 1, so their scale does not depend on that of the input.
     ops::per_tensor(&result, 1.0 / 256.0, 0, call.tensor(0)?.borrow().dtype).map(Value::from)
 }
 
@@ -246,7 +246,7 @@ pub(crate) fn tolist(_: &mut Call) -> Result<Value> {
     bail!(RuntimeError, "load_scalar: invalid type")
 }
 
-/// A view that keeps the scale, which only one scale for the whole tensor allows.
+/// Makes a view with the same scale. Fails with RuntimeError if the scale differs by channel.
 pub(crate) fn uniform_view(call: &mut Call) -> Result<Value> {
     if let Some(Quantizer::PerChannel { .. }) = call.tensor(0)?.borrow().quantizer() {
         bail!(RuntimeError, "Setting strides is possible only on uniformly quantized tensor");
@@ -258,7 +258,7 @@ pub(crate) fn uniform_view(call: &mut Call) -> Result<Value> {
 pub(crate) fn select(call: &mut Call) -> Result<Value> {
     let view = call.view(0)?;
     let (dim, at) = (wrap_dim(call.int(1)?, view.ndim())?, call.int(2)?);
-    // The bounds are those of any tensor.
+    // Checks the bounds as for any tensor.
     let dense = views::select(&ops::integers(&view), dim as i64, at)?;
     match view.quantizer() {
         Some(Quantizer::PerChannel { .. }) => {
@@ -270,7 +270,7 @@ pub(crate) fn select(call: &mut Call) -> Result<Value> {
     }
 }
 
-/// `q.copy_(x)`: numbers are quantized as `q` is.
+/// `q.copy_(x)`: quantizes the numbers with the quantizer of `q`.
 pub(crate) fn copy_numbers(call: &mut Call) -> Result<Value> {
     let (target, source) = (call.view(0)?, call.view(1)?);
     if target.quantizer().is_none() {
@@ -297,7 +297,7 @@ pub(crate) fn copy_numbers(call: &mut Call) -> Result<Value> {
     Ok(call.itself())
 }
 
-/// Arithmetic, which quantized tensors have in a module of their own.
+/// Fails like PyTorch, which has arithmetic on quantized tensors in another module.
 fn arithmetic(call: &mut Call, operation: &str) -> Result<Value> {
     match (call.value(0), call.value(1)) {
         (Value::Tensor(_), Value::Tensor(_)) => Err(Error::no_backend(operation, "QuantizedCPU")),
@@ -309,7 +309,7 @@ fn arithmetic(call: &mut Call, operation: &str) -> Result<Value> {
     }
 }
 
-/// Conversions: quantized tensors only stay what they are.
+/// Converts a quantized tensor. Only its own dtype is accepted.
 pub(crate) fn convert(call: &mut Call) -> Result<Value> {
     let own = call.tensor(0)?.borrow().dtype;
     let wanted = match call.signature.name {

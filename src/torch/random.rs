@@ -207,7 +207,7 @@ pub(crate) const ROWS: &[Row] = &[
     .complex_refused_as("view_as_real"),
 ];
 
-/// Refuses a range of uniform numbers whose ends or width the dtype cannot hold.
+/// Checks that the dtype can hold the ends and the width of a range of uniform numbers.
 fn check_range(dtype: DType, from: f64, to: f64) -> Result<()> {
     if real_kind(dtype).is_none() {
         return Ok(());
@@ -233,7 +233,7 @@ fn check_range(dtype: DType, from: f64, to: f64) -> Result<()> {
     Ok(())
 }
 
-/// C++ prints six digits, and whole numbers without a fraction.
+/// Formats a number like C++: six digits, and no fraction for whole numbers.
 fn plain(value: f64) -> String {
     general(value, 6)
 }
@@ -253,10 +253,10 @@ pub(super) fn generator(call: &Call, index: usize) -> Result<Rc<RefCell<Generato
     }
 }
 
-/// The generator given by keyword, or the session's own.
+/// Returns the generator in the `generator` argument, or the session's own.
 ///
 /// # Errors
-/// RuntimeError within `vmap`, unless that says what random numbers are to be for several examples.
+/// RuntimeError inside `vmap`, unless its `randomness` argument allows random numbers.
 pub(super) fn chosen(call: &Call) -> Result<Rc<RefCell<Generator>>> {
     if call.state.random_refused.get() {
         bail!(
@@ -271,7 +271,7 @@ pub(super) fn chosen(call: &Call) -> Result<Rc<RefCell<Generator>>> {
     })
 }
 
-/// A seed from a Python integer; negative ones wrap.
+/// Converts a Python integer to a seed. Negative numbers wrap.
 fn seed(value: &Value) -> Result<u64> {
     let overflow = || Error::runtime("Overflow when unpacking long");
     match value {
@@ -334,22 +334,22 @@ pub(super) fn draw(call: &Call, out: &View, sample: Sample) -> Result<()> {
     copy::copy_into(&in_memory_order, &flat)
 }
 
-/// A tensor seen in the order in which `like` lies in memory.
+/// Permutes a tensor to the order in which `like` lies in memory.
 pub(super) fn memory_order(view: &View, like: &View) -> Result<View> {
     let order = tensor::Layout::iteration_order(like.sizes(), &[like.strides()]);
     let dims: Vec<i64> = order.iter().rev().map(|&d| d as i64).collect();
     Ok(view.with_layout(view.layout.permute(&dims)?))
 }
 
-/// Writes values in memory order.
+/// Writes values to a tensor in memory order.
 pub(super) fn write(out: &View, values: Vec<Scalar>) -> Result<()> {
     let in_memory_order = memory_order(out, out)?;
     let flat = View::from_scalars(in_memory_order.sizes(), out.dtype, values)?;
     copy::copy_into(&in_memory_order, &flat)
 }
 
-/// Fills a row-major tensor; complex numbers as pairs. `false` where its elements are not aligned. `contiguous` tells of
-/// the tensor that the numbers are for.
+/// Fills a row-major tensor; a complex number takes two samples. Returns `false` if the elements are not aligned.
+/// `contiguous` describes the tensor that the numbers are finally for.
 fn draw_into(generator: &mut Generator, out: &View, kind: RealKind, sample: Sample, contiguous: bool) -> Result<bool> {
     if out.conj || out.neg {
         return Ok(false);
@@ -363,7 +363,7 @@ fn draw_into(generator: &mut Generator, out: &View, kind: RealKind, sample: Samp
 }
 
 fn write_as<T: Real + Plain>(generator: &mut Generator, out: &View, sample: Sample, contiguous: bool) -> Result<bool> {
-    // Divided by the root, not multiplied by its inverse: the last bit differs.
+    // Dividing by the root and multiplying by its inverse differ in the last bit.
     let (parts, root) = if out.dtype.is_complex() { (2, std::f64::consts::SQRT_2) } else { (1, 1.0) };
     let overflow = || Error::runtime("numel: integer multiplication overflow");
     let part = |elements: i64| usize::try_from(elements).ok()?.checked_mul(parts);
@@ -385,7 +385,7 @@ fn randint(call: &Call, low: i64, high: i64, sizes: &Dims) -> Result<Value> {
     sampled_integers(call, low, high, View::zeros(sizes, dtype, call.device_keyword()?)?)
 }
 
-/// Fills a tensor that is new with integers.
+/// Fills a new tensor with random integers.
 fn sampled_integers(call: &Call, low: i64, high: i64, out: View) -> Result<Value> {
     let dtype = out.dtype;
     if low >= high {

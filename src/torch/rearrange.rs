@@ -19,7 +19,7 @@ use tensor::ops::{join, mask, promote, sort};
 use tensor::{Dims, Result, View};
 use value::Value;
 
-/// What functions that join tensors take as their output.
+/// The conditions on the `out` tensor of functions that join tensors.
 const JOINED: Out = Out::PLAIN
     .sharing(Shares::Never)
     .takes(&[(Takes::Castable, "torch.cat(): input types can't be cast to the desired output type {out}")]);
@@ -549,7 +549,7 @@ pub(crate) const ROWS: &[Row] = &[
     .few_refused_as(3, "unsqueeze"),
 ];
 
-/// Passes a single argument on as it is, and several as a list.
+/// Calls a function with the only item of a one-item list, or with the whole list.
 fn at_least(call: &mut Call, name: &str) -> Result<Value> {
     let tensors = call.value(0);
     let given = match tensors.sequence().as_deref() {
@@ -582,7 +582,7 @@ fn scatter(call: &Call, what: Scattered, how: Option<&str>) -> Result<Value> {
     Ok(call.itself())
 }
 
-/// `where`: the operands are promoted like those of an addition.
+/// `where`: promotes the operands like an addition does.
 fn choose(call: &Call, condition: &View, x: usize, y: usize) -> Result<Value> {
     let (x, y) = (Argument::of(call, x)?, Argument::of(call, y)?);
     let default = call.state.default_dtype.get();
@@ -602,7 +602,7 @@ fn sorted(call: &Call, dim: usize, descending: usize, stable: bool) -> Result<Va
 
 fn unique(call: &Call, all: bool, inverse: usize, dim: usize) -> Result<Value> {
     let view = call.view(0)?;
-    // Overloads that reject the flag do not declare it; they are reported under their own name.
+    // An overload that rejects the flag does not declare it, and errors name the overload.
     let operation = match (all, call.is_none(dim)) {
         (false, _) => "unique_consecutive",
         (true, true) => "_unique2",

@@ -14,11 +14,11 @@ use tensor::ops::reduce::{self as ops, Extremum, Running, Spread};
 use tensor::{Dims, Result};
 use value::Value;
 
-/// The outputs of a variance: what it can be cast to, and computed in.
+/// The conditions on the `out` tensor of a variance: the result is computed in its dtype and must be castable to it.
 const SPREAD: &[(Takes, &str)] =
     &[Out::CAST_DTYPE, (Takes::OfUnless(classes::FLOAT, classes::COMPLEX), "\"std_cpu\" not implemented for '{out}'")];
 
-/// The outputs of a truth.
+/// The conditions on the `out` tensor of `any` and `all`.
 macro_rules! truth {
     ($name:literal) => {
         Out::PLAIN
@@ -314,7 +314,7 @@ pub(super) fn norm(c: &mut Call) -> Result<Value> {
     ops::norm(&c.view(0)?, p, d.as_deref(), c.bool(3)?, c.opt_dtype(4)).map(Value::from)
 }
 
-/// The dimensions to reduce; none given means all.
+/// Returns the dimensions to reduce. An empty list means all of them.
 fn dims(call: &Call, index: usize) -> Result<Dims> {
     if call.is_none(index) { Ok(Dims::new()) } else { call.ints(index) }
 }

@@ -1,4 +1,4 @@
-//! Orthogonal matrices as products of reflections. Follows
+//! Orthogonal matrices as products of Householder reflections. Follows
 //! <https://pytorch.org/docs/2.7/generated/torch.linalg.householder_product.html>.
 
 use call::facets::{Lies, Out, Takes};

@@ -1,4 +1,4 @@
-//! `torch.testing.make_tensor`: a tensor of random elements for a test. Follows
+//! `torch.testing.make_tensor`: tensors of random elements for tests. Follows
 //! <https://pytorch.org/docs/2.7/testing.html#torch.testing.make_tensor>.
 
 use super::Steps;
@@ -19,14 +19,14 @@ pub(crate) const ROWS: &[Row] = &[function(
 )
 .python("make_tensor")];
 
-/// The bounds of the elements: the lower end is included, the upper is not.
+/// The bounds of the elements. The lower bound is included, the upper one is not.
 struct Interval {
     low: Value,
     high: Value,
 }
 
 impl Interval {
-    /// The ends asked for, or those of `usual`, within what the dtype holds.
+    /// Returns the requested bounds, or those of `usual`, limited to the range of the dtype.
     fn new(call: &Call, dtype: DType, usual: Interval, holds: Interval) -> Result<Interval> {
         let given = |index: usize, usual: Value| if call.is_none(index) { usual } else { call.value(index) };
         let (low, high) = (given(3, usual.low), given(4, usual.high));
@@ -69,7 +69,7 @@ impl Interval {
         Ok((number(&self.low)?, number(&self.high)?))
     }
 
-    /// The ends as whole numbers, rounded up.
+    /// Returns the bounds as integers, rounded up.
     fn whole(&self) -> Result<[Value; 2]> {
         let whole = |value: &Value| -> Result<Value> {
             Ok(match value {
@@ -136,7 +136,7 @@ fn make_tensor(call: &mut Call) -> Result<Value> {
     }
     let skips = noncontiguous && checked_numel(&sizes)? > 1;
     if let Some(last) = sizes.last_mut().filter(|_| skips) {
-        // Every other element is left out again.
+        // Every other element is dropped again to make the tensor noncontiguous.
         *last = last.checked_mul(2).ok_or_else(|| Error::runtime("the tensor is too large"))?;
     }
     let steps = Steps::of(call);
@@ -175,7 +175,7 @@ fn whole(call: &Call, dtype: DType, sizes: &[i64], device: Device) -> Result<Ten
         Interval::new(call, dtype, usual(), usual())?
     } else {
         let (least, most) = integer_limits(dtype);
-        // The largest `int64` cannot be drawn.
+        // The upper bound is excluded, so the largest `int64` is never drawn.
         let beyond = if dtype == DType::Long { most } else { most + 1 };
         let holds = Interval { low: Value::from(least), high: Value::from(beyond) };
         Interval::new(call, dtype, Interval { low: Value::Int(-9), high: Value::Int(10) }, holds)?
@@ -194,7 +194,7 @@ fn uniform(call: &Call, dtype: DType, sizes: &[i64], device: Device) -> Result<T
     let result = Tensor::new(View::zeros(sizes, stored, device)?);
     let parts =
         if dtype.is_complex() { one(steps.torch("view_as_real", &[result.clone().into()])?)? } else { result.clone() };
-    // A range that is too wide for the dtype is drawn at half its width.
+    // A range that is too wide for the dtype is drawn at half its width and doubled.
     if high - low >= largest_finite(stored.to_real()) {
         steps.on(&parts, "uniform_", &[Value::Float(low / 2.0), Value::Float(high / 2.0)])?;
         steps.on(&parts, "mul_", &[Value::Int(2)])?;

@@ -1,5 +1,5 @@
-//! Writes by tensors of indices: the forms that reduce, and those that return a copy.
-//! Follows <https://pytorch.org/docs/2.7/generated/torch.scatter_reduce.html> and its neighbours.
+//! Writes at positions given by index tensors: the functions that reduce, and those that return a copy. Follows
+//! <https://pytorch.org/docs/2.7/generated/torch.scatter_reduce.html> and its neighbours.
 
 use super::dimnames;
 use call::facets::{NameInference::Keeps, Out, Repeats, Shares};
@@ -162,7 +162,7 @@ pub(crate) const ROWS: &[Row] = &[
     ),
 ];
 
-/// A copy, changed in place before anyone else sees it.
+/// Changes a copy in place and returns it.
 fn changed(copy: Result<View>, change: impl FnOnce(&View) -> Result<()>) -> Result<Value> {
     let out = copy?;
     change(&out)?;
@@ -174,7 +174,7 @@ fn scatter(call: &Call, what: Scattered, how: Option<&str>) -> Result<Value> {
     changed(row_major(&call.view(0)?), |out| gather::scatter_(out, call.int(1)?, &call.view(2)?, what, how))
 }
 
-/// `scatter` with a tensor and `reduce=` has been superseded by `scatter_reduce`.
+/// Warns that `scatter` with a tensor and `reduce=` is superseded by `scatter_reduce`.
 pub(super) fn warn_of_reduce(call: &Call, what: Scattered, how: Option<&str>) {
     if let (Scattered::Source(_), Some(_)) = (what, how) {
         call.state.warn_once(

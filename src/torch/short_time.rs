@@ -1,4 +1,4 @@
-//! Fourier transforms of windows that move over a signal, and back. Follows
+//! Short-time Fourier transforms: of windows that move over a signal, and back. Follows
 //! <https://pytorch.org/docs/2.7/generated/torch.stft.html>.
 
 use super::steps::Steps;
@@ -41,7 +41,7 @@ pub(crate) const ROWS: &[Row] = &[
     ),
 ];
 
-/// Where every part is to be around its place in the signal, the signal goes on at both ends.
+/// `stft` with centred windows: pads the signal at both ends first.
 fn centred(call: &mut Call) -> Result<Value> {
     let steps = Steps::of(call);
     let mut arguments: Vec<Value> = call.args.to_vec();
@@ -67,7 +67,7 @@ fn centred(call: &mut Call) -> Result<Value> {
     let padded = one(padded)?;
     let kept = {
         let padded = padded.borrow();
-        // Of no dimensions Python keeps them all.
+        // Python's slice `[-0:]` keeps all dimensions.
         let first = if sizes.is_empty() { 0 } else { padded.ndim() - sizes.len() };
         Dims::from_slice(padded.sizes().get(first..).unwrap_or_default())
     };
@@ -75,7 +75,7 @@ fn centred(call: &mut Call) -> Result<Value> {
     steps.torch("_VF.stft", &arguments)
 }
 
-/// What both directions are called with.
+/// The arguments that both directions share.
 struct Asked {
     n_fft: i64,
     hop: i64,
@@ -99,7 +99,7 @@ impl Asked {
         })
     }
 
-    /// The call as errors show it; `between` and `behind` are what only one direction has.
+    /// Formats the call for error messages. `between` and `behind` are arguments that only one direction has.
     fn shown(&self, name: &str, view: &View, between: &str, behind: &str) -> String {
         let window = self.window.as_ref().map_or("None".to_owned(), |window| {
             let window = window.view();
@@ -232,7 +232,7 @@ fn forward(call: &mut Call) -> Result<Value> {
     }
 }
 
-/// Zeros before and after the last dimension.
+/// Pads the last dimension with zeros.
 fn padded(steps: Steps, tensor: &Tensor, before: i64, after: i64) -> Result<Tensor> {
     one(steps.torch("constant_pad_nd", &[tensor.clone().into(), Value::size(&[before, after]), Value::Int(0)])?)
 }
@@ -258,7 +258,7 @@ fn backward(call: &mut Call) -> Result<Value> {
             "istft requires a complex-valued input tensor matching the output from stft with return_complex=True."
         );
     }
-    // Dimensions are counted with one for the real and imaginary parts.
+    // Errors count dimensions with an extra one for the real and imaginary parts.
     let ndim = view.ndim() + 1;
     let size = |from_end: i64| wrap_dim(from_end, ndim).map(|d| view.sizes()[d]);
     let (frames, points) = (size(-2)?, size(-3)?);
@@ -317,7 +317,7 @@ fn backward(call: &mut Call) -> Result<Value> {
     let Some(all) = (frames - 1).checked_mul(hop).and_then(|before| before.checked_add(n_fft)) else {
         return refused("the signal would be too long".to_owned());
     };
-    // Parts, and the squares of the window beneath them, are added up where they overlap.
+    // Adds up the overlapping windows, and the squared window function beneath them.
     let added = |parts: &Tensor| {
         let sizes = Value::size(&[parts.borrow().sizes()[0], all]);
         let windows = [parts.clone().into(), sizes, Value::Int(1), Value::Int(n_fft), Value::Int(hop)];

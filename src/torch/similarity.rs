@@ -1,4 +1,4 @@
-//! Angles and distances between vectors, and vectors scaled to length one. Follows
+//! Angles and distances between vectors, and normalization to unit length. Follows
 //! <https://pytorch.org/docs/2.7/nn.functional.html#distance-functions>.
 
 use super::steps::Steps;
@@ -33,7 +33,7 @@ pub(crate) const ROWS: &[Row] = &[
     .python("normalize"),
 ];
 
-/// The lengths of vectors along a dimension, none below `least`. The limit is not recorded.
+/// Computes the norms of vectors along a dimension, raised to at least `least`. The clamping is not recorded.
 fn lengths(steps: Steps, tensor: &Tensor, p: Value, dim: Value, least: Value) -> Result<Tensor> {
     let norm = one(steps.torch("linalg.vector_norm", &[tensor.clone().into(), p, dim, Value::Bool(true)])?)?;
     let norm = steps.on(&norm, "clone", &[])?;

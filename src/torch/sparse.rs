@@ -1,5 +1,5 @@
-//! Sparse tensors: making them, taking them apart, and what other functions do with them.
-//! Follows <https://pytorch.org/docs/2.7/sparse.html>.
+//! Sparse tensors: creating them, taking them apart, and functions on them. Follows
+//! <https://pytorch.org/docs/2.7/sparse.html>.
 
 use super::sparse_kernels::{
     add_product, hybrid_product, multiply, multiply_reduced, product_as_sparse, sparse_sum_and_product, sum,
@@ -346,7 +346,7 @@ pub(crate) const ROWS: &[Row] = &[
     .operation("_spdiags"),
 ];
 
-/// The values and indices of a constructor: in the memory of the tensor that is given, if it has the dtype asked for.
+/// Returns the values or indices of a constructor. A tensor with the requested dtype is shared, not copied.
 fn data(call: &Call, index: usize, dtype: Option<DType>) -> Result<View> {
     match call.value(index) {
         Value::Tensor(tensor) => {
@@ -439,7 +439,7 @@ fn part(call: &mut Call, name: &str) -> Result<Value> {
     Ok(if name == "indices" { parts.indices.clone() } else { parts.values.clone() }.into())
 }
 
-/// The indices of a compressed tensor: of rows or columns, the compressed or the plain ones.
+/// Returns the row or column indices of a compressed tensor: the plain ones or the compressed ones.
 fn indices(call: &mut Call, of_rows: bool, plain: usize) -> Result<Value> {
     let view = call.view(0)?;
     match view.compressed() {

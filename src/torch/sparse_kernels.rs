@@ -1,5 +1,5 @@
-//! What functions written for dense tensors do with sparse ones, where that is something of their own: the rows name
-//! these. Follows <https://pytorch.org/docs/2.7/sparse.html#supported-operations>.
+//! Kernels for sparse tensors of functions that are written for dense ones. Their rows name these kernels. Follows
+//! <https://pytorch.org/docs/2.7/sparse.html#supported-operations>.
 
 use autograd::Functions;
 use call::Call;
@@ -81,7 +81,7 @@ pub(crate) fn t(call: &mut Call) -> Result<Value> {
     transposed(call, 0, 1)
 }
 
-/// `transpose_`, and what is like it.
+/// The sparse kernel of `transpose_` and its aliases.
 pub(crate) fn transpose_in_place(call: &mut Call) -> Result<Value> {
     let (dim0, dim1) = (call.int(1)?, call.int(2)?);
     transposed_in_place(call, dim0, dim1)
@@ -160,7 +160,7 @@ pub(crate) fn new_empty(call: &mut Call) -> Result<Value> {
     ops::empty_coo(&call.ints(1)?, 0, dtype).map(Value::from)
 }
 
-/// The product of two matrices, of which one at least is sparse: sparse if both are.
+/// Multiplies two matrices, at least one of them sparse. The product is sparse if both are.
 pub(crate) fn multiply(a: &View, b: &View) -> Result<View> {
     match (a.is_sparse(), b.is_sparse()) {
         (true, true) => {
@@ -179,7 +179,7 @@ pub(crate) fn multiply_reduced(call: &mut Call) -> Result<Value> {
     product::reduced(&a, &b, call.str(2)?).map(Value::from)
 }
 
-/// Refuses what is not sparse where only that makes sense.
+/// Fails with RuntimeError unless the view is sparse.
 fn only_sparse(view: &View) -> Result<()> {
     if !view.is_sparse() {
         bail!(RuntimeError, "tensor.sspaddmm(...) can only be called on sparse tensors");
@@ -233,7 +233,7 @@ pub(crate) fn matrix_vector(call: &mut Call) -> Result<Value> {
     views::squeeze(&product, Some(&[1])).map(Value::from)
 }
 
-/// `beta * x + alpha * (a @ b)`, dense.
+/// Computes `beta * x + alpha * (a @ b)` as a dense tensor.
 pub(crate) fn add_product(call: &mut Call) -> Result<Value> {
     let input = call.view(0)?;
     if input.is_sparse() {
@@ -258,7 +258,7 @@ fn plus(a: &View, b: &View) -> Result<View> {
     pointwise::binary(pointwise::BinaryOp::Add, a.into(), b.into(), pointwise::Output::New, DType::Float)
 }
 
-/// `x.sum(dims)`.
+/// Sums a sparse tensor over dimensions.
 pub(crate) fn sum(view: &View, dims: &[i64], keepdim: bool, dtype: Option<DType>) -> Result<View> {
     if view.compressed().is_none() {
         return rearrange::sum(view, dims, keepdim, dtype);
@@ -270,7 +270,7 @@ pub(crate) fn sum(view: &View, dims: &[i64], keepdim: bool, dtype: Option<DType>
     if out.is_sparse() { compressed::from_coo(&out, view.tensor_layout()) } else { Ok(out) }
 }
 
-/// One operand of arithmetic: a tensor, or a number.
+/// An operand of arithmetic: a tensor or a number.
 enum Part {
     Tensor(View),
     Number(Scalar),
@@ -285,7 +285,7 @@ impl Part {
     }
 }
 
-/// Runs an arithmetic function of two operands, and stores what it gives if it is in place.
+/// Runs an arithmetic function of two operands. For an in-place function, stores the result in the first operand.
 fn arithmetic(call: &mut Call, compute: fn(&mut Call) -> Result<Value>) -> Result<Value> {
     let result = compute(call)?;
     let target = match call.args.first() {

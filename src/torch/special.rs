@@ -1,4 +1,4 @@
-//! `torch.special`: its own functions, and its names for functions of `torch`. Follows
+//! `torch.special`: its own functions, and its aliases of functions of `torch`. Follows
 //! <https://pytorch.org/docs/2.7/special.html>.
 
 use super::pointwise::{Argument, default, result};
@@ -67,8 +67,8 @@ macro_rules! unary_rows {
     };
 }
 
-/// Three overloads of each: the second and the first operand may be a number, but not both. PyTorch's names for the last two
-/// follow the table.
+/// Declares three overloads of each function: either operand may be a number, but not both. `$first_number` and
+/// `$second_number` are the suffixes of PyTorch's names for the last two.
 macro_rules! binary_rows {
     ($table:ident $first:literal $number:literal $second:literal $first_number:literal $second_number:literal: $($name:literal $op:ident $doc:literal;)*) => {
         pub(crate) const $table: &[Row] = &[$(
@@ -136,7 +136,7 @@ fn binary(call: &mut Call, op: BinaryOp) -> Result<Value> {
     result(call, false, |output| ops::binary(op, a.operand(), b.operand(), output, default(call)))
 }
 
-/// Half of one plus an error function, computed step by step as PyTorch does.
+/// Computes `(1 + erf(x / sqrt(2))) / 2` in the same steps as PyTorch.
 fn ndtr(call: &mut Call) -> Result<Value> {
     let (view, default) = (call.view(0)?, default(call));
     let number = |value: f64| Operand::Number(Scalar::Float(value));

@@ -15,7 +15,7 @@ use tensor::{DType, Dims, Result, View, interrupt};
 use value::Value;
 
 pub(crate) const ROWS: &[Row] = &[
-    // `split` is written in Python and hands on to these.
+    // PyTorch implements `split` in Python, on top of these functions.
     function(
         "_VF.split.Tensor(Tensor(a) self, int split_size, int dim=0) -> Tensor(a)[]",
         |c| views_of(c, split::split(&c.view(0)?, c.int(1)?, c.int(2)?)),
@@ -153,7 +153,7 @@ fn views_of(call: &Call, views: Result<Vec<View>>) -> Result<Value> {
     views.collect::<Result<_>>().map(Value::Tuple)
 }
 
-/// Tensors that share the storage without being known as views.
+/// Returns tensors that share the storage but are not recorded as views.
 fn apart(views: Result<Vec<View>>) -> Result<Value> {
     Ok(Value::tuple(views?.into_iter().map(Value::from)))
 }
@@ -163,7 +163,7 @@ fn split_(call: &mut Call) -> Result<Value> {
     if !matches!(this, Value::Tensor(_)) {
         bail!(AttributeError, "'{}' object has no attribute 'split'", this.type_name());
     }
-    // A tensor of one element counts as its number.
+    // A tensor of one element is accepted as a number.
     let size = match call.value(1) {
         Value::Tensor(t) if t.borrow().numel() == 1 => Value::Int(t.borrow().item()?.to_i64()),
         other => other,

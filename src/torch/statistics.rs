@@ -38,7 +38,7 @@ const KTHVALUE: &[(Takes, &str)] = &[
     (Takes::SameAt(1), "output indices must be of scalar type Long"),
 ];
 
-/// What `quantile` takes as its output.
+/// The conditions on the `out` tensor of `quantile`.
 const QUANTILE: Out = Out::PLAIN
     .takes(&[(Takes::Same, "quantile() out tensor must be same dtype as the input tensor")])
     .lying(Lies::InRows);
@@ -438,7 +438,7 @@ fn quantile(call: &mut Call, ignore_nan: bool) -> Result<Value> {
     rank::quantile(&view, &q, &how).map(Value::from)
 }
 
-/// `std_mean` and `var_mean`: the parameters go by their names, which say what they mean in each overload.
+/// `std_mean` and `var_mean`. Arguments are looked up by name, because their meaning differs between the overloads.
 fn with_mean(call: &mut Call, which: Spread) -> Result<Value> {
     let view = call.view(0)?;
     if !view.dtype.is_differentiable() {
@@ -476,8 +476,8 @@ fn running(call: &mut Call, which: reduce::Running) -> Result<Value> {
     Ok(call.itself())
 }
 
-/// `torch.gradient`: one spacing for all dimensions, or a list of numbers or places, one for each. The dimensions stand at
-/// `place`, and the order at the edges behind them.
+/// `torch.gradient`. The spacing is one number for all dimensions, or a list with one number or tensor of coordinates
+/// for each. The dimensions are the argument at `place`, followed by the order at the edges.
 fn gradient(call: &Call, spacing: &Value, place: usize) -> Result<Value> {
     let view = call.view(0)?;
     if view.dtype == DType::Byte {

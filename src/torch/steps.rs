@@ -1,5 +1,5 @@
-//! Shorthand for functions that PyTorch composes of others: each step calls the table, so that gradients are recorded
-//! step by step.
+//! Shorthand for functions that PyTorch composes of others. Each step calls the function table, so gradients are
+//! recorded step by step.
 
 use call::bind::Arguments;
 use call::dispatch::call;
@@ -19,12 +19,12 @@ impl<'s> Steps<'s> {
         Steps(call.state)
     }
 
-    /// `tensor.name(arguments)`.
+    /// Calls `tensor.name(arguments)`.
     pub fn on(self, tensor: &Tensor, name: &str, arguments: &[Value]) -> Result<Tensor> {
         one(call_on(self.0, name, &Value::Tensor(tensor.clone()), arguments)?)
     }
 
-    /// `torch.name(arguments)`.
+    /// Calls `torch.name(arguments)`.
     pub fn torch(self, name: &str, arguments: &[Value]) -> Result<Value> {
         let (module, short) = name.rsplit_once('.').unwrap_or(("", name));
         let module = MODULES.iter().copied().find(|known| *known == module).unwrap_or("");
@@ -39,7 +39,7 @@ impl<'s> Steps<'s> {
         self.on(a, name, &[Value::Tensor(b.clone())])
     }
 
-    /// A function whose argument is a list of sizes or dimensions.
+    /// Calls a function whose argument is a list of sizes or dimensions.
     pub fn sized(self, name: &str, tensor: &Tensor, sizes: &[i64]) -> Result<Tensor> {
         self.on(tensor, name, &[Value::size(sizes)])
     }
@@ -56,13 +56,13 @@ impl<'s> Steps<'s> {
         self.on(tensor, "sum", &[Value::size(dims), Value::Bool(keepdim)])
     }
 
-    /// Reshapes a tensor that has no other owner.
+    /// Reshapes a tensor that no one else holds.
     pub(crate) fn unsafe_view(self, tensor: &Tensor, sizes: &[i64]) -> Result<Tensor> {
         one(self.torch("_unsafe_view", &[Value::Tensor(tensor.clone()), Value::size(sizes)])?)
     }
 }
 
-/// Writes a result over the first argument.
+/// Writes a result to the first argument.
 pub fn in_place(call: &Call, result: &View) -> Result<Value> {
     let target = call.view(0)?;
     if target.sizes() != result.sizes() {

@@ -1,6 +1,5 @@
-//! Moves, pinning and device queries of storages. Only `cpu` and `meta` exist here, so these mostly say what PyTorch
-//! says on a machine without the other devices.
-//! Follows <https://pytorch.org/docs/2.7/storage.html>.
+//! Moves, pinning and device queries of storages. Only `cpu` and `meta` exist here, so most of these fail with
+//! PyTorch's errors on a machine without other devices. Follows <https://pytorch.org/docs/2.7/storage.html>.
 
 use super::typed_storages::typed;
 use call::{Call, Row, method};
@@ -34,12 +33,12 @@ macro_rules! rows {
 
 rows!(("UntypedStorage", "_StorageBase"), ("TypedStorage", "TypedStorage"));
 
-/// The error of everything that needs a CUDA device.
+/// Fails like every function that needs a CUDA device.
 pub(crate) fn no_driver() -> Result<Value> {
     Device::parse("cuda").and_then(Device::available).map(Value::Device)
 }
 
-/// The storage of either class. A typed one warns.
+/// Returns the storage of either class. A typed one warns that it is deprecated.
 fn storage_of(call: &Call) -> Result<Storage> {
     match call.value(0) {
         Value::TypedStorage(_) => typed(call).map(|typed| typed.storage),
@@ -47,7 +46,7 @@ fn storage_of(call: &Call) -> Result<Storage> {
     }
 }
 
-/// The storage to be moved to a device, which quantized ones refuse whatever the device is.
+/// Returns the storage to move to a device. Quantized storages are refused whatever the device is.
 fn storage_for(call: &Call, device: &str) -> Result<Storage> {
     if let Value::TypedStorage(_) = call.value(0)
         && typed(call)?.dtype.is_quantized()
@@ -60,13 +59,13 @@ fn storage_for(call: &Call, device: &str) -> Result<Storage> {
 fn cpu(call: &mut Call) -> Result<Value> {
     moved_to(&storage_of(call)?, Device::CPU)?;
     Ok(match call.itself() {
-        // What has a dtype is wrapped anew.
+        // A typed storage gets a new wrapper.
         Value::TypedStorage(typed) => Value::TypedStorage(TypedStorage::new(typed.storage.clone(), typed.dtype)),
         itself => itself,
     })
 }
 
-/// The number of a device, as `torch.device("cuda", number)` takes it.
+/// Parses the index of a device, as `torch.device("cuda", index)` accepts it.
 fn number(value: &Value) -> Result<i64> {
     match value {
         Value::None => Ok(0),
@@ -81,7 +80,7 @@ fn cuda(call: &mut Call) -> Result<Value> {
     on_cuda(number(&call.value(1))?)
 }
 
-/// PyTorch notices only at the second device that it has none.
+/// Like PyTorch, reports the missing driver only for an index above 0.
 fn on_cuda(number: i64) -> Result<Value> {
     if number > 0 { no_driver() } else { bail!(RuntimeError, "invalid argument to exchangeDevice") }
 }
@@ -111,10 +110,10 @@ fn to(call: &mut Call) -> Result<Value> {
     Ok(call.itself())
 }
 
-/// Checks that a storage is already on the device.
+/// Fails unless the storage is already on the device.
 ///
 /// # Errors
-/// What PyTorch raises for devices that are not there.
+/// PyTorch's errors for devices that are not available.
 fn moved_to(storage: &Storage, device: Device) -> Result<()> {
     match device.name() {
         name if name == storage.device().name() => Ok(()),
@@ -126,7 +125,7 @@ fn moved_to(storage: &Storage, device: Device) -> Result<()> {
     }
 }
 
-/// The device that memory is, or is to be, pinned for.
+/// Returns the device that memory is, or will be, pinned for.
 fn pinned_for(call: &Call, function: &str) -> Result<Device> {
     match call.value(1) {
         Value::None => Device::parse("cuda"),

@@ -296,7 +296,7 @@ fn new(nbytes: usize, device: Option<Device>) -> Result<Value> {
     Storage::zeroed(nbytes, device.unwrap_or(Device::CPU)).map(Value::Storage)
 }
 
-/// The size of a storage as PyTorch checks it.
+/// Checks the size of a storage like PyTorch.
 pub(crate) fn checked_size(size: i64) -> Result<usize> {
     let Ok(nbytes) = u64::try_from(size) else {
         return Err(Error::runtime(format!(
@@ -331,7 +331,7 @@ fn from_file(call: &mut Call) -> Result<Value> {
         bail!(TypeError, "argument 1 must be str, not {}", call.value(0).type_name())
     };
     let shared = index_argument(&call.value(1))? != 0;
-    // The documentation calls the size `size`, the function of PyTorch 2.7 `nbytes`; both are taken.
+    // PyTorch's documentation calls this argument `size`, its 2.7 code `nbytes`. Both are accepted.
     let nbytes = if call.is_none(3) { call.value(2) } else { call.value(3) };
     Storage::from_file(&name, shared, index_argument(&nbytes)?).map(Value::Storage)
 }
@@ -356,7 +356,7 @@ pub(crate) fn resize(storage: &Storage, size: &Value) -> Result<()> {
     match size {
         Value::Int(size) => {
             if !storage.resizable() {
-                // Said before the size is looked at.
+                // Fails for this reason before the size is checked.
                 return storage.resize(usize::MAX);
             }
             storage.resize(checked_size(*size)?)
@@ -370,12 +370,12 @@ fn byteswap(call: &mut Call) -> Result<Value> {
     let Value::DType(dtype) = call.value(1) else {
         bail!(RuntimeError, "expected torch.dtype, but got {}", class_repr(&call.value(1)))
     };
-    // The parts of a complex number are swapped each by itself.
+    // The two parts of a complex number are swapped separately.
     call.storage(0)?.byteswap(dtype.to_real().itemsize())?;
     Ok(Value::None)
 }
 
-/// `storage.type(class)`: elements of the class, with these bytes. Only classes of one-byte elements fit.
+/// `storage.type(class)`: creates a storage of the class and copies the bytes. Only classes of one-byte elements fit.
 pub(crate) fn as_class(call: &Call, class: &Value) -> Result<Value> {
     let storage = call.storage(0)?;
     let known = |name: &str| {
@@ -386,7 +386,7 @@ pub(crate) fn as_class(call: &Call, class: &Value) -> Result<Value> {
         }
     };
     let name = match class {
-        // The module of these classes is not the one whose name they begin with.
+        // The CUDA classes are in another module than their names say, so they are handled first.
         Value::Str(name) if name.starts_with("torch.cuda.") => return no_driver(),
         Value::Type(name) if name.starts_with("torch.cuda.") => return no_driver(),
         Value::Type("torch.Tensor") => bail!(RuntimeError, "Cannot cast dense tensor to sparse tensor"),
@@ -418,7 +418,7 @@ pub(crate) fn as_class(call: &Call, class: &Value) -> Result<Value> {
     Ok(Value::TypedStorage(converted))
 }
 
-/// The bytes as numbers, converted one by one.
+/// Converts the bytes, as numbers, to a dtype.
 fn cast_bytes(call: &mut Call, dtype: DType) -> Result<Value> {
     objects::storages::warn_typed(call.state);
     cast(&TypedStorage::new(call.storage(0)?, DType::Byte), dtype)

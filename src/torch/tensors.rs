@@ -416,7 +416,7 @@ fn contains(call: &mut Call) -> Result<Value> {
     }
 }
 
-/// The number that a tensor without dimensions stands for.
+/// Returns the value of a 0-dimensional tensor argument.
 fn value_of_tensor(call: &Call) -> Result<Scalar> {
     let value = call.view(1)?;
     if value.ndim() != 0 {
@@ -429,7 +429,7 @@ fn value_of_tensor(call: &Call) -> Result<Scalar> {
     value.item()
 }
 
-/// A tensor like the first argument, filled with a value.
+/// Creates a tensor like the first argument, filled with a value.
 fn copied(call: &Call, value: Scalar) -> Result<Value> {
     let out = create::zeros_like(&call.view(0)?, None, None)?;
     copy::fill(&out, value)?;
@@ -438,7 +438,7 @@ fn copied(call: &Call, value: Scalar) -> Result<Value> {
 
 fn fill(call: &mut Call, value: Scalar) -> Result<Value> {
     let view = call.view(0)?;
-    // PyTorch makes lazy bits real before it fills, which it does in place.
+    // PyTorch resolves the lazy bits before it fills, which writes in place.
     if view.conj || view.neg {
         check_no_internal_overlap(&view)?;
     }
@@ -477,7 +477,7 @@ fn set_empty(call: &mut Call) -> Result<Value> {
     Ok(call.itself())
 }
 
-/// A storage argument, whose dtype must agree if it has one, or a tensor's storage.
+/// Returns the storage to use: that of a tensor argument, or a storage argument, whose dtype must match if it is typed.
 fn source_storage(call: &Call, tensor: &Tensor) -> Result<Storage> {
     let dtype = tensor.borrow().dtype;
     match call.value(1) {
@@ -486,7 +486,7 @@ fn source_storage(call: &Call, tensor: &Tensor) -> Result<Storage> {
             dtype.cpp_name(),
             typed.dtype.scalar_type()
         ))),
-        // Its bytes, whatever its dtype.
+        // Takes the bytes of a tensor of any dtype.
         Value::Tensor(source) => Ok(source.borrow().storage.clone()),
         _ => call.storage(1),
     }
@@ -543,7 +543,7 @@ fn set_storage_layout(call: &mut Call) -> Result<Value> {
         let same_strides = given.as_ref().is_none_or(|strides| view.layout.strides == *strides);
         (view.layout.sizes == layout.sizes && same_strides, view.dtype)
     };
-    // A tensor that keeps its shape does not grow the storage it is moved to.
+    // If the shape stays the same, the new storage is not enlarged.
     if unchanged && storage_bytes(&layout, dtype)? > storage.nbytes() {
         return Err(out_of_bounds(&layout, given.as_deref().unwrap_or_default(), dtype, storage.nbytes()));
     }
@@ -551,7 +551,7 @@ fn set_storage_layout(call: &mut Call) -> Result<Value> {
     Ok(call.itself())
 }
 
-/// PyTorch multiplies sizes as unsigned numbers, from the left, before it looks at anything else.
+/// Fails if the product of the sizes overflows. PyTorch checks this first, with unsigned multiplications from the left.
 fn check_product(sizes: &[i64]) -> Result<()> {
     let product = sizes.iter().try_fold(1u64, |product, &size| product.checked_mul(size as u64));
     match product.map(i64::try_from) {
@@ -573,7 +573,7 @@ fn resize_to(call: &Call, sizes: &[i64], format: Option<MemoryFormat>) -> Result
     let view = tensor.view();
     let mut layout = Layout { offset: view.layout.offset, ..Layout::contiguous(sizes) };
     if view.sizes() != sizes {
-        // The text is that of a row-major tensor, whose strides go without saying.
+        // PyTorch's message for a row-major tensor does not mention the strides.
         storage_bytes(&layout, view.dtype).map_err(|error| match error.message.split_once(" and strides=") {
             Some((sizes, _)) => Error { message: sizes.to_owned(), ..error },
             None => error,

@@ -1,4 +1,4 @@
-//! What depends on how small a singular value counts as zero. Follows <https://pytorch.org/docs/2.7/linalg.html>.
+//! Functions that depend on which singular values count as zero. Follows <https://pytorch.org/docs/2.7/linalg.html>.
 
 use call::facets::Out;
 use call::{Call, Row, both, function, safely};
@@ -64,7 +64,7 @@ pub(crate) const ROWS: &[Row] = &[
     .out(Out::PLAIN.takes(&[safely!("torch.linalg.lstsq", "{field}")])),
 ];
 
-/// The tolerance at a place, a number or a tensor of them.
+/// Returns the tolerance in an argument, given as a number or a tensor.
 fn tolerance(call: &Call, index: Option<usize>) -> Result<Option<View>> {
     match index.filter(|&index| !call.is_none(index)) {
         None => Ok(None),
@@ -89,7 +89,7 @@ fn pinv(call: &mut Call, [absolute, relative]: [Option<usize>; 2], hermitian: Op
     ops::pinv(&view, &tolerances, hermitian).map(Value::from)
 }
 
-/// The rank; where only the absolute tolerance can be given, the relative one is none.
+/// Computes the rank. An overload without a relative tolerance uses 0 for it.
 fn matrix_rank(call: &mut Call, [absolute, relative]: [Option<usize>; 2], hermitian: usize) -> Result<Value> {
     let given = match relative {
         Some(_) => tolerance(call, relative)?,

@@ -1,5 +1,5 @@
-//! `torch.TypedStorage` and the legacy classes `torch.FloatStorage` and so on: deprecated, and complete.
-//! Follows <https://pytorch.org/docs/2.7/storage.html#legacy-typed-storage>.
+//! `torch.TypedStorage` and the legacy classes such as `torch.FloatStorage`. They are deprecated, but complete. Follows
+//! <https://pytorch.org/docs/2.7/storage.html#legacy-typed-storage>.
 
 use super::legacy_storages::{ONE_WRAPPED, construct_legacy, legacy_new, wrong};
 use super::storages::{as_class, resize};
@@ -16,7 +16,7 @@ use value::{Slice, Value};
 
 macro_rules! casts {
     ($($name:literal $dtype:ident),*) => {
-        /// `storage.float()` and the like.
+        /// The methods that convert the elements, such as `storage.float()`.
         pub(crate) const CASTS: &[Row] = &[$(
             method(
                 concat!($name, "(TypedStorage self) -> TypedStorage"),
@@ -258,7 +258,7 @@ fn length(call: &mut Call) -> Result<Value> {
     Ok(Value::Int(typed(call)?.len() as i64))
 }
 
-/// What `torch.TypedStorage` says to wrong arguments.
+/// Builds the error message of `torch.TypedStorage` for wrong arguments.
 fn misused(why: &str) -> String {
     const FORMS: [&str; 4] = [
         "(*, torch.device device, torch.dtype dtype)",
@@ -269,7 +269,7 @@ fn misused(why: &str) -> String {
     wrong("TypedStorage.__init__", &FORMS, why)
 }
 
-/// The refusal of a value in the place of an untyped storage.
+/// Builds the error for a value given instead of an untyped storage.
 pub(crate) fn not_wrapped(value: &Value) -> Error {
     Error::type_error(misused(&format!(
         "Argument 'wrap_storage' must be UntypedStorage, but got {}",
@@ -277,7 +277,6 @@ pub(crate) fn not_wrapped(value: &Value) -> Error {
     )))
 }
 
-/// `torch.TypedStorage(…)`.
 fn construct(call: &mut Call) -> Result<Value> {
     warn_typed(call.state);
     let wrong = misused;
@@ -359,7 +358,7 @@ fn from_buffer(call: &mut Call) -> Result<Value> {
     Ok(Value::TypedStorage(TypedStorage::new(storage, dtype)))
 }
 
-/// The elements converted to another dtype, in a storage of their own.
+/// Converts the elements to another dtype, in a new storage.
 pub(crate) fn cast(typed: &TypedStorage, dtype: DType) -> Result<Value> {
     if typed.dtype.is_quantized() {
         return Err(Error::no_backend("set_.source_Storage", "QuantizedCPU"));
@@ -371,7 +370,7 @@ pub(crate) fn cast(typed: &TypedStorage, dtype: DType) -> Result<Value> {
     }
     typed.storage.data()?;
     let values = copy::cast(&typed.view(), dtype)?;
-    // A storage of its own, even where nothing had to be converted.
+    // The result has its own storage even if nothing was converted.
     let values = if values.storage == typed.storage { copy::clone(&values)? } else { values };
     Ok(Value::TypedStorage(TypedStorage::new(values.storage, dtype)))
 }
@@ -416,7 +415,7 @@ fn resize_(call: &mut Call) -> Result<Value> {
     let size = match call.value(1) {
         Value::Int(size) => Value::from(i128::from(size) * typed.dtype.itemsize() as i128),
         Value::Bool(size) => Value::Int(i64::from(size) * typed.dtype.itemsize() as i64),
-        // The product of these and a number is no number either.
+        // Multiplying these by a number does not give an integer, so `resize` refuses them as they are.
         other @ (Value::Float(_) | Value::Str(_) | Value::List(_) | Value::Tuple(_) | Value::Tensor(_)) => other,
         Value::BigInt(_) => bail!(RuntimeError, "Overflow when unpacking long"),
         other => bail!(TypeError, "unsupported operand type(s) for *: '{}' and 'int'", other.type_name()),

@@ -1,5 +1,5 @@
-//! Copying forms of view operations: `*_copy` copies what the view would show, `*_scatter` replaces it in a copy.
-//! Follows <https://pytorch.org/docs/2.7/generated/torch.slice_scatter.html> and its neighbours.
+//! Copying forms of view operations: `*_copy` returns a copy of the view, and `*_scatter` a copy of the input in which
+//! the view is replaced. Follows <https://pytorch.org/docs/2.7/generated/torch.slice_scatter.html> and its neighbours.
 
 use super::sparse_kernels;
 use call::facets::{Dispatch::Own, NameInference::Keeps, Out, Takes};
@@ -170,7 +170,7 @@ pub(crate) const ROWS: &[Row] = &[
     .names(Keeps),
 ];
 
-/// A row-major copy of what a view shows.
+/// Returns a row-major copy of a view.
 fn copied(view: Result<View>) -> Result<Value> {
     copy::row_major(&view?).map(Value::from)
 }

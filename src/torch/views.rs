@@ -207,7 +207,7 @@ pub(crate) const ROWS: &[Row] = &[
     function("unflatten.int(Tensor(a) self, int dim, int[] sizes) -> Tensor(a)", unflatten, UNFLATTEN)
         .names(Itself)
         .quantized(Own(quantized::uniform_view)),
-    // The method is written in Python and hands on to these.
+    // PyTorch implements the method `unflatten` in Python, on top of these functions.
     method(
         "_VF.unflatten.Dimname(Tensor(a) self, Dimname dim, int[] sizes, Dimname[] names) -> Tensor(a)",
         dimnames::unflatten,
@@ -499,7 +499,7 @@ fn unflatten(call: &mut Call) -> Result<Value> {
     call.view_of(0, view)
 }
 
-/// `x.unflatten(dim, sizes)`, where sizes may come with names.
+/// `x.unflatten(dim, sizes)`. Each size may be paired with a name.
 fn unflatten_by_sizes(call: &mut Call) -> Result<Value> {
     let (this, dim, sizes) = (call.value(0), call.value(1), call.value(2));
     if !equality::truth(&sizes)? {
@@ -532,7 +532,7 @@ fn broadcast_tensors(call: &mut Call) -> Result<Value> {
     Ok(Value::tuple(tensors.iter().map(expand).collect::<Result<Vec<_>>>()?))
 }
 
-/// `torch.broadcast_shapes(*shapes)`, with the words of the Python it is written in.
+/// `torch.broadcast_shapes(*shapes)`, with the error messages of PyTorch's Python implementation.
 fn broadcast_shapes(call: &mut Call) -> Result<Value> {
     let mut sizes: Vec<i64> = Vec::new();
     for shape in call.value(0).sequence().unwrap_or_default() {
@@ -563,7 +563,7 @@ fn broadcast_shapes(call: &mut Call) -> Result<Value> {
     Ok(Value::size(&sizes))
 }
 
-/// `dim_order(ambiguity_check)`.
+/// `dim_order(ambiguity_check)`. Returns the dimensions in the order of memory, slowest first.
 fn dim_order(call: &mut Call) -> Result<Value> {
     let layout = call.view(0)?.layout;
     let (check, formats) = match call.value(1) {
@@ -606,13 +606,13 @@ fn view(call: &mut Call) -> Result<Value> {
     same_view(call, layout)
 }
 
-/// The receiver's storage and dtype under another layout.
+/// Returns a view of the receiver under another layout.
 fn same_view(call: &Call, layout: Layout) -> Result<Value> {
     let view = call.tensor(0)?.borrow().with_layout(layout);
     call.view_of(0, view)
 }
 
-/// A result that is a view of the receiver if it shares its storage, and a tensor of its own otherwise.
+/// Returns a view of the receiver if the result shares its storage, or a new tensor otherwise.
 fn view_or_copy(call: &Call, view: View) -> Result<Value> {
     let this = call.tensor(0)?;
     let shares = this.borrow().storage == view.storage;

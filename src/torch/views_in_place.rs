@@ -1,5 +1,5 @@
-//! View operations that change the tensor itself: everyone who holds it sees the new shape.
-//! Follows <https://pytorch.org/docs/2.7/tensors.html>.
+//! View operations that change the tensor itself: every handle to it sees the new shape. Follows
+//! <https://pytorch.org/docs/2.7/tensors.html>.
 
 use crate::dimnames;
 use crate::sparse_kernels;
@@ -65,7 +65,7 @@ pub(crate) const ROWS: &[Row] = &[
     ),
 ];
 
-/// Makes the receiver show another view of its storage.
+/// Replaces the receiver's view by another view of its storage.
 fn show(call: &Call, view: View) -> Result<Value> {
     call.tensor(0)?.set_view(view);
     Ok(call.itself())

@@ -188,7 +188,7 @@ pub(crate) const ROWS: &[Row] = &[
     ),
 ];
 
-/// Length, periodicity and dtype of a window, checked.
+/// Returns the length, periodicity and dtype of a window after checking them.
 fn asked(call: &Call, name: &str) -> Result<(i64, bool, DType)> {
     let dtype = call.dtype_keyword().unwrap_or(default(call));
     if !dtype.is_floating_point() && !dtype.is_complex() {

@@ -1,4 +1,4 @@
-//! Differences, integrals, quantiles and covariances as the steps they are made of.
+//! Differences, integrals, quantiles and covariances, composed of simpler functions.
 
 use super::{Composite, arg, flag, int, ndim, on, reshape, self_, sizes_of, tensor, unrecorded};
 use crate::Functions;
@@ -69,7 +69,7 @@ pub(super) const ROWS: &[(&str, Composite)] = &[
     }),
 ];
 
-/// A part of a dimension.
+/// Returns a range of a dimension.
 fn cut<'a>(x: &Expr<'a>, dim: i64, start: i64, length: i64) -> Expr<'a> {
     let range = [Value::Int(dim), Value::Int(start), Value::Int(start.saturating_add(length)), Value::Int(1)];
     x.call("slice.Tensor", &range)
@@ -82,7 +82,7 @@ fn length(x: &Expr, dim: i64) -> Result<i64> {
     Ok(length.unwrap_or(1))
 }
 
-/// The elements of a dimension but the first, and but the last.
+/// Returns all elements of a dimension but the first, and all but the last.
 fn neighbours<'a>(x: &Expr<'a>, dim: i64) -> Result<(Expr<'a>, Expr<'a>)> {
     let size = length(x, dim)?;
     let rest = (size - 1).max(0);
@@ -112,7 +112,7 @@ fn diff(f: &dyn Functions, a: &[Value]) -> Result<Value> {
     x.value
 }
 
-/// The distances between samples, to be broadcast with the samples along `dim`.
+/// Computes the distances between sample positions, in a shape that broadcasts with the samples along `dim`.
 fn distances<'a>(places: &Expr<'a>, samples: &Expr<'a>, dim: i64) -> Result<Expr<'a>> {
     if ndim(&places.value.clone()?) != 1 {
         let (above, below) = neighbours(places, dim)?;
@@ -151,7 +151,7 @@ fn trapezoid(f: &dyn Functions, a: &[Value]) -> Result<Value> {
 }
 
 fn gradient(f: &dyn Functions, a: &[Value]) -> Result<Value> {
-    // Says what is wrong with the arguments, too.
+    // Called for its errors about the arguments only.
     unrecorded(f, "gradient.scalararray", a)?;
     let x = on(f, self_(a)?);
     let all = tensor(a, 0)?.borrow().ndim() as i64;
@@ -173,7 +173,7 @@ fn gradient(f: &dyn Functions, a: &[Value]) -> Result<Value> {
     Ok(Value::tuple(parts))
 }
 
-/// Central differences inside, one-sided ones at the edges.
+/// Computes central differences inside, and one-sided ones at the edges.
 fn gradient_along<'a>(x: &Expr<'a>, spacing: &Value, dim: i64, second_order: bool) -> Result<Expr<'a>> {
     let size = length(x, dim)?;
     let sample = |i: i64| cut(x, dim, if i < 0 { size + i } else { i }, 1);
@@ -213,8 +213,9 @@ fn gradient_along<'a>(x: &Expr<'a>, spacing: &Value, dim: i64, second_order: boo
     Ok(Expr { functions: x.functions, value: parts.map(Value::list) }.call("cat", &[Value::Int(dim)]))
 }
 
-/// The weights of three samples, `left` and `right` apart, in the derivative of the parabola through them: at the middle
-/// one, or at the first (`end` below 0) or last.
+/// Computes the weights of three samples in the derivative of the parabola through them. The samples are `left` and
+/// `right` apart. The derivative is taken at the first sample if `end` is negative, at the last if it is positive, and
+/// else at the middle one.
 fn three_point<'a>(left: Expr<'a>, right: Expr<'a>, end: i64) -> [Expr<'a>; 3] {
     let both = left.clone() + right.clone();
     let (outer_left, outer_right) = (left.clone() * both.clone(), right.clone() * both.clone());
@@ -280,7 +281,7 @@ fn quantile(f: &dyn Functions, a: &[Value], ignore_nan: bool) -> Result<Value> {
     values.call("squeeze_.dim", &[Value::Int(-1)]).value
 }
 
-/// For each share: the ranks below and above it, and the weight of the one above.
+/// For each quantile: the rank below it, the rank above it, and the weight of the upper one.
 type Ranks<'a> = (Expr<'a>, Option<Expr<'a>>, Option<Expr<'a>>);
 
 fn ranks<'a>(

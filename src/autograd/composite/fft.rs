@@ -1,5 +1,5 @@
-//! Fourier transforms as PyTorch composes them: lengths are cut or padded, then one of three transforms runs, which
-//! have derivatives.
+//! Fourier transforms as PyTorch composes them: the input is cut or padded, then one of three differentiable transforms
+//! runs.
 
 use super::{Composite, arg, dims, on, self_, tensor};
 use crate::Functions;
@@ -37,7 +37,7 @@ fn size(x: &Expr, dim: usize) -> Result<i64> {
     Ok(x.tensor()?.borrow().sizes().get(dim).copied().unwrap_or(0))
 }
 
-/// With `n` elements along a dimension: the first ones, or zeros behind.
+/// Cuts a dimension to its first `n` elements, or pads it with zeros at the end.
 fn resized<'a>(x: Expr<'a>, dim: usize, n: i64) -> Result<Expr<'a>> {
     let now = size(&x, dim)?;
     if n < 1 {
@@ -46,7 +46,7 @@ fn resized<'a>(x: Expr<'a>, dim: usize, n: i64) -> Result<Expr<'a>> {
     Ok(if now > n {
         x.call("slice.Tensor", &[Value::Int(dim as i64), Value::Int(0), Value::Int(n), Value::Int(1)])
     } else if now < n {
-        // From the last dimension on: in front, behind.
+        // Pads are listed from the last dimension on, each as the number before and after.
         let after = x.tensor()?.borrow().ndim() - 1 - dim;
         let mut pads = Dims::from_elem(0, after * 2);
         pads.extend([0, n - now]);
@@ -56,7 +56,7 @@ fn resized<'a>(x: Expr<'a>, dim: usize, n: i64) -> Result<Expr<'a>> {
     })
 }
 
-/// The dimension of a transform along one, and its length if one is given.
+/// Returns the dimension of a one-dimensional transform, and its length if one is given.
 fn one(a: &[Value]) -> Result<(usize, Option<i64>)> {
     let dim = wrap_dim(super::int(a, 2), tensor(a, 0)?.borrow().ndim())?;
     Ok((dim, if let Value::Int(n) = arg(a, 1) { Some(n) } else { None }))
@@ -105,7 +105,7 @@ fn real(f: &dyn Functions, a: &[Value], forward: bool) -> Result<Value> {
     x.call("_fft_c2r", &[Value::size(&[dim as i64]), norm, Value::Int(n)]).value
 }
 
-/// The dimensions of a transform along several, and their lengths where they are given.
+/// Returns the dimensions of a multi-dimensional transform, each with its length if one is given.
 fn several(a: &[Value]) -> Result<Vec<(usize, Option<i64>)>> {
     let ndim = tensor(a, 0)?.borrow().ndim();
     let lengths = (!matches!(arg(a, 1), Value::None)).then(|| dims(a, 1));

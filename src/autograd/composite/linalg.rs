@@ -1,4 +1,4 @@
-//! Linear algebra made of the operations that have derivatives: what PyTorch's Python-facing functions add to them.
+//! Linear algebra composed of the operations that have derivatives, as PyTorch's Python-facing functions are.
 
 use super::{Composite, arg, dims, flag, ndim, on, reshape, self_, tensor};
 use crate::Functions;
@@ -112,7 +112,7 @@ pub(super) const ROWS: &[(&str, Composite)] = &[
     }),
 ];
 
-/// The first values of a tuple under other names.
+/// Renames the first values of a tuple.
 fn named(type_name: &'static str, names: &[&'static str], parts: &Value) -> Result<Value> {
     let fields = names.iter().copied().zip(parts.sequence().unwrap_or_default()).collect();
     Ok(Value::named_tuple(type_name, fields))
@@ -130,8 +130,8 @@ fn singular_values(matrices: Expr<'_>) -> Expr<'_> {
     matrices.call("linalg.svd", &[Value::Bool(false)]).field(1)
 }
 
-/// The norm of matrices by their elements, lines or singular values; the dimensions are an argument, `keepdim` and `dtype`
-/// the two after it.
+/// Computes a matrix norm from the elements, rows, columns or singular values. The dimensions are the argument at `at`,
+/// followed by `keepdim` and `dtype`.
 fn matrix_norm(f: &dyn Functions, a: &[Value], order: &Value, at: usize) -> Result<Value> {
     let x = on(f, self_(a)?);
     let given = match arg(a, at) {
@@ -146,7 +146,7 @@ fn matrix_norm(f: &dyn Functions, a: &[Value], order: &Value, at: usize) -> Resu
     let lines = |along: i64, across: i64, largest: bool| {
         let how = [Value::Float(1.0), Value::size(&[along]), Value::Bool(keep), dtype.clone().unwrap_or(Value::None)];
         let sums = x.call("linalg.vector_norm", &how);
-        // A dimension that is gone is not counted.
+        // Without `keepdim`, the dimensions after the removed one move down.
         let across = if !keep && across > along { across - 1 } else { across };
         sums.call(if largest { "amax" } else { "amin" }, &[Value::size(&[across]), Value::Bool(keep)])
     };
@@ -219,7 +219,7 @@ fn cond(f: &dyn Functions, a: &[Value]) -> Result<Value> {
     let product = on(f, norm(x)?) * on(f, norm(parts.field(0).value?)?);
     let infinite = [Value::Float(f64::INFINITY)];
     let product = product.with("masked_fill.Scalar", &singular, &infinite);
-    // What cannot be inverted has an infinite condition, not an undefined one.
+    // The condition number of a singular matrix is infinite, not NaN.
     let bounds = [Value::Float(f64::INFINITY), Value::Float(f64::INFINITY), Value::Float(f64::NEG_INFINITY)];
     product.call("nan_to_num", &bounds).value
 }

@@ -1,4 +1,4 @@
-//! Activation functions, and the other functions of `torch.nn.functional`.
+//! Activation functions and other functions of `torch.nn.functional`.
 
 use crate::context::{Context, Expr};
 use crate::derivative::{Derivative, RESULT, row};
@@ -60,14 +60,14 @@ pub(super) const ROWS: &[Derivative] = &[
         let groups = channels.checked_div(c.int(1)).unwrap_or(1);
         c.g().call("channel_shuffle", &[Value::Int(groups)])
     }),
-    // Composed of a pooling in two dimensions there, whose last step this is.
+    // PyTorch composes this of a two-dimensional pooling. The squeeze is its last step.
     row("avg_pool1d", "SqueezeBackward1").grad(0, &[], pooled),
 ];
 
 const SELU_ALPHA: f64 = 1.673_263_242_354_377_2;
 const SELU_SCALE: f64 = 1.050_700_987_355_480_5;
 
-/// A gradient that is a function of the argument and some numbers.
+/// Calls one function that computes the gradient from the argument and some numbers.
 fn one_step<'a>(c: &Context<'a>, key: &str, numbers: &[Value]) -> Expr<'a> {
     c.g().with(key, &c.arg(0), numbers)
 }
@@ -76,7 +76,7 @@ fn elu<'a>(c: &Context<'a>, alpha: f64, scale: f64, input_scale: f64) -> Expr<'a
     one_step(c, "elu_backward", &[alpha, scale, input_scale].map(Value::Float))
 }
 
-/// The mean of each window, given back to the elements in it.
+/// Distributes the gradient of each window's mean among the window's elements.
 fn pooled<'a>(c: &Context<'a>) -> Expr<'a> {
     c.g().and(|g| {
         let sizes = c.sizes(0);

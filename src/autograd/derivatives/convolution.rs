@@ -1,5 +1,5 @@
-//! Convolutions: the gradient of the input is the convolution turned around, that of the kernels one of the input with
-//! the gradient, in which batch and channels, strides and dilations have changed places.
+//! Convolutions. The gradient of the input is the transposed convolution. The gradient of the kernels is a convolution
+//! of the input with the gradient, with batch and channels swapped, and strides and dilations swapped.
 
 use crate::context::{Context, Expr};
 use crate::derivative::{Derivative, row};
@@ -12,7 +12,7 @@ pub(super) const ROWS: &[Derivative] =
         c.g().sum(&dims, false)
     })];
 
-/// The numbers a convolution was called with, one for each dimension.
+/// The parameters of a convolution, with one number for each dimension.
 struct Called {
     stride: Dims,
     padding: Dims,
@@ -36,7 +36,8 @@ fn input<'a>(c: &Context<'a>) -> Expr<'a> {
     let called = Called::of(c);
     let (sizes, kernels) = (c.sizes(0), c.sizes(1));
     c.g().and(|g| {
-        // Several sizes may have led to this one: how far the input's was above the least of them.
+        // Inputs of several sizes can lead to a result of the same size. Computes how much longer the input was than
+        // the shortest.
         let made = Dims::from_slice(g.borrow().sizes());
         let rest = (0..called.stride.len()).map(|d| {
             let reach = called.dilation[d] * (kernels[d + 2] - 1) + 1;
@@ -62,7 +63,7 @@ fn input<'a>(c: &Context<'a>) -> Expr<'a> {
 
 fn kernels<'a>(c: &Context<'a>) -> Expr<'a> {
     let called = Called::of(c);
-    // A transposed convolution's input is what another one's result would be.
+    // For a transposed convolution, the input and the gradient swap roles.
     let (moved, over) = if called.transposed { (c.g(), c.arg(0)) } else { (c.arg(0), c.g()) };
     let wanted = c.sizes(1);
     moved.and(|tensor| {

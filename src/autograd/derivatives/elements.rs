@@ -1,4 +1,4 @@
-//! Operations that pick, move, join and replace elements.
+//! Operations that select, move, join and replace elements.
 
 use crate::context::{Context, Expr};
 use crate::derivative::{Derivative, RESULT, refused, row, same, zero};
@@ -23,7 +23,7 @@ pub(super) const ROWS: &[Derivative] = &[
         .grad(0, &[], |c| c.g().call("diagonal", &[c.value(1), c.value(2), c.value(3)])),
     row("cat", "CatBackward0").grad(0, &[], part),
     row("block_diag", "BlockDiagBackward0").grad(0, &[], |c| {
-        // A vector is a row, a number a matrix of one element.
+        // A vector is a matrix of one row, and a number a matrix of one element.
         let sides = |sizes: &Dims| match sizes.as_slice() {
             [rows, columns] => (*rows, *columns),
             rest => (1, rest.first().copied().unwrap_or(1)),
@@ -59,7 +59,7 @@ pub(super) const ROWS: &[Derivative] = &[
         .grad(0, &[1], |c| c.g().cleared(&c.arg(1)))
         .grad(2, &[1], |c| c.g().or_where(&c.arg(1), c.expr(Ok(Value::Int(0)))).call("sum", &[])),
     row("masked_select", "MaskedSelectBackward0").grad(0, &[0, 1], |c| {
-        // The mask and the argument were broadcast against each other.
+        // The mask and the argument were broadcast together.
         let whole = c.arg(0).call("zeros_like", &[]) + c.arg(1).with("mul", &c.expr(Ok(Value::Float(0.0))), &[]);
         whole.apply("masked_scatter", [c.arg(1).value, c.g().value])
     }),
@@ -119,7 +119,7 @@ pub(super) const ROWS: &[Derivative] = &[
         |c| c.g().call("slice.Tensor", &[c.value(2), c.value(3), c.value(4), c.value(5)]),
     ),
     row("as_strided_scatter", "AsStridedScatterBackward0")
-        // PyTorch keeps the part that was replaced, where it should be the rest.
+        // PyTorch keeps the gradient of the replaced part, though it should keep that of the rest.
         .grad(0, &[], |c| {
             let window = [c.value(2), c.value(3), c.value(4)];
             let part = c.g().call("contiguous", &[]).call("as_strided", &window);
@@ -135,7 +135,7 @@ pub(super) const ROWS: &[Derivative] = &[
         &[0, 2, 3, RESULT],
         |c| Gathered::by_slice(c).source(),
     ),
-    // Random numbers do not depend on what they are written over.
+    // Random numbers do not depend on the elements that they overwrite.
     row("uniform", "UniformBackward0").grad(0, &[], zero),
     row("normal", "NormalBackward0").grad(0, &[], zero),
     row("normal.Tensor_float", "NormalBackward1").grad(0, &[], zero),
@@ -150,7 +150,7 @@ pub(super) const ROWS: &[Derivative] = &[
     row("bernoulli_.Tensor", "BernoulliBackward1")
         .grad(0, &[], zero)
         .grad(1, &[1], |c| c.arg(1).call("zeros_like", &[])),
-    // PyTorch has a node for these that only refuses.
+    // PyTorch has nodes for these functions that only fail.
     row("unique", "Unique2Backward0").grad(0, &[], |c| refused(c, "_unique2")),
     row("unique_consecutive", "UniqueConsecutiveBackward0").grad(0, &[], |c| refused(c, "unique_consecutive")),
     row("exponential", "ExponentialBackward0").grad(0, &[], zero),
@@ -159,7 +159,7 @@ pub(super) const ROWS: &[Derivative] = &[
     row("geometric", "GeometricBackward0").grad(0, &[], zero),
 ];
 
-/// The gradient of what values were put over, or added to.
+/// The gradient of the tensor that values were put over, or added to.
 fn put_over<'a>(c: &Context<'a>) -> Expr<'a> {
     if c.flag(3) {
         return c.g();
@@ -168,7 +168,7 @@ fn put_over<'a>(c: &Context<'a>) -> Expr<'a> {
     c.g().call("clone", &[]).apply("_index_put_impl_", [c.arg(1).value, zero.value, Ok(Value::Bool(false))])
 }
 
-/// The gradient of a sum over all copies.
+/// The gradient of a repeated tensor: the sum over all copies.
 fn repeated<'a>(c: &Context<'a>) -> Expr<'a> {
     let (sizes, repeats) = (c.sizes(0), c.dims(1));
     let added = repeats.len().saturating_sub(sizes.len());
@@ -187,12 +187,12 @@ fn repeated<'a>(c: &Context<'a>) -> Expr<'a> {
     c.g().reshape(&split).sum(&copies, false)
 }
 
-/// The part of the gradient that one of the joined tensors gave.
+/// The gradient of one of several joined tensors: its part of the result's gradient.
 fn part<'a>(c: &Context<'a>) -> Expr<'a> {
     let all = c.list_sizes(0);
     let Some(own) = all.get(c.element) else { return c.g() };
     let widest = all.iter().map(|sizes| sizes.len()).max().unwrap_or(0);
-    // An empty vector may be joined to anything.
+    // `cat` accepts an empty vector beside tensors with more dimensions.
     if own.len() != widest {
         return c.g().call("new_zeros", &[Value::Size(own.clone())]);
     }
@@ -202,18 +202,18 @@ fn part<'a>(c: &Context<'a>) -> Expr<'a> {
     c.g().call("narrow", &[Value::Int(dim as i64), Value::Int(start), Value::Int(length(own))])
 }
 
-/// The gradient of what was taken from a source for each index.
+/// The gradient of the source of an indexed write: selects the slices at the indices.
 fn sources<'a>(c: &Context<'a>) -> Expr<'a> {
     let taken = c.g().apply("index_select", [Ok(c.value(1)), c.arg(2).value]);
     taken.call("expand", &[Value::Size(c.sizes(3))])
 }
 
-/// The gradient, zero where the operation wrote something else.
+/// The gradient, set to zero where the operation wrote other values.
 fn emptied<'a>(c: &Context<'a>, how: &str) -> Expr<'a> {
     c.g().call("clone", &[]).apply(how, [Ok(c.value(1)), c.arg(2).value, Ok(Value::Int(0))])
 }
 
-/// The gradient, zero in the part that was replaced, which some of the arguments name.
+/// The gradient, set to zero in the replaced part, which the arguments in the range `arguments` describe.
 fn emptied_part<'a>(c: &Context<'a>, scatter: &str, arguments: std::ops::Range<usize>) -> Expr<'a> {
     let zeros = c.g().call("new_zeros", &[Value::Size(c.sizes(1))]);
     let mut args = vec![zeros.value.unwrap_or(Value::None)];
@@ -221,7 +221,7 @@ fn emptied_part<'a>(c: &Context<'a>, scatter: &str, arguments: std::ops::Range<u
     c.g().call(scatter, &args)
 }
 
-/// A reduction of sources into places, and the functions that go to the places and back.
+/// A reduction of sources into destinations, with the functions that read from, add to and clear the destinations.
 struct Gathered<'c, 'a> {
     c: &'c Context<'a>,
     gather: &'static str,
@@ -245,7 +245,7 @@ impl<'c, 'a> Gathered<'c, 'a> {
         }
     }
 
-    /// Returns what stands in the places of the sources.
+    /// Returns the element of `x` at the destination of each source.
     fn taken(&self, x: &Expr<'a>) -> Expr<'a> {
         x.apply(self.gather, [Ok(self.c.value(1)), self.c.arg(2).value])
     }
@@ -254,14 +254,14 @@ impl<'c, 'a> Gathered<'c, 'a> {
         room.apply(self.add, [Ok(self.c.value(1)), self.c.arg(2).value, sources.value])
     }
 
-    /// Counts the elements of each mean.
+    /// Counts the elements that went into each mean.
     fn counts(&self) -> Expr<'a> {
         let start = self.c.g().call(if self.c.flag(5) { "ones_like" } else { "zeros_like" }, &[]);
         let counts = self.added(start, self.c.arg(3).call("ones_like", &[]));
         counts.with("masked_fill.Scalar", &counts.compare("eq", Value::Int(0)), &[Value::Int(1)])
     }
 
-    /// The gradient shared by all that equal the extreme.
+    /// Divides the gradient among all elements that equal the extremum.
     fn shared(&self) -> Expr<'a> {
         let c = self.c;
         let own = self.equal(&c.arg(0), &c.result());
@@ -275,8 +275,8 @@ impl<'c, 'a> Gathered<'c, 'a> {
         x.with("eq", other, &[]).call("to.dtype", &[Value::DType(dtype)])
     }
 
-    /// The product of everything else that went into a place: of all but one factor. Where one factor is zero, that one's
-    /// others are multiplied without it; two zeros leave nothing.
+    /// Computes, for each factor `x`, the product of all other factors of its destination. The product is zero if any of
+    /// those is zero.
     fn product_of_others(&self, x: Expr<'a>, of_sources: bool) -> Expr<'a> {
         let c = self.c;
         let one_for_zero =

@@ -1,4 +1,4 @@
-//! Fourier transforms: a transform's adjoint is the transform back, scaled the other way.
+//! Fourier transforms. The adjoint of a transform is the inverse transform with the opposite scale.
 
 use crate::context::Context;
 use crate::derivative::{Derivative, row};
@@ -14,7 +14,7 @@ pub(super) const ROWS: &[Derivative] = &[
         c.g().and(|g| {
             let mut grad = c.g();
             if let (true, Some(dim)) = (c.flag(3), last_dim(c)) {
-                // Half a spectrum stands for the whole of it with zeros in the other half.
+                // Pads half a spectrum with zeros to the full length.
                 let (whole, half) = (c.sizes(0).get(dim).copied(), g.borrow().sizes().get(dim).copied());
                 let missing = whole.unwrap_or(0) - half.unwrap_or(0);
                 let after = c.sizes(0).len() - 1 - dim;
@@ -29,7 +29,7 @@ pub(super) const ROWS: &[Derivative] = &[
         c.g().and(|g| {
             let Some(dim) = last_dim(c) else { bail!(RuntimeError, "no dimension was transformed") };
             let spectrum = c.g().call("_fft_r2c", &[c.value(1), opposite_norm(&c.value(2)), Value::Bool(true)]);
-            // What stands for two numbers of the whole spectrum counts twice.
+            // An element that represents two elements of the full spectrum counts twice.
             let (half, whole) = (c.sizes(0).get(dim).copied().unwrap_or(0), c.int(3));
             let counts = (0..half).map(|i| Scalar::Int(if i > 0 && i <= whole - half { 2 } else { 1 }));
             let dtype = g.borrow().dtype;
@@ -40,12 +40,12 @@ pub(super) const ROWS: &[Derivative] = &[
     }),
 ];
 
-/// The dimension of which only half is kept.
+/// Returns the dimension that holds only half of the spectrum.
 fn last_dim(c: &Context) -> Option<usize> {
     c.dims(1).last().and_then(|&dim| wrap_dim(dim, c.sizes(0).len()).ok())
 }
 
-/// The normalisation that scales the other direction of a transform by the same factor.
+/// Returns the normalization with which the opposite transform has the same scale.
 pub(crate) fn opposite_norm(norm: &Value) -> Value {
     match norm {
         Value::Str(norm) if &**norm == "ortho" => Value::str("ortho"),

@@ -1,5 +1,5 @@
 //! Determinants, inverses, solvers and decompositions. The formulas are those of the literature on matrix derivatives
-//! (M. Giles, 2008; for complex decompositions S. Zhang, 2019); `ᴴ` is the conjugate transpose.
+//! (M. Giles, 2008; for complex decompositions S. Zhang, 2019). `ᴴ` is the conjugate transpose.
 
 use super::matmul::{adjoint, transposed};
 use crate::context::{Context, Expr};
@@ -12,7 +12,7 @@ pub(super) const ROWS: &[Derivative] = &[
     row("linalg.slogdet", "LinalgSlogdetBackward0").grad(0, &[0, RESULT], |c| {
         let mut scale = c.gradient(1);
         if c.arg(0).is_complex() && c.has_gradient(0) {
-            // Turning the sign is the only way to change it.
+            // A complex sign changes only by rotation, which is its imaginary part.
             let turned = (c.gradient(0).conj() * c.result()).call("imag", &[]);
             scale = scale.with("complex", &-turned, &[]);
         }
@@ -52,7 +52,7 @@ pub(super) const ROWS: &[Derivative] = &[
         .grad(0, &[0, 1, RESULT], |c| {
             let [p, l, u] = unpacked(c, c.arg(0), c.arg(1));
             let (given, solution) = (lu_given(c), c.result());
-            // The gradient of the product of the factors, and of each of them.
+            // Computes the gradient of the product of the factors first, then that of each factor.
             let whole = match (c.flag(3), c.flag(4)) {
                 (true, false) => times(given, adjoint(solution)),
                 (true, true) => times(solution, adjoint(given)),
@@ -83,7 +83,7 @@ pub(super) const ROWS: &[Derivative] = &[
         };
         let inner = i64::from(c.flag(4));
         let grad = if c.flag(2) { triu(&-product, inner) } else { tril(&-product, -inner) };
-        // The second result is a copy of the matrices.
+        // The second result is a copy of the coefficient matrices.
         if c.has_gradient(1) { grad + c.gradient(1) } else { grad }
     }),
     row("linalg.qr", "LinalgQrBackward0").grad(0, &[0, RESULT], qr),
@@ -133,18 +133,18 @@ fn triu<'a>(x: &Expr<'a>, diagonal: i64) -> Expr<'a> {
     x.call("triu", &[Value::Int(diagonal)])
 }
 
-/// The numbers of a batch as matrices of one element.
+/// Reshapes the numbers of a batch to matrices of one element.
 fn each_matrix(numbers: Expr<'_>) -> Expr<'_> {
     numbers.call("unsqueeze", &[Value::Int(-1)]).call("unsqueeze", &[Value::Int(-1)])
 }
 
-/// The inverse of matrices, each times a number, with respect to which a determinant grows.
+/// Computes the inverses of matrices, each times a number. A determinant's gradient has this form.
 fn scaled_inverse<'a>(matrices: Expr<'a>, scale: Expr<'a>) -> Expr<'a> {
     let identity = identity_like(&matrices);
     matrices.with("linalg.solve_ex", &(identity * each_matrix(scale)), &[]).field(0)
 }
 
-/// The unit matrix of the order and dtype of others.
+/// Returns the identity matrix with the order and dtype of other matrices.
 fn identity_like<'a>(matrices: &Expr<'a>) -> Expr<'a> {
     let made = matrices.tensor().and_then(|tensor| {
         let view = tensor.borrow();
@@ -154,7 +154,8 @@ fn identity_like<'a>(matrices: &Expr<'a>) -> Expr<'a> {
     Expr { functions: matrices.functions, value: made.map(Value::from) }
 }
 
-/// `Aᴴ X = conj(det) g`. Where the matrix is singular its factors are moved a little: the determinant is smooth.
+/// Solves `Aᴴ X = conj(det) g`. The factors of a singular matrix are shifted a little, because the determinant is
+/// smooth there.
 fn determinant<'a>(c: &Context<'a>) -> Expr<'a> {
     let turned = adjoint(c.arg(0));
     let scale = each_matrix(c.g() * c.result().conj());
@@ -169,7 +170,7 @@ fn determinant<'a>(c: &Context<'a>) -> Expr<'a> {
         let none = none.compare("eq", Value::Int(0)).call("to.dtype", &[Value::DType(dtype)]);
         let moved = factors + (none * epsilon).call("diag_embed", &[]);
         let right = identity_like(&turned) * scale;
-        // What is to be differentiated again must be a function of the matrices themselves.
+        // If the gradient itself is recorded, it must be a function of the matrices, not of their factors.
         let recording = c.functions.set_recording(false);
         c.functions.set_recording(recording);
         if recording {
@@ -197,7 +198,7 @@ fn solved_matrices<'a>(c: &Context<'a>) -> Expr<'a> {
     if c.flag(2) { -times(given, adjoint(solution)) } else { -times(adjoint(solution), given) }
 }
 
-/// The exponential of `[[Aᴴ, G], [0, Aᴴ]]` has the answer in its upper right corner.
+/// The gradient is the upper right block of the exponential of `[[Aᴴ, G], [0, Aᴴ]]`.
 fn exponential<'a>(c: &Context<'a>) -> Expr<'a> {
     let order = c.sizes(0).last().copied().unwrap_or(0);
     let (turned, grad) = (adjoint(c.arg(0)), c.g());
@@ -224,7 +225,7 @@ fn cholesky<'a>(c: &Context<'a>, upper: bool) -> Expr<'a> {
     factor.with("linalg.solve_triangular", &left, &[Value::Bool(false), Value::Bool(false)])
 }
 
-/// The permutation and both factors.
+/// Unpacks the permutation and both factors.
 fn unpacked<'a>(c: &Context<'a>, factors: Expr<'a>, pivots: Expr<'a>) -> [Expr<'a>; 3] {
     let parts = factors.with("lu_unpack", &pivots, &[]).value.map(|parts| parts.sequence().unwrap_or_default());
     [0, 1, 2].map(|i| {
@@ -233,7 +234,7 @@ fn unpacked<'a>(c: &Context<'a>, factors: Expr<'a>, pivots: Expr<'a>) -> [Expr<'
     })
 }
 
-/// Both triangles in one matrix, which may be larger than either.
+/// Adds the gradients of both triangles in one matrix, which can be larger than either.
 fn unpacking<'a>(c: &Context<'a>) -> Expr<'a> {
     let room = c.room(0);
     let add = |of: usize, part: Expr<'a>| -> Result<()> {
@@ -252,7 +253,6 @@ fn unpacking<'a>(c: &Context<'a>) -> Expr<'a> {
     Expr { value: added.and_then(|()| room.value.clone()), ..room }
 }
 
-/// The gradient of `P L U` from those of `L` and `U`. The part that is not square goes along.
 /// The gradient of the right side of equations solved by LU factors.
 fn lu_given<'a>(c: &Context<'a>) -> Expr<'a> {
     let how = [Ok(Value::Bool(c.flag(3))), Ok(Value::Bool(!c.flag(4)))];
@@ -260,6 +260,7 @@ fn lu_given<'a>(c: &Context<'a>) -> Expr<'a> {
     c.arg(0).apply("linalg.lu_solve", [c.arg(1).value, c.g().value, left, adjoint])
 }
 
+/// Computes the gradient of `P L U` from those of `L` and `U`. The part that is not square is included.
 fn product_of_factors<'a>(factors: [Expr<'a>; 3], grad_l: Expr<'a>, grad_u: Expr<'a>) -> Expr<'a> {
     let [p, l, u] = factors;
     l.clone().and(|lower| {
@@ -300,7 +301,7 @@ fn product_of_factors<'a>(factors: [Expr<'a>; 3], grad_l: Expr<'a>, grad_u: Expr
     })
 }
 
-/// The solution of the adjoint triangular system.
+/// Solves the adjoint triangular system.
 fn triangular<'a>(c: &Context<'a>, matrices: &Expr<'a>, right: &Expr<'a>) -> Expr<'a> {
     let how = [Value::Bool(!c.flag(2)), c.value(3), c.value(4)];
     adjoint(matrices.clone()).with("linalg.solve_triangular", right, &how)
@@ -313,7 +314,7 @@ fn old_triangular<'a>(c: &Context<'a>) -> Expr<'a> {
     matrices.with("linalg.solve_triangular", &c.g(), &how)
 }
 
-/// `X + Xᴴ - diag(X)`, with a real diagonal.
+/// Computes `X + Xᴴ - diag(X)`, with a real diagonal.
 fn folded(x: Expr<'_>) -> Expr<'_> {
     let diagonal = diagonal(&x);
     let real = if x.is_complex() { diagonal.call("real", &[]) } else { diagonal };
@@ -348,7 +349,7 @@ fn qr<'a>(c: &Context<'a>) -> Expr<'a> {
         let (r1, grad_r1) = (cut(&r, 0, order), cut(&grad_r, 0, order));
         let grad_r2 = (columns > rows).then(|| cut(&grad_r, order, columns - order));
         if let Some(grad_r2) = &grad_r2 {
-            // R's right part is QᴴA's.
+            // The right part of R is Qᴴ times the right part of A.
             grad_q = grad_q + times(cut(&c.arg(0), order, columns - order), adjoint(grad_r2.clone()));
         }
         let inner = triu(&(times(grad_r1, adjoint(r1.clone())) - times(adjoint(q.clone()), grad_q.clone())), 0);
@@ -362,7 +363,7 @@ fn qr<'a>(c: &Context<'a>) -> Expr<'a> {
     })
 }
 
-/// Differences of values, `v[j] - v[i]`, with ones on the diagonal.
+/// Computes the differences `v[j] - v[i]` of values, with ones on the diagonal.
 fn gaps<'a>(values: &Expr<'a>) -> Expr<'a> {
     let across = values.call("unsqueeze", &[Value::Int(-2)]) - values.call("unsqueeze", &[Value::Int(-1)]);
     across + values.call("ones_like", &[]).call("diag_embed", &[])
@@ -372,7 +373,7 @@ fn diagonal<'a>(matrices: &Expr<'a>) -> Expr<'a> {
     matrices.call("diagonal", &[Value::Int(0), Value::Int(-2), Value::Int(-1)])
 }
 
-/// What comes to a matrix by its eigenvectors, with what comes by its eigenvalues on the diagonal.
+/// Combines the gradient through the eigenvectors with that through the eigenvalues, which replaces the diagonal.
 fn with_values<'a>(c: &Context<'a>, by_vectors: Option<Expr<'a>>) -> Option<Expr<'a>> {
     if !c.has_gradient(0) {
         return by_vectors;
@@ -391,8 +392,9 @@ const EIGH: &str = "linalg_eigh_backward: The eigenvectors in the complex case a
 const SVD: &str = "svd_backward: The singular vectors in the complex case are specified up to multiplication by e^{i \
                    phi}. The specified loss function depends on this phase term, making it ill-defined.";
 
-/// The error for a loss that depends on the phases of vectors, which are arbitrary: whose gradient turns them, and
-/// not as much as the other vectors are turned the other way. PyTorch's bound is a hundredth.
+/// Returns an error if the loss depends on the phases of vectors, which are arbitrary. The loss does if its gradient
+/// rotates the vectors and the other vectors do not rotate back as much. Differences up to 0.01 are accepted, as in
+/// PyTorch.
 fn phase_refusal<'a>(turned: Expr<'a>, other: Option<Expr<'a>>, message: &str) -> Option<Error> {
     let other = other.unwrap_or_else(|| turned.call("zeros_like", &[]));
     match turned.with("allclose", &other, &[Value::Float(1e-2), Value::Float(1e-2)]).value {
@@ -402,7 +404,7 @@ fn phase_refusal<'a>(turned: Expr<'a>, other: Option<Expr<'a>>, message: &str) -
     }
 }
 
-/// The product of eigenvectors and their gradients.
+/// Multiplies the adjoint eigenvectors by their gradients. Fails with RuntimeError if the loss depends on their phases.
 fn along<'a>(c: &Context<'a>, turned: Expr<'a>, message: &str) -> Expr<'a> {
     let product = times(turned, c.gradient(1));
     let refused = match product.is_complex() {
@@ -412,7 +414,8 @@ fn along<'a>(c: &Context<'a>, turned: Expr<'a>, message: &str) -> Expr<'a> {
     refused.map_or(product, |error| c.expr(Err(error)))
 }
 
-/// For a general matrix. That eigenvectors have length one takes away what would change it.
+/// The gradient of a general eigendecomposition. Eigenvectors have length one, so the part of their gradient that would
+/// change the length is removed.
 fn eig<'a>(c: &Context<'a>) -> Expr<'a> {
     let (values, vectors) = (c.result(), c.result_at(1));
     let turned = adjoint(vectors.clone());
@@ -501,8 +504,8 @@ fn pseudoinverse<'a>(grad: Expr<'a>, inverse: Expr<'a>, matrices: Expr<'a>) -> E
     })
 }
 
-/// The gradients of a product of reflections `I - τ v vᴴ` by their vectors and factors: what stands to both sides of each
-/// reflection is multiplied from outside in.
+/// The gradients of a product of reflections `I - τ v vᴴ` by the vectors `v` and factors `τ`. The products to the left
+/// and right of each reflection are updated step by step.
 fn reflections<'a>(c: &Context<'a>) -> Result<(Expr<'a>, Expr<'a>)> {
     let sizes = c.sizes(0);
     let (rows, columns) = (sizes.iter().rev().nth(1).copied().unwrap_or(0), sizes.last().copied().unwrap_or(0));
@@ -521,7 +524,7 @@ fn reflections<'a>(c: &Context<'a>) -> Result<(Expr<'a>, Expr<'a>)> {
         let v = vector(i);
         x.clone() - v.clone() * factor * times(adjoint(v), x)
     };
-    // What is multiplied from the right of each reflection.
+    // The product to the right of each reflection.
     let mut after = vec![identity];
     for i in (1..count).rev() {
         if let Some(last) = after.last().cloned() {

@@ -1,4 +1,5 @@
-//! Products of matrices and vectors. What PyTorch makes of these (`matmul`, `einsum`, `tensordot`) is recorded step by step.
+//! Products of matrices and vectors. `matmul`, `einsum` and `tensordot`, which PyTorch composes of these, are recorded
+//! step by step.
 
 use crate::context::{Context, Expr};
 use crate::derivative::{Derivative, row};
@@ -48,12 +49,12 @@ pub(super) fn transposed(matrices: Expr<'_>) -> Expr<'_> {
     matrices.call("transpose.int", &[Value::Int(-2), Value::Int(-1)])
 }
 
-/// Transposed and conjugated.
+/// Returns the conjugate transpose.
 pub(super) fn adjoint(matrices: Expr<'_>) -> Expr<'_> {
     transposed(matrices).conj()
 }
 
-/// The gradient of a sum of products, for each of them.
+/// Expands the gradient of a sum of products to every product.
 fn for_each<'a>(c: &Context<'a>) -> Expr<'a> {
     let (rows, columns) = (c.sizes(1), c.sizes(2));
     let sizes = [rows.first(), rows.get(1), columns.get(2)].map(|size| size.copied().unwrap_or(0));

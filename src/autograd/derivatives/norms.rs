@@ -44,7 +44,7 @@ pub(super) const ROWS: &[Derivative] = &[
         .grad(2, &[], |c| c.g().sum(&but_channels(c), false)),
 ];
 
-/// The dimensions before those that `native_layer_norm` goes over.
+/// Returns the dimensions before the normalized ones of `native_layer_norm`.
 fn outer(c: &Context) -> Dims {
     (0..(c.sizes(0).len() - c.dims(1).len()) as i64).collect()
 }
@@ -53,7 +53,7 @@ fn but_channels(c: &Context) -> Dims {
     (0..c.sizes(0).len() as i64).filter(|&d| d != 1).collect()
 }
 
-/// What `native_batch_norm` went by, as it lies beside the input: means, and what was multiplied by.
+/// Returns the mean and the scale that `native_batch_norm` used, in a shape that broadcasts with the input.
 fn statistics<'a>(c: &Context<'a>) -> [Expr<'a>; 2] {
     let found = match c.flag(5) {
         true => [c.result_at(1), c.result_at(2)],
@@ -62,13 +62,13 @@ fn statistics<'a>(c: &Context<'a>) -> [Expr<'a>; 2] {
     found.map(|channels| beside(c, channels))
 }
 
-/// Numbers of channels, as they lie beside the input.
+/// Reshapes one number per channel so that it broadcasts with the input.
 fn beside<'a>(c: &Context<'a>, channels: Expr<'a>) -> Expr<'a> {
     let sizes: Dims = c.sizes(0).iter().enumerate().map(|(d, _)| if d == 1 { -1 } else { 1 }).collect();
     channels.reshape(&sizes)
 }
 
-/// The gradient, times the argument that is the weight, if there is one.
+/// Multiplies the gradient by the weight argument, if there is one.
 fn weighted<'a>(c: &Context<'a>, weight: usize) -> Expr<'a> {
     match c.shape(weight) {
         Err(_) => c.g(),
@@ -77,7 +77,7 @@ fn weighted<'a>(c: &Context<'a>, weight: usize) -> Expr<'a> {
     }
 }
 
-/// The gradient of numbers that were moved and scaled by their own mean and deviation over dimensions.
+/// The gradient of elements that were normalized by their mean and standard deviation over `dims`.
 fn normal_input<'a>(c: &Context<'a>, weight: usize, mean: Expr<'a>, scale: Expr<'a>, dims: &[i64]) -> Expr<'a> {
     let over = |x: Expr<'a>| x.call("mean.dim", &[Value::size(dims), Value::Bool(true)]);
     let (grad, normal) = (weighted(c, weight), (c.arg(0) - mean) * scale.clone());
@@ -85,14 +85,15 @@ fn normal_input<'a>(c: &Context<'a>, weight: usize, mean: Expr<'a>, scale: Expr<
     (grad.clone() - over(grad) - normal * along) * scale
 }
 
-/// The gradient of every difference of two rows.
+/// The gradient of the distances between all pairs of rows, for each difference.
 fn between<'a>(c: &Context<'a>) -> Expr<'a> {
     let one = |x: Expr<'a>| x.call("unsqueeze", &[Value::Int(-1)]);
     let difference = c.arg(0).call("unsqueeze", &[Value::Int(-2)]) - c.arg(1).call("unsqueeze", &[Value::Int(-3)]);
     of_norm(difference, c.number(2).to_f64(), &one(c.g()), &one(c.result()), &[-1])
 }
 
-/// The gradient of a norm, whose reduced dimensions are there with size 1, along some dimensions, or all.
+/// The gradient of a norm over `dims`, or over all elements if `dims` is empty. The reduced dimensions are kept with
+/// size 1.
 fn of_norm<'a>(x: Expr<'a>, order: f64, grad: &Expr<'a>, norm: &Expr<'a>, dims: &[i64]) -> Expr<'a> {
     let (grad, zero_norm) = (grad.clone(), || norm.compare("eq", Value::Int(0)));
     let (length, sign) = (|| x.call("abs", &[]), || x.call("sgn", &[]));
@@ -119,7 +120,7 @@ fn of_norm<'a>(x: Expr<'a>, order: f64, grad: &Expr<'a>, norm: &Expr<'a>, dims: 
     x.clone() * length().pow(Value::Float(order - 2.0)) * scale(1.0 - order).cleared(&zero_norm())
 }
 
-/// Slices that are too long keep their direction only.
+/// The gradient of `renorm`, which scales down the slices that are too long.
 fn renormed<'a>(c: &Context<'a>) -> Expr<'a> {
     c.arg(0).and(|x| {
         let (all, order, most) = (x.borrow().ndim(), c.number(1).to_f64(), c.number(3).to_f64());

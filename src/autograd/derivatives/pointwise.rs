@@ -1,4 +1,4 @@
-//! Operations element by element.
+//! Elementwise operations.
 
 use crate::context::{Context, Expr};
 use crate::derivative::{Derivative, RESULT, row, same, zero};
@@ -11,7 +11,7 @@ pub(super) const ROWS: &[Derivative] = &[
     row("sub.Tensor", "SubBackward0").grad(0, &[], same).grad(1, &[], |c| (-c.g()).scaled(c.arg(2))),
     row("rsub.Tensor", "RsubBackward0").grad(0, &[], |c| (-c.g()).scaled(c.arg(2))).grad(1, &[], same),
     row("rsub.Tensor.number", "RsubBackward1").grad(0, &[], |c| (-c.g()).scaled(c.arg(2))),
-    // By a number in the midst of other functions.
+    // Operations with a number, which other functions use internally.
     row("mul.Scalar", "MulBackward1").grad(0, &[], |c| c.g().scaled(c.arg(1))),
     row("div.Scalar", "DivBackward1").grad(0, &[], |c| c.g().call("div.Scalar", &[c.value(1)])),
     row("add.Number", "AddBackward1").grad(0, &[], same),
@@ -65,7 +65,7 @@ pub(super) const ROWS: &[Derivative] = &[
     row("logaddexp2", "Logaddexp2Backward0")
         .grad(0, &[0, 1], |c| c.g() / ((c.arg(1) - c.arg(0)).call("exp2", &[]) + 1.0))
         .grad(1, &[0, 1], |c| c.g() / ((c.arg(0) - c.arg(1)).call("exp2", &[]) + 1.0)),
-    // Comparisons that write their answer over what they compared.
+    // In-place comparisons, which overwrite their operand.
     row("eq_", "EqBackward1").grad(0, &[], zero).grad(1, &[], zero),
     row("eq_.number", "EqBackward0").grad(0, &[], zero),
     row("ne_", "NeBackward1").grad(0, &[], zero).grad(1, &[], zero),
@@ -168,7 +168,7 @@ fn power_of_exponent<'a>(c: &Context<'a>) -> Expr<'a> {
     grad
 }
 
-/// One over the squared distance from the origin, 0 at it.
+/// Computes `1 / (x² + y²)`, and 0 at the origin.
 fn inverse_square<'a>(c: &Context<'a>) -> Expr<'a> {
     let square = c.arg(0).squared() + c.arg(1).squared();
     let origin = square.compare("eq", Value::Int(0));
@@ -184,7 +184,7 @@ fn nothing_times_log<'a>(c: &Context<'a>) -> Expr<'a> {
     c.arg(0).compare("eq", Value::Int(0)).with("logical_and", &c.arg(1).compare("le", Value::Int(0)), &[])
 }
 
-/// The gradient where the argument was taken; halves where both are equal.
+/// The gradient where this argument was chosen. Equal arguments get half of it each.
 fn chosen<'a>(c: &Context<'a>, loses: &str) -> Expr<'a> {
     let (equal, lost) = (c.arg(0).with("eq", &c.arg(1), &[]), c.arg(0).with(loses, &c.arg(1), &[]));
     (c.g() / 2.0).or_where(&equal, c.g()).cleared(&lost)
@@ -194,7 +194,7 @@ fn first_wins<'a>(c: &Context<'a>, compare: &str) -> Expr<'a> {
     c.arg(0).with(compare, &c.arg(1), &[]).with("logical_or", &c.arg(1).call("isnan", &[]), &[])
 }
 
-/// Only turning a complex number changes its direction.
+/// The gradient of `sgn`. Only a rotation of a complex number changes its sign.
 fn direction<'a>(c: &Context<'a>) -> Expr<'a> {
     if !c.arg(0).is_complex() {
         return zero(c);

@@ -1,4 +1,4 @@
-//! Reductions, and what runs along a dimension.
+//! Reductions, and cumulative functions along a dimension.
 
 use crate::context::{Context, Expr};
 use crate::derivative::{Derivative, RESULT, row};
@@ -48,13 +48,13 @@ pub(super) const ROWS: &[Derivative] = &[
     row("cumprod", "CumprodBackward0").grad(0, &[0, RESULT], running_product),
 ];
 
-/// A reduced value in every place that went into it. No dimensions: all.
+/// Expands a reduced value to all elements that it was reduced from. Without dimensions, all were reduced.
 fn spread<'a>(c: &Context<'a>, value: Expr<'a>, dims: &[i64], kept: bool) -> Expr<'a> {
     let sizes = c.sizes(0);
     restored(value, &sizes, dims, kept).call("expand", &[Value::Size(sizes)])
 }
 
-/// The reduced dimensions as dimensions of size 1.
+/// Restores the reduced dimensions with size 1.
 pub(super) fn restored<'a>(value: Expr<'a>, sizes: &Dims, dims: &[i64], kept: bool) -> Expr<'a> {
     if kept || sizes.is_empty() {
         return value;
@@ -68,7 +68,7 @@ pub(super) fn restored<'a>(value: Expr<'a>, sizes: &Dims, dims: &[i64], kept: bo
     places.iter().fold(value, |value, &d| value.call("unsqueeze", &[Value::Int(d as i64)]))
 }
 
-/// Counts the elements that went into each result.
+/// Counts the elements that were reduced to each result.
 fn count(c: &Context, dims: &[i64]) -> f64 {
     let sizes = c.sizes(0);
     if dims.is_empty() {
@@ -78,7 +78,7 @@ fn count(c: &Context, dims: &[i64]) -> f64 {
     reduced.product::<i64>() as f64
 }
 
-/// The product of all other elements, for every element: from both ends, as dividing fails at zero.
+/// Computes, for every element, the product of all others. Multiplies from both ends, because a division fails at zero.
 fn others<'a>(x: &Expr<'a>, dim: i64) -> Expr<'a> {
     let before = |x: &Expr<'a>| -> Expr<'a> {
         x.clone().and(|tensor| {
@@ -127,7 +127,7 @@ fn product_along<'a>(c: &Context<'a>) -> Expr<'a> {
     })
 }
 
-/// Elements equal to the result share its gradient; NaN elements do if the result is NaN.
+/// Divides the gradient among the elements that equal the result, or among NaN elements if the result is NaN.
 fn shared<'a>(c: &Context<'a>) -> Expr<'a> {
     c.result().and(|result| {
         let no_number = result.borrow().item()?.to_complex().is_nan();
@@ -137,7 +137,7 @@ fn shared<'a>(c: &Context<'a>) -> Expr<'a> {
     })
 }
 
-/// Elements equal to the result of their line share its gradient.
+/// Like [`shared`], but along dimensions: each result's gradient goes to the elements that equal it.
 fn shared_along<'a>(c: &Context<'a>, dims: &[i64], kept: bool) -> Expr<'a> {
     let sizes = c.sizes(0);
     let (grad, result) = (restored(c.g(), &sizes, dims, kept), restored(c.result(), &sizes, dims, kept));
@@ -146,12 +146,12 @@ fn shared_along<'a>(c: &Context<'a>, dims: &[i64], kept: bool) -> Expr<'a> {
     (grad * mask) / winners
 }
 
-/// The gradient of selected values, back where the second result says they came from.
+/// Puts the gradient of selected values back at the indices in the second result.
 fn put_back<'a>(c: &Context<'a>, dim: usize, kept: bool) -> Expr<'a> {
     put_back_with(c, "scatter_.src", dim, kept)
 }
 
-/// The same by a function of one's choice: a value may have been selected several times.
+/// Like [`put_back`], but with another function than `scatter_.src`, because a value can be selected several times.
 fn put_back_with<'a>(c: &Context<'a>, scatter: &str, dim: usize, kept: bool) -> Expr<'a> {
     let sizes = c.sizes(0);
     let dim = match c.value(dim) {
@@ -165,12 +165,12 @@ fn put_back_with<'a>(c: &Context<'a>, scatter: &str, dim: usize, kept: bool) -> 
     c.room(0).apply(scatter, [Ok(Value::Int(dim)), index.value, grad.value])
 }
 
-/// The gradient of a standard deviation as that of a variance.
+/// Converts the gradient of a standard deviation to that of the variance.
 fn by_root<'a>(c: &Context<'a>) -> Expr<'a> {
     (c.g() / (c.result() * 2.0)).cleared(&c.result().compare("eq", Value::Int(0)))
 }
 
-/// The gradient of a variance together with that of the mean.
+/// Adds the gradients of a variance and of the mean that was returned with it.
 fn with_mean<'a>(c: &Context<'a>, grad: Expr<'a>) -> Expr<'a> {
     let dims = c.dims(1);
     if !c.has_gradient(1) {
@@ -195,7 +195,7 @@ fn variance<'a>(c: &Context<'a>, grad: Expr<'a>) -> Expr<'a> {
     restored(grad, &sizes, &dims, c.flag(3)) * (2.0 / freedom) * (c.arg(0) - mean)
 }
 
-/// The sum from each element to the end.
+/// Computes, for each element, the sum from it to the end.
 fn backwards_sum<'a>(x: &Expr<'a>, dim: Value) -> Expr<'a> {
     let flip = |x: &Expr<'a>| match dim {
         Value::Int(dim) => x.call("flip", &[Value::size(&[dim])]),
@@ -207,7 +207,7 @@ fn backwards_sum<'a>(x: &Expr<'a>, dim: Value) -> Expr<'a> {
     }
 }
 
-/// Sums of exponentials in logarithms, those of positive and of negative gradients apart.
+/// The gradient of `logcumsumexp`. It is summed as logarithms, separately for positive and negative gradients.
 fn running_logarithm<'a>(c: &Context<'a>) -> Expr<'a> {
     if c.sizes(0).is_empty() {
         return c.g();
@@ -237,7 +237,8 @@ fn running_product<'a>(c: &Context<'a>) -> Expr<'a> {
         if !any_zero(&x)? {
             return Ok(backwards_sum(&(c.result().conj() * c.g()), c.value(1)) / x.conj());
         }
-        // Element by element: what comes before it, times the weighted products of what comes after.
+        // With a zero factor: for each element, the product of those before it, times the weighted products of those
+        // after it.
         let Some(&length) = sizes.get(dim) else { bail!(IndexError, "no such dimension") };
         let x = x.conj();
         let at = |x: &Expr<'a>, start: i64, length: i64| {

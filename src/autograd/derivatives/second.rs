@@ -1,4 +1,4 @@
-//! Gradients that are one step, differentiated again.
+//! Derivatives of the gradients that are computed in one step.
 
 use crate::context::{Context, Expr};
 use crate::derivative::{Derivative, row, zero};

@@ -1,4 +1,5 @@
-//! Sparse tensors. The gradient of a sparse matrix has the same elements: what flows to the others is left out.
+//! Sparse tensors. The gradient of a sparse matrix has the same specified elements. Gradients of other elements are
+//! dropped.
 
 use crate::context::{Context, Expr};
 use crate::derivative::{Derivative, row};
@@ -18,7 +19,7 @@ pub(super) const ROWS: &[Derivative] = &[
         .grad(1, &[0], |c| summed(c).then(transposed(c.arg(0)).with("mm", &c.g(), &[]))),
 ];
 
-/// Keeps the part that belongs to the elements of the first argument.
+/// Keeps the elements of the gradient that the first argument specifies.
 fn masked<'a>(gradient: Expr<'a>, c: &Context<'a>) -> Expr<'a> {
     gradient.with("sparse_mask", &c.arg(0), &[])
 }
@@ -27,7 +28,7 @@ fn transposed(matrix: Expr<'_>) -> Expr<'_> {
     matrix.call("transpose.int", &[Value::Int(0), Value::Int(1)]).conj()
 }
 
-/// The gradient itself where the terms were added, which is the only case that is worked out.
+/// Returns the gradient unchanged for a reduction by sum. Other reductions are not implemented.
 fn summed<'a>(c: &Context<'a>) -> Expr<'a> {
     let gradient: Result<Value> = match c.value(2) {
         Value::Str(reduce) if &*reduce == "sum" => return c.g(),

@@ -1,4 +1,4 @@
-//! Special functions, and what bounds or mixes elements.
+//! Special functions, and functions that bound or mix elements.
 
 use crate::context::{Context, Expr};
 use crate::derivative::{Derivative, RESULT, refused, row, same, zero};
@@ -21,12 +21,12 @@ pub(super) const ROWS: &[Derivative] = &[
         .grad(0, &[RESULT], |c| c.g() * (2.0 * PI).sqrt() * (c.result().squared() / 2.0).call("exp", &[])),
     row("lgamma", "LgammaBackward0").grad(0, &[0], |c| c.g() * c.arg(0).call("digamma", &[])),
     row("digamma", "DigammaBackward0").grad(0, &[0], |c| c.g() * polygamma(1, c.arg(0))),
-    // The function takes the order first, the methods last.
+    // The function takes the order first, the method takes it last.
     row("polygamma", "PolygammaBackward0").grad(1, &[1], |c| c.g() * polygamma(c.int(0).saturating_add(1), c.arg(1))),
     row("polygamma.method", "PolygammaBackward0").grad(0, &[0], polygamma_method),
     row("polygamma_", "PolygammaBackward1").grad(0, &[0], polygamma_method),
     row("mvlgamma", "MvlgammaBackward0").grad(0, &[0], |c| {
-        // A sum of logarithms of the gamma function at half steps.
+        // The multivariate function is a sum of log-gamma functions at steps of one half.
         c.arg(0).and(|x| {
             let (count, dtype) = (c.int(1), x.borrow().dtype);
             let steps = View::from_scalars(&[count], dtype, (0..count).map(|k| Scalar::Float(k as f64 / 2.0)))?;
@@ -156,7 +156,7 @@ pub(super) const ROWS: &[Derivative] = &[
         .grad(2, &[1, 2], |c| (-c.g() * (c.arg(1) / c.arg(2).squared()).conj()).scaled(c.arg(3))),
 ];
 
-/// `exp(-x²)`
+/// Computes `exp(-x²)`.
 fn bell(x: Expr<'_>) -> Expr<'_> {
     (-x.squared()).call("exp", &[])
 }
@@ -169,7 +169,7 @@ fn polygamma_method<'a>(c: &Context<'a>) -> Expr<'a> {
     c.g() * polygamma(c.int(1).saturating_add(1), c.arg(0))
 }
 
-/// A slope that divides by x, which is one half where x is 0.
+/// Replaces a slope that divides by x with one half where x is 0.
 fn half_at_zero<'a>(c: &Context<'a>, slope: Expr<'a>) -> Expr<'a> {
     let tiny = c.arg(0).call("abs", &[]).compare("le", Value::Float(f64::EPSILON));
     slope.with("masked_fill.Scalar", &tiny, &[Value::Float(0.5)])
@@ -179,7 +179,7 @@ fn per_shifted<'a>(c: &Context<'a>) -> Expr<'a> {
     c.g() * c.arg(0) / (c.arg(1) + 1.0)
 }
 
-/// The derivative of the Hurwitz zeta function by its second argument.
+/// The gradient of the Hurwitz zeta function by its second argument.
 fn zeta<'a>(c: &Context<'a>) -> Expr<'a> {
     let next = match c.arg(0).value {
         Ok(Value::Tensor(_)) => (c.arg(0) + 1.0).with("special.zeta", &c.arg(1), &[]),
@@ -191,7 +191,7 @@ fn zeta<'a>(c: &Context<'a>) -> Expr<'a> {
     -c.g() * (next * c.arg(0))
 }
 
-/// The density of the gamma distribution.
+/// Computes the density of the gamma distribution.
 fn gamma_density<'a>(c: &Context<'a>) -> Expr<'a> {
     let (shape, at) = (c.arg(0), c.arg(1));
     ((shape.clone() - 1.0) * at.call("log", &[]) - at - shape.call("lgamma", &[])).call("exp", &[])
@@ -209,7 +209,7 @@ fn both<'a>(mask: Expr<'a>, other: Expr<'a>) -> Expr<'a> {
     mask.with("logical_and", &other, &[])
 }
 
-/// The gradient where the mask is true: not for what is no number, whose comparisons are false.
+/// Keeps the gradient where the mask is true. Comparisons with NaN are false, so NaN elements get zero.
 fn only_where<'a>(c: &Context<'a>, mask: Expr<'a>) -> Expr<'a> {
     c.g().or_where(&mask, c.expr(Ok(Value::Float(0.0))))
 }

@@ -7,8 +7,8 @@ use value::Value;
 
 pub(crate) const AS_STRIDED: Derivative = row("as_strided", "AsStridedBackward0").grad(0, &[], strided);
 
-/// The inverse of any window on a storage: the gradient is added where the window's elements lie, and read as the
-/// argument's window. The fifth argument says that the window shows conjugates.
+/// The gradient of `as_strided`. It is added to a storage at the window's elements, and read back through the
+/// argument's own layout. The fifth argument says whether the window shows conjugates.
 pub(crate) fn strided<'a>(c: &Context<'a>) -> Expr<'a> {
     let grad = if c.flag(4) { c.g().conj() } else { c.g() };
     let Ok(shape) = c.shape(0) else { return grad };
@@ -25,7 +25,7 @@ pub(crate) fn strided<'a>(c: &Context<'a>) -> Expr<'a> {
     })
 }
 
-/// The layout of `view_as_real`.
+/// Returns the layout of `view_as_real`.
 pub(crate) fn as_parts(layout: &Layout) -> Layout {
     let mut parts = Layout { offset: layout.offset.saturating_mul(2), ..layout.clone() };
     parts.strides.iter_mut().for_each(|stride| *stride = stride.saturating_mul(2));

@@ -1,4 +1,4 @@
-//! Views and copies: the gradient goes back through the inverse view, or into zeros where elements were left out.
+//! Views and copies. The gradient goes through the inverse view, or is copied into zeros if the view left elements out.
 
 use super::strided::{AS_STRIDED, strided};
 use crate::context::{Context, Expr};
@@ -49,7 +49,7 @@ pub(super) const ROWS: &[Derivative] = &[
     row("unbind_copy.int", "UnbindBackward0_copy").grad(0, &[], |c| joined(c, "stack", 1)),
     row("view_as_real_copy", "ViewAsRealBackward0_copy").grad(0, &[], complex_again),
     row("view_as_complex_copy", "ViewAsComplexBackward0_copy").grad(0, &[], real_again),
-    // A tensor's own shape, changed.
+    // Operations that change the shape of the tensor itself.
     shown("unsqueeze_", "UnsqueezeBackward1").grad(0, &[], reshaped),
     shown("squeeze_", "SqueezeBackward3").grad(0, &[], reshaped),
     shown("squeeze_.dim", "SqueezeBackward4").grad(0, &[], reshaped),
@@ -70,19 +70,20 @@ pub(super) const ROWS: &[Derivative] = &[
     row("zero", "ZeroBackward0").grad(0, &[], crate::derivative::zero),
 ];
 
-/// The row of an operation that changes what a tensor shows.
+/// Declares the row of an operation that changes the view of a tensor in place.
 const fn shown(key: &'static str, name: &'static str) -> Derivative {
     Derivative { shows: true, ..row(key, name) }
 }
 
-/// The gradient among zeros, in the place of the part that a view with this many arguments shows.
+/// Calls the function `key`, which copies the gradient into zeros at the part that the view showed. `arguments` is the
+/// number of arguments of the view.
 pub(crate) fn in_place_of<'a>(c: &Context<'a>, key: &str, arguments: usize) -> Expr<'a> {
     let mut args = vec![Value::Size(c.sizes(0))];
     args.extend((1..=arguments).map(|i| c.value(i)));
     c.g().call(key, &args)
 }
 
-/// With the dimensions of size 1 that are gone.
+/// Restores the dimensions of size 1 that `squeeze` removed.
 fn unsqueezed<'a>(c: &Context<'a>) -> Expr<'a> {
     let (sizes, mut grad) = (c.sizes(0), c.g());
     for (dim, size) in sizes.iter().enumerate() {
@@ -95,7 +96,7 @@ fn unsqueezed<'a>(c: &Context<'a>) -> Expr<'a> {
     grad
 }
 
-/// Returns whether this dimension is among those to be squeezed: all are, where none are named.
+/// Returns whether `squeeze` may remove this dimension. Without named dimensions, it may remove any.
 fn is_squeezed(c: &Context, dim: usize) -> bool {
     let all = c.sizes(0).len();
     match c.value(1) {
@@ -127,7 +128,7 @@ fn permuted<'a>(c: &Context<'a>) -> Expr<'a> {
     c.g().call("permute", &[Value::Size(inverse)])
 }
 
-/// The gradients of all parts put together again; the dimension is an argument.
+/// Joins the gradients of all parts. The dimension is the argument at `dim`.
 fn joined<'a>(c: &Context<'a>, how: &str, dim: usize) -> Expr<'a> {
     let parts: Result<Vec<Value>> = (0..c.node.outputs.len()).map(|i| c.gradient(i).value).collect();
     let list = c.expr(parts.map(Value::list));

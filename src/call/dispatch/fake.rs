@@ -1,6 +1,6 @@
 //! Fake tensors: shapes and dtypes computed without memory, on devices that need not exist. A fake tensor is a tensor
-//! without data that names another device. This is PyTorch's `torch._subclasses.fake_tensor`, as its page on storages
-//! mentions it.
+//! without data that names another device. Follows PyTorch's `torch._subclasses.fake_tensor`, which its page on
+//! storages mentions.
 
 use crate::state::State;
 use crate::{Call, Row, function};
@@ -17,7 +17,7 @@ pub const ROWS: &[Row] = &[function(
     "Creates a context in which new tensors are fake: they have shapes and no memory.",
 )];
 
-/// The context manager. It keeps what it replaces.
+/// The context manager. Keeps the previous mode, to restore it on exit.
 pub struct FakeTensorMode {
     real_too: bool,
     before: Cell<Option<bool>>,
@@ -54,7 +54,7 @@ fn tensors<'c>(call: &'c Call) -> impl Iterator<Item = &'c Tensor> {
     call.args.iter().filter_map(crate::as_tensor)
 }
 
-/// Refuses to compute with real tensors among fake ones, and within the context unless it permits them.
+/// Fails if real tensors are mixed with fake ones, or are used within the context without permission.
 ///
 /// # Errors
 /// AssertionError with PyTorch's text.
@@ -67,14 +67,14 @@ pub(crate) fn refuse_mixture(call: &Call, row: &Row) -> Result<()> {
     if mode == Some(true) || mode.is_none() && !tensors(call).any(is_fake) || tensors(call).all(is_fake) {
         return Ok(());
     }
-    // Asking a real tensor for its size computes nothing.
+    // Asking a real tensor for its size does not compute anything.
     if !row.signature.rsplit("-> ").next().is_some_and(|kind| kind.starts_with("Tensor")) {
         return Ok(());
     }
     let (name, overload) = call.signature.key.split_once('.').unwrap_or((call.signature.key, "default"));
     let shown: Result<Vec<String>> = call.args.iter().map(|value| shown(call.state, value)).collect();
     let mut shown = shown?;
-    // Defaults at the end are left out.
+    // Trailing arguments that equal their defaults are left out.
     for param in call.signature.params.iter().skip(1).rev() {
         let Some(default) = param.default else { break };
         if shown.last() != Some(&call.state.repr(&default.to_value())?) {
@@ -90,7 +90,7 @@ pub(crate) fn refuse_mixture(call: &Call, row: &Row) -> Result<()> {
     )
 }
 
-/// Makes a function's new tensors fake within the context, however they were made.
+/// Replaces a new tensor that a function returns within the context by a fake one.
 pub fn faked(call: &Call, result: Value) -> Result<Value> {
     match &result {
         Value::Tensor(tensor)
@@ -104,7 +104,7 @@ pub fn faked(call: &Call, result: Value) -> Result<Value> {
     }
 }
 
-/// An argument as PyTorch's message shows it.
+/// Formats an argument as PyTorch's message shows it.
 fn shown(state: &State, value: &Value) -> Result<String> {
     match value {
         Value::Tensor(tensor) if !is_fake(tensor) => {
@@ -115,7 +115,7 @@ fn shown(state: &State, value: &Value) -> Result<String> {
     }
 }
 
-/// The same layout over no bytes, on a fake device of the same name.
+/// Returns the same layout on a fake device of the same name, without bytes.
 fn without_data(view: &View) -> Result<View> {
     let storage = Storage::zeroed(view.storage.nbytes(), view.device().faked())?;
     Ok(View { storage, ..view.clone() })

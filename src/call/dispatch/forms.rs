@@ -1,6 +1,6 @@
-//! Dispatch for tensors that are not dense. The function of a row is written for dense tensors; the row says beside it what
-//! becomes of a sparse or a quantized one. If it says nothing, they are refused in PyTorch's words. This is PyTorch's
-//! dispatch by backend.
+//! Dispatch for tensors that are not dense. A row's function is written for dense tensors, and facets of the row say
+//! how it handles sparse and quantized ones. Without such a facet they are refused in PyTorch's words. This is
+//! PyTorch's dispatch by backend.
 
 use super::{names, tree};
 use crate::facets::Dispatch;
@@ -11,7 +11,7 @@ use tensor::ops::{quantize, sparse as ops};
 use tensor::{Error, Form, Result, Tensor, View};
 use value::{Value, any_tensor};
 
-/// The kind that a call is dispatched by: that of the argument that comes last in this list.
+/// The kind of tensor that a call is dispatched by. If the arguments differ, the last kind in this list wins.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Backend {
     Quantized,
@@ -41,7 +41,7 @@ impl Backend {
     }
 }
 
-/// The backend of a call; `None` where all its tensors are dense, or where it does not matter.
+/// Returns the backend of a call, or `None` if all its tensors are dense or the backend does not matter.
 #[inline]
 pub fn backend(call: &Call) -> Option<Backend> {
     let signature = call.signature;
@@ -64,10 +64,10 @@ fn backend_of(value: &Value) -> Option<Backend> {
     found
 }
 
-/// Runs a function on arguments of which some are not dense.
+/// Runs a function on arguments that include tensors which are not dense.
 ///
 /// # Errors
-/// NotImplementedError where its row says nothing of them.
+/// NotImplementedError if the row does not support them.
 pub fn run(function: &Function, call: &mut Call, backend: Backend) -> Result<Value> {
     let dense = function.row.run;
     match backend.dispatch(function.row) {
@@ -89,7 +89,7 @@ fn refusal(function: &Function, call: &Call, backend: Backend) -> Error {
     if backend != Backend::Quantized {
         return Error::no_backend(&operation, backend.name());
     }
-    // For a quantized tensor PyTorch looks for the form with an output first, in place too.
+    // For a quantized tensor, PyTorch reports the overload with `out` first, even for in-place calls.
     let (name, overload) = operation.split_once('.').unwrap_or((&operation, ""));
     let name = name.trim_end_matches('_');
     let out = if overload.is_empty() { format!("{name}.out") } else { format!("{name}.{overload}_out") };
@@ -122,7 +122,7 @@ pub fn on_elements(run: Run, call: &mut Call, coalesced: bool) -> Result<Value> 
     }
 }
 
-/// Runs a function for dense tensors on the elements of a sparse receiver, for a result that is dense.
+/// Runs a function for dense tensors on the elements of a sparse receiver. The result is dense.
 pub fn total(run: Run, call: &mut Call) -> Result<Value> {
     let target = call.tensor(0)?.clone();
     let view = target.view();
@@ -133,7 +133,7 @@ pub fn total(run: Run, call: &mut Call) -> Result<Value> {
     result
 }
 
-/// Runs a function with something in the place of every quantized argument; with its result, the first of them.
+/// Runs a function with every quantized argument replaced by another tensor. Also returns the first quantized argument.
 fn replaced(run: Run, call: &mut Call, stand_in: impl Fn(&View) -> Result<View>) -> Result<(Value, View)> {
     let before = call.args.clone();
     let mut model = None;
@@ -156,7 +156,7 @@ fn replaced(run: Run, call: &mut Call, stand_in: impl Fn(&View) -> Result<View>)
     }
 }
 
-/// Runs a function on the integers of quantized arguments; results of integers are quantized as the first one was.
+/// Runs a function on the integers of quantized arguments. Integer results are quantized like the first argument.
 fn on_integers(run: Run, call: &mut Call) -> Result<Value> {
     let (result, model) = replaced(run, call, |view| Ok(quantize::integers(view)))?;
     if call.signature.in_place {
@@ -169,7 +169,7 @@ fn on_integers(run: Run, call: &mut Call) -> Result<Value> {
     })
 }
 
-/// Runs a function on the numbers that quantized arguments stand for.
+/// Runs a function on the dequantized arguments.
 fn on_numbers(run: Run, call: &mut Call, requantized: bool) -> Result<Value> {
     let (result, model) = replaced(run, call, quantize::dequantize)?;
     if !requantized {
@@ -185,7 +185,7 @@ fn on_numbers(run: Run, call: &mut Call, requantized: bool) -> Result<Value> {
     }
 }
 
-/// A value with every tensor in it replaced.
+/// Replaces every tensor in a value.
 fn mapped(value: &Value, change: &mut impl FnMut(&Tensor) -> Result<Tensor>) -> Result<Value> {
     tree::map(value, &mut |leaf| match leaf {
         Value::Tensor(tensor) => change(tensor).map(Value::Tensor),

@@ -1,5 +1,5 @@
-//! How the names of a result follow from those of the arguments, for functions with a rule of their own. Follows
-//! <https://pytorch.org/docs/2.7/name_inference.html>; the rows say which function has which.
+//! Name inference for functions with their own rules: how the dimension names of a result follow from those of the
+//! arguments. Follows <https://pytorch.org/docs/2.7/name_inference.html>. The rows say which function uses which rule.
 
 use super::names::{all_names, check_size, names_in, refusal, unified};
 use crate::Call;
@@ -9,7 +9,7 @@ use tensor::names::{distances, matmul, show_name, show_names, unify};
 use tensor::{Name, Result};
 use value::Value;
 
-/// Two dimensions swapped: those that the call says, or the last two.
+/// Swaps two dimensions: the ones given, or the last two.
 pub fn transposed(call: &Call) -> Result<Option<Vec<Name>>> {
     let Some(mut names) = names_in(call, 0) else { return Ok(None) };
     let ndim = names.len();
@@ -23,7 +23,7 @@ pub fn transposed(call: &Call) -> Result<Option<Vec<Name>>> {
     Ok(Some(names))
 }
 
-/// One dimension goes; what says that it is too short says its name.
+/// Removes one dimension. An index out of range is reported with the dimension's name.
 pub fn selected_at(call: &Call) -> Result<Option<Vec<Name>>> {
     let Some(mut names) = names_in(call, 0) else { return Ok(None) };
     let (dim, index) = (wrap_dim(call.int(1)?, names.len())?, call.int(2)?);
@@ -62,7 +62,7 @@ pub fn squeezed(call: &Call) -> Result<Option<Vec<Name>>> {
     Ok(Some(names.into_iter().enumerate().filter(|(i, _)| stays(*i)).map(|(_, name)| name).collect()))
 }
 
-/// Both dimensions go, and a nameless one comes at the end.
+/// Removes two dimensions and appends a nameless one.
 pub fn diagonal(call: &Call, _: &Value) -> Result<Option<Vec<Name>>> {
     let Some(mut names) = names_in(call, 0) else { return Ok(None) };
     let (a, b) = (wrap_dim(call.int(2)?, names.len())?, wrap_dim(call.int(3)?, names.len())?);
@@ -101,7 +101,7 @@ pub fn batches(call: &Call) -> Result<Option<Vec<Name>>> {
     product(call)
 }
 
-/// `input + a @ b`.
+/// Names of `input + a @ b`.
 pub fn product_added(call: &Call) -> Result<Option<Vec<Name>>> {
     let tensors: Vec<usize> = (0..call.args.len())
         .filter(|&i| matches!(call.args[i], Value::Tensor(_)) && call.signature.params[i].name != "out")
@@ -119,7 +119,8 @@ pub fn between(call: &Call) -> Result<Option<Vec<Name>>> {
     distances(&a, &b).map(Some)
 }
 
-/// The mask must not have more dimensions than what it masks; in place it is the other way round.
+/// Unifies the names of a tensor and a mask. The mask must not have more dimensions than the tensor. In place, it must
+/// not have fewer.
 pub fn masked(call: &Call) -> Result<Option<Vec<Name>>> {
     let (this, mask) = (all_names(call, 0)?, all_names(call, 1)?);
     let (from, to) = if call.signature.in_place { (&this, &mask) } else { (&mask, &this) };
@@ -138,19 +139,19 @@ pub fn masked(call: &Call) -> Result<Option<Vec<Name>>> {
     unify(to, from, "broadcast").map(Some)
 }
 
-/// One dimension is left as it is.
+/// Accepts only a range of one dimension, which stays as it is.
 pub fn flattened(call: &Call) -> Result<Option<Vec<Name>>> {
     let names = all_names(call, 0)?;
     let (first, last) = (wrap_dim(call.int(1)?, names.len())?, wrap_dim(call.int(2)?, names.len())?);
     if first < last { Err(refusal("view")) } else { Ok(names_in(call, 0)) }
 }
 
-/// The names must match; what is selected has none.
+/// Checks that the names match. The selected elements have no names.
 pub fn selected(call: &Call) -> Result<Option<Vec<Name>>> {
     unified(call).map(|_| None)
 }
 
-/// Named tensors keep their sizes and names.
+/// Checks that a named tensor keeps its size. The names stay.
 pub fn resized(call: &Call) -> Result<Option<Vec<Name>>> {
     let this = call.tensor(0)?;
     let (wanted, names) = match call.args.get(1) {

@@ -1,6 +1,6 @@
-//! Calls on tensors with named dimensions. The function of a row knows nothing of names: the row says beside it how those of
-//! the result follow from those of the arguments, and the function runs as if there were none. If the row says nothing,
-//! names are refused in PyTorch's words. This is PyTorch's dispatch by the key `Named`.
+//! Calls on tensors with named dimensions. A row's function does not know names, and a facet of the row says how the
+//! names of the result follow from those of the arguments. The function then runs as if there were no names. Without
+//! such a facet, names are refused in PyTorch's words. This is PyTorch's dispatch by the key `Named`.
 
 use super::tree;
 use crate::facets::NameInference;
@@ -14,27 +14,28 @@ use tensor::names::{show_names, unify};
 use tensor::{Error, Name, Names, Result, Tensor};
 use value::{Value, any_tensor};
 
-/// The overloads that take a number as their first operand and as their second one, where they are not called
-/// `Scalar_Tensor` and `Scalar`.
+/// Operations whose overloads for a number as the first and as the second operand are not called `Scalar_Tensor` and
+/// `Scalar`.
 const NUMBER_OVERLOADS: &[(&str, &str, &[&str])] = &[
     ("Scalar_Tensor", "Tensor_Scalar", &["bitwise_left_shift", "bitwise_right_shift"]),
     ("Scalar_Self", "Scalar_Other", &["xlogy"]),
 ];
 
-/// Returns whether this call has names to take care of.
+/// Returns whether any argument has dimension names.
 pub(crate) fn concern(args: &[Value]) -> bool {
     args.iter().any(is_named)
 }
 
-/// Returns whether it is a tensor with names, or has one among its items.
+/// Returns whether the value is a tensor with names, or contains one.
 pub fn is_named(value: &Value) -> bool {
     any_tensor(value, &mut Tensor::has_names)
 }
 
-/// Calls a function on arguments of which some have names.
+/// Calls a function on arguments that include named tensors.
 ///
 /// # Errors
-/// RuntimeError where the function is not for tensors with names, where names do not match, and what it raises itself.
+/// RuntimeError if the function does not support named tensors or the names do not match, and any error of the
+/// function.
 pub fn invoke(function: &Function, call: &mut Call) -> Result<Value> {
     let state = call.state;
     let Some(inference) = inference_of(function, call)? else {
@@ -95,7 +96,7 @@ pub fn invoke(function: &Function, call: &mut Call) -> Result<Value> {
     Ok(result)
 }
 
-/// Returns the function's error for its arguments when it may write into none of them, if any.
+/// Runs a function on copies of the arguments it writes to, and returns its error, if any.
 fn tried(function: &Function, call: &Call) -> Option<Error> {
     let mut args = call.args.clone();
     for (value, param) in args.iter_mut().zip(&call.signature.params) {
@@ -116,7 +117,8 @@ fn tried(function: &Function, call: &Call) -> Option<Error> {
     result.err()
 }
 
-/// The tensor behind `out=`, where it has names and no gradients are recorded, which a result must not come with.
+/// Returns the `out` tensor and its position, if it has names and no gradients are recorded. A recorded result is
+/// refused with `out`.
 fn named_out(call: &Call) -> Option<(usize, Tensor)> {
     let place = call.position("out")?;
     match call.args.get(place) {
@@ -127,7 +129,7 @@ fn named_out(call: &Call) -> Option<(usize, Tensor)> {
     }
 }
 
-/// Writes a result into a tensor with names: it keeps its size, and has the names of the result.
+/// Writes a result to a named tensor, which keeps its size and takes the names of the result.
 fn write_named(function: &Function, call: &Call, out: &Tensor, result: &Value, names: Option<&[Name]>) -> Result<()> {
     let Some(result) = as_tensor(result) else { return Ok(()) };
     check_size(out, &result.borrow().layout.sizes.clone())?;
@@ -139,10 +141,10 @@ fn write_named(function: &Function, call: &Call, out: &Tensor, result: &Value, n
     Ok(())
 }
 
-/// A tensor with names keeps its size.
+/// Checks that a named tensor keeps its size.
 ///
 /// # Errors
-/// RuntimeError where it should have another.
+/// RuntimeError if the size would change.
 pub(crate) fn check_size(tensor: &Tensor, wanted: &[i64]) -> Result<()> {
     let sizes = tensor.borrow().layout.sizes.clone();
     if !tensor.has_names() || sizes.as_slice() == wanted {
@@ -158,7 +160,7 @@ pub(crate) fn check_size(tensor: &Tensor, wanted: &[i64]) -> Result<()> {
     )
 }
 
-/// How names follow in a call; `None` where they do not matter, since it is no function on tensors.
+/// Returns how names follow in a call, or `None` for functions that do not work on tensors.
 fn inference_of(function: &Function, call: &Call) -> Result<Option<NameInference>> {
     let signature = call.signature;
     let module = signature.name.split_once('.').map_or("", |(module, _)| module);
@@ -183,7 +185,7 @@ fn inference_of(function: &Function, call: &Call) -> Result<Option<NameInference
     let takes_tensors =
         || signature.params.iter().any(|param| matches!(param.kind, Kind::Tensor | Kind::Tensors | Kind::Operand));
     match names.inference {
-        // What takes anything calls others, which know.
+        // A function without tensor parameters calls others, which handle the names.
         NameInference::Unsupported if !takes_tensors() && function.row.operation.is_none() => {
             Ok(Some(NameInference::Itself))
         }
@@ -198,7 +200,7 @@ fn inference_of(function: &Function, call: &Call) -> Result<Option<NameInference
     }
 }
 
-/// Makes PyTorch's error for an operation that does not support named tensors.
+/// Builds PyTorch's error for an operation that does not support named tensors.
 pub fn refusal(operation: &str) -> Error {
     Error::runtime(format!(
         "aten::{operation} is not yet supported with named tensors. Please drop names via `tensor = tensor.rename(None)`, call \
@@ -206,7 +208,7 @@ pub fn refusal(operation: &str) -> Error {
     ))
 }
 
-/// The operation that a refusal names.
+/// Returns the operation that a refusal names.
 fn refused_name(function: &Function, call: &Call) -> Cow<'static, str> {
     let with_out = call.position("out").is_some_and(|i| !call.is_none(i));
     if let (true, Some(name)) = (with_out, function.row.names.out_refused_as) {
@@ -220,7 +222,7 @@ fn refused_name(function: &Function, call: &Call) -> Cow<'static, str> {
     }
 }
 
-/// The operation that PyTorch calls for a function, with these arguments.
+/// Returns the operation that PyTorch calls for a function with these arguments.
 pub fn operation(function: &Function, call: &Call) -> Cow<'static, str> {
     let row = function.row;
     let one_dim = || matches!(call.args.get(1), Some(Value::Size(dims)) if dims.len() == 1);
@@ -229,7 +231,7 @@ pub fn operation(function: &Function, call: &Call) -> Cow<'static, str> {
         (_, Some(operation)) => operation.into(),
         (_, None) => own_name(function.key()).into(),
     };
-    // A number in the place of a tensor makes it another overload.
+    // A number given for a tensor selects another overload.
     let number = call.args.iter().take(2).position(|arg| arg.as_scalar().is_some());
     if let (Some(place), Some(base)) = (number, name.strip_suffix(".Tensor")) {
         let known = NUMBER_OVERLOADS.iter().find(|(_, _, bases)| bases.contains(&base.trim_end_matches('_')));
@@ -239,7 +241,7 @@ pub fn operation(function: &Function, call: &Call) -> Cow<'static, str> {
     name
 }
 
-/// The name of an overload in PyTorch, where modules are no paths.
+/// Returns PyTorch's name of an overload, in which the module is a prefix instead of a path.
 fn own_name(key: &str) -> String {
     for module in ["special", "linalg", "fft"] {
         if let Some(rest) = key.strip_prefix(module).and_then(|rest| rest.strip_prefix('.')) {
@@ -253,7 +255,7 @@ fn is_out(param: &Param) -> bool {
     param.name == "out"
 }
 
-/// Finds the first tensor among the arguments, alone or in a list.
+/// Returns the position of the first argument that is or contains a tensor.
 fn first_tensor(call: &Call) -> usize {
     let is_input =
         |(i, param): (usize, &Param)| !is_out(param) && call.args.get(i).is_some_and(|arg| tensor_in(arg).is_some());
@@ -271,22 +273,22 @@ fn tensor_at(call: &Call, index: usize) -> Option<Tensor> {
     call.args.get(index).and_then(tensor_in)
 }
 
-/// All tensors among the arguments, those in lists too.
+/// Iterates over all tensors in the arguments, including those in lists.
 fn tensors_of(call: &Call) -> impl Iterator<Item = Tensor> {
     call.args.iter().flat_map(tensors_in)
 }
 
-/// The names of an argument, if it has any.
+/// Returns the names of an argument, if it has any.
 pub(crate) fn names_in(call: &Call, index: usize) -> Option<Vec<Name>> {
     tensor_at(call, index).and_then(|tensor| tensor.names()).map(|names| names.to_vec())
 }
 
-/// One name for each dimension of an argument.
+/// Returns one name for each dimension of an argument.
 pub fn all_names(call: &Call, index: usize) -> Result<Names> {
     Ok(call.tensor(index)?.all_names())
 }
 
-/// The inputs, in order.
+/// Iterates over the tensor arguments other than `out`, in order.
 fn inputs<'c>(call: &'c Call) -> impl Iterator<Item = &'c Tensor> {
     call.signature
         .params
@@ -296,7 +298,7 @@ fn inputs<'c>(call: &'c Call) -> impl Iterator<Item = &'c Tensor> {
         .filter_map(|(_, arg)| as_tensor(arg))
 }
 
-/// The names of all inputs, broadcast together.
+/// Broadcasts the names of all inputs together.
 pub fn unified(call: &Call) -> Result<Option<Vec<Name>>> {
     if !inputs(call).any(Tensor::has_names) {
         return Ok(None);
@@ -311,7 +313,7 @@ pub fn unified(call: &Call) -> Result<Option<Vec<Name>>> {
     Ok(Some(names))
 }
 
-/// The names of the first tensor without those of the dimensions that the call reduces.
+/// Returns the names of the first tensor without those of the reduced dimensions.
 fn without_reduced(call: &Call) -> Result<Option<Vec<Name>>> {
     let Some(names) = names_in(call, first_tensor(call)) else { return Ok(None) };
     if call.position("keepdim").is_some_and(|i| call.bool(i) == Ok(true)) {
@@ -330,16 +332,16 @@ fn without_reduced(call: &Call) -> Result<Option<Vec<Name>>> {
 }
 
 fn tensors_in(value: &Value) -> Vec<Tensor> {
-    // What is too deep within itself has no names that anybody gave.
+    // A value that is nested too deeply is treated as having no tensors.
     tree::leaves(value).unwrap_or_default().iter().filter_map(as_tensor).cloned().collect()
 }
 
-/// A tensor that is written into and has names must have those of the result.
+/// Checks that a named tensor which is written to has the names of the result.
 fn check_target(target: &Tensor, names: Option<&[Name]>) -> Result<()> {
     let Some(known) = target.names() else { return Ok(()) };
     let none = vec![None; target.borrow().ndim()];
     let computed = names.unwrap_or(&none);
-    // Sizes that do not fit are refused by the function itself.
+    // The function itself refuses sizes that do not fit.
     if known[..] == *computed || known.len() != computed.len() {
         return Ok(());
     }
@@ -352,7 +354,7 @@ fn check_target(target: &Tensor, names: Option<&[Name]>) -> Result<()> {
     )
 }
 
-/// Gives a result its names; one that has names already must have these.
+/// Gives a result its names. A result that already has names must have the same ones.
 pub fn give(state: &State, tensor: &Tensor, names: Option<&[Name]>) -> Result<()> {
     if tensor.has_names() {
         return check_target(tensor, names);
@@ -363,7 +365,7 @@ pub fn give(state: &State, tensor: &Tensor, names: Option<&[Name]>) -> Result<()
     Ok(())
 }
 
-/// Sets names that fit, and has the session look for names from now on.
+/// Sets the names of a tensor. From now on, every call of the session checks for names.
 pub fn set(state: &State, tensor: &Tensor, names: &[Name]) {
     tensor.set_names(names);
     if tensor.has_names() && !state.has_names.replace(true) {

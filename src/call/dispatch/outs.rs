@@ -1,6 +1,6 @@
-//! The parameters that many functions share and that act around the function's own work: `out=`, with one tensor or
-//! several, and `requires_grad=`. What a function takes as `out=` is a facet of its row; here it is carried out, once for
-//! all.
+//! Parameters that many functions share, handled before and after the function runs: `out=`, with one tensor or
+//! several, and `requires_grad=`. A facet of the row says which outputs a function accepts. The facet is carried out
+//! here, once for all rows.
 
 use crate::facets::{Lies, Out, Repeats, Shares, Takes};
 use crate::registry::Function;
@@ -18,7 +18,7 @@ use tensor::view::storage_bytes;
 use tensor::{DType, Error, Layout, Result, Scalar, Storage, Tensor, View, can_cast};
 use value::{NamedTuple, Value, any_tensor};
 
-/// The results with named fields of functions that take `out=`; PyTorch names those with an output otherwise.
+/// Result types with named fields. PyTorch gives them another name in a call with `out=`.
 macro_rules! named_outputs {
     ($($name:literal)*) => {
         &[$((concat!("torch.return_types.", $name), concat!("torch.return_types.", $name, "_out")),)*]
@@ -32,7 +32,8 @@ const NAMED: &[(&str, &str)] = named_outputs! {
     "mode" "nanmedian" "qr" "slogdet" "sort" "svd" "topk" "triangular_solve"
 };
 
-/// Gives the call what it takes from its output: the dtype and the device that it does not name itself.
+/// Fills the `dtype` and `device` arguments that were not given from the `out` tensor, for functions that take them
+/// from there.
 pub fn prepare(function: &Function, call: &mut Call) {
     let facet = function.row.out;
     if !facet.gives_dtype {
@@ -49,10 +50,10 @@ pub fn prepare(function: &Function, call: &mut Call) {
     }
 }
 
-/// Sees to the parameters that ask for it.
+/// Handles `out=` and `requires_grad=` after the function has run.
 ///
 /// # Errors
-/// RuntimeError for outputs that the function does not take; TypeError for too many or too few.
+/// RuntimeError for an output that the function does not accept. TypeError for the wrong number of outputs.
 pub fn finish(function: &Function, call: &mut Call, result: Value) -> Result<Value> {
     let signature: &Signature = call.signature;
     for (param, value) in signature.params.iter().zip(&call.args) {
@@ -91,7 +92,7 @@ pub fn finish(function: &Function, call: &mut Call, result: Value) -> Result<Val
     Ok(result)
 }
 
-/// The tensors that a call reads.
+/// Returns the tensors that a call reads.
 fn inputs(call: &Call) -> Vec<Tensor> {
     let mut found = Vec::new();
     for (param, value) in call.signature.params.iter().zip(&call.args) {
@@ -109,7 +110,7 @@ fn is_input(inputs: &[Tensor], out: &Tensor) -> bool {
     inputs.iter().any(|input| input.is(out))
 }
 
-/// Writes the parts of a result into as many tensors.
+/// Writes the parts of a result to several outputs.
 fn several(function: &Function, call: &Call, outs: &[Value], result: Value) -> Result<Value> {
     let Some(parts) = result.sequence() else { return Ok(result) };
     if parts.len() != outs.len() {
@@ -147,23 +148,23 @@ fn several(function: &Function, call: &Call, outs: &[Value], result: Value) -> R
     })
 }
 
-/// A result on its way into an output.
+/// A result that is about to be written to an output.
 struct Writing<'a> {
     state: &'a State,
     facet: &'a Out,
     /// The tensors that the function read.
     inputs: Vec<Tensor>,
-    /// The name of the part of the result.
+    /// The name of this part of the result.
     field: &'a str,
-    /// Its place among several.
+    /// The position of this part among several.
     part: usize,
 }
 
 impl Writing<'_> {
-    /// Gives an output the size of a result.
+    /// Checks an output, and resizes it to the size of a result.
     ///
     /// # Errors
-    /// RuntimeError for an output that the function does not take.
+    /// RuntimeError for an output that the function does not accept.
     fn prepare(&self, out: &Tensor, result: &View) -> Result<()> {
         if self.facet.dtype_first {
             self.check_device(out, result)?;
@@ -217,7 +218,7 @@ impl Writing<'_> {
         Err(Error::runtime(text))
     }
 
-    /// The words are those of the condition on dtypes.
+    /// Checks the device of an output. The message depends on the condition on dtypes.
     fn check_device(&self, out: &Tensor, result: &View) -> Result<()> {
         let (from, to) = (result.device(), out.borrow().device());
         if from == to || self.state.fake_mode.get().is_some() {
@@ -241,7 +242,7 @@ impl Writing<'_> {
         self.inputs.iter().try_for_each(|input| check(&out.view(), &input.view()))
     }
 
-    /// Gives an output the size of a result, and the order of its dimensions in memory.
+    /// Resizes an output to the sizes of a result, with the facet's layout in memory.
     fn resize(&self, out: &Tensor, result: &View) -> Result<()> {
         if self.facet.warns && out.borrow().numel() > 0 {
             let (old, new) = (show(out.borrow().sizes()), show(result.sizes()));
@@ -273,22 +274,21 @@ impl Writing<'_> {
     }
 }
 
-/// Brings a result to an output of its size.
+/// Writes a result to an output of the same size.
 fn write(out: &Tensor, result: &View) -> Result<()> {
     journal::note(&out.borrow());
     out.bump_version();
     copy::write_into(&out.view(), result)
 }
 
-/// Copies a result into an output with names, of which the size is known to be right.
+/// Writes a result to a named output whose size was checked.
 pub(crate) fn write_named(function: &Function, call: &Call, out: &Tensor, result: &View) -> Result<()> {
     Writing { state: call.state, facet: &function.row.out, inputs: inputs(call), field: "", part: 0 }
         .prepare(out, result)?;
     write(out, result)
 }
 
-/// Makes a tensor show a layout of a storage, growing the storage first where that is allowed. Nothing changes on
-/// failure.
+/// Makes a tensor show a layout of a storage. The storage grows first if it may. If that fails, nothing changes.
 pub fn show_layout(tensor: &Tensor, storage: Storage, layout: Layout, keep_bits: bool) -> Result<()> {
     let dtype = tensor.borrow().dtype;
     storage.reserve(storage_bytes(&layout, dtype)?)?;
@@ -298,11 +298,11 @@ pub fn show_layout(tensor: &Tensor, storage: Storage, layout: Layout, keep_bits:
     Ok(())
 }
 
-/// The functions whose results are not written yet.
+/// Functions whose results are uninitialized.
 const UNWRITTEN: &[&str] =
     &["empty", "empty_like", "empty_strided", "empty_permuted", "new_empty", "new_empty_strided"];
 
-/// Fills a result that was only made: with what is not a number, or with the largest integer.
+/// Fills an uninitialized result with NaN, the largest integer, or true.
 fn fill_unwritten(name: &str, result: &Value) -> Result<()> {
     let Value::Tensor(tensor) = result else { return Ok(()) };
     let view = tensor.borrow();

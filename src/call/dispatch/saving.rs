@@ -1,4 +1,4 @@
-//! Contexts of `torch.autograd.graph` that decide how tensors saved for gradients are kept until the backward pass.
+//! Contexts of `torch.autograd.graph` that decide how tensors saved for gradients are stored until the backward pass.
 //! Follows <https://pytorch.org/docs/2.7/autograd.html#torch.autograd.graph.saved_tensors_hooks>.
 
 use crate::state::State;
@@ -47,7 +47,8 @@ pub const ROWS: &[Row] = &[
     .python("allow_mutation_on_saved_tensors"),
 ];
 
-/// Returns how the call being recorded saves its arguments: PyTorch takes them in the order of their names.
+/// Returns how the call being recorded saves its arguments. Like PyTorch, saves them in the order of the parameters'
+/// names.
 pub fn packer(call: &Call) -> Option<Packer> {
     let packing = call.state.packings.borrow().last()?.clone();
     let mut order: Vec<usize> = (0..call.args.len()).collect();
@@ -55,10 +56,10 @@ pub fn packer(call: &Call) -> Option<Packer> {
     Some(Packer { packing, order })
 }
 
-/// Refuses what cannot be done within such a context.
+/// Fails within a context of saved tensor hooks.
 ///
 /// # Errors
-/// RuntimeError within one.
+/// RuntimeError within such a context.
 pub fn refuse_within(state: &State) -> Result<()> {
     if !state.packings.borrow().is_empty() {
         bail!(
@@ -70,7 +71,7 @@ pub fn refuse_within(state: &State) -> Result<()> {
     Ok(())
 }
 
-/// Two functions of the script.
+/// A pair of hooks written in the script.
 struct Hooks {
     state: Rc<State>,
     pack: Value,
@@ -109,7 +110,7 @@ impl Packing for AsTheyAre {
     }
 }
 
-/// Copies, good as long as their context. PyTorch copies what is changed when it is changed.
+/// Saves copies, which are valid within their context. PyTorch copies a tensor only when it is changed.
 struct Copies {
     valid: Cell<bool>,
 }
@@ -129,7 +130,7 @@ impl Packing for Copies {
     }
 }
 
-/// A context that saves tensors in its own way.
+/// A context that saves tensors with `packing`.
 struct Saving {
     class: &'static str,
     packing: Rc<dyn Packing>,
@@ -139,18 +140,18 @@ fn context(class: &'static str, packing: Rc<dyn Packing>) -> Value {
     Value::Object(Rc::new(Saving { class, packing }))
 }
 
-/// A context in which there are no others of these.
+/// A context in which saved tensor hooks are refused with a message.
 struct Refusal {
     message: Rc<str>,
     before: RefCell<Option<Rc<str>>>,
 }
 
-/// A context in which what was saved may change.
+/// A context in which saved tensors may be changed in place.
 struct Mutation {
     copies: Rc<Copies>,
 }
 
-/// The value that such a context gives to its block.
+/// The value of a [`Mutation`] context.
 struct Allowed;
 
 fn enter_packing(state: &State, packing: Rc<dyn Packing>) -> Result<()> {
@@ -165,7 +166,7 @@ impl Object for Saving {
     fn class_name(&self) -> &'static str {
         self.class
     }
-    /// RuntimeError while hooks are disabled.
+    /// Starts the context. Fails with RuntimeError while hooks are disabled.
     fn enter(&self, session: &dyn Any) -> Option<Result<Option<Value>>> {
         Some(State::of(session).and_then(|state| {
             enter_packing(state, self.packing.clone())?;
@@ -181,14 +182,14 @@ impl Object for Saving {
     }
 }
 
-/// The class of a context that is a function with a `yield` in PyTorch.
+/// The class of a context that PyTorch writes as a generator function.
 const GENERATED: &str = "contextlib._GeneratorContextManager";
 
 impl Object for Refusal {
     fn class_name(&self) -> &'static str {
         GENERATED
     }
-    /// RuntimeError if there are hooks.
+    /// Starts the context. Fails with RuntimeError if hooks are active.
     fn enter(&self, session: &dyn Any) -> Option<Result<Option<Value>>> {
         Some(State::of(session).and_then(|state| {
             if !state.packings.borrow().is_empty() {
@@ -211,7 +212,7 @@ impl Object for Mutation {
     fn class_name(&self) -> &'static str {
         GENERATED
     }
-    /// RuntimeError within its like, or while hooks are disabled.
+    /// Starts the context. Fails with RuntimeError within another such context, or while hooks are disabled.
     fn enter(&self, session: &dyn Any) -> Option<Result<Option<Value>>> {
         Some(State::of(session).and_then(|state| {
             if state.mutation_allowed.get() {

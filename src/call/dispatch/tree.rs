@@ -1,12 +1,12 @@
-//! Nested values: the leaves of tuples, lists and dictionaries, as `torch.utils._pytree` sees them. `None` and
-//! `torch.Size` are leaves.
+//! Nested values: the leaves of tuples, lists and dictionaries, as in `torch.utils._pytree`. `None` and `torch.Size`
+//! are leaves.
 
 use crate::state::State;
 use std::rc::Rc;
 use tensor::{Error, ErrorKind, Result};
 use value::{Dict, NamedTuple, Object, Value};
 
-/// Returns the parts of a value; none for a leaf.
+/// Returns the parts of a value, or `None` for a leaf.
 fn parts(value: &Value) -> Option<Vec<Value>> {
     Some(match value {
         Value::Tuple(items) => items.to_vec(),
@@ -17,7 +17,8 @@ fn parts(value: &Value) -> Option<Vec<Value>> {
     })
 }
 
-/// The maximum depth: far beyond any real tree, far below what the stack holds. A list may hold itself.
+/// The maximum depth, which is far more than a real tree has and far less than the stack allows. A list can contain
+/// itself.
 const MAX_DEPTH: usize = 200;
 
 fn deeper(depth: usize) -> Result<usize> {
@@ -27,10 +28,10 @@ fn deeper(depth: usize) -> Result<usize> {
     Err(Error::new(ErrorKind::RecursionError, "maximum recursion depth exceeded"))
 }
 
-/// Everything at the ends, from left to right.
+/// Collects all leaves, from left to right.
 ///
 /// # Errors
-/// RecursionError for what is too deep, or holds itself.
+/// RecursionError for a value that is nested too deeply or contains itself.
 pub fn leaves(value: &Value) -> Result<Vec<Value>> {
     fn collect(value: &Value, depth: usize, into: &mut Vec<Value>) -> Result<()> {
         match parts(value) {
@@ -49,10 +50,10 @@ pub fn leaves(value: &Value) -> Result<Vec<Value>> {
     Ok(found)
 }
 
-/// The same with every end replaced.
+/// Returns the same tree with every leaf replaced.
 ///
 /// # Errors
-/// Those of [`leaves`]; what replacing raises.
+/// Those of [`leaves`], and any error of `change`.
 pub fn map(value: &Value, change: &mut impl FnMut(&Value) -> Result<Value>) -> Result<Value> {
     map_at(value, 0, change)
 }
@@ -76,13 +77,13 @@ fn map_at(value: &Value, depth: usize, change: &mut impl FnMut(&Value) -> Result
     })
 }
 
-/// The same with other ends, taken from left to right.
+/// Returns the same tree with other leaves, from left to right.
 pub fn filled(value: &Value, leaves: impl IntoIterator<Item = Value>) -> Result<Value> {
     let mut leaves = leaves.into_iter();
     map(value, &mut |_| Ok(leaves.next().unwrap_or(Value::None)))
 }
 
-/// Returns whether they are nested alike.
+/// Returns whether two values are nested in the same way.
 pub fn same(a: &Value, b: &Value) -> bool {
     same_at(a, b, 0)
 }
@@ -105,12 +106,12 @@ fn same_at(a: &Value, b: &Value, depth: usize) -> bool {
     }
 }
 
-/// The nesting with a star for every end: `(*, {'a': *})`.
+/// Shows the nesting with a star for every leaf: `(*, {'a': *})`.
 pub fn show(state: &State, value: &Value) -> Result<String> {
     state.repr(&map(value, &mut |_| Ok(Value::Object(Rc::new(Star))))?)
 }
 
-/// The nesting as PyTorch's `TreeSpec` writes it, each part but the first on a line of its own.
+/// Shows the nesting as PyTorch's `TreeSpec` does, with each part after the first on its own line.
 pub fn spec(state: &State, value: &Value) -> Result<String> {
     fn write(state: &State, value: &Value, indent: usize) -> Result<String> {
         let Some(parts) = parts(value) else { return Ok("*".to_owned()) };
@@ -126,7 +127,7 @@ pub fn spec(state: &State, value: &Value) -> Result<String> {
     write(state, value, 0)
 }
 
-/// Stands for an end where only the nesting is shown.
+/// Stands for a leaf when only the nesting is shown.
 struct Star;
 
 impl Object for Star {

@@ -60,7 +60,8 @@ pub(super) const ROWS: &[Row] = &[
                     Some(v) => v,
                     None => ones_like(&inputs)?,
                 };
-                // The product is linear in the vector of a vector-Jacobian product: its own derivative is the answer.
+                // A vector-Jacobian product is linear in its vector, so its derivative by that vector is the
+                // Jacobian-vector product.
                 let seeds = leaves_like(&outputs.tensors)?;
                 let back = how.gradients(c, &outputs.tensors, &inputs, Some(&seeds), true)?;
                 let pushed = how.gradients(c, &back, &seeds, Some(&v), how.create_graph)?;
@@ -86,7 +87,7 @@ pub(super) const ROWS: &[Row] = &[
     .python("hvp"),
 ];
 
-/// Runs something with gradients recorded, whatever was so before.
+/// Runs `run` with the recording of gradients switched on.
 pub(super) fn recording(call: &Call, run: impl FnOnce(&Call) -> Result<Value>) -> Result<Value> {
     let before = call.state.set_recording(true);
     let result = run(call);
@@ -94,7 +95,7 @@ pub(super) fn recording(call: &Call, run: impl FnOnce(&Call) -> Result<Value>) -
     result
 }
 
-/// Tensors, and whether they came in a tuple.
+/// Tensors, and whether they were passed in a tuple.
 pub(super) struct Several {
     pub tensors: Vec<Tensor>,
     pub several: bool,
@@ -128,7 +129,7 @@ impl Several {
     }
 }
 
-/// The options that all of these functions share.
+/// The inputs and options that all of these functions share.
 struct How {
     name: &'static str,
     inputs: Several,
@@ -136,7 +137,7 @@ struct How {
     strict: bool,
 }
 
-/// Whose shape the vector of a product has.
+/// Whether the vector of a product has the shape of the outputs or of the inputs.
 #[derive(Clone, Copy, PartialEq)]
 enum Vector {
     OfOutputs,
@@ -153,7 +154,8 @@ impl How {
         })
     }
 
-    /// The inputs as leaves of a graph of their own, or as views where the graph is to go on.
+    /// Returns the inputs as leaves of a new graph. With `create_graph`, inputs that require gradients become views, so
+    /// their graph continues.
     fn prepared(&self, call: &Call) -> Result<Vec<Tensor>> {
         let fresh = |tensor: &Tensor| -> Result<Tensor> {
             if self.create_graph && tensor.requires_grad() {
@@ -188,7 +190,7 @@ impl How {
         Ok((inputs, outputs))
     }
 
-    /// The vector of a product; none stands for 1 where there is one element.
+    /// Returns the vector of a product. `None` stands for 1, and is allowed only for a single element.
     fn vector(&self, call: &Call, like: &[Tensor], which: Vector) -> Result<Option<Vec<Tensor>>> {
         let Value::None = call.value(2) else {
             let v = Several::of(&call.value(2), "v", self.name)?.tensors;
@@ -243,7 +245,7 @@ impl How {
         Ok(Value::tuple([self.given(call, outputs)?, self.shaped(call, found, self.inputs.several)?]))
     }
 
-    /// Results as they are handed over: without a graph unless one was asked for.
+    /// Wraps results in a tuple if there are several. They are detached unless a graph was requested.
     fn shaped(&self, _: &Call, tensors: Vec<Tensor>, several: bool) -> Result<Value> {
         let free = |tensor: Tensor| if self.create_graph { tensor } else { tensor.detach() };
         let mut tensors = tensors.into_iter().map(free).map(Value::Tensor);
@@ -258,7 +260,7 @@ impl How {
     }
 }
 
-/// The gradients of `outputs` by `inputs`, zero where they do not depend on them.
+/// Computes the gradients of `outputs` by `inputs`. An input that the outputs do not depend on has gradient zero.
 pub(super) fn slopes(
     state: &State,
     outputs: &[Tensor],
@@ -287,7 +289,7 @@ pub(super) fn ones_like(tensors: &[Tensor]) -> Result<Vec<Tensor>> {
     tensors.iter().map(ones).collect()
 }
 
-/// Zeros that gradients can be taken by.
+/// Allocates zeros that require gradients.
 pub(super) fn leaves_like(tensors: &[Tensor]) -> Result<Vec<Tensor>> {
     let leaf = |tensor: &Tensor| {
         let zeros = Tensor::new(create::zeros_like(&tensor.borrow(), None, None)?);
@@ -297,13 +299,13 @@ pub(super) fn leaves_like(tensors: &[Tensor]) -> Result<Vec<Tensor>> {
     tensors.iter().map(leaf).collect()
 }
 
-/// A place of a tensor's elements, as a tensor of its own with no dimensions.
+/// Selects one element of a tensor, as a 0-dimensional tensor.
 fn element(steps: Steps, tensor: &Tensor, index: i64) -> Result<Tensor> {
     let flat = steps.sized("reshape", tensor, &[-1])?;
     steps.on(&flat, "select", &[Value::Int(0), Value::Int(index)])
 }
 
-/// For every output and input: the derivatives, of both sizes after each other.
+/// Computes the Jacobian of every output by every input. Its sizes are those of the output, then those of the input.
 pub(super) fn matrix(state: &State, outputs: &[Tensor], inputs: &[Tensor], create: bool) -> Result<Vec<Vec<Tensor>>> {
     let steps = Steps(state);
     let mut rows = Vec::new();
@@ -331,7 +333,7 @@ pub(super) fn matrix(state: &State, outputs: &[Tensor], inputs: &[Tensor], creat
     Ok(rows)
 }
 
-/// Rows of tensors as the nested tuples that the shape of the function asks for.
+/// Converts rows of tensors to nested tuples. A level is a tuple only if the function takes or returns a tuple there.
 fn nested(call: &Call, how: &How, rows: Vec<Vec<Tensor>>, outer: bool, inner: bool) -> Result<Value> {
     let rows = rows.into_iter().map(|row| how.shaped(call, row, inner)).collect::<Result<Vec<Value>>>()?;
     match (outer, rows.as_slice()) {
@@ -346,7 +348,7 @@ fn jacobian(call: &Call, how: &How) -> Result<Value> {
     nested(call, how, rows, outputs.several, how.inputs.several)
 }
 
-/// Refuses functions of several results.
+/// Fails with RuntimeError unless the function returns a single tensor of one element.
 fn refuse_several(name: &str, outputs: &Several) -> Result<()> {
     let [only] = outputs.tensors.as_slice() else {
         bail!(RuntimeError, "The function given to {name} should return a single Tensor");
@@ -369,7 +371,8 @@ fn hessian(call: &Call, how: &How) -> Result<Value> {
     nested(call, how, rows, how.inputs.several, how.inputs.several)
 }
 
-/// The Hessian is symmetric, so that both products are the same.
+/// Computes the product of a Hessian and a vector. The Hessian is symmetric, so the product is the same from both
+/// sides.
 fn hessian_product(call: &mut Call, name: &'static str) -> Result<Value> {
     let how = How::of(call, name, 3, 4)?;
     recording(call, |call| {

@@ -1,4 +1,4 @@
-//! What the builtins over containers and iterators answer. The texts are CPython 3.11's.
+//! Tests of the builtins on containers and iterators. The expected texts are CPython 3.11's.
 
 use super::registry;
 use call::{Keywords, State};
@@ -23,7 +23,7 @@ fn call(state: &State, name: &str, args: &[Value], keywords: &[(&str, Value)]) -
     call_value(state, &Value::Function(name.into()), args.to_vec(), keywords)
 }
 
-/// What a call gives as a list, or its error.
+/// Shows the result of a call, with iterators written out as lists, or its error.
 fn shown(state: &State, result: Result<Value>) -> String {
     let value = match result {
         Ok(object @ Value::Object(_)) => match iterate(state, &object) {
@@ -295,7 +295,7 @@ fn what_holds_itself_is_shown_compared_and_copied() -> Result<()> {
     let copy = call(&state, "copy.deepcopy", std::slice::from_ref(&whole), &[])?;
     assert_eq!(state.repr(&copy)?, "[[...]]");
     assert!(matches!(&copy, Value::List(copy) if !copy.is(&list)));
-    // Nothing that looks for tensors in an argument goes on for ever.
+    // Functions that search arguments for tensors must end for a list that contains itself.
     assert_eq!(asked(&state, "py.len", std::slice::from_ref(&whole)), "1");
     assert!(call(&state, "torch.stack", std::slice::from_ref(&whole), &[]).is_err());
     assert!(call(&state, "torch.tensor", std::slice::from_ref(&whole), &[]).is_err());

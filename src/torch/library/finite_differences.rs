@@ -49,7 +49,7 @@ fn tensors_of(value: &Value) -> Result<Vec<Tensor>> {
     Ok(listed(value).into_iter().filter_map(|v| if let Value::Tensor(t) = v { Some(t) } else { None }).collect())
 }
 
-/// Those that are recorded, or else all that could be.
+/// Returns the tensors that require gradients. If none does, returns all whose dtype could.
 fn differentiable(tensors: Vec<Tensor>) -> Vec<Tensor> {
     let could = |tensor: &Tensor| tensor.borrow().dtype.is_differentiable();
     let mut tensors: Vec<Tensor> = tensors.into_iter().filter(could).collect();
@@ -84,13 +84,13 @@ fn of_gradients(c: &Call) -> Result<Value> {
     check(c, &all, 3, &slopes)
 }
 
-/// The inputs whose gradients are looked at.
+/// Returns the inputs whose gradients are checked.
 fn wanted(inputs: &[Value]) -> Vec<Tensor> {
     let tensors = inputs.iter().filter_map(|input| if let Value::Tensor(tensor) = input { Some(tensor) } else { None });
     tensors.filter(|tensor| tensor.requires_grad()).cloned().collect()
 }
 
-/// Numbers between -1 and 1, with a gradient.
+/// Fills a tensor like `output` with random numbers between -1 and 1. It requires gradients.
 fn random_like(state: &State, output: &Tensor) -> Result<Value> {
     let room = Tensor::new(create::zeros_like(&output.borrow(), None, None)?);
     let before = state.set_recording(false);
@@ -101,8 +101,8 @@ fn random_like(state: &State, output: &Tensor) -> Result<Value> {
     Ok(Value::Tensor(room))
 }
 
-/// Compares the gradients of every real part of every result with differences. The numbers `eps`, `atol` and `rtol` are
-/// arguments from `numbers` on.
+/// Compares the gradient of every real part of every result with finite differences. The arguments `eps`, `atol` and
+/// `rtol` start at position `numbers`.
 fn check(call: &Call, inputs: &[Value], numbers: usize, run: &Run) -> Result<Value> {
     let number = |name: &str| call.position(name).map_or(Ok(0.0), |i| call.scalar(i).map(Scalar::to_f64));
     let (eps, atol, rtol) = (call.scalar(numbers)?.to_f64(), number("atol")?, number("rtol")?);
@@ -149,13 +149,13 @@ fn check(call: &Call, inputs: &[Value], numbers: usize, run: &Run) -> Result<Val
     Ok(Value::Bool(true))
 }
 
-/// Counts the real numbers a tensor holds.
+/// Counts the real numbers in a tensor; a complex element has two.
 fn parts(tensor: &Tensor) -> i64 {
     let view = tensor.borrow();
     view.numel() * if view.dtype.is_complex() { 2 } else { 1 }
 }
 
-/// The real numbers of values, one after the other.
+/// Splits values into their real parts, in order.
 fn split(values: Vec<Scalar>, is_complex: bool) -> Vec<f64> {
     let both = |value: Scalar| match is_complex {
         true => vec![value.to_complex().re, value.to_complex().im],
@@ -164,7 +164,8 @@ fn split(values: Vec<Scalar>, is_complex: bool) -> Vec<f64> {
     values.into_iter().flat_map(both).collect()
 }
 
-/// The derivative of every real part of the output by every real part of the leaf: a row for each of the leaf's.
+/// Computes the derivatives of every real part of the output by every real part of the leaf, with one row for each part
+/// of the leaf.
 fn analytical(state: &State, output: &Tensor, leaf: &Tensor) -> Result<Vec<f64>> {
     let columns = parts(output);
     let rows = parts(leaf);
@@ -194,7 +195,7 @@ fn analytical(state: &State, output: &Tensor, leaf: &Tensor) -> Result<Vec<f64>>
     Ok(matrix)
 }
 
-/// The same by differences of the results a little to both sides.
+/// Computes the same matrix from central differences of the results.
 fn numerical(inputs: &[Value], leaf: &Tensor, output: usize, eps: f64, run: &Run) -> Result<Vec<f64>> {
     let (values, dtype) = (leaf.borrow().scalars()?, leaf.borrow().dtype);
     let at = |place: usize, step: (f64, f64)| -> Result<Vec<f64>> {

@@ -1,8 +1,8 @@
 //! Transformations of functions: `torch.func`. Follows <https://pytorch.org/docs/2.7/func.api.html>.
 //!
-//! PyTorch numbers the transformations that are within each other and keeps a graph for each. Here there is one graph: the
-//! arguments of a function become leaves of it, or views of what was recorded already, and a result whose history ends
-//! in those leaves alone is cut off from them at the end ([`Level`]).
+//! PyTorch numbers nested transformations and keeps a graph for each. Here they share one graph. The arguments of a
+//! function become leaves of the graph, or views if they were recorded already. At the end, a result is detached if its
+//! history ends in those leaves only ([`Level`]).
 
 use super::autograd_functional::{matrix, slopes};
 use crate::autograd_rows::set_requires_grad;
@@ -133,14 +133,14 @@ pub(super) const ROWS: &[Row] = &[
     .python("functionalize"),
 ];
 
-/// A function that is transformed, and where it runs.
+/// A function to transform, and the session it runs in.
 #[derive(Clone, Copy)]
 struct Function<'a> {
     state: &'a State,
     call: &'a dyn Fn(Vec<Value>, Keywords) -> Result<Value>,
 }
 
-/// A function that runs the transformation of the call's first argument.
+/// Returns a function that runs the transformation of the call's first argument.
 fn transformed(call: &Call, run: impl Fn(Function, Vec<Value>, Keywords) -> Result<Value> + 'static) -> Result<Value> {
     let (state, function) = (call.state.handle(), call.value(0));
     let wrapped = function.clone();
@@ -151,7 +151,7 @@ fn transformed(call: &Call, run: impl Fn(Function, Vec<Value>, Keywords) -> Resu
     Ok(NativeFunction::around(&wrapped, wrapper))
 }
 
-/// Runs a transformation of the call's first argument at once.
+/// Runs the transformation of the call's first argument immediately.
 fn at_home(call: &Call, run: impl FnOnce(Function) -> Result<Value>) -> Result<Value> {
     let function = call.value(0);
     let inner = |args: Vec<Value>, keywords: Keywords| call_value(call.state, &function, args, keywords);
@@ -165,14 +165,14 @@ fn refuse_keywords(name: &str, keywords: &Keywords) -> Result<()> {
     }
 }
 
-/// The inside of one transformation: which tensors it differentiates by, and whether gradients are recorded outside.
+/// The inside of one transformation: the tensors it differentiates by, and whether gradients are recorded outside.
 struct Level {
     inputs: Vec<Tensor>,
     outside: Cell<bool>,
 }
 
 impl Level {
-    /// Runs something with gradients recorded, whatever was so before.
+    /// Runs `run` with the recording of gradients switched on. `run` gets the previous setting.
     fn recording<R>(state: &State, run: impl FnOnce(bool) -> Result<R>) -> Result<R> {
         let before = state.set_recording(true);
         let result = run(before);
@@ -180,7 +180,7 @@ impl Level {
         result
     }
 
-    /// The ends of a tree as what is differentiated by, and the tree of them.
+    /// Turns the leaves of a tree into the inputs to differentiate by. Also returns the tree of these inputs.
     fn enter(state: &State, outside: bool, tree: &Value) -> Result<(Level, Value)> {
         let mut inputs = Vec::new();
         let inner = tree::map(tree, &mut |leaf| {
@@ -201,7 +201,7 @@ impl Level {
         Ok((Level { inputs, outside: Cell::new(outside) }, inner))
     }
 
-    /// A tensor as it is seen outside: with a history only if that leads further than to this level's own leaves.
+    /// Returns a tensor for use outside. It keeps its history only if that leads to leaves other than this level's.
     fn leave(&self, tensor: &Tensor) -> Result<Value> {
         let keeps = self.outside.get() && comes_from_others(tensor, &self.inputs)?;
         Ok(Value::Tensor(if keeps || !tensor.requires_grad() { tensor.clone() } else { tensor.detach() }))
@@ -221,7 +221,7 @@ impl Level {
     }
 }
 
-/// The places that `argnums` names among this many arguments.
+/// Returns the argument positions that `argnums` names, for `count` arguments.
 fn places(state: &State, argnums: &Value, count: usize) -> Result<Vec<usize>> {
     let place = |argnum: &Value| {
         let Value::Int(argnum) = argnum else {
@@ -258,7 +258,7 @@ fn sliced(argnums: &Value, places: &[usize], args: &[Value]) -> Value {
     }
 }
 
-/// Puts what [`sliced`] took back among the arguments.
+/// Puts the arguments that [`sliced`] selected, now as inputs, back into the list.
 fn put_back(argnums: &Value, places: &[usize], args: &mut [Value], inner: &Value) {
     let inner = match argnums {
         Value::Int(_) => vec![inner.clone()],
@@ -271,7 +271,7 @@ fn put_back(argnums: &Value, places: &[usize], args: &mut [Value], inner: &Value
     }
 }
 
-/// Splits the function's output into its result and what it returned beside it.
+/// Splits a function's output into its result and its auxiliary value.
 fn with_aux(output: Value, has_aux: bool, api: &str) -> Result<(Value, Value)> {
     if !has_aux {
         return Ok((output, Value::None));
@@ -282,7 +282,7 @@ fn with_aux(output: Value, has_aux: bool, api: &str) -> Result<(Value, Value)> {
     }
 }
 
-/// The ends of what a function gave, all of them tensors.
+/// Returns the leaves of a function's output. Fails with RuntimeError unless all of them are tensors.
 fn outputs_of(state: &State, output: &Value, api: &str) -> Result<Vec<Tensor>> {
     let leaves = tree::leaves(output)?;
     if matches!(leaves.as_slice(), [] | [Value::None]) {
@@ -315,7 +315,7 @@ fn refuse_complex(name: &str, value: &[Value], what: &str) -> Result<()> {
     }
 }
 
-/// The gradient, the result, and what came beside it.
+/// Computes the gradient, the result and the auxiliary value.
 fn grad_and_value(
     f: Function,
     mut args: Vec<Value>,
@@ -348,7 +348,7 @@ fn grad_and_value(
     })
 }
 
-/// The Jacobian of every result by every input, by gradients of one element after the other.
+/// Computes the Jacobian of every result by every input, one element of a result at a time.
 fn jacobian(f: Function, name: &str, mut args: Vec<Value>, argnums: &Value, has_aux: bool) -> Result<Value> {
     refuse_complex(name, &args, "inputs")?;
     if name == "jacrev" {

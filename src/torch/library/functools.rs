@@ -1,4 +1,4 @@
-//! Python's `functools`: functions made of functions. Follows <https://docs.python.org/3.11/library/functools.html>.
+//! Python's `functools`: functions that wrap functions. Follows <https://docs.python.org/3.11/library/functools.html>.
 
 use call::{Call, Keywords, Row, State, function};
 use objects::calling::{NativeFunction, call_plain, call_value, is_callable};
@@ -89,7 +89,7 @@ fn reduce(call: &mut Call) -> Result<Value> {
     Ok(total)
 }
 
-/// A function with some arguments already given.
+/// A function with some of its arguments fixed.
 struct Partial {
     state: Rc<State>,
     function: Value,
@@ -108,7 +108,7 @@ fn partial(call: &mut Call) -> Result<Value> {
         bail!(TypeError, "the first argument must be callable");
     }
     let mut keywords = named(&call.value(1));
-    // One of another becomes one.
+    // Merges a partial of a partial into one.
     if let Value::Object(object) = &function.clone()
         && let Some(inner) = object.as_any().downcast_ref::<Partial>()
         && inner.fields.is_empty()
@@ -121,7 +121,7 @@ fn partial(call: &mut Call) -> Result<Value> {
     Ok(Value::Object(Rc::new(Partial { state, function, args, keywords, fields })))
 }
 
-/// The entries of a dictionary of keywords.
+/// Converts a dictionary of keyword arguments to a list.
 fn named(keywords: &Value) -> Keywords {
     let entries = keywords.entries().unwrap_or_default();
     let named = entries.into_iter().filter_map(|(name, value)| match name {
@@ -192,7 +192,7 @@ impl Object for Partial {
     }
 }
 
-/// Gives `wrapper` the names of `wrapped`, which it keeps as `__wrapped__`.
+/// Copies the name and docs of `wrapped` to `wrapper`, which keeps `wrapped` as `__wrapped__`.
 fn update_wrapper(state: &State, wrapper: &Value, wrapped: &Value) -> Result<()> {
     let there = |name: &str| match members::attribute(state, wrapped, name) {
         Ok(value) => Ok(Some(value)),
@@ -227,17 +227,17 @@ fn lru_cache(call: &mut Call) -> Result<Value> {
     }))
 }
 
-/// A function that remembers results.
+/// A function that caches its results.
 struct Cached(Rc<Cache>);
 
 struct Cache {
     state: Rc<State>,
     function: Value,
-    /// The number of results to keep; `None` keeps all.
+    /// The maximum number of cached results; `None` keeps all.
     most: Option<usize>,
-    /// Whether arguments of different classes are different.
+    /// Whether equal arguments of different classes are cached separately.
     typed: bool,
-    /// The latest used ones last.
+    /// The cached results, most recently used last.
     known: Dict,
     hits: Cell<i64>,
     misses: Cell<i64>,
@@ -350,7 +350,7 @@ impl Object for Cached {
     fn set_attribute(&self, name: &str, value: &Value) -> Option<Result<()>> {
         Some(self.0.fields.insert(Value::str(name), value.clone()))
     }
-    /// As a method of a class it is bound to its instance.
+    /// Binds the function to an instance when it is read as a method.
     fn special(&self, name: &str, args: &[Value]) -> Option<Result<Value>> {
         match (name, args) {
             ("__get__", [instance, ..]) if !matches!(instance, Value::None) => {
@@ -370,7 +370,7 @@ impl Object for Cached {
     }
 }
 
-/// A value that is ordered by a function.
+/// A value ordered by a comparison function.
 struct Compared {
     state: Rc<State>,
     compare: Value,

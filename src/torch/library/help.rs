@@ -1,5 +1,5 @@
-//! Help from the function table: a name's signatures, what it does, and what it shares or changes. Completion, hints
-//! and `help` all read it here, so that none of them can disagree with what a call does.
+//! Help from the function table: the signatures of a name, what it does, and what it shares or changes. Completion,
+//! hints and `help` all use it, so their answers always match what a call does.
 
 use super::registry;
 use call::{Family, Kind, MODULES, Overloads, Param, Receiver, Role, Signature, bare_name};
@@ -7,17 +7,17 @@ use objects::container_methods;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-/// A name that something answers to.
+/// A name that a module or class has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Member {
     pub name: &'static str,
     /// One line of documentation.
     pub doc: &'static str,
-    /// Called with parentheses, or read without.
+    /// Whether the name is called, with parentheses, or read as an attribute.
     pub is_called: bool,
 }
 
-/// Every name that `receiver` answers to, in alphabetical order. Names that begin with an underscore come last.
+/// Lists every name of `receiver` in alphabetical order. Names that begin with an underscore come last.
 pub fn members(receiver: Receiver) -> Vec<Member> {
     let registry = registry();
     let mut members: Vec<_> = registry
@@ -40,7 +40,7 @@ pub fn members(receiver: Receiver) -> Vec<Member> {
     members
 }
 
-/// The class of Python's whose methods have a table of their own.
+/// Returns the Python class of a receiver, if the methods of that class have their own table.
 fn class_of(receiver: Receiver) -> Option<&'static str> {
     Some(match receiver {
         Receiver::Class(Kind::Str) => "str",
@@ -83,10 +83,10 @@ fn usage(name: &str, signature: &Signature, is_method: bool) -> String {
     format!("{name}({})", parts.join(", "))
 }
 
-/// The subject of the functions of a name; empty if the table does not group them.
+/// Returns the subject of the functions with this name. Empty if the table does not group them.
 pub fn subject(name: &str) -> &'static str {
     static SUBJECTS: LazyLock<HashMap<&str, &str>> = LazyLock::new(|| {
-        // A name that a module has too, or Python, is torch's.
+        // A name that `torch` shares with one of its modules or with Python has `torch`'s subject.
         let (torch, modules): (Vec<_>, Vec<_>) = crate::by_subject()
             .filter(|(subject, _)| !subject.is_empty())
             .partition(|(_, row)| row.signature.starts_with(bare_name(row.signature)));
@@ -102,7 +102,7 @@ pub fn subject(name: &str) -> &'static str {
     SUBJECTS.get(name).copied().unwrap_or_default()
 }
 
-/// The keywords that some overload takes, each with the kind of its values.
+/// Returns the keywords that any overload accepts, each with the kind of its values.
 pub fn keywords(overloads: &Overloads) -> Vec<(&'static str, Kind)> {
     let mut found: Vec<(&'static str, Kind)> = Vec::new();
     for function in &overloads.functions {
@@ -117,13 +117,12 @@ pub fn keywords(overloads: &Overloads) -> Vec<(&'static str, Kind)> {
     found
 }
 
-/// The kind of a keyword's values.
+/// Returns the kind of a keyword's values.
 pub fn keyword_kind(overloads: &Overloads, name: &str) -> Option<Kind> {
     keywords(overloads).into_iter().find(|(known, _)| *known == name).map(|(_, kind)| kind)
 }
 
-/// What `names` (`["torch", "zeros"]`, or `["t", "view"]` with the part before the last name resolved to `receiver`)
-/// would call.
+/// Returns the overloads that a call of `name` would choose from, on `receiver` or as a bare function.
 pub fn callee(receiver: Option<Receiver>, name: &str) -> Option<&'static Overloads> {
     let family = registry().family(name)?;
     match receiver {
@@ -132,7 +131,7 @@ pub fn callee(receiver: Option<Receiver>, name: &str) -> Option<&'static Overloa
     }
 }
 
-/// The class of what reading `name` from a value of class `kind` gives, as far as the signature tells.
+/// Returns the class of the attribute `name` of a value of class `kind`, if the signature tells it.
 pub fn attribute_class(kind: Kind, name: &str) -> Option<Kind> {
     let returns = registry().attribute(name, kind)?.signature.returns;
     let base = returns.split(['(', '?', '[']).next()?;
@@ -150,8 +149,8 @@ pub fn attribute_class(kind: Kind, name: &str) -> Option<Kind> {
     })
 }
 
-/// Help on a name, qualified or not (`view`, `Tensor.view`, `torch.linalg.norm`): how it is called, in words what it
-/// does, and where PyTorch describes it. Nothing for a name the table does not hold.
+/// Describes a name, qualified or not (`view`, `Tensor.view`, `torch.linalg.norm`): how to call it, what it does, and
+/// where PyTorch documents it. `None` if the table does not have the name.
 pub fn describe(topic: &str) -> Option<String> {
     let topic = topic.trim().trim_end_matches("()");
     let (path, name) = topic.rsplit_once('.').unwrap_or(("", topic));
@@ -179,7 +178,8 @@ pub fn describe(topic: &str) -> Option<String> {
     (!text.is_empty()).then_some(text)
 }
 
-/// Returns what the part before the last dot names: a class, a module, or anything. `None` if it names neither.
+/// Returns the class or module that the part before the last dot names, or `Some(None)` if that part is empty. `None` if
+/// the name is unknown.
 fn wanted_receiver(path: &str) -> Option<Option<Receiver>> {
     let last = path.strip_prefix("torch.").unwrap_or(path);
     Some(match last {
@@ -195,7 +195,7 @@ fn wanted_receiver(path: &str) -> Option<Option<Receiver>> {
     })
 }
 
-/// The overloads worth describing: a function that is a method as well is described once.
+/// Chooses the overloads to describe. A function that is also a method is described once.
 fn chosen(family: &'static Family, wanted: Option<Receiver>) -> Vec<&'static Overloads> {
     let all = family.members();
     match wanted {
@@ -242,7 +242,7 @@ fn section(text: &mut String, overloads: &Overloads) {
     }
 }
 
-/// Describes what the alias marks of a schema mean for memory.
+/// Describes what the alias marks of a schema say about memory.
 fn remarks(signature: &Signature) -> String {
     let written: Vec<_> = signature.params.iter().filter(|param| param.written).map(Param::shown_name).collect();
     match written.as_slice() {
@@ -262,8 +262,7 @@ fn class_path(kind: Kind) -> &'static str {
     }
 }
 
-/// Every function whose name or documentation holds all of the words, best first: a hit in the name comes before one in
-/// the documentation.
+/// Finds every function whose name or documentation contains all of the words. Functions whose name matches come first.
 pub fn search(words: &str) -> Vec<Member> {
     let words: Vec<_> = words.split_whitespace().map(str::to_lowercase).collect();
     if words.is_empty() {
@@ -307,7 +306,7 @@ mod tests {
         }
     }
 
-    /// Completion tells many methods by their subjects.
+    /// Completion groups the methods by subject if there are many.
     #[test]
     fn every_method_has_a_subject() {
         let methods = members(Receiver::Class(Kind::Tensor)).into_iter().filter(|member| !member.name.starts_with('_'));

@@ -1,4 +1,4 @@
-//! Python's `itertools`: iterators made of iterators, some without an end. Follows
+//! Python's `itertools`: iterators built from iterators, some of them endless. Follows
 //! <https://docs.python.org/3.11/library/itertools.html>.
 
 use call::{Call, Row, State, function};
@@ -195,7 +195,7 @@ pub(super) const ROWS: &[Row] = &[
     .python("groupby"),
 ];
 
-/// The function and the items of a row that takes both.
+/// Returns the function and the iterator in a call's arguments.
 fn taken(call: &Call) -> Result<(Rc<State>, Value, Iter)> {
     Ok((call.state.handle(), call.value(0), iterate(call.state, &call.value(1))?))
 }
@@ -211,7 +211,7 @@ fn added(state: &State, a: &Value, b: &Value) -> Result<Value> {
     }
 }
 
-/// Every combination of one item of each pool, the last changing fastest.
+/// Lists every combination of one item from each pool. The last item changes fastest.
 fn product(call: &mut Call) -> Result<Value> {
     let sources = call.value(0).sequence().unwrap_or_default();
     let once = sources.iter().map(|source| items(call.state, source)).collect::<Result<Vec<_>>>()?;
@@ -266,7 +266,7 @@ fn choose(call: &mut Call, choice: Choice) -> Result<Value> {
     );
     let is_empty = r > n && !(choice == Choice::WithReplacement && n > 0);
     let mut chosen: Vec<usize> = Vec::new();
-    // A candidate for the next place; places are filled and given up one after the other, without recursion.
+    // The first candidate for the next position. Positions are filled and given up in a loop instead of by recursion.
     let mut candidate = Some(0).filter(|_| !is_empty);
     let mut used = vec![false; if choice == Choice::Permutations { n } else { 0 }];
     Ok(Lazy::value(class, move || {
@@ -275,7 +275,7 @@ fn choose(call: &mut Call, choice: Choice) -> Result<Value> {
             steps += 1;
             interrupt::check_at(steps * 16)?;
             let Some(from) = candidate else { return Ok(None) };
-            // As many are to be left as there are places to fill.
+            // Leaves enough items for the remaining positions.
             let end = if choice == Choice::Combinations { (n + 1 + chosen.len()).saturating_sub(r) } else { n };
             let is_free = |i: &usize| !used.get(*i).copied().unwrap_or(false);
             if chosen.len() < r
@@ -294,7 +294,7 @@ fn choose(call: &mut Call, choice: Choice) -> Result<Value> {
                     continue;
                 }
             } else if chosen.len() == r && r > 0 || chosen.len() < r {
-                // The row has been given, or there is nothing for its next place.
+                // The combination was returned, or no item is left for its next position.
                 match chosen.pop() {
                     Some(last) => {
                         if let Some(mark) = used.get_mut(last) {
@@ -306,7 +306,7 @@ fn choose(call: &mut Call, choice: Choice) -> Result<Value> {
                 }
                 continue;
             } else {
-                // No places: the one empty row.
+                // Without positions there is one combination, the empty one.
                 candidate = None;
             }
             return Ok(Some(Value::tuple(chosen.iter().filter_map(|&i| pool.get(i).cloned()))));
@@ -433,7 +433,7 @@ fn islice(call: &mut Call) -> Result<Value> {
     let (mut at, mut wanted) = (0usize, start);
     Ok(Lazy::value("itertools.islice", move || {
         if stop.is_some_and(|stop| wanted >= stop) {
-            // Items before the end are consumed all the same.
+            // Like in Python, the items before the end are still consumed.
             while stop.is_some_and(|stop| at < stop) && items.next()?.is_some() {
                 interrupt::check_at(at)?;
                 at += 1;
@@ -474,7 +474,7 @@ fn zip_longest(call: &mut Call) -> Result<Value> {
     }))
 }
 
-/// An iterator whose items several others give, and what each of these has not given yet.
+/// An iterator shared by several others, with the items that each of these has not returned yet.
 struct Shared {
     items: Iter,
     waiting: Vec<VecDeque<Value>>,
@@ -505,16 +505,16 @@ fn tee(call: &mut Call) -> Result<Value> {
     })))
 }
 
-/// The items that are grouped, and how far that has come.
+/// The state of `groupby`: the iterator and its position.
 struct Groups {
     state: Rc<State>,
     items: Iter,
     key: Value,
-    /// The item that begins the next group, or goes on with this one, and its key.
+    /// The item after the last one returned, and its key. It continues the current group or begins the next.
     ahead: Option<(Value, Value)>,
-    /// The key of the group that is being given.
+    /// The key of the current group.
     current: Option<Value>,
-    /// The number of that group: an older one has no more items.
+    /// The number of the current group. Older groups have no more items.
     number: usize,
 }
 
@@ -532,7 +532,7 @@ impl Groups {
         Ok(())
     }
 
-    /// The next item of the group, if it is not the end of that.
+    /// Returns the next item of a group, or `None` at its end.
     fn next_of(&mut self, number: usize) -> Result<Option<Value>> {
         if number != self.number {
             return Ok(None);

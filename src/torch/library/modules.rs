@@ -1,4 +1,4 @@
-//! The parts of Python's library that documentation sessions use: `math`, `operator`, `time`.
+//! The parts of Python's library that documentation sessions use: `math`, `operator` and `time`.
 
 use call::{Call, Row, function};
 use num_bigint::BigInt;
@@ -145,7 +145,7 @@ fn domain() -> Error {
     Error::value("math domain error")
 }
 
-/// A number, which a tensor of one element is too.
+/// Returns a number argument. A tensor of one element counts as a number.
 fn number(call: &Call, index: usize) -> Result<f64> {
     float(&call.value(index))
 }
@@ -161,7 +161,7 @@ fn float(value: &Value) -> Result<f64> {
     }
 }
 
-/// A function of one number where it is defined.
+/// Applies a function of one number. Fails with ValueError outside its domain.
 fn real(call: &mut Call, function: fn(f64) -> f64, is_defined: impl Fn(f64) -> bool) -> Result<Value> {
     let x = number(call, 0)?;
     if !x.is_nan() && !is_defined(x) {
@@ -170,7 +170,7 @@ fn real(call: &mut Call, function: fn(f64) -> f64, is_defined: impl Fn(f64) -> b
     Ok(Value::Float(function(x)))
 }
 
-/// A function of one number that may grow beyond every float.
+/// Applies a function of one number. Fails with OverflowError if the result is too large for a float.
 fn bounded(call: &mut Call, function: fn(f64) -> f64) -> Result<Value> {
     let x = number(call, 0)?;
     let y = function(x);
@@ -192,7 +192,7 @@ fn pair(call: &mut Call, function: fn(f64, f64) -> f64) -> Result<Value> {
     Ok(Value::Float(z))
 }
 
-/// `fmod` and `remainder`, which differ in how they round the quotient.
+/// Computes `fmod` or `remainder`, which round the quotient differently.
 fn remainder(call: &mut Call) -> Result<Value> {
     let (x, y) = (number(call, 0)?, number(call, 1)?);
     let rest = if call.signature.name == "math.fmod" { x % y } else { special::remainder(x, y) };
@@ -202,7 +202,7 @@ fn remainder(call: &mut Call) -> Result<Value> {
     Ok(Value::Float(rest))
 }
 
-/// Adds floats up by Shewchuk's method: as parts that have no digits in common, of which the sum is rounded once.
+/// Adds floats by Shewchuk's algorithm, which keeps non-overlapping partial sums and rounds their total once.
 fn exact_sum(call: &mut Call) -> Result<Value> {
     let (mut parts, mut infinite, mut special) = (Vec::<f64>::new(), 0.0, 0.0);
     for item in items(call, 0)? {
@@ -238,7 +238,7 @@ fn exact_sum(call: &mut Call) -> Result<Value> {
         if lost == 0.0 {
             continue;
         }
-        // Half-way between two floats, what is left decides.
+        // If the total is halfway between two floats, the next partial sum decides how it rounds.
         let decides = parts.last().is_some_and(|next| (*next < 0.0) == (lost < 0.0) && *next != 0.0);
         let other = total + lost * 2.0;
         return Ok(Value::Float(if decides && other - total == lost * 2.0 { other } else { total }));
@@ -246,7 +246,7 @@ fn exact_sum(call: &mut Call) -> Result<Value> {
     Ok(Value::Float(total))
 }
 
-/// `x * 2 ** i`
+/// Computes `x * 2 ** i`.
 fn scaled(call: &mut Call) -> Result<Value> {
     let x = number(call, 0)?;
     let power = match call.value(1) {
@@ -267,10 +267,11 @@ fn scaled(call: &mut Call) -> Result<Value> {
     }
 }
 
-/// More digits of an integer than a float has, though not more than it can be large.
+/// Number of leading bits used for a logarithm: more than a float's precision, within its range.
 const UPPER: u64 = 1000;
 
-/// A logarithm, also of an integer beyond all floats: of its upper digits, and of the power of two behind them.
+/// Computes a logarithm. For an integer too large for a float, adds the logarithms of its leading bits and of the
+/// remaining power of two.
 fn logarithm(call: &Call, index: usize, function: fn(f64) -> f64) -> Result<f64> {
     match call.value(index) {
         Value::BigInt(x) if x.is_positive() && x.bits() > 1023 => {
@@ -377,7 +378,7 @@ fn root(call: &mut Call) -> Result<Value> {
     integers::root(&n).map(Value::from)
 }
 
-/// The two numbers of a count of choices, neither of them negative.
+/// Returns the two arguments of `comb` and `perm`. Fails with ValueError if one is negative.
 fn choices(call: &Call) -> Result<(BigInt, BigInt)> {
     let (n, k) = (integer_of(&call.value(0))?, integer_of(&call.value(1))?);
     for (name, number) in [("n", &n), ("k", &k)] {
@@ -437,7 +438,7 @@ fn sleep(call: &mut Call) -> Result<Value> {
     bounds::sleep(Duration::from_secs_f64(seconds)).map(|()| Value::None)
 }
 
-/// The number of seconds beyond which nanoseconds overflow 64 bits.
+/// The largest number of seconds whose nanoseconds fit 64 bits.
 const MOST_SECONDS: f64 = 9_223_372_036.0;
 
 fn now(_: &mut Call) -> Result<Value> {

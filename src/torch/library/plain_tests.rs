@@ -1,4 +1,5 @@
-//! Holds the straight way of a call against the long one, for every method of the table, and that of attributes.
+//! Compares the fast path of a call with the general one, for every method of the table, and checks that attributes
+//! hide no methods.
 
 use super::registry;
 use call::Receiver;
@@ -17,7 +18,7 @@ fn same(a: &Value, b: &Value) -> bool {
         (Value::Bool(a), Value::Bool(b)) => a == b,
         (Value::Size(a), Value::Size(b)) => a == b,
         (Value::Tensor(a), Value::Tensor(b)) => a.is(b),
-        // Defaults, which both take from the signature.
+        // Both paths take defaults from the signature.
         (a, b) => std::mem::discriminant(a) == std::mem::discriminant(b),
     }
 }
@@ -58,7 +59,7 @@ fn the_straight_way_ends_where_the_long_one_does() {
     assert!(plain > 1000, "only {plain} calls went the straight way");
 }
 
-/// An attribute is read before anything else is looked for under its name, so there must be nothing else.
+/// An attribute is looked up before a method, so a class must not have both under one name.
 #[test]
 fn what_has_an_attribute_has_no_method_of_that_name() {
     let tensor = View::zeros(&[2, 2], DType::Float, Device::CPU).map(Tensor::new).expect("four numbers");

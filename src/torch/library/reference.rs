@@ -1,4 +1,5 @@
-//! Writes the function table as a page, docs/reference.md. `scripts/house/reference` stores it, and a test compares it.
+//! Writes the function table as the page docs/reference.md. `scripts/house/reference` stores it, and a test compares
+//! it.
 
 use super::rows;
 use call::{BELOW, Kind, LIBRARY, MODULES, Role, Row, Signature};
@@ -6,14 +7,14 @@ use objects::container_methods::{self, CLASSES};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-/// The page, in Markdown.
+/// Returns the page, as Markdown.
 pub fn page() -> String {
     let mut sections: BTreeMap<String, Vec<(String, &'static Row)>> = BTreeMap::new();
     let mut names = BTreeSet::new();
     let mut overloads = 0;
     for row in rows() {
         let Some(signature) = Signature::parse(row.signature) else { continue };
-        // Parts of functions that stand here by their own name.
+        // Skips the parts of functions that are listed under their own name.
         if signature.name.starts_with(BELOW) || row.role == Role::Internal {
             continue;
         }
@@ -51,7 +52,7 @@ pub fn page() -> String {
         names.len()
     );
     let mut order: Vec<&String> = sections.keys().collect();
-    // PyTorch first, its functions before its classes; Python's own last.
+    // PyTorch comes before Python, and functions of `torch` before classes and modules.
     order.sort_by_key(|owner| (!owner.starts_with("torch"), owner.as_str() != "torch", owner.as_str()));
     for owner in order {
         // Writing to a string cannot fail.
@@ -65,7 +66,7 @@ pub fn page() -> String {
     page + methods.as_str()
 }
 
-/// The module or class in whose section a row stands.
+/// Returns the module or class whose section lists a row.
 fn owner(row: &Row, signature: &Signature) -> String {
     match (row.role, signature.receiver()) {
         (Role::Method | Role::Attribute | Role::Setter, Some(kind)) => class(kind),
@@ -90,7 +91,7 @@ fn class(kind: Kind) -> String {
     }
 }
 
-/// The name that is followed, with its module or class.
+/// Returns the name that users call, with its module or class.
 fn called(owner: &str, signature: &Signature, row: &Row) -> String {
     let name = signature.name.rsplit([':', '.']).next().unwrap_or(signature.name);
     let name = if row.role == Role::Setter { format!("{name} = …") } else { name.to_string() };

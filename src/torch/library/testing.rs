@@ -30,10 +30,10 @@ pub(super) const ROWS: &[Row] = &[function(
 .any_layout()
 .python("assert_close")];
 
-/// The maximum depth of containers that are compared, as where `==` compares them.
+/// The maximum depth of containers to compare, the same as for `==`.
 const MAX_DEPTH: usize = 200;
 
-/// What a message calls two tensors.
+/// The word for tensors in messages.
 const TENSORS: &str = "Tensor-likes";
 
 const EXACT: Tolerance = Tolerance { rtol: 0.0, atol: 0.0, equal_nan: false };
@@ -50,7 +50,7 @@ struct Options {
     stride: bool,
 }
 
-/// Two values that are compared with each other, and where they stand within what was given: `[0]['a']`.
+/// Two values to compare, and their path within the arguments, such as `[0]['a']`.
 struct Pair {
     path: String,
     values: Values,
@@ -64,7 +64,7 @@ enum Values {
 }
 
 impl Values {
-    /// PyTorch's name for such a pair.
+    /// Returns PyTorch's class name for such a pair.
     fn name(&self) -> &'static str {
         match self {
             Values::Nones(..) => "NonePair",
@@ -88,7 +88,7 @@ fn assert_close(call: &mut Call) -> Result<Value> {
         layout: flag(8)?,
         stride: flag(9)?,
     };
-    // As in PyTorch, everything is paired before anything is compared.
+    // Like PyTorch, pairs all values before comparing any.
     let mut originate = Originate { state: call.state, options: &options, path: Vec::new(), pairs: Vec::new() };
     originate.pair(&call.value(0), &call.value(1))?;
     let compare = Compare { state: call.state, options: &options };
@@ -102,13 +102,13 @@ fn assert_close(call: &mut Call) -> Result<Value> {
     let message = match call.value(10) {
         Value::None => message,
         Value::Str(message) => message.to_string(),
-        // A function of the message that would be shown.
+        // A function that receives the default message and returns another.
         function => call.state.str(&call_plain(call.state, &function, vec![Value::str(&message)])?)?,
     };
     Err(Error::new(ErrorKind::AssertionError, message))
 }
 
-/// A message, and where what it is about stands.
+/// Adds the path of the mismatch to a message.
 fn placed(message: impl Into<String>, path: &str) -> String {
     let message = message.into();
     if path.is_empty() { message } else { format!("{message}\n\nThe failure occurred for item {path}") }
@@ -122,11 +122,11 @@ fn class(state: &State, value: &Value) -> String {
     text(state, &Value::Type(value.class_name()))
 }
 
-/// Pairs what is to be compared, container by container.
+/// Pairs the values to compare, container by container.
 struct Originate<'s> {
     state: &'s State,
     options: &'s Options,
-    /// Where the values stand: keys of the containers around them, from the outermost on.
+    /// The path to the current values: the keys of the containers around them, outermost first.
     path: Vec<String>,
     pairs: Vec<Pair>,
 }
@@ -136,6 +136,8 @@ impl Originate<'_> {
         Error::new(kind, placed(message, &self.path.concat()))
     }
 
+    /// Pairs two values, or the items of two containers.
+    ///
     /// # Errors
     /// TypeError for values that cannot be compared, AssertionError for containers of different lengths or keys.
     fn pair(&mut self, actual: &Value, expected: &Value) -> Result<()> {
@@ -175,7 +177,7 @@ impl Originate<'_> {
     }
 
     fn mappings(&mut self, actual: &Dict, expected: &Dict) -> Result<()> {
-        // Keys that have no order stay as they are.
+        // Keys that cannot be sorted keep their order.
         let in_order = |keys: Vec<Value>| sorted_items(self.state, keys.clone(), &Value::None, false).unwrap_or(keys);
         let lacks = |of: &Dict, within: &Dict| -> Result<Vec<Value>> {
             let mut missing = Vec::new();
@@ -210,7 +212,7 @@ impl Originate<'_> {
         Ok(match (actual, expected) {
             (Value::None, _) | (_, Value::None) => Values::Nones(actual.clone(), expected.clone()),
             (Value::Bool(a), Value::Bool(b)) => Values::Booleans(*a, *b),
-            // PyTorch looks up the tolerance of `bool`, which its table does not have.
+            // PyTorch looks up the tolerance of `bool`, which is missing in its table.
             (Value::Bool(_), _) | (_, Value::Bool(_)) if numbers => {
                 let shown = |value: &Value| format!("{}(): {}", value.type_name(), text(self.state, value));
                 bail!(
@@ -247,12 +249,12 @@ impl Originate<'_> {
         })
     }
 
-    /// The tolerance that was given, or the looser one of those usual for the dtypes.
+    /// Returns the given tolerance, or the looser of the two dtypes' defaults.
     fn tolerance(&self, dtypes: [DType; 2]) -> Result<Tolerance> {
         let usual = |dtype: DType| match dtype {
             DType::Half | DType::ComplexHalf => (1e-3, 1e-5),
             DType::BFloat16 => (1.6e-2, 1e-5),
-            // Those of what they stand for, which is `float32`.
+            // Quantized values are compared as `float32`.
             _ if dtype.is_quantized() => (1.3e-6, 1e-5),
             DType::Float | DType::ComplexFloat => (1.3e-6, 1e-5),
             DType::Double | DType::ComplexDouble => (1e-7, 1e-7),
@@ -275,7 +277,7 @@ impl Originate<'_> {
     }
 }
 
-/// The items of what Python calls a sequence, but for texts; `None` for anything else.
+/// Returns the items of a Python sequence, or `None` for other values and for strings.
 fn sequence(state: &State, value: &Value) -> Result<Option<Vec<Value>>> {
     match value {
         Value::Set(_) => Ok(None),
@@ -288,7 +290,7 @@ fn is_number(value: &Value) -> bool {
     matches!(value, Value::Bool(_) | Value::Int(_) | Value::BigInt(_) | Value::Float(_) | Value::Complex(_))
 }
 
-/// Compares what was paired. What does not match is no error here but a message: PyTorch goes on to the next pair, too.
+/// Compares the pairs. A mismatch is a message instead of an error, because PyTorch also goes on with the next pair.
 struct Compare<'s> {
     state: &'s State,
     options: &'s Options,
@@ -299,7 +301,7 @@ impl Compare<'_> {
         text(self.state, value)
     }
 
-    /// An error that says nothing of whether the values match.
+    /// Wraps an error that was raised while comparing.
     fn unexpected(&self, error: Error, pair: &str, path: &str) -> Error {
         match error.kind {
             ErrorKind::KeyboardInterrupt | ErrorKind::MemoryError => error,
@@ -402,7 +404,7 @@ impl Compare<'_> {
         }
     }
 
-    /// The first attribute in which two tensors differ, and what each has.
+    /// Returns the first attribute in which two tensors differ, with both of its values.
     fn attribute(&self, a: &View, b: &View) -> Result<Option<(&'static str, Value, Value)>> {
         let Options { device, dtype, layout, stride, .. } = *self.options;
         let quantized = [a, b].map(|view| view.dtype.is_quantized());
@@ -430,7 +432,7 @@ impl Compare<'_> {
         }))
     }
 
-    /// Compares lists of elements: their coordinates have to be equal, their values close.
+    /// Compares COO tensors: coordinates must be equal, values close.
     fn coo(&self, a: &Coo, b: &Coo, tolerance: Tolerance) -> Result<Option<String>> {
         let [dims, counts] = [0, 1].map(|dim| [a, b].map(|coo| coo.indices.sizes().get(dim).copied()));
         if let Some(message) = differ("sparse dimensions in sparse COO tensors", dims)
@@ -444,7 +446,7 @@ impl Compare<'_> {
         })
     }
 
-    /// Compares compressed rows or columns of one layout: the indices have to be equal, the values close.
+    /// Compares compressed tensors of one layout: indices must be equal, values close.
     fn compressed(&self, a: &Compressed, b: &Compressed, tolerance: Tolerance) -> Result<Option<String>> {
         let name = a.layout.name().trim_start_matches("sparse_").to_uppercase();
         let counts = [a, b].map(|parts| parts.plain.sizes().last().copied());
@@ -464,7 +466,7 @@ impl Compare<'_> {
         Ok(None)
     }
 
-    /// Compares dense tensors, which a message calls by `name`.
+    /// Compares dense tensors, which are called `name` in the message.
     fn elements(&self, a: &View, b: &View, name: &str, tolerance: Tolerance) -> Result<Option<String>> {
         let default = self.state.default_dtype.get();
         let common = match a.dtype == b.dtype {
@@ -486,7 +488,7 @@ impl Compare<'_> {
         }))
     }
 
-    /// Says how many elements do not match, and which differ most, step by step as PyTorch finds them.
+    /// Builds the message with the number of mismatched elements and the greatest differences. Follows PyTorch's steps.
     fn tensor_mismatch(&self, a: View, b: View, matches: View, name: &str, tolerance: Tolerance) -> Result<String> {
         let steps = Steps(self.state);
         let sizes = a.sizes().to_vec();
@@ -536,18 +538,18 @@ fn is_nan(number: &Value) -> bool {
     parts.is_some_and(|number| number.re.is_nan() || number.im.is_nan())
 }
 
-/// Says that two numbers of something are not the same.
+/// Builds the message for two numbers of something that differ, or `None` if they are equal.
 fn differ(what: &str, [a, b]: [Option<i64>; 2]) -> Option<String> {
     let [x, y] = [a, b].map(Option::unwrap_or_default);
     (a != b).then(|| format!("The number of {what} does not match: {x} != {y}"))
 }
 
-/// PyTorch promotes no `uint16`, `uint32` and `uint64`; here they count as `int64`.
+/// Converts `uint16`, `uint32` and `uint64` to `int64`, because PyTorch cannot promote them.
 fn signed(view: &View) -> Result<View> {
     if view.dtype.is_bare_unsigned() { copy::cast(view, DType::Long) } else { Ok(view.clone()) }
 }
 
-/// The index of the element with this number, row by row.
+/// Converts the row-major number of an element to its index.
 fn place(mut number: i64, sizes: &[i64]) -> Vec<i64> {
     let mut index: Vec<i64> = Vec::new();
     for &size in sizes.iter().rev() {

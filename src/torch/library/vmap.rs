@@ -1,5 +1,5 @@
-//! `torch.vmap`: turns a function of tensors into one of batches. It calls the function once for every item of the
-//! batch and stacks the results. Follows <https://pytorch.org/docs/2.7/generated/torch.vmap.html>.
+//! `torch.vmap`: turns a function of tensors into one of batches. The function is called once for every item of the
+//! batch, and the results are stacked. Follows <https://pytorch.org/docs/2.7/generated/torch.vmap.html>.
 
 use crate::Steps;
 use call::{Call, Keywords, Row, State, function, stack};
@@ -26,7 +26,7 @@ fn vmap(call: &mut Call) -> Result<Value> {
     }
     let state = call.state.handle();
     Ok(NativeFunction::around(&function.clone(), move |args, keywords| {
-        // Whatever happens within, outside of it random numbers are what they were.
+        // Restores the outer setting for random numbers, even after an error.
         let before = state.random_refused.replace(randomness == Randomness::Error);
         let result = mapped(&state, &function, args, keywords, (&in_dims, &out_dims), randomness);
         state.random_refused.set(before);
@@ -34,7 +34,7 @@ fn vmap(call: &mut Call) -> Result<Value> {
     }))
 }
 
-/// The random numbers for the examples of a batch.
+/// How random numbers differ between the examples of a batch.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Randomness {
     Error,
@@ -43,7 +43,7 @@ enum Randomness {
 }
 
 impl Randomness {
-    /// What the argument `randomness` says.
+    /// Parses the argument `randomness`.
     fn of(state: &State, given: &Value) -> Result<Randomness> {
         match given {
             Value::Str(name) if &**name == "error" => Ok(Randomness::Error),
@@ -79,20 +79,20 @@ fn mapped(
             state.generator.replace(start.clone());
         }
         let args = dims.iter().zip(&args).map(|(dim, value)| taken(state, dim, value, item));
-        // Keywords are not mapped.
+        // Keyword arguments are passed on without mapping.
         results.push(call_value(state, function, args.collect::<Result<_>>()?, keywords.clone())?);
     }
     stacked(state, function, &results, out_dims)
 }
 
-/// An error about the arguments, with the function's name in front.
+/// Prefixes an error about the arguments with the function's name.
 fn named(state: &State, error: Error, function: &Value, in_dims: &Value) -> Error {
     let name = name_of(function).unwrap_or_else(|| "function".into());
     let dims = state.repr(in_dims).unwrap_or_default();
     Error::new(error.kind, format!("vmap({name}, in_dims={dims}, ...)(<inputs>): {}", error.message))
 }
 
-/// The dimensions for each argument.
+/// Returns the dimension to map for each argument.
 fn each_dim(function: &Value, in_dims: &Value, count: usize) -> Result<Vec<Value>> {
     if count == 0 {
         let name = name_of(function).unwrap_or_else(|| "function".into());
@@ -111,7 +111,7 @@ fn each_dim(function: &Value, in_dims: &Value, count: usize) -> Result<Vec<Value
 
 /// Collects the sizes of the mapped dimensions.
 fn measure(dim: &Value, value: &Value, sizes: &mut Vec<i64>) -> Result<()> {
-    // A list may hold itself.
+    // A list can contain itself, so the depth is checked.
     stack::check()?;
     match (dim, value) {
         (Value::None, _) => Ok(()),
@@ -148,7 +148,7 @@ fn measure(dim: &Value, value: &Value, sizes: &mut Vec<i64>) -> Result<()> {
     }
 }
 
-/// The dimension for a part of an argument: one for all, or each its own.
+/// Returns the dimension for an item of an argument: the same for all items, or the item's own.
 fn within(dim: &Value, key: &Value) -> Value {
     match dim {
         Value::Dict(dict) => dict.get(key).ok().flatten().unwrap_or(Value::None),
@@ -173,7 +173,7 @@ fn batch_size(sizes: &[i64]) -> Result<i64> {
     Ok(first)
 }
 
-/// An argument as the function sees it for one item of the batch.
+/// Returns an argument as the function gets it for one item of the batch.
 fn taken(state: &State, dim: &Value, value: &Value, item: i64) -> Result<Value> {
     match (dim, value) {
         (Value::None, value) => Ok(value.clone()),
@@ -194,7 +194,7 @@ fn taken(state: &State, dim: &Value, value: &Value, item: i64) -> Result<Value> 
     }
 }
 
-/// The results of all items as one.
+/// Stacks the results of all items.
 fn stacked(state: &State, function: &Value, results: &[Value], out_dims: &Value) -> Result<Value> {
     stack::check()?;
     match results.first() {

@@ -1,4 +1,4 @@
-//! Products of Jacobians and vectors: `vjp` from the left, `jvp` and `linearize` from the right.
+//! Products of Jacobians and vectors: `vjp` multiplies from the left, `jvp` and `linearize` from the right.
 
 use super::{Function, Level, outputs_of, with_aux};
 use crate::autograd_rows::seeded;
@@ -58,7 +58,7 @@ pub(crate) fn vjp(f: Function, primals: Vec<Value>, has_aux: bool) -> Result<Val
 
 pub(crate) const JVP: &str = "jvp(f, primals, tangents)";
 
-/// The ends of a tree, which must be tensors.
+/// Returns the leaves of a tree. Fails with RuntimeError unless all of them are tensors.
 fn only_tensors(value: &Value, what: &str) -> Result<Vec<Tensor>> {
     let leaves = tree::leaves(value)?;
     if leaves.is_empty() {
@@ -73,7 +73,7 @@ fn only_tensors(value: &Value, what: &str) -> Result<Vec<Tensor>> {
     leaves.iter().map(tensor).collect()
 }
 
-/// Checks that a direction can be taken from here.
+/// Checks that a tangent fits its primal.
 fn check_tangent(primal: &Tensor, tangent: &Tensor) -> Result<()> {
     let (primal, tangent) = (primal.borrow(), tangent.borrow());
     for (view, what) in [(&primal, "primal"), (&tangent, "tangent")] {
@@ -93,12 +93,12 @@ fn check_tangent(primal: &Tensor, tangent: &Tensor) -> Result<()> {
     Ok(())
 }
 
-/// A product of a Jacobian and a vector. The product of a vector and the Jacobian is linear in the vector: its own
-/// derivative is what is wanted.
+/// A Jacobian-vector product. The vector-Jacobian product is linear in its vector, so its derivative by that vector is
+/// the Jacobian-vector product.
 struct Pushed {
     level: Level,
     outputs: Vec<Tensor>,
-    /// For each output that depends on the inputs: its place, and the vector its product was taken with.
+    /// For each output that depends on the inputs: its position, and the vector that its product was taken with.
     seeds: Vec<(usize, Tensor)>,
     back: Vec<Tensor>,
 }
@@ -134,7 +134,7 @@ impl Pushed {
     }
 }
 
-/// Every seed has a gradient; see [`slopes`].
+/// The error for a missing product. It cannot happen, because [`slopes`] returns a gradient for every seed.
 fn lost() -> Error {
     Error::runtime("a product with the Jacobian was not computed")
 }
@@ -167,7 +167,7 @@ pub(crate) fn jvp(f: Function, primals: &Value, tangents: &Value, strict: bool, 
 }
 
 pub(crate) fn linearize(f: Function, primals: Vec<Value>) -> Result<Value> {
-    // PyTorch calls it for the result, and once more for the approximation.
+    // PyTorch calls the function once for the result and once more for the linear approximation.
     let output = (f.call)(primals.clone(), Keywords::new())?;
     let primals = Value::tuple(primals);
     let pushed = Level::recording(f.state, |_| {
@@ -210,7 +210,7 @@ pub(crate) fn linearize(f: Function, primals: Vec<Value>) -> Result<Value> {
     Ok(Value::tuple([output, wrapper]))
 }
 
-/// A function of one tree of values, for a row to give.
+/// Wraps a closure as a function value that a row can return.
 fn of_values(state: &State, run: impl Fn(&State, Vec<Value>) -> Result<Value> + 'static) -> Value {
     let state = state.handle();
     NativeFunction::value("wrapper", move |values, _| run(&state, values))
