@@ -164,7 +164,7 @@ pub fn arange(
     Ok(out)
 }
 
-/// Refuses infinite ranges and steps of the wrong sign. Numbers are truncated for integral dtypes. `bounds` names the
+/// Refuses zero steps, infinite ranges and steps of the wrong sign. Integral dtypes truncate the numbers. `bounds` names the
 /// function's bounds in the message.
 fn check_range(numbers: [Scalar; 3], dtype: DType, bounds: &str) -> Result<[f64; 3]> {
     let mut parts = [0.0; 3];

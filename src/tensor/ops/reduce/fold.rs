@@ -384,7 +384,7 @@ where
     F: Fn(R::Compute, R::Compute) -> R::Compute + Sync,
     G: Fn(R::Compute, R::Compute) -> R::Compute + Sync,
 {
-    /// `before` combined with a run, if it is long and `shared` by all cores.
+    /// Combines `before` with a run. A long run is distributed over cores if it is `shared`.
     fn along<const V: usize, const ANYWHERE: bool>(
         &self,
         before: R::Compute,
@@ -406,7 +406,8 @@ where
             });
         }
         let (steps, _) = run.as_chunks::<V>().0.as_chunks::<4>();
-        // Steps whose lanes do not depend on what comes before, each piece begun with `start`, joined to `lanes`.
+        // Combines steps whose lanes are independent of what comes before. Each piece starts with `start`, and its
+        // lanes are joined to `lanes`.
         let by_pieces = |lanes: Option<Lanes<R::Compute, V>>, steps: &[[[S; V]; 4]], start| -> Result<_> {
             let parts = parallel::collect(steps.len().div_ceil(STEPS), steps.len() * 4 * V, &|k| {
                 Ok(self.lanes(start, &steps[k * STEPS..steps.len().min((k + 1) * STEPS)]))
@@ -438,11 +439,11 @@ where
             (0..V).map(|k| combine(combine(a[k], b[k]), combine(c[k], d[k]))).reduce(combine_tail)
         });
         let rest = run.get(steps.len() * 4 * V..).unwrap_or_default().iter().map(|element| lift(element.widen()));
-        // Every value on the way has been an element of the result.
+        // Intermediate results are rounded to the element type.
         Ok(all.into_iter().chain(rest).fold(before, |so_far, value| R::narrow(combine_tail(so_far, value)).widen()))
     }
 
-    /// Whole numbers or truth combined as compilers like to; `None` of none.
+    /// Combines integers or booleans in an order that compilers vectorise; `None` if there are none.
     fn fold_in_any_order(&self, elements: &[S]) -> Option<R::Compute> {
         let mut scratch = Scratch::new();
         let each = elements.chunks(BLOCK).map(|elements| {
@@ -452,7 +453,7 @@ where
         each.flatten().reduce(&self.combine)
     }
 
-    /// `lanes` combined with `steps` of elements; without lanes, the first step begins.
+    /// Combines `lanes` with `steps` of elements; without lanes, starts with the first step.
     fn lanes<const V: usize>(
         &self,
         mut lanes: Option<Lanes<R::Compute, V>>,
@@ -473,7 +474,7 @@ where
     }
 }
 
-/// Combines values with lanes, four vectors at a time; without lanes, the first four begin.
+/// Combines values with lanes, four vectors at a time; without lanes, starts with the first four.
 struct InLanes<'v, C, A, L, F, const V: usize> {
     lanes: Option<Lanes<A, V>>,
     values: &'v [C],
@@ -507,8 +508,8 @@ where
     }
 }
 
-/// A vector of lanes, each combined with a value. From value to value: lanes that are written to where they lie are not seen
-/// to be one register.
+/// Combines each lane of a vector with a value. Takes and returns the vector by value: compilers do not keep lanes in
+/// one register if they are written in place.
 #[inline(always)]
 fn joined<C: Copy, A: Copy, const V: usize>(
     lanes: [A; V],
@@ -523,8 +524,8 @@ fn joined<C: Copy, A: Copy, const V: usize>(
     joined
 }
 
-/// Combines as many lanes as there are with the values of two rows. Of one row only, a choice between a lane and a value would
-/// become a store that is not always made, which the next load of the lane must wait for.
+/// Combines lanes with the values of two rows. With one row only, choosing between a lane and a value would become a
+/// conditional store, which the next load of the lane waits for.
 #[inline(always)]
 fn join<C: Copy, A: Copy>(lanes: &mut [A], upper: &[C], lower: &[C], combine: impl Fn(A, C, C) -> A) {
     for (lane, (&upper, &lower)) in lanes.iter_mut().zip(upper.iter().zip(lower)) {
