@@ -4,10 +4,8 @@
 //!
 //! ```text
 //! for part in elements.chunks(STRIDE) { interrupt::check()?; … }                         // in a kernel
-//! for piece in interrupt::pieces(0..rows, columns) { for row in piece? { … } }           // if a step handles many
-//! elements
-//! let flag = interrupt::flag(); spawn(move || …, flag.is_set() …)                        // in a thread that a kernel
-//! starts
+//! for piece in interrupt::pieces(0..rows, columns) { for row in piece? { … } }           // if steps are long
+//! let flag = interrupt::flag(); spawn(move || …, flag.is_set() …)                        // in a thread it starts
 //! ```
 
 use super::error::{Error, ErrorKind, Result};
