@@ -108,7 +108,7 @@ impl Shape {
     }
 }
 
-/// Refuses tensors that are not floating or complex, and 16-bit floats unless `low_precision` says how to name them.
+/// Refuses tensors that are not floating or complex and, unless `low_precision` is set, 16-bit floats.
 pub fn check_floating(name: &str, view: &View, low_precision: bool) -> Result<()> {
     let got = view.dtype.scalar_type();
     if !view.dtype.is_differentiable() {

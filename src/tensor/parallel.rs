@@ -533,7 +533,7 @@ macro_rules! by_itemsize {
 /// Copies `length` elements with a stride to a buffer.
 ///
 /// # Safety
-/// All of them can be read, the buffer has room for them, and the two share no byte.
+/// All of them can be read, they fit the buffer, and the two share no byte.
 unsafe fn gather(itemsize: usize, from: *const u8, stride: i64, to: *mut u8, length: usize) {
     unsafe fn typed<T: Copy>(from: *const u8, stride: i64, to: *mut u8, length: usize) {
         let (from, to) = (from.cast::<T>(), to.cast::<T>());

@@ -553,7 +553,7 @@ pub fn parse(text: &str, base: u32) -> Result<Option<BigInt>> {
     for (k, part) in numbers.rchunks(part).enumerate() {
         interrupt::check()?;
         let Some(number) = BigUint::from_radix_be(part, base) else { return Ok(None) };
-        // Trailing zeros of a part produce no words, so the parts below it are padded first.
+        // Leading zeros of a part produce no words, so the words are padded up to the next part.
         words.resize(k * PART_WORDS, 0);
         words.extend(number.to_u32_digits());
     }

@@ -185,7 +185,7 @@ pub(super) fn cholesky<T: Field>(mut a: Matrix<T>) -> (Matrix<T>, Option<usize>)
         }
         let root = Float::sqrt(square);
         a[(j, j)] = T::of(root);
-        // Single precision multiplies by the inverse, as the library does.
+        // Single precision multiplies by the inverse, like the library.
         let inverse = T::Real::one() / root;
         let divide = |value: T| {
             if size_of::<T::Real>() == 4 { value.scale(inverse) } else { T::new(value.re() / root, value.im() / root) }

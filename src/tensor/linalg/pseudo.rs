@@ -105,8 +105,8 @@ fn magnitudes(values: &View) -> Result<View> {
     unary(UnaryOp::Abs, values, Output::New, values.dtype)
 }
 
-/// The pseudoinverse: singular values no larger than the tolerances count as zero. Of Hermitian matrices only the lower
-/// triangle is read, and their eigenvalues are taken.
+/// Computes the pseudoinverse: singular values up to the tolerances count as zero. For Hermitian matrices, only the
+/// lower triangle is read, and eigenvalues are used instead.
 pub fn pinv(a: &View, tolerances: &Tolerances, hermitian: bool) -> Result<View> {
     tolerances.check("torch.linalg.pinv")?;
     let shape = shape(a, "linalg.pinv", hermitian)?;
