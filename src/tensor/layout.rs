@@ -186,8 +186,7 @@ impl Layout {
         last.checked_add(1).ok_or_else(overflow)
     }
 
-    /// Returns whether the layout is row-major without gaps. Strides of dimensions of size 1 are ignored; an empty
-    /// tensor is contiguous.
+    /// Returns whether the layout is row-major without gaps. Dimensions of size 1 are ignored; an empty tensor is contiguous.
     pub fn is_contiguous(&self) -> bool {
         if self.sizes.contains(&0) {
             return true;
@@ -502,8 +501,7 @@ impl Layout {
         inserted(sizes.len(), |a, b| by_strides(sizes, operands, a, b))
     }
 
-    /// Like [`Layout::iteration_order`], for a reduction: reduced dimensions, in which the first operand has stride 0,
-    /// come first.
+    /// Like [`Layout::iteration_order`], but reduced dimensions, where the first operand has stride 0, come first.
     pub(crate) fn reduction_order(sizes: &[i64], operands: [&[i64]; 2]) -> SmallVec<[usize; 6]> {
         let stays = |d: usize| operands[0][d] != 0;
         inserted(sizes.len(), |a, b| stays(a).cmp(&stays(b)).then_with(|| by_strides(sizes, &operands, a, b)))
@@ -587,8 +585,7 @@ impl Layout {
     }
 }
 
-/// Iterates over the offsets of a layout's elements in row-major order, for code that visits elements one by one. Stops
-/// after Ctrl-C.
+/// Iterates over the offsets of elements in row-major order, for code that visits them one by one. Stops after Ctrl-C.
 pub struct Offsets<'a> {
     layout: &'a Layout,
     index: Dims,
@@ -664,8 +661,7 @@ impl Iterator for Offsets<'_> {
     }
 }
 
-/// Compares two dimensions by the first operand whose strides are both nonzero and differ; the larger stride is walked
-/// later.
+/// Compares two dimensions by the first operand whose strides are nonzero and differ; the larger one is walked later.
 fn by_strides(sizes: &[i64], operands: &[&[i64]], a: usize, b: usize) -> Ordering {
     let mut both = operands.iter().filter(|strides| strides[a] != 0 && strides[b] != 0);
     let differs = both.find_map(|strides| match strides[a].cmp(&strides[b]) {
@@ -676,8 +672,7 @@ fn by_strides(sizes: &[i64], operands: &[&[i64]], a: usize, b: usize) -> Orderin
     differs.unwrap_or(Ordering::Equal)
 }
 
-/// Sorts dimensions by insertion, starting from the last to the first; dimensions that compare as equal let others
-/// pass.
+/// Insertion-sorts the dimensions, starting with the last one; dimensions that compare as equal let others pass.
 fn inserted(ndim: usize, compare: impl Fn(usize, usize) -> Ordering) -> SmallVec<[usize; 6]> {
     let mut order: SmallVec<[usize; 6]> = (0..ndim).rev().collect();
     for i in 1..ndim {

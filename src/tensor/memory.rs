@@ -194,7 +194,7 @@ impl Heap {
         match NonNull::new(given) {
             Some(given) => {
                 let gap = given.addr().get().wrapping_neg() % Self::ALIGN;
-                // SAFETY: `given` is aligned to `GIVEN`, so the gap is at most what was asked for in addition.
+                // SAFETY: `given` is aligned to `GIVEN`, so the gap is at most the extra bytes that were allocated.
                 let start = unsafe { given.add(gap) };
                 advise_large_pages(start, nbytes);
                 Ok(Heap { start, given, nbytes })
@@ -358,7 +358,7 @@ impl Memory {
     pub fn swap_bytes(&self, group: usize) {
         #[cfg(target_arch = "x86_64")]
         if std::arch::is_x86_feature_detected!("avx2") {
-            // SAFETY: the processor has what the function is compiled for.
+            // SAFETY: the processor has the instructions that the function is compiled for.
             return unsafe { self.swap_bytes_avx2(group) };
         }
         self.swap_bytes_plainly(group);

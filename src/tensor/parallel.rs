@@ -59,7 +59,7 @@ pub fn writing<T: Plain, R>(
 ) -> Option<R> {
     let start = memory.start()?.cast::<T>();
     let fits = range.start <= range.end && range.end <= memory.nbytes() / size_of::<T>();
-    // SAFETY: as in `reading`; nobody reads or writes them meanwhile but `body`.
+    // SAFETY: as in `reading`; only `body` reads or writes them meanwhile.
     (fits && start.is_aligned())
         .then(|| body(unsafe { slice::from_raw_parts_mut(start.as_ptr().add(range.start), range.len()) }))
 }
@@ -91,7 +91,7 @@ pub(crate) fn from_both<S: Plain, T: Plain, R>(
     });
     let operands = [first?, second?];
     (fits && start.is_aligned()).then(|| {
-        // SAFETY: as in `reading` and `writing`; what is written is not what is read.
+        // SAFETY: as in `reading` and `writing`; the two ranges are disjoint.
         let (operands, out) = unsafe {
             (
                 operands.map(|(first, length)| slice::from_raw_parts(first.as_ptr(), length)),
@@ -233,7 +233,7 @@ impl<const N: usize> Block<N> {
     /// Returns the first input and the output.
     pub fn one<S: Plain, R: Plain>(&mut self) -> (&[S], &mut [R]) {
         let (data, length) = self.pointer(0);
-        // SAFETY: as in `output`, of which the inputs share no byte.
+        // SAFETY: as in `output`; the inputs share no byte with it.
         (self.input(1), unsafe { slice::from_raw_parts_mut(data, length) })
     }
 
@@ -563,7 +563,7 @@ unsafe fn scatter(itemsize: usize, from: *const u8, to: *mut u8, stride: i64, le
             unsafe { to.offset(i as isize * stride as isize).write_unaligned(from.add(i).read()) };
         }
     }
-    // SAFETY: passed on; a slice of bytes is made of what the caller names.
+    // SAFETY: passed on; the slices are the bytes that the caller names.
     unsafe {
         match stride {
             1 if streams => {

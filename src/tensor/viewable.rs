@@ -6,7 +6,7 @@ use super::layout::{Layout, show};
 /// The place where a requested shape fails to be a view. All numbers count elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ViewFault {
-    /// The dimension of the requested shape that would need two steps; the rightmost of those.
+    /// The dimension of the requested shape that would need two strides; the rightmost of those.
     pub dim: usize,
     /// The tensor's dimension left of the border that it would have to cross.
     pub outer: usize,

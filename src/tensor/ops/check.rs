@@ -127,7 +127,7 @@ pub(super) fn same_device(expected: &View, other: &View) -> Result<()> {
 /// The size of a dimension, 1 for a 0-d tensor.
 ///
 /// # Errors
-/// IndexError when a tensor with dimensions does not have this one.
+/// IndexError if a tensor with dimensions does not have this one.
 pub(super) fn size_or_one(layout: &Layout, dim: usize) -> Result<i64> {
     match layout.sizes.get(dim) {
         _ if layout.ndim() == 0 => Ok(1),

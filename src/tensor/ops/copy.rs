@@ -121,7 +121,7 @@ pub(crate) fn check_output_sizes(out: &View, sizes: &[i64]) -> Result<()> {
 /// `dst.fill_(value)`; expanded tensors are filled like any other.
 ///
 /// # Errors
-/// RuntimeError when the value does not fit the dtype.
+/// RuntimeError if the value does not fit the dtype.
 pub fn fill(dst: &View, value: Scalar) -> Result<()> {
     // For complex32, PyTorch checks the value for single elements only.
     if dst.dtype != DType::ComplexHalf || dst.numel() == 1 {

@@ -164,8 +164,8 @@ pub fn arange(
     Ok(out)
 }
 
-/// Refuses zero steps, infinite ranges and steps of the wrong sign. Integral dtypes truncate the numbers. `bounds` names the
-/// function's bounds in the message.
+/// Refuses zero steps, infinite ranges and steps of the wrong sign. Integral dtypes truncate the numbers. `bounds` names
+/// the function's lower bound in the message.
 fn check_range(numbers: [Scalar; 3], dtype: DType, bounds: &str) -> Result<[f64; 3]> {
     let mut parts = [0.0; 3];
     for (part, number) in parts.iter_mut().zip(numbers) {

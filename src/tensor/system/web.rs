@@ -16,9 +16,9 @@ mod imports {
     // SAFETY: docs/play/session.js provides these functions with these types; they take numbers, and addresses of texts that
     // they read before they return.
     unsafe extern "C" {
-        /// Milliseconds since some moment.
+        /// Returns the milliseconds since some earlier moment.
         pub(super) safe fn elapsed() -> f64;
-        /// Milliseconds since 1970.
+        /// Returns the milliseconds since 1970.
         pub(super) safe fn epoch() -> f64;
         pub(super) safe fn sleep(milliseconds: f64);
         /// Returns a nonzero value if the session should stop its computation.

@@ -190,7 +190,7 @@ pub(crate) fn lost_page() -> bool {
 fn install_handler() {
     static INSTALL: Once = Once::new();
     INSTALL.call_once(|| {
-        // SAFETY: plain system calls; the handler has the signature that SA_SIGINFO demands and calls only what is
+        // SAFETY: plain system calls; the handler has the signature for SA_SIGINFO and only calls functions that are
         // allowed in a signal handler.
         unsafe {
             if let Ok(page) = usize::try_from(libc::sysconf(libc::_SC_PAGESIZE)) {
