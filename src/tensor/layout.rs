@@ -186,7 +186,7 @@ impl Layout {
         last.checked_add(1).ok_or_else(overflow)
     }
 
-    /// Returns whether the layout is row-major without gaps. Dimensions of size 1 are ignored; an empty tensor is contiguous.
+    /// Returns whether the layout is row-major without gaps. Ignores dimensions of size 1; empty tensors are contiguous.
     pub fn is_contiguous(&self) -> bool {
         if self.sizes.contains(&0) {
             return true;
