@@ -1,5 +1,5 @@
-//! Buffer objects: Python's `array.array`, `bytearray`, `bytes` and `memoryview` as far as they hold bytes that a
-//! tensor can borrow. A buffer that grows moves its bytes; a tensor taken before keeps the old ones alive.
+//! Buffer objects: Python's `array.array`, `bytearray`, `bytes` and `memoryview`, as containers of bytes that a tensor
+//! can borrow. A buffer that grows moves its bytes; an earlier tensor keeps the old memory alive.
 
 use super::element::Scalar;
 use super::error::{Error, Result};
@@ -26,7 +26,7 @@ pub enum BufferKind {
     ByteArray,
     /// `array.array` with its type code.
     Array(TypeCode),
-    /// A `memoryview`, and whether what it looks at may be written.
+    /// A `memoryview`, and whether the underlying memory is writable.
     MemoryView {
         writable: bool,
     },
@@ -147,7 +147,7 @@ impl Buffer {
         Ok(Buffer::from_memory(BufferKind::Bytes, Memory::from_bytes(data)?))
     }
 
-    /// A buffer of zero bytes.
+    /// Creates a buffer of zero bytes.
     ///
     /// # Errors
     /// MemoryError.
@@ -163,7 +163,7 @@ impl Buffer {
     /// `array.array(code, values)`.
     ///
     /// # Errors
-    /// OverflowError or TypeError for a value the type code does not hold.
+    /// OverflowError or TypeError for a value that the type code cannot hold.
     pub fn array(code: TypeCode, values: &[Scalar]) -> Result<Buffer> {
         let Some(nbytes) = values.len().checked_mul(code.itemsize()) else {
             bail!(OverflowError, "array too large");
@@ -212,7 +212,7 @@ impl Buffer {
         }
     }
 
-    /// The number of elements (bytes, except for arrays).
+    /// Returns the number of elements (bytes, except for arrays).
     pub fn len(&self) -> usize {
         self.nbytes() / self.code().itemsize()
     }
@@ -232,8 +232,8 @@ impl Buffer {
     /// Writes one element.
     ///
     /// # Errors
-    /// TypeError for read-only buffers, IndexError beyond the end, ValueError or OverflowError for a value that does
-    /// not fit, as Python words them.
+    /// TypeError for read-only buffers, IndexError for an index beyond the end, ValueError or OverflowError for a value
+    /// that does not fit, in Python's words.
     pub fn set_item(&self, index: usize, value: Scalar) -> Result<()> {
         if !self.writable() {
             match self.0.kind {
@@ -265,7 +265,7 @@ impl Buffer {
     /// Appends elements, moving the bytes to new memory.
     ///
     /// # Errors
-    /// AttributeError for buffers that cannot grow; otherwise as [`Buffer::array`].
+    /// AttributeError for buffers that cannot grow; otherwise those of [`Buffer::array`].
     pub fn extend(&self, values: &[Scalar]) -> Result<()> {
         let added = match self.0.kind {
             BufferKind::Array(code) => Buffer::array(code, values)?,
@@ -287,7 +287,7 @@ impl Buffer {
         Ok(())
     }
 
-    /// Puts other bytes in the place of all, in new memory.
+    /// Replaces all bytes, in new memory.
     ///
     /// # Errors
     /// MemoryError.
@@ -296,12 +296,12 @@ impl Buffer {
         Ok(())
     }
 
-    /// Gives the buffer the memory back that it had.
+    /// Restores the buffer's previous memory.
     pub fn restore(&self, memory: Rc<Memory>) {
         self.0.memory.replace(memory);
     }
 
-    /// A storage over the buffer's bytes from `offset` on; writes go both ways.
+    /// Returns a storage that shares the buffer's bytes, starting at `offset`.
     pub fn storage(&self, offset: usize, nbytes: usize) -> Option<Storage> {
         Memory::borrow(&self.memory(), offset, nbytes).map(Storage::new)
     }

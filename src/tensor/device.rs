@@ -1,5 +1,5 @@
-//! The devices tensors live on. Only `cpu` and `meta` exist here; the others are names whose use is refused as PyTorch
-//! refuses them on a machine without that hardware.
+//! The devices of tensors. Only `cpu` and `meta` exist here. The names of other devices are known, but using them fails
+//! as in PyTorch on a machine without the hardware.
 
 use super::error::{Error, ErrorKind, Result};
 use std::fmt;
@@ -16,13 +16,13 @@ pub struct Device {
 pub enum DeviceKind {
     Cpu,
     Meta,
-    /// No memory, as on `meta`, under the name of another device: where PyTorch's `FakeTensor` says it is.
+    /// Without memory, like `meta`, under the name of another device: a device of PyTorch's `FakeTensor`.
     Fake(&'static str),
-    /// A device type PyTorch knows and this machine does not have.
+    /// A device type that PyTorch knows, but this machine does not have.
     Absent(&'static str),
 }
 
-/// Every device type PyTorch 2.7 accepts in a device string, in the order of its error message.
+/// Every device type that PyTorch 2.7 accepts in a device string, in the order of its error message.
 const KNOWN: &[&str] = &[
     "cpu",
     "cuda",
@@ -50,10 +50,10 @@ impl Device {
     pub const CPU: Device = Device { kind: DeviceKind::Cpu, index: None };
     pub const META: Device = Device { kind: DeviceKind::Meta, index: None };
 
-    /// Reads `"cpu"`, `"meta"`, `"cuda:0"` and the like.
+    /// Parses `"cpu"`, `"meta"`, `"cuda:0"` and the like.
     ///
     /// # Errors
-    /// RuntimeError with PyTorch's text for a malformed or unknown device string.
+    /// RuntimeError, in PyTorch's words, for a malformed or unknown device string.
     pub fn parse(text: &str) -> Result<Device> {
         let invalid = || Error::runtime(format!("Invalid device string: '{text}'"));
         let (name, index) = match text.split_once(':') {
@@ -89,7 +89,7 @@ impl Device {
         }
     }
 
-    /// A device of this name without memory. Those that are counted have a number.
+    /// Returns a fake device of this name. Device types with several devices get index 0 by default.
     pub fn faked(self) -> Device {
         let index = self.index.or(matches!(self.kind, DeviceKind::Absent(_)).then_some(0));
         Device { kind: DeviceKind::Fake(self.name()), index }
@@ -99,15 +99,15 @@ impl Device {
         matches!(self.kind, DeviceKind::Fake(_))
     }
 
-    /// Returns whether the device has no memory, as `meta` and fake devices do.
+    /// Returns whether the device has no memory, like `meta` and fake devices.
     pub fn is_meta(self) -> bool {
         matches!(self.kind, DeviceKind::Meta | DeviceKind::Fake(_))
     }
 
-    /// The device itself, if it is available.
+    /// Returns the device itself, if it is available.
     ///
     /// # Errors
-    /// What PyTorch raises on a machine without the hardware.
+    /// The error that PyTorch raises on a machine without the hardware.
     pub fn available(self) -> Result<Device> {
         match self.kind {
             DeviceKind::Cpu | DeviceKind::Meta | DeviceKind::Fake(_) => Ok(self),

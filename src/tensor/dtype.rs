@@ -1,5 +1,5 @@
 //! The dtype table: one row per dtype. To add a dtype, add a row here (and, if its bit pattern is new, an
-//! [`Element`](super::element::Element) implementation). Promotion between dtypes is here too. Follows
+//! [`Element`](super::element::Element) implementation). Promotion between dtypes is also here. Follows
 //! <https://pytorch.org/docs/2.7/tensor_attributes.html#torch.dtype>.
 
 use super::error::{Error, Result};
@@ -8,7 +8,7 @@ use super::memory::BoolByte;
 use half::{bf16, f16};
 use num_complex::Complex;
 
-/// The kind of number a dtype holds; the order is the order of promotion between categories.
+/// The kind of number of a dtype, in the order of promotion between categories.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Category {
     Bool,
@@ -17,16 +17,16 @@ pub enum Category {
     Complex,
 }
 
-/// Subsets of dtypes that PyTorch treats alike beyond their category.
+/// Groups of dtypes that PyTorch treats alike, beyond their category.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Family {
     /// Full arithmetic.
     Ordinary,
-    /// `uint16`, `uint32`, `uint64`: stored, converted and compared, rarely computed with.
+    /// `uint16`, `uint32`, `uint64`: stored, converted and compared, but with little arithmetic.
     BareUnsigned,
     /// The four 8-bit floating-point formats: stored and converted only.
     Float8,
-    /// Integers that stand for real numbers by a scale and a zero point; here only the integers are known.
+    /// Integers that represent real numbers with a scale and a zero point. Dtypes only describe the integers.
     Quantized,
 }
 
@@ -42,7 +42,7 @@ macro_rules! dtypes {
         pub enum DType { $($variant,)* $($quantized),* }
 
         impl DType {
-            /// Every dtype that tensors compute with, in the table's order.
+            /// Every dtype that tensors compute with, in the order of the table.
             pub const ALL: &'static [DType] = &[$(DType::$variant),*];
 
             /// The quantized dtypes.
@@ -58,22 +58,22 @@ macro_rules! dtypes {
                 match self { $(DType::$variant => &[$($alias),*],)* $(DType::$quantized => &[]),* }
             }
 
-            /// The `ScalarType` name used in error messages, e.g. `Float`.
+            /// The `ScalarType` name in error messages, e.g. `Float`.
             pub fn scalar_type(self) -> &'static str {
                 match self { $(DType::$variant => stringify!($variant),)* $(DType::$quantized => stringify!($quantized)),* }
             }
 
-            /// The prefix of the legacy storage class, e.g. `Float` of `FloatStorage`; empty without one.
+            /// The prefix of the legacy storage class, e.g. `Float` of `FloatStorage`; empty if there is no such class.
             pub fn legacy_name(self) -> &'static str {
                 match self { $(DType::$variant => $storage,)* $(DType::$quantized => $qstorage),* }
             }
 
-            /// The C++ type name PyTorch puts in a few messages, e.g. `long int`.
+            /// The C++ type name in some of PyTorch's messages, e.g. `long int`.
             pub fn cpp_name(self) -> &'static str {
                 match self { $(DType::$variant => $cpp,)* $(DType::$quantized => $qcpp),* }
             }
 
-            /// Bytes per element.
+            /// The number of bytes per element.
             pub fn itemsize(self) -> usize {
                 match self { $(DType::$variant => size_of::<$rust>(),)* $(DType::$quantized => size_of::<$stored>()),* }
             }
@@ -86,7 +86,7 @@ macro_rules! dtypes {
                 match self { $(DType::$variant => Family::$family,)* $(DType::$quantized => Family::Quantized),* }
             }
 
-            /// The dtype of the integers a quantized dtype stores; any other dtype is its own.
+            /// The dtype of the integers that a quantized dtype stores; other dtypes are returned unchanged.
             pub fn stored_integers(self) -> DType {
                 match self { $(DType::$quantized => DType::$integer,)* other => other }
             }
@@ -113,7 +113,7 @@ macro_rules! dtypes {
             };
         }
 
-        /// The Rust type of each dtype, under the dtype's own name.
+        /// The Rust type of each dtype, named like the dtype.
         pub mod element_types {
             #![allow(non_camel_case_types)]
             #[allow(unused_imports)]
@@ -123,7 +123,7 @@ macro_rules! dtypes {
     };
 }
 
-/// Ties a Rust element type to its row of the dtype table.
+/// Connects a Rust element type to its row of the dtype table.
 pub trait TypeOf {
     const DTYPE: DType;
 }
@@ -150,7 +150,7 @@ dtypes! {
     ComplexHalf:     Complex<f16>,  "complex32",       ["chalf"],    Complex,  Ordinary,     "",              "c10::complex<c10::Half>";
     ComplexFloat:    Complex<f32>,  "complex64",       ["cfloat"],   Complex,  Ordinary,     "ComplexFloat",  "c10::complex<float>";
     ComplexDouble:   Complex<f64>,  "complex128",      ["cdouble"],  Complex,  Ordinary,     "ComplexDouble", "c10::complex<double>";
-    // What quantized dtypes store are ordinary integers: no Rust type of their own, no kernels of their own.
+    // Quantized dtypes store ordinary integers: they have no Rust types and kernels of their own.
     @quantized
     QInt8:           Char i8,       "qint8",           "QInt8",      "c10::qint8";
     QUInt8:          Byte u8,       "quint8",          "QUInt8",     "c10::quint8";
@@ -160,7 +160,7 @@ dtypes! {
 }
 
 impl DType {
-    /// The dtype called `name` after `torch.`, by its own name or an alias.
+    /// Finds the dtype called `name` after `torch.`, by its own name or an alias.
     pub fn from_name(name: &str) -> Option<DType> {
         let mut all = Self::ALL.iter().chain(Self::QUANTIZED).copied();
         all.find(|d| d.name() == name || d.aliases().contains(&name))
@@ -174,7 +174,7 @@ impl DType {
         self.category() == Category::Complex
     }
 
-    /// The class of a tensor as messages of PyTorch's engine name it: those it had first have names in Python.
+    /// Returns the class of a tensor in messages of PyTorch's engine. Only the oldest dtypes have Python names there.
     pub fn legacy_class(self) -> String {
         use DType::{Byte, Char, Double, Float, Half, Int, Long, Short};
         match self {
@@ -203,7 +203,7 @@ impl DType {
         self.family() == Family::BareUnsigned
     }
 
-    /// `float16` and `bfloat16`: computed in `float32`, stored rounded.
+    /// Returns whether this is `float16` or `bfloat16`, which compute in `float32` and round when stored.
     pub fn is_reduced_floating_point(self) -> bool {
         matches!(self, DType::Half | DType::BFloat16)
     }
@@ -213,7 +213,7 @@ impl DType {
         self.is_floating_point() || self.is_complex()
     }
 
-    /// The complex dtype with this dtype as its parts.
+    /// Returns the complex dtype whose parts have this dtype.
     pub fn to_complex(self) -> Result<DType> {
         Ok(match self {
             DType::Half => DType::ComplexHalf,
@@ -224,7 +224,7 @@ impl DType {
         })
     }
 
-    /// The dtype of a complex dtype's parts; any other dtype is its own.
+    /// Returns the dtype of a complex dtype's parts; other dtypes are returned unchanged.
     pub fn to_real(self) -> DType {
         match self {
             DType::ComplexHalf => DType::Half,
@@ -234,17 +234,17 @@ impl DType {
         }
     }
 
-    /// The dtype in which sums over elements of this dtype are formed by default.
+    /// Returns the default dtype of sums over elements of this dtype.
     pub(crate) fn sum_result(self) -> DType {
         if self.is_integral(true) { DType::Long } else { self }
     }
 }
 
-/// The smallest dtype that both can be converted to, as
+/// Returns the smallest dtype that both can be converted to, like
 /// [`torch.promote_types`](https://pytorch.org/docs/2.7/generated/torch.promote_types.html).
 ///
 /// # Errors
-/// RuntimeError for pairs PyTorch refuses: two different dtypes of which one is an 8-bit float, or a bare unsigned
+/// RuntimeError for pairs that PyTorch refuses: two different dtypes one of which is an 8-bit float, or a bare unsigned
 /// integer with an integer or a complex number.
 pub fn promote_types(a: DType, b: DType) -> Result<DType> {
     use Category::*;
@@ -299,13 +299,13 @@ fn promote_floats(a: DType, b: DType) -> DType {
     match (a, b) {
         _ if a == b => a,
         (DType::Double, _) | (_, DType::Double) => DType::Double,
-        // Neither of the two 16-bit formats holds the other.
+        // Neither of the two 16-bit formats can hold the other.
         _ => DType::Float,
     }
 }
 
-/// Returns whether a result computed in `from` may be written into `to`, as
-/// [`torch.can_cast`](https://pytorch.org/docs/2.7/generated/torch.can_cast.html) does.
+/// Returns whether a result computed in `from` may be written to `to`, like
+/// [`torch.can_cast`](https://pytorch.org/docs/2.7/generated/torch.can_cast.html).
 pub fn can_cast(from: DType, to: DType) -> bool {
     from.category() <= to.category() && !(from != DType::Bool && to == DType::Bool)
 }

@@ -1,5 +1,5 @@
-//! One element: every element can be read into and written from a [`Scalar`], the only place that knows how PyTorch
-//! rounds between dtypes. Kernels that compute in an element's own type are in `ops`.
+//! Single elements. Every element can be converted to and from a [`Scalar`]; only this code knows how PyTorch rounds
+//! between dtypes. Kernels that compute in an element's own type are in `ops`.
 
 use super::dtype::{Category, DType, TypeOf};
 use super::float8::{Float8, Format};
@@ -7,7 +7,7 @@ use super::memory::{BoolByte, Plain};
 use half::{bf16, f16};
 use num_complex::Complex;
 
-/// A single value, wide enough to hold any element exactly. PyTorch's `Scalar`.
+/// A single value that can hold any element exactly, like PyTorch's `Scalar`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Scalar {
     Bool(bool),
@@ -28,7 +28,7 @@ impl Scalar {
         }
     }
 
-    /// Returns whether the element is nonzero. NaN counts as true.
+    /// Returns whether the value is nonzero. NaN counts as true.
     pub fn truth(self) -> bool {
         match self {
             Scalar::Bool(b) => b,
@@ -39,7 +39,7 @@ impl Scalar {
         }
     }
 
-    /// The value as `f64`; the real part of a complex number.
+    /// Converts the value to `f64`; of a complex number, the real part.
     pub fn to_f64(self) -> f64 {
         match self {
             Scalar::Bool(b) => f64::from(u8::from(b)),
@@ -50,7 +50,7 @@ impl Scalar {
         }
     }
 
-    /// The value as `f32`, rounded once (integers do not pass through `f64`).
+    /// Converts the value to `f32`, rounded once: integers do not pass through `f64`.
     pub fn to_f32(self) -> f32 {
         match self {
             Scalar::Int(i) => i as f32,
@@ -59,7 +59,7 @@ impl Scalar {
         }
     }
 
-    /// The value as a complex number.
+    /// Converts the value to a complex number.
     pub fn to_complex(self) -> Complex<f64> {
         match self {
             Scalar::Complex(c) => c,
@@ -67,7 +67,7 @@ impl Scalar {
         }
     }
 
-    /// Truncation towards zero to 64 bits; out of range and NaN give `i64::MIN`, as the x86 instruction does.
+    /// Truncates towards zero to 64 bits. NaN and values out of range give `i64::MIN`, like the x86 instruction.
     pub fn to_i64(self) -> i64 {
         match self {
             Scalar::Bool(b) => i64::from(b),
@@ -78,7 +78,7 @@ impl Scalar {
         }
     }
 
-    /// Same as [`Scalar::to_i64`] for 32 bits: wider integers wrap, floats out of range give `i32::MIN`.
+    /// Like [`Scalar::to_i64`] for 32 bits: wider integers wrap, floats out of range give `i32::MIN`.
     fn to_i32(self) -> i32 {
         match self {
             Scalar::Float(f) | Scalar::Complex(Complex { re: f, .. }) => {
@@ -102,8 +102,8 @@ impl Scalar {
         }
     }
 
-    /// Returns whether the value fits the dtype, as PyTorch checks before it fills a tensor with a number. Negative
-    /// integers may wrap into unsigned types; infinities and NaN fit every floating type.
+    /// Returns whether the value fits the dtype, by the check that PyTorch makes before filling a tensor with a number.
+    /// Negative integers may wrap into unsigned types; infinities and NaN fit every floating type.
     pub fn fits(self, dtype: DType) -> bool {
         let within = |low: f64, high: f64, v: f64| v >= low && v <= high;
         match dtype.category() {
@@ -112,7 +112,7 @@ impl Scalar {
                 Scalar::Bool(_) => true,
                 Scalar::Int(i) => {
                     let (low, high) = integer_limits(dtype);
-                    // Unsigned types also take the negatives whose magnitude they can hold.
+                    // Unsigned types also accept negative numbers whose magnitude they can hold.
                     let low = if dtype.is_signed() { low } else { -high };
                     i128::from(i) >= low && i128::from(i) <= high
                 }
@@ -140,11 +140,11 @@ impl Scalar {
 }
 
 fn truncate_i64(f: f64) -> i64 {
-    // 2^63 itself is out of range; -2^63 is in.
+    // 2^63 itself is out of range; -2^63 is in range.
     if (-9223372036854775808.0..9223372036854775808.0).contains(&f) { f as i64 } else { i64::MIN }
 }
 
-/// The smallest and largest value of an integral dtype.
+/// Returns the smallest and largest value of an integral dtype.
 pub fn integer_limits(dtype: DType) -> (i128, i128) {
     let bits = 8 * dtype.itemsize() as u32;
     match dtype {
@@ -159,7 +159,7 @@ fn has_infinity(dtype: DType) -> bool {
     !matches!(dtype, DType::Float8_e4m3fn | DType::Float8_e4m3fnuz | DType::Float8_e5m2fnuz)
 }
 
-/// The largest finite value of a floating dtype.
+/// Returns the largest finite value of a floating dtype.
 pub fn largest_finite(dtype: DType) -> f64 {
     match dtype {
         DType::Half => f64::from(f16::MAX.to_f32()),
@@ -172,11 +172,11 @@ pub fn largest_finite(dtype: DType) -> f64 {
     }
 }
 
-/// A Rust type that is the element of some dtype.
+/// A Rust type that is the element type of some dtype.
 pub trait Element: Plain + TypeOf + Default {
-    /// Widens without loss.
+    /// Widens the value without loss.
     fn load(self) -> Scalar;
-    /// Narrows as PyTorch does.
+    /// Narrows a value with PyTorch's rounding.
     fn store(value: Scalar) -> Self;
 }
 
@@ -207,7 +207,7 @@ macro_rules! integers {
     )*};
 }
 
-// Floats reach the narrow types through 32 bits, except uint8 and uint32, which PyTorch converts through 64.
+// Floats are converted to the narrow types through 32 bits, except uint8 and uint32, which PyTorch converts through 64.
 integers! {
     u8:  |v| v.to_i64() as u8;
     i8:  |v| v.to_i32() as i8;
@@ -246,7 +246,7 @@ macro_rules! floats {
     )*};
 }
 
-// The 16-bit formats are reached through float32, which rounds a float64 twice, as PyTorch does.
+// The 16-bit formats are converted through float32. This rounds a float64 twice, as in PyTorch.
 floats! {
     f16:  f16::to_f64,   |v| f16::from_f32(v.to_f32());
     bf16: bf16::to_f64,  |v| bf16::from_f32(v.to_f32());

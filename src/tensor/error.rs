@@ -1,4 +1,4 @@
-//! The one error type. Its kind is the Python class a PyTorch user would see; its message is PyTorch's text.
+//! The only error type. Its kind is the Python class that PyTorch raises; its message is PyTorch's text.
 
 use std::any::Any;
 use std::fmt;
@@ -35,7 +35,7 @@ pub enum ErrorKind {
     UnpicklingError,
     ValueError,
     ZeroDivisionError,
-    /// Any other class, by its name: of Python, or of a script.
+    /// Any other class, named: of Python, or of a script.
     Other(&'static str),
 }
 
@@ -71,23 +71,23 @@ impl ErrorKind {
         ErrorKind::ZeroDivisionError,
     ];
 
-    /// The class's name as Python prints it, e.g. `"IndexError"`.
+    /// Returns the class's name as Python prints it, e.g. `"IndexError"`.
     pub fn name(self) -> String {
         match self {
-            // PyTorch's own, known to users as `torch.linalg.LinAlgError`.
+            // PyTorch's own class, known to users as `torch.linalg.LinAlgError`.
             ErrorKind::LinAlgError => "_LinAlgError".to_owned(),
             ErrorKind::Other(name) => name.to_owned(),
             builtin => format!("{builtin:?}"),
         }
     }
 
-    /// The kind with this Python class name, if it is one of ours.
+    /// Returns the kind with this Python class name, if it is one of ours.
     pub fn from_name(name: &str) -> Option<ErrorKind> {
         Self::ALL.into_iter().find(|kind| kind.name() == name)
     }
 }
 
-/// The backends every operation is "available for", besides the devices that compute it.
+/// The backends that every operation is "available for", besides the devices that compute it.
 const BACKENDS_OF_ALL: &str = "BackendSelect, Python, FuncTorchDynamicLayerBackMode, Functionalize, Named, Conjugate, \
     Negative, ZeroTensor, ADInplaceOrView, AutogradOther, AutogradCPU, AutogradCUDA, AutogradHIP, AutogradXLA, \
     AutogradMPS, AutogradIPU, AutogradXPU, AutogradHPU, AutogradVE, AutogradLazy, AutogradMTIA, AutogradPrivateUse1, \
@@ -95,18 +95,18 @@ const BACKENDS_OF_ALL: &str = "BackendSelect, Python, FuncTorchDynamicLayerBackM
     AutocastXPU, AutocastMPS, AutocastCUDA, FuncTorchBatched, BatchedNestedTensor, FuncTorchVmapMode, Batched, VmapMode, \
     FuncTorchGradWrapper, PythonTLSSnapshot, FuncTorchDynamicLayerFrontMode, PreDispatch, PythonDispatcher";
 
-/// A failed operation: what Python would raise.
+/// A failed operation, with the content of a Python exception.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Error {
     pub kind: ErrorKind,
     pub message: String,
-    /// A suggestion of what to try instead, in our words.
+    /// A suggestion of what to try instead, in our own words.
     pub hint: Option<Box<str>>,
-    /// The exception that a script has raised, if it began as one; of a KeyError of ours, the key.
+    /// The exception object, if a script raised the error; for a KeyError of ours, the key.
     pub raised: Option<Raised>,
 }
 
-/// An object of a script that is on its way as an error; only the script knows what it is.
+/// An object of a script that was raised as an error; only the script knows its type.
 #[derive(Clone)]
 pub struct Raised(pub Rc<dyn Any>);
 
@@ -122,7 +122,7 @@ impl PartialEq for Raised {
     }
 }
 
-/// What an error tells, without an object of a script: what one thread tells another.
+/// An error without the script's object, which can be sent to another thread.
 pub struct Told {
     kind: ErrorKind,
     message: String,
@@ -147,7 +147,7 @@ impl Error {
         Error { kind, message: message.into(), hint: None, raised: None }
     }
 
-    /// Adds advice.
+    /// Adds a hint.
     pub fn with_hint(self, hint: impl Into<Box<str>>) -> Error {
         Error { hint: Some(hint.into()), ..self }
     }
@@ -172,9 +172,9 @@ impl Error {
         Error::new(ErrorKind::NotImplementedError, message)
     }
 
-    /// PyTorch's error for an operation that exists, but not for this kind of tensor.
+    /// Returns PyTorch's error for an operation that exists, but not for this kind of tensor.
     pub fn no_backend(operation: &str, backend: &str) -> Error {
-        // Those of sparse and nested tensors come after the three that every operation has.
+        // The backends of sparse and nested tensors come after the three that every operation has.
         let more = match operation {
             "zero_" => {
                 "MkldnnCPU, SparseCPU, SparseCUDA, SparseMeta, SparseCsrCPU, SparseCsrCUDA, SparseCsrMeta, \
@@ -222,7 +222,7 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// `Err(Error)` of the given kind with a formatted message: `bail!(IndexError, "index {i} is …")`.
+/// Returns `Err(Error)` of the given kind with a formatted message: `bail!(IndexError, "index {i} is …")`.
 #[macro_export]
 macro_rules! bail {
     ($kind:ident, $($message:tt)+) => {

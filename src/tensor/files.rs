@@ -1,4 +1,4 @@
-//! Files as memory: opens and extends a file, and undoes both when that fails. Follows
+//! Maps files into memory: opens and extends a file, and undoes both on failure. Follows
 //! <https://pytorch.org/docs/2.7/generated/torch.from_file.html>; the messages are PyTorch's.
 
 use super::error::{Error, Result};
@@ -8,12 +8,12 @@ use crate::system::{Access, File, Files, Kind, Opened, System, words};
 use std::io;
 use std::path::Path;
 
-/// Maps the first `nbytes` of a file. With `shared` it is created or made longer as needed and writes reach it;
-/// otherwise it must be long enough and writes stay here.
+/// Maps the first `nbytes` of a file. With `shared`, the file is created or extended as needed, and writes change the
+/// file. Otherwise the file must be long enough, and writes stay private.
 ///
 /// # Errors
-/// RuntimeError in PyTorch's words when the file cannot be opened, is too short, or cannot be mapped. The file is then
-/// as it was before.
+/// RuntimeError, in PyTorch's words, if the file cannot be opened, is too short, or cannot be mapped. The file is then
+/// unchanged.
 pub fn map(name: &str, shared: bool, nbytes: i64) -> Result<Memory> {
     let there = if shared { to_change(name) } else { Ok(to_read(name)) };
     let there = there.map_err(|error| fail("unable to copy file", name, &error))?;
@@ -21,7 +21,7 @@ pub fn map(name: &str, shared: bool, nbytes: i64) -> Result<Memory> {
     let existed = System::kind(place).is_ok();
     let file = open(name, place, shared)?;
     let undo = |length: Option<u64>| {
-        // The error in hand matters more than one while tidying up.
+        // Ignore errors of the cleanup: the original error is reported.
         let _ = match length {
             Some(length) => System::open(place, Access::Change).and_then(|file| Opened::set_len(&file, length)),
             None => System::remove(place),
@@ -62,7 +62,7 @@ pub fn map(name: &str, shared: bool, nbytes: i64) -> Result<Memory> {
     })
 }
 
-/// The length of a file. Devices have no length; folders are left to the system, which refuses to map them.
+/// Returns the length of a file. Devices have length 0; folders are left to the system, which refuses to map them.
 fn length(file: &File) -> io::Result<u64> {
     Ok(match Opened::kind(file)? {
         Kind::File(length) => length,
@@ -77,9 +77,9 @@ fn open(name: &str, place: &Path, shared: bool) -> Result<File> {
         .map_err(|e| Error::runtime(format!("unable to open file <{name}> in {mode} mode: {}", reason(&e))))
 }
 
-/// Makes a file longer. The new bytes are zero, and the room for them is taken at once: on a full disk this fails, where
-/// PyTorch ends with a signal at the first write. PyTorch 2.7.0 also sets the file's first byte to zero here, by
-/// oversight; we do not.
+/// Extends a file. The new bytes are zero and are allocated at once: on a full disk this fails, whereas PyTorch is
+/// killed by a signal at the first write. PyTorch 2.7.0 also sets the file's first byte to zero here, by mistake; we do
+/// not.
 fn stretch(file: &File, name: &str, length: u64, size: u64) -> Result<()> {
     let stretched = Opened::set_len(file, size).and_then(|()| self::length(file)).and_then(|stretched| {
         if stretched < size {
@@ -91,7 +91,7 @@ fn stretch(file: &File, name: &str, length: u64, size: u64) -> Result<()> {
         Ok(true) => Ok(()),
         Ok(false) => Err(Error::runtime(format!("unable to stretch file <{name}> to the right size: Success (0)"))),
         Err(error) => {
-            // The error in hand matters more than one while tidying up.
+            // Ignore errors of the cleanup: the original error is reported.
             let _ = Opened::set_len(file, length);
             Err(Error::runtime(format!("unable to resize file <{name}> to the right size: {}", reason(&error))))
         }
@@ -102,16 +102,16 @@ fn fail(what: &str, name: &str, error: &io::Error) -> Error {
     Error::runtime(format!("{what} <{name}>: {}", reason(error)))
 }
 
-/// The system's words for an error and its number, as C programs show them.
+/// Returns the system's text for an error with its number, as C programs show them.
 fn reason(error: &io::Error) -> String {
     let (text, code) = words(error);
     code.map_or(text.clone(), |code| format!("{text} ({code})"))
 }
 
-/// A copy of some memory in POSIX shared memory.
+/// Copies memory to POSIX shared memory.
 ///
 /// # Errors
-/// RuntimeError in PyTorch's words when no shared memory is available.
+/// RuntimeError, in PyTorch's words, if no shared memory is available.
 pub fn share(memory: &Memory) -> Result<Memory> {
     let nbytes = memory.nbytes();
     let mapped = Mapped::shared_memory(nbytes).map_err(|(call, error)| {

@@ -1,5 +1,5 @@
-//! The four 8-bit floating-point formats: one encoder and one decoder, generic over a format's description.
-//! Conversions go through `f32` with round-to-nearest-even, as PyTorch's do.
+//! The four 8-bit floating-point formats: one encoder and one decoder, generic over the description of a format.
+//! Conversions go through `f32` with round-to-nearest-even, as in PyTorch.
 
 /// The layout of a format's 8 bits.
 pub trait Format {
@@ -62,7 +62,7 @@ impl<F: Format> Float8<F> {
         let magnitude = u32::from(self.0 & 0x7f);
         let sign = u32::from(self.0 & 0x80) << 24;
         let shift = f32::MANTISSA_DIGITS - 1 - Self::MANTISSA_BITS;
-        // The fields of a normal number need only be moved; a subnormal one is a whole multiple of the smallest.
+        // The fields of a normal number are shifted; a subnormal number is a multiple of the smallest one.
         let normal = (magnitude << shift) + (((127 - F::BIAS) as u32) << (f32::MANTISSA_DIGITS - 1));
         let subnormal = (magnitude as f32 * Self::smallest()).to_bits();
         let value = if magnitude >> Self::MANTISSA_BITS == 0 { subnormal } else { normal };
@@ -71,7 +71,7 @@ impl<F: Format> Float8<F> {
         if Self::is_nan_pattern(self.0) { f32::NAN } else { f32::from_bits(value | sign) }
     }
 
-    /// The smallest positive number, a power of two.
+    /// Returns the smallest positive number, a power of two.
     #[inline(always)]
     const fn smallest() -> f32 {
         f32::from_bits(((127 + 1 - F::BIAS - Self::MANTISSA_BITS as i32) as u32) << (f32::MANTISSA_DIGITS - 1))
@@ -88,19 +88,19 @@ impl<F: Format> Float8<F> {
         }
     }
 
-    /// Rounds to nearest, ties to even. Overflow becomes infinity where the format has one and NaN where it has not.
+    /// Rounds to nearest, ties to even. Overflow gives infinity, or NaN if the format has no infinity.
     #[inline]
     pub fn from_f32(value: f32) -> Self {
         let bits = value.to_bits();
         let sign = (bits >> 24) & 0x80;
         let magnitude = bits & 0x7fff_ffff;
         let shift = f32::MANTISSA_DIGITS - 1 - Self::MANTISSA_BITS;
-        // Normal numbers keep their leading bits; half a unit is added before, less where that would round a tie to odd.
-        // What rounds up to a power of two carries into the exponent by itself.
+        // Normal numbers keep their leading bits. Half a unit is added first, or less if that would round a tie to odd.
+        // A carry into the exponent gives the next power of two.
         let even = (magnitude >> shift) & 1;
         let bias = ((127 - F::BIAS) as u32) << Self::MANTISSA_BITS;
         let normal = ((magnitude + (1 << (shift - 1)) - 1 + even) >> shift).wrapping_sub(bias);
-        // Smaller ones are rounded by adding a number so large that its last bit is worth the smallest.
+        // Smaller numbers are rounded by adding a number whose last bit has the value of the smallest subnormal.
         let large = Self::smallest() * (1u32 << (f32::MANTISSA_DIGITS - 1)) as f32;
         let subnormal = (f32::from_bits(magnitude) + large).to_bits().wrapping_sub(large.to_bits());
         let least_normal = ((128 - F::BIAS) as u32) << (f32::MANTISSA_DIGITS - 1);

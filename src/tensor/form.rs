@@ -1,6 +1,6 @@
-//! Tensors whose values are not simply the elements of their storage: sparse ones list the elements that are given, and
-//! quantized ones store integers that stand for real numbers. Pure data; `ops::sparse` and `ops::quantize` compute with
-//! it.
+//! Tensors whose values are not simply the elements of their storage: sparse tensors list their stored elements, and
+//! quantized tensors store integers that represent real numbers. Pure data; the computations are in `ops::sparse` and
+//! `ops::quantize`.
 
 use super::dtype::DType;
 use super::error::Result;
@@ -43,7 +43,7 @@ impl TensorLayout {
         }
     }
 
-    /// PyTorch's name for it in C++, which messages show.
+    /// The C++ name, which appears in messages.
     pub fn cpp_name(self) -> &'static str {
         match self {
             TensorLayout::Strided => "Strided",
@@ -60,23 +60,23 @@ impl TensorLayout {
         !matches!(self, TensorLayout::Strided | TensorLayout::SparseCoo)
     }
 
-    /// Returns whether rows are compressed (CSR, BSR), not columns.
+    /// Returns whether rows are compressed (CSR, BSR) instead of columns.
     pub fn by_rows(self) -> bool {
         matches!(self, TensorLayout::SparseCsr | TensorLayout::SparseBsr)
     }
 
-    /// Returns whether each given value is a block of elements (BSR, BSC).
+    /// Returns whether each stored value is a block of elements (BSR, BSC).
     pub fn is_blocked(self) -> bool {
         matches!(self, TensorLayout::SparseBsr | TensorLayout::SparseBsc)
     }
 
-    /// The names of the compressed and the plain indices.
+    /// Returns the names of the compressed and the plain indices.
     pub fn index_names(self) -> (&'static str, &'static str) {
         if self.by_rows() { ("crow_indices", "col_indices") } else { ("ccol_indices", "row_indices") }
     }
 }
 
-/// The way a tensor holds its values if they are not the elements of its storage.
+/// How a tensor stores its values, if they are not the elements of its storage.
 #[derive(Clone, Debug)]
 pub enum Form {
     Coo(Coo),
@@ -85,7 +85,7 @@ pub enum Form {
 }
 
 impl Form {
-    /// The tensors that it is made of, by name: indices and values, or the scales and zero points of channels.
+    /// Returns the component tensors by name: indices and values, or the scales and zero points of channels.
     pub fn parts(&self) -> Vec<(&'static str, &View)> {
         match self {
             Form::Coo(coo) => vec![("indices", &coo.indices), ("values", &coo.values)],
@@ -100,7 +100,7 @@ impl Form {
         }
     }
 
-    /// Returns whether both hold the same elements in the same way. The indices may have been copied.
+    /// Returns whether both store the same elements in the same way. The indices may be copies.
     pub fn is_same(&self, other: &Form) -> bool {
         let equal = |a: &View, b: &View| {
             a.is_same(b) || a.sizes() == b.sizes() && a.scalars().is_ok_and(|a| b.scalars().is_ok_and(|b| a == b))
@@ -127,8 +127,8 @@ impl Form {
     }
 }
 
-/// Coordinates: `indices` is `(sparse_dim, nnz)`, `values` is `(nnz, *dense sizes)`. An index may appear several times,
-/// and then its values count together, unless the tensor is `coalesced`.
+/// Coordinates: `indices` is `(sparse_dim, nnz)`, `values` is `(nnz, *dense sizes)`. Unless the tensor is `coalesced`,
+/// an index may occur several times, and its values are then summed.
 #[derive(Clone, Debug)]
 pub struct Coo {
     pub indices: View,
@@ -136,8 +136,8 @@ pub struct Coo {
     pub coalesced: bool,
 }
 
-/// Compressed rows or columns, perhaps of blocks: `(*batch, rows + 1)` and `(*batch, nnz)` indices and
-/// `(*batch, nnz, *block, *dense sizes)` values.
+/// Compressed rows or columns, possibly of blocks: `(*batch, rows + 1)` and `(*batch, nnz)` indices and `(*batch, nnz,
+/// *block, *dense sizes)` values.
 #[derive(Clone, Debug)]
 pub struct Compressed {
     pub layout: TensorLayout,
@@ -151,7 +151,7 @@ impl Compressed {
         self.compressed.ndim().saturating_sub(1)
     }
 
-    /// Rows and columns of a block; 1 by 1 where there are no blocks.
+    /// Returns the rows and columns of a block; 1 by 1 without blocks.
     pub fn block(&self) -> (i64, i64) {
         let at = self.batch_dims() + 1;
         match self.values.sizes().get(at..at + 2) {
@@ -160,19 +160,19 @@ impl Compressed {
         }
     }
 
-    /// Dimensions of an element.
+    /// Returns the number of dimensions of each element.
     pub fn dense_dims(&self) -> usize {
         let leading = self.batch_dims() + if self.layout.is_blocked() { 3 } else { 1 };
         self.values.ndim().saturating_sub(leading)
     }
 
-    /// Elements given, of each batch.
+    /// Returns the number of stored elements in each batch.
     pub fn nnz(&self) -> i64 {
         self.plain.sizes().last().copied().unwrap_or(0)
     }
 }
 
-/// The meaning of a quantized tensor's integers: `(integer - zero_point) * scale`.
+/// How a quantized tensor's integers represent real numbers: `(integer - zero_point) * scale`.
 #[derive(Clone, Debug)]
 pub enum Quantizer {
     PerTensor {
@@ -200,16 +200,16 @@ impl Quantizer {
     }
 }
 
-/// The real number that an integer stands for. Like PyTorch in single precision.
+/// Returns the real number that an integer represents, in single precision like PyTorch.
 pub(crate) fn dequantized(integer: f64, scale: f64, zero_point: f64) -> f64 {
     f64::from((integer - zero_point) as f32 * scale as f32)
 }
 
 impl View {
-    /// A sparse tensor of these sizes: it has no storage of its own.
+    /// Creates a sparse tensor of these sizes, which has no storage of its own.
     ///
     /// # Errors
-    /// RuntimeError where the number of elements does not fit.
+    /// RuntimeError if the number of elements overflows.
     pub fn sparse(sizes: &[i64], dtype: DType, form: Form) -> Result<View> {
         checked_numel(sizes)?;
         let strides = Dims::from_elem(0, sizes.len());
@@ -252,7 +252,7 @@ impl View {
         matches!(self.form.as_deref(), Some(Form::Coo(_) | Form::Compressed(_)))
     }
 
-    /// PyTorch's name of the backend for this kind of tensor.
+    /// Returns PyTorch's name of the backend for this kind of tensor.
     pub fn backend(&self) -> &'static str {
         match self.form.as_deref() {
             Some(Form::Coo(_)) => "SparseCPU",

@@ -1,6 +1,6 @@
-//! Subscripts: `x[1, 2:, ..., None, mask]` becomes another layout over the same storage, or a layout and a plan of what
-//! to gather from it. Follows <https://pytorch.org/docs/2.7/tensor_view.html> and numpy's rules as PyTorch bends them.
-//! Reads index tensors and nothing else; `ops` moves the elements.
+//! Subscripts: `x[1, 2:, ..., None, mask]` becomes another layout over the same storage, or a layout and a plan of the
+//! elements to gather from it. Follows <https://pytorch.org/docs/2.7/tensor_view.html> and numpy's rules with PyTorch's
+//! changes. Only reads index tensors; `ops` moves the elements.
 
 use super::device::Device;
 use super::dtype::DType;
@@ -30,13 +30,13 @@ pub enum Index {
 /// The meaning of a subscript for a given tensor.
 #[derive(Clone, Debug)]
 pub enum Resolved {
-    /// Another window on the same storage.
+    /// A view of the same storage.
     Basic(Layout),
-    /// That window, and for its leading dimensions the tensors that index them; `None` leaves a dimension whole.
+    /// A view, and the tensors that index its leading dimensions; `None` leaves a dimension whole.
     Advanced { base: Layout, indices: Vec<Option<View>> },
 }
 
-/// One view that a subscript is made of.
+/// One view operation of a subscript.
 #[derive(Clone, Debug)]
 pub enum Step {
     Select { dim: usize, index: i64 },
@@ -44,8 +44,8 @@ pub enum Step {
     Unsqueeze { dim: usize },
 }
 
-/// A subscript as the views it is made of, one after the other, and the tensors that index the last of them; `None`
-/// leaves a dimension whole.
+/// Returns a subscript as a sequence of view operations, and the tensors that index the last view; `None` leaves a
+/// dimension whole.
 ///
 /// # Errors
 /// Those of [`resolve`].
@@ -54,10 +54,10 @@ pub fn steps(view: &View, indices: &[Index]) -> Result<(Vec<Step>, Vec<Option<Te
     Ok((slicer.steps, slicer.tensors))
 }
 
-/// Applies a subscript to a tensor's layout. A list of one item is the bare item: `x[0]`, not `x[(0,)]`.
+/// Applies a subscript to a tensor's layout. A list of one item stands for the bare item: `x[0]`, not `x[(0,)]`.
 ///
 /// # Errors
-/// IndexError and ValueError with PyTorch's texts, found from left to right; tensors that index are judged by
+/// IndexError and ValueError, in PyTorch's words, found from left to right. Index tensors are checked by
 /// [`Gather::new`].
 pub fn resolve(view: &View, indices: &[Index]) -> Result<Resolved> {
     let Slicer { layout, tensors, .. } = applied(view, indices)?;
@@ -79,13 +79,13 @@ fn applied(view: &View, indices: &[Index]) -> Result<Slicer> {
         if slicer.layout.ndim() > MOST_NAMED {
             interrupt::check()?;
         }
-        // Every ellipsis stands for the dimensions that no item names, even a second one.
+        // Every ellipsis, even a second one, stands for all dimensions that no item names.
         slicer.apply(index, position, view.ndim().saturating_sub(specified))?;
     }
     Ok(slicer)
 }
 
-/// Counts the dimensions that an item takes from what an ellipsis stands for.
+/// Returns the number of dimensions that an item indexes.
 fn dims_taken(index: &Index) -> usize {
     match index {
         Index::Int(_) | Index::Slice { .. } => 1,
@@ -99,7 +99,7 @@ fn is_mask(tensor: &View) -> bool {
     matches!(tensor.dtype, DType::Bool | DType::Byte)
 }
 
-/// The state of a subscript half applied: `dim` is the next dimension to be indexed.
+/// A partially applied subscript: `dim` is the next dimension to be indexed.
 struct Slicer {
     layout: Layout,
     dim: usize,
@@ -145,7 +145,7 @@ impl Slicer {
                  a 0-dim tensor to a number"
             );
         }
-        // Two ellipses can lead beyond the last dimension, where nothing is in bounds.
+        // Two ellipses can lead beyond the last dimension, where no index is in bounds.
         let size = self.layout.sizes.get(self.dim).copied().unwrap_or(0);
         if index >= size || index < -size {
             bail!(IndexError, "index {index} is out of bounds for dimension {position} with size {size}");
@@ -156,14 +156,14 @@ impl Slicer {
         Ok(())
     }
 
-    /// In place: a copy of the layout for each of a million new dimensions would take hours.
+    /// Changes the layout in place: copying it for each of a million new dimensions would take hours.
     fn unsqueeze(&mut self) -> Result<()> {
         self.layout.insert(self.dim as i64)?;
         self.steps.push(Step::Unsqueeze { dim: self.dim });
         Ok(())
     }
 
-    /// A boolean adds a dimension of size 1 and keeps it or empties it.
+    /// A boolean adds a dimension of size 1 and keeps or empties it.
     fn boolean(&mut self, value: bool) -> Result<()> {
         self.unsqueeze()?;
         let index = View::zeros(&[i64::from(value)], DType::Long, Device::CPU)?;
@@ -178,7 +178,7 @@ impl Slicer {
     }
 }
 
-/// `start:stop:step` of one dimension, as a subscript has it.
+/// Applies `start:stop:step` to one dimension, by the rules of subscripts.
 fn slice(layout: &Layout, dim: usize, start: Option<i64>, stop: Option<i64>, step: i64) -> Result<Layout> {
     if step == 0 {
         bail!(ValueError, "slice step cannot be zero");
@@ -191,7 +191,7 @@ fn slice(layout: &Layout, dim: usize, start: Option<i64>, stop: Option<i64>, ste
     }
     wrap_dim(dim as i64, layout.ndim())?;
     let mut out = layout.slice(dim, start, stop, step);
-    // A step so long that the stride wraps is found out by its sign, as in PyTorch.
+    // If a huge step makes the stride wrap, its sign reveals it, as in PyTorch.
     out.strides[dim] = layout.strides[dim].wrapping_mul(step);
     if out.strides[dim] < 0 {
         bail!(
@@ -203,26 +203,26 @@ fn slice(layout: &Layout, dim: usize, start: Option<i64>, stop: Option<i64>, ste
     Ok(out)
 }
 
-/// Which elements of a tensor a list of index tensors means, as the operands of one loop over the result: PyTorch's
+/// The elements selected by a list of index tensors, as operands of one loop over the result: PyTorch's
 /// `AdvancedIndex`. Every layout has the result's sizes or broadcasts to them.
 #[derive(Clone, Debug)]
 pub struct Gather {
-    /// The tensor indexed, with stride 0 along the dimensions that the index tensors span.
+    /// The indexed tensor, with stride 0 along the dimensions that the index tensors span.
     pub source: Layout,
     /// The dimensions of the result that the index tensors span.
     span: Range<usize>,
     /// Integer tensors, shaped so that they broadcast to the result.
     indices: SmallVec<[View; 3]>,
-    /// Size and stride of each indexed dimension of the tensor.
+    /// The size and stride of each indexed dimension of the tensor.
     indexed: SmallVec<[(i64, i64); 3]>,
 }
 
 impl Gather {
-    /// Plans `x[indices]`; `None` leaves a dimension whole, as do dimensions beyond the list.
+    /// Plans `x[indices]`; `None` leaves a dimension whole, and so do dimensions beyond the list.
     ///
     /// # Errors
-    /// IndexError with PyTorch's texts for a list that is too long, dtypes that cannot index, masks of another shape
-    /// and tensors that do not broadcast. Values are not looked at here.
+    /// IndexError, in PyTorch's words, for a list that is too long, dtypes that cannot index, masks of another shape
+    /// and tensors that do not broadcast. Values are not checked here.
     pub fn new(view: &View, indices: &[Option<View>]) -> Result<Gather> {
         if indices.len() > view.ndim() {
             bail!(IndexError, "too many indices for tensor of dimension {} (got {})", view.ndim(), indices.len());
@@ -245,7 +245,7 @@ impl Gather {
         let is_indexed = |&d: &usize| indices[d].is_some();
         let dims: SmallVec<[usize; 6]> = (0..layout.ndim()).filter(is_indexed).collect();
         let adjacent = dims.windows(2).all(|pair| pair[0] + 1 == pair[1]);
-        // Index tensors that stand apart have no place of their own: the dimensions they span come first.
+        // If index tensors are not adjacent, the dimensions that they span come first.
         let start = if adjacent { dims.first().copied().unwrap_or(0) } else { 0 };
         let span = start..start + shape.len();
 
@@ -274,12 +274,12 @@ impl Gather {
         Ok(Gather { source, span, indices: indices.collect::<Result<_>>()?, indexed })
     }
 
-    /// The sizes of the result.
+    /// Returns the sizes of the result.
     pub fn sizes(&self) -> &[i64] {
         &self.source.sizes
     }
 
-    /// The strides PyTorch gives the result of `x[indices]`.
+    /// Returns the strides that PyTorch gives the result of `x[indices]`.
     pub(crate) fn result_strides(&self) -> Dims {
         let mut operands: SmallVec<[&Layout; 4]> = SmallVec::new();
         operands.push(&self.source);
@@ -287,8 +287,8 @@ impl Gather {
         Layout::elementwise_strides(self.sizes(), &operands)
     }
 
-    /// The order of the result's dimensions, fastest first, in which PyTorch visits the elements when it writes
-    /// `value` (which must broadcast) to them. It decides which of several values for one element stays.
+    /// Returns the order of the result's dimensions, fastest first, in which PyTorch writes `value` (which must
+    /// broadcast) to the elements. The order determines which of several values for one element is kept.
     pub(crate) fn write_order(&self, value: &Layout) -> SmallVec<[usize; 6]> {
         let mut strides: SmallVec<[Dims; 4]> = SmallVec::new();
         strides.push(self.source.strides.clone());
@@ -298,17 +298,18 @@ impl Gather {
         Layout::iteration_order(self.sizes(), &operands)
     }
 
-    /// Reads the index tensors: how far from `source` the element of each index lies, laid out for the result. `order` names the dimensions, fastest first.
+    /// Reads the index tensors and returns the displacement from `source` of each element, laid out for the result.
+    /// `order` lists the dimensions, fastest first.
     ///
     /// # Errors
-    /// IndexError for the first index out of bounds. A result without elements asks for none.
+    /// IndexError for the first index out of bounds, unless the result is empty.
     pub(crate) fn displacements(&self, order: &[usize]) -> Result<View> {
         let sizes = self.sizes();
         let mut layout = Layout { sizes: Dims::from_slice(sizes), strides: Dims::from_elem(0, sizes.len()), offset: 0 };
         if sizes.contains(&0) {
             return View::zeros(&[0], DType::Long, Device::CPU).map(|table| table.with_layout(layout));
         }
-        // The table is laid out in the order of the walk, so that the walk fills it from end to end.
+        // The table has the order of the walk, so that the walk fills it sequentially.
         let mut length = 1i64;
         for &d in order.iter().filter(|d| self.span.contains(d)) {
             layout.strides[d] = length;
@@ -346,7 +347,8 @@ impl Gather {
         Ok(table.with_layout(layout))
     }
 
-    /// The one index tensor, if there is one only, laid out for the result, and the size and stride of what it indexes.
+    /// Returns the index tensor, if there is only one, laid out for the result, and the size and stride of the indexed
+    /// dimension.
     pub fn single(&self) -> Option<(View, i64, i64)> {
         match (self.indices.as_slice(), self.indexed.as_slice()) {
             ([tensor], &[(size, stride)]) => {
@@ -356,7 +358,7 @@ impl Gather {
         }
     }
 
-    /// Returns whether an index tensor has no data, so that only the result's shape is known.
+    /// Returns whether an index tensor is a meta tensor, so that only the result's shape is known.
     pub fn is_meta(&self) -> bool {
         self.indices.iter().any(|tensor| tensor.device().is_meta())
     }
@@ -392,7 +394,7 @@ fn expand_masks(layout: &Layout, indices: &[Option<View>]) -> Result<Vec<Option<
     Ok(out)
 }
 
-/// Expands all index tensors to one shape and returns it.
+/// Expands all index tensors to one shape and returns the shape.
 fn broadcast_indices(indices: &mut [Option<View>]) -> Result<Dims> {
     let mut shape = Dims::new();
     for tensor in indices.iter().flatten() {
@@ -407,7 +409,7 @@ fn broadcast_indices(indices: &mut [Option<View>]) -> Result<Dims> {
     for tensor in indices.iter_mut().flatten() {
         tensor.layout = tensor.layout.expand(&shape, "")?;
         if tensor.dtype == DType::Int || tensor.neg {
-            // PyTorch converts these, so that the strides which order the result are those of a copy.
+            // PyTorch converts these, so the strides that order the result are those of a copy.
             *tensor = widen(tensor)?;
         }
     }
@@ -429,10 +431,10 @@ fn widen(tensor: &View) -> Result<View> {
     Ok(out)
 }
 
-/// The indices of all elements that are not zero: one row each, `ndim` columns, stored column by column as PyTorch does.
+/// Returns the indices of all nonzero elements: one row each, `ndim` columns, stored column by column as in PyTorch.
 ///
 /// # Errors
-/// NotImplementedError for a tensor without data.
+/// NotImplementedError for a meta tensor.
 pub fn nonzero(view: &View) -> Result<View> {
     if view.device().is_meta() {
         bail!(

@@ -1,11 +1,11 @@
-//! Stops a kernel from outside. The session's owner names the flag that asks it to stop (Ctrl-C sets it); loops over
-//! many elements look at it every [`STRIDE`] elements and fail with a KeyboardInterrupt. The flag stays set until the
-//! input has ended, so a loop that cannot fail may simply stop: its partial result is discarded.
+//! Stops kernels from outside. The session's owner chooses the flag that requests a stop (Ctrl-C sets it). Loops over
+//! many elements check it every [`STRIDE`] elements and fail with KeyboardInterrupt. The flag stays set until the input
+//! has ended, so a loop that cannot fail may simply stop: its partial result is discarded.
 //!
 //! ```text
 //! for part in elements.chunks(STRIDE) { interrupt::check()?; … }                         // in a kernel
-//! for piece in interrupt::pieces(0..rows, columns) { for row in piece? { … } }           // where steps are many elements
-//! let flag = interrupt::flag(); spawn(move || …, flag.is_set() …)                        // on a thread it starts
+//! for piece in interrupt::pieces(0..rows, columns) { for row in piece? { … } }           // if steps are long
+//! let flag = interrupt::flag(); spawn(move || …, flag.is_set() …)                        // in a thread it starts
 //! ```
 
 use super::error::{Error, ErrorKind, Result};
@@ -17,12 +17,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 pub use super::thresholds::STRIDE;
 
-/// A request to stop that several threads can see. A clone is the same request.
+/// A request to stop, shared by several threads. Clones share the same flag.
 #[derive(Clone, Debug, Default)]
 pub struct Interrupt(Arc<AtomicBool>);
 
 impl Interrupt {
-    /// Asks for a stop.
+    /// Requests a stop.
     pub fn set(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
@@ -38,12 +38,12 @@ impl Interrupt {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// The request that a signal handler makes by this flag.
+    /// Wraps the flag that a signal handler sets.
     pub fn of(flag: Arc<AtomicBool>) -> Interrupt {
         Interrupt(flag)
     }
 
-    /// The flag itself, for a signal handler.
+    /// Returns the flag itself, for a signal handler.
     pub fn shared(&self) -> Arc<AtomicBool> {
         self.0.clone()
     }
@@ -53,12 +53,12 @@ thread_local! {
     static WATCHED: RefCell<Interrupt> = RefCell::default();
 }
 
-/// Makes `flag` the one that kernels on this thread look at.
+/// Sets the flag that kernels on this thread check.
 pub fn watch(flag: &Interrupt) {
     WATCHED.with(|watched| watched.replace(flag.clone()));
 }
 
-/// The flag that kernels on this thread look at, to be handed to threads that help it.
+/// Returns the flag that kernels on this thread check, to be passed to helper threads.
 pub fn flag() -> Interrupt {
     WATCHED.with(|watched| watched.borrow().clone())
 }
@@ -76,7 +76,7 @@ pub fn check() -> Result<()> {
     if requested() { Err(Error::new(ErrorKind::KeyboardInterrupt, "")) } else { Ok(()) }
 }
 
-/// [`check`], at the steps of a loop whose number is a multiple of [`STRIDE`].
+/// Like [`check`], but only at steps of a loop that are multiples of [`STRIDE`].
 ///
 /// # Errors
 /// KeyboardInterrupt.
@@ -85,15 +85,14 @@ pub fn check_at(step: usize) -> Result<()> {
     if step.is_multiple_of(STRIDE) { check() } else { Ok(()) }
 }
 
-/// The items of an iterator, until the thread is asked to stop: for loops that have no way to fail. One look every
-/// [`STRIDE`] items.
+/// Iterates over items until the thread is asked to stop, for loops that cannot fail. Checks every [`STRIDE`] items.
 #[inline]
 pub fn watched<I: IntoIterator>(items: I) -> impl Iterator<Item = I::Item> {
     let go_on = |(i, _): &(usize, I::Item)| !(i.is_multiple_of(STRIDE) && *i > 0 && requested());
     items.into_iter().enumerate().take_while(go_on).map(|(_, item)| item)
 }
 
-/// The items of an iterator, each of which handles `weight` elements, with a [`check`] every [`STRIDE`] elements or so.
+/// Iterates over items that handle `weight` elements each, with a [`check`] about every [`STRIDE`] elements.
 ///
 /// # Errors
 /// KeyboardInterrupt in place of an item.
@@ -110,8 +109,8 @@ pub(crate) fn weighed<I: IntoIterator>(items: I, weight: usize) -> impl Iterator
     })
 }
 
-/// Cuts the steps of a loop, each of which handles `weight` elements, into pieces of about [`STRIDE`] elements. Between two
-/// pieces comes a [`check`], so that short loops do without.
+/// Cuts the steps of a loop, which handle `weight` elements each, into pieces of about [`STRIDE`] elements. A [`check`]
+/// comes between two pieces, so short loops have none.
 ///
 /// # Errors
 /// KeyboardInterrupt in place of a piece, which is then the last.

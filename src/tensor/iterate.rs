@@ -1,6 +1,7 @@
-//! Walks several operands of one shape together. Dimensions are sorted as PyTorch's iterator sorts them (which decides
-//! the order of writes to overlapping elements) and merged where strides allow. The caller gets the innermost run whole
-//! (or, where it is very long, in pieces between which Ctrl-C is heeded), so that its loop can be vectorised.
+//! Walks through several operands of one shape together. Dimensions are sorted like in PyTorch's iterator, which
+//! determines the order of writes to overlapping elements, and merged where strides allow. The caller gets whole
+//! innermost runs, so that its loop can be vectorised; very long runs come in pieces, with checks for Ctrl-C between
+//! them.
 
 use super::error::Result;
 use super::interrupt;
@@ -9,7 +10,7 @@ use super::thresholds;
 use smallvec::SmallVec;
 use std::ops::Range;
 
-/// An innermost run of elements: where each operand starts and how far apart its elements are.
+/// An innermost run of elements: the operands' start offsets and strides.
 #[derive(Clone, Copy, Debug)]
 pub struct Run<const N: usize> {
     pub offset: [i64; N],
@@ -17,11 +18,11 @@ pub struct Run<const N: usize> {
     pub length: usize,
 }
 
-/// One dimension that `N` operands are walked along: its size, and how far apart their elements are.
+/// One dimension of a walk along `N` operands: its size, and the operands' strides.
 type Dim<const N: usize> = (i64, [i64; N]);
 
-/// The dimensions of `N` operands, fastest first: those of size 1 left out, adjacent ones merged where one continues
-/// the other in every operand.
+/// Returns the dimensions of `N` operands, fastest first. Dimensions of size 1 are dropped, and adjacent ones merged if
+/// they are contiguous in every operand.
 fn merged<const N: usize>(sizes: &[i64], operands: &[&Layout; N]) -> SmallVec<[Dim<N>; 6]> {
     let strides = operands.map(|layout| layout.strides.as_slice());
     let mut dims: SmallVec<[Dim<N>; 6]> = SmallVec::new();
@@ -40,12 +41,12 @@ fn merged<const N: usize>(sizes: &[i64], operands: &[&Layout; N]) -> SmallVec<[D
     dims
 }
 
-/// Calls `body` for every innermost run of `N` operands that all have the same sizes (broadcast beforehand).
+/// Calls `body` for every innermost run of `N` operands that have the same sizes (broadcast beforehand).
 ///
-/// The first operand leads: dimensions are ordered by its strides, then by the others'. Stops at the first error.
+/// Dimensions are ordered by the strides of the first operand, then by the others'. Stops at the first error.
 ///
 /// # Errors
-/// KeyboardInterrupt, and whatever `body` returns.
+/// KeyboardInterrupt, and the errors of `body`.
 pub fn walk<const N: usize>(operands: [&Layout; N], mut body: impl FnMut(Run<N>) -> Result<()>) -> Result<()> {
     let Some(first) = operands.first() else { return Ok(()) };
     if first.sizes.contains(&0) {
@@ -94,10 +95,10 @@ pub fn walk<const N: usize>(operands: [&Layout; N], mut body: impl FnMut(Run<N>)
     }
 }
 
-/// The same walk cut into tiles, which may be visited in any order and by many threads.
+/// A walk cut into tiles, which may be visited in any order and by several threads.
 pub struct Tiles<const N: usize> {
     offset: [i64; N],
-    /// Along a run; across runs.
+    /// The dimensions along a run and across runs.
     inner: [Dim<N>; 2],
     outer: SmallVec<[Dim<N>; 6]>,
     /// The size of a whole tile, along and across.
@@ -105,12 +106,12 @@ pub struct Tiles<const N: usize> {
     count: usize,
 }
 
-/// Part of some neighbouring runs.
+/// A part of some adjacent runs.
 #[derive(Clone, Debug)]
 pub struct Tile<const N: usize> {
     /// The first of the runs, as a whole.
     pub run: Run<N>,
-    /// The elements that belong to the tile.
+    /// The elements of the run that belong to the tile.
     pub span: Range<usize>,
     /// The number of runs, and the distance between their starts.
     pub runs: usize,
@@ -123,8 +124,9 @@ const LINE: i64 = thresholds::BLOCK as i64;
 const SHORT_RUN: i64 = thresholds::SHORT_RUN as i64;
 
 impl<const N: usize> Tiles<N> {
-    /// Tiles of `N` operands of the same sizes. `in_order`: the tiles, one after another, visit the elements in the order
-    /// of [`walk`]. Otherwise runs of fewer than `short` elements are walked across, where that makes longer ones.
+    /// Cuts a walk of `N` operands of the same sizes into tiles. With `in_order`, the tiles in sequence visit the
+    /// elements in the order of [`walk`]. Otherwise runs of fewer than `short` elements are walked across if that makes
+    /// longer ones.
     pub fn new(operands: [&Layout; N], in_order: bool, short: usize) -> Tiles<N> {
         let sizes = operands.first().map(|layout| layout.sizes.as_slice()).unwrap_or_default();
         let offset = operands.map(|layout| layout.offset);
@@ -161,17 +163,17 @@ impl<const N: usize> Tiles<N> {
         self.count
     }
 
-    /// Elements in a whole tile.
+    /// Returns the number of elements in a whole tile.
     pub(crate) fn volume(&self) -> usize {
         (self.tile[0] * self.tile[1]) as usize
     }
 
-    /// Elements along a whole tile.
+    /// Returns the number of elements along a whole tile.
     pub fn length(&self) -> usize {
         self.tile[0] as usize
     }
 
-    /// The tile of a number below [`Tiles::count`].
+    /// Returns the tile of a number below [`Tiles::count`].
     pub fn tile(&self, index: usize) -> Tile<N> {
         let mut rest = index as i64;
         let mut offset = self.offset;
@@ -199,7 +201,7 @@ impl<const N: usize> Tiles<N> {
     }
 }
 
-/// A dimension along which some operand's elements are closer to each other than along the runs, if both are long.
+/// Finds a dimension along which some operand's elements are closer together than along the runs, if both are long.
 fn crossing<const N: usize>(dims: &[Dim<N>]) -> Option<usize> {
     let (length, stride) = dims.first()?;
     let long = |size: i64| size >= SQUARE / 2;

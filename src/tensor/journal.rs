@@ -1,5 +1,6 @@
-//! What lay where a write goes, noted down before it: for memories too large to be copied before every input, so that an
-//! input that changes one element of them can be undone. This file does not know who writes, or what is done with the notes.
+//! Records the previous contents of memory before writes. Used for memories that are too large to be copied before
+//! every input, so that an input that changes one element of them can be undone. Independent of the writer and of the
+//! use of the records.
 
 use super::memory::{Memory, get, set};
 use super::view::View;
@@ -8,14 +9,14 @@ use std::collections::HashSet;
 use std::ops::Range;
 use std::rc::Rc;
 
-/// Memories of more bytes are noted, not copied.
+/// Memories of more bytes are recorded, not copied.
 pub const LARGE: usize = 32 << 20;
-/// The most bytes that one journal holds. A write beyond is lost.
+/// The maximum number of bytes in one journal. Writes beyond it cannot be undone.
 const MOST_BYTES: usize = 32 << 20;
-/// The most runs of bytes that one write is noted by.
+/// The maximum number of byte runs recorded for one write.
 const MOST_RUNS: i64 = 4096;
 
-/// Bytes as they were before a write.
+/// Bytes before a write.
 pub struct Entry {
     pub memory: Rc<Memory>,
     pub start: usize,
@@ -28,7 +29,7 @@ impl Entry {
         Some(Entry { memory: memory.clone(), start: range.start, bytes })
     }
 
-    /// Puts the bytes back, and returns those that they replace.
+    /// Restores the bytes, and returns those that they replace.
     pub fn swap(&self) -> Option<Entry> {
         let replaced = Entry::new(&self.memory, self.start..self.start + self.bytes.len())?;
         for (cell, byte) in self.memory.bytes().get(self.start..)?.iter().zip(&self.bytes) {
@@ -41,9 +42,9 @@ impl Entry {
 /// The writes to large memories since [`begin`].
 #[derive(Default)]
 pub struct Journal {
-    /// In the order of the writes.
+    /// The records, in the order of the writes.
     pub entries: Vec<Entry>,
-    /// The addresses of memories that a write has changed too much of.
+    /// The addresses of memories with changes that were too large to record.
     pub lost: HashSet<usize>,
     nbytes: usize,
 }
@@ -53,18 +54,18 @@ thread_local! {
     static JOURNAL: RefCell<Journal> = RefCell::default();
 }
 
-/// Begins a new journal on this thread.
+/// Starts a new journal on this thread.
 pub fn begin() {
     JOURNAL.take();
     IS_OPEN.set(true);
 }
 
-/// Closes the journal and gives it, if one is open.
+/// Closes the journal and returns it, if one is open.
 pub fn end() -> Option<Journal> {
     IS_OPEN.replace(false).then(|| JOURNAL.take())
 }
 
-/// The memory that a slice of memory is part of, and where in it the slice begins.
+/// Returns the memory that a slice of memory belongs to, and the slice's offset in it.
 pub fn root(memory: &Rc<Memory>) -> (Rc<Memory>, usize) {
     let (mut memory, mut start) = (memory.clone(), 0);
     while let Memory::Borrowed { owner, offset, .. } = &*memory {
@@ -74,12 +75,12 @@ pub fn root(memory: &Rc<Memory>) -> (Rc<Memory>, usize) {
     (memory, start)
 }
 
-/// A number that tells memories apart.
+/// Returns a number that identifies a memory.
 pub fn identity(memory: &Rc<Memory>) -> usize {
     Rc::as_ptr(memory) as usize
 }
 
-/// Notes what a view shows, to be called before it is written to.
+/// Records a view's elements; must be called before they are written to.
 #[inline]
 pub fn note(view: &View) {
     if IS_OPEN.get() {
@@ -87,7 +88,7 @@ pub fn note(view: &View) {
     }
 }
 
-/// Notes a range of bytes, to be called before they are written to.
+/// Records a range of bytes; must be called before they are written to.
 #[inline]
 pub(crate) fn note_bytes(memory: &Rc<Memory>, range: Range<usize>) {
     if IS_OPEN.get() {
@@ -106,7 +107,7 @@ fn note_view(view: &View) {
     }
     let layout = &view.layout;
     let itemsize = view.dtype.itemsize();
-    // The last dimension is a run of neighbours, or each element is one.
+    // Contiguous elements of the last dimension are one run; otherwise each element is one.
     let (run, runs) = match (layout.strides.last(), layout.sizes.last()) {
         (Some(1), Some(&size)) if size > 0 => (size, layout.numel() / size),
         _ => (1, layout.numel()),
@@ -142,7 +143,7 @@ impl Journal {
         }
     }
 
-    /// Undoes the writes, the latest first, and returns the journal that does them again.
+    /// Undoes the writes, the latest first, and returns the journal that redoes them.
     pub fn swap(self) -> Journal {
         let entries: Vec<Entry> = self.entries.iter().rev().filter_map(Entry::swap).collect();
         Journal { entries, lost: self.lost, nbytes: self.nbytes }

@@ -1,5 +1,6 @@
-//! Sizes, strides and offset: the whole algebra of views as pure functions. Knows no bytes and no dtype.
-//! Numbers count elements. Names are PyTorch's (`infer_size`, `compute_stride`), so that both trees can be searched.
+//! Sizes, strides and offset: the algebra of views as pure functions. Independent of bytes and dtypes. All numbers
+//! count elements. Functions have PyTorch's names (`infer_size`, `compute_stride`), so that both code bases can be
+//! searched.
 
 use super::error::{Error, Result};
 use super::interrupt;
@@ -8,18 +9,18 @@ use crate::bail;
 use smallvec::SmallVec;
 use std::cmp::Ordering;
 
-/// One number per dimension; up to four dimensions without an allocation. One more would make every move of a view, of a
-/// step and of a script's arguments a call of `memcpy`, which costs more than the rare allocation.
+/// One number per dimension; up to four dimensions are stored inline. With a fifth, every move of a view, a step or a
+/// script's arguments would become a call of `memcpy`, which costs more than the rare allocation.
 pub type Dims = SmallVec<[i64; 4]>;
 
-/// As many dimensions a tensor may have for PyTorch to name several of them. More have only tensors that are to do harm:
-/// loops over pairs of them look at the interrupt.
+/// The maximum number of dimensions for which PyTorch accepts lists of dimensions. Only malicious inputs have more;
+/// loops over pairs of dimensions check for interrupts.
 pub(crate) const MOST_NAMED: usize = 64;
 
-/// Checks that several dimensions can be named.
+/// Checks that a list of dimensions is allowed for `ndim` dimensions.
 ///
 /// # Errors
-/// RuntimeError for too many of them.
+/// RuntimeError for too many dimensions.
 pub(crate) fn check_nameable(ndim: usize) -> Result<()> {
     if ndim > MOST_NAMED {
         bail!(RuntimeError, "only tensors with up to {MOST_NAMED} dims are supported");
@@ -27,7 +28,7 @@ pub(crate) fn check_nameable(ndim: usize) -> Result<()> {
     Ok(())
 }
 
-/// The elements of a storage that a tensor shows, and their order.
+/// The elements of a storage that belong to a tensor, and their order.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Layout {
     pub sizes: Dims,
@@ -36,27 +37,27 @@ pub struct Layout {
 }
 
 impl Clone for Layout {
-    /// Every view begins with a copy of a layout. `SmallVec`'s own clone goes item by item; this one moves the bytes.
+    /// Creating a view copies a layout. `SmallVec`'s own clone copies item by item; this one copies the bytes.
     #[inline]
     fn clone(&self) -> Layout {
         Layout { sizes: Dims::from_slice(&self.sizes), strides: Dims::from_slice(&self.strides), offset: self.offset }
     }
 }
 
-/// `[2, 3]`, as PyTorch writes sizes in messages.
+/// Formats sizes like PyTorch's messages: `[2, 3]`.
 pub fn show(dims: &[i64]) -> String {
     format!("{dims:?}")
 }
 
-/// The number of elements of a tensor with these sizes.
+/// Returns the number of elements of a tensor with these sizes.
 ///
 /// # Errors
-/// RuntimeError when a size is negative or the product does not fit.
+/// RuntimeError if a size is negative or the product overflows.
 pub fn checked_numel(sizes: &[i64]) -> Result<i64> {
     if let Some(&negative) = sizes.iter().find(|&&s| s < 0) {
         bail!(RuntimeError, "Trying to create tensor with negative dimension {negative}: {}", show(sizes));
     }
-    // PyTorch multiplies from the left in 64 unsigned bits, so that a zero comes too late after an overflow.
+    // PyTorch multiplies from the left in 64 unsigned bits: a zero after an overflow does not help.
     sizes
         .iter()
         .try_fold(1u64, |n, &s| n.checked_mul(s.unsigned_abs()))
@@ -64,7 +65,7 @@ pub fn checked_numel(sizes: &[i64]) -> Result<i64> {
         .ok_or_else(|| Error::runtime(format!("Storage size calculation overflowed with sizes={}", show(sizes))))
 }
 
-/// Row-major strides; a size of 0 counts as 1.
+/// Returns row-major strides; a size of 0 counts as 1.
 pub fn contiguous_strides(sizes: &[i64]) -> Dims {
     let mut strides = Dims::from_elem(0, sizes.len());
     let mut step = 1i64;
@@ -75,7 +76,7 @@ pub fn contiguous_strides(sizes: &[i64]) -> Dims {
     strides
 }
 
-/// Resolves a possibly negative dimension against `ndim` dimensions; a 0-d tensor accepts what a 1-d one does.
+/// Resolves a possibly negative dimension against `ndim` dimensions; a 0-d tensor accepts the same as a 1-d one.
 pub fn wrap_dim(dim: i64, ndim: usize) -> Result<usize> {
     let n = (ndim as i64).max(1);
     if dim < -n || dim >= n {
@@ -84,10 +85,10 @@ pub fn wrap_dim(dim: i64, ndim: usize) -> Result<usize> {
     Ok(if dim < 0 { (dim + n) as usize } else { dim as usize })
 }
 
-/// Replaces the one `-1` of a requested shape by the size that makes `numel` elements.
+/// Replaces the `-1` in a requested shape by the size that gives `numel` elements.
 ///
 /// # Errors
-/// RuntimeError with PyTorch's text when there are two of them, or the shape does not fit.
+/// RuntimeError, in PyTorch's words, if there are two of them, or the shape does not match.
 pub fn infer_size(shape: &[i64], numel: i64) -> Result<Dims> {
     let mut known = 1i64;
     let mut unknown = None;
@@ -115,17 +116,17 @@ pub fn infer_size(shape: &[i64], numel: i64) -> Result<Dims> {
         }
         sizes[i] = numel / known;
     }
-    // A size of zero does not make up for what is too much before it.
+    // A size of zero does not help if the product before it overflows.
     if sizes.iter().try_fold(1u64, |product, &size| product.checked_mul(size as u64)).is_none() {
         bail!(RuntimeError, "numel: integer multiplication overflow");
     }
     Ok(sizes)
 }
 
-/// The sizes both operands broadcast to.
+/// Returns the sizes that both operands broadcast to.
 ///
 /// # Errors
-/// RuntimeError naming the first dimension, from the right, that clashes.
+/// RuntimeError naming the first dimension, from the right, that does not match.
 pub fn broadcast_sizes(a: &[i64], b: &[i64]) -> Result<Dims> {
     let ndim = a.len().max(b.len());
     let mut out = Dims::from_elem(1, ndim);
@@ -145,7 +146,7 @@ pub fn broadcast_sizes(a: &[i64], b: &[i64]) -> Result<Dims> {
 }
 
 impl Layout {
-    /// Row-major from the storage's start.
+    /// Returns a row-major layout with offset 0.
     pub fn contiguous(sizes: &[i64]) -> Layout {
         Layout { sizes: Dims::from_slice(sizes), strides: contiguous_strides(sizes), offset: 0 }
     }
@@ -155,14 +156,14 @@ impl Layout {
     }
 
     pub fn numel(&self) -> i64 {
-        // A zero anywhere makes the product zero, however large the others are.
+        // A size of zero makes the product zero, however large the others are.
         if self.sizes.contains(&0) { 0 } else { self.sizes.iter().product() }
     }
 
-    /// Elements a storage must have to hold every element shown; 0 for an empty tensor.
+    /// Returns the number of elements that the storage must have; 0 for an empty tensor.
     ///
     /// # Errors
-    /// RuntimeError when the number does not fit, as PyTorch reports it.
+    /// RuntimeError if the number overflows, in PyTorch's words.
     pub fn storage_elements(&self) -> Result<i64> {
         let overflow = || {
             Error::runtime(format!(
@@ -185,8 +186,7 @@ impl Layout {
         last.checked_add(1).ok_or_else(overflow)
     }
 
-    /// Returns whether the layout is row-major without gaps. Strides of dimensions of size 1 do not matter; an empty
-    /// tensor is contiguous.
+    /// Returns whether the layout is row-major without gaps. Ignores dimensions of size 1; empty tensors are contiguous.
     pub fn is_contiguous(&self) -> bool {
         if self.sizes.contains(&0) {
             return true;
@@ -203,7 +203,7 @@ impl Layout {
         true
     }
 
-    /// Returns whether the layout is contiguous when its dimensions are read in the order given (slowest last).
+    /// Returns whether the layout has no gaps with its dimensions in the given order, fastest first.
     pub(super) fn is_contiguous_in(&self, fastest_first: &[usize]) -> bool {
         let mut step = 1;
         for &d in fastest_first {
@@ -217,7 +217,7 @@ impl Layout {
         true
     }
 
-    /// Returns whether every element has an address of its own, without gaps, in whatever order of dimensions.
+    /// Returns whether elements have distinct addresses without gaps, in any order of dimensions.
     pub fn is_non_overlapping_and_dense(&self) -> bool {
         if self.is_contiguous() {
             return true;
@@ -227,12 +227,12 @@ impl Layout {
         self.is_contiguous_in(&order)
     }
 
-    /// Returns whether one address certainly appears at several indices (stride 0 over more than one index).
+    /// Returns whether some dimension of size above 1 has stride 0, so that elements certainly share addresses.
     pub fn has_internal_overlap(&self) -> bool {
         !self.sizes.contains(&0) && self.sizes.iter().zip(&self.strides).any(|(&size, &stride)| size > 1 && stride == 0)
     }
 
-    /// Returns whether every index has an element of its own; `false` also where that is hard to tell.
+    /// Returns whether all elements have distinct addresses; may return `false` if that is hard to tell.
     pub fn has_distinct_elements(&self) -> bool {
         let mut dims: SmallVec<[(i64, i64); 6]> =
             self.strides.iter().copied().zip(self.sizes.iter().copied()).filter(|&(_, size)| size != 1).collect();
@@ -245,9 +245,9 @@ impl Layout {
         })
     }
 
-    /// Strides of `view(sizes)` over the same elements, or `None` when only a copy could give them.
+    /// Returns the strides of `view(sizes)` over the same elements, or `None` if only a copy is possible.
     ///
-    /// Walking from the last dimension, the old dimensions fall into chunks that are contiguous among themselves; every
+    /// Going backwards from the last dimension, the old dimensions form chunks that are contiguous in themselves. Every
     /// new dimension must lie within one chunk.
     pub fn compute_stride(&self, sizes: &[i64]) -> Option<Dims> {
         if self.ndim() == 0 {
@@ -257,7 +257,7 @@ impl Layout {
             let same = self.sizes.as_slice() == sizes;
             return Some(if same { self.strides.clone() } else { contiguous_strides(sizes) });
         }
-        // Slices, so that no index asks again where the numbers are.
+        // Slices, to avoid checking the `SmallVec`'s storage for each index.
         let (old_sizes, old_strides) = (self.sizes.as_slice(), self.strides.as_slice());
         let mut out = Dims::from_elem(0, sizes.len());
         let strides = out.as_mut_slice();
@@ -290,7 +290,7 @@ impl Layout {
     /// `view(*shape)`.
     ///
     /// # Errors
-    /// RuntimeError when the shape does not fit the number of elements or the strides forbid a view.
+    /// RuntimeError if the shape does not match the number of elements or the strides do not allow a view.
     pub fn view(&self, shape: &[i64]) -> Result<Layout> {
         let sizes = infer_size(shape, self.numel())?;
         match self.compute_stride(&sizes) {
@@ -318,7 +318,7 @@ impl Layout {
         Ok(out)
     }
 
-    /// Reorders dimensions; `dims` names the old dimension for each new one.
+    /// Reorders dimensions; `dims` lists the old dimension of each new one.
     pub fn permute(&self, dims: &[i64]) -> Result<Layout> {
         if dims.len() != self.ndim() {
             bail!(
@@ -342,8 +342,8 @@ impl Layout {
         Ok(out)
     }
 
-    /// Repeats dimensions of size 1 by stride 0, and adds leading dimensions; `-1` keeps a size.
-    /// `type_name` is PyTorch's legacy name of the tensor's type (`FloatTensor`), which one message shows.
+    /// Repeats dimensions of size 1 with stride 0, and adds leading dimensions; `-1` keeps a size. `type_name` is
+    /// PyTorch's legacy name of the tensor's type (`FloatTensor`), used in one message.
     pub fn expand(&self, sizes: &[i64], type_name: &str) -> Result<Layout> {
         let Some(added) = sizes.len().checked_sub(self.ndim()) else {
             bail!(
@@ -358,7 +358,7 @@ impl Layout {
         };
         let mut out =
             Layout { sizes: Dims::from_slice(sizes), strides: Dims::from_elem(0, sizes.len()), offset: self.offset };
-        // A 0-d tensor takes any sizes as they are, with strides of 0.
+        // A 0-d tensor expands to any sizes, with strides 0.
         let dims = if self.ndim() == 0 { 0 } else { sizes.len() };
         for i in (0..dims).rev() {
             let (size, stride) = match i.checked_sub(added) {
@@ -400,7 +400,7 @@ impl Layout {
         Ok(out)
     }
 
-    /// [`Layout::unsqueeze`] in place.
+    /// Like [`Layout::unsqueeze`], but in place.
     pub fn insert(&mut self, dim: i64) -> Result<()> {
         let d = wrap_dim(dim, self.ndim() + 1)?;
         let stride = if d < self.ndim() { self.sizes[d].wrapping_mul(self.strides[d]) } else { 1 };
@@ -409,7 +409,7 @@ impl Layout {
         Ok(())
     }
 
-    /// Drops the dimensions of size 1 among those chosen.
+    /// Drops the chosen dimensions of size 1.
     pub fn squeeze(&self, chosen: impl Fn(usize) -> bool) -> Layout {
         let mut out = Layout { sizes: Dims::new(), strides: Dims::new(), offset: self.offset };
         for d in 0..self.ndim() {
@@ -421,8 +421,8 @@ impl Layout {
         out
     }
 
-    /// The slice at `index` of dimension `dim`, without that dimension. Both must be in range. Only where a tensor without
-    /// elements lies beyond every storage can the offset wrap; making a tensor of it then fails.
+    /// Returns the slice at `index` of dimension `dim`, without that dimension. Both must be in range. The offset can
+    /// only wrap for empty tensors that lie beyond every storage; creating a tensor from it then fails.
     pub fn select(&self, dim: usize, index: i64) -> Layout {
         let mut out = self.clone();
         out.offset = out.offset.wrapping_add(index.wrapping_mul(out.strides[dim]));
@@ -431,7 +431,7 @@ impl Layout {
         out
     }
 
-    /// `start:stop:step` of one dimension by Python's rules; `step` must be positive.
+    /// Applies `start:stop:step` to one dimension by Python's rules; `step` must be positive.
     pub fn slice(&self, dim: usize, start: Option<i64>, stop: Option<i64>, step: i64) -> Layout {
         let size = self.sizes[dim];
         let clamp = |v: i64, low: i64| (if v < 0 { v.saturating_add(size) } else { v }).clamp(low, size);
@@ -439,13 +439,13 @@ impl Layout {
         let stop = clamp(stop.unwrap_or(i64::MAX), start);
         let mut out = self.clone();
         out.offset = out.offset.wrapping_add(start.wrapping_mul(out.strides[dim]));
-        // A ceiling division whose sum could overflow for huge steps.
+        // A ceiling division; the usual sum could overflow for huge steps.
         out.sizes[dim] = (stop - start) / step + i64::from((stop - start) % step != 0);
         out.strides[dim] = out.strides[dim].saturating_mul(step);
         out
     }
 
-    /// The elements whose indices in `dim1` and `dim2` differ by `offset`, as a last dimension.
+    /// Returns the elements whose indices in `dim1` and `dim2` differ by `offset`, as a last dimension.
     pub fn diagonal(&self, offset: i64, dim1: i64, dim2: i64) -> Result<Layout> {
         let (a, b) = (wrap_dim(dim1, self.ndim())?, wrap_dim(dim2, self.ndim())?);
         if a == b || self.ndim() == 0 {
@@ -472,7 +472,7 @@ impl Layout {
         Ok(out)
     }
 
-    /// Windows of `size` every `step` along `dim`; the window becomes a last dimension.
+    /// Returns windows of `size` every `step` along `dim`; the window becomes a last dimension.
     pub fn unfold(&self, dim: i64, size: i64, step: i64) -> Result<Layout> {
         let d = wrap_dim(dim, self.ndim())?;
         let (length, stride) = if self.ndim() == 0 { (1, 1) } else { (self.sizes[d], self.strides[d]) };
@@ -495,20 +495,20 @@ impl Layout {
         Ok(out)
     }
 
-    /// The order of dimensions, fastest first, in which PyTorch's iterator walks these operands: an insertion sort by
-    /// stride that leaves ambiguous pairs where they are. Operands must have `sizes.len()` strides each.
+    /// Returns the order of dimensions, fastest first, in which PyTorch's iterator walks these operands: an insertion
+    /// sort by stride that keeps the order of ambiguous pairs. Operands must have `sizes.len()` strides each.
     pub fn iteration_order(sizes: &[i64], operands: &[&[i64]]) -> SmallVec<[usize; 6]> {
         inserted(sizes.len(), |a, b| by_strides(sizes, operands, a, b))
     }
 
-    /// The same for a reduction: what is reduced, where the first operand has stride 0, is walked first.
+    /// Like [`Layout::iteration_order`], but reduced dimensions, where the first operand has stride 0, come first.
     pub(crate) fn reduction_order(sizes: &[i64], operands: [&[i64]; 2]) -> SmallVec<[usize; 6]> {
         let stays = |d: usize| operands[0][d] != 0;
         inserted(sizes.len(), |a, b| stays(a).cmp(&stays(b)).then_with(|| by_strides(sizes, &operands, a, b)))
     }
 
-    /// Strides of a new result of a loop over dimensions in the given order, fastest first. A size of 0 makes the strides
-    /// after it 0, except where the order is the row-major one.
+    /// Returns the strides of a new result of a loop over dimensions in the given order, fastest first. A size of 0
+    /// makes the following strides 0, except in row-major order.
     fn loop_strides(sizes: &[i64], order: &[usize]) -> Dims {
         if order.iter().rev().copied().eq(0..sizes.len()) {
             return contiguous_strides(sizes);
@@ -522,7 +522,7 @@ impl Layout {
         strides
     }
 
-    /// Strides without gaps in the given order of dimensions, fastest first.
+    /// Returns strides without gaps in the given order of dimensions, fastest first.
     fn dense_strides(sizes: &[i64], order: &[usize]) -> Dims {
         let mut strides = Dims::from_elem(0, sizes.len());
         let mut step = 1i64;
@@ -533,8 +533,8 @@ impl Layout {
         strides
     }
 
-    /// Strides of a new tensor "like" this one (`clone`, `*_like`, `to(dtype)`): its own where they are dense, else
-    /// dense ones in the same order.
+    /// Returns the strides of a new tensor "like" this one (`clone`, `*_like`, `to(dtype)`): its own if they are dense,
+    /// else dense ones in the same order.
     pub(crate) fn like_strides(&self) -> Dims {
         if self.is_non_overlapping_and_dense() {
             return self.strides.clone();
@@ -543,8 +543,8 @@ impl Layout {
         Self::dense_strides(&self.sizes, &order)
     }
 
-    /// Strides of the result of a pointwise operation over operands already broadcast to `sizes`; `original` are
-    /// their layouts before.
+    /// Returns the strides of the result of an elementwise operation over operands broadcast to `sizes`; `original` are
+    /// their layouts before broadcasting.
     pub fn elementwise_strides(sizes: &[i64], original: &[&Layout]) -> Dims {
         if let [first, rest @ ..] = original
             && original.iter().all(|l| l.sizes.as_slice() == sizes)
@@ -568,7 +568,7 @@ impl Layout {
         Self::loop_strides(sizes, &order)
     }
 
-    /// Strides as an operand broadcast to `sizes`: 0 where the operand repeats.
+    /// Returns the strides of an operand broadcast to `sizes`: 0 where the operand repeats.
     pub(crate) fn broadcast_strides(&self, sizes: &[i64]) -> Dims {
         let added = sizes.len() - self.ndim();
         let mut out = Dims::from_elem(0, sizes.len());
@@ -579,30 +579,30 @@ impl Layout {
         out
     }
 
-    /// This layout as an operand of an operation over `sizes`, to which it must broadcast.
+    /// Returns this layout broadcast to `sizes`, which must be possible.
     pub(crate) fn broadcast_to(&self, sizes: &[i64]) -> Layout {
         Layout { sizes: Dims::from_slice(sizes), strides: self.broadcast_strides(sizes), offset: self.offset }
     }
 }
 
-/// Row-major offsets of every element of a layout, for code that visits elements one by one. After Ctrl-C no more come.
+/// Iterates over the offsets of elements in row-major order, for code that visits them one by one. Stops after Ctrl-C.
 pub struct Offsets<'a> {
     layout: &'a Layout,
     index: Dims,
     next: Option<i64>,
-    /// The number given since the last look for Ctrl-C.
+    /// The number of offsets returned since the last check for Ctrl-C.
     unwatched: usize,
 }
 
 impl Layout {
-    /// The offset of element number `index`, in row-major order of the indices.
+    /// Returns the offset of element number `index`, in row-major order.
     pub fn offset_of(&self, index: i64) -> i64 {
         let mut offset = self.offset;
         self.unravel(index, |d, i| offset += i * self.strides[d]);
         offset
     }
 
-    /// Gives the index of element number `index` along each dimension, the last first.
+    /// Passes the index of element number `index` along each dimension to `give`, last dimension first.
     fn unravel(&self, index: i64, mut give: impl FnMut(usize, i64)) {
         let mut rest = index;
         for (d, &size) in self.sizes.iter().enumerate().rev() {
@@ -611,12 +611,12 @@ impl Layout {
         }
     }
 
-    /// Element offsets into the storage, in row-major order of the indices.
+    /// Iterates over the elements' offsets into the storage, in row-major order.
     pub fn offsets(&self) -> Offsets<'_> {
         self.offsets_from(0)
     }
 
-    /// Same as [`offsets`](Layout::offsets), from element number `first` on.
+    /// Like [`offsets`](Layout::offsets), starting at element number `first`.
     pub(crate) fn offsets_from(&self, first: i64) -> Offsets<'_> {
         let mut index = Dims::from_elem(0, self.ndim());
         let next = (first < self.numel()).then(|| {
@@ -637,7 +637,7 @@ impl Iterator for Offsets<'_> {
     fn next(&mut self) -> Option<i64> {
         let current = self.next?;
         self.unwatched += 1;
-        // What is visited one by one may lie a page apart.
+        // Elements visited one by one may be a page apart.
         if self.unwatched == interrupt::STRIDE / 16 {
             self.unwatched = 0;
             if interrupt::requested() {
@@ -661,7 +661,7 @@ impl Iterator for Offsets<'_> {
     }
 }
 
-/// Which of two dimensions is walked later: that of the larger stride in the first operand where both have one.
+/// Compares two dimensions by the first operand whose strides are nonzero and differ; the larger one is walked later.
 fn by_strides(sizes: &[i64], operands: &[&[i64]], a: usize, b: usize) -> Ordering {
     let mut both = operands.iter().filter(|strides| strides[a] != 0 && strides[b] != 0);
     let differs = both.find_map(|strides| match strides[a].cmp(&strides[b]) {
@@ -672,7 +672,7 @@ fn by_strides(sizes: &[i64], operands: &[&[i64]], a: usize, b: usize) -> Orderin
     differs.unwrap_or(Ordering::Equal)
 }
 
-/// Dimensions from the last to the first, sorted by insertion: what compares as equal lets others pass.
+/// Insertion-sorts the dimensions, starting with the last one; dimensions that compare as equal let others pass.
 fn inserted(ndim: usize, compare: impl Fn(usize, usize) -> Ordering) -> SmallVec<[usize; 6]> {
     let mut order: SmallVec<[usize; 6]> = (0..ndim).rev().collect();
     for i in 1..ndim {

@@ -1,7 +1,6 @@
-//! The core: dtypes, bytes, layouts and tensors. Knows no script, no terminal and no file format.
+//! The core: dtypes, bytes, layouts and tensors. Independent of scripts, the terminal and file formats.
 //!
-//! Nothing here needs a script. A [`View`] is a layout over the bytes of a storage, [`ops`] compute on views, and errors are in
-//! PyTorch's words:
+//! A [`View`] is a layout over the bytes of a storage, [`ops`] compute on views, and errors use PyTorch's words:
 //!
 //! ```
 //! use tensorsh_tensor::ops::view::transpose;
@@ -18,10 +17,10 @@
 //! # }
 //! ```
 
-// Nothing a user can reach may end the process.
+// Nothing that a user can do may abort the process.
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
-// `dispatch!` is made by a macro, so the modules below know it by its place and not by a path.
+// `dispatch!` is defined by a macro, so the modules below find it by textual order, not by a path.
 #[macro_use]
 pub mod dtype;
 

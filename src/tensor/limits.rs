@@ -1,7 +1,7 @@
-//! Limits on memory. Requests of tensors are checked against the machine: a larger request would not fail at once; the
-//! system would promise it and later kill some process to keep the promise. Anything else whose length a number decides
-//! (a list, a text, a tuple of tensors, a buffer) is checked against a budget before it is made: [`room`],
-//! [`room_for`], [`list`]. [`look`] notices what many small steps gather.
+//! Limits on memory. Tensor allocations are checked against the machine, because the system would grant a request that
+//! is too large and later kill a process for lack of memory. Other objects whose length comes from a number (a list, a
+//! text, a tuple of tensors, a buffer) are checked against a budget before they are allocated: [`room`], [`room_for`],
+//! [`list`]. [`look`] detects the sum of many small allocations.
 
 use super::error::{Error, ErrorKind, Result};
 use crate::system::{Machine, System};
@@ -9,32 +9,32 @@ use std::fmt::Display;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Bytes that one list, text, tuple or buffer may have, unless [`set_budget`] has said otherwise: 960 MiB, so that the
-/// process stays below a gigabyte with the largest of them.
+/// The maximum bytes of one list, text, tuple or buffer, unless changed by [`set_budget`]: 960 MiB, so that the process
+/// stays below a gigabyte with the largest of them.
 pub const BUDGET: usize = 15 << 26;
 
 static OBJECT: AtomicUsize = AtomicUsize::new(BUDGET);
 
-/// Sets how many bytes one list, text, tuple or buffer may have.
+/// Sets the maximum bytes of one list, text, tuple or buffer.
 pub fn set_budget(nbytes: usize) {
     OBJECT.store(nbytes, Ordering::Relaxed);
 }
 
-/// Returns the number of bytes one list, text, tuple or buffer may have.
+/// Returns the maximum bytes of one list, text, tuple or buffer.
 pub fn budget() -> usize {
     OBJECT.load(Ordering::Relaxed)
 }
 
-/// Checks that an object of `nbytes` bytes may be made.
+/// Checks that an object of `nbytes` bytes may be allocated.
 ///
 /// # Errors
-/// MemoryError, without a text, as in Python.
+/// MemoryError without a message, as in Python.
 #[inline]
 pub fn room(nbytes: usize) -> Result<()> {
     if nbytes > budget() {
         return Err(full());
     }
-    // Many objects that are allowed one by one may be too many together.
+    // Many objects that are allowed one by one may exceed the memory together.
     if nbytes >= SEEN && GRANTED.fetch_add(nbytes, Ordering::Relaxed) >= LARGE {
         GRANTED.store(0, Ordering::Relaxed);
         return look();
@@ -42,10 +42,10 @@ pub fn room(nbytes: usize) -> Result<()> {
     Ok(())
 }
 
-/// Smaller objects are not counted: code that makes many of them is checked by [`look`].
+/// Smaller objects are not counted; code that creates many of them calls [`look`].
 const SEEN: usize = 1 << 16;
 
-/// Bytes of objects granted since the last look at the process.
+/// Bytes of objects granted since the last check of the process.
 static GRANTED: AtomicUsize = AtomicUsize::new(0);
 
 /// Python's error for memory that cannot be allocated.
@@ -53,26 +53,25 @@ pub fn full() -> Error {
     Error::new(ErrorKind::MemoryError, "")
 }
 
-/// Checks that there is still room for an object that moves as it grows. Looking at what the process has takes some
-/// microseconds.
+/// Checks that the process still has memory for an object that grows. The check takes a few microseconds.
 ///
 /// # Errors
 /// Those of [`room`].
 pub fn look() -> Result<()> {
     let Some((reserved, resident)) = System::used_memory() else { return Ok(()) };
     let fits = |used: usize, limit: usize| used <= limit - limit / 8;
-    // What is left may be others' fault, unless much of it is here.
+    // Other processes may use the memory: refuse only if much of it is used by this one.
     let crowded = || resident > total() / 4 && available() < total() / 16;
     if fits(resident, total()) && fits(reserved, address_limit()) && !crowded() { Ok(()) } else { Err(full()) }
 }
 
-/// Returns the number of bytes of addresses the process may have.
+/// Returns the size of the address space that the process may use.
 fn address_limit() -> usize {
     static LIMIT: OnceLock<usize> = OnceLock::new();
     *LIMIT.get_or_init(|| System::address_limit().unwrap_or(usize::MAX))
 }
 
-/// Checks that an object of `count` items of type `T` may be made.
+/// Checks that an object of `count` items of type `T` may be allocated.
 ///
 /// # Errors
 /// Those of [`room`].
@@ -81,7 +80,7 @@ pub fn room_for<T>(count: usize) -> Result<()> {
     room(count.saturating_mul(size_of::<T>()))
 }
 
-/// Checks that an object may grow, one after the other, to `count` items of type `T`.
+/// Checks that an object may grow, item by item, to `count` items of type `T`.
 ///
 /// # Errors
 /// Those of [`room`].
@@ -90,14 +89,14 @@ pub fn grown_to<T>(count: usize) -> Result<()> {
     if count.saturating_mul(size_of::<T>()) <= budget() { Ok(()) } else { Err(full()) }
 }
 
-/// A number of items that someone asks for: none for a negative one, and `usize::MAX`, for which there is never room, where
-/// addresses are shorter than the number.
+/// Converts a requested number of items: 0 for a negative number, and `usize::MAX`, which is always refused, for one
+/// that exceeds the address size.
 #[inline]
 pub fn count(asked: i64) -> usize {
     usize::try_from(asked.max(0)).unwrap_or(usize::MAX)
 }
 
-/// An empty vector with room for `count` items of an object: where the count comes from outside.
+/// Returns an empty vector with capacity for the `count` items of an object, for counts that come from the user.
 ///
 /// # Errors
 /// Those of [`room`].
@@ -108,13 +107,13 @@ pub fn list<T>(count: usize) -> Result<Vec<T>> {
     Ok(items)
 }
 
-/// Smaller requests are granted without looking at the machine.
+/// Smaller requests are granted without checking the machine.
 const LARGE: usize = 256 << 20;
 
-/// Bytes handed out and not yet given back.
+/// Bytes allocated and not yet freed.
 static LIVE: AtomicUsize = AtomicUsize::new(0);
 
-/// Returns whether `nbytes` more may be allocated. If so they are counted; see [`give_back`].
+/// Returns whether `nbytes` more may be allocated, and counts them if so; see [`give_back`].
 pub fn take(nbytes: usize) -> bool {
     let before = LIVE.fetch_add(nbytes, Ordering::Relaxed);
     let fits = nbytes < LARGE && before < total() / 2
@@ -138,7 +137,7 @@ pub fn refusal(nbytes: impl Display) -> Error {
     ))
 }
 
-/// An empty vector with room for `count` items: what a kernel notes down about as many elements.
+/// Returns an empty vector with capacity for `count` items, for temporary data of kernels.
 ///
 /// # Errors
 /// [`refusal`].
@@ -148,7 +147,7 @@ pub fn vector<T>(count: usize) -> Result<Vec<T>> {
     Ok(items)
 }
 
-/// A vector of `count` equal items, as [`vector`].
+/// Returns a vector of `count` equal items, allocated like [`vector`].
 ///
 /// # Errors
 /// [`refusal`].
@@ -171,7 +170,7 @@ pub fn push<T>(items: &mut Vec<T>, item: T) -> Result<()> {
     Ok(())
 }
 
-/// Room for `more` items. Granted like other memory, but not counted: kernels do not keep it.
+/// Reserves capacity for `more` items. Checked like other memory, but not counted, because kernels free it soon.
 fn reserve<T>(items: &mut Vec<T>, more: usize) -> Result<()> {
     let nbytes = items.len().saturating_add(more).saturating_mul(size_of::<T>());
     if !take(nbytes) {
@@ -181,27 +180,26 @@ fn reserve<T>(items: &mut Vec<T>, more: usize) -> Result<()> {
     items.try_reserve_exact(more).map_err(|_| refusal(nbytes))
 }
 
-/// Sets how many bytes all tensors together may have, in place of what the machine has.
+/// Sets the maximum bytes of all tensors together, instead of the machine's memory.
 pub fn set_total(nbytes: usize) {
     CHOSEN.store(nbytes, Ordering::Relaxed);
 }
 
 static CHOSEN: AtomicUsize = AtomicUsize::new(usize::MAX);
 
-/// What the machine has for us, or what [`set_total`] said, whichever is least;
-/// no limit where none is known.
+/// Returns the smaller of the machine's memory and [`set_total`]; unlimited if neither is known.
 fn total() -> usize {
     static TOTAL: OnceLock<usize> = OnceLock::new();
     let machine = *TOTAL.get_or_init(|| System::memory().unwrap_or(usize::MAX));
     machine.min(CHOSEN.load(Ordering::Relaxed))
 }
 
-/// Bytes that may lie idle so that they need not be asked for again.
+/// Returns the number of idle bytes that may be kept for reuse.
 pub fn spare() -> usize {
     (256 << 20).min(total() / 16)
 }
 
-/// Returns the memory available now without taking it from others.
+/// Returns the memory available now without taking it from other processes.
 fn available() -> usize {
     System::free_memory().unwrap_or(usize::MAX)
 }

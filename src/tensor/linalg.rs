@@ -1,9 +1,9 @@
 //! `torch.linalg`: solving, inverting and decomposing matrices. Follows <https://pytorch.org/docs/2.7/linalg.html>.
 //!
 //! Each decomposition computes in the operand's own precision and makes LAPACK's choices of sign and order. This file
-//! knows tensors, batches and refusals; the algorithms are in the files below it and know single matrices.
+//! handles tensors, batches and errors; the algorithms are in the submodules and work on single matrices.
 
-/// Runs the body with `$T` naming the number type of a dtype that matrices are decomposed in.
+/// Runs the body with `$T` naming the number type of a dtype for which decompositions exist.
 macro_rules! by_field {
     ($dtype:expr, $kernel:expr, $T:ident => $body:expr) => {
         match $dtype {
@@ -61,7 +61,7 @@ use matrix::{Matrix, Order, read, room, write, write_vectors};
 use num_complex::Complex;
 use num_traits::{Float, One, Zero};
 
-/// A tensor's last two dimensions and the others.
+/// The last two dimensions of a tensor, and the batch dimensions.
 pub struct Shape {
     pub batch: Dims,
     pub rows: usize,
@@ -69,7 +69,7 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// Takes a tensor for a batch of matrices.
+    /// Interprets a tensor as a batch of matrices.
     ///
     /// # Errors
     /// RuntimeError for fewer than two dimensions.
@@ -82,7 +82,7 @@ impl Shape {
         }
     }
 
-    /// Like [`Shape::of`], refusing as the factorizations by elimination do.
+    /// Like [`Shape::of`], with the error message of factorizations by elimination.
     ///
     /// # Errors
     /// RuntimeError for fewer than two dimensions.
@@ -94,7 +94,7 @@ impl Shape {
         Shape::of(name, view)
     }
 
-    /// Takes a tensor for a batch of square matrices.
+    /// Interprets a tensor as a batch of square matrices.
     ///
     /// # Errors
     /// RuntimeError for fewer than two dimensions and for matrices that are not square.
@@ -108,7 +108,7 @@ impl Shape {
     }
 }
 
-/// Refuses what is not floating or complex and, where a function says so, 16-bit floats.
+/// Refuses tensors that are not floating or complex and, unless `low_precision` is set, 16-bit floats.
 pub fn check_floating(name: &str, view: &View, low_precision: bool) -> Result<()> {
     let got = view.dtype.scalar_type();
     if !view.dtype.is_differentiable() {
@@ -121,12 +121,12 @@ pub fn check_floating(name: &str, view: &View, low_precision: bool) -> Result<()
     Ok(())
 }
 
-/// Numbers for each matrix of a batch, as `info` is given: `int32`.
+/// Creates the `int32` tensor `info` with a number for each matrix of a batch.
 fn infos(batch: &[i64], values: impl IntoIterator<Item = usize>) -> Result<View> {
     View::from_scalars(batch, DType::Int, values.into_iter().map(|v| Scalar::Int(v as i64)))
 }
 
-/// The first matrix that failed, as an error's beginning names it, and its number.
+/// Returns the first matrix that failed, as the beginning of an error message, and its number.
 pub fn first_failure(info: &View) -> Result<Option<(String, i64)>> {
     let failed = info.scalars()?.into_iter().map(Scalar::to_i64).enumerate().find(|&(_, info)| info != 0);
     Ok(failed.map(|(i, number)| {
@@ -136,12 +136,12 @@ pub fn first_failure(info: &View) -> Result<Option<(String, i64)>> {
 }
 
 /// Returns whether PyTorch factors the transpose of such a matrix. LAPACK reads matrices by columns, so this saves a
-/// copy; everything that follows is rounded differently.
+/// copy, but it rounds all results differently.
 fn is_factored_transposed(a: &View) -> bool {
     a.layout.is_contiguous() && !a.dtype.is_complex()
 }
 
-/// The inverse, and for each matrix the place of the first zero on the diagonal of its U.
+/// Returns the inverse and, for each matrix, the position of the first zero on the diagonal of its U.
 pub fn inv(name: &str, a: &View) -> Result<(View, View)> {
     let shape = Shape::square(name, a)?;
     check_floating(name, a, false)?;
@@ -164,7 +164,7 @@ pub fn inv(name: &str, a: &View) -> Result<(View, View)> {
     })
 }
 
-/// The determinant's sign and the logarithm of its magnitude.
+/// Returns the determinant's sign and the logarithm of its magnitude.
 pub fn slogdet(name: &str, a: &View) -> Result<(View, View)> {
     let shape = Shape::square(name, a)?;
     check_floating(name, a, false)?;
@@ -194,7 +194,7 @@ pub fn slogdet(name: &str, a: &View) -> Result<(View, View)> {
     })
 }
 
-/// The determinant.
+/// Computes the determinant.
 pub fn det(a: &View) -> Result<View> {
     let shape = Shape::square("linalg.det", a)?;
     check_floating("linalg.det", a, true)?;
@@ -213,13 +213,13 @@ pub fn det(a: &View) -> Result<View> {
     })
 }
 
-/// Returns whether the right side of an equation is a vector for each matrix.
+/// Returns whether the right-hand side of an equation is a vector for each matrix.
 pub fn is_vector(a: &View, b: &View) -> bool {
     let batch = a.sizes().split_last().map_or(a.sizes(), |(_, rest)| rest);
     b.ndim() == 1 || (b.ndim() + 1 == a.ndim() && b.sizes() == batch)
 }
 
-/// Brings both sides of an equation to one batch.
+/// Broadcasts both sides of an equation to one batch.
 fn paired(name: &str, a: &View, b: &View, left: bool) -> Result<(View, View, Shape)> {
     let sa = Shape::square(name, a)?;
     if b.ndim() < 2 {
@@ -247,7 +247,7 @@ fn paired(name: &str, a: &View, b: &View, left: bool) -> Result<(View, View, Sha
     Ok((a, b, Shape { batch, ..sb }))
 }
 
-/// The solution of `A X = B`, or of `X A = B`, and where it failed.
+/// Solves `A X = B` or `X A = B`. Returns the solution, and where it failed.
 pub fn solve(a: &View, b: &View, left: bool) -> Result<(View, View)> {
     let name = "linalg.solve";
     check_floating(name, a, false)?;
@@ -290,7 +290,7 @@ pub fn solve(a: &View, b: &View, left: bool) -> Result<(View, View)> {
     Ok((if vector { as_vectors(&result)? } else { result }, info))
 }
 
-/// Solutions of one column each as vectors, laid out by columns as a matrix of their sizes would be.
+/// Converts solutions with one column each to vectors, with the column-major layout of a matrix of their sizes.
 fn as_vectors(solutions: &View) -> Result<View> {
     let flat = view::squeeze(solutions, Some(&[-1]))?;
     let [batch @ .., rows, columns] = flat.sizes() else { return Ok(flat) };
@@ -299,7 +299,7 @@ fn as_vectors(solutions: &View) -> Result<View> {
     Ok(laid)
 }
 
-/// The Cholesky factor, and the order of the first leading minor that is not positive-definite.
+/// Computes the Cholesky factor, and the order of the first leading minor that is not positive-definite.
 pub fn cholesky(name: &str, a: &View, upper: bool) -> Result<(View, View)> {
     let shape = Shape::square(name, a)?;
     check_floating(name, a, true)?;
@@ -314,7 +314,7 @@ pub fn cholesky(name: &str, a: &View, upper: bool) -> Result<(View, View)> {
             let (factor, failed) = cholesky_factor(if upper { matrix.adjoint()? } else { matrix });
             let mut factor = if upper { factor.adjoint()? } else { factor };
             if upper {
-                // Conjugates of zeros are no zeros of the library's.
+                // The library's zeros are not conjugated.
                 for (i, j) in factor.places().filter(|&(i, j)| i >= j) {
                     factor[(i, j)] = factor[(i, j)].conj();
                 }
@@ -326,7 +326,8 @@ pub fn cholesky(name: &str, a: &View, upper: bool) -> Result<(View, View)> {
     })
 }
 
-/// Both factors of `P A = L U` in one matrix, the rows exchanged (counted from one), and the first zero in U.
+/// Computes `P A = L U`. Returns both factors in one matrix, the exchanged rows (counted from one), and the first zero
+/// in U.
 pub fn lu_factor(name: &str, a: &View) -> Result<(View, View, View)> {
     let shape = Shape::of_two_or_more(name, a)?;
     let (m, n) = (shape.rows, shape.columns);
@@ -349,7 +350,7 @@ pub fn lu_factor(name: &str, a: &View) -> Result<(View, View, View)> {
     })
 }
 
-/// `A = P L U` from the factors in one matrix.
+/// Unpacks both factors in one matrix to `A = P L U`.
 pub fn lu_unpack(factors: &View, pivots: &View) -> Result<(View, View, View)> {
     let shape = Shape::of_two_or_more("torch.lu_unpack", factors)?;
     if pivots.dtype != DType::Int {
@@ -391,7 +392,7 @@ pub fn lu_unpack(factors: &View, pivots: &View) -> Result<(View, View, View)> {
     })
 }
 
-/// The wanted part of a QR decomposition.
+/// Which parts of a QR decomposition to compute.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum QrMode {
     Reduced,
@@ -424,7 +425,7 @@ pub fn qr_decomposition(name: &str, a: &View, mode: QrMode) -> Result<(View, Vie
     })
 }
 
-/// The reflections of a QR decomposition, as they stand beneath R, and their factors.
+/// Returns the reflectors of a QR decomposition, stored below R, and their factors.
 pub fn geqrf(a: &View) -> Result<(View, View)> {
     if a.ndim() < 2 {
         bail!(RuntimeError, "torch.geqrf: input must have at least 2 dimensions.");
@@ -439,7 +440,7 @@ pub fn geqrf(a: &View) -> Result<(View, View)> {
     })
 }
 
-/// The sizes of matrices that hold reflections, and how many each holds.
+/// Returns the sizes of matrices that store reflectors, and the number of reflectors in each.
 fn reflections(name: &str, a: &View, tau: &View) -> Result<(Shape, usize)> {
     if a.ndim() < 2 {
         bail!(RuntimeError, "{name}: input must have at least 2 dimensions.");
@@ -450,7 +451,7 @@ fn reflections(name: &str, a: &View, tau: &View) -> Result<(Shape, usize)> {
     Ok((Shape::of(name, a)?, k as usize))
 }
 
-/// Checks that there is a line of factors for each matrix.
+/// Checks that there is a vector of factors for each matrix.
 fn check_factors(name: &str, a: &View, tau: &View) -> Result<()> {
     if a.ndim() != tau.ndim() + 1 {
         bail!(
@@ -475,7 +476,7 @@ fn check_batch(name: &str, what: &str, input: &Shape, batch: &[i64]) -> Result<(
     Ok(())
 }
 
-/// The first columns of the product of reflections.
+/// Computes the first columns of the product of reflectors.
 pub fn householder_product(a: &View, tau: &View) -> Result<View> {
     let name = "torch.linalg.householder_product";
     let (shape, k) = reflections(name, a, tau)?;
@@ -502,7 +503,7 @@ pub fn householder_product(a: &View, tau: &View) -> Result<View> {
     })
 }
 
-/// The product of reflections' Q with another matrix, from one side.
+/// Multiplies another matrix by the Q of reflectors, from the left or the right.
 pub fn ormqr(a: &View, tau: &View, other: &View, left: bool, transpose: bool) -> Result<View> {
     let name = "torch.ormqr";
     let (shape, k) = reflections(name, a, tau)?;
@@ -553,7 +554,7 @@ pub fn ormqr(a: &View, tau: &View, other: &View, left: bool, transpose: bool) ->
     })
 }
 
-/// Eigenvalues, ascending, and eigenvectors of symmetric or Hermitian matrices.
+/// Computes eigenvalues, in ascending order, and eigenvectors of symmetric or Hermitian matrices.
 pub fn eigh(name: &str, a: &View, upper: bool) -> Result<(View, View)> {
     let shape = Shape::square(name, a)?;
     let n = shape.rows;
@@ -574,7 +575,7 @@ pub fn eigh(name: &str, a: &View, upper: bool) -> Result<(View, View)> {
     })
 }
 
-/// `A = U diag(S) Vᴴ`, with square U and V where `full`.
+/// `A = U diag(S) Vᴴ`; `full` makes U and V square.
 pub fn svd_decomposition(name: &str, a: &View, full: bool) -> Result<[View; 3]> {
     let shape = Shape::of(name, a)?;
     check_floating(name, a, true)?;

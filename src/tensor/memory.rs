@@ -1,6 +1,6 @@
-//! Bytes and their owners. This file and `parallel.rs` are the only ones that may contain `unsafe`; everything above
-//! sees [`Memory`] through [`Memory::typed`], a slice of cells, so that overlapping views stay safe Rust. `limits.rs`
-//! decides what a machine can give, `files.rs` which file is mapped and how.
+//! Bytes and their owners. One of the few files that may contain `unsafe`. Other code accesses [`Memory`] through
+//! [`Memory::typed`], a slice of cells, so that overlapping views are safe Rust. `limits.rs` decides how much memory
+//! the machine can give, `files.rs` which file is mapped and how.
 
 use super::device::Device;
 use super::error::{Error, Result};
@@ -19,8 +19,8 @@ use std::ops::{BitAnd, BitOr, BitXor, Not};
 use std::ptr::{self, NonNull};
 use std::rc::Rc;
 
-/// A `bool` element: any byte is valid, nonzero is true, and the byte survives a round trip through `view(dtype)`. What is
-/// computed of such elements is 0 or 1.
+/// A `bool` element: any byte is valid, nonzero is true, and the byte survives a round trip through `view(dtype)`.
+/// Results computed from such elements are 0 or 1.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(transparent)]
 pub struct BoolByte(u8);
@@ -125,8 +125,8 @@ unsafe impl<F: Send + Sync + 'static> Plain for Float8<F> {}
 // SAFETY: two plain values of one type side by side, `repr(C)`.
 unsafe impl<P: Plain> Plain for Complex<P> {}
 
-/// A value at any address: storages may begin at odd bytes (`frombuffer(…, offset=1)`), so elements are never assumed
-/// to be aligned. On the machines we run on this costs nothing.
+/// A value at any address: storages may begin at odd bytes (`frombuffer(…, offset=1)`), so elements need not be
+/// aligned. This costs nothing on the supported machines.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, packed)]
 pub struct Unaligned<T>(T);
@@ -146,34 +146,34 @@ pub fn set<T: Plain>(cell: &ElementCell<T>, value: T) {
     cell.set(Unaligned(value));
 }
 
-/// A run of bytes of fixed length and address.
+/// A run of bytes with fixed length and address.
 #[derive(Debug)]
 pub enum Memory {
     /// Zero-initialised memory of our own.
     Heap(Heap),
     /// The bytes of a file, or memory that other processes can share.
     Mapped(Mapped),
-    /// Part of another memory: a buffer object, or the storage a slice was taken from. Keeps the owner alive.
+    /// Part of another memory: a buffer object, or the storage that a slice was taken from. Keeps the owner alive.
     Borrowed { owner: Rc<Memory>, offset: usize, nbytes: usize },
-    /// No bytes at all, only their number: the `meta` device, or one that only has the name of another.
+    /// Only a number of bytes, without memory: the `meta` device or a fake device.
     Meta { nbytes: usize, device: Device },
 }
 
 /// An owned, zeroed allocation.
 #[derive(Debug)]
 pub struct Heap {
-    /// Where the bytes begin, and where what the allocator gave does.
+    /// The aligned start of the bytes, and the start of the allocation.
     start: NonNull<u8>,
     given: NonNull<u8>,
     nbytes: usize,
 }
 
 impl Heap {
-    /// As PyTorch aligns: a vector never lies across two lines of the cache.
+    /// The alignment of PyTorch: a vector never crosses two cache lines.
     const ALIGN: usize = 64;
 
-    /// The most that the allocator aligns to without touching pages, which are zero as the system gives them. What is missing
-    /// to [`Heap::ALIGN`] is asked for in addition, and left out at the front.
+    /// The largest alignment for which the allocator returns zeroed pages without touching them. The difference to
+    /// [`Heap::ALIGN`] is allocated in addition and skipped at the front.
     const GIVEN: usize = 16;
 
     fn layout(nbytes: usize) -> Option<Layout> {
@@ -194,7 +194,7 @@ impl Heap {
         match NonNull::new(given) {
             Some(given) => {
                 let gap = given.addr().get().wrapping_neg() % Self::ALIGN;
-                // SAFETY: `given` is aligned to `GIVEN`, so the gap is at most what was asked for in addition.
+                // SAFETY: `given` is aligned to `GIVEN`, so the gap is at most the extra bytes that were allocated.
                 let start = unsafe { given.add(gap) };
                 advise_large_pages(start, nbytes);
                 Ok(Heap { start, given, nbytes })
@@ -207,11 +207,11 @@ impl Heap {
     }
 }
 
-/// Asks for large pages beneath a large allocation.
+/// Requests large pages for a large allocation.
 fn advise_large_pages(start: NonNull<u8>, nbytes: usize) {
     if nbytes >= 2 * LARGE_PAGE {
         let start = start.as_ptr() as usize;
-        // Only pages that lie wholly within it.
+        // Only pages that lie completely within it.
         System::advise_large_pages(start.next_multiple_of(LARGE_PAGE), (start + nbytes) / LARGE_PAGE * LARGE_PAGE);
     }
 }
@@ -229,15 +229,15 @@ impl Drop for Heap {
 }
 
 impl Memory {
-    /// `nbytes` zeroed bytes.
+    /// Allocates `nbytes` zeroed bytes.
     ///
     /// # Errors
-    /// RuntimeError with PyTorch's allocator text when the system has no such memory.
+    /// RuntimeError, in the words of PyTorch's allocator, if the system does not have enough memory.
     pub fn heap(nbytes: usize) -> Result<Memory> {
         Ok(Memory::Heap(Heap::new(nbytes)?))
     }
 
-    /// A copy of `bytes`.
+    /// Allocates a copy of `bytes`.
     pub fn from_bytes(bytes: &[u8]) -> Result<Memory> {
         let memory = Memory::heap(bytes.len())?;
         if let Some(start) = memory.start() {
@@ -250,7 +250,7 @@ impl Memory {
         Ok(memory)
     }
 
-    /// `nbytes` bytes of `owner` from `offset` on, or `None` where they do not exist.
+    /// Borrows `nbytes` bytes of `owner`, starting at `offset`. `None` if they are out of range.
     pub fn borrow(owner: &Rc<Memory>, offset: usize, nbytes: usize) -> Option<Memory> {
         let end = offset.checked_add(nbytes)?;
         (end <= owner.nbytes()).then(|| Memory::Borrowed { owner: owner.clone(), offset, nbytes })
@@ -268,7 +268,7 @@ impl Memory {
         matches!(self, Memory::Meta { .. })
     }
 
-    /// The mapping itself, if it is one.
+    /// Returns the mapping, if this is one.
     pub fn mapped(&self) -> Option<&Mapped> {
         match self {
             Memory::Mapped(mapped) => Some(mapped),
@@ -276,7 +276,8 @@ impl Memory {
         }
     }
 
-    /// The file beneath these bytes, and the position of the first: the bytes there are the same until these are written to.
+    /// Returns the file beneath these bytes, and the offset of the first. The file has the same bytes until these are
+    /// written to.
     pub fn file(&self) -> Option<(&File, usize)> {
         match self {
             Memory::Mapped(mapped) => mapped.file.as_ref().map(|file| (file, 0)),
@@ -287,13 +288,13 @@ impl Memory {
         }
     }
 
-    /// The address of the first byte; 0 for memory without bytes.
+    /// Returns the address of the first byte; 0 for memory without bytes.
     pub fn address(&self) -> usize {
         let is_slice = matches!(self, Memory::Borrowed { owner, .. } if owner.nbytes() > 0);
         if self.nbytes() == 0 && !is_slice { 0 } else { self.start().map_or(0, |p| p.as_ptr() as usize) }
     }
 
-    /// Checks that the bytes are still there: a mapped file may have been cut off by another process.
+    /// Checks that the bytes still exist: another process may have truncated a mapped file.
     ///
     /// # Errors
     /// RuntimeError naming the file.
@@ -318,7 +319,7 @@ impl Memory {
         }
     }
 
-    /// All whole elements of type `T`, from the first byte on; empty for meta memory.
+    /// Returns all whole elements of type `T`, starting at the first byte; empty for meta memory.
     #[inline]
     pub fn typed<T: Plain>(&self) -> &[ElementCell<T>] {
         let Some(start) = self.start() else { return &[] };
@@ -330,7 +331,7 @@ impl Memory {
         unsafe { std::slice::from_raw_parts(start.as_ptr().cast::<ElementCell<T>>(), length) }
     }
 
-    /// The bytes themselves.
+    /// Returns the bytes.
     pub fn bytes(&self) -> &[ElementCell<u8>] {
         self.typed::<u8>()
     }
@@ -339,7 +340,7 @@ impl Memory {
     pub fn copy_from(&self, source: &Memory) {
         if let (Some(to), Some(from)) = (self.start(), source.start()) {
             let length = self.nbytes().min(source.nbytes());
-            // What overlaps is copied at once.
+            // Overlapping memories are copied in a single call.
             let overlaps = to.addr().get().abs_diff(from.addr().get()) < length;
             let piece = if overlaps { length } else { COPIED };
             for at in (0..length).step_by(piece.max(1)) {
@@ -353,17 +354,18 @@ impl Memory {
         }
     }
 
-    /// Reverses the bytes of every whole group of 2, 4 or 8 bytes; other groups stay as they are.
+    /// Reverses the bytes of every whole group of 2, 4 or 8 bytes; other group sizes change nothing.
     pub fn swap_bytes(&self, group: usize) {
         #[cfg(target_arch = "x86_64")]
         if std::arch::is_x86_feature_detected!("avx2") {
-            // SAFETY: the processor has what the function is compiled for.
+            // SAFETY: the processor has the instructions that the function is compiled for.
             return unsafe { self.swap_bytes_avx2(group) };
         }
         self.swap_bytes_plainly(group);
     }
 
-    /// The same loop for processors that shuffle 32 bytes at a time, which without that are slower than one by one.
+    /// The same loop compiled for AVX2, which shuffles 32 bytes at a time. Without it, vector code is slower than
+    /// scalar code.
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2")]
     fn swap_bytes_avx2(&self, group: usize) {
@@ -380,10 +382,10 @@ impl Memory {
         }
     }
 
-    /// A copy of the bytes.
+    /// Returns a copy of the bytes.
     ///
     /// # Errors
-    /// RuntimeError when there is no memory for them.
+    /// RuntimeError if there is not enough memory.
     pub fn to_vec(&self) -> Result<Vec<u8>> {
         let length = self.bytes().len();
         let mut copy = Vec::new();
@@ -404,26 +406,27 @@ pub struct Mapped {
     nbytes: usize,
     /// The file, to check that it still has its length; `None` for anonymous shared memory.
     file: Option<File>,
-    /// The file's name as it was given.
+    /// The file's name as given by the caller.
     pub name: Option<String>,
-    /// Whether others see writes.
+    /// Whether other processes see writes.
     pub shared: bool,
 }
 
 impl Mapped {
-    /// Maps the first `nbytes` (at least one) of a file. With `shared`, writes reach the file; without, they stay here.
+    /// Maps the first `nbytes` (at least one) of a file. With `shared`, writes change the file; otherwise they stay
+    /// private.
     ///
     /// # Errors
-    /// What the system says.
+    /// The system's error.
     pub fn file(file: File, nbytes: usize, name: &str, shared: bool) -> io::Result<Mapped> {
         let map = Mapping::of_file(&file, nbytes, shared)?;
         Ok(Mapped { map, nbytes, file: Some(file), name: Some(name.to_owned()), shared })
     }
 
-    /// `nbytes` zeroed bytes that other processes can share.
+    /// Allocates `nbytes` zeroed bytes that other processes can share.
     ///
     /// # Errors
-    /// What the system says, and to which call.
+    /// The system's error, and the call that failed.
     pub(crate) fn shared_memory(nbytes: usize) -> std::result::Result<Mapped, Refused> {
         let map = Mapping::shared(nbytes)?;
         Ok(Mapped { map, nbytes, file: None, name: None, shared: true })
@@ -451,10 +454,10 @@ impl Mapped {
     }
 }
 
-/// Reports a page that went missing while a function ran: what it computed rests on zeros.
+/// Reports a page that was lost while a function ran: the function has computed with zeros.
 ///
 /// # Errors
-/// RuntimeError once after every such loss.
+/// RuntimeError, once after every such loss.
 #[inline]
 pub fn check_files() -> Result<()> {
     if System::lost_page() {

@@ -1,4 +1,4 @@
-//! `torch.memory_format`: the order in which a new tensor's dimensions lie in memory. Follows
+//! `torch.memory_format`: the order of a new tensor's dimensions in memory. Follows
 //! <https://pytorch.org/docs/2.7/tensor_attributes.html#torch.memory_format>. Pure arithmetic on layouts.
 
 use super::error::Result;
@@ -28,7 +28,7 @@ impl MemoryFormat {
         }
     }
 
-    /// The dimensions from the fastest to the slowest, where the format names their order.
+    /// Returns the dimensions from the fastest to the slowest, if the format determines their order.
     fn order(self) -> Option<&'static [usize]> {
         match self {
             MemoryFormat::ChannelsLast => Some(&[1, 3, 2, 0]),
@@ -37,10 +37,10 @@ impl MemoryFormat {
         }
     }
 
-    /// The strides of a new tensor of these sizes. Nothing is there to be preserved, so `Preserve` is row-major.
+    /// Returns the strides of a new tensor of these sizes. Without an original to preserve, `Preserve` is row-major.
     ///
     /// # Errors
-    /// RuntimeError for another number of dimensions than the format has.
+    /// RuntimeError if the format is for another number of dimensions.
     pub fn strides(self, sizes: &[i64]) -> Result<Dims> {
         let Some(order) = self.order() else { return Ok(contiguous_strides(sizes)) };
         if sizes.len() != order.len() {
@@ -50,13 +50,13 @@ impl MemoryFormat {
         let mut step = 1i64;
         for &d in order {
             strides[d] = step;
-            // Unlike the row-major order, these let a size of 0 through.
+            // Unlike in the row-major order, a size of 0 makes the following strides 0.
             step = step.saturating_mul(sizes[d]);
         }
         Ok(strides)
     }
 
-    /// The strides of a new tensor like one of this layout.
+    /// Returns the strides of a new tensor like one with this layout.
     ///
     /// # Errors
     /// Those of [`MemoryFormat::strides`].
@@ -64,7 +64,7 @@ impl MemoryFormat {
         if self == MemoryFormat::Preserve { Ok(layout.like_strides()) } else { self.strides(&layout.sizes) }
     }
 
-    /// Returns whether the layout has no gaps in this order: `is_contiguous(memory_format)`.
+    /// Returns whether the layout is dense in this order: `is_contiguous(memory_format)`.
     pub fn describes(self, layout: &Layout) -> bool {
         match self.order() {
             Some(order) => layout.ndim() == order.len() && layout.is_contiguous_in(order),
@@ -72,7 +72,7 @@ impl MemoryFormat {
         }
     }
 
-    /// The format that a layout's strides suggest. Where sizes of 1 leave it open, the row-major one.
+    /// Returns the format suggested by a layout's strides; the row-major one if sizes of 1 make it ambiguous.
     pub fn suggested(layout: &Layout) -> MemoryFormat {
         let candidates = [MemoryFormat::ChannelsLast, MemoryFormat::ChannelsLast3d];
         candidates.into_iter().find(|format| format.resembles(layout)).unwrap_or(MemoryFormat::Contiguous)
@@ -87,7 +87,7 @@ impl MemoryFormat {
         let mut least = 0;
         for &d in order {
             let (size, stride) = (layout.sizes[d], layout.strides[d]);
-            // With one channel and one pixel both orders are the same.
+            // With one channel and one pixel, both orders are the same.
             if size == 0 || stride < least || d == 0 && least == layout.strides[1] {
                 return false;
             }
@@ -109,7 +109,7 @@ mod tests {
         let last =
             Layout { strides: MemoryFormat::ChannelsLast.strides(&[2, 3, 4, 5])?, ..Layout::contiguous(&[2, 3, 4, 5]) };
         assert_eq!(MemoryFormat::suggested(&last), MemoryFormat::ChannelsLast);
-        // One pixel: either order describes it, and the row-major one is suggested.
+        // A single pixel has both orders; the row-major one is suggested.
         let pixel = Layout::contiguous(&[2, 3, 1, 1]);
         assert!(MemoryFormat::ChannelsLast.describes(&pixel));
         assert_eq!(MemoryFormat::suggested(&pixel), MemoryFormat::Contiguous);

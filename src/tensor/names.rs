@@ -1,5 +1,5 @@
-//! Names of dimensions, and how a result's names follow from those of its inputs. Pure functions of names: the tensor
-//! keeps them, and the script room knows which function follows which rule. Follows
+//! Names of dimensions, and how a result's names follow from those of its inputs. Pure functions of names; tensors
+//! store the names, and the script room knows which function follows which rule. Follows
 //! <https://pytorch.org/docs/2.7/name_inference.html>.
 
 use super::error::{Error, Result};
@@ -7,13 +7,13 @@ use super::layout::MOST_NAMED;
 use crate::bail;
 use std::rc::Rc;
 
-/// The name of one dimension; `None` stands for any.
+/// The name of one dimension; `None` matches any name.
 pub type Name = Option<Rc<str>>;
 
-/// The names of all dimensions, in order. A tensor without names has no `Names` at all.
+/// The names of all dimensions, in order. A tensor without names has no `Names`.
 pub type Names = Rc<[Name]>;
 
-/// A name as PyTorch writes it: `'N'`, or `None`.
+/// Formats a name like PyTorch: `'N'`, or `None`.
 pub fn show_name(name: &Name) -> String {
     match name {
         Some(name) => format!("'{name}'"),
@@ -21,15 +21,15 @@ pub fn show_name(name: &Name) -> String {
     }
 }
 
-/// Names as messages list them: `['N', None]`.
+/// Formats a list of names for messages: `['N', None]`.
 pub fn show_names(names: &[Name]) -> String {
     format!("[{}]", names.iter().map(show_name).collect::<Vec<_>>().join(", "))
 }
 
-/// Checks that a text may name a dimension.
+/// Checks that a text is a valid dimension name.
 ///
 /// # Errors
-/// RuntimeError when it is no identifier of ASCII letters, digits and underscores.
+/// RuntimeError unless it is an identifier of ASCII letters, digits and underscores.
 pub fn check_identifier(name: &str) -> Result<()> {
     let starts_well = name.chars().next().is_some_and(|first| !first.is_ascii_digit());
     if starts_well && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
@@ -70,7 +70,7 @@ pub fn check_valid(ndim: usize, names: &[Name]) -> Result<()> {
     Ok(())
 }
 
-/// Makes PyTorch's error for writing a tensor with names to a file.
+/// Returns PyTorch's error for writing a tensor with names to a file.
 pub fn not_saved() -> Error {
     Error::runtime(
         "NYI: Named tensors don't support serialization. Please drop names via `tensor = tensor.rename(None)` before \
@@ -78,10 +78,10 @@ pub fn not_saved() -> Error {
     )
 }
 
-/// Finds the dimension with the name.
+/// Returns the position of the dimension with this name.
 ///
 /// # Errors
-/// RuntimeError when none has, and for `None`, which names nothing.
+/// RuntimeError if there is no such dimension, and for `None`.
 pub fn position(names: &[Name], name: &Name) -> Result<usize> {
     if name.is_none() {
         bail!(RuntimeError, "Please look up dimensions by name, got: name = None.");
@@ -92,11 +92,11 @@ pub fn position(names: &[Name], name: &Name) -> Result<usize> {
         .ok_or_else(|| Error::runtime(format!("Name {} not found in Tensor{}.", show_name(name), show_names(names))))
 }
 
-/// The names of what is broadcast together: pairs are matched from the right, and the one that says more is taken.
-/// `action` is what messages say was attempted.
+/// Returns the names of the result of broadcasting: pairs are matched from the right, and a name takes precedence over
+/// `None`. `action` describes the attempt in messages.
 ///
 /// # Errors
-/// RuntimeError when a pair differs, or a name meets `None` and stands elsewhere in the other list.
+/// RuntimeError if a pair differs, or if a name matched with `None` occurs elsewhere in the other list.
 pub fn unify(names: &[Name], other: &[Name], action: &str) -> Result<Vec<Name>> {
     let size = names.len().max(other.len());
     let from_right = |list: &[Name], i: usize| list.len().checked_sub(i + 1).and_then(|at| list[at].clone());
@@ -122,7 +122,7 @@ pub fn unify(names: &[Name], other: &[Name], action: &str) -> Result<Vec<Name>> 
     Ok(result)
 }
 
-/// A name that met `None` must not stand elsewhere among the others.
+/// Refuses a name that was matched with `None` but occurs elsewhere among the others.
 fn check_aligned(name: &Name, names: &[Name], other: &[Name], action: &str) -> Result<()> {
     if name.is_none() || !other.contains(name) {
         return Ok(());
@@ -137,11 +137,11 @@ fn check_aligned(name: &Name, names: &[Name], other: &[Name], action: &str) -> R
     )
 }
 
-/// A name and where it comes from, as the messages of [`unify_batches`] tell it.
+/// A name and where it comes from, for the messages of [`unify_batches`].
 #[derive(Clone, Copy)]
 struct Origin<'a> {
     names: &'a [Name],
-    /// Counted from the end where it is negative.
+    /// Negative indices count from the end.
     index: i64,
 }
 
@@ -157,7 +157,7 @@ impl<'a> Origin<'a> {
     }
 }
 
-/// The names of all but the last two dimensions of both, broadcast together, each with its origin.
+/// Broadcasts the names of all but the last two dimensions of both operands; returns each with its origin.
 fn unify_batches<'a>(names: &'a [Name], other: &'a [Name], function: &str) -> Result<Vec<Origin<'a>>> {
     let batch = |names: &'a [Name]| -> Vec<Origin<'a>> {
         (0..names.len().saturating_sub(2)).map(|i| Origin { names, index: i as i64 }).collect()
@@ -168,7 +168,7 @@ fn unify_batches<'a>(names: &'a [Name], other: &'a [Name], function: &str) -> Re
     }
     let surplus = longer.len() - shorter.len();
     for (long, short) in longer[surplus..].iter_mut().zip(shorter) {
-        // The one of the first operand leads in messages.
+        // Messages name the first operand first.
         let (first, second) = if std::ptr::eq(long.names, names) { (*long, short) } else { (short, *long) };
         *long = match (first.name(), second.name()) {
             (None, None) => first,
@@ -186,7 +186,7 @@ fn unify_batches<'a>(names: &'a [Name], other: &'a [Name], function: &str) -> Re
     Ok(longer)
 }
 
-/// The name that met `None`, if it does not stand elsewhere among the names that `None` is from.
+/// Returns the name that was matched with `None`, unless it occurs elsewhere in the list that has the `None`.
 fn known<'a>(named: Origin<'a>, any: Origin<'a>, function: &str) -> Result<Origin<'a>> {
     if !any.names.contains(named.name()) {
         return Ok(named);
@@ -200,10 +200,11 @@ fn known<'a>(named: Origin<'a>, any: Origin<'a>, function: &str) -> Result<Origi
     )
 }
 
-/// The names of a product of matrices or vectors, or of batches of them: what is multiplied away goes.
+/// Returns the names of a product of matrices or vectors, or of batches of them, without the dimensions that are
+/// summed.
 ///
 /// # Errors
-/// RuntimeError when an operand has no dimension, batches differ, or both remaining dimensions have one name.
+/// RuntimeError if an operand has no dimension, batches differ, or both remaining dimensions have the same name.
 pub fn matmul(names: &[Name], other: &[Name]) -> Result<Vec<Name>> {
     let (Some(_), Some(_)) = (names.first(), other.first()) else {
         bail!(
@@ -237,7 +238,8 @@ pub fn matmul(names: &[Name], other: &[Name]) -> Result<Vec<Name>> {
     Ok(result)
 }
 
-/// The names of the distances between the vectors of two batches: the dimension that counts them, of each.
+/// Returns the names of the distances between the vectors of two batches: each operand's batch names and its dimension
+/// of vectors.
 ///
 /// # Errors
 /// RuntimeError if batches differ or a name would occur twice.

@@ -1,5 +1,5 @@
-//! Operations on views: a [`View`](crate::View) in, a new or written one out. Knows no script, no autograd and
-//! no terminal. One file per family of PyTorch's reference.
+//! Operations on views: each takes a [`View`](crate::View) and returns a new view or writes to an existing one.
+//! Independent of scripts, autograd and the terminal. One file per family of PyTorch's reference.
 
 pub mod block;
 pub mod calculus;

@@ -1,10 +1,10 @@
-//! Loops over elements on all cores. This file, three of those below it and `memory.rs` are the only ones that may contain
-//! `unsafe`: here a kernel, which is a plain function of slices, meets memory that views share. It knows where elements
-//! lie, not what they mean.
+//! Loops over elements on all cores. This file, three of its submodules and `memory.rs` are the only ones of the core
+//! that may contain `unsafe`, besides `system`: here kernels, which are plain functions of slices, access memory that
+//! views share. Independent of what the elements mean.
 //!
-//! Why that is safe: memories cannot leave the thread they live on (`Rc`, `Cell`), and a loop here keeps that thread
-//! busy, so that until it ends nobody but the loop touches them. What a kernel captures must be `Sync`, which cells are
-//! not. What the loop itself does is decided from addresses, before it starts, in [`Reach`].
+//! Why this is safe: memories cannot leave their thread (`Rc`, `Cell`), and a loop here keeps that thread busy, so that
+//! only the loop accesses them until it ends. Captures of a kernel must be `Sync`, which cells are not. How the loop
+//! accesses memory is decided from addresses before it starts, in [`Reach`].
 
 mod helpers;
 mod product;
@@ -29,10 +29,10 @@ pub use tasks::{collect, cores, parts, parts_of, set_cores};
 pub use vectors::{Kernel, halves, set_width, singles, vectorised, vectorised_kernel};
 pub(crate) use vectors::{join_halves, prefetch};
 
-/// Lends the elements of a memory as a plain slice to read, for as long as `body` runs: what several threads share, or a
-/// loop that needs no cells. `None` where the memory is not aligned for the type.
+/// Lends the elements of a memory as a slice for reading while `body` runs, for several threads or for a loop without
+/// cells. `None` if the memory is not aligned for the type.
 ///
-/// For this crate only: a caller that kept a handle to the memory in a thread-local could write to it from `body`.
+/// For this crate only: a caller with a handle to the memory in a thread-local could write to it from `body`.
 pub fn reading<T: Plain, R>(memory: &Memory, body: impl FnOnce(&[T]) -> R + Send) -> Option<R> {
     reading_both(memory, memory, |elements, _| body(elements))
 }
@@ -51,7 +51,7 @@ pub fn reading_both<T: Plain, R>(a: &Memory, b: &Memory, body: impl FnOnce(&[T],
     })
 }
 
-/// Lends elements of a memory as a plain slice to write. `None` where they do not exist or are not aligned.
+/// Lends elements of a memory as a slice for writing. `None` if they are out of range or not aligned.
 pub fn writing<T: Plain, R>(
     memory: &Memory,
     range: Range<usize>,
@@ -59,12 +59,12 @@ pub fn writing<T: Plain, R>(
 ) -> Option<R> {
     let start = memory.start()?.cast::<T>();
     let fits = range.start <= range.end && range.end <= memory.nbytes() / size_of::<T>();
-    // SAFETY: as in `reading`; nobody reads or writes them meanwhile but `body`.
+    // SAFETY: as in `reading`; only `body` reads or writes them meanwhile.
     (fits && start.is_aligned())
         .then(|| body(unsafe { slice::from_raw_parts_mut(start.as_ptr().add(range.start), range.len()) }))
 }
 
-/// Same as [`reading`] one memory and [`writing`] another. `None` where they share a byte, too.
+/// Lends one memory for [`reading`] and another for [`writing`]. Also `None` if they share a byte.
 pub fn between<S: Plain, T: Plain, R>(
     from: &Memory,
     to: &Memory,
@@ -74,7 +74,7 @@ pub fn between<S: Plain, T: Plain, R>(
     from_both([from, from], to, range, |[elements, _], out| body(elements, out))
 }
 
-/// Like [`between`], for two memories to read.
+/// Like [`between`], with two memories for reading.
 pub(crate) fn from_both<S: Plain, T: Plain, R>(
     from: [&Memory; 2],
     to: &Memory,
@@ -91,7 +91,7 @@ pub(crate) fn from_both<S: Plain, T: Plain, R>(
     });
     let operands = [first?, second?];
     (fits && start.is_aligned()).then(|| {
-        // SAFETY: as in `reading` and `writing`; what is written is not what is read.
+        // SAFETY: as in `reading` and `writing`; the two ranges are disjoint.
         let (operands, out) = unsafe {
             (
                 operands.map(|(first, length)| slice::from_raw_parts(first.as_ptr(), length)),
@@ -102,48 +102,49 @@ pub(crate) fn from_both<S: Plain, T: Plain, R>(
     })
 }
 
-/// An operand of a loop: its memory, where in it the elements lie, and how many bytes each has.
+/// An operand of a loop: its memory, layout and element size.
 #[derive(Clone, Copy)]
 pub struct Elements<'a> {
     pub memory: &'a Memory,
     pub layout: &'a Layout,
     pub itemsize: usize,
-    /// Whether the kernel looks elements up by itself, from where the layout says on. A block then has the whole
+    /// Whether the kernel looks up elements itself, relative to the layout's offsets. A block then contains the whole
     /// memory.
     pub looked_up: bool,
 }
 
-/// The way PyTorch's loops reach elements, where that shows in results.
+/// How PyTorch's loops step through elements, as far as it affects results.
 #[derive(Clone, Copy, Debug)]
 pub struct Steps {
-    /// Elements that are loaded at a time where all operands are contiguous, but for at most one that repeats a value.
+    /// Elements per step if all operands are contiguous, except for at most one that repeats a value.
     pub step: usize,
-    /// Further operands that repeat a value, which the loop does not see.
+    /// The number of further operands that repeat a value, which the loop does not see.
     pub repeated: usize,
-    /// Elements that a block has at most: more than [`BLOCK`] where it is the memory itself and the kernel needs no buffers.
+    /// Maximum elements in a block. More than [`BLOCK`] is possible if blocks are the memory itself and the kernel
+    /// needs no buffers.
     pub most: usize,
-    /// Whether the kernel itself writes what is better written past the caches: it copies, by [`Block::transfer`], or fills.
+    /// Whether the kernel itself bypasses the caches where that is better: it copies by [`Block::transfer`], or fills.
     pub stores: bool,
 }
 
 impl Steps {
-    /// One element after another, in blocks that fit buffers.
+    /// One element after another, in blocks that fit the buffers.
     pub(crate) const SINGLE: Steps = Steps { step: 1, repeated: 0, most: BLOCK, stores: false };
 }
 
-/// One operand as the loop reaches it.
+/// How the loop accesses one operand.
 #[derive(Clone, Copy)]
 struct Reach {
     start: *mut u8,
     itemsize: usize,
-    /// Whether a kernel may see the memory itself as a slice: not an input that the output is written over, but for the same
-    /// elements in the same order.
+    /// Whether a kernel may access the memory directly as a slice. Not for inputs that overlap the output, unless they
+    /// are the same elements in the same order.
     direct: bool,
-    /// Elements of a memory that is looked up as a whole.
+    /// For a memory that is looked up as a whole, its number of elements.
     whole: Option<usize>,
 }
 
-/// The addresses an operand lies between.
+/// Returns the start of the memory, and the address range of an operand's elements.
 fn bounds(operand: &Elements) -> Result<(*mut u8, Range<usize>)> {
     let elements = usize::try_from(operand.layout.storage_elements()?).unwrap_or(usize::MAX);
     let end = elements.saturating_mul(operand.itemsize);
@@ -157,7 +158,7 @@ fn bounds(operand: &Elements) -> Result<(*mut u8, Range<usize>)> {
     }
 }
 
-/// A memory that is looked up as a whole, apart from what is written.
+/// Returns access to a memory that is looked up as a whole; it must not overlap the output.
 fn whole(operand: &Elements, written: &Range<usize>) -> Result<Reach> {
     let (start, nbytes) = (operand.memory.start(), operand.memory.nbytes());
     match start {
@@ -169,7 +170,7 @@ fn whole(operand: &Elements, written: &Range<usize>) -> Result<Reach> {
     }
 }
 
-/// A memory that is looked up as a whole, and where in it a block begins.
+/// A memory that is looked up as a whole, and the position of a block in it.
 #[derive(Clone, Copy)]
 struct Lookup {
     start: *const u8,
@@ -178,21 +179,21 @@ struct Lookup {
     place: [i64; 2],
 }
 
-/// A block of consecutive elements of every operand; operand 0 is the output. Some of them are copies in a buffer.
+/// A block of consecutive elements of every operand; operand 0 is the output. Some of them may be copies in a buffer.
 pub struct Block<const N: usize> {
     data: [*mut u8; N],
     itemsize: [usize; N],
     lookup: Lookup,
     length: usize,
-    /// Whether the output is better written by [`stream`].
+    /// Whether the output should be written by [`stream`].
     streams: bool,
-    /// Whether PyTorch's loops reach these elements one by one, not whole vectors at a time. A few operations round
-    /// differently in the two.
+    /// Whether PyTorch's loops process these elements one by one instead of as whole vectors. A few operations round
+    /// differently in the two cases.
     pub tail: bool,
 }
 
 impl<const N: usize> Block<N> {
-    /// Operand `index` as `T`s; none where that is not its size.
+    /// Returns operand `index` as elements of type `T`; empty if the size differs.
     fn pointer<T: Plain>(&self, index: usize) -> (*mut T, usize) {
         match (self.data.get(index), self.itemsize.get(index)) {
             (Some(&data), Some(&size)) if size == size_of::<T>() && data.cast::<T>().is_aligned() => {
@@ -213,7 +214,7 @@ impl<const N: usize> Block<N> {
         self.length == 0
     }
 
-    /// Input `index`, counted from 1.
+    /// Returns input `index`, counted from 1.
     pub fn input<T: Plain>(&self, index: usize) -> &[T] {
         let (data, length) = self.pointer(index);
         // SAFETY: `length` initialised elements of this size start here (`Loop::block`), any bits are a `T`, and nobody
@@ -221,7 +222,7 @@ impl<const N: usize> Block<N> {
         unsafe { slice::from_raw_parts(data, length) }
     }
 
-    /// The output alone.
+    /// Returns the output alone.
     pub fn output<R: Plain>(&mut self) -> &mut [R] {
         let (data, length) = self.pointer(0);
         // SAFETY: as in `input`; no other operand and no other block shares a byte with it, and `self` is borrowed
@@ -229,10 +230,10 @@ impl<const N: usize> Block<N> {
         unsafe { slice::from_raw_parts_mut(data, length) }
     }
 
-    /// The first input and the output.
+    /// Returns the first input and the output.
     pub fn one<S: Plain, R: Plain>(&mut self) -> (&[S], &mut [R]) {
         let (data, length) = self.pointer(0);
-        // SAFETY: as in `output`, of which the inputs share no byte.
+        // SAFETY: as in `output`; the inputs share no byte with it.
         (self.input(1), unsafe { slice::from_raw_parts_mut(data, length) })
     }
 
@@ -243,8 +244,8 @@ impl<const N: usize> Block<N> {
         if streams { stream(from, to) } else { to.copy_from_slice(from) }
     }
 
-    /// Input 1, which is looked up: all its elements; where the block's begin among them, and how far apart they are. The
-    /// second input, and the output. No elements where they are not aligned for the type.
+    /// For a looked-up first input: returns all its elements, the offset and the stride of the block in them, the
+    /// second input, and the output. The elements are empty if they are not aligned for the type.
     pub(crate) fn looked_up<T: Plain, B: Plain, R: Plain>(&mut self) -> (&[T], [i64; 2], &[B], &mut [R]) {
         let (data, length) = self.pointer(0);
         let Lookup { start, elements, itemsize, place } = self.lookup;
@@ -256,14 +257,14 @@ impl<const N: usize> Block<N> {
         (all, place, self.input(2), unsafe { slice::from_raw_parts_mut(data, length) })
     }
 
-    /// Two inputs and the output.
+    /// Returns two inputs and the output.
     pub fn two<A: Plain, B: Plain, R: Plain>(&mut self) -> (&[A], &[B], &mut [R]) {
         let (data, length) = self.pointer(0);
         // SAFETY: as in `one`.
         (self.input(1), self.input(2), unsafe { slice::from_raw_parts_mut(data, length) })
     }
 
-    /// Three inputs and the output.
+    /// Returns three inputs and the output.
     pub fn three<A: Plain, B: Plain, C: Plain, R: Plain>(&mut self) -> (&[A], &[B], &[C], &mut [R]) {
         let (data, length) = self.pointer(0);
         // SAFETY: as in `one`.
@@ -271,14 +272,14 @@ impl<const N: usize> Block<N> {
     }
 }
 
-/// The blocks of some tiles, one after another.
+/// The blocks of some tiles, in sequence.
 pub struct Blocks<'l, const N: usize> {
     work: &'l Loop<N>,
     tiles: Range<usize>,
 }
 
 impl<const N: usize> Blocks<'_, N> {
-    /// Calls `body` for each of them.
+    /// Calls `body` for each block.
     ///
     /// # Errors
     /// Those of `body`; KeyboardInterrupt.
@@ -291,15 +292,15 @@ impl<const N: usize> Blocks<'_, N> {
     }
 }
 
-/// Calls `body` for blocks that together are all elements of the operands, which have the same sizes (broadcast
-/// beforehand). Operand 0 is written: what is left in a block's output is stored. `body` gets many blocks at a time, so that
-/// what it needs for them is made once.
+/// Calls `body` with blocks that together cover all elements of the operands, which must have the same sizes (broadcast
+/// beforehand). Operand 0 is the output: the contents of a block's output are stored. `body` gets many blocks at a
+/// time, so that it can set up its state once for all of them.
 ///
-/// Large loops run on all cores. Where writing the output changes what is still to be read, one thread goes through the
-/// elements in PyTorch's order instead.
+/// Large loops run on all cores. If writing the output changes elements that are still to be read, one thread processes
+/// the elements in PyTorch's order instead.
 ///
 /// # Errors
-/// Those of `body`, after which some elements have been written; KeyboardInterrupt.
+/// Those of `body`, after some elements have been written; KeyboardInterrupt.
 pub(crate) fn blocks<const N: usize>(
     operands: [Elements; N],
     steps: Steps,
@@ -324,8 +325,7 @@ pub(crate) fn blocks<const N: usize>(
         }
         let (start, read) = bounds(operand)?;
         let apart = k == 0 || read.end <= written.start || written.end <= read.start;
-        // The same elements in the same order are no danger: each is read before it is written, by the same thread, to a
-        // buffer first.
+        // The same elements in the same order are safe: the same thread reads each, to a buffer, before it writes it.
         let same = read == written && operand.itemsize == out.itemsize && operand.layout.strides == out.layout.strides;
         let direct = apart || same && distinct;
         overlap |= !direct;
@@ -334,7 +334,7 @@ pub(crate) fn blocks<const N: usize>(
     }
     let single = overlap || !distinct;
     let tiles = Tiles::new(layouts, single, steps.step);
-    // What is written in short pieces is not worth it: lines would be left unfilled.
+    // Short pieces are not streamed: they would leave cache lines incomplete.
     let nbytes = usize::try_from(out.layout.numel()).unwrap_or(usize::MAX).saturating_mul(out.itemsize);
     let streams = nbytes >= STREAMED && tiles.length() >= BLOCK && !single && !aliased;
     let buffered = aliased || streams && !steps.stores;
@@ -350,29 +350,29 @@ pub(crate) fn blocks<const N: usize>(
     })
 }
 
-/// Pieces of a long loop for each core: few, so that the processor can read ahead within each, and enough that no core waits
-/// for one that other programs use as well.
+/// The number of pieces per core of a long loop: few, so that the processor can prefetch within each, but enough to
+/// balance the load if other programs use a core too.
 const PIECES: usize = 8;
 
 struct Loop<const N: usize> {
     reaches: [Reach; N],
     steps: Steps,
-    /// Whether what is written goes past the caches: it would not stay there, and need not be read first.
+    /// Whether the output bypasses the caches: it would not stay there, and its lines need not be read first.
     streams: bool,
-    /// Whether a kernel leaves results in a buffer: they go past the caches from there, or over what it reads.
+    /// Whether kernels write results to a buffer, from which they are streamed or written over the input.
     buffered: bool,
-    /// Elements per block where what has been written may be read again: PyTorch's loops then show in the result, one
-    /// step of vectors at a time, and the rest one by one.
+    /// The number of elements per block if results may be read again: the steps of PyTorch's loops then affect the
+    /// result. Blocks are one vector step, and the rest single elements.
     overlap: Option<usize>,
     tiles: Tiles<N>,
 }
 
-// SAFETY: what the pointers reach is alive and touched by nobody else until the loop has ended (see the head of this
-// file). `blocks` checked that the layouts lie within the memories. Tiles share no element of the output, and where the
-// output's elements are not distinct or an input's bytes meet the output's in another order, one thread does all.
+// SAFETY: the memory behind the pointers is alive and accessed by nobody else until the loop has ended (see the head of
+// this file). `blocks` checked that the layouts lie within the memories. Tiles share no element of the output. If the
+// output's elements are not distinct, or an input overlaps the output in another order, one thread does all.
 unsafe impl<const N: usize> Sync for Loop<N> {}
 
-/// Room for as many of the widest elements.
+/// A buffer for `LENGTH` elements of the widest type.
 #[repr(C, align(64))]
 struct Buffer<const LENGTH: usize>([[MaybeUninit<u8>; 16]; LENGTH]);
 
@@ -385,8 +385,8 @@ impl<const N: usize> Loop<N> {
         }
     }
 
-    /// Like [`Loop::tiles`], for blocks of at most `LENGTH` elements. Never inlined: a small loop would pay for large buffers,
-    /// each page of which is touched as the stack grows.
+    /// Like [`Loop::tiles`], for blocks of at most `LENGTH` elements. Never inlined: otherwise small loops would pay
+    /// for large buffers, whose pages are touched as the stack grows.
     #[inline(never)]
     fn in_buffers<const LENGTH: usize>(
         &self,
@@ -396,12 +396,12 @@ impl<const N: usize> Loop<N> {
         let mut buffers: [Buffer<LENGTH>; N] =
             std::array::from_fn(|_| Buffer([[const { MaybeUninit::uninit() }; 16]; LENGTH]));
         if let Some(out) = buffers.first_mut() {
-            // A kernel may look at the output before it writes it.
+            // A kernel may read the output before it writes it, so the buffer must be initialised.
             let bytes = self.reaches.first().map_or(0, |out| out.itemsize) * LENGTH.min(self.tiles.volume());
             out.0.as_flattened_mut().iter_mut().take(bytes).for_each(|byte| *byte = MaybeUninit::new(0));
         }
         let buffers = buffers.each_mut().map(|buffer| buffer.0.as_mut_ptr().cast::<u8>());
-        // Where an input repeats one element, its buffer is filled once: from where, and how far.
+        // The buffer of an input that repeats one element is filled once: its source, and the length filled.
         let mut repeated = [(std::ptr::null_mut::<u8>(), 0); N];
         for index in range {
             let Tile { mut run, span, runs, step } = self.tiles.tile(index);
@@ -416,7 +416,7 @@ impl<const N: usize> Loop<N> {
         Ok(())
     }
 
-    /// Cuts part of a run into blocks, each with whether it is reached one by one.
+    /// Cuts part of a run into blocks, each with whether its elements are processed one by one.
     fn cut(&self, run: &Run<N>, span: Range<usize>) -> impl Iterator<Item = (Range<usize>, bool)> + use<N> {
         let (step, overlap) = (self.steps.step.max(1), self.overlap);
         let contiguous = run.stride.split_first().is_some_and(|(&out, inputs)| {
@@ -440,7 +440,7 @@ impl<const N: usize> Loop<N> {
         })
     }
 
-    /// Elements of a run that a block has at most: more than a buffer holds only where none is needed.
+    /// Returns the maximum length of a block in a run. It exceeds a buffer only if no buffer is needed.
     fn longest(&self, run: &Run<N>) -> usize {
         let bare = |k: usize| {
             let Reach { start, itemsize, direct, .. } = self.reaches[k];
@@ -451,8 +451,8 @@ impl<const N: usize> Loop<N> {
         if !self.buffered && (0..N).all(bare) { most } else { most.min(BLOCK) }
     }
 
-    /// Hands a block to `body`, by way of the buffers where its elements are not neighbours or go past the caches. Each
-    /// buffer has room for it.
+    /// Passes a block to `body`. Operands go through the buffers, which are large enough, if their elements are not
+    /// adjacent or if the output bypasses the caches.
     fn block(
         &self,
         run: &Run<N>,
@@ -511,8 +511,8 @@ impl<const N: usize> Loop<N> {
     }
 }
 
-/// Returns whether an element of `itemsize` bytes lies where a reference of its type may point. Sizes are powers of
-/// two, and no type is aligned to more than 8.
+/// Returns whether an element of `itemsize` bytes is aligned for a reference of its type. Sizes are powers of two, and
+/// no type is aligned to more than 8.
 fn is_placed(element: *const u8, itemsize: usize) -> bool {
     element.addr().is_multiple_of(itemsize.min(8))
 }
@@ -530,10 +530,10 @@ macro_rules! by_itemsize {
     };
 }
 
-/// Copies `length` elements that lie `stride` apart to a buffer.
+/// Copies `length` elements with a stride to a buffer.
 ///
 /// # Safety
-/// All of them can be read, the buffer has room for them, and the two share no byte.
+/// All of them can be read, they fit the buffer, and the two share no byte.
 unsafe fn gather(itemsize: usize, from: *const u8, stride: i64, to: *mut u8, length: usize) {
     unsafe fn typed<T: Copy>(from: *const u8, stride: i64, to: *mut u8, length: usize) {
         let (from, to) = (from.cast::<T>(), to.cast::<T>());
@@ -551,7 +551,7 @@ unsafe fn gather(itemsize: usize, from: *const u8, stride: i64, to: *mut u8, len
     unsafe { by_itemsize!(itemsize, typed(from, stride, to, length)) }
 }
 
-/// Copies a buffer to `length` elements that lie `stride` apart, in order.
+/// Copies a buffer to `length` elements with a stride, in order.
 ///
 /// # Safety
 /// All of them can be written, the buffer holds as many, and the two share no byte.
@@ -563,7 +563,7 @@ unsafe fn scatter(itemsize: usize, from: *const u8, to: *mut u8, stride: i64, le
             unsafe { to.offset(i as isize * stride as isize).write_unaligned(from.add(i).read()) };
         }
     }
-    // SAFETY: passed on; a slice of bytes is made of what the caller names.
+    // SAFETY: passed on; the slices are the bytes that the caller names.
     unsafe {
         match stride {
             1 if streams => {

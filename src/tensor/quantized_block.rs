@@ -1,10 +1,10 @@
-//! What a block of quantized numbers is made of: which bytes are for what, and which bits an element comes from. Code that knows
-//! a type of blocks describes it here, and renderers read it. Independent of any type.
+//! Describes a block of quantized numbers: the purpose of its bytes, and the bits of each element. Code for a block
+//! type fills in the description, and renderers read it. Independent of any block type.
 
-/// Neighbouring bytes of a block.
+/// Adjacent bytes of a block.
 #[derive(Debug)]
 pub struct Part {
-    /// Its name in llama.cpp.
+    /// The name in llama.cpp.
     pub name: &'static str,
     pub nbytes: usize,
     pub role: Role,
@@ -12,16 +12,16 @@ pub struct Part {
     pub about: &'static str,
 }
 
-/// What the bytes of a part are for.
+/// The purpose of a part's bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// What the numbers are multiplied by.
+    /// The factor of the numbers.
     Scale,
-    /// What is added to them or taken off.
+    /// The number that is added to or subtracted from them.
     Minimum,
-    /// Factors of the two for some of the elements.
+    /// Factors of the scale and the minimum for groups of elements.
     Factors,
-    /// The numbers.
+    /// The quantized numbers.
     Numbers,
 }
 
@@ -32,11 +32,11 @@ pub enum Holds {
     /// Numbers of this many bits, the first in the lowest bits.
     Bits(u32),
     Int8,
-    /// Numbers whose bits do not lie together.
+    /// Numbers whose bits are not adjacent.
     Packed,
 }
 
-/// Bits of a byte of a block.
+/// Some bits of a byte of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
     pub byte: usize,
@@ -45,28 +45,28 @@ pub struct Place {
     pub width: u32,
 }
 
-/// One element and where it comes from.
+/// One element, and where its bits are.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Element {
     pub low: Place,
-    /// The bits above those.
+    /// The bits above the low ones.
     pub high: Option<Place>,
-    /// The number that the bits are.
+    /// The stored integer.
     pub stored: i32,
-    /// What is taken off it.
+    /// The number subtracted from the stored integer.
     pub offset: i32,
     pub scale: Factor,
     pub minimum: Option<Minimum>,
 }
 
-/// A float16, and a small number that it is multiplied by.
+/// A float16, and an optional small integer that it is multiplied by.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Factor {
     pub whole: f32,
     pub times: Option<i32>,
 }
 
-/// The second number of a block, and what becomes of it.
+/// The minimum of a block, and whether it is added or subtracted.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Minimum {
     Added(Factor),
@@ -80,12 +80,12 @@ impl Factor {
 }
 
 impl Element {
-    /// Where its bits are, the lower ones first.
+    /// Returns the places of its bits, the lower ones first.
     pub fn places(&self) -> impl Iterator<Item = Place> {
         [Some(self.low), self.high].into_iter().flatten()
     }
 
-    /// The number that it stands for, in single precision.
+    /// Returns the represented number, in single precision.
     pub fn value(&self) -> f32 {
         let product = self.scale.value() * (self.stored - self.offset) as f32;
         match self.minimum {
@@ -96,8 +96,8 @@ impl Element {
     }
 }
 
-/// Two numbers added. Of two that are none the first is the sum, as on the processors that `gguf.quants` runs on; a
-/// compiler may swap them.
+/// Adds two numbers. If both are NaN, the first is returned, as by the processors that `gguf.quants` runs on; with
+/// plain addition, a compiler may swap the operands.
 #[inline(always)]
 pub fn sum(a: f32, b: f32) -> f32 {
     if a.is_nan() { a } else { a + b }

@@ -1,5 +1,5 @@
-//! Files while a script is tried out: what it writes lies in a hidden folder of its own, and is read from there
-//! again. Code that opens a file asks here for its path.
+//! Redirects files while a script is rehearsed: files that it writes go to a hidden folder and are read back from
+//! there. Code that opens a file asks here for its path.
 
 use crate::system::{Files, System};
 use std::borrow::Cow;
@@ -8,12 +8,12 @@ use std::collections::HashMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// As long as it lives, files that this thread writes are written elsewhere.
+/// While this exists, files written by this thread are redirected.
 pub struct Rehearsal(());
 
 struct Elsewhere {
     folder: PathBuf,
-    /// The files that have been written, with what stands for them.
+    /// The files written, with the paths that replace theirs.
     written: HashMap<PathBuf, PathBuf>,
 }
 
@@ -24,7 +24,7 @@ thread_local! {
 }
 
 impl Rehearsal {
-    /// Has files written to an empty folder.
+    /// Redirects written files to an empty folder.
     pub fn begin(folder: &Path) -> Rehearsal {
         ELSEWHERE.set(Some(Elsewhere { folder: folder.to_owned(), written: HashMap::new() }));
         Rehearsal(())
@@ -37,7 +37,7 @@ impl Drop for Rehearsal {
     }
 }
 
-/// The place to read a file from.
+/// Returns the path to read a file from.
 pub fn to_read(name: &str) -> Cow<'_, str> {
     let found = ELSEWHERE.with_borrow(|elsewhere| {
         let place = elsewhere.as_ref()?.written.get(&System::full_name(Path::new(name)))?;
@@ -46,7 +46,7 @@ pub fn to_read(name: &str) -> Cow<'_, str> {
     found.map_or(Cow::Borrowed(name), Cow::Owned)
 }
 
-/// The place to write a file to.
+/// Returns the path to write a file to.
 pub fn to_write(path: &Path) -> Cow<'_, Path> {
     if ELSEWHERE.with_borrow(Option::is_none) {
         WRITTEN.with_borrow_mut(|written| written.push(path.to_owned()));
@@ -58,15 +58,15 @@ pub fn to_write(path: &Path) -> Cow<'_, Path> {
     })
 }
 
-/// The files that this thread has opened to write since the last call, in that order.
+/// Returns the files that this thread has opened for writing since the last call, in order.
 pub fn take_written() -> Vec<PathBuf> {
     WRITTEN.take()
 }
 
-/// The place of a file that is changed, which keeps what is not written.
+/// Returns the path of a file to be modified, after copying its current contents there.
 ///
 /// # Errors
-/// What the system says to a file that cannot be copied.
+/// The system's error if the file cannot be copied.
 pub(crate) fn to_change(name: &str) -> io::Result<Cow<'_, str>> {
     let there = to_read(name);
     let Cow::Owned(place) = to_write(Path::new(name)) else { return Ok(there) };

@@ -1,6 +1,6 @@
-//! Large freed memories, kept for results of the same size: getting pages from the system, which zeroes them, takes
-//! longer than computing most results. Each thread keeps its own, and they go with it. The taker of a buffer writes all of
-//! it before anyone reads.
+//! Large freed memories, kept for results of the same size: getting zeroed pages from the system takes longer than
+//! computing most results. Each thread keeps its own; they are freed when it ends. Code that takes a memory must write
+//! all of it before it is read.
 
 use super::limits;
 use super::memory::Memory;
@@ -11,17 +11,17 @@ thread_local! {
     static SPARE: RefCell<Vec<Memory>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Returns whether it is worth keeping.
+/// Returns whether a memory of this size is worth keeping.
 pub(crate) fn is_large(nbytes: usize) -> bool {
     nbytes >= thresholds::SPARE
 }
 
-/// Keeps a memory that is no longer used. The oldest ones go where that would be too much.
+/// Keeps a memory that is no longer used. Frees the oldest ones if the total gets too large.
 pub(crate) fn keep(memory: Memory) {
     if !matches!(memory, Memory::Heap(_)) || !is_large(memory.nbytes()) {
         return;
     }
-    // A thread that ends keeps nothing.
+    // A thread that is ending keeps nothing.
     let _ = SPARE.try_with(|spare| {
         let mut spare = spare.borrow_mut();
         spare.push(memory);
@@ -32,7 +32,7 @@ pub(crate) fn keep(memory: Memory) {
     });
 }
 
-/// A memory of this size with whatever is in it.
+/// Takes a memory of this size, with arbitrary contents.
 pub(crate) fn take(nbytes: usize) -> Option<Memory> {
     if !is_large(nbytes) {
         return None;
@@ -44,7 +44,7 @@ pub(crate) fn take(nbytes: usize) -> Option<Memory> {
     })
 }
 
-/// Gives everything back to the system.
+/// Returns all memories to the system.
 pub(crate) fn clear() {
     SPARE.with(|spare| spare.borrow_mut().clear());
 }

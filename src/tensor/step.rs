@@ -1,5 +1,5 @@
-//! How a view came about: the calls from its base to it, one by one. Every view records its step, so recording must
-//! cost next to nothing; `explain` shows them.
+//! The history of a view: the calls that lead from its base to it. Every view records its step, so recording must be
+//! very cheap; `explain` shows the steps.
 
 use super::dtype::DType;
 use super::layout::Layout;
@@ -8,24 +8,24 @@ use std::cell::RefCell;
 use std::mem;
 use std::rc::Rc;
 
-/// The number of steps that are kept: a loop may go on from view to view forever.
+/// The maximum number of steps kept: a loop may derive views from views forever.
 const STEPS: u8 = 24;
 
-/// One call on the way from a base to a view: what it was called on, and what it is called.
+/// One call on the way from a base to a view: its name, and the state of the view that it was called on.
 #[derive(Debug)]
 pub struct Step {
     pub name: &'static str,
-    /// The layout and the element type that it found.
+    /// The layout and the element type before the call.
     pub before: Layout,
     pub dtype: DType,
     pub earlier: Option<Rc<Step>>,
-    /// Whether there were earlier steps that are not kept.
+    /// Whether earlier steps were dropped.
     pub is_cut: bool,
     length: u8,
 }
 
 impl Step {
-    /// The call of `name` on what `earlier` led to.
+    /// Records the call of `name` on `before`, after the steps of `earlier`.
     #[inline(always)]
     pub(super) fn new(name: &'static str, before: &View, earlier: Option<Rc<Step>>) -> Step {
         let length = earlier.as_ref().map_or(1, |step| step.length + 1);
@@ -41,8 +41,8 @@ impl Step {
     }
 }
 
-/// The last step to a tensor. It belongs to the tensor until it is read, which is rare: only then does it
-/// need an allocation, to be shared.
+/// The last step that led to a tensor. It is owned by the tensor; it is only allocated, to be shared, when it is read,
+/// which is rare.
 #[derive(Default)]
 pub(super) struct LastStep(RefCell<Noted>);
 
@@ -55,7 +55,7 @@ enum Noted {
 }
 
 impl LastStep {
-    /// Records how the tensor was made, unless that is recorded already: the first record is the most precise.
+    /// Records how the tensor was created, unless that is already recorded: the first record is the most precise.
     #[inline(always)]
     pub(super) fn note(&self, step: impl FnOnce() -> Step) {
         let mut noted = self.0.borrow_mut();

@@ -1,5 +1,5 @@
-//! [`Storage`]: the bytes beneath tensors, with identity. PyTorch's `UntypedStorage`; it knows no dtype. Follows
-//! <https://pytorch.org/docs/2.7/storage.html>.
+//! [`Storage`]: the bytes beneath tensors, with identity. Corresponds to PyTorch's `UntypedStorage`; independent of
+//! dtypes. Follows <https://pytorch.org/docs/2.7/storage.html>.
 
 use super::device::Device;
 use super::dtype::DType;
@@ -15,13 +15,13 @@ use super::view::View;
 use std::cell::{Cell, RefCell};
 use std::rc::{Rc, Weak};
 
-/// Untyped bytes shared by every tensor over them. Cloning the handle shares; equality is identity.
+/// Untyped bytes shared by all tensors over them. Cloning the handle shares the storage; equality is identity.
 #[derive(Clone, Debug)]
 pub struct Storage(Rc<StorageInner>);
 
 #[derive(Debug)]
 struct StorageInner {
-    /// Replaced, never resized in place, so that a slice taken before a resize stays valid.
+    /// Replaced instead of resized in place, so that earlier slices stay valid.
     memory: RefCell<Rc<Memory>>,
     resizable: Cell<bool>,
 }
@@ -35,7 +35,7 @@ impl Drop for StorageInner {
     }
 }
 
-/// A storage that may be gone.
+/// A reference that does not keep the storage alive.
 #[derive(Clone, Debug)]
 pub struct WeakStorage(Weak<StorageInner>);
 
@@ -52,16 +52,16 @@ impl PartialEq for Storage {
 }
 
 impl Storage {
-    /// Wraps memory. Memory that belongs to someone else cannot be resized.
+    /// Wraps memory. Borrowed and mapped memory cannot be resized.
     pub fn new(memory: Memory) -> Storage {
         let resizable = !matches!(memory, Memory::Borrowed { .. } | Memory::Mapped(_));
         Storage(Rc::new(StorageInner { memory: RefCell::new(Rc::new(memory)), resizable: Cell::new(resizable) }))
     }
 
-    /// `nbytes` zeroed bytes on the device.
+    /// Allocates `nbytes` zeroed bytes on the device.
     ///
     /// # Errors
-    /// RuntimeError when the memory cannot be allocated or the device does not exist here.
+    /// RuntimeError if the memory cannot be allocated or the device does not exist here.
     pub fn zeroed(nbytes: usize, device: Device) -> Result<Storage> {
         if device.available()?.is_meta() {
             return Ok(Storage::new(Memory::Meta { nbytes, device }));
@@ -73,13 +73,13 @@ impl Storage {
         Ok(Storage::new(memory))
     }
 
-    /// `nbytes` bytes of the CPU that are nowhere yet: for what only needs to know which tensors share them. Reading them is an
-    /// error.
+    /// Creates a cpu storage of `nbytes` bytes without memory, for code that only needs to know which tensors share
+    /// storage. Reading it is an error.
     pub fn absent(nbytes: usize) -> Storage {
         Storage::new(Memory::Meta { nbytes, device: Device::CPU })
     }
 
-    /// `nbytes` bytes on the device that the caller writes before anyone reads them.
+    /// Allocates `nbytes` bytes on the device that the caller must write before they are read.
     ///
     /// # Errors
     /// Those of [`Storage::zeroed`].
@@ -91,7 +91,7 @@ impl Storage {
         }
         let storage = Storage::zeroed(nbytes, device)?;
         if cfg!(debug_assertions) && !spare::is_large(nbytes) {
-            // What is not written shall be seen.
+            // Makes reads of unwritten bytes noticeable.
             storage.memory().bytes().iter().for_each(|byte| set(byte, 0xA5));
         }
         Ok(storage)
@@ -101,33 +101,33 @@ impl Storage {
         Ok(Storage::new(Memory::from_bytes(bytes)?))
     }
 
-    /// The first `nbytes` of a file as a storage; see [`files::map`].
+    /// Maps the first `nbytes` of a file as a storage; see [`files::map`].
     ///
     /// # Errors
     /// RuntimeError in PyTorch's words.
     pub fn from_file(name: &str, shared: bool, nbytes: i64) -> Result<Storage> {
-        // Of nothing, no file is opened.
+        // No file is opened for zero bytes.
         let memory = if nbytes == 0 { Memory::heap(0)? } else { files::map(name, shared, nbytes)? };
         let storage = Storage::new(memory);
         storage.keep_size();
         Ok(storage)
     }
 
-    /// Makes the storage's size final.
+    /// Makes the storage's size fixed.
     pub fn keep_size(&self) {
         self.0.resizable.set(false);
     }
 
-    /// The memory as it is now; the handle keeps it alive across a later resize.
+    /// Returns the current memory; the handle keeps it alive across a later resize.
     #[inline]
     pub fn memory(&self) -> Rc<Memory> {
         self.0.memory.borrow().clone()
     }
 
-    /// The memory for reading or writing its bytes.
+    /// Returns the memory for reading or writing its bytes.
     ///
     /// # Errors
-    /// NotImplementedError without data; RuntimeError when the file beneath was cut off.
+    /// NotImplementedError for meta storages; RuntimeError if the mapped file was truncated.
     pub fn data(&self) -> Result<Rc<Memory>> {
         let memory = self.memory();
         if memory.is_meta() {
@@ -145,7 +145,7 @@ impl Storage {
         if self.0.memory.borrow().is_meta() { Device::META } else { Device::CPU }
     }
 
-    /// The device that tensors over the storage say they are on: another than the storage's, for fake ones.
+    /// Returns the device that tensors over this storage report. It differs from the storage's own for fake devices.
     pub fn tensor_device(&self) -> Device {
         match **self.0.memory.borrow() {
             Memory::Meta { device, .. } => device,
@@ -153,36 +153,36 @@ impl Storage {
         }
     }
 
-    /// The address of the first byte, 0 when empty or without memory.
+    /// Returns the address of the first byte; 0 if empty or without memory.
     pub fn data_ptr(&self) -> usize {
         self.0.memory.borrow().address()
     }
 
-    /// Gives the storage the memory back that it had. Tensors over the storage are not told.
+    /// Restores a previous memory. Tensors over the storage are not updated.
     pub fn restore(&self, memory: Rc<Memory>, resizable: bool) {
         self.0.memory.replace(memory);
         self.0.resizable.set(resizable);
     }
 
-    /// Returns PyTorch's answer, which says that shared memory is resizable, though [`Storage::resize`] refuses it.
+    /// Returns PyTorch's answer, which says that shared memory is resizable although [`Storage::resize`] refuses it.
     pub fn resizable(&self) -> bool {
         self.0.resizable.get()
     }
 
-    /// Returns whether other processes can see the bytes, or a file holds them.
+    /// Returns whether the bytes are in shared memory or a mapped file.
     pub fn is_shared(&self) -> bool {
         self.0.memory.borrow().mapped().is_some()
     }
 
-    /// The file whose bytes these are, if writes reach it.
+    /// Returns the name of the mapped file, if writes change it.
     pub fn filename(&self) -> Option<String> {
         self.0.memory.borrow().mapped().filter(|m| m.shared).and_then(|m| m.name.clone())
     }
 
-    /// Moves the bytes to shared memory, for every tensor over the storage. Slices taken before keep the old bytes.
+    /// Moves the bytes to shared memory, for all tensors over the storage. Earlier slices keep the old bytes.
     ///
     /// # Errors
-    /// RuntimeError for a storage without data, or when there is no shared memory.
+    /// RuntimeError for a meta storage, or if shared memory is not available.
     pub fn share(&self) -> Result<()> {
         let memory = self.memory();
         if memory.is_meta() {
@@ -194,25 +194,25 @@ impl Storage {
         Ok(())
     }
 
-    /// Counts the handles to this storage, those of tensors over it among them.
+    /// Counts the handles to this storage, including those of tensors.
     pub fn holders(&self) -> usize {
         Rc::strong_count(&self.0)
     }
 
-    /// A handle that does not keep the storage alive.
+    /// Returns a handle that does not keep the storage alive.
     pub fn downgrade(&self) -> WeakStorage {
         WeakStorage(Rc::downgrade(&self.0))
     }
 
-    /// A number that is the same for two handles exactly when they are one storage.
+    /// Returns a number that identifies the storage.
     pub fn identity(&self) -> usize {
         Rc::as_ptr(&self.0) as usize
     }
 
-    /// Changes the size, keeping the bytes that fit; new bytes are zero. Tensors over the storage are not told.
+    /// Changes the size, keeping the bytes that fit; new bytes are zero. Tensors over the storage are not updated.
     ///
     /// # Errors
-    /// RuntimeError for memory that is shared or belongs to a buffer or file, or when memory runs out; nothing has
+    /// RuntimeError for memory that is shared or belongs to a buffer or file, or if memory runs out. Nothing has
     /// changed then.
     pub fn resize(&self, nbytes: usize) -> Result<()> {
         let old = self.memory();
@@ -231,19 +231,19 @@ impl Storage {
         Ok(())
     }
 
-    /// Grows to at least `nbytes`.
+    /// Grows the storage to at least `nbytes`.
     pub fn reserve(&self, nbytes: usize) -> Result<()> {
         if nbytes > self.nbytes() { self.resize(nbytes) } else { Ok(()) }
     }
 
-    /// An independent copy of the bytes.
+    /// Returns an independent copy of the bytes.
     pub fn duplicate(&self) -> Result<Storage> {
         let copy = Storage::zeroed(self.nbytes(), self.tensor_device())?;
         copy.copy_from(self)?;
         Ok(copy)
     }
 
-    /// Sets every byte, on all cores if there are many; without data there is nothing to do.
+    /// Sets every byte, on all cores if there are many. Does nothing for meta storages.
     pub fn fill(&self, value: u8) -> Result<()> {
         let memory = self.memory();
         memory.check()?;
@@ -260,7 +260,7 @@ impl Storage {
     /// Copies all bytes of `source`.
     ///
     /// # Errors
-    /// RuntimeError when the sizes differ; NotImplementedError when only the source has no data.
+    /// RuntimeError if the sizes differ; NotImplementedError if only the source is a meta storage.
     pub fn copy_from(&self, source: &Storage) -> Result<()> {
         let (to, from) = (self.memory(), source.memory());
         if to.nbytes() != from.nbytes() {
@@ -280,7 +280,7 @@ impl Storage {
         Ok(())
     }
 
-    /// Bytes `start..stop` as a storage of their own that shares memory with this one. Bounds must hold.
+    /// Returns bytes `start..stop` as a separate storage that shares memory with this one. The range must be in bounds.
     pub fn slice(&self, start: usize, stop: usize) -> Result<Storage> {
         let out_of_bounds =
             || Error::index(format!("slice {start}:{stop} out of range for storage of size {}", self.nbytes()));
@@ -288,19 +288,19 @@ impl Storage {
         Memory::borrow(&self.data()?, start, length).map(Storage::new).ok_or_else(out_of_bounds)
     }
 
-    /// One byte, or `None` beyond the end.
+    /// Returns one byte, or `None` beyond the end.
     pub fn byte(&self, index: usize) -> Result<Option<u8>> {
         Ok(self.data()?.bytes().get(index).map(get))
     }
 
-    /// Writes one byte; false when there is no such byte.
+    /// Writes one byte. Returns false if it is out of range.
     pub fn set_byte(&self, index: usize, value: u8) -> Result<bool> {
         let memory = self.data()?;
         journal::note_bytes(&memory, index..index.saturating_add(1));
         Ok(memory.bytes().get(index).map(|cell| set(cell, value)).is_some())
     }
 
-    /// A copy of all bytes.
+    /// Returns a copy of all bytes.
     pub fn to_vec(&self) -> Result<Vec<u8>> {
         self.data()?.to_vec()
     }
@@ -308,7 +308,7 @@ impl Storage {
     /// Reverses the bytes of every group of `group` bytes.
     ///
     /// # Errors
-    /// RuntimeError when the size is not a multiple of the group.
+    /// RuntimeError if the size is not a multiple of the group.
     pub fn byteswap(&self, group: usize) -> Result<()> {
         let memory = self.data()?;
         if !memory.nbytes().is_multiple_of(group) {
@@ -323,8 +323,8 @@ impl Storage {
     }
 }
 
-/// A storage read as elements of one dtype: PyTorch's deprecated `TypedStorage`.
-/// Every one made is an object of its own; a clone of the handle is the same object.
+/// A storage read as elements of one dtype: PyTorch's deprecated `TypedStorage`. Every new one is a distinct object;
+/// clones of the handle are the same object.
 #[derive(Clone, Debug)]
 pub struct TypedStorage {
     pub storage: Storage,
@@ -343,13 +343,13 @@ impl TypedStorage {
         TypedStorage { storage, dtype, identity: Rc::new(()) }
     }
 
-    /// A number that is the same exactly for the same object.
+    /// Returns a number that identifies the object.
     pub fn identity(&self) -> usize {
-        // The counters in front of the empty value make the address unique.
+        // The reference counts before the empty value make the address unique.
         Rc::as_ptr(&self.identity) as usize
     }
 
-    /// The number of whole elements.
+    /// Returns the number of whole elements.
     pub fn len(&self) -> usize {
         self.storage.nbytes() / self.dtype.itemsize()
     }
@@ -358,17 +358,17 @@ impl TypedStorage {
         self.len() == 0
     }
 
-    /// The whole storage as a one-dimensional view; of a quantized dtype, the integers it stores.
+    /// Returns the whole storage as a 1-d view; for a quantized dtype, as its stored integers.
     pub fn view(&self) -> View {
         let layout = Layout::contiguous(&[self.len() as i64]);
         let dtype = self.dtype.stored_integers();
         View { storage: self.storage.clone(), layout, dtype, conj: false, neg: false, form: None }
     }
 
-    /// The elements.
+    /// Returns the elements.
     ///
     /// # Errors
-    /// NotImplementedError without data; RuntimeError when the file beneath was cut off.
+    /// NotImplementedError for meta storages; RuntimeError if the mapped file was truncated.
     pub fn scalars(&self) -> Result<Vec<Scalar>> {
         self.storage.data()?;
         self.view().scalars()

@@ -1,8 +1,8 @@
-//! What tensorsh asks of the system beneath it: files, mapped and shared memory, the clock, what memory there is, somewhere
-//! to complain. The traits say what; [`native`] asks an operating system, `web` the page that runs the program. Nothing
-//! else asks either of them. It knows no tensor.
+//! The services of the underlying system: files, mapped and shared memory, the clock, information on memory, standard
+//! error. The traits define them; [`native`] implements them with an operating system, `web` with the page that runs
+//! the program. All other code uses only the traits. Independent of tensors.
 //!
-//! Threads are the standard library's: where there are none, starting one is an error, and callers work alone.
+//! Threads are the standard library's: without support, starting one fails, and callers work alone.
 
 #[cfg(not(target_family = "wasm"))]
 mod native;
@@ -25,14 +25,14 @@ pub type System = web::Web;
 pub type File = <System as Files>::File;
 /// Mapped or shared memory of this system.
 pub type Mapped = <System as Files>::Mapping;
-/// A file that is gone when this is dropped.
+/// A file that is deleted when this is dropped.
 pub type Temporary = <System as Files>::Temporary;
 
 /// The clock.
 pub trait Clock {
-    /// The time since some moment before; it never goes back.
+    /// Returns the time since some earlier moment. It never decreases.
     fn elapsed() -> Duration;
-    /// The time since 1970 began.
+    /// Returns the time since the beginning of 1970.
     fn since_epoch() -> Duration;
     /// Waits.
     fn sleep(time: Duration);
@@ -43,19 +43,19 @@ pub trait Clock {
 pub struct Moment(Duration);
 
 impl Moment {
-    /// What the clock counts from lies so long before, so that moments can be moved back.
+    /// Added to every moment, so that moments can be moved into the past.
     const BEFORE: Duration = Duration::from_secs(1 << 40);
 
     pub fn now() -> Moment {
         Moment(Self::BEFORE + System::elapsed())
     }
 
-    /// The time since then.
+    /// Returns the time since this moment.
     pub fn elapsed(self) -> Duration {
         Self::now().0.saturating_sub(self.0)
     }
 
-    /// The seconds from `other` to this one.
+    /// Returns the seconds from `other` to this moment.
     pub fn seconds_since(self, other: Moment) -> f64 {
         match self.0.checked_sub(other.0) {
             Some(since) => since.as_secs_f64(),
@@ -63,7 +63,7 @@ impl Moment {
         }
     }
 
-    /// A moment so much later or `earlier`, or `None` where the clock does not reach.
+    /// Returns a moment later or `earlier` by this duration, or `None` if it is out of range.
     pub fn moved(self, by: Duration, earlier: bool) -> Option<Moment> {
         if earlier { self.0.checked_sub(by) } else { self.0.checked_add(by) }.map(Moment)
     }
@@ -71,25 +71,27 @@ impl Moment {
 
 /// The machine and its user.
 pub trait Machine {
-    /// Its name, as Python tells it.
+    /// The system's name in Python.
     const NAME: &str;
-    /// Bytes of memory that the machine has for us, if that is known.
+    /// Returns the bytes of memory that the machine has for this process, if known.
     fn memory() -> Option<usize>;
-    /// Bytes of memory that are free now, if that is known.
+    /// Returns the bytes of memory that are free now, if known.
     fn free_memory() -> Option<usize>;
-    /// Bytes of addresses and of memory that the process has, if the system tells.
+    /// Returns the bytes of address space and of memory that the process uses, if known.
     fn used_memory() -> Option<(usize, usize)>;
-    /// Bytes of addresses that the process may have, if there is a limit.
+    /// Returns the maximum bytes of address space of the process, if limited.
     fn address_limit() -> Option<usize>;
-    /// An unpredictable number.
+    /// Returns an unpredictable number.
     fn entropy() -> u64;
-    /// Sets `flag` if someone asks for a stop in a way that could not set it by itself. Called often.
+    /// Sets `flag` if a stop was requested in a way that cannot set it directly. Called often.
     fn heed(flag: &AtomicBool);
-    /// Returns whether another call has room where the system keeps calls besides the stack, of which `used` bytes are taken.
+    /// Returns whether another nested call fits in a call stack that the system keeps in addition to the program's own
+    /// stack. `used` is the number of bytes in use on the latter.
     fn has_room_for_calls(used: usize) -> bool;
-    /// Asks for large pages beneath addresses that are ours: at its first touch, a page of 4 KiB costs more than writing it.
+    /// Requests large pages for an address range of this process. The first touch of a 4 KiB page costs more than
+    /// writing it.
     fn advise_large_pages(start: usize, end: usize);
-    /// Writes to standard error, or what stands for it.
+    /// Writes to standard error or its substitute.
     fn complain(text: &str);
 }
 
@@ -97,11 +99,11 @@ pub trait Machine {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     Read,
-    /// For reading and writing; created for its owner only if it does not exist.
+    /// For reading and writing; the file is created, accessible only to its owner, if it does not exist.
     Change,
 }
 
-/// What a path leads to.
+/// What kind of object a path refers to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A file, with its size in bytes.
@@ -118,31 +120,31 @@ pub trait Files {
     type Temporary: AsRef<Path>;
 
     /// # Errors
-    /// What the system says. So for all that follow.
+    /// The system's errors, as for all functions below.
     fn open(path: &Path, access: Access) -> io::Result<Self::File>;
     fn kind(path: &Path) -> io::Result<Kind>;
     fn read(path: &Path) -> io::Result<Vec<u8>>;
-    /// Writes a file from its beginning, whatever was there.
+    /// Replaces a file's contents.
     fn put(path: &Path, bytes: &[u8]) -> io::Result<()>;
     fn copy(from: &Path, to: &Path) -> io::Result<()>;
     fn remove(path: &Path) -> io::Result<()>;
-    /// The names in a folder, in no certain order.
+    /// Returns the names in a folder, in no particular order.
     fn names(folder: &Path) -> io::Result<Vec<String>>;
-    /// One name for a file, however it is written; it need not exist.
+    /// Returns the canonical name of a file, which need not exist.
     fn full_name(path: &Path) -> PathBuf;
-    /// The folder that relative names refer to.
+    /// Returns the folder that relative paths refer to.
     fn current_folder() -> PathBuf;
-    /// The folders that an environment variable lists.
+    /// Returns the folders listed in an environment variable.
     fn folders_in(variable: &str) -> Vec<PathBuf>;
-    /// An empty file whose name begins and ends so.
+    /// Creates an empty file whose name has this prefix and suffix.
     fn temporary(prefix: &str, suffix: &str) -> io::Result<Self::Temporary>;
 
-    /// Replaces the file's contents by what `write` writes. Whoever reads it, and whatever ends the process
-    /// meanwhile, there is the old content or the new one. A file that replaces another has reached the disk by then, and
-    /// keeps who may read it; `mode` is that of a new one, before the mask of the process.
+    /// Replaces the file's contents by the output of `write`, atomically: readers, and anyone after a crash, see the
+    /// old contents or the new. A replacement has reached the disk when this returns, and keeps the permissions of the
+    /// old file. `mode` is the mode of a new file, before the umask.
     ///
     /// # Errors
-    /// `refused` of what the system says, or the error of `write`; the old file is as it was.
+    /// `refused` applied to the system's error, or the error of `write`; the old file is then unchanged.
     fn rewrite<E>(
         path: &Path,
         mode: u32,
@@ -150,12 +152,13 @@ pub trait Files {
         write: impl FnOnce(&mut Self::File) -> Result<(), E>,
     ) -> Result<(), E>;
 
-    /// Returns whether a page of a mapping was lost since this was last asked: its file was cut off, and there are zeros now.
+    /// Returns whether a page of a mapping was lost since the last call, because its file was truncated. The page then
+    /// has zeros.
     fn lost_page() -> bool;
 }
 
-/// The system's words for an error, and its number where it has one. What is no operating system has neither, but they are known
-/// for the errors that files have.
+/// Returns the system's text for an error, and its number if it has one. For systems without texts and numbers, the
+/// common errors of files are known here.
 pub fn words(error: &io::Error) -> (String, Option<i32>) {
     let known = match error.kind() {
         io::ErrorKind::NotFound => Some((2, "No such file or directory")),
@@ -174,35 +177,36 @@ pub fn words(error: &io::Error) -> (String, Option<i32>) {
 /// An open file.
 pub trait Opened: Read + Write + Seek + Send + Sync + Debug {
     /// # Errors
-    /// What the system says. So for all that follow.
+    /// The system's errors, as for all functions below.
     fn kind(&self) -> io::Result<Kind>;
-    /// Fills `into` from a position on, wherever the file's own position is.
+    /// Fills `into` from a position, independently of the file's own position.
     fn read_exact_at(&self, into: &mut [u8], position: u64) -> io::Result<()>;
-    /// Cuts the file off, or makes it longer by zeros.
+    /// Truncates the file, or extends it with zeros.
     fn set_len(&self, length: u64) -> io::Result<()>;
-    /// Takes the room for bytes `from..to` now, where the system can: a page that cannot be had when it is written to would
-    /// be lost.
+    /// Allocates space for bytes `from..to` now, if the system can: if the space were missing at a later write to a
+    /// mapping, the page would be lost.
     fn reserve(&self, from: u64, to: u64) -> io::Result<()>;
 }
 
-/// The call of the system that failed, and what it said.
+/// The system call that failed, and its error.
 pub type Refused = (&'static str, io::Error);
 
-/// Memory at a fixed address that is a file's, or that other processes can share.
+/// Memory at a fixed address that maps a file or that other processes can share.
 pub trait Mapping: Sized + Debug {
     type File;
-    /// The first `nbytes` (at least one) of a file. With `shared`, writes reach the file; without, they stay here.
+    /// Maps the first `nbytes` (at least one) of a file. With `shared`, writes change the file; otherwise they stay
+    /// private.
     ///
     /// # Errors
-    /// What the system says.
+    /// The system's error.
     fn of_file(file: &Self::File, nbytes: usize, shared: bool) -> io::Result<Self>;
-    /// `nbytes` zeroed bytes of memory that other processes can share, and that has no name.
+    /// Allocates `nbytes` zeroed bytes of unnamed memory that other processes can share.
     ///
     /// # Errors
-    /// What the system says, and to which call: `open`, `resize`, `reserve` or `mmap`.
+    /// The system's error, and the call that failed: `open`, `resize`, `reserve` or `mmap`.
     fn shared(nbytes: usize) -> Result<Self, Refused>;
-    /// The address of the first byte.
+    /// Returns the address of the first byte.
     fn start(&self) -> *mut u8;
-    /// Returns whether a page of it was lost.
+    /// Returns whether one of its pages was lost.
     fn has_lost_page(&self) -> bool;
 }

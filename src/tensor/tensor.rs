@@ -1,4 +1,4 @@
-//! [`Tensor`]: the identity that `set_`, `resize_` and autograd change for everyone who holds it.
+//! [`Tensor`]: the identity of a tensor. `set_`, `resize_` and autograd change it for all its holders.
 
 use super::error::Result;
 use super::names::{Name, Names};
@@ -8,57 +8,58 @@ use std::any::Any;
 use std::cell::{Cell, Ref, RefCell};
 use std::rc::{Rc, Weak};
 
-/// A node of the gradient graph, as far as the core needs to know it: something with a name that a tensor came from.
+/// A node of the gradient graph that a tensor came from. The core only knows its name.
 pub trait GradFn: Any {
-    /// The name printing shows, e.g. `MulBackward0`.
+    /// Returns the name shown when printing, e.g. `MulBackward0`.
     fn name(&self) -> String;
 }
 
-/// A hook given to `register_hook`: it sees a gradient (`None` where a pass brought none), or the tensor that just received
-/// one, and may replace the former.
+/// A hook given to `register_hook`. It gets a gradient (`None` if a pass brought none) and may replace it, or it gets
+/// the tensor that has just received a gradient.
 pub trait Hook {
     fn call(&self, tensor: Option<&Tensor>) -> Result<Option<Tensor>>;
 }
 
-/// Hooks with the numbers by which they are removed.
+/// Hooks, each with the number by which it can be removed.
 pub type Hooks = Vec<(u64, Rc<dyn Hook>)>;
 
-/// Autograd's part of a tensor. PyTorch's `AutogradMeta`.
+/// Autograd's part of a tensor, like PyTorch's `AutogradMeta`.
 #[derive(Default, Clone)]
 pub struct AutogradMeta {
     /// Set by the user on a leaf.
     pub requires_grad: bool,
     pub retains_grad: bool,
     pub grad: Option<Tensor>,
-    /// The operation this tensor came from, and which of its outputs it is.
+    /// The operation that this tensor came from, and the index of the tensor among its outputs.
     pub grad_fn: Option<(Rc<dyn GradFn>, usize)>,
-    /// The node that adds to `grad`, as long as some graph holds it: the node holds the tensor.
+    /// The node that accumulates `grad`, while some graph holds it. The node holds the tensor, so the reference is
+    /// weak.
     pub accumulator: Option<Weak<dyn GradFn>>,
-    /// A leaf's hooks on its gradient; those of other tensors belong to their `grad_fn`.
+    /// The hooks on a leaf's gradient; those of other tensors are in their `grad_fn`.
     pub hooks: Hooks,
     /// Called once `grad` is complete.
     pub after_hooks: Hooks,
-    /// Whether it is a `torch.nn.Parameter`.
+    /// Whether the tensor is a `torch.nn.Parameter`.
     pub parameter: bool,
 }
 
-/// The origin of a view, where it forbids writing through it while gradients are recorded. A view of a view has its
-/// origin, if not one of its own.
+/// Where a view came from, if that forbids writing through it while gradients are recorded. A view of a view inherits
+/// its origin, unless it has its own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Origin {
     #[default]
     Plain,
-    /// While gradients were not recorded.
+    /// Created while gradients were not recorded.
     NoGrad,
-    /// In inference mode.
+    /// Created in inference mode.
     Inference,
-    /// As one of several results.
+    /// One of several results.
     Several,
-    /// In a function with a backward of its own.
+    /// Created in a function with a custom backward.
     Custom,
 }
 
-/// A tensor with identity. Cloning the handle gives the same tensor; views are new tensors over the same storage.
+/// A tensor with identity. Clones of the handle are the same tensor; views are new tensors over the same storage.
 #[derive(Clone)]
 pub struct Tensor(Rc<TensorInner>);
 
@@ -69,18 +70,18 @@ struct TensorInner {
     version: Rc<Cell<u64>>,
     /// For a view: the tensor it was taken from, which is never itself a view.
     base: Option<Tensor>,
-    /// For a view: the call it came from.
+    /// For a view: the call that created it.
     step: LastStep,
     origin: Cell<Origin>,
-    /// For a view: the version whose history its `grad_fn` tells.
+    /// For a view: the version that its `grad_fn` describes.
     told: Cell<u64>,
-    /// Made in inference mode.
+    /// Whether it was created in inference mode.
     inference: Cell<bool>,
-    /// The names of the dimensions, where one at least has a name.
+    /// The names of the dimensions, if at least one is named.
     names: RefCell<Option<Names>>,
 }
 
-/// A tensor that may be gone.
+/// A reference that does not keep the tensor alive.
 pub struct WeakTensor(Weak<TensorInner>);
 
 impl WeakTensor {
@@ -110,7 +111,7 @@ impl Tensor {
         }))
     }
 
-    /// A view of this tensor: it shares the version counter and remembers its base.
+    /// Returns a view of this tensor, which shares its version counter and records its base.
     #[inline]
     pub fn new_view(&self, view: View) -> Tensor {
         let base = self.0.base.clone().unwrap_or_else(|| self.clone());
@@ -120,29 +121,29 @@ impl Tensor {
         part
     }
 
-    /// The same elements cut off from the gradient graph: shares the version counter, has no base.
+    /// Returns the same elements without gradient history: shares the version counter, has no base.
     pub fn detach(&self) -> Tensor {
         self.detach_as(self.view())
     }
 
-    /// The same bytes in another way, cut off as by [`Tensor::detach`].
+    /// Like [`Tensor::detach`], with another view of the same bytes.
     pub fn detach_as(&self, view: View) -> Tensor {
         let detached = Tensor::build(view, self.0.version.clone(), None);
         detached.0.inference.set(self.is_inference());
         detached
     }
 
-    /// The tensor this one is a view of.
+    /// Returns the tensor that this one is a view of.
     pub fn base(&self) -> Option<&Tensor> {
         self.0.base.as_ref()
     }
 
-    /// The last of the calls that led from the base to this view.
+    /// Returns the last of the calls that led from the base to this view.
     pub fn step(&self) -> Option<Rc<Step>> {
         self.0.step.get()
     }
 
-    /// Notes that this view came from calling `name` on `source`. A view tells one origin only, the first.
+    /// Records that this view came from calling `name` on `source`. Only the first record is kept.
     #[inline]
     pub fn note_step(&self, name: &'static str, source: &Tensor) {
         if self.is(source) {
@@ -159,46 +160,47 @@ impl Tensor {
         Rc::strong_count(&self.0)
     }
 
-    /// Returns what the tensor shows now.
+    /// Returns the tensor's current view.
     #[inline]
     pub fn view(&self) -> View {
         self.0.view.borrow().clone()
     }
 
-    /// Returns what the tensor shows now, without a copy of the layout. Do not hold it across a call that may change
+    /// Borrows the tensor's current view, without copying the layout. Do not hold it across a call that may change
     /// tensors.
     #[inline]
     pub fn borrow(&self) -> Ref<'_, View> {
         self.0.view.borrow()
     }
 
-    /// Makes every holder of this tensor see another window: `set_`, `resize_`, `t_` and the like.
+    /// Replaces the view for all holders of this tensor: `set_`, `resize_`, `t_` and the like.
     pub fn set_view(&self, view: View) {
         self.0.view.replace(view);
     }
 
-    /// Returns whether it is the very same tensor (Python's `is`).
+    /// Returns whether both are the same tensor (Python's `is`).
     pub fn is(&self, other: &Tensor) -> bool {
         Rc::ptr_eq(&self.0, &other.0)
     }
 
-    /// A number that is the same exactly for the same tensor (Python's `id`).
+    /// Returns a number that identifies the tensor (Python's `id`).
     pub fn identity(&self) -> usize {
         Rc::as_ptr(&self.0) as usize
     }
 
-    /// Counts the in-place operations that have written through this tensor or a view that shares its counter.
+    /// Returns the number of in-place operations that have written through this tensor or a view that shares its
+    /// counter.
     pub fn version(&self) -> u64 {
         self.0.version.get()
     }
 
-    /// Sets the counter back, with the bytes that it counted writes to.
+    /// Restores the counters, for code that restores the bytes as well.
     pub fn restore_version(&self, version: u64, told: u64) {
         self.0.version.set(version);
         self.0.told.set(told);
     }
 
-    /// The version whose history the `grad_fn` of a view tells.
+    /// Returns the version that the `grad_fn` of a view describes.
     pub fn told(&self) -> u64 {
         self.0.told.get()
     }
@@ -220,24 +222,24 @@ impl Tensor {
         change(self.0.autograd.borrow_mut().get_or_insert_default())
     }
 
-    /// Returns whether there is any gradient state at all. Almost no tensor has one, so hot paths ask this first.
+    /// Returns whether there is any gradient state. Few tensors have one, so hot paths check this first.
     #[inline]
     pub fn has_autograd(&self) -> bool {
         self.0.autograd.borrow().is_some()
     }
 
-    /// A view requires a gradient as soon as its base does.
+    /// Returns whether the tensor requires a gradient. A view does as soon as its base does.
     pub fn requires_grad(&self) -> bool {
         self.has_autograd() && self.autograd(|meta| meta.requires_grad || meta.grad_fn.is_some())
             || self.base().is_some_and(Tensor::requires_grad)
     }
 
-    /// Returns whether it is a `torch.nn.Parameter`.
+    /// Returns whether the tensor is a `torch.nn.Parameter`.
     pub fn is_parameter(&self) -> bool {
         self.has_autograd() && self.autograd(|meta| meta.parameter)
     }
 
-    /// A handle that does not keep the tensor alive.
+    /// Returns a handle that does not keep the tensor alive.
     pub fn downgrade(&self) -> WeakTensor {
         WeakTensor(Rc::downgrade(&self.0))
     }
@@ -250,12 +252,12 @@ impl Tensor {
         self.0.origin.set(origin);
     }
 
-    /// The names of the dimensions; nothing where none has one.
+    /// Returns the names of the dimensions, if at least one is named.
     pub fn names(&self) -> Option<Names> {
         self.0.names.borrow().clone()
     }
 
-    /// One name for every dimension: `None`s where none has one.
+    /// Returns one name for every dimension; all are `None` if no dimension is named.
     pub fn all_names(&self) -> Names {
         self.names().unwrap_or_else(|| vec![None; self.borrow().ndim()].into())
     }
@@ -264,7 +266,7 @@ impl Tensor {
         self.0.names.borrow().is_some()
     }
 
-    /// Names the dimensions. There must be as many names as dimensions; only `None`s are as good as none.
+    /// Names the dimensions; there must be one name per dimension. A list of `None`s removes the names.
     pub fn set_names(&self, names: &[Name]) {
         let named = names.iter().any(Option::is_some);
         self.0.names.replace(named.then(|| names.into()));
@@ -278,7 +280,7 @@ impl Tensor {
         self.0.inference.set(true);
     }
 
-    /// The same elements as a parameter of a module: a leaf of the gradient graph.
+    /// Returns the same elements as a parameter of a module: a leaf of the gradient graph.
     pub fn to_parameter(&self, requires_grad: bool) -> Tensor {
         let parameter = self.detach();
         parameter.autograd_mut(|meta| (meta.parameter, meta.requires_grad) = (true, requires_grad));
@@ -290,7 +292,7 @@ impl Tensor {
         self.0.base.is_some() && self.0.told.get() != self.version()
     }
 
-    /// Notes that `grad_fn` tells the history up to now.
+    /// Records that `grad_fn` describes the current version.
     pub fn mark_current(&self) {
         self.0.told.set(self.version());
     }

@@ -15,28 +15,28 @@ use num_complex::Complex;
 use smallvec::SmallVec;
 use std::rc::Rc;
 
-/// A strided window on a storage: everything that determines a tensor's value. Cloning shares the storage.
+/// A strided view of a storage: everything that determines a tensor's value. Cloning shares the storage.
 #[derive(Clone, Debug)]
 pub struct View {
     pub storage: Storage,
     pub layout: Layout,
     pub dtype: DType,
-    /// The lazy conjugate bit: values read as the conjugates of what is stored.
+    /// The lazy conjugate bit: values are the conjugates of the stored elements.
     pub conj: bool,
-    /// The lazy negative bit: values read as the negatives of what is stored.
+    /// The lazy negative bit: values are the negatives of the stored elements.
     pub neg: bool,
-    /// For sparse and quantized tensors: where their values are. The others, which are almost all, have none.
+    /// For sparse and quantized tensors: how values are stored. `None` for all others.
     pub form: Option<Rc<Form>>,
 }
 
 impl View {
-    /// A new zeroed tensor, row-major.
+    /// Allocates a zeroed row-major tensor.
     pub fn zeros(sizes: &[i64], dtype: DType, device: Device) -> Result<View> {
         check_row_major(sizes, dtype)?;
         View::zeros_strided(sizes, contiguous_strides(sizes), dtype, device)
     }
 
-    /// Like [`View::zeros`], for a result of which the caller writes every element before anyone reads it.
+    /// Like [`View::zeros`], but the caller must write every element before it is read.
     ///
     /// # Errors
     /// Those of [`View::zeros`].
@@ -45,22 +45,22 @@ impl View {
         View::unwritten_strided(sizes, contiguous_strides(sizes), dtype, device)
     }
 
-    /// A new zeroed tensor with the given strides and just the storage they need.
+    /// Allocates a zeroed tensor with the given strides and exactly the storage that they need.
     ///
     /// # Errors
-    /// RuntimeError when the size overflows or memory runs out, and for quantized dtypes, which need a quantizer.
+    /// RuntimeError if the size overflows or memory runs out, and for quantized dtypes, which need a quantizer.
     pub fn zeros_strided(sizes: &[i64], strides: Dims, dtype: DType, device: Device) -> Result<View> {
         View::strided(sizes, strides, dtype, device, Storage::zeroed)
     }
 
-    /// Like [`View::zeros_strided`], for a result of which the caller writes every element before anyone reads it.
+    /// Like [`View::zeros_strided`], but the caller must write every element before it is read.
     ///
     /// # Errors
     /// Those of [`View::zeros_strided`].
     pub(crate) fn unwritten_strided(sizes: &[i64], strides: Dims, dtype: DType, device: Device) -> Result<View> {
         let elements = sizes.iter().fold(1i64, |elements, &size| elements.saturating_mul(size));
         View::strided(sizes, strides, dtype, device, |nbytes, device| {
-            // The gaps between elements are never written.
+            // Gaps between elements are never written, so they must be zeroed.
             let dense = usize::try_from(elements).is_ok_and(|count| count.saturating_mul(dtype.itemsize()) == nbytes);
             if dense { Storage::unwritten(nbytes, device) } else { Storage::zeroed(nbytes, device) }
         })
@@ -85,14 +85,14 @@ impl View {
         Ok(View { storage, layout, dtype, conj: false, neg: false, form: None })
     }
 
-    /// A new row-major tensor holding the scalars, converted to the dtype.
+    /// Allocates a row-major tensor with these scalars, converted to the dtype.
     pub fn from_scalars(sizes: &[i64], dtype: DType, values: impl IntoIterator<Item = Scalar>) -> Result<View> {
         if dtype.is_quantized() {
             bail!(RuntimeError, "store_scalar: invalid type");
         }
         let out = View::zeros(sizes, dtype, Device::CPU)?;
         let (mut values, mut at, count) = (values.into_iter(), 0, out.numel() as usize);
-        // In pieces, so that the loops over the dtypes are made once and not for every iterator.
+        // In pieces, so that the loops over the dtypes are compiled once instead of for every iterator type.
         let mut piece: SmallVec<[Scalar; 32]> = SmallVec::new();
         while at < count && !interrupt::requested() {
             piece.clear();
@@ -106,7 +106,7 @@ impl View {
         Ok(out)
     }
 
-    /// Stores scalars in a new tensor, from an element on.
+    /// Stores scalars in a new tensor, starting at element `at`.
     fn store_scalars(&self, at: usize, values: &[Scalar]) {
         let memory = self.storage.memory();
         dispatch!(self.dtype, T => {
@@ -116,15 +116,15 @@ impl View {
         });
     }
 
-    /// A 0-d tensor.
+    /// Creates a 0-d tensor.
     pub fn scalar(value: Scalar, dtype: DType) -> Result<View> {
         View::from_scalars(&[], dtype, [value])
     }
 
-    /// The same storage and dtype under another layout. Lazy bits are kept.
+    /// Returns a view with another layout over the same storage. Lazy bits are kept.
     #[inline]
     pub fn with_layout(&self, layout: Layout) -> View {
-        // Not `..self.clone()`, which would copy the old layout only to drop it: views must be cheap.
+        // `..self.clone()` would copy the old layout only to drop it; creating views must be cheap.
         View {
             storage: self.storage.clone(),
             layout,
@@ -155,33 +155,33 @@ impl View {
         self.layout.numel()
     }
 
-    /// The address of the first element; 0 when there are no elements.
+    /// Returns the address of the first element; 0 if there are no elements.
     pub fn data_ptr(&self) -> usize {
         let start = self.storage.data_ptr();
         if start == 0 || self.numel() == 0 {
             return 0;
         }
-        // A storage made smaller may leave the offset anywhere.
+        // After a storage has shrunk, the offset may be anywhere.
         start.wrapping_add((self.layout.offset as usize).wrapping_mul(self.dtype.itemsize()))
     }
 
-    /// PyTorch's legacy class name of this tensor, e.g. `FloatTensor`.
+    /// Returns PyTorch's legacy class name of this tensor, e.g. `FloatTensor`.
     pub fn type_name(&self) -> String {
         format!("{}Tensor", self.dtype.scalar_type())
     }
 
-    /// Checks that every element lies within the storage as it is now.
+    /// Checks that every element is within the current storage.
     ///
     /// # Errors
-    /// RuntimeError with PyTorch's `setStorage` text: after a storage was shrunk, or for an `as_strided` beyond it.
+    /// RuntimeError with PyTorch's `setStorage` text, if a storage has shrunk or `as_strided` exceeds it.
     pub fn check_bounds(&self) -> Result<()> {
         check_bounds(&self.layout, self.dtype, self.storage.nbytes())
     }
 
-    /// The memory, checked to hold every element, for a kernel to read or write.
+    /// Returns the memory for a kernel to read or write, after checking that it holds every element.
     ///
     /// # Errors
-    /// Those of [`View::check_bounds`]; NotImplementedError for a tensor without data.
+    /// Those of [`View::check_bounds`]; NotImplementedError for a meta tensor.
     pub fn memory(&self) -> Result<Rc<Memory>> {
         if self.device().is_meta() {
             bail!(NotImplementedError, "Cannot copy out of meta tensor; no data!");
@@ -195,7 +195,7 @@ impl View {
         Ok(memory)
     }
 
-    /// The scalar at a storage offset within bounds, with the lazy bits applied.
+    /// Reads the scalar at a storage offset within bounds, and applies the lazy bits.
     pub fn read(&self, memory: &Memory, offset: i64) -> Scalar {
         let raw =
             dispatch!(self.dtype, T => memory.typed::<T>().get(offset as usize).map(get).unwrap_or_default().load());
@@ -215,11 +215,11 @@ impl View {
         }
     }
 
-    /// All values in row-major order.
+    /// Returns all values in row-major order.
     pub fn scalars(&self) -> Result<Vec<Scalar>> {
         let memory = self.memory()?;
         let numel = usize::try_from(self.numel()).unwrap_or(usize::MAX);
-        // PyTorch would have copied the elements as they are.
+        // PyTorch copies the elements unconverted, so the message has their size.
         let mut scalars =
             limits::vector(numel).map_err(|_| limits::refusal(numel.saturating_mul(self.dtype.itemsize())))?;
         scalars.extend(interrupt::watched(self.layout.offsets()).map(|o| self.read(&memory, o)));
@@ -227,10 +227,10 @@ impl View {
         Ok(scalars)
     }
 
-    /// The value of a one-element tensor.
+    /// Returns the value of a one-element tensor.
     ///
     /// # Errors
-    /// RuntimeError when there is not exactly one element.
+    /// RuntimeError unless there is exactly one element.
     pub fn item(&self) -> Result<Scalar> {
         if self.numel() != 1 {
             bail!(RuntimeError, "a Tensor with {} elements cannot be converted to Scalar", self.numel());
@@ -248,12 +248,12 @@ impl View {
         })
     }
 
-    /// The cell of an element, for single reads and writes.
+    /// Returns the cell of an element, for single reads and writes.
     pub fn cell<'m, T: Plain>(&self, memory: &'m Memory, offset: i64) -> Option<&'m ElementCell<T>> {
         usize::try_from(offset).ok().and_then(|o| memory.typed::<T>().get(o))
     }
 
-    /// Returns whether both show the same elements of the same storage in the same way.
+    /// Returns whether both views have the same elements of the same storage, layout and lazy bits.
     pub fn is_same(&self, other: &View) -> bool {
         (self.storage == other.storage || self.is_sparse())
             && self.dtype == other.dtype
@@ -266,10 +266,10 @@ impl View {
             }
     }
 
-    /// `view(dtype)`: the same bytes read as another dtype.
+    /// `view(dtype)`: reads the same bytes as another dtype.
     ///
     /// # Errors
-    /// RuntimeError with PyTorch's text when sizes, strides or offset do not divide as they must.
+    /// RuntimeError, in PyTorch's words, if sizes, strides or offset are not divisible as required.
     pub fn view_dtype(&self, dtype: DType) -> Result<View> {
         if dtype == self.dtype {
             return Ok(self.clone());
@@ -294,7 +294,7 @@ impl View {
         Ok(View { layout, dtype, ..self.clone() })
     }
 
-    /// The layout under which `dtype` shows this view's bytes.
+    /// Returns the layout of this view's bytes in elements of `dtype`.
     fn layout_as(&self, dtype: DType) -> Result<Layout> {
         let (old, new) = (self.dtype.itemsize() as i64, dtype.itemsize() as i64);
         let mut layout = self.layout.clone();
@@ -340,10 +340,10 @@ impl View {
         Ok(layout)
     }
 
-    /// The real or imaginary parts of a complex tensor, as a view.
+    /// Returns a view of the real or imaginary parts of a complex tensor.
     pub fn complex_part(&self, imaginary: bool) -> View {
         let mut layout = self.layout.clone();
-        // An empty tensor may stand anywhere; any other lies within its storage, where nothing overflows.
+        // An empty tensor may have any offset; others lie within their storage and cannot overflow.
         layout.offset = layout.offset.saturating_mul(2).saturating_add(i64::from(imaginary));
         for stride in &mut layout.strides {
             *stride = stride.saturating_mul(2);
@@ -353,7 +353,7 @@ impl View {
             layout,
             dtype: self.dtype.to_real(),
             conj: false,
-            // The imaginary part of a conjugate is the negative of what is stored.
+            // The imaginary part of a conjugate is the negative of the stored one.
             neg: self.neg != (self.conj && imaginary),
             form: None,
         }
@@ -376,10 +376,10 @@ fn check_row_major(sizes: &[i64], dtype: DType) -> Result<()> {
     Ok(())
 }
 
-/// Bytes a storage needs for every element of the layout.
+/// Returns the number of bytes that a storage needs for every element of the layout.
 ///
 /// # Errors
-/// RuntimeError when the number does not fit, or is beyond all addresses.
+/// RuntimeError if the number overflows or exceeds the address size.
 pub fn storage_bytes(layout: &Layout, dtype: DType) -> Result<usize> {
     let elements = layout.storage_elements()?;
     let nbytes = i64::try_from(dtype.itemsize()).ok().and_then(|size| elements.checked_mul(size)).ok_or_else(|| {
@@ -403,7 +403,7 @@ pub fn check_bounds(layout: &Layout, dtype: DType, nbytes: usize) -> Result<()> 
     Ok(())
 }
 
-/// The error for a layout beyond its storage; PyTorch shows the strides as they were given.
+/// Returns the error for a layout that exceeds its storage. PyTorch shows the strides as they were given.
 pub fn out_of_bounds(layout: &Layout, strides: &[i64], dtype: DType, nbytes: usize) -> Error {
     Error::runtime(format!(
         "setStorage: sizes {}, strides {}, storage offset {}, and itemsize {} requiring a storage size of {} are out of \
@@ -416,7 +416,7 @@ pub fn out_of_bounds(layout: &Layout, strides: &[i64], dtype: DType, nbytes: usi
     ))
 }
 
-/// The complex number with these parts as a scalar.
+/// Returns the complex number with these parts as a scalar.
 pub fn complex(re: f64, im: f64) -> Scalar {
     Scalar::Complex(Complex::new(re, im))
 }
@@ -425,7 +425,7 @@ pub fn complex(re: f64, im: f64) -> Scalar {
 mod tests {
     use super::*;
 
-    /// Scalars are stored in pieces; what they hold must not show where one ends.
+    /// Scalars are stored in pieces; the result must not depend on the piece boundaries.
     #[test]
     fn scalars_come_back_at_any_count() {
         for count in [0, 1, 31, 32, 33, 1023, 1024, 1025, 2048, 2049, 100_000] {
@@ -435,7 +435,7 @@ mod tests {
                 assert_eq!(stored.len() as i64, count);
                 assert!(stored.iter().zip(numbers()).all(|(a, b)| a.to_i64() == b.to_i64()), "{count} of {dtype:?}");
             }
-            // What is missing at the end stays zero, and what is too much is left out.
+            // Missing values at the end are zero, and surplus values are ignored.
             let short = View::from_scalars(&[count], DType::Long, numbers().take(count as usize / 2)).unwrap();
             assert_eq!(short.numel(), count);
             assert!(View::from_scalars(&[count / 2], DType::Long, numbers()).is_ok());

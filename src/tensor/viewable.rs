@@ -1,40 +1,40 @@
-//! Why a shape cannot be a view: the place at which the walk through the elements needs two different steps.
-//! [`Layout::compute_stride`] decides; this file says where it failed. Knows no bytes and no dtype.
+//! Explains why a shape cannot be a view: where a walk through the elements needs two different strides.
+//! [`Layout::compute_stride`] decides; this file finds where it fails. Independent of bytes and dtypes.
 
 use super::layout::{Layout, show};
 
-/// The one place that keeps a shape from being a view. All numbers count elements.
+/// The place where a requested shape fails to be a view. All numbers count elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ViewFault {
-    /// The dimension of the requested shape that would need two steps; the rightmost of those.
+    /// The dimension of the requested shape that would need two strides; the rightmost of those.
     pub dim: usize,
-    /// The tensor's dimension left of the border that it would have to cross, …
+    /// The tensor's dimension left of the border that it would have to cross.
     pub outer: usize,
-    /// … and the first one right of it.
+    /// The tensor's dimension right of the border.
     pub inner: usize,
-    /// The stride that `outer` would need for the two to be one.
+    /// The stride that `outer` would need to be contiguous with `inner`.
     pub needed: i64,
-    /// In reading order, the elements between which the walk along `dim` breaks.
+    /// The positions, in reading order, of the elements between which the walk along `dim` breaks.
     pub from: i64,
     pub to: i64,
-    /// The distance in memory between neighbours along `dim` before the border, …
+    /// The distance in memory between neighbours along `dim` before the border.
     pub step: i64,
-    /// … and how far the two at the border do.
+    /// The distance in memory between the two elements at the border.
     pub jump: i64,
 }
 
 impl Layout {
-    /// Finds where `view(sizes)` breaks; nothing if it does not. `sizes` must hold as many elements as the tensor does.
+    /// Finds where `view(sizes)` fails; `None` if it does not. `sizes` must have as many elements as the tensor.
     ///
-    /// The tensor's dimensions fall into chunks whose elements follow each other at one stride. A requested dimension that
-    /// reaches across the border of two chunks would need the stride of both.
+    /// The tensor's dimensions form chunks whose elements follow each other with one stride. A requested dimension that
+    /// spans two chunks would need both strides.
     pub fn view_fault(&self, sizes: &[i64]) -> Option<ViewFault> {
         if self.ndim() == 0 || self.numel() == 0 || sizes.contains(&0) {
             return None;
         }
         let (old_sizes, old_strides) = (self.sizes.as_slice(), self.strides.as_slice());
         let mut chunk_stride = *old_strides.last()?;
-        // How many elements stand right of the chunk, and right of and within it.
+        // The number of elements to the right of the chunk, and of those plus the chunk's own.
         let (mut right_of, mut within) = (1i64, 1i64);
         for inner in (1..old_sizes.len()).rev() {
             let outer = inner - 1;
@@ -44,12 +44,12 @@ impl Layout {
             if size == 1 || stride == needed {
                 continue;
             }
-            // The border lies after every `within` elements: the sizes from some dimension on must multiply to that.
+            // The border comes after every `within` elements: the trailing sizes must multiply to that number.
             let mut block = 1i64;
             for (dim, &size) in sizes.iter().enumerate().rev() {
                 let wider = block.checked_mul(size)?;
                 if within % wider != 0 {
-                    // `block` divides `within`; where they are equal the border falls between two dimensions.
+                    // `block` divides `within`; if they are equal, the border falls between two dimensions.
                     if block == within {
                         break;
                     }
@@ -75,7 +75,7 @@ impl Layout {
 }
 
 impl ViewFault {
-    /// One sentence, for the hint below an error.
+    /// Returns one sentence for the hint below an error.
     pub fn hint(&self, layout: &Layout, sizes: &[i64]) -> String {
         let Self { dim, outer, inner, needed, step, jump, .. } = *self;
         let stride = layout.strides.get(outer).copied().unwrap_or_default();
@@ -93,8 +93,7 @@ mod tests {
     use super::*;
     use crate::Dims;
 
-    /// The rightmost dimension along which neighbours are not always the same distance apart, found by looking at all
-    /// addresses.
+    /// Finds the rightmost dimension whose neighbours are not all the same distance apart, by comparing all addresses.
     fn by_looking(layout: &Layout, sizes: &[i64]) -> Option<usize> {
         let addresses: Vec<i64> = layout.offsets().collect();
         let mut block = 1;

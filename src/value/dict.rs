@@ -1,4 +1,4 @@
-//! Python's dictionaries: shared by everyone who holds them, in order of insertion.
+//! Python's dictionaries: shared by all holders, in insertion order.
 
 use super::Value;
 use super::discard::discard;
@@ -7,7 +7,7 @@ use std::cell::{Ref, RefCell};
 use std::rc::Rc;
 use tensor::{Error, Result, interrupt};
 
-/// A dictionary, or a `collections.OrderedDict`. Cloning it gives another handle on the same entries.
+/// A dictionary, or a `collections.OrderedDict`. Clones are handles to the same entries.
 #[derive(Clone, Default)]
 pub struct Dict(Rc<Shared>);
 
@@ -24,10 +24,10 @@ impl Drop for Shared {
 }
 
 impl Dict {
-    /// A dictionary of these entries, the last of several with the same key.
+    /// Creates a dictionary of these entries. If a key occurs several times, the last one wins.
     ///
     /// # Errors
-    /// TypeError for a key that can change, MemoryError.
+    /// TypeError for an unhashable key, MemoryError.
     pub fn new(entries: impl IntoIterator<Item = (Value, Value)>) -> Result<Dict> {
         let mut held = Hashed::default();
         for (i, (key, value)) in entries.into_iter().enumerate() {
@@ -37,13 +37,13 @@ impl Dict {
         Ok(Dict(Rc::new(Shared { entries: RefCell::new(held), is_ordered: false })))
     }
 
-    /// A dictionary of texts to values, of which no two are the same.
+    /// Creates a dictionary with distinct string keys.
     pub fn of_names<'n>(entries: impl IntoIterator<Item = (&'n str, Value)>) -> Dict {
-        // Texts have hashes, so nothing can fail.
+        // Strings are hashable, so this cannot fail.
         Dict::new(entries.into_iter().map(|(name, value)| (Value::str(name), value))).unwrap_or_default()
     }
 
-    /// The same entries as an `OrderedDict` of their own, or as a plain one.
+    /// Copies the entries to a new `OrderedDict` or plain dictionary.
     pub fn to_kind(&self, is_ordered: bool) -> Dict {
         Dict(Rc::new(Shared { entries: self.0.entries.clone(), is_ordered }))
     }
@@ -52,7 +52,7 @@ impl Dict {
         self.0.is_ordered
     }
 
-    /// The entries, to be read. Nothing that changes the dictionary may run meanwhile.
+    /// Borrows the entries for reading. The dictionary must not be changed meanwhile.
     pub fn borrow(&self) -> Ref<'_, Hashed<Value>> {
         self.0.entries.borrow()
     }
@@ -65,20 +65,20 @@ impl Dict {
         self.borrow().is_empty()
     }
 
-    /// The entries as they are now.
+    /// Returns a copy of the current entries.
     pub fn to_vec(&self) -> Vec<(Value, Value)> {
         interrupt::watched(self.borrow().iter()).map(|(key, value)| (key.clone(), value.clone())).collect()
     }
 
-    /// The value of a key.
+    /// Returns the value of a key.
     ///
     /// # Errors
-    /// TypeError for a key without a hash; what comparing keys raises.
+    /// TypeError for an unhashable key; errors of comparing keys.
     pub fn get(&self, key: &Value) -> Result<Option<Value>> {
         Ok(self.borrow().get(key)?.cloned())
     }
 
-    /// The value of a text.
+    /// Returns the value of a string key.
     pub fn get_str(&self, key: &str) -> Option<Value> {
         let entries = self.borrow();
         entries.position_of_str(key).and_then(|at| entries.at(at).cloned())
@@ -94,12 +94,12 @@ impl Dict {
             Some(slot) => Ok(Some(std::mem::replace(slot, value))),
             None => entries.add(key, value).map(|()| None),
         })??;
-        // What is dropped may look here.
+        // Dropping a value may run code that reads this dictionary, so no borrow is held here.
         drop(before);
         Ok(())
     }
 
-    /// Takes out a key.
+    /// Removes a key and returns its value.
     ///
     /// # Errors
     /// Those of [`Dict::insert`].
@@ -108,7 +108,7 @@ impl Dict {
         Ok(self.change(|entries| entries.take(position))?.map(|(_, value)| value))
     }
 
-    /// Puts these entries in place of all others.
+    /// Replaces all entries.
     ///
     /// # Errors
     /// Those of [`Dict::insert`].
@@ -120,7 +120,7 @@ impl Dict {
         Ok(())
     }
 
-    /// Changes the entries. A key that a script compares may look at them meanwhile.
+    /// Changes the entries. Comparing keys may run a script that reads them meanwhile.
     ///
     /// # Errors
     /// RuntimeError during iteration.
@@ -130,12 +130,12 @@ impl Dict {
         Ok(change(&mut entries))
     }
 
-    /// Returns whether both are one dictionary.
+    /// Returns whether both handles refer to the same dictionary.
     pub fn is(&self, other: &Dict) -> bool {
         Rc::ptr_eq(&self.0, &other.0)
     }
 
-    /// A number that is the same for two handles exactly when they are one dictionary.
+    /// Returns a number that identifies the dictionary.
     pub fn identity(&self) -> usize {
         Rc::as_ptr(&self.0) as usize
     }

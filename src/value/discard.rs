@@ -1,21 +1,20 @@
-//! Drops what holds values without recursion: a list within a list within a list … may be as deep as memory allows, and
-//! dropping it level by level would exhaust the stack. It knows no container.
+//! Drops containers without recursion: nested lists may be as deep as memory allows, and dropping them level by level
+//! would exhaust the stack. Independent of the kind of container.
 //!
-//! Dropping very many values takes long, too: at Ctrl-C the rest waits until something else is dropped, or [`tidy`] is
-//! called.
+//! Dropping very many values takes long: after Ctrl-C, the rest waits until the next drop, or until [`tidy`] is called.
 
 use super::Value;
 use std::cell::RefCell;
 use tensor::interrupt;
 
-/// Values that are dropped between two looks for Ctrl-C.
+/// The number of values dropped between two checks for Ctrl-C.
 const MANY: usize = interrupt::STRIDE / 16;
 
-/// What is still to be dropped.
+/// The values still to be dropped.
 #[derive(Default)]
 struct Waiting {
     values: Vec<Value>,
-    /// Values of which there are many: they wait where they are.
+    /// Long iterators of values, which are not copied to the list.
     long: Vec<Box<dyn Iterator<Item = Value>>>,
     /// Whether values are being dropped.
     busy: bool,
@@ -39,7 +38,7 @@ thread_local! {
     static WAITING: RefCell<Waiting> = RefCell::default();
 }
 
-/// Drops values. What they hold in turn waits until they are gone, so that the stack does not grow.
+/// Drops values. The values that they contain are queued, so that the stack does not grow.
 pub fn discard<I: IntoIterator<Item = Value, IntoIter: 'static>>(items: I) {
     let items = items.into_iter();
     if items.size_hint().0 > MANY {
@@ -52,13 +51,13 @@ pub fn discard<I: IntoIterator<Item = Value, IntoIter: 'static>>(items: I) {
     }
 }
 
-/// Drops what an interrupt has left.
+/// Drops the values left over by an interrupt.
 pub fn tidy() {
     add(|_| {});
 }
 
 fn add(more: impl FnOnce(&mut Waiting)) {
-    // At the end of a thread there is no list any more; then nothing is left that could be deep.
+    // At the end of a thread, the list no longer exists; remaining values are not deeply nested.
     let begun = WAITING.try_with(|waiting| {
         let mut waiting = waiting.borrow_mut();
         more(&mut waiting);

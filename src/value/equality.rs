@@ -1,4 +1,4 @@
-//! What Python means by `==`, `is` and by the truth of a value: nothing here knows a function of the table.
+//! Python's `==`, `is` and truth of values. Independent of the function table.
 
 use super::numbers::same;
 pub use super::numbers::{Number, number};
@@ -9,10 +9,10 @@ use std::rc::Rc;
 use tensor::interrupt::{self, watched};
 use tensor::{Error, ErrorKind, Result};
 
-/// Is the value true, as Python's `bool()`?
+/// Returns the truth of a value, like Python's `bool()`.
 ///
 /// # Errors
-/// RuntimeError for a tensor with other than one element.
+/// RuntimeError for a tensor without exactly one element.
 pub fn truth(value: &Value) -> Result<bool> {
     Ok(match value {
         Value::None => false,
@@ -57,7 +57,7 @@ pub fn truth(value: &Value) -> Result<bool> {
     })
 }
 
-/// Python's `==` between values that are not tensors; `false` where comparing fails.
+/// Python's `==` between values that are not tensors; `false` if comparing fails.
 pub fn equal(a: &Value, b: &Value) -> bool {
     equals(a, b).unwrap_or(false)
 }
@@ -66,13 +66,13 @@ thread_local! {
     static DEPTH: Cell<usize> = const { Cell::new(0) };
 }
 
-/// The maximum depth of containers that are compared: far beyond any real value, far below what the stack holds.
+/// The maximum depth of compared containers: far beyond any real value, and far below the limit of the stack.
 const MAX_DEPTH: usize = 200;
 
 /// Python's `==` between values that are not tensors.
 ///
 /// # Errors
-/// What a script's `__eq__` raises; RecursionError for containers too deep within each other.
+/// Errors raised by a script's `__eq__`; RecursionError for containers nested too deeply.
 pub fn equals(a: &Value, b: &Value) -> Result<bool> {
     match (a, b) {
         (Value::Int(x), Value::Int(y)) => return Ok(x == y),
@@ -95,7 +95,7 @@ pub fn equals(a: &Value, b: &Value) -> Result<bool> {
     answer
 }
 
-/// Returns whether two values are the same or equal, as a container asks about its items.
+/// Returns whether two values are identical or equal, which is how containers compare items.
 ///
 /// # Errors
 /// Those of [`equals`].
@@ -117,7 +117,7 @@ fn same_contents(a: &Value, b: &Value) -> Result<bool> {
         Ok(true)
     };
     Ok(match (a, b) {
-        // A script that compares may change what is compared.
+        // A comparison in a script may change the lists.
         (Value::List(x), Value::List(y)) => x.len() == y.len() && all(&x.to_vec(), &y.to_vec())?,
         (Value::Tuple(x), Value::Tuple(y)) => all(x, y)?,
         (
@@ -175,7 +175,7 @@ pub fn is(a: &Value, b: &Value) -> bool {
         (Value::MemoryFormat(x), Value::MemoryFormat(y)) => x == y,
         (Value::Type(x), Value::Type(y)) | (Value::Module(x), Value::Module(y)) => x == y,
         (Value::Function(x), Value::Function(y)) => x == y,
-        // A method of a class that is looked up twice.
+        // Methods of a class are looked up anew each time.
         (Value::Method(x), Value::Method(y)) if matches!(x.of, Value::Type(_)) => x.name == y.name && is(&x.of, &y.of),
         (Value::Tuple(x), Value::Tuple(y)) => x.is(y),
         (Value::Object(x), Value::Object(y)) => {
@@ -188,7 +188,7 @@ pub fn is(a: &Value, b: &Value) -> bool {
     }
 }
 
-/// What a special method gives that does not know the other operand.
+/// The result of a special method that does not support the other operand.
 pub struct NotImplemented;
 
 impl Object for NotImplemented {
@@ -203,7 +203,7 @@ impl Object for NotImplemented {
     }
 }
 
-/// The special methods of each operator: of the left operand, and of the right one.
+/// The special methods of each operator: for the left operand, and for the right one.
 pub const SPECIAL: &[(&str, &str, &str)] = &[
     ("+", "__add__", "__radd__"),
     ("-", "__sub__", "__rsub__"),
@@ -226,7 +226,7 @@ pub const SPECIAL: &[(&str, &str, &str)] = &[
     (">>", "__rshift__", "__rrshift__"),
 ];
 
-/// Calls a special method of a value with one argument; `None` where there is none, or it does not know the argument.
+/// Calls a special method of a value with one argument. `None` if it does not exist or does not support the argument.
 pub fn asked(value: &Value, name: &str, other: &Value) -> Option<Result<Value>> {
     let Value::Object(object) = value else { return None };
     match object.special(name, std::slice::from_ref(other))? {
@@ -235,14 +235,14 @@ pub fn asked(value: &Value, name: &str, other: &Value) -> Option<Result<Value>> 
     }
 }
 
-/// Returns whether a value is of a class that is derived from another value's, whose operators go first.
+/// Returns whether a value's class is derived from the other's class, so that its operators take precedence.
 fn is_more_special(value: &Value, than: &Value) -> bool {
     let (Value::Object(value), Value::Object(than)) = (value, than) else { return false };
     let (Some(own), Some(other)) = (value.class(), than.class()) else { return false };
     !is(&own, &other) && matches!(&own, Value::Object(own) if own.derives(&other) == Some(true))
 }
 
-/// What the special methods of the operands give.
+/// Applies an operator by the special methods of the operands; `None` if none applies.
 pub fn special(symbol: &str, a: &Value, b: &Value) -> Option<Result<Value>> {
     if !matches!((a, b), (Value::Object(_), _) | (_, Value::Object(_))) {
         return None;

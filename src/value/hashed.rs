@@ -1,5 +1,5 @@
-//! Maps keyed by Python's equality, in order of insertion, with lookups whose time does not depend on the size, and the
-//! hashes they need. Dictionaries and sets are made of them.
+//! Maps keyed by Python's equality, in insertion order, with lookups in constant time, and the hashes they need. Used
+//! by dictionaries and sets.
 
 use super::equality::{equals, is};
 use crate::Value;
@@ -8,7 +8,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use tensor::{BufferKind, Result, bail, limits};
 
 pub struct Hashed<V> {
-    /// The entries; a removed one leaves a gap until there are many.
+    /// The entries. A removed entry leaves a gap; gaps are closed when there are many.
     entries: Vec<Option<Entry<V>>>,
     /// The positions of the entries, by hash.
     places: HashTable<usize>,
@@ -43,10 +43,10 @@ impl<V> Hashed<V> {
         self.entries.into_iter().flatten().map(|entry| (entry.key, entry.value))
     }
 
-    /// Finds the position of a key.
+    /// Returns the position of a key.
     ///
     /// # Errors
-    /// TypeError for a key without a hash; what comparing keys raises.
+    /// TypeError for an unhashable key; errors of comparing keys.
     pub fn position(&self, key: &Value) -> Result<Option<usize>> {
         self.position_of(hash(key)? as u64, key)
     }
@@ -69,7 +69,7 @@ impl<V> Hashed<V> {
         }
     }
 
-    /// Finds the position of a text.
+    /// Returns the position of a string key.
     pub(crate) fn position_of_str(&self, text: &str) -> Option<usize> {
         let hash = of(text) as u64;
         let is_it = |at: &usize| match self.entries.get(*at) {
@@ -79,7 +79,7 @@ impl<V> Hashed<V> {
         self.places.find(hash, is_it).copied()
     }
 
-    /// Returns whether there is such a key.
+    /// Returns whether the map contains a key.
     ///
     /// # Errors
     /// Those of [`Hashed::position`].
@@ -87,7 +87,7 @@ impl<V> Hashed<V> {
         Ok(self.position(key)?.is_some())
     }
 
-    /// The value of a key.
+    /// Returns the value of a key.
     ///
     /// # Errors
     /// Those of [`Hashed::position`].
@@ -103,26 +103,26 @@ impl<V> Hashed<V> {
         self.entries.get_mut(position)?.as_mut().map(|entry| &mut entry.value)
     }
 
-    /// The first entry at this position or behind it, and the position behind that.
+    /// Returns the first entry at or after this position, and the position after it.
     pub fn next(&self, from: usize) -> Option<(usize, &Value, &V)> {
         let rest = self.entries.get(from..)?;
         let (gap, entry) = rest.iter().enumerate().find_map(|(i, entry)| entry.as_ref().map(|entry| (i, entry)))?;
         Some((from + gap + 1, &entry.key, &entry.value))
     }
 
-    /// Adds a key that is not there yet, as [`Hashed::position`] has told.
+    /// Adds a key that is not in the map, according to [`Hashed::position`].
     ///
     /// # Errors
-    /// TypeError for a key without a hash, MemoryError.
+    /// TypeError for an unhashable key, MemoryError.
     pub fn add(&mut self, key: Value, value: V) -> Result<()> {
-        // As large as the lists of its keys and values may be.
+        // The same limit as for lists of its keys and values.
         limits::grown_to::<(Value, V)>(self.len() + 1)?;
         let hash = hash(&key)? as u64;
         self.push(Entry { hash, key, value });
         Ok(())
     }
 
-    /// Sets the value of a key, before anybody else sees the map.
+    /// Sets the value of a key, for maps that are not shared yet.
     ///
     /// # Errors
     /// Those of [`Hashed::position`] and [`Hashed::add`].
@@ -142,7 +142,7 @@ impl<V> Hashed<V> {
         self.places.insert_unique(hash, at, hash_at);
     }
 
-    /// Takes out the entry at a position.
+    /// Removes the entry at a position.
     pub fn take(&mut self, at: usize) -> Option<(Value, V)> {
         let taken = self.entries.get_mut(at)?.take()?;
         if let Ok(place) = self.places.find_entry(taken.hash, |&place| place == at) {
@@ -159,7 +159,7 @@ impl<V> Hashed<V> {
         Some((taken.key, taken.value))
     }
 
-    /// Takes out the last entry.
+    /// Removes the last entry.
     pub fn pop(&mut self) -> Option<(Value, V)> {
         let at = self.entries.iter().rposition(Option::is_some)?;
         self.take(at)
@@ -176,10 +176,11 @@ impl<V: Clone> Clone for Hashed<V> {
     }
 }
 
-/// Python's hash. Numbers have CPython's own; of a text it differs from run to run there, and here it does not.
+/// Returns Python's hash. Numbers have the same hash as in CPython; strings have a fixed hash here, whereas CPython's
+/// changes from run to run.
 ///
 /// # Errors
-/// TypeError for what can change.
+/// TypeError for unhashable values.
 pub fn hash(value: &Value) -> Result<i64> {
     if let Some(hash) = super::numbers::hash_number(value) {
         return Ok(hash);
@@ -215,7 +216,7 @@ pub fn hash(value: &Value) -> Result<i64> {
         }
         other => match other.address() {
             Some(address) => address as i64 >> 4,
-            // There are not many of these, or they are equal by what they hold.
+            // Few values are of these types, or they are equal by their contents.
             None => of(other.type_name()),
         },
     })
@@ -227,7 +228,7 @@ fn of(value: impl Hash) -> i64 {
     hasher.finish() as i64
 }
 
-/// The hash of a tuple, as CPython's xxHash makes it of those of its items.
+/// Returns the hash of a tuple, computed from the items' hashes by the xxHash variant of CPython.
 fn of_items<'v>(items: impl ExactSizeIterator<Item = &'v Value>) -> Result<i64> {
     const FIRST: u64 = 11_400_714_785_074_694_791;
     const SECOND: u64 = 14_029_467_366_897_019_727;
@@ -242,7 +243,7 @@ fn of_items<'v>(items: impl ExactSizeIterator<Item = &'v Value>) -> Result<i64> 
     Ok(if mixed == u64::MAX { 1_546_275_796 } else { mixed.cast_signed() })
 }
 
-/// The hash of a frozen set, whatever the order of its items, as CPython makes it.
+/// Returns the hash of a frozen set, independent of the order of items, like CPython.
 fn of_frozen<'v>(items: impl Iterator<Item = &'v Value>) -> Result<i64> {
     let (mut mixed, mut count) = (0u64, 0u64);
     for item in items {
@@ -256,7 +257,7 @@ fn of_frozen<'v>(items: impl Iterator<Item = &'v Value>) -> Result<i64> {
     Ok(if mixed == u64::MAX { 590_923_713 } else { mixed.cast_signed() })
 }
 
-/// Returns whether a value has the hash that it has in every run of CPython.
+/// Returns whether a value has the same hash in every run of CPython.
 pub(crate) fn has_fixed_hash(value: &Value) -> bool {
     match value {
         Value::Tuple(items) => items.iter().all(has_fixed_hash),

@@ -1,5 +1,6 @@
-//! Whole numbers of any length, computed exactly as Python does. Whatever may take long is made of short steps that hear
-//! Ctrl-C, and a result asks for room before it is made. Knows no [`Value`](super::Value), only numbers and text.
+//! Integers of any length, computed exactly as in Python. Long computations consist of short steps that check for
+//! Ctrl-C, and a result's memory is checked before it is allocated. Works on numbers and strings, not on
+//! [`Value`](super::Value).
 
 use num_bigint::{BigInt, BigUint, Sign};
 use num_traits::{Euclid, FromPrimitive, One, Signed, ToPrimitive, Zero};
@@ -7,23 +8,24 @@ use std::cmp::Ordering;
 use tensor::interrupt::watched;
 use tensor::{Error, ErrorKind, Result, interrupt, limits};
 
-/// Bits that a product or a power may have. Memory would allow for more, but their time grows faster than they do: at this
-/// length it is about a second.
+/// The maximum number of bits in a product or a power. Memory would allow more, but the time grows faster than the
+/// length: at this length it is about a second.
 const MOST_BITS: u64 = 1 << 25;
 
-/// Bits that a number moved to the left may have. A shift takes no time to speak of, so that memory decides.
+/// The maximum number of bits in a left-shifted number. Shifting is fast, so only memory limits it.
 const MOST_SHIFTED: u64 = 1 << 31;
 
-/// Factors of up to this many bits are multiplied in one step, in about a millisecond.
+/// Factors of up to this many bits are multiplied in one step, which takes about a millisecond.
 const STEP: u64 = 1 << 17;
 
 /// Divisors and quotients of up to this many bits take one step of division.
 const DIVISION_STEP: u64 = 1 << 12;
 
-/// Decimal digits up to which CPython converts between numbers and text, as that takes quadratic time.
+/// The maximum number of decimal digits that CPython converts between numbers and text, because conversion takes
+/// quadratic time.
 const MOST_DIGITS: usize = 4300;
 
-/// Bits that every number of more than [`MOST_DIGITS`] digits has, and a few more.
+/// A number of bits that every number of more than [`MOST_DIGITS`] digits has, with a small margin.
 const BITS_OF_DIGITS: u64 = 14_400;
 
 fn too_large() -> Error {
@@ -39,10 +41,10 @@ fn signed(magnitude: BigUint, negative: bool) -> BigInt {
     BigInt::from_biguint(if negative { Sign::Minus } else { Sign::Plus }, magnitude)
 }
 
-/// The sum of two numbers, or the result of any operation that only walks through both once.
+/// Applies an addition, or another operation whose result is at most one bit longer than the operands.
 ///
 /// # Errors
-/// MemoryError where there is no room for it.
+/// MemoryError if there is not enough memory.
 pub fn walked(x: &BigInt, y: &BigInt, operation: impl Fn(&BigInt, &BigInt) -> BigInt) -> Result<BigInt> {
     room(x.bits().max(y.bits()).saturating_add(1))?;
     Ok(operation(x, y))
@@ -51,7 +53,7 @@ pub fn walked(x: &BigInt, y: &BigInt, operation: impl Fn(&BigInt, &BigInt) -> Bi
 /// `x * y`
 ///
 /// # Errors
-/// MemoryError for a product that is too long, KeyboardInterrupt.
+/// MemoryError if the product is too long, KeyboardInterrupt.
 pub fn product(x: &BigInt, y: &BigInt) -> Result<BigInt> {
     let magnitude = limited_product(x.magnitude(), y.magnitude())?;
     Ok(signed(magnitude, x.is_negative() != y.is_negative()))
@@ -64,21 +66,21 @@ fn limited_product(x: &BigUint, y: &BigUint) -> Result<BigUint> {
     multiplied(x, y)
 }
 
-/// A number cut in two: what is above `bits`, and what is below.
+/// Splits a number into the part above `bits` and the part below.
 fn cut(x: &BigUint, bits: u64) -> (BigUint, BigUint) {
     let high = x >> bits;
     let low = x - (&high << bits);
     (high, low)
 }
 
-/// The product by Karatsuba's rule, down to factors that are multiplied in one step.
+/// Multiplies by Karatsuba's algorithm, down to factors that are multiplied in one step.
 fn multiplied(x: &BigUint, y: &BigUint) -> Result<BigUint> {
     let (long, short) = if x.bits() >= y.bits() { (x, y) } else { (y, x) };
     if short.bits() <= 64 || long.bits() <= STEP {
         interrupt::check()?;
         return Ok(long * short);
     }
-    // Whole digits are moved faster than bits.
+    // Shifting by whole digits is faster.
     let half = (long.bits() / 2).next_multiple_of(64);
     let (high, low) = cut(long, half);
     if short.bits() <= half {
@@ -91,10 +93,10 @@ fn multiplied(x: &BigUint, y: &BigUint) -> Result<BigUint> {
     Ok((above << (2 * half)) + (between << half) + below)
 }
 
-/// `x // y` and `x % y`, for a divisor that is not zero: the remainder has the divisor's sign.
+/// Computes `x // y` and `x % y`. The remainder has the divisor's sign.
 ///
 /// # Errors
-/// KeyboardInterrupt.
+/// ZeroDivisionError, KeyboardInterrupt.
 pub fn divided(x: &BigInt, y: &BigInt) -> Result<(BigInt, BigInt)> {
     let (mut quotient, mut rest) = divided_magnitudes(x.magnitude(), y.magnitude())?;
     let negative = x.is_negative() != y.is_negative();
@@ -105,8 +107,8 @@ pub fn divided(x: &BigInt, y: &BigInt) -> Result<(BigInt, BigInt)> {
     Ok((signed(quotient, negative), signed(rest, y.is_negative())))
 }
 
-/// The quotient and the rest. Long numbers are taken apart into digits as long as the divisor, and each step of the
-/// long division is Burnikel's and Ziegler's, as fast as a multiplication.
+/// Returns the quotient and the remainder. Long numbers are split into digits as long as the divisor. Each step of the
+/// long division uses the algorithm of Burnikel and Ziegler, which is as fast as a multiplication.
 fn divided_magnitudes(x: &BigUint, y: &BigUint) -> Result<(BigUint, BigUint)> {
     if y.is_zero() {
         return Err(Error::new(ErrorKind::ZeroDivisionError, "integer division or modulo by zero"));
@@ -131,7 +133,7 @@ fn divided_magnitudes(x: &BigUint, y: &BigUint) -> Result<(BigUint, BigUint)> {
     Ok((BigUint::new(quotient), rest >> moved))
 }
 
-/// Divides `x`, less than `y << bits`, by `y`, which has `bits` bits.
+/// Divides `x` by `y`, which has `bits` bits; `x` must be less than `y << bits`.
 fn two_by_one(x: &BigUint, y: &BigUint, bits: u64) -> Result<(BigUint, BigUint)> {
     if bits <= DIVISION_STEP || x.bits() <= bits + DIVISION_STEP {
         interrupt::check()?;
@@ -149,8 +151,8 @@ fn two_by_one(x: &BigUint, y: &BigUint, bits: u64) -> Result<(BigUint, BigUint)>
     Ok(((upper << half) + lower, rest))
 }
 
-/// Divides `high` followed by `low`, which is half as long as the divisor: a quotient of the divisor's upper half is at
-/// most two too large.
+/// Divides `high` followed by `low`, which is half as long as the divisor. The quotient by the divisor's upper half is
+/// at most two too large.
 fn three_by_two(high: &BigUint, low: BigUint, y: &BigUint, half: u64) -> Result<(BigUint, BigUint)> {
     let (y_high, y_low) = cut(y, half);
     let (mut quotient, rest) = if high >> half == y_high {
@@ -170,7 +172,7 @@ fn three_by_two(high: &BigUint, low: BigUint, y: &BigUint, half: u64) -> Result<
 /// `x ** exponent`
 ///
 /// # Errors
-/// MemoryError for a power that is too long, KeyboardInterrupt.
+/// MemoryError if the power is too long, KeyboardInterrupt.
 pub fn power(x: &BigInt, exponent: &BigUint) -> Result<BigInt> {
     let negative = x.is_negative() && exponent.bit(0);
     if exponent.is_zero() || x.magnitude().is_one() {
@@ -200,7 +202,7 @@ pub fn power(x: &BigInt, exponent: &BigUint) -> Result<BigInt> {
 /// `pow(x, exponent, modulus)`, with the modulus's sign.
 ///
 /// # Errors
-/// ValueError where the modulus is zero, or there is no inverse; KeyboardInterrupt.
+/// ValueError if the modulus is zero or there is no inverse; KeyboardInterrupt.
 pub fn power_modulo(x: &BigInt, exponent: &BigInt, modulus: &BigInt) -> Result<BigInt> {
     if modulus.is_zero() {
         return Err(Error::value("pow() 3rd argument cannot be 0"));
@@ -222,7 +224,7 @@ fn residue(x: &BigInt, length: &BigUint) -> Result<BigUint> {
     Ok(divided(x, &BigInt::from(length.clone()))?.1.magnitude().clone())
 }
 
-/// The number whose product with `x` leaves 1: Euclid's algorithm, followed backwards.
+/// Returns the inverse of `x` modulo `length`, by the extended Euclidean algorithm.
 fn inverse(x: &BigInt, length: &BigUint) -> Result<BigUint> {
     let (mut a, mut b) = (BigInt::from(length.clone()), BigInt::from(residue(x, length)?));
     let (mut before, mut now) = (BigInt::zero(), BigInt::one());
@@ -241,7 +243,7 @@ fn inverse(x: &BigInt, length: &BigUint) -> Result<BigUint> {
 /// `x << by`
 ///
 /// # Errors
-/// MemoryError where there is no room for it.
+/// MemoryError if there is not enough memory.
 pub fn shifted_left(x: &BigInt, by: u64) -> Result<BigInt> {
     if x.is_zero() {
         return Ok(BigInt::zero());
@@ -254,7 +256,7 @@ pub fn shifted_left(x: &BigInt, by: u64) -> Result<BigInt> {
     Ok(x << by)
 }
 
-/// The greatest common divisor of two magnitudes.
+/// Returns the greatest common divisor of two magnitudes.
 ///
 /// # Errors
 /// KeyboardInterrupt.
@@ -267,8 +269,8 @@ pub fn divisor(x: &BigInt, y: &BigInt) -> Result<BigInt> {
     Ok(BigInt::from(a))
 }
 
-/// The root of a number that is not negative, rounded down. Every round doubles the digits that are right, from the
-/// number's uppermost ones on.
+/// Returns the square root of a non-negative number, rounded down. Every iteration doubles the number of correct bits,
+/// starting with the highest ones.
 ///
 /// # Errors
 /// KeyboardInterrupt.
@@ -277,12 +279,12 @@ pub fn root(x: &BigInt) -> Result<BigInt> {
     if x.bits() <= 1 {
         return Ok(BigInt::from(x.clone()));
     }
-    // The bits of the root behind its first one.
+    // The bits of the root after its first one.
     let length = (x.bits() - 1) / 2;
     let (mut root, mut known) = (BigUint::one(), 0u64);
     for round in (0..u64::BITS - length.leading_zeros()).rev() {
         let wanted = length >> round;
-        // Newton's step on as much of the number as decides about the digits wanted.
+        // A Newton step on those bits of the number that determine the wanted bits of the root.
         let upper = x >> (2 * length - known - wanted + 1);
         root = (&root << (wanted - known - 1)) + divided_magnitudes(&upper, &root)?.0;
         known = wanted;
@@ -293,7 +295,8 @@ pub fn root(x: &BigInt) -> Result<BigInt> {
     Ok(BigInt::from(root))
 }
 
-/// The product of `count` numbers from `first` on; halves are multiplied with each other, so that factors are alike.
+/// Returns the product of `count` consecutive numbers, starting at `first`. Splits the range in halves, so that factors
+/// have similar lengths.
 fn product_from(first: &BigUint, count: u64) -> Result<BigUint> {
     match count {
         0 => Ok(BigUint::one()),
@@ -306,12 +309,12 @@ fn product_from(first: &BigUint, count: u64) -> Result<BigUint> {
     }
 }
 
-/// The falling factorial `n * (n - 1) * …` with `factors` factors, at most `n`.
+/// Returns the falling factorial `n * (n - 1) * …` with `factors` factors, at most `n`.
 ///
 /// # Errors
-/// MemoryError for a product that is too long, KeyboardInterrupt.
+/// MemoryError if the product is too long, KeyboardInterrupt.
 pub fn falling(n: &BigInt, factors: u64) -> Result<BigInt> {
-    // As there are no more factors than `n`, one half of them are at least half of it.
+    // Because `factors` is at most `n`, at least half of the factors are at least half of `n`.
     if n.bits().saturating_sub(2).saturating_mul(factors / 2) > MOST_BITS {
         return Err(limits::full());
     }
@@ -319,16 +322,16 @@ pub fn falling(n: &BigInt, factors: u64) -> Result<BigInt> {
     product_from(&first, factors).map(BigInt::from)
 }
 
-/// A whole number as the nearest float, halves to the even side.
+/// Converts an integer to the nearest float, ties to even.
 ///
 /// # Errors
-/// OverflowError beyond all floats.
+/// OverflowError if the number exceeds all floats.
 pub fn to_float(x: &BigInt) -> Result<f64> {
-    // Infinite where it is beyond them.
+    // `to_f64` returns infinity for numbers beyond all floats.
     x.to_f64().filter(|float| float.is_finite()).ok_or_else(too_large)
 }
 
-/// The whole part of a float.
+/// Returns the integral part of a float.
 ///
 /// # Errors
 /// ValueError for NaN, OverflowError for infinities.
@@ -340,7 +343,7 @@ pub(crate) fn from_float(float: f64) -> Result<BigInt> {
     }
 }
 
-/// The fraction that a finite float is, in lowest terms.
+/// Returns the exact value of a finite float as a fraction in lowest terms.
 pub fn fraction(float: f64) -> (BigInt, BigInt) {
     let (mantissa, exponent) = parts(float);
     let twos = i64::from(mantissa.trailing_zeros());
@@ -355,17 +358,17 @@ pub fn fraction(float: f64) -> (BigInt, BigInt) {
     }
 }
 
-/// A finite float's magnitude as a whole number and the power of two it is multiplied with.
+/// Returns a finite float's magnitude as an integer and the power of two that it is multiplied by.
 pub fn parts(float: f64) -> (u64, i64) {
     let bits = float.abs().to_bits();
     let (exponent, digits) = ((bits >> 52) as i64, bits & ((1 << 52) - 1));
     if exponent == 0 { (digits, -1074) } else { (digits | 1 << 52, exponent - 1075) }
 }
 
-/// `x / y`, for a divisor that is not zero: the float nearest to the true quotient.
+/// Computes `x / y` for a nonzero divisor: the float nearest to the exact quotient.
 ///
 /// # Errors
-/// OverflowError beyond all floats, KeyboardInterrupt.
+/// OverflowError if the quotient exceeds all floats, KeyboardInterrupt.
 pub fn true_quotient(x: &BigInt, y: &BigInt) -> Result<f64> {
     let sign = if x.is_negative() != y.is_negative() { -1.0 } else { 1.0 };
     let length = i64::try_from(x.bits()).unwrap_or(i64::MAX) - i64::try_from(y.bits()).unwrap_or(i64::MAX);
@@ -377,7 +380,7 @@ pub fn true_quotient(x: &BigInt, y: &BigInt) -> Result<f64> {
     if length > 1025 {
         return Err(overflow());
     }
-    // The quotient's upper bits, at least 61 and at most 63 of them; the last one also says whether there was a rest.
+    // The quotient's upper 61 to 63 bits; the lowest bit is also set if there is a remainder.
     let scale = length - 62;
     let (x, y) = (x.magnitude(), y.magnitude());
     let (quotient, rest) = match u64::try_from(scale) {
@@ -388,8 +391,8 @@ pub fn true_quotient(x: &BigInt, y: &BigInt) -> Result<f64> {
     scaled(quotient, scale).map(|float| float * sign).ok_or_else(overflow)
 }
 
-/// `digits * 2**scale`, rounded once, halves to the even side: 53 bits, fewer for the smallest floats. None beyond all
-/// floats.
+/// Computes `digits * 2**scale`, rounded once, ties to even: to 53 bits, or fewer for the smallest floats. `None`
+/// beyond all floats.
 fn scaled(digits: u64, scale: i64) -> Option<f64> {
     let spare = (i64::from(u64::BITS - digits.leading_zeros()) - 53).max(-1074 - scale).clamp(0, 63);
     let (kept, half) = (digits >> spare, (1u64 << spare) >> 1);
@@ -401,11 +404,11 @@ fn scaled(digits: u64, scale: i64) -> Option<f64> {
         -1022..=1023 => f64::from_bits(((exponent + 1023) as u64) << 52),
         _ => return None,
     };
-    // As few bits as a float holds, so that nothing is rounded again.
+    // The kept bits fit a float, so nothing is rounded again.
     Some((kept + u64::from(up)) as f64 * unit).filter(|float| float.is_finite())
 }
 
-/// Rounds to a multiple of a power of ten, halves to the even one.
+/// Rounds to a multiple of a power of ten, ties to even.
 ///
 /// # Errors
 /// MemoryError, KeyboardInterrupt.
@@ -413,9 +416,9 @@ pub fn rounded(x: &BigInt, zeros: u64) -> Result<BigInt> {
     nearest(x, zeros, false)
 }
 
-/// Like [`rounded`], of a number that is a little farther from zero if `more` says so.
+/// Like [`rounded`]; with `more`, the exact number is slightly farther from zero.
 fn nearest(x: &BigInt, zeros: u64, more: bool) -> Result<BigInt> {
-    // A decimal digit is more than three bits.
+    // A decimal digit has more than three bits.
     if zeros > x.bits() / 3 + 1 {
         return Ok(BigInt::zero());
     }
@@ -429,17 +432,17 @@ fn nearest(x: &BigInt, zeros: u64, more: bool) -> Result<BigInt> {
     Ok(signed(multiplied(&quotient, unit.magnitude())?, x.is_negative()))
 }
 
-/// Rounds a float to a multiple of a power of ten, halves of its true value to the even one.
+/// Rounds a float to a multiple of a power of ten; ties of the exact value go to even.
 ///
 /// # Errors
-/// OverflowError beyond all floats.
+/// OverflowError if the result exceeds all floats.
 pub(crate) fn rounded_float(float: f64, zeros: u64) -> Result<f64> {
     let rounded = nearest(&from_float(float)?, zeros, float.fract() != 0.0)?;
     let large = |_| Error::new(ErrorKind::OverflowError, "rounded value too large to represent");
     Ok(to_float(&rounded).map_err(large)?.abs().copysign(float))
 }
 
-/// Compares a whole number with a float by their true values; none with NaN.
+/// Compares an integer with a float by their exact values; `None` for NaN.
 pub fn compared(x: &BigInt, float: f64) -> Option<Ordering> {
     match BigInt::from_f64(float.trunc()) {
         Some(whole) => Some(x.cmp(&whole).then(0.0f64.partial_cmp(&float.fract())?)),
@@ -455,10 +458,10 @@ fn limit(more: &str) -> Error {
     ))
 }
 
-/// The decimal digits, with a minus before those of a negative number.
+/// Returns the decimal digits, with a minus sign for negative numbers.
 ///
 /// # Errors
-/// ValueError for more of them than Python writes.
+/// ValueError for more digits than Python converts.
 pub fn decimal(x: &BigInt) -> Result<String> {
     if x.bits() > BITS_OF_DIGITS {
         return Err(limit(""));
@@ -467,13 +470,13 @@ pub fn decimal(x: &BigInt) -> Result<String> {
     if text.trim_start_matches('-').len() > MOST_DIGITS { Err(limit("")) } else { Ok(text) }
 }
 
-/// The magnitude's digits in a base that is a power of two, which may be as many as there is room for.
+/// Returns the magnitude's digits in a base that is a power of two; their number is limited only by memory.
 ///
 /// # Errors
 /// MemoryError.
 pub fn binary_digits(x: &BigInt, base: u32) -> Result<String> {
     let digits = x.bits() / u64::from(base.max(2).ilog2());
-    // The digits are there twice: as numbers, and as text.
+    // The digits are stored twice: as numbers, and as text.
     room(digits.saturating_mul(2 * 8))?;
     let base = base.clamp(2, 36);
     let words = x.magnitude().to_u32_digits();
@@ -491,26 +494,26 @@ pub fn binary_digits(x: &BigInt, base: u32) -> Result<String> {
     Ok(text)
 }
 
-/// Words of 32 bits of which a text in a base that is a power of two is made, or which it is read into, at a time. Digits
-/// of all these bases end where they do.
+/// The number of 32-bit words that are converted to or from text at a time, in a base that is a power of two. In all
+/// these bases, digits end at this boundary.
 const PART_WORDS: usize = 15 << 9;
 
-/// The digits of [`PART_WORDS`] words.
+/// Returns the number of digits in [`PART_WORDS`] words.
 fn digits_of_part(base: u32) -> usize {
     PART_WORDS * 32 / base.max(2).ilog2() as usize
 }
 
-/// Reads an integer as Python's `int` does, blanks around it already gone; base 0 stands for what the prefix says. None
-/// for what is no integer.
+/// Parses an integer like Python's `int`, after surrounding whitespace has been removed. Base 0 means that the prefix
+/// determines it. `None` if the text is not an integer.
 ///
 /// # Errors
-/// ValueError for more digits than Python reads.
+/// ValueError for more digits than Python converts.
 pub fn parse(text: &str, base: u32) -> Result<Option<BigInt>> {
     let (negative, magnitude) = match text.strip_prefix('-') {
         Some(rest) => (true, rest),
         None => (false, text.strip_prefix('+').unwrap_or(text)),
     };
-    // Each look at all digits of a long text takes a while.
+    // Each pass over all digits of a long text takes a while.
     let lower = magnitude.to_ascii_lowercase();
     interrupt::check()?;
     let prefixed = [("0b", 2), ("0o", 8), ("0x", 16)]
@@ -518,13 +521,13 @@ pub fn parse(text: &str, base: u32) -> Result<Option<BigInt>> {
         .find_map(|(prefix, own)| Some((lower.strip_prefix(prefix)?, own)).filter(|_| base == 0 || base == own));
     let (digits, base) = match prefixed {
         Some((digits, own)) => (digits.strip_prefix('_').unwrap_or(digits), own),
-        // Without a prefix, zeros lead nothing but zeros.
+        // Without a prefix, a leading zero is only allowed if all digits are zeros.
         None if base == 0 && lower.starts_with('0') && !lower.trim_start_matches(['0', '_']).is_empty() => {
             return Ok(None);
         }
         None => (lower.as_str(), if base == 0 { 10 } else { base.clamp(2, 36) }),
     };
-    // Underscores stand between digits only.
+    // Underscores are only allowed between digits.
     let end = digits.find(|c: char| c != '_' && !c.is_digit(base)).unwrap_or(digits.len());
     let (digits, after) = digits.split_at(end);
     interrupt::check()?;
@@ -550,7 +553,7 @@ pub fn parse(text: &str, base: u32) -> Result<Option<BigInt>> {
     for (k, part) in numbers.rchunks(part).enumerate() {
         interrupt::check()?;
         let Some(number) = BigUint::from_radix_be(part, base) else { return Ok(None) };
-        // A part of zeros has no words of its own.
+        // Leading zeros of a part produce no words, so the words are padded up to the next part.
         words.resize(k * PART_WORDS, 0);
         words.extend(number.to_u32_digits());
     }

@@ -1,7 +1,7 @@
-//! [`Value`]: what a function takes and gives. It sits between the core and the rooms that read results (printing,
-//! autograd, files) and knows neither the script language nor the terminal.
+//! [`Value`]: the arguments and results of functions. It is between the core and the rooms that read results (printing,
+//! autograd, files); independent of the script language and the terminal.
 
-// Nothing a user can reach may end the process.
+// Nothing that a user can do may abort the process.
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
 pub mod dict;
@@ -36,7 +36,8 @@ use tensor::{
 };
 pub use tensor::{MemoryFormat, TensorLayout};
 
-/// The modules that are not PyTorch's; `py` holds Python's builtins. What they do with values is not recorded by itself.
+/// The modules that are not PyTorch's; `py` holds Python's builtins. Their operations on values are not recorded
+/// themselves.
 pub const LIBRARY: &[&str] = &[
     "py",
     "array",
@@ -55,19 +56,19 @@ pub const LIBRARY: &[&str] = &[
     "time",
 ];
 
-/// A method and what it was taken from: an object or its class.
+/// A method, and the object or class that it was taken from.
 pub struct Method {
     pub of: Value,
     pub name: &'static str,
 }
 
-/// A Python value, as far as a tensor session meets them. Cloning is cheap: everything large is shared.
+/// A Python value, of the types that occur in a tensor session. Cloning is cheap: everything large is shared.
 #[derive(Clone)]
 pub enum Value {
     None,
     Bool(bool),
     Int(i64),
-    /// An integer beyond `i64`, never one within; behind a pointer, as it is rare and would make every value larger.
+    /// An integer beyond `i64`, never within; boxed, because it is rare and would make all values larger.
     BigInt(Rc<BigInt>),
     Float(f64),
     Complex(Complex<f64>),
@@ -82,7 +83,7 @@ pub enum Value {
     /// `torch.Size`.
     Size(Dims),
     Tuple(Tuple),
-    /// Shared by everyone who holds it, as are dictionaries and sets.
+    /// Shared by all its holders, like dictionaries and sets.
     List(List),
     /// Also a `collections.OrderedDict`.
     Dict(Dict),
@@ -101,68 +102,68 @@ pub enum Value {
     Module(&'static str),
     /// A function as a value: `torch.sin`.
     Function(Rc<str>),
-    /// A method as a value: `x.sum`, or `torch.Tensor.sum`, whose receiver comes as its first argument.
+    /// A method as a value: `x.sum`, or `torch.Tensor.sum`, which takes its receiver as first argument.
     Method(Rc<Method>),
-    /// Anything rarer: context managers, `finfo`, iterators.
+    /// Rarer types: context managers, `finfo`, iterators.
     Object(Rc<dyn Object>),
 }
 
 /// Keyword arguments by name.
 pub type Keywords = Vec<(Rc<str>, Value)>;
 
-/// A value with behaviour of its own.
+/// A value that implements its own behaviour.
 pub trait Object: Any {
-    /// Python's name of its class, as messages show it.
+    /// Returns the short name of its class, as in messages.
     fn type_name(&self) -> &str {
         let class = self.class_name();
         class.rsplit('.').next().unwrap_or(class)
     }
-    /// The full name of its class, as `type()` shows it.
+    /// Returns the full name of its class, as `type()` shows it.
     fn class_name(&self) -> &'static str {
         "object"
     }
-    /// Unless a class says otherwise, its name and an address, as Python has it.
+    /// Returns Python's `repr`. Defaults to the class name and an address, as in Python.
     fn repr(&self) -> String {
         format!("<{} object at {:#x}>", self.class_name(), std::ptr::from_ref(self).cast::<()>() as usize)
     }
-    /// Returns what `str` and `print` show.
+    /// Returns the text that `str` and `print` show.
     fn text(&self) -> String {
         self.repr()
     }
-    /// The value of an attribute, or `None` where there is no such attribute.
+    /// Returns the value of an attribute, or `None` if there is no such attribute.
     fn attribute(&self, _name: &str) -> Option<Value> {
         None
     }
-    /// Returns the result of a special method (`__len__`, `__add__` …) that a script has written; `None` if it has not.
+    /// Calls a special method (`__len__`, `__add__` …) written in a script; `None` if there is none.
     fn special(&self, _name: &str, _args: &[Value]) -> Option<Result<Value>> {
         None
     }
-    /// An attribute that the object looks up itself and whose lookup may fail. `None` leaves the name to
+    /// Returns an attribute that the object looks up itself and whose lookup may fail. `None` leaves the name to
     /// [`Object::attribute`] and to methods.
     fn own_attribute(&self, _name: &str) -> Option<Result<Value>> {
         None
     }
-    /// Sets an attribute; `None` for an object whose attributes cannot be set.
+    /// Sets an attribute; `None` if attributes of the object cannot be set.
     fn set_attribute(&self, _name: &str, _value: &Value) -> Option<Result<()>> {
         None
     }
-    /// Deletes an attribute; `None` for an object whose attributes cannot be deleted.
+    /// Deletes an attribute; `None` if attributes of the object cannot be deleted.
     fn delete_attribute(&self, _name: &str) -> Option<Result<()>> {
         None
     }
-    /// The number of its items, as `len` asks for it; `None` for an object without a length.
+    /// Returns the number of its items, for `len`; `None` for an object without a length.
     fn length(&self) -> Option<Result<Value>> {
         self.special("__len__", &[])
     }
-    /// `object[index]`; `None` for an object without items. `session` is the same as for [`Object::enter`].
+    /// Returns `object[index]`; `None` for an object without items. `session` is the same as for [`Object::enter`].
     fn item(&self, _session: &dyn Any, index: &Value) -> Option<Result<Value>> {
         self.special("__getitem__", std::slice::from_ref(index))
     }
-    /// `object[index] = value`; `None` for an object whose items cannot be set.
+    /// Runs `object[index] = value`; `None` for an object whose items cannot be set.
     fn set_item(&self, _session: &dyn Any, index: &Value, value: &Value) -> Option<Result<()>> {
         Some(self.special("__setitem__", &[index.clone(), value.clone()])?.map(drop))
     }
-    /// The elements that it lends to others, by Python's buffer protocol: those of an array.
+    /// Returns the elements of an array, which other functions may read and write; `None` for any other object.
     fn elements(&self) -> Option<View> {
         None
     }
@@ -170,81 +171,82 @@ pub trait Object: Any {
     fn is_instance(&self, _class: &str) -> bool {
         false
     }
-    /// The iterator over its items; `None` for what cannot be iterated over.
+    /// Returns an iterator over its items; `None` if it is not iterable.
     fn iterator(&self) -> Option<Result<Value>> {
         None
     }
-    /// Returns whether [`Object::next`] gives something.
+    /// Returns whether [`Object::next`] is implemented.
     fn is_iterator(&self) -> bool {
         false
     }
-    /// The next item of an iterator, or none at its end; `None` for what is no iterator.
+    /// Returns the next item of an iterator, or `Some(Ok(None))` at its end; `None` if the object is not an iterator.
     fn next(&self) -> Option<Result<Option<Value>>> {
         None
     }
-    /// Returns whether it can be called.
+    /// Returns whether the object can be called.
     fn is_callable(&self) -> bool {
         false
     }
-    /// Calls it; `None` for what cannot be called.
+    /// Calls the object; `None` if it cannot be called.
     fn call(&self, _args: Vec<Value>, _keywords: Keywords) -> Option<Result<Value>> {
         None
     }
-    /// Enters it as a context manager: the value for `as`, or `None` for the object itself. `None` instead of a result for an
-    /// object that is no context manager. `session` is the state of the session (`call::State`), which this room does not know.
+    /// Enters the object as a context manager. Returns the value for `as`; the inner `None` stands for the object
+    /// itself. Returns `None` if the object is not a context manager. `session` is the state of the session
+    /// (`call::State`), a type that is unknown here.
     fn enter(&self, _session: &dyn Any) -> Option<Result<Option<Value>>> {
         None
     }
-    /// Leaves it as a context manager.
+    /// Leaves the object as a context manager.
     fn exit(&self, _session: &dyn Any) -> Result<()> {
         Ok(())
     }
-    /// Returns whether it can decorate a function, which then runs within it.
+    /// Returns whether the object can decorate a function, which then runs within it.
     fn is_decorator(&self) -> bool {
         false
     }
-    /// The error that raising it is; `None` for what is no exception.
+    /// Converts the object to the error that `raise` produces, or `None` if it is not an exception.
     fn error(&self) -> Option<Error> {
         None
     }
-    /// The class that a script has written for it.
+    /// Returns the object's class, if it was written in a script.
     fn class(&self) -> Option<Value> {
         None
     }
-    /// Returns whether it is a class, and if so, whether it is derived from another or is that.
+    /// For a class, returns whether it is `class` or derived from it; `None` for other objects.
     fn derives(&self, _class: &Value) -> Option<bool> {
         None
     }
-    /// The mutable state of the object and the values it refers to, which undo saves and restores.
+    /// Returns the mutable state of the object and the values it refers to, which undo saves and restores.
     fn held(&self) -> Held {
         Held::default()
     }
-    /// For an object that is made anew for every look at the same thing: what tells that it is the same.
+    /// Returns the identity of an object that is recreated for every access; equal identities mean the same object.
     fn identity(&self) -> Option<usize> {
         None
     }
 }
 
-/// A variable that functions share.
+/// A variable shared by functions.
 pub trait Slot {
     fn value(&self) -> Option<Value>;
     fn put(&self, value: Option<Value>);
     fn identity(&self) -> usize;
 }
 
-/// What an object holds.
+/// The state that an object holds.
 #[derive(Default)]
 pub struct Held {
-    /// Its fields.
+    /// The object's fields.
     pub dicts: Vec<Dict>,
-    /// The variables that it has captured.
+    /// The captured variables.
     pub slots: Vec<Rc<dyn Slot>>,
-    /// What it refers to and always will.
+    /// The values that it always refers to.
     pub values: Vec<Value>,
 }
 
 impl dyn Object {
-    /// The object as what it is beneath.
+    /// Returns the object for downcasting.
     pub fn as_any(&self) -> &dyn Any {
         self
     }
@@ -254,7 +256,7 @@ thread_local! {
     static NAMES: RefCell<HashSet<&'static str>> = RefCell::default();
 }
 
-/// A name that lives as long as the program: there are as many as a session ever spells out.
+/// Returns a name that lives as long as the program. Their number is bounded by the names that a session spells out.
 pub fn intern(name: &str) -> &'static str {
     NAMES.with_borrow_mut(|names| match names.get(name) {
         Some(known) => known,
@@ -268,14 +270,14 @@ pub fn intern(name: &str) -> &'static str {
 
 /// A tuple whose fields have names.
 pub struct NamedTuple {
-    /// The full name printing shows, e.g. `torch.return_types.max`.
+    /// The full name shown when printing, e.g. `torch.return_types.max`.
     pub type_name: &'static str,
     pub fields: Vec<(&'static str, Value)>,
-    /// Its class, where a script has made that.
+    /// Its class, if it was created by a script.
     pub class: Option<Rc<dyn Object>>,
 }
 
-/// `slice(start, stop, step)`; the parts may be anything until they are used.
+/// `slice(start, stop, step)`; the parts may have any type until they are used.
 #[derive(Clone)]
 pub struct Slice {
     pub start: Value,
@@ -299,7 +301,8 @@ impl Range {
         u64::try_from((span + step - 1).max(0) / step).unwrap_or(u64::MAX)
     }
 
-    /// How many numbers a list of them would have; `usize::MAX`, of which there is no list, where that does not fit.
+    /// Returns the number of items of a list of the range. `usize::MAX`, for which every allocation fails, if the
+    /// number does not fit.
     pub fn count(self) -> usize {
         usize::try_from(self.len()).unwrap_or(usize::MAX)
     }
@@ -308,26 +311,26 @@ impl Range {
         self.len() == 0
     }
 
-    /// Returns whether both have the same numbers.
+    /// Returns whether both ranges have the same numbers.
     pub fn is_same(self, other: Range) -> bool {
         self.len() == other.len()
             && (self.is_empty() || self.start == other.start && (self.len() == 1 || self.step == other.step))
     }
 
-    /// Finds the position of a number in it.
+    /// Returns the position of a number in the range.
     pub fn position(self, wanted: i64) -> Option<u64> {
         let (from, step) = (i128::from(wanted) - i128::from(self.start), i128::from(self.step));
         let steps = u64::try_from(from.checked_div(step)?).ok()?;
         (from % step == 0 && steps < self.len()).then_some(steps)
     }
 
-    /// The number at a place.
+    /// Returns the number at a position.
     pub fn at(self, place: u64) -> Option<i64> {
-        // In range, so no bit is lost.
+        // The result is in range, so wrapping loses nothing.
         (place < self.len()).then(|| self.start.wrapping_add((place as i64).wrapping_mul(self.step)))
     }
 
-    /// The same numbers from the last to the first.
+    /// Returns the same numbers in reverse order.
     pub fn reversed(self) -> Range {
         let last = self.len().checked_sub(1).and_then(|last| self.at(last)).unwrap_or(self.start);
         let stop = if self.is_empty() { self.start } else { self.start.saturating_sub(self.step) };
@@ -357,12 +360,12 @@ impl Value {
         Value::List(watched(items).collect())
     }
 
-    /// A tuple of plain integers, as `stride()` gives.
+    /// Creates a tuple of plain integers, like the result of `stride()`.
     pub fn ints(items: &[i64]) -> Value {
         Value::tuple(items.iter().copied().map(Value::Int))
     }
 
-    /// A result whose parts have names.
+    /// Creates a named tuple for a result with several parts.
     pub fn named_tuple(type_name: &'static str, fields: Vec<(&'static str, Value)>) -> Value {
         Value::NamedTuple(Rc::new(NamedTuple { type_name, fields, class: None }))
     }
@@ -371,7 +374,7 @@ impl Value {
         Value::Size(Dims::from_slice(sizes))
     }
 
-    /// Python's name of the value's class, as messages about arguments show it.
+    /// Returns the short name of the value's class, as messages about arguments show it.
     pub fn type_name(&self) -> &str {
         match self {
             Value::Tensor(tensor) if tensor.is_parameter() => "Parameter",
@@ -385,7 +388,7 @@ impl Value {
         }
     }
 
-    /// The full name of the value's class, as `type()` shows it.
+    /// Returns the full name of the value's class, as `type()` shows it.
     pub fn class_name(&self) -> &'static str {
         match self {
             Value::None => "NoneType",
@@ -440,7 +443,7 @@ impl Value {
         }
     }
 
-    /// The items of a tuple, list, size, named tuple or range; `None` for anything else.
+    /// Returns the items of a tuple, list, set, size, named tuple or range; `None` for other values.
     pub fn sequence(&self) -> Option<Vec<Value>> {
         Some(match self {
             Value::Tuple(items) => items.to_vec(),
@@ -448,14 +451,14 @@ impl Value {
             Value::Set(set) => set.to_vec(),
             Value::Size(sizes) => sizes.iter().copied().map(Value::Int).collect(),
             Value::NamedTuple(tuple) => tuple.fields.iter().map(|(_, value)| value.clone()).collect(),
-            // What cannot be held is no sequence.
+            // A range that is too long to be stored is not treated as a sequence.
             Value::Range(range) if limits::room_for::<Value>(range.count()).is_err() => return None,
             Value::Range(range) => watched(range.iter()).map(Value::Int).collect(),
             _ => return None,
         })
     }
 
-    /// The entries of a dictionary of either kind; `None` for anything else.
+    /// Returns the entries of a dictionary of either kind; `None` for other values.
     pub fn entries(&self) -> Option<Vec<(Value, Value)>> {
         match self {
             Value::Dict(dict) => Some(dict.to_vec()),
@@ -463,8 +466,7 @@ impl Value {
         }
     }
 
-    /// A number that two values share exactly when they are one object; `None` for those that are told apart by what they
-    /// hold.
+    /// Returns a number that identifies the object; `None` for values that are compared by their contents.
     pub fn address(&self) -> Option<usize> {
         Some(match self {
             Value::Tensor(tensor) => tensor.identity(),
@@ -478,14 +480,14 @@ impl Value {
             Value::Tuple(tuple) => tuple.identity(),
             Value::NamedTuple(tuple) => Rc::as_ptr(tuple) as usize,
             Value::Slice(slice) => Rc::as_ptr(slice) as usize,
-            // A method of a class is looked up anew each time, and is the same.
+            // A method of a class is looked up anew each time, but counts as the same.
             Value::Method(method) if !matches!(method.of, Value::Type(_)) => Rc::as_ptr(method) as usize,
             Value::Object(object) => object.identity().unwrap_or(Rc::as_ptr(object).cast::<()>() as usize),
             _ => return None,
         })
     }
 
-    /// A number as a scalar; `None` for what is not a Python number.
+    /// Converts a Python number to a scalar; `None` for other values.
     pub fn as_scalar(&self) -> Option<Scalar> {
         Some(match self {
             Value::Bool(b) => Scalar::Bool(*b),
@@ -543,10 +545,10 @@ impl fmt::Debug for Value {
     }
 }
 
-/// Nested lists of Python numbers, as `tolist()` gives: 0-d is the bare number.
+/// Converts a tensor to nested lists of Python numbers, like `tolist()`; a 0-d tensor gives a bare number.
 ///
 /// # Errors
-/// MemoryError for more than there is room for.
+/// MemoryError if there is not enough memory.
 pub fn nested_list(view: &View) -> Result<Value> {
     fn nest(sizes: &[i64], values: &mut impl Iterator<Item = Scalar>) -> Result<Value> {
         let Some((&size, rest)) = sizes.split_first() else {
@@ -565,7 +567,7 @@ pub fn nested_list(view: &View) -> Result<Value> {
         }
         Ok(Value::list(items))
     }
-    // Lists of nothing are items as well.
+    // Empty lists count as items too.
     let mut items = 0usize;
     let mut lists = 1usize;
     for &size in view.sizes() {
@@ -576,7 +578,7 @@ pub fn nested_list(view: &View) -> Result<Value> {
     nest(view.sizes(), &mut view.scalars()?.into_iter())
 }
 
-/// Returns whether something holds for a tensor that an argument is, or has among its items.
+/// Returns whether `holds` is true of a tensor that is the argument or one of its items.
 #[inline]
 pub fn any_tensor(value: &Value, holds: &mut impl FnMut(&Tensor) -> bool) -> bool {
     match value {
@@ -586,7 +588,8 @@ pub fn any_tensor(value: &Value, holds: &mut impl FnMut(&Tensor) -> bool) -> boo
     }
 }
 
-/// The depth to which lists within lists are searched for tensors: as deep as arguments go. A list may hold itself.
+/// The depth to which nested lists are searched for tensors: the maximum nesting of arguments. A list may contain
+/// itself.
 const MOST_NESTED: usize = 3;
 
 fn any_within(value: &Value, depth: usize, holds: &mut impl FnMut(&Tensor) -> bool) -> bool {
@@ -599,10 +602,10 @@ fn any_within(value: &Value, depth: usize, holds: &mut impl FnMut(&Tensor) -> bo
     }
 }
 
-/// The sizes that a `torch.Size` of these items has.
+/// Converts items to the sizes of a `torch.Size`.
 ///
 /// # Errors
-/// TypeError for anything but integers.
+/// TypeError for items that are not integers.
 pub fn sizes_of(items: &[Value]) -> Result<Dims> {
     let size = |(i, item): (usize, &Value)| match item {
         Value::Int(size) => Ok(*size),
@@ -614,7 +617,7 @@ pub fn sizes_of(items: &[Value]) -> Result<Dims> {
     items.iter().enumerate().map(size).collect()
 }
 
-/// The tensor that a value is.
+/// Returns the value as a tensor; `None` for other types.
 pub fn as_tensor(value: &Value) -> Option<&Tensor> {
     match value {
         Value::Tensor(tensor) => Some(tensor),

@@ -1,4 +1,4 @@
-//! Python's lists and tuples. A list is shared by everyone who holds it. This file must not know what the items are.
+//! Python's lists and tuples. A list is shared by all its holders. Independent of the types of items.
 
 use super::Value;
 use super::discard::discard;
@@ -8,7 +8,7 @@ use std::rc::Rc;
 use tensor::interrupt::watched;
 use tensor::{Error, Result};
 
-/// A list. Cloning it gives another handle on the same items.
+/// A list. Clones are handles to the same items.
 #[derive(Clone, Default)]
 pub struct List(Rc<Shared>);
 
@@ -22,12 +22,12 @@ impl Drop for Shared {
 }
 
 impl List {
-    /// The items, to be read. Nothing that could call a script may run meanwhile.
+    /// Borrows the items for reading. No script may run meanwhile.
     pub fn borrow(&self) -> Ref<'_, Vec<Value>> {
         self.0.0.borrow()
     }
 
-    /// The items as they are now.
+    /// Returns a copy of the current items.
     pub fn to_vec(&self) -> Vec<Value> {
         let items = self.borrow();
         let mut copy = Vec::with_capacity(items.len());
@@ -57,7 +57,7 @@ impl List {
         items.map(|mut items| change(&mut items)).map_err(|_| Error::runtime("list changed while it was being read"))
     }
 
-    /// Puts these items in place of all others.
+    /// Replaces all items.
     ///
     /// # Errors
     /// Those of [`List::change`].
@@ -66,12 +66,12 @@ impl List {
         self.change(|held| std::mem::replace(held, items)).map(discard)
     }
 
-    /// Returns whether both are one list.
+    /// Returns whether both handles refer to the same list.
     pub fn is(&self, other: &List) -> bool {
         Rc::ptr_eq(&self.0, &other.0)
     }
 
-    /// A number that is the same for two handles exactly when they are one list.
+    /// Returns a number that identifies the list.
     pub fn identity(&self) -> usize {
         Rc::as_ptr(&self.0) as usize
     }
@@ -89,7 +89,7 @@ impl FromIterator<Value> for List {
     }
 }
 
-/// A tuple; cloning it gives the same one.
+/// A tuple. Clones refer to the same tuple.
 #[derive(Clone, Default)]
 pub struct Tuple(Rc<Held>);
 
@@ -103,12 +103,12 @@ impl Drop for Held {
 }
 
 impl Tuple {
-    /// Returns whether both are one tuple; there is only one empty one.
+    /// Returns whether both refer to the same tuple; all empty tuples are the same.
     pub fn is(&self, other: &Tuple) -> bool {
         Rc::ptr_eq(&self.0, &other.0) || self.is_empty() && other.is_empty()
     }
 
-    /// A number that is the same for two handles exactly when they are one tuple.
+    /// Returns a number that identifies the tuple.
     pub fn identity(&self) -> usize {
         Rc::as_ptr(&self.0) as usize
     }
@@ -133,11 +133,11 @@ impl FromIterator<Value> for Tuple {
     }
 }
 
-/// The items of a sequence, to be read: see [`List::borrow`].
+/// The borrowed items of a sequence; see [`List::borrow`].
 pub enum Items<'a> {
     List(Ref<'a, Vec<Value>>),
     Tuple(&'a [Value]),
-    /// Of what does not hold them as values.
+    /// Converted items of a sequence that does not store values.
     Made(Vec<Value>),
 }
 
@@ -153,7 +153,7 @@ impl Deref for Items<'_> {
 }
 
 impl Value {
-    /// The items of a list or a tuple, and of nothing else.
+    /// Borrows the items of a list or a tuple; `None` for other values.
     pub fn items(&self) -> Option<Items<'_>> {
         match self {
             Value::List(list) => Some(Items::List(list.borrow())),

@@ -1,6 +1,6 @@
-//! Python's numbers: arithmetic, order, hash and rounding of whole numbers, floats and complex numbers, exactly as
-//! CPython 3.11 has them. Whole numbers of 64 bits take the quick path; only what overflows is a [`BigInt`]. Knows
-//! neither an operator's symbol nor a function of the table.
+//! Python's numbers: arithmetic, order, hash and rounding of integers, floats and complex numbers, exactly as in
+//! CPython 3.11. Integers of 64 bits take the fast path; only results that overflow become [`BigInt`]. Independent of
+//! operator symbols and of the function table.
 
 use super::Value;
 use super::integers as whole;
@@ -16,16 +16,16 @@ use tensor::{Error, ErrorKind, Result};
 #[derive(Clone, Debug)]
 pub enum Number {
     Int(i64),
-    /// One beyond 64 bits.
+    /// An integer beyond 64 bits.
     Big(Rc<BigInt>),
     Float(f64),
     Complex(Complex<f64>),
 }
 
-/// What an operation between two numbers gives; none where it means nothing for numbers of their classes.
+/// The result of an operation between two numbers; `None` if the operation is undefined for their types.
 pub type Answer = Option<Result<Value>>;
 
-/// The number that a value is.
+/// Returns the value as a number; `None` for other types.
 pub fn number(value: &Value) -> Option<Number> {
     Some(match value {
         Value::Bool(b) => Number::Int(i64::from(*b)),
@@ -37,7 +37,7 @@ pub fn number(value: &Value) -> Option<Number> {
     })
 }
 
-/// The whole number that a value is.
+/// Returns the value as an integer; `None` for other types.
 pub fn integer(value: &Value) -> Option<Cow<'_, BigInt>> {
     Some(match value {
         Value::Bool(b) => Cow::Owned(BigInt::from(u8::from(*b))),
@@ -48,10 +48,10 @@ pub fn integer(value: &Value) -> Option<Cow<'_, BigInt>> {
 }
 
 impl Number {
-    /// The nearest float; of a complex number, its real part.
+    /// Returns the nearest float; for a complex number, its real part.
     ///
     /// # Errors
-    /// OverflowError for a whole number beyond all floats.
+    /// OverflowError for an integer that exceeds all floats.
     pub fn to_float(&self) -> Result<f64> {
         match self {
             Number::Int(i) => Ok(*i as f64),
@@ -90,7 +90,7 @@ impl From<Number> for Value {
     }
 }
 
-/// Two numbers in the wider of their two kinds.
+/// Two numbers converted to the wider of their two types.
 enum Pair<'a> {
     Whole(Cow<'a, BigInt>, Cow<'a, BigInt>),
     Floats(f64, f64),
@@ -98,7 +98,7 @@ enum Pair<'a> {
 }
 
 /// # Errors
-/// OverflowError for a whole number beyond all floats next to one.
+/// OverflowError for an integer that exceeds all floats, if the other number is a float.
 fn pair<'a>(a: &'a Number, b: &'a Number) -> Result<Pair<'a>> {
     Ok(match (a, b) {
         (Number::Complex(_), _) | (_, Number::Complex(_)) => Pair::Complexes(a.to_complex()?, b.to_complex()?),
@@ -109,7 +109,7 @@ fn pair<'a>(a: &'a Number, b: &'a Number) -> Result<Pair<'a>> {
     })
 }
 
-/// Arithmetic in the wider of the two kinds.
+/// Applies an operation in the wider of the two types.
 fn arithmetic(
     (a, b): (Number, Number),
     short: fn(i64, i64) -> Option<i64>,
@@ -148,7 +148,7 @@ fn zero_division(text: &str) -> Error {
 }
 
 pub fn true_divide(a: Number, b: Number) -> Answer {
-    /// Up to here every whole number is a float.
+    /// Integers up to this one convert to floats exactly.
     const EXACT: u64 = 1 << 53;
     if let (Number::Int(x), Number::Int(y)) = (&a, &b)
         && *y != 0
@@ -168,7 +168,7 @@ pub fn true_divide(a: Number, b: Number) -> Answer {
     }))
 }
 
-/// Quotient and remainder of two real numbers; none with a complex one.
+/// Returns the quotient and the remainder of two real numbers; `None` if one is complex.
 fn quotient_and_rest(a: &Number, b: &Number, whole_zero: &str, float_zero: &str) -> Option<Result<(Value, Value)>> {
     if let (Number::Int(x), Number::Int(y)) = (a, b)
         && let (Some(quotient), Some(rest)) = (x.checked_div(*y), x.checked_rem(*y))
@@ -195,8 +195,8 @@ fn quotient_and_rest(a: &Number, b: &Number, whole_zero: &str, float_zero: &str)
     }))
 }
 
-/// The floored quotient of two floats, and the remainder with the divisor's sign. The remainder is exact, so that the
-/// quotient follows from it, and not the other way round.
+/// Returns the floored quotient of two floats, and the remainder with the divisor's sign. The remainder is exact, so
+/// the quotient is computed from it.
 fn divided_floats(x: f64, y: f64) -> (f64, f64) {
     let rest = x % y;
     let quotient = (x - rest) / y;
@@ -208,7 +208,7 @@ fn divided_floats(x: f64, y: f64) -> (f64, f64) {
     if quotient == 0.0 {
         return (0.0f64.copysign(x / y), rest);
     }
-    // What a rounding may have left beside a whole number.
+    // Corrects a rounding error next to an integer.
     let floor = quotient.floor();
     (if quotient - floor > 0.5 { floor + 1.0 } else { floor }, rest)
 }
@@ -235,7 +235,7 @@ pub fn power(a: Number, b: Number) -> Answer {
     }
     Some(match (a.whole(), b.whole()) {
         (Some(x), Some(y)) if !y.is_negative() => whole::power(&x, y.magnitude()).map(Value::from),
-        // A whole number to a negative power is a fraction.
+        // An integer to a negative power is a float.
         (Some(_), Some(_)) => a.to_float().and_then(|x| float_power(x, b.to_float()?)),
         _ => pair(&a, &b).and_then(|pair| match pair {
             Pair::Complexes(x, y) => complex_power(x, y).map(Value::Complex),
@@ -245,7 +245,7 @@ pub fn power(a: Number, b: Number) -> Answer {
     })
 }
 
-/// A power of floats, which is complex where there is no real one.
+/// Raises a float to a power; the result is complex if there is no real one.
 fn float_power(x: f64, y: f64) -> Result<Value> {
     if x == 0.0 && y < 0.0 && y.is_finite() {
         return Err(zero_division("0.0 cannot be raised to a negative power"));
@@ -260,8 +260,7 @@ fn float_power(x: f64, y: f64) -> Result<Value> {
     Ok(Value::Float(power))
 }
 
-/// The quotient of complex numbers: scaled by the larger part of the divisor, so that no part overflows on the way. None
-/// for a divisor of zero.
+/// Divides complex numbers, scaled by the larger part of the divisor to avoid overflow. `None` if the divisor is zero.
 fn complex_quotient(x: Complex<f64>, y: Complex<f64>) -> Option<Complex<f64>> {
     if y.re == 0.0 && y.im == 0.0 {
         return None;
@@ -279,7 +278,7 @@ fn complex_quotient(x: Complex<f64>, y: Complex<f64>) -> Option<Complex<f64>> {
     })
 }
 
-/// A power of complex numbers: of small whole exponents by products, of others by its length and its angle.
+/// Raises a complex number to a power: small integer exponents by products, others in polar form.
 fn complex_power(x: Complex<f64>, y: Complex<f64>) -> Result<Complex<f64>> {
     let zero = || zero_division("0.0 to a negative or complex power");
     let power = if y.im == 0.0 && y.re.fract() == 0.0 && y.re.abs() <= 100.0 {
@@ -297,7 +296,7 @@ fn complex_power(x: Complex<f64>, y: Complex<f64>) -> Result<Complex<f64>> {
             scale /= (angle * y.im).exp();
             phase += y.im * length.ln();
         }
-        // An infinite angle has no direction; CPython takes the error of C's cosine for that of a zero.
+        // An infinite angle has no direction; CPython reports the error of C's cosine as a division by zero.
         if phase.is_infinite() {
             return Err(zero());
         }
@@ -321,13 +320,13 @@ fn product_power(x: Complex<f64>, mut exponent: u32) -> Complex<f64> {
     power
 }
 
-/// `pow(a, b, modulus)`; none where one of them is not whole.
+/// `pow(a, b, modulus)`; `None` if one of them is not an integer.
 pub fn power_modulo(a: &Number, b: &Number, modulus: &Number) -> Answer {
     let (a, b, modulus) = (a.whole()?, b.whole()?, modulus.whole()?);
     Some(whole::power_modulo(&a, &b, &modulus).map(Value::from))
 }
 
-/// Are two numbers equal? By their true values: no whole number is rounded to be compared.
+/// Returns whether two numbers are equal by their exact values; integers are not rounded for the comparison.
 pub fn same(a: &Number, b: &Number) -> bool {
     match (a, b) {
         (Number::Complex(x), Number::Complex(y)) => x == y,
@@ -336,12 +335,12 @@ pub fn same(a: &Number, b: &Number) -> bool {
     }
 }
 
-/// How two real numbers stand to each other, by their true values; none with NaN or a complex number.
+/// Compares two real numbers by their exact values; `None` for NaN or a complex number.
 pub fn order(a: &Number, b: &Number) -> Option<Ordering> {
     match (a, b) {
         (Number::Int(x), Number::Int(y)) => Some(x.cmp(y)),
         (Number::Float(x), Number::Float(y)) => x.partial_cmp(y),
-        // Beyond 64 bits: larger or smaller than all within.
+        // A number beyond 64 bits is larger or smaller than all 64-bit ones.
         (Number::Int(_), Number::Big(y)) => Some(if y.is_positive() { Ordering::Less } else { Ordering::Greater }),
         (Number::Big(x), Number::Int(_)) => Some(if x.is_positive() { Ordering::Greater } else { Ordering::Less }),
         (Number::Big(x), Number::Big(y)) => Some(x.cmp(y)),
@@ -361,7 +360,7 @@ fn order_to_float(x: i64, y: f64) -> Option<Ordering> {
     0.0f64.partial_cmp(&y)
 }
 
-/// A comparison; none with a complex number, which has no order.
+/// Compares two numbers; `None` for complex numbers, which have no order.
 pub fn compare(a: &Number, b: &Number, is: fn(Ordering) -> bool) -> Answer {
     match (a, b) {
         (Number::Complex(_), _) | (_, Number::Complex(_)) => None,
@@ -369,7 +368,7 @@ pub fn compare(a: &Number, b: &Number, is: fn(Ordering) -> bool) -> Answer {
     }
 }
 
-/// An operation on binary digits, of negative numbers in two's complement; none for what is not whole.
+/// Applies a bitwise operation in two's complement; `None` unless both are integers.
 pub fn bits(a: &Number, b: &Number, short: fn(i64, i64) -> i64, long: fn(&BigInt, &BigInt) -> BigInt) -> Answer {
     if let (Number::Int(x), Number::Int(y)) = (a, b) {
         return Some(Ok(Value::Int(short(*x, *y))));
@@ -395,7 +394,7 @@ pub fn shift_right(a: Number, b: Number) -> Answer {
     if by.is_negative() {
         return Some(Err(Error::value("negative shift count")));
     }
-    // Beyond its digits, a number has only its sign.
+    // A shift by more than all bits leaves the sign.
     let by = by.to_u64().unwrap_or(u64::MAX);
     Some(Ok(match a {
         Number::Int(x) => Value::Int(x >> by.min(63)),
@@ -414,7 +413,7 @@ pub fn negative(a: Number) -> Value {
     }
 }
 
-/// `~a`; none for what is not whole.
+/// `~a`; `None` unless `a` is an integer.
 pub fn inverted(a: Number) -> Option<Value> {
     match a {
         Number::Int(i) => Some(Value::Int(!i)),
@@ -424,7 +423,7 @@ pub fn inverted(a: Number) -> Option<Value> {
 }
 
 /// # Errors
-/// OverflowError for a complex number whose length is beyond all floats.
+/// OverflowError for a complex number whose magnitude exceeds all floats.
 pub fn absolute(a: Number) -> Result<Value> {
     Ok(match a {
         Number::Int(i) if i < 0 => negative(a),
@@ -441,7 +440,7 @@ pub fn absolute(a: Number) -> Result<Value> {
     })
 }
 
-/// The whole part of a float.
+/// Returns the integral part of a float.
 ///
 /// # Errors
 /// ValueError for NaN, OverflowError for infinities.
@@ -449,11 +448,11 @@ pub fn truncated(float: f64) -> Result<Value> {
     whole::from_float(float).map(Value::from)
 }
 
-/// `round(a, digits)`, without digits to a whole number; none for a complex number.
+/// `round(a, digits)`; without digits, rounds to an integer. `None` for a complex number.
 pub fn rounded(a: &Number, digits: Option<&BigInt>) -> Answer {
-    /// Floats have no digit behind this place.
+    /// Floats have no digits after this decimal place.
     const LAST: i64 = 323;
-    /// And none so far before the point.
+    /// Floats have no digits this far before the decimal point.
     const FIRST: i64 = -308;
     Some(match (a, digits) {
         (Number::Complex(_), _) => return None,
@@ -478,11 +477,11 @@ pub fn rounded(a: &Number, digits: Option<&BigInt>) -> Answer {
     })
 }
 
-/// The prime that hashes are counted by.
+/// The prime modulus of hashes.
 const MODULUS: u64 = (1 << 61) - 1;
 
-/// Python's hash of a number, the same for all numbers that are equal: the rest of the true value, a fraction, by a
-/// prime. None for what is no number. Of NaN, which equals nothing, CPython takes the place in memory; here it is 0.
+/// Returns Python's hash of a number, which is the same for all equal numbers: the exact value, as a fraction, modulo a
+/// prime. `None` for values that are not numbers. NaN equals nothing; CPython hashes its address, here it is 0.
 pub(crate) fn hash_number(value: &Value) -> Option<i64> {
     Some(match number(value)? {
         Number::Int(i) => signed_hash(i.unsigned_abs() % MODULUS, i < 0),
@@ -501,7 +500,7 @@ pub(crate) fn hash_number(value: &Value) -> Option<i64> {
     })
 }
 
-/// Python takes -1 for the sign of an error.
+/// Python reserves -1 as the error indicator.
 fn signed_hash(rest: u64, negative: bool) -> i64 {
     let rest = rest.cast_signed();
     match if negative { -rest } else { rest } {
@@ -517,7 +516,7 @@ fn hash_float(float: f64) -> i64 {
     if float.is_infinite() {
         return if float > 0.0 { 314_159 } else { -314_159 };
     }
-    // The powers of two repeat after 61, those of its inverse too.
+    // Powers of two repeat with period 61, and so do those of the inverse of two.
     let (mantissa, exponent) = whole::parts(float);
     let turns = exponent.rem_euclid(61) as u32;
     let rest = (u128::from(mantissa) << turns) % u128::from(MODULUS);

@@ -1,4 +1,4 @@
-//! Sets of Python: items that are all different, the operators between sets, and the order in which a set shows its items.
+//! Python's sets: distinct items, the operators between sets, and the order in which a set shows its items.
 
 use super::hashed::{Hashed, has_fixed_hash, hash};
 use crate::Value;
@@ -7,8 +7,8 @@ use std::rc::Rc;
 use tensor::interrupt::watched;
 use tensor::{Error, Result, interrupt};
 
-/// Items in the order in which CPython walks through a set of them. That is told by their hashes, which for small
-/// integers are the integers; texts have hashes that differ from run to run, and keep the order of insertion here.
+/// Sorts items into CPython's iteration order of sets. The order depends on their hashes, which for small integers are
+/// the integers themselves. Strings have hashes that differ from run to run; here they keep insertion order.
 pub(crate) fn in_set_order(items: &[Value]) -> Vec<Value> {
     let fixed = |item| has_fixed_hash(item).then(|| hash(item).ok().map(i64::cast_unsigned)).flatten();
     let Some(hashes) = items.iter().map(fixed).collect::<Option<Vec<u64>>>() else { return items.to_vec() };
@@ -34,7 +34,7 @@ pub(crate) fn in_set_order(items: &[Value]) -> Vec<Value> {
     table.into_iter().flatten().filter_map(|i| items.get(i).cloned()).collect()
 }
 
-/// The number of neighbours tried before the next jump.
+/// The number of adjacent slots tried before the next jump.
 const NEIGHBOURS: usize = 9;
 
 fn place(table: &mut [Option<usize>], hash: u64, item: usize) {
@@ -54,7 +54,7 @@ fn place(table: &mut [Option<usize>], hash: u64, item: usize) {
     }
 }
 
-/// A set, or a `frozenset`. Cloning it gives another handle on the same items.
+/// A set, or a `frozenset`. Clones are handles to the same items.
 #[derive(Clone, Default)]
 pub struct Set(Rc<Shared>);
 
@@ -65,15 +65,15 @@ struct Shared {
 }
 
 impl Set {
-    /// A set of these items, each once.
+    /// Creates a set of the distinct items.
     ///
     /// # Errors
-    /// TypeError for an item that can change, MemoryError.
+    /// TypeError for an unhashable item, MemoryError.
     pub fn new(items: impl IntoIterator<Item = Value>) -> Result<Set> {
         Ok(Set(Rc::new(Shared { items: RefCell::new(distinct(items)?), is_frozen: false })))
     }
 
-    /// The same items as a `frozenset` of their own, or as a plain set.
+    /// Copies the items to a new `frozenset` or plain set.
     pub fn to_kind(&self, is_frozen: bool) -> Set {
         Set(Rc::new(Shared { items: self.0.items.clone(), is_frozen }))
     }
@@ -82,7 +82,7 @@ impl Set {
         self.0.is_frozen
     }
 
-    /// The items, to be read. Nothing that changes the set may run meanwhile.
+    /// Borrows the items for reading. The set must not be changed meanwhile.
     pub fn borrow(&self) -> Ref<'_, Hashed<()>> {
         self.0.items.borrow()
     }
@@ -95,22 +95,22 @@ impl Set {
         self.borrow().is_empty()
     }
 
-    /// The items as they are now, in the order in which they are shown.
+    /// Returns a copy of the current items, in the order in which they are shown.
     pub fn to_vec(&self) -> Vec<Value> {
         let items: Vec<Value> = self.borrow().iter().map(|(item, ())| item.clone()).collect();
         in_set_order(&items)
     }
 
-    /// Adds an item unless it is there.
+    /// Adds an item unless the set contains it.
     ///
     /// # Errors
-    /// TypeError for one that can change; RuntimeError during iteration; MemoryError.
+    /// TypeError for an unhashable item; RuntimeError during iteration; MemoryError.
     pub fn insert(&self, item: Value) -> Result<()> {
         let known = self.borrow().contains(&item)?;
         if known { Ok(()) } else { self.change(|items| items.add(item, ()))? }
     }
 
-    /// Returns whether an item is there.
+    /// Returns whether the set contains an item.
     ///
     /// # Errors
     /// Those of [`Set::insert`].
@@ -118,7 +118,7 @@ impl Set {
         self.borrow().contains(&findable(item))
     }
 
-    /// Removes an item, and returns whether it was there.
+    /// Removes an item. Returns whether the set contained it.
     ///
     /// # Errors
     /// Those of [`Set::insert`].
@@ -127,7 +127,7 @@ impl Set {
         Ok(self.change(|items| items.take(at))?.is_some())
     }
 
-    /// Puts these items in place of all others.
+    /// Replaces all items.
     ///
     /// # Errors
     /// Those of [`Set::insert`].
@@ -138,7 +138,7 @@ impl Set {
         Ok(())
     }
 
-    /// Changes the items. One that a script compares may look at them meanwhile.
+    /// Changes the items. Comparing items may run a script that reads them meanwhile.
     ///
     /// # Errors
     /// RuntimeError during iteration.
@@ -148,18 +148,18 @@ impl Set {
         Ok(change(&mut items))
     }
 
-    /// Returns whether both are one set.
+    /// Returns whether both handles refer to the same set.
     pub fn is(&self, other: &Set) -> bool {
         Rc::ptr_eq(&self.0, &other.0)
     }
 
-    /// A number that is the same for two handles exactly when they are one set.
+    /// Returns a number that identifies the set.
     pub fn identity(&self) -> usize {
         Rc::as_ptr(&self.0) as usize
     }
 }
 
-/// What an item is found by: of a set, which has no hash, a frozen one with the same items.
+/// Returns the value by which an item is looked up: for an unhashable set, a frozen set with the same items.
 fn findable(item: &Value) -> Value {
     match item {
         Value::Set(set) if !set.is_frozen() => Value::Set(set.to_kind(true)),
@@ -167,21 +167,21 @@ fn findable(item: &Value) -> Value {
     }
 }
 
-/// Items, each once, found by their hashes.
+/// Collects the distinct items by their hashes.
 fn distinct(items: impl IntoIterator<Item = Value>) -> Result<Hashed<()>> {
     let mut kept = Hashed::default();
     for (i, item) in items.into_iter().enumerate() {
-        // Finding an item takes longer than a step of a kernel.
+        // Looking up an item takes longer than a step of a kernel.
         interrupt::check_at(i * 16)?;
         kept.insert(item, ())?;
     }
     Ok(kept)
 }
 
-/// What the operators between sets give, of the first one's kind; `None` for any other operator.
+/// Applies an operator between sets; the result has the kind of the first one. `None` for other operators.
 ///
 /// # Errors
-/// What comparing items raises.
+/// Errors of comparing items.
 pub fn combined(symbol: &str, a: &Set, b: &Set) -> Result<Option<Value>> {
     let only = |from: &Set, without: &Set| -> Result<Vec<Value>> {
         let mut kept = Vec::new();
@@ -198,7 +198,7 @@ pub fn combined(symbol: &str, a: &Set, b: &Set) -> Result<Option<Value>> {
     Ok(Some(match symbol {
         "|" => made([a.to_vec(), only(b, a)?].concat())?,
         "&" => {
-            // As CPython does, which decides the order: through the smaller one.
+            // Iterates over the smaller set, like CPython, because that determines the order.
             let (small, large) = if b.len() > a.len() { (a, b) } else { (b, a) };
             let common = watched(small.to_vec()).filter_map(|item| match large.borrow().contains(&item) {
                 Ok(known) => known.then_some(Ok(item)),

@@ -1,4 +1,4 @@
-//! Python's texts. One that grows piece by piece, as `text += piece` does, keeps room for more.
+//! Python's strings. A string that grows piece by piece, by `text += piece`, keeps spare capacity.
 
 use std::borrow::{Borrow, Cow};
 use std::cmp::Ordering;
@@ -7,14 +7,14 @@ use std::hash::{Hash, Hasher};
 use std::ops::Deref;
 use std::rc::Rc;
 
-/// Bytes of a text whose copy would be felt.
+/// The number of bytes from which copying a string takes noticeable time.
 const LONG: usize = 1 << 16;
 
 /// An immutable string; clones share it.
 #[derive(Clone)]
 pub enum Text {
     Whole(Rc<str>),
-    /// With room behind it.
+    /// With spare capacity.
     Grown(Rc<String>),
 }
 
@@ -33,7 +33,7 @@ impl Text {
         Text::Grown(grown)
     }
 
-    /// Returns whether both are one text in memory.
+    /// Returns whether both are the same string in memory.
     pub fn is(&self, other: &Text) -> bool {
         std::ptr::eq(self.as_ptr(), other.as_ptr()) && self.len() == other.len()
     }
@@ -83,7 +83,7 @@ impl<T: AsRef<str> + ?Sized> From<&T> for Text {
 
 impl From<String> for Text {
     fn from(text: String) -> Text {
-        // A long one is not copied once more.
+        // A long string is not copied again.
         if text.len() >= LONG { Text::Grown(Rc::new(text)) } else { Text::Whole(text.into()) }
     }
 }

@@ -1,5 +1,5 @@
 //! Eigenvalues and eigenvectors of general matrices: balanced, reduced to Hessenberg form, and iterated to Schur form.
-//! The vectors come from the triangle by substitution. As LAPACK's geev, whose order and signs come out.
+//! The vectors are computed from the triangle by substitution. Follows LAPACK's geev, including order and signs.
 
 use super::field::Field;
 use super::matrix::Matrix;
@@ -14,10 +14,10 @@ use std::ops::Range;
 /// Eigenvalues, and eigenvectors as columns.
 pub(super) type Eigen<R> = (Vec<Complex<R>>, Matrix<Complex<R>>);
 
-/// Eigenvalues and eigenvectors of a square matrix.
+/// Computes eigenvalues and eigenvectors of a square matrix.
 ///
 /// # Errors
-/// RuntimeError when the iteration does not converge.
+/// RuntimeError if the iteration does not converge.
 pub(super) fn eig<T: Schur>(mut a: Matrix<T>) -> Result<Eigen<T::Real>>
 where
     Complex<T::Real>: Field<Real = T::Real>,
@@ -61,11 +61,11 @@ fn wide<T: Field>(value: T) -> Complex<T::Real> {
     Complex::new(value.re(), value.im())
 }
 
-/// A matrix whose rows and columns are of like size, and how it was made: which rows stand for themselves, and by what
-/// the others were scaled. As `gebal`.
+/// The balancing of a matrix, which gives its rows and columns similar norms: the range of the balanced rows, and how
+/// rows were exchanged and scaled. Follows `gebal`.
 struct Balance<R> {
     active: Range<usize>,
-    /// Exchanges in the order they were made.
+    /// The exchanges, in order.
     exchanges: Vec<[usize; 2]>,
     scales: Vec<R>,
 }
@@ -80,7 +80,8 @@ impl<R: Field<Real = R> + Real + Float> Balance<R> {
             a.swap_rows(i, j);
             exchanges.push([i, j]);
         };
-        // A row with nothing beside its diagonal is an eigenvalue: to the end with it. A column likewise: to the front.
+        // A row with zeros beside its diagonal isolates an eigenvalue and moves to the end; such a column moves to the
+        // front.
         while let Some(i) = (0..high).rev().find(|&i| (0..high).all(|j| i == j || a[(i, j)].is_zero())) {
             exchange(a, i, high - 1);
             high -= 1;
@@ -94,7 +95,8 @@ impl<R: Field<Real = R> + Real + Float> Balance<R> {
         balance
     }
 
-    /// Scales by powers of two where that makes a row and its column more alike, and returns whether it did anywhere.
+    /// Scales by powers of two where that makes the norms of a row and its column more similar. Returns whether
+    /// anything was scaled.
     fn scale<T: Field<Real = R>>(&mut self, a: &mut Matrix<T>) -> bool {
         let (one, n) = (<R as One>::one(), a.rows);
         let two = one + one;
@@ -131,7 +133,7 @@ impl<R: Field<Real = R> + Real + Float> Balance<R> {
         scaled
     }
 
-    /// Takes eigenvectors of the balanced matrix to those of the original.
+    /// Transforms eigenvectors of the balanced matrix to those of the original.
     fn undo<T: Field<Real = R>>(&self, vectors: &mut Matrix<T>) {
         for (i, &scale) in self.scales.iter().enumerate() {
             for j in 0..vectors.columns {
@@ -144,7 +146,7 @@ impl<R: Field<Real = R> + Real + Float> Balance<R> {
     }
 }
 
-/// Leaves nothing below the first diagonal beneath the main one; gives the transformation. As `gehrd` and `orghr`.
+/// Reduces to Hessenberg form and returns the transformation. Follows `gehrd` and `orghr`.
 fn hessenberg<T: Field>(a: &mut Matrix<T>, active: Range<usize>) -> Result<Matrix<T>> {
     let n = a.rows;
     let mut q = Matrix::identity(n, n)?;
@@ -170,13 +172,13 @@ fn hessenberg<T: Field>(a: &mut Matrix<T>, active: Range<usize>) -> Result<Matri
     Ok(q)
 }
 
-/// Returns whether the row above belongs to the same block of a (quasi-)triangular matrix.
+/// Returns whether row `k` is the second of a two-by-two block of a (quasi-)triangular matrix.
 fn is_second<T: Field>(t: &Matrix<T>, k: usize) -> bool {
     k > 0 && !t[(k, k - 1)].is_zero()
 }
 
-/// The eigenvector of a (quasi-)triangular matrix for its `k`th eigenvalue, which is not the second of a pair. As
-/// `trevc`.
+/// Computes the eigenvector of a (quasi-)triangular matrix for its `k`th eigenvalue, which must not be the second of a
+/// pair. Follows `trevc`.
 fn vector<T: Field>(t: &Matrix<T>, values: &[Complex<T::Real>], k: usize) -> Vec<Complex<T::Real>>
 where
     Complex<T::Real>: Field<Real = T::Real>,
@@ -228,18 +230,18 @@ where
     x
 }
 
-/// The treatment of a vector's largest element.
+/// How a vector is rotated with respect to its largest element.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Turn {
     None,
-    /// It becomes real and positive.
+    /// The element becomes real and positive.
     Positive,
-    /// It becomes real and keeps that part's sign: in single precision always, as the newer `lartg` turns, in double only
-    /// where it was the larger part, as the older one does.
+    /// The element becomes real and keeps the sign of its real part: in single precision always, like the newer
+    /// `lartg`; in double precision only if the real part was the larger one, like the older `lartg`.
     OwnSign,
 }
 
-/// Makes a column of length one.
+/// Normalises a column to length one.
 fn normalise<R: Field<Real = R> + Float>(vectors: &mut Matrix<Complex<R>>, k: usize, turn: Turn)
 where
     Complex<R>: Field<Real = R>,

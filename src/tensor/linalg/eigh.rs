@@ -1,5 +1,6 @@
-//! Eigenvalues and eigenvectors of symmetric and Hermitian matrices: reduction to a tridiagonal matrix, then the implicit
-//! QL or QR iteration, then the reduction's reflections. As LAPACK's sytd2, steqr and ormtr, whose signs come out.
+//! Eigenvalues and eigenvectors of symmetric and Hermitian matrices: reduction to a tridiagonal matrix, then the
+//! implicit QL or QR iteration, then the reflectors of the reduction. Follows LAPACK's sytd2, steqr and ormtr,
+//! including signs.
 
 use super::field::Field;
 use super::matrix::Matrix;
@@ -9,12 +10,12 @@ use crate::bail;
 use crate::{Result, interrupt};
 use num_traits::{Float, One, Zero};
 
-/// Eigenvalues in ascending order and the eigenvectors as columns. Only one triangle is read.
+/// Computes eigenvalues in ascending order and the eigenvectors as columns. Only one triangle is read.
 ///
 /// # Errors
-/// RuntimeError when the iteration does not converge.
+/// RuntimeError if the iteration does not converge.
 pub(super) fn eigh<T: Field>(mut a: Matrix<T>, upper: bool) -> Result<(Vec<T::Real>, Matrix<T>)> {
-    // The upper triangle is reduced from its end: as the lower one of the matrix read backwards.
+    // The upper triangle is reduced from its end, as the lower triangle of the reversed matrix.
     if upper {
         a.reverse();
     }
@@ -38,26 +39,27 @@ pub(super) fn eigh<T: Field>(mut a: Matrix<T>, upper: bool) -> Result<(Vec<T::Re
     Ok((d, z))
 }
 
-/// For each reflection: its first row, the vector from that row on, and the factor.
+/// For each reflector: its first row, the vector from that row on, and the factor.
 type Reflections<T> = Vec<(usize, Vec<T>, T)>;
 
 /// A tridiagonal matrix and the accumulated rotations that diagonalise it.
 struct Tridiagonal<T: Field> {
-    /// The diagonal: in the end, the eigenvalues.
+    /// The diagonal; finally the eigenvalues.
     d: Vec<T::Real>,
-    /// The elements beside it: in the end, zeros.
+    /// The off-diagonal elements; finally zeros.
     e: Vec<T::Real>,
-    /// In the end, its eigenvectors as columns.
+    /// The accumulated rotations; finally the eigenvectors as columns.
     z: Matrix<T>,
-    /// How many more steps the iteration may take.
+    /// The number of steps left for the iteration.
     steps_left: usize,
 }
 
 impl<T: Field> Tridiagonal<T> {
-    /// As LAPACK's `sytd2`, with the reflections that lead back.
+    /// Reduces a matrix to tridiagonal form like LAPACK's `sytd2`; also returns the reflectors that reverse the
+    /// reduction.
     fn reduce(mut a: Matrix<T>) -> Result<(Tridiagonal<T>, Reflections<T>)> {
         let n = a.rows;
-        // The whole matrix from its lower triangle, which spares telling the triangles apart.
+        // Mirror the lower triangle, so that later code need not distinguish the triangles.
         for j in 0..n {
             a[(j, j)] = T::of(a[(j, j)].re());
             for i in 0..j {
@@ -99,7 +101,7 @@ impl<T: Field> Tridiagonal<T> {
         Ok((Tridiagonal { d: diagonal, e: beside, z, steps_left: n.saturating_mul(30) }, reflections))
     }
 
-    /// Rotates until only the diagonal is left, in ascending order, as LAPACK's `steqr`: block by block, each from the end
+    /// Rotates to diagonal form, in ascending order, like LAPACK's `steqr`: block by block, each starting at the end
     /// with the smaller element.
     fn diagonalize(&mut self) -> Result<()> {
         let n = self.d.len();
@@ -120,7 +122,7 @@ impl<T: Field> Tridiagonal<T> {
         Ok(())
     }
 
-    /// A block ends where the element beside the diagonal is as good as zero.
+    /// Returns the end of a block, where the off-diagonal element is negligible.
     fn end_of_block(&mut self, first: usize) -> usize {
         for m in first..self.d.len() - 1 {
             let size = Float::abs(self.e[m]);
@@ -133,7 +135,7 @@ impl<T: Field> Tridiagonal<T> {
         self.d.len() - 1
     }
 
-    /// Finds the eigenvalues of a block from its top.
+    /// Computes the eigenvalues of a block from its top.
     fn ql(&mut self, first: usize, last: usize) -> Result<()> {
         let mut l = first;
         while l <= last {
@@ -153,9 +155,9 @@ impl<T: Field> Tridiagonal<T> {
         Ok(())
     }
 
-    /// Finds the eigenvalues of a block from its bottom.
+    /// Computes the eigenvalues of a block from its bottom.
     fn qr(&mut self, first: usize, last: usize) -> Result<()> {
-        // One more than the last row that is left, so that none is 0.
+        // One more than the last remaining row, so that it is never 0.
         let mut end = last + 1;
         while end > first {
             let l = end - 1;
@@ -175,7 +177,7 @@ impl<T: Field> Tridiagonal<T> {
         Ok(())
     }
 
-    /// Moves the element beside the diagonal from row `m` up to row `l`, where it shrinks.
+    /// One QL step: moves the off-diagonal bulge from row `m` up to row `l`, where it shrinks.
     fn ql_step(&mut self, l: usize, m: usize) -> Result<()> {
         let mut g = self.start_step(l, l + 1, l, m)?;
         let (d, e) = (&mut self.d, &mut self.e);
@@ -200,7 +202,7 @@ impl<T: Field> Tridiagonal<T> {
         Ok(())
     }
 
-    /// Moves the element beside the diagonal from row `m` down to row `l`, where it shrinks.
+    /// One QR step: moves the off-diagonal bulge from row `m` down to row `l`, where it shrinks.
     fn qr_step(&mut self, l: usize, m: usize) -> Result<()> {
         let mut g = self.start_step(l, l - 1, l - 1, m)?;
         let (d, e) = (&mut self.d, &mut self.e);
@@ -225,8 +227,8 @@ impl<T: Field> Tridiagonal<T> {
         Ok(())
     }
 
-    /// Counts a step, and returns the shifted element of row `m` that it starts with. The shift is Wilkinson's, from row
-    /// `l` and its `neighbour`, with `beside` between them.
+    /// Counts a step, and returns the shifted element of row `m` that the step starts with. The shift is Wilkinson's,
+    /// from row `l` and its `neighbour`; `beside` is the index of the off-diagonal element between them.
     fn start_step(&mut self, l: usize, neighbour: usize, beside: usize, m: usize) -> Result<T::Real> {
         if self.steps_left == 0 {
             bail!(
@@ -242,7 +244,7 @@ impl<T: Field> Tridiagonal<T> {
         Ok(d[m] - d[l] + beside / (g + if Float::is_sign_negative(g) { -r } else { r }))
     }
 
-    /// Finds the eigenvalues of the rows `l` and `l + 1`, which are a block of their own.
+    /// Computes the eigenvalues of the rows `l` and `l + 1`, which form a block.
     fn solve_pair(&mut self, l: usize) {
         let (values, [c, s]) = symmetric_pair(self.d[l], self.e[l], self.d[l + 1]);
         rotate_columns(&mut self.z, l, l + 1, [c, s]);
@@ -250,14 +252,14 @@ impl<T: Field> Tridiagonal<T> {
         self.e[l] = T::Real::zero();
     }
 
-    /// Returns whether the element `beside` the diagonal, between the rows `a` and `b`, is as good as zero.
+    /// Returns whether the off-diagonal element `beside`, between the rows `a` and `b`, is negligible.
     fn is_negligible(&self, beside: usize, a: usize, b: usize) -> bool {
         let (size, eps) = (Float::abs(self.e[beside]), Self::eps());
         let tiny = <T::Real as Float>::min_positive_value();
         size * size <= ((eps * eps) * Float::abs(self.d[a])) * Float::abs(self.d[b]) + tiny
     }
 
-    /// Half of the distance between 1 and the next number: LAPACK's epsilon.
+    /// Returns half the distance from 1 to the next number: LAPACK's epsilon.
     fn eps() -> T::Real {
         <T::Real as Float>::epsilon() / (T::Real::one() + T::Real::one())
     }

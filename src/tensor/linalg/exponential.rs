@@ -1,6 +1,7 @@
-//! The exponential of matrices: Taylor polynomials evaluated with few products, of a degree that depends on the norm; of a
-//! fraction of large matrices, squared as often. As in PyTorch, which follows Bader, Blanes and Casas, "Computing the Matrix
-//! Exponential with an Optimized Taylor Polynomial Approximation", Mathematics 2019, 7, 1174.
+//! The exponential of matrices, by Taylor polynomials that are evaluated with few products. The degree depends on the
+//! norm; matrices of large norm are scaled down, and the result is squared. Follows PyTorch, which follows Bader,
+//! Blanes and Casas, "Computing the Matrix Exponential with an Optimized Taylor Polynomial Approximation", Mathematics
+//! 2019, 7, 1174.
 
 use super::matrix::{Order, room};
 use super::{Shape, check_floating};
@@ -13,7 +14,7 @@ use crate::ops::view;
 use crate::{DType, Device, Result, Scalar, View};
 use half::{bf16, f16};
 
-/// Up to which norm each degree is exact enough: 1, 2, 4, 8, 12 and 18.
+/// The norm up to which each degree is accurate enough, for degrees 1, 2, 4, 8, 12 and 18.
 const SINGLE: [f64; 6] = [
     1.192_092_800_768_788e-7,
     5.978_858_893_805_233e-4,
@@ -31,7 +32,7 @@ const DOUBLE: [f64; 6] = [
     1.090_863_719_290_036,
 ];
 
-/// For degree 12, what `I`, `A`, `A²` and `A³` are multiplied by, a row for each sum.
+/// The coefficients of `I`, `A`, `A²` and `A³` for degree 12, one row per sum.
 const TWELVE: [f64; 16] = [
     9.0198e-16,
     0.469_321_175_954_182_4,
@@ -51,7 +52,7 @@ const TWELVE: [f64; 16] = [
     -0.006_759_518_468_630_864,
 ];
 
-/// For degree 18, what `I`, `A`, `A²`, `A³` and `A⁶` are multiplied by.
+/// The coefficients of `I`, `A`, `A²`, `A³` and `A⁶` for degree 18, one row per sum.
 const EIGHTEEN: [f64; 25] = [
     0.0,
     -1.003_655_810_301_446_2e-1,
@@ -80,10 +81,10 @@ const EIGHTEEN: [f64; 25] = [
     -1.400_867_981_820_361e-5,
 ];
 
-/// The exponential of each matrix.
+/// Computes the exponential of each matrix.
 ///
 /// # Errors
-/// RuntimeError for what is neither square nor floating.
+/// RuntimeError for matrices that are not square or not floating.
 pub fn matrix_exp(a: &View) -> Result<View> {
     let name = "linalg.matrix_exp";
     let shape = Shape::square(name, a)?;
@@ -115,7 +116,7 @@ pub fn matrix_exp(a: &View) -> Result<View> {
     view::reshape(&result, a.sizes())
 }
 
-/// The polynomial of a degree given by its place in the table.
+/// Evaluates the polynomial of a degree given by its index in the table.
 fn polynomial(a: &View, degree: Option<usize>) -> Result<View> {
     match degree {
         Some(0) => combination_of(&powers(a, 2)?, &[1.0, 1.0]),
@@ -135,7 +136,7 @@ fn polynomial(a: &View, degree: Option<usize>) -> Result<View> {
 }
 
 fn eighth(a: &View) -> Result<View> {
-    // Each constant is rounded to the precision that computes.
+    // Each constant is rounded to the precision of the computation.
     let round = |value: f64| if a.dtype.to_real() == DType::Float { f64::from(value as f32) } else { value };
     let root = round(13.304_134_695_650_07);
     let x3 = round(2.0 / 3.0);
@@ -165,7 +166,8 @@ fn eighteenth(a: &View) -> Result<View> {
     plus(&sums[1], &bmm(&plus(&sums[2], &nine)?, &nine)?)
 }
 
-/// The polynomial of degree 18 of as small a fraction as each norm demands, squared as often as it was halved.
+/// Evaluates the polynomial of degree 18 on matrices that are halved as often as their norms require, and squares the
+/// results as often.
 fn squared(a: &View, norms: &View, theta: f64) -> Result<View> {
     let quotients = on(BinaryOp::TrueDivide, norms, Scalar::Float(theta))?;
     let logarithms = unary(UnaryOp::Log2, &quotients, Output::New, norms.dtype)?;
@@ -192,7 +194,7 @@ fn squared(a: &View, norms: &View, theta: f64) -> Result<View> {
     Ok(result)
 }
 
-/// The first of `I`, `A`, `A²`, `A³` and `A⁶`.
+/// Returns the first `count` of `I`, `A`, `A²`, `A³` and `A⁶`.
 fn powers(a: &View, count: usize) -> Result<Vec<View>> {
     let n = a.sizes().last().copied().unwrap_or(0);
     let one = view::expand(&crate::ops::create::eye(n, n, a.dtype, a.device())?, a.sizes())?;
@@ -216,14 +218,14 @@ fn plus(a: &View, b: &View) -> Result<View> {
     binary(BinaryOp::Add, Operand::Tensor(a), Operand::Tensor(b), Output::New, DType::Float)
 }
 
-/// The sum of the parts, each multiplied by its number.
+/// Returns the sum of the parts, each multiplied by its factor.
 fn combination(parts: &[View], factors: &[f64]) -> Result<View> {
     combination_of(parts, &seen_as(parts[0].dtype, factors))
 }
 
 fn combination_of(parts: &[View], factors: &[f64]) -> Result<View> {
     if parts[0].dtype.is_complex() {
-        // The numbers are real.
+        // The factors are real.
         let parts = parts.iter().map(view::view_as_real).collect::<Result<Vec<_>>>()?;
         return view::view_as_complex(&combination_of(&parts, factors)?);
     }
@@ -238,14 +240,14 @@ fn combination_of(parts: &[View], factors: &[f64]) -> Result<View> {
     Ok(sum)
 }
 
-/// One sum for each row of numbers.
+/// Returns one sum for each row of factors.
 fn combinations(parts: &[View], rows: &[f64]) -> Result<Vec<View>> {
     let factors = seen_as(parts[0].dtype, rows);
     factors.chunks(parts.len()).map(|row| combination_of(parts, row)).collect()
 }
 
-/// The numbers as PyTorch reads them: it keeps them in double precision for 16-bit matrices, and takes their bytes for
-/// numbers of 16 bits.
+/// Reinterprets the factors as PyTorch does: for 16-bit matrices, it stores them in double precision and reads their
+/// bytes as 16-bit numbers.
 fn seen_as(dtype: DType, factors: &[f64]) -> Vec<f64> {
     let halves = factors.iter().flat_map(|factor| factor.to_bits().to_le_bytes());
     let halves: Vec<u8> = halves.take(2 * factors.len()).collect();

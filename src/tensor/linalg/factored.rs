@@ -1,4 +1,4 @@
-//! Solves with factors found before, and decomposes general and indefinite matrices.
+//! Solves with existing factors, and decomposes general and indefinite matrices.
 
 use super::field::Field;
 use super::ldl::{self, Ldl};
@@ -10,7 +10,7 @@ use crate::ops::view;
 use crate::{DType, Device, Dims, Result, Scalar, View};
 use num_complex::Complex;
 
-/// The solution of `A X = B` for a factored `A`, of `Aᴴ X = B`, or with X on the left.
+/// Solves `A X = B` or `Aᴴ X = B` for a factored `A`, or the same equations with X on the left.
 pub fn lu_solve(factors: &View, pivots: &View, b: &View, left: bool, adjoint: bool) -> Result<View> {
     let name = "linalg.lu_solve";
     if pivots.dtype != DType::Int {
@@ -47,7 +47,8 @@ pub fn lu_solve(factors: &View, pivots: &View, b: &View, left: bool, adjoint: bo
     })
 }
 
-/// L and D of symmetric or Hermitian matrices in one matrix, the exchanges, and the first block of D that is zero.
+/// Factors symmetric or Hermitian matrices. Returns L and D in one matrix, the exchanges, and the first zero block of
+/// D.
 pub fn ldl_factor(a: &View, hermitian: bool) -> Result<(View, View, View)> {
     let name = "torch.linalg.ldl_factor_ex";
     let shape = Shape::square(name, a)?;
@@ -72,7 +73,7 @@ pub fn ldl_factor(a: &View, hermitian: bool) -> Result<(View, View, View)> {
     })
 }
 
-/// The solution of `A X = B` for an `A` that [`ldl_factor`] factored.
+/// Solves `A X = B` for an `A` factored by [`ldl_factor`].
 pub fn ldl_solve(factors: &View, pivots: &View, b: &View, hermitian: bool) -> Result<View> {
     let name = "torch.linalg.ldl_solve";
     let shape = Shape::square(name, factors)?;
@@ -130,10 +131,10 @@ pub fn ldl_solve(factors: &View, pivots: &View, b: &View, hermitian: bool) -> Re
     })
 }
 
-/// Complex eigenvalues and eigenvectors of general matrices.
+/// Computes complex eigenvalues and eigenvectors of general matrices.
 ///
 /// # Errors
-/// RuntimeError for what is not square or not finite, LinAlgError where the iteration does not converge.
+/// RuntimeError for matrices that are not square or not finite, LinAlgError if the iteration does not converge.
 pub fn eig(name: &str, a: &View) -> Result<(View, View)> {
     let shape = Shape::square(name, a)?;
     let n = shape.rows;
@@ -166,7 +167,7 @@ pub fn eig(name: &str, a: &View) -> Result<(View, View)> {
     })
 }
 
-/// Complex eigenvalues of general matrices.
+/// Computes complex eigenvalues of general matrices.
 ///
 /// # Errors
 /// Those of [`eig`].

@@ -1,4 +1,4 @@
-//! The number types that matrices are decomposed in: real and complex, in single and double precision, as in LAPACK.
+//! The number types of decompositions: real and complex, in single and double precision, as in LAPACK.
 
 use crate::ops::matmul::Ring;
 use crate::ops::number::{Real, Stored};
@@ -36,7 +36,7 @@ pub(super) trait Field:
     /// `1 / self`, each part rounded once.
     fn inverse(self) -> Self;
 
-    /// The sum of the parts' magnitudes, which LAPACK chooses pivots by.
+    /// Returns the sum of the parts' magnitudes, by which LAPACK chooses pivots.
     fn size(self) -> Self::Real {
         Float::abs(self.re()) + Float::abs(self.im())
     }
@@ -83,15 +83,15 @@ macro_rules! fields {
 }
 fields!(f32 f64);
 
-/// The parts of the inverse of a complex number. The square of its length is kept in two numbers, so that a part is rounded
-/// only in the end; the library uses a wider type for it.
+/// Returns the parts of the inverse of a complex number. The squared magnitude is kept in two numbers, so that each
+/// part is rounded only once; the library uses a wider type instead.
 fn inverse_parts(re: f64, im: f64) -> [f64; 2] {
     let largest = re.abs().max(im.abs());
     if largest == 0.0 || !largest.is_finite() {
         let inverse = Complex::new(1.0, 0.0) / Complex::new(re, im);
         return [inverse.re, inverse.im];
     }
-    // By a power of two, so that no square leaves the range.
+    // Scaled by a power of two, so that squares stay in range.
     let exponent = libm::frexp(largest).1;
     let [x, y] = [re, im].map(|part| libm::scalbn(part, -exponent));
     let (a, b) = (x * x, y * y);

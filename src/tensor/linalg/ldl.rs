@@ -1,32 +1,32 @@
 //! `A = L D Lᵀ` of symmetric and `A = L D Lᴴ` of Hermitian matrices, with blocks of one and two rows on the diagonal of
-//! D. As LAPACK's sytf2, hetf2, sytrs and hetrs for the lower triangle.
+//! D. Follows LAPACK's sytf2, hetf2, sytrs and hetrs for the lower triangle.
 
 use super::field::Field;
 use super::matrix::Matrix;
 use crate::interrupt;
 use num_traits::{Float, Zero};
 
-/// L and D in one matrix, and the exchanges: `p + 1` where row `p` was exchanged with the row of a block of one,
-/// `-(p + 1)` twice where it was exchanged with the second row of a block of two.
+/// L and D in one matrix, and the exchanges. The pivot is `p + 1` if row `p` was exchanged with the row of a block of
+/// one, and `-(p + 1)`, twice, if it was exchanged with the second row of a block of two.
 pub(super) struct Ldl<T> {
     pub factors: Matrix<T>,
     pub pivots: Vec<i64>,
-    /// The first block that is zero, counted from one.
+    /// The first zero block, counted from one.
     pub zero: Option<usize>,
 }
 
-/// The row of the largest element of a column between two rows, and its size.
+/// Returns the row of the largest element of a column in a range of rows, and the element's size.
 fn largest<T: Field>(rows: std::ops::Range<usize>, size: impl Fn(usize) -> T::Real) -> (usize, T::Real) {
     let first = rows.start;
     rows.fold((first, T::Real::zero()), |best, i| if size(i) > best.1 { (i, size(i)) } else { best })
 }
 
-/// Factors a matrix of which only the lower triangle is read.
+/// Factors a matrix; only the lower triangle is read.
 pub(crate) fn ldl<T: Field>(mut a: Matrix<T>, hermitian: bool) -> Ldl<T> {
     let n = a.rows;
     let turn = |x: T| if hermitian { x.conj() } else { x };
     let real = |x: T| if hermitian { T::of(x.re()) } else { x };
-    // The limit for the growth of elements that makes both kinds of steps equally safe.
+    // The limit on the growth of elements that makes both kinds of steps equally safe.
     let limit = <T::Real as crate::ops::number::Real>::from_f64((1.0 + 17f64.sqrt()) / 8.0);
     let (mut pivots, mut zero) = (vec![0; n], None);
     for j in 0..n {
@@ -94,7 +94,7 @@ fn eliminate_one<T: Field>(a: &mut Matrix<T>, k: usize, hermitian: bool) {
         a[(k, k)] = T::of(a[(k, k)].re());
     }
     let inverse = T::one() / a[(k, k)];
-    // A real factor leaves the signs of zeros alone.
+    // A real factor preserves the signs of zeros.
     let times = |value: T| if hermitian { value.scale(inverse.re()) } else { value * inverse };
     for j in k + 1..a.rows {
         let factor = times(if hermitian { a[(j, k)].conj() } else { a[(j, k)] });
@@ -112,7 +112,7 @@ fn eliminate_one<T: Field>(a: &mut Matrix<T>, k: usize, hermitian: bool) {
 
 fn eliminate_two<T: Field>(a: &mut Matrix<T>, k: usize, hermitian: bool) {
     let turn = |x: T| if hermitian { x.conj() } else { x };
-    // The block's inverse, scaled by its element off the diagonal so that nothing overflows.
+    // The block's inverse, scaled by its off-diagonal element to avoid overflow.
     let scale = if hermitian { T::of(a[(k + 1, k)].magnitude()) } else { a[(k + 1, k)] };
     let unit = a[(k + 1, k)] / scale;
     let (lower, upper) = (a[(k + 1, k + 1)] / scale, a[(k, k)] / scale);
@@ -132,7 +132,7 @@ fn eliminate_two<T: Field>(a: &mut Matrix<T>, k: usize, hermitian: bool) {
 }
 
 impl<T: Field> Ldl<T> {
-    /// The row that a pivot names.
+    /// Returns the row of a pivot.
     fn partner(&self, k: usize) -> usize {
         let pivot = self.pivots.get(k).map_or(1, |pivot| pivot.unsigned_abs() as usize);
         pivot.saturating_sub(1).min(self.factors.rows.saturating_sub(1))

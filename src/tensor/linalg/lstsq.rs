@@ -1,5 +1,5 @@
-//! Least squares. As LAPACK's gels, gelsy, gelsd and gelss: by the QR decomposition, by one with exchanged columns that
-//! reveals the rank, and by singular values.
+//! Least squares, like LAPACK's gels, gelsy, gelsd and gelss: by QR decomposition, by rank-revealing QR decomposition
+//! with column exchanges, and by singular values.
 
 use super::field::Field;
 use super::lu::{Triangular, solve_column, solve_triangular};
@@ -16,7 +16,7 @@ use crate::{DType, Device, Dims, Result, Scalar, View, interrupt};
 use num_complex::Complex;
 use num_traits::{Float, One, Zero};
 
-/// The routine that solves, by LAPACK's name for it.
+/// The LAPACK routine to use.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Driver {
     Gels,
@@ -25,7 +25,7 @@ pub enum Driver {
     Gelss,
 }
 
-/// A solution, the squared lengths of what is left over, ranks, and singular values, as far as the driver has them.
+/// A solution, the squared lengths of the residuals, ranks, and singular values, as far as the driver computes them.
 pub struct LeastSquares {
     pub solution: View,
     pub residuals: View,
@@ -33,17 +33,17 @@ pub struct LeastSquares {
     pub values: View,
 }
 
-/// What one matrix and its right sides lead to: in `sides`, the solution above what is left over.
+/// The solution of one matrix; in `sides`, the rows below the solution are the residual.
 struct Solved<T: Field> {
     sides: Matrix<T>,
     rank: usize,
     values: Vec<T::Real>,
 }
 
-/// The solution of smallest norm of `min |A X - B|`.
+/// Computes the minimum-norm solution of `min |A X - B|`.
 ///
 /// # Errors
-/// RuntimeError for sizes that do not fit; LinAlgError where `gels` meets a matrix without full rank.
+/// RuntimeError for sizes that do not match; LinAlgError if `gels` is applied to a rank-deficient matrix.
 pub fn lstsq(a: &View, b: &View, rcond: Option<f64>, driver: Driver) -> Result<LeastSquares> {
     let name = "torch.linalg.lstsq";
     let vector = b.ndim() + 1 == a.ndim();
@@ -104,7 +104,7 @@ pub fn lstsq(a: &View, b: &View, rcond: Option<f64>, driver: Driver) -> Result<L
     })
 }
 
-/// A matrix with further rows of zeros.
+/// Copies a matrix to one with `rows` rows; further rows are zero.
 fn extended<T: Field>(matrix: &Matrix<T>, rows: usize) -> Result<Matrix<T>> {
     let mut out = Matrix::zeros(rows, matrix.columns)?;
     for (i, j) in matrix.places().filter(|&(i, _)| i < rows) {
@@ -113,7 +113,7 @@ fn extended<T: Field>(matrix: &Matrix<T>, rows: usize) -> Result<Matrix<T>> {
     Ok(out)
 }
 
-/// The squared magnitudes of some rows.
+/// Returns the squared magnitudes of some rows.
 fn squares<T: Field>(matrix: &Matrix<T>, from: usize, to: usize) -> Result<Matrix<T::Real>> {
     let mut out = Matrix::zeros(to - from, matrix.columns)?;
     for (i, j) in out.places() {
@@ -123,7 +123,7 @@ fn squares<T: Field>(matrix: &Matrix<T>, from: usize, to: usize) -> Result<Matri
     Ok(out)
 }
 
-/// Solves with the first rows of a triangular matrix for the first rows of the right sides.
+/// Solves with the leading block of a triangular matrix for the first rows of the right-hand sides.
 fn solve_first<T: Field>(a: &Matrix<T>, sides: &mut Matrix<T>, count: usize, upper: bool) -> Result<()> {
     let (mut corner, mut part) = (Matrix::zeros(count, count)?, Matrix::zeros(count, sides.columns)?);
     for (i, j) in corner.places() {
@@ -140,14 +140,14 @@ fn solve_first<T: Field>(a: &Matrix<T>, sides: &mut Matrix<T>, count: usize, upp
     Ok(())
 }
 
-/// Makes rows of the right sides zero.
+/// Sets rows of the right-hand sides to zero, starting at `from`.
 fn clear<T: Field>(sides: &mut Matrix<T>, from: usize) {
     for (i, j) in sides.places().filter(|&(i, _)| i >= from) {
         sides[(i, j)] = T::zero();
     }
 }
 
-/// By the QR decomposition of a tall matrix, or that of a wide one's adjoint.
+/// Solves by the QR decomposition of a tall matrix, or of the adjoint of a wide one.
 fn by_qr<T: Field>(a: Matrix<T>, mut sides: Matrix<T>, element: Option<usize>) -> Result<Solved<T>> {
     let (m, n) = (a.rows, a.columns);
     let least = m.min(n);
@@ -176,7 +176,8 @@ fn by_qr<T: Field>(a: Matrix<T>, mut sides: Matrix<T>, element: Option<usize>) -
     Ok(Solved { sides, rank: least, values: Vec::new() })
 }
 
-/// `A P = Q R`, the diagonal of R falling in magnitude: R and the reflections, their factors, and where each column was.
+/// `A P = Q R` with decreasing magnitudes on the diagonal of R. Returns R with the reflectors, their factors, and the
+/// original index of each column.
 fn pivoted_qr<T: Field>(mut a: Matrix<T>) -> Result<(Matrix<T>, Vec<T>, Vec<usize>)> {
     let (m, n) = (a.rows, a.columns);
     let mut order: Vec<usize> = (0..n).collect();
@@ -184,7 +185,7 @@ fn pivoted_qr<T: Field>(mut a: Matrix<T>) -> Result<(Matrix<T>, Vec<T>, Vec<usiz
     let length = |a: &Matrix<T>, column: usize, from: usize| {
         (from..m).fold(T::Real::zero(), |length, i| Float::hypot(length, a[(i, column)].magnitude()))
     };
-    // The lengths of what is left of each column, and those that were last computed from their elements.
+    // The norms of the rest of each column, and the norms last computed from the elements.
     let mut left: Vec<T::Real> = (0..n).map(|column| length(&a, column, 0)).collect();
     let mut computed = left.clone();
     let root = Float::sqrt(<T::Real as Float>::epsilon());
@@ -223,15 +224,15 @@ fn pivoted_qr<T: Field>(mut a: Matrix<T>) -> Result<(Matrix<T>, Vec<T>, Vec<usiz
     Ok((a, taus, order))
 }
 
-/// How many leading rows and columns of R are conditioned well enough: estimates of the extreme singular values grow with
-/// them, as `laic1` has it.
+/// Returns the number of leading rows and columns of R that are sufficiently well conditioned. The estimates of the
+/// extreme singular values are updated with each one, as in `laic1`.
 fn rank_of<T: Field>(r: &Matrix<T>, limit: T::Real) -> usize {
     let least = r.rows.min(r.columns);
     let first = r[(0, 0)].magnitude();
     if first.is_zero() {
         return 0;
     }
-    // Left singular vectors and values: of the largest, and of the smallest.
+    // Left singular vectors and values: of the largest, and of the smallest singular value.
     let mut extremes = [(vec![T::one()], first), (vec![T::one()], first)];
     for k in 1..least {
         let gamma = r[(k, k)];
@@ -253,7 +254,7 @@ fn rank_of<T: Field>(r: &Matrix<T>, limit: T::Real) -> usize {
     least
 }
 
-/// By a QR decomposition that reveals the rank. What is beyond the rank counts as zero.
+/// Solves by a rank-revealing QR decomposition; parts beyond the rank count as zero.
 fn by_rank<T: Field>(a: Matrix<T>, mut sides: Matrix<T>, limit: T::Real) -> Result<Solved<T>> {
     let n = a.columns;
     let (factored, taus, order) = pivoted_qr(a)?;
@@ -262,7 +263,7 @@ fn by_rank<T: Field>(a: Matrix<T>, mut sides: Matrix<T>, limit: T::Real) -> Resu
     if rank == n {
         solve_first(&factored, &mut sides, n, true)?;
     } else {
-        // The rows of R up to the rank are a triangle times the adjoint of a Q of their own.
+        // The first `rank` rows of R are a triangle times the adjoint of another Q.
         let mut rows = Matrix::zeros(n, rank)?;
         for j in 0..rank {
             for i in j..n {
@@ -289,7 +290,7 @@ fn by_rank<T: Field>(a: Matrix<T>, mut sides: Matrix<T>, limit: T::Real) -> Resu
     Ok(Solved { sides: solution, rank, values: Vec::new() })
 }
 
-/// By singular values. Beneath the solution of a tall matrix stands what its Q leaves over.
+/// Solves by singular values. For a tall matrix, the residual is stored below the solution.
 fn by_values<T: Field>(a: &Matrix<T>, mut sides: Matrix<T>, limit: T::Real) -> Result<Solved<T>> {
     let (m, n) = (a.rows, a.columns);
     if !a.has_only_finite() {

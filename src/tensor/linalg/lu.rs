@@ -1,4 +1,4 @@
-//! LU and Cholesky factorizations, and solving with them. As LAPACK's getrf, getrs, potrf and trtrs. All of them stop
+//! LU and Cholesky factorizations, and solving with them, like LAPACK's getrf, getrs, potrf and trtrs. All of them stop
 //! after Ctrl-C.
 
 use super::field::Field;
@@ -6,15 +6,15 @@ use super::matrix::Matrix;
 use crate::{Result, interrupt};
 use num_traits::{Float, One, Zero};
 
-/// `P A = L U`: both factors in one matrix, the rows exchanged at each step, and the first zero on the diagonal,
-/// counted from one, if there is any.
+/// `P A = L U`: both factors in one matrix, the row exchanged at each step, and the first zero on the diagonal, counted
+/// from one, if any.
 pub(super) struct Lu<T> {
     pub factors: Matrix<T>,
     pub pivots: Vec<usize>,
     pub zero: Option<usize>,
 }
 
-/// Elimination by columns, the largest element of each becoming its pivot.
+/// Eliminates column by column, with the largest element of each as its pivot.
 pub(super) fn lu<T: Field>(mut a: Matrix<T>) -> Lu<T> {
     let (mut pivots, mut zero) = (Vec::new(), None);
     for j in 0..a.rows.min(a.columns) {
@@ -33,7 +33,8 @@ pub(super) fn lu<T: Field>(mut a: Matrix<T>) -> Lu<T> {
         } else {
             a.swap_rows(j, pivot);
             let (divisor, inverse) = (a[(j, j)], a[(j, j)].inverse());
-            // The last column of the smallest real square matrices is divided, all others are multiplied, as there.
+            // Like the library, divides the last column of the smallest real square matrices, and multiplies all others
+            // by the inverse.
             let divides = !T::DTYPE.is_complex() && a.rows <= 4 && a.columns == a.rows && j + 2 == a.rows;
             for i in j + 1..a.rows {
                 a[(i, j)] = if divides { a[(i, j)] / divisor } else { a[(i, j)] * inverse };
@@ -50,12 +51,12 @@ pub(super) fn lu<T: Field>(mut a: Matrix<T>) -> Lu<T> {
 }
 
 impl<T: Field> Lu<T> {
-    /// The sign of the permutation: whether the number of exchanges is odd.
+    /// Returns whether the number of exchanges is odd, which gives the sign of the permutation.
     pub(crate) fn is_odd(&self) -> bool {
         self.pivots.iter().enumerate().filter(|&(i, &pivot)| i != pivot).count() % 2 == 1
     }
 
-    /// The permutation as the order of rows.
+    /// Returns the permutation as an order of rows.
     pub(super) fn rows(&self) -> Vec<usize> {
         let mut rows: Vec<usize> = (0..self.factors.rows).collect();
         for (i, &pivot) in self.pivots.iter().enumerate() {
@@ -64,7 +65,7 @@ impl<T: Field> Lu<T> {
         rows
     }
 
-    /// The lower factor, with ones on its diagonal, and the upper one.
+    /// Returns the lower factor, with ones on its diagonal, and the upper factor.
     pub(super) fn split(&self) -> Result<(Matrix<T>, Matrix<T>)> {
         let (m, n) = (self.factors.rows, self.factors.columns);
         let k = m.min(n);
@@ -106,18 +107,18 @@ impl<T: Field> Lu<T> {
     }
 }
 
-/// Which triangle of a matrix counts, and whether its diagonal is taken for ones.
+/// Which triangle of a matrix to read, and whether its diagonal is taken as ones.
 #[derive(Clone, Copy)]
 pub(super) struct Triangular {
     pub upper: bool,
     pub unit: bool,
 }
 
-/// Columns that are solved side by side, so that no step waits for the one before it.
+/// The number of columns solved side by side, so that steps do not wait for each other.
 const ABREAST: usize = 8;
 
-/// Solves `A X = B` in place for a triangular `A`, in the library's way for several columns: what the elements found
-/// before take from an element is added up first, and the inverse of the diagonal is multiplied by.
+/// Solves `A X = B` in place for a triangular `A`, with the library's steps for several columns: the terms of the
+/// elements already found are summed first, and the difference is multiplied by the inverse of the diagonal.
 pub(super) fn solve_triangular<T: Field>(a: &Matrix<T>, b: &mut Matrix<T>, shape: Triangular) {
     let n = a.columns.min(a.rows);
     for step in 0..n {
@@ -126,7 +127,7 @@ pub(super) fn solve_triangular<T: Field>(a: &Matrix<T>, b: &mut Matrix<T>, shape
         }
         let at = |step: usize| if shape.upper { n - 1 - step } else { step };
         let i = at(step);
-        // What is found already, in that order, each with its factor.
+        // The elements already found, in that order, each with its factor.
         let known: Vec<(usize, T)> = (0..step).map(at).map(|k| (k, a[(i, k)])).collect();
         let inverse = if shape.unit { T::one() } else { a[(i, i)].inverse() };
         let width = b.columns;
@@ -146,8 +147,8 @@ pub(super) fn solve_triangular<T: Field>(a: &Matrix<T>, b: &mut Matrix<T>, shape
     }
 }
 
-/// Like [`solve_triangular`], in the library's way for a single column: each element is subtracted from the others as soon as
-/// it is found, and divided by the diagonal.
+/// Like [`solve_triangular`], with the library's steps for a single column: each element is divided by the diagonal and
+/// subtracted from the others as soon as it is found.
 pub(crate) fn solve_column<T: Field>(a: &Matrix<T>, b: &mut Matrix<T>, shape: Triangular) {
     let n = a.columns.min(a.rows);
     for step in 0..n {
@@ -165,8 +166,8 @@ pub(crate) fn solve_column<T: Field>(a: &Matrix<T>, b: &mut Matrix<T>, shape: Tr
     }
 }
 
-/// The lower Cholesky factor of a positive-definite matrix, of which only the lower triangle is read; and the order of
-/// the first leading minor that is not positive-definite.
+/// Returns the lower Cholesky factor of a positive-definite matrix, and the order of the first leading minor that is
+/// not positive-definite. Only the lower triangle is read.
 pub(super) fn cholesky<T: Field>(mut a: Matrix<T>) -> (Matrix<T>, Option<usize>) {
     let n = a.rows;
     let mut failed = None;
@@ -184,7 +185,7 @@ pub(super) fn cholesky<T: Field>(mut a: Matrix<T>) -> (Matrix<T>, Option<usize>)
         }
         let root = Float::sqrt(square);
         a[(j, j)] = T::of(root);
-        // Single precision multiplies by the inverse, as the library does.
+        // Single precision multiplies by the inverse, like the library.
         let inverse = T::Real::one() / root;
         let divide = |value: T| {
             if size_of::<T::Real>() == 4 { value.scale(inverse) } else { T::new(value.re() / root, value.im() / root) }
@@ -199,7 +200,7 @@ pub(super) fn cholesky<T: Field>(mut a: Matrix<T>) -> (Matrix<T>, Option<usize>)
             a[(i, j)] = T::zero();
         }
     }
-    // What the library's code for a few rows leaves of the second square's imaginary part.
+    // The imaginary part of the second diagonal element as the library's code for a few rows leaves it.
     if (3..=5).contains(&n) && failed.is_none_or(|order| order > 2) {
         a[(1, 1)] = T::new(a[(1, 1)].re(), -T::Real::zero());
     }

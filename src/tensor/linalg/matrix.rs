@@ -1,5 +1,5 @@
-//! A matrix as decompositions work on it, stored by columns in its own memory; and batches of them, read from tensors
-//! and written to new ones.
+//! A matrix for decompositions, stored by columns in its own memory; and batches of them, read from tensors and written
+//! to new ones.
 
 use super::field::Field;
 use crate::bail;
@@ -9,7 +9,7 @@ use crate::ops::copy::contiguous;
 use crate::{DType, Device, Dims, Error, Result, View, interrupt, limits};
 use std::ops::{Index, IndexMut};
 
-/// A matrix, column after column.
+/// A column-major matrix.
 #[derive(Clone, Debug)]
 pub(super) struct Matrix<T> {
     pub rows: usize,
@@ -61,7 +61,8 @@ impl<T: Field> Matrix<T> {
         Ok(out)
     }
 
-    /// The places of all elements, column after column: none of a matrix without rows, however many columns it has.
+    /// Iterates over the indices of all elements, column by column. Empty for a matrix without rows, even if it has
+    /// many columns.
     pub(super) fn places(&self) -> impl Iterator<Item = (usize, usize)> + use<T> {
         let (rows, columns) = (self.rows, if self.rows == 0 { 0 } else { self.columns });
         (0..columns).flat_map(move |j| (0..rows).map(move |i| (i, j)))
@@ -101,18 +102,18 @@ impl<T: Field> Matrix<T> {
         &mut self.values[j * self.rows..(j + 1) * self.rows]
     }
 
-    /// The elements of a column and of all behind it.
+    /// Returns the elements of a column and of all columns after it.
     pub(crate) fn columns_from(&mut self, j: usize) -> &mut [T] {
         self.values.get_mut(j * self.rows..).unwrap_or_default()
     }
 
-    /// Two columns, of which the second comes later.
+    /// Returns two columns; `b` must come after `a`.
     pub(crate) fn two_columns(&mut self, a: usize, b: usize) -> [&mut [T]; 2] {
         let (before, after) = self.values.split_at_mut(b * self.rows);
         [&mut before[a * self.rows..(a + 1) * self.rows], &mut after[..self.rows]]
     }
 
-    /// Rows and columns in the opposite order.
+    /// Reverses the order of rows and columns.
     pub(super) fn reverse(&mut self) {
         self.values.reverse();
     }
@@ -128,7 +129,7 @@ impl<T: Field> Matrix<T> {
     }
 }
 
-/// The matrices of a tensor's last two dimensions, in row-major order of the others.
+/// Reads the matrices in a tensor's last two dimensions, in row-major order of the batch.
 pub(super) fn read<T: Field>(view: &View) -> Result<Vec<Matrix<T>>> {
     let [batch @ .., rows, columns] = view.sizes() else { bail!(RuntimeError, "a matrix has two dimensions") };
     let (rows, columns) = (*rows as usize, *columns as usize);
@@ -156,7 +157,7 @@ pub(super) enum Order {
     Columns,
 }
 
-/// Room for a batch of matrices.
+/// Allocates a tensor for a batch of matrices.
 pub(super) fn room(
     batch: &[i64],
     rows: usize,
@@ -172,7 +173,7 @@ pub(super) fn room(
     if order == Order::Rows { Ok(view) } else { Ok(view.with_layout(view.layout.transpose(ndim - 2, ndim - 1)?)) }
 }
 
-/// A new tensor of a batch of matrices, all of the sizes given.
+/// Writes a batch of matrices, all of the given sizes, to a new tensor.
 pub(super) fn write<T: Field>(
     batch: &[i64],
     [rows, columns]: [usize; 2],
@@ -193,7 +194,7 @@ pub(super) fn write<T: Field>(
     Ok(out)
 }
 
-/// A new tensor of a batch of vectors.
+/// Writes a batch of vectors to a new tensor.
 pub(crate) fn write_vectors<T: Field>(
     batch: &[i64],
     length: usize,

@@ -13,17 +13,18 @@ use crate::ops::reduce::{Extremum, extremum, sum};
 use crate::ops::{mask, view};
 use crate::{DType, Device, Dims, Result, Scalar, View};
 
-/// Up to where values count as zero: in themselves, and in relation to the largest. One for all matrices, or one for each.
+/// The thresholds up to which values count as zero: absolute, and relative to the largest value. One for all matrices,
+/// or one for each.
 pub struct Tolerances {
     pub absolute: Option<View>,
     pub relative: Option<View>,
-    /// Whether the call could name only one of them.
+    /// Whether the caller could specify only one of them.
     pub alone: bool,
 }
 
 impl Tolerances {
     fn check(&self, name: &str) -> Result<()> {
-        // By itself the relative one is an older parameter.
+        // On its own, the relative tolerance is an older parameter.
         let relative = if self.alone { "rcond" } else { "rtol" };
         for (what, given) in [("atol", &self.absolute), (relative, &self.relative)] {
             if let Some(given) = given.as_ref().filter(|given| given.dtype.is_complex()) {
@@ -34,14 +35,14 @@ impl Tolerances {
         Ok(())
     }
 
-    /// Up to where the values of each matrix count as zero.
+    /// Returns the threshold for the values of each matrix.
     fn limits(&self, a: &View, shape: &Shape, largest: &View) -> Result<View> {
         let epsilon = epsilon(a)? * shape.rows.max(shape.columns) as f64;
         let number = |value: f64| View::from_scalars(&[], DType::Double, [Scalar::Float(value)]);
         let relative = match (&self.relative, &self.absolute) {
             (Some(relative), _) => relative.clone(),
             (None, None) => number(epsilon)?,
-            // A given absolute tolerance does away with the default relative one.
+            // A given absolute tolerance disables the default relative one.
             (None, Some(absolute)) => {
                 let scalars = absolute.scalars()?.into_iter();
                 let defaults = scalars.map(|given| Scalar::Float(if given.to_f64() > 0.0 { 0.0 } else { epsilon }));
@@ -64,7 +65,7 @@ impl Tolerances {
     }
 }
 
-/// The distance between 1 and the next number.
+/// Returns the distance from 1 to the next number.
 pub fn epsilon(a: &View) -> Result<f64> {
     match a.dtype.to_real() {
         DType::Float => Ok(f64::from(f32::EPSILON)),
@@ -81,7 +82,7 @@ fn exceeds(values: &View, limits: &View) -> Result<View> {
     compare(CompareOp::Gt, Operand::Tensor(values), Operand::Tensor(limits), Output::New, DType::Float)
 }
 
-/// The products of two batches of matrices, which broadcast.
+/// Multiplies two batches of matrices, which broadcast.
 fn products(a: &View, b: &View) -> Result<View> {
     let (sa, sb) = (Shape::of("matmul", a)?, Shape::of("matmul", b)?);
     let batch = broadcast_sizes(&sa.batch, &sb.batch)?;
@@ -104,8 +105,8 @@ fn magnitudes(values: &View) -> Result<View> {
     unary(UnaryOp::Abs, values, Output::New, values.dtype)
 }
 
-/// The pseudoinverse: singular values no larger than the tolerances count as zero. Of Hermitian matrices only the lower
-/// triangle is read, and their eigenvalues are taken.
+/// Computes the pseudoinverse: singular values up to the tolerances count as zero. For Hermitian matrices, only the
+/// lower triangle is read, and eigenvalues are used instead.
 pub fn pinv(a: &View, tolerances: &Tolerances, hermitian: bool) -> Result<View> {
     tolerances.check("torch.linalg.pinv")?;
     let shape = shape(a, "linalg.pinv", hermitian)?;

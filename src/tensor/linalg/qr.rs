@@ -1,4 +1,4 @@
-//! Householder reflections with LAPACK's choice of signs, and QR factorizations by them. As LAPACK's larfg, larf,
+//! Householder reflectors with LAPACK's choice of signs, and QR factorizations with them. Follows LAPACK's larfg, larf,
 //! geqrf, orgqr and ormqr. All of them stop after Ctrl-C.
 
 use super::field::Field;
@@ -6,31 +6,32 @@ use super::matrix::Matrix;
 use crate::{Result, interrupt};
 use num_traits::{Float, One, Zero};
 
-/// The reflection that maps a vector to a multiple of its first element's axis, as `larfg` chooses it.
+/// A reflector that maps a vector to a multiple of the first unit vector, chosen like in `larfg`.
 pub(super) struct Reflection<T: Field> {
     /// The new first element; real.
     pub beta: T::Real,
     pub tau: T,
     divisor: T,
-    /// A power of two by which a tiny vector is multiplied first: squares vanish, and denormal numbers are coarse.
+    /// A power of two that a tiny vector is multiplied by first: its squares would underflow, and denormal numbers lose
+    /// digits.
     raise: T::Real,
 }
 
 impl<T: Field> Reflection<T> {
-    /// An element of the rest of the vector as the reflection's own: divided in single precision, multiplied by the
-    /// inverse in double, as the library does.
+    /// Converts an element of the rest of the vector to the reflector's own: divides in single precision and multiplies
+    /// by the inverse in double precision, like the library.
     pub(super) fn own(&self, value: T) -> T {
         let value = value.scale(self.raise);
         if size_of::<T::Real>() == 4 { value / self.divisor } else { value * (T::one() / self.divisor) }
     }
 }
 
-/// The reflection for a vector of this first element and rest.
+/// Computes the reflector for a vector with this first element and rest.
 pub(crate) fn reflection<T: Field>(alpha: T, rest: impl Iterator<Item = T> + Clone) -> Reflection<T> {
     let one = T::Real::one();
     let (mut alpha, mut raise, mut norm) = (alpha, one, length_of(rest.clone()));
     let (length, root) = (span([alpha.re(), alpha.im(), norm]), T::Real::min_positive_value().sqrt());
-    // Once for what is tiny, twice for what may be denormal.
+    // Once for tiny vectors, twice for vectors that may be denormal.
     for _ in 0..2 {
         if length * raise < root.sqrt() {
             raise = raise / root;
@@ -49,12 +50,12 @@ pub(crate) fn reflection<T: Field>(alpha: T, rest: impl Iterator<Item = T> + Clo
     Reflection { beta: beta / raise, tau, divisor: alpha - T::of(beta), raise }
 }
 
-/// The length of a vector.
+/// Returns the norm of a vector.
 fn length_of<T: Field>(values: impl Iterator<Item = T>) -> T::Real {
     length(values.flat_map(|value| [value.re(), value.im()]))
 }
 
-/// The length of a vector of three, rounded as LAPACK's `lapy2` and `lapy3` do.
+/// Returns the norm of three numbers, rounded like in LAPACK's `lapy2` and `lapy3`.
 fn span<R: Float>(parts: [R; 3]) -> R {
     let parts = parts.map(R::abs);
     let largest = parts.into_iter().fold(R::zero(), R::max);
@@ -67,7 +68,7 @@ fn span<R: Float>(parts: [R; 3]) -> R {
     largest * (square(a) + square(b) + square(c)).sqrt()
 }
 
-/// The root of the sum of squares, safe from overflow.
+/// Returns the root of the sum of squares, safe from overflow.
 fn length<R: Float>(parts: impl Iterator<Item = R>) -> R {
     let (mut largest, mut sum) = (R::zero(), R::one());
     for part in parts.map(|part| part.abs()) {
@@ -83,10 +84,10 @@ fn length<R: Float>(parts: impl Iterator<Item = R>) -> R {
     largest * sum.sqrt()
 }
 
-/// Columns whose products are added up side by side: a sum waits for none but its own last step.
+/// The number of columns whose products are summed side by side, so that sums do not wait for each other.
 const TOGETHER: usize = 4;
 
-/// `(1 - tau v vᴴ) C` for rows from `row` and columns from `column` of C on; `v[0]` counts as one.
+/// `(1 - tau v vᴴ) C` for the part of C from `row` and `column` on; `v[0]` counts as one.
 pub(crate) fn reflect_left<T: Field>(c: &mut Matrix<T>, row: usize, column: usize, v: &[T], tau: T) {
     let (rows, end) = (c.rows, row + v.len());
     if tau.is_zero() || v.is_empty() || end > rows {
@@ -123,7 +124,7 @@ pub(crate) fn reflect_left<T: Field>(c: &mut Matrix<T>, row: usize, column: usiz
     }
 }
 
-/// `C (1 - tau v vᴴ)` for rows from `row` and columns from `column` of C on; `v[0]` counts as one.
+/// `C (1 - tau v vᴴ)` for the part of C from `row` and `column` on; `v[0]` counts as one.
 pub(crate) fn reflect_right<T: Field>(c: &mut Matrix<T>, row: usize, column: usize, v: &[T], tau: T) {
     if tau.is_zero() {
         return;
@@ -144,13 +145,13 @@ pub(crate) fn reflect_right<T: Field>(c: &mut Matrix<T>, row: usize, column: usi
     }
 }
 
-/// The reflections' vectors beneath the diagonal of a factored matrix.
+/// Returns the vector of reflector `j`, stored below the diagonal of a factored matrix.
 pub(super) fn vector<T: Field>(factored: &Matrix<T>, j: usize) -> Vec<T> {
     let rest = (j + 1..factored.rows).map(|i| factored[(i, j)]);
     [T::one()].into_iter().chain(rest).collect()
 }
 
-/// `A = Q R`: R on and above the diagonal, the reflections beneath it, and their factors.
+/// Computes `A = Q R`. Returns R on and above the diagonal with the reflectors below it, and their factors.
 pub(super) fn qr<T: Field>(mut a: Matrix<T>) -> (Matrix<T>, Vec<T>) {
     let mut taus = Vec::new();
     for j in 0..a.rows.min(a.columns) {
@@ -169,8 +170,8 @@ pub(super) fn qr<T: Field>(mut a: Matrix<T>) -> (Matrix<T>, Vec<T>) {
     (a, taus)
 }
 
-/// The first columns of the Q that reflections stand for, as `org2r` makes them: a reflection's own column is its vector
-/// multiplied, which gives zeros their signs.
+/// Computes the first columns of Q from the reflectors, like `org2r`: the reflector's own column is its vector times a
+/// factor, which determines the signs of zeros.
 pub(crate) fn form_q<T: Field>(factored: &Matrix<T>, taus: &[T], columns: usize) -> Result<Matrix<T>> {
     let mut q = Matrix::identity(factored.rows, columns)?;
     for (j, &tau) in taus.iter().enumerate().take(columns).rev() {
@@ -201,7 +202,7 @@ pub(crate) fn apply_q<T: Field>(factored: &Matrix<T>, taus: &[T], c: &mut Matrix
     }
 }
 
-/// The elements on and above the diagonal of the first rows.
+/// Returns the elements on and above the diagonal of the first rows.
 pub(super) fn upper<T: Field>(factored: &Matrix<T>, rows: usize) -> Result<Matrix<T>> {
     let mut r = Matrix::zeros(rows, factored.columns)?;
     for (i, j) in r.places().filter(|&(i, j)| i <= j && i < factored.rows) {
@@ -224,11 +225,11 @@ mod tests {
             let found = reflection(alpha, [first, second].into_iter());
             (found.tau, found.own(first), found.own(second), found.beta / scale)
         };
-        // Down to where the vector itself is denormal: before, powers of two change nothing.
+        // Down to vectors that are denormal: until then, powers of two change nothing.
         for power in -122..=60 {
             assert_eq!(parts(power), parts(0), "2^{power}");
         }
-        // What is left is multiplied exactly.
+        // The remaining bits are multiplied exactly.
         let least = f32::from_bits(1);
         let found = reflection(Complex::new(3.0 * least, 0.0), [Complex::new(0.0, 4.0 * least)].into_iter());
         assert_eq!((found.beta, found.tau), (-5.0 * least, Complex::new(1.6, 0.0)));

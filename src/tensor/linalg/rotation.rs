@@ -1,4 +1,5 @@
-//! Plane rotations, and the two-by-two problems that iterations end in. As LAPACK's lartg, lasr, laev2, las2 and lasv2.
+//! Plane rotations, and the two-by-two problems at the end of iterations. Follows LAPACK's lartg, lasr, laev2, las2 and
+//! lasv2.
 
 use super::field::Field;
 use super::matrix::Matrix;
@@ -7,7 +8,7 @@ use num_traits::Float;
 /// A rotation's cosine and sine.
 pub(super) type Rotation<R> = [R; 2];
 
-/// The rotation that turns `(f, g)` to `(r, 0)`, and `r`.
+/// Returns the rotation that maps `(f, g)` to `(r, 0)`, and `r`.
 pub(crate) fn rotation<R: Field<Real = R> + Float>(f: R, g: R) -> (Rotation<R>, R) {
     let (zero, one) = (<R as num_traits::Zero>::zero(), <R as num_traits::One>::one());
     if g == zero {
@@ -16,7 +17,7 @@ pub(crate) fn rotation<R: Field<Real = R> + Float>(f: R, g: R) -> (Rotation<R>, 
     if f == zero {
         return ([zero, Float::signum(g)], Float::abs(g));
     }
-    // Squares of what is tiny or huge would vanish or overflow.
+    // Squares of tiny or huge numbers would underflow or overflow.
     let (least, largest) = (Float::min(Float::abs(f), Float::abs(g)), Float::max(Float::abs(f), Float::abs(g)));
     let small = <R as Float>::min_positive_value();
     let fits = least > Float::sqrt(small) && largest < Float::sqrt(one / small / (one + one));
@@ -27,8 +28,9 @@ pub(crate) fn rotation<R: Field<Real = R> + Float>(f: R, g: R) -> (Rotation<R>, 
     ([Float::abs(f) / length, g / r], r * scale)
 }
 
-/// Same as [`rotation`] was before LAPACK 3.10: the cosine is positive only where `f` is the larger, and `r` is where `g` is. The
-/// library still finds the eigenvectors of symmetric matrices with it, whose signs hang on it.
+/// Like [`rotation`], with the signs of LAPACK before 3.10: the cosine is positive only if `f` is larger in magnitude,
+/// and `r` only if `g` is. The library still computes the eigenvectors of symmetric matrices with it, and their signs
+/// depend on it.
 pub(crate) fn older_rotation<R: Field<Real = R> + Float>(f: R, g: R) -> (Rotation<R>, R) {
     let (rotation, r) = rotation(f, g);
     let zero = <R as num_traits::Zero>::zero();
@@ -36,7 +38,7 @@ pub(crate) fn older_rotation<R: Field<Real = R> + Float>(f: R, g: R) -> (Rotatio
     if turns { (rotation.map(|part| -part), -r) } else { (rotation, r) }
 }
 
-/// `[x, y] ← [c x + s y, c y - s x]` for two columns, of which the second comes later.
+/// `[x, y] ← [c x + s y, c y - s x]` for two columns; `b` must come after `a`.
 pub(crate) fn rotate_columns<T: Field>(m: &mut Matrix<T>, a: usize, b: usize, [c, s]: Rotation<T::Real>) {
     let [first, second] = m.two_columns(a, b);
     for (x, y) in first.iter_mut().zip(second) {
@@ -53,7 +55,8 @@ pub(crate) fn rotate_rows<T: Field>(m: &mut Matrix<T>, a: usize, b: usize, [c, s
     }
 }
 
-/// The eigenvalues of `[[a, b], [b, c]]`, the one of larger magnitude first, and the rotation to its eigenvector.
+/// Returns the eigenvalues of `[[a, b], [b, c]]`, the one of larger magnitude first, and the rotation to its
+/// eigenvector.
 pub(crate) fn symmetric_pair<R: Field<Real = R> + Float>(a: R, b: R, c: R) -> ([R; 2], Rotation<R>) {
     let (zero, one) = (<R as num_traits::Zero>::zero(), <R as num_traits::One>::one());
     let half = one / (one + one);
@@ -85,7 +88,7 @@ pub(crate) fn symmetric_pair<R: Field<Real = R> + Float>(a: R, b: R, c: R) -> ([
     ([first, second], rotation)
 }
 
-/// The singular values of `[[f, g], [0, h]]`, smaller first.
+/// Returns the singular values of `[[f, g], [0, h]]`, smaller first.
 pub(crate) fn triangular_values<R: Field<Real = R> + Float>(f: R, g: R, h: R) -> [R; 2] {
     let (zero, one) = (<R as num_traits::Zero>::zero(), <R as num_traits::One>::one());
     let two = one + one;
@@ -116,8 +119,8 @@ pub(crate) fn triangular_values<R: Field<Real = R> + Float>(f: R, g: R, h: R) ->
     [least + least, g / (c + c)]
 }
 
-/// The singular values of `[[f, g], [0, h]]` with signs, smaller magnitude first, and the rotations to the singular
-/// vectors of the larger: right, then left.
+/// Returns the signed singular values of `[[f, g], [0, h]]`, smaller magnitude first, and the rotations to the singular
+/// vectors of the larger one: right, then left.
 pub(crate) fn triangular_pair<R: Field<Real = R> + Float>(f: R, g: R, h: R) -> ([R; 2], Rotation<R>, Rotation<R>) {
     let (zero, one) = (<R as num_traits::Zero>::zero(), <R as num_traits::One>::one());
     let two = one + one;
@@ -126,7 +129,7 @@ pub(crate) fn triangular_pair<R: Field<Real = R> + Float>(f: R, g: R, h: R) -> (
     let swapped = Float::abs(h) > Float::abs(f);
     let (ft, ht) = if swapped { (h, f) } else { (f, h) };
     let (fa, ha, ga) = (Float::abs(ft), Float::abs(ht), Float::abs(g));
-    // Which element is largest in magnitude: it gives the sign.
+    // The element of largest magnitude determines the sign.
     let mut largest = if swapped { 3 } else { 1 };
     let (mut least, mut most) = (ha, fa);
     let (mut cl, mut sl, mut cr, mut sr) = (one, zero, one, zero);
@@ -182,7 +185,7 @@ pub(crate) fn triangular_pair<R: Field<Real = R> + Float>(f: R, g: R, h: R) -> (
 mod tests {
     use super::*;
 
-    /// 2 to every power that a number and its rotation's length can be raised by, and what is left of them.
+    /// Scales a number by every power of 2 for which the rotation's length stays in range, and compares the results.
     fn same_at_every_size<R: Field<Real = R> + Float + std::fmt::Debug>(powers: std::ops::Range<i32>) {
         let number = |value: f64| <R as num_traits::NumCast>::from(value).unwrap();
         for power in powers {

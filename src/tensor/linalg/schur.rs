@@ -1,5 +1,5 @@
-//! The QR iteration that takes a Hessenberg matrix to Schur form: triangular for complex numbers, with blocks of two rows
-//! for conjugate pairs of eigenvalues for real ones. As LAPACK's lahqr and lanv2.
+//! The QR iteration from Hessenberg to Schur form: triangular for complex matrices; for real ones with two-row blocks
+//! for conjugate pairs of eigenvalues. Follows LAPACK's lahqr and lanv2.
 
 use super::field::Field;
 use super::matrix::Matrix;
@@ -12,14 +12,14 @@ use num_complex::Complex;
 use num_traits::{Float, One, Zero};
 use std::ops::Range;
 
-/// Numbers whose matrices have a Schur form of their own.
+/// Number types whose matrices have their own kind of Schur form.
 pub(super) trait Schur: Field {
     const IS_COMPLEX: bool;
 
-    /// Iterates the active part of `h` to Schur form and `z` along with it; gives the eigenvalues.
+    /// Iterates the active part of `h` to Schur form and applies the same steps to `z`. Returns the eigenvalues.
     ///
     /// # Errors
-    /// RuntimeError when the iteration does not converge.
+    /// RuntimeError if the iteration does not converge.
     fn schur(h: &mut Matrix<Self>, z: &mut Matrix<Self>, active: Range<usize>) -> Result<Vec<Complex<Self::Real>>>;
 }
 
@@ -41,13 +41,13 @@ macro_rules! schur {
 }
 schur!(f32 f64);
 
-/// Most iterations for an eigenvalue, as there.
+/// The maximum number of iterations per eigenvalue, as in LAPACK.
 const ITERATIONS: usize = 30;
 
-/// Iterations without success before an exceptional shift is tried.
+/// The number of iterations without success before an exceptional shift.
 const PATIENCE: usize = 10;
 
-/// The first row of the block that ends with `last`: above it, what is below the diagonal is as good as zero.
+/// Returns the first row of the block that ends with `last`: the subdiagonal element before it is negligible.
 fn block_start<T: Field>(h: &Matrix<T>, first: usize, last: usize, active: &Range<usize>) -> usize {
     let ulp = <T::Real as Float>::epsilon();
     let tiny = <T::Real as Float>::min_positive_value() * (<T::Real as Real>::from_f64(active.len() as f64) / ulp);
@@ -82,8 +82,8 @@ fn block_start<T: Field>(h: &Matrix<T>, first: usize, last: usize, active: &Rang
     k
 }
 
-/// Takes steps until the block that ends at `i` has at most `rows` rows; where it begins. A step is told where the block
-/// begins now, and how many steps there were with it.
+/// Takes steps until the block that ends at `i` has at most `rows` rows, and returns its first row. `step` gets the
+/// current first row of the block, and the number of steps taken with it.
 fn settled<T: Field>(
     h: &mut Matrix<T>,
     i: usize,
@@ -138,7 +138,7 @@ fn real<R: Field<Real = R> + Real + Float>(
     Ok(values)
 }
 
-/// One step with two shifts on the block from `l` to `i`.
+/// Takes one step with two shifts on the block from `l` to `i`.
 fn double_step<R: Field<Real = R> + Real + Float>(
     h: &mut Matrix<R>,
     z: &mut Matrix<R>,
@@ -157,7 +157,7 @@ fn double_step<R: Field<Real = R> + Real + Float>(
     } else {
         [h[(i - 1, i - 1)], h[(i - 1, i)], h[(i, i - 1)], h[(i, i)]]
     };
-    // The eigenvalues of the two-by-two matrix; of two real ones the nearer to the corner, twice.
+    // The eigenvalues of the two-by-two matrix. Of two real ones, the one closer to the corner is used twice.
     let size = Float::abs(a) + Float::abs(b) + Float::abs(c) + Float::abs(d);
     let (mut first, mut second) = (Complex::new(zero, zero), Complex::new(zero, zero));
     if size != zero {
@@ -175,7 +175,7 @@ fn double_step<R: Field<Real = R> + Real + Float>(
             second.re = near * size;
         }
     }
-    // Where to start: two small elements below the diagonal in a row allow it further down.
+    // The row to start at: two small consecutive subdiagonal elements allow starting further down.
     let mut m = i - 2;
     let mut v;
     loop {
@@ -238,8 +238,8 @@ fn double_step<R: Field<Real = R> + Real + Float>(
     }
 }
 
-/// Brings the block of rows `p` and `p + 1` to standard form: triangular, or with equal elements on its diagonal and
-/// others of opposite sign beside it. Gives its eigenvalues.
+/// Brings the block of rows `p` and `p + 1` to standard form: triangular, or with equal diagonal elements and
+/// off-diagonal elements of opposite signs. Returns its eigenvalues.
 fn standardise<R: Field<Real = R> + Real + Float>(h: &mut Matrix<R>, z: &mut Matrix<R>, p: usize) -> [Complex<R>; 2] {
     let (zero, one) = (<R as Zero>::zero(), <R as One>::one());
     let half = one / (one + one);
@@ -248,7 +248,7 @@ fn standardise<R: Field<Real = R> + Real + Float>(h: &mut Matrix<R>, z: &mut Mat
     let (mut cosine, mut sine) = (one, zero);
     let mut block = [a, b, c, d];
     if c == zero || (a - d == zero && sign(b) != sign(c)) {
-        // It is so already.
+        // Already in standard form.
     } else if b == zero {
         (cosine, sine) = (zero, one);
         block = [d, -c, zero, a];
@@ -318,7 +318,7 @@ where
     Ok((0..h.rows).map(|i| h[(i, i)]).collect())
 }
 
-/// Turns row and column `i` so that the element below the diagonal is real.
+/// Scales row and column `i` to make the subdiagonal element real.
 fn make_real<R: Field<Real = R> + Real + Float>(h: &mut Matrix<Complex<R>>, z: &mut Matrix<Complex<R>>, i: usize)
 where
     Complex<R>: Field<Real = R>,
@@ -335,7 +335,7 @@ where
     }
 }
 
-/// Multiplies row `i` right of the diagonal by a number of length one, and column `i` above it by its conjugate.
+/// Multiplies row `i` right of the diagonal by a number of magnitude one, and column `i` above it by the conjugate.
 fn turn<R: Field<Real = R> + Real + Float>(
     h: &mut Matrix<Complex<R>>,
     z: &mut Matrix<Complex<R>>,
@@ -356,7 +356,7 @@ fn turn<R: Field<Real = R> + Real + Float>(
     }
 }
 
-/// One step with one shift on the block from `l` to `i`.
+/// Takes one step with one shift on the block from `l` to `i`.
 fn single_step<R: Field<Real = R> + Real + Float>(
     h: &mut Matrix<Complex<R>>,
     z: &mut Matrix<Complex<R>>,
@@ -431,7 +431,7 @@ fn single_step<R: Field<Real = R> + Real + Float>(
             }
         }
         if k == m && m > l {
-            // Started below the block's top: what is above must stay real below the diagonal.
+            // Started below the block's top: the subdiagonal elements above must stay real.
             let turned = Complex::new(one, zero) - t1;
             let turned = turned.scale(one / turned.magnitude());
             h[(m + 1, m)] = h[(m + 1, m)] * turned.conj();

@@ -1,5 +1,5 @@
-//! Singular values and vectors: reduction to a bidiagonal matrix, then the implicit QR iteration. As LAPACK's gesdd for
-//! small matrices: gebd2, orgbr and bdsqr, whose signs come out.
+//! Singular values and vectors: reduction to a bidiagonal matrix, then the implicit QR iteration. Follows LAPACK's
+//! gesdd for small matrices, including signs: gebd2, orgbr and bdsqr.
 
 use super::field::Field;
 use super::matrix::Matrix;
@@ -17,10 +17,10 @@ pub(super) struct Svd<T: Field> {
     pub vh: Matrix<T>,
 }
 
-/// The decomposition; `full` makes U and V square.
+/// Computes the decomposition; `full` makes U and V square.
 ///
 /// # Errors
-/// RuntimeError when the iteration does not converge.
+/// RuntimeError if the iteration does not converge.
 pub(super) fn svd<T: Field>(a: &Matrix<T>, full: bool) -> Result<Svd<T>> {
     let (m, n) = (a.rows, a.columns);
     if m < n {
@@ -37,7 +37,7 @@ pub(super) fn svd<T: Field>(a: &Matrix<T>, full: bool) -> Result<Svd<T>> {
     direct(a.clone(), full)
 }
 
-/// A square matrix in the corner of a larger identity.
+/// Embeds a square matrix in the corner of a larger identity.
 fn beside_identity<T: Field>(corner: &Matrix<T>, size: usize) -> Result<Matrix<T>> {
     let mut out = Matrix::identity(size, size)?;
     for (i, j) in corner.places() {
@@ -46,7 +46,7 @@ fn beside_identity<T: Field>(corner: &Matrix<T>, size: usize) -> Result<Matrix<T
     Ok(out)
 }
 
-/// A matrix with more columns than rows.
+/// Decomposes a matrix with more columns than rows.
 fn wide<T: Field>(a: &Matrix<T>, full: bool) -> Result<Svd<T>> {
     let (m, n) = (a.rows, a.columns);
     if m > 0 && n >= if T::DTYPE.is_complex() { m * 17 / 9 } else { m * 20 } {
@@ -60,8 +60,8 @@ fn wide<T: Field>(a: &Matrix<T>, full: bool) -> Result<Svd<T>> {
     direct(a.clone(), full)
 }
 
-/// The decomposition through a bidiagonal matrix of the same sizes: upper where there are no more columns than rows,
-/// lower otherwise.
+/// Decomposes through a bidiagonal matrix of the same sizes: upper if there are at least as many rows as columns, lower
+/// otherwise.
 fn direct<T: Field>(mut a: Matrix<T>, full: bool) -> Result<Svd<T>> {
     let (m, n) = (a.rows, a.columns);
     let k = m.min(n);
@@ -94,7 +94,7 @@ fn direct<T: Field>(mut a: Matrix<T>, full: bool) -> Result<Svd<T>> {
     let (mut u, mut vh) = (Matrix::<T::Real>::identity(k, k)?, Matrix::<T::Real>::identity(k, k)?);
     let mut turned = Vec::new();
     if !is_upper {
-        // Rotations from the left make a lower matrix an upper one.
+        // Rotations from the left turn a lower matrix into an upper one.
         for i in 0..k.saturating_sub(1) {
             let ([c, s], r) = rotation(d[i], e[i]);
             d[i] = r;
@@ -103,7 +103,7 @@ fn direct<T: Field>(mut a: Matrix<T>, full: bool) -> Result<Svd<T>> {
             turned.push([c, s]);
         }
     }
-    // The sign of a single value is U's, as in `bdsdc`.
+    // The sign of a single value goes to U, as in `bdsdc`.
     if let [value] = d.as_mut_slice()
         && Float::is_sign_negative(*value)
     {
@@ -125,7 +125,7 @@ fn direct<T: Field>(mut a: Matrix<T>, full: bool) -> Result<Svd<T>> {
     Ok(Svd { u: whole_u, values: d, vh: whole_vh })
 }
 
-/// A real matrix in the corner of an identity.
+/// Embeds a real matrix in the corner of an identity.
 fn embedded<T: Field>(corner: &Matrix<T::Real>, rows: usize, columns: usize) -> Result<Matrix<T>> {
     let mut out = Matrix::identity(rows, columns)?;
     for (i, j) in corner.places() {
@@ -134,7 +134,8 @@ fn embedded<T: Field>(corner: &Matrix<T::Real>, rows: usize, columns: usize) -> 
     Ok(out)
 }
 
-/// Reflects the rows from `row` on so that a column ends there. Gives the remaining element and the reflection.
+/// Reflects the rows from `row` on to eliminate the rest of a column. Returns the remaining element, the factor and the
+/// reflector.
 fn clear_column<T: Field>(a: &mut Matrix<T>, row: usize, column: usize) -> (T::Real, T, Vec<T>) {
     let found = reflection(a[(row, column)], (row + 1..a.rows).map(|i| a[(i, column)]));
     let rest = (row + 1..a.rows).map(|i| found.own(a[(i, column)]));
@@ -143,7 +144,7 @@ fn clear_column<T: Field>(a: &mut Matrix<T>, row: usize, column: usize) -> (T::R
     (found.beta, found.tau, v)
 }
 
-/// Reflects the columns from `column` on so that a row ends there.
+/// Reflects the columns from `column` on to eliminate the rest of a row.
 fn clear_row<T: Field>(a: &mut Matrix<T>, row: usize, column: usize) -> (T::Real, T, Vec<T>) {
     let found = reflection(a[(row, column)].conj(), (column + 1..a.columns).map(|j| a[(row, j)].conj()));
     let rest = (column + 1..a.columns).map(|j| found.own(a[(row, j)].conj()));
@@ -152,21 +153,21 @@ fn clear_row<T: Field>(a: &mut Matrix<T>, row: usize, column: usize) -> (T::Real
     (found.beta, found.tau, v)
 }
 
-/// An upper bidiagonal matrix B with `A = U B Vᵀ`, on its way to a diagonal one, as LAPACK's `bdsqr` leads it.
+/// An upper bidiagonal matrix B with `A = U B Vᵀ`, iterated to a diagonal matrix like in LAPACK's `bdsqr`.
 struct Bidiagonal<'m, R: Field> {
-    /// The diagonal: in the end, the singular values.
+    /// The diagonal; finally the singular values.
     d: &'m mut [R],
-    /// The elements beside it: in the end, zeros.
+    /// The off-diagonal elements; finally zeros.
     e: &'m mut [R],
     u: &'m mut Matrix<R>,
     vt: &'m mut Matrix<R>,
 }
 
-/// What counts as zero beside a diagonal.
+/// The thresholds below which an off-diagonal element counts as zero.
 struct Limits<R> {
-    /// In itself.
+    /// The absolute threshold.
     threshold: R,
-    /// In relation to its neighbours.
+    /// The tolerance relative to its neighbours.
     tolerance: R,
 }
 
@@ -178,7 +179,7 @@ impl<R: Field<Real = R> + Real> Bidiagonal<'_, R> {
         }
         let limits = self.limits();
         let mut steps_left = 6 * n * n + 100;
-        // The last row that is left, the block of the last step, and the end that a step in a new block starts from.
+        // The last remaining row, the block of the last step, and the direction of the sweeps in the block.
         let (mut last, mut block, mut downwards) = (n - 1, None, true);
         while last > 0 {
             if steps_left == 0 {
@@ -221,7 +222,7 @@ impl<R: Field<Real = R> + Real> Bidiagonal<'_, R> {
         let number = <R as Real>::from_f64;
         let eps = Self::eps();
         let tolerance = Float::max(number(10.0), Float::min(number(100.0), Float::powf(eps, number(-0.125)))) * eps;
-        // No singular value is smaller than this bound.
+        // A lower bound of the singular values.
         let mut least = Float::abs(self.d[0]);
         let mut mu = least;
         for i in 1..self.d.len() {
@@ -237,7 +238,7 @@ impl<R: Field<Real = R> + Real> Bidiagonal<'_, R> {
         Limits { threshold: Float::max(tolerance * least, tiny), tolerance }
     }
 
-    /// Half of the distance between 1 and the next number: LAPACK's epsilon.
+    /// Returns half the distance from 1 to the next number: LAPACK's epsilon.
     fn eps() -> R {
         <R as Float>::epsilon() / (R::one() + R::one())
     }
@@ -246,8 +247,8 @@ impl<R: Field<Real = R> + Real> Bidiagonal<'_, R> {
         <R as Real>::from_f64(self.d.len() as f64)
     }
 
-    /// Finds where the block that ends in row `last` starts, and the largest of its elements. A block starts behind an
-    /// element beside the diagonal that is as good as zero.
+    /// Returns the start of the block that ends in row `last`, and its largest element. A block starts after a
+    /// negligible off-diagonal element.
     fn start_of_block(&mut self, last: usize, threshold: R) -> (usize, R) {
         let mut most = Float::abs(self.d[last]);
         for l in (0..last).rev() {
@@ -261,7 +262,7 @@ impl<R: Field<Real = R> + Real> Bidiagonal<'_, R> {
         (0, most)
     }
 
-    /// Finds the singular values of the rows `first` and `first + 1`, which are a block of their own.
+    /// Computes the singular values of the rows `first` and `first + 1`, which form a block.
     fn solve_pair(&mut self, first: usize) {
         let last = first + 1;
         let ([small, large], right, left) = triangular_pair(self.d[first], self.e[first], self.d[last]);
@@ -271,8 +272,8 @@ impl<R: Field<Real = R> + Real> Bidiagonal<'_, R> {
         rotate_columns(self.u, first, last, left);
     }
 
-    /// A lower bound of the singular values of a block; `None` if an element on the way turned out to be negligible beside
-    /// its neighbours, which ends the block.
+    /// Returns a lower bound of the singular values of a block. `None` if an element was negligible relative to its
+    /// neighbours and was set to zero, which ends the block.
     fn least(&mut self, first: usize, last: usize, downwards: bool, tolerance: R) -> Option<R> {
         let (start, end) = if downwards { (first, last) } else { (last, first) };
         let at_end = if downwards { last - 1 } else { first };
@@ -295,7 +296,8 @@ impl<R: Field<Real = R> + Real> Bidiagonal<'_, R> {
         Some(least)
     }
 
-    /// The shift of a step: a singular value of the two rows it ends in, or zero where a shift would spoil small values.
+    /// Returns the shift of a step: a singular value of the last two rows of the sweep, or zero if a shift would spoil
+    /// small values.
     fn shift(&self, first: usize, last: usize, downwards: bool, ratio: R, tolerance: R) -> R {
         let (zero, eps) = (R::zero(), Self::eps());
         let hundredth = R::one() / <R as Real>::from_f64(100.0);
@@ -309,7 +311,7 @@ impl<R: Field<Real = R> + Real> Bidiagonal<'_, R> {
         if start > zero && (shift / start) * (shift / start) < eps { zero } else { shift }
     }
 
-    /// Turns the rows of V whose singular values came out negative.
+    /// Negates the rows of V with negative singular values.
     fn make_positive(&mut self) {
         for i in 0..self.d.len() {
             if Float::is_sign_negative(self.d[i]) && self.d[i] != R::zero() {
@@ -321,7 +323,7 @@ impl<R: Field<Real = R> + Real> Bidiagonal<'_, R> {
         }
     }
 
-    /// Sorts the singular values, the largest first: the smallest goes to the end, and so on forward.
+    /// Sorts the singular values in descending order, moving the smallest to the end first.
     fn sort(&mut self) {
         for i in (1..self.d.len()).rev() {
             let mut smallest = 0;
@@ -339,7 +341,7 @@ impl<R: Field<Real = R> + Real> Bidiagonal<'_, R> {
     }
 }
 
-/// One sweep of rotations along a block, from its top or from its bottom, with a shift or without.
+/// Sweeps rotations along a block, from its top or its bottom, with or without a shift.
 fn sweep<R: Field<Real = R> + Float>(
     d: &mut [R],
     e: &mut [R],

@@ -10,12 +10,12 @@ use crate::ops::view;
 use crate::{DType, Device, Dims, Result, Scalar, View};
 use num_complex::Complex;
 
-/// The solution of a triangular `A X = B` or `X A = B`, in the dtype of `A`.
+/// Solves a triangular `A X = B` or `X A = B`, in the dtype of `A`.
 pub fn solve_triangular(a: &View, b: &View, upper: bool, left: bool, unit: bool) -> Result<View> {
     let b = crate::ops::copy::cast(b, a.dtype)?;
     let (x, y, shape) = paired("linalg.solve_triangular", a, &b, left)?;
     let sizes = [shape.rows, shape.columns];
-    // Of a conjugated matrix laid out by columns the library reads rows, and so are results laid out.
+    // The library reads a conjugated column-major matrix by rows; the result then has this layout too.
     let by_rows = a.conj && a.ndim() >= 2 && view::matrix_t(a)?.layout.is_contiguous();
     let order = if by_rows { Order::Rows } else { Order::Columns };
     if x.device().is_meta() {
@@ -24,7 +24,7 @@ pub fn solve_triangular(a: &View, b: &View, upper: bool, left: bool, unit: bool)
     solve_with_triangles(&x, &y, &shape.batch, (Triangular { upper, unit }, left, order), "triangular_solve_cpu")
 }
 
-/// Solves with triangles that have their batch already.
+/// Solves with triangles that already have the result's batch.
 fn solve_with_triangles(
     x: &View,
     y: &View,
@@ -46,7 +46,7 @@ fn solve_with_triangles(
     })
 }
 
-/// Brings both sides of the older solvers' equations to one batch, refused in their words.
+/// Broadcasts both sides of the older solvers' equations to one batch, with their error messages.
 fn older_pair(name: &str, b: &View, a: &View) -> Result<(View, View, Shape)> {
     if a.dtype != b.dtype {
         let (b, a) = (b.dtype.scalar_type(), a.dtype.scalar_type());
@@ -77,7 +77,7 @@ fn older_pair(name: &str, b: &View, a: &View) -> Result<(View, View, Shape)> {
     paired(name, a, b, true)
 }
 
-/// The solution of a triangular `A X = B` or `Aᵀ X = B`, and a copy of `A`.
+/// Solves a triangular `A X = B` or `Aᵀ X = B`, and returns the solution and a copy of `A`.
 pub fn triangular_solve(b: &View, a: &View, upper: bool, turned: bool, unit: bool) -> Result<(View, View)> {
     for (what, view) in [("b", b), ("A", a)] {
         if view.ndim() < 2 {
@@ -99,7 +99,7 @@ pub fn triangular_solve(b: &View, a: &View, upper: bool, turned: bool, unit: boo
     Ok((solve_with_triangles(&coefficient, &y, &shape.batch, how, "triangular_solve_cpu")?, copy))
 }
 
-/// The solution of `A X = B` from the Cholesky factor of `A`.
+/// Solves `A X = B` given the Cholesky factor of `A`.
 pub fn cholesky_solve(b: &View, factor: &View, upper: bool) -> Result<View> {
     let ndim = factor.ndim() as i64;
     if ndim < 2 || b.ndim() < 2 {
@@ -123,7 +123,7 @@ fn solve_with_factor(factor: &View, b: &View, batch: &[i64], upper: bool, kernel
     solve_with_triangles(second, &half, batch, how(true), kernel)
 }
 
-/// The inverse of a matrix from its Cholesky factor.
+/// Inverts a matrix given its Cholesky factor.
 pub fn cholesky_inverse(factor: &View, upper: bool) -> Result<View> {
     let shape = Shape::square("cholesky_inverse", factor)?;
     let sizes: Dims = shape.batch.iter().copied().chain([shape.rows as i64; 2]).collect();
@@ -132,7 +132,7 @@ pub fn cholesky_inverse(factor: &View, upper: bool) -> Result<View> {
     copy_into(&identity, &ones)?;
     let inverse = solve_with_factor(factor, &identity, &shape.batch, upper, "cholesky_inverse_out_cpu")?;
     if inverse.dtype.is_complex() && !inverse.device().is_meta() {
-        // A matrix that is its own adjoint is real along the diagonal.
+        // A Hermitian matrix is real along the diagonal.
         let diagonal = view::diagonal(&inverse, 0, -2, -1)?;
         crate::ops::copy::fill(&diagonal.complex_part(true), Scalar::Int(0))?;
     }

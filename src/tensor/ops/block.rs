@@ -1,6 +1,6 @@
-//! How kernels see tensors: blocks of consecutive values in the type they are computed in. Loading and storing handle
-//! element types, [`parallel::blocks`] handles strides and threads; kernels are plain loops over slices and exist once
-//! per compute type. Lazy bits are ignored: callers resolve them first. Independent of any particular operation.
+//! Runs kernels over tensors in blocks of consecutive values, in the compute type. Loading and storing handle element
+//! types; [`parallel::blocks`] handles strides and threads. A kernel is a plain loop over slices and exists once per
+//! compute type. Lazy bits are ignored: callers resolve them first. Independent of any particular operation.
 
 use super::number::Stored;
 use crate::bail;
@@ -11,15 +11,15 @@ use crate::{Layout, Result, View, interrupt, limits};
 
 pub use crate::thresholds::BLOCK;
 
-/// An operand of a pointwise loop.
+/// An operand of an elementwise loop.
 pub enum Source<'a, C> {
-    /// A tensor already of the loop's dtype, and its layout broadcast to the loop's sizes.
+    /// A tensor that already has the loop's dtype, and its layout broadcast to the loop's sizes.
     Elements(&'a View, Layout),
     /// One value for every position.
     Value(C),
 }
 
-/// Reads `into.len()` elements from `offset` on, `stride` apart.
+/// Reads `into.len()` elements, starting at `offset`, `stride` elements apart.
 pub fn load<S: Stored>(cells: &[ElementCell<S>], offset: i64, stride: i64, into: &mut [S::Compute]) {
     let cells = usize::try_from(offset).ok().and_then(|start| cells.get(start..)).unwrap_or_default();
     match usize::try_from(stride) {
@@ -34,7 +34,7 @@ pub fn load<S: Stored>(cells: &[ElementCell<S>], offset: i64, stride: i64, into:
     }
 }
 
-/// All elements of a row-major view, in the type they are computed in.
+/// Returns all elements of a row-major view, converted to the compute type.
 pub fn values<S: Stored>(view: &View) -> Result<Vec<S::Compute>> {
     let mut values = limits::filled(S::Compute::default(), view.numel().max(0) as usize)?;
     let memory = view.memory()?;
@@ -45,7 +45,8 @@ pub fn values<S: Stored>(view: &View) -> Result<Vec<S::Compute>> {
     Ok(values)
 }
 
-/// A scratch buffer for one block, allocated on first use and reused for the rest: clearing it takes as long as some kernels.
+/// A scratch buffer for one block, allocated on first use and reused for the rest. Clearing it takes as long as some
+/// kernels.
 pub(super) struct Scratch<C>(Option<[C; BLOCK]>);
 
 impl<C: Copy + Default> Scratch<C> {
@@ -69,7 +70,8 @@ pub(super) fn with_scratch<C: Copy + Default>(
     if length <= SHORT { with(&mut [C::default(); SHORT][..length]) } else { with(scratch.values(length)) }
 }
 
-/// The values of at most [`BLOCK`] elements, which may be the elements themselves.
+/// Returns at most [`BLOCK`] elements converted to the compute type, or the elements themselves if no conversion is
+/// needed.
 pub(super) fn valued<'r, S: Stored>(elements: &'r [S], scratch: &'r mut Scratch<S::Compute>) -> &'r [S::Compute] {
     match S::as_computed(elements) {
         Some(values) => values,
@@ -81,17 +83,18 @@ pub(super) fn valued<'r, S: Stored>(elements: &'r [S], scratch: &'r mut Scratch<
     }
 }
 
-/// Returns whether elements are the values that are computed with.
+/// Returns whether elements of `S` need no conversion to the compute type.
 pub(super) fn is_bare<S: Stored>() -> bool {
     S::as_computed(&[]).is_some()
 }
 
-/// Elements that a block has at most: of bare ones many, others must fit a buffer.
+/// The maximum length of a block. Converted elements must fit a scratch buffer; others need none.
 fn most(bare: bool) -> usize {
     if bare { LONG_BLOCK } else { BLOCK }
 }
 
-/// Calls `with` with the elements converted to the compute type, or with the elements themselves if no conversion is needed.
+/// Calls `with` with the elements converted to the compute type, or with the elements themselves if no conversion is
+/// needed.
 fn widened<S: Stored>(
     elements: &[S],
     scratch: &mut Scratch<S::Compute>,
@@ -106,7 +109,7 @@ fn widened<S: Stored>(
     }
 }
 
-/// Lets `compute` leave results, and stores them.
+/// Calls `compute` with a buffer for the results and stores them, or with `out` itself if no conversion is needed.
 fn narrowed<R: Stored>(
     out: &mut [R],
     scratch: &mut Scratch<R::Compute>,
@@ -126,10 +129,12 @@ pub(super) fn elements<'a>(view: &View, memory: &'a Memory, layout: &'a Layout) 
     Elements { memory, layout, itemsize: view.dtype.itemsize(), looked_up: false }
 }
 
-/// A unary kernel on a block: operand, results, and whether they are reached one by one.
+/// A unary kernel on a block: operand, results, and whether PyTorch processes the block element by element
+/// ([`tail`](crate::parallel::Block::tail)).
 pub(crate) type UnaryBlock<'k, C, R> = &'k (dyn Fn(&[C], &mut [R], bool) + Sync);
 
-/// `out[i] = kernel(a[i])` in blocks; `a` has the layout given, of `out`'s sizes. Vectors take `step` bytes at a time.
+/// `out[i] = kernel(a[i])` in blocks. `layout` is `a`'s, broadcast to `out`'s sizes. PyTorch's loop takes `step` bytes
+/// at a time.
 pub fn unary<S: Stored, R: Stored>(
     out: &View,
     a: &View,
@@ -156,7 +161,7 @@ pub fn unary<S: Stored, R: Stored>(
     })
 }
 
-/// Copies between two dtypes that are computed in the same type.
+/// Copies between two dtypes that have the same compute type.
 pub fn convert<S: Stored, D: Stored<Compute = S::Compute>>(out: &View, a: &View, layout: &Layout) -> Result<()> {
     let (memory, a_memory) = (out.memory()?, a.memory()?);
     let steps = Steps { step: 64 / size_of::<S>(), ..Steps::SINGLE };
@@ -177,11 +182,11 @@ pub fn convert<S: Stored, D: Stored<Compute = S::Compute>>(out: &View, a: &View,
     })
 }
 
-/// What a binary kernel does to a block: first operand, second operand, results, and whether they are reached one by
-/// one.
+/// A binary kernel on a block: first operand, second operand, results, and whether PyTorch processes the block element
+/// by element ([`tail`](crate::parallel::Block::tail)).
 pub(crate) type BinaryBlock<'k, C, R> = &'k (dyn Fn(&[C], &[C], &mut [R], bool) -> Result<()> + Sync);
 
-/// `out[i] = kernel(a[i], b[i])` in blocks. Vectors take `step` bytes at a time.
+/// `out[i] = kernel(a[i], b[i])` in blocks. PyTorch's loop takes `step` bytes at a time.
 pub fn binary<S: Stored, R: Stored>(
     out: &View,
     a: Source<S::Compute>,
@@ -228,7 +233,7 @@ pub fn binary<S: Stored, R: Stored>(
     }
 }
 
-/// Like [`binary`], of elements and one value; `kernel` gets the elements first.
+/// Like [`binary`], for a tensor and a single value; `kernel` gets the tensor's elements first.
 fn with_value<S: Stored, R: Stored>(
     out: &View,
     view: &View,
@@ -254,16 +259,16 @@ fn with_value<S: Stored, R: Stored>(
     })
 }
 
-/// Calls `with` with a value as often as a block of a loop over `numel` elements has elements.
+/// Calls `with` with a slice that repeats `value`, as long as the longest block of a loop over `numel` elements.
 fn repeated<C: Copy>(value: C, numel: i64, with: &dyn Fn(&[C]) -> Result<()>) -> Result<()> {
     if numel <= SHORT as i64 { with(&[value; SHORT]) } else { with(&[value; BLOCK]) }
 }
 
-/// A kernel on a block of three operands, the first of which may be of another type.
+/// A kernel on a block of three operands; the first may have another type than the other two.
 pub(crate) type TernaryBlock<'k, A, C> = &'k (dyn Fn(&[A], &[C], &[C], &mut [C]) + Sync);
 
-/// `out[i] = kernel(a[i], b[i], c[i])` in blocks, of operands that broadcast to `out`'s sizes. What overlaps is computed
-/// one element after another.
+/// `out[i] = kernel(a[i], b[i], c[i])` in blocks, with operands broadcast to `out`'s sizes. If `out` overlaps an
+/// operand, elements are computed one after another.
 pub fn ternary<A: Stored, S: Stored>(
     out: &View,
     views: [&View; 3],
@@ -298,10 +303,10 @@ pub fn ternary<A: Stored, S: Stored>(
     })
 }
 
-/// Writes blocks of elements that nothing is read for.
+/// Writes `element` to every element of `out`.
 pub fn fill<T: Plain>(out: &View, element: T) -> Result<()> {
     let memory = out.memory()?;
-    // A single element is no walk.
+    // Set a single element without starting a loop.
     if let ([], Some(cell)) = (out.sizes(), out.cell::<T>(&memory, out.layout.offset)) {
         set(cell, element);
         return Ok(());
@@ -315,7 +320,7 @@ pub fn fill<T: Plain>(out: &View, element: T) -> Result<()> {
     })
 }
 
-/// Copies elements as they are, without looking at them; both views have the same dtype.
+/// Copies elements bit by bit, without converting them; both views have the same dtype.
 pub(crate) fn transfer(out: &View, a: &View, layout: &Layout) -> Result<()> {
     match out.dtype.itemsize() {
         1 => transfer_as::<u8>(out, a, layout),
@@ -338,7 +343,7 @@ fn transfer_as<T: Stored>(out: &View, a: &View, layout: &Layout) -> Result<()> {
     })
 }
 
-/// Refuses to write a view that shows one address at several indices.
+/// Refuses to write to a view that has several indices for the same address.
 pub fn check_no_internal_overlap(out: &View) -> Result<()> {
     if out.layout.has_internal_overlap() && !out.layout.is_non_overlapping_and_dense() {
         bail!(
@@ -350,13 +355,12 @@ pub fn check_no_internal_overlap(out: &View) -> Result<()> {
     Ok(())
 }
 
-/// Refuses dense operands that share some bytes but not element for element. (Whether views with gaps meet is not
-/// examined, as in PyTorch.)
+/// Refuses dense operands that overlap partially. Like PyTorch, does not check views with gaps.
 pub fn check_no_partial_overlap(out: &View, input: &View) -> Result<()> {
     if out.is_same(input) { Ok(()) } else { check_apart(out, input, true) }
 }
 
-/// Refuses them as well where they share all their bytes.
+/// Refuses dense operands that overlap at all, even completely.
 pub fn check_no_overlap(out: &View, input: &View) -> Result<()> {
     check_apart(out, input, false)
 }

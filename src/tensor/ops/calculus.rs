@@ -12,16 +12,16 @@ use crate::bail;
 use crate::layout::wrap_dim;
 use crate::{DType, Result, Scalar, View, interrupt};
 
-/// The elements of a dimension but the first, and but the last.
+/// Returns all slices along a dimension except the first, and all except the last.
 fn neighbours(view: &View, dim: i64) -> Result<(View, View)> {
     let (_, size) = size_at(&view.layout, dim)?;
     Ok((narrow(view, dim, 1.min(size), (size - 1).max(0))?, narrow(view, dim, 0, (size - 1).max(0))?))
 }
 
-/// The `n`-th differences along a dimension, of the tensor with others before and after it.
+/// Computes the `n`-th differences along a dimension, after joining the tensors of `around` before and after it.
 ///
 /// # Errors
-/// RuntimeError for 0-d tensors, negative orders, and tensors that do not go together.
+/// RuntimeError for 0-d tensors, negative orders, and tensors of different shapes.
 pub fn diff(view: &View, n: i64, dim: i64, around: [Option<&View>; 2], default: DType) -> Result<View> {
     if view.ndim() == 0 {
         bail!(RuntimeError, "diff expects input to be at least one-dimensional");
@@ -29,7 +29,7 @@ pub fn diff(view: &View, n: i64, dim: i64, around: [Option<&View>; 2], default: 
     if n < 0 {
         bail!(RuntimeError, "order must be non-negative but got {n}");
     }
-    // Without a difference to take, nothing asks where.
+    // Order 0 with nothing to join returns a copy; `dim` is not checked.
     if n == 0 && around.iter().all(Option::is_none) {
         return super::copy::clone(view);
     }
@@ -81,11 +81,11 @@ pub fn diff(view: &View, n: i64, dim: i64, around: [Option<&View>; 2], default: 
 pub enum Spacing<'v> {
     /// At equal distances.
     Even(f64),
-    /// At these places.
+    /// At these coordinates.
     At(&'v View),
 }
 
-/// The distances between samples as a tensor that broadcasts with the samples along `dim`.
+/// Returns the distances between samples as a tensor that broadcasts with the samples along `dim`.
 fn distances(places: &View, samples: &View, dim: i64, name: &str, math: Math) -> Result<View> {
     let (d, size) = size_at(&samples.layout, dim)?;
     if places.ndim() != 1 {
@@ -101,10 +101,10 @@ fn distances(places: &View, samples: &View, dim: i64, name: &str, math: Math) ->
     reshape(&math.sub(&above, &below)?, &shape)
 }
 
-/// The integral along a dimension by the trapezoidal rule.
+/// Integrates along a dimension by the trapezoidal rule.
 ///
 /// # Errors
-/// IndexError for a wrong dimension, RuntimeError for places that do not go with the samples.
+/// IndexError for a wrong dimension, RuntimeError if the coordinates do not match the samples.
 pub fn trapezoid(y: &View, spacing: Spacing, dim: i64, default: DType) -> Result<View> {
     let math = Math(default);
     if let (0, Spacing::At(_)) = (y.ndim(), &spacing) {
@@ -133,7 +133,7 @@ pub fn trapezoid(y: &View, spacing: Spacing, dim: i64, default: DType) -> Result
     }
 }
 
-/// Refuses truths, which have no area.
+/// Refuses `bool` tensors.
 fn check_numbers(name: &str, y: &View, spacing: &Spacing) -> Result<()> {
     match spacing {
         Spacing::At(x) if x.dtype == DType::Bool || y.dtype == DType::Bool => {
@@ -146,7 +146,7 @@ fn check_numbers(name: &str, y: &View, spacing: &Spacing) -> Result<()> {
     }
 }
 
-/// The running integral along a dimension by the trapezoidal rule.
+/// Computes the running integral along a dimension by the trapezoidal rule.
 ///
 /// # Errors
 /// Those of [`trapezoid`].
@@ -174,7 +174,8 @@ pub fn cumulative_trapezoid(y: &View, spacing: Spacing, dim: i64, default: DType
     }
 }
 
-/// The derivative along one dimension: central differences inside, one-sided ones of the given order at the edges.
+/// Computes the derivative along one dimension: central differences inside, one-sided differences of order `edge_order`
+/// at the ends.
 ///
 /// # Errors
 /// RuntimeError for too few samples, IndexError for a wrong dimension.
@@ -232,8 +233,8 @@ pub fn gradient(view: &View, spacing: &Spacing, dim: i64, edge_order: i64, defau
     cat(&parts, dim)
 }
 
-/// The weights of three samples, `left` and `right` apart, in the derivative of the parabola through them: at the
-/// middle one, or at the first (`end` below 0) or last.
+/// Computes the weights of three samples, `left` and `right` apart, in the derivative of the parabola through them. The
+/// derivative is taken at the first sample if `end` is negative, at the middle one if it is 0, else at the last.
 fn three_point(math: Math, left: &View, right: &View, end: f64) -> Result<[View; 3]> {
     let both = math.add(left, right)?;
     let (outer_left, outer_right) = (math.mul(left, &both)?, math.mul(right, &both)?);

@@ -1,6 +1,6 @@
-//! Checks before the loop of an operation that moves elements: that the kernel has the dtype, that the operands may
-//! overlap, that a number fits. Also writes out lazy conjugates and negatives first, as these kernels see bytes only.
-//! Knows no particular operation.
+//! Checks that precede the loop of an operation that moves elements: whether the kernel supports the dtype, whether the
+//! operands may overlap, whether a number fits. Also resolves lazy conjugate and negative bits, because these kernels
+//! only see bytes. Independent of any particular operation.
 
 #[cfg(test)]
 pub(super) mod testing;
@@ -43,18 +43,18 @@ macro_rules! by_width {
 }
 pub(super) use by_width;
 
-/// Dtypes that a kernel does not have.
+/// The dtypes that a kernel does not support.
 #[derive(Clone, Copy)]
 pub(super) enum Lacks {
     /// `uint16`, `uint32` and `uint64`.
     BareUnsigned,
-    /// Those and the 8-bit floats.
+    /// The types above and the 8-bit floats.
     Float8,
-    /// Those and `complex32`.
+    /// The types above and `complex32`.
     ComplexHalf,
 }
 
-/// Refuses a dtype the kernel does not have, by the kernel's name.
+/// Refuses a dtype that the kernel does not support; the message names the kernel.
 pub(super) fn supported(kernel: &str, dtype: DType, lacks: Lacks) -> Result<()> {
     let refused = match lacks {
         Lacks::BareUnsigned => dtype.is_bare_unsigned(),
@@ -64,12 +64,12 @@ pub(super) fn supported(kernel: &str, dtype: DType, lacks: Lacks) -> Result<()> 
     if refused { not_implemented(kernel, dtype) } else { Ok(()) }
 }
 
-/// The refusal of a dtype by a kernel.
+/// Fails with the error for a dtype that a kernel does not support.
 pub(super) fn not_implemented<T>(kernel: &str, dtype: DType) -> Result<T> {
     bail!(RuntimeError, "\"{kernel}\" not implemented for '{}'", dtype.scalar_type())
 }
 
-/// Refuses a number that the dtype cannot hold. Unlike `fill_`, these operations ask it of `complex32` as well.
+/// Refuses a number that the dtype cannot hold. Unlike `fill_`, these operations also check `complex32`.
 pub(super) fn fits(value: Scalar, dtype: DType) -> Result<()> {
     if dtype == DType::ComplexHalf && !value.fits(dtype) {
         bail!(RuntimeError, "value cannot be converted to type c10::complex<c10::Half> without overflow");
@@ -77,10 +77,10 @@ pub(super) fn fits(value: Scalar, dtype: DType) -> Result<()> {
     check_fits(value, dtype)
 }
 
-/// Refuses a source that shares memory with the target. Only tensors without gaps are judged, as in PyTorch.
+/// Refuses a source that shares memory with the target. Like PyTorch, only checks tensors without gaps.
 pub(super) fn no_overlap(target: &View, source: &View) -> Result<()> {
     check_no_partial_overlap(target, source)?;
-    // What is left are tensors that lie apart and tensors that lie on each other.
+    // The remaining tensors are disjoint or overlap completely.
     let dense = |view: &View| view.numel() > 0 && view.layout.is_non_overlapping_and_dense();
     let start = |view: &View| view.layout.offset.wrapping_mul(view.dtype.itemsize() as i64);
     if target.storage == source.storage && dense(target) && dense(source) && start(target) == start(source) {
@@ -93,19 +93,19 @@ pub(super) fn no_overlap(target: &View, source: &View) -> Result<()> {
     Ok(())
 }
 
-/// The tensor itself, or where it has lazy bits a copy with them written out.
+/// Returns the tensor itself, or a copy with its lazy bits resolved if it has any.
 pub fn resolved(view: &View) -> Result<View> {
     if view.conj || view.neg { clone(view) } else { Ok(view.clone()) }
 }
 
-/// A row-major copy; lazy bits are written out.
+/// Returns a row-major copy; lazy bits are resolved.
 pub(super) fn row_major_copy(view: &View) -> Result<View> {
     let out = View::zeros(view.sizes(), view.dtype, view.device())?;
     copy_into(&out, view)?;
     Ok(out)
 }
 
-/// Lets `change` write to the target, by way of a copy where the target has lazy bits.
+/// Calls `change` with the target. A target with lazy bits is changed through a resolved copy.
 pub(super) fn through_bits(target: &View, change: impl FnOnce(&View) -> Result<()>) -> Result<()> {
     if !target.conj && !target.neg {
         return change(target);
@@ -127,7 +127,7 @@ pub(super) fn same_device(expected: &View, other: &View) -> Result<()> {
 /// The size of a dimension, 1 for a 0-d tensor.
 ///
 /// # Errors
-/// IndexError when a tensor with dimensions does not have this one.
+/// IndexError if a tensor with dimensions does not have this one.
 pub(super) fn size_or_one(layout: &Layout, dim: usize) -> Result<i64> {
     match layout.sizes.get(dim) {
         _ if layout.ndim() == 0 => Ok(1),
@@ -136,7 +136,7 @@ pub(super) fn size_or_one(layout: &Layout, dim: usize) -> Result<i64> {
     }
 }
 
-/// `size(dim)`: unlike most functions it refuses any dimension of a 0-d tensor.
+/// `size(dim)`: unlike most functions, refuses any dimension of a 0-d tensor.
 pub(super) fn size_at(layout: &Layout, dim: i64) -> Result<(usize, i64)> {
     if layout.ndim() == 0 {
         bail!(IndexError, "Dimension specified as {dim} but tensor has no dimensions");
@@ -145,7 +145,7 @@ pub(super) fn size_at(layout: &Layout, dim: i64) -> Result<(usize, i64)> {
     Ok((d, layout.sizes[d]))
 }
 
-/// `expand`, naming the tensor's type in errors as PyTorch does: by its legacy class, or from below the dispatcher.
+/// `expand`. Errors name the tensor's type as PyTorch does: by its legacy class, or by its type below the dispatcher.
 pub(super) fn expanded(view: &View, sizes: &[i64]) -> Result<View> {
     let layout = view.layout.expand(sizes, &view.type_name()).map_err(|error| {
         let scalar_type = view.dtype.scalar_type();
@@ -161,13 +161,13 @@ pub(super) fn expanded(view: &View, sizes: &[i64]) -> Result<View> {
     Ok(view.with_layout(layout))
 }
 
-/// Refuses what every in-place operation over index tensors refuses: a target that overlaps itself or an operand.
+/// The check common to all in-place operations with index tensors: refuses a target that overlaps itself or an operand.
 pub(super) fn writable(target: &View, operands: &[&View]) -> Result<()> {
     check_no_internal_overlap(target)?;
     operands.iter().try_for_each(|operand| no_overlap(target, operand))
 }
 
-/// Makes the error for what cannot happen once bounds are checked, instead of panicking.
+/// Returns the error for an offset outside the storage. It cannot happen after the bounds check, but must not panic.
 pub(super) fn lost() -> Error {
     Error::runtime("an element lies outside of its storage")
 }
@@ -192,7 +192,7 @@ pub(super) fn product(a: Scalar, b: Scalar) -> Scalar {
     }
 }
 
-/// The refusal of a tensor without data by an operation whose result depends on the data.
+/// Fails with the error for a meta tensor in an operation whose result depends on the data.
 pub(super) fn no_meta_kernel<T>(operation: &str) -> Result<T> {
     bail!(
         NotImplementedError,
@@ -204,7 +204,7 @@ pub(super) fn no_meta_kernel<T>(operation: &str) -> Result<T> {
     )
 }
 
-/// A 0-d layout as one of a single element, which is how these operations see it.
+/// Returns the layout with at least one dimension: these operations treat a 0-d tensor as one of a single element.
 pub(super) fn at_least_1d(layout: &Layout) -> Layout {
     let mut layout = layout.clone();
     if layout.ndim() == 0 {
@@ -214,7 +214,7 @@ pub(super) fn at_least_1d(layout: &Layout) -> Layout {
     layout
 }
 
-/// Copies the elements of one layout of `from` to those of another of `to`, of one dtype and one shape.
+/// Copies elements between two layouts of the same shape; both tensors have the same dtype.
 pub(super) fn move_slice(to: &View, to_layout: &Layout, from: &View, from_layout: &Layout) -> Result<()> {
     let (to_memory, from_memory) = (to.memory()?, from.memory()?);
     by_width!(to.dtype, T => {
@@ -229,23 +229,24 @@ pub(super) fn move_slice(to: &View, to_layout: &Layout, from: &View, from_layout
     })
 }
 
-/// The operands' offsets at step `i` of a run.
+/// Returns the operands' offsets at step `i` of a run.
 pub(super) fn at<const N: usize>(run: &Run<N>, i: i64) -> [usize; N] {
     std::array::from_fn(|k| (run.offset[k] + i * run.stride[k]) as usize)
 }
 
-/// A view whose elements lie as their type wants them, so that all cores can read them: a buffer may be read from an odd byte
-/// on.
+/// Returns a view that is aligned for its element type, so that all cores can read it. `frombuffer` may start at an odd
+/// byte; such a view is copied.
 pub(super) fn readable(view: &View) -> Result<View> {
     let lies = by_width!(view.dtype, T => parallel::reading::<T, _>(&*view.memory()?, |_| ()));
     if lies.is_some() { Ok(view.clone()) } else { clone_storage(view) }
 }
 
-/// Copies elements of one dtype that are looked up: each from where its layout of `from` says, displaced by what
-/// `displacement` makes of its number in `index`, an `int64` tensor laid out for `to`'s sizes.
+/// Copies elements by index; `to` and `from` have the same dtype. Each element is read from its offset in `from_layout`
+/// plus `displacement(i)`, where `i` is the corresponding number of `index`, an `int64` tensor laid out for `to`'s
+/// sizes.
 ///
 /// # Errors
-/// The first of `displacement`.
+/// The first error of `displacement`.
 pub(super) fn look_up(
     to: &View,
     to_layout: &Layout,

@@ -1,4 +1,4 @@
-//! Comparisons and logic: elementwise with a `bool` result, and of whole tensors. The mechanism is `pointwise`'s.
+//! Comparisons and logic: elementwise with a `bool` result, and of whole tensors. Uses the mechanism of `pointwise`.
 //! Follows <https://pytorch.org/docs/2.7/torch.html#comparison-ops>.
 
 use super::block;
@@ -29,14 +29,14 @@ fn zip<C: Copy>(a: &[C], b: &[C], out: &mut [BoolByte], function: impl Fn(C, C) 
 
 macro_rules! comparisons {
     ($($op:ident $stub:literal [$($supported:ident)*] $class:ident $kernel:expr;)*) => {
-        /// An operation on two operands whose result is `bool`.
+        /// A binary operation whose result is `bool`.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum CompareOp { $($op),* }
 
         impl CompareOp {
             pub const ALL: &'static [CompareOp] = &[$(CompareOp::$op),*];
 
-            /// The kernel's name in refusals.
+            /// The kernel's name in error messages.
             fn stub(self) -> &'static str {
                 match self { $(CompareOp::$op => $stub),* }
             }
@@ -59,7 +59,7 @@ macro_rules! comparisons {
     };
 }
 
-/// Complex numbers have no order.
+/// Complex numbers are not ordered.
 macro_rules! complex {
     (ordered $kernel:expr) => {
         None
@@ -104,7 +104,7 @@ kernels! {
 /// Compares two operands element by element. `default` is the default dtype.
 ///
 /// # Errors
-/// RuntimeError, worded as PyTorch words it, for operands that do not broadcast or promote and dtypes without an order.
+/// RuntimeError, in PyTorch's words, for operands that do not broadcast or promote and for dtypes without an order.
 pub fn compare(op: CompareOp, a: Operand, b: Operand, output: Output, default: DType) -> Result<View> {
     let sizes = check_sizes(&[a, b], output)?;
     let common = result_type(&[a, b], default)?;
@@ -154,7 +154,7 @@ pub fn equal(a: &View, b: &View) -> Result<bool> {
     Ok(all(&same, None, false)?.item()?.truth())
 }
 
-/// The closeness two values must have: `|a - b| <= atol + rtol * |b|`.
+/// The condition for two values to be close: `|a - b| <= atol + rtol * |b|`.
 #[derive(Clone, Copy, Debug)]
 pub struct Tolerance {
     pub rtol: f64,
@@ -168,8 +168,7 @@ impl Default for Tolerance {
     }
 }
 
-/// Tells which elements are close to each other, as
-/// [`torch.isclose`](https://pytorch.org/docs/2.7/generated/torch.isclose.html) does.
+/// Compares elements for closeness, like [`torch.isclose`](https://pytorch.org/docs/2.7/generated/torch.isclose.html).
 ///
 /// # Errors
 /// RuntimeError for different dtypes, negative tolerances, and sizes that do not broadcast.
@@ -190,7 +189,7 @@ pub fn isclose(a: &View, b: &View, tolerance: Tolerance, default: DType) -> Resu
     if tolerance.equal_nan && a.dtype.is_differentiable() {
         let is_nan = |view: &View| unary(UnaryOp::Isnan, view, new, default);
         let nan = is_nan(a)?;
-        // In place, so the first operand must have the result's size; PyTorch's refusal.
+        // In place, so the first operand must have the result's size, as PyTorch requires.
         or_in(&binary(BinaryOp::BitwiseAnd, (&nan).into(), (&is_nan(b)?).into(), Output::InPlace(&nan), default)?)?;
     }
     if tolerance.rtol == 0.0 && tolerance.atol == 0.0 {
@@ -223,7 +222,7 @@ mod tests {
     use super::*;
     use crate::ops::promote::testing::{checked, held, show, tensor};
 
-    /// Rows as PyTorch 2.7.0 answers them.
+    /// Rows with the results of PyTorch 2.7.0.
     const TABLE: &str = r#"
     Eq | int64 1 2 | float32 1 2.5 | bool True False
     Eq | int8 -24 1 | #1000 | bool True False

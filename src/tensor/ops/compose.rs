@@ -1,12 +1,12 @@
 //! Shorthand for functions that PyTorch composes of others: arithmetic on whole tensors and numbers under one default
-//! dtype, always into new tensors.
+//! dtype. Results are always new tensors.
 
 use super::compare::{CompareOp, compare};
 use super::pointwise::{self, BinaryOp, Output, UnaryOp};
 use super::promote::Operand;
 use crate::{DType, Result, Scalar, View};
 
-/// A number among tensors.
+/// Wraps a number as an operand.
 pub(crate) fn number<'a>(value: f64) -> Operand<'a> {
     Operand::Number(Scalar::Float(value))
 }

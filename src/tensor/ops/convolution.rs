@@ -1,5 +1,6 @@
-//! Convolutions in any number of dimensions, forward and transposed: the windows of the padded input as one matrix,
-//! times the kernels as another. Follows <https://pytorch.org/docs/2.7/generated/torch.nn.functional.conv2d.html>.
+//! Convolutions in any number of dimensions, forward and transposed. The windows of the padded input form one matrix,
+//! which is multiplied with the kernels as another. Follows
+//! <https://pytorch.org/docs/2.7/generated/torch.nn.functional.conv2d.html>.
 
 use super::copy::{contiguous, copy_into};
 use super::create::zeros;
@@ -11,19 +12,20 @@ use crate::bail;
 use crate::layout::show;
 use crate::{DType, Dims, Error, Layout, Result, Scalar, View};
 
-/// The steps of a kernel over the input: one number for each dimension besides batch and channels.
+/// The parameters of a convolution; lists have one number for each dimension besides batch and channels.
 #[derive(Clone, Debug)]
 pub struct Steps {
     pub stride: Dims,
     pub padding: Dims,
     pub dilation: Dims,
-    /// The size a transposed convolution adds at the end, as several sizes may have led to the same one.
+    /// The extra size of a transposed convolution's result. Needed because several input sizes have the same output
+    /// size.
     pub output_padding: Dims,
     pub transposed: bool,
     pub groups: i64,
 }
 
-/// A number for each of `count` dimensions: as many as given, or one for all.
+/// Returns one number for each of `count` dimensions, repeating a single value.
 ///
 /// # Errors
 /// RuntimeError for any other count.
@@ -41,13 +43,13 @@ pub fn for_each_dimension(values: &[i64], name: &str, count: usize) -> Result<Di
 }
 
 impl Steps {
-    /// The elements that a kernel of `size` reaches over.
+    /// Returns the number of elements that a dilated kernel of `size` spans.
     fn reach(&self, d: usize, size: i64) -> Result<i64> {
         let steps = self.dilation[d].checked_mul(size - 1);
         steps.and_then(|steps| steps.checked_add(1)).ok_or_else(too_large)
     }
 
-    /// The size of the result along a dimension.
+    /// Returns the result's size along a dimension.
     fn result_size(&self, d: usize, input: i64, kernel: i64) -> Result<i64> {
         let reach = self.reach(d, kernel)?;
         let around = self.padding[d].checked_mul(2).ok_or_else(too_large)?;
@@ -137,7 +139,7 @@ impl Steps {
         if self.transposed {
             return Ok(());
         }
-        // Padding that wraps is refused by its sum, as in PyTorch.
+        // If the padded size wraps, the check refuses the wrapped sum, as in PyTorch.
         let padded: Vec<i64> =
             sizes.iter().zip(&self.padding).map(|(s, p)| s.wrapping_add(p.wrapping_mul(2))).collect();
         let reaches = kernels.iter().enumerate().map(|(d, &size)| self.reach(d, size)).collect::<Result<Vec<i64>>>()?;
@@ -182,11 +184,11 @@ fn too_large() -> Error {
     Error::runtime("the sizes of the convolution overflow")
 }
 
-/// The convolution of a batch of inputs, `[batch, channels, sizes…]`, with kernels, `[made, channels / groups, sizes…]`;
-/// transposed, `[channels, made / groups, sizes…]`.
+/// Convolves a batch of inputs, `[batch, channels, sizes…]`, with kernels, `[out_channels, channels / groups, sizes…]`
+/// (transposed: `[channels, out_channels / groups, sizes…]`).
 ///
 /// # Errors
-/// RuntimeError in PyTorch's words for sizes, steps and dtypes that do not go together.
+/// RuntimeError, in PyTorch's words, for sizes, steps and dtypes that do not match.
 pub fn convolution(input: &View, weight: &View, bias: Option<&View>, steps: &Steps) -> Result<View> {
     if weight.ndim() < 3 {
         bail!(RuntimeError, "weight should have at least three dimensions");
@@ -228,13 +230,15 @@ pub fn convolution(input: &View, weight: &View, bias: Option<&View>, steps: &Ste
     Ok(out)
 }
 
-/// In what order products are added up. PyTorch chooses between two libraries by sizes, and so does the last digit.
+/// The order in which products are summed. PyTorch chooses between two libraries by the sizes, which changes the last
+/// digit.
 #[derive(Clone, Copy)]
 enum Way {
-    /// For each place of the result, what the kernel sees there: place after place of the kernel, each with a block of
-    /// channels, where the kernel comes first; channel after channel otherwise. Blocks are added up by themselves.
+    /// Each element of the result is the product of the kernel and the window below it. With `kernel_first`, the sum
+    /// goes over the kernel's positions, with a block of channels at each; otherwise over channels first. Each block is
+    /// summed separately.
     Gathered { kernel_first: bool, block: i64 },
-    /// Each element of the source adds a kernel to the result.
+    /// Each element of the source adds a scaled kernel to the result.
     Scattered,
 }
 
@@ -244,7 +248,8 @@ impl Way {
             (true, _) if weight.sizes()[2..].iter().all(|&size| size == 1) => {
                 Way::Gathered { kernel_first: true, block: i64::MAX }
             }
-            // A block is one of the library's vectors. Groups that do not fill it are multiplied as the others are.
+            // A block has the length of the library's vectors. Groups that do not fill whole blocks take the ordinary
+            // product.
             (true, _) if steps.groups == 1 || (weight.sizes()[1] % 16 == 0 && weight.sizes()[0] % 16 == 0) => {
                 Way::Gathered { kernel_first: true, block: 16 }
             }
@@ -255,11 +260,11 @@ impl Way {
     }
 }
 
-/// Returns whether the library that works on blocks of channels takes the convolution, as `use_mkldnn` decides.
+/// Returns whether PyTorch uses the library that works on blocks of channels, by the rule of `use_mkldnn`.
 fn is_blocked(input: &View, weight: &View, steps: &Steps) -> bool {
     let (sizes, kernels) = (input.sizes(), weight.sizes());
     let last = kernels[kernels.len() - 1];
-    // A convolution along one dimension is taken for one along two, of which the first is flat.
+    // PyTorch treats a 1-d convolution as a 2-d one whose first dimension has size 1.
     let before_last = if kernels.len() > 3 { kernels[kernels.len() - 2] } else { 1 };
     let moved = steps.stride.iter().chain(&steps.dilation).any(|&step| step != 1);
     let padded = steps.output_padding.iter().zip(&steps.stride).any(|(padding, stride)| padding >= stride);
@@ -270,12 +275,12 @@ fn is_blocked(input: &View, weight: &View, steps: &Steps) -> bool {
         && (steps.groups > 1 || (last > 3 && before_last > 3) || sizes[0] > 1 || elements > 20480)
 }
 
-/// The convolution of one group, as products of matrices: kernels times what they see.
+/// Convolves one group as a product of matrices: kernels times windows.
 fn gather(source: &View, kernels: &View, target: &View, steps: &Steps, kernel_first: bool, block: i64) -> Result<()> {
     let sizes = Dims::from_slice(&kernels.sizes()[2..]);
     let places = Dims::from_slice(&target.sizes()[1..]);
     let padded = padded(source, &sizes, steps)?;
-    // The results' dimension first, then channels, then the kernel's own; or the kernel's own first.
+    // The order of the kernels' dimensions: results, channels, positions; or results, positions, channels.
     let kernels = if steps.transposed { view::transpose(kernels, 0, 1)? } else { kernels.clone() };
     let kernels = if kernel_first {
         let own = (2..kernels.ndim() as i64).chain([1]);
@@ -302,7 +307,7 @@ fn gather(source: &View, kernels: &View, target: &View, steps: &Steps, kernel_fi
     Ok(())
 }
 
-/// The source with its padding. A transposed convolution is one over the source with zeros between its elements.
+/// Pads the source. A transposed convolution is a convolution over the source with zeros between its elements.
 fn padded(source: &View, kernels: &[i64], steps: &Steps) -> Result<View> {
     if !steps.transposed {
         let around: Vec<i64> = steps.padding.iter().rev().flat_map(|&padding| [padding; 2]).collect();
@@ -328,7 +333,7 @@ fn padded(source: &View, kernels: &[i64], steps: &Steps) -> Result<View> {
     pad(&spread, &around, Scalar::Int(0))
 }
 
-/// Returns what the kernel sees at each place of the result, a column each.
+/// Returns the window below the kernel for each element of the result, one column each.
 fn seen(padded: &View, kernels: &Dims, places: &Dims, steps: &Steps, kernel_first: bool) -> Result<View> {
     let (count, channels) = (kernels.iter().product::<i64>(), padded.sizes()[0]);
     let outer = if kernel_first { [count, channels] } else { [channels, count] };
@@ -345,7 +350,7 @@ fn seen(padded: &View, kernels: &Dims, places: &Dims, steps: &Steps, kernel_firs
             .iter()
             .enumerate()
             .map(|(d, &at)| {
-                // A transposed convolution sees the kernel turned around.
+                // A transposed convolution flips the kernel.
                 let at = if steps.transposed { kernels[d] - 1 - at } else { at };
                 at * steps.dilation[d] * own[d]
             })
@@ -357,7 +362,7 @@ fn seen(padded: &View, kernels: &Dims, places: &Dims, steps: &Steps, kernel_firs
     view::reshape(&columns, &[count * channels, -1])
 }
 
-/// The index of an element of the kernel, from its number.
+/// Converts the number of a kernel element to its index.
 fn place(mut number: i64, sizes: &[i64]) -> Dims {
     let mut index = Dims::from_slice(sizes);
     for at in index.iter_mut().rev() {
@@ -368,7 +373,7 @@ fn place(mut number: i64, sizes: &[i64]) -> Dims {
     index
 }
 
-/// The transposed convolution of one group: each element of the source adds a kernel to the target.
+/// Computes the transposed convolution of one group: each element of the source adds a scaled kernel to the target.
 fn scatter(source: &View, kernels: &View, target: &View, steps: &Steps) -> Result<()> {
     let sizes = Dims::from_slice(&kernels.sizes()[2..]);
     let places = Dims::from_slice(&source.sizes()[1..]);
@@ -377,7 +382,7 @@ fn scatter(source: &View, kernels: &View, target: &View, steps: &Steps) -> Resul
     let columns = matmul::mm_fused(&view::transpose(&kernels, 0, 1)?, &flat)?;
     let made = target.sizes()[0];
     let columns = view::reshape(&columns, &[made, sizes.iter().product(), places.iter().product()])?;
-    // Room for everything, of which the padding is cut off.
+    // Compute everything including the padding, which is cut off afterwards.
     let mut whole = Dims::from_slice(&[made]);
     for (d, (&place, &size)) in places.iter().zip(&sizes).enumerate() {
         whole.push(

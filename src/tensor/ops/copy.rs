@@ -1,5 +1,5 @@
-//! Moves values between tensors: casts, copies, fills, and resolving lazy bits. Knows how dtypes convert only through
-//! [`Element`]. Follows <https://pytorch.org/docs/2.7/generated/torch.Tensor.copy_.html>.
+//! Moves values between tensors: casts, copies, fills, and resolving lazy bits. Dtypes are converted through
+//! [`Element`] only. Follows <https://pytorch.org/docs/2.7/generated/torch.Tensor.copy_.html>.
 
 use super::block::{
     self, BLOCK, Scratch, check_no_internal_overlap, check_no_partial_overlap, elements, transfer, with_scratch,
@@ -13,34 +13,34 @@ use crate::{DType, Element, Layout, MemoryFormat, Result, Scalar, View};
 use half::{bf16, f16};
 use num_complex::Complex;
 
-/// A new tensor with these values in another dtype, with strides like the original's.
+/// Returns a new tensor with these values in another dtype and with strides like the original's.
 pub fn cast(view: &View, dtype: DType) -> Result<View> {
     let out = View::unwritten_strided(view.sizes(), view.layout.like_strides(), dtype, view.device())?;
     convert(&out, view, &view.layout)?;
     Ok(out)
 }
 
-/// A new tensor with the same values and strides like the original's; lazy bits are resolved.
+/// Returns a new tensor with the same values and strides like the original's; lazy bits are resolved.
 pub fn clone(view: &View) -> Result<View> {
     cast(view, view.dtype)
 }
 
-/// Like [`cast`], with the strides of a memory format; a copy even where nothing changes.
+/// Like [`cast`], with the strides of a memory format. Always copies, even if nothing changes.
 ///
 /// # Errors
-/// RuntimeError for another number of dimensions than the format has.
+/// RuntimeError if the format is for another number of dimensions.
 pub fn cast_as(view: &View, dtype: DType, format: MemoryFormat) -> Result<View> {
     let out = View::unwritten_strided(view.sizes(), format.strides_like(&view.layout)?, dtype, view.device())?;
     convert(&out, view, &view.layout)?;
     Ok(out)
 }
 
-/// A row-major copy, whatever the original's strides; lazy bits are resolved.
+/// Returns a row-major copy, whatever the original's strides; lazy bits are resolved.
 pub fn row_major(view: &View) -> Result<View> {
     cast_as(view, view.dtype, MemoryFormat::Contiguous)
 }
 
-/// A copy of the whole storage, shown through the same layout; of an expanded tensor only a copy of what it shows.
+/// Copies the whole storage and keeps the layout. Of an expanded tensor, only its elements are copied.
 pub(crate) fn clone_storage(view: &View) -> Result<View> {
     if view.layout.has_internal_overlap() {
         return clone(view);
@@ -50,12 +50,11 @@ pub(crate) fn clone_storage(view: &View) -> Result<View> {
     Ok(View { layout: view.layout.clone(), ..whole })
 }
 
-/// `contiguous(memory_format)`: the tensor itself where the format describes it, else a copy in that format, in which
-/// lazy bits are resolved.
+/// `contiguous(memory_format)`: the tensor itself if it already has that format, else a copy in that format with lazy
+/// bits resolved.
 ///
 /// # Errors
-/// RuntimeError for another number of dimensions than the format has, and for a tensor that `preserve_format` would
-/// have to copy.
+/// RuntimeError if the format is for another number of dimensions, or for `preserve_format` if a copy is needed.
 pub fn contiguous_as(view: &View, format: MemoryFormat) -> Result<View> {
     if format.describes(&view.layout) {
         return Ok(view.clone());
@@ -68,26 +67,26 @@ pub fn contiguous_as(view: &View, format: MemoryFormat) -> Result<View> {
     Ok(out)
 }
 
-/// The tensor itself where it is row-major, else a row-major copy.
+/// Returns the tensor itself if it is row-major, else a row-major copy.
 pub fn contiguous(view: &View) -> Result<View> {
     contiguous_as(view, MemoryFormat::Contiguous)
 }
 
-/// The tensor itself where its conjugate bit is clear, else a copy with the conjugation carried out.
+/// Returns the tensor itself if its conjugate bit is clear, else a conjugated copy.
 pub fn resolve_conj(view: &View) -> Result<View> {
     if view.conj { clone(view) } else { Ok(view.clone()) }
 }
 
-/// The tensor itself where its negative bit is clear, else a copy with the negation carried out.
+/// Returns the tensor itself if its negative bit is clear, else a negated copy.
 pub fn resolve_neg(view: &View) -> Result<View> {
     if view.neg { clone(view) } else { Ok(view.clone()) }
 }
 
-/// `dst.copy_(src)`: broadcasts `src`, converts to `dst`'s dtype.
+/// `dst.copy_(src)`: broadcasts `src` and converts it to `dst`'s dtype.
 ///
 /// # Errors
-/// RuntimeError when the sizes do not fit or `dst` cannot be written safely, NotImplementedError for a `src` without
-/// data.
+/// RuntimeError if the sizes do not broadcast or `dst` cannot be written safely, NotImplementedError for a `src`
+/// without data.
 pub fn copy_into(dst: &View, src: &View) -> Result<()> {
     if dst.is_same(src) {
         return Ok(());
@@ -101,12 +100,12 @@ pub fn copy_into(dst: &View, src: &View) -> Result<()> {
     convert(dst, src, &src.layout.broadcast_to(dst.sizes()))
 }
 
-/// Same as [`copy_into`] between tensors of one size, for callers that have already handled shared memory.
+/// Like [`copy_into`], for tensors of one size. The caller must already have handled shared memory.
 pub fn write_into(dst: &View, src: &View) -> Result<()> {
     if dst.is_same(src) { Ok(()) } else { convert(dst, src, &src.layout) }
 }
 
-/// Refuses an output that would have to grow to the sizes the operands broadcast to.
+/// Refuses an output that does not have the operands' broadcast sizes.
 pub(crate) fn check_output_sizes(out: &View, sizes: &[i64]) -> Result<()> {
     if out.sizes() != sizes {
         bail!(
@@ -122,23 +121,23 @@ pub(crate) fn check_output_sizes(out: &View, sizes: &[i64]) -> Result<()> {
 /// `dst.fill_(value)`; expanded tensors are filled like any other.
 ///
 /// # Errors
-/// RuntimeError when the value does not fit the dtype.
+/// RuntimeError if the value does not fit the dtype.
 pub fn fill(dst: &View, value: Scalar) -> Result<()> {
-    // Of complex32, PyTorch checks single elements only.
+    // For complex32, PyTorch checks the value for single elements only.
     if dst.dtype != DType::ComplexHalf || dst.numel() == 1 {
         check_fits(value, dst.dtype)?;
     }
     if dst.device().is_meta() {
         return Ok(());
     }
-    // The lazy bits apply to what is stored: store what reads back as the value.
+    // The lazy bits apply to the stored value: store the value that reads back as `value`.
     let value = if dst.conj { Scalar::Complex(value.to_complex().conj()) } else { value };
     dispatch!(dst.dtype, T => {
         block::fill::<T>(dst, <T as Element>::store(if dst.neg { negated(value) } else { value }))
     })
 }
 
-/// Refuses a number that a dtype cannot hold, as PyTorch does before it fills with it or scales by it.
+/// Refuses a number that a dtype cannot hold, as PyTorch does before filling or scaling.
 pub fn check_fits(value: Scalar, dtype: DType) -> Result<()> {
     if !value.fits(dtype) {
         bail!(RuntimeError, "value cannot be converted to type {} without overflow", checked_type_name(dtype));
@@ -146,7 +145,7 @@ pub fn check_fits(value: Scalar, dtype: DType) -> Result<()> {
     Ok(())
 }
 
-/// The C++ type as the overflow message names it.
+/// The C++ type in the overflow message.
 fn checked_type_name(dtype: DType) -> &'static str {
     match dtype {
         DType::Bool => "bool",
@@ -183,7 +182,8 @@ fn negated(value: Scalar) -> Scalar {
     }
 }
 
-/// Runs an expression with `$T` standing for the type of a floating dtype narrower than `float32`; nothing for others.
+/// Evaluates an expression with `$T` standing for the type of a floating dtype narrower than `float32`. Does nothing
+/// for other dtypes.
 macro_rules! narrow_float {
     ($dtype:expr, $T:ident => $value:expr) => {
         match $dtype {
@@ -216,7 +216,7 @@ macro_rules! narrow_float {
     };
 }
 
-/// Copies and converts; `layout` is `src`'s, broadcast to `dst`'s sizes.
+/// Copies and converts. `layout` is `src`'s, broadcast to `dst`'s sizes.
 fn convert(dst: &View, src: &View, layout: &Layout) -> Result<()> {
     if dst.device().is_meta() {
         return Ok(());
@@ -227,13 +227,13 @@ fn convert(dst: &View, src: &View, layout: &Layout) -> Result<()> {
         return transfer(dst, src, layout);
     }
     if conj || neg {
-        // Convert first, then see to the bits.
+        // Convert first, then apply the lazy bits.
         let plain = View { conj: false, neg: false, ..src.clone() };
         let converted = if src.dtype == dst.dtype { plain } else { cast(&plain, dst.dtype)? };
         let layout = if src.dtype == dst.dtype { layout.clone() } else { converted.layout.broadcast_to(dst.sizes()) };
         return dispatch!(dst.dtype, T => resolve_into::<T>(dst, &converted, &layout, conj, neg));
     }
-    // Between single precision and the narrower floats there is a shorter way.
+    // Single precision and the narrower floats convert directly.
     if src.dtype == DType::Float {
         narrow_float!(dst.dtype, D => return block::convert::<f32, D>(dst, src, layout));
     } else if dst.dtype == DType::Float {
@@ -253,7 +253,7 @@ fn resolve_into<T: Stored>(dst: &View, src: &View, layout: &Layout, conj: bool, 
     })
 }
 
-/// A type through which conversions pass without loss.
+/// A type that other dtypes can be converted through without loss.
 trait Wide: Copy + Default {
     fn read(value: Scalar) -> Self;
     fn scalar(self) -> Scalar;
@@ -285,13 +285,13 @@ wide! {
     Complex<f64>: Scalar::to_complex, Scalar::Complex;
 }
 
-/// Copies between two dtypes by way of `W`, the type that `read` widens blocks of `src` to.
+/// Converts between two dtypes through `W`; `read` widens a block of `src` to `W`.
 fn convert_through<W: Wide>(dst: &View, src: &View, layout: &Layout, read: fn(&Block<2>, &mut [W])) -> Result<()> {
     let (to, from) = (dst.memory()?, src.memory()?);
     let (source, target) = (src.dtype, dst.dtype);
     let whole = target.is_integral(false);
     let signless = matches!(source, DType::Float8_e4m3fnuz | DType::Float8_e5m2fnuz);
-    // Overlapping views of different dtypes cannot both be dense; element by element is the order PyTorch writes in.
+    // Overlapping views of different dtypes cannot both be dense; copying element by element is PyTorch's order.
     let operands = [elements(dst, &to, &dst.layout), elements(src, &from, layout)];
     parallel::blocks(operands, Steps::SINGLE, &|blocks| {
         let mut scratch = Scratch::new();
@@ -299,7 +299,7 @@ fn convert_through<W: Wide>(dst: &View, src: &View, layout: &Layout, read: fn(&B
             with_scratch(block.len().min(BLOCK), &mut scratch, |values: &mut [W]| {
                 read(block, values);
                 if whole && signless {
-                    // The NaN of these formats has the bits of a negative zero, and counts as one.
+                    // In these formats, NaN has the bits of negative zero and is converted as zero.
                     values.iter_mut().filter(|w| w.is_nan()).for_each(|w| *w = W::default());
                 }
                 dispatch!(target, D => store_all(values, block.output::<D>()));
@@ -334,7 +334,7 @@ mod tests {
     use crate::ops::promote::Operand;
     use crate::ops::promote::testing::{checked, held, meta, show, strides, tensor, transposed, window};
 
-    /// operand | number | result, as PyTorch 2.7.0 gives it.
+    /// operand | number | result of PyTorch 2.7.0
     const FILLS: &str = r#"
     uint8 0 | #300 | RuntimeError: value cannot be converted to type uint8_t without overflow
     uint8 0 | #-1 | uint8 255
@@ -371,7 +371,7 @@ mod tests {
         assert_eq!(show(fill(&expanded, Scalar::Int(3)).map(|()| expanded)), "float32 3 3 3");
     }
 
-    /// operand | dtype | result, as PyTorch 2.7.0 gives it.
+    /// operand | dtype | result of PyTorch 2.7.0
     const CASTS: &str = r#"
     float32 1.9 -1.9 nan 1e10 | int32 | int32 1 -1 -2147483648 -2147483648
     float32 300 -1 3.7 | uint8 | uint8 44 255 3
@@ -420,7 +420,7 @@ mod tests {
             "RuntimeError: unsupported operation: some elements of the input tensor and the written-to tensor refer to \
              a single memory location. Please clone() the tensor before performing the operation."
         );
-        // Views with gaps are not examined; elements are then copied one after another.
+        // Views with gaps are not checked for overlap; elements are then copied one after another.
         assert_eq!(
             into(&window(&numbers, &[2, 2], &[3, 1], 1), &window(&numbers, &[2, 2], &[3, 1], 0)),
             "float32[2,2] 0 0 3 3"

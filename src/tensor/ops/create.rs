@@ -1,6 +1,6 @@
-//! Creates tensors from numbers alone: filled, counted and evenly spaced ones, and ones like another tensor. Follows
-//! <https://pytorch.org/docs/2.7/torch.html#creation-ops>. Values are computed as PyTorch's CPU kernels compute them,
-//! vector by vector where that shows in the last bit.
+//! Creates tensors from numbers: filled, counted and evenly spaced ones, and ones like another tensor. Follows
+//! <https://pytorch.org/docs/2.7/torch.html#creation-ops>. Values are computed as by PyTorch's CPU kernels, vector by
+//! vector if the last bit depends on it.
 
 use super::copy::{check_fits, fill};
 use super::number::{Number, Real, Stored};
@@ -12,24 +12,24 @@ use crate::{Category, DType, Device, Dims, Element, Result, Scalar, View};
 use half::{bf16, f16};
 use num_complex::Complex;
 
-/// A new row-major tensor of zeros.
+/// Allocates a row-major tensor of zeros.
 pub fn zeros(sizes: &[i64], dtype: DType, device: Device) -> Result<View> {
     View::zeros(sizes, dtype, device)
 }
 
-/// A new row-major tensor of ones.
+/// Allocates a row-major tensor of ones.
 pub fn ones(sizes: &[i64], dtype: DType, device: Device) -> Result<View> {
     full(sizes, Scalar::Int(1), Some(dtype), dtype, device)
 }
 
-/// A new row-major tensor filled with a number, whose dtype it takes where none is given.
+/// Allocates a row-major tensor filled with `value`; `dtype` defaults to the value's own.
 ///
 /// # Errors
-/// RuntimeError for negative sizes, a lack of memory, or a value the dtype cannot hold.
+/// RuntimeError for negative sizes, insufficient memory, or a value the dtype cannot hold.
 pub fn full(sizes: &[i64], value: Scalar, dtype: Option<DType>, default: DType, device: Device) -> Result<View> {
     let dtype = match dtype {
         Some(dtype) => dtype,
-        // Half-precision complex numbers are never inferred here.
+        // `complex32` is never inferred here.
         None if value.category() == Category::Complex && default != DType::Double => DType::ComplexFloat,
         None => number_dtype(value, default)?,
     };
@@ -38,7 +38,7 @@ pub fn full(sizes: &[i64], value: Scalar, dtype: Option<DType>, default: DType, 
     Ok(out)
 }
 
-/// A new tensor of zeros with the given strides.
+/// Allocates a tensor of zeros with the given strides.
 ///
 /// # Errors
 /// RuntimeError for lists of different lengths, and negative sizes or strides.
@@ -57,7 +57,7 @@ pub fn empty_strided(sizes: &[i64], strides: &[i64], dtype: DType, device: Devic
     View::zeros_strided(sizes, Dims::from_slice(strides), dtype, device)
 }
 
-/// A new tensor of zeros with another's sizes and, where they are dense, its strides.
+/// Allocates a tensor of zeros with another's sizes and, if that tensor is dense, its strides.
 pub fn zeros_like(like: &View, dtype: Option<DType>, device: Option<Device>) -> Result<View> {
     let (dtype, device) = (dtype.unwrap_or(like.dtype), device.unwrap_or(like.device()));
     View::zeros_strided(like.sizes(), like.layout.like_strides(), dtype, device)
@@ -70,10 +70,10 @@ pub(crate) fn full_like(like: &View, value: Scalar, dtype: Option<DType>, device
     Ok(out)
 }
 
-/// The `n` by `m` matrix with ones on its diagonal.
+/// Creates the `n` by `m` matrix with ones on its diagonal.
 ///
 /// # Errors
-/// RuntimeError for negative sizes and dtypes without this kernel.
+/// RuntimeError for negative sizes and unsupported dtypes.
 pub fn eye(n: i64, m: i64, dtype: DType, device: Device) -> Result<View> {
     for (name, size) in [("n", n), ("m", m)] {
         if size < 0 {
@@ -88,7 +88,7 @@ pub fn eye(n: i64, m: i64, dtype: DType, device: Device) -> Result<View> {
     Ok(out)
 }
 
-/// Refuses a dtype for which a kernel does not exist; without data no kernel is needed.
+/// Refuses a dtype without this kernel. Meta tensors need no kernel.
 fn unsupported(kernel: &str, dtype: DType, device: Device) -> Result<()> {
     if device.is_meta() {
         return Ok(());
@@ -96,7 +96,8 @@ fn unsupported(kernel: &str, dtype: DType, device: Device) -> Result<()> {
     bail!(RuntimeError, "\"{kernel}\" not implemented for '{}'", dtype.scalar_type())
 }
 
-/// `uint8` to `int64`, and the real floating types computed with: what counting kernels exist for.
+/// Returns whether counting kernels support the dtype: `uint8` to `int64`, and the real floating types except the 8-bit
+/// ones.
 fn is_countable(dtype: DType) -> bool {
     dtype.is_integral(false) && !dtype.is_bare_unsigned() || dtype.is_floating_point() && !dtype.is_float8()
 }
@@ -116,16 +117,16 @@ fn generate<S: Stored>(out: &View, value: impl Fn(i64) -> S::Compute + Sync + Se
     filled.unwrap_or(Ok(()))
 }
 
-/// The number as `double`, refusing those with an imaginary part.
+/// Converts the number to `double`; refuses numbers with an imaginary part.
 fn as_double(value: Scalar) -> Result<f64> {
     check_fits(value, DType::Double)?;
     Ok(value.to_f64())
 }
 
-/// `start`, `start + step`, … up to but without `end`. Integers give `int64`, floats the default dtype.
+/// `start`, `start + step`, … up to but excluding `end`. Integers give `int64`, floats the default dtype.
 ///
 /// # Errors
-/// RuntimeError for a zero step, a step of the wrong sign, endless ranges, and dtypes that cannot count.
+/// RuntimeError for a zero step, a step of the wrong sign, infinite ranges, and unsupported dtypes.
 pub fn arange(
     start: Scalar,
     end: Scalar,
@@ -142,7 +143,7 @@ pub fn arange(
     }
     check_range([start, end, step], dtype, "larger")?;
     let length = if dtype == DType::Long {
-        // In integers, so that nothing is lost beyond 2^53.
+        // In integers, to be exact beyond 2^53.
         let [a, b, s] = [start, end, step].map(|s| i128::from(s.to_i64()));
         ((b - a + s - s.signum()) / s) as f64
     } else {
@@ -163,8 +164,8 @@ pub fn arange(
     Ok(out)
 }
 
-/// Refuses ranges without an end. Integral dtypes take whole numbers only, whatever is asked. `bounds` is how the
-/// function calls its lower end in the message.
+/// Refuses zero steps, infinite ranges and steps of the wrong sign. Integral dtypes truncate the numbers. `bounds` names
+/// the function's lower bound in the message.
 fn check_range(numbers: [Scalar; 3], dtype: DType, bounds: &str) -> Result<[f64; 3]> {
     let mut parts = [0.0; 3];
     for (part, number) in parts.iter_mut().zip(numbers) {
@@ -188,7 +189,7 @@ fn check_range(numbers: [Scalar; 3], dtype: DType, bounds: &str) -> Result<[f64;
     Ok(parts)
 }
 
-/// A double as C++ streams write it, as far as messages show one.
+/// Formats a double like a C++ stream, as far as messages need it.
 fn shown(value: f64) -> String {
     if value.is_nan() { "nan".into() } else { format!("{value}") }
 }
@@ -201,8 +202,8 @@ fn checked_length(length: f64) -> Result<i64> {
     Ok(length as i64)
 }
 
-/// `arange`'s floats. Two vectors of 32 bytes are made at a time, each from its own rounded start; what is left over
-/// is made one by one.
+/// The floats of `arange`. Two vectors of 32 bytes are computed at a time, each from its own rounded start; the
+/// remaining elements one by one.
 fn vectors<S: Stored<Compute: Real>>(out: &View, start: f64, step: f64) -> Result<()> {
     let lanes = 32 / size_of::<S>() as i64;
     let whole = out.numel() - out.numel() % (2 * lanes);
@@ -216,7 +217,7 @@ fn vectors<S: Stored<Compute: Real>>(out: &View, start: f64, step: f64) -> Resul
     })
 }
 
-/// Same as [`vectors`] for the 16-bit floats, whose arithmetic is `float32`'s.
+/// Like [`vectors`], for the 16-bit floats, which are computed in `float32`.
 fn reduced_vectors<S: Stored<Compute = f32>>(out: &View, start: f32, step: f32) -> Result<()> {
     let lanes = 16;
     let whole = out.numel() - out.numel() % (2 * lanes);
@@ -238,12 +239,12 @@ fn integers(out: &View, value: impl Fn(i64) -> i64 + Sync + Send) -> Result<()> 
         DType::Short => generate::<i16>(out, |i| value(i) as i16),
         DType::Int => generate::<i32>(out, |i| value(i) as i32),
         DType::Long => generate::<i64>(out, value),
-        // Without data there is nothing to fill.
+        // Meta tensors have nothing to fill.
         _ => Ok(()),
     }
 }
 
-/// `start` to `end` inclusive, as the deprecated `torch.range`.
+/// Counts from `start` to `end` inclusive, like the deprecated `torch.range`.
 pub fn range(
     start: Scalar,
     end: Scalar,
@@ -270,7 +271,7 @@ pub fn range(
     Ok(out)
 }
 
-/// The dtype of `linspace` and `logspace`, which complex ends make complex.
+/// Returns the dtype of `linspace` and `logspace`; complex ends make it complex.
 fn spaced_dtype(name: &str, ends: [Scalar; 2], steps: i64, dtype: Option<DType>, default: DType) -> Result<DType> {
     if steps < 0 {
         bail!(RuntimeError, "number of steps must be non-negative");
@@ -291,7 +292,7 @@ fn spaced_dtype(name: &str, ends: [Scalar; 2], steps: i64, dtype: Option<DType>,
     }
 }
 
-/// Refuses what `linspace` and `logspace` cannot make; whether values have to be computed at all.
+/// Refuses dtypes that `linspace` and `logspace` do not support. Returns whether values must be computed.
 fn check_spaced(kernel: &str, steps: i64, dtype: DType, device: Device) -> Result<bool> {
     let supported = is_countable(dtype) || dtype.is_complex() && dtype != DType::ComplexHalf;
     if steps > 1 && !supported {
@@ -300,10 +301,11 @@ fn check_spaced(kernel: &str, steps: i64, dtype: DType, device: Device) -> Resul
     Ok(steps > 1 && !device.is_meta())
 }
 
-/// `steps` values from `start` to `end` inclusive. The first half counts up from `start`, the second down from `end`.
+/// Computes `steps` values from `start` to `end` inclusive. The first half counts up from `start`, the second down from
+/// `end`.
 ///
 /// # Errors
-/// RuntimeError for negative `steps`, ends the dtype cannot hold, and dtypes without this kernel.
+/// RuntimeError for negative `steps`, ends the dtype cannot hold, and unsupported dtypes.
 pub fn linspace(
     start: Scalar,
     end: Scalar,
@@ -343,7 +345,7 @@ pub fn linspace(
             dispatch!(d, T => complex_spaced::<T>(&out, start, end, steps))?;
         }
         d => {
-            // The ends are rounded to the dtype first, then steps are taken in double.
+            // Round the ends to the dtype first, then step in double.
             let (a, b) = (rounded(start, d), rounded(end, d));
             let step = (b - a) / (steps - 1) as f64;
             integers(&out, |i| Scalar::Float(spaced(i, steps, a, b, step)).to_i64())?;
@@ -352,7 +354,7 @@ pub fn linspace(
     Ok(out)
 }
 
-/// Counts the steps from the start to `i` or, in the second half, from the end.
+/// Returns `Ok` with the steps from the start to `i` or, in the second half, `Err` with the steps from the end.
 fn from_nearer_end(i: i64, steps: i64) -> Result<i64, i64> {
     if i < steps / 2 { Ok(i) } else { Err(steps - i - 1) }
 }
@@ -364,7 +366,7 @@ fn spaced(i: i64, steps: i64, a: f64, b: f64, step: f64) -> f64 {
     }
 }
 
-/// `linspace` in a 16-bit float, whose every operation rounds.
+/// `linspace` in a 16-bit float, with every operation rounded.
 fn stepwise<S: Stored<Compute = f32>>(out: &View, start: Scalar, end: Scalar, steps: i64) -> Result<()> {
     let round = |v: f32| S::narrow(v).widen();
     let (a, b) = (round(start.to_f32()), round(end.to_f32()));
@@ -375,7 +377,7 @@ fn stepwise<S: Stored<Compute = f32>>(out: &View, start: Scalar, end: Scalar, st
     })
 }
 
-/// `linspace` of complex numbers: real and imaginary parts are spaced each by itself.
+/// `linspace` of complex numbers: real and imaginary parts are spaced separately.
 fn complex_spaced<S: Stored>(out: &View, start: Scalar, end: Scalar, steps: i64) -> Result<()> {
     let single = out.dtype == DType::ComplexFloat;
     let (a, b) = (start.to_complex(), end.to_complex());
@@ -397,7 +399,7 @@ fn complex_spaced<S: Stored>(out: &View, start: Scalar, end: Scalar, steps: i64)
     })
 }
 
-/// `base` to the powers of [`linspace`]'s values.
+/// Raises `base` to the powers given by [`linspace`].
 ///
 /// # Errors
 /// Those of [`linspace`].
@@ -441,7 +443,7 @@ pub fn logspace(
 
 fn logarithmic(out: &View, start: Scalar, end: Scalar, steps: i64, base: f64) -> Result<()> {
     let (a, b) = (rounded(start, out.dtype), rounded(end, out.dtype));
-    // The difference of floating ends is taken in their own type.
+    // The difference of floating ends is rounded to their own type.
     let span = if out.dtype.is_floating_point() { rounded(Scalar::Float(b - a), out.dtype) } else { b - a };
     let step = span / (steps - 1) as f64;
     dispatch!(out.dtype, T => {
@@ -473,7 +475,7 @@ mod tests {
         }
     }
 
-    /// start | end | step | dtype | result, as PyTorch 2.7.0 gives it.
+    /// start | end | step | dtype | result of PyTorch 2.7.0
     const ARANGE: &str = r#"
     0 | 5 | 1 | - | int64 0 1 2 3 4
     1 | 2.5 | 0.5 | - | float32 1 1.5 2
@@ -508,7 +510,7 @@ mod tests {
         }
     }
 
-    /// start | end | steps | dtype | result, as PyTorch 2.7.0 gives it.
+    /// start | end | steps | dtype | result of PyTorch 2.7.0
     const LINSPACE: &str = r#"
     0 | 1 | 5 | - | float32 0 0.25 0.5 0.75 1
     0 | 10 | 1 | - | float32 0

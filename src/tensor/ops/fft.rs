@@ -1,5 +1,5 @@
-//! Discrete Fourier transforms along dimensions. A complex transform and two for real signals, whose spectra are
-//! symmetric, make up all functions of <https://pytorch.org/docs/2.7/fft.html>.
+//! Discrete Fourier transforms along dimensions. All functions of <https://pytorch.org/docs/2.7/fft.html> are built
+//! from a complex transform and two for real signals, whose spectra are symmetric.
 
 use super::check::{resolved, size_at};
 use super::copy::{cast, contiguous};
@@ -46,7 +46,7 @@ impl Norm {
     }
 }
 
-/// The kinds of signal that go in and come out.
+/// The kinds of input and output of a transform.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// `fft` and `ifft`: complex to complex.
@@ -63,11 +63,11 @@ pub struct Transform<'n> {
     pub kind: Kind,
     pub forward: bool,
     pub norm: Norm,
-    /// The default dtype, which integers become.
+    /// The default dtype, which integers are converted to.
     pub default: DType,
 }
 
-/// The dtype transforms are computed in.
+/// Converts the view to the dtype that the transform is computed in.
 fn promoted(view: &View, default: DType) -> Result<View> {
     let dtype = if view.dtype.is_integral(true) { default } else { view.dtype };
     match dtype {
@@ -78,14 +78,14 @@ fn promoted(view: &View, default: DType) -> Result<View> {
     if dtype == view.dtype { Ok(view.clone()) } else { cast(view, dtype) }
 }
 
-/// One dimension of a transform, of `n` points.
+/// Transforms one dimension, with `n` points.
 fn along(view: &View, d: usize, n: i64, kind: Kind, transform: &Transform) -> Result<View> {
     let &Transform { forward, norm, .. } = transform;
     let (_, size) = size_at(&view.layout, d as i64)?;
     if n < 1 {
         bail!(RuntimeError, "Invalid number of data points ({n}) specified");
     }
-    // PyTorch pads a signal, and a signal of nothing as well.
+    // PyTorch pads signals with zeros, even a signal without elements.
     let mut padded = Dims::from_slice(view.sizes());
     padded[d] = if kind == Kind::HalfToReal { n / 2 + 1 } else { n };
     let dtype = if kind == Kind::HalfToReal { view.dtype.to_complex()? } else { view.dtype };
@@ -106,8 +106,8 @@ fn along(view: &View, d: usize, n: i64, kind: Kind, transform: &Transform) -> Re
     movedim(&out, &[-1], &[d as i64])
 }
 
-/// The order in which the dimensions of a spectrum lie in memory, the innermost last: those of the signal behind the
-/// others, which lie as those of the signal that was transformed.
+/// Returns the order in memory of a spectrum's dimensions, the innermost last. The dimensions of the signal are
+/// innermost; the others keep the order of the transformed signal.
 fn order(strides: &[i64], signal: &[usize]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..strides.len()).filter(|d| !signal.contains(d)).collect();
     order.sort_by_key(|&d| Reverse(strides[d]));
@@ -115,14 +115,14 @@ fn order(strides: &[i64], signal: &[usize]) -> Vec<usize> {
     order
 }
 
-/// The dimensions of a signal from the outermost in memory to the innermost.
+/// Sorts the dimensions of a signal from the outermost in memory to the innermost.
 fn outermost_first(strides: &[i64], signal: &[usize]) -> Vec<usize> {
     let mut signal = signal.to_vec();
     signal.sort_by_key(|&d| Reverse(strides[d]));
     signal
 }
 
-/// The strides of sizes whose dimensions lie in an order.
+/// Returns the dense strides of `sizes` with the dimensions in the given order in memory.
 fn strides_in(sizes: &[i64], order: &[usize]) -> Vec<i64> {
     let mut strides = vec![1; sizes.len()];
     let mut step = 1i64;
@@ -133,7 +133,7 @@ fn strides_in(sizes: &[i64], order: &[usize]) -> Vec<i64> {
     strides
 }
 
-/// A spectrum with its dimensions in an order in memory.
+/// Copies a spectrum so that its dimensions have the given order in memory.
 fn laid(view: &View, order: &[usize]) -> Result<View> {
     let turned: Vec<i64> = order.iter().map(|&d| d as i64).collect();
     let mut back = vec![0; order.len()];
@@ -143,7 +143,8 @@ fn laid(view: &View, order: &[usize]) -> Result<View> {
     permute(&contiguous(&permute(view, &turned)?)?, &back)
 }
 
-/// The strides of a signal of other lengths along some dimensions: what is cut stays where it is, what is padded is a copy.
+/// Returns a signal's strides after resizing some dimensions. A shortened signal keeps its strides; a padded one is a
+/// row-major copy.
 fn strides_resized(view: &View, lengths: &[(usize, i64)]) -> Vec<i64> {
     if lengths.iter().all(|&(d, n)| n <= view.sizes()[d]) {
         return view.layout.strides.to_vec();
@@ -158,7 +159,7 @@ fn strides_resized(view: &View, lengths: &[(usize, i64)]) -> Vec<i64> {
 /// `fft`, `ifft`, `rfft`, `irfft`, `hfft` and `ihfft`, along one dimension of `n` points.
 ///
 /// # Errors
-/// IndexError for a wrong dimension, RuntimeError for lengths below 1 and dtypes PyTorch does not transform.
+/// IndexError for a wrong dimension, RuntimeError for lengths below 1 and dtypes that PyTorch does not transform.
 pub fn one(view: &View, n: Option<i64>, dim: i64, transform: &Transform) -> Result<View> {
     let &Transform { name, kind, default, .. } = transform;
     if kind == Kind::RealToHalf && view.dtype.is_complex() {
@@ -172,7 +173,7 @@ pub fn one(view: &View, n: Option<i64>, dim: i64, transform: &Transform) -> Resu
     laid(&spectrum, &order(&strides_resized(&view, &[(d, given)]), &[d]))
 }
 
-/// The dimensions of a transform over several, and how many points each has.
+/// Returns the dimensions of a transform over several, each with its number of points if one is given.
 fn points(view: &View, s: Option<&[i64]>, dim: Option<&[i64]>) -> Result<Vec<(usize, Option<i64>)>> {
     let ndim = view.ndim();
     if ndim == 0
@@ -198,10 +199,10 @@ fn points(view: &View, s: Option<&[i64]>, dim: Option<&[i64]>) -> Result<Vec<(us
 }
 
 /// `fftn`, `rfftn`, `irfftn`, `hfftn` and their relatives: the last dimension is transformed as `kind` says, the others
-/// as complex ones.
+/// by complex transforms.
 ///
 /// # Errors
-/// Those of [`one`], and RuntimeError for dimensions and lengths that do not go together.
+/// Those of [`one`], and RuntimeError for dimensions and lengths that do not match.
 pub fn several(view: &View, s: Option<&[i64]>, dim: Option<&[i64]>, transform: &Transform) -> Result<View> {
     let &Transform { name, kind, forward, default, .. } = transform;
     if kind == Kind::RealToHalf && view.dtype.is_complex() {
@@ -242,7 +243,8 @@ pub fn several(view: &View, s: Option<&[i64]>, dim: Option<&[i64]>, transform: &
     };
     result =
         if kind == Kind::HalfToReal { last_step(&other_steps(result)?)? } else { other_steps(last_step(&result)?)? };
-    // Real spectra and half ones of inverse transforms take two steps, each of which puts its dimensions innermost.
+    // Real spectra, and half spectra of inverse transforms, take two steps, each of which makes its dimensions the
+    // innermost.
     let others: Vec<usize> = others.iter().map(|&(d, _)| d).collect();
     let mut sizes = result.sizes().to_vec();
     let order = match kind {
@@ -269,7 +271,8 @@ pub fn several(view: &View, s: Option<&[i64]>, dim: Option<&[i64]>, transform: &
     laid(&result, &order)
 }
 
-/// The frequencies of a transform of `n` points `d` apart: all of them, or the half a real signal has.
+/// Returns the frequencies of a transform of `n` points with spacing `d`: all of them, or the half needed for a real
+/// signal.
 ///
 /// # Errors
 /// RuntimeError for a negative `n` and dtypes that are not floating.
@@ -292,7 +295,7 @@ pub fn frequencies(n: i64, d: f64, half: bool, dtype: DType) -> Result<View> {
     View::from_scalars(&[count], dtype, values)
 }
 
-/// `fftshift` and `ifftshift`: the frequency 0 moved to the middle, or back.
+/// `fftshift` and `ifftshift`: moves frequency 0 to the middle, or back.
 ///
 /// # Errors
 /// RuntimeError for 0-d tensors, IndexError for wrong dimensions.

@@ -1,6 +1,6 @@
-//! Reads along one dimension by tensors of indices: `index_select`, `gather`, `take`, `take_along_dim`. Follows
-//! <https://pytorch.org/docs/2.7/generated/torch.gather.html> and its neighbours. Unlike subscripts, most of these take
-//! no negative indices. Writing is in `scatter`.
+//! Reads along one dimension by index tensors: `index_select`, `gather`, `take`, `take_along_dim`. Follows
+//! <https://pytorch.org/docs/2.7/generated/torch.gather.html> and related functions. Unlike subscripts, most of these
+//! take no negative indices. Writing is in `scatter`.
 
 mod reduce;
 mod scatter;
@@ -16,10 +16,10 @@ use crate::layout::{Dims, broadcast_sizes, show, wrap_dim};
 use crate::memory::get;
 use crate::{DType, Device, Element, Error, ErrorKind, Layout, Result, View, limits};
 
-/// `x.index_select(dim, index)`: the slices the index names, in its order; a row-major copy.
+/// `x.index_select(dim, index)`: a row-major copy of the slices at the indices, in their order.
 ///
 /// # Errors
-/// IndexError or RuntimeError, by the dimension, for an index out of bounds or below zero.
+/// IndexError or RuntimeError, depending on the dimension, for an index out of bounds or below zero.
 pub fn index_select(view: &View, dim: i64, index: &View) -> Result<View> {
     let d = wrap_dim(dim, view.ndim())?;
     if index.ndim() > 1 {
@@ -48,7 +48,7 @@ pub fn index_select(view: &View, dim: i64, index: &View) -> Result<View> {
         supported("index_select", view.dtype, Lacks::BareUnsigned)?;
     }
     let view = resolved(view)?;
-    // PyTorch has a loop of its own for this dimension, with its own check.
+    // PyTorch has a separate loop for this dimension, with its own check.
     let by_rows = view.ndim() > 1 && (d == 1 || view.numel() == 0);
     let chosen = |i: i64| {
         if (0..size).contains(&i) {
@@ -66,7 +66,7 @@ pub fn index_select(view: &View, dim: i64, index: &View) -> Result<View> {
         }
         return Ok(out);
     }
-    // The index alone says which slice to read, so the source stands still along `d`.
+    // The index alone determines the slice, so the source has stride 0 along `d`.
     let mut lines = at_least_1d(&view.layout);
     let stride = lines.strides[d];
     (lines.sizes[d], lines.strides[d]) = (count, 0);
@@ -78,17 +78,17 @@ pub fn index_select(view: &View, dim: i64, index: &View) -> Result<View> {
     Ok(out)
 }
 
-/// The device of a result: without data if one of the operands is.
+/// Returns the device of a result: meta if one of the operands is meta.
 fn either_device(view: &View, index: &View) -> Device {
     if index.device().is_meta() { Device::META } else { view.device() }
 }
 
-/// The elements of a slice across a dimension.
+/// Returns the number of elements of a slice across a dimension.
 fn weight(layout: &Layout, d: usize) -> usize {
     layout.sizes.iter().enumerate().filter(|(k, _)| *k != d).fold(1, |all, (_, &size)| all * size as usize)
 }
 
-/// The numbers of an index tensor in row-major order, each checked.
+/// Returns the numbers of an index tensor in row-major order, each checked by `check`.
 fn indices(index: &View, mut check: impl FnMut(i64) -> Result<i64>) -> Result<Vec<i64>> {
     let index = resolved(index)?;
     let memory = index.memory()?;
@@ -103,13 +103,13 @@ fn indices(index: &View, mut check: impl FnMut(i64) -> Result<i64>) -> Result<Ve
     })
 }
 
-/// An error for an index that names no element of a dimension.
+/// Returns the error for an index out of bounds.
 fn out_of_bounds(kind: ErrorKind, index: i64, dim: usize, size: i64) -> Error {
     Error::new(kind, format!("index {index} is out of bounds for dimension {dim} with size {size}"))
 }
 
-/// `x.gather(dim, index)`: for each element of the index, the element of `x` at the same place but for `dim`, where the
-/// index tells the place.
+/// `x.gather(dim, index)`: for each element of the index, the element of `x` at the same position, except along `dim`,
+/// where the index gives the position.
 pub fn gather(view: &View, dim: i64, index: &View) -> Result<View> {
     let d = wrap_dim(dim, view.ndim())?;
     let out = View::unwritten(index.sizes(), view.dtype, either_device(view, index))?;
@@ -146,7 +146,7 @@ pub fn gather(view: &View, dim: i64, index: &View) -> Result<View> {
     let source = at_least_1d(&view.layout);
     let (size, stride) = (source.sizes[d], source.strides[d]);
     let places = at_least_1d(&index.layout);
-    // The index alone says where along `d` to read, so the source stands still there.
+    // The index alone determines the position along `d`, so the source has stride 0 there.
     let mut lines = Layout { sizes: places.sizes.clone(), ..source };
     lines.strides[d] = 0;
     look_up(&out, &at_least_1d(&out.layout), &view, &lines, &index.with_layout(places), &|i| {
@@ -155,7 +155,7 @@ pub fn gather(view: &View, dim: i64, index: &View) -> Result<View> {
     Ok(out)
 }
 
-/// Returns whether an index names whole rows of a row-major tensor. PyTorch has a loop of its own for these.
+/// Returns whether an index selects whole rows of a row-major tensor. PyTorch has a separate loop for these.
 fn selects_rows(view: &View, index: &View) -> bool {
     view.layout.is_contiguous()
         && view.ndim() == index.ndim()
@@ -165,7 +165,7 @@ fn selects_rows(view: &View, index: &View) -> bool {
         && view.sizes().iter().skip(1).eq(index.sizes().iter().skip(1))
 }
 
-/// The place in a storage of the element at a row-major position, which may be counted from the end.
+/// Returns the storage offset of the element at a row-major position; negative positions count from the end.
 fn position(layout: &Layout, i: i64) -> Result<i64> {
     let numel = layout.numel();
     if i >= numel || i < -numel {
@@ -174,7 +174,7 @@ fn position(layout: &Layout, i: i64) -> Result<i64> {
     Ok(layout.offset_of(if i < 0 { i + numel } else { i }))
 }
 
-/// `x.take(index)`: the elements at row-major positions, which may be negative, in the index's shape.
+/// `x.take(index)`: the elements at row-major positions, in the index's shape. Positions may be negative.
 pub fn take(view: &View, index: &View) -> Result<View> {
     if index.dtype != DType::Long {
         bail!(RuntimeError, "take(): Expected a long tensor for index, but got {}", index.dtype.scalar_type());
@@ -191,14 +191,14 @@ pub fn take(view: &View, index: &View) -> Result<View> {
     }
     supported("take_cpu", view.dtype, Lacks::ComplexHalf)?;
     let view = resolved(view)?;
-    // The index alone says what to read.
+    // The index alone determines the element.
     let start = Layout { strides: Dims::from_elem(0, out.ndim()), offset: 0, ..out.layout.clone() };
     let layout = &view.layout;
     look_up(&out, &out.layout, &view, &start, &resolved(index)?, &|i| position(layout, i))?;
     Ok(out)
 }
 
-/// `take_along_dim(indices, dim)`: [`gather`] with operands that broadcast; without a dimension both are flat.
+/// `take_along_dim(indices, dim)`: [`gather`] with broadcast operands; without a dimension, both are flattened.
 pub fn take_along_dim(view: &View, index: &View, dim: Option<i64>) -> Result<View> {
     for (position, operand) in [view, index].into_iter().enumerate() {
         let expected = if view.device().is_meta() { "meta" } else { "cpu" };
@@ -233,7 +233,7 @@ pub fn take_along_dim(view: &View, index: &View, dim: Option<i64>) -> Result<Vie
     }
     let d = wrap_dim(dim, view.ndim())?;
     let (_, size) = size_at(&view.layout, d as i64)?;
-    // Both broadcast against each other everywhere but along the dimension.
+    // The operands broadcast against each other in all dimensions except `d`.
     let mut sizes = Dims::from_slice(view.sizes());
     sizes[d] = index.sizes()[d];
     let index_sizes = broadcast_sizes(&sizes, index.sizes())?;

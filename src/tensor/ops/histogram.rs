@@ -10,7 +10,7 @@ use crate::layout::show;
 use crate::{DType, Result, Scalar, View, interrupt, limits};
 use half::{bf16, f16};
 
-/// The range of bins: as given, or that of the elements where it is empty; never of length 0.
+/// Returns the range of bins: as given, or that of the elements if the given range is empty. Its length is never 0.
 fn bin_range(values: &[f64], low: f64, high: f64, name: &str) -> Result<(f64, f64)> {
     let (mut low, mut high) = (low, high);
     if low == high && !values.is_empty() {
@@ -45,7 +45,7 @@ fn doubles(view: &View) -> Result<Vec<f64>> {
     values::<f64>(&contiguous(&cast(view, DType::Double)?)?)
 }
 
-/// Counts values in bins of equal width; every step is rounded to the values' own type.
+/// Counts values in bins of equal width, rounding every step to the values' own type.
 fn count_evenly(
     values: Vec<f64>,
     (low, high): (f64, f64),
@@ -70,10 +70,10 @@ fn count_evenly(
 /// Counts the elements in each of `bins` bins of equal width.
 ///
 /// # Errors
-/// RuntimeError for bins and ranges that make no sense, and dtypes without this kernel.
+/// RuntimeError for invalid bins and ranges, and for unsupported dtypes.
 pub fn histc(view: &View, bins: i64, low: f64, high: f64) -> Result<View> {
     check_bins(bins)?;
-    // PyTorch looks for the range, then makes the edges, then counts.
+    // PyTorch determines the range, then makes the edges, then counts.
     if low == high && view.numel() > 0 {
         check_kernel("aminmax_cpu", classes::BOOL | classes::NUMBERS, view.dtype)?;
     }
@@ -94,16 +94,16 @@ pub fn histc(view: &View, bins: i64, low: f64, high: f64) -> Result<View> {
     View::from_scalars(&[bins], view.dtype, counts.into_iter().map(Scalar::Float))
 }
 
-/// The edges of a histogram's bins.
+/// The bins of a histogram: their number, or their edges.
 pub enum Bins<'v> {
     Count(i64),
     Edges(&'v View),
 }
 
-/// The (weighted) number of elements in each bin, or the density, and the bins' edges.
+/// Computes the (weighted) number of elements in each bin, or the density, and returns it with the bins' edges.
 ///
 /// # Errors
-/// Those of [`histc`], and RuntimeError for edges and weights that do not go with the elements.
+/// Those of [`histc`], and RuntimeError for edges and weights that do not match the elements.
 pub fn histogram(
     view: &View,
     bins: Bins,
@@ -143,7 +143,7 @@ pub fn histogram(
     Ok((hist, edges))
 }
 
-/// The edges of the bins along a dimension of which these are the values.
+/// Returns the edges of the bins along a dimension; `values` are the coordinates of the points along it.
 fn edges(view: &View, values: &[f64], bins: Bins, range: Option<(f64, f64)>, dim: usize) -> Result<View> {
     match bins {
         Bins::Count(bins) => {
@@ -170,7 +170,7 @@ fn edges(view: &View, values: &[f64], bins: Bins, range: Option<(f64, f64)>, dim
     }
 }
 
-/// The bin between two of these edges; the last includes its upper one.
+/// Returns the bin of a value; the last bin includes its upper edge.
 fn bin(edges: &[f64], value: f64) -> Option<usize> {
     let count = edges.len().saturating_sub(1);
     match edges.partition_point(|&edge| edge <= value).checked_sub(1) {
@@ -180,11 +180,11 @@ fn bin(edges: &[f64], value: f64) -> Option<usize> {
     }
 }
 
-/// The (weighted) number of points in each box of a grid, or the density, and the grid's edges. A point is what the
-/// innermost dimension holds; `ranges` has two numbers for each of its coordinates.
+/// Computes the (weighted) number of points in each box of a grid, or the density, and returns it with the grid's
+/// edges. The innermost dimension holds the coordinates of a point; `ranges` has two numbers for each coordinate.
 ///
 /// # Errors
-/// Those of [`histogram`], and RuntimeError for bins and ranges that are not one for each coordinate.
+/// Those of [`histogram`], and RuntimeError unless there is one entry of bins and one range for each coordinate.
 pub fn histogramdd(
     view: &View,
     bins: Vec<Bins>,
@@ -266,7 +266,7 @@ pub fn histogramdd(
     Ok((hist, grid))
 }
 
-/// Refuses weights that are not one for each point.
+/// Refuses weights unless there is one for each point.
 fn check_weight(view: &View, weight: &View, sizes: &[i64]) -> Result<()> {
     if weight.dtype != view.dtype {
         bail!(
@@ -289,10 +289,10 @@ fn check_weight(view: &View, weight: &View, sizes: &[i64]) -> Result<()> {
     Ok(())
 }
 
-/// Counts how often each number from 0 on occurs, or sums the weights at its places.
+/// Counts the occurrences of each number from 0 on, or sums the weights at its positions.
 ///
 /// # Errors
-/// RuntimeError for what is not a vector of non-negative integers, and weights of another length.
+/// RuntimeError unless the tensor is a vector of non-negative integers and the weights have its length.
 pub fn bincount(view: &View, weights: Option<&View>, minlength: i64) -> Result<View> {
     if minlength < 0 {
         bail!(RuntimeError, "minlength should be >= 0");
@@ -319,7 +319,7 @@ pub fn bincount(view: &View, weights: Option<&View>, minlength: i64) -> Result<V
         Some(DType::Float) => DType::Float,
         Some(_) => DType::Double,
     };
-    // Asked of the allocator first, so that a large number is an error and not the end of the process.
+    // Allocated first, so that a huge length fails with an error instead of aborting the process.
     let room = View::zeros(&[length], dtype, view.device())?;
     let mut totals = limits::filled(0.0, room.numel() as usize)?;
     let weights = weights.map(doubles).transpose()?;
@@ -334,17 +334,18 @@ pub fn bincount(view: &View, weights: Option<&View>, minlength: i64) -> Result<V
 
 /// Options for looking up values among sorted ones.
 pub struct Search<'v> {
-    /// Whether the place after equal elements is wanted.
+    /// Whether to return the position after equal elements.
     pub right: bool,
     pub int32: bool,
-    /// The order that sorts the boundaries.
+    /// The permutation that sorts the boundaries.
     pub sorter: Option<&'v View>,
 }
 
-/// Finds where values would go in sorted boundaries: one vector for all, or one for each line of values.
+/// Finds the insertion positions of values in sorted boundaries: one vector for all values, or one for each line of
+/// values.
 ///
 /// # Errors
-/// RuntimeError for shapes that do not go together.
+/// RuntimeError for shapes that do not match.
 pub fn searchsorted(boundaries: &View, values: &View, number: bool, search: &Search) -> Result<View> {
     if number && boundaries.ndim() != 1 {
         bail!(
@@ -424,7 +425,7 @@ pub fn searchsorted(boundaries: &View, values: &View, number: bool, search: &Sea
     View::from_scalars(values.sizes(), dtype, places)
 }
 
-/// Returns whether a boundary is at or beyond a value or, for the place after equal ones, beyond it.
+/// Returns whether a boundary is at or above a value; with `right`, whether it is above.
 fn follows(boundary: Scalar, value: Scalar, right: bool) -> bool {
     match (boundary, value) {
         (Scalar::Float(_), _) | (_, Scalar::Float(_)) => {
@@ -436,7 +437,7 @@ fn follows(boundary: Scalar, value: Scalar, right: bool) -> bool {
     }
 }
 
-/// Tells which elements are among the test elements.
+/// Computes which elements occur among the test elements.
 ///
 /// # Errors
 /// RuntimeError for complex and boolean tensors.
@@ -448,7 +449,7 @@ pub fn isin(elements: &View, tests: &View, invert: bool) -> Result<View> {
     }
     let floating = elements.dtype.is_floating_point() || tests.dtype.is_floating_point();
     let key = |value: Scalar| match floating {
-        // Zero has two bit patterns; NaN is nowhere.
+        // Zero has two bit patterns; NaN equals nothing.
         true => Some((value.to_f64() + 0.0).to_bits()).filter(|_| !value.to_f64().is_nan()),
         false => Some(value.to_i64() as u64),
     };

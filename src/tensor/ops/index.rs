@@ -1,6 +1,6 @@
 //! Reads `x[i]` and writes `x[i] = v` through a subscript. Follows
-//! <https://pytorch.org/docs/2.7/generated/torch.Tensor.index_put_.html>. `tensor::index` decides which elements a
-//! subscript means; this file moves them.
+//! <https://pytorch.org/docs/2.7/generated/torch.Tensor.index_put_.html>. `tensor::index` determines the elements of a
+//! subscript; this file moves them.
 
 use super::check::{
     Lacks, by_width, expanded, fits, look_up, lost, no_overlap, resolved, sum, supported, through_bits,
@@ -13,7 +13,7 @@ use crate::layout::{show, wrap_dim};
 use crate::memory::{get, set as put};
 use crate::{DType, Device, Dims, Element, Layout, Result, Scalar, View, interrupt};
 
-/// `x[indices]`: a view for basic subscripts, a copy where tensors or booleans index.
+/// `x[indices]`: a view for basic subscripts, a copy if tensors or booleans index.
 ///
 /// # Errors
 /// Those of [`resolve`] and [`index_tensors`].
@@ -24,14 +24,14 @@ pub fn index(view: &View, indices: &[Index]) -> Result<View> {
     }
 }
 
-/// `x[indices] = value`, by PyTorch's rules of broadcasting: leading dimensions of size 1 of the value do not count.
-/// A Python number comes through [`number`].
+/// `x[indices] = value`, by PyTorch's broadcasting rules: leading dimensions of size 1 of the value are ignored. Use
+/// [`number`] to convert a Python number.
 ///
 /// # Errors
-/// Those of [`resolve`], [`index_put_`] and `copy_`; RuntimeError where the value does not broadcast.
+/// Those of [`resolve`], [`index_put_`] and `copy_`; RuntimeError if the value does not broadcast.
 pub fn set(view: &View, indices: &[Index], value: &View) -> Result<()> {
     match indices {
-        // PyTorch does not look at the value here, whatever its shape.
+        // PyTorch ignores the value here, whatever its shape.
         [Index::Bool(false)] => return Ok(()),
         [Index::Bool(true)] => return assign(&view.with_layout(view.layout.unsqueeze(0)?), value),
         _ => {}
@@ -44,10 +44,10 @@ pub fn set(view: &View, indices: &[Index], value: &View) -> Result<()> {
     }
 }
 
-/// A Python number as the value that [`set`] takes: of the target's dtype, on its device.
+/// Converts a Python number to a value for [`set`], with the target's dtype and device.
 ///
 /// # Errors
-/// RuntimeError where the dtype cannot hold the number.
+/// RuntimeError if the dtype cannot hold the number.
 pub fn number(view: &View, value: Scalar) -> Result<View> {
     fits(value, view.dtype)?;
     if view.device().is_meta() { View::zeros(&[], view.dtype, Device::META) } else { View::scalar(value, view.dtype) }
@@ -59,7 +59,7 @@ fn assign(target: &View, value: &View) -> Result<()> {
         return copy_into(target, value);
     }
     if value.ndim() == 0 && !value.device().is_meta() {
-        // One element of the target itself must be read before it is overwritten.
+        // Copy an element of the target itself, which must be read before it is overwritten.
         let value = if value.storage == target.storage { clone(value)? } else { value.clone() };
         return copy_into(target, &expanded(&value, target.sizes())?);
     }
@@ -74,10 +74,10 @@ fn without_leading_ones(value: &View) -> Result<View> {
     }
 }
 
-/// `x[i, :, j]` for index tensors, `None` standing for `:`. The result's sizes and strides are PyTorch's.
+/// `x[i, :, j]` for index tensors; `None` stands for `:`. The result's sizes and strides are PyTorch's.
 ///
 /// # Errors
-/// Those of [`Gather::new`]; IndexError for an index out of bounds; RuntimeError for a dtype PyTorch cannot index.
+/// Those of [`Gather::new`]; IndexError for an index out of bounds; RuntimeError for a dtype that PyTorch cannot index.
 pub fn index_tensors(view: &View, indices: &[Option<View>]) -> Result<View> {
     let view = resolved(view)?;
     let plan = Gather::new(&view, indices)?;
@@ -102,11 +102,11 @@ pub fn index_tensors(view: &View, indices: &[Option<View>]) -> Result<View> {
     Ok(out)
 }
 
-/// `x.index_put_(indices, value, accumulate)`: writes the broadcast value to the elements the index tensors mean, or
-/// adds it to them. Where one element is meant several times, later writes win, in PyTorch's order.
+/// `x.index_put_(indices, value, accumulate)`: writes the broadcast value to the indexed elements, or adds it to them.
+/// If an element is indexed several times, the last write wins, in PyTorch's order.
 ///
 /// # Errors
-/// Those of [`Gather::new`]; RuntimeError where the value does not broadcast, has another dtype or shares memory with the
+/// Those of [`Gather::new`]; RuntimeError if the value does not broadcast, has another dtype or shares memory with the
 /// target; IndexError for an index out of bounds.
 pub fn index_put_(view: &View, indices: &[Option<View>], value: &View, accumulate: bool) -> Result<()> {
     if view.device().is_meta() || value.device().is_meta() || indices.iter().flatten().any(|t| t.device().is_meta()) {
@@ -176,7 +176,7 @@ fn put_plain(view: &View, indices: &[Option<View>], value: &View, accumulate: bo
     })
 }
 
-/// The mask over all of `view` when the list is one mask and nothing else that indexes.
+/// Returns the mask over all of `view` if the list consists of one mask and nothing else that indexes.
 fn single_mask(view: &View, indices: &[Option<View>]) -> Result<Option<View>> {
     let mut found: Option<&View> = None;
     let mut dims = 0;
@@ -211,7 +211,7 @@ fn single_mask(view: &View, indices: &[Option<View>]) -> Result<Option<View>> {
     Ok(Some(mask.with_layout(layout)))
 }
 
-/// Calls `body` with the operands' offsets for every element; `order` names the dimensions, fastest first.
+/// Calls `body` with the operands' offsets for every element; `order` lists the dimensions, fastest first.
 fn walk_in_order<const N: usize>(
     order: &[usize],
     operands: [&Layout; N],

@@ -1,27 +1,27 @@
-//! Sorting and selecting as C++'s standard library does it, because PyTorch's `sort`, `argsort` and `topk` show the
-//! order in which it leaves equal elements. Quicksort with a median of three, heaps when it degenerates, insertion sort
-//! at the end. Knows nothing of tensors. All of them end early, with an error, when the thread is interrupted.
+//! Sorts and selects by the algorithms of C++'s standard library, because the order of equal elements shows in the
+//! results of PyTorch's `sort`, `argsort` and `topk`. Quicksort with a median of three, heapsort if it degenerates,
+//! insertion sort at the end. Independent of tensors. All functions fail early if the thread is interrupted.
 
 use crate::thresholds::SORTED_ALONE;
 use crate::{Error, ErrorKind, Result, interrupt, limits, parallel};
 use std::cmp::Ordering;
 use std::sync::{Mutex, PoisonError};
 
-/// Below this many elements quicksort stops and insertion sort finishes.
+/// Quicksort stops below this number of elements, and insertion sort finishes.
 const SMALL: usize = 16;
 
-/// Items that quicksort looks at on one side before it exchanges those that are on the wrong one.
+/// The number of items that quicksort scans on one side before it exchanges misplaced ones.
 const LOOKED_AT: usize = 64;
 
-/// An element is compared so often that it counts as several steps of a kernel.
+/// The cost of sorting one element, in steps of a kernel.
 const LOOKS: usize = 16;
 
-/// Returns how often quicksort may halve the range before a heap takes over.
+/// Returns how often quicksort may split the range before heapsort takes over.
 fn depth_limit(length: usize) -> u32 {
     2 * length.checked_ilog2().unwrap_or(0)
 }
 
-/// `std::sort`: not stable.
+/// `std::sort`; not stable.
 pub(super) fn sort<T: Copy>(items: &mut [T], less: &impl Fn(&T, &T) -> bool) -> Result<()> {
     sort_loosely(items, depth_limit(items.len()), less)?;
     let (head, tail) = (items.len().min(SMALL), items.len());
@@ -33,7 +33,7 @@ pub(super) fn sort<T: Copy>(items: &mut [T], less: &impl Fn(&T, &T) -> bool) -> 
     Ok(())
 }
 
-/// Like [`sort`], by all cores, for a `less` that puts any items in an order: what quicksort has split never meets again.
+/// Like [`sort`], on all cores. `less` must be a total order. Parts split by quicksort are independent.
 pub(super) fn sort_shared<T: Copy + Send>(items: &mut [T], less: &(impl Fn(&T, &T) -> bool + Sync)) -> Result<()> {
     let length = items.len();
     let mut parts = Vec::new();
@@ -51,11 +51,11 @@ pub(super) fn sort_shared<T: Copy + Send>(items: &mut [T], less: &(impl Fn(&T, &
     })
 }
 
-/// Parts that an array is split into for each core: quicksort's are of very different lengths.
+/// The number of parts per core that an array is split into; quicksort's parts vary widely in length.
 const PARTS: usize = 8;
 
-/// Goes on as [`sort_loosely`] until no part has more than `most` items, and lists the parts with how often each may still be
-/// halved.
+/// Runs [`sort_loosely`] until no part has more than `most` items. Lists the parts, each with the number of splits
+/// still allowed.
 fn split<'i, T: Copy>(
     mut items: &'i mut [T],
     mut depth: u32,
@@ -73,7 +73,7 @@ fn split<'i, T: Copy>(
     limits::push(parts, (items, depth))
 }
 
-/// `std::stable_sort`: pieces are sorted by themselves, by all cores, and merged two by two.
+/// `std::stable_sort`: sorts pieces on all cores, then merges them two by two.
 pub(super) fn stable_sort<T: Copy + Send>(items: &mut [T], order: &(impl Fn(&T, &T) -> Ordering + Sync)) -> Result<()> {
     let work = LOOKS.saturating_mul(items.len());
     parallel::parts_of(items, interrupt::STRIDE, work, &|_, piece| {
@@ -109,13 +109,13 @@ pub(super) fn stable_sort<T: Copy + Send>(items: &mut [T], order: &(impl Fn(&T, 
     Ok(())
 }
 
-/// `std::partial_sort`: the `count` least items, sorted, come first.
+/// `std::partial_sort`: puts the `count` smallest items first, sorted.
 pub(super) fn partial_sort<T: Copy>(items: &mut [T], count: usize, less: &impl Fn(&T, &T) -> bool) -> Result<()> {
     heap_select(items, count, less)?;
     sort_heap(&mut items[..count], less)
 }
 
-/// `std::nth_element`: the item that belongs at `nth` gets there, with none greater before it.
+/// `std::nth_element`: puts the item that belongs at `nth` there, with no greater item before it.
 pub(super) fn nth_element<T: Copy>(items: &mut [T], nth: usize, less: &impl Fn(&T, &T) -> bool) -> Result<()> {
     if nth >= items.len() {
         return Ok(());
@@ -140,7 +140,7 @@ pub(super) fn nth_element<T: Copy>(items: &mut [T], nth: usize, less: &impl Fn(&
     Ok(())
 }
 
-/// Sorts so far that no item is more than a small range from its place.
+/// Sorts until every item is within a small range of its final position.
 fn sort_loosely<T: Copy>(items: &mut [T], mut depth: u32, less: &impl Fn(&T, &T) -> bool) -> Result<()> {
     let mut last = items.len();
     while last > SMALL {
@@ -155,7 +155,7 @@ fn sort_loosely<T: Copy>(items: &mut [T], mut depth: u32, less: &impl Fn(&T, &T)
     Ok(())
 }
 
-/// Splits around the median of the second, middle and last item, which is put first. Needs four items.
+/// Partitions around the median of the second, middle and last item, which is put first. Needs at least four items.
 fn partition<T: Copy>(items: &mut [T], less: &impl Fn(&T, &T) -> bool) -> Result<usize> {
     let (a, b, c) = (1, items.len() / 2, items.len() - 1);
     let at = |i: usize| &items[i];
@@ -194,8 +194,8 @@ fn partition<T: Copy>(items: &mut [T], less: &impl Fn(&T, &T) -> bool) -> Result
     }
 }
 
-/// Makes the exchanges of [`partition`], as long as there are many to make, without an unpredictable branch: which
-/// items are on the wrong side is written down first. Returns how far both sides have come.
+/// Makes the exchanges of [`partition`] without unpredictable branches, while many remain: first records which items
+/// are on the wrong side. Returns how far both sides have advanced.
 fn exchange_many<T: Copy>(items: &mut [T], less: &impl Fn(&T, &T) -> bool) -> Result<(usize, usize)> {
     let (mut low, mut high, median) = (1, items.len(), items[0]);
     let (mut from_low, mut from_high) = (Misplaced::NONE, Misplaced::NONE);
@@ -215,13 +215,13 @@ fn exchange_many<T: Copy>(items: &mut [T], less: &impl Fn(&T, &T) -> bool) -> Re
         low += if from_low.is_empty() { LOOKED_AT } else { 0 };
         high -= if from_high.is_empty() { LOOKED_AT } else { 0 };
     }
-    // What was found on one side has no partner yet: the other side goes on from here.
+    // Misplaced items without a partner: resume where the first of them is.
     low += from_low.left().first().map_or(0, |&i| usize::from(i));
     high -= from_high.left().first().map_or(0, |&j| usize::from(j));
     Ok((low, high))
 }
 
-/// Which of some items are on the wrong side, and how many of them have been exchanged.
+/// The items of one scan that are on the wrong side, and how many of them have been exchanged.
 struct Misplaced {
     places: [u8; LOOKED_AT],
     count: usize,
@@ -259,7 +259,7 @@ fn insertion_sort<T: Copy>(items: &mut [T], less: &impl Fn(&T, &T) -> bool) {
     }
 }
 
-/// Moves an item down to its place; one not greater than it must come before.
+/// Moves an item down to its position; an item that is not greater must precede it.
 fn insert_unguarded<T: Copy>(items: &mut [T], mut i: usize, less: &impl Fn(&T, &T) -> bool) {
     let item = items[i];
     while i > 0 && less(&item, &items[i - 1]) {
@@ -269,7 +269,7 @@ fn insert_unguarded<T: Copy>(items: &mut [T], mut i: usize, less: &impl Fn(&T, &
     items[i] = item;
 }
 
-/// Gathers the `count` least items, as a heap, at the front.
+/// Gathers the `count` smallest items, as a heap, at the front.
 fn heap_select<T: Copy>(items: &mut [T], count: usize, less: &impl Fn(&T, &T) -> bool) -> Result<()> {
     let (heap, rest) = items.split_at_mut(count);
     if heap.is_empty() {
@@ -328,7 +328,7 @@ fn sift<T: Copy>(heap: &mut [T], top: usize, item: T, less: &impl Fn(&T, &T) -> 
 mod tests {
     use super::*;
 
-    /// The slow twin of [`sort_shared`]: `std::sort` as its authors wrote it down, item by item and on one core.
+    /// The reference for [`sort_shared`]: `std::sort` written out item by item, on one core.
     fn sort_as_written(items: &mut [(u32, usize)]) {
         fn cut(items: &mut [(u32, usize)]) -> usize {
             let (first, middle, last) = (items[1].0, items[items.len() / 2].0, items[items.len() - 1].0);

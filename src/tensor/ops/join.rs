@@ -9,8 +9,8 @@ use crate::dtype::promote_types;
 use crate::layout::{Dims, contiguous_strides, show, wrap_dim};
 use crate::{Layout, MemoryFormat, Result, View};
 
-/// `torch.cat(tensors, dim)`. Sizes must agree but for `dim`; dtypes are promoted; an empty 1-d tensor is skipped,
-/// whatever the others' sizes.
+/// `torch.cat(tensors, dim)`. Sizes must agree except along `dim`; dtypes are promoted. Empty 1-d tensors are skipped,
+/// whatever the other sizes.
 pub fn cat(tensors: &[View], dim: i64) -> Result<View> {
     if let Some(position) = tensors.iter().position(|tensor| tensor.ndim() == 0) {
         bail!(RuntimeError, "zero-dimensional tensor (at position {position}) cannot be concatenated");
@@ -46,7 +46,7 @@ pub fn cat(tensors: &[View], dim: i64) -> Result<View> {
     Ok(out)
 }
 
-/// Old code joins onto `torch.empty(0)`, and PyTorch lets it.
+/// PyTorch accepts empty 1-d tensors for old code that appends to `torch.empty(0)`.
 fn is_skipped(tensor: &View) -> bool {
     tensor.sizes() == [0]
 }
@@ -67,9 +67,9 @@ fn check_sizes(model: &View, tensor: &View, dim: usize, position: usize) -> Resu
     Ok(())
 }
 
-/// In the format that the strides of all tensors suggest, if they agree, else row-major.
+/// Returns strides in the format suggested by all tensors, if they agree, else row-major strides.
 fn joined_strides(tensors: &[View], sizes: &[i64]) -> Result<Dims> {
-    // Lazy bits are written out before tensors are joined, and the copies may be laid out otherwise.
+    // Lazy bits are resolved before joining, and the copies may have other strides.
     let suggested = |tensor: &View| match tensor.conj || tensor.neg {
         true => MemoryFormat::suggested(&Layout { strides: tensor.layout.like_strides(), ..tensor.layout.clone() }),
         false => MemoryFormat::suggested(&tensor.layout),
@@ -97,7 +97,7 @@ pub fn stack(tensors: &[View], dim: i64) -> Result<View> {
         }
     }
     if d < first.ndim() {
-        // Joined along the old dimension and then cut, so that the layout is what `cat` chooses.
+        // Concatenate along the existing dimension, then split it, so that `cat` chooses the layout.
         let mut sizes = Dims::from_slice(first.sizes());
         sizes.insert(d, tensors.len() as i64);
         let out = cat(tensors, d as i64)?;
@@ -132,7 +132,7 @@ pub fn atleast_3d(view: &View) -> Result<View> {
     }
 }
 
-/// Gives every tensor the dimensions a stacking function needs; `name` is that function.
+/// Gives every tensor the dimensions that the stacking function `name` needs.
 fn prepared(tensors: &[View], name: &str, prepare: fn(&View) -> Result<View>) -> Result<Vec<View>> {
     if tensors.is_empty() {
         bail!(RuntimeError, "{name} expects a non-empty TensorList");
@@ -140,24 +140,24 @@ fn prepared(tensors: &[View], name: &str, prepare: fn(&View) -> Result<View>) ->
     tensors.iter().map(prepare).collect()
 }
 
-/// `torch.hstack`: side by side; vectors end to end.
+/// `torch.hstack`: joins side by side; vectors are joined end to end.
 pub fn hstack(tensors: &[View]) -> Result<View> {
     let tensors = prepared(tensors, "hstack", atleast_1d)?;
     let dim = if tensors.first().is_some_and(|tensor| tensor.ndim() == 1) { 0 } else { 1 };
     cat(&tensors, dim)
 }
 
-/// `torch.vstack`, also `row_stack`: one above the other; vectors as rows.
+/// `torch.vstack`, also `row_stack`: joins rows; vectors count as rows.
 pub fn vstack(tensors: &[View]) -> Result<View> {
     cat(&prepared(tensors, "vstack", atleast_2d)?, 0)
 }
 
-/// `torch.dstack`: along the third dimension.
+/// `torch.dstack`: joins along the third dimension.
 pub fn dstack(tensors: &[View]) -> Result<View> {
     cat(&prepared(tensors, "dstack", atleast_3d)?, 2)
 }
 
-/// `torch.column_stack`: side by side; vectors as columns.
+/// `torch.column_stack`: joins side by side; vectors count as columns.
 pub fn column_stack(tensors: &[View]) -> Result<View> {
     let column = |view: &View| if view.ndim() < 2 { reshape(view, &[view.numel(), 1]) } else { Ok(view.clone()) };
     hstack(&prepared(tensors, "column_stack", column)?)

@@ -1,12 +1,12 @@
-//! Processes tensors line by line along one dimension, for operations that look at a whole line (quantiles, running
-//! extrema). Lines are read into and written from plain vectors of [`Scalar`]s.
+//! Processes tensors line by line along one dimension, for operations that need a whole line at once (quantiles,
+//! running extrema). Lines are copied to and from vectors of [`Scalar`]s.
 
 use super::check::{lost, resolved};
 use super::sort::line_starts;
 use crate::memory::{get, set};
 use crate::{Dims, Element, Layout, Result, Scalar, View, interrupt, limits};
 
-/// A result with `view`'s dimensions, but `count` elements along `dim`. Row-major.
+/// Allocates a row-major result with `view`'s dimensions, but `count` elements along `dim`.
 pub(super) fn like_lines(view: &View, dim: usize, count: i64, dtype: crate::DType) -> Result<View> {
     let mut sizes = Dims::from_slice(view.sizes());
     if let Some(size) = sizes.get_mut(dim) {
@@ -15,22 +15,22 @@ pub(super) fn like_lines(view: &View, dim: usize, count: i64, dtype: crate::DTyp
     View::zeros(&sizes, dtype, view.device())
 }
 
-/// The result without its dimension of size 1, unless it shall be kept.
+/// Drops the result's dimension `dim`, of size 1, unless `keepdim` is set.
 pub(super) fn reduced(view: View, dim: usize, keepdim: bool) -> View {
     if keepdim || view.ndim() == 0 { view } else { view.with_layout(view.layout.squeeze(|d| d == dim)) }
 }
 
-/// A function of a line: its elements in, as many lines as there are results out.
+/// A function of one line: gets the line's elements and fills one vector per result.
 pub(super) type OnLine<'f, const N: usize> = &'f mut dyn FnMut(&[Scalar], &mut [Vec<Scalar>; N]) -> Result<()>;
 
-/// Calls `function` with every line of `view` along `dim`, and writes what it leaves to the lines of `outs`, which have
-/// `view`'s other dimensions.
+/// Calls `function` for every line of `view` along `dim` and writes its results to the corresponding lines of `outs`,
+/// which have `view`'s other dimensions.
 pub(super) fn each_line<const N: usize>(view: &View, dim: usize, outs: [&View; N], function: OnLine<N>) -> Result<()> {
     let view = resolved(view)?;
     let memory = view.memory()?;
     let (starts, size, stride) = line_starts(&view.layout, dim);
     let outs = outs.map(|out| (out, line_starts(&out.layout, dim)));
-    // An empty dimension still has its lines, of no elements.
+    // An empty dimension still has lines, with no elements.
     let starts = Layout { sizes: lines_of(&starts, dim), ..starts };
     let out_starts = outs.each_ref().map(|(_, (starts, ..))| Layout { sizes: lines_of(starts, dim), ..starts.clone() });
     let mut out_starts = out_starts.each_ref().map(Layout::offsets);
@@ -65,7 +65,7 @@ pub(super) fn each_line<const N: usize>(view: &View, dim: usize, outs: [&View; N
     Ok(())
 }
 
-/// The sizes of a layout with a single place along `dim`.
+/// Returns the layout's sizes with size 1 along `dim`.
 fn lines_of(layout: &Layout, dim: usize) -> Dims {
     let mut sizes = layout.sizes.clone();
     if let Some(size) = sizes.get_mut(dim) {

@@ -1,5 +1,5 @@
 //! Operations controlled by a mask or a condition: `masked_fill`, `masked_select`, `masked_scatter`, `where`,
-//! `nonzero`. Follows <https://pytorch.org/docs/2.7/generated/torch.masked_select.html> and its neighbours.
+//! `nonzero`. Follows <https://pytorch.org/docs/2.7/generated/torch.masked_select.html> and related functions.
 
 use super::block::{self, check_no_internal_overlap, check_no_partial_overlap};
 use super::check::{
@@ -15,16 +15,16 @@ use crate::parallel::vectorised;
 use crate::{DType, Layout, Result, Scalar, View, limits};
 use std::hint::select_unpredictable;
 
-/// `x.masked_fill_(mask, value)`: the value where the mask, broadcast, is true.
+/// `x.masked_fill_(mask, value)`: writes the value where the mask, broadcast, is true.
 ///
 /// # Errors
-/// RuntimeError for a mask that is not boolean or does not broadcast, a number that does not fit, and dtypes PyTorch
-/// refuses.
+/// RuntimeError for a mask that is not boolean or does not broadcast, a number that does not fit, and dtypes that
+/// PyTorch refuses.
 pub fn masked_fill_(view: &View, mask: &View, value: Scalar) -> Result<()> {
     fill_masked(view, view, mask, value)
 }
 
-/// Writes the value where the mask is true, and what `view`, of `out`'s dtype, has elsewhere.
+/// Writes the value where the mask is true, and the elements of `view`, of `out`'s dtype, elsewhere.
 fn fill_masked(out: &View, view: &View, mask: &View, value: Scalar) -> Result<()> {
     let sizes = broadcast_sizes(out.sizes(), mask.sizes());
     if out.device().is_meta() || mask.device().is_meta() {
@@ -47,19 +47,19 @@ fn fill_masked(out: &View, view: &View, mask: &View, value: Scalar) -> Result<()
     through_bits(out, |out| choose(out, mask, &value, &view))
 }
 
-/// Writes `a` where the condition is true, `b` elsewhere; all but the condition have `out`'s dtype, and broadcast to it.
+/// Writes `a` where the condition is true, `b` elsewhere. Operands broadcast to `out`; `a` and `b` have its dtype.
 fn choose(out: &View, condition: &View, a: &View, b: &View) -> Result<()> {
     by_width!(out.dtype, T => block::ternary::<u8, T>(out, [condition, a, b], &|condition, a, b, out| {
         vectorised(|| {
             for (((out, &condition), &a), &b) in out.iter_mut().zip(condition).zip(a).zip(b) {
-                // The compiler would rather choose where to read, with an unpredictable branch.
+                // Without this, the compiler selects the address to read, with an unpredictable branch.
                 *out = select_unpredictable(condition != 0, a, b);
             }
         });
     }))
 }
 
-/// `x.masked_fill(mask, value)`: as [`masked_fill_`], on a copy broadcast against the mask.
+/// `x.masked_fill(mask, value)`: like [`masked_fill_`], on a copy broadcast against the mask.
 pub fn masked_fill(view: &View, mask: &View, value: Scalar) -> Result<View> {
     let sizes = broadcast_sizes(mask.sizes(), view.sizes())?;
     same_device(mask, view)?;
@@ -68,7 +68,8 @@ pub fn masked_fill(view: &View, mask: &View, value: Scalar) -> Result<View> {
     Ok(out)
 }
 
-/// The number in a 0-d tensor that is to fill another: PyTorch's `masked_fill_` and `index_fill_` take no other.
+/// Returns the number in a 0-d tensor that fills another tensor. PyTorch's `masked_fill_` and `index_fill_` accept only
+/// 0-d tensors.
 ///
 /// # Errors
 /// Fails with RuntimeError unless the tensor is 0-dimensional; `function` is named in the message.
@@ -86,7 +87,7 @@ pub fn fill_value(function: &str, value: &View) -> Result<Scalar> {
 /// `x.masked_select(mask)`: the elements where the mask is true, in row-major order.
 ///
 /// # Errors
-/// RuntimeError for a mask that is not boolean or does not broadcast; NotImplementedError without data.
+/// RuntimeError for a mask that is not boolean or does not broadcast; NotImplementedError for meta tensors.
 pub fn masked_select(view: &View, mask: &View) -> Result<View> {
     if view.device().is_meta() || mask.device().is_meta() {
         return no_meta_kernel("masked_select");
@@ -119,11 +120,11 @@ pub fn masked_select(view: &View, mask: &View) -> Result<View> {
     Ok(out)
 }
 
-/// `x.masked_scatter_(mask, source)`: the source's elements one after another to where the mask is true.
+/// `x.masked_scatter_(mask, source)`: writes the source's elements in order where the mask is true.
 ///
 /// # Errors
-/// RuntimeError for other dtypes, masks that are not boolean or do not broadcast, and too few elements (those that
-/// there are have been written then, as in PyTorch).
+/// RuntimeError for different dtypes, masks that are not boolean or do not broadcast, and too few elements. In the last
+/// case, the available elements have been written, as in PyTorch.
 pub fn masked_scatter_(view: &View, mask: &View, source: &View) -> Result<()> {
     if [view, mask, source].iter().any(|v| v.device().is_meta()) {
         return Ok(());
@@ -167,7 +168,7 @@ pub fn masked_scatter_(view: &View, mask: &View, source: &View) -> Result<()> {
     })
 }
 
-/// `x.masked_scatter(mask, source)`: as [`masked_scatter_`], on a copy broadcast against the mask.
+/// `x.masked_scatter(mask, source)`: like [`masked_scatter_`], on a copy broadcast against the mask.
 pub fn masked_scatter(view: &View, mask: &View, source: &View) -> Result<View> {
     let sizes = broadcast_sizes(mask.sizes(), view.sizes())?;
     let out = View::zeros(&sizes, view.dtype, view.device())?;
@@ -179,7 +180,7 @@ pub fn masked_scatter(view: &View, mask: &View, source: &View) -> Result<View> {
 /// `x.nonzero()`: the indices of all elements that are not zero, one row each.
 ///
 /// # Errors
-/// RuntimeError for dtypes PyTorch refuses; NotImplementedError without data.
+/// RuntimeError for dtypes that PyTorch refuses; NotImplementedError for meta tensors.
 pub fn nonzero(view: &View) -> Result<View> {
     if !view.device().is_meta() {
         supported("nonzero_count_cpu", view.dtype, Lacks::Float8)?;
@@ -187,7 +188,7 @@ pub fn nonzero(view: &View) -> Result<View> {
     subscript::nonzero(view)
 }
 
-/// `torch.where(condition)`: the columns of [`nonzero`], of which a 0-d tensor has one.
+/// `torch.where(condition)`: the columns of [`nonzero`]; a 0-d tensor has one column.
 pub fn nonzero_columns(view: &View) -> Result<Vec<View>> {
     let positions = nonzero(&view.with_layout(at_least_1d(&view.layout)))?;
     Ok((0..positions.sizes().get(1).copied().unwrap_or(0))
@@ -195,10 +196,10 @@ pub fn nonzero_columns(view: &View) -> Result<Vec<View>> {
         .collect())
 }
 
-/// `torch.where(condition, x, y)` for operands that have `dtype` in common (their promoted type).
+/// `torch.where(condition, x, y)` for operands with the promoted type `dtype`.
 ///
 /// # Errors
-/// RuntimeError for a condition that is not boolean, sizes that do not broadcast and dtypes PyTorch refuses.
+/// RuntimeError for a condition that is not boolean, sizes that do not broadcast and dtypes that PyTorch refuses.
 pub fn where_(condition: &View, x: &View, y: &View, dtype: DType) -> Result<View> {
     let (x, y) = (converted(x, dtype)?, converted(y, dtype)?);
     let condition = match condition.dtype {
@@ -210,7 +211,7 @@ pub fn where_(condition: &View, x: &View, y: &View, dtype: DType) -> Result<View
             other.scalar_type()
         ),
     };
-    // A 0-d tensor with data may be mixed with a meta tensor.
+    // A 0-d operand may be mixed with a meta condition.
     for operand in [&x, &y] {
         if !(condition.device().is_meta() && operand.ndim() == 0) {
             same_device(&condition, operand)?;

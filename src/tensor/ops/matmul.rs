@@ -1,5 +1,5 @@
 //! Products of matrices and vectors: `mm`, `bmm`, `mv`, `dot`, and the forms that add to another tensor. Follows
-//! <https://pytorch.org/docs/2.7/torch.html#blas-and-lapack-operations>. This file knows shapes and refusals; the loops
+//! <https://pytorch.org/docs/2.7/torch.html#blas-and-lapack-operations>. This file checks shapes and dtypes; the loops
 //! are in `product`.
 
 mod cross;
@@ -24,7 +24,8 @@ use crate::{Category, DType, Layout, Result, Scalar, View, interrupt};
 pub use product::Ring;
 use product::{Scaling, Sums, batch_of_one, multiply};
 
-/// The factors of `addmm` and its kin: `beta · input + alpha · product`. An input whose factor is zero is not read.
+/// The factors of `addmm` and related functions: `beta · input + alpha · product`. If `beta` is zero, `input` is not
+/// read.
 #[derive(Clone, Copy, Debug)]
 pub struct Factors {
     pub beta: Scalar,
@@ -32,7 +33,7 @@ pub struct Factors {
 }
 
 impl Factors {
-    /// Refuses factors that the dtype computed in cannot hold.
+    /// Refuses factors that the compute dtype cannot hold.
     fn check(self, dtype: DType) -> Result<()> {
         check_fits(self.alpha, compute_dtype(dtype))?;
         check_fits(self.beta, compute_dtype(dtype))
@@ -41,10 +42,10 @@ impl Factors {
 
 /// Dtypes with a kernel for products of single matrices.
 const MATRICES: classes::Classes = classes::NUMBERS | classes::FLOAT8 | classes::COMPLEX;
-/// Dtypes with a kernel for everything else here.
+/// Dtypes with a kernel for all other products here.
 const PLAIN: classes::Classes = classes::NUMBERS | classes::COMPLEX;
 
-/// `a @ b` of two matrices, as a convolution makes it: rounded less often.
+/// `a @ b` of two matrices with fused multiply-adds, as in convolutions.
 ///
 /// # Errors
 /// Those of [`mm`].
@@ -52,10 +53,10 @@ pub(crate) fn mm_fused(a: &View, b: &View) -> Result<View> {
     mm_with(a, b, Sums::Fused)
 }
 
-/// `a @ b` of two matrices, row-major.
+/// `a @ b` of two matrices; the result is row-major.
 ///
 /// # Errors
-/// RuntimeError for other than two dimensions each, sizes or dtypes that differ, and dtypes without this kernel.
+/// RuntimeError unless both have two dimensions, for sizes or dtypes that differ, and for unsupported dtypes.
 pub fn mm(a: &View, b: &View) -> Result<View> {
     mm_with(a, b, Sums::Library)
 }
@@ -108,8 +109,8 @@ fn check_matrices(a: &View, b: &View) -> Result<()> {
     bail!(RuntimeError, "mat1 and mat2 shapes cannot be multiplied ({n}x{m} and {k}x{p})")
 }
 
-/// Allocates the result for inner dimension `products`. Also returns whether it is complete: without elements or data, or all
-/// zeros.
+/// Allocates the result for inner dimension `products`. Also returns whether it is already complete: empty, meta, or
+/// all zeros.
 fn room_for_sums(sizes: &[i64], products: i64, like: &View, added: Option<&View>) -> Result<(View, bool)> {
     let nothing = products == 0 && added.is_none();
     let make = if nothing { View::zeros } else { View::unwritten };
@@ -128,14 +129,14 @@ fn matrix_product(a: &View, b: &View, added: Option<&View>, factors: Factors, su
     check_kernel("addmm_impl_cpu_", MATRICES, out.dtype)?;
     factors.check(out.dtype)?;
     let added = added.map(batch_of_one);
-    // Without products the factor is a tensor of its own.
+    // If the inner dimension is empty, PyTorch rounds the factor to the result's dtype.
     let beta = if m == 0 { View::scalar(factors.beta, out.dtype)?.item()? } else { factors.beta };
     let scaling = Scaling { alpha: factors.alpha, added: added.as_ref().map(|v| (v, beta)), sums };
     multiply(&batch_of_one(&out), &batch_of_one(a), &batch_of_one(b), scaling)?;
     Ok(out)
 }
 
-/// Expands what is added to the result's sizes.
+/// Expands the summand to the result's sizes.
 fn broadcast(input: &View, sizes: &[i64]) -> Result<View> {
     input.layout.expand(sizes, &input.type_name()).map(|layout| input.with_layout(layout))
 }
@@ -157,7 +158,7 @@ fn meta_broadcast(input: &View, sizes: &[i64]) -> Result<View> {
     broadcast(input, sizes)
 }
 
-/// The products of two batches of matrices, `[b, n, m]` and `[b, m, p]`.
+/// Multiplies two batches of matrices, `[b, n, m]` and `[b, m, p]`.
 pub fn bmm(a: &View, b: &View) -> Result<View> {
     check_batches(a, b)?;
     if a.dtype != b.dtype {
@@ -212,7 +213,7 @@ fn batch_product(kernel: &str, a: &View, b: &View, added: Option<&View>, factors
     same_device(a, b)?;
     check_kernel(kernel, PLAIN, out.dtype)?;
     factors.check(out.dtype)?;
-    // Below this size PyTorch does not call its BLAS.
+    // PyTorch calls BLAS only above this size.
     let sums = if m.saturating_mul(n).saturating_mul(p) < 400 { Sums::InOrder } else { Sums::Library };
     multiply(&out, a, b, Scaling { alpha: factors.alpha, added: added.map(|v| (v, factors.beta)), sums })?;
     Ok(out)
@@ -249,7 +250,7 @@ pub fn addbmm(input: &View, a: &View, b: &View, factors: Factors) -> Result<View
     Ok(sum)
 }
 
-/// `a @ v`, a matrix and a vector.
+/// `a @ v` for a matrix and a vector.
 pub fn mv(a: &View, v: &View) -> Result<View> {
     if a.device().is_meta() {
         if a.ndim() != 2 || v.ndim() != 1 {
@@ -266,13 +267,13 @@ pub fn mv(a: &View, v: &View) -> Result<View> {
     addmv(&none, a, v, Factors { beta: Scalar::Int(0), alpha: Scalar::Int(1) })
 }
 
-/// Returns whether PyTorch goes through a matrix column by column.
+/// Returns whether PyTorch walks through a matrix column by column.
 fn lies_by_columns(a: &View) -> bool {
     let (&[rows, columns], &[down, across]) = (a.sizes(), a.strides()) else { return false };
     down == 1 && (columns == 1 || across >= rows.max(1))
 }
 
-/// `beta · input + alpha · a @ v`; `input` is a vector, or one number for all.
+/// `beta · input + alpha · a @ v`; `input` is a vector or a single number.
 pub fn addmv(input: &View, a: &View, v: &View, factors: Factors) -> Result<View> {
     if a.ndim() != 2 || v.ndim() != 1 || input.ndim() > 1 {
         bail!(RuntimeError, "vector + matrix @ vector expected, got {}, {}, {}", input.ndim(), a.ndim(), v.ndim());
@@ -307,7 +308,7 @@ pub fn addmv(input: &View, a: &View, v: &View, factors: Factors) -> Result<View>
     Ok(out)
 }
 
-/// The sum of the products of two vectors' elements.
+/// The dot product of two vectors.
 pub fn dot(a: &View, b: &View) -> Result<View> {
     if a.ndim() != 1 || b.ndim() != 1 {
         bail!(RuntimeError, "1D tensors expected, but got {}D and {}D tensors", a.ndim(), b.ndim());
@@ -342,15 +343,16 @@ pub fn dot(a: &View, b: &View) -> Result<View> {
     Ok(out)
 }
 
-/// [`dot`] with the first vector conjugated.
+/// Like [`dot`], with the first vector conjugated.
 pub fn vdot(a: &View, b: &View) -> Result<View> {
     dot(&if a.dtype.is_complex() { conj(a) } else { a.clone() }, b)
 }
 
-/// `beta · input + alpha · outer(v, w)`; `input` broadcasts, dtypes promote as in a sum.
+/// `beta · input + alpha · outer(v, w)`; `input` broadcasts, and dtypes promote as in a sum.
 ///
 /// # Errors
-/// RuntimeError for other than vectors, sizes that do not fit, and factors that are not whole for whole numbers.
+/// RuntimeError unless `v` and `w` are vectors, for sizes that do not broadcast, and for fractional factors of
+/// integers.
 pub fn addr(input: &View, v: &View, w: &View, factors: Factors) -> Result<View> {
     for (name, vector) in [("vec1", v), ("vec2", w)] {
         if vector.ndim() != 1 {
@@ -370,7 +372,7 @@ pub fn addr(input: &View, v: &View, w: &View, factors: Factors) -> Result<View> 
     let on = |op, a: Operand, b: Operand| binary(op, a, b, Output::New, DType::Float);
     let column = view::unsqueeze(v, 1)?;
     if dtype.is_floating_point() && [input.dtype, v.dtype, w.dtype] == [dtype; 3] {
-        // The first vector is multiplied beforehand, and every step is rounded.
+        // The first vector is scaled first, and every step is rounded.
         let [alpha, beta] = [factors.alpha, factors.beta].map(|factor| View::scalar(factor, dtype));
         let scaled = on(BinaryOp::Mul, Operand::Tensor(&column), Operand::Tensor(&alpha?))?;
         let product = on(BinaryOp::Mul, Operand::Tensor(&scaled), Operand::Tensor(w))?;
@@ -388,7 +390,7 @@ pub fn addr(input: &View, v: &View, w: &View, factors: Factors) -> Result<View> 
         let (input, product) = (kept(&input, factors.beta)?, kept(&product, factors.alpha)?);
         return on(BinaryOp::BitwiseOr, Operand::Tensor(&input), Operand::Tensor(&product));
     }
-    // Numbers would widen what is narrower than they are, such as truths, but only the tensors decide.
+    // Only the tensors determine the dtype; a number would promote narrower tensors, such as `bool` ones.
     let promoted = |view: &View| if view.dtype == dtype { Ok(view.clone()) } else { cast(view, dtype) };
     let product = on(BinaryOp::Mul, Operand::Tensor(&promoted(&product)?), Operand::Number(factors.alpha))?;
     if !factors.beta.truth() {

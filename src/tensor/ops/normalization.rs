@@ -1,5 +1,6 @@
-//! Numbers moved and scaled so that their mean is zero and their variance one: over the last dimensions, or over all but
-//! the channels. Follows the loops behind <https://pytorch.org/docs/2.7/nn.functional.html>, in their order of additions.
+//! Shifts and scales numbers to mean zero and variance one: over the last dimensions (layer norm), or over all but the
+//! channels (batch norm). Follows the loops behind <https://pytorch.org/docs/2.7/nn.functional.html>, with the same
+//! order of additions.
 
 use super::check::lost;
 use super::copy::{contiguous_as, copy_into};
@@ -14,17 +15,17 @@ use half::{bf16, f16};
 use num_traits::{Float, One, Zero};
 use std::ops::Range;
 
-/// Elements of an `f32` in the vectors whose order of additions PyTorch has.
+/// The number of `f32` elements in the vectors that determine PyTorch's order of additions.
 const LANES: usize = 8;
-/// Vectors accumulated before their moments are merged into the total.
+/// The number of vectors accumulated before their moments are merged into the total.
 const CHUNK: usize = 16;
-/// Elements per task, roughly.
+/// The approximate number of elements per task.
 const TASK: usize = 1 << 14;
 
 /// The result, the means and the reciprocals of the standard deviations.
 pub type Normalized = [View; 3];
 
-/// The dtype of parameters and of what is said about the numbers: 16-bit floats may have those of `float32`.
+/// Returns the dtype of parameters and statistics. With 16-bit floats, they may be `float32`.
 fn parameters_dtype(input: &View, parameters: &[Option<&View>]) -> Result<DType> {
     let mut given = parameters.iter().copied().flatten();
     let Some(first) = given.clone().next().map(|view| view.dtype).filter(|&dtype| dtype != input.dtype) else {
@@ -41,13 +42,13 @@ fn parameters_dtype(input: &View, parameters: &[Option<&View>]) -> Result<DType>
     Ok(DType::Float)
 }
 
-/// The elements of a parameter, as they are computed with.
+/// Returns the elements of a parameter, converted to the compute type.
 fn numbers<C: Number>(view: Option<&View>) -> Result<Option<Vec<C>>> {
     let scalars = view.map(View::scalars).transpose()?;
     Ok(scalars.map(|scalars| scalars.into_iter().map(C::from_scalar).collect()))
 }
 
-/// Means and sums of squared deviations, lane by lane, of `count` numbers each.
+/// The mean and the sum of squared deviations of `count` numbers, in each lane.
 #[derive(Clone, Copy)]
 struct Moments<C, const N: usize> {
     count: usize,
@@ -77,9 +78,10 @@ fn of_count<C: Real>(count: usize) -> C {
     C::from_f64(count as f64)
 }
 
-/// The mean and the variance of a row: vectors by chunks, chunks in a cascade, and what fills no vector before all lanes.
+/// Computes the mean and the variance of a row: vectors in chunks, and chunks in a cascade. The rest that fills no
+/// vector is merged before all lanes.
 fn moments<S: Stored<Compute: Real>, const N: usize>(row: &[S]) -> Result<(S::Compute, S::Compute)> {
-    // A vector of 16-bit floats is two of wider ones.
+    // A vector of 16-bit floats widens to two vectors.
     let parts = if size_of::<S>() == 2 { 2 } else { 1 };
     let vectors = row.len() / (N * parts);
     let (whole, rest) = row.split_at(vectors * N * parts);
@@ -125,10 +127,10 @@ fn moments<S: Stored<Compute: Real>, const N: usize>(row: &[S]) -> Result<(S::Co
     Ok((total.mean[0], total.squares[0] / of_count(row.len())))
 }
 
-/// `torch.native_layer_norm`: every block of the last dimensions by itself.
+/// `torch.native_layer_norm`: normalises each block of the last dimensions separately.
 ///
 /// # Errors
-/// RuntimeError for sizes and dtypes that do not go together.
+/// RuntimeError for sizes and dtypes that do not match.
 pub fn layer(input: &View, shape: &[i64], weight: Option<&View>, bias: Option<&View>, eps: f64) -> Result<Normalized> {
     if shape.is_empty() {
         bail!(
@@ -178,7 +180,7 @@ pub fn layer(input: &View, shape: &[i64], weight: Option<&View>, bias: Option<&V
     Ok(results)
 }
 
-/// Normalises rows in place, and stores their means and what they were multiplied by.
+/// Normalises rows in place and stores their means and scales.
 fn rows<S: Stored<Compute: Real>, const N: usize>(
     results: &Normalized,
     length: usize,
@@ -229,7 +231,7 @@ fn rows<S: Stored<Compute: Real>, const N: usize>(
     .unwrap_or_else(|| Err(lost()))
 }
 
-/// What a normalisation by channels goes by, and what it keeps of it.
+/// The parameters of a batch normalisation, and the running statistics that it updates.
 pub struct Channels<'a> {
     pub weight: Option<&'a View>,
     pub bias: Option<&'a View>,
@@ -240,10 +242,10 @@ pub struct Channels<'a> {
     pub eps: f64,
 }
 
-/// `torch.native_batch_norm`: every channel over all images.
+/// `torch.native_batch_norm`: normalises each channel over all images.
 ///
 /// # Errors
-/// Those of [`layer`]; IndexError without channels.
+/// Those of [`layer`]; IndexError if there is no channel dimension.
 pub fn batch(input: &View, by: &Channels) -> Result<Normalized> {
     let &[_, channels, ..] = input.sizes() else {
         bail!(IndexError, "Dimension out of range (expected to be in range of [{}, {}], but got 1)", -1, 0);
@@ -290,7 +292,7 @@ pub fn batch(input: &View, by: &Channels) -> Result<Normalized> {
     Ok([contiguous_as(&dense, MemoryFormat::suggested(&input.layout))?, means, scales])
 }
 
-/// The mean of the elements that every image has of a channel, and the sum of their squared distances from it.
+/// Returns the mean of a channel's elements over all images, and the sum of their squared deviations.
 fn spread<S: Stored<Compute: Real>>(elements: &[S], image: usize, channel: Range<usize>) -> Result<[S::Compute; 2]> {
     let planes = || elements.chunks(image).map(|image| image.get(channel.clone()).unwrap_or_default());
     let over = |add: &dyn Fn(S::Compute, S::Compute) -> S::Compute| {
@@ -308,14 +310,14 @@ fn spread<S: Stored<Compute: Real>>(elements: &[S], image: usize, channel: Range
     Ok([mean, squares])
 }
 
-/// Normalises the channels of images in place, and stores their means and what they were multiplied by.
+/// Normalises the channels of images in place and stores their means and scales.
 fn by_channel<S: Stored<Compute: Real>>(channels: usize, by: &Channels, results: &Normalized) -> Result<()> {
     let [out, means, scales] = results;
     let numel = out.numel() as usize;
     let batch = out.sizes().first().map_or(1, |&size| size as usize);
     let image = numel / batch;
     let pixels = image / channels;
-    // What is kept has the dtype of the parameters. `bfloat16` is rounded at every step on the way there.
+    // Saved statistics have the dtype of the parameters. `bfloat16` is rounded at every step.
     let kept = |value: S::Compute| if means.dtype == out.dtype { S::narrow(value).widen() } else { value };
     let step = |value: S::Compute| if means.dtype == DType::BFloat16 { S::narrow(value).widen() } else { value };
     let one = S::Compute::one();
@@ -338,7 +340,7 @@ fn by_channel<S: Stored<Compute: Real>>(channels: usize, by: &Channels, results:
         let after = found.iter().zip(&running_variance).map(|([_, squares], before)| {
             let variance = step(step(*squares) / count(1));
             let rest = step(old * *before);
-            // Where parameters are of another type, or of 16 bits, PyTorch's compiler does not fuse this.
+            // For parameters of another dtype or of 16 bits, PyTorch's compiler does not fuse this.
             if means.dtype == out.dtype && out.dtype != DType::Half {
                 new.fused(variance, rest)
             } else {
@@ -384,7 +386,7 @@ fn by_channel<S: Stored<Compute: Real>>(channels: usize, by: &Channels, results:
     .unwrap_or_else(|| Err(lost()))
 }
 
-/// Writes numbers over the first elements of a tensor of one dimension.
+/// Writes numbers to the first elements of a 1-d tensor.
 fn store<C: Number>(to: Option<&View>, numbers: impl ExactSizeIterator<Item = C>) -> Result<()> {
     let Some(to) = to else { return Ok(()) };
     let length = numbers.len() as i64;
@@ -397,7 +399,7 @@ mod tests {
     use super::*;
     use crate::Scalar;
 
-    /// Numbers around 1, in no order.
+    /// Pseudo-random numbers around 1.
     fn input(sizes: &[i64], dtype: DType) -> View {
         let count = sizes.iter().product::<i64>() as u64;
         let number = |i: u64| (i.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as f64 / (1 << 23) as f64;
@@ -408,7 +410,7 @@ mod tests {
         view.scalars().unwrap().into_iter().map(Scalar::to_f64).collect()
     }
 
-    /// Compares with the mean and the deviation of each group of elements, added up one after the other.
+    /// Compares with the mean and the deviation of each group of elements, summed one by one.
     fn check(input: &View, groups: &[Vec<usize>], results: &Normalized) {
         let (elements, close) = (numbers(input), if input.dtype == DType::Double { 1e-11 } else { 2e-5 });
         let [normal, means, scales] = results.each_ref().map(numbers);

@@ -1,5 +1,5 @@
-//! The types kernels compute in, and how each dtype's elements convert to one: 16-bit and 8-bit floats compute in
-//! `float32`, everything else in its own type. Knows no tensors.
+//! The compute types of kernels, and how each dtype's elements convert to one: 16-bit and 8-bit floats compute in
+//! `float32`, everything else in its own type. Independent of tensors.
 
 use crate::float8::{Float8, Format};
 use crate::memory::{BoolByte, Plain};
@@ -9,44 +9,44 @@ use half::{bf16, f16};
 use num_complex::Complex;
 use num_traits::{Float, PrimInt, WrappingAdd, WrappingMul, WrappingNeg, WrappingSub};
 
-/// A type kernels compute in.
+/// A type that kernels compute in.
 pub trait Number: Copy + Default + PartialEq + std::fmt::Debug + Send + Sync + 'static {
-    /// The number in this type, wrapped or rounded as an element would be.
+    /// Converts a number to this type, wrapped or rounded like an element.
     fn from_scalar(value: Scalar) -> Self;
     fn to_scalar(self) -> Scalar;
     fn conjugate(self) -> Self {
         self
     }
     fn negate(self) -> Self;
-    /// Returns whether the number is nonzero, as NaN is.
+    /// Returns whether the number is nonzero; NaN is.
     fn truth(self) -> bool;
 }
 
-/// An element type and the type its values are computed in.
+/// An element type and its compute type.
 pub trait Stored: Element {
     type Compute: Number;
-    /// The type that conversions to other dtypes pass through: wide enough for every value.
+    /// The type that conversions to other dtypes pass through; it can hold every value.
     type Through: Copy + Default;
     fn widen(self) -> Self::Compute;
     fn narrow(value: Self::Compute) -> Self;
 
-    /// The elements themselves, where they are stored as they are computed.
+    /// Returns the elements themselves if they need no conversion.
     fn as_computed(_elements: &[Self]) -> Option<&[Self::Compute]> {
         None
     }
 
-    /// The elements as a place for results, where they are stored as they are computed.
+    /// Returns the elements as a destination for results if they need no conversion.
     fn as_computed_mut(_elements: &mut [Self]) -> Option<&mut [Self::Compute]> {
         None
     }
 
-    /// Widens as many elements as there is room for.
+    /// Widens as many elements as `into` can hold.
     #[inline(never)]
     fn widen_all(elements: &[Self], into: &mut [Self::Compute]) {
         vectorised(|| into.iter_mut().zip(elements).for_each(|(value, element)| *value = element.widen()));
     }
 
-    /// Narrows as many values as there is room for.
+    /// Narrows as many values as `into` can hold.
     #[inline(never)]
     fn narrow_all(values: &[Self::Compute], into: &mut [Self]) {
         vectorised(|| into.iter_mut().zip(values).for_each(|(element, &value)| *element = Self::narrow(value)));
@@ -65,7 +65,7 @@ pub trait Integer: Number + PrimInt + WrappingAdd + WrappingSub + WrappingMul {
     fn power(self, exponent: u64) -> Self;
 }
 
-/// A number that is computed in single precision, rounded to the 16-bit float `S`.
+/// Rounds a number in single precision to the 16-bit float `S`.
 #[inline(always)]
 pub fn rounded<S: Stored<Compute = f32>>(value: f32) -> f32 {
     S::narrow(value).widen()
@@ -77,17 +77,17 @@ pub(crate) fn is_single<T: Real>() -> bool {
     size_of::<T>() == size_of::<f32>()
 }
 
-/// `f32` and `f64`, which kernels compute in, and the 16-bit floats, of which every step is rounded.
+/// `f32` and `f64`, which kernels compute in, and the 16-bit floats, which round after every step.
 pub trait Real: Number + Float {
-    /// A type with room for the rounding errors of a sum.
+    /// A type that holds the rounding errors of a sum.
     type Wide: Real;
-    /// Applies a function of `f64` and rounds once: `f32` results are then correctly rounded but for rare ties.
+    /// Applies a function of `f64` and rounds once. `f32` results are then correctly rounded, except for rare ties.
     fn through(self, function: impl Fn(f64) -> f64) -> Self;
     fn from_f64(value: f64) -> Self;
     fn as_f64(self) -> f64;
     /// `self * factor + addend` with one rounding.
     fn fused(self, factor: Self, addend: Self) -> Self;
-    /// The next number of this type, upwards or downwards.
+    /// Returns the next number of this type, upwards or downwards.
     fn neighbour(self, up: bool) -> Self;
 }
 
@@ -165,7 +165,7 @@ macro_rules! integers {
 }
 integers!(u8 i8 i16 i32 i64 u16 u32 u64);
 
-/// What is computed as it is stored.
+/// Types that are their own compute type.
 macro_rules! stored_as_computed {
     ($($t:ty: $through:ty;)*) => {$(
         impl Stored for $t {
@@ -277,7 +277,7 @@ reals! {
     f64: f64;
 }
 
-/// As single precision, rounded after every step.
+/// Types computed in single precision and rounded after every step.
 macro_rules! narrow_reals {
     ($($t:ty)*) => {$(
         impl Number for $t {
@@ -311,7 +311,7 @@ macro_rules! narrow_reals {
             }
             fn neighbour(self, up: bool) -> $t {
                 let bits = if self.to_f32() == 0.0 {
-                    // The smallest number, above zero or below.
+                    // The smallest number above or below zero.
                     1 | u16::from(!up) << 15
                 } else if (self.to_f32() < 0.0) == up {
                     self.to_bits() - 1
@@ -365,14 +365,14 @@ impl Stored for f16 {
     }
 }
 
-/// A half-precision number in single precision. `half` asks for each number what the processor can do; this is arithmetic
-/// without branches, which becomes vector instructions.
+/// Converts half precision to single precision with arithmetic that has no branches and vectorises. The `half` crate
+/// checks the processor's features for each number.
 #[inline(always)]
 fn half_to_single(bits: u16) -> f32 {
     const QUIET: u32 = 1 << 22;
     let magnitude = u32::from(bits & 0x7fff);
     let sign = u32::from(bits & 0x8000) << 16;
-    // The fields of a normal number need only be moved; a subnormal one is a whole multiple of the smallest.
+    // The fields of a normal number are shifted; a subnormal number is a multiple of the smallest one.
     let moved = magnitude << 13;
     let normal = moved + (112 << 23);
     let subnormal = (magnitude as f32 * (1.0 / (1 << 24) as f32)).to_bits();
@@ -381,13 +381,13 @@ fn half_to_single(bits: u16) -> f32 {
     f32::from_bits(sign | if magnitude < 0x7c00 { value } else { endless })
 }
 
-/// The nearest half-precision number, of two the even one; as [`half_to_single`].
+/// Rounds to the nearest half-precision number, ties to even. Without branches, like [`half_to_single`].
 #[inline(always)]
 fn single_to_half(value: f32) -> u16 {
     let sign = (value.to_bits() >> 16) as u16 & 0x8000;
     let magnitude = value.to_bits() & 0x7fff_ffff;
-    // As in `Float8::from_f32`: normal numbers are rounded in their bits, smaller ones by adding a number so large that
-    // its last bit is worth the smallest.
+    // As in `Float8::from_f32`: normal numbers are rounded in their bits. Smaller ones are rounded by adding a number
+    // whose last bit has the value of the smallest subnormal.
     let even = (magnitude >> 13) & 1;
     let normal = ((magnitude + 0x0fff + even) >> 13).wrapping_sub(112 << 10);
     let subnormal = (f32::from_bits(magnitude) + 0.5).to_bits().wrapping_sub(0.5f32.to_bits());
@@ -409,17 +409,18 @@ impl Stored for bf16 {
     }
 }
 
-/// A `bfloat16` in single precision, whose upper half it is: a NaN that signals still does, as in PyTorch.
+/// Converts `bfloat16`, the upper half of a single, to single precision. Signalling NaNs stay signalling, as in
+/// PyTorch.
 #[inline(always)]
 fn brain_to_single(bits: u16) -> f32 {
     f32::from_bits(u32::from(bits) << 16)
 }
 
-/// The nearest `bfloat16`, of two the even one.
+/// Rounds to the nearest `bfloat16`, ties to even.
 #[inline(always)]
 fn single_to_brain(value: f32) -> u16 {
     let bits = value.to_bits();
-    // Half of the last place is added, less where that would round a tie to odd.
+    // Adds half of the last place, or less if that would round a tie to odd.
     let rounded = bits.wrapping_add(0x7fff + (bits >> 16 & 1)) >> 16;
     let nan = bits >> 16 | 0x0040;
     (if bits & 0x7fff_ffff > f32::INFINITY.to_bits() { nan } else { rounded }) as u16
@@ -454,7 +455,7 @@ where
     }
 }
 
-/// The dtype whose elements are what `dtype` is computed in.
+/// Returns the dtype whose elements have the compute type of `dtype`.
 pub(crate) fn compute_dtype(dtype: DType) -> DType {
     match dtype {
         DType::Half | DType::BFloat16 => DType::Float,
@@ -469,7 +470,7 @@ mod tests {
     use super::*;
     use crate::parallel;
 
-    /// Widened and narrowed one by one, and all together on vectors of every width.
+    /// Elements are converted one by one, and all together with vectors of every width.
     #[test]
     fn sixteen_bits_convert_as_their_crate_does() {
         fn check<S: Stored<Compute = f32>>(from_bits: fn(u16) -> S, bits: fn(S) -> u16, known: fn(u16) -> f32) {
@@ -489,7 +490,7 @@ mod tests {
             parallel::set_width(0);
         }
         check(f16::from_bits, f16::to_bits, |bits| f16::from_bits(bits).to_f32());
-        // The crate quiets a NaN on the way; PyTorch moves its bits (tests/transcripts/bytes.md).
+        // The `half` crate quiets NaN; PyTorch moves its bits (tests/transcripts/bytes.md).
         check(bf16::from_bits, bf16::to_bits, |bits| match bf16::from_bits(bits).to_f32() {
             value if value.is_nan() => f32::from_bits(u32::from(bits) << 16),
             value => value,
@@ -521,7 +522,7 @@ mod tests {
             let value = f32::from_bits(bits);
             assert_eq!(single_to_half(value), f16::from_f32(value).to_bits(), "{bits:#x}");
         }
-        // Ties, and where subnormal numbers and infinity begin.
+        // Ties, and the limits of subnormal numbers and infinity.
         for bits in (0..=u16::MAX - 1).map(f16::from_bits).filter(|half| half.to_f32().is_finite()) {
             let (low, high) = (f64::from(bits), f64::from(f16::from_bits(bits.to_bits() + 1)));
             let middle = ((low + high) / 2.0) as f32;

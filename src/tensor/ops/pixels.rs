@@ -11,7 +11,7 @@ use crate::bail;
 use crate::layout::show;
 use crate::{DType, Result, Scalar, View, interrupt, limits};
 
-/// The leading dimensions, and the last three: channels, height and width.
+/// Splits the sizes into the leading dimensions and the last three: channels, height and width.
 fn image<'v>(view: &'v View, name: &str) -> Result<(&'v [i64], [i64; 3])> {
     match view.sizes() {
         [batch @ .., c, h, w] => Ok((batch, [*c, *h, *w])),
@@ -30,10 +30,10 @@ fn check_factor(name: &str, factor_name: &str, factor: i64) -> Result<()> {
     Ok(())
 }
 
-/// Channels rearranged as `r` by `r` blocks of pixels.
+/// Rearranges channels into `r` by `r` blocks of pixels.
 ///
 /// # Errors
-/// RuntimeError for less than three dimensions and channels that do not divide.
+/// RuntimeError for fewer than three dimensions and channels that are not divisible.
 pub fn pixel_shuffle(view: &View, r: i64) -> Result<View> {
     let (batch, [c, h, w]) = image(view, "pixel_shuffle")?;
     check_factor("pixel_shuffle", "upscale_factor", r)?;
@@ -52,7 +52,7 @@ pub fn pixel_shuffle(view: &View, r: i64) -> Result<View> {
 /// The inverse of [`pixel_shuffle`].
 ///
 /// # Errors
-/// RuntimeError for less than three dimensions and sizes that do not divide.
+/// RuntimeError for fewer than three dimensions and sizes that are not divisible.
 pub fn pixel_unshuffle(view: &View, r: i64) -> Result<View> {
     let (batch, [c, h, w]) = image(view, "pixel_unshuffle")?;
     check_factor("pixel_unshuffle", "downscale_factor", r)?;
@@ -69,17 +69,17 @@ pub fn pixel_unshuffle(view: &View, r: i64) -> Result<View> {
     moved(view, &split, &[0, 2, 4, 1, 3], &[batch, &[c * r * r, h / r, w / r]].concat())
 }
 
-/// Seen with the sizes `split`, its last dimensions reordered, and copied to the sizes `joined`.
+/// Reshapes to `split`, reorders the last dimensions, and copies the result with the sizes `joined`.
 fn moved(view: &View, split: &[i64], order: &[i64], joined: &[i64]) -> Result<View> {
     let kept = (split.len() - order.len()) as i64;
     let dims: Vec<i64> = (0..kept).chain(order.iter().map(|d| d + kept)).collect();
     reshape(&contiguous(&permute(&reshape(view, split)?, &dims)?)?, joined)
 }
 
-/// Channels of `groups` groups, interleaved.
+/// Interleaves the channels of `groups` groups.
 ///
 /// # Errors
-/// RuntimeError for less than three dimensions and channels that do not divide.
+/// RuntimeError for fewer than three dimensions and channels that are not divisible.
 pub fn channel_shuffle(view: &View, groups: i64) -> Result<View> {
     if view.ndim() < 3 {
         bail!(
@@ -101,11 +101,11 @@ pub fn channel_shuffle(view: &View, groups: i64) -> Result<View> {
     moved(view, &split, &order, view.sizes())
 }
 
-/// A border of a value around the last dimensions: `pad` lists, from the last one on, what comes before and after.
-/// Negative numbers cut off.
+/// Adds a border of a value around the last dimensions. `pad` lists the sizes before and after each dimension, starting
+/// with the last one. Negative sizes crop.
 ///
 /// # Errors
-/// RuntimeError for a list that does not go with the dimensions.
+/// RuntimeError for a list that does not match the dimensions.
 pub fn pad(view: &View, pad: &[i64], value: Scalar) -> Result<View> {
     if !pad.len().is_multiple_of(2) {
         bail!(RuntimeError, "Padding length must be divisible by 2");
@@ -146,19 +146,19 @@ pub fn pad(view: &View, pad: &[i64], value: Scalar) -> Result<View> {
     Ok(out)
 }
 
-/// How `avg_pool1d` puts its windows on a line.
+/// The windows of `avg_pool1d`.
 pub struct Windows {
     pub kernel: i64,
     pub stride: i64,
     pub padding: i64,
-    /// Whether a last window may reach beyond the padding.
+    /// Whether the last window may extend beyond the padding.
     pub ceil: bool,
-    /// Whether means are those of the padding, too.
+    /// Whether means include the padding.
     pub count_padding: bool,
 }
 
 impl Windows {
-    /// How many windows there are on a line of `length` elements.
+    /// Returns the number of windows on a line of `length` elements.
     fn count(&self, length: i64) -> Result<i64> {
         let &Windows { kernel, stride, padding, ceil, .. } = self;
         if stride == 0 {
@@ -178,7 +178,7 @@ impl Windows {
         let room = if ceil { room + i128::from(stride) - 1 } else { room };
         let step = i128::from(stride);
         let mut count = room.div_euclid(step) + 1;
-        // The last window starts within the line or the padding before it.
+        // The last window must start within the line or the padding before it.
         if ceil && (count - 1) * step >= i128::from(length) + i128::from(padding) {
             count -= 1;
         }
@@ -186,7 +186,7 @@ impl Windows {
     }
 }
 
-/// Refuses tensors that have no line to pool.
+/// Refuses tensors that cannot be pooled: those without two or three dimensions.
 pub fn check_pooled(view: &View) -> Result<()> {
     if !matches!(view.ndim(), 2 | 3) {
         bail!(
@@ -199,11 +199,11 @@ pub fn check_pooled(view: &View) -> Result<()> {
     Ok(())
 }
 
-/// The mean of every window of elements along the last dimension. PyTorch pools in two dimensions, of which one has a
-/// single element, and speaks of both.
+/// Computes the mean of every window along the last dimension. PyTorch pools in two dimensions, one of size 1, and
+/// mentions both in messages.
 ///
 /// # Errors
-/// RuntimeError for windows that do not fit.
+/// RuntimeError for invalid windows.
 pub fn avg_pool1d(view: &View, windows: &Windows) -> Result<View> {
     check_pooled(view)?;
     let &[.., channels, length] = view.sizes() else { return Ok(view.clone()) };
@@ -254,7 +254,7 @@ pub fn avg_pool1d(view: &View, windows: &Windows) -> Result<View> {
     contiguous(&if view.dtype == computed { means } else { cast(&means, view.dtype)? })
 }
 
-/// What stands beyond the border of a padded tensor.
+/// How a padded tensor continues beyond its border.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Border {
     Reflect,
@@ -272,7 +272,7 @@ impl Border {
         })
     }
 
-    /// The place of a line of `size` elements that is shown at `place`, which may lie before or behind it.
+    /// Returns the index of the element shown at `place`, which may lie before or after a line of `size` elements.
     pub fn place(self, place: i64, size: i64) -> i64 {
         match self {
             Border::Reflect if place < 0 => -place,
@@ -288,7 +288,7 @@ impl Border {
     }
 }
 
-/// Refuses what cannot be padded: `pads` before and behind each dimension, from the last one on.
+/// Refuses invalid padding. `pads` lists the sizes before and after each dimension, starting with the last one.
 ///
 /// # Errors
 /// RuntimeError and NotImplementedError in PyTorch's words.
@@ -323,7 +323,8 @@ pub fn check_border(view: &View, border: Border, pads: &[i64]) -> Result<()> {
     let argument = 2 + 2 * spatial;
     for &(dim, size, before, behind) in &lines {
         if border == Border::Reflect && (before >= size || behind >= size) {
-            // The last dimension of all is given first, and named by the number behind it.
+            // PyTorch's argument number: the padding of the last dimension is given first, and an argument is named by
+            // the position after it.
             let named = if dim == ndim - 1 { 4 } else { 6 + 2 * (ndim - 2 - dim) };
             bail!(
                 RuntimeError,

@@ -1,6 +1,6 @@
-//! Elementwise operations. One mechanism serves all of them: promotion, broadcasting, result strides, in-place and
-//! `out=` checks, refusals. What an operation computes is its row in `binary.rs` or `unary.rs`; nothing here tells
-//! operations apart beyond their rows. Follows <https://pytorch.org/docs/2.7/torch.html#pointwise-ops>.
+//! Elementwise operations. One mechanism serves all of them: promotion, broadcasting, result strides, checks of
+//! in-place and `out=` destinations, errors. An operation's kernels are its row in `binary.rs` or `unary.rs`; this file
+//! depends on the rows only. Follows <https://pytorch.org/docs/2.7/torch.html#pointwise-ops>.
 
 mod arithmetic;
 mod binary;
@@ -32,10 +32,10 @@ use smallvec::SmallVec;
 pub enum Output<'a> {
     /// A new tensor.
     New,
-    /// Into the first operand, whose size must stay.
+    /// The first operand, whose sizes must not change.
     InPlace(&'a View),
-    /// `out=`: where its size is wrong, the view returned is the output's storage, grown, under the right layout; the
-    /// caller makes the tensor show it.
+    /// `out=`. If its sizes are wrong, the returned view has the right layout over the output's storage, which is grown
+    /// as needed; the caller updates the tensor.
     Out(&'a View),
 }
 
@@ -48,7 +48,7 @@ impl<'a> Output<'a> {
     }
 }
 
-/// The classes of dtypes a kernel exists for.
+/// The classes of dtypes that kernels support.
 pub mod classes {
     use crate::DType;
 
@@ -83,10 +83,10 @@ pub mod classes {
     }
 }
 
-/// The dtypes of most functions that [`map_real`] serves.
+/// The dtypes supported by most functions of [`map_real`].
 pub const FLOATS: classes::Classes = classes::FLOAT;
 
-/// Refuses a dtype that a kernel does not exist for.
+/// Refuses a dtype that a kernel does not support.
 pub fn check_kernel(name: &str, supported: classes::Classes, dtype: DType) -> Result<()> {
     if supported & classes::of(dtype) == 0 {
         bail!(RuntimeError, "\"{name}\" not implemented for '{}'", dtype.scalar_type());
@@ -94,18 +94,18 @@ pub fn check_kernel(name: &str, supported: classes::Classes, dtype: DType) -> Re
     Ok(())
 }
 
-/// A checked operation, about to be computed.
+/// An operation that has passed its checks and is ready to run.
 pub(crate) struct Plan {
-    /// The place for the result; for meta tensors that is all there is to do.
+    /// The destination of the result. Meta tensors need nothing else.
     pub target: View,
     /// Whether there is data to compute.
     pub compute: bool,
 }
 
-/// The shape and dtype of a result before its elements are known.
+/// The shape and dtype of a result, determined before it is computed.
 pub(crate) struct Shape {
     pub sizes: Dims,
-    /// The dtype the operands are computed in.
+    /// The dtype that the operands are computed in.
     pub common: DType,
     /// The dtype of a new result.
     pub result: DType,
@@ -113,7 +113,7 @@ pub(crate) struct Shape {
     pub safe_cast: bool,
 }
 
-/// Checks, before any check of dtypes, that the output may be written and that all sizes fit together.
+/// Checks, before any check of dtypes, that the output may be written and that all sizes broadcast.
 pub(crate) fn check_sizes(operands: &[Operand], output: Output) -> Result<Dims> {
     if let Some(out) = output.view() {
         check_no_internal_overlap(out)?;
@@ -122,7 +122,7 @@ pub(crate) fn check_sizes(operands: &[Operand], output: Output) -> Result<Dims> 
     common_sizes(operands, output)
 }
 
-/// The rest of the checks, in PyTorch's order; allocates a new result.
+/// Makes the remaining checks, in PyTorch's order, and allocates a new result.
 pub(crate) fn plan(operands: &[Operand], output: Output, shape: Shape) -> Result<Plan> {
     if let Some(out) = output.view()
         && shape.safe_cast
@@ -154,8 +154,8 @@ fn tensors<'v>(operands: &[Operand<'v>]) -> impl Iterator<Item = &'v View> {
     })
 }
 
-/// A new result is laid out like the operands, as they are once lazy bits are carried out and dtypes converted; a
-/// number counts as a 0-d tensor.
+/// Returns the strides of a new result. They follow the operands' strides after resolving lazy bits and converting
+/// dtypes; a number counts as a 0-d tensor.
 fn result_strides(operands: &[Operand], shape: &Shape) -> Dims {
     let converted: SmallVec<[Layout; 3]> = operands
         .iter()
@@ -188,7 +188,7 @@ fn common_sizes(operands: &[Operand], output: Output) -> Result<Dims> {
     Ok(sizes)
 }
 
-/// Makes the error of PyTorch's shape-only implementations for clashing sizes.
+/// Returns the error that PyTorch's meta implementations raise for sizes that do not broadcast.
 fn meta_broadcast_error(index: usize, expected: &[i64], got: &[i64]) -> crate::Error {
     let clash =
         expected.iter().rev().zip(got.iter().rev()).position(|(&e, &g)| e != g && e != 1 && g != 1).unwrap_or(0);
@@ -202,7 +202,7 @@ fn meta_broadcast_error(index: usize, expected: &[i64], got: &[i64]) -> crate::E
     ))
 }
 
-/// The device of the result. 0-d tensors on the cpu may meet any other; in-place operations do not look.
+/// Returns the device of the result. 0-d cpu tensors may be mixed with any device; in-place operations are not checked.
 fn common_device<'v>(tensors: impl Iterator<Item = &'v View>, output: Output) -> Result<Device> {
     let is_cpu_number = |view: &View| view.ndim() == 0 && !view.device().is_meta();
     let (mut device, mut only_numbers) = (None, true);
@@ -232,15 +232,15 @@ fn common_device<'v>(tensors: impl Iterator<Item = &'v View>, output: Output) ->
     Ok(device)
 }
 
-/// `out=` under another size: its storage, grown where it must be.
+/// Resizes the output; its storage is grown if needed.
 fn resized(out: &View, sizes: &[i64], strides: Dims) -> Result<View> {
     let layout = Layout { sizes: Dims::from_slice(sizes), strides, offset: out.layout.offset };
     out.storage.reserve(crate::view::storage_bytes(&layout, out.dtype)?)?;
     Ok(out.with_layout(layout))
 }
 
-/// Returns where a kernel writes results of `dtype`: the target itself, or where that has another dtype or lazy bits, a new
-/// tensor that [`copy_back`] copies from.
+/// Returns the destination for results of `dtype`: the target itself or, if the target has another dtype or lazy bits,
+/// a temporary that [`copy_back`] copies from.
 pub(crate) fn write_target(target: &View, dtype: DType) -> Result<View> {
     if is_plain(target, dtype) {
         return Ok(target.clone());
@@ -248,7 +248,7 @@ pub(crate) fn write_target(target: &View, dtype: DType) -> Result<View> {
     View::unwritten_strided(target.sizes(), target.layout.like_strides(), dtype, target.device())
 }
 
-/// Brings what was computed to where it was wanted.
+/// Copies the results to the target, unless they were written there directly.
 pub(crate) fn copy_back(computed: &View, target: View) -> Result<View> {
     if !is_plain(&target, computed.dtype) {
         copy_into(&target, computed)?;
@@ -256,18 +256,19 @@ pub(crate) fn copy_back(computed: &View, target: View) -> Result<View> {
     Ok(target)
 }
 
-/// Returns whether kernels of a dtype read and write a tensor as it is.
+/// Returns whether kernels of a dtype can read and write a tensor directly.
 fn is_plain(view: &View, dtype: DType) -> bool {
     view.dtype == dtype && !view.conj && !view.neg
 }
 
-/// A tensor of the common dtype for a kernel to read: the operand itself, or a copy, converted and its lazy bits written out.
+/// Returns a tensor of the common dtype for a kernel to read: the operand itself, or a copy that is converted and has
+/// its lazy bits resolved.
 pub(crate) fn converted(view: &View, dtype: DType) -> Result<View> {
     if is_plain(view, dtype) { Ok(view.clone()) } else { cast(view, dtype) }
 }
 
-/// An operand as the block loop reads it. Numbers, and with `exact` all one-element tensors, go straight to the type
-/// computed in, without being rounded to the common dtype first.
+/// Returns an operand as the block loop reads it. Numbers, and with `exact` all one-element tensors, are converted
+/// directly to the compute type, without rounding to the common dtype first.
 pub(crate) fn source<'v, S: Stored>(
     operand: Operand,
     held: &'v Option<View>,

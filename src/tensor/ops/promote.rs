@@ -1,9 +1,9 @@
-//! Type promotion among the operands of one operation: finds the dtype of the result. Knows dtypes and dimensions, no
-//! bytes. Follows <https://pytorch.org/docs/2.7/tensor_attributes.html#type-promotion-doc>.
+//! Type promotion: determines the dtype of a result from its operands. Works with dtypes and dimensions only. Follows
+//! <https://pytorch.org/docs/2.7/tensor_attributes.html#type-promotion-doc>.
 
 use crate::{Category, DType, Result, Scalar, View, promote_types};
 
-/// An operand: a tensor, or a Python number, which yields to tensors (a "wrapped number").
+/// An operand: a tensor, or a Python number (a "wrapped number"), which has lower priority than tensors.
 #[derive(Clone, Copy, Debug)]
 pub enum Operand<'a> {
     Tensor(&'a View),
@@ -11,10 +11,10 @@ pub enum Operand<'a> {
 }
 
 impl Operand<'_> {
-    /// The dtype the operand has by itself. Numbers become `int64`, the default dtype, or its complex dtype.
+    /// The operand's own dtype. Numbers have `int64`, the default dtype, or its complex dtype.
     ///
     /// # Errors
-    /// RuntimeError when the default dtype has no complex counterpart.
+    /// RuntimeError if the default dtype has no complex counterpart.
     pub fn dtype(&self, default: DType) -> Result<DType> {
         match self {
             Operand::Tensor(view) => Ok(view.dtype),
@@ -42,7 +42,7 @@ impl From<Scalar> for Operand<'_> {
     }
 }
 
-/// The dtype of a tensor made from a Python number.
+/// Returns the dtype of a tensor made from a Python number.
 pub fn number_dtype(number: Scalar, default: DType) -> Result<DType> {
     match number.category() {
         Category::Bool => Ok(DType::Bool),
@@ -52,12 +52,13 @@ pub fn number_dtype(number: Scalar, default: DType) -> Result<DType> {
     }
 }
 
-/// The dtype in which these operands are computed with, as
-/// [`torch.result_type`](https://pytorch.org/docs/2.7/generated/torch.result_type.html): tensors with dimensions
-/// decide, 0-d tensors count only by a higher category, numbers less still. `default` is the default dtype.
+/// Returns the dtype that these operands promote to, like
+/// [`torch.result_type`](https://pytorch.org/docs/2.7/generated/torch.result_type.html). Tensors with dimensions have
+/// priority; a 0-d tensor counts only if its category is higher, and numbers rank below 0-d tensors. `default` is the
+/// default dtype.
 ///
 /// # Errors
-/// RuntimeError for combinations PyTorch does not promote (8-bit floats, bare unsigned integers).
+/// RuntimeError for combinations that PyTorch does not promote (8-bit floats, bare unsigned integers).
 pub fn result_type(operands: &[Operand], default: DType) -> Result<DType> {
     let (mut dimensioned, mut zero_dim, mut numbers) = (None, None, None);
     for operand in operands {
@@ -79,7 +80,8 @@ fn promote_known(a: Option<DType>, b: Option<DType>) -> Result<Option<DType>> {
     }
 }
 
-/// The higher class keeps its dtype unless the lower one is of a higher category.
+/// Combines the dtypes of two priority classes: the higher class keeps its dtype unless the lower one has a higher
+/// category.
 fn combine(higher: Option<DType>, lower: Option<DType>) -> Result<Option<DType>> {
     let (Some(high), Some(low)) = (higher, lower) else {
         return Ok(higher.or(lower));
@@ -88,7 +90,7 @@ fn combine(higher: Option<DType>, lower: Option<DType>) -> Result<Option<DType>>
         (Category::Complex, _) => high,
         (Category::Floating, Category::Complex) => high.to_complex()?,
         (Category::Floating, _) => high,
-        // Two tensors of these would be refused.
+        // PyTorch refuses two tensors of these dtypes.
         (Category::Integral, Category::Floating | Category::Complex) if high.is_bare_unsigned() => low,
         (Category::Bool, _) | (_, Category::Floating | Category::Complex) => promote_types(high, low)?,
         (Category::Integral, _) => high,

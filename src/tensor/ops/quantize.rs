@@ -1,5 +1,5 @@
-//! Quantized tensors: integers that stand for real numbers by a scale and a zero point.
-//! Follows <https://pytorch.org/docs/2.7/generated/torch.quantize_per_tensor.html>.
+//! Quantized tensors: integers that represent real numbers with a scale and a zero point. Follows
+//! <https://pytorch.org/docs/2.7/generated/torch.quantize_per_tensor.html>.
 
 use super::{copy, reduce, view as views};
 use crate::bail;
@@ -8,7 +8,7 @@ use crate::layout::show;
 use crate::{DType, Error, Form, Layout, Quantizer, Result, Scalar, View};
 use std::rc::Rc;
 
-/// The smallest and the largest integer of a quantized dtype.
+/// Returns the smallest and the largest integer of a quantized dtype.
 ///
 /// # Errors
 /// RuntimeError for other dtypes.
@@ -24,15 +24,15 @@ pub fn limits(dtype: DType) -> Result<(i64, i64)> {
     })
 }
 
-/// Integers as the quantized tensor they are by a quantizer.
+/// Wraps integers as a quantized tensor.
 pub fn wrap(integers: View, dtype: DType, quantizer: Quantizer) -> View {
     View { dtype, form: Some(Rc::new(Form::Quantized(quantizer))), ..integers }
 }
 
-/// Integers quantized as another tensor is.
+/// Wraps integers as a tensor quantized like `model`.
 ///
 /// # Errors
-/// RuntimeError where there is not a scale for each channel.
+/// RuntimeError unless there is one scale for each channel.
 pub fn wrap_like(integers: View, model: &View) -> Result<View> {
     let Some(quantizer) = model.quantizer() else { return Ok(integers) };
     if let Quantizer::PerChannel { scales, axis, .. } = quantizer {
@@ -44,7 +44,7 @@ pub fn wrap_like(integers: View, model: &View) -> Result<View> {
     Ok(wrap(integers, model.dtype, quantizer.clone()))
 }
 
-/// The integers themselves, on the same storage; any other tensor as it is.
+/// Returns the underlying integers, sharing storage; other tensors are returned unchanged.
 pub fn integers(view: &View) -> View {
     match view.quantizer() {
         Some(_) => View { dtype: view.dtype.stored_integers(), form: None, ..view.clone() },
@@ -70,7 +70,8 @@ fn check_zero_point(function: &str, zero_point: i64, (low, high): (i64, i64)) ->
     Ok(())
 }
 
-/// One number: to the nearest integer, ties to even, within the limits. Like PyTorch in single precision.
+/// Quantizes one number: rounds to the nearest integer, ties to even, and clamps. Computed in single precision, like
+/// PyTorch.
 fn quantized(value: f64, scale: f64, zero_point: i64, (low, high): (i64, i64)) -> Scalar {
     let inverse = 1.0 / scale as f32;
     let steps = f64::from((value as f32) * inverse);
@@ -84,7 +85,7 @@ fn quantized(value: f64, scale: f64, zero_point: i64, (low, high): (i64, i64)) -
 /// `torch.quantize_per_tensor(x, scale, zero_point, dtype)`.
 ///
 /// # Errors
-/// RuntimeError for a dtype that is not quantized, an input other than float32, and a zero point out of range.
+/// RuntimeError for a dtype that is not quantized, an input other than float32, or a zero point out of range.
 pub fn per_tensor(view: &View, scale: f64, zero_point: i64, dtype: DType) -> Result<View> {
     let limits = check_input(view, dtype)?;
     check_zero_point("quantize_tensor_per_tensor_affine", zero_point, limits)?;
@@ -93,10 +94,11 @@ pub fn per_tensor(view: &View, scale: f64, zero_point: i64, dtype: DType) -> Res
     Ok(wrap(integers, dtype, Quantizer::PerTensor { scale, zero_point }))
 }
 
-/// `torch.quantize_per_channel(x, scales, zero_points, axis, dtype)`. Zero points of float32 are added before rounding.
+/// `torch.quantize_per_channel(x, scales, zero_points, axis, dtype)`. Zero points of dtype float32 are added before
+/// rounding.
 ///
 /// # Errors
-/// Those of [`per_tensor`]; RuntimeError where scales, zero points and axis do not fit.
+/// Those of [`per_tensor`]; RuntimeError if scales, zero points and axis do not match.
 pub fn per_channel(view: &View, scales: &View, zero_points: &View, axis: i64, dtype: DType) -> Result<View> {
     let limits = check_input(view, dtype)?;
     if scales.ndim() != 1 {
@@ -148,14 +150,14 @@ pub fn per_channel(view: &View, scales: &View, zero_points: &View, axis: i64, dt
     ))
 }
 
-/// For every element in row-major order, its index along one dimension.
+/// Iterates over the elements' indices along one dimension, in row-major order of the elements.
 fn channel_of(sizes: &[i64], axis: usize) -> impl Iterator<Item = usize> {
     let channels = sizes[axis].max(1) as usize;
     let inner = sizes[axis + 1..].iter().product::<i64>().max(1) as usize;
     (0..).map(move |position| position / inner % channels)
 }
 
-/// `dequantize()`: float32. A tensor that is not quantized becomes one of float32.
+/// `dequantize()`: converts to float32. Tensors that are not quantized are cast.
 pub fn dequantize(view: &View) -> Result<View> {
     let plain = integers(view).scalars()?;
     let value = |integer: Scalar, scale: f64, point: f64| Scalar::Float(dequantized(integer.to_f64(), scale, point));
@@ -176,10 +178,10 @@ pub fn dequantize(view: &View) -> Result<View> {
     }
 }
 
-/// Real numbers quantized as another tensor is.
+/// Quantizes real numbers with the parameters of `model`.
 ///
 /// # Errors
-/// RuntimeError for a tensor with a scale for each channel of other sizes.
+/// RuntimeError if `model` has a scale for each channel and other sizes.
 pub fn like(values: &View, model: &View) -> Result<View> {
     let values = copy::cast(values, DType::Float)?;
     match model.quantizer() {
@@ -191,10 +193,10 @@ pub fn like(values: &View, model: &View) -> Result<View> {
     }
 }
 
-/// Scales below this are not used: their reciprocals would lose precision.
+/// Smaller scales are not used: their reciprocals would lose precision.
 const SMALLEST_SCALE: f64 = 6.1e-5;
 
-/// The scale and zero point by which all of a tensor fits into a quantized dtype. Zero stays zero exactly.
+/// Chooses the scale and zero point that fit a tensor's range into a quantized dtype. Zero is represented exactly.
 ///
 /// # Errors
 /// RuntimeError for dtypes other than qint8 and quint8, and for an empty tensor.
@@ -246,10 +248,10 @@ pub fn choose_parameters(view: &View, dtype: DType, reduce_range: bool) -> Resul
     Ok((scale, point))
 }
 
-/// The largest integer of every window along the last dimensions, as many as there are numbers per list.
+/// Computes the maximum of every window along the last dimensions; there is one [`Window`] per dimension.
 ///
 /// # Errors
-/// RuntimeError for windows that do not fit.
+/// RuntimeError for invalid windows.
 pub fn max_pool(view: &View, windows: &[Window]) -> Result<View> {
     let Some(quantizer) = view.quantizer() else { bail!(RuntimeError, "a quantized tensor is needed") };
     let lowest = Scalar::Int(limits(view.dtype)?.0);
@@ -268,7 +270,7 @@ pub struct Window {
     pub stride: i64,
     pub padding: i64,
     pub dilation: i64,
-    /// Whether a window that begins within the input and ends beyond it counts.
+    /// Whether to count a window that begins within the input and ends beyond it.
     pub ceil: bool,
 }
 
@@ -302,7 +304,7 @@ impl Window {
         i64::try_from(count).map_err(|_| Error::runtime("integer out of range"))
     }
 
-    /// The maximum of each window along dimension `d`.
+    /// Computes the maximum of each window along dimension `d`.
     fn pool(&self, view: &View, d: usize, lowest: Scalar) -> Result<View> {
         let size = view.sizes()[d];
         let count = self.count(size)?;
@@ -313,7 +315,7 @@ impl Window {
         for window in 0..count {
             let start = window * self.stride - self.padding;
             let target = out.with_layout(out.layout.select(d, window));
-            // What lies outside of the dimension is the padding: as little as nothing.
+            // Positions outside the dimension are padding and are skipped.
             let steps = |distance: i64| distance.max(0).saturating_add(self.dilation - 1) / self.dilation;
             for i in steps(-start)..steps(size - start).min(self.size) {
                 let at = start + i * self.dilation;
@@ -332,10 +334,10 @@ impl Window {
     }
 }
 
-/// `x[index]` of a tensor with a scale for each channel: along that dimension one scale is left.
+/// `x[index]` for a tensor with a scale for each channel: the result has the scale of the selected channel.
 ///
 /// # Errors
-/// RuntimeError for other views, whose strides PyTorch does not set.
+/// RuntimeError for other views, because PyTorch cannot set their strides.
 pub fn select_channel(view: &View, dim: usize, at: i64) -> Result<View> {
     match view.quantizer() {
         Some(Quantizer::PerChannel { scales, zero_points, axis }) if *axis == dim => {
@@ -351,11 +353,12 @@ pub fn select_channel(view: &View, dim: usize, at: i64) -> Result<View> {
     }
 }
 
-/// Quantized and back, without a quantized tensor in between: `torch.fake_quantize_per_tensor_affine`, and for each index
-/// of `axis` by its own scale and zero point `torch.fake_quantize_per_channel_affine`.
+/// Quantizes and dequantizes without an intermediate quantized tensor. With `axis`, this is
+/// `torch.fake_quantize_per_channel_affine`, with a scale and zero point for each index; otherwise
+/// `torch.fake_quantize_per_tensor_affine`.
 ///
 /// # Errors
-/// RuntimeError for limits and zero points that do not fit.
+/// RuntimeError for inconsistent limits, or zero points outside of them.
 pub fn fake(view: &View, scales: &[f64], points: &[f64], axis: Option<usize>, limits: (i64, i64)) -> Result<View> {
     let (low, high) = limits;
     if low > high {

@@ -1,16 +1,16 @@
-//! Random numbers as PyTorch 2.7 makes them on an x86-64 CPU with AVX2, bit for bit: from the same seed and the same
-//! order of calls come the same values. Works on plain slices; knows no tensor, and checks no parameters: a caller
-//! has to refuse, say, a negative standard deviation or more elements than there is memory for with PyTorch's message.
+//! Random numbers identical, bit for bit, to those of PyTorch 2.7 on an x86-64 CPU with AVX2: the same seed and the
+//! same order of calls give the same values. Works on plain slices, not tensors, and checks no parameters: callers must
+//! refuse, for example, a negative standard deviation or an oversized tensor, with PyTorch's message.
 //!
-//! What follows from bit equality:
-//! - every function draws its words in a fixed order, so none may skip values, and only what is computed of the words
-//!   may be shared by all cores;
-//! - tensors that are not contiguous are filled in the order of their memory;
-//! - complex tensors are filled as pairs of reals; normal ones with `std / √2`.
+//! Bit equality has consequences:
+//! - every function draws its words in a fixed order, so none may skip values, and only the computation on the words
+//! may be distributed over cores;
+//! - non-contiguous tensors are filled in memory order;
+//! - complex tensors are filled as pairs of reals; normal numbers use `std / √2`.
 //!
-//! Uniform numbers, and normal ones of single precision where 16 or more are made, are pure arithmetic. The others call
-//! the system's `log`, `sin`, `cos`, `tan` and `exp`, which are PyTorch's own where the C library is glibc; elsewhere
-//! last bits may differ.
+//! Uniform numbers are pure arithmetic, and so are 16 or more normal numbers in single precision. The others call the
+//! system's `log`, `sin`, `cos`, `tan` and `exp`, as PyTorch does with glibc; with other C libraries, last bits may
+//! differ.
 
 mod continuous;
 mod discrete;
@@ -33,7 +33,7 @@ use crate::parallel::{self, Kernel, vectorised_kernel};
 use half::{bf16, f16};
 use single::BLOCK;
 
-/// The floating-point dtypes that random numbers are made for.
+/// The floating-point dtypes of random numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RealKind {
     F16,
@@ -67,31 +67,31 @@ macro_rules! with_real {
 }
 
 impl RealKind {
-    /// The nearest value of this dtype, in double precision.
+    /// Rounds to the nearest value of this dtype, in double precision.
     pub fn round(self, value: f64) -> f64 {
         with_real!(self, T => T::nearest(value).widen())
     }
 
-    /// Bits of precision: 11, 8, 24 and 53.
+    /// Returns the bits of precision: 11, 8, 24 or 53.
     fn digits(self) -> u32 {
         with_real!(self, T => T::PRECISION)
     }
 
-    /// A number from [0, 1) with as many random bits as the dtype has precision.
+    /// Draws a number from [0, 1) with as many random bits as the dtype has bits of precision.
     fn unit(self, generator: &mut Generator) -> f64 {
         with_real!(self, T => T::unit(generator))
     }
 }
 
-/// `n` numbers from [from, to): `torch.rand` and `uniform_(from, to)`. Rounded to the dtype, in double precision.
+/// Draws `n` numbers from [from, to): `torch.rand` and `uniform_(from, to)`. Rounded to the dtype, in double precision.
 #[cfg(test)]
 pub(crate) fn uniform(generator: &mut Generator, n: usize, kind: RealKind, from: f64, to: f64) -> Vec<f64> {
     with_real!(kind, T => widened(n, |out: &mut [T]| uniform_into(generator, out, from, to)))
 }
 
-/// `n` normal numbers: `torch.randn` and `normal_(mean, std)`. Rounded to the dtype, in double precision.
+/// Draws `n` normal numbers: `torch.randn` and `normal_(mean, std)`. Rounded to the dtype, in double precision.
 ///
-/// `contiguous` tells whether the tensor to be filled is.
+/// `contiguous` tells whether the destination tensor is contiguous.
 pub fn normal(generator: &mut Generator, n: usize, kind: RealKind, mean: f64, std: f64, contiguous: bool) -> Vec<f64> {
     with_real!(kind, T => widened(n, |out: &mut [T]| normal_into(generator, out, mean, std, contiguous)))
 }
@@ -115,11 +115,12 @@ pub fn uniform_into<T: Real>(generator: &mut Generator, out: &mut [T], from: f64
     }
 }
 
-/// Fills `out` with normal numbers, as [`normal`].
+/// Fills `out` with normal numbers, like [`normal`].
 ///
-/// Fewer than 16 numbers, and the elements of a tensor that is not contiguous, come one by one out of a stream of
-/// doubles of which every second is kept for the next call. All others are made 16 at a time; if that does not come
-/// out even, the last 16 elements are made anew, those that already had a value included.
+/// Fewer than 16 numbers, and the elements of a non-contiguous tensor, are drawn one by one in double precision.
+/// Doubles are generated in pairs, and the second one is kept for the next call. Otherwise numbers are generated in
+/// blocks of 16. If the length is not a multiple of 16, the last 16 elements are generated again, including those that
+/// already have values.
 pub fn normal_into<T: Real>(generator: &mut Generator, out: &mut [T], mean: f64, std: f64, contiguous: bool) {
     if out.len() < BLOCK || !contiguous {
         for value in interrupt::watched(out) {
@@ -136,8 +137,8 @@ pub fn normal_into<T: Real>(generator: &mut Generator, out: &mut [T], mean: f64,
         }
         T::units(generator, part);
     }
-    // The words come from one stream; what becomes of them is for all cores, whose parts begin where blocks do. Nothing
-    // but Ctrl-C ends that early.
+    // The words come from one stream; the computation on them is distributed over cores, in parts that begin at block
+    // boundaries. It fails only after Ctrl-C.
     let made = parallel::parts(whole, 1, &|_, part| {
         vectorised_kernel(Normal { part, mean, std });
         Ok(())
@@ -145,7 +146,7 @@ pub fn normal_into<T: Real>(generator: &mut Generator, out: &mut [T], mean: f64,
     if rest.is_empty() || made.is_err() {
         return;
     }
-    // PyTorch draws for all elements before it makes the first normal number: these words are spent in vain.
+    // PyTorch draws a word for every element before it generates the first normal number: these words are discarded.
     for _ in rest {
         T::unit(generator);
     }
@@ -155,7 +156,7 @@ pub fn normal_into<T: Real>(generator: &mut Generator, out: &mut [T], mean: f64,
     }
 }
 
-/// Moves numbers from [0, 1) to where they are wanted.
+/// Maps numbers from [0, 1) to the requested range.
 struct Spread<'a, T> {
     part: &'a mut [T],
     span: f64,
@@ -173,7 +174,7 @@ impl<T: Real> Kernel for Spread<'_, T> {
     }
 }
 
-/// Makes whole blocks of numbers from [0, 1) normal.
+/// Converts whole blocks of numbers from [0, 1) to normal numbers.
 struct Normal<'a, T> {
     part: &'a mut [T],
     mean: T,

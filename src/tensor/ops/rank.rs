@@ -1,6 +1,5 @@
-//! Elements by their rank along a dimension: medians, the k-th smallest, quantiles, and the most frequent one. The
-//! selection algorithms of PyTorch's kernels decide which of several equal elements is found. NaN is greater than every
-//! number.
+//! Elements by their rank along a dimension: medians, k-th smallest values, quantiles, and modes. Among equal elements,
+//! the selection algorithms of PyTorch's kernels determine which one is found. NaN is greater than every number.
 
 use super::introsort::{self, nth_element};
 use super::lines::{each_line, like_lines, reduced};
@@ -24,7 +23,8 @@ fn is_nan(value: &Scalar) -> bool {
     matches!(value, Scalar::Float(f) if f.is_nan())
 }
 
-/// The place of a line's median; the lower one of two, and in the order of their places of equals. NaN is the median of a line that has one, unless it is ignored.
+/// Returns the index of a line's median. Of two medians, the lower one counts; equal elements are ordered by index. A
+/// line with a NaN has median NaN unless `ignore_nan` is set.
 fn median_place(dtype: DType, line: &[Scalar], ignore_nan: bool) -> Result<usize> {
     let nans = line.iter().filter(|v| is_nan(v)).count();
     if nans > 0 && (!ignore_nan || nans == line.len()) {
@@ -39,7 +39,7 @@ fn median_place(dtype: DType, line: &[Scalar], ignore_nan: bool) -> Result<usize
 /// `median()` or `nanmedian()` of all elements.
 ///
 /// # Errors
-/// RuntimeError for dtypes without this kernel.
+/// RuntimeError for unsupported dtypes.
 pub fn median(view: &View, ignore_nan: bool) -> Result<View> {
     let out = View::zeros(&[], view.dtype, view.device())?;
     if view.device().is_meta() {
@@ -52,7 +52,7 @@ pub fn median(view: &View, ignore_nan: bool) -> Result<View> {
     View::scalar(value, view.dtype)
 }
 
-/// The values and places that `pick` chooses of every line.
+/// Returns the values and indices that `pick` chooses from every line.
 fn picked(
     name: &str,
     stub: &str,
@@ -79,21 +79,21 @@ fn picked(
     Ok((reduced(values, d, keepdim), reduced(places, d, keepdim)))
 }
 
-/// `median(dim)` or `nanmedian(dim)`: the medians and where they are.
+/// `median(dim)` or `nanmedian(dim)`: returns the medians and their indices.
 ///
 /// # Errors
-/// IndexError for a wrong or empty dimension, RuntimeError for dtypes without this kernel.
+/// IndexError for a wrong or empty dimension, RuntimeError for unsupported dtypes.
 pub fn median_dim(view: &View, dim: i64, keepdim: bool, ignore_nan: bool) -> Result<(View, View)> {
-    // Both go by one name in refusals.
+    // Error messages use one name for both functions.
     picked("median", "median_out", classes::NUMBERS, view, dim, keepdim, &|line| {
         median_place(view.dtype, line, ignore_nan)
     })
 }
 
-/// `kthvalue(k, dim)`: the `k`-th smallest elements, counted from 1, and where they are.
+/// `kthvalue(k, dim)`: returns the `k`-th smallest elements, counted from 1, and their indices.
 ///
 /// # Errors
-/// IndexError for a wrong or empty dimension, RuntimeError for a `k` out of range and dtypes without this kernel.
+/// IndexError for a wrong or empty dimension, RuntimeError for a `k` out of range and unsupported dtypes.
 pub fn kthvalue(view: &View, k: i64, dim: i64, keepdim: bool) -> Result<(View, View)> {
     let d = wrap_dim(dim, view.ndim())?;
     let size = view.sizes().get(d).copied().unwrap_or(1);
@@ -108,7 +108,7 @@ pub fn kthvalue(view: &View, k: i64, dim: i64, keepdim: bool) -> Result<(View, V
     })
 }
 
-/// C. A. R. Hoare's selection with the median of three as its pivot: the item of rank `k` ends at its place.
+/// C. A. R. Hoare's quickselect with the median of three as pivot: moves the item of rank `k` to index `k`.
 fn quick_select(items: &mut [Ranked], k: usize) -> Result<()> {
     let (mut left, mut right) = (0, items.len().saturating_sub(1));
     let sort_pair = |items: &mut [Ranked], a: usize, b: usize| {
@@ -153,15 +153,15 @@ fn quick_select(items: &mut [Ranked], k: usize) -> Result<()> {
     Ok(())
 }
 
-/// `mode(dim)`: the most frequent elements, the smallest of several, and where they are.
+/// `mode(dim)`: returns the most frequent elements (the smallest, if several are equally frequent) and their indices.
 ///
 /// # Errors
-/// IndexError for a wrong or empty dimension, RuntimeError for dtypes without this kernel.
+/// IndexError for a wrong or empty dimension, RuntimeError for unsupported dtypes.
 pub fn mode(view: &View, dim: i64, keepdim: bool) -> Result<(View, View)> {
     picked("mode", "mode_cpu", classes::BOOL | classes::NUMBERS, view, dim, keepdim, &|line| {
         let mut items = ranked(view.dtype, line)?;
         introsort::sort(&mut items, &less)?;
-        // Every NaN is a value of its own.
+        // Every NaN counts as a distinct value.
         let nan = if view.dtype.is_floating_point() { u64::MAX } else { u64::MAX - 1 };
         let same = |a: &Ranked, b: &Ranked| a.0 == b.0 && a.0 != nan;
         let (mut best, mut most) = (0, 0);
@@ -175,7 +175,7 @@ pub fn mode(view: &View, dim: i64, keepdim: bool) -> Result<(View, View)> {
     })
 }
 
-/// The value of a quantile between two elements.
+/// How to compute a quantile that lies between two elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Interpolation {
     Linear,
@@ -187,7 +187,7 @@ pub enum Interpolation {
 
 impl Interpolation {
     /// # Errors
-    /// RuntimeError for an unknown name, as `function` says it.
+    /// RuntimeError for an unknown name; `function` is named in the message.
     pub fn parse(name: &str, function: &str) -> Result<Interpolation> {
         Ok(match name {
             "linear" => Interpolation::Linear,
@@ -211,13 +211,13 @@ pub struct Quantile {
     pub ignore_nan: bool,
 }
 
-/// `quantile` or `nanquantile`: the elements below which the shares `q` of a line lie. A 1-d `q` gives a new first
+/// `quantile` or `nanquantile`: the values below which the fractions `q` of a line lie. A 1-d `q` adds a new first
 /// dimension.
 ///
 /// # Errors
-/// RuntimeError for an empty tensor, wrong dtypes and shares outside of [0, 1]; IndexError for a wrong dimension.
+/// RuntimeError for an empty tensor, wrong dtypes and fractions outside [0, 1]; IndexError for a wrong dimension.
 pub fn quantile(view: &View, q: &View, how: &Quantile) -> Result<View> {
-    // PyTorch says so of both.
+    // PyTorch's messages use this name for both functions.
     let name = "quantile";
     if view.numel() == 0 {
         bail!(RuntimeError, "{name}() input tensor must be non-empty");
@@ -247,7 +247,7 @@ pub fn quantile(view: &View, q: &View, how: &Quantile) -> Result<View> {
     if size > 16_000_000 {
         bail!(RuntimeError, "{name}() input tensor is too large");
     }
-    // One result per share along the dimension, which then moves to the front.
+    // One result per fraction along the dimension, which is then moved to the front.
     let lines = if lines.ndim() == 0 { lines.with_layout(lines.layout.unsqueeze(0)?) } else { lines.clone() };
     let out = like_lines(&lines, d, shares.len() as i64, view.dtype)?;
     let single = view.dtype == DType::Float;
@@ -275,7 +275,7 @@ pub fn quantile(view: &View, q: &View, how: &Quantile) -> Result<View> {
             }
         }
     }
-    // The shares lie innermost, though they are counted first.
+    // In memory, the dimension of the fractions is innermost, although it is the first dimension.
     let innermost = super::copy::contiguous(&super::view::movedim(&moved, &[0], &[-1])?)?;
     let offset = innermost.layout.offset;
     let innermost = innermost.with_layout(Layout { offset, ..Layout::contiguous(innermost.sizes()) });
@@ -285,7 +285,7 @@ pub fn quantile(view: &View, q: &View, how: &Quantile) -> Result<View> {
     super::view::movedim(&innermost, &[-1], &[0])
 }
 
-/// The value at a share of sorted numbers. Ranks are computed in the numbers' own type.
+/// Returns the quantile `q` of sorted numbers. Ranks are computed in the numbers' own type.
 fn at_share(sorted: &[f64], q: f64, interpolation: Interpolation, single: bool) -> f64 {
     let round = |value: f64| if single { f64::from(value as f32) } else { value };
     let rank = round(q * round((sorted.len() - 1) as f64));

@@ -1,5 +1,5 @@
-//! Copies with rearranged elements: rolled, flipped, repeated, cut to a triangle, laid on a diagonal. Follows
-//! <https://pytorch.org/docs/2.7/generated/torch.roll.html> and its neighbours.
+//! Copies with rearranged elements: rolled, flipped, repeated, cut to a triangle, placed on a diagonal. Follows
+//! <https://pytorch.org/docs/2.7/generated/torch.roll.html> and related functions.
 
 use super::check::{Lacks, by_width, lost, move_slice, resolved, row_major_copy, size_at, supported};
 use super::copy::{clone, contiguous, copy_into};
@@ -12,8 +12,8 @@ use crate::layout::{Dims, contiguous_strides, wrap_dim};
 use crate::memory::{get, set};
 use crate::{DType, Device, Layout, Result, View};
 
-/// `roll(shifts, dims)`: moves elements along dimensions, what falls off one end coming in at the other. Without
-/// dimensions the elements move in row-major order.
+/// `roll(shifts, dims)`: shifts elements along dimensions; elements shifted past one end reappear at the other. Without
+/// dimensions, elements shift in row-major order.
 pub fn roll(view: &View, shifts: &[i64], dims: &[i64]) -> Result<View> {
     match (shifts, dims) {
         ([shift], [dim]) => roll_one(&resolved(view)?, *shift, *dim),
@@ -41,11 +41,11 @@ fn roll_one(view: &View, shift: i64, dim: i64) -> Result<View> {
     cat(&[narrow(view, dim, start, size - start)?, narrow(view, dim, 0, start)?], dim)
 }
 
-/// `flip(dims)`: reverses dimensions.
+/// `flip(dims)`: reverses the order of elements along dimensions.
 pub fn flip(view: &View, dims: &[i64]) -> Result<View> {
     let dims = distinct_dims(dims, view.ndim())?;
     let view = resolved(view)?;
-    // An empty tensor may stand anywhere, and its strides may be anything: there is nothing to move.
+    // An empty tensor may have any offset and strides, and has nothing to move.
     if view.numel() <= 1 {
         return clone(&view);
     }
@@ -69,8 +69,8 @@ pub fn flip(view: &View, dims: &[i64]) -> Result<View> {
     Ok(out)
 }
 
-/// Refuses the dtypes that PyTorch's loop does not have; lines that lie together and keep their direction are moved by
-/// another loop, which has all.
+/// Refuses dtypes that PyTorch's loop does not support. Contiguous lines that are not reversed are copied by another
+/// loop, which supports all dtypes.
 fn flippable(view: &View, mirrored: &Layout, out: &[i64]) -> Result<()> {
     let still: Dims = view.strides().iter().zip(&mirrored.strides).map(|(a, b)| if a == b { *a } else { 0 }).collect();
     let order = Layout::iteration_order(view.sizes(), &[out, view.strides(), &still]);
@@ -96,7 +96,7 @@ pub fn flipud(view: &View) -> Result<View> {
     flip(view, &[0])
 }
 
-/// `rot90(k, dims)`: turns the plane of two dimensions by `k` quarters, from the first towards the second.
+/// `rot90(k, dims)`: rotates in the plane of two dimensions by `k` quarter turns, from the first towards the second.
 pub fn rot90(view: &View, k: i64, dims: &[i64]) -> Result<View> {
     let &[dim0, dim1] = dims else {
         bail!(RuntimeError, "expected total rotation dims == 2, but got dims = {}", dims.len());
@@ -121,7 +121,7 @@ pub fn rot90(view: &View, k: i64, dims: &[i64]) -> Result<View> {
     }
 }
 
-/// `repeat(repeats)`: the tensor that many times along each dimension, row-major.
+/// `repeat(repeats)`: repeats the tensor along each dimension; the result is row-major.
 pub fn repeat(view: &View, repeats: &[i64]) -> Result<View> {
     let Some(added) = repeats.len().checked_sub(view.ndim()) else {
         bail!(
@@ -136,7 +136,7 @@ pub fn repeat(view: &View, repeats: &[i64]) -> Result<View> {
     if out.numel() == 0 {
         return Ok(out);
     }
-    // Seen as repeats × sizes, the result is an expanded tensor.
+    // With the sizes repeats × sizes, the result is an expanded tensor.
     let mut tiled = Layout { sizes: Dims::from_slice(repeats), strides: Dims::new(), offset: 0 };
     tiled.sizes.extend_from_slice(&padded);
     tiled.strides.extend(out.strides().iter().zip(&padded).map(|(stride, size)| stride * size));
@@ -145,14 +145,14 @@ pub fn repeat(view: &View, repeats: &[i64]) -> Result<View> {
     Ok(out)
 }
 
-/// `tile(dims)`: [`repeat`] with ones for the leading dimensions that are not given.
+/// `tile(dims)`: like [`repeat`], with ones for missing leading dimensions.
 pub fn tile(view: &View, counts: &[i64]) -> Result<View> {
     let mut repeats = Dims::from_elem(1, view.ndim().saturating_sub(counts.len()));
     repeats.extend_from_slice(counts);
     repeat(view, &repeats)
 }
 
-/// `repeat_interleave(n, dim)`: every element n times in a row. Without a dimension the tensor is flattened.
+/// `repeat_interleave(n, dim)`: repeats every element n times in a row. Without a dimension, the tensor is flattened.
 pub fn repeat_interleave(view: &View, repeats: i64, dim: Option<i64>, output_size: Option<i64>) -> Result<View> {
     let input = if dim.is_some() { view.clone() } else { flatten(view, 0, -1)? };
     let d = wrap_dim(dim.unwrap_or(0), view.ndim())?;
@@ -204,7 +204,7 @@ pub fn repeat_interleave_counts(
     Ok(View { conj: view.conj, neg: view.neg, ..out })
 }
 
-/// `torch.repeat_interleave(repeats)`: each position as often as its count says.
+/// `torch.repeat_interleave(repeats)`: returns each index as often as its count says.
 pub fn repeated_positions(repeats: &View, output_size: Option<i64>) -> Result<View> {
     if repeats.device().is_meta() {
         return super::check::no_meta_kernel("repeat_interleave.Tensor");
@@ -254,7 +254,8 @@ pub enum Triangle {
     Upper,
 }
 
-/// `tril(k)` and `triu(k)`: the elements on one side of the k-th diagonal of every matrix, zeros elsewhere; row-major.
+/// `tril(k)` and `triu(k)`: the elements on one side of the k-th diagonal of every matrix, zeros elsewhere. The result
+/// is row-major.
 pub fn triangle(view: &View, side: Triangle, k: i64) -> Result<View> {
     let name = if side == Triangle::Lower { "tril" } else { "triu" };
     let Some(first) = view.ndim().checked_sub(2) else {
@@ -271,7 +272,7 @@ pub fn triangle(view: &View, side: Triangle, k: i64) -> Result<View> {
     by_width!(view.dtype, T => {
         let (from, to) = (from.typed::<T>(), to.typed::<T>());
         for (i, read) in view.layout.offsets().enumerate() {
-            // For an absurd `k` the sum wraps, as it does in PyTorch.
+            // For a huge `k` the sum wraps, as in PyTorch.
             let (edge, column) = ((i as i64 / columns % rows).wrapping_add(k), i as i64 % columns);
             let kept = if side == Triangle::Lower { column < edge.wrapping_add(1) } else { column >= edge };
             if kept {
@@ -282,7 +283,7 @@ pub fn triangle(view: &View, side: Triangle, k: i64) -> Result<View> {
     Ok(out)
 }
 
-/// `diag(k)`: a vector on the k-th diagonal of a matrix, or the k-th diagonal of a matrix as a vector.
+/// `diag(k)`: a matrix with a vector on its k-th diagonal, or the k-th diagonal of a matrix as a vector.
 pub fn diag(view: &View, k: i64) -> Result<View> {
     match view.ndim() {
         1 => diag_embed(view, k, -2, -1),
@@ -291,7 +292,7 @@ pub fn diag(view: &View, k: i64) -> Result<View> {
     }
 }
 
-/// `diag_embed(offset, dim1, dim2)`: the last dimension on a diagonal of two new ones, zeros elsewhere.
+/// `diag_embed(offset, dim1, dim2)`: puts the last dimension on a diagonal of two new dimensions, with zeros elsewhere.
 pub fn diag_embed(view: &View, offset: i64, dim1: i64, dim2: i64) -> Result<View> {
     let (a, b) = (wrap_dim(dim1, view.ndim() + 1)?, wrap_dim(dim2, view.ndim() + 1)?);
     if a == b {
@@ -311,7 +312,7 @@ pub fn diag_embed(view: &View, offset: i64, dim1: i64, dim2: i64) -> Result<View
     Ok(out)
 }
 
-/// `diagflat(offset)`: all elements, in row-major order, on a diagonal.
+/// `diagflat(offset)`: puts all elements, in row-major order, on a diagonal.
 pub fn diagflat(view: &View, offset: i64) -> Result<View> {
     let flat = contiguous(view)?;
     let layout = Layout {

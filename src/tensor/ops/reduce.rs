@@ -1,5 +1,5 @@
-//! Reductions: many elements to one. This file knows dimensions, dtypes and error texts; the loops are in the files
-//! below it, one per way of combining. Follows <https://pytorch.org/docs/2.7/torch.html#reduction-ops>.
+//! Reductions: many elements to one. This file handles dimensions, dtypes and errors. The loops are in the submodules,
+//! one per way of combining elements. Follows <https://pytorch.org/docs/2.7/torch.html#reduction-ops>.
 //!
 //! Floating-point results depend on the order of additions. The loops follow PyTorch's CPU kernels for 256-bit vectors
 //! and one thread, so that results agree to the last bit.
@@ -30,9 +30,9 @@ use crate::ops::number::Stored;
 use crate::parallel;
 use crate::{DType, Dims, Layout, Result, View};
 
-/// The dimensions a reduction combines, checked.
+/// The checked dimensions of a reduction.
 pub(crate) struct Reduction {
-    /// One flag per dimension of the operand.
+    /// One flag per dimension of the operand: whether it is reduced.
     pub reduced: smallvec::SmallVec<[bool; 6]>,
     /// Sizes of the result.
     pub sizes: Dims,
@@ -40,7 +40,7 @@ pub(crate) struct Reduction {
 }
 
 impl Reduction {
-    /// `None` and no dimensions at all mean every dimension.
+    /// Checks the dimensions. `None` and an empty list mean all dimensions.
     pub(crate) fn new(view: &View, dims: Option<&[i64]>, keepdim: bool) -> Result<Reduction> {
         let ndim = view.ndim();
         let all = dims.is_none_or(<[i64]>::is_empty);
@@ -70,12 +70,12 @@ impl Reduction {
         Ok(Reduction { reduced, sizes, keepdim })
     }
 
-    /// A new row-major result.
+    /// Allocates a row-major result.
     pub(crate) fn result(&self, like: &View, dtype: DType) -> Result<View> {
         View::zeros(&self.sizes, dtype, like.device())
     }
 
-    /// The result's layout under the operand's dimensions: stride 0 where many elements meet.
+    /// Returns the result's layout in the operand's dimensions, with stride 0 in reduced ones.
     pub(crate) fn spread(&self, result: &View, operand: &View) -> Layout {
         let mut strides = Dims::new();
         let mut own = result.strides().iter();
@@ -93,14 +93,14 @@ impl Reduction {
         Layout { sizes: Dims::from_slice(operand.sizes()), strides, offset: result.layout.offset }
     }
 
-    /// Counts the elements that meet in one.
+    /// Returns the number of elements combined in each result.
     pub(crate) fn factor(&self, view: &View) -> i64 {
         let sizes = view.sizes().iter().zip(&self.reduced);
         sizes.filter(|&(_, &gone)| gone).fold(1, |n: i64, (&size, _)| n.saturating_mul(size))
     }
 
-    /// Refuses reductions of nothing, for operations whose value then would be undefined. `dims` are named as the caller
-    /// named them.
+    /// Refuses empty operands, for operations without a neutral value. `dims` are named in the message as the caller
+    /// passed them.
     pub(crate) fn check_nonempty(view: &View, name: &str, dims: Option<&[i64]>) -> Result<()> {
         if view.numel() != 0 {
             return Ok(());
@@ -121,7 +121,7 @@ impl Reduction {
     }
 }
 
-/// The operand, moved if its elements do not lie where loops want them: a buffer may be read from an odd byte on.
+/// Returns the operand, or a copy if it is not aligned for its element type: `frombuffer` may start at an odd byte.
 fn aligned<S: Stored>(view: &View) -> Result<View> {
     match parallel::reading::<S, _>(&*view.memory()?, |_| ()) {
         Some(()) => Ok(view.clone()),

@@ -1,25 +1,25 @@
-//! Functions of `f32` computed in double precision by plain arithmetic, without branches, so that a loop over them
-//! becomes vector instructions. Their errors lie far below half a unit of an `f32`, so that results are correctly
-//! rounded but for rare ties. `f64` itself keeps the system's functions. Knows numbers only.
+//! Functions of `f32` computed in double precision by branch-free arithmetic, so that loops over them are vectorised.
+//! Their errors are far below half a unit in the last place of an `f32`; results are correctly rounded except for rare
+//! ties. `f64` uses the system's functions. Independent of tensors.
 
 use std::f64::consts::{FRAC_2_PI, FRAC_2_SQRT_PI, FRAC_PI_2, FRAC_PI_4, LN_2, LOG2_E, LOG10_E, SQRT_2};
 
-/// Adding it rounds a double below 2^51 to a whole number, which the lowest bits of the sum then hold.
+/// Adding this rounds a double below 2^51 to an integer, which ends up in the lowest bits of the sum.
 const ROUND: f64 = 1.5 * (1u64 << 52) as f64;
-/// The leading bits of ln 2, so few that their multiples by an exponent are exact, and the rest.
+/// The leading bits of ln 2, few enough for their multiples by an exponent to be exact, and the rest.
 const LN_2_HIGH: f64 = f64::from_bits(LN_2.to_bits() & !0xFFFF_FFFF);
 const LN_2_LOW: f64 = 4.749_325_039_031_672_6e-7;
 
-/// π/2 in three parts, the first two so short that their multiples by a whole number of 20 bits are exact.
+/// π/2 in three parts; the first two are short enough for their multiples by an integer of 20 bits to be exact.
 const HALF_PI: [f64; 3] = [
     f64::from_bits(0x3FF9_21FB_5440_0000),
     f64::from_bits(0x3DD0_B461_1A60_0000),
     f64::from_bits(0x3BA3_198A_2E03_7073),
 ];
-/// Up to here [`sin`], [`cos`] and [`tan`] know how many quarter turns an angle has.
+/// The largest angle for which [`sin`], [`cos`] and [`tan`] can count the quarter turns.
 pub const TURNS: f64 = (1 << 20) as f64;
 
-/// `coefficients` as a polynomial in `x`, the constant first.
+/// Evaluates a polynomial in `x`; the constant coefficient comes first.
 #[inline(always)]
 fn polynomial<const N: usize>(x: f64, coefficients: [f64; N]) -> f64 {
     let mut sum = 0.0f64;
@@ -31,14 +31,14 @@ fn polynomial<const N: usize>(x: f64, coefficients: [f64; N]) -> f64 {
     sum
 }
 
-/// `x` within ±200: beyond that, an `f32` shows e^x as infinity or zero. NaN stays.
+/// Clamps `x` to ±200: beyond that, e^x rounds to infinity or zero in `f32`. Keeps NaN.
 #[inline(always)]
 fn bounded(x: f64) -> f64 {
     let x = if x > 200.0 { 200.0 } else { x };
     if x < -200.0 { -200.0 } else { x }
 }
 
-/// e to the power of `x`, less 1, for `x` around 0.
+/// Computes e^x - 1 for `x` around 0.
 #[inline(always)]
 fn power_less_one(x: f64) -> f64 {
     // 1 / k!
@@ -60,13 +60,14 @@ fn power_less_one(x: f64) -> f64 {
     )
 }
 
-/// `value` times 2 to the power that the lowest bits of `rounded` are, which are added to the exponent; zero for NaN.
+/// Multiplies `value` by 2^n, where n is in the lowest bits of `rounded`, by adding n to the exponent. Returns zero for
+/// NaN.
 #[inline(always)]
 fn times_power(value: f64, rounded: f64) -> f64 {
     f64::from_bits(value.to_bits().wrapping_add(rounded.to_bits() << 52))
 }
 
-/// Of a bounded `x`, how often ln 2 goes into it, as the lowest bits of a double, and what is left.
+/// Divides a bounded `x` by ln 2: returns the rounded quotient in the lowest bits of a double, and the remainder.
 #[inline(always)]
 fn halvings(x: f64) -> (f64, f64) {
     let rounded = x * LOG2_E + ROUND;
@@ -74,14 +75,14 @@ fn halvings(x: f64) -> (f64, f64) {
     (rounded, (-power).mul_add(LN_2_LOW, (-power).mul_add(LN_2_HIGH, x)))
 }
 
-/// e to the power of `x`: 2 to a whole power times the series around 0. For results that are rounded to `f32`.
+/// Computes e^x: 2 to an integer power times the series around 0. For results that are rounded to `f32`.
 #[inline(always)]
 pub fn exp(x: f64) -> f64 {
     let (rounded, rest) = halvings(bounded(x));
     times_power(power_less_one(rest) + 1.0, rounded)
 }
 
-/// e to the power of `x`, step by step in single precision as the library Sleef computes it: PyTorch's vectors call that.
+/// Computes e^x in single precision with the steps of the Sleef library, which PyTorch's vectors call.
 #[inline(always)]
 pub(crate) fn exp_single(x: f32) -> f32 {
     const ROUND: f32 = 1.5 * (1 << 23) as f32;
@@ -89,7 +90,7 @@ pub(crate) fn exp_single(x: f32) -> f32 {
     let bounded = if bounded < -105.0 { -105.0 } else { bounded };
     let rounded = bounded * std::f32::consts::LOG2_E + ROUND;
     let count = rounded - ROUND;
-    // ln 2 in two parts, the first so short that its multiples are exact.
+    // ln 2 in two parts; the first is short enough for its multiples to be exact.
     let rest = count.mul_add(-1.428_606_8e-6, count.mul_add(-0.693_145_75, bounded));
     let series = [0.000_198_527_62, 0.001_393_043_6, 0.008_333_361, 0.041_666_485, 0.166_666_67, 0.5];
     let mut sum = series[0];
@@ -108,7 +109,7 @@ pub(crate) fn exp_single(x: f32) -> f32 {
     if x > 100.0 { f32::INFINITY } else { value }
 }
 
-/// The error function as PyTorch's vectors compute it in single precision (A&S 7.1.26): to seven places behind the point.
+/// The error function in single precision as PyTorch's vectors compute it (A&S 7.1.26), to seven decimal places.
 #[inline(always)]
 pub(crate) fn erf_single(x: f32) -> f32 {
     let t = 1.0 / 0.327_591_1_f32.mul_add(x.abs(), 1.0);
@@ -119,13 +120,13 @@ pub(crate) fn erf_single(x: f32) -> f32 {
     f32::from_bits(value.to_bits() ^ (x.to_bits() & 1 << 31))
 }
 
-/// The natural logarithm of a positive number, as [`exp_single`]. What Sleef computes in pairs of numbers is in double
-/// precision here.
+/// The natural logarithm of a positive number, like [`exp_single`]. Sleef computes some steps in pairs of numbers; here
+/// they are in double precision.
 pub(crate) fn ln_single(x: f32) -> f32 {
     if !(x > 0.0 && x < f32::INFINITY) {
         return x.ln();
     }
-    // Of x = m 2^n, m lies in [3/4, 3/2).
+    // x = m 2^n with m in [3/4, 3/2).
     let exponent = (f64::from(x) / 0.75).log2().floor();
     let mantissa = f64::from(x) / exponent.exp2();
     let tangent = (mantissa - 1.0) / (mantissa + 1.0);
@@ -135,7 +136,7 @@ pub(crate) fn ln_single(x: f32) -> f32 {
     (exponent * LN_2 + 2.0 * tangent + f64::from(square * single * series)) as f32
 }
 
-/// 2 to the power of `x`.
+/// Computes 2^x.
 #[inline(always)]
 pub fn exp2(x: f64) -> f64 {
     let x = bounded(x);
@@ -143,7 +144,7 @@ pub fn exp2(x: f64) -> f64 {
     times_power(power_less_one((x - (rounded - ROUND)) * LN_2) + 1.0, rounded)
 }
 
-/// e to the power of `x`, less 1, without loss of digits around 0.
+/// Computes e^x - 1 without losing digits around 0.
 #[inline(always)]
 pub fn exp_m1(x: f64) -> f64 {
     let (rounded, rest) = halvings(bounded(x));
@@ -151,15 +152,15 @@ pub fn exp_m1(x: f64) -> f64 {
     (power_less_one(rest) * scale + (scale - 1.0)).copysign(x)
 }
 
-/// The natural logarithm of a positive double that is not subnormal: of x = m 2^n with m in [√½, √2), n ln 2 plus twice
-/// the area tangent of (m - 1) / (m + 1). `less_one` gives m - 1 of m and n.
+/// The natural logarithm of a positive, normal double. With x = m 2^n and m in [√½, √2), it is n ln 2 plus twice the
+/// area tangent of (m - 1) / (m + 1). `less_one` computes m - 1 from m and n.
 #[inline(always)]
 fn logarithm(x: f64, less_one: impl Fn(f64, f64) -> f64) -> f64 {
     const MANTISSA: u64 = (1 << 52) - 1;
     let mantissa = f64::from_bits((x.to_bits() & MANTISSA) | 1.0f64.to_bits());
     let large = mantissa > SQRT_2;
     let mantissa = if large { mantissa * 0.5 } else { mantissa };
-    // The biased exponent, as the lowest bits of a double, becomes a number without a conversion.
+    // With the biased exponent in the lowest bits of a double, a subtraction converts it to a number.
     let exponent = f64::from_bits((x.to_bits() >> 52) | ROUND.to_bits()) - ROUND;
     let exponent = exponent - if large { 1022.0 } else { 1023.0 };
     let tangent = less_one(mantissa, exponent) / (mantissa + 1.0);
@@ -172,32 +173,32 @@ fn logarithm(x: f64, less_one: impl Fn(f64, f64) -> f64) -> f64 {
     let value = exponent * LN_2 + tangent * series;
     let value = if x == f64::INFINITY { x } else { value };
     let value = if x == 0.0 { f64::NEG_INFINITY } else { value };
-    // Negative numbers have none, and NaN is not at least 0.
+    // Negative numbers have no logarithm; NaN fails the comparison too.
     if x >= 0.0 { value } else { f64::NAN }
 }
 
-/// The natural logarithm of an `f32` widened.
+/// The natural logarithm of a widened `f32`.
 #[inline(always)]
 pub fn ln(x: f64) -> f64 {
     logarithm(x, |mantissa, _| mantissa - 1.0)
 }
 
-/// The logarithm to the base 2 of an `f32` widened.
+/// The base-2 logarithm of a widened `f32`.
 #[inline(always)]
 pub fn log2(x: f64) -> f64 {
     ln(x) * LOG2_E
 }
 
-/// The logarithm to the base 10 of an `f32` widened.
+/// The base-10 logarithm of a widened `f32`.
 #[inline(always)]
 pub fn log10(x: f64) -> f64 {
     ln(x) * LOG10_E
 }
 
-/// The natural logarithm of 1 + `x`, an `f32` widened.
+/// The natural logarithm of 1 + `x`; `x` is a widened `f32`.
 #[inline(always)]
 pub fn ln_1p(x: f64) -> f64 {
-    // Near 1, what the sum has lost of `x` counts.
+    // Near 1, use `x` itself, because the sum has lost digits.
     logarithm(1.0 + x, |mantissa, exponent| if exponent == 0.0 { x } else { mantissa - 1.0 }).copysign(x)
 }
 
@@ -215,7 +216,7 @@ pub fn cosh(x: f64) -> f64 {
     0.5 * (power + 1.0 / power)
 }
 
-/// The hyperbolic tangent, from e^2x; close to 0, where that loses digits, from its series.
+/// The hyperbolic tangent, from e^2x; near 0, where that loses digits, from its series.
 #[inline(always)]
 pub fn tanh(x: f64) -> f64 {
     let power = exp(x + x);
@@ -225,8 +226,8 @@ pub fn tanh(x: f64) -> f64 {
     if square < 1e-3 { series } else { quotient }
 }
 
-/// The sine and the cosine of what is left of an angle of at most [`TURNS`] when whole quarter turns are taken off, and
-/// the number of those in the lowest bits.
+/// Reduces an angle of at most [`TURNS`] by whole quarter turns. Returns the sine and the cosine of the remainder, and
+/// the number of quarter turns in the lowest bits.
 #[inline(always)]
 fn quarter(x: f64) -> (f64, f64, u64) {
     let rounded = x * FRAC_2_PI + ROUND;
@@ -265,7 +266,7 @@ fn quarter(x: f64) -> (f64, f64, u64) {
     (rest * sin, cos, rounded.to_bits())
 }
 
-/// `value` with the sign turned around if bit 1 of a number of quarter turns is set.
+/// Flips the sign of `value` if bit 1 of the number of quarter turns is set.
 #[inline(always)]
 fn signed(value: f64, quarters: u64) -> f64 {
     f64::from_bits(value.to_bits() ^ ((quarters & 2) << 62))
@@ -292,10 +293,10 @@ pub fn tan(x: f64) -> f64 {
     if quarters & 1 == 0 { sin / cos } else { -cos / sin }
 }
 
-/// The angle whose tangent is `x`: from its series, around 0, a half or a whole quarter turn, whichever is near.
+/// The arctangent of `x`, from its series around 0, an eighth or a quarter of a turn, whichever is nearest.
 #[inline(always)]
 pub fn atan(x: f64) -> f64 {
-    /// The tangents of an eighth and of three eighths of a half turn.
+    /// The tangents of one and of three sixteenths of a turn.
     const NEAR: [f64; 2] = [SQRT_2 - 1.0, SQRT_2 + 1.0];
     let size = x.abs();
     let (above, below) = if size > NEAR[0] { (size - 1.0, size + 1.0) } else { (size, 1.0) };
@@ -331,19 +332,19 @@ pub fn atan(x: f64) -> f64 {
     (middle + tangent * series).copysign(x)
 }
 
-/// The angle whose sine is `x`, an `f32` widened.
+/// The arcsine of `x`, a widened `f32`.
 #[inline(always)]
 pub fn asin(x: f64) -> f64 {
     atan(x / ((1.0 - x) * (1.0 + x)).sqrt())
 }
 
-/// The angle whose cosine is `x`, an `f32` widened.
+/// The arccosine of `x`, a widened `f32`.
 #[inline(always)]
 pub fn acos(x: f64) -> f64 {
     2.0 * atan(((1.0 - x) / (1.0 + x)).sqrt())
 }
 
-/// `x` to the power of `y`, `f32`s widened: `x` finite and not 0, `y` finite.
+/// `x` to the power of `y`, both widened `f32`s; `x` must be finite and nonzero, `y` finite.
 #[inline(always)]
 pub fn pow(x: f64, y: f64) -> f64 {
     let size = exp(y * ln(x.abs()));
@@ -353,8 +354,8 @@ pub fn pow(x: f64, y: f64) -> f64 {
     if x < 0.0 { power } else { size }
 }
 
-/// What the error function lacks of 1 at `size`, not negative: e to the power of -x², times a function of (x - 3) / (x + 3)
-/// that a polynomial meets to 14 digits (fitted at Chebyshev's points). Beyond the limit an `f32` shows 0.
+/// The complementary error function for a non-negative `size`: e^-x² times a function of (x - 3) / (x + 3),
+/// approximated by a polynomial to 14 digits (fitted at Chebyshev points). Beyond the limit, it rounds to 0 in `f32`.
 #[inline(always)]
 fn complement(size: f64) -> f64 {
     const LIMIT: f64 = 10.5;
@@ -385,7 +386,7 @@ fn complement(size: f64) -> f64 {
     scaled * exp(-(size * size))
 }
 
-/// The error function of an `f32` widened; close to 0 from its series.
+/// The error function of a widened `f32`; near 0, from its series.
 #[inline(always)]
 pub fn erf(x: f64) -> f64 {
     // (-1)^k / (k! (2k + 1))
@@ -409,7 +410,7 @@ pub fn erf(x: f64) -> f64 {
     value.copysign(x)
 }
 
-/// 1 less the error function of an `f32` widened.
+/// The complementary error function of a widened `f32`.
 #[inline(always)]
 pub(crate) fn erfc(x: f64) -> f64 {
     let tail = complement(x.abs());
@@ -421,8 +422,8 @@ mod tests {
     use super::*;
     use half::{bf16, f16};
 
-    /// Equal to the system's functions, rounded to `f32`, but for one result in many thousands that is the other
-    /// neighbour of a tie.
+    /// The results equal those of the system's functions, rounded to `f32`, except for one in many thousands that
+    /// rounds a near tie the other way.
     fn agrees(quick: impl Fn(f64) -> f64, exact: impl Fn(f64) -> f64) {
         let (mut seen, mut differ) = (0, 0);
         for bits in (0..=u32::MAX).step_by(9973) {
@@ -438,7 +439,7 @@ mod tests {
         assert!(differ * 10_000 <= seen, "{differ} of {seen} differ");
     }
 
-    /// Of every 16-bit number, so that [`exp_single`] may stand in for [`exp`] there.
+    /// Checks every 16-bit number, because [`exp_single`] replaces [`exp`] for them.
     #[test]
     fn single_precision_is_enough_for_sixteen_bits() {
         for bits in 0..=u16::MAX {

@@ -1,6 +1,6 @@
-//! Copies that replace what a view shows: `diagonal_scatter`, `select_scatter`, `slice_scatter`, `as_strided_scatter`;
-//! and `fill_diagonal_`, which writes in place. Follows
-//! <https://pytorch.org/docs/2.7/generated/torch.slice_scatter.html> and its neighbours.
+//! Copies in which one part of a view is replaced: `diagonal_scatter`, `select_scatter`, `slice_scatter`,
+//! `as_strided_scatter`; and `fill_diagonal_`, which writes in place. Follows
+//! <https://pytorch.org/docs/2.7/generated/torch.slice_scatter.html> and related functions.
 
 use super::copy::{clone_storage, copy_into, fill};
 use super::view::{as_strided, diagonal, select, slice};
@@ -8,10 +8,10 @@ use crate::bail;
 use crate::layout::show;
 use crate::{Result, Scalar, View};
 
-/// A copy of the tensor, under its own strides, in which the part that `part` shows holds the source.
+/// Copies the tensor with its strides, and writes the source to the part that `part` selects.
 ///
 /// # Errors
-/// RuntimeError where the source has another size than the part; what `part` refuses.
+/// RuntimeError if the source's size differs from the part's; errors of `part`.
 fn replaced(view: &View, source: &View, part: impl FnOnce(&View) -> Result<View>) -> Result<View> {
     let out = clone_storage(view)?;
     let slice = part(&out)?;
@@ -60,10 +60,11 @@ pub fn as_strided_scatter(
     replaced(view, source, |out| as_strided(out, sizes, strides, offset))
 }
 
-/// `fill_diagonal_(value, wrap)`: the main diagonal, of a tall matrix on request again and again with a row between.
+/// `fill_diagonal_(value, wrap)`: fills the main diagonal. With `wrap`, the diagonal of a tall matrix starts again
+/// after one row.
 ///
 /// # Errors
-/// RuntimeError for fewer than two dimensions, for more than two of different sizes, and for a value that does not fit.
+/// RuntimeError for fewer than two dimensions, for more than two of different sizes, or for a value that does not fit.
 pub fn fill_diagonal_(view: &View, value: Scalar, wrap: bool) -> Result<()> {
     let [height, width, rest @ ..] = view.sizes() else { bail!(RuntimeError, "dimensions must larger than 1") };
     let (height, width) = (*height, *width);

@@ -1,4 +1,4 @@
-//! Exponentials of a line relative to their sum: `softmax`, `log_softmax`, `logsumexp`.
+//! Normalised exponentials of lines: `softmax`, `log_softmax`, `logsumexp`.
 
 use super::check::lost;
 use super::compare::CompareOp;
@@ -17,17 +17,17 @@ use half::{bf16, f16};
 use num_traits::{Float, One};
 use std::ops::Range;
 
-/// The form of the distribution.
+/// Whether to return probabilities or their logarithms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Softmax {
     Plain,
     Log,
 }
 
-/// The exponentials of every line as shares of their sum, or the logarithms of those shares.
+/// Divides the exponentials of every line by their sum, or computes the logarithms of the quotients.
 ///
 /// # Errors
-/// IndexError for a wrong dimension, RuntimeError for dtypes without this kernel.
+/// IndexError for a wrong dimension, RuntimeError for unsupported dtypes.
 pub fn softmax(which: Softmax, view: &View, dim: i64, dtype: Option<DType>) -> Result<View> {
     let converted = dtype.filter(|&dtype| dtype != view.dtype).map(|dtype| cast(view, dtype)).transpose()?;
     let view = converted.as_ref().unwrap_or(view);
@@ -53,21 +53,21 @@ pub fn softmax(which: Softmax, view: &View, dim: i64, dtype: Option<DType>) -> R
     Ok(out)
 }
 
-/// Elements of a line whose exponentials are computed together.
+/// The number of elements of a line whose exponentials are computed together.
 const STEP: usize = 256;
 
-/// A type whose shares are computed in `Compute`, every step in PyTorch's order.
+/// A type whose softmax is computed in `Compute`, with every step in PyTorch's order.
 trait Element: Stored<Compute: Real> {
     const NARROW: bool = size_of::<Self>() == 2;
 }
 
 impl<S: Stored<Compute: Real>> Element for S {}
 
-/// Puts shares in place of the elements of a row-major tensor. PyTorch has one order of steps for the `last` dimension, and
-/// one for others.
+/// Computes the softmax of a row-major tensor in place. PyTorch has one order of steps for the `last` dimension and
+/// another for the others.
 fn shares<S: Element>(which: Softmax, out: &View, d: usize, last: bool) -> Result<()> {
     let length = out.sizes().get(d).map_or(1, |&size| size as usize);
-    // So many lines lie side by side, as the columns of `length` rows.
+    // `width` lines lie side by side, as the columns of `length` rows.
     let width = out.sizes().iter().skip(d + 1).product::<i64>() as usize;
     let unit = length * width;
     parallel::writing::<S, _>(&*out.memory()?, 0..out.numel() as usize, |elements| {
@@ -84,19 +84,19 @@ fn shares<S: Element>(which: Softmax, out: &View, d: usize, last: bool) -> Resul
     .unwrap_or_else(|| Err(lost()))
 }
 
-/// e to the power of `value`: of an `f32` as PyTorch's vectors compute it, to the last bit.
+/// Computes the exponential of `value`; for `f32`, identical to PyTorch's vectors to the last bit.
 #[inline(always)]
 fn power<C: Real>(value: C) -> C {
     if is_single::<C>() { C::from_f64(f64::from(series::exp_single(value.as_f64() as f32))) } else { value.exp() }
 }
 
-/// The logarithm, likewise.
+/// Computes the logarithm; for `f32`, like PyTorch's vectors.
 fn logarithm<C: Real>(value: C) -> C {
     if is_single::<C>() { C::from_f64(f64::from(series::ln_single(value.as_f64() as f32))) } else { value.ln() }
 }
 
-/// Exponentials of elements, less the largest of their lines. Not a closure: the compiler would not inline it where vectors
-/// are.
+/// Computes the exponentials of elements minus the maxima of their lines. A struct instead of a closure, which the
+/// compiler would not inline into vectorised code.
 struct Powers<'a, S: Stored> {
     elements: &'a [S],
     largest: &'a [S::Compute],
@@ -113,7 +113,7 @@ impl<S: Element> Kernel for Powers<'_, S> {
     }
 }
 
-/// Sums of numbers, each group added to the one before it lane by lane.
+/// Sums groups of numbers lane by lane.
 fn lanes<const N: usize, C: Real>(groups: &[[C; N]]) -> Result<[C; N]> {
     let mut sums = [C::default(); N];
     for piece in interrupt::pieces(0..groups.len(), N) {
@@ -127,7 +127,7 @@ fn lanes<const N: usize, C: Real>(groups: &[[C; N]]) -> Result<[C; N]> {
     Ok(sums)
 }
 
-/// The sum of lanes: each half is added to the other until there is one.
+/// Sums lanes by repeatedly adding the two halves.
 fn halved<C: Real>(lanes: &mut [C; 8]) -> C {
     for count in [4, 2, 1] {
         (0..count).for_each(|k| lanes[k] = lanes[k] + lanes[k + count]);
@@ -139,7 +139,7 @@ fn in_order<C: Real>(first: C, numbers: &[C]) -> C {
     numbers.iter().fold(first, |sum, number| sum + *number)
 }
 
-/// Adds up the exponentials of a line in the order of PyTorch's vectors.
+/// Sums the exponentials of a line in the order of PyTorch's vectors.
 fn total<S: Element>(which: Softmax, powers: &[S::Compute]) -> Result<S::Compute> {
     fn add_each<C: Real>(sums: &mut [C], numbers: &[C]) {
         sums.iter_mut().zip(numbers).for_each(|(sum, number)| *sum = *sum + *number);
@@ -171,7 +171,7 @@ fn total<S: Element>(which: Softmax, powers: &[S::Compute]) -> Result<S::Compute
     Ok(if groups.is_empty() { in_order(zero, &sums) } else { halved(&mut sums) })
 }
 
-/// One line. `powers` has room for its exponentials.
+/// Computes the softmax of one line; `powers` is a scratch buffer for its exponentials.
 fn along<S: Element>(which: Softmax, line: &mut [S], powers: &mut [S::Compute]) -> Result<()> {
     let least = S::Compute::neg_infinity();
     let mut maxima = [least; 16];
@@ -210,14 +210,16 @@ fn along<S: Element>(which: Softmax, line: &mut [S], powers: &mut [S::Compute]) 
     Ok(())
 }
 
-/// The columns of rows of `width` elements. `numbers` has room for three of as many columns as are gone through together.
+/// Computes the softmax of the columns of rows of `width` elements. `numbers` is a scratch buffer for three rows of up
+/// to [`COLUMNS`] columns.
 fn side_by_side<S: Element>(
     which: Softmax,
     elements: &mut [S],
     width: usize,
     numbers: &mut [S::Compute],
 ) -> Result<()> {
-    // Behind the last vector, PyTorch calls the C library, and rounds exponentials of 16-bit floats before it divides them.
+    // For the columns after the last whole vector, PyTorch calls the C library, and rounds exponentials of 16-bit
+    // floats before dividing them.
     let vectors = width - width % (32 / size_of::<S>());
     let (largest, numbers) = numbers.split_at_mut(width.min(COLUMNS));
     let (total, powers) = numbers.split_at_mut(width.min(COLUMNS));
@@ -263,7 +265,7 @@ fn side_by_side<S: Element>(
     Ok(())
 }
 
-/// Calls `body` for every row of `width` elements with those in `columns`.
+/// Calls `body` with the `columns` of every row of `width` elements.
 #[inline(always)]
 fn each_row<S>(elements: &mut [S], width: usize, columns: &Range<usize>, mut body: impl FnMut(&mut [S])) -> Result<()> {
     let mut rows = elements.chunks_mut(width);
@@ -274,7 +276,7 @@ fn each_row<S>(elements: &mut [S], width: usize, columns: &Range<usize>, mut bod
     Ok(())
 }
 
-/// The logarithm of the sum of exponentials over dimensions.
+/// Computes the logarithm of the sum of exponentials over dimensions.
 ///
 /// # Errors
 /// Those of [`sum`] and [`extremum`].

@@ -1,5 +1,5 @@
-//! `sort`, `argsort`, `topk` and `unique`.
-//! Follows <https://pytorch.org/docs/2.7/generated/torch.sort.html>. NaN is greater than every number.
+//! `sort`, `argsort`, `topk` and `unique`. Follows <https://pytorch.org/docs/2.7/generated/torch.sort.html>. NaN is
+//! greater than every number.
 
 use super::check::{
     Lacks, at_least_1d, by_width, look_up, lost, move_slice, not_implemented, readable, resolved, size_at, size_or_one,
@@ -17,9 +17,9 @@ use crate::{DType, Device, Element, Layout, Result, Scalar, View, interrupt, lim
 /// An element's rank among its dtype's values, and its original index. Equal values have equal ranks.
 pub(super) type Ranked = (u64, i64);
 
-/// [`Ranked`], or the same in half the room.
+/// [`Ranked`], or a packed form of half the size.
 trait Item: Copy + Send + Sync {
-    /// The item of a value at a place; `reversed` for the opposite order.
+    /// Creates the item of a value at an index; `reversed` inverts the order.
     fn new(dtype: DType, value: Scalar, place: usize, reversed: bool) -> Self;
     fn rank(&self) -> u64;
     fn place(&self) -> i64;
@@ -38,12 +38,12 @@ impl Item for Ranked {
     }
 }
 
-/// Rank and place of 32 bits each.
+/// Rank and index in 32 bits each.
 #[derive(Clone, Copy)]
 struct Short(u64);
 
 impl Short {
-    /// Returns whether it has room for the values of a dtype, of lines of this size.
+    /// Returns whether the ranks of a dtype and the indices of lines of this size fit.
     fn fits(dtype: DType, size: i64) -> bool {
         dtype.itemsize() <= 4 && u32::try_from(size).is_ok()
     }
@@ -71,17 +71,17 @@ impl Item for Short {
     }
 }
 
-/// The rank of a value: an unsigned number in the order of the values.
+/// Returns a value's rank: an unsigned number with the order of the values.
 fn rank(value: Scalar) -> u64 {
     const SIGN: u64 = 1 << 63;
     match value {
         Scalar::Bool(b) => u64::from(b),
-        // An unsigned number beyond `i64` comes after all others, and its top bit is set already.
+        // Unsigned numbers beyond `i64` come after all others; their top bit is already set.
         Scalar::Int(i) => (i as u64) ^ SIGN,
         Scalar::UInt(u) => u,
         Scalar::Float(f) if f.is_nan() => u64::MAX,
         Scalar::Float(f) => {
-            // Zero has two bit patterns; adding zero leaves the positive one.
+            // Zero has two bit patterns; adding zero gives the positive one.
             let bits = (f + 0.0).to_bits();
             if bits & SIGN == 0 { bits | SIGN } else { !bits }
         }
@@ -89,7 +89,7 @@ fn rank(value: Scalar) -> u64 {
     }
 }
 
-/// Ranks of an unsigned 64-bit dtype, whose values do not all fit the signed scale.
+/// Returns a value's rank in its dtype; values of `uint64` exceed the signed range.
 pub(super) fn rank_of(dtype: DType, value: Scalar) -> u64 {
     match value {
         Scalar::Int(i) if dtype == DType::UInt64 => i as u64,
@@ -97,7 +97,8 @@ pub(super) fn rank_of(dtype: DType, value: Scalar) -> u64 {
     }
 }
 
-/// Every line of a tensor along a dimension: the layouts of its elements, one by one.
+/// Splits a tensor into lines along a dimension: returns the layout of their starts, and the size and stride of each
+/// line.
 pub(super) fn line_starts(layout: &Layout, dim: usize) -> (Layout, i64, i64) {
     let mut starts = layout.clone();
     if layout.ndim() == 0 {
@@ -108,10 +109,10 @@ pub(super) fn line_starts(layout: &Layout, dim: usize) -> (Layout, i64, i64) {
     (starts, size, stride)
 }
 
-/// `sort(dim, descending, stable)`: the sorted values and their original indices.
+/// `sort(dim, descending, stable)`: returns the sorted values and their original indices.
 ///
 /// # Errors
-/// IndexError for a dimension out of range; ValueError or RuntimeError for dtypes that have no order.
+/// IndexError for a dimension out of range; ValueError or RuntimeError for dtypes without an order.
 pub fn sort(view: &View, dim: i64, descending: bool, stable: bool) -> Result<(View, View)> {
     let d = wrap_dim(dim, view.ndim())?;
     if matches!(view.dtype, DType::ComplexFloat | DType::ComplexDouble) && !view.device().is_meta() {
@@ -124,7 +125,7 @@ pub fn sort(view: &View, dim: i64, descending: bool, stable: bool) -> Result<(Vi
     if view.device().is_meta() {
         return Ok((values, places));
     }
-    // Along a dimension that repeats one element there is nothing to do, and PyTorch does not ask for the dtype either.
+    // A dimension with stride 0 is already sorted, and PyTorch does not check the dtype either.
     let repeats = view.strides().get(d) == Some(&0);
     if view.ndim() > 0 && !repeats && (view.dtype.is_float8() || view.dtype.is_complex()) {
         return not_implemented("sorting_kernel_method_name", view.dtype);
@@ -132,7 +133,7 @@ pub fn sort(view: &View, dim: i64, descending: bool, stable: bool) -> Result<(Vi
     if view.numel() == 0 {
         return Ok((values, places));
     }
-    // PyTorch sorts long vectors of integers by their digits where they ascend, which keeps equal ones in order.
+    // PyTorch sorts long vectors of integers in ascending order by radix sort, which is stable.
     let by_digits =
         view.ndim() == 1 && view.numel() >= 32768 && !repeats && !descending && view.dtype.is_integral(false);
     if by_digits {
@@ -152,9 +153,9 @@ pub fn sort(view: &View, dim: i64, descending: bool, stable: bool) -> Result<(Vi
 enum Order {
     AsTheyAre,
     Sorted,
-    /// Equal elements stay in order.
+    /// Equal elements keep their order.
     Stable,
-    /// So many of the least come first, in order or not.
+    /// The `count` smallest elements come first, sorted or in any order.
     Least {
         count: usize,
         sorted: bool,
@@ -180,7 +181,7 @@ impl Order {
     }
 }
 
-/// Ranks each line of `view` along `dim`, rearranges it, and writes as much of it as `values` holds.
+/// Ranks each line of `view` along `dim`, rearranges it, and writes as many elements as `values` holds.
 fn arrange(view: &View, dim: usize, values: &View, places: &View, reversed: bool, order: Order) -> Result<()> {
     let size = view.sizes().get(dim).copied().unwrap_or(1);
     if Short::fits(view.dtype, size) {
@@ -188,7 +189,7 @@ fn arrange(view: &View, dim: usize, values: &View, places: &View, reversed: bool
     } else {
         place_all::<Ranked>(view, dim, places, reversed, order)?;
     }
-    // The places alone say where along `dim` to read, so the source stands still there.
+    // The indices alone determine the position along `dim`, so the source has stride 0 there.
     let to = at_least_1d(&values.layout);
     let mut lines = Layout { sizes: to.sizes.clone(), ..at_least_1d(&view.layout) };
     let stride = std::mem::take(&mut lines.strides[dim]);
@@ -196,10 +197,10 @@ fn arrange(view: &View, dim: usize, values: &View, places: &View, reversed: bool
     look_up(values, &to, view, &lines, &index, &|place| Ok(place * stride))
 }
 
-/// Reads values from a place on, so far apart, on any core.
+/// Reads values from a start offset with a stride, on any core.
 type Read<'r> = dyn Fn(i64, i64, &mut [Scalar]) -> Result<()> + Sync + 'r;
 
-/// Lends what reads the values of a tensor.
+/// Calls `body` with a function that reads the values of a tensor.
 fn reading(view: &View, body: &mut (dyn FnMut(&Read) -> Result<()> + Send)) -> Result<()> {
     let memory = view.memory()?;
     dispatch!(view.dtype, T => parallel::reading::<T, _>(&memory, |elements| {
@@ -213,8 +214,8 @@ fn reading(view: &View, body: &mut (dyn FnMut(&Read) -> Result<()> + Send)) -> R
     .unwrap_or_else(|| Err(lost()))
 }
 
-/// Writes for each line of `view` along `dim` the indices of its first elements in order, as many as `places` holds. All cores
-/// share a long line, or many lines.
+/// Writes the indices of each line's first elements in order, as many as `places` holds. A long line, or many lines,
+/// are distributed over cores.
 fn place_all<I: Item>(view: &View, dim: usize, places: &View, reversed: bool, order: Order) -> Result<()> {
     let view = &readable(view)?;
     let (dtype, memory) = (view.dtype, places.memory()?);
@@ -222,7 +223,7 @@ fn place_all<I: Item>(view: &View, dim: usize, places: &View, reversed: bool, or
     let (starts, size, stride) = line_starts(&view.layout, dim);
     let (place_starts, kept, place_stride) = line_starts(&places.layout, dim);
     let (size, kept) = (size as usize, kept as usize);
-    // The least of some lines, one after another.
+    // The smallest items of some lines, one line after another.
     let least_of = |lines: &[(i64, i64)], read: &Read| -> Result<Vec<I>> {
         let mut items = limits::vector(lines.len() * kept + size)?;
         let mut values = [Scalar::Bool(false); SHORT];
@@ -269,10 +270,11 @@ fn place_all<I: Item>(view: &View, dim: usize, places: &View, reversed: bool, or
     flush(&batch)
 }
 
-/// `topk(k, dim, largest, sorted)`: the k largest or smallest elements of every line and their indices, row-major.
+/// `topk(k, dim, largest, sorted)`: returns the k largest or smallest elements of every line and their indices;
+/// row-major.
 ///
 /// # Errors
-/// RuntimeError for a `k` out of range and dtypes PyTorch refuses.
+/// RuntimeError for a `k` out of range and dtypes that PyTorch refuses.
 pub fn topk(view: &View, k: i64, dim: i64, largest: bool, sorted: bool) -> Result<(View, View)> {
     let d = wrap_dim(dim, view.ndim())?;
     if k < 0 || k > size_or_one(&view.layout, d)? {
@@ -306,16 +308,16 @@ pub fn topk(view: &View, k: i64, dim: i64, largest: bool, sorted: bool) -> Resul
 pub struct Unique {
     /// The distinct elements in ascending order.
     pub values: View,
-    /// For every element of the input, which of `values` it is.
+    /// For every element of the input, its index in `values`.
     pub inverse: View,
     /// The number of occurrences of each of `values`.
     pub counts: View,
 }
 
-/// `torch.unique(x)` without a dimension. Every NaN is an element of its own.
+/// `torch.unique(x)` without a dimension. Every NaN counts as a distinct element.
 ///
 /// # Errors
-/// RuntimeError for dtypes PyTorch refuses; NotImplementedError without data.
+/// RuntimeError for dtypes that PyTorch refuses; NotImplementedError for meta tensors.
 pub fn unique(view: &View) -> Result<Unique> {
     if view.device().is_meta() {
         return super::check::no_meta_kernel("_unique2");
@@ -323,7 +325,7 @@ pub fn unique(view: &View) -> Result<Unique> {
     distinct(view, true)
 }
 
-/// `torch.unique_consecutive(x)` without a dimension: only runs of equal elements are joined.
+/// `torch.unique_consecutive(x)` without a dimension: merges only adjacent equal elements.
 pub fn unique_consecutive(view: &View) -> Result<Unique> {
     if view.device().is_meta() {
         return super::check::no_meta_kernel("unique_consecutive");
@@ -345,7 +347,7 @@ fn distinct(view: &View, sorting: bool) -> Result<Unique> {
         }
     });
     if sorting {
-        // Only NaNs can tell that this is not a stable sort.
+        // Only NaNs reveal that this sort is not stable.
         introsort::sort_shared(&mut items, &|a: &Ranked, b: &Ranked| a.0 < b.0)?;
     }
     let is_nan = |item: &Ranked| view.dtype.is_floating_point() && item.0 == u64::MAX;
@@ -379,11 +381,12 @@ fn distinct(view: &View, sorting: bool) -> Result<Unique> {
     Ok(Unique { values, inverse, counts })
 }
 
-/// `torch.unique(x, dim=…)`, or where `sorting` is off `torch.unique_consecutive(x, dim=…)`: the distinct slices of a
-/// dimension, ordered by their elements.
+/// `torch.unique(x, dim=…)`, or `torch.unique_consecutive(x, dim=…)` if `sorting` is off. Returns the distinct slices
+/// along a dimension, ordered by their elements.
 ///
 /// # Errors
-/// RuntimeError for other dimensions of size 0 and dtypes PyTorch refuses; NotImplementedError without data.
+/// RuntimeError if another dimension has size 0 and for dtypes that PyTorch refuses; NotImplementedError for meta
+/// tensors.
 pub fn unique_slices(view: &View, dim: i64, sorting: bool) -> Result<Unique> {
     if view.device().is_meta() {
         return super::check::no_meta_kernel(if sorting { "unique_dim" } else { "unique_consecutive" });
@@ -422,7 +425,7 @@ pub fn unique_slices(view: &View, dim: i64, sorting: bool) -> Result<Unique> {
     let mut items: Vec<usize> = limits::vector(slices.len())?;
     items.extend(0..slices.len());
     if sorting {
-        // A NaN is neither below nor above anything, so it shows how the library sorts.
+        // NaN is neither less nor greater than anything, so the result depends on the library's sort.
         introsort::sort(&mut items, &|&a: &usize, &b: &usize| {
             let mut pairs = slices[a].iter().zip(&slices[b]);
             pairs.find(|&(&x, &y)| x != y && !is_nan(x) && !is_nan(y)).is_some_and(|(x, y)| x < y)

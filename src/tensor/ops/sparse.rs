@@ -1,5 +1,5 @@
-//! Sparse tensors: the indices of their elements. Functions for dense tensors compute with the values. Follows
-//! <https://pytorch.org/docs/2.7/sparse.html>.
+//! Sparse tensors: functions on the indices of their elements. Values are computed by the functions for dense tensors.
+//! Follows <https://pytorch.org/docs/2.7/sparse.html>.
 
 pub mod compressed;
 pub mod product;
@@ -12,16 +12,16 @@ use crate::layout::{Dims, checked_numel, show};
 use crate::ops::gather::index_add_;
 use crate::{Coo, DType, Device, Error, Form, Layout, Result, Scalar, TensorLayout, View};
 
-/// The coordinates of the elements of a COO tensor, for computing with.
+/// The coordinates of a COO tensor's elements, as numbers.
 pub(crate) struct Coordinates {
-    /// One row per sparse dimension, all of one length.
+    /// One row for each sparse dimension, all of the same length.
     pub rows: Vec<Vec<i64>>,
     pub nnz: usize,
 }
 
 impl Coordinates {
     /// # Errors
-    /// RuntimeError for an index outside of the tensor, which constructors do not look for.
+    /// RuntimeError for an index out of bounds, which constructors do not check.
     pub(crate) fn of(coo: &Coo, sizes: &[i64]) -> Result<Coordinates> {
         let [dims, nnz] = *coo.indices.sizes() else {
             bail!(RuntimeError, "indices must be sparse_dim x nnz, but got: {}", show(coo.indices.sizes()));
@@ -40,51 +40,51 @@ impl Coordinates {
         Ok(Coordinates { rows, nnz: nnz as usize })
     }
 
-    /// Of all elements, the place of each in a row-major tensor of the sparse sizes.
+    /// Returns the row-major position of each element in the sparse sizes.
     pub(crate) fn places(&self, sizes: &[i64]) -> Result<Vec<i64>> {
         checked_numel(sizes)?;
         let place = |n: usize| self.rows.iter().zip(sizes).fold(0, |place, (row, &size)| place * size + row[n]);
         Ok((0..self.nnz).map(place).collect())
     }
 
-    /// As the tensor that `indices()` shows.
+    /// Converts the coordinates to the tensor that `indices()` returns.
     pub(crate) fn to_view(&self) -> Result<View> {
         let values = self.rows.iter().flatten().map(|&i| Scalar::Int(i));
         View::from_scalars(&[self.rows.len() as i64, self.nnz as i64], DType::Long, values)
     }
 
-    /// Those at these positions.
+    /// Returns the coordinates at these positions.
     pub(crate) fn at(&self, positions: &[i64]) -> Coordinates {
         let pick = |row: &Vec<i64>| positions.iter().filter_map(|&p| row.get(p as usize).copied()).collect();
         Coordinates { rows: self.rows.iter().map(pick).collect(), nnz: positions.len() }
     }
 }
 
-/// A vector of integers as numbers.
+/// Converts a 1-d integer tensor to numbers.
 pub(crate) fn integers(view: &View) -> Result<Vec<i64>> {
     Ok(view.scalars()?.into_iter().map(Scalar::to_i64).collect())
 }
 
-/// Numbers as a vector of integers.
+/// Converts numbers to a 1-d integer tensor.
 pub(crate) fn vector(numbers: &[i64]) -> Result<View> {
     View::from_scalars(&[numbers.len() as i64], DType::Long, numbers.iter().map(|&n| Scalar::Int(n)))
 }
 
-/// The given slices of values along their first dimension.
+/// Selects slices of `values` along the first dimension.
 pub(crate) fn pick(values: &View, positions: &[i64]) -> Result<View> {
     gather::index_select(values, 0, &vector(positions)?)
 }
 
-/// A COO tensor of these parts.
+/// Creates a COO tensor from its parts.
 pub fn coo(sizes: &[i64], indices: View, values: View, coalesced: bool) -> Result<View> {
     let dtype = values.dtype;
     View::sparse(sizes, dtype, Form::Coo(Coo { indices, values, coalesced }))
 }
 
-/// The coordinates of a tensor that must have some.
+/// Returns the parts of a tensor that must have COO layout.
 ///
 /// # Errors
-/// RuntimeError that says which function expected them.
+/// RuntimeError that names the function.
 pub fn expect_coo<'v>(view: &'v View, function: &str) -> Result<&'v Coo> {
     view.coo().ok_or_else(|| {
         Error::runtime(format!(
@@ -110,10 +110,11 @@ pub fn dense_dim(view: &View) -> usize {
     }
 }
 
-/// `torch.sparse_coo_tensor(indices, values, size)`. Without a size, the smallest that has room.
+/// `torch.sparse_coo_tensor(indices, values, size)`. Without a size, infers the smallest possible one.
 ///
 /// # Errors
-/// RuntimeError with PyTorch's text for parts that do not fit each other; indices beyond the size only with `check`.
+/// RuntimeError, in PyTorch's words, for parts that do not match; indices are checked against the size only with
+/// `check`.
 pub fn new_coo(indices: &View, values: &View, size: Option<&[i64]>, coalesced: bool, check: bool) -> Result<View> {
     let indices = if indices.dtype == DType::Long { indices.clone() } else { copy::cast(indices, DType::Long)? };
     let values = if values.ndim() == 0 { views::unsqueeze(values, 0)? } else { values.clone() };
@@ -144,7 +145,7 @@ pub fn new_coo(indices: &View, values: &View, size: Option<&[i64]>, coalesced: b
     if values.sizes() != expected.as_slice() {
         bail!(RuntimeError, "values has incorrect size, expected {}, got {}", show(&expected), show(values.sizes()));
     }
-    // Fewer than two elements stand in order.
+    // Fewer than two elements are always in order.
     let out = coo(&sizes, indices, values, coalesced || nnz < 2)?;
     if check && let Some(parts) = out.coo() {
         let coordinates = Coordinates::of(parts, &sizes)?;
@@ -156,7 +157,7 @@ pub fn new_coo(indices: &View, values: &View, size: Option<&[i64]>, coalesced: b
     Ok(out)
 }
 
-/// The smallest sparse sizes that have room for the indices.
+/// Returns the smallest sparse sizes that contain the indices.
 fn smallest(indices: &View, dims: i64, nnz: i64) -> Result<Vec<i64>> {
     (0..dims)
         .map(|d| {
@@ -170,7 +171,7 @@ fn smallest(indices: &View, dims: i64, nnz: i64) -> Result<Vec<i64>> {
         .collect()
 }
 
-/// A COO tensor without elements, by default without dense dimensions.
+/// Creates a COO tensor without elements; the last `dense_dims` dimensions are dense.
 pub fn empty_coo(sizes: &[i64], dense_dims: usize, dtype: DType) -> Result<View> {
     let split = sizes.len().saturating_sub(dense_dims);
     let values: Dims = [0].into_iter().chain(sizes[split..].iter().copied()).collect();
@@ -178,7 +179,7 @@ pub fn empty_coo(sizes: &[i64], dense_dims: usize, dtype: DType) -> Result<View>
     coo(sizes, indices, View::zeros(&values, dtype, Device::CPU)?, true)
 }
 
-/// `coalesce()`: every index once, in row-major order, its values added up.
+/// `coalesce()`: sums the values of equal indices and sorts the indices in row-major order.
 ///
 /// # Errors
 /// RuntimeError for other layouts.
@@ -193,7 +194,7 @@ pub fn coalesce(view: &View) -> Result<View> {
     let places = coordinates.places(sizes)?;
     let mut order: Vec<i64> = (0..coordinates.nnz as i64).collect();
     order.sort_by_key(|&n| places.get(n as usize));
-    // The first of each run of equal places stays; the others are added to it.
+    // The first of each run of equal positions is kept; the others are added to it.
     let mut firsts: Vec<i64> = Vec::new();
     let (mut others, mut targets) = (Vec::new(), Vec::new());
     for &n in &order {
@@ -226,10 +227,10 @@ pub fn to_dense(view: &View) -> Result<View> {
     Ok(out.with_layout(Layout::contiguous(view.sizes())))
 }
 
-/// `to_sparse(sparse_dim)` of a dense tensor: every slice that is not all zeros.
+/// `to_sparse(sparse_dim)` of a dense tensor: keeps every slice that is not all zeros.
 ///
 /// # Errors
-/// RuntimeError for a number of sparse dimensions that the tensor does not have.
+/// RuntimeError for a number of sparse dimensions out of range.
 pub fn from_dense(view: &View, sparse_dims: i64) -> Result<View> {
     let ndim = view.ndim() as i64;
     if !(0..=ndim).contains(&sparse_dims) {
@@ -249,7 +250,7 @@ pub fn from_dense(view: &View, sparse_dims: i64) -> Result<View> {
     }
     let (sparse, dense) = view.sizes().split_at(sparse_dims as usize);
     let flat: Dims = [checked_numel(sparse)?, checked_numel(dense)?].into_iter().collect();
-    // Of `nonzero`'s pairs (slice, element) the slices, each once.
+    // Keep the slice of each of `nonzero`'s pairs (slice, element), without repetitions.
     let mut places = integers(&first_column(&mask::nonzero(&views::reshape(view, &flat)?)?))?;
     places.dedup();
     let rows = unravelled(&places, sparse);
@@ -262,7 +263,7 @@ fn first_column(view: &View) -> View {
     view.with_layout(view.layout.select(1, 0))
 }
 
-/// The coordinates of places in a row-major tensor, one row per dimension.
+/// Converts row-major positions to coordinates, one row per dimension.
 pub(crate) fn unravelled(places: &[i64], sizes: &[i64]) -> Vec<Vec<i64>> {
     let mut rows = vec![Vec::new(); sizes.len()];
     let mut step = 1i64;
@@ -273,15 +274,15 @@ pub(crate) fn unravelled(places: &[i64], sizes: &[i64]) -> Vec<Vec<i64>> {
     rows
 }
 
-/// The layout asked for of any tensor, by way of COO where need be.
+/// Converts any tensor to a layout, through COO if necessary.
 ///
 /// # Errors
-/// RuntimeError where PyTorch does not convert.
+/// RuntimeError for conversions that PyTorch does not support.
 pub fn to_layout(view: &View, layout: TensorLayout) -> Result<View> {
     converted(view, layout, None, 0, "to_sparse")
 }
 
-/// Like [`to_layout`], in blocks of a size and with a number of dense dimensions; `name` begins refusals.
+/// Like [`to_layout`], with a block size and a number of dense dimensions; `name` is a prefix of error messages.
 ///
 /// # Errors
 /// Those of [`to_layout`].
@@ -324,7 +325,7 @@ pub fn converted(
 /// `x.sparse_mask(mask)`: the elements of `x` at the indices of a sparse tensor.
 ///
 /// # Errors
-/// RuntimeError where the sizes differ.
+/// RuntimeError if the sizes differ.
 pub fn mask_like(view: &View, mask: &View) -> Result<View> {
     if view.sizes() != mask.sizes() {
         bail!(
@@ -351,7 +352,7 @@ pub fn mask_like(view: &View, mask: &View) -> Result<View> {
     coo(mask.sizes(), parts.indices.clone(), values, parts.coalesced)
 }
 
-/// The values of a sparse tensor; a dense one is its own.
+/// Returns the values of a sparse tensor; a dense tensor is returned unchanged.
 pub fn elements(view: &View) -> &View {
     match view.form.as_deref() {
         Some(Form::Coo(parts)) => &parts.values,
@@ -360,7 +361,7 @@ pub fn elements(view: &View) -> &View {
     }
 }
 
-/// The same indices with other values, of any dtype.
+/// Replaces the values of a sparse tensor and keeps its indices; the dtype may change.
 pub fn with_values(view: &View, values: View) -> Result<View> {
     match view.form.as_deref() {
         Some(Form::Coo(parts)) => coo(view.sizes(), parts.indices.clone(), values, parts.coalesced),
@@ -368,15 +369,15 @@ pub fn with_values(view: &View, values: View) -> Result<View> {
     }
 }
 
-/// The element of a sparse tensor of one element.
+/// Returns the element of a sparse tensor with a single element.
 pub fn item(view: &View) -> Result<Scalar> {
     to_dense(view)?.item()
 }
 
-/// `x[index]` along one sparse or dense dimension: sparse as long as a sparse dimension is left.
+/// `x[index]` along one sparse or dense dimension. The result is sparse if a sparse dimension is left.
 ///
 /// # Errors
-/// IndexError for an index beyond the dimension.
+/// IndexError for an index out of bounds.
 pub fn select(view: &View, dim: usize, at: i64) -> Result<View> {
     let view = &if view.compressed().is_some() { compressed::to_coo(view)? } else { view.clone() };
     let whole = coalesce(view)?;
@@ -394,7 +395,7 @@ pub fn select(view: &View, dim: usize, at: i64) -> Result<View> {
     coordinates.rows.remove(dim);
     let values = pick(&parts.values, &matching)?;
     if dims == 1 {
-        // No index is left to be sparse.
+        // No sparse dimension is left.
         return match matching.is_empty() {
             true => View::zeros(&sizes, view.dtype, Device::CPU),
             false => index::index(&values, &[crate::index::Index::Int(0)]),

@@ -1,7 +1,7 @@
-//! Special functions of real numbers, by the approximations that PyTorch uses. This file defines what the
-//! tables of `pointwise` name and knows no tensors. Formulas are those of Abramowitz and Stegun, Handbook of
-//! Mathematical Functions (its numbers are cited as A&S), unless said otherwise; outside of a domain, results are
-//! PyTorch's. Follows <https://pytorch.org/docs/2.7/special.html>.
+//! Special functions of real numbers, by the approximations that PyTorch uses. Defines the functions in the tables of
+//! `pointwise`; independent of tensors. Formulas are those of Abramowitz and Stegun, Handbook of Mathematical Functions
+//! (cited as A&S), unless stated otherwise; outside the domain, results are PyTorch's. Follows
+//! <https://pytorch.org/docs/2.7/special.html>.
 
 use super::number::Real;
 use crate::interrupt;
@@ -27,21 +27,21 @@ pub(crate) use incomplete::{lower_gamma, upper_gamma};
 pub use polynomials::Chebyshev;
 pub(crate) use polynomials::{hermite_h, hermite_he, laguerre, legendre};
 
-/// Steps of a sum or a recurrence that need no look at the interrupt.
+/// The number of steps of a sum or a recurrence that run without checking for an interrupt.
 const FEW: usize = 1 << 12;
 
-/// Returns whether to stop before this many steps, as their result will not be seen.
+/// Returns whether to skip a computation of this many steps, because its result will be discarded.
 fn stopped(steps: usize) -> bool {
     steps > FEW && interrupt::requested()
 }
 
-/// A polynomial, the highest coefficient first, each step with one rounding.
+/// Evaluates a polynomial, highest coefficient first, with fused multiply-adds.
 #[inline(always)]
 fn polynomial<T: Real>(x: T, coefficients: &[f64]) -> T {
     coefficients.iter().fold(T::zero(), |sum, &coefficient| sum.fused(x, T::from_f64(coefficient)))
 }
 
-/// `-x ln x`, whose limit at 0 is 0. `round` is applied to every intermediate result, here and below.
+/// `-x ln x`, and its limit 0 at 0. Here and below, `round` is applied to every intermediate result.
 #[inline(always)]
 pub(crate) fn entr<T: Real>(x: T, round: impl Fn(T) -> T) -> T {
     if x.is_nan() {
@@ -55,13 +55,13 @@ pub(crate) fn entr<T: Real>(x: T, round: impl Fn(T) -> T) -> T {
     }
 }
 
-/// `sin(πx) / (πx)`. The angle is rounded to the type, which shows where the sine is small.
+/// `sin(πx) / (πx)`. The angle is rounded to the type, which matters where the sine is small.
 pub(crate) fn sinc<T: Real>(x: T) -> T {
     let angle = T::from_f64(std::f64::consts::PI) * x;
     if x == T::zero() { T::one() } else { angle.sin() / angle }
 }
 
-/// The odds, whose logarithm is logit. With `eps`, `x` is brought into `[eps, 1 - eps]` first.
+/// Computes the odds of `x`, whose logarithm is the logit. With `eps`, `x` is clamped to `[eps, 1 - eps]` first.
 #[inline(always)]
 pub fn odds<T: Real>(x: T, eps: Option<T>, round: impl Fn(T) -> T) -> T {
     let x = match eps {
@@ -72,7 +72,7 @@ pub fn odds<T: Real>(x: T, eps: Option<T>, round: impl Fn(T) -> T) -> T {
     round(x / round(T::one() - x))
 }
 
-/// `x ln(1 + y)`, 0 where `x` is.
+/// `x ln(1 + y)`, or 0 if `x` is 0.
 #[inline(always)]
 pub(crate) fn x_log1p_y<T: Real>(x: T, y: T, round: impl Fn(T) -> T) -> T {
     if y.is_nan() {
@@ -84,22 +84,22 @@ pub(crate) fn x_log1p_y<T: Real>(x: T, y: T, round: impl Fn(T) -> T) -> T {
     }
 }
 
-/// A mantissa of [0.5, 1) and the exponent of two.
+/// Splits `x` into a mantissa in [0.5, 1) and an exponent of two.
 pub fn frexp(x: f64) -> (f64, i32) {
     libm::frexp(x)
 }
 
-/// `x` times a power of two.
+/// Multiplies `x` by a power of two.
 pub fn ldexp(x: f64, power: i32) -> f64 {
     libm::ldexp(x, power)
 }
 
-/// `x` less the multiple of `y` that is nearest to it.
+/// Subtracts the nearest multiple of `y` from `x`.
 pub fn remainder(x: f64, y: f64) -> f64 {
     libm::remainder(x, y)
 }
 
-/// The next number of the type after `a` in the direction of `b`, given the type's neighbours.
+/// Returns the next number after `a` in the direction of `b`; `step` returns a number's neighbours in its type.
 pub fn next_after<T: Real>(a: T, b: T, step: impl Fn(T, bool) -> T) -> T {
     if a.is_nan() || b.is_nan() {
         return a + b;

@@ -1,19 +1,19 @@
-//! Splits a tensor into views along one dimension: `unbind`, `split`, `chunk`, `tensor_split` and their like. Follows
-//! <https://pytorch.org/docs/2.7/generated/torch.tensor_split.html>; each function counts and refuses pieces in its own
-//! way.
+//! Splits a tensor into views along one dimension: `unbind`, `split`, `chunk`, `tensor_split` and related functions.
+//! Follows <https://pytorch.org/docs/2.7/generated/torch.tensor_split.html>. Each function has its own rules for the
+//! number of pieces, and its own errors.
 
 use super::check::size_at;
 use crate::bail;
 use crate::layout::{show, wrap_dim};
 use crate::{Error, Result, View, interrupt, limits};
 
-/// One view per index of a dimension.
+/// Returns one view for each index of a dimension.
 pub fn unbind(view: &View, dim: i64) -> Result<Vec<View>> {
     let (d, size) = size_at(&view.layout, wrap_dim(dim, view.ndim())? as i64)?;
     pieces(size, |i| view.with_layout(view.layout.select(d, i)))
 }
 
-/// `split(split_size)`: pieces of one size; the last may be smaller.
+/// `split(split_size)`: returns pieces of one size; the last may be smaller.
 pub fn split(view: &View, split_size: i64, dim: i64) -> Result<Vec<View>> {
     if view.ndim() == 0 {
         bail!(RuntimeError, "split expects at least a 1-dimensional tensor");
@@ -34,7 +34,7 @@ pub fn split(view: &View, split_size: i64, dim: i64) -> Result<Vec<View>> {
     })
 }
 
-/// `split([1, 2])` or `split_with_sizes`: pieces of the given sizes, which must fill the dimension.
+/// `split([1, 2])` or `split_with_sizes`: returns pieces of the given sizes, which must add up to the dimension's size.
 pub fn split_with_sizes(view: &View, split_sizes: &[i64], dim: i64) -> Result<Vec<View>> {
     if view.ndim() == 0 {
         bail!(RuntimeError, "split expects at least a 1-dimensional tensor");
@@ -65,7 +65,7 @@ pub fn split_with_sizes(view: &View, split_sizes: &[i64], dim: i64) -> Result<Ve
     Ok(pieces)
 }
 
-/// At most `chunks` pieces of one size; the last may be smaller.
+/// Returns at most `chunks` pieces of one size; the last may be smaller.
 pub fn chunk(view: &View, chunks: i64, dim: i64) -> Result<Vec<View>> {
     if view.ndim() == 0 {
         bail!(RuntimeError, "chunk expects at least a 1-dimensional tensor");
@@ -81,12 +81,12 @@ pub fn chunk(view: &View, chunks: i64, dim: i64) -> Result<Vec<View>> {
     split(view, size.wrapping_add(chunks).wrapping_sub(1) / chunks, dim)
 }
 
-/// Checks that this many tensors may be made of one.
+/// Checks that there is memory for this many pieces of a tensor.
 ///
 /// # Errors
-/// RuntimeError in the words of C++'s vectors.
+/// RuntimeError with the messages of C++'s vectors.
 pub fn room_for(count: i64) -> Result<()> {
-    /// A view, and the tensor that is made of it.
+    /// A view, and the tensor made from it.
     type Piece = [View; 3];
     const MOST: i64 = i64::MAX / 8;
     if count > MOST {
@@ -96,7 +96,7 @@ pub fn room_for(count: i64) -> Result<()> {
     limits::room_for::<Piece>(count).map_err(|_| Error::runtime("std::bad_alloc"))
 }
 
-/// `count` pieces.
+/// Collects `count` pieces.
 ///
 /// # Errors
 /// Those of [`room_for`].
@@ -110,7 +110,7 @@ fn pieces(count: i64, mut piece: impl FnMut(i64) -> View) -> Result<Vec<View>> {
     Ok(pieces)
 }
 
-/// `tensor_split(sections)`: that many pieces, the first ones one longer where the size does not divide.
+/// `tensor_split(sections)`: returns `sections` pieces; if the size is not divisible, the first ones are one longer.
 pub fn tensor_split_sections(view: &View, sections: i64, dim: i64) -> Result<Vec<View>> {
     let (d, size) = splittable(view, dim)?;
     if sections <= 0 {
@@ -126,7 +126,7 @@ pub fn tensor_split_sections(view: &View, sections: i64, dim: i64) -> Result<Vec
     })
 }
 
-/// `tensor_split(indices)`: cut before each index, which may be negative or beyond the end.
+/// `tensor_split(indices)`: cuts before each index, which may be negative or beyond the end.
 pub fn tensor_split_indices(view: &View, indices: &[i64], dim: i64) -> Result<Vec<View>> {
     let (d, size) = splittable(view, dim)?;
     let starts = std::iter::once(0).chain(indices.iter().copied());
@@ -154,7 +154,7 @@ pub enum Along {
 }
 
 impl Along {
-    /// The dimension to split, for a tensor that has enough of them.
+    /// Returns the dimension to split; fails if the tensor has too few dimensions.
     fn dim(self, view: &View) -> Result<i64> {
         let (name, needed) = match self {
             Along::H => ("hsplit", 1),
@@ -176,7 +176,7 @@ impl Along {
         })
     }
 
-    /// `hsplit(sections)` and its like: pieces of equal size.
+    /// `hsplit(sections)` and its relatives: returns pieces of equal size.
     pub fn split_sections(self, view: &View, sections: i64) -> Result<Vec<View>> {
         let dim = self.dim(view)?;
         let (_, size) = size_at(&view.layout, dim)?;
@@ -195,7 +195,7 @@ impl Along {
         tensor_split_sections(view, sections, dim)
     }
 
-    /// `hsplit(indices)` and its like.
+    /// `hsplit(indices)` and its relatives.
     pub fn split_indices(self, view: &View, indices: &[i64]) -> Result<Vec<View>> {
         tensor_split_indices(view, indices, self.dim(view)?)
     }

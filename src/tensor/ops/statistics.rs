@@ -11,16 +11,16 @@ use num_complex::Complex;
 /// The weights of observations.
 pub struct Weights<'v> {
     pub correction: i64,
-    /// The number of times each was made.
+    /// How often each observation was made.
     pub frequencies: Option<&'v View>,
-    /// The importance of each.
+    /// The importance of each observation.
     pub importances: Option<&'v View>,
 }
 
-/// The covariance matrix, and whether there were too few observations for it.
+/// Returns the covariance matrix, and whether there were too few observations for it.
 ///
 /// # Errors
-/// RuntimeError for more than two dimensions, `bool`, and weights that do not go with the observations.
+/// RuntimeError for more than two dimensions, `bool`, and weights that do not match the observations.
 pub fn cov(view: &View, weights: &Weights, default: DType) -> Result<(View, bool)> {
     if view.ndim() > 2 {
         bail!(
@@ -95,7 +95,7 @@ pub fn cov(view: &View, weights: &Weights, default: DType) -> Result<(View, bool
     Ok((squeeze(&math.div(&products, number(freedom.max(0.0)))?, None)?, freedom <= 0.0))
 }
 
-/// The products of every two rows, the second conjugated, summed.
+/// Returns the sums of products of every two rows, the second conjugated.
 fn outer_products(a: &View, b: &View) -> Result<View> {
     let (rows, columns) = (a.sizes()[0], a.sizes()[1] as usize);
     let matrix = |view: &View| -> Result<Vec<Complex<f64>>> {
@@ -115,7 +115,7 @@ fn outer_products(a: &View, b: &View) -> Result<View> {
     View::from_scalars(&[rows, rows], dtype, products)
 }
 
-/// The matrix of correlation coefficients, and whether there were too few observations for it.
+/// Returns the matrix of correlation coefficients, and whether there were too few observations for it.
 ///
 /// # Errors
 /// Those of [`cov`].

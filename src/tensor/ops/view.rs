@@ -1,6 +1,6 @@
 //! Operations that return another view of the same storage, and the few (`reshape`, `flatten`, `contiguous`) that fall
-//! back to a copy. Follows <https://pytorch.org/docs/2.7/tensor_view.html>. `Layout` has the algebra; this file has the
-//! rules and error texts of each function.
+//! back to a copy. Follows <https://pytorch.org/docs/2.7/tensor_view.html>. The computations on strides are in
+//! `Layout`; this file has the rules and errors of each function.
 
 use super::check::{expanded, row_major_copy, size_at};
 use crate::bail;
@@ -14,7 +14,7 @@ pub fn unsqueeze(view: &View, dim: i64) -> Result<View> {
     view.layout.unsqueeze(dim).map(|layout| view.with_layout(layout))
 }
 
-/// Drops dimensions of size 1: all of them, or those of `dims` that have this size.
+/// Drops dimensions of size 1: all of them, or those in `dims`.
 pub fn squeeze(view: &View, dims: Option<&[i64]>) -> Result<View> {
     let layout = match dims {
         None => view.layout.squeeze(|_| true),
@@ -26,7 +26,7 @@ pub fn squeeze(view: &View, dims: Option<&[i64]>) -> Result<View> {
     Ok(view.with_layout(layout))
 }
 
-/// Resolves a list of dimensions.
+/// Resolves a list of distinct dimensions.
 ///
 /// # Errors
 /// IndexError for a dimension out of range, RuntimeError for one named twice.
@@ -48,13 +48,13 @@ pub fn transpose(view: &View, dim0: i64, dim1: i64) -> Result<View> {
     view.layout.transpose(dim0, dim1).map(|layout| view.with_layout(layout))
 }
 
-/// Reorders dimensions; `dims` names the old dimension for each new one.
+/// Reorders dimensions; `dims` lists the old dimension of each new one.
 pub fn permute(view: &View, dims: &[i64]) -> Result<View> {
     view.layout.permute(dims).map(|layout| view.with_layout(layout))
 }
 
-/// `movedim` or `moveaxis`: puts each dimension of `source` at the position `destination` names; the others keep their
-/// order.
+/// `movedim` or `moveaxis`: moves each dimension of `source` to the corresponding position in `destination`; the others
+/// keep their order.
 pub fn movedim(view: &View, source: &[i64], destination: &[i64]) -> Result<View> {
     if source.len() != destination.len() {
         bail!(
@@ -87,7 +87,7 @@ pub fn movedim(view: &View, source: &[i64], destination: &[i64]) -> Result<View>
     permute(view, &order)
 }
 
-/// `t()`: the transpose of a matrix; a vector or number is its own.
+/// `t()`: transposes a matrix; vectors and 0-d tensors are returned unchanged.
 pub fn t(view: &View) -> Result<View> {
     if view.ndim() > 2 {
         bail!(RuntimeError, "t() expects a tensor with <= 2 dimensions, but self is {}D", view.ndim());
@@ -95,7 +95,7 @@ pub fn t(view: &View) -> Result<View> {
     transpose(view, 0, if view.ndim() < 2 { 0 } else { 1 })
 }
 
-/// `.T`: all dimensions reversed. (PyTorch warns where there are not two.)
+/// `.T`: reverses all dimensions. PyTorch warns unless there are two.
 pub fn numpy_t(view: &View) -> View {
     let mut layout = view.layout.clone();
     layout.sizes.reverse();
@@ -103,7 +103,7 @@ pub fn numpy_t(view: &View) -> View {
     view.with_layout(layout)
 }
 
-/// `.mT`: the last two dimensions exchanged.
+/// `.mT`: swaps the last two dimensions.
 pub fn matrix_t(view: &View) -> Result<View> {
     swap_last_two(view, "mT")
 }
@@ -121,7 +121,7 @@ pub fn matrix_h(view: &View) -> Result<View> {
     swap_last_two(view, "H").map(|view| conj(&view))
 }
 
-/// `.mH` or `adjoint()`: the conjugate transpose of a batch of matrices. `name` is how the user called it: `mH` or
+/// `.mH` or `adjoint()`: the conjugate transpose of a batch of matrices. `name` is the name in error messages: `mH` or
 /// `adjoint()`.
 pub fn adjoint(view: &View, name: &str) -> Result<View> {
     swap_last_two(view, name).map(|view| conj(&view))
@@ -135,12 +135,12 @@ fn swap_last_two(view: &View, name: &str) -> Result<View> {
     }
 }
 
-/// `conj()`: complex tensors get the lazy conjugate bit, others are their own conjugates.
+/// `conj()`: flips the lazy conjugate bit of complex tensors; others are returned unchanged.
 pub fn conj(view: &View) -> View {
     View { conj: view.conj != view.dtype.is_complex(), ..view.clone() }
 }
 
-/// `.real`: the real parts of a complex tensor; any other tensor itself.
+/// `.real`: the real parts of a complex tensor; other tensors are returned unchanged.
 pub fn real(view: &View) -> View {
     if view.dtype.is_complex() { view.complex_part(false) } else { view.clone() }
 }
@@ -156,7 +156,7 @@ pub fn imag(view: &View) -> Result<View> {
     Ok(view.complex_part(true))
 }
 
-/// `view_as_real`: a last dimension of size 2 holds real and imaginary parts.
+/// `view_as_real`: adds a last dimension of size 2 with the real and imaginary parts.
 pub fn view_as_real(view: &View) -> Result<View> {
     if !view.dtype.is_complex() {
         bail!(RuntimeError, "view_as_real is only supported for complex tensors");
@@ -174,10 +174,10 @@ pub fn view_as_real(view: &View) -> Result<View> {
     Ok(out)
 }
 
-/// `view_as_complex`: pairs of numbers along the last dimension become complex numbers.
+/// `view_as_complex`: turns pairs of numbers along the last dimension into complex numbers.
 ///
 /// # Errors
-/// RuntimeError where dtype, size, strides or offset do not allow it.
+/// RuntimeError if dtype, size, strides or offset do not allow it.
 pub fn view_as_complex(view: &View) -> Result<View> {
     if !matches!(view.dtype, DType::Half | DType::Float | DType::Double) {
         bail!(
@@ -209,15 +209,15 @@ pub fn view_as_complex(view: &View) -> Result<View> {
     Ok(View { layout, dtype: view.dtype.to_complex()?, ..view.clone() })
 }
 
-/// `expand` or `broadcast_to`: repeats dimensions of size 1 without a copy; `-1` keeps a size.
+/// `expand` or `broadcast_to`: repeats dimensions of size 1 without copying; `-1` keeps a size.
 pub fn expand(view: &View, sizes: &[i64]) -> Result<View> {
     expanded(view, sizes)
 }
 
-/// Any sizes and strides over the storage. Without an offset the tensor's own is kept.
+/// Views the storage with any sizes and strides. The offset defaults to the tensor's own.
 ///
 /// # Errors
-/// RuntimeError for lengths that differ, negative numbers and elements beyond the storage's end.
+/// RuntimeError for lists of different lengths, negative numbers, and elements beyond the storage's end.
 pub fn as_strided(view: &View, sizes: &[i64], strides: &[i64], offset: Option<i64>) -> Result<View> {
     let mut layout = Layout {
         sizes: Dims::from_slice(sizes),
@@ -261,8 +261,7 @@ pub fn as_strided(view: &View, sizes: &[i64], strides: &[i64], offset: Option<i6
     Ok(view.with_layout(layout))
 }
 
-/// Returns what PyTorch makes of negative strides if no data would be read: the dimension lies just outside the next
-/// one.
+/// Replaces negative strides by contiguous ones, as PyTorch does if no data is read.
 fn contiguous_where_negative(layout: &mut Layout) {
     let mut inner = 1i64;
     for (&size, stride) in layout.sizes.iter().zip(&mut layout.strides).rev() {
@@ -284,7 +283,7 @@ fn refuse_negative_strides(layout: &Layout) -> Result<()> {
     Ok(())
 }
 
-/// The slice at `index` of dimension `dim`, without that dimension.
+/// Returns the slice at `index` of dimension `dim`, without that dimension.
 pub fn select(view: &View, dim: i64, index: i64) -> Result<View> {
     if view.ndim() == 0 {
         bail!(IndexError, "select() cannot be applied to a 0-dim tensor.");
@@ -300,7 +299,7 @@ pub fn select(view: &View, dim: i64, index: i64) -> Result<View> {
     Ok(view.with_layout(view.layout.select(d, if index < 0 { index + size } else { index })))
 }
 
-/// `slice_copy`'s window: `start:end:step` of one dimension, by Python's rules.
+/// `start:end:step` along one dimension, by Python's rules.
 pub fn slice(view: &View, dim: i64, start: Option<i64>, end: Option<i64>, step: i64) -> Result<View> {
     if view.ndim() == 0 {
         bail!(IndexError, "slice() cannot be applied to a 0-dim tensor.");
@@ -312,7 +311,7 @@ pub fn slice(view: &View, dim: i64, start: Option<i64>, end: Option<i64>, step: 
     Ok(view.with_layout(view.layout.slice(d, start, end, step)))
 }
 
-/// `length` elements of a dimension from `start` on; a negative start counts from the end.
+/// Returns `length` elements of a dimension, beginning at `start`; a negative start counts from the end.
 pub fn narrow(view: &View, dim: i64, start: i64, length: i64) -> Result<View> {
     if view.ndim() == 0 {
         bail!(RuntimeError, "narrow() cannot be applied to a 0-dim tensor.");
@@ -331,7 +330,7 @@ pub fn narrow(view: &View, dim: i64, start: i64, length: i64) -> Result<View> {
     Ok(view.with_layout(view.layout.slice(d, Some(start), Some(start + length), 1)))
 }
 
-/// Returns what `narrow_copy` copies: [`narrow`], refused in its own words.
+/// Returns the view that `narrow_copy` copies: like [`narrow`], with different error messages.
 pub fn narrow_copied(view: &View, dim: i64, start: i64, length: i64) -> Result<View> {
     if view.device().is_meta() || view.ndim() == 0 {
         return narrow(view, dim, start, length);
@@ -352,24 +351,24 @@ pub fn narrow_copied(view: &View, dim: i64, start: i64, length: i64) -> Result<V
     narrow(view, dim, start, length)
 }
 
-/// The elements whose indices in `dim1` and `dim2` differ by `offset`, as a last dimension.
+/// Returns the elements whose indices in `dim1` and `dim2` differ by `offset`, as a last dimension.
 pub fn diagonal(view: &View, offset: i64, dim1: i64, dim2: i64) -> Result<View> {
     view.layout.diagonal(offset, dim1, dim2).map(|layout| view.with_layout(layout))
 }
 
-/// Windows of `size` elements every `step` along `dim`; the window becomes a last dimension.
+/// Returns windows of `size` elements every `step` along `dim`; the window becomes a last dimension.
 pub fn unfold(view: &View, dim: i64, size: i64, step: i64) -> Result<View> {
     let mut layout = view.layout.unfold(dim, size, step)?;
     let d = wrap_dim(dim, view.ndim())?;
     if let Some(stride) = view.strides().get(d) {
-        // A step so long that the stride wraps is found out by its sign, as in PyTorch.
+        // If a huge step makes the stride wrap, its sign reveals it, as in PyTorch.
         layout.strides[d] = stride.wrapping_mul(step);
         refuse_negative_strides(&layout)?;
     }
     Ok(view.with_layout(layout))
 }
 
-/// The same elements under other sizes: a view where the strides allow it, else a copy.
+/// Reshapes the tensor: returns a view if the strides allow it, else a copy.
 pub fn reshape(view: &View, shape: &[i64]) -> Result<View> {
     let sizes = infer_size(shape, view.numel())?;
     match view.layout.compute_stride(&sizes) {
@@ -383,7 +382,7 @@ pub fn reshape(view: &View, shape: &[i64]) -> Result<View> {
     }
 }
 
-/// Joins the dimensions from `start` to `end` into one; a view where the strides allow it.
+/// Joins the dimensions from `start` to `end`; returns a view if the strides allow it.
 pub fn flatten(view: &View, start: i64, end: i64) -> Result<View> {
     let (start, end) = (wrap_dim(start, view.ndim())?, wrap_dim(end, view.ndim())?);
     if start > end {
@@ -401,12 +400,12 @@ pub fn flatten(view: &View, start: i64, end: i64) -> Result<View> {
     reshape(view, &shape)
 }
 
-/// `ravel`: one dimension, a view where the elements lie in order without gaps.
+/// `ravel`: flattens to one dimension; returns a view if the tensor is contiguous.
 pub fn ravel(view: &View) -> Result<View> {
     reshape(&if view.layout.is_contiguous() { view.clone() } else { row_major_copy(view)? }, &[-1])
 }
 
-/// Gives one dimension several sizes, of which one may be `-1`.
+/// Splits one dimension into several sizes, one of which may be `-1`.
 pub fn unflatten(view: &View, dim: i64, sizes: &[i64]) -> Result<View> {
     let d = wrap_dim(dim, view.ndim())?;
     if sizes.is_empty() {

@@ -1,5 +1,5 @@
-//! Windows for spectra: `torch.hann_window` and its relatives, and those of `torch.signal.windows`. Each is computed
-//! step by step in its own dtype, as in PyTorch, so that rounding errors agree.
+//! Windows for spectra: `torch.hann_window` and its relatives, and those of `torch.signal.windows`. Every step is
+//! computed in the window's dtype, as in PyTorch, so that rounding errors agree.
 
 use super::compose::{Math, number};
 use super::create::{linspace, ones, rounded};
@@ -10,10 +10,10 @@ use super::view::narrow;
 use crate::{DType, Device, Result, Scalar, View};
 use std::f64::consts::PI;
 
-/// `torch.hamming_window` with `alpha` and `beta`; `hann_window` has 0.5 and 0.5.
+/// `torch.hamming_window` with `alpha` and `beta`; `hann_window` uses 0.5 and 0.5.
 ///
 /// # Errors
-/// RuntimeError for a lack of memory.
+/// RuntimeError if there is not enough memory.
 pub fn raised_cosine(length: i64, periodic: bool, alpha: f64, beta: f64, dtype: DType) -> Result<View> {
     sampled(length, periodic, dtype, |math, index, last| {
         let cosine = math.unary(UnaryOp::Cos, &math.mul(index, constant(math, 2.0 * PI / last))?)?;
@@ -67,12 +67,12 @@ pub fn kaiser(length: i64, periodic: bool, beta: f64, dtype: DType) -> Result<Vi
     }
 }
 
-/// A number as a window's dtype holds it, which is the default of its arithmetic.
+/// Returns a number rounded to the window's dtype, which is also the default dtype of its arithmetic.
 fn constant<'a>(math: Math, value: f64) -> Operand<'a> {
     number(rounded(Scalar::Float(value), math.0))
 }
 
-/// Windows of less than two values; longer ones are not complex.
+/// Returns windows of fewer than two values. Longer windows cannot be complex.
 fn short(length: i64, dtype: DType) -> Result<Option<View>> {
     match length {
         0 => View::zeros(&[0], dtype, Device::CPU).map(Some),
@@ -81,7 +81,7 @@ fn short(length: i64, dtype: DType) -> Result<Option<View>> {
     }
 }
 
-/// A window as a function of the index; a periodic one lacks the last value.
+/// Computes a window as a function of the index; a periodic window omits the last value.
 fn sampled(
     length: i64,
     periodic: bool,
@@ -100,7 +100,7 @@ fn sampled(
 
 /// A window of `torch.signal.windows`.
 pub enum Signal {
-    /// Cosines with these weights, of alternating signs.
+    /// A sum of cosines with these weights and alternating signs.
     Cosines(Vec<f64>),
     Cosine,
     Bartlett,
@@ -116,7 +116,7 @@ pub enum Signal {
     },
 }
 
-/// `m` values of a window; `sym` tells whether the last one mirrors the first.
+/// Computes `m` values of a window; `sym` tells whether the last value mirrors the first.
 ///
 /// # Errors
 /// Those of [`raised_cosine`].
@@ -161,7 +161,7 @@ pub fn signal(which: &Signal, m: i64, sym: bool, dtype: DType) -> Result<View> {
             math.unary(UnaryOp::Exp, &math.unary(UnaryOp::Neg, &math.mul(&k, &k)?)?)
         }
         Signal::Kaiser { beta } => {
-            // The ends are computed in the dtype, too.
+            // The ends are also computed in the dtype.
             let round = |value: f64| if dtype == DType::Float { f64::from(value as f32) } else { value };
             let beta = round(*beta);
             let step = round(2.0 * beta / steps);

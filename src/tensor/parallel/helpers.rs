@@ -1,6 +1,5 @@
-//! Threads that help a loop. The first loop that wants one starts it; between loops it sleeps, so that the next need not wait
-//! for a thread to be made. A loop never waits for an absent helper: its own thread goes on, and a helper that comes too
-//! late finds the work done.
+//! Threads that help a loop. They are started on demand and sleep between loops, so that later loops need not start
+//! threads. A loop never waits for a helper to arrive: its own thread does the work, and a late helper finds it done.
 
 use std::any::Any;
 use std::hint::spin_loop;
@@ -9,24 +8,24 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-/// Work that may be joined by calling it, from as many threads as there are seats.
+/// Work that several threads may join by calling it, as many as there are seats.
 type Work<'a> = dyn Fn() + Sync + 'a;
 
-/// The loops that want help, and those who give it.
+/// The loops that want help, and their helpers.
 struct Crew {
     state: Mutex<State>,
-    /// Told when there are seats.
+    /// Signalled when there are free seats.
     wanted: Condvar,
-    /// Told when the last helper has left a loop.
+    /// Signalled when the last helper has left a loop.
     done: Condvar,
-    /// Free seats, and how often a helper has left a loop, to be seen without the lock.
+    /// The number of free seats, and of departures of helpers from loops; readable without the lock.
     seats: AtomicUsize,
     departures: AtomicUsize,
 }
 
 struct State {
     loops: Vec<Loop>,
-    /// The number of helpers there are, and of those that sleep.
+    /// The number of helpers, and of those that sleep.
     helpers: usize,
     idle: usize,
     next: usize,
@@ -34,7 +33,7 @@ struct State {
 
 struct Loop {
     id: usize,
-    /// Valid as long as the loop stands in the list.
+    /// Valid while the loop is in the list.
     work: &'static Work<'static>,
     seats: usize,
     helping: usize,
@@ -49,19 +48,19 @@ static CREW: Crew = Crew {
     departures: AtomicUsize::new(0),
 };
 
-/// Looks that a thread takes before it sleeps: some ten microseconds' worth, less than it takes to wake up.
+/// Number of polls before a thread sleeps: about ten microseconds, which is less than waking up takes.
 const LOOKS: usize = 1 << 10;
 
-/// Calls `work` on this thread, and meanwhile on up to `helpers` others. Returns when all that have begun have ended.
+/// Calls `work` on this thread and on up to `helpers` others. Returns when all calls have ended.
 ///
 /// # Panics
-/// If `work` does, on whichever thread.
+/// If `work` panics on any thread.
 pub(super) fn with_help(helpers: usize, work: &Work) {
     let _leaves_nobody = Membership(CREW.join(helpers, work));
     work();
 }
 
-/// A loop's place in the list, which it leaves even if its own thread panics.
+/// A loop's entry in the list, which is removed even if its own thread panics.
 struct Membership(usize);
 
 impl Drop for Membership {
@@ -80,7 +79,8 @@ impl Crew {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Enters a loop into the list, and wakes or starts helpers for it. Without another thread the work is done all the same.
+    /// Adds a loop to the list, and wakes or starts helpers for it. Without other threads, the calling thread does all
+    /// the work.
     fn join(&'static self, seats: usize, work: &Work) -> usize {
         // SAFETY: only the lifetime changes. The loop leaves the list, and waits for all who help it, before the caller of
         // `with_help` gets back what `work` borrows (`Membership`).
@@ -121,7 +121,7 @@ impl Crew {
         }
     }
 
-    /// What a helper does all its life.
+    /// The main loop of a helper.
     fn help(&self) {
         loop {
             let (id, work) = self.seat();
@@ -138,7 +138,7 @@ impl Crew {
         }
     }
 
-    /// Waits for a seat, and takes it.
+    /// Waits for a seat and takes it.
     fn seat(&self) -> (usize, &'static Work<'static>) {
         looking(|| self.seats.load(Ordering::Acquire) > 0);
         let mut state = self.state();
@@ -156,7 +156,7 @@ impl Crew {
     }
 }
 
-/// Looks for a while whether something has come, and returns whether it has.
+/// Polls for a while. Returns whether the condition became true.
 fn looking(come: impl Fn() -> bool) -> bool {
     (0..LOOKS).any(|_| {
         spin_loop();
@@ -172,7 +172,7 @@ mod tests {
     #[test]
     fn as_many_help_as_may() {
         for helpers in [0, 1, 3] {
-            // A barrier: all threads arrive before any goes on.
+            // A barrier: all threads must arrive before any continues.
             let (all, calls) = (Barrier::new(helpers + 1), AtomicUsize::new(0));
             with_help(helpers, &|| {
                 all.wait();
@@ -222,7 +222,7 @@ mod tests {
             });
         }));
         assert!(panics.is_err());
-        // And it helps again.
+        // The helper helps again.
         let both = Barrier::new(2);
         with_help(1, &|| {
             both.wait();

@@ -1,11 +1,11 @@
-//! Products of matrices on all cores, by the `gemm` crate, whose interface is pointers. This file wraps it safely: in
-//! slices, and strides that are checked to stay within them.
+//! Products of matrices on all cores, by the `gemm` crate, whose interface uses pointers. This file wraps it safely,
+//! with slices and strides that are checked to stay within them.
 
 use super::{cores, tasks};
 use crate::error::{Error, Result};
 use crate::thresholds::{PRODUCTS, THREAD};
 
-/// Types that matrix products are computed in by vectors of the processor.
+/// Element types for which `gemm` has kernels.
 pub trait Multiplied: Copy + Sync + Send + 'static {
     const ONE: Self;
 }
@@ -22,17 +22,17 @@ multiplied! {
     f64: 1.0;
 }
 
-/// A matrix in a slice: how far apart its rows and its columns are.
+/// A matrix in a slice, with the strides of its rows and columns.
 #[derive(Clone, Copy)]
 pub struct Matrix<'a, T> {
     pub values: &'a [T],
     pub strides: [usize; 2],
 }
 
-/// Products that take as long as one element of any other loop.
+/// Multiplications that take as long as one element of other loops.
 pub(crate) const PER_ELEMENT: usize = 64;
 
-/// The destination of the sum, for several threads.
+/// The destination of the product, shared by several threads.
 struct Target<T>(*mut T);
 
 // SAFETY: in `add_product` the threads write to parts of the target that share no element, and numbers may be written by
@@ -46,7 +46,7 @@ impl<T> Target<T> {
 }
 
 impl<T> Matrix<'_, T> {
-    /// Returns whether every element of a matrix of these sizes lies within the slice.
+    /// Returns whether all elements of a matrix of these sizes are within the slice.
     fn holds(&self, sizes: [usize; 2]) -> bool {
         let last = |size: usize, stride: usize| size.checked_sub(1)?.checked_mul(stride);
         let end = |[a, b]: [Option<usize>; 2]| a?.checked_add(b?);
@@ -58,7 +58,7 @@ impl<T> Matrix<'_, T> {
 /// `into += alpha · a @ b` for `a` of n × m, `b` of m × p and a row-major `into` of n × p elements.
 ///
 /// # Errors
-/// RuntimeError when an operand is smaller than the sizes say, which is a mistake of the caller; KeyboardInterrupt.
+/// RuntimeError if an operand is smaller than the sizes require, which is a bug of the caller; KeyboardInterrupt.
 pub fn add_product<T: Multiplied>(
     into: &mut [T],
     [n, m, p]: [usize; 3],
@@ -74,8 +74,8 @@ pub fn add_product<T: Multiplied>(
     }
     let [a_row, a_column] = a.strides.map(|s| s as isize);
     let [b_row, b_column] = b.strides.map(|s| s as isize);
-    // Where threads are worth it each core makes a band of rows or of columns; a very large product is made square by
-    // square.
+    // If threads are worthwhile, each core computes a band of rows or columns. A very large product is computed in
+    // square tiles.
     let products = n.saturating_mul(p).saturating_mul(m);
     let work = products / PER_ELEMENT;
     let side = if products <= PRODUCTS { n.max(p) } else { (PRODUCTS / m).isqrt().max(64) };
@@ -135,7 +135,7 @@ mod tests {
 
     #[test]
     fn a_large_product_is_made_in_squares() {
-        // One column and one row more than a square has.
+        // One column and one row more than a tile has.
         let (m, side) = (1 << 19, 64);
         let ones = vec![1.0f32; m];
         let (a, b) = (Matrix { values: &ones, strides: [0, 1] }, Matrix { values: &ones, strides: [1, 0] });

@@ -1,4 +1,4 @@
-//! Work cut into pieces, for all cores. It knows numbers of elements, no memory.
+//! Work cut into pieces for all cores. Counts elements; independent of memory.
 
 use super::helpers::with_help;
 use super::vectors::{set_width, width};
@@ -12,12 +12,12 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use std::thread;
 
 thread_local! {
-    /// The number of threads the loops of this thread may use; 0 for as many as there are cores.
+    /// The number of threads that loops of this thread may use; 0 for the number of cores.
     static CORES: Cell<usize> = const { Cell::new(0) };
 }
 
-/// Sets how many threads the loops that this thread starts may use; 0 for as many as there are cores. No result depends
-/// on it.
+/// Sets the number of threads that loops of this thread may use; 0 for the number of cores. Results do not depend on
+/// it.
 pub fn set_cores(cores: usize) {
     CORES.set(cores);
 }
@@ -31,8 +31,8 @@ pub fn cores() -> usize {
     }
 }
 
-/// Calls `body` once for every number below `count`, in no certain order, on as many cores as `work` elements are worth.
-/// Stops early at an error or at Ctrl-C.
+/// Calls `body` once for every number below `count`, in no particular order, on as many cores as `work` elements
+/// justify. Stops early at an error or Ctrl-C.
 ///
 /// # Errors
 /// The first error of `body`; KeyboardInterrupt.
@@ -44,7 +44,8 @@ pub(crate) fn tasks(count: usize, work: usize, body: &(dyn Fn(usize) -> Result<(
     }
     let (flag, width) = (interrupt::flag(), width());
     let next = AtomicUsize::new(0);
-    // Of several errors the first: numbers are given out in order, so all below one that failed are being worked on.
+    // Report the error with the lowest number: numbers are issued in order, so all numbers below a failed one are
+    // already being processed.
     let failure: Mutex<Option<(usize, Told)>> = Mutex::new(None);
     let run = || {
         loop {
@@ -69,12 +70,12 @@ pub(crate) fn tasks(count: usize, work: usize, body: &(dyn Fn(usize) -> Result<(
     failure.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), |(_, error)| Err(error.error()))
 }
 
-/// Collects the results of `body` for every number below `count`, computed as [`tasks`] does.
+/// Collects the results of `body` for every number below `count`, computed like [`tasks`].
 ///
 /// # Errors
 /// Those of [`tasks`].
 pub fn collect<T: Send>(count: usize, work: usize, body: &(dyn Fn(usize) -> Result<T> + Sync)) -> Result<Vec<T>> {
-    // A tensor that shows one element without end has as many parts: room for all of them is not asked for at once.
+    // An expanded tensor can have any number of parts, so the capacity is not reserved for all of them at once.
     let results: Mutex<Vec<(usize, T)>> = Mutex::new(Vec::with_capacity(count.min(1 << 16)));
     tasks(count, work, &|index| {
         let result = body(index)?;
@@ -91,8 +92,8 @@ pub fn collect<T: Send>(count: usize, work: usize, body: &(dyn Fn(usize) -> Resu
     Ok(slots.into_iter().flatten().collect())
 }
 
-/// Calls `body` for parts of a slice, each with the place it begins at, on all cores if it is long. Parts have a multiple of
-/// `unit` elements, but for the last where the slice has none.
+/// Calls `body` for parts of a slice, each with its start index, on all cores if the slice is long. Every part except
+/// possibly the last has a multiple of `unit` elements.
 ///
 /// # Errors
 /// Those of [`tasks`].
@@ -106,7 +107,7 @@ pub fn parts<T: Send>(
     parts_of(slice, size, length, body)
 }
 
-/// Like [`parts`], for parts of `size` elements, where `work` is not the number of elements.
+/// Like [`parts`], with parts of `size` elements and explicit `work`.
 ///
 /// # Errors
 /// Those of [`tasks`].

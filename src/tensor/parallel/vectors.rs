@@ -1,33 +1,33 @@
-//! Instructions that the processor at hand has: loops compiled for its widest vectors, and what no loop becomes by itself:
-//! conversions of half precision, memory asked for ahead, and memory written past the caches.
+//! Processor-specific instructions: loops compiled for the widest vectors, and operations that compilers do not
+//! generate by themselves: conversions of half precision, prefetching, and stores that bypass the caches.
 
 use crate::memory::Plain;
 use half::f16;
 use std::cell::Cell;
 
 thread_local! {
-    /// The widest vectors, in bits, that kernels of this thread may use; 0 for the widest there are.
+    /// The widest vectors, in bits, that kernels of this thread may use; 0 for the widest available.
     static WIDTH: Cell<usize> = const { Cell::new(0) };
-    /// The widest that they do use; 0 before anyone has looked.
+    /// The widest vectors that they actually use; 0 before the first check.
     #[cfg(target_arch = "x86_64")]
     static USABLE: Cell<usize> = const { Cell::new(0) };
 }
 
-/// Sets the widest vectors, in bits, that kernels of this thread may use; 0 for the widest there are. No result depends on
-/// it.
+/// Sets the widest vectors, in bits, that kernels of this thread may use; 0 for the widest available. Results do not
+/// depend on it.
 pub fn set_width(bits: usize) {
     WIDTH.set(bits);
     #[cfg(target_arch = "x86_64")]
     USABLE.set(0);
 }
 
-/// Returns what [`set_width`] has set.
+/// Returns the value set by [`set_width`].
 pub(super) fn width() -> usize {
     WIDTH.get()
 }
 
-/// Runs `body` compiled for the widest vectors that the processor has. The results are the same either way; a loop is
-/// worth it that becomes vector instructions, and is inlined here.
+/// Runs `body` compiled for the processor's widest vectors. Results are the same on every processor. Worthwhile for
+/// loops that are vectorised and inlined here.
 #[inline(always)]
 pub fn vectorised<R>(body: impl FnOnce() -> R) -> R {
     struct Plain<F>(F);
@@ -41,10 +41,11 @@ pub fn vectorised<R>(body: impl FnOnce() -> R) -> R {
     vectorised_kernel(Plain(body))
 }
 
-/// A loop that wants to know the processor, or is so large that the compiler would not inline a closure of it.
+/// A loop that depends on the processor, or that is too large to be inlined as a closure.
 pub trait Kernel {
     type Output;
-    /// Must be marked `inline(always)`. `fuses` tells whether `mul_add` is one instruction, not a function call.
+    /// Must be marked `inline(always)`. `fuses` tells whether `mul_add` is a single instruction instead of a function
+    /// call.
     fn run(self, fuses: bool) -> Self::Output;
 }
 
@@ -61,7 +62,7 @@ pub fn vectorised_kernel<K: Kernel>(kernel: K) -> K::Output {
         fn by_256_bits<K: Kernel>(kernel: K) -> K::Output {
             kernel.run(true)
         }
-        // Not inlined, as those above cannot be: once, however often the loop is called from.
+        // Not inlined, like the functions above: compiled once for all callers.
         #[inline(never)]
         fn by_128_bits<K: Kernel>(kernel: K) -> K::Output {
             kernel.run(false)
@@ -78,7 +79,7 @@ pub fn vectorised_kernel<K: Kernel>(kernel: K) -> K::Output {
     kernel.run(false)
 }
 
-/// The width of the widest vectors that this thread uses, as far as the processor has them.
+/// Returns the width of the widest vectors that this thread may use and the processor has.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 fn usable() -> usize {
@@ -86,7 +87,7 @@ fn usable() -> usize {
     if usable > 0 { usable } else { first_look() }
 }
 
-/// The width of the widest vectors that the processor has, with all instructions that [`vectorised`] wants for them.
+/// Determines the width of the widest vectors for which the processor has all instructions that [`vectorised`] needs.
 #[cfg(target_arch = "x86_64")]
 #[cold]
 fn first_look() -> usize {
@@ -104,13 +105,13 @@ fn first_look() -> usize {
     usable
 }
 
-/// Asks for elements that a loop will want soon. Processors look ahead by themselves, but not beyond the page they are in.
+/// Prefetches elements that a loop will need soon. Processors prefetch by themselves, but not beyond the current page.
 #[inline(always)]
 pub(crate) fn prefetch<T: Plain>(elements: &[T]) {
     prefetch_bytes(elements.as_ptr().cast(), size_of_val(elements));
 }
 
-/// Like [`prefetch`]; there need not be anything.
+/// Like [`prefetch`], for any address, even an invalid one.
 #[inline(always)]
 pub(super) fn prefetch_bytes(from: *const u8, nbytes: usize) {
     #[cfg(not(target_arch = "x86_64"))]
@@ -123,8 +124,8 @@ pub(super) fn prefetch_bytes(from: *const u8, nbytes: usize) {
     }
 }
 
-/// Copies a slice to one of the same length, past the caches where the processor can: what is written as whole lines need not
-/// be read first. [`written`] must follow before another thread looks.
+/// Copies a slice to one of the same length. Bypasses the caches if possible: whole cache lines need not be read before
+/// they are written. Call [`written`] before another thread reads the result.
 pub(super) fn stream<T: Plain>(from: &[T], to: &mut [T]) {
     #[cfg(target_arch = "x86_64")]
     if usable() > 128 && from.len() == to.len() {
@@ -144,7 +145,7 @@ unsafe fn stream_bytes(from: *const u8, to: *mut u8, nbytes: usize) {
     use std::arch::x86_64::{__m256i, _mm256_loadu_si256, _mm256_stream_si256};
     const LINE: usize = 64;
     const VECTOR: usize = size_of::<__m256i>();
-    // Whole lines in between; what is left at the ends is copied as ever.
+    // Streams the whole cache lines; copies the ends as usual.
     let head = to.align_offset(LINE).min(nbytes);
     let lines = (nbytes - head) / LINE * LINE;
     // SAFETY: head, lines and tail are the `nbytes` bytes that the caller names; lines begin where a vector may be streamed.
@@ -158,7 +159,7 @@ unsafe fn stream_bytes(from: *const u8, to: *mut u8, nbytes: usize) {
     }
 }
 
-/// Makes what this thread has streamed visible before what it does next.
+/// Makes streamed stores of this thread visible before its next operations.
 pub(super) fn written() {
     // SAFETY: every processor of this kind has the instruction.
     #[cfg(target_arch = "x86_64")]
@@ -167,7 +168,7 @@ pub(super) fn written() {
     }
 }
 
-/// What a vector's worth of numbers of half precision is, and back: to the nearest number, of two the even one.
+/// Vector conversions between half and single precision, rounding to nearest, ties to even.
 #[cfg(target_arch = "x86_64")]
 mod half_vectors {
     use half::f16;
@@ -206,8 +207,8 @@ mod half_vectors {
     }
 }
 
-/// Runs a body with `$lanes` as many lanes as the widest usable vectors have, and the functions of [`half_vectors`] for them;
-/// without such vectors, nothing is done. The body is a function's, given its arguments.
+/// Runs a body with `$lanes` lanes, the number in the widest usable vectors, and the functions of [`half_vectors`] for
+/// them. Without such vectors, does nothing. The body becomes a function with the given arguments.
 #[cfg(target_arch = "x86_64")]
 macro_rules! by_vectors {
     ($lanes:ident, $widen:ident, $narrow:ident, ($($argument:ident: $type:ty),*) $body:block) => {{
@@ -232,8 +233,8 @@ macro_rules! by_vectors {
     }};
 }
 
-/// Converts to single precision as many numbers, from the first on, as the processor has instructions for, and returns how
-/// many that are.
+/// Converts numbers to single precision, starting with the first, as far as they fill whole vectors. Returns how many
+/// were converted.
 pub fn singles(from: &[f16], to: &mut [f32]) -> usize {
     #[cfg(target_arch = "x86_64")]
     return by_vectors!(LANES, widen, narrow, (from: &[f16], to: &mut [f32]) {
@@ -248,7 +249,7 @@ pub fn singles(from: &[f16], to: &mut [f32]) -> usize {
     no_vectors((from, to))
 }
 
-/// Like [`singles`], to half precision: to the nearest number, of two the even one.
+/// Like [`singles`], to half precision, rounding to nearest, ties to even.
 pub fn halves(from: &[f32], to: &mut [f16]) -> usize {
     #[cfg(target_arch = "x86_64")]
     return by_vectors!(LANES, widen, narrow, (from: &[f32], to: &mut [f16]) {
@@ -263,8 +264,8 @@ pub fn halves(from: &[f32], to: &mut [f16]) -> usize {
     no_vectors((from, to))
 }
 
-/// Joins as many numbers of two slices, from the first on, as fill vectors, and returns how many that are. They stay in
-/// registers from widening to rounding.
+/// Combines the numbers of two slices as far as they fill whole vectors, and returns how many were combined. Numbers
+/// stay in registers between widening and rounding.
 pub(crate) fn join_halves(a: &[f16], b: &[f16], out: &mut [f16], join: impl Fn(f32, f32) -> f32) -> usize {
     #[cfg(target_arch = "x86_64")]
     return by_vectors!(LANES, widen, narrow, (a: &[f16], b: &[f16], out: &mut [f16], join: impl Fn(f32, f32) -> f32) {
@@ -287,7 +288,7 @@ pub(crate) fn join_halves(a: &[f16], b: &[f16], out: &mut [f16], join: impl Fn(f
     no_vectors((a, b, out, join))
 }
 
-/// Where there are none, nothing is done by them.
+/// Without vector instructions, these functions do nothing.
 #[cfg(not(target_arch = "x86_64"))]
 fn no_vectors<T>(_: T) -> usize {
     0
@@ -297,7 +298,7 @@ fn no_vectors<T>(_: T) -> usize {
 mod tests {
     use super::*;
 
-    /// From every place in a line of the cache on, with and without whole lines in between.
+    /// At every offset in a cache line, with and without whole lines in between.
     #[test]
     fn what_is_streamed_is_what_is_copied() {
         let from: Vec<u8> = (0..100_064u32).map(|i| (i % 251) as u8).collect();
@@ -312,7 +313,7 @@ mod tests {
         }
     }
 
-    /// What fills no vector is left to the caller.
+    /// Numbers that fill no whole vector are left to the caller.
     #[test]
     fn as_many_are_converted_as_fill_vectors() {
         for length in [0, 1, 7, 8, 9, 15, 16, 17, 31, 32, 33, 100_000] {

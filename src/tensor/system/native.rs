@@ -1,4 +1,4 @@
-//! An operating system, by the standard library and, where that does not reach, by `libc`, `memmap2` and `tempfile`.
+//! An operating system, through the standard library or, for what it lacks, `libc`, `memmap2` and `tempfile`.
 
 mod mapping;
 
@@ -36,7 +36,7 @@ impl Machine for Native {
 
     fn memory() -> Option<usize> {
         let machine = meminfo(&["MemTotal:", "SwapTotal:"]);
-        // A control group may have less than the machine.
+        // A control group may limit the memory to less than the machine's.
         let group = fs::read_to_string("/sys/fs/cgroup/memory.max").ok().and_then(|text| text.trim().parse().ok());
         [machine, group].into_iter().flatten().min()
     }
@@ -59,7 +59,7 @@ impl Machine for Native {
     }
 
     fn entropy() -> u64 {
-        // Every RandomState carries keys of its own, drawn from the system's entropy.
+        // Every RandomState has new keys, derived from the system's entropy.
         RandomState::new().build_hasher().finish()
     }
 
@@ -80,7 +80,7 @@ impl Machine for Native {
     }
 }
 
-/// The sum of some rows of Linux's memory table.
+/// Returns the sum of some rows of Linux's memory table.
 fn meminfo(rows: &[&str]) -> Option<usize> {
     let table = fs::read_to_string("/proc/meminfo").ok()?;
     rows.iter().try_fold(0usize, |sum, row| {
@@ -148,14 +148,14 @@ impl Files for Native {
         Ok(tempfile::Builder::new().prefix(prefix).suffix(suffix).tempfile()?.into_temp_path())
     }
 
-    /// The new content is written beside the file and takes its name when it is complete.
+    /// Writes the new contents to a file in the same folder, which is renamed when complete.
     fn rewrite<E>(
         path: &Path,
         mode: u32,
         refused: impl Fn(io::Error) -> E,
         write: impl FnOnce(&mut File) -> Result<(), E>,
     ) -> Result<(), E> {
-        // Through a link the file it leads to is replaced, not the link.
+        // Of a symbolic link, the target is replaced, not the link.
         let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
         let old = path.metadata().ok();
         if old.as_ref().is_some_and(|old| !old.is_file()) {
@@ -173,7 +173,7 @@ impl Files for Native {
         }
         new.persist(&path).map_err(|error| refused(error.error))?;
         if old.is_some() {
-            // The rename itself has to reach the disk; a folder that cannot be opened for that is no reason to fail.
+            // The rename must reach the disk too; if the folder cannot be opened for that, the error is ignored.
             let _ = File::open(folder).and_then(|folder| folder.sync_all());
         }
         Ok(())
@@ -195,8 +195,8 @@ impl Opened for File {
     }
 
     fn set_len(&self, length: u64) -> io::Result<()> {
-        // A limit on the size of files is an error of the call that meets it, as in Python; otherwise it is a signal that
-        // ends the process.
+        // With the signal ignored, exceeding the limit on file sizes is an error of the call, as in Python, instead of
+        // a signal that ends the process.
         ignore_file_size_signal();
         File::set_len(self, length)
     }

@@ -1,5 +1,5 @@
-//! The page that runs the program, and files that live as long as it does, in memory. One thread, no mappings: what is mapped
-//! for itself is a copy, what would be shared with the file is refused.
+//! The page that runs the program, with files in memory that live as long as the page. Single-threaded and without
+//! mappings: a private mapping is a copy, and a shared one is refused.
 
 use super::{Access, Clock, Files, Kind, Machine, Mapping, Opened, Refused};
 use std::alloc::{self, GlobalAlloc, Layout};
@@ -16,15 +16,15 @@ mod imports {
     // SAFETY: docs/play/session.js provides these functions with these types; they take numbers, and addresses of texts that
     // they read before they return.
     unsafe extern "C" {
-        /// Milliseconds since some moment.
+        /// Returns the milliseconds since some earlier moment.
         pub(super) safe fn elapsed() -> f64;
-        /// Milliseconds since 1970.
+        /// Returns the milliseconds since 1970.
         pub(super) safe fn epoch() -> f64;
         pub(super) safe fn sleep(milliseconds: f64);
-        /// Not 0 if the session is to stop what it does.
+        /// Returns a nonzero value if the session should stop its computation.
         pub(super) safe fn stop() -> u32;
         pub(super) safe fn entropy() -> u32;
-        /// Not 0 if the stack that the engine keeps for itself has room for what is called between two looks.
+        /// Returns a nonzero value if the engine's own stack has space for the calls between two checks.
         pub(super) safe fn has_room_for_calls() -> u32;
         pub(super) safe fn complain(text: *const u8, nbytes: usize);
     }
@@ -51,21 +51,21 @@ fn duration(milliseconds: f64) -> Duration {
     Duration::try_from_secs_f64(milliseconds / 1000.0).unwrap_or_default()
 }
 
-/// Bytes that there are for all that a session makes: of the 4 GiB that 32 bits reach, what is left lets an error be told, and
-/// what took too much be freed.
+/// The bytes available to a session. The rest of the 4 GiB of 32-bit addresses is reserved for reporting errors and
+/// freeing memory.
 const MEMORY: usize = 3 << 30;
 
-/// The standard allocator, which also counts: the memory of an instance never shrinks, so that its size does not tell what is in
-/// use.
+/// The standard allocator with a count of the bytes in use. The memory of an instance never shrinks, so its size does
+/// not tell.
 pub struct Counting;
 
 /// Bytes in use.
 static LIVE: AtomicUsize = AtomicUsize::new(0);
 
-// SAFETY: every call is handed on as it is; counting touches no memory that is given out.
+// SAFETY: every call is passed on unchanged; counting touches no allocated memory.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: the caller keeps the contract, which is the same. So in all that follow.
+        // SAFETY: the caller keeps the contract, which is the same, as in all functions below.
         counted(layout.size(), unsafe { alloc::System.alloc(layout) })
     }
 
@@ -86,7 +86,7 @@ unsafe impl GlobalAlloc for Counting {
     // SAFETY: as above.
     unsafe fn dealloc(&self, start: *mut u8, layout: Layout) {
         LIVE.fetch_sub(layout.size(), Ordering::Relaxed);
-        // SAFETY: what `alloc` gave was the system's.
+        // SAFETY: the memory came from the system's allocator through `alloc`.
         unsafe { alloc::System.dealloc(start, layout) }
     }
 }
@@ -122,7 +122,7 @@ impl Machine for Web {
         u64::from(imports::entropy()) << 32 | u64::from(imports::entropy())
     }
 
-    /// No signal comes in while the instance computes, so the page is asked.
+    /// No signal can arrive while the instance computes, so the page is asked.
     #[inline]
     fn heed(flag: &AtomicBool) {
         if imports::stop() != 0 {
@@ -134,7 +134,7 @@ impl Machine for Web {
         imports::complain(text.as_ptr(), text.len());
     }
 
-    /// Looking takes microseconds, which calls that are not nested deeply need not pay.
+    /// The check takes microseconds, so it is skipped for shallow nesting.
     fn has_room_for_calls(used: usize) -> bool {
         const SHALLOW: usize = 1 << 16;
         used < SHALLOW || imports::has_room_for_calls() != 0
@@ -156,16 +156,16 @@ fn locked(content: &Content) -> MutexGuard<'_, Vec<u8>> {
     content.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The names and lengths of all files, in order.
+/// Returns the names and lengths of all files, sorted.
 pub fn listed() -> Vec<(String, usize)> {
     let shown = |name: &Path| name.strip_prefix("/").unwrap_or(name).to_string_lossy().into_owned();
     files().iter().map(|(name, content)| (shown(name), locked(content).len())).collect()
 }
 
-/// Keeps bytes as a file, whose folder need not be there: it comes with the file.
+/// Stores bytes as a file. Its folder need not exist; folders are implied by files.
 ///
 /// # Errors
-/// IsADirectory for the name of a folder.
+/// IsADirectory if the name is that of a folder.
 pub fn keep(name: &str, bytes: Vec<u8>) -> io::Result<()> {
     let path = Path::new(name);
     if let Ok(Kind::Folder) = Web::kind(path) {
@@ -175,16 +175,16 @@ pub fn keep(name: &str, bytes: Vec<u8>) -> io::Result<()> {
     Ok(())
 }
 
-/// Calls `work` while there is a folder of that name, and removes it with what is in it.
+/// Calls `work` while a folder of that name exists, then removes the folder with its contents.
 pub fn with_folder(folder: &Path, work: impl FnOnce()) {
     let name = Web::full_name(folder);
-    // A folder is what files lie in, so there is one that no path leads to.
+    // Folders are implied by files, so this adds an unreachable file.
     files().insert(name.join(".."), Content::default());
     work();
     files().retain(|file, _| !file.starts_with(&name));
 }
 
-/// An open file. As in an operating system, it stays what it was when another takes its name.
+/// An open file. As in an operating system, it keeps its contents when another file takes its name.
 #[derive(Debug)]
 pub struct File {
     content: Content,
@@ -206,7 +206,7 @@ impl File {
     }
 }
 
-/// Makes the content at least as long.
+/// Extends the contents to at least this length.
 fn stretch(content: &mut Vec<u8>, length: usize) -> io::Result<()> {
     let more = length.saturating_sub(content.len());
     content.try_reserve(more).map_err(|_| no_room())?;

@@ -1,9 +1,9 @@
-//! Tables of what CPython 3.11 gives, as it writes it. They know nothing of how the numbers are computed.
+//! Tables of CPython 3.11's results, in its notation. Independent of how the numbers are computed.
 
 use super::*;
 use num_traits::Pow;
 
-/// A number as Python writes it; of whole ones also a power.
+/// Parses a number in Python's notation; integers may also be powers.
 fn read(text: &str) -> Number {
     let parsed = |digits: &str| digits.parse::<BigInt>().ok();
     let whole = match text.split_once("**") {
@@ -33,7 +33,7 @@ fn shown(answer: Answer) -> String {
         Some(Err(error)) => format!("{}: {}", error.kind.name(), error.message),
         Some(Ok(Value::Bool(b))) => if b { "True" } else { "False" }.to_owned(),
         Some(Ok(Value::Int(i))) => i.to_string(),
-        // One within 64 bits would not be what it is compared with elsewhere.
+        // A big integer within 64 bits would violate the invariant of [`Value::BigInt`].
         Some(Ok(Value::BigInt(i))) => {
             if i.to_i64().is_some() {
                 "short".to_owned()
@@ -47,7 +47,7 @@ fn shown(answer: Answer) -> String {
     }
 }
 
-/// A float as Rust writes it, whichever way Python does; any other text as it is.
+/// Converts a float from Python's notation to Rust's; other texts are unchanged.
 fn written(expected: &str) -> String {
     match expected.parse::<f64>() {
         Ok(float) if expected.parse::<BigInt>().is_err() => format!("{float:?}"),
@@ -234,7 +234,7 @@ const RESIDUES: &[([&str; 3], &str)] = &[
 
 #[test]
 fn long_numbers_agree_with_the_rules_of_arithmetic() {
-    // So long that products and quotients are made of several steps.
+    // So long that products and quotients take several steps.
     let long = |base: u32, exponent: u32| BigInt::from(base).pow(exponent);
     let rows = [
         (long(3, 100_000), long(7, 30_000)),

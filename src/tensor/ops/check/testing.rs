@@ -1,17 +1,17 @@
-//! Shared by the tests of this room: tensors to try things on, and results as one line of text, as the oracle that
-//! wrote the expectations prints them.
+//! Helpers shared by the tests of this room: sample tensors, and results as one line of text, in the format of the
+//! oracle that wrote the expectations.
 
 use crate::index::Index;
 use crate::layout::show;
 use crate::{DType, Result, Scalar, View};
 
-/// `torch.arange(n).reshape(sizes)`, in the dtype.
+/// `torch.arange(n).reshape(sizes)` in the given dtype.
 pub(crate) fn arange(sizes: &[i64], dtype: DType) -> View {
     let count: i64 = sizes.iter().product();
     tensor(sizes, dtype, &(0..count).map(|i| i as f64).collect::<Vec<_>>())
 }
 
-/// A row-major tensor of the numbers.
+/// A row-major tensor with the given values.
 pub(crate) fn tensor(sizes: &[i64], dtype: DType, values: &[f64]) -> View {
     let scalars = values.iter().map(|&value| Scalar::Float(value));
     View::from_scalars(sizes, dtype, scalars).unwrap_or_else(|error| panic!("{error}"))
@@ -27,12 +27,12 @@ pub(crate) fn bools(values: &[i64]) -> View {
     tensor(&[values.len() as i64], DType::Bool, &values.iter().map(|&i| i as f64).collect::<Vec<_>>())
 }
 
-/// The view under test, or the end of the test.
+/// Returns the view, or fails the test.
 pub(crate) fn must(result: Result<View>) -> View {
     result.unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Dtype, sizes, strides, offset and up to a dozen values; or the error.
+/// Formats dtype, sizes, strides, offset and up to a dozen values, or the error.
 pub(crate) fn line(result: &Result<View>) -> String {
     let view = match result {
         Ok(view) => view,
@@ -59,7 +59,7 @@ fn number(value: &Scalar) -> String {
     }
 }
 
-/// [`line`] of each result, with bars between them.
+/// Formats each result like [`line`], separated by bars.
 pub(crate) fn lines(results: Result<Vec<View>>) -> String {
     match results {
         Ok(views) => views.into_iter().map(|view| line(&Ok(view))).collect::<Vec<_>>().join(" | "),
@@ -67,7 +67,7 @@ pub(crate) fn lines(results: Result<Vec<View>>) -> String {
     }
 }
 
-/// Compares each row's result with what PyTorch 2.7.0 gave for the Python beside it.
+/// Compares each row's result with the output of PyTorch 2.7.0 for the Python in that row.
 pub(crate) fn check(rows: &[(&str, String, &str)]) {
     let wrong: Vec<String> = rows
         .iter()

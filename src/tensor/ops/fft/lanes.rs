@@ -1,5 +1,5 @@
-//! Several numbers, and several complex numbers, that take the same steps: one of each line, so that a step of all lines is a
-//! few vector instructions. Knows numbers only.
+//! Vectors of real and complex numbers, with one lane for each line, so that one step of all lines is a few vector
+//! instructions. Independent of tensors.
 
 use num_complex::Complex;
 use rustfft::FftNum;
@@ -7,7 +7,7 @@ use rustfft::num_traits::Float;
 use std::array;
 use std::ops::{Add, Mul, Neg, Sub};
 
-/// The numbers of a transform.
+/// A floating-point type that transforms are computed in.
 pub(super) trait Part: FftNum + Float + Default {
     fn number(value: f64) -> Self {
         Self::from_f64(value).unwrap_or_else(Self::zero)

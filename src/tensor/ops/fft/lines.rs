@@ -1,5 +1,5 @@
-//! Transforms of lines that lie one after the other, on all cores: several short ones at a time by `short.rs`, one after the
-//! other by `rustfft` where the order of PyTorch's steps is not known.
+//! Transforms consecutive lines on all cores: several short lines at a time by `short.rs`, or one after another by
+//! `rustfft` if the order of PyTorch's steps is unknown.
 
 use super::Kind;
 use super::lanes::{Part, Point};
@@ -11,26 +11,26 @@ use crate::{Result, View, interrupt, limits, parallel};
 use num_complex::Complex;
 use rustfft::{FftDirection, FftPlanner};
 
-/// Short lines that are transformed together.
+/// The number of short lines transformed together.
 const LANES: usize = 8;
 
 /// How lines are transformed.
 #[derive(Debug)]
 pub(super) struct Lines {
-    /// The points of a transform.
+    /// The number of points of a transform.
     pub n: usize,
-    /// The numbers of a line that there are, those of a signal or of half of a spectrum, and of a result.
+    /// The number of values in an input line, and in a line of the result.
     pub present: usize,
     pub kept: usize,
     pub kind: Kind,
     pub forward: bool,
-    /// What results are multiplied with.
+    /// The factor that results are multiplied by.
     pub factor: f64,
 }
 
 impl Lines {
-    /// Transforms the lines of `signal` to those of `out`, both of which are row-major. Their numbers, or the parts of
-    /// them, are `T`s.
+    /// Transforms the lines of `signal` into those of `out`; both are row-major. Their numbers, or the parts of their
+    /// complex numbers, have type `T`.
     ///
     /// # Errors
     /// KeyboardInterrupt.
@@ -42,7 +42,7 @@ impl Lines {
         let (reads, writes) = (numbers(signal), numbers(out));
         let signal = match parallel::reading::<T, _>(&*signal.memory()?, |_| ()) {
             Some(()) => signal.clone(),
-            // A buffer may be read from an odd byte on.
+            // `frombuffer` may start at an odd byte; such a signal is copied.
             None => copy::clone(signal)?,
         };
         let first = signal.layout.offset as usize * reads;
@@ -60,7 +60,8 @@ impl Lines {
             _ if real => Line::FromReal,
             _ => Line::Complex,
         };
-        // The inverse of a real signal is the conjugate of its transform; half of a spectrum is filled up conjugated.
+        // The inverse transform of a real signal is the conjugate of its forward transform; missing halves of spectra
+        // are filled with conjugates.
         let forward = match line {
             Line::Complex => self.forward,
             Line::FromReal => true,
@@ -92,7 +93,7 @@ impl Lines {
         }
     }
 
-    /// Transforms lines `L` at a time, from the line `first` on.
+    /// Transforms `L` lines at a time, starting with line `first`.
     fn by_lanes<T: Part + Plain, const L: usize>(
         &self,
         short: &Short<T>,
@@ -123,14 +124,14 @@ impl Lines {
         Ok(())
     }
 
-    /// Point `j` of a line, padded with zeros.
+    /// Returns point `j` of a line, padded with zeros.
     #[inline(always)]
     fn point<T: Part>(&self, source: Source<T>, line: usize, j: usize) -> Complex<T> {
         let at = |j: usize| if j < self.present { source.at(line * self.present + j) } else { Complex::default() };
         let Lines { n, kind, forward, .. } = *self;
         match kind {
             Kind::HalfToReal => match j {
-                // What belongs to itself is real.
+                // A point that is its own mirror image is real.
                 _ if j == 0 || 2 * j == n => Complex::new(at(j).re, T::zero()),
                 _ if (j <= n / 2) == forward => at(j.min(n - j)).conj(),
                 _ => at(j.min(n - j)),
@@ -149,7 +150,7 @@ impl Lines {
             let value = match kind {
                 Kind::HalfToReal => at(k),
                 _ if real => {
-                    // A real signal's spectrum is symmetric.
+                    // The spectrum of a real signal is symmetric.
                     let value = at(k.min(n - k));
                     let im = if k == 0 || 2 * k == n { T::zero() } else { value.im };
                     Complex::new(value.re, if (k <= n / 2) == forward { im } else { -im })
@@ -165,7 +166,7 @@ impl Lines {
     }
 }
 
-/// Numbers, real or complex, part by part.
+/// Real or complex numbers; complex ones as pairs of parts.
 #[derive(Clone, Copy)]
 struct Source<'a, T> {
     from: &'a [T],
@@ -194,7 +195,7 @@ mod tests {
 
     type C = Complex<f64>;
 
-    /// The sums themselves.
+    /// Computes the transform by its definition.
     fn slowly(values: &[C], forward: bool) -> Vec<C> {
         let n = values.len();
         let turn = if forward { -std::f64::consts::TAU } else { std::f64::consts::TAU };
@@ -217,7 +218,7 @@ mod tests {
         view.scalars().unwrap().iter().map(|value| value.to_complex()).collect()
     }
 
-    /// A transform that is not scaled.
+    /// Computes an unscaled transform.
     fn transformed(view: &View, n: usize, dim: i64, kind: Kind, forward: bool) -> View {
         let norm = if forward { Norm::Backward } else { Norm::Forward };
         let transform = Transform { name: "fft", kind, forward, norm, default: DType::Float };
@@ -226,13 +227,13 @@ mod tests {
 
     #[test]
     fn every_length_gives_the_sums_of_its_points() {
-        // Past the longest length whose order is known, with and without an order.
+        // Beyond the longest length with a known order, to cover lengths with and without one.
         for n in 1..=150 {
             for (real, complex, part) in
                 [(DType::Float, DType::ComplexFloat, 2e-6), (DType::Double, DType::ComplexDouble, 1e-13)]
             {
                 for forward in [true, false] {
-                    // Two lines, so that the second begins where the first ends.
+                    // Two lines, to check that the second begins at the right offset.
                     let (complex, real) = (signal([2, n], complex), signal([2, n], real));
                     let spectra = transformed(&real, n, -1, Kind::RealToHalf, forward);
                     for (view, kind, from) in [
@@ -241,7 +242,7 @@ mod tests {
                         (&real, Kind::RealToHalf, &real),
                         (&spectra, Kind::HalfToReal, &transformed(&real, n, -1, Kind::Complex, forward)),
                     ] {
-                        // A spectrum is transformed back.
+                        // Spectra are transformed back.
                         let forward = if kind == Kind::HalfToReal { !forward } else { forward };
                         let found = transformed(view, n, -1, kind, forward);
                         let kept = *found.sizes().last().unwrap() as usize;
@@ -261,7 +262,8 @@ mod tests {
 
     #[test]
     fn lines_together_give_what_they_give_alone() {
-        // Around the lines that are taken together, and enough of them for several threads; a plan of each sort, and none.
+        // Counts around the number of lanes, and enough lines for several threads; lengths for each kind of plan and
+        // without one.
         for n in [1, 3, 5, 8, 11, 15, 16, 47] {
             for count in [1, LANES - 1, LANES, LANES + 1, 3 * LANES + 5, 8192 / n] {
                 for (dtype, kind, forward) in [

@@ -1,5 +1,5 @@
-//! Fourier transforms of few points, addition by addition in the order of Intel's library, which PyTorch calls: what cancels
-//! there to zero cancels here. Lengths whose order is not known are `rustfft`'s. Knows numbers only.
+//! Fourier transforms of few points. Additions follow the order of Intel's library, which PyTorch calls, so that the
+//! same terms cancel to zero. Lengths whose order is unknown are left to `rustfft`. Independent of tensors.
 
 use super::lanes::{Lanes, Part, Point};
 use crate::parallel::{Kernel, vectorised_kernel};
@@ -7,34 +7,35 @@ use num_complex::Complex;
 use smallvec::{SmallVec, smallvec};
 use std::iter;
 
-/// What is known of the numbers of a line, on which the order depends.
+/// Which side of a line is real; the order of additions depends on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Line {
     Complex,
     /// The signal is real.
     FromReal,
-    /// The result is.
+    /// The result is real.
     ToReal,
 }
 
-/// The way a transform is put together.
+/// The algorithm of a transform.
 #[derive(Debug)]
 enum Plan {
     One,
     Two,
     Four,
     Eight,
-    /// By the sums and differences of what lies as far from both ends: an odd length.
+    /// An odd length, from sums and differences of the points that are equally far from both ends.
     Pairs,
     /// Three, five or seven points of a real signal, or five or seven of its spectrum.
     Real,
     /// Transforms of the first length within those of the second, both coprime (Good and Thomas).
     Coprime(usize, usize),
-    /// Transforms of these lengths within each other, the first innermost, with turns in between (Cooley and Tukey).
+    /// Transforms of these lengths nested in each other, the first innermost, with twiddle factors in between (Cooley
+    /// and Tukey).
     Chain(&'static [usize]),
 }
 
-/// The longest transforms put together of others, in the order of their lengths.
+/// The chains of the longer composed transforms, sorted by length.
 const CHAINS: &[(usize, &[usize])] = &[
     (9, &[3, 3]),
     (16, &[4, 4]),
@@ -84,23 +85,23 @@ impl Plan {
     }
 }
 
-/// A transform of a length whose order is known.
+/// A transform whose order of additions is known.
 pub(super) struct Short<T> {
     n: usize,
     plan: Plan,
     line: Line,
     forward: bool,
-    /// Where turns by multiples of `1 / n` lead.
+    /// The roots of unity: the rotations by multiples of `1 / n`.
     roots: Vec<Complex<T>>,
 }
 
-/// Pairs of points of the longest transform that is not put together of others.
+/// The number of pairs of points in the longest transform that is not composed of others.
 const HALF: usize = 23;
 
-/// The numbers of a short transform, without an allocation.
+/// A list of the numbers of a short transform, on the stack.
 type Numbers<T> = SmallVec<[T; 16]>;
 
-/// Points that lie evenly apart among others.
+/// Evenly spaced points among others.
 #[derive(Clone, Copy)]
 struct Points<'a, T, const L: usize> {
     all: &'a [Point<T, L>],
@@ -113,14 +114,14 @@ impl<'a, T: Part, const L: usize> Points<'a, T, L> {
         self.all[j * self.step]
     }
 
-    /// Every `step`th of them, from `first` on.
+    /// Returns every `step`th point, starting with `first`.
     fn every(&self, step: usize, first: usize) -> Points<'a, T, L> {
         Points { all: &self.all[first * self.step..], step: step * self.step }
     }
 }
 
-/// As many transforms as are asked for, none put together of others, whose points lie side by side; and so do their results.
-/// Not a closure: it is too large to be inlined where vectors are.
+/// A run of `count` transforms that are not composed of others, whose points and results are adjacent. A struct instead
+/// of a closure: a closure this large is not inlined into vectorised code.
 struct Columns<'a, T, const L: usize> {
     short: &'a Short<T>,
     plan: &'a Plan,
@@ -142,7 +143,7 @@ impl<T: Part, const L: usize> Kernel for Columns<'_, T, L> {
     }
 }
 
-/// Points that are turned by multiples of `second / n`.
+/// Multiplies points by twiddle factors, the multiples of `second / n`.
 struct Turned<'a, T, const L: usize> {
     short: &'a Short<T>,
     row: &'a mut [Point<T, L>],
@@ -179,13 +180,13 @@ impl<T: Part> Short<T> {
         }
     }
 
-    /// A quarter turn in the direction of the transform.
+    /// Rotates by a quarter turn in the direction of the transform.
     #[inline(always)]
     fn turned<const L: usize>(&self, z: Point<T, L>) -> Point<T, L> {
         if self.forward { Point { re: z.im, im: -z.re } } else { Point { re: -z.im, im: z.re } }
     }
 
-    /// Where turns of `k / n`, of `2 k / n` and so on lead, `n` being a divisor of the length, and `k` less than it.
+    /// Iterates over the roots of unity at `k / n`, `2 k / n` and so on. `n` divides the length, and `k < n`.
     #[inline(always)]
     fn turns(&self, k: usize, n: usize) -> impl Iterator<Item = Complex<T>> {
         let step = k * (self.n / n);
@@ -207,7 +208,7 @@ impl<T: Part> Short<T> {
         }
     }
 
-    /// A transform that is not put together of others.
+    /// Computes a transform that is not composed of others.
     #[inline(always)]
     fn column<const L: usize>(
         &self,
@@ -232,7 +233,7 @@ impl<T: Part> Short<T> {
                 let even = self.four([at(0), at(2), at(4), at(6)]);
                 let mut odd = self.four([at(1), at(3), at(5), at(7)]);
                 let half = self.turns(1, 8).next().unwrap_or_default().re;
-                // Turned by an eighth, a quarter, and three eighths.
+                // Rotated by an eighth, a quarter, and three eighths.
                 odd[1] = (odd[1] + self.turned(odd[1])).scale(half);
                 odd[2] = self.turned(odd[2]);
                 odd[3] = (self.turned(odd[3]) - odd[3]).scale(half);
@@ -260,14 +261,15 @@ impl<T: Part> Short<T> {
         [sum + other_sum, difference + turned, sum - other_sum, difference - turned]
     }
 
-    /// Five points within a chain add one after the other, unless vectors take four of them at a time.
+    /// Returns whether a transform of five points within a chain adds its terms one after another. It does unless
+    /// vectors process four at a time.
     #[inline(always)]
     fn in_turn(&self) -> bool {
         self.n > 15 && !self.n.is_multiple_of(4)
     }
 
-    /// Adds up the products of a transform of odd length: up to seven points those of the pairs first, beyond in two sums, of
-    /// every second one.
+    /// Adds up the terms of a transform of odd length. Up to seven points, the pairs are summed before the first point
+    /// is added; longer transforms use two sums, of every second term each.
     #[inline(always)]
     fn added<const L: usize>(&self, first: Option<Point<T, L>>, terms: &[Point<T, L>]) -> Point<T, L> {
         let half = terms.len();
@@ -283,7 +285,7 @@ impl<T: Part> Short<T> {
         last.first().map_or(both, |last| both + *last)
     }
 
-    /// A transform of odd length, given room for as many numbers as it has pairs of points.
+    /// Computes a transform of odd length; the scratch slices have one element for each pair of points.
     #[inline(always)]
     fn pairs<const L: usize>(
         &self,
@@ -326,7 +328,7 @@ impl<T: Part> Short<T> {
         let mut columns: Numbers<Point<T, L>> = smallvec![Point::zero(); n];
         let points = Points { all: &rows, step: a };
         vectorised_kernel(Columns { short: self, plan: &outer, n: b, points, count: a, out: &mut columns });
-        // What leaves these rests when divided by both.
+        // The results are ordered by their remainders modulo both lengths.
         for (place, value) in out.iter_mut().enumerate() {
             *value = columns[place % a + place % b * a];
         }
@@ -354,7 +356,8 @@ impl<T: Part> Short<T> {
         vectorised_kernel(Columns { short: self, plan: &outer, n: b, points, count: a, out });
     }
 
-    /// Three, five or seven points of a real signal, forwards. Of nothing but zeros every product has its sign.
+    /// Transforms three, five or seven points of a real signal forwards. If all points are zero, the products keep
+    /// their signs.
     fn of_real<const L: usize>(&self, points: Points<T, L>, out: &mut [Point<T, L>]) {
         let n = self.n;
         let at = |j| points.at(j).re;
@@ -374,7 +377,7 @@ impl<T: Part> Short<T> {
         }
     }
 
-    /// Five or seven points of a real signal from its spectrum.
+    /// Computes five or seven points of a real signal from its spectrum.
     fn to_real<const L: usize>(&self, points: Points<T, L>, out: &mut [Point<T, L>]) {
         let (n, first) = (self.n, points.at(0).re);
         let twice: Numbers<_> = (1..=n / 2).map(|j| points.at(j) + points.at(j)).collect();
@@ -404,7 +407,7 @@ impl<T: Part> Short<T> {
     }
 }
 
-/// Adds numbers up one after the other: `first` if there is one, then every `step`th from a place on.
+/// Adds terms one after another: `first` if given, then every `step`th term starting at `from`.
 #[inline(always)]
 fn in_order<T: Part, const L: usize>(
     first: Option<Point<T, L>>,

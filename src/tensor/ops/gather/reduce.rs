@@ -1,6 +1,6 @@
-//! Combines several values written to one place: `scatter_reduce_` and `index_reduce_`. Follows
-//! <https://pytorch.org/docs/2.7/generated/torch.Tensor.scatter_reduce_.html> and its neighbour. A mean is a sum that
-//! is finally divided by the number of values that met.
+//! Reductions of several values written to one element: `scatter_reduce_` and `index_reduce_`. Follows
+//! <https://pytorch.org/docs/2.7/generated/torch.Tensor.scatter_reduce_.html> and its neighbour. A mean is a sum
+//! divided by the number of values.
 
 use super::scatter::{
     Reduce, Scattered, check_scatter, check_slices, index_add_, index_fill_, scatter, scatter_add_, within_slices,
@@ -17,7 +17,7 @@ use crate::ops::pointwise::{BinaryOp, Output, binary};
 use crate::ops::promote::Operand;
 use crate::{DType, Element, Result, Scalar, View, interrupt};
 
-/// The way to combine values that meet.
+/// The reduction of values written to the same element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Meeting {
     Sum,
@@ -28,7 +28,7 @@ enum Meeting {
 }
 
 impl Meeting {
-    /// By its name, or the older name that `scatter_reduce` still takes.
+    /// Parses a reduction's name, including the older names that `scatter_reduce` still accepts.
     fn parse(name: &str) -> Option<Meeting> {
         Some(match name {
             "sum" => Meeting::Sum,
@@ -49,7 +49,7 @@ impl Meeting {
         }
     }
 
-    /// The value that changes no other, with which a place begins whose own value does not count.
+    /// Returns the neutral value, which initialises elements whose own value is not included.
     fn neutral(self, dtype: DType) -> Scalar {
         let integer = |bound: i128| i64::try_from(bound).map_or(Scalar::Int(0), Scalar::Int);
         match self {
@@ -64,10 +64,11 @@ impl Meeting {
     }
 }
 
-/// `x.scatter_reduce_(dim, index, src, reduce, include_self)`: as `scatter_`, where values that meet are reduced.
+/// `x.scatter_reduce_(dim, index, src, reduce, include_self)`: like `scatter_`, but reduces values written to the same
+/// element.
 ///
 /// # Errors
-/// As `scatter_`; RuntimeError for another `reduce` than `sum`, `prod`, `mean`, `amax` and `amin`.
+/// Those of `scatter_`; RuntimeError for a `reduce` other than `sum`, `prod`, `mean`, `amax` and `amin`.
 pub fn scatter_reduce_(
     view: &View,
     dim: i64,
@@ -114,10 +115,11 @@ pub fn scatter_reduce_(
     Ok(())
 }
 
-/// `x.index_reduce_(dim, index, source, reduce, include_self)`: joins the source's slices with those the index names.
+/// `x.index_reduce_(dim, index, source, reduce, include_self)`: reduces the source's slices into the slices at the
+/// indices.
 ///
 /// # Errors
-/// As `index_add_`; RuntimeError for another `reduce` than `prod`, `mean`, `amax` and `amin`.
+/// Those of `index_add_`; RuntimeError for a `reduce` other than `prod`, `mean`, `amax` and `amin`.
 pub fn index_reduce_(
     view: &View,
     dim: i64,
@@ -190,7 +192,7 @@ fn join_slices(view: &View, d: usize, index: &View, source: &View, meeting: Meet
     })
 }
 
-/// Refuses dtypes that have no neutral values: PyTorch's loop knows integers, floats and what is named here.
+/// Refuses dtypes without neutral values. PyTorch's loop supports integers, floats and the dtypes in `besides`.
 fn start_anew(kernel: &str, view: &View, besides: &[DType]) -> Result<()> {
     if !besides.contains(&view.dtype) && (view.dtype == DType::Bool || view.dtype.is_complex()) {
         return not_implemented(kernel, view.dtype);
@@ -198,7 +200,7 @@ fn start_anew(kernel: &str, view: &View, besides: &[DType]) -> Result<()> {
     supported(kernel, view.dtype, Lacks::Float8)
 }
 
-/// Divides the sums by how many values met: `count` adds a one wherever a value was written.
+/// Divides the sums by the number of values; `count` adds a one wherever a value was written.
 fn divide_by_counts(view: &View, include_self: bool, count: impl FnOnce(&View) -> Result<()>) -> Result<()> {
     let plain = View { conj: false, neg: false, ..view.clone() };
     let counts = match include_self {

@@ -1,6 +1,6 @@
-//! Writes along one dimension by tensors of indices: `scatter_`, `index_add_`, `index_copy_`, `index_fill_` and `put_`.
-//! Follows <https://pytorch.org/docs/2.7/generated/torch.Tensor.scatter_.html> and its neighbours. Where an index names
-//! one place several times, the last value stays.
+//! Writes along one dimension by index tensors: `scatter_`, `index_add_`, `index_copy_`, `index_fill_` and `put_`.
+//! Follows <https://pytorch.org/docs/2.7/generated/torch.Tensor.scatter_.html> and related functions. If an index
+//! occurs several times, the last value is kept.
 
 use super::{indices, out_of_bounds, position, weight};
 use crate::bail;
@@ -19,12 +19,12 @@ use std::cmp::Ordering;
 /// The values `scatter_` writes.
 #[derive(Clone, Copy)]
 pub enum Scattered<'a> {
-    /// The element of this tensor at the index's own place.
+    /// The element of this tensor at the index's own position.
     Source(&'a View),
     Value(Scalar),
 }
 
-/// The way written values join existing ones.
+/// How a written value is combined with the existing one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reduce {
     Replace,
@@ -47,7 +47,7 @@ impl Reduce {
     }
 }
 
-/// The second value where the first compares to it as told, else the first. A NaN stays.
+/// Returns `written` if `there` compares to it as `gives_way`, else `there`. NaN takes precedence.
 fn extreme(there: Scalar, written: Scalar, gives_way: Ordering) -> Scalar {
     let order = match (there, written) {
         (Scalar::Float(a), Scalar::Float(b)) if a.is_nan() || b.is_nan() => {
@@ -59,8 +59,8 @@ fn extreme(there: Scalar, written: Scalar, gives_way: Ordering) -> Scalar {
     if order == Some(gives_way) { written } else { there }
 }
 
-/// `x.scatter_(dim, index, src, reduce)`: writes to the places that [`gather`](fn@super::gather) would read; `reduce` may be `add` or
-/// `multiply`.
+/// `x.scatter_(dim, index, src, reduce)`: writes to the elements that [`gather`](fn@super::gather) would read; `reduce`
+/// may be `add` or `multiply`.
 pub fn scatter_(view: &View, dim: i64, index: &View, what: Scattered, reduce: Option<&str>) -> Result<()> {
     let d = check_scatter(view, dim, index, what)?;
     let reduce = match reduce {
@@ -73,16 +73,16 @@ pub fn scatter_(view: &View, dim: i64, index: &View, what: Scattered, reduce: Op
     scatter(view, d, index, what, reduce, kernel)
 }
 
-/// `x.scatter_add_(dim, index, src)`: adds to the places that [`gather`](fn@super::gather) would read.
+/// `x.scatter_add_(dim, index, src)`: adds to the elements that [`gather`](fn@super::gather) would read.
 pub fn scatter_add_(view: &View, dim: i64, index: &View, source: &View) -> Result<()> {
     let d = check_scatter(view, dim, index, Scattered::Source(source))?;
     scatter(view, d, index, Scattered::Source(source), Reduce::Add, ADDING)
 }
 
-/// Elements between two looks for Ctrl-C where they lie apart: each may be the first of its page.
+/// Elements written between two checks for Ctrl-C when they are scattered: each may touch a page for the first time.
 const APART: usize = interrupt::STRIDE / 64;
 
-/// The kernel that adds, as errors name it.
+/// The name of the adding kernel in error messages.
 const ADDING: &str = "scatter_gather_tensor_cpu";
 
 impl<'a> Scattered<'a> {
@@ -94,7 +94,7 @@ impl<'a> Scattered<'a> {
     }
 }
 
-/// Checks the arguments of every scatter; returns the dimension, counted from the front.
+/// Checks the arguments of every scatter. Returns the dimension, counted from the front.
 pub(super) fn check_scatter(view: &View, dim: i64, index: &View, what: Scattered) -> Result<usize> {
     let d = wrap_dim(dim, view.ndim())?;
     if index.numel() != 0 && index.dtype != DType::Long {
@@ -112,7 +112,7 @@ pub(super) fn check_scatter(view: &View, dim: i64, index: &View, what: Scattered
     Ok(d)
 }
 
-/// Writes after the checks; `kernel` is named when a dtype is refused.
+/// Writes after the checks; `kernel` is named if a dtype is refused.
 pub(super) fn scatter(
     view: &View,
     d: usize,
@@ -133,7 +133,7 @@ pub(super) fn scatter(
             let lines = Layout { sizes, ..at_least_1d(&source.layout) };
             (source, lines, None)
         }
-        // A number is a source of one element that never moves. Whether it fits is asked after the first index.
+        // A number is a source with one element and strides 0. Whether it fits is checked after the first index.
         Scattered::Value(value) => {
             let strides = Dims::from_elem(0, sizes.len());
             let lines = Layout { sizes, strides, offset: 0 };
@@ -144,7 +144,7 @@ pub(super) fn scatter(
     if reduce == Reduce::Replace || !view.dtype.is_reduced_floating_point() {
         return through_bits(view, |view| scatter.write(view));
     }
-    // PyTorch rounds 16-bit floats once, after all has been joined.
+    // PyTorch rounds 16-bit floats once, after all values are combined.
     let wide = cast(view, DType::Float)?;
     scatter.write(&wide)?;
     copy_into(view, &wide)
@@ -187,20 +187,19 @@ fn check_scatter_shape(view: &View, d: usize, index: &View, source: Option<&View
     Ok(())
 }
 
-/// One scatter ready to be written.
+/// A scatter whose arguments are checked.
 struct Scatter<'a> {
     d: usize,
     index: &'a View,
     source: &'a View,
-    /// The source's elements in the index's shape.
+    /// The layout of the source in the index's shape.
     lines: &'a Layout,
     reduce: Reduce,
     unfit: Option<&'a Error>,
 }
 
 impl Scatter<'_> {
-    /// Writes line by line along the dimension, each from its start, so that of several values for one element the last
-    /// one stays.
+    /// Writes the elements in row-major order of the index, so that the last of several values for one element is kept.
     fn write(&self, view: &View) -> Result<()> {
         let targets = self.targets(view)?;
         let (to, from) = (view.memory()?, self.source.memory()?);
@@ -231,7 +230,7 @@ impl Scatter<'_> {
         Ok(())
     }
 
-    /// Returns where each element of the index lets an element be written, in row-major order.
+    /// Returns the target offset of each element of the index, in row-major order.
     fn targets(&self, view: &View) -> Result<Vec<usize>> {
         let target = at_least_1d(&view.layout);
         let (size, stride) = (target.sizes[self.d], target.strides[self.d]);
@@ -254,7 +253,7 @@ impl Scatter<'_> {
     }
 }
 
-/// `x.put_(index, source, accumulate)`: writes to row-major positions, or adds to what is there.
+/// `x.put_(index, source, accumulate)`: writes to row-major positions, or adds to the elements there.
 pub fn put_(view: &View, index: &View, source: &View, accumulate: bool) -> Result<()> {
     if index.dtype != DType::Long {
         bail!(RuntimeError, "put_(): Expected a long tensor for index, but got {}", index.dtype.scalar_type());
@@ -300,7 +299,7 @@ pub fn put_(view: &View, index: &View, source: &View, accumulate: bool) -> Resul
     })
 }
 
-/// `x.index_add_(dim, index, source, alpha)`: adds `alpha` times the source's slices to those the index names.
+/// `x.index_add_(dim, index, source, alpha)`: adds `alpha` times the source's slices to the slices at the indices.
 pub fn index_add_(view: &View, dim: i64, index: &View, source: &View, alpha: Scalar) -> Result<()> {
     let d = check_slices("index_add_", view, dim, index, source)?;
     if [view, index, source].iter().any(|v| v.device().is_meta()) {
@@ -309,8 +308,8 @@ pub fn index_add_(view: &View, dim: i64, index: &View, source: &View, alpha: Sca
     add_slices(view, d, index, source, alpha)
 }
 
-/// What functions that join slices of a source with those an index names ask of their arguments; the dimension, counted
-/// from the front.
+/// Checks the arguments common to functions that combine slices of a source with slices at indices. Returns the
+/// dimension, counted from the front.
 pub(super) fn check_slices(function: &str, view: &View, dim: i64, index: &View, source: &View) -> Result<usize> {
     let d = wrap_dim(dim, view.ndim())?;
     if index.ndim() > 1 {
@@ -370,8 +369,8 @@ pub(super) fn check_slices(function: &str, view: &View, dim: i64, index: &View, 
     Ok(d)
 }
 
-/// What refuses an index beyond the slices along a dimension. In several dimensions every slice is joined by a loop of its
-/// own, so the first index is looked at at once, before the dtype is.
+/// Returns a check that refuses an index out of bounds. In several dimensions, PyTorch combines every slice in a loop
+/// of its own; the first index is therefore checked at once, before the dtype.
 pub(super) fn within_slices(view: &View, d: usize, index: &View) -> Result<impl Fn(i64) -> Result<i64> + use<>> {
     let size = size_or_one(&view.layout, d)?;
     let check = move |i: i64| match (0..size).contains(&i) {
@@ -390,7 +389,7 @@ fn add_slices(view: &View, d: usize, index: &View, source: &View, alpha: Scalar)
     if view.ndim() > 1 && (index.numel() == 0 || view.numel() == 0) {
         return Ok(());
     }
-    // PyTorch adds by one of three loops, each with its own name and text.
+    // PyTorch adds by one of three loops, each with its own kernel name and error text.
     let is_one = !matches!(alpha, Scalar::Bool(_)) && alpha.to_complex() == Scalar::Int(1).to_complex();
     if view.ndim() > 1
         && (d == 0 || d + 1 == view.ndim())
@@ -431,7 +430,7 @@ fn add_slices(view: &View, d: usize, index: &View, source: &View, alpha: Scalar)
                         let to = to.get(write).ok_or_else(lost)?;
                         let (old, new) = (get(to).load(), get(from.get(read).ok_or_else(lost)?).load());
                         let total = match (old, new, alpha) {
-                            // Rounded once, as the fused instruction does.
+                            // Rounded once, like the fused instruction.
                             (Scalar::Float(old), Scalar::Float(new), Scalar::Float(alpha)) if !rounds_product => {
                                 Scalar::Float(new.mul_add(alpha, old))
                             }
@@ -447,7 +446,7 @@ fn add_slices(view: &View, d: usize, index: &View, source: &View, alpha: Scalar)
     })
 }
 
-/// `x.index_copy_(dim, index, source)`: writes the source's slices over those the index names.
+/// `x.index_copy_(dim, index, source)`: writes the source's slices over the slices at the indices.
 pub fn index_copy_(view: &View, dim: i64, index: &View, source: &View) -> Result<()> {
     let d = wrap_dim(dim, view.ndim())?;
     writable(view, &[index, source])?;
@@ -524,7 +523,7 @@ pub fn index_copy_(view: &View, dim: i64, index: &View, source: &View) -> Result
     })
 }
 
-/// `x.index_fill_(dim, index, value)`: fills the slices the index names; negative indices count from the end.
+/// `x.index_fill_(dim, index, value)`: fills the slices at the indices; negative indices count from the end.
 pub fn index_fill_(view: &View, dim: i64, index: &View, value: Scalar) -> Result<()> {
     if index.dtype != DType::Long {
         bail!(IndexError, "index_fill_(): Expected dtype int64 for index.");
@@ -568,8 +567,8 @@ pub fn index_fill_(view: &View, dim: i64, index: &View, value: Scalar) -> Result
     })
 }
 
-/// The target as PyTorch's loop sees it: `count` indices along the dimension, which has stride 0. It is checked against
-/// the storage before anybody looks whether there is something to write.
+/// Returns the target's layout in PyTorch's loop: `count` indices along the dimension, with stride 0. Its bounds are
+/// checked against the storage even if there is nothing to write.
 fn lay_out_indices(view: &View, target: &Layout, d: usize, count: i64) -> Result<Layout> {
     let mut layout = target.clone();
     (layout.sizes[d], layout.strides[d]) = (count, 0);

@@ -1,11 +1,12 @@
-//! Reads and writes by indices along one dimension. Expectations are PyTorch 2.7.0's answers to the Python beside them.
+//! Reads and writes by indices along one dimension. Expectations are the results of PyTorch 2.7.0 for the Python beside
+//! them.
 
 use super::*;
 use crate::Scalar;
 use crate::ops::check::testing::*;
 use crate::view::complex;
 
-/// A copy of the tensor after a change.
+/// Applies a change to a copy of the tensor.
 fn written(view: &View, change: impl FnOnce(&View) -> Result<()>) -> Result<View> {
     let copy = crate::ops::copy::clone(view)?;
     change(&copy)?;

@@ -1,18 +1,18 @@
-//! Reads and writes through subscripts. Expectations are PyTorch 2.7.0's answers to the Python beside them.
+//! Reads and writes through subscripts. Expectations are the results of PyTorch 2.7.0 for the Python beside them.
 
 use super::*;
 use crate::ops::check::testing::*;
 use crate::ops::view::conj;
 use crate::view::complex;
 
-/// A copy of the tensor after a change.
+/// Applies a change to a copy of the tensor.
 fn written(view: &View, change: impl FnOnce(&View) -> Result<()>) -> Result<View> {
     let copy = clone(view)?;
     change(&copy)?;
     Ok(copy)
 }
 
-/// `torch.arange(5)` after a change by its own elements.
+/// Applies a change that reads its own target to `torch.arange(5)`.
 fn overlapping(change: impl FnOnce(&View) -> Result<()>) -> Result<View> {
     let v = arange(&[5], DType::Long);
     change(&v)?;

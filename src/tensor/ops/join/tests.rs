@@ -1,4 +1,4 @@
-//! Joined tensors. Expectations are PyTorch 2.7.0's answers to the Python beside them.
+//! Joined tensors. Expectations are the results of PyTorch 2.7.0 for the Python beside them.
 
 use super::*;
 use crate::ops::check::testing::*;

@@ -1,4 +1,4 @@
-//! Relatives of matrix products that sum few terms: cross products, traces, distances between rows.
+//! Relatives of matrix products with few terms: cross products, traces, distances between rows.
 
 use super::{bmm, expected_dtype, mm};
 use crate::bail;
@@ -15,11 +15,11 @@ use crate::ops::view;
 use crate::{DType, Result, Scalar, View, interrupt, limits};
 use num_complex::Complex;
 
-/// The cross products of vectors of three elements along a dimension, as
+/// Computes the cross products of vectors of three elements along a dimension, like
 /// [`torch.linalg.cross`](https://pytorch.org/docs/2.7/generated/torch.linalg.cross.html).
 ///
 /// # Errors
-/// RuntimeError for other lengths, sizes that do not broadcast, differing dtypes and dtypes without this kernel.
+/// RuntimeError for other lengths, sizes that do not broadcast, differing dtypes and unsupported dtypes.
 pub fn cross(a: &View, b: &View, dim: i64) -> Result<View> {
     if a.ndim() != b.ndim() {
         bail!(RuntimeError, "linalg.cross: inputs must have the same number of dimensions.");
@@ -51,10 +51,10 @@ pub fn cross(a: &View, b: &View, dim: i64) -> Result<View> {
     Ok(out)
 }
 
-/// The sum of a matrix's diagonal; integers add up in `int64`.
+/// Sums a matrix's diagonal; integers are summed in `int64`.
 ///
 /// # Errors
-/// RuntimeError for other than two dimensions and for dtypes without this kernel.
+/// RuntimeError unless there are two dimensions, and for unsupported dtypes.
 pub fn trace(matrix: &View) -> Result<View> {
     if matrix.ndim() != 2 {
         bail!(RuntimeError, "trace: expected a matrix, but got tensor with dim {}", matrix.ndim());
@@ -74,22 +74,22 @@ pub fn trace(matrix: &View) -> Result<View> {
     View::scalar(sum, dtype)
 }
 
-/// Whether Euclidean distances come from a product of matrices, which is faster but loses digits of short ones.
+/// Whether Euclidean distances are computed by a matrix product, which is faster but loses digits of short distances.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum ByProduct {
     Always,
-    /// For more than [`MANY`] rows.
+    /// For more than 25 rows.
     IfLarge,
     Never,
 }
 
 const MANY: i64 = 25;
 
-/// The distance of order `p` between each row of one batch and each row of another, as
+/// Computes the distance of order `p` between each row of one batch and each row of another, like
 /// [`torch.cdist`](https://pytorch.org/docs/2.7/generated/torch.cdist.html).
 ///
 /// # Errors
-/// RuntimeError for fewer than two dimensions, sizes that do not fit, negative orders and dtypes without this kernel.
+/// RuntimeError for fewer than two dimensions, sizes that do not match, negative orders and unsupported dtypes.
 pub fn cdist(a: &View, b: &View, p: f64, by_product: ByProduct) -> Result<View> {
     for (name, v) in [("X1", a), ("X2", b)] {
         if v.ndim() < 2 {
@@ -156,7 +156,7 @@ pub fn cdist(a: &View, b: &View, p: f64, by_product: ByProduct) -> Result<View> 
     Ok(out)
 }
 
-/// Distances between the rows of two batches as PyTorch finds them: the squares of the lengths, less twice the products.
+/// Computes distances between the rows of two batches by PyTorch's formula: the squared norms minus twice the products.
 fn euclidean(a: &View, b: &View, sizes: &[i64]) -> Result<View> {
     let math = Math(a.dtype);
     let square = |v: &View| -> Result<(View, View)> {
@@ -190,7 +190,7 @@ fn distance(x: &[f64], y: &[f64], p: f64) -> f64 {
         0.0 => gaps.filter(|&gap| gap != 0.0).count() as f64,
         1.0 => gaps.sum(),
         2.0 => gaps.map(|gap| gap * gap).sum::<f64>().sqrt(),
-        // Unlike `f64::max`, NaN is not passed over.
+        // Unlike `f64::max`, this propagates NaN.
         f64::INFINITY => gaps.fold(0.0, |most, gap| if gap.is_nan() || gap > most { gap } else { most }),
         p => gaps.map(|gap| gap.powf(p)).sum::<f64>().powf(1.0 / p),
     }

@@ -1,5 +1,5 @@
-//! Products of 16-bit vectors. PyTorch hands few of them to its library for matrices; its own loops add in single
-//! precision, but round to 16 bits on the way: the products of rows, the factors, and what is added.
+//! Products of 16-bit vectors. PyTorch uses its matrix library for few of them. Its own loops accumulate in single
+//! precision, but round row products, factors and summands to 16 bits.
 
 use super::product::{buffer, write};
 use super::{Factors, lies_by_columns};
@@ -11,7 +11,7 @@ use crate::parallel::vectorised;
 use crate::{DType, Result, Scalar, View, interrupt};
 use half::{bf16, f16};
 
-/// The sum of products that are each rounded to 16 bits.
+/// Sums products that are each rounded to 16 bits.
 ///
 /// # Errors
 /// MemoryError; KeyboardInterrupt.
@@ -26,7 +26,7 @@ fn dot_as<S: Stored<Compute = f32>>(out: &View, a: &View, b: &View) -> Result<()
     write::<S>(out, &[rounded_dot::<S>(&elements::<S>(a)?, &elements::<S>(b)?)?])
 }
 
-/// The number of elements beyond which PyTorch's library takes `bfloat16` matrices.
+/// PyTorch uses its library for `bfloat16` matrices with more elements than this.
 const LIBRARY: i64 = 4096;
 
 /// Returns whether PyTorch multiplies a matrix and a vector with these loops.
@@ -40,7 +40,7 @@ pub(crate) fn has_own_loop(a: &View, v: &View, factors: Factors) -> bool {
     }
 }
 
-/// `beta · added + alpha · a @ v` into a vector.
+/// Writes `beta · added + alpha · a @ v` to a vector.
 ///
 /// # Errors
 /// MemoryError; KeyboardInterrupt.
@@ -53,7 +53,7 @@ pub(super) fn addmv(out: &View, added: &View, a: &View, v: &View, factors: Facto
 
 fn addmv_as<S: Stored<Compute = f32>>(out: &View, added: &View, a: &View, v: &View, factors: Factors) -> Result<()> {
     let columns = v.numel().max(0) as usize;
-    // Here PyTorch's fast loop knows of what is added.
+    // In this case PyTorch's fast loop handles the summand too.
     let is_fast = a.dtype == DType::Half && v.strides() == [1] && factors.alpha.to_f64() == 1.0;
     let by_columns = lies_by_columns(a);
     let [beta, alpha] = [factors.beta, factors.alpha].map(|factor| rounded::<S>(factor.to_f64() as f32));
@@ -83,10 +83,10 @@ fn rounded_dot<S: Stored<Compute = f32>>(a: &[f32], b: &[f32]) -> Result<f32> {
     sum(a, b, |x, y| rounded::<S>(x * y))
 }
 
-/// The terms that are computed at a time, before they are added.
+/// The number of terms computed at a time, before they are added.
 const TERMS: usize = 64;
 
-/// The sum in single precision, in order.
+/// Sums in single precision, in order.
 fn sum(a: &[f32], b: &[f32], term: impl Fn(f32, f32) -> f32) -> Result<f32> {
     let mut total = 0.0;
     for (a, b) in a.chunks(interrupt::STRIDE).zip(b.chunks(interrupt::STRIDE)) {

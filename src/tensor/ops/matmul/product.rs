@@ -1,6 +1,6 @@
-//! The loops beneath every matrix product: batches of matrices in the type they are computed in. Large products of floats
-//! and complex numbers use the processor's vectors; small ones and products with a vector are added up in the order of the
-//! library behind PyTorch (`tiles`, `vector`), and integers in order. Knows sizes, no refusals.
+//! The loops of every matrix product: batches of matrices in the compute type. Large products of floats and complex
+//! numbers use vector instructions. Small ones and products with a vector are summed in the order of the library behind
+//! PyTorch (`tiles`, `vector`), and integers in order. The callers check sizes.
 
 use super::tiles::{Tiling, in_order};
 use super::vector;
@@ -23,10 +23,10 @@ pub trait Ring: Number {
 
     fn plus(a: Self, b: Self) -> Self;
 
-    /// The lanes that the library makes sums in; 0 where it makes none.
+    /// The number of lanes in the library's sums; 0 if it sums without lanes.
     const LANES: usize = 0;
 
-    /// Whether the library, where it makes no lanes, begins small sums at what they are added to.
+    /// Whether the library, for types without lanes, starts small sums from the value that they are added to.
     const FROM_RESULT: bool = false;
 
     /// `into += alpha · a @ b`; `into` is row-major.
@@ -98,7 +98,8 @@ macro_rules! vector_ring {
                 a + b
             }
 
-            // Four real products: where a number meets its conjugate, the imaginary parts then cancel exactly.
+            // Four real products: in the product of a number with its conjugate, the imaginary parts then cancel
+            // exactly.
             fn accumulate(
                 into: &mut [Self],
                 sizes: [usize; 3],
@@ -148,13 +149,14 @@ impl Ring for BoolByte {
     }
 }
 
-/// Products up to which a matrix product is made in order: what the library behind PyTorch gives for small matrices on any
-/// processor, to the last bit. Larger ones are worth the processor's vectors, whose fused steps round otherwise.
+/// The number of multiplications up to which a product is summed in order. For small matrices, the library behind
+/// PyTorch gives these results on any processor, to the last bit. Larger products are worth vector instructions, whose
+/// fused steps round differently.
 const SMALL: usize = 1 << 20;
-/// The same for a single column of what has no lanes: each step of a sum waits for the one before it.
+/// The same limit for a single column of a type without lanes, where each addition depends on the one before.
 const SMALL_COLUMN: usize = 1 << 12;
 
-/// A column times a row: without a sum, so that negative zeros stay what they are.
+/// Multiplies a column by a row without summing, which preserves negative zeros.
 fn outer<C: Ring>(into: &mut [C], p: usize, a: Matrix<C>, b: Matrix<C>) -> Result<()> {
     let value = |m: &Matrix<C>, place: usize| m.values.get(place).copied().unwrap_or_default();
     for (i, row) in into.chunks_exact_mut(p.max(1)).enumerate() {
@@ -167,14 +169,14 @@ fn outer<C: Ring>(into: &mut [C], p: usize, a: Matrix<C>, b: Matrix<C>) -> Resul
     Ok(())
 }
 
-/// Returns whether rows of `a` meet rows of the transposed `b`, of which there are few.
+/// Returns whether both operands are stored along the inner dimension, and one of the sizes is small.
 fn is_by_lanes<C: Ring>([n, m, p]: [usize; 3], a: &Matrix<C>, b: &Matrix<C>) -> bool {
     let by_rows = a.strides[1] == 1 && b.strides[0] == 1 && b.strides[1] > 1;
     C::LANES == 4 && by_rows && n > 1 && p > 1 && n.min(m).min(p) < 8
 }
 
-/// Rows by rows: each element a sum in four lanes, or in eight behind the last four columns, which are added by halves; what
-/// is left of the rows is added to that one by one.
+/// Multiplies rows by rows. Each element is a sum in four lanes, or in eight for the columns after the last group of
+/// four. The lanes are added by halves, and the remaining products one by one.
 fn by_lanes<C: Ring>(into: &mut [C], [n, m, p]: [usize; 3], alpha: C, a: Matrix<C>, b: Matrix<C>) -> Result<()> {
     for (i, into) in into.chunks_exact_mut(p.max(1)).enumerate().take(n) {
         interrupt::check()?;
@@ -196,7 +198,7 @@ fn by_lanes<C: Ring>(into: &mut [C], [n, m, p]: [usize; 3], alpha: C, a: Matrix<
     Ok(())
 }
 
-/// The matrix and the vector of a product with a single row, turned around, or with a single column.
+/// Returns the matrix and the vector of a product with a single row (transposed) or a single column.
 fn matrix_and_vector<'m, C: Ring>(
     [n, m, p]: [usize; 3],
     a: Matrix<'m, C>,
@@ -212,7 +214,7 @@ fn matrix_and_vector<'m, C: Ring>(
     }
 }
 
-/// Room for `n` values.
+/// Allocates a buffer for `n` values.
 pub(super) fn buffer<C: Number>(n: usize) -> Result<Vec<C>> {
     let mut values = Vec::new();
     values.try_reserve_exact(n).map_err(|_| Error::runtime("not enough memory for a matrix product"))?;
@@ -224,12 +226,12 @@ pub(super) fn buffer<C: Number>(n: usize) -> Result<Vec<C>> {
 #[derive(Clone, Copy)]
 struct Batch {
     strides: [usize; 2],
-    /// Elements from one matrix to the next.
+    /// The number of elements from one matrix to the next.
     step: usize,
 }
 
 impl Batch {
-    /// The batch with its elements in a row. Columns that lie together are left so, instead of being turned into rows.
+    /// Makes the batch contiguous. Column-major matrices stay column-major.
     fn of(view: &View) -> Result<(View, Batch)> {
         let &[_, rows, columns] = view.sizes() else { bail!(RuntimeError, "a batch of matrices has three dimensions") };
         let view = resolved(view)?;
@@ -246,37 +248,37 @@ impl Batch {
     }
 }
 
-/// The factors and the summation of a product of batches.
+/// The factors and the order of summation of a product of batches.
 #[derive(Clone, Copy)]
 pub(super) struct Scaling<'v> {
     pub alpha: Scalar,
-    /// The summand, expanded to the result's sizes, and its factor; a factor of zero leaves it unread.
+    /// The summand, expanded to the result's sizes, and its factor. With a factor of zero, the summand is not read.
     pub added: Option<(&'v View, Scalar)>,
     pub sums: Sums,
 }
 
-/// The way the products of an element are added up.
+/// The order in which the products of an element are summed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sums {
-    /// In their order, each product rounded: PyTorch's own loop for small batches.
+    /// In order, with each product rounded: PyTorch's own loop for small batches.
     InOrder,
-    /// As the library for matrices does: small ones in their order or, along rows, in lanes.
+    /// Like the matrix library: small products in order or, along rows, in lanes.
     Library,
-    /// As the library for a matrix and a vector does.
+    /// Like the matrix-vector product of the library.
     Vector,
-    /// As the library for two vectors does.
+    /// Like the dot product of the library.
     Dot,
-    /// Each in one step with its product, as the library for convolutions does.
+    /// With fused multiply-adds, like the convolution library.
     Fused,
 }
 
 impl Scaling<'_> {
-    /// The bare product.
+    /// A product without factors.
     pub(super) const NONE: Scaling<'static> = Scaling { alpha: Scalar::Int(1), added: None, sums: Sums::Library };
 }
 
-/// `beta · added + alpha · a @ b` into a row-major `out`, all of which is written, and which shares no element with the
-/// others; all of one dtype, three dimensions and sizes that fit.
+/// Writes `beta · added + alpha · a @ b` to every element of the row-major `out`, which must not overlap the operands.
+/// All have three dimensions, the same dtype and matching sizes.
 pub(super) fn multiply(out: &View, a: &View, b: &View, scaling: Scaling) -> Result<()> {
     dispatch!(out.dtype, S => multiply_as::<S>(out, a, b, scaling))
 }
@@ -296,7 +298,7 @@ fn multiply_as<S: Stored<Compute: Ring>>(out: &View, a: &View, b: &View, scaling
     }
     let beta = added.map(|(_, beta)| S::Compute::from_scalar(beta));
     let (alpha, sums) = (S::Compute::from_scalar(scaling.alpha), scaling.sums);
-    // Where either has one element, or elements are of 16 bits, the library begins at zero.
+    // If an operand has a single element, or elements have 16 bits, the library starts from zero.
     let is_outer = inner == 1 && rows > 1 && columns > 1 && is_bare::<S>();
     let is_bare_product = scaling.added.is_none() && alpha == S::Compute::from_scalar(Scalar::Int(1));
     let is_outer = is_outer && is_bare_product && sums != Sums::InOrder;
@@ -321,7 +323,7 @@ fn multiply_as<S: Stored<Compute: Ring>>(out: &View, a: &View, b: &View, scaling
         let start = usize::try_from(view.layout.offset).unwrap_or(usize::MAX);
         start..start.saturating_add(view.numel().max(0) as usize)
     };
-    // Where elements are stored as they are computed, nothing is copied.
+    // If elements need no conversion, the operands are not copied.
     let (memories, of_operands) = ([&*a.memory()?, &*b.memory()?], [range(&a), range(&b)]);
     let lent = parallel::from_both::<S, S, _>(memories, &*out.memory()?, range(out), |[a, b], result| {
         let [of_a, of_b] = of_operands;
@@ -344,7 +346,7 @@ pub(super) fn write<S: Stored>(out: &View, values: &[S::Compute]) -> Result<()> 
     Ok(())
 }
 
-/// `into += alpha · a @ b`, by the loop whose sums are the library's.
+/// `into += alpha · a @ b`, by the loop that matches the library's sums.
 fn multiply_one<S: Stored<Compute: Ring>>(
     into: &mut [S::Compute],
     sizes: [usize; 3],
@@ -388,14 +390,14 @@ fn multiply_one<S: Stored<Compute: Ring>>(
         let b_of_tiles = if scaled.is_empty() { b } else { Matrix { values: &scaled, ..b } };
         return in_order(into, sizes, alpha, a, b, Tiling::of_library(sizes, b_of_tiles));
     }
-    // Where rows meet columns of which there are few.
+    // Few rows or columns.
     let is_narrow = n > 1 && m > 1 && p > 1 && n.min(m).min(p) < 8;
     let at_result = is_straight && S::Compute::FROM_RESULT && is_narrow && is_bare::<S>();
     let tiling = Tiling::one(sizes, alpha, b);
     in_order(into, sizes, alpha, a, b, if at_result { tiling.without_tiles() } else { tiling })
 }
 
-/// A matrix as a batch of one.
+/// Returns a matrix as a batch of one.
 pub(crate) fn batch_of_one(view: &View) -> View {
     let (mut sizes, mut strides) = (Dims::from_slice(&[1]), Dims::from_slice(&[0]));
     sizes.extend_from_slice(view.sizes());
@@ -413,8 +415,8 @@ mod tests {
         (place * place * 37 + place) as i64 % 11 - 5
     }
 
-    /// `beta · added + 3 · a @ b` of whole numbers: made where it shall lie if that is `apart`, or else, in the memory of its
-    /// operands, from copies.
+    /// Computes `beta · added + 3 · a @ b` of integers. If `apart`, the result has memory of its own; otherwise it
+    /// shares the operands' memory, and they are copied.
     fn made<S: Stored<Compute: Ring>>(
         dtype: DType,
         [n, m, p]: [usize; 3],
@@ -453,7 +455,7 @@ mod tests {
 
     fn check<S: Stored<Compute: Ring>>(dtype: DType) {
         let few = [[1, 1, 1], [3, 0, 2], [3, 1, 4], [3, 5, 2], [7, 300, 1], [1, 9, 300], [64, 30, 100]];
-        // Around `SMALL`; the last are made in squares.
+        // Around `SMALL`; the last ones are computed in tiles.
         let many = [[64, 127, 129], [128, 64, 128], [64, 127, 130], [130, 129, 131]];
         for sizes in few.into_iter().chain(many) {
             let [n, m, p] = sizes;

@@ -1,38 +1,37 @@
-//! Products of small matrices, element by element in the order in which the library behind PyTorch adds: to the last bit, on
-//! any processor. It works in tiles, whose sums begin at zero; what is left beside and beneath them begins at what it is
-//! added to.
+//! Products of small matrices, summed element by element in the order of the library behind PyTorch: identical to the
+//! last bit on any processor. The library works in tiles, whose sums start from zero. Sums of the remaining rows and
+//! columns start from the value that they are added to.
 
 use super::product::{Ring, buffer};
 use crate::parallel::{Matrix, vectorised};
 use crate::{Result, Scalar, interrupt};
 
-/// How the library makes a small product.
+/// How the library divides a small product into tiles.
 pub(super) struct Tiling<'m, C> {
-    /// The rows and columns of which it makes whole tiles. Their sums begin at zero; those of the others begin at what they
-    /// are added to, with the first matrix multiplied beforehand.
+    /// The number of rows and columns covered by whole tiles. Their sums start from zero. Sums of the other elements
+    /// start from the value that they are added to, with `alpha` applied to the first matrix.
     whole: [usize; 2],
-    /// The second matrix as the tiles meet it.
+    /// The second matrix in the layout that tiles read.
     b: Matrix<'m, C>,
     /// The factor of complete sums.
     alpha: C,
-    /// The products that a tile adds up before it adds them to what there is.
+    /// The number of products that a tile sums before adding them to the result.
     depth: usize,
 }
 
 impl<'m, C: Ring> Tiling<'m, C> {
-    /// A single tile: every sum begins at zero, and is multiplied when it is complete.
+    /// A single tile: every sum starts from zero and is multiplied by `alpha` when complete.
     pub(super) fn one([n, _, p]: [usize; 3], alpha: C, b: Matrix<'m, C>) -> Self {
         Tiling { whole: [n, p], b, alpha, depth: usize::MAX }
     }
 
-    /// No tiles: every sum begins at what it is added to.
+    /// No tiles: every sum starts from the value that it is added to.
     pub(crate) fn without_tiles(self) -> Self {
         Tiling { whole: [0, 0], ..self }
     }
 
-    /// The library's tiles for numbers that it adds in lanes: four rows by two vectors of as many lanes in single precision,
-    /// by one in double precision, and no more products deep than its memory next to the processor has room for. `b` has
-    /// been multiplied beforehand.
+    /// The library's tiles for numbers that it sums in lanes: four rows by two vectors in single precision, by one in
+    /// double precision. Their depth is limited by the cache. `b` already includes the factor.
     pub(crate) fn of_library([n, m, p]: [usize; 3], b: Matrix<'m, C>) -> Self {
         let alpha = C::from_scalar(Scalar::Int(1));
         let is_single = C::LANES == 4;
@@ -48,7 +47,7 @@ impl<'m, C: Ring> Tiling<'m, C> {
     }
 }
 
-/// Row by row, each element's products added in their order.
+/// Computes the product row by row, summing each element's products in order.
 pub(super) fn in_order<C: Ring>(
     into: &mut [C],
     [n, m, p]: [usize; 3],
@@ -88,7 +87,7 @@ pub(super) fn in_order<C: Ring>(
     Ok(())
 }
 
-/// `totals += factor · row k of b`, from a column on.
+/// `totals += factor · row k of b`, starting at a column.
 #[inline(always)]
 fn add_line<C: Ring>(totals: &mut [C], factor: C, b: Matrix<C>, k: usize, column: usize) {
     let line = b.values.get(k * b.strides[0] + column * b.strides[1]..).unwrap_or_default();
@@ -105,8 +104,8 @@ fn add_line<C: Ring>(totals: &mut [C], factor: C, b: Matrix<C>, k: usize, column
 mod tests {
     use super::*;
 
-    /// An element by the rule. In a tile: sums of `depth` products, each from zero, with `alpha` applied to the second
-    /// factor. Elsewhere: one sum that starts from `added`, with `alpha` applied to the first.
+    /// Computes an element by the rule. In a tile, sums of `depth` products start from zero, with `alpha` applied to
+    /// the second factor. Elsewhere, one sum starts from `added`, with `alpha` applied to the first factor.
     fn element(added: f64, row: &[f64], column: &[f64], alpha: f64, tile: Option<usize>, round: fn(f64) -> f64) -> f64 {
         let add = |sum: f64, x: f64, y: f64| round(sum + round(x * y));
         let products = row.iter().zip(column);

@@ -1,4 +1,4 @@
-//! The indices of a triangle, and matrices along a diagonal.
+//! Indices of triangles, and block-diagonal matrices.
 
 use crate::bail;
 use crate::ops::check::{not_implemented, same_device};
@@ -7,11 +7,11 @@ use crate::ops::rearrange::Triangle;
 use crate::ops::view;
 use crate::{DType, Device, Result, Scalar, View, promote_types};
 
-/// The rows and columns of a triangle's elements, as
-/// [`torch.tril_indices`](https://pytorch.org/docs/2.7/generated/torch.tril_indices.html): two rows of numbers.
+/// Returns the rows and columns of a triangle's elements as two rows of numbers, like
+/// [`torch.tril_indices`](https://pytorch.org/docs/2.7/generated/torch.tril_indices.html).
 ///
 /// # Errors
-/// RuntimeError for negative sizes and dtypes that are not whole numbers.
+/// RuntimeError for negative sizes and dtypes that are not integral.
 pub fn triangle_indices(
     side: Triangle,
     rows: i64,
@@ -37,7 +37,7 @@ pub fn triangle_indices(
         let kernel = if side == Triangle::Lower { "tril_indices" } else { "triu_indices" };
         return not_implemented(kernel, dtype);
     }
-    // The columns of a row that belong to the triangle, and the rows that have any.
+    // The columns of a row that belong to the triangle.
     let within = move |row: i64| -> (i64, i64) {
         let edge = row.saturating_add(offset);
         match side {
@@ -54,7 +54,7 @@ pub fn triangle_indices(
         let (from, to) = within(row);
         count.checked_add(to - from).filter(|&count| count <= asked)
     });
-    // Sums that wrapped ask for something else than the triangle has.
+    // If a sum wrapped, the requested size is not that of the triangle.
     let Some(count) = count else { bail!(RuntimeError, "Storage size calculation overflowed with sizes=[2, {asked}]") };
     let numbers = filled.clone().flat_map(move |row| {
         let (from, to) = within(row);
@@ -67,7 +67,7 @@ pub fn triangle_indices(
     View::from_scalars(&[2, count], dtype, numbers.chain(places).map(Scalar::Int))
 }
 
-/// The number of elements of a lower triangle, in sums that wrap for absurd sizes as PyTorch's do.
+/// Returns the number of elements of a lower triangle. Like PyTorch's, the sums wrap for huge sizes.
 fn lower_count(rows: i64, columns: i64, offset: i64) -> i64 {
     if rows == 0 || columns == 0 {
         return 0;
@@ -81,7 +81,7 @@ fn lower_count(rows: i64, columns: i64, offset: i64) -> i64 {
     if whole > 0 { count.wrapping_add(whole.wrapping_mul(columns)) } else { count }
 }
 
-/// Matrices along a diagonal, zeros elsewhere; vectors and numbers count as matrices of one row.
+/// Arranges matrices along a diagonal, with zeros elsewhere; vectors and numbers count as matrices of one row.
 ///
 /// # Errors
 /// RuntimeError for more than two dimensions.

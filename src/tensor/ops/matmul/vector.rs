@@ -1,19 +1,19 @@
-//! A matrix times a vector, added up in the order of the library behind PyTorch where it makes the results the same on every
-//! processor: to the last bit, at any size. It knows numbers in a row, no tensors.
+//! Matrix-vector products, summed in the order of the library behind PyTorch wherever that order is the same on every
+//! processor: identical to the last bit at any size. Works on slices, not tensors.
 
 use super::product::Ring;
 use crate::parallel::{Matrix, PER_ELEMENT, parts_of, vectorised};
 use crate::thresholds::{SHORT_COLUMN, STRIP};
 use crate::{Result, interrupt};
 
-/// The rows that have the same sums, which are made side by side.
+/// The number of rows whose sums are computed together.
 const ROWS: usize = 4;
-/// The columns that the rows left over take at a time.
+/// The number of columns that the remaining rows process at a time.
 const COLUMNS: usize = 8;
-/// The chains of lanes that sums are made in, at most.
+/// The maximum number of chains of lanes in a sum.
 const CHAINS: usize = 4;
 
-/// `into += alpha · a @ v`, where sums are made in `L` lanes. `v` holds an element for each column of `a`.
+/// `into += alpha · a @ v`, with sums in `L` lanes. `v` has one element for each column of `a`.
 ///
 /// # Errors
 /// KeyboardInterrupt.
@@ -35,7 +35,7 @@ pub(super) fn add_product<C: Ring, const L: usize>(into: &mut [C], alpha: C, a: 
     }
 }
 
-/// Column by column, each multiplied by its factor. The columns begin `step` elements from each other.
+/// Adds column by column, each multiplied by its factor. Columns are `step` elements apart.
 fn by_columns<C: Ring>(into: &mut [C], alpha: C, values: Option<&[C]>, step: usize, v: &[C]) -> Result<()> {
     for (j, &factor) in v.iter().enumerate() {
         interrupt::check_at(j)?;
@@ -46,7 +46,7 @@ fn by_columns<C: Ring>(into: &mut [C], alpha: C, values: Option<&[C]>, step: usi
     Ok(())
 }
 
-/// [`by_columns`], an element of the result at a time.
+/// Like [`by_columns`], one element of the result at a time.
 fn short_columns<C: Ring>(into: &mut [C], alpha: C, values: &[C], step: usize, v: &[C]) -> Result<()> {
     for (i, to) in into.iter_mut().enumerate() {
         for (j, v) in (0..).step_by(interrupt::STRIDE).zip(v.chunks(interrupt::STRIDE)) {
@@ -58,7 +58,7 @@ fn short_columns<C: Ring>(into: &mut [C], alpha: C, values: &[C], step: usize, v
     Ok(())
 }
 
-/// Row by row, eight or four at a time. The rows begin `step` elements from each other.
+/// Multiplies row by row, eight or four at a time. Rows are `step` elements apart.
 fn by_rows<C: Ring, const L: usize>(into: &mut [C], alpha: C, values: &[C], step: usize, v: &[C]) -> Result<()> {
     let row = |i: usize| values.get(i * step..i * step + v.len()).unwrap_or_default();
     let piece = (interrupt::STRIDE / v.len().max(1)).max(1) * 2 * ROWS;
@@ -81,7 +81,7 @@ fn by_rows<C: Ring, const L: usize>(into: &mut [C], alpha: C, values: &[C], step
     Ok(())
 }
 
-/// The sums of rows' products with `v`: in lanes, of which the first begins with the first product.
+/// Sums the products of rows with `v` in lanes; the first lane starts with the first product.
 #[inline(always)]
 fn sums_in_step<C: Ring, const L: usize, const R: usize>(rows: [&[C]; R], v: &[C]) -> [C; R] {
     let Some((&first, v)) = v.split_first() else { return [C::default(); R] };
@@ -93,7 +93,7 @@ fn sums_in_step<C: Ring, const L: usize, const R: usize>(rows: [&[C]; R], v: &[C
     });
     let (steps, v_left) = v.as_chunks::<L>();
     let pieces: [&[[C; L]]; R] = rows.map(|row: &[C]| row.as_chunks::<L>().0);
-    // So that the loop looks at no lengths.
+    // Equal lengths spare the loop its bounds checks.
     if pieces.iter().any(|row| row.len() != steps.len()) {
         return [C::default(); R];
     }
@@ -106,14 +106,14 @@ fn sums_in_step<C: Ring, const L: usize, const R: usize>(rows: [&[C]; R], v: &[C
     std::array::from_fn(|r| with_rest(sums[r], rows[r].get(steps.len() * L..), v_left))
 }
 
-/// The sums of rows in lanes. Where it is inlined, the compiler turns rows and lanes around for it in every step.
+/// Sums the lanes of each row. If inlined, the compiler would transpose rows and lanes in every step.
 #[inline(never)]
 fn all_together<C: Ring, const L: usize, const R: usize>(lanes: &[[C; L]; R]) -> [C; R] {
     lanes.map(together)
 }
 
-/// The rows that are left over: a pair has its own sums, and so has a row on its own: of as many chains of lanes as the
-/// library has registers for.
+/// Multiplies the remaining rows. Two rows are summed together, a single row by itself, in as many chains of lanes as
+/// the library has registers for.
 fn rows_left<C: Ring, const L: usize>(into: &mut [C], alpha: C, values: &[C], step: usize, v: &[C]) -> Result<()> {
     let row = |i: usize| values.get(i * step..i * step + v.len()).unwrap_or_default();
     let alone = |row: &[C]| match L {
@@ -130,7 +130,7 @@ fn rows_left<C: Ring, const L: usize>(into: &mut [C], alpha: C, values: &[C], st
     Ok(())
 }
 
-/// The sum of a row's products with `v`, in `K` chains of lanes; in order where there are few.
+/// Sums a row's products with `v` in `K` chains of lanes; short rows are summed in order.
 fn one_sum<C: Ring, const L: usize, const K: usize>(row: &[C], v: &[C]) -> Result<C> {
     let (Some((&x, row)), Some((&y, v))) = (row.split_first(), v.split_first()) else { return Ok(C::default()) };
     let mut sums = [[C::default(); L]; K];
@@ -145,7 +145,8 @@ fn one_sum<C: Ring, const L: usize, const K: usize>(row: &[C], v: &[C]) -> Resul
     Ok(with_rest(together(lanes), row.get(whole..), &v[whole..]))
 }
 
-/// The sum of two vectors' products: in four chains of lanes, to which what is left is added by shorter and shorter steps.
+/// Sums the products of two vectors in four chains of lanes. The remaining products are added in smaller and smaller
+/// steps.
 ///
 /// # Errors
 /// KeyboardInterrupt.
@@ -155,7 +156,7 @@ pub(super) fn dot<C: Ring, const L: usize>(a: &[C], b: &[C]) -> Result<C> {
     let (a, a_left) = a.split_at(whole);
     let (b, b_left) = b.split_at(whole.min(b.len()));
     add_pieces(&mut chains, a, b)?;
-    // In single precision two chains go on for once.
+    // In single precision, two chains take one more step.
     let pair = if L == 4 && a_left.len() >= 2 * L { 2 * L } else { 0 };
     let (a, a_left) = a_left.split_at(pair);
     let (b, b_left) = b_left.split_at(pair.min(b_left.len()));
@@ -164,13 +165,13 @@ pub(super) fn dot<C: Ring, const L: usize>(a: &[C], b: &[C]) -> Result<C> {
     }
     let ((a, a_left), (b, b_left)) = (a_left.as_chunks::<L>(), b_left.as_chunks::<L>());
     a.iter().zip(b).for_each(|(x, y)| add_lanes(&mut chains[0], x, y));
-    // The last ones to the first lane.
+    // The last products go to the first lane.
     chains[0][0] = with_rest(chains[0][0], Some(a_left), b_left);
     let [first, others @ ..] = chains;
     Ok(together(others.into_iter().fold(first, both)))
 }
 
-/// Adds products of `K` lanes after another to as many chains.
+/// Adds products to `K` chains in turn, one vector of lanes each.
 fn add_pieces<C: Ring, const L: usize, const K: usize>(chains: &mut [[C; L]; K], a: &[C], b: &[C]) -> Result<()> {
     let piece = interrupt::STRIDE / (K * L) * K * L;
     for (a, b) in a.chunks(piece).zip(b.chunks(piece)) {
@@ -201,7 +202,7 @@ fn both<C: Ring, const L: usize>(a: [C; L], b: [C; L]) -> [C; L] {
     std::array::from_fn(|lane| C::plus(a[lane], b[lane]))
 }
 
-/// The sum of all lanes, by halves.
+/// Sums all lanes by halves.
 #[inline(always)]
 pub(super) fn together<C: Ring, const L: usize>(mut lanes: [C; L]) -> C {
     let mut width = L;
@@ -214,7 +215,7 @@ pub(super) fn together<C: Ring, const L: usize>(mut lanes: [C; L]) -> C {
     lanes[0]
 }
 
-/// A sum, and the products of what is left, one by one.
+/// Adds the remaining products to a sum, one by one.
 #[inline(always)]
 pub(crate) fn with_rest<C: Ring>(sum: C, row: Option<&[C]>, v: &[C]) -> C {
     row.unwrap_or_default().iter().zip(v).fold(sum, |sum, (&x, &y)| C::plus_product(sum, x, y))
@@ -224,8 +225,8 @@ pub(crate) fn with_rest<C: Ring>(sum: C, row: Option<&[C]>, v: &[C]) -> C {
 mod tests {
     use super::*;
 
-    /// The rule as it was found: a lane takes every `L`-th product behind the first, chain after chain; lanes are added by
-    /// halves, and what is left one by one.
+    /// The rule as observed: each lane takes every `L`-th product after the first, chain after chain. Lanes are summed
+    /// by halves, and the remaining products one by one.
     fn slowly(products: &[f64], lanes: usize, block: usize, chains: usize, round: fn(f64) -> f64) -> f64 {
         let Some((&first, rest)) = products.split_first() else { return 0.0 };
         let whole = rest.len() / block * block;
@@ -254,7 +255,7 @@ mod tests {
         let number = |k: usize| make(((k * 37 + 11) % 1009) as f64 / 7.0 - 70.0);
         let few = (0..10).flat_map(|n| (0..40).chain([64, 100, 1023, 1024, 1025, 3000]).map(move |m| (n, m)));
         let around = |size: usize| [size - 1, size, size + 1];
-        // So many rows that several cores share them, and as many elements on either side.
+        // Enough rows for several cores, and sizes just below and above the limits.
         let many =
             around(SHORT_COLUMN).into_iter().chain(around(STRIP)).chain(around(2 * STRIP)).chain([100 * STRIP + 5]);
         let many = many.flat_map(|n| [(n, 1), (n, 3), (n, 100)]);

@@ -1,4 +1,4 @@
-//! Functions around the table's rows that take further arguments: `alpha`, rounding modes, and powers by a number.
+//! Functions with extra arguments around the rows of the tables: `alpha`, rounding modes, and powers by a number.
 
 use super::binary::{BinaryOp, Rounding, binary, scaled_sum};
 use super::unary::{UnaryOp, unary};
@@ -9,16 +9,16 @@ use crate::ops::create::{zeros, zeros_like};
 use crate::ops::promote::{Operand, result_type};
 use crate::{Category, DType, Result, Scalar, View};
 
-/// `a + alpha * b`, as [`torch.add`](https://pytorch.org/docs/2.7/generated/torch.add.html).
+/// `a + alpha * b`, like [`torch.add`](https://pytorch.org/docs/2.7/generated/torch.add.html).
 ///
 /// # Errors
-/// RuntimeError for an `alpha` of a higher category than the result; otherwise as [`binary`].
+/// RuntimeError for an `alpha` of a higher category than the result; otherwise those of [`binary`].
 pub fn add(a: Operand, b: Operand, alpha: Scalar, output: Output, default: DType) -> Result<View> {
     check_alpha(&[a, b], alpha, output, default)?;
     if is_one(alpha) { binary(BinaryOp::Add, a, b, output, default) } else { scaled_sum(a, b, alpha, output, default) }
 }
 
-/// `a - alpha * b`, as [`torch.sub`](https://pytorch.org/docs/2.7/generated/torch.sub.html).
+/// `a - alpha * b`, like [`torch.sub`](https://pytorch.org/docs/2.7/generated/torch.sub.html).
 ///
 /// # Errors
 /// Those of [`add`], and RuntimeError for bool operands.
@@ -31,7 +31,7 @@ pub fn sub(a: Operand, b: Operand, alpha: Scalar, output: Output, default: DType
     scaled_sum(a, b, negated(alpha), output, default)
 }
 
-/// The negative of a factor.
+/// Negates a factor.
 pub fn negated(alpha: Scalar) -> Scalar {
     match alpha {
         Scalar::Bool(b) => Scalar::Int(-i64::from(b)),
@@ -42,7 +42,7 @@ pub fn negated(alpha: Scalar) -> Scalar {
     }
 }
 
-/// `b - alpha * a`, as `torch.rsub`.
+/// `b - alpha * a`, like `torch.rsub`.
 ///
 /// # Errors
 /// Those of [`sub`].
@@ -69,7 +69,7 @@ fn check_alpha(operands: &[Operand], alpha: Scalar, output: Output, default: DTy
     Ok(())
 }
 
-/// `a / b`, rounded as asked, as [`torch.div`](https://pytorch.org/docs/2.7/generated/torch.div.html).
+/// `a / b` with optional rounding, like [`torch.div`](https://pytorch.org/docs/2.7/generated/torch.div.html).
 ///
 /// # Errors
 /// Those of [`binary`].
@@ -82,16 +82,16 @@ pub fn div(a: Operand, b: Operand, rounding: Option<Rounding>, output: Output, d
     binary(op, a, b, output, default)
 }
 
-/// `base ** exponent`, as [`torch.pow`](https://pytorch.org/docs/2.7/generated/torch.pow.html). Numbers 0 and 1 as an
-/// exponent, and 1 as a base, need no computation; some other exponents are computed as roots and products.
+/// `base ** exponent`, like [`torch.pow`](https://pytorch.org/docs/2.7/generated/torch.pow.html). The exponents 0 and 1
+/// and the base 1 need no computation; some other exponents are computed as roots and products.
 ///
 /// # Errors
-/// RuntimeError for negative integer exponents of integers; otherwise as [`binary`].
+/// RuntimeError for negative integer exponents of integers; otherwise those of [`binary`].
 pub fn pow(base: Operand, exponent: Operand, output: Output, default: DType) -> Result<View> {
     match (base, exponent) {
         (Operand::Tensor(tensor), Operand::Number(number)) => power_by_number(tensor, number, output, default),
         (Operand::Number(number), Operand::Tensor(tensor)) => {
-            // Row-major, unlike what most operations return.
+            // The result is row-major, unlike that of most operations.
             let out = match output {
                 Output::New => Some(zeros(tensor.sizes(), result_type(&[base, exponent], default)?, tensor.device())?),
                 _ => None,
@@ -117,7 +117,7 @@ fn equals(number: Scalar, value: f64) -> bool {
 
 fn power_plan(base: Operand, exponent: Operand, output: Output, default: DType) -> Result<Plan> {
     let both = [base, exponent];
-    // Only tensors shape the result.
+    // Only tensors determine the result's shape.
     let operands = both.iter().copied().filter(|o| matches!(o, Operand::Tensor(_))).collect::<Vec<_>>();
     let sizes = check_sizes(&operands, output)?;
     let common = result_type(&both, default)?;
@@ -163,13 +163,13 @@ fn power_by_number(base: &View, exponent: Scalar, output: Output, default: DType
     }
 }
 
-/// An angle in another unit.
+/// Converts angles to another unit.
 pub(super) fn scale_angle(name: &str, angle: &View, factor: f64, output: Output, default: DType) -> Result<View> {
     if angle.dtype.is_complex() {
         bail!(RuntimeError, "{name} is not supported for complex tensors.");
     }
     let dtype = if angle.dtype.is_integral(true) { default } else { angle.dtype };
-    // A new result is laid out like the operand, not as products are.
+    // A new result has the operand's layout, unlike the result of a product.
     let out = if let Output::New = output { Some(zeros_like(angle, Some(dtype), None)?) } else { None };
     let output = out.as_ref().map_or(output, Output::Out);
     binary(BinaryOp::Mul, angle.into(), Operand::Number(Scalar::Float(factor)), output, default)

@@ -1,4 +1,4 @@
-//! The table of operations on two operands, and the loop that runs a row.
+//! The table of binary operations, and the loop that runs a row.
 
 use super::classes::{self, *};
 use super::complex;
@@ -19,16 +19,16 @@ use half::{bf16, f16};
 use num_complex::Complex;
 use std::marker::PhantomData;
 
-/// The way an operation makes its result, given the operands' common dtype.
+/// How the compute dtype follows from the operands' common dtype.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ResultType {
     /// Computed in the common dtype.
     Common,
-    /// Integers become the default floating dtype first.
+    /// Integers are converted to the default floating dtype first.
     Float,
 }
 
-/// The way a quotient becomes a whole number.
+/// How a quotient is rounded to a whole number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rounding {
     Trunc,
@@ -47,8 +47,8 @@ pub(super) fn zip<C: Copy>(a: &[C], b: &[C], out: &mut [C], function: impl Fn(C,
     });
 }
 
-/// The same for as many elements as fill whole groups, whose number it returns. A compiler that looks for size leaves loops as they
-/// are; one that counts to a constant takes two thirds of the time.
+/// Like [`zip`], for as many elements as fill whole groups; returns their number. Compilers that optimise for size
+/// leave loops as they are; a loop with a constant count takes two thirds of the time.
 #[inline(always)]
 fn zip_groups<C: Copy>(a: &[C], b: &[C], out: &mut [C], function: impl Fn(C, C) -> C) -> usize {
     const GROUP: usize = 64;
@@ -63,12 +63,12 @@ fn zip_groups<C: Copy>(a: &[C], b: &[C], out: &mut [C], function: impl Fn(C, C) 
     done
 }
 
-/// A function that is inlined where vectors are, as in `unary.rs`.
+/// A function that is inlined into vectorised code, as in `unary.rs`.
 trait Function<T> {
     fn at(a: T, b: T) -> T;
 }
 
-/// Applies an `F`.
+/// Applies a function `F` to two slices.
 struct Through<'a, T, F> {
     a: &'a [T],
     b: &'a [T],
@@ -104,7 +104,7 @@ macro_rules! by_function {
     }};
 }
 
-/// Raises to powers.
+/// Computes powers.
 struct Power<'a, T> {
     bases: &'a [T],
     exponents: &'a [T],
@@ -124,7 +124,7 @@ impl<T: Real> parallel::Kernel for Power<'_, T> {
 
 fn power<T: Real>(bases: &[T], exponents: &[T], out: &mut [T]) {
     vectorised_kernel(Power { bases, exponents, out: &mut *out });
-    // Where the series does not hold.
+    // Inputs outside the domain of the series.
     let is_far = |base: T, exponent: T| !base.is_finite() | (base == T::zero()) | !exponent.is_finite();
     let pairs = || bases.iter().zip(exponents);
     if is_single::<T>() && vectorised(|| pairs().fold(false, |any, (&a, &b)| any | is_far(a, b))) {
@@ -133,7 +133,7 @@ fn power<T: Real>(bases: &[T], exponents: &[T], out: &mut [T]) {
     }
 }
 
-/// Finds the kernel of one class among a row's.
+/// Picks the kernel of one class from a row.
 macro_rules! pick {
     (bool; bool $kernel:tt $($rest:tt)*) => { Some(|a, b, out| zip(a, b, out, $kernel)) };
     (int; int $kernel:tt $($rest:tt)*) => { Some(|a, b, out| zip(a, b, out, $kernel)) };
@@ -149,14 +149,14 @@ macro_rules! pick {
 
 macro_rules! binary_ops {
     ($($op:ident $stub:literal $rule:ident [$($supported:ident)*] { $($kernels:tt)* })*) => {
-        /// An operation on two operands.
+        /// A binary operation.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum BinaryOp { $($op),* }
 
         impl BinaryOp {
             pub const ALL: &'static [BinaryOp] = &[$(BinaryOp::$op),*];
 
-            /// The kernel's name in refusals.
+            /// The kernel's name in error messages.
             fn stub(self) -> &'static str {
                 match self { $(BinaryOp::$op => $stub),* }
             }
@@ -202,9 +202,9 @@ macro_rules! binary_ops {
     };
 }
 
-// A row: the operation; its kernel's name in PyTorch's refusals; how the result's dtype follows from the operands'; the
-// classes of dtypes it exists for; and what it does to two numbers of each class, `T` being the real type at hand. A
-// `_tail` kernel serves elements that PyTorch does not reach through vectors, where the two round differently.
+// A row lists the operation, its kernel's name in PyTorch's errors, how the result's dtype follows from the operands',
+// the supported classes of dtypes, and the function of two numbers for each class; `T` is the real type. A `_tail`
+// kernel is used for elements that PyTorch does not process in vectors, if they round differently.
 binary_ops! {
     Add            "add_stub"         Common  [BOOL NUMBERS COMPLEX COMPLEX_HALF] {
         bool(|a, b| a | b) int(|a, b| a.wrapping_add(&b)) float(|a, b| a + b)
@@ -309,7 +309,7 @@ binary_ops! {
     }
 }
 
-/// A function of doubles, its result rounded.
+/// Computes a function in double precision and rounds the result.
 fn of_double<T: Real>(a: T, b: T, function: impl Fn(f64, f64) -> f64) -> T {
     T::from_f64(function(a.as_f64(), b.as_f64()))
 }
@@ -317,14 +317,14 @@ fn of_double<T: Real>(a: T, b: T, function: impl Fn(f64, f64) -> f64) -> T {
 /// The kernels of one compute type.
 pub(super) trait BinaryKernels: Number {
     fn binary(op: BinaryOp) -> Option<Kernel<Self>>;
-    /// The kernel for elements reached one by one, where it rounds differently.
+    /// The kernel for elements processed one by one, if they round differently.
     fn binary_tail(_op: BinaryOp) -> Option<Kernel<Self>> {
         None
     }
     /// `a + alpha * b`, with one rounding for floats.
     fn scaled_sum(a: Self, b: Self, alpha: Self) -> Self;
-    /// Like [`BinaryKernels::scaled_sum`], for elements reached one by one. `repeated` tells whether `b` is the same
-    /// for all of them, so that it is scaled beforehand.
+    /// Like [`BinaryKernels::scaled_sum`], for elements processed one by one. With `repeated`, `b` is the same for all
+    /// of them and is scaled beforehand.
     fn scaled_sum_tail(a: Self, b: Self, alpha: Self, _repeated: bool) -> Self {
         Self::scaled_sum(a, b, alpha)
     }
@@ -390,7 +390,7 @@ macro_rules! kernels {
 kernels!(integers u8 i8 i16 i32 i64 u16 u32 u64);
 kernels!(floats f32 f64);
 
-/// Kernels of the 16-bit floats whose intermediate results are rounded to 16 bits too.
+/// Kernels of the 16-bit floats that round intermediate results to 16 bits.
 fn rounding_kernel<S: Stored<Compute = f32> + Real>(op: BinaryOp) -> Option<Kernel<f32>> {
     match op {
         BinaryOp::FloorDivide => Some(|a, b, out| zip(a, b, out, |a, b| floor_quotient_rounded(a, b, rounded::<S>))),
@@ -405,12 +405,13 @@ fn rounding_kernel<S: Stored<Compute = f32> + Real>(op: BinaryOp) -> Option<Kern
 }
 
 impl BinaryOp {
-    /// Returns whether a second kernel, for one-element second operands, does not round them to a 16-bit float.
+    /// Returns whether PyTorch has a second kernel for one-element second operands, which it does not round to a 16-bit
+    /// float.
     fn has_reduced_kernel(self) -> bool {
         matches!(self, BinaryOp::Mul | BinaryOp::TrueDivide | BinaryOp::FloorDivide | BinaryOp::TruncDivide)
     }
 
-    /// Bytes that go through vectors at a time; operations worth it have kernels for wider ones.
+    /// The number of bytes per step of PyTorch's vector loops; expensive operations have kernels with wider steps.
     fn step(self) -> usize {
         use BinaryOp::*;
         match self {
@@ -424,7 +425,7 @@ impl BinaryOp {
         matches!(self, FloorDivide | TruncDivide | Remainder | Fmod)
     }
 
-    /// Refusals that come before any look at the operands' sizes.
+    /// Checks that come before any check of the operands' sizes.
     pub(super) fn check_operands(self, operands: [Operand; 2]) -> Result<()> {
         let of_category = |o: Operand, category| match o {
             Operand::Tensor(view) => view.dtype.category() == category,
@@ -465,18 +466,18 @@ impl BinaryOp {
     }
 }
 
-/// Computes `op` of two operands. `default` is the default dtype.
+/// Applies a binary operation to two operands. `default` is the default dtype.
 ///
 /// # Errors
-/// RuntimeError, worded as PyTorch words it, for operands that do not broadcast or promote, outputs that cannot take the
-/// result, dtypes without a kernel, and integer division by zero.
+/// RuntimeError, in PyTorch's words, for operands that do not broadcast or promote, outputs that cannot hold the
+/// result, unsupported dtypes, and integer division by zero.
 pub fn binary(op: BinaryOp, a: Operand, b: Operand, output: Output, default: DType) -> Result<View> {
     op.check_operands([a, b])?;
     let (common, Plan { target, compute }) = prepare(op, a, b, output, default)?;
     if !compute {
         return Ok(target);
     }
-    // One-element second operands of reduced floats have a kernel of their own, that keeps them exact.
+    // PyTorch has a separate kernel for one-element second operands of reduced floats, which are not rounded.
     let single = match b {
         Operand::Number(_) => true,
         Operand::Tensor(view) => view.numel() == 1,
@@ -486,7 +487,7 @@ pub fn binary(op: BinaryOp, a: Operand, b: Operand, output: Output, default: DTy
         check_kernel(&format!("{}_reduced_float", op.stub()), FLOAT, common)?;
     }
     let stub = match op {
-        // Of integers these are maximum and minimum, and are refused under those names.
+        // For integers, these run as maximum and minimum, and errors use those names.
         BinaryOp::Fmax if common.is_integral(true) => BinaryOp::Maximum.stub(),
         BinaryOp::Fmin if common.is_integral(true) => BinaryOp::Minimum.stub(),
         op => op.stub(),
@@ -497,10 +498,10 @@ pub fn binary(op: BinaryOp, a: Operand, b: Operand, output: Output, default: DTy
     copy_back(&computed, target)
 }
 
-/// The common dtype, and a checked place for the result.
+/// Returns the common dtype and a checked destination for the result.
 fn prepare(op: BinaryOp, a: Operand, b: Operand, output: Output, default: DType) -> Result<(DType, Plan)> {
     let both = [a, b];
-    // A power by a number is an operation on the base alone.
+    // A power by a number counts as an operation on the base alone.
     let operands = match (op, b) {
         (BinaryOp::Pow, Operand::Number(_)) => &both[..1],
         _ => &both,
@@ -511,7 +512,7 @@ fn prepare(op: BinaryOp, a: Operand, b: Operand, output: Output, default: DType)
     Ok((common, plan(operands, output, Shape { sizes, common, result: common, safe_cast: true })?))
 }
 
-/// The operands as tensors of the common dtype; those read as a single value need no conversion.
+/// Converts the operands to the common dtype; operands read as a single value need no conversion.
 pub(crate) fn as_common_dtype(operands: [Operand; 2], common: DType) -> Result<[Option<View>; 2]> {
     let hold = |operand: Operand| match operand {
         Operand::Tensor(view) if view.numel() != 1 || view.dtype == common => converted(view, common).map(Some),
@@ -521,7 +522,7 @@ pub(crate) fn as_common_dtype(operands: [Operand; 2], common: DType) -> Result<[
     Ok([hold(a)?, hold(b)?])
 }
 
-/// Returns whether all positions read the same second operand, along the fastest dimension at least.
+/// Returns whether the second operand is constant along the fastest dimension.
 fn repeats(operand: Operand, sizes: &[i64]) -> bool {
     match operand {
         Operand::Number(_) => true,
@@ -603,7 +604,7 @@ pub(super) fn scaled_sum(a: Operand, b: Operand, alpha: Scalar, output: Output, 
         let b = source::<S>(b, &views[1], computed.sizes(), false)?;
         block::binary::<S, S>(&computed, a, b, op.step(), &|a, b, out, tail| {
             if rounds && tail {
-                // The product is rounded by itself.
+                // The product is rounded separately.
                 let product = |b| round(C::scaled_sum(C::default(), b, alpha));
                 zip(a, b, out, |a, b| C::scaled_sum(a, product(b), one));
             } else if tail {
@@ -621,7 +622,7 @@ pub(super) fn scaled_sum(a: Operand, b: Operand, alpha: Scalar, output: Output, 
 mod tests {
     use super::*;
 
-    /// Groups and what is left behind them are what one loop over all of it gives, at every length around a group's.
+    /// Groups and the remainder give the same results as one loop, at lengths around that of a group.
     #[test]
     fn groups_are_the_loop() {
         for length in [0, 1, 63, 64, 65, 127, 128, 129, 100_000] {

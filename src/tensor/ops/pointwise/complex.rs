@@ -1,5 +1,5 @@
-//! Elementary functions of complex numbers. Most take their steps in the type of the numbers, as the C library does that
-//! PyTorch calls; inverse ones are computed in `double`. Branch cuts and signed zeros follow C99's annex G, after W. Kahan,
+//! Elementary functions of complex numbers. Most are computed in the type of the numbers, like the C library that
+//! PyTorch calls; the inverse functions in `double`. Branch cuts and signed zeros follow C99's annex G, after W. Kahan,
 //! "Branch Cuts for Complex Elementary Functions" (1987).
 
 use crate::ops::number::{Real, is_single};
@@ -13,7 +13,7 @@ pub(super) fn through<T: Real>(z: Complex<T>, function: impl Fn(C) -> C) -> Comp
     Complex::new(T::from_f64(result.re), T::from_f64(result.im))
 }
 
-/// `a / b`, scaled by the larger part of the divisor so that nothing overflows on the way.
+/// `a / b`, scaled by the larger part of the divisor to avoid overflow.
 pub(super) fn divide<T: Real>(a: Complex<T>, b: Complex<T>) -> Complex<T> {
     let (re, im) = (b.re.abs(), b.im.abs());
     if re >= im {
@@ -38,19 +38,19 @@ pub(super) fn magnitude<T: Real>(z: Complex<T>) -> T {
     T::from_f64(z.re.as_f64().hypot(z.im.as_f64()))
 }
 
-/// The number of magnitude 1 in the same direction; 0 of 0.
+/// Returns the number of magnitude 1 in the same direction, or 0 for 0.
 pub(super) fn sign<T: Real>(z: Complex<T>) -> Complex<T> {
     let size = magnitude(z);
     if size == T::zero() { Complex::new(size, size) } else { Complex::new(z.re / size, z.im / size) }
 }
 
-/// Like [`sign`], dividing as complex numbers.
+/// Like [`sign`], with a complex division.
 pub(crate) fn sign_tail<T: Real>(z: Complex<T>) -> Complex<T> {
     let size = Complex::new(magnitude(z), T::zero());
     if size.re == T::zero() { size } else { divide(z, size) }
 }
 
-/// A product with one rounding less in each part.
+/// Multiplies with one rounding less in each part.
 pub(crate) fn multiply_tail<T: Real>(a: Complex<T>, b: Complex<T>) -> Complex<T> {
     Complex::new(a.re.fused(b.re, -(a.im * b.im)), a.re.fused(b.im, a.im * b.re))
 }
@@ -70,7 +70,7 @@ pub(super) fn power<T: Real>(base: Complex<T>, exponent: Complex<T>) -> Complex<
     exp(product(exponent, log(base)))
 }
 
-/// A product that is infinite if a factor is, even where its parts cancel.
+/// Multiplies; the product is infinite if a factor is, even if its parts cancel.
 fn product<T: Real>(a: Complex<T>, b: Complex<T>) -> Complex<T> {
     let plain = a * b;
     let is_infinite = |z: Complex<T>| z.re.is_infinite() || z.im.is_infinite();
@@ -87,7 +87,7 @@ fn product<T: Real>(a: Complex<T>, b: Complex<T>) -> Complex<T> {
     (a * b) * T::infinity()
 }
 
-/// `log(exp(a) + exp(b))`, taken from the end with the larger real part.
+/// `log(exp(a) + exp(b))`, factoring out the operand with the larger real part.
 pub(crate) fn log_add_exp<T: Real>(a: Complex<T>, b: Complex<T>) -> Complex<T> {
     if a.re.is_nan() || a.im.is_nan() || b.re.is_nan() || b.im.is_nan() {
         return Complex::new(T::nan(), T::nan());
@@ -99,12 +99,12 @@ pub(crate) fn log_add_exp<T: Real>(a: Complex<T>, b: Complex<T>) -> Complex<T> {
     log1p(exp(small - large)) + large
 }
 
-/// The largest whole number whose exponential is finite.
+/// Returns the largest integer with a finite exponential.
 fn limit<T: Real>() -> T {
     T::from_f64(if is_single::<T>() { 88.0 } else { 709.0 })
 }
 
-/// The sine and the cosine of an angle, times an exponential that may be too large for the type by itself.
+/// Returns the sine and the cosine of an angle, multiplied by an exponential that may overflow the type by itself.
 fn turned<T: Real>(angle: T, exponent: T) -> (T, T) {
     let (mut sin, mut cos) = angle.sin_cos();
     let mut exponent = exponent;
@@ -140,7 +140,7 @@ pub(super) fn log<T: Real>(z: Complex<T>) -> Complex<T> {
     let (re, im) = (z.re.abs(), z.im.abs());
     let (x, y) = if re < im { (im, re) } else { (re, im) };
     let (one, half) = (T::one(), T::from_f64(0.5));
-    // Near 1 the logarithm of the magnitude loses digits unless 1 is taken off first.
+    // Near 1, the logarithm of the magnitude loses digits unless 1 is subtracted first.
     let beside = (x - one) * (x + one);
     let size = if x == one {
         (y * y).ln_1p() * half
@@ -152,7 +152,7 @@ pub(super) fn log<T: Real>(z: Complex<T>) -> Complex<T> {
         let (x, y) = (x.as_f64(), y.as_f64());
         T::from_f64((x - 1.0) * (x + 1.0) + y * y).ln_1p() * half
     } else {
-        // Half as large, or 2^60 times, where the magnitude is beyond the type.
+        // Scale by 1/2 or 2^60 if the magnitude overflows or underflows the type.
         let scale = match x {
             _ if x.is_finite() && x > T::max_value() * half => -1,
             _ if x > T::zero() && x < T::min_positive_value() => 60,
@@ -172,7 +172,7 @@ pub(crate) fn log1p<T: Real>(z: Complex<T>) -> Complex<T> {
     } else if back == z {
         log(raised)
     } else {
-        // What the sum lost is a factor.
+        // The rounding error of the sum is corrected by a factor.
         multiply_tail(log(raised), divide(z, back))
     }
 }
@@ -203,7 +203,7 @@ pub(super) fn sqrt<T: Real>(z: Complex<T>) -> Complex<T> {
     let largest = z.re.abs().max(z.im.abs());
     let tiny = T::from_f64(2.0) * T::min_positive_value();
     if largest > T::max_value() / T::from_f64(4.0) || largest > zero && largest < tiny {
-        // A quarter or four times as large, so that nothing is lost on the way.
+        // Scale by 1/4 or 2^60 to avoid intermediate overflow and underflow.
         let (scale, back) = if largest > T::one() { (0.25, 2.0) } else { (2f64.powi(60), 2f64.powi(-30)) };
         let root = sqrt(Complex::new(z.re * T::from_f64(scale), z.im * T::from_f64(scale)));
         return Complex::new(root.re * T::from_f64(back), root.im * T::from_f64(back));
@@ -261,8 +261,8 @@ pub(super) fn atan<T: Real>(z: Complex<T>) -> Complex<T> {
     Complex::new(re, im)
 }
 
-/// The part of an inverse hyperbolic tangent along an axis, and the angle across it, of a number that lies `x` along and
-/// `y` across.
+/// Returns the part of an inverse hyperbolic tangent along an axis and the angle across it; the argument has the part
+/// `x` along the axis and `y` across.
 fn arc<T: Real>(x: T, y: T) -> (T, T) {
     let number = T::from_f64;
     let (one, half, quarter) = (T::one(), number(0.5), number(0.25));
@@ -307,7 +307,7 @@ fn arc<T: Real>(x: T, y: T) -> (T, T) {
     (along, half * (number(2.0) * y).atan2(across))
 }
 
-/// `-i f(i z)`: the circular function from the hyperbolic one.
+/// `-i f(i z)`: computes a circular function from the hyperbolic one.
 fn rotated<T: Real>(z: Complex<T>, function: impl Fn(Complex<T>) -> Complex<T>) -> Complex<T> {
     let w = function(Complex::new(-z.im, z.re));
     Complex::new(w.im, -w.re)
@@ -359,7 +359,7 @@ pub(super) fn tanh<T: Real>(z: Complex<T>) -> Complex<T> {
     }
     let half = T::from_f64((limit::<T>().as_f64() / 2.0).floor());
     if z.re.abs() > half {
-        // 1 in this type; what is left of the imaginary part is tiny.
+        // The real part rounds to 1 in this type; the imaginary part is tiny.
         let (sin, cos) = z.im.sin_cos();
         let tiny = T::from_f64(-2.0) * z.re.abs();
         return Complex::new(T::one().copysign(z.re), T::from_f64(4.0) * sin * cos * tiny.exp());

@@ -1,5 +1,5 @@
-//! Arithmetic of two tensors of 16-bit floats, whose numbers stay in registers from widening to narrowing: writing single
-//! precision to a buffer in between takes as long as the rest. What it gives is what the kernels of `f32` do, rounded.
+//! Arithmetic on 16-bit floats that keeps numbers in registers between widening and narrowing. Writing single precision
+//! to a buffer would double the time. The results are those of the `f32` kernels, rounded.
 
 use super::binary::{BinaryOp, Kernel, zip};
 use crate::ops::number::Stored;
@@ -7,7 +7,7 @@ use crate::{DType, parallel};
 use half::slice::HalfBitsSliceExt;
 use half::{bf16, f16};
 
-/// The kernel for a dtype, if it has one; it takes numbers as their bits.
+/// Returns the kernel for a dtype, if there is one; it takes the numbers' bits.
 pub(super) fn narrow_kernel(dtype: DType, op: BinaryOp) -> Option<Kernel<u16>> {
     macro_rules! by {
         ($zip:ident) => {
@@ -46,11 +46,11 @@ mod tests {
     use super::*;
     use crate::ops::pointwise::binary::BinaryKernels;
 
-    /// Of all numbers with some: zeros, subnormal and large ones, infinity and NaN.
+    /// All numbers combined with some others: zeros, subnormal and large numbers, infinity and NaN.
     #[test]
     fn numbers_in_registers_are_those_in_buffers() {
         fn check<S: Stored<Compute = f32>>(dtype: DType, number: impl Fn(u16) -> S, bits: impl Fn(S) -> u16) {
-            // One more than vectors hold: what is left over goes another way.
+            // One more than fills whole vectors: the remainder takes another path.
             let a: Vec<u16> = (0..=u16::MAX).chain([0x3c01]).collect();
             let some = [
                 0, 0x8000, 1, 0x8001, 0x007f, 0x0080, 0x03ff, 0x0400, 0x3555, 0x3c00, 0x3f80, 0xbf81, 0x4049, 0x7bff,

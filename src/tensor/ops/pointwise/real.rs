@@ -1,4 +1,4 @@
-//! The functions of integers and real numbers that the tables name. Knows numbers only.
+//! The functions of integers and real numbers that the tables use. Independent of tensors.
 
 use crate::Scalar;
 use crate::ops::number::{Integer, Real, is_single};
@@ -14,8 +14,8 @@ pub(crate) fn floor_quotient_float<T: Real>(a: T, b: T) -> T {
     floor_quotient_rounded(a, b, |v| v)
 }
 
-/// Python's `//` of floats: the floor of the exact quotient as far as it can be told. `round` is applied to every
-/// intermediate result.
+/// Python's `//` of floats: the floor of the quotient, as exactly as possible. `round` is applied to every intermediate
+/// result.
 pub(crate) fn floor_quotient_rounded<T: Real>(a: T, b: T, round: impl Fn(T) -> T) -> T {
     let zero = T::zero();
     if b == zero {
@@ -38,19 +38,19 @@ pub(super) fn modulo<T: Integer>(a: T, b: T) -> T {
     if rest != T::zero() && (rest < T::zero()) != (b < T::zero()) { rest.wrapping_add(&b) } else { rest }
 }
 
-/// The remainder of a division as PyTorch's vectors compute it: NaN where the quotient is too large for the type.
+/// Computes the remainder like PyTorch's vectors: NaN if the quotient overflows.
 pub(crate) fn vector_rest<T: Real>(a: T, b: T) -> T {
     let overflows = (a / b).is_infinite() && a.is_finite() && b != T::zero();
     if overflows { T::nan() } else { a % b }
 }
 
-/// Python's `%` from the remainder that has the dividend's sign.
+/// Computes Python's `%` from the remainder with the dividend's sign.
 pub(crate) fn modulo_float<T: Real>(b: T, rest: T) -> T {
     let zero = T::zero();
     if rest != zero && (b < zero) != (rest < zero) { rest + b } else { rest }
 }
 
-/// Negative exponents leave something only of 1 and -1.
+/// With a negative exponent, only the bases 1 and -1 give a nonzero result.
 pub(crate) fn integer_power<T: Integer>(base: T, exponent: T) -> T {
     match exponent.to_u64() {
         Some(exponent) => base.power(exponent),
@@ -76,7 +76,7 @@ pub(super) fn shift_left<T: Integer>(a: T, b: T) -> T {
 pub(super) fn shift_right<T: Integer>(a: T, b: T) -> T {
     match b.to_u32() {
         Some(by) if by < T::BITS => a >> by as usize,
-        // Everything is shifted out but the sign.
+        // All bits are shifted out except the sign.
         _ if a < T::zero() => T::zero().wrapping_sub(&T::one()),
         _ => T::zero(),
     }
@@ -96,7 +96,7 @@ pub(super) fn lcm<T: Integer>(a: T, b: T) -> T {
     if divisor == T::zero() {
         return divisor;
     }
-    // Narrow types are multiplied as 32-bit integers: the result is made positive before it is narrowed.
+    // PyTorch multiplies narrow types as 32-bit integers: the result is made positive before it is narrowed.
     match (T::BITS < 32, a.to_i64(), b.to_i64(), divisor.to_i64()) {
         (true, Some(a), Some(b), Some(divisor)) if divisor != 0 => T::from_scalar(Scalar::Int((a / divisor * b).abs())),
         _ => {
@@ -123,7 +123,7 @@ pub(crate) fn log_add_exp2<T: Real>(a: T, b: T) -> T {
     (-(a - b).abs()).exp2().ln_1p().fused(T::from_f64(std::f64::consts::LOG2_E), largest)
 }
 
-/// `x ln y`, 0 where `x` is. `round` is applied to the logarithm.
+/// `x ln y`, or 0 if `x` is 0. `round` is applied to the logarithm.
 #[inline(always)]
 pub(crate) fn x_log_y<T: Real>(x: T, y: T, round: impl Fn(T) -> T) -> T {
     if y.is_nan() {
@@ -143,7 +143,7 @@ pub(super) fn sign<T: Integer>(a: T) -> T {
     }
 }
 
-/// The inverse hyperbolic functions are computed in the type itself, from logarithms of what keeps digits.
+/// Computed in the type itself, from logarithms that preserve digits, like the other inverse hyperbolic functions.
 pub(super) fn asinh<T: Real>(a: T) -> T {
     let (size, one) = (a.abs(), T::one());
     let square = size * size;
@@ -184,7 +184,7 @@ pub(super) fn atanh<T: Real>(a: T) -> T {
     result.copysign(a)
 }
 
-/// 0 of NaN, and of negative zero.
+/// Returns the sign: 0 for NaN and for negative zero.
 pub(crate) fn sign_float<T: Real>(a: T) -> T {
     if a > T::zero() {
         T::one()
@@ -195,18 +195,18 @@ pub(crate) fn sign_float<T: Real>(a: T) -> T {
     }
 }
 
-/// e to the power of a number, for `f32` by its series.
+/// Computes e to the power of a number; `f32` uses a series.
 #[inline(always)]
 pub(super) fn exp<T: Real>(a: T) -> T {
     T::from_f64(if is_single::<T>() { series::exp(a.as_f64()) } else { a.as_f64().exp() })
 }
 
-/// The larger of two numbers; NaN where either is.
+/// Returns the larger of two numbers, or NaN if either is NaN.
 pub(crate) fn larger_of<T: Real>(a: T, b: T) -> T {
     if a.is_nan() || a > b { a } else { b }
 }
 
-/// The smaller of two numbers; NaN where either is.
+/// Returns the smaller of two numbers, or NaN if either is NaN.
 pub(crate) fn smaller_of<T: Real>(a: T, b: T) -> T {
     if a.is_nan() || a < b { a } else { b }
 }

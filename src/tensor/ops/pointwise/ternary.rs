@@ -1,4 +1,4 @@
-//! Operations on three operands: sums with a scaled product or quotient, interpolation, and bounds.
+//! Operations on three operands: sums with a scaled product or quotient, interpolation, and clamping.
 
 use super::classes::*;
 use super::real::{larger_of, smaller_of};
@@ -16,7 +16,7 @@ use crate::parallel::vectorised;
 use crate::{Category, DType, Result, Scalar, View, can_cast};
 use num_complex::Complex;
 
-/// An operation on three operands and, for sums, a factor.
+/// A ternary operation; sums have a factor as well.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TernaryOp {
     /// `a + value * b * c`.
@@ -25,11 +25,11 @@ pub enum TernaryOp {
     Addcdiv,
     /// `a + c * (b - a)`.
     Lerp,
-    /// `a`, but at least `b` and at most `c`.
+    /// `a`, bounded below by `b` and above by `c`.
     Clamp,
-    /// `a`, but at least `b`.
+    /// `a`, bounded below by `b`.
     AtLeast,
-    /// `a`, but at most `b`.
+    /// `a`, bounded above by `b`.
     AtMost,
 }
 
@@ -55,7 +55,7 @@ impl TernaryOp {
 /// A kernel over blocks of one compute type: three operands, results, and the factor of sums.
 pub(super) type Kernel<C> = fn([&[C]; 3], &mut [C], C);
 
-/// A type of computation with kernels for three operands.
+/// A compute type with kernels for three operands.
 pub(super) trait TernaryKernels: Number {
     fn ternary(op: TernaryOp) -> Kernel<Self>;
 }
@@ -68,7 +68,7 @@ fn zip<C: Copy>([a, b, c]: [&[C]; 3], out: &mut [C], function: impl Fn(C, C, C) 
     });
 }
 
-/// The kernels of a type, from what they do to three numbers; `$value` names the factor.
+/// The kernels of a type, from functions of three numbers; `$value` names the factor.
 macro_rules! table {
     ($op:expr, $value:ident { $($name:ident => $function:expr,)* }) => {
         match $op {
@@ -101,13 +101,13 @@ macro_rules! kernels {
                 table!(op, value {
                     Addcmul => |a, b, c| (value * b).fused(c, a),
                     Addcdiv => |a, b, c| a + value * b / c,
-                    // From the nearer end, so that both ends are reached.
+                    // From the nearer end, so that both ends are exact.
                     Lerp => |a, b, c| {
                         let (weight, end) = if c.abs() < 0.5 { (c, a) } else { (c - 1.0, b) };
                         weight.fused(b - a, end)
                     },
                     Clamp => |a, b, c| smaller_of(larger_of(a, b), c),
-                    // A single bound that is NaN bounds nothing.
+                    // A single bound that is NaN has no effect.
                     AtLeast => |a, b, _| if a < b { b } else { a },
                     AtMost => |a, b, _| if a > b { b } else { a },
                 })
@@ -122,7 +122,7 @@ macro_rules! kernels {
                     Lerp => |a, b, c: Self| {
                         if c.norm_sqr() < 0.25 { a + c * (b - a) } else { b - (b - a) * (Complex::new(1.0, 0.0) - c) }
                     },
-                    // Complex numbers have no order, and are refused.
+                    // Unreachable: complex numbers have no order and are refused.
                     Clamp => |a, _, _| a,
                     AtLeast => |a, _, _| a,
                     AtMost => |a, _, _| a,
@@ -140,11 +140,11 @@ impl TernaryKernels for BoolByte {
     }
 }
 
-/// Computes `op` of three operands.
+/// Applies a ternary operation.
 ///
 /// # Errors
-/// RuntimeError, worded as PyTorch words it, for operands that do not broadcast or promote, outputs that cannot take
-/// the result, and dtypes without a kernel.
+/// RuntimeError, in PyTorch's words, for operands that do not broadcast or promote, outputs that cannot hold the
+/// result, and unsupported dtypes.
 pub fn ternary(op: TernaryOp, operands: [&View; 3], value: Scalar, output: Output, default: DType) -> Result<View> {
     let inputs: [Operand; 3] = operands.map(Operand::Tensor);
     let common = result_type(&inputs, default)?;
@@ -175,7 +175,7 @@ pub fn ternary(op: TernaryOp, operands: [&View; 3], value: Scalar, output: Outpu
     copy_back(&computed, target)
 }
 
-/// Computes `op` of operands of `out`'s dtype.
+/// Applies `op` to operands of `out`'s dtype.
 fn run(op: TernaryOp, operands: [&View; 3], value: Scalar, out: &View) -> Result<()> {
     dispatch!(out.dtype, S => {
         type C = <S as Stored>::Compute;
@@ -205,7 +205,7 @@ pub fn lerp_number(start: &View, end: &View, weight: Scalar, output: Output, def
     if !compute {
         return Ok(target);
     }
-    // The weight is not rounded to 16 bits where the operands are.
+    // The weight is not rounded to 16 bits, even if the operands are.
     check_fits(weight, if matches!(common, DType::Half | DType::BFloat16) { DType::Float } else { common })?;
     let computed = write_target(&target, common)?;
     let [start, end] = [start, end].map(|view| converted(view, common).map(Some));
@@ -226,10 +226,10 @@ pub fn lerp_number(start: &View, end: &View, weight: Scalar, output: Output, def
     copy_back(&computed, target)
 }
 
-/// `clamp` between numbers; NaN as one of two bounds makes every element NaN.
+/// `clamp` between numbers. If one of two bounds is NaN, every element becomes NaN.
 ///
 /// # Errors
-/// RuntimeError where there is no bound, and as [`ternary`].
+/// RuntimeError without bounds, and those of [`ternary`].
 pub fn clamp(a: &View, bounds: [Option<Scalar>; 2], output: Output, default: DType) -> Result<View> {
     if a.dtype.is_complex() {
         bail!(RuntimeError, "clamp is not supported for complex types");
@@ -250,7 +250,7 @@ pub fn clamp(a: &View, bounds: [Option<Scalar>; 2], output: Output, default: DTy
     if let Output::InPlace(out) = output
         && !can_cast(common, out.dtype)
     {
-        // Worded unlike other operations.
+        // The wording differs from that of other operations.
         bail!(
             RuntimeError,
             "result type {} can't be cast to the desired output type {}",

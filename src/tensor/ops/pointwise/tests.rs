@@ -1,4 +1,4 @@
-//! Tables of pointwise operations with results and refusals as PyTorch 2.7.0 gives them.
+//! Tables of pointwise operations with the results and errors of PyTorch 2.7.0.
 
 use super::*;
 use crate::DType::Float;

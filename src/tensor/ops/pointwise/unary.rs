@@ -1,4 +1,4 @@
-//! The table of operations on one operand, and the loop that runs a row.
+//! The table of unary operations, and the loop that runs a row.
 
 use super::arithmetic::scale_angle;
 use super::classes::{self, *};
@@ -17,11 +17,11 @@ use half::{bf16, f16};
 use num_complex::Complex;
 use std::marker::PhantomData;
 
-/// The way an operation makes its result, given the operand's dtype.
+/// How the result's dtype follows from the operand's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ResultType {
     Same,
-    /// Integers become the default floating dtype first.
+    /// Integers are converted to the default floating dtype first.
     Float,
     /// The result is `bool`.
     Bool,
@@ -35,20 +35,20 @@ fn map<A: Copy, R: Into<O>, O>(values: &[A], out: &mut [O], function: impl Fn(A)
     });
 }
 
-/// A function that is inlined where vectors are, and there alone is a fused product one instruction. With much in it, the
-/// compiler would not inline a closure, or a function that is handed on.
+/// A function that is inlined into vectorised code, where a fused multiply-add is a single instruction. The compiler
+/// does not inline large closures or functions passed as values.
 trait Function<T> {
     fn at(value: T) -> T;
 }
 
-/// A function that is a series for `f32` (see there), and for `f64` only the system's.
+/// A function that is computed by a series for `f32` (see there), and by the system's function for `f64`.
 trait Series<T>: Function<T> {
-    /// The series holds for numbers of at most this size, others go through the function.
+    /// The series is valid up to this magnitude; other numbers go through `function`.
     const LIMIT: f64;
     fn function(x: f64) -> f64;
 }
 
-/// Applies an `F`.
+/// Applies a function `F` to a slice.
 struct Through<'a, T, F> {
     values: &'a [T],
     out: &'a mut [T],
@@ -95,7 +95,7 @@ fn map_series<T: Real, F: Series<T>>(values: &[T], out: &mut [T]) {
     }
 }
 
-/// The kernel of a [`Series`] without a limit, or with one.
+/// The kernel of a [`Series`], with or without a limit.
 macro_rules! by_series {
     ($series:path, $function:path) => {
         by_series!(f64::INFINITY, $series, $function)
@@ -125,7 +125,7 @@ pub(super) type Kernel<C> = fn(&[C], &mut [C]);
 /// A kernel whose results are bools.
 pub(super) type Test<C> = fn(&[C], &mut [BoolByte]);
 
-/// Finds the kernel of one class among a row's.
+/// Picks the kernel of one class from a row.
 macro_rules! pick {
     (bool; bool $kernel:tt $($rest:tt)*) => { Some(|a, out| map(a, out, $kernel)) };
     (int; int $kernel:tt $($rest:tt)*) => { Some(|a, out| map(a, out, $kernel)) };
@@ -144,14 +144,14 @@ macro_rules! unary_ops {
         numbers { $($op:ident $stub:literal $rule:ident [$($supported:ident)*] { $($kernels:tt)* })* }
         tests { $($test:ident $test_stub:literal [$($test_supported:ident)*] { $($tests:tt)* })* }
     ) => {
-        /// An operation on one operand.
+        /// A unary operation.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum UnaryOp { $($op,)* $($test),* }
 
         impl UnaryOp {
             pub const ALL: &'static [UnaryOp] = &[$(UnaryOp::$op,)* $(UnaryOp::$test),*];
 
-            /// The kernel's name in refusals.
+            /// The kernel's name in error messages.
             fn stub(self) -> &'static str {
                 match self { $(UnaryOp::$op => $stub,)* $(UnaryOp::$test => $test_stub),* }
             }
@@ -211,7 +211,7 @@ macro_rules! unary_ops {
     };
 }
 
-// Rows as in `binary.rs`; those of tests lack the rule, for their results are bools.
+// Rows as in `binary.rs`. Rows of tests have no rule, because their results are bools.
 unary_ops! {
 numbers {
     Neg            "neg_cpu"          Same   [NUMBERS COMPLEX COMPLEX_HALF] {
@@ -353,7 +353,7 @@ numbers {
         float(|a| if a.is_nan() { a } else if a < T::zero() { T::from_f64(std::f64::consts::PI) } else { T::zero() })
         complex(|a| Complex::new(a.im.atan2(a.re), T::zero()))
     }
-    // Products with a number, see below.
+    // Products with a number; see [`unary`].
     Deg2rad        "mul_cpu"          Float  [FLOAT] {}
     Rad2deg        "mul_cpu"          Float  [FLOAT] {}
 }
@@ -388,7 +388,7 @@ tests {
 /// The kernels of one compute type.
 pub(super) trait UnaryKernels: Number {
     fn unary(op: UnaryOp) -> Option<Kernel<Self>>;
-    /// The kernel for elements reached one by one, where it rounds differently.
+    /// The kernel for elements processed one by one, if they round differently.
     fn unary_tail(_op: UnaryOp) -> Option<Kernel<Self>> {
         None
     }
@@ -427,7 +427,7 @@ kernels! {
 }
 
 impl UnaryOp {
-    /// Refusals that come before any look at sizes.
+    /// Checks that come before any check of sizes.
     fn check_operand(self, dtype: DType, in_place: bool) -> Result<()> {
         use UnaryOp::*;
         let complex = dtype.is_complex();
@@ -457,7 +457,7 @@ impl UnaryOp {
 }
 
 impl UnaryOp {
-    /// Bytes that go through vectors at a time; operations worth it have kernels for wider ones.
+    /// The number of bytes per step of PyTorch's vector loops; expensive operations have kernels with wider steps.
     fn step(self) -> usize {
         use UnaryOp::*;
         match self {
@@ -466,7 +466,7 @@ impl UnaryOp {
         }
     }
 
-    /// Returns whether the result does not depend on the values; PyTorch then fills a tensor like the operand.
+    /// Returns whether the result is independent of the values; PyTorch then fills a tensor like the operand.
     fn is_constant(self, dtype: DType) -> bool {
         match self {
             UnaryOp::Isinf | UnaryOp::Isfinite => dtype.is_integral(true),
@@ -476,10 +476,10 @@ impl UnaryOp {
     }
 }
 
-/// Computes `op` of one operand. `default` is the default dtype.
+/// Applies a unary operation. `default` is the default dtype.
 ///
 /// # Errors
-/// RuntimeError, worded as PyTorch words it, for dtypes the operation refuses and outputs that cannot take the result.
+/// RuntimeError, in PyTorch's words, for unsupported dtypes and outputs that cannot hold the result.
 pub fn unary(op: UnaryOp, a: &View, output: Output, default: DType) -> Result<View> {
     match op {
         UnaryOp::Deg2rad => return scale_angle("deg2rad", a, std::f64::consts::PI / 180.0, output, default),
@@ -533,14 +533,14 @@ pub fn unary(op: UnaryOp, a: &View, output: Output, default: DType) -> Result<Vi
     copy_back(&computed, target)
 }
 
-/// A kernel, and whether it serves only the elements behind those that PyTorch reaches through vectors.
+/// A kernel, and whether it is used only for elements that PyTorch does not process in vectors.
 type Rounding = (Kernel<f32>, bool);
 
-/// A kernel of the 16-bit floats whose intermediate results are rounded to 16 bits too, and whether it only serves the elements
-/// that PyTorch does not reach through vectors.
+/// Returns a kernel of the 16-bit floats that rounds intermediate results to 16 bits, and whether it is used only for
+/// elements that PyTorch does not process in vectors.
 fn rounding_kernel<S: Stored<Compute = f32> + Real>(op: UnaryOp) -> Option<Rounding> {
     match op {
-        // What `f32` has is a series in double precision; rounded to 16 bits, this one gives the same.
+        // The `f32` kernel is a series in double precision; rounded to 16 bits, this one gives the same results.
         UnaryOp::Exp => Some((by_function!(series::exp_single, f32), false)),
         UnaryOp::Erf => Some((by_function!(series::erf_single, f32), false)),
         UnaryOp::Entr => Some((|a, out| map(a, out, |a| special::entr(a, rounded::<S>)), false)),
@@ -550,7 +550,7 @@ fn rounding_kernel<S: Stored<Compute = f32> + Real>(op: UnaryOp) -> Option<Round
     }
 }
 
-/// Runs an operation's [`rounding_kernel`]; returns whether there is one.
+/// Runs an operation's [`rounding_kernel`]. Returns whether it has one.
 fn run_rounding<S: Stored<Compute = f32> + Real>(op: UnaryOp, out: &View, a: &View, layout: &Layout) -> Result<bool> {
     let (Some((rounding, in_tails)), Some(kernel)) = (rounding_kernel::<S>(op), f32::unary(op)) else {
         return Ok(false);
@@ -561,34 +561,34 @@ fn run_rounding<S: Stored<Compute = f32> + Real>(op: UnaryOp, out: &View, a: &Vi
     Ok(true)
 }
 
-/// The lazy conjugate: complex tensors read conjugated from now on, others are themselves.
+/// Conjugates lazily: flips the conjugate bit of complex tensors and returns other tensors unchanged.
 pub fn conj(view: &View) -> View {
     View { conj: view.conj != view.dtype.is_complex(), ..view.clone() }
 }
 
-/// The conjugate in a tensor of its own; real tensors are themselves.
+/// Returns the conjugate as a new tensor; real tensors are returned unchanged.
 pub fn conj_physical(view: &View) -> Result<View> {
     if view.dtype.is_complex() { crate::ops::copy::clone(&conj(view)) } else { Ok(view.clone()) }
 }
 
-/// A function of real numbers with parameters of its own.
+/// A function of real numbers with parameters.
 pub trait RealFunction: Sync {
     fn at<T: Real>(&self, value: T) -> T;
-    /// The function of a 16-bit float `S` in single precision: with the steps of single precision, or every step rounded.
+    /// Applies the function to a 16-bit float `S` in single precision. Implementations may round every step to `S`.
     fn at_narrow<S: Stored<Compute = f32> + Real>(&self, value: f32) -> f32 {
         self.at(value)
     }
 }
 
-/// A closure is computed in double precision, and its result rounded.
+/// A closure is evaluated in double precision, and its result rounded.
 impl<F: Fn(f64) -> f64 + Sync> RealFunction for F {
     fn at<T: Real>(&self, value: T) -> T {
         value.through(self)
     }
 }
 
-/// Applies a function with parameters of its own to every element of a real tensor. `default` tells
-/// whether integers become the default floating dtype first or are refused.
+/// Applies a function with parameters to every element of a real tensor. Integers are converted to the default floating
+/// dtype, or refused if `default` is `None`.
 ///
 /// # Errors
 /// Those of [`unary`].
@@ -659,7 +659,7 @@ fn mapped_narrow<S: Stored<Compute = f32> + Real, F: RealFunction>(
     })
 }
 
-/// NaN and the infinities replaced: by 0 and the dtype's limits where no numbers are given.
+/// Replaces NaN and the infinities by the given numbers, which default to 0 and the dtype's limits.
 ///
 /// # Errors
 /// Those of [`unary`].
@@ -672,7 +672,7 @@ pub fn nan_to_num(a: &View, to: [Option<f64>; 3], output: Output) -> Result<View
         };
     }
     if a.dtype.is_complex() && a.dtype != DType::ComplexHalf {
-        // The parts are replaced each by itself.
+        // The parts are replaced separately.
         let out = match output {
             Output::New => crate::ops::copy::clone(a)?,
             Output::InPlace(out) => out.clone(),

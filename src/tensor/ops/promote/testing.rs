@@ -1,10 +1,10 @@
-//! Tables of operands and results for the tests of this room: `"int8 1 2 3"` is a tensor of one dimension, `"int8[] 5"`
-//! one of none, `"float32[2,2] 1 2 3 4"` one of those sizes, `"#1.5"`, `"#3"` and `"#True"` are numbers.
+//! Notation for operands and results in the tests of this room: `"int8 1 2 3"` is a 1-d tensor, `"int8[] 5"` a 0-d one,
+//! `"float32[2,2] 1 2 3 4"` one with these sizes. `"#1.5"`, `"#3"` and `"#True"` are numbers.
 
 use super::Operand;
 use crate::{DType, Device, Layout, Result, Scalar, View};
 
-/// A tensor or a number, held so that an [`Operand`] can point to it.
+/// An owned tensor or number that an [`Operand`] can refer to.
 pub(crate) enum Held {
     Tensor(View),
     Number(Scalar),
@@ -32,7 +32,7 @@ fn number(text: &str) -> Scalar {
     }
 }
 
-/// `1+2j`, `1-2j`, `2j`.
+/// Parses `1+2j`, `1-2j`, `2j`.
 fn complex(text: &str) -> Scalar {
     let body = text.trim_end_matches('j');
     let split = body.rfind(['+', '-']).filter(|&i| i > 0).unwrap_or(0);
@@ -40,7 +40,7 @@ fn complex(text: &str) -> Scalar {
     crate::view::complex(part(&body[..split]), part(body[split..].trim_start_matches('+')))
 }
 
-/// Reads an operand.
+/// Parses an operand.
 pub(crate) fn held(text: &str) -> Held {
     match text.strip_prefix('#') {
         Some(digits) => Held::Number(number(digits)),
@@ -48,7 +48,7 @@ pub(crate) fn held(text: &str) -> Held {
     }
 }
 
-/// Reads a tensor.
+/// Parses a tensor.
 pub(crate) fn tensor(text: &str) -> View {
     let mut words = text.split_whitespace();
     let head = words.next().unwrap_or_default();
@@ -62,13 +62,13 @@ pub(crate) fn tensor(text: &str) -> View {
     checked(View::from_scalars(&sizes, dtype, values))
 }
 
-/// A tensor without data.
+/// Parses a tensor and drops its data.
 pub(crate) fn meta(text: &str) -> View {
     let view = tensor(text);
     checked(View::zeros(view.sizes(), view.dtype, Device::META))
 }
 
-/// The same elements in transposed order.
+/// Returns a transposed view.
 pub(crate) fn transposed(view: &View) -> View {
     view.with_layout(checked(view.layout.transpose(0, 1)))
 }
@@ -80,7 +80,7 @@ pub(crate) fn checked<T>(result: Result<T>) -> T {
     }
 }
 
-/// A result or an error on one line.
+/// Formats a result or an error on one line.
 pub(crate) fn show(result: Result<View>) -> String {
     let view = match result {
         Ok(view) => view,
@@ -106,12 +106,12 @@ pub(crate) fn show(result: Result<View>) -> String {
     text
 }
 
-/// The strides of a tensor with these sizes, row-major.
+/// Returns the strides.
 pub(crate) fn strides(view: &View) -> Vec<i64> {
     view.strides().to_vec()
 }
 
-/// A window on the elements of a tensor.
+/// Returns a strided view of a tensor's elements.
 pub(crate) fn window(view: &View, sizes: &[i64], strides: &[i64], offset: i64) -> View {
     view.with_layout(Layout { sizes: sizes.into(), strides: strides.into(), offset })
 }

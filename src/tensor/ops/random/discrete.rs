@@ -4,13 +4,13 @@ use super::RealKind;
 use super::generator::Generator;
 use crate::interrupt::watched;
 
-/// Ranges of this many values and more take 64 random bits a number, smaller ones 32.
+/// Ranges of at least this many values take 64 random bits per number, smaller ones 32.
 const WIDE_RANGE: u64 = 1 << 28;
 
-/// From this many elements on (`0xFFFFFFFF / 20`), permutations take 64 random bits an element.
+/// Permutations of at least this many elements (`0xFFFFFFFF / 20`) take 64 random bits per element.
 const LONG_PERMUTATION: usize = 214_748_364;
 
-/// `n` integers from `low` up to `low + range - 1`: `torch.randint` and `random_(from, to)`.
+/// Draws `n` integers from `low` to `low + range - 1`: `torch.randint` and `random_(from, to)`.
 ///
 /// A `range` of 0 stands for all 2^64 integers, whatever `low` is: `random_(-2**63, None)`.
 pub fn random_from_to(generator: &mut Generator, n: usize, low: i64, range: u64) -> Vec<i64> {
@@ -22,7 +22,7 @@ pub fn random_from_to(generator: &mut Generator, n: usize, low: i64, range: u64)
     watched(0..n).map(|_| draw(generator)).collect()
 }
 
-/// The dtypes that `random_()` without bounds knows, each with a range of its own.
+/// The dtypes supported by `random_()` without bounds, each with its own range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FullRange {
     Bool,
@@ -34,8 +34,8 @@ pub enum FullRange {
     Real(RealKind),
 }
 
-/// `n` whole numbers from 0 to the dtype's greatest, or for floating point to the last before whole numbers are
-/// skipped: `random_()` without bounds. All of them fit the dtype exactly; for `bool` they are 0 and 1.
+/// Draws `n` integers from 0 to the dtype's maximum: `random_()` without bounds. For floating dtypes, the maximum is
+/// the last integer before the dtype skips integers. All fit the dtype exactly; for `bool` they are 0 and 1.
 pub fn random_full(generator: &mut Generator, n: usize, dtype: FullRange) -> Vec<i64> {
     let (range, wide) = match dtype {
         FullRange::Bool => (2, false),
@@ -53,7 +53,7 @@ pub fn random_full(generator: &mut Generator, n: usize, dtype: FullRange) -> Vec
     watched(0..n).map(|_| draw(generator)).collect()
 }
 
-/// The numbers 0 to `n - 1` in random order.
+/// Returns the numbers 0 to `n - 1` in random order.
 ///
 /// <https://pytorch.org/docs/2.7/generated/torch.randperm.html>
 pub fn randperm(generator: &mut Generator, n: usize) -> Vec<i64> {
@@ -65,7 +65,7 @@ pub fn randperm(generator: &mut Generator, n: usize) -> Vec<i64> {
             order.swap(i, i + ahead);
         }
     } else {
-        // Each element comes in at its own place and changes places with one before it, or stays.
+        // Each element is swapped with itself or an earlier one.
         for i in watched(0..n) {
             let place = (generator.random64() % (i as u64 + 1)) as usize;
             order.swap(i, place);
@@ -74,20 +74,20 @@ pub fn randperm(generator: &mut Generator, n: usize) -> Vec<i64> {
     order
 }
 
-/// `n` coin flips that are true with probability `p`: `bernoulli_(p)`.
+/// Draws `n` booleans that are true with probability `p`: `bernoulli_(p)`.
 pub fn bernoulli_scalar(generator: &mut Generator, n: usize, p: f64) -> Vec<bool> {
     watched(0..n).map(|_| generator.unit() < p).collect()
 }
 
-/// A coin flip for each probability: `torch.bernoulli(p)` and `bernoulli_(p)` with a tensor `p` of dtype `kind`.
+/// Draws a boolean for each probability: `torch.bernoulli(p)` and `bernoulli_(p)` with a tensor `p` of dtype `kind`.
 pub fn bernoulli_tensor(generator: &mut Generator, p: &[f64], kind: RealKind) -> Vec<bool> {
     // Probabilities of the 16-bit dtypes are compared in single precision.
     let kind = if kind == RealKind::F64 { kind } else { RealKind::F32 };
     watched(p).map(|&p| kind.unit(generator) < p).collect()
 }
 
-/// The number of events at each rate: `torch.poisson`. Small rates multiply uniform numbers until their product is
-/// small enough; larger ones follow W. Hörmann's transformed rejection (PTRS, 1993).
+/// Draws the number of events for each rate: `torch.poisson`. Small rates multiply uniform numbers until their product
+/// is small enough; larger ones use W. Hörmann's transformed rejection (PTRS, 1993).
 ///
 /// <https://pytorch.org/docs/2.7/generated/torch.poisson.html>
 pub fn poisson(generator: &mut Generator, rates: &[f64]) -> Vec<f64> {

@@ -1,12 +1,12 @@
-//! The Mersenne Twister (MT19937) as PyTorch's CPU generator runs it: seeding, words, saved state, and the normal
-//! sample it keeps for the next call. Knows no dtype and no tensor.
+//! The Mersenne Twister (MT19937) as in PyTorch's CPU generator: seeding, words, saved state, and the normal sample
+//! cached for the next call. Independent of dtypes and tensors.
 
 use crate::parallel::vectorised;
 use crate::system::{Machine, System};
 
-/// Words of the twister's state.
+/// The number of words in the twister's state.
 const WORDS: usize = 624;
-/// The distance from a word to the one it is mixed with.
+/// The distance from a word to the one that it is mixed with.
 const SHIFT: usize = 397;
 /// The seed of an unseeded generator (`c10::default_rng_seed_val`).
 const DEFAULT_SEED: u64 = 67_280_421_310_721;
@@ -27,16 +27,16 @@ const AT_NORMAL_VALID: usize = AT_NORMAL_X + 24;
 const LEGACY_BYTES: usize = 5048;
 const STATE_BYTES: usize = 5056;
 
-/// A source of random numbers with the stream of `torch.Generator()` on the CPU.
+/// A random number generator with the stream of `torch.Generator()` on the CPU.
 ///
 /// <https://pytorch.org/docs/2.7/generated/torch.Generator.html>
 #[derive(Clone, Debug, PartialEq)]
 pub struct Generator {
     seed: u64,
     words: [u32; WORDS],
-    /// The next word to hand out, at most `WORDS`. At 0 (just seeded) and at `WORDS` the words must be renewed first.
+    /// The index of the next word, at most `WORDS`. At 0 (just seeded) and at `WORDS`, the words must be renewed first.
     next: usize,
-    /// Box–Muller makes normals in pairs: the second one waits here, across calls and dtypes.
+    /// Box–Muller generates normal numbers in pairs; the second one is cached here, across calls and dtypes.
     cached_normal: Option<f64>,
 }
 
@@ -47,12 +47,12 @@ impl Default for Generator {
 }
 
 impl Generator {
-    /// A generator with PyTorch's fixed default seed, 67280421310721.
+    /// Creates a generator with PyTorch's fixed default seed, 67280421310721.
     pub fn new() -> Self {
         Generator::seeded(DEFAULT_SEED)
     }
 
-    /// A generator with this seed.
+    /// Creates a generator with this seed.
     pub fn seeded(seed: u64) -> Self {
         let mut generator = Generator { seed, words: [0; WORDS], next: 0, cached_normal: None };
         generator.manual_seed(seed);
@@ -61,7 +61,7 @@ impl Generator {
 
     /// Restarts the stream. A negative Python seed is passed as its two's complement (`seed as u64`).
     ///
-    /// Only the low 32 bits choose the stream, but [`initial_seed`](Self::initial_seed) gives back all 64.
+    /// Only the low 32 bits choose the stream, but [`initial_seed`](Self::initial_seed) returns all 64.
     pub fn manual_seed(&mut self, seed: u64) {
         self.seed = seed;
         self.next = 0;
@@ -82,12 +82,12 @@ impl Generator {
         seed
     }
 
-    /// The last seed given.
+    /// Returns the last seed.
     pub fn initial_seed(&self) -> u64 {
         self.seed
     }
 
-    /// The next 32 random bits.
+    /// Returns the next 32 random bits.
     #[inline]
     pub fn random(&mut self) -> u32 {
         if self.next.is_multiple_of(WORDS) {
@@ -98,7 +98,7 @@ impl Generator {
         tempered(word)
     }
 
-    /// Fills `out` with what `number` makes of the next words, one each.
+    /// Fills `out` with `number` applied to the next words, one for each element.
     pub(super) fn fill<T>(&mut self, mut out: &mut [T], number: impl Fn(u32) -> T) {
         while !out.is_empty() {
             if self.next.is_multiple_of(WORDS) {
@@ -112,20 +112,20 @@ impl Generator {
         }
     }
 
-    /// The next 64 random bits; the word drawn first is the upper half.
+    /// Returns the next 64 random bits; the word drawn first is the upper half.
     #[inline]
     pub(crate) fn random64(&mut self) -> u64 {
         let upper = self.random();
         (u64::from(upper) << 32) | u64::from(self.random())
     }
 
-    /// A double from [0, 1), a multiple of 2^-53; takes two words.
+    /// Returns a double from [0, 1), a multiple of 2^-53; draws two words.
     #[inline]
     pub(super) fn unit(&mut self) -> f64 {
         (self.random64() & ((1 << 53) - 1)) as f64 * STEP_53
     }
 
-    /// One normal sample in double precision, of which every second is the one kept back before.
+    /// Returns one normal sample in double precision; every second call returns the cached second half of a pair.
     pub(super) fn normal(&mut self, mean: f64, std: f64) -> f64 {
         let sample = self.cached_normal.take().unwrap_or_else(|| {
             let turn = self.unit();
@@ -137,7 +137,7 @@ impl Generator {
         sample.mul_add(std, mean)
     }
 
-    /// The 5056 bytes of `torch.Generator.get_state()`.
+    /// Returns the 5056 bytes of `torch.Generator.get_state()`.
     pub fn state_bytes(&self) -> Vec<u8> {
         let left = if self.next == 0 { 1 } else { WORDS + 1 - self.next };
         let mut bytes = Vec::with_capacity(STATE_BYTES);
@@ -156,11 +156,11 @@ impl Generator {
         bytes
     }
 
-    /// Takes over a state saved by [`state_bytes`](Self::state_bytes) or by PyTorch; on an error nothing changes.
+    /// Restores a state saved by [`state_bytes`](Self::state_bytes) or by PyTorch. On an error, nothing changes.
     ///
-    /// The older form of 5048 bytes is read too. PyTorch also accepts states that contradict themselves (a position
-    /// that does not fit the number of words left) and later reads beyond the words; they are refused here with its
-    /// message for states it does check. The float normal of the longer form is ignored: the CPU never uses it.
+    /// Also accepts the older form of 5048 bytes. PyTorch accepts some inconsistent states (an index that does not
+    /// match the number of words left) and later reads out of bounds; they are refused here with PyTorch's message for
+    /// invalid states. The float normal of the longer form is ignored: the CPU never uses it.
     pub fn set_state_bytes(&mut self, bytes: &[u8]) -> Result<(), String> {
         if bytes.len() != STATE_BYTES && bytes.len() != LEGACY_BYTES {
             return Err(format!(
@@ -186,7 +186,7 @@ impl Generator {
             if bytes.len() == STATE_BYTES {
                 return field(bytes, AT_NORMAL_Y, f64::from_le_bytes);
             }
-            // The older form saves what the pair is made from, not its second half.
+            // The older form saves the polar coordinates of the pair instead of its second half.
             let turn = field(bytes, AT_NORMAL_X, f64::from_le_bytes);
             let radius = field(bytes, AT_NORMAL_RHO, f64::from_le_bytes);
             radius * (2.0 * std::f64::consts::PI * turn).sin()
@@ -194,7 +194,7 @@ impl Generator {
         Ok(())
     }
 
-    /// Makes the next 624 words out of the last.
+    /// Computes the next 624 words from the last ones.
     fn renew(&mut self) {
         let words = &mut self.words;
         vectorised(|| {
@@ -219,14 +219,14 @@ fn tempered(mut word: u32) -> u32 {
     word ^ (word >> 18)
 }
 
-/// The upper bit of one word and the lower 31 of its successor, times the twister's matrix.
+/// Multiplies the upper bit of one word and the lower 31 bits of its successor by the twister's matrix.
 #[inline(always)]
 fn twist(word: u32, successor: u32) -> u32 {
     let joined = (word & 0x8000_0000) | (successor & 0x7FFF_FFFF);
     (joined >> 1) ^ ((successor & 1).wrapping_neg() & 0x9908_B0DF)
 }
 
-/// Reads the number at `offset`; zero where the bytes end too soon, which the caller's length check rules out.
+/// Reads the number at `offset`. Returns zero if the bytes are too short, which the caller's length check rules out.
 fn field<T, const SIZE: usize>(bytes: &[u8], offset: usize, read: impl Fn([u8; SIZE]) -> T) -> T {
     let raw = bytes.get(offset..).and_then(|rest| rest.first_chunk::<SIZE>());
     read(*raw.unwrap_or(&[0; SIZE]))
@@ -272,7 +272,7 @@ mod tests {
     fn older_states_are_read() {
         let mut bytes = seeded(1).state_bytes();
         bytes.truncate(5048);
-        // x = 0.25 is a quarter turn, rho = 2 the radius: the normal kept back is 2 sin(π/2).
+        // x = 0.25 is a quarter turn, rho = 2 the radius: the cached normal is 2 sin(π/2).
         bytes[5016..5024].copy_from_slice(&0.25f64.to_le_bytes());
         bytes[5032..5040].copy_from_slice(&2f64.to_le_bytes());
         bytes[5040] = 1;

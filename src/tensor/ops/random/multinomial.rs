@@ -1,4 +1,4 @@
-//! Weighted choices: `torch.multinomial`. Checks the weights, with PyTorch's messages; the caller checks the shape.
+//! Weighted sampling: `torch.multinomial`. Checks the weights, with PyTorch's messages; the caller checks the shape.
 //!
 //! <https://pytorch.org/docs/2.7/generated/torch.multinomial.html>
 
@@ -31,7 +31,8 @@ pub fn multinomial(
     }
 }
 
-/// A race: every category arrives after an exponential time at the rate of its weight, and the first ones are chosen.
+/// Samples by exponential races: every category gets an exponential time with its weight as rate, and the first ones
+/// are chosen.
 fn without_replacement(
     generator: &mut Generator,
     weights: &[f64],
@@ -54,7 +55,7 @@ fn without_replacement(
     Ok(chosen.map(|category| category as i64).collect())
 }
 
-/// Looks up each uniform number among the sums of the weights so far.
+/// Looks up uniform numbers in the cumulative sums of the weights.
 fn with_replacement(
     generator: &mut Generator,
     weights: &[f64],
@@ -62,7 +63,7 @@ fn with_replacement(
     samples: usize,
     kind: RealKind,
 ) -> Result<Vec<i64>, String> {
-    // The sums of 16-bit weights are single-precision.
+    // 16-bit weights are summed in single precision.
     let sums = if kind == RealKind::F64 { kind } else { RealKind::F32 };
     let mut chosen = Vec::new();
     for row in rows(weights, categories) {
@@ -86,7 +87,7 @@ fn with_replacement(
         for bound in &mut bounds {
             *bound = sums.round(*bound / total);
         }
-        // The last category takes what rounding has left over.
+        // The last category includes the rounding error.
         bounds.pop();
         for _ in watched(0..samples) {
             let sample = generator.unit();

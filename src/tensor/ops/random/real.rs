@@ -1,43 +1,43 @@
-//! Where the four floating-point dtypes differ in making random numbers: how many bits they take, how they round, and
-//! how they turn 16 uniform numbers into 16 normal ones.
+//! How the four floating-point dtypes differ in generating random numbers: how many bits they draw, how they round, and
+//! how they convert 16 uniform numbers to 16 normal ones.
 
 use super::generator::Generator;
 use super::single::{self, BLOCK};
 use half::{bf16, f16};
 use std::f64::consts::PI;
 
-/// A floating-point element type that random numbers can be made for.
+/// A floating-point element type of random numbers.
 pub trait Real: Copy + Send + Sync {
-    /// Bits of precision; a uniform number takes as many random bits.
+    /// The bits of precision; a uniform number has as many random bits.
     const PRECISION: u32;
 
-    /// The nearest value of this type. The 16-bit types round by way of single precision, as PyTorch's do.
+    /// Rounds to the nearest value of this type. The 16-bit types round through single precision, as in PyTorch.
     fn nearest(value: f64) -> Self;
 
-    /// The same value in double precision.
+    /// Converts the value to double precision.
     fn widen(self) -> f64;
 
-    /// A number from [0, 1) with [`PRECISION`](Self::PRECISION) random bits.
+    /// Draws a number from [0, 1) with [`PRECISION`](Self::PRECISION) random bits.
     #[inline(always)]
     fn unit(generator: &mut Generator) -> f64 {
         fraction(generator.random(), Self::PRECISION)
     }
 
-    /// Fills `out` with such numbers, each of which the type holds exactly.
+    /// Fills `out` with such numbers; the type represents each exactly.
     fn units(generator: &mut Generator, out: &mut [Self]) {
         generator.fill(out, |word| Self::nearest(fraction(word, Self::PRECISION)));
     }
 
-    /// `a * b + c`, rounded once to the precision this type computes in: single for the 16-bit types. `fuses`
-    /// tells whether the processor does that in one instruction.
+    /// `a * b + c`, rounded once to the precision that this type computes in, which is single for the 16-bit types.
+    /// `fuses` tells whether the processor has a fused multiply-add instruction.
     #[inline(always)]
     fn fma(a: f64, b: f64, c: f64, fuses: bool) -> f64 {
         f64::from(single::fma(a as f32, b as f32, c as f32, fuses))
     }
 
-    /// Turns numbers from [0, 1) into normal ones by Box and Muller's formula. `fuses` as for [`fma`](Self::fma).
+    /// Converts numbers from [0, 1) to normal ones by the Box–Muller transform. `fuses` is as for [`fma`](Self::fma).
     ///
-    /// This common form rounds the result of every operation to the type.
+    /// The default implementation rounds the result of every operation to the type.
     fn box_muller(block: &mut [Self; BLOCK], mean: Self, std: Self, _fuses: bool) {
         let round = |value: f32| Self::nearest(f64::from(value)).widen() as f32;
         let (mean, std) = (mean.widen() as f32, std.widen() as f32);
@@ -52,7 +52,7 @@ pub trait Real: Copy + Send + Sync {
     }
 }
 
-/// The lowest `bits` of a word as a number from [0, 1).
+/// Returns the lowest `bits` of a word as a number from [0, 1).
 #[inline(always)]
 fn fraction(word: u32, bits: u32) -> f64 {
     let below = 1u32 << bits;

@@ -1,15 +1,16 @@
-//! Normal samples in single precision, rounding for rounding as PyTorch's vector kernel makes them.
+//! Normal samples in single precision, with the same rounding steps as PyTorch's vector kernel.
 //!
-//! The logarithm, sine and cosine follow the polynomials of the Cephes library, so they differ from the system's
-//! `logf`, `sinf` and `cosf` in last bits and are for this kernel only. Where the kernel fuses a multiplication with an
-//! addition and where it does not was the compiler's choice; it shows in the results and is followed here. All of it is
-//! plain arithmetic, the same on every machine.
+//! The logarithm, sine and cosine use the polynomials of the Cephes library. They differ from the system's `logf`,
+//! `sinf` and `cosf` in last bits and are only for this kernel. The compiler decided where PyTorch's kernel uses fused
+//! multiply-adds; this affects the results and is reproduced here. Everything is plain arithmetic, so results are the
+//! same on every machine.
 
-/// The count of numbers made at a time: the first eight give the radii of eight points, the last eight their angles.
+/// The number of samples generated at a time: the first eight uniform numbers give the radii of eight points, the last
+/// eight their angles.
 pub(super) const BLOCK: usize = 16;
 
-/// Turns numbers from [0, 1) into normal ones by Box and Muller's formula. `fuses` tells whether the processor
-/// multiplies and adds in one instruction.
+/// Converts numbers from [0, 1) to normal ones by the Box–Muller transform. `fuses` tells whether the processor has a
+/// fused multiply-add instruction.
 #[inline(always)]
 pub(super) fn box_muller(block: &mut [f32; BLOCK], mean: f32, std: f32, fuses: bool) {
     if !fuses {
@@ -23,7 +24,7 @@ pub(super) fn box_muller(block: &mut [f32; BLOCK], mean: f32, std: f32, fuses: b
     *block = points(&mut Exact, block, mean, std);
 }
 
-/// `a * b + c`, rounded once. `fuses` as for [`box_muller`].
+/// `a * b + c`, rounded once. `fuses` is as for [`box_muller`].
 #[inline(always)]
 pub(super) fn fma(a: f32, b: f32, c: f32, fuses: bool) -> f32 {
     if !fuses {
@@ -41,7 +42,7 @@ trait Fma {
     fn fma(&mut self, a: f32, b: f32, c: f32) -> f32;
 }
 
-/// Always right, but a function call unless the loop is compiled for processors that have the instruction.
+/// Always exact, but a function call unless the loop is compiled for processors with the instruction.
 struct Exact;
 
 impl Fma for Exact {
@@ -51,20 +52,20 @@ impl Fma for Exact {
     }
 }
 
-/// Goes by way of double precision, and notes when that may have given the wrong float.
+/// Computes in double precision, and records whether the result may be the wrong float.
 ///
-/// The product of two floats is exact in double precision, so `sum` is the true result rounded to a double. Rounding
-/// keeps order and the halfway points between floats are doubles: a `sum` that is no halfway point lies on the same
-/// side of each of them as the true result, and rounds to the same float. Halfway points are the doubles whose 29
-/// surplus bits are a one and zeros; only below the smallest normal float, where floats are further apart, are there
-/// others.
+/// The product of two floats is exact in double precision, so `sum` is the true result rounded to a double. Rounding is
+/// monotonic, and the halfway points between floats are doubles. Therefore a `sum` that is not a halfway point lies on
+/// the same side of each halfway point as the true result, and rounds to the same float. Halfway points are the doubles
+/// whose 29 extra bits are a one followed by zeros. Below the smallest normal float, where floats are further apart,
+/// there are other halfway points.
 #[derive(Default)]
 struct Quick {
     doubtful: bool,
 }
 
 impl Fma for Quick {
-    #[inline(always)] // For the loop over a block to be compiled to vector instructions.
+    #[inline(always)] // So that the loop over a block is compiled to vector instructions.
     fn fma(&mut self, a: f32, b: f32, c: f32) -> f32 {
         let sum = f64::from(a) * f64::from(b) + f64::from(c);
         let halfway = sum.to_bits() & 0x1FFF_FFFF == 0x1000_0000;
@@ -74,7 +75,7 @@ impl Fma for Quick {
     }
 }
 
-/// The points' abscissas, then their ordinates, scaled by `std` and moved by `mean`.
+/// Returns the points' abscissas followed by their ordinates, scaled by `std` and shifted by `mean`.
 #[inline(always)]
 fn points(by: &mut impl Fma, uniform: &[f32; BLOCK], mean: f32, std: f32) -> [f32; BLOCK] {
     let mut points = [0.0; BLOCK];
@@ -90,7 +91,7 @@ fn points(by: &mut impl Fma, uniform: &[f32; BLOCK], mean: f32, std: f32) -> [f3
 /// The natural logarithm of a normal float in (0, 1].
 #[inline(always)]
 fn ln(by: &mut impl Fma, x: f32) -> f32 {
-    /// ln 2 in two parts, the first so short that its multiples by an exponent are exact.
+    /// ln 2 in two parts; the first is short enough for its multiples by an exponent to be exact.
     const LN_2: [f32; 2] = [0.693_359_4, -2.121_944_4e-4];
 
     // x = (1 + fraction) * 2^exponent with 1 + fraction in [√½, √2).
@@ -120,10 +121,10 @@ fn ln(by: &mut impl Fma, x: f32) -> f32 {
 /// The sine and the cosine of an angle in [0, 2π].
 #[inline(always)]
 fn sin_cos(by: &mut impl Fma, angle: f32) -> (f32, f32) {
-    /// π/4 in three parts, the first two so short that their multiples by 2, 4, 6 and 8 are exact.
+    /// π/4 in three parts; the first two are short enough for their multiples by 2, 4, 6 and 8 to be exact.
     const QUARTER_PI: [f32; 3] = [0.785_156_25, 2.418_756_5e-4, 3.774_895e-8];
 
-    // Take off an even number of eighth turns, which leaves x in [-π/4, π/4].
+    // Subtract an even number of eighth turns, which leaves x in [-π/4, π/4].
     let eighths = ((angle * (4.0 / std::f32::consts::PI)) as i32 + 1) & !1;
     let turned = eighths as f32;
     let x = by.fma(turned, -QUARTER_PI[2], angle - turned * QUARTER_PI[0] - turned * QUARTER_PI[1]);
@@ -137,7 +138,7 @@ fn sin_cos(by: &mut impl Fma, angle: f32) -> (f32, f32) {
     let sin = by.fma(sin, x, x);
 
     let (sin, cos) = if eighths & 2 == 0 { (sin, cos) } else { (cos, sin) };
-    // Bit 2 of each number tells in which half turn the angle lies; it becomes the sign.
+    // Bit 2 of each number tells which half turn the angle is in; it becomes the sign.
     let negate = |value: f32, half_turn: i32| f32::from_bits(value.to_bits() ^ ((half_turn & 4) as u32) << 29);
     (negate(sin, eighths), negate(cos, !(eighths - 2)))
 }
@@ -147,11 +148,12 @@ mod tests {
     use super::super::Generator;
     use super::*;
 
-    /// The way around `f32::mul_add` agrees with it: on any bits, around halfway points, and among the smallest floats.
+    /// The substitute for `f32::mul_add` agrees with it: for arbitrary bits, near halfway points, and for the smallest
+    /// floats.
     #[test]
     fn quick_multiplication_and_addition_rounds_once() {
         let mut g = Generator::new();
-        // Keeps the bits of `keep` and moves the exponent to one of `1 << spread` values from `least` on.
+        // Keeps the bits of `keep` and moves the exponent to one of `1 << spread` values starting at `least`.
         let shaped = |bits: u32, keep: u32, least: u32, spread: u32| {
             f32::from_bits((bits & keep) | ((least + (bits >> 23 & ((1 << spread) - 1))) << 23))
         };

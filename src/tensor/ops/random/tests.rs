@@ -1,18 +1,18 @@
-//! PyTorch's own numbers: every expected value here was printed by torch 2.7.0 on x86-64 with AVX-512.
+//! Expected values printed by torch 2.7.0 on x86-64 with AVX-512.
 
 use super::*;
 use RealKind::{BF16, F16, F32, F64};
 
 /// The last two are 2^40 + 7 and -1.
 pub(super) const SEEDS: [u64; 6] = [0, 1, 42, 12345, 1_099_511_627_783, u64::MAX];
-/// One by one, in pairs, and around the blocks of 16 that normal numbers are made in.
+/// Single numbers, pairs, and lengths around the blocks of 16 in which normal numbers are generated.
 const SIZES: [usize; 7] = [1, 2, 15, 16, 17, 33, 100];
 
 pub(super) fn seeded(seed: u64) -> Generator {
     Generator::seeded(seed)
 }
 
-/// FNV-1a over the bytes of 64-bit words, folded once: stands for results too long to be written out.
+/// FNV-1a over the bytes of 64-bit words, folded once: stands for results that are too long to write out.
 pub(super) fn hash(words: impl IntoIterator<Item = u64>) -> u32 {
     let bytes = words.into_iter().flat_map(u64::to_le_bytes);
     let hash =
@@ -20,14 +20,14 @@ pub(super) fn hash(words: impl IntoIterator<Item = u64>) -> u32 {
     (hash ^ (hash >> 32)) as u32
 }
 
-/// The hash of what `draw` gives for each of `SIZES`, one after the other.
+/// Hashes the results of `draw` for each of `SIZES` in turn.
 fn hash_sizes<T: Word>(seed: u64, draw: impl Fn(&mut Generator, usize) -> Vec<T>) -> u32 {
     let mut generator = seeded(seed);
     hash(SIZES.iter().flat_map(|&n| draw(&mut generator, n)).map(Word::word))
 }
 
-/// Whether all values of a dtype can be expected to be PyTorch's on this system. With another C library than glibc the
-/// last bits of logarithms and sines differ, which rounding to single precision as good as always hides.
+/// Whether all values of a dtype should equal PyTorch's on this system. C libraries other than glibc differ in the last
+/// bits of logarithms and sines; rounding to single precision almost always hides the difference.
 pub(super) fn same_everywhere(kind: RealKind) -> bool {
     kind == F32 || cfg!(all(target_os = "linux", target_env = "gnu"))
 }
@@ -92,7 +92,8 @@ fn first_values_in_single_precision() {
     }
 }
 
-/// For each seed: rand, randn, uniform_(-3.3, 7.7), normal_(1.5, 0.3), and that for every second element of a tensor.
+/// For each seed: rand, randn, uniform_(-3.3, 7.7), normal_(1.5, 0.3), and normal_ for every second element of a
+/// tensor.
 const FLOATS: [(RealKind, [[u32; 5]; 6]); 4] = [
     (
         F16,
@@ -180,7 +181,7 @@ fn other_distributions_of_every_dtype() {
     assert_eq!(hash_sizes(42, |g, n| bernoulli_scalar(g, n, 0.3)), 0xd3500227);
 }
 
-/// `n` probabilities that rise from 0 by equal steps; their exact values decide about no coin here.
+/// Returns `n` probabilities that rise from 0 in equal steps; their exact values affect no draw here.
 fn ramp(n: usize, kind: RealKind) -> Vec<f64> {
     (0..n).map(|i| kind.round(i as f64 / (n - 1).max(1) as f64)).collect()
 }
@@ -244,8 +245,8 @@ fn permutations() {
     assert!(randperm(&mut seeded(0), 0).is_empty());
 }
 
-/// The generator after randn(1), randn(2, float64), rand(2), randn(16), randn(2, float16), randint(100, (2,)) and
-/// randn(1) from seed 0: a normal number is kept back over all of them.
+/// Returns the generator after randn(1), randn(2, float64), rand(2), randn(16), randn(2, float16), randint(100, (2,))
+/// and randn(1) from seed 0. A cached normal number survives all of these calls.
 pub(super) fn mixed_stream() -> Generator {
     let mut g = seeded(0);
     assert_eq!(normal(&mut g, 1, F32, 0.0, 1.0, true), [f64::from(1.540_996_1_f32)]);

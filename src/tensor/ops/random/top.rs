@@ -1,20 +1,20 @@
-//! The indices of the greatest values, in the order in which `torch.topk` returns them.
+//! The indices of the greatest values, in the order of `torch.topk`.
 //!
-//! Among equal values that order is what C++'s `std::partial_sort`, `std::nth_element` and `std::sort` leave behind, as
-//! the GNU library implements them, so the same steps are taken here: quicksort with the median of three as pivot,
-//! changing to a heap where that fares badly. Ranges are slices; "before" means nearer to the front of the result.
+//! Among equal values, that order results from C++'s `std::partial_sort`, `std::nth_element` and `std::sort` in the GNU
+//! implementation. The same steps are taken here: quicksort with the median of three as pivot, switching to a heap if
+//! that performs badly. Ranges are slices; "before" means closer to the front of the result.
 
 use std::mem::replace;
 
 /// A value and its index.
 type Entry = (f64, usize);
 
-/// Ranges as short as this are left to the last pass of a sort.
+/// Ranges up to this length are left to the last pass of a sort.
 const SHORT: usize = 16;
 
-/// The indices of the `k` greatest of `values`, greatest first; NaN counts as greater than all numbers.
+/// Returns the indices of the `k` greatest of `values`, greatest first; NaN counts as greater than all numbers.
 ///
-/// All of them where there are not `k`.
+/// Returns all indices if there are fewer than `k`.
 pub(super) fn top(values: &[f64], k: usize) -> Vec<usize> {
     let k = k.min(values.len());
     if k == 0 {
@@ -30,7 +30,7 @@ pub(super) fn top(values: &[f64], k: usize) -> Vec<usize> {
     queue.into_iter().take(k).map(|(_, index)| index).collect()
 }
 
-/// The index of the first value that no other exceeds, as `torch.argmax` gives it.
+/// Returns the index of the first maximum, like `torch.argmax`.
 pub(super) fn first_greatest(values: &[f64]) -> Option<usize> {
     let entries = values.iter().copied().zip(0..);
     let greatest = entries.reduce(|best, entry| if before(&entry, &best) { entry } else { best });
@@ -46,7 +46,7 @@ fn patience(length: usize) -> u32 {
     2 * length.checked_ilog2().unwrap_or(0)
 }
 
-/// Puts the entry that belongs at `nth` there, and all that come before it in front of it.
+/// Puts the entry that belongs at `nth` there, and all entries that sort before it in front of it.
 fn nth_element(mut range: &mut [Entry], mut nth: usize) {
     let mut patience = patience(range.len());
     while range.len() > 3 {
@@ -72,7 +72,7 @@ fn sort(range: &mut [Entry]) {
     insertion_sort(range);
 }
 
-/// Sorts so far that what is still out of order is within short ranges.
+/// Sorts until all remaining disorder is within short ranges.
 fn sort_roughly(mut range: &mut [Entry], mut patience: u32) {
     while range.len() > SHORT {
         if patience == 0 {
@@ -87,14 +87,14 @@ fn sort_roughly(mut range: &mut [Entry], mut patience: u32) {
     }
 }
 
-/// The last pass keeps equal entries in order, as any stable sort does.
+/// The last pass keeps equal entries in order, like any stable sort.
 fn insertion_sort(range: &mut [Entry]) {
     range.sort_by(|a, b| before(b, a).cmp(&before(a, b)));
 }
 
-/// Splits a range of more than three entries in two, around the median of its second, middle and last entry.
+/// Partitions a range of more than three entries around the median of its second, middle and last entry.
 ///
-/// No entry of the back part comes before one of the front part; returns where the back part begins.
+/// No entry of the back part sorts before one of the front part. Returns the start of the back part.
 fn partition(range: &mut [Entry]) -> usize {
     let (a, b, c) = (1, range.len() / 2, range.len() - 1);
     let is_before = |i: usize, j: usize| before(&range[i], &range[j]);
@@ -125,7 +125,7 @@ fn partition(range: &mut [Entry]) -> usize {
     }
 }
 
-/// Sorts the first `k` entries that a sort of the whole range would have in front.
+/// Puts the first `k` entries of the sorted order in front, sorted.
 fn partial_sort(range: &mut [Entry], k: usize) {
     heap_select(range, k);
     for end in (1..k).rev() {
@@ -135,7 +135,7 @@ fn partial_sort(range: &mut [Entry], k: usize) {
     }
 }
 
-/// Gathers the first `k` entries of the order in front, as a heap with the last of them on top.
+/// Puts the first `k` entries of the sorted order in front, as a heap with the last of them on top.
 fn heap_select(range: &mut [Entry], k: usize) {
     let (heap, rest) = range.split_at_mut(k);
     for hole in (0..k / 2).rev() {
@@ -150,7 +150,7 @@ fn heap_select(range: &mut [Entry], k: usize) {
     }
 }
 
-/// Fills the hole in a heap with `entry`: lets the hole sink to a leaf, and the entry rise from there.
+/// Fills the hole in a heap with `entry`: the hole sinks to a leaf, and the entry rises from there.
 fn sift(heap: &mut [Entry], top: usize, entry: Entry) {
     let mut hole = top;
     while 2 * hole + 1 < heap.len() {

@@ -1,4 +1,4 @@
-//! Rearranged elements. Expectations are PyTorch 2.7.0's answers to the Python beside them.
+//! Rearranged elements. Expectations are the results of PyTorch 2.7.0 for the Python beside them.
 
 use super::*;
 use crate::ops::check::testing::*;

@@ -1,10 +1,10 @@
-//! Numbers that are added one after another, by all cores. It knows no tensors.
+//! Sums numbers one after another, on all cores. Independent of tensors.
 //!
-//! While a sum in double precision stays between two powers of two, its last bit stands for one [`Unit`]. A number that is
-//! added to it is rounded to whole units, and whole units add up without an error, in any order: so pieces can be added up by
-//! themselves. A number halfway between two of them makes the sum even, whatever it was: of what came before, only that
-//! counts for a piece, and so each has two sums. A piece in which the sum reaches the next power of two is added up number by
-//! number.
+//! While a sum in double precision stays between two powers of two, its last bit has a fixed value, the [`Unit`]. Each
+//! number added is rounded to whole units, and whole units add up exactly, in any order. Pieces can therefore be summed
+//! independently. A number halfway between two units makes the sum even, whatever it was before. Hence a piece depends
+//! only on the parity of the sum before it, and has two possible sums. A piece in which the sum reaches the next power
+//! of two is summed number by number.
 
 use crate::ops::block::BLOCK;
 use crate::parallel::{self, Kernel, vectorised_kernel};
@@ -12,18 +12,18 @@ use crate::thresholds::CHAINED;
 use crate::{Result, interrupt};
 use std::ops::Range;
 
-/// Numbers that are not negative, each made of one element.
+/// Non-negative numbers, each computed from one element.
 pub(super) trait Numbers: Sync {
     type Element: Copy + Default;
 
     fn element(&self, index: usize) -> Self::Element;
-    /// Elements where they lie side by side, or else in `room`, which holds as many.
+    /// Returns elements as a slice: in place if they are adjacent, else copied to `room`, which holds as many.
     fn elements<'r>(&'r self, places: Range<usize>, room: &'r mut [Self::Element]) -> &'r [Self::Element];
-    /// Must be marked `inline(always)`: what is called has the narrowest vectors.
+    /// Must be marked `inline(always)`: functions that are called use the narrowest vectors.
     fn number(&self, element: Self::Element) -> f64;
 }
 
-/// `total`, to which `length` numbers are added one after another.
+/// Adds `length` numbers to `total`, one after another.
 ///
 /// # Errors
 /// KeyboardInterrupt.
@@ -31,9 +31,9 @@ pub(super) fn chained<N: Numbers>(mut total: f64, length: usize, numbers: &N) ->
     let (pieces, mut next) = (length.div_ceil(CHAINED), 0);
     let piece = |k: usize| k * CHAINED..length.min((k + 1) * CHAINED);
     while next < pieces {
-        // The first piece has nothing before it to be measured by.
+        // The first piece has no preceding average to estimate the next ones by.
         if let Some(unit) = Unit::of(total).filter(|_| next > 0) {
-            // As many as keep it below the next power of two, if they are like those before.
+            // As many pieces as keep the sum below the next power of two, if they resemble the previous ones.
             let most = ((2.0 * unit.base - total) / (total / next as f64)) as usize;
             let count = most.min(pieces - next);
             let sums = parallel::collect(count, count * CHAINED, &|k| Ok(unit.sums(piece(next + k), numbers)))?;
@@ -52,24 +52,25 @@ pub(super) fn chained<N: Numbers>(mut total: f64, length: usize, numbers: &N) ->
     Ok(total)
 }
 
-/// What the last bit of sums between a power of two, `base`, and the next stands for.
+/// The value of the last bit of sums between a power of two, `base`, and the next one.
 struct Unit {
     base: f64,
 }
 
-/// Lanes in which pieces are added up.
+/// The number of lanes in which pieces are summed.
 const LANES: usize = 16;
 
 impl Unit {
-    /// The unit of a sum; none where it, or what is rounded to it, could be subnormal, and of no finite number.
+    /// Returns the unit of a sum. `None` if the sum or a rounded number could be subnormal, or if the sum is not
+    /// finite.
     fn of(total: f64) -> Option<Unit> {
         const EXPONENT: u64 = 0x7ff << 52;
         let base = f64::from_bits(total.to_bits() & EXPONENT);
         (1e-200..1e200).contains(&base).then_some(Unit { base })
     }
 
-    /// The sums of some numbers, each rounded to whole units: where what they are added to is even, and where it is odd.
-    /// Without meaning from `base / 2` on.
+    /// Sums numbers rounded to whole units: for an even sum before them, and for an odd one. Results of at least `base
+    /// / 2` are invalid.
     fn sums<N: Numbers>(&self, places: Range<usize>, numbers: &N) -> [f64; 2] {
         let (mut room, mut rounded) = ([N::Element::default(); BLOCK], Rounded::default());
         for start in places.clone().step_by(BLOCK) {
@@ -77,7 +78,7 @@ impl Unit {
             let (groups, rest) = elements.as_chunks();
             rounded = vectorised_kernel(Rounding { unit: self, numbers, groups, rounded });
             if !rest.is_empty() {
-                // Zeros change no sum.
+                // Zeros do not change a sum.
                 let mut last = [0.0; LANES];
                 last.iter_mut().zip(rest).for_each(|(last, &element)| *last = numbers.number(element));
                 rounded.add_halves(self, &last);
@@ -87,7 +88,7 @@ impl Unit {
         rounded.to_even.map(|to_even| units + to_even)
     }
 
-    /// A number whose own last bit stands for one unit, whatever below `base / 2` is added to it.
+    /// Returns a number whose last bit has the value of one unit, even after adding up to `base / 2`.
     fn aligned(&self) -> f64 {
         1.5 * self.base
     }
@@ -96,12 +97,13 @@ impl Unit {
         self.base * f64::EPSILON / 2.0
     }
 
-    /// 1 of an odd number of units.
+    /// Returns 1 if the number of units is odd.
     fn parity(&self, units: f64) -> u64 {
         (units + self.aligned()).to_bits() & 1
     }
 
-    /// What is added to the sum so far.
+    /// Adds a piece to the total, choosing the sum by parity. Returns `None` if the total leaves the range of this
+    /// unit.
     fn joined(&self, total: f64, sums: [f64; 2]) -> Option<f64> {
         let [even, odd] = sums;
         let sum = if total.to_bits() & 1 == 0 { even } else { odd };
@@ -109,16 +111,16 @@ impl Unit {
     }
 }
 
-/// Numbers rounded to whole units, of two the even one, and added up.
+/// The sum of numbers rounded to whole units, ties to even.
 #[derive(Clone, Copy, Default)]
 struct Rounded {
     lanes: [f64; LANES],
-    /// Units that are to be added, for either start, since it is the sum that becomes even.
+    /// Corrections of the sum, for an even and an odd start: in a tie it is the running sum that becomes even.
     to_even: [f64; 2],
 }
 
 impl Rounded {
-    /// Adds a group in which there may be numbers halfway between two units.
+    /// Adds a group that may contain numbers halfway between two units.
     #[inline(always)]
     fn add_halves(&mut self, unit: &Unit, group: &[f64; LANES]) {
         let (aligned, half) = (unit.aligned(), unit.half());
@@ -144,7 +146,7 @@ impl Rounded {
     }
 }
 
-/// Rounds groups of numbers and adds them up.
+/// Rounds groups of numbers and sums them.
 struct Rounding<'n, N: Numbers> {
     unit: &'n Unit,
     numbers: &'n N,
@@ -159,7 +161,7 @@ impl<N: Numbers> Kernel for Rounding<'_, N> {
         let Rounding { unit, numbers, groups: mut left, rounded: mut sums } = self;
         let (aligned, half) = (unit.aligned(), unit.half());
         loop {
-            // No call among what stays in registers.
+            // A function call here would move the lanes out of registers.
             let (mut lanes, mut plain) = (sums.lanes, 0);
             for group in left {
                 let (mut rounded, mut halves) = ([0.0; LANES], 0);
@@ -203,7 +205,7 @@ mod tests {
         }
     }
 
-    /// The slow twin: one number after the other.
+    /// The reference: adds one number after another.
     fn check(numbers: &[f64], name: &str) {
         for start in [0.0, 1.0, 3.0e-5, 1e-300, f64::INFINITY, f64::NAN] {
             let wanted = numbers.iter().fold(start, |total, number| total + number);
@@ -227,7 +229,7 @@ mod tests {
         let uniform: Vec<f64> = (0..count).map(|_| random() as f64 / (1u64 << 53) as f64).collect();
         let kinds: Vec<(&str, Vec<f64>)> = vec![
             ("squares", uniform.iter().map(|x| (x - 0.5) * (x - 0.5)).collect()),
-            // Few bits each: they are often halfway between two units.
+            // Few bits each, so they are often halfway between two units.
             ("steps", uniform.iter().map(|x| (x * 8.0).floor() / 8.0 + f64::EPSILON / 2.0).collect()),
             ("halves of units", uniform.iter().map(|x| if *x < 0.5 { f64::EPSILON } else { 1.0 }).collect()),
             ("whole numbers", uniform.iter().map(|x| (x * 100.0).floor()).collect()),

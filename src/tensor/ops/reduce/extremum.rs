@@ -1,4 +1,4 @@
-//! Largest and smallest elements, and their positions. NaN is both.
+//! Maxima and minima, and their positions. NaN counts as both.
 
 use super::fold::{fold_anywhere, larger, smaller};
 use super::tiles::{Dim, odometer};
@@ -18,7 +18,7 @@ use half::{bf16, f16};
 use std::cmp::Ordering;
 use std::ops::Range;
 
-/// The end to look for.
+/// Whether to find the maximum or the minimum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extremum {
     Max,
@@ -34,8 +34,8 @@ impl Extremum {
     }
 }
 
-/// Runs the body with `$S` naming the element type of an ordered dtype, and `$V` as many lanes as its folds want; other
-/// dtypes have been refused.
+/// Runs the body with `$S` naming the element type of an ordered dtype, and `$V` the number of lanes of its folds.
+/// Other dtypes must have been refused before.
 macro_rules! ordered {
     ($dtype:expr, $S:ident, $V:ident => $body:expr) => {
         match $dtype {
@@ -60,11 +60,10 @@ macro_rules! ordered {
     }};
 }
 
-/// `amax` or `amin` over dimensions, as [`torch.amax`](https://pytorch.org/docs/2.7/generated/torch.amax.html).
+/// `amax` or `amin` over dimensions, like [`torch.amax`](https://pytorch.org/docs/2.7/generated/torch.amax.html).
 ///
 /// # Errors
-/// IndexError and RuntimeError for wrong dimensions and for reductions of nothing, RuntimeError for dtypes without an
-/// order.
+/// IndexError and RuntimeError for wrong or empty dimensions, RuntimeError for dtypes without an order.
 pub fn extremum(which: Extremum, view: &View, dims: &[i64], keepdim: bool) -> Result<View> {
     Reduction::check_nonempty(view, &format!("a{}", which.name()), Some(dims))?;
     let reduction = Reduction::new(view, Some(dims), keepdim)?;
@@ -101,7 +100,7 @@ fn reduce_with(which: Extremum, view: &View, reduction: &Reduction, stub: &str) 
     Ok(out)
 }
 
-/// The value that every other replaces.
+/// Returns the value that every other value replaces.
 fn worst(which: Extremum, dtype: DType) -> Scalar {
     let (low, high) = integer_limits(dtype);
     match which {
@@ -112,7 +111,7 @@ fn worst(which: Extremum, dtype: DType) -> Scalar {
     }
 }
 
-/// `max(dim)` or `min(dim)`: the values and the first index of each.
+/// `max(dim)` or `min(dim)`: returns the values and their first indices.
 ///
 /// # Errors
 /// IndexError for a wrong or empty dimension, RuntimeError for dtypes without an order.
@@ -140,7 +139,7 @@ pub fn extremum_dim(which: Extremum, view: &View, dim: i64, keepdim: bool) -> Re
 /// `argmax` or `argmin`, along a dimension or of all elements in row-major order.
 ///
 /// # Errors
-/// IndexError for wrong dimensions and for reductions of nothing, RuntimeError for dtypes without this kernel.
+/// IndexError for wrong or empty dimensions, RuntimeError for unsupported dtypes.
 pub fn arg_extremum(which: Extremum, view: &View, dim: Option<i64>, keepdim: bool) -> Result<View> {
     let name = format!("arg{}", which.name());
     if dim.is_none() && view.numel() == 0 {
@@ -153,7 +152,7 @@ pub fn arg_extremum(which: Extremum, view: &View, dim: Option<i64>, keepdim: boo
         Reduction::check_nonempty(view, &name, dims)?;
     }
     let indices = reduction.result(view, DType::Long)?;
-    // Along a dimension of size 1 there is nothing to compare.
+    // A dimension of size 1 needs no comparison.
     if view.device().is_meta() || dims.is_some() && view.ndim() > 0 && reduction.factor(view) == 1 {
         return Ok(indices);
     }
@@ -169,7 +168,7 @@ pub fn arg_extremum(which: Extremum, view: &View, dim: Option<i64>, keepdim: boo
     Ok(indices)
 }
 
-/// Looks along dimension `d` of `view` for every element of the results, which are row-major.
+/// Searches along dimension `d` of `view` for every element of the results, which are row-major.
 fn find(which: Extremum, view: &View, d: usize, values: Option<&View>, indices: &View) -> Result<()> {
     ordered!(view.dtype, S, V => match which {
         Extremum::Max => find_by::<S>(view, d, values, indices, larger, Ordering::Greater),
@@ -237,7 +236,7 @@ fn find_by<S: Stored<Compute: PartialOrd>>(
     flush(&mut batch)
 }
 
-/// Elements `stride` apart, of which one is looked for.
+/// A line of elements `stride` apart, in which the extremum is searched.
 struct Run<'m, S, F> {
     elements: &'m [S],
     start: i64,
@@ -251,7 +250,7 @@ where
     S: Stored<Compute: PartialOrd>,
     F: Fn(S::Compute, S::Compute) -> S::Compute,
 {
-    /// The first of some places that is not outdone, or the first NaN, and what is there.
+    /// Returns the position and value of the first extremum in a range, or of the first NaN.
     fn first(&self, places: Range<usize>) -> Result<(usize, S::Compute)> {
         let mut best: Option<(usize, S::Compute)> = None;
         let mut buffer = [S::Compute::default(); BLOCK];
@@ -281,7 +280,7 @@ where
         Ok(best.unwrap_or_default())
     }
 
-    /// Returns the better of two, the first of which comes before the other.
+    /// Returns the better of two candidates; `a` comes before `b`.
     fn better_of(&self, a: (usize, S::Compute), b: (usize, S::Compute)) -> (usize, S::Compute) {
         let later = match b.1.partial_cmp(&a.1) {
             Some(order) => order == self.better,
@@ -295,7 +294,7 @@ fn is_nan<C: PartialOrd>(value: &C) -> bool {
     value.partial_cmp(value).is_none()
 }
 
-/// The best of some values, whichever of equal ones: in lanes first, then the lanes with each other.
+/// Returns the best of some values, any of several equal ones. Reduces in lanes first, then across lanes.
 fn chosen<C: Copy>(values: &[C], choose: impl Fn(C, C) -> C) -> Option<C> {
     vectorised(|| {
         let (vectors, rest) = values.as_chunks::<64>();

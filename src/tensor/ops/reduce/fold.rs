@@ -1,4 +1,4 @@
-//! Reductions that combine two values of a type into one of the same: products, truth, and largest and smallest values.
+//! Reductions that combine two values of a type into one: products, `any` and `all`, maxima and minima.
 
 use super::tiles::{Tile, for_each};
 use super::{Reduction, aligned, resolved};
@@ -18,7 +18,7 @@ use num_complex::Complex;
 use num_traits::Float;
 use std::ops::Range;
 
-/// Runs the body with `$S` naming the element type of a dtype of whole numbers or of truth.
+/// Runs the body with `$S` naming the element type of an integral or `bool` dtype.
 macro_rules! whole {
     ($dtype:expr, $S:ident => $body:expr) => {
         whole!(@ [Bool Byte Char Short Int Long UInt16 UInt32 UInt64] $dtype, $S, $body)
@@ -34,11 +34,11 @@ macro_rules! whole {
     };
 }
 
-/// The product of all elements or along one dimension, as
+/// The product of all elements or along one dimension, like
 /// [`torch.prod`](https://pytorch.org/docs/2.7/generated/torch.prod.html).
 ///
 /// # Errors
-/// IndexError for a wrong dimension, RuntimeError for dtypes without this kernel.
+/// IndexError for a wrong dimension, RuntimeError for unsupported dtypes.
 pub fn prod(view: &View, dim: Option<i64>, keepdim: bool, dtype: Option<DType>) -> Result<View> {
     let dims = dim.map(|d| [d]);
     let reduction = Reduction::new(view, dims.as_ref().map(<[i64; 1]>::as_slice), keepdim)?;
@@ -50,7 +50,7 @@ pub fn prod(view: &View, dim: Option<i64>, keepdim: bool, dtype: Option<DType>) 
     }
     check_kernel("prod_out_cpu", classes::BOOL | classes::NUMBERS | classes::COMPLEX, dtype)?;
     let view = resolved(view)?;
-    // Whole numbers are taken as they are; anything else as the numbers, or the truth, that they are in the dtype.
+    // Integers are not converted; other operands are cast to the dtype first.
     let as_is = view.dtype == dtype || dtype.is_integral(false) && view.dtype.is_integral(true);
     let view = if as_is { view } else { cast(&view, dtype)? };
     let layout = reduction.spread(&out, &view);
@@ -61,13 +61,13 @@ pub fn prod(view: &View, dim: Option<i64>, keepdim: bool, dtype: Option<DType>) 
         DType::Double => fold_reals::<f64, 4>(&out, &layout, &view, |a, b| a * b)?,
         DType::ComplexFloat => fold::<Complex<f32>, 4>(&out, &layout, &view, |a, b| a * b, multiply_tail)?,
         DType::ComplexDouble => fold::<Complex<f64>, 2>(&out, &layout, &view, |a, b| a * b, multiply_tail)?,
-        // Truth has been cast to, and numbers are narrowed last: products wrap.
+        // Operands have been cast to `bool` if needed; other integers are narrowed last, because products wrap.
         _ => integers(&out, &reduction, &view, 1, i64::wrapping_mul)?,
     }
     Ok(out)
 }
 
-/// Combines whole numbers, or truth, in 64 bits and in any order; `out` begins with `identity`.
+/// Combines integers or booleans in 64 bits, in any order; `out` starts with `identity`.
 pub(super) fn integers(
     out: &View,
     reduction: &Reduction,
@@ -85,7 +85,7 @@ pub(super) fn integers(
     if wide.is_same(out) { Ok(()) } else { copy_into(out, &wide) }
 }
 
-/// Tells whether any element is true. No dimensions (`Some(&[])`) means none are reduced, `None` means all are.
+/// Returns whether any element is true. `Some(&[])` reduces no dimensions, `None` all.
 ///
 /// # Errors
 /// IndexError and RuntimeError for wrong dimensions.
@@ -93,7 +93,7 @@ pub fn any(view: &View, dims: Option<&[i64]>, keepdim: bool) -> Result<View> {
     truth(view, dims, keepdim, true)
 }
 
-/// Tells whether all elements are true. Dimensions are as for [`any`].
+/// Returns whether all elements are true. Dimensions are as for [`any`].
 ///
 /// # Errors
 /// IndexError and RuntimeError for wrong dimensions.
@@ -101,9 +101,9 @@ pub fn all(view: &View, dims: Option<&[i64]>, keepdim: bool) -> Result<View> {
     truth(view, dims, keepdim, false)
 }
 
-/// Tells whether any element is true, or, where `wanted` is false, whether none is not.
+/// Returns whether any element is true or, if `wanted` is false, whether all are.
 fn truth(view: &View, dims: Option<&[i64]>, keepdim: bool, wanted: bool) -> Result<View> {
-    // Of uint8, PyTorch makes uint8, for programs older than torch.bool.
+    // For uint8, PyTorch returns uint8, for programs older than torch.bool.
     let dtype = if view.dtype == DType::Byte { DType::Byte } else { DType::Bool };
     if dims.is_some_and(<[i64]>::is_empty) {
         return cast(&cast(view, DType::Bool)?, dtype);
@@ -114,7 +114,7 @@ fn truth(view: &View, dims: Option<&[i64]>, keepdim: bool, wanted: bool) -> Resu
     if !view.device().is_meta() && view.numel() > 0 {
         let view = if view.dtype.is_integral(true) { resolved(view)? } else { cast(view, DType::Bool)? };
         let layout = reduction.spread(&out, &view);
-        // Of whole numbers and truth only zero has no bits.
+        // For integers and booleans, an element is zero exactly if all its bits are.
         by_width!(view.dtype, S => {
             let lift = |value: S| BoolByte::new(value.truth());
             let combine = |a: BoolByte, b: BoolByte| if wanted { a | b } else { a & b };
@@ -124,21 +124,21 @@ fn truth(view: &View, dims: Option<&[i64]>, keepdim: bool, wanted: bool) -> Resu
     if dtype == DType::Bool { Ok(out) } else { cast(&out, dtype) }
 }
 
-/// The larger, or NaN if there is one.
+/// Returns the larger value, or NaN if there is one.
 #[inline(always)]
 pub(super) fn larger<T: PartialOrd + Copy>(a: T, b: T) -> T {
-    // NaN compares unequal to itself. Without a branch this becomes vector instructions.
+    // NaN compares unequal to itself. Without a branch, this compiles to vector instructions.
     if (b > a) | b.partial_cmp(&b).is_none() { b } else { a }
 }
 
-/// The smaller, or NaN if there is one.
+/// Returns the smaller value, or NaN if there is one.
 #[inline(always)]
 pub(super) fn smaller<T: PartialOrd + Copy>(a: T, b: T) -> T {
     if (b < a) | b.partial_cmp(&b).is_none() { b } else { a }
 }
 
-/// `out = combine(out, element)` for every element. `V` elements fill a vector: along contiguous runs four vectors are
-/// combined at a time, and then with each other. What is combined one by one has a `combine` of its own.
+/// `out = combine(out, element)` for every element. A vector has `V` elements. Along contiguous runs, four vectors are
+/// accumulated at a time and combined at the end. `combine_tail` is used for elements that are combined one by one.
 fn fold<S: Stored, const V: usize>(
     out: &View,
     layout: &Layout,
@@ -162,16 +162,16 @@ fn fold_reals<S: Stored<Compute: Real>, const V: usize>(
     run::<S, S, V, false>(out, layout, view, Some(settled), (|value| value, &multiply, &multiply))
 }
 
-/// What a fold in order does not leave again: a product of 0 becomes another zero or NaN, and one of NaN stays. From there on
-/// pieces can be folded by themselves, from `start`, and joined.
+/// When a fold in order can no longer change: a product that is 0 stays 0 or becomes NaN, and one that is NaN stays
+/// NaN. From there on, pieces can be folded separately, from `start`, and joined.
 #[derive(Clone, Copy)]
 struct Settled<C> {
     start: C,
     is_settled: fn(C) -> bool,
 }
 
-/// Like [`fold`], of what `lift` makes of the elements, for a `combine` to which the order is all the same: all cores do a long
-/// run. `V` is 1 for whole numbers and truth, in which compilers find vectors by themselves.
+/// Like [`fold`], with `lift` applied to the elements, for a `combine` that is independent of order: long runs are
+/// distributed over cores. `V` is 1 for integers and booleans, whose loops compilers vectorise themselves.
 pub(super) fn fold_anywhere<S: Stored, R: Stored, const V: usize>(
     out: &View,
     layout: &Layout,
@@ -201,8 +201,8 @@ fn run<S: Stored, R: Stored, const V: usize, const ANYWHERE: bool>(
     for_each(layout, &view.layout, &mut |tile| fold.tile::<V, ANYWHERE>(tile))
 }
 
-/// Copies a tile whose runs are not contiguous to memory in which they are, some of it at a time, and hands that on. Nothing may
-/// depend on the order of its elements.
+/// Copies a tile with strided runs to contiguous memory, one piece at a time, and passes each piece on. The result must
+/// not depend on the order of elements.
 fn moved_together(view: &View, tile: Tile, each: &mut dyn FnMut(&Memory, Tile) -> Result<()>) -> Result<()> {
     let Tile { out, input, size: [width, height], out_stride, in_stride } = tile;
     let columns = width.min(BATCH);
@@ -224,7 +224,7 @@ fn moved_together(view: &View, tile: Tile, each: &mut dyn FnMut(&Memory, Tile) -
     Ok(())
 }
 
-/// Elements `S`, what they are lifted to, and results `R`.
+/// A fold of elements `S`, lifted to the compute type of the results `R`.
 struct Fold<'m, S, R: Stored, L, F, G> {
     results: &'m [ElementCell<R>],
     view: &'m View,
@@ -236,7 +236,7 @@ struct Fold<'m, S, R: Stored, L, F, G> {
     combine_tail: &'m G,
 }
 
-/// The combination of four vectors of elements, lane by lane.
+/// Four accumulators of one vector each.
 type Lanes<C, const V: usize> = [[C; V]; 4];
 
 /// The number of rows that memory is prefetched ahead.
@@ -286,7 +286,8 @@ where
         Ok(())
     }
 
-    /// One result of each contiguous run. Runs that meet in a result are taken one after another, others by all cores.
+    /// Reduces each contiguous run to one result. Runs with the same result are processed in order, others on all
+    /// cores.
     fn rows<const V: usize, const ANYWHERE: bool>(&self, tile: Tile) -> Result<()> {
         let [width, height] = tile.size;
         let run = |j: usize| {
@@ -320,7 +321,7 @@ where
         Ok(())
     }
 
-    /// Neighbouring results of rows that lie one after another.
+    /// Computes adjacent results from consecutive rows.
     fn columns<const V: usize>(&self, tile: Tile) -> Result<()> {
         let [rows, width] = tile.size;
         let row = |i: usize| tile.input + i as i64 * tile.in_stride[0];
@@ -383,7 +384,7 @@ where
     F: Fn(R::Compute, R::Compute) -> R::Compute + Sync,
     G: Fn(R::Compute, R::Compute) -> R::Compute + Sync,
 {
-    /// `before` combined with a run, if it is long and `shared` by all cores.
+    /// Combines `before` with a run. A long run is distributed over cores if it is `shared`.
     fn along<const V: usize, const ANYWHERE: bool>(
         &self,
         before: R::Compute,
@@ -405,7 +406,8 @@ where
             });
         }
         let (steps, _) = run.as_chunks::<V>().0.as_chunks::<4>();
-        // Steps whose lanes do not depend on what comes before, each piece begun with `start`, joined to `lanes`.
+        // Combines steps whose lanes are independent of what comes before. Each piece starts with `start`, and its
+        // lanes are joined to `lanes`.
         let by_pieces = |lanes: Option<Lanes<R::Compute, V>>, steps: &[[[S; V]; 4]], start| -> Result<_> {
             let parts = parallel::collect(steps.len().div_ceil(STEPS), steps.len() * 4 * V, &|k| {
                 Ok(self.lanes(start, &steps[k * STEPS..steps.len().min((k + 1) * STEPS)]))
@@ -437,11 +439,11 @@ where
             (0..V).map(|k| combine(combine(a[k], b[k]), combine(c[k], d[k]))).reduce(combine_tail)
         });
         let rest = run.get(steps.len() * 4 * V..).unwrap_or_default().iter().map(|element| lift(element.widen()));
-        // Every value on the way has been an element of the result.
+        // Intermediate results are rounded to the element type.
         Ok(all.into_iter().chain(rest).fold(before, |so_far, value| R::narrow(combine_tail(so_far, value)).widen()))
     }
 
-    /// Whole numbers or truth combined as compilers like to; `None` of none.
+    /// Combines integers or booleans in an order that compilers vectorise; `None` if there are none.
     fn fold_in_any_order(&self, elements: &[S]) -> Option<R::Compute> {
         let mut scratch = Scratch::new();
         let each = elements.chunks(BLOCK).map(|elements| {
@@ -451,7 +453,7 @@ where
         each.flatten().reduce(&self.combine)
     }
 
-    /// `lanes` combined with `steps` of elements; without lanes, the first step begins.
+    /// Combines `lanes` with `steps` of elements; without lanes, starts with the first step.
     fn lanes<const V: usize>(
         &self,
         mut lanes: Option<Lanes<R::Compute, V>>,
@@ -472,7 +474,7 @@ where
     }
 }
 
-/// Combines values with lanes, four vectors at a time; without lanes, the first four begin.
+/// Combines values with lanes, four vectors at a time; without lanes, starts with the first four.
 struct InLanes<'v, C, A, L, F, const V: usize> {
     lanes: Option<Lanes<A, V>>,
     values: &'v [C],
@@ -506,8 +508,8 @@ where
     }
 }
 
-/// A vector of lanes, each combined with a value. From value to value: lanes that are written to where they lie are not seen
-/// to be one register.
+/// Combines each lane of a vector with a value. Takes and returns the vector by value: compilers do not keep lanes in
+/// one register if they are written in place.
 #[inline(always)]
 fn joined<C: Copy, A: Copy, const V: usize>(
     lanes: [A; V],
@@ -522,8 +524,8 @@ fn joined<C: Copy, A: Copy, const V: usize>(
     joined
 }
 
-/// Combines as many lanes as there are with the values of two rows. Of one row only, a choice between a lane and a value would
-/// become a store that is not always made, which the next load of the lane must wait for.
+/// Combines lanes with the values of two rows. With one row only, choosing between a lane and a value would become a
+/// conditional store, which the next load of the lane waits for.
 #[inline(always)]
 fn join<C: Copy, A: Copy>(lanes: &mut [A], upper: &[C], lower: &[C], combine: impl Fn(A, C, C) -> A) {
     for (lane, (&upper, &lower)) in lanes.iter_mut().zip(upper.iter().zip(lower)) {

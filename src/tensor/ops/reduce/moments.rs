@@ -1,4 +1,4 @@
-//! Variance, standard deviation and norms: reductions that carry more than one number or finish with a function.
+//! Variance, standard deviation and norms: reductions whose state has several numbers or that end with a function.
 
 use super::chain::{Numbers, chained};
 use super::tiles::{Dim, Tile, dims, for_each, odometer};
@@ -22,7 +22,7 @@ pub enum Spread {
     StandardDeviation,
 }
 
-/// Returns whether a variance over these dimensions would divide by zero or less. PyTorch warns then.
+/// Returns whether a variance over these dimensions would divide by zero or less, in which case PyTorch warns.
 ///
 /// # Errors
 /// IndexError and RuntimeError for wrong dimensions.
@@ -40,7 +40,7 @@ fn check_dtype(view: &View) -> Result<()> {
     Ok(())
 }
 
-/// The variance or standard deviation over dimensions, as
+/// The variance or standard deviation over dimensions, like
 /// [`torch.var`](https://pytorch.org/docs/2.7/generated/torch.var.html).
 ///
 /// # Errors
@@ -49,7 +49,7 @@ pub fn variance(which: Spread, view: &View, dims: Option<&[i64]>, correction: f6
     check_dtype(view)?;
     let view = resolved(view)?;
     if view.dtype.is_complex() {
-        // The variance of a complex number is that of its parts together.
+        // The variance of complex numbers is the sum of the variances of their parts.
         let part = |imaginary| variance(Spread::Variance, &view.complex_part(imaginary), dims, correction, keepdim);
         let (re, im) = (part(false)?, part(true)?);
         let total = binary(BinaryOp::Add, (&re).into(), (&im).into(), Output::InPlace(&re), re.dtype)?;
@@ -96,13 +96,13 @@ pub fn variance(which: Spread, view: &View, dims: Option<&[i64]>, correction: f6
     Ok(out)
 }
 
-/// Stores a double in every element, rounded, whatever its size.
+/// Stores a double in every element, rounded, even if it overflows.
 fn fill_rounded(out: &View, value: f64) -> Result<()> {
     let value = if out.dtype == DType::Float { f64::from(value as f32) } else { value };
     fill(out, Scalar::Float(value))
 }
 
-/// The sum of squared distances from the mean, in double.
+/// Returns the sum of squared deviations from the mean, in double.
 fn squared_deviations<S: Stored<Compute: Real>>(view: &View) -> Result<f64> {
     let center = mean(view, None, false, None)?.item()?.to_f64();
     let view = aligned::<S>(view)?;
@@ -122,7 +122,7 @@ fn squared_deviations<S: Stored<Compute: Real>>(view: &View) -> Result<f64> {
     Ok(total)
 }
 
-/// Squared distances from `center` of elements that lie `step` apart.
+/// Squared deviations from `center`; elements are `step` apart.
 struct Squares<'m, S> {
     elements: &'m [S],
     step: usize,
@@ -175,10 +175,10 @@ impl<T: Real> Carried<T> for Welford {
     }
 }
 
-/// Results that one core computes side by side, so that none waits for another.
+/// The number of results that one core computes side by side, so that they do not wait for each other.
 const LANES: usize = 16;
 
-/// Reduces every result by itself, visiting its elements in iteration order.
+/// Reduces every result separately, visiting its elements in iteration order.
 fn each<S: Stored<Compute: Real>, A: Carried<S::Compute>>(
     out: &View,
     layout: &Layout,
@@ -225,7 +225,7 @@ fn each<S: Stored<Compute: Real>, A: Carried<S::Compute>>(
     flush(&mut batch)
 }
 
-/// The elements that each result is made of: along `run`, at every place of `outer`.
+/// The elements of each result: along `run`, at every index of `outer`.
 struct Visits<'m, S, A> {
     elements: &'m [S],
     run: Dim,
@@ -234,7 +234,7 @@ struct Visits<'m, S, A> {
 }
 
 impl<S: Stored, A: Carried<S::Compute>> Visits<'_, S, A> {
-    /// Reduces the elements of several results, the first of which lie at these places (the second number of each).
+    /// Reduces the elements of several results; the second number of each place is the offset of its first element.
     fn side_by_side<const N: usize>(&self, places: &[(i64, i64); N]) -> Result<[A; N]> {
         let mut carried = [self.start; N];
         odometer(self.outer, 0, 0, &mut |_, displacement| {
@@ -258,12 +258,12 @@ impl<S: Stored, A: Carried<S::Compute>> Visits<'_, S, A> {
     }
 }
 
-/// The vector norm of order `p` over dimensions, as
+/// The vector norm of order `p` over dimensions, like
 /// [`torch.linalg.vector_norm`](https://pytorch.org/docs/2.7/generated/torch.linalg.vector_norm.html).
 ///
 /// # Errors
 /// IndexError and RuntimeError for wrong dimensions, RuntimeError for dtypes that are not floating and for norms that
-/// an empty dimension does not have.
+/// are undefined for an empty dimension.
 pub fn norm(view: &View, p: f64, dims: Option<&[i64]>, keepdim: bool, dtype: Option<DType>) -> Result<View> {
     if !view.dtype.is_differentiable() {
         bail!(
@@ -296,13 +296,13 @@ pub fn norm(view: &View, p: f64, dims: Option<&[i64]>, keepdim: bool, dtype: Opt
     let view = resolved(view)?;
     let view = if view.dtype == computed { view } else { cast(&view, computed)? };
     if reduction.factor(&view) == 1 && (dims.is_none() || view.ndim() > 0) && p != 0.0 {
-        // The norm of one number is its magnitude, of whatever order.
+        // The norm of a single number is its magnitude, for any order.
         let magnitude = unary(UnaryOp::Abs, &view, Output::New, DType::Float)?;
         copy_into(&out.with_layout(Layout::contiguous(view.sizes())), &magnitude)?;
         return Ok(out);
     }
     check_kernel("norm_cpu", classes::FLOAT | classes::COMPLEX | classes::COMPLEX_HALF, computed)?;
-    // Orders are of magnitudes: those of complex numbers are taken first.
+    // Norms are computed from magnitudes; those of complex numbers are computed first.
     let view = if view.dtype.is_complex() { unary(UnaryOp::Abs, &view, Output::New, DType::Float)? } else { view };
     let layout = reduction.spread(&out, &view);
     match view.dtype {
@@ -335,7 +335,7 @@ fn check_norm_dtype(input: DType, asked: DType) -> Result<()> {
     Ok(())
 }
 
-/// Refuses norms of nothing where there is no neutral value.
+/// Refuses norms of empty dimensions if there is no neutral value.
 fn check_identity(view: &View, p: f64, dims: Option<&[i64]>, reduction: &Reduction) -> Result<()> {
     if view.numel() != 0 || p >= 0.0 && p != f64::INFINITY {
         return Ok(());
@@ -408,7 +408,7 @@ fn norm_of<S: Stored<Compute: Real>, const V: usize>(out: &View, layout: &Layout
     })
 }
 
-/// The euclidean norm along contiguous runs: squares are added in `V` lanes, then the lanes, then what is left over.
+/// The Euclidean norm along contiguous runs: sums squares in `V` lanes, then adds the lanes and the remaining elements.
 fn euclidean<S: Stored<Compute: Real>, const V: usize>(
     out: &View,
     layout: &Layout,
@@ -419,7 +419,7 @@ fn euclidean<S: Stored<Compute: Real>, const V: usize>(
     let (memory, out_memory) = (view.memory()?, out.memory()?);
     let (cells, results) = (memory.typed::<S>(), out_memory.typed::<S>());
     let value = |cell: &ElementCell<S>| get(cell).widen();
-    // 16-bit floats fill a vector with twice as many elements, which join the lanes one half after the other.
+    // A vector holds twice as many 16-bit floats; its two halves are added to the lanes one after the other.
     let width = 32 / size_of::<S>();
     odometer(kept, layout.offset, view.layout.offset, &mut |to, from| {
         let run = cells.get(from as usize..from as usize + length).unwrap_or_default();

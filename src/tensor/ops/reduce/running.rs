@@ -11,7 +11,7 @@ use crate::ops::sort::line_starts;
 use crate::{DType, Element as _, Result, Scalar, View, interrupt};
 use num_complex::Complex;
 
-/// `cummax` or `cummin`: the largest or smallest element so far and where it last was. NaN stays.
+/// `cummax` or `cummin`: returns the extremum so far and its last index. NaN is kept.
 ///
 /// # Errors
 /// IndexError for a wrong dimension, RuntimeError for dtypes without an order.
@@ -47,7 +47,7 @@ pub fn running_extremum(which: Extremum, view: &View, dim: i64) -> Result<(View,
     dispatch!(view.dtype, T => {
         let (from, to, at) = (from.typed::<T>(), to.typed::<T>(), at.typed::<i64>());
         for ((start, value_start), place_start) in starts {
-            // The best so far: as it lies in memory, as a number, and its place.
+            // The best element so far: as stored, as a number, and its index.
             let mut kept = get(from.get(start as usize).ok_or_else(lost)?);
             let (mut best, mut place) = (kept.load(), 0);
             for i in 0..size {

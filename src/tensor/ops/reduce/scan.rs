@@ -11,18 +11,18 @@ use crate::{DType, Dims, Layout, Result, Scalar, View, interrupt, limits, parall
 use half::{bf16, f16};
 use num_complex::Complex;
 
-/// The state carried along.
+/// The running operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Running {
     Sum,
     Product,
 }
 
-/// `cumsum` or `cumprod`, as [`torch.cumsum`](https://pytorch.org/docs/2.7/generated/torch.cumsum.html). What is carried
-/// along is wider than what is stored.
+/// `cumsum` or `cumprod`, like [`torch.cumsum`](https://pytorch.org/docs/2.7/generated/torch.cumsum.html). The
+/// accumulator is wider than the stored type.
 ///
 /// # Errors
-/// IndexError for a wrong dimension, RuntimeError for dtypes without this kernel.
+/// IndexError for a wrong dimension, RuntimeError for unsupported dtypes.
 pub fn cumulative(which: Running, view: &View, dim: i64, dtype: Option<DType>) -> Result<View> {
     let d = wrap_dim(dim, view.ndim())?;
     let dtype = dtype.unwrap_or(view.dtype.sum_result());
@@ -65,7 +65,7 @@ pub fn cumulative(which: Running, view: &View, dim: i64, dtype: Option<DType>) -
     Ok(out)
 }
 
-/// A type that sums and products are carried along in.
+/// An accumulator type of running sums and products.
 trait Carried: Number {
     fn plus(self, other: Self) -> Self;
     fn times(self, other: Self) -> Self;
@@ -94,7 +94,7 @@ carried! {
     Complex<f64>: |a, b| a + b, multiply_tail;
 }
 
-/// Scans the lines along dimension `d` into `out`, which is row-major: on all cores where other dimensions come before.
+/// Scans the lines along dimension `d` into `out`, which is row-major. Uses all cores if other dimensions come before.
 fn scan<S: Stored, A: Carried>(
     which: Running,
     view: &View,
@@ -127,7 +127,7 @@ fn scan<S: Stored, A: Carried>(
                 for part in part.chunks_mut(most * size) {
                     places.iter_mut().zip(slabs.by_ref().take(part.len() / size)).for_each(|(place, at)| *place = at);
                     let mut carried = start;
-                    // Some whole lines, or pieces of a long one.
+                    // Whole lines, or pieces of a long one.
                     for piece in part.chunks_mut(interrupt::STRIDE) {
                         let size = size.min(piece.len());
                         carried = match which {
@@ -147,7 +147,7 @@ fn scan<S: Stored, A: Carried>(
                 let count = most.min(width - column);
                 let (carried, places) = (&mut carried[..count], &mut places[..count]);
                 places.iter_mut().zip(&mut offsets).for_each(|(place, offset)| *place = offset);
-                // They are not known to the last where Ctrl-C was pressed.
+                // The offsets are incomplete if Ctrl-C was pressed.
                 interrupt::check()?;
                 for (slab, mut at) in part.chunks_exact_mut(size * width).zip(slabs()) {
                     carried.fill(start);
@@ -168,23 +168,23 @@ fn scan<S: Stored, A: Carried>(
     .unwrap_or_else(|| Err(lost()))
 }
 
-/// Lines of elements. Their loops call nothing and are not inlined: around calls the compiler keeps what is carried along in
-/// memory, at three times the time. Both are handed how to join an element to what is carried along, and give nothing
-/// where elements are missing.
+/// Lines of elements. Their loops call no functions and are not inlined: around calls, the compiler keeps the
+/// accumulator in memory, which takes three times as long. Both methods take the function that adds an element to the
+/// accumulator, and return `None` if elements are missing.
 struct Lines<'a, S, W, N> {
     elements: &'a [S],
-    /// How far apart the results of a line are.
+    /// The distance between the results of a line.
     width: usize,
-    /// How far apart its elements are.
+    /// The distance between the elements of a line.
     along: i64,
-    /// To the type of what is carried along, and back.
+    /// Conversions to the accumulator type, and back.
     widen: W,
     narrow: N,
 }
 
 impl<S: Stored, A: Carried, W: Fn(S) -> A, N: Fn(A) -> S> Lines<'_, S, W, N> {
-    /// Scans lines of `size` elements that begin at `places` to `results`, one after another. Each begins with `start`;
-    /// what the last carries along is returned.
+    /// Scans lines of `size` elements that start at `places` into `results`, one after another. Each line starts with
+    /// `start`. Returns the accumulator of the last one.
     #[inline(never)]
     fn one_by_one(
         &self,
@@ -207,8 +207,8 @@ impl<S: Stored, A: Carried, W: Fn(S) -> A, N: Fn(A) -> S> Lines<'_, S, W, N> {
         Some(carried)
     }
 
-    /// Scans lines side by side: columns of `rows`, which begins with the next results. The next elements lie at `places`,
-    /// counted from `at`.
+    /// Scans lines side by side, one for each column of `rows`. The offsets of the next elements are `places` relative
+    /// to `at`.
     #[inline(never)]
     fn side_by_side(
         &self,
@@ -228,7 +228,7 @@ impl<S: Stored, A: Carried, W: Fn(S) -> A, N: Fn(A) -> S> Lines<'_, S, W, N> {
         Some(())
     }
 
-    /// The place some steps along a line. It may lie past the last element, in which case it is never read.
+    /// Returns the offset some steps along a line. An offset past the last element is never read.
     #[inline(always)]
     fn after(&self, at: i64, steps: usize) -> i64 {
         at.wrapping_add(self.along.wrapping_mul(steps as i64))

@@ -1,4 +1,4 @@
-//! Reductions that skip elements or find both ends: `nansum`, `nanmean`, `count_nonzero`, `aminmax`.
+//! Reductions that skip elements or return both extrema: `nansum`, `nanmean`, `count_nonzero`, `aminmax`.
 
 use super::extremum::{Extremum, extremum, extremum_all};
 use super::{Reduction, sum};
@@ -8,7 +8,7 @@ use crate::ops::compose::{Math, number};
 use crate::ops::pointwise::{Output, UnaryOp, check_kernel, classes, map_real};
 use crate::{DType, Dims, Layout, Result, View};
 
-/// The sum of all elements that are not NaN.
+/// Sums all elements that are not NaN.
 ///
 /// # Errors
 /// Those of [`fn@sum`], and RuntimeError for complex tensors.
@@ -26,17 +26,17 @@ pub fn nansum(view: &View, dims: Option<&[i64]>, keepdim: bool, dtype: Option<DT
     if view.layout.is_non_overlapping_and_dense() || view.device().is_meta() || view.numel() == 0 {
         return sum(&clean(view)?, dims, keepdim, dtype);
     }
-    // The order of addition follows the strides, so they are kept: all that lies between the elements comes along.
+    // The order of addition follows the strides, so they are kept: the memory between the elements is copied as well.
     let Layout { sizes, strides, offset } = view.layout.clone();
     let between = Dims::from_slice(&[view.layout.storage_elements()? - offset]);
     let all = clean(&view.with_layout(Layout { sizes: between, strides: Dims::from_slice(&[1]), offset }))?;
     sum(&all.with_layout(Layout { sizes, strides, offset: 0 }), dims, keepdim, dtype)
 }
 
-/// The mean of all elements that are not NaN.
+/// Averages all elements that are not NaN.
 ///
 /// # Errors
-/// RuntimeError for integers, otherwise as [`nansum`].
+/// RuntimeError for integers, otherwise those of [`nansum`].
 pub fn nanmean(view: &View, dims: Option<&[i64]>, keepdim: bool, dtype: Option<DType>) -> Result<View> {
     if !view.dtype.is_differentiable() {
         bail!(
@@ -51,10 +51,10 @@ pub fn nanmean(view: &View, dims: Option<&[i64]>, keepdim: bool, dtype: Option<D
     math.div(&total, &sum(&present, dims, keepdim, None)?)
 }
 
-/// Counts the elements that are not zero.
+/// Counts the nonzero elements.
 ///
 /// # Errors
-/// IndexError and RuntimeError for wrong dimensions, RuntimeError for dtypes without this kernel.
+/// IndexError and RuntimeError for wrong dimensions, RuntimeError for unsupported dtypes.
 pub fn count_nonzero(view: &View, dims: Option<&[i64]>) -> Result<View> {
     if dims.is_none_or(<[i64]>::is_empty) && !view.device().is_meta() {
         let supported = classes::BOOL | classes::NUMBERS | classes::COMPLEX | classes::COMPLEX_HALF;
@@ -67,10 +67,10 @@ pub fn count_nonzero(view: &View, dims: Option<&[i64]>) -> Result<View> {
     sum(&nonzero, dims, false, None)
 }
 
-/// The smallest and the largest element, of all or along a dimension.
+/// Returns the smallest and the largest element, of all or along a dimension.
 ///
 /// # Errors
-/// IndexError for a wrong or empty dimension, RuntimeError for nothing at all and dtypes without an order.
+/// IndexError for a wrong or empty dimension, RuntimeError for an empty tensor and for dtypes without an order.
 pub fn aminmax(view: &View, dim: Option<i64>, keepdim: bool) -> Result<(View, View)> {
     if dim.is_none() && view.numel() == 0 {
         bail!(

@@ -1,5 +1,5 @@
-//! Sums and means. Floats are added in cascades: short runs first, then runs of runs, four at a time and as many lanes
-//! wide as a vector holds, so that only numbers of similar size meet.
+//! Sums and means. Floats are summed in cascades, with four accumulators of one vector each: first short runs, then
+//! runs of runs, so that only numbers of similar size are added.
 
 use super::fold::integers;
 use super::tiles::{Tile, for_each};
@@ -18,11 +18,11 @@ use num_complex::Complex;
 use std::array;
 use std::ops::{Add, Range};
 
-/// The sum over dimensions, as [`torch.sum`](https://pytorch.org/docs/2.7/generated/torch.sum.html). Integers add up in
-/// `int64` unless a dtype is given.
+/// Sums over dimensions, like [`torch.sum`](https://pytorch.org/docs/2.7/generated/torch.sum.html). Integers are summed
+/// in `int64` unless a dtype is given.
 ///
 /// # Errors
-/// IndexError and RuntimeError for wrong dimensions, RuntimeError for dtypes without this kernel.
+/// IndexError and RuntimeError for wrong dimensions, RuntimeError for unsupported dtypes.
 pub fn sum(view: &View, dims: Option<&[i64]>, keepdim: bool, dtype: Option<DType>) -> Result<View> {
     let reduction = Reduction::new(view, dims, keepdim)?;
     let dtype = dtype.unwrap_or(view.dtype.sum_result());
@@ -33,7 +33,7 @@ pub fn sum(view: &View, dims: Option<&[i64]>, keepdim: bool, dtype: Option<DType
     check_kernel("sum_cpu", classes::BOOL | classes::NUMBERS | classes::COMPLEX, dtype)?;
     let view = resolved(view)?;
     if dtype.is_integral(true) {
-        // Sums of integers wrap, so they can be narrowed last; truth and floats must be converted first.
+        // Sums of integers wrap, so they can be narrowed last; booleans and floats must be converted first.
         let first = dtype == DType::Bool || !view.dtype.is_integral(true);
         let view = if first { cast(&view, dtype)? } else { view };
         integers(&out, &reduction, &view, 0, i64::wrapping_add)?;
@@ -60,8 +60,8 @@ pub fn sum(view: &View, dims: Option<&[i64]>, keepdim: bool, dtype: Option<DType
     Ok(out)
 }
 
-/// The mean over dimensions, as [`torch.mean`](https://pytorch.org/docs/2.7/generated/torch.mean.html): the sum,
-/// divided.
+/// Averages over dimensions, like [`torch.mean`](https://pytorch.org/docs/2.7/generated/torch.mean.html): the sum,
+/// divided by the count.
 ///
 /// # Errors
 /// Those of [`sum`], and RuntimeError for dtypes that are not floating.
@@ -86,7 +86,7 @@ pub fn mean(view: &View, dims: Option<&[i64]>, keepdim: bool, dtype: Option<DTyp
     if in_float { cast(&mean, asked) } else { Ok(mean) }
 }
 
-/// As many values as one vector register holds, each added to by itself.
+/// The accumulators of one vector register.
 type Lanes<C, const V: usize> = [C; V];
 
 #[inline(always)]
@@ -101,7 +101,7 @@ fn add_four<C: Copy + Add<Output = C>, const V: usize>(to: &mut [Lanes<C, V>; 4]
     to.iter_mut().zip(from).for_each(|(to, from)| add_lanes(to, from));
 }
 
-/// Adds a vector of values to lanes; of one with twice as many, the two halves meet first.
+/// Adds a vector of values to the lanes. If the vector is twice as wide, its two halves are added first.
 #[inline(always)]
 fn add_vector<C: Copy + Add<Output = C>, const V: usize, const W: usize>(lanes: &mut Lanes<C, V>, vector: &[C; W]) {
     let (low, high) = vector.split_at(V.min(W));
@@ -113,7 +113,7 @@ fn add_vector<C: Copy + Add<Output = C>, const V: usize, const W: usize>(lanes: 
     }
 }
 
-/// The values of a few elements: the elements themselves, or in `room`.
+/// Returns the values of a few elements: the elements themselves, or converted into `room`.
 #[inline(always)]
 fn few<'r, S: Stored>(elements: &'r [S], room: &'r mut [S::Compute]) -> &'r [S::Compute] {
     match S::as_computed(elements) {
@@ -127,17 +127,18 @@ fn few<'r, S: Stored>(elements: &'r [S], room: &'r mut [S::Compute]) -> &'r [S::
 
 const LEVELS: usize = 4;
 
-/// The addends of a sum that is kept in four accumulators of `V` lanes.
+/// The addends of a sum with four accumulators of `V` lanes.
 trait Addends<const V: usize>: Sync {
     type Value: Copy + Default + Add<Output = Self::Value> + Send;
-    /// Whether neighbours are added to neighbours: wide vectors are of no use to others.
+    /// Whether adjacent elements are added in lanes; other loops do not benefit from wide vectors.
     const WIDE: bool;
-    /// Adds what some steps have. Must be marked `inline(always)`: what is called has the narrowest vectors.
+    /// Adds the addends of some steps. Must be marked `inline(always)`: functions that are called use the narrowest
+    /// vectors.
     fn add(&self, steps: Range<usize>, sums: &mut [Lanes<Self::Value, V>; 4]);
 }
 
-/// The sums of every level after some steps, whose whole runs of `1 << power` are added up by themselves, then runs of runs.
-/// What is left over is on the lowest level.
+/// Computes the sums of every level after some steps: runs of `1 << power` steps are summed separately, then runs of
+/// runs. The remaining steps are on the lowest level.
 struct Levels<'a, A, const V: usize> {
     steps: Range<usize>,
     power: u32,
@@ -152,7 +153,7 @@ impl<A: Addends<V>, const V: usize> Kernel for Levels<'_, A, V> {
         let run = 1usize << power;
         let mut sums = [[[A::Value::default(); V]; 4]; LEVELS];
         let mut i = steps.start;
-        // The last run has fewer steps, or none.
+        // The last run has fewer steps, possibly zero.
         for runs in interrupt::pieces(0..steps.len() / run + 1, 4 * V * run) {
             for _ in runs? {
                 let [lowest, ..] = &mut sums;
@@ -167,7 +168,7 @@ impl<A: Addends<V>, const V: usize> Kernel for Levels<'_, A, V> {
                     let (Some(below), Some(above)) = (below.last_mut(), above.first_mut()) else { break };
                     add_four(above, below);
                     *below = [[A::Value::default(); V]; 4];
-                    // Only a full run moves further up.
+                    // Only a full run moves to the next level.
                     if i & ((run - 1) << (level as u32 * power)) != 0 {
                         break;
                     }
@@ -178,14 +179,14 @@ impl<A: Addends<V>, const V: usize> Kernel for Levels<'_, A, V> {
     }
 }
 
-/// Runs a loop that has no use for wide vectors; once, however often it is called.
+/// Runs a loop that does not benefit from wide vectors, compiled once for all callers.
 #[inline(never)]
 fn run_narrow<K: Kernel>(kernel: K) -> K::Output {
     kernel.run(false)
 }
 
-/// Four running sums over `size` steps. They are added up in runs of at least 16 steps, on four levels. What meets on the
-/// highest level is independent of each other: with `shared`, all cores compute it.
+/// Computes four running sums over `size` steps, in runs of at least 16 steps, on four levels. The addends of the
+/// highest level are independent of each other: with `shared`, all cores compute them.
 #[inline(never)]
 fn four_sums<A: Addends<V>, const V: usize>(size: usize, shared: bool, addends: &A) -> Result<[Lanes<A::Value, V>; 4]> {
     let ceil_log2 = if size <= 2 { 1 } else { usize::BITS - (size - 1).leading_zeros() };
@@ -212,7 +213,7 @@ fn four_sums<A: Addends<V>, const V: usize>(size: usize, shared: bool, addends: 
     Ok(total)
 }
 
-/// The total of four sums, to the first of which `add` adds what was left over.
+/// Combines four partial sums; `add` folds the remainder into the first.
 #[inline(always)]
 fn total_of<C, const V: usize>(
     [mut total, others @ ..]: [Lanes<C, V>; 4],
@@ -226,7 +227,7 @@ where
     total
 }
 
-/// `V` lanes are added in; `W` elements fill a vector as stored (twice `V` for 16-bit floats).
+/// Sums in `V` lanes; `W` stored elements fill a vector (twice `V` for 16-bit floats).
 fn cascade<S, R, const V: usize, const W: usize>(out: &View, layout: &Layout, view: &View) -> Result<()>
 where
     S: Stored,
@@ -268,7 +269,7 @@ where
         let [rows, columns] = tile.size;
         volume += rows * columns;
         let long = rows >= LONG_SUM && tile.out_stride[0] == 0;
-        // About a piece, and at least a strip: parts begin where strips do.
+        // About a piece, and at least a strip: parts start at strip boundaries.
         let width = if long { 1 } else { (PIECE / rows.max(1)).max(1).next_multiple_of(4 * STRIP) };
         for start in (0..columns).step_by(width) {
             if long && !parts.is_empty() {
@@ -285,16 +286,16 @@ where
     flush(&mut parts)
 }
 
-/// A quarter of the columns that are added up at a time at most: rows are then read in long pieces.
+/// A quarter of the maximum number of columns summed at a time, so that rows are read in long pieces.
 const STRIP: usize = 64;
 
-/// Rows that are added to the sums of a strip at a time. The next ones are prefetched where they lie far away.
+/// The number of rows added to the sums of a strip at a time. The next rows are prefetched if they are far apart.
 const ROWS: usize = 4;
 
-/// Steps along a run whose elements are converted together, where they must be.
+/// The number of steps along a run whose elements are converted together.
 const TOGETHER: usize = 4;
 
-/// What to add to which result, in order.
+/// The offsets of results and the values to add to them, in order.
 type Found<C> = Vec<(i64, C)>;
 
 /// Some columns of a tile.
@@ -303,7 +304,7 @@ struct Part {
     columns: Range<usize>,
 }
 
-/// The tile with the dimension that is reduced, if only one is, first.
+/// Moves the reduced dimension of a tile to the front, if exactly one is reduced.
 fn reduced_first(mut tile: Tile) -> Tile {
     if tile.out_stride[0] != 0 && tile.out_stride[1] == 0 {
         tile.size.swap(0, 1);
@@ -327,7 +328,7 @@ where
         self.cells.get(offset as usize).copied().unwrap_or_default().widen()
     }
 
-    /// The sums of a part. One by itself is `shared` by all cores if it is long.
+    /// Computes the sums of a part. A long part that runs alone is `shared` by all cores.
     fn part<const V: usize, const W: usize>(&self, part: &Part, shared: bool) -> Result<Found<S::Compute>> {
         let Tile { out, input, size: [rows, _], out_stride, in_stride } = part.tile;
         let Range { start, end } = part.columns;
@@ -342,7 +343,7 @@ where
             Ok((to(j), total))
         };
         if out_stride[0] != 0 {
-            // Nothing is reduced here.
+            // Neither dimension of the tile is reduced.
             for j in start..end {
                 for piece in interrupt::pieces(0..rows, 1) {
                     sums.extend(piece?.map(|i| (to(j) + i as i64 * out_stride[0], self.value(from(i, j)))));
@@ -387,7 +388,7 @@ where
         Ok(sums)
     }
 
-    /// The sum of `length` neighbours: whole vectors in lanes, the rest first, then the lanes one after another.
+    /// Sums `length` adjacent elements: whole vectors in lanes, then the remainder, then the lanes one after another.
     fn along<const V: usize, const W: usize>(&self, start: usize, length: usize, shared: bool) -> Result<S::Compute> {
         let (vectors, rest) = self.cells.get(start..start + length).unwrap_or_default().as_chunks::<W>();
         let (fours, odd) = vectors.as_chunks::<4>();
@@ -398,7 +399,7 @@ where
     }
 }
 
-/// Neighbours, four vectors to a step.
+/// Adjacent elements, four vectors per step.
 struct Along<'m, S, const W: usize> {
     fours: &'m [[[S; W]; 4]],
 }
@@ -418,7 +419,7 @@ impl<S: Stored<Compute: Add<Output = S::Compute>>, const V: usize, const W: usiz
     }
 }
 
-/// Neighbouring columns, a row to a step. Rows lie `stride` apart.
+/// Adjacent columns, one row per step. Rows are `stride` apart.
 struct Strip<'m, S> {
     cells: &'m [S],
     start: i64,
@@ -446,7 +447,7 @@ impl<S: Stored<Compute: Add<Output = S::Compute>>, const V: usize> Addends<V> fo
             if far {
                 (i..end).for_each(|i| parallel::prefetch(self.row(i + ROWS)));
             }
-            // The sums lie in memory: as long as one is in a register, several elements are added to it.
+            // The sums are in memory: add several elements while a sum is in a register.
             let rows: [_; ROWS] = array::from_fn(|k| S::as_computed(self.row(i + k)));
             match rows {
                 [Some(a), Some(b), Some(c), Some(d)] if end - i == ROWS => {
@@ -462,7 +463,7 @@ impl<S: Stored<Compute: Add<Output = S::Compute>>, const V: usize> Addends<V> fo
     }
 }
 
-/// Vectors anywhere: those of a step `across` from each other, steps `along`.
+/// Strided vectors: those of one step are `across` apart, steps are `along` apart.
 struct Vectors<'m, S> {
     cells: &'m [S],
     start: i64,
@@ -493,7 +494,7 @@ impl<S: Stored<Compute: Add<Output = S::Compute>>, const V: usize> Addends<V> fo
     }
 }
 
-/// The sum of `size` vectors, every fourth in one of four sums.
+/// Sums `size` vectors; every fourth goes to the same partial sum.
 #[inline(never)]
 fn row_sum<S: Stored<Compute: Add<Output = S::Compute>>, const V: usize>(
     size: usize,

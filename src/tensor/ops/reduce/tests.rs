@@ -1,4 +1,4 @@
-//! Tables of reductions with results and refusals as PyTorch 2.7.0 gives them.
+//! Tables of reductions with the results and errors of PyTorch 2.7.0.
 
 use super::*;
 use crate::ops::create::arange;
@@ -184,15 +184,15 @@ fn degrees_of_freedom() {
     }
 }
 
-/// Where all lanes of a product have become zero, pieces are multiplied by themselves: as by one number after another, signs
-/// and NaN included.
+/// Once all lanes of a product are zero, pieces are multiplied separately. The results are those of multiplying in
+/// order, including signs and NaN.
 #[test]
 fn long_products_that_vanish() {
     let count = 100_003;
     let mut numbers: Vec<f32> = (0..count).map(|i| [0.5, -0.75, 1.5, -0.25][i * 7 % 13 % 4]).collect();
     let mut check = |name: &str, place: usize, value: f32| {
         let before = std::mem::replace(&mut numbers[place], value);
-        // Eight lanes of four vectors, one after another; then the vectors, the lanes, and what is left over.
+        // Eight lanes of four vectors in turn; then the vectors, the lanes, and the remainder are combined.
         let mut lanes = [1.0f32; 32];
         let steps = numbers.as_chunks::<32>();
         steps.0.iter().for_each(|step| lanes.iter_mut().zip(step).for_each(|(lane, number)| *lane *= number));

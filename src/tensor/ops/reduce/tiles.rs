@@ -1,10 +1,10 @@
-//! The order in which a reduction visits its operand: dimensions sorted as PyTorch's iterator sorts them (reduced ones
-//! first), merged where strides allow, and handed out two at a time.
+//! The order in which a reduction visits its operand. Dimensions are sorted like in PyTorch's iterator (reduced ones
+//! first), merged if strides allow, and passed on two at a time.
 
 use crate::{Dims, Layout, Result, interrupt};
 use smallvec::SmallVec;
 
-/// The two fastest dimensions of a reduction at one place of the slower ones. Index 0 is the faster.
+/// The two fastest dimensions of a reduction at one index of the slower ones. Index 0 is the faster one.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Tile {
     /// Offsets of the first result and the first element.
@@ -15,7 +15,7 @@ pub(super) struct Tile {
     pub in_stride: [i64; 2],
 }
 
-/// One dimension: its size, and how far apart results and elements are along it.
+/// One dimension: its size, and the strides of results and elements along it.
 #[derive(Clone, Copy)]
 pub(super) struct Dim {
     pub size: i64,
@@ -23,7 +23,7 @@ pub(super) struct Dim {
     pub input: i64,
 }
 
-/// Sorted and merged dimensions, fastest first. `out` has the operand's sizes and stride 0 in reduced dimensions.
+/// Sorts and merges dimensions, fastest first. `out` has the operand's sizes, with stride 0 in reduced dimensions.
 pub(super) fn dims(out: &Layout, input: &Layout) -> SmallVec<[Dim; 6]> {
     let mut dims: SmallVec<[Dim; 6]> = SmallVec::new();
     for d in Layout::reduction_order(&input.sizes, [&out.strides, &input.strides]) {
@@ -40,8 +40,8 @@ pub(super) fn dims(out: &Layout, input: &Layout) -> SmallVec<[Dim; 6]> {
     dims
 }
 
-/// Calls `body` at every combination of indices of `dims`, with the offsets there. Looks for Ctrl-C before each call; a
-/// body that may take long looks for itself, between [`interrupt::pieces`].
+/// Calls `body` for every combination of indices of `dims`, with the offsets there. Checks for Ctrl-C before each call;
+/// a slow `body` must check by itself, between [`interrupt::pieces`].
 ///
 /// # Errors
 /// Those of `body`; KeyboardInterrupt.

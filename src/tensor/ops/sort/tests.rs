@@ -1,11 +1,11 @@
-//! Order. Expectations are PyTorch 2.7.0's answers to the Python beside them.
+//! Order of elements. Expectations are the results of PyTorch 2.7.0 for the Python beside them.
 
 use super::*;
 use crate::ops::check::testing::*;
 use crate::ops::join::cat;
 use crate::ops::view::{reshape, transpose, unsqueeze};
 
-/// The vector three times over, as a matrix of one row.
+/// Joins three copies of a vector to a matrix of one row.
 fn stack_rows(ties: &View) -> Result<View> {
     unsqueeze(&cat(&[ties.clone(), ties.clone(), ties.clone()], 0)?, 0)
 }

@@ -8,7 +8,7 @@ use crate::limits;
 use crate::ops::{copy, gather, join, view as views};
 use crate::{Compressed, DType, Device, Error, Form, Layout, Result, Scalar, TensorLayout, View};
 
-/// A compressed tensor of these parts.
+/// Creates a compressed tensor from its parts.
 fn compressed(sizes: &[i64], layout: TensorLayout, compressed: View, plain: View, values: View) -> Result<View> {
     let dtype = values.dtype;
     View::sparse(sizes, dtype, Form::Compressed(Compressed { layout, compressed, plain, values }))
@@ -20,10 +20,11 @@ fn parts(view: &View) -> Result<&Compressed> {
     })
 }
 
-/// `torch.sparse_compressed_tensor`. Without sizes, the smallest that have room. `check` looks at every index.
+/// `torch.sparse_compressed_tensor`. Without sizes, infers the smallest possible ones. With `check`, every index is
+/// checked.
 ///
 /// # Errors
-/// RuntimeError with PyTorch's words for what does not fit, where it looks.
+/// RuntimeError, in PyTorch's words, for parts that do not match.
 pub fn new(
     layout: TensorLayout,
     [row_starts, plain, values]: [&View; 3],
@@ -48,7 +49,7 @@ pub fn new(
     Ok(out)
 }
 
-/// The smallest sizes that have room for the indices.
+/// Returns the smallest sizes that contain the indices.
 fn smallest(parts: &Compressed) -> Result<Dims> {
     let batch = parts.batch_dims();
     let lines = parts.compressed.sizes().last().copied().unwrap_or(0) - 1;
@@ -61,7 +62,7 @@ fn smallest(parts: &Compressed) -> Result<Dims> {
     Ok(leading.chain(matrix).chain(parts.values.sizes()[dense..].iter().copied()).collect())
 }
 
-/// Checks the conditions on every compressed tensor, in PyTorch's words.
+/// Checks the invariants of compressed tensors; errors are in PyTorch's words.
 fn check_invariants(view: &View) -> Result<()> {
     let parts = parts(view)?;
     let (starts_name, plain_name) = parts.layout.index_names();
@@ -103,7 +104,7 @@ fn plain_limit(layout: TensorLayout) -> &'static str {
     if layout.by_rows() { "ncols" } else { "nrows" }
 }
 
-/// Counts the compressed lines and the plain indices, in blocks.
+/// Returns the number of compressed lines and the range of plain indices, in blocks.
 fn lines_and_across(view: &View, parts: &Compressed) -> (i64, i64) {
     let batch = parts.batch_dims();
     let (block_rows, block_columns) = parts.block();
@@ -119,13 +120,13 @@ struct Batch {
 }
 
 impl Batch {
-    /// Returns the position of a line's elements among the plain indices.
+    /// Returns the range of a line's elements among the plain indices.
     fn run(&self, line: usize) -> Option<std::ops::Range<usize>> {
         let (start, end) = (*self.starts.get(line)?, *self.starts.get(line + 1)?);
         (0 <= start && start <= end).then_some(start as usize..end as usize)
     }
 
-    /// Line and plain index of each element.
+    /// Returns the line and the plain index of each element.
     fn pairs(&self, lines: i64, across: i64) -> Result<(Vec<i64>, Vec<i64>)> {
         let mut of_line = Vec::new();
         for line in 0..lines {
@@ -141,7 +142,7 @@ impl Batch {
     }
 }
 
-/// The indices of every matrix of the batch; one where there is no batch.
+/// Returns the indices of every matrix of the batch; without a batch, of the single matrix.
 fn batches(view: &View) -> Result<Vec<Batch>> {
     let parts = parts(view)?;
     let rows = |indices: &View| -> Result<Vec<Vec<i64>>> {
@@ -154,13 +155,13 @@ fn batches(view: &View) -> Result<Vec<Batch>> {
     Ok(starts.into_iter().zip(plain).map(|(starts, plain)| Batch { starts, plain }).collect())
 }
 
-/// The same indices with other values.
+/// Replaces the values and keeps the indices.
 pub fn with_values(view: &View, values: View) -> Result<View> {
     let parts = parts(view)?;
     compressed(view.sizes(), parts.layout, parts.compressed.clone(), parts.plain.clone(), values)
 }
 
-/// CSR and CSC as COO; blocks and batches by way of the dense tensor.
+/// Converts CSR and CSC to COO; blocks and batches are converted through the dense tensor.
 pub fn to_coo(view: &View) -> Result<View> {
     let parts = parts(view)?;
     if parts.batch_dims() > 0 || parts.layout.is_blocked() {
@@ -175,10 +176,10 @@ pub fn to_coo(view: &View) -> Result<View> {
     coo(view.sizes(), Coordinates { rows, nnz }.to_view()?, parts.values.clone(), by_rows)
 }
 
-/// A COO matrix as CSR or CSC.
+/// Converts a COO matrix to CSR or CSC.
 ///
 /// # Errors
-/// RuntimeError for anything but two sparse dimensions.
+/// RuntimeError unless there are exactly two sparse dimensions.
 pub fn from_coo(view: &View, layout: TensorLayout) -> Result<View> {
     let whole = coalesce(view)?;
     let given = expect_coo(&whole, "to_sparse")?;
@@ -202,7 +203,7 @@ pub fn from_coo(view: &View, layout: TensorLayout) -> Result<View> {
     compressed(view.sizes(), layout, vector(&starts)?, vector(&plain)?, pick(&given.values, &order)?)
 }
 
-/// Returns where each of `count` lines begins, and where the last one ends.
+/// Returns the start of each of `count` lines, and the end of the last one.
 pub(super) fn starts(lines: &[i64], count: i64) -> Result<Vec<i64>> {
     let room = (count as usize).saturating_add(1);
     let mut starts = limits::vector(room)?;
@@ -225,7 +226,7 @@ pub fn to_dense(view: &View) -> Result<View> {
     let (block_rows, block_columns) = parts.block();
     let (rows, columns) = if parts.layout.by_rows() { (lines, across) } else { (across, lines) };
     let dense = &parts.values.sizes()[parts.values.ndim() - parts.dense_dims()..];
-    // Blocks first: every value lands as a whole at its place in a matrix of blocks.
+    // Blocks first: every value is written as a whole to its position in a matrix of blocks.
     let mut places = Vec::new();
     let batches = batches(view)?;
     for (b, batch) in batches.iter().enumerate() {
@@ -242,7 +243,7 @@ pub fn to_dense(view: &View) -> Result<View> {
     let out = View::zeros(&flat, view.dtype, Device::CPU)?;
     let values = views::reshape(&parts.values, &given)?;
     gather::index_add_(&out, 0, &vector(&places)?, &values, Scalar::Int(1))?;
-    // (batch, rows, columns, block rows, block columns, …) with the blocks' rows beside the rows.
+    // (batch, rows, columns, block rows, block columns, …), permuted to put block rows next to rows.
     let apart: Dims =
         [count, rows, columns, block_rows, block_columns].into_iter().chain(dense.iter().copied()).collect();
     let beside: Vec<i64> = [0, 1, 3, 2, 4].into_iter().chain(5..apart.len() as i64).collect();
@@ -250,11 +251,11 @@ pub fn to_dense(view: &View) -> Result<View> {
     copy::clone(&views::reshape(&out, view.sizes())?)
 }
 
-/// A dense tensor, compressed: of a batch, every matrix.
+/// Compresses a dense tensor; of a batch, every matrix.
 ///
 /// # Errors
-/// RuntimeError with PyTorch's text, `name` in front, for sizes that blocks do not divide, and for matrices of a batch
-/// that do not have the same number of elements.
+/// RuntimeError, in PyTorch's words and prefixed by `name`, for sizes that are not multiples of the block size, and for
+/// batches whose matrices have different numbers of elements.
 pub fn from_dense(
     view: &View,
     layout: TensorLayout,
@@ -275,7 +276,7 @@ pub fn from_dense(
         bail!(RuntimeError, "{name}: blocksize needs to be positive, but got [{block_rows}, {block_columns}]");
     }
     if rows % block_rows != 0 || columns % block_columns != 0 {
-        // PyTorch shows the number of rows twice.
+        // PyTorch's message repeats the number of rows.
         bail!(
             RuntimeError,
             "{name}: tensor sparse size ({rows},{rows}) must be divisible by given blocksize ({block_rows},{block_columns})"
@@ -284,7 +285,7 @@ pub fn from_dense(
     let leading = &view.sizes()[..batch];
     let dense = &view.sizes()[batch + 2..];
     let count = checked_numel(leading)?;
-    // (batch, rows, columns, block rows, block columns, …), columns before rows where those are compressed.
+    // (batch, rows, columns, block rows, block columns, …); columns come before rows if columns are compressed.
     let apart: Dims = [count, rows / block_rows, block_rows, columns / block_columns, block_columns]
         .into_iter()
         .chain(dense.iter().copied())
@@ -328,7 +329,7 @@ pub fn from_dense(
     compressed(view.sizes(), layout, stacked(all_starts, &[lines + 1])?, stacked(all_plain, &[nnz])?, values)
 }
 
-/// A matrix without elements.
+/// Creates a matrix without elements.
 pub fn empty(sizes: &[i64], layout: TensorLayout, dtype: DType) -> Result<View> {
     let &[rows, columns] = sizes else {
         bail!(
@@ -347,10 +348,10 @@ pub fn empty(sizes: &[i64], layout: TensorLayout, dtype: DType) -> Result<View> 
     )
 }
 
-/// The transpose of a matrix: rows become columns without a look at an element.
+/// Transposes a matrix by swapping the roles of rows and columns, without reading elements.
 ///
 /// # Errors
-/// RuntimeError where the two dimensions are not those of the matrix.
+/// RuntimeError unless the two dimensions are those of the matrix.
 pub fn transpose(view: &View, dim0: usize, dim1: usize) -> Result<View> {
     let given = parts(view)?;
     let batch = given.batch_dims();

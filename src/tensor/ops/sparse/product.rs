@@ -1,4 +1,4 @@
-//! Products with sparse matrices: only the given elements are multiplied. Follows
+//! Products with sparse matrices: only stored elements are multiplied. Follows
 //! <https://pytorch.org/docs/2.7/generated/torch.sparse.mm.html>.
 
 use super::compressed::starts;
@@ -39,10 +39,10 @@ fn multiply(a: &View, b: &View) -> Result<View> {
     binary(BinaryOp::Mul, Operand::Tensor(a), Operand::Tensor(b), Output::New, DType::Float)
 }
 
-/// Sparse by dense: a dense matrix.
+/// Multiplies a sparse by a dense matrix; the result is dense.
 ///
 /// # Errors
-/// RuntimeError with PyTorch's text where the sizes or dtypes do not fit.
+/// RuntimeError, in PyTorch's words, if the sizes or dtypes do not match.
 pub fn sparse_dense(a: &View, b: &View) -> Result<View> {
     let elements = Elements::of(a)?;
     let [rows, inner] = [a.sizes()[0], a.sizes()[1]];
@@ -64,7 +64,7 @@ pub fn sparse_dense(a: &View, b: &View) -> Result<View> {
     Ok(out)
 }
 
-/// Dense by sparse: a dense matrix.
+/// Multiplies a dense by a sparse matrix; the result is dense.
 pub fn dense_sparse(a: &View, b: &View) -> Result<View> {
     if a.ndim() != 2 || b.ndim() != 2 || a.sizes()[1] != b.sizes()[0] {
         return mismatch(a, b);
@@ -74,13 +74,14 @@ pub fn dense_sparse(a: &View, b: &View) -> Result<View> {
     views::transpose(&product, 0, 1)
 }
 
-/// Sparse by sparse: a coalesced COO matrix with every element that some pair of elements contributes to.
+/// Multiplies two sparse matrices. The result is a coalesced COO matrix with every element that some pair of stored
+/// elements contributes to.
 pub fn sparse_sparse(a: &View, b: &View) -> Result<View> {
     if a.ndim() != 2 || b.ndim() != 2 || a.sizes()[1] != b.sizes()[0] {
         return mismatch(a, b);
     }
     let (left, right) = (Elements::of(a)?, Elements::of(b)?);
-    // Coalesced elements are in order of rows.
+    // Coalesced elements are ordered by row.
     let starts = starts(&right.coordinates.rows[0], b.sizes()[0])?;
     let (mut lefts, mut rights) = (Vec::new(), Vec::new());
     let mut rows = vec![Vec::new(), Vec::new()];
@@ -105,11 +106,11 @@ fn mismatch<T>(a: &View, b: &View) -> Result<T> {
     bail!(RuntimeError, "mat1 and mat2 shapes cannot be multiplied ({} and {})", shape(a), shape(b))
 }
 
-/// The product of a CSR and a dense matrix with another way of joining the terms of an element: `sum`, `mean`, `amax`
-/// (`max`) or `amin` (`min`). A row without elements gives zeros.
+/// Multiplies a CSR matrix by a dense one and reduces the terms of each element by `sum`, `mean`, `amax` (`max`) or
+/// `amin` (`min`). Rows without elements give zeros.
 ///
 /// # Errors
-/// RuntimeError for other reductions, and as [`sparse_dense`].
+/// RuntimeError for other reductions, and those of [`sparse_dense`].
 pub fn reduced(a: &View, b: &View, reduce: &str) -> Result<View> {
     let total = sparse_dense(a, b)?;
     let reduce = match reduce {
@@ -127,7 +128,7 @@ pub fn reduced(a: &View, b: &View, reduce: &str) -> Result<View> {
     Ok(out)
 }
 
-/// The rows of a dense matrix that the rows of a sparse one have elements in, element by element.
+/// Returns the rows of a dense matrix that have elements in the sparse one, as a COO matrix with two sparse dimensions.
 pub fn rows_of(sparse: &View, dense: &View) -> Result<View> {
     let columns = dense.sizes()[1];
     let kept = kept_rows(sparse)?;
@@ -140,7 +141,7 @@ pub fn rows_of(sparse: &View, dense: &View) -> Result<View> {
     coo(dense.sizes(), Coordinates { rows, nnz }.to_view()?, values, false)
 }
 
-/// The same rows as elements of one sparse and one dense dimension.
+/// Like [`rows_of`], with one sparse and one dense dimension.
 pub fn hybrid_rows_of(sparse: &View, dense: &View) -> Result<View> {
     let kept = kept_rows(sparse)?;
     let values = pick(dense, &kept)?;

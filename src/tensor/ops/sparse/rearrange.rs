@@ -1,5 +1,5 @@
-//! Transposes, slices, joins and sums of COO tensors, done on their indices. None of them looks at more than the given
-//! elements.
+//! Transposes, slices, concatenations and sums of COO tensors, computed on their indices. Only stored elements are
+//! visited.
 
 use super::{Coordinates, coalesce, coo, dense_dim, empty_coo, expect_coo, pick, sparse_dim, to_dense, vector};
 use crate::bail;
@@ -11,7 +11,7 @@ use crate::ops::{copy, gather, join, view as views};
 use crate::{DType, Device, Result, Scalar, View, promote_types};
 use std::collections::HashMap;
 
-/// A dimension that is there, counted from the front.
+/// Returns an existing dimension, counted from the front.
 fn dimension(view: &View, dim: i64) -> Result<usize> {
     if view.ndim() == 0 {
         bail!(IndexError, "Dimension specified as {dim} but tensor has no dimensions");
@@ -19,10 +19,10 @@ fn dimension(view: &View, dim: i64) -> Result<usize> {
     wrap_dim(dim, view.ndim())
 }
 
-/// `permute(dims)`: sparse dimensions among themselves, dense ones among themselves.
+/// `permute(dims)`: permutes sparse dimensions among themselves and dense ones among themselves.
 ///
 /// # Errors
-/// RuntimeError where a sparse dimension would become a dense one.
+/// RuntimeError if a sparse dimension would become dense.
 pub fn permute(view: &View, dims: &[i64]) -> Result<View> {
     let parts = expect_coo(view, "permute")?;
     let sizes = view.layout.permute(dims)?.sizes;
@@ -39,7 +39,7 @@ pub fn permute(view: &View, dims: &[i64]) -> Result<View> {
     let rows: Vec<i64> = sparse.iter().map(|&d| d as i64).collect();
     let indices = pick(&parts.indices, &rows)?;
     let moved: Vec<i64> = [0].into_iter().chain(dense.iter().map(|&d| (d - split + 1) as i64)).collect();
-    // In the order they were in, coalesced elements stay coalesced.
+    // If the dimensions keep their order, coalesced elements stay coalesced.
     let unmoved = order.iter().enumerate().all(|(i, &d)| i == d);
     coo(
         &sizes,
@@ -52,7 +52,7 @@ pub fn permute(view: &View, dims: &[i64]) -> Result<View> {
 /// `transpose(dim0, dim1)` of two sparse dimensions.
 ///
 /// # Errors
-/// RuntimeError with PyTorch's text where one of them is dense.
+/// RuntimeError, in PyTorch's words, if one of them is dense.
 pub fn transpose(view: &View, dim0: i64, dim1: i64) -> Result<View> {
     let (d0, d1) = (wrap_dim(dim0, view.ndim())?, wrap_dim(dim1, view.ndim())?);
     let split = sparse_dim(view);
@@ -67,7 +67,7 @@ pub fn transpose(view: &View, dim0: i64, dim1: i64) -> Result<View> {
     permute(view, &order)
 }
 
-/// `unsqueeze(dim)`: among the sparse dimensions an index that is always 0.
+/// `unsqueeze(dim)`: a new sparse dimension has index 0 everywhere.
 pub fn unsqueeze(view: &View, dim: i64) -> Result<View> {
     let parts = expect_coo(view, "unsqueeze")?;
     let d = wrap_dim(dim, view.ndim() + 1)?;
@@ -86,10 +86,10 @@ pub fn unsqueeze(view: &View, dim: i64) -> Result<View> {
     coo(&sizes, join::cat(&[before, row, after], 0)?, parts.values.clone(), parts.coalesced)
 }
 
-/// `index_select(dim, index)`: for every entry of the index the elements there, in the order of the elements.
+/// `index_select(dim, index)`: selects the elements for each entry of the index, keeping their order.
 ///
 /// # Errors
-/// IndexError for an entry beyond the dimension.
+/// IndexError for an entry out of bounds.
 pub fn index_select(view: &View, dim: i64, index: &View) -> Result<View> {
     let parts = expect_coo(view, "index_select")?;
     let d = dimension(view, dim)?;
@@ -147,10 +147,10 @@ pub fn narrow(view: &View, dim: i64, start: i64, length: i64) -> Result<View> {
     coo(&sizes, kept.to_view()?, pick(&parts.values, &within)?, parts.coalesced)
 }
 
-/// `torch.cat`: along a sparse dimension the indices move on, along a dense one the values are filled up with zeros.
+/// `torch.cat`: along a sparse dimension the indices are shifted; along a dense one the values are padded with zeros.
 ///
 /// # Errors
-/// RuntimeError for a dense tensor among them, and sizes that do not fit.
+/// RuntimeError if one of the tensors is dense, and for sizes that do not match.
 pub fn cat(tensors: &[View], dim: i64) -> Result<View> {
     if let Some(position) = tensors.iter().position(|view| view.coo().is_none()) {
         bail!(RuntimeError, "Concatenating sparse tensors, but a dense tensor was found at position {position}.");
@@ -204,10 +204,10 @@ pub fn stack(tensors: &[View], dim: i64) -> Result<View> {
     cat(&apart, dim)
 }
 
-/// `a + alpha * b` of two COO tensors: their elements merged in order of place, as far as both are in that order.
+/// `a + alpha * b` of two COO tensors: merges their elements by position, as far as both are sorted.
 ///
 /// # Errors
-/// RuntimeError where sizes differ.
+/// RuntimeError if the sizes differ.
 pub fn add(a: &View, b: &View, alpha: Scalar) -> Result<View> {
     if a.sizes() != b.sizes() {
         bail!(
@@ -233,7 +233,7 @@ pub fn add(a: &View, b: &View, alpha: Scalar) -> Result<View> {
     let (first, second) = (Coordinates::of(left, sizes)?, Coordinates::of(right, sizes)?);
     let (from, with) = (first.places(sizes)?, second.places(sizes)?);
     let (mut i, mut j) = (0, 0);
-    // Of each element of the result: which of the left and which of the right it is made of.
+    // For each element of the result, the left and the right element that it is the sum of.
     let mut made: Vec<(Option<i64>, Option<i64>)> = Vec::new();
     while i < from.len() || j < with.len() {
         match (from.get(i), with.get(j)) {
@@ -279,17 +279,17 @@ pub fn add(a: &View, b: &View, alpha: Scalar) -> Result<View> {
     coo(a.sizes(), Coordinates { rows, nnz: made.len() }.to_view()?, values, left.coalesced && right.coalesced)
 }
 
-/// The elements of two tensors of the same sizes, listed one after the other.
+/// Concatenates the elements of two tensors of the same sizes.
 pub fn beside(a: &View, b: &View) -> Result<View> {
     let (left, right) = (expect_coo(a, "add")?, expect_coo(b, "add")?);
     let indices = join::cat(&[left.indices.clone(), right.indices.clone()], 1)?;
     coo(a.sizes(), indices, join::cat(&[left.values.clone(), right.values.clone()], 0)?, false)
 }
 
-/// `a * b` of two COO tensors: the elements that both have.
+/// `a * b` of two COO tensors: multiplies the elements that both have.
 ///
 /// # Errors
-/// RuntimeError with PyTorch's text where the sparse dimensions differ.
+/// RuntimeError, in PyTorch's words, if the sparse dimensions differ.
 pub fn multiply(a: &View, b: &View) -> Result<View> {
     let split = sparse_dim(a);
     if a.ndim() != b.ndim() || split != sparse_dim(b) || a.sizes()[..split] != b.sizes()[..split] {
@@ -320,10 +320,10 @@ fn product(a: &View, b: &View) -> Result<View> {
     binary(BinaryOp::Mul, a.into(), b.into(), Output::New, DType::Float)
 }
 
-/// `a * b` of a sparse and a dense tensor that broadcasts to it: the elements of the sparse one.
+/// `a * b` of a sparse tensor and a dense one that broadcasts to it: the result has the sparse tensor's indices.
 ///
 /// # Errors
-/// RuntimeError where the dense one is larger.
+/// RuntimeError if the dense tensor is larger.
 pub fn multiply_dense(a: &View, dense: &View) -> Result<View> {
     let parts = expect_coo(a, "mul")?;
     let dense = views::expand(dense, a.sizes())?;
@@ -334,7 +334,7 @@ pub fn multiply_dense(a: &View, dense: &View) -> Result<View> {
     coo(a.sizes(), parts.indices.clone(), values, parts.coalesced)
 }
 
-/// `torch.sparse.sum(x, dims)`: sparse as long as a sparse dimension is left, else dense.
+/// `torch.sparse.sum(x, dims)`: the result is sparse if a sparse dimension is left, else dense.
 pub fn sum(view: &View, dims: &[i64], keepdim: bool, dtype: Option<DType>) -> Result<View> {
     let whole = coalesce(view)?;
     let parts = expect_coo(&whole, "sum")?;
@@ -371,15 +371,15 @@ pub fn sum(view: &View, dims: &[i64], keepdim: bool, dtype: Option<DType>) -> Re
     (0..view.ndim()).filter(|&d| gone[d]).try_fold(out, |out, d| unsqueeze(&out, d as i64))
 }
 
-/// The sizes with those that were summed as 1.
+/// Returns the sizes, with 1 for the summed dimensions.
 fn shown(view: &View, gone: &[bool]) -> Dims {
     view.sizes().iter().zip(gone).map(|(&size, &gone)| if gone { 1 } else { size }).collect()
 }
 
-/// `torch.sparse.spdiags(diagonals, offsets, shape)`: a matrix with these diagonals.
+/// `torch.sparse.spdiags(diagonals, offsets, shape)`: creates a matrix with these diagonals.
 ///
 /// # Errors
-/// RuntimeError with PyTorch's text for offsets that do not fit.
+/// RuntimeError, in PyTorch's words, for offsets that do not match.
 pub fn from_diagonals(diagonals: &View, offsets: &View, shape: &[i64]) -> Result<View> {
     let diagonals = if diagonals.ndim() == 1 { views::unsqueeze(diagonals, 0)? } else { diagonals.clone() };
     let offsets = if offsets.ndim() == 0 { views::unsqueeze(offsets, 0)? } else { offsets.clone() };
@@ -411,7 +411,7 @@ pub fn from_diagonals(diagonals: &View, offsets: &View, shape: &[i64]) -> Result
     let width = diagonals.sizes()[1];
     let (mut places, mut indices) = (Vec::new(), vec![Vec::new(), Vec::new()]);
     for (line, offset) in (0..).zip(given) {
-        // Column j of a diagonal stands in column j of the matrix.
+        // Element j of a diagonal goes to column j of the matrix.
         let reach = width.min(columns).min(rows.saturating_add(offset));
         for column in offset.max(0)..reach {
             places.push(line * width + column);
@@ -424,14 +424,14 @@ pub fn from_diagonals(diagonals: &View, offsets: &View, shape: &[i64]) -> Result
     coo(shape, Coordinates { rows: indices, nnz }.to_view()?, values, false)
 }
 
-/// `a + alpha * b` of a dense and a sparse tensor: dense.
+/// `a + alpha * b` of a dense and a sparse tensor; the result is dense.
 pub fn add_to_dense(dense: &View, sparse: &View, alpha: Scalar) -> Result<View> {
     let other = to_dense(sparse)?;
     let scaled = binary(BinaryOp::Mul, (&other).into(), Operand::Number(alpha), Output::New, DType::Float)?;
     binary(BinaryOp::Add, dense.into(), (&scaled).into(), Output::New, DType::Float)
 }
 
-/// No elements, of the same sizes and number of dense dimensions.
+/// Returns a tensor without elements, with the same sizes and number of dense dimensions.
 pub fn cleared(view: &View) -> Result<View> {
     empty_coo(view.sizes(), dense_dim(view), view.dtype)
 }

@@ -1,4 +1,4 @@
-//! Softmax of sparse tensors: elements that are not given count as minus infinity, and so have no share. Follows
+//! Softmax of sparse tensors: missing elements count as minus infinity, so their softmax is zero. Follows
 //! <https://pytorch.org/docs/2.7/generated/torch.sparse.softmax.html>.
 
 use super::{Coordinates, coalesce, coo, expect_coo, pick, sparse_dim, vector};
@@ -9,10 +9,10 @@ use crate::ops::softmax::{Softmax, softmax as dense};
 use crate::{DType, Result, View};
 use std::collections::BTreeMap;
 
-/// The shares of exponentials along a dimension, or their logarithms.
+/// Computes the softmax along a dimension, or its logarithm.
 ///
 /// # Errors
-/// IndexError for a dimension that is not there; RuntimeError for integers.
+/// IndexError for a dimension out of range; RuntimeError for integers.
 pub fn softmax(which: Softmax, view: &View, dim: i64, dtype: Option<DType>) -> Result<View> {
     let d = wrap_dim(dim, view.ndim())?;
     let whole = coalesce(view)?;
@@ -24,7 +24,7 @@ pub fn softmax(which: Softmax, view: &View, dim: i64, dtype: Option<DType>) -> R
         return coo(view.sizes(), parts.indices.clone(), shares, true);
     }
     let coordinates = Coordinates::of(parts, &view.sizes()[..split])?;
-    // Elements that differ in no other index share among themselves.
+    // Elements that differ only in the index along `d` form one line.
     let mut groups: BTreeMap<Vec<i64>, Vec<i64>> = BTreeMap::new();
     for n in 0..coordinates.nnz {
         let others = coordinates.rows.iter().enumerate().filter(|&(row, _)| row != d).map(|(_, row)| row[n]);

@@ -1,5 +1,5 @@
-//! Bessel functions of the orders 0 and 1, and Airy's function, by the approximations of the Cephes library: step by step in
-//! the type of the argument, as PyTorch computes them. Products are fused where its compiler fuses them.
+//! Bessel functions of orders 0 and 1, and the Airy function, by the approximations of the Cephes library. Steps are
+//! computed in the type of the argument, as in PyTorch, with fused products where PyTorch's compiler fuses them.
 
 use super::coefficients::*;
 use super::error::ONE_OVER_SQRT_PI;
@@ -14,7 +14,7 @@ fn number<T: Real>(value: f64) -> T {
     T::from_f64(value)
 }
 
-/// Half of a sum of Chebyshev polynomials at `x / 2`, the highest degree first (Clenshaw's recurrence).
+/// Half of a sum of Chebyshev polynomials at `x / 2`, highest degree first (Clenshaw's recurrence).
 #[inline(always)]
 fn chebyshev<T: Real>(x: T, coefficients: &[f64]) -> T {
     let (mut sum, mut before, mut last) = (T::zero(), T::zero(), T::zero());
@@ -25,13 +25,13 @@ fn chebyshev<T: Real>(x: T, coefficients: &[f64]) -> T {
     number::<T>(0.5) * (sum - last)
 }
 
-/// Returns whether I is that of the series around 0.
+/// Returns whether I is computed by the series around 0.
 #[inline(always)]
 fn i_is_near<T: Real>(size: T) -> bool {
     size <= number(8.0)
 }
 
-/// `exp(-|x|) I(x)` by the series around 0; of the order 1 without a factor `x`.
+/// `exp(-|x|) I(x)` by the series around 0; for order 1, without a factor `x`.
 #[inline(always)]
 fn i_near<T: Real>(size: T, near: &[f64]) -> T {
     chebyshev(size / number(2.0) - number(2.0), near)
@@ -56,13 +56,13 @@ pub(crate) fn i0<T: Real>(x: T) -> T {
     if i_is_near(x) { x.exp() * i_near(x, &I0_NEAR) } else { x.exp() * i_far(x, &I0_FAR) / x.sqrt() }
 }
 
-/// The series of I1, which single precision has shorter ones of.
+/// Returns the series of I1; single precision has shorter ones.
 #[inline(always)]
 fn i1_series<T: Real>() -> [&'static [f64]; 2] {
     if is_single::<T>() { [&I1_NEAR_SINGLE, &I1_FAR_SINGLE] } else { [&I1_NEAR, &I1_FAR] }
 }
 
-/// What an odd function of `x` is, given what it is of the size.
+/// Returns the value of an odd function at `x`, given its value at `|x|`.
 #[inline(always)]
 fn odd<T: Real>(x: T, of_size: T) -> T {
     if x < T::zero() { -of_size } else { of_size }
@@ -88,7 +88,7 @@ pub(crate) fn i1e<T: Real>(x: T) -> T {
     odd(x, if i_is_near(size) { i_near(size, near) * size } else { i_far(size, far) / size.sqrt() })
 }
 
-/// I1 by the long series in any type: `torch.special.modified_bessel_i1` is not `torch.special.i1`.
+/// I1 by the long series in any type; `torch.special.modified_bessel_i1` differs from `torch.special.i1`.
 #[inline(always)]
 pub(crate) fn modified_i1<T: Real>(x: T) -> T {
     let size = x.abs();
@@ -100,20 +100,20 @@ pub(crate) fn modified_i1<T: Real>(x: T) -> T {
     odd(x, value)
 }
 
-/// Where the functions of the second kind have no finite value.
+/// Returns the value of functions of the second kind where they are not finite.
 #[inline(always)]
 fn second_kind<T: Real>(x: T, at_zero: T) -> Option<T> {
     if x == T::zero() { Some(at_zero) } else { (x < T::zero()).then(T::nan) }
 }
 
-/// K beyond 2, by the asymptotic series.
+/// K above 2, by the asymptotic series.
 #[inline(always)]
 fn k_far<T: Real>(x: T, scaled: bool, far: &[f64]) -> T {
     let series = chebyshev(number::<T>(8.0) / x - number(2.0), far);
     if scaled { series / x.sqrt() } else { (-x).exp() * series / x.sqrt() }
 }
 
-/// Returns whether K is that of its own series and of the logarithm times I.
+/// Returns whether K is computed by its own series and the logarithm times I.
 #[inline(always)]
 fn k_is_near<T: Real>(x: T) -> bool {
     x <= number(2.0)
@@ -182,7 +182,7 @@ fn ratio<T: Real>(x: T, above: &[f64], below: &[f64]) -> T {
     polynomial(x, above) / polynomial(x, below)
 }
 
-/// The parts of J and Y that oscillate in phase and out of phase, from 5 on, in 1 / x².
+/// The in-phase and out-of-phase parts of J and Y from 5 on, in 1 / x².
 #[inline(always)]
 fn oscillating<T: Real>(x: T, square: T, [cosine, cosine_below, sine, sine_below]: [&[f64]; 4]) -> [T; 2] {
     [ratio(square, cosine, cosine_below), number::<T>(5.0) / x * ratio(square, sine, sine_below)]
@@ -266,7 +266,7 @@ pub(crate) fn y1<T: Real>(x: T) -> T {
     amplitude(x, even.fused(angle.sin(), odd * angle.cos()))
 }
 
-/// `sin x / x`, around 0 by its series.
+/// `sin x / x`; near 0, by its series.
 #[inline(always)]
 pub(crate) fn spherical_j0<T: Real>(x: T) -> T {
     if x.is_infinite() {
@@ -281,7 +281,7 @@ pub(crate) fn spherical_j0<T: Real>(x: T) -> T {
     factorials.iter().fold(T::zero(), |sum, &factorial| sum.fused(square, T::one() / number(factorial)))
 }
 
-/// Airy's function of the first kind.
+/// The Airy function of the first kind.
 #[inline(always)]
 pub(crate) fn airy_ai<T: Real>(x: T) -> T {
     const BOUND: f64 = 2.09;
@@ -320,7 +320,7 @@ pub(crate) fn airy_ai<T: Real>(x: T) -> T {
         k = k + T::one();
         n = n / k;
         g = g + n;
-        // NaN does not go on either.
+        // Also stops at NaN.
         let goes_on = (m / f).abs() > T::epsilon();
         if !goes_on {
             break;

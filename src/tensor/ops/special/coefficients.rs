@@ -99,110 +99,110 @@ pub(crate) const K1_FAR: [f64; 25] = [
     -1.936197974166083e-5, 0.00019521551847135162, -0.002857816859622779, 0.10392373657681724, 2.7206261904844427,
 ];
 
-/// J0 up to 5 without its first two zeros, in `x²`.
+/// J0 up to 5, without the factors of its first two zeros, in `x²`.
 #[rustfmt::skip]
 pub(crate) const J0_NEAR: [f64; 4] = [
     -4794432209.782018, 1956174919465.5657, -249248344360967.72, 9708622510473064.0,
 ];
 
-/// What that is divided by.
+/// The denominator of [`J0_NEAR`].
 #[rustfmt::skip]
 pub(crate) const J0_NEAR_BELOW: [f64; 8] = [
     499.563147152651, 173785.4016763747, 48440965.83399621, 11185553704.535683, 2112775201154.892, 310518229857422.56,
     3.1812195594320496e16, 1.7108629408104315e18,
 ];
 
-/// J1 up to 5 without its first two zeros, in `x²`.
+/// J1 up to 5, without the factors of its first two zeros, in `x²`.
 #[rustfmt::skip]
 pub(crate) const J1_NEAR: [f64; 4] = [
     -899971225.7055594, 452228297998.19403, -72749424522181.83, 3682957328638529.0,
 ];
 
-/// What that is divided by.
+/// The denominator of [`J1_NEAR`].
 #[rustfmt::skip]
 pub(crate) const J1_NEAR_BELOW: [f64; 8] = [
     620.8364781180543, 256987.25675774884, 83514679.14319493, 22151159547.97925, 4749141220799.914, 784369607876235.9,
     8.952223361846274e16, 5.322786203326801e18,
 ];
 
-/// Y0 up to 5 without its logarithm.
+/// Y0 up to 5, without its logarithmic term.
 #[rustfmt::skip]
 pub(crate) const Y0_NEAR: [f64; 8] = [
     15592.436785523574, -14663929.59039716, 5435264770.518765, -982136065717.9115, 87590639439536.7,
     -3466283033847297.0, 4.4273326857256984e16, -1.8495080043698668e16,
 ];
 
-/// What that is divided by.
+/// The denominator of [`Y0_NEAR`].
 #[rustfmt::skip]
 pub(crate) const Y0_NEAR_BELOW: [f64; 7] = [
     1041.2835366425984, 626107.330137135, 268919633.39381415, 86400248710.3935, 20297961275010.555,
     3171577528429750.5, 2.5059625617265306e17,
 ];
 
-/// Y1 up to 5 without its logarithm.
+/// Y1 up to 5, without its logarithmic term.
 #[rustfmt::skip]
 pub(crate) const Y1_NEAR: [f64; 6] = [
     1263204747.9017804, -647355876379.1603, 114509511541823.73, -8127702555013251.0, 2.024394757135949e17,
     -7.788771962659501e17,
 ];
 
-/// What that is divided by.
+/// The denominator of [`Y1_NEAR`].
 #[rustfmt::skip]
 pub(crate) const Y1_NEAR_BELOW: [f64; 8] = [
     594.3015923461282, 235564.09294306856, 73481194.44597217, 18760131610.870617, 3882312774962.3857,
     620557727146953.8, 6.871410873553005e16, 3.9727060811656064e18,
 ];
 
-/// The part of J and Y from 5 on that oscillates in phase, in `25 / x²`.
+/// The in-phase part of J0 and Y0 from 5 on, in `25 / x²`.
 #[rustfmt::skip]
 pub(crate) const ORDER_0_COSINE: [f64; 7] = [
     0.0007969367292973471, 0.08283523921074408, 1.239533716464143, 5.447250030587687, 8.74716500199817,
     5.303240382353949, 1.0,
 ];
 
-/// What that is divided by.
+/// The denominator of [`ORDER_0_COSINE`].
 #[rustfmt::skip]
 pub(crate) const ORDER_0_COSINE_BELOW: [f64; 7] = [
     0.0009244088105588637, 0.08562884743544745, 1.2535274390105895, 5.470977403304171, 8.761908832370695,
     5.306052882353947, 1.0,
 ];
 
-/// The part out of phase.
+/// The out-of-phase part of J0 and Y0 from 5 on, in `25 / x²`.
 #[rustfmt::skip]
 pub(crate) const ORDER_0_SINE: [f64; 8] = [
     -0.011366383889846916, -1.2825271867050931, -19.553954425773597, -93.20601521237683, -177.68116798048806,
     -147.07750515495118, -51.41053267665993, -6.050143506007285,
 ];
 
-/// What that is divided by.
+/// The denominator of [`ORDER_0_SINE`].
 #[rustfmt::skip]
 pub(crate) const ORDER_0_SINE_BELOW: [f64; 7] = [
     64.3178256118178, 856.4300259769806, 3882.4018360540163, 7240.467741956525, 5930.727011873169, 2062.0933166032783,
     242.0057402402914,
 ];
 
-/// The part of J and Y from 5 on that oscillates in phase, in `25 / x²`.
+/// The in-phase part of J1 and Y1 from 5 on, in `25 / x²`.
 #[rustfmt::skip]
 pub(crate) const ORDER_1_COSINE: [f64; 7] = [
     0.0007621256162081731, 0.07313970569409176, 1.1271960812968493, 5.112079511468076, 8.424045901417724,
     5.214515986823615, 1.0,
 ];
 
-/// What that is divided by.
+/// The denominator of [`ORDER_1_COSINE`].
 #[rustfmt::skip]
 pub(crate) const ORDER_1_COSINE_BELOW: [f64; 7] = [
     0.0005713231280725487, 0.06884559087544954, 1.105142326340617, 5.073863861286015, 8.399855543276042,
     5.209828486823619, 1.0,
 ];
 
-/// The part out of phase.
+/// The out-of-phase part of J1 and Y1 from 5 on, in `25 / x²`.
 #[rustfmt::skip]
 pub(crate) const ORDER_1_SINE: [f64; 8] = [
     0.05108625947501766, 4.982138729512334, 75.82382841325453, 366.7796093601508, 710.8563049989261,
     597.4896124006136, 211.68875710057213, 25.207020585802372,
 ];
 
-/// What that is divided by.
+/// The denominator of [`ORDER_1_SINE`].
 #[rustfmt::skip]
 pub(crate) const ORDER_1_SINE_BELOW: [f64; 7] = [
     74.23732770356752, 1056.4488603826283, 4986.410583376536, 9562.318924047562, 7997.041604473507,
@@ -216,28 +216,28 @@ pub(crate) const AIRY_RIGHT: [f64; 8] = [
     70.53609068404442, 14.026469116338967, 1.0,
 ];
 
-/// What that is divided by.
+/// The denominator of [`AIRY_RIGHT`].
 #[rustfmt::skip]
 pub(crate) const AIRY_RIGHT_BELOW: [f64; 8] = [
     0.5675945326387702, 14.75625625848472, 84.51389701414746, 177.31808814540045, 164.2346928715297,
     71.47784008255756, 14.095913560783403, 1.0,
 ];
 
-/// The part of Ai below -2.09 in phase.
+/// The in-phase part of Ai below -2.09.
 #[rustfmt::skip]
 pub(crate) const AIRY_SINE: [f64; 9] = [
     -0.1316963234183318, -0.6264565444319123, -0.6931580360369335, -0.2797799815451191, -0.04919001326095003,
     -0.004062659235948854, -0.0001592764962392621, -2.776491081552329e-6, -1.6778769848911465e-8,
 ];
 
-/// What that is divided by.
+/// The denominator of [`AIRY_SINE`].
 #[rustfmt::skip]
 pub(crate) const AIRY_SINE_BELOW: [f64; 9] = [
     13.356042070655324, 32.682503279522464, 26.736704094149957, 9.187074029072596, 1.4752914677166642,
     0.11568717379518804, 0.004402916416152112, 7.547203482874142e-5, 4.5185009297058035e-7,
 ];
 
-/// The part out of phase.
+/// The out-of-phase part of Ai below -2.09.
 #[rustfmt::skip]
 pub(crate) const AIRY_COSINE: [f64; 11] = [
     0.01973399320916857, 0.39110302961568827, 1.0657989759959559, 0.9391692298166502, 0.35146565610554764,
@@ -245,48 +245,48 @@ pub(crate) const AIRY_COSINE: [f64; 11] = [
     3.415517847659236e-10,
 ];
 
-/// What that is divided by.
+/// The denominator of [`AIRY_COSINE`].
 #[rustfmt::skip]
 pub(crate) const AIRY_COSINE_BELOW: [f64; 10] = [
     9.30892908077442, 19.835292871831214, 15.564662893286462, 5.476860694229755, 0.9542936116189619,
     0.08645808263523921, 0.004126565238242226, 0.00010125908511650914, 1.1716673321441352e-6, 4.9183457006293e-9,
 ];
 
-/// The quantile of the normal distribution around one half.
+/// The quantile function of the normal distribution around one half.
 #[rustfmt::skip]
 pub(crate) const QUANTILE_0: [f64; 5] = [
     -59.96335010141079, 98.00107541859997, -56.67628574690703, 13.931260938727968, -1.2391658386738125,
 ];
 
-/// What that is divided by.
+/// The denominator of [`QUANTILE_0`].
 #[rustfmt::skip]
 pub(crate) const QUANTILE_0_BELOW: [f64; 9] = [
     1.0, 1.9544885833814176, 4.676279128988815, 86.36024213908905, -225.46268785411937, 200.26021238006066,
     -82.03722561683334, 15.90562251262117, -1.1833162112133,
 ];
 
-/// The quantile of the normal distribution of probabilities above exp(-32).
+/// The quantile function of the normal distribution for probabilities above exp(-32).
 #[rustfmt::skip]
 pub(crate) const QUANTILE_1: [f64; 9] = [
     4.0554489230596245, 31.525109459989388, 57.16281922464213, 44.08050738932008, 14.684956192885803,
     2.1866330685079025, -0.1402560791713545, -0.03504246268278482, -0.0008574567851546854,
 ];
 
-/// What that is divided by.
+/// The denominator of [`QUANTILE_1`].
 #[rustfmt::skip]
 pub(crate) const QUANTILE_1_BELOW: [f64; 9] = [
     1.0, 15.779988325646675, 45.39076351288792, 41.3172038254672, 15.04253856929075, 2.504649462083094,
     -0.14218292285478779, -0.03808064076915783, -0.0009332594808954574,
 ];
 
-/// The quantile of the normal distribution of smaller ones.
+/// The quantile function of the normal distribution for smaller probabilities.
 #[rustfmt::skip]
 pub(crate) const QUANTILE_2: [f64; 9] = [
     3.2377489177694603, 6.915228890689842, 3.9388102529247444, 1.3330346081580755, 0.20148538954917908,
     0.012371663481782003, 0.00030158155350823543, 2.6580697468673755e-6, 6.239745391849833e-9,
 ];
 
-/// What that is divided by.
+/// The denominator of [`QUANTILE_2`].
 #[rustfmt::skip]
 pub(crate) const QUANTILE_2_BELOW: [f64; 9] = [
     1.0, 6.02427039364742, 3.6798356385616087, 1.3770209948908132, 0.21623699359449663, 0.013420400608854318,

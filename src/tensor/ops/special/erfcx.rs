@@ -1,5 +1,5 @@
-//! The scaled complement of the error function on 100 pieces of its range, each a polynomial of degree 6, lowest first:
-//! Steven G. Johnson's approximation, which PyTorch uses. Data only.
+//! The scaled complementary error function on 100 pieces of its range, each a polynomial of degree 6, lowest
+//! coefficient first. This is Steven G. Johnson's approximation, which PyTorch uses. Data only.
 
 /// On the piece from `k / 100` to `(k + 1) / 100` of `4 / (4 + x)`, in a variable from -1 to 1.
 #[rustfmt::skip]

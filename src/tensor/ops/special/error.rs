@@ -41,10 +41,11 @@ pub(crate) fn erfcx<T: Real>(x: T) -> T {
     }
 }
 
-/// By the piece that a hundredfold of `4 / (4 + x)` lies in; in double precision for any type.
+/// Evaluates the piece of [`PIECES`] that contains `hundredfold`, which is 100 times `4 / (4 + x)`; in double precision
+/// for any type.
 #[inline(always)]
 fn scaled_complement<T: Real>(hundredfold: T) -> T {
-    // Only of 0 is there no piece.
+    // Only x = 0 has no piece.
     let Some(piece) = PIECES.get(hundredfold.as_f64() as usize) else { return T::one() };
     let twice = hundredfold + hundredfold;
     let middle = (hundredfold.as_f64() as i32) * 2 + 1;
@@ -52,7 +53,7 @@ fn scaled_complement<T: Real>(hundredfold: T) -> T {
     T::from_f64(piece.iter().rev().fold(0.0, |sum: f64, coefficient| sum.mul_add(t, *coefficient)))
 }
 
-/// The number whose `erf` is `y`.
+/// The inverse of [`erf`].
 pub(crate) fn erfinv(y: f64) -> f64 {
     let size = y.abs();
     if y == 0.0 {
@@ -64,7 +65,7 @@ pub(crate) fn erfinv(y: f64) -> f64 {
     if size == 1.0 {
         return f64::INFINITY.copysign(y);
     }
-    // S. Winitzki's closed form is right to three digits; each of Halley's steps triples them.
+    // S. Winitzki's closed form is accurate to three digits; each of Halley's steps triples them.
     const A: f64 = 0.147;
     let log = (-size).ln_1p() + size.ln_1p();
     let middle = 2.0 / (PI * A) + log / 2.0;
@@ -77,12 +78,12 @@ pub(crate) fn erfinv(y: f64) -> f64 {
     x.copysign(y)
 }
 
-/// [`erfc`] as the C library has it for the type.
+/// [`erfc`] as computed by the C library for the type.
 fn complement<T: Real>(x: T) -> T {
     if is_single::<T>() { T::from_f64(f64::from(libm::erfcf(x.as_f64() as f32))) } else { x.through(erfc) }
 }
 
-/// The number below which a normal variable lies with probability `p`.
+/// The quantile function of the normal distribution.
 #[inline(always)]
 pub(crate) fn ndtri<T: Real>(p: T) -> T {
     const EXP_MINUS_2: f64 = 0.1353352832366127;
@@ -101,7 +102,7 @@ pub(crate) fn ndtri<T: Real>(p: T) -> T {
         let ratio = square * polynomial(square, &QUANTILE_0) / polynomial(square, &QUANTILE_0_BELOW);
         return offset.fused(ratio, offset) * number(SQRT_2_PI);
     }
-    // The logarithms are those of double precision.
+    // The logarithms are computed in double precision.
     let x = number((-2.0 * tail.as_f64().ln()).sqrt());
     let z = T::one() / x;
     let (numerator, denominator): (&[f64], &[f64]) =
@@ -111,7 +112,7 @@ pub(crate) fn ndtri<T: Real>(p: T) -> T {
     if above { value } else { -value }
 }
 
-/// The logarithm of the probability that a normal variable lies below `x`.
+/// The logarithm of the normal distribution function.
 #[inline(always)]
 pub(crate) fn log_ndtr<T: Real>(x: T) -> T {
     let (two, t) = (T::from_f64(2.0), x * T::from_f64(FRAC_1_SQRT_2));

@@ -1,5 +1,5 @@
-//! The gamma function's logarithm, its derivatives, and Hurwitz's zeta function, by the approximations of the Cephes library:
-//! step by step in the type of the argument, as PyTorch computes them.
+//! The logarithm of the gamma function, its derivatives, and the Hurwitz zeta function, by the approximations of the
+//! Cephes library. Steps are computed in the type of the argument, as in PyTorch.
 
 use super::polynomial;
 use crate::interrupt;
@@ -8,7 +8,7 @@ use num_traits::Float;
 use std::f64::consts::PI;
 
 pub(crate) fn lgamma<T: Real>(x: T) -> T {
-    // From here on PyTorch's single precision shows infinity, a little too early.
+    // From here on, PyTorch's single precision returns infinity, slightly too early.
     let endless = x.is_infinite() || is_single::<T>() && x > T::from_f64(4.037_11e36);
     if endless { T::infinity() } else { x.through(libm::lgamma) }
 }
@@ -18,7 +18,7 @@ pub(crate) fn lgamma<T: Real>(x: T) -> T {
 pub(crate) fn digamma<T: Real>(x: T) -> T {
     /// ψ(10).
     const AT_10: f64 = 2.251752589066721;
-    /// B(2k) / 2k, the highest first.
+    /// B(2k) / 2k, highest first.
     const SERIES: [f64; 7] =
         [1.0 / 12.0, -691.0 / 32760.0, 1.0 / 132.0, -1.0 / 240.0, 1.0 / 252.0, -1.0 / 120.0, 1.0 / 12.0];
     let number = |value: f64| T::from_f64(value);
@@ -43,7 +43,7 @@ pub(crate) fn digamma<T: Real>(x: T) -> T {
         let series = if at < number(1e17) { square * polynomial(square, &SERIES) } else { T::zero() };
         sum + at.ln() - number(0.5) / at - series
     };
-    // The fraction alone decides the tangent.
+    // The tangent depends on the fraction only.
     if negative { value - number(PI / (PI * x.as_f64().fract()).tan()) } else { value }
 }
 
@@ -70,12 +70,12 @@ pub fn trigamma<T: Real>(x: T) -> T {
     if reflected { -sum } else { sum }
 }
 
-/// The `n`-th derivative of [`digamma`], for `n` from 2 on.
+/// The `n`-th derivative of [`digamma`], for `n` of at least 2.
 pub fn polygamma<T: Real>(n: i64, x: T) -> T {
-    // PyTorch's formula has 32 bits for the order.
+    // PyTorch's formula has a 32-bit order.
     let n = n as i32;
     let sign = if n % 2 == 0 { -T::one() } else { T::one() };
-    // n!, in single precision at least.
+    // n!, at least in single precision.
     let order = f64::from(n) + 1.0;
     let factorial = match is_single::<T::Wide>() {
         true => T::from_f64(lgamma(T::Wide::from_f64(order)).exp().as_f64()),
@@ -84,7 +84,7 @@ pub fn polygamma<T: Real>(n: i64, x: T) -> T {
     sign * factorial * zeta(T::from_f64(f64::from(n.wrapping_add(1))), x)
 }
 
-/// `Σ (q + k)^-s` over all `k` from 0 on, by Euler's and Maclaurin's formula (A&S 23.1.30), in a wider type.
+/// `Σ (q + k)^-s` over all `k` from 0 on, by the Euler–Maclaurin formula (A&S 23.1.30), in a wider type.
 pub fn zeta<T: Real>(s: T, q: T) -> T {
     /// (2k)! / B(2k).
     const FACTORS: [f64; 12] = [
@@ -111,7 +111,7 @@ pub fn zeta<T: Real>(s: T, q: T) -> T {
         if q == q.floor() {
             return T::infinity();
         }
-        // Powers of negative numbers are real for whole exponents only.
+        // Powers of negative numbers are real for integer exponents only.
         if s != s.floor() {
             return T::nan();
         }
@@ -121,14 +121,14 @@ pub fn zeta<T: Real>(s: T, q: T) -> T {
     let one = number(1.0);
     let tiny = number(f64::EPSILON / 2.0);
     let back = |value: T::Wide| T::from_f64(value.as_f64());
-    // The first power is of the type, but at least of single precision.
+    // The first power is computed in the type, but at least in single precision.
     let narrow = is_single::<T::Wide>();
     let (mut sum, mut at) = (if narrow { wide(q).powf(wide(-s)) } else { wide(q.powf(-s)) }, wide(q));
     let (s, mut power) = (wide(s), number(0.0));
     let mut count = 0u64;
     while count < 9 || at <= number(9.0) {
         count += 1;
-        // From far below it would take as many steps, or never arrive.
+        // For a very negative `q`, this takes as many steps, or never ends.
         if count.is_multiple_of(1 << 12) && interrupt::requested() {
             return T::nan();
         }

@@ -1,5 +1,5 @@
-//! The regularised incomplete gamma functions by SciPy's methods: step by step in the type of the arguments, as PyTorch
-//! computes them.
+//! The regularised incomplete gamma functions by SciPy's methods. Steps are computed in the type of the arguments, as
+//! in PyTorch.
 
 use super::erfc;
 use super::incomplete_coefficients::{LANCZOS, LANCZOS_BELOW, UNIFORM};
@@ -8,19 +8,19 @@ use crate::parallel::{Kernel, vectorised_kernel};
 use crate::thresholds::SORTED;
 use std::f64::consts::{E, PI};
 
-/// Terms of a series or a fraction at most.
+/// The maximum number of terms of a series or a continued fraction.
 const TERMS: i32 = 2000;
 
 fn number<T: Real>(value: f64) -> T {
     T::from_f64(value)
 }
 
-/// The logarithm of the gamma function as the C library has it for the type.
+/// The logarithm of the gamma function as computed by the C library for the type.
 fn lgamma<T: Real>(x: T) -> T {
     if is_single::<T>() { number(f64::from(libm::lgammaf(x.as_f64() as f32))) } else { x.through(libm::lgamma) }
 }
 
-/// Half of the distance from 1 to the next number.
+/// Returns half the distance from 1 to the next number.
 #[inline(always)]
 fn rounding<T: Real>() -> T {
     number(if is_single::<T>() { f64::from(f32::EPSILON) / 2.0 } else { f64::EPSILON / 2.0 })
@@ -36,12 +36,12 @@ pub(crate) fn upper_gamma<T: Real>(a: &[T], x: &[T], out: &mut [T]) {
     vectorised_kernel(Regularised { a, x, out, lower: false });
 }
 
-/// Numbers that take the steps of a loop together, enough for the compiler to vectorise them. One step for all of them takes as
-/// long as a step for [`FEW`] numbers one by one.
+/// The number of elements that run through a loop together, enough for the compiler to vectorise it. One step for all
+/// of them takes as long as a step for [`FEW`] elements one by one.
 const LANES: usize = 32;
 const FEW: usize = 8;
 
-/// A way to compute many elements in a loop.
+/// A method that computes many elements in a loop.
 #[derive(Clone, Copy, PartialEq)]
 enum Way {
     Series,
@@ -49,7 +49,7 @@ enum Way {
     Fraction,
 }
 
-/// `P` or `Q` of many elements. Those of one way go together.
+/// `P` or `Q` of many elements, grouped by method.
 struct Regularised<'a, T> {
     a: &'a [T],
     x: &'a [T],
@@ -96,7 +96,8 @@ impl<T: Real> Kernel for Regularised<'_, T> {
 }
 
 impl Way {
-    /// The results at as many places as there are lanes; where there are fewer, the last takes several.
+    /// Computes the results at up to as many places as there are lanes; if there are fewer, spare lanes repeat the last
+    /// place.
     #[inline(always)]
     fn take<T: Real, const N: usize>(self, a: &[T], x: &[T], out: &mut [T], lower: bool, places: &[u16]) {
         let place = |lane: usize| usize::from(places[lane.min(places.len() - 1)]);
@@ -122,19 +123,19 @@ fn lanes<T: Real, const N: usize>(lane: impl Fn(usize) -> T) -> [T; N] {
     made
 }
 
-/// Returns whether no lane is 1 any more.
+/// Returns whether all lanes are 0.
 #[inline(always)]
 fn none<T: Real, const N: usize>(live: &[T; N]) -> bool {
     live.iter().fold(T::zero(), |sum, &live| sum + live) == T::zero()
 }
 
-/// The way for what is neither at an edge nor near.
+/// Chooses the method for arguments that are neither at an edge nor near each other.
 #[inline(always)]
 fn way<T: Real>(a: T, x: T, lower: bool) -> Way {
     if lower && !(x > T::one() && x > a) {
         return Way::Series;
     }
-    // For Q, below the series of P loses nothing, or the other one does.
+    // For Q, use the series of P where its complement loses no digits, else the series of Q.
     let by_lower = match x {
         _ if x > number(1.1) => x < a,
         _ if x <= number(0.5) => number::<T>(-0.4) / x.ln() < a,
@@ -147,7 +148,7 @@ fn way<T: Real>(a: T, x: T, lower: bool) -> Way {
     }
 }
 
-/// `P(a, x)` where there is nothing to compute.
+/// Returns `P(a, x)` where no computation is needed.
 #[inline(always)]
 fn edge<T: Real>(a: T, x: T) -> Option<T> {
     let (zero, one) = (T::zero(), T::one());
@@ -166,7 +167,7 @@ fn edge<T: Real>(a: T, x: T) -> Option<T> {
     x.is_infinite().then_some(one)
 }
 
-/// Returns whether `a` is large and `x` so near to it that the uniform expansion converges.
+/// Returns whether `a` is large and `x` close enough to it for the uniform expansion to converge.
 #[inline(always)]
 fn near<T: Real>(a: T, x: T) -> bool {
     let relative = (x - a).abs() / a;
@@ -181,10 +182,10 @@ fn density<T: Real, const N: usize>(a: [T; N], x: [T; N]) -> [T; N] {
     lanes::<T, N>(|l| density_at(a[l], x[l], ratios[l]))
 }
 
-/// One lane of [`density`], given Lanczos' sum.
+/// Computes one lane of [`density`], given the Lanczos sum.
 #[inline(always)]
 fn density_at<T: Real>(a: T, x: T, lanczos_sum: T) -> T {
-    /// Lanczos' parameter.
+    /// The parameter of the Lanczos approximation.
     const G: f64 = 6.02468004077673;
     let (half, lanczos): (T, T) = (number(0.5), number(G));
     if (a - x).abs().as_f64() > 0.4 * a.abs().as_f64() {
@@ -202,7 +203,7 @@ fn density_at<T: Real>(a: T, x: T, lanczos_sum: T) -> T {
     result * a.fused(ratio.ln_1p() - ratio, tail).exp()
 }
 
-/// Ratios of polynomials of one degree, in the powers of `1 / x` where `x` is large.
+/// Computes the Lanczos sums: ratios of polynomials of the same degree, in powers of `1 / x` for large `x`.
 #[inline(always)]
 fn lanczos_sums<T: Real, const N: usize>(x: [T; N]) -> [T; N] {
     let power = lanes::<T, N>(|l| if x[l].abs() > T::one() { T::one() / x[l] } else { x[l] });

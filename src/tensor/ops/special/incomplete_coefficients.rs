@@ -214,7 +214,7 @@ pub(crate) const UNIFORM: [[f64; 25]; 25] = [
     ],
 ];
 
-/// The gamma function by the approximation of Lanczos, scaled by an exponential, lowest power first.
+/// The Lanczos approximation of the gamma function, scaled by an exponential, lowest power first.
 #[rustfmt::skip]
 pub(crate) const LANCZOS: [f64; 13] = [
     0.006061842346248907, 0.5098416655656676, 19.519927882476175, 449.9445569063168, 6955.999602515376,
@@ -222,7 +222,7 @@ pub(crate) const LANCZOS: [f64; 13] = [
     103794043.11634454, 56906521.913471565,
 ];
 
-/// What that is divided by.
+/// The denominator of [`LANCZOS`].
 #[rustfmt::skip]
 pub(crate) const LANCZOS_BELOW: [f64; 13] = [
     1.0, 66.0, 1925.0, 32670.0, 357423.0, 2637558.0, 13339535.0, 45995730.0, 105258076.0, 150917976.0, 120543840.0,

@@ -1,11 +1,13 @@
-//! Orthogonal polynomials by their recurrences, step by step in the type of the argument and with fused multiplications,
-//! as PyTorch computes them. A&S chapter 22. The degree is a real number whose fraction is dropped; polynomials of negative degree are 0.
+//! Orthogonal polynomials by their recurrences, computed in the type of the argument with fused multiply-adds, as in
+//! PyTorch. A&S chapter 22. The degree is a real number whose fraction is dropped; polynomials of negative degree are
+//! 0.
 
 use super::{FEW, stopped};
 use crate::interrupt::{STRIDE, pieces};
 use crate::ops::number::{Real, is_single};
 
-/// The degree as an integer. NaN and values out of range become the least integer, as the processor converts them.
+/// Returns the degree as an integer. NaN and values out of range give the smallest integer, as in the processor's
+/// conversion.
 #[inline(always)]
 fn degree<T: Real>(n: T) -> i64 {
     const BEYOND: f64 = 9_223_372_036_854_775_808.0;
@@ -15,11 +17,11 @@ fn degree<T: Real>(n: T) -> i64 {
 
 #[inline(always)]
 fn real<T: Real>(n: i64) -> T {
-    // In one step: what goes through `f64` is rounded twice.
+    // Converted directly: conversion through `f64` would round twice.
     T::from(n).unwrap_or_else(T::nan)
 }
 
-/// `p(k + 1) = next(k, p(k), p(k - 1))`, from degrees 0 and 1. NaN stays NaN, so nothing is counted up further then.
+/// `p(k + 1) = next(k, p(k), p(k - 1))`, from degrees 0 and 1. Stops early at NaN, which stays NaN.
 #[inline(always)]
 fn recur<T: Real>(n: i64, first: T, second: T, next: impl Fn(i64, T, T) -> T) -> T {
     let count = match usize::try_from(n) {
@@ -59,21 +61,21 @@ pub enum Chebyshev {
 }
 
 impl Chebyshev {
-    /// The polynomial of degree `n`.
+    /// Evaluates the polynomial of degree `n`.
     #[inline(always)]
     pub fn at<T: Real>(self, x: T, n: T) -> T {
         let most = if let Chebyshev::T = self { 6 } else { 8 };
         self.beyond(most, x, degree(n))
     }
 
-    /// The polynomial of [0, 1].
+    /// Evaluates the shifted polynomial, which is defined on [0, 1].
     #[inline(always)]
     pub fn shifted<T: Real>(self, x: T, n: T) -> T {
         let most = if let Chebyshev::W = self { 4 } else { 6 };
         self.beyond(most, x + x - T::one(), degree(n))
     }
 
-    /// Degrees above `most` are computed by angles inside of [-1, 1].
+    /// Evaluates degrees above `most` by angles inside [-1, 1].
     #[inline(always)]
     fn beyond<T: Real>(self, most: i64, x: T, n: i64) -> T {
         if n < 0 {
@@ -95,7 +97,7 @@ impl Chebyshev {
         recur(n, T::one(), second, |_, current, before| twice.fused(current, -before))
     }
 
-    /// At 1, or at -1: constant, or growing by one step a degree, with alternating signs.
+    /// Returns the value at 1 or -1: constant, or growing linearly with the degree, with alternating signs.
     fn at_end(self, positive: bool, n: i64) -> i64 {
         let size = match (self, positive) {
             (Chebyshev::T, _) | (Chebyshev::V, true) | (Chebyshev::W, false) => 1,
@@ -111,7 +113,7 @@ impl Chebyshev {
         match self {
             Chebyshev::T => cos(real::<T>(n) * angle),
             Chebyshev::U => sin(real::<T>(n.wrapping_add(1)) * angle) / sin(angle),
-            // So near to an end that the half angle's cosine, or sine, is nothing.
+            // So close to an end that the cosine or sine of the half angle is zero.
             Chebyshev::V if sin(angle * half) == T::one() => real(self.at_end(false, n)),
             Chebyshev::W if cos(angle * half) == T::one() => real(self.at_end(true, n)),
             Chebyshev::V => cos((real::<T>(n) + half) * angle) / cos(angle * half),

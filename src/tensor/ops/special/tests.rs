@@ -1,4 +1,4 @@
-//! Values as PyTorch 2.7.0 gives them in `float64`.
+//! Values of PyTorch 2.7.0 in `float64`.
 
 use super::*;
 
@@ -90,7 +90,7 @@ fn functions_of_one_number() {
     );
 }
 
-/// What a kernel of blocks makes of a single pair.
+/// Runs a block kernel on a single pair.
 fn by_block(kernel: fn(&[f64], &[f64], &mut [f64]), a: f64, b: f64) -> f64 {
     let mut out = [0.0];
     kernel(&[a], &[b], &mut out);

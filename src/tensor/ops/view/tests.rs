@@ -1,4 +1,5 @@
-//! Views, and copies where no view is possible. Expectations are PyTorch 2.7.0's answers to the Python beside them.
+//! Views, and copies where views are impossible. Expectations are the results of PyTorch 2.7.0 for the Python beside
+//! them.
 
 use super::*;
 use crate::ops::check::testing::*;

@@ -1,5 +1,5 @@
-//! Mapped and shared memory, and the signal that comes when the file beneath a mapping was cut off: the mapping then goes on
-//! with zeros, and its next use reports that.
+//! Mapped and shared memory, and the handler for the signal sent when a mapped file was truncated: the mapping
+//! continues with zeros, and its next use reports the loss.
 
 use super::super::{Mapping, Opened, Refused};
 use memmap2::{MmapOptions, MmapRaw};
@@ -31,7 +31,7 @@ impl Mapping for Map {
         Ok(Map::new(map))
     }
 
-    /// POSIX shared memory, whose name is removed at once.
+    /// POSIX shared memory, whose name is removed immediately.
     fn shared(nbytes: usize) -> Result<Map, Refused> {
         let file = unnamed_shared_memory(nbytes)?;
         MmapOptions::new().len(nbytes.max(1)).map_raw(&file).map(Map::new).map_err(|error| ("mmap", error))
@@ -56,12 +56,12 @@ impl Map {
 
 impl Drop for Map {
     fn drop(&mut self) {
-        // Before the addresses are given back, so that the handler never touches what is mapped there next.
+        // Released before the addresses are unmapped, so that the handler never touches a later mapping there.
         self.region.release();
     }
 }
 
-/// A descriptor of zeroed shared memory that no longer has a name.
+/// Returns a descriptor of zeroed shared memory without a name.
 fn unnamed_shared_memory(nbytes: usize) -> Result<File, Refused> {
     use std::os::fd::FromRawFd;
     static SERIAL: AtomicUsize = AtomicUsize::new(0);
@@ -82,11 +82,11 @@ fn unnamed_shared_memory(nbytes: usize) -> Result<File, Refused> {
     Ok(file)
 }
 
-/// Asks for the room for bytes `from..to` of a file now: a page that cannot be had when it is written to would be lost.
-/// Where the file system knows no such request, nothing is asked.
+/// Allocates space for bytes `from..to` of a file now: if the space were missing at a later write to a mapping, the
+/// page would be lost. Does nothing if the file system does not support the request.
 ///
 /// # Errors
-/// What the system says, usually that there is no room.
+/// The system's error, usually a lack of space.
 #[cfg(target_os = "linux")]
 pub(super) fn reserve(file: &File, from: u64, to: u64) -> io::Result<()> {
     use std::os::fd::AsRawFd;
@@ -115,8 +115,8 @@ pub fn reserve(_file: &File, _from: u64, _to: u64) -> io::Result<()> {
     Ok(())
 }
 
-/// Makes a limit on the size of files an error of the call that meets it, as Python does; otherwise it is a signal that
-/// ends the process.
+/// Ignores the signal for the limit on file sizes. Exceeding the limit is then an error of the call, as in Python,
+/// instead of a signal that ends the process.
 pub(crate) fn ignore_file_size_signal() {
     static ONCE: Once = Once::new();
     // SAFETY: a plain system call.
@@ -125,12 +125,12 @@ pub(crate) fn ignore_file_size_signal() {
     });
 }
 
-/// An address range that a mapping occupies, known to the signal handler. Regions are never freed, only reused.
+/// An address range of a mapping, known to the signal handler. Regions are never freed, only reused.
 #[derive(Debug)]
 struct Region {
     start: AtomicUsize,
     end: AtomicUsize,
-    /// Some page could not be read from the file and was replaced by zeros.
+    /// Whether a page could not be read from the file and was replaced by zeros.
     lost: AtomicBool,
     taken: AtomicBool,
     next: *mut Region,
@@ -139,9 +139,9 @@ struct Region {
 // SAFETY: `next` is written before the region is published and never changes; everything else is atomic.
 unsafe impl Sync for Region {}
 
-/// The newest region; the others hang from it.
+/// The newest region; the others are linked from it.
 static REGIONS: AtomicPtr<Region> = AtomicPtr::new(ptr::null_mut());
-/// Whether a page had to be replaced since the last [`lost_page`].
+/// Whether a page was replaced since the last [`lost_page`].
 static LOST: AtomicBool = AtomicBool::new(false);
 static PAGE: AtomicUsize = AtomicUsize::new(4096);
 static FORMER: OnceLock<libc::sigaction> = OnceLock::new();
@@ -153,7 +153,7 @@ impl Region {
         // SAFETY: regions are leaked, so every pointer in the list stays valid.
         while let Some(region) = unsafe { current.as_ref() } {
             if region.taken.compare_exchange(false, true, Ordering::AcqRel, Ordering::Relaxed).is_ok() {
-                // In this order the handler never sees a range that is not ours.
+                // In this order, the handler never sees a range of another mapping.
                 region.lost.store(false, Ordering::Relaxed);
                 region.start.store(start, Ordering::Release);
                 region.end.store(end, Ordering::Release);
@@ -190,7 +190,7 @@ pub(crate) fn lost_page() -> bool {
 fn install_handler() {
     static INSTALL: Once = Once::new();
     INSTALL.call_once(|| {
-        // SAFETY: plain system calls; the handler has the signature that SA_SIGINFO demands and calls only what is
+        // SAFETY: plain system calls; the handler has the signature for SA_SIGINFO and only calls functions that are
         // allowed in a signal handler.
         unsafe {
             if let Ok(page) = usize::try_from(libc::sysconf(libc::_SC_PAGESIZE)) {
@@ -209,8 +209,8 @@ fn install_handler() {
     });
 }
 
-/// SIGBUS: a mapped page has no file behind it any more. The rest of the mapping becomes private zeros, so that the
-/// interrupted instruction can finish, and the loss is noted for [`lost_page`] and its mapping.
+/// Handles SIGBUS, sent when the file of a mapped page was truncated. The rest of the mapping becomes private zeros, so
+/// that the interrupted instruction can finish. The loss is recorded for [`lost_page`] and the mapping.
 extern "C" fn on_bus_error(signal: libc::c_int, info: *mut libc::siginfo_t, context: *mut libc::c_void) {
     // SAFETY: the kernel passes a valid `info`; regions are leaked; `mmap` with MAP_FIXED replaces only pages of a
     // mapping that is ours and alive, for it is being accessed.
@@ -237,7 +237,7 @@ extern "C" fn on_bus_error(signal: libc::c_int, info: *mut libc::siginfo_t, cont
             }
             current = region.next;
         }
-        // Not ours: pass it to the previous handler; at the second fault, to the system.
+        // Not ours: call the previous handler or, without one, let the system handle the second fault.
         match FORMER.get() {
             Some(former) if former.sa_sigaction != libc::SIG_DFL && former.sa_sigaction != libc::SIG_IGN => {
                 let handler: extern "C" fn(libc::c_int, *mut libc::siginfo_t, *mut libc::c_void) =
@@ -255,7 +255,7 @@ extern "C" fn on_bus_error(signal: libc::c_int, info: *mut libc::siginfo_t, cont
 pub(super) fn advise_large_pages(start: usize, end: usize) {
     #[cfg(target_os = "linux")]
     if start < end {
-        // SAFETY: advice changes no byte, wherever it points to. Where it is not taken, nothing is lost but time.
+        // SAFETY: advice changes no byte, for any address. If it is ignored, only time is lost.
         unsafe { libc::madvise(start as *mut libc::c_void, end - start, libc::MADV_HUGEPAGE) };
     }
 }
