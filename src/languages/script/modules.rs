@@ -1,5 +1,6 @@
-//! Scripts in several files: `import "stats" as s;` runs `stats.rhai` once, which lies beside the script that imports it
-//! or in a folder of `TENSORSH_PATH`, and gives its functions, constants and variables as `s::mean`.
+//! Scripts in several files. `import "stats" as s;` runs `stats.rhai` once and makes its functions, constants and
+//! variables available as `s::mean`. The file is looked for beside the importing script and in the folders of
+//! `TENSORSH_PATH`.
 
 use super::Scripted;
 use super::cell::Cell;
@@ -18,7 +19,7 @@ use std::rc::{Rc, Weak};
 use tensor::system::{Files, Kind, System};
 use tensor::{Error, ErrorKind};
 
-/// The variable that names folders of modules, separated as in `PATH`.
+/// The environment variable that lists module folders, separated like those in `PATH`.
 pub(crate) const PATH: &str = "TENSORSH_PATH";
 
 /// The modules of a session.
@@ -26,30 +27,30 @@ pub(crate) const PATH: &str = "TENSORSH_PATH";
 pub struct Modules {
     /// The folder of the running script, or the working directory without one.
     pub folder: RefCell<PathBuf>,
-    /// What was read, by file.
+    /// The modules read so far, by file.
     read: RefCell<HashMap<String, Rc<Source>>>,
-    /// What was run, by file.
+    /// The modules run so far, by file.
     done: RefCell<HashMap<String, Shared<Module>>>,
-    /// What inputs have imported, by the names they gave.
+    /// The modules that inputs have imported, by the names they gave them.
     pub named: RefCell<BTreeMap<String, Shared<Module>>>,
-    /// The files that are being run, each imported by the one before.
+    /// The files now running, each imported by the previous one.
     running: RefCell<Vec<String>>,
 }
 
 /// The text of a module.
 pub struct Source {
     pub cell: Cell,
-    /// Nothing where it cannot be read; it is looked at again then.
+    /// `None` if the module could not be read; the next import tries again.
     ast: Option<AST>,
 }
 
 impl Modules {
-    /// The text of a module's file that was read.
+    /// Returns the text of a module that was read.
     pub fn source(&self, file: &str) -> Option<Rc<Source>> {
         self.read.borrow().get(file).cloned()
     }
 
-    /// The file of a module that `importer` names, or the script itself.
+    /// Returns the file of the module `name`. `importer` is the importing module, or `None` for the script itself.
     pub fn find(&self, importer: Option<&str>, name: &str) -> Result<String, Error> {
         let missing = |hint: String| Error {
             hint: Some(hint.into()),
@@ -79,7 +80,7 @@ impl Modules {
     }
 }
 
-/// The module beside a file that there is not whose name is nearest.
+/// Returns the existing module with the name closest to a missing one.
 fn nearest_file(folders: impl Iterator<Item = PathBuf>, file: &Path, is_bare: bool) -> Option<String> {
     let within = file.parent().unwrap_or(Path::new(""));
     let here = |folder: PathBuf| if folder.as_os_str().is_empty() { PathBuf::from(".") } else { folder };
@@ -93,7 +94,7 @@ fn nearest_file(folders: impl Iterator<Item = PathBuf>, file: &Path, is_bare: bo
     Some(within.join(near).display().to_string())
 }
 
-/// Returns the text if what it imports has names in quotes: `import torch` is Python.
+/// Returns the text if its imports name modules in quotes. `import torch` is Python.
 pub(crate) fn check_names(ast: AST) -> Result<AST, ParseError> {
     let mut bare = None;
     ast.walk(&mut |path| {
@@ -110,7 +111,7 @@ pub(crate) fn check_names(ast: AST) -> Result<AST, ParseError> {
     Err(ParseError(Box::new(ParseErrorType::BadInput(LexError::Runtime(reason))), position))
 }
 
-/// Keeps what an input has imported under the names it has given, for later inputs.
+/// Keeps the modules that an input has imported, under the names it gave them, for later inputs.
 pub fn keep(engine: &RefCell<Engine>, runtime: &Runtime, ast: &AST) {
     for statement in ast.statements() {
         let Stmt::Import(parts, _) = statement else { continue };
@@ -125,7 +126,7 @@ pub fn keep(engine: &RefCell<Engine>, runtime: &Runtime, ast: &AST) {
 }
 
 /// Reads the modules that a text imports by name, and those they import, so that the engine knows the functions they
-/// call before anything runs. What cannot be read is told when it is imported.
+/// call before anything runs. Errors are reported when the module is imported.
 pub fn prepare(engine: &Engine, runtime: &Runtime, importer: Option<&str>, ast: &AST) {
     let mut names = Vec::new();
     ast.walk(&mut |path| {
@@ -146,7 +147,7 @@ pub fn prepare(engine: &Engine, runtime: &Runtime, importer: Option<&str>, ast: 
     }
 }
 
-/// Reads a module's file, once.
+/// Reads a module's file, unless it was read before.
 fn read(engine: &Engine, runtime: &Runtime, file: &str) -> Scripted<Rc<Source>> {
     if let Some(source) = runtime.modules.source(file).filter(|source| source.ast.is_some()) {
         return Ok(source);
@@ -179,7 +180,8 @@ fn read(engine: &Engine, runtime: &Runtime, file: &str) -> Scripted<Rc<Source>> 
     refused.map_or(Ok(source), |refused| Err(refused.into()))
 }
 
-/// Every variable that a module's statements make is the module's, said or not: what is to be put before them.
+/// Returns the `export` words to insert before a module's variables: every variable of a module is exported, declared
+/// so or not.
 fn exports(ast: &AST) -> Vec<(Position, String)> {
     let unsaid = |statement: &Stmt| match statement {
         Stmt::Var(_, flags, position) if !flags.intersects(ASTFlags::EXPORTED) => {
@@ -244,7 +246,7 @@ impl ModuleResolver for Resolver {
     }
 }
 
-/// The name of a file without its folder.
+/// Returns the file name without its folder.
 fn short(file: &str) -> &str {
     Path::new(file).file_name().and_then(|name| name.to_str()).unwrap_or(file)
 }
