@@ -81,7 +81,7 @@ pub(super) fn register(module: &mut Module, state: &Rc<Runtime>) {
             Ok(found.and_then(|at| items(args).into_iter().nth(at)).unwrap_or_default())
         });
     }
-    // The two loops above register the search for a closure as a value.
+    // If the second argument is a closure, the functions registered above apply instead.
     for types in [&[array, any][..], &[array, any, int]] {
         add("index_of", types, true, |state, context, args| {
             let found = place_of(state, context, args, start(args))?;
