@@ -457,7 +457,7 @@ impl Object for Instance {
         self.is_exception().then(|| self.handle().as_ref().map(exceptions::to_error)).flatten()
     }
     fn special(&self, name: &str, args: &[Value]) -> Option<Result<Value>> {
-        // Objects behave like the non-special builtin methods without calling them.
+        // A non-special builtin method does nothing that objects do not do anyway.
         let entry = match self.class.find(name) {
             Some(Entry::Native(method)) if !method.special => return None,
             // A class that defines `__eq__` without `__hash__` is unhashable.
