@@ -80,7 +80,7 @@ impl History for Past {
         Ok(())
     }
 
-    // Repeated entries are always merged, and a leading space has no meaning.
+    // Consecutive duplicates are always merged, and a leading space has no meaning.
     fn ignore_dups(&mut self, _: bool) -> Result<()> {
         Ok(())
     }
