@@ -4,8 +4,8 @@
 //! [`languages::script`] everything else. [`call`] binds the arguments of every call to a row of the function table in
 //! [`torch`], and [`call::dispatch`] runs it. [`autograd`] records operations, which [`tensor::ops`] computes on
 //! [`tensor`]s. [`explain::format`](mod@explain::format) formats values, and [`explain`] draws the memory beneath them.
-//! [`session::transcript`], `shell` and [`web`] are the ends of the path: they provide inputs and receive text. Everything
-//! runs on a [`tensor::system`]: an operating system, or a page.
+//! [`session::transcript`], `shell` and [`web`] are the ends of the path: they provide inputs and receive text.
+//! Everything runs on a [`tensor::system`]: an operating system, or a page.
 //!
 //! A session evaluates inputs and prints nothing itself. Parsing and evaluation recurse deeply, so start a session with
 //! [`spawn_with_big_stack`](session::transcript::spawn_with_big_stack).

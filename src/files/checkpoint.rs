@@ -287,7 +287,7 @@ pub fn write<W: Write + Seek>(value: &Value, name: &str, skip_data: bool, to: W)
     })
 }
 
-/// Like [`write`], with the bytes of every storage from `body`.
+/// Like `write`, with the bytes of every storage from `body`.
 ///
 /// # Errors
 /// Same as [`save`], and the errors of `body`.

@@ -92,10 +92,10 @@ fn parsed(source: &Source) -> Result<(Metadata, usize)> {
     Ok((serde_json::from_slice(&bytes).map_err(invalid)?, 8 + length))
 }
 
-/// What a file holds.
+/// Returns the contents of a file.
 ///
 /// # Errors
-/// Those of [`header`].
+/// Same as [`header`].
 pub(crate) fn contents(source: &Source) -> Result<Contents> {
     let mut contents = Contents::new(source, "safetensors");
     contents.metadata = metadata(source)?;
@@ -105,10 +105,10 @@ pub(crate) fn contents(source: &Source) -> Result<Contents> {
     Ok(contents)
 }
 
-/// All tensors of a file by their names, which lie on the file.
+/// Loads all tensors of a file by name, mapped from the file if `mapped`.
 ///
 /// # Errors
-/// SafetensorError when the file is not what the format allows.
+/// Fails with SafetensorError for an invalid file.
 pub fn load(source: &Source, mapped: bool) -> Result<Value> {
     let tensor = |described: Described| {
         let name = Value::str(&*described.name);

@@ -143,7 +143,7 @@ impl<'a> Compiler<'a, '_> {
         code.places.push(place);
     }
 
-    /// Emits a jump. [`Compiled::land`] sets its target.
+    /// Emits a jump. [`Compiler::land`] sets its target.
     fn jump(&mut self, op: fn(u32) -> Op, place: u32) -> usize {
         self.emit(op(0), place);
         self.unit.code.ops.len() - 1
