@@ -1,5 +1,5 @@
-//! What the core takes for a view, without the script engine above it: nanoseconds per call, of the quickest of many
-//! rounds. Run by `scripts/house/bench`.
+//! Times views in the core, without the script engine above it: nanoseconds per call, from the fastest of many rounds.
+//! Run by `scripts/house/bench`.
 
 use std::hint::black_box;
 use std::time::Instant;

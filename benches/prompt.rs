@@ -1,6 +1,6 @@
-//! How long a user waits for the prompt: for the first line, for a key's echo, for completion, for the end of what Ctrl-C
-//! stops, for a large paste. Drives the program on a pseudo-terminal, as the tests do, and sets each figure beside what is
-//! wished for. `cargo bench --bench prompt`.
+//! Measures how long a user waits for the prompt: for the first line, for a key's echo, for completion, for the effect
+//! of Ctrl-C, and for a large paste. Drives the program on a pseudo-terminal, like the tests, and prints each figure
+//! beside its target. `cargo bench --bench prompt`.
 #![cfg(unix)]
 
 #[path = "../tests/prompt/terminal.rs"]
@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use terminal::{CTRL_C, Shell, Start};
 
-/// The entries of a long history.
+/// The number of entries in a long history.
 const ENTRIES: usize = 100_000;
 
 fn main() {
@@ -99,7 +99,7 @@ fn write_history(folder: &Path) {
     std::fs::write(folder.join("tensorsh/history"), text).unwrap();
 }
 
-/// From a key to the first sign of it.
+/// Returns the time from a key to the first output.
 fn answered(shell: &mut Shell, key: &str) -> Duration {
     let begin = Instant::now();
     shell.send(key);
@@ -109,20 +109,20 @@ fn answered(shell: &mut Shell, key: &str) -> Duration {
     took
 }
 
-/// Waits until nothing more comes.
+/// Waits until no more output comes.
 fn settle(shell: &mut Shell) {
     while shell.came_any(Duration::from_millis(30)) {}
 }
 
 fn clear(shell: &mut Shell) {
-    // The question whether all ways to go on are to be listed wants an answer; anywhere else it is one more letter.
+    // The question whether to list all completions needs an answer; otherwise this is one more letter.
     shell.send("n");
     settle(shell);
     shell.send(CTRL_C);
     shell.ready();
 }
 
-/// From Ctrl-C to the next prompt; nothing, if the input had ended by itself.
+/// Returns the time from Ctrl-C to the next prompt. `None` if the input ended by itself.
 fn stopped(shell: &mut Shell, line: &str, after: Duration) -> Option<Duration> {
     shell.send(&format!("{line}\r"));
     shell.sees("\u{1b}[?2004l");
@@ -135,7 +135,7 @@ fn stopped(shell: &mut Shell, line: &str, after: Duration) -> Option<Duration> {
     Some(begin.elapsed())
 }
 
-/// Prints the median and the worst beside the limit, in milliseconds.
+/// Prints the median and the worst time beside the limit, in milliseconds.
 fn report(name: &str, limit: u64, mut took: Vec<Duration>) {
     took.sort_unstable();
     let (Some(median), Some(worst)) = (took.get(took.len() / 2), took.last()) else {

@@ -1,12 +1,13 @@
 //! tensorsh, a shell for tensors and the bytes beneath them.
 //!
-//! One path serves every input. [`session`] takes a line; [`languages::python`] runs what stands after `>>> `,
-//! [`languages::script`] anything else; [`call`] binds the arguments of every call to a row of the function table in [`torch`],
-//! and [`call::dispatch`] runs it; [`autograd`] records, [`tensor::ops`] compute on [`tensor`]s; [`explain::format`](mod@explain::format)
-//! says what the value looks like, and [`explain`] draws the memory beneath it. [`session::transcript`], `shell` and [`web`] are the
-//! two ends: where inputs come from and where text goes. Beneath all of it is a [`tensor::system`], or a page.
+//! Every input takes the same path. [`session`] receives a line. [`languages::python`] runs text after `>>> `,
+//! [`languages::script`] everything else. [`call`] binds the arguments of every call to a row of the function table in
+//! [`torch`], and [`call::dispatch`] runs it. [`autograd`] records operations, which [`tensor::ops`] computes on
+//! [`tensor`]s. [`explain::format`](mod@explain::format) formats values, and [`explain`] draws the memory beneath them.
+//! [`session::transcript`], `shell` and [`web`] are the ends of the path: they provide inputs and receive text.
+//! Everything runs on a [`tensor::system`]: an operating system, or a page.
 //!
-//! A session evaluates inputs and prints nothing itself. Parsers and evaluation recurse, so a program of its own starts it by
+//! A session evaluates inputs and prints nothing itself. Parsing and evaluation recurse deeply, so start a session with
 //! [`spawn_with_big_stack`](session::transcript::spawn_with_big_stack).
 //!
 //! ```
@@ -19,7 +20,7 @@
 //! assert_eq!(refused.map(|failure| failure.kind).as_deref(), Some("RuntimeError"));
 //! ```
 //!
-//! The core can be used without a script: a tensor is made, viewed and printed.
+//! The core can be used without a script, here to create, view and print a tensor.
 //!
 //! ```
 //! use tensorsh::explain::format::{Formatter, PrintOptions};
@@ -37,7 +38,7 @@
 //! # }
 //! ```
 
-// Nothing a user can reach may end the process.
+// User input must never panic the process.
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
 use session::texts::{self, Texts};
@@ -51,7 +52,7 @@ pub fn provide_texts() {
     texts::provide(TEXTS);
 }
 
-/// The lessons, and the sessions that help takes its examples from.
+/// The lessons, and the sessions that provide examples for help.
 const TEXTS: Texts = Texts {
     lessons: &[
         ("storage", include_str!("../docs/learn/01-storage.md")),

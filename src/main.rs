@@ -1,4 +1,5 @@
-//! The command line: which of prompt, script, `-e`, `test` and `replay` is meant. What they do is in the library.
+//! The command line: selects among the prompt, a script, `-e`, `test`, `replay` and the other commands. The library
+//! implements them.
 
 use std::ffi::OsString;
 use std::io::{IsTerminal, stdin};
@@ -238,11 +239,11 @@ enum Color {
 fn main() {
     let cli = Cli::parse();
     tensorsh::provide_texts();
-    // The thread ends the program itself, as soon as its work is done.
+    // The thread ends the program itself as soon as its work is done.
     let fate = spawn_with_big_stack("tensorsh", move || exit(run(cli))).map(|thread| thread.join());
     match fate {
         Ok(Ok(never)) => never,
-        // The panic has been reported where it happened.
+        // The panic has been reported already.
         Ok(Err(_)) => exit(101),
         Err(error) => {
             complain(&format!("tensorsh: no thread to run on: {error}\n"));
@@ -320,7 +321,7 @@ fn opening(cli: &Cli, script: Option<&OsString>) -> Opening {
     }
 }
 
-/// The language that was asked for.
+/// Returns the requested language.
 fn language(cli: &Cli) -> Option<Language> {
     asked(cli.python, cli.rhai)
 }

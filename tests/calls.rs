@@ -1,6 +1,6 @@
-//! Calls of every function, made of the parameters of PyTorch's own schemas, and what PyTorch 2.7.0 answers: which overload
-//! its parser takes or how it refuses, how results lie in memory, what becomes of outputs. The tables of tests/calls say of
-//! themselves how they are read; a difference is to be mended in src/, and its mark taken away there.
+//! Calls of every function, generated from the parameters of PyTorch's own schemas, with the answers of PyTorch 2.7.0:
+//! the overload that its parser selects or its refusal, the memory layout of results, the treatment of outputs. The
+//! tables in tests/calls describe their own format. Fix a difference in src/, and remove its mark in the table.
 
 use std::collections::HashMap;
 use std::fs;
@@ -8,7 +8,7 @@ use std::path::Path;
 use std::thread;
 use tensorsh::session::{Language, Session, SessionOptions};
 
-/// Parsers and the evaluator recurse.
+/// Parsing and evaluation recurse deeply.
 const STACK: usize = 1 << 28;
 
 #[test]
@@ -26,8 +26,8 @@ fn outputs_are_taken_and_refused_as_by_pytorch() {
     check("outputs", 6000);
 }
 
-/// Holds a table of at least so many calls against the program. With `DIFFERENT_CALLS`, writes those that differ to that
-/// file instead: tests/calls/record.py marks them.
+/// Compares the program with a table of at least `least` calls. If `DIFFERENT_CALLS` is set, writes the calls that
+/// differ to that file instead, for tests/calls/record.py to mark.
 fn check(table: &str, least: usize) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/calls/{table}.txt"));
     let text = fs::read_to_string(path).unwrap();
@@ -46,7 +46,7 @@ fn check(table: &str, least: usize) {
 
 struct Call {
     text: String,
-    /// What the program answers instead, where the row is marked as a known difference.
+    /// The program's answer, if the row is marked as a known difference.
     known: Option<String>,
     expected: String,
     got: String,
@@ -66,7 +66,7 @@ impl Call {
     }
 }
 
-/// The calls of a table and what the program answers.
+/// Returns the calls of a table with the program's answers.
 fn answered(table: &str) -> Vec<Call> {
     let behind = |mark: &str| table.lines().filter_map(|line| line.strip_prefix(mark)).collect::<Vec<_>>();
     let (setup, each, show) = (behind("| ").join("\n"), behind("each ").concat(), behind("show ").concat());
@@ -91,7 +91,7 @@ fn answered(table: &str) -> Vec<Call> {
     .collect()
 }
 
-/// The name of the function of a call, as refusals have it: `linalg_inv`.
+/// Returns the name of a call's function as used in refusals: `linalg_inv`.
 fn name(call: &str) -> String {
     let path = call.split('(').next().unwrap_or_default();
     path.split('.').skip(1).collect::<Vec<_>>().join("_")

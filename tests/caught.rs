@@ -1,11 +1,11 @@
-//! What a script learns of an error that it catches is what the report would have said, wherever it was raised, and it
-//! can be thrown again unchanged.
+//! A script that catches an error learns the same as the report would show, wherever the error was raised, and can
+//! throw it again unchanged.
 
 use std::fs;
 use std::path::Path;
 use tensorsh::session::{Failure, Language, Session, SessionOptions};
 
-/// A way to go wrong, of each kind: PyTorch's, Rhai's, and an exception that a script throws.
+/// Faults of each kind: PyTorch's, Rhai's, and exceptions thrown by a script.
 const FAULTS: &[&str] = &[
     "torch.ones(2).view(3)",
     "torch.ones(2)[5]",
@@ -50,7 +50,7 @@ const FAULTS: &[&str] = &[
     "throw ValueError(\"bad\")",
 ];
 
-/// Where it happens: what stands in a module, in the script before, and the call.
+/// The places for a fault: the code of a module, the script before, and the call.
 const PLACES: &[(&str, &str, &str)] = &[
     ("", "", "FAULT"),
     ("", "fn f() { FAULT }", "f()"),
@@ -61,7 +61,7 @@ const PLACES: &[(&str, &str, &str)] = &[
     ("fn f() {\n FAULT }", "import \"part\" as p;", "p::f()"),
 ];
 
-/// Runs a script: what it prints, and how it fails.
+/// Runs a script. Returns its output and its failure.
 fn run(folder: &Path, module: &str, script: &str) -> (String, Option<Failure>) {
     fs::write(folder.join("part.rhai"), module).unwrap();
     let file = folder.join("a.rhai");
@@ -76,7 +76,7 @@ fn what_is_caught_is_what_a_report_says() {
     for fault in FAULTS {
         for (module, before, call) in PLACES {
             let [module, before, call] = [module, before, call].map(|text| text.replace("FAULT", fault));
-            // A closure looks for the variables it holds when it is made.
+            // A closure looks up its captured variables when it is created.
             if run(folder.path(), &module, &before).1.is_some() {
                 continue;
             }
@@ -84,7 +84,7 @@ fn what_is_caught_is_what_a_report_says() {
             let print = "catch (e) { print(e.kind); print(e.line); print(e.message) }";
             let (caught, failed) = run(folder.path(), &module, &format!("{before}\ntry {{ {call} }} {print}"));
             let again = run(folder.path(), &module, &format!("{before}\ntry {{ {call} }} catch (e) {{ throw e }}")).1;
-            // A text that is not read at all does not run.
+            // A text that does not parse does not run.
             let Some(told) = told.filter(|told| told.kind != "SyntaxError" || fault.starts_with("eval")) else {
                 continue;
             };

@@ -1,4 +1,4 @@
-//! The program as a whole process: what it prints where, and with which exit status.
+//! Tests the program as a whole process: its output and its exit status.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use tensorsh::session::lessons::{Attempt, lessons, told};
 use tensorsh::session::{Language, SessionOptions};
 
-/// Runs the program in `folder`; gives its exit status, standard output and standard error.
+/// Runs the program in `folder`. Returns its exit status, standard output and standard error.
 fn run(folder: &Path, args: &[&str], input: &[u8]) -> (i32, String, String) {
     let mut child = Command::new(env!("CARGO_BIN_EXE_tensorsh"))
         .args(args)
@@ -27,7 +27,7 @@ fn run(folder: &Path, args: &[&str], input: &[u8]) -> (i32, String, String) {
     (status.code().unwrap_or(-1), text(stdout), text(stderr))
 }
 
-/// Runs the program on the one file `name`, which holds `text`.
+/// Runs the program on a single file `name` with the contents `text`.
 fn run_on(name: &str, text: &str, args: &[&str]) -> (i32, String, String) {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join(name), text).unwrap();
@@ -84,7 +84,7 @@ fn inspect_tells_what_is_in_a_file() {
     let (status, _, errors) = run_here(&["inspect", "no.pt"], b"");
     let missing = "no.pt: FileNotFoundError: [Errno 2] No such file or directory: 'no.pt'\n";
     assert_eq!((status, errors.as_str()), (1, missing));
-    // Standard input is a file like any other, and a fault says which file it is of.
+    // Standard input is treated like a file, and a fault names its file.
     let bytes = fs::read(file).unwrap();
     let (status, text, errors) = run_here(&["inspect", "-"], &bytes);
     assert!(status == 0 && text.starts_with("standard input: "), "{text}{errors}");
@@ -151,7 +151,7 @@ fn either_language_can_be_asked_for() {
     assert_eq!(run_here(&["--python", "-e", "7 // 2", "-e", "{}"], b""), out("3\n{}\n"));
     assert_eq!(run_here(&["--rhai", "-e", "#{}"], b""), out("{}\n"));
     assert_eq!(run_here(&["--python"], b"print(7 // 2)"), out("3\n"));
-    // What only one of them reads needs no asking.
+    // Input that only one language accepts needs no option.
     assert_eq!(run_here(&[], b"def f(x):\n    return x + 1\nprint(f(1))"), out("2\n"));
     assert_eq!(run_here(&[], b"x = 3; print(x + 1)"), out("4\n"));
     assert_eq!(run_here(&["--rhai", "--python", "-e", "1"], b"").0, 2);
@@ -258,7 +258,7 @@ fn ctrl_c_ends_a_script() {
     assert!(stderr.contains("loop {}"), "{stderr}");
 }
 
-/// A single call that takes seconds, hours or years: the engine is not asked in between, the kernel is.
+/// A single call that takes seconds, hours or years. The engine is not asked meanwhile, but the kernel is.
 #[test]
 fn ctrl_c_ends_a_kernel() {
     for code in [
@@ -297,7 +297,8 @@ fn ctrl_c_ends_a_kernel() {
     }
 }
 
-/// Runs code that first prints `1`, then interrupts it: exit status, standard error, and how long it went on.
+/// Runs code that first prints `1`, then interrupts it. Returns the exit status, standard error, and the time until it
+/// ended.
 fn interrupted(code: &str) -> (Option<i32>, String, Duration) {
     let mut child = Command::new(env!("CARGO_BIN_EXE_tensorsh"))
         .args(["-e", code])
@@ -307,7 +308,7 @@ fn interrupted(code: &str) -> (Option<i32>, String, Duration) {
         .unwrap();
     let mut first = [0; 2];
     std::io::Read::read_exact(child.stdout.as_mut().unwrap(), &mut first).unwrap();
-    // The call behind the print has begun by then, or begins with the flag set; both must end.
+    // The call after the print has begun by now, or begins with the flag set. Both must end.
     std::thread::sleep(Duration::from_millis(100));
     let start = Instant::now();
     let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
@@ -566,7 +567,7 @@ fn update_rewrites_outputs_and_nothing_else() {
     }
 }
 
-/// A page as it is copied from a browser: differences are reported, and nothing that pages do.
+/// A page as copied from a browser. Differences are reported, but not the usual deviations of pages.
 #[test]
 fn pages_of_documentation_are_tests() {
     let page = "Sharing#\n\nA view shows what its base holds.\n\n>>> t = torch.zeros(2, 2)\n>>> b = t.view(4)\n\
@@ -596,7 +597,7 @@ fn replay_prints_the_sessions_of_now() {
     assert!(stdout.contains("\n\nrhai> t\nTraceback") && !stdout.contains("Fresh"), "{stdout}");
 }
 
-/// `tensorsh learn` with its progress below `state`, its input as if typed; gives what it shows.
+/// Runs `tensorsh learn` with its progress in `state` and its input as if typed. Returns its output.
 fn learn(state: &Path, arguments: &[&str], input: &str) -> String {
     let mut child = Command::new(env!("CARGO_BIN_EXE_tensorsh"))
         .args(["--color", "never", "learn"])
@@ -621,11 +622,11 @@ fn lessons_are_learnt_and_remembered() {
     }
     let list = learn(state.path(), &["--list"], "");
     assert!(list.contains("[ ]  2 strides       Shape, stride, offset (1 of 2 exercises)"), "{list}");
-    // The first lesson that is not done is the first of all.
+    // The first unfinished lesson is the first of all.
     let text = learn(state.path(), &[], "t.nbytes\nt.untyped_storage()[2] = 1\n");
     assert!(text.contains("1. What a storage is") && text.contains("2 of 2 exercises done"), "{text}");
     assert!(learn(state.path(), &["--list"], "").starts_with("[x]  1 storage"));
-    // The same lessons in Rhai, and answers in both languages.
+    // The same lessons in Rhai, with answers in both languages.
     let text = learn(state.path(), &["--rhai", "storage"], "len(range(120))\nt.untyped_storage()[2] = 1;\n");
     assert!(text.contains("rhai> let t = torch.tensor([1, 2, 3], dtype=torch.int16);"), "{text}");
     assert!(text.contains("2 of 2 exercises done") && !text.contains(">>> "), "{text}");
@@ -633,7 +634,7 @@ fn lessons_are_learnt_and_remembered() {
     assert!(learn(state.path(), &["--list"], "").lines().all(|line| line.contains("(0 of")));
 }
 
-/// All ten lessons at one sitting: before each right answer a look at what is given, a wrong answer and a forbidden one.
+/// All ten lessons in one session. Before each correct answer come an inspection, a wrong answer and a forbidden one.
 #[test]
 fn a_newcomer_goes_through_all_lessons_in_one_go() {
     tensorsh::provide_texts();
@@ -657,7 +658,7 @@ fn a_newcomer_goes_through_all_lessons_in_one_go() {
                 typed += &format!(":hint\n{}", answer(&exercise.right[0]));
                 exercises += 1;
             }
-            // On to the next lesson.
+            // Continue to the next lesson.
             typed.push('\n');
         }
         let state = tempfile::tempdir().unwrap();

@@ -1,11 +1,11 @@
-//! Values that hold themselves, and values that lie 100,000 deep: no walk through them ends the process, goes on for ever or
-//! panics. A stack that overflows ends this test; a panic is reported as a SystemError.
+//! Values that contain themselves, and values nested 100,000 deep: no walk through them may end the process, loop
+//! forever or panic. A stack overflow ends this test; a panic is reported as a SystemError.
 
 use proptest::prelude::*;
 use tensorsh::session::transcript::spawn_with_big_stack;
 use tensorsh::session::{Language, Outcome, Session, SessionOptions};
 
-/// What is done to a value `X` besides another, `Y`.
+/// Operations on a value `X`, some with another value `Y`.
 const RHAI: &[&str] = &[
     "X",
     "print(X)",
@@ -95,7 +95,7 @@ const MAKERS: &[(Language, &str)] = &[
     (Language::Python, "N = (1,)"),
 ];
 
-/// How `X` comes to hold `Y`; what does not fit the kind of `X` is refused.
+/// Ways to make `X` contain `Y`. Those that do not fit the type of `X` are rejected.
 const LINKS: &[(Language, &str)] = &[
     (Language::Rhai, "X.push(Y)"),
     (Language::Rhai, "X.part = Y"),
@@ -131,7 +131,7 @@ fn check(outcome: &Outcome, input: &str) {
     }
 }
 
-/// Sends a pair of variables through every walk.
+/// Applies every operation to a pair of variables.
 fn walk(session: &mut Session, x: &str, y: &str) {
     let forms =
         RHAI.iter().map(|form| (Language::Rhai, form)).chain(PYTHON.iter().map(|form| (Language::Python, form)));
@@ -204,7 +204,7 @@ fn what_lies_deep_is_walked_and_dropped() {
     }
 }
 
-/// Python's own words for what holds itself, and what Rhai makes of the same.
+/// Python's text for values that contain themselves, and Rhai's equivalent.
 #[test]
 fn what_holds_itself_is_shown() {
     let rows = [

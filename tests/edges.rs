@@ -1,12 +1,12 @@
-//! Every function of one or two numbers, at the edges of their types: zeros, infinities, NaN, the largest and the smallest. What
-//! PyTorch gives stands in edges/edges.txt, which edges/edges.py writes. A number may differ in its fourth digit, or as
-//! much as its type shows; what is no number, whole, or zero with its sign may not.
+//! Every function of one or two numbers, at the limits of their types: zeros, infinities, NaN, the largest and the
+//! smallest numbers. PyTorch's results are in edges/edges.txt, which edges/edges.py writes. A number may differ in its
+//! fourth digit, or by the precision of its type. NaN, infinities, integers and signed zeros must match.
 
 use tensorsh::session::{Language, Session, SessionOptions};
 
 const TABLE: &str = include_str!("edges/edges.txt");
 
-/// What PyTorch computes in other ways, and why.
+/// Results that PyTorch computes in another way, with the reason.
 const EXCEPTIONS: &[(&str, &str)] = &[
     ("torch.log1p singles", "MKL takes subnormal numbers for zero"),
     ("torch.log1p doubles", "MKL takes subnormal numbers for zero"),
@@ -22,7 +22,7 @@ fn eval(session: &mut Session, source: &str) -> Result<String, String> {
     }
 }
 
-/// The results of a line, each as often as it is counted.
+/// Returns the results of a line, with repeated ones expanded.
 fn unfolded(text: &str) -> Vec<&str> {
     text.split_whitespace()
         .flat_map(|item| {

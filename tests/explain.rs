@@ -1,4 +1,4 @@
-//! What the functions that make memory visible draw, on every kind of tensor and at three widths. The numbers in
+//! The drawings of the functions that make memory visible, for every kind of tensor and at three widths. The numbers in
 //! tests/explain are PyTorch's; the drawings are ours.
 
 use std::path::Path;
@@ -11,7 +11,7 @@ use tensorsh::session::{Language, Session, SessionOptions};
 fn drawings_are_as_recorded() {
     let folder = tempfile::tempdir().unwrap();
     let output = Command::new(env!("CARGO_BIN_EXE_tensorsh"))
-        // Some of the sessions make files.
+        // Some of the sessions create files.
         .current_dir(folder.path())
         .args(["--quiet", "--color", "never", "test"])
         .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/explain"))
@@ -27,7 +27,7 @@ fn text_of(session: &mut Session, language: Language, source: &str) -> String {
     outcome.text
 }
 
-/// A picture takes no longer for a billion elements than for a few: nothing walks through them.
+/// A picture of a billion elements takes no longer than one of a few, because nothing walks through them.
 #[test]
 fn a_billion_elements_take_a_moment() {
     let mut session = Session::new(SessionOptions::default());
@@ -42,12 +42,12 @@ fn a_billion_elements_take_a_moment() {
     assert!(drawn.contains("1 000 000 000 elements"), "{drawn}");
 }
 
-/// What a figure needs of memory does not grow with the tensor, and it takes a moment.
+/// A figure needs a fixed amount of memory and little time, however large the tensor.
 #[test]
 fn a_figure_of_a_million_numbers_takes_a_moment() {
     let mut session = Session::new(SessionOptions::default());
     text_of(&mut session, Language::Rhai, "let x = torch.randn(1000, 1000).t();");
-    // A release build takes a hundredth of it.
+    // A release build takes a hundredth of this.
     let patience = Duration::from_secs(if cfg!(debug_assertions) { 60 } else { 1 });
     for figure in ["hist(x)", "spark(x)", "heat(x)"] {
         let begun = Instant::now();
@@ -57,7 +57,7 @@ fn a_figure_of_a_million_numbers_takes_a_moment() {
     }
 }
 
-/// Ctrl-C ends a figure of many elements that all stand in one place.
+/// Ctrl-C ends a figure of many elements that share one cell.
 #[test]
 fn a_figure_heeds_ctrl_c() {
     let mut session = Session::new(SessionOptions::default());
@@ -76,7 +76,7 @@ fn a_figure_heeds_ctrl_c() {
     }
 }
 
-/// In Python the builtins stay what they are, and names that scripts define come before ours.
+/// In Python the builtins are unchanged, and names defined by scripts take precedence over ours.
 #[test]
 fn pythons_names_stay_pythons() {
     let mut session = Session::new(SessionOptions::default());
@@ -94,7 +94,7 @@ fn pythons_names_stay_pythons() {
     }
 }
 
-/// Both files hold every cell that the terminal shows, and no markup can be broken by what is drawn.
+/// Both files contain every cell that the terminal shows, and drawn text cannot break the markup.
 #[test]
 fn pictures_are_written() {
     let folder = tempfile::tempdir().unwrap();
@@ -113,7 +113,7 @@ fn pictures_are_written() {
             assert_eq!(opened, text.matches(&format!("</{tag}>")).count(), "{name}: {tag}");
         }
     }
-    // Every cell of the grid and of the storage says what it maps to, in words and by the cell that both name.
+    // Every cell of the grid and of the storage names its counterpart, in words and by the common cell number.
     let page = std::fs::read_to_string(folder.path().join("t.html")).unwrap();
     for sentence in [
         "Element [2, 1] is 5, and stands in cell 5, bytes 40 to 47.",
@@ -129,7 +129,7 @@ fn pictures_are_written() {
     assert_eq!(outcome.error.map(|error| error.kind).as_deref(), Some("FileNotFoundError"));
 }
 
-/// In a script, which is one input, functions see the variables that there are where they are called.
+/// In a script, which is a single input, functions see the variables of the scope in which they are called.
 #[test]
 fn scripts_see_their_variables() {
     let rhai = "let t = torch.zeros(4);\nlet v = t[0..2];\nprint(aliases());\nlet w = t[1];\n\
@@ -143,7 +143,7 @@ fn scripts_see_their_variables() {
         let outcome = session.run_script(language, source, None);
         assert_eq!(outcome.error, None);
         let text = outcome.text;
-        // A function in Rhai sees its own, one in Python what the script has made.
+        // A function in Rhai sees its own variables, one in Python those of the script.
         for wanted in ["2 variables on 1 storage\n", "held by 2 handles\n", "variables   t, v, w on this storage\n"] {
             assert!(text.contains(wanted), "{language:?}: {wanted}\n{text}");
         }
@@ -152,7 +152,7 @@ fn scripts_see_their_variables() {
     }
 }
 
-/// Handles are counted without those that the counting itself needs.
+/// Handles are counted without those needed by the counting itself.
 #[test]
 fn handles_are_counted() {
     let mut session = Session::new(SessionOptions::default());
@@ -170,8 +170,8 @@ fn handles_are_counted() {
     }
 }
 
-/// What figures draw and tell of the numbers of a tensor, as PyTorch, numpy and exact fractions have it: explain/figures.txt,
-/// which explain/figures.py writes.
+/// The numbers in figures of a tensor, compared with PyTorch, numpy and exact fractions in explain/figures.txt, which
+/// explain/figures.py writes.
 #[test]
 fn figures_are_those_of_the_numbers() {
     let mut session = Session::new(SessionOptions::default());
@@ -224,7 +224,7 @@ fn figures_are_those_of_the_numbers() {
     assert!(wrong.is_empty(), "{} differ:\n{}", wrong.len(), wrong.join("\n\n"));
 }
 
-/// The number at the beginning of a text, its digits in groups.
+/// Parses the number at the start of a text, with its digits in groups.
 fn leading(text: &str) -> f64 {
     let digits = text.chars().take_while(|c| c.is_ascii_digit() || *c == ' ').filter(|c| *c != ' ');
     digits.collect::<String>().parse().unwrap_or(0.0)

@@ -1,9 +1,9 @@
-//! Every function and method of the tables, Python's names and Rhai's own functions, called with huge, extreme, empty and
-//! wrong arguments, and with many elements, so that they take long: whatever they say, they say it without a panic or an
-//! abort, within a gigabyte, and soon after Ctrl-C.
+//! Calls every function and method of the tables, Python's names and Rhai's own functions with huge, extreme, empty and
+//! wrong arguments, and with many elements, which take long. Every call must end without a panic or an abort, within a
+//! gigabyte, and soon after Ctrl-C.
 //!
-//! The calls are made in processes of their own, so that one that ends a process is told by name and the rest goes on.
-//! `EXTREMES_SEED` and `EXTREMES_ROUNDS` try others than the fixed ones.
+//! The calls run in separate processes, so that a call that ends its process can be named and the rest continue.
+//! `EXTREMES_SEED` and `EXTREMES_ROUNDS` select calls other than the fixed ones.
 
 use std::fs;
 use std::path::Path;
@@ -21,25 +21,24 @@ use tensorsh::tensor::limits;
 use tensorsh::torch::library::registry;
 use tensorsh::value::LIBRARY;
 
-/// How long a call may run before Ctrl-C is pressed, and how many milliseconds longer it may then go on: on the processor,
-/// for a machine may have other things to do, and by the clock, for it may sleep. A call is deaf that goes on for longer every
-/// time.
+/// The time before Ctrl-C is pressed, and the time a call may then take to stop: in processor time, because the machine
+/// may be busy, and in wall-clock time, because a call may sleep. A call that exceeds them in every attempt is deaf.
 const PATIENCE: Duration = Duration::from_millis(40);
-/// Counted in work, not in milliseconds, for a machine with others on it takes several times as long for everything: how many
-/// numbers this thread could write down in that time. On an idle machine, a tenth of a second of a release; without
-/// optimisation everything takes longer.
+/// Measured in work, not in milliseconds, because a busy machine takes several times as long for everything: the number
+/// of integers that this thread can format in that time. On an idle machine this is a tenth of a second in a release
+/// build; without optimisation everything takes longer.
 const GRACE: u64 = if cfg!(debug_assertions) { 4_000_000 } else { 12_000_000 };
 const ASLEEP: Duration = Duration::from_secs(20);
 const ATTEMPTS: usize = 3;
-/// What a process gives back that was to end for that.
+/// The exit status of a process whose call was deaf.
 const DEAF: i32 = 9;
 
-/// What tensors together, and a list or a text, may have; and what the process may then have at most.
+/// The memory limits of all tensors, of a list or a text, and of the whole process.
 const TENSORS: usize = 256 << 20;
 const OBJECT: usize = 128 << 20;
 const PROCESS: u64 = 1 << 30;
 
-/// What a session has before the calls.
+/// The code that prepares a session.
 const SETUP: &[&str] = &[
     "inf = float('inf'); nan = float('nan')",
     "import array, collections, copy, functools, io, itertools, math, operator, sys, tempfile, time",
@@ -131,7 +130,7 @@ const OBJECT_LIKE: &[&str] = &[
     "st",
 ];
 
-/// Many elements, of every kind: what is called with them takes long.
+/// Values with many elements, of every type. Calls with them take long.
 const LARGE_TENSOR: &[&str] = &["much", "many", "table", "rows", "mask", "waves", "much.double()", "table.half()"];
 const LARGE_INT: &[&str] = &["0", "1", "-1", "2", "3", "100", "1000", "10**5", "10**6"];
 const LARGE_INTS: &[&str] = &["0", "1", "-1", "(0, 1)", "(1000, 1000)", "(10**6,)", "(100, 100, 100)", "(1,) * 20"];
@@ -152,7 +151,7 @@ const LARGE_OBJECT: &[&str] = &[
     "range(10**6)",
 ];
 
-/// Receivers of the methods of Python's own classes.
+/// Receivers for the methods of Python's own classes.
 const HOLDERS: &[(&str, &[&str])] = &[
     ("str", &["novel", "digits", "'é' * 10**6", "text"]),
     ("int", &["whole", "odd", "(2**63)"]),
@@ -170,10 +169,10 @@ const HOLDERS: &[(&str, &[&str])] = &[
     ("frozenset", &["frozenset(members)"]),
 ];
 
-/// What stands between two large values.
+/// Operators between two large values.
 const OPERATORS: &[&str] = &["+", "*", "==", "<", "//", "%", "|", "in", "-", "&", ">>"];
 
-/// What Rhai's own functions are called on.
+/// Receivers for Rhai's own functions.
 const RHAI_VALUES: &[&str] = &[
     "0",
     "1",
@@ -213,7 +212,7 @@ impl Random {
     }
 }
 
-/// An argument for a parameter of this kind: now and then a wrong one.
+/// Returns an argument for a parameter of this kind, sometimes a wrong one.
 fn argument(kind: Kind, random: &mut Random) -> String {
     let mut list = |items: &[&str]| format!("[{}, {}]", random.choose(items), random.choose(items));
     let tensors = list(TENSOR);
@@ -262,7 +261,7 @@ fn argument(kind: Kind, random: &mut Random) -> String {
     }
 }
 
-/// An argument that makes a call take long; of some kinds there is none.
+/// Returns an argument that makes a call take long. Some kinds have none.
 fn large_argument(kind: Kind, random: &mut Random) -> String {
     let pool = match kind {
         Kind::Tensor => LARGE_TENSOR,
@@ -279,7 +278,7 @@ fn large_argument(kind: Kind, random: &mut Random) -> String {
     random.choose(pool)
 }
 
-/// The names by which a signature's function is called: on a module, on an object.
+/// Returns the names under which a signature's function can be called: on a module, on an object.
 fn callees(signature: &Signature, large: bool, random: &mut Random) -> Vec<(String, bool)> {
     let receiver = |kind: Kind, random: &mut Random| match kind {
         Kind::Tensor if large => random.choose(LARGE_TENSOR),
@@ -316,7 +315,7 @@ fn callees(signature: &Signature, large: bool, random: &mut Random) -> Vec<(Stri
     callees
 }
 
-/// Every call that is tried, in an order that is the same every time.
+/// Returns all calls, in a reproducible order.
 fn calls(seed: u64, rounds: usize) -> Vec<(Language, String)> {
     let mut signatures: Vec<&Signature> = registry()
         .families()
@@ -327,12 +326,12 @@ fn calls(seed: u64, rounds: usize) -> Vec<(Language, String)> {
     signatures.dedup_by_key(|signature| (signature.key, signature.params.len()));
     let mut calls = Vec::new();
     for (k, signature) in signatures.into_iter().enumerate() {
-        // What ends the session, or waits for somebody, is not tried.
+        // Leave out functions that end the session or wait for input.
         if signature.name.contains("exit") || signature.name.contains("input") || signature.name.contains("quit") {
             continue;
         }
         let mut random = Random(seed.wrapping_mul(7919).wrapping_add(k as u64));
-        // Of large arguments there are fewer kinds, and each takes longer.
+        // There are fewer kinds of large arguments, and each call takes longer.
         for large in (0..rounds).map(|_| false).chain((0..rounds.div_ceil(3)).map(|_| true)) {
             for (callee, method) in callees(signature, large, &mut random) {
                 let mut arguments = Vec::new();
@@ -347,7 +346,7 @@ fn calls(seed: u64, rounds: usize) -> Vec<(Language, String)> {
                         (false, false) => arguments.push(text),
                     }
                 }
-                // What stands by its place comes first.
+                // Positional arguments come first.
                 arguments.sort_by_key(|argument| argument.contains('=') && !argument.contains('\''));
                 calls.push((Language::Python, format!("{callee}({})", arguments.join(", "))));
             }
@@ -379,7 +378,7 @@ fn calls(seed: u64, rounds: usize) -> Vec<(Language, String)> {
         }
     }
     let mut random = Random(seed);
-    // What ends the session is not tried here either.
+    // Leave out functions that end the session here as well.
     for name in own::functions().filter(|name| *name != "exit") {
         for _ in 0..4 * rounds {
             let count = 1 + random.below(4);
@@ -390,12 +389,12 @@ fn calls(seed: u64, rounds: usize) -> Vec<(Language, String)> {
     calls
 }
 
-/// The milliseconds that the process has spent on the processor.
+/// Returns the processor time of the process in milliseconds.
 fn spent() -> u64 {
     processor_time("/proc/self/stat")
 }
 
-/// The grace as of now, in milliseconds of this processor.
+/// Measures the grace period in milliseconds on the machine as it is now.
 fn grace() -> u64 {
     let before = processor_time("/proc/thread-self/stat");
     for number in 0..GRACE {
@@ -411,7 +410,7 @@ fn processor_time(file: &str) -> u64 {
     10 * (ticks(13) + ticks(14))
 }
 
-/// The most memory the process has had since it last asked, in bytes.
+/// Returns the peak memory of the process in bytes since the last call.
 fn peak() -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
@@ -429,8 +428,8 @@ fn session() -> Session {
     session
 }
 
-/// In a process of its own: makes the calls from a number on, every second one if there are two processes. The number of the
-/// call at hand stands in the file `at`, faults go to the file `faults`.
+/// Runs in a separate process: makes the calls from number `from` on, every `step`-th. The number of the current call
+/// is in the file `at`; faults are written to the file `faults`.
 fn child(seed: u64, rounds: usize, from: usize, step: usize) {
     limits::set_total(TENSORS);
     limits::set_budget(OBJECT);
@@ -444,11 +443,11 @@ fn child(seed: u64, rounds: usize, from: usize, step: usize) {
     let (at, since) = (Arc::new(AtomicUsize::new(usize::MAX)), Arc::new(AtomicU64::new(0)));
     let flag = Arc::new(Mutex::new(current.interrupt_flag()));
     let began = Instant::now();
-    // Presses Ctrl-C, and ends the process where that is not heard.
+    // Presses Ctrl-C, and ends the process if the call ignores it.
     let (watched, start, pressed) = (at.clone(), since.clone(), flag.clone());
     thread::spawn(move || {
         let mut allowed = grace();
-        // The call for which Ctrl-C was pressed, and what had been spent until then.
+        // The call for which Ctrl-C was pressed, and the processor time spent until then.
         let mut stopping = (usize::MAX, 0);
         loop {
             thread::sleep(Duration::from_millis(10));
@@ -465,7 +464,7 @@ fn child(seed: u64, rounds: usize, from: usize, step: usize) {
                 exit(DEAF);
             }
             if spent() > stopping.1 + allowed {
-                // The machine may have become slower since it was measured; the measurement is not the call's.
+                // The machine may have become slower since the grace was measured. That is not the call's fault.
                 let now = grace();
                 if now <= allowed {
                     exit(DEAF);
@@ -496,7 +495,7 @@ fn child(seed: u64, rounds: usize, from: usize, step: usize) {
             fault(number, &format!("{} MB", most >> 20));
         }
         if number % 64 < step {
-            // What calls have left behind is not the next one's.
+            // Drop the remains of earlier calls.
             drop(std::mem::replace(&mut current, Session::new(SessionOptions::default())));
             current = session();
             *flag.lock().unwrap() = current.interrupt_flag();
@@ -547,9 +546,9 @@ fn nothing_brings_the_program_down() {
     assert!(faults.concat().is_empty(), "of {count} calls these went wrong:\n{}", faults.concat());
 }
 
-/// Runs a process that makes the calls from a number on; its exit status, if it ended by itself.
+/// Starts a process that makes the calls from a number on. Returns its exit status if it ended by itself.
 fn start(folder: &Path, from: usize) -> Option<i32> {
-    // More addresses than this are asked for only by mistake.
+    // A call that needs more address space than this does so by mistake.
     let script = "ulimit -v 6000000; exec \"$0\" extremes::nothing_brings_the_program_down --exact --nocapture";
     let status = Command::new("sh")
         .args(["-c", script])

@@ -1,5 +1,5 @@
-//! Files of tensors. Those in tests/files/ were made by PyTorch, numpy, safetensors and gguf with scripts/house/files.py, which
-//! wrote beside each what it holds; `describe` says it in the same words.
+//! Files of tensors. PyTorch, numpy, safetensors and gguf created those in tests/files/ with scripts/house/files.py,
+//! which also wrote a description of each. `describe` produces the same text.
 
 #[path = "files/convert.rs"]
 mod convert;
@@ -31,7 +31,7 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/files")
 }
 
-/// The files that can be loaded, by name, and what they hold.
+/// Returns the loadable files: name, path and description.
 fn references() -> Vec<(String, PathBuf, String)> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder()).unwrap() {
@@ -51,7 +51,7 @@ fn references() -> Vec<(String, PathBuf, String)> {
     found
 }
 
-/// Bytes as a file.
+/// Treats bytes as a file.
 fn source(bytes: &[u8]) -> Source {
     Source::of_memory(&Rc::new(Memory::from_bytes(bytes).unwrap()), 0).unwrap()
 }
@@ -60,7 +60,7 @@ fn open(path: &Path) -> Source {
     Source::open(path.to_str().unwrap()).unwrap()
 }
 
-/// What is at a path, be it a file or a folder.
+/// Loads the file or folder at a path.
 fn load_path(path: &str, mapped: bool) -> Result<Value> {
     Input::at(path)?.load(mapped)
 }
@@ -87,7 +87,7 @@ fn files_of_others_hold_what_they_say() {
 #[test]
 fn what_is_written_is_read_again() {
     let target = tempfile::tempdir().unwrap();
-    // Records and GGUF are read, and never written.
+    // Records and GGUF can be read but not written.
     let is_written = |name: &str| !name.starts_with("records") && !name.ends_with(".gguf");
     for (name, path, told) in references().into_iter().filter(|(name, ..)| is_written(name)) {
         let copy = target.path().join(&name);
@@ -136,7 +136,7 @@ fn entry(value: &Value, name: &str) -> tensorsh::tensor::Tensor {
     }
 }
 
-/// A safetensors header for one tensor of so many bytes.
+/// Returns a safetensors header for one tensor of `nbytes` bytes.
 fn safetensors_header(nbytes: u64) -> Vec<u8> {
     let text = format!(r#"{{"weight":{{"dtype":"U8","shape":[{nbytes}],"data_offsets":[0,{nbytes}]}}}}"#);
     let padded = format!("{text:width$}", width = text.len().next_multiple_of(8));
@@ -160,7 +160,7 @@ fn a_file_of_100_gigabytes_is_inspected_and_loaded_at_once() {
     assert!(elapsed < Duration::from_millis(500), "{elapsed:?}");
 }
 
-/// Loading refuses these files for one name; a report tells everything else, and executes as little.
+/// Loading rejects these files because of one name. A report lists everything else, and executes nothing either.
 #[test]
 fn a_report_tells_what_is_not_loaded() {
     for (name, kind) in [("mixed.pt", "PyTorch checkpoint"), ("mixed_legacy.pt", "checkpoint")] {
@@ -196,7 +196,7 @@ fn a_report_tells_what_is_not_loaded() {
     assert!(text.contains("\nmetadata made: by safetensors"), "{text}");
 }
 
-/// `torch.load` refuses numpy's arrays, in PyTorch's words; `load` and reports take them for tensors.
+/// `torch.load` rejects numpy arrays with PyTorch's message; `load` and reports treat them as tensors.
 #[test]
 fn arrays_in_checkpoints_are_tensors_to_load_alone() {
     let message = |name: &str| match files::load(&open(&folder().join(name)), &Options::default()) {
@@ -223,7 +223,7 @@ fn arrays_in_checkpoints_are_tensors_to_load_alone() {
     let swapped = report.entries.iter().find(|entry| entry.name == "swapped").unwrap();
     let bytes = report.storages[swapped.storage.unwrap()].open().unwrap().to_vec().unwrap();
     assert_eq!(bytes[4..8], 1f32.to_le_bytes());
-    // Arrays of objects are told with the tensors in them.
+    // Arrays of objects are listed with the tensors in them.
     let error = load_bytes(&fs::read(folder().join("objects.pt")).unwrap()).unwrap_err();
     assert!(error.message.contains("Object arrays cannot be loaded when allow_pickle=False"), "{error}");
     let text = files::contents(&open(&folder().join("objects.pt"))).unwrap().text();

@@ -1,4 +1,4 @@
-//! Checks of the derivative table that need the function table: nothing is forgotten, and every formula is right.
+//! Checks of the derivative table that need the function table: it is complete, and every formula is right.
 
 use tensorsh::autograd::{self, Derivative, Functions, Pass, Rule};
 use tensorsh::call::State;
@@ -8,7 +8,7 @@ use tensorsh::tensor::{DType, Dims, Scalar, Tensor, View};
 use tensorsh::torch::library::registry;
 use tensorsh::value::Value;
 
-/// Functions that PyTorch itself cannot differentiate: it records a node that refuses.
+/// Functions that PyTorch cannot differentiate either. It records a node that fails.
 const REFUSED: &[&str] = &[
     "aminmax",
     "bernoulli.p",
@@ -34,7 +34,7 @@ const REFUSED: &[&str] = &[
     "set.source_Tensor_storage_offset",
 ];
 
-/// Functions whose gradients are not there yet, which their nodes say.
+/// Functions without gradients so far. Their nodes say so.
 const LATER: &[&str] = &[
     "histogramdd.int_bins",
     "linalg.eig",
@@ -80,13 +80,13 @@ const LATER: &[&str] = &[
 /// A call for every row of the derivative table that a function of the table reaches.
 const CASES: &str = include_str!("gradients/cases.txt");
 
-/// The calls, each with its overload.
+/// Returns the calls, each with its overload.
 fn cases() -> impl Iterator<Item = (&'static str, &'static str)> {
     CASES.lines().filter(|line| !line.starts_with('#')).filter_map(|line| line.split_once(' '))
 }
 
-/// Rows whose results are drawn at random, are refused or change a dtype: finite differences say nothing about them. Nor
-/// about eigenvectors, where a sum of any weights depends on their phases (see linear-algebra-signs.md).
+/// Rows whose results are random, are refused or change a dtype, for which finite differences are meaningless.
+/// Eigenvectors are excluded too: a weighted sum depends on their phases (see linear-algebra-signs.md).
 const UNCHECKED: &[&str] = &[
     "linalg.eig",
     "_to_copy",
@@ -117,7 +117,7 @@ const UNCHECKED: &[&str] = &[
     "coalesce",
     "sparse.mm",
     "sparse.mm.reduce",
-    // Refused, by one argument or all.
+    // Not differentiable in one argument, or in any.
     "special.zeta",
     "special.zeta.self_scalar",
     "special.zeta.other_scalar",
@@ -126,7 +126,7 @@ const UNCHECKED: &[&str] = &[
     "nextafter",
     "geqrf",
     "ormqr",
-    // PyTorch's own gradient is not that of the function: it leaves out the results that are means and scales.
+    // PyTorch's own gradient is incomplete: it ignores the results that are means and scales.
     "as_strided_scatter",
     "native_batch_norm",
     "native_layer_norm",
@@ -157,7 +157,8 @@ fn every_function_is_recorded_or_known_not_to_be() {
     );
 }
 
-/// Formulas and composite functions call others by their overloads, which only a look at the source finds before they run.
+/// Formulas and composite functions call others by overload. Before they run, only a search of the source can find
+/// missing ones.
 #[test]
 fn every_overload_that_is_called_by_name_is_there() {
     let source = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
@@ -179,7 +180,7 @@ fn every_overload_that_is_called_by_name_is_there() {
                     missing.push(format!("{}: {key}", path.display()));
                 }
             }
-            // `Steps` name the function, and have it choose the overload.
+            // `Steps` name the function, which selects the overload.
             for step in [".torch(", ".pair(", ".sized(", ".on("].iter().flat_map(|step| text.split(step).skip(1)) {
                 let Some(arguments) = step.split(';').next().filter(|text| text.contains('"')) else { continue };
                 let name = arguments.split('"').nth(1).unwrap_or_default();
@@ -214,14 +215,14 @@ fn every_derivative_agrees_with_finite_differences() {
     assert!(wrong.is_empty(), "derivatives that are not those of their functions:\n{}", wrong.join("\n"));
 }
 
-/// The key without the marks of working in place and of numbers.
+/// Returns the key without the marks for in-place functions and numbers.
 fn plain(key: &str) -> String {
     let (name, overload) = key.split_once('.').map_or((key, None), |(name, overload)| (name, Some(overload)));
     let name = name.strip_suffix('_').unwrap_or(name);
     overload.map_or_else(|| name.to_string(), |overload| format!("{name}.{overload}"))
 }
 
-/// The functions a row belongs to: the one of its key, and its twin in place.
+/// Returns the functions of a row: the one in its key, and its in-place variant.
 fn functions_of(row: &Derivative) -> Vec<String> {
     let key = row.key.trim_end_matches(".number_first").trim_end_matches(".number");
     let twin = match key.split_once('.') {
@@ -235,12 +236,12 @@ fn reachable(row: &Derivative) -> bool {
     !functions_of(row).is_empty()
 }
 
-/// Compares the gradients of a weighted sum over the results with differences, for each differentiable argument.
+/// Compares the gradients of a weighted sum over the results with finite differences, for each differentiable argument.
 fn check(row: &Derivative, case: &str) -> Result<(), String> {
     let state = State::new(registry(), None);
-    // A function of symmetric matrices reads one half of them.
+    // A function of symmetric matrices reads only one half of them.
     let symmetric = case.starts_with('~');
-    // A function of triangular matrices gives zeros' gradients, too.
+    // A function of triangular matrices also returns gradients for the zeros.
     let triangular = case.starts_with('^');
     let args: Vec<Value> = case.trim_start_matches(['~', '^']).split(' ').map(argument).collect();
     for key in functions_of(row) {
@@ -251,7 +252,7 @@ fn check(row: &Derivative, case: &str) -> Result<(), String> {
         let total = |args: &[Value], recorded: bool| -> Result<Tensor, String> {
             let mut args = args.to_vec();
             if in_place && let Some(first) = args.first_mut() {
-                // A leaf may not be written to.
+                // A leaf cannot be modified in place.
                 *first = state.call("clone", std::slice::from_ref(first)).map_err(|e| e.message)?;
             }
             let before = state.set_recording(recorded);
@@ -318,7 +319,7 @@ fn check(row: &Derivative, case: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Can the result be written over the first argument?
+/// Returns whether the result can be written over the first argument.
 fn fits(state: &State, functions: &[String], args: &[Value]) -> bool {
     let Some(Value::Tensor(first)) = args.first() else { return false };
     let plain = functions.iter().find(|key| registry().overload(key).is_some_and(|f| !f.signature.in_place));
@@ -331,7 +332,7 @@ fn fits(state: &State, functions: &[String], args: &[Value]) -> bool {
     }
 }
 
-/// The place on the other side of a matrix's diagonal.
+/// Returns the position mirrored at a matrix's diagonal.
 fn mirrored(place: usize, sizes: &[i64]) -> usize {
     let order = sizes.last().copied().unwrap_or(1) as usize;
     place % order * order + place / order
@@ -346,7 +347,7 @@ fn conjugate(value: Scalar) -> Scalar {
 
 const STEP: f64 = 1e-6;
 
-/// The sum over the real and imaginary parts of all differentiable results, each with a weight of its own.
+/// Returns the sum over the real and imaginary parts of all differentiable results, each with its own weight.
 fn weighted(state: &State, result: &Value) -> tensorsh::tensor::Result<Tensor> {
     let results = leaves(Some(result));
     let mut total = Value::from(View::scalar(Scalar::Int(0), DType::Double)?);
@@ -376,8 +377,8 @@ fn leaves(value: Option<&Value>) -> Vec<Tensor> {
     }
 }
 
-/// An argument: a number, `True`, `None`, `'text'`, `[1,2]` for integers, `(x,y)` and `{None,i}` for lists of tensors,
-/// or the name of a sample tensor.
+/// Parses an argument: a number, `True`, `None`, `'text'`, `[1,2]` for integers, `(x,y)` and `{None,i}` for lists of
+/// tensors, or the name of a sample tensor.
 fn argument(text: &str) -> Value {
     let inner = |open: char, close: char| text.strip_prefix(open).and_then(|rest| rest.strip_suffix(close));
     if let Some(list) = inner('[', ']') {
@@ -403,14 +404,15 @@ fn argument(text: &str) -> Value {
     sample(text)
 }
 
-/// Complex numbers without a pattern.
+/// Returns complex numbers without a pattern.
 fn complex_matrix(sizes: &[i64], seed: f64) -> tensorsh::tensor::Result<View> {
     let count: i64 = sizes.iter().product();
     let value = |i: i64| complex((i as f64 * 1.3 + seed).sin(), (i as f64 * 2.1 - seed).cos());
     View::from_scalars(sizes, DType::ComplexDouble, (0..count).map(value).collect::<Vec<_>>())
 }
 
-/// Sample tensors: no ties, no whole numbers, within the domain of `acos` unless they say otherwise.
+/// Returns a sample tensor. Unless noted, there are no ties and no integers, and all values are in the domain of
+/// `acos`.
 fn sample(name: &str) -> Value {
     let reals = |sizes: &[i64], values: &[f64]| {
         View::from_scalars(sizes, DType::Double, values.iter().map(|&v| Scalar::Float(v)).collect::<Vec<_>>())

@@ -1,10 +1,11 @@
-//! Input that could bring a program down: each is refused with an error that names a place, and nothing ends badly.
+//! Input that could bring the program down. Each is rejected with an error and its position, and the process does not
+//! crash.
 
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-/// Runs a script; gives its exit status and the first line of standard error.
+/// Runs a script. Returns its exit status and the first line of standard error.
 fn run(script: &[u8]) -> (i32, String) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("input.rhai");
@@ -19,7 +20,7 @@ fn start(args: &[&str], folder: &Path) -> (i32, String, String) {
     (output.status.code().unwrap_or(-1), text(&output.stdout), text(&output.stderr))
 }
 
-/// Replays one Python input; gives the last line of the answer.
+/// Replays one Python input. Returns the last line of the answer.
 fn replay(input: &str) -> String {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("page.txt"), format!(">>> {input}\n")).unwrap();
@@ -42,7 +43,7 @@ fn an_open_bracket() {
     assert_eq!(replay("(1, 2"), "SyntaxError: '(' was never closed (<unknown>, line 1)");
 }
 
-/// What looks for the end of each bracket, or of each loop's head, goes through a text once.
+/// The search for the end of a bracket, or of a loop's head, passes through a text only once.
 #[test]
 fn forty_thousand_lines_that_never_end() {
     for (line, wanted) in [
@@ -96,7 +97,7 @@ fn more_memory_than_there_is() {
     }
 }
 
-/// Where PyTorch itself goes on for hours, or is ended by the system.
+/// PyTorch itself runs these for hours, or is killed by the system.
 #[test]
 fn what_would_take_years_is_answered() {
     for (code, wanted) in [
@@ -114,8 +115,8 @@ fn what_would_take_years_is_answered() {
     }
 }
 
-/// Where PyTorch crashes, computes with sums that have wrapped, or checks something else first. What it answers to others
-/// stands in tests/refusals/hostile.txt.
+/// PyTorch crashes here, computes with overflowed sums, or checks something else first. Its answers to other cases are
+/// in tests/refusals/hostile.txt.
 #[test]
 fn sizes_that_overflow() {
     for (code, wanted) in [
@@ -145,7 +146,7 @@ fn a_sequence_of_errors_leaves_the_session_whole() {
     assert!(output.ends_with(">>> x\ntensor([1., 1.])\n"), "{output}");
 }
 
-/// What a number from outside makes long is refused at once, before any of it is there.
+/// A size given by the user is rejected immediately, before anything is allocated.
 #[test]
 fn what_no_budget_holds() {
     for code in [

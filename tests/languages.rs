@@ -1,4 +1,5 @@
-//! The two languages side by side: the table of docs/rhai.md holds in both, and functions of numbers are those of tensors.
+//! Compares the two languages: the table of docs/rhai.md holds in both, and functions of numbers equal those of
+//! tensors.
 
 use expressions::{Expression, Random};
 use std::collections::HashSet;
@@ -12,13 +13,13 @@ mod expressions;
 const PAGE: &str = include_str!("../docs/rhai.md");
 const HEAD: &str = "| Rhai | gives | Python | gives | Why they differ |";
 
-/// The cells of a row of the table, code without its marks.
+/// Splits a row of the table into cells, with code marks removed.
 fn cells(row: &str) -> Vec<String> {
     let row = row.trim().trim_matches('|').replace("\\|", "\0");
     row.split('|').map(|cell| cell.trim().trim_matches('`').replace('\0', "|")).collect()
 }
 
-/// What an expression shows, or the kind of its error.
+/// Returns the output of an expression, or the kind of its error.
 fn shown(session: &mut Session, language: Language, code: &str) -> String {
     let outcome = session.eval(language, code);
     outcome.error.map_or_else(|| outcome.text.trim_end().to_owned(), |error| error.kind)
@@ -47,7 +48,7 @@ fn the_table_of_both_languages_holds() {
     });
 }
 
-/// Where Rhai's operators differ from Python's, the prompt says so, each once.
+/// If a Rhai operator differs from Python's, the prompt says so, once for each.
 #[test]
 fn a_note_compares_an_operator_with_python_once() {
     on_large_stack(|| {
@@ -69,7 +70,7 @@ fn a_note_compares_an_operator_with_python_once() {
     });
 }
 
-/// The quick functions of numbers against the functions of tensors, on a tensor of that number alone.
+/// The fast functions of numbers, compared with the functions of tensors on a tensor of the single number.
 #[test]
 fn functions_of_numbers_are_those_of_tensors() {
     on_large_stack(|| {
@@ -100,8 +101,8 @@ fn functions_of_numbers_are_those_of_tensors() {
     });
 }
 
-/// Random expressions give the same in both languages, or differ in a way that a row of the table states: an operation on
-/// whole numbers that leaves 64 bits is an OverflowError.
+/// Random expressions have the same value in both languages, or differ as stated by a row of the table: an integer
+/// operation that exceeds 64 bits is an OverflowError.
 #[test]
 fn random_expressions_mean_the_same_in_both_languages() {
     on_large_stack(|| {
@@ -129,8 +130,8 @@ fn random_expressions_mean_the_same_in_both_languages() {
     });
 }
 
-/// A subscript that counts for sure reaches the engine as it is; any other may be a tensor, and is looked at. Both read the
-/// same, whatever else has the counter's name.
+/// A subscript that is certainly an integer reaches the engine unchanged; any other may be a tensor, and is checked.
+/// Both have the same result, whatever else uses the counter's name.
 #[test]
 fn subscripts_read_the_same_however_they_count() {
     let ways = [

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use tensorsh::tensor::iterate::walk;
 use tensorsh::tensor::{Layout, Result};
 
-/// One step from a window to another.
+/// A step from one window to another.
 #[derive(Clone, Debug)]
 enum Step {
     Transpose(usize, usize),
@@ -41,14 +41,14 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// A window reached from a row-major tensor by a few steps.
+/// A window reached from a row-major tensor in a few steps.
 fn window() -> impl Strategy<Value = Layout> {
     (prop::collection::vec(0i64..5, 0..4), prop::collection::vec(step(), 0..5)).prop_map(|(sizes, steps)| {
         steps.iter().fold(Layout::contiguous(&sizes), |layout, step| apply(&layout, step).unwrap_or(layout))
     })
 }
 
-/// A shape with as many elements, by splitting the count into factors.
+/// Returns a shape with the same number of elements, by splitting the count into factors.
 fn shapes(numel: i64, choices: &[usize]) -> Vec<i64> {
     let mut rest = numel.max(1);
     let mut shape = Vec::new();
@@ -65,7 +65,7 @@ fn shapes(numel: i64, choices: &[usize]) -> Vec<i64> {
     shape
 }
 
-/// The strides that would show these addresses under these sizes, if any do.
+/// Returns the strides that show these addresses in these sizes, if there are any.
 fn strides_of(offsets: &[i64], sizes: &[i64]) -> Option<Vec<i64>> {
     let mut step = 1usize;
     let mut strides = vec![0; sizes.len()];
@@ -80,7 +80,7 @@ fn strides_of(offsets: &[i64], sizes: &[i64]) -> Option<Vec<i64>> {
 }
 
 proptest! {
-    /// A view shows the same elements in the same order; and it is refused only when no strides could show them.
+    /// A view shows the same elements in the same order, and fails only if no strides could show them.
     #[test]
     fn view_keeps_the_order_of_elements(layout in window(), choices in prop::collection::vec(0usize..12, 0..4)) {
         let offsets: Vec<i64> = layout.offsets().collect();
@@ -91,7 +91,7 @@ proptest! {
         }
     }
 
-    /// Every address shown lies in the span that bounds checks rely on.
+    /// Every address shown is in the range used by bounds checks.
     #[test]
     fn storage_elements_bounds_every_address(layout in window()) {
         let needed = layout.storage_elements();
@@ -101,7 +101,7 @@ proptest! {
         }
     }
 
-    /// A layout called contiguous reads addresses one after the other; one called dense reads each address once.
+    /// A contiguous layout reads consecutive addresses; a dense one reads each address once.
     #[test]
     fn contiguity_means_what_it_says(layout in window()) {
         let mut offsets: Vec<i64> = layout.offsets().collect();
@@ -114,7 +114,7 @@ proptest! {
         }
     }
 
-    /// Walking a pair of operands meets every pair of addresses once, whatever order the walk takes.
+    /// Walking a pair of operands visits every pair of addresses once, in any order.
     #[test]
     fn walk_visits_every_index_once(layout in window()) {
         let target = Layout::contiguous(&layout.sizes);
@@ -130,7 +130,7 @@ proptest! {
         prop_assert_eq!(met, target.offsets().zip(layout.offsets()).collect::<Vec<_>>());
     }
 
-    /// Swapping twice, and inserting and dropping a dimension, change nothing.
+    /// Transposing twice, or inserting and removing a dimension, changes nothing.
     #[test]
     fn inverses_cancel(layout in window(), a in 0usize..4, b in 0usize..4) {
         if layout.ndim() > 0 {

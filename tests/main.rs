@@ -1,4 +1,4 @@
-//! The tests that need no terminal and no time of their own, as one program: linking the crate takes longer than most of
+//! The tests that need no terminal and no separate run, as one program: linking the crate takes longer than most of
 //! them run. `cargo test --test whole cli::` runs those of one file.
 
 mod calls;

@@ -1,6 +1,6 @@
-//! What is shown for the mistakes that people make in Rhai, and what a script learns of an error that it catches: the
-//! tables of tests/mistakes. Lines behind `| ` are a script in the file `a.rhai`, lines behind `> ` inputs, one after the
-//! other; the whole text shown stands indented beneath them.
+//! The output for common mistakes in Rhai, and the errors that a script catches: the tables in tests/mistakes. Lines
+//! after `| ` are a script in the file `a.rhai`, lines after `> ` are successive inputs. The complete output is
+//! indented below.
 
 use std::fs;
 use std::path::Path;
@@ -27,7 +27,7 @@ fn mistakes_are_told_in_terms_of_rhai() {
     assert!(checked >= 70, "only {checked} cases");
 }
 
-/// Everything that a script, or inputs one after the other, show.
+/// Returns the output of a script, or of successive inputs.
 fn shown(script: &[&str], inputs: &[&str]) -> String {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("a.rhai"), script.join("\n")).unwrap();
@@ -40,7 +40,7 @@ fn shown(script: &[&str], inputs: &[&str]) -> String {
     [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap()).concat()
 }
 
-/// What only the engine and this program know, and who has typed it.
+/// Internal names, which must not be shown unless they were typed.
 const WITHIN: &[&str] = &[
     "_(",
     "__",

@@ -1,10 +1,10 @@
-//! Scripts in several files, and the names that assignments make: what the program prints, and where it says a fault is.
+//! Scripts in several files, and names declared by assignments: the program's output, and the positions of faults.
 
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-/// Files of one folder, by name.
+/// The files of a folder, by name.
 const FILES: &[(&str, &str)] = &[
     (
         "stats.rhai",
@@ -21,7 +21,7 @@ const FILES: &[(&str, &str)] = &[
     ("elsewhere/near.rhai", "let x = 41;"),
 ];
 
-/// A script, what it prints, and the beginning of what it says on standard error.
+/// A script, its output, and the start of its standard error.
 const SCRIPTS: &[(&str, &str, &str)] = &[
     (
         "import \"stats\" as s;\nconst K = 10;\nfn f(x) { x + K + global::K }\nprint(s::mean(arange(4.0)), s::scaled(arange(4.0)), s::weights[1], s::SCALE, f(1));",
@@ -45,7 +45,7 @@ const SCRIPTS: &[(&str, &str, &str)] = &[
         "",
     ),
     ("import \"apart\" as m; print(m::a, m::b, m::c, m::d, m::e, m::f);", "1 2 3 4 5 6\n", ""),
-    // A closure of the script fails where it stands, though a module calls it.
+    // A closure of the script fails at its own position, even if a module calls it.
     (
         "import \"calling\" as c;\nlet y = torch.ones(2);\nprint(c::apply(|x| x + y));\nc::apply(|x| y.foo());",
         "tensor([2., 2.])\n",
@@ -67,7 +67,7 @@ const SCRIPTS: &[(&str, &str, &str)] = &[
         "",
         "main.rhai:1:8: ModuleNotFoundError: No module named 'nothing'\n    import \"nothing\" as n;\n           ^^^^^^^^^\nhint: nothing.rhai is neither in",
     ),
-    // A letter off.
+    // A misspelt name.
     (
         "import \"stats\" as s;\ns::meen(1);",
         "read\n",
@@ -119,7 +119,7 @@ const SCRIPTS: &[(&str, &str, &str)] = &[
         "main.rhai:1:1: ModuleNotFoundError: No module named 'torch'\n    torch::ones(2)\n    ^^^^^\nhint: write a dot: `torch.ones`\n",
     ),
     ("import torch;", "", "main.rhai:1:1: SyntaxError: `import \"torch\"` imports torch.rhai; `let torch = import_"),
-    // A script declares what it assigns.
+    // A script must declare the variables it assigns.
     (
         "x = 1;",
         "",
@@ -127,7 +127,7 @@ const SCRIPTS: &[(&str, &str, &str)] = &[
     ),
 ];
 
-/// Code at `-e`, what it shows, and the beginning of what it says on standard error.
+/// Code for `-e`, its output, and the start of its standard error.
 const NAMES: &[(&str, &str, &str)] = &[
     ("x = torch.ones(3); x", "tensor([1., 1., 1.])\n", ""),
     ("y = 1; y = y + 2; y", "3\n", ""),
@@ -146,7 +146,7 @@ const NAMES: &[(&str, &str, &str)] = &[
         "",
         "IndexError: index 9 is out of bounds for dimension 1 with size 3\n    x = arange(6).view(2, 3); \"é\" + x[1, 9]\n                                     ^",
     ),
-    // Constants of the same input, and of none.
+    // A constant of the same input, and one that does not exist.
     ("const K = 5; fn f(K) { K + global::K } f(1)", "6\n", ""),
     ("let k = 5; fn f() { global::k } f()", "", "NameError: name 'global::k' is not defined\n"),
     (
@@ -170,16 +170,16 @@ fn run(folder: &Path, args: &[&str]) -> (String, String) {
 #[test]
 fn scripts_import_scripts() {
     let folder = tempfile::tempdir().unwrap();
-    // Faults are told by files as they are reached from here.
+    // Faults name files by their path from here.
     let folder = fs::canonicalize(folder.path()).unwrap();
     fs::create_dir(folder.join("elsewhere")).unwrap();
     for (name, text) in FILES {
         fs::write(folder.join(name), text).unwrap();
     }
-    // What an input imports is there for the next ones.
+    // An import stays available for later inputs.
     let (out, err) = run(&folder, &["-e", "import \"stats\" as s", "-e", "s::mean(s::weights)", "-e", "s::SCALE"]);
     assert_eq!((out.as_str(), err.as_str()), ("read\ntensor(1.5000)\n2\n", ""));
-    // So are constants, for functions of other inputs as well.
+    // So do constants, also in functions of other inputs.
     let constants = ["const K = 5", "fn f(K) { K + global::K }", "f(1)", "global::K", "const K = 7", "f(1)"];
     let (out, err) = run(&folder, &constants.map(|input| ["-e", input]).concat());
     assert_eq!((out.as_str(), err.as_str()), ("6\n5\n8\n", ""));

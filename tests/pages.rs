@@ -1,5 +1,5 @@
-//! The files that `html` and `svg` write, as a reader has them: in a browser, at three widths, in both themes, by pointer,
-//! keyboard and screen reader. Needs Chromium, so `scripts/house/check` asks for this test where there is one.
+//! Tests the files that `html` and `svg` write in a browser, at three widths and in both themes, with pointer, keyboard
+//! and screen reader. Needs Chromium, so `scripts/house/check` runs this test only if it is installed.
 
 #[path = "pages/browser.rs"]
 mod browser;
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 const LOOK: &str = include_str!("pages/look.js");
 
-/// The files that the script of pictures writes, in order.
+/// Returns the files that the script of pictures writes, in order.
 fn written(folder: &Path) -> Vec<PathBuf> {
     let status = Command::new(env!("CARGO_BIN_EXE_tensorsh"))
         .current_dir(folder)
@@ -43,7 +43,7 @@ fn pages_are_read_seen_and_walked_through() {
         browser.open(file);
         browser.value(LOOK);
         for width in [400, 800, 1600] {
-            // What lies where does not depend on the theme. A picture of its own has its own width.
+            // Positions do not depend on the theme. A standalone picture has its own width.
             let light = if is_page { ["contrast", "places", "width"].as_slice() } else { &["contrast", "places"] };
             for (theme, looks) in [("light", light), ("dark", &["contrast"])] {
                 browser.show(width, theme);
@@ -70,7 +70,7 @@ fn pages_are_read_seen_and_walked_through() {
     assert!(walked >= 20, "only {walked} files have cells");
 }
 
-/// What the browser itself has to say: errors of scripts, and requests for anything but the file.
+/// Returns the browser's complaints: script errors, and requests for anything other than the file.
 fn complaints(browser: &mut Browser, file: &Path) -> Vec<String> {
     let own = format!("file://{}", file.display());
     let complaint = |event: &Value| match event["method"].as_str()? {
@@ -84,7 +84,7 @@ fn complaints(browser: &mut Browser, file: &Path) -> Vec<String> {
     browser.events().iter().filter_map(complaint).collect()
 }
 
-/// What a screen reader finds nothing to say about.
+/// Returns the elements for which a screen reader has no text.
 fn heard(browser: &mut Browser) -> Vec<String> {
     let tree = browser.ask("Accessibility.getFullAXTree", json!({}));
     let nodes = tree["nodes"].as_array().unwrap();
@@ -97,7 +97,8 @@ fn heard(browser: &mut Browser) -> Vec<String> {
     mute.map(|node| format!("nothing to hear of {}", node["role"])).collect()
 }
 
-/// Points at cells from first to last: whatever is about the same cell of the storage is marked, and nothing else.
+/// Points at cells from first to last. All elements about the same cell of the storage must be highlighted, and no
+/// others.
 fn pointed_at(browser: &mut Browser, cells: &Value) -> Vec<String> {
     let cells = cells.as_array().unwrap();
     let mut faults = Vec::new();
@@ -118,13 +119,14 @@ fn pointed_at(browser: &mut Browser, cells: &Value) -> Vec<String> {
     faults
 }
 
-/// Comes to the cells by Tab, and goes on by arrows: right and left in order, down and up to what is drawn there.
+/// Reaches the cells by Tab and continues with arrow keys: right and left in order, down and up to the adjacent row.
 fn walked_through(browser: &mut Browser, cells: &Value) -> Vec<String> {
     let cells = cells.as_array().unwrap();
     let is_stop = |cell: &&Value| cell["stop"] == true;
     let stops: Vec<&Value> = cells.iter().filter(is_stop).map(|cell| &cell["i"]).collect();
     let (mut faults, mut astray) = (Vec::new(), Vec::new());
-    // Presses a key; what has the focus then is seen, told and marked, with all that is about the same cell.
+    // Presses a key. The focused element must be visible, described and highlighted, with all elements about the same
+    // cell.
     let mut pressed = |browser: &mut Browser, key: &str, wanted: Option<&Value>| {
         browser.press(key);
         let focus = browser.value("look.focus()");
@@ -144,7 +146,7 @@ fn walked_through(browser: &mut Browser, cells: &Value) -> Vec<String> {
         }
         focus
     };
-    // Scrolling boxes can be stops of their own before it.
+    // Scrolling boxes may be earlier Tab stops.
     let mut focus = Value::Null;
     for _ in 0..20 {
         focus = pressed(browser, "Tab", None);
@@ -162,7 +164,7 @@ fn walked_through(browser: &mut Browser, cells: &Value) -> Vec<String> {
     for stop in others.iter().rev().skip(1).chain([first, first]) {
         pressed(browser, "ArrowLeft", Some(stop));
     }
-    // Down by rows to the lowest, and up again to where one came from.
+    // Down row by row to the lowest, and back up to the start.
     let mut column = vec![focus];
     loop {
         let below = pressed(browser, "ArrowDown", None);

@@ -1,17 +1,17 @@
-//! The Python programs and sessions in tests/python/cases, which must print here what CPython printed for them.
-//! tests/python/programs.py made and recorded them; tests/python/compare.py compares any number of others.
+//! The Python programs and sessions in tests/python/cases must print the same as in CPython. tests/python/programs.py
+//! generated and recorded them; tests/python/compare.py compares any number of others.
 
 use std::fs;
 use std::path::Path;
 use tensorsh::session::transcript::spawn_with_big_stack;
 use tensorsh::session::{Language, Outcome, Session, SessionOptions};
 
-/// How many of the cases that differ are told.
+/// The number of differing cases to report.
 const TOLD: usize = 12;
 
-/// A program or a session, under its heading.
+/// A program or a session, with its heading.
 struct Case {
-    /// The file and the line of the heading, and the templates that the program is made of.
+    /// The file and the line of the heading, and the templates of the program.
     name: String,
     kind: Kind,
     /// The blocks, by their marks.
@@ -43,7 +43,7 @@ fn check(kind: &Kind) {
 }
 
 impl Case {
-    /// Where the program first prints something else than it should.
+    /// Describes the first difference in the program's output.
     fn difference(&self) -> Option<String> {
         let (wanted, got) = match self.kind {
             Kind::Script => (self.wanted(), on_big_stack(self.block("python"), script)),
@@ -67,20 +67,20 @@ impl Case {
     }
 }
 
-/// Runs on a thread whose stack is that of the program's own.
+/// Runs on a thread with the stack size of the program's own.
 fn on_big_stack(source: &str, run: fn(&str) -> String) -> String {
     let source = source.to_owned();
     let ended = spawn_with_big_stack("case", move || run(&source)).unwrap().join();
     ended.unwrap_or_else(|_| "the session panicked\n".to_owned())
 }
 
-/// What a script prints, and its error below.
+/// Runs a script. Returns its output, followed by its error.
 fn script(source: &str) -> String {
     let outcome = Session::new(SessionOptions::default()).run_script(Language::Python, source, None);
     format!("{}{}", outcome.text, last_line(&outcome))
 }
 
-/// A session as it reads on a page.
+/// Runs a session. Returns its inputs and outputs as on a page.
 fn session(page: &str) -> String {
     let mut session = Session::new(SessionOptions::default());
     let mut shown = String::new();
@@ -104,7 +104,7 @@ fn last_line(outcome: &Outcome) -> String {
     }
 }
 
-/// The inputs of a session, without their prompts.
+/// Returns the inputs of a session without prompts.
 fn inputs(page: &str) -> Vec<String> {
     let mut inputs: Vec<String> = Vec::new();
     for line in page.lines() {
@@ -117,7 +117,7 @@ fn inputs(page: &str) -> Vec<String> {
     inputs
 }
 
-/// Every case of every page.
+/// Returns every case of every page.
 fn cases() -> Vec<Case> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/python/cases");
     let mut pages: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();

@@ -1,12 +1,12 @@
-//! Typos that people make and what CPython 3.11 says of them: words, line and column, in tests/python/syntax.txt, which
-//! tests/python/syntax.py writes. A difference is to be mended in src/languages/python/syntax, not there.
+//! Common typos with CPython 3.11's message, line and column, in tests/python/syntax.txt, which tests/python/syntax.py
+//! writes. Fix differences in src/languages/python/syntax, not there.
 
 use tensorsh::languages::python::syntax::parse;
 
-/// The sources whose place differs: CPython counts it within the braces of a formatted string.
+/// The sources with another position: CPython counts it inside the braces of a formatted string.
 const ELSEWHERE: &[&str] = &["f'{a b}'", "f'{a.}'", "f'{lambda x: 1}'"];
 
-/// The sources of which something else is said.
+/// The sources with another message.
 const OTHERWISE: &[&str] = &["raise ValueError, \"a\"", "x == = 1", "x = yield = 1", "del *a", "[x := 1 for x in y]"];
 
 #[test]

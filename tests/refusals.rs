@@ -1,13 +1,13 @@
-//! Wrong calls and what PyTorch 2.7.0 answers to them: class and first line of each error, in the tables of tests/refusals.
-//! A call stands at the beginning of a line, its answer indented beneath it; before each the lines behind `>>> ` are run.
-//! The answers were printed by PyTorch; a difference is to be mended in src/, not there.
+//! Wrong calls and the answers of PyTorch 2.7.0: the class and the first line of each error, in the tables of
+//! tests/refusals. A call starts a line, with its answer indented below. The lines after `>>> ` run before each call.
+//! PyTorch printed the answers, so fix differences in src/, not there.
 
 use std::fs;
 use std::path::Path;
 use std::thread;
 use tensorsh::session::{Language, Session, SessionOptions};
 
-/// Parsers and the evaluator recurse.
+/// Parsing and evaluation recurse deeply.
 const STACK: usize = 1 << 28;
 
 #[test]
@@ -25,7 +25,7 @@ fn wrong_calls_are_refused_in_pytorchs_words() {
     assert!(checked >= 150, "only {checked} calls");
 }
 
-/// How many calls a table has, and those that are answered otherwise.
+/// Returns the number of calls in a table, and those with a different answer.
 fn differences(table: &str) -> (usize, Vec<String>) {
     let mut session = Session::new(SessionOptions::default());
     let (mut count, mut different, mut call) = (0, Vec::new(), "");

@@ -1,5 +1,5 @@
-//! Calls from Rhai: a bare name means the function of torch, whatever it is called with; what Rhai's own kinds of values
-//! print, compare and answer when tensors are among them.
+//! Calls from Rhai: a bare name means the function of torch, with any arguments. Also tests what Rhai's own types
+//! print, compare and return when tensors are involved.
 
 use std::process::Command;
 use std::thread;
@@ -7,7 +7,7 @@ use tensorsh::call::{Kind, Receiver};
 use tensorsh::session::{Language, Session, SessionOptions};
 use tensorsh::torch::library::registry;
 
-/// Parsers and the evaluator recurse.
+/// Parsing and evaluation recurse deeply.
 const STACK: usize = 1 << 28;
 
 fn on_large_stack<T: Send + 'static>(run: impl FnOnce() -> T + Send + 'static) -> T {
@@ -18,7 +18,7 @@ const SETUP: &str = "let a = torch.tensor([[1.5, -2.0], [0.5, 3.0]]); let b = to
     let c = torch.tensor([[true, false], [false, true]]); let i = torch.tensor([[1, 0], [0, 1]]); \
     let d = torch.tensor([[false, true], [false, false]]); let v = torch.tensor([1.0, 4.0, 2.0]);";
 
-/// The arguments of the calls: one, two or three of these.
+/// Returns the argument lists for the calls, with up to three arguments.
 fn argument_lists() -> Vec<String> {
     let mut lists: Vec<String> =
         ["", "a", "c", "v", "2", "[a, b]", "a, #{out: b}", "a, b, #{out: i.double()}"].map(str::to_owned).into();
@@ -33,13 +33,13 @@ fn argument_lists() -> Vec<String> {
     lists
 }
 
-/// Functions whose results are left to chance, or tell what happened before.
+/// Functions with random results, or results that depend on the history.
 const UNCERTAIN: &[&str] = &["empty", "from_file", "save", "seed", "rng_state", "_strided", "is_warn_always_enabled"];
 
-/// Words that Rhai keeps for itself.
+/// Reserved words of Rhai.
 const RESERVED: &[&str] = &["var", "async", "default"];
 
-/// What a call prints, or its error.
+/// Returns the output of a call, or its error.
 fn answer(session: &mut Session, call: &str) -> Result<String, String> {
     let outcome = session.eval(Language::Rhai, &format!("torch.manual_seed(0); {call}"));
     match outcome.error {
@@ -48,8 +48,8 @@ fn answer(session: &mut Session, call: &str) -> Result<String, String> {
     }
 }
 
-/// Whatever torch answers, the bare name answers too. Where torch refuses, a bare name may still be one of Python's, or a
-/// method whose sizes are written out.
+/// If torch accepts a call, so does the bare name, with the same answer. If torch rejects it, a bare name may still be
+/// one of Python's functions, or a method with its sizes written out.
 #[test]
 fn a_bare_name_means_the_function_of_torch() {
     let names = registry().names(Receiver::Module(""));
@@ -100,13 +100,13 @@ fn different_when_bare(names: &[&str]) -> Vec<String> {
     different
 }
 
-/// Makes a value of each class that has attributes, and the module that has more.
+/// Creates a value of each class that has attributes, and the module with further ones.
 const OWNERS: &str = "let x = torch.tensor([[1.5, -2.0], [0.5, 3.0]]); let z = x.to(complex64); let n = x > 0; \
     let w = torch.ones(2, 2, 2, #{requires_grad: true}); let y = w * 2; let p = x.to_sparse(); \
     let q = torch.quantize_per_tensor(x, 0.5, 0, torch.quint8); let s = x.untyped_storage(); let u = x.storage(); \
     let d = torch.float32; let v = torch.device(\"cpu\"); let g = torch.Generator(); let e = x.shape; ";
 
-/// The engine knows the attributes that a text spells out, and asks for a subscript of text for any other.
+/// The engine knows the attributes that a text names, and evaluates any other as a subscript with a string.
 #[test]
 fn an_attribute_is_the_subscript_of_its_name() {
     let different = on_large_stack(|| {
@@ -125,7 +125,7 @@ fn an_attribute_is_the_subscript_of_its_name() {
             for name in &names {
                 let wanted = answer(&mut session, &format!("{owner}[\"{name}\"]"));
                 for read in [format!("{owner}.{name}"), format!("let f = || {owner}.{name}; f.call()")] {
-                    // A closure shares what it takes with the variable.
+                    // A closure shares its captured variables.
                     let got = answer(&mut session, &read);
                     if got != wanted {
                         different.push(format!("{read}\n    as subscript: {wanted:?}\n    as attribute: {got:?}"));
@@ -138,7 +138,7 @@ fn an_attribute_is_the_subscript_of_its_name() {
     assert!(different.is_empty(), "{} differ\n{}", different.len(), different.join("\n"));
 }
 
-/// What PyTorch shows.
+/// PyTorch's output.
 const CHANGED: &str = "\
 tensor([[0., 0.],
         [0., 0.]])
@@ -152,7 +152,7 @@ tensor([[19.,  9.],
         [ 9.,  9.]])
 ";
 
-/// What is read by an attribute is the very thing: changes of it are not lost, and nothing is written that was not.
+/// A value read through an attribute is the object itself: changes to it are kept, and nothing else is written.
 #[test]
 fn what_is_behind_an_attribute_can_be_changed() {
     let told = on_large_stack(|| {
@@ -227,7 +227,7 @@ fn a_value_is_printed_alike_everywhere() {
                 "print(value, #{sep: \"\"});",
             ] {
                 let got = printed(other);
-                // To a text the language itself adds nothing.
+                // Rhai itself appends nothing to a string in this case.
                 let is_nothing = wanted == "None\n" && other.contains('+');
                 if got != wanted && !is_nothing {
                     different.push(format!("{value}: {other} writes {got:?}, print(value) {wanted:?}"));
@@ -243,7 +243,7 @@ fn a_value_is_printed_alike_everywhere() {
     assert!(different.is_empty(), "{}", different.join("\n"));
 }
 
-/// What is typed, and what is printed: the text of a value, or the first line of an error.
+/// An input, and its output: the text of a value, or the first line of an error.
 const TABLE: &[(&str, &str)] = &[
     // Bare names, and methods of the same name.
     ("where(c, a, b)", "tensor([1., 4.])"),
@@ -279,7 +279,7 @@ const TABLE: &[(&str, &str)] = &[
     ("let n = 1; for size in t.shape { n *= size; } n", "6"),
     ("3 in t.shape", "True"),
     ("7 in t.shape", "False"),
-    // What is in a tensor.
+    // `in` with tensors.
     ("2 in a", "True"),
     ("5 in a", "False"),
     ("2.0 in [a[0], a[1]]", "True"),
@@ -296,7 +296,7 @@ const TABLE: &[(&str, &str)] = &[
     ("[a, b].find(|x| x.sum() > 3)", "tensor([3., 4.])"),
     ("[a, b].index_of(|x| x.sum() > 3)", "1"),
     ("[a, b].index_of(a)", "0"),
-    // As in PyTorch, `a == b` has no truth.
+    // As in PyTorch, `a == b` has no truth value.
     ("[a, b].index_of(b)", "RuntimeError"),
     ("a[1] in [a[0], a[1]]", "True"),
     ("[a[0], a[1]].index_of(2.0)", "1"),
@@ -342,7 +342,7 @@ const TABLE: &[(&str, &str)] = &[
     ("let n = 0; for byte in blob(3, 2) { n += byte; } n", "6"),
     ("py.bytes(\"ab\", \"utf8\").push(1)", "TypeError"),
     ("blob(2) == blob(2)", "True"),
-    // Recording for the length of a closure.
+    // A switch of recording for the duration of a closure.
     ("let w = torch.ones(2, #{requires_grad: true}); no_grad(|| w * 2).requires_grad", "False"),
     ("let w = torch.ones(2, #{requires_grad: true}); torch.no_grad(|| w * 2); (w * 2).requires_grad", "True"),
     ("no_grad(|| enable_grad(|| torch.is_grad_enabled()))", "True"),

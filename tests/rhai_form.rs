@@ -1,11 +1,11 @@
-//! What a person writes in Rhai for a line of Python: every row of `python/rhai_form.txt` is what the printer writes, and its
-//! Rhai shows what its Python shows.
+//! The Rhai form of Python lines: the printer writes the Rhai in every row of `python/rhai_form.txt`, and its output
+//! equals that of the Python.
 
 use tensorsh::languages::python::rhai_form::{Known, rhai_form};
 use tensorsh::session::{Language, Outcome, Session, SessionOptions};
 
 const TABLE: &str = include_str!("python/rhai_form.txt");
-/// The variables that the table begins with.
+/// The variables defined at the start of the table.
 fn variable(name: &str) -> Option<Known> {
     match name {
         "x" | "y" => Some(Known::Tensor),
@@ -14,7 +14,7 @@ fn variable(name: &str) -> Option<Known> {
     }
 }
 
-/// A line of Python, the sign of the row and what it tells.
+/// Returns the rows: a line of Python, the sign of the row, and its text.
 fn rows() -> Vec<(String, char, String)> {
     let mut rows = Vec::new();
     for block in TABLE.split("\n\n") {
@@ -29,7 +29,7 @@ fn rows() -> Vec<(String, char, String)> {
     rows
 }
 
-/// What a session of its own shows for an input.
+/// Returns the output of an input in a new session.
 fn shown(language: Language, source: &str) -> (String, Option<String>) {
     let mut session = Session::new(SessionOptions::default());
     let prompt = if language == Language::Python { ">>> " } else { "rhai> " };
@@ -106,7 +106,7 @@ fn nothing_makes_the_printer_panic() {
     assert_eq!(rhai_form("", &|_| None), Ok(String::new()));
 }
 
-/// A list that Python made goes by its own methods in Rhai, too, so that its other names see the change.
+/// A list created by Python keeps its own methods in Rhai, so that its other names see the change.
 #[test]
 fn a_list_of_the_session_is_changed_under_all_its_names() {
     let mut session = Session::new(SessionOptions::default());

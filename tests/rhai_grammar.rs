@@ -1,5 +1,6 @@
-//! Nothing that Rhai reads means something else here: each line of tests/rhai_grammar.txt, in which `⏎` ends a line, runs in
-//! an engine as Rhai makes it and in a session, and both give the same value or refuse it alike.
+//! Every text that Rhai accepts has the same meaning here. Each line of tests/rhai_grammar.txt, with `⏎` for a line
+//! break, runs in a plain Rhai engine and in a session. Both must return the same value, or reject it with the same
+//! kind of error.
 
 use rhai::packages::{
     ArithmeticPackage, BasicArrayPackage, BasicBlobPackage, BasicFnPackage, BasicIteratorPackage, BasicMapPackage,
@@ -14,7 +15,7 @@ use tensorsh::session::{Language, Outcome, Session, SessionOptions};
 
 const TABLE: &str = include_str!("rhai_grammar.txt");
 
-/// What means something else here, with the reason; docs/rhai.md has the rule.
+/// Texts with another meaning here, with the reason; docs/rhai.md has the rule.
 const OTHERWISE: &[(&str, &str)] = &[
     ("1.25.round(1)", "Rhai rounds decimals to digits, and floats only with them"),
     ("-2 ** 2", "a power binds closer than a sign"),
@@ -29,7 +30,7 @@ const OTHERWISE: &[(&str, &str)] = &[
     ("#{new: 1}", "words of the language are keywords of calls"),
 ];
 
-/// The language with nothing of ours, and the settings that ours has.
+/// A plain engine, with the settings of ours.
 fn plain() -> Engine {
     let mut engine = Engine::new_raw();
     macro_rules! packages {
@@ -48,7 +49,7 @@ fn plain() -> Engine {
     engine
 }
 
-/// A value as the prompt shows it.
+/// Formats a value like the prompt.
 fn shown(value: &Dynamic) -> String {
     if let Some(text) = value.read_lock::<rhai::ImmutableString>() {
         return quoted(&text);
@@ -71,12 +72,12 @@ fn shown(value: &Dynamic) -> String {
     }
 }
 
-/// The same for what stands in an array or an object map.
+/// Formats a value inside an array or an object map.
 fn within(value: &Dynamic) -> String {
     if value.is_unit() { "None".to_owned() } else { shown(value) }
 }
 
-/// A text as Python writes it.
+/// Formats a string like Python.
 fn quoted(text: &str) -> String {
     let quote = if text.contains('\'') && !text.contains('"') { '"' } else { '\'' };
     let mut written = String::from(quote);
@@ -93,7 +94,7 @@ fn quoted(text: &str) -> String {
     written
 }
 
-/// The kinds that our error for one of the engine's may have.
+/// Returns the error kinds that ours may have for one of the engine's errors.
 fn kinds(error: &EvalAltResult) -> &'static [&'static str] {
     use EvalAltResult as E;
     match error {
@@ -114,13 +115,13 @@ fn kinds(error: &EvalAltResult) -> &'static [&'static str] {
     }
 }
 
-/// What differs between the engine's result and what a session says; nothing where both are the same.
+/// Describes the difference between the engine's result and a session's. `None` if both are the same.
 fn difference(line: &str) -> Option<String> {
     let text = line.replace('⏎', "\n");
     let result = plain().eval::<Dynamic>(&text);
     let mut session = Session::new(SessionOptions::default());
     let outcome = match &result {
-        // At a prompt, what only Python reads is Python.
+        // At a prompt, a text that only Python accepts is read as Python.
         Err(error) if matches!(**error, EvalAltResult::ErrorParsing(..) | EvalAltResult::ErrorVariableNotFound(..)) => {
             session.run_script(Language::Rhai, &text, Some(Path::new("a.rhai")))
         }
@@ -131,7 +132,7 @@ fn difference(line: &str) -> Option<String> {
         None => outcome.text.trim_end().to_owned(),
     };
     let is_same = match (&result, &outcome.error) {
-        // What is muted is not shown.
+        // A value that ends with a semicolon is not shown.
         (Ok(_), None) if text.trim_end().ends_with(';') => true,
         (Ok(value), None) if value.is::<FnPtr>() => true,
         (Ok(value), None) if value.is_float() => outcome.text.trim_end().parse().ok() == value.as_float().ok(),
@@ -161,7 +162,7 @@ fn nothing_that_rhai_reads_means_something_else() {
     let meant = |line: &str| OTHERWISE.iter().any(|(other, _)| *other == line);
     let unexpected: Vec<_> = found.iter().filter(|(line, _)| !meant(line)).map(|(_, told)| told.as_str()).collect();
     assert!(unexpected.is_empty(), "{} of {count} differ:\n{}", unexpected.len(), unexpected.join("\n"));
-    // What is listed as meant otherwise still is.
+    // Listed exceptions must still differ.
     for (line, reason) in OTHERWISE {
         assert!(found.iter().any(|(other, _)| other == line), "{line} is the same now: {reason}");
     }

@@ -1,6 +1,7 @@
-//! The recorded sessions in Python, rewritten in Rhai by a machine, once as people write it and once in the forms of Rhai's
-//! own grammar: they print what PyTorch 2.7.0 printed, and write to each tensor as often as in Python. A session with a line
-//! that has no Rhai form is left out, and counted by the reason. `scripts/house/rhai` does the same to any other sessions.
+//! The recorded sessions in Python, translated to Rhai, once as people write it and once restricted to Rhai's own
+//! grammar. They must print the same as PyTorch 2.7.0, and write to each tensor as often as in Python. A session with a
+//! line without a Rhai form is left out, and counted by the reason. `scripts/house/rhai` does the same with any other
+//! sessions.
 
 use std::collections::BTreeMap;
 use std::env;
@@ -12,10 +13,10 @@ use tensorsh::session::transcript::{
 };
 use tensorsh::session::{Language, Session, SessionOptions};
 
-/// Fewer sessions than this would mean that the printer of Rhai has lost something.
+/// With fewer sessions than this, the translation to Rhai would have lost a feature.
 const LEAST: usize = 110;
 
-/// How the Rhai is written.
+/// The style of the Rhai.
 #[derive(Clone, Copy, Debug)]
 enum Forms {
     People,
@@ -33,7 +34,7 @@ fn rewritten(session: &Session, forms: Forms, source: &str) -> Result<String, St
     }
 }
 
-/// What an input prints, as it is recorded.
+/// Returns the output of an input in recorded form.
 fn answer(session: &mut Session, language: Language, source: &str, example: &Example) -> String {
     example.without_shown_dots(&printed(&session.eval(language, source))).to_owned()
 }
@@ -46,7 +47,7 @@ fn is_right(example: &Example, got: &str) -> bool {
     matches(&example.expected, got, &example.options)
 }
 
-/// The session run in Python, and whether it prints what it should.
+/// Runs the session in Python. Returns whether its output is as recorded.
 fn in_python(case: &Case) -> (Session, bool) {
     let mut session = Session::new(SessionOptions::default());
     let is_right = run(case).all(|example| {
@@ -56,7 +57,7 @@ fn in_python(case: &Case) -> (Session, bool) {
     (session, is_right)
 }
 
-/// The tensors of a session, and how often each was written to.
+/// Returns the tensors of a session with their numbers of writes.
 fn writes(session: &mut Session) -> BTreeMap<String, String> {
     let tensors = session.variables().into_iter().filter(|variable| variable.class == "Tensor");
     let names: Vec<String> = tensors.map(|variable| variable.name).collect();
@@ -67,7 +68,7 @@ fn writes(session: &mut Session) -> BTreeMap<String, String> {
     names.into_iter().map(count).collect()
 }
 
-/// Where a session, rewritten, prints something else than it should; or why it cannot be rewritten.
+/// Returns the differences of a translated session from the recording, or the reason why it cannot be translated.
 fn differences(case: &Case, forms: Forms) -> Result<Vec<String>, String> {
     let mut session = Session::new(SessionOptions::default());
     let mut differences = Vec::new();
@@ -86,9 +87,9 @@ fn differences(case: &Case, forms: Forms) -> Result<Vec<String>, String> {
         differences
             .push(format!("{}\n  in Rhai: {rhai}\n  wanted:  {}\n  got:     {got}", example.source, example.expected));
     }
-    // What is only read in one language must not be written to in the other.
+    // A tensor that is only read in one language must not be written to in the other.
     let (wanted, got) = (writes(&mut in_python(case).0), writes(&mut session));
-    // The Rhai form may need names of its own, spell them otherwise, and forget those of a loop.
+    // The Rhai form may need additional names, spell names differently, and forget those of a loop.
     for (name, wanted) in &wanted {
         if let Some(got) = got.get(name).filter(|got| *got != wanted) {
             differences.push(format!("{name}._version is {got} in Rhai, and {wanted} in Python"));
@@ -97,7 +98,7 @@ fn differences(case: &Case, forms: Forms) -> Result<Vec<String>, String> {
     Ok(differences)
 }
 
-/// Why the same line tells something else in the two languages.
+/// Returns why a line has different output in the two languages by design.
 fn different_by_nature(example: &Example, got: &str) -> Option<&'static str> {
     let (wanted, last) = (&example.expected, got.trim_end().lines().last().unwrap_or_default());
     let is_block = ["for ", "while ", "if "].iter().any(|word| example.source.starts_with(word));
@@ -120,7 +121,7 @@ fn different_by_nature(example: &Example, got: &str) -> Option<&'static str> {
     })
 }
 
-/// The sessions in Python of a file, by their names.
+/// Returns the Python sessions of a file, by name.
 fn cases(path: &Path) -> Vec<(String, Case)> {
     let document = Document::parse(&read_text(path).unwrap(), Form::of(path));
     let in_python = |case: &Case| case.examples.iter().all(|example| example.language == Language::Python);
@@ -169,7 +170,7 @@ fn recorded_sessions_rewritten_in_rhai_print_the_same() {
     let cases: Vec<_> = files.iter().filter_map(|file| file.path()).flat_map(cases).collect();
     let folder = tempfile::tempdir().unwrap();
     if given.is_some() {
-        // Sessions of others may write files where they run.
+        // Other sessions may write files in the current folder.
         env::set_current_dir(folder.path()).unwrap();
     }
     let share = cases.len().div_ceil(available_parallelism().map_or(1, Into::into)).max(1);

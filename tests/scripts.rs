@@ -1,4 +1,4 @@
-//! The programs in scripts/, which print what tests/scripts records: their numbers are those that PyTorch 2.7.0 gives.
+//! The programs in scripts/ print what tests/scripts records. Their numbers are those of PyTorch 2.7.0.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -6,21 +6,21 @@ use std::path::{Path, PathBuf};
 use tensorsh::session::transcript::spawn_with_big_stack;
 use tensorsh::session::{Language, Session, SessionOptions};
 
-/// A module for other scripts; it prints nothing by itself.
+/// A module for other scripts, which prints nothing by itself.
 const MODULE: &str = "stats";
 
 fn below(folder: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(folder)
 }
 
-/// The files of a folder that end so, without the ending, in order.
+/// Returns the files of a folder with this extension, without the extension, in order.
 fn names(folder: &str, ending: &str) -> BTreeSet<String> {
     let paths = fs::read_dir(below(folder)).unwrap().map(|entry| entry.unwrap().path());
     let paths = paths.filter(|path| path.extension().is_some_and(|found| found == ending));
     paths.map(|path| path.file_stem().unwrap().to_string_lossy().into_owned()).collect()
 }
 
-/// What a script of a folder prints, and its error below.
+/// Runs a script of a folder. Returns its output, followed by its error.
 fn printed(folder: &str, name: &str) -> String {
     let path = below(folder).join(name).with_extension("rhai");
     let ran = spawn_with_big_stack("script", move || {
@@ -46,7 +46,7 @@ fn scripts_print_what_is_recorded() {
     assert_eq!(scripts, recorded, "every script has its output in tests/scripts");
 }
 
-/// They are written to be read: each says first what one learns, and none is longer than two screens.
+/// The scripts are written to be read: each starts with what it teaches, and none is longer than two screens.
 #[test]
 fn scripts_say_what_one_learns() {
     for name in names("scripts", "rhai") {
@@ -57,7 +57,7 @@ fn scripts_say_what_one_learns() {
     }
 }
 
-/// Programs of a person who has read docs/rhai.md and nothing else. Each checks what it computes, and throws.
+/// Programs by someone who has read only docs/rhai.md. Each checks its results, and throws on a mistake.
 #[test]
 fn programs_written_from_the_page_alone_run() {
     let programs = names("tests/programs", "rhai");

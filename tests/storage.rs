@@ -1,5 +1,5 @@
-//! Storages that others can reach: files shared by two processes, files cut short by one of them, memory that is not
-//! there. Whole processes, for what is tested is that they live on.
+//! Storages that others can reach: files shared by two processes, files truncated by one of them, and memory that is
+//! not available. Uses whole processes, because the test is that they survive.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// Waits until the file `name` exists; the way a script of one process is told to go on by another.
+/// Waits until the file `name` exists. One process lets the script of another continue this way.
 const WAIT: &str = r#"
 fn wait(name) {
     let there = false;
@@ -44,7 +44,7 @@ impl Script {
         self.lines.next().map_or(String::new(), Result::unwrap)
     }
 
-    /// The remaining output and the exit status; a script that hangs is ended.
+    /// Returns the exit status and the remaining output. A script that hangs is ended.
     fn finish(mut self) -> (Option<i32>, Vec<String>) {
         let rest = self.lines.by_ref().map(Result::unwrap).collect();
         let start = Instant::now();
@@ -106,7 +106,7 @@ print(s.tolist(), s.filename);
     assert_eq!(fs::read(folder.path().join("own.bin")).unwrap(), [7; 8]);
 }
 
-/// Every access to a mapping whose file was cut off must fail, and nothing may end the process.
+/// Every access to a mapping of a truncated file must fail with an error, and none may end the process.
 #[test]
 fn a_file_cut_off_while_mapped_gives_errors_and_no_signal() {
     let uses = [
@@ -164,7 +164,7 @@ print(torch.ones(2).sum().item());
     }
 }
 
-/// The file shrinks in the middle of one operation: no check before it can know.
+/// The file shrinks during an operation, so no earlier check can detect it.
 #[test]
 fn a_file_cut_off_during_an_operation_gives_an_error() {
     let folder = tempfile::tempdir().unwrap();
@@ -192,7 +192,7 @@ fn a_sparse_file_of_100_gb_opens_at_once_and_shows_its_ends() {
     let size = 100u64 << 30;
     let file = fs::File::create(folder.path().join("big.bin")).unwrap();
     if file.set_len(size).is_err() {
-        // A file system without sparse files of that size has nothing to show here.
+        // A file system without sparse files of that size cannot run this test.
         return;
     }
     let script = format!(
@@ -217,7 +217,8 @@ print(p[0], s[0]);
     assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
 }
 
-/// The sessions in tests/storage, whose outputs PyTorch 2.7.0 printed, in a folder of their own: they make files.
+/// The sessions in tests/storage, whose outputs PyTorch 2.7.0 printed. They run in their own folder because they create
+/// files.
 #[test]
 fn recorded_sessions_with_files_print_what_pytorch_prints() {
     let folder = tempfile::tempdir().unwrap();
@@ -231,7 +232,7 @@ fn recorded_sessions_with_files_print_what_pytorch_prints() {
     assert!(output.status.success(), "{text}");
 }
 
-/// The script must end with this error, and the folder must hold these files afterwards.
+/// Checks that the script ends with this error, and that the folder then contains these files.
 fn fails(folder: &Path, source: &str, error: &str, files: &[(&str, u64)]) {
     let script = format!("try {{ {source}; print(\"no error\"); }} catch (e) {{ print(e); }}");
     let (status, lines) = Script::start(folder, "fail.rhai", &script).finish();
@@ -311,12 +312,13 @@ fn memory_that_no_machine_has_is_refused() {
     }
 }
 
-/// Says on the screen that a test could not run here: standard error itself, which the test harness does not keep.
+/// Reports that a test could not run here. Writes to standard error directly, because the test harness captures it
+/// otherwise.
 fn cannot_run(test: &str, why: &str) {
     let _ = writeln!(std::io::stderr(), "{test}: not run, {why}");
 }
 
-/// The script that tries to make a file of 12 bytes longer than there is room for, and then uses what it has.
+/// A script that tries to extend a file of 12 bytes beyond the available space, and then uses what it has.
 const STRETCH: &str = r#"
 let t = torch.from_file("a.bin", #{shared: true, size: 12, dtype: torch.uint8});
 try { torch.from_file("a.bin", #{shared: true, size: 8388608, dtype: torch.uint8}); print("no error"); }
@@ -327,7 +329,7 @@ t[0] = 9;
 print(t.sum().item());
 "#;
 
-/// The lines that [`STRETCH`] prints where the system gives this reason.
+/// Returns the output of [`STRETCH`] if the system gives this reason.
 fn stretched(reason: &str) -> String {
     ["a.bin", "new.bin"]
         .map(|file| format!("RuntimeError: unable to resize file <{file}> to the right size: {reason}\n"))
@@ -335,7 +337,7 @@ fn stretched(reason: &str) -> String {
         + "64\n"
 }
 
-/// A limit on the size of files ends a process with a signal unless it is told otherwise.
+/// By default, exceeding the limit on file sizes ends a process with a signal.
 #[test]
 fn a_file_that_may_not_grow_is_left_as_it_was() {
     let folder = tempfile::tempdir().unwrap();
@@ -354,7 +356,7 @@ fn a_file_that_may_not_grow_is_left_as_it_was() {
     assert!(!folder.path().join("new.bin").exists());
 }
 
-/// A disk of one megabyte, which only the processes of this test see.
+/// A disk of one megabyte, visible only to the processes of this test.
 #[test]
 fn a_full_disk_leaves_the_file_as_it_was() {
     let folder = tempfile::tempdir().unwrap();

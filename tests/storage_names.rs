@@ -1,5 +1,5 @@
-//! docs/storage.md tells the state of every name on PyTorch's pages about storages. This reads its tables: no name may be
-//! missing there, and none may be listed that tensorsh does not know.
+//! docs/storage.md gives the state of every name on PyTorch's pages about storages. This test reads its tables: no name
+//! may be missing, and none may be listed that tensorsh does not know.
 
 use std::collections::BTreeSet;
 use tensorsh::call::Receiver;
@@ -13,7 +13,7 @@ const UNTYPED: &str = "bfloat16 bool byte byteswap char clone complex_double com
     from_file get_device half hpu int is_cuda is_hpu is_pinned is_shared is_sparse is_sparse_csr long mps nbytes new \
     pin_memory resizable resize_ share_memory_ short size to tolist type untyped";
 
-/// Those of `torch.TypedStorage`, with `dtype`, which its objects and the legacy classes have.
+/// The public names of `torch.TypedStorage`, with `dtype`, which its objects and the legacy classes have.
 const TYPED: &str = "bfloat16 bool byte char clone complex_double complex_float copy_ cpu cuda data_ptr device double dtype \
     element_size filename fill_ float float8_e4m3fn float8_e4m3fnuz float8_e5m2 float8_e5m2fnuz from_buffer from_file \
     get_device half hpu int is_cuda is_hpu is_pinned is_shared is_sparse long nbytes pickle_storage_type pin_memory \
@@ -24,7 +24,7 @@ const CLASSES: &str = "UntypedStorage TypedStorage DoubleStorage FloatStorage Ha
     ShortStorage CharStorage ByteStorage BoolStorage BFloat16Storage ComplexDoubleStorage ComplexFloatStorage \
     QUInt8Storage QInt8Storage QInt32Storage QUInt4x2Storage QUInt2x4Storage Storage frombuffer from_file";
 
-/// The names in the first column of the table below a heading. Each must have a state beside it.
+/// Returns the names in the first column of the table below a heading. Each must have a state.
 fn listed(heading: &str) -> BTreeSet<String> {
     let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/storage.md")).unwrap();
     let section = page.split(&format!("\n### {heading}\n")).nth(1).unwrap_or_else(|| panic!("no section {heading}"));
@@ -41,11 +41,11 @@ fn names(text: &str) -> BTreeSet<String> {
     text.split_whitespace().map(str::to_string).collect()
 }
 
-/// What the function table offers on a class, without what only Python's own machinery calls.
+/// Returns the names that the function table offers for a class, without those used only by Python's own machinery.
 fn offered(kind: Kind, class: &'static str) -> BTreeSet<String> {
     let registry = registry();
     let all = registry.names(Receiver::Class(kind)).into_iter().chain(registry.names(Receiver::Module(class)));
-    // `is_shared_` is how Rhai spells `is_shared`.
+    // `is_shared_` is Rhai's name for `is_shared`.
     all.filter(|name| !name.starts_with('_') && *name != "is_shared_").map(str::to_string).collect()
 }
 

@@ -1,7 +1,7 @@
-//! The recorded sessions in tests/transcripts and in the project's pages, run as `tensorsh test` runs them. What they
-//! expect was printed by PyTorch 2.7.0, never by tensorsh; a difference is to be mended in src/, not there. The
-//! exceptions are docs/pytorch-differences.md, which says where tensorsh departs from PyTorch on purpose, and the drawings of
-//! docs/explain.md, docs/files.md and docs/learn, in which only the numbers are PyTorch's.
+//! The recorded sessions in tests/transcripts and in the project's pages, run like `tensorsh test` runs them. PyTorch
+//! 2.7.0 printed the expected output, never tensorsh, so fix differences in src/, not there. The exceptions are
+//! docs/pytorch-differences.md, which lists deliberate differences, and the drawings of docs/explain.md, docs/files.md
+//! and docs/learn, in which only the numbers are PyTorch's.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -24,9 +24,9 @@ fn recorded_sessions_print_what_pytorch_prints() {
     assert!(last.ends_with(" passed, 0 failed") && !last.starts_with("0 "), "{text}");
 }
 
-/// What is about Python: its forms, classes and collections (and how large they may be), numpy's arrays, functions that are called as soon as they are
-/// made, `with`; and which of several overloads and outputs a call means, where gradients go, what copies share and what happens
-/// in corners, which does not depend on the language.
+/// Sessions about Python: its syntax, classes and collections (and how large they may be), numpy arrays, immediately
+/// called functions, `with`. Also sessions that do not depend on the language: the choice of overloads and outputs, the
+/// flow of gradients, sharing by copies, and corner cases.
 const PYTHON: &[&str] = &[
     "python.md",
     "overloads.md",
@@ -43,7 +43,7 @@ const PYTHON: &[&str] = &[
     "vmap-and-defaults.md",
 ];
 
-/// Both languages are tested alike: every session is told once in Python and once in Rhai, but for those that are about
+/// Both languages are tested alike: every session is recorded once in Python and once in Rhai, except those about
 /// Python.
 #[test]
 fn every_session_stands_in_both_languages() {

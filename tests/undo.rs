@@ -1,5 +1,5 @@
-//! Undoing recorded sessions step by step: after each step all that can be told of the session is what it was before that
-//! input. What can be told comes from Python's own questions, and so from nothing that undo itself looks at.
+//! Undoes recorded sessions step by step. After each step, every observable property of the session must be what it was
+//! before that input. The properties are observed through Python, independently of undo's own code.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use tensorsh::session::transcript::{Case, Document, Form, answer, spawn_with_big_stack};
 use tensorsh::session::{Language, Session, SessionOptions};
 
-/// Asks everything there is to ask of a value; a question that means nothing for it fails alike before and after.
+/// Asks every question about a value. A question without meaning for it fails in the same way before and after.
 const QUESTIONS: &str = "
 import torch
 def told_(x):
@@ -38,7 +38,7 @@ def told_of_session_():
     ]
 ";
 
-/// Everything that can be told of a session, by question.
+/// Returns all observable properties of a session, by question.
 fn told(session: &mut Session) -> BTreeMap<String, String> {
     let mut all = BTreeMap::new();
     let names = session.variables().into_iter().map(|variable| variable.name);
@@ -54,7 +54,7 @@ fn told(session: &mut Session) -> BTreeMap<String, String> {
     all
 }
 
-/// Functions of Rhai are other objects at each look.
+/// Removes addresses from a text: functions of Rhai are new objects at each look.
 fn without_addresses(text: &str) -> String {
     let mut parts = text.split(" at 0x");
     let mut bare = parts.next().unwrap_or_default().to_owned();
@@ -64,7 +64,7 @@ fn without_addresses(text: &str) -> String {
     bare
 }
 
-/// Undoes a session to its start, does it again, and undoes it once more.
+/// Undoes a session to its start, redoes it, and undoes it once more.
 fn check(case: &Case) -> Result<(), String> {
     let mut session = Session::new(SessionOptions::default());
     assert_eq!(session.eval(Language::Python, QUESTIONS).error, None);
@@ -107,7 +107,7 @@ fn check(case: &Case) -> Result<(), String> {
     compare(&mut session, 0, "after undoing all once more")
 }
 
-/// Pages with recorded sessions.
+/// Returns the pages with recorded sessions.
 fn pages() -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut pages = vec![root.join("README.md")];
@@ -119,13 +119,13 @@ fn pages() -> Vec<PathBuf> {
     pages
 }
 
-/// Sessions that keep a file open, or write one where they run.
+/// Returns whether a session keeps a file open, or writes one in the current folder.
 fn leaves_traces(case: &Case) -> bool {
     let traces = ["save(", "from_file", "open(", "mmap", "exit", "timestamp"];
     case.examples.iter().any(|example| traces.iter().any(|trace| example.source.contains(trace)))
 }
 
-/// Sessions that undo once left half done: values of a sparse tensor, a capsule that was used.
+/// Sessions that undo once restored incompletely: values of a sparse tensor, a used capsule.
 const ALWAYS: &[(&str, &str)] =
     &[("corners.md", "Turned in place, and coalesced or not"), ("handed-over.md", "Through a capsule")];
 
@@ -139,7 +139,7 @@ fn recorded_sessions_are_undone_step_by_step() {
         let chosen = document.cases.into_iter().filter(|case| case.examples.len() > 1 && !leaves_traces(case));
         cases.extend(chosen.map(|case| (name.clone(), case)));
     }
-    // README's own first, and two hundred spread over the others.
+    // All sessions of README, and two hundred spread over the others.
     let (own, others): (Vec<_>, Vec<_>) = cases.into_iter().partition(|(name, _)| name == "README.md");
     assert!(!own.is_empty() && others.len() >= 200, "{} sessions", others.len());
     let step = others.len() / 200;

@@ -1,5 +1,5 @@
-//! Every view operation against a model that knows no strides: a list of the bytes behind each index, in row-major
-//! order. An operation on the model says for each index of the result which index of the input it is.
+//! Tests every view operation against a model without strides: a list of the byte positions of all indices, in
+//! row-major order. An operation on the model maps each index of the result to an index of the input.
 
 use proptest::prelude::*;
 use tensorsh::tensor::index::Index;
@@ -8,14 +8,14 @@ use tensorsh::tensor::ops::split::{self, Along};
 use tensorsh::tensor::ops::{index, view};
 use tensorsh::tensor::{DType, Device, Result, Scalar, View};
 
-/// The sizes of a tensor and the place of each element in its storage, in bytes.
+/// The sizes of a tensor, and the position of each element in its storage in bytes.
 #[derive(Clone, Debug, PartialEq)]
 struct Model {
     sizes: Vec<i64>,
     places: Vec<i64>,
 }
 
-/// All indices of a tensor of these sizes, in row-major order.
+/// Returns all indices of a tensor of these sizes, in row-major order.
 fn every_index(sizes: &[i64]) -> Vec<Vec<i64>> {
     sizes.iter().fold(vec![Vec::new()], |shorter, &size| {
         let longer = |index: Vec<i64>| (0..size).map(move |i| index.iter().copied().chain([i]).collect());
@@ -42,7 +42,7 @@ fn replaced(index: &[i64], dim: usize, value: i64) -> Vec<i64> {
 }
 
 impl Model {
-    /// What a view shows.
+    /// Returns the model of a view.
     fn of(view: &View) -> Model {
         let itemsize = view.dtype.itemsize() as i64;
         let places = view.layout.offsets().map(|offset| offset * itemsize).collect();
@@ -58,12 +58,12 @@ impl Model {
         self.places[position as usize]
     }
 
-    /// A tensor of these sizes whose element at an index is this model's at `source(index)`.
+    /// Returns a tensor of these sizes whose element at an index is this model's at `source(index)`.
     fn pick(&self, sizes: Vec<i64>, source: impl Fn(&[i64]) -> Vec<i64>) -> Model {
         self.shifted(sizes, |index| (source(index), 0))
     }
 
-    /// The same, some bytes further on.
+    /// Like `pick`, with an additional number of bytes.
     fn shifted(&self, sizes: Vec<i64>, source: impl Fn(&[i64]) -> (Vec<i64>, i64)) -> Model {
         let place = |index: Vec<i64>| {
             let (source, bytes) = source(&index);
@@ -73,7 +73,7 @@ impl Model {
         Model { sizes, places }
     }
 
-    /// With dimension `dim` cut down to `size` indices, the i-th of which is `source(i)`.
+    /// Reduces dimension `dim` to `size` indices, of which the i-th is `source(i)`.
     fn cut(&self, dim: usize, size: i64, source: impl Fn(i64) -> i64) -> Model {
         self.pick(replaced(&self.sizes, dim, size), |index| replaced(index, dim, source(index[dim])))
     }
@@ -82,7 +82,7 @@ impl Model {
         Model { sizes: sizes.to_vec(), places: self.places.clone() }
     }
 
-    /// Could strides show these places under these sizes? Then no copy is needed.
+    /// Returns whether strides can show these positions in these sizes, so that no copy is needed.
     fn is_strided(&self) -> bool {
         let mut step = 1;
         let mut strides = vec![0; self.sizes.len()];
@@ -98,7 +98,7 @@ impl Model {
     }
 }
 
-/// An enumeration, and the list of all that is in it.
+/// Defines an enumeration, and the list of all its variants.
 macro_rules! operations {
     ($($op:ident)*) => {
         /// The operations of PyTorch's Tensor Views page.
@@ -145,7 +145,7 @@ operations! {
     ViewDtype
 }
 
-/// An operation with raw numbers, which become arguments that fit the tensor at hand.
+/// An operation with raw numbers, which become valid arguments for a given tensor.
 #[derive(Clone, Debug)]
 struct Step {
     op: Op,
@@ -154,17 +154,17 @@ struct Step {
     c: i64,
 }
 
-/// What an operation gave, and what it must give: `None` where only a copy could.
+/// The result of an operation, and the expected one: `None` if only a copy is possible.
 type Answers = (Result<View>, Option<Model>);
 
 impl Step {
-    /// Runs the operation on both; `None` where there is nothing it could be asked of this tensor.
+    /// Runs the operation on both. `None` if it cannot be applied to this tensor.
     fn run(&self, v: &View, m: &Model) -> Option<Answers> {
         let n = m.sizes.len();
         let d = self.a.rem_euclid(n.max(1) as i64) as usize;
         let e = self.b.rem_euclid(n.max(1) as i64) as usize;
         let size = m.sizes.get(d).copied().unwrap_or(0);
-        // Negative numbers must mean the same as the positive ones.
+        // Negative numbers must mean the same as the corresponding positive ones.
         let from_end = |number: i64, count: i64| if self.c % 2 == 0 { number } else { number - count };
         let dim = |d: usize| from_end(d as i64, n as i64);
         let itemsize = v.dtype.itemsize() as i64;
@@ -193,7 +193,7 @@ impl Step {
                 made(Ok(view::numpy_t(v)), m.pick(reverse(&m.sizes), reverse))
             }
             Op::Permute => {
-                // Every order of up to three dimensions is a rotation, or one of a reversed order.
+                // Every permutation of up to three dimensions is a rotation of the order or of the reversed order.
                 let mut order: Vec<usize> = (0..n).map(|i| (i + d) % n).collect();
                 if self.b % 2 == 0 {
                     order.reverse();
@@ -234,7 +234,7 @@ impl Step {
             Op::Expand => {
                 let wide: Vec<i64> =
                     [2].into_iter().chain(m.sizes.iter().map(|&s| if s == 1 { 3 } else { s })).collect();
-                // What is not to grow may be left open.
+                // Sizes that do not grow may be given as -1.
                 let asked = m.sizes.iter().map(|&size| if size == 1 { 3 } else { from_end(size, size + 1) });
                 let asked: Vec<i64> = [2].into_iter().chain(asked).collect();
                 let source = |index: &[i64]| {
@@ -266,7 +266,7 @@ impl Step {
                 made(out, m.cut(d, (size - first + step - 1) / step, |i| first + i * step))
             }
             Op::Subscript => {
-                // x[..., -1, None], or x[..., 1::2] where nothing can be selected.
+                // x[..., -1, None], or x[..., 1::2] if nothing can be selected.
                 let leading = Index::Ellipsis;
                 let last = n - 1;
                 match m.sizes[last] {
@@ -304,7 +304,7 @@ impl Step {
                 let chunks = 1 + self.b.rem_euclid(4);
                 let length = ((size + chunks - 1) / chunks).max(1);
                 let starts: Vec<i64> = (0..chunks).map(|i| i * length).filter(|&start| start < size.max(1)).collect();
-                // Of nothing there are as many pieces as were asked for.
+                // An empty dimension yields the requested number of chunks.
                 let starts = if size == 0 { vec![0; chunks as usize] } else { starts };
                 self.piece(split::chunk(v, chunks, dim(d)), m, d, &starts)
             }
@@ -339,7 +339,7 @@ impl Step {
                 let first = (1..=size.max(1)).rfind(|f| size % f == 0 && *f <= 1 + self.b.rem_euclid(4))?;
                 let rest = size / first;
                 let sizes = inserted(&replaced(&m.sizes, d, first), d + 1, rest);
-                // An open size needs elements to be found by.
+                // A size can be inferred only if there are elements.
                 let open = if m.places.is_empty() { rest } else { -1 };
                 made(view::unflatten(v, dim(d), &[first, open]), m.reshaped(&sizes))
             }
@@ -389,7 +389,7 @@ impl Step {
         }
     }
 
-    /// One of the pieces that begin at these places; all together cover the dimension.
+    /// Returns one of the pieces that begin at these positions; together they cover the dimension.
     fn piece(&self, pieces: Result<Vec<View>>, m: &Model, d: usize, starts: &[i64]) -> Option<Answers> {
         let ends = starts[1..].iter().copied().chain([m.sizes[d]]);
         let chosen = self.c.rem_euclid(starts.len() as i64) as usize;
@@ -401,7 +401,7 @@ impl Step {
         Some((out, Some(m.cut(d, end - start, |i| start + i))))
     }
 
-    /// What may be a view or a copy: it must be a view exactly where one is possible.
+    /// Checks an operation that may return a view or a copy: it must return a view exactly if one is possible.
     fn reshaped(&self, out: Result<View>, v: &View, model: Model) -> Option<Answers> {
         let out = out.unwrap_or_else(|error| panic!("{self:?} of {:?}: {error}", v.layout));
         assert_eq!(out.storage == v.storage, model.is_strided(), "{self:?} of {:?}", v.layout);
@@ -410,7 +410,7 @@ impl Step {
 }
 
 impl Op {
-    /// Does it name a dimension that a 0-d tensor does not have?
+    /// Returns whether the operation names a dimension, which a 0-d tensor does not have.
     fn needs_dimension(self) -> bool {
         use Op::*;
         !matches!(
@@ -453,7 +453,7 @@ fn viewed_as(v: &View, m: &Model, new: i64) -> Option<Model> {
     even.then(|| m.cut(last, m.sizes[last] / ratio, |i| i * ratio))
 }
 
-/// A shape of as many elements, by splitting the count into factors.
+/// Returns a shape with the same number of elements, by splitting the count into factors.
 fn shape(numel: i64, choices: [i64; 3]) -> Vec<i64> {
     let mut rest = numel.max(1);
     let mut shape = Vec::new();
@@ -474,8 +474,8 @@ fn step() -> impl Strategy<Value = Step> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 
-    /// After any chain of view operations, the bytes reached through the view are those the indices lead to; and what
-    /// may refuse refuses exactly where the model knows no answer.
+    /// After any chain of view operations, the bytes reached through the view are those of the indices. An operation
+    /// may fail exactly if the model has no answer.
     #[test]
     fn views_reach_the_elements_that_a_model_reaches(
         dtype in prop::sample::select(DTYPES.to_vec()),
@@ -503,7 +503,7 @@ proptest! {
         }
     }
 
-    /// Writing through a view reaches those bytes and no others.
+    /// Writing through a view reaches exactly the bytes it shows.
     #[test]
     fn writing_through_a_view_reaches_what_it_shows(
         sizes in prop::collection::vec(1i64..5, 1..4),

@@ -1,5 +1,5 @@
-//! A page in a browser, without the browser: requests and what they are answered, with the events in between. Each row of a
-//! session is a request; what stands in the answer and in the events is looked up by JSON pointers.
+//! Tests a page without a browser: requests, their answers, and the events in between. Each row of a session is a
+//! request; values in the answer and in the events are looked up by JSON pointers.
 
 use serde_json::{Value, json};
 use std::cell::RefCell;
@@ -53,7 +53,7 @@ impl Visit {
         Visit { page, events, folder }
     }
 
-    /// The answer to a request, and what happened meanwhile.
+    /// Sends a request. Returns the answer, and the events meanwhile.
     fn ask(&mut self, request: Value) -> (Value, Vec<Value>) {
         let answer = serde_json::from_str(&self.page.answer(&request.to_string())).unwrap();
         (answer, self.events.take())
@@ -63,12 +63,12 @@ impl Visit {
         self.ask(request).0
     }
 
-    /// The events of an entry.
+    /// Runs an entry, and returns its events.
     fn run(&mut self, language: &str, source: &str) -> Vec<Value> {
         self.ask(json!({ "ask": "run", "language": language, "source": source })).1
     }
 
-    /// What an entry prints and what is said about it, as one text.
+    /// Runs an entry, and returns its output and messages as one text.
     fn shown(&mut self, language: &str, source: &str) -> String {
         text(&self.run(language, source))
     }
@@ -78,7 +78,7 @@ fn text(events: &[Value]) -> String {
     events.iter().filter_map(|event| event["text"].as_str()).collect()
 }
 
-/// The events of one kind.
+/// Returns the events of one kind.
 fn of<'e>(events: &'e [Value], kind: &str) -> Vec<&'e Value> {
     events.iter().filter(|event| event["event"] == kind).collect()
 }
@@ -179,10 +179,10 @@ fn a_failure_has_its_place() {
     let mut visit = Visit::new();
     visit.run("python", "def f(t):\n    return t.view(9)\n");
     let rows = [
-        // The column counts units of UTF-16 from 0.
+        // The column counts UTF-16 units from 0.
         ("x = 1\n'🚀' + torch.ones(2).view(7)", json!(["RuntimeError", 2, 21])),
         ("torch.nul", json!(["AttributeError", 1, 6])),
-        // It lies in an earlier input.
+        // The fault is in an earlier input.
         ("f(torch.ones(2))", json!(["RuntimeError", null, null])),
         ("1 +", json!(["SyntaxError", 1, 3])),
     ];
@@ -331,7 +331,7 @@ fn the_session_is_written_down() {
     assert!(script["refused"].as_str().unwrap().starts_with("input 2"), "{script}");
 }
 
-/// What became of pictures: the kind of each event, its number, and whether its description holds a text.
+/// Returns the events about pictures: the kind of each, its number, and whether its description contains a text.
 fn fates(events: &[Value], text: &str) -> Vec<(String, u64, bool)> {
     let is_of_picture = |event: &&Value| matches!(event["event"].as_str(), Some("picture" | "redrawn" | "gone"));
     let fate = |event: &Value| {
@@ -353,7 +353,7 @@ fn a_picture_stays_true() {
         ("1 + 1", "", vec![]),
         ("x[0] = 5", "5.0", vec![redrawn(1, true)]),
         ("y = x[1:]", "x, y on this storage", vec![redrawn(1, true)]),
-        // A view that nobody keeps, of memory that stays.
+        // A temporary view of memory that persists.
         ("bits(x[0])", "0.5", vec![picture(2, false)]),
         ("x.fill_(0.5)", "0.5", vec![redrawn(2, true), redrawn(1, true)]),
         (":undo", "5.0", vec![redrawn(2, true), redrawn(1, true)]),
@@ -369,7 +369,7 @@ fn a_picture_stays_true() {
         let events = visit.run("python", source);
         let found = fates(&events, text);
         if source == "z.mul_(2)" {
-            // What shows z: its bytes and its figure, the newest first.
+            // The pictures of z: its bytes and its figure, the newest first.
             assert_eq!(
                 found.iter().map(|(event, id, _)| (event.as_str(), *id)).collect::<Vec<_>>(),
                 [("redrawn", 6), ("redrawn", 5)]

@@ -1,5 +1,5 @@
-//! How times grow with the number of elements: some rows of the first table on one element to 100 million, as a picture and
-//! as a page that says what one sees.
+//! Measures how times grow with the number of elements: some rows of the first table for one element to 100 million.
+//! Writes a picture, and a page that describes it.
 
 mod page;
 mod plot;
@@ -17,39 +17,39 @@ use tensorsh::tensor::parallel::cores;
 const ROWS: [&str; 12] =
     ["copy", "add", "add-in-place", "to-float16", "less", "where", "exp", "sum", "max", "cumsum", "gather", "sort"];
 
-/// Powers of ten and what lies halfway between them, up to 100 million.
+/// Powers of ten and the points halfway between them, up to 100 million.
 const STEPS: i32 = 16;
 
-/// A turn is as many calls as take so many seconds, …
+/// A turn has as many calls as take this many seconds, …
 const TURN: f64 = 8e-3;
-/// … but no more than these.
+/// … but at most this many.
 const MOST_CALLS: usize = 1 << 20;
 const TURNS: Turns = Turns { least: 1, most: 8, long_enough: Duration::from_millis(500) };
 
-/// What was measured of a row.
+/// The measurements of a row.
 struct Curve {
     name: String,
     line: String,
-    /// By the number of elements.
+    /// In order of the number of elements.
     points: Vec<Point>,
 }
 
 struct Point {
     elements: usize,
     bytes: Bytes,
-    /// Seconds that a call takes here.
+    /// Seconds per call in tensorsh.
     ours: f64,
-    /// And in PyTorch.
+    /// Seconds per call in PyTorch.
     theirs: f64,
-    /// Seconds that it must take, if its operands are not in a cache.
+    /// The minimum number of seconds, if the operands are not in a cache.
     least: f64,
 }
 
-/// Whose time is meant.
+/// Selects one time of a point.
 type Side = fn(&Point) -> f64;
 
 impl Curve {
-    /// Elements from which on what a call reads and writes is more than the largest cache holds.
+    /// Returns the number of elements from which a call's operands and results exceed the largest cache.
     fn outgrown(&self, machine: &Machine) -> Option<f64> {
         let Point { elements, bytes, .. } = self.points.last()?;
         Some(machine.cache / ((bytes.read + bytes.written) / *elements as f64))
@@ -59,7 +59,7 @@ impl Curve {
 /// Measures, and writes the picture and the page.
 pub(crate) fn measure(python: &str) -> Outcome<()> {
     let mut table = rows::selected(&ROWS.map(str::to_owned)).pop().ok_or("no row")?;
-    // In the order that they have here, not there.
+    // In the order of `ROWS`, not of the table.
     table.rows.sort_by_key(|row| ROWS.iter().position(|name| *name == row.name));
     let lines: Vec<_> = table.rows.iter().map(|row| row.line.as_str()).collect();
     let mut peers = Peer::pair(Some(python))?;
@@ -72,7 +72,7 @@ pub(crate) fn measure(python: &str) -> Outcome<()> {
         for peer in &mut peers {
             peer.prepare_line(&table, &lines, elements)?;
         }
-        // Of its own: other machines may share this one's memory.
+        // Measured separately for each size: other machines may share this one's memory.
         let limit = (0..5).try_fold(Limit::NONE, |limit, _| Ok::<_, Box<dyn Error>>(limit.or(streams.turn()?)))?;
         for (row, curve) in table.rows.iter().zip(&mut curves) {
             let tallies = peers.iter_mut().map(|peer| Ok(Tally::of_calls(calls(peer, &row.line)?)));
@@ -92,9 +92,9 @@ pub(crate) fn measure(python: &str) -> Outcome<()> {
     Ok(())
 }
 
-/// As many calls as make a turn.
+/// Returns the number of calls that make a turn.
 fn calls(peer: &mut Peer, line: &str) -> Outcome<usize> {
-    // The first takes longer than any other.
+    // The first call is slower than the others.
     if peer.time(line, 1)?.wall > 1.0 {
         return Ok(1);
     }
@@ -109,10 +109,10 @@ fn calls(peer: &mut Peer, line: &str) -> Outcome<usize> {
     }
 }
 
-/// What it was measured on.
+/// The machine of the measurements.
 struct Machine {
     processor: String,
-    /// Bytes of the largest cache.
+    /// The size of the largest cache in bytes.
     cache: f64,
 }
 

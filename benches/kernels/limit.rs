@@ -1,5 +1,5 @@
-//! What the machine can do: how fast all cores together read, write and copy memory beyond the caches, and multiply. Other
-//! machines may share its memory, and so it is asked again for every row, in turn with the programs.
+//! The limits of the machine: how fast all cores together read, write and copy memory beyond the caches, and multiply.
+//! Other machines may share its memory, so the limits are measured again for every row, in turn with the programs.
 
 use crate::Outcome;
 use crate::peer::Bytes;
@@ -12,29 +12,29 @@ use tensorsh::tensor::parallel::{Kernel, cores, vectorised, vectorised_kernel};
 use tensorsh::tensor::system::{Machine, System};
 use tensorsh::tensor::thresholds::LARGE_PAGE;
 
-/// Bytes that each core goes through: more than its share of a level-3 cache.
+/// Bytes processed by each core; more than its share of the level-3 cache.
 const NBYTES: usize = 64 << 20;
-/// Bytes of a line of the caches.
+/// Bytes of a cache line.
 const LINE: usize = 64;
 
-/// What a row cannot be faster than.
+/// The resource that limits a row.
 pub(crate) enum Bound {
     /// The bytes it must move.
     Memory,
-    /// Those, and so many multiplications and additions.
+    /// The bytes, and this many multiplications and additions.
     Arithmetic(f64),
-    /// It need not even read its operands.
+    /// Nothing: it need not even read its operands.
     None,
 }
 
-/// What all cores do in a second.
+/// The throughput of all cores per second.
 #[derive(Clone, Copy)]
 pub(crate) struct Limit {
-    /// Bytes, where nothing is written.
+    /// Bytes if only reading.
     read: f64,
-    /// Bytes, where nothing is read.
+    /// Bytes if only writing.
     written: f64,
-    /// Bytes, half of them read and half written, here or elsewhere.
+    /// Bytes if copying, half of them read and half written, in place or elsewhere.
     copied: f64,
     /// Multiplications and additions of `float32`.
     products: f64,
@@ -43,7 +43,7 @@ pub(crate) struct Limit {
 impl Limit {
     pub(crate) const NONE: Limit = Limit { read: 0.0, written: 0.0, copied: 0.0, products: 0.0 };
 
-    /// The better of both at each.
+    /// Returns the better of both for each throughput.
     pub(crate) fn or(self, other: Limit) -> Limit {
         Limit {
             read: self.read.max(other.read),
@@ -53,10 +53,10 @@ impl Limit {
         }
     }
 
-    /// Seconds below which a row cannot be, unless its operands lie in a cache.
+    /// Returns the minimum number of seconds of a row whose operands are not in a cache.
     pub(crate) fn seconds(&self, bytes: Bytes, bound: &Bound) -> Option<f64> {
         let Bytes { read, written, .. } = bytes;
-        // As many bytes as are read and written go at the speed of a copy, the rest at that of reads or writes alone.
+        // Equal amounts of reads and writes go at the speed of a copy, the rest at that of reads or writes alone.
         let both = read.min(written);
         let memory = 2.0 * both / self.copied + (read - both) / self.read + (written - both) / self.written;
         match bound {
@@ -77,7 +77,7 @@ impl Limit {
     }
 }
 
-/// Memory that the loops go through, one piece for each core.
+/// The memory that the loops use, one piece per core.
 pub(crate) struct Streams(Vec<Vec<u64>>);
 
 impl Streams {
@@ -85,7 +85,7 @@ impl Streams {
         Streams((0..cores()).map(|_| memory()).collect())
     }
 
-    /// Asks the machine once.
+    /// Measures the machine once.
     pub(crate) fn turn(&mut self) -> Outcome<Limit> {
         let (all, cores) = ((NBYTES * self.0.len()) as f64, self.0.len());
         let mut rate = |count: f64, loops: &[fn(&mut [u64])]| {
@@ -100,7 +100,7 @@ impl Streams {
         })
     }
 
-    /// What all cores take for the same work, each on its own memory.
+    /// Returns the seconds that all cores take for the same work, each on its own memory.
     fn seconds(&mut self, work: fn(&mut [u64])) -> Outcome<f64> {
         let barrier = Barrier::new(self.0.len());
         let timed = |words: &mut [u64]| {
@@ -119,7 +119,7 @@ impl Streams {
     }
 }
 
-/// Memory of large pages, each of which was touched.
+/// Allocates memory in large pages, and touches each page.
 fn memory() -> Vec<u64> {
     let count = (NBYTES + LINE) / size_of::<u64>();
     let mut words = Vec::with_capacity(count);
@@ -129,7 +129,7 @@ fn memory() -> Vec<u64> {
     words
 }
 
-/// What of a memory begins at a line of the caches.
+/// Returns the part of a memory that starts at a cache line.
 fn aligned(memory: &mut [u64]) -> &mut [u64] {
     let first = memory.as_ptr().align_offset(LINE);
     &mut memory[first..][..NBYTES / size_of::<u64>()]
@@ -157,7 +157,7 @@ fn update(words: &mut [u64]) {
     black_box(words);
 }
 
-/// Stores that go past the caches. All others first read what they are going to write.
+/// Stores that bypass the caches. Ordinary stores first read the cache line they write.
 #[cfg(target_arch = "x86_64")]
 mod stream {
     use std::arch::x86_64::{_mm_set_epi64x, _mm_sfence, _mm_stream_si128};
@@ -177,14 +177,14 @@ mod stream {
 
     #[inline(always)]
     fn store(to: &mut [u64; 2], [low, high]: [u64; 2]) {
-        // SAFETY: all memory here begins at a line of the caches, so that every 16 bytes of it are aligned; every processor
-        // of this kind has the instruction.
+        // SAFETY: all memory here begins at a cache line, so every 16 bytes of it are aligned. Every processor of this
+        // architecture has the instruction.
         unsafe { _mm_stream_si128((&raw mut *to).cast(), _mm_set_epi64x(high as i64, low as i64)) };
     }
 
-    /// Others see what was stored from here on.
+    /// Makes the preceding stores visible to other cores.
     fn fence() {
-        // SAFETY: as above; it touches nothing.
+        // SAFETY: as above; the instruction does not access memory.
         unsafe { _mm_sfence() };
     }
 }
@@ -194,10 +194,10 @@ mod stream {
     pub use super::{copy, write};
 }
 
-/// Operations that a call of [`multiply`] does.
+/// Number of operations in one call of [`multiply`].
 const OPERATIONS: usize = 1 << 24;
 
-/// Multiplications and additions on so many numbers as fit the registers of one processor or another.
+/// Multiplies and adds as many numbers as fit into the registers of a processor.
 fn multiply<const N: usize>(_: &mut [u64]) {
     struct Products<const N: usize>;
     impl<const N: usize> Kernel for Products<N> {

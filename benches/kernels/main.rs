@@ -1,14 +1,15 @@
-//! How long kernels take on 16 million elements, how much of what the machine can do that is, and how much memory they
-//! take: beside PyTorch where `--python PROGRAM` names a Python that has it. Both programs are asked in turn, line by line,
-//! so that whatever else the machine does falls on both; the shortest of many times counts.
+//! Measures kernels on 16 million elements: their time, the share of the machine's limits they reach, and their memory.
+//! Compares with PyTorch if `--python PROGRAM` names a Python that has it. Both programs run in turn, line by line, so
+//! that other load on the machine affects both. The shortest of many times counts.
 //!
-//! `cargo bench --bench kernels -- --python python3` measures the rows of the first table; names select others, of rows
-//! (`exp`, `sum-transposed`) or of whole tables (`int8`), and what is no name is a line of one's own (`'x.cosh()'`).
+//! `cargo bench --bench kernels -- --python python3` measures the rows of the first table. Names select other rows
+//! (`exp`, `sum-transposed`) or whole tables (`int8`). Anything that is not a name is a line of your own
+//! (`'x.cosh()'`).
 //!
 //!     --all       every row: the first table, and those for dtypes and layouts
-//!     --runs N    as many runs, of which the median counts
-//!     --memory    the peak of memory of each row instead of its time
-//!     --plot      the times of some rows from one element to 100 million instead, as docs/growth.svg and docs/growth.md
+//!     --runs N    number of runs, of which the median counts
+//!     --memory    the peak memory of each row in place of its time
+//!     --plot      the times of some rows for one element to 100 million, as docs/growth.svg and docs/growth.md
 //!
 //! `scripts/house/bench` runs this, too.
 
@@ -25,7 +26,7 @@ use tensorsh::session::transcript::spawn_with_big_stack;
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
 
-/// The one in the middle, or the mean of both.
+/// Returns the median: the middle value, or the mean of the two middle ones.
 fn median(mut figures: Vec<f64>) -> f64 {
     figures.sort_by(f64::total_cmp);
     let (low, high) = (figures.len().saturating_sub(1) / 2, figures.len() / 2);
@@ -40,7 +41,7 @@ fn main() -> Outcome<()> {
     let mut arguments = std::env::args().skip(1);
     while let Some(argument) = arguments.next() {
         match argument.as_str() {
-            // What cargo adds.
+            // Added by cargo.
             "--bench" => {}
             "--python" => python = Some(arguments.next().ok_or("--python: which?")?),
             "--runs" => runs = arguments.next().ok_or("--runs: how many?")?.parse()?,
@@ -52,7 +53,7 @@ fn main() -> Outcome<()> {
     }
     let tables = rows::selected(&names);
     match what.as_str() {
-        // Sessions need room on the stack.
+        // Sessions need a large stack.
         "--serve" => {
             let session = spawn_with_big_stack("session", || serve::serve().map_err(|error| error.to_string()))?;
             Ok(session.join().map_err(|_| "the session panicked")??)

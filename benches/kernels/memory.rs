@@ -1,13 +1,13 @@
-//! The table of memory: what each row takes at its peak above what was there before it.
+//! The table of memory: the peak of each row above the memory in use before it.
 
 use crate::Outcome;
 use crate::peer::Peer;
 use crate::rows::{SIDE, Table};
 
-/// Elements along one side on which a row is run first, so that threads and libraries are there when it counts.
+/// The side of the matrices in a first run, which starts threads and loads libraries before the measurement.
 const SMALL: usize = 512;
 
-/// Measures each row in processes of its own, and prints it beside the bytes of the results that were not there before.
+/// Measures each row in a process of its own, and prints it beside the number of newly allocated bytes of the results.
 pub(crate) fn measure(tables: &[Table], python: Option<&str>) -> Outcome<()> {
     print!("{:30}{:>10}{:>10}", "megabytes", "result", "tensorsh");
     println!("{}", if python.is_some() { "   PyTorch" } else { "" });

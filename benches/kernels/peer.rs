@@ -1,4 +1,4 @@
-//! The two programs that are measured, as processes that answer lines: ours is this bench itself, PyTorch's is a Python.
+//! The two programs being measured, as processes that answer lines: ours is this bench itself, PyTorch's is a Python.
 
 use crate::Outcome;
 use crate::rows::{Row, SIDE, Table};
@@ -8,37 +8,37 @@ use std::str::FromStr;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Answers as [`crate::serve`] does.
+/// The Python counterpart of [`crate::serve`].
 const SERVER: &str = include_str!("server.py");
 
-/// Between two turns: threads have time to fall asleep that a library keeps spinning after its work.
+/// The pause between two turns. Some libraries keep their threads spinning after work; the pause lets them fall asleep.
 pub(crate) const PAUSE: Duration = Duration::from_millis(5);
 
 pub(crate) struct Peer {
     child: Child,
-    /// `None` once it is asked to end.
+    /// `None` once the process has been asked to end.
     input: Option<ChildStdin>,
     output: BufReader<ChildStdout>,
 }
 
-/// By the clock, and of the processor by all threads together, in seconds.
+/// Wall-clock time, and processor time of all threads together, in seconds.
 #[derive(Clone, Copy)]
 pub(crate) struct Times {
     pub wall: f64,
     pub cpu: f64,
 }
 
-/// Bytes that a row's operands and results have.
+/// The number of bytes of a row's operands and results.
 #[derive(Clone, Copy)]
 pub(crate) struct Bytes {
     pub read: f64,
     pub written: f64,
-    /// Those of `written` that were not there before.
+    /// The newly allocated part of `written`.
     pub made: f64,
 }
 
 impl Peer {
-    /// This bench; and PyTorch, where there is a Python that has it.
+    /// Starts this bench and, if a Python is given, PyTorch.
     pub(crate) fn pair(python: Option<&str>) -> Outcome<Vec<Peer>> {
         let mut peers = vec![Peer::start(Command::new(std::env::current_exe()?).arg("--serve"))?];
         if let Some(python) = python {
@@ -65,18 +65,18 @@ impl Peer {
         numbers.map_err(|_| format!("{question}: {answer}").into())
     }
 
-    /// Runs a statement of Python.
+    /// Runs a Python statement.
     pub(crate) fn run(&mut self, line: &str) -> Outcome<()> {
         self.ask::<f64>(&format!("run {line}")).map(|_| ())
     }
 
-    /// Makes the operands that lines of a table name, of `side` × `side` elements.
+    /// Creates the operands that lines of a table name, with `side` × `side` elements.
     pub(crate) fn prepare(&mut self, table: &Table, lines: &[&str], side: usize) -> Outcome<()> {
         self.run(&format!("side = {side}"))?;
         self.prepare_line(table, lines, side * side)
     }
 
-    /// Same as [`Peer::prepare`], for operands of one dimension.
+    /// Same as [`Peer::prepare`], for one-dimensional operands.
     pub(crate) fn prepare_line(&mut self, table: &Table, lines: &[&str], n: usize) -> Outcome<()> {
         self.run("torch.manual_seed(0)")?;
         self.run(&format!("n = {n}"))?;
@@ -84,7 +84,7 @@ impl Peer {
         operands.iter().try_for_each(|(name, made)| self.run(&format!("{name} = {made}")))
     }
 
-    /// Evaluates a line so often and drops each result at once: the time of all.
+    /// Evaluates a line `count` times, dropping each result immediately, and returns the total time.
     pub(crate) fn time(&mut self, line: &str, count: usize) -> Outcome<Times> {
         match self.ask(&format!("time {count} {line}"))?[..] {
             [wall, cpu] => Ok(Times { wall, cpu }),
@@ -92,12 +92,12 @@ impl Peer {
         }
     }
 
-    /// Bytes of memory that a line takes at its peak, above what the process had before it.
+    /// Returns the peak memory of a line in bytes, above the process's memory before it.
     pub(crate) fn peak(&mut self, line: &str) -> Outcome<f64> {
         self.ask(&format!("peak {line}"))?.first().copied().ok_or_else(|| format!("no number for: {line}").into())
     }
 
-    /// Bytes that a row reads and writes; only our side can tell.
+    /// Returns the bytes that a row reads and writes. Only our side can tell.
     pub(crate) fn bytes(&mut self, row: &Row, table: &Table) -> Outcome<Bytes> {
         let overwrites = if row.overwrites() { "True" } else { "False" };
         match self.ask(&format!("bytes {}, {overwrites}, [{}]", row.line, row.arguments(table)))?[..] {
@@ -109,13 +109,13 @@ impl Peer {
 
 impl Drop for Peer {
     fn drop(&mut self) {
-        // The end of its input ends it. What it says about that no longer matters.
+        // The process ends when its input ends. Errors no longer matter.
         self.input = None;
         let _ = self.child.wait();
     }
 }
 
-/// What one side took for all its turns, each of as many calls.
+/// The times of one side over all its turns, each with the same number of calls.
 pub(crate) struct Tally {
     pub shortest: f64,
     cpu: f64,
@@ -134,13 +134,14 @@ impl Tally {
         self.turns += 1;
     }
 
-    /// Seconds of the processor that a call took, on average.
+    /// Returns the mean processor time of a call in seconds.
     pub(crate) fn cpu(&self) -> f64 {
         self.cpu / f64::from(self.turns.max(1))
     }
 }
 
-/// How often each side is asked: the least and the most, and no more than the least beyond a time.
+/// The number of turns per side: at least `least`, at most `most`, and no more than `least` after the time
+/// `long_enough`.
 #[derive(Clone, Copy)]
 pub(crate) struct Turns {
     pub least: u32,
@@ -148,7 +149,7 @@ pub(crate) struct Turns {
     pub long_enough: Duration,
 }
 
-/// Asks the sides in turn, and then does `what`, so that whatever else the machine does falls on all.
+/// Runs the sides in turn, followed by `what`, so that other load on the machine affects all.
 pub(crate) fn take_turns(
     peers: &mut [Peer],
     line: &str,
@@ -162,7 +163,7 @@ pub(crate) fn take_turns(
             break;
         }
         for side in 0..peers.len() {
-            // Nobody always comes first: after `what`, caches and clocks are not as they are after the other side.
+            // Alternate the order of the two sides: each one leaves caches and clock frequency changed for the next.
             let side = if turn % 2 == 0 { side } else { peers.len() - 1 - side };
             thread::sleep(PAUSE);
             if let (Some(peer), Some(tally)) = (peers.get_mut(side), tallies.get_mut(side)) {
@@ -174,7 +175,7 @@ pub(crate) fn take_turns(
     Ok(())
 }
 
-/// Same as [`Peer::prepare`], on all sides, at the size of the tables.
+/// Same as [`Peer::prepare`], on all sides, with the size of the tables.
 pub(crate) fn prepare(peers: &mut [Peer], table: &Table) -> Outcome<()> {
     let lines: Vec<_> = table.rows.iter().map(|row| row.line.as_str()).collect();
     peers.iter_mut().try_for_each(|peer| peer.prepare(table, &lines, SIDE))

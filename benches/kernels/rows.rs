@@ -1,12 +1,12 @@
-//! What is measured: the rows of one table for operations of all kinds, and of one more for each dtype and each layout, made
-//! from one list of operations.
+//! The measured rows: one table with operations of all kinds, and one for each dtype and each layout, made from one
+//! list of operations.
 
 use crate::limit::Bound;
 
-/// Elements along one side of the matrices that everything is measured on.
+/// The side of the matrices in all measurements.
 pub(crate) const SIDE: usize = 4096;
 
-/// The operands of the table that has no name: each with the expression that makes it, of `side` and of `n`, its square.
+/// The operands of the unnamed table, each with the expression that creates it from `side` and its square `n`.
 const OPERANDS: &[(&str, &str)] = &[
     ("x", "torch.rand(n)"),
     ("y", "torch.rand(n)"),
@@ -20,7 +20,7 @@ const OPERANDS: &[(&str, &str)] = &[
     ("b", "torch.rand(1024, 1024)"),
 ];
 
-/// Name, and what is timed.
+/// The name and the measured line of each row.
 const ROWS: &[(&str, &str)] = &[
     ("copy", "z.copy_(x)"),
     ("clone", "x.clone()"),
@@ -84,7 +84,7 @@ const ROWS: &[(&str, &str)] = &[
     ("matmul-1024", "a.mm(b)"),
 ];
 
-/// Tables by the dtype or the layout of their operands: what `x` is, and what `y` and `z`. All are matrices.
+/// The tables for dtypes and layouts of operands: the expressions for `x`, and for `y` and `z`. All are matrices.
 const TABLES: &[(&str, &str, &str)] = &[
     ("int8", INT8, INT8),
     ("int64", INT64, INT64),
@@ -104,7 +104,7 @@ const BFLOAT16: &str = "torch.rand(side, side, dtype=torch.bfloat16)";
 const COMPLEX64: &str = "torch.rand(side, side, dtype=torch.complex64)";
 const CONDITION: &str = "torch.rand(side, side) < 0.5";
 
-/// The operations of those tables: name, line, and the tables that have none such.
+/// The operations of those tables: name, line, and the tables without the operation.
 const OPERATIONS: &[(&str, &str, &[&str])] = &[
     ("copy", "z.copy_(x)", &[]),
     ("clone", "x.clone()", &[]),
@@ -131,7 +131,7 @@ pub(crate) struct Row {
     pub line: String,
 }
 
-/// Rows that share their operands.
+/// Rows with common operands.
 pub(crate) struct Table {
     pub name: &'static str,
     pub operands: Vec<(&'static str, &'static str)>,
@@ -158,8 +158,8 @@ pub(crate) fn tables() -> Vec<Table> {
     std::iter::once(first).chain(others).collect()
 }
 
-/// The rows of these names and of tables of these names; what is neither is a line of one's own on the first table's
-/// operands. Without names, the first table.
+/// Returns the rows and tables of these names. Anything else is a line of your own on the first table's operands.
+/// Without names, returns the first table.
 pub(crate) fn selected(names: &[String]) -> Vec<Table> {
     let mut tables = tables();
     if names.is_empty() {
@@ -181,7 +181,7 @@ pub(crate) fn selected(names: &[String]) -> Vec<Table> {
 }
 
 impl Table {
-    /// The operands that these lines name, and those that they are made from, in their order.
+    /// Returns the operands that these lines name, and those they are made from, in order.
     pub(crate) fn operands_of(&self, lines: &[&str]) -> Vec<(&'static str, &'static str)> {
         let mut needed: Vec<(&str, &str)> = Vec::new();
         for (name, made) in self.operands.iter().rev() {
@@ -200,22 +200,22 @@ fn words(line: &str) -> impl Iterator<Item = &str> {
 }
 
 impl Row {
-    /// The operands that it names, as arguments of a call.
+    /// Returns the operands that the row names, as arguments of a call.
     pub(crate) fn arguments(&self, table: &Table) -> String {
         let names = table.operands.iter().map(|(name, _)| *name);
         names.filter(|name| words(&self.line).any(|word| word == *name)).collect::<Vec<_>>().join(", ")
     }
 
-    /// Whether the old elements of the result, which is an operand, do not matter.
+    /// Returns whether the old elements of the destination are irrelevant.
     pub(crate) fn overwrites(&self) -> bool {
         [".copy_(", ".fill_("].iter().any(|method| self.line.contains(method))
     }
 
-    /// What it cannot be faster than.
+    /// Returns the resource that limits the row.
     pub(crate) fn bound(&self) -> Bound {
         match self.name.as_str() {
             "matmul-1024" => Bound::Arithmetic(2.0 * 1024f64.powi(3)),
-            // They may stop at the first element.
+            // These may stop at the first element.
             "any" | "all" => Bound::None,
             _ => Bound::Memory,
         }

@@ -1,4 +1,5 @@
-//! Our side: a session that answers each line of standard input with one of numbers, as server.py does for PyTorch.
+//! Our side: a session that answers each line of standard input with a line of numbers, like server.py does for
+//! PyTorch.
 
 use crate::Outcome;
 use std::fs;
@@ -6,8 +7,8 @@ use std::io::{self, BufRead, Write};
 use std::time::{Duration, Instant};
 use tensorsh::session::{Language, Session, SessionOptions};
 
-/// The bytes of a row: read, written, and made. What storage an operand reaches is read through, wherever in it its elements
-/// lie.
+/// Computes the bytes of a row: read, written, and newly allocated. A storage counts as read completely, wherever the
+/// operand's elements are in it.
 const BYTES: &str = "\
 def bytes_of(result, overwrites, operands):
     results = result if isinstance(result, tuple) else (result,)
@@ -44,13 +45,13 @@ fn answer(session: &mut Session, question: &str) -> Outcome<String> {
         "time" => {
             let (count, line) = line.split_once(' ').ok_or("time COUNT LINE")?;
             let (used, start) = (cpu()?, Instant::now());
-            // Rhai's semicolon drops the result at once, as Python's statement does.
+            // Rhai's semicolon drops the result immediately, like Python's statement.
             eval(session, Language::Rhai, &format!("for _ in 0..{count} {{ {line}; }}"))?;
             let wall = start.elapsed();
             Ok(format!("{} {}", wall.as_secs_f64(), cpu()?.saturating_sub(used).as_secs_f64()))
         }
         "peak" => {
-            // The highest mark falls to what is resident now.
+            // Resets the peak to the current resident size.
             fs::write("/proc/self/clear_refs", "5")?;
             let before = resident("VmRSS")?;
             eval(session, Language::Rhai, &format!("{line};"))?;
@@ -68,7 +69,8 @@ fn eval(session: &mut Session, language: Language, line: &str) -> Outcome<String
     }
 }
 
-/// The processor time that this process has had, in steps of the system's clock: it only tells over many turns.
+/// Returns the processor time of this process. Its resolution is the system's clock tick, so it is meaningful only over
+/// many turns.
 fn cpu() -> Outcome<Duration> {
     const TICK: Duration = Duration::from_millis(10);
     let line = fs::read_to_string("/proc/self/stat")?;
@@ -77,7 +79,7 @@ fn cpu() -> Outcome<Duration> {
     Ok(TICK * ticks)
 }
 
-/// Bytes that a row of the process's table tells.
+/// Returns the bytes in a row of the process's status file.
 fn resident(field: &str) -> Outcome<usize> {
     let table = fs::read_to_string("/proc/self/status")?;
     let row = table.lines().find_map(|line| line.strip_prefix(field)).ok_or("no such row")?;

@@ -1,4 +1,4 @@
-//! The table of times: ours, PyTorch's, and how much of what the machine can do that is.
+//! The table of times: ours, PyTorch's, and the share of the machine's limits.
 
 use crate::limit::{Limit, Streams};
 use crate::peer::{PAUSE, Peer, Tally, Turns, prepare, take_turns};
@@ -8,19 +8,19 @@ use std::collections::HashMap;
 use std::thread;
 use std::time::Duration;
 
-/// Turns each side gets for a row of a run: many, but not for minutes.
+/// The turns of each side per row and run: many, but not for minutes.
 const TURNS: Turns = Turns { least: 3, most: 30, long_enough: Duration::from_secs(3) };
 
-/// What a run measured of a row, …
+/// The measurements of a row in one run: …
 struct Measured {
-    /// … of each side, …
+    /// … the times of each side, …
     sides: Vec<Tally>,
-    /// … and the seconds that it must take.
+    /// … and the minimum number of seconds.
     least: Option<f64>,
 }
 
-/// Measures the rows of all tables so often, and prints for each the median of the runs: of the shortest time of each,
-/// and of its average processor time.
+/// Measures the rows of all tables in several runs. Prints for each row the medians over the runs of the shortest time
+/// and of the mean processor time.
 pub(crate) fn measure(tables: &[Table], python: Option<&str>, runs: usize) -> Outcome<()> {
     let (mut peers, mut streams) = (Peer::pair(python)?, Streams::new());
     let mut measured: HashMap<&str, Vec<Measured>> = HashMap::new();

@@ -1,4 +1,5 @@
-//! Drawing a picture again: what it is of is held so that it is not kept alive by that, nor counted.
+//! Redrawing pictures. A picture holds a weak reference to its subject, which neither keeps the subject alive nor
+//! counts as a handle.
 
 use super::aliases::Holder;
 use super::scene::Scene;
@@ -6,46 +7,46 @@ use std::collections::HashMap;
 use tensor::{DType, Layout, Result, Storage, Tensor, TypedStorage, View, WeakStorage, WeakTensor};
 use value::Value;
 
-/// The way to draw a picture again.
+/// A recipe for redrawing a picture.
 pub struct Again {
-    /// What it is of; nothing for a picture of all variables.
+    /// The subject of the picture; `None` for a picture of all variables.
     subject: Option<Subject>,
     make: Box<Make>,
 }
 
-/// Makes a scene of a value, or of the variables that have memory.
+/// Makes a scene of a value, or of the variables that hold memory.
 type Make = dyn Fn(&Value, &[Holder]) -> Result<Scene>;
 
-/// What there is when a picture is drawn again.
+/// The state of a session at the time of redrawing.
 pub struct Seen {
-    /// The variables that have memory.
+    /// The variables that hold memory.
     pub holders: Vec<Holder>,
-    /// For a storage, by its identity, the handles that only remember what it was.
+    /// The number of handles that only remember earlier states, by storage identity.
     pub remembered: HashMap<usize, usize>,
 }
 
-/// What has become of a picture.
+/// The result of redrawing a picture.
 pub enum Fate {
-    /// It can be drawn; not where its subject cannot be read, or has become another kind of thing.
+    /// The scene. An error if the subject cannot be read, or has become a different kind of value.
     There(Result<Scene>),
-    /// Its subject is only remembered, so that it may come back.
+    /// Only the undo history holds the subject, so it may come back.
     Remembered,
-    /// Its subject is no more.
+    /// The subject no longer exists.
     Gone,
 }
 
 impl Again {
-    /// The way to draw a picture of a value, which `make` made; none for a value without memory.
+    /// Returns a recipe for a picture of a value, made by `make`. `None` for a value without memory.
     pub fn of(value: &Value, make: impl Fn(&Value, &[Holder]) -> Result<Scene> + 'static) -> Option<Again> {
         Some(Again { subject: Some(Subject::of(value)?), make: Box::new(make) })
     }
 
-    /// The way to draw a picture of all variables.
+    /// Returns a recipe for a picture of all variables.
     pub fn of_variables(make: impl Fn(&[Holder]) -> Result<Scene> + 'static) -> Again {
         Again { subject: None, make: Box::new(move |_, holders| make(holders)) }
     }
 
-    /// Draws the picture as it is now.
+    /// Redraws the picture with the current state.
     pub fn draw(&self, seen: &Seen) -> Fate {
         let Some(subject) = &self.subject else { return Fate::There((self.make)(&Value::None, &seen.holders)) };
         let Some(value) = subject.now() else { return Fate::Gone };
@@ -67,7 +68,7 @@ fn is_remembered(storage: &Storage, value: &Value, seen: &Seen) -> bool {
     storage.holders() <= ours + remembered && !seen.holders.iter().any(|holder| holder.storage == *storage)
 }
 
-/// A tensor or a storage that may be gone.
+/// A weak reference to a tensor or a storage.
 struct Subject(Held);
 
 enum Held {
@@ -76,7 +77,8 @@ enum Held {
     Typed(WeakStorage, DType),
 }
 
-/// What a dense tensor shows of its storage. A picture of `x.t()` shows a temporary tensor on memory that outlives it.
+/// The elements of a dense tensor, without the tensor. A picture of `x.t()` shows a temporary tensor, whose memory may
+/// outlive it.
 struct Window {
     storage: WeakStorage,
     layout: Layout,
@@ -99,7 +101,7 @@ impl Window {
 }
 
 impl Subject {
-    /// The subject that a value is; nothing for what has no memory.
+    /// Returns the subject for a value. `None` for values without memory.
     fn of(value: &Value) -> Option<Subject> {
         Some(Subject(match value {
             Value::Tensor(tensor) => Held::Tensor(tensor.downgrade(), Window::of(&tensor.borrow())),
@@ -109,7 +111,7 @@ impl Subject {
         }))
     }
 
-    /// What is there of it now: the tensor as it is, or where that is gone, a tensor that shows what it showed.
+    /// Returns the subject in its current state: the tensor itself or, if it is gone, a tensor with the same elements.
     fn now(&self) -> Option<Value> {
         match &self.0 {
             Held::Tensor(tensor, window) => {
@@ -123,7 +125,7 @@ impl Subject {
         }
     }
 
-    /// The storage beneath it; `None` for a tensor without a storage of its own.
+    /// Returns the storage of the subject. `None` for a tensor without its own storage.
     fn storage(&self) -> Option<Storage> {
         match &self.0 {
             Held::Tensor(tensor, window) => match tensor.upgrade() {
@@ -148,7 +150,7 @@ mod tests {
         let subject = Subject::of(&Value::Tensor(tensor.clone())).unwrap();
         assert_eq!((storage.holders(), tensor.holders()), held);
         assert!(matches!(subject.now(), Some(Value::Tensor(now)) if now.is(&tensor)));
-        // The memory outlives the tensor, and then nothing is left.
+        // The memory outlives the tensor; afterwards nothing is left.
         drop(tensor);
         assert!(matches!(subject.now(), Some(Value::Tensor(now)) if now.view().storage == storage));
         drop(storage);

@@ -1,4 +1,4 @@
-//! Which variables lie on which storage, where on it, and what they keep alive.
+//! Shows which variables share a storage, which parts of it they use, and what they keep alive.
 
 use std::collections::{BTreeSet, HashSet};
 use std::ops::Range;
@@ -11,38 +11,38 @@ use super::scene::{Bar, Bars, Block, Ink, Scene, Table, byte_count, counted, lis
 use super::tensors::extent;
 use tensor::{Storage, View};
 
-/// The size in bytes from which a storage is mentioned when variables show less than a tenth of it.
+/// The minimum size in bytes of a storage to report if variables show less than a tenth of it.
 pub(super) const WORTH_A_WORD: usize = 4096;
-/// Views of more elements are compared by their ranges, not byte by byte.
+/// Views with more elements than this are compared by their ranges, not byte by byte.
 const COMPARED: i64 = 4096;
-/// The number of variables of one storage that are compared with each other.
+/// The number of variables of a storage to compare with each other.
 const PAIRED: usize = 12;
 
-/// A variable with memory.
+/// A variable that holds memory.
 #[derive(Clone, Debug)]
 pub struct Holder {
     pub name: String,
     pub storage: Storage,
-    /// Python's class; empty for a tensor.
+    /// Python's class name; empty for a tensor.
     pub class: String,
-    /// For a tensor or an array: what it shows.
+    /// The elements shown by a tensor or an array.
     pub view: Option<View>,
-    /// For a buffer, which has memory and no storage: the byte of it at which this storage begins.
+    /// For a buffer, which has memory but not a storage: the offset in the buffer at which this storage begins.
     pub within: Option<usize>,
-    /// The same for two names of one thing.
+    /// Equal for two names of the same object.
     pub identity: usize,
-    /// Handles of the storage that only remember what it was.
+    /// Number of handles of the storage that only remember earlier states.
     pub remembered: usize,
 }
 
 impl Holder {
-    /// A tensor, an array or a storage.
+    /// Creates the holder of a tensor, an array or a storage.
     pub fn new(name: String, class: &str, storage: Storage, view: Option<&View>, identity: usize) -> Holder {
         let class = class.to_owned();
         Holder { name, storage, class, view: view.cloned(), within: None, identity, remembered: 0 }
     }
 
-    /// The bytes of the storage between the first and the last that is shown.
+    /// Returns the byte range of the storage from the first to the last element shown.
     fn range(&self) -> Range<usize> {
         let Some(view) = &self.view else { return 0..self.storage.nbytes() };
         if view.numel() == 0 {
@@ -53,7 +53,7 @@ impl Holder {
         scale(range.start)..scale(range.end)
     }
 
-    /// The bytes shown, one by one; nothing where they are too many.
+    /// Returns the set of bytes shown. `None` if there are too many.
     fn bytes(&self) -> Option<BTreeSet<usize>> {
         let view = self.view.as_ref().filter(|view| view.numel() <= COMPARED)?;
         let size = view.dtype.itemsize();
@@ -61,7 +61,7 @@ impl Holder {
         Some(starts.flat_map(|start| start..start.saturating_add(size)).collect())
     }
 
-    /// Counts the bytes that both this and the other show; nothing if this one's are too many.
+    /// Counts the bytes that both holders show. `None` if this one has too many.
     fn common(&self, other: &Holder) -> Option<usize> {
         let view = other.view.as_ref()?;
         let is_shown = |byte: usize| {
@@ -79,12 +79,12 @@ impl Holder {
     }
 }
 
-/// The variables that have memory, storage by storage; drawn again it tells of those there are then.
+/// Draws the variables that hold memory, grouped by storage. Redrawing shows the variables of that time.
 pub fn picture(holders: &[Holder], width: usize) -> Picture {
     Picture { scene: scene(holders), width, again: Some(Rc::new(Again::of_variables(|holders| Ok(scene(holders))))) }
 }
 
-/// The variables that have memory, storage by storage.
+/// Returns the scene of the variables that hold memory, grouped by storage.
 fn scene(holders: &[Holder]) -> Scene {
     let mut storages: Vec<&Storage> = Vec::new();
     for holder in holders {
@@ -106,7 +106,7 @@ fn scene(holders: &[Holder]) -> Scene {
     scene
 }
 
-/// One storage with the variables on it.
+/// Returns the scene of one storage with its variables.
 pub fn of_storage(number: usize, storage: &Storage, holders: &[Holder]) -> Scene {
     let here: Vec<&Holder> = holders.iter().filter(|holder| holder.storage == *storage).collect();
     let mut scene = Scene::new(told(number, storage, &here).0);
@@ -114,7 +114,7 @@ pub fn of_storage(number: usize, storage: &Storage, holders: &[Holder]) -> Scene
     scene
 }
 
-/// Adds one storage with its variables, and returns whether it has a handle without a name.
+/// Adds one storage with its variables. Returns whether the storage has a handle without a name.
 fn group(scene: &mut Scene, number: usize, storage: &Storage, here: &[&Holder]) -> bool {
     let (heading, has_unnamed) = told(number, storage, here);
     scene.heading(heading);
@@ -122,7 +122,7 @@ fn group(scene: &mut Scene, number: usize, storage: &Storage, here: &[&Holder]) 
     has_unnamed
 }
 
-/// A storage in words, and whether it has a handle without a name.
+/// Describes a storage, and returns whether it has a handle without a name.
 fn told(number: usize, storage: &Storage, here: &[&Holder]) -> (String, bool) {
     let nbytes = storage.nbytes();
     let (all, unnamed) = handles(storage, here);
@@ -156,10 +156,10 @@ fn draw(scene: &mut Scene, storage: &Storage, here: &[&Holder]) {
     }
 }
 
-/// Counts the handles of a storage, tensors and storages alike, and those that no variable holds.
+/// Counts the handles of a storage, both tensors and storages, and the handles that no variable holds.
 fn handles(storage: &Storage, everyone: &[&Holder]) -> (usize, usize) {
     let here: Vec<_> = everyone.iter().filter(|holder| holder.within.is_none()).collect();
-    // What a holder itself holds is not counted, nor what a session could go back to.
+    // Leave out the references in the holders themselves, and those of the undo history.
     let buffers = everyone.len() - here.len();
     let ours = here.iter().map(|holder| 1 + usize::from(holder.view.is_some())).sum::<usize>() + buffers;
     let remembered = here.first().map_or(0, |holder| holder.remembered);
@@ -168,7 +168,7 @@ fn handles(storage: &Storage, everyone: &[&Holder]) -> (usize, usize) {
     (all.max(named), all.saturating_sub(named))
 }
 
-/// Describes what any two of the variables have in common.
+/// Describes the overlap of each pair of variables.
 fn overlaps(here: &[&Holder]) -> Option<Table> {
     let tensors: Vec<_> = here.iter().filter(|holder| holder.view.is_some()).take(PAIRED).collect();
     let mut table = Table { head: vec!["pair", "in common"], rows: Vec::new() };
@@ -193,7 +193,7 @@ fn overlaps(here: &[&Holder]) -> Option<Table> {
     (!table.rows.is_empty()).then_some(table)
 }
 
-/// Describes what a small view of a large storage costs.
+/// Describes the cost of a small view of a large storage.
 fn cost(storage: &Storage, here: &[&Holder]) -> Option<String> {
     let nbytes = storage.nbytes();
     if nbytes < WORTH_A_WORD || storage.device().is_meta() {
@@ -216,7 +216,7 @@ fn cost(storage: &Storage, here: &[&Holder]) -> Option<String> {
     Some(format!("{names} {verb} {rest} alive to show {shown}; clone() would let them go"))
 }
 
-/// The warnings alone: for a table of variables that has no room for more.
+/// Returns only the warnings, for a table of variables that has no room for more.
 pub fn costs(holders: &[Holder]) -> Vec<String> {
     let mut seen: Vec<&Storage> = Vec::new();
     let mut costs = Vec::new();

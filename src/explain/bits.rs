@@ -1,4 +1,4 @@
-//! The bits of one element: of a float its sign, exponent and mantissa, and how the value follows from them.
+//! The bits of one element: sign, exponent and mantissa of a float, and how they give its value.
 
 use super::bytes::decode_bytes;
 use super::scene::{Block, Ink, Lane, Scene, Span, Strip, Table, span};
@@ -16,14 +16,14 @@ struct Fields {
     special: Special,
 }
 
-/// The bit patterns that stand for no number.
+/// The bit patterns that are not finite numbers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Special {
-    /// The highest exponent: infinite without a mantissa, else no number.
+    /// The highest exponent: infinity if the mantissa is zero, else NaN.
     HighestExponent,
-    /// Only all exponent and mantissa bits together, which are no number.
+    /// Only the pattern with all exponent and mantissa bits set: NaN.
     AllOnes,
-    /// Only the sign alone, which is no number.
+    /// Only the pattern with just the sign bit set: NaN.
     SignAlone,
 }
 
@@ -42,7 +42,7 @@ impl Fields {
         Fields { exponent: F::EXPONENT_BITS, mantissa: 7 - F::EXPONENT_BITS, bias: F::BIAS, special }
     }
 
-    /// The field of a bit, counted from the sign, by its letter and its ink.
+    /// Returns the letter and the ink for the field of a bit, counted from the sign.
     fn at(&self, bit: u32) -> (char, Ink) {
         match bit {
             0 => ('s', Ink::Sign),
@@ -51,7 +51,7 @@ impl Fields {
         }
     }
 
-    /// Of a floating-point dtype; nothing for any other.
+    /// Returns the fields of a floating-point dtype. `None` for any other.
     fn of(dtype: DType) -> Option<Fields> {
         Some(match dtype {
             DType::Half => Fields::ieee(16, f16::MANTISSA_DIGITS - 1),
@@ -67,7 +67,7 @@ impl Fields {
     }
 }
 
-/// A float taken apart.
+/// A float split into its fields.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Parts {
     fields: Fields,
@@ -102,13 +102,13 @@ impl Parts {
         self.fields.special == Special::HighestExponent && self.has_highest_exponent() && self.mantissa == 0
     }
 
-    /// The power of two that the mantissa is multiplied by.
+    /// Returns the power of two that scales the mantissa.
     fn power(&self) -> i32 {
-        // Numbers without a leading one share the exponent of the smallest with one.
+        // Subnormal numbers have the exponent of the smallest normal ones.
         self.exponent.max(1) as i32 - self.fields.bias
     }
 
-    /// The mantissa with the bit before its point.
+    /// Returns the mantissa including its leading bit.
     fn significand(&self) -> f64 {
         let fraction = self.mantissa as f64 / (1u64 << self.fields.mantissa) as f64;
         if self.exponent == 0 { fraction } else { 1.0 + fraction }
@@ -122,16 +122,16 @@ impl Parts {
         if self.is_infinite() {
             return sign * f64::INFINITY;
         }
-        // In two steps: the smallest power of two lies beyond what one multiplication can give.
+        // In two steps: the smallest powers of two are out of range for a single multiplication.
         let half = self.power() / 2;
         sign * self.significand() * 2f64.powi(half) * 2f64.powi(self.power() - half)
     }
 }
 
-/// The bits of the only element of a view.
+/// Draws the bits of the only element of a view.
 ///
 /// # Errors
-/// RuntimeError when there is not exactly one, or none that can be read.
+/// Fails with RuntimeError unless the view has exactly one readable element.
 pub fn of_view(view: &View) -> Result<Scene> {
     if view.numel() != 1 {
         return Err(Error::runtime(format!("bits() takes one element, this tensor has {}", view.numel())));
@@ -155,7 +155,7 @@ fn bytes(memory: &Memory, start: usize, size: usize) -> Vec<u8> {
     cells.iter().map(tensor::memory::get).collect()
 }
 
-/// The bits of one element, its bytes in the order of memory.
+/// Draws the bits of one element, given its bytes in memory order.
 pub(crate) fn of_bytes(bytes: &[u8], dtype: DType) -> Scene {
     let value = decode_bytes(bytes, dtype).unwrap_or_default();
     let mut scene = Scene::new(format!("{} {value}", dtype.name()));
@@ -171,7 +171,7 @@ pub(crate) fn of_bytes(bytes: &[u8], dtype: DType) -> Scene {
     scene
 }
 
-/// The bytes of a number, the one that counts most on the left, and what its bits say.
+/// Draws the bytes of a number, most significant first, and explains the bits.
 fn number(scene: &mut Scene, bytes: &[u8], dtype: DType) {
     let mut address = Lane::ruler("byte");
     let mut hexadecimal = Lane::framed("hex");
@@ -188,7 +188,7 @@ fn number(scene: &mut Scene, bytes: &[u8], dtype: DType) {
         address.push(1, Ink::Label, format!("+{at}"));
         hexadecimal.push(1, Ink::Shown, format!("{byte:02x}"));
         let field = |bit: u32| fields.map_or((' ', Ink::Shown), |fields| fields.at(8 * nth as u32 + bit));
-        // A gap between the halves of a byte.
+        // Leave a gap between the halves of a byte.
         let places = || (0..8).flat_map(|bit| (bit == 4).then_some(None).into_iter().chain([Some(bit)]));
         let drawn = |text: &dyn Fn(u32) -> char| {
             let place = |bit: Option<u32>| bit.map_or((' ', Ink::Plain), |bit| (text(bit), field(bit).1));
@@ -242,12 +242,12 @@ fn float(scene: &mut Scene, parts: Parts, dtype: DType) {
         let significand = float_repr(parts.significand());
         return scene.note(Ink::Plain, format!("{sign}{significand} * 2^{} = {short}", parts.power()));
     }
-    // No short decimal is this number: what is stored is whole, and so is all of its value.
+    // The decimal is not exact: show the stored number as an integer times a power of two, with all its digits.
     let integer = parts.mantissa + if parts.exponent == 0 { 0 } else { 1 << mantissa };
     let zeros = integer.trailing_zeros();
     let power = parts.power() - mantissa as i32 + zeros as i32;
     scene.note(Ink::Plain, format!("{sign}{} * 2^{power} = {}", integer >> zeros, shortened(&whole)));
-    // Rust's shortest digits are those of the type.
+    // Rust prints the shortest digits for the type.
     let single = || format!("{:?}", value as f32).parse().map_or(short.clone(), float_repr);
     let short = match dtype {
         DType::Float => single(),
@@ -257,9 +257,9 @@ fn float(scene: &mut Scene, parts: Parts, dtype: DType) {
     scene.note(Ink::Plain, format!("{short} is the shortest decimal that is read as this {}", dtype.name()));
 }
 
-/// All digits of a finite number, in the notation that Python would choose for it.
+/// Returns all digits of a finite number, in the notation that Python would choose.
 fn exact(value: f64) -> String {
-    // The smallest of all, 2^-1074, has that many digits behind its point.
+    // The smallest positive float, 2^-1074, has that many digits after the point.
     let (digits, exponent) = if value == 0.0 || (1e-4..1e16).contains(&value.abs()) {
         (format!("{value:.1074}"), String::new())
     } else {
@@ -272,13 +272,13 @@ fn exact(value: f64) -> String {
     format!("{}{exponent}", digits.trim_end_matches('0').trim_end_matches('.'))
 }
 
-/// The digits of a number from the first that is not 0 to the last.
+/// Returns the digits of a number without leading and trailing zeros.
 fn significant(number: &str) -> String {
     let digits = number.split('e').next().unwrap_or_default().chars().filter(char::is_ascii_digit).collect::<String>();
     digits.trim_matches('0').to_owned()
 }
 
-/// The most digits that a line has room for; float64 may have 767 of them.
+/// The maximum number of digits on a line; a float64 may have 767.
 const DIGITS: usize = 60;
 
 fn shortened(number: &str) -> String {
@@ -301,7 +301,7 @@ fn integer(scene: &mut Scene, whole: u64, dtype: DType) {
     scene.note(Ink::Plain, text);
 }
 
-/// Writes `bits` bits in groups of four, the first group short.
+/// Writes `bits` bits in groups of four; the first group may be shorter.
 fn binary(number: u64, bits: u32) -> String {
     let digits = format!("{number:0width$b}", width = bits as usize);
     let first = digits.len() % 4;

@@ -1,5 +1,5 @@
-//! One block of quantized numbers: its bytes with their parts, and how the first elements come out of its bits. Knows no
-//! type of blocks: the caller says what the bytes are.
+//! One block of a quantized format: its bytes by part, and how the bits give the first elements. Knows no block
+//! formats; the caller describes the bytes.
 
 use super::bytes::decode_bytes;
 use super::element::exact;
@@ -7,15 +7,15 @@ use super::scene::{Block as Piece, Ink, Lane, Scene, Span, Strip, Table, counted
 use tensor::quantized_block::{Element, Factor, Holds, Minimum, Part, Place, Role};
 use tensor::{DType, Scalar};
 
-/// A block, taken apart.
+/// A decoded block.
 pub struct Block {
-    /// Whose block, and of which type.
+    /// The tensor and type of the block.
     pub title: String,
     pub bytes: Vec<u8>,
     /// The number of its elements.
     pub count: usize,
     pub parts: &'static [Part],
-    /// The first of its elements, which share a scale and a minimum.
+    /// The first elements, which share a scale and a minimum.
     pub elements: Vec<Element>,
 }
 
@@ -28,7 +28,7 @@ fn ink_of(role: Role) -> Ink {
 }
 
 impl Block {
-    /// The bytes of the block, part by part; of a long part the first `cells`.
+    /// Draws the bytes of the block by part. A long part is cut to the first `cells`.
     pub fn bytes(&self, cells: usize) -> Scene {
         let mut scene = Scene::new(format!("{}: byte by byte", self.title));
         let bits = (8 * self.bytes.len()) as f64 / self.count.max(1) as f64;
@@ -55,7 +55,7 @@ impl Block {
         scene
     }
 
-    /// How the first elements come out of the bits.
+    /// Draws how the bits give the first elements.
     pub fn bits(&self) -> Scene {
         let count = |number: usize| counted(number as u64, "element");
         let mut scene = Scene::new(format!("{}: {}", self.title, count(self.count)));
@@ -97,7 +97,7 @@ impl Block {
         scene
     }
 
-    /// The bytes that the first elements lie in, each bit with the letter of its element.
+    /// Draws the bytes of the first elements, with the letter of the element below each bit.
     fn bits_of_the_first(&self) -> Strip {
         let mut places: Vec<usize> = self.elements.iter().flat_map(Element::places).map(|place| place.byte).collect();
         places.sort_unstable();
@@ -112,7 +112,7 @@ impl Block {
             let value = self.bytes.get(byte).copied().unwrap_or_default();
             let owners: Vec<Option<usize>> = (0..8).rev().map(|bit| self.owner(byte, bit)).collect();
             let ink = |owner: Option<usize>| if owner.is_some() { Ink::Mantissa } else { Ink::Unused };
-            // A gap between the halves of a byte.
+            // Leave a gap between the halves of a byte.
             let drawn = |text: &dyn Fn(usize, Option<usize>) -> char| {
                 let mut all: Vec<_> = owners.iter().enumerate().map(|(at, o)| (text(at, *o), ink(*o))).collect();
                 all.insert(4, (' ', Ink::Plain));
@@ -127,19 +127,19 @@ impl Block {
         Strip { lanes: lanes.to_vec() }
     }
 
-    /// The first element that a bit belongs to.
+    /// Returns the first element that contains a bit.
     fn owner(&self, byte: usize, bit: u32) -> Option<usize> {
         let has = |place: Place| place.byte == byte && (place.shift..place.shift + place.width).contains(&bit);
         self.elements.iter().position(|element| element.places().any(has))
     }
 }
 
-/// The sign of an element.
+/// Returns the letter of an element.
 fn letter(element: usize) -> char {
     u8::try_from(element).ok().filter(|&at| at < 26).map_or('?', |at| char::from(b'a' + at))
 }
 
-/// The first bytes of a part, and what they hold.
+/// Draws the first bytes of a part, and their values.
 fn strip_of(part: &Part, start: usize, bytes: &[u8]) -> Strip {
     let ink = ink_of(part.role);
     let name = match part.holds {
@@ -205,7 +205,7 @@ mod tests {
     use super::super::terminal::{draw, plain};
     use super::*;
 
-    /// A block of four numbers of four bits.
+    /// Returns a block of four 4-bit numbers.
     fn block() -> Block {
         const fn part(name: &'static str, role: Role, holds: Holds) -> Part {
             Part { name, nbytes: 2, role, holds, about: "what it is" }

@@ -1,4 +1,4 @@
-//! The bytes of a tensor or a storage, and under them what they mean in one dtype or several.
+//! Draws the bytes of a tensor or a storage, with their values in one or more dtypes below.
 
 use std::ops::Range;
 
@@ -9,10 +9,10 @@ use super::tensors::{ends, extent, joined, left_out_note};
 use tensor::memory::get;
 use tensor::{DType, Layout, Memory, Result, Storage, View};
 
-/// The bytes that a view shows, with those between them, read as its own dtype and as the others.
+/// Draws the bytes from the first to the last element of a view, read in its own dtype and in the others.
 ///
 /// # Errors
-/// RuntimeError in PyTorch's words for a tensor without data or beyond its storage.
+/// Fails with PyTorch's RuntimeError for a tensor without data or one that extends beyond its storage.
 pub fn of_view(view: &View, others: &[DType], cells: usize) -> Result<Scene> {
     let memory = view.memory()?;
     let itemsize = view.dtype.itemsize();
@@ -25,10 +25,10 @@ pub fn of_view(view: &View, others: &[DType], cells: usize) -> Result<Scene> {
     Ok(window.scene(title, &memory, cells))
 }
 
-/// The bytes of a storage, read as these dtypes.
+/// Draws the bytes of a storage, read in these dtypes.
 ///
 /// # Errors
-/// NotImplementedError for a storage without data.
+/// Fails with NotImplementedError for a storage without data.
 pub fn of_storage(storage: &Storage, dtypes: &[DType], cells: usize) -> Result<Scene> {
     let memory = storage.data()?;
     let dtypes = if dtypes.is_empty() { vec![DType::Byte] } else { dtypes.to_vec() };
@@ -37,11 +37,11 @@ pub fn of_storage(storage: &Storage, dtypes: &[DType], cells: usize) -> Result<S
     Ok(window.scene(title, &memory, cells))
 }
 
-/// The part of a memory that is drawn.
+/// The drawn part of a memory.
 struct Window<'a> {
     range: Range<usize>,
     dtypes: Vec<DType>,
-    /// The view whose elements are told from what lies between them.
+    /// The view whose elements are highlighted.
     shown: Option<(&'a View, usize)>,
 }
 
@@ -68,8 +68,8 @@ impl Window<'_> {
         scene
     }
 
-    /// The ranges to draw, in whole units, so that every lane starts at the same byte. Up to `cells` units are drawn
-    /// completely; of more, both ends of what the view shows, or of the bytes themselves.
+    /// Returns the ranges to draw, in whole units, so that every lane starts at the same byte. Up to `cells` units are
+    /// drawn completely. For more, both ends of the view, or of the memory, are drawn.
     fn parts(&self, unit: usize, cells: usize) -> Vec<Range<usize>> {
         let length = self.range.len();
         if length <= cells.saturating_mul(unit) {
@@ -89,7 +89,7 @@ impl Window<'_> {
         joined(wanted, units).into_iter().map(|part| byte(part.start)..byte(part.end)).collect()
     }
 
-    /// Describes which byte counts most.
+    /// Describes the byte order.
     fn order(&self, memory: &Memory) -> String {
         let dtype = self.dtypes.iter().find(|dtype| dtype.to_real().itemsize() > 1);
         let Some(dtype) = dtype.map(|dtype| dtype.to_real()) else {
@@ -109,7 +109,7 @@ impl Window<'_> {
         })
     }
 
-    /// The parts side by side, with a sign for what lies between two.
+    /// Draws the parts side by side, with an ellipsis between them.
     fn strip(&self, memory: &Memory, parts: &[Range<usize>]) -> Strip {
         let mut lanes = vec![Lane::ruler("byte"), Lane::framed("hex")];
         lanes.extend(self.dtypes.iter().map(|dtype| Lane::framed(dtype.name())));
@@ -130,7 +130,7 @@ impl Window<'_> {
         Strip { lanes }
     }
 
-    /// Returns whether the byte belongs to an element that the view shows.
+    /// Returns whether a byte belongs to an element of the view.
     fn is_shown(&self, byte: usize) -> bool {
         self.shown.is_none_or(|(view, itemsize)| {
             let place = i64::try_from(byte / itemsize.max(1)).unwrap_or(i64::MAX);
@@ -158,16 +158,16 @@ fn bytes_at(memory: &Memory, range: Range<usize>) -> Vec<u8> {
     memory.bytes().get(range).unwrap_or_default().iter().map(get).collect()
 }
 
-/// The element that begins at a byte; nothing where it would reach beyond the end.
+/// Decodes the element at a byte. Empty if it would extend beyond the end.
 pub fn decode(memory: &Memory, byte: usize, dtype: DType) -> String {
     let bytes = bytes_at(memory, byte..byte.saturating_add(dtype.itemsize()));
     decode_bytes(&bytes, dtype).unwrap_or_default()
 }
 
-/// The one element that these bytes are.
+/// Decodes the single element in these bytes.
 pub(crate) fn decode_bytes(bytes: &[u8], dtype: DType) -> Option<String> {
     let storage = Storage::from_bytes(bytes).ok()?;
-    // Of a quantized element only the integer is known.
+    // For a quantized element, only the integer is known.
     let stored = dtype.stored_integers();
     let view = View { storage, layout: Layout::contiguous(&[]), dtype: stored, conj: false, neg: false, form: None };
     view.item().ok().map(|value| exact(value, stored))

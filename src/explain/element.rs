@@ -1,13 +1,13 @@
-//! One element as a short text that fits a cell.
+//! Formats one element as short text for a cell.
 
 use crate::format::{complex_repr, float_repr};
 use num_complex::Complex;
 use tensor::{DType, Scalar};
 
-/// The number of digits a cell shows of a number.
+/// The number of digits shown in a cell.
 const BRIEF: usize = 5;
 
-/// The element with few digits, for cells.
+/// Formats an element with few digits.
 pub(crate) fn brief(value: Scalar) -> String {
     match value {
         Scalar::Float(f) => float_repr(rounded(f, BRIEF)),
@@ -16,7 +16,7 @@ pub(crate) fn brief(value: Scalar) -> String {
     }
 }
 
-/// The element with as many digits as tell it from its neighbours in `dtype`.
+/// Formats an element with enough digits to identify it in `dtype`.
 pub(crate) fn exact(value: Scalar, dtype: DType) -> String {
     match value {
         Scalar::Float(f) => float_repr(shortest(f, dtype)),
@@ -37,17 +37,17 @@ fn whole(value: Scalar) -> String {
     }
 }
 
-/// The nearest decimal number with this many digits; the largest numbers, which have none, as they are.
+/// Rounds to this many decimal digits. The largest numbers, which would overflow, are returned unchanged.
 pub(super) fn rounded(value: f64, digits: usize) -> f64 {
     let nearest = format!("{value:.*e}", digits.saturating_sub(1)).parse();
     nearest.ok().filter(|nearest: &f64| nearest.is_finite()).unwrap_or(value)
 }
 
-/// The shortest decimal number that `dtype` reads as this value.
+/// Returns the shortest decimal that reads as this value in `dtype`.
 fn shortest(value: f64, dtype: DType) -> f64 {
     match dtype {
         DType::Float => (value as f32).to_string().parse().unwrap_or(value),
-        // Five digits tell any two numbers of 16 or 8 bits apart.
+        // Five digits distinguish any two numbers of 16 or 8 bits.
         dtype if dtype.itemsize() <= 2 => rounded(value, BRIEF),
         _ => value,
     }

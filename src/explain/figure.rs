@@ -1,6 +1,6 @@
-//! Figures of a tensor's numbers: how they are distributed (`hist`), how they run (`spark`), how they lie in a matrix
-//! (`heat`). They read the elements where they are, several times rather than into a copy, so that the memory they need
-//! does not grow with the tensor.
+//! Figures of a tensor's numbers: their distribution (`hist`), their course (`spark`) and their layout in a matrix
+//! (`heat`). Elements are read in place, in several passes and without a copy, so the memory needed does not grow with
+//! the tensor.
 
 use super::element::rounded;
 use super::quantiles::quantiles;
@@ -12,20 +12,20 @@ use tensor::dispatch;
 use tensor::memory::get;
 use tensor::{Category, DType, Dims, Element, Result, Scalar, View, interrupt};
 
-/// The number of bins that are aimed at where none is asked for.
+/// The approximate number of bins if none is given.
 const BINS: f64 = 12.0;
-/// The quantiles that are told, in percent.
+/// The quantiles to report, in percent.
 const QUANTILES: [u32; 5] = [5, 25, 50, 75, 95];
-/// The number of places that are told of NaN and of infinities.
+/// The number of positions to report for NaN and for infinities.
 const PLACES: usize = 4;
-/// The number of digits that are told of numbers that lie apart.
+/// The number of digits for numbers that are far apart.
 const DIGITS: usize = 5;
-/// The rows and columns of cells of a figure at most; more elements are drawn as their means.
+/// The maximum number of rows and columns of cells. Further elements are averaged.
 const ROWS: usize = 16;
 const SPARK_COLUMNS: usize = 120;
 const HEAT_COLUMNS: usize = 64;
 
-/// The kinds of elements that are no finite number, each with the sign that stands for it.
+/// The kinds of elements that are not finite, each with its sign in figures.
 const KINDS: [(&str, char); 3] = [("nan", 'n'), ("inf", '+'), ("-inf", '-')];
 
 fn kind(value: f64) -> Option<usize> {
@@ -37,7 +37,7 @@ fn kind(value: f64) -> Option<usize> {
     }
 }
 
-/// Hands over every element in reading order, a complex one by its magnitude.
+/// Calls `body` with every element in reading order. A complex element is passed by magnitude.
 pub(super) fn each(view: &View, mut body: impl FnMut(usize, f64)) -> Result<()> {
     let memory = view.memory()?;
     let sign = if view.neg { -1.0 } else { 1.0 };
@@ -51,17 +51,17 @@ pub(super) fn each(view: &View, mut body: impl FnMut(usize, f64)) -> Result<()> 
             });
         }
     });
-    // The walk ends early where it was asked to.
+    // The loop ends early after an interrupt.
     interrupt::check()
 }
 
-/// What one walk over the elements tells.
+/// The statistics from one pass over the elements.
 struct Summary {
     finite: u64,
     min: f64,
     max: f64,
     mean: f64,
-    /// For each kind that is not finite: how many there are, and where the first of them stand.
+    /// For each kind of non-finite element: how many there are, and the positions of the first.
     others: [(u64, Vec<usize>); 3],
 }
 
@@ -69,7 +69,7 @@ impl Summary {
     fn of(view: &View) -> Result<Summary> {
         let others = Default::default();
         let mut all = Summary { finite: 0, min: f64::INFINITY, max: f64::NEG_INFINITY, mean: 0.0, others };
-        // Divided before they are added up, numbers cannot add up to infinity; but that rounds each of them.
+        // Dividing before adding avoids overflow to infinity, but rounds each number.
         let count = view.numel().max(1) as f64;
         let (mut sum, mut divided) = (0.0, 0.0);
         each(view, |number, value| match kind(value).and_then(|kind| all.others.get_mut(kind)) {
@@ -95,7 +95,7 @@ impl Summary {
         Ok(all)
     }
 
-    /// Where a finite value lies between the least, which is 0, and the greatest, which is 1.
+    /// Maps a finite value to a fraction: 0 is the minimum, 1 the maximum.
     fn fraction(&self, value: f64) -> f64 {
         let range = self.max - self.min;
         if range == 0.0 {
@@ -107,8 +107,8 @@ impl Summary {
         }
     }
 
-    /// A number with as many digits as tell it from others between the least and the greatest; whole if every value of the
-    /// dtype is, and so is the number.
+    /// Formats a number with enough digits to distinguish it from others between minimum and maximum. An integer of an
+    /// integer dtype is written without a point.
     fn shown(&self, value: f64, dtype: DType) -> String {
         if is_whole(dtype) && value.fract() == 0.0 && value.abs() < 1e5 {
             return format!("{value}");
@@ -117,12 +117,12 @@ impl Summary {
         float_repr(rounded(value, DIGITS + closeness.log10().clamp(0.0, 12.0) as usize))
     }
 
-    /// The value at a fraction: what [`Summary::fraction`] takes it for.
+    /// Maps a fraction to a value: the inverse of [`Summary::fraction`].
     fn value(&self, fraction: f64) -> f64 {
         self.min * (1.0 - fraction) + self.max * fraction
     }
 
-    /// The facts about NaN and infinities, as far as there are any.
+    /// Describes NaN and infinities, if there are any.
     fn others(&self, view: &View) -> Vec<(String, Span)> {
         let told = self.others.iter().zip(KINDS).filter(|((count, _), _)| *count > 0);
         let fact = |((count, places), (name, _)): (&(u64, Vec<usize>), (&str, char))| {
@@ -135,7 +135,7 @@ impl Summary {
     }
 }
 
-/// The index of an element by its number in reading order.
+/// Converts an element's position in reading order to its index.
 fn index_at(view: &View, number: usize) -> Dims {
     index_of(i64::try_from(number).unwrap_or(i64::MAX), view.sizes())
 }
@@ -144,7 +144,7 @@ fn is_whole(dtype: DType) -> bool {
     matches!(dtype.category(), Category::Bool | Category::Integral)
 }
 
-/// The scene of a figure with what there is to say at its head; nothing to draw where there are no elements.
+/// Starts the scene of a figure, with its introduction. An empty tensor has nothing to draw.
 fn begun(view: &View, of: DType) -> Scene {
     let mut scene = Scene::new(title(view, of));
     if of.is_quantized() {
@@ -159,10 +159,10 @@ fn begun(view: &View, of: DType) -> Scene {
     scene
 }
 
-/// The distribution of the elements; `of` is the dtype that they had before they were dequantized.
+/// Draws the distribution of the elements. `of` is their dtype before dequantization.
 ///
 /// # Errors
-/// Those of [`View::memory`]; KeyboardInterrupt.
+/// Same as [`View::memory`], and KeyboardInterrupt.
 pub fn hist(view: &View, of: DType, bins: Option<usize>) -> Result<Scene> {
     let mut scene = begun(view, of);
     if view.numel() == 0 {
@@ -203,11 +203,11 @@ pub fn hist(view: &View, of: DType, bins: Option<usize>) -> Result<Scene> {
     Ok(scene)
 }
 
-/// The bounds of the bins of a histogram.
+/// The edges of a histogram's bins.
 enum Edges {
-    /// Bins without a width: each holds one whole number, from the first on.
+    /// One bin per integer, starting at `first`.
     Single { first: f64, count: usize, dtype: DType },
-    /// A bin holds its lower bound, the last also its upper one.
+    /// Each bin includes its lower edge; the last also includes its upper edge.
     Between(Vec<f64>),
 }
 
@@ -229,7 +229,7 @@ impl Edges {
             return Edges::Between(edges);
         }
         let count = bins.unwrap_or(BINS as usize);
-        // As weighted means: the difference may be more than the largest number.
+        // Computed as weighted means, because the difference may overflow.
         let edge = |i: usize| {
             let part = i as f64 / count as f64;
             min * (1.0 - part) + max * part
@@ -266,10 +266,10 @@ impl Edges {
             Edges::Single { first, dtype, .. } => all.shown(first + bin as f64, *dtype),
             Edges::Between(edges) => {
                 let at = |at: usize| edges.get(at).copied().unwrap_or_default();
-                // As many digits as tell a bound from the next.
+                // Use enough digits to distinguish neighbouring edges.
                 let widest = at(0).abs().max(at(self.count()).abs());
                 let digits = (widest / (at(1) - at(0))).log10().ceil().clamp(0.0, 15.0) as usize + 2;
-                // What is nearly 0, next to the width of a bin, is 0.
+                // An edge close to 0, compared with the bin width, is 0.
                 let nearly = (at(1) - at(0)) * 1e-9;
                 let text = |edge: f64| float_repr(if edge.abs() < nearly { 0.0 } else { rounded(edge, digits) });
                 let close = if bin + 1 == self.count() { ']' } else { ')' };
@@ -279,7 +279,8 @@ impl Edges {
     }
 }
 
-/// Bounds that are multiples of 1, 2 or 5 times a power of ten; nothing where numbers are too close or too far apart.
+/// Returns edges that are multiples of 1, 2 or 5 times a power of ten. `None` if the numbers are too close together or
+/// too far apart.
 fn round_edges(min: f64, max: f64) -> Option<Vec<f64>> {
     let least = (max - min) / BINS;
     let power = least.log10().floor();
@@ -288,37 +289,37 @@ fn round_edges(min: f64, max: f64) -> Option<Vec<f64>> {
         return None;
     }
     let step = [1.0, 2.0, 5.0, 10.0].into_iter().find(|times| times * unit >= least)?;
-    // Whole numbers below a power of ten are exact; its inverse often is not.
+    // Positive powers of ten are exact; their inverses often are not.
     let at = |i: f64| if power < 0.0 { i * step / 10f64.powf(-power) } else { i * step * unit };
     let (mut first, mut last) = ((min / (step * unit)).floor(), (max / (step * unit)).ceil());
-    // What was rounded away may lie just beyond.
+    // Rounding may leave the extremes just outside.
     first -= f64::from(u8::from(at(first) > min));
     last += f64::from(u8::from(at(last) < max));
     Some((0..=(last - first) as usize).map(|i| at(first + i as f64)).collect())
 }
 
-/// How the elements run, row by row: each row a line of heights.
+/// Draws the course of the elements: each row as a line of heights.
 ///
 /// # Errors
-/// Those of [`View::memory`]; KeyboardInterrupt.
+/// Same as [`View::memory`], and KeyboardInterrupt.
 pub fn spark(view: &View, of: DType) -> Result<Scene> {
     levels(view, of, Shape::Heights, SPARK_COLUMNS)
 }
 
-/// How the elements lie in a matrix, as shades; the dimensions before the last are its rows.
+/// Draws the elements of a matrix as shades. The dimensions before the last are its rows.
 ///
 /// # Errors
-/// Those of [`View::memory`]; KeyboardInterrupt.
+/// Same as [`View::memory`], and KeyboardInterrupt.
 pub fn heat(view: &View, of: DType) -> Result<Scene> {
     levels(view, of, Shape::Shades, HEAT_COLUMNS)
 }
 
-/// What a cell of a figure stands for.
+/// The elements combined in one cell of a figure.
 #[derive(Clone, Copy, Default)]
 struct Cell {
     sum: f64,
     count: u64,
-    /// The first of the kinds that stands in it.
+    /// The first kind of non-finite element in the cell.
     fault: Option<usize>,
 }
 
@@ -356,7 +357,7 @@ fn levels(view: &View, of: DType, shape: Shape, most_columns: usize) -> Result<S
         let [min, max] = [all.min, all.max].map(|value| all.shown(value, view.dtype));
         facts.push(("range".to_owned(), span(Ink::Plain, format!("{min} to {max}"))));
     }
-    // Means lie closer together than elements: what is drawn goes from the least of them to the greatest.
+    // Means are closer together than elements, so scale to the minimum and maximum of the means.
     let drawn = cells.iter().filter(|cell| cell.fault.is_none()).map(Cell::mean);
     let (least, most) = (drawn.clone().fold(1.0, f64::min), drawn.fold(0.0, f64::max));
     if rows < down || columns < across {
@@ -382,7 +383,7 @@ fn levels(view: &View, of: DType, shape: Shape, most_columns: usize) -> Result<S
         None if least < most => Level::Of(((cell.mean() - least) / (most - least)) as f32),
         None => Level::Of(0.5),
     };
-    // A row of cells is named after the first element it stands for, by all dimensions but the last.
+    // A row of cells is labelled with the index of its first element, without the last dimension.
     let name = |row: usize| match index_at(view, (row * down).div_ceil(rows) * across).split_last() {
         Some((_, leading)) if !leading.is_empty() => index_text(leading),
         _ => String::new(),

@@ -1,7 +1,7 @@
-//! What a value looks like: the text Python and PyTorch would print for it. Evaluates nothing and prints nothing.
+//! Formats values like Python and PyTorch would print them. Evaluates nothing and prints nothing.
 //!
-//! Everything is written straight into one growing string, so that a storage of a gigabyte is not copied on its way
-//! out. [`style`] marks up finished text afterwards, for those who want colours.
+//! All text is written directly into one growing string, so that a storage of a gigabyte is not copied repeatedly.
+//! [`style`] marks up finished text for coloured output.
 
 pub mod arrays;
 mod form;
@@ -20,27 +20,27 @@ use value::Value;
 pub(crate) use number::{complex_repr, float_repr};
 pub use repr::{is_printable, str_repr};
 
-/// What `torch.set_printoptions` sets; the default is PyTorch's.
-/// See <https://pytorch.org/docs/2.7/generated/torch.set_printoptions.html>.
+/// The settings of `torch.set_printoptions`; the defaults are PyTorch's. See
+/// <https://pytorch.org/docs/2.7/generated/torch.set_printoptions.html>.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PrintOptions {
-    /// Digits after the point. Negative values are accepted here and refused when a number is printed, as in PyTorch.
+    /// Digits after the point. Like in PyTorch, negative values are rejected only when a number is printed.
     pub precision: i64,
-    /// Tensors of more elements than this are summarised; [`PrintOptions::UNLIMITED`] stands for `inf`.
+    /// Tensors with more elements than this are summarised. [`PrintOptions::UNLIMITED`] stands for `inf`.
     pub threshold: i64,
     /// Elements shown at each end of a summarised dimension.
     pub edgeitems: i64,
     /// Characters per line.
     pub linewidth: i64,
-    /// Forces (or forbids) scientific notation; `None` lets the values decide.
+    /// Forces or forbids scientific notation. `None` decides by the values.
     pub sci_mode: Option<bool>,
 }
 
 impl PrintOptions {
-    /// The threshold of the `full` profile: nothing is ever summarised.
+    /// The threshold of the `full` profile: never summarise.
     pub(crate) const UNLIMITED: i64 = i64::MAX;
 
-    /// The options of the profile `default`, `short` or `full`; `None` for any other name.
+    /// Returns the options of the profile `default`, `short` or `full`. `None` for any other name.
     pub fn profile(name: &str) -> Option<PrintOptions> {
         let default = PrintOptions::default();
         Some(match name {
@@ -58,43 +58,43 @@ impl Default for PrintOptions {
     }
 }
 
-/// Turns values into text. The text never ends in a newline of its own.
+/// Formats values. The text does not end in a newline.
 #[derive(Clone, Copy)]
 pub struct Formatter<'a> {
     pub options: &'a PrintOptions,
-    /// `torch.get_default_dtype()`: a tensor of this dtype does not say so.
+    /// `torch.get_default_dtype()`. Tensors of this dtype are printed without a dtype.
     pub default_dtype: DType,
 }
 
 impl Formatter<'_> {
-    /// Returns whether a reader can tell this dtype from the numbers alone.
+    /// Returns whether the numbers alone imply the dtype.
     fn dtype_is_clear(&self, dtype: DType) -> bool {
         let complex = if self.default_dtype == DType::Double { DType::ComplexDouble } else { DType::ComplexFloat };
         dtype == self.default_dtype || dtype == complex || matches!(dtype, DType::Long | DType::Bool)
     }
 
-    /// Python's `repr(value)`, which is also what a prompt echoes.
+    /// Python's `repr(value)`, which a prompt echoes.
     ///
     /// # Errors
-    /// RuntimeError for a tensor that reaches beyond its storage; ValueError for print options no number can be
-    /// written with; RecursionError for values nested too deeply.
+    /// Fails with RuntimeError for a tensor that extends beyond its storage, with ValueError for invalid print options,
+    /// and with RecursionError for values nested too deeply.
     pub fn repr(&self, value: &Value) -> Result<String> {
         let mut out = String::new();
         repr::write(&mut out, *self, value, 0)?;
         Ok(out)
     }
 
-    /// Python's `str(value)`, which is what `print` shows: `repr` except for strings and devices.
+    /// Python's `str(value)`, which `print` shows. Equals `repr` except for strings and devices.
     ///
     /// # Errors
-    /// Those of [`Formatter::repr`].
+    /// Same as [`Formatter::repr`].
     pub fn str(&self, value: &Value) -> Result<String> {
         match value {
             Value::Str(text) => Ok(text.as_ref().to_owned()),
             Value::Device(device) => Ok(device.to_string()),
             Value::Object(object) => match object.special("__str__", &[]) {
                 Some(text) => written("__str__", text?),
-                // The text of `__repr__` then counts as that of `__str__`.
+                // The result of `__repr__` then counts as that of `__str__`.
                 None => match object.special("__repr__", &[]) {
                     Some(text) => written("__str__", text?),
                     None => Ok(object.text()),
@@ -104,10 +104,11 @@ impl Formatter<'_> {
         }
     }
 
-    /// Python's `format(value, spec)`, which is also what `f"{value:spec}"` inserts. A 0-d tensor formats as its number.
+    /// Python's `format(value, spec)`, which `f"{value:spec}"` also uses. A 0-dimensional tensor formats as its number.
     ///
     /// # Errors
-    /// ValueError for a specification the value's class does not accept, TypeError for a class that accepts none.
+    /// Fails with ValueError for a specification that the value's class does not accept, and with TypeError for a class
+    /// that accepts none.
     pub fn format(&self, value: &Value, spec: &str) -> Result<String> {
         if let Value::Tensor(tensor) = value {
             let view = tensor.view();
@@ -126,10 +127,10 @@ impl Formatter<'_> {
         if spec.is_empty() { self.str(value) } else { spec::format(value, spec) }
     }
 
-    /// A tensor as PyTorch prints it.
+    /// Formats a tensor like PyTorch.
     ///
     /// # Errors
-    /// Those of [`Formatter::repr`].
+    /// Same as [`Formatter::repr`].
     pub fn tensor(&self, tensor: &Tensor) -> Result<String> {
         let mut out = String::new();
         tensors::write(&mut out, *self, tensor)?;
@@ -137,7 +138,7 @@ impl Formatter<'_> {
     }
 }
 
-/// Returns the text that a script's `__str__` or `__repr__` gives; anything else is an error.
+/// Returns the text from a script's `__str__` or `__repr__`; fails if the result is not a string.
 fn written(name: &str, text: Value) -> Result<String> {
     match text {
         Value::Str(text) => Ok(text.as_ref().to_owned()),
@@ -145,18 +146,18 @@ fn written(name: &str, text: Value) -> Result<String> {
     }
 }
 
-/// Python's `repr` of a value where no session says how tensors are printed.
+/// Python's `repr` of a value, with default options for tensors.
 ///
 /// # Errors
-/// Those of [`Formatter::repr`].
+/// Same as [`Formatter::repr`].
 pub fn repr_by_default(value: &Value) -> Result<String> {
     Formatter { options: &PrintOptions::default(), default_dtype: DType::Float }.repr(value)
 }
 
-/// Python's `str`, likewise.
+/// Python's `str` of a value, with default options for tensors.
 ///
 /// # Errors
-/// Those of [`Formatter::repr`].
+/// Same as [`Formatter::repr`].
 pub fn plain_text(value: &Value) -> Result<String> {
     Formatter { options: &PrintOptions::default(), default_dtype: DType::Float }.str(value)
 }

@@ -1,5 +1,5 @@
-//! A scene as a page of its own, which follows the reader's theme: text that can be searched and copied, strips and bars
-//! as pictures in it.
+//! Draws a scene as a standalone page that follows the reader's theme: searchable text, with strips and bars as
+//! embedded pictures.
 
 use super::page::{SCRIPT, STYLE, escaped};
 use super::scene::{Block, Scene, Span, Table};
@@ -24,7 +24,7 @@ html { scroll-padding: 1rem 0 5rem; }
 #told:empty { display: none; }
 ";
 
-/// The whole page.
+/// Returns the whole page.
 pub fn draw(scene: &Scene) -> String {
     let title = escaped(&scene.title);
     let mut sections = String::from("<section class=\"whole\">\n");
@@ -44,7 +44,7 @@ pub fn draw(scene: &Scene) -> String {
     )
 }
 
-/// What may be wider than the screen scrolls by itself, by the keyboard as well; `name` is the heading it stands below.
+/// Draws a block. Wide blocks scroll on their own, also by keyboard. `name` is the heading above.
 fn block(block: &Block, name: &str) -> String {
     let scrolling = |what: String| {
         format!("<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{name}\">\n{what}</div>\n")

@@ -1,10 +1,10 @@
-//! Memory made visible: what a tensor shows of its storage, who shares it, why a view fails, what the bytes
-//! mean; and figures of a tensor's numbers.
+//! Makes memory visible: which parts of a storage a tensor shows, who shares it, why a view fails, and what the bytes
+//! mean. Also draws figures of a tensor's numbers.
 //!
-//! Everything is first a [`Scene`], made of [`View`](tensor::View)s; [`terminal`], [`svg`] and [`html`] draw the
-//! same scene. Evaluates nothing, changes nothing and writes no files.
+//! Everything is first a [`Scene`], made from [`View`](tensor::View)s; [`terminal`], [`svg`] and [`html`] draw the same
+//! scene. Evaluates nothing, changes nothing and writes no files.
 
-// Nothing a user can reach may end the process.
+// User input must never panic the process.
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
 pub mod format;

@@ -1,6 +1,6 @@
-//! What both kinds of picture files share: the colours of both themes, and text that markup cannot mistake.
+//! Code common to both kinds of picture files: the colours of both themes, and escaping.
 
-/// Inks as classes, for a light and a dark page; the reader's system chooses.
+/// The inks as classes, for a light and a dark page. The reader's system chooses.
 pub(crate) const STYLE: &str = "\
 :root { color-scheme: light dark; --page: #ffffff; --plain: #1f2328; --label: #59636e; --frame: #c4ccd4; \
 --shown: #0a3069; --shown-fill: #ddf4ff; --shared: #6b4300; --shared-fill: #ffe9ad; --unused: #656d76; \
@@ -29,8 +29,8 @@ svg text.sign-on-bar { fill: var(--page); }
 svg rect.rest { fill: var(--unused-fill); stroke: var(--frame); }
 ";
 
-/// Lights what is about the same cell of the storage as what the pointer or the keyboard is at. Of many cells one is a stop
-/// of the Tab key; arrow keys go on from it. A page says what the cell is about in its last line.
+/// Highlights all elements about the same cell of the storage as the one under the pointer or keyboard focus. Only one
+/// of many cells is a Tab stop; arrow keys move on from it. A page describes the cell in its last line.
 pub(crate) const SCRIPT: &str = "\
 const all = [...document.querySelectorAll('.at')], stops = all.filter(e => e.hasAttribute('tabindex'));
 const told = document.querySelector('#told');
@@ -64,7 +64,7 @@ document.addEventListener('keydown', event => {
 });
 ";
 
-/// Text as markup.
+/// Escapes text for markup.
 pub fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -73,7 +73,7 @@ pub fn escaped(text: &str) -> String {
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),
             '"' => out.push_str("&quot;"),
-            // No other control character may stand in markup at all.
+            // Other control characters are not allowed in markup at all.
             c if c.is_control() => out.push('\u{fffd}'),
             c => out.push(c),
         }

@@ -1,4 +1,4 @@
-//! A scene as a value: what `explain(t)` gives. A prompt shows it drawn; `svg` and `html` take it as it is.
+//! A scene as a value: the result of `explain(t)`. A prompt draws it; `svg` and `html` use it directly.
 
 use super::again::Again;
 use super::scene::{Line, Scene};
@@ -6,26 +6,26 @@ use super::terminal;
 use std::rc::Rc;
 use value::Object;
 
-/// A scene with the width at which a terminal draws it.
+/// A scene with its width in a terminal.
 pub struct Picture {
     pub scene: Scene,
     pub width: usize,
-    /// The way to draw it again later, which keeps nothing alive; none for what tells of a moment.
+    /// The recipe for redrawing, which keeps nothing alive. `None` for a picture of a moment.
     pub again: Option<Rc<Again>>,
 }
 
 impl Picture {
-    /// A picture of a moment.
+    /// Creates a picture of a moment.
     pub fn of(scene: Scene, width: usize) -> Picture {
         Picture { scene, width, again: None }
     }
 
-    /// The lines of the drawing.
+    /// Returns the lines of the drawing.
     pub fn lines(&self) -> Vec<Line> {
         terminal::draw(&self.scene, self.width)
     }
 
-    /// The drawing as plain text, each line with its end.
+    /// Returns the drawing as plain text; every line ends in a newline.
     pub fn text(&self) -> String {
         self.repr() + "\n"
     }

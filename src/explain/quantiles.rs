@@ -1,12 +1,12 @@
-//! Quantiles without sorting and without a copy: the number of a given rank is found 16 bits at a time, by counting.
+//! Quantiles without sorting or copying: the number of a given rank is found 16 bits at a time, by counting.
 
 use super::figure::each;
 use tensor::{Result, View};
 
-/// The bits that one walk decides.
+/// The number of bits that one pass decides.
 const DIGIT: u32 = 16;
 
-/// A number that has the order of the finite float.
+/// Maps a finite float to an integer with the same order.
 fn ordered(value: f64) -> u64 {
     // Both zeros are the same number.
     let bits = (value + 0.0).to_bits();
@@ -17,13 +17,13 @@ fn value_of(ordered: u64) -> f64 {
     f64::from_bits(if ordered >> 63 == 1 { ordered & !(1 << 63) } else { !ordered })
 }
 
-/// A number that is being looked for: what is known of its first bits, and its rank among those that begin like it.
+/// A number being searched: its known leading bits, and its rank among the numbers with the same leading bits.
 struct Wanted {
     prefix: u64,
     rank: u64,
 }
 
-/// The quantiles of the finite elements, of which there are `count`, interpolated as `torch.quantile` does.
+/// Returns the quantiles of the finite elements, `count` in number, interpolated like `torch.quantile`.
 pub(super) fn quantiles(view: &View, count: u64, parts: &[f64]) -> Result<Vec<f64>> {
     let Some(last) = count.checked_sub(1) else { return Ok(Vec::new()) };
     let places: Vec<f64> = parts.iter().map(|part| part * last as f64).collect();

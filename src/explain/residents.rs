@@ -1,29 +1,29 @@
-//! Which indices of a tensor live at a place of its storage: the layout read backwards, without walking through the
-//! elements, of which there may be a billion.
+//! Finds the indices of a tensor at a position of its storage. Inverts the layout without walking through the elements,
+//! of which there may be a billion.
 
 use tensor::{Dims, Layout};
 
-/// The number of places the search looks at for one cell before it settles for what it has found.
+/// The number of positions to search for one cell before settling for the results so far.
 const BUDGET: usize = 2_000;
 
-/// The elements that live at a place.
+/// The elements at one position of a storage.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Residents {
-    /// The first of them in reading order.
+    /// The index of the first one in reading order.
     pub first: Dims,
     pub count: u64,
     /// Whether there may be more.
     pub is_cut: bool,
 }
 
-/// The indices of the element that stands at `place`, counted in elements from the start of the storage; nothing where
-/// none does.
+/// Returns the elements at `place`, counted in elements from the start of the storage. `None` if there are none.
 pub(crate) fn residents(layout: &Layout, place: i64) -> Option<Residents> {
     let rest = place.checked_sub(layout.offset).filter(|rest| *rest >= 0)?;
     if layout.numel() == 0 {
         return None;
     }
-    // The widest steps first, so that what is left is soon decided. A step of 0 goes nowhere and only multiplies.
+    // Try the largest strides first, which leaves the smallest remainder. A stride of 0 does not move and only
+    // multiplies.
     let mut order: Vec<usize> = (0..layout.ndim()).filter(|&d| size(layout, d) > 1 && stride(layout, d) > 0).collect();
     order.sort_by_key(|&d| std::cmp::Reverse(stride(layout, d)));
     let repeats = (0..layout.ndim())
@@ -35,7 +35,7 @@ pub(crate) fn residents(layout: &Layout, place: i64) -> Option<Residents> {
     Some(Residents { first, count: search.count.saturating_mul(repeats), is_cut: search.budget == 0 })
 }
 
-/// The index of the element with this number in reading order.
+/// Returns the index of an element from its position in reading order.
 pub(super) fn index_of(number: i64, sizes: &[i64]) -> Dims {
     let mut rest = number;
     let mut index: Dims = sizes
@@ -51,7 +51,7 @@ pub(super) fn index_of(number: i64, sizes: &[i64]) -> Dims {
     index
 }
 
-/// The place of the element at an index.
+/// Returns the storage position of the element at an index.
 pub(super) fn place_at(layout: &Layout, index: &[i64]) -> i64 {
     index
         .iter()
@@ -76,7 +76,7 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Finds all ways to come exactly `rest` further by the dimensions of `order`. As deep as there are dimensions.
+    /// Finds all combinations of the dimensions in `order` that add up to exactly `rest`. Recurses once per dimension.
     fn place(&mut self, order: &[usize], rest: i64) {
         if self.budget == 0 {
             return;
@@ -121,7 +121,7 @@ mod tests {
         Layout { sizes: Dims::from_slice(sizes), strides: Dims::from_slice(strides), offset }
     }
 
-    /// All indices in reading order, each with the place it leads to.
+    /// Returns all indices in reading order, each with its storage position.
     fn walk(layout: &Layout) -> Vec<(Dims, i64)> {
         let mut all = vec![(Dims::new(), layout.offset)];
         for (&size, &stride) in layout.sizes.iter().zip(&layout.strides) {

@@ -1,29 +1,29 @@
 //! The parts of a picture, independent of the renderer: facts, sentences, tables, strips of cells and bars.
 
-/// The meaning of a piece of a picture; the renderer chooses its colour. No information is carried by colour alone.
+/// The meaning of a part of a picture; the renderer chooses its colour. Colour alone never carries information.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Ink {
     #[default]
     Plain,
-    /// The name of the whole.
+    /// The title of the picture.
     Title,
-    /// The name of a fact, a lane or a column.
+    /// The label of a fact, a lane or a column.
     Label,
     /// Lines of a frame.
     Frame,
-    /// A cell that the tensor shows once.
+    /// A cell shown by the tensor once.
     Shown,
-    /// A cell that it shows at several indices.
+    /// A cell shown at several indices.
     Shared,
-    /// A cell that it does not show.
+    /// A cell not shown.
     Unused,
     /// The sign of a number.
     Sign,
     Exponent,
     Mantissa,
-    /// Something at fault, or changed.
+    /// A fault, or a change.
     Fault,
-    /// Something that works.
+    /// A condition that holds, or a call that works.
     Good,
 }
 
@@ -43,7 +43,7 @@ impl Ink {
         Ink::Good,
     ];
 
-    /// Its name in style sheets.
+    /// Returns the class name in style sheets.
     pub fn name(self) -> &'static str {
         match self {
             Ink::Plain => "plain",
@@ -62,36 +62,36 @@ impl Ink {
     }
 }
 
-/// Text of one kind.
+/// Text with one ink.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Span {
     pub ink: Ink,
     pub text: String,
 }
 
-/// A line as it is drawn.
+/// A drawn line.
 pub type Line = Vec<Span>;
 
-/// Text of one kind.
+/// Creates a span.
 pub fn span(ink: Ink, text: impl Into<String>) -> Span {
     Span { ink, text: text.into() }
 }
 
-/// A picture, not yet drawn.
+/// A picture before it is drawn.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Scene {
     pub title: String,
     pub blocks: Vec<Block>,
 }
 
-/// A part of a picture; the parts stand below each other.
+/// A part of a picture. Parts are stacked vertically.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Block {
-    /// Names with what there is to say.
+    /// Labelled facts.
     Facts(Vec<(String, Span)>),
     /// A sentence.
     Note(Span),
-    /// The name of what follows.
+    /// The heading of the following blocks.
     Heading(String),
     Table(Table),
     Strip(Strip),
@@ -99,14 +99,14 @@ pub enum Block {
     Levels(Levels),
 }
 
-/// Rows of equally many cells below a head.
+/// Rows with the same number of cells, and a header.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Table {
     pub head: Vec<&'static str>,
     pub rows: Vec<Vec<Span>>,
 }
 
-/// Cells in a row, in several lanes one above the other: the units that all lanes count are bytes, elements or bits.
+/// A row of cells in several stacked lanes. All lanes count the same units: bytes, elements or bits.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Strip {
     pub lanes: Vec<Lane>,
@@ -115,9 +115,9 @@ pub struct Strip {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lane {
     pub name: String,
-    /// Drawn within the frame, or above it like the numbers of a ruler.
+    /// Whether the lane is inside the frame, or above it like the numbers of a ruler.
     pub is_framed: bool,
-    /// They add up to the same number of units in every lane.
+    /// The items. Their units have the same sum in every lane.
     pub items: Vec<Item>,
 }
 
@@ -127,16 +127,16 @@ pub struct Item {
     pub units: usize,
     pub ink: Ink,
     pub text: String,
-    /// The inks of the characters, where they have inks of their own.
+    /// The inks of the individual characters, if they differ.
     pub tints: Vec<Ink>,
-    /// The cell of the storage that it is about: what is about the same cell is shown together.
+    /// The storage cell that the item is about. Items about the same cell are highlighted together.
     pub at: Option<i64>,
     /// A sentence for tooltips and screen readers.
     pub about: String,
 }
 
 impl Item {
-    /// Its text in pieces of one ink.
+    /// Returns the text in spans of one ink each.
     pub fn pieces(&self) -> Vec<Span> {
         if self.tints.is_empty() {
             return vec![span(self.ink, self.text.as_str())];
@@ -152,7 +152,7 @@ impl Item {
     }
 }
 
-/// Stretches of one whole, drawn to scale, one row for each.
+/// Ranges of a whole, drawn to scale, one per row.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Bars {
     /// The length of the whole.
@@ -169,11 +169,11 @@ pub struct Bar {
     pub ink: Ink,
 }
 
-/// Numbers as heights or shades, in rows of equally many cells.
+/// Numbers as heights or shades, in rows with the same number of cells.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Levels {
     pub shape: Shape,
-    /// Each with its name.
+    /// The rows with their labels.
     pub rows: Vec<(String, Vec<Level>)>,
 }
 
@@ -185,14 +185,14 @@ pub enum Shape {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Level {
-    /// From 0, the least there is, to 1.
+    /// A level from 0, the minimum, to 1.
     Of(f32),
-    /// What has no level, as a sign.
+    /// A sign for a cell without a level.
     Fault(char),
 }
 
 impl Levels {
-    /// The same with at most this many cells in a row, by putting neighbours together. A fault is not lost by it.
+    /// Returns the levels with at most this many cells per row, combining neighbours. Faults are kept.
     pub fn narrowed(&self, columns: usize) -> Levels {
         let narrow = |cells: &[Level]| -> Vec<Level> {
             let parts = columns.clamp(1, cells.len().max(1));
@@ -205,7 +205,7 @@ impl Levels {
     }
 }
 
-/// The first fault, or the mean.
+/// Returns the first fault, or else the mean.
 fn together(cells: &[Level]) -> Level {
     let mut sum = 0.0;
     for cell in cells {
@@ -240,12 +240,12 @@ impl Scene {
 }
 
 impl Lane {
-    /// A lane of the frame.
+    /// Creates a lane inside the frame.
     pub(crate) fn framed(name: impl Into<String>) -> Lane {
         Lane { name: name.into(), is_framed: true, items: Vec::new() }
     }
 
-    /// A lane of numbers above it.
+    /// Creates a lane of numbers above the frame.
     pub(crate) fn ruler(name: impl Into<String>) -> Lane {
         Lane { name: name.into(), is_framed: false, items: Vec::new() }
     }
@@ -255,13 +255,13 @@ impl Lane {
         self.items.push(Item { units: units.max(1), ink, text, tints: Vec::new(), at: None, about: String::new() });
     }
 
-    /// Adds an item of one unit that is about a cell of the storage.
+    /// Appends an item of one unit about a cell of the storage.
     pub(crate) fn push_at(&mut self, at: i64, ink: Ink, text: impl Into<String>, about: String) {
         let (text, at) = (text.into(), Some(at));
         self.items.push(Item { units: 1, ink, text, tints: Vec::new(), at, about });
     }
 
-    /// Adds an item of one unit, each character in its ink.
+    /// Appends an item of one unit, with an ink for each character.
     pub(crate) fn push_tinted(&mut self, text: impl IntoIterator<Item = (char, Ink)>) {
         let (text, tints): (String, Vec<Ink>) = text.into_iter().unzip();
         self.items.push(Item { units: 1, ink: Ink::Plain, text, tints, at: None, about: String::new() });
@@ -274,7 +274,7 @@ impl Strip {
         self.lanes.iter().map(|lane| lane.items.iter().map(|item| item.units).sum()).max().unwrap_or_default()
     }
 
-    /// Returns where the strip may be cut: positions at which no lane has an item that goes on.
+    /// Returns where the strip can be cut: positions that no item of any lane crosses.
     pub(crate) fn cuts(&self) -> Vec<usize> {
         let ends = |lane: &Lane| -> Vec<usize> {
             let ends = lane.items.iter().scan(0, |end, item| {
@@ -291,14 +291,15 @@ impl Strip {
         cuts
     }
 
-    /// The strip in rows of at most `per_row` units, or of as few as its lanes allow.
+    /// Splits the strip into rows of at most `per_row` units, or the fewest that its lanes allow.
     pub fn rows(&self, per_row: usize) -> Vec<Strip> {
         let cuts = self.cuts();
         let (mut rows, mut start) = (Vec::new(), 0);
         while let Some(&next) = cuts.iter().find(|cut| **cut > start) {
             let fitting = cuts.iter().copied().filter(|cut| *cut > start && *cut - start <= per_row).max();
             let end = fitting.unwrap_or(next);
-            // Rows of equal length are easier to compare: a power of two, if that does not waste much.
+            // Prefer rows whose length is a power of two, if that does not waste much: equal rows are easier to
+            // compare.
             let even =
                 cuts.iter().copied().filter(|cut| *cut <= end && cut.saturating_sub(start).is_power_of_two()).max();
             let end = even.filter(|even| end < self.units() && (even - start) * 4 >= (end - start) * 3).unwrap_or(end);
@@ -308,7 +309,7 @@ impl Strip {
         rows
     }
 
-    /// The units from `start` to `end`, both of them cuts.
+    /// Returns the units from `start` to `end`, both of which are cuts.
     pub fn part(&self, start: usize, end: usize) -> Strip {
         let lanes = self.lanes.iter().map(|lane| {
             let mut at = 0;
@@ -323,7 +324,7 @@ impl Strip {
     }
 }
 
-/// `[2, 3]`, as everything here writes sizes, strides and indices.
+/// Formats sizes, strides and indices: `[2, 3]`.
 pub(crate) fn list(numbers: &[i64]) -> String {
     format!("{numbers:?}")
 }
@@ -343,7 +344,7 @@ pub(crate) fn counted(count: u64, what: &str) -> String {
     format!("{} {what}{}", grouped(count), if count == 1 { "" } else { "s" })
 }
 
-/// A large number in groups of three digits.
+/// Formats a large number in groups of three digits.
 pub(crate) fn grouped(number: u64) -> String {
     let digits = number.to_string();
     if digits.len() < 5 {

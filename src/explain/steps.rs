@@ -1,16 +1,16 @@
-//! The way from a base to a view, as the calls that led there noted it: what each did to sizes, strides and offset, in
-//! words.
+//! Describes the path from a base tensor to a view, as recorded by the calls: what each did to sizes, strides and
+//! offset.
 
 use super::scene::{Ink, Table, counted, list, span};
 use tensor::{DType, Dims, Layout, Step, Tensor};
 
-/// A layout on the way, and the element type it is read as.
+/// An intermediate layout, with the dtype it is read in.
 struct Stage<'a> {
     layout: &'a Layout,
     dtype: DType,
 }
 
-/// The table of the steps; nothing for a tensor that is no view.
+/// Returns the table of the steps. `None` for a tensor that is not a view.
 pub fn table(tensor: &Tensor) -> Option<Table> {
     let last = tensor.step()?;
     let mut steps: Vec<&Step> = std::iter::successors(Some(&*last), |step| step.earlier.as_deref()).collect();
@@ -40,7 +40,7 @@ pub fn table(tensor: &Tensor) -> Option<Table> {
     Some(table)
 }
 
-/// Says what happened between two layouts of the same storage.
+/// Describes the difference between two layouts of the same storage.
 fn in_words(before: &Stage, after: &Stage) -> String {
     let (old, new) = (before.layout, after.layout);
     if before.dtype != after.dtype {
@@ -72,7 +72,7 @@ fn dims(layout: &Layout) -> Vec<(i64, i64)> {
     layout.sizes.iter().copied().zip(layout.strides.iter().copied()).collect()
 }
 
-/// The same dimensions in another order.
+/// Describes a permutation of the dimensions.
 fn reordered(old: &Layout, new: &Layout) -> Option<String> {
     let (from, to) = (dims(old), dims(new));
     if old.offset != new.offset || from.len() != to.len() {
@@ -95,7 +95,7 @@ fn reordered(old: &Layout, new: &Layout) -> Option<String> {
     }
 }
 
-/// One dimension less, at an index of it.
+/// Describes the selection of one index, which removes a dimension.
 fn picked(old: &Layout, new: &Layout) -> Option<String> {
     let (from, to) = (dims(old), dims(new));
     let ahead = new.offset.checked_sub(old.offset)?;
@@ -113,7 +113,7 @@ fn picked(old: &Layout, new: &Layout) -> Option<String> {
     })
 }
 
-/// Dimensions of size 1 come or gone.
+/// Describes dimensions of size 1 that were added or removed.
 fn with_ones(old: &Layout, new: &Layout) -> Option<String> {
     let without = |layout: &Layout| -> Vec<_> { dims(layout).into_iter().filter(|(size, _)| *size != 1).collect() };
     if old.offset != new.offset || without(old) != without(new) || old.ndim() == new.ndim() {
@@ -124,7 +124,7 @@ fn with_ones(old: &Layout, new: &Layout) -> Option<String> {
     Some(format!("{} of size 1 {verb}", counted(more as u64, "dimension")))
 }
 
-/// Stride 0 where there was one element.
+/// Describes an expansion: dimensions of size 1 that became stride 0.
 fn repeated(old: &Layout, new: &Layout) -> Option<String> {
     let added = new.ndim().checked_sub(old.ndim())?;
     if old.offset != new.offset {
@@ -147,7 +147,7 @@ fn repeated(old: &Layout, new: &Layout) -> Option<String> {
     (!repeated.is_empty()).then(|| repeated.join("; "))
 }
 
-/// Some indices of some dimensions.
+/// Describes a slice of some dimensions.
 fn sliced(old: &Layout, new: &Layout) -> Option<String> {
     if old.ndim() != new.ndim() {
         return None;
@@ -160,7 +160,7 @@ fn sliced(old: &Layout, new: &Layout) -> Option<String> {
         if size > old_size || *old_stride == 0 || (stride % old_stride != 0) {
             return None;
         }
-        // Whose start it was can only be told of one dimension; the widest step takes what it can.
+        // The start is ambiguous with several dimensions. The largest stride takes as much as possible.
         let start = if i + 1 == changed.len() { ahead / old_stride } else { (ahead / old_stride).min(old_size - size) };
         ahead -= start.checked_mul(*old_stride)?;
         let step = stride / old_stride;
@@ -173,7 +173,7 @@ fn sliced(old: &Layout, new: &Layout) -> Option<String> {
     (ahead == 0 && !shifted_only).then(|| parts.join("; "))
 }
 
-/// Other sizes over the same elements in the same order.
+/// Describes a reshape: other sizes over the same elements in the same order.
 fn reshaped(old: &Layout, new: &Layout) -> Option<String> {
     let strides: Dims = old.compute_stride(&new.sizes).filter(|_| old.numel() == new.numel())?;
     (old.offset == new.offset && strides == new.strides)

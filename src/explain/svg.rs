@@ -1,4 +1,4 @@
-//! A scene as an SVG picture that follows the reader's theme.
+//! Draws a scene as an SVG picture that follows the reader's theme.
 
 use std::fmt::Write;
 
@@ -8,16 +8,16 @@ use super::terminal;
 
 /// The width of a picture, in pixels, …
 const WIDTH: f64 = 860.0;
-/// … and of a part of a page, which is to fit a screen of 800.
+/// … and of a part of a page, which must fit a screen of 800.
 const PART: f64 = 780.0;
 const MARGIN: f64 = 20.0;
-/// The advance of one character of the fonts named in the style, at their size.
+/// The advance width of a character in the style's fonts, at their size.
 const CHARACTER: f64 = 7.83;
 const LINE: f64 = 20.0;
 const CELL: f64 = 26.0;
 const BAR: f64 = 12.0;
 
-/// The whole picture.
+/// Returns the whole picture.
 pub fn draw(scene: &Scene) -> String {
     let mut canvas = Canvas { body: String::new(), y: MARGIN, width: WIDTH, right: WIDTH };
     let mut text = Scene::new(scene.title.clone());
@@ -42,7 +42,7 @@ pub fn draw(scene: &Scene) -> String {
     )
 }
 
-/// A strip, bars or levels alone, as wide as they are, for a page that has the style already.
+/// Draws a single strip, bars or levels at natural width, for a page that already has the style.
 pub(super) fn fragment(block: &Block) -> String {
     let mut canvas = Canvas { body: String::new(), y: 2.0, width: PART, right: 0.0 };
     canvas.block(block);
@@ -54,7 +54,7 @@ pub(super) fn fragment(block: &Block) -> String {
     )
 }
 
-/// A picture in words, for those who hear it.
+/// Describes a picture for screen readers.
 fn in_words(block: &Block) -> String {
     let row = |name: &str, cells: Vec<String>| format!("{name}: {}", cells.join(", "));
     let rows: Vec<String> = match block {
@@ -85,11 +85,11 @@ fn in_words(block: &Block) -> String {
 
 struct Canvas {
     body: String,
-    /// The position where the next thing begins.
+    /// The vertical position of the next block.
     y: f64,
-    /// The width that there is.
+    /// The available width.
     width: f64,
-    /// How far anything reaches.
+    /// The rightmost position used.
     right: f64,
 }
 
@@ -98,12 +98,12 @@ fn width_of(text: &str) -> f64 {
 }
 
 impl Canvas {
-    /// Writing to a string cannot fail.
+    /// Cannot fail: writes to a string.
     fn put(&mut self, element: std::fmt::Arguments<'_>) {
         let _ = self.body.write_fmt(element);
     }
 
-    /// A picture is one thing to a screen reader, but where its cells speak for themselves.
+    /// Draws a block. For a screen reader it is one image, unless its cells have their own descriptions.
     fn block(&mut self, block: &Block) {
         let speaks =
             |strip: &Strip| strip.lanes.iter().any(|lane| lane.items.iter().any(|item| !item.about.is_empty()));
@@ -120,7 +120,7 @@ impl Canvas {
         self.put(format_args!("</g>\n"));
     }
 
-    /// Facts, sentences and tables, as a terminal of this width has them.
+    /// Draws facts, sentences and tables like a terminal of this width.
     fn text(&mut self, scene: &Scene) {
         if scene.title.is_empty() && scene.blocks.is_empty() {
             return;
@@ -180,8 +180,8 @@ impl Canvas {
         }
     }
 
-    /// A cell with its text. One that has something to say can be reached by the keyboard; what is about the same cell of
-    /// the storage is lit together.
+    /// Draws a cell with its text. A cell with a description can be reached by keyboard. Cells about the same cell of
+    /// the storage are highlighted together.
     fn item(&mut self, item: &Item, is_framed: bool, [x, y, width, height]: [f64; 4]) {
         match (item.at, item.about.as_str()) {
             (None, _) => self.put(format_args!("<g>")),
@@ -213,13 +213,13 @@ impl Canvas {
         let texts = bars.rows.iter().map(|bar| width_of(&bar.text)).fold(0.0, f64::max) + 16.0;
         let start = MARGIN + names + texts;
         let room = (self.width - MARGIN - start).max(120.0);
-        // What reaches beyond the whole is drawn up to its end.
+        // A bar that exceeds the whole is drawn up to its end.
         let scale = |at: u64| (at as f64 / bars.total.max(1) as f64).min(1.0) * room;
         for bar in &bars.rows {
             let baseline = self.y + LINE / 2.0 + 4.5;
             let top = self.y + (LINE - BAR) / 2.0;
             let text = MARGIN + names;
-            // However short a stretch is, it is seen.
+            // Even the shortest range stays visible.
             let width = if bar.end > bar.start { (scale(bar.end) - scale(bar.start)).max(2.0) } else { 0.0 };
             let x = start + scale(bar.start).min(room - width);
             let class = bar.ink.name();
@@ -256,7 +256,7 @@ impl Canvas {
                     (Level::Of(level), Shape::Shades) => (Ink::Shown, 1.0, f64::from(*level)),
                     (Level::Fault(_), _) => (Ink::Fault, 1.0, 1.0),
                 };
-                // The least is seen as well.
+                // Even the lowest level stays visible.
                 let (tall, opacity) = ((height * level).max(1.0), 0.04 + 0.96 * opacity);
                 let (y, class) = (top + height - tall, ink.name());
                 self.put(format_args!(

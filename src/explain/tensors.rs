@@ -1,4 +1,4 @@
-//! A tensor as a window on its storage: the numbers that make it up, and the storage drawn cell by cell.
+//! A tensor as a window on its storage: its size, stride and offset, and a drawing of the storage by cell.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
@@ -13,7 +13,7 @@ use tensor::form::{Form, Quantizer};
 use tensor::memory::get;
 use tensor::{DType, Dims, Layout, Memory, MemoryFormat, View};
 
-/// Tensors of more elements are not counted place by place.
+/// For tensors with more elements than this, positions are not counted individually.
 const COUNTED: i64 = 1 << 16;
 
 /// The parts of a tensor to show.
@@ -21,11 +21,11 @@ const COUNTED: i64 = 1 << 16;
 pub struct Terms {
     /// Whether to draw the bytes below every cell.
     pub bytes: bool,
-    /// The maximum number of cells of the storage to draw.
+    /// The maximum number of storage cells to draw.
     pub cells: usize,
 }
 
-/// What a tensor is, without a drawing; `holders` are the variables there are.
+/// Describes a tensor without a drawing. `holders` are the existing variables.
 pub fn about(view: &View, holders: &[Holder]) -> Scene {
     let mut scene = Scene::new(title(view, view.dtype));
     scene.facts(match parts(view) {
@@ -43,7 +43,7 @@ pub fn about(view: &View, holders: &[Holder]) -> Scene {
     scene
 }
 
-/// The scene of a tensor, with the steps it came about in; `holders` are the variables there are.
+/// Returns the scene of a tensor, with the steps that created it. `holders` are the existing variables.
 pub fn scene(view: &View, chain: Option<Table>, holders: &[Holder], terms: Terms) -> Scene {
     let mut scene = about(view, holders);
     if let Some(parts) = parts(view) {
@@ -63,7 +63,7 @@ pub fn scene(view: &View, chain: Option<Table>, holders: &[Holder], terms: Terms
     scene
 }
 
-/// The tensors that a sparse one is made of, by name; `None` for any other.
+/// Returns the component tensors of a sparse tensor, by name. `None` for any other.
 pub fn parts(view: &View) -> Option<Vec<(&'static str, &View)>> {
     match view.form.as_deref()? {
         Form::Quantized(_) => None,
@@ -147,7 +147,7 @@ fn strides_in_words(layout: &Layout, itemsize: usize) -> String {
     format!(": {}", steps.collect::<Vec<_>>().join(", "))
 }
 
-/// Whether the elements lie in reading order without gaps, and if not, where that breaks.
+/// Describes whether the elements are in reading order without gaps, or where the order breaks.
 fn contiguity(layout: &Layout) -> (Ink, String) {
     if layout.is_contiguous() {
         let why = if layout.numel() == 0 { "yes, as everything empty is" } else { "yes" };
@@ -196,7 +196,7 @@ fn storage_in_words(view: &View) -> String {
     text
 }
 
-/// The elements of the storage that lie between the first and the last that the view shows; empty where it shows none.
+/// Returns the range of storage elements from the first to the last shown by the view. Empty for an empty view.
 pub(super) fn extent(layout: &Layout) -> Range<i64> {
     match layout.storage_elements() {
         Ok(end) if layout.numel() > 0 => layout.offset..end,
@@ -204,7 +204,7 @@ pub(super) fn extent(layout: &Layout) -> Range<i64> {
     }
 }
 
-/// Counts the places of the storage the view shows, as far as that is possible without walking through all of them.
+/// Counts the storage positions shown by the view, if this is possible without walking through all of them.
 pub(super) fn places_shown(layout: &Layout) -> Option<u64> {
     if layout.numel() == 0 {
         return Some(0);
@@ -247,8 +247,8 @@ fn use_of_storage(view: &View) -> (Ink, String) {
     (Ink::Plain, text)
 }
 
-/// The parts of the storage that are drawn: the whole where it is short, else its ends and cells of the view, the gaps
-/// between them left out.
+/// Returns the parts of the storage to draw: all of a short one, else its ends and the cells of the view, without the
+/// gaps.
 fn windows(total: i64, layout: &Layout, cells: usize) -> Vec<Range<i64>> {
     let room = i64::try_from(cells).unwrap_or(i64::MAX);
     if total <= room {
@@ -266,8 +266,8 @@ fn windows(total: i64, layout: &Layout, cells: usize) -> Vec<Range<i64>> {
     joined(wanted, total)
 }
 
-/// Places that a view shows, for a picture of `cells` cells: half of them from its start, a quarter from its end. A gap takes
-/// one cell.
+/// Returns positions shown by a view, for a drawing of `cells` cells: half of them from its start, a quarter from its
+/// end. A gap takes one cell.
 pub(super) fn ends(layout: &Layout, cells: usize) -> impl Iterator<Item = i64> {
     let begin = |cells: usize| {
         let (mut left, mut last) = (cells, layout.offset - 1);
@@ -279,20 +279,20 @@ pub(super) fn ends(layout: &Layout, cells: usize) -> impl Iterator<Item = i64> {
         });
         places.collect::<Vec<_>>()
     };
-    // A view looks the same from its end.
+    // By symmetry, the same walk works from the end of the view.
     let whole = layout.offset + extent(layout).end - 1;
     let last = begin((cells / 4).max(1)).into_iter().map(move |place| whole - place);
     begin((cells / 2).max(2)).into_iter().chain(last)
 }
 
-/// Sorts ranges of cells, clamps them to `total` and merges those that touch or nearly touch.
+/// Sorts ranges of cells, clamps them to `total`, and merges those that nearly touch.
 pub(super) fn joined(mut ranges: Vec<Range<i64>>, total: i64) -> Vec<Range<i64>> {
     ranges.sort_by_key(|range| range.start);
     let mut windows: Vec<Range<i64>> = Vec::new();
     for range in ranges {
         let range = range.start.clamp(0, total)..range.end.clamp(0, total);
         match windows.last_mut() {
-            // A gap of a cell or two costs more to tell than to draw.
+            // Drawing a gap of one or two cells is shorter than marking it.
             Some(last) if range.start <= last.end + 2 => last.end = last.end.max(range.end),
             _ if range.is_empty() => {}
             _ => windows.push(range),
@@ -301,19 +301,19 @@ pub(super) fn joined(mut ranges: Vec<Range<i64>>, total: i64) -> Vec<Range<i64>>
     windows
 }
 
-/// The note below a picture with gaps.
+/// Returns the note below a drawing with gaps.
 pub(super) fn left_out_note(left_out: u64, total: u64, what: &str) -> String {
     format!("… stands for {what}s that are not drawn, {} of {}", grouped(left_out), counted(total, what))
 }
 
-/// The first places of the storage that the view shows, at most `most`, in ascending order.
+/// Returns the first storage positions shown by the view, at most `most`, in ascending order.
 fn first_places(layout: &Layout, most: usize) -> Vec<i64> {
     let moving: Vec<usize> =
         (0..layout.ndim()).filter(|&d| layout.strides.get(d) != Some(&0) && layout.sizes.get(d) != Some(&1)).collect();
     let mut places = Vec::new();
     let mut next = BinaryHeap::from([Reverse((layout.offset, Dims::from_elem(0, layout.ndim())))]);
-    // From each place one step along every dimension: whatever is nearest comes next. An index is reached once, by steps
-    // along later and later dimensions; where many lead to one place, some are given up.
+    // Expand each position by one step along every dimension, nearest first. Each index is reached once, by steps along
+    // ever later dimensions. If many indices share positions, the search stops early.
     for _ in 0..most.saturating_mul(16) {
         let Some(Reverse((place, index))) = next.pop() else { break };
         if places.last() != Some(&place) {
@@ -338,11 +338,11 @@ fn first_places(layout: &Layout, most: usize) -> Vec<i64> {
     places
 }
 
-/// The largest grid of elements, as rows and columns, and how many of each precede the gap in a larger one.
+/// The maximum number of rows and columns of a grid, and how many come before the gap in a larger one.
 const GRID: usize = 12;
 const GRID_FIRST: usize = 8;
 
-/// The numbers of the rows or columns that are drawn, with nothing where some are left out.
+/// Returns the numbers of the rows or columns to draw, with `None` for a gap.
 fn drawn(count: i64) -> Vec<Option<i64>> {
     if count <= GRID as i64 {
         return (0..count).map(Some).collect();
@@ -351,7 +351,7 @@ fn drawn(count: i64) -> Vec<Option<i64>> {
     (0..first).map(Some).chain([None]).chain((count - last..count).map(Some)).collect()
 }
 
-/// The elements by their indices, each with its cell: the last dimension across, all others downwards.
+/// Draws the elements by index, each with its cell: the last dimension horizontally, all others vertically.
 fn draw_grid(scene: &mut Scene, view: &View) {
     let layout = &view.layout;
     let Some((&across, leading)) = layout.sizes.split_last().filter(|(_, leading)| !leading.is_empty()) else { return };
@@ -391,7 +391,7 @@ fn draw_grid(scene: &mut Scene, view: &View) {
     scene.blocks.push(Block::Strip(Strip { lanes }));
 }
 
-/// `cell 3, bytes 12 to 15`.
+/// Describes a position: `cell 3, bytes 12 to 15`.
 fn place_in_words(view: &View, place: i64) -> String {
     let size = view.dtype.itemsize();
     let first = scaled(place, size);
@@ -434,7 +434,7 @@ fn draw_storage(scene: &mut Scene, view: &View, terms: Terms) {
     }
 }
 
-/// The signs in a strip that need an explanation.
+/// The signs in a strip that need a legend.
 #[derive(Default)]
 struct Signs {
     unused: bool,
@@ -489,14 +489,14 @@ fn strip(view: &View, windows: &[Range<i64>], total: i64, with_bytes: bool, sign
 
 pub(super) fn index_text(index: &[i64]) -> String {
     if index.is_empty() {
-        // A tensor without dimensions has one element, at no index.
+        // A 0-dimensional tensor has one element with an empty index.
         return "( )".to_owned();
     }
     let parts: Vec<_> = index.iter().map(i64::to_string).collect();
     parts.join(",")
 }
 
-/// The bytes of an element, the one at the lowest address first.
+/// Returns the bytes of an element in hexadecimal, lowest address first.
 pub(super) fn hexadecimal(memory: &Memory, place: i64, dtype: DType) -> String {
     let start = usize::try_from(place).unwrap_or_default().saturating_mul(dtype.itemsize());
     let cells = memory.bytes().get(start..start.saturating_add(dtype.itemsize())).unwrap_or_default();
@@ -522,7 +522,7 @@ mod tests {
         assert_eq!(windows(1000, &line(0..1000), 64), vec![0..32, 984..1000]);
         assert_eq!(windows(1000, &line(7..7), 16), vec![0..8, 999..1000]);
         assert_eq!(windows(1000, &line(500..503), 64), vec![0..4, 498..505, 996..1000]);
-        // Every element of its own, and nothing of the gaps between them.
+        // All elements are shown, but not the gaps between them.
         let spread = windows(1000, &layout(100, &[3], &[300]), 64);
         assert_eq!(spread, vec![0..4, 98..101, 400..401, 700..703, 996..1000]);
         let diagonal = windows(10_000, &layout(0, &[100], &[101]), 16);

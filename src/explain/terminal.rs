@@ -1,13 +1,13 @@
-//! A scene as lines of text of a given width, each piece with its ink. Writes nothing.
+//! Draws a scene as lines of text of a given width, each span with its ink. Writes nothing.
 
 use super::scene::{Bars, Block, Ink, Item, Level, Levels, Line, Scene, Shape, Span, Strip, Table, span};
 
-/// Widths below this are drawn as this: nothing fits there.
+/// The minimum width to draw for.
 const NARROWEST: usize = 20;
 /// The maximum length of a bar.
 const LONGEST_BAR: usize = 48;
 
-/// The lines of a scene, none of them wider than `width` columns but where a single word or cell is.
+/// Returns the lines of a scene, at most `width` columns wide unless a single word or cell is wider.
 pub fn draw(scene: &Scene, width: usize) -> Vec<Line> {
     let width = width.max(NARROWEST);
     let mut lines = Vec::new();
@@ -38,13 +38,13 @@ pub fn draw(scene: &Scene, width: usize) -> Vec<Line> {
     lines
 }
 
-/// The lines as plain text, without a line end behind the last.
+/// Returns the lines as plain text, without a newline at the end.
 pub fn plain(lines: &[Line]) -> String {
     let lines: Vec<String> = lines.iter().map(|line| line.iter().map(|span| span.text.as_str()).collect()).collect();
     lines.join("\n")
 }
 
-/// Counts the columns a text takes; nothing here is wider than one.
+/// Counts the columns of a text, in which every character takes one.
 fn columns(text: &str) -> usize {
     text.chars().count()
 }
@@ -59,7 +59,7 @@ fn trim_end(line: &mut Line) {
     }
 }
 
-/// The words of a text in lines of at most `width` columns.
+/// Wraps a text into lines of at most `width` columns.
 pub fn wrapped(text: &str, width: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split(' ') {
@@ -82,7 +82,7 @@ fn paragraph(lines: &mut Vec<Line>, text: &Span, width: usize, indent: &str) {
     }
 }
 
-/// A name, and the text beside it.
+/// Draws a label with the text beside it.
 fn hanging(lines: &mut Vec<Line>, name: Span, what: &Span, width: usize) {
     let indent = columns(&name.text);
     let mut texts = wrapped(&what.text, width.saturating_sub(indent).max(1)).into_iter();
@@ -92,7 +92,7 @@ fn hanging(lines: &mut Vec<Line>, name: Span, what: &Span, width: usize) {
     }
 }
 
-/// A table whose last column is wrapped; where even that does not fit, each row as a list of facts.
+/// Draws a table, wrapping its last column. If even that does not fit, draws each row as a list of facts.
 fn draw_table(lines: &mut Vec<Line>, table: &Table, width: usize) {
     let count = table.head.len();
     let cell = |row: &Vec<Span>, column: usize| row.get(column).map_or(0, |cell| columns(&cell.text));
@@ -131,11 +131,11 @@ fn draw_table(lines: &mut Vec<Line>, table: &Table, width: usize) {
     }
 }
 
-/// Cells in frames, as many rows of them as the width asks for.
+/// Draws framed cells, in as many rows as the width requires.
 fn draw_strip(lines: &mut Vec<Line>, strip: &Strip, width: usize) {
     let names = strip.lanes.iter().map(|lane| columns(&lane.name)).max().unwrap_or_default();
     let items = || strip.lanes.iter().flat_map(|lane| &lane.items);
-    // Every unit has as many columns, and one more for the line behind it.
+    // Every unit has the same number of columns, plus one for the line after it.
     let needed = |item: &Item| (columns(&item.text) + 3).div_ceil(item.units);
     let unit = items().map(needed).max().unwrap_or_default().max(2);
     let room = width.saturating_sub(names + 2);
@@ -202,7 +202,7 @@ fn draw_row(lines: &mut Vec<Line>, strip: &Strip, names: usize, unit: usize) {
     }
 }
 
-/// Adds the text of an item in the middle of as many columns.
+/// Appends the text of an item, centred in `width` columns.
 fn push_centred(line: &mut Line, item: &Item, width: usize) {
     let room = width.saturating_sub(columns(&item.text));
     line.push(span(Ink::Plain, " ".repeat(room / 2)));
@@ -210,18 +210,18 @@ fn push_centred(line: &mut Line, item: &Item, width: usize) {
     line.push(span(Ink::Plain, " ".repeat(room - room / 2)));
 }
 
-/// Stretches to scale: `█` where the bar is, `·` where it is not.
+/// Draws bars to scale: `█` for the bar, `·` for the rest.
 fn draw_bars(lines: &mut Vec<Line>, bars: &Bars, width: usize) {
     let names = bars.rows.iter().map(|bar| columns(&bar.name)).max().unwrap_or_default();
     let texts = bars.rows.iter().map(|bar| columns(&bar.text)).max().unwrap_or_default();
     let beside = width.saturating_sub(names + texts + 4);
-    // Where there is no room beside the text, the bar stands below it.
+    // If there is not enough room beside the text, the bar goes below it.
     let is_below = beside < 12;
     let length = if is_below { width.saturating_sub(names + 2) } else { beside }.min(LONGEST_BAR);
     for bar in &bars.rows {
         let scale = |at: u64| (u128::from(at) * length as u128 / u128::from(bars.total.max(1))) as usize;
         let start = scale(bar.start).min(length.saturating_sub(1));
-        // However short a stretch is, it is seen.
+        // Even the shortest range stays visible.
         let end = if bar.end > bar.start { scale(bar.end).max(start + 1).min(length) } else { start };
         let name = span(Ink::Label, format!("{:<names$}  ", bar.name));
         let drawn = [
@@ -242,7 +242,7 @@ fn draw_bars(lines: &mut Vec<Line>, bars: &Bars, width: usize) {
     }
 }
 
-/// Signs that rise, or darken, with the level.
+/// Returns the signs for levels, in ascending order.
 fn signs(shape: Shape) -> &'static [char] {
     match shape {
         Shape::Heights => &['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'],
@@ -250,7 +250,7 @@ fn signs(shape: Shape) -> &'static [char] {
     }
 }
 
-/// Each row as a line of signs: shades two columns wide where there is room, as high as a line is.
+/// Draws each row as a line of signs. Shades are two columns wide if there is room, which makes them square.
 fn draw_levels(lines: &mut Vec<Line>, levels: &Levels, width: usize) {
     let names = levels.rows.iter().map(|(name, _)| columns(name)).max().unwrap_or_default();
     let indent = if names > 0 { names + 2 } else { 0 };

@@ -1,4 +1,4 @@
-//! What an input changed in the bytes of a storage, and through which names the change is seen.
+//! Shows which bytes of a storage an input changed, and through which names the change is visible.
 
 use super::aliases::Holder;
 use super::bytes::decode_bytes;
@@ -7,36 +7,36 @@ use super::scene::{Block, Ink, Lane, Scene, Strip, Table, byte_count, counted, s
 use tensor::memory::get;
 use tensor::{DType, Error, Result, Storage, WeakStorage};
 
-/// A copy of the bytes is kept, and compared after every input.
+/// The maximum size of a storage to watch. Its bytes are copied, and compared after every input.
 const LARGEST: usize = 32 << 20;
-/// The number of changed elements that are drawn.
+/// The number of changed elements to draw.
 const DRAWN: usize = 16;
-/// The number of changed elements that are looked up in every variable.
+/// The number of changed elements to look up in every variable.
 const LOOKED_UP: usize = 1000;
 
-/// A storage that is watched.
+/// A watched storage.
 #[derive(Debug)]
 pub struct Watched {
     storage: WeakStorage,
-    /// The dtype the elements are read as.
+    /// The dtype in which to read the elements.
     dtype: DType,
-    /// The bytes as they were last seen.
+    /// The bytes at the last look.
     bytes: Vec<u8>,
 }
 
-/// What has happened to a watched storage.
+/// The state of a watched storage.
 pub enum Change {
     None,
-    /// Its last owner is gone.
+    /// The last owner of the storage is gone.
     Gone,
     Seen(Scene),
 }
 
 impl Watched {
-    /// Begins to watch.
+    /// Starts watching.
     ///
     /// # Errors
-    /// NotImplementedError for a storage without data, ValueError for one that is too large.
+    /// Fails with NotImplementedError for a storage without data, and with ValueError for one that is too large.
     pub fn new(storage: &Storage, dtype: DType) -> Result<Watched> {
         let nbytes = storage.data()?.nbytes();
         if nbytes > LARGEST {
@@ -50,10 +50,11 @@ impl Watched {
         self.storage.upgrade().as_ref() == Some(storage)
     }
 
-    /// Tells what has changed. Compares the bytes and remembers the new ones; calls `holders` only if something has.
+    /// Compares the bytes with the last ones, describes the change, and remembers the new bytes. Calls `holders` only
+    /// after a change.
     pub fn look(&mut self, holders: impl FnOnce() -> Vec<Holder>) -> Change {
         let Some(storage) = self.storage.upgrade() else { return Change::Gone };
-        // A truncated file cannot be read; its next use reports that.
+        // A truncated file cannot be read; its next use reports the error.
         let Ok(memory) = storage.data() else { return Change::None };
         let cells = memory.bytes();
         let is_same = cells.len() == self.bytes.len() && cells.iter().zip(&self.bytes).all(|(cell, b)| get(cell) == *b);
@@ -110,7 +111,7 @@ impl Watched {
     }
 }
 
-/// At which indices a variable shows the changed elements, of which each is `size` bytes long.
+/// Describes the indices at which a variable shows the changed elements, each `size` bytes long.
 fn seen_through(holder: &Holder, changed: &[usize], size: usize) -> String {
     let Some(view) = &holder.view else {
         let first = changed.first().map(|at| at * size).unwrap_or_default();

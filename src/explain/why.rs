@@ -1,18 +1,18 @@
-//! Why a tensor can or cannot be viewed in another shape or as another dtype: PyTorch's conditions one by one, with the
-//! numbers, and what works instead.
+//! Explains why a tensor can or cannot be viewed in another shape or as another dtype: PyTorch's conditions one by one,
+//! with the numbers, and alternatives that work.
 
 use super::residents::{index_of, place_at};
 use super::scene::{Block, Ink, Lane, Scene, Strip, Table, byte_count, counted, list, span};
 use tensor::layout::infer_size;
 use tensor::{DType, Dims, Layout, Result, View, ViewFault, interrupt};
 
-/// The number of elements drawn before and behind the break.
+/// The number of elements drawn on each side of the break.
 const AROUND: i64 = 6;
 
-/// Explains why `view(shape)` works or does not.
+/// Explains why `view(shape)` works or fails.
 ///
 /// # Errors
-/// KeyboardInterrupt after Ctrl-C: a shape may be a list of millions.
+/// Fails with KeyboardInterrupt after Ctrl-C: a shape may be a list of millions.
 pub fn shape(view: &View, shape: &[i64]) -> Result<Scene> {
     let layout = &view.layout;
     let mut scene = Scene::new(format!(
@@ -75,7 +75,7 @@ fn count_of(layout: &Layout, shape: &[i64]) -> String {
     }
 }
 
-/// Shows which neighbouring dimensions of the tensor are walked at one stride.
+/// Shows which neighbouring dimensions of the tensor can be walked with a single stride.
 fn merging(scene: &mut Scene, layout: &Layout) {
     if layout.ndim() < 2 || layout.numel() == 0 {
         let why = match layout.numel() {
@@ -90,7 +90,7 @@ fn merging(scene: &mut Scene, layout: &Layout) {
     let mut table =
         Table { head: vec!["dimensions", "stride of the left", "size * stride of the right", "so"], rows: vec![] };
     let dims: Vec<(i64, i64)> = layout.sizes.iter().copied().zip(layout.strides.iter().copied()).collect();
-    // Dimensions of size 1 are never walked; the dimension right of them counts.
+    // Dimensions of size 1 have no effect; the dimension to their right counts.
     let walked: Vec<usize> = (0..dims.len()).filter(|&d| dims.get(d).is_some_and(|(size, _)| *size != 1)).collect();
     for pair in walked.windows(2) {
         let [left, right] = *pair else { continue };
@@ -131,7 +131,7 @@ fn broken(scene: &mut Scene, layout: &Layout, sizes: &[i64], fault: ViewFault) {
              element {from} to element {to}."
         ),
     );
-    // What is drawn are neighbours along the dimension: every so many elements in reading order.
+    // Draw neighbours along the dimension: elements at a fixed distance in reading order.
     let block = to - from;
     let last = layout.numel() / block - 1;
     let border = from / block;
@@ -177,7 +177,7 @@ fn instead(scene: &mut Scene, view: &View, sizes: &[i64], fault: ViewFault) {
     if let Some(split) = split(layout, sizes, fault) {
         row(format!("view({})", list(&split)), "without a copy: a dimension ends at the border".to_owned());
     }
-    // In the order in which the elements lie, more can be merged.
+    // In memory order, more dimensions can be merged.
     let mut order: Vec<usize> = (0..layout.ndim()).collect();
     order.sort_by_key(|&d| std::cmp::Reverse(layout.strides.get(d).copied()));
     let order: Vec<i64> = order.into_iter().filter_map(|d| i64::try_from(d).ok()).collect();
@@ -190,7 +190,7 @@ fn instead(scene: &mut Scene, view: &View, sizes: &[i64], fault: ViewFault) {
     scene.blocks.push(Block::Table(table));
 }
 
-/// The requested shape with the dimension at fault cut in two at the border, if that can be viewed.
+/// Returns the requested shape with the faulty dimension split at the break, if that can be viewed.
 fn split(layout: &Layout, sizes: &[i64], fault: ViewFault) -> Option<Vec<i64>> {
     let block = fault.to.checked_sub(fault.from)?;
     let (inner, size) = (fault.to.checked_div(block)?, *sizes.get(fault.dim)?);
@@ -202,7 +202,7 @@ fn split(layout: &Layout, sizes: &[i64], fault: ViewFault) -> Option<Vec<i64>> {
     layout.compute_stride(&cut).is_some().then_some(cut)
 }
 
-/// Explains why `view(dtype)` works or does not.
+/// Explains why `view(dtype)` works or fails.
 pub fn dtype(view: &View, dtype: DType) -> Scene {
     let layout = &view.layout;
     let (old, new) = (view.dtype.itemsize() as i64, dtype.itemsize() as i64);
@@ -275,7 +275,7 @@ pub fn dtype(view: &View, dtype: DType) -> Scene {
     scene
 }
 
-/// Lists what can be viewed as the dtype instead; each is tried before it is listed.
+/// Lists views as the dtype that would work. Each is tried before it is listed.
 fn instead_of_dtype(scene: &mut Scene, view: &View, dtype: DType) {
     let works = |layout: Layout| View { conj: false, neg: false, ..view.with_layout(layout) }.view_dtype(dtype).is_ok();
     let mut table = Table { head: vec!["try", "what it does"], rows: vec![] };

@@ -1,6 +1,6 @@
-//! The zip container of checkpoints and of npz, as far as they need it: entries by name, their place in the file, and
-//! their bytes, checked against their checksum. Archives that could only be meant to deceive (entries that share bytes,
-//! names that are not text or stand twice) are refused.
+//! The parts of the zip format needed for checkpoints and npz: entries by name, their position in the file, and their
+//! bytes, verified by checksum. Suspicious archives are rejected: entries that share bytes, names that are not UTF-8,
+//! duplicate names.
 
 use super::source::{Reader, Source, fill};
 use std::collections::HashMap;
@@ -11,35 +11,35 @@ use zip::result::ZipError;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
-/// The data of an entry begins at a multiple of this, as in PyTorch's files.
+/// The alignment of an entry's data, as in PyTorch's files.
 const ALIGNMENT: u16 = 64;
 
-/// An archive open for reading.
+/// An archive opened for reading.
 pub(crate) struct Archive {
     zip: ZipArchive<Reader>,
     entries: HashMap<String, Entry>,
-    /// The names, in the order of the archive.
+    /// The names, in archive order.
     names: Vec<String>,
     source: Source,
 }
 
-/// The archive's record of an entry.
+/// An entry in the directory of the archive.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     index: usize,
-    /// The position of its bytes in the file.
+    /// The offset of its bytes in the file.
     start: usize,
-    /// Its bytes once they are unpacked.
+    /// The number of uncompressed bytes.
     size: u64,
-    /// Whether they stand in the file as they are.
+    /// Whether the bytes are stored without compression.
     is_stored: bool,
 }
 
 impl Archive {
-    /// Reads the directory of an archive, and nothing else.
+    /// Reads only the directory of an archive.
     ///
     /// # Errors
-    /// RuntimeError in the words of PyTorch's reader.
+    /// Fails with RuntimeError in the words of PyTorch's reader.
     pub(crate) fn open(source: &Source) -> Result<Archive> {
         let mut zip = ZipArchive::new(source.reader()).map_err(|error| match error {
             ZipError::InvalidArchive(_) if source.len() < 22 => broken("not a ZIP archive"),
@@ -75,7 +75,7 @@ impl Archive {
         Ok(Archive { zip, entries, names, source: source.clone() })
     }
 
-    /// The names of all entries, in the order of the archive.
+    /// Returns the names of all entries, in archive order.
     pub(crate) fn names(&self) -> &[String] {
         &self.names
     }
@@ -91,10 +91,10 @@ impl Archive {
         })
     }
 
-    /// The first `most` bytes of an entry, or all of it where `most` is not reached.
+    /// Returns the first `most` bytes of an entry, or all of a shorter one.
     ///
     /// # Errors
-    /// RuntimeError when there is no such entry or it cannot be read.
+    /// Fails with RuntimeError if the entry does not exist or cannot be read.
     pub(crate) fn head(&mut self, name: &str, most: u64) -> Result<Vec<u8>> {
         let entry = self.entry(name)?;
         let failed = |error: &dyn std::fmt::Display| failed(name, error);
@@ -104,10 +104,10 @@ impl Archive {
         Ok(bytes)
     }
 
-    /// A whole entry of at most `most` bytes.
+    /// Returns a whole entry of at most `most` bytes.
     ///
     /// # Errors
-    /// RuntimeError when it is larger, missing, or not what its checksum says.
+    /// Fails with RuntimeError if the entry is larger, missing, or does not match its checksum.
     pub(crate) fn read(&mut self, name: &str, most: u64) -> Result<Vec<u8>> {
         let bytes = self.head(name, most.saturating_add(1))?;
         if bytes.len() as u64 > most {
@@ -116,11 +116,11 @@ impl Archive {
         Ok(bytes)
     }
 
-    /// Bytes `skip..` of an entry, `nbytes` of them and no more: on the file itself where that is wanted and they stand in
-    /// it as they are, a checked copy otherwise.
+    /// Returns bytes `skip..` of an entry, exactly `nbytes` of them: mapped from the file if requested and the entry is
+    /// uncompressed, otherwise a verified copy.
     ///
     /// # Errors
-    /// RuntimeError when the entry has another size, is missing, or is not what its checksum says.
+    /// Fails with RuntimeError if the entry has another size, is missing, or does not match its checksum.
     pub(crate) fn storage(&mut self, name: &str, skip: usize, nbytes: usize, mapped: bool) -> Result<Storage> {
         let entry = self.entry(name)?;
         if (nbytes as u64).checked_add(skip as u64) != Some(entry.size) {
@@ -143,7 +143,7 @@ impl Archive {
             tensor::ErrorKind::RuntimeError => failed(name, &error.message),
             _ => error,
         })?;
-        // The checksum is compared at the end of the entry.
+        // The checksum is verified at the end of the entry.
         let rest = file.read(&mut [0]).map_err(|error| failed(name, &error))?;
         if rest > 0 {
             return Err(failed(name, &"it is longer than it says"));
@@ -151,7 +151,7 @@ impl Archive {
         Ok(storage)
     }
 
-    /// Returns the file and the position of an entry's bytes in it, if the entry is uncompressed and has `nbytes` bytes.
+    /// Returns the file and the offset of an entry's bytes, if the entry is uncompressed and has `nbytes` bytes.
     pub(crate) fn stored(&self, name: &str, nbytes: usize) -> Option<(Source, usize)> {
         let entry = self.entries.get(name).filter(|entry| entry.is_stored && entry.size == nbytes as u64)?;
         Some((self.source.clone(), entry.start))
@@ -167,8 +167,8 @@ fn failed(name: &str, why: &dyn std::fmt::Display) -> Error {
     Error::runtime(format!("PytorchStreamReader failed reading file {short}: {why}"))
 }
 
-/// An archive that is being written. One that is given up is left as it is: the crate would write a directory behind what
-/// could not be written, and print a line when that fails as well.
+/// An archive opened for writing. It is not finished on drop: the crate would append a directory after a failed write,
+/// and print a line if that fails too.
 pub(crate) struct Writer<W: Write + Seek>(ManuallyDrop<ZipWriter<W>>);
 
 impl<W: Write + Seek> Writer<W> {
@@ -187,16 +187,16 @@ impl<W: Write + Seek> Writer<W> {
     /// Adds an entry.
     ///
     /// # Errors
-    /// RuntimeError when it cannot be written.
+    /// Fails with RuntimeError if it cannot be written.
     pub(crate) fn add(&mut self, name: &str, bytes: &[u8]) -> Result<()> {
         self.start(name, bytes.len())?;
         self.0.write_all(bytes).map_err(|error| unwritten(name, &error))
     }
 
-    /// Adds an entry of a head and more bytes behind it.
+    /// Adds an entry made of a header and a body.
     ///
     /// # Errors
-    /// RuntimeError when it cannot be written; what the bytes give.
+    /// Fails with RuntimeError if it cannot be written, and with the errors of the body.
     pub(crate) fn add_body(&mut self, name: &str, head: &[u8], body: &dyn Body) -> Result<()> {
         self.start(name, head.len().saturating_add(body.nbytes()))?;
         self.0.write_all(head).map_err(|error| unwritten(name, &error))?;
@@ -206,7 +206,7 @@ impl<W: Write + Seek> Writer<W> {
     /// Writes the directory.
     ///
     /// # Errors
-    /// RuntimeError when it cannot be written.
+    /// Fails with RuntimeError if it cannot be written.
     pub(crate) fn finish(self) -> Result<W> {
         ManuallyDrop::into_inner(self.0).finish().map_err(|error| unwritten("the directory", &error))
     }
@@ -217,14 +217,14 @@ fn unwritten(name: &str, error: &dyn std::fmt::Display) -> Error {
     Error::runtime(format!("PytorchStreamWriter failed writing file {short}: file write failed: {error}"))
 }
 
-/// Bytes on their way into a file.
+/// A source of bytes to write to a file.
 pub(crate) trait Body {
     fn nbytes(&self) -> usize;
 
-    /// Hands them over in pieces, in their order. Ctrl-C is heeded in between.
+    /// Passes the bytes to `sink` in pieces, in order. Checks for Ctrl-C in between.
     ///
     /// # Errors
-    /// What `sink` gives; KeyboardInterrupt; RuntimeError when the bytes cannot be had.
+    /// Fails with the errors of `sink`, with KeyboardInterrupt, and with RuntimeError if the bytes are unavailable.
     fn pieces(&self, sink: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()>;
 }
 
@@ -246,10 +246,10 @@ impl Body for Storage {
     }
 }
 
-/// Writes bytes, and shows the progress.
+/// Writes a body, and reports the progress.
 ///
 /// # Errors
-/// What `refused` makes of the error; what the bytes give.
+/// Fails with the write error as converted by `refused`, and with the errors of the body.
 pub(crate) fn put(body: &dyn Body, to: &mut dyn Write, refused: impl Fn(&std::io::Error) -> Error) -> Result<()> {
     body.pieces(&mut |bytes| {
         to.write_all(bytes).map_err(|error| refused(&error))?;

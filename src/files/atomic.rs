@@ -1,4 +1,4 @@
-//! Writing a file so that it is there whole or as it was before.
+//! Writes files atomically: a file is either complete or unchanged.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -6,14 +6,16 @@ use tensor::rehearsal::to_write;
 use tensor::system::{File, Files, System, Temporary};
 use tensor::{Error, ErrorKind, Result};
 
-/// The mode of a new file that only its owner is to read, and of any other, before the mask of the process.
+/// The mode of a new file readable only by its owner, and of any other, before the umask is applied.
 pub const PRIVATE: u32 = 0o600;
 pub const COMMON: u32 = 0o666;
 
-/// Puts what `write` writes in the place of what the file held, as [`Files::rewrite`]; in a rehearsal elsewhere.
+/// Replaces the contents of a file with the output of `write`, like [`Files::rewrite`]. A rehearsal writes to another
+/// place.
 ///
 /// # Errors
-/// `refused` of what the system says when the folder cannot be written, or the error of `write`; the old file is as it was.
+/// Fails with the system's error as converted by `refused`, or with the error of `write`. The old file is then
+/// unchanged.
 pub(crate) fn rewrite<E>(
     path: &Path,
     mode: u32,
@@ -23,18 +25,18 @@ pub(crate) fn rewrite<E>(
     System::rewrite(&to_write(path), mode, refused, write)
 }
 
-/// [`rewrite`] for bytes.
+/// Like [`rewrite`], for bytes.
 ///
 /// # Errors
-/// What the system says; the old file is as it was.
+/// Fails with the system's error. The old file is then unchanged.
 pub fn replace(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
     rewrite(path, mode, |error| error, |file| file.write_all(bytes))
 }
 
-/// Makes an empty file whose name begins and ends so.
+/// Creates an empty temporary file whose name has this prefix and suffix.
 ///
 /// # Errors
-/// OSError when it cannot be made.
+/// Fails with OSError if it cannot be created.
 pub fn temporary(prefix: &str, suffix: &str) -> Result<Temporary> {
     System::temporary(prefix, suffix).map_err(|error| Error::new(ErrorKind::OSError, error.to_string()))
 }

@@ -1,5 +1,5 @@
-//! PyTorch's checkpoints: a pickle beside the bytes of storages, in a zip archive.
-//! Follows <https://pytorch.org/docs/2.7/notes/serialization.html>; the messages are PyTorch's.
+//! PyTorch's checkpoints: a pickle and the bytes of storages in a zip archive. Follows
+//! <https://pytorch.org/docs/2.7/notes/serialization.html>; the messages are PyTorch's.
 
 use super::archive::{Archive, Body, Writer};
 use super::atomic::{COMMON, rewrite};
@@ -15,19 +15,19 @@ use tensor::system::{File, Files, Kind, System};
 use tensor::{Device, Error, ErrorKind, Result, Storage};
 use value::Value;
 
-/// A pickle is read whole, so it must not be larger than this.
+/// The maximum size of a pickle, which is read as a whole.
 const LARGEST_PICKLE: u64 = 1 << 29;
 
 /// Options for loading a checkpoint.
 #[derive(Default)]
 pub struct Options<'a> {
-    /// The devices storages go to.
+    /// The devices for the storages.
     pub location: Location<'a>,
-    /// Whether storages lie on the file itself.
+    /// Whether to map storages from the file.
     pub mapped: bool,
-    /// Whether storages are left zero.
+    /// Whether to leave storages zero.
     pub skip_data: bool,
-    /// Whether plain arrays of numpy are read as tensors, which `torch.load` refuses.
+    /// Whether to read plain numpy arrays as tensors. `torch.load` rejects them.
     pub with_arrays: bool,
 }
 
@@ -37,28 +37,28 @@ pub enum Location<'a> {
     /// The devices they were saved from.
     #[default]
     Own,
-    /// All to one place.
+    /// All to one device.
     To(String),
-    /// From one place to another.
+    /// From one device to another.
     Table(Vec<(String, String)>),
-    /// Where the caller says, storage by storage.
+    /// The caller decides for each storage.
     Asked(Box<Place<'a>>),
 }
 
-/// Takes a storage and the place it was saved from, and gives the storage to use instead; none leaves it where it was.
+/// Takes a storage and the location it was saved from. Returns the storage to use, or `None` to keep the given one.
 pub(crate) type Place<'a> = dyn Fn(&Storage, &str) -> Result<Option<Storage>> + 'a;
 
-/// A checkpoint whose pickle is read and whose data is not.
+/// A checkpoint with its pickle read, but not its data.
 pub(crate) struct Checkpoint {
     pub pickled: Pickled,
     pub data: Data,
 }
 
-/// The place of the storages' bytes.
+/// The source of the storages' bytes.
 pub(crate) enum Data {
     Zip {
         archive: Archive,
-        /// The folder of the archive in which everything stands.
+        /// The folder of the archive that contains everything.
         folder: String,
         is_big_endian: bool,
     },
@@ -66,19 +66,20 @@ pub(crate) enum Data {
 }
 
 impl Checkpoint {
-    /// Reads what a checkpoint says of its values.
+    /// Reads the description of a checkpoint's values.
     ///
     /// # Errors
-    /// UnpicklingError for what `weights_only` refuses; RuntimeError and others for what is damaged.
+    /// Fails with UnpicklingError for values that `weights_only` rejects, and with RuntimeError and other errors for
+    /// damaged files.
     pub(crate) fn open(source: &Source, with_arrays: bool) -> Result<Checkpoint> {
         let mode = if with_arrays { Mode::Arrays } else { Mode::Load };
         Checkpoint::read(source, mode).map_err(explained)
     }
 
-    /// The same for a report, which can tell of values that are not loaded.
+    /// Like [`Checkpoint::open`], but for a report, which includes values that cannot be loaded.
     ///
     /// # Errors
-    /// RuntimeError and others for what is damaged.
+    /// Fails with RuntimeError and other errors for damaged files.
     pub(crate) fn describe(source: &Source) -> Result<Checkpoint> {
         Checkpoint::read(source, Mode::Report)
     }
@@ -118,10 +119,10 @@ impl Checkpoint {
 }
 
 impl Data {
-    /// The bytes of a storage.
+    /// Returns the bytes of a storage.
     ///
     /// # Errors
-    /// RuntimeError when they are missing, of another number, or not what their checksum says.
+    /// Fails with RuntimeError if they are missing, have another size, or do not match their checksum.
     pub(crate) fn fetch(&mut self, saved: &Saved, mapped: bool) -> Result<Storage> {
         match self {
             Data::Legacy(legacy) => legacy.fetch(saved),
@@ -137,7 +138,7 @@ impl Data {
         }
     }
 
-    /// Returns the file and the position of a storage's bytes in it, if they are stored as they are.
+    /// Returns the file and the offset of a storage's bytes, if they are stored verbatim.
     pub(crate) fn stored(&self, saved: &Saved) -> Option<(Source, usize)> {
         match self {
             Data::Legacy(legacy) => legacy.stored(saved),
@@ -150,7 +151,8 @@ impl Data {
 /// `torch.load(weights_only=True)`.
 ///
 /// # Errors
-/// UnpicklingError for what `weights_only` refuses; RuntimeError and others for what is damaged; KeyboardInterrupt.
+/// Fails with UnpicklingError for values that `weights_only` rejects, with RuntimeError and other errors for damaged
+/// files, and with KeyboardInterrupt.
 pub fn load(source: &Source, options: &Options) -> Result<Value> {
     if options.mapped && !source.is_archive() {
         let name = source.name().map(|name| format!("{name}, ")).unwrap_or_default();
@@ -165,7 +167,7 @@ pub fn load(source: &Source, options: &Options) -> Result<Value> {
 }
 
 impl Options<'_> {
-    /// A storage with its bytes, at its place.
+    /// Returns a storage with its bytes, on the requested device.
     fn storage(&self, saved: &Saved, data: &mut Data) -> Result<Storage> {
         let tag = match &self.location {
             Location::Own => &*saved.location,
@@ -186,13 +188,13 @@ impl Options<'_> {
             return Storage::zeroed(saved.nbytes, Device::CPU);
         }
         let storage = data.fetch(saved, self.mapped)?;
-        // What came from a file does not change its size.
+        // A storage loaded from a file is not resizable.
         storage.slice(0, storage.nbytes())
     }
 
-    /// The storage that the caller gives for one of the file.
+    /// Returns the storage that the caller provides for one of the file.
     fn asked(&self, place: &Place, saved: &Saved, data: &mut Data) -> Result<Storage> {
-        // Of an old file the bytes come last, and go into whatever was given.
+        // In a legacy file the bytes come last, and are copied into the provided storage.
         let is_filled_later = matches!(data, Data::Legacy(_)) && !self.skip_data;
         let storage = match is_filled_later {
             true => Storage::zeroed(saved.nbytes, Device::CPU)?,
@@ -205,7 +207,7 @@ impl Options<'_> {
         };
         if is_filled_later && !given.tensor_device().is_meta() {
             if given.nbytes() != saved.nbytes {
-                // PyTorch's own slip: it never fills in the format, and the numbers follow it.
+                // A bug in PyTorch: the format string is never filled in, and the numbers are appended.
                 let (wanted, found) = (saved.nbytes, given.nbytes());
                 bail!(RuntimeError, "storage has wrong byte size: expected %ld got %ld{wanted}{found}");
             }
@@ -215,7 +217,7 @@ impl Options<'_> {
     }
 }
 
-/// The device that a place in a file, or one that was asked for, stands for.
+/// Returns the device for a location in a file, or for a requested one.
 fn device(tag: &str) -> Result<Device> {
     match tag.split(':').next() {
         Some("cpu") => Ok(Device::CPU),
@@ -233,19 +235,20 @@ fn device(tag: &str) -> Result<Device> {
     }
 }
 
-/// `torch.save` to a file, which is there whole or as it was before. With `skip_data` every storage is zeros.
+/// `torch.save` to a file, which is replaced atomically. With `skip_data`, all storages are written as zeros.
 ///
 /// # Errors
-/// TypeError for what cannot be pickled; RuntimeError when the file cannot be written; KeyboardInterrupt.
+/// Fails with TypeError for values that cannot be pickled, with RuntimeError if the file cannot be written, and with
+/// KeyboardInterrupt.
 pub fn save(value: &Value, path: &str, skip_data: bool) -> Result<()> {
     let stem = folder_of(path)?;
     replacing(path, |file| write(value, stem, skip_data, BufWriter::with_capacity(1 << 16, file)))
 }
 
-/// The folder within the archive: the file's name without its ending.
+/// Returns the name of the folder in the archive: the file's name without its extension.
 ///
 /// # Errors
-/// RuntimeError for a file without a name.
+/// Fails with RuntimeError for a path without a file name.
 pub(crate) fn folder_of(path: &str) -> Result<&str> {
     let stem = Path::new(path).file_name().and_then(|name| name.to_str()).unwrap_or_default();
     match stem.rsplit_once('.').map_or(stem, |(stem, _)| stem) {
@@ -254,10 +257,10 @@ pub(crate) fn folder_of(path: &str) -> Result<&str> {
     }
 }
 
-/// Writes a file, with PyTorch's words for one that cannot be opened.
+/// Writes a file. If it cannot be opened, the message is PyTorch's.
 ///
 /// # Errors
-/// RuntimeError; what `write` gives.
+/// Fails with RuntimeError, and with the errors of `write`.
 pub(crate) fn replacing(path: &str, write: impl FnOnce(&mut File) -> Result<()>) -> Result<()> {
     let folder = Path::new(path).parent().filter(|folder| !folder.as_os_str().is_empty());
     if let Some(folder) = folder
@@ -272,10 +275,10 @@ pub(crate) fn replacing(path: &str, write: impl FnOnce(&mut File) -> Result<()>)
     rewrite(Path::new(path), COMMON, refused, write)
 }
 
-/// `torch.save` to anything that takes bytes; `name` is that of the folder in the archive.
+/// `torch.save` to a writer. `name` is the name of the folder in the archive.
 ///
 /// # Errors
-/// Those of [`save`].
+/// Same as [`save`].
 pub fn write<W: Write + Seek>(value: &Value, name: &str, skip_data: bool, to: W) -> Result<()> {
     write_bodies(value, name, to, &|storage| {
         let is_zero = skip_data || storage.tensor_device().is_meta();
@@ -284,10 +287,10 @@ pub fn write<W: Write + Seek>(value: &Value, name: &str, skip_data: bool, to: W)
     })
 }
 
-/// The same with the bytes of every storage from `body`.
+/// Like `write`, with the bytes of every storage from `body`.
 ///
 /// # Errors
-/// Those of [`save`]; what `body` gives.
+/// Same as [`save`], and the errors of `body`.
 pub(crate) fn write_bodies<W: Write + Seek>(
     value: &Value,
     name: &str,

@@ -1,6 +1,6 @@
-//! What a file or a folder of tensors holds: every tensor with its layout, the storages they lie on, what stands beside
-//! them, and where the bytes are. Every format is read into this; a report, a comparison and a conversion are made from it.
-//! Knows no format.
+//! The contents of a file or a folder of tensors: every tensor with its layout, the storages, other values, and the
+//! location of the bytes. Every format is read into this structure, from which reports, comparisons and conversions are
+//! made. Knows no formats.
 
 use super::source::Source;
 use std::collections::BTreeMap;
@@ -13,28 +13,28 @@ use tensor::{DType, Device, Dims, Error, ErrorKind, Layout, Result, Storage};
 /// The contents of a file or a folder.
 #[derive(Debug, Default)]
 pub struct Contents {
-    /// The path, as it was given.
+    /// The path as given.
     pub name: String,
     pub format: &'static str,
-    /// Bytes of all files together.
+    /// The total size of all files in bytes.
     pub nbytes: u64,
     pub entries: Vec<Entry>,
     pub storages: Vec<Held>,
-    /// What else it holds.
+    /// Values other than tensors.
     pub values: Vec<Plain>,
-    /// Texts beside the tensors.
+    /// Text metadata.
     pub metadata: BTreeMap<String, String>,
-    /// Names of classes and functions that loading it in Python would call, and that are not called here.
+    /// The names of classes and functions that loading in Python would call. They are not called here.
     pub unknown: Vec<String>,
 }
 
-/// A value that is no tensor.
+/// A value other than a tensor.
 #[derive(Debug)]
 pub struct Plain {
     pub name: String,
-    /// Python's class.
+    /// The name of Python's class.
     pub class: String,
-    /// As Python shows it; none where it cannot be known.
+    /// The `repr` in Python; `None` if unknown.
     pub text: Option<String>,
 }
 
@@ -45,16 +45,16 @@ pub struct Entry {
     pub kind: &'static str,
     pub elements: Elements,
     pub layout: Layout,
-    /// Bytes of its elements.
+    /// The number of bytes of its elements.
     pub nbytes: u64,
     /// `None` on the `meta` device, and for a tensor in pieces.
     pub storage: Option<usize>,
-    /// What a tensor that was written by several is made of; no piece of an ordinary one.
+    /// The pieces of a tensor written by several processes; empty for an ordinary tensor.
     pub pieces: Vec<Piece>,
     pub requires_grad: bool,
     pub conj: bool,
     pub neg: bool,
-    /// What the integers of a quantized tensor stand for.
+    /// A description of a quantized tensor's scale.
     pub scale: Option<String>,
 }
 
@@ -67,34 +67,34 @@ pub struct Piece {
     pub storage: usize,
 }
 
-/// What a tensor is made of.
+/// The type of a tensor's elements.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Elements {
     Plain(DType),
-    /// Numbers of few bits, in blocks that share a scale.
+    /// Numbers with few bits, in blocks that share a scale.
     Blocks(&'static Blocks),
 }
 
-/// A type of blocks.
+/// A block type.
 #[derive(Debug)]
 pub struct Blocks {
     pub name: &'static str,
-    /// Numbers in a block, …
+    /// Number of elements in a block, …
     pub count: usize,
-    /// … and its bytes.
+    /// … and number of bytes.
     pub nbytes: usize,
-    /// Takes whole blocks apart; `None` for a type of which only the size is known.
+    /// Dequantizes blocks; `None` for a type of which only the size is known.
     pub take_apart: Option<TakesApart>,
 }
 
-/// Turns whole blocks into as many numbers.
+/// Converts whole blocks to their elements.
 pub(crate) type TakesApart = fn(&[u8], &mut [f32]);
 
 impl Blocks {
-    /// The function that takes blocks apart.
+    /// Returns the function that dequantizes blocks.
     ///
     /// # Errors
-    /// NotImplementedError for a type of which only the size is known.
+    /// Fails with NotImplementedError for a type of which only the size is known.
     pub(crate) fn taking_apart(&self) -> Result<TakesApart> {
         let missing = || format!("blocks of type {} are not taken apart here", self.name);
         self.take_apart.ok_or_else(|| Error::new(ErrorKind::NotImplementedError, missing()))
@@ -115,7 +115,7 @@ impl Elements {
         }
     }
 
-    /// How many elements lie in how many bytes that are of no use without each other.
+    /// Returns the smallest unit that can be decoded: its number of elements and of bytes.
     pub fn unit(self) -> (usize, usize) {
         match self {
             Elements::Plain(dtype) => (1, dtype.itemsize()),
@@ -123,10 +123,10 @@ impl Elements {
         }
     }
 
-    /// The size of `count` elements in bytes.
+    /// Returns the size in bytes of `count` elements.
     ///
     /// # Errors
-    /// RuntimeError if they do not fill whole blocks.
+    /// Fails with RuntimeError if they do not fill whole blocks.
     pub fn nbytes(self, count: usize) -> Result<usize> {
         let (numbers, nbytes) = self.unit();
         let units = count.checked_div(numbers).filter(|units| units * numbers == count);
@@ -134,10 +134,10 @@ impl Elements {
         nbytes.ok_or_else(|| Error::runtime(format!("{count} elements are no whole number of {} blocks", self.name())))
     }
 
-    /// Takes all blocks of a storage apart, into numbers of single precision.
+    /// Dequantizes all blocks of a storage to float32.
     ///
     /// # Errors
-    /// MemoryError; RuntimeError for elements that are no blocks.
+    /// Fails with MemoryError, and with RuntimeError for elements that are not blocks.
     pub fn apart(self, packed: &Storage) -> Result<Storage> {
         let Elements::Blocks(blocks) = self else { bail!(RuntimeError, "{} has no blocks", self.name()) };
         let packed = packed.to_vec()?;
@@ -155,16 +155,16 @@ pub struct Held {
     pub key: String,
     pub nbytes: u64,
     pub bytes: Bytes,
-    /// The device it was on.
+    /// The device it was saved from.
     pub location: String,
 }
 
-/// Where the bytes of a storage are.
+/// The source of a storage's bytes.
 #[derive(Clone)]
 pub enum Bytes {
-    /// In a file as they are, from this position on.
+    /// Verbatim in a file, from this offset on.
     Stored(Source, usize),
-    /// Elsewhere, or otherwise: compressed, in the other byte order, in memory.
+    /// Produced by a function: compressed in a file, in the other byte order, or in memory.
     Made(Rc<dyn Fn() -> Result<Storage>>),
 }
 
@@ -178,7 +178,7 @@ impl fmt::Debug for Bytes {
 }
 
 impl Bytes {
-    /// So many of these bytes, from one on.
+    /// Returns a range of these bytes.
     pub fn from(&self, skip: usize, nbytes: usize) -> Bytes {
         match self {
             Bytes::Stored(source, start) => Bytes::Stored(source.clone(), start.saturating_add(skip)),
@@ -189,7 +189,7 @@ impl Bytes {
         }
     }
 
-    /// So many of these bytes, those of every group in the other order.
+    /// Returns these bytes with the byte order of every group reversed.
     pub fn swapped(self, nbytes: usize, group: usize) -> Bytes {
         Bytes::Made(Rc::new(move || {
             let storage = self.open(nbytes)?.duplicate()?;
@@ -198,10 +198,10 @@ impl Bytes {
         }))
     }
 
-    /// The first `nbytes` of these bytes, on the file where they can be.
+    /// Returns the first `nbytes` of these bytes, mapped from the file if possible.
     ///
     /// # Errors
-    /// RuntimeError when the file does not have them; what making them gives.
+    /// Fails with RuntimeError if the file is too short, and with the errors of producing the bytes.
     pub fn open(&self, nbytes: usize) -> Result<Storage> {
         match self {
             Bytes::Made(make) => make(),
@@ -213,7 +213,7 @@ impl Bytes {
 }
 
 impl Held {
-    /// The position of its bytes in the file, where they stand in it as they are.
+    /// Returns the offset of its bytes in the file, if they are stored verbatim.
     pub fn place(&self) -> Option<usize> {
         match self.bytes {
             Bytes::Stored(_, start) => Some(start),
@@ -221,7 +221,7 @@ impl Held {
         }
     }
 
-    /// The path of the file that its bytes stand in as they are.
+    /// Returns the path of the file that contains its bytes verbatim.
     pub fn file(&self) -> Option<&str> {
         match &self.bytes {
             Bytes::Stored(source, _) => source.name(),
@@ -229,17 +229,17 @@ impl Held {
         }
     }
 
-    /// The storage, on the file itself where it can be.
+    /// Returns the storage, mapped from the file if possible.
     ///
     /// # Errors
-    /// RuntimeError when the file does not have the bytes; what making them gives.
+    /// Fails with RuntimeError if the file is too short, and with the errors of producing the bytes.
     pub fn open(&self) -> Result<Storage> {
         self.bytes.open(usize::try_from(self.nbytes).unwrap_or(usize::MAX))
     }
 }
 
 impl Entry {
-    /// A tensor that has a storage to itself.
+    /// Creates the entry of a tensor with its own storage.
     pub fn new(name: String, dtype: DType, layout: Layout, nbytes: u64, storage: usize) -> Entry {
         Entry {
             name,
@@ -263,12 +263,12 @@ impl Contents {
         Contents { name, format, nbytes: source.len() as u64, ..Contents::default() }
     }
 
-    /// Adds a tensor that has its storage to itself.
+    /// Adds a tensor with its own storage.
     pub fn add(&mut self, name: String, dtype: DType, layout: Layout, nbytes: usize, bytes: Bytes) {
         self.add_of(name, Elements::Plain(dtype), layout, nbytes, bytes);
     }
 
-    /// Like [`Contents::add`], of elements of any kind.
+    /// Like [`Contents::add`], for elements of any type.
     pub(crate) fn add_of(&mut self, name: String, elements: Elements, layout: Layout, nbytes: usize, bytes: Bytes) {
         let held = Held { key: name.clone(), nbytes: nbytes as u64, bytes, location: "cpu".to_owned() };
         let entry = Entry::new(name, DType::Byte, layout, held.nbytes, self.storages.len());
@@ -276,7 +276,7 @@ impl Contents {
         self.storages.push(held);
     }
 
-    /// The first byte an entry shows and the one behind the last, where it lies within its storage.
+    /// Returns the start and end of an entry's bytes, if they are inside its storage.
     pub fn extent(&self, entry: &Entry) -> Option<(u64, u64)> {
         let held = self.storages.get(entry.storage?)?;
         match entry.elements {
@@ -285,7 +285,7 @@ impl Contents {
         }
     }
 
-    /// The storage of each piece of an entry, and the bytes that the piece shows of it where it lies within.
+    /// Returns the storage of each piece of an entry, and the byte range of the piece if it is inside the storage.
     pub(crate) fn extents_of_pieces(&self, entry: &Entry) -> Vec<(usize, Option<(u64, u64)>)> {
         let Elements::Plain(dtype) = entry.elements else { return Vec::new() };
         let shown = |piece: &Piece| {
@@ -296,7 +296,7 @@ impl Contents {
     }
 }
 
-/// The byte range of a layout, as start and end; `None` if it exceeds `held` bytes.
+/// Returns the byte range of a layout, as start and end. `None` if it exceeds `held` bytes.
 fn extent(layout: &Layout, dtype: DType, held: u64) -> Option<(u64, u64)> {
     let itemsize = dtype.itemsize() as u64;
     let first = u64::try_from(layout.offset).ok().and_then(|offset| offset.checked_mul(itemsize))?;
@@ -307,7 +307,7 @@ fn extent(layout: &Layout, dtype: DType, held: u64) -> Option<(u64, u64)> {
     Some((first.min(end), end))
 }
 
-/// A name from a file, such that it cannot speak to the terminal; the value at the top has none.
+/// Escapes a name from a file, so that it cannot control the terminal. The top-level value does not have a name.
 pub(crate) fn shown(name: &str) -> String {
     if name.is_empty() {
         return "(all)".to_owned();
@@ -318,22 +318,22 @@ pub(crate) fn shown(name: &str) -> String {
 /// The maximum depth of nested containers.
 pub(crate) const DEEPEST: usize = 200;
 
-/// The name of what stands under a key of a dictionary.
+/// Returns the name of the value under a dictionary key.
 pub(crate) fn under(name: &str, key: &str) -> String {
     if name.is_empty() { key.to_owned() } else { format!("{name}.{key}") }
 }
 
-/// A number of things.
+/// Formats a count.
 pub(crate) fn count(number: usize, what: &str) -> String {
     format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }
 
-/// What the integers of a quantized tensor stand for, where it is the same for all.
+/// Describes a scale common to all elements.
 pub(crate) fn scale_of_all(scale: f64, zero_point: i64) -> String {
     format!("scale {scale:?}, zero point {zero_point}")
 }
 
-/// … and where there is a tensor of scales, which is listed beside it.
+/// Describes one scale per index of a dimension. The scales are listed as a tensor.
 pub(crate) fn scales_of_each(axis: i64) -> String {
     format!("a scale for each index of dimension {axis}")
 }

@@ -1,5 +1,6 @@
-//! A file of tensors in another format, or with floats of another dtype. Tensors go from file to file in pieces, so that it
-//! does not matter how large they are. What a format cannot hold is refused by name, before anything is written.
+//! Converts files of tensors to another format, or their floats to another dtype. Tensors are copied from file to file
+//! in pieces, so their size does not matter. Contents that a format cannot represent are rejected by name before
+//! anything is written.
 
 use super::archive::Body;
 use super::checkpoint::{folder_of, replacing, write_bodies};
@@ -23,13 +24,14 @@ use tensor::thresholds::CONVERTED;
 use tensor::{DType, Device, Dims, Error, Form, Layout, MemoryFormat, Result, Storage, Tensor, TypedStorage, View};
 use value::{Dict, List, Value};
 
-/// Writes what one file or folder holds into another file, in the format that its name ends in. Floats become of the dtype of
-/// this name, where one is given; blocks of a GGUF file become that or `float32`. It ends when `stop` is set. Gives a
-/// note on what stayed behind.
+/// Converts a file or folder to another file, in the format given by its extension. `dtype` names the new dtype of
+/// floats; blocks of a GGUF file become that dtype or `float32`. Stops when `stop` is set. Returns a note on contents
+/// left out.
 ///
 /// # Errors
-/// ValueError for a name that ends in no format, and for tensors and values that the format cannot hold; TypeError for a
-/// `dtype` that is no float's; what reading and writing give; KeyboardInterrupt.
+/// Fails with ValueError for an unknown extension, and for tensors and values that the format cannot represent. Fails
+/// with TypeError for a `dtype` other than a float. Also fails with errors of reading and writing, and with
+/// KeyboardInterrupt.
 pub fn convert(from: &Input, to: &str, dtype: Option<&str>, stop: &Arc<AtomicBool>) -> Result<Option<String>> {
     interrupt::watch(&Interrupt::of(stop.clone()));
     let dtype = dtype.map(float_named).transpose()?;
@@ -44,7 +46,7 @@ pub fn convert(from: &Input, to: &str, dtype: Option<&str>, stop: &Arc<AtomicBoo
         .then(|| format!("{} beside the tensors stayed behind", count(told.metadata.len(), "text"))))
 }
 
-/// Formats of tensors that have names and nothing in common.
+/// Converts to a format of named, independent tensors.
 fn to_tensors(told: &Contents, target: Target, to: &str, dtype: Option<DType>) -> Result<()> {
     refuse_shared(told, target)?;
     let tensors = told.entries.iter().map(|entry| Recast::of(told, entry, dtype)).collect::<Result<Vec<_>>>()?;
@@ -72,7 +74,7 @@ fn to_tensors(told: &Contents, target: Target, to: &str, dtype: Option<DType>) -
     }
 }
 
-/// The dtype of floats that is called so, with `torch.` before it or without.
+/// Returns the float dtype of this name, with or without `torch.`.
 fn float_named(name: &str) -> Result<DType> {
     match DType::from_name(name.strip_prefix("torch.").unwrap_or(name)) {
         Some(dtype) if dtype.is_floating_point() => Ok(dtype),
@@ -83,7 +85,7 @@ fn float_named(name: &str) -> Result<DType> {
     }
 }
 
-/// Checkpoints keep everything: containers, values, and who shares what. Only the bytes are other ones.
+/// Converts to a checkpoint, which keeps everything: containers, values and sharing. Only the bytes change.
 fn to_checkpoint(from: &Input, told: &Contents, to: &str, dtype: Option<DType>) -> Result<()> {
     let has_blocks = told.entries.iter().any(|entry| matches!(entry.elements, Elements::Blocks(_)));
     let promised = RefCell::new(Promised {
@@ -114,7 +116,7 @@ fn to_checkpoint(from: &Input, told: &Contents, to: &str, dtype: Option<DType>) 
     };
     let folder = folder_of(to)?;
     let written = replacing(to, |file| write_bodies(&value, folder, BufWriter::with_capacity(1 << 16, file), &body));
-    // PyTorch's words do not say which.
+    // PyTorch's message does not name the tensors.
     written.map_err(|error| match mixed(told) {
         Some(names) if error.message.contains("view the same data as different types") => of_mixed(&names),
         _ => error,
@@ -125,9 +127,9 @@ fn of_mixed(names: &str) -> Error {
     Error::value(format!("{names} read the same storage as different dtypes: clone them first"))
 }
 
-/// Elements in their order, in another dtype.
+/// Elements in order, converted to another dtype.
 struct Recast {
-    /// One part, unless several processes wrote the tensor.
+    /// A single part, unless several processes wrote the tensor.
     parts: Vec<Part>,
     sizes: Dims,
     dtype: DType,
@@ -135,7 +137,7 @@ struct Recast {
 }
 
 impl Recast {
-    /// A tensor of a file, row by row.
+    /// Returns the elements of a tensor in row-major order.
     fn of(told: &Contents, entry: &Entry, dtype: Option<DType>) -> Result<Recast> {
         let name = shown(&entry.name);
         if let Some(scale) = &entry.scale {
@@ -157,7 +159,7 @@ impl Recast {
         })
     }
 
-    /// All elements of a storage.
+    /// Returns all elements of a storage.
     fn of_storage(storage: &Storage, from: DType, dtype: DType) -> Result<Recast> {
         let nbytes = storage.nbytes() / from.itemsize() * dtype.itemsize();
         let part = Part::of_storage(storage, from)?;
@@ -165,7 +167,7 @@ impl Recast {
     }
 }
 
-/// The dtype that elements become: floats and blocks of floats another one, all others their own.
+/// Returns the new dtype of elements: `dtype` for floats and blocks, the unchanged dtype for others.
 fn becomes(elements: Elements, dtype: Option<DType>) -> DType {
     match elements {
         Elements::Plain(own) if own.is_floating_point() => dtype.unwrap_or(own),
@@ -194,14 +196,14 @@ impl Body for Recast {
     }
 }
 
-/// Returns whether a storage has the elements of a tensor in their order, and nothing else.
+/// Returns whether a storage contains exactly the elements of a tensor, in order.
 fn is_all_there_is(view: &View) -> bool {
     let nbytes = usize::try_from(view.numel()).ok().and_then(|count| count.checked_mul(view.dtype.itemsize()));
     let is_row = view.layout.is_contiguous() && view.layout.offset == 0 && !view.conj && !view.neg;
     is_row && nbytes == Some(view.storage.nbytes())
 }
 
-/// A tensor of several parts as one.
+/// Assembles a tensor from its parts.
 fn put_together(parts: &[Part], sizes: &Dims) -> Result<View> {
     let dtype = match parts.first().map(|part| part.elements) {
         Some(Elements::Plain(dtype)) => dtype,
@@ -215,21 +217,21 @@ fn put_together(parts: &[Part], sizes: &Dims) -> Result<View> {
     Ok(whole)
 }
 
-/// Tensors on storages whose bytes come while they are written.
+/// Tensors on storages whose bytes are produced while they are written.
 struct Promised {
     dtype: Option<DType>,
-    /// What is written for a storage, by its identity.
+    /// The bytes to write for a storage, by its identity.
     bodies: HashMap<usize, Rc<Recast>>,
-    /// The storage that stands for another, by the identity of that.
+    /// The storage that replaces another, by the identity of the original.
     storages: HashMap<usize, Storage>,
-    /// The tensor that stands for another, likewise.
+    /// The tensor that replaces another, likewise.
     made: HashMap<usize, Tensor>,
     /// Lists and dictionaries, likewise.
     containers: HashMap<usize, Value>,
 }
 
 impl Promised {
-    /// All tensors of a file by their names.
+    /// Returns all tensors of a file by name.
     fn tensors(&mut self, told: &Contents) -> Result<Value> {
         let mut entries = Vec::new();
         for entry in &told.entries {
@@ -248,12 +250,12 @@ impl Promised {
         storage
     }
 
-    /// The same value, its floats in another dtype. What shared a storage shares the one that stands for it.
+    /// Converts the floats of a value to another dtype. Tensors that shared a storage still share one.
     fn recast(&mut self, value: &Value, depth: usize) -> Result<Value> {
         if depth > DEEPEST {
             bail!(RecursionError, "maximum recursion depth exceeded: the file nests its containers too deeply");
         }
-        // A container may stand in several places, or hold itself: it is known before it is filled.
+        // A container may occur in several places, or contain itself, so it is registered before it is filled.
         Ok(match value {
             Value::Tensor(tensor) => Value::Tensor(self.tensor(tensor)?),
             Value::TypedStorage(typed) => match self.dtype.filter(|_| typed.dtype.is_floating_point()) {
@@ -337,7 +339,7 @@ impl Promised {
     }
 }
 
-/// The tensors on each storage.
+/// Groups the tensors by storage.
 fn by_storage(told: &Contents) -> BTreeMap<usize, Vec<&Entry>> {
     let mut together: BTreeMap<usize, Vec<&Entry>> = BTreeMap::new();
     for entry in &told.entries {
@@ -352,7 +354,7 @@ fn names(entries: &[&Entry]) -> String {
     entries.iter().map(|entry| shown(&entry.name)).collect::<Vec<_>>().join(", ")
 }
 
-/// Refuses tensors that share a storage, for formats that would write it twice.
+/// Rejects tensors that share a storage, for formats that would write it twice.
 fn refuse_shared(told: &Contents, target: Target) -> Result<()> {
     match by_storage(told).values().find(|entries| entries.len() > 1) {
         Some(entries) => bail!(
@@ -365,8 +367,8 @@ fn refuse_shared(told: &Contents, target: Target) -> Result<()> {
     }
 }
 
-/// The tensors that read one storage as different dtypes, if there are any. Checkpoints cannot tell of most, and their floats
-/// cannot become others.
+/// Returns the names of tensors that read the same storage as different dtypes, if there are any. Most of these cannot
+/// be saved in a checkpoint, and their floats cannot be converted.
 fn mixed(told: &Contents) -> Option<String> {
     let are_mixed = |entries: &&Vec<&Entry>| {
         let first = entries.first().map(|entry| entry.elements);
@@ -392,9 +394,9 @@ fn refuse_values(told: &Contents, target: Target) -> Result<()> {
     }
 }
 
-/// Values that are no tensors as texts, beside those that are texts already.
+/// Returns the values as texts, together with the existing texts.
 fn texts(told: &Contents) -> Result<Option<HashMap<String, String>>> {
-    // The settings of a GGUF file are no texts, and told in part where they are long.
+    // The settings of a GGUF file are not texts, and long ones are shortened.
     let metadata = told.metadata.iter().filter(|_| !told.format.starts_with(gguf::FORMAT));
     let mut texts: HashMap<String, String> = metadata.map(|(name, text)| (name.clone(), text.clone())).collect();
     for value in &told.values {

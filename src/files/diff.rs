@@ -1,6 +1,6 @@
-//! What changed between two files or folders of tensors, of whatever formats: tensors that came, went, took another name,
-//! shape or dtype; how far the numbers of the others moved; who shares a storage in one and not in the other; values and
-//! texts beside them. Follows no page: PyTorch has nothing like it.
+//! Compares two files or folders of tensors, in any formats: tensors that were added, removed, renamed, reshaped or
+//! converted; how far the numbers of the others moved; storages shared in only one of them; values and texts. PyTorch
+//! has no equivalent.
 
 mod measure;
 mod regions;
@@ -14,31 +14,32 @@ use regions::Compared;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use tensor::{Dims, Result, interrupt};
 
-/// What changed from one to the other.
+/// The differences between two files.
 #[derive(Debug)]
 pub struct Differences {
     names: [String; 2],
     formats: [&'static str; 2],
     tolerance: f64,
-    /// In the order of the first, tensors that came behind it.
+    /// In the order of the first file, followed by added tensors.
     changes: Vec<Change>,
-    /// Tensors of both in which nothing differs.
+    /// Number of tensors that are equal in both files.
     equal: usize,
-    /// Tensors that share a storage here, and in the other not all of them: the side, and their names there.
+    /// Tensors that share a storage in one file but not all of them in the other: the index of the file, and their
+    /// names there.
     shared: Vec<(usize, Vec<String>)>,
-    /// Values and texts that differ, as they are on either side.
+    /// Values and texts that differ, from both files.
     values: Vec<Text>,
     metadata: Vec<Text>,
 }
 
-/// A text under a name: in the first, and in the second.
+/// A named text in the first and in the second file.
 #[derive(Debug)]
 struct Text {
     name: String,
     sides: [Option<String>; 2],
 }
 
-/// What became of a tensor.
+/// A change of a tensor.
 #[derive(Debug)]
 struct Change {
     name: String,
@@ -51,10 +52,10 @@ enum What {
     Removed(Described),
     /// The same bytes under another name.
     Renamed(String),
-    /// Another shape: its elements are not compared.
+    /// Another shape. The elements are not compared.
     Reshaped([Described; 2]),
-    /// The same shape in another dtype, other scales of a quantized tensor, or other elements; `None` where one side has
-    /// no data, or blocks that are not taken apart.
+    /// The same shape with another dtype, other scales or other elements. `tally` is `None` if one side does not have
+    /// data, or has blocks that cannot be dequantized.
     Altered {
         sides: [Described; 2],
         tally: Option<Tally>,
@@ -62,7 +63,7 @@ enum What {
     },
 }
 
-/// A tensor in a few words.
+/// A short description of a tensor.
 #[derive(Clone, Debug, PartialEq)]
 struct Described {
     dtype: &'static str,
@@ -82,11 +83,12 @@ impl Described {
     }
 }
 
-/// Compares what two files hold. Elements count as equal whose difference is at most `tolerance`, or that share of the
-/// first of the two.
+/// Compares the contents of two files. Elements count as equal if their difference is at most `tolerance`, either
+/// absolute or relative to the first.
 ///
 /// # Errors
-/// RuntimeError for tensors beyond their storages and for files that change meanwhile; KeyboardInterrupt.
+/// Fails with RuntimeError for tensors that extend beyond their storage and for files that change meanwhile, and with
+/// KeyboardInterrupt.
 pub fn diff(a: &Contents, b: &Contents, tolerance: f64) -> Result<Differences> {
     let bytes = |contents: &Contents| contents.entries.iter().map(|entry| entry.nbytes).fold(0, u64::saturating_add);
     let _task = progress::begin(bytes(a).max(bytes(b)));
@@ -125,7 +127,7 @@ pub fn diff(a: &Contents, b: &Contents, tolerance: f64) -> Result<Differences> {
     Ok(found)
 }
 
-/// The tensors of two files by their names.
+/// The tensors of two files, paired by name.
 struct Pairs<'c> {
     a: &'c Contents,
     b: &'c Contents,
@@ -136,7 +138,7 @@ struct Pairs<'c> {
 
 impl<'c> Pairs<'c> {
     fn of(a: &'c Contents, b: &'c Contents) -> Pairs<'c> {
-        // A name may stand twice: each is paired with the next of the same name.
+        // Names may be repeated: each is paired with the next of the same name.
         let mut by_name: HashMap<&str, Vec<usize>> = HashMap::new();
         for (place, entry) in b.entries.iter().enumerate().rev() {
             by_name.entry(&entry.name).or_default().push(place);
@@ -156,7 +158,7 @@ impl<'c> Pairs<'c> {
     }
 }
 
-/// What differs between two tensors of one name.
+/// Returns the difference between two tensors of the same name.
 fn altered(a: &Contents, x: &Entry, b: &Contents, y: &Entry, tolerance: f64) -> Result<Option<What>> {
     let sides = [Described::of(x), Described::of(y)];
     if x.layout.sizes != y.layout.sizes {
@@ -166,7 +168,7 @@ fn altered(a: &Contents, x: &Entry, b: &Contents, y: &Entry, tolerance: f64) -> 
     let pair = (Compared { contents: a, entry: x }, Compared { contents: b, entry: y });
     let tally = match has_data {
         false => None,
-        // Of blocks that are not taken apart it is known whether the bytes are the same, and no more.
+        // For blocks that cannot be dequantized, only the equality of the bytes is known.
         true if is_opaque(x) || is_opaque(y) => {
             let are_same = x.elements == y.elements && regions::are_same(pair.0, pair.1)?;
             are_same.then(Tally::default)
@@ -178,12 +180,12 @@ fn altered(a: &Contents, x: &Entry, b: &Contents, y: &Entry, tolerance: f64) -> 
     Ok((!is_equal).then_some(What::Altered { sides, tally, at }))
 }
 
-/// Returns whether a tensor is made of blocks that are not taken apart here.
+/// Returns whether a tensor consists of blocks that cannot be dequantized here.
 fn is_opaque(entry: &Entry) -> bool {
     matches!(entry.elements, Elements::Blocks(Blocks { take_apart: None, .. }))
 }
 
-/// The index of an element by its number in a row.
+/// Converts an element's position in row-major order to its index.
 fn index_of(mut number: u64, sizes: &[i64]) -> Dims {
     let mut index: Dims = sizes.into();
     for place in index.iter_mut().rev() {
@@ -194,7 +196,7 @@ fn index_of(mut number: u64, sizes: &[i64]) -> Dims {
     index
 }
 
-/// Takes out of the tensors that only one side has those of the same bytes.
+/// Finds renamed tensors: pairs with the same bytes among those that only one file has. Removes them from there.
 fn renamed<'c>(pairs: &mut Pairs<'c>) -> Result<Vec<(&'c Entry, &'c Entry)>> {
     let is_sought = |entry: &&Entry| entry.nbytes > 0;
     if !pairs.only_a.iter().any(is_sought) || !pairs.only_b.iter().any(is_sought) {
@@ -231,7 +233,7 @@ fn renamed<'c>(pairs: &mut Pairs<'c>) -> Result<Vec<(&'c Entry, &'c Entry)>> {
     Ok(renamed)
 }
 
-/// Of tensors with their counterparts those that share a storage while not all of their counterparts do.
+/// Returns the groups of tensors that share a storage although not all of their counterparts do.
 fn parted(pairs: &[(&Entry, &Entry)]) -> Vec<Vec<String>> {
     let mut together: BTreeMap<usize, Vec<&(&Entry, &Entry)>> = BTreeMap::new();
     for pair in pairs {
@@ -248,7 +250,7 @@ fn parted(pairs: &[(&Entry, &Entry)]) -> Vec<Vec<String>> {
     together.values().filter(are_parted).map(names).collect()
 }
 
-/// The values that are no tensors, as texts.
+/// Returns the values as texts.
 fn values(contents: &Contents) -> BTreeMap<String, String> {
     let text = |value: &super::contents::Plain| match &value.text {
         Some(text) if value.class == "str" => format!("'{text}'"),
@@ -258,7 +260,7 @@ fn values(contents: &Contents) -> BTreeMap<String, String> {
     contents.values.iter().map(|value| (value.name.clone(), text(value))).collect()
 }
 
-/// The names under which two sets of texts differ.
+/// Returns the names under which two sets of texts differ, with both texts.
 fn texts(a: &BTreeMap<String, String>, b: &BTreeMap<String, String>) -> Vec<Text> {
     let new = b.keys().filter(|name| !a.contains_key(*name));
     let text = |name: &String| Text { name: name.clone(), sides: [a.get(name).cloned(), b.get(name).cloned()] };
@@ -266,7 +268,7 @@ fn texts(a: &BTreeMap<String, String>, b: &BTreeMap<String, String>) -> Vec<Text
 }
 
 impl Differences {
-    /// Returns whether nothing differs.
+    /// Returns whether there are no differences.
     pub fn is_equal(&self) -> bool {
         self.changes.is_empty() && self.shared.is_empty() && self.values.is_empty() && self.metadata.is_empty()
     }

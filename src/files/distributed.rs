@@ -1,5 +1,5 @@
-//! Checkpoints of `torch.distributed.checkpoint`: a folder of files that several processes wrote, and `.metadata`, which says
-//! what is where. Each piece of a tensor and each other value is an archive of `torch.save` somewhere in a file.
+//! Checkpoints of `torch.distributed.checkpoint`: a folder of files written by several processes, and `.metadata`,
+//! which locates everything. Each piece of a tensor and each other value is an archive of `torch.save` inside a file.
 //! Follows <https://pytorch.org/docs/2.7/distributed.checkpoint.html>. Executes nothing.
 
 mod cover;
@@ -20,20 +20,20 @@ use tensor::ops::copy;
 use tensor::{DType, Device, Error, ErrorKind, Layout, Result, View, interrupt};
 use value::{Dict, List, Value};
 
-/// The name of the metadata in its folder.
+/// The file name of the metadata.
 pub(crate) const METADATA: &str = ".metadata";
 
-/// The metadata is read whole, so it must not be larger than this.
+/// The maximum size of the metadata, which is read as a whole.
 const LARGEST_METADATA: usize = 1 << 29;
 
-/// Places of lists that no value is for. PyTorch leaves some for empty dictionaries.
+/// The maximum number of list items without a value. PyTorch leaves some for empty dictionaries.
 const MOST_GAPS: usize = 1 << 16;
 
-/// A folder whose metadata is read.
+/// A folder with its metadata read.
 struct Folder {
     name: String,
     metadata: Metadata,
-    /// The files, and the metadata's own bytes.
+    /// The data files by name. `nbytes` is their total size plus that of the metadata.
     files: HashMap<Rc<str>, Source>,
     nbytes: u64,
 }
@@ -68,7 +68,7 @@ impl Folder {
         Ok(Folder { name: name.to_owned(), metadata, files, nbytes })
     }
 
-    /// The archive at a place, as a file of its own.
+    /// Returns the archive at a place, as a separate source.
     fn archive(&self, place: &Place) -> Result<Source> {
         let source = self.files.get(&place.file).and_then(|file| file.part(place.start, place.length));
         let source = source.ok_or_else(|| wrong(format_args!("{} is too short", shown(&place.file))))?;
@@ -78,12 +78,12 @@ impl Folder {
         Ok(source)
     }
 
-    /// The value of an archive.
+    /// Returns the value of an archive.
     fn value(&self, place: &Place, mapped: bool) -> Result<Value> {
         checkpoint::load(&self.archive(place)?, &Options { mapped, with_arrays: true, ..Options::default() })
     }
 
-    /// The tensor of an archive, which is what the metadata says of it.
+    /// Returns the tensor of an archive, after checking that it matches the metadata.
     fn piece(&self, piece: &Piece, dtype: DType, mapped: bool) -> Result<View> {
         let Value::Tensor(tensor) = self.value(&piece.place, mapped)? else {
             bail!(ValueError, "its piece at {:?} is no tensor", piece.offsets.as_slice())
@@ -96,10 +96,10 @@ impl Folder {
         copy::resolve_neg(&copy::resolve_conj(&view)?)
     }
 
-    /// A tensor: on its file where it is of one piece, put together where it is of several.
+    /// Returns a tensor: on its file if it has a single piece, otherwise assembled.
     fn tensor(&self, dtype: DType, sizes: &[i64], pieces: &[Piece], mapped: bool) -> Result<Value> {
         if let [piece] = pieces {
-            // Rows lie in rows, as PyTorch loads them.
+            // Make it contiguous, like PyTorch.
             return copy::contiguous(&self.piece(piece, dtype, mapped)?).map(Value::from);
         }
         let whole = View::unwritten(sizes, dtype, Device::CPU)?;
@@ -119,7 +119,7 @@ impl Folder {
         .map_err(|error| of_item(item, error))
     }
 
-    /// What one archive holds, added to the contents.
+    /// Adds the contents of an archive.
     fn list(&self, place: &Place, name: &str, contents: &mut Contents) -> Result<Vec<Entry>> {
         let source = self.archive(place)?;
         let mut inner = Contents::new(&source, "");
@@ -131,7 +131,7 @@ impl Folder {
         };
         let first = contents.storages.len();
         for (index, mut held) in inner.storages.into_iter().enumerate() {
-            // The position counts from the beginning of the file.
+            // Offsets are relative to the start of the file.
             if let (Bytes::Stored(_, start), Some(file)) = (&held.bytes, self.files.get(&place.file)) {
                 held.bytes = Bytes::Stored(file.clone(), place.start.saturating_add(*start));
             }
@@ -182,7 +182,7 @@ impl Folder {
     }
 }
 
-/// The places of an item.
+/// Returns the places of an item.
 fn places(item: &Item) -> Vec<(&Item, &Place)> {
     match &item.what {
         What::Tensor { pieces, .. } => pieces.iter().map(|piece| (item, &piece.place)).collect(),
@@ -190,7 +190,7 @@ fn places(item: &Item) -> Vec<(&Item, &Place)> {
     }
 }
 
-/// Compares what an archive holds with what the metadata says of it.
+/// Checks that an archive matches the metadata.
 fn agree(piece: &Piece, dtype: DType, found: (DType, &[i64])) -> Result<()> {
     let (found, sizes) = found;
     if found != dtype || *sizes != *piece.sizes {
@@ -212,11 +212,11 @@ fn of_item(item: &Item, error: Error) -> Error {
     }
 }
 
-/// All values of a folder, as they were nested when they were saved.
+/// Loads all values of a folder, nested as when they were saved.
 ///
 /// # Errors
-/// ValueError for metadata that contradicts itself or the files; FileNotFoundError for a file that is missing; what
-/// `torch.load` says of a value.
+/// Fails with ValueError for metadata that contradicts itself or the files, with FileNotFoundError for a missing file,
+/// and with the errors of `torch.load`.
 pub(crate) fn load(folder: &str, mapped: bool) -> Result<Value> {
     let folder = Folder::open(folder)?;
     let mut root = Tree::Dict(Vec::new(), HashMap::new());
@@ -228,10 +228,10 @@ pub(crate) fn load(folder: &str, mapped: bool) -> Result<Value> {
     root.value()
 }
 
-/// What a folder holds.
+/// Returns the contents of a folder.
 ///
 /// # Errors
-/// Those of [`load`].
+/// Same as [`load`].
 pub(crate) fn contents(folder: &str) -> Result<Contents> {
     let folder = Folder::open(folder)?;
     let (name, nbytes) = (folder.name.clone(), folder.nbytes);
@@ -251,7 +251,7 @@ pub(crate) fn contents(folder: &str) -> Result<Contents> {
     Ok(contents)
 }
 
-/// The name of what stands where a path leads, as in the reports on other files.
+/// Returns the name for a path, as in reports on other files.
 fn name_of(path: &[Step]) -> String {
     path.iter().fold(String::new(), |name, step| match step {
         Step::Key(key) => under(&name, key),
@@ -259,19 +259,19 @@ fn name_of(path: &[Step]) -> String {
     })
 }
 
-/// Values on their way into containers.
+/// Containers under construction.
 enum Tree {
-    /// What stands at a place of a list that nothing was saved for.
+    /// A list item without a saved value.
     Gap,
     Leaf(Value),
-    /// Keys in their order, and the place of each.
+    /// The entries in order, and the index of each key.
     Dict(Vec<(Rc<str>, Tree)>, HashMap<Rc<str>, usize>),
     List(Vec<Tree>),
 }
 
 impl Tree {
-    /// Stores a value at a path, creating the containers on the way. `gaps` is how many list items may still be left
-    /// unset.
+    /// Stores a value at a path, creating the containers on the way. `gaps` is the number of list items that may still
+    /// be left unset.
     fn put(&mut self, path: &[Step], value: Value, gaps: &mut usize) -> Result<()> {
         let mut at = self;
         for step in path {
@@ -313,7 +313,7 @@ impl Tree {
         found.ok_or_else(|| wrong("it lies in what is no container for it"))
     }
 
-    /// The value that this stands for.
+    /// Converts the tree to a value.
     fn value(self) -> Result<Value> {
         Ok(match self {
             Tree::Gap => Value::None,

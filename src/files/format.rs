@@ -1,5 +1,5 @@
-//! Which format a file is of: by its first bytes when it is read, by its name when it is written. A folder is of the format
-//! of the file in it that tells about the others.
+//! Detects the format of a file: by its first bytes for reading, by its extension for writing. The format of a folder
+//! is given by its index file.
 
 use super::archive::Archive;
 use super::checkpoint::{self, Checkpoint, Options};
@@ -11,7 +11,7 @@ use tensor::system::{Files, Kind, System};
 use tensor::{Result, bail};
 use value::Value;
 
-/// A format of files.
+/// A file format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Format {
     Checkpoint,
@@ -23,10 +23,10 @@ enum Format {
 }
 
 impl Format {
-    /// The format of a file, by its content.
+    /// Detects the format of a file by its contents.
     ///
     /// # Errors
-    /// ValueError when it is of none; RuntimeError for a damaged archive.
+    /// Fails with ValueError if it is unknown, and with RuntimeError for a damaged archive.
     fn of(source: &Source) -> Result<Format> {
         Ok(if source.is_archive() {
             let archive = Archive::open(source)?;
@@ -46,10 +46,10 @@ impl Format {
     }
 }
 
-/// What a file holds, of whatever format, without its data.
+/// Returns the contents of a file of any format, without its data.
 ///
 /// # Errors
-/// ValueError when it is of none; what its reader says.
+/// Fails with ValueError if the format is unknown, and with the errors of its reader.
 pub fn contents(source: &Source) -> Result<Contents> {
     let of_checkpoint = |name| {
         let mut contents = Contents::new(source, name);
@@ -66,14 +66,14 @@ pub fn contents(source: &Source) -> Result<Contents> {
     }
 }
 
-/// Loads the contents of a file of any format.
+/// Loads a file of any format.
 ///
 /// # Errors
-/// ValueError when it is of none; what its reader says.
+/// Fails with ValueError if the format is unknown, and with the errors of its reader.
 pub fn load_any(source: &Source, mapped: bool) -> Result<Value> {
     match Format::of(source)? {
         Format::Checkpoint => checkpoint::load(source, &Options { mapped, with_arrays: true, ..Options::default() }),
-        // Elements have no alignment there, so they are always copied.
+        // Elements are not aligned in legacy files, so they are always copied.
         Format::Legacy => checkpoint::load(source, &Options { with_arrays: true, ..Options::default() }),
         Format::Safetensors => safetensors::load(source, mapped),
         Format::Npy => npy::load(source, mapped),
@@ -82,7 +82,7 @@ pub fn load_any(source: &Source, mapped: bool) -> Result<Value> {
     }
 }
 
-/// A format that is written.
+/// A format for writing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Target {
     Checkpoint,
@@ -102,10 +102,10 @@ impl Target {
     }
 }
 
-/// The format that a name ends in.
+/// Returns the format for a file's extension.
 ///
 /// # Errors
-/// ValueError for a name that ends in none; NotImplementedError for one of a format that is only read.
+/// Fails with ValueError for an unknown extension, and with NotImplementedError for a read-only format.
 pub(crate) fn target(path: &str) -> Result<Target> {
     Ok(match Path::new(path).extension().and_then(|extension| extension.to_str()) {
         Some("pt" | "pth" | "bin" | "ckpt") => Target::Checkpoint,
@@ -117,21 +117,21 @@ pub(crate) fn target(path: &str) -> Result<Target> {
     })
 }
 
-/// What a path leads to.
+/// The input at a path.
 pub enum Input {
     /// A file of any format.
     File(Source),
     /// The index of a model in several files.
     Shards(String),
-    /// The folder of a checkpoint that several processes wrote.
+    /// The folder of a checkpoint written by several processes.
     Distributed(String),
 }
 
 impl Input {
-    /// Looks what is at a path.
+    /// Finds the kind of input at a path.
     ///
     /// # Errors
-    /// Those of [`Source::open`]; ValueError for a folder that says nothing of tensors.
+    /// Same as [`Source::open`], and ValueError for a folder without tensors.
     pub fn at(path: &str) -> Result<Input> {
         let place = Path::new(path);
         if matches!(System::kind(place), Ok(Kind::Folder)) {
@@ -153,7 +153,7 @@ impl Input {
     /// Loads the value.
     ///
     /// # Errors
-    /// ValueError when it is of no format; what its reader says.
+    /// Fails with ValueError if the format is unknown, and with the errors of its reader.
     pub fn load(&self, mapped: bool) -> Result<Value> {
         match self {
             Input::File(source) => load_any(source, mapped),
@@ -162,10 +162,10 @@ impl Input {
         }
     }
 
-    /// What it holds, without its data.
+    /// Returns the contents, without data.
     ///
     /// # Errors
-    /// Those of [`Input::load`].
+    /// Same as [`Input::load`].
     pub fn contents(&self) -> Result<Contents> {
         match self {
             Input::File(source) => contents(source),
@@ -175,10 +175,10 @@ impl Input {
     }
 }
 
-/// Writes a value in the format that the name ends in.
+/// Writes a value in the format given by the extension.
 ///
 /// # Errors
-/// Those of [`target`]; what its writer says.
+/// Same as [`target`], and the errors of the writer.
 pub fn save_as(value: &Value, path: &str) -> Result<()> {
     match target(path)? {
         Target::Checkpoint => checkpoint::save(value, path, false),

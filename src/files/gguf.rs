@@ -1,5 +1,5 @@
-//! GGUF, the format of llama.cpp: texts and numbers about a model, the names, types and places of its tensors, and their
-//! bytes behind them, each at a multiple of the alignment. Tensors lie on the file itself; those in quantized blocks are
+//! GGUF, the format of llama.cpp: settings of a model; the names, types and positions of its tensors; and their bytes,
+//! each at a multiple of the alignment. Tensors are mapped from the file; those in quantized blocks are
 //! [`BlockTensor`]s. Follows <https://github.com/ggml-org/ggml/blob/master/docs/gguf.md>, versions 2 and 3.
 
 mod block_tensor;
@@ -19,19 +19,19 @@ use value::{Dict, Value};
 
 pub(crate) const MAGIC: &[u8] = b"GGUF";
 
-/// The name of the format, before its version.
+/// The name of the format, without the version.
 pub(crate) const FORMAT: &str = "GGUF";
 
 /// The maximum number of dimensions in ggml.
 const MOST_DIMENSIONS: u32 = 4;
 
-/// The place of data, unless the file says otherwise: a multiple of this.
+/// The default alignment of data.
 const ALIGNMENT: u32 = 32;
 
-/// Items that are read between two looks for Ctrl-C.
+/// Number of items processed between two checks for Ctrl-C.
 const PATIENCE: u64 = 1 << 12;
 
-/// What the elements of a tensor are.
+/// The element type of a tensor.
 #[derive(Clone, Copy, Debug)]
 pub enum Type {
     Plain(DType),
@@ -40,16 +40,16 @@ pub enum Type {
     Unknown(u32),
 }
 
-/// A tensor as the header describes it.
+/// A tensor's entry in the header.
 #[derive(Debug)]
 pub struct Described {
     pub name: String,
     pub kind: Type,
-    /// In PyTorch's order: the last dimension is the innermost, which the file names first.
+    /// The sizes in PyTorch's order, which is the reverse of the file's: the last dimension is innermost.
     pub sizes: Dims,
-    /// The position of its data.
+    /// The offset of its data.
     pub place: usize,
-    /// Bytes of its data; `None` for an unknown type.
+    /// Number of bytes of its data; `None` for an unknown type.
     pub nbytes: Option<usize>,
 }
 
@@ -57,7 +57,7 @@ pub struct Described {
 #[derive(Debug)]
 pub struct Header {
     pub version: u32,
-    /// The settings in the order of the file, as texts.
+    /// The settings in file order, as texts.
     pub metadata: Vec<(String, String)>,
     pub tensors: Vec<Described>,
 }
@@ -66,12 +66,12 @@ fn invalid(why: impl std::fmt::Display) -> Error {
     Error::value(format!("Cannot read GGUF: {why}"))
 }
 
-/// A name as messages show it.
+/// Formats a name for messages.
 fn shown(name: &str) -> String {
     format!("'{}'", name.escape_debug())
 }
 
-/// Where in the file its header is read.
+/// A reader of the header.
 struct Cursor<'a> {
     bytes: &'a [u8],
     at: usize,
@@ -124,20 +124,20 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// Looks for Ctrl-C now and then.
+/// Checks for Ctrl-C at intervals.
 fn heed(item: u64) -> Result<()> {
     if item.is_multiple_of(PATIENCE) { interrupt::check() } else { Ok(()) }
 }
 
-/// Reads the header, and checks that the data it tells of is there.
+/// Reads the header, and checks that the file contains the data.
 ///
 /// # Errors
-/// ValueError when it is not what the format allows; KeyboardInterrupt.
+/// Fails with ValueError for an invalid file, and with KeyboardInterrupt.
 pub fn header(source: &Source) -> Result<Header> {
     source.reading(parse)?
 }
 
-/// The version, and how many tensors and settings there are.
+/// Reads the version, and the numbers of tensors and settings.
 fn begin(cursor: &mut Cursor) -> Result<(u32, u64, u64)> {
     if cursor.take(MAGIC.len() as u64)? != MAGIC {
         return Err(invalid("it does not begin as such files do"));
@@ -151,7 +151,7 @@ fn begin(cursor: &mut Cursor) -> Result<(u32, u64, u64)> {
         }
         other => return Err(invalid(format_args!("it is of version {other}; versions 2 and 3 are read here"))),
     }
-    // A name, dimensions, a type and a place; a key, a type and a value.
+    // The minimum sizes: a key, a type and a value; a name, dimensions, a type and an offset.
     let tensors = cursor.u64()?;
     let settings = cursor.count(13, "settings")?;
     Ok((version, cursor.check_count(tensors, 24, "tensors")?, settings))
@@ -197,7 +197,7 @@ fn outside(tensor: &Described, length: usize) -> Error {
     invalid(format_args!("the data of {} does not lie within the {length} bytes of the file", shown(&tensor.name)))
 }
 
-/// The tensor of a name that was read, its place counted from where the data begins.
+/// Reads the rest of a tensor's entry after its name. The offset is relative to the start of the data.
 fn described(cursor: &mut Cursor, name: &str, alignment: u32) -> Result<Described> {
     let wrong = |why: &dyn std::fmt::Display| invalid(format_args!("the tensor {} {why}", shown(name)));
     let dimensions = cursor.u32()?;
@@ -219,7 +219,7 @@ fn described(cursor: &mut Cursor, name: &str, alignment: u32) -> Result<Describe
                 "has rows of {inner} elements, which is no multiple of the {count} of a {name} block"
             )));
         }
-        // Of a tensor without elements, too, a row of bytes must have a size.
+        // Even for a tensor without elements, the size of a row must be valid.
         Type::Blocks(kind) if (inner / kind.blocks.count as i64).checked_mul(kind.blocks.nbytes as i64).is_none() => {
             None
         }
@@ -253,7 +253,7 @@ fn check_apart(tensors: &[Described]) -> Result<()> {
     Ok(())
 }
 
-/// The types of elements that stand alone.
+/// The types of plain elements.
 const PLAIN: &[(u32, DType)] = &[
     (0, DType::Float),
     (1, DType::Half),
@@ -273,10 +273,10 @@ fn type_of(code: u32) -> Type {
     }
 }
 
-/// What a file holds. A tensor of an unknown type has an unknown size: it is told among the other values.
+/// Returns the contents of a file. A tensor of an unknown type has an unknown size and is listed with the other values.
 ///
 /// # Errors
-/// Those of [`header`].
+/// Same as [`header`].
 pub fn contents(source: &Source) -> Result<Contents> {
     let header = header(source)?;
     let mut contents = Contents::new(source, if header.version == 2 { "GGUF, version 2" } else { "GGUF, version 3" });
@@ -299,11 +299,12 @@ pub fn contents(source: &Source) -> Result<Contents> {
     Ok(contents)
 }
 
-/// All tensors of a file by their names: plain ones as tensors that lie on the file, the others as [`BlockTensor`]s that do.
+/// Loads all tensors of a file by name: plain ones as tensors, the others as [`BlockTensor`]s. Both are mapped from the
+/// file.
 ///
 /// # Errors
-/// ValueError when the file is not what the format allows; NotImplementedError for a tensor of a type that has no name here,
-/// whose size is unknown.
+/// Fails with ValueError for an invalid file, and with NotImplementedError for a tensor of an unknown type, whose size
+/// is unknown.
 pub fn load(source: &Source, mapped: bool) -> Result<Value> {
     let value = |tensor: Described| {
         let storage = |nbytes: Option<usize>| {

@@ -1,19 +1,20 @@
-//! The contents of a file as a report: a table, which storages are shared, how many bytes are kept that no tensor shows.
+//! Formats the contents of a file as a report: a table, the shared storages, and the number of stored bytes that no
+//! tensor uses.
 
 use super::contents::{Contents, Entry, Held, Piece, Plain, count, shown};
 use serde_json::{Value as Json, json};
 use std::fmt::Write;
 
-/// The values that a text lists, …
+/// The number of values to list, …
 const LISTED: usize = 50;
-/// … and the characters of each.
+/// … and the number of characters of each.
 const WIDEST: usize = 100;
 
 impl Contents {
-    /// For each storage the names of what is on it, and how many of its bytes no tensor reaches, counted between the first
-    /// and the last element of each.
+    /// Returns for each storage the names of its users, and the number of bytes outside their extents. An extent goes
+    /// from a tensor's first element to its last.
     fn usage<'r>(&'r self) -> Vec<(Vec<&'r str>, u64)> {
-        /// Names, and bytes from and to.
+        /// Names, and byte ranges.
         type Uses<'n> = (Vec<&'n str>, Vec<(u64, u64)>);
         let mut usage: Vec<Uses> = vec![Default::default(); self.storages.len()];
         for entry in &self.entries {
@@ -40,7 +41,7 @@ impl Contents {
         self.storages.iter().zip(usage).map(unused).collect()
     }
 
-    /// The report as a table with a summary below.
+    /// Returns the report as a table with a summary.
     pub fn text(&self) -> String {
         let mut out = format!("{}: {}, {}\n", shown(&self.name), self.format, bytes(self.nbytes));
         let heads = ["name", "", "dtype", "size", "stride", "offset", "bytes", "storage"].map(str::to_owned);
@@ -130,7 +131,7 @@ impl Contents {
         ]
     }
 
-    /// The report as JSON.
+    /// Returns the report as JSON.
     pub fn json(&self) -> String {
         let entry = |entry: &Entry| {
             json!({
@@ -188,13 +189,13 @@ impl Contents {
     }
 }
 
-/// Sizes as Python shows a tuple.
+/// Formats sizes like a Python tuple.
 pub(crate) fn tuple(dims: &[i64]) -> String {
     let items = dims.iter().map(i64::to_string).collect::<Vec<_>>().join(", ");
     if dims.len() == 1 { format!("({items},)") } else { format!("({items})") }
 }
 
-/// A text that takes no more than a line.
+/// Cuts a text to fit one line.
 pub(crate) fn shortened(text: &str) -> String {
     let text = shown(text);
     match text.char_indices().nth(WIDEST) {
@@ -203,7 +204,7 @@ pub(crate) fn shortened(text: &str) -> String {
     }
 }
 
-/// A number of bytes, and what that is in a larger unit.
+/// Formats a number of bytes, also in a larger unit.
 pub(crate) fn bytes(number: u64) -> String {
     const UNITS: &[&str] = &["kB", "MB", "GB", "TB", "PB", "EB"];
     let exact = count(usize::try_from(number).unwrap_or(usize::MAX), "byte");

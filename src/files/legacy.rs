@@ -1,5 +1,5 @@
-//! Checkpoints as PyTorch wrote them before 1.6, and still does on request: five pickles one after another, and behind
-//! them the bytes of every storage.
+//! Checkpoints in PyTorch's format before 1.6, which it still writes on request: five consecutive pickles, followed by
+//! the bytes of every storage.
 
 use super::checkpoint::{Checkpoint, Data};
 use super::pickle::{self, Id, Mode, Node, Pickled, Saved};
@@ -17,7 +17,7 @@ pub(crate) struct Legacy {
     places: HashMap<Rc<str>, usize>,
 }
 
-/// Returns whether a file begins as these do: with a pickle of the magic number.
+/// Returns whether a file begins with a pickle of the magic number.
 pub(crate) fn is_one(source: &Source) -> bool {
     source.bytes(0, 32.min(source.len())).is_some_and(|head| {
         pickle::read(&head, &mut 0, Mode::Load)
@@ -28,7 +28,8 @@ pub(crate) fn is_one(source: &Source) -> bool {
 /// Reads the pickles of a file.
 ///
 /// # Errors
-/// UnpicklingError for what `weights_only` refuses; EOFError, RuntimeError and others for what is damaged.
+/// Fails with UnpicklingError for values that `weights_only` rejects, and with EOFError, RuntimeError and others for
+/// damaged files.
 pub(crate) fn open(source: &Source, mode: Mode) -> Result<Checkpoint> {
     let mut at = 0;
     if number(source, &mut at, mode)? != Some(MAGIC_NUMBER) {
@@ -39,7 +40,7 @@ pub(crate) fn open(source: &Source, mode: Mode) -> Result<Checkpoint> {
         Some(other) => bail!(RuntimeError, "Invalid protocol version: {other}"),
         None => bail!(RuntimeError, "Invalid protocol version"),
     }
-    // What machine wrote the file does not matter: the bytes are always little-endian.
+    // The system information is not needed: the bytes are always little-endian.
     next(source, &mut at, mode)?;
     let pickled = next(source, &mut at, mode)?;
     let keys = next(source, &mut at, mode)?;
@@ -47,7 +48,8 @@ pub(crate) fn open(source: &Source, mode: Mode) -> Result<Checkpoint> {
     Ok(Checkpoint { pickled, data: Data::Legacy(Legacy { source: source.clone(), places }) })
 }
 
-/// The pickle at a place, which moves behind it. More and more of the file is read, for what stands behind may be large.
+/// Reads the pickle at a position, and advances the position. The file is read in growing pieces, because the data
+/// after the pickle may be large.
 fn next(source: &Source, at: &mut usize, mode: Mode) -> Result<Pickled> {
     let rest = source.len().saturating_sub(*at);
     let mut length = rest.min(1 << 16);
@@ -67,7 +69,7 @@ fn next(source: &Source, at: &mut usize, mode: Mode) -> Result<Pickled> {
     }
 }
 
-/// The next pickle, if it is a number.
+/// Reads the next pickle, and returns its value if it is an integer.
 fn number(source: &Source, at: &mut usize, mode: Mode) -> Result<Option<i128>> {
     let pickled = next(source, at, mode)?;
     Ok(match pickled.node(pickled.root) {
@@ -76,10 +78,10 @@ fn number(source: &Source, at: &mut usize, mode: Mode) -> Result<Option<i128>> {
     })
 }
 
-/// A pickle is read whole, so it must not be larger than this.
+/// The maximum size of a pickle, which is read as a whole.
 const LARGEST: usize = 1 << 29;
 
-/// Returns the position of each storage's bytes: one after another, each behind its number of elements.
+/// Returns the position of each storage's bytes. Storages are consecutive, each preceded by its number of elements.
 fn places(source: &Source, pickled: &Pickled, keys: &Pickled, mut at: usize) -> Result<HashMap<Rc<str>, usize>> {
     let Node::List(order) = keys.node(keys.root) else { bail!(RuntimeError, "the file names no storages") };
     let saved: HashMap<&str, &Saved> = pickled.storages.iter().map(|saved| (&*saved.key, saved)).collect();
@@ -113,17 +115,17 @@ fn places(source: &Source, pickled: &Pickled, keys: &Pickled, mut at: usize) -> 
 }
 
 impl Legacy {
-    /// A copy of the bytes of a storage.
+    /// Returns a copy of the bytes of a storage.
     ///
     /// # Errors
-    /// RuntimeError when the file does not have them.
+    /// Fails with RuntimeError if the file does not contain them.
     pub(crate) fn fetch(&self, saved: &Saved) -> Result<Storage> {
         let missing = || Error::runtime(format!("the file has no bytes for its storage {}", saved.key));
         let (source, place) = self.stored(saved).ok_or_else(missing)?;
         source.storage(place, saved.nbytes).ok_or_else(missing)?.duplicate()
     }
 
-    /// Returns the file and the position of a storage's bytes in it.
+    /// Returns the file and the offset of a storage's bytes.
     pub(crate) fn stored(&self, saved: &Saved) -> Option<(Source, usize)> {
         self.places.get(&saved.key).map(|&place| (self.source.clone(), place))
     }

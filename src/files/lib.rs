@@ -1,8 +1,8 @@
-//! Files of tensors: PyTorch's checkpoints, safetensors, npy, npz and GGUF, and folders of them. They are read from mapped
-//! memory and written beside what they replace. Reading executes nothing, and takes no more memory than the file or the
-//! machine allows. Knows neither the script language nor the terminal.
+//! Files of tensors: PyTorch's checkpoints, safetensors, npy, npz and GGUF, and folders of them. Files are
+//! memory-mapped for reading and replaced atomically on writing. Reading executes nothing, and allocates no more memory
+//! than the file and the machine allow. Knows neither the script language nor the terminal.
 
-// Nothing a user can reach may end the process.
+// User input must never panic the process.
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
 mod archive;
@@ -39,5 +39,5 @@ pub use safetensors::{load as load_safetensors, save as save_safetensors};
 pub use source::{Source, read_whole, write_whole};
 pub use values::contents_of;
 
-/// What everything here gives.
+/// The result of everything here.
 pub use tensor::Result;

@@ -1,4 +1,4 @@
-//! The tensors of a checkpoint, each under the name of its place within the dictionaries and lists around it.
+//! Lists the tensors of a checkpoint, each named by its path through the containers.
 
 use super::checkpoint::{Checkpoint, Data};
 use super::contents::{
@@ -10,13 +10,13 @@ use std::collections::HashSet;
 use std::rc::Rc;
 use tensor::{DType, Layout, Result, bail};
 
-/// Characters of all names together. A file can make them much longer than itself.
+/// The maximum total length of all names. A file can make them much longer than itself.
 const MOST_OF_NAMES: usize = 64 << 20;
 
-/// Adds what a checkpoint holds.
+/// Adds the contents of a checkpoint.
 ///
 /// # Errors
-/// RecursionError for containers too deep; RuntimeError for names too long.
+/// Fails with RecursionError for containers nested too deeply, and with RuntimeError for names that are too long.
 pub(crate) fn list(checkpoint: Checkpoint, contents: &mut Contents) -> Result<()> {
     let Checkpoint { pickled, data } = checkpoint;
     let data = Rc::new(RefCell::new(data));
@@ -50,9 +50,9 @@ fn bytes_of(data: &Rc<RefCell<Data>>, saved: &Saved) -> Bytes {
 
 struct Walk<'p> {
     pickled: &'p Pickled,
-    /// Containers that were visited: a container in several places is reported once.
+    /// The containers already visited; a container in several places is reported once.
     seen: HashSet<Id>,
-    /// Characters that names may still have.
+    /// The remaining length for names.
     room: usize,
 }
 
@@ -125,7 +125,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// A value's class, and the value as Python shows it.
+    /// Returns a value's class, and its `repr` in Python.
     fn plain(&self, node: &Node) -> (String, Option<String>) {
         let (class, text) = match node {
             Node::None => ("NoneType", Some("None".to_owned())),
@@ -150,7 +150,7 @@ impl Walk<'_> {
         (class.to_owned(), text)
     }
 
-    /// The name of what stands under a key.
+    /// Returns the name of the value under a key.
     fn below(&self, name: &str, key: Id) -> String {
         match self.pickled.node(key) {
             Node::Str(key) => under(name, key),
@@ -160,7 +160,7 @@ impl Walk<'_> {
         }
     }
 
-    /// An array, whose bytes stand in the pickle itself.
+    /// Adds an array whose bytes are in the pickle itself.
     fn array(contents: &mut Contents, name: String, array: Rc<Array>) {
         let (dtype, layout, nbytes) = (array.number.dtype, array.layout.clone(), array.nbytes());
         contents.add(name, dtype, layout, nbytes, Bytes::Made(Rc::new(move || array.storage())));

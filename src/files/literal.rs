@@ -1,10 +1,10 @@
-//! Literals of Python, as the headers of npy files have them: texts, whole numbers, truths, tuples, lists and dictionaries.
-//! Nothing else of Python is read, and nothing is evaluated.
+//! Python literals, as in the headers of npy files: strings, integers, booleans, tuples, lists and dictionaries.
+//! Nothing else of Python is parsed, and nothing is evaluated.
 
 /// The maximum depth of nested literals.
 const DEEPEST: usize = 32;
 
-/// A value that a literal spells.
+/// The value of a literal.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Literal {
     Text(String),
@@ -16,7 +16,7 @@ pub(crate) enum Literal {
 }
 
 impl Literal {
-    /// Reads a literal with nothing but blanks around it; anything else gives `None`.
+    /// Parses a literal, surrounded only by white space. `None` for anything else.
     pub(crate) fn parse(text: &str) -> Option<Literal> {
         let mut reader = Reader { rest: text };
         let literal = reader.literal(0)?;
@@ -38,7 +38,7 @@ impl Literal {
         }
     }
 
-    /// The numbers of a tuple of whole numbers.
+    /// Returns the numbers of a tuple of integers.
     pub(crate) fn ints<C: FromIterator<i64>>(&self) -> Option<C> {
         let int = |item: &Literal| match item {
             Literal::Int(number) => Some(*number),
@@ -57,7 +57,7 @@ impl<'t> Reader<'t> {
         self.rest = self.rest.trim_start();
     }
 
-    /// Takes a word or sign if it is next.
+    /// Skips a word or sign if it is next.
     fn take(&mut self, word: &str) -> Option<()> {
         self.skip();
         self.rest = self.rest.strip_prefix(word)?;
@@ -95,7 +95,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// The items between two brackets, and whether a comma follows the last.
+    /// Parses the items between two brackets. Also returns whether a comma follows the last.
     fn items<T>(
         &mut self,
         open: char,
@@ -118,12 +118,12 @@ impl<'t> Reader<'t> {
         let digits = self.rest.strip_prefix('-').unwrap_or(self.rest);
         let count = digits.bytes().take_while(u8::is_ascii_digit).count();
         let (number, rest) = self.rest.split_at_checked(self.rest.len() - digits.len() + count)?;
-        // Python 2 wrote an L behind a long one.
+        // Python 2 wrote an L after a long integer.
         self.rest = rest.strip_prefix('L').unwrap_or(rest);
         number.parse().ok().map(Literal::Int)
     }
 
-    /// A quoted text, in which Python escapes what cannot be shown.
+    /// Parses a quoted string with Python's escapes.
     fn text(&mut self, quote: char) -> Option<String> {
         let (mut text, mut chars) = (String::new(), self.rest.chars());
         chars.next();
@@ -140,7 +140,7 @@ impl<'t> Reader<'t> {
     }
 }
 
-/// The character that the letters behind a backslash stand for.
+/// Returns the character for the letters after a backslash.
 fn escaped(chars: &mut std::str::Chars) -> Option<char> {
     let length = match chars.next()? {
         'n' => return Some('\n'),

@@ -1,5 +1,5 @@
-//! npy: a header that is a literal of Python, and one array behind it.
-//! Follows <https://numpy.org/doc/2.2/reference/generated/numpy.lib.format.html>.
+//! npy: a header in the form of a Python literal, followed by one array. Follows
+//! <https://numpy.org/doc/2.2/reference/generated/numpy.lib.format.html>.
 
 use super::archive::{Body, put};
 use super::checkpoint::replacing;
@@ -17,15 +17,15 @@ use value::Value;
 
 pub(crate) const MAGIC: &[u8] = b"\x93NUMPY";
 
-/// numpy refuses longer headers than this too, in bytes.
+/// The maximum length of a header in bytes, as in numpy.
 const LONGEST_HEADER: usize = 1 << 20;
 
 /// The header of an array.
 pub(crate) struct Header {
     pub element: Element,
-    /// Strides are counted in elements.
+    /// The layout, with strides in elements.
     pub layout: Layout,
-    /// The position of the elements.
+    /// The offset of the elements.
     pub start: usize,
     pub nbytes: usize,
 }
@@ -34,13 +34,13 @@ fn invalid(why: impl std::fmt::Display) -> Error {
     Error::value(format!("Cannot parse header: {why}"))
 }
 
-/// Bytes that hold every header that is read.
+/// The number of bytes sufficient for any header.
 pub(crate) const MOST_OF_A_HEADER: usize = LONGEST_HEADER + 16;
 
-/// Reads the header from the first bytes of a file.
+/// Parses the header in the first bytes of a file.
 ///
 /// # Errors
-/// ValueError when it is none, or is of an array that is no tensor: of objects, texts, times.
+/// Fails with ValueError if it is invalid, or describes an array that cannot be a tensor: of objects, strings or times.
 pub(crate) fn header(bytes: &[u8]) -> Result<Header> {
     let Some([major, _minor]) = bytes.strip_prefix(MAGIC).and_then(|rest| rest.first_chunk::<2>()) else {
         return Err(invalid("the magic string is not correct"));
@@ -55,7 +55,7 @@ pub(crate) fn header(bytes: &[u8]) -> Result<Header> {
     let text = rest.get(prefix..prefix + length).ok_or_else(|| invalid("it is cut off"))?;
     let text = match major {
         3 => str::from_utf8(text).map_err(|_| invalid("it is not text"))?.to_owned(),
-        // Latin-1, whose bytes are the first characters of Unicode.
+        // Latin-1, which is the first 256 characters of Unicode.
         _ => text.iter().copied().map(char::from).collect(),
     };
     let unreadable = || invalid(format_args!("{:?}", text.trim_end()));
@@ -75,7 +75,8 @@ pub(crate) fn header(bytes: &[u8]) -> Result<Header> {
     Ok(Header { element, layout, start: MAGIC.len() + 2 + prefix + length, nbytes })
 }
 
-/// The three entries of the header's dictionary, in any order: `descr`, `fortran_order` and `shape`.
+/// Returns the three entries of the header's dictionary, which may be in any order: `descr`, `fortran_order` and
+/// `shape`.
 fn entries(header: Literal) -> Option<(Literal, bool, Dims)> {
     let Literal::Dict(entries) = header else { return None };
     let (mut descr, mut fortran_order, mut shape) = (None, None, None);
@@ -90,27 +91,27 @@ fn entries(header: Literal) -> Option<(Literal, bool, Dims)> {
     Some((descr?, fortran_order?, shape?))
 }
 
-/// Strides that put the first dimension innermost.
+/// Returns contiguous strides with the first dimension innermost.
 pub(crate) fn reversed(sizes: &[i64]) -> Dims {
     let turned: Dims = sizes.iter().rev().copied().collect();
     contiguous_strides(&turned).into_iter().rev().collect()
 }
 
 impl Header {
-    /// The value over these bytes, which are the elements: a tensor, or a dictionary of the fields of records. A storage
-    /// that `is_own` may be changed.
+    /// Returns the value over these element bytes: a tensor, or a dictionary of the fields of records. A storage that
+    /// `is_own` may be modified.
     ///
     /// # Errors
-    /// RuntimeError when they are too few.
+    /// Fails with RuntimeError if there are too few bytes.
     pub(crate) fn value(&self, storage: &Storage, is_own: bool) -> Result<Value> {
         self.element.value(&self.layout, storage, is_own)
     }
 }
 
-/// The header of a file, checked to have all its elements.
+/// Reads the header of a file, and checks that the file contains all elements.
 ///
 /// # Errors
-/// ValueError when it is no header or the file too short.
+/// Fails with ValueError if the header is invalid or the file too short.
 pub(crate) fn header_of(source: &Source) -> Result<Header> {
     let head = source.bytes(0, source.len().min(MOST_OF_A_HEADER)).unwrap_or_default();
     let header = header(&head)?;
@@ -120,10 +121,10 @@ pub(crate) fn header_of(source: &Source) -> Result<Header> {
     Ok(header)
 }
 
-/// What a file of one array holds; it has no name, and the fields of its records have theirs.
+/// Returns the contents of a file with one array. The array does not have a name, but the fields of its records do.
 ///
 /// # Errors
-/// Those of [`header_of`].
+/// Same as [`header_of`].
 pub(crate) fn contents(source: &Source) -> Result<Contents> {
     let mut contents = Contents::new(source, "npy");
     let Header { element, layout, start, nbytes } = header_of(source)?;
@@ -131,10 +132,10 @@ pub(crate) fn contents(source: &Source) -> Result<Contents> {
     Ok(contents)
 }
 
-/// The array of a file, as a tensor on the file itself; one of records as a dictionary of its fields.
+/// Loads the array of a file, as a tensor on the file itself. An array of records becomes a dictionary of its fields.
 ///
 /// # Errors
-/// ValueError when the file is not what the format allows.
+/// Fails with ValueError for an invalid file.
 pub(crate) fn load(source: &Source, mapped: bool) -> Result<Value> {
     let header = header_of(source)?;
     let storage = source.storage(header.start, header.nbytes);
@@ -143,17 +144,18 @@ pub(crate) fn load(source: &Source, mapped: bool) -> Result<Value> {
     header.value(&storage, !mapped)
 }
 
-/// The header and the elements behind it, as numpy writes them.
+/// Returns the header and the elements in numpy's form.
 ///
 /// # Errors
-/// TypeError for a dtype that numpy does not have; RuntimeError and others for a tensor without data.
+/// Fails with TypeError for a dtype that numpy does not have, and with RuntimeError and others for a tensor without
+/// data.
 pub(crate) fn parts(tensor: &Tensor) -> Result<(Vec<u8>, Storage)> {
     let view = tensor.view();
     if view.form.is_some() {
         bail!(TypeError, "numpy has neither sparse nor quantized arrays");
     }
     view.memory()?;
-    // Columns stay columns.
+    // Keep column-major order.
     let fortran_order = !view.layout.is_contiguous() && view.layout.strides == reversed(view.sizes());
     let head = head(view.dtype, view.sizes(), fortran_order)?;
     let rows = if fortran_order {
@@ -167,10 +169,10 @@ pub(crate) fn parts(tensor: &Tensor) -> Result<(Vec<u8>, Storage)> {
     Ok((head, storage))
 }
 
-/// The header of an array, as numpy writes it.
+/// Returns the header of an array in numpy's form.
 ///
 /// # Errors
-/// TypeError for a dtype that numpy does not have; ValueError for too many dimensions.
+/// Fails with TypeError for a dtype that numpy does not have, and with ValueError for too many dimensions.
 pub(crate) fn head(dtype: DType, sizes: &[i64], fortran_order: bool) -> Result<Vec<u8>> {
     let Some((name, _)) = DTYPES.iter().find(|(_, known)| *known == dtype) else {
         bail!(TypeError, "Got unsupported ScalarType {}", dtype.scalar_type())
@@ -180,7 +182,7 @@ pub(crate) fn head(dtype: DType, sizes: &[i64], fortran_order: bool) -> Result<V
     let comma = if sizes.len() == 1 { "," } else { "" };
     let fortran = if fortran_order { "True" } else { "False" };
     let mut text = format!("{{'descr': '{order}{name}', 'fortran_order': {fortran}, 'shape': ({shape}{comma}), }}");
-    // Room for the array to grow in place, which numpy leaves.
+    // Like numpy, leave space for the array to grow in place.
     let growing = if fortran_order { sizes.last() } else { sizes.first() };
     text.extend(
         growing
@@ -201,8 +203,8 @@ pub(crate) fn head(dtype: DType, sizes: &[i64], fortran_order: bool) -> Result<V
 /// Writes a tensor.
 ///
 /// # Errors
-/// TypeError for what is no tensor or has no dtype of numpy's; RuntimeError when the file cannot be written;
-/// KeyboardInterrupt.
+/// Fails with TypeError for anything other than a tensor with a dtype of numpy's, with RuntimeError if the file cannot
+/// be written, and with KeyboardInterrupt.
 pub(crate) fn save(value: &Value, path: &str) -> Result<()> {
     let Value::Tensor(tensor) = value else {
         bail!(TypeError, "an .npy file holds one tensor, not a {}", value.type_name())
@@ -214,7 +216,7 @@ pub(crate) fn save(value: &Value, path: &str) -> Result<()> {
 /// Writes an array.
 ///
 /// # Errors
-/// RuntimeError when the file cannot be written; what the bytes give.
+/// Fails with RuntimeError if the file cannot be written, and with the errors of the body.
 pub(crate) fn write(head: &[u8], body: &dyn Body, path: &str) -> Result<()> {
     let _task = progress::begin(body.nbytes() as u64);
     let refused = |error: &std::io::Error| Error::runtime(format!("{path} cannot be written: {error}"));

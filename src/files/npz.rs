@@ -1,4 +1,4 @@
-//! npz: a zip archive of npy files. Those that are not compressed are tensors on the file itself.
+//! npz: a zip archive of npy files. Uncompressed ones are mapped from the file.
 
 use super::archive::{Archive, Body, Writer};
 use super::checkpoint::replacing;
@@ -12,15 +12,15 @@ use std::rc::Rc;
 use tensor::{Error, Result, bail};
 use value::{Dict, Value};
 
-/// Returns whether an archive is one of npy files.
+/// Returns whether an archive consists of npy files.
 pub(crate) fn is_one(archive: &Archive) -> bool {
     !archive.names().is_empty() && archive.names().iter().all(|name| name.ends_with(".npy"))
 }
 
-/// The name of each array and what its header says.
+/// Returns the name and the header of each array.
 ///
 /// # Errors
-/// ValueError or RuntimeError when an entry is no array.
+/// Fails with ValueError or RuntimeError if an entry is not an array.
 pub(crate) fn headers(archive: &mut Archive) -> Result<Vec<(String, Header)>> {
     let names = archive.names().to_vec();
     let mut headers = Vec::new();
@@ -31,10 +31,10 @@ pub(crate) fn headers(archive: &mut Archive) -> Result<Vec<(String, Header)>> {
     Ok(headers)
 }
 
-/// All arrays by their names.
+/// Loads all arrays by name.
 ///
 /// # Errors
-/// ValueError or RuntimeError when an entry is no array.
+/// Fails with ValueError or RuntimeError if an entry is not an array.
 pub(crate) fn load(source: &Source, mapped: bool) -> Result<Value> {
     let mut archive = Archive::open(source)?;
     let mut entries = Vec::new();
@@ -47,10 +47,10 @@ pub(crate) fn load(source: &Source, mapped: bool) -> Result<Value> {
     Dict::new(entries).map(Value::Dict)
 }
 
-/// What an archive of arrays holds.
+/// Returns the contents of an archive of arrays.
 ///
 /// # Errors
-/// Those of [`headers`].
+/// Same as [`headers`].
 pub(crate) fn contents(source: &Source) -> Result<Contents> {
     let mut contents = Contents::new(source, "npz");
     let mut archive = Archive::open(source)?;
@@ -72,10 +72,11 @@ pub(crate) fn contents(source: &Source) -> Result<Contents> {
     Ok(contents)
 }
 
-/// Writes tensors under their names.
+/// Writes named tensors.
 ///
 /// # Errors
-/// TypeError for what is no dictionary of tensors; RuntimeError when the file cannot be written; KeyboardInterrupt.
+/// Fails with TypeError for anything other than a dictionary of tensors, with RuntimeError if the file cannot be
+/// written, and with KeyboardInterrupt.
 pub(crate) fn save(value: &Value, path: &str) -> Result<()> {
     let Some(entries) = value.entries() else {
         bail!(TypeError, "an .npz file holds a dictionary of tensors, not a {}", value.type_name())
@@ -91,7 +92,7 @@ pub(crate) fn save(value: &Value, path: &str) -> Result<()> {
     write(&arrays, path)
 }
 
-/// An array on its way into a file.
+/// An array to be written.
 pub(crate) struct Array {
     pub name: String,
     pub head: Vec<u8>,
@@ -101,7 +102,7 @@ pub(crate) struct Array {
 /// Writes arrays.
 ///
 /// # Errors
-/// RuntimeError when the file cannot be written; what the bytes give.
+/// Fails with RuntimeError if the file cannot be written, and with the errors of the bodies.
 pub(crate) fn write(arrays: &[Array], path: &str) -> Result<()> {
     let _task = progress::begin(arrays.iter().map(|array| array.body.nbytes() as u64).sum());
     replacing(path, |file| {

@@ -1,5 +1,5 @@
-//! Boxes of tensors that lie on a storage of a file, and their elements in order: read piece by piece where they lie in a
-//! row, copied block by block from any other layout, so that it does not matter how large they are.
+//! Boxes of tensors on a storage of a file, and their elements in order. Consecutive elements are read piece by piece;
+//! other layouts are copied block by block. Thus the size of the tensors does not matter.
 
 use super::contents::{Bytes, Contents, Elements, Entry, shown};
 use super::source::Source;
@@ -14,7 +14,7 @@ use tensor::{DType, Device, Dims, Error, Layout, Memory, Result, Storage, View, 
 #[derive(Clone)]
 pub(crate) struct Part {
     bytes: Bytes,
-    /// The bytes of its storage.
+    /// Number of bytes of its storage.
     held: usize,
     pub elements: Elements,
     pub layout: Layout,
@@ -25,10 +25,10 @@ pub(crate) struct Part {
 }
 
 impl Part {
-    /// The boxes that a tensor is made of: one, unless several wrote it; none for a tensor without data.
+    /// Returns the boxes of a tensor: a single one, unless several processes wrote it; none for a tensor without data.
     ///
     /// # Errors
-    /// RuntimeError for a tensor beyond its storage.
+    /// Fails with RuntimeError for a tensor that extends beyond its storage.
     pub(crate) fn all(contents: &Contents, entry: &Entry) -> Result<Vec<Part>> {
         let part = |storage: usize, layout: &Layout, offsets: Dims| {
             let held = contents.storages.get(storage);
@@ -50,10 +50,10 @@ impl Part {
         entry.pieces.iter().map(|piece| part(piece.storage, &piece.layout, piece.offsets.clone())).collect()
     }
 
-    /// All whole elements of a storage, in order. The storage must be unchanged since its file was opened.
+    /// Returns all whole elements of a storage, in order. The storage must be unchanged since its file was opened.
     ///
     /// # Errors
-    /// RuntimeError for a storage without data.
+    /// Fails with RuntimeError for a storage without data.
     pub(crate) fn of_storage(storage: &Storage, dtype: DType) -> Result<Part> {
         let held = storage.nbytes();
         Ok(Part {
@@ -67,10 +67,10 @@ impl Part {
         })
     }
 
-    /// The box within this one that begins at an index of the tensor and has these sizes.
+    /// Returns the box inside this one that begins at an index of the tensor and has these sizes.
     ///
     /// # Errors
-    /// RuntimeError for a box beyond this one.
+    /// Fails with RuntimeError for a box beyond this one.
     pub(crate) fn within(&self, offsets: &Dims, sizes: &Dims) -> Result<Part> {
         let mut layout = self.layout.clone();
         for ((&from, &own), &stride) in offsets.iter().zip(&self.offsets).zip(&self.layout.strides) {
@@ -81,7 +81,8 @@ impl Part {
         Ok(Part { layout, offsets: offsets.clone(), ..self.clone() })
     }
 
-    /// The position of its first byte within the storage, where all elements lie in a row of whole units.
+    /// Returns the byte offset of the first element in the storage. `None` unless the elements are consecutive and fill
+    /// whole units.
     pub(crate) fn start(&self) -> Option<usize> {
         let first = usize::try_from(self.layout.offset).ok()?;
         let count = usize::try_from(self.layout.numel()).ok()?;
@@ -89,10 +90,10 @@ impl Part {
         self.elements.nbytes(first).ok().filter(|_| is_row)
     }
 
-    /// The box as a tensor, on the file where it can be. Blocks are taken apart, all of them.
+    /// Returns the box as a tensor, on the file if possible. All of its blocks are dequantized.
     ///
     /// # Errors
-    /// RuntimeError for a box beyond its storage, and where the bytes cannot be had.
+    /// Fails with RuntimeError for a box beyond its storage, or if the bytes are unavailable.
     pub(crate) fn view(&self) -> Result<View> {
         let storage = self.bytes.open(self.held)?;
         let (storage, dtype) = match self.elements {
@@ -104,10 +105,10 @@ impl Part {
         Ok(view)
     }
 
-    /// Where its bytes are read from, from position `start` of the storage on.
+    /// Opens the bytes for reading, from offset `start` of the storage on.
     ///
     /// # Errors
-    /// RuntimeError where the bytes cannot be had.
+    /// Fails with RuntimeError if the bytes are unavailable.
     pub(crate) fn open(&self, start: usize) -> Result<Opened<'_>> {
         if let Bytes::Stored(source, place) = &self.bytes
             && let Some((file, first)) = source.file()
@@ -121,10 +122,10 @@ impl Part {
         Ok(Opened::Memory(memory, start))
     }
 
-    /// The readers of the boxes inside this one.
+    /// Returns a reader for boxes inside this one.
     ///
     /// # Errors
-    /// Those of [`Part::view`].
+    /// Same as [`Part::view`].
     pub(crate) fn reader(&self) -> Result<Reader<'_>> {
         if let Elements::Plain(dtype) = self.elements
             && let Some((run, dims)) = run_of(&self.layout)
@@ -137,10 +138,10 @@ impl Part {
         Ok(Reader { part: self, access: Access::View(self.view()?) })
     }
 
-    /// Hands over the elements in their order, at most `most` of them at a time, until `body` gives false.
+    /// Calls `body` with the elements in order, at most `most` at a time, until it returns false.
     ///
     /// # Errors
-    /// Those of [`Part::view`]; what `body` gives; KeyboardInterrupt.
+    /// Same as [`Part::view`], the errors of `body`, and KeyboardInterrupt.
     pub(crate) fn pieces(&self, most: usize, body: &mut dyn FnMut(View) -> Result<bool>) -> Result<()> {
         let Some(start) = self.start() else {
             let reader = self.reader()?;
@@ -166,25 +167,25 @@ impl Part {
     }
 }
 
-/// Takes boxes out of a part.
+/// Reads boxes of a part.
 pub(crate) struct Reader<'p> {
     part: &'p Part,
     access: Access<'p>,
 }
 
-/// Where a reader takes them from.
+/// The source of a reader.
 enum Access<'p> {
-    /// The file: the dimensions from this one on lie in a row that is worth a call.
+    /// The file. The dimensions from `dims` on form runs long enough for one read each.
     Runs { window: Window<'p>, dtype: DType, dims: usize },
     /// The mapping, or memory.
     View(View),
 }
 
 impl Reader<'_> {
-    /// A box as a tensor.
+    /// Returns a box as a tensor.
     ///
     /// # Errors
-    /// RuntimeError where the bytes cannot be had; KeyboardInterrupt.
+    /// Fails with RuntimeError if the bytes are unavailable, and with KeyboardInterrupt.
     pub(crate) fn block(&self, part: Block) -> Result<View> {
         let (window, dtype, dims) = match &self.access {
             Access::View(view) => return Ok(view.with_layout(within(&view.layout, part))),
@@ -192,7 +193,7 @@ impl Reader<'_> {
         };
         let wanted = within(&self.part.layout, part);
         let count = usize::try_from(wanted.numel()).unwrap_or(usize::MAX);
-        // Of a dimension that lies in the run a part may be wanted: it is a run then, and those before it are none.
+        // If only part of a dimension inside the run is wanted, the run starts at that dimension.
         let dims = dims.max(part.iter().rposition(|&(_, size)| size != 1).unwrap_or(0));
         let run: i64 = wanted.sizes.iter().skip(dims).product();
         let (run, itemsize) = (usize::try_from(run).unwrap_or(usize::MAX), dtype.itemsize());
@@ -214,13 +215,13 @@ impl Reader<'_> {
     }
 }
 
-/// The error for a buffer without memory. It cannot occur, and must not pass for bytes that were read.
+/// The error for a buffer without memory. It cannot occur, and must not be taken for bytes that were read.
 pub(crate) fn lost() -> Error {
     Error::runtime("there is no memory to read a tensor's bytes into")
 }
 
-/// How many elements lie in a row wherever one looks, and the first of the dimensions that they make up; `None` where the
-/// last dimension does not lie in a row.
+/// Returns the number of elements that are consecutive everywhere, and the first of the dimensions they span. `None` if
+/// the last dimension is not consecutive.
 fn run_of(layout: &Layout) -> Option<(usize, usize)> {
     let (mut run, mut first) = (1i64, layout.sizes.len());
     for (dim, (&size, &stride)) in layout.sizes.iter().zip(&layout.strides).enumerate().rev() {
@@ -232,14 +233,14 @@ fn run_of(layout: &Layout) -> Option<(usize, usize)> {
     (first < layout.sizes.len()).then(|| (usize::try_from(run).unwrap_or(0), first))
 }
 
-/// Where bytes are read from.
+/// An open source of bytes.
 pub(crate) enum Opened<'f> {
     File(&'f File, u64),
     Memory(Rc<Memory>, usize),
 }
 
 impl Opened<'_> {
-    /// So many bytes from a position on, as a storage.
+    /// Returns a range of bytes as a storage.
     fn storage(&self, from: usize, nbytes: usize) -> Result<Storage> {
         match self {
             Opened::Memory(memory, start) => {
@@ -257,11 +258,11 @@ impl Opened<'_> {
     }
 }
 
-/// Where bytes are read from by several threads.
+/// A source of bytes for several threads.
 #[derive(Clone, Copy)]
 pub(crate) enum Window<'w> {
-    /// A file from this position on. Reading takes neither the mapping's pages, which would count as memory of the program,
-    /// nor more time than touching them.
+    /// A file from this offset on. Reading avoids the mapping's pages, which would count as memory of the program, and
+    /// is as fast as touching them.
     File(&'w File, u64),
     Slice(&'w [u8]),
 }
@@ -271,10 +272,10 @@ impl<'w> Window<'w> {
         Window::Slice(bytes.get(start..).unwrap_or_default())
     }
 
-    /// Reads as many bytes as there is room for.
+    /// Fills `into` with bytes.
     ///
     /// # Errors
-    /// RuntimeError where they are not there.
+    /// Fails with RuntimeError if there are too few bytes.
     pub(crate) fn read(self, start: usize, into: &mut [u8]) -> Result<()> {
         let missing = |why: &dyn std::fmt::Display| Error::runtime(format!("a tensor's bytes cannot be read: {why}"));
         match self {
@@ -290,13 +291,13 @@ impl<'w> Window<'w> {
     }
 }
 
-/// Some indices of the first dimensions, each with its number, and all of the others.
+/// A range of indices, as start and size, in each of the first dimensions. The other dimensions are complete.
 pub(crate) type Block<'b> = &'b [(i64, i64)];
 
-/// Goes through boxes of at most `most` elements, in the order of the elements, until `body` gives false.
+/// Visits boxes of at most `most` elements, in element order, until `body` returns false.
 ///
 /// # Errors
-/// What `body` gives; KeyboardInterrupt.
+/// Fails with the errors of `body`, and with KeyboardInterrupt.
 pub(crate) fn blocks(sizes: &[i64], most: usize, body: &mut dyn FnMut(Block) -> Result<bool>) -> Result<()> {
     fn walk(
         sizes: &[i64],
@@ -321,13 +322,13 @@ pub(crate) fn blocks(sizes: &[i64], most: usize, body: &mut dyn FnMut(Block) -> 
     walk(sizes, i64::try_from(most).unwrap_or(i64::MAX), &mut Vec::new(), body).map(drop)
 }
 
-/// The box of a new tensor that begins at an index and has these sizes.
+/// Returns the box of a new tensor that begins at an index and has these sizes.
 pub(crate) fn box_of(whole: &View, offsets: &Dims, sizes: &Dims) -> View {
     let first = offsets.iter().zip(whole.strides()).fold(whole.layout.offset, |first, (at, step)| first + at * step);
     whole.with_layout(Layout { sizes: sizes.clone(), strides: whole.layout.strides.clone(), offset: first })
 }
 
-/// The layout of a block.
+/// Returns the layout of a block.
 fn within(layout: &Layout, block: Block) -> Layout {
     let mut layout = layout.clone();
     for (dim, &(start, size)) in block.iter().enumerate() {

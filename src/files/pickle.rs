@@ -1,5 +1,5 @@
-//! Pickles as PyTorch writes them: read by a stack machine that builds data and nothing else, written in protocol 2.
-//! Follows `torch.load(weights_only=True)`: the same instructions, the same classes, the same refusals.
+//! Pickles in PyTorch's form: read by a stack machine that builds only data, and written in protocol 2. Follows
+//! `torch.load(weights_only=True)`: the same instructions, classes and refusals.
 
 mod build;
 mod names;
@@ -13,12 +13,12 @@ pub(crate) use write::write;
 
 use tensor::{Error, ErrorKind};
 
-/// A refusal by the machine itself; [`explained`] adds what PyTorch says around it.
+/// A refusal by the machine. [`explained`] adds PyTorch's explanation.
 fn refused(message: impl Into<String>) -> Error {
     Error::new(ErrorKind::UnpicklingError, message)
 }
 
-/// The error as `torch.load` gives it.
+/// Returns the error in the form of `torch.load`.
 pub(crate) fn explained(error: Error) -> Error {
     const UNSAFE: &str = "In PyTorch 2.6, we changed the default value of the `weights_only` argument in `torch.load` \
         from `False` to `True`. Re-running `torch.load` with `weights_only` set to `False` will likely succeed, but it \

@@ -1,6 +1,5 @@
-//! What the elements of numpy's arrays are: numbers, or records of named fields, which may be records again. A field of all
-//! records is a tensor with strides on the array's bytes wherever its strides are whole elements. Knows neither headers nor
-//! pickles.
+//! The element types of numpy arrays: numbers, or records of named fields, which may be nested. A field of all records
+//! is a tensor with strides on the array's bytes, if its strides are whole elements. Knows neither headers nor pickles.
 
 use super::contents::{Bytes, Contents, Entry, Held, shown};
 use super::literal::Literal;
@@ -12,24 +11,24 @@ use tensor::ops::copy;
 use tensor::{DType, Dims, Error, Layout, Result, Storage, Tensor, View, interrupt};
 use value::{Dict, Value};
 
-/// The maximum number of dimensions, as numpy has it.
+/// The maximum number of dimensions, as in numpy.
 const MOST_DIMENSIONS: usize = 64;
 
-/// An element of an array.
+/// The element type of an array.
 #[derive(Clone, Debug)]
 pub(crate) enum Element {
     Number(Number),
     Record(Record),
 }
 
-/// A number, and whether its bytes are in the other order.
+/// A number type, and whether its byte order is reversed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Number {
     pub dtype: DType,
     pub is_swapped: bool,
 }
 
-/// Named fields one after another.
+/// Consecutive named fields.
 #[derive(Clone, Debug)]
 pub(crate) struct Record {
     fields: Vec<Field>,
@@ -41,12 +40,12 @@ struct Field {
     name: Rc<str>,
     /// Its first byte in the record.
     offset: usize,
-    /// Of an array within the record.
+    /// The sizes of an array inside the record.
     sizes: Dims,
     element: Element,
 }
 
-/// Where the elements of an array or of a field lie, in bytes.
+/// The layout of an array's or a field's elements, in bytes.
 #[derive(Clone, Debug)]
 struct Place {
     sizes: Dims,
@@ -77,10 +76,10 @@ fn absurd() -> Error {
 }
 
 impl Number {
-    /// The number that numpy calls so: `<f4`.
+    /// Returns the number type for a numpy name such as `<f4`.
     ///
     /// # Errors
-    /// ValueError for what is no tensor's: objects, texts, times.
+    /// Fails with ValueError for types that a tensor cannot have: objects, strings, times.
     pub(crate) fn of(descr: &str) -> Result<Number> {
         let (order, name) = descr.split_at_checked(1).unwrap_or_default();
         if name.starts_with('O') {
@@ -99,12 +98,13 @@ impl Number {
         Ok(Number { dtype: *dtype, is_swapped: is_other && dtype.to_real().itemsize() > 1 })
     }
 
-    /// The bytes of a part that has an order.
+    /// Returns the number of bytes in a unit with a byte order.
     pub(crate) fn group(self) -> usize {
         self.dtype.to_real().itemsize()
     }
 
-    /// A tensor over these elements, on the storage itself where that can be. One that `is_own` may be changed.
+    /// Returns a tensor over these elements, on the storage itself if possible. A storage that `is_own` may be
+    /// modified.
     fn tensor(self, storage: &Storage, place: &Place, is_own: bool) -> Result<Tensor> {
         let view = |storage, layout| {
             let view = View { storage, layout, dtype: self.dtype, conj: false, neg: false, form: None };
@@ -114,7 +114,7 @@ impl Number {
             let storage = if skip == 0 { storage.clone() } else { storage.slice(skip, storage.nbytes())? };
             return view(storage, layout).map(Tensor::new);
         }
-        // Numbers one after another need not be gathered.
+        // Consecutive numbers need not be gathered.
         let is_whole = place.nbytes(self.dtype.itemsize()) == Some(storage.nbytes());
         let (storage, layout) = match place.layout(self).filter(|_| is_whole) {
             Some((0, layout)) => (if is_own { storage.clone() } else { storage.duplicate()? }, layout),
@@ -128,10 +128,10 @@ impl Number {
 }
 
 impl Element {
-    /// An element as a header describes it: the name of a number, or a list of fields.
+    /// Parses an element type in a header: the name of a number type, or a list of fields.
     ///
     /// # Errors
-    /// ValueError for what is no tensor's, with the field's name.
+    /// Fails with ValueError for types that a tensor cannot have, with the field's name.
     pub(crate) fn of(descr: &Literal) -> Result<Element> {
         match descr {
             Literal::Text(name) => Number::of(name).map(Element::Number),
@@ -147,11 +147,11 @@ impl Element {
         }
     }
 
-    /// The value over these elements: a tensor, or a dictionary of the fields' values. A storage that `is_own` may be
-    /// changed.
+    /// Returns the value over these elements: a tensor, or a dictionary of the fields' values. A storage that `is_own`
+    /// may be modified.
     ///
     /// # Errors
-    /// ValueError where it has too many dimensions; RuntimeError when the elements are too few.
+    /// Fails with ValueError if there are too many dimensions, and with RuntimeError if there are too few elements.
     pub(crate) fn value(&self, layout: &Layout, storage: &Storage, is_own: bool) -> Result<Value> {
         self.value_at(&Place::of(self, layout)?, storage, is_own)
     }
@@ -164,16 +164,16 @@ impl Element {
         };
         let dict = Dict::default();
         for field in &record.fields {
-            // What is changed in place is never what another field shows.
+            // Fields share the storage, so none of them may modify it.
             dict.insert(Value::str(&*field.name), field.element.value_at(&place.of_field(field)?, storage, false)?)?;
         }
         Ok(Value::Dict(dict))
     }
 
-    /// Adds what an array holds, under its name: itself, or each field of its records.
+    /// Adds the contents of an array, under its name: the array itself, or each field of its records.
     ///
     /// # Errors
-    /// ValueError where it has too many dimensions.
+    /// Fails with ValueError if there are too many dimensions.
     pub(crate) fn list(
         &self,
         contents: &mut Contents,
@@ -200,7 +200,7 @@ impl Element {
 
 /// All records of an array.
 struct Whole {
-    /// Their storage in the contents.
+    /// The index of their storage in the contents.
     storage: usize,
     nbytes: usize,
     bytes: Bytes,
@@ -213,7 +213,7 @@ impl Record {
             let Some([name, descr, shape @ ..]) = field.tuple().filter(|field| field.len() <= 3) else {
                 bail!(ValueError, "a field of a record has a name and a dtype")
             };
-            // A title may stand before the name.
+            // A title may precede the name.
             let name = match name.tuple() {
                 Some([_, name]) => name.text(),
                 _ => name.text(),
@@ -302,7 +302,7 @@ impl Place {
         Ok(Place { sizes: layout.sizes.clone(), strides, offset: 0 })
     }
 
-    /// The place of one field of every record here.
+    /// Returns the place of one field in every record.
     fn of_field(&self, field: &Field) -> Result<Place> {
         let nbytes = field.element.nbytes() as i64;
         let mut place = self.clone();
@@ -317,25 +317,26 @@ impl Place {
         Ok(place)
     }
 
-    /// The size of all elements in bytes, at `itemsize` bytes each.
+    /// Returns the total size in bytes, for `itemsize` bytes per element.
     fn nbytes(&self, itemsize: usize) -> Option<usize> {
         let count = usize::try_from(checked_numel(&self.sizes).ok()?).ok()?;
         count.checked_mul(itemsize)
     }
 
-    /// The same in elements, and the bytes to be skipped before; none where a stride is no whole number of them.
+    /// Converts the place to a layout in elements, preceded by a number of bytes to skip. `None` if a stride is not a
+    /// multiple of the element size.
     fn layout(&self, number: Number) -> Option<(usize, Layout)> {
         let itemsize = number.dtype.itemsize();
         let step = itemsize as i64;
         let strides = self.strides.iter().map(|stride| (stride % step == 0).then_some(stride / step));
         let (strides, sizes) = (strides.collect::<Option<Dims>>()?, self.sizes.clone());
-        // Of no elements there is nothing to skip.
+        // Without elements, nothing needs to be skipped.
         let is_aligned = self.offset.is_multiple_of(itemsize) || sizes.contains(&0);
         let (skip, offset) = if is_aligned { (0, (self.offset / itemsize) as i64) } else { (self.offset, 0) };
         Some((skip, Layout { sizes, strides, offset }))
     }
 
-    /// A copy of the elements, one after another.
+    /// Copies the elements to a contiguous storage.
     fn gathered(&self, storage: &Storage, number: Number) -> Result<Storage> {
         let (mut sizes, mut strides) = (self.sizes.clone(), self.strides.clone());
         sizes.push(number.dtype.itemsize() as i64);

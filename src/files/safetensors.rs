@@ -1,5 +1,5 @@
-//! safetensors: a JSON header of names, dtypes, shapes and places, and the bytes behind it. The crate knows the header;
-//! tensors lie on the file itself. Follows <https://huggingface.co/docs/safetensors>.
+//! safetensors: a JSON header of names, dtypes, shapes and offsets, followed by the bytes. The crate parses the header;
+//! tensors are mapped from the file. Follows <https://huggingface.co/docs/safetensors>.
 
 use super::archive::{Body, put};
 use super::checkpoint::replacing;
@@ -18,7 +18,7 @@ use value::{Dict, Value};
 /// The crate's own limit on the header, in bytes.
 const LARGEST_HEADER: usize = 100_000_000;
 
-/// A tensor as the header describes it, and where its bytes begin in the file.
+/// A tensor's entry in the header, with the offset of its bytes in the file.
 pub(crate) struct Described {
     pub name: String,
     pub dtype: DType,
@@ -28,10 +28,10 @@ pub(crate) struct Described {
 }
 
 impl Described {
-    /// The tensor, on its file if it is to be mapped.
+    /// Returns the tensor, mapped from the file if `mapped`.
     ///
     /// # Errors
-    /// SafetensorError when the file is too short.
+    /// Fails with SafetensorError if the file is too short.
     pub(crate) fn tensor(self, source: &Source, mapped: bool) -> Result<Value> {
         let storage = source.storage(self.place, self.nbytes).ok_or_else(|| invalid("a tensor is cut off"))?;
         let storage = if mapped { storage } else { storage.duplicate()? };
@@ -45,17 +45,17 @@ fn invalid(why: impl std::fmt::Display) -> Error {
     Error::new(ErrorKind::SafetensorError, format!("Error while deserializing header: {why}"))
 }
 
-/// Returns whether a file begins as these do: with the length of a header, and the header.
+/// Returns whether a file begins with the length of a header, followed by a header.
 pub(crate) fn is_one(source: &Source) -> bool {
     let length = source.bytes(0, 8).and_then(|bytes| <[u8; 8]>::try_from(bytes).ok()).map(u64::from_le_bytes);
     let fits = length.is_some_and(|length| length.saturating_add(8) <= source.len() as u64);
     fits && source.bytes(8, 1).is_some_and(|first| first == b"{")
 }
 
-/// Reads the header, in the order of the bytes.
+/// Reads the header, in byte order.
 ///
 /// # Errors
-/// SafetensorError when it is not what the format allows.
+/// Fails with SafetensorError if it is invalid.
 pub(crate) fn header(source: &Source) -> Result<Vec<Described>> {
     let (metadata, begin) = parsed(source)?;
     if metadata.data_len().checked_add(begin) != Some(source.len()) {
@@ -73,16 +73,16 @@ pub(crate) fn header(source: &Source) -> Result<Vec<Described>> {
     metadata.offset_keys().into_iter().map(described).collect()
 }
 
-/// The texts that stand beside the tensors, in order.
+/// Returns the text metadata, in order.
 ///
 /// # Errors
-/// Those of [`header`].
+/// Same as [`header`].
 pub(crate) fn metadata(source: &Source) -> Result<BTreeMap<String, String>> {
     let (metadata, _) = parsed(source)?;
     Ok(metadata.metadata().clone().unwrap_or_default().into_iter().collect())
 }
 
-/// The header, and the place behind it.
+/// Parses the header, and returns it with the offset of the data.
 fn parsed(source: &Source) -> Result<(Metadata, usize)> {
     let length = source.bytes(0, 8).and_then(|bytes| <[u8; 8]>::try_from(bytes).ok()).map(u64::from_le_bytes);
     let length = length.ok_or_else(|| invalid("header too small"))?;
@@ -92,10 +92,10 @@ fn parsed(source: &Source) -> Result<(Metadata, usize)> {
     Ok((serde_json::from_slice(&bytes).map_err(invalid)?, 8 + length))
 }
 
-/// What a file holds.
+/// Returns the contents of a file.
 ///
 /// # Errors
-/// Those of [`header`].
+/// Same as [`header`].
 pub(crate) fn contents(source: &Source) -> Result<Contents> {
     let mut contents = Contents::new(source, "safetensors");
     contents.metadata = metadata(source)?;
@@ -105,10 +105,10 @@ pub(crate) fn contents(source: &Source) -> Result<Contents> {
     Ok(contents)
 }
 
-/// All tensors of a file by their names, which lie on the file.
+/// Loads all tensors of a file by name, mapped from the file if `mapped`.
 ///
 /// # Errors
-/// SafetensorError when the file is not what the format allows.
+/// Fails with SafetensorError for an invalid file.
 pub fn load(source: &Source, mapped: bool) -> Result<Value> {
     let tensor = |described: Described| {
         let name = Value::str(&*described.name);
@@ -117,11 +117,11 @@ pub fn load(source: &Source, mapped: bool) -> Result<Value> {
     Dict::new(header(source)?.into_iter().map(tensor).collect::<Result<Vec<_>>>()?).map(Value::Dict)
 }
 
-/// Writes tensors under their names. Tensors that share memory are refused, as the format has no way to say so.
+/// Writes named tensors. Tensors that share memory are rejected, because the format cannot express sharing.
 ///
 /// # Errors
-/// TypeError for what is no dictionary of tensors; RuntimeError for shared memory or a file that cannot be written;
-/// KeyboardInterrupt.
+/// Fails with TypeError for anything other than a dictionary of tensors, with RuntimeError for shared memory or a file
+/// that cannot be written, and with KeyboardInterrupt.
 pub fn save(tensors: &Value, metadata: &Value, path: &str) -> Result<()> {
     let Some(entries) = tensors.entries() else {
         bail!(ValueError, "Expected a dict of [str, torch.Tensor] but received <class '{}'>", tensors.class_name())
@@ -161,26 +161,27 @@ pub fn save(tensors: &Value, metadata: &Value, path: &str) -> Result<()> {
     write(written, texts(metadata)?, path)
 }
 
-/// A tensor on its way into a file.
+/// A tensor to be written.
 pub(crate) struct Outgoing {
     pub name: String,
     pub dtype: DType,
     pub sizes: Dims,
-    /// Its elements, row by row.
+    /// Its elements in row-major order.
     pub body: Box<dyn Body>,
 }
 
 /// Writes tensors and texts.
 ///
 /// # Errors
-/// ValueError for a dtype that the format does not have; RuntimeError when the file cannot be written; what the bytes give.
+/// Fails with ValueError for a dtype that the format does not have, with RuntimeError if the file cannot be written,
+/// and with the errors of the bodies.
 pub(crate) fn write(tensors: Vec<Outgoing>, texts: Option<HashMap<String, String>>, path: &str) -> Result<()> {
     let known = |tensor: Outgoing| match dtype_for(tensor.dtype) {
         Some(dtype) => Ok((dtype, tensor)),
         None => bail!(ValueError, "safetensors has no dtype {}", tensor.dtype.name()),
     };
     let mut written = tensors.into_iter().map(known).collect::<Result<Vec<_>>>()?;
-    // As the crate orders them: the widest first, so that every tensor is aligned.
+    // The crate's order: widest dtypes first, so that every tensor is aligned.
     written.sort_by(|(dtype, a), (other, b)| other.cmp(dtype).then(a.name.cmp(&b.name)));
     let (mut infos, mut end) = (Vec::new(), 0usize);
     for (dtype, tensor) in &written {
@@ -207,7 +208,7 @@ fn shown(name: &Value) -> &str {
     }
 }
 
-/// The header's own texts.
+/// Returns the text metadata of the header.
 fn texts(metadata: &Value) -> Result<Option<HashMap<String, String>>> {
     let Some(entries) = metadata.entries() else { return Ok(None) };
     let text = |(key, value): &(Value, Value)| match (key, value) {
@@ -236,7 +237,7 @@ fn refuse_shared(named: &[(String, Tensor)]) -> Result<()> {
     Ok(())
 }
 
-/// The tensor's elements one after another, alone in a storage.
+/// Returns the tensor's elements contiguous, alone in a storage.
 fn packed(view: &View) -> Result<View> {
     let nbytes = view.numel() as usize * view.dtype.itemsize();
     let as_it_is = view.layout.is_contiguous() && !view.conj && !view.neg && !view.device().is_meta();
@@ -254,7 +255,7 @@ fn packed(view: &View) -> Result<View> {
     }
 }
 
-/// The two names of each dtype.
+/// The corresponding dtypes of both sides.
 const DTYPES: &[(Dtype, DType)] = &[
     (Dtype::BOOL, DType::Bool),
     (Dtype::U8, DType::Byte),

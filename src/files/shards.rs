@@ -1,5 +1,5 @@
-//! Models in several safetensors files: an index, `model.safetensors.index.json`, says of every tensor which file it is in.
-//! The index and the files must agree in everything.
+//! Models in several safetensors files. An index, `model.safetensors.index.json`, names the file of every tensor. The
+//! index and the files must agree completely.
 
 use super::contents::{Bytes, Contents, shown};
 use super::safetensors::{self, Described};
@@ -12,17 +12,17 @@ use tensor::system::{Files, System};
 use tensor::{Error, ErrorKind, Result, interrupt};
 use value::{Dict, Value};
 
-/// What the names of indices end in.
+/// The ending of index file names.
 pub(crate) const ENDING: &str = ".safetensors.index.json";
 
-/// An index is read whole, so it must not be larger than this.
+/// The maximum size of an index, which is read as a whole.
 const LARGEST_INDEX: usize = 1 << 28;
 
-/// A model whose headers are read.
+/// A model with its headers read.
 struct Model {
-    /// Each tensor with the file it is in, in the order of the index.
+    /// Each tensor with its file, in index order.
     tensors: Vec<(String, Source, Described)>,
-    /// Texts of the index and of the files.
+    /// Text metadata of the index and the files.
     metadata: BTreeMap<String, String>,
     nbytes: u64,
 }
@@ -31,7 +31,7 @@ fn wrong(why: impl std::fmt::Display) -> Error {
     Error::value(format!("the model's index is wrong: {why}"))
 }
 
-/// The index: which file each tensor is in, and what else it says.
+/// Reads the index: the file of each tensor, and the text metadata.
 fn index(source: &Source) -> Result<(Map<String, Json>, BTreeMap<String, String>)> {
     if source.len() > LARGEST_INDEX {
         return Err(wrong("it is too large"));
@@ -51,7 +51,7 @@ fn index(source: &Source) -> Result<(Map<String, Json>, BTreeMap<String, String>
     Ok((places, metadata))
 }
 
-/// Refuses the name of a file that is not in the folder itself.
+/// Rejects the name of a file outside the folder.
 fn check_name(name: &str) -> Result<()> {
     let mut parts = Path::new(name).components();
     let is_plain = matches!((parts.next(), parts.next()), (Some(Component::Normal(part)), None) if part == name);
@@ -101,7 +101,7 @@ impl Model {
     }
 }
 
-/// The tensors of all files, each of which is in its own and in no other.
+/// Returns the tensors of all files, after checking that each is only in its own file.
 fn joined(
     places: &Map<String, Json>,
     mut files: BTreeMap<&str, (Source, HashMap<String, Described>)>,
@@ -132,11 +132,11 @@ fn joined(
     Ok(tensors)
 }
 
-/// All tensors of a model by their names, on their files.
+/// Loads all tensors of a model by name, on their files.
 ///
 /// # Errors
-/// ValueError where index and files disagree; FileNotFoundError for a file that is missing; SafetensorError for one that is
-/// not what the format allows.
+/// Fails with ValueError if index and files disagree, with FileNotFoundError for a missing file, and with
+/// SafetensorError for an invalid one.
 pub(crate) fn load(path: &str, mapped: bool) -> Result<Value> {
     let tensor = |(_, source, described): (String, Source, Described)| {
         let name = Value::str(&*described.name);
@@ -146,10 +146,10 @@ pub(crate) fn load(path: &str, mapped: bool) -> Result<Value> {
     Dict::new(tensors).map(Value::Dict)
 }
 
-/// What a model holds; a storage is called by its file.
+/// Returns the contents of a model. Storages are named after their file.
 ///
 /// # Errors
-/// Those of [`load`].
+/// Same as [`load`].
 pub(crate) fn contents(path: &str) -> Result<Contents> {
     let Model { tensors, metadata, nbytes } = Model::open(path)?;
     let format = "safetensors in several files";
@@ -163,10 +163,10 @@ pub(crate) fn contents(path: &str) -> Result<Contents> {
     Ok(contents)
 }
 
-/// The index file of a folder, if it has exactly one.
+/// Returns the index file of a folder, if it has exactly one.
 ///
 /// # Errors
-/// ValueError where there are several; OSError where the folder cannot be read.
+/// Fails with ValueError if there are several, and with OSError if the folder cannot be read.
 pub(crate) fn index_in(folder: &str) -> Result<Option<String>> {
     let refused = |error: std::io::Error| Error::new(ErrorKind::OSError, format!("{folder} cannot be read: {error}"));
     let mut found = System::names(Path::new(folder)).map_err(refused)?;

@@ -1,5 +1,5 @@
-//! [`Source`]: the bytes of a file, mapped rather than read, or bytes in memory in place of a file. A reader of a
-//! format takes from it what it needs; only that is ever touched.
+//! [`Source`]: the bytes of a file, memory-mapped, or bytes in memory in place of a file. Only the parts that a reader
+//! requests are ever touched.
 
 use std::io::{self, ErrorKind as Reason, Read, Seek, SeekFrom};
 use std::path::Path;
@@ -19,10 +19,10 @@ pub struct Source {
 }
 
 impl Source {
-    /// Maps a file. What is written to its tensors stays here: the file does not change.
+    /// Maps a file copy-on-write: writes to its tensors do not change the file.
     ///
     /// # Errors
-    /// FileNotFoundError, IsADirectoryError, PermissionError or OSError in Python's words.
+    /// Fails with FileNotFoundError, IsADirectoryError, PermissionError or OSError, with Python's messages.
     pub fn open(name: &str) -> Result<Source> {
         let file = System::open(Path::new(&*to_read(name)), Access::Read).map_err(|error| refused(&error, name))?;
         let length = length(file.kind(), name)?;
@@ -35,7 +35,7 @@ impl Source {
         Ok(Source { memory: Rc::new(memory), name: Some(name.to_owned()) })
     }
 
-    /// Bytes that stand for a file, from `start` on.
+    /// Treats bytes in memory, from `start` on, as a file.
     pub fn of_memory(memory: &Rc<Memory>, start: usize) -> Result<Source> {
         let start = start.min(memory.nbytes());
         let rest = Memory::borrow(memory, start, memory.nbytes() - start);
@@ -43,23 +43,23 @@ impl Source {
         Ok(Source { memory: Rc::new(rest), name: None })
     }
 
-    /// A part of the file as a file of its own, or `None` where the file does not have these bytes.
+    /// Returns a part of the file as a separate source. `None` if the file does not have these bytes.
     pub fn part(&self, start: usize, length: usize) -> Option<Source> {
         let part = Memory::borrow(&self.memory, start, length)?;
         Some(Source { memory: Rc::new(part), name: self.name.clone() })
     }
 
-    /// Bytes that come one after another, under a name for messages.
+    /// Reads a stream of bytes to its end. `name` is used in messages.
     ///
     /// # Errors
-    /// OSError where they cannot be read, RuntimeError where they do not fit into memory.
+    /// Fails with OSError if they cannot be read, and with RuntimeError if they do not fit into memory.
     pub fn of_reader(mut reader: impl Read, name: &str) -> Result<Source> {
         let mut bytes = Vec::new();
         reader.read_to_end(&mut bytes).map_err(|error| refused(&error, name))?;
         Ok(Source { memory: Rc::new(Memory::from_bytes(&bytes)?), name: Some(name.to_owned()) })
     }
 
-    /// The path, for a file.
+    /// Returns the path, for a file.
     pub fn name(&self) -> Option<&str> {
         self.name.as_deref()
     }
@@ -77,12 +77,12 @@ impl Source {
         self.bytes(0, bytes.len()).is_some_and(|start| start == bytes)
     }
 
-    /// Returns whether the file begins as zip archives do. PyTorch checks no more, either.
+    /// Returns whether the file begins like a zip archive. PyTorch checks no more than this.
     pub fn is_archive(&self) -> bool {
         self.starts_with(b"PK\x03\x04")
     }
 
-    /// A copy of `length` bytes from `start` on, or `None` where the file does not have them.
+    /// Returns a copy of `length` bytes from `start` on. `None` if the file does not have them.
     pub fn bytes(&self, start: usize, length: usize) -> Option<Vec<u8>> {
         let part = Memory::borrow(&self.memory, start, length)?;
         if length == 0 {
@@ -91,20 +91,20 @@ impl Source {
         part.to_vec().ok()
     }
 
-    /// `nbytes` bytes from `start` on as a storage on the file itself, or `None` where the file does not have them.
+    /// Returns `nbytes` bytes from `start` on as a storage on the file itself. `None` if the file does not have them.
     pub fn storage(&self, start: usize, nbytes: usize) -> Option<Storage> {
         Memory::borrow(&self.memory, start, nbytes).map(Storage::new)
     }
 
-    /// The file itself, and the position in it of the first byte.
+    /// Returns the file, and the offset of the first byte in it.
     pub fn file(&self) -> Option<(&File, usize)> {
         self.memory.file()
     }
 
-    /// Lends the whole file as a slice to a reader that goes through all of its header.
+    /// Calls `body` with the whole file as a slice, for a reader that parses all of its header.
     ///
     /// # Errors
-    /// RuntimeError for a file that was cut off meanwhile.
+    /// Fails with RuntimeError for a file that was truncated meanwhile.
     pub fn reading<R>(&self, body: impl FnOnce(&[u8]) -> R + Send) -> Result<R> {
         self.memory.check()?;
         let result = parallel::reading(&self.memory, body).ok_or_else(|| Error::runtime("the file cannot be read"))?;
@@ -112,16 +112,16 @@ impl Source {
         Ok(result)
     }
 
-    /// The bytes one after another.
+    /// Returns a sequential reader.
     pub fn reader(&self) -> Reader {
         Reader { memory: self.memory.clone(), position: 0 }
     }
 }
 
-/// The bytes of a file that is no larger than `most`.
+/// Reads a whole file of at most `most` bytes.
 ///
 /// # Errors
-/// Those of [`Source::open`]; MemoryError for a larger one.
+/// Same as [`Source::open`], and MemoryError for a larger file.
 pub fn read_whole(name: &str, most: u64) -> Result<Vec<u8>> {
     let there = to_read(name);
     let there = Path::new(&*there);
@@ -131,10 +131,10 @@ pub fn read_whole(name: &str, most: u64) -> Result<Vec<u8>> {
     System::read(there).map_err(|error| refused(&error, name))
 }
 
-/// Puts bytes in the place of what a file held.
+/// Replaces the contents of a file.
 ///
 /// # Errors
-/// Those of [`Source::open`].
+/// Same as [`Source::open`].
 pub fn write_whole(name: &str, bytes: &[u8]) -> Result<()> {
     let refuse = |error: io::Error| refused(&error, name);
     super::atomic::rewrite(Path::new(name), super::atomic::COMMON, refuse, |file| {
@@ -142,7 +142,7 @@ pub fn write_whole(name: &str, bytes: &[u8]) -> Result<()> {
     })
 }
 
-/// The length of what was opened, which has to be a file.
+/// Returns the length of a regular file, and fails for anything else.
 fn length(kind: io::Result<Kind>, name: &str) -> Result<u64> {
     match kind.map_err(|error| refused(&error, name))? {
         Kind::File(length) => Ok(length),
@@ -151,7 +151,7 @@ fn length(kind: io::Result<Kind>, name: &str) -> Result<u64> {
     }
 }
 
-/// Python's words for a file that cannot be opened.
+/// Converts the error for a file that cannot be opened to Python's.
 fn refused(error: &io::Error, name: &str) -> Error {
     let kind = match error.kind() {
         Reason::NotFound => ErrorKind::FileNotFoundError,
@@ -166,7 +166,7 @@ fn refused(error: &io::Error, name: &str) -> Error {
     }
 }
 
-/// A position in a source.
+/// A sequential reader of a source.
 #[derive(Debug)]
 pub struct Reader {
     memory: Rc<Memory>,
@@ -201,10 +201,10 @@ impl Seek for Reader {
     }
 }
 
-/// Reads the whole of a storage, in pieces between which Ctrl-C is heeded.
+/// Fills a whole storage in pieces. Checks for Ctrl-C in between.
 ///
 /// # Errors
-/// What `read` gives, and KeyboardInterrupt.
+/// Fails with the errors of `read`, and with KeyboardInterrupt.
 pub(crate) fn fill(storage: &Storage, mut read: impl FnMut(&mut [u8]) -> io::Result<()>) -> Result<()> {
     const PIECE: usize = 4 << 20;
     let memory = storage.data()?;

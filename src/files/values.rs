@@ -1,4 +1,4 @@
-//! The tensors of a value of the session, named and listed as those of a file are, so that the two can be compared.
+//! Lists the tensors of a session value like those of a file, so that the two can be compared.
 
 use super::contents::{Bytes, Contents, DEEPEST, Elements, Entry, Held, Plain, scale_of_all, scales_of_each, under};
 use super::gguf::BlockTensor;
@@ -7,10 +7,10 @@ use std::rc::Rc;
 use tensor::{DType, Form, Layout, Quantizer, Result, Storage, Tensor, View, bail, interrupt};
 use value::Value;
 
-/// What a tensor, or a container of tensors, holds.
+/// Returns the contents of a tensor, or of a container of tensors.
 ///
 /// # Errors
-/// RecursionError for containers too deep; KeyboardInterrupt.
+/// Fails with RecursionError for containers nested too deeply, and with KeyboardInterrupt.
 pub fn contents_of(value: &Value) -> Result<Contents> {
     let mut walk = Walk {
         contents: Contents { format: "value", ..Contents::default() },
@@ -23,9 +23,9 @@ pub fn contents_of(value: &Value) -> Result<Contents> {
 
 struct Walk {
     contents: Contents,
-    /// The places of storages by their identity.
+    /// The index of each storage, by its identity.
     storages: HashMap<usize, usize>,
-    /// Lists and dictionaries that were visited: one in several places is told once.
+    /// The lists and dictionaries already visited; one in several places is listed once.
     seen: HashSet<usize>,
 }
 
@@ -147,7 +147,7 @@ impl Walk {
     }
 }
 
-/// The name of what stands under a key.
+/// Returns the name of the value under a key.
 fn below(name: &str, key: &Value) -> String {
     match key {
         Value::Str(key) => under(name, key),

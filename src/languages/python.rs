@@ -1,7 +1,7 @@
-//! Python as CPython 3.11 has it: what a source says (`syntax`), what it becomes (`compile`, `code`), and what
-//! running that means (`machine`, and what it works on: functions, classes, generators, exceptions).
+//! The Python language, as in CPython 3.11: the syntax (`syntax`), the compiler (`compile`, `code`) and the machine
+//! that runs the code (`machine`), with its functions, classes, generators and exceptions.
 //!
-//! It must not know of Rhai. Whatever is not of the language alone is asked of the function table.
+//! This part does not depend on Rhai. It finds everything outside the language itself in the function table.
 
 pub(crate) mod autograd_function;
 pub mod builtins;

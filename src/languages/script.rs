@@ -1,5 +1,5 @@
-//! The script language: the only room, with `session`, that names Rhai. A call goes from the engine through binding to a
-//! row of the function table.
+//! The script language. Only this room and `session` name Rhai. A call goes from the engine through binding to a row of
+//! the function table.
 
 mod arrays;
 mod blobs;
@@ -34,5 +34,5 @@ pub(crate) mod weave;
 pub mod words;
 pub mod written;
 
-/// What the engine gives.
+/// The result of a function registered with the engine.
 pub type Scripted<T> = Result<T, Box<rhai::EvalAltResult>>;

@@ -1,11 +1,11 @@
-//! What to write instead, in Rhai's terms, where the message alone does not tell.
+//! Hints for errors: the Rhai code to write instead, if the message alone does not say so.
 
 use super::failure::{Failure, offset_of};
 use super::foreign;
 use languages::script::fault::{around, follows_dot};
 use languages::script::own;
 
-/// Advice on an error, by its message and by what stands at its place.
+/// Returns advice on an error, from its message and the text at its position.
 pub(super) fn in_terms_of_rhai(failure: &Failure, typed: &str) -> Option<String> {
     let first = failure.message.lines().next()?;
     let (before, rest) = around(typed, failure.position).unwrap_or_default();
@@ -41,7 +41,7 @@ pub(super) fn in_terms_of_rhai(failure: &Failure, typed: &str) -> Option<String>
     }
 }
 
-/// What messages about the kind of a value hold, and what to write.
+/// Parts of messages about a value's type, and the advice for each.
 const TYPES: &[(&str, &str)] = &[
     (
         "multiply sequence by non-int of type 'float'",
@@ -79,7 +79,7 @@ const TYPES: &[(&str, &str)] = &[
     ),
 ];
 
-/// The advice on values of another kind than is needed.
+/// Returns advice on values of the wrong type.
 fn on_types(failure: &Failure, message: &str, before: &str, rest: &str) -> Option<String> {
     let is_open =
         [before, rest].iter().any(|text| text.contains("..)") || text.contains("(..") || text.contains(".. "));
@@ -114,12 +114,12 @@ fn on_types(failure: &Failure, message: &str, before: &str, rest: &str) -> Optio
     row.map(|(_, advice)| (*advice).to_owned())
 }
 
-/// The advice on `x.name()` where `name` is no function.
+/// The advice on `x.name()` if `name` is not a function.
 fn without_brackets(name: &str) -> String {
     format!("`{name}` is no function: write `.{name}` without `()`")
 }
 
-/// The names in `let [a, b] = …` or `let a, b = …`, whose fault lies between `before` and `rest`.
+/// Returns the names in `let [a, b] = …` or `let a, b = …`. The fault lies between `before` and `rest`.
 fn taken_apart<'s>(before: &'s str, rest: &'s str) -> Option<Vec<&'s str>> {
     let (_, declared) = before.rsplit_once("let").or_else(|| before.rsplit_once("const"))?;
     let (first, more) = match rest.strip_prefix(['[', '(']) {
@@ -133,7 +133,7 @@ fn taken_apart<'s>(before: &'s str, rest: &'s str) -> Option<Vec<&'s str>> {
     names.iter().all(|name| name.chars().all(is_part)).then_some(names)
 }
 
-/// Returns whether a text is Rhai with a mistake in it, though Python's parser may read it.
+/// Returns whether a text is Rhai with a mistake in it, even if Python's parser accepts it.
 pub(super) fn is_rhai(source: &str) -> bool {
     let source = source.trim_start();
     let rest = source.strip_prefix("let").or_else(|| source.strip_prefix("const"));
@@ -142,7 +142,7 @@ pub(super) fn is_rhai(source: &str) -> bool {
     })
 }
 
-/// The note on `a // b` where a division was meant, which Rhai reads as `a` with a comment behind it.
+/// Returns the note on `a // b` if a division was meant. Rhai reads it as `a` followed by a comment.
 pub(super) fn division(source: &str, is_variable: &dyn Fn(&str) -> bool) -> Option<String> {
     source.lines().find_map(|line| {
         let (code, comment) = line.split_at_checked(comment_in(line)?)?;
@@ -157,7 +157,7 @@ pub(super) fn division(source: &str, is_variable: &dyn Fn(&str) -> bool) -> Opti
     })
 }
 
-/// Returns whether a text can stand as an argument: its brackets are in pairs, and nothing in it is a statement.
+/// Returns whether a text can be an argument: its brackets match, and it does not contain a statement.
 fn is_plain(text: &str) -> bool {
     let depth = text.chars().try_fold(0usize, |depth, c| match c {
         '(' | '[' => Some(depth + 1),
@@ -167,7 +167,7 @@ fn is_plain(text: &str) -> bool {
     depth == Some(0) && !["let ", "return ", "if "].iter().any(|word| text.starts_with(word))
 }
 
-/// Where a comment begins in a line.
+/// Returns where a comment begins in a line.
 fn comment_in(line: &str) -> Option<usize> {
     let mut chars = line.char_indices().peekable();
     let mut quote = None;
@@ -184,7 +184,8 @@ fn comment_in(line: &str) -> Option<usize> {
     None
 }
 
-/// Returns whether a text is numbers and variables with operators between them, not words of a sentence.
+/// Returns whether a text consists of numbers and variables with operators between them, unlike the words of a
+/// sentence.
 fn is_number_or_variable(text: &str, is_variable: &dyn Fn(&str) -> bool) -> bool {
     let mut rest = text;
     loop {
@@ -206,7 +207,8 @@ fn is_number_or_variable(text: &str, is_variable: &dyn Fn(&str) -> bool) -> bool
     }
 }
 
-/// The place of the one call of a function or a method that an error names, which the engine does not say.
+/// Returns the position of the function or method call that an error names, if the text has only one. The engine does
+/// not report it.
 pub(super) fn place_of_call(failure: &Failure, typed: &str) -> Option<(usize, usize)> {
     let name = match failure.hint.as_deref().and_then(|hint| hint.split('`').nth(1)) {
         Some(name) if failure.message.ends_with("is not callable") => name,
@@ -222,12 +224,12 @@ pub(super) fn place_of_call(failure: &Failure, typed: &str) -> Option<(usize, us
     };
     let at = calls(typed)?;
     let place = super::failure::line_and_column(typed, at);
-    // A second one may be the one.
+    // With a second call, the culprit would be ambiguous.
     let end = offset_of(typed, place)? + name.len();
     calls(typed.get(end..)?).is_none().then_some(place)
 }
 
-/// The end of the line before a place where a line begins: the semicolon is missing there.
+/// If a line begins at this position, returns the end of the previous line, where a semicolon is missing.
 pub(super) fn end_before(typed: &str, place: Option<(usize, usize)>) -> Option<(usize, usize)> {
     let (before, _) = around(typed, place)?;
     let lines: Vec<&str> = typed.lines().take(place?.0.checked_sub(1)?).collect();

@@ -1,8 +1,8 @@
-//! Help for the person at the prompt, in a terminal or on a page: what an entry is and whether it wants more, how it could go on, how
-//! it is coloured, what the prompt's commands do, what a failure looks like. Everything is text in pieces that say what they
-//! are. The front end chooses colours and keys through [`Console`].
+//! Help for the person at the prompt, in a terminal or on a page: whether an entry is complete, completions,
+//! highlighting, the prompt's commands, and the layout of errors. All output is text in pieces marked with their
+//! meaning. The front end chooses colours and keys through [`Console`].
 //!
-//! Knows neither terminal nor page, starts no thread and heeds no signal. Evaluation is the session's.
+//! Knows neither terminal nor page, starts no threads and handles no signals. Evaluation belongs to the session.
 
 mod commands;
 mod console;

@@ -1,5 +1,5 @@
-//! Tells in what the variables of two sessions differ: in bytes, layouts and what is shared, where values are tensors, and
-//! in what Python would print, where they are not.
+//! Compares the variables of two sessions: tensors by their bytes, layouts and sharing, other values by what Python
+//! would print.
 
 use super::Session;
 use super::results::shown_name;
@@ -14,14 +14,14 @@ use std::collections::HashMap;
 use tensor::{Memory, Tensor, View};
 use value::{Dict, Object, Value};
 
-/// Nested lists are looked into to this depth.
+/// The maximum depth of nested lists to compare.
 const DEPTH: usize = 100;
-/// The number of characters of a value that are told.
+/// The number of characters of a value to show.
 const TOLD: usize = 60;
 
 impl Session {
-    /// What variables of this session are not the same in another, a sentence each. Results of the prompt and what only
-    /// the other has do not count.
+    /// Describes the variables of this session that differ in another, one sentence each. The prompt's results, and
+    /// variables that only the other session has, do not count.
     pub fn differences(&self, other: &Session) -> Vec<String> {
         let here = self.runtime.print_options.replace(PrintOptions::default());
         let there = other.runtime.print_options.replace(PrintOptions::default());
@@ -33,7 +33,7 @@ impl Session {
 
     fn different(&self, other: &Session) -> Vec<String> {
         let mut names: Vec<_> = self.scope.iter_raw().map(|(name, ..)| name).filter(|name| is_own(name)).collect();
-        // The scope lists its newest entry first.
+        // The scope lists the newest entry first.
         names.reverse();
         let told = |name: &str| {
             let value = self.scope.get(name)?;
@@ -53,7 +53,7 @@ impl Session {
         if differences.is_empty() { self.differently_shared(other) } else { differences }
     }
 
-    /// Whether a name means without a variable what it means by one elsewhere: a module, or a function that is one of Rhai.
+    /// Returns whether `name` has this value even without a variable: a module, or a function of Rhai.
     fn has_instead(&self, name: &str, value: &Dynamic) -> bool {
         match to_value(value) {
             Ok(Value::Module(module)) => matches!(constant(name), Some(Value::Module(known)) if known == module),
@@ -62,7 +62,7 @@ impl Session {
         }
     }
 
-    /// What of the memory that variables hold is shared in one of the sessions only.
+    /// Describes memory that variables share in only one of the sessions.
     fn differently_shared(&self, other: &Session) -> Vec<String> {
         let mut there: HashMap<String, usize> = HashMap::new();
         for holder in other.holders() {
@@ -86,7 +86,7 @@ impl Session {
     }
 }
 
-/// Whether a variable is the user's.
+/// Returns whether a variable was created by the user.
 fn is_own(variable: &str) -> bool {
     shown_name(variable) == variable && variable != "ARGS"
 }
@@ -104,13 +104,13 @@ fn shown(session: &Session, value: &Dynamic) -> String {
 fn is_same(here: &Session, there: &Session, a: &Dynamic, b: &Dynamic) -> bool {
     match (to_value(a), to_value(b)) {
         (Ok(a), Ok(b)) => Pair { here, there }.is_same(&a, &b, 0),
-        // A closure, a moment in time: the language's own, of which there is nothing to see.
+        // A closure or a moment: a Rhai value without comparable content.
         (Err(_), Err(_)) => class_name(a) == class_name(b),
         _ => false,
     }
 }
 
-/// The sessions that two values are of.
+/// The sessions that two compared values belong to.
 struct Pair<'s> {
     here: &'s Session,
     there: &'s Session,
@@ -162,7 +162,7 @@ impl Pair<'_> {
         same_grad && a.requires_grad() == b.requires_grad() && a.names() == b.names() && same_view(&a.view(), &b.view())
     }
 
-    /// Whether two values print alike, places in memory apart.
+    /// Returns whether two values print alike, apart from memory addresses.
     fn is_same_text(&self, a: &Value, b: &Value) -> bool {
         match (self.here.runtime.repr(a), self.there.runtime.repr(b)) {
             (Ok(a), Ok(b)) => without_addresses(&a) == without_addresses(&b),
@@ -191,7 +191,7 @@ fn same_bytes(a: &Memory, b: &Memory) -> bool {
         && (a.is_meta() || b.to_vec().is_ok_and(|bytes| holds(a, &bytes)))
 }
 
-/// A text without the places in memory that objects show.
+/// Removes the memory addresses from the text of an object.
 fn without_addresses(text: &str) -> String {
     let mut pieces = text.split("0x");
     let mut kept = pieces.next().unwrap_or_default().to_owned();

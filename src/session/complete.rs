@@ -1,5 +1,5 @@
 //! Completion, and the signature of the call being typed. Looks names up in the session and in the function table, but
-//! evaluates and formats nothing, so that a key press costs the same whatever the variables hold.
+//! evaluates and formats nothing: the cost of a key press does not depend on the variables' contents.
 
 use rhai::Dynamic;
 
@@ -18,14 +18,14 @@ use tensor::DType;
 use torch::library::help;
 use value::{MemoryFormat, TensorLayout, Value};
 
-/// One way to go on.
+/// A completion.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Candidate {
     /// The replacement for the word at the cursor.
     pub text: String,
-    /// One line on what it is.
+    /// A description of one line.
     pub doc: String,
-    /// The subject under which the table groups a function; empty for anything else.
+    /// The function's subject in the table; empty for anything else.
     pub subject: &'static str,
 }
 
@@ -38,18 +38,18 @@ impl Candidate {
         Candidate { subject: help::subject(member.name), ..Candidate::new(member.name, member.doc) }
     }
 
-    /// Whether it goes on from a word; behind its last dot is enough.
+    /// Returns whether the completion continues a word. Its last name after a dot counts as well.
     fn continues(&self, word: &str) -> bool {
         self.text.starts_with(word) || self.text.rsplit('.').next().is_some_and(|last| last.starts_with(word))
     }
 }
 
-/// What has a word somewhere: in the names, or else in what is said about them.
+/// Returns the candidates whose name contains a word, or else those whose description does.
 fn searched(candidates: &[Candidate], word: &str) -> Vec<Candidate> {
     let word = word.to_lowercase();
     let found = |has: &dyn Fn(&Candidate) -> bool| candidates.iter().filter(|c| has(c)).cloned().collect::<Vec<_>>();
     let named = found(&|candidate| candidate.subject == word || candidate.text.to_lowercase().contains(&word));
-    // A few letters stand in every other sentence.
+    // A few letters would match every other description.
     if named.is_empty() && word.len() > 3 {
         found(&|candidate| candidate.doc.to_lowercase().contains(&word))
     } else {
@@ -57,17 +57,17 @@ fn searched(candidates: &[Candidate], word: &str) -> Vec<Candidate> {
     }
 }
 
-/// The ways to go on at a place of an input.
+/// The completions at a position of an input.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Completion {
-    /// The start of the word they replace, in bytes.
+    /// The start of the word to replace, in bytes.
     pub start: usize,
     pub candidates: Vec<Candidate>,
-    /// The cursor stands in a string: a path of a file may be meant.
+    /// Whether the cursor is in a string, which may be a file path.
     pub in_string: bool,
 }
 
-/// The words of a language itself.
+/// Returns the keywords of a language.
 pub fn keywords(language: Language) -> &'static [&'static str] {
     match language {
         Language::Python => KEYWORDS,
@@ -78,7 +78,7 @@ pub fn keywords(language: Language) -> &'static [&'static str] {
     }
 }
 
-/// The names of values that are there from the start.
+/// Returns the names of predefined values.
 pub(super) fn constants(language: Language) -> &'static [&'static str] {
     match language {
         Language::Python => &["torch", "None", "True", "False"],
@@ -87,7 +87,7 @@ pub(super) fn constants(language: Language) -> &'static [&'static str] {
 }
 
 impl Session {
-    /// Returns what could stand at byte `at` of `text`.
+    /// Returns the completions at byte `at` of `text`.
     pub fn complete(&self, language: Language, text: &str, at: usize) -> Completion {
         let cursor = Cursor::find(language, text, at);
         let mut candidates = match &cursor.place {
@@ -107,7 +107,7 @@ impl Session {
         Completion { start: cursor.start, candidates, in_string: false }
     }
 
-    /// Shows how to call what is open at byte `at` of `text`, one line for each overload.
+    /// Returns the signatures of the call that is open at byte `at` of `text`, one line per overload.
     pub(crate) fn call_hint(&self, language: Language, text: &str, at: usize) -> Option<Vec<String>> {
         let call = Cursor::find(language, text, at).call?;
         self.called(&call).map(help::usages)
@@ -121,7 +121,7 @@ impl Session {
         help::callee(Some(self.receiver(path)?), name)
     }
 
-    /// Returns the receiver of a path of names. The first is a variable or a constant, the others are attributes.
+    /// Returns the receiver for a path of names. The first is a variable or a constant, the others are attributes.
     fn receiver(&self, path: &[&str]) -> Option<Receiver> {
         let (first, rest) = path.split_first()?;
         let mut receiver = match self.scope.get(first) {
@@ -144,7 +144,7 @@ impl Session {
         Some(receiver)
     }
 
-    /// The values of the keyword whose value is being typed, where they can be counted up.
+    /// Returns the possible values of the keyword whose value is being typed, if they can be listed.
     fn values(&self, language: Language, cursor: &Cursor) -> Vec<Candidate> {
         let Some(call) = &cursor.call else { return Vec::new() };
         let kind = call.value_of.and_then(|name| help::keyword_kind(self.called(call)?, name));
@@ -152,7 +152,7 @@ impl Session {
             Language::Python => ["True", "False"],
             Language::Rhai => ["true", "false"],
         };
-        // Rhai knows torch's names by themselves.
+        // Rhai knows torch's names without a prefix.
         let torch = if language == Language::Python { "torch." } else { "" };
         let named = |kind: &str| {
             let names = torch_names().filter(|(_, doc)| *doc == kind);
@@ -176,7 +176,7 @@ impl Session {
             return found;
         }
         let receiver = match path {
-            // Something that only evaluating could tell: most often it is a tensor.
+            // Only evaluation could tell the class. Most often it is a tensor.
             [] => Some(Receiver::Class(Kind::Tensor)),
             path => self.receiver(path),
         };
@@ -211,7 +211,7 @@ impl Session {
             let keyword = |(name, kind): (&str, Kind)| Candidate::new(format!("{name}{sign}"), kind.type_name());
             found.extend(help::keywords(overloads).into_iter().map(keyword));
         }
-        // Nothing typed yet: the keywords of the call, or else everything the session holds; not the whole of torch.
+        // With an empty word, offer the call's keywords, or else the session's names, but not all of torch.
         let variables = self.scope.iter_raw().map(|(name, _, value)| Candidate::new(name, summary(value)));
         found.extend(variables);
         found.extend(self.runtime.defined.borrow().keys().map(|name| Candidate::new(name.as_str(), "function")));
@@ -219,7 +219,7 @@ impl Session {
             return found;
         }
         found.extend(keywords(language).iter().map(|word| Candidate::new(*word, "")));
-        // Rhai knows torch's names by themselves, too; Python does not.
+        // Rhai also knows torch's names without a prefix; Python does not.
         let modules: &[&str] = match language {
             Language::Rhai => &["py", ""],
             Language::Python => &["py"],
@@ -241,12 +241,12 @@ impl Session {
     }
 }
 
-/// What the values are that have names in torch.
+/// The kinds of the named values of torch.
 const DTYPE: &str = "dtype";
 const LAYOUT: &str = "layout";
 const MEMORY_FORMAT: &str = "memory format";
 
-/// Values that stand in `torch.` and by their bare names, each with what it is.
+/// Returns the values that are in `torch.` and, in Rhai, available by their bare names, each with its kind.
 fn torch_names() -> impl Iterator<Item = (&'static str, &'static str)> {
     let dtypes = DType::ALL.iter().map(|dtype| (dtype.name(), DTYPE));
     let layouts = TensorLayout::ALL.into_iter().map(|layout| (layout.name(), LAYOUT));
@@ -263,7 +263,7 @@ fn module_receiver(module: &str) -> Option<Receiver> {
     MODULES.iter().find(|known| **known == last).map(|known| Receiver::Module(known))
 }
 
-/// A class reached through `torch.`: its static functions.
+/// Returns the receiver for a class reached through `torch.`, for its static functions.
 fn class_receiver(name: &str) -> Option<Receiver> {
     match name {
         "UntypedStorage" => Some(Receiver::Module("UntypedStorage")),
@@ -273,7 +273,7 @@ fn class_receiver(name: &str) -> Option<Receiver> {
     }
 }
 
-/// The keys, methods and properties of a value of Rhai's own; nothing for a value of any other class.
+/// Returns the keys, methods and properties of a Rhai value. `None` for a value of another class.
 fn members_of_own(value: &Dynamic) -> Option<Vec<Candidate>> {
     let kind = if value.is_array() {
         "array"
@@ -296,7 +296,7 @@ fn members_of_own(value: &Dynamic) -> Option<Vec<Candidate>> {
     Some(keys.chain(own::members(kind).map(|(name, doc)| Candidate::new(name, doc))).collect())
 }
 
-/// The class of a variable; a long list is not walked for it.
+/// Returns the class of a variable, without walking long lists.
 pub(super) fn class_of_dynamic(value: &Dynamic) -> Option<Kind> {
     if value.is_array() || is_container(value) {
         return Some(Kind::Sequence);

@@ -1,5 +1,5 @@
-//! Tells what stands at a position of an unfinished input: a name, a member, an argument of a call, a string. Reads
-//! text only; others know what the names mean.
+//! Finds what is at a position of an unfinished input: a name, a member, an argument of a call, a string. Reads only
+//! the text; callers look the names up.
 
 use super::Language;
 
@@ -8,19 +8,19 @@ use super::Language;
 pub(crate) struct Cursor<'a> {
     /// The start of the word before the cursor, in bytes.
     pub start: usize,
-    /// The word up to the cursor; inside a string, the string up to the cursor.
+    /// The word up to the cursor. Inside a string, the string up to the cursor.
     pub word: &'a str,
     pub place: Place<'a>,
-    /// The innermost call whose parentheses are open.
+    /// The innermost call with open parentheses.
     pub call: Option<Call<'a>>,
 }
 
 /// The role of a word at the cursor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Place<'a> {
-    /// A variable, a function, a keyword of the language.
+    /// A variable, a function or a keyword of the language.
     Name,
-    /// After a dot. The names before it; empty if the text there is not made of names and dots.
+    /// After a dot, with the names before it. Empty if the text before the dot is not made of names and dots.
     Member(Vec<&'a str>),
     /// Inside a string.
     Text,
@@ -28,16 +28,16 @@ pub(crate) enum Place<'a> {
     Comment,
 }
 
-/// A call that is being written.
+/// A call being typed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Call<'a> {
-    /// The names that lead to the function: `torch.zeros` is two.
+    /// The path to the function: `torch.zeros` is two names.
     pub callee: Vec<&'a str>,
     /// The number of commas before the cursor.
     pub argument: usize,
-    /// The sign that ends a keyword's name, if one may stand at the cursor.
+    /// The character that ends a keyword's name, if one may be at the cursor.
     pub keyword: Option<&'static str>,
-    /// The keyword whose value stands at the cursor.
+    /// The keyword whose value is at the cursor.
     pub value_of: Option<&'a str>,
 }
 
@@ -46,12 +46,12 @@ struct Frame<'a> {
     bracket: char,
     callee: Vec<&'a str>,
     commas: usize,
-    /// The start of its latest part: behind the bracket or the last comma.
+    /// The start of the current part: after the bracket or the last comma.
     part: usize,
 }
 
 impl<'a> Cursor<'a> {
-    /// Reads `text` up to the byte `at`.
+    /// Scans `text` up to the byte `at`.
     pub(crate) fn find(language: Language, text: &'a str, at: usize) -> Cursor<'a> {
         let text = text.get(..at).unwrap_or(text);
         let mut frames: Vec<Frame> = Vec::new();
@@ -117,11 +117,12 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// The innermost call among the open brackets. At `begin` the name or path begins that stands at the cursor, if one may.
+/// Returns the innermost call among the open brackets. `begin` is the start of the name or path at the cursor, if there
+/// may be one.
 fn call<'a>(frames: &[Frame<'a>], language: Language, text: &'a str, begin: Option<usize>) -> Option<Call<'a>> {
     let depth = frames.iter().rposition(|frame| !frame.callee.is_empty())?;
     let frame = frames.get(depth)?;
-    // Keywords stand in the call itself, or, in Rhai, in an object map: `f(x, #{dtype: int32})`.
+    // Keywords are in the call itself or, in Rhai, in an object map: `f(x, #{dtype: int32})`.
     let (place, sign) = match frames.get(depth + 1..) {
         Some([]) => (Some(frame), '='),
         Some([map]) if map.bracket == '{' && language == Language::Rhai => (Some(map), ':'),
@@ -134,7 +135,7 @@ fn call<'a>(frames: &[Frame<'a>], language: Language, text: &'a str, begin: Opti
     Some(Call { callee: frame.callee.clone(), argument: frame.commas, keyword, value_of })
 }
 
-/// The names and dots that end at byte `end`: `a.b` gives both. `None` if other text precedes them.
+/// Returns the names of a dotted path that ends at byte `end`: `a.b` yields both. Empty if other text precedes them.
 fn names_before(text: &str, end: usize) -> Vec<&str> {
     let mut names = Vec::new();
     let mut rest = text.get(..end).unwrap_or_default();
@@ -160,13 +161,13 @@ fn is_part_of_name(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
 
-/// The length of the quote a string begins with.
+/// Returns the length of the quote at the start of a string.
 fn opening(language: Language, text: &str) -> usize {
     let triple = language == Language::Python && (text.starts_with("\"\"\"") || text.starts_with("'''"));
     if triple { 3 } else { 1 }
 }
 
-/// The length of the string that `text` begins with, if it does; no length if it never ends.
+/// Returns the length of the string at the start of `text`, if there is one. The inner `None` means it never ends.
 pub(crate) fn string_length(language: Language, text: &str) -> Option<Option<usize>> {
     let quote = text.chars().next().filter(|c| matches!(c, '"' | '\'') || (*c == '`' && language == Language::Rhai))?;
     let open = opening(language, text);
@@ -177,7 +178,7 @@ pub(crate) fn string_length(language: Language, text: &str) -> Option<Option<usi
             '\\' if quote != '`' => {
                 rest.next();
             }
-            // A string of one line that is not closed there is an error that ends with the line.
+            // An unclosed single-line string is an error that ends with the line.
             '\n' if open == 1 && quote != '`' => return Some(Some(open + at)),
             _ if text[open + at..].starts_with(close) => return Some(Some(open + at + open)),
             _ => {}
@@ -186,7 +187,8 @@ pub(crate) fn string_length(language: Language, text: &str) -> Option<Option<usi
     Some(None)
 }
 
-/// The length of the comment that `text` begins with, if it does; no length if it runs to the end of the text.
+/// Returns the length of the comment at the start of `text`, if there is one. The inner `None` means it runs to the end
+/// of the text.
 pub(crate) fn comment_length(language: Language, text: &str) -> Option<Option<usize>> {
     let ends = |mark: &str| text.find(mark).map(|at| at + if mark == "\n" { 0 } else { mark.len() });
     match language {
@@ -202,7 +204,7 @@ mod tests {
     use super::Language::{Python, Rhai};
     use super::*;
 
-    /// The cursor stands at the `|`.
+    /// Returns the cursor at the `|` of a text.
     fn at(language: Language, text: &str) -> Cursor<'static> {
         let at = text.find('|').unwrap();
         let text: &'static str = Box::leak(text.replacen('|', "", 1).into_boxed_str());

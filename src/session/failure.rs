@@ -1,5 +1,5 @@
-//! Describes a failed input: where it failed, in the words of the language it was typed in, through which calls, and
-//! what to try.
+//! Describes a failed input: its position, its message in the language of the input, the calls that led there, and a
+//! hint.
 
 use std::collections::BTreeSet;
 
@@ -16,38 +16,38 @@ use tensor::{Error, ErrorKind};
 /// A failure, ready to be shown.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Failure {
-    /// Python's class name, e.g. `RuntimeError`.
+    /// The name of Python's exception class, e.g. `RuntimeError`.
     pub kind: String,
-    /// PyTorch's text; may have several lines.
+    /// PyTorch's message, which may have several lines.
     pub message: String,
-    /// Line and column, both from 1, the column in characters: in the input, or in `source`.
+    /// Line and column from 1, the column in characters. Refers to the input, or to `source`.
     pub position: Option<(usize, usize)>,
-    /// The earlier input that defines the function it happened in.
+    /// The earlier input that defines the function that failed.
     pub source: Option<String>,
-    /// The file of a module that the position is in.
+    /// The file of the module that contains the position.
     pub file: Option<String>,
-    /// What CPython calls a source without a file when it says why it cannot be read: its parser, or its compiler.
+    /// CPython's name for a source without a file, for syntax errors. It differs between its parser and its compiler.
     pub unread: Option<&'static str>,
     /// A suggestion of what to try instead.
     pub hint: Option<String>,
-    /// Calls of script functions it happened in, innermost first.
+    /// The calls of script functions that led to the error, innermost first.
     pub trace: Vec<String>,
-    /// Whether Ctrl-C stopped it.
+    /// Whether Ctrl-C stopped the input.
     pub interrupted: bool,
 }
 
-/// The hint at a name or a word that was probably meant.
+/// Returns the hint for a probable misspelling.
 pub(super) fn did_you_mean(word: impl std::fmt::Display) -> String {
     format!("did you mean '{word}'?")
 }
 
-/// The number of calls of a deep recursion that are listed, at either end.
+/// The number of calls listed at each end of a deep recursion.
 const LISTED: usize = 5;
-/// The number of characters of a line that are shown with a call.
+/// The number of characters of a line shown with a call.
 const QUOTED: usize = 60;
 
 impl Session {
-    /// Notes which functions an input defines.
+    /// Records the functions that an input defines.
     pub(super) fn define(&mut self, ast: &AST, cell: &Cell) {
         let mut functions = self.runtime.defined.borrow_mut();
         for function in ast.iter_functions() {
@@ -58,12 +58,12 @@ impl Session {
         }
     }
 
-    /// Explains why the engine does not read an input.
+    /// Describes a parse error.
     pub(super) fn refused(&self, error: &ParseError, cell: &Cell) -> Box<Failure> {
         self.explain(fault::from_parse(error), cell)
     }
 
-    /// Explains why an input failed.
+    /// Describes the error of a failed evaluation.
     pub(super) fn failed(&self, error: &EvalAltResult, cell: &Cell) -> Box<Failure> {
         self.explain(fault::from_eval(error, &self.runtime, cell), cell)
     }
@@ -72,7 +72,7 @@ impl Session {
         fault.settle(&self.runtime, here);
         let cell = fault.place.clone().unwrap_or_else(|| here.clone());
         let position = cell.place(fault.position).or_else(|| {
-            // The end of the text is a place behind its last character.
+            // The end of the text counts as the position after its last character.
             let is_at_end = fault.error.kind == ErrorKind::SyntaxError && fault.calls.is_empty();
             is_at_end.then(|| line_and_column(&here.typed, here.typed.len()))
         });
@@ -82,7 +82,7 @@ impl Session {
         let mut failure =
             Failure { position, source, file, kind, interrupted: fault.interrupted, ..Failure::default() };
         if let Some(within) = python::within(&fault.error, &here.typed) {
-            // A function of Python failed, called from here.
+            // A Python function called from here has failed.
             if let Some((line, _)) = position {
                 trace.insert(0, call_line(&within.outermost, &cell.typed, line, &origin(&cell, here)));
             }
@@ -94,7 +94,7 @@ impl Session {
         let failure = Failure { trace: listed(trace), message: told.message, hint: told.hint, ..failure };
         let mut failure = self.advise(failure, Some(&cell));
         failure.position = failure.position.or_else(|| advice::place_of_call(&failure, &cell.typed));
-        // A letter off from something else says less than what is meant.
+        // Advice is more useful than a guess at a misspelt attribute.
         let is_guess =
             failure.kind == "AttributeError" && failure.hint.as_ref().is_some_and(|hint| hint.starts_with("did"));
         if failure.hint.is_none() || is_guess {
@@ -111,7 +111,7 @@ impl Session {
         Box::new(failure)
     }
 
-    /// Says more about a name that nothing goes by.
+    /// Adds advice on an undefined name.
     pub(super) fn advise(&self, mut failure: Failure, cell: Option<&Cell>) -> Failure {
         if failure.hint.is_none() && failure.kind == "ModuleNotFoundError" {
             let near = || failure.message.split('\'').nth(1).and_then(nearest_module).map(did_you_mean);
@@ -153,7 +153,7 @@ impl Session {
         failure
     }
 
-    /// The key of an object map that is nearest to the one that a KeyError names: `map.kye`, of a variable.
+    /// Returns the key of an object map closest to the one in a KeyError, for `map.kye` with a variable `map`.
     fn near_key(&self, failure: &Failure, typed: &str) -> Option<String> {
         let (before, _) = fault::around(typed, failure.position)?;
         let name = before.trim_end_matches('.').rsplit(|c: char| !c.is_alphanumeric() && c != '_').next()?;
@@ -162,7 +162,8 @@ impl Session {
         suggest::nearest(key, map.keys().map(|key| key.as_str())).map(str::to_owned)
     }
 
-    /// The note on a method that changes its value and gives nothing, where that value is lost or something was expected.
+    /// Returns the note on a method that modifies its receiver and returns nothing, if the receiver is a temporary or a
+    /// result is expected.
     pub(super) fn changing(&self, ast: &AST, is_shown: bool) -> Option<String> {
         let (receiver, assigned) = match ast.statements().last()? {
             Stmt::Expr(expr) if is_shown => (&**expr, None),
@@ -194,10 +195,10 @@ impl Session {
     }
 }
 
-/// What a call's line is of that was typed before.
+/// Marks a call's line as part of an earlier input.
 pub(super) const EARLIER: &str = " of an earlier input";
 
-/// A call as a trace lists it. `origin` says which input the line is of.
+/// Formats a call for a trace. `origin` says which input contains the line.
 pub(super) fn call_line(name: &str, typed: &str, line: usize, origin: &str) -> String {
     let text = typed.lines().nth(line.saturating_sub(1)).unwrap_or_default().trim();
     let cut: String = text.chars().take(QUOTED).collect();
@@ -205,7 +206,7 @@ pub(super) fn call_line(name: &str, typed: &str, line: usize, origin: &str) -> S
     format!("in {name}, called at line {line}{origin}: {cut}{more}")
 }
 
-/// The calls of a trace that are shown: of a deep recursion those at either end.
+/// Shortens the trace of a deep recursion to the calls at each end.
 pub(super) fn listed(mut lines: Vec<String>) -> Vec<String> {
     if lines.len() > 2 * LISTED + 1 {
         let left_out = lines.len() - 2 * LISTED;
@@ -214,7 +215,7 @@ pub(super) fn listed(mut lines: Vec<String>) -> Vec<String> {
     lines
 }
 
-/// One line for a call that an error has come through.
+/// Formats one call that led to an error.
 fn told_call(call: &ScriptCall, here: &Cell) -> String {
     let shown = call.shown_name();
     if let Some(file) = call.module() {
@@ -228,7 +229,7 @@ fn told_call(call: &ScriptCall, here: &Cell) -> String {
     call_line(&name, &cell.typed, line, &origin(cell, here))
 }
 
-/// Says which input a line is of, where it is not the one that runs.
+/// Names the input that contains a line, if it is not the running one.
 fn origin(cell: &Cell, here: &Cell) -> String {
     match cell.file() {
         _ if cell.is(here) => String::new(),
@@ -237,7 +238,7 @@ fn origin(cell: &Cell, here: &Cell) -> String {
     }
 }
 
-/// Returns whether `name` stands at a place with a `=` behind it.
+/// Returns whether `name` at a position is followed by `=`.
 fn is_assigned(source: &str, (line, column): (usize, usize), name: &str) -> bool {
     let line = source.lines().nth(line.saturating_sub(1)).unwrap_or_default();
     let rest: String = line.chars().skip(column.saturating_sub(1)).collect();
@@ -245,7 +246,7 @@ fn is_assigned(source: &str, (line, column): (usize, usize), name: &str) -> bool
     after.is_some_and(|rest| !rest.starts_with('='))
 }
 
-/// An error without a place.
+/// Converts an error without a position.
 pub(super) fn failure_of(error: Error) -> Failure {
     Failure {
         kind: error.kind.name(),
@@ -255,7 +256,7 @@ pub(super) fn failure_of(error: Error) -> Failure {
     }
 }
 
-/// Line and column, both from 1, of a byte offset.
+/// Returns the line and column, both from 1, of a byte offset.
 pub(super) fn line_and_column(source: &str, offset: usize) -> (usize, usize) {
     let before = source.get(..offset.min(source.len())).unwrap_or(source);
     let line = before.matches('\n').count() + 1;
@@ -263,7 +264,7 @@ pub(super) fn line_and_column(source: &str, offset: usize) -> (usize, usize) {
     (line, column)
 }
 
-/// The byte offset of a line and a column.
+/// Returns the byte offset of a line and a column.
 pub(super) fn offset_of(source: &str, (line, column): (usize, usize)) -> Option<usize> {
     let start: usize = source.split_inclusive('\n').take(line - 1).map(str::len).sum();
     let text = source.get(start..)?;
@@ -281,7 +282,7 @@ mod tests {
         assert_eq!(line_and_column("", 0), (1, 1));
     }
 
-    /// Runs inputs, the last of which fails.
+    /// Runs inputs, of which the last fails, and returns the failure.
     fn failure(inputs: &[(Language, &str)]) -> Failure {
         let mut session = Session::new(SessionOptions::default());
         let mut outcome = Default::default();

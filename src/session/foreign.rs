@@ -1,12 +1,12 @@
-//! What people write who come from other languages, and what it is in Rhai. Each row is a word or a sign of theirs and
-//! a sentence that says what to write. Knows nothing about errors but their messages and places.
+//! Idioms of other languages, and their equivalents in Rhai. Each row has a foreign word or sign and a sentence with
+//! the Rhai code. Knows nothing about errors except their messages and positions.
 
 use call::suggest::nearest;
 use languages::script::own;
 
 type Row = (&'static [&'static str], &'static str);
 
-/// Words of statements.
+/// Keywords of other languages.
 const WORDS: &[Row] = &[
     (&["mut"], "variables made with `let` can change: leave out `mut`"),
     (&["var", "int", "float", "double", "auto", "local", "static", "val", "my"], "`let x = …;` declares a variable"),
@@ -41,7 +41,7 @@ const WORDS: &[Row] = &[
 
 const CLOSURE: &str = "an anonymous function is written `|x| x + 1`";
 
-/// Signs that Rhai does not know, or not here.
+/// Operators that Rhai does not have, or does not allow in this position.
 const SIGNS: &[Row] = &[
     (&["++"], "write `x += 1`"),
     (&["--"], "write `x -= 1`; a comment begins with `//`"),
@@ -55,8 +55,7 @@ const SIGNS: &[Row] = &[
     (&["#"], "a comment begins with `//`"),
 ];
 
-/// Other messages for which there is advice: the start of the engine's message, the text before the position, and the text at
-/// it.
+/// Advice on other messages: the start of the engine's message, the text before the position, and the text at it.
 const PLACES: &[(&str, &str, &str, &str)] = &[
     ("Expecting '=>'", "", "", "a case is written `1 => …,`"),
     ("Expecting literal", "switch ", "", "write `switch x { 1 => …, 2 | 3 => …, _ => … }`"),
@@ -95,12 +94,12 @@ const PLACES: &[(&str, &str, &str, &str)] = &[
     ("Function definitions", "", "", "inside another function, use a closure: `let f = |x| …;`"),
 ];
 
-/// Whether another language has this word, and there is something to say about it.
+/// Returns whether another language has this keyword and there is advice on it.
 pub(super) fn is_word(word: &str) -> bool {
     WORDS.iter().any(|(words, _)| words.contains(&word))
 }
 
-/// The advice on a line that does not parse, by the message and the text before and at the position.
+/// Returns advice on a line that does not parse, from the message and the text before and at the position.
 pub(super) fn on_syntax(message: &str, before: &str, rest: &str) -> Option<String> {
     let known = |rows: &[Row], word: &str| {
         rows.iter().find(|(words, _)| words.contains(&word)).map(|(_, advice)| (*advice).to_owned())
@@ -118,7 +117,7 @@ pub(super) fn on_syntax(message: &str, before: &str, rest: &str) -> Option<Strin
     };
     let sign = SIGNS.iter().find(|(signs, _)| signs.iter().any(|sign| rest.starts_with(sign)));
     let in_place = || PLACES.iter().find(first).map(|(.., advice)| (*advice).to_owned());
-    // Short words are near too many.
+    // Short words resemble too many others.
     let misspelt = || {
         let word = statement.split_whitespace().next().filter(|word| word.chars().count() > 5)?;
         let names = WORDS.iter().flat_map(|(words, _)| *words).copied();
@@ -134,7 +133,7 @@ pub(super) fn on_syntax(message: &str, before: &str, rest: &str) -> Option<Strin
         .or_else(|| on_words(message, before, statement, rest))
 }
 
-/// The advice on a word of the language as the name of a variable.
+/// Returns advice on a reserved word used as a variable name.
 fn reserved(message: &str, before: &str, rest: &str) -> Option<String> {
     let word = match message.strip_suffix("' is a reserved keyword") {
         Some(word) => word.trim_start_matches('\''),
@@ -151,7 +150,7 @@ fn reserved(message: &str, before: &str, rest: &str) -> Option<String> {
     is_declared.then(|| format!("`{word}` is a reserved word and cannot be a name: write `{word}_`"))
 }
 
-/// The advice on Python's `a if c else b` and on its texts with values in them.
+/// Returns advice on Python's `a if c else b` and its f-strings.
 fn out_of_order(message: &str, statement: &str, rest: &str) -> Option<String> {
     if !message.starts_with("Expecting") {
         return None;
@@ -170,7 +169,7 @@ fn out_of_order(message: &str, statement: &str, rest: &str) -> Option<String> {
     is_text.then(|| "a string with values in it is written in backticks: `` `x is ${x}` ``".to_owned())
 }
 
-/// The advice on what ends where the engine does not expect it, and on words side by side.
+/// Returns advice on code that ends too early, and on adjacent words.
 fn on_words(message: &str, before: &str, statement: &str, rest: &str) -> Option<String> {
     if let Some(word) = message.strip_suffix("' is a reserved keyword") {
         return Some(match word.trim_start_matches('\'') {
@@ -198,7 +197,7 @@ fn on_words(message: &str, before: &str, statement: &str, rest: &str) -> Option<
     })
 }
 
-/// Names that nothing goes by in Rhai.
+/// Names of other languages that are undefined in Rhai.
 const NAMES: &[Row] = &[
     (&["null", "nil", "undefined", "NULL", "nullptr", "none"], "write `()` or `None`"),
     (&["println", "printf", "echo", "puts", "console", "fmt", "System", "Console"], "`print(…)` prints"),
@@ -216,7 +215,7 @@ const NAMES: &[Row] = &[
     (&["super", "new", "require", "defer"], "Rhai has no such word"),
 ];
 
-/// The advice on a name that nothing goes by.
+/// Returns advice on an undefined name.
 pub(super) fn on_name(name: &str) -> Option<String> {
     let row = NAMES.iter().find(|(names, _)| names.contains(&name));
     let function = || own::functions().any(|own| own == name);
@@ -228,7 +227,7 @@ pub(super) fn on_name(name: &str) -> Option<String> {
     }
 }
 
-/// What is called otherwise in Rhai, by the class it belongs to.
+/// Members with another name in Rhai, by class.
 const MEMBERS: &[(&str, &[&str], &str)] = &[
     ("list", &["length", "size", "count"], "`list.len` is the number of items"),
     (
@@ -303,7 +302,7 @@ const MEMBERS: &[(&str, &[&str], &str)] = &[
     ("function", &["apply", "invoke", "run"], "write `f(x)`, or `f.call(x)`"),
 ];
 
-/// How [`own::TABLE`] names the values of a class.
+/// The names of classes in [`own::TABLE`].
 const OWN: &[(&str, &[&str])] = &[
     ("list", &["array"]),
     ("dict", &["map"]),
@@ -316,7 +315,7 @@ const OWN: &[(&str, &[&str])] = &[
     ("timestamp", &["time"]),
 ];
 
-/// The advice on an attribute that a class does not have, or a method that is not called so.
+/// Returns advice on an attribute or method that a class does not have.
 pub(super) fn on_member(class: &str, name: &str) -> Option<String> {
     let other = MEMBERS.iter().find(|(of, names, _)| *of == class && names.contains(&name));
     if let Some((.., advice)) = other {

@@ -1,5 +1,5 @@
-//! The tutorial: the pages in docs/learn, as lessons with exercises that are checked by what the learner's answer does.
-//! Reads and checks; what is shown when, and where progress is kept, the shell knows.
+//! The tutorial: the pages of docs/learn as lessons, with exercises checked by the effect of the learner's answer.
+//! Reads and checks only. The shell decides what to show, and stores progress.
 
 mod parse;
 
@@ -16,7 +16,7 @@ use crate::{Completeness, Language, Outcome, Said, Session, SessionOptions};
 /// A page.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Lesson {
-    /// By which it is asked for and remembered.
+    /// The name in commands and in stored progress.
     pub name: &'static str,
     pub title: String,
     pub parts: Vec<Part>,
@@ -28,43 +28,43 @@ pub struct Lesson {
 pub enum Part {
     /// A paragraph, on one line.
     Prose(String),
-    /// Inputs that are run as one reads.
+    /// Inputs that run while the page is read.
     Session(Inputs),
 }
 
-/// The inputs of a session on a page, in Python; in Rhai only where the Rhai form of a line is not enough.
+/// The inputs of a session on a page, in Python. The Rhai version exists only if the Rhai form of a line is not enough.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Inputs {
     pub python: Vec<Example>,
     pub rhai: Vec<Example>,
 }
 
-/// An input as a learner reads it.
+/// An input as shown to a learner.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Told {
     pub language: Language,
     pub source: String,
 }
 
-/// Something to do, and how to tell whether it is done. All code is Python, of which lessons in Rhai show the Rhai form.
+/// An exercise, with code that checks whether it is done. All code is Python; lessons in Rhai show its Rhai form.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Exercise {
     pub title: String,
     pub task: Vec<Part>,
-    /// Run before.
+    /// Code to run first.
     pub given: String,
-    /// A value of then that `check` and `forbidden` can name: the address of what is given, or an identity. A number or a
+    /// An initial value that `check` and `forbidden` can refer to, such as an address or an identity. A number or a
     /// tuple of numbers.
     pub kept: String,
-    /// True when it is done; `answer` is the value of the last input.
+    /// An expression that is true when the exercise is done. `answer` is the value of the last input.
     pub check: String,
-    /// What must not be true, each with the sentence that says so: ways around what is to be learnt.
+    /// Conditions that must not hold, each with a sentence for the learner. They rule out ways around the lesson.
     pub forbidden: Vec<(String, String)>,
-    /// Answers that are right, …
+    /// Correct answers, …
     pub right: Vec<String>,
-    /// … some that are not, for the test, …
+    /// … incorrect ones, for the test, …
     pub wrong: Vec<String>,
-    /// … and some that do what is asked in a way that is forbidden.
+    /// … and correct ones that use a forbidden way.
     pub cheats: Vec<String>,
     pub hints: Vec<Vec<Part>>,
     pub solution: Vec<Part>,
@@ -77,24 +77,24 @@ pub fn lessons() -> &'static [Lesson] {
     &LESSONS
 }
 
-/// The lesson of that number or name.
+/// Returns the lesson with a number or a name.
 pub fn find(wanted: &str) -> Option<&'static Lesson> {
     let by_number = wanted.parse::<usize>().ok().and_then(|number| lessons().get(number.checked_sub(1)?));
     by_number.or_else(|| lessons().iter().find(|lesson| lesson.name == wanted))
 }
 
-/// A line of a page as lessons in `language` tell it; nothing for one that makes known what Rhai knows anyway.
+/// Returns a line of a page for lessons in `language`. `None` if the line only introduces names that Rhai knows anyway.
 pub fn told(session: &Session, language: Language, example: Language, source: &str) -> Option<Told> {
     if (language, example) != (Language::Rhai, Language::Python) {
         return Some(Told { language: example, source: source.to_owned() });
     }
-    // A test sees to it that every line of a page has a form.
+    // A test makes sure that every line of a page has a Rhai form.
     let Ok(rhai) = session.rhai_form(source) else { return told(session, example, example, source) };
     let lines: Vec<_> = rhai.lines().filter(|line| !line.starts_with("//")).collect();
     (!lines.is_empty()).then(|| Told { language, source: lines.join("\n") })
 }
 
-/// The language of what was typed in a lesson that is in the `chosen` one: the other, if only that reads it.
+/// Returns the language of an input in a lesson in `chosen`: the other language, if only that one accepts it.
 pub(crate) fn language_of(session: &Session, chosen: Language, source: &str) -> Language {
     let is_invalid = |language| session.completeness(language, source) == Completeness::Invalid;
     match chosen {
@@ -105,14 +105,14 @@ pub(crate) fn language_of(session: &Session, chosen: Language, source: &str) -> 
 }
 
 impl Inputs {
-    /// What lessons in `language` run.
+    /// Returns the examples for lessons in `language`.
     pub fn examples(&self, language: Language) -> &[Example] {
         if language == Language::Rhai && !self.rhai.is_empty() { &self.rhai } else { &self.python }
     }
 }
 
 impl Exercise {
-    /// Begins the exercise, in a session in which `options` say where output goes.
+    /// Begins the exercise in a new session with these options.
     pub fn begin(&self, language: Language, options: SessionOptions) -> Attempt<'_> {
         let shown = Rc::new(Cell::new(Shown::Nothing));
         let (noted, mut listener) = (Rc::clone(&shown), options.live);
@@ -131,7 +131,7 @@ impl Exercise {
             given.push(told);
         }
         let kept = if self.kept.is_empty() { "None" } else { &self.kept };
-        // An error carries a value out that is neither shown nor kept as the last one.
+        // Take the value out through an error message, so that it is neither shown nor kept as the last result.
         let failure = session.eval(Language::Python, &format!("raise ValueError({kept})")).error;
         let kept = failure.map(|failure| failure.message).unwrap_or_default();
         let names = names(&session);
@@ -142,7 +142,7 @@ impl Exercise {
         self.check.contains("answer")
     }
 
-    /// The sessions of the solution.
+    /// Returns the inputs of the solution.
     #[cfg(test)]
     pub(crate) fn solution_inputs(&self) -> impl Iterator<Item = &Inputs> {
         self.solution.iter().filter_map(|part| match part {
@@ -156,33 +156,33 @@ impl Exercise {
 pub struct Attempt<'e> {
     exercise: &'e Exercise,
     pub session: Session,
-    /// What the running input has shown so far.
+    /// The output of the running input so far.
     shown: Rc<Cell<Shown>>,
-    /// What was run at the beginning.
+    /// The inputs run at the beginning.
     pub given: Vec<Told>,
-    /// What the exercise keeps of it, as Python writes it: text, so that no handle is added to what the learner sees.
+    /// The initial value, as Python source. Text does not add a handle to the storages the learner sees.
     kept: String,
-    /// The variables of the beginning, …
+    /// The initial variables, …
     first: BTreeSet<String>,
-    /// … and those that there have been so far.
+    /// … and all variables so far.
     names: BTreeSet<String>,
 }
 
-/// What an input is worth.
+/// The verdict on an input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict<'e> {
     Right,
     Wrong,
-    /// With what is wrong about it.
+    /// Correct, but in a forbidden way; with the explanation.
     Forbidden(&'e str),
-    /// A value that was assigned but not shown.
+    /// The value was assigned but not shown.
     Unsaid(String),
-    /// No answer: a look at what is there, or a step on the way.
+    /// Not an answer: an inspection, or an intermediate step.
     Step,
 }
 
 impl Verdict<'_> {
-    /// Its name among the answers to a page.
+    /// The name used in answers to a page.
     pub fn name(&self) -> &'static str {
         match self {
             Verdict::Right => "right",
@@ -193,7 +193,7 @@ impl Verdict<'_> {
         }
     }
 
-    /// What the learner is told; nothing at a step.
+    /// The text for the learner; empty for a step.
     pub fn text(&self) -> String {
         match self {
             Verdict::Right => "Right.".to_owned(),
@@ -206,9 +206,9 @@ impl Verdict<'_> {
 }
 
 impl<'e> Attempt<'e> {
-    /// Runs what was typed in a lesson in `language`, and judges it; there is no verdict after an error.
+    /// Runs an input in a lesson in `language`, and judges it. There is no verdict after an error.
     pub fn answer(&mut self, language: Language, source: &str) -> (Outcome, Option<Verdict<'e>>) {
-        // A stop that came too late for the input before must not stop this one.
+        // A stop that came too late for the previous input must not stop this one.
         self.session.interrupt_flag().store(false, Ordering::Relaxed);
         self.shown.set(Shown::Nothing);
         let language = language_of(&self.session, language, source);
@@ -218,7 +218,7 @@ impl<'e> Attempt<'e> {
         (outcome, verdict)
     }
 
-    /// Judges an input that ran without an error, and after which a value was shown or something else, or nothing.
+    /// Judges an input that ran without an error. `shown` is the kind of output.
     fn judge(&mut self, source: &str, shown: Shown) -> Verdict<'e> {
         let asks_for_value = self.exercise.asks_for_value();
         let names = names(&self.session);
@@ -234,7 +234,7 @@ impl<'e> Attempt<'e> {
             Shown::Other => false,
             Shown::Nothing => !asks_for_value && new.is_none(),
         };
-        // What is done to a variable stays so, whatever the input has shown besides.
+        // A change to a variable persists, whatever else the input has shown.
         let has_acted = is_answer || !asks_for_value && shown != Shown::Other && !is_given;
         match (forbidden, new) {
             (Some((_, why)), _) if has_acted => Verdict::Forbidden(why),
@@ -244,27 +244,27 @@ impl<'e> Attempt<'e> {
         }
     }
 
-    /// Returns whether an expression of the page holds. Leaves no variable behind.
+    /// Returns whether an expression of the page is true. Leaves no variable behind.
     fn is_true(&mut self, expression: &str) -> bool {
-        // Without a value so far there is no `_`, and no answer.
+        // Before the first result there is no `_`, and no answer.
         let answer = if self.exercise.asks_for_value() { "_" } else { "None" };
         let code = format!("assert (lambda answer, kept: {expression})({answer}, {})", self.kept);
         self.session.eval(Language::Python, &code).error.is_none()
     }
 }
 
-/// What an input has shown.
+/// The output of an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Shown {
-    /// Its value.
+    /// The value of the input.
     Value,
-    /// What it printed, or a picture.
+    /// Printed text, or a picture.
     Other,
     Nothing,
 }
 
 impl Shown {
-    /// With one more piece of output.
+    /// Combines with one more piece of output.
     fn and(self, said: Said) -> Shown {
         match said {
             Said::Warned(_) => self,
@@ -275,7 +275,7 @@ impl Shown {
     }
 }
 
-/// The names of the variables of a session.
+/// Returns the names of a session's variables.
 fn names(session: &Session) -> BTreeSet<String> {
     session.variables().into_iter().map(|variable| variable.name).filter(|name| !name.starts_with('_')).collect()
 }
@@ -287,10 +287,10 @@ mod tests {
 
     const LANGUAGES: [Language; 2] = [Language::Python, Language::Rhai];
 
-    /// Answers of a page, what they are to be, and how many of them at least can be given in its language.
+    /// Answers on a page, the expected verdict, and the minimum number of them that its language can express.
     type Kind<'e> = (&'e [String], fn(&Verdict) -> bool, usize);
 
-    /// What becomes of the last of the answers, given as they stand or, in a lesson in Rhai, in their Rhai form.
+    /// Returns the verdict on the last answer. In a lesson in Rhai, answers are given in their Rhai form.
     fn verdict<'e>(
         exercise: &'e Exercise,
         lesson: Language,
@@ -306,7 +306,7 @@ mod tests {
             let Some(told) = told(&attempt.session, answer, input.language, &input.source) else { continue };
             let language = language_of(&attempt.session, lesson, &told.source);
             if language != told.language {
-                // It reads as the lesson's language, and may mean something else there.
+                // The lesson's language accepts it, perhaps with another meaning.
                 return None;
             }
             let (outcome, found) = attempt.answer(lesson, &told.source);
@@ -331,11 +331,11 @@ mod tests {
             let place = format!("{}: {}", lesson.name, exercise.title);
             assert!(!exercise.hints.is_empty() && !exercise.task.is_empty(), "{place}: no hint or no task");
             assert_eq!(exercise.forbidden.is_empty(), exercise.cheats.is_empty(), "{place}");
-            // A lesson in one language takes answers in the other.
+            // A lesson in one language accepts answers in the other.
             for (language, answer) in LANGUAGES.iter().flat_map(|lesson| LANGUAGES.map(|answer| (*lesson, answer))) {
                 let is_wrong: fn(&Verdict) -> bool = match exercise.asks_for_value() {
                     true => |verdict| *verdict == Verdict::Wrong,
-                    // Where something is to be changed, a value that is shown says nothing.
+                    // If a change is asked for, a shown value is only a step.
                     false => |verdict| matches!(verdict, Verdict::Wrong | Verdict::Step),
                 };
                 let kinds: [Kind; 3] = [
@@ -357,7 +357,7 @@ mod tests {
                     }
                     assert!(tried >= fewest || language != answer, "{place}: too few answers in {answer:?}");
                 }
-                // It begins with what is given.
+                // The solution begins with the given code.
                 let inputs = exercise.solution_inputs().flat_map(|inputs| inputs.examples(answer));
                 let is_given = |input: &&Example| exercise.given.lines().any(|line| line == input.source);
                 let solution: Vec<_> = inputs.filter(|input| !is_given(input)).cloned().collect();
@@ -368,7 +368,7 @@ mod tests {
         }
     }
 
-    /// In Rhai a page shows what it shows in Python.
+    /// Checks that a page shows the same in Rhai as in Python.
     fn shows_the_same(place: &str, parts: &[Part], session: &mut Session) {
         for part in parts {
             let Part::Session(inputs) = part else { continue };
@@ -430,7 +430,7 @@ mod tests {
                 assert_eq!(given, Some(wanted), "{source}: {}", exercise.check);
             }
         }
-        // What has been given a name is an answer when it is shown.
+        // A variable counts as an answer once it is shown.
         let steps = [example("s = t + 2"), example("s")];
         assert_eq!(verdict(&asks, Language::Python, Language::Python, &steps), Some(Verdict::Wrong));
     }

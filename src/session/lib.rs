@@ -1,7 +1,7 @@
-//! One input in, one [`Outcome`] out. Scripts, typed lines, transcripts and pasted sessions all come through here;
-//! nothing is printed, except through the listener a caller may give.
+//! Takes one input and returns one [`Outcome`]. Scripts, typed lines, transcripts and pasted sessions all come through
+//! here. Nothing is printed, except through a listener given by the caller.
 
-// Nothing a user can reach may end the process.
+// User input must never panic the process.
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
 pub mod assist;
@@ -71,12 +71,12 @@ pub enum Language {
 }
 
 impl Language {
-    /// Returns the language of a script, by the ending of its file's name.
+    /// Returns the language of a script, by its file extension.
     pub fn of_script(path: &Path) -> Language {
         if path.extension().is_some_and(|extension| extension == "py") { Language::Python } else { Language::Rhai }
     }
 
-    /// The prompts of an input and of its further lines.
+    /// Returns the prompts for the first and the further lines of an input.
     pub fn signs(self) -> (&'static str, &'static str) {
         match self {
             Language::Python => (">>> ", "... "),
@@ -88,12 +88,12 @@ impl Language {
 /// The outcome of an input.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Outcome {
-    /// Everything printed, the echoed value included; every line ends in a newline.
+    /// Everything printed, including the echoed value. Every line ends in a newline.
     pub text: String,
     pub error: Option<Failure>,
-    /// The exit status, when the input asked to leave.
+    /// The exit status, if the input asked to leave.
     pub exit: Option<i32>,
-    /// What is to be said about the input besides.
+    /// A note on the input.
     pub note: Option<String>,
 }
 
@@ -109,9 +109,9 @@ pub enum Completeness {
 pub struct SessionOptions {
     /// The value of `ARGS` in scripts.
     pub args: Vec<String>,
-    /// Receives printed text at once, instead of [`Outcome::text`].
+    /// Receives printed text immediately, in place of [`Outcome::text`].
     pub live: Option<Live>,
-    /// Keep the latest results as `_`, `__` and `___`, as a prompt does.
+    /// Whether to keep the latest results as `_`, `__` and `___`, like a prompt.
     pub keeps_results: bool,
 }
 
@@ -124,17 +124,17 @@ pub(crate) fn python_goes_on(source: &str) -> bool {
 /// The engine, the variables and the settings of one session.
 pub struct Session {
     engine: Rc<RefCell<Engine>>,
-    /// The functions of every input that has defined some, as the engine has them.
+    /// The functions defined by inputs, one engine module per input.
     functions: Vec<Shared<Module>>,
     scope: Scope<'static>,
     runtime: Rc<Runtime>,
     home: EngineHandle,
-    /// Has a script function been defined, which may want to read global variables?
+    /// Whether a script function exists, which may read global variables.
     has_functions: bool,
     python: python::Python,
-    /// How many inputs there have been, to tell them apart.
+    /// Number of inputs so far, which gives each a unique id.
     inputs: std::cell::Cell<usize>,
-    /// What is to be said about the input besides its outcome.
+    /// A note on the running input.
     note: Option<String>,
     past: undo::Past,
     keeps_results: bool,
@@ -165,14 +165,14 @@ impl Session {
         }
     }
 
-    /// Set to stop the running evaluation, as Ctrl-C does.
+    /// Returns the flag that stops the running evaluation, like Ctrl-C.
     pub fn interrupt_flag(&self) -> Arc<AtomicBool> {
         self.runtime.interrupt.shared()
     }
 
-    /// Evaluates an input and shows the value of an expression, as a prompt does.
+    /// Evaluates an input and shows the value of an expression, like a prompt.
     pub fn eval(&mut self, language: Language, source: &str) -> Outcome {
-        // A line copied with its prompt says by that what language it is in.
+        // A line copied with its prompt shows its language by the prompt.
         let (language, source) = match (language, source.strip_prefix(">>> ")) {
             (Language::Rhai, Some(python)) if !python.contains("\n>>> ") => (Language::Python, python),
             _ => (language, source),
@@ -183,8 +183,8 @@ impl Session {
         })
     }
 
-    /// Runs a whole script; values are not shown. In a file, beside which lie the modules it imports, a variable is
-    /// declared before it is assigned.
+    /// Runs a whole script without showing values. In a file, variables must be declared before they are assigned.
+    /// Modules are imported from the file's folder.
     pub fn run_script(&mut self, language: Language, source: &str, file: Option<&Path>) -> Outcome {
         if let Some(folder) = file.and_then(Path::parent) {
             self.runtime.modules.folder.replace(folder.to_owned());
@@ -195,12 +195,13 @@ impl Session {
         })
     }
 
-    /// Gives the warnings since this was last called. From the first call on, none are written to standard error.
+    /// Returns the warnings since the last call. After the first call, warnings are no longer written to standard
+    /// error.
     pub fn take_warnings(&mut self) -> Vec<String> {
         self.runtime.state.take_warnings()
     }
 
-    /// Tells whether the input is a whole statement, or more lines could complete it.
+    /// Returns whether an input is a whole statement, or whether more lines could complete it.
     pub fn completeness(&self, language: Language, source: &str) -> Completeness {
         match language {
             Language::Python => completeness_of_python(source),
@@ -214,15 +215,15 @@ impl Session {
         }
     }
 
-    /// Returns whether an input is Python, and nothing that Rhai would read.
+    /// Returns whether an input is Python that Rhai does not accept.
     pub fn is_only_python(&self, source: &str) -> bool {
         self.compile(source, true).is_err() && !advice::is_rhai(source) && syntax::parse(source).is_ok()
     }
 
-    /// The Rhai that a person would write for an input in Python; nothing runs through it.
+    /// Translates a Python input to the Rhai that a person would write. The result is never run.
     ///
     /// # Errors
-    /// A sentence that says what has no Rhai form.
+    /// Fails with a sentence that names the construct without a Rhai form.
     pub fn rhai_form(&self, source: &str) -> Result<String, String> {
         rhai_form(source, &|name| {
             let value = self.scope.get(results::hidden_name(name))?;
@@ -234,12 +235,12 @@ impl Session {
         })
     }
 
-    /// Help on a name: on the value of a variable, on functions of torch and Python, and on those of Rhai; nothing for an
-    /// unknown one.
+    /// Returns help on a name: the value of a variable, functions of torch and Python, and functions of Rhai. `None`
+    /// for an unknown name.
     pub fn help(&self, topic: &str) -> Option<String> {
         let topic = topic.trim();
         let described = help::describe(topic).or_else(|| {
-            // `help(t.view)` about a variable: what its class says.
+            // `help(t.view)` for a variable `t`: show its class's entry.
             let (variable, name) = topic.rsplit_once('.')?;
             let class = self.class_path(variable)?;
             help::describe(&format!("{class}.{name}"))
@@ -249,15 +250,15 @@ impl Session {
         (!texts.is_empty()).then(|| texts.join("\n"))
     }
 
-    /// Functions whose name or description holds all of these words, the best first.
+    /// Finds functions whose name or description contains all of these words, best match first.
     pub fn search(&self, words: &str) -> Vec<Candidate> {
         let found = help::search(words).into_iter();
         found.map(|member| Candidate::member(&member)).collect()
     }
 
-    /// Reads an input in Rhai. Where it `declares`, an assignment makes the variable it names.
+    /// Parses an input in Rhai. If `declares`, an assignment to an unknown name declares the variable.
     fn compile(&self, source: &str, declares: bool) -> Result<(rhai::AST, Cell), (rhai::ParseError, Cell)> {
-        // `_` is the last result, but in a `switch` it stands for everything else.
+        // `_` is the last result, except in a `switch`, where it is the default case.
         self.runtime.has_switch.set(source.contains("switch"));
         self.inputs.set(self.inputs.get() + 1);
         let is_closure = |name: &str| self.scope.get(name).is_some_and(|value| value.is::<rhai::FnPtr>());
@@ -270,22 +271,22 @@ impl Session {
         }
     }
 
-    /// The columns that pictures may take.
+    /// Sets the width of pictures, in columns.
     pub fn set_width(&mut self, columns: usize) {
         self.runtime.width.set(columns.max(1));
     }
 
-    /// The variables grouped by storage, drawn.
+    /// Draws the variables, grouped by storage.
     pub fn aliases(&self) -> Picture {
         aliases::picture(&self.holders(), self.runtime.width.get())
     }
 
-    /// Describes what small views of large storages keep alive, a sentence each.
+    /// Describes the large storages kept alive by small views, one sentence each.
     pub fn costs(&self) -> Vec<String> {
         aliases::costs(&self.holders())
     }
 
-    /// Runs an evaluation so that nothing it does can end the process.
+    /// Runs an evaluation. Catches panics, so that nothing can end the process.
     fn guarded(&mut self, evaluate: impl FnOnce(&mut Session) -> Result<(), Box<Failure>>) -> Outcome {
         interrupt::watch(&self.runtime.interrupt);
         value::tidy();
@@ -295,7 +296,7 @@ impl Session {
         let error = match result {
             Ok(Ok(())) => None,
             Ok(Err(failure)) => Some(*failure),
-            // An unfinished kernel may have caused the error that followed it.
+            // An unfinished kernel may have caused the error that followed.
             Err(_) if self.runtime.interrupt.is_set() => Some(*stopped()),
             Err(_) => {
                 let running = match self.runtime.running.get() {
@@ -307,7 +308,8 @@ impl Session {
             }
         };
         if error.as_ref().is_some_and(|failure| failure.interrupted) {
-            // It has been heard. One that comes between two inputs is still to be: a file may hold many.
+            // The interrupt has been handled. One that arrives between two inputs is kept: a file may contain many
+            // inputs.
             self.runtime.interrupt.clear();
         }
         self.runtime.extras.prune();
@@ -318,7 +320,7 @@ impl Session {
     }
 
     fn eval_rhai(&mut self, source: &str, echo: bool, declares: bool) -> Result<(), Box<Failure>> {
-        // A script's first line may name its interpreter; as a comment it keeps the line numbers.
+        // A script's first line may name its interpreter. Turned into a comment, it keeps the line numbers.
         let shebang;
         let source = match source.strip_prefix("#!") {
             Some(rest) => {
@@ -331,7 +333,7 @@ impl Session {
             Ok(read) => read,
             Err(_) if self.runtime.interrupt.is_set() => return Err(stopped()),
             Err((error, cell)) => {
-                // What only Python's parser accepts is read as Python; scripts stay plain Rhai.
+                // An input that only Python's parser accepts is read as Python. Scripts stay plain Rhai.
                 if echo && !advice::is_rhai(source) && syntax::parse(source).is_ok() {
                     self.runtime.is_rhai.set(true);
                     let done = self.eval_python(source, true);
@@ -354,7 +356,7 @@ impl Session {
             let on_numbers = || notes.into_iter().map(|(_, note)| note).reduce(|all, note| format!("{all}\n{note}"));
             self.note = self.note.take().or_else(|| self.changing(&ast, value.is_unit())).or_else(on_numbers);
         } else {
-            // A script shows no notes: the prompt may still do so.
+            // A script does not show notes, so the prompt may still show them later.
             self.runtime.noted.borrow_mut().retain(|symbol| notes.iter().all(|(noted, _)| noted != symbol));
         }
         if echo && !ends_muted(source) {
@@ -363,10 +365,10 @@ impl Session {
         Ok(())
     }
 
-    /// Evaluates what was read from `cell`.
+    /// Evaluates a parsed input.
     fn run(&mut self, ast: &rhai::AST, cell: &Cell) -> Result<Dynamic, Box<rhai::EvalAltResult>> {
         if ast.has_functions() {
-            // Functions live on as a module, so that later definitions replace earlier ones and all see each other.
+            // Functions are kept as a module: later definitions replace earlier ones, and all see each other.
             self.has_functions = true;
             self.define(ast, cell);
             let mut functions = ast.clone_functions_only();
@@ -387,7 +389,7 @@ impl Session {
         let before = self.scope.len();
         let mut result = self.evaluate(ast);
         if self.runtime.interrupt.is_set() && !result.as_ref().is_err_and(|error| fault::is_end(error)) {
-            // A kernel may have left off; what it made, or what went wrong for want of it, is not to be seen.
+            // A kernel may have stopped early. Hide its incomplete result, or the error that it caused.
             result = Err(fault::interrupted());
         }
         imports::keep(&self.engine, &self.runtime, ast);
@@ -398,13 +400,13 @@ impl Session {
         self.take_changes();
         self.python.is_stale();
         if self.scope.len() != before {
-            // A second `let` of a name hides the first; drop what is hidden, or its tensors would live on.
+            // A second `let` of a name hides the first. Drop hidden variables, or their tensors would stay alive.
             self.scope = visible(&self.scope);
         }
         result
     }
 
-    /// Makes the engine anew, with the functions and modules that the session has: an engine forgets none.
+    /// Rebuilds the engine with the session's functions and modules, because an engine cannot remove any.
     fn rebuild_engine(&mut self) {
         let mut engine = engine::rebuild(&self.runtime);
         for functions in &self.functions {
@@ -416,7 +418,7 @@ impl Session {
         self.engine.replace(engine);
     }
 
-    /// Lets the engine evaluate, with the constants of earlier inputs besides those of this one.
+    /// Evaluates a parsed input in the engine, with the constants of earlier inputs.
     fn evaluate(&mut self, ast: &rhai::AST) -> Result<Dynamic, Box<rhai::EvalAltResult>> {
         let engine = self.engine.borrow();
         let constants = self.scope.iter_raw().filter(|(_, is_constant, _)| *is_constant);
@@ -430,7 +432,7 @@ impl Session {
         engine.eval_statements_raw(&mut global, &mut Caches::new(), &mut self.scope, ast.statements())
     }
 
-    /// Shows a value as a prompt does: nothing for `None`.
+    /// Shows a value like a prompt. `None` is not shown.
     fn show(&mut self, value: &Dynamic) -> tensor::Result<()> {
         if !value.is_unit() {
             if is_range(value) {
@@ -453,16 +455,16 @@ fn completeness_of_python(source: &str) -> Completeness {
     }
 }
 
-/// Returns the outcome of an input that Ctrl-C has stopped.
+/// Returns the failure of an input that Ctrl-C has stopped.
 fn stopped() -> Box<Failure> {
     Box::new(Failure { interrupted: true, ..failure_of(Error::new(ErrorKind::KeyboardInterrupt, "")) })
 }
 
-/// The variables that are not hidden by later ones of the same name, in their order.
+/// Returns the variables in order, without those hidden by later ones of the same name.
 fn visible(scope: &Scope) -> Scope<'static> {
     let mut seen = BTreeSet::new();
     let mut kept: Vec<_> = scope.iter_raw().filter(|(name, ..)| seen.insert(*name)).collect();
-    // They come newest first.
+    // The entries come newest first.
     kept.reverse();
     let mut visible = Scope::new();
     for (name, is_constant, value) in kept {
@@ -475,18 +477,18 @@ fn visible(scope: &Scope) -> Scope<'static> {
     visible
 }
 
-/// Returns whether a parse error is at the very end of the text, so that more text could mend it.
+/// Returns whether a parse error is at the very end of the text, so that more text could fix it.
 fn at_end(place: Option<(usize, usize)>, source: &str) -> bool {
     let offset = place.and_then(|place| failure::offset_of(source, place));
     offset.is_none_or(|offset| offset >= source.trim_end().len())
 }
 
-/// An unclosed back-tick string may go on; other strings must end on their line.
+/// Returns whether a backtick string is unclosed. Only those may continue on the next line.
 fn is_open_template(error: &rhai::ParseError) -> bool {
     error.to_string().contains("Open string is not terminated") && error.to_string().contains('`')
 }
 
-/// Returns whether a block comment begins that does not end. The compiler takes such a text as complete.
+/// Returns whether a block comment is unclosed. The compiler accepts such a text as complete.
 fn has_open_comment(source: &str) -> bool {
     let mut chars = source.chars().peekable();
     let (mut depth, mut quote) = (0usize, None);
@@ -507,7 +509,7 @@ fn has_open_comment(source: &str) -> bool {
     depth > 0
 }
 
-/// A closing semicolon keeps the value of an input from being shown.
+/// Returns whether an input ends with a semicolon, which keeps its value from being shown.
 fn ends_muted(source: &str) -> bool {
     let code = source.lines().map(|line| line.split("//").next().unwrap_or("").trim()).rfind(|line| !line.is_empty());
     code.is_some_and(|line| line.ends_with(';'))

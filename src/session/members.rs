@@ -30,7 +30,7 @@ impl<'m> Members<'m> {
         names
     }
 
-    /// What to say about a name that is not found as it was written.
+    /// Returns advice on a name that does not exist as written.
     fn advice(&self, module: &str, name: &str, is_called: bool) -> Option<String> {
         let path = format!("{module}::{name}");
         let counts: Vec<_> =
@@ -55,7 +55,7 @@ impl<'m> Members<'m> {
 }
 
 impl Session {
-    /// The advice on `module::name`, on an unknown module, and on a module before a dot.
+    /// Returns advice on `module::name`, on an unknown module, and on a module before a dot.
     pub(super) fn on_modules(&self, failure: &Failure, rest: &str) -> Option<String> {
         let quoted = failure.message.split('\'').nth(1)?;
         let named = self.runtime.modules.named.borrow();

@@ -1,4 +1,5 @@
-//! What was meant by a misspelt word: a name that there is, or a keyword with which an input can be read. Knows no messages.
+//! Suggests corrections for misspelt words: an existing name, or a keyword that makes the input parse. Knows no
+//! messages.
 
 use super::complete::{constants, keywords};
 use super::failure::offset_of;
@@ -8,13 +9,13 @@ use call::{LIBRARY, Receiver};
 use languages::python::syntax::{Stage, parse};
 use languages::script::own;
 
-/// The words up to a fault that may have caused it, besides the one behind it.
+/// The number of words before a fault to consider as its cause, besides the one after it.
 const WORDS: usize = 4;
-/// Longer inputs take a while to read again.
+/// The maximum length of an input to parse again.
 const LONGEST: usize = 20_000;
 
 impl Session {
-    /// The name of a variable, a function or a keyword that is nearest to a misspelt one.
+    /// Returns the variable, function or keyword closest to a misspelt name.
     pub fn nearest(&self, language: Language, name: &str) -> Option<String> {
         let registry = self.runtime.registry;
         let variables = self.scope.iter_raw().map(|(known, ..)| known);
@@ -29,7 +30,7 @@ impl Session {
         near.or_else(words).or_else(|| suggestion(registry, Some(Receiver::Module("")), name).map(str::to_owned))
     }
 
-    /// The keyword that was meant by a word at a fault of syntax or before it: one with which the input can be read.
+    /// Finds a misspelt keyword at a syntax error or before it: a correction with which the input parses.
     pub(super) fn nearest_keyword(
         &self,
         language: Language,
@@ -40,13 +41,13 @@ impl Session {
         let can_be_read = |text: &str| match self.completeness(language, text) {
             Completeness::Complete => true,
             Completeness::Incomplete => text.trim_end().ends_with([':', '{', '(', '[']),
-            // What stands where it may not, as `return` outside of a function, is read all the same.
+            // A statement in the wrong place, such as `return` outside a function, still parses.
             Completeness::Invalid => {
                 language == Language::Python && matches!(parse(text), Err(fault) if fault.stage == Stage::Compiler)
             }
         };
         let meant = |(start, word): (usize, &str)| {
-            // The prompt of Rhai reads Python as well.
+            // The prompt for Rhai accepts Python as well.
             let other = keywords(Language::Python).iter().filter(|_| language == Language::Rhai);
             let mut found = near(word, keywords(language).iter().chain(other).copied()).into_iter();
             let (before, after) = (source.get(..start)?, source.get(start + word.len()..)?);
@@ -60,18 +61,18 @@ impl Session {
     }
 }
 
-/// The module that is nearest to one that is not there.
+/// Returns the module closest to a missing one.
 pub(super) fn nearest_module(name: &str) -> Option<&'static str> {
     nearest(name, LIBRARY.iter().copied().chain(["torch"]))
 }
 
-/// Whether a word is right as it is, or has advice of its own.
+/// Returns whether a word is correct, or has advice of its own.
 fn is_word(word: &str) -> bool {
     [Language::Rhai, Language::Python].iter().any(|language| keywords(*language).contains(&word))
         || foreign::is_word(word)
 }
 
-/// The words of a text, each with the byte where it begins.
+/// Returns the words of a text, each with its byte offset.
 fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let is_part = |c: char| c.is_alphanumeric() || c == '_';
     let mut end = 0;

@@ -1,9 +1,9 @@
-//! Inputs in Python: compiled, run by the machine, and explained where they fail. The variables of the session are kept
-//! in Rhai's scope; here they cross from one language to the other.
+//! Inputs in Python: compiled, run by the machine, and described if they fail. The session's variables are in Rhai's
+//! scope; here they cross from one language to the other.
 //!
-//! What a line of Python makes, a line of Rhai sees as it is: lists, dictionaries, sets and objects stay shared. What a
-//! line of Rhai makes, Python sees as a value of its own: an array or an object map becomes a list or a dictionary when
-//! Python first names its variable, and from then on both languages hold that one.
+//! Rhai sees the values of Python unchanged: lists, dictionaries, sets and objects stay shared. Python converts the
+//! values of Rhai: an array or an object map becomes a list or a dictionary when Python first uses its variable, and
+//! from then on both languages share it.
 
 use super::failure::{Failure, did_you_mean, failure_of, line_and_column, listed};
 use super::results::{hidden_name, shown_name};
@@ -29,14 +29,14 @@ use std::rc::Rc;
 use tensor::{Error, ErrorKind};
 use value::Value;
 
-/// What Python needs of a session.
+/// The Python part of a session.
 pub(super) struct Python {
     pub(super) machine: Rc<Machine>,
     /// The variables, while Python runs.
     scope: Rc<RefCell<Scope<'static>>>,
-    /// Whether the machine knows the variables as they are.
+    /// Whether the machine's copy of the variables is up to date.
     is_current: bool,
-    /// The values that the input has shown.
+    /// The values shown by the running input.
     shown: Rc<RefCell<Vec<Value>>>,
 }
 
@@ -78,20 +78,20 @@ impl Python {
         Python { machine, scope, is_current: false, shown }
     }
 
-    /// Notes that variables may have changed without Python.
+    /// Records that variables may have changed outside Python.
     pub(super) fn is_stale(&mut self) {
         self.is_current = false;
     }
 }
 
-/// The variables with memory that Python sees: those of the scope, and what it has made of them so far.
+/// Returns the variables with memory that Python sees: those of the scope, and Python's changes to them.
 fn seen_by(machine: &Machine, scope: &Scope, runtime: &Runtime) -> Vec<Holder> {
     let mut remembered = runtime.remembered.borrow().clone();
     let Ok(variables) = machine.variables.try_borrow() else { return Vec::new() };
     let mut entries: Vec<(String, Cow<Dynamic>)> = Vec::new();
     let (mut own, mut copies) = (variables.bound(), Vec::new());
     let mut in_scope: Vec<_> = scope.iter_raw().map(|(name, _, value)| (shown_name(name), value)).collect();
-    // The scope lists its newest entry first.
+    // The scope lists the newest entry first.
     in_scope.reverse();
     for (name, value) in in_scope {
         match own.iter().position(|(known, _)| **known == *name) {
@@ -108,7 +108,7 @@ fn seen_by(machine: &Machine, scope: &Scope, runtime: &Runtime) -> Vec<Holder> {
     holders(entries.iter().map(|(name, value)| (name.as_str(), value.as_ref())), remembered)
 }
 
-/// Shows a value as a prompt does: nothing for `None`.
+/// Shows a value like a prompt. `None` is not shown.
 pub(super) fn show(state: &State, value: &Value) -> tensor::Result<()> {
     match value {
         Value::None => {}
@@ -124,7 +124,7 @@ pub(super) fn show(state: &State, value: &Value) -> tensor::Result<()> {
     Ok(())
 }
 
-/// Returns whether a variable of Rhai becomes Python's only when Python names it.
+/// Returns whether a Rhai variable is converted only when Python uses it.
 fn is_foreign(value: &Dynamic) -> bool {
     value.is_array() || value.is_map() || value.is_blob() || value.is::<FnPtr>()
 }
@@ -184,7 +184,7 @@ impl Session {
         done
     }
 
-    /// Lets Python know the variables as they are.
+    /// Updates the machine's copy of the variables.
     fn update_variables(&mut self) {
         if self.python.is_current {
             return;
@@ -202,7 +202,7 @@ impl Session {
         self.python.is_current = true;
     }
 
-    /// For every storage, by its identity, the handles that Python's own copies of the variables are.
+    /// Returns the number of storage handles in Python's copies of the variables, by storage identity.
     pub(super) fn python_handles(&self) -> HashMap<usize, usize> {
         let mut handles = HashMap::new();
         for value in self.python.machine.variables.borrow().values() {
@@ -216,13 +216,13 @@ impl Session {
         handles
     }
 
-    /// Takes the variables back, with what Python has made of them.
+    /// Takes the variables back, including Python's changes.
     fn take_variables(&mut self) {
         self.scope = self.python.scope.take();
         self.take_changes();
     }
 
-    /// Takes over what functions of Python have done to variables.
+    /// Applies changes of variables made by Python functions.
     pub(super) fn take_changes(&mut self) {
         for (name, value) in self.python.machine.variables.borrow_mut().take_changes() {
             let name = hidden_name(&name);
@@ -238,7 +238,7 @@ impl Session {
             return stopped();
         }
         let exception = exceptions::of_error(&error);
-        // `exit()` has said with what status.
+        // `exit()` has already set the status.
         if error.kind == ErrorKind::SystemExit && self.runtime.exit.get().is_none() {
             self.leave_with(&exception);
         }
@@ -253,7 +253,7 @@ impl Session {
         Box::new(self.advise(failure, None))
     }
 
-    /// Sets the exit status that an uncaught SystemExit asks for.
+    /// Sets the exit status for an uncaught SystemExit.
     fn leave_with(&self, exception: &Instance) {
         let status = match exception.fields.get("code") {
             None | Some(Value::None) => 0,
@@ -268,7 +268,7 @@ impl Session {
         self.runtime.exit.set(Some(status));
     }
 
-    /// Like [`Session::timeit`], for Python.
+    /// Compiles Python for [`Session::timeit`].
     pub(super) fn prepare_python(&mut self, source: &str) -> Result<Rc<Code>, Box<Failure>> {
         let source: Rc<str> = source.into();
         self.compiled(&source, false).map_err(|fault| self.misread(&source, fault))
@@ -279,17 +279,17 @@ impl Session {
     }
 }
 
-/// How an error came out of functions of Python that another language has called.
+/// The path of an error through Python functions called by another language.
 pub(super) struct Within {
-    /// In the source of the function that failed.
+    /// The position in the source of the function that failed.
     pub(super) position: (usize, usize),
     pub(super) source: String,
     pub(super) calls: Vec<String>,
-    /// The function that was called from the other language.
+    /// The function that the other language called.
     pub(super) outermost: String,
 }
 
-/// Tells how an error came out of functions of Python, if it did.
+/// Returns the path of an error through Python functions, if there is one.
 pub(super) fn within(error: &Error, typed: &Rc<str>) -> Option<Within> {
     let exception = error.raised.as_ref()?.0.clone().downcast::<Instance>().ok()?;
     let steps = exception.trace.borrow();
@@ -303,7 +303,7 @@ pub(super) fn within(error: &Error, typed: &Rc<str>) -> Option<Within> {
     })
 }
 
-/// A function as a trace names it.
+/// Returns a function's name for a trace.
 fn shown_function(step: &Step) -> String {
     match &*step.code.qualified {
         "<lambda>" => "an unnamed function".to_owned(),
@@ -311,7 +311,7 @@ fn shown_function(step: &Step) -> String {
     }
 }
 
-/// One line for a call: what was called, and where.
+/// Formats one call: the function and the calling line.
 fn called(pair: &[Step], source: &Rc<str>) -> Option<String> {
     let [inner, outer] = pair else { return None };
     let name = shown_function(inner);

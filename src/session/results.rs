@@ -5,24 +5,24 @@ use rhai::Dynamic;
 use super::Session;
 use languages::script::holders::storage_of;
 
-/// The variables behind the names, the newest first; Rhai has no variable that is called `_`.
+/// The variables that hold the results, newest first. Rhai cannot have a variable named `_`.
 const NAMES: [&str; 3] = ["underscore_", "underscore__", "underscore___"];
-/// A result on a storage larger than this is not kept alive for its own sake.
+/// The maximum size of a storage that a result keeps alive on its own.
 const LARGEST: usize = 64 << 20;
 
-/// The name a result goes by, for the variable it is kept in.
+/// Returns the name shown for a variable that holds a result.
 pub(super) fn shown_name(variable: &str) -> &str {
     if NAMES.contains(&variable) { variable.trim_start_matches("underscore") } else { variable }
 }
 
-/// The variable behind a name.
+/// Returns the variable behind a shown name.
 pub(super) fn hidden_name(name: &str) -> &str {
     NAMES.into_iter().find(|hidden| shown_name(hidden) == name).unwrap_or(name)
 }
 
 impl Session {
-    /// Makes a value the newest result. One that lies on a large storage which no variable holds is let go instead, and
-    /// `_` is then unknown.
+    /// Makes a value the newest result. A value on a large storage that no variable holds is dropped, and `_` is then
+    /// undefined.
     pub(super) fn keep_result(&mut self, value: &Dynamic) {
         if !self.keeps_results {
             return;

@@ -1,5 +1,5 @@
-//! What was typed at a prompt as lines of a script: a script in Rhai says `let` where a prompt does not ask for it, ends
-//! its statements, and holds Python in its Rhai form.
+//! Converts typed inputs to lines of a script. A script in Rhai needs `let` where a prompt does not, ends its
+//! statements with semicolons, and contains Python in its Rhai form.
 
 use super::cursor::{comment_length, string_length};
 use super::failure::offset_of;
@@ -14,17 +14,17 @@ use std::collections::BTreeSet;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Lines {
     pub text: String,
-    /// The functions of Rhai that they define, each with the number of its parameters.
+    /// The Rhai functions that the lines define, each with its number of parameters.
     pub functions: Vec<(String, usize)>,
-    /// Whether they do nothing else.
+    /// Whether the lines contain only definitions.
     pub only_defines: bool,
 }
 
 impl Session {
-    /// The lines for an input in a script of one language; `known` are the variables that the lines before make.
+    /// Returns the script lines for an input. `known` are the variables created by the lines before.
     ///
     /// # Errors
-    /// A sentence that says why there are none.
+    /// Fails with a sentence that says why there are none.
     pub(crate) fn scripted(
         &self,
         script: Language,
@@ -78,7 +78,7 @@ impl Session {
     }
 }
 
-/// The byte behind the last character of a text in Rhai that is no comment.
+/// Returns the byte after the last character of Rhai code, leaving out comments.
 fn code_end(source: &str) -> usize {
     let (mut at, mut end) = (0, 0);
     while let Some(first) = source.get(at..).and_then(|rest| rest.chars().next()) {

@@ -1,12 +1,12 @@
-//! The texts embedded in the program: lessons, and the recorded sessions that help takes its examples from. A published
-//! package holds only files of its own folder, and these are elsewhere, so the program provides them when it starts.
+//! The texts embedded in the program: lessons, and the recorded sessions that provide examples for help. A published
+//! package contains only files of its own folder, and these are elsewhere, so the program provides them at startup.
 
 use std::sync::OnceLock;
 
 /// Lessons and examples.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Texts {
-    /// The pages of the tutorial in the order in which they are taught, each with the name it goes by.
+    /// The pages of the tutorial in teaching order, each with its name.
     pub lessons: &'static [(&'static str, &'static str)],
     /// Recorded sessions, in Markdown.
     pub examples: &'static [&'static str],
@@ -14,7 +14,7 @@ pub struct Texts {
 
 static TEXTS: OnceLock<Texts> = OnceLock::new();
 
-/// Provides the texts. Call it before the first session; later calls change nothing.
+/// Provides the texts. Call this before the first session; later calls have no effect.
 pub fn provide(texts: Texts) {
     TEXTS.get_or_init(|| texts);
 }

@@ -1,4 +1,4 @@
-//! Measures how long an input takes.
+//! Measures the running time of an input.
 
 use languages::python::code::Code;
 use rhai::AST;
@@ -9,29 +9,29 @@ use super::{Failure, Language, Session};
 use languages::script::cell::Cell;
 use tensor::system::Moment;
 
-/// Samples shorter than this would measure the clock.
+/// The minimum duration of a sample. Shorter ones would measure the clock.
 const SAMPLE: Duration = Duration::from_millis(2);
 
-/// The time of one evaluation, over many.
+/// The time of one evaluation, from many.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timing {
-    /// The number of evaluations.
+    /// Number of evaluations.
     pub runs: u64,
     pub best: Duration,
     pub median: Duration,
 }
 
-/// An input that is ready to run.
+/// An input ready to run.
 enum Input {
     Rhai(AST),
     Python(Rc<Code>),
 }
 
 impl Session {
-    /// Evaluates an input over and over for about `budget` (once at least), without showing its value.
+    /// Evaluates an input repeatedly for about `budget`, at least once, without showing its value.
     ///
     /// # Errors
-    /// What the input raises; the first failure ends it, and so does Ctrl-C.
+    /// Fails with the first error of the input, or if Ctrl-C stops it.
     pub(crate) fn timeit(
         &mut self,
         language: Language,

@@ -1,8 +1,8 @@
 //! Recorded sessions: text with inputs after prompts and their printed results below.
 //!
-//! A transcript runs through the same [`Session`](crate::Session) as a typed line; only the two ends
-//! differ: its input comes from a file, and its output is compared (or rewritten, or shown anew) instead of being
-//! left on a screen. Nothing here writes to a terminal: reports and replays are given back as text.
+//! A transcript runs through the same [`Session`](crate::Session) as a typed line. Only the two ends differ: its input
+//! comes from a file, and its output is compared, rewritten or returned. Nothing here writes to a terminal; reports and
+//! replays are returned as text.
 
 mod compare;
 mod export;

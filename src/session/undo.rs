@@ -1,8 +1,9 @@
-//! The session as it was before an input: variables, functions, settings, and everything that they lead to.
+//! Undo: restores the session's state before an input, with its variables, functions and settings, and everything they
+//! refer to.
 //!
-//! An input may write through any view of any storage, so memories are copied before it and compared afterwards; a copy is
-//! kept once as long as the bytes stay the same. Of memories too large for that, what a write is about to change is noted
-//! down while it happens (`tensor/journal.rs`).
+//! An input may write through any view of any storage. Memory is therefore copied before the input and compared
+//! afterwards; unchanged bytes share one copy. For memory too large to copy, each write records the bytes it is about
+//! to change (`tensor/journal.rs`).
 
 mod reached;
 mod settings;
@@ -16,10 +17,10 @@ use tensor::{Memory, journal, rehearsal};
 
 /// The number of inputs that can be undone.
 const STEPS: usize = 100;
-/// The number of bytes all copies may take together; the oldest go first.
+/// The maximum number of bytes of all copies together. The oldest are dropped first.
 const ALL_BYTES: usize = 128 << 20;
 
-/// The latest states, the newest last, and those that were undone, the latest last.
+/// The latest states, newest last, and the undone ones, latest last.
 #[derive(Default)]
 pub(super) struct Past {
     steps: VecDeque<Snapshot>,
@@ -27,13 +28,13 @@ pub(super) struct Past {
 }
 
 impl Past {
-    /// For every storage, by its identity, the handles that are here only so that inputs can be undone: those of the
-    /// snapshots, and those of tensors without other owners.
+    /// Returns the number of storage handles held only by the undo history, by storage identity: those in snapshots,
+    /// and those of tensors without other owners.
     pub(super) fn handles(&self) -> HashMap<usize, usize> {
         snapshot::handles(self.steps.iter().chain(&self.undone))
     }
 
-    /// Adds what the running input has written so far to the step that was taken before it.
+    /// Adds the writes of the running input to the step taken before it.
     fn close(&mut self) {
         if let Some(journal) = journal::end()
             && let Some(step) = self.steps.back_mut()
@@ -43,27 +44,27 @@ impl Past {
     }
 }
 
-/// The effect of an undo. Names of variables in their order; functions of Rhai end in `()`.
+/// The effect of an undo. Variables are in order; functions of Rhai end in `()`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Undone {
-    /// Those that hold what they held before, or show the bytes they showed.
+    /// Variables that have their earlier value or bytes again.
     pub restored: Vec<String>,
-    /// Those that there were not yet.
+    /// Variables that did not exist yet.
     pub gone: Vec<String>,
-    /// Those that had been deleted.
+    /// Variables that had been deleted.
     pub back: Vec<String>,
-    /// Settings that are as before.
+    /// Settings that were restored.
     pub settings: Vec<&'static str>,
-    /// Reports on watched storages, kept if there is no listener.
+    /// Reports on watched storages, if there is no listener.
     pub text: String,
-    /// Variables that were too large to be remembered, and are as they were left.
+    /// Variables that were too large to remember and keep their current values.
     pub left_out: Vec<String>,
-    /// Files that were written, and stay as they are.
+    /// Files that were written. They are not restored.
     pub files: Vec<String>,
 }
 
 impl Session {
-    /// Remembers the present state, to be called before an input.
+    /// Saves the present state. Call this before an input.
     pub fn remember(&mut self) {
         self.past.close();
         self.past.undone.clear();
@@ -76,7 +77,7 @@ impl Session {
         rehearsal::take_written();
     }
 
-    /// Takes the session back to before the last remembered input; `None` if no input is remembered.
+    /// Restores the state before the last remembered input. `None` if there is none.
     pub fn undo(&mut self) -> Option<Undone> {
         self.past.close();
         let snapshot = self.past.steps.pop_back()?;
@@ -86,7 +87,7 @@ impl Session {
         Some(self.told(undone))
     }
 
-    /// Takes the session to where it was before the last [`Session::undo`]; `None` if an input has been run since.
+    /// Restores the state before the last [`Session::undo`]. `None` if an input has been run since.
     pub fn redo(&mut self) -> Option<Undone> {
         self.past.close();
         let snapshot = self.past.undone.pop()?;
@@ -96,7 +97,7 @@ impl Session {
         Some(self.told(done))
     }
 
-    /// Adds what watched storages have to tell: it is this that has changed them, and not the next input.
+    /// Adds the reports on watched storages now, because the undo changed them, not the next input.
     fn told(&mut self, mut undone: Undone) -> Undone {
         self.runtime.tell_changes(|| self.holders());
         undone.text = self.runtime.take_printed();
@@ -104,13 +105,13 @@ impl Session {
     }
 }
 
-/// The bytes of all copies, each counted once.
+/// Returns the number of bytes of all copies, each counted once.
 fn total(steps: &VecDeque<Snapshot>) -> usize {
     let mut seen = HashSet::new();
     steps.iter().map(|step| step.nbytes(&mut seen)).sum()
 }
 
-/// Whether the memory holds these very bytes. Compares words, as this is done at every input.
+/// Returns whether the memory holds exactly these bytes. Compares words, as this runs at every input.
 pub(super) fn holds(memory: &Memory, bytes: &[u8]) -> bool {
     let (words, tail) = bytes.as_chunks::<8>();
     let rest = memory.bytes().get(bytes.len() - tail.len()..).unwrap_or_default();
@@ -203,7 +204,8 @@ mod tests {
         assert_eq!(eval(&mut session, "big[0], small[0]"), "(tensor(0.), tensor(0.))\n");
     }
 
-    /// What an input changed, what is asked before it and after undoing it: the answers are the same.
+    /// Each row: an input with its language, an input that changes its effect, and a question whose answer must be the
+    /// same before and after undo.
     #[test]
     fn everything_that_an_input_changes_comes_back() {
         use Language::{Python, Rhai};

@@ -1,4 +1,4 @@
-//! The variables of a session as a table: what each one is, and which of them share bytes. Formats no elements.
+//! The variables of a session as a table: the class of each, and which share bytes. Formats no elements.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -21,11 +21,11 @@ use value::Value;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Variable {
     pub name: String,
-    /// Python's name of its class.
+    /// Python's name for the class.
     pub class: String,
-    /// Its contents in a few words: the number of items of a list, a short number itself.
+    /// The contents in a few words: the number of items of a list, or a short number itself.
     pub summary: String,
-    /// The use of memory, if any.
+    /// The memory in use, if any.
     pub memory: Option<MemoryUse>,
 }
 
@@ -33,38 +33,38 @@ pub struct Variable {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MemoryUse {
     pub dtype: Option<String>,
-    /// In elements; none of these for a storage.
+    /// In elements. `None` for a storage.
     pub size: Option<Dims>,
     pub stride: Option<Dims>,
     pub offset: Option<i64>,
-    /// Storages are numbered in the order in which variables show them, from 1.
+    /// The number of the storage, from 1, in the order in which variables use storages.
     pub storage: usize,
-    /// The bytes of the whole storage.
+    /// The number of bytes of the whole storage.
     pub nbytes: usize,
-    /// The bytes of the elements that it shows; for a storage, all.
+    /// The number of bytes of the visible elements; for a storage, all bytes.
     pub shown: usize,
-    /// The other variables on the same storage.
+    /// The other variables with the same storage.
     pub shared_with: Vec<String>,
 }
 
 impl Variable {
-    /// What a table calls its type: the dtype of a tensor, the class of anything else.
+    /// Returns the type shown in a table: a tensor's dtype, the class of anything else.
     pub fn kind(&self) -> &str {
         self.memory.as_ref().and_then(|memory| memory.dtype.as_deref()).unwrap_or(&self.class)
     }
 }
 
 impl Session {
-    /// Every variable, the oldest first. Names of earlier results, which begin with an underscore, come last.
+    /// Returns every variable, oldest first. Earlier results, whose names begin with an underscore, come last.
     pub fn variables(&self) -> Vec<Variable> {
         let mut entries: Vec<_> = self.scope.iter_raw().map(|(name, _, value)| (name, value)).collect();
-        // The scope lists its newest entry first.
+        // The scope lists the newest entry first.
         entries.reverse();
         entries.retain(|(name, value)| *name != "ARGS" || !is_empty_list(value));
         let mut entries: Vec<_> = entries.into_iter().map(|(name, value)| (shown_name(name), value)).collect();
         entries.sort_by_key(|(name, _)| name.starts_with('_'));
         let own: Vec<_> = entries.iter().map(|(_, value)| storage_of(value)).collect();
-        // The bytes of a buffer have a storage if a tensor lies on them.
+        // A buffer has a storage if a tensor shares its bytes.
         let beneath = |(value, storage): (&Dynamic, &Option<Storage>)| match storage {
             Some(storage) => Some(storage.clone()),
             None => beneath(value, &own),
@@ -105,7 +105,7 @@ impl Session {
         entries.iter().zip(&storages).map(variable).collect()
     }
 
-    /// The storages by the numbers that variables give them, each with the variables on it drawn.
+    /// Returns the storages by their numbers, each with a drawing of its variables.
     pub fn storages(&self) -> Vec<(usize, Picture)> {
         let holders = self.holders();
         let mut numbers = BTreeMap::new();
@@ -122,26 +122,26 @@ impl Session {
     }
 }
 
-/// The bytes of the elements of a view.
+/// Returns the number of bytes of a view's elements.
 fn shown(view: &View) -> usize {
     usize::try_from(view.numel()).unwrap_or_default().saturating_mul(view.dtype.itemsize())
 }
 
 impl Session {
-    /// The variables that have memory, those in lists and dictionaries as well; not the results that are kept.
+    /// Returns the variables that hold memory, also inside lists and dictionaries, without kept results.
     pub(super) fn holders(&self) -> Vec<Holder> {
         let mut entries: Vec<_> = self.scope.iter_raw().map(|(name, _, value)| (name, value)).collect();
-        // The scope lists its newest entry first.
+        // The scope lists the newest entry first.
         entries.reverse();
         holders(entries.into_iter(), self.handles_of_ours(true))
     }
 
-    /// What pictures are drawn again from.
+    /// Returns the data from which pictures are redrawn.
     pub fn seen(&self) -> Seen {
         Seen { holders: self.holders(), remembered: self.handles_of_ours(true) }
     }
 
-    /// Handles of storages that only the session has: what could be undone and, where Rhai runs, Python's copies of the
+    /// Returns the storage handles held only by the session: the undo history and, while Rhai runs, Python's copies of
     /// variables.
     pub(super) fn handles_of_ours(&self, is_rhai: bool) -> Handles {
         let mut handles = self.past.handles();
@@ -151,8 +151,8 @@ impl Session {
         handles
     }
 
-    /// What help says about the value of a variable: what it is, where it lies, who shares it and what it can do. Nothing
-    /// where there is no variable of this name.
+    /// Returns help on the value of a variable: its class, its memory, who shares it and what it can do. `None` if
+    /// there is no such variable.
     pub(super) fn about(&self, name: &str) -> Option<String> {
         let value = self.scope.get(hidden_name(name))?;
         let plain = |text: String| span(Ink::Plain, text);
@@ -186,7 +186,7 @@ impl Session {
         Some(Picture::of(scene, self.runtime.width.get()).text())
     }
 
-    /// The class of a variable as help names it.
+    /// Returns the class of a variable as help names it.
     pub(super) fn class_path(&self, variable: &str) -> Option<&'static str> {
         match to_value(self.scope.get(variable)?).ok()? {
             Value::Tensor(_) => Some("Tensor"),
@@ -197,10 +197,10 @@ impl Session {
     }
 }
 
-/// More names than this are told by their subjects.
+/// With more names than this, only their subjects are listed.
 const NAMES: usize = 40;
 
-/// What the values of a class can do: their names, or where there are many, how many there are of each subject.
+/// Lists what the values of a class can do: the names or, if there are many, their number by subject.
 fn abilities(receiver: Receiver) -> String {
     let mut members = help::members(receiver);
     members.retain(|member| !member.name.starts_with('_'));
@@ -215,7 +215,7 @@ fn abilities(receiver: Receiver) -> String {
     told.join(", ")
 }
 
-/// The first of these storages that lies on the bytes of a buffer.
+/// Returns the first of these storages that shares the bytes of a buffer.
 fn beneath(value: &Dynamic, storages: &[Option<Storage>]) -> Option<Storage> {
     let Ok(Value::Buffer(buffer)) = (if is_container(value) { return None } else { to_value(value) }) else {
         return None;
@@ -227,7 +227,7 @@ fn is_empty_list(value: &Dynamic) -> bool {
     value.read_lock::<rhai::Array>().is_some_and(|array| array.is_empty())
 }
 
-/// Python's name of a variable's class, without its module; lists and dictionaries are not walked for it.
+/// Returns Python's name for a variable's class, without its module and without walking containers.
 pub(super) fn class_name(value: &Dynamic) -> String {
     if let Some(container) = shared(value) {
         return container.type_name().to_owned();
@@ -242,7 +242,7 @@ pub(super) fn class_name(value: &Dynamic) -> String {
     name.rsplit('.').next().map(str::to_owned).unwrap_or(name)
 }
 
-/// A variable in a few words: what it is and how large.
+/// Describes a variable in a few words: its class and size.
 pub(super) fn summary(value: &Dynamic) -> String {
     if let Some(tensor) = value.read_lock::<Tensor>() {
         let view = tensor.borrow();

@@ -1,4 +1,4 @@
-//! Answers the line editor while an entry is typed, in the editor's terms; what there is to answer, the room `assist` knows.
+//! Answers the line editor while an entry is typed, in the editor's types. The answers come from `session::assist`.
 //! Evaluates nothing.
 
 use std::borrow::Cow;
@@ -23,24 +23,24 @@ use super::screen::highlighted;
 use session::Completeness;
 use session::assist::{Desk, Way, completeness, cut, is_command, looks_printed, usages, ways};
 
-/// Entries longer than this (they were pasted) are neither coloured nor hinted at: each key press would read them whole.
+/// Longer entries, which were pasted, get neither colours nor hints: each key press would scan them completely.
 const LONG: usize = 20_000;
 
-/// The state that the prompt and the line editor share.
+/// The state shared by the prompt and the line editor.
 pub(crate) struct Shared {
     pub desk: Desk,
     pub is_coloured: bool,
     pub has_hints: bool,
     pub columns: Cell<usize>,
-    /// A key asked for something that the prompt does, before the entry is run.
+    /// A request by a key for an action of the prompt, before the entry runs.
     pub request: Arc<Mutex<Option<Request>>>,
-    /// The number of times Ctrl-C was pressed while this entry is edited.
+    /// The number of times Ctrl-C was pressed while editing this entry.
     pub stops: Arc<AtomicUsize>,
     pub pace: Pace,
 }
 
 impl Shared {
-    /// Takes the request of a key, once.
+    /// Takes the pending request of a key.
     pub(crate) fn take_request(&self) -> Option<Request> {
         self.request.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
@@ -49,26 +49,27 @@ impl Shared {
 /// A request of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Request {
-    /// To edit the entry in the user's own editor.
+    /// Edit the entry in the user's own editor.
     Editor,
-    /// Help on the name at this byte.
+    /// Show help on the name at this byte.
     Help(usize),
 }
 
-/// The pace that tells a pasted line from a typed one.
+/// The timing that distinguishes a pasted line from a typed one.
 #[derive(Default)]
 pub(crate) struct Pace {
-    /// The statement before came with a documentation prompt and printed something, so its recorded result may follow.
+    /// Whether the previous statement came with a documentation prompt and printed something. Its recorded result may
+    /// follow.
     pub after_result: Cell<bool>,
     /// The time when the line editor began to wait for the entry.
     pub since: Cell<Option<Instant>>,
 }
 
 impl Pace {
-    /// Shorter than any person takes to type a line.
+    /// The minimum time for a person to type a line.
     const HASTE: Duration = Duration::from_millis(50);
 
-    /// Whether a line is the recorded result of the pasted statement before it.
+    /// Returns whether a line is the recorded result of the previous pasted statement.
     pub(crate) fn is_pasted_result(&self, line: &str) -> bool {
         self.after_result.get()
             && self.since.get().is_some_and(|since| since.elapsed() < Pace::HASTE)
@@ -76,7 +77,7 @@ impl Pace {
     }
 }
 
-/// The keys of our own, with what they ask for.
+/// Returns the additional keys with their handlers.
 pub(crate) fn keys(shared: &Rc<Shared>) -> [(Event, EventHandler); 6] {
     let control = |c| KeyEvent(KeyCode::Char(c), Modifiers::CTRL);
     let asks = |help| EventHandler::Conditional(Box::new(Asks { request: Arc::clone(&shared.request), help }));
@@ -94,7 +95,7 @@ pub(crate) fn keys(shared: &Rc<Shared>) -> [(Event, EventHandler); 6] {
     ]
 }
 
-/// Keys that go forward, which take the hint behind the end of the entry: all of it, or a word.
+/// Keys that move forward and accept the hint at the end of the entry: all of it, or one word.
 struct TakesHint {
     whole: bool,
 }
@@ -113,8 +114,9 @@ impl ConditionalEventHandler for TakesHint {
     }
 }
 
-/// Ctrl-C ends the entry, unless the line editor has asked something: whether all ways to go on are to be listed. It waits
-/// for an answer then, and in vi's command mode no letter is one. So a second Ctrl-C says no, and a third ends the entry.
+/// Handles Ctrl-C, which ends the entry unless the line editor is asking whether to list all completions. The editor
+/// then waits for an answer, and in vi's command mode no letter counts as one. A second Ctrl-C therefore answers no,
+/// and a third ends the entry.
 struct Stops {
     pressed: Arc<AtomicUsize>,
 }
@@ -135,7 +137,7 @@ impl ConditionalEventHandler for Asks {
     fn handle(&self, _: &Event, _: RepeatCount, _: bool, context: &EventContext) -> Option<Cmd> {
         let request = if self.help { Request::Help(context.pos()) } else { Request::Editor };
         *self.request.lock().unwrap_or_else(PoisonError::into_inner) = Some(request);
-        // The prompt takes the entry out of the editor, does what was asked, and puts it back.
+        // The prompt takes the entry out of the editor, handles the request, and puts the entry back.
         Some(Cmd::AcceptLine)
     }
 }
@@ -151,7 +153,7 @@ impl Assistant {
         Assistant { shared, history: HistoryHinter::new() }
     }
 
-    /// Whether Enter should go on with a further line instead of running the entry.
+    /// Returns whether Enter should continue on another line in place of running the entry.
     fn wants_more(&self, entry: &str) -> bool {
         let desk = &self.shared.desk;
         !self.shared.pace.is_pasted_result(entry)
@@ -166,7 +168,7 @@ impl Validator for Assistant {
     }
 }
 
-/// A way to go on, as the list of them shows it.
+/// A completion as shown in the list.
 pub(crate) struct Choice {
     text: String,
     shown: String,
@@ -193,7 +195,7 @@ impl Completer for Assistant {
 }
 
 impl Assistant {
-    /// The ways to go on in one column, each with what it is, as wide as the terminal.
+    /// Formats the completions in one column with their descriptions, as wide as the terminal.
     fn listed(&self, found: Vec<Way>) -> Vec<Choice> {
         let widest = found.iter().map(|way| way.name.chars().count()).max().unwrap_or_default().min(30);
         let columns = self.shared.columns.get().saturating_sub(2).max(10);
@@ -205,7 +207,7 @@ impl Assistant {
     }
 }
 
-/// Files and folders whose path begins with `word`, and how many of its bytes are the name that they replace.
+/// Returns the files and folders whose path begins with `word`, and the number of its bytes to replace.
 fn paths(word: &str) -> (usize, Vec<(String, String)>) {
     let (folder, name) = word.rsplit_once('/').map_or(("", word), |(folder, name)| (folder, name));
     let place = match folder {
@@ -230,10 +232,10 @@ fn paths(word: &str) -> (usize, Vec<(String, String)>) {
     (name.len(), found)
 }
 
-/// Ghost text behind the cursor.
+/// The hint shown after the cursor.
 pub(crate) struct Ghost {
     shown: String,
-    /// The text that the right arrow puts into the line.
+    /// The text that the right arrow inserts.
     taken: Option<String>,
 }
 
@@ -255,10 +257,10 @@ impl Hinter for Assistant {
             return None;
         }
         let last = line.rsplit('\n').next().unwrap_or_default().chars().count();
-        // A hint that would wrap pushes the lines around.
+        // A hint that wraps would make the lines jump.
         let room = self.shared.columns.get().saturating_sub(last + 10);
         if let Some(rest) = self.history.hint(line, at, context) {
-            // Of an entry of several lines the first is enough to tell it by.
+            // The first line identifies an entry of several lines.
             let first = rest.lines().next().unwrap_or_default();
             let more = if first.len() < rest.len() { " …" } else { "" };
             let shown = cut(&format!("{first}{more}"), room.max(1));
@@ -267,7 +269,7 @@ impl Hinter for Assistant {
         let desk = &self.shared.desk;
         let usages = usages(&desk.session(), desk.language(), line, at);
         let more = if usages.len() > 1 { format!("  (and {} more)", usages.len() - 1) } else { String::new() };
-        // The overload with the most parameters tells most: `sum` has one without `dim`.
+        // Show the overload with the most parameters: `sum`, for example, has one without `dim`.
         let richest = usages.iter().rev().max_by_key(|usage| usage.matches(',').count())?;
         let shown = cut(&format!("   {richest}{more}"), room);
         (room > 10).then_some(Ghost { shown, taken: None })
@@ -355,7 +357,7 @@ mod tests {
         assert!(hint.shown.contains("transpose(input, dim0, dim1)") && hint.taken.is_none(), "{}", hint.shown);
     }
 
-    /// Typed, cut and completed at random: whatever stands in the line, the assistant answers.
+    /// The assistant answers for any line: typed, cut and completed at random.
     #[test]
     fn any_line_is_assisted() {
         const PIECES: &[&str] = &[

@@ -16,21 +16,21 @@ pub(crate) struct Config {
     pub color: Option<ColorChoice>,
     /// `keys = "vi"`
     pub vi: bool,
-    /// `language`: what the prompt reads at first.
+    /// `language`: the initial language of the prompt.
     pub language: Language,
-    /// `history`: how many entries are kept.
+    /// `history`: the number of entries to keep.
     pub history: usize,
-    /// `memory`: how many bytes one list, text, tuple or buffer may have.
+    /// `memory`: the maximum number of bytes of a list, text, tuple or buffer.
     pub memory: usize,
     /// `startup`: a script that runs before the first prompt.
     pub startup: Option<PathBuf>,
-    /// `pager`: long values are shown a screen at a time.
+    /// `pager`: whether long values are shown a screen at a time.
     pub pager: bool,
-    /// `hints`: the rest of an earlier entry, and the signature of a call, are shown behind the cursor.
+    /// `hints`: whether to show the rest of an earlier entry and call signatures after the cursor.
     pub hints: bool,
-    /// `translate`: the Rhai form of a line that was read as Python is shown.
+    /// `translate`: whether to show the Rhai form of a line read as Python.
     pub translate: bool,
-    /// `[print]`: keywords of `torch.set_printoptions` with their values as source.
+    /// `[print]`: keywords of `torch.set_printoptions`, with their values as source.
     pub print: Vec<(String, String)>,
     /// `[colors]`
     pub theme: Theme,
@@ -59,13 +59,13 @@ const SETTINGS: &[&str] =
 const PRINT: &[&str] = &["precision", "threshold", "edgeitems", "linewidth", "profile", "sci_mode"];
 
 impl Config {
-    /// How tensors are to be printed, as a line of Python; nothing where the settings do not say.
+    /// Returns the settings for printing tensors as a line of Python. `None` if there are none.
     pub(crate) fn print_options(&self) -> Option<String> {
         let options: Vec<_> = self.print.iter().map(|(key, value)| format!("{key}={value}")).collect();
         (!options.is_empty()).then(|| format!("torch.set_printoptions({})", options.join(", ")))
     }
 
-    /// Reads the settings file, if there is one. Faults are reported in sentences; the rest of the file applies.
+    /// Reads the settings file, if there is one. Each fault is reported in a sentence; the rest of the file applies.
     pub(crate) fn read() -> (Config, Vec<String>) {
         let Some(path) = path(std::env::var_os("XDG_CONFIG_HOME").map(PathBuf::from), std::env::home_dir()) else {
             return Default::default();
@@ -176,7 +176,7 @@ impl Config {
     }
 }
 
-/// The bytes that `512 MiB`, `1.5GB` or `1000000` says; at least a mebibyte.
+/// Parses a number of bytes such as `512 MiB`, `1.5GB` or `1000000`; at least one mebibyte.
 fn byte_count(text: &str) -> Option<usize> {
     const UNITS: &[(&str, f64)] = &[
         ("", 1.0),
@@ -207,8 +207,8 @@ fn unknown(what: &str, key: &str, known: &[&str]) -> String {
     }
 }
 
-/// `$XDG_CONFIG_HOME/tensorsh/config.toml`, or the same below `~/.config`; a relative path in the variable does not
-/// count.
+/// Returns `$XDG_CONFIG_HOME/tensorsh/config.toml`, or the same path in `~/.config`. A relative path in the variable is
+/// ignored.
 fn path(xdg: Option<PathBuf>, home: Option<PathBuf>) -> Option<PathBuf> {
     let folder = xdg.filter(|path| path.is_absolute()).or_else(|| Some(home?.join(".config")))?;
     Some(folder.join("tensorsh/config.toml"))

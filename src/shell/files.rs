@@ -1,5 +1,5 @@
-//! `tensorsh inspect FILE`, `tensorsh diff FILE FILE`, `tensorsh convert FILE FILE`: what files of tensors hold, what changed
-//! from one to another, and one in the format of another.
+//! `tensorsh inspect FILE`, `tensorsh diff FILE FILE` and `tensorsh convert FILE FILE`: describes files of tensors,
+//! compares two, and converts one to another format.
 
 use super::script::INTERRUPTED;
 use super::{complain, progress, show};
@@ -10,7 +10,7 @@ use std::fmt::Display;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Shows a report on each file, as a table or as JSON; gives the exit status. `-` is standard input.
+/// Shows a report on each file, as a table or as JSON, and returns the exit status. `-` is standard input.
 pub fn inspect(files: &[String], as_json: bool) -> i32 {
     let mut status = 0;
     for (index, name) in files.iter().enumerate() {
@@ -26,8 +26,8 @@ pub fn inspect(files: &[String], as_json: bool) -> i32 {
     status
 }
 
-/// Shows what differs between two files or folders; gives the exit status: 0 where nothing does, 1 where something does, 2
-/// where they cannot be compared.
+/// Shows the differences between two files or folders. Returns the exit status: 0 if they are equal, 1 if they differ,
+/// 2 if they cannot be compared.
 pub fn diff(files: [&str; 2], tolerance: f64, as_json: bool) -> i32 {
     if files == ["-", "-"] {
         complain("standard input can be read once, not twice\n");
@@ -52,11 +52,11 @@ pub fn diff(files: [&str; 2], tolerance: f64, as_json: bool) -> i32 {
     }
 }
 
-/// Writes what a file holds into another, with its floats in the dtype of this name if one is given; gives the exit status.
-/// Ctrl-C leaves the other file as it was.
+/// Converts a file to another, with its floats in the given dtype, and returns the exit status. Ctrl-C leaves the
+/// destination unchanged.
 pub fn convert(from: &str, to: &str, dtype: Option<&str>) -> i32 {
     let stop = Arc::new(AtomicBool::new(false));
-    // Without a handler Ctrl-C ends the program at once, and leaves what it has written so far beside the file.
+    // Without a handler, Ctrl-C would end the program immediately and leave a partial temporary file.
     let _ = flag::register_conditional_shutdown(SIGINT, INTERRUPTED, stop.clone());
     let _ = flag::register(SIGINT, stop.clone());
     progress::watch();

@@ -1,8 +1,8 @@
 //! Keeps the entries typed at the prompt between sessions. Several shells may write to one file, and any of them may be
-//! killed at any time: an entry is there whole or not at all. If anything goes wrong here, only the history suffers.
+//! killed at any time; an entry is saved completely or not at all. Errors affect only the history.
 //!
-//! The file holds one entry per line, oldest first, below the line `#V2`; a line end inside an entry is written `\n`, a
-//! backslash `\\`.
+//! The file contains one entry per line, oldest first, after the line `#V2`. A line break inside an entry is written as
+//! `\n`, a backslash as `\\`.
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
@@ -15,23 +15,23 @@ use files::{PRIVATE, replace};
 
 const HEAD: &str = "#V2";
 
-/// The history file, or none where it cannot be written.
+/// The history file; `None` if it cannot be written.
 #[derive(Debug)]
 pub(crate) struct Store {
     path: Option<PathBuf>,
 }
 
 impl Store {
-    /// A store that forgets.
+    /// Creates a store that keeps nothing.
     pub(crate) fn nowhere() -> Store {
         Store { path: None }
     }
 
-    /// Opens the history in the folder `tensorsh` of the user's state folder, and gives what its file holds. One with much
-    /// more than `limit` entries is cut.
+    /// Opens the history in the folder `tensorsh` of the user's state folder, and returns its entries. A file with many
+    /// more than `limit` entries is shortened.
     ///
     /// # Errors
-    /// A sentence that says why nothing can be kept.
+    /// Fails with a sentence that says why nothing can be kept.
     pub(crate) fn open(limit: usize) -> Result<(Store, Kept), String> {
         let folder = folder().ok_or_else(|| "there is no home folder".to_owned())?;
         Store::open_in(&folder, limit).map_err(|error| format!("{}: {error}", folder.display()))
@@ -42,14 +42,14 @@ impl Store {
         let store = Store { path: Some(folder.join("history")) };
         let mut kept = Kept::default();
         store.locked(|path| {
-            // Whether it can be written is better known now than at the first entry.
+            // Find out now whether the file can be written, not at the first entry.
             OpenOptions::new().append(true).create(true).open(path)?;
             kept = Kept::of(match String::from_utf8(fs::read(path)?) {
                 Ok(text) => text,
                 Err(error) => String::from_utf8_lossy(error.as_bytes()).into_owned(),
             });
             let surplus = kept.lines.len().saturating_sub(limit);
-            // A file that is read anew at every start is cut when it has become much too long, not at every entry.
+            // Shorten the file only once it is much too long, not at every start.
             if surplus <= limit / 4 {
                 return Ok(());
             }
@@ -61,7 +61,7 @@ impl Store {
         Ok((store, kept))
     }
 
-    /// Adds an entry. A disk that is full now is no reason to stop the prompt: the entry will be missed, no more.
+    /// Adds an entry. Errors such as a full disk are ignored: only this entry is lost.
     pub(crate) fn add(&self, entry: &str) {
         let _ = self.locked(|path| {
             let mut file = OpenOptions::new().read(true).append(true).create(true).open(path)?;
@@ -69,7 +69,7 @@ impl Store {
             if file.metadata()?.len() == 0 {
                 line.push_str(&format!("{HEAD}\n"));
             } else if !ends_a_line(&mut file)? {
-                // A writer was killed halfway: ignore the partial entry.
+                // Another shell was killed while writing. Drop the partial entry.
                 let bytes = fs::read(path)?;
                 let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
                 file.set_len(whole as u64)?;
@@ -80,7 +80,7 @@ impl Store {
         });
     }
 
-    /// Runs `work` while no other shell touches the file.
+    /// Runs `work` while the file is locked against other shells.
     fn locked(&self, work: impl FnOnce(&Path) -> io::Result<()>) -> io::Result<()> {
         let Some(path) = &self.path else { return Ok(()) };
         let lock = File::create(path.with_extension("lock"))?;
@@ -96,7 +96,7 @@ fn ends_a_line(file: &mut File) -> io::Result<bool> {
     Ok(last == *b"\n")
 }
 
-/// The text of the file, and where in it the entries stand.
+/// The text of the file, and the range of each entry.
 #[derive(Debug, Default)]
 pub(crate) struct Kept {
     pub text: String,
@@ -106,7 +106,7 @@ pub(crate) struct Kept {
 impl Kept {
     pub(crate) fn of(text: String) -> Kept {
         let mut start = 0;
-        // Text after the last line end was never completed.
+        // Text after the last newline is a partial entry.
         let ends = text.match_indices('\n').map(|(end, _)| end);
         let lines = ends
             .map(|end| std::mem::replace(&mut start, end + 1)..end)
@@ -116,7 +116,7 @@ impl Kept {
     }
 }
 
-/// An entry as the file spells it.
+/// Encodes an entry for the file.
 pub(crate) fn escape(entry: &str) -> Cow<'_, str> {
     if entry.contains(['\\', '\n']) {
         Cow::Owned(entry.replace('\\', "\\\\").replace('\n', "\\n"))
@@ -125,7 +125,7 @@ pub(crate) fn escape(entry: &str) -> Cow<'_, str> {
     }
 }
 
-/// An entry as it was typed.
+/// Decodes an entry from the file.
 pub(crate) fn unescape(line: &str) -> Cow<'_, str> {
     if !line.contains('\\') {
         return Cow::Borrowed(line);
@@ -145,12 +145,12 @@ pub(crate) fn unescape(line: &str) -> Cow<'_, str> {
     Cow::Owned(entry)
 }
 
-/// Returns the folder of what outlives a session: `tensorsh` in the user's state folder.
+/// Returns the folder for data kept between sessions: `tensorsh` in the user's state folder.
 pub(crate) fn folder() -> Option<PathBuf> {
     state_folder(std::env::var_os("XDG_STATE_HOME").map(PathBuf::from), std::env::home_dir())
 }
 
-/// `$XDG_STATE_HOME/tensorsh`, or `~/.local/state/tensorsh`; a relative path in the variable does not count.
+/// Returns `$XDG_STATE_HOME/tensorsh`, or `~/.local/state/tensorsh`. A relative path in the variable is ignored.
 fn state_folder(xdg: Option<PathBuf>, home: Option<PathBuf>) -> Option<PathBuf> {
     let state = xdg.filter(|path| path.is_absolute()).or_else(|| Some(home?.join(".local/state")))?;
     Some(state.join("tensorsh"))
@@ -187,7 +187,7 @@ mod tests {
         let typed = ["let a = [\n1]", "'\\n'", "\\", "größe"];
         typed.iter().for_each(|entry| store.add(entry));
         assert_eq!(entries(folder.path(), 10), typed);
-        // It is cut when it holds much more than it may.
+        // The file is shortened once it contains many more entries than allowed.
         assert_eq!(entries(folder.path(), 2), typed[2..]);
         assert_eq!(entries(folder.path(), 10), typed[2..]);
     }

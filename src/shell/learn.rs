@@ -1,5 +1,5 @@
-//! `tensorsh learn`: the lessons at the terminal. A lesson runs its sessions as they are read and ends in exercises;
-//! the user's state folder remembers what has been done.
+//! `tensorsh learn`: the lessons at the terminal. A lesson runs its sessions while it is read, and ends with exercises.
+//! The user's state folder records the finished ones.
 
 use std::collections::BTreeSet;
 use std::io::{IsTerminal, stdin};
@@ -21,20 +21,20 @@ use session::assist::describe;
 use session::lessons::{Exercise, Lesson, Part, Told, Verdict, find, lessons, told};
 use session::{Completeness, Language, Said, Session, SessionOptions, nearest, wrapped};
 
-/// The request to `tensorsh learn`.
+/// The arguments of `tensorsh learn`.
 #[derive(Clone, Debug)]
 pub struct Learning {
-    /// The language that lessons are told in; answers may be in either.
+    /// The language of the lessons. Answers may be in either language.
     pub language: Language,
-    /// The number or the name of a lesson; without one, the first that is not done.
+    /// The number or the name of a lesson. `None` means the first unfinished one.
     pub lesson: Option<String>,
-    /// Only show which there are.
+    /// Whether only to list the lessons.
     pub list: bool,
-    /// Forget what was done.
+    /// Whether to reset the progress.
     pub reset: bool,
 }
 
-/// Runs a lesson, and gives the program's exit status.
+/// Runs a lesson, and returns the program's exit status.
 pub fn learn(screen: Screen, wanted: &Learning) -> i32 {
     let mut progress = Progress::read();
     if wanted.reset {
@@ -81,9 +81,9 @@ fn list(progress: &Progress) -> String {
     lessons().iter().enumerate().map(line).collect()
 }
 
-/// The exercises that have been done.
+/// The finished exercises.
 struct Progress {
-    /// None where nothing can be kept.
+    /// `None` if nothing can be kept.
     path: Option<PathBuf>,
     done: BTreeSet<String>,
 }
@@ -127,25 +127,25 @@ impl Progress {
     }
 }
 
-/// The way an exercise was left.
+/// How an exercise ended.
 enum Left {
     Solved,
     Skipped,
     Quit,
 }
 
-/// The person at the terminal.
+/// The learner at the terminal.
 struct Learner {
     screen: Screen,
     language: Language,
-    /// None where lines come from a file.
+    /// `None` if input comes from a file.
     editor: Option<Editor<(), MemHistory>>,
     /// The lines shown since the learner last pressed Enter.
     unread: usize,
     paging: Rc<Paging>,
 }
 
-/// What can be typed at an exercise instead of an answer.
+/// The commands that can be typed in place of an answer.
 const COMMANDS: [&str; 5] = [":hint", ":solution", ":again", ":skip", ":quit"];
 
 const GO_ON: &str = "-- Enter goes on --";
@@ -160,7 +160,7 @@ impl Learner {
         Ok(Learner { screen, language, editor, unread: 0, paging: Rc::default() })
     }
 
-    /// The columns and rows of the terminal, if there is one.
+    /// Returns the columns and rows of the terminal, if there is one.
     fn dimensions(&mut self) -> Option<(usize, usize)> {
         let (columns, rows) = self.editor.as_mut().and_then(Editor::dimensions)?;
         Some((columns.into(), rows.into()))
@@ -180,18 +180,18 @@ impl Learner {
         Ok(())
     }
 
-    /// The lines that a text takes on the terminal.
+    /// Returns the number of terminal lines that a text takes.
     fn height(&mut self, text: &str) -> usize {
         let columns = self.dimensions().map_or(80, |(columns, _)| columns).max(1);
         text.lines().map(|line| line.chars().count().div_ceil(columns).max(1)).sum()
     }
 
-    /// The next line; an error at the end of the input.
+    /// Reads the next line. Fails at the end of the input.
     fn read(&mut self, sign: &str) -> rustyline::Result<String> {
         self.unread = 0;
         if let Some(editor) = &mut self.editor {
             let line = editor.readline(sign)?;
-            // Without a history there is still a prompt.
+            // The prompt works without a history too.
             let _ = editor.add_history_entry(&line);
             return Ok(line);
         }
@@ -211,7 +211,7 @@ impl Learner {
         show(&format!("{}\n", text.style(dim)));
     }
 
-    /// Shows a heading, which does not stand alone at the foot of a screen.
+    /// Shows a heading, but not as the last lines of a screen.
     fn heading(&mut self, text: &str) -> rustyline::Result<()> {
         self.room(6)?;
         let bold = self.screen.style(Stream::Output, Style::new().bold());
@@ -222,7 +222,7 @@ impl Learner {
     fn prose(&mut self, text: &str) -> rustyline::Result<()> {
         let columns = self.columns();
         let lines = wrapped(text, columns);
-        // A paragraph stays together if a screen can hold it.
+        // A paragraph is not split if it fits on one screen.
         let is_one = self.dimensions().is_none_or(|(_, rows)| lines.len() + 1 < rows);
         if is_one {
             self.room(lines.len() + 1)?;
@@ -237,7 +237,7 @@ impl Learner {
         Ok(())
     }
 
-    /// A lesson, and those behind it for as long as the learner goes on.
+    /// Runs a lesson and the following ones until the learner quits.
     fn lessons(&mut self, first: &Lesson, progress: &mut Progress) -> rustyline::Result<()> {
         let before = lessons().iter().take_while(|lesson| *lesson != first).count();
         for (number, lesson) in (1..).zip(lessons()).skip(before) {
@@ -285,7 +285,7 @@ impl Learner {
         session
     }
 
-    /// Output goes to the terminal at once.
+    /// Returns options that send output to the terminal immediately.
     fn options(&self) -> SessionOptions {
         let (screen, paging) = (self.screen, Rc::clone(&self.paging));
         let live = move |said: Said| paging.say(screen, said);
@@ -300,7 +300,7 @@ impl Learner {
                 for example in examples.filter(|example| !example.options.skip) {
                     if let Some(told) = told(session, self.language, example.language, &example.source) {
                         let (asked, shown) = (self.height(&told.source), self.height(&example.expected));
-                        // What fills a screen is read in the pager.
+                        // Output that fills a screen is shown in the pager.
                         let is_paged = self.dimensions().is_some_and(|(_, rows)| shown >= rows);
                         self.room(if is_paged { asked } else { asked + shown })?;
                         self.run(&told, session);
@@ -316,7 +316,7 @@ impl Learner {
         Ok(())
     }
 
-    /// Lets something run; what it shows goes through the pager if it is long.
+    /// Runs `work`, and pages its output if it is long.
     fn paged<R>(&mut self, work: impl FnOnce() -> R) -> R {
         let rows = self.dimensions().map(|(_, rows)| rows);
         self.paging.above(rows);
@@ -325,14 +325,14 @@ impl Learner {
         done
     }
 
-    /// Shows an input behind its signs.
+    /// Shows an input with its prompts.
     fn input(&self, told: &Told) {
         let (first, next) = told.language.signs();
         let signs = std::iter::once(first).chain(std::iter::repeat(next));
         signs.zip(told.source.lines()).for_each(|(sign, line)| self.remark(&format!("{sign}{line}")));
     }
 
-    /// Runs an input of a page and shows both.
+    /// Runs an input of a page, and shows it with its output.
     fn run(&mut self, told: &Told, session: &mut Session) {
         self.input(told);
         let outcome = self.paged(|| session.eval(told.language, &told.source));
@@ -347,7 +347,7 @@ impl Learner {
         'anew: loop {
             let mut attempt = exercise.begin(self.language, self.options());
             attempt.session.set_width(self.columns());
-            // Without a handler Ctrl-C ends the program at once, which is good enough.
+            // Without a handler, Ctrl-C ends the program immediately, which is acceptable here.
             let _ = flag::register(SIGINT, attempt.session.interrupt_flag());
             for part in &exercise.task {
                 self.part(part, &mut attempt.session)?;
@@ -356,7 +356,7 @@ impl Learner {
             self.remark(&format!("({})", COMMANDS.join(", ")));
             let mut hints = exercise.hints.iter();
             loop {
-                // Ctrl-C takes back what was typed, as at the prompt of the shell.
+                // Ctrl-C discards the typed line, like at the prompt of the shell.
                 let line = match self.read(self.language.signs().0) {
                     Err(ReadlineError::Interrupted) => {
                         self.remark("(:quit or Ctrl-D leaves the lesson)");
@@ -375,7 +375,7 @@ impl Learner {
                         None => self.remark("There are no more hints; :solution shows one way."),
                     },
                     ":solution" => {
-                        // In a session of its own: what was tried stays as it is.
+                        // Runs in a separate session, so that the learner's own is not affected.
                         let mut aside = self.session();
                         for part in &exercise.solution {
                             self.part(part, &mut aside)?;
@@ -417,7 +417,7 @@ impl Learner {
         }
     }
 
-    /// What was typed, with the lines that belong to it.
+    /// Reads the remaining lines of an input.
     fn rest(&mut self, session: &Session, first: String) -> rustyline::Result<String> {
         let (sign, next) = self.language.signs();
         let mut source = first.trim_start_matches(sign).to_owned();
@@ -428,7 +428,7 @@ impl Learner {
     }
 }
 
-/// Whether a line asks to leave.
+/// Returns whether a line asks to quit.
 fn is_leave(line: &str) -> bool {
     matches!(line, ":quit" | "exit" | "exit()" | "quit()")
 }

@@ -1,9 +1,9 @@
-//! The terminal's side: reads what is typed, piped or pasted, and shows what comes back.
+//! The terminal's side: reads typed, piped or pasted input, and shows the results.
 //!
-//! Nothing here evaluates: every input goes to a [`Session`](session::Session), and what it gives back is put
-//! on standard output (values and prints) and standard error (errors).
+//! Nothing here evaluates. Every input goes to a [`Session`](session::Session); results are written to standard output
+//! (values and prints) and standard error (errors).
 
-// Nothing a user can reach may end the process.
+// User input must never panic the process.
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
 mod assistant;

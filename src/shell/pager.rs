@@ -8,26 +8,26 @@ use super::progress;
 use super::screen::{Screen, coloured, drawn, show, show_said};
 use session::Said;
 
-/// A value of fewer lines is shown at once, even if it does not fit the screen: a storage of 48 bytes should not open a
-/// program. Pictures, tables and help were asked for, and are paged as soon as they do not fit.
+/// A value with fewer lines is printed directly even if it does not fit the screen: a storage of 48 bytes should not
+/// open a program. Pictures, tables and help, which are requested explicitly, are paged as soon as they do not fit.
 const LONG: usize = 200;
 
-/// What a session says, values and pictures by the pager if they are long.
+/// Shows a session's output. Long values and pictures go through the pager.
 #[derive(Default)]
 pub(crate) struct Paging {
-    /// What has more lines than this; none while a page is run.
+    /// The number of lines above which output is paged. `None` while a page runs.
     above: Cell<Option<usize>>,
-    /// Pictures that nothing has been said after.
+    /// Consecutive pictures not shown yet.
     drawn: RefCell<String>,
 }
 
 impl Paging {
-    /// Sets the number of lines from which on the pager takes over.
+    /// Sets the number of lines above which output is paged.
     pub(crate) fn above(&self, rows: Option<usize>) {
         self.above.set(rows);
     }
 
-    /// Shows a piece of output; pictures that follow each other as one.
+    /// Shows a piece of output. Consecutive pictures are shown together.
     pub(crate) fn say(&self, screen: Screen, said: Said) {
         if let Said::Drawn(picture) = said {
             self.drawn.borrow_mut().push_str(&drawn(screen, picture));
@@ -40,7 +40,7 @@ impl Paging {
         }
     }
 
-    /// Shows what has been drawn.
+    /// Shows the pending pictures.
     pub(crate) fn flush(&self) {
         let drawn = self.drawn.take();
         if !drawn.is_empty() {
@@ -52,13 +52,14 @@ impl Paging {
 /// Shows `text`, through the pager if it is longer than the terminal is high.
 pub(crate) fn page(text: &str, rows: Option<usize>) {
     let is_long = rows.is_some_and(|rows| text.lines().count() + 1 > rows);
-    // What is typed ahead is for the shell: a pager would take it for commands, some of which write files.
+    // Do not open the pager if keys were typed ahead. They are meant for the shell, but the pager would take them for
+    // commands, some of which write files.
     if !is_long || !stdout().is_terminal() || is_typed_ahead() || !run(text) {
         show(text);
     }
 }
 
-/// Returns whether keys wait to be read, whole lines or not.
+/// Returns whether typed keys are waiting to be read, with or without a complete line.
 #[cfg(unix)]
 fn is_typed_ahead() -> bool {
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -66,7 +67,7 @@ fn is_typed_ahead() -> bool {
     let terminal = std::io::stdin();
     let Ok(before) = tcgetattr(&terminal) else { return false };
     let mut mode = before.clone();
-    // A terminal that collects lines does not tell of one without an end.
+    // In canonical mode, the terminal does not report an incomplete line.
     mode.local_modes.remove(LocalModes::ICANON);
     if tcsetattr(&terminal, OptionalActions::Now, &mode).is_err() {
         return false;
@@ -82,7 +83,7 @@ fn is_typed_ahead() -> bool {
     false
 }
 
-/// Hands the text to `$PAGER`, or to `less`. False if there is no such program.
+/// Passes the text to `$PAGER`, or to `less`. Returns false if there is no such program.
 fn run(text: &str) -> bool {
     let chosen = std::env::var("PAGER").ok().filter(|pager| !pager.trim().is_empty());
     let is_own = chosen.is_none();
@@ -92,17 +93,17 @@ fn run(text: &str) -> bool {
     let mut command = Command::new(program);
     command.args(words).stdin(Stdio::piped());
     if is_own {
-        // Without commands that run programs or write files.
+        // Disables commands that run programs or write files.
         command.env("LESSSECURE", "1");
     }
     if std::env::var_os("LESS").is_none() {
-        // Colours as they are; the text stays on the screen when it is left.
+        // Keeps colours, and leaves the text on the screen afterwards.
         command.env("LESS", "RX");
     }
     let _paused = progress::pause();
     let Ok(mut child) = command.spawn() else { return false };
     if let Some(mut input) = child.stdin.take() {
-        // A reader who leaves early has seen enough.
+        // Fails if the pager is closed early, which is fine.
         let _ = input.write_all(text.as_bytes());
     }
     let _ = child.wait();

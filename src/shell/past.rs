@@ -1,6 +1,5 @@
-//! The entries that arrows, searches and hints go through. They stay in the text of the history file, one per line, and
-//! are decoded only when shown: a session looks at a few of a hundred thousand, and starts without waiting for the
-//! others.
+//! The history for arrow keys, searches and hints. Entries stay in the text of the history file, one per line, and are
+//! decoded only when shown: a session uses a few of a hundred thousand, and starts without decoding the rest.
 
 use std::path::Path;
 
@@ -17,7 +16,7 @@ pub(crate) struct Past {
 }
 
 impl Past {
-    /// The newest `limit` entries of a history's file.
+    /// Creates the history from the newest `limit` entries of a file.
     pub(crate) fn new(mut kept: Kept, limit: usize) -> Past {
         kept.lines.drain(..kept.lines.len().saturating_sub(limit));
         Past { kept, limit }
@@ -27,7 +26,7 @@ impl Past {
         self.kept.text.get(self.kept.lines.get(index)?.clone())
     }
 
-    /// The nearest entry, from `start` on, in which `find` sees something; what it gives is where.
+    /// Returns the nearest entry, from `start` on, in which `find` returns a position.
     fn nearest(
         &self,
         start: usize,
@@ -81,14 +80,14 @@ impl History for Past {
         Ok(())
     }
 
-    // An entry that follows itself is one, and one that begins with a space is like any other.
+    // Consecutive duplicates are always merged, and a leading space has no meaning.
     fn ignore_dups(&mut self, _: bool) -> Result<()> {
         Ok(())
     }
 
     fn ignore_space(&mut self, _: bool) {}
 
-    // Other shells may write to the file as well.
+    // The store writes the file, which other shells may also write to.
     fn save(&mut self, _: &Path) -> Result<()> {
         Ok(())
     }
@@ -111,7 +110,7 @@ impl History for Past {
             return Ok(None);
         }
         let escaped = escape(term);
-        // Half of what stands for a line end or a backslash is not that sign.
+        // Reject matches of only half of an escape sequence.
         Ok(self.nearest(start, direction, |line| line.find(&*escaped).and_then(|_| unescape(line).find(term))))
     }
 

@@ -1,4 +1,4 @@
-//! A sign of life: when an input runs for longer than a moment, a line on the terminal says for how long, and that
+//! A progress line: if an input runs longer than a moment, a line on the terminal shows the elapsed time, and that
 //! Ctrl-C stops it. Printed output replaces the line.
 
 use files::progress::percent;
@@ -7,9 +7,9 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The time an input may run before anything is said.
+/// The time before the line appears.
 const PATIENCE: Duration = Duration::from_millis(1500);
-/// The interval at which the line is renewed.
+/// The interval at which the line is updated.
 const PERIOD: Duration = Duration::from_millis(500);
 
 static WORK: Mutex<Work> = Mutex::new(Work { since: None, is_shown: false });
@@ -29,22 +29,22 @@ impl Work {
 }
 
 fn work() -> MutexGuard<'static, Work> {
-    // A panic elsewhere leaves nothing half done here.
+    // The state stays consistent even if a thread panics while holding the lock.
     WORK.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A line on a terminal that may be gone, in which case it is not missed.
+/// Writes the line. Errors are ignored, since the terminal may be gone.
 fn write(text: &str) {
     let mut error = stderr().lock();
     let _ = error.write_all(text.as_bytes()).and_then(|()| error.flush());
 }
 
-/// Starts watching; does nothing where standard error is no terminal.
+/// Starts watching. Does nothing if standard error is not a terminal.
 pub(crate) fn watch() {
     if !stderr().is_terminal() {
         return;
     }
-    // Without the thread there is no line, and nothing else is missing.
+    // Without the thread, only the line is missing.
     let _ = thread::Builder::new().name("progress".to_owned()).spawn(|| {
         let mut work = work();
         loop {
@@ -65,26 +65,26 @@ pub(crate) fn watch() {
     });
 }
 
-/// Something begins to run; the line is gone when what this gives is dropped.
+/// Starts the clock. The line is removed when the result is dropped.
 pub(crate) fn begin() -> Running {
     work().since = Some(Instant::now());
     CHANGED.notify_all();
     Running
 }
 
-/// Keeps the line away while another program has the terminal: until what this gives is dropped.
+/// Hides the line while another program uses the terminal, until the result is dropped.
 pub(crate) fn pause() -> Paused {
     let mut work = work();
     work.clear();
     Paused(work.since.take())
 }
 
-/// Takes the line away, before something else is written.
+/// Removes the line before other output.
 pub(crate) fn clear() {
     work().clear();
 }
 
-/// An input that runs.
+/// A running input.
 #[derive(Debug)]
 pub(crate) struct Running;
 
@@ -97,7 +97,7 @@ impl Drop for Running {
     }
 }
 
-/// Another program has the terminal.
+/// A pause while another program uses the terminal.
 #[derive(Debug)]
 pub(crate) struct Paused(Option<Instant>);
 

@@ -1,8 +1,8 @@
-//! The prompt: reads and edits lines, hands complete entries to a [`Desk`], and shows what comes of them.
+//! The prompt: reads and edits lines, passes complete entries to a [`Desk`], and shows the results.
 //!
-//! Text copied out of a page arrives in one of two ways. A terminal that marks pasted text hands it over as one entry,
-//! whose statements are run one by one. Without such marks every line arrives as if it had been typed; then the lines
-//! that look like printed results and come faster than anybody types are passed over.
+//! Text copied from a page arrives in one of two ways. A terminal that marks pasted text delivers it as one entry,
+//! whose statements run one by one. Without such marks, every line arrives as if typed; lines that look like printed
+//! results and arrive faster than anyone types are then skipped.
 
 use std::cell::Cell;
 use std::io;
@@ -31,7 +31,7 @@ use super::screen::{Screen, Stream, complain, complain_marked, drawn, marked, sh
 use session::assist::{Console, Desk, Marked, help, run_command, with_python_prompts};
 use session::{Language, Picture, Said, Session, set_budget};
 
-/// The keys that the overview tells of.
+/// The keys listed in the overview.
 const KEYS: &[(&str, &str)] = &[
     ("?NAME, NAME?, help(NAME)", "what a function does; F1 on the name at the cursor"),
     ("Tab", "names, methods, keywords, files"),
@@ -41,22 +41,22 @@ const KEYS: &[(&str, &str)] = &[
     ("_, __, ___", "the last three results; a closing ; shows none"),
 ];
 
-/// The way a prompt begins.
+/// The options of a prompt.
 #[derive(Clone, Debug, Default)]
 pub struct Opening {
-    /// No greeting.
+    /// Whether to omit the greeting.
     pub quiet: bool,
     /// The value of `ARGS` in scripts.
     pub args: Vec<String>,
-    /// The settings file is not read.
+    /// Whether to ignore the settings file.
     pub no_config: bool,
-    /// The language of the prompt, whatever the settings file says.
+    /// The language of the prompt; overrides the settings file.
     pub language: Option<Language>,
-    /// A script that runs before the first prompt, its variables staying.
+    /// A script to run before the first prompt. Its variables are kept.
     pub script: Option<PathBuf>,
 }
 
-/// Runs the prompt until the user leaves it, and gives the program's exit status.
+/// Runs the prompt until the user leaves it, and returns the program's exit status.
 pub fn prompt(screen: Screen, opening: Opening) -> i32 {
     match Prompt::open(screen, opening).and_then(|mut prompt| prompt.run()) {
         Ok(status) => status,
@@ -75,9 +75,9 @@ pub(crate) struct Prompt {
     store: Store,
     config: Config,
     paging: Rc<Paging>,
-    /// What runs, while it does.
+    /// The progress display of running work.
     running: Option<Running>,
-    /// The initial text of the next entry, and its cursor.
+    /// The initial text of the next entry, and the cursor in it.
     initial: Option<(String, usize)>,
 }
 
@@ -86,7 +86,7 @@ impl Prompt {
         let (config, faults) = if opening.no_config { Default::default() } else { Config::read() };
         set_budget(config.memory);
         let screen = screen.configured(config.color, config.theme);
-        // A long history is read while the session is made.
+        // Read a long history while the session is created.
         let limit = config.history;
         let reading = thread::Builder::new().name("history".to_owned()).spawn(move || Store::open(limit));
         let paging: Rc<Paging> = Rc::default();
@@ -106,7 +106,7 @@ impl Prompt {
             pace: Pace::default(),
         });
         let settings = EditorConfig::builder()
-            // Whether there are colours has been decided.
+            // Colours have been decided already.
             .color_mode(if shared.is_coloured { ColorMode::Forced } else { ColorMode::Disabled })
             .edit_mode(if config.vi { EditMode::Vi } else { EditMode::Emacs })
             .completion_type(CompletionType::List)
@@ -166,7 +166,7 @@ impl Prompt {
                 self.shared.desk.session_mut().set_width(columns.into());
             }
             self.shared.pace.since.set(Some(Instant::now()));
-            // A Ctrl-C that came too late for the entry before must not keep this one from being understood.
+            // A Ctrl-C that came too late for the previous entry must not affect this one.
             self.shared.desk.session().interrupt_flag().store(false, Ordering::Relaxed);
             let (sign, _) = self.shared.desk.language().signs();
             self.shared.stops.store(0, Ordering::Relaxed);
@@ -178,7 +178,7 @@ impl Prompt {
                 }
                 None => self.editor.readline(sign),
             }));
-            // The line editor watches over itself; where it finds a fault, that costs the line and not the session.
+            // The line editor has assertions of its own. A failure loses the line, but not the session.
             let Ok(read) = read else {
                 complain("the line editor has lost its place, and the line; everything else is as it was\n");
                 continue;
@@ -198,7 +198,7 @@ impl Prompt {
                 }
                 Err(ReadlineError::Interrupted | ReadlineError::Signal(_)) => self.shared.pace.after_result.set(false),
                 Err(ReadlineError::Eof) => return Ok(0),
-                // A key that is no UTF-8 costs its line, not the session.
+                // Invalid UTF-8 loses the line, but not the session.
                 Err(ReadlineError::Io(error)) if error.kind() == io::ErrorKind::InvalidData => {
                     complain("the input is not valid UTF-8\n");
                 }
@@ -207,7 +207,7 @@ impl Prompt {
         }
     }
 
-    /// Does what a key asked for, and gives the entry back to be edited.
+    /// Handles a key's request, and restores the entry for editing.
     fn fulfil(&mut self, request: Request, entry: String) {
         match request {
             Request::Help(at) => {
@@ -240,7 +240,7 @@ impl Prompt {
         }
     }
 
-    /// Runs one entry; gives an exit status when it was the last.
+    /// Runs one entry. Returns an exit status if the prompt should end.
     fn take(&mut self, entry: &str) -> Option<i32> {
         let shared = Rc::clone(&self.shared);
         if shared.pace.is_pasted_result(&with_python_prompts(entry)) {
@@ -266,7 +266,7 @@ impl Prompt {
 
 impl Console for Prompt {
     fn opened(&mut self, session: &Session) {
-        // The flag of an earlier session stays registered too, which does no harm.
+        // The flag of an earlier session stays registered too, which is harmless.
         if let Err(error) = flag::register(SIGINT, session.interrupt_flag()) {
             complain(&format!("Ctrl-C cannot interrupt calculations: {error}\n"));
         }
@@ -285,7 +285,7 @@ impl Console for Prompt {
     }
 
     fn remember(&mut self, entry: &str) {
-        // Without a history there is still a prompt.
+        // The prompt works without a history too.
         if self.editor.add_history_entry(entry).unwrap_or(false) {
             self.store.add(entry);
         }
@@ -330,7 +330,7 @@ impl Console for Prompt {
     }
 }
 
-/// The text as the user's editor leaves it.
+/// Opens the text in the user's editor, and returns the result.
 fn edited(text: &str) -> Result<String, String> {
     let editor = ["VISUAL", "EDITOR"]
         .into_iter()

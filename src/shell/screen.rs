@@ -1,5 +1,5 @@
-//! Standard output and standard error: decides on colours, and ends the program instead of panicking when no one reads
-//! any more. Chooses the colours of everything; knows nothing of what it says.
+//! Standard output and standard error: decides on colours, and ends the program instead of panicking if its output is
+//! no longer read. Chooses the colours of everything, without knowing its meaning.
 
 use std::borrow::Cow;
 use std::io::{self, ErrorKind, IsTerminal, Write};
@@ -12,13 +12,13 @@ use explain::format::style::{Role, Styled};
 use session::assist::{Mark, Marked, Piece, pieces};
 use session::{Ink, Language, Picture, Said};
 
-/// The choice of colours on the command line.
+/// When to use colours, as given on the command line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ColorChoice {
-    /// On a terminal, unless `NO_COLOR` is set or the terminal is a dumb one; anywhere if `FORCE_COLOR` is set.
+    /// On a terminal, unless `NO_COLOR` is set or the terminal is dumb. Everywhere if `FORCE_COLOR` is set.
     #[default]
     Auto,
-    /// Wherever it goes.
+    /// Everywhere.
     Always,
     /// Nowhere.
     Never,
@@ -27,20 +27,20 @@ pub enum ColorChoice {
 /// One of the two standard streams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stream {
-    /// Values and what is printed.
+    /// Values and printed output.
     Output,
     /// Errors and remarks.
     Error,
 }
 
-/// The destination of text, and its colours.
+/// The output streams with their colours.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Screen {
     choice: ColorChoice,
     theme: Theme,
 }
 
-/// The colours of a printed value's parts.
+/// The colours of the parts of a printed value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Theme {
     number: AnsiColors,
@@ -61,13 +61,13 @@ impl Default for Theme {
 }
 
 impl Theme {
-    /// The things that can be given a colour.
+    /// The names of the colourable parts.
     pub(crate) const NAMES: &[&str] = &["number", "constant", "string", "dtype"];
-    /// The colours there are.
+    /// The names of the colours.
     pub(crate) const COLORS: &[&str] =
         &["black", "red", "green", "yellow", "blue", "magenta", "cyan", "white", "default"];
 
-    /// Gives a part a colour; false if either is unknown.
+    /// Sets the colour of a part. Returns false if either name is unknown.
     pub(crate) fn set(&mut self, name: &str, color: &str) -> bool {
         let part = match name {
             "number" => &mut self.number,
@@ -85,18 +85,18 @@ impl Theme {
 }
 
 impl Screen {
-    /// A screen coloured as `choice` says.
+    /// Creates a screen with this choice of colours.
     pub fn new(choice: ColorChoice) -> Screen {
         Screen { choice, theme: Theme::default() }
     }
 
-    /// The screen as a settings file wants it; what the command line said about colours stands above that.
+    /// Applies a settings file. The command line takes precedence.
     pub(crate) fn configured(self, choice: Option<ColorChoice>, theme: Theme) -> Screen {
         let choice = if self.choice == ColorChoice::Auto { choice.unwrap_or_default() } else { self.choice };
         Screen { choice, theme }
     }
 
-    /// Whether text on `stream` may be coloured.
+    /// Returns whether text on `stream` may be coloured.
     pub fn is_coloured(&self, stream: Stream) -> bool {
         match self.choice {
             ColorChoice::Always => true,
@@ -115,19 +115,19 @@ impl Screen {
         }
     }
 
-    /// `style` where the stream is coloured, and no style where it is not.
+    /// Returns `style` if the stream is coloured, and no style otherwise.
     pub fn style(&self, stream: Stream, style: Style) -> Style {
         if self.is_coloured(stream) { style } else { Style::new() }
     }
 }
 
-/// Writes to standard output. When its reader has gone away, the program ends quietly
-/// and well, as it would had all been read.
+/// Writes to standard output. If its reader has gone away, the program ends quietly and successfully, as if everything
+/// had been read.
 pub fn show(text: &str) {
     progress::clear();
     let mut output = io::stdout().lock();
     let written = output.write_all(text.as_bytes()).and_then(|()| {
-        // A line that is not finished yet is a progress report or a question: it has to be seen.
+        // Show an unfinished line now: it is a progress report or a question.
         if text.ends_with('\n') { Ok(()) } else { output.flush() }
     });
     if let Err(error) = written {
@@ -140,7 +140,7 @@ pub fn show(text: &str) {
     }
 }
 
-/// A value as standard output shows it, in colours where it has them.
+/// Returns a value's text for standard output, coloured if enabled.
 pub(crate) fn coloured(screen: Screen, text: &str) -> Cow<'_, str> {
     if !screen.is_coloured(Stream::Output) {
         return Cow::Borrowed(text);
@@ -168,7 +168,7 @@ pub(crate) fn show_value(screen: Screen, text: &str) {
     show(&coloured(screen, text));
 }
 
-/// Writes a piece of a session's output, coloured by what it is.
+/// Writes a piece of a session's output, coloured by its kind.
 pub(crate) fn show_said(screen: Screen, said: Said) {
     match said {
         Said::Printed(text) => show(text),
@@ -178,7 +178,7 @@ pub(crate) fn show_said(screen: Screen, said: Said) {
     }
 }
 
-/// A picture in its colours.
+/// Returns the text of a picture in its colours.
 pub(crate) fn drawn(screen: Screen, picture: &Picture) -> String {
     let mut text = String::new();
     for line in picture.lines() {
@@ -190,7 +190,7 @@ pub(crate) fn drawn(screen: Screen, picture: &Picture) -> String {
     text
 }
 
-/// Marked text as a stream shows it.
+/// Returns marked text in the colours of a stream.
 pub(crate) fn marked(screen: Screen, stream: Stream, text: &Marked) -> String {
     let piece = |(mark, piece): &(Mark, String)| {
         let style = match mark {
@@ -205,7 +205,7 @@ pub(crate) fn marked(screen: Screen, stream: Stream, text: &Marked) -> String {
     text.pieces.iter().map(piece).collect()
 }
 
-/// Typed text with colours.
+/// Returns typed text with colours.
 pub(crate) fn highlighted(language: Language, text: &str) -> String {
     let mut coloured = String::with_capacity(text.len() * 2);
     for (piece, part) in pieces(language, text) {
@@ -226,7 +226,7 @@ pub(crate) fn highlighted(language: Language, text: &str) -> String {
     coloured
 }
 
-/// The colour of a picture's ink; what it means can be read without.
+/// Returns the style of a picture's ink. Colour carries no information of its own.
 fn style_of(ink: Ink) -> Style {
     match ink {
         Ink::Plain => Style::new(),
@@ -239,7 +239,7 @@ fn style_of(ink: Ink) -> Style {
     }
 }
 
-/// Writes to standard error; if even that fails there is nowhere left to say so.
+/// Writes to standard error. Errors are ignored: there is no place left to report them.
 pub fn complain(text: &str) {
     progress::clear();
     let mut error = io::stderr().lock();

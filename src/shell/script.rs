@@ -1,5 +1,5 @@
-//! Input that is there from the start: a script file, `-e CODE`, piped standard input. Returns the program's exit
-//! status; the command line has decided which of them is meant.
+//! Input that is complete from the start: a script file, `-e CODE`, piped standard input. Returns the program's exit
+//! status. The command line decides which of them to use.
 
 use std::io::{Read, stdin};
 use std::mem::ManuallyDrop;
@@ -13,10 +13,10 @@ use session::assist::{Pasted, describe, is_unfinished, noted, read_session, with
 use session::transcript::{decode, prompt_of, read_text};
 use session::{Failure, Language, Outcome, Session, SessionOptions};
 
-/// The exit status of a script that Ctrl-C ended, as shells expect it.
+/// The exit status of a script ended by Ctrl-C, as shells expect it.
 pub(super) const INTERRUPTED: i32 = 130;
 
-/// Runs a script file, which is Python if its name ends in `.py`. Its `#!` line, if it has one, is passed over.
+/// Runs a script file, in Python if its name ends in `.py`. A first line with `#!` is skipped.
 pub fn run_file(screen: Screen, path: &Path, args: Vec<String>) -> i32 {
     match read_text(path) {
         Ok(text) => run_script(screen, Some(Language::of_script(path)), Some(path), &text, args),
@@ -27,8 +27,7 @@ pub fn run_file(screen: Screen, path: &Path, args: Vec<String>) -> i32 {
     }
 }
 
-/// Evaluates pieces of code one after the other in one session, as if each had been typed at the prompt, up to the
-/// first that fails.
+/// Evaluates pieces of code in one session, as if each had been typed at the prompt, up to the first that fails.
 pub fn run_code(screen: Screen, language: Option<Language>, codes: &[String], args: Vec<String>) -> i32 {
     let mut session = open(screen, args);
     for code in codes {
@@ -40,8 +39,8 @@ pub fn run_code(screen: Screen, language: Option<Language>, codes: &[String], ar
     0
 }
 
-/// Runs what is piped in: a script, or a session copied out of a page, which starts with a prompt. A script that only
-/// Python reads is Python, where no language is asked for.
+/// Runs piped input: a script, or a session copied from a page, which starts with a prompt. If no language is given, a
+/// script that only Python accepts is read as Python.
 pub fn run_standard_input(screen: Screen, language: Option<Language>, args: Vec<String>) -> i32 {
     let mut bytes = Vec::new();
     let read = stdin().lock().read_to_end(&mut bytes).map_err(|error| error.to_string());
@@ -55,7 +54,7 @@ pub fn run_standard_input(screen: Screen, language: Option<Language>, args: Vec<
     }
 }
 
-/// Runs a script from a file, or from standard input.
+/// Runs a script from a file or from standard input.
 fn run_script(screen: Screen, language: Option<Language>, file: Option<&Path>, text: &str, args: Vec<String>) -> i32 {
     let source = without_first_mark(text);
     let mut session = open(screen, args);
@@ -68,7 +67,7 @@ fn run_script(screen: Screen, language: Option<Language>, file: Option<&Path>, t
     settle(screen, outcome, &source, Some(&name)).unwrap_or(0)
 }
 
-/// Shows a pasted session with the results of now; a statement that fails does not keep the next ones from running.
+/// Replays a pasted session with current results. Continues after a statement that fails.
 fn run_pasted(screen: Screen, text: &str, args: Vec<String>) -> i32 {
     let mut session = open(screen, args);
     let pasted = read_session(&with_python_prompts(text), |language, source| is_unfinished(&session, language, source));
@@ -87,21 +86,21 @@ fn run_pasted(screen: Screen, text: &str, args: Vec<String>) -> i32 {
     status
 }
 
-/// A session for the rest of the program's life: it prints as it goes, and Ctrl-C stops it (a second Ctrl-C ends the
-/// program, should the first one not be heeded). The system takes its memory back faster than it could be dropped.
+/// Creates the session for the program. It prints immediately, and Ctrl-C stops it; a second Ctrl-C ends the program if
+/// the first has no effect. The session is never dropped: the system reclaims its memory faster.
 fn open(screen: Screen, args: Vec<String>) -> ManuallyDrop<Session> {
     let session = Session::new(SessionOptions {
         args,
         live: Some(Box::new(move |said| show_said(screen, said))),
         ..SessionOptions::default()
     });
-    // Without a handler Ctrl-C ends the program at once, which is good enough.
+    // Without a handler, Ctrl-C ends the program immediately, which is acceptable here.
     let _ = flag::register_conditional_shutdown(SIGINT, INTERRUPTED, session.interrupt_flag());
     let _ = flag::register(SIGINT, session.interrupt_flag());
     ManuallyDrop::new(session)
 }
 
-/// Shows an outcome; gives an exit status if the program should end with it.
+/// Shows an outcome. Returns an exit status if the program should end.
 fn settle(screen: Screen, outcome: Outcome, source: &str, file: Option<&str>) -> Option<i32> {
     show(&outcome.text);
     if let Some(note) = &outcome.note {
@@ -122,7 +121,7 @@ fn starts_with_prompt(text: &str) -> bool {
     first.is_some_and(|line| prompt_of(&with_python_prompts(line)).is_some())
 }
 
-/// The text without a byte order mark, its `#!` line made empty so that the lines keep their numbers.
+/// Removes a byte order mark, and empties a `#!` line, which keeps the line numbers.
 fn without_first_mark(text: &str) -> String {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let body = if text.starts_with("#!") { text.trim_start_matches(|next| next != '\n') } else { text };

@@ -1,5 +1,5 @@
-//! `tensorsh test`: runs recorded sessions, shows how they went, asks about outputs that differ, runs them again when a file
-//! changes.
+//! `tensorsh test`: runs recorded sessions, reports the results, asks about outputs that differ, and runs again when a
+//! file changes.
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
@@ -14,33 +14,33 @@ use session::transcript::{
     FileReport, Json, Palette, Target, Terms, Totals, collect, decode, describe, junit, run_files,
 };
 
-/// What is to be run, and how it is to be told.
+/// The arguments of `tensorsh test`.
 #[derive(Clone, Debug)]
 pub struct Testing {
     /// Files, folders, `FILE:LINE`, `-`.
     pub paths: Vec<PathBuf>,
     pub terms: Terms,
-    /// Only failures.
+    /// Whether to show only failures.
     pub quiet: bool,
-    /// Stop after the first file in which something fails.
+    /// Whether to stop after the first file with a failure.
     pub fail_fast: bool,
-    /// Ask about every output that differs.
+    /// Whether to ask about every output that differs.
     pub review: bool,
-    /// Run again whenever a file changes.
+    /// Whether to run again when a file changes.
     pub watch: bool,
-    /// Report as JSON.
+    /// Whether to report as JSON.
     pub json: bool,
-    /// The file for a report as JUnit's XML.
+    /// The file for a report in JUnit's XML.
     pub junit: Option<PathBuf>,
 }
 
-/// How often files are looked at for changes.
+/// The interval between two checks for changed files.
 const GLANCE: Duration = Duration::from_millis(200);
 
-/// Runs the sessions; gives the exit status.
+/// Runs the sessions, and returns the exit status.
 pub fn test(screen: Screen, testing: &Testing) -> i32 {
     let (files, all_found) = gather(&testing.paths);
-    // Taken before the run: what is written meanwhile is new.
+    // Taken before the run, so that changes made meanwhile are noticed.
     let mut seen = times(&files);
     let status = run(screen, testing, &files);
     if testing.watch {
@@ -60,7 +60,7 @@ pub fn test(screen: Screen, testing: &Testing) -> i32 {
     if all_found { status } else { 1 }
 }
 
-/// The files that paths stand for, and whether all were found.
+/// Returns the files for the given paths, and whether all were found.
 fn gather(paths: &[PathBuf]) -> (Vec<Target>, bool) {
     let (mut files, mut all_found) = (Vec::new(), true);
     for path in paths {
@@ -82,7 +82,7 @@ fn standard_input() -> Result<Vec<Target>, String> {
     Ok(vec![Target::typed(text)])
 }
 
-/// When each file was last written.
+/// Returns the modification time of each file.
 fn times(files: &[Target]) -> HashMap<PathBuf, Option<SystemTime>> {
     let paths = files.iter().filter_map(|target| target.path().map(Path::to_owned));
     let written = |path: &Path| fs::metadata(path).and_then(|metadata| metadata.modified()).ok();
@@ -127,7 +127,7 @@ fn run(screen: Screen, testing: &Testing, files: &[Target]) -> i32 {
     i32::from(!totals.all_passed())
 }
 
-/// Shows every output of a file that differs and asks what is to become of it. Breaks off when nothing more is to be asked.
+/// Shows every differing output of a file, and asks what to do with it. Breaks if nothing more is to be asked.
 fn review(palette: &Palette, report: &mut FileReport) -> ControlFlow<()> {
     let mut answered = ControlFlow::Continue(());
     let shown: Vec<String> = report.differences(palette);

@@ -1,4 +1,4 @@
-//! Events: what happens while a request is answered, written in JSON as it happens.
+//! Events sent while a request is being answered, as JSON.
 
 use super::pictures::Pictures;
 use super::request::{named, units};
@@ -9,7 +9,7 @@ use session::{Failure, Language, Said};
 use std::cell::RefCell;
 use std::rc::Rc;
 
-/// Takes an event as text.
+/// Receives an event as text.
 type Hear = dyn FnMut(&str);
 
 /// The listener for events.
@@ -21,7 +21,7 @@ impl Listener {
         Listener(Rc::new(RefCell::new(listener)))
     }
 
-    /// Tells an event.
+    /// Sends an event.
     pub(crate) fn send(&self, event: &Value) {
         (self.0.borrow_mut())(&event.to_string());
     }
@@ -32,7 +32,7 @@ impl Listener {
         }
     }
 
-    /// Text that is one line, or several, without the end of the last.
+    /// Sends one or more lines of text, without the last newline.
     pub(crate) fn line(&self, event: &str, text: &str) {
         self.send(&json!({ "event": event, "text": text.trim_end_matches('\n') }));
     }
@@ -45,7 +45,7 @@ impl Listener {
         text.pieces.iter().for_each(|(mark, piece)| self.text(role_of_mark(*mark), piece));
     }
 
-    /// The value of an input; neighbours that have no colour are one piece.
+    /// Sends the value of an input. Adjacent pieces without colour are combined.
     fn value(&self, text: &str) {
         let mut plain = String::new();
         for (role, piece) in Styled::value(text).pieces() {
@@ -60,7 +60,7 @@ impl Listener {
         self.text("plain", &plain);
     }
 
-    /// A piece of output.
+    /// Sends a piece of output.
     pub(crate) fn said(&self, said: Said, pictures: &mut Pictures) {
         match said {
             Said::Printed(text) => self.text("plain", text),
@@ -70,7 +70,8 @@ impl Listener {
         }
     }
 
-    /// The failure of an input. A line counts from 1 in its source, a column from 0; what lies elsewhere has neither.
+    /// Sends the failure of an input. Lines count from 1 in its source, columns from 0. Both are left out if the
+    /// position is in another source.
     pub(crate) fn failure(&self, failure: &Failure, source: &str, file: Option<&str>) {
         let is_here = failure.source.is_none() && failure.file.is_none() && file.is_none();
         let place = failure.position.filter(|_| is_here);
@@ -90,7 +91,7 @@ impl Listener {
     }
 }
 
-/// The name of a role that has a colour; all others are plain.
+/// Returns the name of a role that has a colour; all others are plain.
 fn role_of(role: Role) -> &'static str {
     match role {
         Role::Number => "number",
@@ -104,7 +105,7 @@ fn role_of(role: Role) -> &'static str {
     }
 }
 
-/// The ink that a mark is written in.
+/// Returns the ink for a mark.
 fn role_of_mark(mark: Mark) -> &'static str {
     match mark {
         Mark::Plain => "plain",

@@ -1,4 +1,4 @@
-//! The page: answers its requests with what the session, the desk before it and the lessons know.
+//! The page: answers requests with the help of the session, its desk and the lessons.
 
 use super::events::Listener;
 use super::request::{Read, Request, named, units, units_before};
@@ -22,7 +22,7 @@ pub struct Page {
 }
 
 impl Page {
-    /// A page that tells `listener` what happens, and whose files are `files`.
+    /// Creates a page that sends events to `listener` and uses `files`.
     pub fn new(listener: impl FnMut(&str) + 'static, files: Rc<dyn Files>) -> Page {
         let stage = Stage::new(Listener::new(listener), files);
         Page { desk: desk(&stage), stage, trial: None }
@@ -111,7 +111,7 @@ impl Page {
         Ok(json!({ "text": text.map_err(|reason| reason.text().trim_end().to_owned())? }))
     }
 
-    /// Lets something look at the session that questions are about.
+    /// Calls `look` with the session that requests apply to.
     fn seeing<R>(&self, look: impl FnOnce(&Session) -> R) -> R {
         match &self.trial {
             Some(trial) => look(trial.session()),
@@ -154,7 +154,7 @@ impl Page {
     }
 }
 
-/// A fresh session on a stage.
+/// Creates a fresh session on a stage.
 fn desk(stage: &Stage) -> Desk {
     Desk::new(Language::Python, Vec::new(), stage.live())
 }
@@ -173,7 +173,7 @@ fn inspect(name: &str) -> Read<Value> {
     Ok(json!({ "text": report.text() }))
 }
 
-/// Runs a recorded session as `tensorsh test --json` does.
+/// Runs a recorded session like `tensorsh test --json`.
 fn test(request: &Request) -> Read<Value> {
     let report = run_here(&Target::named(request.text("name")?, request.text("source")?));
     let (mut totals, mut document) = (Totals::default(), Json::default());

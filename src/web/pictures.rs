@@ -1,4 +1,4 @@
-//! The pictures that have been shown: sent as SVG, and sent again when what they show has changed.
+//! The pictures on the page: sent as SVG, and again when their subject changes.
 
 use super::events::Listener;
 use explain::{Scene, svg};
@@ -8,23 +8,23 @@ use std::cell::Cell;
 use std::collections::VecDeque;
 use std::rc::Rc;
 
-/// The number of pictures that are drawn again; older ones stay as they are.
+/// The number of pictures to keep up to date; older ones stay as they are.
 const LIVE: usize = 30;
 
 /// The pictures of one session.
 pub(crate) struct Pictures {
     shown: VecDeque<Shown>,
-    /// The number of the next picture, of all sessions.
+    /// The number of the next picture, common to all sessions.
     next: Rc<Cell<u64>>,
 }
 
-/// A picture that is drawn again when it is no longer true.
+/// A picture that is redrawn when its subject changes.
 struct Shown {
     id: u64,
     scene: Scene,
     width: usize,
     again: Rc<Again>,
-    /// What it shows is only remembered.
+    /// Whether only the undo history still holds its subject.
     is_gone: bool,
 }
 
@@ -33,12 +33,12 @@ impl Pictures {
         Pictures { shown: VecDeque::new(), next }
     }
 
-    /// Those of another session.
+    /// Returns the pictures of another session.
     pub(crate) fn another(&self) -> Pictures {
         Pictures::new(Rc::clone(&self.next))
     }
 
-    /// Sends a picture, and remembers it if it can be drawn again.
+    /// Sends a picture, and remembers it if it can be redrawn.
     pub(crate) fn add(&mut self, picture: &Picture, listener: &Listener) {
         let id = self.next.get();
         self.next.set(id + 1);
@@ -50,7 +50,7 @@ impl Pictures {
         }
     }
 
-    /// Sends those that show something else now or can be drawn once more, and says which are gone.
+    /// Resends pictures whose subject has changed or come back, and reports those whose subject is gone.
     pub(crate) fn renew(&mut self, seen: &Seen, listener: &Listener) {
         self.shown.retain_mut(|shown| match shown.again.draw(seen) {
             Fate::There(Ok(scene)) => {
@@ -72,7 +72,7 @@ impl Pictures {
         });
     }
 
-    /// Says of all that they are no longer redrawn.
+    /// Reports that the pictures are no longer redrawn.
     pub(crate) fn forget(&mut self, listener: &Listener) {
         for shown in self.shown.drain(..).filter(|shown| !shown.is_gone) {
             gone(listener, shown.id);

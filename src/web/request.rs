@@ -1,17 +1,17 @@
-//! What a page asks, read from JSON; and positions in text, which a page counts in units of UTF-16.
+//! Requests of a page, read from JSON, and positions in text, which a page counts in UTF-16 units.
 
 use serde_json::Value;
 use session::Language;
 
-/// Parses a request, or says in a sentence why it is malformed.
+/// The result of parsing a request; the error is a sentence that says why it is malformed.
 pub(crate) type Read<T> = Result<T, String>;
 
-/// A request that is an object with a field `ask`.
+/// A request: an object with a field `ask`.
 pub(crate) struct Request(Value);
 
 impl Request {
     /// # Errors
-    /// The reason why the text is no request; so for all that follow.
+    /// Fails with the reason why the text is not a request. The same holds for all methods below.
     pub(crate) fn read(text: &str) -> Read<Request> {
         serde_json::from_str(text).map(Request).map_err(|error| format!("a request is JSON: {error}"))
     }
@@ -33,14 +33,14 @@ impl Request {
         }
     }
 
-    /// The source, and the byte of it that the request is about.
+    /// Returns the source, and the byte in it that the request refers to.
     pub(crate) fn place(&self) -> Read<(&str, usize)> {
         let source = self.text("source")?;
         Ok((source, byte_at(source, self.number("at")?)))
     }
 }
 
-/// The name of a language in requests and answers.
+/// Returns the name of a language in requests and answers.
 pub(crate) fn named(language: Language) -> &'static str {
     match language {
         Language::Python => "python",
@@ -48,7 +48,7 @@ pub(crate) fn named(language: Language) -> &'static str {
     }
 }
 
-/// The byte at a position counted in units of UTF-16; the end of the text for one beyond it.
+/// Returns the byte at a position in UTF-16 units, or the end of the text for a position beyond it.
 fn byte_at(text: &str, units: usize) -> usize {
     let mut seen = 0;
     for (byte, c) in text.char_indices() {
@@ -60,12 +60,12 @@ fn byte_at(text: &str, units: usize) -> usize {
     text.len()
 }
 
-/// The length of a text in units of UTF-16.
+/// Returns the length of a text in UTF-16 units.
 pub(crate) fn units(text: &str) -> usize {
     text.encode_utf16().count()
 }
 
-/// The position of a byte of a text, in units of UTF-16.
+/// Returns the position of a byte in a text, in UTF-16 units.
 pub(crate) fn units_before(text: &str, byte: usize) -> usize {
     text.get(..byte).map_or_else(|| units(text), units)
 }
@@ -81,7 +81,7 @@ mod tests {
             assert_eq!(byte_at(text, at), byte, "{at}");
             assert_eq!(units_before(text, byte), at.min(6), "{at}");
         }
-        // Within a pair of units the next character begins.
+        // A position inside a surrogate pair refers to the next character.
         assert_eq!(byte_at(text, 4), 10);
     }
 }

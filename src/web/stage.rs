@@ -1,4 +1,4 @@
-//! What one session shows on the page, and what the page has besides: its files.
+//! The output of one session on the page, and the page's files.
 
 use super::events::Listener;
 use super::pictures::Pictures;
@@ -10,25 +10,26 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// The files of the page, which inputs open by their names.
+/// The files of the page, which inputs open by name.
 pub trait Files {
-    /// Their names and how many bytes they have, in order.
+    /// Returns the names and sizes in bytes, in order.
     fn list(&self) -> Vec<(String, usize)>;
 
     /// Removes a file.
     ///
     /// # Errors
-    /// The reason why it is still there.
+    /// Fails with the reason if the file could not be removed.
     fn remove(&self, name: &str) -> Result<(), String>;
 
-    /// Calls `work` with the path of an empty folder that is gone afterwards. Whatever stops an input sets `stop` meanwhile.
+    /// Calls `work` with the path of an empty folder, which is deleted afterwards. Stopping the input sets `stop`
+    /// meanwhile.
     ///
     /// # Errors
-    /// The reason why there is no such folder.
+    /// Fails with the reason if there is no folder.
     fn aside(&self, stop: Arc<AtomicBool>, work: &mut dyn FnMut(&Path)) -> Result<(), String>;
 }
 
-/// Where the output of one session goes.
+/// The destination of a session's output.
 #[derive(Clone)]
 pub(crate) struct Stage {
     pub listener: Listener,
@@ -36,54 +37,54 @@ pub(crate) struct Stage {
     pictures: Rc<RefCell<Pictures>>,
 }
 
-/// What the overview of commands tells besides them.
+/// The keys listed in the overview of commands.
 const KEYS: &[(&str, &str)] = &[
     ("?NAME, NAME?, help(NAME)", "what a function does"),
     ("Tab", "names, methods, keywords, files"),
     ("_, __, ___", "the last three results; a closing ; shows none"),
 ];
 
-/// The columns that text is fitted into.
+/// The width of text in columns.
 const COLUMNS: usize = 80;
 
 impl Stage {
-    /// The stage of the page's own session.
+    /// Creates the stage of the page's own session.
     pub(crate) fn new(listener: Listener, files: Rc<dyn Files>) -> Stage {
         Stage { listener, files, pictures: Rc::new(RefCell::new(Pictures::new(Rc::new(Cell::new(1))))) }
     }
 
-    /// A stage for another session; pictures are numbered through.
+    /// Creates a stage for another session. Picture numbers continue.
     pub(crate) fn another(&self) -> Stage {
         let pictures = Rc::new(RefCell::new(self.pictures.borrow().another()));
         Stage { pictures, ..self.clone() }
     }
 
-    /// What a session on this stage prints to.
+    /// Returns the listener for a session on this stage.
     pub(crate) fn live(&self) -> Live {
         let (listener, pictures) = (self.listener.clone(), Rc::clone(&self.pictures));
         Box::new(move |said| listener.said(said, &mut pictures.borrow_mut()))
     }
 
-    /// Draws the pictures again that a session has made untrue.
+    /// Redraws the pictures that a session has changed.
     pub(crate) fn renew(&self, session: &Session) {
         self.pictures.borrow_mut().renew(&session.seen(), &self.listener);
     }
 
-    /// The pictures show what will not be there any more.
+    /// Reports that the pictures are no longer redrawn, because their session ends.
     pub(crate) fn clear(&self) {
         self.pictures.borrow_mut().forget(&self.listener);
     }
 }
 
 impl Console for Stage {
-    // The worker that everything here runs in stops every session there is.
+    // The worker that contains everything here can stop any session.
     fn opened(&mut self, _: &Session) {}
 
     fn begin(&mut self, _: bool) {}
 
     fn end(&mut self) {}
 
-    // The page keeps a history of its own.
+    // The page keeps its own history.
     fn remember(&mut self, _: &str) {}
 
     fn input(&mut self, language: Language, source: &str, _: &str) {

@@ -1,4 +1,4 @@
-//! Lessons and exercises for a page: what is told, what is given, and what an answer is worth.
+//! Lessons and exercises for a page: the text, the given code, and the verdict on an answer.
 
 use super::request::{Read, named};
 use super::stage::{Files, Stage};
@@ -15,14 +15,14 @@ pub(crate) fn list() -> Value {
     json!({ "lessons": lessons().iter().map(line).collect::<Vec<_>>() })
 }
 
-/// A lesson as it is told in a language.
+/// Returns a lesson in a language.
 ///
 /// # Errors
-/// There is none of that name, or nowhere to write the files that its inputs write.
+/// Fails if there is no lesson of that name, or no folder for the files that its inputs write.
 pub(crate) fn lesson(name: &str, language: Language, files: &dyn Files) -> Read<Value> {
     let lesson = named_lesson(name)?;
     let mut answer = Value::Null;
-    // What its inputs are in Rhai depends on the variables there are, so they run; the files that they write stay hidden.
+    // The Rhai form of an input depends on the existing variables, so the inputs run. The files they write stay hidden.
     files.aside(Arc::default(), &mut |folder| {
         let _elsewhere = Rehearsal::begin(folder);
         answer = json!({
@@ -50,7 +50,7 @@ fn options_of_silence() -> SessionOptions {
     SessionOptions { live: Some(Box::new(|_| {})), ..SessionOptions::default() }
 }
 
-/// A session whose output is discarded.
+/// Creates a session that discards its output.
 fn silent() -> Session {
     Session::new(options_of_silence())
 }
@@ -78,7 +78,7 @@ fn input(told: &Told) -> Value {
     json!({ "language": named(told.language), "source": told.source })
 }
 
-/// The active exercise, in a session of its own.
+/// The active exercise, in its own session.
 pub(crate) struct Trial {
     attempt: Attempt<'static>,
     stage: Stage,
@@ -88,7 +88,7 @@ impl Trial {
     /// Begins exercise number `index`, from 0, of a lesson.
     ///
     /// # Errors
-    /// There is none.
+    /// Fails if it does not exist.
     pub(crate) fn begin(name: &str, index: usize, language: Language, stage: Stage) -> Read<Trial> {
         let exercise = named_lesson(name)?.exercises.get(index);
         let exercise = exercise.ok_or_else(|| format!("the lesson {name} has no exercise {index}"))?;
@@ -100,12 +100,12 @@ impl Trial {
         &self.attempt.session
     }
 
-    /// What was run at the beginning.
+    /// Returns the inputs run at the beginning.
     pub(crate) fn given(&self) -> Value {
         json!({ "given": self.attempt.given.iter().map(input).collect::<Vec<_>>() })
     }
 
-    /// Runs what was typed, and says what it is worth.
+    /// Runs an input, and returns the verdict.
     pub(crate) fn answer(&mut self, language: Language, source: &str) -> Value {
         let verdict = |name: &str, text: String| json!({ "verdict": name, "text": text });
         let entry = source.strip_prefix(language.signs().0).unwrap_or(source);
@@ -129,7 +129,7 @@ impl Trial {
         worth.map_or_else(|| verdict("error", String::new()), |worth| verdict(worth.name(), worth.text()))
     }
 
-    /// Ends it.
+    /// Ends the exercise.
     pub(crate) fn leave(&self) {
         self.stage.clear();
     }

@@ -1,4 +1,4 @@
-//! The variables for the panel of a page: those with memory storage by storage, then the others.
+//! The variables for a page's panel: those with memory grouped by storage, then the others.
 
 use explain::svg;
 use serde_json::{Value, json};

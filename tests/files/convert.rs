@@ -1,5 +1,5 @@
-//! Files in other formats and dtypes, against the simplest way: everything loaded, cast as a whole, and compared. Sizes lie
-//! around the number of elements that go over at a time.
+//! Compares conversions to other formats and dtypes with the simplest method: load everything, cast each tensor as a
+//! whole, and compare. Sizes are close to the number of elements copied at a time.
 
 use super::describe::describe;
 use super::{folder, open};
@@ -24,7 +24,7 @@ fn load(path: &Path) -> Value {
     files::load_any(&open(path), true).unwrap()
 }
 
-/// Every tensor of a dictionary in another dtype, cast as a whole.
+/// Casts every float tensor of a dictionary as a whole.
 fn cast(value: &Value, dtype: DType) -> Vec<(Value, View)> {
     let tensor = |(name, value): &(Value, Value)| match value {
         Value::Tensor(tensor) => {
@@ -157,7 +157,7 @@ fn folders_and_blocks_become_files() {
         let [a, b] = [a, b].map(|path| Input::at(path.to_str().unwrap()).unwrap().contents().unwrap());
         files::diff(&a, &b, 0.0).unwrap()
     };
-    // Pieces of several writers, put together.
+    // Pieces of several writers, assembled.
     for name in ["two_writers", "four_writers"] {
         convert(&folder().join(name), &path("whole.pt"), None);
         let differences = equal(&folder().join(name), &path("whole.pt"));
@@ -166,7 +166,7 @@ fn folders_and_blocks_become_files() {
     convert(&folder().join("sharded"), &path("one.safetensors"), None);
     let differences = equal(&folder().join("sharded"), &path("one.safetensors"));
     assert!(!differences.text().contains("changed "), "{}", differences.text());
-    // Blocks become numbers; what each becomes is compared with the package gguf elsewhere.
+    // Blocks are dequantized. Their values are compared with the gguf package elsewhere.
     for to in ["blocks.safetensors", "blocks.pt", "blocks.npz"] {
         let note = try_to(&folder().join("blocks.gguf"), &path(to), None).unwrap();
         assert!(note.is_some_and(|note| note.ends_with("beside the tensors stayed behind")));
@@ -201,7 +201,7 @@ fn a_list_that_holds_itself_is_converted() {
     }
 }
 
-/// Sparse and quantized tensors, parameters, containers and sharing are as before, and only floats are of another dtype.
+/// Sparse and quantized tensors, parameters, containers and sharing are unchanged; only floats have another dtype.
 #[test]
 fn a_checkpoint_of_other_floats_is_otherwise_what_it_was() {
     let target = tempfile::tempdir().unwrap();
@@ -229,7 +229,7 @@ fn a_checkpoint_of_other_floats_is_otherwise_what_it_was() {
     assert!(converted >= 6, "{converted}");
 }
 
-/// A line of a description, with every dtype of floats called by one name.
+/// Replaces every float dtype in a line of a description with one name.
 fn floats_named(line: &str, name: &str) -> String {
     let floats = DType::ALL.iter().filter(|dtype| dtype.is_floating_point()).map(|dtype| dtype.name());
     let is_float = |word: &&str| floats.clone().any(|float| float == *word);

@@ -1,4 +1,4 @@
-//! A value as text: what `describe` in scripts/house/files.py says of the same value there.
+//! Describes a value as text, like `describe` in scripts/house/files.py.
 
 use std::fmt::Write;
 use tensorsh::files::gguf::BlockTensor;
@@ -6,7 +6,7 @@ use tensorsh::tensor::memory::get;
 use tensorsh::tensor::{Buffer, BufferKind, Form, Quantizer, Storage, Tensor, View};
 use tensorsh::value::{Object, Value};
 
-/// The lines that tell a value: its tensors, their layouts and storages, and the bytes of those.
+/// Returns the description of a value: its tensors, their layouts and storages, and the storages' bytes.
 pub(super) fn describe(value: &Value) -> String {
     let mut teller = Teller { lines: String::new(), storages: Vec::new() };
     teller.visit("value", value);
@@ -42,7 +42,7 @@ impl Teller {
         })
     }
 
-    /// A sparse tensor by its parts, a quantized one by its integers and what they stand for.
+    /// Describes a sparse tensor by its components, a quantized one by its integers and parameters.
     fn form(&mut self, path: &str, view: &View, form: &Form) {
         let part = |name: &str, view: &View| (format!("{path}.{name}"), Value::from(view.clone()));
         let parts = match form {
@@ -86,7 +86,7 @@ impl Teller {
         self.say(path, &format!("{kind} {} {sizes:?} {strides:?} {offset} {place}{marks}", view.dtype.name()));
     }
 
-    /// Quantized blocks by their bytes, and by the numbers that they stand for.
+    /// Describes quantized blocks by their bytes and their dequantized numbers.
     fn blocks(&mut self, path: &str, blocks: &BlockTensor) {
         let [count, nbytes] = ["n_elements", "n_bytes"].map(|name| match blocks.attribute(name) {
             Some(Value::Int(number)) => number,

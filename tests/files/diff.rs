@@ -1,5 +1,5 @@
-//! Comparisons of files against the simplest way: every element taken out, subtracted in double precision, one after
-//! another. Sizes lie around every size at which the comparison goes another way; layouts and owners of the bytes vary.
+//! Compares differences of files with the simplest method: read every element and subtract in double precision. Sizes
+//! are close to every size at which the comparison takes another path; layouts and owners of the bytes vary.
 
 use super::{contents_at, folder, open, source};
 use serde_json::Value as Json;
@@ -27,7 +27,7 @@ fn bytes_of(dtype: DType, numbers: &[f64]) -> Vec<u8> {
     }
 }
 
-/// Numbers from bytes, as the simplest reader would have them.
+/// Converts bytes to numbers in the simplest way.
 fn numbers_of(dtype: DType, bytes: &[u8]) -> Vec<f64> {
     fn each<const N: usize>(bytes: &[u8], number: impl Fn([u8; N]) -> f64) -> Vec<f64> {
         bytes.chunks_exact(N).map(|chunk| number(chunk.try_into().unwrap())).collect()
@@ -52,7 +52,7 @@ fn named(tensor: Value) -> Value {
     Value::Dict(Dict::new(vec![(Value::str("x"), tensor)]).unwrap())
 }
 
-/// Every second element of a row that has room for them.
+/// Returns a tensor with every second element of a padded row.
 fn stepped(dtype: DType, bytes: &[u8]) -> Value {
     let itemsize = dtype.itemsize();
     let spread: Vec<u8> = bytes.chunks_exact(itemsize).flat_map(|item| [item, &vec![7; itemsize]].concat()).collect();
@@ -64,7 +64,8 @@ fn stepped(dtype: DType, bytes: &[u8]) -> Value {
     tensor(dtype, layout, &spread)
 }
 
-/// A tensor in every place that a comparison may find one: in the session, in files that are mapped, packed or in memory.
+/// Returns a tensor in every place that a comparison may find one: in the session, and in files that are mapped, packed
+/// or in memory.
 fn everywhere(dtype: DType, bytes: &[u8]) -> Vec<(&'static str, Contents)> {
     let row = Layout::contiguous(&[(bytes.len() / dtype.itemsize()) as i64]);
     let value = named(tensor(dtype, row, bytes));
@@ -132,7 +133,7 @@ fn differences_are_those_of_the_simplest_way() {
     }
 }
 
-/// Columns of wider rows, which are read run by run where a run is worth it, against the same numbers in a row.
+/// Columns of wider rows, which are read run by run if that is worthwhile, compared with the same numbers in a row.
 #[test]
 fn runs_of_a_file_are_those_of_a_copy() {
     let folder = tempfile::tempdir().unwrap();
@@ -176,7 +177,7 @@ fn runs_of_a_file_are_those_of_a_copy() {
     }
 }
 
-/// The elements of the only tensor that changed.
+/// Returns the element statistics of the only tensor that changed.
 fn elements(a: &[f64], b: &[f64], tolerance: f64) -> Json {
     let contents = |numbers: &[f64]| {
         let row = Layout::contiguous(&[numbers.len() as i64]);
@@ -218,7 +219,7 @@ fn every_file_is_equal_to_itself_and_differs_from_others() {
     names.sort();
     assert!(names.len() >= 18);
     for path in &names {
-        // What lies beyond its storage cannot be compared, and is refused.
+        // A tensor that extends beyond its storage cannot be compared, and is rejected.
         if let Ok(differences) = files::diff(&contents(path).unwrap(), &contents(path).unwrap(), 0.0) {
             assert!(differences.is_equal(), "{}:\n{}", path.display(), differences.text());
         }

@@ -1,5 +1,5 @@
-//! Folders of files that belong together: models in several safetensors files, and what torch.distributed writes.
-//! scripts/house/folders.py made those of tests/files.
+//! Folders of related files: models in several safetensors files, and the output of torch.distributed.
+//! scripts/house/folders.py created those in tests/files.
 
 use super::describe::describe;
 use super::{contents_at, entry, folder, load_path};
@@ -14,7 +14,7 @@ use tensorsh::value::{Dict, Value};
 
 const FOLDERS: &[&str] = &["four_writers", "sharded", "two_writers"];
 
-/// A copy of a folder of tests/files.
+/// Copies a folder of tests/files.
 pub(super) fn copied(name: &str) -> TempDir {
     let target = tempfile::tempdir().unwrap();
     for entry in fs::read_dir(folder().join(name)).unwrap() {
@@ -24,7 +24,7 @@ pub(super) fn copied(name: &str) -> TempDir {
     target
 }
 
-/// The error, which loading and reporting agree on, and which comes within a moment.
+/// Returns the error, on which loading and reporting must agree, and which must come quickly.
 #[track_caller]
 fn refusal(folder: &Path) -> Error {
     let (path, began) = (folder.to_str().unwrap(), Instant::now());
@@ -72,7 +72,7 @@ fn tensors_of_one_piece_lie_on_their_files() {
     };
     let [plain, rows] = ["plain", "rows"].map(|name| entry(model, name).view().storage.clone());
     assert!(!plain.resizable() && rows.resizable());
-    // What is written to them stays in memory.
+    // Writes to the tensors stay in memory.
     let before: Vec<_> =
         fs::read_dir(copy.path()).unwrap().map(|file| fs::read(file.unwrap().path()).unwrap()).collect();
     assert!(plain.set_byte(0, 9).unwrap());
@@ -146,7 +146,7 @@ fn folders_cut_anywhere_are_refused() {
     ] {
         let copy = copied(name);
         let bytes = fs::read(copy.path().join(file)).unwrap();
-        // A line's end behind an index says nothing.
+        // The last newline of an index is optional.
         let end = if name == "sharded" && file.ends_with("json") { bytes.len() - 1 } else { bytes.len() };
         for length in (0..end).step_by(step) {
             fs::write(copy.path().join(file), &bytes[..length]).unwrap();
@@ -194,7 +194,7 @@ fn indices_that_lie_are_refused() {
     fs::write(&index, good.replace(second, "model-00003-of-00002.safetensors")).unwrap();
     let missing = "the file model-00003-of-00002.safetensors is missing, which has bias";
     refused(copy.path(), ErrorKind::FileNotFoundError, missing);
-    // Both files have everything that the second has.
+    // Both files contain all tensors of the second.
     fs::write(&index, good.replace("\"embed\": \"model-00001", "\"embed\": \"model-00003")).unwrap();
     fs::copy(copy.path().join(first), copy.path().join("model-00003-of-00002.safetensors")).unwrap();
     let twice = "embed is in two files: model-00001-of-00002.safetensors and model-00003-of-00002.safetensors";
@@ -206,7 +206,7 @@ fn indices_that_lie_are_refused() {
     refused(empty.path(), ErrorKind::ValueError, "has no .metadata and no index of safetensors");
 }
 
-/// A pickle of metadata, put together by hand.
+/// Builds a pickle of metadata by hand.
 mod pickle {
     pub(super) fn text(text: &str) -> Vec<u8> {
         [b"X", &(text.len() as u32).to_le_bytes()[..], text.as_bytes()].concat()
@@ -237,7 +237,7 @@ mod pickle {
     }
 }
 
-/// What the metadata says of a piece: its first index, its sizes, its file, position and length there.
+/// A piece in the metadata: its first index, its sizes, and its file, offset and length there.
 type Told<'a> = (&'a [i64], &'a [i64], &'a str, i64, i64);
 
 fn storage_info(file: &str, start: i64, length: i64) -> Vec<u8> {
@@ -245,7 +245,7 @@ fn storage_info(file: &str, start: i64, length: i64) -> Vec<u8> {
     pickle::object("_StorageInfo", &[("relative_path", file), ("offset", start), ("length", length)])
 }
 
-/// The metadata of one tensor, w, of 32-bit floats.
+/// Returns the metadata of one tensor `w` of 32-bit floats.
 fn metadata(sizes: &[i64], pieces: &[Told], path: &[Vec<u8>]) -> Vec<u8> {
     use pickle::*;
     let chunk = |&(offsets, sizes, ..): &Told| {
@@ -265,7 +265,7 @@ fn metadata(sizes: &[i64], pieces: &[Told], path: &[Vec<u8>]) -> Vec<u8> {
     [b"\x80\x02", &object("Metadata", &all)[..], b"."].concat()
 }
 
-/// The archive of a tensor of ones.
+/// Returns the archive of a tensor of ones.
 fn archive(sizes: &[i64], dtype: DType) -> Vec<u8> {
     let mut bytes = Cursor::new(Vec::new());
     let ones = View::zeros(sizes, dtype, Device::CPU).unwrap();
@@ -334,7 +334,7 @@ fn metadata_that_lies_is_refused() {
     refused(target.path(), ErrorKind::RuntimeError, "w: Storage size calculation overflowed");
     write(metadata(&[2, 3], &[in_file("\u{1b}[2J")], &path));
     refused(target.path(), ErrorKind::FileNotFoundError, "the file \\u{1b}[2J is missing, which has w");
-    // A shape of many dimensions, an object of many attributes.
+    // A shape with many dimensions, an object with many attributes.
     write(metadata(&[1; 65], &[first], &path));
     refused(target.path(), ErrorKind::ValueError, "a tensor of 65 dimensions");
     let attributes: Vec<_> = (0..65).map(|_| ("a", pickle::int(0))).collect();
@@ -373,7 +373,7 @@ fn archives_in_pieces_that_lie_are_refused() {
     write(&[2], &list.into_inner());
     let error = refusal(target.path());
     assert_eq!((error.kind, &*error.message), (ErrorKind::ValueError, "w: its piece at [0] is no tensor"));
-    // An expanded tensor is not larger than its file.
+    // An expanded tensor cannot be larger than its file.
     let expanded = ones.with_layout(tensorsh::tensor::Layout {
         sizes: [1 << 40].as_slice().into(),
         strides: [0].as_slice().into(),
@@ -383,7 +383,7 @@ fn archives_in_pieces_that_lie_are_refused() {
     files::write(&Value::from(expanded), "archive", false, &mut bytes).unwrap();
     write(&[1 << 40], &bytes.into_inner());
     refused(target.path(), ErrorKind::ValueError, "bytes are too few for its piece at [0]");
-    // Code is refused by name.
+    // Code is rejected by name.
     let code = fs::read(folder().join("code.pt")).unwrap();
     write(&[2], &code);
     let error = refusal(target.path());

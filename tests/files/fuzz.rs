@@ -1,5 +1,5 @@
-//! Files changed at random: whatever becomes of them, they are read or refused, at once. A moment for each reader here;
-//! scripts/house/fuzz takes longer (FUZZ_SECONDS for each reader, FUZZ_READER for one of them) and counts.
+//! Randomly changed files must be read or rejected, quickly. Each reader gets a moment here; scripts/house/fuzz takes
+//! longer (FUZZ_SECONDS for each reader, FUZZ_READER to select one) and prints counts.
 
 use super::folders::copied;
 use super::hostile::checkpoint;
@@ -16,7 +16,7 @@ use tensorsh::session::transcript::spawn_with_big_stack;
 use tensorsh::tensor::{DType, Result};
 use tensorsh::value::{Object, Value};
 
-/// A reader: what its files end in, how a changed file becomes one again, and how it is read.
+/// A reader: its seed files, how a changed file is wrapped, and how it is read.
 struct Reader {
     name: &'static str,
     seeds: fn() -> Vec<Vec<u8>>,
@@ -26,7 +26,7 @@ struct Reader {
 
 const READERS: &[Reader] = &[
     Reader { name: "archive", seeds: || seeds(".pt", false), wrap: <[u8]>::to_vec, read: load },
-    // The pickle alone is changed, so that no checksum gives it away.
+    // Only the pickle is changed, so that no checksum reveals it.
     Reader { name: "pickle", seeds: pickles, wrap: |bytes| checkpoint(bytes, &[0; 96]), read: load },
     Reader { name: "legacy", seeds: || seeds(".pt", true), wrap: <[u8]>::to_vec, read: load },
     Reader { name: "safetensors", seeds: || seeds(".safetensors", false), wrap: <[u8]>::to_vec, read: files::load_any },
@@ -54,12 +54,12 @@ const READERS: &[Reader] = &[
     Reader { name: "npz", seeds: || seeds(".npz", false), wrap: <[u8]>::to_vec, read: files::load_any },
 ];
 
-/// `torch.load`; bytes cannot be mapped by it, as they have no name.
+/// `torch.load`. It cannot map bytes, which have no file name.
 fn load(source: &Source, _mapped: bool) -> Result<Value> {
     files::load(source, &Options::default())
 }
 
-/// Blocks are also taken apart.
+/// Loads the file, and dequantizes blocks.
 fn blocks(source: &Source, mapped: bool) -> Result<Value> {
     let value = files::load_any(source, mapped)?;
     for (_, tensor) in value.entries().expect("a dictionary").iter() {
@@ -86,11 +86,11 @@ fn seeds_in(name: &str, file: &str) -> Vec<Vec<u8>> {
 }
 
 thread_local! {
-    /// A copy of a folder, by the name of the folder.
+    /// A copy of a folder, with the name of the folder.
     static COPY: RefCell<Option<(&'static str, TempDir)>> = const { RefCell::new(None) };
 }
 
-/// Reads a folder, one file of which is changed.
+/// Reads a folder in which one file is changed.
 fn changed(name: &'static str, file: &str, source: &Source, mapped: bool) -> Result<Value> {
     COPY.with_borrow_mut(|copy| {
         if copy.as_ref().is_none_or(|(of, _)| *of != name) {
@@ -118,7 +118,7 @@ fn pickles() -> Vec<Vec<u8>> {
     seeds(".pt", false).into_iter().map(pickle).collect()
 }
 
-/// Random numbers, the same in every run from the same start.
+/// Random numbers, reproducible from the same seed.
 struct Random(u64);
 
 impl Random {
@@ -134,7 +134,7 @@ impl Random {
     }
 }
 
-/// Changes a file in one of the ways that files go wrong, or several.
+/// Changes a file in one or more of the ways in which files get damaged.
 fn mutate(bytes: &mut Vec<u8>, other: &[u8], random: &mut Random) {
     const NUMBERS: &[u64] = &[0, 1, 127, 128, 255, 65535, 1 << 31, u32::MAX as u64, 1 << 40, i64::MAX as u64, u64::MAX];
     for _ in 0..=random.below(4) {
@@ -168,7 +168,7 @@ fn mutate(bytes: &mut Vec<u8>, other: &[u8], random: &mut Random) {
     }
 }
 
-/// Runs a reader on changed files for so long; gives how many there were and how many of them could be read.
+/// Runs a reader on changed files for this time. Returns the number of files, and of those that could be read.
 fn fuzz(reader: &Reader, time: Duration, random: &mut Random) -> (u64, u64) {
     let (seeds, began) = ((reader.seeds)(), Instant::now());
     let (mut runs, mut loaded) = (0, 0);
@@ -181,7 +181,7 @@ fn fuzz(reader: &Reader, time: Duration, random: &mut Random) -> (u64, u64) {
         for mapped in [false, true] {
             if let Ok(value) = (reader.read)(&file, mapped) {
                 loaded += 1;
-                // What was read can be shown, whatever it is.
+                // Any value that was read can be shown.
                 let _ = formatter.repr(&value);
             }
         }
@@ -208,7 +208,7 @@ fn fuzz_readers() {
     let only = std::env::var("FUZZ_READER").ok();
     let time = seconds.map_or(Duration::from_millis(300), Duration::from_secs);
     for reader in READERS.iter().filter(|reader| only.as_ref().is_none_or(|only| only == reader.name)) {
-        // The same files every time, unless time is given to find new ones.
+        // The files are the same every time, unless a time is given to find new ones.
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |now| now.as_nanos() as u64);
         let mut random = Random(if seconds.is_some() { now | 1 } else { 0x9e37_79b9_7f4a_7c15 });
         let (runs, loaded) = fuzz(reader, time, &mut random);

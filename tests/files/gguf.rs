@@ -1,5 +1,5 @@
-//! GGUF: what its header tells, and headers that lie. The values of blocks are held against gguf's own in `files.rs`, by the
-//! texts beside blocks.gguf and plain.gguf.
+//! GGUF: the contents of headers, and invalid headers. The values of blocks are compared with the gguf package's in
+//! `files.rs`, by the descriptions of blocks.gguf and plain.gguf.
 
 use super::describe::describe;
 use super::hostile::refused;
@@ -11,7 +11,7 @@ use tensorsh::tensor::interrupt::{self, Interrupt};
 use tensorsh::tensor::{ErrorKind, memory};
 use tensorsh::value::{Dict, Value};
 
-/// A file made by hand: settings and tensors as they are given, and data.
+/// A file built by hand, with given settings, tensors and data.
 struct Made {
     version: u32,
     counts: [u64; 2],
@@ -27,7 +27,7 @@ fn setting(key: &str, kind: u32, value: &[u8]) -> Vec<u8> {
     [&text(key)[..], &kind.to_le_bytes(), value].concat()
 }
 
-/// A tensor of these sizes, the innermost first.
+/// Encodes a tensor of these sizes, innermost first.
 fn tensor(name: &str, sizes: &[u64], kind: u32, place: u64) -> Vec<u8> {
     let mut bytes = text(name);
     bytes.extend((sizes.len() as u32).to_le_bytes());
@@ -114,8 +114,8 @@ fn both_versions_are_read_and_others_named() {
     }
 }
 
-/// Tensors of a type that is not taken apart are there with their bytes; one of which not even the size is known is refused.
-/// A report tells of everything.
+/// Tensors of a type that cannot be dequantized are loaded with their bytes; one of unknown size is rejected. A report
+/// lists everything.
 #[test]
 fn foreign_types_are_listed_and_named() {
     let weight = tensor("weight", &[32], F32, 0);
@@ -161,7 +161,7 @@ fn blocks_lie_on_the_file_and_are_looked_at_one_by_one() {
         let error = whole.block(place).err().unwrap();
         assert_eq!((error.kind, error.message), (ErrorKind::IndexError, format!("there is no block {place} among 4")));
     }
-    // What is written to the bytes shows in the numbers, and stays out of the file.
+    // Writes to the bytes change the numbers, but not the file.
     let block = whole.block(1).unwrap();
     block.data().storage.set_byte(0, 0).unwrap();
     block.data().storage.set_byte(1, 0).unwrap();
@@ -172,7 +172,7 @@ fn blocks_lie_on_the_file_and_are_looked_at_one_by_one() {
     assert_eq!(numbers(BlockTensor::of(again).unwrap()), all);
 }
 
-/// Blocks are compared as the numbers that they stand for, with floats too, on a file or loaded from it.
+/// Blocks are compared by their dequantized numbers, also with floats, on a file or loaded from it.
 #[test]
 fn blocks_are_compared_with_each_other_and_with_floats() {
     let path = folder().join("blocks.gguf");
@@ -181,7 +181,7 @@ fn blocks_are_compared_with_each_other_and_with_floats() {
     let loaded = files::contents_of(&value).unwrap();
     let told = files::diff(&file(), &loaded, 0.0).unwrap().text();
     assert!(told.contains("12 tensors equal") && !told.contains("blk"), "{told}");
-    // One byte of the first block of Q4_0: two elements, one in each half of it.
+    // One byte of the first block of Q4_0 contains two elements, one in each half.
     let mut bytes = fs::read(&path).unwrap();
     let start = file().storages[0].place().unwrap();
     bytes[start + 2] ^= 0x11;
@@ -195,7 +195,7 @@ fn blocks_are_compared_with_each_other_and_with_floats() {
     let numbers = files::contents_of(&Value::Dict(Dict::new(numbers.collect::<Vec<_>>()).unwrap())).unwrap();
     let told = files::diff(&file(), &numbers, 0.0).unwrap().text();
     assert!(told.lines().filter(|line| line.ends_with("all elements equal")).count() == 11, "{told}");
-    // Of a type that is not taken apart only the bytes are compared.
+    // For a type that cannot be dequantized, only the bytes are compared.
     let foreign = |last: u8| {
         let mut made = made(&[], &[tensor("odd", &[32], IQ4_NL, 0)], 18);
         made.data[17] = last;
@@ -274,9 +274,9 @@ fn headers_that_lie_are_refused() {
         refused(&bytes, ErrorKind::ValueError, part);
         assert!(files::contents(&source(&bytes)).is_err());
     }
-    // Nothing of a tensor without elements can be elsewhere or shared.
+    // A tensor without elements cannot overlap, or extend beyond the file.
     assert!(load_bytes(&file(&[], &[tensor("v", &[0], F32, 32), tensor("w", &[4], F32, 32)])).is_ok());
-    // Nor are its sizes absurd while they are numbers of bytes.
+    // Its sizes are valid as long as they fit in a number of bytes.
     for kind in [F32, Q8_0] {
         for sizes in [&[1 << 60, 0][..], &[0, 1 << 62], &[1 << 60, 1 << 60, 1 << 60, 0], &[0, 1 << 62, 1 << 62]] {
             if let Ok(value) = load_bytes(&weight(sizes, kind, 0)) {
@@ -284,11 +284,11 @@ fn headers_that_lie_are_refused() {
             }
         }
     }
-    // A number alone has no dimensions.
+    // A single number has no dimensions.
     assert!(load_bytes(&weight(&[], F32, 0)).is_ok());
 }
 
-/// A vocabulary of a million words is walked through, not kept.
+/// A vocabulary of a million words is skipped, not stored.
 #[test]
 fn long_arrays_are_shortened() {
     let words = b"\x02\0\0\0\0\0\0\0ab".repeat(1_000_000);
@@ -302,7 +302,7 @@ fn long_arrays_are_shortened() {
     let words = "['ab', 'ab', 'ab', 'ab', 'ab', 'ab', 'ab', 'ab', … (1000000 in all)]";
     assert_eq!(contents.metadata.get("words").map(String::as_str), Some(words));
     assert!(contents.metadata["long"].ends_with("x… (100000 bytes)"));
-    // Ctrl-C ends it.
+    // Ctrl-C ends the reading.
     let flag = Interrupt::default();
     interrupt::watch(&flag);
     flag.set();

@@ -1,4 +1,4 @@
-//! Files that are damaged, or made to deceive: each is refused with an error, at once and without much memory.
+//! Damaged and malicious files: each must be rejected with an error, quickly and without much memory.
 
 use super::describe::describe;
 use super::{folder, load_bytes, open, references, source};
@@ -13,7 +13,7 @@ use tensorsh::value::Value;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
-/// An archive of these entries.
+/// Returns an archive of these entries.
 fn archive(entries: &[(&str, &[u8])], method: CompressionMethod) -> Vec<u8> {
     let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
     for (name, bytes) in entries {
@@ -23,12 +23,12 @@ fn archive(entries: &[(&str, &[u8])], method: CompressionMethod) -> Vec<u8> {
     writer.finish().unwrap().into_inner()
 }
 
-/// A checkpoint of this pickle, with one storage.
+/// Returns a checkpoint of this pickle, with one storage.
 pub(super) fn checkpoint(pickle: &[u8], data: &[u8]) -> Vec<u8> {
     archive(&[("a/data.pkl", pickle), ("a/byteorder", b"little"), ("a/data/0", data)], CompressionMethod::Stored)
 }
 
-/// The instructions that make a float tensor on storage 0 of `numel` elements (up to 255).
+/// Returns the instructions for a float tensor on storage 0 of `numel` elements (up to 255).
 fn tensor(numel: u8, offset: u8, size: u8, stride: u8) -> Vec<u8> {
     let mut pickle = b"ctorch._utils\n_rebuild_tensor_v2\n((X\x07\0\0\0storagectorch\nFloatStorage\n".to_vec();
     pickle.extend(b"X\x01\0\0\x000X\x03\0\0\0cpu");
@@ -41,7 +41,7 @@ fn pickle(instructions: &[u8]) -> Vec<u8> {
     [b"\x80\x02", instructions, b"."].concat()
 }
 
-/// The first line and kind of the error, which comes within a moment.
+/// Returns the kind and the first line of the error, which must come quickly.
 fn refusal(bytes: &[u8]) -> (ErrorKind, String) {
     let began = Instant::now();
     let error = match load_bytes(bytes) {
@@ -75,9 +75,9 @@ fn a_file_cut_anywhere_is_refused() {
 fn a_flipped_bit_is_noticed_where_there_is_a_checksum() {
     for (name, path, told) in references() {
         let bytes = fs::read(path).unwrap();
-        // Without its mark a big-endian file is a valid little-endian one; older formats have no checksums.
+        // Without its mark, a big-endian file is a valid little-endian one. Older formats have no checksums.
         let is_checked = name.ends_with(".pt") && !name.contains("legacy") && name != "big_endian.pt";
-        // Of a long file some, and not the same ones in every file.
+        // For a long file, flip some of the bytes, and different ones in every file.
         for place in (0..bytes.len()).step_by(1 + bytes.len() / 1500) {
             let mut flipped = bytes.clone();
             flipped[place] ^= 1 << (place % 8);
@@ -85,7 +85,7 @@ fn a_flipped_bit_is_noticed_where_there_is_a_checksum() {
             if let (true, Ok(value)) = (is_checked, &loaded) {
                 assert_eq!(describe(value), told, "{name}, byte {place}");
             }
-            // Mapped and inspected, it is read without its checksum.
+            // When mapped or inspected, it is read without its checksum.
             let _ = (files::load_any(&source(&flipped), true), files::contents(&source(&flipped)));
         }
     }
@@ -125,16 +125,16 @@ fn pickles_made_to_exhaust_are_refused() {
 }
 
 fn exhausting_pickles() {
-    // A list that holds itself is read as one.
+    // A list that contains itself is loaded as such.
     let endless = load_bytes(&fs::read(folder().join("endless.pt")).unwrap()).unwrap();
     let Value::List(list) = &endless else { panic!("{endless:?}") };
     assert!(matches!(list.get(1), Some(Value::List(inner)) if inner.is(list)));
-    // Lists within lists, a hundred thousand deep.
+    // Lists nested a hundred thousand deep.
     let deep = [b"]".repeat(100_000), b"a".repeat(99_999)].concat();
     refused(&checkpoint(&pickle(&deep), b""), ErrorKind::RecursionError, "nests its containers");
     let tuples = [b"N".to_vec(), b"\x85".repeat(100_000)].concat();
     refused(&checkpoint(&pickle(&tuples), b""), ErrorKind::RecursionError, "nests its containers");
-    // Each tuple holds the one before twice: 2^100 values in 500 bytes.
+    // Each tuple contains the previous one twice: 2^100 values in 500 bytes.
     let laughs = [b")q\0h\0".to_vec(), b"h\0\x86q\0h\0".repeat(100)].concat();
     refused(&checkpoint(&pickle(&laughs), b""), ErrorKind::RuntimeError, "values is not read");
     // A text of a megabyte, encoded again and again.
@@ -173,10 +173,10 @@ fn broken_pickles_are_refused() {
     refused(&checkpoint(b"", b""), ErrorKind::EOFError, "");
 }
 
-/// The instructions that make an array of numpy's, but for its state.
+/// The instructions for a numpy array, without its state.
 const ARRAY: &[u8] = b"cnumpy.core.multiarray\n_reconstruct\ncnumpy\nndarray\nNN\x87R";
 
-/// A state for it: sizes, the letters of a number, its order, and bytes.
+/// A state for the array: sizes, the letters of a dtype, its byte order, and the data.
 fn state(sizes: &[u8], number: &[u8], order: u8, bytes: &[u8]) -> Vec<u8> {
     let text = |bytes: &[u8]| [b"X", &(bytes.len() as u32).to_le_bytes()[..], bytes].concat();
     let dtype = [b"cnumpy\ndtype\n", &text(number)[..], b"\x89\x88\x87R(K\x03", &text(&[order]), b"NNNtb"].concat();
@@ -250,13 +250,13 @@ fn tensors_beyond_their_storage_are_refused() {
 fn archives_made_to_deceive_are_refused() {
     let good = checkpoint(&pickle(&tensor(4, 0, 4, 1)), &[0; 16]);
     assert!(load_bytes(&good).is_ok());
-    // A bomb: 64 MB of zeros where 16 bytes are expected, and a pickle that is one.
+    // A zip bomb: 64 MB of zeros where 16 bytes are expected, and as the pickle.
     let zeros = vec![0; 64 << 20];
     let entries: [(&str, &[u8]); 2] = [("a/data.pkl", &pickle(&tensor(4, 0, 4, 1))), ("a/data/0", &zeros)];
     let bomb = archive(&entries, CompressionMethod::Deflated);
     assert!(bomb.len() < 1 << 20);
     refused(&bomb, ErrorKind::RuntimeError, "has 67108864 bytes where 16 are expected");
-    // Directory entries that point to the same bytes.
+    // Directory entries that refer to the same bytes.
     let entries: [(&str, &[u8]); 3] =
         [("a/data.pkl", &pickle(&tensor(4, 0, 4, 1))), ("a/data/0", &[0; 16]), ("a/data/1", &[0; 16])];
     let mut overlapping = archive(&entries, CompressionMethod::Stored);
@@ -281,7 +281,7 @@ fn archives_made_to_deceive_are_refused() {
     );
     let script: [(&str, &[u8]); 2] = [("a/data.pkl", b"N."), ("a/constants.pkl", b"N.")];
     refused(&archive(&script, CompressionMethod::Stored), ErrorKind::RuntimeError, "TorchScript");
-    // Sizes that the directory claims.
+    // Sizes given in the directory.
     for (field, size) in [(20, u32::MAX - 1), (24, u32::MAX - 1), (24, 1), (42, u32::MAX - 1)] {
         let mut bytes = good.clone();
         let entry = places(&good, b"PK\x01\x02")[2];
@@ -291,7 +291,7 @@ fn archives_made_to_deceive_are_refused() {
     }
 }
 
-/// Where some bytes stand.
+/// Returns every position of some bytes.
 fn places(bytes: &[u8], wanted: &[u8]) -> Vec<usize> {
     (0..bytes.len()).filter(|&place| bytes[place..].starts_with(wanted)).collect()
 }

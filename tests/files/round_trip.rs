@@ -1,4 +1,4 @@
-//! Random tensors of every dtype over a few shared storages, saved and loaded: everything about them is as before.
+//! Random tensors of every dtype over a few shared storages, saved and loaded: everything about them is preserved.
 
 use super::describe::describe;
 use super::load_bytes;
@@ -8,21 +8,21 @@ use tensorsh::files;
 use tensorsh::tensor::{DType, Layout, Storage, Tensor, View};
 use tensorsh::value::Value;
 
-/// Bytes of each storage.
+/// Number of bytes of each storage.
 const NBYTES: usize = 240;
 
-/// Sizes, strides and offset of a view that lies within so many elements: overlapping, expanded, whatever.
+/// Sizes, strides and offset of a view inside a storage, possibly overlapping or expanded.
 fn layouts() -> impl Strategy<Value = (Vec<i64>, Vec<i64>, i64)> {
     proptest::collection::vec((0..4i64, 0..3i64), 0..4).prop_flat_map(|dims| {
         let (sizes, strides): (Vec<i64>, Vec<i64>) = dims.into_iter().unzip();
         let reach: i64 = sizes.iter().zip(&strides).map(|(size, stride)| (size - 1).max(0) * stride).sum();
-        // Of the widest elements, of 16 bytes, a storage holds 15.
+        // A storage has room for 15 of the widest elements, which have 16 bytes.
         let room = (NBYTES as i64 / 16 - 1 - reach).max(0);
         (Just(sizes), Just(strides), 0..=room)
     })
 }
 
-/// A storage: the number of its dtype, its bytes, and its views by sizes, strides, offset and the bits that are set.
+/// A storage: the index of its dtype, its bytes, and its views by sizes, strides, offset and flags.
 type Group = (usize, Vec<u8>, Vec<(Vec<i64>, Vec<i64>, i64, u8)>);
 
 fn tensors() -> impl Strategy<Value = Vec<Group>> {
@@ -64,7 +64,7 @@ proptest! {
         files::write(&value, "archive", false, &mut bytes).unwrap();
         let loaded = load_bytes(&bytes.into_inner()).unwrap();
         prop_assert_eq!(describe(&loaded), describe(&value));
-        // What was one tensor is one again.
+        // Tensors that were identical are identical again.
         let (Value::List(before), Value::List(after)) = (&value, &loaded) else { panic!("lists") };
         for i in 0..before.len() {
             for j in 0..before.len() {

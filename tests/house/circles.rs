@@ -1,16 +1,16 @@
-//! Which files import each other in a circle. An import is a name that a file takes from another, by the file that defines it:
-//! names that are handed on (`pub use`) are followed to where they come from. What stands in `mod tests` does not count.
+//! Finds files that import each other in a cycle. An import is a name that a file takes from another, counted for the
+//! file that defines it: re-exports (`pub use`) are followed to their origin. Code in `mod tests` does not count.
 
 use super::source::{Source, sources};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A module's path, the crate first: `["tensor", "ops", "reduce", "sum"]`.
+/// A module's path, starting with the crate: `["tensor", "ops", "reduce", "sum"]`.
 type Module = Vec<String>;
 
-/// A name in a module; without a name, the module itself.
+/// A name in a module; `None` is the module itself.
 type Item = (Module, Option<String>);
 
-/// The largest circle of files. It may only fall.
+/// The number of files in the largest cycle. It may only decrease.
 const LARGEST: usize = 11;
 
 #[test]
@@ -30,7 +30,7 @@ fn circles_of_files_stay_small() {
     assert!(largest == LARGEST, "lower LARGEST to {largest}");
 }
 
-/// For each file, the files it takes names from.
+/// Returns for each file the files it imports from.
 pub(crate) fn imports(sources: &[Source]) -> BTreeMap<String, BTreeSet<String>> {
     let files: BTreeMap<Module, &Source> = sources
         .iter()
@@ -49,7 +49,7 @@ pub(crate) fn imports(sources: &[Source]) -> BTreeMap<String, BTreeSet<String>> 
                 taken.entry(module).or_default().push(item);
             }
         }
-        // Modules by the names they have here: those that are imported, and those within this one.
+        // The aliases of modules in this one: those imported, and its submodules.
         let imported =
             taken.get(module).into_iter().flatten().filter(|(_, name)| name.is_none()).map(|(module, _)| module);
         let within =
@@ -65,14 +65,14 @@ pub(crate) fn imports(sources: &[Source]) -> BTreeMap<String, BTreeSet<String>> 
         let targets = edges.entry(from.clone()).or_default();
         for item in items {
             let mut item = item;
-            // As often as names are handed on at most.
+            // The maximum number of re-exports of a name.
             for _ in 0..8 {
                 match handed_on.get(&item) {
                     Some(origin) => item = origin.clone(),
                     None => break,
                 }
             }
-            // A module that is only named is entered by its names.
+            // A module that is only named counts by the names used from it.
             if item.1.is_some()
                 && let Some(source) = files.get(&item.0)
                 && source.name != *from
@@ -89,16 +89,16 @@ fn module_of(name: &str) -> Module {
     path.split('/').filter(|part| *part != "lib").map(str::to_owned).collect()
 }
 
-/// A name that a file imports.
+/// An import of a file.
 struct Use {
-    /// Is it handed on?
+    /// Whether it is a re-export.
     public: bool,
     path: Vec<String>,
-    /// The name that it has here.
+    /// The name it has here.
     name: String,
 }
 
-/// A file that is looked through for paths.
+/// A file being searched for paths.
 struct Scan<'a> {
     source: &'a Source,
     module: &'a Module,
@@ -110,13 +110,13 @@ impl Scan<'_> {
         self.source.tokens.get(index).map_or("", |token| &token.text)
     }
 
-    /// Where the tests begin; what follows does not count.
+    /// Returns where the tests begin. The rest does not count.
     fn end(&self) -> usize {
         let is_tests = |index: &usize| self.text(*index) == "mod" && self.text(index + 1) == "tests";
         (0..self.source.tokens.len()).find(is_tests).unwrap_or(self.source.tokens.len())
     }
 
-    /// What is imported, groups taken apart.
+    /// Returns the imports, with groups expanded.
     fn uses(&self) -> Vec<Use> {
         let mut uses = Vec::new();
         for index in (0..self.end()).filter(|index| self.text(*index) == "use") {
@@ -128,7 +128,7 @@ impl Scan<'_> {
         uses
     }
 
-    /// Reads one tree of a `use`; gives the place behind it.
+    /// Reads one tree of a `use`, and returns the position after it.
     fn tree(&self, mut index: usize, prefix: &[String], paths: &mut Vec<(Vec<String>, String)>) -> usize {
         let mut path = prefix.to_vec();
         let mut alias = None;
@@ -165,7 +165,7 @@ impl Scan<'_> {
         }
     }
 
-    /// The paths that stand in the code: from the crate's root, from here, or through a module that has been imported.
+    /// Returns the paths in the code: from the crate's root, from this module, or through an imported module.
     fn paths(&self, aliases: &BTreeMap<String, Module>) -> Vec<Item> {
         let mut items = Vec::new();
         let is_separator = |index: usize| self.text(index) == ":" && self.text(index + 1) == ":";
@@ -194,7 +194,7 @@ impl Scan<'_> {
         items
     }
 
-    /// What a path leads to, if it stays within the crate.
+    /// Resolves a path, if it stays inside the crate.
     fn resolve(&self, path: &[String]) -> Option<Item> {
         let mut module = self.module.clone();
         let mut rest = path;
@@ -228,7 +228,7 @@ impl Scan<'_> {
     }
 }
 
-/// The circles, the largest first: files of which each reaches every other.
+/// Returns the cycles, largest first: files that all reach each other.
 pub(crate) fn circles(imports: &BTreeMap<String, BTreeSet<String>>) -> Vec<Vec<String>> {
     let reached: BTreeMap<&String, BTreeSet<&String>> = imports
         .keys()

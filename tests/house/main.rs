@@ -1,5 +1,6 @@
-//! The rules of the house, read off the source: who may use whom, where Rhai, the terminal and `unsafe` may stand, and
-//! how long a file may be. docs/architecture.md gives the reasons. Every failure names the file, the line and the rule.
+//! The rules of the project, checked in the source: which parts may use which, where Rhai, the terminal and `unsafe`
+//! are allowed, and the maximum length of a file. docs/architecture.md gives the reasons. Every failure names the file,
+//! the line and the rule.
 
 mod circles;
 mod public;
@@ -10,8 +11,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// What a room may use besides itself, and so may a part of a room. That a room uses no other is seen to by its Cargo.toml; what
-/// a part may use of its own room and of others' parts, only this table says.
+/// The rooms and parts that a room, or a part of one, may use. For whole rooms, Cargo.toml already enforces this. For
+/// the parts of a room, in their own room or in others, only this table does.
 const ROOMS: &[(&str, &[&str])] = &[
     ("system", &[]),
     ("tensor", &["system"]),
@@ -59,7 +60,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("main", &["shell", "transcript"]),
 ];
 
-/// Where a dependency may be named within a room that has parts.
+/// Where a dependency may be named inside a room with parts.
 const DEPENDENCIES: &[(&str, &[&str])] = &[
     ("gemm", &["tensor"]),
     ("libc", &["system"]),
@@ -78,13 +79,13 @@ const DEPENDENCIES: &[(&str, &[&str])] = &[
     ("unicode_width", &["assist"]),
 ];
 
-/// Where the terminal may be touched.
+/// Where the terminal may be used.
 const TERMINAL: &[&str] = &["shell", "main"];
 
-/// The one file besides that writes to standard error: for warnings that nobody listens to.
+/// The one other file that writes to standard error: for warnings without a listener.
 const COMPLAINS: (&str, &str) = ("tensor/system/native.rs", "eprint");
 
-/// Where an operating system may be asked without the walls between; none of it is reached from a page.
+/// Where the operating system may be used directly. None of this is reached from a page.
 const NATIVE: &[&str] = &[
     "tensor/system/native",
     "shell",
@@ -94,7 +95,7 @@ const NATIVE: &[&str] = &[
     "session/transcript/stack",
 ];
 
-/// Where `unsafe` may stand.
+/// Where `unsafe` is allowed.
 const UNSAFE: &[&str] = &[
     "tensor/system/native/mapping.rs",
     "tensor/system/web.rs",
@@ -105,7 +106,7 @@ const UNSAFE: &[&str] = &[
     "tensor/parallel/vectors.rs",
 ];
 
-/// Lines a file may have.
+/// The maximum number of lines of a file.
 const LONGEST: usize = 700;
 
 #[test]
@@ -114,11 +115,11 @@ fn rooms_and_parts_use_only_what_stands_below_them() {
     let mut broken = Vec::new();
     for source in &sources {
         let Some((_, allowed)) = ROOMS.iter().find(|(place, _)| *place == source.place()) else {
-            // The library's root only hands the rooms on.
+            // The library's root only re-exports the rooms.
             assert!(source.place() == "lib" || source.place() == "languages", "{} is in no room", source.name);
             continue;
         };
-        // A module that is named like a room: it lies beneath this file, or the crate does not depend on the room.
+        // A module named like a room: a submodule of this file, or the crate does not depend on the room.
         let within = source.name.trim_end_matches(".rs").trim_end_matches("/lib");
         let manifest =
             if source.name.contains('/') { format!("src/{}/Cargo.toml", source.room) } else { "Cargo.toml".into() };
@@ -176,7 +177,7 @@ fn dependencies_are_used_and_explained() {
     report(&broken);
 }
 
-/// The page is a crate of its own, with a lock of its own: it has to be the same program.
+/// The page is a separate crate with its own lock file, but must be the same program.
 #[test]
 fn the_page_has_the_same_dependencies() {
     let locked = |path: &str| -> BTreeSet<(String, String)> {
@@ -236,7 +237,7 @@ fn the_system_is_asked_through_its_room() {
         |source: &Source, index: usize, words: &[&str]| words.iter().zip(index..).all(|(word, at)| source.is(at, word));
     let mut broken = Vec::new();
     for source in sources().iter().filter(|source| !NATIVE.iter().any(|place| source.name.starts_with(place))) {
-        // What stands behind this is for tests, which have files.
+        // The rest is for tests, which have files.
         let tests = (0..source.tokens.len()).find(|index| found(source, *index, &["cfg", "(", "test", ")"]));
         for (index, token) in source.tokens.iter().enumerate().take(tests.unwrap_or(usize::MAX)) {
             if ASKS.iter().any(|words| found(source, index, words)) {
@@ -257,7 +258,7 @@ fn unsafe_stands_where_it_may_and_says_why() {
                 broken.push(format!("{}:{}: no unsafe code here", source.name, token.line));
                 continue;
             }
-            // The reason stands above the statement, which may have begun a few lines earlier.
+            // The comment is above the statement, which may have begun a few lines earlier.
             let above = &lines[token.line.saturating_sub(8)..token.line];
             if !above.iter().any(|line| line.contains("// SAFETY: ") || line.contains("/// # Safety")) {
                 broken.push(format!("{}:{}: unsafe without a SAFETY comment above it", source.name, token.line));
@@ -282,7 +283,7 @@ fn files_can_be_read_in_one_sitting() {
     report(&broken);
 }
 
-/// A room that grows beyond this has two purposes. The core may be larger, since someone may want it alone; then its parts
+/// A room that grows beyond this has two purposes. The core may be larger, because it may be used alone, but its parts
 /// may not.
 #[test]
 fn no_room_has_two_purposes() {
@@ -302,7 +303,7 @@ fn no_room_has_two_purposes() {
     assert!(core * 100 <= all * 34, "of {all} lines, the core has {core}");
 }
 
-/// The formatter leaves a whole table as it is where one text in it is too long for a line.
+/// The formatter leaves a whole table unformatted if one text in it is too long for a line.
 #[test]
 fn tables_are_formatted() {
     const ROWS: &[&str] = &["both(\"", "method(\"", "function(\"", "attribute(\""];
@@ -366,14 +367,14 @@ fn rust_files(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// The names of the rooms.
+/// Returns the names of the rooms.
 fn rooms() -> Vec<String> {
     let folders = fs::read_dir(root().join("src")).unwrap().map(|entry| entry.unwrap().path());
     let name = |path: PathBuf| path.file_name().unwrap().to_string_lossy().into_owned();
     folders.filter(|path| path.is_dir()).map(name).collect()
 }
 
-/// What a package depends on, those of its tests as well.
+/// Returns the dependencies of a package, including those of its tests.
 fn dependencies(manifest: &str) -> Vec<String> {
     let text = read(&root().join(manifest));
     let mut is_in_section = false;
@@ -387,7 +388,7 @@ fn dependencies(manifest: &str) -> Vec<String> {
     rows.filter_map(|row| Some(row.split_once(".workspace")?.0.trim().to_owned())).collect()
 }
 
-/// Every feature of the prompt is shown by a test that exists.
+/// Every feature of the prompt names a test that exists.
 #[test]
 fn the_prompts_features_have_tests() {
     let page = read(&root().join("docs/shell.md"));

@@ -1,15 +1,15 @@
-//! What a room shows to others is what others use. All else is `pub(crate)`, so that the compiler sees when nothing in the room
-//! uses it any more.
+//! Every public item of a room is used by another room. All others are `pub(crate)`, so that the compiler reports them
+//! once the room itself no longer uses them.
 
 use super::source::{Source, sources};
 use super::{read, report, root, rust_files};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Functions, constants, modules: what is named where it is used. A type may be public without being named, as the result of
-/// a function.
+/// Functions, constants and modules, which are named at every use. A type may be public without being named, as the
+/// result of a function.
 const NAMED: &[&str] = &["fn", "const", "static", "mod"];
 
-/// What the macros of a room name in other rooms.
+/// Items that a room's macros name in other rooms.
 const BY_MACROS: &[&str] = &["element_types"];
 
 #[test]
@@ -36,12 +36,12 @@ fn what_is_public_is_named_elsewhere() {
     report(&broken);
 }
 
-/// What a file makes public, each with its line.
+/// Returns the public items of a file, each with its line.
 fn public(source: &Source) -> Vec<(usize, &str)> {
     let item = |index: usize| {
         let mut words = source.tokens.get(index + 1..)?.iter();
         let kind = words.find(|word| !matches!(word.text.as_str(), "unsafe" | "async" | "const"))?;
-        // `pub const NAME` has nothing between.
+        // In `pub const NAME`, no word comes between.
         let (kind, name) = match NAMED.contains(&kind.text.as_str()) {
             true => (kind.text.as_str(), words.next()?),
             false if source.is(index + 1, "const") => ("const", kind),

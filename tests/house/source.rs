@@ -1,9 +1,9 @@
-//! A file of src/ as words: enough of Rust to see which names a file takes from where.
+//! A file of src/ as a list of words: enough Rust to see which names a file takes from where.
 
 use super::{read, root, rust_files};
 use std::path::Path;
 
-/// Rooms, and their parts that know less than the room does.
+/// The rooms, with those of their parts that know less than the room does.
 pub(crate) const PARTS: &[(&str, &[&str])] = &[
     ("tensor", &["system", "ops", "linalg"]),
     ("explain", &["format"]),
@@ -41,17 +41,17 @@ pub(crate) fn sources() -> Vec<Source> {
 
 /// One file of src/.
 pub(crate) struct Source {
-    /// From src/ on.
+    /// The path relative to src/.
     pub name: String,
-    /// The crate that the file belongs to: a folder of src/, or `main` and `lib`.
+    /// The crate of the file: a folder of src/, or `main` or `lib`.
     pub room: String,
-    /// The part of the room that it lies in, which is a module of its own; empty for the room itself.
+    /// The part of the room, which is a separate module. Empty for the room itself.
     pub part: String,
     pub text: String,
     pub tokens: Vec<Token>,
 }
 
-/// A word or one character of code; what comments and strings say is left out.
+/// A word or a single character of code. Comments and strings are left out.
 pub(crate) struct Token {
     pub text: String,
     pub line: usize,
@@ -73,10 +73,10 @@ impl Source {
         self.is(index, ":") && self.is(index + 1, ":")
     }
 
-    /// Which items of the crate's root the file names by `crate::…` or `super::…`.
+    /// Returns the items of the crate's root that the file names with `crate::…` or `super::…`.
     pub(crate) fn parts_named(&self) -> Vec<(usize, String)> {
         let is_root = self.name.ends_with("lib.rs");
-        // The folder of the crate is no module.
+        // The folder of the crate is not a module.
         let file_depth = if is_root { 0 } else { self.name.split('/').count() - 1 };
         let mut named = Vec::new();
         // For every open brace, whether it opens a module.
@@ -105,7 +105,7 @@ impl Source {
         named
     }
 
-    /// The first names of what stands at `start`: `a::b`, or a group `{a::b, c}`.
+    /// Adds the first names of the path at `start`: `a::b`, or a group `{a::b, c}`.
     fn items(&self, start: usize, named: &mut Vec<(usize, String)>) {
         let mut add = |token: &Token| named.push((token.line, token.text.clone()));
         if !self.is(start, "{") {
@@ -129,18 +129,18 @@ impl Source {
         }
     }
 
-    /// The part that the file is in, or its room.
+    /// Returns the part that contains the file, or its room.
     pub(crate) fn place(&self) -> &str {
         if self.part.is_empty() { &self.room } else { &self.part }
     }
 
-    /// Which rooms and parts the file names: of its own room by `crate::…`, of others by `room::…`, of any by `tensorsh::…`.
-    /// `is_near` tells modules beneath the file from rooms of the same name.
+    /// Returns the rooms and parts that the file names: those of its own room with `crate::…`, others with `room::…`,
+    /// any with `tensorsh::…`. `is_near` distinguishes submodules of the file from rooms of the same name.
     pub(crate) fn places_named(&self, is_near: &dyn Fn(&str) -> bool) -> Vec<(usize, String)> {
         let mut places = Vec::new();
         for (line, item) in self.parts_named() {
             let is_part = parts_of(&self.room).contains(&item.as_str());
-            // `crate::f` names the room itself, which a part may be above or below.
+            // `crate::f` names the room itself, which may be above or below a part.
             places.push((line, if is_part { item } else { self.room.clone() }));
         }
         for (index, token) in self.tokens.iter().enumerate() {
@@ -164,7 +164,7 @@ impl Source {
         places
     }
 
-    /// Whether the file names a crate.
+    /// Returns whether the file names a crate.
     pub(crate) fn names_crate(&self, name: &str) -> bool {
         (0..self.tokens.len()).any(|index| {
             let follows_path = index >= 2 && self.is_path_separator(index - 2);
@@ -226,7 +226,7 @@ fn tokens(text: &str) -> Vec<Token> {
     tokens
 }
 
-/// The place behind the string or character that begins at `start`.
+/// Returns the position after the string or character that begins at `start`.
 fn after_quote(chars: &[char], start: usize) -> usize {
     let mut index = start + 1;
     while let Some(c) = chars.get(index) {

@@ -1,8 +1,9 @@
-//! Random expressions, each written in both languages. Where the table of docs/rhai.md says that the languages differ by
-//! design, none is made: whole numbers are not divided, nothing negative stands before `%`, bits stand in parentheses.
+//! Random expressions, each written in both languages. Expressions for which the languages differ by design, according
+//! to docs/rhai.md, are not generated: integers are not divided, nothing negative precedes `%`, and bit operations are
+//! in parentheses.
 
-/// Variables that both languages see, beside the literals: what is written with literals alone the engine computes as it
-/// reads it.
+/// Variables that both languages see, besides literals: the engine evaluates an expression of literals alone while it
+/// parses.
 pub(super) const VARIABLES: &[(&str, &str)] = &[
     ("i", "3"),
     ("j", "-2"),
@@ -39,8 +40,7 @@ enum Kind {
 }
 use Kind::{Bool, Float, Text, Whole};
 
-/// How close an expression holds together, from `||` to a name. What is of the last kind stands in parentheses wherever it
-/// is an operand.
+/// The precedence of an expression, from `||` to a name. An operand of kind `Alone` is always in parentheses.
 #[derive(Clone, Copy, PartialEq, PartialOrd)]
 enum Closeness {
     Alone,
@@ -59,7 +59,7 @@ use Closeness::{Alone, And, Atom, Comparison, Or, Power, Product, Sign, Sum};
 pub(super) struct Expression {
     pub rhai: String,
     pub python: String,
-    /// Its parts that are whole numbers, in Python.
+    /// Its integer subexpressions, in Python.
     pub whole_parts: Vec<String>,
     closeness: Closeness,
 }
@@ -71,7 +71,7 @@ impl Expression {
         any(random, kind, depth)
     }
 
-    /// With parentheses where it holds together less closely than its place needs.
+    /// Adds parentheses if the precedence is lower than needed.
     fn in_place(mut self, needed: Closeness) -> Expression {
         if self.closeness < needed {
             (self.rhai, self.python) = (format!("({})", self.rhai), format!("({})", self.python));
@@ -120,7 +120,7 @@ fn made(kind: Kind, closeness: Closeness, rhai: String, python: String, parts: &
     Expression { rhai, python, whole_parts, closeness }
 }
 
-/// An operator between two operands, which need so much closeness.
+/// Joins two operands with an operator that needs this precedence.
 fn joined(
     kind: Kind,
     closeness: Closeness,
@@ -160,7 +160,7 @@ fn any(random: &mut Random, kind: Kind, depth: usize) -> Expression {
 }
 
 fn number(random: &mut Random, kind: Kind, depth: usize) -> Expression {
-    // One of the operands makes the result what it is; the other may be of any kind of number.
+    // One operand determines the type of the result; the other may be a number of any type.
     let both = |random: &mut Random| {
         let others: &[Kind] = if kind == Float { &[Float, Float, Whole, Bool] } else { &[Whole, Whole, Bool] };
         let (a, other) = (any(random, kind, depth), random.choose(others));
@@ -227,7 +227,7 @@ fn truth(random: &mut Random, depth: usize) -> Expression {
             joined(Bool, Or, (a, b), ("||", "or"), (Or, And))
         }
         2 => {
-            // Python's `not` holds less closely than a comparison, `!` more.
+            // Python's `not` binds less tightly than a comparison, `!` more.
             let denied = any(random, Bool, depth).in_place(Atom);
             made(Bool, Alone, format!("!{}", denied.rhai), format!("not {}", denied.python), &[&denied]).in_place(Or)
         }
@@ -258,12 +258,13 @@ fn truth(random: &mut Random, depth: usize) -> Expression {
     }
 }
 
-/// Kinds whose values compare with each other.
+/// Returns types whose values can be compared with each other.
 fn comparable(random: &mut Random) -> &'static [Kind] {
     if random.below(3) == 0 { &[Text] } else { &[Whole, Float, Bool] }
 }
 
-/// An array. Python takes one and the same object for equal, even NaN; the table has this row, and the array has no NaN.
+/// Returns an array. For Python, identical objects are equal, even NaN. The table lists this difference, so the array
+/// does not contain NaN.
 fn listed(random: &mut Random, kinds: &[Kind], count: usize) -> Expression {
     let items = (0..count).map(|_| {
         let kind = random.choose(kinds);

@@ -1,5 +1,5 @@
-//! Chromium without a window, spoken to in the DevTools protocol over a pair of pipes: keys are pressed and the pointer is
-//! moved as by hand, themes and widths are set, and what the browser complains of is heard.
+//! Headless Chromium, controlled with the DevTools protocol over a pair of pipes: presses keys, moves the pointer, sets
+//! themes and widths, and collects the browser's complaints.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, Command, Stdio};
@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-/// How long one answer may take.
+/// The maximum time for an answer.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 pub(crate) struct Browser {
@@ -17,18 +17,18 @@ pub(crate) struct Browser {
     from: Receiver<Value>,
     number: u64,
     page: String,
-    /// What happened since it was last asked for.
+    /// The events since they were last taken.
     events: Vec<Value>,
     _profile: tempfile::TempDir,
 }
 
 impl Browser {
-    /// Starts the browser with a profile of its own and opens an empty page in it.
+    /// Starts the browser with its own profile, and opens an empty page.
     pub(crate) fn start() -> Browser {
         let profile = tempfile::tempdir().unwrap();
         let name = ["chromium", "chromium-browser", "google-chrome"];
         let name = name.into_iter().find(|name| is_program(name)).expect("Chromium is not installed");
-        // It reads commands from its descriptor 3 and answers on 4.
+        // The browser reads commands from descriptor 3 and answers on descriptor 4.
         let mut process = Command::new("sh")
             .args(["-c", "exec \"$0\" \"$@\" 3<&0 4>&1 </dev/null >/dev/null 2>/dev/null", name])
             .args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"])
@@ -64,7 +64,7 @@ impl Browser {
         browser
     }
 
-    /// Sends one command and waits for its answer.
+    /// Sends a command and waits for the answer.
     pub(crate) fn ask(&mut self, method: &str, parameters: Value) -> Value {
         self.number += 1;
         let mut message = json!({"id": self.number, "method": method, "params": parameters});
@@ -93,7 +93,7 @@ impl Browser {
         }
     }
 
-    /// Shows the page in a window of another width, or in another theme.
+    /// Sets the width of the window and the theme.
     pub(crate) fn show(&mut self, width: u32, theme: &str) {
         let metrics = json!({"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": false});
         self.ask("Emulation.setDeviceMetricsOverride", metrics);
@@ -101,7 +101,7 @@ impl Browser {
         self.ask("Emulation.setEmulatedMedia", json!({"features": features}));
     }
 
-    /// What an expression gives in the page.
+    /// Evaluates an expression in the page.
     pub(crate) fn value(&mut self, expression: &str) -> Value {
         let answer = self.ask("Runtime.evaluate", json!({"expression": expression, "returnByValue": true}));
         assert!(answer["exceptionDetails"].is_null(), "{expression}: {answer}");
@@ -127,7 +127,7 @@ impl Browser {
         self.ask("Input.dispatchMouseEvent", json!({"type": "mouseMoved", "x": x, "y": y}));
     }
 
-    /// What happened since this was last asked.
+    /// Returns the events since the last call.
     pub(crate) fn events(&mut self) -> Vec<Value> {
         std::mem::take(&mut self.events)
     }
@@ -135,7 +135,7 @@ impl Browser {
 
 impl Drop for Browser {
     fn drop(&mut self) {
-        // Asked to close, it ends its other processes as well.
+        // When asked to close, the browser ends its child processes as well.
         let message = json!({"id": self.number + 1, "method": "Browser.close"});
         let _ = self.to.write_all(format!("{message}\0").as_bytes());
         while self.from.recv_timeout(Duration::from_secs(2)).is_ok() {}

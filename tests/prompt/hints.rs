@@ -1,4 +1,4 @@
-//! Hints, and what is typed ahead of them and of a pager.
+//! Hints, and keys typed ahead while a hint is shown or a pager could open.
 
 use std::fs;
 use std::thread::sleep;
@@ -22,7 +22,7 @@ fn an_earlier_entry_is_hinted_and_taken() {
         }
         shell.send("111");
         shell.sees(" + 222");
-        // The next word only.
+        // Only the next word.
         shell.send(ALT_F);
         shell.check(" + 1", "334\n");
     });
@@ -36,13 +36,13 @@ fn a_hint_of_a_long_entry_is_one_line() {
         shell.check(&long, "5000\n");
         shell.send("\"xxx");
         shell.sees("xx…");
-        // Taken whole, though it was shown in part.
+        // Accepted completely, although only a part was shown.
         shell.check(RIGHT, "5000\n");
         shell.leave();
     }
 }
 
-/// Keys that come while something runs are the shell's, and no pager opens for what is printed then.
+/// Keys typed while something runs are for the shell, and no pager opens for output printed then.
 #[test]
 fn what_is_typed_ahead_never_reaches_a_pager() {
     for size in BOTH {
@@ -54,7 +54,7 @@ fn what_is_typed_ahead_never_reaches_a_pager() {
         shell.send("let typed = 1;\r");
         shell.send("let also = 2;\r");
         shell.sees("[0.]])");
-        // The prompts of the two lines, and the one behind them.
+        // The prompts of the two lines, and the one after them.
         (0..3).for_each(|_| drop(shell.ready()));
         shell.check("typed + also", "3\n");
         assert!(!fs::exists(shell.folder.join("reached")).unwrap());

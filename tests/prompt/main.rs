@@ -1,4 +1,4 @@
-//! The prompt as a user meets it, on a terminal of usual size and on a small one. docs/shell.md lists these tests.
+//! The prompt from the user's view, on a terminal of usual size and on a small one. docs/shell.md lists these tests.
 #![cfg(unix)]
 
 mod hints;
@@ -12,12 +12,12 @@ use std::time::Duration;
 
 use terminal::{BOTH, CTRL_C, ESCAPE, F1, Shell, Start, UP};
 
-/// Runs a test at a plain prompt of each size, and leaves it by Ctrl-D.
+/// Runs a test at a plain prompt of each size, and leaves with Ctrl-D.
 fn at_prompts(test: impl Fn(&mut Shell)) {
     at_prompts_with("hints = false\n", test);
 }
 
-/// The same, with settings of one's own.
+/// Like `at_prompts`, with other settings.
 fn at_prompts_with(settings: &str, test: impl Fn(&mut Shell)) {
     for size in BOTH {
         let mut shell = Shell::open(&Start { size, settings, ..Start::default() });
@@ -87,7 +87,7 @@ tensor([1., 1., 1., 1.])
     });
 }
 
-/// A lesson stops before anything leaves a small screen unread, and knows what its commands are called.
+/// A lesson pauses before unread text leaves a small screen, and its commands are listed.
 #[test]
 fn a_lesson_waits_for_its_reader() {
     let start = Start { size: (60, 12), arguments: &["learn", "storage"], ..Start::default() };
@@ -105,7 +105,7 @@ fn a_lesson_waits_for_its_reader() {
     assert!(screens > 3, "{screens}");
     shell.check(":hnit", "A lesson has no command :hnit; did you mean :hint?\n");
     shell.check(":explain t", "A lesson has no command :explain t\n");
-    // Ctrl-C takes back what was typed, however many lines it has.
+    // Ctrl-C discards the typed input, however many lines it has.
     for typed in ["3 * 5 * ", "for i in range(3):\r"] {
         shell.send(typed);
         if typed.ends_with('\r') {
@@ -140,7 +140,7 @@ fn a_page_that_arrives_line_by_line_runs() {
 fn a_line_typed_after_a_page_is_run() {
     at_prompts(|shell| {
         shell.check(">>> torch.ones(3)", "tensor([1., 1., 1.])\n");
-        // Nobody types faster; it may as well be more.
+        // A pause that a pasted line would not have.
         std::thread::sleep(Duration::from_millis(200));
         shell.check("[1, 2]", "[1, 2]\n");
     });
@@ -259,7 +259,7 @@ fn a_resized_terminal_shows_the_entry_anew() {
     let mut shell = Shell::open(&Start::default());
     shell.send("let sum = 20 + 1 + 1 + 1 + 1 + 1 + 1 + 1 + 1 + 1 + 1;");
     shell.sees("1;");
-    // Without a key: the line is broken where the terminal now ends.
+    // Without a key press, the line wraps at the terminal's new width.
     shell.resize((30, 10));
     shell.sees("rhai> let sum = 20 + 1 + 1 + 1");
     shell.check("", "");
@@ -270,7 +270,7 @@ fn a_resized_terminal_shows_the_entry_anew() {
 #[test]
 fn emacs_keys() {
     at_prompts(|shell| {
-        // To the beginning; cut the word; to the end; paste it.
+        // Go to the beginning, cut the word, go to the end, paste it.
         shell.check("40 + \u{1}\u{1b}d\u{5}\u{19} + 4", "44\n");
         // Undo.
         shell.check("6 * 7\u{17}\u{1f}", "42\n");
@@ -282,7 +282,7 @@ fn vi_keys() {
     at_prompts_with("hints = false\nkeys = \"vi\"\n", |shell| {
         shell.send("1 + 1");
         shell.sees("1 + 1");
-        // Escape has been understood when the cursor goes back a column.
+        // The cursor moves back a column once Escape has been recognised.
         shell.send(ESCAPE);
         shell.sees("\u{1b}[D");
         shell.check("0i4", "42\n");
@@ -315,18 +315,18 @@ fn tab_completes_names_members_and_keywords() {
         shell.check(">>> torch.zeros(1, dty\ttorch.int3\t)", "tensor([0], dtype=torch.int32)\n");
         // A value of the keyword, by its own name.
         shell.check(">>> torch.zeros(1, dtype=int3\t)", "tensor([0], dtype=torch.int32)\n");
-        // Two ways to go on are listed, with what they are.
+        // Two completions are listed with their descriptions.
         shell.send("tensor_of_mine.trans\t\t");
         shell.sees("transpose_");
         shell.send(CTRL_C);
         shell.ready();
-        // Keys of a map, methods of arrays, texts and storages.
+        // Keys of a map, and methods of arrays, strings and storages.
         shell.check("let config = #{learning_rate: 0.5}; let storage = tensor_of_mine.untyped_storage();", "");
         shell.check("config.learn\t", "0.5\n");
         shell.check("let items = [3, 1];", "");
         shell.check("items.revers\t(); items", "[1, 3]\n");
         shell.check("storage.nbyt\t()", "24\n");
-        // What no name begins with is searched for.
+        // A word that is not a prefix of any name is searched for.
         shell.check("tensor_of_mine.s_contig\t()", "True\n");
     });
 }
@@ -336,7 +336,7 @@ fn many_names_are_told_by_subject() {
     let mut shell = Shell::open(&Start { size: (80, 40), ..Start::default() });
     shell.check("let t = torch.ones(2, 3);", "");
     shell.send("t.\t\t");
-    // The likely first, then the subjects; nothing is asked.
+    // Likely names first, then the subjects. No question is asked.
     let likely = shell.sees("arithmetic  ");
     assert!(likely.contains("view ") && !likely.contains("possibilities"), "{likely}");
     shell.sees("views  ");
@@ -358,7 +358,7 @@ fn a_question_can_be_left() {
         (0..150).for_each(|n| std::fs::write(shell.folder.join(format!("file{n}")), "").unwrap());
         shell.send("\"fil\t\t\t");
         shell.sees("possibilities? (y or n)");
-        // The second says no, the third ends the entry.
+        // The second Ctrl-C answers no, the third ends the entry.
         shell.send(&format!("{CTRL_C}{CTRL_C}{CTRL_C}"));
         shell.ready();
         shell.check("1 + 1", "2\n");
@@ -381,7 +381,7 @@ fn tab_completes_commands_and_files() {
 fn an_open_call_shows_its_signature() {
     at_prompts_with("", |shell| {
         shell.send("torch.transpose(");
-        // A narrow terminal shows its beginning.
+        // A narrow terminal shows the start of the signature.
         shell.sees("   transpose(");
         shell.send(CTRL_C);
         shell.ready();
@@ -393,7 +393,7 @@ fn what_is_typed_is_coloured() {
     for size in BOTH {
         let start = Start { size, arguments: &["--color", "always"], ..Start::default() };
         let mut shell = Shell::open(&start);
-        // A keyword of each language, where it is one.
+        // A keyword of each language, in a position where it is one.
         shell.send("let ");
         shell.sees("\u{1b}[34mlet\u{1b}[0m");
         shell.send(CTRL_C);
@@ -614,9 +614,9 @@ fn long_values_go_through_the_pager() {
         let mut shell = Shell::open(&Start { size, environment: &environment, ..Start::default() });
         let text = shell.run("torch.zeros(300, 1)");
         assert!(text.starts_with("paged:tensor([[0.],\npaged:        [0.],\n"), "{text}");
-        // What is a little longer than the screen is printed.
+        // Output slightly longer than the screen is printed.
         assert!(shell.run("torch.UntypedStorage(48)").starts_with(" 0\n 0\n"));
-        // What fits is shown at once.
+        // Output that fits is shown directly.
         shell.check("torch.zeros(3)", "tensor([0., 0., 0.])\n");
         shell.check("print(torch.zeros(2))", "tensor([0., 0.])\n");
         // A picture is paged as a whole.

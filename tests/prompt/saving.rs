@@ -1,4 +1,4 @@
-//! `:save`: what is written, what is refused, and that a script has proved itself before it is kept.
+//! `:save`: the files it writes, the cases it refuses, and that a script is tried out before it is kept.
 
 use crate::at_prompts;
 use crate::terminal::Shell;
@@ -6,7 +6,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
-/// Runs a file by itself, and gives what it prints.
+/// Runs a file in a new process, and returns its output.
 fn printed(shell: &Shell, arguments: &[&str]) -> String {
     let mut command = Command::new(env!("CARGO_BIN_EXE_tensorsh"));
     let output = command.args(arguments).current_dir(&shell.folder).output().unwrap();
@@ -75,7 +75,7 @@ let n; if m > 2 { n = 1 } else { n = 2 }
 torch.save(y, \"y.pt\");
 ";
         assert_eq!(fs::read_to_string(&kept).unwrap(), wanted);
-        // As any program makes a file.
+        // The same mode as a file made by any program.
         fs::write(shell.folder.join("other"), "").unwrap();
         let mode = |name: &str| fs::metadata(shell.folder.join(name)).unwrap().permissions().mode();
         assert_eq!(mode("kept.rhai"), mode("other"));
@@ -106,14 +106,14 @@ fn a_script_that_does_something_else_is_not_saved() {
         let kept = shell.folder.join("kept.rhai");
         fs::write(&kept, "as it was").unwrap();
         shell.run("x = ones(2)");
-        // What another program changes meanwhile.
+        // A file that another program changes meanwhile.
         fs::write(shell.folder.join("seen.bin"), [1, 2]).unwrap();
         shell.run("seen = open(\"seen.bin\", \"rb\").read()");
         fs::write(shell.folder.join("seen.bin"), [1, 3]).unwrap();
         let text = shell.run(":save kept.rhai");
         assert!(text.contains("leaves other variables\n  'seen' is b'\\x01\\x03', not b'\\x01\\x02'\n"), "{text}");
         shell.run("seen = 0");
-        // What an input did before it failed.
+        // The effects of an input before it failed.
         shell.run("x = ones(2) * 2; x.view(3)");
         assert!(shell.run(":save kept.rhai").contains("  'x' is tensor([1., 1.]), not tensor([2., 2.])\n"));
         shell.run("x = 1");

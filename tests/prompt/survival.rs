@@ -1,11 +1,11 @@
-//! The prompt through what should not happen and does: Ctrl-C in the middle of things, a kill, keys without sense.
+//! The prompt under stress: Ctrl-C at any time, a kill, random keys.
 
 use std::collections::HashSet;
 use std::time::Duration;
 
 use super::terminal::{BOTH, CTRL_C, Shell, Start};
 
-/// Types a line that goes on for ever, or for long, and stops it when it has begun.
+/// Types a line that runs forever, or for long, and stops it once it has begun.
 fn stop(shell: &mut Shell, line: &str) {
     shell.send(&format!("{line}\r"));
     shell.sees("\nstarted\r\n");
@@ -60,7 +60,7 @@ fn what_takes_long_says_so() {
     }
 }
 
-/// Two shells write one history, and one of them is killed while it does.
+/// Two shells write to one history, and one of them is killed while writing.
 #[test]
 fn two_shells_share_a_history_that_survives_a_kill() {
     let folder = tempfile::tempdir().unwrap();
@@ -88,7 +88,7 @@ fn two_shells_share_a_history_that_survives_a_kill() {
     other.leave();
 }
 
-/// `:save` over an old file, killed at any time: the old file or the new one.
+/// `:save` over an old file, killed at any time: the file is the old or the new one.
 #[test]
 fn a_kill_while_saving_leaves_the_old_file_or_the_new_one() {
     let folder = tempfile::tempdir().unwrap();
@@ -106,7 +106,7 @@ fn a_kill_while_saving_leaves_the_old_file_or_the_new_one() {
         std::fs::write(&path, old).unwrap();
         shell.send(":save kept.md\r");
         shell.sees("\u{1b}[?2004l");
-        // A kill at any time must do no harm; these times lie before, in and after the writing.
+        // A kill must be harmless at any time. These times are before, during and after the write.
         std::thread::sleep(Duration::from_micros(300 * round * round));
         shell.kill();
         shell.ended();
@@ -120,7 +120,7 @@ fn a_kill_while_saving_leaves_the_old_file_or_the_new_one() {
     shell.leave();
 }
 
-/// What is typed at random: pieces of both languages, of pages, of the keys that edit, and bytes that are nothing.
+/// The random input: pieces of both languages, of pages, of editing keys, and invalid bytes.
 const KEYS: &[&str] = &[
     "t",
     "torch",
@@ -231,7 +231,7 @@ const KEYS: &[&str] = &[
     "\u{feff}",
 ];
 
-/// A small generator of numbers, so that a failure can be repeated.
+/// A small random number generator, so that a failure can be repeated.
 struct Numbers(u64);
 
 impl Numbers {
@@ -243,12 +243,12 @@ impl Numbers {
     }
 }
 
-/// How many keys are typed; `scripts/house/keys` asks for more than there is time for at every change.
+/// Returns the number of keys to type. `scripts/house/keys` uses more than there is time for at every change.
 fn keys_to_type() -> usize {
     std::env::var("TENSORSH_KEYS").ok().and_then(|keys| keys.parse().ok()).unwrap_or(4000)
 }
 
-/// A terminal's own signs in the line, taken literally and then deleted: the line editor loses count of the columns.
+/// Terminal control sequences, inserted literally and then deleted, make the line editor lose count of the columns.
 #[test]
 fn a_fault_of_the_line_editor_costs_a_line() {
     let mut shell = Shell::open(&Start::default());
@@ -273,8 +273,8 @@ fn any_keys_leave_the_prompt_alive() {
         for round in 0..keys_to_type().div_ceil(AT_ONCE * modes.len()) {
             let typed: String = (0..AT_ONCE).map(|_| KEYS[numbers.below(KEYS.len())]).collect();
             shell.send(&typed);
-            // Whatever state that left: out of searches, menus and pastes, away with the line, until an answer comes. A
-            // terminal that is between two lines forgets what was typed around Ctrl-C, so that takes a few times.
+            // Whatever the state: leave searches, menus and pastes, discard the line, until an answer comes. A terminal
+            // between two lines forgets keys typed around Ctrl-C, so this takes several attempts.
             let answer = format!("{}", 1_000_000 + round);
             let is_alive = (0..60).any(|_| {
                 shell.send("\u{1b}[201~");

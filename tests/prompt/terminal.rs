@@ -1,6 +1,6 @@
-//! The prompt on a pseudo-terminal, driven without a guess about time. The line editor tells the terminal when it begins to
-//! read keys and when it ends; between the two signs stands what was typed, and behind the second one what came of it. A
-//! test waits for such a sign, or for a text that nothing else can have written.
+//! The prompt on a pseudo-terminal, driven without guesses about timing. The line editor tells the terminal when it
+//! begins and stops reading keys. The typed text is between the two signs, and the output after the second. A test
+//! waits for such a sign, or for a text that nothing else could have written.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -12,14 +12,14 @@ use expectrl::session::OsSession;
 use expectrl::{Error, Expect, NBytes, Session};
 use tempfile::TempDir;
 
-/// The line editor reads keys: pasted text is to be marked from now on.
+/// The line editor begins to read keys, and asks for pasted text to be marked.
 const BEGIN: &str = "\u{1b}[?2004h";
-/// The line editor has taken an entry.
+/// The line editor has accepted an entry.
 const END: &str = "\u{1b}[?2004l";
 
-/// How long anything is waited for: much longer than it takes on a busy machine, so that only what never comes fails.
+/// The maximum time to wait: much longer than anything takes on a busy machine, so that only missing output fails.
 const PATIENCE: Duration = Duration::from_secs(120);
-/// How long between two looks at what has come.
+/// The time between two checks for output.
 const PAUSE: Duration = Duration::from_micros(500);
 
 pub(crate) const CTRL_C: &str = "\u{3}";
@@ -35,17 +35,17 @@ pub(crate) type Size = (u16, u16);
 /// A terminal of usual size, and a small one.
 pub(crate) const BOTH: [Size; 2] = [(80, 24), (40, 10)];
 
-/// How a prompt is started.
+/// The options for starting a prompt.
 pub(crate) struct Start<'a> {
     pub size: Size,
-    /// The settings file.
+    /// The contents of the settings file.
     pub settings: &'a str,
     pub arguments: &'a [&'a str],
     pub environment: &'a [(&'a str, &'a str)],
 }
 
 impl Default for Start<'_> {
-    /// Without hints and colours, so that a text is written once.
+    /// Without hints and colours, so that each text is written only once.
     fn default() -> Self {
         Start { size: (80, 24), settings: "hints = false\n", arguments: &[], environment: &[] }
     }
@@ -54,14 +54,14 @@ impl Default for Start<'_> {
 /// A shell at a prompt.
 pub(crate) struct Shell {
     session: OsSession,
-    /// Where it runs, and keeps its files.
+    /// The folder it runs in, and keeps its files in.
     pub folder: PathBuf,
-    /// Holds the folder, if it is the shell's own.
+    /// Keeps the folder, if it is the shell's own.
     _owned: Option<TempDir>,
 }
 
 impl Shell {
-    /// A shell with a folder of its own, ready to read.
+    /// Opens a shell in a folder of its own, and waits for the prompt.
     pub(crate) fn open(start: &Start) -> Shell {
         let folder = tempfile::tempdir().unwrap();
         let mut shell = Shell::open_in(folder.path(), start);
@@ -69,18 +69,18 @@ impl Shell {
         shell
     }
 
-    /// A shell in a folder that others use too, ready to read.
+    /// Opens a shell in a shared folder, and waits for the prompt.
     pub(crate) fn open_in(folder: &Path, start: &Start) -> Shell {
         let mut shell = Shell::start(folder, start);
         shell.ready();
         shell
     }
 
-    /// A shell that has just been started. Its files lie in `folder`, unless that is not one.
+    /// Starts a shell without waiting. Its files are in `folder`, unless that is not a folder.
     pub(crate) fn start(folder: &Path, start: &Start) -> Shell {
         let mut command = Command::new("sh");
         let (columns, rows) = start.size;
-        // The terminal has its size before the shell looks at it.
+        // The size of the terminal is set before the shell reads it.
         command.args(["-c", &format!("stty cols {columns} rows {rows}; exec \"$0\" -q \"$@\"")]);
         command.arg(env!("CARGO_BIN_EXE_tensorsh")).args(start.arguments);
         command.env("XDG_STATE_HOME", folder).env("XDG_CONFIG_HOME", folder).env("TERM", "xterm");
@@ -93,12 +93,12 @@ impl Shell {
         }
         let session = Session::spawn(command).unwrap();
         let mut shell = Shell { session, folder: folder.to_owned(), _owned: None };
-        // Spawning gives the terminal a size too, on a busy machine after `stty` has set ours.
+        // Spawning also sets a size, on a busy machine after `stty` has set ours.
         shell.resize(start.size);
         shell
     }
 
-    /// Makes the terminal another size.
+    /// Changes the size of the terminal.
     pub(crate) fn resize(&mut self, (columns, rows): Size) {
         self.session.get_process_mut().set_window_size(columns, rows).unwrap();
     }
@@ -108,7 +108,7 @@ impl Shell {
         self.session.send(keys).unwrap();
     }
 
-    /// Waits for `wanted`, for `patience` at the longest; gives what came up to its end.
+    /// Waits for `wanted`, for at most `patience`. Returns the output up to its end.
     pub(crate) fn came(&mut self, wanted: &str, patience: Duration) -> Result<String, String> {
         let end = Instant::now() + patience;
         loop {
@@ -127,7 +127,7 @@ impl Shell {
         }
     }
 
-    /// Whether anything comes within `patience`; takes it.
+    /// Returns whether any output comes within `patience`, and consumes it.
     pub(crate) fn came_any(&mut self, patience: Duration) -> bool {
         let end = Instant::now() + patience;
         loop {
@@ -143,7 +143,7 @@ impl Shell {
         }
     }
 
-    /// Waits for `wanted` on the screen; gives what came up to its end.
+    /// Waits for `wanted` on the screen. Returns the output up to its end.
     pub(crate) fn sees(&mut self, wanted: &str) -> String {
         match self.came(wanted, PATIENCE) {
             Ok(text) => text,
@@ -151,39 +151,39 @@ impl Shell {
         }
     }
 
-    /// Waits until keys are read again: gives what was printed since the last entry was taken.
+    /// Waits until keys are read again. Returns the output since the last entry was accepted.
     pub(crate) fn ready(&mut self) -> String {
         let text = self.sees(BEGIN);
-        // Somewhat before the sign that it is read stands the sign that the entry before was taken.
+        // The sign for the previous entry comes some time before the sign that keys are read.
         let printed = text.rsplit(END).next().unwrap_or_default();
         let printed = printed.strip_suffix(BEGIN).unwrap_or(printed).replace("\r\n", "\n");
         printed.strip_prefix('\n').map(str::to_owned).unwrap_or(printed)
     }
 
-    /// Types a line and gives what came of it.
+    /// Types a line and returns its output.
     pub(crate) fn run(&mut self, line: &str) -> String {
         self.send(line);
         self.send("\r");
         self.ready()
     }
 
-    /// Types a line and says what must come of it.
+    /// Types a line and checks its output.
     pub(crate) fn check(&mut self, line: &str, wanted: &str) {
         assert_eq!(self.run(line), wanted, "after {line:?}");
     }
 
-    /// Pastes a text on a terminal that marks what is pasted, then Enter; gives what came of it.
+    /// Pastes a text as on a terminal that marks pasted text, followed by Enter. Returns the output.
     pub(crate) fn paste(&mut self, text: &str) -> String {
         self.run(&format!("\u{1b}[200~{}\u{1b}[201~", text.replace('\n', "\r")))
     }
 
-    /// Leaves by Ctrl-D, at an empty line.
+    /// Leaves with Ctrl-D at an empty line.
     pub(crate) fn leave(mut self) {
         self.send(CTRL_D);
         self.ended();
     }
 
-    /// Waits for the end of the shell.
+    /// Waits for the shell to end.
     pub(crate) fn ended(&mut self) {
         match self.came("\u{0} never written \u{0}", PATIENCE) {
             Err(reason) if reason.contains("ended") => {}
@@ -191,7 +191,7 @@ impl Shell {
         }
     }
 
-    /// Kills the shell at once.
+    /// Kills the shell immediately.
     pub(crate) fn kill(&mut self) {
         self.session.get_process_mut().kill(Signal::SIGKILL).unwrap();
     }

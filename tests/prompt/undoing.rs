@@ -10,7 +10,7 @@ fn undo_brings_bytes_and_names_back() {
         assert!(shell.run("t.fill_(5); let other = 1;").contains("watch: 2 float32 elements changed"));
         let said = shell.run(":undo");
         assert!(said.contains("Undone: `t.fill_(5); let other = 1;`. `t` is as before; `other` is gone."), "{said}");
-        // What it has changed is told with it, not after the next input.
+        // Its effect on a watched storage is reported with it, not after the next input.
         assert!(said.contains("watch: 2 float32 elements changed"), "{said}");
         shell.check("t", "tensor([1., 1.])\n");
         let said = shell.run(":undo").replace("\n", " ");

@@ -1,5 +1,5 @@
-//! Which functions of the table work element by element, along a dimension, or over all elements: found by calling each on
-//! a few elements and seeing what its results depend on.
+//! Finds out which functions of the table work element by element, along a dimension, or over all elements: calls each
+//! on a few elements, and checks what its results depend on.
 
 use crate::grid::{Form, Grid, Random, Values, bits, same};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -13,30 +13,30 @@ use tensorsh::value::Value;
 /// How a function works.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Class {
-    /// An element of the result depends on the elements at the same place.
+    /// An element of the result depends only on the elements at the same index.
     Elementwise,
-    /// Each line along a dimension by itself.
+    /// Each line along a dimension is independent.
     Lines,
-    /// Everything gives one number.
+    /// All elements yield one number.
     All,
 }
 
-/// A function of the table, and how it is called.
+/// A function of the table, and how to call it.
 #[derive(Clone, Debug)]
 pub(crate) struct Swept {
     pub key: &'static str,
     pub class: Class,
-    /// What its further tensors are made of.
+    /// The dtypes of its further tensors.
     pub others: Vec<Other>,
     pub in_place: bool,
 }
 
-/// The dtype of a tensor that is not the first.
+/// The dtype of a tensor other than the first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Other {
     Same,
     Bool,
-    /// Numbers of places along the dimension, or of all.
+    /// Indices along the dimension, or into all elements.
     Places,
 }
 
@@ -50,7 +50,7 @@ impl Other {
     }
 }
 
-/// The tensors among results.
+/// Returns the tensors among the results.
 pub(crate) fn tensors(value: &Value) -> Vec<Tensor> {
     match value {
         Value::Tensor(tensor) => vec![tensor.clone()],
@@ -58,12 +58,13 @@ pub(crate) fn tensors(value: &Value) -> Vec<Tensor> {
     }
 }
 
-/// Calls a function with its tensors, and with plain numbers for whatever else it wants; `dim` goes where it asks for one.
+/// Calls a function with its tensors, and with plain numbers for its other parameters. `dim` is passed if it takes a
+/// dimension.
 pub(crate) fn call(state: &State, key: &str, given: &[Tensor], dim: Option<i64>) -> Result<Vec<Tensor>> {
     let signature = &registry().overload(key).unwrap().signature;
     let args = arguments(signature, given, dim).unwrap();
     let result = state.call(key, &args)?;
-    // What is said lazily is said at once.
+    // Resolve lazy conjugation and negation.
     let mut results = tensors(&result);
     for tensor in &mut results {
         for (lazy, carry_out) in [(tensor.view().conj, "resolve_conj"), (tensor.view().neg, "resolve_neg")] {
@@ -88,9 +89,9 @@ fn arguments(signature: &Signature, given: &[Tensor], dim: Option<i64>) -> Optio
         args.push(match (param.kind, dimension, param.default) {
             (Kind::Int, Some(dim), _) => Value::Int(dim),
             (Kind::Ints(_), Some(dim), _) => Value::Size(Dims::from_slice(&[dim])),
-            // The same as no dimension at all, where it has to be named.
+            // Equivalent to no dimension, if one has to be given.
             (Kind::Ints(_), None, None) if is_dim(param.name) => Value::None,
-            // A limit that may be left out, as long as there is one.
+            // An optional limit, of which at least one must be given.
             (Kind::Number, _, Some(Default::None)) if param.name == "min" => Value::Int(-1),
             (Kind::Tensor, _, Some(Default::None)) if param.name == "min" => Value::Tensor(given.next()?.clone()),
             (_, _, Some(default)) => match default {
@@ -110,7 +111,8 @@ fn arguments(signature: &Signature, given: &[Tensor], dim: Option<i64>) -> Optio
     Some(args)
 }
 
-/// The tensors a signature asks for, and whether it takes a dimension, or can do without.
+/// Returns the number of tensors that a signature takes, whether it takes a dimension, and whether the dimension is
+/// optional.
 fn wants(signature: &Signature) -> (usize, bool, bool) {
     let tensor = |kind: Kind| matches!(kind, Kind::Tensor | Kind::Operand);
     let tensors =
@@ -119,7 +121,8 @@ fn wants(signature: &Signature) -> (usize, bool, bool) {
     (tensors, dim.is_some(), dim.is_none_or(|p| p.nullable || p.default.is_some()))
 }
 
-/// The functions of the table that work in one of these ways, and the keys of those that take tensors and do not.
+/// Returns the functions of the table that work in one of these ways, and the keys of other functions that take
+/// tensors.
 pub(crate) fn sweepable(state: &State) -> (Vec<Swept>, Vec<&'static str>) {
     let (mut found, mut others) = (Vec::new(), Vec::new());
     for function in registry().overloads() {
@@ -135,7 +138,7 @@ pub(crate) fn sweepable(state: &State) -> (Vec<Swept>, Vec<&'static str>) {
             None => others.push(signature.key),
         }
     }
-    // The table has no order.
+    // The table is not ordered.
     found.sort_by_key(|swept| swept.key);
     others.sort();
     (found, others)
@@ -143,11 +146,11 @@ pub(crate) fn sweepable(state: &State) -> (Vec<Swept>, Vec<&'static str>) {
 
 fn classify(state: &State, signature: &Signature) -> Option<Swept> {
     let (count, has_dim, without_dim) = wants(signature);
-    // What is not written shows whatever was there.
+    // Functions that leave elements uninitialised.
     if signature.name.contains("empty") || signature.name.contains("resize") || signature.name.contains("storage") {
         return None;
     }
-    // Whether an element is among others depends on all of them, however alike the few here look.
+    // The result for an element depends on all other elements, even if the few here do not show it.
     if signature.name == "isin" {
         return None;
     }
@@ -155,7 +158,7 @@ fn classify(state: &State, signature: &Signature) -> Option<Swept> {
     for &other in choices {
         let others = vec![other; count.saturating_sub(1)];
         let is = |class: Class| {
-            // Whatever the function takes must say so: a few numbers alone may look like anything.
+            // All probes must agree: the results for a few numbers alone may look like anything.
             let probes = [DType::Double, DType::Long, DType::Bool, DType::ComplexDouble]
                 .into_iter()
                 .flat_map(|dtype| [(dtype, Values::Distinct), (dtype, Values::Mixed)])
@@ -177,7 +180,7 @@ fn classify(state: &State, signature: &Signature) -> Option<Swept> {
     None
 }
 
-/// A function on a few elements.
+/// A function called with a few elements.
 struct Probe<'a> {
     state: &'a State,
     key: &'static str,
@@ -199,7 +202,7 @@ impl Probe<'_> {
         grids
     }
 
-    /// The bits and sizes of the results for some of the elements.
+    /// Returns the bits and sizes of the results for some of the elements.
     fn results(&self, grids: &[Grid], elements: &[usize], dim: Option<i64>) -> Option<Vec<Shown>> {
         let given: Vec<Tensor> = grids.iter().map(|grid| grid.part(elements)).collect();
         self.run(&given, dim)
@@ -218,12 +221,12 @@ impl Probe<'_> {
         };
         let usable = |t: &Tensor| t.view().form.is_none() && !t.view().device().is_meta();
         let results = once(given).filter(|results| !results.is_empty() && results.iter().all(usable))?;
-        // What is drawn at random, or lies where memory happened to be, cannot be compared.
+        // Random results and uninitialised memory cannot be compared.
         let (first, second) = (show(&results), show(&once(given)?));
         (first == second).then_some(first)
     }
 
-    /// Does the function work in this way? `None` where it refuses such elements.
+    /// Returns whether the function works in this way. `None` if it rejects such elements.
     fn is(&self, class: Class) -> Option<bool> {
         let grids = self.grids();
         let whole: Vec<Tensor> = grids.iter().map(Grid::tensor).collect();
@@ -234,12 +237,12 @@ impl Probe<'_> {
         }
     }
 
-    /// Do elements that are moved move their results, and do some alone give the same?
+    /// Returns whether moving elements moves their results, and whether a subset alone has the same results.
     fn is_elementwise(&self, grids: &[Grid], square: &[Shown]) -> Option<bool> {
         if square.iter().any(|(_, sizes, _)| *sizes != SIZES) {
             return Some(false);
         }
-        // A permutation that keeps no neighbours together and is not its own inverse; and a part of it.
+        // A permutation that separates all neighbours and is not its own inverse, and a part of it.
         let mixed: Vec<usize> = (0..24).map(|i| (i * 7 + 5) % 24).collect();
         Some([&mixed[..], &mixed[3..8]].into_iter().all(|places| {
             self.results(grids, places, None).is_some_and(|moved| {
@@ -273,7 +276,7 @@ fn copy(tensor: &Tensor) -> Tensor {
     crate::grid::tensor(view.dtype, &bits(&view), tensorsh::tensor::Layout::contiguous(view.sizes()))
 }
 
-/// Are these the same number, but for rounding?
+/// Returns whether two numbers are equal up to rounding.
 pub(crate) fn near(dtype: DType, a: u128, b: u128) -> bool {
     if same(dtype, a, b) {
         return true;

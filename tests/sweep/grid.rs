@@ -1,10 +1,10 @@
-//! Tensors whose elements are known without the house: bits in a storage, and where a layout finds them. Nothing here uses
-//! a loop of the crate; an element is looked up by adding up its indices.
+//! Tensors whose elements are known independently of the crate: bits in a storage, and a layout to find them. Nothing
+//! here uses a loop of the crate; an element is located from its indices and strides.
 
 use tensorsh::tensor::memory::{get, set};
 use tensorsh::tensor::{DType, Device, Dims, Layout, Scalar, Tensor, View};
 
-/// A sequence of numbers without a pattern, the same for the same seed.
+/// A pseudo-random sequence, reproducible from its seed.
 pub(crate) struct Random(u64);
 
 impl Random {
@@ -23,7 +23,7 @@ impl Random {
         ((self.next() >> 33) as usize) % n.max(1)
     }
 
-    /// From 0 to 1.
+    /// Returns a number from 0 to 1.
     pub(crate) fn unit(&mut self) -> f64 {
         (self.next() >> 11) as f64 / (1u64 << 53) as f64
     }
@@ -33,19 +33,19 @@ impl Random {
     }
 }
 
-/// What the elements are like.
+/// The range of the elements.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Values {
     Mixed,
-    /// With infinities and NaN among them.
+    /// Including infinities and NaN.
     Special,
-    /// So close to one that a product of many neither vanishes nor overflows.
+    /// So close to one that a product of many neither underflows nor overflows.
     NearOne,
     /// All different.
     Distinct,
 }
 
-/// One element of a dtype.
+/// Returns an element of a dtype.
 pub(crate) fn element(dtype: DType, values: Values, number: usize, random: &mut Random) -> Scalar {
     let mut real = || match values {
         Values::NearOne => 1.0 + (random.unit() - 0.5) * 0.01,
@@ -73,19 +73,19 @@ pub(crate) fn element(dtype: DType, values: Values, number: usize, random: &mut 
     }
 }
 
-/// The bits of elements.
+/// Encodes elements as bits.
 pub(crate) fn encode(dtype: DType, elements: &[Scalar]) -> Vec<u128> {
     let view = View::from_scalars(&[elements.len() as i64], dtype, elements.iter().copied()).unwrap();
     bits(&view)
 }
 
-/// The elements that bits stand for.
+/// Decodes bits to elements.
 pub(crate) fn decode(dtype: DType, bits: &[u128]) -> Vec<Scalar> {
     let contiguous = Layout::contiguous(&[bits.len() as i64]);
     tensor(dtype, bits, contiguous).view().scalars().unwrap()
 }
 
-/// A tensor that shows the elements of a storage through a layout.
+/// Returns a tensor that shows the elements of a storage through a layout.
 pub(crate) fn tensor(dtype: DType, storage: &[u128], layout: Layout) -> Tensor {
     let view = View::zeros(&[storage.len() as i64], dtype, Device::CPU).unwrap();
     let memory = view.memory().unwrap();
@@ -96,7 +96,7 @@ pub(crate) fn tensor(dtype: DType, storage: &[u128], layout: Layout) -> Tensor {
     Tensor::new(view.with_layout(layout))
 }
 
-/// The places of a layout's elements, row by row.
+/// Returns the storage positions of a layout's elements, in row-major order.
 pub(crate) fn places(layout: &Layout) -> Vec<usize> {
     let mut places = vec![layout.offset];
     for (&size, &stride) in layout.sizes.iter().zip(&layout.strides) {
@@ -105,7 +105,7 @@ pub(crate) fn places(layout: &Layout) -> Vec<usize> {
     places.into_iter().map(|place| place as usize).collect()
 }
 
-/// The bits of a tensor's elements, row by row.
+/// Returns the bits of a tensor's elements, in row-major order.
 pub(crate) fn bits(view: &View) -> Vec<u128> {
     let memory = view.memory().unwrap();
     let (cells, itemsize) = (memory.bytes(), view.dtype.itemsize());
@@ -120,7 +120,7 @@ pub(crate) fn bits(view: &View) -> Vec<u128> {
     places(&view.layout).into_iter().map(element).collect()
 }
 
-/// Are these the same element? NaN is NaN, whatever its bits.
+/// Returns whether two elements are the same. All NaN are equal.
 pub(crate) fn same(dtype: DType, a: u128, b: u128) -> bool {
     if a == b {
         return true;
@@ -133,20 +133,20 @@ pub(crate) fn same(dtype: DType, a: u128, b: u128) -> bool {
     nan(a) && nan(b)
 }
 
-/// How a tensor lies in its storage.
+/// The layout of a tensor in its storage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Form {
     Contiguous,
-    /// Behind other elements.
+    /// After other elements.
     Displaced,
     Transposed,
     /// Every second or third element.
     Stepped,
-    /// Rows with room between them.
+    /// Rows with gaps between them.
     Padded,
-    /// One row, or one element, for all.
+    /// The same row, or the same element, throughout.
     Repeated,
-    /// One column for all.
+    /// The same column throughout.
     RepeatedColumn,
 }
 
@@ -161,7 +161,7 @@ pub(crate) const FORMS: &[Form] = &[
 ];
 
 impl Form {
-    /// The layout of these sizes, and how many elements its storage has.
+    /// Returns the layout for these sizes, and the number of elements of its storage.
     pub(crate) fn layout(self, sizes: &[i64]) -> (Layout, usize) {
         let (rows, columns) = match *sizes {
             [columns] => (1, columns),
@@ -182,19 +182,19 @@ impl Form {
         (Layout { sizes: Dims::from_slice(sizes), strides, offset }, last as usize + 1)
     }
 
-    /// May its elements be written one by one?
+    /// Returns whether its elements can be written individually.
     pub(crate) fn is_distinct(self) -> bool {
         !matches!(self, Form::Repeated | Form::RepeatedColumn)
     }
 }
 
-/// Known elements in some form.
+/// Known elements in some layout.
 #[derive(Clone)]
 pub(crate) struct Grid {
     pub dtype: DType,
     storage: Vec<u128>,
     layout: Layout,
-    /// The elements, row by row.
+    /// The elements in row-major order.
     pub elements: Vec<u128>,
 }
 
@@ -215,12 +215,12 @@ impl Grid {
         &self.layout.strides
     }
 
-    /// A new tensor of these elements.
+    /// Returns a new tensor of these elements.
     pub(crate) fn tensor(&self) -> Tensor {
         tensor(self.dtype, &self.storage, self.layout.clone())
     }
 
-    /// A row of some elements.
+    /// Returns a row of some of the elements.
     pub(crate) fn part(&self, elements: &[usize]) -> Tensor {
         let storage: Vec<u128> = elements.iter().map(|&i| self.elements[i]).collect();
         tensor(self.dtype, &storage, Layout::contiguous(&[elements.len() as i64]))

@@ -1,21 +1,22 @@
-//! What a function along a dimension, or over everything, gives for a line of numbers: each written in the simplest way.
+//! The results of functions along a dimension, or over everything, for one line of numbers: each computed in the
+//! simplest way.
 
 use tensorsh::tensor::{DType, Scalar};
 
-/// A result, and how well it must agree.
+/// A result, and how precisely it must agree.
 pub(crate) enum Want {
     /// To the last bit.
     Exactly(Vec<Scalar>),
-    /// But for rounding, which grows with the length of the line.
+    /// Up to rounding, which grows with the length of the line.
     Nearly(Vec<Scalar>),
-    /// The results are at places where these values are.
+    /// The results are indices of these values.
     At(Vec<Scalar>),
-    /// The same numbers of places, each once, in the order of the values.
+    /// The results are all indices, each once, in the order of the values.
     Ordered { descending: bool },
 }
 use Want::{At, Exactly, Nearly, Ordered};
 
-/// Half the way from one neighbour to the other; at both ends the way to the only one.
+/// Half the difference between both neighbours; at either end, the difference to the only one.
 fn slopes(line: &[Scalar]) -> Vec<Scalar> {
     let line = floats(line);
     let last = line.len() - 1;
@@ -34,7 +35,7 @@ fn nan(value: &Scalar) -> bool {
     }
 }
 
-/// Does `a` come before `b` when sorted? NaN is the largest.
+/// Returns whether `a` comes before `b` when sorted. NaN is the largest.
 pub(crate) fn before(a: &Scalar, b: &Scalar) -> bool {
     match (a, b) {
         (Scalar::Float(a), Scalar::Float(b)) => a < b || b.is_nan() && !a.is_nan(),
@@ -69,7 +70,7 @@ fn truth(value: &Scalar) -> bool {
     value.to_complex().norm() != 0.0 || nan(value)
 }
 
-/// Sums and products that are carried along: integers wrap, floats are carried in a wider type.
+/// Returns cumulative sums or products. Integers wrap; floats are accumulated in a wider type.
 fn running(dtype: DType, line: &[Scalar], product: bool) -> Want {
     if dtype.is_complex() {
         let start = if product { 1.0 } else { 0.0 };
@@ -129,7 +130,7 @@ fn mean(line: &[Scalar]) -> Vec<Scalar> {
     vec![Scalar::Complex(sum / line.len() as f64)]
 }
 
-/// The numbers of a line that has others, too.
+/// Returns the numbers of a line without NaN.
 fn numbers(line: &[Scalar]) -> Vec<Scalar> {
     line.iter().copied().filter(|value| !nan(value)).collect()
 }
@@ -151,7 +152,7 @@ fn log_sum(line: &[Scalar]) -> f64 {
     largest + values.iter().map(|value| (value - largest).exp()).sum::<f64>().ln()
 }
 
-/// The most frequent value, the smallest of several.
+/// Returns the most frequent value; of several, the smallest.
 fn mode(line: &[Scalar]) -> Scalar {
     let sorted = sorted(line);
     let (mut best, mut most, mut run) = (sorted[0], 0, 0);
@@ -182,8 +183,8 @@ fn quantile(line: &[Scalar], share: f64) -> f64 {
     low + (high - low) * rank.fract()
 }
 
-/// What the results of a function are for a line; nothing for a function that stands elsewhere. Sums and means of floats
-/// are in `sums.rs`, for their order is that of the whole tensor.
+/// Returns the expected results of a function for a line. `None` for a function that is checked elsewhere. Sums and
+/// means of floats are in `sums.rs`, because their order depends on the whole tensor.
 pub(crate) fn wanted(name: &str, dtype: DType, line: &[Scalar]) -> Option<Vec<Want>> {
     let k = 3.min(line.len());
     let bools = |value: bool| vec![Exactly(vec![Scalar::Bool(value)])];
@@ -201,7 +202,7 @@ pub(crate) fn wanted(name: &str, dtype: DType, line: &[Scalar]) -> Option<Vec<Wa
         "argmax" => vec![Exactly(vec![first_extreme(line, true)])],
         "argmin" => vec![Exactly(vec![first_extreme(line, false)])],
         "count_nonzero" => vec![Exactly(vec![Scalar::Int(line.iter().filter(|value| truth(value)).count() as i64)])],
-        // Not as complex numbers, whose products are NaN beyond infinity.
+        // Not computed with complex numbers, whose products are NaN beyond infinity.
         "prod" if dtype.is_floating_point() => vec![Nearly(vec![Scalar::Float(floats(line).iter().product())])],
         "prod" if dtype.is_complex() => {
             let one = num_complex::Complex::new(1.0, 0.0);
@@ -219,7 +220,7 @@ pub(crate) fn wanted(name: &str, dtype: DType, line: &[Scalar]) -> Option<Vec<Wa
             let each = (1..=line.len().min(400)).map(|n| Scalar::Float(log_sum(&line[..n])));
             vec![Nearly(each.collect())]
         }
-        // The sum of so many powers is more than float16 holds, in PyTorch too.
+        // The sum of so many powers exceeds float16, in PyTorch too.
         "logsumexp" if dtype == DType::Half && line.len() > 60_000 => return None,
         "logsumexp" if !dtype.is_complex() => vec![Nearly(vec![Scalar::Float(log_sum(line))])],
         "softmax" if !dtype.is_complex() => vec![Nearly(shares(line, false))],

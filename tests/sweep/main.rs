@@ -1,13 +1,14 @@
-//! Every function of the table that works element by element, along a dimension or over everything, at sizes around every
-//! threshold of `tensor/thresholds.rs`: it must give what the simplest walk gives, on any number of threads and with vectors of
-//! any width.
+//! Checks every function of the table that works element by element, along a dimension or over everything, at sizes
+//! around every threshold of `tensor/thresholds.rs`. The results must equal those of the simplest loop, for any number
+//! of threads and any vector width.
 //!
-//! - *Element by element*: as the same function gives for 64 elements in a row at a time, which cross no threshold; or for
-//!   one alone, or 64 times the same, since PyTorch's loops take by vectors what they can, and may round otherwise there.
-//! - *Along a dimension, over everything*: as written out in `lines.rs`; sums of floats in PyTorch's order, in `sums.rs`.
+//! - *Element by element*: compared with the same function on 64 consecutive elements at a time, which cross no
+//!   threshold; or on one alone, or 64 times the same, since PyTorch's loops use vectors where possible, and may round
+//!   differently there.
+//! - *Along a dimension, over everything*: compared with `lines.rs`; sums of floats in PyTorch's order, in `sums.rs`.
 //!
-//! `cargo test` sweeps a debug build, whose thresholds are small, from a fixed seed. `scripts/house/sweep SEED MINUTES`
-//! sweeps a release build for as long as one likes.
+//! `cargo test` sweeps a debug build, whose thresholds are small, with a fixed seed. `scripts/house/sweep SEED MINUTES`
+//! sweeps a release build for any time.
 
 mod functions;
 mod grid;
@@ -27,10 +28,10 @@ use tensorsh::tensor::thresholds::{ALL, THREAD};
 use tensorsh::tensor::{DType, Error, Result, Scalar, Tensor, parallel};
 use tensorsh::torch::library::registry;
 
-/// What works along a dimension or over everything and is not written out in `lines.rs`: it is compared with what it gives
-/// for each line alone.
+/// Functions along a dimension or over everything that are not in `lines.rs`. Each is compared with its own result for
+/// each line alone.
 const ALONE: &[&str] = &[
-    // What moves elements; the copies themselves are compared element by element.
+    // Functions that move elements. The copies themselves are compared element by element.
     "gather",
     "narrow",
     "narrow_copy",
@@ -51,7 +52,7 @@ const ALONE: &[&str] = &[
     "unsqueeze_copy",
     "unique",
     "unique_consecutive",
-    // What is made of functions that are compared.
+    // Functions composed of others that are compared.
     "_log_softmax_backward_data",
     "_softmax_backward_data",
     "cond",
@@ -68,7 +69,7 @@ const ALONE: &[&str] = &[
     "trapezoid",
     "trapz",
     "vecdot",
-    // Lines are another crate's.
+    // Another crate computes the lines.
     "fft",
     "fft2",
     "fftn",
@@ -91,7 +92,7 @@ const ALONE: &[&str] = &[
     "rfftn",
 ];
 
-/// One function on one tensor.
+/// A function called with one tensor.
 #[derive(Clone, Debug)]
 struct Case {
     swept: Swept,
@@ -109,7 +110,7 @@ impl std::fmt::Display for Case {
     }
 }
 
-/// What has been compared.
+/// Counts of the comparisons.
 #[derive(Default)]
 struct Tally {
     cases: usize,
@@ -122,7 +123,7 @@ struct Tally {
     faults: Vec<String>,
 }
 
-/// The function's name without its module, its overload and the mark of working in place.
+/// Returns the function's name without its module, its overload and the mark for in-place functions.
 fn short(key: &str) -> &str {
     const MODULES: &[&str] = &["fft.", "linalg.", "nn.functional.", "special."];
     let path = MODULES.iter().find_map(|module| key.strip_prefix(module)).unwrap_or(key);
@@ -130,7 +131,7 @@ fn short(key: &str) -> &str {
     name.strip_suffix('_').unwrap_or(name)
 }
 
-/// A size: mostly one at a threshold, or a part of one.
+/// Returns a size, usually at a threshold or a fraction of one.
 fn size(random: &mut Random, most: usize) -> usize {
     let around = |threshold: usize, random: &mut Random| {
         let part = threshold / random.choose(&[1, 1, 1, 2, 3, 4, 8]);
@@ -186,13 +187,13 @@ impl Case {
         }
     }
 
-    /// The tensors of the call, known element by element.
+    /// Returns the tensors of the call, known element by element.
     fn grids(&self) -> Vec<Grid> {
         let mut random = Random::new(self.seed);
         let values = self.values(&mut random);
         let mut grids = vec![Grid::new(self.dtype, &self.sizes, self.form, values, &mut random)];
         for other in &self.swept.others {
-            // It may lie in another way.
+            // It may have another layout.
             let form = if random.below(2) == 0 { self.form } else { random.choose(FORMS) };
             let values = if *other == Other::Same { values } else { Values::NearOne };
             grids.push(Grid::new(other.dtype(self.dtype), &self.sizes, form, values, &mut random));
@@ -200,7 +201,7 @@ impl Case {
         grids
     }
 
-    /// Vectors of `width` bits at most; 0 for the widest there are.
+    /// Runs the case with vectors of at most `width` bits; 0 means the widest available.
     fn run(&self, state: &State, grids: &[Grid], cores: usize, width: usize) -> Result<Vec<Tensor>> {
         let given: Vec<Tensor> = grids.iter().map(Grid::tensor).collect();
         parallel::set_cores(cores);
@@ -211,7 +212,7 @@ impl Case {
         results
     }
 
-    /// Compares; the number of elements compared, or `None` where the function refuses such tensors.
+    /// Compares the results. Returns the number of elements compared, or `None` if the function rejects such tensors.
     fn check(&self, state: &State) -> std::result::Result<Option<usize>, String> {
         let grids = self.grids();
         if self.swept.in_place && !self.form.is_distinct() {
@@ -223,7 +224,7 @@ impl Case {
         };
         let plain: Vec<Vec<u128>> = results.iter().map(|result| bits(&result.view())).collect();
         let elements = grids[0].elements.len();
-        // Without vectors of its own a kernel may take long: one of three sizes.
+        // Without explicit vectors a kernel may take long, so use one of three widths.
         let widths = [128, 256, 0];
         let all = [2, 3, 7].map(|cores| (cores, widths[(elements + cores) % 3]));
         let some = if elements >= THREAD { &all[..] } else { &all[elements % 3..][..1] };
@@ -241,11 +242,11 @@ impl Case {
         Ok(Some(plain.iter().map(Vec::len).sum()))
     }
 
-    /// What is refused at this size is refused at any.
+    /// Checks that a case rejected at this size is rejected at a small size too.
     fn refused(&self, state: &State, error: &Error) -> std::result::Result<(), String> {
         let small = Case { sizes: self.sizes.iter().map(|&size| size.min(4)).collect(), ..self.clone() };
         match small.run(state, &small.grids(), 1, 0) {
-            // A division by zero and a place that is not there say something about elements, not about sizes.
+            // A division by zero and an index out of bounds depend on elements, not on sizes.
             Ok(_) if error.message != "ZeroDivisionError" && !error.message.contains("out of bounds") => {
                 Err(format!("refused at this size only: {error}"))
             }
@@ -253,7 +254,7 @@ impl Case {
         }
     }
 
-    /// What the function gives for some elements in a row.
+    /// Returns the results of the function for some elements in a row.
     fn part(&self, state: &State, grids: &[Grid], places: &[usize]) -> std::result::Result<Vec<Vec<u128>>, String> {
         let given: Vec<Tensor> = grids.iter().map(|grid| grid.part(places)).collect();
         let results = call(state, self.swept.key, &given, None).map_err(|e| format!("in parts: {e}"))?;
@@ -270,15 +271,15 @@ impl Case {
         let count = grids[0].elements.len();
         for start in (0..count).step_by(64) {
             let end = count.min(start + 64);
-            // PyTorch takes a single element for a number, which has refusals of its own.
+            // PyTorch treats a single element as a number, for which other rules apply.
             let places: Vec<usize> = (if end - start == 1 { start.saturating_sub(1) } else { start }..end).collect();
             let wanted = self.part(state, grids, &places)?;
             for (k, wanted) in wanted.iter().enumerate() {
                 let dtype = results[k].view().dtype;
                 for (&place, &wanted) in places.iter().zip(wanted) {
                     let found = got[k][place];
-                    // It may be one of a vector here and left over there, or the reverse.
-                    // A complex formula of several steps may take some of them so and some so.
+                    // The element may be in a vector on one side and in the remainder on the other. Steps of a complex
+                    // formula may even differ individually.
                     let steps = dtype.is_complex() && self.swept.key.contains("_backward");
                     let alike = |places: &[usize]| -> std::result::Result<bool, String> {
                         let other = self.part(state, grids, places)?[k][0];
@@ -294,7 +295,7 @@ impl Case {
         Ok(())
     }
 
-    /// What the function gives for one line.
+    /// Returns the results of the function for one line.
     fn alone(&self, state: &State, grids: &[Grid], line: &[usize]) -> std::result::Result<Vec<Want>, String> {
         let given: Vec<Tensor> = grids.iter().map(|grid| grid.part(line)).collect();
         let results = call(state, self.swept.key, &given, Some(0)).map_err(|error| format!("a line alone: {error}"))?;
@@ -316,7 +317,7 @@ impl Case {
         if elements.is_empty() {
             return Ok(());
         }
-        // The places of each line, and where its results are, from the first on and how far apart.
+        // The positions of each line, and where its results begin and how far apart they are.
         let lines: Vec<Vec<usize>> = match self.dim {
             None => vec![(0..elements.len()).collect()],
             Some(dim) if dim + 1 == self.sizes.len() => {
@@ -381,13 +382,14 @@ fn compare(dtype: DType, of: DType, line: &[Scalar], found: &[Scalar], want: Wan
             }
         }
         Want::Nearly(wanted) => {
-            // What the dtype cannot hold is infinite in both.
+            // Values too large for the dtype are infinite in both.
             let wanted = grid::decode(dtype, &grid::encode(dtype, &wanted));
-            // Most results are equal; of a function that gives one for every element, only those that are not look at the line.
+            // Most results are equal. For a function with a result per element, only unequal ones need a look at the
+            // whole line.
             if found.len() == wanted.len() && found.iter().zip(&wanted).all(|(found, wanted)| equal(found, wanted)) {
                 return Ok(());
             }
-            // Roundings go to and fro, and less so where values repeat.
+            // Rounding errors partly cancel, but less so if values repeat.
             let alike = line.iter().filter(|&value| equal(value, &line[0])).count();
             let roundings = if alike * 16 > line.len() { line.len() as f64 } else { (line.len() as f64).sqrt() };
             let epsilon = match of {

@@ -1,5 +1,5 @@
-//! PyTorch's order of additions for one thread, written as its rule reads: four sums of every fourth step, on four levels,
-//! in as many lanes as a vector holds. It knows numbers and strides, no memory, pieces, strips or threads.
+//! PyTorch's order of additions for one thread, written like its rule: four sums of every fourth step, on four levels,
+//! in as many lanes as a vector has. Knows numbers and strides, but not memory, pieces, strips or threads.
 
 use crate::grid::{Grid, decode};
 use half::{bf16, f16};
@@ -9,9 +9,9 @@ use tensorsh::tensor::{DType, Scalar};
 
 const LEVELS: usize = 4;
 
-/// Four sums over `size` steps, of which `at(step, which)` says what is added to which.
+/// Returns four sums over `size` steps; `at(step, which)` is the number to add to sum `which`.
 fn four_sums<T: Copy + Default + Add<Output = T>>(size: usize, at: &dyn Fn(usize, usize) -> T) -> [T; 4] {
-    // The logarithm, rounded up, over the number of levels.
+    // The logarithm, rounded up, divided by the number of levels.
     let logarithm = if size <= 2 { 1 } else { (size - 1).ilog2() as usize + 1 };
     let power = (logarithm / LEVELS).max(4);
     let mut sums = [[T::default(); 4]; LEVELS];
@@ -41,7 +41,7 @@ fn add<T: Copy + Add<Output = T>>(to: &mut [T; 4], value: impl Fn(usize) -> T) {
     to.iter_mut().enumerate().for_each(|(which, sum)| *sum = *sum + value(which));
 }
 
-/// One sum over `size` steps.
+/// Returns one sum over `size` steps.
 fn one_sum<T: Copy + Default + Add<Output = T>>(size: usize, at: &dyn Fn(usize) -> T) -> T {
     let [mut total, others @ ..] = four_sums(size / 4, &|step, which| at(4 * step + which));
     for step in size / 4 * 4..size {
@@ -50,7 +50,8 @@ fn one_sum<T: Copy + Default + Add<Output = T>>(size: usize, at: &dyn Fn(usize) 
     others.into_iter().fold(total, |total, sum| total + sum)
 }
 
-/// The two dimensions of a sum, the one that is added up along first: sizes, strides, and whether the second is, too.
+/// The two dimensions of a sum, with the one summed first in front: sizes, strides, and whether the second is summed
+/// too.
 #[derive(Clone, Copy)]
 struct Plane {
     size: [usize; 2],
@@ -58,8 +59,8 @@ struct Plane {
     both: bool,
 }
 
-/// `lanes` numbers are added side by side; `width` fill a vector as stored. `at(i, j)` is the element at `i` along and `j`
-/// across.
+/// Sums a plane with `lanes` numbers added in parallel; a stored vector has `width` numbers. `at(i, j)` is the element
+/// at `i` along and `j` across.
 fn plane_sums<T: Copy + Default + Add<Output = T>>(
     plane: Plane,
     [lanes, width]: [usize; 2],
@@ -70,7 +71,7 @@ fn plane_sums<T: Copy + Default + Add<Output = T>>(
     let mut sums: Vec<T> = Vec::new();
     if plane.stride[0] == 1 && along >= width {
         for j in 0..across {
-            // A vector of narrower numbers makes its two halves one.
+            // For narrower numbers, both halves of a vector are added to one.
             let lane = |vector: usize, lane: usize| {
                 let first = at(vector * width + lane, j);
                 if width == lanes { first } else { first + at(vector * width + lanes + lane, j) }
@@ -96,14 +97,14 @@ fn plane_sums<T: Copy + Default + Add<Output = T>>(
         (fours..across).for_each(|j| sums.push(alone(j)));
     }
     if plane.both {
-        // Everything goes to one result, column after column.
+        // All columns are added to one result, one after the other.
         sums = vec![sums.into_iter().fold(T::default(), |total, sum| total + sum)];
     }
-    // What a result holds before is zero.
+    // The initial value of a result is zero.
     sums.into_iter().map(|sum| T::default() + sum).collect()
 }
 
-/// The dimensions as PyTorch's iterator sorts and merges them.
+/// Returns the dimensions sorted and merged like PyTorch's iterator does.
 fn plane(grid: &Grid, dim: Option<usize>) -> (Plane, Box<dyn Fn(usize, usize) -> usize>) {
     let (sizes, strides) = (grid.sizes(), grid.strides());
     let (rows, columns) = if let [rows, columns] = *sizes { (rows, columns) } else { (1, sizes[0]) };
@@ -116,7 +117,7 @@ fn plane(grid: &Grid, dim: Option<usize>) -> (Plane, Box<dyn Fn(usize, usize) ->
             let along = if sizes.len() == 1 { 1 } else { dim };
             let ((size, stride), (others, step)) = (dims[along], dims[1 - along]);
             let plane = match (size, others) {
-                // Nothing to add to, or nothing beside it: the other dimension is not there.
+                // A dimension of size 1 on either side is dropped.
                 (_, 1) => Plane { size: [size, 1], stride: [stride, 0], both: false },
                 _ => Plane { size: [size, others], stride: [stride, step], both: false },
             };
@@ -134,7 +135,7 @@ fn plane(grid: &Grid, dim: Option<usize>) -> (Plane, Box<dyn Fn(usize, usize) ->
                 let rows = rows as usize;
                 return (plane, Box::new(move |i, _| i % rows * width + i / rows));
             }
-            // The last dimension is the fastest, unless both have a stride and it has the larger one.
+            // The last dimension is the fastest, unless both have a stride and its stride is larger.
             let fast = if row != 0 && column != 0 && row < column { 0 } else { 1 };
             let ((size, stride), (others, step)) = (dims[fast], dims[1 - fast]);
             let plane = Plane { size: [size, others], stride: [stride, step], both: true };
@@ -143,7 +144,7 @@ fn plane(grid: &Grid, dim: Option<usize>) -> (Plane, Box<dyn Fn(usize, usize) ->
     }
 }
 
-/// The sums of a tensor of floats, in the type they are added in: of all elements, or along a dimension.
+/// Returns the sums of a float tensor in the accumulation type: of all elements, or along a dimension.
 pub(crate) fn sums(grid: &Grid, elements: &[Scalar], dim: Option<usize>) -> Vec<Scalar> {
     let (plane, place) = plane(grid, dim);
     let real = |i: usize, j: usize| elements[place(i, j)].to_f64();
@@ -168,7 +169,7 @@ pub(crate) fn sums(grid: &Grid, elements: &[Scalar], dim: Option<usize>) -> Vec<
     }
 }
 
-/// The quotients of sums and a number of elements, rounded as they are computed.
+/// Returns sums divided by a number of elements, rounded like the computation.
 pub(crate) fn means(dtype: DType, sums: Vec<Scalar>, count: usize) -> Vec<Scalar> {
     let mean = |sum: Scalar| match (dtype, sum) {
         (DType::Double, Scalar::Float(sum)) => Scalar::Float(sum / count as f64),
@@ -180,7 +181,7 @@ pub(crate) fn means(dtype: DType, sums: Vec<Scalar>, count: usize) -> Vec<Scalar
     sums.into_iter().map(mean).collect()
 }
 
-/// The elements of a grid as numbers.
+/// Returns the elements of a grid as numbers.
 pub(crate) fn numbers(grid: &Grid) -> Vec<Scalar> {
     decode(grid.dtype, &grid.elements)
 }

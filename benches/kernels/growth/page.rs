@@ -1,4 +1,4 @@
-//! The page: page.md with the figures in its braces, and the numbers as tables.
+//! The page: page.md with its placeholders filled in, and the numbers as tables.
 
 use super::{Curve, Machine, Point, Side, TURN, TURNS};
 use crate::{Outcome, median};
@@ -7,16 +7,16 @@ use tensorsh::tensor::thresholds::THREAD;
 
 const TEMPLATE: &str = include_str!("page.md");
 
-/// Up to how many elements a call counts as small.
+/// The maximum number of elements of a small call.
 const SMALL: usize = 1000;
 
-/// The page with its figures.
+/// Returns the page with its figures.
 pub(super) fn write(curves: &[Curve], machine: &Machine) -> Outcome<String> {
     let mut page = String::new();
     let mut rest = TEMPLATE;
     while let Some((before, after)) = rest.split_once('{') {
         page.push_str(before);
-        // Code has a space behind its braces.
+        // In code, a space follows the brace.
         if after.starts_with(' ') {
             page.push('{');
             rest = after;
@@ -66,7 +66,7 @@ fn time(side: &str) -> Option<Side> {
     }
 }
 
-/// Our times in terms of theirs, up to so many elements.
+/// Returns the ratios of our times to PyTorch's, for up to `most` elements.
 fn ratios(curves: &[Curve], most: usize) -> Vec<f64> {
     let points = curves.iter().flat_map(|curve| &curve.points);
     points.filter(|point| point.elements <= most).map(|point| point.ours / point.theirs).collect()
@@ -79,7 +79,7 @@ impl Curve {
     }
 }
 
-/// A line for each number of elements, a column for each operation.
+/// Returns a table with a row per number of elements and a column per operation.
 fn table(curves: &[Curve], time: Side) -> String {
     let mut table = String::from("| elements |");
     table.extend(curves.iter().map(|curve| format!(" `{}` |", curve.line)));
@@ -92,7 +92,7 @@ fn table(curves: &[Curve], time: Side) -> String {
     table
 }
 
-/// Three digits and a unit.
+/// Formats a duration with three digits and a unit.
 pub(super) fn duration(seconds: f64) -> String {
     let (unit, name) = match seconds {
         s if s < 999.5e-9 => (1e-9, "ns"),
@@ -105,7 +105,7 @@ pub(super) fn duration(seconds: f64) -> String {
     format!("{number:.digits$} {name}")
 }
 
-/// A whole number with a comma before every three digits.
+/// Formats an integer with a comma between groups of three digits.
 fn grouped(number: f64) -> String {
     let digits = format!("{number:.0}");
     let mut text = String::new();

@@ -1,20 +1,20 @@
-//! The picture: one panel for each row, all with the same two logarithmic axes, for a light and a dark page.
+//! The picture: one panel per row, all with the same two logarithmic axes, for a light and a dark page.
 
 use super::{Curve, Machine, Side};
 use std::fmt::Write;
 use tensorsh::tensor::thresholds::THREAD;
 
 const COLUMNS: usize = 4;
-/// A panel with what belongs to it, in pixels, …
+/// The size of a panel with its margins, in pixels, …
 const PANEL: (f64, f64) = (262.0, 226.0);
-/// … and the field within that curves are drawn in.
+/// … and of the plot area inside.
 const FIELD: (f64, f64) = (212.0, 162.0);
-/// What lies left of and above the field.
+/// The margin to the left of and above the plot area.
 const BEFORE: (f64, f64) = (42.0, 28.0);
-/// What lies around all panels.
+/// The margin around all panels.
 const MARGIN: (f64, f64) = (26.0, 64.0);
 const BELOW: f64 = 34.0;
-/// The powers of ten that the axes go from and to.
+/// The ranges of the axes, as powers of ten.
 const ELEMENTS: (f64, f64) = (0.0, 8.0);
 const SECONDS: (f64, f64) = (-7.0, 1.5);
 
@@ -40,7 +40,7 @@ text.ours { fill: var(--ours); }
 text.theirs { fill: var(--theirs); }
 ";
 
-/// The whole picture.
+/// Returns the whole picture.
 pub(super) fn draw(curves: &[Curve], machine: &Machine) -> String {
     let rows = curves.len().div_ceil(COLUMNS);
     let (width, height) = (MARGIN.0 + COLUMNS as f64 * PANEL.0 + 8.0, MARGIN.1 + rows as f64 * PANEL.1 + BELOW);
@@ -99,7 +99,7 @@ fn panel(svg: &mut String, curve: &Curve, machine: &Machine) {
             let _ = writeln!(svg, "<circle class=\"{class}\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"1\"/>");
         }
     }
-    // Where calls are small, and curves flat, there is room above the upper and below the lower one.
+    // For small calls the curves are flat, with space above the upper and below the lower one.
     if let Some(point) = curve.points.get(1) {
         for (class, name, time) in times {
             let (x, y) = place(point.elements as f64, time(point));
@@ -134,7 +134,7 @@ fn axes(svg: &mut String) {
     }
 }
 
-/// A line across the field, with its meaning at its foot, where no curve comes.
+/// Draws a vertical line across the plot area, labelled at the bottom, where no curve passes.
 fn mark(svg: &mut String, elements: f64, (anchor, shift): (&str, f64), name: &str) {
     let (x, bottom) = place(elements, 10f64.powf(SECONDS.0));
     let _ = writeln!(
@@ -152,7 +152,7 @@ fn path(svg: &mut String, class: &str, points: impl Iterator<Item = (f64, f64)>)
     let _ = writeln!(svg, "<path class=\"{class}\" d=\"M{}\"/>", places.join("L"));
 }
 
-/// Where in the field a number of elements and a time lie.
+/// Returns the position of a number of elements and a time in the plot area.
 fn place(elements: f64, seconds: f64) -> (f64, f64) {
     let share = |value: f64, (from, to): (f64, f64)| ((value.log10() - from) / (to - from)).clamp(0.0, 1.0);
     (share(elements, ELEMENTS) * FIELD.0, (1.0 - share(seconds, SECONDS)) * FIELD.1)

@@ -1,7 +1,8 @@
-//! What the WebAssembly module gives to the JavaScript around it (docs/play/session.js). A request is written where
-//! `room` says and answered by `answer`; then `given` says where the answer is. Files come and go in the same two places.
+//! The functions that the WebAssembly module exports to JavaScript (docs/play/session.js). A request is written to the
+//! address returned by `room` and answered by `answer`; `given` then returns the address of the answer. Files are
+//! passed through the same two buffers.
 //!
-//! An instance has one page. What it asks of JavaScript is in `system::web`, but for the events, which are here.
+//! An instance has one page. Its calls into JavaScript are in `system::web`, except for events, which are here.
 
 use std::cell::RefCell;
 use std::path::Path;
@@ -14,9 +15,9 @@ use tensorsh::web::{self, Page};
 
 mod imports {
     #[link(wasm_import_module = "tensorsh")]
-    // SAFETY: session.js provides it with this type; it reads the text before it returns.
+    // SAFETY: session.js provides the function with this type, and reads the text before it returns.
     unsafe extern "C" {
-        /// Takes an event, a text in JSON.
+        /// Receives an event, as JSON text.
         pub safe fn event(text: *const u8, nbytes: usize);
     }
 }
@@ -26,9 +27,9 @@ static MEMORY: system::web::Counting = system::web::Counting;
 
 thread_local! {
     static PAGE: RefCell<Page> = RefCell::new(begin());
-    /// What JavaScript has written.
+    /// The bytes that JavaScript has written.
     static TAKEN: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
-    /// What it is to read.
+    /// The bytes for JavaScript to read.
     static GIVEN: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -38,15 +39,15 @@ fn begin() -> Page {
     Page::new(|event| imports::event(event.as_ptr(), event.len()), Rc::new(Kept))
 }
 
-/// Says how many bytes of stack there are. The engine's own stack is not seen from here, so less than all of ours is used:
-/// docs/play/session.js knows how much.
-// SAFETY: no other function has this name, here or below.
+/// Sets the size of the stack in bytes. The engine's own stack use cannot be measured from here, so the size is less
+/// than the whole: docs/play/session.js knows how much.
+// SAFETY: no other function has this name. The same holds for the names below.
 #[unsafe(no_mangle)]
 pub extern "C" fn begin_with_stack(nbytes: usize) {
     note_stack(nbytes);
 }
 
-/// The address of `nbytes` bytes to write to; 0 where there is no room for them.
+/// Returns the address of a buffer of `nbytes` bytes to write to; 0 if there is not enough memory.
 // SAFETY: as above.
 #[unsafe(no_mangle)]
 pub extern "C" fn room(nbytes: usize) -> *mut u8 {
@@ -60,7 +61,7 @@ pub extern "C" fn room(nbytes: usize) -> *mut u8 {
     })
 }
 
-/// Answers the request that was written, and returns the length of the answer.
+/// Answers the request in the buffer, and returns the length of the answer.
 // SAFETY: as above.
 #[unsafe(no_mangle)]
 pub extern "C" fn answer() -> usize {
@@ -68,14 +69,14 @@ pub extern "C" fn answer() -> usize {
     give(PAGE.with_borrow_mut(|page| page.answer(&request)).into_bytes())
 }
 
-/// The address of what was given.
+/// Returns the address of the answer.
 // SAFETY: as above.
 #[unsafe(no_mangle)]
 pub extern "C" fn given() -> *const u8 {
     GIVEN.with_borrow(|given| given.as_ptr())
 }
 
-/// Keeps what was written as a file: the first `name` bytes are its name. Returns 0 where its name is that of a folder.
+/// Stores the buffer as a file: the first `name` bytes are its name. Returns 0 if the name is that of a folder.
 // SAFETY: as above.
 #[unsafe(no_mangle)]
 pub extern "C" fn put_file(name: usize) -> usize {
@@ -84,7 +85,7 @@ pub extern "C" fn put_file(name: usize) -> usize {
     usize::from(system::web::keep(&String::from_utf8_lossy(&taken), bytes).is_ok())
 }
 
-/// Gives the bytes of the file whose name was written: their number and 1, or 0 where there is no such file.
+/// Returns the bytes of the file whose name is in the buffer: their number plus 1, or 0 if there is no such file.
 // SAFETY: as above.
 #[unsafe(no_mangle)]
 pub extern "C" fn get_file() -> usize {
@@ -98,7 +99,7 @@ fn give(bytes: Vec<u8>) -> usize {
     length
 }
 
-/// The files that the instance keeps.
+/// The files kept by the instance.
 struct Kept;
 
 impl web::Files for Kept {
@@ -110,7 +111,7 @@ impl web::Files for Kept {
         System::remove(Path::new(name)).map_err(|error| format!("{name}: {error}"))
     }
 
-    /// Nothing has to set `stop`: whoever looks at it asks JavaScript first, as for any such flag.
+    /// `stop` need not be set here: reading such a flag asks JavaScript first.
     fn aside(&self, _stop: Arc<AtomicBool>, work: &mut dyn FnMut(&Path)) -> Result<(), String> {
         let folder = Path::new("/tmp/aside");
         system::web::with_folder(folder, || work(folder));

@@ -1,10 +1,9 @@
-//! Arrays as numpy prints them: columns of numbers that take as much room as the longest of them needs.
+//! Formats arrays like numpy: columns of numbers as wide as the longest.
 
 use super::number::write_float;
 use tensor::{DType, Layout, Result, Scalar, View};
 
-/// How it is asked for: by `repr`, with the name and commas, or by `print`; or by `repr` for a number of its own, which
-/// is no array.
+/// The context of the output: `repr` with name and commas, `repr` of a single number that is not an array, or `print`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Style {
     Repr,
@@ -12,15 +11,15 @@ pub enum Style {
     Str,
 }
 
-/// Arrays of more elements are summarised.
+/// Arrays with more elements than this are summarised.
 const THRESHOLD: i64 = 1000;
-/// Elements at each end of a summarised dimension.
+/// Number of elements at each end of a summarised dimension.
 const EDGE: i64 = 3;
 const LINE: usize = 75;
-/// Most digits behind the point.
+/// The maximum number of digits after the point.
 const PRECISION: usize = 8;
 
-/// The text of an array.
+/// Formats an array.
 pub fn write(view: &View, style: Style) -> Result<String> {
     let name = view.dtype.name();
     if view.ndim() == 0 {
@@ -61,7 +60,7 @@ pub fn write(view: &View, style: Style) -> Result<String> {
         }
         if !notes.is_empty() {
             let suffix = notes.join(", ");
-            // On a line of its own where it does not fit.
+            // On a new line if it does not fit.
             let last = out.rsplit('\n').next().map_or(0, str::len);
             out.push(',');
             out.push_str(if last + suffix.len() + 3 > LINE { "\n      " } else { " " });
@@ -79,7 +78,7 @@ fn shape_text(sizes: &[i64]) -> String {
     }
 }
 
-/// The places shown of a dimension.
+/// Returns the indices shown of a dimension.
 fn places(size: i64, shown: Option<i64>) -> impl Iterator<Item = i64> {
     let (first, last) = match shown.filter(|edge| size > 2 * edge) {
         Some(edge) => (edge, size - edge),
@@ -100,7 +99,7 @@ fn collect(view: &View, layout: &Layout, shown: Option<i64>, items: &mut Vec<Sca
     Ok(())
 }
 
-/// One number by itself.
+/// Formats a single number.
 fn element(scalar: Scalar, dtype: DType) -> String {
     match scalar {
         Scalar::Float(value) if dtype == DType::Float => format!("{:?}", value as f32),
@@ -113,7 +112,7 @@ fn element(scalar: Scalar, dtype: DType) -> String {
     }
 }
 
-/// The numbers as text of one length.
+/// Formats numbers with equal length.
 fn aligned(items: &[Scalar], dtype: DType) -> Vec<String> {
     match items.first() {
         Some(Scalar::Float(_)) => {
@@ -145,7 +144,7 @@ fn aligned(items: &[Scalar], dtype: DType) -> Vec<String> {
     }
 }
 
-/// The shortest text for a number that tells it apart from every other of its dtype, with an exponent or without.
+/// Returns the shortest text that identifies a number in its dtype, with or without an exponent.
 fn shortest(value: f64, dtype: DType, scientific: bool) -> String {
     let value = match dtype {
         DType::Half => {
@@ -163,7 +162,7 @@ fn shortest(value: f64, dtype: DType, scientific: bool) -> String {
     }
 }
 
-/// The digits before and behind the point of the shortest text for a number, at most as many as are printed.
+/// Returns the digits before and after the point of the shortest text for a number, up to the printed precision.
 fn digits(value: f64, dtype: DType) -> (String, String) {
     let text = match shortest(value, dtype, false) {
         long if long.split_once('.').is_some_and(|(_, behind)| behind.len() > PRECISION) => {
@@ -177,7 +176,7 @@ fn digits(value: f64, dtype: DType) -> (String, String) {
     }
 }
 
-/// The number of digits behind the point of a number with an exponent.
+/// Returns the number of digits after the point of a number in scientific notation.
 fn mantissa_digits(value: f64, dtype: DType) -> usize {
     let mantissa = |text: &str| match text.split_once('e').unwrap_or((text, "")).0.split_once('.') {
         Some((_, behind)) => behind.trim_end_matches('0').len(),
@@ -189,7 +188,7 @@ fn mantissa_digits(value: f64, dtype: DType) -> usize {
     }
 }
 
-/// A number with an exponent of two digits or more.
+/// Formats a number with an exponent of at least two digits.
 fn scientific(value: f64, behind: usize) -> String {
     let text = format!("{value:.behind$e}");
     let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
@@ -202,7 +201,7 @@ fn floats(values: &[f64], dtype: DType, signed: bool) -> Vec<String> {
     let finite = values.iter().filter(|value| value.is_finite());
     let sizes = finite.clone().map(|value| value.abs()).filter(|size| *size != 0.0);
     let (least, most) = sizes.fold((f64::INFINITY, 0.0), |(least, most): (f64, f64), v| (least.min(v), most.max(v)));
-    // A dtype's numbers have an exponent where they are known to the last digit before the point no longer.
+    // Above this magnitude, the dtype can no longer represent every integer digit, and numbers get an exponent.
     let largest = match dtype {
         DType::Half => 1e3,
         DType::Float => 1e6,
@@ -218,7 +217,7 @@ fn floats(values: &[f64], dtype: DType, signed: bool) -> Vec<String> {
         let text = match value {
             _ if value.is_nan() => "nan".to_owned(),
             _ if value.is_infinite() => if value > 0.0 { "inf" } else { "-inf" }.to_owned(),
-            // As many digits for all: those of the number itself where its shortest text has fewer.
+            // All numbers get the same number of digits. A number with a shorter text is padded.
             _ if with_exponent => scientific(value, behind),
             _ => {
                 let (whole, own) = digits(value, dtype);
@@ -232,13 +231,13 @@ fn floats(values: &[f64], dtype: DType, signed: bool) -> Vec<String> {
     texts.into_iter().map(|text| format!("{text:>width$}")).collect()
 }
 
-/// Writes the brackets around texts.
+/// Writes brackets around the formatted numbers.
 struct Writer<'s> {
     texts: std::vec::IntoIter<String>,
     separator: &'s str,
     shown: Option<i64>,
     out: String,
-    /// The room before the first bracket.
+    /// The indentation before the first bracket.
     indent: usize,
 }
 
@@ -272,7 +271,7 @@ impl Writer<'_> {
         self.out.push(']');
     }
 
-    /// Writes what stands between two items: a separator, or as many line breaks as there are dimensions within.
+    /// Writes the separator between two items, with a line break for each inner dimension.
     fn between(&mut self, inner: usize, depth: usize) {
         self.out.push_str(self.separator.trim_end());
         if inner == 0 {
@@ -283,10 +282,10 @@ impl Writer<'_> {
         }
     }
 
-    /// A number within a number of brackets, on a new line where it does not fit.
+    /// Writes a number inside `brackets` brackets, on a new line if it does not fit.
     fn word(&mut self, text: &str, brackets: usize) {
         let line = self.out.rsplit('\n').next().unwrap_or_default();
-        // Every bracket that is open, and the one of `array(`, will be closed.
+        // Account for the closing brackets, including that of `array(`.
         let closing = brackets.max(1) + usize::from(self.indent > 0);
         if !line.ends_with('[') && line.len() + text.len() + closing > LINE {
             self.out.truncate(self.out.trim_end().len());

@@ -1,4 +1,4 @@
-//! Sparse and quantized tensors as PyTorch prints them: their parts, or the numbers that integers stand for.
+//! Formats sparse and quantized tensors like PyTorch: their components, or the dequantized numbers.
 
 use super::Formatter;
 use super::number::write_float;
@@ -8,7 +8,7 @@ use tensor::ops::quantize::dequantize;
 use tensor::{Form, Quantizer, Result, Tensor, View};
 use value::Value;
 
-/// Appends the text before the suffixes, and returns the suffixes that say how the values are stored.
+/// Appends the text before the suffixes, and returns the suffixes that describe how the values are stored.
 pub(super) fn write(out: &mut String, formatter: Formatter<'_>, view: &View, form: &Form) -> Result<Vec<String>> {
     let mut size = String::from("size=");
     write_sizes(&mut size, view.sizes());
@@ -52,7 +52,7 @@ pub(super) fn write(out: &mut String, formatter: Formatter<'_>, view: &View, for
     Ok(suffixes)
 }
 
-/// A quantizer's scheme and numbers.
+/// Returns a quantizer's scheme and parameters.
 fn parameters(formatter: Formatter<'_>, quantizer: &Quantizer) -> Result<Vec<String>> {
     let mut suffixes = vec![format!("quantization_scheme=torch.{}", quantizer.scheme())];
     match quantizer {

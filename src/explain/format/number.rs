@@ -1,11 +1,11 @@
-//! Single numbers as Python writes them: `repr` (shortest text that reads back), `%.4f` and `%.4e`.
-//! Knows no tensor and no options.
+//! Formats single numbers like Python: `repr` (the shortest text that reads back), `%.4f` and `%.4e`. Knows neither
+//! tensors nor options.
 
 use num_complex::Complex;
 use std::fmt::Write;
 use tensor::interrupt;
 
-/// No `f64` has more digits than this after its point; further ones are zeros.
+/// The maximum number of digits of an `f64` after its point; further digits are zeros.
 const MAX_FRACTION: usize = 1074;
 
 /// Python's `repr` of a float: `0.1`, `1e-05`, `1e+16`, `nan`.
@@ -22,23 +22,24 @@ pub(crate) fn complex_repr(value: Complex<f64>) -> String {
     out
 }
 
-/// Appends what [`float_repr`] gives.
+/// Appends the same text as [`float_repr`].
 pub(crate) fn write_float(out: &mut String, value: f64) {
     if write_nonfinite(out, value) {
         return;
     }
     let start = out.len();
-    // Rust and Python agree on when to use an exponent, but not on how it looks.
+    // Rust and Python agree on when to use an exponent, but not on its format.
     push(out, format_args!("{value:?}"));
     settle_tie(out, start, value);
     pad_exponent(out, start);
 }
 
-/// Of two shortest texts that are equally close to the value Rust takes the larger, Python the one with an even digit.
+/// Resolves ties: if two shortest texts are equally close to the value, Rust picks the larger and Python the one with
+/// an even last digit.
 fn settle_tie(out: &mut String, start: usize, value: f64) {
     let end = out[start..].find('e').map_or(out.len(), |e| start + e);
     let digits = out[start..end].trim_start_matches(['-', '0', '.']).bytes().filter(u8::is_ascii_digit).count();
-    // Decimals of up to 15 digits are all different floats, so shorter texts have no rival.
+    // Decimals of up to 15 digits are all different floats, so shorter texts cannot tie.
     if digits < 15 {
         return;
     }
@@ -52,7 +53,7 @@ fn settle_tie(out: &mut String, start: usize, value: f64) {
     }
 }
 
-/// Appends what [`complex_repr`] gives.
+/// Appends the same text as [`complex_repr`].
 pub(crate) fn write_complex(out: &mut String, value: Complex<f64>) {
     let bare = value.re == 0.0 && value.re.is_sign_positive();
     if !bare {
@@ -69,7 +70,7 @@ pub(crate) fn write_complex(out: &mut String, value: Complex<f64>) {
     }
 }
 
-/// A part of a complex number: a float without a trailing `.0`.
+/// Appends a part of a complex number: a float without a trailing `.0`.
 fn write_part(out: &mut String, value: f64) {
     write_float(out, value);
     if out.ends_with(".0") {
@@ -115,7 +116,7 @@ pub(crate) fn write_scientific(out: &mut String, value: f64, precision: usize) {
     pad_exponent(out, start);
 }
 
-/// Appends `nan`, `inf` or `-inf`; false (and nothing appended) for a finite value. NaN never shows a sign.
+/// Appends `nan`, `inf` or `-inf`. Returns false, and appends nothing, for a finite value. NaN never has a sign.
 fn write_nonfinite(out: &mut String, value: f64) -> bool {
     if value.is_finite() {
         return false;

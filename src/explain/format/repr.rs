@@ -1,4 +1,4 @@
-//! Python's `repr` of every value. Tensors and storages are handed on to the files of their names.
+//! Python's `repr` of every value. Tensors and storages are formatted in the modules named after them.
 
 use super::number::{push, write_complex, write_float};
 use super::{Formatter, storage, tensors};
@@ -11,19 +11,19 @@ use tensor::memory::get;
 use tensor::{Buffer, BufferKind, Device, Result, Scalar, TypeCode};
 use value::{NamedTuple, Value, integers};
 
-/// The maximum depth of nested containers: far beyond any real value, far below what the stack holds.
+/// The maximum depth of nested containers: far beyond any real value, and far below the limit of the stack.
 const MAX_DEPTH: usize = 200;
 
 thread_local! {
-    /// The addresses of the containers that are being shown, also by functions of scripts that show others.
+    /// The addresses of the containers being shown, including those shown by script functions.
     static SHOWN: RefCell<Vec<usize>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Stands for a container that is being shown, until it is.
+/// Marks a container as being shown, until it is dropped.
 struct Shown(bool);
 
 impl Shown {
-    /// What stands for the container where it is found within itself, as an error.
+    /// Marks a container. If it is already marked, returns the text for a recursive reference as an error.
     fn enter(value: &Value) -> std::result::Result<Shown, &'static str> {
         let dots = match value {
             Value::List(list) if !list.is_empty() => "[...]",
@@ -51,7 +51,7 @@ impl Drop for Shown {
     }
 }
 
-/// Appends the `repr` of a value that stands within `depth` containers.
+/// Appends the `repr` of a value nested inside `depth` containers.
 pub(super) fn write(out: &mut String, formatter: Formatter<'_>, value: &Value, depth: usize) -> Result<()> {
     if depth > MAX_DEPTH {
         bail!(RecursionError, "maximum recursion depth exceeded while getting the repr of an object");
@@ -89,7 +89,7 @@ pub(super) fn write(out: &mut String, formatter: Formatter<'_>, value: &Value, d
             let close = if items.len() == 1 { ",)" } else { ")" };
             write_joined(out, ("(", ", ", close), items.iter(), item)?;
         }
-        // An object that shows itself by a function of a script may change what holds it: its items are copied.
+        // A script function that shows an item may modify the container, so the items are copied.
         Value::List(list) => write_joined(out, ("[", ", ", "]"), &list.to_vec(), item)?,
         Value::Dict(dict) if dict.is_ordered() && dict.is_empty() => out.push_str("OrderedDict()"),
         Value::Dict(dict) if dict.is_ordered() => {
@@ -135,7 +135,7 @@ pub(super) fn write(out: &mut String, formatter: Formatter<'_>, value: &Value, d
     Ok(())
 }
 
-/// Python's `repr` of a string: quotes chosen and escapes made as Python does.
+/// Python's `repr` of a string, with Python's choice of quotes and escapes.
 pub fn str_repr(text: &str) -> String {
     let mut out = String::new();
     write_quoted(&mut out, text.chars().map(u32::from));
@@ -153,7 +153,7 @@ pub(super) fn write_scalar(out: &mut String, value: Scalar) {
     }
 }
 
-/// Appends sizes as the tuple they are in a tensor's suffix: `(2, 3)`, `(3,)`, `()`.
+/// Appends sizes as the tuple in a tensor's suffix: `(2, 3)`, `(3,)`, `()`.
 pub(super) fn write_sizes(out: &mut String, sizes: &[i64]) {
     let close = if sizes.len() == 1 { ",)" } else { ")" };
     out.push('(');
@@ -190,7 +190,7 @@ fn write_device(out: &mut String, device: Device) {
     out.push(')');
 }
 
-/// PyTorch's own results put each field on a line; other named tuples look as Python's do.
+/// Appends a named tuple. PyTorch's own result types put each field on a line; others look like Python's.
 fn write_named_tuple(
     out: &mut String,
     tuple: &NamedTuple,
@@ -250,17 +250,17 @@ fn write_buffer(out: &mut String, buffer: &Buffer) -> Result<()> {
     Ok(())
 }
 
-/// The quote Python puts around text: single ones, unless the text has single ones and no double ones.
+/// Returns Python's quote for a text: single, unless the text contains single quotes and no double quotes.
 fn quote_for(mut has: impl FnMut(char) -> bool) -> char {
     if has('\'') && !has('"') { '"' } else { '\'' }
 }
 
-/// Longer texts are measured before they are written.
+/// Texts longer than this are measured before they are written.
 const LONG: usize = 1 << 20;
 /// `\U0010ffff`
 const LONGEST_ESCAPE: usize = 10;
 
-/// Checks that pieces of these lengths may stand in a row.
+/// Checks that pieces of these lengths fit into memory together.
 fn room_for(lengths: impl Iterator<Item = usize>) -> Result<()> {
     let mut sum = 0;
     for (i, length) in lengths.enumerate() {
@@ -284,7 +284,7 @@ fn escaped_length(point: u32) -> usize {
     }
 }
 
-/// The escapes that strings and bytes share.
+/// Returns the escapes common to strings and bytes.
 fn short_escape(point: u32) -> Option<&'static str> {
     Some(match char::from_u32(point)? {
         '\\' => "\\\\",
@@ -295,7 +295,7 @@ fn short_escape(point: u32) -> Option<&'static str> {
     })
 }
 
-/// Appends a bytes literal. In a `bytearray` Python escapes single quotes even where it need not.
+/// Appends a bytes literal. In a `bytearray`, Python escapes single quotes even if unnecessary.
 fn write_bytes(out: &mut String, bytes: &[u8], in_bytearray: bool) {
     let quote = quote_for(|q| bytes.contains(&(q as u8)));
     out.push('b');
@@ -312,7 +312,7 @@ fn write_bytes(out: &mut String, bytes: &[u8], in_bytearray: bool) {
     out.push(quote);
 }
 
-/// Appends a string literal. Takes code points, for arrays of characters may hold ones that are none.
+/// Appends a string literal. Takes code points, because arrays of characters may contain invalid ones.
 fn write_quoted(out: &mut String, points: impl Iterator<Item = u32> + Clone) {
     let quote = quote_for(|q| points.clone().any(|point| point == u32::from(q)));
     out.push(quote);
@@ -329,12 +329,12 @@ fn write_quoted(out: &mut String, points: impl Iterator<Item = u32> + Clone) {
     out.push(quote);
 }
 
-/// `str.isprintable`: Rust's own escaping draws the line at the same Unicode categories.
+/// Python's `str.isprintable`. Rust's own escaping uses the same Unicode categories.
 pub fn is_printable(c: char) -> bool {
     if c.is_ascii() {
         return c == ' ' || c.is_ascii_graphic();
     }
-    // Rust also escapes a combining mark at the very start of a string, so look at it in second place.
+    // Rust also escapes a combining mark at the start of a string, so test the character in second position.
     let mut pair = [b'a'; 5];
     let length = 1 + c.encode_utf8(&mut pair[1..]).len();
     str::from_utf8(&pair[..length]).is_ok_and(|pair| pair.escape_debug().nth(1) == Some(c))

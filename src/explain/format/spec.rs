@@ -1,6 +1,6 @@
 //! Python's format specifications, `[[fill]align][sign][z][#][0][width][,|_][.precision][type]`, for the four classes
-//! that have them: int, float, complex and str. Messages are CPython's.
-//! See <https://docs.python.org/3.11/library/string.html#format-specification-mini-language>.
+//! that accept them: int, float, complex and str. Messages are CPython's. See
+//! <https://docs.python.org/3.11/library/string.html#format-specification-mini-language>.
 
 use super::number::{push_times, write_fixed, write_float, write_scientific};
 use num_complex::Complex;
@@ -11,14 +11,15 @@ use tensor::{Error, ErrorKind, Result, bail, limits};
 use value::numbers::Number;
 use value::{Value, integers};
 
-/// Python's limits of widths and of precisions.
+/// Python's limits for width and precision.
 const MOST_DIGITS: u64 = i64::MAX as u64;
 const MOST_PRECISE: usize = i32::MAX as usize;
 
-/// `format(value, spec)` for a specification that is not empty.
+/// Formats a value with a non-empty specification.
 ///
 /// # Errors
-/// ValueError for a specification the class does not accept, TypeError for a class that accepts none.
+/// Fails with ValueError for a specification that the class does not accept, and with TypeError for a class that
+/// accepts none.
 pub(super) fn format(value: &Value, spec: &str) -> Result<String> {
     let read = |left_aligned: bool| Spec::parse(spec, value.type_name(), left_aligned);
     match value {
@@ -37,7 +38,7 @@ fn unsupported(class: &str) -> Error {
     Error::type_error(format!("unsupported format string passed to {class}.__format__"))
 }
 
-/// A specification taken apart.
+/// A parsed specification.
 struct Spec {
     fill: char,
     align: Align,
@@ -137,7 +138,7 @@ impl Spec {
         })
     }
 
-    /// `text` within the width, the padding where the alignment wants it.
+    /// Pads `text` to the width, according to the alignment.
     fn pad(&self, text: &str) -> String {
         let padding = self.width.saturating_sub(text.chars().count());
         let left = match self.align {
@@ -152,7 +153,7 @@ impl Spec {
         out
     }
 
-    /// A number within the width: sign, prefix, digits in groups, and the rest (point, fraction, exponent).
+    /// Pads a number to the width: sign, prefix, grouped digits, and the rest (point, fraction, exponent).
     fn pad_number(&self, number: &Pieces<'_>) -> String {
         let mut start = String::new();
         match (number.negative, self.sign) {
@@ -162,11 +163,11 @@ impl Spec {
         }
         start.push_str(number.prefix);
         let taken = start.chars().count() + number.rest.chars().count();
-        // Zeros in front of the digits are part of the number and take separators.
+        // Leading zeros are part of the number and are grouped too.
         let zero_filled = self.fill == '0' && self.align == Align::AfterSign;
         let least = if zero_filled { self.width.saturating_sub(taken) } else { 0 };
         let digits = match number.digits {
-            // NaN, infinities and characters have no digits to group.
+            // NaN, infinities and characters do not have digits to group.
             "" => String::new(),
             digits => group(digits, self.separator, self.group_size(), least),
         };
@@ -202,11 +203,11 @@ fn parse_number(chars: &mut Peekable<Chars<'_>>) -> Result<Option<usize>> {
             None => bail!(ValueError, "Too many decimal digits in format string"),
         }
     }
-    // Where addresses are shorter there is no room for that many, either.
+    // With shorter addresses, memory would not suffice for that many either.
     Ok(number.map(|number| usize::try_from(number).unwrap_or(usize::MAX)))
 }
 
-/// A type character as messages show it.
+/// Formats a type character for messages.
 fn show_kind(kind: char) -> String {
     if ('!'..'\u{80}').contains(&kind) { kind.to_string() } else { format!("\\x{:x}", u32::from(kind)) }
 }
@@ -215,8 +216,8 @@ fn unknown_kind(kind: char, class: &str) -> Error {
     Error::value(format!("Unknown format code '{}' for object of type '{class}'", show_kind(kind)))
 }
 
-/// ASCII digits with a separator between groups and zeros in front up to `least` characters. A zero-filled number may
-/// become one longer, for it never begins with a separator.
+/// Groups ASCII digits with a separator, and pads with zeros up to `least` characters. A zero-padded number may become
+/// one character longer, because it never begins with a separator.
 fn group(digits: &str, separator: Option<char>, size: usize, least: usize) -> String {
     let Some(separator) = separator else { return format!("{digits:0>least$}") };
     let mut reversed = String::new();
@@ -240,7 +241,7 @@ fn format_str(text: &str, spec: &Spec) -> Result<String> {
     if let Some(kind) = spec.kind.filter(|&kind| kind != 's') {
         return Err(unknown_kind(kind, "str"));
     }
-    // With a type given, the parser has handled this already.
+    // If a type is given, the parser has checked this already.
     if let Some(separator) = spec.separator {
         bail!(ValueError, "Cannot specify '{separator}' with 's'.");
     }
@@ -303,7 +304,7 @@ fn format_int(value: &Number, spec: &Spec, class: &str) -> Result<String> {
     Ok(spec.pad_number(&Pieces { negative, prefix, digits: &digits, rest: "" }))
 }
 
-/// The digits of a whole number in the base that a type stands for, and whether it is negative.
+/// Returns the digits of an integer in the base of a type, and whether it is negative.
 fn whole_digits(value: &Number, kind: char) -> Result<(bool, String)> {
     match value {
         Number::Big(big) => {
@@ -351,7 +352,7 @@ fn format_complex(value: Complex<f64>, spec: &Spec) -> Result<String> {
         bail!(ValueError, "'=' alignment flag is not allowed in complex format specifier");
     }
     check_precision(spec)?;
-    // Without a type the parts stand as in `repr`: in parentheses, or alone when there is no real part.
+    // Without a type, the parts look like `repr`: in parentheses, or only the imaginary part if the real part is zero.
     let like_repr = spec.kind.is_none();
     let part = |value: f64, sign: Option<char>| {
         let text = float_text(value, spec, false);
@@ -373,15 +374,15 @@ fn check_precision(spec: &Spec) -> Result<()> {
     }
 }
 
-/// Takes a formatted float apart for grouping and padding.
+/// Splits a formatted float for grouping and padding.
 fn split(text: &str) -> Pieces<'_> {
     let (negative, text) = text.strip_prefix('-').map_or((false, text), |text| (true, text));
     let (digits, rest) = text.split_at(text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len()));
     Pieces { negative, prefix: "", digits, rest }
 }
 
-/// Writes a float in the notation the specification asks for, neither grouped nor padded. `point_zero` tells whether a
-/// float without a type may get a `.0`, as in `repr`.
+/// Writes a float in the notation of the specification, neither grouped nor padded. `point_zero` says whether a float
+/// without a type may get a `.0`, like in `repr`.
 fn float_text(value: f64, spec: &Spec, point_zero: bool) -> String {
     let mut out = String::new();
     let value = if spec.kind == Some('%') { value * 100.0 } else { value };
@@ -412,8 +413,8 @@ fn float_text(value: f64, spec: &Spec, point_zero: bool) -> String {
     out
 }
 
-/// Appends `'%.{precision}g' % value`. With `point_zero` a whole number gets a `.0` and goes over to an exponent one
-/// digit earlier, to make room for it.
+/// Appends `'%.{precision}g' % value`. With `point_zero`, an integer gets a `.0`, and switches to an exponent one digit
+/// earlier to make room for it.
 fn write_general(out: &mut String, value: f64, precision: usize, keep_zeros: bool, point_zero: bool) {
     let precision = precision.max(1);
     let start = out.len();
@@ -434,7 +435,7 @@ fn write_general(out: &mut String, value: f64, precision: usize, keep_zeros: boo
         return;
     }
     out.truncate(start);
-    // `exponent < precision`, so this is not negative.
+    // Not negative, since `exponent < precision`.
     write_fixed(out, value, (precision as i64 - 1 - exponent) as usize);
     trim(out);
     if point_zero && !out[start..].contains('.') {

@@ -1,20 +1,20 @@
-//! Storages as PyTorch prints them: one element per line, all of them, then a line naming the class, device and size.
+//! Formats storages like PyTorch: one element per line without omissions, then a line with the class, device and size.
 
 use super::number::push;
 use super::repr::write_scalar;
 use tensor::memory::get;
 use tensor::{Error, Result, Storage, TypedStorage, interrupt};
 
-/// Elements between two checks that there is memory for more text.
+/// Number of elements between two checks for available memory.
 const BLOCK: i64 = 1 << 12;
 
-/// No element's line is longer than this (a `complex128` with all its digits).
+/// The maximum length of an element's line (a `complex128` with all its digits).
 const MAX_LINE: usize = 64;
 
 /// Appends a storage's bytes, one number per line.
 ///
 /// # Errors
-/// RuntimeError when there is no memory for the text.
+/// Fails with RuntimeError if there is not enough memory for the text.
 pub(super) fn write_untyped(out: &mut String, storage: &Storage) -> Result<()> {
     let memory = storage.memory();
     memory.check()?;
@@ -26,7 +26,8 @@ pub(super) fn write_untyped(out: &mut String, storage: &Storage) -> Result<()> {
     } else {
         let lines: Vec<String> = (0..=u8::MAX).map(|byte| format!(" {byte}\n")).collect();
         let line = |byte: u8| lines.get(usize::from(byte)).map_or("", String::as_str);
-        // The text is up to five times the storage: ask for all of it once, and be told when there is not enough.
+        // The text is up to five times as long as the storage. Reserve all of it at once, so that a lack of memory is
+        // an error.
         reserve(out, memory.nbytes().saturating_mul(3))?;
         let length = interrupt::watched(memory.bytes()).map(|cell| line(get(cell)).len()).sum();
         reserve(out, length)?;
@@ -42,7 +43,7 @@ pub(super) fn write_untyped(out: &mut String, storage: &Storage) -> Result<()> {
 /// Appends a typed storage's elements, one Python number per line.
 ///
 /// # Errors
-/// RuntimeError when there is no memory for the text.
+/// Fails with RuntimeError if there is not enough memory for the text.
 pub(super) fn write_typed(out: &mut String, typed: &TypedStorage) -> Result<()> {
     let view = typed.view();
     let (device, dtype, length) = (typed.storage.device(), typed.dtype.name(), typed.len());
@@ -66,7 +67,7 @@ pub(super) fn write_typed(out: &mut String, typed: &TypedStorage) -> Result<()> 
     Ok(())
 }
 
-/// Room for `length` more bytes of text.
+/// Reserves `length` more bytes of text.
 pub(super) fn reserve(out: &mut String, length: usize) -> Result<()> {
     out.try_reserve(length).map_err(|_| Error::runtime(format!("no memory for {length} bytes of text")))
 }

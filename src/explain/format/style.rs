@@ -1,5 +1,5 @@
-//! Finished text, cut into pieces that say what they are, so that a terminal can colour them. Reads only the text: put
-//! together again, the pieces are that very text.
+//! Splits finished text into pieces with roles, so that a terminal can colour them. Uses only the text; concatenated,
+//! the pieces equal it.
 
 use tensor::DType;
 
@@ -15,21 +15,21 @@ pub enum Role {
     Str,
     /// Brackets, commas, colons.
     Punctuation,
-    /// Elements left out.
+    /// The mark for omitted elements.
     Ellipsis,
-    /// `size=`, `dtype=`, `requires_grad=`: the word and the sign.
+    /// `size=`, `dtype=`, `requires_grad=`, including the sign.
     Keyword,
     DType,
     /// Any other word: `tensor`, `torch.Size`, `<MulBackward0>`.
     Name,
-    /// The line beneath a storage.
+    /// The line below a storage.
     Footer,
     /// The class of an error.
     ErrorKind,
     ErrorMessage,
 }
 
-/// A text to be shown, and how it is to be read.
+/// A text to show, and how to split it.
 #[derive(Clone, Copy, Debug)]
 pub struct Styled<'a> {
     text: &'a str,
@@ -47,12 +47,12 @@ impl<'a> Styled<'a> {
         Styled { text, is_error: true }
     }
 
-    /// The text without any styling.
+    /// Returns the text without styling.
     pub fn plain(&self) -> &'a str {
         self.text
     }
 
-    /// The pieces in order, none of them empty.
+    /// Returns the pieces in order. None of them is empty.
     pub fn pieces(&self) -> Pieces<'a> {
         Pieces { rest: self.text, at_line_start: true, next: if self.is_error { Next::ErrorKind } else { Next::Value } }
     }
@@ -88,7 +88,7 @@ impl<'a> Iterator for Pieces<'a> {
             Next::ErrorMessage => (Role::ErrorMessage, self.rest.len()),
             Next::Value => classify(self.rest, self.at_line_start),
         };
-        // An error text may begin with any character; never cut through one.
+        // An error message may begin with any character. Never split one.
         let length = (length..self.rest.len()).find(|&at| self.rest.is_char_boundary(at)).unwrap_or(self.rest.len());
         let (piece, rest) = self.rest.split_at(length);
         self.rest = rest;
@@ -97,7 +97,7 @@ impl<'a> Iterator for Pieces<'a> {
     }
 }
 
-/// The role and the length in bytes of the piece that `text`, which is not empty, begins with.
+/// Returns the role and the length in bytes of the first piece of `text`, which is not empty.
 fn classify(text: &str, at_line_start: bool) -> (Role, usize) {
     let span = |matches: fn(char) -> bool| text.find(|c| !matches(c)).unwrap_or(text.len());
     let first = text.chars().next().unwrap_or(' ');
@@ -122,7 +122,7 @@ fn classify(text: &str, at_line_start: bool) -> (Role, usize) {
     }
 }
 
-/// The length of a number at the start of the text: digits with a point, exponent and `j`, or `nan` and `inf`.
+/// Returns the length of a number at the start of the text: digits with a point, exponent and `j`, or `nan` and `inf`.
 fn number(text: &str) -> Option<usize> {
     let unsigned = text.trim_start_matches(['-', '+']);
     let sign = text.len() - unsigned.len();
@@ -146,12 +146,12 @@ fn number(text: &str) -> Option<usize> {
     if unsigned[length..].starts_with('j') {
         length += 1;
     }
-    // `inf` may be the beginning of a longer word.
+    // `inf` may be the start of a longer word.
     let ends = !unsigned[length..].starts_with(|c: char| c.is_alphanumeric() || c == '_' || c == '=');
     ends.then_some(sign + length)
 }
 
-/// The length of a quoted string at the start of the text; all of it when the quote is never closed.
+/// Returns the length of a quoted string at the start of the text. An unclosed string extends to the end.
 fn quoted(text: &str, quote: char) -> usize {
     let mut escaped = false;
     for (at, c) in text.char_indices().skip(1) {

@@ -1,7 +1,8 @@
-//! Tensors as PyTorch prints them: the numbers in columns, then what a reader could not guess (dtype, size, gradient).
-//! Only elements that are shown are read.
+//! Formats tensors like PyTorch: the numbers in columns, then everything they do not imply (dtype, size, gradient).
+//! Only the elements shown are read.
 //!
-//! Two passes: the first finds how wide a column must be, the second writes. Element texts are never kept.
+//! Works in two passes: the first finds the width of the columns, the second writes. The texts of elements are not
+//! stored.
 
 use super::number::{write_fixed, write_scientific};
 use super::repr::{write_scalar, write_sizes};
@@ -15,10 +16,10 @@ use tensor::{Dims, GradFn, Layout, Memory, Result, Scalar, Tensor, View, interru
 
 pub(super) const PREFIX: &str = "tensor(";
 
-/// Dimensions beyond this overflow Python's stack in PyTorch, too.
+/// With more dimensions than this, PyTorch too overflows Python's stack.
 const MAX_DIMENSIONS: usize = 400;
 
-/// More digits than this are refused: no number has them, and a column of them fills the memory.
+/// The maximum precision. No number has more digits, and a column of them would fill the memory.
 const MAX_PRECISION: i64 = 100_000;
 
 /// Appends a tensor.
@@ -58,7 +59,7 @@ pub(super) fn write(out: &mut String, formatter: Formatter<'_>, tensor: &Tensor)
     Ok(())
 }
 
-/// Collects what follows the numbers of a dense tensor, in PyTorch's order.
+/// Collects the suffixes after the numbers of a dense tensor, in PyTorch's order.
 fn strided_suffixes(suffixes: &mut Vec<String>, formatter: Formatter<'_>, view: &View) {
     let meta = view.device().is_meta();
     let empty = view.sizes().contains(&0);
@@ -77,14 +78,14 @@ fn strided_suffixes(suffixes: &mut Vec<String>, formatter: Formatter<'_>, view: 
         write_sizes(&mut size, view.sizes());
         suffixes.push(size);
     }
-    // Without numbers to look at, only the default dtype goes without saying.
+    // Without any numbers, only the default dtype is implied.
     let dtype_clear = view.dtype == formatter.default_dtype || !meta && !empty && formatter.dtype_is_clear(view.dtype);
     if !dtype_clear {
         suffixes.push(format!("dtype=torch.{}", view.dtype.name()));
     }
 }
 
-/// The operation a tensor came from. That of a view may have to be brought up to date first.
+/// Returns the name of the operation that created a tensor. The history of a view may have to be updated first.
 fn grad_fn_name(tensor: &Tensor) -> Option<String> {
     if tensor.is_outdated() {
         return match autograd::grad_fn(tensor) {
@@ -95,8 +96,8 @@ fn grad_fn_name(tensor: &Tensor) -> Option<String> {
     tensor.has_autograd().then(|| tensor.autograd(|meta| meta.grad_fn.as_ref().map(|(node, _)| node.name()))).flatten()
 }
 
-/// Appends the suffixes to the text that began at `start`, each on a new line where the last one has no room. The first
-/// may have to be on a new line in any case.
+/// Appends the suffixes to the text that began at `start`, each on a new line if it does not fit. If `on_new_line`, the
+/// first is on a new line in any case.
 fn write_suffixes(out: &mut String, start: usize, linewidth: i64, mut on_new_line: bool, suffixes: &[String]) {
     let text = &out[start..];
     let mut column = (text.len() - text.rfind('\n').map_or(0, |newline| newline + 1)) as i64 + 2;
@@ -118,7 +119,7 @@ pub(super) fn indent(out: &mut String, columns: usize) {
     out.extend(std::iter::repeat_n(' ', columns));
 }
 
-/// Appends the numbers of a tensor with data, which begin in a column of the line.
+/// Appends the numbers of a tensor with data, starting at a column of the line.
 pub(super) fn write_body(out: &mut String, options: &PrintOptions, view: &View, column: usize) -> Result<()> {
     if view.sizes().contains(&0) {
         out.push_str("[]");
@@ -130,7 +131,7 @@ pub(super) fn write_body(out: &mut String, options: &PrintOptions, view: &View, 
     let numel = checked_numel(view.sizes())?;
     let shown = Shown { edges: (numel > options.threshold).then_some(usize::try_from(options.edgeitems).unwrap_or(0)) };
     check_bounds(view, shown)?;
-    // An expanded tensor has any number of elements: ask for the least they take before looking at each.
+    // An expanded tensor may have any number of elements. Reserve the minimum they take before reading them.
     let room = |pitch: usize| if shown.edges.is_none() { pitch.saturating_mul(numel as usize) } else { 0 };
     reserve(out, room("0, ".len()))?;
     let memory = view.storage.memory();
@@ -142,34 +143,34 @@ pub(super) fn write_body(out: &mut String, options: &PrintOptions, view: &View, 
     Ok(())
 }
 
-/// The indices of a dimension that are shown.
+/// The indices shown of a dimension.
 #[derive(Clone, Copy)]
 struct Shown {
-    /// The number shown at each end, when the tensor is summarised.
+    /// The number of indices shown at each end, if the tensor is summarised.
     edges: Option<usize>,
 }
 
 impl Shown {
-    /// The first and the last indices shown; when the second is there, an ellipsis stands between them.
+    /// Returns the first and the last indices shown. If there are last ones, an ellipsis comes between them.
     fn indices(self, size: i64) -> (Range<i64>, Option<Range<i64>>) {
         match self.edges.and_then(|edges| i64::try_from(edges).ok()) {
-            // (By subtraction: twice a huge `edges` would overflow.)
+            // Uses subtraction: doubling a huge `edges` would overflow.
             Some(edges) if size > edges && size - edges > edges => (0..edges, Some(size - edges..size)),
             _ => (0..size, None),
         }
     }
 
-    /// All indices shown.
+    /// Returns all indices shown.
     fn all(self, size: i64) -> impl Iterator<Item = i64> {
         let (head, tail) = self.indices(size);
         head.chain(tail.unwrap_or(0..0))
     }
 }
 
-/// Checks that what will be shown lies within the storage, which may have been shrunk since the tensor was made.
+/// Checks that the elements shown are inside the storage, which may have shrunk since the tensor was created.
 ///
-/// The message names the piece that PyTorch would have cut out at that moment: a part of a complex tensor, the first
-/// row or edge that does not fit when summarising, else the first element.
+/// The message names the piece that PyTorch would have sliced out: a part of a complex tensor; when summarising, the
+/// first row or edge that does not fit; else the first element.
 fn check_bounds(view: &View, shown: Shown) -> Result<()> {
     if view.check_bounds().is_ok() {
         return Ok(());
@@ -200,7 +201,7 @@ struct Cells {
 }
 
 impl Cells {
-    /// Looks at every element shown.
+    /// Measures every element shown.
     fn measure(view: &View, memory: &Memory, shown: Shown, options: &PrintOptions) -> Result<Cells> {
         let (mut real, mut imaginary) = (Extremes::default(), Extremes::default());
         visit(view, shown, 0, view.layout.offset, &mut |offset| match view.read(memory, offset) {
@@ -219,9 +220,9 @@ impl Cells {
         Ok(Cells { real: column(real)?, imaginary })
     }
 
-    /// Characters an element takes together with the comma and space behind it.
+    /// Returns the width of an element including the comma and space after it.
     fn pitch(&self) -> usize {
-        // Of a complex number PyTorch counts the `j` and forgets the sign between the parts.
+        // For a complex number, PyTorch counts the `j` but not the sign between the parts.
         self.real.width + 2 + self.imaginary.as_ref().map_or(0, |imaginary| imaginary.width + 1)
     }
 
@@ -238,7 +239,7 @@ impl Cells {
     }
 }
 
-/// Calls `body` with the storage offset of every element shown, in row-major order. Leaves off after Ctrl-C.
+/// Calls `body` with the storage offset of every element shown, in row-major order. Stops after Ctrl-C.
 fn visit(view: &View, shown: Shown, dim: usize, offset: i64, body: &mut impl FnMut(i64)) {
     let (Some(&size), Some(&stride)) = (view.sizes().get(dim), view.strides().get(dim)) else { return body(offset) };
     if shown.edges == Some(0) {
@@ -254,22 +255,23 @@ fn visit(view: &View, shown: Shown, dim: usize, offset: i64, body: &mut impl FnM
     }
 }
 
-/// Returns whether Ctrl-C was typed; looks at every row, and now and then within a long one.
+/// Returns whether Ctrl-C was pressed. Checked at every row, and at intervals in a long one.
 fn asked_to_stop(index: i64) -> bool {
     index % interrupt::STRIDE as i64 == 0 && interrupt::requested()
 }
 
-/// The values of a column that can be its widest.
+/// The values that can determine the width of a column.
 #[derive(Default)]
 struct Extremes {
-    /// The smallest and largest magnitude of the positive and of the negative values, zeros and nonfinite left out.
+    /// The smallest and largest magnitude of the positive and of the negative values, without zeros and non-finite
+    /// values.
     positive: Option<(f64, f64)>,
     negative: Option<(f64, f64)>,
-    /// Whether any of those is not a whole number.
+    /// Whether any of those values is not an integer.
     fraction: bool,
-    /// The smallest and the largest of exact values.
+    /// The smallest and the largest exact value.
     exact: Option<(i128, i128)>,
-    /// The dtype is bool, and there is a `False` (one character longer than `True`).
+    /// Whether there is a `False`, which is one character longer than `True`. `None` unless the dtype is bool.
     bools: Option<bool>,
 }
 
@@ -311,7 +313,7 @@ struct Column {
 enum Style {
     /// Integers and bools.
     Exact,
-    /// Floats that are whole: `3.`
+    /// Floats with integer values: `3.`
     Whole,
     Fixed {
         precision: usize,
@@ -331,8 +333,9 @@ impl Column {
         Column { width: longest, style: Style::Exact }
     }
 
-    /// The rules of `torch.set_printoptions(sci_mode=None)`: scientific when the magnitudes are too large, too small
-    /// or too far apart for one fixed format. Zeros, NaN and infinities have no say, not even about the width.
+    /// Chooses a format like `torch.set_printoptions(sci_mode=None)`: scientific if the magnitudes are too large, too
+    /// small or too far apart for a common fixed format. Zeros, NaN and infinities do not count, not even for the
+    /// width.
     fn for_floats(extremes: Extremes, options: &PrintOptions) -> Result<Column> {
         let (sides, fraction) = ([extremes.positive, extremes.negative], extremes.fraction);
         let magnitudes = sides.into_iter().flatten();
@@ -353,7 +356,7 @@ impl Column {
         };
         let natural = high / low > 1000.0 || high > 1.0e8 || fraction && low < 1.0e-4;
         let natural_style = style(natural)?;
-        // Text only grows with the exponent's distance from zero or with the magnitude, so the extremes are the widest.
+        // Texts grow with the magnitude or with the exponent's distance from zero, so the extremes are the widest.
         let (mut width, mut text) = (1, String::new());
         for (side, sign) in sides.into_iter().zip([1.0, -1.0]) {
             for magnitude in side.into_iter().flat_map(|(low, high)| [low, high]) {
@@ -362,7 +365,7 @@ impl Column {
                 width = width.max(text.len());
             }
         }
-        // A forced style keeps the width of the one the values would have chosen.
+        // A forced style keeps the width of the natural style.
         Ok(Column { width, style: options.sci_mode.map_or(Ok(natural_style), style)? })
     }
 
@@ -392,7 +395,7 @@ impl Style {
     }
 }
 
-/// Everything the second pass needs.
+/// The state of the second pass.
 struct Body<'a> {
     view: &'a View,
     memory: &'a Memory,
@@ -402,8 +405,8 @@ struct Body<'a> {
 }
 
 impl Body<'_> {
-    /// Appends the elements from dimension `dim` on, beginning at a storage offset and `column` characters from the left.
-    /// Leaves off after Ctrl-C.
+    /// Appends the elements from dimension `dim` on, starting at a storage offset and at `column` characters from the
+    /// left. Stops after Ctrl-C.
     fn write(&self, out: &mut String, scratch: &mut String, dim: usize, offset: i64, column: usize) {
         let (Some(&size), Some(&stride)) = (self.view.sizes().get(dim), self.view.strides().get(dim)) else {
             return self.cells.write(out, scratch, self.view.read(self.memory, offset));
@@ -436,7 +439,7 @@ impl Body<'_> {
             }
             if let Some(tail) = tail {
                 separate(out);
-                // Within a row the ellipsis has a second space before it.
+                // Inside a row, the ellipsis has two spaces before it.
                 out.push_str(if self.shown.edges == Some(0) { "..." } else { " ..." });
                 for index in tail {
                     separate(out);

@@ -1,4 +1,4 @@
-//! Tables: what PyTorch 2.7.0 (on CPython 3.11) prints, row by row.
+//! Tables of the output of PyTorch 2.7.0 (on CPython 3.11).
 
 use super::*;
 use num_complex::Complex;
@@ -244,7 +244,7 @@ fn tensors_beyond_their_storage() {
         assert_eq!(tensor.view().storage.resize(nbytes), Ok(()));
         assert_eq!(print(&tensor), want);
     }
-    // Only what is shown is looked at, so that length costs nothing.
+    // Only the elements shown are read, so the length does not matter.
     let view = View::zeros(&[2000], DType::Byte, Device::CPU).unwrap_or_else(|e| panic!("{e}"));
     let shared =
         view.with_layout(Layout { sizes: [1 << 40].as_slice().into(), strides: [0].as_slice().into(), offset: 9 });

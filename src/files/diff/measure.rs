@@ -1,5 +1,5 @@
-//! How far the elements of one tensor are from those of another. Bytes that are the same are not looked at any further, so
-//! that equal files are compared as fast as they are read. Knows no names.
+//! Measures the difference between the elements of two tensors. Equal bytes are not examined further, so equal files
+//! are compared as fast as they can be read. Knows no names.
 
 use crate::contents::{Blocks, Elements};
 use num_complex::Complex;
@@ -9,31 +9,31 @@ use tensor::memory::get;
 use tensor::parallel::{self, reading_both};
 use tensor::{DType, Element, Error, Memory, Result, Scalar};
 
-/// What a comparison of elements found, in the order of their rows.
+/// The result of comparing elements.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Tally {
-    /// Elements that were compared.
+    /// Number of elements compared.
     pub elements: u64,
-    /// Those that differ by more than the tolerance.
+    /// Number of elements that differ by more than the tolerance.
     pub differing: u64,
     /// The largest difference of finite numbers, …
     pub greatest: f64,
-    /// … and the index of the first that has it, as if all lay in one row.
+    /// … and the first position where it occurs, in row-major order.
     pub at: u64,
-    /// The largest difference as a share of the larger of the two numbers.
+    /// The largest difference relative to the larger of the two numbers.
     pub relative: f64,
-    /// All differences of finite numbers together.
+    /// The sum of all differences of finite numbers.
     pub sum: f64,
-    /// NaN where there was none.
+    /// Number of new NaN.
     pub new_nan: u64,
-    /// Infinities where there was a finite number.
+    /// Number of new infinities in place of finite numbers.
     pub new_inf: u64,
-    /// Elements of the same value in other bytes: zeros of another sign, other NaN.
+    /// Number of elements with equal values but other bytes: zeros with another sign, other NaN.
     pub respelt: u64,
 }
 
 impl Tally {
-    /// Adds what was found in elements that begin at `start` of the whole.
+    /// Adds the result for elements that begin at position `start`.
     pub(crate) fn add(&mut self, part: &Tally, start: u64) {
         if part.greatest > self.greatest {
             (self.greatest, self.at) = (part.greatest, start.saturating_add(part.at));
@@ -47,7 +47,7 @@ impl Tally {
         self.respelt += part.respelt;
     }
 
-    /// The mean difference of all elements.
+    /// Returns the mean difference of all elements.
     pub(crate) fn mean(&self) -> f64 {
         self.sum / self.elements.max(1) as f64
     }
@@ -58,14 +58,14 @@ impl Tally {
     }
 }
 
-/// Elements in a row, one after another from the first byte on.
+/// Consecutive elements, starting at the first byte.
 #[derive(Clone, Copy)]
 pub(super) struct Row<'m> {
     pub memory: &'m Memory,
     pub elements: Elements,
 }
 
-/// Numbers of one kind, to which the elements of both sides are widened.
+/// The number type to which the elements of both sides are widened.
 trait Measured: Copy + PartialEq {
     fn of(value: Scalar) -> Self;
     fn apart(self, other: Self) -> f64;
@@ -138,11 +138,11 @@ impl Measured for Complex<f64> {
     }
 }
 
-/// Compares the first `count` elements of two rows. Those count as equal whose difference is at most `tolerance`, or that
-/// share of the first. Blocks that are not taken apart differ as a whole.
+/// Compares the first `count` elements of two rows. Elements count as equal if their difference is at most `tolerance`,
+/// either absolute or relative to the first. Blocks that cannot be dequantized differ as a whole.
 ///
 /// # Errors
-/// RuntimeError for a row that is shorter; MemoryError.
+/// Fails with RuntimeError for a row that is too short, and with MemoryError.
 pub(super) fn compare(a: Row, b: Row, count: usize, tolerance: f64) -> Result<Tally> {
     if a.elements == b.elements {
         let nbytes = a.elements.nbytes(count)?;
@@ -167,7 +167,7 @@ pub(super) fn compare(a: Row, b: Row, count: usize, tolerance: f64) -> Result<Ta
     }
 }
 
-/// Numbers that are widened at a time: a multiple of every block's.
+/// The number of elements to widen at a time; a multiple of every block's count.
 const WIDENED: usize = 4096;
 
 fn tally<N: Measured>(a: Row, b: Row, count: usize, tolerance: f64) -> Result<Tally> {
@@ -186,7 +186,7 @@ fn tally<N: Measured>(a: Row, b: Row, count: usize, tolerance: f64) -> Result<Ta
     Ok(total)
 }
 
-/// Elements of which a byte is another one.
+/// Counts the elements with differing bytes.
 fn spelt_otherwise(a: &Memory, b: &Memory, itemsize: usize, range: Range<usize>) -> u64 {
     let others = reading_both(a, b, |x: &[u8], y: &[u8]| {
         let range = range.start * itemsize..range.end * itemsize;
@@ -196,7 +196,7 @@ fn spelt_otherwise(a: &Memory, b: &Memory, itemsize: usize, range: Range<usize>)
     others.unwrap_or(0) as u64
 }
 
-/// Also counts the elements that are unequal, be it within the tolerance.
+/// Also counts the unequal elements, including those within the tolerance.
 #[inline(always)]
 fn measured<N: Measured>(x: &[N], y: &[N], tolerance: f64) -> (Tally, u64) {
     let mut unequal = 0;
@@ -223,7 +223,7 @@ fn measured<N: Measured>(x: &[N], y: &[N], tolerance: f64) -> (Tally, u64) {
     (tally, unequal)
 }
 
-/// Elements `start..end` of a row as numbers.
+/// Converts elements `start..end` of a row to numbers.
 fn widen<N: Measured>(row: Row, start: usize, end: usize, into: &mut Vec<N>) -> Result<()> {
     into.clear();
     match row.elements {

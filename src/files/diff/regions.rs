@@ -1,6 +1,5 @@
-//! The boxes that two tensors have in common, and how their elements are brought side by side: elements in a row are read
-//! piece by piece into buffers, by all cores; any other layout is copied block by block. In neither case does it matter how
-//! large the tensors are.
+//! Compares the boxes that two tensors have in common. Consecutive elements are read piece by piece into buffers, on
+//! all cores; other layouts are copied block by block. The size of the tensors does not matter in either case.
 
 use super::measure::{self, Row, Tally};
 use crate::contents::{Contents, Elements, Entry};
@@ -28,7 +27,8 @@ impl Compared<'_> {
 /// Compares two tensors of the same shape.
 ///
 /// # Errors
-/// RuntimeError for a tensor beyond its storage and a file that changes meanwhile; KeyboardInterrupt.
+/// Fails with RuntimeError for a tensor that extends beyond its storage and for a file that changes meanwhile, and with
+/// KeyboardInterrupt.
 pub(super) fn compare(a: Compared, b: Compared, tolerance: f64) -> Result<Tally> {
     let mut total = Tally::default();
     each_common(a, b, |x, y, place| {
@@ -39,10 +39,10 @@ pub(super) fn compare(a: Compared, b: Compared, tolerance: f64) -> Result<Tally>
     Ok(total)
 }
 
-/// Returns whether all elements are the same; looks no further than to the first piece in which one is not.
+/// Returns whether all elements are the same. Stops at the first piece with a difference.
 ///
 /// # Errors
-/// Those of [`compare`].
+/// Same as [`compare`].
 pub(crate) fn are_same(a: Compared, b: Compared) -> Result<bool> {
     let differs = AtomicBool::new(false);
     each_common(a, b, |x, y, _| {
@@ -54,10 +54,10 @@ pub(crate) fn are_same(a: Compared, b: Compared) -> Result<bool> {
     Ok(!differs.into_inner())
 }
 
-/// The bytes of the first elements, `None` for a tensor in pieces or without data.
+/// Returns the bytes of the first elements. `None` for a tensor in pieces or without data.
 ///
 /// # Errors
-/// Those of [`compare`].
+/// Same as [`compare`].
 pub(super) fn head(tensor: Compared) -> Result<Option<Vec<u8>>> {
     const MOST: usize = 1 << 10;
     if tensor.entry.storage.is_none() {
@@ -72,8 +72,8 @@ pub(super) fn head(tensor: Compared) -> Result<Option<Vec<u8>>> {
     Ok(head)
 }
 
-/// Goes through the boxes that two tensors have in common until `body` gives false. `body` also gets what makes the number
-/// of an element within the whole out of its number within the box.
+/// Calls `body` with each pair of overlapping boxes until it returns false. The third argument maps an element's
+/// position in the box to its position in the whole tensor.
 fn each_common(
     a: Compared,
     b: Compared,
@@ -93,7 +93,7 @@ fn each_common(
     Ok(())
 }
 
-/// What two boxes have in common.
+/// The intersection of two boxes.
 struct Common {
     offsets: Dims,
     sizes: Dims,
@@ -118,7 +118,7 @@ impl Common {
         Some(common)
     }
 
-    /// The number of an element in the whole tensor.
+    /// Maps an element's position in the box to its position in the whole tensor.
     fn place(&self, mut number: u64, whole: &[i64]) -> u64 {
         let (mut place, mut step) = (0u64, 1u64);
         for ((&offset, &size), &all) in self.offsets.iter().zip(&self.sizes).zip(whole).rev() {
@@ -131,10 +131,10 @@ impl Common {
     }
 }
 
-/// How a comparison goes.
+/// The conditions of a comparison.
 struct Terms<'t> {
     tolerance: f64,
-    /// Set at the first difference, after which nothing is looked at.
+    /// Set at the first difference, which ends the comparison.
     until: Option<&'t AtomicBool>,
 }
 
@@ -172,7 +172,7 @@ fn side_by_side(x: &Part, y: &Part, terms: &Terms) -> Result<Tally> {
     tally.ok_or_else(lost)?
 }
 
-/// Compares elements that lie in rows, in tasks of many pieces.
+/// Compares consecutive elements, in tasks of many pieces.
 fn in_rows(windows: [Window; 2], elements: [Elements; 2], count: usize, terms: &Terms) -> Result<Tally> {
     let task = COMPARED_AT_ONCE;
     let tallies = parallel::collect(count.div_ceil(task), count, &|k| {
@@ -204,7 +204,7 @@ fn in_rows(windows: [Window; 2], elements: [Elements; 2], count: usize, terms: &
     Ok(total)
 }
 
-/// Compares elements in any layout, by copies of a block at a time.
+/// Compares elements in any layout, by copying one block at a time.
 fn by_blocks(x: &Part, y: &Part, terms: &Terms) -> Result<Tally> {
     let (a, b) = (x.reader()?, y.reader()?);
     let mut total = Tally::default();

@@ -1,4 +1,4 @@
-//! Differences as a text and as JSON.
+//! Formats differences as text and as JSON.
 
 use super::{Change, Described, Differences, Tally, Text, What};
 use crate::contents::{count, shown};
@@ -7,7 +7,7 @@ use serde_json::{Value as Json, json};
 use std::fmt::Write;
 
 impl Differences {
-    /// One line for everything that differs, and a summary below.
+    /// Returns one line per difference, and a summary.
     pub fn text(&self) -> String {
         let mut out = String::new();
         let [from, to] = &self.names;
@@ -58,7 +58,7 @@ impl Differences {
         parts.join(", ")
     }
 
-    /// The same as JSON. Numbers that JSON does not have are texts.
+    /// Returns the differences as JSON. Numbers that JSON cannot represent become strings.
     pub fn json(&self) -> String {
         let text = |text: &Text| json!({ "name": text.name, "first": text.sides[0], "second": text.sides[1] });
         let shared = |(side, names): &(usize, Vec<String>)| {
@@ -80,7 +80,7 @@ impl Differences {
     }
 }
 
-/// A name beyond this does not widen its column.
+/// The maximum width of the name column.
 const WIDEST: usize = 60;
 
 fn row(change: &Change, tolerance: f64) -> [String; 3] {
@@ -118,7 +118,7 @@ fn described(side: &Described) -> String {
     format!("{} {}", side.dtype, tuple(&side.sizes))
 }
 
-/// How far elements moved.
+/// Describes how far elements moved.
 fn moved(tally: &Tally, at: &[i64], tolerance: f64) -> String {
     if tally.differing == 0 {
         return if tolerance > 0.0 { "all within the tolerance" } else { "all elements equal" }.to_owned();
@@ -135,7 +135,7 @@ fn moved(tally: &Tally, at: &[i64], tolerance: f64) -> String {
     parts.join(", ")
 }
 
-/// A number in four digits.
+/// Formats a number with four digits.
 fn digits(number: f64) -> String {
     if !(1e-4..1e6).contains(&number) {
         return format!("{number:.3e}");

@@ -1,16 +1,16 @@
-//! Whether pieces make up a tensor: each within it, no two over each other, and nothing missing.
+//! Checks that pieces make up a tensor: each is inside it, no two overlap, and nothing is missing.
 
 use super::metadata::{Piece, wrong};
 use tensor::layout::checked_numel;
 use tensor::{Result, interrupt};
 
-/// Looks at pieces that one check may take. Pieces of a grid take a few each.
+/// The maximum number of comparisons in a check. Pieces in a grid take a few each.
 const PATIENCE: usize = 1 << 24;
 
 /// Checks that each index of a tensor lies in exactly one piece.
 ///
 /// # Errors
-/// ValueError that says which piece is wrong, or how much is missing.
+/// Fails with a ValueError that names the wrong piece, or the number of missing elements.
 pub(super) fn check(sizes: &[i64], pieces: &[Piece]) -> Result<()> {
     let (total, mut covered) = (checked_numel(sizes)?, 0i64);
     for Piece { offsets, sizes: extent, .. } in pieces {
@@ -35,8 +35,8 @@ pub(super) fn check(sizes: &[i64], pieces: &[Piece]) -> Result<()> {
     Ok(())
 }
 
-/// Two pieces that have an index in common. Groups of pieces are parted wherever a plane goes between them; what no plane
-/// parts is compared piece by piece.
+/// Finds two overlapping pieces. Groups of pieces are split along separating planes; groups without such a plane are
+/// compared pairwise.
 fn overlapping(boxes: Vec<&Piece>, dimensions: usize) -> Result<Option<(&Piece, &Piece)>> {
     let (mut groups, mut patience) = (vec![boxes], PATIENCE);
     while let Some(mut group) = groups.pop() {
@@ -72,13 +72,13 @@ fn overlapping(boxes: Vec<&Piece>, dimensions: usize) -> Result<Option<(&Piece, 
     Ok(None)
 }
 
-/// The first index of a piece in a dimension, and the one behind its last.
+/// Returns the first and the end index of a piece in a dimension.
 fn range(piece: &Piece, dimension: usize) -> (i64, i64) {
     let from = piece.offsets.get(dimension).copied().unwrap_or(0);
     (from, from + piece.sizes.get(dimension).copied().unwrap_or(0))
 }
 
-/// The pieces in groups with planes between them, across this dimension.
+/// Splits the pieces into groups separated by planes across this dimension.
 fn parted<'p>(group: &mut [&'p Piece], dimension: usize) -> Vec<Vec<&'p Piece>> {
     group.sort_by_key(|piece| range(piece, dimension));
     let (mut groups, mut reached): (Vec<Vec<&Piece>>, i64) = (Vec::new(), 0);
@@ -126,7 +126,7 @@ mod tests {
         assert!(said(&[3], &[piece(&[1], &[3])]).ends_with("at [1] of [3] lies outside of its sizes [3]"));
         assert!(said(&[3], &[piece(&[i64::MAX], &[i64::MAX])]).contains("outside"));
         assert!(said(&[3], &[piece(&[0, 0], &[3, 1])]).contains("outside"));
-        // Around a middle: no plane parts these five.
+        // Arranged around a centre: no plane separates these five.
         let around = || {
             vec![
                 piece(&[0, 0], &[1, 2]),
@@ -148,7 +148,7 @@ mod tests {
         assert_eq!(said(&[200, 200], &grid), "");
         grid[7] = piece(&[3, 4], &[1, 1]);
         assert!(said(&[200, 200], &grid).ends_with("its pieces at [3, 4] and [3, 4] lie over each other"));
-        // A spiral, from which a plane parts one piece at a time.
+        // A spiral, from which a plane separates one piece at a time.
         let ring = |i| [piece(&[i, i], &[1, 500 - i]), piece(&[i + 1, i], &[499 - i, 1])];
         let spiral: Vec<Piece> = (0..500).flat_map(ring).collect();
         assert_eq!(said(&[500, 500], &spiral), "");

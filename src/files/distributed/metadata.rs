@@ -1,5 +1,5 @@
-//! `.metadata`: the pickle that says of every tensor which box of it stands where. Of its classes those are understood that
-//! `torch.distributed.checkpoint` writes, as descriptions; nothing is called. Knows no file but this one.
+//! `.metadata`: the pickle that locates every box of every tensor. Understands only the classes written by
+//! `torch.distributed.checkpoint`, as descriptions; nothing is called. Knows no other files.
 
 use super::cover;
 use crate::contents::shown;
@@ -14,15 +14,15 @@ use tensor::{DType, Dims, Error, Result, interrupt};
 /// The maximum depth of nested containers.
 const DEEPEST: usize = 200;
 
-/// The maximum number of dimensions, as PyTorch has it.
+/// The maximum number of dimensions, as in PyTorch.
 const MOST_DIMENSIONS: usize = 64;
 
-/// Attributes that an object may have. Few bytes may name one object often.
+/// The maximum number of attributes of an object. A few bytes may reference one object often.
 const MOST_ATTRIBUTES: usize = 64;
 
 const CLASSES: &str = "torch.distributed.checkpoint.metadata";
 
-/// What the metadata describes, in its order.
+/// The items described by the metadata, in order.
 #[derive(Debug)]
 pub(super) struct Metadata {
     pub items: Vec<Item>,
@@ -31,14 +31,14 @@ pub(super) struct Metadata {
 /// A tensor or another value.
 #[derive(Debug)]
 pub(super) struct Item {
-    /// Its whole name: `model.weight`.
+    /// The full name: `model.weight`.
     pub name: Rc<str>,
     /// The keys and indices that lead to it.
     pub path: Vec<Step>,
     pub what: What,
 }
 
-/// A key of a dictionary or an index of a list.
+/// A dictionary key or a list index.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Step {
     Key(Rc<str>),
@@ -60,7 +60,7 @@ pub(super) struct Piece {
     pub place: Place,
 }
 
-/// The bytes of a file that are an archive of their own.
+/// The location of an archive inside a file.
 #[derive(Clone, Debug)]
 pub(super) struct Place {
     pub file: Rc<str>,
@@ -68,7 +68,7 @@ pub(super) struct Place {
     pub length: usize,
 }
 
-/// What makes the metadata wrong.
+/// The error for invalid metadata.
 pub(super) fn wrong(why: impl std::fmt::Display) -> Error {
     Error::value(format!("the checkpoint's .metadata is wrong: {why}"))
 }
@@ -76,7 +76,7 @@ pub(super) fn wrong(why: impl std::fmt::Display) -> Error {
 /// Reads the metadata.
 ///
 /// # Errors
-/// ValueError for what it says of pieces that cannot be; EOFError, UnpicklingError and others for what is damaged.
+/// Fails with ValueError for impossible pieces, and with EOFError, UnpicklingError and others for damaged files.
 pub(super) fn read(bytes: &[u8]) -> Result<Metadata> {
     let pickled = pickle::read(bytes, &mut 0, Mode::Report)?;
     let reader = Reader { pickled: &pickled };
@@ -100,7 +100,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Metadata> {
     Ok(Metadata { items })
 }
 
-/// Refuses bytes that are to be two things.
+/// Rejects items that share bytes.
 fn refuse_shared(items: &[Item]) -> Result<()> {
     let mut all: Vec<(&Place, &str)> = Vec::new();
     for item in items {
@@ -143,7 +143,7 @@ impl Attributes<'_> {
 }
 
 impl<'p> Reader<'p> {
-    /// The name of an object's class, and what it was made of.
+    /// Returns the name of an object's class, and the parts it was made of.
     fn class(&self, id: Id) -> Option<(&'p str, &'p [Id])> {
         match self.pickled.node(id) {
             Node::Unknown(class, parts, _) => Some((self.pickled.unknown.get(*class)?, parts)),
@@ -157,7 +157,7 @@ impl<'p> Reader<'p> {
         found == Some(class)
     }
 
-    /// The attributes of an object of this class.
+    /// Returns the attributes of an object of this class.
     fn object(&self, id: Id, class: &'static str) -> Result<Attributes<'p>> {
         if !self.is_of(id, class) {
             let found = self.class(id).map_or("another value", |(found, _)| found);
@@ -210,7 +210,7 @@ impl<'p> Reader<'p> {
         .ok_or_else(|| wrong("a number is expected that is not negative"))
     }
 
-    /// Sizes or offsets.
+    /// Reads sizes or offsets.
     fn sizes(&self, id: Id) -> Result<Dims> {
         let count = match self.pickled.node(id) {
             Node::Size(sizes) => sizes.len(),
@@ -268,7 +268,7 @@ impl<'p> Reader<'p> {
         Ok(Place { file, start, length })
     }
 
-    /// The keys that lead to each value; what is not there lies at the top.
+    /// Returns the keys that lead to each value. A value without an entry is at the top level.
     fn paths(&self, id: Option<Id>) -> Result<HashMap<Rc<str>, Vec<Step>>> {
         let Some(Node::Dict(entries, _)) = id.map(|id| self.pickled.node(id)) else { return Ok(HashMap::new()) };
         let step = |&id: &Id| match self.pickled.node(id) {
@@ -306,7 +306,7 @@ impl<'p> Reader<'p> {
             let at = offsets.as_slice();
             let place = places.remove(&(name.clone(), Some(offsets.clone())));
             let place = place.ok_or_else(|| wrong(format_args!("the bytes of its piece at {at:?} are nowhere")))?;
-            // A piece takes at least its own bytes, so that no tensor is larger than its files.
+            // A piece takes at least the bytes of its elements, so a tensor cannot be larger than its files.
             let count = usize::try_from(checked_numel(&extent)?).ok();
             if count.and_then(|count| count.checked_mul(dtype.itemsize())).is_none_or(|nbytes| nbytes > place.length) {
                 return Err(wrong(format_args!("{} bytes are too few for its piece at {at:?}", place.length)));
@@ -317,7 +317,7 @@ impl<'p> Reader<'p> {
         Ok(What::Tensor { dtype, sizes, pieces })
     }
 
-    /// The first of a tensor's properties.
+    /// Reads the dtype, the first of a tensor's properties.
     fn dtype(&self, id: Id) -> Result<DType> {
         self.object(id, "TensorProperties")?;
         let state = self.class(id).and_then(|(_, parts)| parts.iter().find_map(|&part| self.items(part).ok()?.first()));

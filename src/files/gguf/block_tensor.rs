@@ -1,5 +1,5 @@
-//! [`BlockTensor`]: a tensor of quantized blocks, as a value. Its bytes stay where they are; numbers come of them when they are
-//! asked for. Its attributes are those of `gguf.ReaderTensor`. Knows no scripts.
+//! [`BlockTensor`]: a tensor of quantized blocks, as a value. Its bytes stay in place and are dequantized on request.
+//! Its attributes are those of `gguf.ReaderTensor`. Knows no scripts.
 
 use super::super::contents::{Blocks, count as counted};
 use super::blocks::BlockType;
@@ -8,19 +8,19 @@ use std::rc::Rc;
 use tensor::{DType, Device, Dims, Error, Layout, Result, Storage, View, parallel};
 use value::{Object, Value};
 
-/// Quantized blocks, row by row.
+/// Quantized blocks in row-major order.
 pub struct BlockTensor {
     name: Rc<str>,
     kind: &'static BlockType,
     sizes: Dims,
-    /// Exactly the blocks.
+    /// The storage, with exactly the bytes of the blocks.
     storage: Storage,
-    /// The place of the first block in the tensor of the file, for a tensor that is one of its blocks.
+    /// For a single block of a tensor, its index there.
     nth: Option<usize>,
 }
 
 impl BlockTensor {
-    /// Blocks whose number follows from the sizes; rows are whole blocks.
+    /// Creates a tensor of blocks. The sizes determine their number, and rows are whole blocks.
     pub fn new(name: &str, kind: &'static BlockType, sizes: &[i64], storage: Storage) -> BlockTensor {
         BlockTensor { name: name.into(), kind, sizes: sizes.into(), storage, nth: None }
     }
@@ -29,7 +29,7 @@ impl BlockTensor {
         Value::Object(Rc::new(self))
     }
 
-    /// The block tensor that a value is.
+    /// Returns the value as a block tensor, if it is one.
     pub fn of(value: &Value) -> Option<&BlockTensor> {
         match value {
             Value::Object(object) => object.as_any().downcast_ref(),
@@ -46,7 +46,7 @@ impl BlockTensor {
     }
 
     fn numel(&self) -> usize {
-        // The sizes were checked to have a product.
+        // The product of the sizes was checked before.
         self.sizes.iter().product::<i64>().try_into().unwrap_or(0)
     }
 
@@ -58,7 +58,7 @@ impl BlockTensor {
         self.block_count() * self.kind.blocks.nbytes
     }
 
-    /// The tensor's name, and which of its blocks this is.
+    /// Returns the tensor's name, with the index of the block if it is a single one.
     pub fn title(&self) -> String {
         match self.nth {
             Some(nth) => format!("{}, block {nth}", shown(&self.name)),
@@ -66,7 +66,7 @@ impl BlockTensor {
         }
     }
 
-    /// The bytes, in as many rows as the tensor has.
+    /// Returns the bytes as a tensor, with the same number of rows.
     pub fn data(&self) -> View {
         let mut sizes = self.sizes.clone();
         if let Some(inner) = sizes.last_mut() {
@@ -76,10 +76,10 @@ impl BlockTensor {
         View { storage: self.storage.clone(), layout, dtype: DType::Byte, conj: false, neg: false, form: None }
     }
 
-    /// The numbers that the blocks stand for, as float32.
+    /// Dequantizes the blocks to float32.
     ///
     /// # Errors
-    /// RuntimeError where the memory is lost or there is not enough; KeyboardInterrupt.
+    /// Fails with RuntimeError if the memory is lost or insufficient, and with KeyboardInterrupt.
     pub fn dequantize(&self) -> Result<View> {
         let out = View::unwritten(&self.sizes, DType::Float, Device::CPU)?;
         if self.numel() == 0 {
@@ -90,15 +90,15 @@ impl BlockTensor {
             kind.take_apart(bytes.get(..nbytes).unwrap_or_default(), out)
         });
         done.ok_or_else(|| Error::runtime("the blocks cannot be read"))??;
-        // What a file has lost reads as zeros.
+        // The lost part of a file reads as zeros.
         from.check()?;
         Ok(out)
     }
 
-    /// One block as a tensor of its own, on the same bytes; a negative place counts from the end.
+    /// Returns one block as a separate tensor, on the same bytes. A negative index counts from the end.
     ///
     /// # Errors
-    /// IndexError where there is none.
+    /// Fails with IndexError if it is out of range.
     pub fn block(&self, index: i64) -> Result<BlockTensor> {
         let count = self.block_count();
         let place = if index < 0 { index.checked_add(count as i64) } else { Some(index) };

@@ -1,7 +1,9 @@
-//! The quantized types of GGUF: small numbers in blocks, each block with a scale of its own. One row per type says how a block
-//! is laid out and how it becomes float32, and says so twice: all elements at once, and one of them with the bits that it
-//! comes from. Follows <https://github.com/ggml-org/llama.cpp/blob/master/ggml/src/ggml-common.h>; the arithmetic goes in
-//! the order of `gguf.quants`, so that every bit is the same. Knows neither files nor tensors.
+//! The quantized types of GGUF: small numbers in blocks with a scale each. One row per type describes the layout of a
+//! block and its conversion to float32, in two ways: all elements at once, and a single element with the bits it comes
+//! from.
+//!
+//! Follows <https://github.com/ggml-org/llama.cpp/blob/master/ggml/src/ggml-common.h>. The arithmetic is in the order
+//! of `gguf.quants`, for bitwise equal results. Knows neither files nor tensors.
 
 use super::super::contents::{Blocks, TakesApart};
 use half::f16;
@@ -10,36 +12,35 @@ use tensor::parallel::{Kernel, parts_of, vectorised_kernel};
 use tensor::quantized_block::{Element, Factor, Holds, Minimum, Part, Place, Role, sum};
 use tensor::thresholds::PART;
 
-/// A type of blocks.
+/// A block type.
 #[derive(Debug)]
 pub struct BlockType {
     pub blocks: Blocks,
     /// Its number in files.
     pub code: u32,
-    /// What its bytes mean, of a type whose blocks are taken apart.
+    /// The layout of a block, for a type that can be dequantized.
     meaning: Option<Meaning>,
 }
 
-/// What the bytes of a block mean.
+/// The layout of a block.
 #[derive(Debug)]
 struct Meaning {
-    /// One element of a block.
+    /// Returns one element of a block.
     one: fn(&[u8], usize) -> Element,
-    /// The parts of a block, in the order of its bytes.
+    /// The parts of a block, in byte order.
     parts: &'static [Part],
 }
 
 impl BlockType {
-    /// The type of a code.
+    /// Returns the type of a code.
     pub fn of(code: u32) -> Option<&'static BlockType> {
         TYPES.iter().find(|row| row.code == code)
     }
 
-    /// Takes whole blocks apart into their elements, on all cores where they are many. What is taken apart in pieces is the
-    /// same.
+    /// Dequantizes whole blocks, on all cores if there are many. Dequantizing in pieces yields the same result.
     ///
     /// # Errors
-    /// NotImplementedError for a type of which only the size is known; KeyboardInterrupt.
+    /// Fails with NotImplementedError for a type of which only the size is known, and with KeyboardInterrupt.
     pub(crate) fn take_apart(&self, bytes: &[u8], out: &mut [f32]) -> Result<()> {
         let Blocks { count, nbytes, .. } = self.blocks;
         let all = self.blocks.taking_apart()?;
@@ -52,18 +53,18 @@ impl BlockType {
         })
     }
 
-    /// The parts of a block, in the order of its bytes.
+    /// Returns the parts of a block, in byte order.
     pub fn parts(&self) -> &'static [Part] {
         self.meaning.as_ref().map_or(&[], |meaning| meaning.parts)
     }
 
-    /// One element of a block.
+    /// Returns one element of a block.
     pub fn element(&self, block: &[u8], index: usize) -> Option<Element> {
         self.meaning.as_ref().map(|meaning| (meaning.one)(block, index))
     }
 }
 
-/// The types. Those without a meaning are known by their sizes, so that files with them can be checked.
+/// The types. For those without a layout, the sizes are known, so that files containing them can be checked.
 pub(super) static TYPES: &[BlockType] = &[
     row("Q4_0", 2, 32, 18, |b, out| each(b, out, q4_0), q4_0_element, &[D, QS16]),
     row("Q4_1", 3, 32, 20, |b, out| each(b, out, q4_1), q4_1_element, &[D, M, QS16]),
@@ -155,7 +156,7 @@ const QS16: Part =
     part("qs", 16, Role::Numbers, Holds::Bits(4), "4 bits of every element: of the first 16 the low ones of each byte");
 const BYTES: Part = part("qs", 32, Role::Numbers, Holds::Int8, "the elements");
 
-/// Blocks of `N` bytes, each of which becomes `E` elements.
+/// Dequantizes blocks of `N` bytes to `E` elements each.
 struct Apart<'a, const N: usize, const E: usize, F> {
     blocks: &'a [[u8; N]],
     out: &'a mut [[f32; E]],
@@ -177,7 +178,7 @@ fn each<const N: usize, const E: usize>(blocks: &[u8], out: &mut [f32], one: imp
     vectorised_kernel(Apart { blocks: blocks.as_chunks().0, out: out.as_chunks_mut().0, one });
 }
 
-/// The float16 at a byte.
+/// Reads the float16 at a byte.
 #[inline(always)]
 fn half_at(block: &[u8], at: usize) -> f32 {
     block.get(at..).and_then(|rest| rest.first_chunk()).map_or(0.0, |bytes| f16::from_le_bytes(*bytes).to_f32())
@@ -188,7 +189,7 @@ fn byte(block: &[u8], at: usize) -> u8 {
     block.get(at).copied().unwrap_or_default()
 }
 
-/// The bits at a place of a block.
+/// Reads the bits at a place of a block.
 fn bits(block: &[u8], place: Place) -> i32 {
     i32::from(byte(block, place.byte)) >> place.shift & ((1 << place.width) - 1)
 }
@@ -197,7 +198,7 @@ const fn place(byte: usize, shift: usize, width: u32) -> Place {
     Place { byte, shift: shift as u32, width }
 }
 
-/// An element of these bits.
+/// Builds an element from its bits.
 fn element(block: &[u8], low: Place, high: Option<Place>, offset: i32, scale: Factor) -> Element {
     let above = high.map_or(0, |high| bits(block, high) << low.width);
     Element { low, high, stored: bits(block, low) | above, offset, scale, minimum: None }
@@ -211,9 +212,9 @@ fn times(whole: f32, times: i32) -> Factor {
     Factor { whole, times: Some(times) }
 }
 
-// Blocks of 32: the low halves of 16 bytes are the first 16 elements, the high halves the others.
+// Blocks of 32: the low halves of 16 bytes are elements 0 to 15, the high halves 16 to 31.
 
-/// The place of the four low bits of an element, from a byte on.
+/// Returns the place of an element's four low bits, in an array that starts at byte `from`.
 fn nibble(from: usize, index: usize) -> Place {
     place(from + index % 16, index / 16 * 4, 4)
 }
@@ -245,7 +246,7 @@ fn q4_1_element(block: &[u8], i: usize) -> Element {
     Element { minimum, ..element(block, nibble(4, i), None, 0, alone(half_at(block, 0))) }
 }
 
-/// The fifth bit of an element of 32, where it belongs.
+/// Returns the fifth bit of an element, shifted into position.
 #[inline(always)]
 fn fifth(block: &[u8], from: usize, index: usize) -> u8 {
     byte(block, from + index / 8) >> (index % 8) << 4 & 16
@@ -292,9 +293,9 @@ fn q8_0_element(block: &[u8], i: usize) -> Element {
     Element { stored, ..element(block, place(2 + i, 0, 8), None, 0, alone(half_at(block, 0))) }
 }
 
-// Blocks of 256, of 16 or 32 elements with factors of their own. A byte holds elements that are 32 apart.
+// Blocks of 256, with separate factors for every 16 or 32 elements. A byte contains elements that are 32 apart.
 
-/// The place of the two bits of an element, from a byte on.
+/// Returns the place of an element's two bits, in an array that starts at byte `from`.
 fn pair(from: usize, index: usize) -> Place {
     place(from + index / 128 * 32 + index % 32, index % 128 / 32 * 2, 2)
 }
@@ -318,7 +319,7 @@ fn q2_k_element(block: &[u8], i: usize) -> Element {
     Element { minimum, ..element(block, pair(16, i), None, 0, times(half_at(block, 80), factors & 15)) }
 }
 
-/// The factor of a group of 16 elements.
+/// Returns the factor of a group of 16 elements.
 #[inline(always)]
 fn q3_k_factor(block: &[u8], group: usize) -> i32 {
     let (low, high) = (byte(block, 96 + group % 8), byte(block, 104 + group % 4));
@@ -344,8 +345,8 @@ fn q3_k_element(block: &[u8], i: usize) -> Element {
     element(block, pair(32, i), high, 4, times(half_at(block, 108), q3_k_factor(block, i / 16)))
 }
 
-/// The factors of a group of 32 elements, of the scale and of the minimum: of the first four groups the lower 6 bits of a byte,
-/// of the others 4 bits of one and the highest 2 of another.
+/// Returns the scale factor and the minimum factor of a group of 32 elements. For the first four groups, each is the
+/// lower 6 bits of a byte; for the others, 4 bits of one byte and the highest 2 of another.
 #[inline(always)]
 fn k_factors(block: &[u8], group: usize) -> (u8, u8) {
     let at = |at: usize| byte(block, 4 + at);
@@ -356,7 +357,7 @@ fn k_factors(block: &[u8], group: usize) -> (u8, u8) {
     }
 }
 
-/// The place of the four low bits of an element, from a byte on.
+/// Returns the place of an element's four low bits, in an array that starts at byte `from`.
 fn k_nibble(from: usize, index: usize) -> Place {
     place(from + index / 64 * 32 + index % 32, index % 64 / 32 * 4, 4)
 }
@@ -445,7 +446,7 @@ mod tests {
         assert_eq!(codes.len(), TYPES.len());
     }
 
-    /// All blocks at once, on one core and on several, are what their elements are one by one: whatever the bytes.
+    /// For any bytes, dequantizing all blocks at once, on one core or several, equals dequantizing element by element.
     #[test]
     fn blocks_are_their_elements() {
         let mut state = 0x9e37_79b9_7f4a_7c15u64;
@@ -456,7 +457,7 @@ mod tests {
         for kind in known() {
             for count in [1, 2, 3, 8 * PART / kind.blocks.count] {
                 let mut blocks: Vec<u8> = (0..count * kind.blocks.nbytes).map(|_| random()).collect();
-                // Scales that are no numbers, or infinite, stand at both ends of a block or before the last float16.
+                // Put NaN and infinite scales at both ends of a block or before the last float16.
                 for (n, block) in blocks.chunks_exact_mut(kind.blocks.nbytes).enumerate() {
                     let special = [0x7c00u16, 0xfc00, 0x7e12, 0xfc01, 0x0001, 0x8000][n / 4 % 6].to_le_bytes();
                     let at = [0, 2, kind.blocks.nbytes - 2, kind.blocks.nbytes - 4][n % 4];
@@ -478,7 +479,7 @@ mod tests {
         }
     }
 
-    /// Every bit that an element is made of belongs to it alone, and all bits of the numbers belong to some element.
+    /// Every bit of an element belongs to it alone, and all number bits belong to an element.
     #[test]
     fn elements_share_no_bit() {
         for kind in known() {
@@ -506,7 +507,7 @@ mod tests {
         }
     }
 
-    /// What pictures rely on: the first elements have one scale and one minimum.
+    /// Pictures rely on this: the first elements share a scale and a minimum.
     #[test]
     fn scales_are_shared() {
         for kind in known() {

@@ -1,24 +1,24 @@
-//! The settings of a GGUF file, as texts. A vocabulary has hundreds of thousands of words: of a long array the first items are
-//! told. Knows no tensors.
+//! The settings of a GGUF file, as texts. Long arrays are cut to their first items, as a vocabulary has hundreds of
+//! thousands of words. Knows no tensors.
 
 use super::{Cursor, heed, invalid};
 use std::fmt::Write;
 use tensor::{Error, Result};
 
-/// The items of an array that are told, …
+/// The number of array items to show, …
 const TOLD: u64 = 8;
-/// … the bytes of a text that are told, …
+/// … the number of bytes of a text, …
 const LONGEST: usize = 64 << 10;
-/// … and of a text within an array.
+/// … and of a text inside an array.
 const LONGEST_ITEM: usize = 100;
 
-/// The maximum depth of arrays within arrays.
+/// The maximum depth of nested arrays.
 const DEEPEST: usize = 16;
 
 /// A value of the metadata.
 pub(super) struct Setting {
     pub text: String,
-    /// The number, where it is an unsigned one of 32 bits.
+    /// The number, if it is an unsigned 32-bit integer.
     number: Option<u32>,
 }
 
@@ -41,7 +41,7 @@ enum Kind {
 }
 
 impl Kind {
-    /// The type of a code; the codes count from 0.
+    /// Reads a type code. Codes count from 0.
     fn read(cursor: &mut Cursor) -> Result<Kind> {
         use Kind::*;
         let code = cursor.u32()?;
@@ -50,7 +50,7 @@ impl Kind {
         kind.copied().ok_or_else(|| invalid(format_args!("a setting is of type {code}, which does not exist")))
     }
 
-    /// The bytes of a value, at least.
+    /// Returns the minimum number of bytes of a value.
     fn least(self) -> u64 {
         match self {
             Kind::U8 | Kind::I8 | Kind::Bool => 1,
@@ -61,7 +61,7 @@ impl Kind {
         }
     }
 
-    /// Returns whether every value has as many bytes.
+    /// Returns whether all values have the same size.
     fn is_fixed(self) -> bool {
         !matches!(self, Kind::Text | Kind::Array)
     }
@@ -79,22 +79,22 @@ impl Setting {
         Ok(Setting { text, number })
     }
 
-    /// The value as an alignment.
+    /// Returns the value as an alignment.
     ///
     /// # Errors
-    /// ValueError for any but a power of two.
+    /// Fails with ValueError for anything other than a power of two.
     pub(crate) fn alignment(&self) -> Result<u32> {
         let number = self.number.filter(|number| number.is_power_of_two());
         number.ok_or_else(|| invalid("its alignment is no power of two in 32 bits"))
     }
 }
 
-/// Text, as much of it as is told.
+/// Decodes a text, cut to `most` bytes.
 fn told(bytes: &[u8], most: usize) -> String {
     let part = bytes.get(..most).unwrap_or(bytes);
     let mut text = String::from_utf8_lossy(part).into_owned();
     if part.len() < bytes.len() {
-        // The cut may have gone through a character.
+        // The cut may have split a character.
         text.truncate(text.trim_end_matches(char::REPLACEMENT_CHARACTER).len());
         text += &format!("… ({} bytes)", bytes.len());
     }
@@ -125,7 +125,7 @@ fn value(cursor: &mut Cursor, kind: Kind, depth: usize, out: &mut String) -> Res
     written.map_err(|_| Error::runtime("a string cannot be written"))
 }
 
-/// Appends an array: its first items, and how many there are if that is not all.
+/// Appends an array: its first items, and the number of items if it was cut.
 fn array(cursor: &mut Cursor, depth: usize, out: &mut String) -> Result<()> {
     if depth >= DEEPEST {
         return Err(invalid(format_args!("arrays lie more than {DEEPEST} deep in each other")));

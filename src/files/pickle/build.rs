@@ -1,5 +1,5 @@
-//! From the nodes of a pickle to values. Whatever was one object in the pickle is one here: storages, tensors, and the
-//! rest where a value can be shared.
+//! Converts the nodes of a pickle to values. Identity is preserved for storages, tensors, and other values that can be
+//! shared.
 
 use super::read::{Id, Node, Pickled, Saved, Scale, Shown, Sparse};
 use std::collections::{HashMap, HashSet};
@@ -15,14 +15,14 @@ use value::{Dict, List, Value};
 /// The maximum depth of nested containers, as everywhere here.
 const DEEPEST: usize = 200;
 
-/// Values a pickle may stand for, those that stand in several places counted there: a script would copy them.
+/// The maximum number of values of a pickle, counting a shared value at each place: a script would copy it.
 const MOST_VALUES: usize = 1 << 24;
 
-/// The value of a pickle. `fetch` gives the bytes of a storage, and is asked once for each that is needed.
+/// Returns the value of a pickle. `fetch` returns the bytes of a storage, and is called once for each one needed.
 ///
 /// # Errors
-/// RuntimeError for tensors that do not lie within their storage or cannot be had here; RecursionError for containers
-/// too deep, and tuples within themselves; what `fetch` gives.
+/// Fails with RuntimeError for tensors that extend beyond their storage or are not supported here, with RecursionError
+/// for containers nested too deeply and tuples that contain themselves, and with the errors of `fetch`.
 pub(crate) fn build(pickled: &Pickled, fetch: impl FnMut(&Saved) -> Result<Storage>) -> Result<Value> {
     let storages = vec![None; pickled.storages.len()];
     let mut builder = Builder { pickled, fetch, storages, made: HashMap::new(), open: HashSet::new() };
@@ -33,9 +33,9 @@ struct Builder<'p, F> {
     pickled: &'p Pickled,
     fetch: F,
     storages: Vec<Option<Storage>>,
-    /// Values and how many they stand for.
+    /// The values built so far, each with its number of nested values.
     made: HashMap<Id, (Value, usize)>,
-    /// The containers that are being made.
+    /// The containers being built.
     open: HashSet<Id>,
 }
 
@@ -77,7 +77,7 @@ impl<F: FnMut(&Saved) -> Result<Storage>> Builder<'_, F> {
             Node::ByteArray(bytes) => Value::Buffer(Buffer::bytearray(bytes)?),
             Node::List(items) => {
                 let list = List::default();
-                // It may hold itself.
+                // The list may contain itself.
                 self.made.insert(id, (Value::List(list.clone()), 1));
                 list.replace(items.iter().map(|&item| self.part(item, weight)).collect::<Result<_>>()?)?;
                 Value::List(list)
@@ -140,7 +140,7 @@ impl<F: FnMut(&Saved) -> Result<Storage>> Builder<'_, F> {
         let pickled = self.pickled;
         let saved = pickled.storages.get(index).ok_or_else(|| Error::runtime("a storage is missing"))?;
         let storage = match saved.part_of {
-            // A part of a part does not exist: the whole was named before it.
+            // Parts are not nested: the whole storage was listed before its part.
             Some((whole, start)) if whole < index => {
                 self.storage(whole)?.slice(start, start.saturating_add(saved.nbytes))?
             }
@@ -152,7 +152,7 @@ impl<F: FnMut(&Saved) -> Result<Storage>> Builder<'_, F> {
         Ok(storage)
     }
 
-    /// A tensor that is a part of another.
+    /// Returns a tensor that is a component of another.
     fn view(&mut self, id: Id) -> Result<View> {
         match self.value(id)?.0 {
             Value::Tensor(tensor) => {
@@ -164,7 +164,7 @@ impl<F: FnMut(&Saved) -> Result<Storage>> Builder<'_, F> {
         }
     }
 
-    /// These integers as the quantized tensor they are.
+    /// Builds a quantized tensor from its integers.
     fn quantized(&mut self, integers: View, dtype: DType, scale: &Scale) -> Result<View> {
         quantize::limits(dtype)?;
         let quantizer = match *scale {
@@ -251,7 +251,7 @@ impl<F: FnMut(&Saved) -> Result<Storage>> Builder<'_, F> {
     }
 }
 
-/// Refuses indices and scales that lie on fewer bytes than they have elements: working through them could take forever.
+/// Rejects indices and scales with fewer bytes than elements: processing them could take forever.
 fn refuse_expanded(view: &View) -> Result<()> {
     let nbytes = usize::try_from(view.numel()).ok().and_then(|numel| numel.checked_mul(view.dtype.itemsize()));
     if nbytes.is_none_or(|nbytes| nbytes > view.storage.nbytes()) {
@@ -260,7 +260,7 @@ fn refuse_expanded(view: &View) -> Result<()> {
     Ok(())
 }
 
-/// Returns a text that tells keys apart as Python does: `1`, `1.0` and `True` are one key.
+/// Returns a text that identifies keys like Python: `1`, `1.0` and `True` are the same key.
 fn word(key: &Value) -> Result<String> {
     Ok(match key {
         Value::Str(text) => format!("s{text}"),
@@ -277,7 +277,7 @@ fn word(key: &Value) -> Result<String> {
             let mut words = "(".to_owned();
             for item in items.iter() {
                 let word = word(item)?;
-                // Lengths keep words apart that would run into each other.
+                // Lengths prevent ambiguous concatenations.
                 words.push_str(&format!("{}:{word}", word.len()));
             }
             words
@@ -314,7 +314,7 @@ mod tests {
         assert!(matches!(item(2), Value::Dict(other) if other.is(&dict)) && dict.is_ordered());
         assert!(matches!(item(3), Value::List(other) if other.is(&built)));
         assert!(matches!(dict.get_str("list"), Some(Value::List(other)) if other.is(&inner)));
-        // A cycle is never freed by its reference count.
+        // Reference counting never frees a cycle.
         built.replace(Vec::new())?;
         whole.replace(Vec::new())
     }

@@ -1,4 +1,4 @@
-//! The names a pickle may give, and what they stand for. Nothing is looked up anywhere else.
+//! The names allowed in a pickle, and their meaning. Names are not looked up anywhere else.
 
 use super::refused;
 use tensor::{DType, Result};
@@ -12,7 +12,7 @@ pub(crate) enum Class {
     Set,
     Complex,
     ByteArray,
-    /// `_codecs.encode`, by which protocol 2 spells bytes.
+    /// `_codecs.encode`, which protocol 2 uses for bytes.
     Encode,
     Size,
     Device,
@@ -22,18 +22,18 @@ pub(crate) enum Class {
     /// A storage class; `None` is the untyped one.
     Storage(Option<DType>),
     Tensor,
-    /// A quantization scheme: whether each index of a dimension has a scale and a zero point.
+    /// A quantization scheme: whether each index of a dimension has its own scale and zero point.
     Scheme(bool),
-    /// A legacy tensor class: named in old files, of no use here.
+    /// A legacy tensor class, named in old files but not needed here.
     Other(&'static str),
     Parameter,
-    /// One of PyTorch's functions that put a tensor together.
+    /// One of PyTorch's functions that rebuild a tensor.
     Rebuild(Rebuild),
-    /// `bytes`, by which protocol 2 spells those of no length; `weights_only` does not allow it.
+    /// `bytes`, which protocol 2 uses for empty bytes. `weights_only` does not allow it.
     Bytes,
-    /// One of numpy's names, which `weights_only` does not allow.
+    /// A name of numpy, which `weights_only` does not allow.
     NumPy(NumPy),
-    /// A name that is not allowed, by its place in [`Pickled::unknown`](super::read::Pickled): only reports have it.
+    /// A name that is not allowed, by its index in [`Pickled::unknown`](super::read::Pickled). Occurs only in reports.
     Unknown(usize),
 }
 
@@ -49,31 +49,31 @@ pub(crate) enum Rebuild {
     Quantized,
     Sparse,
     FromType,
-    /// Of tensors that exist on no machine like this.
+    /// For tensors of devices that do not exist here.
     Foreign(&'static str),
 }
 
-/// The names that pickles of plain arrays are made of.
+/// The names in pickles of plain arrays.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum NumPy {
     NdArray,
     DType,
-    /// Makes an array that is given its state afterwards.
+    /// Creates an array that receives its state afterwards.
     Reconstruct,
-    /// A number of numpy's.
+    /// A single number.
     Scalar,
-    /// Makes an array of bytes, since protocol 5.
+    /// Creates an array from bytes, since protocol 5.
     FromBuffer,
 }
 
-/// A name as messages show it.
+/// Formats a name for messages.
 pub(super) fn path(module: &str, name: &str) -> String {
     let (module, name) = modern(module, name);
     let path = format!("{module}.{name}");
     path.strip_prefix("builtins.").map(str::to_owned).unwrap_or(path)
 }
 
-/// Python 2's name of a module or function, as Python 3 calls it.
+/// Converts Python 2's name of a module or function to Python 3's.
 fn modern(module: &str, name: &str) -> (String, String) {
     let renamed = match (module, name) {
         ("__builtin__", "xrange") => Some(("builtins", "range")),
@@ -95,10 +95,10 @@ fn modern(module: &str, name: &str) -> (String, String) {
     (module.to_owned(), name.to_owned())
 }
 
-/// Returns what `module.name` stands for.
+/// Returns the meaning of `module.name`.
 ///
 /// # Errors
-/// UnpicklingError for every name that `weights_only` does not allow, in its words.
+/// Fails with UnpicklingError for every name that `weights_only` does not allow, with its message.
 pub(super) fn find(module: &str, name: &str) -> Result<Class> {
     let (module, name) = modern(module, name);
     let path = format!("{module}.{name}");
@@ -134,15 +134,15 @@ pub(super) fn find(module: &str, name: &str) -> Result<Class> {
     }))
 }
 
-/// Like [`find`], with the names of plain arrays of numpy.
+/// Like [`find`], but also allows the names for plain numpy arrays.
 ///
 /// # Errors
-/// UnpicklingError for every other name.
+/// Fails with UnpicklingError for every other name.
 pub(crate) fn find_more(module: &str, name: &str) -> Result<Class> {
     Ok(Class::NumPy(match (module, name) {
         ("numpy", "ndarray") => NumPy::NdArray,
         ("numpy", "dtype") => NumPy::DType,
-        // The module has a line before its name since numpy 2.
+        // Since numpy 2, the module's name begins with an underscore.
         ("numpy.core.multiarray" | "numpy._core.multiarray", "_reconstruct") => NumPy::Reconstruct,
         ("numpy.core.multiarray" | "numpy._core.multiarray", "scalar") => NumPy::Scalar,
         ("numpy.core.numeric" | "numpy._core.numeric", "_frombuffer") => NumPy::FromBuffer,
@@ -195,13 +195,13 @@ fn allowed(module: &str, name: &str) -> Option<Class> {
     })
 }
 
-/// The dtype of the legacy classes whose names begin with `prefix`.
+/// Returns the dtype of the legacy classes whose names begin with `prefix`.
 fn legacy(prefix: &str) -> Option<DType> {
     let mut all = DType::ALL.iter().chain(DType::QUANTIZED).copied();
     all.find(|dtype| dtype.legacy_name() == prefix && !prefix.is_empty())
 }
 
-/// The layout called so: `torch.strided`.
+/// Returns the layout with this name, such as `torch.strided`.
 pub(super) fn layout(name: &str) -> Option<TensorLayout> {
     let name = name.strip_prefix("torch.")?;
     TensorLayout::ALL.into_iter().find(|layout| layout.name() == name)

@@ -1,6 +1,6 @@
-//! The stack machine. What it builds lies in one list of nodes that name each other by number: objects that are shared, or
-//! that contain themselves, need no care, and giving them up takes no recursion. Its memory is bounded by the length of
-//! the pickle and by [`MOST_NODES`], its time by the length alone.
+//! The stack machine. It builds a list of nodes that refer to each other by index. Shared objects and cycles therefore
+//! need no special care, and dropping nodes takes no recursion. Memory is bounded by the length of the pickle and by
+//! [`MOST_NODES`], time by the length alone.
 
 mod arrays;
 mod calls;
@@ -17,20 +17,20 @@ use std::rc::Rc;
 use tensor::{DType, Device, Dims, Error, ErrorKind, Layout, Result, bail};
 use value::TensorLayout;
 
-/// Objects one pickle may make.
+/// The maximum number of objects in a pickle.
 const MOST_NODES: usize = 1 << 24;
 
-/// The number of a node.
+/// The index of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Id(u32);
 
-/// One object of a pickle.
+/// An object of a pickle.
 #[derive(Clone, Debug)]
 pub(crate) enum Node {
     None,
     Bool(bool),
     Int(i128),
-    /// An integer written with more than 16 bytes.
+    /// An integer with more than 16 bytes.
     Long(Rc<BigInt>),
     Float(f64),
     Complex(Complex<f64>),
@@ -39,52 +39,52 @@ pub(crate) enum Node {
     ByteArray(Rc<[u8]>),
     List(Vec<Id>),
     Tuple(Vec<Id>),
-    /// A dictionary and whether it is an `OrderedDict`. A key may stand more than once: the last counts.
+    /// A dictionary, and whether it is an `OrderedDict`. Of repeated keys, the last counts.
     Dict(Vec<(Id, Id)>, bool),
     Class(Class),
     Device(Device),
     Layout(TensorLayout),
     Size(Dims),
-    /// A storage, by its place in [`Pickled::storages`].
+    /// A storage, by its index in [`Pickled::storages`].
     Storage(usize),
     Tensor(Rc<Shown>),
-    /// The dtype of numpy's numbers, with its byte order.
+    /// A dtype of numpy, with its byte order.
     Number(Rc<str>),
-    /// One of numpy's arrays; none before its state is known.
+    /// An array of numpy; `None` until its state is known.
     Array(Option<Rc<Array>>),
     Sparse(Rc<Sparse>),
-    /// Something that a pickle may hold but does not exist here, and the nodes it is made of.
+    /// An object that a pickle may contain but does not exist here, with the nodes of its parts.
     Foreign(&'static str, Vec<Id>),
-    /// What a name that is not allowed would make, by the place of the name: only reports have it.
+    /// The result of calling a name that is not allowed, by the index of the name. Occurs only in reports.
     Unknown(usize, Vec<Id>, Vec<(Id, Id)>),
 }
 
-/// What becomes of names that `weights_only` does not allow. Nothing is looked up or called in either case.
+/// How to treat names that `weights_only` does not allow. In no case is anything looked up or called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
-    /// They are refused.
+    /// Reject them.
     Load,
-    /// They are refused, too, but those of plain arrays of numpy.
+    /// Reject them, except those for plain numpy arrays.
     Arrays,
-    /// They are noted, and so is what they are called with.
+    /// Record them, with their arguments.
     Report,
 }
 
-/// A pickle's record of a storage.
+/// A pickle's description of a storage.
 #[derive(Clone, Debug)]
 pub(crate) struct Saved {
-    /// The name under which its bytes are found.
+    /// The name under which its bytes are stored.
     pub key: Rc<str>,
     /// `None` for an untyped storage.
     pub dtype: Option<DType>,
     pub nbytes: usize,
-    /// The device it was on: `cpu`, `cuda:0`.
+    /// The device it was saved from: `cpu`, `cuda:0`.
     pub location: Rc<str>,
-    /// For a part of another storage, as files of PyTorch 0.3 have them: which, and from which byte on.
+    /// For a part of another storage, as in files of PyTorch 0.3: the index of the storage, and the first byte.
     pub part_of: Option<(usize, usize)>,
 }
 
-/// A pickle's record of a tensor.
+/// A pickle's description of a tensor.
 #[derive(Clone, Debug)]
 pub(crate) struct Shown {
     /// `None` on the `meta` device.
@@ -98,7 +98,7 @@ pub(crate) struct Shown {
     pub neg: bool,
 }
 
-/// The numbers that the integers of a quantized tensor stand for.
+/// The scale and zero point of a quantized tensor.
 #[derive(Clone, Debug)]
 pub(crate) enum Scale {
     PerTensor {
@@ -113,7 +113,7 @@ pub(crate) enum Scale {
     },
 }
 
-/// A pickle's record of a sparse tensor: its indices and, last, its values.
+/// A pickle's description of a sparse tensor: its indices and, last, its values.
 #[derive(Clone, Debug)]
 pub(crate) struct Sparse {
     pub layout: TensorLayout,
@@ -128,7 +128,7 @@ pub(crate) struct Pickled {
     nodes: Vec<Node>,
     pub root: Id,
     pub storages: Vec<Saved>,
-    /// The names that are not allowed; none where the pickle was to be loaded.
+    /// The names that are not allowed. Empty unless the pickle was read for a report.
     pub unknown: Vec<Rc<str>>,
 }
 
@@ -138,10 +138,11 @@ impl Pickled {
     }
 }
 
-/// Reads the pickle that begins at `position`, and moves it behind.
+/// Reads the pickle at `position`, and advances `position` past it.
 ///
 /// # Errors
-/// UnpicklingError for what `weights_only` refuses; EOFError, RuntimeError and others for what is damaged.
+/// Fails with UnpicklingError for values that `weights_only` rejects, and with EOFError, RuntimeError and others for
+/// damaged files.
 pub(crate) fn read(bytes: &[u8], position: &mut usize, mode: Mode) -> Result<Pickled> {
     let mut machine = Machine {
         bytes,
@@ -166,15 +167,14 @@ struct Machine<'b> {
     at: usize,
     nodes: Vec<Node>,
     stack: Vec<Id>,
-    /// The positions of the open marks on the stack; nothing below the last one can be reached.
+    /// The positions of the open marks on the stack. Items below the last one are inaccessible.
     marks: Vec<usize>,
     memo: HashMap<u32, Id>,
     storages: Vec<Saved>,
     keys: HashMap<Rc<str>, usize>,
     unknown: Vec<Rc<str>>,
     mode: Mode,
-    /// The number of bytes that may still be copied from one object to another: few bytes must not copy a long text
-    /// often.
+    /// The number of bytes that may still be copied between objects: a few bytes must not copy a long text often.
     budget: usize,
 }
 
@@ -279,7 +279,7 @@ impl<'b> Machine<'b> {
         }
     }
 
-    /// Puts what a name stands for on the stack.
+    /// Pushes the meaning of a name.
     fn name(&mut self, module: &str, name: &str) -> Result<()> {
         let found = match self.mode {
             Mode::Load => names::find(module, name),
@@ -303,7 +303,7 @@ impl<'b> Machine<'b> {
         self.take(N)?.try_into().map_err(|_| ended())
     }
 
-    /// Text up to the end of the line.
+    /// Reads text up to the end of the line.
     fn line(&mut self) -> Result<&'b str> {
         let rest = self.bytes.get(self.at..).unwrap_or_default();
         let length = rest.iter().position(|&byte| byte == b'\n').ok_or_else(ended)?;
@@ -317,7 +317,7 @@ impl<'b> Machine<'b> {
         str::from_utf8(bytes).map(Rc::from).map_err(|_| refused("a string is not UTF-8"))
     }
 
-    /// A whole number of any length.
+    /// Reads an integer of any length.
     fn long(&mut self) -> Result<()> {
         let [length] = self.array()?;
         self.long_of(length.into())
@@ -350,7 +350,7 @@ impl<'b> Machine<'b> {
         Ok(())
     }
 
-    /// Returns the lowest position of the stack that can be reached.
+    /// Returns the lowest accessible position of the stack.
     fn floor(&self) -> usize {
         self.marks.last().copied().unwrap_or(0)
     }
@@ -410,7 +410,7 @@ impl<'b> Machine<'b> {
         }
     }
 
-    /// The class for a name that is not allowed; the same for the same name.
+    /// Returns the class for a name that is not allowed; the same class for the same name.
     fn unknown(&mut self, path: String) -> Class {
         let known = self.unknown.iter().position(|known| **known == *path);
         Class::Unknown(known.unwrap_or_else(|| {
@@ -419,7 +419,7 @@ impl<'b> Machine<'b> {
         }))
     }
 
-    /// Notes that this many things are copied.
+    /// Counts this many copied items against the budget.
     fn spend(&mut self, count: usize) -> Result<()> {
         let rest = self.budget.checked_sub(count);
         self.budget = rest.ok_or_else(|| Error::runtime("a pickle that copies itself over and over is not read"))?;
@@ -432,7 +432,7 @@ fn ended() -> Error {
 }
 
 impl Shown {
-    /// A tensor on a storage of the pickle, by the storage's place.
+    /// Creates a tensor on a storage of the pickle, given by index.
     pub(crate) fn on(storage: usize, dtype: DType, layout: Layout) -> Shown {
         Shown::new(Some(storage), dtype, layout)
     }
@@ -444,7 +444,7 @@ impl Shown {
 }
 
 impl Node {
-    /// Python's class of the object, as messages show it.
+    /// Returns Python's class of the object, for messages.
     fn class(&self) -> &'static str {
         match self {
             Node::None => "<class 'NoneType'>",

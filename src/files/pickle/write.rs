@@ -1,4 +1,4 @@
-//! Pickles in protocol 2, the instructions that PyTorch's own files consist of.
+//! Writes pickles in protocol 2, with the instructions used in PyTorch's own files.
 
 use num_bigint::BigInt;
 use num_complex::Complex;
@@ -9,7 +9,7 @@ use tensor::names::not_saved;
 use tensor::{Buffer, BufferKind, DType, Device, Error, Form, Quantizer, Result, Storage, Tensor, View};
 use value::{TensorLayout, Value};
 
-/// A pickle, and the storages whose bytes belong beside it, by their keys: `0`, `1`, ….
+/// A pickle, and the storages whose bytes are stored separately, by their keys: `0`, `1`, ….
 pub(crate) struct Written {
     pub bytes: Vec<u8>,
     pub storages: Vec<Storage>,
@@ -18,7 +18,8 @@ pub(crate) struct Written {
 /// Pickles a value.
 ///
 /// # Errors
-/// TypeError for what no pickle of tensors holds; RuntimeError for storages that are read as two dtypes.
+/// Fails with TypeError for values that a pickle of tensors cannot contain, and with RuntimeError for storages that are
+/// read as two dtypes.
 pub(crate) fn write(value: &Value) -> Result<Written> {
     let mut writer = Writer {
         out: vec![0x80, 2],
@@ -36,14 +37,14 @@ pub(crate) fn write(value: &Value) -> Result<Written> {
     Ok(Written { bytes: writer.out, storages: writer.storages })
 }
 
-/// A value that is written once and then referred to.
+/// A value that is written once and then referenced.
 #[derive(PartialEq, Eq, Hash)]
 enum Known {
     Global(&'static str, String),
     Text(String),
     Tensor(usize),
     Buffer(usize),
-    /// A list or a dictionary that stands in several places.
+    /// A list or a dictionary that occurs in several places.
     Shared(usize),
 }
 
@@ -51,27 +52,27 @@ struct Writer {
     out: Vec<u8>,
     memo: HashMap<Known, u32>,
     storages: Vec<Storage>,
-    /// The place of each storage, by its identity.
+    /// The index of each storage, by its identity.
     keys: HashMap<usize, usize>,
     /// The dtype under which the bytes at an address are written.
     dtypes: HashMap<usize, DType>,
-    /// Tensors made here, kept so that no other takes the identity of one that is written.
+    /// Temporary tensors, kept alive so that no later tensor gets the identity of a written one.
     made: Vec<Tensor>,
-    /// The lists and dictionaries that stand in several places. Only they are written so that they can be referred to.
+    /// The lists and dictionaries that occur in several places. Only they are memoized.
     shared: HashSet<usize>,
-    /// How many containers are being written, one within the other.
+    /// The depth of nested containers.
     depth: usize,
 }
 
-/// The maximum depth of nested containers, which is also that of what is read.
+/// The maximum depth of nested containers, which is also the limit when reading.
 const DEEPEST: usize = 200;
-/// Bits that an integer may have. A longer one has an instruction of its own, which `torch.load` refuses.
+/// The maximum number of bits of an integer. A longer one needs an instruction that `torch.load` rejects.
 const MOST_BITS: u64 = 255 * 8;
 
-/// The hooks that every tensor has: none.
+/// The hooks of every tensor: an empty `OrderedDict`.
 const NO_HOOKS: (&str, &str) = ("collections", "OrderedDict");
 
-/// Notes the lists and dictionaries that stand in several places, themselves included.
+/// Records the lists and dictionaries that occur in several places, including inside themselves.
 fn note_shared(value: &Value, seen: &mut HashSet<usize>, shared: &mut HashSet<usize>, depth: usize) -> Result<()> {
     if depth > DEEPEST {
         bail!(RecursionError, "maximum recursion depth exceeded while pickling an object");
@@ -91,7 +92,7 @@ fn note_shared(value: &Value, seen: &mut HashSet<usize>, shared: &mut HashSet<us
 
 impl Writer {
     fn value(&mut self, value: &Value) -> Result<()> {
-        // A list may hold itself.
+        // A list may contain itself.
         if self.depth >= DEEPEST {
             bail!(RecursionError, "maximum recursion depth exceeded while pickling an object");
         }
@@ -183,7 +184,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Refers to what was written before, or says that it was not.
+    /// Writes a reference to a value written before. Returns whether it was.
     fn recall(&mut self, known: &Known) -> bool {
         let Some(&index) = self.memo.get(known) else { return false };
         match u8::try_from(index) {
@@ -241,7 +242,7 @@ impl Writer {
             self.out.extend(int.to_le_bytes());
         } else {
             let bytes = value.to_le_bytes();
-            // As many bytes as leave the sign right.
+            // The minimum number of bytes that preserves the sign.
             let bits = 128 - (if value < 0 { !value } else { value }).leading_zeros() as usize;
             let length = bits / 8 + 1;
             self.out.extend([0x8a, length as u8]);
@@ -271,7 +272,7 @@ impl Writer {
         self.call_with(2);
     }
 
-    /// A tuple of up to three is marked behind its items, a longer one before them too.
+    /// A tuple of up to three items needs no mark; a longer one needs a mark before them.
     fn begin_tuple(&mut self, length: usize) -> bool {
         if length > 3 {
             self.out.push(b'(');
@@ -289,7 +290,7 @@ impl Writer {
         });
     }
 
-    /// Calls the global below on a tuple of the last `count` (at most three) things.
+    /// Calls the global below on the stack with a tuple of the last `count` items, at most three.
     fn call_with(&mut self, count: usize) {
         self.end_tuple(count, false);
         self.out.push(b'R');
@@ -340,7 +341,7 @@ impl Writer {
         Ok(())
     }
 
-    /// A storage: the tuple that stands for it. Its bytes stand elsewhere.
+    /// Writes the tuple that identifies a storage. Its bytes are stored separately.
     fn storage(&mut self, storage: &Storage, dtype: Option<DType>) -> Result<()> {
         let read_as = dtype.unwrap_or(DType::Byte);
         if dtype.is_some() && read_as.legacy_name().is_empty() {
@@ -415,7 +416,7 @@ impl Writer {
             return Ok(());
         }
         if view.device().is_meta() {
-            // PyTorch forgets there what tensors share.
+            // PyTorch does not preserve sharing here.
             self.global("torch._utils", "_rebuild_meta_tensor_no_storage");
             self.out.push(b'(');
             self.global("torch", view.dtype.name());
@@ -423,7 +424,7 @@ impl Writer {
             self.ints(view.strides());
             self.bool(requires_grad);
         } else {
-            // Dtypes that are younger than typed storages have none.
+            // Dtypes newer than typed storages do not have one.
             let is_typed = !view.dtype.legacy_name().is_empty();
             self.global("torch._utils", if is_typed { "_rebuild_tensor_v2" } else { "_rebuild_tensor_v3" });
             self.out.push(b'(');
@@ -452,7 +453,7 @@ impl Writer {
         Ok(())
     }
 
-    /// A tensor that is a part of the one that is written.
+    /// Writes a tensor that is a component of the current one.
     fn part(&mut self, view: &View) -> Result<()> {
         let part = Tensor::new(view.clone());
         self.tensor(&part)?;
@@ -476,7 +477,7 @@ impl Writer {
             }
             Quantizer::PerChannel { scales, zero_points, axis } => {
                 self.out.push(b'(');
-                // The one name for both kinds of zero points: they tell themselves.
+                // This name stands for both kinds of zero points, which their dtype distinguishes.
                 self.global("torch", "per_channel_affine");
                 self.part(scales)?;
                 self.part(zero_points)?;

@@ -1,5 +1,5 @@
-//! `torch.autograd.Function`: a function of tensors whose backward is written in a script.
-//! Follows <https://pytorch.org/docs/2.7/autograd.html#function>.
+//! `torch.autograd.Function`: a function of tensors with a backward written in a script. Follows
+//! <https://pytorch.org/docs/2.7/autograd.html#function>.
 
 use super::calls::call;
 use super::class::{Base, Class, Entry, Instance, as_rc, instance_attribute, instance_of};
@@ -16,7 +16,7 @@ use value::{Keywords, Value};
 
 pub(crate) use objects::modules::CONTEXT;
 
-/// The knowledge of `ctx` besides the attributes that a script sets on it.
+/// The state of `ctx`, besides the attributes that a script sets on it.
 #[derive(Default)]
 pub struct Context {
     needs_input_grad: Vec<bool>,
@@ -24,13 +24,13 @@ pub struct Context {
     dirty: RefCell<Vec<Tensor>>,
     not_differentiable: RefCell<Vec<Tensor>>,
     materialize: Cell<bool>,
-    /// The saved values; for results, which of them.
+    /// The saved values. For a saved result, the index of the result.
     saved: RefCell<Vec<Option<Kept>>>,
     freed: Cell<bool>,
     node: RefCell<Weak<Node>>,
 }
 
-/// A saved tensor, and its place among the results if it is one.
+/// A saved tensor, with its index among the results if it is one.
 struct Kept {
     saved: Saved,
     result: Option<usize>,
@@ -64,7 +64,7 @@ impl Context {
     }
 }
 
-/// Does something with the context behind `ctx`.
+/// Calls `run` with the context behind `ctx`.
 fn with_context(this: &Value, run: impl FnOnce(&Context)) -> Result<Value> {
     if let Some(context) = instance_of(this).as_ref().and_then(|instance| instance.context.as_ref()) {
         run(context);
@@ -93,7 +93,7 @@ fn tensors(args: &[Value]) -> Vec<Tensor> {
     args.iter().filter_map(|arg| if let Value::Tensor(tensor) = arg { Some(tensor.clone()) } else { None }).collect()
 }
 
-/// The values that a function of a script has returned.
+/// Returns the values that a function of a script has returned, as a list.
 fn parts_of(returned: &Value) -> Vec<Value> {
     match returned {
         Value::Tuple(parts) => parts.to_vec(),
@@ -101,13 +101,13 @@ fn parts_of(returned: &Value) -> Vec<Value> {
     }
 }
 
-/// The node of such a function.
+/// The graph node of such a function.
 struct FunctionNode {
     class: Rc<Class>,
     ctx: Rc<Instance>,
     /// Whether each argument was a tensor.
     is_tensor: Vec<bool>,
-    /// Whether each result is one.
+    /// Whether each result is a tensor.
     gives_tensor: Vec<bool>,
 }
 
@@ -178,7 +178,7 @@ impl Custom for FunctionNode {
     }
 }
 
-/// Calls a function that stands in a class, with or without `@staticmethod`.
+/// Calls a function stored in a class, with or without `@staticmethod`.
 fn invoke(class: &Rc<Class>, entry: &Entry, args: Vec<Value>) -> Result<Value> {
     match entry {
         Entry::Held(held) => {
@@ -233,7 +233,7 @@ fn run_forward(class: &Rc<Class>, ctx: &Rc<Instance>, args: Vec<Value>) -> Resul
     Ok(output)
 }
 
-/// Gives the results their history, and saves what is to be saved.
+/// Attaches the results to the graph, and saves the tensors for backward.
 fn finish(name: String, node: FunctionNode, inputs: &[Tensor], value: &Value, is_recorded: bool) -> Result<Value> {
     let parts = parts_of(value);
     let results = tensors(&parts);

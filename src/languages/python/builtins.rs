@@ -1,5 +1,5 @@
-//! Names that every function of Python knows: what the function table has for Python, exceptions, and the few builtins that
-//! need the machine.
+//! Names that are visible in every Python function: the table's functions for Python, exceptions, and the few builtins
+//! that need the machine.
 
 use super::exceptions;
 use super::machine::Machine;
@@ -53,12 +53,12 @@ const BUILTINS: &[(&str, Run)] = &[
     }),
 ];
 
-/// Returns whether Python means something by a name.
+/// Returns whether a name is a Python builtin.
 pub fn is_known(state: &State, name: &str) -> bool {
     BUILTINS.iter().any(|(known, _)| *known == name) || of_table(state, name).is_some()
 }
 
-/// What Python means by a name that no variable has.
+/// Returns the Python builtin of a name, for a name without a variable.
 pub fn find(machine: &Machine, name: &str) -> Result<Option<Value>> {
     if let Some((name, run)) = BUILTINS.iter().find(|(known, _)| *known == name) {
         let machine = Rc::downgrade(&machine.handle()?);

@@ -1,4 +1,4 @@
-//! Calls: of functions and classes of a script at once, of everything else through the function table.
+//! Calls: functions and classes of a script directly, everything else through the function table.
 
 use super::class::{Base, Entry, Instance, call_entry};
 use super::code::Name;
@@ -28,12 +28,13 @@ pub fn call(machine: &Machine, callee: &Value, args: Vec<Value>, keywords: Keywo
     call_value(&machine.state, callee, args, keywords)
 }
 
-/// Calls a builtin of the table by its name.
+/// Calls a builtin of the table by name.
 pub(crate) fn builtin_function(machine: &Machine, name: &str, args: Vec<Value>) -> Result<Value> {
     call_value(&machine.state, &Value::Function(format!("py.{name}").into()), args, Keywords::new())
 }
 
-/// `receiver.name(*args, **keywords)`: the arguments lie on the stack from a height on, the receiver below them.
+/// Calls `receiver.name(*args, **keywords)`. The arguments are on the stack from index `from` on, the receiver below
+/// them.
 pub fn call_method(
     machine: &Machine,
     frame: &mut Frame,
@@ -55,7 +56,7 @@ pub fn call_method(
     method(machine, &receiver, &name.text, name.family, args, keywords)
 }
 
-/// Checks that a receiver has a method, without looking it up if that would call something.
+/// Checks that a receiver has a method, without a lookup that might run code.
 pub fn expect(machine: &Machine, receiver: &Value, name: &Name) -> Result<()> {
     let known = match receiver {
         Value::Module(_) | Value::Type(_) => false,
@@ -70,7 +71,7 @@ pub fn expect(machine: &Machine, receiver: &Value, name: &Name) -> Result<()> {
     if known { Ok(()) } else { operations::attribute(machine, receiver, &name.text).map(drop) }
 }
 
-/// `receiver.name(*args, **keywords)`
+/// Calls `receiver.name(*args, **keywords)`.
 fn method(
     machine: &Machine,
     receiver: &Value,
@@ -89,13 +90,13 @@ fn method(
         && let Some(entry) = this.class.find(name)
         && !matches!(&entry, Entry::Held(held) if !is_function(held))
     {
-        // The commonest call makes no object of the method.
+        // The most frequent call does not allocate a method object.
         return call_entry(&entry, receiver, &this.class, args, keywords);
     }
     let holder = match receiver {
         Value::Type(_) => None,
         Value::Module(path) => Some((Receiver::Module(if *path == "torch" { "" } else { path }), None)),
-        // What an object has itself goes before what its class has in the table.
+        // An object's own attribute takes precedence over its class's entry in the table.
         Value::Object(object) if object.attribute(name).is_some() => None,
         other => Kind::of(other).map(|kind| (Receiver::Class(kind), Some(receiver))),
     };
@@ -108,7 +109,7 @@ fn method(
     call(machine, &callee, args, keywords)
 }
 
-/// A function's name as errors about its arguments show it.
+/// Returns a function's name as shown in errors about its arguments.
 pub fn shown_name(callee: &Value) -> String {
     let Value::Object(object) = callee else {
         return match callee {

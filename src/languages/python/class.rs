@@ -1,6 +1,5 @@
-//! Classes that a script defines, and their objects: inheritance, fields, and the lookup of attributes. Objects have
-//! identity: everyone who holds one sees its changes. Members that act when they are looked up are in `descriptors.rs`,
-//! exceptions in `exceptions.rs`.
+//! Classes defined by a script, and their objects: inheritance, fields, and attribute lookup. Objects have identity:
+//! every reference sees their changes. Descriptors are in `descriptors.rs`, exceptions in `exceptions.rs`.
 
 use super::autograd_function::Context;
 use super::calls::call;
@@ -16,7 +15,7 @@ use std::rc::{Rc, Weak};
 use tensor::{Error, ErrorKind, Result, bail};
 use value::{Dict, Held, Keywords, Object, Value, intern};
 
-/// Named values in the order in which they were set: the `__dict__` of what has them.
+/// Named values in insertion order: the `__dict__` of an object or a class.
 #[derive(Default)]
 pub struct Fields(Dict);
 
@@ -26,11 +25,11 @@ impl Fields {
     }
 
     pub fn set(&self, name: &str, value: Value) {
-        // Strings have hashes, and the fields are not borrowed here.
+        // Cannot fail: strings are hashable, and the fields are not borrowed here.
         let _ = self.0.insert(Value::str(name), value);
     }
 
-    /// Sets or removes a field, and returns what it was.
+    /// Sets or removes a field, and returns its old value.
     pub fn replace(&self, name: &str, value: Option<Value>) -> Option<Value> {
         let before = self.get(name);
         match value {
@@ -40,12 +39,12 @@ impl Fields {
         before
     }
 
-    /// Removes a field, and returns whether it was there.
+    /// Removes a field, and returns whether it existed.
     pub fn remove(&self, name: &str) -> bool {
         self.replace(name, None).is_some()
     }
 
-    /// The dictionary that the fields are.
+    /// Returns the underlying dictionary, which is shared.
     pub fn dict(&self) -> Dict {
         self.0.clone()
     }
@@ -55,13 +54,13 @@ impl Fields {
         names.filter_map(|name| if let Value::Str(name) = name { Some(name.to_rc()) } else { None }).collect()
     }
 
-    /// The fields as a dictionary, which is theirs.
+    /// Returns the underlying dictionary as a value. It is shared, not copied.
     pub(crate) fn to_dict(&self) -> Value {
         Value::Dict(self.0.clone())
     }
 }
 
-/// A class: one of a script, or one that is there from the start, by its full name.
+/// A class: defined by a script, or builtin and known by its full name.
 #[derive(Clone)]
 pub enum Base {
     Builtin(&'static str),
@@ -69,7 +68,7 @@ pub enum Base {
 }
 
 impl Base {
-    /// The class that a value is, if it is one.
+    /// Returns the value as a class, if it is one.
     pub fn of(value: &Value) -> Option<Base> {
         match value {
             Value::Type(name) => Some(Base::Builtin(name)),
@@ -92,7 +91,7 @@ impl Base {
         }
     }
 
-    /// The name without its module.
+    /// Returns the name without its module.
     pub fn name(&self) -> &'static str {
         match self {
             Base::Builtin(name) => name.rsplit('.').next().unwrap_or(name),
@@ -100,7 +99,7 @@ impl Base {
         }
     }
 
-    /// The class and everything it is derived from, in the order in which attributes are looked for.
+    /// Returns the class and all its bases, in the order of attribute lookup.
     pub(crate) fn ancestors(&self) -> Vec<Base> {
         match self {
             Base::Builtin(name) => {
@@ -132,15 +131,15 @@ impl Base {
     }
 }
 
-/// The member of a class under a name.
+/// A member of a class.
 #[derive(Clone)]
 pub enum Entry {
     Held(Value),
-    /// Something that the class has from the start.
+    /// A builtin member.
     Native(&'static NativeMethod),
 }
 
-/// The first of these classes that has the name.
+/// Finds a name in the first of these classes that has it.
 pub(crate) fn find_in(order: &[Base], name: &str) -> Option<Entry> {
     order.iter().find_map(|base| match base {
         Base::User(class) => class.fields.get(name).map(Entry::Held),
@@ -148,7 +147,7 @@ pub(crate) fn find_in(order: &[Base], name: &str) -> Option<Entry> {
     })
 }
 
-/// The object of a kind that a value is.
+/// Returns the value as an object of the type `T`, if it is one.
 pub(crate) fn as_rc<T: Object>(value: &Value) -> Option<Rc<T>> {
     let Value::Object(object) = value else { return None };
     if !object.as_any().is::<T>() {
@@ -158,17 +157,17 @@ pub(crate) fn as_rc<T: Object>(value: &Value) -> Option<Rc<T>> {
     any.downcast::<T>().ok()
 }
 
-/// A class of a script.
+/// A class defined by a script.
 pub struct Class {
     pub name: &'static str,
-    /// With the classes and functions it stands in, and its module in front.
+    /// The name with the enclosing classes and functions, preceded by the module.
     path: &'static str,
-    /// Whether it says itself how attributes are found.
+    /// Whether the class overrides attribute lookup.
     finds: Cell<bool>,
-    /// Whether its objects have no other attributes than those in `__slots__`.
+    /// Whether its objects can only have the attributes in `__slots__`.
     closed: Cell<bool>,
     pub bases: Vec<Base>,
-    /// The classes to search for attributes after the class itself.
+    /// The base classes in the order of attribute lookup, without the class itself.
     pub order: Vec<Base>,
     pub fields: Fields,
     machine: Weak<Machine>,
@@ -176,10 +175,10 @@ pub struct Class {
 }
 
 impl Class {
-    /// A class without anything in it.
+    /// Creates an empty class.
     ///
     /// # Errors
-    /// TypeError for what cannot be derived from.
+    /// Fails with TypeError for bases that cannot be derived from.
     pub fn new(machine: &Rc<Machine>, module: &str, name: &str, bases: Vec<Base>) -> Result<Rc<Class>> {
         let bases = if bases.is_empty() { vec![Base::Builtin("object")] } else { bases };
         for (i, base) in bases.iter().enumerate() {
@@ -212,12 +211,13 @@ impl Class {
         }))
     }
 
-    /// What runs its functions.
+    /// Returns the machine that runs the functions of the class.
     pub fn machine(&self) -> Result<Rc<Machine>> {
         self.machine.upgrade().ok_or_else(|| Error::runtime("the session of this class has ended"))
     }
 
-    /// Notes, once its body has run, whether it says itself how attributes are found, and which its objects have.
+    /// Records, once the class body has run, whether the class overrides attribute lookup and whether `__slots__`
+    /// limits its attributes.
     pub fn settle(&self) {
         let slots = self.slots();
         let closed = slots.is_some_and(|slots| !slots.iter().any(|slot| slot == "__dict__"));
@@ -231,7 +231,7 @@ impl Class {
         self.finds.set(own || above);
     }
 
-    /// The names in its own `__slots__`, if it has them.
+    /// Returns the names in the class's own `__slots__`, if it has any.
     fn slots(&self) -> Option<Vec<String>> {
         let named = match self.fields.get("__slots__")? {
             Value::Str(name) => vec![Value::Str(name)],
@@ -250,8 +250,8 @@ impl Class {
     }
 }
 
-/// The order in which the bases of a class are looked through: each before what it is derived from, and in the order in
-/// which they were named.
+/// Returns the order in which the bases of a class are searched (C3 linearisation): each class before its own bases,
+/// and bases in the order they are named.
 fn linearised(bases: &[Base]) -> Result<Vec<Base>> {
     let mut rows: Vec<Vec<Base>> = bases.iter().map(Base::ancestors).chain([bases.to_vec()]).collect();
     let mut order = Vec::new();
@@ -315,13 +315,13 @@ impl Object for Class {
     }
 }
 
-/// An object of a class of a script, or an exception.
+/// An object of a script's class, or an exception.
 pub struct Instance {
     pub class: Base,
     pub fields: Fields,
-    /// What `ctx` of `torch.autograd.Function` knows besides its fields.
+    /// The additional state of `ctx` in `torch.autograd.Function`.
     pub context: Option<Context>,
-    /// The calls through which an exception has come.
+    /// The calls through which an exception has passed.
     pub trace: RefCell<Vec<super::machine::Step>>,
     this: Weak<Instance>,
 }
@@ -345,17 +345,17 @@ impl Instance {
         self.this.upgrade()
     }
 
-    /// Returns whether its class says itself how attributes are found.
+    /// Returns whether the class overrides attribute lookup.
     pub(crate) fn finds(&self) -> bool {
         matches!(&self.class, Base::User(class) if class.finds.get())
     }
 
-    /// Returns whether it has no other attributes than those in the `__slots__` of its classes.
+    /// Returns whether `__slots__` limits the attributes of the object.
     fn is_closed(&self) -> bool {
         matches!(&self.class, Base::User(class) if class.closed.get())
     }
 
-    /// Checks that it may have a field.
+    /// Checks that the object may have a field of this name.
     fn check_slot(&self, name: &str) -> Result<()> {
         let in_slots = |base: Base| matches!(base, Base::User(class) if class.slots().is_some_and(|slots| slots.iter().any(|slot| slot == name)));
         if !self.is_closed() || self.class.ancestors().into_iter().any(in_slots) {
@@ -371,7 +371,7 @@ impl Instance {
         self.class.derives_builtin("BaseException")
     }
 
-    /// Calls a method of this object's class; `None` if the class has no such method.
+    /// Calls a method of the object's class. `None` if the class does not have the method.
     pub fn method(&self, name: &str, args: Vec<Value>) -> Option<Result<Value>> {
         self.class.find(name).and_then(|entry| self.call_member(&entry, args))
     }
@@ -380,7 +380,7 @@ impl Instance {
         Some(call_entry(entry, &Value::Object(self.handle()?), &self.class, args, Keywords::new()))
     }
 
-    /// Calls a method that a script has written; `None` where it has not.
+    /// Calls a method written in a script. `None` if there is none of that name.
     fn written(&self, name: &str, args: Vec<Value>) -> Option<Result<Value>> {
         self.class
             .find(name)
@@ -457,7 +457,7 @@ impl Object for Instance {
         self.is_exception().then(|| self.handle().as_ref().map(exceptions::to_error)).flatten()
     }
     fn special(&self, name: &str, args: &[Value]) -> Option<Result<Value>> {
-        // What every object has from the start is what objects without special methods do.
+        // A non-special builtin method does nothing that objects do not do anyway.
         let entry = match self.class.find(name) {
             Some(Entry::Native(method)) if !method.special => return None,
             // A class that defines `__eq__` without `__hash__` is unhashable.
@@ -471,7 +471,7 @@ impl Object for Instance {
     }
 }
 
-/// Calls what was found in the class of an object, as a method of it.
+/// Calls a member found in the class of an object, as a method of the object.
 pub(crate) fn call_entry(
     entry: &Entry,
     this: &Value,
@@ -492,7 +492,7 @@ pub(crate) fn call_entry(
     }
 }
 
-/// What runs the functions of a class.
+/// Returns the machine that runs the functions of a class.
 pub(crate) fn machine_of(class: &Base) -> Result<Rc<Machine>> {
     let user = class.ancestors().into_iter().find_map(|base| match base {
         Base::User(class) => Some(class.machine()),
@@ -501,12 +501,12 @@ pub(crate) fn machine_of(class: &Base) -> Result<Rc<Machine>> {
     user.unwrap_or_else(|| Err(Error::type_error(format!("'{}' object is not callable", class.name()))))
 }
 
-/// The object of a script that a value is.
+/// Returns the value as an object of a script, if it is one.
 pub(crate) fn instance_of(value: &Value) -> Option<Rc<Instance>> {
     as_rc(value)
 }
 
-/// Looks up an attribute of an object by all of Python's rules; `None` if there is no such attribute.
+/// Looks up an attribute of an object by all of Python's rules. `None` if it does not exist.
 pub(crate) fn instance_attribute(this: &Rc<Instance>, name: &str) -> Result<Option<Value>> {
     let found = this.class.find(name);
     let itself = || Value::Object(this.clone());
@@ -541,13 +541,13 @@ pub(crate) fn instance_attribute(this: &Rc<Instance>, name: &str) -> Result<Opti
     this.method("__getattr__", vec![Value::str(name)]).transpose()
 }
 
-/// Looks up an attribute of a class; `None` if there is no such attribute.
+/// Looks up an attribute of a class. `None` if it does not exist.
 pub fn class_attribute(this: &Rc<Class>, name: &str) -> Result<Option<Value>> {
     let base = Base::User(this.clone());
     match base.find(name) {
         Some(Entry::Held(held)) => return descriptors::bound(&held, None, &base).map(Some),
         Some(Entry::Native(method)) => {
-            // A class method knows its class; any other is called with its object in front.
+            // A class method is bound to its class. Any other method takes its object as first argument.
             let receiver = method.of_class().then(|| base.value());
             return Ok(Some(Bound::native(method, receiver)));
         }
@@ -574,7 +574,7 @@ pub fn class_attribute(this: &Rc<Class>, name: &str) -> Result<Option<Value>> {
     }))
 }
 
-/// Sets an attribute of an object, past its `__setattr__`.
+/// Sets an attribute of an object, bypassing its `__setattr__`.
 pub(crate) fn set_plainly(this: &Rc<Instance>, name: &str, value: &Value) -> Result<()> {
     if let Some(Entry::Held(held)) = this.class.find(name) {
         let itself = Value::Object(this.clone());

@@ -1,5 +1,5 @@
-//! What the compiler makes of a function, and the machine runs: instructions for a machine with a stack. It must not know
-//! how either works.
+//! The compiler's output, which the machine runs: instructions for a stack machine. Knows neither the compiler nor the
+//! machine.
 
 use super::syntax::scope::Kind;
 use call::registry::{Attributes, Family};
@@ -8,21 +8,21 @@ use std::borrow::Cow;
 use std::rc::Rc;
 use value::Value;
 
-/// A name that instructions use, with what is known of it beforehand.
+/// A name used by instructions, with facts looked up in advance.
 pub struct Name {
     pub text: Rc<str>,
-    /// The functions of the table under that name.
+    /// The table functions of that name.
     pub family: Option<&'static Family>,
-    /// The attributes of the table under that name which come before anything else.
+    /// The table attributes of that name that take precedence over all others.
     pub attributes: &'static Attributes,
 }
 
-/// The parameters of a function, in the order of their slots: positional, keyword-only, `*rest`, `**keywords`.
+/// The parameters of a function in slot order: positional, keyword-only, `*rest`, `**keywords`.
 #[derive(Default)]
 pub struct Parameters {
     pub names: Vec<Rc<str>>,
     pub positional_only: usize,
-    /// How many take an argument by position, the positional-only ones included.
+    /// Number of parameters that can be passed by position, including positional-only ones.
     pub positional: usize,
     pub keyword_only: usize,
     pub has_rest: bool,
@@ -33,24 +33,24 @@ pub struct Parameters {
 pub struct Code {
     pub kind: Kind,
     pub name: Rc<str>,
-    /// With the classes and functions it stands in.
+    /// The name with the enclosing classes and functions.
     pub qualified: Rc<str>,
     pub parameters: Parameters,
     pub is_generator: bool,
     pub doc: Option<Rc<str>>,
     pub ops: Vec<Op>,
-    /// The place in the source of each instruction, in bytes.
+    /// The byte offset in the source of each instruction.
     pub places: Vec<u32>,
     pub source: Rc<str>,
     pub constants: Vec<Value>,
     pub names: Vec<Name>,
-    /// The names of the slots; parameters first.
+    /// The names of the slots, parameters first.
     pub locals: Vec<Rc<str>>,
-    /// The names of its own cells, each with the slot of the parameter that it takes over.
+    /// The names of the code's own cells. If a parameter moves into a cell, the cell has the parameter's slot.
     pub cells: Vec<(Rc<str>, Option<usize>)>,
-    /// The names of the cells that come from around, which lie behind its own.
+    /// The names of the cells of enclosing functions, which follow the code's own cells.
     pub free: Vec<Rc<str>>,
-    /// The codes of the functions it makes, with the cells that each takes along.
+    /// The codes of the functions it creates, each with the cells that the function captures.
     pub codes: Vec<(Rc<Code>, Vec<u32>)>,
 }
 
@@ -59,7 +59,7 @@ impl Code {
         self.names.get(at as usize).map_or("", |name| &*name.text)
     }
 
-    /// The names of a call's last arguments, which are in a constant.
+    /// Returns the keywords of a call's last arguments, from a constant.
     pub fn keywords(&self, at: u32) -> &[Value] {
         match self.constants.get(at as usize) {
             Some(Value::Tuple(names)) => names,
@@ -68,7 +68,7 @@ impl Code {
     }
 }
 
-/// An operator that small integers and floats need no table for.
+/// An operator with a fast path for small integers and floats.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Quick {
     Plus,
@@ -100,17 +100,17 @@ impl Quick {
     }
 }
 
-/// Where an instruction finds a variable.
+/// The location of a variable, for an instruction.
 #[derive(Clone, Copy)]
 pub enum Variable {
     Local(u32),
     Cell(u32),
     Global(u32),
-    /// In the namespace of a class body, by its name; where that lacks it, it is read as a global one.
+    /// A name in a class body's namespace. If the namespace lacks it, the global variable is read.
     Namespace(u32, u32),
 }
 
-/// An instruction. What it takes from the stack is written from the bottom up, the last one on top.
+/// An instruction. Comments show the operands on the stack from bottom to top, and the result after the arrow.
 #[derive(Clone, Copy)]
 pub enum Op {
     Constant(u32),
@@ -120,16 +120,16 @@ pub enum Op {
     Store(Variable),
     Delete(Variable),
     Pop,
-    /// Pushes a copy of the value that many places down; the topmost is the first.
+    /// Pushes a copy of the value at this depth, counted from 1 at the top.
     Copy(u32),
-    /// Exchanges the topmost value with the one that many places down.
+    /// Swaps the top value with the one at this depth.
     Swap(u32),
     /// `a b → result`
     Binary(Quick, &'static Operator),
     InPlace(Quick, &'static Operator),
     Is,
     In,
-    /// `a → result`: the name in the table of operators.
+    /// `a → result`, by the operator's name in the table
     Unary(&'static str),
     Not,
     Attribute(u32),
@@ -147,15 +147,15 @@ pub enum Op {
     List(u32),
     Set(u32),
     Dict(u32),
-    /// `list value → list`, as for sets
+    /// `list value → list`; sets likewise
     Append,
     /// `dict key value → dict`
     SetEntry,
-    /// `list iterable → list`, as for sets and dictionaries
+    /// `list iterable → list`; sets and dictionaries likewise
     Extend,
-    /// The same for the arguments of a call: `function list iterable → function list`.
+    /// `function list iterable → function list`, for the arguments of a call
     Spread,
-    /// `function dict mapping → function dict`: keywords, of which none may come twice.
+    /// `function dict mapping → function dict`. Fails if a keyword is repeated.
     Merge,
     ListToTuple,
     /// `value spec → text`
@@ -164,55 +164,56 @@ pub enum Op {
     Jump(u32),
     JumpIf(bool, u32),
     JumpIfOrPop(bool, u32),
-    /// `iterable →`: begins a loop.
+    /// `iterable →`. Begins a loop.
     Begin,
-    /// `→ item`, or to the end, where the loop is over.
+    /// `→ item`. Jumps if the iterator is exhausted.
     Next(u32),
-    /// Leaves a loop before its end.
+    /// Leaves a loop early.
     End,
     Unpack(u32),
-    /// Before and behind the starred one.
+    /// Number of targets before and after the starred one.
     UnpackStarred(u32, u32),
-    /// `function arguments… → result`: their number, and the names of the last of them in a constant.
+    /// `function arguments… → result`. Operands: number of arguments, and the constant with the keywords of the last
+    /// ones.
     Call(u32, u32),
     /// `function list dict → result`
     CallSpread,
-    /// `object → object`: fails unless it has an attribute of this name.
+    /// `object → object`. Fails if the object does not have an attribute of this name.
     Expect(u32),
-    /// `object arguments… → result`: the name of a method, and as for `Call`.
+    /// `object arguments… → result`. Operands: name of the method, and the operands of `Call`.
     CallMethod(u32, u32, u32),
     /// `defaults dict → function`
     Function(u32),
-    /// `function list dict → class`: the body, the bases, and keywords.
+    /// `function list dict → class`, from the body, the bases and the keywords
     Class,
-    /// `→ super()`, by the cell that holds the class around.
+    /// `→ super()`. The operand is the cell that holds the enclosing class.
     Super(Option<u32>),
     Return,
     Yield,
-    /// `iterator → result`: passes its items on.
+    /// `iterator → result`. Yields the iterator's items.
     YieldFrom,
-    /// Errors from here on go to the handler.
+    /// Opens a handler: later errors jump to it.
     Try(u32),
     EndTry,
-    /// `→ exception`: the one that is being handled.
+    /// `→ exception`, the exception being handled
     Handled,
-    /// `class →`, and to where the next clause is, unless it catches what is being handled.
+    /// `class →`. Jumps to the next clause unless the class matches the exception being handled.
     Catch(u32),
     EndHandler,
     Reraise,
-    /// So many of: exception, cause.
+    /// `exception? cause? →`. The operand is the number of values.
     Raise(u8),
-    /// `context → context entered`: errors from here on go to the handler.
+    /// `context → context entered`. Opens a handler: later errors jump to it.
     With(u32),
     /// `context →`
     Leave,
-    /// `context →`, with the exception that is being handled: and to where it goes on if that is settled.
+    /// `context →`. Passes the exception being handled to the context, and jumps if the context suppresses it.
     LeaveHandler(u32),
-    /// `value →`: shows it, as a prompt does.
+    /// `value →`. Shows the value, like a prompt.
     Show,
 }
 
-/// A name as a class keeps it: with the class's in front if it is the class's own.
+/// Returns the mangled form of a name that is private to a class.
 pub(crate) fn mangled<'n>(class: &str, name: &'n str) -> Cow<'n, str> {
     match class.trim_start_matches('_') {
         class if !class.is_empty() && name.starts_with("__") && !name.ends_with("__") => {

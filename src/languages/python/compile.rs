@@ -1,6 +1,7 @@
-//! Compiles the syntax tree of an input: each function, class body and comprehension becomes a [`Code`]. Statements are in
-//! `compile/statements.rs`, what may be left early in `compile/blocks.rs`, expressions in `compile/expressions.rs`, names
-//! and targets in `compile/names.rs`, functions and classes in `compile/functions.rs`. It must not know how code runs.
+//! Compiles the syntax tree of an input: each function, class body and comprehension becomes a [`Code`]. Statements are
+//! in `compile/statements.rs`, blocks that can be left early in `compile/blocks.rs`, expressions in
+//! `compile/expressions.rs`, names and targets in `compile/names.rs`, functions and classes in `compile/functions.rs`.
+//! Knows nothing about how code runs.
 
 mod blocks;
 mod expressions;
@@ -20,18 +21,19 @@ use std::rc::Rc;
 use tensor::interrupt;
 use value::{Tuple, Value};
 
-/// The constant that says that no argument of a call has a name.
+/// The constant with the empty list of keywords.
 const NO_NAMES: u32 = 0;
 
 type Compiled = Result<(), SyntaxFault>;
 
-/// Gives each variable of the session its slot.
+/// Assigns slots to the variables of the session.
 pub(crate) type SlotOf<'a> = &'a mut dyn FnMut(&str) -> u32;
 
-/// Compiles an input. `shows` says whether values of expressions are shown, as at a prompt.
+/// Compiles an input. `shows` says whether values of expressions are shown, like at a prompt.
 ///
 /// # Errors
-/// NotImplementedError for what is not supported; SyntaxError for what only CPython's compiler refuses.
+/// Fails with NotImplementedError for unsupported constructs, and with SyntaxError for faults that only CPython's
+/// compiler reports.
 pub fn compile(
     module: &ModModule,
     source: &Rc<str>,
@@ -53,19 +55,19 @@ struct Compiler<'a, 's> {
     registry: &'static Registry,
     slot_of: SlotOf<'s>,
     shows: bool,
-    /// What is being compiled.
+    /// The unit being compiled.
     unit: Unit<'a>,
 }
 
-/// A code while it is written.
+/// A code under construction.
 struct Unit<'a> {
     scope: usize,
-    /// The class around, for names that are its own.
+    /// The enclosing class, for names private to it.
     class: Option<Rc<str>>,
     code: Code,
     slots: HashMap<Rc<str>, u32>,
     names: HashMap<Rc<str>, u32>,
-    /// Texts and small integers among the constants, which occur often.
+    /// Strings and small integers among the constants, which occur often.
     known: HashMap<Known, u32>,
     blocks: Vec<Block<'a>>,
 }
@@ -121,7 +123,7 @@ impl<'a> Unit<'a> {
 }
 
 impl<'a> Compiler<'a, '_> {
-    /// Writes a code within the present one.
+    /// Compiles a code nested in the current one.
     fn within(&mut self, head: Head<'_>, write: impl FnOnce(&mut Self) -> Compiled) -> Result<Rc<Code>, SyntaxFault> {
         let inner = Unit::new(self.scopes, self.source, Some(&self.unit), head);
         let outer = std::mem::replace(&mut self.unit, inner);
@@ -129,7 +131,7 @@ impl<'a> Compiler<'a, '_> {
         Ok(Rc::new(std::mem::replace(&mut self.unit, outer).code))
     }
 
-    /// Ends a code that gives nothing else.
+    /// Ends a code that returns `None`.
     fn ends(&mut self, at: u32) {
         self.push(Value::None, at);
         self.emit(Op::Return, at);
@@ -141,13 +143,13 @@ impl<'a> Compiler<'a, '_> {
         code.places.push(place);
     }
 
-    /// Emits a jump, whose target [`Compiler::land`] will tell.
+    /// Emits a jump. [`Compiler::land`] sets its target.
     fn jump(&mut self, op: fn(u32) -> Op, place: u32) -> usize {
         self.emit(op(0), place);
         self.unit.code.ops.len() - 1
     }
 
-    /// The place that the next instruction will have.
+    /// Returns the index of the next instruction.
     fn here(&self) -> u32 {
         self.unit.code.ops.len() as u32
     }
@@ -205,7 +207,7 @@ impl<'a> Compiler<'a, '_> {
         at
     }
 
-    /// The slot of a name, or of a value that has no name in the source.
+    /// Returns the slot of a name, or of a temporary without a name in the source.
     fn slot(&mut self, name: &str) -> u32 {
         let unit = &mut self.unit;
         if let Some(slot) = unit.slots.get(name) {
@@ -227,7 +229,7 @@ impl<'a> Compiler<'a, '_> {
     }
 }
 
-/// Where a node starts in the source, in bytes.
+/// Returns the byte offset of a node in the source.
 fn place(node: &impl Ranged) -> u32 {
     node.range().start().to_u32()
 }

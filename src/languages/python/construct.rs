@@ -1,4 +1,4 @@
-//! How a class of a script comes about, and how objects of it are made.
+//! Creates the classes of a script and their objects.
 
 use super::calls::call;
 use super::class::{Base, Class, Entry, Instance, as_rc, call_entry, instance_of};
@@ -14,7 +14,7 @@ use value::{Keywords, Value};
 /// Begins a class statement.
 ///
 /// # Errors
-/// TypeError and NotImplementedError for what cannot be derived from.
+/// Fails with TypeError or NotImplementedError for bases that cannot be derived from.
 fn begin(machine: &Rc<Machine>, name: &str, bases: &[Value]) -> Result<Rc<Class>> {
     let base = |base: &Value| {
         Base::of(base).ok_or_else(|| {
@@ -25,7 +25,7 @@ fn begin(machine: &Rc<Machine>, name: &str, bases: &[Value]) -> Result<Rc<Class>
     Class::new(machine, "__main__", name, bases.iter().map(base).collect::<Result<_>>()?)
 }
 
-/// Makes the class of a class statement: runs its body, whose names become its members.
+/// Creates the class of a class statement. Runs the body, whose names become the members.
 pub fn class(machine: &Machine, function: &Value, bases: &Value, named: &Value) -> Result<Value> {
     let Some(function) = as_rc::<Function>(function) else { return Ok(Value::None) };
     let bases = bases.sequence().unwrap_or_default();
@@ -48,7 +48,7 @@ pub fn class(machine: &Machine, function: &Value, bases: &Value, named: &Value) 
 /// `type(name, bases, members)`
 ///
 /// # Errors
-/// TypeError for arguments of other classes; as [`begin`] and [`finish`].
+/// Fails with TypeError for arguments of other types, and with the errors of [`begin`] and [`finish`].
 fn of_members(machine: &Rc<Machine>, args: &[Value], keywords: &Keywords) -> Result<Value> {
     let wrong = |place: usize, wanted: &str| {
         let given = args.get(place - 1).map_or("NoneType", Value::type_name);
@@ -70,7 +70,7 @@ fn of_members(machine: &Rc<Machine>, args: &[Value], keywords: &Keywords) -> Res
     Ok(Value::Object(class))
 }
 
-/// Finishes a class as Python does once its body has run.
+/// Completes a class after its body has run, like Python.
 fn finish(class: &Rc<Class>, keywords: Keywords) -> Result<()> {
     let itself = Value::Object(class.clone());
     // A class that defines `__eq__` without `__hash__` is unhashable.
@@ -94,10 +94,10 @@ fn finish(class: &Rc<Class>, keywords: Keywords) -> Result<()> {
     call(&*class.machine()?, &above, Vec::new(), keywords).map(drop)
 }
 
-/// A new object of a class.
+/// Creates an object of a class.
 ///
 /// # Errors
-/// What its `__new__` and `__init__` raise, TypeError for arguments that nothing takes.
+/// Fails with the errors of `__new__` and `__init__`, and with TypeError for surplus arguments.
 pub fn construct(class: &Rc<Class>, args: Vec<Value>, keywords: Keywords) -> Result<Value> {
     let base = Base::User(class.clone());
     if base.derives_builtin("torch.Tensor") {
@@ -134,7 +134,7 @@ pub fn construct(class: &Rc<Class>, args: Vec<Value>, keywords: Keywords) -> Res
     Ok(made)
 }
 
-/// An object of a class that is there from the start, if only a script makes such: a class, an exception, or `object()`.
+/// Creates an object of a builtin class that only scripts instantiate: a class, an exception, or `object()`.
 pub fn builtin(
     machine: &Weak<Machine>,
     class: &'static str,

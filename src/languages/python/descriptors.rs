@@ -1,5 +1,5 @@
-//! What turns into something else when it is looked up in a class: functions become methods, properties values, `super()`
-//! what comes next. And the methods that classes have from the start.
+//! Descriptors: class members that are transformed on lookup, such as functions (to methods), properties (to values)
+//! and `super()`. Also the builtin methods of classes.
 
 use super::autograd_function;
 use super::calls::call;
@@ -47,7 +47,7 @@ impl Object for ClassMethod {
     }
 }
 
-/// `property(get, set, delete)`; what is missing is `None`.
+/// `property(get, set, delete)`. Missing functions are `None`.
 #[derive(Clone)]
 pub(crate) struct Property {
     pub get: Value,
@@ -104,10 +104,10 @@ fn lacks(name: &str, class: &Base, part: &str) -> Error {
     Error::attribute(format!("property '{name}' of '{class}' object has no {part}"))
 }
 
-/// An object of one of the classes above, or `super(class, object)`.
+/// Creates an object of one of the classes above, or `super(class, object)`.
 ///
 /// # Errors
-/// TypeError for arguments that its class does not take.
+/// Fails with TypeError for arguments that the class does not accept.
 pub(crate) fn made(class: &'static str, args: &[Value], keywords: &Keywords) -> Result<Value> {
     Ok(Value::Object(match (class, args) {
         ("property", _) => Rc::new(property(args, keywords)?),
@@ -140,7 +140,7 @@ fn property(args: &[Value], keywords: &Keywords) -> Result<Property> {
     Ok(Property { get, set, delete, doc: doc.unwrap_or(Value::None) })
 }
 
-/// A function with its first argument.
+/// A function bound to its first argument.
 pub(crate) struct BoundMethod {
     pub this: Value,
     pub function: Value,
@@ -186,18 +186,18 @@ impl Object for BoundMethod {
     }
 }
 
-/// Python's `repr`, for names of objects in texts.
+/// Returns Python's `repr`, for object names in messages.
 fn shown(value: &Value) -> String {
     format::repr_by_default(value).unwrap_or_else(|error| error.message)
 }
 
-/// Returns whether a value becomes a method when it is looked up through an object: a function, or what stands for one.
+/// Returns whether a value becomes a method when looked up through an object: a function or a function wrapper.
 pub(crate) fn is_function(value: &Value) -> bool {
     let Value::Object(object) = value else { return false };
     object.as_any().is::<Function>() || matches!(object.class_name(), "function" | "functools._lru_cache_wrapper")
 }
 
-/// Returns whether a member of a class goes before the object's own field of that name.
+/// Returns whether a class member takes precedence over the object's own field of that name.
 pub(crate) fn goes_first(held: &Value) -> bool {
     as_rc::<Property>(held).is_some()
         || instance_of(held).is_some_and(|descriptor| {
@@ -205,7 +205,7 @@ pub(crate) fn goes_first(held: &Value) -> bool {
         })
 }
 
-/// Returns the result of looking up a class's member, through an object of the class or through the class itself.
+/// Looks up a member of a class through an object or through the class itself, and returns the result.
 pub(crate) fn bound(held: &Value, this: Option<&Value>, class: &Base) -> Result<Value> {
     let Value::Object(object) = held else { return Ok(held.clone()) };
     let any = object.as_any();
@@ -234,10 +234,10 @@ pub(crate) fn bound(held: &Value, this: Option<&Value>, class: &Base) -> Result<
     Ok(held.clone())
 }
 
-/// `super()`: what comes after a class in the order of another.
+/// `super()`: looks up members in the classes that follow `after`.
 pub(crate) struct Super {
     pub after: Rc<Class>,
-    /// The object, or in a class method the class.
+    /// The object, or the class in a class method.
     pub this: Value,
 }
 
@@ -257,7 +257,7 @@ impl Object for Super {
 }
 
 impl Super {
-    /// The class of the object, and the member that comes next.
+    /// Returns the class of the object, and the next member of this name.
     fn find(&self, name: &str) -> Option<(Base, Entry)> {
         let class = match instance_of(&self.this) {
             Some(instance) => instance.class.clone(),
@@ -276,13 +276,13 @@ impl Super {
             None => Err(missing("super", name)),
             Some((_, Entry::Native(method))) if method.takes == Takes::Nothing => Ok(Bound::native(method, None)),
             Some((_, Entry::Native(method))) => Ok(Bound::native(method, Some(self.this.clone()))),
-            // In a class method, what is found takes its class itself; `__new__` receives it from its caller.
+            // In a class method, the member is bound to the class itself. `__new__` receives the class from its caller.
             Some((class, Entry::Held(held))) => bound(&held, object, &class),
         }
     }
 }
 
-/// The first argument of a builtin method.
+/// The first parameter of a builtin method.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Takes {
     This,
@@ -292,24 +292,24 @@ pub enum Takes {
 
 type RunNative = fn(&Value, Vec<Value>, Keywords) -> Result<Value>;
 
-/// A method that a class has from the start.
+/// A builtin method of a class.
 pub struct NativeMethod {
     class: &'static str,
     name: &'static str,
     pub takes: Takes,
-    /// Whether it does something else than objects do anyway.
+    /// Whether it does more than objects do anyway.
     pub special: bool,
     pub run: RunNative,
 }
 
 impl NativeMethod {
-    /// Returns whether it belongs to the class itself.
+    /// Returns whether it is a class method.
     pub fn of_class(&self) -> bool {
         self.takes == Takes::Class
     }
 }
 
-/// A [`NativeMethod`] as a value, with what it takes in front, if that is known.
+/// A [`NativeMethod`] as a value, bound to its first argument if that is known.
 pub(crate) struct Bound {
     method: &'static NativeMethod,
     this: Option<Value>,
@@ -439,18 +439,18 @@ const NATIVES: &[NativeMethod] = &[
     native_method(CONTEXT, "set_materialize_grads", autograd_function::set_materialize_grads),
 ];
 
-/// Python's AttributeError, or the refusal of what CPython has there.
+/// Returns Python's AttributeError, or NotImplementedError for an attribute that CPython has.
 pub(crate) fn missing(class: &str, name: &str) -> Error {
     let absent = || Error::attribute(format!("'{class}' object has no attribute '{name}'"));
     suggest::refused_special(class, name).unwrap_or_else(absent)
 }
 
-/// Returns the builtin member of a class under a name.
+/// Returns the builtin member of a class.
 pub(crate) fn native(class: &str, name: &str) -> Option<&'static NativeMethod> {
     NATIVES.iter().find(|method| method.class == class && method.name == name)
 }
 
-/// Returns whether a class of a script may be derived from this one.
+/// Returns whether a script's class may derive from this builtin class.
 pub(crate) fn can_be_derived(class: &str) -> bool {
     matches!(class, "object" | FUNCTION | CONTEXT | "torch.Tensor") || objects::plain::exceptions::is_class(class)
 }

@@ -1,5 +1,5 @@
-//! Exceptions: the conversion between our errors and the objects that a script raises and catches. An error that began as
-//! an object keeps it.
+//! Exceptions: converts between our errors and the objects that a script raises and catches. An error that began as an
+//! object keeps the object.
 
 use super::class::{Base, Instance, instance_of};
 use super::construct::construct;
@@ -10,7 +10,7 @@ use std::rc::Rc;
 use tensor::{Error, ErrorKind, Raised, Result, bail};
 use value::{Keywords, List, Value};
 
-/// A new exception of a class that is there from the start.
+/// Creates an exception of a builtin class.
 pub fn new(class: &'static str, args: Vec<Value>) -> Rc<Instance> {
     let class = match (class, args.as_slice()) {
         ("OSError", [Value::Int(number), _, ..]) => of_number(*number),
@@ -22,7 +22,7 @@ pub fn new(class: &'static str, args: Vec<Value>) -> Rc<Instance> {
     exception
 }
 
-/// The class of a system's error, by its number.
+/// Returns the class for an operating system's error number.
 fn of_number(number: i64) -> &'static str {
     match number {
         1 | 13 => "PermissionError",
@@ -53,7 +53,7 @@ pub(crate) fn set_args(exception: &Instance, mut args: Vec<Value>) {
     exception.fields.set("args", Value::tuple(args));
 }
 
-/// The number of a system's error or what it means; the file that it is about is a field, where there is one.
+/// Returns the error number or its description. The file name, if any, is a field.
 pub(crate) fn part_of_os_error(exception: &Instance, name: &str) -> Value {
     match (name, args_of(exception).as_slice()) {
         ("errno", [number, _]) => number.clone(),
@@ -69,7 +69,7 @@ fn args_of(exception: &Instance) -> Vec<Value> {
 /// `exception.add_note(note)`
 ///
 /// # Errors
-/// TypeError where its notes are no list.
+/// Fails with TypeError if `__notes__` is not a list.
 pub(crate) fn add_note(exception: &Instance, note: &Value) -> Result<()> {
     let notes = match exception.fields.get("__notes__") {
         None => List::default(),
@@ -86,7 +86,7 @@ pub fn text(exception: &Instance) -> Result<String> {
     check_room()?;
     match args_of(exception).as_slice() {
         [] => Ok(String::new()),
-        // A key that was not found is shown as it was written.
+        // The missing key of a KeyError is shown with `repr`.
         [only] if exception.class.derives_builtin("KeyError") => format::repr_by_default(only),
         [only] => format::plain_text(only),
         [number, reason] if exception.class.derives_builtin("OSError") => {
@@ -107,7 +107,7 @@ pub fn repr(exception: &Instance) -> Result<String> {
     Ok(format!("{}({})", exception.class.name(), shown.join(", ")))
 }
 
-/// An exception may stand in another, or in itself.
+/// Checks the stack: an exception may contain another exception, or itself.
 fn check_room() -> Result<()> {
     if !stack::has_room() {
         bail!(RecursionError, "maximum recursion depth exceeded while getting the repr of an object");
@@ -115,12 +115,12 @@ fn check_room() -> Result<()> {
     Ok(())
 }
 
-/// The error that stands for an exception on its way.
+/// Converts an exception to an error.
 pub(crate) fn to_error(exception: &Rc<Instance>) -> Error {
     let mut message = match exception.method("__str__", Vec::new()) {
         Some(Ok(Value::Str(text))) => text.to_string(),
         None => String::new(),
-        // As Python does.
+        // The same text as Python's.
         _ => "<exception str() failed>".to_owned(),
     };
     let notes = exception.fields.get("__notes__").and_then(|notes| notes.sequence()).unwrap_or_default();
@@ -133,13 +133,13 @@ pub(crate) fn to_error(exception: &Rc<Instance>) -> Error {
         Base::Builtin(_) => ErrorKind::from_name(name).unwrap_or(ErrorKind::Other(name)),
         Base::User(_) if exception.class.derives_builtin("StopIteration") => ErrorKind::StopIteration,
         Base::User(_) if exception.class.derives_builtin("SystemExit") => ErrorKind::SystemExit,
-        // A traceback says where a class was made.
+        // A traceback shows a class with its module.
         Base::User(class) => ErrorKind::Other(class.qualified()),
     };
     Error { raised: Some(Raised(exception.clone())), ..Error::new(kind, message) }
 }
 
-/// The exception that an error stands for: the very object, if it began as one.
+/// Converts an error to an exception: the original object, if the error began as one.
 pub fn of_error(error: &Error) -> Rc<Instance> {
     if let Some(exception) = error.raised.as_ref().and_then(|raised| raised.0.clone().downcast::<Instance>().ok()) {
         return exception;
@@ -159,16 +159,16 @@ pub fn of_error(error: &Error) -> Rc<Instance> {
     };
     let exception = new(class, if message.is_empty() { Vec::new() } else { vec![arg] });
     if matches!(class, "NameError" | "AttributeError" | "UnboundLocalError" | "ImportError" | "ModuleNotFoundError") {
-        // Only the text tells the name.
+        // The name is only in the message.
         exception.fields.set("name", Value::str(message.split('\'').rev().nth(1).unwrap_or_default()));
     }
     exception
 }
 
-/// Makes what `raise value from cause` raises.
+/// Returns the exception that `raise value from cause` raises.
 ///
 /// # Errors
-/// TypeError for what is no exception; what making it raises.
+/// Fails with TypeError if the value is not an exception, and with errors of its constructor.
 pub fn raise(value: &Value, cause: Option<&Value>) -> Result<Rc<Instance>> {
     let exception = made(value)?.ok_or_else(|| Error::type_error("exceptions must derive from BaseException"))?;
     if let Some(cause) = cause {
@@ -183,7 +183,7 @@ pub fn raise(value: &Value, cause: Option<&Value>) -> Result<Rc<Instance>> {
     Ok(exception)
 }
 
-/// The exception that a value is, or that its class makes; `None` for any other value.
+/// Returns the value if it is an exception, or a new exception if it is an exception class. `None` for any other value.
 fn made(value: &Value) -> Result<Option<Rc<Instance>>> {
     let value = match Base::of(value) {
         Some(Base::Builtin(name)) if is_class(name) => return Ok(Some(new(name, Vec::new()))),
@@ -198,7 +198,7 @@ fn made(value: &Value) -> Result<Option<Rc<Instance>>> {
 /// Returns whether an `except` clause with this class, or tuple of classes, catches an exception.
 ///
 /// # Errors
-/// TypeError for what is no class of exceptions.
+/// Fails with TypeError for anything other than exception classes.
 pub fn matches(exception: &Rc<Instance>, classes: &Value) -> Result<bool> {
     let classes = match classes {
         Value::Tuple(items) => items,

@@ -1,4 +1,4 @@
-//! Functions of a script: what a `def` makes, how one takes its arguments, and Python's words when that fails.
+//! Functions of a script: creation by `def`, argument binding, and Python's messages for binding errors.
 
 use super::class::Fields;
 use super::code::{Code, Parameters};
@@ -9,7 +9,7 @@ use std::rc::{Rc, Weak};
 use tensor::{Error, Result, bail};
 use value::{Dict, Held, Keywords, Object, Slot, Tuple, Value, discard};
 
-/// A variable that several functions share.
+/// A variable shared by several functions.
 #[derive(Clone, Default)]
 pub struct Cell(Rc<Shared>);
 
@@ -31,7 +31,7 @@ impl Cell {
         self.0.0.borrow().clone()
     }
 
-    /// Sets the variable, and returns what it was.
+    /// Sets the variable, and returns its old value.
     pub fn set(&self, value: Option<Value>) -> Option<Value> {
         self.0.0.replace(value)
     }
@@ -49,7 +49,7 @@ impl Slot for Cell {
     }
 }
 
-/// A function written in Python: one for each time its `def` has run.
+/// A function written in Python; each run of its `def` creates a new one.
 pub struct Function {
     pub code: Rc<Code>,
     pub defaults: Tuple,
@@ -126,10 +126,10 @@ impl Object for Function {
 }
 
 impl Function {
-    /// The frame of a call, its arguments in their slots.
+    /// Returns the frame of a call, with the arguments in their slots.
     ///
     /// # Errors
-    /// Python's TypeErrors about too many, missing, repeated and unknown arguments.
+    /// Fails with Python's TypeError for surplus, missing, repeated and unknown arguments.
     pub fn frame(&self, mut args: Vec<Value>, keywords: Keywords) -> Result<Frame> {
         let code = &self.code;
         let parameters = &code.parameters;
@@ -169,7 +169,7 @@ impl Function {
         Ok(Frame::new(code.clone(), locals, &self.cells))
     }
 
-    /// Puts keyword arguments into their slots, and returns those that have none.
+    /// Puts keyword arguments into their slots, and returns those without a slot.
     fn take_keywords(&self, locals: &mut [Option<Value>], keywords: Keywords) -> Result<Keywords> {
         let Parameters { names, positional_only, positional, keyword_only, has_keywords, .. } = &self.code.parameters;
         let name = &self.code.qualified;

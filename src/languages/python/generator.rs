@@ -1,4 +1,4 @@
-//! Generators: a frame that stops at each `yield` and goes on when the next item is asked for.
+//! Generators: a frame that stops at each `yield` and continues when the next item is requested.
 
 use super::exceptions;
 use super::machine::{Exit, Frame, Machine};
@@ -31,15 +31,17 @@ impl Generator {
         })
     }
 
-    /// Runs to the next `yield`, or to the end: `Ok(Err(value))` with what the generator returns.
+    /// Runs to the next `yield` and returns its value, or to the end: `Ok(Err(value))` with the generator's return
+    /// value.
     ///
     /// # Errors
-    /// What its body raises; ValueError if it is running already.
+    /// Fails with the errors of its body, and with ValueError if it is already running.
     pub(crate) fn resume(&self) -> Result<Result<Value, Value>> {
         self.run(|_| Ok(Ok(())))
     }
 
-    /// Like [`Generator::resume`], once `begin` has prepared the frame; an error that `begin` gives comes where the frame stands.
+    /// Like [`Generator::resume`], after `begin` has prepared the frame. An error returned by `begin` is raised at the
+    /// frame's current position.
     fn run(&self, begin: impl FnOnce(&mut Frame) -> Result<Result<()>>) -> Result<Result<Value, Value>> {
         let before = self.state.replace(State::Running);
         let mut frame = match before {
@@ -83,7 +85,7 @@ impl Generator {
         }
     }
 
-    /// Ends the generator at its `yield`, as if by an exception that only `finally` sees.
+    /// Ends the generator at its `yield`: raises `GeneratorExit` there, so that `finally` blocks run.
     fn close(&self) -> Result<()> {
         let State::Waiting(mut frame) = self.state.replace(State::Done) else { return Ok(()) };
         if frame.has_not_begun() {
@@ -99,7 +101,7 @@ impl Generator {
         }
     }
 
-    /// `generator.send(value)`: the `yield` at which it waits has this value.
+    /// `generator.send(value)`: resumes with `value` as the result of the current `yield`.
     fn send(&self, value: &Value) -> Result<Result<Value, Value>> {
         self.run(|frame| {
             if matches!(value, Value::None) {
@@ -115,7 +117,7 @@ impl Generator {
         })
     }
 
-    /// `generator.throw(exception)`: raises it where the generator waits.
+    /// `generator.throw(exception)`: raises the exception at the current `yield`.
     fn throw(&self, exception: &Value) -> Result<Result<Value, Value>> {
         let raised = exceptions::raise(exception, None).map_err(|_| {
             let message = "exceptions must be classes or instances deriving from BaseException";
@@ -128,7 +130,7 @@ impl Generator {
         self.run(|frame| refuse_delegation(frame, "throw").map(|()| Err(error)))
     }
 
-    /// One of the methods of a generator.
+    /// Calls one of the methods of a generator.
     fn method(&self, name: &str, args: &[Value]) -> Result<Value> {
         let given = args.len();
         let item = match (name, args) {
@@ -150,7 +152,7 @@ impl Generator {
     }
 }
 
-/// Refuses what would have to be passed on to the generator that this one waits for.
+/// Fails with NotImplementedError if the call would have to be forwarded to the generator in `yield from`.
 fn refuse_delegation(frame: &Frame, method: &str) -> Result<()> {
     if frame.delegates() {
         bail!(NotImplementedError, "generator.{method}() through `yield from` is not supported at this prompt");
@@ -158,16 +160,16 @@ fn refuse_delegation(frame: &Frame, method: &str) -> Result<()> {
     Ok(())
 }
 
-/// The end of a generator that returned a value.
+/// Returns the StopIteration for a generator's return value.
 fn ended(value: Value) -> Error {
     let args = if matches!(value, Value::None) { Vec::new() } else { vec![value] };
     exceptions::to_error(&exceptions::new("StopIteration", args))
 }
 
-/// What it opened is closed, as when CPython drops it.
+/// Closes the generator like CPython does, so that open contexts and `finally` blocks end.
 impl Drop for Generator {
     fn drop(&mut self) {
-        // Errors at this point are ignored, as in CPython.
+        // Errors are ignored here, like in CPython.
         let _ = self.close();
     }
 }

@@ -1,5 +1,5 @@
-//! The machine that runs what the compiler makes: one frame for each call, instructions one after the other, errors to the
-//! handler that is open. What the instructions do beyond moving values is in `operations.rs`, calls in `calls.rs`.
+//! The machine that runs compiled code: one frame per call, one instruction after another; errors go to the innermost
+//! open handler. Instructions that do more than move values are in `operations.rs`, calls in `calls.rs`.
 
 use super::class::{Class, Instance};
 use super::code::{Code, Op, Quick, Variable};
@@ -18,16 +18,16 @@ use tensor::{Error, ErrorKind, Result, interrupt, limits};
 use value::equality::{is, truth};
 use value::{Dict, Keywords, Set, Text, Value, discard};
 
-/// How deep calls may go, as in CPython.
+/// The maximum depth of calls, like in CPython.
 const MAX_DEPTH: usize = 1000;
 
-/// What shows the value of an expression, as a prompt does.
+/// Shows the value of an expression, like a prompt.
 pub type Show = dyn Fn(&Value) -> Result<()>;
 
-/// What knows a variable that is kept elsewhere.
+/// Looks up a variable that is stored elsewhere.
 pub type Elsewhere = dyn Fn(&str) -> Option<Value>;
 
-/// What runs Python in a session.
+/// Runs the Python code of a session.
 pub struct Machine {
     pub state: Rc<State>,
     pub variables: RefCell<Variables>,
@@ -37,11 +37,11 @@ pub struct Machine {
     this: Weak<Machine>,
 }
 
-/// One of the calls through which an exception has come.
+/// A call through which an exception has passed.
 #[derive(Clone)]
 pub struct Step {
     pub code: Rc<Code>,
-    /// In the source, in bytes.
+    /// The byte offset in the source.
     pub place: u32,
 }
 
@@ -51,7 +51,7 @@ pub enum Exit {
     Yielded(Value),
 }
 
-/// One call that is going on.
+/// A call in progress.
 pub struct Frame {
     pub code: Rc<Code>,
     next: usize,
@@ -61,17 +61,17 @@ pub struct Frame {
     pub loops: Vec<Iter>,
     tries: Vec<Try>,
     handled: Vec<(Rc<Instance>, Error)>,
-    /// The class that is being made.
+    /// The class being created.
     pub class: Option<Rc<Class>>,
 }
 
-/// A handler that is open, and how high everything was when it was opened.
+/// An open handler, with the heights of the stacks when it was opened.
 struct Try {
     handler: u32,
     stack: usize,
     loops: usize,
     handled: usize,
-    /// Whether it leaves a context.
+    /// Whether the handler leaves a context.
     leaves: bool,
 }
 
@@ -83,7 +83,7 @@ impl Drop for Frame {
 }
 
 impl Frame {
-    /// A frame with its parameters in their slots, and the cells from around.
+    /// Creates a frame with the arguments in the parameters' slots, and the enclosing functions' cells.
     pub fn new(code: Rc<Code>, mut locals: Vec<Option<Value>>, free: &[Cell]) -> Frame {
         locals.resize(code.locals.len(), None);
         let own = code.cells.iter().map(|(_, parameter)| {
@@ -108,12 +108,12 @@ impl Frame {
         self.next == 0
     }
 
-    /// Returns whether it waits for another generator, to which what it is sent would have to go.
+    /// Returns whether the frame waits in `yield from` for another generator.
     pub(crate) fn delegates(&self) -> bool {
         matches!(self.code.ops.get(self.next), Some(Op::YieldFrom))
     }
 
-    /// Takes the value on top of the stack: the compiler sees to it that there is one.
+    /// Pops the top of the stack. The compiler guarantees that it is not empty.
     #[inline]
     pub fn pop(&mut self) -> Value {
         self.stack.pop().unwrap_or(Value::None)
@@ -124,13 +124,13 @@ impl Frame {
         self.stack.push(value);
     }
 
-    /// Pops `count` values from the stack; the topmost comes last.
+    /// Pops `count` values from the stack. The topmost comes last in the result.
     pub fn take(&mut self, count: u32) -> Vec<Value> {
         let at = self.stack.len().saturating_sub(count as usize);
         self.stack.split_off(at)
     }
 
-    /// Takes the values of keyword arguments from the stack.
+    /// Pops the values of keyword arguments from the stack.
     #[inline]
     fn keywords(&mut self, names: &[Value]) -> Keywords {
         if names.is_empty() {
@@ -145,7 +145,7 @@ impl Frame {
         self.stack.last()
     }
 
-    /// The place in the source of the instruction that ran last.
+    /// Returns the byte offset in the source of the last instruction.
     fn place(&self) -> u32 {
         self.code.places.get(self.next.saturating_sub(1)).copied().unwrap_or_default()
     }
@@ -183,10 +183,10 @@ impl Machine {
         self.run(&mut Frame::new(code, Vec::new(), &[])).map(drop)
     }
 
-    /// Calls a function of Python.
+    /// Calls a Python function.
     ///
     /// # Errors
-    /// What it raises, TypeError for arguments that it does not take.
+    /// Fails with the function's own error, and with TypeError for arguments it does not accept.
     pub(crate) fn call_function(&self, function: &Function, args: Vec<Value>, keywords: Keywords) -> Result<Value> {
         let mut frame = function.frame(args, keywords)?;
         if function.code.is_generator {
@@ -197,21 +197,21 @@ impl Machine {
         }
     }
 
-    /// Runs a frame to its next stop.
+    /// Runs a frame until it returns or yields.
     ///
     /// # Errors
-    /// What it raises and does not handle; RecursionError for calls too deep within each other.
+    /// Fails with an unhandled error, and with RecursionError if calls are nested too deeply.
     pub fn run(&self, frame: &mut Frame) -> Result<Exit> {
         self.run_from(frame, Ok(()))
     }
 
-    /// Like [`Machine::run`], perhaps with an error that comes where the frame stands.
+    /// Like [`Machine::run`]. If `begun` is an error, it is raised at the frame's current position.
     pub(crate) fn run_from(&self, frame: &mut Frame, begun: Result<()>) -> Result<Exit> {
         let depth = self.depth.get();
         if depth >= MAX_DEPTH || !stack::has_room() {
             return Err(Error::new(ErrorKind::RecursionError, "maximum recursion depth exceeded"));
         }
-        // A function that calls itself twice runs for ever without a loop.
+        // A recursive function can run forever without a loop.
         interrupt::check()?;
         self.depth.set(depth + 1);
         let mut done = begun.and_then(|()| self.steps(frame));
@@ -228,10 +228,10 @@ impl Machine {
         exit
     }
 
-    /// Sends an error to the handler that is open, or gives it back.
+    /// Passes an error to the innermost open handler, or returns it if there is none.
     fn handle_error(&self, frame: &mut Frame, error: Error) -> Result<()> {
         if interrupt::requested() || error.kind == ErrorKind::SystemExit && self.state.exit.get().is_some() {
-            // An interrupt is not caught, but contexts are still left.
+            // An interrupt cannot be caught, but contexts are still left.
             while let Some(open) = frame.tries.pop() {
                 frame.stack.truncate(open.stack);
                 if open.leaves {
@@ -265,7 +265,7 @@ impl Machine {
         frame.tries.push(Try { handler, stack, loops, handled, leaves });
     }
 
-    /// Runs instructions until the frame stops.
+    /// Runs instructions until the frame returns or yields.
     fn steps(&self, frame: &mut Frame) -> Result<Exit> {
         let code = frame.code.clone();
         let state = &*self.state;
@@ -274,7 +274,7 @@ impl Machine {
             frame.next += 1;
             match *op {
                 Op::Constant(at) => frame.push(code.constants.get(at as usize).cloned().unwrap_or(Value::None)),
-                // The commonest variables go without a step in between.
+                // The most frequent variables take a short cut.
                 Op::Load(Variable::Local(slot)) if let Some(Some(value)) = frame.locals.get(slot as usize) => {
                     let value = value.clone();
                     frame.push(value);
@@ -319,9 +319,9 @@ impl Machine {
                 Op::InPlace(quick, operator) => {
                     let (b, a) = (frame.pop(), frame.pop());
                     let value = match (quick, a, &b) {
-                        // The variable lets go of a text that grows, and gets it back at once.
+                        // Clear the variable while its string grows in place; the next instruction sets it again.
                         (Quick::Plus, Value::Str(text), Value::Str(more)) => {
-                            // With the room that it keeps, it takes up to twice its length.
+                            // With spare capacity, the string may take up to twice its length.
                             limits::grown_to::<u8>(text.len().saturating_add(more.len()))?;
                             self.let_go(frame, code.ops.get(frame.next), &text);
                             Value::Str(text.with(more))
@@ -514,12 +514,12 @@ impl Machine {
                 Op::Return => return Ok(Exit::Returned(frame.pop())),
                 Op::Yield => {
                     let value = frame.pop();
-                    // The value of the `yield` itself.
+                    // The value of the `yield` expression.
                     frame.push(Value::None);
                     return Ok(Exit::Yielded(value));
                 }
                 Op::YieldFrom => {
-                    // Stays here until the other one is done: on the stack lies its iterator.
+                    // Repeats this instruction until the other iterator, which is on the stack, is exhausted.
                     let source = frame.pop();
                     match operations::next_of(&source)? {
                         Ok(item) => {
@@ -546,7 +546,7 @@ impl Machine {
                 Op::EndHandler => drop(frame.handled.pop()),
                 Op::Reraise => {
                     let Some((exception, error)) = frame.handled.pop() else { continue };
-                    // It has been here already.
+                    // This frame is already in the trace.
                     exception.trace.borrow_mut().pop();
                     return Err(error);
                 }
@@ -589,7 +589,7 @@ impl Machine {
         }
     }
 
-    /// What a variable holds.
+    /// Returns the value of a variable.
     #[inline]
     fn held(&self, frame: &Frame, variable: Variable) -> Option<Value> {
         match variable {
@@ -603,7 +603,7 @@ impl Machine {
         }
     }
 
-    /// Sets or unbinds a variable, and returns what it held.
+    /// Sets or unbinds a variable, and returns its old value.
     #[inline]
     fn replace(&self, frame: &mut Frame, variable: Variable, value: Option<Value>) -> Option<Value> {
         match variable {
@@ -614,7 +614,7 @@ impl Machine {
         }
     }
 
-    /// Unbinds the variable that the next instruction sets, if it holds this very text.
+    /// Unbinds the variable that the next instruction sets, if it holds this same string.
     fn let_go(&self, frame: &mut Frame, next: Option<&Op>, text: &Text) {
         if let Some(Op::Store(variable)) = next
             && matches!(self.held(frame, *variable), Some(Value::Str(held)) if held.is(text))

@@ -1,5 +1,5 @@
-//! What the instructions of the machine do beyond moving values: operators, attributes, subscripts, iteration, contexts,
-//! imports. Whatever is not of Python alone is asked of the function table.
+//! Instructions that do more than move values: operators, attributes, subscripts, iteration, contexts and imports.
+//! Anything not specific to Python goes through the function table.
 
 use super::class::{Base, Class, Entry, Instance, as_rc, instance_of};
 use super::code::{Code, Op, Quick, Variable};
@@ -20,7 +20,7 @@ use tensor::{Error, ErrorKind, Result, bail, interrupt, limits};
 use value::equality::truth;
 use value::{Keywords, List, Object, Value};
 
-/// The result for small integers and floats; `None` for anything else, and where a result is too large.
+/// Applies an operator to small integers or floats. `None` for other operands, and on overflow.
 #[inline]
 pub(crate) fn quickly(quick: Quick, a: &Value, b: &Value) -> Option<Value> {
     match (a, b) {
@@ -75,7 +75,7 @@ pub(super) fn attribute(machine: &Machine, object: &Value, name: &str) -> Result
     }
 }
 
-/// What a class that is there from the start has under a name because of what it is derived from.
+/// Returns an inheritance attribute of a builtin class.
 fn builtin_member(class: &'static str, name: &str) -> Option<Value> {
     let base = Base::Builtin(class);
     let classes = |classes: &[Base]| Value::tuple(classes.iter().map(Base::value));
@@ -100,13 +100,13 @@ pub(super) fn push(list: &List, item: Value) -> Result<()> {
     })?
 }
 
-/// A variable that holds nothing: what it is elsewhere or what Python means by its name, if it is a global one.
+/// Loads an unset variable. A global one is looked up elsewhere, then among the builtins.
 pub(crate) fn load_missing(machine: &Machine, code: &Code, variable: Variable) -> Result<Value> {
     let (Variable::Global(slot) | Variable::Namespace(_, slot)) = variable else { return Err(unbound(code, variable)) };
     let known = machine.variables.borrow().builtin(slot);
     let name = machine.variables.borrow().name(slot);
     if let Some(value) = elsewhere(machine, &name) {
-        // From here on it is one of ours: what is changed in place has to be the same for all.
+        // Keep it as a variable here, so that all readers share in-place changes.
         machine.variables.borrow_mut().set(slot, Some(value.clone()));
         return Ok(value);
     }
@@ -118,7 +118,7 @@ pub(crate) fn load_missing(machine: &Machine, code: &Code, variable: Variable) -
     Ok(value)
 }
 
-/// Deletes a variable that holds nothing here.
+/// Deletes a variable that is not set here.
 pub(crate) fn delete_missing(machine: &Machine, code: &Code, variable: Variable) -> Result<()> {
     match variable {
         Variable::Local(_) | Variable::Cell(_) => Err(unbound(code, variable)),
@@ -160,7 +160,7 @@ fn unbound(code: &Code, variable: Variable) -> Error {
     Error::new(kind, format!("cannot access {which} variable '{name}' where it is not associated with a value{place}"))
 }
 
-/// The class around a method, which does not keep it: the class keeps its methods.
+/// The class around a method, as a weak reference: the class already holds its methods.
 pub(super) struct WeakClass(Weak<Class>);
 
 impl Object for WeakClass {
@@ -175,7 +175,7 @@ impl WeakClass {
     }
 }
 
-/// `super()` of a method, whose first parameter is its object.
+/// `super()` in a method, whose first parameter is the object.
 pub(crate) fn super_of(frame: &Frame, cell: Option<u32>) -> Result<Value> {
     let held = cell.and_then(|cell| frame.cells.get(cell as usize)).and_then(Cell::get);
     let class = held.as_ref().and_then(as_rc::<WeakClass>).and_then(|held| held.0.upgrade());
@@ -191,7 +191,7 @@ pub(crate) fn super_of(frame: &Frame, cell: Option<u32>) -> Result<Value> {
     }
 }
 
-/// Takes the items of an iterable into the list, set or dictionary below it.
+/// Adds the items of an iterable to the list, set or dictionary below it on the stack.
 pub(super) fn extend(machine: &Machine, frame: &mut Frame, op: Op) -> Result<()> {
     let source = frame.pop();
     let class = source.type_name();
@@ -247,7 +247,7 @@ pub(super) fn extend(machine: &Machine, frame: &mut Frame, op: Op) -> Result<()>
     Ok(())
 }
 
-/// The entries of a dictionary, or of an object that has `keys`.
+/// Returns the entries of a dictionary, or of an object that has `keys`.
 fn mapping(machine: &Machine, source: &Value) -> Result<Option<Vec<(Value, Value)>>> {
     if let Some(entries) = source.entries() {
         return Ok(Some(entries));
@@ -259,7 +259,7 @@ fn mapping(machine: &Machine, source: &Value) -> Result<Option<Vec<(Value, Value
     entries.collect::<Result<_>>().map(Some)
 }
 
-/// The keyword arguments in a dictionary.
+/// Returns the entries of a dictionary as keyword arguments.
 pub(super) fn spread(named: &Value) -> Result<Keywords> {
     let keyword = |(key, value): (Value, Value)| match key {
         Value::Str(name) => Ok((name.to_rc(), value)),
@@ -274,7 +274,7 @@ pub(super) fn joined(parts: &[Value]) -> Result<Value> {
     Ok(Value::str(texts.collect::<String>()))
 }
 
-/// The next item of an iterator; at its end what it returned.
+/// Returns the next item of an iterator, or its return value at the end.
 pub(super) fn next_of(source: &Value) -> Result<Result<Value, Value>> {
     if let Some(generator) = as_rc::<Generator>(source) {
         return generator.resume();
@@ -335,7 +335,7 @@ pub(crate) fn unpack_starred(
     Ok(())
 }
 
-/// Enters a context, and returns what it gives.
+/// Enters a context, and returns the result of `__enter__`.
 pub(super) fn enter(machine: &Machine, context: &Value) -> Result<Value> {
     let Some(instance) = instance_of(context) else { return enter_context(&machine.state, context) };
     let refused = || {
@@ -348,7 +348,7 @@ pub(super) fn enter(machine: &Machine, context: &Value) -> Result<Value> {
     instance.method("__enter__", Vec::new()).unwrap_or_else(|| Err(refused()))
 }
 
-/// Leaves a context, perhaps by an exception; returns whether that is settled.
+/// Leaves a context, with an exception if there is one. Returns whether the context suppresses the exception.
 pub(super) fn leave(machine: &Machine, context: &Value, exception: Option<Rc<Instance>>) -> Result<bool> {
     let Some(instance) = instance_of(context) else {
         exit_context(&machine.state, context)?;
@@ -361,10 +361,10 @@ pub(super) fn leave(machine: &Machine, context: &Value, exception: Option<Rc<Ins
     instance.method("__exit__", args).map_or(Ok(false), |answer| truth(&answer?))
 }
 
-/// Leaves a context of ours while the script is being stopped.
+/// Leaves a builtin context while the script is being stopped.
 pub(crate) fn leave_natively(machine: &Machine, context: &Value) {
     if instance_of(context).is_none() {
-        // Errors at this point are ignored, as in CPython.
+        // Errors are ignored here, like in CPython.
         let _ = exit_context(&machine.state, context);
     }
 }

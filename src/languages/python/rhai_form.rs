@@ -1,8 +1,8 @@
-//! The Rhai form of a Python line, as a person would write it: for reading and for learning. Nothing runs through it.
+//! Translates a Python line to Rhai as a person would write it, for reading and for learning. The result is never run.
 //!
-//! Where Rhai has no natural way to say something, the answer is a sentence that names the construct. This room must not
-//! know what a tensor is, what a session holds beyond which names are defined, or how either language is evaluated. This
-//! file writes statements, and `expression` what stands in them.
+//! If Rhai cannot express something naturally, the result is a sentence that names the construct. This part does not
+//! know tensors, how either language is evaluated, or anything about the session except which names are defined. This
+//! file writes statements; `expression` writes expressions.
 
 mod expression;
 mod words;
@@ -17,41 +17,41 @@ use ruff_python_parser::{Mode, ParseOptions, parse_unchecked};
 use std::collections::{HashMap, HashSet};
 use words::{Kind, braced, is_name, names};
 
-/// The longest source to translate, in bytes.
+/// The maximum length of a source to translate, in bytes.
 const LONGEST: usize = 1 << 16;
-/// The parser and this printer recurse.
+/// The maximum depth of a source: the parser and this printer recurse.
 const DEEPEST: usize = 140;
-/// Modules of torch that can be held in a variable.
+/// Modules of torch that a variable can hold.
 const SUBMODULES: &[&str] = &["autograd", "fft", "func", "functional", "linalg", "nn", "special", "testing"];
 
-/// Text, or the sentence that says what has no Rhai form.
+/// The translated text, or a sentence that names the construct without a Rhai form.
 type Formed = Result<String, String>;
 type Lines = Result<Vec<String>, String>;
 
-/// A variable that the session has.
+/// The kind of a session variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Known {
     Tensor,
-    /// A list, a dictionary or a set of Python's, which goes by its own methods, and by other names, too.
+    /// A Python list, dictionary or set, whose methods differ from those of Rhai's containers.
     Container,
     Other,
-    /// It may be a tensor or not.
+    /// Perhaps a tensor.
     Unknown,
 }
 
-/// The same in the forms that Rhai's grammar has by itself: `x[at(0, slice(1, 3))]`, `f(#{dim: 0})`.
+/// Like [`rhai_form`], but restricted to Rhai's own grammar: `x[at(0, slice(1, 3))]`, `f(#{dim: 0})`.
 ///
 /// # Errors
-/// Those of [`rhai_form`].
+/// Same as [`rhai_form`].
 pub fn grammar_form(source: &str, variable: &dyn Fn(&str) -> Option<Known>) -> Formed {
     printed(source, variable, true)
 }
 
-/// Writes Python as Rhai. `variable` tells which variable the session has of a name, spelled as in Python: such a name is
-/// assigned without `let`, and called by `.call`.
+/// Translates Python to Rhai. `variable` returns the kind of a session variable by its Python name. Session variables
+/// are assigned without `let`, and called with `.call`.
 ///
 /// # Errors
-/// A sentence that says which construct has no Rhai form.
+/// Fails with a sentence that names the construct without a Rhai form.
 pub fn rhai_form(source: &str, variable: &dyn Fn(&str) -> Option<Known>) -> Formed {
     printed(source, variable, false)
 }
@@ -76,14 +76,14 @@ fn printed(source: &str, variable: &dyn Fn(&str) -> Option<Known>, by_grammar: b
     };
     let lines = printer.statements(&module.body)?;
     let mut text = lines.join("\n");
-    // A prompt shows the value of what ends without a semicolon.
+    // A prompt shows the value of a last statement without a semicolon.
     if module.body.last().is_some_and(Stmt::is_expr_stmt) && text.ends_with(';') {
         text.pop();
     }
     Ok(text)
 }
 
-/// Methods that change a list, a set or a dictionary.
+/// Methods that modify a list, a set or a dictionary.
 const CHANGES: &[&str] = &[
     "add",
     "append",
@@ -100,7 +100,8 @@ const CHANGES: &[&str] = &[
     "update",
 ];
 
-/// Returns whether what goes by a name is changed in place, and may be a list: an array of Rhai is copied by `b = a`.
+/// Returns whether the value of a name is modified in place and may be a list. For an array of Rhai, `b = a` makes a
+/// copy.
 fn is_changed(source: &str, name: &str) -> bool {
     source.match_indices(name).any(|(at, _)| {
         let is_part = |c: char| c.is_alphanumeric() || c == '_' || c == '.';
@@ -129,16 +130,16 @@ fn no_form<T>(constructs: &str) -> Result<T, String> {
 struct Printer<'a> {
     source: &'a str,
     variable: &'a dyn Fn(&str) -> Option<Known>,
-    /// Whether to write what Rhai's grammar has, and not what people write.
+    /// Whether to restrict the output to Rhai's own grammar.
     by_grammar: bool,
-    /// The variables this input has made so far, and what is known of them.
+    /// The variables created by this input so far, and their kinds.
     known: HashMap<String, Kind>,
-    /// The functions this input defines; Rhai keeps them apart from variables.
+    /// The functions defined by this input, which Rhai keeps separate from variables.
     functions: HashSet<String>,
     in_function: bool,
-    /// Blocks around the statement being written.
+    /// Number of blocks around the current statement.
     blocks: usize,
-    /// What Python keeps when a block ends, and Rhai forgets: it is declared before the block.
+    /// Variables that outlive their block in Python but not in Rhai. They are declared before the block.
     hoisted: Vec<String>,
 }
 
@@ -211,7 +212,7 @@ impl Printer<'_> {
         Ok(vec![line])
     }
 
-    /// `import module`, or of a `member` of it.
+    /// Writes an import of a module, or of one of its members.
     fn import(&mut self, module: &str, member: &str, name: Option<&str>) -> Formed {
         let is_torch = module == "torch" || module.starts_with("torch.");
         let is_module = member.is_empty() || SUBMODULES.contains(&member);
@@ -227,12 +228,12 @@ impl Printer<'_> {
         }
     }
 
-    /// Whether assigning to the name needs no `let`.
+    /// Returns whether assigning to the name needs no `let`.
     fn is_variable(&self, name: &str) -> bool {
         self.known.contains_key(name) || !self.in_function && (self.variable)(name).is_some()
     }
 
-    /// `let x = …;` or `x = …;`
+    /// Writes `let x = …;` or `x = …;`.
     fn assigned(&mut self, name: &str, value: &str, kind: Kind) -> Formed {
         let spelled = self.spelled(name)?;
         let is_new = !self.is_variable(name);
@@ -278,7 +279,8 @@ impl Printer<'_> {
         Ok(format!("{before}{place} = {value};"))
     }
 
-    /// What is assigned to, and the line before: Rhai assigns to parts of variables, but not of what a call gives.
+    /// Returns an assignment target, and the line to write before it. Rhai assigns to parts of variables, but not to
+    /// parts of call results.
     fn place(&mut self, target: &Expr) -> Result<(String, String), String> {
         let place = self.value(target)?;
         let (Expr::Attribute(ExprAttribute { value: owner, .. }) | Expr::Subscript(ExprSubscript { value: owner, .. })) =
@@ -299,14 +301,14 @@ impl Printer<'_> {
         Ok((line + "\n", place.replacen(&owner, &name, 1)))
     }
 
-    /// A variable for something in between, and the line that makes it.
+    /// Returns a name for a temporary, and the line that declares it.
     fn between(&mut self, value: &str, names_of_it: &[&str]) -> Result<(String, String), String> {
         let free = |name: &&&str| !self.is_variable(name) && !names(self.source, name);
         let Some(name) = names_of_it.iter().find(free) else { return no_form("so many names have") };
         Ok(((*name).to_owned(), self.assigned(name, value, Kind::Unknown)?))
     }
 
-    /// `let parts = …; let a = parts[0]; …`, unless the values are listed one by one or already have a name.
+    /// Writes `let parts = …; let a = parts[0]; …`, unless the values are listed individually or already have a name.
     fn unpacked(&mut self, targets: &[Expr], value: &Expr) -> Lines {
         if targets.iter().any(|target| target.is_tuple_expr() || target.is_list_expr()) {
             return no_form("targets within targets have");
@@ -336,7 +338,7 @@ impl Printer<'_> {
         Ok(lines)
     }
 
-    /// `x += y`, or `x = …` where Rhai has no such operator.
+    /// Writes `x += y`, or `x = …` if Rhai does not have the operator.
     fn augmented(&mut self, target: &Expr, op: Operator, value: &Expr) -> Formed {
         let (left, whole) = (self.value(target)?, self.binary(target, op, value)?.0);
         let (before, place) = self.place(target)?;
@@ -395,7 +397,7 @@ impl Printer<'_> {
             }
             _ => return no_form("loops over several variables, except with `enumerate`, `zip` and `items`, have"),
         };
-        // Nothing is sure of what a loop may change, and its own variables end with it.
+        // A loop may change any variable, and its own variables end with it.
         self.known.values_mut().for_each(|kind| *kind = Kind::Unknown);
         let outer = self.known.clone();
         self.known.extend(names.iter().map(|(name, kind)| (name.id.to_string(), *kind)));
@@ -436,7 +438,7 @@ impl Printer<'_> {
         Ok(lines)
     }
 
-    /// The names of plain parameters.
+    /// Returns the names of plain parameters.
     fn parameters(&self, parameters: &Parameters) -> Lines {
         let plain = parameters.iter_non_variadic_params().all(|p| p.default.is_none());
         if !plain || parameters.vararg.is_some() || parameters.kwarg.is_some() || !parameters.kwonlyargs.is_empty() {

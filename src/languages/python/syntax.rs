@@ -1,9 +1,10 @@
-//! Reads Python source: gives its syntax tree, or the one fault that CPython 3.11 reports, in its words and at its
-//! place, and tells whether more lines could mend the fault.
+//! Parses Python source. Returns the syntax tree, or the one fault that CPython 3.11 reports, with its message and
+//! position, and whether more lines could fix it.
 //!
-//! The tree is ruff's. Where ruff finds a fault, or accepts what Python 3.11 does not, `words` finds what CPython says.
+//! ruff parses the tree. If ruff finds a fault, or accepts something that Python 3.11 does not, `words` finds CPython's
+//! message.
 //!
-//! It must not know what becomes of the tree: nothing here evaluates, translates or asks for variables.
+//! Nothing here evaluates, translates or looks up variables.
 
 mod check;
 pub(super) mod depth;
@@ -21,14 +22,14 @@ use std::time::Duration;
 use tensor::interrupt;
 use words::Refused;
 
-/// Sources from this length on are parsed on a thread of its own, which Ctrl-C leaves behind: the parser itself cannot be
-/// stopped.
+/// Sources of at least this length are parsed on a separate thread, which Ctrl-C abandons: the parser itself cannot be
+/// interrupted.
 const LONG: usize = 1 << 18;
 
-/// Address space for the deepest syntax tree there may be; pages that are never touched cost no memory.
+/// Address space for the deepest syntax tree allowed. Untouched pages use no memory.
 const PARSER_STACK: usize = 1 << 28;
 
-/// Which part of CPython finds a fault: faults of the compiler come only when the whole source is read.
+/// The part of CPython that reports a fault. The compiler reports its faults only after the whole source is parsed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stage {
     Grammar,
@@ -38,13 +39,13 @@ pub enum Stage {
 /// The reason why a source is not Python.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SyntaxFault {
-    /// `SyntaxError`, `IndentationError`, `TabError`; `NotImplementedError`, which only those who use the tree give;
+    /// `SyntaxError`, `IndentationError` or `TabError`; `NotImplementedError`, which only users of the tree return; or
     /// `KeyboardInterrupt`.
     pub kind: &'static str,
     pub message: String,
-    /// The place in the source, in bytes: where CPython's caret begins. At most the length of the source.
+    /// The byte offset in the source of CPython's caret. At most the length of the source.
     pub offset: usize,
-    /// More lines could make this right: an open bracket, an open triple quote, a header without its body, a
+    /// Whether more lines could fix the fault: an open bracket, an open triple quote, a header without its body, a
     /// backslash at the end.
     pub incomplete: bool,
     pub stage: Stage,
@@ -59,28 +60,28 @@ impl SyntaxFault {
         Self::new("SyntaxError", message, offset)
     }
 
-    /// What only CPython's compiler refuses.
+    /// A fault that only CPython's compiler reports.
     fn of_compiler(message: impl Into<String>, offset: usize) -> Self {
         Self { stage: Stage::Compiler, ..Self::syntax(message, offset) }
     }
 
-    /// What Python has, and this shell has not. `construct` is a plural: "match statements".
+    /// A Python feature that this shell lacks. `construct` is a plural: "match statements".
     pub fn unsupported(construct: &str, node: &impl Ranged) -> Self {
         let message = format!("{construct} are not supported at this prompt");
         Self::new("NotImplementedError", message, node.range().start().to_usize())
     }
 
-    /// Ctrl-C came before the whole source was read.
+    /// The fault if Ctrl-C came before the whole source was parsed.
     pub fn stopped() -> Self {
         Self::new("KeyboardInterrupt", "", 0)
     }
 }
 
-/// The syntax tree of a source. A fault anywhere means that there is none, as Python compiles the whole input before it
-/// runs any of it.
+/// Parses a source. Any fault rejects the whole source, like Python, which compiles the whole input before running any
+/// of it.
 ///
 /// # Errors
-/// The one [`SyntaxFault`] that CPython reports; Ctrl-C while a long source is read.
+/// Fails with the one [`SyntaxFault`] that CPython reports, or if Ctrl-C comes while a long source is parsed.
 pub fn parse(source: &str) -> Result<Parsed<ModModule>, SyntaxFault> {
     if source.len() < LONG {
         return read(source);
@@ -88,7 +89,7 @@ pub fn parse(source: &str) -> Result<Parsed<ModModule>, SyntaxFault> {
     let (sender, receiver) = mpsc::channel();
     let text = source.to_owned();
     let helper = thread::Builder::new().name("parser".to_owned()).stack_size(PARSER_STACK);
-    // The receiver may be gone.
+    // Sending fails if the receiver has given up; that is fine.
     let Ok(_detached) = helper.spawn(move || drop(sender.send(read(&text)))) else { return read(source) };
     loop {
         match receiver.recv_timeout(Duration::from_millis(10)) {
@@ -100,8 +101,8 @@ pub fn parse(source: &str) -> Result<Parsed<ModModule>, SyntaxFault> {
     }
 }
 
-/// Whether a prompt waits for a blank line before it runs this: the last statement is a compound one, which could go
-/// on. False for faulty source, about which [`SyntaxFault::incomplete`] tells.
+/// Returns whether a prompt waits for a blank line before it runs this: the last statement is a compound one and could
+/// continue. False for faulty source, for which [`SyntaxFault::incomplete`] is set.
 pub fn awaits_blank_line(source: &str) -> bool {
     let last_line = source.lines().next_back().unwrap_or_default();
     if last_line.trim().is_empty() {
@@ -113,14 +114,14 @@ pub fn awaits_blank_line(source: &str) -> bool {
 
 /// Drops a possibly large value on its own thread, so that Ctrl-C returns at once.
 pub fn abandon<T: Send + 'static>(bulk: T) {
-    // Without a thread it is dropped here.
+    // If no thread can be started, the value is dropped here.
     let _ = thread::Builder::new().name("abandoned".to_owned()).spawn(move || drop(bulk));
 }
 
 fn read(source: &str) -> Result<Parsed<ModModule>, SyntaxFault> {
     depth::check(source)?;
     let parsed = parse_unchecked(source, options());
-    // CPython complains of a comprehension without brackets only where the rest is in order.
+    // CPython reports an unparenthesized generator only if everything else is correct.
     let bare = |error: &ParseError| error.error == ParseErrorType::UnparenthesizedGeneratorExpression;
     let first = parsed.errors().iter().min_by_key(|error| (bare(error), start(*error)));
     if let Some(first) = first {
@@ -134,7 +135,7 @@ fn read(source: &str) -> Result<Parsed<ModModule>, SyntaxFault> {
     Ok(module)
 }
 
-/// How ruff is to read a source: whole files, as Python 3.11 has them.
+/// Options for ruff: whole files, in Python 3.11.
 fn options() -> ParseOptions {
     ParseOptions::from(Mode::Module).with_target_version(PythonVersion::PY311)
 }

@@ -1,5 +1,5 @@
-//! The variables of a session as functions of Python see them: each has a slot, which the compiler knows. It must not know
-//! where else variables are kept; the owner copies them in and copies changes back.
+//! The variables of a session as Python functions see them. Each has a slot, which the compiler knows. The owner copies
+//! variables in and copies changes back; this module does not know where else they are stored.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -14,14 +14,14 @@ pub struct Variables {
 struct Variable {
     name: Rc<str>,
     value: Option<Value>,
-    /// What Python itself means by the name, resolved on first use.
+    /// The builtin of this name, resolved on first use.
     builtin: Option<Value>,
-    /// Whether it was set or deleted since this was last asked.
+    /// Whether the variable was set or deleted since changes were last taken.
     has_changed: bool,
 }
 
 impl Variables {
-    /// The slot of a name, created if it does not exist.
+    /// Returns the slot of a name, which is created if it does not exist.
     pub fn slot(&mut self, name: &str) -> u32 {
         if let Some(slot) = self.places.get(name) {
             return *slot;
@@ -37,7 +37,7 @@ impl Variables {
         self.slots.get(slot as usize)?.value.as_ref()
     }
 
-    /// Sets or deletes a variable, and returns what it was.
+    /// Sets or deletes a variable, and returns its old value.
     #[inline]
     pub fn set(&mut self, slot: u32, value: Option<Value>) -> Option<Value> {
         let variable = self.slots.get_mut(slot as usize)?;
@@ -59,7 +59,7 @@ impl Variables {
         }
     }
 
-    /// Puts a variable in as it is elsewhere.
+    /// Copies a variable in, without marking it as changed.
     pub fn put(&mut self, name: &str, value: Option<Value>) -> Option<Value> {
         let slot = self.slot(name);
         let variable = self.slots.get_mut(slot as usize)?;
@@ -67,7 +67,7 @@ impl Variables {
         std::mem::replace(&mut variable.value, value)
     }
 
-    /// What has changed since this was last asked, the deleted ones without a value.
+    /// Returns the changes since the last call. Deleted variables have no value.
     pub fn take_changes(&mut self) -> Vec<(Rc<str>, Option<Value>)> {
         let changed = self.slots.iter_mut().filter(|variable| variable.has_changed);
         changed
@@ -78,7 +78,7 @@ impl Variables {
             .collect()
     }
 
-    /// The slot of a name that has one.
+    /// Returns the slot of a name, if it has one.
     pub fn slot_of(&self, name: &str) -> Option<u32> {
         self.places.get(name).copied()
     }
@@ -87,19 +87,19 @@ impl Variables {
         self.slots.iter().filter_map(|variable| variable.value.as_ref())
     }
 
-    /// Every variable that has a value.
+    /// Returns every variable that has a value.
     pub fn bound(&self) -> Vec<(Rc<str>, Value)> {
         let bound = self.slots.iter().filter_map(|variable| Some((variable.name.clone(), variable.value.clone()?)));
         bound.collect()
     }
 
-    /// Returns whether a variable was deleted since changes were last asked for.
+    /// Returns whether a variable was deleted since changes were last taken.
     pub fn is_deleted(&self, name: &str) -> bool {
         let variable = self.slot_of(name).and_then(|slot| self.slots.get(slot as usize));
         variable.is_some_and(|variable| variable.has_changed && variable.value.is_none())
     }
 
-    /// The names that have a value.
+    /// Returns the names of variables that have a value.
     pub fn names(&self) -> Vec<Rc<str>> {
         let bound = self.slots.iter().filter(|variable| variable.value.is_some());
         bound.map(|variable| variable.name.clone()).collect()

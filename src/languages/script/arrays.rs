@@ -1,6 +1,8 @@
-//! Methods of arrays and object maps that ask a closure or compare items. The language's own take any answer that is no
-//! `true` for a no, and any two items that `==` does not call `true` for different: with tensors, whose comparisons are
-//! tensors, they would be silently wrong. Here a tensor's answer counts as PyTorch counts it, or is refused in its words.
+//! Methods of arrays and object maps that call a closure or compare items.
+//!
+//! Rhai's own methods treat every answer other than `true` as false, and every pair of items for which `==` does not
+//! return `true` as different. Comparisons of tensors are tensors, so those methods would be silently wrong. The
+//! methods here use PyTorch's truth value of a tensor, or fail with PyTorch's message.
 
 use super::Scripted;
 use super::closures::Closure;
@@ -18,7 +20,7 @@ use tensor::{Result, interrupt};
 use value::Value;
 use value::equality::truth;
 
-/// Puts these methods in the place of the language's own.
+/// Replaces Rhai's own methods with these.
 pub(super) fn register(module: &mut Module, state: &Rc<Runtime>) {
     let (array, map, any) = (TypeId::of::<Array>(), TypeId::of::<Map>(), TypeId::of::<Dynamic>());
     let (closure, int) = (TypeId::of::<FnPtr>(), TypeId::of::<i64>());
@@ -79,7 +81,7 @@ pub(super) fn register(module: &mut Module, state: &Rc<Runtime>) {
             Ok(found.and_then(|at| items(args).into_iter().nth(at)).unwrap_or_default())
         });
     }
-    // A closure as a value is looked for by the two above.
+    // If the second argument is a closure, the functions registered above apply instead.
     for types in [&[array, any][..], &[array, any, int]] {
         add("index_of", types, true, |state, context, args| {
             let found = place_of(state, context, args, start(args))?;
@@ -170,8 +172,8 @@ pub(super) fn register(module: &mut Module, state: &Rc<Runtime>) {
     });
 }
 
-/// Lets `in` look into whatever of ours has items, and compares shapes and tuples to arrays, the only sequences that can be
-/// written in this language.
+/// Makes `in` work on every class of ours that has items. Shapes and tuples also compare equal to arrays, the only
+/// sequences that a Rhai line can write.
 pub(crate) fn register_containers(module: &mut Module, state: &Rc<Runtime>, classes: &[TypeId], sequences: &[TypeId]) {
     let (array, any) = (TypeId::of::<Array>(), TypeId::of::<Dynamic>());
     for class in classes {
@@ -202,7 +204,7 @@ fn same_items(state: &Runtime, context: &NativeCallContext, args: &[&mut Dynamic
     }
 }
 
-/// Returns whether a closure's answer is a yes. An answer of the language's own is one if it is `true`.
+/// Returns whether a closure's answer counts as true. A Rhai value counts as true only if it is `true`.
 fn holds(answer: &Dynamic) -> Scripted<bool> {
     if is_ours(answer) {
         return to_value(answer).and_then(|answer| truth(&answer)).map_err(fault::thrown);
@@ -210,7 +212,7 @@ fn holds(answer: &Dynamic) -> Scripted<bool> {
     Ok(answer.as_bool().unwrap_or(false))
 }
 
-/// Returns whether two items are the same or equal. What is the language's own is compared as the language does.
+/// Returns whether two items are identical or equal. Values of Rhai are compared with Rhai's `==`.
 fn is_same(state: &Runtime, context: &NativeCallContext, a: &Dynamic, b: &Dynamic) -> Scripted<bool> {
     interrupt::check().map_err(fault::thrown)?;
     if let (Ok(a), Ok(b)) = (a.as_int(), b.as_int()) {
@@ -258,7 +260,7 @@ fn is_same(state: &Runtime, context: &NativeCallContext, a: &Dynamic, b: &Dynami
     Ok(equal.as_bool().unwrap_or(false))
 }
 
-/// The items of the array that a method is called on.
+/// Returns the items of the receiver.
 fn items(args: &[&mut Dynamic]) -> Array {
     args.first().and_then(|array| array.read_lock::<Array>().map(|array| array.clone())).unwrap_or_default()
 }
@@ -267,7 +269,7 @@ fn pointer_of(args: &[&mut Dynamic]) -> Option<FnPtr> {
     args.get(1)?.read_lock::<FnPtr>().map(|closure| closure.clone())
 }
 
-/// The second argument, to be called for every item with `before` arguments in front of it.
+/// Returns the second argument as a closure to call for every item, with `before` arguments in front of the item.
 fn closure_of<'c, 'e>(
     state: &Runtime,
     context: &'c NativeCallContext<'e>,
@@ -277,7 +279,7 @@ fn closure_of<'c, 'e>(
     Some(Closure::new(state, context, pointer_of(args)?, before))
 }
 
-/// Combines all items into one value, which begins as the third argument or as `()`.
+/// Folds all items into one value. The initial value is the third argument, or `()`.
 fn reduced(
     state: &Runtime,
     context: &NativeCallContext,
@@ -286,7 +288,7 @@ fn reduced(
 ) -> Scripted<Dynamic> {
     let Some(closure) = closure_of(state, context, args, 1) else { return Ok(Dynamic::UNIT) };
     let mut sum = args.get(2).map(|first| (**first).clone()).unwrap_or_default();
-    // The engine makes a first value by calling a closure for it.
+    // Like Rhai, call the initial value if it is a closure.
     if let Some(first) = sum.read_lock::<FnPtr>().map(|first| first.clone()) {
         sum = first.call_raw(context, None, [])?;
     }
@@ -301,7 +303,7 @@ fn reduced(
     Ok(sum)
 }
 
-/// Puts a value in the place of the receiver.
+/// Overwrites the receiver with a value.
 fn replace(args: &mut [&mut Dynamic], value: Dynamic) {
     let Some(receiver) = args.first_mut() else { return };
     if let Some(array) = value.read_lock::<Array>() {
@@ -315,7 +317,7 @@ fn replace(args: &mut [&mut Dynamic], value: Dynamic) {
     }
 }
 
-/// The place that a search begins at: its third argument, counted from the end if it is negative.
+/// The index at which a search starts: the third argument. A negative index counts from the end.
 fn start(args: &[&mut Dynamic]) -> usize {
     let at = args.get(2).and_then(|at| at.as_int().ok()).unwrap_or(0);
     match usize::try_from(at) {
@@ -324,13 +326,13 @@ fn start(args: &[&mut Dynamic]) -> usize {
     }
 }
 
-/// What the closure says about each item.
+/// Calls the closure for each item and returns its answers.
 fn chosen(state: &Runtime, context: &NativeCallContext, args: &[&mut Dynamic]) -> Scripted<Vec<bool>> {
     let Some(closure) = closure_of(state, context, args, 0) else { return Ok(Vec::new()) };
     items(args).iter_mut().enumerate().map(|(at, item)| holds(&closure.call([], item, at)?)).collect()
 }
 
-/// The index of the first item from `start` on of which the closure says `wanted`.
+/// Returns the index of the first item, from `start` on, for which the closure returns `wanted`.
 fn first(
     state: &Runtime,
     context: &NativeCallContext,
@@ -347,7 +349,7 @@ fn first(
     Ok(None)
 }
 
-/// The place of the first item from `start` on that equals the second argument.
+/// Returns the index of the first item, from `start` on, that equals the second argument.
 fn place_of(
     state: &Runtime,
     context: &NativeCallContext,
@@ -364,7 +366,7 @@ fn place_of(
     Ok(None)
 }
 
-/// Keeps the items of which the closure says `kept`, and gives the others.
+/// Keeps the items for which the closure returns `kept`, and returns the others.
 fn parted(state: &Runtime, context: &NativeCallContext, args: &mut [&mut Dynamic], kept: bool) -> Scripted<Dynamic> {
     let chosen = chosen(state, context, args)?;
     let (mut stay, mut leave) = (Array::new(), Array::new());
@@ -375,7 +377,7 @@ fn parted(state: &Runtime, context: &NativeCallContext, args: &mut [&mut Dynamic
     Ok(leave.into())
 }
 
-/// The entries of an object map of which the closure says yes, and the others.
+/// Splits the entries of an object map: those for which the closure returns true, and the rest.
 fn parted_map(state: &Runtime, context: &NativeCallContext, args: &[&mut Dynamic]) -> Scripted<(Map, Map)> {
     let (mut yes, mut no) = (Map::new(), Map::new());
     let (Some(closure), Some(map)) = (closure_of(state, context, args, 1), args.first()) else { return Ok((yes, no)) };
@@ -391,7 +393,8 @@ fn parted_map(state: &Runtime, context: &NativeCallContext, args: &[&mut Dynamic
     Ok((yes, no))
 }
 
-/// Sorts by a closure that gives a number below, of or above zero, or whether the first comes first.
+/// Sorts with a closure that returns either a number below, equal to or above zero, or whether the first item comes
+/// first.
 fn sort(context: &NativeCallContext, args: &mut [&mut Dynamic]) -> Scripted<()> {
     let Some(comparer) = pointer_of(args) else { return Ok(()) };
     let mut compare = |a: &Dynamic, b: &Dynamic| -> Scripted<Ordering> {
@@ -409,7 +412,7 @@ fn sort_plainly(state: &Runtime, args: &mut [&mut Dynamic], is_descending: bool)
     Ok(Dynamic::UNIT)
 }
 
-/// Sorts by `<`.
+/// Sorts with `<`.
 fn ordered(state: &Runtime, items: Array, is_descending: bool) -> Scripted<Array> {
     let Some(less) = operators::BINARY.iter().find(|operator| operator.symbol == "<") else { return Ok(items) };
     let is_less = |a: &Dynamic, b: &Dynamic| -> Result<bool> {
@@ -444,7 +447,7 @@ fn order_of(answer: &Dynamic) -> Result<Ordering> {
     })
 }
 
-/// Sorts by merging: equal items stay in their order, and a comparison that contradicts itself does no harm.
+/// Merge sort: stable, and safe if the comparison contradicts itself.
 fn merged(mut items: Array, compare: &mut dyn FnMut(&Dynamic, &Dynamic) -> Scripted<Ordering>) -> Scripted<Array> {
     if items.len() < 2 {
         return Ok(items);

@@ -1,6 +1,6 @@
-//! The language's blobs as buffers: `blob(4)` and `"abcd".to_blob()` give a bytearray, whose bytes a tensor or a storage
-//! can share, where the language's own blob would be copied into every call. Its methods work on the bytearray; where
-//! Python has a method of the same name, that one is meant, but for arguments that only the language knows.
+//! Rhai's blobs as buffers. `blob(4)` and `"abcd".to_blob()` return a bytearray, whose bytes a tensor or a storage can
+//! share; Rhai's own blob would be copied at every call. The blob methods work on the bytearray. If Python has a method
+//! of the same name, Python's is used, except for argument types that only Rhai knows.
 
 use super::Scripted;
 use super::fault;
@@ -27,7 +27,7 @@ enum Parameter {
 }
 use Parameter::{Char, Float, Int, Range as Span, Text};
 
-/// Methods that only read.
+/// Methods that do not change the bytes.
 const READERS: &[(&str, &[Parameter])] = &[
     ("to_array", &[]),
     ("as_string", &[]),
@@ -46,7 +46,7 @@ const READERS: &[(&str, &[Parameter])] = &[
     ("parse_be_float", &[Int, Int]),
 ];
 
-/// Methods that change bytes or their number.
+/// Methods that change the bytes or their number.
 const WRITERS: &[(&str, &[Parameter])] = &[
     ("set", &[Int, Int]),
     ("push", &[Int]),
@@ -100,7 +100,7 @@ pub(super) fn register(module: &mut Module, state: &Rc<Runtime>) {
     }
 }
 
-/// The lists of types that a method is called with.
+/// Returns every list of argument types that a method accepts.
 fn types_of(parameters: &[Parameter]) -> Vec<Vec<TypeId>> {
     let mut lists = vec![vec![TypeId::of::<BoxedBuffer>()]];
     for parameter in parameters {
@@ -122,7 +122,7 @@ fn given(buffer: Buffer) -> Dynamic {
     to_dynamic(Value::Buffer(buffer))
 }
 
-/// A bytearray of `count` copies of the lowest byte of `value`.
+/// Allocates a bytearray of `count` copies of the lowest byte of `value`.
 fn made(count: i64, value: i64) -> Result<Buffer> {
     let count = usize::try_from(count).unwrap_or(0);
     let byte = value.to_le_bytes()[0];
@@ -133,7 +133,7 @@ fn made(count: i64, value: i64) -> Result<Buffer> {
     Buffer::bytearray(&vec![byte; count])
 }
 
-/// The buffer that an argument is.
+/// Returns the buffer in an argument.
 fn buffer_of(arg: &Dynamic) -> Option<Buffer> {
     match to_value(arg) {
         Ok(Value::Buffer(buffer)) => Some(buffer),
@@ -146,7 +146,7 @@ fn raw(buffer: &Buffer) -> Result<Vec<u8>> {
     buffer.memory().to_vec()
 }
 
-/// Calls the language's method on a copy of the bytes; gives the copy, and what the method gives.
+/// Calls Rhai's method on a copy of the bytes. Returns the copy and the method's result.
 fn called(context: &NativeCallContext, args: &mut [&mut Dynamic]) -> Scripted<(Blob, Dynamic)> {
     let mut copies: Vec<Dynamic> = Vec::with_capacity(args.len());
     for arg in args.iter() {
@@ -169,8 +169,8 @@ fn read(_: &Runtime, context: &NativeCallContext, args: &mut [&mut Dynamic]) -> 
     called(context, args).map(|(_, result)| result)
 }
 
-/// Calls a method that changes the bytes. While their number stays, they stay where they are, so that tensors that share them
-/// sees the change.
+/// Calls a method that changes the bytes. If their number stays the same, they are written in place, so that tensors
+/// sharing them see the change.
 fn write(_: &Runtime, context: &NativeCallContext, args: &mut [&mut Dynamic]) -> Scripted<Dynamic> {
     let Some(buffer) = args.first().and_then(|arg| buffer_of(arg)) else { return Ok(Dynamic::UNIT) };
     let (bytes, result) = called(context, args)?;

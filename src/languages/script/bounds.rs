@@ -1,9 +1,9 @@
-//! Keeps a script from taking down the machine: the engine's limits, the checks between two of its steps, and limits
-//! for the language's own functions whose result or running time grows with a number.
+//! Protects the machine from a script: the engine's limits, checks between the engine's steps, and limits for Rhai's
+//! own functions whose result or running time grows with a number.
 //!
-//! The engine looks through a whole array or map after every call of a method on it, to see how large it has become. So
-//! that a loop over `push` is not quadratic, the short methods fail at first, which the engine takes as it is, and are
-//! done by the hook for functions that it does not find: see [`deferred`].
+//! After each method call on an array or a map, the engine measures the whole receiver. This would make a loop over
+//! `push` quadratic. The short methods are therefore not registered, and the hook for unknown functions runs them
+//! instead: see [`deferred`].
 
 use super::Scripted;
 use super::native::add;
@@ -24,15 +24,15 @@ use std::time::Duration;
 use tensor::system::Moment;
 use tensor::{Result, interrupt, limits};
 
-/// The maximum depth of script functions calling each other; Python's own limit.
+/// The maximum depth of nested calls of script functions; the same as Python's.
 const MAX_CALL_LEVELS: usize = 1000;
-/// The maximum depth of an expression; safe on the large stack the program runs on.
+/// The maximum depth of an expression. The large stack of the program has room for it.
 pub(crate) const MAX_EXPRESSION_DEPTH: usize = 500;
-/// How many steps the engine takes between two looks at the clock, which take as long as one of them.
+/// Number of engine steps between two readings of the clock. One reading takes about as long as one step.
 const STEPS: u32 = 512;
-/// How long a script runs between two looks at the memory of the process.
+/// Time between two checks of the process's memory.
 const PAUSE: Duration = Duration::from_millis(5);
-/// Sets how deep, how large and how long a script may get.
+/// Sets the limits for the depth, size and running time of a script.
 pub(crate) fn set_limits(engine: &mut Engine, state: &Rc<Runtime>) {
     engine.set_max_call_levels(MAX_CALL_LEVELS);
     engine.set_max_expr_depths(MAX_EXPRESSION_DEPTH, MAX_EXPRESSION_DEPTH);
@@ -54,7 +54,7 @@ pub(crate) fn set_limits(engine: &mut Engine, state: &Rc<Runtime>) {
     });
 }
 
-/// Ends the script. Out of the way of the steps that go on, as is the look at the memory.
+/// Ends the script. Marked cold, like the memory check, to keep it out of the path of ordinary steps.
 #[cold]
 fn ended(why: impl Clone + 'static) -> Option<Dynamic> {
     Some(Dynamic::from(why))
@@ -73,16 +73,16 @@ fn most_items() -> usize {
     share() / size_of::<Dynamic>()
 }
 
-/// Checks that an array of this many items may be made.
+/// Fails with MemoryError if an array may not hold this many items.
 fn room_for_items(count: usize) -> Result<()> {
     if count <= most_items() { Ok(()) } else { Err(limits::full()) }
 }
 
-/// More arguments than anyone writes. For a function that takes no such number of them, the engine goes through all of
-/// them some ten thousand times.
+/// The maximum number of arguments in a call. If no function takes that many, the engine goes through all the arguments
+/// about ten thousand times.
 pub(crate) const MOST_ARGUMENTS: usize = 1000;
 
-/// Refuses a text with a call of too many arguments.
+/// Rejects a text that contains a call with too many arguments.
 pub(crate) fn check_calls(ast: AST) -> std::result::Result<AST, ParseError> {
     let mut refused = None;
     ast.walk(&mut |path| {
@@ -100,10 +100,10 @@ pub(crate) fn check_calls(ast: AST) -> std::result::Result<AST, ParseError> {
     }
 }
 
-/// The approximate size of an entry of an object map.
+/// The approximate size of one entry of an object map.
 const ENTRY: usize = 4 * size_of::<Dynamic>();
 
-/// Bytes of a value with everything it holds, about.
+/// Returns the approximate number of bytes of a value, including everything it holds.
 fn weight(value: &Dynamic) -> usize {
     let held = if let Some(array) = value.read_lock::<Array>() {
         array.iter().map(weight).fold(0, usize::saturating_add)
@@ -115,7 +115,7 @@ fn weight(value: &Dynamic) -> usize {
     held.saturating_add(size_of::<Dynamic>())
 }
 
-/// Puts guarded functions in the place of the language's own.
+/// Replaces functions of Rhai with versions that check their limits.
 pub fn register(module: &mut Module) {
     let (text, int, float) = (TypeId::of::<ImmutableString>(), TypeId::of::<i64>(), TypeId::of::<f64>());
     let (array, any, char) = (TypeId::of::<Array>(), TypeId::of::<Dynamic>(), TypeId::of::<char>());
@@ -163,7 +163,7 @@ pub fn register(module: &mut Module) {
     }
 }
 
-/// Adds a function that changes its first argument.
+/// Adds a function that modifies its first argument.
 fn change(
     module: &mut Module,
     name: &str,
@@ -199,7 +199,7 @@ fn pad_text(text: &mut Dynamic, length: i64, padding: &str) -> Result<()> {
     let length = usize::try_from(length).unwrap_or(0);
     let more = length.saturating_sub(text.chars().count());
     let each = padding.chars().count();
-    // Nothing, however often, does not fill anything.
+    // An empty padding, however often repeated, adds nothing.
     if more == 0 || each == 0 {
         return Ok(());
     }
@@ -243,7 +243,7 @@ impl Parameter {
 
 type Short = fn(&mut Dynamic, &mut [&mut Dynamic]) -> Result<Dynamic>;
 
-/// The methods of arrays and object maps that take a moment, however many items there are: name, what they take, function.
+/// The methods of arrays and object maps that run in constant time: name, parameters, function.
 const SHORT: &[(&str, &[Parameter], Short)] = &[
     ("len", &[Parameter::Array], |array, _| Ok((on_array(array, |array| array.len()) as i64).into())),
     ("is_empty", &[Parameter::Array], |array, _| Ok((on_array(array, |array| array.len()) == 0).into())),
@@ -308,12 +308,12 @@ const SHORT: &[(&str, &[Parameter], Short)] = &[
     }),
 ];
 
-/// Returns whether a short method leaves its receiver as it is.
+/// Returns whether a short method leaves its receiver unchanged.
 fn is_reader(name: &str) -> bool {
     matches!(name, "len" | "is_empty" | "get" | "contains")
 }
 
-/// Calls a short method of an array or an object map; `None` for anything else.
+/// Calls a short method of an array or an object map. Returns `None` for anything else.
 pub(crate) fn deferred(name: &str, args: &mut [&mut Dynamic]) -> Option<Scripted<Dynamic>> {
     let (receiver, rest) = args.split_first_mut()?;
     if !(receiver.is_array() || receiver.is_map()) {
@@ -327,15 +327,15 @@ pub(crate) fn deferred(name: &str, args: &mut [&mut Dynamic]) -> Option<Scripted
                     && others.iter().zip(rest.iter()).all(|(parameter, arg)| parameter.takes(arg))
             })
     })?;
-    // The engine has refused to change a constant.
+    // The engine has already refused to modify a constant.
     if receiver.is_read_only() && !is_reader(name) {
         return None;
     }
     Some(run(receiver, rest).map_err(fault::thrown))
 }
 
-/// Reads a property of an array that weaving has made a call of (see `chains.rs`); `None` for another name, and for a value
-/// without that property, of which the engine knows the place.
+/// Reads a property of an array, for which weaving has inserted a call (see `chains.rs`). Returns `None` for another
+/// name, and for a value without the property: the engine then reports the position.
 pub(crate) fn property(state: &Runtime, name: &str, args: &[&mut Dynamic]) -> Option<Dynamic> {
     let ([target], Some(name)) = (args, name.strip_suffix('_').filter(|name| PROPERTIES.contains(name))) else {
         return None;
@@ -374,7 +374,7 @@ fn on_map<T>(value: &mut Dynamic, run: impl FnOnce(&mut Map) -> T) -> T {
     }
 }
 
-/// An array with room for one item more.
+/// Checks that an array may grow by one item.
 fn grown(array: &mut Array) -> Result<&mut Array> {
     room_for_items(array.len() + 1)?;
     Ok(array)
@@ -392,7 +392,7 @@ fn name(args: &[&mut Dynamic]) -> ImmutableString {
     args.first().and_then(|arg| arg.read_lock::<ImmutableString>().map(|text| text.clone())).unwrap_or_default()
 }
 
-/// The place in an array that a number means, counted from the end if it is negative; none beyond the end.
+/// Converts a number to an index into an array. A negative number counts from the end. Returns `None` beyond the end.
 fn place(array: &Array, at: i64) -> Option<usize> {
     let length = array.len();
     match usize::try_from(at) {

@@ -1,5 +1,5 @@
-//! Functions of a script as values: the function table calls them back for hooks on gradients and for functions that
-//! take functions, and so does Python.
+//! Script functions as values. The function table calls them back, for hooks on gradients and for functions that take
+//! functions, and so does Python.
 
 use super::fault;
 use super::runtime::Runtime;
@@ -12,8 +12,8 @@ use std::rc::{Rc, Weak};
 use tensor::{Error, ErrorKind, Result};
 use value::{Keywords, Object, Value};
 
-/// The maximum depth of a script calling the table that calls the script, as Python allows. Each time the engine
-/// counts anew.
+/// The maximum depth of scripts and the function table calling each other, as in Python. The engine's own count
+/// restarts at each such call.
 const MAX_DEPTH: usize = 1000;
 
 /// A function of the script, or a closure.
@@ -23,7 +23,7 @@ pub struct ScriptFunction {
 }
 
 impl ScriptFunction {
-    /// The name of a function; all closures have the same.
+    /// The name of a function. All closures share one name.
     fn name(&self) -> &str {
         match self.pointer.fn_name() {
             name if name.starts_with("anon$") => "<lambda>",
@@ -61,7 +61,7 @@ pub struct EngineHandle {
 }
 
 thread_local! {
-    /// Where the functions of the session that runs on this thread are called.
+    /// The engine that calls the functions of the session on this thread.
     static HERE: RefCell<EngineHandle> = RefCell::default();
 }
 
@@ -70,7 +70,7 @@ impl EngineHandle {
         EngineHandle { engine: Rc::downgrade(engine), runtime: Rc::downgrade(runtime) }
     }
 
-    /// Makes this the place where functions are called that become values from now on.
+    /// Makes this the engine that calls functions which become values from now on.
     pub fn settle(&self) {
         HERE.with_borrow_mut(|here| *here = self.clone());
     }
@@ -100,7 +100,8 @@ impl EngineHandle {
     }
 }
 
-/// A function of another language as one of the script's: it is the first argument that its pointer carries.
+/// Wraps a function of another language as a script function. The wrapped function is the first curried argument of the
+/// pointer.
 pub fn pointer(function: Value) -> Dynamic {
     let name = calling::name_of(&function).unwrap_or_else(|| "function".into());
     let name = if rhai::is_valid_identifier(&name) { &*name } else { "function" };
@@ -122,9 +123,9 @@ pub fn pointer(function: Value) -> Dynamic {
     }
 }
 
-/// A function of the script as a value.
+/// Converts a script function to a value.
 pub fn function(pointer: FnPtr) -> Value {
-    // What a closure has captured is left alone: it may hold the closure itself.
+    // Leave captured variables alone: they may hold the closure itself.
     if let [carried] = pointer.curry()
         && super::values::is_boxed(Some(carried))
         && let Ok(carried @ (Value::Object(_) | Value::Method(_))) = to_value(carried)
@@ -135,7 +136,7 @@ pub fn function(pointer: FnPtr) -> Value {
     Value::Object(Rc::new(ScriptFunction { pointer, home }))
 }
 
-/// Calls a value from the script language, with keyword arguments in a last object map.
+/// Calls a value from the script language. A last object map holds keyword arguments.
 pub fn call(runtime: &Runtime, callee: &Value, args: &[&mut Dynamic]) -> Result<Dynamic> {
     let (positional, keywords) = super::values::arguments(args)?;
     calling::call_value(&runtime.state, callee, positional, keywords).and_then(|value| runtime.give(value))

@@ -1,7 +1,7 @@
-//! The error object that `catch (e)` gives a script for every error of the shell, however deep in calls. It has `kind`,
-//! `message`, `file` (of an imported script), `line`, `column`, `place` (these three as text), `hint`, `calls` and `value` (the
-//! exception, if one was thrown), prints as `Kind: message`, and tells the same when it is thrown again. Any other value
-//! that a script throws is caught as it was thrown.
+//! The error object that `catch (e)` binds for every error of the shell, at any call depth. Its fields are `kind`,
+//! `message`, `file` (of an imported script), `line`, `column`, `place` (these three as text), `hint`, `calls` and
+//! `value` (the exception, if one was thrown). It prints as `Kind: message`, and keeps all its fields if it is thrown
+//! again. Any other value that a script throws is caught unchanged.
 
 use super::cell::{Cell, near};
 use super::fault::{self, Fault};
@@ -17,7 +17,7 @@ use std::rc::Rc;
 use tensor::{Error, Result};
 use value::equality;
 
-/// An error as a script has caught it.
+/// An error caught by a script.
 #[derive(Clone, Debug)]
 pub struct Caught(pub Rc<Fault>);
 
@@ -31,7 +31,7 @@ impl fmt::Display for Caught {
 const FIELDS: [&str; 9] = ["kind", "message", "file", "line", "column", "place", "hint", "calls", "value"];
 
 impl Caught {
-    /// `e.name`.
+    /// Returns the field `e.name`.
     fn field(&self, name: &str) -> Result<Dynamic> {
         let fault = &*self.0;
         let place = || fault.place.as_ref().and_then(|cell| cell.place(fault.position));
@@ -57,7 +57,7 @@ impl Caught {
         })
     }
 
-    /// Returns whether both are one error, or the exception that was thrown equals the other value.
+    /// Returns whether both are the same error, or the thrown exception equals the other value.
     fn is_equal(&self, other: &Dynamic) -> Result<bool> {
         if let Some(other) = other.read_lock::<Caught>() {
             return Ok(Rc::ptr_eq(&self.0, &other.0));
@@ -69,7 +69,7 @@ impl Caught {
     }
 }
 
-/// Lets `catch` have whole errors.
+/// Registers the error object and the step that makes `catch` receive it.
 pub fn register(engine: &mut Engine, module: &mut Module, state: &Rc<Runtime>) {
     module.set_custom_type::<Caught>("error");
     let (caught, any) = (TypeId::of::<Caught>(), TypeId::of::<Dynamic>());
@@ -102,7 +102,7 @@ pub fn register(engine: &mut Engine, module: &mut Module, state: &Rc<Runtime>) {
     );
 }
 
-/// The error with everything there is to know about it. `source` names the input that the failed block stands in.
+/// Wraps an error in an error object with all its fields. `source` names the input that contains the failed block.
 fn whole(state: &Runtime, error: Box<EvalAltResult>, source: Option<&str>) -> Box<EvalAltResult> {
     if !error.is_catchable() || fault::is_end(&error) {
         return error;

@@ -1,4 +1,4 @@
-//! An input as it was typed, and where the engine's places are in it. Knows nothing about errors.
+//! An input as typed, and how the engine's positions map to it. Knows nothing about errors.
 
 use super::fault::around;
 use super::words::CALLED;
@@ -13,9 +13,9 @@ use tensor::system::{Files, System};
 #[derive(Clone, Debug, Default)]
 pub struct Cell {
     pub typed: Rc<str>,
-    /// The text that the engine has read, where it is another.
+    /// The text that the engine has read, if it differs from the typed text.
     written: Option<Rc<Written>>,
-    /// What the engine knows as the source of a function: the file of a module, or a number that tells inputs apart.
+    /// The function source that the engine knows this input by: the file of a module, or a number unique to the input.
     pub id: Rc<str>,
 }
 
@@ -24,18 +24,18 @@ impl Cell {
         Cell { typed: typed.into(), written: written.map(Rc::new), id: id.into() }
     }
 
-    /// The file of a module: every other input has a number.
+    /// The file of a module. `None` for any other input, whose id is a number.
     pub fn file(&self) -> Option<&str> {
         self.id.contains(std::path::MAIN_SEPARATOR).then_some(&*self.id)
     }
 
-    /// Line and column of an engine's position in what was typed.
+    /// Converts an engine position to a line and column of the typed text.
     pub fn place(&self, position: Position) -> Option<(usize, usize)> {
         let (line, column) = (position.line()?, position.position()?.max(1));
         Some((line, self.written.as_ref().map_or(column, |written| written.typed_column(line, column))))
     }
 
-    /// The variable that is called as a function is, if its first argument stands at a position of the engine.
+    /// Returns the variable that is called like a function, if its first argument is at an engine position.
     pub fn called(&self, position: Position) -> Option<&str> {
         let place = self.place(position)?;
         let name = around(&self.typed, Some(place))?.0.trim_end().strip_suffix('(')?;
@@ -45,7 +45,7 @@ impl Cell {
         is_called.then(|| name.get(start..)).flatten()
     }
 
-    /// Returns whether a variable of this name is made here.
+    /// Returns whether this input assigns to a variable of this name.
     pub fn declares(&self, name: &str) -> bool {
         let is_part = |c: char| c.is_alphanumeric() || c == '_';
         self.typed.match_indices(name).any(|(at, _)| {
@@ -61,15 +61,15 @@ impl Cell {
     }
 }
 
-/// A function that an input has defined.
+/// A function defined by an input.
 #[derive(Clone, Debug)]
 pub struct Defined {
     pub cell: Cell,
-    /// The numbers of arguments it takes, by which Rhai tells functions of one name apart.
+    /// The numbers of parameters it is defined with. Rhai distinguishes functions of the same name by them.
     pub parameters: BTreeSet<usize>,
 }
 
-/// A file as it is reached from the folder one is in.
+/// Returns the path of a file relative to the current folder, if it is inside.
 pub fn near(file: &str) -> String {
     let here = System::current_folder();
     Path::new(file).strip_prefix(here).unwrap_or(Path::new(file)).display().to_string()

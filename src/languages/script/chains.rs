@@ -1,14 +1,15 @@
-//! Where operands begin and end among the tokens of a text, and what is woven in for that: `-x ** 2` reads `-(x ** 2)`, as in
-//! mathematics, and `xs.len` reads `xs.len_()`, since the engine goes through all items of an array after reading a property.
+//! Finds where operands begin and end among the tokens of a text, for two rewrites. `-x ** 2` becomes `-(x ** 2)`, as
+//! in mathematics. `xs.len` becomes `xs.len_()`, because the engine goes through all items of an array after it reads a
+//! property.
 
 use super::weave::{Insertion, is, place};
 use super::words::PROPERTIES;
 use rhai::{Position, Token};
 
-/// What makes a property of an array a call: see [`super::bounds::property`].
+/// The suffix that turns reading an array's property into a call: see [`super::bounds::property`].
 pub(crate) const PROPERTY_CALL: &str = "_()";
 
-/// Around powers after a minus sign.
+/// Puts parentheses around powers that follow a minus sign.
 pub(super) fn powers(tokens: &[(Token, Position)], source: &str) -> Vec<Insertion> {
     let mut found = Vec::new();
     for (index, (token, position)) in tokens.iter().enumerate() {
@@ -30,7 +31,7 @@ pub(super) fn powers(tokens: &[(Token, Position)], source: &str) -> Vec<Insertio
     found
 }
 
-/// Into `${}`, where nothing stands for the empty text.
+/// Puts an empty string into `${}`.
 pub(crate) fn nothings(tokens: &[(Token, Position)]) -> Vec<Insertion> {
     let empty = tokens.windows(3).filter_map(|three| match three {
         [(Token::InterpolatedString(_), _), (Token::LeftBrace, _), (Token::RightBrace, position)] => place(*position),
@@ -39,7 +40,7 @@ pub(crate) fn nothings(tokens: &[(Token, Position)]) -> Vec<Insertion> {
     empty.map(|(line, column)| Insertion { line, column, text: "\"\"" }).collect()
 }
 
-/// Behind properties of arrays that are read.
+/// Adds a call after properties of arrays that are read.
 pub(super) fn properties(tokens: &[(Token, Position)]) -> Vec<Insertion> {
     let read = tokens.iter().enumerate().filter_map(|(index, (token, position))| {
         let Token::Identifier(name) = token else { return None };
@@ -57,7 +58,7 @@ pub(super) fn properties(tokens: &[(Token, Position)]) -> Vec<Insertion> {
     read.collect()
 }
 
-/// The last token of a power whose base ends at `last`; powers of powers are grouped from the right.
+/// Returns the last token of a power whose base ends at `last`. Powers are right-associative.
 fn power_end(tokens: &[(Token, Position)], mut last: usize) -> Option<usize> {
     while is(tokens, last + 1, &Token::PowerOf) {
         last = operand_end(tokens, last + 2)?;
@@ -65,7 +66,7 @@ fn power_end(tokens: &[(Token, Position)], mut last: usize) -> Option<usize> {
     Some(last)
 }
 
-/// The last token of the operand that begins at `first`: signs, a value, and the calls and subscripts behind it.
+/// Returns the last token of the operand that begins at `first`: signs, a value, and the calls and subscripts after it.
 fn operand_end(tokens: &[(Token, Position)], mut first: usize) -> Option<usize> {
     while let Some((Token::UnaryMinus | Token::UnaryPlus | Token::Bang, _)) = tokens.get(first) {
         first += 1;
@@ -79,7 +80,7 @@ fn operand_end(tokens: &[(Token, Position)], mut first: usize) -> Option<usize> 
     chain_end(tokens, value)
 }
 
-/// The last token of a chain of members, calls and subscripts, from one of its tokens on.
+/// Returns the last token of a chain of members, calls and subscripts, given one of its tokens.
 pub(super) fn chain_end(tokens: &[(Token, Position)], mut last: usize) -> Option<usize> {
     loop {
         last = match tokens.get(last + 1).map(|(token, _)| token) {
@@ -101,7 +102,7 @@ pub(super) fn closes(token: &Token) -> bool {
     matches!(token, Token::RightParen | Token::RightBracket | Token::RightBrace)
 }
 
-/// The bracket that closes the one at `open`.
+/// Returns the bracket that closes the one at `open`.
 pub(super) fn closing(tokens: &[(Token, Position)], open: usize) -> Option<usize> {
     let mut depth = 0usize;
     for (index, (token, _)) in tokens.iter().enumerate().skip(open) {
@@ -117,7 +118,8 @@ pub(super) fn closing(tokens: &[(Token, Position)], open: usize) -> Option<usize
     None
 }
 
-/// The place behind a token that ends an operand. Its text is read again, since a token tells only where it begins.
+/// Returns the position after a token that ends an operand. A token knows only where it begins, so its text is read
+/// again.
 fn end(tokens: &[(Token, Position)], source: &str, index: usize) -> Option<(usize, usize)> {
     let (token, position) = tokens.get(index)?;
     let (line, column) = place(*position)?;
@@ -132,7 +134,7 @@ fn end(tokens: &[(Token, Position)], source: &str, index: usize) -> Option<(usiz
     Some((line, column + length))
 }
 
-/// The characters of the number that a text begins with.
+/// Returns the number of characters of the number at the start of a text.
 fn number_length(text: &str) -> usize {
     let digits = text.strip_prefix('-').unwrap_or(text);
     let is_decimal = !digits.starts_with("0x") && !digits.starts_with("0X");
@@ -151,7 +153,7 @@ fn number_length(text: &str) -> usize {
     length
 }
 
-/// What stands in a line from a column on.
+/// Returns the rest of a line from a column on.
 fn rest(source: &str, line: usize, column: usize) -> &str {
     let text = line.checked_sub(1).and_then(|line| source.lines().nth(line)).unwrap_or_default();
     let at = text.char_indices().nth(column.saturating_sub(1)).map_or(text.len(), |(at, _)| at);

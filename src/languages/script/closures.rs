@@ -1,27 +1,27 @@
 //! Closures that methods of arrays and maps call for every item.
 //!
-//! The engine finds out anew at each call how a closure takes the item: as `this`, as its last argument, or followed by
-//! its index. Every wrong guess is an error put into words. Here the number of parameters decides once for all items.
+//! At each call the engine works out anew how the closure takes the item: as `this`, as its last argument, or followed
+//! by its index. Every wrong guess costs an error message. Here the number of parameters decides once for all items.
 
 use super::Scripted;
 use super::runtime::Runtime;
 use rhai::{Dynamic, EvalAltResult, FnPtr, NativeCallContext, Position};
 
-/// How a closure takes an item.
+/// How a closure receives an item.
 #[derive(Clone, Copy)]
 enum Form {
     This,
     ThisAndIndex,
     Item,
     ItemAndIndex,
-    /// Left to the engine: a native function, or several functions of that name. `is_moved` says whether the item may
+    /// The engine decides: a native function, or several functions of that name. `is_moved` says whether the item may
     /// become an argument.
     Unknown {
         is_moved: bool,
     },
 }
 
-/// A closure that is called for the items of one array or map.
+/// A closure called for the items of one array or map.
 pub(super) struct Closure<'c, 'e> {
     pointer: FnPtr,
     form: Form,
@@ -29,7 +29,7 @@ pub(super) struct Closure<'c, 'e> {
 }
 
 impl<'c, 'e> Closure<'c, 'e> {
-    /// A closure that has the item as its `this`, whatever else it takes.
+    /// A closure that receives the item as `this`, whatever other parameters it has.
     pub(crate) fn on_this(state: &Runtime, context: &'c NativeCallContext<'e>, pointer: FnPtr) -> Closure<'c, 'e> {
         let form = match Closure::parameters(state, &pointer, 0) {
             Some(0) => Form::This,
@@ -39,7 +39,7 @@ impl<'c, 'e> Closure<'c, 'e> {
         Closure { pointer, form, context }
     }
 
-    /// A closure that takes `before` arguments in front of the item.
+    /// A closure that takes `before` arguments ahead of the item.
     pub(super) fn new(
         state: &Runtime,
         context: &'c NativeCallContext<'e>,
@@ -55,7 +55,8 @@ impl<'c, 'e> Closure<'c, 'e> {
         Closure { pointer, form, context }
     }
 
-    /// The parameters left after the captured ones and `before` more, if all functions of that name have the same arity.
+    /// Returns the number of parameters that remain after the captured ones and `before` more. `None` if functions of
+    /// that name differ in arity.
     fn parameters(state: &Runtime, pointer: &FnPtr, before: usize) -> Option<usize> {
         state.only_arity(pointer.fn_name())?.checked_sub(pointer.curry().len() + before)
     }
@@ -63,7 +64,7 @@ impl<'c, 'e> Closure<'c, 'e> {
     /// Calls the closure with an item and its index.
     ///
     /// # Errors
-    /// What the closure raises.
+    /// Fails with the closure's error.
     pub(super) fn call<const N: usize>(
         &self,
         before: [Dynamic; N],

@@ -1,5 +1,5 @@
-//! The Rhai engine with our functions in it: registration, names, subscripts, operators, limits and interrupts. Every
-//! call of a script ends in [`mod@dispatch`], which finds the row of the function table.
+//! The Rhai engine with our functions: registration, names, subscripts, operators, limits and interrupts. Every call of
+//! a script ends in [`mod@dispatch`], which finds the row of the function table.
 
 use super::arrays;
 use super::blobs;
@@ -48,23 +48,24 @@ use tensor::{Error, ErrorKind, Result, Tensor};
 use value::{Keywords, Value, equality, intern};
 
 rhai::def_package! {
-    /// The language's own functions, as one module: the engine asks one after the other.
+    /// Rhai's own functions, as a single module: the engine searches its modules one after the other.
     Language(module): ArithmeticPackage, LanguageCorePackage, BasicStringPackage, MoreStringPackage,
         BasicIteratorPackage, BasicArrayPackage, BasicBlobPackage, BasicMapPackage, BasicMathPackage, BasicFnPackage,
         BitFieldPackage {}
 }
 
-/// An engine that knows every function of the table and reports to `state`.
+/// Builds an engine that knows every function of the table and reports to `state`.
 pub fn build(state: &Rc<Runtime>) -> Engine {
     let mut engine = Engine::new_raw();
     engine.register_global_module(Language::new().as_shared_module());
     bounds::set_limits(&mut engine, state);
     engine.set_fail_on_invalid_map_property(true);
-    // The optimizer makes `a = a + b` an `a += b`, which writes into a tensor that others hold.
+    // The optimizer turns `a = a + b` into `a += b`, which would write into a tensor that other variables share.
     engine.set_optimization_level(OptimizationLevel::None);
     let mut module = Module::new();
     register_names(&mut engine, &mut module);
-    // What `type_of` says, but for numbers: the engine finds methods of `int` and `float` by its own names for them.
+    // The names that `type_of` returns, except for numbers: the engine needs its own names for `int` and `float` to
+    // find their methods.
     module.set_custom_type::<fault::Thrown>("error");
     module.set_custom_type::<Moment>("timestamp");
     register_missing(&mut engine, state);
@@ -98,10 +99,10 @@ pub fn build(state: &Rc<Runtime>) -> Engine {
     engine
 }
 
-/// Reads a text, and makes the engine know the functions that it names, in the modules it imports as well.
+/// Parses a text and registers the functions that it names with the engine, including those named by imported modules.
 ///
 /// # Errors
-/// Those of [`read::parse`].
+/// Same as [`read::parse`].
 pub fn compile(
     engine: &RefCell<Engine>,
     state: &Rc<Runtime>,
@@ -116,7 +117,7 @@ pub fn compile(
     compiled
 }
 
-/// An engine like the one that the session had, without the functions of scripts.
+/// Builds an engine like the session's previous one, but without the functions of scripts.
 pub fn rebuild(state: &Rc<Runtime>) -> Engine {
     let known = state.known.take().into_iter().filter_map(|name| state.registry.family(name));
     state.named.borrow_mut().extend(known);
@@ -127,7 +128,7 @@ pub fn rebuild(state: &Rc<Runtime>) -> Engine {
     engine
 }
 
-/// Makes the engine know the functions of the table that the texts read since have named, and the attributes.
+/// Registers the table functions and attributes that texts have named since the last call.
 pub(crate) fn register_named(engine: &mut Engine, state: &Rc<Runtime>) {
     for family in state.named.take() {
         if state.known.borrow_mut().insert(family.name) {
@@ -142,12 +143,12 @@ pub(crate) fn register_named(engine: &mut Engine, state: &Rc<Runtime>) {
     shadowed::register(engine, state);
 }
 
-/// Makes a function of the table known for as many arguments as calls mostly have: what is registered is found quickly
-/// and remembered by the engine. Any other number of arguments takes the same way as soon as the engine has found
-/// nothing, and so does a function whose name no text had spelled out before it began to run.
+/// Registers a table function for the usual numbers of arguments; the engine finds registered functions quickly and
+/// caches them. Calls with other numbers of arguments reach the same code through the hook for unknown functions. So do
+/// functions whose name no text contained before it began to run.
 fn register(engine: &mut Engine, state: &Rc<Runtime>, family: &'static Family) {
     let methods = family.find(Receiver::Class(Kind::Tensor));
-    // Only the hook for unknown functions learns whether a name followed a dot.
+    // Only the hook for unknown functions knows whether a name followed a dot.
     let asks_for_style = state.bare.borrow().get(family.name).cloned().unwrap_or_default();
     for arity in 0..=family.most_arguments() {
         let (state, asks_for_style) = (state.clone(), asks_for_style.clone());
@@ -164,7 +165,7 @@ fn register(engine: &mut Engine, state: &Rc<Runtime>, family: &'static Family) {
     }
 }
 
-/// Takes down a name of the table that a text spells out, and whether it stands by itself or behind a dot.
+/// Records a name of the table that occurs in a text, and whether it occurs bare or after a dot.
 fn note(state: &Runtime, word: &str, dotted: bool) {
     if !state.known.borrow().contains(word)
         && let Some(family) = state.registry.family(word)
@@ -188,7 +189,7 @@ fn note(state: &Runtime, word: &str, dotted: bool) {
     }
 }
 
-/// Returns whether a function that is registered leaves every call to the hook.
+/// Returns whether the registered function leaves every call to the hook.
 fn defers(state: &Runtime, family: &Family) -> bool {
     state.bare.borrow().get(family.name).is_some_and(|is_bare| is_bare.get())
 }
@@ -209,20 +210,20 @@ fn register_missing(engine: &mut Engine, state: &Rc<Runtime>) {
         }))
     });
     let state = state.clone();
-    #[allow(deprecated)] // "volatile"; nothing else takes any number of arguments
+    #[allow(deprecated)] // "volatile", but nothing else accepts any number of arguments
     engine.on_missing_function(move |name, args, on_receiver, _| match state.registry.family(method(name, args)) {
-        // A closure that takes another number of arguments: the engine tries several.
+        // A closure with another number of parameters: the engine tries several.
         None if fault::is_unnamed(name) => Ok(None),
         _ if let Some(done) = bounds::deferred(name, args) => done.map(Some),
         None if on_receiver && let Some(read) = bounds::property(&state, name, args) => Ok(Some(read)),
-        // `item in container`; the engine itself tells what holds nothing, and where.
+        // `item in container`. If the value is not a container, the engine itself reports the error with its position.
         None if name == "contains"
             && let [container, item] = args
             && let Some(holds) = holds(&state, container, item) =>
         {
             holds.map(|holds| Some(holds.into())).map_err(fault::thrown)
         }
-        // Asked after every failure: what is registered has looked at its receiver already.
+        // The engine calls this hook after every failure. A registered function has already examined its receiver.
         family
             if !is_registered(&state, family, args.len())
                 && let Some(called) = shared_method(&state, name, args) =>
@@ -240,7 +241,7 @@ fn register_missing(engine: &mut Engine, state: &Rc<Runtime>) {
         Some(family) if !on_receiver && (family.is_another_bare() || has_out(args)) => {
             answer_bare(&state, family, args).map(Some).map_err(fault::thrown)
         }
-        // Asked after every failure: a function that is registered has failed for its own reasons.
+        // The engine calls this hook after every failure. A registered function that failed must not run again.
         Some(family) if !is_registered(&state, Some(family), args.len()) || defers(&state, family) => {
             answer(&state, family, args).map(Some).map_err(fault::thrown)
         }
@@ -252,7 +253,7 @@ fn register_missing(engine: &mut Engine, state: &Rc<Runtime>) {
     });
 }
 
-/// `item in container`; `None` for what the language knows itself, and for what holds nothing.
+/// Evaluates `item in container`. `None` for values that Rhai handles itself, and for values that are not containers.
 fn holds(state: &Runtime, container: &Dynamic, item: &Dynamic) -> Option<Result<bool>> {
     if container.is_array() || container.is_map() || container.is_string() {
         return None;
@@ -262,7 +263,7 @@ fn holds(state: &Runtime, container: &Dynamic, item: &Dynamic) -> Option<Result<
     Some(held).filter(|held| !held.as_ref().is_err_and(|error| error.message.ends_with("is not iterable")))
 }
 
-/// Calls a method of what Python has made: a list, a dictionary, a set, an object of a class; `None` for any other
+/// Calls a method of a value made by Python: a list, a dictionary, a set or an object of a class. `None` for any other
 /// receiver.
 fn shared_method(state: &Runtime, name: &str, args: &[&mut Dynamic]) -> Option<Result<Dynamic>> {
     let (receiver, given) = args.split_first()?;
@@ -270,7 +271,7 @@ fn shared_method(state: &Runtime, name: &str, args: &[&mut Dynamic]) -> Option<R
         return None;
     }
     let receiver = to_value(receiver).ok()?;
-    // `f.call(x)` calls what is a function in any language.
+    // `f.call(x)` calls any callable, whichever language made it.
     if name == "call" && matches!(receiver, Value::Object(_)) && objects::calling::is_callable(&receiver) {
         return Some(callback::call(state, &receiver, given));
     }
@@ -287,12 +288,12 @@ fn shared_method(state: &Runtime, name: &str, args: &[&mut Dynamic]) -> Option<R
     Some(called.and_then(|value| state.give(value)))
 }
 
-/// The language's own arrays and maps come as copies, on which a change would be lost.
+/// Returns whether the receiver is a Rhai array or map. These arrive as copies, on which a change would be lost.
 fn is_copied(receiver: &Dynamic, name: &str) -> bool {
     receiver.is_map() || receiver.is_array() && !matches!(name, "index" | "count")
 }
 
-/// What Python says to `x.name()` where `x.name` is there and no function; `None` where it is not there.
+/// Returns Python's error for `x.name()` if `x.name` exists but is not callable. `None` if it does not exist.
 fn not_callable(state: &Runtime, receiver: &Dynamic, name: &str) -> Option<Error> {
     let receiver = to_value(receiver).ok()?;
     match members::attribute(state, &receiver, name).ok()? {
@@ -308,20 +309,20 @@ fn not_callable(state: &Runtime, receiver: &Dynamic, name: &str) -> Option<Error
     }
 }
 
-/// Calls a method of a tensor whose arguments are plain; `None` for any other call.
+/// Calls a tensor method whose arguments are plain. `None` for any other call.
 fn try_plain_method(state: &Runtime, methods: &Overloads, args: &[&mut Dynamic]) -> Option<Result<Value>> {
     let (first, given) = args.split_first()?;
-    // Nothing stays locked: what is called may change the variable.
+    // Release the lock before the call: the method may modify the variable.
     let this = first.read_lock::<Tensor>()?.clone();
     dispatch::try_plain_method(state, methods, this, given.iter().map(|argument| Given(argument)))
 }
 
-/// What a call of a script gives.
+/// Calls a table function and converts the result for the script.
 fn answer(state: &Runtime, family: &Family, args: &mut [&mut Dynamic]) -> Result<Dynamic> {
     dispatch(state, family, args).and_then(|value| state.give(value)).and_then(whole)
 }
 
-/// What a call of a bare name gives where a method of that name would do something else.
+/// Like `answer`, for a call of a bare name if a method of that name means something else.
 fn answer_bare(state: &Runtime, family: &Family, args: &mut [&mut Dynamic]) -> Result<Dynamic> {
     let first = args.first().map(|first| to_value(first)).transpose()?;
     let is_method = |first: &Value| Kind::of(first).is_some_and(|kind| family.find(Receiver::Class(kind)).is_some());
@@ -336,19 +337,19 @@ fn answer_bare(state: &Runtime, family: &Family, args: &mut [&mut Dynamic]) -> R
     }
 }
 
-/// Returns whether a call names what it writes its result to, which functions of torch do and methods do not.
+/// Returns whether a call names its destination with `out=`. Functions of torch accept it; methods do not.
 fn has_out(args: &[&mut Dynamic]) -> bool {
     args.len() > 1
         && args.last().and_then(|last| last.read_lock::<rhai::Map>()).is_some_and(|map| map.contains_key("out"))
 }
 
-/// Python's builtins that a module may be passed to; `len(torch)` reads as `torch.len()`, which there is not.
+/// Python builtins that accept a module. `len(torch)`, in contrast, means `torch.len()`, which does not exist.
 const OF_MODULES: &[&str] = &["getattr", "hasattr", "id", "isinstance", "repr", "str", "type"];
 
-/// Functions that take a function as their first argument in Python; in Rhai the receiver comes first.
+/// Functions that take a function as their first argument in Python. In Rhai the receiver comes first.
 const FUNCTION_FIRST: &[&str] = &["map", "filter", "reduce"];
 
-/// Finds the function a script means by a name with these arguments, and calls it.
+/// Finds the function that a name means for these arguments, and calls it.
 pub fn dispatch(state: &Runtime, family: &Family, args: &mut [&mut Dynamic]) -> Result<Value> {
     let Some((first, rest)) = args.split_first() else {
         return call(state, bare(state, family, None, 0)?, None, &[]);
@@ -377,7 +378,7 @@ pub fn dispatch(state: &Runtime, family: &Family, args: &mut [&mut Dynamic]) -> 
                 (Some(overloads), _) => call(state, overloads, None, rest),
                 (None, Some(builtin)) if OF_MODULES.contains(&family.name) => call(state, builtin, None, args),
                 _ => match members::attribute(state, &receiver, family.name) {
-                    // A class that stands in several modules: `torch.storage.TypedStorage(…)`.
+                    // A class that several modules contain: `torch.storage.TypedStorage(…)`.
                     Ok(class @ Value::Type(_)) => {
                         let (positional, keywords) = arguments(rest)?;
                         objects::calling::call_value(state, &class, positional, keywords)
@@ -392,14 +393,14 @@ pub fn dispatch(state: &Runtime, family: &Family, args: &mut [&mut Dynamic]) -> 
                 objects::legacy_classes::refuse_elsewhere(class, family.name)?;
                 return call(state, overloads, None, rest);
             }
-            // A builtin about the class itself: `isinstance` and `is` put it anywhere.
+            // A builtin about the class itself. `isinstance` and `is` accept the class at any position.
             let about_it = rest.is_empty() && OF_MODULES.contains(&family.name);
             let method =
                 objects::legacy_classes::kind_of_class(class).and_then(|kind| family.find(Receiver::Class(kind)));
             if let Some(builtin) = family.find(Receiver::Module("py")).filter(|_| about_it || method.is_none()) {
                 return call(state, builtin, None, args);
             }
-            // `torch.Tensor.view(x, 2)`: the method with its receiver passed by hand.
+            // `torch.Tensor.view(x, 2)`: the receiver is passed explicitly.
             let overloads = method.ok_or_else(missing)?;
             let Some((this, rest)) = rest.split_first() else { return Err(dispatch::unbound(overloads, None)) };
             let this = to_value(this)?;
@@ -422,14 +423,15 @@ pub fn dispatch(state: &Runtime, family: &Family, args: &mut [&mut Dynamic]) -> 
     }
 }
 
-/// A function called by its bare name: Python's builtin, unless a tensor is passed and `torch` has one.
+/// Finds a function called by its bare name: Python's builtin, unless the first argument is a tensor and `torch` has
+/// the function.
 fn bare<'f>(state: &Runtime, family: &'f Family, first: Option<&Value>, count: usize) -> Result<&'f Overloads> {
     let torch = family.find(Receiver::Module(""));
     let builtin = family.find(Receiver::Module("py"));
-    // What makes a number of a tensor is Python's; what writes one to any format, the shell's.
+    // `complex(x)` of a tensor is Python's builtin; `save(…)` in any format is the shell's.
     let wants_torch =
         matches!(first, Some(Value::Tensor(_))) && !matches!((family.name, count), ("complex", 1) | ("save", _));
-    // What changes a value in place is called on that value: `x.grad.zero_()` where there is no gradient yet.
+    // A function that works in place needs a receiver: `x.grad.zero_()` fails if there is no gradient yet.
     let torch = torch.filter(|_| !(family.name.ends_with('_') && matches!(first, Some(Value::None))));
     let found = if wants_torch { torch.or(builtin) } else { builtin.or(torch) };
     found.ok_or_else(|| match first {
@@ -459,7 +461,7 @@ fn call(state: &Runtime, overloads: &Overloads, receiver: Option<&Value>, args: 
 }
 
 fn register_subscripts(module: &mut Module, state: &Rc<Runtime>) {
-    // A character of a text is a text for Python, and has a first and a last one.
+    // A character of Rhai is a string in Python, and can be subscripted.
     for class in class_ids().into_iter().chain([TypeId::of::<char>()]) {
         let this = state.clone();
         add(module, "index$get$", &[class, TypeId::of::<Dynamic>()], move |args| match args {
@@ -503,7 +505,7 @@ fn register_operators(module: &mut Module, state: &Rc<Runtime>) {
             });
         }
     }
-    // The language itself would put the text of anything behind a string.
+    // Rhai itself would append the text of any value to a string.
     let (text, other) = (TypeId::of::<ImmutableString>(), TypeId::of::<Dynamic>());
     let nothing = TypeId::of::<()>();
     for types in [[text, other], [other, text], [text, nothing], [nothing, text]] {
@@ -538,8 +540,8 @@ fn register_iteration(module: &mut Module, state: &Rc<Runtime>) {
     }
 }
 
-/// What the language would otherwise take for its own functions of integers: its ranges know neither step nor length,
-/// and its `bits` are something else.
+/// Replaces Rhai's integer functions of these names: Rhai's `range` has neither step nor length, and its `bits` means
+/// something else.
 fn register_over_integers(module: &mut Module, state: &Rc<Runtime>) {
     for (name, arities) in [("range", 1..=3), ("bits", 1..=1)] {
         let Some(family) = state.registry.family(name) else { continue };
@@ -550,16 +552,17 @@ fn register_over_integers(module: &mut Module, state: &Rc<Runtime>) {
     }
 }
 
-/// Names that are always there, in functions too: modules, Python's constants, dtypes by their bare names.
+/// Resolves names that are always defined, also inside functions: modules, Python's constants, and dtypes by their bare
+/// names.
 fn resolve_names(engine: &mut Engine, state: &Rc<Runtime>) {
     let state = state.clone();
-    #[allow(deprecated)] // "volatile", says the library; there is no other way to see globals inside functions
+    #[allow(deprecated)] // "volatile", but there is no other way to see globals inside functions
     engine.on_var(move |name, index, context| {
-        // A known position on the stack, or a local of that name, is an ordinary variable.
+        // A known stack position, or a local of that name: an ordinary variable.
         if index > 0 || context.scope().contains(name) {
             return Ok(None);
         }
-        // Constants of the script, or of the module that the function stands in.
+        // Constants of the script, or of the module that contains the function.
         let constants = context.global_runtime_state().constants.clone();
         if let Some(value) = constants.and_then(|constants| constants.borrow().get(name).cloned()) {
             return Ok(Some(value));
@@ -576,7 +579,7 @@ fn resolve_names(engine: &mut Engine, state: &Rc<Runtime>) {
     });
 }
 
-/// A name that every session starts with.
+/// Returns a name that every session starts with.
 pub fn constant(name: &str) -> Option<Value> {
     Some(match name {
         "torch" => Value::Module("torch"),
@@ -597,10 +600,10 @@ pub fn constant(name: &str) -> Option<Value> {
     })
 }
 
-/// A name of Rhai's lines: a constant, or a function by its bare name.
+/// Resolves a name in a Rhai line: a constant, or a function by its bare name.
 pub fn named(state: &Runtime, name: &str) -> Option<Value> {
     constant(name).or_else(|| {
-        // A line of Rhai may be read as Python for other words in it.
+        // Other words in a Rhai line may make it be read as Python.
         if let "true" | "false" = name {
             return Some(Value::Bool(name == "true"));
         }
@@ -609,23 +612,23 @@ pub fn named(state: &Runtime, name: &str) -> Option<Value> {
     })
 }
 
-/// After a dot and as keys, words that the language reserves are plain names: `storage.new()`, `#{shared: true}`.
+/// Lets reserved words of Rhai be plain names after a dot and as keys: `storage.new()`, `#{shared: true}`.
 fn free_reserved_words(engine: &mut Engine, state: &Rc<Runtime>) {
     let state = state.clone();
     let after_dot = Cell::new(false);
     let before_key = Cell::new(false);
-    #[allow(deprecated)] // "volatile"; the parser offers no other way
+    #[allow(deprecated)] // "volatile", but the parser offers no other way
     engine.on_parse_token(move |token, position, _| {
-        // Parsing a long text can be interrupted; the caller translates this error.
+        // Ctrl-C interrupts the parsing of a long text. The caller translates this error.
         if state.interrupt.is_set() {
             return Token::LexError(Box::new(LexError::Runtime("KeyboardInterrupt".to_owned())));
         }
-        // A token at the start of a text also resets what an abandoned parse left behind.
+        // A token at the start of a text also resets the state that an abandoned parse left behind.
         let dotted = after_dot.get() && !(position.line() == Some(1) && position.position() == Some(1));
         after_dot.set(matches!(token, Token::Period | Token::Elvis));
         let key = before_key.replace(matches!(token, Token::MapStart | Token::Comma));
         let token = match token {
-            // The last results of a prompt, `_` and `__`.
+            // The last results at a prompt, `_` and `__`.
             Token::Underscore if !state.has_switch.get() => Token::Identifier(Box::new("underscore_".into())),
             Token::LexError(fault) => match *fault {
                 LexError::MalformedIdentifier(word) if word.bytes().all(|b| b == b'_') => {
@@ -652,7 +655,7 @@ fn free_reserved_words(engine: &mut Engine, state: &Rc<Runtime>) {
         if let Token::Identifier(word) = &token {
             note(&state, word, dotted);
         }
-        // `Fn("where")` can name anything.
+        // `Fn("where")` can name any function.
         if matches!(&token, Token::Reserved(word) if word.as_str() == "Fn") && !state.names_functions.replace(true) {
             state.bare.borrow().values().for_each(|is_bare| is_bare.set(true));
         }
@@ -660,10 +663,10 @@ fn free_reserved_words(engine: &mut Engine, state: &Rc<Runtime>) {
     });
 }
 
-/// `is_shared` behind a dot.
+/// `is_shared` after a dot.
 const IS_SHARED: &str = "is_shared_";
 
-/// Names whose built-in meaning wins even after a dot reach our functions under another name.
+/// Renames words whose built-in meaning would win even after a dot.
 fn rename(word: &str) -> &str {
     match word {
         "is_shared" => IS_SHARED,
@@ -672,7 +675,7 @@ fn rename(word: &str) -> &str {
     }
 }
 
-/// The method of the table that [`rename`] hides from the engine, of a value that may have it.
+/// Returns the method that [`rename`] hides from the engine, if the receiver may have it.
 fn method<'n>(name: &'n str, args: &[&mut Dynamic]) -> &'n str {
     if name == IS_SHARED && args.first().is_some_and(|value| is_ours(value)) { "is_shared" } else { name }
 }

@@ -1,5 +1,5 @@
-//! Errors leaving the script engine: ours travel as thrown values, and the engine's own are put into Python's words. No
-//! name of a Rust type leaves this file.
+//! Errors leaving the script engine. Ours travel as thrown values; the engine's own are translated into Python's
+//! messages. No Rust type name leaves this file.
 
 use super::caught::Caught;
 use super::cell::Cell;
@@ -19,23 +19,23 @@ use tensor::{DType, Error, ErrorKind};
 use torch::library::registry;
 use value::Value;
 
-/// The token a running script is ended with by Ctrl-C.
+/// The token that ends a running script after Ctrl-C.
 #[derive(Clone)]
 pub struct Interrupted;
 
-/// The token a script is ended with that has taken more memory than there is.
+/// The token that ends a script which has run out of memory.
 #[derive(Clone)]
 pub struct OutOfMemory;
 
-/// The token a script is ended with whose calls are nested deeper than there is room for.
+/// The token that ends a script whose calls are nested too deeply for the stack.
 #[derive(Clone)]
 pub(crate) struct TooDeep;
 
-/// The token a script is ended with by `exit()`.
+/// The token that ends a script after `exit()`.
 #[derive(Clone)]
 pub struct Exit;
 
-/// An error of ours as the engine carries it.
+/// An error of ours, wrapped as a value for the engine.
 #[derive(Clone, Debug)]
 pub struct Thrown(pub Error);
 
@@ -50,59 +50,59 @@ impl fmt::Display for Thrown {
 #[derive(Clone, Debug)]
 pub struct Fault {
     pub error: Error,
-    /// The kind that a script has made up for what it has thrown.
+    /// The error kind that the script gave to a value it has thrown.
     pub own_kind: Option<String>,
-    /// What a script itself has thrown.
+    /// The value that the script itself has thrown.
     pub thrown: Option<Dynamic>,
-    /// In the input that defines the innermost of the calls, or in the one that was evaluated.
+    /// The position in the input that defines the innermost call, or in the input that was evaluated.
     pub position: Position,
-    /// That input, once a script has caught this.
+    /// The input that `position` refers to, once a script has caught the error.
     pub place: Option<Cell>,
-    /// The calls of script functions it happened in, innermost first.
+    /// The calls of script functions that led to the error, innermost first.
     pub calls: Vec<ScriptCall>,
     pub interrupted: bool,
 }
 
-/// A call of a function that a script defines.
+/// A call of a function defined by a script.
 #[derive(Clone, Debug)]
 pub struct ScriptCall {
     pub name: String,
-    /// The position of the call, in the input that defines the next call outwards.
+    /// The position of the call, in the input that defines the next outer function.
     pub position: Position,
-    /// That input, once a script has caught this.
+    /// The input that `position` refers to, once a script has caught the error.
     pub place: Option<Cell>,
 }
 
 impl ScriptCall {
-    /// The file of a module, whose import this is.
+    /// The file of a module, if this call is its import.
     pub fn module(&self) -> Option<&str> {
         self.name.contains(std::path::MAIN_SEPARATOR).then_some(&*self.name)
     }
 
-    /// The name that a function was given, if it was.
+    /// The name to show for the function.
     pub fn shown_name(&self) -> &str {
         if is_unnamed(&self.name) { "an unnamed function" } else { &self.name }
     }
 }
 
-/// Returns whether this is what the engine calls a function without a name.
+/// Returns whether this is an engine name for an unnamed function.
 pub fn is_unnamed(name: &str) -> bool {
     name.contains('$')
 }
 
 impl Fault {
-    /// Python's class, or what a script calls it.
+    /// The name of Python's exception class, or the kind that the script gave.
     pub fn kind(&self) -> String {
         self.own_kind.clone().unwrap_or_else(|| self.error.kind.name())
     }
 
-    /// Returns whether a script has thrown a value that is no exception.
+    /// Returns whether a script has thrown a value that is not an exception.
     pub(crate) fn is_value_of_script(&self) -> bool {
         self.thrown.as_ref().is_some_and(|value| raised(value).is_none())
     }
 
-    /// Takes down in which inputs it happened, so that it can be told from anywhere. `here` is the input that it has
-    /// come out to.
+    /// Records the inputs in which the error and its calls happened, so that they can be reported from any input.
+    /// `here` is the input that the error has reached.
     pub fn settle(&mut self, state: &Runtime, here: &Cell) {
         let names: Vec<_> = self.calls.iter().map(|call| call.name.clone()).collect();
         for (index, call) in self.calls.iter_mut().enumerate() {
@@ -113,7 +113,7 @@ impl Fault {
     }
 }
 
-/// Wraps an error for the engine; the position is filled in by it.
+/// Wraps an error for the engine, which fills in the position.
 pub(crate) fn thrown(error: Error) -> Box<EvalAltResult> {
     if error.kind == ErrorKind::SystemExit {
         return EvalAltResult::ErrorTerminated(Dynamic::from(Exit), Position::NONE).into();
@@ -127,12 +127,12 @@ pub(crate) fn error_of(error: &EvalAltResult, state: &Runtime) -> Error {
     from_eval(error, state, &here).error
 }
 
-/// The end of an evaluation that was asked to stop.
+/// The error that ends an interrupted evaluation.
 pub fn interrupted() -> Box<EvalAltResult> {
     EvalAltResult::ErrorTerminated(Dynamic::from(Interrupted), Position::NONE).into()
 }
 
-/// Returns whether Ctrl-C or `exit()` ended an evaluation, not a mistake.
+/// Returns whether an evaluation ended by Ctrl-C or `exit()`, not by a mistake.
 pub fn is_end(error: &EvalAltResult) -> bool {
     match error {
         EvalAltResult::ErrorTerminated(..) => true,
@@ -144,7 +144,7 @@ pub fn is_end(error: &EvalAltResult) -> bool {
     }
 }
 
-/// Explains a parse error.
+/// Translates a parse error.
 pub fn from_parse(error: &ParseError) -> Fault {
     let message = match error.err_type() {
         ParseErrorType::LoopBreak => "`break` and `continue` stand in a loop".to_owned(),
@@ -165,12 +165,12 @@ fn fault(kind: ErrorKind, message: impl Into<String>, position: Position) -> Fau
     }
 }
 
-/// Explains a failed evaluation. `here` is the input that was evaluated, or that the failed block stands in.
+/// Translates a failed evaluation. `here` is the input that was evaluated, or that contains the failed block.
 pub fn from_eval(error: &EvalAltResult, state: &Runtime, here: &Cell) -> Fault {
     from_call(error, state, here)
 }
 
-/// Like [`from_eval`], for what failed within a function that `cell` defines.
+/// Like [`from_eval`], for a failure inside a function that `cell` defines.
 fn from_call(error: &EvalAltResult, state: &Runtime, cell: &Cell) -> Fault {
     use ErrorKind::*;
     use EvalAltResult as E;
@@ -180,7 +180,7 @@ fn from_call(error: &EvalAltResult, state: &Runtime, cell: &Cell) -> Fault {
             Fault { position: *call_site, ..from_call(inner, state, cell) }
         }
         E::ErrorInFunctionCall(name, source, inner, call_site) => {
-            // The engine takes a closure for one of the module that calls it.
+            // The engine attributes a closure to the module that calls it.
             let is_here = is_unnamed(name) && state.defined.borrow().contains_key(name.as_str());
             let module = state.modules.source(source).filter(|_| !is_here);
             let defined = module.as_ref().map_or_else(|| state.cell_of(Some(name), cell), |module| module.cell.clone());
@@ -252,7 +252,7 @@ fn from_call(error: &EvalAltResult, state: &Runtime, cell: &Cell) -> Fault {
         }
         E::ErrorArithmetic(text, _) if text.starts_with("Error parsing") => fault(ValueError, text.clone(), at),
         E::ErrorArithmetic(text, _) => fault(OverflowError, text.clone(), at),
-        // Rhai takes the argument of `call` for the function if the receiver is not one.
+        // If the receiver of `call` is not a function, Rhai takes the argument for the function.
         E::ErrorMismatchDataType(want, ..)
             if want == "Fn"
                 && let Some(name) = cell.called(at) =>
@@ -292,7 +292,7 @@ fn from_call(error: &EvalAltResult, state: &Runtime, cell: &Cell) -> Fault {
             let message =
                 format!("an argument{name} is being used by that very call: a closure holds the same variable");
             let mut fault = fault(RuntimeError, message, at);
-            // Without a name it is what the closure was called on.
+            // Without a name, the value is the receiver of the closure.
             let advice = match called {
                 Some(_) => "pass a copy to the closure or the call: `let other = …;`",
                 None => "a closure stored in a map refers to the map as `this`",
@@ -305,14 +305,14 @@ fn from_call(error: &EvalAltResult, state: &Runtime, cell: &Cell) -> Fault {
         E::ErrorDataTooLarge(..) => fault(MemoryError, "", at),
         other => {
             let text = other.to_string();
-            // The place is told elsewhere, and better.
+            // The position is reported elsewhere, more precisely.
             let text = text.rsplit_once(" (line ").map_or(text.as_str(), |(before, _)| before);
             fault(RuntimeError, text, at)
         }
     }
 }
 
-/// The KeyError of an object map.
+/// The KeyError for a missing key of an object map.
 fn no_key(key: &str, at: Position) -> Fault {
     let mut fault = fault(ErrorKind::KeyError, format!("'{key}'"), at);
     fault.error =
@@ -320,19 +320,19 @@ fn no_key(key: &str, at: Position) -> Fault {
     fault
 }
 
-/// A noun behind its article.
+/// Returns a noun with its article.
 pub(crate) fn with_article(noun: &str) -> String {
     let article = if noun.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
     format!("{article} {noun}")
 }
 
-/// The type that an operation wants, and the one that it was given.
+/// The message for an operand of the wrong type.
 fn needed(want: &str, got: &str) -> String {
     format!("{} is needed here, not {got}", with_article(want))
 }
 
-/// What a script has thrown: an exception, an object map that names its kind and message, or any other value, whose text
-/// is the message.
+/// Translates a value thrown by a script: an exception, an object map with a kind and a message, or any other value,
+/// whose text becomes the message.
 fn of_script(value: &Dynamic, at: Position) -> Fault {
     let mut fault = fault(ErrorKind::Other("Error"), "", at);
     fault.thrown = Some(value.clone());
@@ -352,7 +352,7 @@ fn of_script(value: &Dynamic, at: Position) -> Fault {
     fault
 }
 
-/// `view (Tensor, i64)`: no function has that name, or none takes these arguments.
+/// Translates `view (Tensor, i64)`: no function has that name, or none takes these arguments.
 fn function_not_found(signature: &str, state: &Runtime, cell: &Cell, at: Position) -> Fault {
     let (name, types) = signature.split_once(" (").unwrap_or((signature, ""));
     let types = types.strip_suffix(')').unwrap_or(types);
@@ -361,7 +361,7 @@ fn function_not_found(signature: &str, state: &Runtime, cell: &Cell, at: Positio
     let name = words::typed(name);
     let place = cell.place(at);
     match types.as_slice() {
-        // `f(2)` is read as `f.call(2)`.
+        // `f(2)` was rewritten to `f.call(2)`.
         [class, ..] if name == "call" && !stands_at(&cell.typed, place, name) => {
             fault(ErrorKind::TypeError, format!("'{class}' object is not callable"), at)
         }
@@ -387,7 +387,7 @@ fn function_not_found(signature: &str, state: &Runtime, cell: &Cell, at: Positio
             fault.error = with_suggestion(fault.error, suggestion(registry(), receiver, name));
             fault
         }
-        // What the engine makes of `item in container`.
+        // The engine's call for `item in container`.
         ["str", item] if name == "contains" => {
             let message = format!("'in <string>' requires string as left operand, not {item}");
             fault(ErrorKind::TypeError, message, at)
@@ -416,7 +416,7 @@ fn function_not_found(signature: &str, state: &Runtime, cell: &Cell, at: Positio
     }
 }
 
-/// The module before the dot at a position: `torch.fft` in `torch.fft.foo(1)`.
+/// Returns the module before the dot at a position: `torch.fft` in `torch.fft.foo(1)`.
 fn module_before(source: &str, place: Option<(usize, usize)>) -> String {
     let before = around(source, place).map_or("", |(before, _)| before.trim_end().trim_end_matches('.'));
     let start = before.rfind(|c: char| !(c.is_alphanumeric() || c == '_' || c == '.')).map_or(0, |at| at + 1);
@@ -424,12 +424,12 @@ fn module_before(source: &str, place: Option<(usize, usize)>) -> String {
     if path.starts_with("torch.") { path.to_owned() } else { "torch".to_owned() }
 }
 
-/// The TypeError for a variable that is called.
+/// The TypeError for calling a variable that is not a function.
 fn no_function(name: &str) -> String {
     format!("'{name}' is no function that could be called")
 }
 
-/// Python's TypeError for a function of the script that is called with another number of arguments than it takes.
+/// Python's TypeError for calling a script function with a wrong number of arguments.
 fn wrong_number(name: &str, parameters: &BTreeSet<usize>, given: usize) -> String {
     let wanted: Vec<_> = parameters.iter().map(usize::to_string).collect();
     let noun = if wanted == ["1"] { "argument" } else { "arguments" };
@@ -438,7 +438,7 @@ fn wrong_number(name: &str, parameters: &BTreeSet<usize>, given: usize) -> Strin
     format!("{shown} takes {} positional {noun} but {given} {were} given", wanted.join(" or "))
 }
 
-/// What comes before a place and from there on, in its line.
+/// Splits the line at a place into the text before and after it.
 pub fn around(source: &str, place: Option<(usize, usize)>) -> Option<(&str, &str)> {
     let (line, column) = place?;
     let text = source.lines().nth(line.checked_sub(1)?)?;
@@ -450,12 +450,12 @@ fn stands_at(source: &str, place: Option<(usize, usize)>, name: &str) -> bool {
     around(source, place).is_some_and(|(_, rest)| rest.starts_with(name))
 }
 
-/// Returns whether `name` stands at a place, behind a dot.
+/// Returns whether `name` is at a place and follows a dot.
 pub fn follows_dot(source: &str, place: Option<(usize, usize)>, name: &str) -> bool {
     stands_at(source, place, name) && around(source, place).is_some_and(|(before, _)| before.trim_end().ends_with('.'))
 }
 
-/// The error that a thrown value is, if it is an exception.
+/// Returns the error in a thrown value, if the value is an exception.
 fn raised(value: &Dynamic) -> Option<Error> {
     match to_value(value) {
         Ok(Value::Object(object)) => object.error(),
@@ -473,13 +473,13 @@ fn text_of_value(value: &Dynamic) -> String {
     to_value(value).and_then(|value| formatter.str(&value)).unwrap_or_else(|error| error.message)
 }
 
-/// The two quoted words of "Unknown property 'x' - a getter is not registered for type 'y'".
+/// Returns the two quoted words of "Unknown property 'x' - a getter is not registered for type 'y'".
 fn quoted(text: &str) -> (Option<&str>, Option<&str>) {
     let mut words = text.split('\'').skip(1).step_by(2);
     (words.next(), words.next())
 }
 
-/// Python's name for a type of the script language.
+/// Returns Python's name for a Rhai type.
 pub fn python_type(name: &str) -> &str {
     match name {
         "i64" => "int",
@@ -505,7 +505,7 @@ pub fn python_type(name: &str) -> &str {
     }
 }
 
-/// The class behind `…::Boxed<7>`, which the engine shows where no display name was asked for.
+/// Returns the class behind `…::Boxed<7>`, which the engine shows for a type without a display name.
 fn kind_name(rust: &str) -> &str {
     let kind = rust.rsplit('<').next().and_then(|k| k.trim_end_matches('>').trim_end_matches("u8").parse::<u8>().ok());
     CLASSES.iter().find(|(_, k)| Some(*k) == kind).map_or("object", |(name, _)| name)

@@ -1,34 +1,36 @@
-//! What people write and Rhai does not read: subscripts of several places, `x[0, 1..3]`, slices, `x[:, ::2]`, and
-//! keywords, `zeros(2, dtype=int16)`. One pass over Rhai's own tokens writes them as the language knows them: as `at(…)`,
-//! `slice(…)` and a last object map. Rhai assigns to what belongs to a variable only, so that what a call gives is held
-//! by one: `x.view(2, 3)[0] = 1`. Nothing that Rhai reads is touched.
+//! Syntax that Rhai's parser rejects: subscripts with several parts, `x[0, 1..3]`, slices, `x[:, ::2]`, and keywords,
+//! `zeros(2, dtype=int16)`.
+//!
+//! One pass over Rhai's own tokens rewrites them to `at(…)`, `slice(…)` and a last object map. Rhai assigns only
+//! through a variable, so a variable is inserted for assignments through a call, as in `x.view(2, 3)[0] = 1`. Code that
+//! Rhai accepts is left unchanged.
 
 use super::subscripts::HELD;
 use super::weave::Tokens;
 use super::written::{Edit, Offsets};
 use rhai::{Position, Token};
 
-/// A token, as far as the forms are told by it.
+/// The kind of a token, as far as this pass distinguishes it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Sign {
-    /// `(`, `[`, `{` or what begins a block within text.
+    /// `(`, `[`, `{`, or the start of a block within a string.
     Open(char),
     Close,
     Comma,
     Colon,
     DoubleColon,
     Equals,
-    /// `+=` and the like.
+    /// `+=` and similar operators.
     Changes,
     Dot,
     Ellipsis,
-    /// A name, which may be a keyword's.
+    /// A name, which may begin a keyword argument.
     Name,
-    /// A value that may have a subscript.
+    /// A value that can be subscripted.
     Value,
     /// The `fn` of a definition.
     Definition,
-    /// `let`, `const` and `for`, behind which names stand.
+    /// `let`, `const` and `for`, which names follow.
     Binding,
     Other,
 }
@@ -36,18 +38,18 @@ enum Sign {
 struct Place {
     sign: Sign,
     position: Position,
-    /// The byte at which it begins, where something may be written there.
+    /// The byte at which the token begins, if an edit can be made there.
     at: usize,
 }
 
-/// A keyword that a positional argument follows.
+/// The position of a positional argument that follows a keyword.
 #[derive(Debug)]
 pub(super) struct Misplaced(pub Position);
 
-/// What makes a text with these forms one that Rhai reads.
+/// Returns the edits that turn a text with these forms into one that Rhai accepts.
 ///
 /// # Errors
-/// A positional argument behind a keyword.
+/// Fails if a positional argument follows a keyword.
 pub(crate) fn edits(tokens: &Tokens, source: &str) -> Result<Vec<Edit>, Misplaced> {
     let Some(places) = places(tokens, source) else { return Ok(Vec::new()) };
     let mut pass = Pass { places: &places, edits: Vec::new(), open: Vec::new() };
@@ -58,7 +60,7 @@ pub(crate) fn edits(tokens: &Tokens, source: &str) -> Result<Vec<Edit>, Misplace
     Ok(pass.edits)
 }
 
-/// The tokens of a text; `None` where it has one that is not as it seems.
+/// Returns the tokens of a text. `None` if the tokenizer found a faulty token.
 fn places(tokens: &Tokens, source: &str) -> Option<Vec<Place>> {
     let Tokens { found, are_all: true } = tokens else { return None };
     let mut offsets = Offsets::new(source);
@@ -90,7 +92,7 @@ fn places(tokens: &Tokens, source: &str) -> Option<Vec<Place>> {
             places.push(Place { sign: Sign::Close, position, at: at + 1 });
             continue;
         }
-        // The pieces of a text around code are at odd places, and nothing is written there.
+        // The pieces of a string around embedded code have wrong positions; no edit is made there.
         let at = if matches!(sign, Sign::Value | Sign::Other | Sign::Dot | Sign::Changes | Sign::Binding) {
             0
         } else {
@@ -101,20 +103,20 @@ fn places(tokens: &Tokens, source: &str) -> Option<Vec<Place>> {
     Some(places)
 }
 
-/// A bracket that is open.
+/// An open bracket.
 enum Open {
-    /// Of a call, with the place of its first keyword.
+    /// A call, with the token of its first keyword.
     Call {
         keywords: Option<usize>,
         argument: Argument,
     },
-    /// Of a subscript.
+    /// A subscript.
     Index {
         at: usize,
         several: bool,
         part: Part,
     },
-    /// Of several values in parentheses, which are a tuple.
+    /// Parentheses, which make a tuple if they contain a comma.
     Group {
         at: usize,
         several: bool,
@@ -122,7 +124,7 @@ enum Open {
     Other,
 }
 
-/// The argument that is being read.
+/// The argument being read.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Argument {
     Empty,
@@ -130,12 +132,12 @@ enum Argument {
     Keyword,
 }
 
-/// The part of a subscript that is being read, between commas.
+/// The part of a subscript being read, between commas.
 #[derive(Default)]
 struct Part {
     start: usize,
     colons: Vec<usize>,
-    /// Whether there is anything before the first colon, behind it, and behind the second.
+    /// Whether there is a token before the first colon, after it, and after the second.
     filled: [bool; 3],
 }
 
@@ -163,7 +165,7 @@ impl Pass<'_> {
             self.close(at);
             return Ok(());
         }
-        // What stands in a bracket, another bracket too, belongs to the part or the argument that is being read.
+        // Everything inside a bracket, including nested brackets, belongs to the current part or argument.
         match self.open.last_mut() {
             Some(Open::Index { several, part, .. }) => match sign {
                 Sign::Comma => {
@@ -190,7 +192,7 @@ impl Pass<'_> {
             Some(Open::Call { keywords, argument }) => match sign {
                 Sign::Comma => *argument = Argument::Empty,
                 Sign::Equals if *argument == Argument::Positional && before == Sign::Name => {
-                    // The name is all there is of the argument so far.
+                    // The argument consists only of the name so far.
                     if let (Some(name), true) = (name, begins) {
                         *argument = Argument::Keyword;
                         let first = keywords.replace(name).is_none();
@@ -272,7 +274,7 @@ impl Pass<'_> {
         }
     }
 
-    /// Holds what calls give that is assigned to.
+    /// Inserts a variable for the results of calls that are assigned through.
     fn hold(&mut self) {
         let mut open = Vec::new();
         let mut opening = vec![0; self.places.len()];
@@ -293,7 +295,8 @@ impl Pass<'_> {
         }
     }
 
-    /// From where to where the calls reach in what is assigned to in front of `assignment`; nothing where there are none.
+    /// Returns the first and last token of the calls on the left-hand side of `assignment`. `None` if it contains no
+    /// call.
     fn called(&self, assignment: usize, opening: &[usize]) -> Option<(usize, usize)> {
         let (mut i, mut end) = (assignment.checked_sub(1)?, None);
         loop {
@@ -304,7 +307,7 @@ impl Pass<'_> {
                     return None;
                 }
                 if self.sign(Some(open)) == Sign::Open('(') && end.is_none() {
-                    // What a call gives is not assigned to, only what it holds.
+                    // A call itself cannot be assigned to, only its elements or attributes.
                     end = Some(i).filter(|call| call + 1 < assignment);
                     end?;
                 }

@@ -1,6 +1,6 @@
-//! What people write as in Python, and the engine would take for something else or refuse where it runs: one element of a
-//! tensor as a condition, pairs in `for (a, b) in zip(…)`, slices of arrays and texts, `let [a, b] = …`. Each is woven in among
-//! the tokens of a text, on the same lines; the functions that this calls are below.
+//! Python idioms that Rhai would misread, or reject at run time: one element of a tensor as a condition, pairs in `for
+//! (a, b) in zip(…)`, slices of arrays and strings, `let [a, b] = …`. Each is rewritten within its lines; the functions
+//! that the rewritten code calls are below.
 
 use super::chains::{chain_end, closing, opens};
 use super::native::{add, add_calling, any};
@@ -19,7 +19,7 @@ use tensor::{DType, Error, Result};
 use value::Value;
 use value::equality::truth;
 
-/// An edit of a text: replaces `removed` characters at a position.
+/// An edit: replaces `removed` characters at a position.
 pub(super) struct Change {
     pub line: usize,
     pub column: usize,
@@ -27,7 +27,7 @@ pub(super) struct Change {
     pub text: String,
 }
 
-/// All changes of a text whose brackets match.
+/// Returns all edits for a text with matching brackets.
 pub(super) fn changes(tokens: &[(Token, Position)]) -> Vec<Change> {
     let mut found = Vec::new();
     let counters = counters(tokens);
@@ -58,12 +58,12 @@ fn change(
     Some(Change { line, column: column + after, removed, text: text.into() })
 }
 
-/// The token that ends the condition which begins at `from`.
+/// Returns the token that ends the condition which begins at `from`.
 fn condition_end(tokens: &[(Token, Position)], from: usize) -> Option<usize> {
     let mut at = from;
     loop {
         match tokens.get(at).map(|(token, _)| token) {
-            // A block is no condition that this reads.
+            // A block as the condition is not supported here.
             Some(Token::LeftBrace | Token::DoubleArrow) => return (at > from).then_some(at),
             Some(Token::SemiColon | Token::RightBrace) | None => return Some(at).filter(|at| *at > from),
             Some(token) if opens(token) => at = closing(tokens, at)? + 1,
@@ -72,7 +72,8 @@ fn condition_end(tokens: &[(Token, Position)], from: usize) -> Option<usize> {
     }
 }
 
-/// Makes each part of a condition true or false: the parts between `&&` and `||`, in parentheses too.
+/// Wraps each part of a condition, so that it becomes true or false: the parts between `&&` and `||`, also in
+/// parentheses.
 fn condition(tokens: &[(Token, Position)], from: usize, end: usize, found: &mut Vec<Change>) {
     let mut parts = Vec::new();
     let (mut start, mut at) = (from, from);
@@ -106,7 +107,7 @@ fn part(tokens: &[(Token, Position)], from: usize, end: usize, found: &mut Vec<C
                 comparison = named.map(|named| (at, named)).or(comparison);
             }
             Some(Token::In | Token::NotIn) => return,
-            // These bind less than a comparison, or hold one.
+            // These operators bind less tightly than a comparison, or contain one.
             Some(Token::Pipe | Token::Ampersand | Token::XOr | Token::If | Token::Switch | Token::Equals) => {
                 comparison = None;
                 break;
@@ -119,7 +120,7 @@ fn part(tokens: &[(Token, Position)], from: usize, end: usize, found: &mut Vec<C
     if let (Some((at, (symbol, name))), false) = (comparison, is(tokens, from, &Token::Bang)) {
         return found.extend(change(tokens, at, 0, symbol.len(), format!(" {name} ")));
     }
-    // The parser has its own word for a number or a text that stands for a condition.
+    // The parser has its own message for a number or a string used as a condition.
     let is_plain = |token: &Token| {
         use Token::{CharConstant, False, FloatConstant, IntegerConstant, StringConstant, True};
         matches!(token, True | False | IntegerConstant(_) | FloatConstant(_) | StringConstant(_) | CharConstant(_))
@@ -131,7 +132,7 @@ fn part(tokens: &[(Token, Position)], from: usize, end: usize, found: &mut Vec<C
     found.extend(change(tokens, end, 0, 0, ") "));
 }
 
-/// `for (a, b) in pairs {`: the names take what they are in Python, if the items are pairs.
+/// Rewrites `for (a, b) in pairs {`: if the items are pairs, the names are bound as in Python.
 fn pairs(tokens: &[(Token, Position)], index: usize, found: &mut Vec<Change>) {
     let name = |at: usize| match tokens.get(at) {
         Some((Token::Identifier(name), _)) => Some(name.as_str()),
@@ -153,13 +154,13 @@ fn pairs(tokens: &[(Token, Position)], index: usize, found: &mut Vec<Change>) {
             None => return,
         }
     };
-    // The names stay the loop's own, which closures share from round to round.
+    // The names remain the loop's own variables, which closures share between iterations.
     let text = format!(" {second} = second_({first}, {second}); {first} = first_({first});");
     found.extend(change(tokens, body, 1, 0, text));
 }
 
-/// Names that hold whole numbers for sure: those that only ever count in a loop over a range, or begin as a number and
-/// change by numbers.
+/// Returns the names that certainly hold integers: loop variables over a range, and variables that start as a number
+/// and are changed only by numbers.
 fn counters(tokens: &[(Token, Position)]) -> HashSet<&str> {
     let name = |at: usize| match tokens.get(at) {
         Some((Token::Identifier(name), _)) => Some(name.as_str()),
@@ -169,12 +170,12 @@ fn counters(tokens: &[(Token, Position)]) -> HashSet<&str> {
         matches!(tokens.get(at), Some((Token::IntegerConstant(_), _))) && is(tokens, at + 1, end)
     };
     let (mut counting, mut others) = (HashSet::new(), HashSet::new());
-    // The variable of a loop whose body has not begun.
+    // The variable of a loop whose body has not started.
     let mut looping = None;
     for (index, (token, _)) in tokens.iter().enumerate() {
         match token {
             Token::For if !is(tokens, index + 1, &Token::LeftParen) => looping = name(index + 1),
-            // Parameters, and several names at once: whatever they are given.
+            // Parameters, and several names bound at once: their values are unknown.
             Token::For | Token::Fn | Token::Catch | Token::Pipe => others.extend(names_from(tokens, index + 1)),
             Token::Let | Token::Const if name(index + 1).is_none() => others.extend(names_from(tokens, index + 1)),
             Token::ExclusiveRange | Token::InclusiveRange => counting.extend(looping.take()),
@@ -195,7 +196,7 @@ fn counters(tokens: &[(Token, Position)]) -> HashSet<&str> {
     counting
 }
 
-/// The names in a list that begins here.
+/// Returns the names in the list that begins here.
 fn names_from(tokens: &[(Token, Position)], from: usize) -> impl Iterator<Item = &str> {
     let listed = tokens.iter().skip(from).map_while(|(token, _)| match token {
         Token::Identifier(name) => Some(Some(name.as_str())),
@@ -205,8 +206,8 @@ fn names_from(tokens: &[(Token, Position)], from: usize) -> impl Iterator<Item =
     listed.flatten()
 }
 
-/// What stands in brackets behind a value: `a[1..]` and `a[-2:]` where they are read, and one element of a tensor, which is
-/// a whole number for Python.
+/// Rewrites the subscript after a value: slices such as `a[1..]` and `a[-2:]` if they are read, and a tensor of one
+/// element, which Python accepts as an index.
 fn subscript(tokens: &[(Token, Position)], open: usize, counters: &HashSet<&str>, found: &mut Vec<Change>) {
     let Some(before) = open.checked_sub(1).and_then(|before| tokens.get(before)) else { return };
     let is_value = matches!(
@@ -244,7 +245,7 @@ fn subscript(tokens: &[(Token, Position)], open: usize, counters: &HashSet<&str>
     }
 }
 
-/// Returns whether a token makes numbers of numbers, or is a text, which a tensor is not.
+/// Returns whether a token combines numbers into numbers, or is a number or a string, and so never yields a tensor.
 fn is_of_numbers(token: &Token) -> bool {
     use Token::{Divide, IntegerConstant, Minus, Modulo, Multiply, Plus, StringConstant, UnaryMinus, UnaryPlus};
     matches!(
@@ -253,7 +254,7 @@ fn is_of_numbers(token: &Token) -> bool {
     )
 }
 
-/// `let [a, b] = …`, `let (a, b) = …`.
+/// Rewrites `let [a, b] = …` and `let (a, b) = …`.
 fn unpacking(tokens: &[(Token, Position)], index: usize, found: &mut Vec<Change>) {
     let Some(open) =
         Some(index + 1).filter(|open| matches!(tokens.get(*open), Some((Token::LeftBracket | Token::LeftParen, _))))
@@ -280,7 +281,7 @@ fn unpacking(tokens: &[(Token, Position)], index: usize, found: &mut Vec<Change>
             _ => end += 1,
         }
     }
-    // Without an end the value is the last of the text, and nothing is made of its parts.
+    // Without a semicolon the statement is the value of the text, and is left alone.
     if !is(tokens, end, &Token::SemiColon) {
         return;
     }
@@ -300,7 +301,7 @@ fn unpacking(tokens: &[(Token, Position)], index: usize, found: &mut Vec<Change>
     found.extend(change(tokens, end, 0, 1, format!(", {}); {}", names.len(), makers.join(" "))));
 }
 
-/// Adds the functions that the changes call.
+/// Registers the functions that the rewritten code calls.
 pub(super) fn register(module: &mut Module, state: &Rc<Runtime>) {
     add(module, "truth_", &any(1), |args| match args {
         [value] if is_ours(value) => truth(&to_value(value)?).map(Dynamic::from),
@@ -309,7 +310,7 @@ pub(super) fn register(module: &mut Module, state: &Rc<Runtime>) {
     });
     add(module, "index_", &any(1), |args| match args {
         [index] if is_ours(index) => match to_value(index)? {
-            // One of uint8 or bool is a mask.
+            // An index of uint8 or bool is a mask.
             Value::Tensor(t)
                 if t.borrow().layout.ndim() == 0
                     && t.borrow().dtype.is_integral(false)
@@ -350,10 +351,10 @@ pub(super) fn register(module: &mut Module, state: &Rc<Runtime>) {
     });
 }
 
-/// The two parts of an item that is a pair.
+/// Returns the two parts of an item that is a pair.
 ///
 /// # Errors
-/// TypeError for an array, whose two names would be the array and its index.
+/// Fails with TypeError for an array: its two names would mean the array and its index.
 fn pair(item: &Dynamic) -> Result<Option<(Dynamic, Dynamic)>> {
     let several = || {
         let error =
@@ -376,7 +377,7 @@ fn pair(item: &Dynamic) -> Result<Option<(Dynamic, Dynamic)>> {
     }
 }
 
-/// A part of an array, a text, or whatever else takes a range as its subscript.
+/// Slices an array, a string, or any other value that takes a range as its subscript.
 fn part_of(state: &Runtime, context: &NativeCallContext, whole: &Dynamic, index: &Dynamic) -> Scripted<Dynamic> {
     if whole.is_int() {
         return context.call_native_fn_raw("get_bits", true, &mut [&mut whole.clone(), &mut index.clone()]);
@@ -390,10 +391,10 @@ fn part_of(state: &Runtime, context: &NativeCallContext, whole: &Dynamic, index:
     part.and_then(|part| state.give(part)).map_err(fault::thrown)
 }
 
-/// The items of what is taken apart.
+/// Returns the items of an unpacked value.
 ///
 /// # Errors
-/// ValueError in Python's words for another number of items.
+/// Fails with Python's ValueError for a different number of items.
 fn unpacked(state: &Runtime, whole: &Dynamic, count: i64) -> Result<Dynamic> {
     let mut items = iterate(state, &to_value(whole)?)?;
     let wanted = usize::try_from(count).unwrap_or(0);

@@ -1,5 +1,6 @@
-//! The variables that have memory, for functions that look at all of them. Those of a script are seen where the function
-//! is called: the engine reads `public aliases()` for `aliases()` (see `weave.rs`), a custom syntax that has the scope.
+//! Finds the variables that hold memory, for functions that inspect all variables. A call sees the variables of the
+//! scope it is in: weaving turns `aliases()` into `public aliases()` (see `weave.rs`), a custom syntax that has access
+//! to the scope.
 
 use super::runtime::Runtime;
 use super::values::{kept, shared, to_value};
@@ -12,15 +13,15 @@ use std::rc::Rc;
 use tensor::{Buffer, Storage, Tensor};
 use value::Value;
 
-/// The number of items of lists that are searched for tensors, …
+/// The number of list items to search for tensors.
 const ITEMS: usize = 1000;
-/// … and the depth to which they are.
+/// The depth of nested lists to search.
 const DEPTH: usize = 3;
 
 /// Counts handles of storages, by identity.
 pub type Handles = HashMap<usize, usize>;
 
-/// The engine's part: what is called in `LOOKING` sees the variables of the scope it stands in.
+/// Registers the custom syntax with the engine: a call after `LOOKING` sees the variables of its scope.
 pub fn register(engine: &mut Engine, state: &Rc<Runtime>) {
     let state = state.clone();
     engine.register_custom_syntax_with_state_raw(
@@ -41,7 +42,7 @@ pub fn register(engine: &mut Engine, state: &Rc<Runtime>) {
 fn in_scope(state: &Runtime, context: &EvalContext) -> Vec<Holder> {
     let mut remembered = state.remembered.borrow().clone();
     let mut entries: Vec<_> = context.scope().iter_raw().map(|(name, _, value)| (name, value)).collect();
-    // The scope lists its newest entry first, which hides those of its name.
+    // The scope lists the newest entry first; it hides older entries of the same name.
     let mut known = HashSet::new();
     entries.retain(|(name, _)| known.insert(*name));
     let globals = state.globals.borrow();
@@ -52,15 +53,15 @@ fn in_scope(state: &Runtime, context: &EvalContext) -> Vec<Holder> {
     holders(entries.into_iter().rev(), remembered)
 }
 
-/// Counts the handles that variables are.
+/// Adds the storage handles that variables hold to `handles`.
 pub fn count<'v>(handles: &mut Handles, values: impl Iterator<Item = &'v Dynamic>) {
     for storage in values.filter(|value| !value.is::<Tensor>()).filter_map(storage_of) {
         *handles.entry(storage.identity()).or_default() += 1;
     }
 }
 
-/// The memory that variables have, also in lists and dictionaries; `remembered` is the number of internal handles to
-/// leave out of the count. Earlier results are not variables.
+/// Returns the memory held by variables, also inside lists and dictionaries. `remembered` is the number of internal
+/// handles to leave out of the count. Earlier results are not variables.
 pub fn holders<'v>(entries: impl Iterator<Item = (&'v str, &'v Dynamic)>, mut remembered: Handles) -> Vec<Holder> {
     let (results, variables): (Vec<_>, Vec<_>) = entries.partition(|(name, _)| is_result(name));
     let mut found = Found::default();
@@ -81,13 +82,13 @@ pub fn holders<'v>(entries: impl Iterator<Item = (&'v str, &'v Dynamic)>, mut re
     holders
 }
 
-/// Returns whether a variable is an earlier result: `_`, or the name that stands for it in Rhai.
+/// Returns whether a variable is an earlier result: `_`, or its name in Rhai.
 pub fn is_result(name: &str) -> bool {
     let signs = name.strip_prefix("underscore").unwrap_or(name);
     !signs.is_empty() && signs.bytes().all(|byte| byte == b'_')
 }
 
-/// What has been found so far, numbered in the order of the variables.
+/// The holders found so far, numbered in the order of the variables.
 #[derive(Default)]
 struct Found {
     all: Vec<(usize, Holder)>,
@@ -96,7 +97,7 @@ struct Found {
 }
 
 impl Found {
-    /// Adds what a variable, or an item of one, holds of memory.
+    /// Adds the memory that a variable, or one of its items, holds.
     fn add(&mut self, name: &str, value: &Dynamic, depth: usize) {
         if self.number >= ITEMS || depth > DEPTH {
             return;
@@ -130,7 +131,7 @@ impl Found {
             }
             return;
         }
-        // Two handles of one storage are two, and this one is the variable's.
+        // Each handle of a storage is its own holder; this one belongs to the variable.
         let identity = std::ptr::from_ref(value) as usize;
         match to_value(value) {
             Ok(Value::Storage(storage)) => {
@@ -161,7 +162,7 @@ impl Found {
         self.number += 1;
     }
 
-    /// Everything in order. A buffer stands with each storage that lies on its bytes.
+    /// Returns all holders in order. A buffer follows each storage that shares its bytes.
     fn with_buffers(self) -> Vec<Holder> {
         let Found { mut all, buffers, .. } = self;
         let mut seen = HashSet::new();
@@ -181,13 +182,13 @@ impl Found {
     }
 }
 
-/// The byte of a buffer at which a storage begins that lies on its memory.
+/// Returns the byte offset in a buffer at which a storage begins, if the storage lies in the buffer's memory.
 pub fn place_in(buffer: &Buffer, storage: &Storage) -> Option<usize> {
     let from = storage.data_ptr().checked_sub(buffer.memory().address())?;
     (storage.nbytes() > 0 && from < buffer.nbytes()).then_some(from)
 }
 
-/// The storage a variable lies on.
+/// Returns the storage of a variable.
 pub fn storage_of(value: &Dynamic) -> Option<Storage> {
     if let Some(tensor) = value.read_lock::<Tensor>() {
         return Some(tensor.borrow().storage.clone());
@@ -202,7 +203,7 @@ pub fn storage_of(value: &Dynamic) -> Option<Storage> {
     }
 }
 
-/// A list or a dictionary of either language, which it would take time to walk.
+/// Returns whether a value is a list or a dictionary of either language; walking these could take long.
 pub fn is_container(value: &Dynamic) -> bool {
     value.is_array() || value.is_map() || shared(value).is_some()
 }

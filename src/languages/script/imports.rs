@@ -16,7 +16,7 @@ use std::rc::{Rc, Weak};
 use tensor::system::{Files, System};
 use tensor::{Error, ErrorKind};
 
-/// Keeps what an input has imported under the names it has given, for later inputs.
+/// Keeps the modules that an input has imported, under the names it gave them, for later inputs.
 pub fn keep(engine: &RefCell<Engine>, runtime: &Runtime, ast: &AST) {
     for statement in ast.statements() {
         let Stmt::Import(parts, _) = statement else { continue };
@@ -31,7 +31,7 @@ pub fn keep(engine: &RefCell<Engine>, runtime: &Runtime, ast: &AST) {
 }
 
 /// Reads the modules that a text imports by name, and those they import, so that the engine knows the functions they
-/// call before anything runs. What cannot be read is told when it is imported.
+/// call before anything runs. Errors are reported when the module is imported.
 pub fn prepare(engine: &Engine, runtime: &Runtime, importer: Option<&str>, ast: &AST) {
     let mut names = Vec::new();
     ast.walk(&mut |path| {
@@ -52,7 +52,7 @@ pub fn prepare(engine: &Engine, runtime: &Runtime, importer: Option<&str>, ast: 
     }
 }
 
-/// Reads a module's file, once.
+/// Reads a module's file, unless it was read before.
 fn read(engine: &Engine, runtime: &Runtime, file: &str) -> Scripted<Rc<Source>> {
     if let Some(source) = runtime.modules.source(file).filter(|source| source.ast.is_some()) {
         return Ok(source);
@@ -85,7 +85,8 @@ fn read(engine: &Engine, runtime: &Runtime, file: &str) -> Scripted<Rc<Source>> 
     refused.map_or(Ok(source), |refused| Err(refused.into()))
 }
 
-/// Every variable that a module's statements make is the module's, said or not: what is to be put before them.
+/// Returns the `export` words to insert before a module's variables: every variable of a module is exported, declared
+/// so or not.
 fn exports(ast: &AST) -> Vec<(Position, String)> {
     let unsaid = |statement: &Stmt| match statement {
         Stmt::Var(_, flags, position) if !flags.intersects(ASTFlags::EXPORTED) => {
@@ -150,7 +151,7 @@ impl ModuleResolver for Resolver {
     }
 }
 
-/// The name of a file without its folder.
+/// Returns the file name without its folder.
 fn short(file: &str) -> &str {
     Path::new(file).file_name().and_then(|name| name.to_str()).unwrap_or(file)
 }

@@ -1,5 +1,4 @@
-//! Values of the language as JSON, and back. The language's own functions know object maps alone, and write a tensor as
-//! something that is no JSON.
+//! Converts values to JSON and back. Rhai's own functions accept only object maps, and write tensors as invalid JSON.
 
 use super::Scripted;
 use super::fault;
@@ -12,7 +11,7 @@ use std::rc::Rc;
 use tensor::{Error, Result, bail, interrupt, limits};
 use value::Value;
 
-/// How deep arrays and objects may lie within each other.
+/// The maximum depth of nested arrays and objects.
 const MAX_DEPTH: usize = 200;
 
 pub(super) fn register(module: &mut Module, state: &Rc<Runtime>) {
@@ -105,10 +104,10 @@ fn parse(_: &Runtime, _: &NativeCallContext, args: &mut [&mut Dynamic]) -> Scrip
     reader.whole().map_err(fault::thrown)
 }
 
-/// Reads a text in JSON.
+/// A JSON reader.
 struct Reader<'a> {
     text: &'a str,
-    /// The byte that is read next.
+    /// The offset of the next byte.
     at: usize,
 }
 
@@ -125,14 +124,14 @@ impl Reader<'_> {
         self.text.get(self.at..).unwrap_or_default()
     }
 
-    /// The next character that is no blank.
+    /// Skips white space and returns the next character.
     fn next_char(&mut self) -> Option<char> {
         let blank = self.rest().find(|c| !matches!(c, ' ' | '\t' | '\r' | '\n')).unwrap_or(self.rest().len());
         self.at += blank;
         self.rest().chars().next()
     }
 
-    /// Goes past `wanted`, if it comes next.
+    /// Skips `wanted`, and returns whether it came next.
     fn skip(&mut self, wanted: char) -> bool {
         let is_next = self.next_char() == Some(wanted);
         self.at += if is_next { wanted.len_utf8() } else { 0 };
@@ -220,7 +219,7 @@ impl Reader<'_> {
         let is_padded = first == Some('0') && second.is_some_and(|c| c.is_ascii_digit());
         let is_bare_point = digits.ends_with('.') || digits.contains(".e") || digits.contains(".E");
         let is_plain = first.is_some_and(|c| c.is_ascii_digit()) && !is_padded && !is_bare_point;
-        // An integer of more than 64 bits becomes a float, as one in a script does.
+        // An integer of more than 64 bits becomes a float, like in a script.
         let number = word.parse().map(|number: i64| Dynamic::from(number)).ok();
         let number = number.or_else(|| word.parse().map(|number: f64| Dynamic::from(number)).ok());
         match number.filter(|_| is_plain) {
@@ -265,7 +264,7 @@ impl Reader<'_> {
         Ok(meant)
     }
 
-    /// `u00e9`, or two of these for a character beyond 16 bits.
+    /// Reads `u00e9`, or a pair of these for a character beyond 16 bits.
     fn unicode(&mut self) -> Result<char> {
         let first = self.four_digits()?;
         let code = match first {

@@ -1,5 +1,5 @@
-//! The modules of a session: which file a name of `import` means, and what has been read and run of them. A module lies beside
-//! the script that imports it, or in a folder of `TENSORSH_PATH`.
+//! The modules of a session: which file a name of `import` means, and what has been read and run so far. The file is
+//! looked for beside the importing script and in the folders of `TENSORSH_PATH`.
 
 use super::cell::Cell;
 use call::suggest::nearest;
@@ -11,7 +11,7 @@ use std::rc::Rc;
 use tensor::system::{Files, Kind, System};
 use tensor::{Error, ErrorKind};
 
-/// The variable that names folders of modules, separated as in `PATH`.
+/// The environment variable that lists module folders, separated like those in `PATH`.
 pub(crate) const PATH: &str = "TENSORSH_PATH";
 
 /// The modules of a session.
@@ -19,30 +19,30 @@ pub(crate) const PATH: &str = "TENSORSH_PATH";
 pub struct Modules {
     /// The folder of the running script, or the working directory without one.
     pub folder: RefCell<PathBuf>,
-    /// What was read, by file.
+    /// The modules read so far, by file.
     pub read: RefCell<HashMap<String, Rc<Source>>>,
-    /// What was run, by file.
+    /// The modules run so far, by file.
     pub done: RefCell<HashMap<String, Shared<Module>>>,
-    /// What inputs have imported, by the names they gave.
+    /// The modules that inputs have imported, by the names they gave them.
     pub named: RefCell<BTreeMap<String, Shared<Module>>>,
-    /// The files that are being run, each imported by the one before.
+    /// The files now running, each imported by the previous one.
     pub running: RefCell<Vec<String>>,
 }
 
 /// The text of a module.
 pub struct Source {
     pub cell: Cell,
-    /// Nothing where it cannot be read; it is looked at again then.
+    /// `None` if the module could not be read; the next import tries again.
     pub ast: Option<AST>,
 }
 
 impl Modules {
-    /// The text of a module's file that was read.
+    /// Returns the text of a module that was read.
     pub fn source(&self, file: &str) -> Option<Rc<Source>> {
         self.read.borrow().get(file).cloned()
     }
 
-    /// The file of a module that `importer` names, or the script itself.
+    /// Returns the file of the module `name`. `importer` is the importing module, or `None` for the script itself.
     pub fn find(&self, importer: Option<&str>, name: &str) -> Result<String, Error> {
         let missing = |hint: String| Error {
             hint: Some(hint.into()),
@@ -72,7 +72,7 @@ impl Modules {
     }
 }
 
-/// The module beside a file that there is not whose name is nearest.
+/// Returns the existing module with the name closest to a missing one.
 fn nearest_file(folders: impl Iterator<Item = PathBuf>, file: &Path, is_bare: bool) -> Option<String> {
     let within = file.parent().unwrap_or(Path::new(""));
     let here = |folder: PathBuf| if folder.as_os_str().is_empty() { PathBuf::from(".") } else { folder };

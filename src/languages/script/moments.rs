@@ -1,5 +1,5 @@
-//! `timestamp()`: moments of the clock, their differences in seconds, and their order. The engine's own are the standard
-//! library's, which has no clock in a page. Knows no tensor.
+//! `timestamp()`: moments of the clock, their differences in seconds, and their order. Rhai's own use the standard
+//! library's clock, which does not exist in a page. Knows nothing about tensors.
 
 use super::fault;
 use rhai::{EvalAltResult, FuncRegistration, Module};
@@ -9,7 +9,7 @@ use tensor::{Error, ErrorKind};
 
 type Scripted<T> = Result<T, Box<EvalAltResult>>;
 
-/// Adds `timestamp()` and what can be done with it.
+/// Adds `timestamp()` and its operators and methods.
 pub(super) fn register(module: &mut Module) {
     macro_rules! functions {
         ($($name:literal: $function:expr;)*) => {$(

@@ -1,9 +1,9 @@
-//! Assignments to names that nothing goes by, which make a variable at a prompt, as in Julia: `x = 3`, and `if` and
-//! `switch` keep what is made in them; what is made in a loop or in `try` ends with it.
+//! Assignments to undefined names declare a variable at a prompt, as in Julia: `x = 3`. A variable declared in `if` or
+//! `switch` outlives the statement; one declared in a loop or in `try` does not.
 
 use rhai::{AST, ASTNode, Expr, Position, Stmt};
 
-/// A name that is visible within a node, or everywhere.
+/// A declared name, with the node it is visible in, or `None` if it is visible everywhere.
 struct Declared {
     name: String,
     within: Option<*const ()>,
@@ -15,9 +15,9 @@ impl Declared {
     }
 }
 
-/// Finds the declarations that the statements of a text lack: before the statement at a place, `let `, or `let x; ` where
-/// the assignment is inside of the statement. Bodies of functions and closures are left alone: they see no
-/// variables outside.
+/// Finds the declarations that a text lacks, with the position to insert each: `let ` before the statement, or `let x;
+/// ` if the assignment is inside the statement. Bodies of functions and closures are left alone, as they do not see
+/// outer variables.
 pub fn missing(ast: &AST, is_known: &dyn Fn(&str) -> bool) -> Vec<(Position, String)> {
     let mut missing = Vec::new();
     let mut declared: Vec<Declared> = Vec::new();
@@ -31,7 +31,7 @@ pub fn missing(ast: &AST, is_known: &dyn Fn(&str) -> bool) -> Vec<(Position, Str
             if is_known(name) || declared.iter().any(|known| known.name == name && known.is_visible(around)) {
                 return true;
             }
-            // Names end with the innermost loop or `try`; what stands in it, or in the text, is declared there.
+            // Names end with the innermost loop or `try`, so the declaration goes there, or into the text itself.
             let end = around.iter().rposition(ends_names);
             let words = match path.get(end.map_or(0, |end| end + 1)..) {
                 Some([_]) => (place, "let ".to_owned()),
@@ -49,7 +49,8 @@ pub fn missing(ast: &AST, is_known: &dyn Fn(&str) -> bool) -> Vec<(Position, Str
     missing
 }
 
-/// The names that a node makes, and where they are visible: within the node itself, or in what is around it.
+/// Returns the names that a node declares, and the node in which they are visible: the node itself or the surrounding
+/// one.
 fn made<'n>(node: &'n ASTNode, around: &'n [ASTNode]) -> (Vec<&'n str>, Option<&'n ASTNode<'n>>) {
     match node {
         ASTNode::Stmt(Stmt::Var(variable, ..)) => (vec![variable.0.as_str()], around.last()),
@@ -65,7 +66,7 @@ fn made<'n>(node: &'n ASTNode, around: &'n [ASTNode]) -> (Vec<&'n str>, Option<&
     }
 }
 
-/// The variable that a node assigns to, and its place.
+/// Returns the variable that a node assigns to, with its position.
 fn assigned<'n>(node: &'n ASTNode) -> Option<(&'n str, Position)> {
     match node {
         ASTNode::Stmt(Stmt::Assignment(parts)) if !parts.0.is_op_assignment() => match &parts.1.lhs {
@@ -76,7 +77,7 @@ fn assigned<'n>(node: &'n ASTNode) -> Option<(&'n str, Position)> {
     }
 }
 
-/// Returns whether the names made in a node end with it.
+/// Returns whether names declared in a node end with the node.
 fn ends_names(node: &ASTNode) -> bool {
     let ASTNode::Stmt(statement) = node else { return false };
     matches!(statement, Stmt::While(..) | Stmt::Do(..) | Stmt::For(..) | Stmt::TryCatch(..))

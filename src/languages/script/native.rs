@@ -1,4 +1,4 @@
-//! Adding functions of Rust to a module of the engine. Knows none of them.
+//! Helpers to add Rust functions to a module of the engine. Knows none of the functions.
 
 use super::runtime::Runtime;
 use super::{Scripted, fault};
@@ -23,7 +23,8 @@ pub(super) fn add(
     );
 }
 
-/// Returns a value unless an interrupt is pending: it may be incomplete then, and no variable may hold it.
+/// Returns a value unless an interrupt is pending. In that case the value may be incomplete and must not reach a
+/// variable.
 pub(super) fn whole(made: Dynamic) -> Result<Dynamic> {
     interrupt::check().map(|()| made)
 }
@@ -32,10 +33,10 @@ pub(super) fn any(count: usize) -> Vec<TypeId> {
     vec![TypeId::of::<Dynamic>(); count]
 }
 
-/// A function of the engine with the context of its call, which closures are called in.
+/// A function of the engine that receives the context of its call, for calling closures.
 pub(super) type Run = fn(&Runtime, &NativeCallContext, &mut [&mut Dynamic]) -> Scripted<Dynamic>;
 
-/// Adds a function that calls closures, or functions of the language. One that is pure leaves its first argument as it is.
+/// Adds a function that calls closures or functions of Rhai. A pure function does not modify its first argument.
 pub(crate) fn add_calling(
     module: &mut Module,
     state: &Rc<Runtime>,

@@ -1,8 +1,8 @@
-//! Numbers: the operators and functions of the language that would otherwise differ from Python's and PyTorch's.
+//! Operators and functions of numbers, where Rhai's own would differ from Python's and PyTorch's.
 //!
-//! The engine compares floats within a relative epsilon (`1.0 < inf` is false) and divides whole numbers without telling.
-//! Its built-in operators never ask a registered function, so the tokens of these are disabled and registered again as
-//! custom operators, which the engine resolves like any call: see docs/architecture.md for what that costs.
+//! The engine compares floats within a relative epsilon (`1.0 < inf` is false) and divides integers silently. Its
+//! built-in operators bypass registered functions. Their tokens are therefore disabled and registered again as custom
+//! operators, which the engine resolves like any call: see docs/architecture.md for the cost.
 
 use super::native::any;
 use super::runtime::Runtime;
@@ -22,7 +22,8 @@ use value::Value;
 use value::equality::truth;
 use value::numbers::{self, Number};
 
-/// A comparison: its symbol, the engine's precedence, and the orders of which it is true. Unordered numbers are only unequal.
+/// A comparison: its symbol, the engine's precedence, and the orders for which it is true. For unordered numbers, only
+/// `!=` is true.
 struct Comparison {
     symbol: &'static str,
     precedence: u8,
@@ -38,12 +39,12 @@ const COMPARISONS: &[Comparison] = &[
     Comparison { symbol: ">=", precedence: 130, holds: |order| order.is_some_and(Ordering::is_ge) },
 ];
 
-/// An operator that keeps the engine's meaning, which a note at the prompt compares with Python's.
+/// An operator that keeps the engine's meaning. A note at the prompt compares the result with Python's.
 struct Kept {
     symbol: &'static str,
     precedence: u8,
     ints: fn(i64, i64) -> Scripted<i64>,
-    /// `None` if the engine has no such operator of floats.
+    /// `None` if the engine does not have the operator for floats.
     floats: Option<fn(f64, f64) -> f64>,
     /// What to write for Python's result.
     advice: &'static str,
@@ -86,7 +87,7 @@ fn arithmetic(text: String) -> Box<EvalAltResult> {
     EvalAltResult::ErrorArithmetic(text, Position::NONE).into()
 }
 
-/// Shifts left, or right if `by` is negative, as the engine does: what leaves 64 bits is lost.
+/// Shifts left, or right if `by` is negative. Bits beyond the 64th are lost, as in the engine.
 fn shifted(number: i64, by: i64) -> i64 {
     match u32::try_from(by.unsigned_abs()) {
         Ok(bits @ 0..=63) if by >= 0 => number << bits,
@@ -96,10 +97,10 @@ fn shifted(number: i64, by: i64) -> i64 {
     }
 }
 
-/// Replaces the tokens of the operators.
+/// Replaces the operator tokens.
 ///
 /// # Errors
-/// The engine's reason for refusing one.
+/// Fails with the engine's reason if it rejects an operator.
 pub(crate) fn register_operators(engine: &mut Engine, state: &Rc<Runtime>) -> std::result::Result<(), String> {
     let (int, float) = (TypeId::of::<i64>(), TypeId::of::<f64>());
     let numbers = [[int, int], [int, float], [float, int], [float, float]];
@@ -140,7 +141,7 @@ pub(crate) fn register_operators(engine: &mut Engine, state: &Rc<Runtime>) -> st
     Ok(())
 }
 
-/// The order of two numbers: exact between whole numbers and floats, none for NaN.
+/// Compares two numbers: exact between integers and floats, `None` for NaN.
 fn order(args: &[&mut Dynamic]) -> Option<Ordering> {
     let [a, b] = args else { return None };
     match (a.as_int(), b.as_int()) {
@@ -160,7 +161,7 @@ impl Kept {
         let answer = match (a.as_int(), b.as_int(), self.floats) {
             (Ok(a), Ok(b), _) => {
                 let answer = (self.ints)(a, b)?;
-                // Most quotients are compared with Python's by their signs and rest alone.
+                // For most operands, the signs and the remainder alone tell that Python's result is the same.
                 let is_plain = match self.symbol {
                     "/" => answer.checked_mul(b) == Some(a),
                     "%" => answer == 0 || (answer < 0) == (b < 0),
@@ -188,7 +189,7 @@ impl Kept {
         Ok(answer)
     }
 
-    /// Notes what Python gives, once in a session, if it gives something else.
+    /// Adds a note with Python's result if it differs, once per session.
     #[cold]
     fn compare_with_python(&self, state: &Runtime, a: &Dynamic, b: &Dynamic, answer: &Dynamic) {
         if state.noted.borrow().contains(self.symbol) {
@@ -215,8 +216,8 @@ impl Kept {
     }
 }
 
-/// The notes on operators of an input that no function of ours is asked for: `n /= 2` on a whole number, and powers of which
-/// no number came out.
+/// Adds notes on operators for which the engine calls no function of ours: `n /= 2` with an integer, and powers that
+/// did not yield a number.
 pub fn note_unasked(state: &Runtime, ast: &AST, variable: &dyn Fn(&str) -> Option<Dynamic>, value: &Dynamic) {
     let mut found = Vec::new();
     ast.walk(&mut |path| {
@@ -256,7 +257,7 @@ pub fn note_unasked(state: &Runtime, ast: &AST, variable: &dyn Fn(&str) -> Optio
     }
 }
 
-/// Returns whether two numbers are one value of one kind; a NaN is like any other.
+/// Returns whether two numbers have the same kind and value. NaN equals NaN.
 fn is_same(a: &Number, b: &Number) -> bool {
     match (a, b) {
         (Number::Float(a), Number::Float(b)) => a == b || a.is_nan() && b.is_nan(),
@@ -265,10 +266,10 @@ fn is_same(a: &Number, b: &Number) -> bool {
     }
 }
 
-/// A function of one number, with PyTorch's result for a float64 tensor of that number.
+/// A function of one number, with the same result as PyTorch for a float64 tensor.
 type Unary = (&'static str, fn(f64) -> f64);
 
-/// Functions that make a float of any number.
+/// Functions that return a float for every number.
 pub const FLOATS: &[Unary] = &[
     ("acos", f64::acos),
     ("acosh", f64::acosh),
@@ -290,7 +291,7 @@ pub const FLOATS: &[Unary] = &[
     ("tanh", f64::tanh),
 ];
 
-/// Functions that leave whole numbers whole.
+/// Functions that return integers unchanged.
 pub const ROUNDING: &[Unary] = &[
     ("ceil", f64::ceil),
     ("ceiling", f64::ceil),
@@ -305,7 +306,7 @@ type Binary = (&'static str, fn(f64, f64) -> f64);
 const PAIRS: &[Binary] =
     &[("atan", f64::atan2), ("atan2", f64::atan2), ("hypot", f64::hypot), ("log", |x, base| x.ln() / base.ln())];
 
-/// Puts these functions in the place of the language's own, as functions and, where the language has one, as properties.
+/// Replaces Rhai's functions, and its properties of the same names.
 pub fn register(module: &mut Module) {
     let (int, float) = (TypeId::of::<i64>(), TypeId::of::<f64>());
     for &(name, function) in FLOATS {

@@ -1,7 +1,7 @@
-//! The functions of the language itself, for help: how each is called, and what it does. The function table knows nothing
-//! of them. Each row has an expression that calls it, which a test runs.
+//! Help on Rhai's own functions: how to call each, and what it does. The function table does not list them. Each row
+//! has an example expression, which a test runs.
 
-/// A function of the language.
+/// A function of Rhai.
 pub struct Own {
     pub name: &'static str,
     /// The ways to call it, separated by "; ".
@@ -17,7 +17,7 @@ macro_rules! table {
     };
 }
 
-/// All of them, in alphabetical order.
+/// All rows, in alphabetical order.
 pub const TABLE: &[Own] = table! {
     "E" "E()" "The base of natural logarithms." "E()";
     "Fn" "Fn(name)" "Returns the function of this name as a value, to be called later." "Fn(\"abs\").call(-1)";
@@ -166,32 +166,32 @@ pub const TABLE: &[Own] = table! {
     "zip" "array.zip(other, |a, b| …)" "Returns what the closure makes of each pair of items." "[1, 2].zip([3, 4], |a, b| a * b)";
 };
 
-/// The names that are called, and not only read behind a dot.
+/// Returns the names that can be called, leaving out pure properties.
 pub fn functions() -> impl Iterator<Item = &'static str> {
     TABLE.iter().filter(|own| own.usage.contains('(')).map(|own| own.name)
 }
 
-/// Returns whether a method changes what it is called on, whose example then shows that.
+/// Returns whether a method modifies its receiver. The example of such a method shows the receiver afterwards.
 pub fn changes(name: &str) -> bool {
     let own = TABLE.iter().find(|own| own.name == name);
     let example = own.and_then(|own| own.example.strip_prefix("let "));
     example.is_some_and(|example| example.get(..1).is_some_and(|name| example.ends_with(&format!("; {name}"))))
 }
 
-/// The ways to call a function of the language, each between backticks; nothing for any other name.
+/// Returns the ways to call a function of Rhai, each between backticks. `None` for any other name.
 pub fn usages(name: &str) -> Option<Vec<String>> {
     let own = TABLE.iter().find(|own| own.name == name && own.usage.contains('('))?;
     Some(own.usage.split("; ").map(|usage| format!("`{usage}`")).collect())
 }
 
-/// The methods and properties of a kind of value, as the usages call it, each with its line of help.
+/// Returns the methods and properties of a kind of value, as named in the usages, each with its line of help.
 pub fn members(kind: &str) -> impl Iterator<Item = (&'static str, &'static str)> {
     let before = format!("{kind}.");
     let has = move |own: &&Own| own.usage.split("; ").any(|usage| usage.starts_with(&before));
     TABLE.iter().filter(has).map(|own| (own.name, own.doc))
 }
 
-/// Help on a function of the language; nothing for any other name.
+/// Returns help on a function of Rhai. `None` for any other name.
 pub fn describe(name: &str) -> Option<String> {
     let own = TABLE.iter().find(|own| own.name == name)?;
     let usages: String = own.usage.split("; ").map(|usage| format!("{usage}\n")).collect();

@@ -1,11 +1,11 @@
-//! Arguments of Rhai as the straight way of a call takes them: see `call/plain.rs`.
+//! Arguments of Rhai for the fast path of a call: see `call/plain.rs`.
 
 use call::plain::Argument;
 use rhai::Dynamic;
 use tensor::Tensor;
 use value::Value;
 
-/// An argument that a script gives.
+/// An argument given by a script.
 pub(super) struct Given<'a>(pub &'a Dynamic);
 
 impl Argument for Given<'_> {

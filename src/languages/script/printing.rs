@@ -1,4 +1,4 @@
-//! The text of values in the script language: what `print` and `debug` write, and what stands in texts.
+//! The text of values in the script language: the output of `print` and `debug`, and values embedded in strings.
 
 use super::caught::Caught;
 use super::fault;
@@ -9,13 +9,13 @@ use std::any::TypeId;
 use std::rc::Rc;
 use tensor::Result;
 
-/// Makes `print`, `debug` and every text of a value agree.
+/// Makes `print`, `debug` and string conversion agree for all values.
 pub(crate) fn register(engine: &mut Engine, state: &Rc<Runtime>) {
-    // The language's own functions for one plain value would win over those for any value.
+    // Rhai's own functions for a single plain value would take precedence over those for any value.
     let plain = own_ids().into_iter().map(|class| vec![class]);
     for types in (0..=16).map(super::native::any).chain(plain) {
         let this = state.clone();
-        // The engine demands a string from `print` and hands it to `on_print`, which does the writing.
+        // The engine expects `print` to return a string, which it passes to `on_print` for output.
         engine.register_raw_fn("print", types, move |_: NativeCallContext, args: &mut [&mut Dynamic]| {
             print_text(&this, args).map_err(fault::thrown)
         });
@@ -46,7 +46,7 @@ pub(crate) fn register(engine: &mut Engine, state: &Rc<Runtime>) {
     }
 }
 
-/// The classes of the language's own values.
+/// Returns the types of Rhai's own values.
 fn own_ids() -> [TypeId; 12] {
     [
         TypeId::of::<ImmutableString>(),
@@ -64,12 +64,12 @@ fn own_ids() -> [TypeId; 12] {
     ]
 }
 
-/// A value as `print` writes it. A range is one here, and a subscript only in brackets.
+/// Formats a value like `print`. A range prints as a range; it is a subscript only inside brackets.
 pub(crate) fn shown(state: &Runtime, value: &Dynamic) -> Result<String> {
     if is_range(value) { Ok(value.to_string()) } else { state.str(&to_value(value)?) }
 }
 
-/// A value as `debug` writes it.
+/// Formats a value like `debug`.
 fn quoted(state: &Runtime, value: &Dynamic) -> Result<String> {
     if is_range(value) { Ok(value.to_string()) } else { state.repr(&to_value(value)?) }
 }

@@ -1,30 +1,29 @@
-//! Reads texts: what is typed becomes what the engine knows, with what is woven into it, forms written out and
-//! declarations made.
+//! Parses texts: weaves in the extra tokens, rewrites forms that the engine lacks, and adds declarations.
 
 use super::runtime::Runtime;
 use super::written::{Edit, Written};
 use super::{bounds, forms, names, weave};
 use rhai::{AST, ASTNode, Engine, Expr, LexError, ParseError, ParseErrorType, Position, Stmt};
 
-/// What the engine made of a text, and the text it was made of where that is not the typed one.
+/// The result of parsing a text, with the rewritten text if it differs from the typed one.
 pub struct Compiled<T> {
     pub made: T,
     pub written: Option<Written>,
 }
 
-/// What is known of names before a text is read.
+/// Knowledge about names, needed before a text is parsed.
 pub struct Names<'n> {
-    /// Whether a variable holds a closure, which is called as a function is.
+    /// Whether a variable holds a closure, which is called like a function.
     pub is_closure: &'n dyn Fn(&str) -> bool,
-    /// Whether a variable goes by a name; where it is told, an assignment to any other name is a declaration.
+    /// Whether a variable of this name exists. If given, an assignment to any other name declares a variable.
     pub is_variable: Option<&'n dyn Fn(&str) -> bool>,
 }
 
-/// Reads a text, with what is woven into it. Where the engine cannot read it so, subscripts, slices and keywords are
-/// first written as it knows them.
+/// Parses a text with the extra tokens woven in. If the engine cannot parse it, subscripts, slices and keywords are
+/// rewritten first.
 ///
 /// # Errors
-/// What the engine says to a text that it cannot read.
+/// Fails with the engine's parse error.
 pub fn parse(
     engine: &Engine,
     state: &Runtime,
@@ -41,7 +40,7 @@ pub fn parse(
                 let all = [forms.clone(), changes.clone(), edits.clone()].concat();
                 let read_at_last = if forms.is_empty() { Err(refused) } else { read(engine, source, all) };
                 match read_at_last {
-                    // What is wrong is told of the text as it was typed.
+                    // Report errors for the text as typed.
                     Err(refused) if changes.is_empty() => return Err(refused),
                     Err(_) => read(engine, source, [forms, edits].concat())?,
                     Ok(compiled) => compiled,
@@ -64,10 +63,10 @@ pub fn parse(
 }
 
 impl Compiled<AST> {
-    /// The same with words put in front of statements.
+    /// Like [`parse`], with words inserted before statements.
     ///
     /// # Errors
-    /// Those of [`parse`].
+    /// Same as [`parse`].
     pub fn with(
         self,
         engine: &Engine,
@@ -79,7 +78,7 @@ impl Compiled<AST> {
         }
         let written = self.written.unwrap_or_else(|| Written::new(source, Vec::new()));
         let (mut own, mut edits) = (Vec::new(), written.edits());
-        // From the last to the first, so that places within one change stay what they are.
+        // From last to first, so that offsets within one edit remain valid.
         for (position, text) in words.into_iter().rev() {
             let Some((line, column)) = position.line().zip(position.position()) else { continue };
             if let Some((index, within)) = written.inserted(line, column)
@@ -105,7 +104,7 @@ fn read(engine: &Engine, source: &str, edits: Vec<Edit>) -> std::result::Result<
     }
 }
 
-/// Returns the text if what it imports has names in quotes: `import torch` is Python.
+/// Returns the text if its imports name modules in quotes. `import torch` is Python.
 fn check_names(ast: AST) -> Result<AST, ParseError> {
     let mut bare = None;
     ast.walk(&mut |path| {

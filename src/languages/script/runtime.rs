@@ -1,5 +1,5 @@
-//! What the running script has, and no function of the table reads: variables as functions see them, and which functions
-//! the engine knows. What both need is in [`State`], to which this gives way.
+//! The script's part of a session, which no table function reads: variables as functions see them, and the functions
+//! that the engine knows. State that both need is in [`State`], to which this dereferences.
 
 use super::callback::EngineHandle;
 use super::cell::{self, Defined};
@@ -19,59 +19,61 @@ use std::rc::Rc;
 use tensor::{Result, limits};
 use value::Value;
 
-/// Constants as the engine keeps them: it adds those of the input that runs.
+/// Constants in the engine's representation. The engine adds the constants of the running input.
 pub type Constants = Rc<RefCell<BTreeMap<rhai::ImmutableString, rhai::Dynamic>>>;
 
-/// More parameters than any function has that is called as a method.
+/// The maximum number of parameters for script functions that share a name with a method.
 pub(crate) const MOST_PARAMETERS: usize = 14;
 
 /// The script's part of a session.
 pub struct Runtime {
     pub state: Rc<State>,
-    /// How to call functions of the script.
+    /// The engine that calls script functions.
     pub home: RefCell<EngineHandle>,
-    /// The text that is parsed now has a `switch`, in which `_` is not a name.
+    /// Whether the text being parsed contains a `switch`, in which `_` is not a name.
     pub has_switch: Cell<bool>,
-    /// The functions of the table that the engine knows, and those that the text being parsed names besides.
+    /// The table functions that the engine knows, and further ones named by the text being parsed.
     pub known: RefCell<HashSet<&'static str>>,
     pub named: RefCell<Vec<&'static Family>>,
     /// The same for attributes of the table and members of `torch`.
     pub known_attributes: RefCell<HashSet<&'static str>>,
     pub named_attributes: RefCell<Vec<&'static str>>,
-    /// The functions whose bare name means something else than their method, and whether any text has used it so.
+    /// The functions whose bare name means something different from their method, and whether any text has used the
+    /// bare name.
     pub bare: RefCell<HashMap<&'static str, Rc<Cell<bool>>>>,
-    /// Whether a text has named functions by texts, which can be any.
+    /// Whether a text has named functions by strings, which could be any.
     pub names_functions: Cell<bool>,
-    /// Functions of scripts that share their name with one of the table, by their number of parameters, and those of them
-    /// that the engine has still to be told.
+    /// Script functions that share their name with a table function, by number of parameters, and those among them that
+    /// the engine does not know yet.
     pub shadowed: RefCell<HashSet<(&'static str, usize)>>,
     pub shadowing: RefCell<Vec<(&'static str, usize)>>,
-    /// Variables as functions of scripts see them.
+    /// Variables as script functions see them.
     pub globals: RefCell<HashMap<String, rhai::Dynamic>>,
-    /// The constants of the input that runs and of those before, which functions see as `global::NAME`, too.
+    /// The constants of the running input and of earlier inputs, which functions also see as `global::NAME`.
     pub constants: RefCell<Option<Constants>>,
-    /// The variables that earlier inputs have made, with the names of their classes.
+    /// The variables created by earlier inputs, with the names of their classes.
     pub variables: RefCell<HashMap<String, String>>,
-    /// The functions that scripts have defined.
+    /// The functions defined by scripts.
     pub defined: RefCell<BTreeMap<String, Defined>>,
-    /// The input that runs.
+    /// The running input.
     pub cell: RefCell<cell::Cell>,
-    /// Where texts assign to subscripts and attributes, by the names that the engine knows their sources by.
+    /// The positions where texts assign to subscripts and attributes, by the engine's source name.
     pub assigned: RefCell<HashMap<Rc<str>, HashSet<rhai::Position>>>,
-    /// What the engine has read last by subscripts and attributes: what, by which, and the value. It writes them back.
+    /// The latest reads of subscripts and attributes by the engine: target, subscript and value. The engine writes
+    /// these values back.
     pub read: RefCell<VecDeque<(Value, Value, Value)>>,
-    /// The tensor that an operator has just changed in place, by its identity.
+    /// The identity of the tensor that an operator has just modified in place.
     pub changed: Cell<Option<usize>>,
-    /// Whether a line of Rhai is read as Python, where the names of Rhai lines are known as well.
+    /// Whether a Rhai line is being read as Python, with the names of Rhai lines defined as well.
     pub is_rhai: Cell<bool>,
-    /// The operators whose result a note has compared with Python's, and the notes of the input that runs.
+    /// The operators whose result a note has compared with Python's, and the notes of the running input.
     pub noted: RefCell<BTreeSet<&'static str>>,
     pub notes: RefCell<Vec<(&'static str, String)>>,
-    /// How many calls back into the script are going on, one within the other.
+    /// The depth of nested calls back into the script.
     pub callbacks: Cell<usize>,
-    /// Handles of storages that only the session has: what could be undone, and copies of variables.
+    /// Storage handles that only the session holds: the undo history, and copies of variables.
     pub remembered: RefCell<Handles>,
-    /// The scripts that scripts import.
+    /// The imported scripts.
     pub modules: Modules,
 }
 
@@ -113,27 +115,27 @@ impl Runtime {
         }
     }
 
-    /// Returns whether a function goes by a name, of the table, of the language or of a script.
+    /// Returns whether a function of this name exists in the table, in Rhai or in a script.
     pub(crate) fn is_function(&self, name: &str) -> bool {
         self.registry.family(name).is_some()
             || own::functions().any(|own| own == name)
             || self.defined.borrow().contains_key(name)
     }
 
-    /// The number of parameters of a script's function, if no other function of that name takes another number.
+    /// Returns the number of parameters of a script function, if all functions of that name have the same number.
     pub(crate) fn only_arity(&self, name: &str) -> Option<usize> {
         let defined = self.defined.borrow();
         let parameters = &defined.get(name)?.parameters;
         parameters.first().copied().filter(|_| parameters.len() == 1)
     }
 
-    /// The input that defines a function; for no function, and for an undefined one, `here`.
+    /// Returns the input that defines a function; `here` for an undefined function or `None`.
     pub(crate) fn cell_of(&self, function: Option<&str>, here: &cell::Cell) -> cell::Cell {
         let defined = self.defined.borrow();
         function.and_then(|name| defined.get(name)).map_or(here, |defined| &defined.cell).clone()
     }
 
-    /// The input that the engine knows by this name of a source; for none, the one that runs.
+    /// Returns the input that the engine knows by this source name; the running input if there is none.
     pub(crate) fn cell_of_source(&self, source: Option<&str>) -> cell::Cell {
         let defined = self.defined.borrow();
         if let Some(module) = source.and_then(|source| self.modules.source(source)) {
@@ -143,7 +145,7 @@ impl Runtime {
         found.map_or_else(|| self.cell.borrow().clone(), |defined| defined.cell.clone())
     }
 
-    /// Notes the functions of a text whose names the table has.
+    /// Records the functions of a text that share their name with a table function.
     pub(crate) fn note_shadowed(&self, ast: &rhai::AST) {
         for function in ast.iter_functions().filter(|function| function.params.len() <= MOST_PARAMETERS) {
             if let Some(family) = self.registry.family(function.name) {
@@ -155,7 +157,7 @@ impl Runtime {
         }
     }
 
-    /// Notes where a text assigns.
+    /// Records where a text assigns to subscripts and attributes.
     pub fn note_assigned(&self, id: &Rc<str>, ast: &rhai::AST) {
         let found = subscripts::assigned(ast);
         if !found.is_empty() {
@@ -163,7 +165,7 @@ impl Runtime {
         }
     }
 
-    /// Returns whether a text assigns at a place; without a source, it is the input that runs.
+    /// Returns whether a text assigns at a position. Without a source, the text is the running input.
     pub(crate) fn assigns(&self, source: Option<&str>, position: rhai::Position) -> bool {
         let assigned = self.assigned.borrow();
         let found = match source {
@@ -173,16 +175,16 @@ impl Runtime {
         found.is_some_and(|found| found.contains(&position))
     }
 
-    /// A function's result in the script language: an array of what an iterator has to give.
+    /// Converts a function's result for the script language. Iterators are collected into an array.
     ///
     /// # Errors
-    /// What the iterator raises, MemoryError.
+    /// Fails with the iterator's error, or MemoryError.
     pub fn give(&self, value: Value) -> Result<rhai::Dynamic> {
-        // Anything else is neither made nor copied.
+        // No other value is allocated or copied here.
         if !matches!(value, Value::Object(_) | Value::Str(_) | Value::List(_) | Value::Set(_)) {
             return Ok(to_dynamic(value));
         }
-        // The keys, values and items of a dictionary are an array, as those of an object map are.
+        // The keys, values and items of a dictionary become an array, like those of an object map.
         if let Value::Object(object) = &value
             && matches!(object.type_name(), "dict_keys" | "dict_values" | "dict_items")
         {
@@ -199,8 +201,8 @@ impl Runtime {
     }
 }
 
-/// Bytes that the script language's form of a value takes besides it: its texts and lists are copies, one for each time
-/// they stand in the value.
+/// Returns the number of bytes that converting a value to the script language allocates. Strings and lists are copied
+/// once for each occurrence in the value.
 fn copied(value: &Value) -> usize {
     let held = |items: &[Value]| {
         let room = items.len().saturating_mul(size_of::<rhai::Dynamic>());

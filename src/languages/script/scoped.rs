@@ -1,5 +1,5 @@
-//! `no_grad(|| …)`: a closure that runs while recording is switched, and gives its value. What was before is there again
-//! afterwards, whatever has happened.
+//! `no_grad(|| …)`: runs a closure with a switch of recording set, and returns its value. The previous setting is
+//! restored afterwards, in every case.
 
 use super::Scripted;
 use super::engine::dispatch;
@@ -13,7 +13,7 @@ use std::any::TypeId;
 use std::rc::Rc;
 use value::Value;
 
-/// The functions that switch, and whether they are told to what.
+/// The functions that set a switch, and whether each takes the new setting as an argument.
 const SWITCHES: &[(&str, bool)] = &[
     ("no_grad", false),
     ("enable_grad", false),
@@ -22,7 +22,7 @@ const SWITCHES: &[(&str, bool)] = &[
     ("set_grad_enabled", true),
 ];
 
-/// The box that modules travel in.
+/// The box that holds modules.
 type BoxedModule = Boxed<16>;
 
 pub(super) fn register(module: &mut Module, state: &Rc<Runtime>) {
@@ -37,12 +37,12 @@ pub(super) fn register(module: &mut Module, state: &Rc<Runtime>) {
     }
 }
 
-/// Leaves a context when it goes, even if the process is unwinding.
+/// Leaves a context when dropped, even during unwinding.
 struct Within<'a>(&'a Runtime, Value);
 
 impl Drop for Within<'_> {
     fn drop(&mut self) {
-        // Leaving these contexts sets two switches, which cannot fail.
+        // Leaving these contexts only sets two switches and cannot fail.
         let _ = exit_context(self.0, &self.1);
     }
 }

@@ -1,8 +1,8 @@
-//! Functions of a script that share their name with one of the table. `softmax(x)` means the script's; `torch.softmax(x)`
-//! and `x.softmax()` go on meaning PyTorch's.
+//! Script functions that share their name with a table function. `softmax(x)` calls the script's function;
+//! `torch.softmax(x)` and `x.softmax()` still call PyTorch's.
 //!
-//! For the engine a method call may be a call of any script function of that name. It asks for one of the receiver's own
-//! type first, so each class of ours gets one, which hands the call on to the table.
+//! For the engine, a method call may also call a script function of that name. It prefers a function typed for the
+//! receiver's class, so each class of ours gets one, which forwards the call to the table.
 
 use super::Scripted;
 use super::engine::dispatch;
@@ -14,10 +14,10 @@ use super::words::SOURCE;
 use rhai::{Dynamic, Engine, ImmutableString, NativeCallContext};
 use std::rc::Rc;
 
-/// The function that these methods hand their call on to: it takes the receiver, the name and the arguments.
+/// The function that these methods forward to. It takes the receiver, the name and the arguments.
 const HANDED_ON: &str = "method_";
 
-/// Gives the classes a method for each function noted.
+/// Defines a method on every class for each recorded function.
 pub(crate) fn register(engine: &mut Engine, state: &Rc<Runtime>) {
     let noted = state.shadowing.take();
     if noted.is_empty() {
@@ -27,7 +27,7 @@ pub(crate) fn register(engine: &mut Engine, state: &Rc<Runtime>) {
     for (name, count) in noted {
         let parameters: Vec<String> = (0..count).map(|index| format!("a{index}")).collect();
         let parameters = parameters.join(", ");
-        // The engine would take `int` for its own whole numbers.
+        // The engine would take `int` for its own integers.
         let classes = CLASSES.iter().map(|(class, _)| *class).filter(|class| *class != "int");
         for class in classes.chain(["Tensor"]) {
             text.push_str(&format!(
@@ -44,7 +44,7 @@ pub(crate) fn register(engine: &mut Engine, state: &Rc<Runtime>) {
     }
 }
 
-/// Adds the function that these methods call.
+/// Registers the function that these methods call.
 pub(crate) fn register_handed_on(engine: &mut Engine, state: &Rc<Runtime>) {
     for count in 2..=MOST_PARAMETERS + 2 {
         let state = state.clone();
@@ -57,7 +57,7 @@ fn handed_on(state: &Runtime, args: &mut [&mut Dynamic]) -> Scripted<Dynamic> {
     let Some(name) = args.get(1) else { return Ok(Dynamic::UNIT) };
     let name = name.read_lock::<ImmutableString>().map(|name| name.clone()).unwrap_or_default();
     let Some(family) = state.registry.family(&name) else { return Ok(Dynamic::UNIT) };
-    // The receiver goes where the name was.
+    // Move the receiver to the place of the name.
     args.swap(0, 1);
     let args = args.get_mut(1..).unwrap_or_default();
     dispatch(state, family, args).and_then(|value| state.give(value)).and_then(whole).map_err(fault::thrown)

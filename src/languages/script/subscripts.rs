@@ -1,5 +1,5 @@
-//! Subscripts as the engine asks for them: `target[index]`, and `target.name`, which reaches us as a subscript of text. What
-//! a call gives is a subscript as well where something of it is assigned to: see [`HELD`].
+//! Subscripts as the engine evaluates them: `target[index]`, and `target.name`, which arrives as a subscript with a
+//! string. An assignment through the result of a call is rewritten to a subscript as well: see [`HELD`].
 
 use super::native::{add, any, whole};
 use super::runtime::Runtime;
@@ -15,10 +15,10 @@ use tensor::{Error, Result};
 use value::Value;
 use value::equality::{equal, equals, is};
 
-/// The depth of subscripts within each other that the engine may write back.
+/// The depth of nested subscripts that the engine may write back.
 const READS: usize = 16;
 
-/// `target[index]`, or `target.name` which reaches us as a string subscript.
+/// Evaluates `target[index]`, or `target.name`, which arrives as a subscript with a string.
 pub fn get(state: &Runtime, target: Value, index: &Dynamic) -> Result<Value> {
     if let Some(name) = index.read_lock::<ImmutableString>() {
         return named(state, target, Value::str(name.as_str()), &name, &[]);
@@ -29,12 +29,12 @@ pub fn get(state: &Runtime, target: Value, index: &Dynamic) -> Result<Value> {
     Ok(found)
 }
 
-/// `target[by]`, of which nothing is written back.
+/// Evaluates `target[by]` for a read that the engine does not write back.
 pub fn part(state: &Runtime, target: Value, by: Value) -> Result<Value> {
     item(state, &target, &by)
 }
 
-/// `target.name`, where `attributes` are those of the table under that name.
+/// Evaluates `target.name`. `attributes` are the table's attributes of that name.
 fn named(state: &Runtime, target: Value, by: Value, name: &str, attributes: &Attributes) -> Result<Value> {
     let found = match members::read_directly(state, attributes, &target) {
         Some(found) => found?,
@@ -54,8 +54,9 @@ fn note_read(state: &Runtime, target: Value, by: Value, found: &Value) {
     state.changed.set(None);
 }
 
-/// Makes the engine know a name behind a dot. Otherwise it would look the name up in vain every time, and put that
-/// into words, before it asks for a subscript of text. What we cannot read stays with that: it knows what to say.
+/// Registers a property with the engine. Without it, every read would first fail to find the name and format an error
+/// before trying a string subscript. Reads that fail here still fall through to the string subscript, which reports the
+/// error.
 pub(crate) fn register_attribute(engine: &mut Engine, state: &Rc<Runtime>, name: &'static str) {
     let (state, by) = (state.clone(), Value::str(name));
     let attributes = state.registry.plain_attributes_of(name);
@@ -73,9 +74,9 @@ pub(crate) fn register_attribute(engine: &mut Engine, state: &Rc<Runtime>, name:
     });
 }
 
-/// Finds the places of a text where the engine assigns to a subscript or an attribute. What it writes back elsewhere,
-/// after a call on what it has read or to the subscripts in front of the last, is no assignment. An operator may
-/// leave an attribute the value that it is, which need not be written.
+/// Finds the positions of a text where the engine assigns to a subscript or an attribute. Other write-backs are not
+/// assignments: after a call on a value that was read, or to the subscripts before the last. An in-place operator may
+/// leave an attribute its own value, which need not be written.
 pub fn assigned(ast: &AST) -> HashSet<Position> {
     fn last(expr: &Expr) -> Option<(Position, bool)> {
         match expr {
@@ -99,8 +100,8 @@ pub fn assigned(ast: &AST) -> HashSet<Position> {
     found
 }
 
-/// `target[index] = value`, or `target.name = value`. What the engine writes back is the very value, at the very place;
-/// `is_assigned` is asked only where it could be that.
+/// Evaluates `target[index] = value`, or `target.name = value`. When the engine writes back, the value and the place
+/// are identical to those it has read. `is_assigned` is called only if this could be a write-back.
 pub fn set(
     state: &Runtime,
     target: &Value,
@@ -115,7 +116,7 @@ pub fn set(
         None => to_subscript(index)?,
     };
     let is_changed = state.changed.take().is_some_and(|changed| value.address() == Some(changed));
-    // A shape or a device is made anew at each look.
+    // Every read of a shape or a device creates a new object.
     let is_part =
         |part: &Value| is(part, &value) || part.address().is_none() && value.address().is_none() && equal(part, &value);
     let is_read =
@@ -133,7 +134,8 @@ pub fn set(
     }
 }
 
-/// The engine's arrays and ranges become a new list and a new slice each time.
+/// Returns whether two subscripts are the same. The engine's arrays and ranges become a new list or slice at each
+/// conversion.
 fn is_same_place(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Slice(a), Value::Slice(b)) => is(&a.start, &b.start) && is(&a.stop, &b.stop) && is(&a.step, &b.step),
@@ -145,21 +147,21 @@ fn is_same_place(a: &Value, b: &Value) -> bool {
     }
 }
 
-/// The variable whose subscripts are themselves: `f(x)[0] = 1` reads `held_[f(x)][0] = 1`, since Rhai assigns to what
-/// belongs to a variable only.
+/// A variable whose subscripts evaluate to themselves: `f(x)[0] = 1` is rewritten to `held_[f(x)][0] = 1`, because Rhai
+/// assigns only through a variable.
 pub(crate) const HELD: &str = "held_";
 
-/// The suffix after [`HELD`].
+/// The value of the variable [`HELD`].
 #[derive(Clone)]
 pub struct Held;
 
-/// How deep copies are looked through for what was assigned to them.
+/// The depth to which copies are searched for assignments.
 const DEPTH: usize = 100;
 
 pub(crate) fn register_held(module: &mut Module) {
     let (held, any) = (TypeId::of::<Held>(), TypeId::of::<Dynamic>());
     add(module, "index$get$", &[held, any], |args| Ok(args.get(1).map(|value| (**value).clone()).unwrap_or_default()));
-    // The engine writes back what it has assigned to.
+    // The engine writes back after an assignment.
     add(module, "index$set$", &[held, any, any], |args| match args {
         [_, before, after] if !is_unchanged(before, after, DEPTH) => {
             let class = to_value(before).map_or("value", |value| value.class_name());
@@ -172,7 +174,7 @@ pub(crate) fn register_held(module: &mut Module) {
     });
 }
 
-/// Returns whether nothing was assigned to a copy, only to what it shares.
+/// Returns whether a copy itself is unmodified; changes to values it shares are not counted.
 fn is_unchanged(before: &Dynamic, after: &Dynamic, depth: usize) -> bool {
     if depth == 0 || is_ours(before) && is_ours(after) {
         return true;

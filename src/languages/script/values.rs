@@ -1,5 +1,5 @@
 //! Conversions between the script language's `Dynamic` and our [`Value`]. Numbers, strings, lists and maps are Rhai's
-//! own; every other value travels in a box whose type names its contents, so that Rhai's messages can be understood.
+//! own. Every other value travels in a box whose type names its contents, which makes Rhai's messages readable.
 
 use super::callback::{self, ScriptFunction};
 use super::caught::Caught;
@@ -19,7 +19,7 @@ pub struct Boxed<const KIND: u8>(pub Value);
 
 macro_rules! boxes {
     ($($kind:literal $name:literal: $($pattern:tt)::+ $(($any:tt))?;)*) => {
-        /// The name of every boxed class, by kind, as error messages of the script engine spell it.
+        /// The class name of every box, by kind, as the engine's messages spell it.
         pub const CLASSES: &[(&str, u8)] = &[$(($name, $kind)),*];
 
         pub(super) fn boxed(value: Value) -> Dynamic {
@@ -37,10 +37,10 @@ macro_rules! boxes {
             None
         }
 
-        /// Returns whether a value is of a class of ours, not the script language's own.
+        /// Returns whether a value is of a class of ours, not of Rhai's own.
         pub fn is_ours(dynamic: &Dynamic) -> bool {
             if dynamic.is_shared() {
-                // What a call has locked stays shared.
+                // A value locked by a call stays shared.
                 let held = dynamic.flatten_clone();
                 return !held.is_shared() && is_ours(&held);
             }
@@ -48,14 +48,14 @@ macro_rules! boxes {
             id == TypeId::of::<Tensor>() $(|| id == TypeId::of::<Boxed<$kind>>())*
         }
 
-        /// Tells the engine the names of our classes. It asks for the receiver's at every method call, and the engine's
-        /// own list comes first: it holds only tensors.
+        /// Tells the engine the names of our classes. The engine asks for the receiver's name at every method call, and
+        /// searches its own list first, so that list holds only tensors.
         pub(crate) fn register_names(engine: &mut Engine, module: &mut Module) {
             engine.register_type_with_name::<Tensor>("Tensor");
             $(module.set_custom_type::<Boxed<$kind>>($name);)*
         }
 
-        /// The type ids of all classes whose values have attributes and subscripts.
+        /// Returns the type ids of all classes whose values have attributes and subscripts.
         pub(crate) fn class_ids() -> Vec<TypeId> {
             vec![TypeId::of::<Tensor>(), $(TypeId::of::<Boxed<$kind>>()),*]
         }
@@ -90,24 +90,24 @@ boxes! {
     22 "method": Value::Method(_);
 }
 
-/// The box that objects travel in.
+/// The box that holds objects.
 pub(crate) type BoxedObject = Boxed<18>;
 
-/// The box that buffers travel in.
+/// The box that holds buffers.
 pub(crate) type BoxedBuffer = Boxed<13>;
 
-/// The boxes of what is written as an array in the script language: shapes, tuples, tuples with names.
+/// The boxes of values that a script writes as arrays: shapes, tuples and named tuples.
 pub(crate) fn sequence_ids() -> [TypeId; 3] {
     [TypeId::of::<Boxed<6>>(), TypeId::of::<Boxed<7>>(), TypeId::of::<Boxed<9>>()]
 }
 
-/// Returns whether a value travels in the box of objects or in that of methods.
+/// Returns whether a value is in the box for objects or in that for methods.
 pub(super) fn is_boxed(dynamic: Option<&Dynamic>) -> bool {
-    // A shared value may be locked, and then has no type to ask for.
+    // A shared value may be locked; its type cannot be read then.
     dynamic.is_some_and(|dynamic| !dynamic.is_shared() && (dynamic.is::<BoxedObject>() || dynamic.is::<Boxed<22>>()))
 }
 
-/// The list, dictionary or set of Python's that a value is.
+/// Returns the value if it is a Python list, dictionary or set.
 pub fn shared(dynamic: &Dynamic) -> Option<Value> {
     let value = unboxed(dynamic, dynamic.type_id())?;
     matches!(value, Value::List(_) | Value::Dict(_) | Value::Set(_)).then_some(value)
@@ -120,7 +120,7 @@ pub(crate) fn too_deep() -> Error {
     Error::new(ErrorKind::RecursionError, "maximum recursion depth exceeded")
 }
 
-/// Into the script language, as a variable or an argument that Python has made: what is shared stays shared.
+/// Converts a variable or argument made by Python for the script language. Shared containers stay shared.
 pub fn kept(value: Value) -> Dynamic {
     match value {
         shared @ (Value::List(_) | Value::Set(_)) => boxed(shared),
@@ -128,8 +128,8 @@ pub fn kept(value: Value) -> Dynamic {
     }
 }
 
-/// Into the script language, as the result of a call: lists and sets become arrays, which are values. A list that holds
-/// itself has no such copy and stays shared.
+/// Converts the result of a call for the script language. Lists and sets become arrays, which are copies. A list that
+/// contains itself cannot be copied and stays shared.
 pub(crate) fn to_dynamic(value: Value) -> Dynamic {
     match value {
         Value::List(list) if reaches_itself(&list) => boxed(Value::List(list)),
@@ -137,7 +137,7 @@ pub(crate) fn to_dynamic(value: Value) -> Dynamic {
     }
 }
 
-/// Like [`to_dynamic`], for a value whose lists do not hold themselves.
+/// Like [`to_dynamic`], for a value whose lists do not contain themselves.
 fn to_copy(value: Value) -> Dynamic {
     match value {
         Value::Tensor(tensor) => Dynamic::from(tensor),
@@ -146,7 +146,7 @@ fn to_copy(value: Value) -> Dynamic {
         Value::Int(i) => i.into(),
         Value::Float(f) => f.into(),
         Value::Str(s) => ImmutableString::from(&*s).into(),
-        // An array is a value: a copy of the list as it is now.
+        // An array is a copy of the list's current items.
         Value::List(list) => watched(list.to_vec()).map(to_copy).collect::<rhai::Array>().into(),
         Value::Set(set) => watched(set.to_vec()).map(to_copy).collect::<rhai::Array>().into(),
         Value::Object(object) => match object.as_any().downcast_ref::<ScriptFunction>() {
@@ -160,7 +160,7 @@ fn to_copy(value: Value) -> Dynamic {
     }
 }
 
-/// Returns whether a list, or one within it, holds itself. Only lists are looked through: all else that holds values travels
+/// Returns whether a list, or one nested inside it, contains itself. Only lists are searched: other containers travel
 /// in a box.
 pub(crate) fn reaches_itself(list: &List) -> bool {
     let within = |list: &List| -> Vec<List> {
@@ -170,7 +170,7 @@ pub(crate) fn reaches_itself(list: &List) -> bool {
     if !list.borrow().iter().any(|item| matches!(item, Value::List(_))) {
         return false;
     }
-    // The lists that are being looked through, each with those within it that are still to come; `false` once one is done.
+    // The lists on the current path, each with its unvisited nested lists. `is_open` is `false` for a finished list.
     let mut path = vec![(list.identity(), within(list))];
     let mut is_open = HashMap::from([(list.identity(), true)]);
     while let Some((identity, left)) = path.last_mut() {
@@ -188,7 +188,7 @@ pub(crate) fn reaches_itself(list: &List) -> bool {
     false
 }
 
-/// A moment, as `timestamp()` of the script language gives it.
+/// A moment, as returned by `timestamp()`.
 pub struct Timestamp(Moment);
 
 impl Object for Timestamp {
@@ -203,25 +203,25 @@ impl Object for Timestamp {
     }
 }
 
-/// Returns whether an object is a function, which the script language has a kind of its own for.
+/// Returns whether an object is a function, for which the script language has its own type.
 fn is_function(object: &dyn Object) -> bool {
     object.is_callable() && matches!(object.class_name(), "function" | "method" | "functools.partial")
 }
 
-/// Out of the script language.
+/// Converts a value of the script language to ours.
 ///
 /// # Errors
-/// TypeError for values of the script language that no function takes, such as closures.
+/// Fails with TypeError for values that no function accepts, such as closures.
 pub fn to_value(dynamic: &Dynamic) -> Result<Value> {
     to_value_within(dynamic, &mut Copied::default())
 }
 
-/// The arguments of a script's call: keywords travel as a last object map.
+/// Converts the arguments of a script's call. Keywords are passed in a last object map.
 pub fn arguments(args: &[&mut Dynamic]) -> Result<(Vec<Value>, Keywords)> {
     arguments_as(args, to_value)
 }
 
-/// Like [`arguments`], with each made a value by `made`.
+/// Like [`arguments`], but converts each argument with `made`.
 pub(crate) fn arguments_as(
     args: &[&mut Dynamic],
     made: fn(&Dynamic) -> Result<Value>,
@@ -238,7 +238,7 @@ pub(crate) fn arguments_as(
     Ok((positional.iter().map(|arg| made(arg)).collect::<Result<_>>()?, keywords))
 }
 
-/// The copies made of a value so far. A text or a list that stands in a list many times is copied as often.
+/// The amount copied so far while converting a value. A string or list that occurs many times is copied as often.
 #[derive(Default)]
 pub struct Copied {
     depth: usize,
@@ -254,7 +254,7 @@ impl Copied {
     /// Copies the `count` items of a list or a dictionary.
     ///
     /// # Errors
-    /// Those of `copy`; RecursionError for lists too deep within each other, MemoryError.
+    /// Fails with the error of `copy`, with RecursionError for lists nested too deeply, or with MemoryError.
     pub fn items<I, T>(
         &mut self,
         count: usize,
@@ -272,9 +272,9 @@ impl Copied {
     }
 }
 
-/// Like [`to_value`], for what lies within lists and dictionaries.
+/// Like [`to_value`], for values nested in lists and dictionaries.
 pub(crate) fn to_value_within(dynamic: &Dynamic, copied: &mut Copied) -> Result<Value> {
-    // What calls are made of comes first.
+    // The most frequent types of arguments come first.
     if let Ok(i) = dynamic.as_int() {
         return Ok(Value::Int(i));
     }
@@ -305,7 +305,7 @@ pub(crate) fn to_value_within(dynamic: &Dynamic, copied: &mut Copied) -> Result<
     if let Some(value) = unboxed(dynamic, id) {
         return Ok(value);
     }
-    // What a script has caught is its text.
+    // A caught error converts to its text.
     if let Some(caught) = dynamic.read_lock::<Caught>() {
         return Ok(Value::str(caught.to_string()));
     }
@@ -337,7 +337,7 @@ pub(crate) fn to_value_within(dynamic: &Dynamic, copied: &mut Copied) -> Result<
     Err(Error::type_error(format!("{} cannot be used here", with_article(class))))
 }
 
-/// A range as numbers. A range without an end has no numbers, and keeps its meaning in a subscript.
+/// Converts a range to a range of integers. A range without an end cannot be enumerated and becomes a slice.
 fn as_range(dynamic: &Dynamic) -> Option<Value> {
     let (start, stop) = if let Some(range) = dynamic.read_lock::<std::ops::Range<i64>>() {
         (range.start, range.end)
@@ -348,7 +348,7 @@ fn as_range(dynamic: &Dynamic) -> Option<Value> {
     Some(if stop == i64::MAX { slice_of(start, stop) } else { Value::Range(Range { start, stop, step: 1 }) })
 }
 
-/// A value as a function of torch takes it, which expects a list where one writes a range.
+/// Converts an argument of a torch function, which expects a list in place of a range.
 pub(crate) fn to_listed(dynamic: &Dynamic) -> Result<Value> {
     match as_range(dynamic) {
         Some(Value::Range(range)) => {
@@ -359,7 +359,7 @@ pub(crate) fn to_listed(dynamic: &Dynamic) -> Result<Value> {
     }
 }
 
-/// A value as a subscript: ranges are slices, also in an array.
+/// Converts a subscript: ranges become slices, also inside an array.
 pub(crate) fn to_subscript(dynamic: &Dynamic) -> Result<Value> {
     if let Some(range) = dynamic.read_lock::<std::ops::Range<i64>>() {
         return Ok(slice_of(range.start, range.end));
@@ -381,12 +381,12 @@ pub(crate) fn to_subscript(dynamic: &Dynamic) -> Result<Value> {
     }
 }
 
-/// Returns whether a value is a range of the language.
+/// Returns whether a value is a Rhai range.
 pub fn is_range(value: &Dynamic) -> bool {
     value.is::<std::ops::Range<i64>>() || value.is::<std::ops::RangeInclusive<i64>>()
 }
 
-/// `..` arrives as `0..i64::MAX`.
+/// Builds a slice. `..` arrives as `0..i64::MAX`.
 fn slice_of(start: i64, stop: i64) -> Value {
     let stop = if stop == i64::MAX { Value::None } else { Value::Int(stop) };
     Value::Slice(Rc::new(Slice { start: Value::Int(start), stop, step: Value::None }))

@@ -1,5 +1,6 @@
-//! What the engine reads besides what was typed, on the same lines. What `try` encloses goes through a step that keeps
-//! errors whole (see `caught.rs`), and a closure in a variable is called as a function is: `f(2)` reads `f.call(2)`.
+//! Tokens that are inserted into a typed text, on the same lines, before the engine reads it. The body of `try` goes
+//! through a step that keeps errors whole (see `caught.rs`), and a closure in a variable can be called like a function:
+//! `f(2)` becomes `f.call(2)`.
 
 use super::bounds::MAX_EXPRESSION_DEPTH;
 use super::chains;
@@ -10,13 +11,13 @@ use rhai::{Engine, Position, Token};
 use std::collections::{HashMap, HashSet};
 use torch::READ_VARIABLES;
 
-/// The engine counts no further, so what lies beyond has no place.
+/// The engine counts lines and columns only up to a limit; positions beyond are not reliable.
 const COUNTED: usize = 60_000;
 
-/// More brackets within each other than the engine reads.
+/// More nested brackets than the engine accepts.
 const DEEPEST: usize = 2 * MAX_EXPRESSION_DEPTH;
 
-/// Text inserted before a character. Line and column are those of the typed text, counted from 1.
+/// Text inserted before a character. Line and column refer to the typed text and start at 1.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Insertion {
     pub line: usize,
@@ -24,8 +25,8 @@ pub(super) struct Insertion {
     pub text: &'static str,
 }
 
-/// What is to be inserted. `is_closure` tells which names are variables with functions in them, and `is_function` which
-/// are functions already.
+/// Returns the insertions. `is_closure` tells which names are variables holding closures; `is_function` tells which
+/// names are functions already.
 pub(crate) fn edits(
     all: &Tokens,
     source: &str,
@@ -52,7 +53,7 @@ pub(crate) fn edits(
     edits
 }
 
-/// What is to be changed besides, so that the engine reads what people write as in Python.
+/// Returns the further edits that make the engine accept Python idioms.
 pub(crate) fn changes(all: &Tokens, source: &str) -> Vec<Edit> {
     if !all.are_all || !all.are_matched() {
         return Vec::new();
@@ -61,22 +62,22 @@ pub(crate) fn changes(all: &Tokens, source: &str) -> Vec<Edit> {
     changes.sort_by_key(|change| (change.line, change.column));
     let mut offsets = Offsets::new(source);
     let edit = |Change { line, column, removed, text }: Change| {
-        // All that is removed is plain characters of one byte.
+        // Only single-byte characters are ever removed.
         offsets.of(line, column).map(|at| Edit { at, removed, text: text.into() })
     };
     changes.into_iter().filter_map(edit).collect()
 }
 
-/// The tokens of a text, up to the first that is faulty.
+/// The tokens of a text, up to the first faulty one.
 pub(crate) struct Tokens {
     pub found: Vec<(Token, Position)>,
-    /// Whether those are all.
+    /// Whether these are all the tokens of the text.
     pub are_all: bool,
 }
 
 impl Tokens {
-    /// Returns whether every bracket is closed, and none lies too deep for the engine. It refuses any other text, and what
-    /// looks for the ends of brackets would take long there.
+    /// Returns whether all brackets match and none is nested too deeply. The engine rejects any other text, and
+    /// searching it for matching brackets would take long.
     fn are_matched(&self) -> bool {
         let mut open = 0usize;
         self.found.iter().all(|(token, _)| {
@@ -91,9 +92,9 @@ impl Tokens {
     }
 }
 
-/// Takes a text apart as the engine does.
+/// Tokenizes a text like the engine does.
 pub(crate) fn tokens(engine: &Engine, source: &str) -> Tokens {
-    /// An open brace: of a block or a map, or of an expression in a text.
+    /// An open brace: of a block or a map, or of an expression inside a string.
     enum Brace {
         Block,
         InText,
@@ -109,7 +110,7 @@ pub(crate) fn tokens(engine: &Engine, source: &str) -> Tokens {
                 open.push(Brace::InText);
             }
             Token::LeftBrace | Token::MapStart => open.push(Brace::Block),
-            // The parser says the same to the tokenizer: here the text goes on.
+            // The parser tells the tokenizer the same: the string continues here.
             Token::RightBrace if matches!(open.pop(), Some(Brace::InText)) => {
                 control.borrow_mut().is_within_text = true
             }
@@ -120,7 +121,7 @@ pub(crate) fn tokens(engine: &Engine, source: &str) -> Tokens {
     Tokens { found, are_all: true }
 }
 
-/// Around what `try` encloses, where its braces are.
+/// Returns the insertions around the body of `try`.
 fn enclosed(tokens: &[(Token, Position)]) -> Vec<Insertion> {
     let (mut found, mut open) = (Vec::new(), Vec::new());
     for (index, (token, position)) in tokens.iter().enumerate() {
@@ -144,7 +145,8 @@ fn enclosed(tokens: &[(Token, Position)]) -> Vec<Insertion> {
     found
 }
 
-/// Behind variables that are called, and behind what subscripts and calls give: `f[0](2)`, `f(1)(2)`.
+/// Returns the insertions after variables that are called, and after subscripts and calls whose result is called:
+/// `f[0](2)`, `f(1)(2)`.
 fn calls(
     tokens: &[(Token, Position)],
     is_closure: &dyn Fn(&str) -> bool,
@@ -158,7 +160,7 @@ fn calls(
         if matches!(token, Token::RightBracket | Token::RightParen | Token::Unit) {
             let (line, column) = place(*position)?;
             let column = column + if *token == Token::Unit { 2 } else { 1 };
-            // Behind a gap a statement may begin.
+            // After white space, a new statement may begin.
             let is_close = tokens.get(index + 1).and_then(|(_, position)| place(*position)) == Some((line, column));
             return (is_called && is_close).then_some(Insertion { line, column, text: CALLED });
         }
@@ -169,7 +171,7 @@ fn calls(
         if !is_bare || !is_called || functions.contains(name) {
             return None;
         }
-        // A closure hides a function of its name; any other variable does not.
+        // A closure hides a function of the same name; other variables do not.
         let hides = || is_closure(name) || closures.sees(name);
         if !(variables.contains(name) && !is_function(name) || hides()) {
             return None;
@@ -180,11 +182,11 @@ fn calls(
     called.collect()
 }
 
-/// The variables that hold a closure where a pass over the tokens stands: `let f = |x| …`.
+/// The variables that hold a closure at the current token of a pass: `let f = |x| …`.
 struct Closures<'t> {
-    /// For each name the functions in whose blocks it was made, the innermost last. The text itself is number 0.
+    /// For each name, the functions in whose blocks it was defined, the innermost last. The text itself is number 0.
     made: HashMap<&'t str, Vec<usize>>,
-    /// The open blocks: the function that each belongs to, and the names made there.
+    /// The open blocks, each with the function it belongs to and the names defined in it.
     blocks: Vec<(usize, Vec<&'t str>)>,
     functions: usize,
     /// Whether the next brace begins the body of a function.
@@ -223,18 +225,18 @@ impl<'t> Closures<'t> {
         }
     }
 
-    /// The function whose body the pass is in.
+    /// Returns the function whose body contains the current token.
     fn function(&self) -> usize {
         self.blocks.last().map_or(0, |(function, _)| *function)
     }
 
-    /// Returns whether a closure of this name is visible: a function does not see those outside.
+    /// Returns whether a closure of this name is visible. A function does not see the closures outside.
     fn sees(&self, name: &str) -> bool {
         self.made.get(name).and_then(|made| made.last()).is_some_and(|made| *made == self.function())
     }
 }
 
-/// In front of calls that look at variables: `aliases()`, `x.t().explain()`.
+/// Returns the insertions before calls that inspect variables: `aliases()`, `x.t().explain()`.
 fn looks(tokens: &[(Token, Position)]) -> Vec<Insertion> {
     let called = tokens.iter().enumerate().filter_map(|(index, (token, _))| {
         let Token::Identifier(name) = token else { return None };
@@ -249,7 +251,8 @@ fn looks(tokens: &[(Token, Position)]) -> Vec<Insertion> {
     called.collect()
 }
 
-/// Where the chain of names, calls and subscripts begins that leads to a name; nothing behind `fn` and within a module.
+/// Returns the start of the chain of names, calls and subscripts that leads to a name. `None` after `fn`, and for a
+/// name in a module.
 fn chain_start(tokens: &[(Token, Position)], name: usize) -> Option<usize> {
     let mut at = name;
     loop {
@@ -259,7 +262,7 @@ fn chain_start(tokens: &[(Token, Position)], name: usize) -> Option<usize> {
             Some(Token::Fn | Token::DoubleColon) => return None,
             _ => return Some(at),
         }
-        // What a dot follows ends in a name, a value, a bracket, or several of these.
+        // A dot follows a name, a value, or one or more brackets.
         loop {
             at = match tokens.get(at).map(|(token, _)| token)? {
                 Token::RightParen => opening(tokens, at, &Token::LeftParen, &Token::RightParen)?,
@@ -276,7 +279,7 @@ fn chain_start(tokens: &[(Token, Position)], name: usize) -> Option<usize> {
     }
 }
 
-/// The place of the bracket that the one at `close` closes.
+/// Returns the opening bracket that matches the one at `close`.
 fn opening(tokens: &[(Token, Position)], close: usize, opens: &Token, closes: &Token) -> Option<usize> {
     let mut depth = 0usize;
     (0..=close).rev().find(|index| {
@@ -286,7 +289,7 @@ fn opening(tokens: &[(Token, Position)], close: usize, opens: &Token, closes: &T
     })
 }
 
-/// The variables and the parameters that a text names, and its functions.
+/// Returns the variables, including parameters, and the functions that a text names.
 fn declared(tokens: &[(Token, Position)]) -> (HashSet<&str>, HashSet<&str>) {
     let (mut variables, mut functions) = (HashSet::new(), HashSet::new());
     let name_at = |index: usize| match tokens.get(index) {
@@ -309,7 +312,7 @@ fn declared(tokens: &[(Token, Position)]) -> (HashSet<&str>, HashSet<&str>) {
     for (index, (token, _)) in tokens.iter().enumerate() {
         match token {
             _ if index < behind => {}
-            // What is no function is not called; the language would take its argument for one.
+            // A variable with another value is not called; Rhai would take the first argument for the function.
             Token::Let | Token::Const if !tokens.get(index + 3).is_some_and(|(token, _)| is_literal(token)) => {
                 names_until(index + 1, &Token::Equals);
             }
@@ -324,7 +327,7 @@ fn declared(tokens: &[(Token, Position)]) -> (HashSet<&str>, HashSet<&str>) {
                 functions.extend(name_at(index + 1));
                 names_until(index + 3, &Token::RightParen);
             }
-            // An assignment, which may be the variable's first.
+            // An assignment, perhaps the first one to the variable.
             Token::Equals
                 if begins(tokens, index) && !tokens.get(index + 1).is_some_and(|(token, _)| is_literal(token)) =>
             {
@@ -338,13 +341,13 @@ fn declared(tokens: &[(Token, Position)]) -> (HashSet<&str>, HashSet<&str>) {
     (variables, functions)
 }
 
-/// Returns whether a statement begins with the name in front of this place.
+/// Returns whether a statement begins with the name before this token.
 fn begins(tokens: &[(Token, Position)], equals: usize) -> bool {
     let before = equals.checked_sub(2).and_then(|before| tokens.get(before));
     before.is_none_or(|(token, _)| matches!(token, Token::SemiColon | Token::LeftBrace | Token::RightBrace))
 }
 
-/// Returns whether a value begins here that is no function.
+/// Returns whether a value begins here that is not a function.
 fn is_literal(token: &Token) -> bool {
     use Token::{CharConstant, FloatConstant, IntegerConstant, LeftBracket, MapStart, StringConstant};
     matches!(

@@ -1,35 +1,36 @@
-//! Words that the engine knows and no text has: names that are typed otherwise, and what is woven in among them. Uses nothing.
+//! Words that the engine knows and no typed text contains: renamed names, and words inserted by weaving. Depends on
+//! nothing.
 
-/// A word that the language reserves, so that no text has it as a name.
+/// Marks the body of `try`. A reserved word of Rhai, so no text uses it as a name.
 pub(crate) const ENCLOSED: &str = "protected";
 
-/// Another reserved word: the call after it reads variables (see `holders.rs`).
+/// Marks a call that reads variables (see `holders.rs`). Also a reserved word.
 pub(crate) const LOOKING: &str = "public";
 
-/// What makes a call of a function's name one of a variable.
+/// Turns the call of a name into the call of a variable.
 pub(crate) const CALLED: &str = ".call";
 
-/// The comparisons as they are written in a condition: what they give there is true or false.
+/// The names of comparisons inside a condition, where their result is true or false.
 pub const COMPARISONS: [(&str, &str); 6] =
     [("==", "is_eq_"), ("!=", "is_ne_"), ("<", "is_lt_"), ("<=", "is_le_"), (">", "is_gt_"), (">=", "is_ge_")];
 
-/// Properties of arrays that are read by a call.
+/// Array properties that are read through a call.
 pub(crate) const PROPERTIES: [&str; 3] = ["len", "is_empty", "tag"];
 
-/// The source of these methods, which is no place to report an error at.
+/// The source name of the methods for shadowed functions. No error position refers to it.
 pub(crate) const SOURCE: &str = "methods of the table";
 
-/// The name of a comparison where it is a condition.
+/// Returns the name of a comparison inside a condition.
 pub(crate) fn in_condition(symbol: &str) -> &str {
     COMPARISONS.iter().find(|(known, _)| *known == symbol).map_or(symbol, |(_, name)| name)
 }
 
-/// The operator that a name stands for.
+/// Returns the operator that a name stands for.
 pub fn operator(name: &str) -> Option<&'static str> {
     COMPARISONS.iter().find(|(_, known)| *known == name).map(|(symbol, _)| *symbol)
 }
 
-/// A name as it was typed, where ours reach the engine under another.
+/// Returns a name as typed, if the engine knows it under another name.
 pub fn typed(name: &str) -> &str {
     match name {
         "type_of_" => "type_of",

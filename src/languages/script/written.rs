@@ -1,9 +1,9 @@
-//! A text as the engine reads it, made of a typed one by small changes within its lines. Every place of the engine's is
-//! told in the text that was typed.
+//! The text that the engine reads: the typed text with small edits inside its lines. Every position of the engine is
+//! mapped back to the typed text.
 
 use std::borrow::Cow;
 
-/// A change: bytes of the typed text give way to others. Neither have a line's end.
+/// An edit: replaces bytes of the typed text. Neither the old nor the new text contains a line break.
 #[derive(Clone, Debug)]
 pub struct Edit {
     pub at: usize,
@@ -11,16 +11,16 @@ pub struct Edit {
     pub text: Cow<'static, str>,
 }
 
-/// The text and its changes.
+/// The edited text and its edits.
 #[derive(Clone, Debug)]
 pub struct Written {
     pub text: String,
     edits: Vec<Edit>,
-    /// The changes in characters, from the first line to the last.
+    /// The edits in characters, in order of position.
     shifts: Vec<Shift>,
 }
 
-/// A change at a line and a column of the typed text, both from 1.
+/// An edit at a line and a column of the typed text, both from 1.
 #[derive(Clone, Debug)]
 struct Shift {
     line: usize,
@@ -30,7 +30,7 @@ struct Shift {
 }
 
 impl Written {
-    /// Changes a text. Of insertions at one place those given later come first, and what is put in place of others last.
+    /// Applies edits to a text. For insertions at the same place, later ones come first, and replacements last.
     pub fn new(source: &str, mut edits: Vec<Edit>) -> Written {
         edits.reverse();
         edits.sort_by_key(|edit| (edit.at, edit.removed > 0));
@@ -55,18 +55,18 @@ impl Written {
         Written { text, edits, shifts }
     }
 
-    /// The changes, as they were given.
+    /// Returns the edits in their original order.
     pub(crate) fn edits(&self) -> Vec<Edit> {
         self.edits.iter().rev().cloned().collect()
     }
 
-    /// Returns whether a text was inserted at a place of the typed one.
+    /// Returns whether `text` was inserted at a position of the typed text.
     pub(crate) fn inserts(&self, line: usize, column: usize, text: &str) -> bool {
         let mut changes = self.shifts.iter().zip(&self.edits);
         changes.any(|(shift, edit)| (shift.line, shift.column) == (line, column) && edit.text == text)
     }
 
-    /// The byte of the typed text behind a place of this one.
+    /// Returns the byte of the typed text for a position of this text.
     pub(crate) fn typed_offset(&self, source: &str, line: usize, column: usize) -> Option<usize> {
         let start: usize = source.split_inclusive('\n').take(line - 1).map(str::len).sum();
         let text = source.get(start..)?;
@@ -74,7 +74,8 @@ impl Written {
         text.char_indices().map(|(at, _)| start + at).nth(column - 1)
     }
 
-    /// The change, as [`Written::edits`] counts them, and the character of its text at a place that was not typed.
+    /// For a position inside inserted text, returns the index of the edit in [`Written::edits`] and the character
+    /// within its text.
     pub fn inserted(&self, line: usize, column: usize) -> Option<(usize, usize)> {
         let mut typed = column;
         for (index, shift) in self.shifts.iter().enumerate().filter(|(_, shift)| shift.line == line) {
@@ -87,7 +88,8 @@ impl Written {
         None
     }
 
-    /// The column of the typed text behind a place of this one; in what was inserted, the column where it was.
+    /// Returns the column of the typed text for a position of this text. Inside inserted text, this is the column of
+    /// the insertion.
     pub(crate) fn typed_column(&self, line: usize, column: usize) -> usize {
         let mut typed = column;
         let first = self.shifts.partition_point(|shift| shift.line < line);
@@ -104,7 +106,7 @@ impl Written {
     }
 }
 
-/// Finds the bytes of places that come one behind the other.
+/// Converts ascending positions to byte offsets.
 pub struct Offsets<'s> {
     rest: std::str::CharIndices<'s>,
     line: usize,
@@ -116,7 +118,7 @@ impl<'s> Offsets<'s> {
         Offsets { rest: source.char_indices(), line: 1, column: 1 }
     }
 
-    /// Nothing for a place that lies before the last one: the engine counts lines and columns to 65,535 only.
+    /// Returns `None` for a position before the last one: the engine counts lines and columns only up to 65,535.
     pub fn of(&mut self, line: usize, column: usize) -> Option<usize> {
         while (self.line, self.column) < (line, column) {
             match self.rest.next()?.1 {
@@ -139,7 +141,7 @@ mod tests {
     #[test]
     fn every_column_of_what_was_kept_is_told_where_it_was_typed() {
         let typed = "é = x[:, ü]\ny[1]";
-        // Of brackets in one place the outer one is given later.
+        // Of two brackets inserted at one place, the outer one is given later.
         let edits =
             vec![edit(7, 0, "slice(()"), edit(7, 1, ", ()"), edit(8, 0, ")"), edit(7, 0, "at("), edit(12, 0, ")")];
         let written = Written::new(typed, edits);

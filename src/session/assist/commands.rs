@@ -1,4 +1,4 @@
-//! Commands that a prompt carries out itself: `:vars`, `:save`, `:undo`, … One row per command.
+//! Commands that the prompt itself runs: `:vars`, `:save`, `:undo`, … One row per command.
 
 use std::path::Path;
 use std::time::Duration;
@@ -15,7 +15,7 @@ use crate::transcript::read_text;
 use crate::{Failure, Language, Session, Undone, nearest, wrapped};
 use tensor::system::Moment;
 
-/// The time for which `:timeit` repeats.
+/// The total time of the repetitions of `:timeit`.
 const TIMEIT: Duration = Duration::from_millis(1000);
 
 /// A command.
@@ -24,7 +24,7 @@ struct Command {
     /// The arguments after the name.
     arguments: &'static str,
     doc: &'static str,
-    /// Gives an exit status if the prompt is to be left.
+    /// Runs the command. Returns an exit status if the prompt should end.
     run: fn(&Desk, &mut dyn Console, &str) -> Option<i32>,
 }
 
@@ -70,7 +70,7 @@ const COMMANDS: &[Command] = &[
     Command { name: "why", arguments: "T, SHAPE|DTYPE", doc: "why a view works or does not", run: why },
 ];
 
-/// Whether an entry is for the prompt itself: `:vars`, `?view`, `view?`.
+/// Returns whether an entry is a command for the prompt: `:vars`, `?view`, `view?`.
 pub fn is_command(entry: &str) -> bool {
     let entry = entry.trim();
     let is_path = |text: &str| !text.is_empty() && text.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '.'));
@@ -83,7 +83,7 @@ pub fn is_command(entry: &str) -> bool {
             .is_some_and(|name| is_path(unquoted(name)))
 }
 
-/// What `?view`, `view?` or `help(view)` asks about.
+/// Returns the topic of `?view`, `view?` or `help(view)`.
 pub fn topic(entry: &str) -> &str {
     let entry = entry.trim();
     let asked = entry.strip_prefix("help(").and_then(|rest| rest.strip_suffix(')')).unwrap_or(entry);
@@ -94,7 +94,7 @@ fn unquoted(text: &str) -> &str {
     text.trim().trim_matches(['"', '\''])
 }
 
-/// The ways to complete a command line, and where what they replace begins.
+/// Returns the completions of a command line, and where the text that they replace begins.
 pub(super) fn complete(line: &str, at: usize, paths: Paths) -> Option<(usize, Vec<(String, String)>)> {
     let typed = line.get(..at)?.strip_prefix(':')?;
     match typed.split_once(' ') {
@@ -110,7 +110,7 @@ pub(super) fn complete(line: &str, at: usize, paths: Paths) -> Option<(usize, Ve
     }
 }
 
-/// Runs a command line; gives an exit status if it leaves.
+/// Runs a command line. Returns an exit status if the prompt should end.
 pub fn run(desk: &Desk, console: &mut dyn Console, entry: &str) -> Option<i32> {
     let entry = entry.trim();
     let Some(line) = entry.strip_prefix(':') else { return show_help(desk, console, topic(entry)) };
@@ -139,7 +139,7 @@ fn show_help(desk: &Desk, console: &mut dyn Console, topic: &str) -> Option<i32>
     None
 }
 
-/// What there is besides the language; words stay whole where there are few columns.
+/// Returns the overview of commands and keys. Narrow terminals wrap between words.
 fn overview(console: &dyn Console) -> String {
     let columns = console.columns();
     let first = "Type Rhai, or Python after `>>> `. A pasted session may include its outputs.";
@@ -147,7 +147,7 @@ fn overview(console: &dyn Console) -> String {
     let commands = COMMANDS.iter().map(|command| (format!(":{} {}", command.name, command.arguments), command.doc));
     let keys = console.keys().iter().map(|(key, doc)| ((*key).to_owned(), *doc));
     for (head, doc) in commands.chain([(String::new(), "")]).chain(keys) {
-        // On a narrow terminal the text stands below its head.
+        // On a narrow terminal, the description goes below the name.
         let (indent, is_beside) = if columns < 60 { (6, false) } else { (29, head.chars().count() <= 26) };
         let lines = wrapped(doc, columns.saturating_sub(indent).max(20));
         let mut lines = lines.iter();
@@ -190,7 +190,7 @@ fn bits(desk: &Desk, console: &mut dyn Console, arguments: &str) -> Option<i32> 
     called(desk, console, "bits", arguments)
 }
 
-/// Evaluates a call of a function that draws, its arguments as they were typed.
+/// Calls a drawing function with the arguments as typed.
 fn called(desk: &Desk, console: &mut dyn Console, function: &str, arguments: &str) -> Option<i32> {
     let (language, arguments) = desk.language_of(arguments);
     let code = format!("{function}({arguments})");
@@ -242,7 +242,7 @@ fn timeit(desk: &Desk, console: &mut dyn Console, code: &str) -> Option<i32> {
     None
 }
 
-/// The failure with the command that was meant, where an input begins with a name that nothing goes by.
+/// Adds the intended command to a failure, if an input begins with an undefined name.
 pub(super) fn suggested(failure: &Failure, source: &str) -> Failure {
     let mut failure = failure.clone();
     let word = source.split_whitespace().next().unwrap_or_default();
@@ -288,7 +288,7 @@ fn redo(desk: &Desk, console: &mut dyn Console, steps: &str) -> Option<i32> {
     go(desk, console, steps, "redo", Session::redo, Desk::take_up_undone)
 }
 
-/// Goes some steps through the session, and tells what each did.
+/// Moves several steps through the history, and reports the effect of each.
 fn go(
     desk: &Desk,
     console: &mut dyn Console,
@@ -318,7 +318,7 @@ fn go(
     None
 }
 
-/// The effect of a step, a sentence each: "Undone: `t.fill_(5)`. `t` is as before; `other` is gone."
+/// Describes the effect of a step, one sentence each: "Undone: `t.fill_(5)`. `t` is as before; `other` is gone."
 fn effect(name: &str, inputs: &[Entry], undone: &Undone) -> Vec<String> {
     let what = match inputs {
         [] => "the last input".to_owned(),

@@ -1,5 +1,4 @@
-//! The front end that reads entries and shows their results: a terminal or a page. States what a desk asks of it, not how
-//! that is done.
+//! The interface of a front end that reads entries and shows their results: a terminal or a page.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -10,65 +9,66 @@ use super::marked::Marked;
 use super::paste::Statement;
 use crate::{Failure, Language, Picture, Session};
 
-/// The person's side of a session. What inputs print comes by a [`Live`](crate::Live) listener instead.
+/// The front end of a session. The output of inputs arrives through a [`Live`](crate::Live) listener instead.
 pub trait Console {
-    /// A session begins: whatever stops it learns how.
+    /// A session begins. Passes the session, so that the front end can stop it.
     fn opened(&mut self, session: &Session);
 
-    /// Something begins to run, which may take long; what it shows is paged through where `is_paged`.
+    /// Work begins that may take long. Its output is paged if `is_paged`.
     fn begin(&mut self, is_paged: bool);
 
-    /// It has ended.
+    /// The work has ended.
     fn end(&mut self);
 
-    /// An entry, or a statement of one, that is to be found again later.
+    /// Adds an entry, or one of its statements, to the history.
     fn remember(&mut self, entry: &str);
 
-    /// A statement of a pasted session or of a file, above its result. `shown` has its prompts.
+    /// Shows a statement of a pasted session or of a file, above its result. `shown` includes the prompts.
     fn input(&mut self, language: Language, source: &str, shown: &str);
 
-    /// Text that was asked for, which may be long.
+    /// Shows requested text, which may be long.
     fn tell(&mut self, text: &Marked);
 
-    /// A picture that was asked for.
+    /// Shows a requested picture.
     fn draw(&mut self, picture: &Picture);
 
-    /// A line said besides.
+    /// Shows an incidental remark.
     fn remark(&mut self, line: &str);
 
-    /// The reason why something was not done.
+    /// Shows why something was not done.
     fn complain(&mut self, text: &Marked);
 
-    /// What is to be said about an input besides its outcome.
+    /// Shows a note on an input.
     fn note(&mut self, note: &str) {
         self.complain(&noted(note));
     }
 
-    /// The failure of an input, or of the whole of a file.
+    /// Shows the failure of an input, or of a whole file.
     fn fail(&mut self, failure: &Failure, source: &str, file: Option<&str>) {
         self.complain(&describe(failure, source, file));
     }
 
-    /// The columns that text may take.
+    /// Returns the available width in columns.
     fn columns(&self) -> usize;
 
-    /// The keys that the overview of commands tells of.
+    /// Returns the keys to list in the overview of commands.
     fn keys(&self) -> &'static [(&'static str, &'static str)];
 
-    /// Calls `work` with the path of an empty folder that is gone afterwards. Whatever stops an input sets `stop` meanwhile.
+    /// Calls `work` with the path of an empty folder, which is deleted afterwards. Stopping the input sets `stop`
+    /// meanwhile.
     ///
     /// # Errors
-    /// The reason why there is no such folder, or nothing to stop it by.
+    /// Fails with the reason if there is no folder, or no way to stop the work.
     fn aside(&mut self, stop: Arc<AtomicBool>, work: &mut dyn FnMut(&Path)) -> Result<(), String>;
 }
 
-/// What came of an entry.
+/// The result of an entry.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Taken {
-    /// The exit status, if it was the last.
+    /// The exit status, if the entry ended the session.
     pub exit: Option<i32>,
-    /// The end of a pasted session that is still to be finished.
+    /// An unfinished statement at the end of a pasted session.
     pub unfinished: Option<Statement>,
-    /// Whether it printed something that may be recorded below it, where it is an input with a prompt of its own.
+    /// For an input with a prompt of its own: whether it printed output that may be recorded below it.
     pub printed: Option<bool>,
 }

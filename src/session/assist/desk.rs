@@ -1,5 +1,5 @@
-//! An interactive session: takes entries, single or pasted, runs them or the commands they are, and keeps what
-//! commands look back at. Shows nothing itself: that is the console's.
+//! An interactive session: takes single or pasted entries, runs them or the commands among them, and keeps the state
+//! that commands refer to. Output goes through the console.
 
 use std::cell::{Cell, Ref, RefCell, RefMut};
 use std::path::Path;
@@ -14,26 +14,26 @@ use super::paste::{Statement, is_output_number, read_session, with_python_prompt
 use crate::transcript::{Document, Form};
 use crate::{Language, Live, Outcome, Said, Session, SessionOptions};
 
-/// A session with what belongs to typing.
+/// A session with the state of its prompt.
 pub struct Desk {
     session: RefCell<Session>,
-    /// The language of an entry without a prompt of its own.
+    /// The language of entries without a prompt of their own.
     language: Cell<Language>,
-    /// Whether the Rhai form of Python at a Rhai prompt is shown.
+    /// Whether to show the Rhai form of Python typed at a Rhai prompt.
     translates: Cell<bool>,
     log: Rc<RefCell<Log>>,
-    /// The last pasted session, and which input of the log was its first.
+    /// The last pasted session, and the log index of its first input.
     paste: RefCell<Option<(String, usize)>>,
-    /// Receives what inputs print.
+    /// Receives the output of inputs.
     output: Rc<RefCell<Live>>,
     /// The value of `ARGS` in scripts.
     args: Vec<String>,
-    /// A line of Python that every session begins with.
+    /// A line of Python to run at the start of every session.
     preface: Option<String>,
 }
 
 impl Desk {
-    /// A desk whose inputs print to `output`.
+    /// Creates a desk whose inputs print to `output`.
     pub fn new(language: Language, args: Vec<String>, output: Live) -> Desk {
         let (log, output) = (Rc::default(), Rc::new(RefCell::new(output)));
         let session = RefCell::new(new_session(&args, &log, &output));
@@ -41,12 +41,12 @@ impl Desk {
         Desk { session, language: Cell::new(language), translates, log, paste, output, args, preface: None }
     }
 
-    /// Has every session begin with a line of Python.
+    /// Sets a line of Python to run at the start of every session.
     pub fn set_preface(&mut self, preface: Option<String>) {
         self.preface = preface;
     }
 
-    /// Begins the session, which is a new one.
+    /// Begins the session, which must be new.
     pub fn begin(&self, console: &mut dyn Console) {
         console.opened(&self.session());
         if let Some(preface) = &self.preface {
@@ -55,7 +55,7 @@ impl Desk {
         }
     }
 
-    /// Forgets everything but the settings.
+    /// Resets everything except the settings.
     pub fn reset(&self, console: &mut dyn Console) {
         self.session.replace(new_session(&self.args, &self.log, &self.output));
         self.begin(console);
@@ -63,14 +63,14 @@ impl Desk {
         self.paste.take();
     }
 
-    /// Takes one entry: runs it, the statements pasted with it, or the command that it is.
+    /// Takes one entry: runs its code, its pasted statements, or its command.
     pub fn take(&self, console: &mut dyn Console, entry: &str) -> Taken {
         let entry = &*with_python_prompts(entry);
         if entry.trim().is_empty() || is_output_number(entry) {
             return Taken::default();
         }
-        // A stop that came too late for the entry before must not stop this one. Between the statements of one entry, or of
-        // a file that it loads, none is forgotten.
+        // A stop that came too late for the previous entry must not stop this one. Between the statements of one entry,
+        // or of a file that it loads, the flag is kept.
         self.session().interrupt_flag().store(false, Ordering::Relaxed);
         if is_command(entry) {
             console.remember(entry);
@@ -107,7 +107,7 @@ impl Desk {
         self.settle(console, &outcome, entry, None)
     }
 
-    /// Runs the statements of a pasted session; an error when one of them was stopped or the last.
+    /// Runs the statements of a pasted session. Returns an error if a statement was stopped or ended the session.
     fn run_statements(
         &self,
         console: &mut dyn Console,
@@ -133,7 +133,7 @@ impl Desk {
         Ok(taken)
     }
 
-    /// Runs the session that a file holds, as if it had been pasted; gives an exit status when it left.
+    /// Runs a session from a file as if it had been pasted. Returns an exit status if it ended the session.
     pub(crate) fn take_session(&self, console: &mut dyn Console, text: &str, name: &str) -> Option<i32> {
         let document = Document::parse(text, Form::of(Path::new(name)));
         let examples = document.cases.iter().flat_map(|case| &case.examples);
@@ -148,29 +148,29 @@ impl Desk {
         None
     }
 
-    /// Shows the Rhai form of an entry that is read as Python although it stands at a prompt for Rhai.
+    /// Shows the Rhai form of an entry that is read as Python although it was typed at a Rhai prompt.
     fn show_translation(&self, console: &mut dyn Console, language: Language, entry: &str) {
         if !self.translates.get() || language == Language::Python || !self.session().is_only_python(entry) {
             return;
         }
-        // What has no form is Python all the same.
+        // An entry without a Rhai form still runs as Python.
         if let Ok(rhai) = self.session().rhai_form(entry) {
             rhai.lines().for_each(|line| console.remark(line));
         }
     }
 
-    /// Evaluates an input and takes down what it prints, of which values and pictures are paged through where `is_paged`.
+    /// Evaluates an input and logs its output. Values and pictures are paged if `is_paged`.
     pub fn eval(&self, console: &mut dyn Console, language: Language, source: &str, is_paged: bool) -> Outcome {
         self.log.borrow_mut().begin();
         let outcome = self.watched(console, is_paged, |session| session.eval(language, source));
-        // A line copied with its prompt says by that what language it is in.
+        // A line copied with its prompt shows its language by the prompt.
         let (language, source) =
             source.strip_prefix(">>> ").map_or((language, source), |rest| (Language::Python, rest));
         self.log.borrow_mut().end(language, source, None, &outcome);
         outcome
     }
 
-    /// Runs a script and takes down its text.
+    /// Runs a script and logs its text.
     pub fn run_script(&self, console: &mut dyn Console, language: Language, text: &str, file: &Path) -> Outcome {
         self.log.borrow_mut().begin();
         let outcome = self.watched(console, false, |session| session.run_script(language, text, Some(file)));
@@ -178,7 +178,7 @@ impl Desk {
         outcome
     }
 
-    /// Lets the session work, while the console may tell that it does.
+    /// Runs work on the session between `begin` and `end` of the console.
     pub fn watched<R>(&self, console: &mut dyn Console, is_paged: bool, work: impl FnOnce(&mut Session) -> R) -> R {
         console.begin(is_paged);
         let done = work(&mut self.session_mut());
@@ -186,7 +186,7 @@ impl Desk {
         done
     }
 
-    /// Shows what an input, or the whole of a file, left to show; gives an exit status when it was the last.
+    /// Shows the error and the notes of an input or of a whole file. Returns an exit status if the session ends.
     pub fn settle(
         &self,
         console: &mut dyn Console,
@@ -203,7 +203,7 @@ impl Desk {
         outcome.exit
     }
 
-    /// The language of code given to a command, and the code without its prompt.
+    /// Returns the language of code given to a command, and the code without its prompt.
     pub(crate) fn language_of<'c>(&self, code: &'c str) -> (Language, &'c str) {
         match code.strip_prefix(">>> ") {
             Some(rest) => (Language::Python, rest),
@@ -235,17 +235,17 @@ impl Desk {
         self.log.borrow()
     }
 
-    /// Forgets the inputs that have been undone, and gives them.
+    /// Removes the undone inputs from the log, and returns them.
     pub(crate) fn forget_undone(&self) -> Vec<Entry> {
         self.log.borrow_mut().go_back()
     }
 
-    /// Puts the inputs back that were undone last, and gives them.
+    /// Restores the most recently undone inputs to the log, and returns them.
     pub(crate) fn take_up_undone(&self) -> Vec<Entry> {
         self.log.borrow_mut().go_forward()
     }
 
-    /// The value of `ARGS` in scripts.
+    /// Returns the value of `ARGS` in scripts.
     pub fn args(&self) -> &[String] {
         &self.args
     }

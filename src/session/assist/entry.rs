@@ -1,5 +1,5 @@
-//! What an entry is while it is typed: whether Enter should run it, which language it is in, how it could go on. Looks things
-//! up and evaluates nothing.
+//! An entry while it is typed: whether Enter should run it, its language, and its completions. Looks names up and
+//! evaluates nothing.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -14,33 +14,34 @@ pub fn is_unfinished(session: &Session, language: Language, source: &str) -> boo
     matches!(session.completeness(language, source), Completeness::Incomplete)
 }
 
-/// Returns whether Enter should run an entry at a prompt for `language`, or go on with a further line. What is invalid runs,
-/// and says so.
+/// Returns whether Enter should run an entry at a prompt for `language`, or continue on another line. Invalid entries
+/// run and report their error.
 pub fn completeness(session: &Session, language: Language, entry: &str) -> Completeness {
     let is_unfinished = |language, source: &str| is_unfinished(session, language, source);
     if entry.trim().is_empty() || is_command(entry) {
         return Completeness::Complete;
     }
     if let Some(pasted) = read_session(&with_python_prompts(entry), is_unfinished) {
-        // The whole statements of a page are run, and an unfinished one at its end comes back to be finished.
+        // The complete statements of a pasted page run; an unfinished one at its end is returned for completion.
         return match pasted.statements.as_slice() {
             [only] if only.takes_more(is_unfinished) => Completeness::Incomplete,
             _ => Completeness::Complete,
         };
     }
     match session.completeness(language, entry) {
-        // Python is taken without its prompt as well, and the body of a block ends with an empty line.
+        // Python is accepted without its prompt too. A block ends with an empty line.
         Completeness::Complete if is_open_block(entry) && has_python_header(entry) => Completeness::Incomplete,
         completeness => completeness,
     }
 }
 
-/// Returns whether a block's first line ends as Python's do; Rhai's end in a brace.
+/// Returns whether a block's header ends with a colon, like Python's. Rhai's end with a brace.
 fn has_python_header(entry: &str) -> bool {
     entry.lines().any(|line| line.split('#').next().unwrap_or(line).trim_end().ends_with(':'))
 }
 
-/// The language of a line at a prompt for `language`, the text after the line's own prompt, and the length of that prompt.
+/// Returns the language of a line at a prompt for `language`, the text after the line's own prompt, and the length of
+/// that prompt.
 fn input(language: Language, line: &str) -> (Language, &str, usize) {
     match line.strip_prefix(">>> ") {
         Some(rest) => (Language::Python, rest, line.len() - rest.len()),
@@ -48,35 +49,35 @@ fn input(language: Language, line: &str) -> (Language, &str, usize) {
     }
 }
 
-/// The signatures of the call that is open at byte `at` of a line.
+/// Returns the signatures of the call that is open at byte `at` of a line.
 pub fn usages(session: &Session, language: Language, line: &str, at: usize) -> Vec<String> {
     let (language, input, skipped) = input(language, line);
     at.checked_sub(skipped).and_then(|at| session.call_hint(language, input, at)).unwrap_or_default()
 }
 
-/// A way to go on.
+/// A completion.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Way {
-    /// What it is called in a list.
+    /// The name shown in a list.
     pub name: String,
-    /// What it puts into the line.
+    /// The text inserted into the line.
     pub text: String,
-    /// What there is to say.
+    /// The description.
     pub doc: String,
 }
 
 impl Way {
-    /// A way that is called what it puts into the line.
+    /// Creates a completion that is listed by its text.
     pub fn new((text, doc): (String, String)) -> Way {
         Way { name: text.clone(), text, doc }
     }
 }
 
-/// Looks for files and folders whose path begins with a word: how many of its bytes are the name that they replace, and
-/// what there is.
+/// Finds files and folders whose path begins with a word. Returns the number of the word's bytes to replace, and the
+/// matches.
 pub type Paths<'p> = &'p dyn Fn(&str) -> (usize, Vec<(String, String)>);
 
-/// The ways for a line to go on from its byte `at`, and the byte from which on they replace it.
+/// Returns the completions of a line at byte `at`, and the byte from which they replace it.
 pub fn ways(session: &Session, language: Language, line: &str, at: usize, paths: Paths) -> (usize, Vec<Way>) {
     if let Some((start, found)) = commands::complete(line, at, paths) {
         return (start, found.into_iter().map(Way::new).collect());
@@ -92,13 +93,13 @@ pub fn ways(session: &Session, language: Language, line: &str, at: usize, paths:
     (skipped + completion.start, folded(word, completion.candidates))
 }
 
-/// More ways to go on than this are not all listed one by one …
+/// With more completions than this, not all are listed individually …
 const MANY: usize = 40;
-/// … but these many functions, and the others by their subjects.
+/// … but this many functions are, and the others only by subject.
 const LIKELY: usize = 8;
 
-/// The ways to go on from a word, of functions the likely first. Where there are many, functions are told by their
-/// subjects; a subject that is typed stands for them.
+/// Groups the completions of a word, with likely functions first. If there are many, functions are grouped by subject;
+/// typing a subject selects its functions.
 fn folded(word: &str, found: Vec<Candidate>) -> Vec<Way> {
     let all = found.len();
     let (mut functions, mut ways): (Vec<_>, Vec<_>) = found.into_iter().partition(|way| !way.subject.is_empty());
@@ -111,7 +112,7 @@ fn folded(word: &str, found: Vec<Candidate>) -> Vec<Way> {
     for way in &others {
         subjects.entry(way.subject).or_default().push(&way.text);
     }
-    // What stands for a subject leaves the word as it is.
+    // Choosing a subject leaves the word unchanged.
     let told = subjects.iter().map(|(subject, names)| Way {
         name: (*subject).to_owned(),
         text: word.to_owned(),
@@ -173,7 +174,7 @@ mod tests {
             (Language::Python, "torch.zeros(3, dtype=int", 21, "torch.int32"),
             (Language::Python, "torch.zeros(3, pin_memory=", 26, "False"),
             (Language::Python, "torch.zeros(3).bernou", 15, "bernoulli"),
-            // What begins with nothing known is searched for.
+            // A word that is not a prefix of any name is searched for.
             (Language::Python, "torch.zeros(3).s_contig", 15, "is_contiguous"),
             (Language::Python, "torch.zeros(3).views", 15, "transpose"),
             (Language::Rhai, "torch.floa", 6, "float32"),

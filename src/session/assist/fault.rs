@@ -1,18 +1,19 @@
-//! Lays out an error: its kind and message, the line it happened in with a caret below the fault, the calls that led
-//! there, and a hint. Returns text; shows nothing.
+//! Lays out an error: its kind and message, the source line with a caret below the fault, the calls that led there, and
+//! a hint. Returns text; shows nothing.
 
 use unicode_width::UnicodeWidthChar;
 
 use super::marked::{Mark, Marked};
 use crate::Failure;
 
-/// The number of columns of a long source line that are shown before the fault, and the number in all.
+/// The number of columns of a long source line shown before the fault, and the number in all.
 const BEFORE: usize = 60;
 const SHOWN: usize = 100;
 
-/// The text for `failure`, which happened in `source`. With a `file`, its first line starts `file:line:column: `.
+/// Returns the text for `failure`, which happened in `source`. With a `file`, the first line starts with
+/// `file:line:column: `.
 pub fn describe(failure: &Failure, source: &str, file: Option<&str>) -> Marked {
-    // What lies in a function of an earlier input has no place in this file.
+    // An error in a function of an earlier input does not have a position in this file.
     let file = failure.file.as_deref().or(file);
     let here = failure.position.filter(|_| failure.source.is_none() || failure.file.is_some());
     let place = match (file, here) {
@@ -41,15 +42,15 @@ pub fn describe(failure: &Failure, source: &str, file: Option<&str>) -> Marked {
     text
 }
 
-/// The text for a note on an input.
+/// Returns the text for a note on an input.
 pub fn noted(note: &str) -> Marked {
     let mut text = Marked::default();
     text.push_aside(format!("note: {note}"));
     text
 }
 
-/// The part of a line around a fault, the spaces that bring carets below it, and the carets. Characters that take no
-/// column or would move the cursor are shown as `·`.
+/// Returns the part of a line around a fault, the spaces before the carets, and the carets. Zero-width and control
+/// characters are shown as `·`.
 fn excerpt(source: &str, (line, column): (usize, usize), failure: &Failure) -> Option<(String, String, String)> {
     let line = source.split('\n').nth(line.checked_sub(1)?)?;
     let line = line.strip_suffix('\r').unwrap_or(line);
@@ -81,20 +82,20 @@ fn excerpt(source: &str, (line, column): (usize, usize), failure: &Failure) -> O
         shown.push('…');
     }
     if carets.is_empty() {
-        // Behind the end of the line.
+        // The fault is past the end of the line.
         carets.push('^');
     }
     Some((shown, before, carets))
 }
 
-/// The name in "… has no attribute 'name'".
+/// Returns the name in "… has no attribute 'name'".
 fn missing_attribute(failure: &Failure) -> Option<&str> {
     failure.message.lines().next()?.strip_suffix('\'')?.rsplit_once(" has no attribute '").map(|(_, name)| name)
 }
 
-/// From which character of a line to which the carets go: the word, the number, the string or the sign at `at`, with the
-/// arguments or the subscript behind a name. What begins at a dot means the name behind it. `member` is the name that is
-/// at fault, where only the beginning of the whole expression is known.
+/// Returns the characters of a line to mark with carets: the word, number, string or operator at `at`, with the
+/// arguments or subscript after a name. A dot marks the name after it. `member` is the name at fault if only the start
+/// of the whole expression is known.
 fn extent(line: &str, at: usize, member: Option<&str>) -> (usize, usize) {
     let chars: Vec<char> = line.chars().collect();
     let is_part = |c: &char| c.is_alphanumeric() || *c == '_';
@@ -130,7 +131,7 @@ fn extent(line: &str, at: usize, member: Option<&str>) -> (usize, usize) {
     (start, end)
 }
 
-/// Behind the bracket that closes the one at `open`; behind the line, if it does not close there.
+/// Returns the index after the bracket that closes the one at `open`, or the end of the line if there is none.
 fn closing(chars: &[char], open: usize) -> usize {
     let mut depth = 0usize;
     let mut at = open;
@@ -149,7 +150,7 @@ fn closing(chars: &[char], open: usize) -> usize {
     at
 }
 
-/// Behind the string that begins at `open`.
+/// Returns the index after the string that begins at `open`.
 fn string_end(chars: &[char], open: usize, quote: char) -> usize {
     let mut at = open + 1;
     while let Some(&c) = chars.get(at) {

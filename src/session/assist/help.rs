@@ -1,5 +1,4 @@
-//! Help on a name: what the function table says about a name, with an example from the recorded sessions, which the
-//! tests run.
+//! Help on a name: the text from the function table, with an example from the recorded sessions, which the tests run.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -8,7 +7,7 @@ use crate::texts::texts;
 use crate::transcript::{Case, Document, Form};
 use crate::{Language, Session};
 
-/// How often the recorded sessions use a name behind a dot: what is used there is likely to be meant.
+/// Returns how often the recorded sessions use a name after a dot. Frequent names are likely completions.
 pub(super) fn uses(name: &str) -> usize {
     static USES: LazyLock<HashMap<&str, usize>> = LazyLock::new(|| {
         let mut uses = HashMap::new();
@@ -21,10 +20,10 @@ pub(super) fn uses(name: &str) -> usize {
     USES.get(name).copied().unwrap_or_default()
 }
 
-/// Longer examples explain less.
+/// The maximum number of lines of an example.
 const LONGEST: usize = 12;
 
-/// Help on `topic`: a name, or words to search for.
+/// Returns help on `topic`: a name, or words to search for.
 pub fn help(session: &Session, topic: &str) -> String {
     let topic = topic.trim();
     if let Some(text) = session.help(topic) {
@@ -50,7 +49,8 @@ pub fn help(session: &Session, topic: &str) -> String {
     text
 }
 
-/// The shortest recorded session that calls `name` first at its end: the input with its output, and what it needs.
+/// Returns the shortest recorded session whose last input is the first to use `name`: that input with its output, and
+/// the inputs it needs.
 fn example(name: &str) -> Option<String> {
     static CASES: LazyLock<Vec<Case>> = LazyLock::new(|| {
         texts().examples.iter().flat_map(|text| Document::parse(text, Form::Markdown).cases).collect()
@@ -75,7 +75,7 @@ fn example(name: &str) -> Option<String> {
     found.map(|(_, lines)| lines)
 }
 
-/// Whether a source has `name` as a word of its own.
+/// Returns whether a source contains `name` as a whole word.
 fn calls(source: &str, name: &str) -> bool {
     let is_part = |c: char| c.is_alphanumeric() || c == '_';
     source

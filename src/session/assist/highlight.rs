@@ -1,5 +1,5 @@
-//! Cuts typed text into words, numbers, strings and comments to be coloured, without parsing it, so that unfinished or
-//! wrong input is cut as far as it goes.
+//! Splits typed text into words, numbers, strings and comments for highlighting. Does not parse, so unfinished or wrong
+//! input works too.
 
 use crate::{Language, comment_length, keywords, string_length};
 
@@ -12,13 +12,13 @@ pub enum Piece {
     Text,
     Comment,
     Prompt,
-    /// A name that is called.
+    /// The name of a called function.
     Call,
     Plain,
 }
 
 impl Piece {
-    /// The name by which style sheets know it.
+    /// The class name in style sheets.
     pub fn name(self) -> &'static str {
         match self {
             Piece::Keyword => "keyword",
@@ -35,11 +35,11 @@ impl Piece {
 
 const CONSTANTS: &[&str] = &["true", "false", "True", "False", "None", "inf", "nan"];
 
-/// The pieces of a text at a prompt for `language`. Put together again, they are that very text.
+/// Splits a text at a prompt for `language` into pieces. Concatenated, they equal the text.
 pub fn pieces(language: Language, text: &str) -> Vec<(Piece, &str)> {
     let mut pieces = Vec::new();
     let mut rest = text;
-    // Text after `>>> ` is Python wherever it is typed.
+    // Text after `>>> ` is Python at any prompt.
     let mut language = language;
     if let Some(prompt) = [">>> ", "... "].into_iter().find(|prompt| rest.starts_with(prompt)) {
         pieces.push((Piece::Prompt, &rest[..prompt.len()]));

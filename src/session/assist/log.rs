@@ -1,21 +1,21 @@
-//! The log of inputs and outputs in order: `:save` writes it and `:check` compares it.
+//! The log of inputs and outputs in order. `:save` writes it and `:check` compares it.
 
 use crate::transcript::{Document, Form, Options, matches, printed};
 use crate::{Language, Lines, Outcome, Session};
 use std::collections::{BTreeSet, HashSet};
 
-/// Output of one input beyond this many bytes is not kept.
+/// The maximum number of bytes kept of one input's output.
 const LARGEST: usize = 1 << 20;
-/// Output of all inputs beyond this is not kept.
+/// The maximum number of bytes kept of all output.
 const ALL: usize = 64 << 20;
 
 /// The inputs of a session and their outputs.
 #[derive(Debug, Default)]
 pub struct Log {
     entries: Vec<Entry>,
-    /// The number of inputs at each moment that can be gone back to.
+    /// The number of inputs at each point that undo can return to.
     moments: Vec<usize>,
-    /// The inputs that were undone, step by step, the latest last.
+    /// The undone inputs, step by step, the latest last.
     undone: Vec<Vec<Entry>>,
     /// The output of the running input so far.
     current: String,
@@ -28,18 +28,18 @@ pub struct Log {
 pub struct Entry {
     pub language: Language,
     pub source: String,
-    /// As a transcript records it, every line with its end.
+    /// The output in a transcript's form; every line ends in a newline.
     pub output: String,
-    /// There was more output than is kept.
+    /// Whether part of the output was not kept.
     pub is_cut: bool,
-    /// It ended with an error.
+    /// Whether the input ended with an error.
     pub failed: bool,
-    /// The script that it is the text of.
+    /// The script's file, if the input is the text of a script.
     pub file: Option<String>,
 }
 
 impl Log {
-    /// Takes down what the running input prints.
+    /// Records output of the running input.
     pub fn print(&mut self, text: &str) {
         if self.is_cut || self.current.len() + text.len() > LARGEST || self.bytes > ALL {
             self.is_cut = true;
@@ -48,7 +48,7 @@ impl Log {
         }
     }
 
-    /// Begins an input: output printed since the last one belongs to no input.
+    /// Begins an input. Output printed since the last one belongs to none.
     pub fn begin(&mut self) {
         self.current.clear();
         self.is_cut = false;
@@ -65,13 +65,13 @@ impl Log {
         self.entries.push(Entry { language, source: source.to_owned(), output, is_cut, failed, file });
     }
 
-    /// Takes down that the session can be brought back to this moment.
+    /// Records that undo can return to this point.
     pub fn mark(&mut self) {
         self.undone.clear();
         self.moments.push(self.entries.len());
     }
 
-    /// Takes out the inputs since the last moment that was taken down, and gives them.
+    /// Removes the inputs since the last recorded point, and returns them.
     pub(crate) fn go_back(&mut self) -> Vec<Entry> {
         let length = self.moments.pop().filter(|length| *length <= self.entries.len());
         let entries = length.map(|length| self.entries.split_off(length)).unwrap_or_default();
@@ -79,7 +79,7 @@ impl Log {
         entries
     }
 
-    /// Puts the inputs back that were taken out last, and gives them.
+    /// Restores the most recently removed inputs, and returns them.
     pub(crate) fn go_forward(&mut self) -> Vec<Entry> {
         let entries = self.undone.pop().unwrap_or_default();
         self.moments.push(self.entries.len());
@@ -92,7 +92,7 @@ impl Log {
         self.entries.len()
     }
 
-    /// The inputs from the one at `first` on.
+    /// Returns the inputs from index `first` on.
     pub fn since(&self, first: usize) -> &[Entry] {
         self.entries.get(first..).unwrap_or_default()
     }
@@ -101,10 +101,10 @@ impl Log {
         self.entries.iter().filter(|entry| entry.file.is_none())
     }
 
-    /// The session as a transcript in Markdown, without the scripts that it has loaded.
+    /// Returns the session as a transcript in Markdown, without the scripts it has loaded.
     ///
     /// # Errors
-    /// A sentence about an input that cannot be written so that it reads back the same.
+    /// Fails with a sentence about an input that would not read back unchanged.
     pub fn markdown(&self, title: &str) -> Result<String, String> {
         let mut text = format!("# {title}\n");
         let mut open: Option<Language> = None;
@@ -127,7 +127,7 @@ impl Log {
         Ok(text)
     }
 
-    /// Whether a transcript reads back as these inputs and outputs.
+    /// Checks that a transcript reads back as these inputs and outputs.
     fn check(&self, text: &str) -> Result<(), String> {
         let document = Document::parse(text, Form::Markdown);
         let mut read: Vec<_> = document.cases.iter().flat_map(|case| &case.examples).collect();
@@ -147,11 +147,11 @@ impl Log {
         Ok(())
     }
 
-    /// The inputs that did not fail as a script, which nothing has run yet. An input that only defines functions which a
-    /// later one defines anew is left out: all functions of a script are there from its first line on.
+    /// Returns the inputs that did not fail as a script, which has not been run yet. An input is left out if it only
+    /// defines functions that a later one redefines: a script knows all its functions from the first line on.
     ///
     /// # Errors
-    /// A sentence about an input that has no form in the language of the script.
+    /// Fails with a sentence about an input that cannot be expressed in the script's language.
     pub fn script(&self, session: &Session, language: Language) -> Result<String, String> {
         let mut known = BTreeSet::new();
         let mut parts: Vec<(&Entry, Option<Lines>)> = Vec::new();
@@ -196,7 +196,7 @@ impl Log {
 }
 
 impl Entry {
-    /// The input behind its prompts, every line with its end.
+    /// Returns the input with its prompts; every line ends in a newline.
     fn shown(&self) -> String {
         let (first, next) = self.language.signs();
         let source = self.annotated();
@@ -207,15 +207,15 @@ impl Entry {
         lines.collect()
     }
 
-    /// The input; one whose output is not known whole asks not to be run as a test.
+    /// Returns the input. If its output was cut, a comment excludes it from tests.
     fn annotated(&self) -> String {
         let comment = if self.language == Language::Python { "#" } else { "//" };
         if self.is_cut { format!("{}  {comment} doctest: +SKIP", self.source) } else { self.source.clone() }
     }
 }
 
-/// Compares the outputs that a pasted session came with to what its inputs printed here. Gives a report for each that
-/// differs, and how many are the same.
+/// Compares the outputs of a pasted session with those printed here. Returns a report for each difference, and the
+/// number of matches.
 pub(super) fn compare(pasted: &str, entries: &[Entry]) -> (Vec<String>, usize) {
     let document = Document::parse(pasted, Form::Text);
     let (mut reports, mut same) = (Vec::new(), 0);
@@ -224,7 +224,7 @@ pub(super) fn compare(pasted: &str, entries: &[Entry]) -> (Vec<String>, usize) {
         if example.options.skip {
             continue;
         }
-        // What is pasted is a page, or a part of one.
+        // Pasted text is a page, or part of one.
         let options = Options { page: true, ..example.options.clone() };
         if matches(&example.expected, &entry.output, &options) {
             same += 1;

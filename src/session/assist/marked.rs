@@ -1,18 +1,18 @@
-//! Text whose pieces are marked with their meaning. The front end chooses colours.
+//! Text in pieces that are marked with their meaning. The front end chooses colours.
 
-/// The meaning of a piece of text. Nothing is told by it alone.
+/// The meaning of a piece of text. The text must be clear without it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mark {
     Plain,
     /// The class of an error.
     Kind,
-    /// What points at a fault.
+    /// The carets below a fault.
     Caret,
-    /// What is said besides.
+    /// An incidental remark.
     Aside,
-    /// A line that was recorded and is not printed any more.
+    /// A recorded line that is no longer printed.
     Removed,
-    /// A line that is printed instead.
+    /// A line that is printed in its place.
     Added,
 }
 
@@ -23,23 +23,23 @@ pub struct Marked {
 }
 
 impl Marked {
-    /// Adds a piece.
+    /// Appends a piece.
     pub fn push(&mut self, mark: Mark, text: impl Into<String>) {
         self.pieces.push((mark, text.into()));
     }
 
-    /// Adds a line that is said besides.
+    /// Appends a line with an incidental remark.
     pub(crate) fn push_aside(&mut self, line: impl Into<String>) {
         self.push(Mark::Aside, line);
         self.push(Mark::Plain, "\n");
     }
 
-    /// Puts a piece in front of all others.
+    /// Inserts a piece at the start.
     pub fn begin(&mut self, text: impl Into<String>) {
         self.pieces.insert(0, (Mark::Plain, text.into()));
     }
 
-    /// The text alone.
+    /// Returns the text without marks.
     pub fn text(&self) -> String {
         self.pieces.iter().map(|(_, text)| text.as_str()).collect()
     }

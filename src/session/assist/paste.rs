@@ -1,5 +1,5 @@
-//! Text copied from a documentation page: tells which of its lines are input, in which language, and which are printed
-//! results. Evaluates nothing; the caller says whether a statement goes on.
+//! Text copied from a documentation page: separates input lines, with their language, from printed results. Evaluates
+//! nothing; the caller decides whether a statement continues.
 
 use std::borrow::Cow;
 
@@ -10,17 +10,17 @@ use crate::transcript::{continuation_of, prompt_of};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Statement {
     pub language: Language,
-    /// Its lines as pasted, prompts included, from the prompt's column on.
+    /// The lines as pasted, with prompts, from the prompt's column on.
     pub shown: String,
-    /// Without prompts.
+    /// The lines without prompts.
     pub source: String,
-    /// A continuation prompt was seen, so that a line without one is a result.
+    /// Whether a continuation prompt was seen. A line without one is then a result.
     is_prompted: bool,
-    /// A result was seen below it.
+    /// Whether a result was seen below the statement.
     is_closed: bool,
 }
 
-/// A text with IPython's prompts written as Python's: `In [1]: ` as `>>> `, `   ...: ` as `... `, and without `Out[1]: `.
+/// Replaces IPython's prompts by Python's: `In [1]: ` by `>>> `, `   ...: ` by `... `. Removes `Out[1]: `.
 pub fn with_python_prompts(text: &str) -> Cow<'_, str> {
     let is_numbered = |line: &str, head: &str| {
         let rest = line.strip_prefix(head)?;
@@ -37,7 +37,7 @@ pub fn with_python_prompts(text: &str) -> Cow<'_, str> {
         } else if let Some(input) = body.strip_prefix("...:") {
             format!("...{input}")
         } else if let Some(output) = is_numbered(body, "Out[") {
-            // A value of several lines stands below its number.
+            // A value of several lines follows below its number.
             Some(output).filter(|output| !output.is_empty())?
         } else {
             line.to_owned()
@@ -46,15 +46,15 @@ pub fn with_python_prompts(text: &str) -> Cow<'_, str> {
     Cow::Owned(lines.collect::<Vec<_>>().join("\n"))
 }
 
-/// Returns whether an entry is the number that IPython writes before a value, `Out[3]:`, with nothing behind it. The value
-/// stands on the lines below.
+/// Returns whether an entry is only the number that IPython writes before a value, `Out[3]:`. The value follows on the
+/// lines below.
 pub(crate) fn is_output_number(entry: &str) -> bool {
     let number = entry.trim().strip_prefix("Out[").and_then(|rest| rest.strip_suffix("]:"));
     number.is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-/// The statements of a text in which some line starts with a prompt, and whether it holds anything besides them; none
-/// for any other text. `is_unfinished` says whether a source needs more lines to be a statement.
+/// Returns the statements of a text in which some line starts with a prompt, and whether the text contains anything
+/// else. `None` for any other text. `is_unfinished` says whether a source needs more lines to be a statement.
 pub fn read_session(text: &str, is_unfinished: impl Fn(Language, &str) -> bool) -> Option<Pasted> {
     let mut session = Pasted { statements: Vec::new(), has_results: false };
     let mut column = 0;
@@ -64,7 +64,7 @@ pub fn read_session(text: &str, is_unfinished: impl Fn(Language, &str) -> bool) 
         if let Some((language, input)) = prompt_of(body) {
             column = line.len() - body.len();
             match session.statements.last_mut() {
-                // Pages also write the lines of a block behind `>>> `, indented.
+                // Pages also put `>>> ` before the indented lines of a block.
                 Some(last)
                     if last.language == language
                         && input.starts_with([' ', '\t'])
@@ -105,14 +105,14 @@ pub fn read_session(text: &str, is_unfinished: impl Fn(Language, &str) -> bool) 
 /// A pasted session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pasted {
-    /// In their order.
+    /// The statements, in order.
     pub statements: Vec<Statement>,
-    /// There is text that is not input: printed results, or prose.
+    /// Whether the text contains anything other than input: printed results or prose.
     pub has_results: bool,
 }
 
 impl Statement {
-    /// Whether a line below may belong to it.
+    /// Returns whether a line below may belong to the statement.
     pub(crate) fn takes_more(&self, is_unfinished: impl Fn(Language, &str) -> bool) -> bool {
         if self.is_closed {
             return false;
@@ -123,8 +123,8 @@ impl Statement {
         is_unfinished(self.language, &self.source)
     }
 
-    /// Whether a line below belongs to it even without a prompt: typed lines have none, and some pages leave them
-    /// out.
+    /// Returns whether a line below belongs to the statement even without a prompt. Typed lines do not have one, and
+    /// some pages omit it.
     fn takes_bare_lines(&self, is_unfinished: impl Fn(Language, &str) -> bool) -> bool {
         let is_complete_block =
             self.language == Language::Python && is_block(&self.source) && self.source.contains('\n');
@@ -139,20 +139,20 @@ impl Statement {
     }
 }
 
-/// Whether a Python source is a block of several lines that no blank line has ended: another line may follow, though
-/// the parser would be content without it.
+/// Returns whether a Python source is a block of several lines that no blank line has ended. Another line may follow,
+/// even if the source already parses.
 pub(crate) fn is_open_block(source: &str) -> bool {
     is_block(source) && source.rsplit_once('\n').is_some_and(|(_, last)| !last.trim().is_empty())
 }
 
-/// Whether a Python source begins a compound statement.
+/// Returns whether a Python source begins with a compound statement.
 fn is_block(source: &str) -> bool {
     let word = source.split(|next: char| !next.is_alphanumeric() && next != '_').next().unwrap_or_default();
     source.starts_with('@') || matches!(word, "if" | "for" | "while" | "def" | "class" | "with" | "try" | "async")
 }
 
-/// Whether a line looks like a printed result rather than like input: what is left of a session that is pasted line
-/// by line, when the terminal does not mark pasted text.
+/// Returns whether a line looks like a printed result and not like input. This happens if a session is pasted line by
+/// line because the terminal does not mark pasted text.
 pub fn looks_printed(line: &str) -> bool {
     let body = line.trim_end();
     let starts = |heads: &[&str]| heads.iter().any(|head| body.starts_with(head));
@@ -167,7 +167,7 @@ pub fn looks_printed(line: &str) -> bool {
 mod tests {
     use super::*;
 
-    /// A statement goes on while a bracket is open or a block has no body.
+    /// A statement is unfinished while a bracket is open or a block does not have a body.
     fn is_unfinished(_: Language, source: &str) -> bool {
         let depth = source.matches(['(', '[', '{']).count() > source.matches([')', ']', '}']).count();
         depth || source.trim_end().ends_with(':')

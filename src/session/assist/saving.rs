@@ -1,5 +1,5 @@
-//! `:save`: a session as a transcript or as a script. A script is tried out before it is kept: it runs in a session of its
-//! own, in which nothing is shown and no file is written, and has to leave the variables as they are here.
+//! `:save`: writes a session as a transcript or as a script. A script is tried first in a separate session, which shows
+//! nothing and writes no files. It must leave the variables with the values they have here.
 
 use std::path::Path;
 
@@ -11,14 +11,14 @@ use crate::transcript::describe as describe_file;
 use crate::{Failure, Language, Outcome, Rehearsal, Session, SessionOptions};
 use files::{COMMON, replace};
 
-/// The number of variables that are told to differ.
+/// The maximum number of differing variables to report.
 const TOLD: usize = 5;
 
 /// The heading of a saved transcript.
 pub const TITLE: &str = "A session of tensorsh";
 
-/// Saves a session in the form that the ending of the file's name asks for; `None` for any other ending. Says what is in
-/// the file, or why it is as it was.
+/// Saves a session in the form given by the file's extension; `None` for an unknown extension. Returns a description of
+/// the file, or the reason why it was not written.
 pub(super) fn saved(desk: &Desk, console: &mut dyn Console, path: &Path) -> Option<Result<String, Marked>> {
     let text = match path.extension()?.to_str()? {
         "md" => desk.log().markdown(TITLE).map_err(line),
@@ -32,10 +32,10 @@ pub(super) fn saved(desk: &Desk, console: &mut dyn Console, path: &Path) -> Opti
     }))
 }
 
-/// The session as a script that does what the session did, and that would lie at `path`.
+/// Returns a script that repeats the session, to be saved at `path`.
 ///
 /// # Errors
-/// The reason why there is none.
+/// Fails with the reason why there is no such script.
 pub fn script(desk: &Desk, console: &mut dyn Console, language: Language, path: &Path) -> Result<String, Marked> {
     let text = desk.log().script(&desk.session(), language).map_err(line)?;
     let mut fresh = Session::new(SessionOptions {
@@ -80,7 +80,7 @@ fn line(text: String) -> Marked {
     format!("{text}\n").into()
 }
 
-/// The failure with what to do about what only a prompt has.
+/// Adds advice to a failure caused by names that only a prompt has.
 fn advised(failure: Failure) -> Failure {
     let is_result = ["_", "__", "___"].iter().any(|name| failure.message == format!("name '{name}' is not defined"));
     match is_result {

@@ -1,10 +1,10 @@
-//! Fits the variables of a session into a table of a given width. Returns text; shows nothing.
+//! Lays out the variables of a session as a table of a given width. Returns text; shows nothing.
 
 use unicode_width::UnicodeWidthStr;
 
 use crate::Variable;
 
-/// A table of `variables`, no line of it wider than `width`.
+/// Returns a table of `variables`, with no line wider than `width`.
 pub(super) fn variables(variables: &[Variable], width: usize) -> String {
     if variables.is_empty() {
         return "no variables yet\n".to_owned();
@@ -12,7 +12,7 @@ pub(super) fn variables(variables: &[Variable], width: usize) -> String {
     let head = ["name", "type", "size", "stride", "offset", "storage", "bytes", "shared with"];
     let mut rows = vec![head.map(str::to_owned)];
     rows.extend(variables.iter().map(row));
-    // A column that no variable fills says nothing.
+    // Leave out columns that no variable fills.
     let is_used = |column: usize| rows.iter().skip(1).any(|row| row.get(column).is_some_and(|cell| !cell.is_empty()));
     let used: Vec<usize> = (0..head.len()).filter(|&column| is_used(column)).collect();
     let widest = |column: usize| rows.iter().map(|row| row[column].width()).max().unwrap_or_default();
@@ -23,7 +23,7 @@ pub(super) fn variables(variables: &[Variable], width: usize) -> String {
         for (&column, &width) in used.iter().zip(&widths) {
             let cell = &row[column];
             let pad = " ".repeat(width - cell.width());
-            // Numbers are read from their right end.
+            // Numbers are right-aligned.
             let is_number = matches!(column, 4 | 6);
             line.push_str(&if is_number { format!("{pad}{cell}  ") } else { format!("{cell}{pad}  ") });
         }
@@ -56,7 +56,7 @@ fn list(items: &[i64]) -> String {
     format!("[{}]", items.join(", "))
 }
 
-/// The beginning of a line that is too long, with a sign that there is more.
+/// Cuts a line that is too long, and marks the cut.
 pub fn cut(line: &str, width: usize) -> String {
     if line.width() <= width {
         return line.to_owned();

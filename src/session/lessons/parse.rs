@@ -1,13 +1,14 @@
-//! A page of Markdown ─► a lesson. What a reader of the page need not see stands in comments: `<!-- given`, `<!-- kept`,
-//! `<!-- check`, `<!-- forbidden`, `<!-- right`, `<!-- wrong`, `<!-- cheats`, and `<!-- rhai` behind a session that lessons in Rhai tell otherwise; what one should not see at once stands in `<details>`, as hints and as the solution.
+//! Parses a page of Markdown into a lesson. Text hidden from readers is in comments: `<!-- given`, `<!-- kept`, `<!--
+//! check`, `<!-- forbidden`, `<!-- right`, `<!-- wrong`, `<!-- cheats`, and `<!-- rhai` after a session that differs
+//! for lessons in Rhai. Hints and the solution are in `<details>`.
 
 use super::{Exercise, Inputs, Lesson, Part};
 use crate::transcript::{Document, Form};
 
-/// The kind of a comment that holds a session in Rhai.
+/// The name of a comment that contains a session in Rhai.
 const RHAI: &str = "rhai";
 
-/// Reads a page.
+/// Parses a page.
 pub(super) fn lesson(name: &'static str, page: &str) -> Lesson {
     let mut lesson = Lesson { name, ..Lesson::default() };
     let mut lines = page.lines();
@@ -111,7 +112,7 @@ impl Reader {
         std::mem::take(&mut self.parts)
     }
 
-    /// Adds what has been read to the lesson, or to the current exercise.
+    /// Adds the parts read so far to the lesson, or to the current exercise.
     fn close(&mut self, lesson: &mut Lesson) {
         let parts = self.parts();
         match lesson.exercises.last_mut() {

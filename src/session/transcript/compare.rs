@@ -1,13 +1,13 @@
-//! Compares printed with recorded output. Pure functions over text.
+//! Compares printed with recorded output. Pure functions on text.
 
 use std::ops::Range;
 
 use super::parse::Options;
 use super::replay::TRACEBACK;
 
-/// Compares a recorded output with a printed one. Line ends at the very end do not count. A traceback is compared by
-/// what was printed before it and by the line that names the error; the frames and any further lines of the message
-/// are left out, as doctest leaves them out. `<BLANKLINE>` is a blank line, as there.
+/// Compares a recorded output with a printed one. Trailing newlines do not count. A traceback is compared by the output
+/// before it and the line with the error; the frames and further lines of the message are ignored, as in doctest.
+/// `<BLANKLINE>` means a blank line, as in doctest.
 pub fn matches(expected: &str, printed: &str, options: &Options) -> bool {
     let printed = Essence::of(printed);
     let mut recorded = expected.trim_end_matches('\n');
@@ -27,14 +27,14 @@ pub fn matches(expected: &str, printed: &str, options: &Options) -> bool {
     }
 }
 
-/// The part of an output that is compared.
+/// The compared part of an output.
 struct Essence<'a> {
     text: String,
     error: Option<&'a str>,
 }
 
 impl Essence<'_> {
-    /// Whether this, recorded, allows what was printed.
+    /// Returns whether the recorded output (`self`) matches the printed one.
     fn fits(&self, printed: &Essence<'_>, options: &Options) -> bool {
         let same = |recorded: &str, printed: &str| same(&recorded.replace(BLANK, ""), printed, options);
         same(&self.text, &printed.text)
@@ -45,8 +45,8 @@ impl Essence<'_> {
             }
     }
 
-    /// Whether this, which stands on a page, allows what was printed: pages leave outputs out, though no errors, and
-    /// name an error by its last line.
+    /// Like `fits`, for an output recorded on a page. Pages may omit outputs, but not errors, and show only the last
+    /// line of an error.
     fn fits_on_page(&self, printed: &Essence<'_>, options: &Options) -> bool {
         match (self.error, printed.error) {
             (None, None) => self.text.is_empty(),
@@ -68,7 +68,7 @@ impl Essence<'_> {
     }
 }
 
-/// A result without the prose that goes on right behind it: from the first line on that is a sentence.
+/// Removes prose directly after a result: everything from the first sentence on.
 fn without_prose(recorded: &str) -> &str {
     let mut start = 0;
     for line in recorded.split_inclusive('\n') {
@@ -85,10 +85,10 @@ fn without_prose(recorded: &str) -> &str {
     recorded
 }
 
-/// doctest's word for a blank line in an output.
+/// doctest's marker for a blank line in an output.
 const BLANK: &str = "<BLANKLINE>";
 
-/// Compares two texts under the options.
+/// Compares two texts with these options.
 fn same(recorded: &str, printed: &str, options: &Options) -> bool {
     let printed = if options.number { rounded(recorded, printed) } else { printed.to_owned() };
     let (recorded, printed) = if options.normalize_whitespace {
@@ -100,8 +100,8 @@ fn same(recorded: &str, printed: &str, options: &Options) -> bool {
     if options.ellipsis { fits(&recorded, &printed) } else { recorded == printed }
 }
 
-/// `printed` with the numbers of `recorded` in place of those that agree with them to the digits that are recorded.
-/// Texts with another count of numbers have nothing to be put in place.
+/// Replaces the numbers in `printed` that agree with `recorded` to the recorded digits. If the texts differ in their
+/// count of numbers, nothing is replaced.
 fn rounded(recorded: &str, printed: &str) -> String {
     let (wanted, found) = (numbers(recorded), numbers(printed));
     if wanted.len() != found.len() {
@@ -117,8 +117,7 @@ fn rounded(recorded: &str, printed: &str) -> String {
     text + printed.get(done..).unwrap_or_default()
 }
 
-/// Whether two numbers differ by no more than one of the last digit that the first is written with; whole ones must be
-/// the same.
+/// Returns whether two numbers differ by at most one in the last recorded digit. Integers must be equal.
 fn agrees(recorded: &str, printed: &str) -> bool {
     let (digits, exponent) = recorded.split_once(['e', 'E']).unwrap_or((recorded, "0"));
     let Some((_, decimals)) = digits.split_once('.') else { return recorded == printed };
@@ -131,7 +130,8 @@ fn agrees(recorded: &str, printed: &str) -> bool {
     (left - right).abs() <= unit
 }
 
-/// The places of the numbers in a text: digits with a point or an exponent, which no word or other number touches.
+/// Returns the ranges of the numbers in a text: digits with a point or an exponent, not adjacent to a word or another
+/// number.
 fn numbers(text: &str) -> Vec<Range<usize>> {
     let bytes = text.as_bytes();
     let is_word = |at: usize| bytes.get(at).is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_');
@@ -167,7 +167,7 @@ fn numbers(text: &str) -> Vec<Range<usize>> {
     found
 }
 
-/// The line of an error without the place that a SyntaxError may tell behind it: `(<stdin>, line 1)`.
+/// Removes the location at the end of a SyntaxError's message: `(<stdin>, line 1)`.
 fn without_place(line: &str) -> &str {
     match line.rsplit_once(" (<") {
         Some((before, place)) if line.contains("Error: ") && place.contains(">, line ") => before,
@@ -175,7 +175,7 @@ fn without_place(line: &str) -> &str {
     }
 }
 
-/// Whether `text` is `pattern` with every `...` replaced by some text.
+/// Returns whether `text` matches `pattern`, in which `...` stands for any text.
 fn fits(pattern: &str, text: &str) -> bool {
     let Some((first, pattern)) = pattern.split_once("...") else {
         return pattern == text;
@@ -185,7 +185,7 @@ fn fits(pattern: &str, text: &str) -> bool {
         return false;
     };
     for piece in middle.split("...") {
-        // The leftmost place is enough: it leaves the most text for the pieces that follow.
+        // The leftmost match is enough: it leaves the most text for the following pieces.
         match rest.split_once(piece) {
             Some((_, after)) => rest = after,
             None => return false,

@@ -1,4 +1,4 @@
-//! Results of transcripts for other programs: as JSON, and as JUnit's XML, which services of continuous integration read.
+//! Results of transcripts for other programs: JSON, and JUnit's XML for continuous integration.
 
 use serde_json::{Value, json};
 
@@ -11,17 +11,17 @@ use super::run::{CaseReport, FileReport, Verdict};
 pub struct Json(Vec<Value>);
 
 impl Json {
-    /// Adds the sessions of a file and their examples. An example that passed has no outputs: they are in the file.
+    /// Adds the sessions of a file and their examples. Outputs of passed examples are left out: they are in the file.
     pub fn add(&mut self, report: &FileReport) {
         self.0.push(report.to_json());
     }
 
-    /// The document as text.
+    /// Returns the document as text.
     pub fn text(self, totals: &Totals) -> String {
         format!("{:#}\n", self.value(totals))
     }
 
-    /// The document.
+    /// Returns the document.
     pub fn value(self, totals: &Totals) -> Value {
         let count = |count: &Count| json!({ "passed": count.passed, "failed": count.failed });
         let totals = json!({ "examples": count(&totals.examples), "sessions": count(&totals.sessions) });
@@ -64,7 +64,7 @@ impl FileReport {
         file
     }
 
-    /// The file as a test suite, every session a test case.
+    /// Returns the file as a test suite, with one test case per session.
     pub fn to_junit(&self) -> String {
         let name = escaped(&self.target.name());
         let cases = match &self.cases {
@@ -116,7 +116,7 @@ impl FileReport {
     }
 }
 
-/// Test suites as a whole document.
+/// Wraps test suites into a whole document.
 pub fn junit(suites: &str) -> String {
     format!("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"tensorsh\">\n{suites}</testsuites>\n")
 }
@@ -134,7 +134,7 @@ impl Verdict {
     }
 }
 
-/// Text as markup, line by line.
+/// Escapes text for markup.
 fn escaped(text: &str) -> String {
     text.split('\n').map(explain::escaped).collect::<Vec<_>>().join("\n")
 }

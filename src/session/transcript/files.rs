@@ -1,4 +1,4 @@
-//! Resolves a command's PATHs to files and reads their text. Knows nothing of what the text says.
+//! Resolves a command's PATHs to files and reads their text. Knows nothing about the contents.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use super::parse::Form;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Target {
     place: Place,
-    /// Only the session in which this line stands, counted from 1.
+    /// Run only the session that contains this line, counted from 1.
     pub line: Option<usize>,
 }
 
@@ -18,7 +18,7 @@ pub struct Target {
 enum Place {
     File(PathBuf),
     Typed(Arc<str>),
-    /// A text that goes by the name of a file.
+    /// Text with a name that resembles a file's.
     Named(Arc<str>, Arc<str>),
 }
 
@@ -28,17 +28,17 @@ impl Target {
         Target { place: Place::File(path), line: None }
     }
 
-    /// What came from standard input.
+    /// Text from standard input.
     pub fn typed(text: String) -> Target {
         Target { place: Place::Typed(text.into()), line: None }
     }
 
-    /// What is no file, and goes by a name all the same.
+    /// Text with a name, which is not a file.
     pub fn named(name: &str, text: &str) -> Target {
         Target { place: Place::Named(name.into(), text.into()), line: None }
     }
 
-    /// The file, if it is one.
+    /// Returns the file's path, if this is a file.
     pub fn path(&self) -> Option<&Path> {
         match &self.place {
             Place::File(path) => Some(path),
@@ -46,7 +46,7 @@ impl Target {
         }
     }
 
-    /// What a report calls it.
+    /// Returns the name for reports.
     pub fn name(&self) -> String {
         match &self.place {
             Place::File(path) => path.display().to_string(),
@@ -55,10 +55,10 @@ impl Target {
         }
     }
 
-    /// Its text, and the form in which that holds sessions.
+    /// Returns the text, and its form.
     ///
     /// # Errors
-    /// Those of [`read_text`].
+    /// Same as [`read_text`].
     pub fn read(&self) -> Result<(String, Form), String> {
         match &self.place {
             Place::File(path) => Ok((read_text(path)?, Form::of(path))),
@@ -68,12 +68,12 @@ impl Target {
     }
 }
 
-/// The transcripts that `path` stands for: the file itself, or every `.md` and `.txt` file below a folder, in sorted
-/// order. Hidden entries are passed over, and so are links to folders, which could lead in a circle. `FILE:LINE` is one
-/// session of a file.
+/// Returns the transcripts for `path`: the file itself, or every `.md` and `.txt` file in a folder, sorted. Hidden
+/// entries are skipped, and so are links to folders, which could form a cycle. `FILE:LINE` selects one session of a
+/// file.
 ///
 /// # Errors
-/// One line naming the path and what the system said.
+/// Fails with a line that names the path and the system's message.
 pub fn collect(path: &Path) -> Result<Vec<Target>, String> {
     let found = match fs::metadata(path) {
         Ok(metadata) => metadata,
@@ -119,20 +119,20 @@ fn is_transcript(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "md" || extension == "txt")
 }
 
-/// The whole text of a file.
+/// Reads the whole text of a file.
 ///
 /// # Errors
-/// One line naming the file and what is wrong with it: what the system said, or the byte and line at which the bytes
-/// stop being UTF-8.
+/// Fails with a line that names the file and the fault: the system's message, or the byte and line of the first invalid
+/// UTF-8.
 pub fn read_text(path: &Path) -> Result<String, String> {
     let bytes = fs::read(path).map_err(|error| describe(path, &error))?;
     decode(bytes).map_err(|fault| format!("{}: {fault}", path.display()))
 }
 
-/// Bytes as text.
+/// Decodes UTF-8.
 ///
 /// # Errors
-/// The byte offset (from 0) and the line (from 1) of the first byte that is not UTF-8.
+/// Fails with the byte offset (from 0) and the line (from 1) of the first invalid byte.
 pub fn decode(bytes: Vec<u8>) -> Result<String, String> {
     String::from_utf8(bytes).map_err(|error| {
         let offset = error.utf8_error().valid_up_to();
@@ -142,7 +142,7 @@ pub fn decode(bytes: Vec<u8>) -> Result<String, String> {
     })
 }
 
-/// The system's words without Rust's "(os error 2)" behind them.
+/// Formats the system's message, without the "(os error 2)" that Rust appends.
 pub fn describe(path: &Path, error: &std::io::Error) -> String {
     let said = error.to_string();
     let said = said.split(" (os error").next().unwrap_or(&said);

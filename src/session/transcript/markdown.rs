@@ -2,7 +2,7 @@
 
 use super::parse::{Reader, lines};
 
-/// Walks the lines of a Markdown file and hands those of session blocks to `reader`.
+/// Passes the lines of session blocks in a Markdown file to `reader`.
 pub(super) fn read(text: &str, reader: &mut Reader) {
     let mut fence: Option<Fence<'_>> = None;
     let mut above = "";
@@ -30,7 +30,7 @@ pub(super) fn read(text: &str, reader: &mut Reader) {
     }
 }
 
-/// The name that a line gives to what follows: `## Name`, or `Name` on the line above an underline of `=` or `-`.
+/// Returns the name in a heading: `## Name`, or `Name` above an underline of `=` or `-`.
 fn heading<'a>(above: &'a str, line: &'a str) -> Option<&'a str> {
     let name = line.trim_start_matches('#');
     if name.len() < line.len() && line.len() - name.len() <= 6 && (name.is_empty() || name.starts_with([' ', '\t'])) {

@@ -1,5 +1,5 @@
-//! Parses the text of a transcript into cases and examples, each with the position of its recorded output, so that the
-//! output can be replaced without touching another byte. Evaluates nothing.
+//! Parses a transcript into cases and examples, each with the position of its recorded output, so that the output can
+//! be replaced without touching other bytes. Evaluates nothing.
 
 use std::ops::Range;
 use std::path::Path;
@@ -7,23 +7,23 @@ use std::path::Path;
 use super::markdown;
 use crate::{Language, python_goes_on};
 
-/// The form in which a file holds its sessions.
+/// The form of a file with recorded sessions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
     /// Fenced blocks marked `pycon` or `rhai-session`; a heading names a case and starts a fresh session.
     Markdown,
-    /// The whole file is one session. If it begins with something else than a prompt, it is a page: its prompts may be
-    /// indented, and what follows a result behind a blank line is prose, unless it is indented further.
+    /// The whole file is one session. If it does not begin with a prompt, it is a page: prompts may be indented, and
+    /// text after a blank line below a result is prose, unless it is indented further.
     Text,
 }
 
 impl Form {
-    /// By the file's name: `.md` is Markdown, anything else is text.
+    /// Returns the form for a file name: `.md` is Markdown, anything else is text.
     pub fn of(path: &Path) -> Form {
         if path.extension().is_some_and(|extension| extension == "md") { Form::Markdown } else { Form::Text }
     }
 
-    /// By what a text without a name holds: Markdown if a block of it is marked as a session.
+    /// Returns the form of a text without a name: Markdown if it contains a block marked as a session.
     pub fn of_text(text: &str) -> Form {
         if Document::parse(text, Form::Markdown).cases.is_empty() { Form::Text } else { Form::Markdown }
     }
@@ -32,45 +32,45 @@ impl Form {
 /// A parsed transcript.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Document {
-    /// The sessions that hold at least one example, in the order of the file.
+    /// The sessions with at least one example, in file order.
     pub cases: Vec<Case>,
 }
 
 /// One session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Case {
-    /// The heading above it; empty without one.
+    /// The heading above; empty if there is none.
     pub name: String,
-    /// In the order of the file; at least one.
+    /// The examples in file order; at least one.
     pub examples: Vec<Example>,
 }
 
 /// One input and what was printed for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Example {
-    /// Told by its prompt.
+    /// The language, given by the prompt.
     pub language: Language,
-    /// The line of its prompt, from 1.
+    /// The line of the prompt, from 1.
     pub line: usize,
-    /// The input's lines as they stand in the file, prompts and line ends included (a fence's indent is left out).
+    /// The lines of the input as in the file, with prompts and line ends, but without the indentation of a fence.
     pub input: String,
-    /// The input without its prompts.
+    /// The input without prompts.
     pub source: String,
-    /// The recorded output, its lines joined by `\n`, without blank lines at its end.
+    /// The recorded output. Lines are joined by `\n`, trailing blank lines removed.
     pub expected: String,
-    /// The options in its comments.
+    /// The options in the input's comments.
     pub options: Options,
-    /// The bytes of the file that hold the recorded output, line ends included.
+    /// The byte range of the recorded output in the file, with line ends.
     pub output: Range<usize>,
-    /// The text before every line of an indented fence.
+    /// The indentation of every line of an indented fence.
     pub indent: String,
-    /// The line end that the input's lines have: `"\n"` or `"\r\n"`.
+    /// The line end of the input's lines: `"\n"` or `"\r\n"`.
     pub line_end: &'static str,
 }
 
 impl Example {
-    /// An answer without the line that the page shows as part of the input: a storage without data prints itself as a
-    /// bare `...`, which below a whole statement looks like one more continuation line.
+    /// Removes a first line `...` from printed output if the page shows it as part of the input. A storage without data
+    /// prints itself as `...`, which below a whole statement looks like a continuation line.
     pub fn without_shown_dots<'a>(&self, printed: &'a str) -> &'a str {
         let whole = self.source.strip_suffix('\n').is_some_and(|source| !python_goes_on(source));
         if whole && self.language == Language::Python {
@@ -84,22 +84,22 @@ impl Example {
 /// The options of a `# doctest:` comment in the input.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Options {
-    /// `...` in the recorded output stands for any text.
+    /// `...` in the recorded output matches any text.
     pub ellipsis: bool,
-    /// White space of any kind and length is the same.
+    /// All white space is equivalent, of any kind and length.
     pub normalize_whitespace: bool,
-    /// Numbers with a point need to agree only to the digits that are recorded.
+    /// Numbers with a point need to agree only to the recorded digits.
     pub number: bool,
-    /// It stands on a page, which may leave outputs out, name an error by its last line, and go on with prose right
-    /// behind a result.
+    /// The example is on a page, which may omit outputs, show only the last line of an error, and continue with prose
+    /// directly after a result.
     pub page: bool,
     /// The example is neither run nor counted.
     pub skip: bool,
-    /// An option that does not exist here; the example fails by it instead of passing unheeded.
+    /// An unknown option, which makes the example fail.
     pub unknown: Option<String>,
 }
 
-/// The language of a line that starts with a prompt, and the line without it.
+/// Returns the language of a line that starts with a prompt, and the line without it.
 pub fn prompt_of(line: &str) -> Option<(Language, &str)> {
     [(">>>", Language::Python), ("rhai>", Language::Rhai)].into_iter().find_map(|(prompt, language)| {
         let rest = line.strip_prefix(prompt)?;
@@ -107,7 +107,7 @@ pub fn prompt_of(line: &str) -> Option<(Language, &str)> {
     })
 }
 
-/// A continuation line without its prompt: `... ` goes on in Python, `    > ` in Rhai.
+/// Returns a continuation line without its prompt: `... ` in Python, `    > ` in Rhai.
 pub(crate) fn continuation_of(line: &str, language: Language) -> Option<&str> {
     let prompt = match language {
         Language::Python => "...",
@@ -118,7 +118,7 @@ pub(crate) fn continuation_of(line: &str, language: Language) -> Option<&str> {
 }
 
 impl Document {
-    /// Reads `text` as `form` says.
+    /// Parses `text` in a form.
     pub fn parse(text: &str, form: Form) -> Document {
         let mut reader = Reader::default();
         match form {
@@ -134,7 +134,7 @@ impl Document {
 pub(super) struct Line<'a> {
     number: usize,
     start: usize,
-    /// Without its line end.
+    /// The text without the line end.
     pub(super) text: &'a str,
     end: &'static str,
 }
@@ -159,7 +159,7 @@ impl Line<'_> {
     }
 }
 
-/// `text` without as much of the white space `indent` as it begins with.
+/// Removes the white space `indent` from the start of `text`, as far as it matches.
 fn dedent<'a>(text: &'a str, indent: &str) -> &'a str {
     let shared = text.bytes().zip(indent.bytes()).take_while(|(left, right)| left == right).count();
     text.get(shared..).unwrap_or(text)
@@ -170,7 +170,7 @@ pub(super) struct Reader {
     cases: Vec<Case>,
     name: String,
     examples: Vec<Example>,
-    /// Whether the last example still takes lines; a closed fence ends it.
+    /// Whether the last example can still take lines. A closed fence ends it.
     open: bool,
     is_page: bool,
 }
@@ -196,7 +196,7 @@ impl Reader {
         }
     }
 
-    /// A line inside a session; `indent` is the indentation of the fence around it.
+    /// Reads a line inside a session. `indent` is the indentation of the fence around it.
     pub(super) fn session_line(&mut self, line: &Line<'_>, indent: &str) {
         let text = dedent(line.text, indent);
         if let Some((language, input)) = prompt_of(text) {
@@ -253,7 +253,7 @@ impl Reader {
         }
     }
 
-    /// Closes the block: what follows a closed fence is prose, not output.
+    /// Closes the block. Text after a closed fence is prose, not output.
     pub(super) fn close_block(&mut self) {
         self.open = false;
     }
@@ -265,8 +265,8 @@ impl Reader {
 }
 
 impl Options {
-    /// Reads the `# doctest: +NAME` (in Rhai also `// doctest: +NAME`) at the end of an input's lines. Python takes
-    /// the comment for what it is; for Rhai, which has no `#`, it is cut off `source`.
+    /// Reads the `# doctest: +NAME` (in Rhai also `// doctest: +NAME`) at the end of an input's lines. In Python it is
+    /// a comment. Rhai does not have `#` comments, so it is removed from `source`.
     fn take_from(source: &mut String, language: Language) -> Options {
         let mut options = Options::default();
         let mut kept = Vec::new();
@@ -296,8 +296,8 @@ impl Options {
     }
 }
 
-/// Where the comment `# doctest: …` of a line starts, and the options it names. A quote behind it means that it
-/// stands inside a string.
+/// Returns where the comment `# doctest: …` of a line starts, and the options it names. A quote after it means that it
+/// is inside a string.
 fn directive(line: &str) -> Option<(usize, &str)> {
     ["#", "//"].into_iter().find_map(|mark| {
         line.match_indices(mark).find_map(|(start, _)| {

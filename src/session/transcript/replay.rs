@@ -1,25 +1,25 @@
-//! Runs examples: what a session prints for an input, in the form in which transcripts record it. Knows neither the
-//! recorded output nor where the text goes.
+//! Runs examples: returns the output of an input in the form used by transcripts. Knows neither the recorded output nor
+//! where the text goes.
 
 use super::parse::{Document, Example};
 use crate::{Outcome, Session, SessionOptions};
 
-/// The line with which Python begins the report of an error.
+/// The first line of Python's error reports.
 pub(crate) const TRACEBACK: &str = "Traceback (most recent call last):";
 
 /// The output of one example.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answer {
-    /// Every line ends in `\n`.
+    /// The output. Every line ends in `\n`.
     pub text: String,
-    /// What it warned of.
+    /// The warnings.
     pub warnings: Vec<String>,
-    /// The input called `exit`; what follows it in the session is not run.
+    /// Whether the input called `exit`. The rest of the session is not run.
     pub ended: bool,
 }
 
-/// The document's sessions with the outputs of now: the inputs as they stand in the file, each with what it prints
-/// below it. An example marked `+SKIP` is shown without output.
+/// Runs the document's sessions and returns their inputs as in the file, each with its current output. An example
+/// marked `+SKIP` is shown without output.
 pub fn replay(document: &Document) -> String {
     let mut text = String::new();
     for case in &document.cases {
@@ -50,8 +50,8 @@ pub fn answer(session: &mut Session, example: &Example) -> Answer {
     Answer { text, warnings: session.take_warnings(), ended: outcome.exit.is_some() }
 }
 
-/// An outcome as a transcript records it: what was printed, and an error as three lines of which the last is its kind
-/// and the first line of its message.
+/// Formats an outcome for a transcript: the printed text, and an error as three lines. The last of these has the kind
+/// and the first line of the message.
 pub fn printed(outcome: &Outcome) -> String {
     let mut text = outcome.text.clone();
     if !text.is_empty() && !text.ends_with('\n') {
@@ -60,7 +60,7 @@ pub fn printed(outcome: &Outcome) -> String {
     if let Some(error) = &outcome.error {
         let message = error.message.lines().next().unwrap_or_default();
         let separator = if message.is_empty() { "" } else { ": " };
-        // A recorded session shows the text of the exception, which tells the line.
+        // A recorded session shows the exception's text, which includes the line.
         let place = error.unread.zip(error.position).map(|(file, (line, _))| format!(" ({file}, line {line})"));
         let place = place.unwrap_or_default();
         text.push_str(&format!("{TRACEBACK}\n  ...\n{}{separator}{message}{place}\n", error.kind));

@@ -1,4 +1,4 @@
-//! Results of transcripts as text: one line per file, a line-by-line difference where an example fails, the totals.
+//! Results of transcripts as text: one line per file, a line-by-line difference for each failed example, and totals.
 
 use std::collections::HashSet;
 
@@ -18,7 +18,7 @@ pub struct Palette {
 }
 
 impl Palette {
-    /// Everything in the terminal's own colour unless `coloured`.
+    /// Returns styled output if `coloured`, plain output otherwise.
     pub fn new(coloured: bool) -> Palette {
         if !coloured {
             return Palette::default();
@@ -35,7 +35,7 @@ impl Palette {
 /// Counts over many files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
-    /// Inputs; skipped ones are not counted.
+    /// Inputs, without skipped ones.
     pub examples: Count,
     /// Sessions.
     pub sessions: Count,
@@ -44,7 +44,7 @@ pub struct Totals {
 /// The numbers of examples that passed and failed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Count {
-    /// Printed what was recorded, or had it updated.
+    /// Printed the recorded output, or had it updated.
     pub passed: usize,
     /// Printed something else, or nothing.
     pub failed: usize,
@@ -67,7 +67,7 @@ impl std::fmt::Display for Count {
 }
 
 impl Totals {
-    /// Counts a file. A session passes when all its examples do; a file that cannot be read is a failed session.
+    /// Adds the results of a file. A session passes if all its examples do; an unreadable file is a failed session.
     pub fn add(&mut self, report: &FileReport) {
         let Ok(cases) = &report.cases else {
             self.sessions.add(false);
@@ -81,12 +81,12 @@ impl Totals {
         }
     }
 
-    /// Whether there was something to run, and nothing failed.
+    /// Returns whether something was run and nothing failed.
     pub fn all_passed(&self) -> bool {
         self.sessions.passed > 0 && self.sessions.failed == 0
     }
 
-    /// The two lines at the end of a run.
+    /// Returns the two lines at the end of a run.
     pub fn render(&self, palette: &Palette) -> String {
         let style = if self.all_passed() { palette.good } else { palette.bad };
         if self.sessions == Count::default() {
@@ -103,20 +103,20 @@ impl Verdict {
 }
 
 impl CaseReport {
-    /// Whether it is one of those that were to be run.
+    /// Returns whether the session was selected to run.
     pub(super) fn is_asked(&self) -> bool {
         !self.verdicts.contains(&Verdict::Unasked)
     }
 }
 
 impl FileReport {
-    /// Whether the file could be run and nothing in it failed.
+    /// Returns whether the file could be run and nothing in it failed.
     pub fn is_good(&self) -> bool {
         let good = |cases: &Vec<CaseReport>| cases.iter().flat_map(|case| &case.verdicts).all(Verdict::is_good);
         self.cases.as_ref().is_ok_and(good)
     }
 
-    /// What the file's examples warned of, each with its place; only what is not yet among `told`.
+    /// Returns the warnings of the file's examples with their positions, except those already in `told`.
     pub fn warnings(&self, palette: &Palette, told: &mut HashSet<String>) -> String {
         let mut text = String::new();
         for (line, warning) in self.cases.iter().flatten().flat_map(|case| &case.warnings) {
@@ -128,7 +128,7 @@ impl FileReport {
         text
     }
 
-    /// Every example that printed something else, each as a text of its own, in their order.
+    /// Returns a report for every example with a different output, in order.
     pub fn differences(&self, palette: &Palette) -> Vec<String> {
         let mut all = Vec::new();
         for CaseReport { case, verdicts, .. } in self.cases.iter().flatten() {
@@ -143,7 +143,7 @@ impl FileReport {
         all
     }
 
-    /// The file's failures, and a line for the file itself unless `quiet`.
+    /// Returns the file's failures, and a line for the file itself unless `quiet`.
     pub fn render(&self, palette: &Palette, quiet: bool) -> String {
         let cases = match &self.cases {
             Ok(cases) => cases,
@@ -210,7 +210,7 @@ impl FileReport {
     }
 }
 
-/// The recorded lines that were not printed behind `-`, the printed ones that were not recorded behind `+`.
+/// Marks recorded lines that were not printed with `-`, and printed lines that were not recorded with `+`.
 fn difference(palette: &Palette, expected: &str, printed: &str) -> String {
     let (expected, printed) = (closed(expected), closed(printed));
     let mut text = String::new();
@@ -225,7 +225,7 @@ fn difference(palette: &Palette, expected: &str, printed: &str) -> String {
     text
 }
 
-/// Text whose last line ends, so that a missing line end is no difference.
+/// Ends the last line, so that a missing line end does not count as a difference.
 fn closed(text: &str) -> String {
     let text = text.trim_end_matches('\n');
     if text.is_empty() { String::new() } else { format!("{text}\n") }

@@ -1,5 +1,5 @@
-//! Runs many transcripts: files in parallel on all cores, every session on its own thread, and endless examples
-//! interrupted. Returns reports in the order of the files; prints nothing.
+//! Runs many transcripts: files in parallel on all cores, every session on its own thread. Endless examples are
+//! interrupted. Returns reports in file order; prints nothing.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -19,31 +19,31 @@ use super::stack::spawn_with_big_stack;
 use super::update::rewrite;
 use crate::{Session, SessionOptions};
 
-/// The terms on which examples are run.
+/// The conditions for running examples.
 #[derive(Clone, Debug)]
 pub struct Terms {
-    /// Rewrite recorded outputs that differ.
+    /// Whether to rewrite recorded outputs that differ.
     pub update: bool,
-    /// The time one example may take.
+    /// The time limit for one example.
     pub limit: Duration,
-    /// Run only the sessions whose name, or whose file's, contains this.
+    /// Run only sessions whose name, or whose file name, contains this.
     pub filter: Option<String>,
 }
 
 /// The verdict on an example.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// It printed what was recorded.
+    /// The output was as recorded.
     Passed,
-    /// It was not to be run.
+    /// The example is marked not to run.
     Skipped,
-    /// It belongs to a session that was not asked for.
+    /// The example belongs to a session that was not selected.
     Unasked,
-    /// It printed something else, which now stands in the file.
+    /// The output differed, and was written into the file.
     Updated,
-    /// It printed this instead.
+    /// The output differed; this is the new one.
     Differs(String),
-    /// There is nothing to compare, for this reason.
+    /// There is no output to compare, for this reason.
     Broken(String),
 }
 
@@ -52,25 +52,25 @@ pub enum Verdict {
 pub struct CaseReport {
     /// The session.
     pub case: Arc<Case>,
-    /// One for each of its examples.
+    /// One verdict per example.
     pub verdicts: Vec<Verdict>,
-    /// What it warned of, each with the line of the example.
+    /// The warnings, each with the line of the example.
     pub warnings: Vec<(usize, String)>,
 }
 
 /// One file's results.
 #[derive(Debug)]
 pub struct FileReport {
-    /// What was run.
+    /// The transcript that was run.
     pub target: Target,
-    /// Every session with the verdicts on its examples; or why the file could not be run.
+    /// Every session with the verdicts on its examples, or the reason why the file could not be run.
     pub cases: Result<Vec<CaseReport>, String>,
-    /// The reason why the outputs that differ could not be written into the file.
+    /// The reason why the file could not be updated.
     pub not_updated: Option<String>,
 }
 
-/// Runs `files` and hands every report to `take`, in their order, as soon as those before it are there, until it has
-/// seen enough.
+/// Runs `files` and passes the reports to `take` in order, each as soon as it and all before it are ready. Ends early
+/// if `take` breaks.
 pub fn run_files(files: &[Target], terms: &Terms, mut take: impl FnMut(FileReport) -> ControlFlow<()>) {
     let workers = thread::available_parallelism().map_or(1, NonZero::get).min(files.len());
     let next = AtomicUsize::new(0);
@@ -95,7 +95,7 @@ pub fn run_files(files: &[Target], terms: &Terms, mut take: impl FnMut(FileRepor
             early.insert(index, report);
             while let Some(report) = early.remove(&turn) {
                 if take(report).is_break() {
-                    // What is not begun is left; a file that is being run is run to its end.
+                    // Files not yet begun are skipped. A file that is running is run to its end.
                     return next.store(files.len(), Ordering::Relaxed);
                 }
                 turn += 1;
@@ -104,7 +104,7 @@ pub fn run_files(files: &[Target], terms: &Terms, mut take: impl FnMut(FileRepor
     });
 }
 
-/// Runs all sessions of a file on this thread; nothing limits the time that an example may take.
+/// Runs all sessions of a file on this thread, without a time limit.
 pub fn run_here(target: &Target) -> FileReport {
     let terms = Terms { update: false, limit: Duration::MAX, filter: None };
     run_by(target, &terms, run_case_here)
@@ -144,7 +144,7 @@ fn run_by(target: &Target, terms: &Terms, run_case: impl Fn(&Arc<Case>) -> CaseR
 }
 
 impl FileReport {
-    /// Writes the outputs that differ into the file, where `accepts` says so, and counts them as updated.
+    /// Writes differing outputs into the file if `accepts` agrees, and marks them as updated.
     pub fn update(&mut self, mut accepts: impl FnMut(&Case, &Example, &str) -> bool) {
         self.not_updated = self.try_to_update(&mut accepts).err();
     }
@@ -181,7 +181,7 @@ impl FileReport {
     }
 }
 
-/// After an interrupt, how long an example may take to heed it before its session is given up.
+/// The time after an interrupt in which an example must stop before its session is abandoned.
 const GRACE: Duration = Duration::from_secs(5);
 
 /// A message from a session's thread.
@@ -209,21 +209,22 @@ fn run_case_here(case: &Arc<Case>) -> CaseReport {
     CaseReport { case: Arc::clone(case), verdicts, warnings }
 }
 
-/// A session whose warnings are collected.
+/// Creates a session that collects its warnings.
 fn fresh_session() -> Session {
     let mut session = Session::new(SessionOptions::default());
     session.take_warnings();
     session
 }
 
-/// Why the examples behind one that called `exit` have not been run.
+/// The reason why the examples after a call of `exit` were not run.
 const ENDED: &str = "the session has ended";
 
 fn run_case(case: &Arc<Case>, limit: Duration) -> CaseReport {
     let (mut verdicts, mut warnings) = (Vec::with_capacity(case.examples.len()), Vec::new());
     let (sender, receiver) = channel();
     let theirs = Arc::clone(case);
-    // A session that heeds no interrupt keeps its thread; it must not keep the others waiting, so nothing joins it.
+    // A session that ignores the interrupt keeps its thread. The thread is not joined, so that other sessions do not
+    // wait.
     let fate = match spawn_with_big_stack("session", move || session_thread(&theirs, &sender)) {
         Ok(_detached) => watch(case, &receiver, limit, &mut verdicts, &mut warnings),
         Err(error) => format!("no thread for the session: {error}"),
@@ -233,7 +234,7 @@ fn run_case(case: &Arc<Case>, limit: Duration) -> CaseReport {
 }
 
 fn session_thread(case: &Case, sender: &Sender<Message>) {
-    // A session is bound to its thread, so it is made here.
+    // A session is bound to its thread, so it is created here.
     let mut session = fresh_session();
     if sender.send(Message::Started(session.interrupt_flag())).is_err() {
         return;
@@ -247,7 +248,7 @@ fn session_thread(case: &Case, sender: &Sender<Message>) {
     }
 }
 
-/// The verdict on an example that is not run.
+/// Returns the verdict on an example that is not run.
 fn unrun(example: &Example) -> Option<Verdict> {
     match &example.options.unknown {
         Some(option) => Some(Verdict::Broken(format!("doctest has no option {option} here"))),
@@ -255,7 +256,7 @@ fn unrun(example: &Example) -> Option<Verdict> {
     }
 }
 
-/// Collects the answers of a session's thread. Gives the reason why the examples left over have none.
+/// Collects the answers of a session's thread. Returns the reason why the remaining examples have none.
 fn watch(
     case: &Case,
     receiver: &Receiver<Message>,

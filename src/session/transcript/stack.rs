@@ -1,17 +1,17 @@
-//! Threads with room for deep recursion: a script's call depth is bounded by the session's own limits, and those
-//! limits are only an error message instead of an abort if the native stack outlasts them.
+//! Threads with stacks for deep recursion. A script's call depth is limited by the session, but exceeding the limit is
+//! an error message and not an abort only if the native stack is large enough.
 
 use crate::note_stack;
 use std::io;
 use std::thread::{Builder, JoinHandle};
 
-/// Address space only: pages that are never touched cost no memory.
+/// Address space only: untouched pages use no memory.
 const STACK_SIZES: [usize; 3] = [1 << 30, 1 << 28, 1 << 26];
 
-/// Runs `body` on a thread of its own with the largest stack the system grants, 1 GB if it can.
+/// Runs `body` on a new thread with the largest stack the system grants, up to 1 GB.
 ///
 /// # Errors
-/// When no thread can be started at all.
+/// Fails if no thread can be started.
 pub fn spawn_with_big_stack<T, F>(name: &str, body: F) -> io::Result<JoinHandle<T>>
 where
     T: Send + 'static,

@@ -1,13 +1,13 @@
-//! Rewrites recorded outputs in place: every other byte stays as it is.
+//! Rewrites recorded outputs in place, without changing any other byte.
 
 use super::parse::{Document, Example, Form};
 
-/// `text` with the outputs of `answers` in place of the recorded ones; an example without an answer keeps what it
-/// has. The examples are those of [`Document::parse`], in the order of the file.
+/// Returns `text` with the recorded outputs replaced by `answers`. An example without an answer keeps its output. The
+/// examples are those of [`Document::parse`], in file order.
 ///
 /// # Errors
-/// When the new text would not read back as the same inputs with the new outputs, because a line of an output looks
-/// like a prompt or closes the fence around it.
+/// Fails if the new text would not read back as the same inputs with the new outputs, because a line of an output looks
+/// like a prompt or closes the fence.
 pub fn rewrite(text: &str, form: Form, answers: &[(&Example, Option<&str>)]) -> Result<String, String> {
     let mut new = String::with_capacity(text.len());
     let mut done = 0;
@@ -29,7 +29,7 @@ pub fn rewrite(text: &str, form: Form, answers: &[(&Example, Option<&str>)]) -> 
     let mut read_back = document.cases.iter().flat_map(|case| &case.examples);
     for (input, output) in wanted {
         match read_back.next() {
-            // The last input of a file may have had no line end before an output followed it.
+            // The last input of a file may have ended without a newline before an output followed it.
             Some(example) if example.input.trim_end() == input.trim_end() && example.expected == output => {}
             _ => {
                 return Err(

@@ -1,5 +1,5 @@
-//! Everything that variables lead to: tensors, memories, containers, fields of objects, and what closures have captured. Walks
-//! without recursion through all that is shared, so that neither a circle nor a chain of any length does it harm.
+//! Finds everything that variables refer to: tensors, memory, containers, fields of objects, and variables captured by
+//! closures. The walk is iterative, so cycles and long chains are safe.
 
 use languages::script::callback::ScriptFunction;
 use languages::script::values::to_value;
@@ -9,12 +9,12 @@ use std::rc::Rc;
 use tensor::{Buffer, Storage, Tensor};
 use value::{Dict, List, Set, Slot, Value};
 
-/// The number of values that are looked at for one variable.
+/// The maximum number of values to visit for one variable.
 const ITEMS: usize = 100_000;
-/// The depth to which the arrays and maps of one value of Rhai may lie within each other.
+/// The maximum depth of nested arrays and maps in a Rhai value.
 const DEPTH: usize = 500;
 
-/// What was reached. Each is in here once.
+/// The objects found, each listed once.
 #[derive(Default)]
 pub(super) struct Reached {
     pub tensors: Vec<Tensor>,
@@ -26,7 +26,7 @@ pub(super) struct Reached {
     pub dicts: Vec<Dict>,
     pub sets: Vec<Set>,
     pub slots: Vec<Rc<dyn Slot>>,
-    /// Variables of Rhai that closures share, with the value that each has.
+    /// Variables that Rhai closures share, with the current value of each.
     pub cells: Vec<(Dynamic, Dynamic)>,
     seen: HashSet<usize>,
     waiting: Vec<Value>,
@@ -34,7 +34,7 @@ pub(super) struct Reached {
 }
 
 impl Reached {
-    /// Adds what a variable leads to. Returns false if that is too much to be remembered.
+    /// Adds everything that a variable refers to. Returns false if that is too much to remember.
     pub(super) fn add(&mut self, variable: &Dynamic) -> bool {
         self.items = 0;
         let mut first = self.cells.len();
@@ -54,7 +54,7 @@ impl Reached {
         }
     }
 
-    /// What tells all that was reached from anything else.
+    /// Returns the identities of all objects found.
     pub(crate) fn identities(&self) -> impl Iterator<Item = usize> {
         self.seen.iter().copied()
     }
@@ -125,7 +125,7 @@ impl Reached {
                         self.slots.push(slot);
                     }
                 }
-                // Objects have no identity of their own here; what they refer to has.
+                // These objects have no identity here; only what they refer to does.
                 let identity = value.address();
                 if identity.is_none_or(|identity| self.is_new(identity)) {
                     self.waiting.extend(held.values);

@@ -1,10 +1,10 @@
-//! The settings that a session is brought back to.
+//! The settings that undo restores.
 
 use call::State;
 use explain::format::PrintOptions;
 use tensor::{DType, Device};
 
-/// Settings as they were.
+/// A copy of the settings.
 #[derive(Clone, PartialEq)]
 pub(super) struct Settings {
     default_dtype: DType,
@@ -42,11 +42,11 @@ impl Settings {
         state.anomaly.set(self.anomaly);
         state.deterministic.set(self.deterministic);
         state.skip_data.set(self.skip_data);
-        // The bytes come from a generator of the same kind.
+        // Cannot fail: the bytes come from a generator of the same kind.
         let _ = state.generator.borrow_mut().set_state_bytes(&self.generator);
     }
 
-    /// The names of the settings that differ.
+    /// Returns the names of the settings that differ.
     pub(super) fn differences(&self, other: &Settings) -> Vec<&'static str> {
         let settings = [
             (self.default_dtype != other.default_dtype, "default dtype"),

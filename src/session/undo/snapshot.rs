@@ -1,4 +1,4 @@
-//! One state of a session, and how the session is brought back to it.
+//! A saved state of a session, and how to restore it.
 
 use super::reached::Reached;
 use super::settings::Settings;
@@ -18,7 +18,7 @@ use tensor::{AutogradMeta, Buffer, Memory, Names, Storage, Tensor, View};
 use value::equality::{equal, is};
 use value::{Dict, List, Set, Slot, Value};
 
-/// The number of bytes of memories copied for one input. What does not fit is not undone.
+/// The maximum number of bytes of memory copied for one input. Memory beyond that is not undone.
 const STEP_BYTES: usize = 32 << 20;
 
 /// A variable: its name, its value, and whether it is a constant.
@@ -27,7 +27,7 @@ type Variable = (String, Dynamic, bool);
 /// Functions of Rhai and imported modules.
 #[derive(Clone, Default)]
 struct Functions {
-    /// How many modules of functions the engine has been given.
+    /// Number of function modules given to the engine.
     count: usize,
     modules: Vec<Shared<Module>>,
     defined: BTreeMap<String, Defined>,
@@ -45,7 +45,7 @@ struct TensorState {
 
 pub(super) struct Snapshot {
     variables: Vec<Variable>,
-    /// Variables that lead to too much.
+    /// Variables that refer to too much.
     left_out: Vec<String>,
     tensors: Vec<TensorState>,
     storages: Vec<(Storage, Rc<Memory>, bool)>,
@@ -56,19 +56,19 @@ pub(super) struct Snapshot {
     sets: Vec<(Set, Vec<Value>)>,
     slots: Vec<(Rc<dyn Slot>, Option<Value>)>,
     cells: Vec<(Dynamic, Dynamic)>,
-    /// Whole memories, not slices of them.
+    /// Copies of whole memories, not of slices.
     bytes: Vec<(Rc<Memory>, Rc<[u8]>)>,
-    /// Memories that were not copied because there was no room for it.
+    /// Memories that exceeded the limit and were not copied.
     uncopied: HashSet<usize>,
-    /// What the input after this state wrote to memories too large to be copied.
+    /// The writes of the input after this state to memories too large to copy.
     journal: Journal,
-    /// The files that it wrote.
+    /// The files written by that input.
     files: Vec<PathBuf>,
     functions: Functions,
     settings: Settings,
 }
 
-/// For every storage, by its identity, the handles that only snapshots hold.
+/// Returns the number of storage handles held only by snapshots, by storage identity.
 pub(super) fn handles<'s>(snapshots: impl Iterator<Item = &'s Snapshot>) -> HashMap<usize, usize> {
     let mut handles: HashMap<usize, usize> = HashMap::new();
     let mut tensors: HashMap<usize, (&Tensor, usize)> = HashMap::new();
@@ -108,7 +108,7 @@ pub(super) fn handles<'s>(snapshots: impl Iterator<Item = &'s Snapshot>) -> Hash
 }
 
 impl Snapshot {
-    /// Takes down the present state; copies of bytes are shared with another state where they are the same.
+    /// Saves the present state. Equal copies of bytes are shared with `other`.
     pub(super) fn take(session: &Session, other: Option<&Snapshot>) -> Snapshot {
         let state = &session.runtime;
         let mut snapshot = Snapshot {
@@ -136,7 +136,7 @@ impl Snapshot {
             settings: Settings::take(state),
         };
         let mut reached = Reached::default();
-        // The scope lists its newest entry first.
+        // The scope lists the newest entry first.
         let mut scope: Vec<_> = session.scope.iter_raw().collect();
         scope.reverse();
         for (name, is_constant, value) in scope {
@@ -191,7 +191,7 @@ impl Snapshot {
         self.cells = reached.cells;
     }
 
-    /// Copies the bytes of all memories, each once, but for those that are noted while they are written to.
+    /// Copies the bytes of all memories once, except those recorded in the journal.
     fn copy_bytes(&mut self, other: Option<&Snapshot>) {
         let known: HashMap<usize, &Rc<[u8]>> = other
             .map(|other| other.bytes.iter().map(|(memory, bytes)| (journal::identity(memory), bytes)).collect())
@@ -225,14 +225,14 @@ impl Snapshot {
         self.files = files;
     }
 
-    /// The bytes of the copies, but for those in `seen`.
+    /// Returns the number of bytes of the copies, except those in `seen`.
     pub(super) fn nbytes(&self, seen: &mut HashSet<*const u8>) -> usize {
         let copies = self.bytes.iter().filter(|(_, bytes)| seen.insert(bytes.as_ptr()));
         let noted: usize = self.journal.entries.iter().map(|entry| entry.bytes.len()).sum();
         copies.map(|(_, bytes)| bytes.len()).sum::<usize>() + noted
     }
 
-    /// Brings the session to this state, and gives what has changed and `present`, the state to come back from there.
+    /// Restores this state. Returns the changes, and `present` as the state for redo.
     pub(super) fn restore(mut self, session: &mut Session, mut present: Snapshot) -> (Undone, Snapshot) {
         let mut undone = self.changes(&present);
         present.files = std::mem::take(&mut self.files);
@@ -244,7 +244,7 @@ impl Snapshot {
             buffer.restore(memory.clone());
         }
         for (memory, bytes) in &self.bytes {
-            // Writing only what differs leaves pages of a mapped file alone.
+            // Writing only differing bytes leaves other pages of a mapped file untouched.
             for (cell, byte) in memory.bytes().iter().zip(bytes.iter()).filter(|(cell, byte)| get(cell) != **byte) {
                 set(cell, *byte);
             }
@@ -260,11 +260,11 @@ impl Snapshot {
         }
         for (generator, bytes) in &self.generators {
             if let Value::Generator(generator) = generator {
-                // The bytes come from a generator of the same kind.
+                // Cannot fail: the bytes come from a generator of the same kind.
                 let _ = generator.borrow_mut().set_state_bytes(bytes);
             }
         }
-        // They are not being read between inputs, and their keys were valid keys before.
+        // Cannot fail: between inputs, no container is borrowed, and the keys were valid before.
         let _ = self.lists.into_iter().try_for_each(|(list, items)| list.replace(items));
         let _ = self.dicts.into_iter().try_for_each(|(dict, entries)| dict.replace(entries));
         let _ = self.sets.into_iter().try_for_each(|(set, items)| set.replace(items));
@@ -295,7 +295,7 @@ impl Snapshot {
         (undone, present)
     }
 
-    /// What is other in the present state than in this one.
+    /// Returns the differences between the present state and this one.
     fn changes(&self, present: &Snapshot) -> Undone {
         let lost = self.lost();
         let changed = self.changed();
@@ -326,7 +326,7 @@ impl Snapshot {
         let gone = present.variables.iter().map(|(name, ..)| name).chain(&present.left_out);
         let gone = gone.filter(|name| !known(name) && !self.left_out.contains(name));
         undone.gone = gone.map(|name| shown_name(name).to_owned()).collect();
-        // Earlier results move on with every input.
+        // Earlier results change with every input.
         for names in [&mut undone.restored, &mut undone.gone, &mut undone.back, &mut undone.left_out] {
             names.retain(|name| !name.starts_with('_'));
         }
@@ -334,7 +334,7 @@ impl Snapshot {
         undone
     }
 
-    /// The identities of storages and buffers whose bytes are not known as they were.
+    /// Returns the identities of storages and buffers whose earlier bytes are unknown.
     fn lost(&self) -> HashSet<usize> {
         let mut memories: HashSet<usize> = self.journal.lost.union(&self.uncopied).copied().collect();
         // The tensor's version counter reveals writes that were not recorded.
@@ -356,7 +356,7 @@ impl Snapshot {
         storages.chain(buffers).collect()
     }
 
-    /// The identities of all that was changed in place.
+    /// Returns the identities of all objects modified in place.
     fn changed(&self) -> HashSet<usize> {
         let noted: HashSet<usize> = self.journal.entries.iter().map(|entry| journal::identity(&entry.memory)).collect();
         let written: HashSet<usize> = self
@@ -410,7 +410,7 @@ impl Snapshot {
     }
 }
 
-/// The state of a generator of random numbers.
+/// Returns the state of a random number generator.
 fn state_bytes(generator: &Value) -> Vec<u8> {
     match generator {
         Value::Generator(generator) => generator.borrow().state_bytes(),
@@ -418,7 +418,7 @@ fn state_bytes(generator: &Value) -> Vec<u8> {
     }
 }
 
-/// Returns whether a tensor's part in gradients is another than it was.
+/// Returns whether a tensor's autograd state has changed.
 fn gradient_state(tensor: &Tensor, state: &TensorState) -> bool {
     let Some(then) = &state.autograd else { return false };
     tensor.autograd(|now| {
@@ -431,7 +431,7 @@ fn gradient_state(tensor: &Tensor, state: &TensorState) -> bool {
 }
 
 impl Functions {
-    /// Brings the engine's functions and modules back.
+    /// Restores the engine's functions and modules.
     fn restore(self, session: &mut Session) {
         let is_same =
             self.count == session.functions.len() && self.named.len() == session.runtime.modules.named.borrow().len();
@@ -443,7 +443,7 @@ impl Functions {
         }
     }
 
-    /// Tells which functions are others than in the present.
+    /// Adds the functions that differ from the present ones.
     fn changes(&self, present: &Functions, undone: &mut Undone) {
         let shown = |name: &String| Some(format!("{name}()")).filter(|_| !name.contains('$'));
         for (name, then) in &self.defined {
@@ -460,12 +460,12 @@ impl Functions {
     }
 }
 
-/// Returns whether two lists agree item for item.
+/// Returns whether two lists agree item by item.
 fn is_each<T>(now: &[T], then: &[T], is_alike: impl Fn(&T, &T) -> bool) -> bool {
     now.len() == then.len() && now.iter().zip(then).all(|(now, then)| is_alike(now, then))
 }
 
-/// Returns whether a variable holds what it held: the same object, or an equal value.
+/// Returns whether a variable still has its value: the same object, or an equal value.
 fn is_same(now: &Dynamic, then: &Dynamic) -> bool {
     if let (Some(now), Some(then)) = (now.read_lock::<rhai::Array>(), then.read_lock::<rhai::Array>()) {
         return is_each(&now, &then, is_same);
@@ -483,7 +483,7 @@ fn is_same(now: &Dynamic, then: &Dynamic) -> bool {
     }
 }
 
-/// Returns whether two values are one object, or equal values that have no identity.
+/// Returns whether two values are the same object, or equal if they do not have an identity.
 fn is_alike(now: &Value, then: &Value) -> bool {
     match (now.address(), then.address()) {
         (Some(now), Some(then)) => now == then,

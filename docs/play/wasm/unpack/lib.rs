@@ -1,11 +1,11 @@
-//! Unpacks LZMA for the JavaScript around it (docs/play/unpack.js), which writes what is packed where `room` says, calls
-//! `begin`, and then reads pieces, each where `piece` says, until `next` has no more.
+//! Unpacks LZMA for JavaScript (docs/play/unpack.js). The caller writes the packed bytes to the address returned by
+//! `room`, calls `begin`, and then reads pieces from the address returned by `piece` until `next` returns 0.
 
 use lzma_rust2::LzmaReader;
 use std::cell::RefCell;
 use std::io::{Cursor, Read};
 
-/// The most bytes of one piece.
+/// The maximum number of bytes of a piece.
 const PIECE: usize = 1 << 18;
 
 thread_local! {
@@ -14,8 +14,8 @@ thread_local! {
     static GIVEN: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
 
-/// The address of `nbytes` bytes to write to.
-// SAFETY: no other function has this name, here or below.
+/// Returns the address of a buffer of `nbytes` bytes to write to.
+// SAFETY: no other function has this name. The same holds for the names below.
 #[unsafe(no_mangle)]
 pub extern "C" fn room(nbytes: usize) -> *mut u8 {
     PACKED.with_borrow_mut(|packed| {
@@ -24,7 +24,7 @@ pub extern "C" fn room(nbytes: usize) -> *mut u8 {
     })
 }
 
-/// Begins with what was written. Returns 1, or 0 if it does not begin as it should.
+/// Starts unpacking the buffer. Returns 1, or 0 if its header is invalid.
 // SAFETY: as above.
 #[unsafe(no_mangle)]
 pub extern "C" fn begin() -> i32 {
@@ -34,7 +34,7 @@ pub extern "C" fn begin() -> i32 {
     1
 }
 
-/// Unpacks a piece. Returns how many bytes it has: 0 at the end, -1 where the data contradicts itself or ends too early.
+/// Unpacks a piece. Returns its number of bytes: 0 at the end, -1 if the data is corrupt or truncated.
 // SAFETY: as above.
 #[unsafe(no_mangle)]
 pub extern "C" fn next() -> i32 {
@@ -43,7 +43,7 @@ pub extern "C" fn next() -> i32 {
     read.and_then(Result::ok).and_then(|nbytes| i32::try_from(nbytes).ok()).unwrap_or(-1)
 }
 
-/// The address of the piece that was unpacked last.
+/// Returns the address of the last piece.
 // SAFETY: as above.
 #[unsafe(no_mangle)]
 pub extern "C" fn piece() -> *const u8 {

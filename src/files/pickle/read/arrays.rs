@@ -1,6 +1,5 @@
-//! NumPy's arrays in a pickle: who is told to read more than `weights_only` allows finds them as tensors. A pickle makes an
-//! empty array and an unspecific dtype, and then gives each its state; numbers of plain arrays are understood, nothing
-//! else is.
+//! Numpy arrays in a pickle, read as tensors in modes that allow more than `weights_only`. A pickle creates an empty
+//! array and a generic dtype, and then sets the state of each. Only plain arrays of numbers are supported.
 
 use super::{Id, Machine, Mode, Node};
 use crate::npy::reversed;
@@ -11,11 +10,11 @@ use std::rc::Rc;
 use tensor::layout::{checked_numel, contiguous_strides};
 use tensor::{Dims, Layout, Result, Storage, View};
 
-/// A pickle's record of an array.
+/// A pickle's description of an array.
 #[derive(Clone, Debug)]
 pub(crate) struct Array {
     pub number: Number,
-    /// Strides are counted in elements.
+    /// The layout, with strides in elements.
     pub layout: Layout,
     bytes: Rc<[u8]>,
 }
@@ -25,10 +24,10 @@ impl Array {
         self.bytes.len()
     }
 
-    /// A copy of its elements.
+    /// Returns a copy of its elements.
     ///
     /// # Errors
-    /// RuntimeError when memory is short.
+    /// Fails with RuntimeError if there is not enough memory.
     pub(crate) fn storage(&self) -> Result<Storage> {
         let storage = Storage::from_bytes(&self.bytes)?;
         if self.number.is_swapped {
@@ -37,10 +36,10 @@ impl Array {
         Ok(storage)
     }
 
-    /// The array as a tensor.
+    /// Returns the array as a tensor.
     ///
     /// # Errors
-    /// RuntimeError when memory is short.
+    /// Fails with RuntimeError if there is not enough memory.
     pub(crate) fn view(&self) -> Result<View> {
         let (storage, layout) = (self.storage()?, self.layout.clone());
         let view = View { storage, layout, dtype: self.number.dtype, conj: false, neg: false, form: None };
@@ -50,7 +49,7 @@ impl Array {
 }
 
 impl Machine<'_> {
-    /// What one of numpy's names makes of these arguments.
+    /// Returns the result of calling a numpy name with these arguments.
     pub(super) fn numpy(&mut self, name: NumPy, args: &[Id]) -> Result<Node> {
         let wrong = || refused(format!("numpy's {name:?} does not take these arguments"));
         Ok(match (name, args) {
@@ -65,7 +64,7 @@ impl Machine<'_> {
         })
     }
 
-    /// Gives an array or a dtype the state that makes it what it is.
+    /// Sets the state of an array or a dtype.
     pub(super) fn build_numpy(&mut self, state: Id) -> Result<()> {
         let node = self.top_node()?.clone();
         let made = match &node {
@@ -73,7 +72,7 @@ impl Machine<'_> {
             _ => self.array_of(state),
         };
         let made = match made {
-            // Of arrays of objects a report tells the objects.
+            // In a report, an array of objects lists its objects.
             Err(_) if self.mode == Mode::Report => match self.unknown("numpy.ndarray".to_owned()) {
                 Class::Unknown(name) => Node::Unknown(name, vec![state], Vec::new()),
                 _ => Node::None,
@@ -88,7 +87,7 @@ impl Machine<'_> {
         matches!(self.node(id), Node::Class(Class::NumPy(NumPy::NdArray)))
     }
 
-    /// A number with its byte order, by the state of its dtype: version, order, and what only others than numbers have.
+    /// Reads the state of a dtype: a version, the byte order, and parts used only by dtypes other than numbers.
     fn number(&self, name: &str, state: Id) -> Result<Node> {
         let Some(&[_, order, subarray, names, fields, ..]) = self.items(state) else {
             return Err(refused("the state of numpy's dtype has too few parts"));
@@ -100,7 +99,7 @@ impl Machine<'_> {
         Ok(Node::Number(format!("{order}{name}").into()))
     }
 
-    /// An array by its state: version, sizes, dtype, whether columns come first, and the bytes.
+    /// Reads the state of an array: version, sizes, dtype, whether it is column-major, and the bytes.
     fn array_of(&mut self, state: Id) -> Result<Node> {
         let Some(&[_, sizes, dtype, is_fortran, bytes]) = self.items(state) else {
             return Err(refused("the state of numpy's array has other parts"));
@@ -117,7 +116,7 @@ impl Machine<'_> {
             _ => return Err(refused("the elements of an array are no bytes")),
         };
         let count = usize::try_from(checked_numel(&sizes)?).ok();
-        // Several arrays may name the same bytes, and each gets its own.
+        // Several arrays may refer to the same bytes, and each gets its own copy.
         self.spend(bytes.len())?;
         if count.and_then(|count| count.checked_mul(number.dtype.itemsize())) != Some(bytes.len()) {
             return Err(refused(format!("an array of sizes {:?} has {} bytes", sizes.as_slice(), bytes.len())));

@@ -1,5 +1,5 @@
-//! What the machine does when a pickle calls something: the names that are allowed make containers, small values, storages
-//! and tensors, all of them as descriptions.
+//! Calls in a pickle. The allowed names create containers, small values, storages and tensors, all of them as
+//! descriptions.
 
 use super::{Id, Machine, Mode, Node, Saved, Scale, Shown, Sparse};
 use crate::pickle::names::{self, Class, Rebuild};
@@ -27,7 +27,7 @@ impl Machine<'_> {
         let (args, function) = (self.pop()?, self.pop()?);
         match *self.node(function) {
             Node::Class(class) => self.call(class, args),
-            // What such a name gives may be called in turn.
+            // The result of such a call may itself be called.
             Node::Unknown(name, ..) => self.call(Class::Unknown(name), args),
             ref other => Err(refused(format!("Trying to call reduce for unrecognized function {}", other.class()))),
         }
@@ -58,7 +58,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Calls what a name stands for, and puts the result on the stack.
+    /// Calls a class or function, and pushes the result.
     fn call(&mut self, class: Class, args: Id) -> Result<()> {
         let Some(args) = self.items(args).map(<[Id]>::to_vec) else {
             return Err(refused("the arguments of a call are no tuple"));
@@ -223,7 +223,7 @@ impl Machine<'_> {
             }
             (Rebuild::ParameterWithState, &[data, ..]) => Node::Foreign("a parameter with attributes", vec![data]),
             (Rebuild::FromType, &[function, _, inner, state]) => match (self.node(function), self.items(inner)) {
-                // A function of the same kind within itself would be recursion without end.
+                // A function of the same kind inside itself would recurse forever.
                 (Node::Class(Class::Rebuild(how)), Some(inner)) if *how != Rebuild::FromType => {
                     let (how, inner) = (*how, inner.to_vec());
                     self.spend(inner.len())?;
@@ -296,7 +296,7 @@ impl Machine<'_> {
         Ok(Shown::on(index, dtype, layout))
     }
 
-    /// With what the arguments behind the layout say.
+    /// Applies the arguments after the layout.
     fn completed(&mut self, shown: Shown, requires_grad: Id, metadata: &[Id]) -> Result<Shown> {
         let mut shown = Shown { requires_grad: self.bool(requires_grad)?, ..shown };
         match metadata {
@@ -319,7 +319,7 @@ impl Machine<'_> {
         Ok(shown)
     }
 
-    /// A storage, by the tuple that stands for it: what it is, its class, key, device and size, and in old files a part.
+    /// Reads the tuple that identifies a storage: its kind, class, key, device and size, and in old files the part.
     pub(super) fn persistent(&mut self) -> Result<()> {
         let id = self.pop()?;
         let Node::Tuple(parts) = self.node(id) else {
@@ -328,7 +328,7 @@ impl Machine<'_> {
         if let (Mode::Report, &[kind, class, ..]) = (self.mode, parts.as_slice())
             && self.str(kind).is_ok_and(|kind| kind == "module")
         {
-            // In old files a class stands beside its source.
+            // In old files, a class is stored with its source code.
             self.stack.push(class);
             return Ok(());
         }
@@ -369,7 +369,7 @@ impl Machine<'_> {
         self.push(Node::Storage(index))
     }
 
-    /// The place of a storage, of the first one with its key.
+    /// Returns the index of a storage. Storages with the same key share the first one's.
     fn storage(&mut self, saved: Saved) -> Result<usize> {
         if let Some(&index) = self.keys.get(&saved.key) {
             return Ok(index);

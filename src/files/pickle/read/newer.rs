@@ -1,5 +1,5 @@
-//! Instructions of protocols that `torch.load(weights_only=True)` does not read, and `pickle` writes by itself: for reports,
-//! and for files that are not checkpoints.
+//! Instructions of protocols that `torch.load(weights_only=True)` does not accept but `pickle` writes by default. Used
+//! for reports, and for files that are not checkpoints.
 
 use super::{Machine, Node, ended};
 use crate::pickle::refused;
@@ -7,7 +7,7 @@ use std::rc::Rc;
 use tensor::Result;
 
 impl Machine<'_> {
-    /// Carries out an instruction of protocols 3 to 5, or one that only older programs write.
+    /// Executes an instruction of protocols 3 to 5, or one that only older programs write.
     pub(super) fn newer(&mut self, operation: u8) -> Result<()> {
         match operation {
             b'B' => {
@@ -36,7 +36,7 @@ impl Machine<'_> {
                 let text = self.text(usize::try_from(length).map_err(|_| ended())?)?;
                 self.push(Node::Str(text))
             }
-            // The length of a frame matters to who reads a stream.
+            // The length of a frame is only useful for streams.
             b'\x95' => self.array::<8>().map(drop),
             b'\x94' => {
                 let (top, index) = (self.top()?, self.memo.len() as u32);
@@ -52,7 +52,7 @@ impl Machine<'_> {
                 self.name(&module, &name)
             }
             b'\x92' => {
-                // Keyword arguments matter to no class that is understood.
+                // No supported class takes keyword arguments.
                 let (_, args, class) = (self.pop()?, self.pop()?, self.pop()?);
                 self.stack.extend([class, args]);
                 self.new_object()

@@ -1,28 +1,28 @@
-//! Blocks that control flow can leave early: loops, `try` and `with`. `return`, `break` and `continue` first
-//! does what each of them wants done; an error gets to their handlers instead.
+//! Blocks that control flow can leave early: loops, `try` and `with`. `return`, `break` and `continue` first emit the
+//! cleanup of each block they leave. Errors go to the blocks' handlers instead.
 
 use super::{Compiled, Compiler, place};
 use crate::python::code::{Op, Variable};
 use crate::python::syntax::SyntaxFault;
 use ruff_python_ast::{ExceptHandler, Stmt, StmtFor, StmtTry, StmtWhile, StmtWith, WithItem};
 
-/// As CPython's limit on blocks inside each other.
+/// The maximum number of nested blocks; the same as CPython's.
 const MAX_BLOCKS: usize = 20;
 
-/// A block that is open where the compiler stands.
+/// A block that is open at the compiler's current position.
 #[derive(Clone)]
 pub(super) enum Block<'a> {
-    /// Where it goes on, and whether an iterator is to be left.
+    /// A loop: the instruction to continue at, and whether it has an iterator to drop.
     Loop {
         start: u32,
         is_for: bool,
         breaks: Vec<usize>,
     },
-    /// The part of a `try` whose errors are caught.
+    /// The body of a `try` with `except` clauses.
     Try,
-    /// A clause that handles an error, and the name it gives it.
+    /// A clause that handles an error, with the name it binds.
     Handler(Option<&'a str>),
-    /// The part of a `try` that a `finally` follows.
+    /// The body of a `try` with a `finally`.
     Finally(&'a [Stmt]),
     With(u32),
 }
@@ -76,7 +76,7 @@ impl<'a> Compiler<'a, '_> {
         Ok(())
     }
 
-    /// `break` or `continue`.
+    /// Compiles `break` or `continue`.
     pub(super) fn leave_loop(&mut self, is_break: bool, at: u32) -> Compiled {
         let blocks = self.unit.blocks.clone();
         let loops = blocks.iter().enumerate().rev();
@@ -84,7 +84,7 @@ impl<'a> Compiler<'a, '_> {
             Block::Loop { start, is_for, .. } => Some((depth, *start, *is_for)),
             _ => None,
         });
-        // Outside of loops, neither is read.
+        // Unreachable: a `break` or `continue` outside a loop is rejected earlier.
         let Some((depth, start, is_for)) = loops.next() else { return Ok(()) };
         self.leave(&blocks, depth + 1, at)?;
         if !is_break {
@@ -101,11 +101,11 @@ impl<'a> Compiler<'a, '_> {
         Ok(())
     }
 
-    /// Returns the value on top of the stack.
+    /// Returns from the function with the value on top of the stack.
     pub(super) fn leave_function(&mut self, at: u32) -> Compiled {
         let blocks = self.unit.blocks.clone();
         if blocks.iter().any(|block| !matches!(block, Block::Loop { .. })) {
-            // What is done on the way may use the stack.
+            // The cleanup may use the stack.
             let count = self.unit.code.locals.len();
             let kept = Variable::Local(self.slot(&format!(".return{count}")));
             self.emit(Op::Store(kept), at);
@@ -116,10 +116,10 @@ impl<'a> Compiler<'a, '_> {
         Ok(())
     }
 
-    /// Does what the blocks from a depth on want done, the innermost first.
+    /// Emits the cleanup of the blocks from `depth` on, innermost first.
     fn leave(&mut self, blocks: &[Block<'a>], depth: usize, at: u32) -> Compiled {
         for (i, block) in blocks.iter().enumerate().skip(depth).rev() {
-            // What is done may leave early itself, and leaves only what is around it.
+            // The cleanup may leave early itself, and then leaves only the outer blocks.
             self.unit.blocks.truncate(i);
             match block {
                 Block::Loop { is_for: true, .. } => self.emit(Op::End, at),
@@ -141,7 +141,7 @@ impl<'a> Compiler<'a, '_> {
                 }
             }
         }
-        // They are open again, with the jumps noted meanwhile.
+        // Reopens the blocks and keeps the jumps recorded so far.
         let open = &mut self.unit.blocks;
         open.extend(blocks.iter().skip(open.len()).cloned());
         Ok(())
@@ -199,7 +199,7 @@ impl<'a> Compiler<'a, '_> {
                 self.emit(Op::Handled, at);
                 self.store(name, at);
             }
-            // However the clause ends, its name is gone then.
+            // The bound name is deleted however the clause ends.
             let cleanup = name.map(|name| (name, self.jump(Op::Try, at)));
             if cleanup.is_some() {
                 self.open(Block::Try, at)?;

@@ -15,7 +15,7 @@ use ruff_text_size::Ranged;
 use tensor::Buffer;
 use value::Value;
 
-/// The instruction for an operator of the table.
+/// Returns the instruction for an operator of the table.
 pub(super) fn operation(symbol: &str, op: fn(Quick, &'static Operator) -> Op) -> Result<Op, SyntaxFault> {
     match operators::find(symbol) {
         Some(operator) => Ok(op(Quick::of(operator), operator)),
@@ -135,7 +135,7 @@ impl<'a> Compiler<'a, '_> {
         Ok(())
     }
 
-    /// An expression that may be left out, which then is `None`.
+    /// Compiles an optional expression; `None` if it is absent.
     pub(super) fn optional(&mut self, expression: Option<&'a Expr>, at: u32) -> Compiled {
         match expression {
             Some(expression) => self.expression(expression),
@@ -146,7 +146,7 @@ impl<'a> Compiler<'a, '_> {
         }
     }
 
-    /// The place of the operator between two operands.
+    /// Returns the offset of the operator between two operands.
     fn between(&self, left: &Expr, right: &Expr) -> u32 {
         let (from, to) = (left.range().end().to_usize(), right.range().start().to_usize());
         let gap = self.source.get(from..to).unwrap_or_default();
@@ -154,7 +154,8 @@ impl<'a> Compiler<'a, '_> {
         (from + skipped) as u32
     }
 
-    /// Items that go together, all at once or, if there are starred ones, one after the other; returns whether there are.
+    /// Compiles the items of a container: as one instruction, or one item at a time if any is starred. Returns whether
+    /// any is starred.
     fn items(
         &mut self,
         items: &'a [Expr],
@@ -206,7 +207,7 @@ impl<'a> Compiler<'a, '_> {
             self.expression(right)?;
             let at = self.between(left, right);
             if i < last {
-                // `a b → b a b`: the next comparison is about b.
+                // `a b → b a b`: the next comparison needs `b` again.
                 self.emit(Op::Swap(2), at);
                 self.emit(Op::Copy(2), at);
             }
@@ -254,7 +255,7 @@ impl<'a> Compiler<'a, '_> {
         {
             self.expression(&method.value)?;
             let (name, at) = (self.member(&method.attr), place(&method.attr));
-            // A method that is not there is missed before its arguments fail.
+            // A missing method is reported before errors of its arguments.
             let named = arguments.keywords.iter().map(|keyword| &keyword.value);
             let mut all = arguments.args.iter().chain(named);
             if all.any(|argument| !argument.is_literal_expr() && !argument.is_name_expr()) {
@@ -277,7 +278,7 @@ impl<'a> Compiler<'a, '_> {
         Ok(())
     }
 
-    /// Pushes arguments, and returns the constant with the names of the last of them.
+    /// Pushes the arguments, and returns the constant with the keywords of the last ones.
     fn arguments(&mut self, arguments: &'a Arguments) -> Result<u32, SyntaxFault> {
         arguments.args.iter().try_for_each(|argument| self.expression(argument))?;
         arguments.keywords.iter().try_for_each(|keyword| self.expression(&keyword.value))?;
@@ -288,9 +289,9 @@ impl<'a> Compiler<'a, '_> {
         Ok(self.constant(Value::tuple(names.map(Value::str))))
     }
 
-    /// A call with `*list` or `**dict` among its arguments; the function lies on the stack.
+    /// Compiles a call with `*list` or `**dict` among its arguments. The function is on the stack.
     fn call_spread(&mut self, arguments: &'a Arguments, at: u32) -> Compiled {
-        // What is spread alone is refused in the name of the function, like CPython, which else makes a list first.
+        // With a single spread argument, CPython's error names the function; otherwise it builds a list first.
         let spread = if arguments.args.len() == 1 { Op::Spread } else { Op::Extend };
         self.items(&arguments.args, Op::List, Op::List, spread, at)?;
         self.emit(Op::Dict(0), at);
@@ -347,7 +348,7 @@ impl<'a> Compiler<'a, '_> {
         Ok(())
     }
 
-    /// Pushes the text gathered since the last field.
+    /// Pushes the text collected since the last field.
     fn text(&mut self, pieces: &mut Pieces, at: u32) {
         let text = std::mem::take(&mut pieces.text);
         if !text.is_empty() {
@@ -365,14 +366,14 @@ impl<'a> Compiler<'a, '_> {
     }
 }
 
-/// The pieces of an f-string that lie on the stack, and the text since the last of them.
+/// The pieces of an f-string on the stack, and the text after the last piece.
 #[derive(Default)]
 struct Pieces {
     text: String,
     count: u32,
 }
 
-/// The value of a literal, of a negative number, and of a tuple of such.
+/// Returns the value of a literal, a negative number, or a tuple of these.
 fn constant(expression: &Expr) -> Result<Option<Value>, SyntaxFault> {
     Ok(Some(match expression {
         Expr::NoneLiteral(_) => Value::None,

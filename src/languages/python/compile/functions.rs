@@ -1,4 +1,4 @@
-//! Functions, classes and comprehensions: each becomes a code of its own, and an instruction that makes the object.
+//! Functions, classes and comprehensions. Each becomes its own code, plus an instruction that creates the object.
 
 use super::{Compiled, Compiler, NO_NAMES, place};
 use crate::python::code::{Code, Op, Parameters};
@@ -44,7 +44,7 @@ impl<'a> Compiler<'a, '_> {
         Ok(())
     }
 
-    /// Makes a function of its code: on the stack lie its defaults.
+    /// Emits the creation of a function from its code. The defaults are on the stack.
     fn made(&mut self, code: Rc<Code>, at: u32) {
         let cells = code.free.iter().map(|name| self.cell(name)).collect();
         let codes = &mut self.unit.code.codes;
@@ -67,7 +67,7 @@ impl<'a> Compiler<'a, '_> {
         self.emit(Op::Dict(0), at);
     }
 
-    /// Pushes the defaults: a tuple of those by position, a dictionary of those by keyword.
+    /// Pushes the defaults: a tuple for positional parameters, a dictionary for keyword-only ones.
     fn defaults(&mut self, parameters: &'a ruff_python_ast::Parameters, at: u32) -> Compiled {
         let mut count = 0;
         for parameter in parameters.posonlyargs.iter().chain(&parameters.args) {
@@ -140,7 +140,8 @@ impl<'a> Compiler<'a, '_> {
         Ok(())
     }
 
-    /// A comprehension, with the instructions that begin what it makes and add to it; a generator makes nothing.
+    /// Compiles a comprehension. `makes` are the instructions that create the container and append to it; a generator
+    /// does not have them.
     pub(super) fn comprehension(
         &mut self,
         node: &impl Ranged,
@@ -169,7 +170,7 @@ impl<'a> Compiler<'a, '_> {
             Ok(())
         })?;
         self.made(code, at);
-        // What cannot be iterated over is refused here, as in Python.
+        // Values that cannot be iterated over are rejected here, like in Python.
         self.push(Value::Function("py.iter".into()), place(&first.iter));
         self.expression(&first.iter)?;
         self.emit(Op::Call(1, NO_NAMES), place(&first.iter));
@@ -177,7 +178,7 @@ impl<'a> Compiler<'a, '_> {
         Ok(())
     }
 
-    /// The loops of a comprehension, the iterable of the first one on the stack.
+    /// Compiles the loops of a comprehension. The iterable of the first loop is on the stack.
     fn loops(&mut self, generators: &'a [Comprehension], parts: &[&'a Expr], add: Option<Op>) -> Compiled {
         let Some((generator, rest)) = generators.split_first() else {
             parts.iter().try_for_each(|part| self.expression(part))?;

@@ -1,4 +1,4 @@
-//! Names, and whatever else can be assigned to or deleted.
+//! Names and other targets of assignment and deletion.
 
 use super::{Compiled, Compiler, place};
 use crate::python::code::{Op, Variable, mangled};
@@ -7,7 +7,7 @@ use crate::python::syntax::scope::Place;
 use ruff_python_ast::Expr;
 use value::Value;
 
-/// The instructions that do the same with a variable, an attribute and an item.
+/// Instructions for the same operation on a variable, an attribute and an item.
 pub(super) struct Access {
     variable: fn(Variable) -> Op,
     attribute: fn(u32) -> Op,
@@ -19,12 +19,12 @@ const WRITES: Access = Access { variable: Op::Store, attribute: Op::StoreAttribu
 const DELETES: Access = Access { variable: Op::Delete, attribute: Op::DeleteAttribute, item: Op::DeleteItem };
 
 impl<'a> Compiler<'a, '_> {
-    /// Where a name lives in what is being compiled.
+    /// Returns where the current unit stores a name.
     pub(super) fn place_of(&self, name: &str) -> Place {
         self.scopes.all.get(self.unit.scope).map_or(Place::Global, |scope| scope.place(name))
     }
 
-    /// The number of a cell: its own come first, then those from around.
+    /// Returns the index of a cell. The code's own cells come first, then those of enclosing functions.
     pub(super) fn cell(&self, name: &str) -> u32 {
         let code = &self.unit.code;
         let own = code.cells.iter().position(|(cell, _)| &**cell == name);
@@ -32,7 +32,7 @@ impl<'a> Compiler<'a, '_> {
         own.or_else(free).unwrap_or_default() as u32
     }
 
-    /// The number of the name of a member as it is kept.
+    /// Returns the index of a member's mangled name.
     pub(super) fn member(&mut self, name: &str) -> u32 {
         let class = self.unit.class.clone();
         self.name(&mangled(class.as_deref().unwrap_or_default(), name))
@@ -57,7 +57,7 @@ impl<'a> Compiler<'a, '_> {
         self.emit(Op::Store(variable), place);
     }
 
-    /// Unbinds a name that may or may not be bound: after `except … as name`.
+    /// Unbinds a name that may be unbound already: after `except … as name`.
     pub(super) fn forget(&mut self, name: &str, place: u32) {
         let variable = self.variable(name);
         self.push(Value::None, place);
@@ -88,7 +88,7 @@ impl<'a> Compiler<'a, '_> {
         Ok(())
     }
 
-    /// Assigns the value on top of the stack.
+    /// Assigns the value on top of the stack to a target.
     pub(super) fn assign(&mut self, target: &'a Expr) -> Compiled {
         match target {
             Expr::Tuple(tuple) => self.unpack(&tuple.elts, place(target)),

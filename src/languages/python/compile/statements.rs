@@ -1,4 +1,4 @@
-//! Statements, but for those with blocks that may be left early.
+//! Statements, except those with blocks that can be left early.
 
 use super::expressions::operation;
 use super::{Compiled, Compiler, NO_NAMES, place};
@@ -14,7 +14,7 @@ impl<'a> Compiler<'a, '_> {
         match statement {
             Stmt::Expr(e) => {
                 let shown = self.shows && self.unit.code.kind == Kind::Module;
-                // A literal whose value is unused.
+                // Skip a literal whose value is unused.
                 if !shown && e.value.is_literal_expr() {
                     return Ok(());
                 }
@@ -94,7 +94,7 @@ impl<'a> Compiler<'a, '_> {
         Ok(())
     }
 
-    /// Only what is annotated in a class is evaluated for more than its value.
+    /// Compiles an annotated assignment. The annotation is evaluated only in a class body.
     fn annotated(&mut self, statement: &'a StmtAnnAssign) -> Compiled {
         if let Some(value) = &statement.value {
             self.expression(value)?;
@@ -155,7 +155,7 @@ impl<'a> Compiler<'a, '_> {
         Ok(())
     }
 
-    /// Calls a function of the table with texts.
+    /// Calls a function of the table with string arguments.
     fn call_builtin(&mut self, function: &'static str, texts: &[&str], at: u32) {
         self.push(Value::Function(function.into()), at);
         texts.iter().for_each(|text| self.push(Value::str(*text), at));

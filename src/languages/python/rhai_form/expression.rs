@@ -1,7 +1,7 @@
-//! Expressions as a person would write them in Rhai. A text comes with how tightly it binds there, which decides on
-//! parentheses; what it surely is decides where the two languages differ (`7 / 2`, `if xs`).
+//! Expressions as a person would write them in Rhai. Each text comes with its precedence, which decides on parentheses.
+//! What is known of its value decides where the two languages differ (`7 / 2`, `if xs`).
 //!
-//! It must not know which statement an expression stands in.
+//! Does not know the statement that contains the expression.
 
 use super::words::{BUILTINS, Kind, SHAPES, VALUES, has, is_name, is_number, literal, map_key, quoted};
 use super::{Formed, Known, Lines, Printer, no_form};
@@ -11,7 +11,7 @@ use ruff_python_ast::{
 };
 use ruff_text_size::Ranged;
 
-/// How tightly Rhai holds a text together, the loosest first; `Open` is `if` and a closure.
+/// The precedence of an expression in Rhai, loosest first. `Open` is `if` and a closure.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Bind {
     Open,
@@ -30,12 +30,12 @@ pub(super) enum Bind {
 type Written = Result<(String, Bind), String>;
 
 impl Printer<'_> {
-    /// An expression that stands alone: an argument, an element, the right side of `=`.
+    /// Writes an expression that needs no parentheses: an argument, an element, the right-hand side of `=`.
     pub(super) fn value(&mut self, e: &Expr) -> Formed {
         Ok(self.written(e)?.0)
     }
 
-    /// An expression in parentheses, unless it binds tightly enough.
+    /// Writes an operand, in parentheses unless it binds tightly enough.
     pub(super) fn operand(&mut self, e: &Expr, least: Bind) -> Formed {
         self.written(e).map(|written| enclosed(written, least))
     }
@@ -93,7 +93,7 @@ impl Printer<'_> {
                     }
                 }
                 (value, Expr::Slice(range)) if self.kind(&e.value) == Kind::Plain && range.step.is_none() => {
-                    // A text of Rhai is cut by a range only.
+                    // A string in Rhai is sliced only by a range.
                     format!("{value}[{}]", self.range(range.lower.as_deref(), range.upper.as_deref())?)
                 }
                 (value, item) if self.kind(&e.value) == Kind::List && self.is_tensor(item) == Some(true) => {
@@ -132,7 +132,7 @@ impl Printer<'_> {
         Ok(values.iter().map(|e| self.value(e)).collect::<Lines>()?.join(", "))
     }
 
-    /// What a dot or a bracket follows.
+    /// Writes the expression before a dot or a bracket.
     fn receiver(&mut self, e: &Expr) -> Formed {
         self.operand(e, Bind::Closed)
     }
@@ -142,7 +142,7 @@ impl Printer<'_> {
         Ok((format!("if {test} {{ {yes} }} else {{ {no} }}"), Bind::Open))
     }
 
-    /// `|x, y| body`; the parameters hide what went by their names.
+    /// Writes `|x, y| body`. The parameters hide variables of the same names.
     fn closure(&mut self, names: &[String], body: impl FnOnce(&mut Self) -> Formed) -> Formed {
         let outer = self.known.clone();
         self.known.extend(names.iter().map(|name| (name.clone(), Kind::Unknown)));
@@ -157,7 +157,7 @@ impl Printer<'_> {
         let text = match &e.value {
             Number::Int(value) if value.as_i64().is_none() => return no_form("integers beyond 64 bits have"),
             Number::Float(value) if value.is_infinite() => "inf".into(),
-            // Rhai wants a digit on either side of the dot.
+            // Rhai requires a digit on both sides of the dot.
             Number::Float(value) if typed.starts_with('.') || typed.ends_with('.') || typed.contains(".e") => {
                 format!("{value:?}")
             }
@@ -167,7 +167,7 @@ impl Printer<'_> {
         Ok((text, Bind::Number))
     }
 
-    /// An operand as a float, where an integer would give something else.
+    /// Writes an operand as a float, if an integer would give a different result.
     fn floating(&mut self, e: &Expr) -> Formed {
         let text = self.value(e)?;
         Ok(if text.bytes().all(|b| b.is_ascii_digit()) { format!("{text}.0") } else { format!("py.float({text})") })
@@ -183,7 +183,7 @@ impl Printer<'_> {
         }
         let (bind, least, next) = match op {
             Operator::Add | Operator::Sub => (Bind::Sum, Bind::Sum, Bind::Product),
-            // Rhai cuts a quotient off, and a remainder gets the sign of what is divided.
+            // Rhai truncates quotients, and remainders take the sign of the dividend.
             Operator::FloorDiv | Operator::Mod if int || op == Operator::FloorDiv && !counts => {
                 let of_tensors = match (self.is_tensor(left), self.is_tensor(right)) {
                     (Some(true), _) | (_, Some(true)) => true,
@@ -219,7 +219,7 @@ impl Printer<'_> {
         Ok((format!("{left} {sign} {right}"), bind))
     }
 
-    /// Rhai text of type bool.
+    /// Writes a condition: Rhai text of type bool.
     pub(super) fn condition(&mut self, e: &Expr) -> Written {
         match e {
             Expr::BoolOp(e) => {
@@ -300,7 +300,7 @@ impl Printer<'_> {
         }
         let prefix = match (name, args) {
             ("dict", []) => return self.keyword_map(e),
-            // Rhai's lines have names for them.
+            // Rhai lines have names for these values.
             ("float", [Expr::StringLiteral(e)])
                 if let text @ ("nan" | "inf") = e.value.to_str()
                     && !self.is_known(text) =>
@@ -308,10 +308,10 @@ impl Printer<'_> {
                 return Ok(text.into());
             }
             ("set" | "frozenset" | "iter" | "next", _) => return no_form("sets and iterators have"),
-            // Of a tensor or a storage, Rhai's `bytes` draws a picture.
+            // For a tensor or a storage, Rhai's `bytes` draws a picture.
             ("bytes", [of]) if self.kind(of) == Kind::Unknown => "py.",
             ("sum", [of, ..]) if self.kind(of) != Kind::List => "py.",
-            // Of rows, Python chooses one, and torch looks into them.
+            // For a list of lists, Python returns one of the lists; torch descends into them.
             ("max" | "min", [of]) if self.is_tensor(of) != Some(false) => "py.",
             _ if has(BUILTINS, name) => "py.",
             _ => "",
@@ -319,7 +319,7 @@ impl Printer<'_> {
         Ok(format!("{prefix}{name}({})", self.arguments(e, false)?))
     }
 
-    /// `a, b, key=c`. What takes a shape takes an array as well.
+    /// Writes `a, b, key=c`. A parameter that takes a shape also takes an array.
     fn arguments(&mut self, e: &ExprCall, takes_shapes: bool) -> Formed {
         let mut texts = Vec::new();
         for argument in &e.arguments.args {
@@ -330,7 +330,7 @@ impl Printer<'_> {
             });
         }
         if takes_shapes && e.arguments.keywords.is_empty() && e.arguments.args.last().is_some_and(Expr::is_dict_expr) {
-            // Without keywords behind it, the dictionary would be taken for them.
+            // Without keywords after it, Rhai would take the dictionary for keywords.
             texts.push("#{}".into());
         }
         let keywords = self.keywords(e)?;
@@ -342,7 +342,7 @@ impl Printer<'_> {
         Ok(texts.join(", "))
     }
 
-    /// The keywords of a call as an object map.
+    /// Writes the keywords of a call as an object map.
     fn keyword_map(&mut self, e: &ExprCall) -> Formed {
         let keywords = self.keywords(e)?;
         let entries: Vec<String> = keywords.iter().map(|(name, value)| format!("{}: {value}", map_key(name))).collect();
@@ -359,7 +359,7 @@ impl Printer<'_> {
         Ok(keywords)
     }
 
-    /// A tuple of numbers as an array.
+    /// Writes a tuple of numbers as an array.
     fn shape(&mut self, e: &Expr) -> Formed {
         match e {
             Expr::Tuple(e) if e.elts.iter().all(|e| is_number(e) || e.is_tuple_expr()) => {
@@ -369,7 +369,7 @@ impl Printer<'_> {
         }
     }
 
-    /// One subscript.
+    /// Writes a single subscript.
     fn item(&mut self, e: &Expr) -> Formed {
         let Expr::Slice(slice) = e else {
             return match e {
@@ -409,7 +409,7 @@ impl Printer<'_> {
         Ok(if is_text { format!("#{{{entries}}}") } else { format!("dict([{entries}])") })
     }
 
-    /// `xs.filter(|x| …).map(|x| …)`
+    /// Writes `xs.filter(|x| …).map(|x| …)`.
     fn comprehension(&mut self, element: &Expr, loops: &[Comprehension]) -> Formed {
         let [Comprehension { target: Expr::Name(target), iter, ifs, is_async: false, .. }] = loops else {
             return no_form("comprehensions of several loops or variables have");
@@ -450,7 +450,7 @@ impl Printer<'_> {
         let value = match (field.conversion, self.kind(&field.expression)) {
             (ConversionFlag::Repr, _) => format!("repr({value})"),
             (ConversionFlag::None, _) if field.debug_text.is_some() => format!("repr({value})"),
-            // Rhai writes these its own way.
+            // Rhai formats these values differently.
             (ConversionFlag::None, Kind::Bool | Kind::List) if field.format_spec.is_none() => format!("str({value})"),
             (ConversionFlag::Str, _) => format!("str({value})"),
             (ConversionFlag::Ascii, _) => format!("ascii({value})"),
@@ -466,7 +466,7 @@ impl Printer<'_> {
     }
 }
 
-/// Whether a power or a shift of two integers is more than 64 bits hold.
+/// Returns whether a power or a shift of two integers exceeds 64 bits.
 fn is_beyond(left: &Expr, op: Operator, right: &Expr) -> bool {
     let int = |e: &Expr| e.as_number_literal_expr().and_then(|e| e.value.as_int()?.as_i64());
     let (Some(base), Some(by)) = (int(left), int(right).and_then(|by| u32::try_from(by).ok())) else { return false };

@@ -1,12 +1,12 @@
-//! How names and text are spelled in Rhai, and what the text of an expression tells about its value.
+//! The spelling of names and strings in Rhai, and what the text of an expression implies about its value.
 //!
-//! It must not know how an expression is written.
+//! Does not know how an expression is written.
 
 use super::{Formed, Known, Printer, no_form};
 use ruff_python_ast::{Expr, Operator, UnaryOp};
 
-/// What the text of an expression tells about its value. A count is an integer that is not negative; what is plain is
-/// surely no tensor.
+/// What the text of an expression implies about its value. A count is a non-negative integer. A plain value is
+/// certainly not a tensor.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Count,
@@ -17,33 +17,33 @@ pub(super) enum Kind {
     Unknown,
 }
 
-/// A block of one line stands in its braces up to this many characters.
+/// A block with one line of up to this many characters is written on a single line.
 const SHORT: usize = 60;
-/// Words that Rhai does not take for a name.
+/// Words that Rhai does not accept as a name.
 const RESERVED: &str = "Fn as async await break call case catch const continue curry debug default do else eval export \
     false fn for go goto if import in is is_def_fn is_def_var is_shared let loop match module new nil null package print \
     private protected public return shared spawn static super switch sync this thread throw true try type_of until use \
     var void while with yield";
-/// Words that Rhai does not even take for a key.
+/// Words that Rhai does not accept even as a key.
 const KEYWORDS: &str = "as break const continue do else export false fn for if import in let loop private return switch \
     throw true try until while";
-/// Python's functions that mean something else in Rhai when they are called, and those that are no names there.
+/// Python functions that mean something else in Rhai: `BUILTINS` when called, `VALUES` when used as values.
 pub(super) const BUILTINS: &str = "all any bool float format int round type";
 pub(super) const VALUES: &str = "abs bool bytearray bytes chr complex dict divmod enumerate float hash hex id input int len list max min object \
     ord pow range repr reversed round slice sorted str sum tuple type zip";
-/// Calls and attributes that give a count, true or false, a list, or something else that is no tensor.
+/// Calls and attributes whose result is certainly not a tensor: a count, a bool, a list, or another value.
 const COUNTS: &str = "data_ptr dim element_size len nbytes ndim itemsize numel ord storage_offset";
 const TESTS: &str = "allclose bool callable equal hasattr isinstance issubclass requires_grad startswith endswith";
 const LISTS: &str = "keys list sorted tolist";
 const PLAIN: &str = "device dtype float format get item layout names repr shape size str stride type";
-/// Keywords that take a shape or dimensions: in Rhai, an array.
+/// Keywords that take a shape or dimensions, which are an array in Rhai.
 pub(super) const SHAPES: &str = "dim dims size shape stride axis shifts repeats";
 
 pub(super) fn has(words: &str, word: &str) -> bool {
     words.split(' ').any(|other| other == word)
 }
 
-/// Whether Rhai takes it as an identifier.
+/// Returns whether Rhai accepts the name as an identifier.
 pub(super) fn is_name(name: &str) -> bool {
     name.starts_with(|c: char| c.is_alphabetic() || c == '_') && name.chars().all(|c| c.is_alphanumeric() || c == '_')
 }
@@ -61,13 +61,14 @@ impl Printer<'_> {
         self.known.contains_key(name) || (self.variable)(name).is_some()
     }
 
-    /// A name is not taken for a tensor where it is compared: who writes `if x > 0` thinks of a number.
+    /// Returns whether an expression may be a tensor. A bare name in a comparison is assumed to be a number: `if x >
+    /// 0`.
     fn may_be_tensor(&self, e: &Expr) -> bool {
         self.kind(e) == Kind::Unknown
             && matches!(e, Expr::Call(_) | Expr::Subscript(_) | Expr::BinOp(_) | Expr::UnaryOp(_))
     }
 
-    /// Whether an operand is a tensor; nothing where it may be one or not.
+    /// Returns whether an operand is a tensor. `None` if unknown.
     pub(super) fn is_tensor(&self, e: &Expr) -> Option<bool> {
         match (self.kind(e), e) {
             (Kind::Unknown, Expr::Name(name)) if !self.known.contains_key(name.id.as_str()) => {
@@ -114,7 +115,7 @@ impl Printer<'_> {
                 Expr::Name(name) if self.is_known(&name.id) => Kind::Unknown,
                 Expr::Name(name) if name.id == "int" => Kind::Int,
                 Expr::Name(name) => of_name(&name.id),
-                // With an argument, these are about one dimension.
+                // With an argument, these methods return the value for a single dimension.
                 Expr::Attribute(e2) if matches!(&*e2.attr, "size" | "stride") && !e.arguments.args.is_empty() => {
                     Kind::Count
                 }
@@ -149,7 +150,7 @@ pub(super) fn map_key(key: &str) -> String {
     if is_name(key) && !has(KEYWORDS, key) { key.to_owned() } else { quoted(key) }
 }
 
-/// A string in double quotes; what could not be seen is escaped.
+/// Writes a string in double quotes. Invisible characters are escaped.
 pub(super) fn quoted(value: &str) -> String {
     let mut text = String::from('"');
     for c in value.chars() {
@@ -164,7 +165,7 @@ pub(super) fn quoted(value: &str) -> String {
     text + "\""
 }
 
-/// A string between back-ticks. They allow no escapes, so other characters are interpolated as values.
+/// Writes a string between backticks. These allow no escapes, so other characters are interpolated as values.
 pub(super) fn literal(value: &str) -> String {
     let mut text = String::new();
     let mut rest = value.chars().peekable();
@@ -179,7 +180,7 @@ pub(super) fn literal(value: &str) -> String {
     text
 }
 
-/// `head { … }`, on one line if it is short.
+/// Writes `head { … }`, on one line if it is short.
 pub(super) fn braced(head: &str, body: &[String]) -> Vec<String> {
     match body {
         [] => vec![format!("{head} {{}}")],
@@ -193,7 +194,7 @@ pub(super) fn braced(head: &str, body: &[String]) -> Vec<String> {
     }
 }
 
-/// Whether a text mentions a name, or the variable that `name[…]` is a part of.
+/// Returns whether a text mentions a name. For `name[…]`, only the variable counts.
 pub(super) fn names(text: &str, name: &str) -> bool {
     let name = name.split(['.', '[']).next().unwrap_or_default();
     text.split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| word == name)

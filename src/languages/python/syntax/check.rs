@@ -1,9 +1,10 @@
-//! What CPython refuses after it has parsed: names that are declared too late, `return` outside a function, a starred
+//! Faults that CPython reports after parsing: names declared too late, `return` outside a function, a starred
 //! expression in the wrong place.
 //!
-//! It must not know how a program runs.
+//! Knows nothing about how a program runs.
 //!
-//! The order is CPython's, for the first fault is the one: first the names of all scopes, then the statements one by one.
+//! The order is CPython's, since only the first fault is reported: first the names of all scopes, then the statements
+//! one by one.
 
 use super::scope::scopes;
 use super::{SyntaxFault, start};
@@ -11,7 +12,7 @@ use ruff_python_ast::visitor::{self, Visitor};
 use ruff_python_ast::{Arguments, ExceptHandler, Expr, ExprContext, ModModule, Stmt};
 
 /// # Errors
-/// The first fault of a source that has been parsed.
+/// Fails with the first fault of a parsed source.
 pub(super) fn check(module: &ModModule) -> Result<(), SyntaxFault> {
     if let Some(fault) = scopes(module).fault {
         return Err(fault);
@@ -21,7 +22,7 @@ pub(super) fn check(module: &ModModule) -> Result<(), SyntaxFault> {
     places.fault.map_or(Ok(()), Err)
 }
 
-/// What the code stands in.
+/// The kind of code around a statement.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 enum Unit {
     #[default]
@@ -31,13 +32,13 @@ enum Unit {
     AsyncFunction,
 }
 
-/// Whether each statement and expression stands where it may.
+/// Checks that each statement and expression is allowed at its position.
 #[derive(Default)]
 struct Places {
     fault: Option<SyntaxFault>,
     unit: Unit,
     loops: usize,
-    /// Where the statement stands.
+    /// The offset of the current statement.
     at: usize,
 }
 
@@ -61,7 +62,7 @@ impl Places {
         !matches!(self.unit, Unit::Module | Unit::Class)
     }
 
-    /// The parts of a tuple or list; of a target at most one may be starred.
+    /// Checks the parts of a tuple or list. In a target, at most one part may be starred.
     fn parts(&mut self, parts: &[Expr], context: ExprContext) {
         if context == ExprContext::Store && parts.iter().filter(|part| part.is_starred_expr()).count() > 1 {
             self.refuse("multiple starred expressions in assignment");

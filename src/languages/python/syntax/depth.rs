@@ -1,25 +1,25 @@
-//! Whether a source is shallow enough to be parsed: asked before there is a tree, so that no walk over one, and no drop
-//! of one, exhausts the stack.
+//! Checks that a source is shallow enough to parse. This runs before a tree exists, so that walking or dropping the
+//! tree never exhausts the stack.
 //!
-//! It must not know anything of the grammar beyond its tokens.
+//! Knows only the tokens of the grammar.
 
 use ruff_python_ast::token::TokenKind;
 use ruff_python_parser::{Mode, lexer};
 
 use super::SyntaxFault;
 
-/// As in CPython's tokenizer.
+/// The same limit as in CPython's tokenizer.
 const MAX_BRACKETS: usize = 200;
-/// As in CPython's tokenizer.
+/// The same limit as in CPython's tokenizer.
 const MAX_INDENTS: usize = 100;
-/// Nothing in the syntax tree can be deeper, so that no walk over it, and no drop of it, exhausts the stack.
+/// The maximum depth of the syntax tree, so that walking or dropping it never exhausts the stack.
 const MAX_DEPTH: usize = 500;
 
 const TOO_MANY_BRACKETS: &str = "too many nested parentheses";
 const TOO_MANY_INDENTS: &str = "too many levels of indentation";
 const TOO_DEEP: &str = "expression is nested too deeply (more than 500 levels)";
 
-/// Refuses source whose syntax tree could be too deep, before any tree is built.
+/// Rejects source whose syntax tree could be too deep, before any tree is built.
 pub(crate) fn check(source: &str) -> Result<(), SyntaxFault> {
     if u32::try_from(source.len()).is_err() {
         return Err(SyntaxFault::syntax("the input is longer than 4 GB", 0));
@@ -27,7 +27,7 @@ pub(crate) fn check(source: &str) -> Result<(), SyntaxFault> {
     let Some(message) = excess(source, MAX_DEPTH) else {
         return Ok(());
     };
-    // The lexer does not tell where it stands: the fault is at the end of the shortest prefix that has it.
+    // The lexer does not report its position. The fault is at the end of the shortest faulty prefix.
     let (mut fine, mut faulty) = (0, source.len());
     loop {
         let middle = source.floor_char_boundary(fine + (faulty - fine) / 2);
@@ -41,15 +41,15 @@ pub(crate) fn check(source: &str) -> Result<(), SyntaxFault> {
     }
 }
 
-/// The tokens since the last separator between two open brackets; each of them may nest one level deeper.
+/// The tokens since the last separator between two open brackets. Each may add one level of nesting.
 #[derive(Default)]
 struct Level {
     nesting: usize,
-    /// A lambda's parameters contain commas, so that a comma does not separate lambdas.
+    /// Number of lambdas. A lambda's parameters contain commas, so a comma does not end its nesting.
     lambdas: usize,
 }
 
-/// What there is too much of in a source, if its expressions may be so deep.
+/// Returns a message about excessive nesting if the expressions of a source could be deeper than `deepest`.
 pub(crate) fn excess(source: &str, deepest: usize) -> Option<&'static str> {
     let mut lexer = lexer::lex(source, Mode::Module);
     let mut levels = vec![Level::default()];
@@ -83,7 +83,7 @@ pub(crate) fn excess(source: &str, deepest: usize) -> Option<&'static str> {
                 }
                 if let Some(level) = levels.last_mut() {
                     outer -= (level.nesting + level.lambdas).min(outer);
-                    // Braces follow one another in an f-string without nesting, and cannot be applied to anything.
+                    // The braces of an f-string follow each other without nesting, and cannot be called or subscripted.
                     if token == TokenKind::Rbrace {
                         level.nesting = level.nesting.saturating_sub(1);
                     }

@@ -1,5 +1,5 @@
-//! The names of an input, scope by scope: where each lives (in a slot of its own, in a cell that others share, or among the
-//! variables of the session), and what CPython's symbol table refuses. It must not know what is compiled.
+//! The names of an input, by scope: where each is stored (in a slot, in a shared cell, or among the session's
+//! variables), and the faults that CPython's symbol table reports. Knows nothing about compilation.
 
 use super::{SyntaxFault, start};
 use ruff_python_ast::visitor::{self, Visitor};
@@ -9,7 +9,7 @@ use ruff_python_ast::{
 use ruff_text_size::{Ranged, TextRange};
 use std::collections::{BTreeMap, HashMap};
 
-/// The scope whose names have no slots.
+/// The scope of the module, whose names do not have slots.
 pub const MODULE: usize = 0;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,24 +17,24 @@ pub enum Kind {
     Module,
     Class,
     Function,
-    /// A comprehension or a generator expression, with its name in CPython's words.
+    /// A comprehension or a generator expression, with CPython's name for it.
     Comprehension(&'static str),
 }
 
-/// Where a name lives.
+/// The storage of a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     /// In a slot of the frame.
     Local,
-    /// In a cell of the frame, which functions within share, or of a frame around.
+    /// In a cell of the frame or of an enclosing frame, shared with inner functions.
     Cell,
     /// Among the variables of the session.
     Global,
-    /// In the namespace of a class that is being made.
+    /// In the namespace of a class body.
     Namespace,
 }
 
-/// What is known of a name in a scope.
+/// The uses of a name in a scope.
 #[derive(Clone, Copy, Default)]
 struct Symbol {
     parameter: bool,
@@ -43,15 +43,15 @@ struct Symbol {
     imported: bool,
     annotated: bool,
     global: bool,
-    /// Where it is declared nonlocal.
+    /// The offset of its nonlocal declaration.
     nonlocal: Option<usize>,
-    /// Whether it is in a cell that functions within share, or in one from around.
+    /// Whether it is in a cell shared with inner functions, or in a cell of an enclosing function.
     cell: bool,
     free: bool,
 }
 
 impl Symbol {
-    /// Returns whether the scope itself has it.
+    /// Returns whether the name belongs to this scope.
     fn is_own(&self) -> bool {
         (self.parameter || self.assigned || self.imported) && !self.global && self.nonlocal.is_none()
     }
@@ -66,7 +66,7 @@ pub struct Scope<'a> {
 }
 
 impl<'a> Scope<'a> {
-    /// Where a name of this scope lives.
+    /// Returns where a name of this scope is stored.
     pub fn place(&self, name: &str) -> Place {
         let symbol = self.symbols.get(name).copied().unwrap_or_default();
         match self.kind {
@@ -77,12 +77,12 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// The names in cells that belong to this scope.
+    /// Returns the names in cells that belong to this scope.
     pub fn cells(&self) -> impl Iterator<Item = &'a str> {
         self.symbols.iter().filter(|(_, symbol)| symbol.cell).map(|(name, _)| *name)
     }
 
-    /// The names in cells of scopes around.
+    /// Returns the names in cells of enclosing scopes.
     pub fn free(&self) -> impl Iterator<Item = &'a str> {
         self.symbols.iter().filter(|(_, symbol)| symbol.free).map(|(name, _)| *name)
     }
@@ -92,16 +92,16 @@ impl<'a> Scope<'a> {
 #[derive(Default)]
 pub struct Scopes<'a> {
     pub all: Vec<Scope<'a>>,
-    /// The scope of a function, class or comprehension, by its place in the source.
+    /// The scope of a function, class or comprehension, by its range in the source.
     of: HashMap<TextRange, usize>,
     here: usize,
     /// The first fault.
     pub fault: Option<SyntaxFault>,
-    /// How many comprehensions it is in the iterables of, where nothing can be assigned.
+    /// Number of comprehensions whose iterable is being visited. Assignment is not allowed there.
     iterables: usize,
 }
 
-/// Reads the names of an input.
+/// Collects the names of an input.
 pub(crate) fn scopes(module: &ModModule) -> Scopes<'_> {
     let mut scopes = Scopes::default();
     scopes.within(module, Kind::Module, |this| this.visit_body(&module.body));
@@ -110,7 +110,7 @@ pub(crate) fn scopes(module: &ModModule) -> Scopes<'_> {
 }
 
 impl<'a> Scopes<'a> {
-    /// The scope that a node opens.
+    /// Returns the scope that a node opens.
     pub fn of(&self, node: &impl Ranged) -> usize {
         self.of.get(&node.range()).copied().unwrap_or(MODULE)
     }
@@ -143,7 +143,7 @@ impl<'a> Scopes<'a> {
         self.here = around;
     }
 
-    /// Defaults and annotations are evaluated around the function.
+    /// Visits a function. Defaults and annotations are evaluated in the enclosing scope.
     fn function(&mut self, node: &impl Ranged, parameters: Option<&'a Parameters>, look: impl FnOnce(&mut Self)) {
         parameters.iter().for_each(|parameters| self.visit_parameters(parameters));
         self.within(node, Kind::Function, |this| {
@@ -205,7 +205,7 @@ impl<'a> Scopes<'a> {
         });
     }
 
-    /// Finds for every name that is not a scope's own where it was made, and makes it a cell there.
+    /// Finds the owning scope of every name that a scope does not own, and makes the name a cell there.
     fn resolve(&mut self) {
         for inner in 0..self.all.len() {
             let Some(scope) = self.all.get(inner) else { continue };
@@ -226,14 +226,14 @@ impl<'a> Scopes<'a> {
         }
     }
 
-    /// Makes a name a cell of the function around that has it, and returns whether there is one.
+    /// Makes a name a cell of the enclosing function that owns it. Returns whether there is one.
     fn share(&mut self, inner: usize, name: &'a str) -> bool {
         let (mut between, mut at) = (vec![inner], inner);
         loop {
             at = self.all.get(at).map_or(MODULE, |scope| scope.parent);
             let Some(scope) = self.all.get(at).filter(|_| at != MODULE) else { return false };
             let symbol = scope.symbols.get(name).copied().unwrap_or_default();
-            // A class has nothing for the functions in it but itself.
+            // Functions in a class see none of its names except `__class__`.
             if if scope.kind == Kind::Class { name == "__class__" } else { symbol.is_own() } {
                 self.note_in(at, name, |symbol| symbol.cell = true);
                 between.into_iter().for_each(|scope| self.note_in(scope, name, |symbol| symbol.free = true));
@@ -316,7 +316,7 @@ impl<'a> Visitor<'a> for Scopes<'a> {
                     return self.refuse(message, start(expression));
                 }
                 self.visit_expr(&e.value);
-                // In a comprehension it binds the name around it.
+                // In a comprehension, `:=` binds the name in the enclosing scope.
                 let inside = self.here;
                 while let Some(Scope { kind: Kind::Comprehension(_), parent, .. }) = self.all.get(self.here) {
                     let parent = *parent;
@@ -351,7 +351,7 @@ impl<'a> Visitor<'a> for Scopes<'a> {
             Expr::Name(e) if e.ctx == ExprContext::Load => {
                 self.note(&e.id, |symbol| symbol.used = true);
                 if e.id == "super" {
-                    // `super()` means the class that the method stands in.
+                    // `super()` refers to the class that contains the method.
                     self.note("__class__", |symbol| symbol.used = true);
                 }
             }

@@ -1,7 +1,7 @@
-//! The tokens of a source as CPython 3.11 cuts them, a formatted string being one, and what is wrong with them: with
+//! The tokens of a source as CPython 3.11 splits it, with a formatted string as one token, and their faults:
 //! indentation, brackets, numbers, escapes and the braces of formatted strings.
 //!
-//! It must not know any grammar beyond these, nor what a string's value is.
+//! Knows no other grammar, and does not compute the values of strings.
 
 use ruff_python_ast::token::TokenKind;
 use ruff_python_parser::{Mode, lexer};
@@ -26,20 +26,20 @@ pub(super) struct Token {
     pub end: usize,
 }
 
-/// Everything up to the first token that cannot be one.
+/// All tokens up to the first faulty one.
 #[derive(Default)]
 pub(super) struct Tokens<'s> {
     source: &'s str,
     pub all: Vec<Token>,
     pub fault: Option<SyntaxFault>,
-    /// The parser complains of this fault only when it comes so far.
+    /// Whether CPython reports the fault only if its parser reaches the token.
     pub quiet: bool,
-    /// Where the brackets stand that nothing closes.
+    /// The offsets of the unclosed brackets.
     pub open: Vec<usize>,
     here: usize,
 }
 
-/// Nothing where it went well.
+/// `Ok` if there is no fault.
 type Checked = Result<(), SyntaxFault>;
 
 impl<'s> Tokens<'s> {
@@ -71,7 +71,7 @@ impl<'s> Tokens<'s> {
         self.all.push(Token { kind, start, end: self.here });
     }
 
-    /// A fault at the character that was taken last.
+    /// Returns a fault at the last character taken.
     fn fault(&self, message: impl Into<String>) -> SyntaxFault {
         let last = self.source.get(..self.here).and_then(|before| before.chars().next_back());
         SyntaxFault::syntax(message, self.here - last.map_or(0, char::len_utf8))
@@ -83,7 +83,8 @@ impl<'s> Tokens<'s> {
     }
 
     fn lines(&mut self) -> Checked {
-        // The columns of the lines around, with tabs to multiples of eight and with tabs as one.
+        // The columns of the enclosing indentation levels, once with tabs to multiples of eight and once with tabs as
+        // one column.
         let mut indents = vec![(0, 0)];
         let mut begins = true;
         loop {
@@ -180,7 +181,7 @@ impl<'s> Tokens<'s> {
             return self.string(start);
         }
         for (at, character) in name.char_indices().filter(|(_, c)| !c.is_ascii()) {
-            // Ruff knows Unicode's tables. What may not begin a name may still go on with one.
+            // ruff has the Unicode tables. Some characters may continue a name but not begin one.
             let probe = format!("{}{character}", if at == 0 { "" } else { "a" });
             let mut lexer = lexer::lex(&probe, Mode::Module);
             let first = lexer.next_token();
@@ -299,7 +300,7 @@ impl<'s> Tokens<'s> {
         self.number_ends(start, "decimal")
     }
 
-    /// Digits in groups that single underscores separate.
+    /// Reads digits in groups separated by single underscores.
     fn digits(&mut self, radix: u32, name: &str) -> Result<&'s str, SyntaxFault> {
         let start = self.here;
         loop {
@@ -314,7 +315,7 @@ impl<'s> Tokens<'s> {
         }
     }
 
-    /// A number may be followed at once by the words that may follow an operand, and by no other.
+    /// Checks the text directly after a number: only words that may follow an operand are allowed.
     fn number_ends(&mut self, start: usize, name: &str) -> Checked {
         let rest = self.rest();
         let word = rest.get(..rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(rest.len()));
@@ -337,7 +338,7 @@ fn is_pair(open: char, close: char) -> bool {
     matches!((open, close), ('(', ')') | ('[', ']') | ('{', '}'))
 }
 
-/// The first fault in the strings among these tokens, in CPython's words, and its place.
+/// Returns the first fault in the strings among these tokens: CPython's message and the offset.
 pub(crate) fn string_fault<'t>(source: &str, tokens: impl Iterator<Item = &'t Token>) -> Option<(String, usize)> {
     let mut before: Option<bool> = None;
     for token in tokens {
@@ -371,14 +372,14 @@ pub(crate) fn string_fault<'t>(source: &str, tokens: impl Iterator<Item = &'t To
     None
 }
 
-/// The first escape that means no character.
+/// Returns CPython's message for the first invalid escape.
 fn escape(body: &str, bytes: bool) -> Option<String> {
     let mut rest = body;
     while let Some(backslash) = rest.find('\\') {
         let escape = rest.get(backslash + 1..)?;
         let letter = escape.chars().next()?;
         let behind = escape.get(letter.len_utf8()..)?;
-        // CPython spells every character beyond ASCII as an escape of ten letters before it counts.
+        // CPython expands every non-ASCII character to a ten-letter escape before it counts.
         let before = body.get(..body.len() - rest.len() + backslash)?;
         let at: usize = before.chars().map(|c| if c.is_ascii() { 1 } else { 10 }).sum();
         let digits = behind.bytes().take_while(u8::is_ascii_hexdigit).count();
@@ -389,7 +390,7 @@ fn escape(body: &str, bytes: bool) -> Option<String> {
             'N' if !bytes => match behind.strip_prefix('{').map(|name| name.find('}')) {
                 None => Some((0, "malformed \\N character escape")),
                 Some(None) => Some((behind.len(), "malformed \\N character escape")),
-                // Ruff knows the names.
+                // ruff has the table of names.
                 Some(Some(end)) => ruff_python_parser::parse_expression(&format!("'\\N{}'", behind.get(..end + 2)?))
                     .err()
                     .map(|_| (end + 2, "unknown Unicode character name")),
@@ -408,12 +409,12 @@ fn escape(body: &str, bytes: bool) -> Option<String> {
     None
 }
 
-/// A walk through a formatted string.
+/// A scanner for a formatted string.
 struct Braces<'s> {
     body: &'s str,
     raw: bool,
     here: usize,
-    /// Where the fault of an expression stands in the body.
+    /// The offset in the body of a fault in an expression.
     inner: Option<usize>,
 }
 
@@ -493,7 +494,7 @@ impl Braces<'_> {
         if self.bump() == Some('}') { Ok(()) } else { Err(OPEN.into()) }
     }
 
-    /// Goes to where the expression ends, over strings and brackets.
+    /// Skips to the end of an expression, over strings and brackets.
     fn expression(&mut self) -> Result<(), String> {
         let mut quote: Option<&str> = None;
         let mut brackets = Vec::new();

@@ -1,7 +1,7 @@
-//! CPython's words and place for what ruff's parser refuses: ruff's first error and the tokens around it say which of
-//! the sentences in CPython's grammar fits. What no rule knows is plain `invalid syntax`.
+//! Finds CPython's message and position for a fault found by ruff's parser. ruff's first error and the tokens around it
+//! select one of the messages in CPython's grammar. The default is `invalid syntax`.
 //!
-//! It must not know what the tree means, and must not show ruff's own words.
+//! Knows nothing about the meaning of the tree, and never shows ruff's own messages.
 
 use ruff_python_ast::token::TokenKind;
 use ruff_python_ast::{Expr, ModExpression};
@@ -12,23 +12,23 @@ use super::SyntaxFault;
 use super::tokens::{Kind, Tokens, string_fault};
 use call::module_names::is_keyword;
 
-/// What the parser found, and where.
+/// The parser's finding, and its range.
 pub(super) enum Refused<'a> {
     Wrong(&'a Fault, TextRange),
-    /// Python 3.11 does not have it.
+    /// A construct that Python 3.11 does not have.
     Newer(&'a Newer, TextRange),
 }
 
 struct Words<'s> {
     source: &'s str,
     tokens: Tokens<'s>,
-    /// The token at which the parser stopped.
+    /// The index of the token at which the parser stopped.
     here: usize,
 }
 
 type Said = Option<(String, usize)>;
 
-/// The one fault that CPython reports.
+/// Returns the one fault that CPython reports.
 pub(super) fn fault(source: &str, refused: &Refused<'_>) -> SyntaxFault {
     let (Refused::Wrong(_, range) | Refused::Newer(_, range)) = refused;
     let (start, end) = (range.start().to_usize(), range.end().to_usize());
@@ -46,7 +46,7 @@ pub(super) fn fault(source: &str, refused: &Refused<'_>) -> SyntaxFault {
     }
     if let Some(open) = words.tokens.open.last().copied() {
         let later = || words.tokens.line(words.at(words.here)) > words.tokens.line(open);
-        // To know where an expression ends, CPython looks beyond it.
+        // CPython looks one token ahead to find the end of an expression.
         let behind = || words.here + 1 == words.tokens.all.len() && words.is_operand(words.here);
         if ended || later() || behind() {
             let bracket = source.get(open..).and_then(|rest| rest.chars().next()).unwrap_or_default();
@@ -89,7 +89,7 @@ impl Words<'_> {
         token.and_then(|token| self.source.get(token.start..token.end)).unwrap_or_default()
     }
 
-    /// The text of the token so far before the one at which the parser stopped.
+    /// Returns the text of the token `steps` before the one at which the parser stopped.
     fn back(&self, steps: usize) -> &str {
         self.here.checked_sub(steps).map_or("", |index| self.text(index))
     }
@@ -103,8 +103,8 @@ impl Words<'_> {
         self.tokens.all.get(index).map_or(Kind::Newline, |token| token.kind)
     }
 
-    /// The first token of what ends before `index`: goes back over whole brackets to one of the `stops`, to an open
-    /// bracket or to the line's beginning.
+    /// Returns the first token of an expression that ends before `index`. Goes back, over whole brackets, to one of the
+    /// `stops`, an open bracket or the start of the line.
     fn first(&self, index: usize, stops: &[&str]) -> usize {
         let (mut first, mut depth) = (index, 0_usize);
         while let Some(before) = first.checked_sub(1) {
@@ -128,7 +128,7 @@ impl Words<'_> {
         first
     }
 
-    /// Goes on over whole brackets to one of the `stops`, to the end of the bracket or of the line.
+    /// Goes forward, over whole brackets, to one of the `stops` or the end of the bracket or line.
     fn last(&self, index: usize, stops: &[&str]) -> usize {
         let (mut last, mut depth) = (index, 0_usize);
         loop {
@@ -144,12 +144,12 @@ impl Words<'_> {
         }
     }
 
-    /// Returns whether nothing before a token could be joined by it to what follows.
+    /// Returns whether a token starts a new expression: no operator before it continues an earlier one.
     fn is_opening(&self, index: usize) -> bool {
         index.checked_sub(1).is_none_or(|before| matches!(self.text(before), "(" | "[" | "{" | "," | "" | "=" | ":"))
     }
 
-    /// The innermost open bracket around a token.
+    /// Returns the innermost open bracket around a token.
     fn bracket(&self, index: usize) -> Option<usize> {
         self.first(index, &[]).checked_sub(1).filter(|open| matches!(self.text(*open), "(" | "[" | "{"))
     }
@@ -177,7 +177,7 @@ impl Words<'_> {
         }
     }
 
-    /// The word with which the statement begins.
+    /// Returns the keyword that begins the statement.
     fn header(&self, index: usize) -> usize {
         let first = self.first(index, &[";"]);
         if self.text(first) == "async" { first + 1 } else { first }
@@ -226,7 +226,7 @@ impl Words<'_> {
             Fault::InvalidDeleteTarget => said(format!("cannot delete {}", name()?), at),
             Fault::PositionalAfterKeywordArgument | Fault::PositionalAfterKeywordUnpacking => {
                 let unpacking = if *fault == Fault::PositionalAfterKeywordArgument { "" } else { " unpacking" };
-                // CPython complains when it has read all the arguments.
+                // CPython reports this after reading all arguments.
                 let message = format!("positional argument follows keyword argument{unpacking}");
                 said(message, self.at(self.last(self.here, &[])))
             }
@@ -267,7 +267,7 @@ impl Words<'_> {
         }
     }
 
-    /// The rules that ask only for the tokens around.
+    /// Applies the rules that depend only on the surrounding tokens.
     fn around(&self, expected: Option<TokenKind>) -> Said {
         let (here, at) = (self.here, self.at(self.here));
         let open = self.bracket(here);
@@ -330,7 +330,7 @@ impl Words<'_> {
         }
     }
 
-    /// Two expressions next to each other in brackets.
+    /// The rule for two adjacent expressions inside brackets.
     fn comma(&self) -> Said {
         let (here, open) = (self.here, self.bracket(self.here)?);
         let first = self.first(here, OPERAND_STOPS);
@@ -342,13 +342,13 @@ impl Words<'_> {
             matches!(before, "in" | "lambda" | "as") || self.is_definition(open) && !matches!(before, ":" | "="),
             before == "if" && self.text(self.first(here, &["for"]).wrapping_sub(1)) == "for",
             before == "," && self.text(open) == "{" && self.text(self.last(open + 1, &[":"])) == ":",
-            // CPython takes what a soft keyword begins with for one.
+            // CPython treats a prefix of a soft keyword like the keyword.
             ["_", "case", "match", "print", "exec"].iter().any(|word| word.starts_with(self.text(first))),
         ];
         if never.contains(&true) { None } else { said("invalid syntax. Perhaps you forgot a comma?", self.at(first)) }
     }
 
-    /// `=` where only an expression may stand.
+    /// The rule for `=` where only an expression is allowed.
     fn equals(&self) -> Said {
         let first = self.first(self.here, &[",", "if", "elif", "while", ":", "=", ":="]);
         let before = self.text(first.checked_sub(1)?);
@@ -364,14 +364,14 @@ impl Words<'_> {
         }
     }
 
-    /// Whether what follows `=` is an operand, and no further `=` behind it.
+    /// Returns whether an operand follows `=`, without another `=` after it.
     fn is_compared(&self, equals: usize) -> bool {
         let stops = [",", ":", "=", ":=", "<", ">", "==", "and", "or", "if", "for", ";"];
         !matches!(self.text(equals + 1), "yield" | "lambda" | "not" | "*" | "" | ")" | "]" | "}")
             && !matches!(self.text(self.last(equals + 1, &stops)), "=" | ":=")
     }
 
-    /// The target of an assignment, of `for` or of `with`.
+    /// The rules for the target of an assignment, `for` or `with`.
     fn target(&self, start: usize, end: usize) -> Said {
         let at = self.at(self.here);
         let text = self.source.get(start..end)?;
@@ -409,7 +409,7 @@ const OPERAND_STOPS: &[&str] = &[
     "assert", "del", "raise", "import", "as", "with", "async",
 ];
 
-/// Whether CPython takes it for one side of a comparison that was meant.
+/// Returns whether CPython suggests `==` for this left-hand side.
 fn is_operand(target: &Expr) -> bool {
     !matches!(
         target,

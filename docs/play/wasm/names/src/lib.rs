@@ -1,7 +1,7 @@
-//! Stands for the crate of this name, which has tables of all characters' names. Here no character has one, so that Python's
-//! `"\N{BULLET}"` is refused as a name that nobody knows.
+//! A stand-in for the crate of this name, whose tables contain the names of all characters. Here no name is known, so
+//! Python's `"\N{BULLET}"` fails with an unknown name.
 
-/// The character of that name: none.
+/// Returns `None` for every name.
 pub fn character(_name: &str) -> Option<char> {
     None
 }
