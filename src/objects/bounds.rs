@@ -1,17 +1,19 @@
-//! Texts and pauses that are as long as a number says: they ask for room, and hear Ctrl-C.
+//! Strings and pauses whose length is an argument: strings are checked against the memory budget, pauses end on Ctrl-C.
 
 use std::time::Duration;
 use tensor::system::{Clock, Moment, System};
 use tensor::{Result, interrupt, limits};
 
-/// In how many forms a text may be there at once: as its parts, as the language and the functions have it, joined.
+/// The largest number of copies of a string alive at once: the parts, the copies of the language and of the functions,
+/// the result.
 const SHARES: usize = 5;
 
-/// How long a sleeper does not hear Ctrl-C.
+/// The longest sleep between two interrupt checks.
 const NAP: Duration = Duration::from_millis(20);
 
-/// What a text or an array of the language may have of the budget. While one is made of others they are there too, and
-/// copies on the way between the two forms that a value has; the language itself asks only when it has joined them.
+/// Returns the share of the memory budget that one string or array of the scripting language may use. While it is
+/// built, its parts and the copies of the language and of the functions are alive too. The language checks the size
+/// only after it has joined the parts.
 pub fn share() -> usize {
     limits::budget().max(1 << 16) / SHARES
 }
@@ -39,7 +41,7 @@ pub fn repeated(text: &str, count: usize) -> Result<String> {
     Ok(out)
 }
 
-/// One text in place of another, at most so often.
+/// Replaces the first `most` occurrences of `old` by `new`.
 ///
 /// # Errors
 /// Those of [`repeated`].
@@ -51,7 +53,7 @@ pub fn replaced(text: &str, old: &str, new: &str, most: usize) -> Result<String>
     Ok(text.replacen(old, new, most))
 }
 
-/// Texts with another one between them.
+/// Joins strings with a separator.
 ///
 /// # Errors
 /// Those of [`repeated`].
@@ -69,7 +71,7 @@ pub fn joined<T: AsRef<str>>(parts: &[T], separator: &str) -> Result<String> {
     Ok(out)
 }
 
-/// Waits, or returns early on an interrupt.
+/// Sleeps for `how_long`, or until an interrupt.
 ///
 /// # Errors
 /// KeyboardInterrupt.

@@ -1,5 +1,5 @@
-//! Calls of values: functions of the table, methods, classes, and objects that can be called. What a function of a script
-//! does, its object knows; this file must not.
+//! Calls of values: functions of the table, methods, classes and callable objects. Functions of a script are opaque
+//! here: they run through [`Object::call`].
 
 use crate::contexts;
 use crate::legacy_classes::{kind_of_class, refuse_elsewhere};
@@ -13,24 +13,24 @@ use std::rc::Rc;
 use tensor::{Error, Result};
 use value::{Object, Value};
 
-/// A function of ours that a script can call.
+/// The signature of a Rust function that a script can call.
 pub type Native = dyn Fn(Vec<Value>, Keywords) -> Result<Value>;
 
-/// The object of such a function.
+/// A callable object that wraps a [`Native`] function.
 pub struct NativeFunction {
     name: Rc<str>,
     run: Rc<Native>,
-    /// The function that it stands for, whose name it bears.
+    /// The decorated function, which gives this one its name.
     wrapped: Option<Value>,
 }
 
 impl NativeFunction {
-    /// A function as a value.
+    /// Wraps a closure as a callable value.
     pub fn value(name: &str, run: impl Fn(Vec<Value>, Keywords) -> Result<Value> + 'static) -> Value {
         Value::Object(Rc::new(NativeFunction { name: name.into(), run: Rc::new(run), wrapped: None }))
     }
 
-    /// A function that stands for another.
+    /// Wraps a closure that decorates `wrapped` and takes over its name.
     pub fn around(wrapped: &Value, run: impl Fn(Vec<Value>, Keywords) -> Result<Value> + 'static) -> Value {
         let name = name_of(wrapped).unwrap_or_else(|| "wrapper".into());
         Value::Object(Rc::new(NativeFunction { name, run: Rc::new(run), wrapped: Some(wrapped.clone()) }))
@@ -64,7 +64,7 @@ impl Object for NativeFunction {
     }
 }
 
-/// The name that a function or a class goes by.
+/// Returns the name of a function, method or class; `None` for other values.
 pub fn name_of(function: &Value) -> Option<Rc<str>> {
     match function {
         Value::Object(object) => match object.own_attribute("__name__") {
@@ -82,7 +82,7 @@ pub fn name_of(function: &Value) -> Option<Rc<str>> {
     }
 }
 
-/// What a function of the table has besides being called.
+/// Returns an attribute of a function of the table, such as `__name__` or `__doc__`.
 pub(crate) fn function_attribute(state: &State, path: &str, name: &str) -> Option<Value> {
     let (module, short) = path.rsplit_once('.').unwrap_or(("", path));
     Some(match name {
@@ -99,7 +99,7 @@ pub(crate) fn function_attribute(state: &State, path: &str, name: &str) -> Optio
     })
 }
 
-/// Returns whether a value can be called, as Python's `callable`.
+/// Returns whether a value can be called, like Python's `callable`.
 pub fn is_callable(value: &Value) -> bool {
     match value {
         Value::Function(_) | Value::Method(_) | Value::Type(_) => true,
@@ -120,10 +120,10 @@ pub fn call_plain(state: &State, callee: &Value, args: Vec<Value>) -> Result<Val
     call_value(state, callee, args, Keywords::new())
 }
 
-/// `callee(*args, **keywords)`, whatever the callee is.
+/// `callee(*args, **keywords)`, for any callee.
 ///
 /// # Errors
-/// What the function raises, TypeError for what is none, RecursionError for calls too deep within each other.
+/// Errors of the callee; TypeError if it is not callable; RecursionError if calls are nested too deeply.
 pub fn call_value(state: &State, callee: &Value, args: Vec<Value>, keywords: Keywords) -> Result<Value> {
     match callee {
         Value::Object(object) => {
@@ -135,7 +135,7 @@ pub fn call_value(state: &State, callee: &Value, args: Vec<Value>, keywords: Key
             {
                 return Ok(within(state, callee, function));
             }
-            // The names of dimensions count again, whatever has called.
+            // Dimension names apply inside the object, even if the caller has suspended them.
             let nameless = state.nameless.replace(false);
             let result = object.call(args, keywords);
             state.nameless.set(nameless);
@@ -172,7 +172,7 @@ pub fn call_value(state: &State, callee: &Value, args: Vec<Value>, keywords: Key
     }
 }
 
-/// The overloads of a family that a module or a class holds.
+/// Returns the overloads of a family in a module. Static methods are found under the name of their class.
 fn of_module<'f>(family: &'f Family, module: &str) -> Option<&'f Overloads> {
     let is_it = |receiver: &Receiver| matches!(receiver, Receiver::Module(known) if *known == module);
     family.members().find(|(receiver, _)| is_it(receiver)).map(|(_, overloads)| overloads)
@@ -188,7 +188,7 @@ fn dispatched(
     dispatch::call(state, overloads, receiver, &Arguments { positional: args.into(), keywords })
 }
 
-/// Makes an object of a class of the table.
+/// Creates an instance of a class of the table.
 fn construct(state: &State, class: &'static str, args: Vec<Value>, keywords: Keywords) -> Result<Value> {
     let maker = state.maker.borrow().clone();
     if let Some(made) = maker.and_then(|maker| maker(class, &args, &keywords)) {
@@ -198,7 +198,7 @@ fn construct(state: &State, class: &'static str, args: Vec<Value>, keywords: Key
     let inner = path.strip_prefix("torch").map_or(path, |inner| inner.trim_start_matches('.'));
     let family = state.registry.family(name).filter(|_| !exceptions::is_class(class));
     let overloads = family.and_then(|family| {
-        // A class is known by the module of its own, by `torch`, or as a builtin.
+        // A class is registered in its own module, in `torch`, or as a builtin.
         let first = if path.is_empty() { "py" } else { inner };
         let places = [first, if class.contains("torch") { "" } else { "py" }];
         let found = places.into_iter().find_map(|module| of_module(family, module));
@@ -214,11 +214,11 @@ fn construct(state: &State, class: &'static str, args: Vec<Value>, keywords: Key
     }
 }
 
-/// `receiver.name(*args, **keywords)` for a method of the table: of a value, or of a class, whose first argument then is
-/// the receiver.
+/// `receiver.name(*args, **keywords)` for a method of the table. If `receiver` is a class, the first argument of an
+/// instance method is the instance.
 ///
 /// # Errors
-/// AttributeError where there is no such method; what it raises.
+/// AttributeError if there is no such method; errors of the method.
 pub fn call_method(
     state: &State,
     receiver: &Value,
@@ -237,7 +237,7 @@ pub fn call_method(
             refuse_elsewhere(class, family.name)?;
             return dispatched(state, overloads, None, args, keywords);
         }
-        // `torch.Tensor.view(x, 2)`: the method with its receiver passed by hand.
+        // `torch.Tensor.view(x, 2)` passes the receiver explicitly.
         let method = kind_of_class(class).and_then(|kind| family.find(Receiver::Class(kind)));
         let overloads = method.ok_or_else(missing)?;
         if args.is_empty() {
@@ -260,7 +260,7 @@ pub fn call_method(
     }
 }
 
-/// A function that runs within a context each time it is called.
+/// Wraps a function so that every call runs inside a context manager.
 fn within(state: &State, manager: &Value, function: &Value) -> Value {
     let (state, manager, inner) = (state.handle(), manager.clone(), function.clone());
     NativeFunction::around(function, move |args, keywords| {

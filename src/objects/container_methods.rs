@@ -1,6 +1,6 @@
-//! Methods of Python's own classes, which both languages call: found by name, run on the value itself. The tables are where
-//! their classes are (`text.rs`, `bytes.rs`, `numbers.rs`, `tuples.rs`, `lists.rs`, `dicts.rs`, `sets.rs`), and what a method
-//! does, only they know. Lower rooms ask through the registry (`METHODS`).
+//! Methods of Python's built-in classes, which both languages find by name and run on the value itself. The tables
+//! stand beside their classes (`text.rs`, `bytes.rs`, `numbers.rs`, `tuples.rs`, `lists.rs`, `dicts.rs`, `sets.rs`),
+//! and only they implement the methods. Lower rooms reach the methods through the registry (`METHODS`).
 
 use crate::calling;
 use crate::methods::{Given, Table, run};
@@ -15,10 +15,10 @@ use tensor::{BufferKind, Error, Result, TypeCode, bail};
 use value::equality::{NotImplemented, Number, number};
 use value::{Keywords, Method, Value};
 
-/// These methods for those who may not know them.
+/// The entry points that the registry offers to lower rooms.
 pub const METHODS: Methods = Methods { call, find: method, names };
 
-/// The class that a value has its methods of; none for what is not in these tables.
+/// Returns the class whose methods a value has; `None` if these tables do not cover it.
 fn class_of(value: &Value) -> Option<&'static str> {
     Some(match value {
         Value::Bool(_) => "int",
@@ -40,7 +40,7 @@ fn class_of(value: &Value) -> Option<&'static str> {
     })
 }
 
-/// `receiver.name(*args, **keywords)`, if the receiver is a value or a class with such a method.
+/// `receiver.name(*args, **keywords)`. Returns `None` if the value or class has no such method here.
 pub fn call(state: &State, receiver: &Value, name: &str, args: &[Value], keywords: &Keywords) -> Option<Result<Value>> {
     let given = Given { state, args, keywords };
     let found = match receiver {
@@ -80,7 +80,7 @@ pub fn call(state: &State, receiver: &Value, name: &str, args: &[Value], keyword
     found.or_else(|| class_method(class, name, &given)).or_else(|| special(class, receiver, name, &given))
 }
 
-/// The special methods of values that have no table.
+/// Finds a special method of a value whose class has no table.
 fn of_plain(value: &Value, name: &str) -> Option<(&'static str, Does)> {
     match value {
         Value::Tensor(_) => special_methods::find("Tensor", name),
@@ -91,13 +91,13 @@ fn of_plain(value: &Value, name: &str) -> Option<(&'static str, Does)> {
     }
 }
 
-/// `receiver.__name__(*args)`: a special method of the receiver's class.
+/// `receiver.__name__(*args)`: calls a special method of the receiver's class.
 fn special(class: &str, receiver: &Value, name: &str, given: &Given) -> Option<Result<Value>> {
     let (_, does) = special_methods::find(class, name)?;
     Some(done(does, receiver, given))
 }
 
-/// What a special method does with its receiver and its arguments.
+/// Runs a special method on its receiver and arguments.
 fn done(does: Does, receiver: &Value, given: &Given) -> Result<Value> {
     let count = if let Does::Function(_, count) = does { count } else { 1 };
     if given.args.len() != count {
@@ -118,7 +118,7 @@ fn done(does: Does, receiver: &Value, given: &Given) -> Result<Value> {
         Does::InPlace(_) => operators::in_place(given.state, operator, receiver, &other),
         Does::Reflected("/") if of_tensor => operators::quotient(given.state, &other, receiver),
         Does::Reflected(_) if symbol != "*" || of_tensor => operators::binary(given.state, operator, &other, receiver),
-        // What is repeated may be asked for on either side.
+        // `__mul__` and `__rmul__` of a sequence both take the number of repetitions.
         _ if symbol == "*" && number(receiver).is_none() && !of_tensor => {
             numbers::index(&other).and_then(|times| operators::binary(given.state, operator, receiver, &times))
         }
@@ -126,7 +126,8 @@ fn done(does: Does, receiver: &Value, given: &Given) -> Result<Value> {
     }
 }
 
-/// Returns whether the special method of an operator knows the class of the other operand. If not, Python asks that one.
+/// Returns whether the special method of an operator accepts the class of the other operand. If it does not, Python
+/// tries the method of the other operand.
 fn knows(this: &Value, symbol: &str, other: &Value, does: Does) -> bool {
     if let Value::Tensor(_) = this {
         return operators::is_operand(other) && (symbol != "@" || matches!(other, Value::Tensor(_)));
@@ -161,7 +162,7 @@ fn class_method(class: &'static str, name: &str, given: &Given) -> Option<Result
     run::<str>(&[class_table(class)], class, class, name, given)
 }
 
-/// `class.name(*args, **keywords)`, the first argument the receiver unless the method is the class's own.
+/// `class.name(*args, **keywords)`. The first argument is the receiver, unless `name` is a class method.
 fn of_class(class: &'static str, name: &str, given: &Given) -> Option<Result<Value>> {
     if let Some(done) = class_method(class, name, given) {
         return Some(done);
@@ -185,7 +186,7 @@ fn of_class(class: &'static str, name: &str, given: &Given) -> Option<Result<Val
     }))
 }
 
-/// What there is to know of a method without calling it.
+/// The name, argument counts and documentation of a method.
 #[derive(Clone, Copy)]
 pub struct Known {
     pub name: &'static str,
@@ -193,7 +194,7 @@ pub struct Known {
     pub doc: &'static str,
 }
 
-/// The classes that have tables.
+/// The classes that have a table of methods.
 pub const CLASSES: &[&str] = &[
     "str",
     "int",
@@ -218,7 +219,7 @@ fn known<T: ?Sized>(tables: &[Table<T>], visit: &mut dyn FnMut(Known)) {
     methods.for_each(|method| visit(Known { name: method.name, takes: method.takes, doc: method.doc }));
 }
 
-/// The methods that a class itself is called with.
+/// Returns the table of class methods, such as `dict.fromkeys`.
 fn class_table(class: &str) -> Table<str> {
     match class {
         "str" => text::OF_CLASS,
@@ -230,7 +231,7 @@ fn class_table(class: &str) -> Table<str> {
     }
 }
 
-/// The methods of a class; none of one that has no table.
+/// Returns the methods of a class; empty if it has no table.
 pub fn methods(class: &str) -> Vec<Known> {
     let mut methods = Vec::new();
     each_method(class, &mut |method| methods.push(method));
@@ -265,7 +266,7 @@ fn each_method(class: &str, visit: &mut dyn FnMut(Known)) {
     known(&[class_table(class)], visit);
 }
 
-/// A method of a value or a class as a value; `None` if there is no method of that name.
+/// Returns a method of a value or class as a callable value; `None` if there is no method of that name.
 pub fn method(receiver: &Value, name: &str) -> Option<Value> {
     let class = match receiver {
         Value::Type(class) => class,
@@ -281,7 +282,7 @@ pub fn method(receiver: &Value, name: &str) -> Option<Value> {
     Some(Value::Method(Rc::new(Method { of: receiver.clone(), name })))
 }
 
-/// The name of a method of a class, if there is one.
+/// Returns the name of a class's method as a static string; `None` if the class has no such method.
 fn name_in(class: &str, name: &str) -> Option<&'static str> {
     let special = || CLASSES.contains(&class).then(|| special_methods::find(class, name)).flatten();
     let mut found = None;

@@ -1,10 +1,10 @@
-//! Context managers: what `with` does to a device and to an object, and a context as a decorator of a function.
+//! Context managers: `with` on devices and objects, and contexts that decorate a function.
 
 use call::state::State;
 use tensor::{Result, bail};
 use value::Value;
 
-/// Returns whether it is a context manager of ours, which can also decorate a function.
+/// Returns whether a value is a built-in context manager, which can also decorate a function.
 pub(crate) fn is_context(value: &Value) -> bool {
     match value {
         Value::Device(_) => true,
@@ -13,10 +13,10 @@ pub(crate) fn is_context(value: &Value) -> bool {
     }
 }
 
-/// `with value:`, at its start. Returns the value for `as`.
+/// Enters `with value:`. Returns the value that `as` binds.
 ///
 /// # Errors
-/// TypeError if `value` is not a context manager; what entering it raises.
+/// TypeError if `value` is not a context manager; errors of entering it.
 pub fn enter_context(state: &State, value: &Value) -> Result<Value> {
     if let Value::Device(device) = value {
         let before = state.default_device.replace(Some(*device));
@@ -31,10 +31,10 @@ pub fn enter_context(state: &State, value: &Value) -> Result<Value> {
     bail!(TypeError, "'{}' object does not support the context manager protocol", value.type_name())
 }
 
-/// The end of a `with`.
+/// Leaves `with value:`.
 ///
 /// # Errors
-/// What closing a file raises.
+/// Errors of the object, such as a file that cannot be written on close.
 pub fn exit_context(state: &State, value: &Value) -> Result<()> {
     match value {
         Value::Device(_) => {

@@ -79,7 +79,7 @@ fn unpack_buffer(data: &Value) -> Result<Value> {
     })
 }
 
-/// The maximum depth of a nest. Without a limit, a list that contains itself would never end.
+/// The maximum nesting depth. Without a limit, a list that contains itself would never end.
 const MOST_DIMENSIONS: usize = 128;
 
 /// Determines the sizes by following the first element of every level.

@@ -1,18 +1,18 @@
-//! `id` and `ascii` of Python.
+//! Python's `id` and `ascii`.
 
 use call::Call;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use tensor::Result;
 use value::Value;
 
-/// A number that two values share exactly while they are one object. Small numbers and texts are the same object whenever
-/// they are equal, as they mostly are in CPython.
+/// Returns a number that identifies an object. Values without an address, such as numbers and strings, have the same
+/// number if their class and text agree; in CPython, that holds for most of them.
 pub fn id(call: &mut Call) -> Result<Value> {
     let value = call.value(0);
     Ok(Value::Int(match value.address() {
         Some(address) => address as i64,
         None => {
-            // An address for each value, in memory that is never used.
+            // A number that looks like an aligned address, derived from the value's class and text.
             let mut hasher = DefaultHasher::new();
             (value.type_name(), call.state.repr(&value)?).hash(&mut hasher);
             (hasher.finish() >> 17) as i64 & !7
@@ -20,7 +20,7 @@ pub fn id(call: &mut Call) -> Result<Value> {
     }))
 }
 
-/// A text with other characters than ASCII's as Python escapes them.
+/// Escapes the characters outside ASCII, like Python's `ascii`.
 pub fn escaped(text: &str) -> String {
     text.chars().fold(String::new(), |mut out, c| {
         match u32::from(c) {

@@ -1,4 +1,4 @@
-//! Subscripts of tensors: views by numbers and slices, elements by tensors and masks. Follows
+//! Subscripts of tensors: integers and slices select views, tensors and masks gather elements. Follows
 //! <https://pytorch.org/docs/2.7/tensor_view.html>.
 
 use autograd::Functions;
@@ -12,7 +12,7 @@ use tensor::ops::{copy, index as gather};
 use tensor::{DType, Result, Scalar, Tensor, View};
 use value::Value;
 
-/// `x[indices]`, and whether it had to be copied.
+/// `x[indices]`. Also returns whether the elements were copied.
 pub fn subscript(state: &State, tensor: &Tensor, indices: &[Index]) -> Result<(Tensor, bool)> {
     if tensor.borrow().form.is_some() || state.grad_enabled.get() && tensor.requires_grad() || tensor.has_names() {
         return subscript_recorded(state, tensor, indices);
@@ -53,11 +53,11 @@ pub fn assign(state: &State, tensor: &Tensor, indices: &[Index], value: &Value) 
     call::dispatch::count_write(state, tensor)
 }
 
-/// The tensor that is written where `value` is assigned to a place.
+/// Converts the value assigned to `place` to a tensor. A number takes the dtype of `place`.
 fn assigned(place: &View, value: &Value) -> Result<Tensor> {
     match value {
         Value::Tensor(source) => Ok(source.clone()),
-        // Python's integers pass through 64 bits, whatever the dtype.
+        // PyTorch unpacks Python integers as 64 bits for every dtype.
         Value::BigInt(_) => bail!(RuntimeError, "Overflow when unpacking long"),
         other => match other.as_scalar() {
             Some(scalar) => Ok(Tensor::new(View::scalar(scalar, number_dtype(scalar, place.dtype)?)?)),
@@ -66,7 +66,7 @@ fn assigned(place: &View, value: &Value) -> Result<Tensor> {
     }
 }
 
-/// Writes `value` to the part of a tensor that `attribute` shows: `x.real = value`.
+/// Writes `value` to a part of a tensor that an attribute names: `x.real = value`.
 pub fn assign_part(state: &State, attribute: &str, tensor: &Tensor, value: &Value) -> Result<()> {
     let part: Tensor = call::one(state.call(attribute, &[tensor.clone().into()])?)?;
     let source = assigned(&part.view(), value)?;
@@ -74,7 +74,8 @@ pub fn assign_part(state: &State, attribute: &str, tensor: &Tensor, value: &Valu
     Ok(())
 }
 
-/// The views a subscript is made of, each recorded as a call of its own; and the tensors that index the last of them.
+/// Applies the view operations of a subscript, each recorded as a separate call. Returns the view, the index tensors
+/// still to be applied to it, and whether there was any view operation.
 fn viewed(state: &State, tensor: &Tensor, indices: &[Index]) -> Result<(Value, Vec<Value>, bool)> {
     let (steps, tensors) = steps(&tensor.view(), indices)?;
     let moved = !steps.is_empty();
@@ -117,7 +118,7 @@ fn assign_recorded(state: &State, tensor: &Tensor, indices: &[Index], source: Te
         state.call("fill_.Tensor", &[viewed, source.into()])?;
         return Ok(());
     }
-    // Leading dimensions of size 1 are let go of.
+    // Drops leading dimensions of size 1.
     let ones = sizes.iter().take_while(|&&size| size == 1).count();
     let source = match sizes.get(ones..) {
         Some(rest) if ones > 0 || tensors.is_empty() => state.call("view", &[source.into(), Value::size(rest)])?,
@@ -132,7 +133,8 @@ fn assign_recorded(state: &State, tensor: &Tensor, indices: &[Index], source: Te
     Ok(())
 }
 
-/// Assignment by tensors or booleans is `index_put_`, or `masked_fill_` where one number goes where a mask says.
+/// Warns like PyTorch about assignments by tensors or booleans. They run `index_put_`, or `masked_fill_` for one number
+/// and a mask.
 fn warn_of_assignment(state: &State, view: &View, indices: &[Index], source: &View) {
     warnings::byte_masks(state, index_tensors(indices));
     if indices.iter().any(|index| matches!(index, Index::Tensor(_) | Index::Bool(_))) {
@@ -147,7 +149,7 @@ fn index_tensors(indices: &[Index]) -> impl Iterator<Item = Ref<'_, View>> {
     indices.iter().filter_map(|index| if let Index::Tensor(tensor) = index { Some(tensor.borrow()) } else { None })
 }
 
-/// The dtype in which a number waits to be written: one that keeps the range check of the target meaningful.
+/// Returns `target` as the dtype of an assigned number, after PyTorch's range check.
 fn number_dtype(scalar: Scalar, target: DType) -> Result<DType> {
     if !scalar.fits(target) {
         copy::check_fits(scalar, target)?;

@@ -1,5 +1,5 @@
-//! Iteration over any value as Python's `iter`: one item after the other, made when it is asked for. It must not know
-//! who asks, nor how an object of a script finds its next item.
+//! Iteration over any value, like Python's `iter`. Items are produced on demand. This file must not know the consumer,
+//! nor how an object of a script finds its next item.
 
 use crate::{operators, subscript};
 use call::{Call, State};
@@ -9,7 +9,7 @@ use tensor::ops::split;
 use tensor::{Buffer, Error, ErrorKind, Result, Scalar, Tensor, interrupt, limits};
 use value::{Dict, List, Object, Range, Set, Text, Tuple, Value};
 
-/// What iterating over a dictionary gives.
+/// The part of a dictionary's entries that an iterator yields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
     Keys,
@@ -17,7 +17,7 @@ pub enum Part {
     Items,
 }
 
-/// The items that are still to come. It sees what becomes of a list meanwhile.
+/// The remaining items of a value. An iterator over a list sees later changes of the list.
 pub enum Iter {
     Done,
     Range {
@@ -32,7 +32,7 @@ pub enum Iter {
         items: Tuple,
         next: usize,
     },
-    /// Items that were made at once.
+    /// Items computed in advance.
     Made(std::vec::IntoIter<Value>),
     Bytes(std::vec::IntoIter<u8>),
     Scalars(std::vec::IntoIter<Scalar>),
@@ -55,16 +55,16 @@ pub enum Iter {
         buffer: Buffer,
         next: usize,
     },
-    /// What tensors and arrays have along their first dimension.
+    /// The rows of a tensor along its first dimension.
     Rows {
         state: Rc<State>,
         whole: Value,
         next: i64,
         length: i64,
     },
-    /// An iterator of its own.
+    /// An object that implements the iterator protocol.
     Object(Rc<dyn Object>),
-    /// What has subscripts from 0 on, and its first item.
+    /// An object without an iterator, subscripted from 0 on. `first` holds the item that was read to test this.
     Indexed {
         object: Rc<dyn Object>,
         first: Option<Value>,
@@ -72,10 +72,10 @@ pub enum Iter {
     },
 }
 
-/// An iterator over a value.
+/// Returns an iterator over a value.
 ///
 /// # Errors
-/// TypeError for what cannot be iterated over; what a script's `__iter__` raises.
+/// TypeError if the value is not iterable; errors of a script's `__iter__`.
 pub fn iterate(state: &State, value: &Value) -> Result<Iter> {
     Ok(match value {
         Value::Range(range) => Iter::Range { range: *range, next: 0 },
@@ -98,7 +98,7 @@ fn not_iterable(value: &Value) -> Error {
     Error::type_error(format!("'{}' object is not iterable", value.type_name()))
 }
 
-/// Returns whether an error only says that a value cannot be iterated over.
+/// Returns whether an error says that a value is not iterable.
 pub fn is_not_iterable(error: &Error) -> bool {
     error.kind == ErrorKind::TypeError && error.message.ends_with("' object is not iterable")
 }
@@ -108,7 +108,7 @@ fn rows(state: &State, tensor: &Tensor) -> Result<Iter> {
     let whole = Value::Tensor(tensor.clone());
     split::room_for(length)?;
     if tensor.requires_grad() && state.grad_enabled.get() || tensor.has_names() {
-        // As PyTorch does, which shows in the history of the rows.
+        // PyTorch calls `unbind` too, which shows in the gradient history of the rows.
         let rows = operators::call_on(state, "unbind", &whole, &[Value::Int(0)])?;
         return Ok(Iter::Made(rows.sequence().unwrap_or_default().into_iter()));
     }
@@ -134,15 +134,15 @@ fn over_object(value: &Value, object: &Rc<dyn Object>) -> Result<Iter> {
 }
 
 impl Iter {
-    /// Over the keys, the values or both of a dictionary.
+    /// Iterates over the keys, the values or the items of a dictionary.
     pub(crate) fn over_dict(dict: &Dict, part: Part) -> Iter {
         Iter::Dict { dict: dict.clone(), part, at: 0, length: dict.len() }
     }
 
-    /// The next item, or none at the end.
+    /// Returns the next item, or `None` at the end.
     ///
     /// # Errors
-    /// RuntimeError for a dictionary or a set that has changed its size; what an iterator of a script raises.
+    /// RuntimeError if a dictionary or set has changed its size; errors of a script's iterator.
     #[expect(clippy::should_implement_trait, reason = "it may fail")]
     pub fn next(&mut self) -> Result<Option<Value>> {
         let found = match self {
@@ -160,7 +160,7 @@ impl Iter {
             }),
             Iter::Dict { dict, part, at, length } => {
                 if dict.len() != *length {
-                    // It says so ever after.
+                    // Every later call fails too.
                     *length = usize::MAX;
                     bail!(RuntimeError, "dictionary changed size during iteration");
                 }
@@ -187,7 +187,7 @@ impl Iter {
                 Some(subscript::item(state, whole, &index)?)
             }
             Iter::Object(iterator) => match iterator.next() {
-                // It may go on after its end, or say the same again.
+                // After `Ok(None)`, the iterator is asked again: it may yield more items.
                 Some(Err(error)) if error.kind == ErrorKind::StopIteration => None,
                 Some(found) => return found,
                 None => bail!(TypeError, "'{}' object is not an iterator", iterator.type_name()),
@@ -206,13 +206,13 @@ impl Iter {
             }
         };
         if found.is_none() {
-            // A list that grows afterwards has no more items for this one.
+            // An exhausted iterator stays exhausted, even if its list grows.
             *self = Iter::Done;
         }
         Ok(found)
     }
 
-    /// About how many items are to come: at least none, and never more than there are unless the value shrinks.
+    /// Returns a lower bound of the number of remaining items, provided that the value does not shrink.
     pub fn size_hint(&self) -> usize {
         match self {
             Iter::Done | Iter::Object(_) | Iter::Indexed { .. } => 0,
@@ -222,7 +222,7 @@ impl Iter {
             Iter::Made(items) => items.len(),
             Iter::Bytes(bytes) => bytes.len(),
             Iter::Scalars(scalars) => scalars.len(),
-            // The most that four bytes for each character leave.
+            // A character takes at most four bytes.
             Iter::Text { text, at } => text.len().saturating_sub(*at).div_ceil(4),
             Iter::Dict { dict, at, .. } => dict.len().saturating_sub(*at),
             Iter::Set { items, .. } => items.len(),
@@ -231,20 +231,20 @@ impl Iter {
         }
     }
 
-    /// Bytes that an item takes besides its place in a list.
+    /// Returns the bytes that an item takes besides its slot in a list.
     fn weight(&self) -> usize {
         match self {
-            // A character is a text of its own.
+            // Each character becomes a string of its own.
             Iter::Text { .. } => size_of::<Value>(),
             Iter::Rows { .. } => 16 * size_of::<Value>(),
             _ => 0,
         }
     }
 
-    /// All items that are to come.
+    /// Collects the remaining items.
     ///
     /// # Errors
-    /// Those of [`Iter::next`]; MemoryError for more than there is room for; KeyboardInterrupt.
+    /// Those of [`Iter::next`]; MemoryError if the items exceed the memory budget; KeyboardInterrupt.
     pub fn collect(mut self) -> Result<Vec<Value>> {
         match &self {
             Iter::List { list, next: 0 } => {
@@ -263,7 +263,7 @@ impl Iter {
         while let Some(item) = self.next()? {
             interrupt::check_at(items.len())?;
             if items.len() == items.capacity() {
-                // It is about to double.
+                // The vector is about to double.
                 limits::grown_to::<u8>((items.len() + 1).saturating_mul(2).saturating_mul(each))?;
             }
             items.push(item);
@@ -273,22 +273,22 @@ impl Iter {
     }
 }
 
-/// The item at a place, which then is the next one.
+/// Returns the item at position `next` and advances the position.
 fn counted(next: &mut usize, item: impl FnOnce(usize) -> Option<Value>) -> Option<Value> {
     let found = item(*next)?;
     *next += 1;
     Some(found)
 }
 
-/// Returns the items of iterating over a value.
+/// Collects the items of a value.
 ///
 /// # Errors
-/// TypeError for what cannot be iterated over; MemoryError for more than there is room for.
+/// TypeError if the value is not iterable; MemoryError if the items exceed the memory budget.
 pub fn items(state: &State, value: &Value) -> Result<Vec<Value>> {
     iterate(state, value)?.collect()
 }
 
-/// Returns the items of an argument of a call.
+/// Collects the items of an argument of a call.
 ///
 /// # Errors
 /// Those of [`items`].

@@ -1,5 +1,5 @@
-//! Iterators that make their items when they are asked: `iter`, `map`, `filter`, `zip`, `enumerate`, `reversed`; and
-//! `next`, which asks. Others can make one of a function: [`Lazy::value`].
+//! Iterators that produce their items on demand: `iter`, `map`, `filter`, `zip`, `enumerate`, `reversed`. `next`
+//! advances them. [`Lazy::value`] makes an iterator from a closure.
 
 use crate::calling::{call_plain, is_callable};
 use crate::iterate::{Iter, iterate};
@@ -40,15 +40,14 @@ pub const ROWS: &[Row] = &[
 /// Produces the next item, or `None` at the end.
 pub type Step = dyn FnMut() -> Result<Option<Value>>;
 
-/// An iterator.
+/// An iterator driven by a closure.
 pub struct Lazy {
     class: &'static str,
-    /// Nothing while it runs.
+    /// `None` while the closure runs.
     step: RefCell<Option<Box<Step>>>,
 }
 
-/// The rest of a dropped iterator. One that holds another that holds another … must not be
-/// dropped by recursion.
+/// The closure of a dropped iterator. Iterators may be nested deeply, so [`discard`] drops them without recursion.
 struct Remains {
     _step: Box<Step>,
 }
@@ -62,12 +61,12 @@ impl Drop for Lazy {
 }
 
 impl Lazy {
-    /// An iterator of a class of this name.
+    /// Creates an iterator of the named class from a closure.
     pub fn value(class: &'static str, step: impl FnMut() -> Result<Option<Value>> + 'static) -> Value {
         Value::Object(Rc::new(Lazy { class, step: RefCell::new(Some(Box::new(step))) }))
     }
 
-    /// The items of another as an iterator of a class of this name.
+    /// Creates an iterator of the named class over the items of another.
     pub fn over(class: &'static str, mut items: Iter) -> Value {
         Lazy::value(class, move || items.next())
     }
@@ -86,7 +85,7 @@ impl Object for Lazy {
     fn next(&self) -> Option<Result<Option<Value>>> {
         let step = self.step.borrow_mut().take();
         let Some(mut step) = step else {
-            // Only a function that the iterator itself calls can see it so.
+            // Only a function that the iterator itself calls can get here.
             return Some(Err(Error::value(format!("{} already executing", self.class))));
         };
         let found = stack::check().and_then(|()| step());
@@ -95,7 +94,7 @@ impl Object for Lazy {
     }
 }
 
-/// The next item of an iterator, or the end in its own words: what a generator returns is with it.
+/// Advances an iterator. A generator's StopIteration is passed on, because it carries the return value.
 fn asked(iterator: &Value) -> Result<Option<Value>> {
     match iterator {
         Value::Object(object) if let Some(found) = object.next() => found,
@@ -103,10 +102,10 @@ fn asked(iterator: &Value) -> Result<Option<Value>> {
     }
 }
 
-/// The next item of an iterator.
+/// Returns the next item of an iterator, or `None` at the end.
 ///
 /// # Errors
-/// TypeError for what is none; what it raises.
+/// TypeError if the value is not an iterator; errors of the iterator.
 pub fn next_item(iterator: &Value) -> Result<Option<Value>> {
     match asked(iterator) {
         Err(end) if end.kind == ErrorKind::StopIteration => Ok(None),
@@ -114,10 +113,10 @@ pub fn next_item(iterator: &Value) -> Result<Option<Value>> {
     }
 }
 
-/// What an iterator of ours still has to give; `None` for any other value.
+/// Collects the remaining items of a [`Lazy`] iterator; `None` for any other value.
 ///
 /// # Errors
-/// What it raises, MemoryError.
+/// Errors of the iterator; MemoryError.
 pub fn drained(state: &State, value: &Value) -> Result<Option<Vec<Value>>> {
     match value {
         Value::Object(object) if object.as_any().is::<Lazy>() => iterate(state, value)?.collect().map(Some),
@@ -125,7 +124,7 @@ pub fn drained(state: &State, value: &Value) -> Result<Option<Vec<Value>>> {
     }
 }
 
-/// Python's name of the class of an iterator over a value.
+/// Returns Python's name for the class of an iterator over a value.
 fn class_of_iterator(value: &Value) -> &'static str {
     match value {
         Value::List(_) => "list_iterator",
@@ -149,7 +148,7 @@ fn class_of_iterator(value: &Value) -> &'static str {
 /// `iter(value)`
 ///
 /// # Errors
-/// TypeError for what cannot be iterated over.
+/// TypeError if the value is not iterable.
 pub(crate) fn iterator_of(state: &State, value: &Value) -> Result<Value> {
     Ok(match iterate(state, value)? {
         Iter::Object(iterator) => Value::Object(iterator),
@@ -248,7 +247,7 @@ fn zip(call: &mut Call) -> Result<Value> {
     }))
 }
 
-/// The error of `zip(strict=True)` about the argument behind `before` others.
+/// The error of `zip(strict=True)` for the argument at index `before`.
 fn uneven(before: usize, how: &str) -> Error {
     let others = if before == 1 { " 1".to_owned() } else { format!("s 1-{before}") };
     Error::value(format!("zip() argument {} is {how} than argument{others}", before + 1))
@@ -278,7 +277,7 @@ fn enumerate(call: &mut Call) -> Result<Value> {
 /// `reversed(value)`
 ///
 /// # Errors
-/// TypeError for what has no order, or no length.
+/// TypeError if the value is not reversible.
 pub fn reversed(state: &State, value: &Value) -> Result<Value> {
     let of_items = |items: Vec<Value>, class| {
         let mut left = items.into_iter().rev();
@@ -300,7 +299,7 @@ pub fn reversed(state: &State, value: &Value) -> Result<Value> {
         Value::Tuple(_) | Value::Size(_) | Value::NamedTuple(_) | Value::Str(_) | Value::Buffer(_) => {
             of_items(iterate(state, value)?.collect()?, "reversed")
         }
-        // PyTorch gives the tensor itself in the other order.
+        // `reversed` of a tensor is a flipped tensor in PyTorch, not an iterator.
         Value::Tensor(tensor) if tensor.borrow().ndim() == 0 => value.clone(),
         Value::Tensor(_) => operators::call_on(state, "flip", value, &[Value::ints(&[0])])?,
         Value::Object(object) if let Some(made) = object.special("__reversed__", &[]) => made?,
@@ -321,13 +320,13 @@ pub fn reversed(state: &State, value: &Value) -> Result<Value> {
     })
 }
 
-/// A list backwards from where it ends now.
+/// Iterates over a list backwards, from its current end.
 fn backwards(list: &List) -> Value {
     let (list, mut left) = (list.clone(), list.len());
     Lazy::value("list_reverseiterator", move || {
         let Some(place) = left.checked_sub(1) else { return Ok(None) };
         let item = list.get(place);
-        // One that has become shorter has no more items for this one.
+        // If the list has become too short, the iterator ends for good.
         left = if item.is_some() { place } else { 0 };
         Ok(item)
     })

@@ -1,5 +1,5 @@
-//! The names of the legacy classes of storages and tensors (`torch.FloatStorage`, `torch.FloatTensor` …), which differ by
-//! dtype, and the attributes of classes. Follows <https://pytorch.org/docs/2.7/storage.html#legacy-typed-storage>.
+//! The legacy classes of storages and tensors (`torch.FloatStorage`, `torch.FloatTensor` …), one for each dtype, and
+//! the attributes of classes. Follows <https://pytorch.org/docs/2.7/storage.html#legacy-typed-storage>.
 
 use call::Receiver;
 use call::signature::Kind;
@@ -137,7 +137,7 @@ fn dtype_of_class(class: &str) -> Option<DType> {
     legacy_dtype(&on_cpu).or_else(|| legacy_tensor_class(short).map(|(_, dtype)| dtype))
 }
 
-/// Returns whether the value is an instance of a legacy class. The dtype decides; storages without data belong to none.
+/// Returns whether a value is an instance of a legacy class. The dtype decides; values on the meta device never are.
 pub(crate) fn is_instance(value: &Value, class: &str) -> bool {
     match value {
         Value::Tensor(tensor) => {

@@ -1,8 +1,8 @@
 //! Python's object model: attributes, items, iteration, calls, operators and subscripts of values, and the plain types
-//! (strings, bytes, numbers, containers, exceptions). PyTorch's own functions are in `torch`, which this room does not know:
-//! what an array or a node of the gradient graph does, it says through the trait [`value::Object`].
+//! (strings, bytes, numbers, containers, exceptions). PyTorch's functions are in `torch`, which this room must not
+//! name: arrays and nodes of the gradient graph define their behaviour through the trait [`value::Object`].
 
-// Nothing a user can reach may end the process.
+// User input must never end the process.
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
 pub mod bounds;
@@ -29,7 +29,7 @@ pub mod subscript;
 
 use call::Row;
 
-/// The rows of Python's own types, each table with its subject.
+/// The rows of Python's own types: one entry per table, with its subject.
 pub const TABLES: &[(&str, &[Row])] = &[
     ("buffers", strings::buffers::ROWS),
     ("buffers", strings::byte_streams::ROWS),

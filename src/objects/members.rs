@@ -1,4 +1,4 @@
-//! Attributes of every value by their names: read, set and deleted. What an object answers itself, only it knows.
+//! Attributes of values by name: reading, setting and deleting. Objects look up their own through [`value::Object`].
 
 use crate::calling;
 use crate::legacy_classes::{class_attribute, class_of_dtype};
@@ -73,15 +73,15 @@ pub fn attribute(state: &State, value: &Value, name: &str) -> Result<Value> {
     }
 }
 
-/// The attribute that a row of the table is, of a value of its class.
+/// Reads the attribute that a row of the table defines for the value's class.
 pub fn read(state: &State, function: &Function, value: &Value) -> Result<Value> {
     let mut call = Call::of(state, function, Bound::new());
     call.args.push(value.clone());
     invoke(function, &mut call)
 }
 
-/// [`read`], by one of the attributes of a name that come before anything else; `None` for a value that has another meaning
-/// of the name.
+/// Like [`read`], for attributes already found by name that take precedence over other members. Returns `None` if none
+/// of them belongs to the value's class.
 #[inline]
 pub fn read_directly(state: &State, attributes: &Attributes, value: &Value) -> Option<Result<Value>> {
     let function = of_class(attributes, Kind::of(value).filter(|_| !attributes.is_empty())?)?;
@@ -104,7 +104,7 @@ fn module_member(state: &State, module: &'static str, name: &str) -> Option<Valu
     }
     modules::module_value(module, name).or_else(|| {
         let overloads = state.registry.find(name, Receiver::Module(registry_module))?;
-        // Outside of `torch` a function is known by its path.
+        // Functions outside of `torch` are identified by their path.
         let path = if module == "torch" { overloads.name.into() } else { format!("{module}.{name}").into() };
         Some(Value::Function(path))
     })
@@ -132,7 +132,8 @@ pub fn set_attribute(state: &State, target: &Value, name: &str, value: &Value) -
     Err(fixed(state, target, name, "setter"))
 }
 
-/// `del target.name`, for what a script put there itself; what a tensor always has is set to `None` instead.
+/// `del target.name` for an attribute that a script has added. A built-in attribute of a tensor is set to `None`
+/// instead.
 ///
 /// # Errors
 /// AttributeError in Python's words.
@@ -152,8 +153,7 @@ pub fn delete_attribute(state: &State, target: &Value, name: &str) -> Result<()>
     Err(fixed(state, target, name, "deleter"))
 }
 
-/// The error for an attribute that cannot be changed. Python's properties, and the attributes that its C code defines,
-/// say it differently.
+/// The error for a read-only attribute. Python words it differently for properties and for attributes defined in C.
 fn fixed(state: &State, target: &Value, name: &str, lacks: &str) -> Error {
     if let Value::NamedTuple(tuple) = target
         && tuple.class.is_some()

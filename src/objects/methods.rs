@@ -1,12 +1,12 @@
-//! The vocabulary of the tables of methods of Python's own classes: a row, the arguments of a call, and how CPython refuses
-//! them. It must not know any class.
+//! The parts of the method tables of Python's built-in classes: a row, the arguments of a call, and CPython's argument
+//! errors. This file must not name any class.
 
 use crate::plain::slices::slice_part;
 use call::State;
 use tensor::{Error, Result, bail};
 use value::{Keywords, Value};
 
-/// The arguments of a call of a method.
+/// The arguments of a method call.
 pub struct Given<'a> {
     pub state: &'a State,
     pub args: &'a [Value],
@@ -22,25 +22,26 @@ impl<'a> Given<'a> {
         self.keywords.iter().find(|(known, _)| &**known == name).map(|(_, value)| value)
     }
 
-    /// An argument given by its place or by its name.
+    /// Returns an argument given by position or by keyword.
     pub fn option(&self, index: usize, name: &str) -> Option<&Value> {
         self.args.get(index).or_else(|| self.named(name))
     }
 
-    /// A text; `whose` begins the refusal of anything else: `must be str`, `replace() argument 1 must be str`.
+    /// Returns a string argument. `whose` starts the error for other types: `must be str`, `replace() argument 1 must
+    /// be str`.
     ///
     /// # Errors
     /// TypeError.
     pub fn str(&self, index: usize, whose: &str) -> Result<&'a str> {
         match self.args.get(index).unwrap_or(&Value::None) {
             Value::Str(text) => Ok(text),
-            // What names the argument calls none by its value.
+            // Messages that name the argument show `None` instead of its class.
             Value::None if whose.contains("argument") => bail!(TypeError, "{whose}, not None"),
             other => bail!(TypeError, "{whose}, not {}", other.type_name()),
         }
     }
 
-    /// A text that may be left out, of a method that takes its arguments by name too.
+    /// Returns an optional string argument, given by position or by keyword.
     ///
     /// # Errors
     /// TypeError.
@@ -55,11 +56,11 @@ impl<'a> Given<'a> {
         }
     }
 
-    /// The two arguments from `from` on as the bounds of a search in `length` items; `None` if the start is behind the
-    /// end.
+    /// Returns the two arguments from `from` on as the bounds of a search in `length` items; `None` if the start is
+    /// behind the end.
     ///
     /// # Errors
-    /// TypeError for what cannot be an end of a slice.
+    /// TypeError if an argument cannot be a slice bound.
     pub fn span(&self, from: usize, length: usize) -> Result<Option<(usize, usize)>> {
         let length = i64::try_from(length).unwrap_or(i64::MAX);
         let end = |at: usize, default: i64| -> Result<i64> {
@@ -71,20 +72,20 @@ impl<'a> Given<'a> {
     }
 }
 
-/// A method of a class.
+/// A row of a method table.
 pub struct ContainerMethod<T: ?Sized> {
     pub name: &'static str,
-    /// The fewest and the most arguments that it takes.
+    /// The minimum and maximum number of positional arguments.
     pub takes: (usize, usize),
-    /// Whether it looks at keyword arguments itself.
+    /// Whether the method reads the keyword arguments itself.
     pub named: bool,
-    /// For a method that CPython takes the arguments of apart by a format: the names that they may have.
+    /// The keywords of a method whose arguments CPython parses by a format string.
     pub names: Option<&'static [&'static str]>,
     pub run: fn(&T, &Given) -> Result<Value>,
     pub doc: &'static str,
 }
 
-/// A row of such a table.
+/// Builds a row for a method without keyword arguments.
 pub(crate) const fn takes<T: ?Sized>(
     name: &'static str,
     takes: (usize, usize),
@@ -94,7 +95,7 @@ pub(crate) const fn takes<T: ?Sized>(
     ContainerMethod { name, takes, named: false, names: None, run, doc }
 }
 
-/// A row of a method whose arguments may have names.
+/// Builds a row for a method whose arguments CPython parses by a format string; `names` are its keywords.
 pub(crate) const fn parsed<T: ?Sized>(
     name: &'static str,
     takes: (usize, usize),
@@ -107,7 +108,7 @@ pub(crate) const fn parsed<T: ?Sized>(
 
 pub(crate) type Table<T> = &'static [ContainerMethod<T>];
 
-/// Runs the method of a name, if one of the tables has it.
+/// Runs the method of this name; `None` if no table has one.
 pub(crate) fn run<T: ?Sized>(
     tables: &[Table<T>],
     class: &str,

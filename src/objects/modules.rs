@@ -89,7 +89,7 @@ pub fn member(name: &str) -> Option<Value> {
         .or_else(|| scheme(name))
 }
 
-/// The dtypes of numpy, under its names.
+/// Dtypes under their numpy names.
 const NUMPY_DTYPES: &[(&str, DType)] = &[
     ("bool_", DType::Bool),
     ("uint8", DType::Byte),
@@ -100,7 +100,7 @@ const NUMPY_DTYPES: &[(&str, DType)] = &[
     ("complex128", DType::ComplexDouble),
 ];
 
-/// Returns a constant or a dtype of the module.
+/// Returns a constant, the array class or a dtype of `numpy`.
 fn numpy_constant(name: &str) -> Option<Value> {
     Some(match name {
         "pi" => Value::Float(std::f64::consts::PI),
@@ -113,7 +113,7 @@ fn numpy_constant(name: &str) -> Option<Value> {
     })
 }
 
-/// The names of all schemes, without the prefix `torch.`.
+/// The names of all quantization schemes, without the prefix `torch.`.
 pub const SCHEMES: [&str; 5] = [
     "per_tensor_affine",
     "per_channel_affine",
@@ -122,12 +122,12 @@ pub const SCHEMES: [&str; 5] = [
     "per_channel_symmetric",
 ];
 
-/// Returns the scheme of this name.
+/// Returns the quantization scheme of this name.
 pub fn scheme(name: &str) -> Option<Value> {
     SCHEMES.into_iter().find(|scheme| *scheme == name).map(|scheme| Value::Object(Rc::new(Scheme(scheme))))
 }
 
-/// `torch.qscheme`: a value without any content but its name.
+/// A value of class `torch.qscheme`, which has only a name.
 struct Scheme(&'static str);
 
 impl Object for Scheme {

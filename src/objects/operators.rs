@@ -1,4 +1,4 @@
-//! Operators, one row each: tensors go through the function table, Python's own values follow Python's rules.
+//! Operators, one row each. Tensors go through the function table; Python's own values follow Python's rules.
 
 use crate::bounds;
 use crate::calling::call_plain;
@@ -25,13 +25,13 @@ use value::{Dict, Slice, Value, sets, sizes_of};
 
 /// A binary operator.
 pub struct Operator {
-    /// As scripts write it; Python's `//` has no Rhai spelling and is reached by name.
+    /// The symbol in scripts. Rhai cannot spell Python's `//`, which is called by its method name.
     pub symbol: &'static str,
     /// Python's symbol, for messages.
     pub python: &'static str,
-    /// The function of the table, `x.add(y)`.
+    /// The name of the tensor method, `add` for `x.add(y)`.
     pub method: &'static str,
-    /// For a number on the left: the function called with both operands in order, or `method` with them swapped.
+    /// The function for a number on the left. `None` calls `method` with the operands swapped.
     reflected: Option<&'static str>,
     pub in_place: Option<&'static str>,
     numbers: Option<fn(Number, Number) -> Answer>,
@@ -76,12 +76,12 @@ pub const BINARY: &[Operator] = &[
 pub const UNARY: &[(&str, &str)] =
     &[("-", "neg"), ("+", "positive"), ("!", "logical_not"), ("__invert__", "bitwise_not")];
 
-/// The operator that a Python dunder name or symbol stands for.
+/// Finds an operator by its symbol in scripts or in Python.
 pub fn find(symbol: &str) -> Option<&'static Operator> {
     BINARY.iter().find(|o| o.symbol == symbol || o.python == symbol)
 }
 
-/// `a op b` of the two arguments of a call.
+/// Applies an operator to the first two arguments of a call.
 ///
 /// # Errors
 /// Those of [`binary`].
@@ -92,7 +92,7 @@ pub fn called(call: &Call, symbol: &str) -> Result<Value> {
     }
 }
 
-/// What PyTorch computes where the divisor is asked to divide.
+/// Computes `a / divisor` as `divisor.reciprocal() * a`, like PyTorch's `Tensor.__rdiv__`.
 pub fn quotient(state: &State, a: &Value, divisor: &Value) -> Result<Value> {
     apply(state, "mul", &method(state, "reciprocal", divisor)?, a)
 }
@@ -100,18 +100,18 @@ pub fn quotient(state: &State, a: &Value, divisor: &Value) -> Result<Value> {
 /// `a op b`.
 ///
 /// # Errors
-/// TypeError in Python's words for operands without such an operator; whatever the function raises.
+/// TypeError in Python's words if the operands do not support the operator; errors of the function called.
 pub fn binary(state: &State, operator: &Operator, a: &Value, b: &Value) -> Result<Value> {
     if let Some(answer) = special(operator.symbol, a, b) {
         return answer;
     }
-    // Matrices are multiplied by nothing but tensors.
+    // `@` takes tensors only.
     let matrices = operator.symbol == "@";
     match (a, b) {
         (Value::Tensor(_), Value::Tensor(_)) => apply(state, operator.method, a, b),
         (Value::Tensor(_), _) if is_operand(b) && !matrices => apply(state, operator.method, a, b),
         (_, Value::Tensor(_)) if is_operand(a) && !matrices => match (operator.reflected, operator.symbol) {
-            // A comparison mirrors; the others take both operands in order.
+            // A comparison is mirrored: `2 < x` calls `x.gt(2)`.
             (Some(mirrored), "<" | "<=" | ">" | ">=") => apply(state, mirrored, b, a),
             (Some("rsub"), _) => apply(state, "rsub", b, a),
             (Some("rdiv"), _) => quotient(state, a, b),
@@ -123,7 +123,7 @@ pub fn binary(state: &State, operator: &Operator, a: &Value, b: &Value) -> Resul
     }
 }
 
-/// `a op= b` on a tensor, which writes into it and gives it back; anything else gets a new value.
+/// `a op= b`. Changes a tensor or a mutable container in place and returns it; other values get a new value.
 pub fn in_place(state: &State, operator: &Operator, a: &Value, b: &Value) -> Result<Value> {
     if let Some(changed) = changed_container(state, operator, a, b)? {
         return Ok(changed);
@@ -135,16 +135,16 @@ pub fn in_place(state: &State, operator: &Operator, a: &Value, b: &Value) -> Res
         {
             answer
         }
-        // PyTorch has no product of matrices in place.
+        // PyTorch has no in-place matrix product.
         Value::Tensor(_) if operator.symbol == "@" => binary(state, operator, a, b),
         Value::Tensor(_) if is_operand(b) => apply(state, &format!("{}_", operator.method), a, b),
-        // In place, what might repeat its items is not itself a number of times.
+        // A container such as a dict is not tried as a number of repetitions, so the error names `*=`.
         _ if operator.symbol == "*" && is_sequence(b) && !is_sequence(a) && has_items(a) => {
             let answer = special("*", a, b);
             answer.unwrap_or_else(|| Err(unsupported_operands("*=", a, b)))
         }
         _ => binary(state, operator, a, b).map_err(|error| {
-            // Python names the operator that was written.
+            // Python's message names the operator as written.
             let symbol = operator.python.split(' ').next().unwrap_or(operator.python);
             let unsupported = format!("unsupported operand type(s) for {}:", operator.python);
             match error.message.strip_prefix(&unsupported).filter(|_| error.raised.is_none()) {
@@ -226,7 +226,7 @@ fn plain(state: &State, operator: &Operator, a: &Value, b: &Value) -> Result<Val
         && let Some(answer) = numbers(x, y)
     {
         return match (operator.symbol, a, b, answer?) {
-            // Truths stay truths.
+            // Bitwise operators between bools return a bool.
             ("&" | "|" | "^", Value::Bool(_), Value::Bool(_), Value::Int(bit)) => Ok(Value::Bool(bit != 0)),
             (.., answer) => Ok(answer),
         };
@@ -294,11 +294,11 @@ fn plain(state: &State, operator: &Operator, a: &Value, b: &Value) -> Result<Val
     }
 }
 
-/// Two sequences compare as the first items in which they differ, or else as their lengths.
+/// Compares two sequences by their first different items, or by their lengths if there are none.
 fn in_order(state: &State, operator: &Operator, a: &[Value], b: &[Value]) -> Result<Value> {
     for (x, y) in a.iter().zip(b) {
         if !is_or_equals(state, x, y)? {
-            // A list may hold itself.
+            // A list may contain itself.
             stack::check()?;
             return binary(state, operator, x, y);
         }
@@ -306,10 +306,10 @@ fn in_order(state: &State, operator: &Operator, a: &[Value], b: &[Value]) -> Res
     plain(state, operator, &Value::Int(a.len() as i64), &Value::Int(b.len() as i64))
 }
 
-/// Returns whether two values are one or equal, as a container asks about its items.
+/// Returns whether two values are identical or equal, the test that containers apply to their items.
 ///
 /// # Errors
-/// What comparing raises; RuntimeError for tensors of several elements.
+/// Errors of the comparison; RuntimeError for tensors of several elements.
 pub fn is_or_equals(state: &State, a: &Value, b: &Value) -> Result<bool> {
     if let (Value::Tensor(_), _) | (_, Value::Tensor(_)) = (a, b)
         && !is(a, b)
@@ -320,7 +320,7 @@ pub fn is_or_equals(state: &State, a: &Value, b: &Value) -> Result<bool> {
     matches(a, b)
 }
 
-/// What an operator makes of a list, a dictionary or a set that it changes; `None` for any other.
+/// Applies an in-place operator to a list, dictionary, set or bytearray. Returns `None` if it does not change `a`.
 fn changed_container(state: &State, operator: &Operator, a: &Value, b: &Value) -> Result<Option<Value>> {
     match (operator.symbol, a, b) {
         ("+", Value::List(list), _) => {
@@ -356,10 +356,10 @@ fn changed_container(state: &State, operator: &Operator, a: &Value, b: &Value) -
     Ok(Some(a.clone()))
 }
 
-/// Puts the entries of a mapping, or pairs, into a dictionary.
+/// Inserts the entries of a mapping, or key-value pairs, into a dictionary.
 ///
 /// # Errors
-/// TypeError and ValueError in Python's words for values that are neither a mapping nor pairs; whatever a key raises.
+/// TypeError and ValueError in Python's words if `with` is neither a mapping nor pairs; errors of hashing a key.
 pub fn update(state: &State, dict: &Dict, with: &Value) -> Result<()> {
     if let Value::Dict(other) = with {
         return other.to_vec().into_iter().try_for_each(|(key, value)| dict.insert(key, value));
@@ -394,7 +394,7 @@ pub fn update(state: &State, dict: &Dict, with: &Value) -> Result<()> {
     Ok(())
 }
 
-/// Returns whether the class of a value has slots for what sequences do, whatever is in them: CPython words some errors by it.
+/// Returns whether the class of a value defines item access. CPython words some errors accordingly.
 pub(crate) fn has_items(value: &Value) -> bool {
     match value {
         Value::Object(object) => {
@@ -412,7 +412,7 @@ fn is_sequence(value: &Value) -> bool {
     }
 }
 
-/// The number of times that a sequence is to be repeated.
+/// Reads the number of repetitions of a sequence.
 fn repetitions(n: &Value) -> Result<i64> {
     match n {
         Value::BigInt(_) => Err(Error::new(ErrorKind::OverflowError, "cannot fit 'int' into an index-sized integer")),
@@ -431,7 +431,7 @@ fn unordered(operator: &Operator, a: &Value, b: &Value) -> Error {
     ))
 }
 
-/// Repeats a sequence.
+/// Repeats a sequence `n` times.
 fn repeat(sequence: &Value, n: i64) -> Result<Value> {
     let n = limits::count(n);
     let all = |items: &[Value]| -> Result<Vec<Value>> {

@@ -1,4 +1,4 @@
-//! Python's builtin functions: rows under `py`, which either language calls by their bare names.
+//! Python's builtin functions: rows under `py`, which both languages call by their bare names.
 
 use crate::bounds;
 use crate::calling::{call_plain, is_callable};
@@ -203,7 +203,7 @@ fn get_attribute(call: &mut Call) -> Result<Value> {
 
 fn import(call: &mut Call) -> Result<Value> {
     let name = call.str(0)?;
-    // A module of PyTorch's is imported by its path, one of the library's by its name.
+    // PyTorch's modules are imported by their paths, library modules by their names.
     let library = |name: &str| call::LIBRARY.iter().chain(&["torch"]).find(|m| **m == name && **m != "py");
     let found = match name.strip_prefix("torch.") {
         Some(inner) => call::MODULES.iter().find(|m| **m == inner && !call::LIBRARY.contains(m)),
@@ -212,7 +212,7 @@ fn import(call: &mut Call) -> Result<Value> {
     match found {
         Some(module) => Ok(Value::Module(module)),
         None => {
-            // What is there has no modules within it.
+            // Of the library modules, only `torch` and `collections` are packages.
             let outer = name.rsplit_once('.').map(|(outer, _)| outer).filter(|outer| library(outer).is_some());
             let why = outer.filter(|outer| *outer != "torch" && *outer != "collections");
             let why = why.map_or(String::new(), |outer| format!("; '{outer}' is not a package"));
@@ -255,15 +255,15 @@ fn duplicate(call: &mut Call) -> Result<Value> {
     copied(&call.value(0), &Copying { state: call.state, deep }, &mut HashMap::new())
 }
 
-/// How values are copied.
+/// The options of a copy.
 struct Copying<'a> {
     state: &'a State,
-    /// Whether what they hold is copied as well.
+    /// Whether to copy the contained values too.
     deep: bool,
 }
 
-/// A copy of a value, of what it holds too if it is to be deep. Copies are known by what they are copied from, so that
-/// what is shared stays shared, and a list may hold itself.
+/// Copies a value, and the values it contains if the copy is deep. `made` maps the address of each original to its
+/// copy: shared values stay shared, and a list may contain itself.
 fn copied(value: &Value, how: &Copying, made: &mut HashMap<usize, Value>) -> Result<Value> {
     let deep = how.deep;
     let known = value.address().filter(|_| deep);
@@ -290,9 +290,9 @@ fn copied(value: &Value, how: &Copying, made: &mut HashMap<usize, Value>) -> Res
         }
         Value::Tuple(items) if deep => {
             let parts = items.iter().map(|item| copied(item, how, made)).collect::<Result<Vec<_>>>()?;
-            // One whose parts are what they were stays the same.
+            // A tuple of unchanged items is not copied.
             let is_same = parts.iter().zip(items.iter()).all(|(part, item)| equality::is(part, item));
-            // By way of a list that holds it, it may be there by now.
+            // Copying an item may have copied this tuple already, through a list that contains it.
             match known.and_then(|address| made.get(&address)) {
                 Some(copy) => copy.clone(),
                 None if is_same => value.clone(),
@@ -323,7 +323,7 @@ fn copied(value: &Value, how: &Copying, made: &mut HashMap<usize, Value>) -> Res
              you were attempting to deepcopy a module, this may be because of a torch.nn.utils.weight_norm usage, see \
              https://github.com/pytorch/pytorch/pull/103001"
         ),
-        // The whole storage is copied, however little of it the tensor shows.
+        // A deep copy duplicates the whole storage, even if the tensor views only a part of it.
         Value::Tensor(t) => {
             let view = t.view();
             let storage = match deep.then(|| copied(&Value::Storage(view.storage.clone()), how, made)).transpose()? {
@@ -350,7 +350,7 @@ fn copied(value: &Value, how: &Copying, made: &mut HashMap<usize, Value>) -> Res
             Value::Storage(storage) => note(Value::TypedStorage(TypedStorage::new(storage, typed.dtype)), made),
             other => other,
         },
-        // An object of a script says how it is copied.
+        // An object of a script defines its own copy.
         Value::Object(object) if deep => match object.special("__deepcopy__", &[Value::Dict(Dict::default())]) {
             Some(copy) => note(copy?, made),
             None => value.clone(),
@@ -360,7 +360,7 @@ fn copied(value: &Value, how: &Copying, made: &mut HashMap<usize, Value>) -> Res
     })
 }
 
-/// The class of a value, as `type` gives it.
+/// Returns the class of a value, like Python's `type`.
 fn class_value(value: &Value) -> Value {
     let written = match value {
         Value::Object(object) => object.class(),

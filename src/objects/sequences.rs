@@ -1,5 +1,5 @@
-//! The builtins that make containers of items, or one value of them: `list`, `dict`, `sum`, `max`, `sorted` …. They ask
-//! for one item after the other, and copy nothing that need not be copied.
+//! Builtins that consume items and return a container or a single value: `list`, `dict`, `sum`, `max`, `sorted` …. They
+//! read one item at a time and avoid copies.
 
 use crate::calling::call_plain;
 use crate::iterate::{Iter, is_not_iterable, items_of as items, iterate};
@@ -60,7 +60,8 @@ pub const ROWS: &[Row] = &[
     ),
 ];
 
-/// The options of a function that tells what is missing from what is `None`; any other is an error.
+/// Returns the keyword arguments of a function for which `None` differs from a missing argument. Fails with TypeError
+/// for unknown keywords.
 fn options(call: &Call, index: usize, name: &str, known: &[&str]) -> Result<Vec<(Value, Value)>> {
     let given = call.value(index).entries().unwrap_or_default();
     for (key, _) in &given {
@@ -79,7 +80,7 @@ fn option(options: &[(Value, Value)], name: &str) -> Option<Value> {
 /// `len(value)`
 ///
 /// # Errors
-/// TypeError for what has no length; what a script's `__len__` raises.
+/// TypeError if the value has no length; errors of a script's `__len__`.
 pub fn len(value: &Value) -> Result<Value> {
     let count = match value {
         Value::List(list) => list.len(),
@@ -126,7 +127,7 @@ fn whole(count: u64) -> Result<Value> {
     }
 }
 
-/// The error for a length beyond all sizes, which is no place that is missed.
+/// Turns the IndexError for a length beyond 64 bits into OverflowError.
 fn beyond_sizes(error: Error) -> Error {
     if error.kind == ErrorKind::IndexError { Error::new(ErrorKind::OverflowError, error.message) } else { error }
 }
@@ -149,7 +150,7 @@ fn set(call: &Call) -> Result<Set> {
     let made = Set::default();
     let (mut items, mut at) = (iterate(call.state, &call.value(0))?, 0);
     while let Some(item) = items.next()? {
-        // Finding an item takes longer than a step of a kernel.
+        // Inserting an item takes longer than a step of a kernel, so check for interrupts more often.
         interrupt::check_at(at * 16)?;
         made.insert(item)?;
         at += 1;
@@ -235,7 +236,7 @@ fn extreme(call: &mut Call, name: &str, symbol: &str) -> Result<Value> {
     Ok(best.1)
 }
 
-/// Returns whether any item is what is looked for; for `all`, that is none that is false.
+/// Implements `any` (`wanted` is true) and `all` (`wanted` is false). Stops at the first item whose truth is `wanted`.
 fn any_is(call: &Call, wanted: bool) -> Result<Value> {
     let mut items = iterate(call.state, &call.value(0))?;
     let mut at = 0;
@@ -262,10 +263,10 @@ fn to_unpack(state: &State, value: &Value) -> Result<Iter> {
     })
 }
 
-/// The items of `a, b = value`, which must be exactly `count`.
+/// Unpacks `a, b = value` into exactly `count` items.
 ///
 /// # Errors
-/// TypeError for what cannot be iterated over, ValueError for another number of items.
+/// TypeError if the value is not iterable; ValueError for a different number of items.
 pub fn unpacked(state: &State, value: &Value, count: usize) -> Result<Vec<Value>> {
     let mut left = to_unpack(state, value)?;
     let mut items = Vec::new();

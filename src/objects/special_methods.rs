@@ -1,14 +1,15 @@
-//! The special methods of Python's own classes and the operators of tensors: which class has which, and the operator or function of the table that does
-//! the same. `container_methods.rs` calls them by their names, as in `(5).__add__(3)` or `map([1, 2].__contains__, items)`.
+//! The special methods of Python's built-in classes and of tensors: the classes that have each, and the operator or
+//! function of the table that implements it. `container_methods.rs` calls them by name, as in `(5).__add__(3)` or
+//! `map([1, 2].__contains__, items)`.
 
 use value::equality::SPECIAL;
 
-/// What a special method does.
+/// The implementation of a special method.
 #[derive(Clone, Copy)]
 pub(crate) enum Does {
-    /// The operator of this symbol, its object on the left.
+    /// The operator of this symbol, with the object on the left.
     Operator(&'static str),
-    /// The same with its object on the right.
+    /// The operator of this symbol, with the object on the right.
     Reflected(&'static str),
     InPlace(&'static str),
     /// A function of the table, and the number of its arguments besides the object.
@@ -23,7 +24,7 @@ const SETS: &[&str] = &["&", "|", "^", "-"];
 const TEXTS: &[&str] = &["+", "*", "%"];
 const COMPARISONS: &[&str] = &["==", "!=", "<", "<=", ">", ">="];
 
-/// The operators that a class has on the left, on the right and in place.
+/// Returns the operators of a class: with the object on the left, on the right, and in place.
 fn operators(class: &str) -> [&'static [&'static str]; 3] {
     match class {
         "int" => [INTEGERS, INTEGERS, &[]],
@@ -56,11 +57,11 @@ const IN_PLACE: &[(&str, &str)] = &[
     (">>", "__irshift__"),
 ];
 
-/// Tensors still have the names of Python 2.
+/// Tensors still have the names that Python 2 used for division.
 const DIVISION: &[(&str, &str)] =
     &[("__div__", "__truediv__"), ("__rdiv__", "__rtruediv__"), ("__idiv__", "__itruediv__")];
 
-/// Name, classes that have it (none: all), function of the table, number of arguments besides the object.
+/// Name, classes that have the method (empty for all), function of the table, number of arguments besides the object.
 const FUNCTIONS: &[(&str, &[&str], &str, usize)] = &[
     ("__repr__", &[], "py.repr", 0),
     ("__str__", &[], "py.str", 0),
@@ -128,7 +129,7 @@ const FUNCTIONS: &[(&str, &[&str], &str, usize)] = &[
     ("__ceil__", &["int", "float"], "math.ceil", 0),
 ];
 
-/// The special method of a class under a name.
+/// Finds a special method of a class by its name.
 pub(crate) fn find(class: &str, name: &str) -> Option<(&'static str, Does)> {
     if !name.starts_with("__") {
         return None;
@@ -136,7 +137,7 @@ pub(crate) fn find(class: &str, name: &str) -> Option<(&'static str, Does)> {
     function(class, name).or_else(|| operator(class, name))
 }
 
-/// The special method of a class that is a function of the table.
+/// Finds a special method that is implemented by a function of the table.
 pub(crate) fn function(class: &str, name: &str) -> Option<(&'static str, Does)> {
     let found = FUNCTIONS
         .iter()
@@ -144,7 +145,7 @@ pub(crate) fn function(class: &str, name: &str) -> Option<(&'static str, Does)> 
     found.map(|(name, _, path, takes)| (*name, Does::Function(path, *takes)))
 }
 
-/// The method of an operator under a name.
+/// Finds a special method that is implemented by an operator.
 pub(crate) fn operator(class: &str, name: &str) -> Option<(&'static str, Does)> {
     let [left, right, in_place] = operators(class);
     let name = match DIVISION.iter().find(|(old, _)| class == "Tensor" && *old == name) {
@@ -152,7 +153,7 @@ pub(crate) fn operator(class: &str, name: &str) -> Option<(&'static str, Does)> 
         None => name,
     };
     let operator = |(symbol, ours, theirs): &(&'static str, &'static str, &'static str)| match name {
-        // Every object can be compared.
+        // Every class supports comparisons.
         name if name == *ours && (left.contains(symbol) || COMPARISONS.contains(symbol)) => {
             Some((*ours, Does::Operator(symbol)))
         }

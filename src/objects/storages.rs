@@ -1,5 +1,5 @@
-//! Items of untyped and typed storages, and how storages read their arguments.
-//! Follows <https://pytorch.org/docs/2.7/storage.html>.
+//! Items of untyped and typed storages, and the conversion of their arguments. Follows
+//! <https://pytorch.org/docs/2.7/storage.html>.
 
 use crate::indexing;
 use crate::plain::classes::class_name;
@@ -47,7 +47,7 @@ pub fn set_item(storage: &Storage, index: &Value, value: &Value) -> Result<()> {
         return Ok(());
     }
     match index {
-        // Positions do not count from the end here, in PyTorch either.
+        // Like in PyTorch, negative positions are out of bounds here.
         Value::Int(i) => match usize::try_from(*i) {
             Ok(i) if storage.set_byte(i, byte)? => Ok(()),
             _ => bail!(RuntimeError, "out of bounds"),
@@ -112,7 +112,7 @@ pub fn byte(value: &Value, complaint: &str) -> Result<u8> {
     }
 }
 
-/// Converts an argument as C code that expects an integer does.
+/// Converts an argument like C code that expects an integer.
 pub fn index_argument(value: &Value) -> Result<i64> {
     match value {
         Value::Int(i) => Ok(*i),

@@ -81,7 +81,7 @@ fn range_item(range: Range, index: &Value) -> Result<Value> {
     }
 }
 
-/// A character of a text, or a part of it.
+/// `text[index]`.
 fn text_item(text: &str, index: &Value) -> Result<Value> {
     let length = if text.is_ascii() { text.len() } else { text.chars().count() };
     match index {
@@ -111,15 +111,15 @@ fn text_item(text: &str, index: &Value) -> Result<Value> {
     }
 }
 
-/// A script's subscript as the core understands it.
+/// Converts a script's subscript to indices of the core.
 ///
 /// # Errors
-/// IndexError, TypeError and ValueError in PyTorch's words for what cannot be a subscript.
+/// IndexError, TypeError and ValueError in PyTorch's words if the value cannot be a subscript.
 pub fn indices(index: &Value) -> Result<Vec<Index>> {
     match index {
         Value::Tuple(parts) => parts.iter().map(one_index).collect(),
         Value::Size(_) => index.sequence().unwrap_or_default().iter().map(one_index).collect(),
-        // A list that itself holds lists, slices, tensors … stands for the tuple of them.
+        // A short list that contains lists, slices, tensors … stands for a tuple.
         Value::List(parts) if treat_as_tuple(&parts.borrow()) => parts.to_vec().iter().map(one_index).collect(),
         single => Ok(vec![one_index(single)?]),
     }
@@ -167,7 +167,7 @@ fn one_index(value: &Value) -> Result<Index> {
 
 fn tensor_item(state: &State, tensor: &Tensor, index: &Value) -> Result<Value> {
     let view = tensor.borrow();
-    // The commonest subscript, without the general machinery.
+    // A fast path for the most common subscript.
     if let (Value::Int(i), false) = (index, tensor.requires_grad() || !state.grad_enabled.get() || tensor.has_names())
         && view.ndim() > 0
         && view.form.is_none()
@@ -187,7 +187,7 @@ fn tensor_item(state: &State, tensor: &Tensor, index: &Value) -> Result<Value> {
     crate::indexing::subscript(state, tensor, &indices(index)?).map(|(item, _)| Value::Tensor(item))
 }
 
-/// A tensor whose dimensions have names cannot be an index.
+/// Fails if an index is a tensor with named dimensions.
 fn refuse_named(state: &State, index: &Value, operation: &str) -> Result<()> {
     let named = state.has_names.get() && names::is_named(index);
     if named { Err(names::refusal(operation)) } else { Ok(()) }
@@ -219,7 +219,8 @@ pub fn set_tensor_item(state: &State, tensor: &Tensor, index: &Value, value: &Va
     crate::indexing::assign(state, tensor, &indices(index)?, value)
 }
 
-/// Writes one element of a one-dimensional tensor, the commonest assignment. False when the general way is needed.
+/// A fast path for the most common assignment: writes one element of a one-dimensional tensor. Returns false if the
+/// general path is needed.
 fn set_element(view: &View, index: i64, value: Scalar) -> Result<bool> {
     let [size] = *view.sizes() else { return Ok(false) };
     if index < -size || index >= size || !value.fits(view.dtype) || view.conj || view.neg || view.device().is_meta() {
@@ -305,7 +306,7 @@ fn set_buffer_item(state: &State, buffer: &Buffer, index: &Value, value: &Value)
     }
     let n = buffer.len() as i64;
     match as_index(index)? {
-        // A position before the start is out of range like one beyond the end.
+        // A position before the start becomes out of range, like one beyond the end.
         Some(i) => {
             let scalar = crate::strings::buffers::element(buffer.kind(), value)?;
             buffer.set_item(usize::try_from(if i < 0 { i + n } else { i }).unwrap_or(usize::MAX), scalar)
@@ -314,12 +315,12 @@ fn set_buffer_item(state: &State, buffer: &Buffer, index: &Value, value: &Value)
     }
 }
 
-/// Used by rows that take a subscript as an argument.
+/// Subscripts the first argument of a call with the second.
 pub fn item_of(call: &Call) -> Result<Value> {
     item(call.state, &call.value(0), &call.value(1))
 }
 
-/// Used by rows that take a subscript and a value.
+/// Assigns the third argument of a call to a subscript of the first.
 pub fn set_item_of(call: &Call) -> Result<Value> {
     set_item(call.state, &call.value(0), &call.value(1), &call.value(2)).map(|()| Value::None)
 }

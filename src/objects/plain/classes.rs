@@ -19,7 +19,7 @@ pub(crate) const ROWS: &[Row] = &[
     ),
 ];
 
-/// The full name of a value's class. Distinguishes the classes of classes too.
+/// Returns the full name of a value's class. The class of a class is its metaclass.
 pub(crate) fn class_name(value: &Value) -> &'static str {
     match value {
         Value::Type("torch.storage.UntypedStorage") => "torch._C._StorageMeta",
@@ -34,7 +34,7 @@ fn is_legacy_tensor(class: &str) -> bool {
     class.strip_prefix("torch.").is_some_and(|short| legacy_tensor_class(short).is_some())
 }
 
-/// The class that one is derived from; everything is an object.
+/// Returns the base class of a class; `None` for `object`.
 pub fn parent_of_class(class: &str) -> Option<&'static str> {
     if let Some(parent) = exceptions::parent(class) {
         return Some(parent);
@@ -59,7 +59,7 @@ fn derives(class: &str, from: &str) -> bool {
     class == from || parent_of_class(class).is_some_and(|parent| derives(parent, from))
 }
 
-/// Returns whether a class, of the table or of a script, is another one or derived from it.
+/// Returns whether a class is `from` or derives from it. Both may be classes of the table or of a script.
 fn is_derived(class: &Value, from: &Value) -> bool {
     match (class, from) {
         (Value::Type(class), Value::Type(from)) => derives(class, from),
@@ -68,7 +68,7 @@ fn is_derived(class: &Value, from: &Value) -> bool {
     }
 }
 
-/// Asks `test` for each of some classes, until it holds.
+/// Returns whether `test` holds for a class, or for any class of a tuple.
 fn any_of(classes: &Value, refusal: &str, test: &dyn Fn(&Value) -> bool) -> Result<bool> {
     match classes {
         Value::Tuple(items) => {
@@ -81,7 +81,7 @@ fn any_of(classes: &Value, refusal: &str, test: &dyn Fn(&Value) -> bool) -> Resu
         }
         Value::Type(_) => Ok(test(classes)),
         Value::Object(object) if object.derives(classes).is_some() => Ok(test(classes)),
-        // A class that is only known as a function.
+        // A class that is known only as a function.
         Value::Function(name) => Ok(test(&Value::Type(value::intern(name.rsplit('.').next().unwrap_or(name))))),
         _ => bail!(TypeError, "{refusal} must be a type, a tuple of types, or a union"),
     }

@@ -1,5 +1,5 @@
-//! Subscripts of lists and dictionaries, and whether something is among the items of a value. Nothing is read while a
-//! script runs that could change it.
+//! Subscripts of lists and dictionaries, and membership tests. No container stays borrowed while a script runs, which
+//! may change it.
 
 use crate::iterate::{items, iterate};
 use crate::operators;
@@ -10,7 +10,7 @@ use std::rc::Rc;
 use tensor::{BufferKind, Error, ErrorKind, Raised, Result, bail, interrupt, limits};
 use value::{Dict, List, Range, Slice, Value};
 
-/// The place that an index means among so many items.
+/// Resolves an index, which may be negative, to a position among `length` items.
 fn place(index: i64, length: usize) -> Option<usize> {
     let from_start = if index < 0 { i128::from(index) + length as i128 } else { i128::from(index) };
     usize::try_from(from_start).ok().filter(|place| *place < length)
@@ -38,7 +38,7 @@ pub(crate) fn list_item(list: &List, index: &Value) -> Result<Value> {
 /// `list[index] = value`
 ///
 /// # Errors
-/// Those of [`list_item`]; ValueError for a slice with a step and another number of items.
+/// Those of [`list_item`]; ValueError if an extended slice is assigned a different number of values.
 pub(crate) fn set_list_item(state: &State, list: &List, index: &Value, value: &Value) -> Result<()> {
     if let Value::Slice(slice) = index {
         return set_slice(state, list, slice, value);
@@ -59,7 +59,7 @@ fn set_slice(state: &State, list: &List, slice: &Slice, value: &Value) -> Result
         ErrorKind::TypeError => Error::type_error("must assign iterable to extended slice"),
         _ => error,
     })?;
-    // Making the items may have changed the list.
+    // Collecting the values may have changed the list.
     let (start, stop, step) = slice_bounds(slice, list.len())?;
     let old = if step == 1 {
         limits::grown_to::<Value>(list.len().saturating_add(new.len()))?;
@@ -120,7 +120,7 @@ pub(crate) fn delete_list_item(list: &List, index: &Value) -> Result<()> {
     old.map(drop).ok_or_else(|| Error::index("list assignment index out of range"))
 }
 
-/// The error for a key that is not there, which it carries.
+/// The KeyError for a missing key, which the error carries.
 pub fn no_key(state: &State, key: &Value) -> Error {
     let raised = Some(Raised(Rc::new(key.clone())));
     Error { raised, ..Error::new(ErrorKind::KeyError, state.repr(key).unwrap_or_default()) }
@@ -129,7 +129,7 @@ pub fn no_key(state: &State, key: &Value) -> Error {
 /// `dict[key]`
 ///
 /// # Errors
-/// KeyError; TypeError for a key without a hash.
+/// KeyError; TypeError if the key is not hashable.
 pub(crate) fn dict_item(state: &State, dict: &Dict, key: &Value) -> Result<Value> {
     dict.get(key)?.ok_or_else(|| no_key(state, key))
 }
@@ -145,7 +145,7 @@ pub(crate) fn delete_dict_item(state: &State, dict: &Dict, key: &Value) -> Resul
 /// `del value[index]`
 ///
 /// # Errors
-/// TypeError for what does not support it; as [`delete_list_item`] and [`delete_dict_item`].
+/// TypeError if the target does not support deletion; those of [`delete_list_item`] and [`delete_dict_item`].
 pub fn delete_item(state: &State, target: &Value, index: &Value) -> Result<()> {
     match target {
         Value::List(list) => delete_list_item(list, index),
@@ -156,7 +156,7 @@ pub fn delete_item(state: &State, target: &Value, index: &Value) -> Result<()> {
         Value::Buffer(buffer) if buffer.kind() == BufferKind::ByteArray => bytes::set_part(state, buffer, index, None),
         Value::Tensor(_) => bail!(TypeError, "Tensor does not support deleting items"),
         Value::TypedStorage(_) => bail!(AttributeError, "__delitem__"),
-        // Python asks what has items in another way for one of a number.
+        // CPython words the error differently if the class defines item access and the index is an integer.
         other if operators::has_items(other) && as_index(index)?.is_some() => {
             bail!(TypeError, "'{}' object doesn't support item deletion", other.type_name())
         }
@@ -164,7 +164,7 @@ pub fn delete_item(state: &State, target: &Value, index: &Value) -> Result<()> {
     }
 }
 
-/// Returns the position of a value in a range: a whole number of any class.
+/// Returns the position of a number of any class in a range.
 pub(crate) fn range_index(range: Range, wanted: &Value) -> Option<u64> {
     let wanted = match wanted {
         Value::Bool(wanted) => i64::from(*wanted),
@@ -176,7 +176,7 @@ pub(crate) fn range_index(range: Range, wanted: &Value) -> Option<u64> {
     range.position(wanted)
 }
 
-/// The places at which a value stands among the items of another, one after the other.
+/// Returns a closure that yields the positions of `wanted` among the items of `value`.
 fn places<'a>(
     state: &'a State,
     value: &Value,
@@ -188,7 +188,7 @@ fn places<'a>(
         while let Some(item) = left.next()? {
             interrupt::check_at(at)?;
             at += 1;
-            // The item comes first, as CPython asks it.
+            // Like CPython, with the item as the left operand.
             if operators::is_or_equals(state, &item, wanted)? {
                 return Ok(Some(at - 1));
             }
@@ -200,7 +200,7 @@ fn places<'a>(
 /// `item in value`
 ///
 /// # Errors
-/// TypeError for what has no items; what comparing raises.
+/// TypeError if the value is not iterable; errors of a comparison.
 pub fn contains(state: &State, value: &Value, wanted: &Value) -> Result<bool> {
     match (value, wanted) {
         (Value::Str(text), Value::Str(part)) => Ok(text.contains(&**part)),
@@ -232,7 +232,7 @@ pub fn contains(state: &State, value: &Value, wanted: &Value) -> Result<bool> {
     }
 }
 
-/// The position of the first occurrence of a value.
+/// Returns the position of the first occurrence of a value.
 ///
 /// # Errors
 /// Those of [`contains`].
@@ -245,7 +245,7 @@ pub fn position(state: &State, value: &Value, wanted: &Value) -> Result<Option<u
     places(state, value, wanted)?()
 }
 
-/// How often a value occurs.
+/// Counts the occurrences of a value.
 ///
 /// # Errors
 /// Those of [`contains`].

@@ -1,4 +1,4 @@
-//! Methods of Python's dictionaries, and their views. See `container_methods.rs`.
+//! Methods of Python's dictionaries and of their views. See `container_methods.rs`.
 
 use crate::iterate::{Iter, Part, iterate};
 use crate::lazy::Lazy;
@@ -88,7 +88,7 @@ pub(crate) const METHODS: &[ContainerMethod<Dict>] = &[
     ),
 ];
 
-/// Methods of the class itself.
+/// Class methods.
 pub(crate) const OF_CLASS: &[ContainerMethod<str>] = &[takes(
     "fromkeys",
     (1, 2),
@@ -100,7 +100,7 @@ pub(crate) const OF_CLASS: &[ContainerMethod<str>] = &[takes(
     "Creates a dictionary of keys with one value.",
 )];
 
-/// Methods of an `OrderedDict`, some of them instead of a dictionary's.
+/// Methods of `OrderedDict`. They take precedence over those of `dict`.
 pub(crate) const ORDERED: &[ContainerMethod<Dict>] = &[
     parsed(
         "popitem",
@@ -140,7 +140,7 @@ pub(crate) const ORDERED: &[ContainerMethod<Dict>] = &[
     ),
 ];
 
-/// `dict.keys()`, `dict.values()` and `dict.items()`: they show the dictionary as it is at any time.
+/// A live view of a dictionary: `dict.keys()`, `dict.values()` or `dict.items()`.
 pub(crate) struct View {
     pub dict: Dict,
     part: Part,
@@ -151,7 +151,7 @@ fn view(dict: &Dict, part: Part) -> Value {
 }
 
 impl View {
-    /// What the view shows of an entry.
+    /// Returns the part of an entry that the view shows.
     pub(crate) fn shown(&self, key: &Value, value: &Value) -> Value {
         match self.part {
             Part::Keys => key.clone(),
@@ -184,7 +184,7 @@ impl View {
     }
 }
 
-/// The operator behind the special method of a set, and whether the operands change places.
+/// Returns the set operator that a special method implements, and whether its operands are swapped.
 fn set_operator(name: &str) -> Option<(&'static str, bool)> {
     Some(match name {
         "__and__" => ("&", false),
@@ -204,7 +204,7 @@ fn set_operator(name: &str) -> Option<(&'static str, bool)> {
     })
 }
 
-/// The items of a set or a view of keys or entries, as a set; `None` for any other value.
+/// Converts an operand to a set: a set, a view of keys or items, a list or a tuple. Returns `None` for other values.
 fn as_set(value: &Value) -> Option<Result<Set>> {
     match value {
         Value::Set(set) => Some(Ok(set.clone())),
@@ -268,7 +268,7 @@ impl Object for View {
     }
 }
 
-/// Methods of a view of keys or entries.
+/// Methods of a view of keys or items.
 pub(crate) const VIEW: &[ContainerMethod<View>] = &[takes(
     "isdisjoint",
     (1, 1),
@@ -284,7 +284,7 @@ pub(crate) const VIEW: &[ContainerMethod<View>] = &[takes(
     "Returns whether no item is in both.",
 )];
 
-/// The view that a value is, if that is one with the operators of a set.
+/// Returns a view of keys or items, which has the operators of a set; `None` for other values.
 pub(crate) fn set_like(value: &Value) -> Option<&View> {
     let Value::Object(object) = value else { return None };
     object.as_any().downcast_ref::<View>().filter(|view| view.part != Part::Values)

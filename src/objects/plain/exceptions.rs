@@ -1,6 +1,6 @@
-//! Python's classes of exceptions by name, and what each is derived from.
+//! Python's exception classes by name, with their base classes.
 
-/// Every class with what it is derived from.
+/// Every exception class, with its base class.
 const CLASSES: &[(&str, &str)] = &[
     ("BaseException", "object"),
     ("Exception", "BaseException"),
@@ -59,7 +59,7 @@ const CLASSES: &[(&str, &str)] = &[
     ("safetensors_rust.SafetensorError", "Exception"),
 ];
 
-/// The full name of a class of exceptions, given by it or by its last part.
+/// Finds an exception class by its full name or by its last component.
 pub fn class(name: &str) -> Option<&'static str> {
     let name = match name {
         "IOError" | "EnvironmentError" => "OSError",
@@ -70,7 +70,7 @@ pub fn class(name: &str) -> Option<&'static str> {
     CLASSES.iter().map(|(class, _)| *class).find(|class| is(class))
 }
 
-/// A class of exceptions that goes by its bare name everywhere.
+/// Finds an exception class that has no module prefix.
 pub fn builtin(name: &str) -> Option<&'static str> {
     class(name).filter(|class| !class.contains('.'))
 }
@@ -79,7 +79,7 @@ pub fn is_class(name: &str) -> bool {
     CLASSES.iter().any(|(class, _)| *class == name)
 }
 
-/// What a class of exceptions is derived from.
+/// Returns the base class of an exception class.
 pub fn parent(name: &str) -> Option<&'static str> {
     CLASSES.iter().find(|(class, _)| *class == name).map(|(_, parent)| *parent)
 }

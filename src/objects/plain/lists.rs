@@ -120,7 +120,7 @@ pub(crate) const METHODS: &[ContainerMethod<List>] = &[
                 let reverse = given.named("reverse").map_or(Ok(false), truth)?;
                 let key = given.named("key").unwrap_or(&Value::None);
                 let sorted = sorted_items(given.state, list.to_vec(), key, reverse)?;
-                // Some may be missing.
+                // Copying the list stops early on an interrupt: an incomplete result must not replace it.
                 interrupt::check()?;
                 list.replace(sorted).map(|()| Value::None)
             },
@@ -129,7 +129,7 @@ pub(crate) const METHODS: &[ContainerMethod<List>] = &[
     },
 ];
 
-/// The position of the first item that is equal to a value, from one place to another.
+/// Returns the position of the first item in `from..to` that equals the argument.
 fn position(given: &Given, list: &List, from: usize, to: usize) -> Result<Option<usize>> {
     for (i, item) in list.to_vec().iter().enumerate().take(to).skip(from) {
         interrupt::check_at(i)?;
@@ -140,7 +140,7 @@ fn position(given: &Given, list: &List, from: usize, to: usize) -> Result<Option
     Ok(None)
 }
 
-/// Adds the items of another value at the end.
+/// Appends the items of another value.
 fn extend(given: &Given, list: &List) -> Result<()> {
     let more = iterate(given.state, &given.at(0))?.collect()?;
     limits::room_for::<Value>(list.len() + more.len())?;

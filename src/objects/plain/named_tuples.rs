@@ -1,4 +1,4 @@
-//! `collections.namedtuple`: classes of tuples with named fields, and what such tuples can do. Follows
+//! `collections.namedtuple`: classes of tuples with named fields. Follows
 //! <https://docs.python.org/3.11/library/collections.html#collections.namedtuple>.
 
 use crate::calling::NativeFunction;
@@ -18,13 +18,13 @@ pub(crate) const ROWS: &[Row] = &[function(
 )
 .python("namedtuple")];
 
-/// A class of such tuples.
+/// A class that `namedtuple` has created.
 pub(crate) struct NamedTupleClass {
     own: Weak<NamedTupleClass>,
     state: Rc<State>,
     path: &'static str,
     fields: Vec<&'static str>,
-    /// The values of the last fields.
+    /// The default values of the last fields.
     defaults: Vec<Value>,
 }
 
@@ -57,7 +57,7 @@ impl Object for NamedTupleClass {
                 }
                 Ok(this.tuple(values))
             }),
-            // Of the class they are functions of a tuple.
+            // Read from the class, these methods take the tuple as their first argument.
             "_asdict" | "_replace" => {
                 let name = name.to_owned();
                 NativeFunction::value(&name.clone(), move |mut args, keywords| {
@@ -99,19 +99,19 @@ impl NamedTupleClass {
         self.path.rsplit('.').next().unwrap_or(self.path)
     }
 
-    /// A tuple of this class.
+    /// Creates a tuple of this class.
     fn tuple(&self, values: Vec<Value>) -> Value {
         let fields = self.fields.iter().copied().zip(values).collect();
         let class = self.own.upgrade().map(|own| own as Rc<dyn Object>);
         Value::NamedTuple(Rc::new(NamedTuple { type_name: self.path, fields, class }))
     }
 
-    /// The values of the fields, as a function written in Python would take them.
+    /// Binds arguments to the fields, with the errors of a function written in Python.
     fn bind(&self, args: Vec<Value>, keywords: Keywords) -> Result<Vec<Value>> {
         let (name, count, given) = (self.name(), self.fields.len(), args.len());
         if given > count {
             let least = count - self.defaults.len();
-            // The class counts as well.
+            // Python counts the class as an argument.
             let takes =
                 if least < count { format!("from {} to {}", least + 1, count + 1) } else { (count + 1).to_string() };
             let plural = if count == 0 { "" } else { "s" };
@@ -196,7 +196,7 @@ fn class(call: &mut Call) -> Result<Value> {
     Ok(Value::Object(class))
 }
 
-/// What a tuple with named fields has besides them.
+/// Returns an attribute of a named tuple other than a field.
 pub(crate) fn attribute(state: &State, tuple: &Rc<NamedTuple>, name: &str) -> Option<Value> {
     if let Some(own) = tuple.class.as_ref().filter(|_| !matches!(name, "_asdict" | "_replace")) {
         return own.attribute(name).filter(|_| name.starts_with('_'));

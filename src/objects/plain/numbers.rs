@@ -1,4 +1,4 @@
-//! Python's `int`, `float` and `complex`: what they are made of, methods of their values, and the builtins of numbers. See
+//! Python's `int`, `float` and `complex`: construction, methods and the builtins for numbers. See
 //! `container_methods.rs`.
 
 use crate::iterate::{is_not_iterable, iterate};
@@ -92,7 +92,7 @@ pub const COMPLEX: &[ContainerMethod<Complex<f64>>] = &[takes(
     "Returns the number with the other imaginary part.",
 )];
 
-/// An integer of either size; the signature lets nothing else come here.
+/// Returns an integer of any size. Callers pass integers only.
 fn whole(value: &Value) -> Cow<'_, BigInt> {
     integer(value).unwrap_or_default()
 }
@@ -101,14 +101,14 @@ fn counted(bits: u64) -> Value {
     Value::from(i128::from(bits))
 }
 
-/// A number from a number, a one-element tensor or text.
+/// Converts a number or a one-element tensor to a scalar.
 fn scalar(value: &Value, class: &str) -> Result<Scalar> {
     match value {
         Value::Tensor(t) => {
             if t.borrow().numel() != 1 {
                 bail!(ValueError, "only one element tensors can be converted to Python scalars");
             }
-            // A complex number that lies on the real line is as good as a real one.
+            // A complex number with imaginary part 0 converts like a real one.
             Ok(match t.borrow().item()? {
                 Scalar::Complex(number) if class != "complex" && number.im == 0.0 => Scalar::Float(number.re),
                 number => number,
@@ -119,13 +119,13 @@ fn scalar(value: &Value, class: &str) -> Result<Scalar> {
     }
 }
 
-/// The refusal of a class of numbers to convert a value.
+/// The error of a class of numbers that cannot convert a value.
 fn no_number(class: &str, value: &Value) -> Error {
     let buffer = if class == "int" { "a string, a bytes-like object" } else { "a string" };
     Error::type_error(format!("{class}() argument must be {buffer} or a real number, not '{}'", value.type_name()))
 }
 
-/// The refusal to make a real number of a complex one; of a tensor's, in the words of C++.
+/// The error for converting a complex number to a real class. Tensors use the words of C++.
 fn complex_refused(class: &str, cpp: &str, value: &Value) -> Error {
     match value {
         Value::Tensor(_) => Error::runtime(format!("value cannot be converted to type {cpp} without overflow")),
@@ -133,10 +133,10 @@ fn complex_refused(class: &str, cpp: &str, value: &Value) -> Error {
     }
 }
 
-/// A number of things, as an argument.
+/// Reads a count, width or position.
 ///
 /// # Errors
-/// TypeError for what is no whole number, OverflowError for one that nothing has room for.
+/// TypeError if the value is not an integer; OverflowError if it exceeds 64 bits.
 pub fn size(value: &Value) -> Result<i64> {
     match index(value)? {
         Value::Int(size) => Ok(size),
@@ -144,7 +144,8 @@ pub fn size(value: &Value) -> Result<i64> {
     }
 }
 
-/// The whole number that a value stands for, as Python's `__index__` gives it: an integer, a truth, or a tensor of one.
+/// Converts a value to an integer, like Python's `__index__`: an integer, a bool, an integer tensor of one element, or
+/// an object with that method.
 ///
 /// # Errors
 /// TypeError for anything else.
@@ -164,10 +165,10 @@ pub fn index(value: &Value) -> Result<Value> {
     }
 }
 
-/// The integer that digits in a source mean, with the prefix of their base.
+/// Parses an integer literal, with the prefix of its base.
 ///
 /// # Errors
-/// ValueError for more digits than are read.
+/// ValueError if the literal has too many digits or is invalid.
 pub fn literal(text: &str) -> Result<Value> {
     let base = if text.starts_with('0') && text.len() > 1 { 0 } else { 10 };
     integers::parse(text, base)?.map(Value::from).ok_or_else(|| Error::value("invalid decimal literal"))
@@ -181,7 +182,7 @@ fn is_big_endian(byteorder: &str) -> Result<bool> {
     }
 }
 
-/// The order that an argument says, and whether there may be a sign.
+/// Reads the arguments `byteorder` and `signed`. Returns whether the order is big-endian, and whether there is a sign.
 fn order(given: &Given, method: &str) -> Result<(bool, bool)> {
     let big_endian = is_big_endian(given.str_option(1, method, "byteorder")?.unwrap_or("big"))?;
     Ok((big_endian, given.named("signed").map_or(Ok(false), truth)?))
@@ -195,7 +196,7 @@ fn to_bytes(int: &Value, given: &Given) -> Result<Value> {
         bail!(OverflowError, "can't convert negative int to unsigned");
     }
     limits::room(length)?;
-    // Without a sign, a byte may be needed for it that is not asked for.
+    // The signed form may end in a byte for the sign, which the unsigned form does not need.
     let mut bytes = value.to_signed_bytes_le();
     if !signed && bytes.last() == Some(&0) {
         bytes.pop();
@@ -300,14 +301,14 @@ fn round(call: &mut Call) -> Result<Value> {
     numbers::rounded(&exact, digits.as_ref().and_then(numbers::integer).as_deref()).unwrap_or_else(|| Err(undefined()))
 }
 
-/// Input of a session is its lines; a program in one has nothing to read.
+/// `input` prints its prompt and fails with EOFError: the session itself reads the lines of the input.
 fn input(call: &mut Call) -> Result<Value> {
     let prompt = call.state.str(&call.value(0))?;
     call.state.print(&prompt);
     Err(Error::new(ErrorKind::EOFError, "EOF when reading a line"))
 }
 
-/// A text as numbers are read from it: without blanks around it, its digits those of ASCII.
+/// Prepares a string for parsing a number: trims whitespace and converts decimal digits to ASCII.
 fn digits_of(text: &str) -> Cow<'_, str> {
     let text = text.trim_matches(is_space);
     if text.is_ascii() {
@@ -317,7 +318,7 @@ fn digits_of(text: &str) -> Cow<'_, str> {
     Cow::Owned(text.chars().map(digit).collect())
 }
 
-/// The text of a text or of bytes; none of anything else.
+/// Returns a string, or bytes as a string, prepared for parsing; `None` for other values.
 fn text_of(value: &Value) -> Result<Option<String>> {
     Ok(match value {
         Value::Str(text) => Some(digits_of(text).into_owned()),
@@ -343,7 +344,7 @@ fn int(call: &mut Call) -> Result<Value> {
         if let Some(int) = integers::parse(&text, base)? {
             return Ok(Value::from(int));
         }
-        // Python shows the beginning.
+        // Python shows only the beginning.
         let shown = match &value {
             Value::Buffer(buffer) => bytes::made(&bytes::raw(buffer)?)?,
             text => text.clone(),
@@ -366,7 +367,7 @@ fn int(call: &mut Call) -> Result<Value> {
     }
 }
 
-/// The whole number that an object says it is.
+/// Converts an object to an integer by its special methods; `None` if it has none of them.
 pub(crate) fn int_of(object: &Rc<dyn Object>) -> Option<Result<Value>> {
     let special = special(object, &["__int__", "__index__", "__trunc__"])?;
     Some(special.and_then(|(name, int)| match int {
@@ -376,12 +377,12 @@ pub(crate) fn int_of(object: &Rc<dyn Object>) -> Option<Result<Value>> {
     }))
 }
 
-/// What the first of some special methods gives that an object has, and its name.
+/// Calls the first of some special methods that the object has. Returns its name and result.
 fn special(object: &Rc<dyn Object>, names: &[&'static str]) -> Option<Result<(&'static str, Value)>> {
     names.iter().find_map(|name| Some(object.special(name, &[])?.map(|value| (*name, value))))
 }
 
-/// The float that an object of a script stands for; none where it stands for none.
+/// Converts an object to a float by its special methods; `None` if it has none of them.
 pub fn float_of(object: &Rc<dyn Object>) -> Option<Result<f64>> {
     let special = special(object, &["__float__", "__index__"])?;
     Some(special.and_then(|(name, value)| match (name, value) {
@@ -411,13 +412,13 @@ fn float(call: &mut Call) -> Result<Value> {
     }
 }
 
-/// The float that a whole text is.
+/// Parses a whole string as a float.
 fn whole_float(text: &str) -> Option<f64> {
     let plain = without_underscores(text)?;
     leading_float(&plain).filter(|(_, rest)| rest.is_empty()).map(|(float, _)| float)
 }
 
-/// The float that a text begins with, and the rest.
+/// Parses the float at the start of a string. Returns the rest too.
 fn leading_float(text: &str) -> Option<(f64, &str)> {
     let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
     let is_word = |word: &str| unsigned.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word));
@@ -485,7 +486,7 @@ fn complex(call: &mut Call) -> Result<Value> {
     }
     let real = part(&first, "first", "a string or a number")?;
     let imag = if call.is_none(1) { Number::Int(0) } else { part(&second, "second", "a number")? };
-    // Two real parts are taken as they are, down to the sign of a zero.
+    // Two real parts are taken unchanged, including the sign of a zero.
     Ok(Value::Complex(match (&real, &imag) {
         (Number::Complex(real), _) if call.is_none(1) => *real,
         (Number::Complex(_), _) | (_, Number::Complex(_)) => {
@@ -496,11 +497,11 @@ fn complex(call: &mut Call) -> Result<Value> {
     }))
 }
 
-/// A complex number as `repr` writes it, and with less.
+/// Parses a complex number as `repr` writes it. Parentheses and either part may be missing.
 fn read_complex(text: &str) -> Option<Complex<f64>> {
     let inner = text.strip_prefix('(').and_then(|text| text.strip_suffix(')'));
     let text = inner.map_or(text, |inner| inner.trim_matches(is_space));
-    // A float, or a sign alone, which stands for one.
+    // The imaginary part: a float or a bare sign, before `j`.
     let unit = |text: &str| -> Option<f64> {
         let float = match text.strip_suffix(['j', 'J'])? {
             "" | "+" => 1.0,
@@ -562,7 +563,7 @@ fn from_hexadecimal(given: &Given) -> Result<Value> {
     let beyond = if exponent.starts_with('-') { i64::MIN / 4 } else { i64::MAX / 4 };
     let exponent = exponent.parse::<i64>().ok().filter(|exponent| exponent.abs() < i64::MAX / 4).unwrap_or(beyond);
     let exponent = exponent.saturating_sub(4 * after.len() as i64);
-    // The place of the highest bit.
+    // The position of the highest bit.
     let top = exponent.saturating_add(i64::try_from(mantissa.bits()).unwrap_or(i64::MAX / 4));
     if mantissa.is_zero() || top < -1075 {
         return signed(0.0);
@@ -580,7 +581,7 @@ fn from_hexadecimal(given: &Given) -> Result<Value> {
     }
 }
 
-/// The digits without the underscores between them; none where one stands elsewhere.
+/// Removes the underscores between digits; `None` if an underscore is anywhere else.
 fn without_underscores(digits: &str) -> Option<Cow<'_, str>> {
     if !digits.contains('_') {
         return Some(Cow::Borrowed(digits));

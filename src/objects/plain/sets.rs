@@ -7,10 +7,10 @@ use tensor::{Result, bail};
 use value::sets::combined;
 use value::{Set, Value};
 
-/// As many arguments as anybody gives.
+/// Any number of arguments.
 const ANY: (usize, usize) = (0, usize::MAX);
 
-/// Methods of sets of both kinds.
+/// Methods of `set` and `frozenset`.
 pub(crate) const METHODS: &[ContainerMethod<Set>] = &[
     takes("copy", (0, 0), |set, _| Ok(Value::Set(set.to_kind(set.is_frozen()))), "Returns a set of the same items."),
     takes("union", ANY, |set, given| with_all(set, given, "|"), "Returns the items of all."),
@@ -40,7 +40,7 @@ pub(crate) const METHODS: &[ContainerMethod<Set>] = &[
     ),
 ];
 
-/// Methods of sets that can change.
+/// Methods of `set` alone.
 pub(crate) const METHODS_THAT_CHANGE: &[ContainerMethod<Set>] = &[
     takes("add", (1, 1), |set, given| set.insert(given.at(0)).map(|()| Value::None), "Adds an item."),
     takes(
@@ -89,7 +89,7 @@ pub(crate) const METHODS_THAT_CHANGE: &[ContainerMethod<Set>] = &[
     ),
 ];
 
-/// The set combined with the items of every argument, one after the other.
+/// Combines a set with each argument in turn.
 fn with_all(set: &Set, given: &Given, symbol: &str) -> Result<Value> {
     let mut result = Value::Set(set.to_kind(set.is_frozen()));
     for arg in given.args {

@@ -1,11 +1,12 @@
-//! Resolves integer and slice subscripts against a number of items. Knows nothing of what has the items.
+//! Resolves integer and slice subscripts against a number of items. This file must not know the container.
 
 use num_traits::Signed;
 use std::rc::Rc;
 use tensor::{DType, Result, bail};
 use value::{Range, Slice, Value};
 
-/// An integer subscript: a number, or an integer tensor of one element.
+/// Reads an integer subscript: a number, an integer tensor of one element, or an object with `__index__`. Returns
+/// `None` for other values.
 pub fn as_index(index: &Value) -> Result<Option<i64>> {
     Ok(match index {
         Value::Int(i) => Some(*i),
@@ -24,14 +25,14 @@ pub fn as_index(index: &Value) -> Result<Option<i64>> {
     })
 }
 
-/// One part of a slice; `None` where it is absent.
+/// Reads one part of a slice; `None` if it is absent.
 ///
 /// # Errors
-/// TypeError for what cannot be one.
+/// TypeError if the part cannot be a slice bound.
 pub(crate) fn slice_part(part: &Value) -> Result<Option<i64>> {
     match part {
         Value::None => Ok(None),
-        // Python clamps what does not fit.
+        // Python clamps integers beyond 64 bits.
         Value::BigInt(i) => Ok(Some(if i.is_negative() { i64::MIN } else { i64::MAX })),
         other => match as_index(other)? {
             Some(i) => Ok(Some(i)),
@@ -40,12 +41,12 @@ pub(crate) fn slice_part(part: &Value) -> Result<Option<i64>> {
     }
 }
 
-/// Start, stop and step of a slice over `length` items, by Python's rules.
+/// Resolves a slice over `length` items by Python's rules. Returns start, stop and step.
 pub(crate) fn slice_bounds(slice: &Slice, length: usize) -> Result<(i64, i64, i64)> {
     slice_of(slice, i64::try_from(length).unwrap_or(i64::MAX))
 }
 
-/// Like [`slice_bounds`], over `n` items that need not be in memory.
+/// Like [`slice_bounds`], for `n` items that need not be in memory.
 ///
 /// # Errors
 /// Those of [`slice_bounds`].
@@ -65,12 +66,12 @@ pub fn positions(start: i64, stop: i64, step: i64) -> impl Iterator<Item = usize
     Range { start, stop, step }.iter().filter_map(|i| usize::try_from(i).ok())
 }
 
-/// `slice(start, stop, step)` as a value.
+/// Creates a slice value.
 pub fn slice(start: Value, stop: Value, step: Value) -> Value {
     Value::Slice(Rc::new(Slice { start, stop, step }))
 }
 
-/// The dtype of a list used as a subscript: masks stay masks, everything else counts.
+/// Returns the dtype of a list used as an index: masks keep theirs, all others become `int64`.
 pub(crate) fn index_dtype(dtype: DType) -> DType {
     if matches!(dtype, DType::Bool | DType::Byte) { dtype } else { DType::Long }
 }

@@ -1,4 +1,4 @@
-//! Sorting as Python does: stable, by `<` alone.
+//! Stable sorting like Python's, which compares by `<` alone.
 
 use crate::calling::call_plain;
 use crate::operators;
@@ -8,10 +8,10 @@ use tensor::{Result, interrupt};
 use value::Value;
 use value::equality::truth;
 
-/// Items in order, by what a function says of each unless that is `None`.
+/// Sorts items by the results of a key function, or by themselves if `key` is `None`.
 ///
 /// # Errors
-/// Those of [`sort_by_keys`]; what the function raises.
+/// Those of [`sort_by_keys`]; errors of the key function.
 pub fn sorted_items(state: &State, items: Vec<Value>, key: &Value, reverse: bool) -> Result<Vec<Value>> {
     if let Value::None = key {
         let sorted = sort_by_keys(state, items.into_iter().map(|item| (item, ())).collect(), reverse)?;
@@ -22,7 +22,7 @@ pub fn sorted_items(state: &State, items: Vec<Value>, key: &Value, reverse: bool
     Ok(sorted.into_iter().map(|(_, item)| item).collect())
 }
 
-/// How two keys of the same plain class compare; `None` for any others, and for NaN.
+/// Compares two keys of the same built-in class. Returns `None` for other classes and for NaN.
 fn compare_plain(a: &Value, b: &Value) -> Option<Ordering> {
     match (a, b) {
         (Value::Int(a), Value::Int(b)) => Some(a.cmp(b)),
@@ -32,15 +32,15 @@ fn compare_plain(a: &Value, b: &Value) -> Option<Ordering> {
     }
 }
 
-/// Sorts items by their keys, stably, as `<` orders them.
+/// Sorts items stably by their keys, with `<`.
 ///
 /// # Errors
-/// What comparing two keys raises.
+/// Errors of a comparison.
 pub(crate) fn sort_by_keys<T>(state: &State, keyed: Vec<(Value, T)>, reverse: bool) -> Result<Vec<(Value, T)>> {
     let Some(less) = operators::find("<") else { return Ok(keyed) };
     let mut compared = 0;
     let mut keyed = keyed;
-    // As CPython does it: items that are equal keep their order.
+    // Like CPython, reverse before and after sorting, so that equal items keep their order.
     if reverse {
         keyed.reverse();
     }
@@ -50,7 +50,7 @@ pub(crate) fn sort_by_keys<T>(state: &State, keyed: Vec<(Value, T)>, reverse: bo
             interrupt::check_at(compared)?;
             return Ok(order == Ordering::Less);
         }
-        // A comparison takes longer than a step of a kernel.
+        // A comparison takes longer than a step of a kernel, so check for interrupts more often.
         interrupt::check_at(compared * 16)?;
         operators::binary(state, less, a, b).and_then(|answer| truth(&answer))
     })?;
@@ -60,10 +60,10 @@ pub(crate) fn sort_by_keys<T>(state: &State, keyed: Vec<(Value, T)>, reverse: bo
     Ok(sorted)
 }
 
-/// Few items are sorted as CPython does it, comparison by comparison: a script may see them.
+/// Shorter lists are sorted by the same comparisons as in CPython, because a script can observe them.
 const FEW: usize = 64;
 
-/// Finds out how the items begin, and puts each of the others into its place.
+/// Finds the initial ascending or descending run, then inserts each remaining item by binary search.
 fn insertion_sort<T>(
     items: &mut Vec<(Value, T)>,
     before: &mut dyn FnMut(&Value, &Value) -> Result<bool>,
@@ -96,7 +96,7 @@ fn insertion_sort<T>(
     Ok(())
 }
 
-/// A stable sort that stays in bounds whatever the comparison answers.
+/// A stable merge sort that stays in bounds even if the comparisons contradict each other.
 fn merge_sort<T>(
     mut items: Vec<(Value, T)>,
     before: &mut dyn FnMut(&Value, &Value) -> Result<bool>,

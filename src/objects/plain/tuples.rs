@@ -11,7 +11,7 @@ use tensor::{Result, bail, interrupt};
 use value::numbers::integer;
 use value::{Range, Slice, Value};
 
-/// Also of `torch.Size` and of named tuples.
+/// Methods of `tuple`, `torch.Size` and named tuples.
 pub(crate) const TUPLE: &[ContainerMethod<Value>] = &[
     takes("index", (1, 3), index, "Returns the place of the first item that is equal to a value."),
     takes("count", (1, 1), count, "Counts the items that are equal to a value."),
@@ -47,7 +47,7 @@ pub(crate) const SLICE: &[ContainerMethod<Slice>] = &[takes(
     "Returns start, stop and step for so many items.",
 )];
 
-/// Resolves a slice against `length` items, which may exceed any real length.
+/// Resolves a slice against `length` items. Unlike in `slices.rs`, the numbers may exceed 64 bits.
 fn indices(slice: &Slice, length: &BigInt) -> Result<Value> {
     let part = |part: &Value| match part {
         Value::None => Ok(None),

@@ -60,20 +60,20 @@ fn buffer(call: &Call) -> Result<Buffer> {
     }
 }
 
-/// An element.
+/// Converts a value to an element.
 ///
 /// # Errors
-/// TypeError for what is no number.
+/// TypeError if the value is not a number.
 pub(crate) fn number(value: &Value) -> Result<Scalar> {
     value
         .as_scalar()
         .ok_or_else(|| Error::type_error(format!("'{}' object cannot be interpreted as an integer", value.type_name())))
 }
 
-/// An element of a kind of buffers.
+/// Converts a value to an element of a kind of buffer.
 ///
 /// # Errors
-/// TypeError for what is none.
+/// TypeError if the kind cannot hold the value.
 pub(crate) fn element(kind: BufferKind, value: &Value) -> Result<Scalar> {
     let whole = matches!(value, Value::Int(_) | Value::Bool(_) | Value::BigInt(_));
     match kind {
@@ -127,7 +127,7 @@ pub(crate) fn set_slice(buffer: &Buffer, slice: &Slice, value: &Value) -> Result
 /// `array.index(value, start, stop)`
 ///
 /// # Errors
-/// ValueError where no element is equal to the value.
+/// ValueError if no element equals the value.
 pub(crate) fn place_of(array: &Buffer, given: &Given) -> Result<Value> {
     let bound = |at: usize, default: i64| -> Result<i64> {
         let bound = given.args.get(at).map(as_index).transpose()?.flatten().unwrap_or(default);
@@ -144,10 +144,10 @@ pub(crate) fn place_of(array: &Buffer, given: &Given) -> Result<Value> {
     bail!(ValueError, "array.index(x): x not in array")
 }
 
-/// The elements that a value has.
+/// Returns the elements of a value.
 ///
 /// # Errors
-/// TypeError for what has none, MemoryError.
+/// TypeError if the value is not iterable; MemoryError.
 pub(crate) fn numbers(value: &Value) -> Result<Vec<Scalar>> {
     match value {
         Value::Buffer(buffer) => {
@@ -214,7 +214,8 @@ fn frombuffer(call: &mut Call) -> Result<Value> {
     shared(&buffer, dtype, count, offset).map(Value::from)
 }
 
-/// `count` elements of a buffer from a byte on, as a tensor that shares its memory; all of them for a negative count.
+/// Creates a tensor that shares `count` elements of a buffer, from byte `offset` on. A negative count means all
+/// elements.
 pub fn shared(buffer: &Buffer, dtype: DType, count: i64, offset: i64) -> Result<View> {
     let (length, size) = (buffer.nbytes() as i64, dtype.itemsize() as i64);
     if length == 0 || count == 0 {
@@ -252,11 +253,11 @@ pub fn shared(buffer: &Buffer, dtype: DType, count: i64, offset: i64) -> Result<
     Ok(View { storage, layout: Layout::contiguous(&[elements]), dtype, conj: false, neg: false, form: None })
 }
 
-/// `UntypedStorage.from_buffer(buffer, byte_order, count, offset, dtype)`, whose first four arguments the call holds:
-/// the bytes copied, and every element turned around where the order differs from this machine's.
+/// `UntypedStorage.from_buffer(buffer, byte_order, count, offset, dtype)`; `call` holds the first four arguments.
+/// Copies the bytes, and reverses each element if the byte order differs from this machine's.
 ///
 /// # Errors
-/// What PyTorch raises, in its order.
+/// PyTorch's errors, in PyTorch's order.
 pub fn copied(call: &Call, dtype: &Value) -> Result<Storage> {
     let order = match call.value(1) {
         Value::None => None,
@@ -283,7 +284,7 @@ pub fn copied(call: &Call, dtype: &Value) -> Result<Storage> {
     };
     let (length, size) = (buffer.nbytes() as i64, dtype.itemsize() as i64);
     if offset < 0 || offset > length {
-        // The two numbers stand in each other's place in PyTorch's message.
+        // PyTorch's message swaps the two numbers.
         bail!(
             ValueError,
             "offset must be non-negative and no greater than buffer length ({offset}) , but got {length}"
@@ -335,7 +336,7 @@ fn from_file(call: &mut Call) -> Result<Value> {
     let nbytes = size.checked_mul(dtype.itemsize() as i64);
     let nbytes = nbytes.ok_or_else(|| Error::runtime("numel: integer multiplication overflow"))?;
     let storage = match size {
-        // The file is not even looked at.
+        // PyTorch does not open the file.
         0 => Storage::zeroed(0, tensor::Device::CPU)?,
         _ => Storage::from_file(call.str(0)?, matches!(call.value(1), Value::Bool(true)), nbytes)?,
     };

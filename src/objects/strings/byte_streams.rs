@@ -1,4 +1,4 @@
-//! Python's `io.BytesIO` and `open`: bytes with a position, in memory or in a file that is written on close.
+//! Python's `io.BytesIO` and `open`: bytes with a position, in memory or in a file that is written on flush and close.
 
 use crate::strings::codecs;
 use call::{Call, Row, function, method};
@@ -117,11 +117,11 @@ pub struct ByteStream {
     file: Option<OnDisk>,
 }
 
-/// The file behind such bytes.
+/// The file behind a [`ByteStream`].
 struct OnDisk {
     path: String,
     mode: String,
-    /// Whether something has been written that is not in the file yet.
+    /// Whether the file lacks some of the written bytes.
     changed: Cell<bool>,
 }
 
@@ -144,7 +144,7 @@ impl OnDisk {
     }
 }
 
-/// Flushes when the last owner of the file is gone.
+/// Flushes when the last owner is dropped.
 impl Drop for ByteStream {
     fn drop(&mut self) {
         // An error here cannot be reported.
@@ -247,7 +247,7 @@ impl ByteStream {
         }
     }
 
-    /// Bytes as the file gives them: as a text, if it is one.
+    /// Converts bytes to the class that the file yields: `str` for a text file, `bytes` otherwise.
     fn shown(&self, bytes: Vec<u8>) -> Result<Value> {
         if !self.file.as_ref().is_some_and(OnDisk::is_text) {
             return Buffer::bytes(&bytes).map(Value::Buffer);
@@ -264,10 +264,10 @@ impl ByteStream {
         self.read(length)
     }
 
-    /// The lines that are left.
+    /// Reads the remaining lines.
     ///
     /// # Errors
-    /// ValueError once closed; UnsupportedOperation for a file that is only written.
+    /// ValueError if the stream is closed; UnsupportedOperation if the file is write-only.
     fn lines(&self) -> Result<Vec<Value>> {
         self.open()?.check_readable()?;
         let mut lines = Vec::new();
@@ -282,7 +282,7 @@ impl ByteStream {
         }
     }
 
-    /// Writes a value, and says how much of it there was.
+    /// Writes a value. Returns the number of characters written to a text file, or of bytes otherwise.
     fn put(&self, value: &Value) -> Result<Value> {
         if let Some(file) = self.file.as_ref().filter(|file| !file.may(&['w', 'a', 'x'])) {
             return Err(ByteStream::unsupported(if file.is_text() { "not writable" } else { "write" }));
@@ -302,7 +302,7 @@ impl ByteStream {
         Ok(Value::Int(count as i64))
     }
 
-    /// Puts what has been written into the file.
+    /// Writes the bytes to the file if they have changed.
     fn flush(&self) -> Result<()> {
         let Some(file) = self.file.as_ref().filter(|file| file.changed.get() && !self.is_closed.get()) else {
             return Ok(());
@@ -316,16 +316,16 @@ impl ByteStream {
         if self.is_closed.get() { Err(Error::value("I/O operation on closed file.")) } else { Ok(self) }
     }
 
-    /// Returns everything from the position on, as a file.
+    /// Returns the bytes from the position on, as a [`Source`].
     pub fn rest(&self) -> Result<Source> {
         let memory = Rc::new(Memory::from_bytes(&self.open()?.bytes.borrow())?);
         Source::of_memory(&memory, self.position.get())
     }
 
-    /// Writes out what is left, and gives up the bytes.
+    /// Flushes the stream and releases its bytes.
     ///
     /// # Errors
-    /// What the system says to a file that cannot be written.
+    /// Errors of the system if the file cannot be written.
     pub(crate) fn close(&self) -> Result<()> {
         let flushed = self.flush();
         self.is_closed.set(true);
@@ -333,7 +333,7 @@ impl ByteStream {
         flushed
     }
 
-    /// Everything was read.
+    /// Moves the position to the end.
     pub fn finish(&self) {
         self.position.set(self.bytes.borrow().len());
     }
@@ -341,7 +341,7 @@ impl ByteStream {
     /// Writes bytes at the position, overwriting what is there.
     ///
     /// # Errors
-    /// ValueError once closed; MemoryError.
+    /// ValueError if the stream is closed; MemoryError.
     pub fn write(&self, bytes: &[u8]) -> Result<()> {
         let start = self.open()?.position.get();
         let end = start.checked_add(bytes.len()).ok_or_else(limits::full)?;
@@ -372,7 +372,7 @@ impl ByteStream {
     }
 }
 
-/// Runs `action` on the receiver, which must be a stream that is not closed.
+/// Runs `action` on the receiver, which must be an open stream.
 fn with(call: &Call, action: impl FnOnce(&ByteStream) -> Result<Value>) -> Result<Value> {
     on_stream(call, |stream| action(stream.open()?))
 }

@@ -1,5 +1,5 @@
-//! Python's `bytes` and `bytearray`: how they are made, their methods and operators. What they share with texts is done by
-//! the methods of texts, on a text that has a character for each byte. See `container_methods.rs`.
+//! Python's `bytes` and `bytearray`: construction, methods and operators. A method that `str` has too runs on a string
+//! with one character for each byte. See `container_methods.rs`.
 
 use crate::bounds;
 use crate::iterate::{is_not_iterable, items, iterate};
@@ -30,22 +30,22 @@ pub(crate) const ROWS: &[Row] = &[
 
 type Method = ContainerMethod<Buffer>;
 
-/// What the arguments of a method have to be that a text has too.
+/// The arguments of a method that `str` has too.
 #[derive(Clone, Copy)]
 enum Wants {
-    /// So many like bytes, and then anything.
+    /// This many bytes-like arguments, then arguments of any class.
     Like(usize),
-    /// One like bytes, or none.
+    /// One optional bytes-like argument.
     Perhaps,
-    /// Bytes, or the number of one.
+    /// Bytes, or an integer for one byte.
     Sought,
-    /// Bytes, or several of them.
+    /// Bytes, or a tuple of them.
     Ends,
-    /// A width, and one byte.
+    /// A width and a fill byte.
     Fill,
 }
 
-/// A method that texts have too.
+/// A method that `str` has too.
 macro_rules! of_text {
     ($name:literal, $takes:expr, $wants:expr, $doc:literal) => {
         takes($name, $takes, |bytes, given| as_text(bytes, given, $name, $wants), $doc)
@@ -217,7 +217,7 @@ const METHODS_THAT_CHANGE: &[Method] = &[
     ),
 ];
 
-/// `array.array`
+/// Methods of `array.array`.
 const ARRAY: &[Method] = &[
     takes(
         "append",
@@ -267,7 +267,7 @@ pub(crate) const OF_CLASS: &[ContainerMethod<str>] = &[
     takes("maketrans", (2, 2), |_, given| maketrans(given), "Returns a table for translating bytes."),
 ];
 
-/// The tables of methods of a kind of buffers.
+/// Returns the method tables of a kind of buffer.
 pub(crate) fn tables(kind: BufferKind) -> &'static [&'static [Method]] {
     match kind {
         BufferKind::Bytes => &[METHODS],
@@ -277,12 +277,12 @@ pub(crate) fn tables(kind: BufferKind) -> &'static [&'static [Method]] {
     }
 }
 
-/// Is it `bytes` or a `bytearray`?
+/// Returns whether a buffer is `bytes` or a `bytearray`.
 pub(crate) fn is_bytes(buffer: &Buffer) -> bool {
     matches!(buffer.kind(), BufferKind::Bytes | BufferKind::ByteArray)
 }
 
-/// The bytes of a buffer.
+/// Copies the bytes of a buffer.
 ///
 /// # Errors
 /// MemoryError.
@@ -291,7 +291,7 @@ pub(crate) fn raw(buffer: &Buffer) -> Result<Vec<u8>> {
     buffer.memory().to_vec()
 }
 
-/// `bytes` as a value.
+/// Creates a value of class `bytes`.
 ///
 /// # Errors
 /// MemoryError.
@@ -299,7 +299,7 @@ pub(crate) fn made(bytes: &[u8]) -> Result<Value> {
     Buffer::bytes(bytes).map(Value::Buffer)
 }
 
-/// Of the class of another one: a `bytearray`, or else `bytes`.
+/// Creates a `bytearray` if `kind` is one, and `bytes` otherwise.
 ///
 /// # Errors
 /// MemoryError.
@@ -307,7 +307,7 @@ pub(crate) fn of_kind(kind: BufferKind, bytes: &[u8]) -> Result<Value> {
     if kind == BufferKind::ByteArray { Buffer::bytearray(bytes).map(Value::Buffer) } else { made(bytes) }
 }
 
-/// Changes a `bytearray`.
+/// Changes the bytes of a buffer through a copy.
 pub(super) fn change(buffer: &Buffer, changed: impl FnOnce(&mut Vec<u8>) -> Result<()>) -> Result<Value> {
     let mut held = raw(buffer)?;
     changed(&mut held)?;
@@ -326,7 +326,7 @@ fn byte(value: &Value) -> Result<u8> {
     byte_for(value, "byte")
 }
 
-/// What is like bytes.
+/// Returns the bytes of a bytes-like value.
 fn like(value: &Value) -> Result<Vec<u8>> {
     match value {
         Value::Buffer(buffer) => raw(buffer),
@@ -334,11 +334,11 @@ fn like(value: &Value) -> Result<Vec<u8>> {
     }
 }
 
-/// Where the characters of bytes stand that are no blanks, letters or line ends as a text's would be: Unicode leaves this
-/// place free.
+/// Offset into a private use area of Unicode. It hides the bytes whose characters a method of `str` would take for
+/// letters, whitespace or line ends.
 const FREE: u32 = 0xe000;
 
-/// A text with a character for each byte.
+/// Converts bytes to a string with one character for each. `lines` also hides the bytes that end a line only in `str`.
 fn text_of(bytes: &[u8], lines: bool) -> Result<String> {
     bounds::room_for_text(bytes.len().saturating_mul(3))?;
     let character = |byte: &u8| match byte {
@@ -349,15 +349,15 @@ fn text_of(bytes: &[u8], lines: bool) -> Result<String> {
     Ok(watched(bytes).map(character).collect())
 }
 
-/// The bytes that a text of [`text_of`] means.
+/// Converts a string made by [`text_of`] back to bytes.
 pub(crate) fn of_text(text: &str) -> Vec<u8> {
     watched(text.chars()).map(|c| (u32::from(c) & 0xff) as u8).collect()
 }
 
-/// Runs a method of texts.
+/// Runs a method of `str` on bytes.
 fn as_text(bytes: &Buffer, given: &Given, name: &str, wants: Wants) -> Result<Value> {
     let lines = name == "splitlines";
-    // Numbers are looked at before bytes.
+    // CPython checks integer arguments before bytes-like ones.
     match wants {
         Wants::Sought | Wants::Ends => drop(given.span(1, 0)?),
         Wants::Fill => drop(size(&given.at(0))?),
@@ -458,7 +458,7 @@ fn hex(bytes: &Buffer, given: &Given) -> Result<Value> {
     let mut out = String::with_capacity(2 * length);
     for (at, byte) in held.iter().enumerate() {
         interrupt::check_at(at)?;
-        // Groups are counted from the end, those of a negative number from the start.
+        // Groups are counted from the end, or from the start if `group` is negative.
         let place = if group < 0 { at } else { length - at };
         if let Some(separator) = separator.as_deref().filter(|_| at > 0 && count > 0 && place.is_multiple_of(count)) {
             out.push_str(separator);
@@ -468,7 +468,7 @@ fn hex(bytes: &Buffer, given: &Given) -> Result<Value> {
     Ok(Value::str(out))
 }
 
-/// Each byte as the character of its number.
+/// Converts each byte to the character with its code.
 pub(crate) fn text(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| char::from(*byte)).collect()
 }
@@ -480,7 +480,7 @@ fn from_hex(class: &str, given: &Given) -> Result<Value> {
         bail!(ValueError, "non-hexadecimal number found in fromhex() arg at position {at}")
     };
     let mut length = 0;
-    // CPython looks for what is not ASCII first.
+    // CPython reports non-ASCII characters first.
     if let Some(at) = text.chars().position(|c| !c.is_ascii()) {
         return wrong(at);
     }
@@ -573,7 +573,7 @@ fn construct(call: &mut Call, kind: BufferKind) -> Result<Value> {
     of_kind(kind, &bytes)
 }
 
-/// An operator with bytes on one side or on both; `None` where there is no such one.
+/// Applies an operator with bytes on the left. Returns `None` if the operator is not defined.
 ///
 /// # Errors
 /// TypeError in Python's words, MemoryError.
@@ -627,7 +627,7 @@ pub(crate) fn repeated(buffer: &Buffer, count: usize) -> Result<Value> {
 /// `wanted in bytes`
 ///
 /// # Errors
-/// TypeError for what bytes cannot hold, ValueError for a number that is no byte.
+/// TypeError if the value is neither bytes-like nor an integer; ValueError if the integer does not fit a byte.
 pub(crate) fn contains(buffer: &Buffer, wanted: &Value) -> Result<bool> {
     let held = raw(buffer)?;
     match wanted {
@@ -637,10 +637,10 @@ pub(crate) fn contains(buffer: &Buffer, wanted: &Value) -> Result<bool> {
     }
 }
 
-/// `bytearray[slice] = value`, or its deletion without a value; `bytearray[index] = value` and `del bytearray[index]`.
+/// `bytearray[index] = value` for an index or a slice; `del bytearray[index]` without a value.
 ///
 /// # Errors
-/// As Python's.
+/// Python's errors for the same statement.
 pub(crate) fn set_part(state: &State, buffer: &Buffer, place: &Value, value: Option<&Value>) -> Result<()> {
     let Value::Slice(slice) = place else {
         let Some(at) = as_index(place)? else {

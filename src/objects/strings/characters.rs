@@ -1,17 +1,17 @@
-//! What Python knows of single characters where Rust draws other lines: blanks, digits, letters and their cases. Knows no
-//! value and no function.
+//! Python's classes of characters that differ from Rust's: whitespace, digits, letters and case. This file must not
+//! know any value or function.
 
-/// `str.isspace`: also the separators of ASCII.
+/// `str.isspace`, which includes the separators of ASCII.
 pub(crate) fn is_space(c: char) -> bool {
     c.is_whitespace() || ('\x1c'..='\x1f').contains(&c)
 }
 
-/// Where `str.splitlines` splits.
+/// Returns whether `str.splitlines` splits at a character.
 pub(crate) fn ends_line(c: char) -> bool {
     matches!(c, '\n'..='\r' | '\x1c'..='\x1e' | '\u{85}' | '\u{2028}' | '\u{2029}')
 }
 
-/// The zeros of Unicode 14; each begins a run of ten digits.
+/// The digits zero of Unicode 14. Each begins a run of ten digits.
 const ZEROS: &[u32] = &[
     0x30, 0x660, 0x6f0, 0x7c0, 0x966, 0x9e6, 0xa66, 0xae6, 0xb66, 0xbe6, 0xc66, 0xce6, 0xd66, 0xde6, 0xe50, 0xed0,
     0xf20, 0x1040, 0x1090, 0x17e0, 0x1810, 0x1946, 0x19d0, 0x1a80, 0x1a90, 0x1b50, 0x1bb0, 0x1c40, 0x1c50, 0xa620,
@@ -20,7 +20,7 @@ const ZEROS: &[u32] = &[
     0x16ac0, 0x16b50, 0x1d7ce, 0x1d7d8, 0x1d7e2, 0x1d7ec, 0x1d7f6, 0x1e140, 0x1e2f0, 0x1e950, 0x1fbf0,
 ];
 
-/// Digits that no number is written with: raised, lowered, circled.
+/// Digits that are not used in numbers: superscript, subscript, circled.
 const OTHER_DIGITS: &[(u32, u32)] = &[
     (0xb2, 0xb3),
     (0xb9, 0xb9),
@@ -44,10 +44,10 @@ const OTHER_DIGITS: &[(u32, u32)] = &[
     (0x1f100, 0x1f10a),
 ];
 
-/// Numerals that are letters too.
+/// Letters that are also numerals.
 const NUMERALS: &str = "㐅㒃㠪㭍一七万三九二五亖亿什仟仨伍佰億兆兩八六十千卄卅卌叁参參叄四壱壹幺廾廿弌弍弎弐拾捌柒漆玖百肆萬貮貳贰阡陆陌陸零\u{f96b}\u{f973}\u{f978}\u{f9b2}\u{f9d1}\u{f9d3}\u{f9fd}𠀁𠁤𠃢𠄡𠤪𠦃𠦌𠦜𠫪𠫽𠬙𢎐𢦘𣬛𦉭\u{2f890}";
 
-/// The value of a digit that numbers are written with.
+/// Returns the value of a decimal digit.
 pub(crate) fn decimal(c: char) -> Option<u32> {
     let code = u32::from(c);
     let zero = ZEROS.get(ZEROS.partition_point(|zero| *zero <= code).checked_sub(1)?)?;
@@ -65,7 +65,7 @@ pub(crate) fn is_numeric(c: char) -> bool {
     c.is_numeric() || !c.is_ascii() && NUMERALS.contains(c)
 }
 
-/// `str.isalpha`: not Rust's letters among the numbers and the signs.
+/// `str.isalpha`, which excludes the numbers and symbols among Rust's letters.
 pub(crate) fn is_letter(c: char) -> bool {
     c.is_alphabetic() && !c.is_numeric() && !('\u{24b6}'..='\u{24e9}').contains(&c)
 }
@@ -74,19 +74,19 @@ pub(crate) fn is_cased(c: char) -> bool {
     c.is_lowercase() || c.is_uppercase() || is_title(c)
 }
 
-/// A letter of two, of which the first alone is a capital.
+/// Returns whether a character is a titlecase letter, such as `ǅ`.
 pub(crate) fn is_title(c: char) -> bool {
     matches!(c, 'ǅ' | 'ǈ' | 'ǋ' | 'ǲ' | '\u{1f88}'..='\u{1f8f}' | '\u{1f98}'..='\u{1f9f}' | '\u{1fa8}'..='\u{1faf}' | 'ᾼ' | 'ῌ' | 'ῼ')
 }
 
-/// Appends a character as it begins a word.
+/// Appends the titlecase form of a character.
 pub(crate) fn push_title(out: &mut String, c: char) {
     match c {
         'Ǆ'..='ǆ' => out.push('ǅ'),
         'Ǉ'..='ǉ' => out.push('ǈ'),
         'Ǌ'..='ǌ' => out.push('ǋ'),
         'Ǳ'..='ǳ' => out.push('ǲ'),
-        // What becomes several letters has one capital.
+        // If the uppercase form has several letters, only the first stays a capital.
         _ => out.extend(c.to_uppercase().enumerate().flat_map(|(at, c)| {
             let rest = if at > 0 { Some(c.to_lowercase()) } else { None };
             let first = if at == 0 { Some(c) } else { None };
@@ -95,7 +95,7 @@ pub(crate) fn push_title(out: &mut String, c: char) {
     }
 }
 
-/// Appends a character in the form that compares without case.
+/// Appends the case-folded form of a character.
 pub(crate) fn push_folded(out: &mut String, c: char) {
     match c {
         'ı' => out.push(c),
@@ -103,7 +103,7 @@ pub(crate) fn push_folded(out: &mut String, c: char) {
     }
 }
 
-/// May the character begin a name, or go on in one?
+/// Returns whether a character may stand at position `at` of an identifier.
 pub(crate) fn is_of_name(c: char, at: usize) -> bool {
     c == '_'
         || is_letter(c)

@@ -1,5 +1,5 @@
-//! How texts become bytes, and bytes texts: the encodings of Unicode, ASCII and Latin-1, and what is done with what they
-//! cannot write or read. Knows no value.
+//! Text encodings: those of Unicode, ASCII and Latin-1, with Python's error handlers. This file must not know any
+//! value.
 
 use crate::bounds::room_for_text;
 use tensor::{Error, ErrorKind, Result, bail, interrupt};
@@ -9,9 +9,9 @@ enum Encoding {
     Utf8 {
         mark: bool,
     },
-    /// Of characters below a bound.
+    /// One byte for each character below a bound.
     Narrow(&'static str, u32),
-    /// Of two or four bytes a unit: whether the larger byte comes first, if that is said.
+    /// Units of two or four bytes. `big` is the byte order; `None` leaves it to a byte order mark.
     Wide {
         name: &'static str,
         unit: usize,
@@ -46,7 +46,7 @@ fn unknown(message: String) -> Error {
 /// `text.encode(encoding, errors)`
 ///
 /// # Errors
-/// LookupError for an unknown encoding, UnicodeEncodeError for what it cannot write, MemoryError.
+/// LookupError for an unknown encoding; UnicodeEncodeError for characters that it cannot represent; MemoryError.
 pub(crate) fn encode(text: &str, encoding: &str, errors: &str) -> Result<Vec<u8>> {
     let (name, bound) = match Encoding::find(encoding)? {
         Encoding::Utf8 { mark } => {
@@ -117,7 +117,7 @@ fn escape(code: u32) -> String {
     }
 }
 
-/// What was read so far, and what is done with bytes that mean nothing.
+/// A decoder: the text so far, and the handler for invalid bytes.
 struct Reader<'a> {
     bytes: &'a [u8],
     name: &'a str,
@@ -126,7 +126,7 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// Some bytes that mean nothing.
+    /// Passes invalid bytes to the error handler.
     fn refuse(&mut self, at: usize, count: usize, why: &str) -> Result<()> {
         let wrong = self.bytes.get(at..at + count).unwrap_or_default();
         match self.errors {
@@ -210,7 +210,7 @@ impl Reader<'_> {
 /// `bytes.decode(encoding, errors)`
 ///
 /// # Errors
-/// LookupError for an unknown encoding, UnicodeDecodeError for what it does not mean, MemoryError.
+/// LookupError for an unknown encoding; UnicodeDecodeError for invalid bytes; MemoryError.
 pub(crate) fn decode(bytes: &[u8], encoding: &str, errors: &str) -> Result<String> {
     room_for_text(bytes.len().saturating_mul(3))?;
     let encoding = Encoding::find(encoding)?;

@@ -1,5 +1,5 @@
-//! `"%d of %.2f" % (a, b)`: texts with values put in, by the rules of C's `printf` as Python has them. Knows how numbers
-//! and texts are laid out, not how they are written: that is the formatter's.
+//! `"%d of %.2f" % (a, b)`: formatting by the rules of C's `printf`, as Python extends them. This file pads and aligns;
+//! the formatter writes the numbers and strings.
 
 use crate::bounds;
 use crate::identity::escaped;
@@ -14,10 +14,10 @@ use tensor::{Error, ErrorKind, Result, bail, interrupt, limits};
 use value::Value;
 use value::numbers::{Number, number, truncated};
 
-/// The letters that say how a value is written.
+/// The conversion letters.
 const CONVERSIONS: &str = "sracdiuoxXeEfFgG";
 
-/// What stands between the percent sign and the letter of a conversion.
+/// The flags, width and precision of a conversion.
 #[derive(Default)]
 struct Layout {
     left: bool,
@@ -29,7 +29,7 @@ struct Layout {
     precision: Option<usize>,
 }
 
-/// The values of a text: one after the other, or by their names.
+/// The values to format, read in order or by name.
 struct Values<'a> {
     given: &'a Value,
     items: std::vec::IntoIter<Value>,
@@ -49,13 +49,13 @@ impl Values<'_> {
         }
         match self.given {
             Value::Dict(dict) => containers::dict_item(state, dict, &name),
-            // What has items is asked for that of the name, and refuses it.
+            // A subscript of these classes fails with their own error for a string.
             Value::List(_) | Value::Range(_) | Value::Buffer(_) => subscript::item(state, self.given, &name),
             _ => bail!(TypeError, "format requires a mapping"),
         }
     }
 
-    /// The number that an asterisk stands for.
+    /// Reads the number for an asterisk.
     fn star(&mut self) -> Result<i64> {
         match self.next()? {
             Value::Int(count) => Ok(count),
@@ -66,10 +66,10 @@ impl Values<'_> {
     }
 }
 
-/// `pattern % values`; the pattern of bytes has a character for each.
+/// `pattern % values`. A pattern of bytes has one character for each.
 ///
 /// # Errors
-/// Python's TypeErrors about too few and too many values; ValueError for a conversion that does not exist.
+/// TypeError in Python's words for too few or too many values; ValueError for an unknown conversion.
 pub fn percent(state: &State, pattern: &str, values: &Value, in_bytes: bool) -> Result<Value> {
     let items = match values {
         Value::Tuple(items) => items.to_vec(),
@@ -98,7 +98,7 @@ pub fn percent(state: &State, pattern: &str, values: &Value, in_bytes: bool) -> 
             None => None,
         };
         if chosen.is_some() {
-            // An asterisk, and the value itself, are not among others.
+            // After a named value, an asterisk finds no values.
             values.items = Vec::new().into_iter();
         }
         let layout = layout(&mut chars, &mut values)?;
@@ -139,7 +139,7 @@ pub fn percent(state: &State, pattern: &str, values: &Value, in_bytes: bool) -> 
     Ok(Value::str(out))
 }
 
-/// A value among bytes.
+/// Formats a value for a pattern of bytes.
 fn byte_text(state: &State, value: &Value, letter: char, precision: Option<usize>) -> Result<String> {
     let mut text = match (letter, value) {
         ('c', Value::Int(_) | Value::Bool(_) | Value::BigInt(_)) => {
@@ -168,7 +168,7 @@ fn byte_text(state: &State, value: &Value, letter: char, precision: Option<usize
     Ok(text)
 }
 
-/// The name in parentheses, which may have pairs of them within.
+/// Reads a name in parentheses, which may contain balanced pairs of them.
 fn name(chars: &mut Peekable<CharIndices<'_>>) -> Result<String> {
     let (mut name, mut depth) = (String::new(), 1);
     for (_, c) in chars {
@@ -213,7 +213,7 @@ fn layout(chars: &mut Peekable<CharIndices<'_>>, values: &mut Values<'_>) -> Res
     Ok(layout)
 }
 
-/// The number that the next digits are; 0 without any.
+/// Reads a decimal number; 0 if there are no digits.
 fn digits(chars: &mut Peekable<CharIndices<'_>>, most: usize, beyond: &str) -> Result<usize> {
     let mut number = 0usize;
     while let Some(digit) = chars.peek().and_then(|(_, c)| c.to_digit(10)) {
@@ -224,7 +224,7 @@ fn digits(chars: &mut Peekable<CharIndices<'_>>, most: usize, beyond: &str) -> R
     Ok(number)
 }
 
-/// Appends one value.
+/// Formats one value and appends it.
 fn push(out: &mut String, state: &State, value: &Value, letter: char, layout: &Layout) -> Result<()> {
     let format = |value: &Value, spec: &str| state.with_formatter(|f| f.format(value, spec));
     let hash = if layout.alternate { "#" } else { "" };
@@ -290,14 +290,14 @@ fn push(out: &mut String, state: &State, value: &Value, letter: char, layout: &L
     };
     let prefixed = layout.alternate && matches!(letter, 'o' | 'x' | 'X');
     let (prefix, digits) = text.split_at_checked(if prefixed { 2 } else { 0 }).unwrap_or(("", text));
-    // Of a whole number, the precision is the least number of digits.
+    // For integers, the precision is the minimum number of digits.
     let least = if "diuoxX".contains(letter) { layout.precision.unwrap_or(0) } else { 0 };
     limits::room(least)?;
     let zeros = "0".repeat(least.saturating_sub(digits.len()));
     pad(out, &format!("{sign}{prefix}"), &zeros, digits, layout)
 }
 
-/// The character with a number.
+/// Returns the character with a code point.
 fn character(value: &Value) -> Result<char> {
     let code = match value {
         Value::Int(code) => u32::try_from(*code).ok(),
@@ -307,7 +307,7 @@ fn character(value: &Value) -> Result<char> {
     code.and_then(char::from_u32).ok_or_else(|| Error::new(ErrorKind::OverflowError, "%c arg not in range(0x110000)"))
 }
 
-/// Appends a text within its width; zeros stand between the sign and the digits.
+/// Appends text padded to the width. Zeros go between the sign and the digits.
 fn pad(out: &mut String, sign: &str, zeros: &str, text: &str, layout: &Layout) -> Result<()> {
     let taken = sign.len() + zeros.len() + text.chars().count();
     let padding =

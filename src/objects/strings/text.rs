@@ -1,4 +1,4 @@
-//! Methods of Python's strings, and the builtins that write numbers as text. See `container_methods.rs`.
+//! Methods of Python's strings, and the builtins between numbers and text. See `container_methods.rs`.
 
 use crate::bounds;
 use crate::iterate::{is_not_iterable, iterate};
@@ -28,14 +28,14 @@ pub(crate) const ROWS: &[Row] = &[
 
 type Method = ContainerMethod<str>;
 
-/// A method that makes another text of a text.
+/// A method that maps a string to another.
 macro_rules! made {
     ($name:literal, $change:expr, $doc:literal) => {
         takes($name, (0, 0), |text, _| Ok(Value::str($change(text))), $doc)
     };
 }
 
-/// A method that asks whether there are characters, all of one kind.
+/// A method that tests whether a string is not empty and all its characters are of one kind.
 macro_rules! all {
     ($name:literal, $is:expr, $doc:literal) => {
         takes($name, (0, 0), |text, _| Ok(Value::Bool(!text.is_empty() && watched(text.chars()).all($is))), $doc)
@@ -198,7 +198,7 @@ pub(crate) const OF_CLASS: &[Method] =
 
 const MUST_BE: &str = "must be str";
 
-/// A number that C keeps in its `int`.
+/// Reads an integer that CPython stores in a C `int`.
 fn short_size(value: &Value) -> Result<i32> {
     let long = || Error::new(ErrorKind::OverflowError, "Python int too large to convert to C int");
     match index(value)? {
@@ -207,13 +207,13 @@ fn short_size(value: &Value) -> Result<i32> {
     }
 }
 
-/// How many characters a text has.
+/// Returns the number of characters of a string.
 fn length(text: &str) -> usize {
     if text.is_ascii() { text.len() } else { text.chars().count() }
 }
 
-/// The part of a text that the second and the third argument mean, and the number of characters before it; none where it
-/// ends before it begins.
+/// Returns the part of a string between the second and the third argument, and the number of characters before it.
+/// Returns `None` if the part ends before it begins.
 fn searched<'t>(text: &'t str, given: &Given) -> Result<Option<(&'t str, usize)>> {
     if given.args.len() < 2 {
         return Ok(Some((text, 0)));
@@ -224,9 +224,9 @@ fn searched<'t>(text: &'t str, given: &Given) -> Result<Option<(&'t str, usize)>
     Ok(rest.get(..offset(rest, stop - start)).map(|part| (part, start)))
 }
 
-/// The position of a text in another, in characters.
+/// Finds a string in another. Returns its position in characters.
 fn place(text: &str, given: &Given, last: bool) -> Result<Option<i64>> {
-    // The ends are looked at before what is sought.
+    // CPython checks the bounds before the string.
     let part = searched(text, given)?;
     let wanted = given.str(0, MUST_BE)?;
     let Some((text, before)) = part else { return Ok(None) };
@@ -269,7 +269,7 @@ fn swapcase(text: &str) -> String {
     folded(text, |out, c| if c.is_uppercase() { out.extend(c.to_lowercase()) } else { out.extend(c.to_uppercase()) })
 }
 
-/// Returns whether there are letters with a case, and none of the wrong one.
+/// Returns whether a string has cased letters, none of them wrong.
 fn cased(text: &str, is_wrong: impl Fn(char) -> bool) -> Result<Value> {
     Ok(Value::Bool(text.chars().any(is_cased) && !text.chars().any(is_wrong)))
 }
@@ -278,7 +278,7 @@ fn is_titled(text: &str) -> bool {
     let (mut inside, mut any) = (false, false);
     for c in text.chars() {
         let begins = c.is_uppercase() || is_title(c);
-        // A capital begins a word, a small letter goes on in one.
+        // A capital must begin a word, a small letter must not.
         if (begins || c.is_lowercase()) && begins == inside {
             return false;
         }
@@ -289,7 +289,7 @@ fn is_titled(text: &str) -> bool {
 }
 
 fn capitalize(text: &str) -> String {
-    // As a whole, for the form of a letter at a word's end.
+    // Lowercase the whole string: a Greek sigma has another form at the end of a word.
     let small = text.to_lowercase();
     let mut out = String::new();
     let Some(first) = text.chars().next() else { return out };
@@ -299,7 +299,7 @@ fn capitalize(text: &str) -> String {
 }
 
 fn title(text: &str) -> String {
-    // As a whole, for the form of a letter at a word's end.
+    // Lowercase the whole string: a Greek sigma has another form at the end of a word.
     let small = text.to_lowercase();
     let is_plain = small.chars().count() == text.chars().count();
     let (mut out, mut inside) = (String::with_capacity(text.len()), false);
@@ -327,7 +327,7 @@ fn strip(text: &str, given: &Given, name: &str) -> Result<Value> {
     Ok(Value::str(if name == "lstrip" { text } else { text.trim_end_matches(doomed) }))
 }
 
-/// The separator, and the most separators that are looked for.
+/// Reads the separator and the maximum number of splits.
 fn separator<'g>(given: &'g Given) -> Result<(Option<&'g str>, usize)> {
     let most = given.option(1, "maxsplit").map_or(Ok(-1), size)?;
     let separator = match given.option(0, "sep").unwrap_or(&Value::None) {
@@ -425,7 +425,7 @@ fn partition(text: &str, given: &Given, from_end: bool) -> Result<Value> {
     Ok(Value::tuple(parts.into_iter().map(Value::str)))
 }
 
-/// The width that is asked for, and how many characters a text lacks to it.
+/// Returns the requested width, and the number of characters that the string lacks.
 fn lacking(text: &str, given: &Given) -> Result<(i64, usize)> {
     let width = size(&given.at(0))?;
     Ok((width, limits::count(width).saturating_sub(length(text))))
@@ -437,7 +437,7 @@ fn zfill(text: &str, given: &Given) -> Result<Value> {
     bounds::joined(&[sign, &zeros, digits], "").map(Value::str)
 }
 
-/// The padding, this share of it before the text.
+/// Pads a string to a width. `part / of` of the padding goes before it.
 fn pad(text: &str, given: &Given, (part, of): (usize, usize)) -> Result<Value> {
     let (width, lacking) = lacking(text, given)?;
     let fill = match given.args.get(1) {
@@ -447,7 +447,7 @@ fn pad(text: &str, given: &Given, (part, of): (usize, usize)) -> Result<Value> {
     if fill.chars().count() != 1 {
         bail!(TypeError, "The fill character must be exactly one character long");
     }
-    // Of an odd number, a centred text has the larger half before it if its width is odd, as Python has it.
+    // Like in CPython, the odd character of a centred string's padding goes before it if the width is odd.
     let extra = if of == 2 { lacking & width as usize & 1 } else { 0 };
     let before = lacking / of * part + (lacking % of) * part / of + extra;
     let (before, after) = (bounds::repeated(fill, before)?, bounds::repeated(fill, lacking - before)?);
@@ -521,7 +521,7 @@ fn maketrans(_: &str, given: &Given) -> Result<Value> {
         }
         return Ok(Value::Dict(table));
     }
-    // The second is looked at before the first.
+    // CPython checks the second argument before the first.
     let to = given.str(1, "maketrans() argument 2 must be str")?;
     let gone = if given.args.len() > 2 { given.str(2, "maketrans() argument 3 must be str")? } else { "" };
     let Some(Value::Str(from)) = given.args.first() else {
@@ -561,7 +561,7 @@ fn ord(call: &mut Call) -> Result<Value> {
     bail!(TypeError, "ord() expected a character, but string of length {length} found")
 }
 
-/// A whole number in the digits that a format says.
+/// Formats an integer in the base that `spec` selects.
 fn radix(call: &mut Call, spec: &str) -> Result<Value> {
     let number = index(&call.value(0))?;
     call.state.with_formatter(|f| f.format(&number, spec)).map(Value::str)

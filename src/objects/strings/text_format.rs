@@ -1,5 +1,5 @@
-//! `"{} {name.part:{width}}".format(…)`: fields in braces, by CPython's rules and in its words. How a value is written is
-//! the formatter's, what an attribute or a subscript means, `subscript.rs`'s.
+//! `"{} {name.part:{width}}".format(…)`: fields in braces, by CPython's rules and in its words. The formatter writes
+//! the values; `members.rs` and `subscript.rs` look up attributes and items.
 
 use crate::bounds;
 use crate::identity::escaped;
@@ -9,12 +9,12 @@ use crate::subscript;
 use tensor::{Error, ErrorKind, Result, bail, interrupt};
 use value::Value;
 
-/// Where the values come from.
+/// The values of the fields.
 struct Source<'a> {
     given: &'a Given<'a>,
-    /// The mapping of `format_map`, which has no values without names.
+    /// The mapping of `format_map`, which has no positional values.
     map: Option<Value>,
-    /// The next field without a number, or none yet.
+    /// The number of the next field without a number; `None` before the first.
     next: Option<usize>,
     /// Whether there was a field with a number.
     numbered: bool,
@@ -23,7 +23,7 @@ struct Source<'a> {
 /// `text.format(*args, **keywords)`
 ///
 /// # Errors
-/// ValueError for what is no format string; what is raised where there is no such value.
+/// ValueError for an invalid format string; errors of looking up a value.
 pub(crate) fn format(text: &str, given: &Given) -> Result<Value> {
     let mut source = Source { given, map: None, next: None, numbered: false };
     source.build(text, 2).map(Value::str)
@@ -38,20 +38,20 @@ pub(crate) fn format_map(text: &str, given: &Given) -> Result<Value> {
     source.build(text, 2).map(Value::str)
 }
 
-/// A field taken apart: its name, the letter of its conversion, and its specification.
+/// A parsed field: its name, conversion letter and format specification.
 struct Field<'t> {
     name: &'t str,
     conversion: Option<char>,
     spec: &'t str,
 }
 
-/// Splits a text behind its first character.
+/// Splits off the first character.
 fn next(text: &str) -> Option<(char, &str)> {
     let mut chars = text.chars();
     chars.next().map(|c| (c, chars.as_str()))
 }
 
-/// The field that a text behind a brace begins with, and what follows.
+/// Parses the field after an opening brace. Returns the remaining text too.
 fn field(text: &str) -> Result<(Field<'_>, &str)> {
     let (mut rest, mut end) = (text, None);
     while let Some((c, after)) = next(rest) {
@@ -59,7 +59,7 @@ fn field(text: &str) -> Result<(Field<'_>, &str)> {
         rest = after;
         match c {
             '{' => bail!(ValueError, "unexpected '{{' in field name"),
-            // Within brackets, anything is a key.
+            // Brackets may contain any key.
             '[' => rest = rest.find(']').and_then(|at| rest.get(at..)).unwrap_or_default(),
             '}' | ':' | '!' => {
                 end = Some((c, at));
@@ -101,7 +101,7 @@ fn field(text: &str) -> Result<(Field<'_>, &str)> {
     bail!(ValueError, "unmatched '{{' in format spec")
 }
 
-/// The number that a name is, if it is one.
+/// Parses a name as a number; `None` if it is empty or contains anything but digits.
 fn number(name: &str) -> Result<Option<usize>> {
     if name.is_empty() || !name.bytes().all(|byte| byte.is_ascii_digit()) {
         return Ok(None);
@@ -151,7 +151,7 @@ impl Source<'_> {
         Ok(out + rest)
     }
 
-    /// The value that the name of a field leads to.
+    /// Looks up the value that the name of a field refers to.
     fn value(&mut self, path: &str) -> Result<Value> {
         let (first, mut rest) = path.split_at(path.find(['.', '[']).unwrap_or(path.len()));
         let mut value = self.first(first)?;
