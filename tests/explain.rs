@@ -1,9 +1,10 @@
 //! The drawings of the functions that make memory visible, for every kind of tensor and at three widths. The numbers in
 //! tests/explain are PyTorch's; the drawings are ours.
 
+use crate::pace::within;
 use std::path::Path;
 use std::process::Command;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use tensorsh::session::{Language, Session, SessionOptions};
 
@@ -36,9 +37,7 @@ fn a_billion_elements_take_a_moment() {
         Language::Rhai,
         "let t = torch.empty(1000, 1000, 1000, #{device: \"meta\"}).transpose(0, 1);",
     );
-    let begun = Instant::now();
-    let drawn = text_of(&mut session, Language::Rhai, "explain(t)");
-    assert!(begun.elapsed() < Duration::from_millis(200), "{:?}", begun.elapsed());
+    let drawn = within(20, "explain", || text_of(&mut session, Language::Rhai, "explain(t)"));
     assert!(drawn.contains("1 000 000 000 elements"), "{drawn}");
 }
 
@@ -47,17 +46,13 @@ fn a_billion_elements_take_a_moment() {
 fn a_figure_of_a_million_numbers_takes_a_moment() {
     let mut session = Session::new(SessionOptions::default());
     text_of(&mut session, Language::Rhai, "let x = torch.randn(1000, 1000).t();");
-    // A release build takes a hundredth of this.
-    let patience = Duration::from_secs(if cfg!(debug_assertions) { 60 } else { 1 });
     for figure in ["hist(x)", "spark(x)", "heat(x)"] {
-        let begun = Instant::now();
-        let drawn = text_of(&mut session, Language::Rhai, figure);
-        assert!(begun.elapsed() < patience, "{figure}: {:?}", begun.elapsed());
+        let drawn = within(1000, figure, || text_of(&mut session, Language::Rhai, figure));
         assert!(drawn.contains("1 000 000 elements"), "{drawn}");
     }
 }
 
-/// Ctrl-C ends a figure of many elements that share one cell.
+/// Ctrl-C ends a figure of many elements that share one cell. Without it, this test would run for hours.
 #[test]
 fn a_figure_heeds_ctrl_c() {
     let mut session = Session::new(SessionOptions::default());
@@ -68,11 +63,9 @@ fn a_figure_heeds_ctrl_c() {
             std::thread::sleep(Duration::from_millis(100));
             flag.store(true, std::sync::atomic::Ordering::Relaxed);
         });
-        let begun = Instant::now();
         let outcome = session.eval(Language::Rhai, figure);
         asks.join().unwrap();
         assert_eq!(outcome.error.map(|error| error.kind).as_deref(), Some("KeyboardInterrupt"), "{figure}");
-        assert!(begun.elapsed() < Duration::from_secs(5), "{figure}: {:?}", begun.elapsed());
     }
 }
 

@@ -15,6 +15,7 @@ mod languages;
 mod layout;
 mod mistakes;
 mod modules;
+mod pace;
 mod python;
 mod python_syntax;
 mod reference;

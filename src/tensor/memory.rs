@@ -12,10 +12,10 @@ use crate::system::{self, File, Files, Kind, Machine, Mapping, Opened, Refused, 
 use half::{bf16, f16};
 use num_complex::Complex;
 use std::alloc::{Layout, alloc_zeroed, dealloc};
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::cmp::Ordering;
 use std::io;
-use std::ops::{BitAnd, BitOr, BitXor, Not};
+use std::ops::{BitAnd, BitOr, BitXor, Not, Range};
 use std::ptr::{self, NonNull};
 use std::rc::Rc;
 
@@ -228,6 +228,37 @@ impl Drop for Heap {
     }
 }
 
+thread_local! {
+    /// The addresses that are lent as slices on this thread, and how many entries there are: the count is cheaper to read.
+    static LENT: RefCell<Vec<Range<usize>>> = const { RefCell::new(Vec::new()) };
+    static LOANS: Cell<usize> = const { Cell::new(0) };
+}
+
+/// Marks addresses as lent until it is dropped.
+pub(super) struct Loan(usize);
+
+impl Loan {
+    pub(super) fn of(memories: &[&Memory]) -> Loan {
+        let ranges = memories.iter().filter_map(|memory| {
+            let start = memory.first_byte()?.addr().get();
+            Some(start..start + memory.nbytes())
+        });
+        let before = LOANS.get();
+        LENT.with_borrow_mut(|lent| {
+            lent.extend(ranges);
+            LOANS.set(lent.len());
+        });
+        Loan(before)
+    }
+}
+
+impl Drop for Loan {
+    fn drop(&mut self) {
+        LENT.with_borrow_mut(|lent| lent.truncate(self.0));
+        LOANS.set(self.0);
+    }
+}
+
 impl Memory {
     /// Allocates `nbytes` zeroed bytes.
     ///
@@ -307,13 +338,32 @@ impl Memory {
         }
     }
 
+    /// Returns the first byte; `None` for meta memory.
+    ///
+    /// # Panics
+    /// If [`super::parallel`] has lent bytes of it as a slice. Access through a cell would then be undefined behaviour. No
+    /// loop does this: it needs a handle in a thread-local, which a `Send` closure could reach.
     pub(super) fn start(&self) -> Option<NonNull<u8>> {
+        let start = self.first_byte();
+        if LOANS.get() > 0 {
+            assert!(!start.is_some_and(|start| self.is_lent(start)), "memory is accessed while it is lent as a slice");
+        }
+        start
+    }
+
+    #[cold]
+    fn is_lent(&self, start: NonNull<u8>) -> bool {
+        let start = start.addr().get();
+        LENT.with_borrow(|lent| lent.iter().any(|range| range.start < start + self.nbytes() && start < range.end))
+    }
+
+    fn first_byte(&self) -> Option<NonNull<u8>> {
         match self {
             Memory::Heap(heap) => Some(heap.start),
             Memory::Mapped(mapped) => NonNull::new(mapped.map.start()),
             Memory::Borrowed { owner, offset, .. } => {
                 // SAFETY: `borrow` checked that `offset + nbytes` lies within the owner's allocation.
-                owner.start().map(|start| unsafe { start.add(*offset) })
+                owner.first_byte().map(|start| unsafe { start.add(*offset) })
             }
             Memory::Meta { .. } => None,
         }

@@ -15,7 +15,7 @@ use super::error::{Error, Result};
 use super::interrupt;
 use super::iterate::{Run, Tile, Tiles};
 use super::layout::Layout;
-use super::memory::{Memory, Plain};
+use super::memory::{Loan, Memory, Plain};
 use super::thresholds::{BLOCK, SHORT, STREAMED, THREAD};
 use std::mem::MaybeUninit;
 use std::ops::Range;
@@ -32,7 +32,8 @@ pub(crate) use vectors::{join_halves, prefetch};
 /// Lends the elements of a memory as a slice for reading while `body` runs, for several threads or for a loop without
 /// cells. `None` if the memory is not aligned for the type.
 ///
-/// For this crate only: a caller with a handle to the memory in a thread-local could write to it from `body`.
+/// # Panics
+/// If `body` accesses the memory in another way, through a handle in a thread-local.
 pub fn reading<T: Plain, R>(memory: &Memory, body: impl FnOnce(&[T]) -> R + Send) -> Option<R> {
     reading_both(memory, memory, |elements, _| body(elements))
 }
@@ -42,8 +43,9 @@ pub fn reading_both<T: Plain, R>(a: &Memory, b: &Memory, body: impl FnOnce(&[T],
     let (first, second) = (a.start()?.cast::<T>(), b.start()?.cast::<T>());
     let length = |memory: &Memory| memory.nbytes() / size_of::<T>();
     (first.is_aligned() && second.is_aligned()).then(|| {
-        // SAFETY: the memories hold as many initialised elements, any bits are a `T`, and nobody writes to them meanwhile:
-        // `body` is `Send` and so holds no memory and no cells (see the head of this file).
+        let _loan = Loan::of(&[a, b]);
+        // SAFETY: the memories hold as many initialised elements, and any bits are a `T`. Nothing writes to them meanwhile:
+        // `body` is `Send` and so holds no memory and no cells, and a handle in a thread-local panics (see `Loan`).
         let (a, b) = unsafe {
             (slice::from_raw_parts(first.as_ptr(), length(a)), slice::from_raw_parts(second.as_ptr(), length(b)))
         };
@@ -59,9 +61,11 @@ pub fn writing<T: Plain, R>(
 ) -> Option<R> {
     let start = memory.start()?.cast::<T>();
     let fits = range.start <= range.end && range.end <= memory.nbytes() / size_of::<T>();
-    // SAFETY: as in `reading`; only `body` reads or writes them meanwhile.
-    (fits && start.is_aligned())
-        .then(|| body(unsafe { slice::from_raw_parts_mut(start.as_ptr().add(range.start), range.len()) }))
+    (fits && start.is_aligned()).then(|| {
+        let _loan = Loan::of(&[memory]);
+        // SAFETY: as in `reading_both`; only `body` reads or writes them meanwhile.
+        body(unsafe { slice::from_raw_parts_mut(start.as_ptr().add(range.start), range.len()) })
+    })
 }
 
 /// Lends one memory for [`reading`] and another for [`writing`]. Also `None` if they share a byte.
@@ -91,7 +95,8 @@ pub(crate) fn from_both<S: Plain, T: Plain, R>(
     });
     let operands = [first?, second?];
     (fits && start.is_aligned()).then(|| {
-        // SAFETY: as in `reading` and `writing`; the two ranges are disjoint.
+        let _loan = Loan::of(&[from[0], from[1], to]);
+        // SAFETY: as in `reading_both` and `writing`; `to` is apart from the others.
         let (operands, out) = unsafe {
             (
                 operands.map(|(first, length)| slice::from_raw_parts(first.as_ptr(), length)),
@@ -575,5 +580,49 @@ unsafe fn scatter(itemsize: usize, from: *const u8, to: *mut u8, stride: i64, le
             1 => std::ptr::copy_nonoverlapping(from, to, length * itemsize),
             _ => by_itemsize!(itemsize, typed(from, to, stride, length)),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cell::RefCell;
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+    use std::rc::Rc;
+
+    thread_local! {
+        static HELD: RefCell<Option<Rc<Memory>>> = const { RefCell::new(None) };
+    }
+
+    fn first_of_held() -> Option<u8> {
+        HELD.with_borrow(|held| held.as_ref()?.bytes().first().map(crate::memory::get))
+    }
+
+    /// A closure that is `Send` holds no memory, but it can reach one in a thread-local.
+    #[test]
+    fn lent_memory_is_not_accessed_in_another_way() {
+        let memory = Rc::new(Memory::from_bytes(&[7; 64]).unwrap());
+        let other = Memory::heap(64).unwrap();
+        HELD.set(Some(Rc::new(Memory::borrow(&memory, 8, 4).unwrap())));
+        let loops: [&dyn Fn(); 3] = [
+            &|| {
+                reading(&memory, |_: &[u8]| first_of_held());
+            },
+            &|| {
+                writing(&memory, 0..64, |_: &mut [u8]| first_of_held());
+            },
+            &|| {
+                between(&other, &memory, 0..64, |_: &[u8], _: &mut [u8]| first_of_held());
+            },
+        ];
+        for access in loops {
+            assert!(catch_unwind(AssertUnwindSafe(access)).is_err());
+            // The loan ends with the panic.
+            assert_eq!(first_of_held(), Some(7));
+        }
+        // Other memory is accessible, also memory made meanwhile.
+        let made = reading(&other, |_: &[u8]| (first_of_held(), Memory::from_bytes(&[9]).unwrap().bytes().len()));
+        assert_eq!(made, Some((Some(7), 1)));
+        HELD.set(None);
     }
 }

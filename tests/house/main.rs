@@ -62,7 +62,9 @@ const ROOMS: &[(&str, &[&str])] = &[
 
 /// Where a dependency may be named inside a room with parts.
 const DEPENDENCIES: &[(&str, &[&str])] = &[
-    ("gemm", &["tensor"]),
+    ("gemm_common", &["tensor"]),
+    ("gemm_f32", &["tensor"]),
+    ("gemm_f64", &["tensor"]),
     ("libc", &["system"]),
     ("libm", &["linalg", "ops"]),
     ("memmap2", &["system"]),

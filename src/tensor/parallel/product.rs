@@ -1,25 +1,54 @@
-//! Products of matrices on all cores, by the `gemm` crate, whose interface uses pointers. This file wraps it safely,
+//! Products of matrices on all cores, by the `gemm` crates, whose interface uses pointers. This file wraps it safely,
 //! with slices and strides that are checked to stay within them.
 
 use super::{cores, tasks};
 use crate::error::{Error, Result};
 use crate::thresholds::{PRODUCTS, THREAD};
+use gemm_common::Parallelism;
+
+/// The signature of the kernels of `gemm`: sizes; the result, with its strides between columns and between rows, and
+/// whether to add to it; both operands with their strides; two factors; which operands to conjugate; threads.
+type Gemm<T> = unsafe fn(
+    usize,
+    usize,
+    usize,
+    *mut T,
+    isize,
+    isize,
+    bool,
+    *const T,
+    isize,
+    isize,
+    *const T,
+    isize,
+    isize,
+    T,
+    T,
+    bool,
+    bool,
+    bool,
+    Parallelism,
+);
 
 /// Element types for which `gemm` has kernels.
 pub trait Multiplied: Copy + Sync + Send + 'static {
     const ONE: Self;
+    /// Returns the kernel for the processor at hand.
+    fn kernel() -> Gemm<Self>;
 }
 
-macro_rules! multiplied {
-    ($($t:ty: $one:expr;)*) => {$(
-        impl Multiplied for $t {
-            const ONE: $t = $one;
-        }
-    )*};
+impl Multiplied for f32 {
+    const ONE: f32 = 1.0;
+    fn kernel() -> Gemm<f32> {
+        gemm_f32::gemm::f32::get_gemm_fn()
+    }
 }
-multiplied! {
-    f32: 1.0;
-    f64: 1.0;
+
+impl Multiplied for f64 {
+    const ONE: f64 = 1.0;
+    fn kernel() -> Gemm<f64> {
+        gemm_f64::gemm::f64::get_gemm_fn()
+    }
 }
 
 /// A matrix in a slice, with the strides of its rows and columns.
@@ -90,29 +119,24 @@ pub fn add_product<T: Multiplied>(
         // SAFETY: the three matrices lie within their slices, as checked above, and so do `rows` rows and `columns`
         // columns from `i` and `j` on; `into` is borrowed exclusively and no two parts share an element of it, so nothing
         // that is read or written by one is written by another; strides fit `isize` since they lie within slices.
-        // `Multiplied` has only the types that `gemm` has kernels for.
         unsafe {
-            gemm::gemm(
-                rows,
-                columns,
-                m,
-                target.start().add(i * p + j),
-                1,
-                p as isize,
-                true,
-                a.values.as_ptr().offset(i as isize * a_row),
-                a_column,
-                a_row,
-                b.values.as_ptr().offset(j as isize * b_column),
-                b_column,
-                b_row,
-                T::ONE,
-                alpha,
-                false,
-                false,
-                false,
-                gemm::Parallelism::None,
-            );
+            let into = target.start().add(i * p + j);
+            let a = a.values.as_ptr().offset(i as isize * a_row);
+            let b = b.values.as_ptr().offset(j as isize * b_column);
+            let (gemm, one, p, no, alone) = (T::kernel(), T::ONE, p as isize, false, Parallelism::None);
+            // The kernels prefer a result that is contiguous along its columns. A row-major one is the transpose of such a
+            // result: the product of the transposed operands.
+            if p > 1 {
+                gemm(
+                    columns, rows, m, into, p, 1, true, b, b_row, b_column, a, a_row, a_column, one, alpha, no, no, no,
+                    alone,
+                );
+            } else {
+                gemm(
+                    rows, columns, m, into, 1, p, true, a, a_column, a_row, b, b_column, b_row, one, alpha, no, no, no,
+                    alone,
+                );
+            }
         }
         Ok(())
     })
