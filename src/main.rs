@@ -25,8 +25,8 @@ tensorsh [OPTIONS]                        a prompt; or a script from standard in
        tensorsh man";
 
 const AFTER: &str = "\
-Exit status: 0 if all went well; 1 if a script or a transcript failed, or a file cannot be read; 2 if the command line \
-is wrong; 130 if Ctrl-C ended a script; what a script gives to exit().
+Exit status: 0 on success; 1 if a script or a transcript failed, or a file cannot be read; 2 if the command line \
+is wrong; 130 if Ctrl-C ended a script; the argument of exit() if a script calls it.
 
 Text from standard input that starts with `>>> ` or `rhai> ` is run as a session copied from a documentation page.";
 
@@ -38,7 +38,7 @@ struct Cli {
     #[arg(short = 'e', long = "eval", value_name = "CODE", allow_hyphen_values = true)]
     code: Vec<String>,
 
-    /// Say less: no greeting at the prompt, only the failures of a test
+    /// Print less: no greeting at the prompt, and only the failures of a test
     #[arg(short, long, global = true)]
     quiet: bool,
 
@@ -46,7 +46,7 @@ struct Cli {
     #[arg(long, global = true, value_name = "WHEN", value_enum, default_value_t = Color::Auto)]
     color: Color,
 
-    /// Go on at a prompt after the script, with its variables
+    /// Open a prompt after the script, with its variables
     #[arg(short, long)]
     interactive: bool,
 
@@ -58,14 +58,14 @@ struct Cli {
     #[arg(long)]
     rhai: bool,
 
-    /// Leave the settings file unread
+    /// Do not read the settings file
     #[arg(long)]
     no_config: bool,
 
     #[command(subcommand)]
     command: Option<Command>,
 
-    /// A script, in Python if its name ends in `.py` and in Rhai otherwise (`-` is standard input), and what it finds in the array ARGS; with -e, all of it goes to ARGS
+    /// A script, in Python if its name ends in `.py` and in Rhai otherwise (`-` is standard input), and its arguments, which it reads from ARGS. With -e, all of them go to ARGS
     #[arg(value_name = "FILE [ARGS]", trailing_var_arg = true)]
     script: Vec<OsString>,
 }
@@ -80,32 +80,32 @@ enum Command {
     /// `# doctest: +NAME` (in Rhai `// doctest: +NAME`): SKIP, ELLIPSIS, NORMALIZE_WHITESPACE, or NUMBER, under which
     /// numbers with a point agree if they agree to the digits that are recorded.
     Test(Test),
-    /// Print recorded sessions with the outputs of now
+    /// Run recorded sessions and print them with their current outputs
     Replay(Replay),
-    /// Learn what storages, strides and views are: lessons with exercises
+    /// Learn storages, strides and views in lessons with exercises
     ///
-    /// Without a LESSON, the first whose exercises are not all done.
+    /// Without LESSON, starts the first lesson that has unfinished exercises.
     Learn(Learn),
-    /// Say what files of tensors hold, without reading their data
+    /// List what files of tensors contain, without reading the data
     ///
-    /// Checkpoints of PyTorch, safetensors, npy, npz and GGUF, folders of torch.distributed and of models in several files:
-    /// the name, dtype, size, stride and offset of every tensor, which of them share a storage, and the bytes that are kept
-    /// and shown by none. Nothing in a file is executed.
+    /// Reads checkpoints of PyTorch, safetensors, npy, npz and GGUF, folders of torch.distributed, and models in several
+    /// files. Lists the name, dtype, size, stride and offset of every tensor, which tensors share a storage, and stored bytes
+    /// that no tensor uses. Nothing in a file is executed.
     Inspect(Inspect),
-    /// Say what changed from one file or folder of tensors to another, of whatever formats
+    /// Compare two files or folders of tensors, whatever their formats
     ///
-    /// Tensors that were added, removed, renamed (the same bytes under another name), of another shape or dtype; how many
-    /// elements of the others differ, by how much at most and on average, and as a share of the larger number; which share a
-    /// storage in one and not in the other; values and metadata. Exit status: 0 if nothing differs, 1 if something does, 2 if
-    /// they cannot be compared.
+    /// Reports tensors that were added, removed, renamed (the same bytes under another name), or changed in shape or dtype. For
+    /// the others, reports how many elements differ, and the largest, average and relative difference. Also compares which
+    /// tensors share a storage, values and metadata. Exit status: 0 if nothing differs, 1 if something does, 2 if they cannot be
+    /// compared.
     Diff(Diff),
-    /// Write what a file of tensors holds into another file, in the format that its name ends in
+    /// Convert a file of tensors to the format that the name of the other file ends in
     ///
     /// TO ends in .pt, .pth, .bin, .ckpt, .safetensors, .npy or .npz. Checkpoints keep values, containers, and which tensors
-    /// share a storage; what another format cannot hold is refused by name. Tensors are streamed, so that their size does not
-    /// matter, and TO is there whole or as it was before.
+    /// share a storage. Another format refuses what it cannot represent, by name. Tensors are streamed, so files may be larger
+    /// than memory. TO is replaced only when it is complete.
     Convert(Convert),
-    /// Print what a shell needs to complete this command line
+    /// Print completions of this command line for a shell
     Completions {
         /// The shell
         shell: Shell,
@@ -116,7 +116,7 @@ enum Command {
 
 #[derive(Args, Clone, Debug)]
 struct Test {
-    /// Write outputs that differ into the files, which otherwise stay as they are
+    /// Write outputs that differ into the files
     #[arg(long)]
     update: bool,
 
@@ -148,7 +148,7 @@ struct Test {
     #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..))]
     timeout: u64,
 
-    /// Transcripts, or folders of them; FILE:LINE is the session at that line, `-` is standard input
+    /// Files or folders of recorded sessions; FILE:LINE runs the session at that line, `-` reads standard input
     #[arg(value_name = "PATH", required = true)]
     paths: Vec<PathBuf>,
 }
@@ -162,19 +162,19 @@ struct Replay {
 
 #[derive(Args, Clone, Debug)]
 struct Learn {
-    /// Show the lessons and how far each is done
+    /// List the lessons and your progress
     #[arg(long)]
     list: bool,
 
-    /// Forget which exercises have been done
+    /// Reset your progress
     #[arg(long)]
     reset: bool,
 
-    /// Tell the lessons in Python, as PyTorch's pages do; answers may be in either language
+    /// Show the lessons in Python, like PyTorch's pages; answers may be in either language
     #[arg(long, conflicts_with = "rhai")]
     python: bool,
 
-    /// Tell them in Rhai
+    /// Show the lessons in Rhai
     #[arg(long)]
     rhai: bool,
 
@@ -185,7 +185,7 @@ struct Learn {
 
 #[derive(Args, Clone, Debug)]
 struct Inspect {
-    /// Say it as JSON
+    /// Print JSON
     #[arg(long)]
     json: bool,
 
@@ -196,11 +196,11 @@ struct Inspect {
 
 #[derive(Args, Clone, Debug)]
 struct Diff {
-    /// Say it as JSON
+    /// Print JSON
     #[arg(long)]
     json: bool,
 
-    /// Elements count as equal that differ by no more than NUMBER, or no more than that share of the first
+    /// Treat elements as equal if they differ by at most NUMBER, or by at most that fraction of the first
     #[arg(long, value_name = "NUMBER", default_value_t = 0.0, value_parser = tolerance)]
     tolerance: f64,
 
@@ -211,7 +211,7 @@ struct Diff {
 
 #[derive(Args, Clone, Debug)]
 struct Convert {
-    /// Make all floats (and all blocks of a GGUF file) of this dtype: bfloat16, float16, float8_e4m3fn, …
+    /// Convert all floats (and all blocks of a GGUF file) to this dtype: bfloat16, float16, float8_e4m3fn, …
     #[arg(long, value_name = "DTYPE")]
     dtype: Option<String>,
 
