@@ -19,10 +19,14 @@ fn unit() -> Duration {
     began.elapsed()
 }
 
-/// Checks that the time since `began` is at most that of so many units of work, by the slowest of three.
+/// Checks that the time since `began` is at most that of so many units of work, by the slowest of three. A
+/// hundredth of a second is never too long.
 #[track_caller]
 pub(crate) fn check(began: Instant, units: u32, what: &str) {
     let took = began.elapsed();
+    if took < Duration::from_millis(10) {
+        return;
+    }
     let slowest = (0..3).map(|_| unit()).max().unwrap_or_default();
     assert!(took <= slowest * units, "{what} took {took:?}; {units} times {slowest:?} is allowed");
 }
