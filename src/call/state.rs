@@ -202,7 +202,7 @@ impl State {
         self.watched.borrow_mut().retain_mut(|watched| match watched.look(&holders) {
             Change::None => true,
             Change::Gone => false,
-            Change::Seen(scene) => {
+            Change::RedrawContext(scene) => {
                 scenes.push(scene);
                 true
             }

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashSet};
 use std::ops::Range;
 use std::rc::Rc;
 
-use super::again::Again;
+use super::again::Redraw;
 use super::picture::Picture;
 use super::residents::residents;
 use super::scene::{Bar, Bars, Block, Ink, Scene, Table, byte_count, counted, list, span};
@@ -81,7 +81,7 @@ impl Holder {
 
 /// Draws the variables that hold memory, grouped by storage. Redrawing shows the variables of that time.
 pub fn picture(holders: &[Holder], width: usize) -> Picture {
-    Picture { scene: scene(holders), width, again: Some(Rc::new(Again::of_variables(|holders| Ok(scene(holders))))) }
+    Picture { scene: scene(holders), width, again: Some(Rc::new(Redraw::of_variables(|holders| Ok(scene(holders))))) }
 }
 
 /// Returns the scene of the variables that hold memory, grouped by storage.

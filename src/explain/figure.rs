@@ -316,14 +316,14 @@ pub fn heat(view: &View, of: DType) -> Result<Scene> {
 
 /// The elements combined in one cell of a figure.
 #[derive(Clone, Copy, Default)]
-struct Cell {
+struct FigureCell {
     sum: f64,
     count: u64,
     /// The first kind of non-finite element in the cell.
     fault: Option<usize>,
 }
 
-impl Cell {
+impl FigureCell {
     fn mean(&self) -> f64 {
         self.sum / self.count.max(1) as f64
     }
@@ -340,7 +340,7 @@ fn levels(view: &View, of: DType, shape: Shape, most_columns: usize) -> Result<S
     let down = length(view.numel()) / across;
     let (rows, columns) = (down.min(ROWS), across.min(most_columns));
     let part = |at: usize, of: usize, into: usize| (at as u128 * into as u128 / of as u128) as usize;
-    let mut cells = vec![Cell::default(); rows * columns];
+    let mut cells = vec![FigureCell::default(); rows * columns];
     each(view, |number, value| {
         let at = part(number / across, down, rows) * columns + part(number % across, across, columns);
         let Some(cell) = cells.get_mut(at) else { return };
@@ -358,7 +358,7 @@ fn levels(view: &View, of: DType, shape: Shape, most_columns: usize) -> Result<S
         facts.push(("range".to_owned(), span(Ink::Plain, format!("{min} to {max}"))));
     }
     // Means are closer together than elements, so scale to the minimum and maximum of the means.
-    let drawn = cells.iter().filter(|cell| cell.fault.is_none()).map(Cell::mean);
+    let drawn = cells.iter().filter(|cell| cell.fault.is_none()).map(FigureCell::mean);
     let (least, most) = (drawn.clone().fold(1.0, f64::min), drawn.fold(0.0, f64::max));
     if rows < down || columns < across {
         let (tall, wide) = (down.div_ceil(rows) as u64, across.div_ceil(columns) as u64);
@@ -378,7 +378,7 @@ fn levels(view: &View, of: DType, shape: Shape, most_columns: usize) -> Result<S
     }
     facts.extend(all.others(view));
     scene.facts(facts);
-    let level = |cell: &Cell| match cell.fault.and_then(|kind| KINDS.get(kind)) {
+    let level = |cell: &FigureCell| match cell.fault.and_then(|kind| KINDS.get(kind)) {
         Some((_, sign)) => Level::Fault(*sign),
         None if least < most => Level::Of(((cell.mean() - least) / (most - least)) as f32),
         None => Level::Of(0.5),

@@ -42,7 +42,7 @@ pub enum Type {
 
 /// A tensor's entry in the header.
 #[derive(Debug)]
-pub struct Described {
+pub struct TensorHeader {
     pub name: String,
     pub kind: Type,
     /// The sizes in PyTorch's order, which is the reverse of the file's: the last dimension is innermost.
@@ -59,7 +59,7 @@ pub struct Header {
     pub version: u32,
     /// The settings in file order, as texts.
     pub metadata: Vec<(String, String)>,
-    pub tensors: Vec<Described>,
+    pub tensors: Vec<TensorHeader>,
 }
 
 fn invalid(why: impl std::fmt::Display) -> Error {
@@ -72,12 +72,12 @@ fn shown(name: &str) -> String {
 }
 
 /// A reader of the header.
-struct Cursor<'a> {
+struct HeaderReader<'a> {
     bytes: &'a [u8],
     at: usize,
 }
 
-impl<'a> Cursor<'a> {
+impl<'a> HeaderReader<'a> {
     fn take(&mut self, nbytes: u64) -> Result<&'a [u8]> {
         let end = usize::try_from(nbytes).ok().and_then(|nbytes| self.at.checked_add(nbytes));
         let found = end.and_then(|end| Some((end, self.bytes.get(self.at..end)?)));
@@ -138,7 +138,7 @@ pub fn header(source: &Source) -> Result<Header> {
 }
 
 /// Reads the version, and the numbers of tensors and settings.
-fn begin(cursor: &mut Cursor) -> Result<(u32, u64, u64)> {
+fn begin(cursor: &mut HeaderReader) -> Result<(u32, u64, u64)> {
     if cursor.take(MAGIC.len() as u64)? != MAGIC {
         return Err(invalid("it does not begin as such files do"));
     }
@@ -158,7 +158,7 @@ fn begin(cursor: &mut Cursor) -> Result<(u32, u64, u64)> {
 }
 
 fn parse(bytes: &[u8]) -> Result<Header> {
-    let mut cursor = Cursor { bytes, at: 0 };
+    let mut cursor = HeaderReader { bytes, at: 0 };
     let (version, tensor_count, setting_count) = begin(&mut cursor)?;
     let (mut metadata, mut keys, mut alignment) = (Vec::new(), HashSet::new(), ALIGNMENT);
     for number in 0..setting_count {
@@ -193,12 +193,12 @@ fn parse(bytes: &[u8]) -> Result<Header> {
     Ok(Header { version, metadata, tensors })
 }
 
-fn outside(tensor: &Described, length: usize) -> Error {
+fn outside(tensor: &TensorHeader, length: usize) -> Error {
     invalid(format_args!("the data of {} does not lie within the {length} bytes of the file", shown(&tensor.name)))
 }
 
 /// Reads the rest of a tensor's entry after its name. The offset is relative to the start of the data.
-fn described(cursor: &mut Cursor, name: &str, alignment: u32) -> Result<Described> {
+fn described(cursor: &mut HeaderReader, name: &str, alignment: u32) -> Result<TensorHeader> {
     let wrong = |why: &dyn std::fmt::Display| invalid(format_args!("the tensor {} {why}", shown(name)));
     let dimensions = cursor.u32()?;
     if dimensions > MOST_DIMENSIONS {
@@ -234,12 +234,12 @@ fn described(cursor: &mut Cursor, name: &str, alignment: u32) -> Result<Describe
         )));
     }
     let place = usize::try_from(place).map_err(|_| wrong(&"begins at an absurd place"))?;
-    Ok(Described { name: name.to_owned(), kind, sizes, place, nbytes })
+    Ok(TensorHeader { name: name.to_owned(), kind, sizes, place, nbytes })
 }
 
 /// Checks that no two tensors share a byte.
-fn check_apart(tensors: &[Described]) -> Result<()> {
-    let mut sorted: Vec<&Described> =
+fn check_apart(tensors: &[TensorHeader]) -> Result<()> {
+    let mut sorted: Vec<&TensorHeader> =
         tensors.iter().filter(|tensor| tensor.nbytes.is_some_and(|nbytes| nbytes > 0)).collect();
     sorted.sort_by_key(|tensor| tensor.place);
     for pair in sorted.windows(2) {
@@ -306,7 +306,7 @@ pub fn contents(source: &Source) -> Result<Contents> {
 /// Fails with ValueError for an invalid file, and with NotImplementedError for a tensor of an unknown type, whose size
 /// is unknown.
 pub fn load(source: &Source, mapped: bool) -> Result<Value> {
-    let value = |tensor: Described| {
+    let value = |tensor: TensorHeader| {
         let storage = |nbytes: Option<usize>| {
             let storage = nbytes.and_then(|nbytes| source.storage(tensor.place, nbytes));
             let storage = storage.ok_or_else(|| outside(&tensor, source.len()))?;

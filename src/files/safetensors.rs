@@ -19,7 +19,7 @@ use value::{Dict, Value};
 const LARGEST_HEADER: usize = 100_000_000;
 
 /// A tensor's entry in the header, with the offset of its bytes in the file.
-pub(crate) struct Described {
+pub(crate) struct TensorHeader {
     pub name: String,
     pub dtype: DType,
     pub layout: Layout,
@@ -27,7 +27,7 @@ pub(crate) struct Described {
     pub nbytes: usize,
 }
 
-impl Described {
+impl TensorHeader {
     /// Returns the tensor, mapped from the file if `mapped`.
     ///
     /// # Errors
@@ -56,7 +56,7 @@ pub(crate) fn is_one(source: &Source) -> bool {
 ///
 /// # Errors
 /// Fails with SafetensorError if it is invalid.
-pub(crate) fn header(source: &Source) -> Result<Vec<Described>> {
+pub(crate) fn header(source: &Source) -> Result<Vec<TensorHeader>> {
     let (metadata, begin) = parsed(source)?;
     if metadata.data_len().checked_add(begin) != Some(source.len()) {
         return Err(invalid("incomplete metadata, file not fully covered"));
@@ -68,7 +68,7 @@ pub(crate) fn header(source: &Source) -> Result<Vec<Described>> {
         let (start, end) = info.data_offsets;
         let dtype = dtype_of(info.dtype);
         let dtype = dtype.ok_or_else(|| invalid(format_args!("{name}: dtype {:?} does not exist here", info.dtype)))?;
-        Ok(Described { name, dtype, layout, place: begin + start, nbytes: end - start })
+        Ok(TensorHeader { name, dtype, layout, place: begin + start, nbytes: end - start })
     };
     metadata.offset_keys().into_iter().map(described).collect()
 }
@@ -99,7 +99,7 @@ fn parsed(source: &Source) -> Result<(Metadata, usize)> {
 pub(crate) fn contents(source: &Source) -> Result<Contents> {
     let mut contents = Contents::new(source, "safetensors");
     contents.metadata = metadata(source)?;
-    for Described { name, dtype, layout, place, nbytes } in header(source)? {
+    for TensorHeader { name, dtype, layout, place, nbytes } in header(source)? {
         contents.add(name, dtype, layout, nbytes, Bytes::Stored(source.clone(), place));
     }
     Ok(contents)
@@ -110,7 +110,7 @@ pub(crate) fn contents(source: &Source) -> Result<Contents> {
 /// # Errors
 /// Fails with SafetensorError for an invalid file.
 pub fn load(source: &Source, mapped: bool) -> Result<Value> {
-    let tensor = |described: Described| {
+    let tensor = |described: TensorHeader| {
         let name = Value::str(&*described.name);
         described.tensor(source, mapped).map(|tensor| (name, tensor))
     };

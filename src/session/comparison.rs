@@ -103,7 +103,7 @@ fn shown(session: &Session, value: &Dynamic) -> String {
 
 fn is_same(here: &Session, there: &Session, a: &Dynamic, b: &Dynamic) -> bool {
     match (to_value(a), to_value(b)) {
-        (Ok(a), Ok(b)) => Pair { here, there }.is_same(&a, &b, 0),
+        (Ok(a), Ok(b)) => SessionPair { here, there }.is_same(&a, &b, 0),
         // A closure or a moment: a Rhai value without comparable content.
         (Err(_), Err(_)) => class_name(a) == class_name(b),
         _ => false,
@@ -111,12 +111,12 @@ fn is_same(here: &Session, there: &Session, a: &Dynamic, b: &Dynamic) -> bool {
 }
 
 /// The sessions that two compared values belong to.
-struct Pair<'s> {
+struct SessionPair<'s> {
     here: &'s Session,
     there: &'s Session,
 }
 
-impl Pair<'_> {
+impl SessionPair<'_> {
     fn is_same(&self, a: &Value, b: &Value, depth: usize) -> bool {
         let all = |a: &[Value], b: &[Value]| {
             a.len() == b.len() && a.iter().zip(b).all(|(a, b)| self.is_same(a, b, depth + 1))

@@ -8,8 +8,8 @@ use rhai::{AST, Dynamic, EvalAltResult, Expr, ParseError, Stmt};
 use super::misspelt::nearest_module;
 use super::{Language, Session, advice, foreign, python};
 use call::{LIBRARY, suggest};
-use languages::script::cell::{Cell, Defined, near};
 use languages::script::fault::{self, Fault, ScriptCall};
+use languages::script::input::{Defined, RhaiInput, near};
 use languages::script::own;
 use tensor::{Error, ErrorKind};
 
@@ -48,7 +48,7 @@ const QUOTED: usize = 60;
 
 impl Session {
     /// Records the functions that an input defines.
-    pub(super) fn define(&mut self, ast: &AST, cell: &Cell) {
+    pub(super) fn define(&mut self, ast: &AST, cell: &RhaiInput) {
         let mut functions = self.runtime.defined.borrow_mut();
         for function in ast.iter_functions() {
             let fresh = || Defined { cell: cell.clone(), parameters: BTreeSet::new() };
@@ -59,16 +59,16 @@ impl Session {
     }
 
     /// Describes a parse error.
-    pub(super) fn refused(&self, error: &ParseError, cell: &Cell) -> Box<Failure> {
+    pub(super) fn refused(&self, error: &ParseError, cell: &RhaiInput) -> Box<Failure> {
         self.explain(fault::from_parse(error), cell)
     }
 
     /// Describes the error of a failed evaluation.
-    pub(super) fn failed(&self, error: &EvalAltResult, cell: &Cell) -> Box<Failure> {
+    pub(super) fn failed(&self, error: &EvalAltResult, cell: &RhaiInput) -> Box<Failure> {
         self.explain(fault::from_eval(error, &self.runtime, cell), cell)
     }
 
-    fn explain(&self, mut fault: Fault, here: &Cell) -> Box<Failure> {
+    fn explain(&self, mut fault: Fault, here: &RhaiInput) -> Box<Failure> {
         fault.settle(&self.runtime, here);
         let cell = fault.place.clone().unwrap_or_else(|| here.clone());
         let position = cell.place(fault.position).or_else(|| {
@@ -112,7 +112,7 @@ impl Session {
     }
 
     /// Adds advice on an undefined name.
-    pub(super) fn advise(&self, mut failure: Failure, cell: Option<&Cell>) -> Failure {
+    pub(super) fn advise(&self, mut failure: Failure, cell: Option<&RhaiInput>) -> Failure {
         if failure.hint.is_none() && failure.kind == "ModuleNotFoundError" {
             let near = || failure.message.split('\'').nth(1).and_then(nearest_module).map(did_you_mean);
             failure.hint = self.on_modules(&failure, "").or_else(near);
@@ -216,7 +216,7 @@ pub(super) fn listed(mut lines: Vec<String>) -> Vec<String> {
 }
 
 /// Formats one call that led to an error.
-fn told_call(call: &ScriptCall, here: &Cell) -> String {
+fn told_call(call: &ScriptCall, here: &RhaiInput) -> String {
     let shown = call.shown_name();
     if let Some(file) = call.module() {
         let place = call.place.as_ref().and_then(|cell| cell.place(call.position).map(|(line, _)| (cell, line)));
@@ -230,7 +230,7 @@ fn told_call(call: &ScriptCall, here: &Cell) -> String {
 }
 
 /// Names the input that contains a line, if it is not the running one.
-fn origin(cell: &Cell, here: &Cell) -> String {
+fn origin(cell: &RhaiInput, here: &RhaiInput) -> String {
     match cell.file() {
         _ if cell.is(here) => String::new(),
         Some(file) => format!(" of {}", near(file)),

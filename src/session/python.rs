@@ -15,7 +15,7 @@ use languages::python::class::Instance;
 use languages::python::code::Code;
 use languages::python::compile::compile;
 use languages::python::exceptions;
-use languages::python::machine::{Machine, Step};
+use languages::python::machine::{Machine, TracebackStep};
 use languages::python::syntax::{self, Stage, SyntaxFault};
 use languages::script::holders::{count, holders};
 use languages::script::runtime::Runtime;
@@ -45,7 +45,7 @@ impl Python {
         let machine = Machine::new(state);
         let scope: Rc<RefCell<Scope<'static>>> = Rc::default();
         let (variables, functions) = (scope.clone(), Rc::downgrade(runtime));
-        machine.elsewhere.replace(Some(Rc::new(move |name: &str| {
+        machine.outer_lookup.replace(Some(Rc::new(move |name: &str| {
             let name = hidden_name(name);
             let runtime = functions.upgrade()?;
             let variables = variables.try_borrow().ok();
@@ -280,7 +280,7 @@ impl Session {
 }
 
 /// The path of an error through Python functions called by another language.
-pub(super) struct Within {
+pub(super) struct PythonFault {
     /// The position in the source of the function that failed.
     pub(super) position: (usize, usize),
     pub(super) source: String,
@@ -290,12 +290,12 @@ pub(super) struct Within {
 }
 
 /// Returns the path of an error through Python functions, if there is one.
-pub(super) fn within(error: &Error, typed: &Rc<str>) -> Option<Within> {
+pub(super) fn within(error: &Error, typed: &Rc<str>) -> Option<PythonFault> {
     let exception = error.raised.as_ref()?.0.clone().downcast::<Instance>().ok()?;
     let steps = exception.trace.borrow();
     let (innermost, outermost) = (steps.first()?, steps.last()?);
     let text = &innermost.code.source;
-    Some(Within {
+    Some(PythonFault {
         position: line_and_column(text, innermost.place as usize),
         source: text.to_string(),
         calls: steps.windows(2).filter_map(|pair| called(pair, typed)).collect(),
@@ -304,7 +304,7 @@ pub(super) fn within(error: &Error, typed: &Rc<str>) -> Option<Within> {
 }
 
 /// Returns a function's name for a trace.
-fn shown_function(step: &Step) -> String {
+fn shown_function(step: &TracebackStep) -> String {
     match &*step.code.qualified {
         "<lambda>" => "an unnamed function".to_owned(),
         name => format!("{name}()"),
@@ -312,7 +312,7 @@ fn shown_function(step: &Step) -> String {
 }
 
 /// Formats one call: the function and the calling line.
-fn called(pair: &[Step], source: &Rc<str>) -> Option<String> {
+fn called(pair: &[TracebackStep], source: &Rc<str>) -> Option<String> {
     let [inner, outer] = pair else { return None };
     let name = shown_function(inner);
     let text = &outer.code.source;

@@ -22,12 +22,12 @@ const ALL_BYTES: usize = 128 << 20;
 
 /// The latest states, newest last, and the undone ones, latest last.
 #[derive(Default)]
-pub(super) struct Past {
+pub(super) struct UndoHistory {
     steps: VecDeque<Snapshot>,
     undone: Vec<Snapshot>,
 }
 
-impl Past {
+impl UndoHistory {
     /// Returns the number of storage handles held only by the undo history, by storage identity: those in snapshots,
     /// and those of tensors without other owners.
     pub(super) fn handles(&self) -> HashMap<usize, usize> {

@@ -10,7 +10,7 @@ use super::results::{hidden_name, shown_name};
 use call::Receiver;
 use explain::aliases;
 use explain::tensors::about;
-use explain::{Holder, Ink, Picture, Scene, Seen, byte_count, span};
+use explain::{Holder, Ink, Picture, RedrawContext, Scene, byte_count, span};
 use languages::script::holders::{Handles, holders, is_container, is_result, place_in, storage_of};
 use languages::script::values::{shared, to_value};
 use tensor::{Dims, Storage, Tensor, View};
@@ -137,8 +137,8 @@ impl Session {
     }
 
     /// Returns the data from which pictures are redrawn.
-    pub fn seen(&self) -> Seen {
-        Seen { holders: self.holders(), remembered: self.handles_of_ours(true) }
+    pub fn seen(&self) -> RedrawContext {
+        RedrawContext { holders: self.holders(), remembered: self.handles_of_ours(true) }
     }
 
     /// Returns the storage handles held only by the session: the undo history and, while Rhai runs, Python's copies of

@@ -18,7 +18,7 @@ use super::pager::Paging;
 use super::screen::{Screen, Stream, complain, complain_marked, show};
 use files::{PRIVATE, replace};
 use session::assist::describe;
-use session::lessons::{Exercise, Lesson, Part, Told, Verdict, find, lessons, told};
+use session::lessons::{Exercise, Lesson, PagePart, TranslatedInput, Verdict, find, lessons, translated};
 use session::{Completeness, Language, Said, Session, SessionOptions, nearest, wrapped};
 
 /// The arguments of `tensorsh learn`.
@@ -128,7 +128,7 @@ impl Progress {
 }
 
 /// How an exercise ended.
-enum Left {
+enum ExerciseEnd {
     Solved,
     Skipped,
     Quit,
@@ -241,7 +241,7 @@ impl Learner {
     fn lessons(&mut self, first: &Lesson, progress: &mut Progress) -> rustyline::Result<()> {
         let before = lessons().iter().take_while(|lesson| *lesson != first).count();
         for (number, lesson) in (1..).zip(lessons()).skip(before) {
-            if let Left::Quit = self.lesson(number, lesson, progress)? {
+            if let ExerciseEnd::Quit = self.lesson(number, lesson, progress)? {
                 break;
             }
             let Some(next) = lessons().get(number) else { break };
@@ -253,14 +253,14 @@ impl Learner {
         Ok(())
     }
 
-    fn lesson(&mut self, number: usize, lesson: &Lesson, progress: &mut Progress) -> rustyline::Result<Left> {
+    fn lesson(&mut self, number: usize, lesson: &Lesson, progress: &mut Progress) -> rustyline::Result<ExerciseEnd> {
         self.heading(&format!("{number}. {}", lesson.title))?;
         let mut session = self.session();
         for (i, part) in lesson.parts.iter().enumerate() {
             self.part(part, &mut session)?;
             // Input from a file needs no pauses.
             let has_more = lesson.parts.len() > i + 1;
-            if self.editor.is_some() && has_more && matches!(part, Part::Session(_)) {
+            if self.editor.is_some() && has_more && matches!(part, PagePart::Session(_)) {
                 self.read(GO_ON)?;
             }
         }
@@ -269,14 +269,14 @@ impl Learner {
                 self.remark(&format!("Exercise: {} (done before)", exercise.title));
             }
             match self.exercise(exercise)? {
-                Left::Solved => progress.add(lesson, exercise),
-                Left::Skipped => {}
-                Left::Quit => return Ok(Left::Quit),
+                ExerciseEnd::Solved => progress.add(lesson, exercise),
+                ExerciseEnd::Skipped => {}
+                ExerciseEnd::Quit => return Ok(ExerciseEnd::Quit),
             }
         }
         let done = lesson.exercises.iter().filter(|exercise| progress.has(lesson, exercise)).count();
         self.remark(&format!("Lesson {number}: {done} of {} exercises done.", lesson.exercises.len()));
-        Ok(Left::Solved)
+        Ok(ExerciseEnd::Solved)
     }
 
     fn session(&mut self) -> Session {
@@ -292,13 +292,13 @@ impl Learner {
         SessionOptions { live: Some(Box::new(live)), ..SessionOptions::default() }
     }
 
-    fn part(&mut self, part: &Part, session: &mut Session) -> rustyline::Result<()> {
+    fn part(&mut self, part: &PagePart, session: &mut Session) -> rustyline::Result<()> {
         match part {
-            Part::Prose(text) => self.prose(text)?,
-            Part::Session(inputs) => {
+            PagePart::Prose(text) => self.prose(text)?,
+            PagePart::Session(inputs) => {
                 let examples = inputs.examples(self.language).iter();
                 for example in examples.filter(|example| !example.options.skip) {
-                    if let Some(told) = told(session, self.language, example.language, &example.source) {
+                    if let Some(told) = translated(session, self.language, example.language, &example.source) {
                         let (asked, shown) = (self.height(&told.source), self.height(&example.expected));
                         // Output that fills a screen is shown in the pager.
                         let is_paged = self.dimensions().is_some_and(|(_, rows)| shown >= rows);
@@ -326,14 +326,14 @@ impl Learner {
     }
 
     /// Shows an input with its prompts.
-    fn input(&self, told: &Told) {
+    fn input(&self, told: &TranslatedInput) {
         let (first, next) = told.language.signs();
         let signs = std::iter::once(first).chain(std::iter::repeat(next));
         signs.zip(told.source.lines()).for_each(|(sign, line)| self.remark(&format!("{sign}{line}")));
     }
 
     /// Runs an input of a page, and shows it with its output.
-    fn run(&mut self, told: &Told, session: &mut Session) {
+    fn run(&mut self, told: &TranslatedInput, session: &mut Session) {
         self.input(told);
         let outcome = self.paged(|| session.eval(told.language, &told.source));
         if let Some(error) = &outcome.error {
@@ -341,7 +341,7 @@ impl Learner {
         }
     }
 
-    fn exercise(&mut self, exercise: &Exercise) -> rustyline::Result<Left> {
+    fn exercise(&mut self, exercise: &Exercise) -> rustyline::Result<ExerciseEnd> {
         self.heading(&format!("Exercise: {}", exercise.title))?;
         let language = self.language;
         'anew: loop {
@@ -382,8 +382,8 @@ impl Learner {
                         }
                     }
                     ":again" => continue 'anew,
-                    ":skip" => return Ok(Left::Skipped),
-                    line if is_leave(line) => return Ok(Left::Quit),
+                    ":skip" => return Ok(ExerciseEnd::Skipped),
+                    line if is_leave(line) => return Ok(ExerciseEnd::Quit),
                     line if line.starts_with(':') => {
                         let near = nearest(line, COMMANDS).map(|near| format!("; did you mean {near}?"));
                         self.remark(&format!("A lesson has no command {line}{}", near.unwrap_or_default()));
@@ -401,7 +401,7 @@ impl Learner {
                         match &verdict {
                             Verdict::Right => {
                                 self.remark(&verdict.text());
-                                return Ok(Left::Solved);
+                                return Ok(ExerciseEnd::Solved);
                             }
                             Verdict::Wrong => self.remark(&format!("{} :hint may help.", verdict.text())),
                             Verdict::Forbidden(_) => {

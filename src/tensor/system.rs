@@ -105,7 +105,7 @@ pub enum Access {
 
 /// What kind of object a path refers to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum PathKind {
     /// A file, with its size in bytes.
     File(u64),
     Folder,
@@ -115,14 +115,14 @@ pub enum Kind {
 
 /// Files, and memory that belongs to them.
 pub trait Files {
-    type File: Opened;
+    type File: OpenFile;
     type Mapping: Mapping<File = Self::File>;
     type Temporary: AsRef<Path>;
 
     /// # Errors
     /// The system's errors, as for all functions below.
     fn open(path: &Path, access: Access) -> io::Result<Self::File>;
-    fn kind(path: &Path) -> io::Result<Kind>;
+    fn kind(path: &Path) -> io::Result<PathKind>;
     fn read(path: &Path) -> io::Result<Vec<u8>>;
     /// Replaces a file's contents.
     fn put(path: &Path, bytes: &[u8]) -> io::Result<()>;
@@ -175,10 +175,10 @@ pub fn words(error: &io::Error) -> (String, Option<i32>) {
 }
 
 /// An open file.
-pub trait Opened: Read + Write + Seek + Send + Sync + Debug {
+pub trait OpenFile: Read + Write + Seek + Send + Sync + Debug {
     /// # Errors
     /// The system's errors, as for all functions below.
-    fn kind(&self) -> io::Result<Kind>;
+    fn kind(&self) -> io::Result<PathKind>;
     /// Fills `into` from a position, independently of the file's own position.
     fn read_exact_at(&self, into: &mut [u8], position: u64) -> io::Result<()>;
     /// Truncates the file, or extends it with zeros.
@@ -189,7 +189,7 @@ pub trait Opened: Read + Write + Seek + Send + Sync + Debug {
 }
 
 /// The system call that failed, and its error.
-pub type Refused = (&'static str, io::Error);
+pub type SystemFailure = (&'static str, io::Error);
 
 /// Memory at a fixed address that maps a file or that other processes can share.
 pub trait Mapping: Sized + Debug {
@@ -204,7 +204,7 @@ pub trait Mapping: Sized + Debug {
     ///
     /// # Errors
     /// The system's error, and the call that failed: `open`, `resize`, `reserve` or `mmap`.
-    fn shared(nbytes: usize) -> Result<Self, Refused>;
+    fn shared(nbytes: usize) -> Result<Self, SystemFailure>;
     /// Returns the address of the first byte.
     fn start(&self) -> *mut u8;
     /// Returns whether one of its pages was lost.

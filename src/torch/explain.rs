@@ -8,7 +8,7 @@ use super::block_tensors::first_block;
 use call::{Call, Row, function};
 use explain::tensors::{Terms, scene};
 use explain::watch::Watched;
-use explain::{Again, Holder, Picture, Scene, aliases, bits, bytes, chain, figure, html, svg, why};
+use explain::{Holder, Picture, Redraw, Scene, aliases, bits, bytes, chain, figure, html, svg, why};
 use files::gguf::BlockTensor;
 use tensor::bail;
 use tensor::interrupt::watched;
@@ -139,7 +139,7 @@ fn picture(
     make: impl Fn(&Value, &[Holder]) -> Result<Scene> + 'static,
 ) -> Result<Value> {
     let scene = make(value, holders)?;
-    let again = Again::of(value, make).map(Rc::new);
+    let again = Redraw::of(value, make).map(Rc::new);
     Ok(Value::Object(Rc::new(Picture { scene, width: width(call)?, again })))
 }
 

@@ -23,7 +23,7 @@ mod imports {
 }
 
 #[global_allocator]
-static MEMORY: system::web::Counting = system::web::Counting;
+static MEMORY: system::web::CountingAllocator = system::web::CountingAllocator;
 
 thread_local! {
     static PAGE: RefCell<Page> = RefCell::new(begin());

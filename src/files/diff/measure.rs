@@ -66,7 +66,7 @@ pub(super) struct Row<'m> {
 }
 
 /// The number type to which the elements of both sides are widened.
-trait Measured: Copy + PartialEq {
+trait ComparedNumber: Copy + PartialEq {
     fn of(value: Scalar) -> Self;
     fn apart(self, other: Self) -> f64;
     fn size(self) -> f64;
@@ -74,7 +74,7 @@ trait Measured: Copy + PartialEq {
     fn is_finite(self) -> bool;
 }
 
-impl Measured for i128 {
+impl ComparedNumber for i128 {
     fn of(value: Scalar) -> i128 {
         match value {
             Scalar::Bool(truth) => i128::from(truth),
@@ -97,7 +97,7 @@ impl Measured for i128 {
     }
 }
 
-impl Measured for f64 {
+impl ComparedNumber for f64 {
     #[inline(always)]
     fn of(value: Scalar) -> f64 {
         f64::store(value)
@@ -120,7 +120,7 @@ impl Measured for f64 {
     }
 }
 
-impl Measured for Complex<f64> {
+impl ComparedNumber for Complex<f64> {
     fn of(value: Scalar) -> Complex<f64> {
         Complex::store(value)
     }
@@ -170,7 +170,7 @@ pub(super) fn compare(a: Row, b: Row, count: usize, tolerance: f64) -> Result<Ta
 /// The number of elements to widen at a time; a multiple of every block's count.
 const WIDENED: usize = 4096;
 
-fn tally<N: Measured>(a: Row, b: Row, count: usize, tolerance: f64) -> Result<Tally> {
+fn tally<N: ComparedNumber>(a: Row, b: Row, count: usize, tolerance: f64) -> Result<Tally> {
     let (mut x, mut y) = (Vec::with_capacity(WIDENED), Vec::with_capacity(WIDENED));
     let mut total = Tally::default();
     for start in (0..count).step_by(WIDENED) {
@@ -198,7 +198,7 @@ fn spelt_otherwise(a: &Memory, b: &Memory, itemsize: usize, range: Range<usize>)
 
 /// Also counts the unequal elements, including those within the tolerance.
 #[inline(always)]
-fn measured<N: Measured>(x: &[N], y: &[N], tolerance: f64) -> (Tally, u64) {
+fn measured<N: ComparedNumber>(x: &[N], y: &[N], tolerance: f64) -> (Tally, u64) {
     let mut unequal = 0;
     let mut tally = Tally { elements: x.len() as u64, ..Tally::default() };
     for (i, (&x, &y)) in x.iter().zip(y).enumerate() {
@@ -224,7 +224,7 @@ fn measured<N: Measured>(x: &[N], y: &[N], tolerance: f64) -> (Tally, u64) {
 }
 
 /// Converts elements `start..end` of a row to numbers.
-fn widen<N: Measured>(row: Row, start: usize, end: usize, into: &mut Vec<N>) -> Result<()> {
+fn widen<N: ComparedNumber>(row: Row, start: usize, end: usize, into: &mut Vec<N>) -> Result<()> {
     into.clear();
     match row.elements {
         Elements::Plain(dtype) => dispatch!(dtype, T => {

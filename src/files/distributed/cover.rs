@@ -102,11 +102,11 @@ fn meet(one: &Piece, other: &Piece) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::metadata::Place;
+    use super::super::metadata::ArchiveLocation;
     use super::*;
 
     fn piece(offsets: &[i64], sizes: &[i64]) -> Piece {
-        let place = Place { file: "a".into(), start: 0, length: 0 };
+        let place = ArchiveLocation { file: "a".into(), start: 0, length: 0 };
         Piece { offsets: offsets.into(), sizes: sizes.into(), place }
     }
 

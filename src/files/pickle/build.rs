@@ -1,7 +1,7 @@
 //! Converts the nodes of a pickle to values. Identity is preserved for storages, tensors, and other values that can be
 //! shared.
 
-use super::read::{Id, Node, Pickled, Saved, Scale, Shown, Sparse};
+use super::read::{Id, Node, Pickled, Saved, Scale, Sparse, TensorDescription};
 use std::collections::{HashMap, HashSet};
 use tensor::bail;
 use tensor::layout::checked_numel;
@@ -201,7 +201,7 @@ impl<F: FnMut(&Saved) -> Result<Storage>> Builder<'_, F> {
         }
     }
 
-    fn tensor(&mut self, shown: &Shown) -> Result<Tensor> {
+    fn tensor(&mut self, shown: &TensorDescription) -> Result<Tensor> {
         let (layout, dtype) = (shown.layout.clone(), shown.dtype);
         if shown.scale.is_some() != dtype.is_quantized() {
             bail!(RuntimeError, "a tensor of dtype torch.{} is no quantized one", dtype.name());

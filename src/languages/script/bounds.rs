@@ -150,7 +150,7 @@ pub fn register(module: &mut Module) {
             _ => Ok(()),
         });
     }
-    for (name, parameters, _) in SHORT {
+    for (name, parameters, _) in CONSTANT_TIME_METHODS {
         let types: Vec<TypeId> = parameters.iter().map(Parameter::type_id).collect();
         let func = |_: Option<NativeCallContext>, _: &mut [&mut Dynamic]| {
             Err(EvalAltResult::ErrorRuntime(Dynamic::UNIT, Position::NONE).into())
@@ -241,10 +241,10 @@ impl Parameter {
     }
 }
 
-type Short = fn(&mut Dynamic, &mut [&mut Dynamic]) -> Result<Dynamic>;
+type ConstantTimeMethod = fn(&mut Dynamic, &mut [&mut Dynamic]) -> Result<Dynamic>;
 
 /// The methods of arrays and object maps that run in constant time: name, parameters, function.
-const SHORT: &[(&str, &[Parameter], Short)] = &[
+const CONSTANT_TIME_METHODS: &[(&str, &[Parameter], ConstantTimeMethod)] = &[
     ("len", &[Parameter::Array], |array, _| Ok((on_array(array, |array| array.len()) as i64).into())),
     ("is_empty", &[Parameter::Array], |array, _| Ok((on_array(array, |array| array.len()) == 0).into())),
     ("push", &[Parameter::Array, Parameter::Any], |array, args| {
@@ -319,7 +319,7 @@ pub(crate) fn deferred(name: &str, args: &mut [&mut Dynamic]) -> Option<Scripted
     if !(receiver.is_array() || receiver.is_map()) {
         return None;
     }
-    let (.., run) = SHORT.iter().find(|(known, parameters, _)| {
+    let (.., run) = CONSTANT_TIME_METHODS.iter().find(|(known, parameters, _)| {
         *known == name
             && parameters.split_first().is_some_and(|(this, others)| {
                 this.takes(receiver)

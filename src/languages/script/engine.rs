@@ -14,7 +14,7 @@ use super::json;
 use super::moments;
 use super::native::{add, add_calling, any, whole};
 use super::numbers;
-use super::plain::Given;
+use super::plain::RhaiArgument;
 use super::printing::{self, shown};
 use super::read::{self, Compiled, Names};
 use super::runtime::Runtime;
@@ -70,7 +70,7 @@ pub fn build(state: &Rc<Runtime>) -> Engine {
     module.set_custom_type::<Moment>("timestamp");
     register_missing(&mut engine, state);
     register_subscripts(&mut module, state);
-    subscripts::register_held(&mut module);
+    subscripts::register_proxy(&mut module);
     register_operators(&mut module, state);
     register_iteration(&mut module, state);
     register_over_integers(&mut module, state);
@@ -314,7 +314,7 @@ fn try_plain_method(state: &Runtime, methods: &Overloads, args: &[&mut Dynamic])
     let (first, given) = args.split_first()?;
     // Release the lock before the call: the method may modify the variable.
     let this = first.read_lock::<Tensor>()?.clone();
-    dispatch::try_plain_method(state, methods, this, given.iter().map(|argument| Given(argument)))
+    dispatch::try_plain_method(state, methods, this, given.iter().map(|argument| RhaiArgument(argument)))
 }
 
 /// Calls a table function and converts the result for the script.
@@ -572,8 +572,8 @@ fn resolve_names(engine: &mut Engine, state: &Rc<Runtime>) {
         {
             return Ok(Some(value.clone()));
         }
-        if name == subscripts::HELD {
-            return Ok(Some(Dynamic::from(subscripts::Held)));
+        if name == subscripts::PROXY_VARIABLE {
+            return Ok(Some(Dynamic::from(subscripts::AssignmentProxy)));
         }
         Ok(constant(name).map(to_dynamic))
     });

@@ -1,5 +1,5 @@
 //! Subscripts as the engine evaluates them: `target[index]`, and `target.name`, which arrives as a subscript with a
-//! string. An assignment through the result of a call is rewritten to a subscript as well: see [`HELD`].
+//! string. An assignment through the result of a call is rewritten to a subscript as well: see [`PROXY_VARIABLE`].
 
 use super::native::{add, any, whole};
 use super::runtime::Runtime;
@@ -149,17 +149,17 @@ fn is_same_place(a: &Value, b: &Value) -> bool {
 
 /// A variable whose subscripts evaluate to themselves: `f(x)[0] = 1` is rewritten to `held_[f(x)][0] = 1`, because Rhai
 /// assigns only through a variable.
-pub(crate) const HELD: &str = "held_";
+pub(crate) const PROXY_VARIABLE: &str = "held_";
 
-/// The value of the variable [`HELD`].
+/// The value of the variable [`PROXY_VARIABLE`].
 #[derive(Clone)]
-pub struct Held;
+pub struct AssignmentProxy;
 
 /// The depth to which copies are searched for assignments.
 const DEPTH: usize = 100;
 
-pub(crate) fn register_held(module: &mut Module) {
-    let (held, any) = (TypeId::of::<Held>(), TypeId::of::<Dynamic>());
+pub(crate) fn register_proxy(module: &mut Module) {
+    let (held, any) = (TypeId::of::<AssignmentProxy>(), TypeId::of::<Dynamic>());
     add(module, "index$get$", &[held, any], |args| Ok(args.get(1).map(|value| (**value).clone()).unwrap_or_default()));
     // The engine writes back after an assignment.
     add(module, "index$set$", &[held, any, any], |args| match args {

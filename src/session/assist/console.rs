@@ -64,7 +64,7 @@ pub trait Console {
 
 /// The result of an entry.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Taken {
+pub struct EntryOutcome {
     /// The exit status, if the entry ended the session.
     pub exit: Option<i32>,
     /// An unfinished statement at the end of a pasted session.

@@ -3,7 +3,7 @@
 //! Blanes and Casas, "Computing the Matrix Exponential with an Optimized Taylor Polynomial Approximation", Mathematics
 //! 2019, 7, 1174.
 
-use super::matrix::{Order, room};
+use super::matrix::{MatrixOrder, room};
 use super::{Shape, check_floating};
 use crate::ops::copy::{clone, contiguous, copy_into};
 use crate::ops::matmul::bmm;
@@ -91,7 +91,7 @@ pub fn matrix_exp(a: &View) -> Result<View> {
     check_floating(name, a, true)?;
     let n = shape.rows;
     if a.device().is_meta() {
-        return room(&shape.batch, n, n, Order::Rows, a.dtype, Device::META);
+        return room(&shape.batch, n, n, MatrixOrder::Rows, a.dtype, Device::META);
     }
     if n == 0 || a.numel() == 0 {
         return clone(a);

@@ -1,6 +1,6 @@
 //! Results that depend on a tolerance: pseudoinverses and ranks.
 
-use super::matrix::{Order, room};
+use super::matrix::{MatrixOrder, room};
 use super::{Shape, eigh, svd_decomposition};
 use crate::bail;
 use crate::layout::broadcast_sizes;
@@ -112,7 +112,7 @@ pub fn pinv(a: &View, tolerances: &Tolerances, hermitian: bool) -> Result<View> 
     let shape = shape(a, "linalg.pinv", hermitian)?;
     let (m, n) = (shape.rows, shape.columns);
     if a.device().is_meta() || a.numel() == 0 {
-        return room(&shape.batch, n, m, Order::Rows, a.dtype, a.device());
+        return room(&shape.batch, n, m, MatrixOrder::Rows, a.dtype, a.device());
     }
     let (values, sizes, before, after) = if hermitian {
         let (values, vectors) = eigh("linalg.eigh", a, false)?;

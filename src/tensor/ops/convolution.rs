@@ -14,7 +14,7 @@ use crate::{DType, Dims, Error, Layout, Result, Scalar, View};
 
 /// The parameters of a convolution; lists have one number for each dimension besides batch and channels.
 #[derive(Clone, Debug)]
-pub struct Steps {
+pub struct ConvolutionParameters {
     pub stride: Dims,
     pub padding: Dims,
     pub dilation: Dims,
@@ -42,7 +42,7 @@ pub fn for_each_dimension(values: &[i64], name: &str, count: usize) -> Result<Di
     }
 }
 
-impl Steps {
+impl ConvolutionParameters {
     /// Returns the number of elements that a dilated kernel of `size` spans.
     fn reach(&self, d: usize, size: i64) -> Result<i64> {
         let steps = self.dilation[d].checked_mul(size - 1);
@@ -189,7 +189,7 @@ fn too_large() -> Error {
 ///
 /// # Errors
 /// RuntimeError, in PyTorch's words, for sizes, steps and dtypes that do not match.
-pub fn convolution(input: &View, weight: &View, bias: Option<&View>, steps: &Steps) -> Result<View> {
+pub fn convolution(input: &View, weight: &View, bias: Option<&View>, steps: &ConvolutionParameters) -> Result<View> {
     if weight.ndim() < 3 {
         bail!(RuntimeError, "weight should have at least three dimensions");
     }
@@ -204,7 +204,7 @@ pub fn convolution(input: &View, weight: &View, bias: Option<&View>, steps: &Ste
     if out.device().is_meta() || out.numel() == 0 {
         return Ok(out);
     }
-    let way = Way::of(input, weight, steps);
+    let way = SummationOrder::of(input, weight, steps);
     let rows = weight.sizes()[0] / steps.groups;
     let channels = input.sizes()[1] / steps.groups;
     let made = made / steps.groups;
@@ -215,8 +215,8 @@ pub fn convolution(input: &View, weight: &View, bias: Option<&View>, steps: &Ste
             let target = view::narrow(&target, 0, group * made, made)?;
             let kernels = view::narrow(weight, 0, group * rows, rows)?;
             match way {
-                Way::Scattered => scatter(&source, &kernels, &target, steps)?,
-                Way::Gathered { kernel_first, block } => {
+                SummationOrder::Scattered => scatter(&source, &kernels, &target, steps)?,
+                SummationOrder::Gathered { kernel_first, block } => {
                     gather(&source, &kernels, &target, steps, kernel_first, block)?;
                 }
             }
@@ -233,7 +233,7 @@ pub fn convolution(input: &View, weight: &View, bias: Option<&View>, steps: &Ste
 /// The order in which products are summed. PyTorch chooses between two libraries by the sizes, which changes the last
 /// digit.
 #[derive(Clone, Copy)]
-enum Way {
+enum SummationOrder {
     /// Each element of the result is the product of the kernel and the window below it. With `kernel_first`, the sum
     /// goes over the kernel's positions, with a block of channels at each; otherwise over channels first. Each block is
     /// summed separately.
@@ -242,26 +242,26 @@ enum Way {
     Scattered,
 }
 
-impl Way {
-    fn of(input: &View, weight: &View, steps: &Steps) -> Way {
+impl SummationOrder {
+    fn of(input: &View, weight: &View, steps: &ConvolutionParameters) -> SummationOrder {
         match (is_blocked(input, weight, steps), steps.transposed) {
             (true, _) if weight.sizes()[2..].iter().all(|&size| size == 1) => {
-                Way::Gathered { kernel_first: true, block: i64::MAX }
+                SummationOrder::Gathered { kernel_first: true, block: i64::MAX }
             }
             // A block has the length of the library's vectors. Groups that do not fill whole blocks take the ordinary
             // product.
             (true, _) if steps.groups == 1 || (weight.sizes()[1] % 16 == 0 && weight.sizes()[0] % 16 == 0) => {
-                Way::Gathered { kernel_first: true, block: 16 }
+                SummationOrder::Gathered { kernel_first: true, block: 16 }
             }
-            (true, _) => Way::Gathered { kernel_first: false, block: i64::MAX },
-            (false, false) => Way::Gathered { kernel_first: false, block: i64::MAX },
-            (false, true) => Way::Scattered,
+            (true, _) => SummationOrder::Gathered { kernel_first: false, block: i64::MAX },
+            (false, false) => SummationOrder::Gathered { kernel_first: false, block: i64::MAX },
+            (false, true) => SummationOrder::Scattered,
         }
     }
 }
 
 /// Returns whether PyTorch uses the library that works on blocks of channels, by the rule of `use_mkldnn`.
-fn is_blocked(input: &View, weight: &View, steps: &Steps) -> bool {
+fn is_blocked(input: &View, weight: &View, steps: &ConvolutionParameters) -> bool {
     let (sizes, kernels) = (input.sizes(), weight.sizes());
     let last = kernels[kernels.len() - 1];
     // PyTorch treats a 1-d convolution as a 2-d one whose first dimension has size 1.
@@ -276,7 +276,14 @@ fn is_blocked(input: &View, weight: &View, steps: &Steps) -> bool {
 }
 
 /// Convolves one group as a product of matrices: kernels times windows.
-fn gather(source: &View, kernels: &View, target: &View, steps: &Steps, kernel_first: bool, block: i64) -> Result<()> {
+fn gather(
+    source: &View,
+    kernels: &View,
+    target: &View,
+    steps: &ConvolutionParameters,
+    kernel_first: bool,
+    block: i64,
+) -> Result<()> {
     let sizes = Dims::from_slice(&kernels.sizes()[2..]);
     let places = Dims::from_slice(&target.sizes()[1..]);
     let padded = padded(source, &sizes, steps)?;
@@ -308,7 +315,7 @@ fn gather(source: &View, kernels: &View, target: &View, steps: &Steps, kernel_fi
 }
 
 /// Pads the source. A transposed convolution is a convolution over the source with zeros between its elements.
-fn padded(source: &View, kernels: &[i64], steps: &Steps) -> Result<View> {
+fn padded(source: &View, kernels: &[i64], steps: &ConvolutionParameters) -> Result<View> {
     if !steps.transposed {
         let around: Vec<i64> = steps.padding.iter().rev().flat_map(|&padding| [padding; 2]).collect();
         return pad(source, &around, Scalar::Int(0));
@@ -334,7 +341,13 @@ fn padded(source: &View, kernels: &[i64], steps: &Steps) -> Result<View> {
 }
 
 /// Returns the window below the kernel for each element of the result, one column each.
-fn seen(padded: &View, kernels: &Dims, places: &Dims, steps: &Steps, kernel_first: bool) -> Result<View> {
+fn seen(
+    padded: &View,
+    kernels: &Dims,
+    places: &Dims,
+    steps: &ConvolutionParameters,
+    kernel_first: bool,
+) -> Result<View> {
     let (count, channels) = (kernels.iter().product::<i64>(), padded.sizes()[0]);
     let outer = if kernel_first { [count, channels] } else { [channels, count] };
     let sizes: Dims = outer.into_iter().chain(places.iter().copied()).collect();
@@ -374,7 +387,7 @@ fn place(mut number: i64, sizes: &[i64]) -> Dims {
 }
 
 /// Computes the transposed convolution of one group: each element of the source adds a scaled kernel to the target.
-fn scatter(source: &View, kernels: &View, target: &View, steps: &Steps) -> Result<()> {
+fn scatter(source: &View, kernels: &View, target: &View, steps: &ConvolutionParameters) -> Result<()> {
     let sizes = Dims::from_slice(&kernels.sizes()[2..]);
     let places = Dims::from_slice(&source.sizes()[1..]);
     let kernels = view::reshape(&contiguous(kernels)?, &[kernels.sizes()[0], -1])?;

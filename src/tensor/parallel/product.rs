@@ -6,13 +6,13 @@ use crate::error::{Error, Result};
 use crate::thresholds::{PRODUCTS, THREAD};
 
 /// Element types for which `gemm` has kernels.
-pub trait Multiplied: Copy + Sync + Send + 'static {
+pub trait GemmElement: Copy + Sync + Send + 'static {
     const ONE: Self;
 }
 
 macro_rules! multiplied {
     ($($t:ty: $one:expr;)*) => {$(
-        impl Multiplied for $t {
+        impl GemmElement for $t {
             const ONE: $t = $one;
         }
     )*};
@@ -35,8 +35,8 @@ pub(crate) const PER_ELEMENT: usize = 64;
 /// The destination of the product, shared by several threads.
 struct Target<T>(*mut T);
 
-// SAFETY: in `add_product` the threads write to parts of the target that share no element, and numbers may be written by
-// any thread.
+// SAFETY: in `add_product` the threads write to parts of the target that share no element, and numbers may be written
+// by any thread.
 unsafe impl<T: Send> Sync for Target<T> {}
 
 impl<T> Target<T> {
@@ -59,7 +59,7 @@ impl<T> Matrix<'_, T> {
 ///
 /// # Errors
 /// RuntimeError if an operand is smaller than the sizes require, which is a bug of the caller; KeyboardInterrupt.
-pub fn add_product<T: Multiplied>(
+pub fn add_product<T: GemmElement>(
     into: &mut [T],
     [n, m, p]: [usize; 3],
     alpha: T,
@@ -88,9 +88,9 @@ pub fn add_product<T: Multiplied>(
         let (i, j) = (part / across * rows, part % across * columns);
         let (rows, columns) = (rows.min(n - i), columns.min(p - j));
         // SAFETY: the three matrices lie within their slices, as checked above, and so do `rows` rows and `columns`
-        // columns from `i` and `j` on; `into` is borrowed exclusively and no two parts share an element of it, so nothing
-        // that is read or written by one is written by another; strides fit `isize` since they lie within slices.
-        // `Multiplied` has only the types that `gemm` has kernels for.
+        // columns from `i` and `j` on; `into` is borrowed exclusively and no two parts share an element of it, so
+        // nothing that is read or written by one is written by another; strides fit `isize` since they lie within
+        // slices. `GemmElement` has only the types that `gemm` has kernels for.
         unsafe {
             gemm::gemm(
                 rows,

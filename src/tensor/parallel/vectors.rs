@@ -30,15 +30,15 @@ pub(super) fn width() -> usize {
 /// loops that are vectorised and inlined here.
 #[inline(always)]
 pub fn vectorised<R>(body: impl FnOnce() -> R) -> R {
-    struct Plain<F>(F);
-    impl<R, F: FnOnce() -> R> Kernel for Plain<F> {
+    struct ClosureKernel<F>(F);
+    impl<R, F: FnOnce() -> R> Kernel for ClosureKernel<F> {
         type Output = R;
         #[inline(always)]
         fn run(self, _fuses: bool) -> R {
             (self.0)()
         }
     }
-    vectorised_kernel(Plain(body))
+    vectorised_kernel(ClosureKernel(body))
 }
 
 /// A loop that depends on the processor, or that is too large to be inlined as a closure.
@@ -148,7 +148,8 @@ unsafe fn stream_bytes(from: *const u8, to: *mut u8, nbytes: usize) {
     // Streams the whole cache lines; copies the ends as usual.
     let head = to.align_offset(LINE).min(nbytes);
     let lines = (nbytes - head) / LINE * LINE;
-    // SAFETY: head, lines and tail are the `nbytes` bytes that the caller names; lines begin where a vector may be streamed.
+    // SAFETY: head, lines and tail are the `nbytes` bytes that the caller names; lines begin where a vector may be
+    // streamed.
     unsafe {
         std::ptr::copy_nonoverlapping(from, to, head);
         for at in (head..head + lines).step_by(VECTOR) {

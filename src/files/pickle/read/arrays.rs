@@ -1,7 +1,7 @@
 //! Numpy arrays in a pickle, read as tensors in modes that allow more than `weights_only`. A pickle creates an empty
 //! array and a generic dtype, and then sets the state of each. Only plain arrays of numbers are supported.
 
-use super::{Id, Machine, Mode, Node};
+use super::{Id, Mode, Node, PickleMachine};
 use crate::npy::reversed;
 use crate::pickle::names::{Class, NumPy};
 use crate::pickle::refused;
@@ -48,7 +48,7 @@ impl Array {
     }
 }
 
-impl Machine<'_> {
+impl PickleMachine<'_> {
     /// Returns the result of calling a numpy name with these arguments.
     pub(super) fn numpy(&mut self, name: NumPy, args: &[Id]) -> Result<Node> {
         let wrong = || refused(format!("numpy's {name:?} does not take these arguments"));

@@ -1,7 +1,7 @@
 //! Calls in a pickle. The allowed names create containers, small values, storages and tensors, all of them as
 //! descriptions.
 
-use super::{Id, Machine, Mode, Node, Saved, Scale, Shown, Sparse};
+use super::{Id, Mode, Node, PickleMachine, Saved, Scale, Sparse, TensorDescription};
 use crate::pickle::names::{self, Class, Rebuild};
 use crate::pickle::refused;
 use num_complex::Complex;
@@ -9,7 +9,7 @@ use std::rc::Rc;
 use tensor::{DType, Device, Dims, Error, ErrorKind, Layout, Result};
 use value::TensorLayout;
 
-impl Machine<'_> {
+impl PickleMachine<'_> {
     pub(super) fn new_object(&mut self) -> Result<()> {
         let (args, class) = (self.pop()?, self.pop()?);
         match self.node(class) {
@@ -180,7 +180,7 @@ impl Machine<'_> {
         }
     }
 
-    fn tensor(&self, id: Id) -> Result<Rc<Shown>> {
+    fn tensor(&self, id: Id) -> Result<Rc<TensorDescription>> {
         match self.node(id) {
             Node::Tensor(tensor) => Ok(tensor.clone()),
             other => Err(refused(format!("a tensor is needed, not {}", other.class()))),
@@ -190,7 +190,7 @@ impl Machine<'_> {
     fn parameter(&mut self, data: Id, requires_grad: bool) -> Result<Node> {
         let data = self.tensor(data)?;
         self.spend(2 * data.layout.ndim())?;
-        Ok(Node::Tensor(Rc::new(Shown { requires_grad, is_parameter: true, ..(*data).clone() })))
+        Ok(Node::Tensor(Rc::new(TensorDescription { requires_grad, is_parameter: true, ..(*data).clone() })))
     }
 
     fn rebuild(&mut self, how: Rebuild, args: &[Id]) -> Result<Node> {
@@ -204,17 +204,17 @@ impl Machine<'_> {
             }
             (Rebuild::TensorV3, &[storage, offset, size, stride, requires_grad, _, dtype, ref metadata @ ..]) => {
                 let shown = self.shown(storage, offset, size, stride)?;
-                let shown = Shown { dtype: self.dtype(dtype)?, ..shown };
+                let shown = TensorDescription { dtype: self.dtype(dtype)?, ..shown };
                 Node::Tensor(Rc::new(self.completed(shown, requires_grad, metadata)?))
             }
             (Rebuild::Meta, &[dtype, size, stride, requires_grad]) => {
                 let layout = Layout { sizes: self.dims(size)?, strides: self.dims(stride)?, offset: 0 };
-                let shown = Shown::new(None, self.dtype(dtype)?, layout);
+                let shown = TensorDescription::new(None, self.dtype(dtype)?, layout);
                 Node::Tensor(Rc::new(self.completed(shown, requires_grad, &[])?))
             }
             (Rebuild::Quantized, &[storage, offset, size, stride, scale, requires_grad, ..]) => {
                 let shown = self.shown(storage, offset, size, stride)?;
-                let shown = Shown { scale: Some(self.scale(scale)?), ..shown };
+                let shown = TensorDescription { scale: Some(self.scale(scale)?), ..shown };
                 Node::Tensor(Rc::new(self.completed(shown, requires_grad, &[])?))
             }
             (Rebuild::Parameter, &[data, requires_grad, _]) => {
@@ -287,18 +287,18 @@ impl Machine<'_> {
         }
     }
 
-    fn shown(&mut self, storage: Id, offset: Id, size: Id, stride: Id) -> Result<Shown> {
+    fn shown(&mut self, storage: Id, offset: Id, size: Id, stride: Id) -> Result<TensorDescription> {
         let Node::Storage(index) = *self.node(storage) else {
             return Err(refused("a tensor is rebuilt on what is no storage"));
         };
         let layout = Layout { sizes: self.dims(size)?, strides: self.dims(stride)?, offset: self.int(offset)? };
         let dtype = self.storages.get(index).and_then(|saved| saved.dtype).unwrap_or(DType::Byte);
-        Ok(Shown::on(index, dtype, layout))
+        Ok(TensorDescription::on(index, dtype, layout))
     }
 
     /// Applies the arguments after the layout.
-    fn completed(&mut self, shown: Shown, requires_grad: Id, metadata: &[Id]) -> Result<Shown> {
-        let mut shown = Shown { requires_grad: self.bool(requires_grad)?, ..shown };
+    fn completed(&mut self, shown: TensorDescription, requires_grad: Id, metadata: &[Id]) -> Result<TensorDescription> {
+        let mut shown = TensorDescription { requires_grad: self.bool(requires_grad)?, ..shown };
         match metadata {
             [] => {}
             [metadata] => match self.node(*metadata) {

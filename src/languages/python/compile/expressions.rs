@@ -4,7 +4,7 @@ use super::names::READS;
 use super::{Compiled, Compiler, NO_NAMES, place};
 use crate::python::code::{Op, Quick};
 use crate::python::syntax::SyntaxFault;
-use crate::python::syntax::scope::Place;
+use crate::python::syntax::scope::NameScope;
 use num_complex::Complex;
 use objects::operators::{self, Operator};
 use ruff_python_ast::{
@@ -243,7 +243,7 @@ impl<'a> Compiler<'a, '_> {
             && name.id == "super"
             && arguments.is_empty()
         {
-            let cell = (self.place_of("__class__") == Place::Cell).then(|| self.cell("__class__"));
+            let cell = (self.scope_of("__class__") == NameScope::Cell).then(|| self.cell("__class__"));
             self.emit(Op::Super(cell), place(name));
             return Ok(());
         }

@@ -3,7 +3,7 @@
 use super::{Compiled, Compiler, NO_NAMES, place};
 use crate::python::code::{Code, Op, Parameters};
 use crate::python::syntax::SyntaxFault;
-use crate::python::syntax::scope::Place;
+use crate::python::syntax::scope::NameScope;
 use ruff_python_ast::{Comprehension, Decorator, Expr, ExprLambda, Stmt, StmtClassDef, StmtFunctionDef};
 use ruff_text_size::Ranged;
 use std::rc::Rc;
@@ -104,7 +104,7 @@ impl<'a> Compiler<'a, '_> {
         let (at, scope) = (place(&class.name), self.scopes.of(class));
         self.no_defaults(at);
         let code = self.within((scope, &class.name, Parameters::default()), |this| {
-            if this.place_of("__annotations__") == Place::Namespace {
+            if this.scope_of("__annotations__") == NameScope::Namespace {
                 this.emit(Op::Dict(0), at);
                 this.store("__annotations__", at);
             }

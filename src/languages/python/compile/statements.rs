@@ -4,7 +4,7 @@ use super::expressions::operation;
 use super::{Compiled, Compiler, NO_NAMES, place};
 use crate::python::code::Op;
 use crate::python::syntax::SyntaxFault;
-use crate::python::syntax::scope::Kind;
+use crate::python::syntax::scope::ScopeKind;
 use ruff_python_ast::{Expr, Stmt, StmtAnnAssign, StmtAugAssign, StmtIf, StmtImport, StmtImportFrom};
 use value::Value;
 
@@ -13,7 +13,7 @@ impl<'a> Compiler<'a, '_> {
         let at = place(statement);
         match statement {
             Stmt::Expr(e) => {
-                let shown = self.shows && self.unit.code.kind == Kind::Module;
+                let shown = self.shows && self.unit.code.kind == ScopeKind::Module;
                 // Skip a literal whose value is unused.
                 if !shown && e.value.is_literal_expr() {
                     return Ok(());
@@ -101,7 +101,7 @@ impl<'a> Compiler<'a, '_> {
             self.assign(&statement.target)?;
         }
         if let Expr::Name(name) = &*statement.target
-            && self.unit.code.kind == Kind::Class
+            && self.unit.code.kind == ScopeKind::Class
             && statement.simple
         {
             let at = place(statement);

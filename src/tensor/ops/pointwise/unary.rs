@@ -49,13 +49,13 @@ trait Series<T>: Function<T> {
 }
 
 /// Applies a function `F` to a slice.
-struct Through<'a, T, F> {
+struct SliceLoop<'a, T, F> {
     values: &'a [T],
     out: &'a mut [T],
     function: PhantomData<F>,
 }
 
-impl<T: Copy, F: Function<T>> parallel::Kernel for Through<'_, T, F> {
+impl<T: Copy, F: Function<T>> parallel::Kernel for SliceLoop<'_, T, F> {
     type Output = ();
     #[inline(always)]
     fn run(self, _fuses: bool) {
@@ -66,7 +66,7 @@ impl<T: Copy, F: Function<T>> parallel::Kernel for Through<'_, T, F> {
 }
 
 fn map_function<T: Copy, F: Function<T>>(values: &[T], out: &mut [T]) {
-    vectorised_kernel(Through { values, out, function: PhantomData::<F> });
+    vectorised_kernel(SliceLoop { values, out, function: PhantomData::<F> });
 }
 
 /// The kernel of a function of real numbers, or of one type.
@@ -120,10 +120,10 @@ macro_rules! by_series {
 }
 
 /// A kernel over blocks of one compute type.
-pub(super) type Kernel<C> = fn(&[C], &mut [C]);
+pub(super) type UnaryKernel<C> = fn(&[C], &mut [C]);
 
 /// A kernel whose results are bools.
-pub(super) type Test<C> = fn(&[C], &mut [BoolByte]);
+pub(super) type TestKernel<C> = fn(&[C], &mut [BoolByte]);
 
 /// Picks the kernel of one class from a row.
 macro_rules! pick {
@@ -168,41 +168,41 @@ macro_rules! unary_ops {
             }
         }
 
-        fn bool_kernel(op: UnaryOp) -> Option<Kernel<BoolByte>> {
+        fn bool_kernel(op: UnaryOp) -> Option<UnaryKernel<BoolByte>> {
             match op { $(UnaryOp::$op => pick!(bool; $($kernels)*),)* _ => None }
         }
-        fn int_kernel<T: Integer>(op: UnaryOp) -> Option<Kernel<T>> {
+        fn int_kernel<T: Integer>(op: UnaryOp) -> Option<UnaryKernel<T>> {
             match op { $(UnaryOp::$op => pick!(int; $($kernels)*),)* _ => None }
         }
-        fn float_kernel<T: Real>(op: UnaryOp) -> Option<Kernel<T>> {
+        fn float_kernel<T: Real>(op: UnaryOp) -> Option<UnaryKernel<T>> {
             match op { $(UnaryOp::$op => pick!(float; $($kernels)*),)* _ => None }
         }
-        fn complex_kernel<T: Real>(op: UnaryOp) -> Option<Kernel<Complex<T>>>
+        fn complex_kernel<T: Real>(op: UnaryOp) -> Option<UnaryKernel<Complex<T>>>
         where
             Complex<T>: Number,
         {
             match op { $(UnaryOp::$op => pick!(complex; $($kernels)*),)* _ => None }
         }
-        fn float_tail<T: Real>(op: UnaryOp) -> Option<Kernel<T>> {
+        fn float_tail<T: Real>(op: UnaryOp) -> Option<UnaryKernel<T>> {
             match op { $(UnaryOp::$op => pick!(float_tail; $($kernels)*),)* _ => None }
         }
-        fn complex_tail<T: Real>(op: UnaryOp) -> Option<Kernel<Complex<T>>>
+        fn complex_tail<T: Real>(op: UnaryOp) -> Option<UnaryKernel<Complex<T>>>
         where
             Complex<T>: Number,
         {
             match op { $(UnaryOp::$op => pick!(complex_tail; $($kernels)*),)* _ => None }
         }
 
-        fn bool_test(op: UnaryOp) -> Option<Test<BoolByte>> {
+        fn bool_test(op: UnaryOp) -> Option<TestKernel<BoolByte>> {
             match op { $(UnaryOp::$test => pick!(bool; $($tests)*),)* _ => None }
         }
-        fn int_test<T: Integer>(op: UnaryOp) -> Option<Test<T>> {
+        fn int_test<T: Integer>(op: UnaryOp) -> Option<TestKernel<T>> {
             match op { $(UnaryOp::$test => pick!(int; $($tests)*),)* _ => None }
         }
-        fn float_test<T: Real>(op: UnaryOp) -> Option<Test<T>> {
+        fn float_test<T: Real>(op: UnaryOp) -> Option<TestKernel<T>> {
             match op { $(UnaryOp::$test => pick!(float; $($tests)*),)* _ => None }
         }
-        fn complex_test<T: Real>(op: UnaryOp) -> Option<Test<Complex<T>>>
+        fn complex_test<T: Real>(op: UnaryOp) -> Option<TestKernel<Complex<T>>>
         where
             Complex<T>: Number,
         {
@@ -387,24 +387,24 @@ tests {
 
 /// The kernels of one compute type.
 pub(super) trait UnaryKernels: Number {
-    fn unary(op: UnaryOp) -> Option<Kernel<Self>>;
+    fn unary(op: UnaryOp) -> Option<UnaryKernel<Self>>;
     /// The kernel for elements processed one by one, if they round differently.
-    fn unary_tail(_op: UnaryOp) -> Option<Kernel<Self>> {
+    fn unary_tail(_op: UnaryOp) -> Option<UnaryKernel<Self>> {
         None
     }
-    fn test(op: UnaryOp) -> Option<Test<Self>>;
+    fn test(op: UnaryOp) -> Option<TestKernel<Self>>;
 }
 
 macro_rules! kernels {
     ($($t:ty: $table:ident $tests:ident $($tail:ident)?;)*) => {$(
         impl UnaryKernels for $t {
-            fn unary(op: UnaryOp) -> Option<Kernel<$t>> {
+            fn unary(op: UnaryOp) -> Option<UnaryKernel<$t>> {
                 $table(op)
             }
-            $(fn unary_tail(op: UnaryOp) -> Option<Kernel<$t>> {
+            $(fn unary_tail(op: UnaryOp) -> Option<UnaryKernel<$t>> {
                 $tail(op)
             })?
-            fn test(op: UnaryOp) -> Option<Test<$t>> {
+            fn test(op: UnaryOp) -> Option<TestKernel<$t>> {
                 $tests(op)
             }
         }
@@ -534,7 +534,7 @@ pub fn unary(op: UnaryOp, a: &View, output: Output, default: DType) -> Result<Vi
 }
 
 /// A kernel, and whether it is used only for elements that PyTorch does not process in vectors.
-type Rounding = (Kernel<f32>, bool);
+type Rounding = (UnaryKernel<f32>, bool);
 
 /// Returns a kernel of the 16-bit floats that rounds intermediate results to 16 bits, and whether it is used only for
 /// elements that PyTorch does not process in vectors.
