@@ -65,8 +65,7 @@ struct Cli {
     #[command(subcommand)]
     command: Option<Command>,
 
-    /// A script, in Python if its name ends in `.py` and in Rhai otherwise (`-` is standard input), and what it finds
-    /// in the array ARGS; with -e, all of it goes to ARGS
+    /// A script, in Python if its name ends in `.py` and in Rhai otherwise (`-` is standard input), and what it finds in the array ARGS; with -e, all of it goes to ARGS
     #[arg(value_name = "FILE [ARGS]", trailing_var_arg = true)]
     script: Vec<OsString>,
 }
@@ -89,22 +88,22 @@ enum Command {
     Learn(Learn),
     /// Say what files of tensors hold, without reading their data
     ///
-    /// Checkpoints of PyTorch, safetensors, npy, npz and GGUF, folders of torch.distributed and of models in several
-    /// files: the name, dtype, size, stride and offset of every tensor, which of them share a storage, and the bytes
-    /// that are kept and shown by none. Nothing in a file is executed.
+    /// Checkpoints of PyTorch, safetensors, npy, npz and GGUF, folders of torch.distributed and of models in several files:
+    /// the name, dtype, size, stride and offset of every tensor, which of them share a storage, and the bytes that are kept
+    /// and shown by none. Nothing in a file is executed.
     Inspect(Inspect),
     /// Say what changed from one file or folder of tensors to another, of whatever formats
     ///
-    /// Tensors that were added, removed, renamed (the same bytes under another name), of another shape or dtype; how
-    /// many elements of the others differ, by how much at most and on average, and as a share of the larger number;
-    /// which share a storage in one and not in the other; values and metadata. Exit status: 0 if nothing differs, 1 if
-    /// something does, 2 if they cannot be compared.
+    /// Tensors that were added, removed, renamed (the same bytes under another name), of another shape or dtype; how many
+    /// elements of the others differ, by how much at most and on average, and as a share of the larger number; which share a
+    /// storage in one and not in the other; values and metadata. Exit status: 0 if nothing differs, 1 if something does, 2 if
+    /// they cannot be compared.
     Diff(Diff),
     /// Write what a file of tensors holds into another file, in the format that its name ends in
     ///
-    /// TO ends in .pt, .pth, .bin, .ckpt, .safetensors, .npy or .npz. Checkpoints keep values, containers, and which
-    /// tensors share a storage; what another format cannot hold is refused by name. Tensors are streamed, so that their
-    /// size does not matter, and TO is there whole or as it was before.
+    /// TO ends in .pt, .pth, .bin, .ckpt, .safetensors, .npy or .npz. Checkpoints keep values, containers, and which tensors
+    /// share a storage; what another format cannot hold is refused by name. Tensors are streamed, so that their size does not
+    /// matter, and TO is there whole or as it was before.
     Convert(Convert),
     /// Print what a shell needs to complete this command line
     Completions {

@@ -145,7 +145,7 @@ fn is_whole(dtype: DType) -> bool {
 }
 
 /// Starts the scene of a figure, with its introduction. An empty tensor has nothing to draw.
-fn begun(view: &View, of: DType) -> Scene {
+fn introduction(view: &View, of: DType) -> Scene {
     let mut scene = Scene::new(title(view, of));
     if of.is_quantized() {
         scene.note(Ink::Label, "What is drawn are the numbers that the quantized integers stand for.");
@@ -164,7 +164,7 @@ fn begun(view: &View, of: DType) -> Scene {
 /// # Errors
 /// Same as [`View::memory`], and KeyboardInterrupt.
 pub fn hist(view: &View, of: DType, bins: Option<usize>) -> Result<Scene> {
-    let mut scene = begun(view, of);
+    let mut scene = introduction(view, of);
     if view.numel() == 0 {
         return Ok(scene);
     }
@@ -330,7 +330,7 @@ impl FigureCell {
 }
 
 fn levels(view: &View, of: DType, shape: Shape, most_columns: usize) -> Result<Scene> {
-    let mut scene = begun(view, of);
+    let mut scene = introduction(view, of);
     if view.numel() == 0 {
         return Ok(scene);
     }

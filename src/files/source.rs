@@ -7,7 +7,7 @@ use std::rc::Rc;
 use tensor::bail;
 use tensor::memory::Mapped;
 use tensor::rehearsal::to_read;
-use tensor::system::{Access, File, Files, OpenFile, PathKind, System, words};
+use tensor::system::{Access, File, Files, OpenFile, PathKind, System, describe_error};
 use tensor::{Error, ErrorKind, Memory, Result, Storage, parallel};
 
 /// The bytes of one file.
@@ -161,7 +161,7 @@ fn refused(error: &io::Error, name: &str) -> Error {
         Reason::IsADirectory => ErrorKind::IsADirectoryError,
         _ => ErrorKind::OSError,
     };
-    let (text, code) = words(error);
+    let (text, code) = describe_error(error);
     match code {
         Some(code) => Error::new(kind, format!("[Errno {code}] {text}: '{name}'")),
         None => Error::new(kind, format!("{text}: '{name}'")),

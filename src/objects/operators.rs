@@ -394,8 +394,7 @@ pub fn update(state: &State, dict: &Dict, with: &Value) -> Result<()> {
     Ok(())
 }
 
-/// Returns whether the class of a value has slots for what sequences do, whatever is in them: CPython words some errors
-/// by it.
+/// Returns whether the class of a value has slots for what sequences do, whatever is in them: CPython words some errors by it.
 pub(crate) fn has_items(value: &Value) -> bool {
     match value {
         Value::Object(object) => {

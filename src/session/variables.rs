@@ -67,7 +67,7 @@ impl Session {
         // A buffer has a storage if a tensor shares its bytes.
         let beneath = |(value, storage): (&Dynamic, &Option<Storage>)| match storage {
             Some(storage) => Some(storage.clone()),
-            None => beneath(value, &own),
+            None => shared_storage(value, &own),
         };
         let storages: Vec<_> = entries.iter().map(|(_, value)| *value).zip(&own).map(beneath).collect();
         let mut numbers: HashMap<usize, usize> = HashMap::new();
@@ -216,7 +216,7 @@ fn abilities(receiver: Receiver) -> String {
 }
 
 /// Returns the first of these storages that shares the bytes of a buffer.
-fn beneath(value: &Dynamic, storages: &[Option<Storage>]) -> Option<Storage> {
+fn shared_storage(value: &Dynamic, storages: &[Option<Storage>]) -> Option<Storage> {
     let Ok(Value::Buffer(buffer)) = (if is_container(value) { return None } else { to_value(value) }) else {
         return None;
     };

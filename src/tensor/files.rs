@@ -4,7 +4,7 @@
 use super::error::{Error, Result};
 use super::memory::{Mapped, Memory};
 use super::rehearsal::{to_change, to_read};
-use crate::system::{Access, File, Files, OpenFile, PathKind, System, words};
+use crate::system::{Access, File, Files, OpenFile, PathKind, System, describe_error};
 use std::io;
 use std::path::Path;
 
@@ -42,7 +42,7 @@ pub fn map(name: &str, shared: bool, nbytes: i64) -> Result<Memory> {
                 "file <{name}> size <{length}> is smaller than the required mapping size <{size}>"
             )));
         }
-        if let Err(error) = stretch(&file, name, length, size as u64) {
+        if let Err(error) = extend_file(&file, name, length, size as u64) {
             if !existed {
                 undo(None);
             }
@@ -80,7 +80,7 @@ fn open(name: &str, place: &Path, shared: bool) -> Result<File> {
 /// Extends a file. The new bytes are zero and are allocated at once: on a full disk this fails, whereas PyTorch is
 /// killed by a signal at the first write. PyTorch 2.7.0 also sets the file's first byte to zero here, by mistake; we do
 /// not.
-fn stretch(file: &File, name: &str, length: u64, size: u64) -> Result<()> {
+fn extend_file(file: &File, name: &str, length: u64, size: u64) -> Result<()> {
     let stretched = OpenFile::set_len(file, size).and_then(|()| self::length(file)).and_then(|stretched| {
         if stretched < size {
             return Ok(false);
@@ -104,7 +104,7 @@ fn fail(what: &str, name: &str, error: &io::Error) -> Error {
 
 /// Returns the system's text for an error with its number, as C programs show them.
 fn reason(error: &io::Error) -> String {
-    let (text, code) = words(error);
+    let (text, code) = describe_error(error);
     code.map_or(text.clone(), |code| format!("{text} ({code})"))
 }
 

@@ -361,7 +361,7 @@ impl Memory {
             // SAFETY: the processor has the instructions that the function is compiled for.
             return unsafe { self.swap_bytes_avx2(group) };
         }
-        self.swap_bytes_plainly(group);
+        self.swap_bytes_scalar(group);
     }
 
     /// The same loop compiled for AVX2, which shuffles 32 bytes at a time. Without it, vector code is slower than
@@ -369,11 +369,11 @@ impl Memory {
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2")]
     fn swap_bytes_avx2(&self, group: usize) {
-        self.swap_bytes_plainly(group);
+        self.swap_bytes_scalar(group);
     }
 
     #[inline(always)]
-    fn swap_bytes_plainly(&self, group: usize) {
+    fn swap_bytes_scalar(&self, group: usize) {
         match group {
             2 => self.typed::<u16>().iter().for_each(|cell| set(cell, get(cell).swap_bytes())),
             4 => self.typed::<u32>().iter().for_each(|cell| set(cell, get(cell).swap_bytes())),

@@ -20,7 +20,7 @@ use super::thresholds::{BLOCK, SHORT, STREAMED, THREAD};
 use std::mem::MaybeUninit;
 use std::ops::Range;
 use std::slice;
-use vectors::{stream, written};
+use vectors::{flush_streamed_stores, stream};
 
 pub(crate) use product::PER_ELEMENT;
 pub use product::{GemmElement, Matrix, add_product};
@@ -286,7 +286,7 @@ impl<const N: usize> Blocks<'_, N> {
     pub fn each(&self, mut body: impl FnMut(&mut Block<N>) -> Result<()>) -> Result<()> {
         let outcome = self.work.tiles(self.tiles.clone(), &mut body);
         if self.work.streams {
-            written();
+            flush_streamed_stores();
         }
         outcome
     }

@@ -84,7 +84,7 @@ pub trait Machine {
     /// Returns an unpredictable number.
     fn entropy() -> u64;
     /// Sets `flag` if a stop was requested in a way that cannot set it directly. Called often.
-    fn heed(flag: &AtomicBool);
+    fn poll_stop_request(flag: &AtomicBool);
     /// Returns whether another nested call fits in a call stack that the system keeps in addition to the program's own
     /// stack. `used` is the number of bytes in use on the latter.
     fn has_room_for_calls(used: usize) -> bool;
@@ -92,7 +92,7 @@ pub trait Machine {
     /// writing it.
     fn advise_large_pages(start: usize, end: usize);
     /// Writes to standard error or its substitute.
-    fn complain(text: &str);
+    fn write_error(text: &str);
 }
 
 /// How a file is opened.
@@ -125,7 +125,7 @@ pub trait Files {
     fn kind(path: &Path) -> io::Result<PathKind>;
     fn read(path: &Path) -> io::Result<Vec<u8>>;
     /// Replaces a file's contents.
-    fn put(path: &Path, bytes: &[u8]) -> io::Result<()>;
+    fn replace_contents(path: &Path, bytes: &[u8]) -> io::Result<()>;
     fn copy(from: &Path, to: &Path) -> io::Result<()>;
     fn remove(path: &Path) -> io::Result<()>;
     /// Returns the names in a folder, in no particular order.
@@ -159,7 +159,7 @@ pub trait Files {
 
 /// Returns the system's text for an error, and its number if it has one. For systems without texts and numbers, the
 /// common errors of files are known here.
-pub fn words(error: &io::Error) -> (String, Option<i32>) {
+pub fn describe_error(error: &io::Error) -> (String, Option<i32>) {
     let known = match error.kind() {
         io::ErrorKind::NotFound => Some((2, "No such file or directory")),
         io::ErrorKind::PermissionDenied => Some((13, "Permission denied")),

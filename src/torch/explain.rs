@@ -349,7 +349,7 @@ fn write(call: &mut Call, draw: fn(&Scene) -> String) -> Result<Value> {
         }
     };
     let file = call.str(1)?;
-    System::put(&to_write(Path::new(file)), text.as_bytes()).map_err(|error| {
+    System::replace_contents(&to_write(Path::new(file)), text.as_bytes()).map_err(|error| {
         let kind = match error.kind() {
             std::io::ErrorKind::NotFound => ErrorKind::FileNotFoundError,
             _ => ErrorKind::RuntimeError,

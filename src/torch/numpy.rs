@@ -54,7 +54,8 @@ pub(crate) const ROWS: &[Row] = &[
         "tofile(Object self, str file) -> None",
         |c| {
             let bytes = copy::row_major_bytes(&this(c, "tofile")?)?;
-            System::put(&to_write(Path::new(c.str(1)?)), &bytes).map_err(|error| Error::runtime(error.to_string()))?;
+            System::replace_contents(&to_write(Path::new(c.str(1)?)), &bytes)
+                .map_err(|error| Error::runtime(error.to_string()))?;
             Ok(Value::None)
         },
         "Writes the raw elements of an array to a file.",

@@ -1,5 +1,4 @@
-//! Functions that describe the elements along a dimension: ranks, special sums, running values, differences. Follows
-//! <https://pytorch.org/docs/2.7/torch.html#reduction-ops> and the pages after it.
+//! Functions that describe the elements along a dimension: ranks, special sums, running values, differences. Follows <https://pytorch.org/docs/2.7/torch.html#reduction-ops> and the pages after it.
 
 use super::dimnames;
 use super::pointwise::default;

@@ -34,7 +34,7 @@ thread_local! {
 }
 
 fn begin() -> Page {
-    std::panic::set_hook(Box::new(|panic| System::complain(&format!("{panic}\n"))));
+    std::panic::set_hook(Box::new(|panic| System::write_error(&format!("{panic}\n"))));
     tensorsh::provide_texts();
     Page::new(|event| imports::event(event.as_ptr(), event.len()), Rc::new(Kept))
 }

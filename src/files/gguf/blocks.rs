@@ -215,7 +215,7 @@ fn element(block: &[u8], low: BitRange, high: Option<BitRange>, offset: i32, sca
     Element { low, high, stored: bits(block, low) | above, offset, scale, minimum: None }
 }
 
-fn alone(whole: f32) -> Factor {
+fn plain_factor(whole: f32) -> Factor {
     Factor { whole, times: None }
 }
 
@@ -240,7 +240,7 @@ fn q4_0(block: &[u8; 18], out: &mut [f32; 32]) {
 }
 
 fn q4_0_element(block: &[u8], i: usize) -> Element {
-    element(block, nibble(2, i), None, 8, alone(half_at(block, 0)))
+    element(block, nibble(2, i), None, 8, plain_factor(half_at(block, 0)))
 }
 
 #[inline(always)]
@@ -253,8 +253,8 @@ fn q4_1(block: &[u8; 20], out: &mut [f32; 32]) {
 }
 
 fn q4_1_element(block: &[u8], i: usize) -> Element {
-    let minimum = Some(Minimum::Added(alone(half_at(block, 2))));
-    Element { minimum, ..element(block, nibble(4, i), None, 0, alone(half_at(block, 0))) }
+    let minimum = Some(Minimum::Added(plain_factor(half_at(block, 2))));
+    Element { minimum, ..element(block, nibble(4, i), None, 0, plain_factor(half_at(block, 0))) }
 }
 
 /// Returns the fifth bit of an element, shifted into position.
@@ -273,7 +273,7 @@ fn q5_0(block: &[u8; 22], out: &mut [f32; 32]) {
 }
 
 fn q5_0_element(block: &[u8], i: usize) -> Element {
-    element(block, nibble(6, i), Some(place(2 + i / 8, i % 8, 1)), 16, alone(half_at(block, 0)))
+    element(block, nibble(6, i), Some(place(2 + i / 8, i % 8, 1)), 16, plain_factor(half_at(block, 0)))
 }
 
 #[inline(always)]
@@ -286,9 +286,9 @@ fn q5_1(block: &[u8; 24], out: &mut [f32; 32]) {
 }
 
 fn q5_1_element(block: &[u8], i: usize) -> Element {
-    let minimum = Some(Minimum::Added(alone(half_at(block, 2))));
+    let minimum = Some(Minimum::Added(plain_factor(half_at(block, 2))));
     let high = Some(place(4 + i / 8, i % 8, 1));
-    Element { minimum, ..element(block, nibble(8, i), high, 0, alone(half_at(block, 0))) }
+    Element { minimum, ..element(block, nibble(8, i), high, 0, plain_factor(half_at(block, 0))) }
 }
 
 #[inline(always)]
@@ -301,7 +301,7 @@ fn q8_0(block: &[u8; 34], out: &mut [f32; 32]) {
 
 fn q8_0_element(block: &[u8], i: usize) -> Element {
     let stored = i32::from(byte(block, 2 + i).cast_signed());
-    Element { stored, ..element(block, place(2 + i, 0, 8), None, 0, alone(half_at(block, 0))) }
+    Element { stored, ..element(block, place(2 + i, 0, 8), None, 0, plain_factor(half_at(block, 0))) }
 }
 
 // Blocks of 256, with separate factors for every 16 or 32 elements. A byte contains elements that are 32 apart.

@@ -50,7 +50,7 @@ pub(crate) fn set_limits(engine: &mut Engine, state: &Rc<Runtime>) {
         }
         let step = steps.get().wrapping_add(1);
         steps.set(step);
-        if step.is_multiple_of(STEPS) { look(&looked) } else { None }
+        if step.is_multiple_of(STEPS) { check_growth(&looked) } else { None }
     });
 }
 
@@ -61,12 +61,12 @@ fn ended(why: impl Clone + 'static) -> Option<Dynamic> {
 }
 
 #[cold]
-fn look(looked: &Cell<Moment>) -> Option<Dynamic> {
+fn check_growth(looked: &Cell<Moment>) -> Option<Dynamic> {
     if looked.get().elapsed() < PAUSE {
         return None;
     }
     looked.set(Moment::now());
-    limits::look().err().and_then(|_| ended(fault::OutOfMemory))
+    limits::check_growth().err().and_then(|_| ended(fault::OutOfMemory))
 }
 
 fn most_items() -> usize {

@@ -1,5 +1,5 @@
-//! Scripts in several files: `import "stats" as s;` runs `stats.rhai` once and gives its functions, constants and
-//! variables as `s::mean`.
+//! Scripts in several files: `import "stats" as s;` runs `stats.rhai` once and gives its functions, constants and variables
+//! as `s::mean`.
 
 use super::Scripted;
 use super::fault;

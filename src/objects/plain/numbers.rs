@@ -1,5 +1,5 @@
-//! Python's `int`, `float` and `complex`: what they are made of, methods of their values, and the builtins of numbers.
-//! See `container_methods.rs`.
+//! Python's `int`, `float` and `complex`: what they are made of, methods of their values, and the builtins of numbers. See
+//! `container_methods.rs`.
 
 use crate::iterate::{is_not_iterable, iterate};
 use crate::methods::{ContainerMethod, Given, parsed, takes};

@@ -157,7 +157,7 @@ impl Snapshot {
             autograd: tensor.has_autograd().then(|| tensor.autograd(AutogradMeta::clone)),
             names: tensor.names(),
             version: tensor.version(),
-            told: tensor.told(),
+            told: tensor.described_version(),
             tensor,
         }));
         self.storages.extend(reached.storages.into_iter().map(|storage| {

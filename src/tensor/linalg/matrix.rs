@@ -158,7 +158,7 @@ pub(super) enum MatrixOrder {
 }
 
 /// Allocates a tensor for a batch of matrices.
-pub(super) fn room(
+pub(super) fn allocate_batch(
     batch: &[i64],
     rows: usize,
     columns: usize,
@@ -180,7 +180,7 @@ pub(super) fn write<T: Field>(
     order: MatrixOrder,
     matrices: impl IntoIterator<Item = Matrix<T>>,
 ) -> Result<View> {
-    let out = room(batch, rows, columns, order, T::DTYPE, Device::CPU)?;
+    let out = allocate_batch(batch, rows, columns, order, T::DTYPE, Device::CPU)?;
     let memory = out.memory()?;
     let cells = memory.typed::<T>();
     for (k, matrix) in matrices.into_iter().enumerate() {

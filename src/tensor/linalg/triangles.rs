@@ -1,7 +1,7 @@
 //! Solves with triangular matrices and with Cholesky factors.
 
 use super::lu::{self, Triangular};
-use super::matrix::{MatrixOrder, read, room, write};
+use super::matrix::{MatrixOrder, allocate_batch, read, write};
 use super::{Shape, paired};
 use crate::bail;
 use crate::ops::copy::copy_into;
@@ -19,7 +19,7 @@ pub fn solve_triangular(a: &View, b: &View, upper: bool, left: bool, unit: bool)
     let by_rows = a.conj && a.ndim() >= 2 && view::matrix_t(a)?.layout.is_contiguous();
     let order = if by_rows { MatrixOrder::Rows } else { MatrixOrder::Columns };
     if x.device().is_meta() {
-        return room(&shape.batch, sizes[0], sizes[1], order, a.dtype, Device::META);
+        return allocate_batch(&shape.batch, sizes[0], sizes[1], order, a.dtype, Device::META);
     }
     solve_with_triangles(&x, &y, &shape.batch, (Triangular { upper, unit }, left, order), "triangular_solve_cpu")
 }
@@ -89,9 +89,12 @@ pub fn triangular_solve(b: &View, a: &View, upper: bool, turned: bool, unit: boo
         }
     }
     let (x, y, shape) = older_pair("triangular_solve", b, a)?;
-    let copy = room(&shape.batch, shape.rows, shape.rows, MatrixOrder::Columns, a.dtype, a.device())?;
+    let copy = allocate_batch(&shape.batch, shape.rows, shape.rows, MatrixOrder::Columns, a.dtype, a.device())?;
     if x.device().is_meta() {
-        return Ok((room(&shape.batch, shape.rows, shape.columns, MatrixOrder::Columns, a.dtype, Device::META)?, copy));
+        return Ok((
+            allocate_batch(&shape.batch, shape.rows, shape.columns, MatrixOrder::Columns, a.dtype, Device::META)?,
+            copy,
+        ));
     }
     copy_into(&copy, &x)?;
     let coefficient = if turned { view::matrix_t(&x)? } else { x };
@@ -114,7 +117,7 @@ pub fn cholesky_solve(b: &View, factor: &View, upper: bool) -> Result<View> {
 fn solve_with_factor(factor: &View, b: &View, batch: &[i64], upper: bool, kernel: &str) -> Result<View> {
     if factor.device().is_meta() {
         let shape = Shape::of("", b)?;
-        return room(batch, shape.rows, shape.columns, MatrixOrder::Columns, factor.dtype, Device::META);
+        return allocate_batch(batch, shape.rows, shape.columns, MatrixOrder::Columns, factor.dtype, Device::META);
     }
     let turned = conj(&view::matrix_t(factor)?);
     let (first, second) = if upper { (&turned, factor) } else { (factor, &turned) };

@@ -84,7 +84,7 @@ pub(super) fn valued<'r, S: Stored>(elements: &'r [S], scratch: &'r mut Scratch<
 }
 
 /// Returns whether elements of `S` need no conversion to the compute type.
-pub(super) fn is_bare<S: Stored>() -> bool {
+pub(super) fn needs_no_conversion<S: Stored>() -> bool {
     S::as_computed(&[]).is_some()
 }
 
@@ -143,7 +143,7 @@ pub fn unary<S: Stored, R: Stored>(
     kernel: UnaryBlock<S::Compute, R::Compute>,
 ) -> Result<()> {
     let (memory, a_memory) = (out.memory()?, a.memory()?);
-    let most = most(is_bare::<S>() && is_bare::<R>());
+    let most = most(needs_no_conversion::<S>() && needs_no_conversion::<R>());
     let steps = StepPattern { step: step / size_of::<S>(), most, ..StepPattern::SINGLE };
     let operands = [elements(out, &memory, &out.layout), elements(a, &a_memory, layout)];
     parallel::blocks(operands, steps, &|blocks| {
@@ -201,7 +201,7 @@ pub fn binary<S: Stored, R: Stored>(
         (Source::Elements(a, a_layout), Source::Elements(b, b_layout)) => {
             let (a_memory, b_memory) = (a.memory()?, b.memory()?);
             let operands = [target, elements(a, &a_memory, &a_layout), elements(b, &b_memory, &b_layout)];
-            let most = most(is_bare::<S>() && is_bare::<R>());
+            let most = most(needs_no_conversion::<S>() && needs_no_conversion::<R>());
             parallel::blocks(operands, StepPattern { step, most, ..StepPattern::SINGLE }, &|blocks| {
                 let (mut a_scratch, mut b_scratch, mut scratch) = (Scratch::new(), Scratch::new(), Scratch::new());
                 blocks.each(|block| {
@@ -283,7 +283,7 @@ pub fn ternary<A: Stored, S: Stored>(
         elements(b, &b_memory, &b_layout),
         elements(c, &c_memory, &c_layout),
     ];
-    let most = most(is_bare::<A>() && is_bare::<S>());
+    let most = most(needs_no_conversion::<A>() && needs_no_conversion::<S>());
     parallel::blocks(operands, StepPattern { most, ..StepPattern::SINGLE }, &|blocks| {
         let (mut a_scratch, mut b_scratch, mut c_scratch, mut scratch) =
             (Scratch::new(), Scratch::new(), Scratch::new(), Scratch::new());
@@ -357,15 +357,15 @@ pub fn check_no_internal_overlap(out: &View) -> Result<()> {
 
 /// Refuses dense operands that overlap partially. Like PyTorch, does not check views with gaps.
 pub fn check_no_partial_overlap(out: &View, input: &View) -> Result<()> {
-    if out.is_same(input) { Ok(()) } else { check_apart(out, input, true) }
+    if out.is_same(input) { Ok(()) } else { refuse_overlap(out, input, true) }
 }
 
 /// Refuses dense operands that overlap at all, even completely.
 pub fn check_no_overlap(out: &View, input: &View) -> Result<()> {
-    check_apart(out, input, false)
+    refuse_overlap(out, input, false)
 }
 
-fn check_apart(out: &View, input: &View, may_be_full: bool) -> Result<()> {
+fn refuse_overlap(out: &View, input: &View, may_be_full: bool) -> Result<()> {
     let dense = |v: &View| v.layout.is_non_overlapping_and_dense();
     if out.storage != input.storage || !dense(out) || !dense(input) {
         return Ok(());

@@ -44,14 +44,14 @@ pub fn for_each_dimension(values: &[i64], name: &str, count: usize) -> Result<Di
 
 impl ConvolutionParameters {
     /// Returns the number of elements that a dilated kernel of `size` spans.
-    fn reach(&self, d: usize, size: i64) -> Result<i64> {
+    fn dilated_size(&self, d: usize, size: i64) -> Result<i64> {
         let steps = self.dilation[d].checked_mul(size - 1);
         steps.and_then(|steps| steps.checked_add(1)).ok_or_else(too_large)
     }
 
     /// Returns the result's size along a dimension.
     fn result_size(&self, d: usize, input: i64, kernel: i64) -> Result<i64> {
-        let reach = self.reach(d, kernel)?;
+        let reach = self.dilated_size(d, kernel)?;
         let around = self.padding[d].checked_mul(2).ok_or_else(too_large)?;
         if self.transposed {
             let steps = (input - 1).checked_mul(self.stride[d]).ok_or_else(too_large)?;
@@ -142,7 +142,8 @@ impl ConvolutionParameters {
         // If the padded size wraps, the check refuses the wrapped sum, as in PyTorch.
         let padded: Vec<i64> =
             sizes.iter().zip(&self.padding).map(|(s, p)| s.wrapping_add(p.wrapping_mul(2))).collect();
-        let reaches = kernels.iter().enumerate().map(|(d, &size)| self.reach(d, size)).collect::<Result<Vec<i64>>>()?;
+        let reaches =
+            kernels.iter().enumerate().map(|(d, &size)| self.dilated_size(d, size)).collect::<Result<Vec<i64>>>()?;
         if padded.iter().zip(&reaches).any(|(size, reach)| size < reach) {
             let by = |sizes: &[i64]| sizes.iter().map(i64::to_string).collect::<Vec<_>>().join(" x ");
             bail!(
@@ -334,7 +335,7 @@ fn padded(source: &View, kernels: &[i64], steps: &ConvolutionParameters) -> Resu
     }
     let mut around = Vec::new();
     for (d, &size) in kernels.iter().enumerate().rev() {
-        let before = steps.reach(d, size)? - 1 - steps.padding[d];
+        let before = steps.dilated_size(d, size)? - 1 - steps.padding[d];
         around.extend([before, before + steps.output_padding[d]]);
     }
     pad(&spread, &around, Scalar::Int(0))
@@ -359,7 +360,7 @@ fn seen(
         .collect();
     let sizes: Dims = std::iter::once(channels).chain(places.iter().copied()).collect();
     for k in 0..count {
-        let offset: i64 = place(k, kernels)
+        let offset: i64 = kernel_index(k, kernels)
             .iter()
             .enumerate()
             .map(|(d, &at)| {
@@ -376,7 +377,7 @@ fn seen(
 }
 
 /// Converts the number of a kernel element to its index.
-fn place(mut number: i64, sizes: &[i64]) -> Dims {
+fn kernel_index(mut number: i64, sizes: &[i64]) -> Dims {
     let mut index = Dims::from_slice(sizes);
     for at in index.iter_mut().rev() {
         let size = (*at).max(1);
@@ -399,7 +400,9 @@ fn scatter(source: &View, kernels: &View, target: &View, steps: &ConvolutionPara
     let mut whole = Dims::from_slice(&[made]);
     for (d, (&place, &size)) in places.iter().zip(&sizes).enumerate() {
         whole.push(
-            (place - 1) * steps.stride[d] + steps.reach(d, size)? + steps.output_padding[d].max(steps.padding[d]),
+            (place - 1) * steps.stride[d]
+                + steps.dilated_size(d, size)?
+                + steps.output_padding[d].max(steps.padding[d]),
         );
     }
     let whole = zeros(&whole, source.dtype, source.device())?;
@@ -409,7 +412,7 @@ fn scatter(source: &View, kernels: &View, target: &View, steps: &ConvolutionPara
         .collect();
     let reached: Dims = std::iter::once(made).chain(places.iter().copied()).collect();
     for k in 0..sizes.iter().product() {
-        let at = place(k, &sizes);
+        let at = kernel_index(k, &sizes);
         let offset: i64 = at.iter().enumerate().map(|(d, at)| at * steps.dilation[d] * own[d]).sum();
         let layout = Layout { sizes: reached.clone(), strides: strides.clone(), offset: whole.layout.offset + offset };
         let into = whole.with_layout(layout);

@@ -82,7 +82,7 @@ pub trait Real: Number + Float {
     /// A type that holds the rounding errors of a sum.
     type Wide: Real;
     /// Applies a function of `f64` and rounds once. `f32` results are then correctly rounded, except for rare ties.
-    fn through(self, function: impl Fn(f64) -> f64) -> Self;
+    fn via_f64(self, function: impl Fn(f64) -> f64) -> Self;
     fn from_f64(value: f64) -> Self;
     fn as_f64(self) -> f64;
     /// `self * factor + addend` with one rounding.
@@ -227,7 +227,7 @@ macro_rules! reals {
         impl Real for $t {
             type Wide = $wide;
             #[inline]
-            fn through(self, function: impl Fn(f64) -> f64) -> $t {
+            fn via_f64(self, function: impl Fn(f64) -> f64) -> $t {
                 function(f64::from(self)) as $t
             }
             #[inline]
@@ -297,7 +297,7 @@ macro_rules! narrow_reals {
 
         impl Real for $t {
             type Wide = f32;
-            fn through(self, function: impl Fn(f64) -> f64) -> $t {
+            fn via_f64(self, function: impl Fn(f64) -> f64) -> $t {
                 <$t>::from_f32(function(f64::from(self)) as f32)
             }
             fn from_f64(value: f64) -> $t {

@@ -64,7 +64,7 @@ impl Machine for Native {
     }
 
     #[inline(always)]
-    fn heed(_flag: &AtomicBool) {}
+    fn poll_stop_request(_flag: &AtomicBool) {}
 
     #[inline(always)]
     fn has_room_for_calls(_used: usize) -> bool {
@@ -75,7 +75,7 @@ impl Machine for Native {
         mapping::advise_large_pages(start, end);
     }
 
-    fn complain(text: &str) {
+    fn write_error(text: &str) {
         eprint!("{text}");
     }
 }
@@ -116,7 +116,7 @@ impl Files for Native {
         fs::read(path)
     }
 
-    fn put(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    fn replace_contents(path: &Path, bytes: &[u8]) -> io::Result<()> {
         fs::write(path, bytes)
     }
 

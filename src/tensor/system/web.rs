@@ -124,13 +124,13 @@ impl Machine for Web {
 
     /// No signal can arrive while the instance computes, so the page is asked.
     #[inline]
-    fn heed(flag: &AtomicBool) {
+    fn poll_stop_request(flag: &AtomicBool) {
         if imports::stop() != 0 {
             flag.store(true, Ordering::Relaxed);
         }
     }
 
-    fn complain(text: &str) {
+    fn write_error(text: &str) {
         imports::complain(text.as_ptr(), text.len());
     }
 
@@ -207,7 +207,7 @@ impl File {
 }
 
 /// Extends the contents to at least this length.
-fn stretch(content: &mut Vec<u8>, length: usize) -> io::Result<()> {
+fn extend_to(content: &mut Vec<u8>, length: usize) -> io::Result<()> {
     let more = length.saturating_sub(content.len());
     content.try_reserve(more).map_err(|_| no_room())?;
     content.resize(content.len() + more, 0);
@@ -237,7 +237,7 @@ impl Write for File {
         let start = self.place()?;
         let end = start.checked_add(bytes.len()).ok_or_else(no_room)?;
         let mut content = locked(&self.content);
-        stretch(&mut content, end)?;
+        extend_to(&mut content, end)?;
         content[start..end].copy_from_slice(bytes);
         drop(content);
         self.position += bytes.len() as u64;
@@ -277,7 +277,7 @@ impl OpenFile for File {
         let length = usize::try_from(length).map_err(|_| no_room())?;
         let mut content = locked(&self.content);
         content.truncate(length);
-        stretch(&mut content, length)
+        extend_to(&mut content, length)
     }
 
     fn reserve(&self, _from: u64, _to: u64) -> io::Result<()> {
@@ -337,12 +337,12 @@ impl Files for Web {
         Ok(copy)
     }
 
-    fn put(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    fn replace_contents(path: &Path, bytes: &[u8]) -> io::Result<()> {
         Self::rewrite(path, 0, |error| error, |file| file.write_all(bytes))
     }
 
     fn copy(from: &Path, to: &Path) -> io::Result<()> {
-        Self::put(to, &Self::read(from)?)
+        Self::replace_contents(to, &Self::read(from)?)
     }
 
     fn remove(path: &Path) -> io::Result<()> {
@@ -384,7 +384,7 @@ impl Files for Web {
         static SERIAL: AtomicUsize = AtomicUsize::new(0);
         let serial = SERIAL.fetch_add(1, Ordering::Relaxed);
         let name = temporary_folder().join(format!("{prefix}{serial:06}{suffix}"));
-        Self::put(&name, &[])?;
+        Self::replace_contents(&name, &[])?;
         Ok(Temporary(name))
     }
 

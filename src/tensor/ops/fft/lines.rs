@@ -196,7 +196,7 @@ mod tests {
     type C = Complex<f64>;
 
     /// Computes the transform by its definition.
-    fn slowly(values: &[C], forward: bool) -> Vec<C> {
+    fn reference_transform(values: &[C], forward: bool) -> Vec<C> {
         let n = values.len();
         let turn = if forward { -std::f64::consts::TAU } else { std::f64::consts::TAU };
         let root = |k: usize| C::cis(turn * (k % n) as f64 / n as f64);
@@ -251,7 +251,8 @@ mod tests {
                         let found = transformed(view, n, -1, kind, forward);
                         let kept = *found.sizes().last().unwrap() as usize;
                         let sums = numbers(from);
-                        let sums: Vec<Vec<C>> = sums.chunks_exact(n).map(|line| slowly(line, forward)).collect();
+                        let sums: Vec<Vec<C>> =
+                            sums.chunks_exact(n).map(|line| reference_transform(line, forward)).collect();
                         let wanted: Vec<C> = sums.iter().flat_map(|line| line[..kept].to_vec()).collect();
                         let bound = part * wanted.iter().map(|value| value.norm()).fold(1.0, f64::max);
                         let found = numbers(&found);

@@ -182,7 +182,7 @@ impl<T: FftFloat> ShortTransform<T> {
 
     /// Rotates by a quarter turn in the direction of the transform.
     #[inline(always)]
-    fn turned<const L: usize>(&self, z: Point<T, L>) -> Point<T, L> {
+    fn quarter_turn<const L: usize>(&self, z: Point<T, L>) -> Point<T, L> {
         if self.forward { Point { re: z.im, im: -z.re } } else { Point { re: -z.im, im: z.re } }
     }
 
@@ -234,9 +234,9 @@ impl<T: FftFloat> ShortTransform<T> {
                 let mut odd = self.four([at(1), at(3), at(5), at(7)]);
                 let half = self.turns(1, 8).next().unwrap_or_default().re;
                 // Rotated by an eighth, a quarter, and three eighths.
-                odd[1] = (odd[1] + self.turned(odd[1])).scale(half);
-                odd[2] = self.turned(odd[2]);
-                odd[3] = (self.turned(odd[3]) - odd[3]).scale(half);
+                odd[1] = (odd[1] + self.quarter_turn(odd[1])).scale(half);
+                odd[2] = self.quarter_turn(odd[2]);
+                odd[3] = (self.quarter_turn(odd[3]) - odd[3]).scale(half);
                 for k in 0..4 {
                     put(k, even[k] + odd[k]);
                     put(k + 4, even[k] - odd[k]);
@@ -257,7 +257,7 @@ impl<T: FftFloat> ShortTransform<T> {
     #[inline(always)]
     fn four<const L: usize>(&self, [a, b, c, d]: [Point<T, L>; 4]) -> [Point<T, L>; 4] {
         let (sum, difference) = (a + c, a - c);
-        let (other_sum, turned) = (b + d, self.turned(b - d));
+        let (other_sum, turned) = (b + d, self.quarter_turn(b - d));
         [sum + other_sum, difference + turned, sum - other_sum, difference - turned]
     }
 
@@ -308,7 +308,7 @@ impl<T: FftFloat> ShortTransform<T> {
             for ((term, difference), root) in terms.iter_mut().zip(&*differences).zip(self.turns(k, n)) {
                 *term = difference.scale(root.im);
             }
-            let odd = self.turned(self.added(None, terms));
+            let odd = self.quarter_turn(self.added(None, terms));
             put(k, even + odd);
             put(n - k, even - odd);
         }

@@ -101,7 +101,7 @@ pub fn scatter_reduce_(
         return not_implemented(kernel, view.dtype);
     }
     if !include_self {
-        start_anew(
+        check_neutral_values(
             "scatter_reduce_exclude_input_init",
             view,
             &[DType::Bool, DType::ComplexFloat, DType::ComplexDouble],
@@ -139,7 +139,7 @@ pub fn index_reduce_(
         return Ok(());
     }
     if !include_self {
-        start_anew("index_reduce_func_exclude_input_init", view, &[])?;
+        check_neutral_values("index_reduce_func_exclude_input_init", view, &[])?;
         let index = crate::ops::copy::cast(index, DType::Long)?;
         index_fill_(view, dim, &index, meeting.neutral(view.dtype))?;
     }
@@ -182,7 +182,7 @@ fn join_slices(view: &View, d: usize, index: &View, source: &View, meeting: Scat
         let (to, from) = (view.memory()?, source.memory()?);
         dispatch!(view.dtype, T => {
             let to = to.typed::<T>();
-            for found in interrupt::weighed(chosen.iter().enumerate(), weight(&slices, d)) {
+            for found in interrupt::checked_items(chosen.iter().enumerate(), weight(&slices, d)) {
                 let (row, &i) = found?;
                 let (target, slice) = (target.select(d, i), slices.select(d, row as i64));
                 for (write, read) in target.offsets().zip(slice.offsets()) {
@@ -196,7 +196,7 @@ fn join_slices(view: &View, d: usize, index: &View, source: &View, meeting: Scat
 }
 
 /// Refuses dtypes without neutral values. PyTorch's loop supports integers, floats and the dtypes in `besides`.
-fn start_anew(kernel: &str, view: &View, besides: &[DType]) -> Result<()> {
+fn check_neutral_values(kernel: &str, view: &View, besides: &[DType]) -> Result<()> {
     if !besides.contains(&view.dtype) && (view.dtype == DType::Bool || view.dtype.is_complex()) {
         return not_implemented(kernel, view.dtype);
     }

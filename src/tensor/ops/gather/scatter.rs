@@ -422,7 +422,7 @@ fn add_slices(view: &View, d: usize, index: &View, source: &View, alpha: Scalar)
         dispatch!(view.dtype, T => {
             let (to, from) = (to.typed::<T>(), from.typed::<T>());
             let alpha = T::store(alpha).load();
-            for found in interrupt::weighed(chosen.iter().enumerate(), weight(&slices, d)) {
+            for found in interrupt::checked_items(chosen.iter().enumerate(), weight(&slices, d)) {
                 let (row, &i) = found?;
                 walk([&target.select(d, i), &slices.select(d, row as i64)], |run| {
                     for step in 0..run.length as i64 {
@@ -515,7 +515,7 @@ pub fn index_copy_(view: &View, dim: i64, index: &View, source: &View) -> Result
             }
             bail!(IndexError, "index_copy_(): index {i} is out of bounds for dimension {d} with size {size}")
         })?;
-        for found in interrupt::weighed(chosen.iter().enumerate(), weight(&slices, d)) {
+        for found in interrupt::checked_items(chosen.iter().enumerate(), weight(&slices, d)) {
             let (row, &i) = found?;
             move_slice(view, &target.select(d, i), &source, &slices.select(d, row as i64))?;
         }
@@ -557,7 +557,7 @@ pub fn index_fill_(view: &View, dim: i64, index: &View, value: Scalar) -> Result
         let to = view.memory()?;
         dispatch!(view.dtype, T => {
             let (to, value) = (to.typed::<T>(), T::store(value));
-            for i in interrupt::weighed(&chosen, weight(&target, d)) {
+            for i in interrupt::checked_items(&chosen, weight(&target, d)) {
                 for write in target.select(d, *i?).offsets() {
                     set(to.get(write as usize).ok_or_else(lost)?, value);
                 }

@@ -91,7 +91,7 @@ fn map_series<T: Real, F: Series<T>>(values: &[T], out: &mut [T]) {
     let is_far = |value: T| value.as_f64().abs() > F::LIMIT;
     if is_single::<T>() && F::LIMIT.is_finite() && vectorised(|| values.iter().fold(false, |any, &v| any | is_far(v))) {
         let outliers = out.iter_mut().zip(values).filter(|&(_, &value)| is_far(value));
-        outliers.for_each(|(out, &value)| *out = value.through(F::function));
+        outliers.for_each(|(out, &value)| *out = value.via_f64(F::function));
     }
 }
 
@@ -234,7 +234,7 @@ numbers {
     Floor          "floor_vml_cpu"    Same   [NUMBERS UNSIGNED] { int(|a| a) float(|a| a.floor()) }
     Ceil           "ceil_vml_cpu"     Same   [NUMBERS UNSIGNED] { int(|a| a) float(|a| a.ceil()) }
     Round          "round_vml_cpu"    Same   [NUMBERS UNSIGNED] {
-        int(|a| a) float(|a| a.through(f64::round_ties_even))
+        int(|a| a) float(|a| a.via_f64(f64::round_ties_even))
     }
     Trunc          "trunc_vml_cpu"    Same   [NUMBERS UNSIGNED] { int(|a| a) float(|a| a.trunc()) }
     Frac           "frac_cpu"         Same   [FLOAT] { float(|a| a - a.trunc()) }
@@ -295,10 +295,10 @@ numbers {
         float_series(series::TURNS, series::tan, f64::tan) complex(complex::tan)
     }
     Asin           "asin_vml_cpu"     Float  [FLOAT COMPLEX] {
-        float_series(series::asin, f64::asin) complex(|a| complex::through(a, complex::asin))
+        float_series(series::asin, f64::asin) complex(|a| complex::via_f64(a, complex::asin))
     }
     Acos           "acos_vml_cpu"     Float  [FLOAT COMPLEX] {
-        float_series(series::acos, f64::acos) complex(|a| complex::through(a, complex::acos))
+        float_series(series::acos, f64::acos) complex(|a| complex::via_f64(a, complex::acos))
     }
     Atan           "atan_vml_cpu"     Float  [FLOAT COMPLEX] {
         float_series(series::atan, f64::atan) complex(complex::atan)
@@ -313,17 +313,17 @@ numbers {
         float_series(series::tanh, f64::tanh) complex(complex::tanh)
     }
     Asinh          "asinh_cpu"        Float  [FLOAT COMPLEX] {
-        float(asinh) complex(|a| complex::through(a, complex::asinh))
+        float(asinh) complex(|a| complex::via_f64(a, complex::asinh))
     }
     Acosh          "acosh_cpu"        Float  [FLOAT COMPLEX] {
-        float(acosh) complex(|a| complex::through(a, complex::acosh))
+        float(acosh) complex(|a| complex::via_f64(a, complex::acosh))
     }
     Atanh          "atanh_cpu"        Float  [FLOAT COMPLEX] {
-        float(|a| a.through(f64::atanh)) float_tail(atanh) complex(complex::atanh)
+        float(|a| a.via_f64(f64::atanh)) float_tail(atanh) complex(complex::atanh)
     }
     Erf            "erf_vml_cpu"      Float  [FLOAT] { float_series(series::erf, special::erf) }
     Erfc           "erfc_vml_cpu"     Float  [FLOAT] { float_series(series::erfc, special::erfc) }
-    Erfinv         "erfinv_vml_cpu"   Float  [FLOAT] { float(|a| a.through(special::erfinv)) }
+    Erfinv         "erfinv_vml_cpu"   Float  [FLOAT] { float(|a| a.via_f64(special::erfinv)) }
     Lgamma         "lgamma_vml_cpu"   Float  [FLOAT] { float(special::lgamma) }
     Digamma        "digamma"          Float  [FLOAT] { float(special::digamma) }
     I0             "i0_vml_cpu"       Float  [FLOAT] { float(special::i0) }
@@ -583,7 +583,7 @@ pub trait RealFunction: Sync {
 /// A closure is evaluated in double precision, and its result rounded.
 impl<F: Fn(f64) -> f64 + Sync> RealFunction for F {
     fn at<T: Real>(&self, value: T) -> T {
-        value.through(self)
+        value.via_f64(self)
     }
 }
 

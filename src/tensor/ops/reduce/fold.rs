@@ -250,7 +250,7 @@ where
     F: Fn(R::Compute, R::Compute) -> R::Compute + Sync,
     G: Fn(R::Compute, R::Compute) -> R::Compute + Sync,
 {
-    fn put(&self, to: i64, value: R::Compute) {
+    fn store_result(&self, to: i64, value: R::Compute) {
         if let Some(cell) = self.results.get(to as usize) {
             set(cell, R::narrow((self.combine_tail)(get(cell).widen(), value)));
         }
@@ -278,7 +278,7 @@ where
                 let (to, from) = (tile.out + j * tile.out_stride[1], tile.input + j * tile.in_stride[1]);
                 for piece in interrupt::pieces(0..width, 1) {
                     for i in piece?.map(|i| i as i64) {
-                        self.put(to + i * tile.out_stride[0], self.value(from + i * tile.in_stride[0]));
+                        self.store_result(to + i * tile.out_stride[0], self.value(from + i * tile.in_stride[0]));
                     }
                 }
             }
@@ -360,7 +360,7 @@ where
         }
         for j in whole as i64..width as i64 {
             for piece in interrupt::pieces(0..rows, 1) {
-                piece?.for_each(|i| self.put(tile.out + j, self.value(row(i) + j)));
+                piece?.for_each(|i| self.store_result(tile.out + j, self.value(row(i) + j)));
             }
         }
         Ok(())

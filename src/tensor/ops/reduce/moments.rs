@@ -93,12 +93,16 @@ pub fn variance(
     let layout = reduction.spread(&out, &view);
     let count = reduction.factor(&view) as f64;
     match view.dtype {
-        DType::Half => each::<f16, _>(&out, &layout, &view, Welford::default(), |w| finish(w.m2, count - correction)),
-        DType::BFloat16 => {
-            each::<bf16, _>(&out, &layout, &view, Welford::default(), |w| finish(w.m2, count - correction))
+        DType::Half => {
+            reduce_each::<f16, _>(&out, &layout, &view, Welford::default(), |w| finish(w.m2, count - correction))
         }
-        DType::Float => each::<f32, _>(&out, &layout, &view, Welford::default(), |w| finish(w.m2, count - correction)),
-        _ => each::<f64, _>(&out, &layout, &view, Welford::default(), |w| finish(w.m2, count - correction)),
+        DType::BFloat16 => {
+            reduce_each::<bf16, _>(&out, &layout, &view, Welford::default(), |w| finish(w.m2, count - correction))
+        }
+        DType::Float => {
+            reduce_each::<f32, _>(&out, &layout, &view, Welford::default(), |w| finish(w.m2, count - correction))
+        }
+        _ => reduce_each::<f64, _>(&out, &layout, &view, Welford::default(), |w| finish(w.m2, count - correction)),
     }?;
     Ok(out)
 }
@@ -186,7 +190,7 @@ impl<T: Real> RunningState<T> for Welford {
 const LANES: usize = 16;
 
 /// Reduces every result separately, visiting its elements in iteration order.
-fn each<S: Stored<Compute: Real>, A: RunningState<S::Compute>>(
+fn reduce_each<S: Stored<Compute: Real>, A: RunningState<S::Compute>>(
     out: &View,
     layout: &Layout,
     view: &View,
@@ -401,7 +405,7 @@ fn norm_of<S: Stored<Compute: Real>, const V: usize>(out: &View, layout: &Layout
         f64::NEG_INFINITY => <S::Compute as Number>::from_scalar(Scalar::Float(f64::INFINITY)),
         _ => S::Compute::default(),
     };
-    each::<S, _>(out, layout, view, Power { order: p, total: start }, |power| {
+    reduce_each::<S, _>(out, layout, view, Power { order: p, total: start }, |power| {
         let total = power.total;
         match p {
             2.0 => total.sqrt().as_f64(),

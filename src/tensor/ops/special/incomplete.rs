@@ -17,7 +17,7 @@ fn number<T: Real>(value: f64) -> T {
 
 /// The logarithm of the gamma function as computed by the C library for the type.
 fn lgamma<T: Real>(x: T) -> T {
-    if is_single::<T>() { number(f64::from(libm::lgammaf(x.as_f64() as f32))) } else { x.through(libm::lgamma) }
+    if is_single::<T>() { number(f64::from(libm::lgammaf(x.as_f64() as f32))) } else { x.via_f64(libm::lgamma) }
 }
 
 /// Returns half the distance from 1 to the next number.
@@ -272,7 +272,7 @@ fn uniform<T: Real>(a: T, x: T, lower: bool) -> T {
         _ => T::zero(),
     };
     let sign = if lower { -T::one() } else { T::one() };
-    let bell = number::<T>(0.5) * (sign * eta * (a / number(2.0)).sqrt()).through(erfc);
+    let bell = number::<T>(0.5) * (sign * eta * (a / number(2.0)).sqrt()).via_f64(erfc);
     let mut powers = [T::one(); 25];
     let mut known = 0;
     let (mut sum, mut scale, mut before) = (T::zero(), T::one(), T::infinity());
