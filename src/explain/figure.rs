@@ -38,7 +38,7 @@ fn kind(value: f64) -> Option<usize> {
 }
 
 /// Calls `body` with every element in reading order. A complex element is passed by magnitude.
-pub(super) fn each(view: &View, mut body: impl FnMut(usize, f64)) -> Result<()> {
+pub(super) fn for_each_element(view: &View, mut body: impl FnMut(usize, f64)) -> Result<()> {
     let memory = view.memory()?;
     let sign = if view.neg { -1.0 } else { 1.0 };
     dispatch!(view.dtype, T => {
@@ -72,7 +72,7 @@ impl Summary {
         // Dividing before adding avoids overflow to infinity, but rounds each number.
         let count = view.numel().max(1) as f64;
         let (mut sum, mut divided) = (0.0, 0.0);
-        each(view, |number, value| match kind(value).and_then(|kind| all.others.get_mut(kind)) {
+        for_each_element(view, |number, value| match kind(value).and_then(|kind| all.others.get_mut(kind)) {
             Some((count, places)) => {
                 *count += 1;
                 if places.len() < PLACES {
@@ -186,7 +186,7 @@ pub fn hist(view: &View, of: DType, bins: Option<usize>) -> Result<Scene> {
     scene.facts(facts);
     let edges = Edges::of(&all, view.dtype, bins);
     let mut counts = vec![0u64; edges.count()];
-    each(view, |_, value| {
+    for_each_element(view, |_, value| {
         if let Some(count) = edges.bin(value).and_then(|bin| counts.get_mut(bin)) {
             *count += 1;
         }
@@ -341,7 +341,7 @@ fn levels(view: &View, of: DType, shape: Shape, most_columns: usize) -> Result<S
     let (rows, columns) = (down.min(ROWS), across.min(most_columns));
     let part = |at: usize, of: usize, into: usize| (at as u128 * into as u128 / of as u128) as usize;
     let mut cells = vec![FigureCell::default(); rows * columns];
-    each(view, |number, value| {
+    for_each_element(view, |number, value| {
         let at = part(number / across, down, rows) * columns + part(number % across, across, columns);
         let Some(cell) = cells.get_mut(at) else { return };
         match kind(value) {

@@ -175,7 +175,7 @@ impl Options<'_> {
             Location::Table(table) => {
                 table.iter().find(|(from, _)| *from == *saved.location).map_or(&*saved.location, |(_, to)| to)
             }
-            Location::Asked(place) => return self.asked(place, saved, data),
+            Location::Asked(place) => return self.storage_of_caller(place, saved, data),
         };
         if device(tag)?.is_meta() {
             return Storage::zeroed(saved.nbytes, Device::META);
@@ -193,7 +193,7 @@ impl Options<'_> {
     }
 
     /// Returns the storage that the caller provides for one of the file.
-    fn asked(&self, place: &MapLocation, saved: &Saved, data: &mut Data) -> Result<Storage> {
+    fn storage_of_caller(&self, place: &MapLocation, saved: &Saved, data: &mut Data) -> Result<Storage> {
         // In a legacy file the bytes come last, and are copied into the provided storage.
         let is_filled_later = matches!(data, Data::Legacy(_)) && !self.skip_data;
         let storage = match is_filled_later {

@@ -95,7 +95,7 @@ impl Blocks {
     ///
     /// # Errors
     /// Fails with NotImplementedError for a type of which only the size is known.
-    pub(crate) fn taking_apart(&self) -> Result<DequantizeFn> {
+    pub(crate) fn dequantizer(&self) -> Result<DequantizeFn> {
         let missing = || format!("blocks of type {} are not taken apart here", self.name);
         self.take_apart.ok_or_else(|| Error::new(ErrorKind::NotImplementedError, missing()))
     }
@@ -138,12 +138,12 @@ impl Elements {
     ///
     /// # Errors
     /// Fails with MemoryError, and with RuntimeError for elements that are not blocks.
-    pub fn apart(self, packed: &Storage) -> Result<Storage> {
+    pub fn dequantize(self, packed: &Storage) -> Result<Storage> {
         let Elements::Blocks(blocks) = self else { bail!(RuntimeError, "{} has no blocks", self.name()) };
         let packed = packed.to_vec()?;
         let numbers = packed.len() / blocks.nbytes * blocks.count;
         let storage = Storage::unwritten(numbers.saturating_mul(size_of::<f32>()), Device::CPU)?;
-        let take_apart = blocks.taking_apart()?;
+        let take_apart = blocks.dequantizer()?;
         let taken = writing(&*storage.data()?, 0..numbers, |numbers: &mut [f32]| take_apart(&packed, numbers));
         taken.ok_or_else(|| Error::runtime("there is no memory to take blocks apart into")).map(|()| storage)
     }

@@ -59,7 +59,7 @@ fn to_tensors(told: &Contents, target: Target, to: &str, dtype: Option<DType>) -
             sizes: entry.layout.sizes.clone(),
             body: Box::new(body),
         };
-        return safetensors::write(named.map(outgoing).collect(), texts(told)?, to);
+        return safetensors::write(named.map(outgoing).collect(), text_metadata(told)?, to);
     }
     refuse_values(told, target)?;
     let array = |(entry, body): (&Entry, ConvertedElements)| {
@@ -184,7 +184,7 @@ impl Body for ConvertedElements {
 
     fn pieces(&self, sink: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
         let mut cast = |piece: View| {
-            let is_ready = piece.dtype == self.dtype && is_all_there_is(&piece);
+            let is_ready = piece.dtype == self.dtype && covers_storage(&piece);
             let piece = if is_ready { piece } else { copy::cast_as(&piece, self.dtype, MemoryFormat::Contiguous)? };
             sink(&piece.storage.to_vec()?)?;
             Ok(true)
@@ -198,7 +198,7 @@ impl Body for ConvertedElements {
 }
 
 /// Returns whether a storage contains exactly the elements of a tensor, in order.
-fn is_all_there_is(view: &View) -> bool {
+fn covers_storage(view: &View) -> bool {
     let nbytes = usize::try_from(view.numel()).ok().and_then(|count| count.checked_mul(view.dtype.itemsize()));
     let is_row = view.layout.is_contiguous() && view.layout.offset == 0 && !view.conj && !view.neg;
     is_row && nbytes == Some(view.storage.nbytes())
@@ -396,7 +396,7 @@ fn refuse_values(told: &Contents, target: Target) -> Result<()> {
 }
 
 /// Returns the values as texts, together with the existing texts.
-fn texts(told: &Contents) -> Result<Option<HashMap<String, String>>> {
+fn text_metadata(told: &Contents) -> Result<Option<HashMap<String, String>>> {
     // The settings of a GGUF file are not texts, and long ones are shortened.
     let metadata = told.metadata.iter().filter(|_| !told.format.starts_with(gguf::FORMAT));
     let mut texts: HashMap<String, String> = metadata.map(|(name, text)| (name.clone(), text.clone())).collect();

@@ -101,8 +101,8 @@ pub fn diff(a: &Contents, b: &Contents, tolerance: f64) -> Result<Differences> {
         changes: Vec::new(),
         equal: 0,
         shared: Vec::new(),
-        values: texts(&values(a), &values(b)),
-        metadata: texts(&a.metadata, &b.metadata),
+        values: changed_texts(&values(a), &values(b)),
+        metadata: changed_texts(&a.metadata, &b.metadata),
     };
     for &(x, y) in &pairs.both {
         match altered(pairs.a, x, pairs.b, y, tolerance)? {
@@ -122,7 +122,7 @@ pub fn diff(a: &Contents, b: &Contents, tolerance: f64) -> Result<Differences> {
     pairs.both.extend(renamed);
     for side in 0..2 {
         let kept: Vec<_> = pairs.both.iter().map(|&(x, y)| if side == 0 { (x, y) } else { (y, x) }).collect();
-        found.shared.extend(parted(&kept).into_iter().map(|names| (side, names)));
+        found.shared.extend(separated_groups(&kept).into_iter().map(|names| (side, names)));
     }
     Ok(found)
 }
@@ -234,7 +234,7 @@ fn renamed<'c>(pairs: &mut Pairs<'c>) -> Result<Vec<(&'c Entry, &'c Entry)>> {
 }
 
 /// Returns the groups of tensors that share a storage although not all of their counterparts do.
-fn parted(pairs: &[(&Entry, &Entry)]) -> Vec<Vec<String>> {
+fn separated_groups(pairs: &[(&Entry, &Entry)]) -> Vec<Vec<String>> {
     let mut together: BTreeMap<usize, Vec<&(&Entry, &Entry)>> = BTreeMap::new();
     for pair in pairs {
         if let Some(storage) = pair.0.storage {
@@ -261,7 +261,7 @@ fn values(contents: &Contents) -> BTreeMap<String, String> {
 }
 
 /// Returns the names under which two sets of texts differ, with both texts.
-fn texts(a: &BTreeMap<String, String>, b: &BTreeMap<String, String>) -> Vec<Text> {
+fn changed_texts(a: &BTreeMap<String, String>, b: &BTreeMap<String, String>) -> Vec<Text> {
     let new = b.keys().filter(|name| !a.contains_key(*name));
     let text = |name: &String| Text { name: name.clone(), sides: [a.get(name).cloned(), b.get(name).cloned()] };
     a.keys().chain(new).map(text).filter(|text| text.sides[0] != text.sides[1]).collect()

@@ -125,7 +125,7 @@ impl<'a> HeaderReader<'a> {
 }
 
 /// Checks for Ctrl-C at intervals.
-fn heed(item: u64) -> Result<()> {
+fn check_interrupt(item: u64) -> Result<()> {
     if item.is_multiple_of(PATIENCE) { interrupt::check() } else { Ok(()) }
 }
 
@@ -162,7 +162,7 @@ fn parse(bytes: &[u8]) -> Result<Header> {
     let (version, tensor_count, setting_count) = begin(&mut cursor)?;
     let (mut metadata, mut keys, mut alignment) = (Vec::new(), HashSet::new(), ALIGNMENT);
     for number in 0..setting_count {
-        heed(number)?;
+        check_interrupt(number)?;
         let key = cursor.name()?;
         if !keys.insert(key) {
             return Err(invalid(format_args!("the setting {} is there twice", shown(key))));
@@ -175,7 +175,7 @@ fn parse(bytes: &[u8]) -> Result<Header> {
     }
     let (mut tensors, mut names) = (Vec::new(), HashSet::new());
     for number in 0..tensor_count {
-        heed(number)?;
+        check_interrupt(number)?;
         let name = cursor.name()?;
         if !names.insert(name) {
             return Err(invalid(format_args!("the tensor {} is there twice", shown(name))));
@@ -189,7 +189,7 @@ fn parse(bytes: &[u8]) -> Result<Header> {
             return Err(outside(tensor, bytes.len()));
         }
     }
-    check_apart(&tensors)?;
+    check_no_shared_bytes(&tensors)?;
     Ok(Header { version, metadata, tensors })
 }
 
@@ -238,7 +238,7 @@ fn described(cursor: &mut HeaderReader, name: &str, alignment: u32) -> Result<Te
 }
 
 /// Checks that no two tensors share a byte.
-fn check_apart(tensors: &[TensorHeader]) -> Result<()> {
+fn check_no_shared_bytes(tensors: &[TensorHeader]) -> Result<()> {
     let mut sorted: Vec<&TensorHeader> =
         tensors.iter().filter(|tensor| tensor.nbytes.is_some_and(|nbytes| nbytes > 0)).collect();
     sorted.sort_by_key(|tensor| tensor.place);
@@ -320,14 +320,14 @@ pub fn load(source: &Source, mapped: bool) -> Result<Value> {
                 Value::from(view)
             }
             Type::Blocks(kind) => BlockTensor::new(&tensor.name, kind, &tensor.sizes, storage(tensor.nbytes)?).value(),
-            Type::Unknown(code) => return Err(foreign(&tensor.name, code)),
+            Type::Unknown(code) => return Err(unsupported_type(&tensor.name, code)),
         };
         Ok((Value::str(tensor.name.as_str()), value))
     };
     Dict::new(header(source)?.tensors.into_iter().map(value).collect::<Result<Vec<_>>>()?).map(Value::Dict)
 }
 
-fn foreign(name: &str, code: u32) -> Error {
+fn unsupported_type(name: &str, code: u32) -> Error {
     let name = shown(name);
     let text = format!("the tensor {name} has the unknown type number {code}; inspect() lists the file");
     Error::new(ErrorKind::NotImplementedError, text)

@@ -98,7 +98,7 @@ impl Part {
         let storage = self.bytes.open(self.held)?;
         let (storage, dtype) = match self.elements {
             Elements::Plain(dtype) => (storage, dtype),
-            Elements::Blocks(_) => (self.elements.apart(&storage)?, DType::Float),
+            Elements::Blocks(_) => (self.elements.dequantize(&storage)?, DType::Float),
         };
         let view = View { storage, layout: self.layout.clone(), dtype, conj: self.conj, neg: self.neg, form: None };
         view.check_bounds()?;
@@ -159,7 +159,7 @@ impl Part {
             let storage = opened.storage(from, nbytes)?;
             let (storage, dtype) = match self.elements {
                 Elements::Plain(dtype) => (storage, dtype),
-                Elements::Blocks(_) => (self.elements.apart(&storage)?, DType::Float),
+                Elements::Blocks(_) => (self.elements.dequantize(&storage)?, DType::Float),
             };
             let layout = Layout::contiguous(&[part as i64]);
             if !body(View { storage, layout, dtype, conj: false, neg: false, form: None })? {
@@ -212,14 +212,14 @@ impl Reader<'_> {
             let mut runs = bytes.chunks_exact_mut(run.saturating_mul(itemsize).max(1)).zip(&starts);
             runs.try_for_each(|(bytes, start)| window.read(start.saturating_mul(itemsize), bytes))
         });
-        read.ok_or_else(lost)??;
+        read.ok_or_else(truncated)??;
         let (conj, neg) = (self.part.conj, self.part.neg);
         Ok(View { storage, layout: Layout::contiguous(&wanted.sizes), dtype, conj, neg, form: None })
     }
 }
 
 /// The error for a buffer without memory. It cannot occur, and must not be taken for bytes that were read.
-pub(crate) fn lost() -> Error {
+pub(crate) fn truncated() -> Error {
     Error::runtime("there is no memory to read a tensor's bytes into")
 }
 
@@ -254,7 +254,7 @@ impl ByteSource<'_> {
                 let storage = Storage::unwritten(nbytes, Device::CPU)?;
                 let window = Window::File(file, *first);
                 let read = writing(&*storage.data()?, 0..nbytes, |bytes: &mut [u8]| window.read(from, bytes));
-                read.ok_or_else(lost)??;
+                read.ok_or_else(truncated)??;
                 Ok(storage)
             }
         }

@@ -1,7 +1,7 @@
 //! safetensors: a JSON header of names, dtypes, shapes and offsets, followed by the bytes. The crate parses the header;
 //! tensors are mapped from the file. Follows <https://huggingface.co/docs/safetensors>.
 
-use super::archive::{Body, put};
+use super::archive::{Body, write_body};
 use super::checkpoint::replacing;
 use super::contents::{Bytes, Contents};
 use super::progress;
@@ -158,7 +158,7 @@ pub fn save(tensors: &Value, metadata: &Value, path: &str) -> Result<()> {
         let packed = packed(&view)?;
         written.push(Outgoing { name, dtype: view.dtype, sizes, body: Box::new(packed.storage) });
     }
-    write(written, texts(metadata)?, path)
+    write(written, text_metadata(metadata)?, path)
 }
 
 /// A tensor to be written.
@@ -197,7 +197,7 @@ pub(crate) fn write(tensors: Vec<Outgoing>, texts: Option<HashMap<String, String
     replacing(path, |file| {
         file.write_all(&(header.len() as u64).to_le_bytes()).map_err(|error| refused(&error))?;
         file.write_all(&header).map_err(|error| refused(&error))?;
-        written.iter().try_for_each(|(_, tensor)| put(&*tensor.body, file, refused))
+        written.iter().try_for_each(|(_, tensor)| write_body(&*tensor.body, file, refused))
     })
 }
 
@@ -209,7 +209,7 @@ fn shown(name: &Value) -> &str {
 }
 
 /// Returns the text metadata of the header.
-fn texts(metadata: &Value) -> Result<Option<HashMap<String, String>>> {
+fn text_metadata(metadata: &Value) -> Result<Option<HashMap<String, String>>> {
     let Some(entries) = metadata.entries() else { return Ok(None) };
     let text = |(key, value): &(Value, Value)| match (key, value) {
         (Value::Str(key), Value::Str(value)) => Ok((key.to_string(), value.to_string())),

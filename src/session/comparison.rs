@@ -38,7 +38,7 @@ impl Session {
         let told = |name: &str| {
             let value = self.scope.get(name)?;
             let Some(again) = other.scope.get(name) else {
-                return (!other.has_instead(name, value)).then(|| format!("'{name}' is not there"));
+                return (!other.has_builtin_value(name, value)).then(|| format!("'{name}' is not there"));
             };
             if is_same(self, other, value, again) {
                 return None;
@@ -54,7 +54,7 @@ impl Session {
     }
 
     /// Returns whether `name` has this value even without a variable: a module, or a function of Rhai.
-    fn has_instead(&self, name: &str, value: &Dynamic) -> bool {
+    fn has_builtin_value(&self, name: &str, value: &Dynamic) -> bool {
         match to_value(value) {
             Ok(Value::Module(module)) => matches!(constant(name), Some(Value::Module(known)) if known == module),
             Ok(Value::Object(object)) => object.is_callable() && self.runtime.defined.borrow().contains_key(name),

@@ -246,7 +246,7 @@ impl Session {
             help::describe(&format!("{class}.{name}"))
         });
         let name = topic.trim_end_matches("()");
-        let texts: Vec<_> = [self.about(name), described, own::describe(name)].into_iter().flatten().collect();
+        let texts: Vec<_> = [self.describe(name), described, own::describe(name)].into_iter().flatten().collect();
         (!texts.is_empty()).then(|| texts.join("\n"))
     }
 
@@ -282,8 +282,8 @@ impl Session {
     }
 
     /// Describes the large storages kept alive by small views, one sentence each.
-    pub fn costs(&self) -> Vec<String> {
-        aliases::costs(&self.holders())
+    pub fn storage_warnings(&self) -> Vec<String> {
+        aliases::warnings(&self.holders())
     }
 
     /// Runs an evaluation. Catches panics, so that nothing can end the process.
@@ -349,12 +349,12 @@ impl Session {
         }
         let value = self.run(&ast, &cell).map_err(|error| self.failed(&error, &cell))?;
         if echo {
-            numbers::note_unasked(&self.runtime, &ast, &|name| self.scope.get_value(name), &value);
+            numbers::note_builtin_operators(&self.runtime, &ast, &|name| self.scope.get_value(name), &value);
         }
         let notes = self.runtime.notes.take();
         if echo {
             let on_numbers = || notes.into_iter().map(|(_, note)| note).reduce(|all, note| format!("{all}\n{note}"));
-            self.note = self.note.take().or_else(|| self.changing(&ast, value.is_unit())).or_else(on_numbers);
+            self.note = self.note.take().or_else(|| self.note_on_mutation(&ast, value.is_unit())).or_else(on_numbers);
         } else {
             // A script does not show notes, so the prompt may still show them later.
             self.runtime.noted.borrow_mut().retain(|symbol| notes.iter().all(|(noted, _)| noted != symbol));

@@ -5,7 +5,7 @@
 //! values of Rhai: an array or an object map becomes a list or a dictionary when Python first uses its variable, and
 //! from then on both languages share it.
 
-use super::failure::{Failure, did_you_mean, failure_of, line_and_column, listed};
+use super::failure::{Failure, did_you_mean, failure_of, line_and_column, shorten_trace};
 use super::results::{hidden_name, shown_name};
 use super::{Language, Session, stopped};
 use call::state::{Said, State};
@@ -19,7 +19,7 @@ use languages::python::machine::{Machine, TracebackStep};
 use languages::python::syntax::{self, Stage, SyntaxFault};
 use languages::script::holders::{count, holders};
 use languages::script::runtime::Runtime;
-use languages::script::values::{kept, to_value};
+use languages::script::values::{from_python, to_value};
 use languages::script::{callback, engine};
 use rhai::{Dynamic, FnPtr, Scope};
 use std::borrow::Cow;
@@ -97,13 +97,13 @@ fn seen_by(machine: &Machine, scope: &Scope, runtime: &Runtime) -> Vec<Holder> {
         match own.iter().position(|(known, _)| **known == *name) {
             Some(place) => {
                 copies.push(value);
-                entries.push((name.to_owned(), Cow::Owned(kept(own.remove(place).1))));
+                entries.push((name.to_owned(), Cow::Owned(from_python(own.remove(place).1))));
             }
             None if variables.is_deleted(name) => copies.push(value),
             None => entries.push((name.to_owned(), Cow::Borrowed(value))),
         }
     }
-    entries.extend(own.into_iter().map(|(name, value)| (name.to_string(), Cow::Owned(kept(value)))));
+    entries.extend(own.into_iter().map(|(name, value)| (name.to_string(), Cow::Owned(from_python(value)))));
     count(&mut remembered, copies.into_iter());
     holders(entries.iter().map(|(name, value)| (name.as_str(), value.as_ref())), remembered)
 }
@@ -178,7 +178,7 @@ impl Session {
         let done = self.python.machine.run_input(code);
         self.take_variables();
         for value in self.python.shown.take() {
-            self.keep_result(&kept(value));
+            self.keep_result(&from_python(value));
             self.python.is_stale();
         }
         done
@@ -227,7 +227,7 @@ impl Session {
         for (name, value) in self.python.machine.variables.borrow_mut().take_changes() {
             let name = hidden_name(&name);
             match value {
-                Some(value) => drop(self.scope.set_or_push(name.to_owned(), kept(value))),
+                Some(value) => drop(self.scope.set_or_push(name.to_owned(), from_python(value))),
                 None => drop(self.scope.remove::<Dynamic>(name)),
             }
         }
@@ -249,7 +249,7 @@ impl Session {
             failure.position = Some(line_and_column(text, innermost.place as usize));
             failure.source = Some(text).filter(|text| !Rc::ptr_eq(text, source)).map(ToString::to_string);
         }
-        failure.trace = listed(steps.windows(2).filter_map(|pair| called(pair, source)).collect());
+        failure.trace = shorten_trace(steps.windows(2).filter_map(|pair| called(pair, source)).collect());
         Box::new(self.advise(failure, None))
     }
 

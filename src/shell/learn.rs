@@ -171,7 +171,7 @@ impl Learner {
     }
 
     /// Waits for a key if printing `lines` more lines would push unread ones off the screen.
-    fn room(&mut self, lines: usize) -> rustyline::Result<()> {
+    fn wait_for_room(&mut self, lines: usize) -> rustyline::Result<()> {
         let Some((_, rows)) = self.dimensions() else { return Ok(()) };
         if self.unread > 0 && self.unread + lines >= rows {
             self.read(GO_ON)?;
@@ -213,7 +213,7 @@ impl Learner {
 
     /// Shows a heading, but not as the last lines of a screen.
     fn heading(&mut self, text: &str) -> rustyline::Result<()> {
-        self.room(6)?;
+        self.wait_for_room(6)?;
         let bold = self.screen.style(Stream::Output, Style::new().bold());
         show(&format!("\n{}\n\n", text.style(bold)));
         Ok(())
@@ -225,11 +225,11 @@ impl Learner {
         // A paragraph is not split if it fits on one screen.
         let is_one = self.dimensions().is_none_or(|(_, rows)| lines.len() + 1 < rows);
         if is_one {
-            self.room(lines.len() + 1)?;
+            self.wait_for_room(lines.len() + 1)?;
         }
         for line in lines {
             if !is_one {
-                self.room(1)?;
+                self.wait_for_room(1)?;
             }
             show(&format!("{line}\n"));
         }
@@ -246,7 +246,7 @@ impl Learner {
             }
             let Some(next) = lessons().get(number) else { break };
             let sign = format!("-- Enter goes on to lesson {}, {}; :quit leaves --", number + 1, next.title);
-            if is_leave(self.read(&sign)?.trim()) {
+            if is_quit(self.read(&sign)?.trim()) {
                 break;
             }
         }
@@ -302,7 +302,7 @@ impl Learner {
                         let (asked, shown) = (self.height(&told.source), self.height(&example.expected));
                         // Output that fills a screen is shown in the pager.
                         let is_paged = self.dimensions().is_some_and(|(_, rows)| shown >= rows);
-                        self.room(if is_paged { asked } else { asked + shown })?;
+                        self.wait_for_room(if is_paged { asked } else { asked + shown })?;
                         self.run(&told, session);
                         if is_paged {
                             self.unread = 0;
@@ -383,13 +383,13 @@ impl Learner {
                     }
                     ":again" => continue 'anew,
                     ":skip" => return Ok(ExerciseEnd::Skipped),
-                    line if is_leave(line) => return Ok(ExerciseEnd::Quit),
+                    line if is_quit(line) => return Ok(ExerciseEnd::Quit),
                     line if line.starts_with(':') => {
                         let near = nearest(line, COMMANDS).map(|near| format!("; did you mean {near}?"));
                         self.remark(&format!("A lesson has no command {line}{}", near.unwrap_or_default()));
                     }
                     _ => {
-                        let source = match self.rest(&attempt.session, line) {
+                        let source = match self.read_rest(&attempt.session, line) {
                             Err(ReadlineError::Interrupted) => continue,
                             source => source?,
                         };
@@ -418,7 +418,7 @@ impl Learner {
     }
 
     /// Reads the remaining lines of an input.
-    fn rest(&mut self, session: &Session, first: String) -> rustyline::Result<String> {
+    fn read_rest(&mut self, session: &Session, first: String) -> rustyline::Result<String> {
         let (sign, next) = self.language.signs();
         let mut source = first.trim_start_matches(sign).to_owned();
         while session.completeness(self.language, &source) == Completeness::Incomplete {
@@ -429,6 +429,6 @@ impl Learner {
 }
 
 /// Returns whether a line asks to quit.
-fn is_leave(line: &str) -> bool {
+fn is_quit(line: &str) -> bool {
     matches!(line, ":quit" | "exit" | "exit()" | "quit()")
 }

@@ -27,7 +27,7 @@ use super::history::{HistoryText, Store};
 use super::pager::{Paging, page};
 use super::past::FileHistory;
 use super::progress::{self, ProgressGuard};
-use super::screen::{Screen, Stream, complain, complain_marked, drawn, marked, show};
+use super::screen::{Screen, Stream, coloured_picture, complain, complain_marked, marked, show};
 use session::assist::{Console, Desk, Marked, help, run_command, with_python_prompts};
 use session::{Language, Picture, Said, Session, set_budget};
 
@@ -187,7 +187,7 @@ impl Prompt {
                 Ok(entry) => {
                     let left = match self.shared.take_request() {
                         Some(request) => {
-                            self.fulfil(request, entry);
+                            self.handle_request(request, entry);
                             None
                         }
                         None => self.take(&entry),
@@ -208,7 +208,7 @@ impl Prompt {
     }
 
     /// Handles a key's request, and restores the entry for editing.
-    fn fulfil(&mut self, request: Request, entry: String) {
+    fn handle_request(&mut self, request: Request, entry: String) {
         match request {
             Request::Help(at) => {
                 let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.');
@@ -300,7 +300,7 @@ impl Console for Prompt {
     }
 
     fn draw(&mut self, picture: &Picture) {
-        page(&drawn(self.screen, picture), self.rows());
+        page(&coloured_picture(self.screen, picture), self.rows());
     }
 
     /// Prints a dimmed line.
@@ -321,7 +321,7 @@ impl Console for Prompt {
         KEYS
     }
 
-    fn aside(&mut self, stop: Arc<AtomicBool>, work: &mut dyn FnMut(&Path)) -> Result<(), String> {
+    fn run_in_background(&mut self, stop: Arc<AtomicBool>, work: &mut dyn FnMut(&Path)) -> Result<(), String> {
         let folder = tempfile::Builder::new().prefix("tensorsh-").tempdir().map_err(|error| error.to_string())?;
         let stop = flag::register(SIGINT, stop).map_err(|error| error.to_string())?;
         work(folder.path());

@@ -64,7 +64,7 @@ impl Pictures {
             RedrawOutcome::There(Err(_)) => true,
             fate => {
                 if !shown.is_gone {
-                    gone(listener, shown.id);
+                    send_removed(listener, shown.id);
                     shown.is_gone = true;
                 }
                 matches!(fate, RedrawOutcome::Remembered)
@@ -75,12 +75,12 @@ impl Pictures {
     /// Reports that the pictures are no longer redrawn.
     pub(crate) fn forget(&mut self, listener: &Listener) {
         for shown in self.shown.drain(..).filter(|shown| !shown.is_gone) {
-            gone(listener, shown.id);
+            send_removed(listener, shown.id);
         }
     }
 }
 
-fn gone(listener: &Listener, id: u64) {
+fn send_removed(listener: &Listener, id: u64) {
     listener.send(&json!({ "event": "gone", "id": id }));
 }
 

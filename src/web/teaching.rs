@@ -23,11 +23,11 @@ pub(crate) fn lesson(name: &str, language: Language, files: &dyn Files) -> Parse
     let lesson = named_lesson(name)?;
     let mut answer = Value::Null;
     // The Rhai form of an input depends on the existing variables, so the inputs run. The files they write stay hidden.
-    files.aside(Arc::default(), &mut |folder| {
+    files.run_in_background(Arc::default(), &mut |folder| {
         let _elsewhere = Rehearsal::begin(folder);
         answer = json!({
             "title": lesson.title,
-            "parts": parts(&lesson.parts, language, &mut silent()),
+            "parts": parts(&lesson.parts, language, &mut silent_session()),
             "exercises": lesson.exercises.iter().map(|exercise| described(exercise, language)).collect::<Vec<_>>(),
         });
     })?;
@@ -42,7 +42,7 @@ fn described(exercise: &Exercise, language: Language) -> Value {
     let mut attempt = exercise.begin(language, options_of_silence());
     let task = parts(&exercise.task, language, &mut attempt.session);
     let hints: Vec<Value> = exercise.hints.iter().map(|hint| parts(hint, language, &mut attempt.session)).collect();
-    let solution = parts(&exercise.solution, language, &mut silent());
+    let solution = parts(&exercise.solution, language, &mut silent_session());
     json!({ "title": exercise.title, "task": task, "hints": hints, "solution": solution })
 }
 
@@ -51,7 +51,7 @@ fn options_of_silence() -> SessionOptions {
 }
 
 /// Creates a session that discards its output.
-fn silent() -> Session {
+fn silent_session() -> Session {
     Session::new(options_of_silence())
 }
 

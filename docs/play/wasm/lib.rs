@@ -112,7 +112,7 @@ impl web::Files for Kept {
     }
 
     /// `stop` need not be set here: reading such a flag asks JavaScript first.
-    fn aside(&self, _stop: Arc<AtomicBool>, work: &mut dyn FnMut(&Path)) -> Result<(), String> {
+    fn run_in_background(&self, _stop: Arc<AtomicBool>, work: &mut dyn FnMut(&Path)) -> Result<(), String> {
         let folder = Path::new("/tmp/aside");
         system::web::with_folder(folder, || work(folder));
         Ok(())

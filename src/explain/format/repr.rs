@@ -128,7 +128,7 @@ pub(super) fn write(out: &mut String, formatter: Formatter<'_>, value: &Value, d
             other => push(out, format_args!("<built-in method {} of {} object>", method.name, other.type_name())),
         },
         Value::Object(object) => match object.special("__repr__", &[]) {
-            Some(text) => out.push_str(&super::written("__repr__", text?)?),
+            Some(text) => out.push_str(&super::text_from_script("__repr__", text?)?),
             None => out.push_str(&object.repr()),
         },
     }

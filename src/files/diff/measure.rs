@@ -68,7 +68,7 @@ pub(super) struct Row<'m> {
 /// The number type to which the elements of both sides are widened.
 trait ComparedNumber: Copy + PartialEq {
     fn of(value: Scalar) -> Self;
-    fn apart(self, other: Self) -> f64;
+    fn distance(self, other: Self) -> f64;
     fn size(self) -> f64;
     fn is_nan(self) -> bool;
     fn is_finite(self) -> bool;
@@ -83,7 +83,7 @@ impl ComparedNumber for i128 {
             Scalar::Float(_) | Scalar::Complex(_) => 0,
         }
     }
-    fn apart(self, other: i128) -> f64 {
+    fn distance(self, other: i128) -> f64 {
         (self - other).unsigned_abs() as f64
     }
     fn size(self) -> f64 {
@@ -103,7 +103,7 @@ impl ComparedNumber for f64 {
         f64::store(value)
     }
     #[inline(always)]
-    fn apart(self, other: f64) -> f64 {
+    fn distance(self, other: f64) -> f64 {
         (self - other).abs()
     }
     #[inline(always)]
@@ -124,7 +124,7 @@ impl ComparedNumber for Complex<f64> {
     fn of(value: Scalar) -> Complex<f64> {
         Complex::store(value)
     }
-    fn apart(self, other: Complex<f64>) -> f64 {
+    fn distance(self, other: Complex<f64>) -> f64 {
         (self - other).norm()
     }
     fn size(self) -> f64 {
@@ -179,7 +179,7 @@ fn tally<N: ComparedNumber>(a: Row, b: Row, count: usize, tolerance: f64) -> Res
         widen::<N>(b, start, end, &mut y)?;
         let (mut part, unequal) = parallel::vectorised(|| measured(&x, &y, tolerance));
         if let (Elements::Plain(dtype), true) = (a.elements, a.elements == b.elements) {
-            part.respelt = spelt_otherwise(a.memory, b.memory, dtype.itemsize(), start..end).saturating_sub(unequal);
+            part.respelt = differing_bytes(a.memory, b.memory, dtype.itemsize(), start..end).saturating_sub(unequal);
         }
         total.add(&part, start as u64);
     }
@@ -187,7 +187,7 @@ fn tally<N: ComparedNumber>(a: Row, b: Row, count: usize, tolerance: f64) -> Res
 }
 
 /// Counts the elements with differing bytes.
-fn spelt_otherwise(a: &Memory, b: &Memory, itemsize: usize, range: Range<usize>) -> u64 {
+fn differing_bytes(a: &Memory, b: &Memory, itemsize: usize, range: Range<usize>) -> u64 {
     let others = reading_both(a, b, |x: &[u8], y: &[u8]| {
         let range = range.start * itemsize..range.end * itemsize;
         let (x, y) = (x.get(range.clone()).unwrap_or_default(), y.get(range).unwrap_or_default());
@@ -206,7 +206,7 @@ fn measured<N: ComparedNumber>(x: &[N], y: &[N], tolerance: f64) -> (Tally, u64)
             continue;
         }
         unequal += 1;
-        let apart = x.apart(y);
+        let apart = x.distance(y);
         if apart.is_finite() {
             tally.sum += apart;
             if apart > tally.greatest {
@@ -234,7 +234,7 @@ fn widen<N: ComparedNumber>(row: Row, start: usize, end: usize, into: &mut Vec<N
         Elements::Blocks(blocks) => {
             let range = row.elements.nbytes(start)?..row.elements.nbytes(end)?;
             let mut numbers = vec![0f32; end - start];
-            let take_apart = blocks.taking_apart()?;
+            let take_apart = blocks.dequantizer()?;
             let taken = parallel::reading(row.memory, |bytes: &[u8]| {
                 bytes.get(range).map(|bytes| take_apart(bytes, &mut numbers)).is_some()
             });

@@ -3,7 +3,7 @@
 
 use super::measure::{self, Row, Tally};
 use crate::contents::{Contents, Elements, Entry};
-use crate::parts::{ByteSource, Part, Window, blocks, lost};
+use crate::parts::{ByteSource, Part, Window, blocks, truncated};
 use crate::progress;
 use std::sync::atomic::{AtomicBool, Ordering};
 use tensor::ops::copy;
@@ -171,7 +171,7 @@ fn side_by_side(x: &Part, y: &Part, terms: &Terms) -> Result<Tally> {
             reading_both(&m, &n, |a: &[u8], b: &[u8]| run([Window::slice(a, start), Window::slice(b, begin)]))
         }
     };
-    tally.ok_or_else(lost)?
+    tally.ok_or_else(truncated)?
 }
 
 /// Compares consecutive elements, in tasks of many pieces.
@@ -189,7 +189,7 @@ fn in_rows(windows: [Window; 2], elements: [Elements; 2], count: usize, terms: &
             for side in 0..2 {
                 let (from, length) = (elements[side].nbytes(start)?, elements[side].nbytes(part)?);
                 let read = writing(&buffers[side], 0..length, |bytes: &mut [u8]| windows[side].read(from, bytes));
-                read.ok_or_else(lost)??;
+                read.ok_or_else(truncated)??;
                 if side == 0 {
                     progress::advance(length as u64);
                 }

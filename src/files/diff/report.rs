@@ -102,7 +102,7 @@ fn row(change: &Change, tolerance: f64) -> [String; 3] {
                 parts.push(format!("{} → {}", scale(before), scale(now)));
             }
             match (tally, before.has_data, now.has_data) {
-                (Some(tally), ..) => parts.push(moved(tally, at, tolerance)),
+                (Some(tally), ..) => parts.push(describe_distance(tally, at, tolerance)),
                 (None, true, true) => parts.push("other bytes, in blocks that are not taken apart here".to_owned()),
                 (None, true, _) => parts.push("no data in the second".to_owned()),
                 (None, _, true) => parts.push("no data in the first".to_owned()),
@@ -119,7 +119,7 @@ fn described(side: &ShownTensor) -> String {
 }
 
 /// Describes how far elements moved.
-fn moved(tally: &Tally, at: &[i64], tolerance: f64) -> String {
+fn describe_distance(tally: &Tally, at: &[i64], tolerance: f64) -> String {
     if tally.differing == 0 {
         return if tolerance > 0.0 { "all within the tolerance" } else { "all elements equal" }.to_owned();
     }

@@ -41,9 +41,9 @@ impl BlockType {
     ///
     /// # Errors
     /// Fails with NotImplementedError for a type of which only the size is known, and with KeyboardInterrupt.
-    pub(crate) fn take_apart(&self, bytes: &[u8], out: &mut [f32]) -> Result<()> {
+    pub(crate) fn dequantize(&self, bytes: &[u8], out: &mut [f32]) -> Result<()> {
         let Blocks { count, nbytes, .. } = self.blocks;
-        let all = self.blocks.taking_apart()?;
+        let all = self.blocks.dequantizer()?;
         let size = (PART / size_of::<f32>() / count).max(1) * count;
         let work = out.len();
         parts_of(out, size, work, &|start, part| {
@@ -475,7 +475,7 @@ mod tests {
                     block[at..at + 2].copy_from_slice(&special);
                 }
                 let mut out = vec![0.0; count * kind.blocks.count];
-                kind.take_apart(&blocks, &mut out).unwrap();
+                kind.dequantize(&blocks, &mut out).unwrap();
                 for (n, value) in out.iter().enumerate() {
                     let block = &blocks[n / kind.blocks.count * kind.blocks.nbytes..][..kind.blocks.nbytes];
                     let slow = kind.element(block, n % kind.blocks.count).unwrap();

@@ -1,7 +1,7 @@
 //! The settings of a GGUF file, as texts. Long arrays are cut to their first items, as a vocabulary has hundreds of
 //! thousands of words. Knows no tensors.
 
-use super::{HeaderReader, heed, invalid};
+use super::{HeaderReader, check_interrupt, invalid};
 use std::fmt::Write;
 use tensor::{Error, Result};
 
@@ -72,7 +72,7 @@ impl Setting {
         let kind = ValueType::read(cursor)?;
         let mut text = String::new();
         match kind {
-            ValueType::Text => text = told(cursor.text()?, LONGEST),
+            ValueType::Text => text = decode_text(cursor.text()?, LONGEST),
             kind => value(cursor, kind, 0, &mut text)?,
         }
         let number = if kind == ValueType::U32 { text.parse().ok() } else { None };
@@ -90,7 +90,7 @@ impl Setting {
 }
 
 /// Decodes a text, cut to `most` bytes.
-fn told(bytes: &[u8], most: usize) -> String {
+fn decode_text(bytes: &[u8], most: usize) -> String {
     let part = bytes.get(..most).unwrap_or(bytes);
     let mut text = String::from_utf8_lossy(part).into_owned();
     if part.len() < bytes.len() {
@@ -119,7 +119,7 @@ fn value(cursor: &mut HeaderReader, kind: ValueType, depth: usize, out: &mut Str
             [1] => write!(out, "True"),
             [other] => return Err(invalid(format_args!("{other} is not a boolean"))),
         },
-        ValueType::Text => write!(out, "'{}'", told(cursor.text()?, LONGEST_ITEM).escape_debug()),
+        ValueType::Text => write!(out, "'{}'", decode_text(cursor.text()?, LONGEST_ITEM).escape_debug()),
         ValueType::Array => return array(cursor, depth, out),
     };
     written.map_err(|_| Error::runtime("a string cannot be written"))
@@ -150,7 +150,7 @@ fn array(cursor: &mut HeaderReader, depth: usize, out: &mut String) -> Result<()
     }
     let mut unseen = String::new();
     for item in 0..rest {
-        heed(item)?;
+        check_interrupt(item)?;
         match kind {
             ValueType::Text => drop(cursor.text()?),
             kind => value(cursor, kind, depth + 1, &mut unseen)?,

@@ -120,7 +120,7 @@ impl<F: FnMut(&Saved) -> Result<Storage>> Builder<'_, F> {
         let mut kept: Vec<(Value, Value)> = Vec::new();
         for &(key, value) in entries {
             let (key, value) = (self.part(key, weight)?, self.part(value, weight)?);
-            let word = word(&key)?;
+            let word = key_text(&key)?;
             match places.get(&word).and_then(|&place: &usize| kept.get_mut(place)) {
                 Some(entry) => entry.1 = value,
                 None => {
@@ -261,7 +261,7 @@ fn refuse_expanded(view: &View) -> Result<()> {
 }
 
 /// Returns a text that identifies keys like Python: `1`, `1.0` and `True` are the same key.
-fn word(key: &Value) -> Result<String> {
+fn key_text(key: &Value) -> Result<String> {
     Ok(match key {
         Value::Str(text) => format!("s{text}"),
         Value::Bool(b) => format!("n{}", i32::from(*b)),
@@ -276,13 +276,13 @@ fn word(key: &Value) -> Result<String> {
         Value::Tuple(items) => {
             let mut words = "(".to_owned();
             for item in items.iter() {
-                let word = word(item)?;
+                let word = key_text(item)?;
                 // Lengths prevent ambiguous concatenations.
                 words.push_str(&format!("{}:{word}", word.len()));
             }
             words
         }
-        Value::Size(sizes) => return word(&Value::ints(sizes)),
+        Value::Size(sizes) => return key_text(&Value::ints(sizes)),
         other => {
             return Err(Error::new(ErrorKind::TypeError, format!("unhashable type: '{}'", other.type_name())));
         }

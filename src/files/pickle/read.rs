@@ -420,7 +420,7 @@ impl<'b> PickleMachine<'b> {
     }
 
     /// Counts this many copied items against the budget.
-    fn spend(&mut self, count: usize) -> Result<()> {
+    fn charge(&mut self, count: usize) -> Result<()> {
         let rest = self.budget.checked_sub(count);
         self.budget = rest.ok_or_else(|| Error::runtime("a pickle that copies itself over and over is not read"))?;
         Ok(())

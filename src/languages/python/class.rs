@@ -381,7 +381,7 @@ impl Instance {
     }
 
     /// Calls a method written in a script. `None` if there is none of that name.
-    fn written(&self, name: &str, args: Vec<Value>) -> Option<Result<Value>> {
+    fn call_script_method(&self, name: &str, args: Vec<Value>) -> Option<Result<Value>> {
         self.class
             .find(name)
             .filter(|entry| matches!(entry, Entry::ObjectState(_)))
@@ -406,7 +406,7 @@ impl Object for Instance {
     fn own_attribute(&self, name: &str) -> Option<Result<Value>> {
         let args = || vec![Value::str(name)];
         if self.finds()
-            && let Some(found) = self.written("__getattribute__", args())
+            && let Some(found) = self.call_script_method("__getattribute__", args())
         {
             let is_missing = matches!(&found, Err(error) if error.kind == ErrorKind::AttributeError);
             let other = if is_missing { self.method("__getattr__", args()) } else { None };
@@ -416,11 +416,11 @@ impl Object for Instance {
         Some(instance_attribute(&self.handle()?, name).and_then(|found| found.ok_or_else(absent)))
     }
     fn set_attribute(&self, name: &str, value: &Value) -> Option<Result<()>> {
-        let written = self.written("__setattr__", vec![Value::str(name), value.clone()]);
-        written.map(|done| done.map(drop)).or_else(|| Some(set_plainly(&self.handle()?, name, value)))
+        let written = self.call_script_method("__setattr__", vec![Value::str(name), value.clone()]);
+        written.map(|done| done.map(drop)).or_else(|| Some(set_without_setattr(&self.handle()?, name, value)))
     }
     fn delete_attribute(&self, name: &str) -> Option<Result<()>> {
-        if let Some(done) = self.written("__delattr__", vec![Value::str(name)]) {
+        if let Some(done) = self.call_script_method("__delattr__", vec![Value::str(name)]) {
             return Some(done.map(drop));
         }
         if let Some(Entry::ObjectState(held)) = self.class.find(name)
@@ -575,7 +575,7 @@ pub fn class_attribute(this: &Rc<Class>, name: &str) -> Result<Option<Value>> {
 }
 
 /// Sets an attribute of an object, bypassing its `__setattr__`.
-pub(crate) fn set_plainly(this: &Rc<Instance>, name: &str, value: &Value) -> Result<()> {
+pub(crate) fn set_without_setattr(this: &Rc<Instance>, name: &str, value: &Value) -> Result<()> {
     if let Some(Entry::ObjectState(held)) = this.class.find(name) {
         let itself = Value::Object(this.clone());
         if let Some(property) = as_rc::<descriptors::Property>(&held) {

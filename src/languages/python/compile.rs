@@ -129,7 +129,7 @@ impl<'a> CodeBuilder<'a> {
 
 impl<'a> Compiler<'a, '_> {
     /// Compiles a code nested in the current one.
-    fn within(
+    fn nested_code(
         &mut self,
         head: CodeHeader<'_>,
         write: impl FnOnce(&mut Self) -> Compiled,
@@ -239,6 +239,6 @@ impl<'a> Compiler<'a, '_> {
 }
 
 /// Returns the byte offset of a node in the source.
-fn place(node: &impl Ranged) -> u32 {
+fn source_offset(node: &impl Ranged) -> u32 {
     node.range().start().to_u32()
 }

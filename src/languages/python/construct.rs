@@ -143,7 +143,9 @@ pub fn builtin(
 ) -> Option<Result<Value>> {
     match class {
         "type" if args.len() == 3 => return Some(of_members(&machine.upgrade()?, args, keywords)),
-        "property" | "staticmethod" | "classmethod" | "super" => return Some(descriptors::made(class, args, keywords)),
+        "property" | "staticmethod" | "classmethod" | "super" => {
+            return Some(descriptors::construct(class, args, keywords));
+        }
         _ => {}
     }
     if !exceptions::is_class(class) && class != "object" {

@@ -4,7 +4,7 @@
 use super::autograd_function;
 use super::calls::call;
 use super::class::{
-    Base, Class, Entry, Instance, as_rc, find_in, instance_attribute, instance_of, machine_of, set_plainly,
+    Base, Class, Entry, Instance, as_rc, find_in, instance_attribute, instance_of, machine_of, set_without_setattr,
 };
 use super::exceptions;
 use super::function::Function;
@@ -108,7 +108,7 @@ fn lacks(name: &str, class: &Base, part: &str) -> Error {
 ///
 /// # Errors
 /// Fails with TypeError for arguments that the class does not accept.
-pub(crate) fn made(class: &'static str, args: &[Value], keywords: &Keywords) -> Result<Value> {
+pub(crate) fn construct(class: &'static str, args: &[Value], keywords: &Keywords) -> Result<Value> {
     Ok(Value::Object(match (class, args) {
         ("property", _) => Rc::new(property(args, keywords)?),
         ("staticmethod", [function]) => Rc::new(StaticMethod(function.clone())),
@@ -390,7 +390,7 @@ const NATIVES: &[NativeMethod] = &[
     }),
     native_method("object", "__hash__", |this, _, _| Ok(Value::Int(this.address().unwrap_or_default() as i64 >> 4))),
     native_method("object", "__setattr__", |this, args, _| match (instance_of(this), args.as_slice()) {
-        (Some(this), [Value::Str(name), value]) => set_plainly(&this, name, value).map(|()| Value::None),
+        (Some(this), [Value::Str(name), value]) => set_without_setattr(&this, name, value).map(|()| Value::None),
         _ => Err(wrong_count(2, args.len())),
     }),
     native_method("object", "__delattr__", |this, args, _| match (instance_of(this), args.as_slice()) {

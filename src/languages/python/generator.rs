@@ -88,7 +88,7 @@ impl Generator {
     /// Ends the generator at its `yield`: raises `GeneratorExit` there, so that `finally` blocks run.
     fn close(&self) -> Result<()> {
         let State::Waiting(mut frame) = self.state.replace(State::Done) else { return Ok(()) };
-        if frame.has_not_begun() {
+        if frame.is_unstarted() {
             return Ok(());
         }
         let Some(machine) = self.machine.upgrade() else { return Ok(()) };
@@ -107,7 +107,7 @@ impl Generator {
             if matches!(value, Value::None) {
                 return Ok(Ok(()));
             }
-            if frame.has_not_begun() {
+            if frame.is_unstarted() {
                 return Err(Error::type_error("can't send non-None value to a just-started generator"));
             }
             refuse_delegation(frame, "send")?;

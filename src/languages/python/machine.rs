@@ -104,7 +104,7 @@ impl Frame {
         }
     }
 
-    pub(crate) fn has_not_begun(&self) -> bool {
+    pub(crate) fn is_unstarted(&self) -> bool {
         self.next == 0
     }
 
@@ -146,7 +146,7 @@ impl Frame {
     }
 
     /// Returns the byte offset in the source of the last instruction.
-    fn place(&self) -> u32 {
+    fn last_offset(&self) -> u32 {
         self.code.places.get(self.next.saturating_sub(1)).copied().unwrap_or_default()
     }
 
@@ -249,7 +249,7 @@ impl Machine {
         {
             exception.fields.set("__context__", Value::Object(outer.clone()));
         }
-        let step = TracebackStep { code: frame.code.clone(), place: frame.place() };
+        let step = TracebackStep { code: frame.code.clone(), place: frame.last_offset() };
         exception.trace.borrow_mut().push(step);
         let Some(open) = frame.tries.pop() else { return Err(error) };
         discard(frame.stack.split_off(open.stack.min(frame.stack.len())));
@@ -287,7 +287,7 @@ impl Machine {
                     }
                 }
                 Op::Load(variable) => {
-                    let value = self.held(frame, variable);
+                    let value = self.variable_value(frame, variable);
                     frame.push(value.map_or_else(|| operations::load_missing(self, &code, variable), Ok)?);
                 }
                 Op::Store(variable) => {
@@ -591,7 +591,7 @@ impl Machine {
 
     /// Returns the value of a variable.
     #[inline]
-    fn held(&self, frame: &Frame, variable: Variable) -> Option<Value> {
+    fn variable_value(&self, frame: &Frame, variable: Variable) -> Option<Value> {
         match variable {
             Variable::Local(slot) => frame.locals.get(slot as usize)?.clone(),
             Variable::Cell(cell) => frame.cells.get(cell as usize)?.get(),
@@ -617,7 +617,7 @@ impl Machine {
     /// Unbinds the variable that the next instruction sets, if it holds this same string.
     fn let_go(&self, frame: &mut Frame, next: Option<&Op>, text: &Text) {
         if let Some(Op::Store(variable)) = next
-            && matches!(self.held(frame, *variable), Some(Value::Str(held)) if held.is(text))
+            && matches!(self.variable_value(frame, *variable), Some(Value::Str(held)) if held.is(text))
         {
             self.replace(frame, *variable, None);
         }

@@ -98,13 +98,13 @@ pub fn register(engine: &mut Engine, module: &mut Module, state: &Rc<Runtime>) {
         false,
         move |context: &mut EvalContext, inputs: &[Expression], _| {
             let Some(body) = inputs.first() else { return Ok(Dynamic::UNIT) };
-            context.eval_expression_tree(body).map_err(|error| whole(&state, error, context.source()))
+            context.eval_expression_tree(body).map_err(|error| error_object(&state, error, context.source()))
         },
     );
 }
 
 /// Wraps an error in an error object with all its fields. `source` names the input that contains the failed block.
-fn whole(state: &Runtime, error: Box<EvalAltResult>, source: Option<&str>) -> Box<EvalAltResult> {
+fn error_object(state: &Runtime, error: Box<EvalAltResult>, source: Option<&str>) -> Box<EvalAltResult> {
     if !error.is_catchable() || fault::is_end(&error) {
         return error;
     }

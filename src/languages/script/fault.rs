@@ -263,7 +263,7 @@ fn from_call(error: &EvalAltResult, state: &Runtime, cell: &RhaiInput) -> Fault 
             let wanted = if want == "char" { "character" } else { python_type(want) };
             let mut fault = fault(TypeError, needed(wanted, python_type(got)), at);
             if (python_type(want), python_type(got)) == ("bool", "Tensor") {
-                let joins = around(&cell.typed, cell.place(at)).is_some_and(|(before, rest)| {
+                let joins = split_at(&cell.typed, cell.place(at)).is_some_and(|(before, rest)| {
                     let condition = [before.rsplit([';', '{']).next(), rest.split([';', '{']).next()];
                     condition.into_iter().flatten().any(|part| part.contains("&&") || part.contains("||"))
                 });
@@ -362,7 +362,7 @@ fn function_not_found(signature: &str, state: &Runtime, cell: &RhaiInput, at: Po
     let place = cell.place(at);
     match types.as_slice() {
         // `f(2)` was rewritten to `f.call(2)`.
-        [class, ..] if name == "call" && !stands_at(&cell.typed, place, name) => {
+        [class, ..] if name == "call" && !is_named_at(&cell.typed, place, name) => {
             fault(ErrorKind::TypeError, format!("'{class}' object is not callable"), at)
         }
         ["dict"] if is_property => no_key(name, at),
@@ -418,7 +418,7 @@ fn function_not_found(signature: &str, state: &Runtime, cell: &RhaiInput, at: Po
 
 /// Returns the module before the dot at a position: `torch.fft` in `torch.fft.foo(1)`.
 fn module_before(source: &str, place: Option<(usize, usize)>) -> String {
-    let before = around(source, place).map_or("", |(before, _)| before.trim_end().trim_end_matches('.'));
+    let before = split_at(source, place).map_or("", |(before, _)| before.trim_end().trim_end_matches('.'));
     let start = before.rfind(|c: char| !(c.is_alphanumeric() || c == '_' || c == '.')).map_or(0, |at| at + 1);
     let path = before.get(start..).unwrap_or_default();
     if path.starts_with("torch.") { path.to_owned() } else { "torch".to_owned() }
@@ -439,20 +439,21 @@ fn wrong_number(name: &str, parameters: &BTreeSet<usize>, given: usize) -> Strin
 }
 
 /// Splits the line at a place into the text before and after it.
-pub fn around(source: &str, place: Option<(usize, usize)>) -> Option<(&str, &str)> {
+pub fn split_at(source: &str, place: Option<(usize, usize)>) -> Option<(&str, &str)> {
     let (line, column) = place?;
     let text = source.lines().nth(line.checked_sub(1)?)?;
     let at = text.char_indices().nth(column.saturating_sub(1)).map_or(text.len(), |(at, _)| at);
     text.split_at_checked(at)
 }
 
-fn stands_at(source: &str, place: Option<(usize, usize)>, name: &str) -> bool {
-    around(source, place).is_some_and(|(_, rest)| rest.starts_with(name))
+fn is_named_at(source: &str, place: Option<(usize, usize)>, name: &str) -> bool {
+    split_at(source, place).is_some_and(|(_, rest)| rest.starts_with(name))
 }
 
 /// Returns whether `name` is at a place and follows a dot.
 pub fn follows_dot(source: &str, place: Option<(usize, usize)>, name: &str) -> bool {
-    stands_at(source, place, name) && around(source, place).is_some_and(|(before, _)| before.trim_end().ends_with('.'))
+    is_named_at(source, place, name)
+        && split_at(source, place).is_some_and(|(before, _)| before.trim_end().ends_with('.'))
 }
 
 /// Returns the error in a thrown value, if the value is an exception.

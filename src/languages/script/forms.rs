@@ -51,17 +51,17 @@ pub(super) struct MisplacedArgument(pub Position);
 /// # Errors
 /// Fails if a positional argument follows a keyword.
 pub(crate) fn edits(tokens: &Tokens, source: &str) -> Result<Vec<Edit>, MisplacedArgument> {
-    let Some(places) = places(tokens, source) else { return Ok(Vec::new()) };
+    let Some(places) = placed_tokens(tokens, source) else { return Ok(Vec::new()) };
     let mut pass = FormRewriter { places: &places, edits: Vec::new(), open: Vec::new() };
     for i in 0..places.len() {
         pass.step(i)?;
     }
-    pass.hold();
+    pass.insert_proxies();
     Ok(pass.edits)
 }
 
 /// Returns the tokens of a text. `None` if the tokenizer found a faulty token.
-fn places(tokens: &Tokens, source: &str) -> Option<Vec<PlacedToken>> {
+fn placed_tokens(tokens: &Tokens, source: &str) -> Option<Vec<PlacedToken>> {
     let Tokens { found, are_all: true } = tokens else { return None };
     let mut offsets = Offsets::new(source);
     let mut places = Vec::new();
@@ -282,7 +282,7 @@ impl FormRewriter<'_> {
     }
 
     /// Inserts a variable for the results of calls that are assigned through.
-    fn hold(&mut self) {
+    fn insert_proxies(&mut self) {
         let mut open = Vec::new();
         let mut opening = vec![0; self.places.len()];
         for (i, place) in self.places.iter().enumerate() {

@@ -3,7 +3,7 @@
 //! to the scope.
 
 use super::runtime::Runtime;
-use super::values::{kept, shared, to_value};
+use super::values::{from_python, shared, to_value};
 use super::words::LOOKING;
 use explain::Holder;
 use explain::tensors::parts;
@@ -127,7 +127,7 @@ impl FoundHolders {
         if let Some(container) = shared(value) {
             if let Value::List(list) = container {
                 let items: Vec<Value> = list.borrow().iter().take(ITEMS).cloned().collect();
-                items.into_iter().enumerate().for_each(|(i, value)| item(i.to_string(), &kept(value)));
+                items.into_iter().enumerate().for_each(|(i, value)| item(i.to_string(), &from_python(value)));
             }
             return;
         }

@@ -1,6 +1,6 @@
 //! An input as typed, and how the engine's positions map to it. Knows nothing about errors.
 
-use super::fault::around;
+use super::fault::split_at;
 use super::words::CALLED;
 use super::written::EditedText;
 use rhai::Position;
@@ -38,7 +38,7 @@ impl RhaiInput {
     /// Returns the variable that is called like a function, if its first argument is at an engine position.
     pub fn called(&self, position: Position) -> Option<&str> {
         let place = self.place(position)?;
-        let name = around(&self.typed, Some(place))?.0.trim_end().strip_suffix('(')?;
+        let name = split_at(&self.typed, Some(place))?.0.trim_end().strip_suffix('(')?;
         let column = name.chars().count() + 1;
         let is_called = self.written.as_ref().is_some_and(|written| written.inserts(place.0, column, CALLED));
         let start = name.rfind(|c: char| !(c.is_alphanumeric() || c == '_')).map_or(0, |at| at + 1);

@@ -218,7 +218,7 @@ impl RhaiOperator {
 
 /// Adds notes on operators for which the engine calls no function of ours: `n /= 2` with an integer, and powers that
 /// did not yield a number.
-pub fn note_unasked(state: &Runtime, ast: &AST, variable: &dyn Fn(&str) -> Option<Dynamic>, value: &Dynamic) {
+pub fn note_builtin_operators(state: &Runtime, ast: &AST, variable: &dyn Fn(&str) -> Option<Dynamic>, value: &Dynamic) {
     let mut found = Vec::new();
     ast.walk(&mut |path| {
         match path.last() {

@@ -121,7 +121,7 @@ pub(crate) fn too_deep() -> Error {
 }
 
 /// Converts a variable or argument made by Python for the script language. Shared containers stay shared.
-pub fn kept(value: Value) -> Dynamic {
+pub fn from_python(value: Value) -> Dynamic {
     match value {
         shared @ (Value::List(_) | Value::Set(_)) => boxed(shared),
         other => to_dynamic(other),

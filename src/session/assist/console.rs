@@ -59,7 +59,7 @@ pub trait Console {
     ///
     /// # Errors
     /// Fails with the reason if there is no folder, or no way to stop the work.
-    fn aside(&mut self, stop: Arc<AtomicBool>, work: &mut dyn FnMut(&Path)) -> Result<(), String>;
+    fn run_in_background(&mut self, stop: Arc<AtomicBool>, work: &mut dyn FnMut(&Path)) -> Result<(), String>;
 }
 
 /// The result of an entry.

@@ -76,7 +76,7 @@ impl Desk {
             console.remember(entry);
             return EntryOutcome { exit: commands::run(self, console, entry), ..EntryOutcome::default() };
         }
-        if is_farewell(entry) {
+        if is_exit_word(entry) {
             console.remember(entry);
             return EntryOutcome { exit: Some(0), ..EntryOutcome::default() };
         }
@@ -120,7 +120,7 @@ impl Desk {
                 console.input(statement.language, &statement.source, &statement.shown);
             }
             console.remember(&statement.shown);
-            if is_farewell(&statement.source) {
+            if is_exit_word(&statement.source) {
                 return Err(EntryOutcome { exit: Some(0), ..taken });
             }
             let outcome = self.eval(console, statement.language, &statement.source, false);
@@ -268,7 +268,7 @@ fn is_interrupted(outcome: &Outcome) -> bool {
     outcome.error.as_ref().is_some_and(|error| error.interrupted)
 }
 
-fn is_farewell(entry: &str) -> bool {
+fn is_exit_word(entry: &str) -> bool {
     matches!(entry.trim().trim_end_matches(';'), "exit" | "exit()" | "quit" | "quit()")
 }
 
@@ -281,7 +281,7 @@ mod tests {
         for (entry, wanted) in
             [("exit", true), (" quit() ", true), ("exit();", true), ("exit(3)", false), ("exits", false)]
         {
-            assert_eq!(is_farewell(entry), wanted, "{entry}");
+            assert_eq!(is_exit_word(entry), wanted, "{entry}");
         }
     }
 }

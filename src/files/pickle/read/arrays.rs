@@ -117,7 +117,7 @@ impl PickleMachine<'_> {
         };
         let count = usize::try_from(checked_numel(&sizes)?).ok();
         // Several arrays may refer to the same bytes, and each gets its own copy.
-        self.spend(bytes.len())?;
+        self.charge(bytes.len())?;
         if count.and_then(|count| count.checked_mul(number.dtype.itemsize())) != Some(bytes.len()) {
             return Err(refused(format!("an array of sizes {:?} has {} bytes", sizes.as_slice(), bytes.len())));
         }

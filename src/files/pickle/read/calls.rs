@@ -63,7 +63,7 @@ impl PickleMachine<'_> {
         let Some(args) = self.items(args).map(<[Id]>::to_vec) else {
             return Err(refused("the arguments of a call are no tuple"));
         };
-        self.spend(args.len())?;
+        self.charge(args.len())?;
         let made = match self.make(class, &args) {
             Err(error) if self.mode == Mode::Report && error.kind == ErrorKind::UnpicklingError => {
                 Node::Foreign("what cannot be put together here", args)
@@ -110,13 +110,13 @@ impl PickleMachine<'_> {
         let items = match self.node(id) {
             Node::Dict(entries, _) => {
                 let entries = entries.clone();
-                self.spend(entries.len())?;
+                self.charge(entries.len())?;
                 return Ok(entries);
             }
             Node::List(items) | Node::Tuple(items) => items.clone(),
             _ => return Err(refused("a dictionary is made of pairs")),
         };
-        self.spend(items.len())?;
+        self.charge(items.len())?;
         let pair = |item| match self.items(item) {
             Some(&[key, value]) => Ok((key, value)),
             _ => Err(refused("a dictionary is made of pairs")),
@@ -126,7 +126,7 @@ impl PickleMachine<'_> {
 
     fn latin1(&mut self, id: Id) -> Result<Rc<[u8]>> {
         let Node::Str(text) = self.node(id).clone() else { return Err(refused("only a str can be encoded")) };
-        self.spend(text.len())?;
+        self.charge(text.len())?;
         let byte = |c: char| u8::try_from(u32::from(c)).map_err(|_| refused("a byte is larger than 255"));
         text.chars().map(byte).collect()
     }
@@ -164,12 +164,12 @@ impl PickleMachine<'_> {
     pub(super) fn dims(&mut self, id: Id) -> Result<Dims> {
         if let Node::Size(dims) = self.node(id) {
             let dims = dims.clone();
-            self.spend(dims.len())?;
+            self.charge(dims.len())?;
             return Ok(dims);
         }
         let Some(items) = self.items(id) else { return Err(refused("sizes are a tuple of whole numbers")) };
         let dims = items.iter().map(|&item| self.int(item)).collect::<Result<Dims>>()?;
-        self.spend(dims.len())?;
+        self.charge(dims.len())?;
         Ok(dims)
     }
 
@@ -189,7 +189,7 @@ impl PickleMachine<'_> {
 
     fn parameter(&mut self, data: Id, requires_grad: bool) -> Result<Node> {
         let data = self.tensor(data)?;
-        self.spend(2 * data.layout.ndim())?;
+        self.charge(2 * data.layout.ndim())?;
         Ok(Node::Tensor(Rc::new(TensorDescription { requires_grad, is_parameter: true, ..(*data).clone() })))
     }
 
@@ -226,7 +226,7 @@ impl PickleMachine<'_> {
                 // A function of the same kind inside itself would recurse forever.
                 (Node::Class(Class::Rebuild(how)), Some(inner)) if *how != Rebuild::FromType => {
                     let (how, inner) = (*how, inner.to_vec());
-                    self.spend(inner.len())?;
+                    self.charge(inner.len())?;
                     let made = self.rebuild(how, &inner)?;
                     if self.is_empty(state) {
                         return Ok(made);
@@ -263,7 +263,7 @@ impl PickleMachine<'_> {
         let wrong = || refused("a sparse tensor has a layout, indices, values and a size");
         let &Node::Layout(layout) = self.node(layout) else { return Err(wrong()) };
         let Some(parts) = self.items(parts).map(<[Id]>::to_vec) else { return Err(wrong()) };
-        self.spend(parts.len())?;
+        self.charge(parts.len())?;
         let (tensors, size, is_coalesced) = match (layout, parts.as_slice()) {
             (TensorLayout::SparseCoo, &[indices, values, size]) => (vec![indices, values], size, false),
             (TensorLayout::SparseCoo, &[indices, values, size, is_coalesced]) => {
@@ -348,7 +348,7 @@ impl PickleMachine<'_> {
             _ => return Err(refused("a storage has no name")),
         };
         let location: Rc<str> = self.str(location)?.into();
-        self.spend(location.len())?;
+        self.charge(location.len())?;
         let itemsize = dtype.map_or(1, DType::itemsize);
         let bytes = |count: i64| usize::try_from(count).ok().and_then(|count| count.checked_mul(itemsize));
         let absurd = || Error::runtime("a storage has an absurd size");
@@ -374,7 +374,7 @@ impl PickleMachine<'_> {
         if let Some(&index) = self.keys.get(&saved.key) {
             return Ok(index);
         }
-        self.spend(saved.key.len())?;
+        self.charge(saved.key.len())?;
         self.keys.insert(saved.key.clone(), self.storages.len());
         self.storages.push(saved);
         Ok(self.storages.len() - 1)

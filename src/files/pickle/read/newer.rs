@@ -48,7 +48,7 @@ impl PickleMachine<'_> {
                 let (Node::Str(module), Node::Str(name)) = (self.node(module).clone(), self.node(name).clone()) else {
                     return Err(refused("a class is named by two strings"));
                 };
-                self.spend(module.len() + name.len())?;
+                self.charge(module.len() + name.len())?;
                 self.name(&module, &name)
             }
             b'\x92' => {

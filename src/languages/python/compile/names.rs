@@ -1,6 +1,6 @@
 //! Names and other targets of assignment and deletion.
 
-use super::{Compiled, Compiler, place};
+use super::{Compiled, Compiler, source_offset};
 use crate::python::code::{Op, Variable, mangled};
 use crate::python::syntax::SyntaxFault;
 use crate::python::syntax::scope::NameScope;
@@ -67,7 +67,7 @@ impl<'a> Compiler<'a, '_> {
 
     /// Reads, assigns to or deletes a variable, an attribute or an item.
     pub(super) fn access(&mut self, target: &'a Expr, access: &Access) -> Compiled {
-        let at = place(target);
+        let at = source_offset(target);
         match target {
             Expr::Name(name) => {
                 let variable = self.variable(&name.id);
@@ -76,7 +76,7 @@ impl<'a> Compiler<'a, '_> {
             Expr::Attribute(attribute) => {
                 self.expression(&attribute.value)?;
                 let name = self.member(&attribute.attr);
-                self.emit((access.attribute)(name), place(&attribute.attr));
+                self.emit((access.attribute)(name), source_offset(&attribute.attr));
             }
             Expr::Subscript(subscript) => {
                 self.expression(&subscript.value)?;
@@ -91,8 +91,8 @@ impl<'a> Compiler<'a, '_> {
     /// Assigns the value on top of the stack to a target.
     pub(super) fn assign(&mut self, target: &'a Expr) -> Compiled {
         match target {
-            Expr::Tuple(tuple) => self.unpack(&tuple.elts, place(target)),
-            Expr::List(list) => self.unpack(&list.elts, place(target)),
+            Expr::Tuple(tuple) => self.unpack(&tuple.elts, source_offset(target)),
+            Expr::List(list) => self.unpack(&list.elts, source_offset(target)),
             target => self.access(target, &WRITES),
         }
     }

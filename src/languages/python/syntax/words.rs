@@ -73,7 +73,7 @@ pub(super) fn fault(source: &str, refused: &ParserFault<'_>) -> SyntaxFault {
         return SyntaxFault::new("IndentationError", "unexpected indent", at);
     }
     let said = match refused {
-        ParserFault::Wrong(fault, _) => words.wrong(fault, start, end),
+        ParserFault::Wrong(fault, _) => words.parse_fault(fault, start, end),
         ParserFault::Newer(newer, _) => words.newer(newer),
     };
     let (message, at) = said.unwrap_or_else(|| ("invalid syntax".to_owned(), words.at(words.here)));
@@ -209,7 +209,7 @@ impl Words<'_> {
         }
     }
 
-    fn wrong(&self, fault: &Fault, start: usize, end: usize) -> Diagnosis {
+    fn parse_fault(&self, fault: &Fault, start: usize, end: usize) -> Diagnosis {
         let at = self.at(self.here);
         let name = || name_of(self.source.get(start..end)?);
         match fault {
@@ -261,15 +261,15 @@ impl Words<'_> {
                     _ => said("expression cannot contain assignment, perhaps you meant \"==\"?", at),
                 },
                 other if other.starts_with("Only single target") => said(other.replace("Only", "only"), at),
-                _ => self.around(None),
+                _ => self.surrounding_fault(None),
             },
-            Fault::ExpectedToken { expected, .. } => self.around(Some(*expected)),
-            _ => self.around(None),
+            Fault::ExpectedToken { expected, .. } => self.surrounding_fault(Some(*expected)),
+            _ => self.surrounding_fault(None),
         }
     }
 
     /// Applies the rules that depend only on the surrounding tokens.
-    fn around(&self, expected: Option<TokenKind>) -> Diagnosis {
+    fn surrounding_fault(&self, expected: Option<TokenKind>) -> Diagnosis {
         let (here, at) = (self.here, self.at(self.here));
         let open = self.bracket(here);
         let defines = open.is_some_and(|open| self.is_definition(open));
