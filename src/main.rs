@@ -11,7 +11,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
 use tensorsh::session::transcript::{Document, Form, Terms, read_text, replay, spawn_with_big_stack};
-use tensorsh::shell::{self, ColorChoice, Language, Learning, Opening, Screen, Testing, complain, show};
+use tensorsh::shell::{self, ColorChoice, Language, Learning, PromptOptions, Screen, Testing, complain, show};
 
 const USAGE: &str = "\
 tensorsh [OPTIONS]                        a prompt; or a script from standard input
@@ -310,9 +310,9 @@ fn testing(test: &Test, quiet: bool) -> Testing {
     }
 }
 
-fn opening(cli: &Cli, script: Option<&OsString>) -> Opening {
+fn opening(cli: &Cli, script: Option<&OsString>) -> PromptOptions {
     let args = cli.script.get(1..).unwrap_or_default();
-    Opening {
+    PromptOptions {
         quiet: cli.quiet,
         args: as_text(args),
         no_config: cli.no_config,

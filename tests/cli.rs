@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use tensorsh::session::lessons::{Attempt, lessons, told};
+use tensorsh::session::lessons::{Attempt, lessons, translated};
 use tensorsh::session::{Language, SessionOptions};
 
 /// Runs the program in `folder`. Returns its exit status, standard output and standard error.
@@ -644,7 +644,7 @@ fn a_newcomer_goes_through_all_lessons_in_one_go() {
             for exercise in &lesson.exercises {
                 let Attempt { session, .. } = exercise.begin(language, SessionOptions::default());
                 let answer = |python: &str| {
-                    let told = told(&session, language, Language::Python, python);
+                    let told = translated(&session, language, Language::Python, python);
                     told.map(|told| format!("{}\n", told.source)).unwrap_or_default()
                 };
                 let given = session.variables();

@@ -145,7 +145,7 @@ fn walk(session: &mut Session, x: &str, y: &str) {
     assert!(session.undo().is_some());
     session.variables();
     session.aliases();
-    session.costs();
+    session.storage_warnings();
     session.help(x);
     for language in [Language::Rhai, Language::Python] {
         session.complete(language, &format!("{x}."), x.len() + 1);

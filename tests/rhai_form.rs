@@ -1,15 +1,15 @@
 //! The Rhai form of Python lines: the printer writes the Rhai in every row of `python/rhai_form.txt`, and its output
 //! equals that of the Python.
 
-use tensorsh::languages::python::rhai_form::{Known, rhai_form};
+use tensorsh::languages::python::rhai_form::{VariableKind, rhai_form};
 use tensorsh::session::{Language, Outcome, Session, SessionOptions};
 
 const TABLE: &str = include_str!("python/rhai_form.txt");
 /// The variables defined at the start of the table.
-fn variable(name: &str) -> Option<Known> {
+fn variable(name: &str) -> Option<VariableKind> {
     match name {
-        "x" | "y" => Some(Known::Tensor),
-        "n" | "s" | "d" | "f" => Some(Known::Other),
+        "x" | "y" => Some(VariableKind::Tensor),
+        "n" | "s" | "d" | "f" => Some(VariableKind::Other),
         _ => None,
     }
 }
@@ -92,7 +92,7 @@ fn nothing_makes_the_printer_panic() {
     }
     for (python, ..) in rows() {
         for (end, _) in python.char_indices() {
-            drop(rhai_form(python.get(..end).unwrap_or_default(), &|_| Some(Known::Unknown)));
+            drop(rhai_form(python.get(..end).unwrap_or_default(), &|_| Some(VariableKind::Unknown)));
         }
     }
     for (open, close) in

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::env;
 use std::path::{Path, PathBuf};
 use std::thread::available_parallelism;
-use tensorsh::languages::python::rhai_form::{Known, grammar_form};
+use tensorsh::languages::python::rhai_form::{VariableKind, grammar_form};
 use tensorsh::session::transcript::{
     Case, Document, Example, Form, collect, matches, printed, read_text, spawn_with_big_stack,
 };
@@ -28,7 +28,7 @@ fn rewritten(session: &Session, forms: Forms, source: &str) -> Result<String, St
         Forms::People => session.rhai_form(source),
         Forms::Grammar => {
             let variables = session.variables();
-            let known = |class: &str| if class == "Tensor" { Known::Tensor } else { Known::Other };
+            let known = |class: &str| if class == "Tensor" { VariableKind::Tensor } else { VariableKind::Other };
             grammar_form(source, &|name| variables.iter().find(|v| v.name == name).map(|v| known(&v.class)))
         }
     }

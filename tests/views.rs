@@ -4,7 +4,7 @@
 use proptest::prelude::*;
 use tensorsh::tensor::index::Index;
 use tensorsh::tensor::ops::copy::fill;
-use tensorsh::tensor::ops::split::{self, Along};
+use tensorsh::tensor::ops::split::{self, SplitAxis};
 use tensorsh::tensor::ops::{index, view};
 use tensorsh::tensor::{DType, Device, Result, Scalar, View};
 
@@ -325,7 +325,7 @@ impl Step {
                 let sections = (1..=1 + self.b.rem_euclid(4)).rfind(|s| !hsplit || size % s == 0)?;
                 let starts: Vec<i64> = (0..sections).map(|i| i * (size / sections) + i.min(size % sections)).collect();
                 let pieces = match hsplit {
-                    true => Along::H.split_sections(v, sections),
+                    true => SplitAxis::H.split_sections(v, sections),
                     false => split::tensor_split_sections(v, sections, dim(d)),
                 };
                 self.piece(pieces, m, d, &starts)

@@ -30,7 +30,7 @@ impl Files for Folder {
         fs::remove_file(name).map_err(|error| error.to_string())
     }
 
-    fn aside(&self, _: Arc<AtomicBool>, work: &mut dyn FnMut(&Path)) -> Result<(), String> {
+    fn run_in_background(&self, _: Arc<AtomicBool>, work: &mut dyn FnMut(&Path)) -> Result<(), String> {
         let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
         work(folder.path());
         Ok(())

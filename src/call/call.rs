@@ -170,7 +170,7 @@ impl Call<'_> {
 
     pub fn opt_device(&self, index: usize) -> Result<Option<Device>> {
         match self.args.get(index) {
-            Some(Value::Device(device)) if self.state.fake_mode.get().is_some() => Ok(Some(device.faked())),
+            Some(Value::Device(device)) if self.state.fake_mode.get().is_some() => Ok(Some(device.as_fake())),
             Some(Value::Device(device)) => device.available().map(Some),
             _ => Ok(None),
         }
@@ -196,7 +196,7 @@ impl Call<'_> {
     /// Returns the `device` argument, or the default device.
     pub fn device_keyword(&self) -> Result<Device> {
         let given = self.position("device").map_or(Ok(None), |i| self.opt_device(i))?;
-        let usual = if self.state.fake_mode.get().is_some() { Device::CPU.faked() } else { Device::CPU };
+        let usual = if self.state.fake_mode.get().is_some() { Device::CPU.as_fake() } else { Device::CPU };
         match (given, self.state.default_device.get()) {
             (Some(given), _) => Ok(given),
             (None, Some(chosen)) if self.state.fake_mode.get().is_none() => chosen.available(),

@@ -160,7 +160,7 @@ fn run(function: &Function, call: &mut Call) -> Result<Value> {
     check_files()?;
     let mut result = result?;
     if call.state.fake_mode.get().is_some() {
-        result = fake::faked(call, result)?;
+        result = fake::as_fake(call, result)?;
     }
     if let Some(target) = &written {
         count_write(call.state, target)?;

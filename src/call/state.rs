@@ -202,7 +202,7 @@ impl State {
         self.watched.borrow_mut().retain_mut(|watched| match watched.look(&holders) {
             Change::None => true,
             Change::Gone => false,
-            Change::Seen(scene) => {
+            Change::RedrawContext(scene) => {
                 scenes.push(scene);
                 true
             }
@@ -225,7 +225,7 @@ impl State {
             match (&mut *self.collected.borrow_mut(), self.live.borrow_mut().as_mut()) {
                 (Some(collected), _) => collected.push(warning),
                 (None, Some(live)) => live(Said::Warned(&warning)),
-                (None, None) => System::complain(&format!("{warning}\n")),
+                (None, None) => System::write_error(&format!("{warning}\n")),
             }
             self.warned.borrow_mut().insert(message);
         }

@@ -8,17 +8,17 @@ use tensor::{DType, Layout, Result, Storage, Tensor, TypedStorage, View, WeakSto
 use value::Value;
 
 /// A recipe for redrawing a picture.
-pub struct Again {
+pub struct Redraw {
     /// The subject of the picture; `None` for a picture of all variables.
     subject: Option<Subject>,
-    make: Box<Make>,
+    make: Box<MakeScene>,
 }
 
 /// Makes a scene of a value, or of the variables that hold memory.
-type Make = dyn Fn(&Value, &[Holder]) -> Result<Scene>;
+type MakeScene = dyn Fn(&Value, &[Holder]) -> Result<Scene>;
 
 /// The state of a session at the time of redrawing.
-pub struct Seen {
+pub struct RedrawContext {
     /// The variables that hold memory.
     pub holders: Vec<Holder>,
     /// The number of handles that only remember earlier states, by storage identity.
@@ -26,7 +26,7 @@ pub struct Seen {
 }
 
 /// The result of redrawing a picture.
-pub enum Fate {
+pub enum RedrawOutcome {
     /// The scene. An error if the subject cannot be read, or has become a different kind of value.
     There(Result<Scene>),
     /// Only the undo history holds the subject, so it may come back.
@@ -35,30 +35,32 @@ pub enum Fate {
     Gone,
 }
 
-impl Again {
+impl Redraw {
     /// Returns a recipe for a picture of a value, made by `make`. `None` for a value without memory.
-    pub fn of(value: &Value, make: impl Fn(&Value, &[Holder]) -> Result<Scene> + 'static) -> Option<Again> {
-        Some(Again { subject: Some(Subject::of(value)?), make: Box::new(make) })
+    pub fn of(value: &Value, make: impl Fn(&Value, &[Holder]) -> Result<Scene> + 'static) -> Option<Redraw> {
+        Some(Redraw { subject: Some(Subject::of(value)?), make: Box::new(make) })
     }
 
     /// Returns a recipe for a picture of all variables.
-    pub fn of_variables(make: impl Fn(&[Holder]) -> Result<Scene> + 'static) -> Again {
-        Again { subject: None, make: Box::new(move |_, holders| make(holders)) }
+    pub fn of_variables(make: impl Fn(&[Holder]) -> Result<Scene> + 'static) -> Redraw {
+        Redraw { subject: None, make: Box::new(move |_, holders| make(holders)) }
     }
 
     /// Redraws the picture with the current state.
-    pub fn draw(&self, seen: &Seen) -> Fate {
-        let Some(subject) = &self.subject else { return Fate::There((self.make)(&Value::None, &seen.holders)) };
-        let Some(value) = subject.now() else { return Fate::Gone };
+    pub fn draw(&self, seen: &RedrawContext) -> RedrawOutcome {
+        let Some(subject) = &self.subject else {
+            return RedrawOutcome::There((self.make)(&Value::None, &seen.holders));
+        };
+        let Some(value) = subject.now() else { return RedrawOutcome::Gone };
         match subject.storage() {
-            Some(storage) if is_remembered(&storage, &value, seen) => Fate::Remembered,
-            _ => Fate::There((self.make)(&value, &seen.holders)),
+            Some(storage) if is_remembered(&storage, &value, seen) => RedrawOutcome::Remembered,
+            _ => RedrawOutcome::There((self.make)(&value, &seen.holders)),
         }
     }
 }
 
 /// Returns whether only internal handles keep a storage alive.
-fn is_remembered(storage: &Storage, value: &Value, seen: &Seen) -> bool {
+fn is_remembered(storage: &Storage, value: &Value, seen: &RedrawContext) -> bool {
     let is_stand_in = match value {
         Value::Tensor(tensor) => tensor.holders() == 1,
         _ => true,
@@ -69,17 +71,17 @@ fn is_remembered(storage: &Storage, value: &Value, seen: &Seen) -> bool {
 }
 
 /// A weak reference to a tensor or a storage.
-struct Subject(Held);
+struct Subject(WeakSubject);
 
-enum Held {
-    Tensor(WeakTensor, Option<Window>),
+enum WeakSubject {
+    Tensor(WeakTensor, Option<ViewWindow>),
     Storage(WeakStorage),
     Typed(WeakStorage, DType),
 }
 
 /// The elements of a dense tensor, without the tensor. A picture of `x.t()` shows a temporary tensor, whose memory may
 /// outlive it.
-struct Window {
+struct ViewWindow {
     storage: WeakStorage,
     layout: Layout,
     dtype: DType,
@@ -87,14 +89,14 @@ struct Window {
     neg: bool,
 }
 
-impl Window {
-    fn of(view: &View) -> Option<Window> {
+impl ViewWindow {
+    fn of(view: &View) -> Option<ViewWindow> {
         let (storage, layout) = (view.storage.downgrade(), view.layout.clone());
-        view.form.is_none().then_some(Window { storage, layout, dtype: view.dtype, conj: view.conj, neg: view.neg })
+        view.form.is_none().then_some(ViewWindow { storage, layout, dtype: view.dtype, conj: view.conj, neg: view.neg })
     }
 
     fn view(&self) -> Option<View> {
-        let Window { storage, layout, dtype, conj, neg } = self;
+        let ViewWindow { storage, layout, dtype, conj, neg } = self;
         let (storage, layout) = (storage.upgrade()?, layout.clone());
         Some(View { storage, layout, dtype: *dtype, conj: *conj, neg: *neg, form: None })
     }
@@ -104,9 +106,9 @@ impl Subject {
     /// Returns the subject for a value. `None` for values without memory.
     fn of(value: &Value) -> Option<Subject> {
         Some(Subject(match value {
-            Value::Tensor(tensor) => Held::Tensor(tensor.downgrade(), Window::of(&tensor.borrow())),
-            Value::Storage(storage) => Held::Storage(storage.downgrade()),
-            Value::TypedStorage(typed) => Held::Typed(typed.storage.downgrade(), typed.dtype),
+            Value::Tensor(tensor) => WeakSubject::Tensor(tensor.downgrade(), ViewWindow::of(&tensor.borrow())),
+            Value::Storage(storage) => WeakSubject::Storage(storage.downgrade()),
+            Value::TypedStorage(typed) => WeakSubject::Typed(typed.storage.downgrade(), typed.dtype),
             _ => return None,
         }))
     }
@@ -114,12 +116,12 @@ impl Subject {
     /// Returns the subject in its current state: the tensor itself or, if it is gone, a tensor with the same elements.
     fn now(&self) -> Option<Value> {
         match &self.0 {
-            Held::Tensor(tensor, window) => {
-                let stand_in = || window.as_ref().and_then(Window::view).map(Tensor::new);
+            WeakSubject::Tensor(tensor, window) => {
+                let stand_in = || window.as_ref().and_then(ViewWindow::view).map(Tensor::new);
                 tensor.upgrade().or_else(stand_in).map(Value::Tensor)
             }
-            Held::Storage(storage) => storage.upgrade().map(Value::Storage),
-            Held::Typed(storage, dtype) => {
+            WeakSubject::Storage(storage) => storage.upgrade().map(Value::Storage),
+            WeakSubject::Typed(storage, dtype) => {
                 storage.upgrade().map(|storage| Value::TypedStorage(TypedStorage::new(storage, *dtype)))
             }
         }
@@ -128,11 +130,11 @@ impl Subject {
     /// Returns the storage of the subject. `None` for a tensor without its own storage.
     fn storage(&self) -> Option<Storage> {
         match &self.0 {
-            Held::Tensor(tensor, window) => match tensor.upgrade() {
+            WeakSubject::Tensor(tensor, window) => match tensor.upgrade() {
                 Some(tensor) => Some(tensor.view()).filter(|view| !view.is_sparse()).map(|view| view.storage),
                 None => window.as_ref()?.storage.upgrade(),
             },
-            Held::Storage(storage) | Held::Typed(storage, _) => storage.upgrade(),
+            WeakSubject::Storage(storage) | WeakSubject::Typed(storage, _) => storage.upgrade(),
         }
     }
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashSet};
 use std::ops::Range;
 use std::rc::Rc;
 
-use super::again::Again;
+use super::again::Redraw;
 use super::picture::Picture;
 use super::residents::residents;
 use super::scene::{Bar, Bars, Block, Ink, Scene, Table, byte_count, counted, list, span};
@@ -81,7 +81,7 @@ impl Holder {
 
 /// Draws the variables that hold memory, grouped by storage. Redrawing shows the variables of that time.
 pub fn picture(holders: &[Holder], width: usize) -> Picture {
-    Picture { scene: scene(holders), width, again: Some(Rc::new(Again::of_variables(|holders| Ok(scene(holders))))) }
+    Picture { scene: scene(holders), width, again: Some(Rc::new(Redraw::of_variables(|holders| Ok(scene(holders))))) }
 }
 
 /// Returns the scene of the variables that hold memory, grouped by storage.
@@ -109,21 +109,21 @@ fn scene(holders: &[Holder]) -> Scene {
 /// Returns the scene of one storage with its variables.
 pub fn of_storage(number: usize, storage: &Storage, holders: &[Holder]) -> Scene {
     let here: Vec<&Holder> = holders.iter().filter(|holder| holder.storage == *storage).collect();
-    let mut scene = Scene::new(told(number, storage, &here).0);
+    let mut scene = Scene::new(describe(number, storage, &here).0);
     draw(&mut scene, storage, &here);
     scene
 }
 
 /// Adds one storage with its variables. Returns whether the storage has a handle without a name.
 fn group(scene: &mut Scene, number: usize, storage: &Storage, here: &[&Holder]) -> bool {
-    let (heading, has_unnamed) = told(number, storage, here);
+    let (heading, has_unnamed) = describe(number, storage, here);
     scene.heading(heading);
     draw(scene, storage, here);
     has_unnamed
 }
 
 /// Describes a storage, and returns whether it has a handle without a name.
-fn told(number: usize, storage: &Storage, here: &[&Holder]) -> (String, bool) {
+fn describe(number: usize, storage: &Storage, here: &[&Holder]) -> (String, bool) {
     let nbytes = storage.nbytes();
     let (all, unnamed) = handles(storage, here);
     let mut heading =
@@ -217,7 +217,7 @@ fn cost(storage: &Storage, here: &[&Holder]) -> Option<String> {
 }
 
 /// Returns only the warnings, for a table of variables that has no room for more.
-pub fn costs(holders: &[Holder]) -> Vec<String> {
+pub fn warnings(holders: &[Holder]) -> Vec<String> {
     let mut seen: Vec<&Storage> = Vec::new();
     let mut costs = Vec::new();
     for holder in holders {

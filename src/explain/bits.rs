@@ -69,16 +69,16 @@ impl Fields {
 
 /// A float split into its fields.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Parts {
+struct FloatParts {
     fields: Fields,
     is_negative: bool,
     exponent: u64,
     mantissa: u64,
 }
 
-impl Parts {
-    fn of(bits: u64, fields: Fields) -> Parts {
-        Parts {
+impl FloatParts {
+    fn of(bits: u64, fields: Fields) -> FloatParts {
+        FloatParts {
             fields,
             is_negative: bits >> (fields.exponent + fields.mantissa) & 1 == 1,
             exponent: bits >> fields.mantissa & ((1 << fields.exponent) - 1),
@@ -202,12 +202,12 @@ fn number(scene: &mut Scene, bytes: &[u8], dtype: DType) {
     lanes.extend(fields.map(|_| letters));
     scene.blocks.push(Block::Strip(Strip { lanes }));
     match fields {
-        Some(fields) => float(scene, Parts::of(whole, fields), dtype),
+        Some(fields) => float(scene, FloatParts::of(whole, fields), dtype),
         None => integer(scene, whole, dtype),
     }
 }
 
-fn float(scene: &mut Scene, parts: Parts, dtype: DType) {
+fn float(scene: &mut Scene, parts: FloatParts, dtype: DType) {
     let Fields { exponent, mantissa, bias, .. } = parts.fields;
     let sign = if parts.is_negative { "1" } else { "0" };
     let meaning = if parts.is_negative { "negative" } else { "positive" };
@@ -338,7 +338,7 @@ mod tests {
                     code.wrapping_mul(step) & (u64::MAX >> (64 - bits))
                 };
                 let value = decoded(&code.to_le_bytes()[..dtype.itemsize()], dtype);
-                let parts = Parts::of(code, fields).value();
+                let parts = FloatParts::of(code, fields).value();
                 assert!(parts == value || parts.is_nan() && value.is_nan(), "{dtype:?} {code:#x}: {parts} {value}");
             }
         }

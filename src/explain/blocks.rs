@@ -4,7 +4,7 @@
 use super::bytes::decode_bytes;
 use super::element::exact;
 use super::scene::{Block as Piece, Ink, Lane, Scene, Span, Strip, Table, counted, span};
-use tensor::quantized_block::{Element, Factor, Holds, Minimum, Part, Place, Role};
+use tensor::quantized_block::{BitRange, BlockPart, Element, Factor, Minimum, PartEncoding, Role};
 use tensor::{DType, Scalar};
 
 /// A decoded block.
@@ -14,7 +14,7 @@ pub struct Block {
     pub bytes: Vec<u8>,
     /// The number of its elements.
     pub count: usize,
-    pub parts: &'static [Part],
+    pub parts: &'static [BlockPart],
     /// The first elements, which share a scale and a minimum.
     pub elements: Vec<Element>,
 }
@@ -46,7 +46,7 @@ impl Block {
             is_cut |= shown < part.nbytes;
             start = end;
         }
-        if self.parts.iter().any(|part| matches!(part.holds, Holds::Bits(2..))) {
+        if self.parts.iter().any(|part| matches!(part.holds, PartEncoding::Bits(2..))) {
             scene.note(Ink::Label, "Of several numbers in a byte, the one in the lowest bits comes first.");
         }
         if is_cut {
@@ -61,7 +61,7 @@ impl Block {
         let mut scene = Scene::new(format!("{}: {}", self.title, count(self.count)));
         let (mut facts, mut start) = (Vec::new(), 0);
         for part in self.parts {
-            if let Holds::Float16 = part.holds {
+            if let PartEncoding::Float16 = part.holds {
                 let value = float16(self.bytes.get(start..start + part.nbytes).unwrap_or_default());
                 facts.push((part.name.to_owned(), span(ink_of(part.role), format!("{value}, {}", part.about))));
             }
@@ -129,7 +129,7 @@ impl Block {
 
     /// Returns the first element that contains a bit.
     fn owner(&self, byte: usize, bit: u32) -> Option<usize> {
-        let has = |place: Place| place.byte == byte && (place.shift..place.shift + place.width).contains(&bit);
+        let has = |place: BitRange| place.byte == byte && (place.shift..place.shift + place.width).contains(&bit);
         self.elements.iter().position(|element| element.places().any(has))
     }
 }
@@ -140,27 +140,29 @@ fn letter(element: usize) -> char {
 }
 
 /// Draws the first bytes of a part, and their values.
-fn strip_of(part: &Part, start: usize, bytes: &[u8]) -> Strip {
+fn strip_of(part: &BlockPart, start: usize, bytes: &[u8]) -> Strip {
     let ink = ink_of(part.role);
     let name = match part.holds {
-        Holds::Float16 => "float16".to_owned(),
-        Holds::Bits(width @ 2..) => format!("{width} bits"),
-        Holds::Int8 => "int8".to_owned(),
-        Holds::Bits(_) | Holds::Packed => "bits".to_owned(),
+        PartEncoding::Float16 => "float16".to_owned(),
+        PartEncoding::Bits(width @ 2..) => format!("{width} bits"),
+        PartEncoding::Int8 => "int8".to_owned(),
+        PartEncoding::Bits(_) | PartEncoding::Packed => "bits".to_owned(),
     };
     let (mut address, mut hex, mut held) = (Lane::ruler("byte"), Lane::framed("hex"), Lane::framed(name));
     for (at, byte) in bytes.iter().enumerate() {
         address.push(1, Ink::Label, (start + at).to_string());
         hex.push(1, ink, format!("{byte:02x}"));
         match part.holds {
-            Holds::Float16 if at == 0 => held.push(bytes.len(), ink, float16(bytes)),
-            Holds::Float16 => {}
-            Holds::Bits(1) | Holds::Packed => held.push(1, ink, format!("{:04b} {:04b}", byte >> 4, byte & 15)),
-            Holds::Bits(width) => {
+            PartEncoding::Float16 if at == 0 => held.push(bytes.len(), ink, float16(bytes)),
+            PartEncoding::Float16 => {}
+            PartEncoding::Bits(1) | PartEncoding::Packed => {
+                held.push(1, ink, format!("{:04b} {:04b}", byte >> 4, byte & 15))
+            }
+            PartEncoding::Bits(width) => {
                 let numbers = (0..8 / width).map(|nth| (byte >> (nth * width) & ((1 << width) - 1)).to_string());
                 held.push(1, ink, numbers.collect::<Vec<_>>().join(" "));
             }
-            Holds::Int8 => held.push(1, ink, byte.cast_signed().to_string()),
+            PartEncoding::Int8 => held.push(1, ink, byte.cast_signed().to_string()),
         }
     }
     let mut lanes = vec![address, hex, held];
@@ -171,7 +173,7 @@ fn strip_of(part: &Part, start: usize, bytes: &[u8]) -> Strip {
 }
 
 fn row_of(element: &Element, at: usize) -> Vec<Span> {
-    let place = |place: Place| {
+    let place = |place: BitRange| {
         let bits = match (place.shift, place.width) {
             (0, 8) => String::new(),
             (bit, 1) => format!(" bit {bit}"),
@@ -207,12 +209,13 @@ mod tests {
 
     /// Returns a block of four 4-bit numbers.
     fn block() -> Block {
-        const fn part(name: &'static str, role: Role, holds: Holds) -> Part {
-            Part { name, nbytes: 2, role, holds, about: "what it is" }
+        const fn part(name: &'static str, role: Role, holds: PartEncoding) -> BlockPart {
+            BlockPart { name, nbytes: 2, role, holds, about: "what it is" }
         }
-        const PARTS: &[Part] = &[part("d", Role::Scale, Holds::Float16), part("qs", Role::Numbers, Holds::Bits(4))];
+        const PARTS: &[BlockPart] =
+            &[part("d", Role::Scale, PartEncoding::Float16), part("qs", Role::Numbers, PartEncoding::Bits(4))];
         let element = |byte, shift, stored| Element {
-            low: Place { byte, shift, width: 4 },
+            low: BitRange { byte, shift, width: 4 },
             high: None,
             stored,
             offset: 8,

@@ -38,7 +38,7 @@ fn kind(value: f64) -> Option<usize> {
 }
 
 /// Calls `body` with every element in reading order. A complex element is passed by magnitude.
-pub(super) fn each(view: &View, mut body: impl FnMut(usize, f64)) -> Result<()> {
+pub(super) fn for_each_element(view: &View, mut body: impl FnMut(usize, f64)) -> Result<()> {
     let memory = view.memory()?;
     let sign = if view.neg { -1.0 } else { 1.0 };
     dispatch!(view.dtype, T => {
@@ -72,7 +72,7 @@ impl Summary {
         // Dividing before adding avoids overflow to infinity, but rounds each number.
         let count = view.numel().max(1) as f64;
         let (mut sum, mut divided) = (0.0, 0.0);
-        each(view, |number, value| match kind(value).and_then(|kind| all.others.get_mut(kind)) {
+        for_each_element(view, |number, value| match kind(value).and_then(|kind| all.others.get_mut(kind)) {
             Some((count, places)) => {
                 *count += 1;
                 if places.len() < PLACES {
@@ -145,7 +145,7 @@ fn is_whole(dtype: DType) -> bool {
 }
 
 /// Starts the scene of a figure, with its introduction. An empty tensor has nothing to draw.
-fn begun(view: &View, of: DType) -> Scene {
+fn introduction(view: &View, of: DType) -> Scene {
     let mut scene = Scene::new(title(view, of));
     if of.is_quantized() {
         scene.note(Ink::Label, "What is drawn are the numbers that the quantized integers stand for.");
@@ -164,7 +164,7 @@ fn begun(view: &View, of: DType) -> Scene {
 /// # Errors
 /// Same as [`View::memory`], and KeyboardInterrupt.
 pub fn hist(view: &View, of: DType, bins: Option<usize>) -> Result<Scene> {
-    let mut scene = begun(view, of);
+    let mut scene = introduction(view, of);
     if view.numel() == 0 {
         return Ok(scene);
     }
@@ -186,7 +186,7 @@ pub fn hist(view: &View, of: DType, bins: Option<usize>) -> Result<Scene> {
     scene.facts(facts);
     let edges = Edges::of(&all, view.dtype, bins);
     let mut counts = vec![0u64; edges.count()];
-    each(view, |_, value| {
+    for_each_element(view, |_, value| {
         if let Some(count) = edges.bin(value).and_then(|bin| counts.get_mut(bin)) {
             *count += 1;
         }
@@ -316,21 +316,21 @@ pub fn heat(view: &View, of: DType) -> Result<Scene> {
 
 /// The elements combined in one cell of a figure.
 #[derive(Clone, Copy, Default)]
-struct Cell {
+struct FigureCell {
     sum: f64,
     count: u64,
     /// The first kind of non-finite element in the cell.
     fault: Option<usize>,
 }
 
-impl Cell {
+impl FigureCell {
     fn mean(&self) -> f64 {
         self.sum / self.count.max(1) as f64
     }
 }
 
 fn levels(view: &View, of: DType, shape: Shape, most_columns: usize) -> Result<Scene> {
-    let mut scene = begun(view, of);
+    let mut scene = introduction(view, of);
     if view.numel() == 0 {
         return Ok(scene);
     }
@@ -340,8 +340,8 @@ fn levels(view: &View, of: DType, shape: Shape, most_columns: usize) -> Result<S
     let down = length(view.numel()) / across;
     let (rows, columns) = (down.min(ROWS), across.min(most_columns));
     let part = |at: usize, of: usize, into: usize| (at as u128 * into as u128 / of as u128) as usize;
-    let mut cells = vec![Cell::default(); rows * columns];
-    each(view, |number, value| {
+    let mut cells = vec![FigureCell::default(); rows * columns];
+    for_each_element(view, |number, value| {
         let at = part(number / across, down, rows) * columns + part(number % across, across, columns);
         let Some(cell) = cells.get_mut(at) else { return };
         match kind(value) {
@@ -358,7 +358,7 @@ fn levels(view: &View, of: DType, shape: Shape, most_columns: usize) -> Result<S
         facts.push(("range".to_owned(), span(Ink::Plain, format!("{min} to {max}"))));
     }
     // Means are closer together than elements, so scale to the minimum and maximum of the means.
-    let drawn = cells.iter().filter(|cell| cell.fault.is_none()).map(Cell::mean);
+    let drawn = cells.iter().filter(|cell| cell.fault.is_none()).map(FigureCell::mean);
     let (least, most) = (drawn.clone().fold(1.0, f64::min), drawn.fold(0.0, f64::max));
     if rows < down || columns < across {
         let (tall, wide) = (down.div_ceil(rows) as u64, across.div_ceil(columns) as u64);
@@ -378,7 +378,7 @@ fn levels(view: &View, of: DType, shape: Shape, most_columns: usize) -> Result<S
     }
     facts.extend(all.others(view));
     scene.facts(facts);
-    let level = |cell: &Cell| match cell.fault.and_then(|kind| KINDS.get(kind)) {
+    let level = |cell: &FigureCell| match cell.fault.and_then(|kind| KINDS.get(kind)) {
         Some((_, sign)) => Level::Fault(*sign),
         None if least < most => Level::Of(((cell.mean() - least) / (most - least)) as f32),
         None => Level::Of(0.5),

@@ -93,10 +93,10 @@ impl Formatter<'_> {
             Value::Str(text) => Ok(text.as_ref().to_owned()),
             Value::Device(device) => Ok(device.to_string()),
             Value::Object(object) => match object.special("__str__", &[]) {
-                Some(text) => written("__str__", text?),
+                Some(text) => text_from_script("__str__", text?),
                 // The result of `__repr__` then counts as that of `__str__`.
                 None => match object.special("__repr__", &[]) {
-                    Some(text) => written("__str__", text?),
+                    Some(text) => text_from_script("__str__", text?),
                     None => Ok(object.text()),
                 },
             },
@@ -139,7 +139,7 @@ impl Formatter<'_> {
 }
 
 /// Returns the text from a script's `__str__` or `__repr__`; fails if the result is not a string.
-fn written(name: &str, text: Value) -> Result<String> {
+fn text_from_script(name: &str, text: Value) -> Result<String> {
     match text {
         Value::Str(text) => Ok(text.as_ref().to_owned()),
         other => bail!(TypeError, "{name} returned non-string (type {})", other.type_name()),

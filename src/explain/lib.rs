@@ -29,7 +29,7 @@ pub mod terminal;
 pub mod watch;
 pub mod why;
 
-pub use again::{Again, Fate, Seen};
+pub use again::{Redraw, RedrawContext, RedrawOutcome};
 pub use aliases::Holder;
 pub use page::escaped;
 pub use picture::Picture;

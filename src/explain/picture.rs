@@ -1,6 +1,6 @@
 //! A scene as a value: the result of `explain(t)`. A prompt draws it; `svg` and `html` use it directly.
 
-use super::again::Again;
+use super::again::Redraw;
 use super::scene::{Line, Scene};
 use super::terminal;
 use std::rc::Rc;
@@ -11,7 +11,7 @@ pub struct Picture {
     pub scene: Scene,
     pub width: usize,
     /// The recipe for redrawing, which keeps nothing alive. `None` for a picture of a moment.
-    pub again: Option<Rc<Again>>,
+    pub again: Option<Rc<Redraw>>,
 }
 
 impl Picture {

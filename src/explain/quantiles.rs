@@ -1,6 +1,6 @@
 //! Quantiles without sorting or copying: the number of a given rank is found 16 bits at a time, by counting.
 
-use super::figure::each;
+use super::figure::for_each_element;
 use tensor::{Result, View};
 
 /// The number of bits that one pass decides.
@@ -34,7 +34,7 @@ pub(super) fn quantiles(view: &View, count: u64, parts: &[f64]) -> Result<Vec<f6
         let mut prefixes: Vec<u64> = wanted.iter().map(|wanted| wanted.prefix).collect();
         prefixes.dedup();
         let mut counts = vec![vec![0u64; 1 << DIGIT]; prefixes.len()];
-        each(view, |_, value| {
+        for_each_element(view, |_, value| {
             if value.is_finite() {
                 let bits = ordered(value) >> shift;
                 for (prefix, counts) in prefixes.iter().zip(&mut counts) {

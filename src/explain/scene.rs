@@ -198,7 +198,7 @@ impl Levels {
             let parts = columns.clamp(1, cells.len().max(1));
             let part =
                 |at: usize| cells.get(at * cells.len() / parts..(at + 1) * cells.len() / parts).unwrap_or_default();
-            (0..parts).map(|at| together(part(at))).collect()
+            (0..parts).map(|at| combine(part(at))).collect()
         };
         let rows = self.rows.iter().map(|(name, cells)| (name.clone(), narrow(cells)));
         Levels { shape: self.shape, rows: rows.collect() }
@@ -206,7 +206,7 @@ impl Levels {
 }
 
 /// Returns the first fault, or else the mean.
-fn together(cells: &[Level]) -> Level {
+fn combine(cells: &[Level]) -> Level {
     let mut sum = 0.0;
     for cell in cells {
         match cell {

@@ -50,7 +50,7 @@ fn in_words(before: &Stage, after: &Stage) -> String {
         return "sizes, strides and offset stay".to_owned();
     }
     reordered(old, new)
-        .or_else(|| picked(old, new))
+        .or_else(|| selected_index(old, new))
         .or_else(|| with_ones(old, new))
         .or_else(|| repeated(old, new))
         .or_else(|| sliced(old, new))
@@ -96,7 +96,7 @@ fn reordered(old: &Layout, new: &Layout) -> Option<String> {
 }
 
 /// Describes the selection of one index, which removes a dimension.
-fn picked(old: &Layout, new: &Layout) -> Option<String> {
+fn selected_index(old: &Layout, new: &Layout) -> Option<String> {
     let (from, to) = (dims(old), dims(new));
     let ahead = new.offset.checked_sub(old.offset)?;
     let found = (0..from.len()).find_map(|d| {

@@ -26,7 +26,7 @@ pub struct Terms {
 }
 
 /// Describes a tensor without a drawing. `holders` are the existing variables.
-pub fn about(view: &View, holders: &[Holder]) -> Scene {
+pub fn describe(view: &View, holders: &[Holder]) -> Scene {
     let mut scene = Scene::new(title(view, view.dtype));
     scene.facts(match parts(view) {
         None => facts(view, holders),
@@ -45,7 +45,7 @@ pub fn about(view: &View, holders: &[Holder]) -> Scene {
 
 /// Returns the scene of a tensor, with the steps that created it. `holders` are the existing variables.
 pub fn scene(view: &View, chain: Option<Table>, holders: &[Holder], terms: Terms) -> Scene {
-    let mut scene = about(view, holders);
+    let mut scene = describe(view, holders);
     if let Some(parts) = parts(view) {
         for (name, part) in parts {
             scene.heading(format!("{name}: {}", title(part, part.dtype)));
@@ -343,7 +343,7 @@ const GRID: usize = 12;
 const GRID_FIRST: usize = 8;
 
 /// Returns the numbers of the rows or columns to draw, with `None` for a gap.
-fn drawn(count: i64) -> Vec<Option<i64>> {
+fn shown_indices(count: i64) -> Vec<Option<i64>> {
     if count <= GRID as i64 {
         return (0..count).map(Some).collect();
     }
@@ -359,13 +359,13 @@ fn draw_grid(scene: &mut Scene, view: &View) {
         return;
     }
     let memory = view.storage.data().ok();
-    let columns = drawn(across);
+    let columns = shown_indices(across);
     let mut ruler = Lane::ruler("index");
     for column in &columns {
         ruler.push(1, Ink::Label, column.map_or("…".to_owned(), |column| column.to_string()));
     }
     let mut lanes = vec![ruler];
-    for row in drawn(leading.iter().product()) {
+    for row in shown_indices(leading.iter().product()) {
         let mut index = row.map(|row| index_of(row, leading)).unwrap_or_default();
         let mut lane = Lane::framed(row.map_or("…".to_owned(), |_| index_text(&index)));
         index.push(0);

@@ -18,7 +18,7 @@ pub fn draw(scene: &Scene, width: usize) -> Vec<Line> {
                 let widest = facts.iter().map(|(name, _)| columns(name)).max().unwrap_or_default();
                 for (name, what) in facts {
                     let pad = " ".repeat(widest - columns(name) + 2);
-                    hanging(&mut lines, span(Ink::Label, format!("{name}{pad}")), what, width);
+                    labelled(&mut lines, span(Ink::Label, format!("{name}{pad}")), what, width);
                 }
             }
             Block::Note(note) => paragraph(&mut lines, note, width, ""),
@@ -83,7 +83,7 @@ fn paragraph(lines: &mut Vec<Line>, text: &Span, width: usize, indent: &str) {
 }
 
 /// Draws a label with the text beside it.
-fn hanging(lines: &mut Vec<Line>, name: Span, what: &Span, width: usize) {
+fn labelled(lines: &mut Vec<Line>, name: Span, what: &Span, width: usize) {
     let indent = columns(&name.text);
     let mut texts = wrapped(&what.text, width.saturating_sub(indent).max(1)).into_iter();
     lines.push(vec![name, span(what.ink, texts.next().unwrap_or_default())]);
@@ -109,7 +109,7 @@ fn draw_table(lines: &mut Vec<Line>, table: &Table, width: usize) {
             let name_width = table.head.iter().map(|name| columns(name)).max().unwrap_or_default();
             for (i, (name, what)) in facts.enumerate() {
                 let mark = if i == 0 { "- " } else { "  " };
-                hanging(lines, span(Ink::Label, format!("{mark}{name:<name_width$}  ")), what, width);
+                labelled(lines, span(Ink::Label, format!("{mark}{name:<name_width$}  ")), what, width);
             }
         }
         return;

@@ -29,7 +29,7 @@ pub enum Change {
     None,
     /// The last owner of the storage is gone.
     Gone,
-    Seen(Scene),
+    RedrawContext(Scene),
 }
 
 impl Watched {
@@ -64,7 +64,7 @@ impl Watched {
         let Ok(now) = memory.to_vec() else { return Change::None };
         let before = std::mem::replace(&mut self.bytes, now);
         let here: Vec<Holder> = holders().into_iter().filter(|holder| holder.storage == storage).collect();
-        Change::Seen(self.scene(&before, &here))
+        Change::RedrawContext(self.scene(&before, &here))
     }
 
     fn scene(&self, before: &[u8], holders: &[Holder]) -> Scene {

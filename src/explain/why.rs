@@ -50,7 +50,7 @@ pub fn shape(view: &View, shape: &[i64]) -> Result<Scene> {
         None => {
             if let Some(fault) = layout.view_fault(&sizes) {
                 broken(&mut scene, layout, &sizes, fault);
-                instead(&mut scene, view, &sizes, fault);
+                list_alternatives(&mut scene, view, &sizes, fault);
             }
         }
     }
@@ -163,7 +163,7 @@ fn broken(scene: &mut Scene, layout: &Layout, sizes: &[i64], fault: ViewFault) {
     scene.note(Ink::Label, "place counts elements of the storage; ! marks a step that is not like the first");
 }
 
-fn instead(scene: &mut Scene, view: &View, sizes: &[i64], fault: ViewFault) {
+fn list_alternatives(scene: &mut Scene, view: &View, sizes: &[i64], fault: ViewFault) {
     let layout = &view.layout;
     let bytes = byte_count(layout.numel().unsigned_abs().saturating_mul(view.dtype.itemsize() as u64));
     scene.heading("What works");
@@ -269,14 +269,14 @@ pub fn dtype(view: &View, dtype: DType) -> Scene {
         ),
         Err(error) => {
             scene.note(Ink::Fault, format!("No: {}.", error.message.trim_end_matches('.')));
-            instead_of_dtype(&mut scene, view, dtype);
+            list_dtype_views(&mut scene, view, dtype);
         }
     }
     scene
 }
 
 /// Lists views as the dtype that would work. Each is tried before it is listed.
-fn instead_of_dtype(scene: &mut Scene, view: &View, dtype: DType) {
+fn list_dtype_views(scene: &mut Scene, view: &View, dtype: DType) {
     let works = |layout: Layout| View { conj: false, neg: false, ..view.with_layout(layout) }.view_dtype(dtype).is_ok();
     let mut table = Table { head: vec!["try", "what it does"], rows: vec![] };
     let mut row = |call: String, what: &str| table.rows.push(vec![span(Ink::Good, call), span(Ink::Plain, what)]);

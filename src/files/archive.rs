@@ -200,7 +200,7 @@ impl<W: Write + Seek> Writer<W> {
     pub(crate) fn add_body(&mut self, name: &str, head: &[u8], body: &dyn Body) -> Result<()> {
         self.start(name, head.len().saturating_add(body.nbytes()))?;
         self.0.write_all(head).map_err(|error| unwritten(name, &error))?;
-        put(body, &mut *self.0, |error| unwritten(name, error))
+        write_body(body, &mut *self.0, |error| unwritten(name, error))
     }
 
     /// Writes the directory.
@@ -250,7 +250,11 @@ impl Body for Storage {
 ///
 /// # Errors
 /// Fails with the write error as converted by `refused`, and with the errors of the body.
-pub(crate) fn put(body: &dyn Body, to: &mut dyn Write, refused: impl Fn(&std::io::Error) -> Error) -> Result<()> {
+pub(crate) fn write_body(
+    body: &dyn Body,
+    to: &mut dyn Write,
+    refused: impl Fn(&std::io::Error) -> Error,
+) -> Result<()> {
     body.pieces(&mut |bytes| {
         to.write_all(bytes).map_err(|error| refused(&error))?;
         super::progress::advance(bytes.len() as u64);

@@ -11,7 +11,7 @@ use std::io::{BufWriter, Seek, Write};
 use std::path::Path;
 use std::rc::Rc;
 use tensor::bail;
-use tensor::system::{File, Files, Kind, System};
+use tensor::system::{File, Files, PathKind, System};
 use tensor::{Device, Error, ErrorKind, Result, Storage};
 use value::Value;
 
@@ -42,11 +42,11 @@ pub enum Location<'a> {
     /// From one device to another.
     Table(Vec<(String, String)>),
     /// The caller decides for each storage.
-    Asked(Box<Place<'a>>),
+    Asked(Box<MapLocation<'a>>),
 }
 
 /// Takes a storage and the location it was saved from. Returns the storage to use, or `None` to keep the given one.
-pub(crate) type Place<'a> = dyn Fn(&Storage, &str) -> Result<Option<Storage>> + 'a;
+pub(crate) type MapLocation<'a> = dyn Fn(&Storage, &str) -> Result<Option<Storage>> + 'a;
 
 /// A checkpoint with its pickle read, but not its data.
 pub(crate) struct Checkpoint {
@@ -175,7 +175,7 @@ impl Options<'_> {
             Location::Table(table) => {
                 table.iter().find(|(from, _)| *from == *saved.location).map_or(&*saved.location, |(_, to)| to)
             }
-            Location::Asked(place) => return self.asked(place, saved, data),
+            Location::Asked(place) => return self.storage_of_caller(place, saved, data),
         };
         if device(tag)?.is_meta() {
             return Storage::zeroed(saved.nbytes, Device::META);
@@ -193,7 +193,7 @@ impl Options<'_> {
     }
 
     /// Returns the storage that the caller provides for one of the file.
-    fn asked(&self, place: &Place, saved: &Saved, data: &mut Data) -> Result<Storage> {
+    fn storage_of_caller(&self, place: &MapLocation, saved: &Saved, data: &mut Data) -> Result<Storage> {
         // In a legacy file the bytes come last, and are copied into the provided storage.
         let is_filled_later = matches!(data, Data::Legacy(_)) && !self.skip_data;
         let storage = match is_filled_later {
@@ -264,7 +264,7 @@ pub(crate) fn folder_of(path: &str) -> Result<&str> {
 pub(crate) fn replacing(path: &str, write: impl FnOnce(&mut File) -> Result<()>) -> Result<()> {
     let folder = Path::new(path).parent().filter(|folder| !folder.as_os_str().is_empty());
     if let Some(folder) = folder
-        && !matches!(System::kind(folder), Ok(Kind::Folder))
+        && !matches!(System::kind(folder), Ok(PathKind::Folder))
     {
         bail!(RuntimeError, "Parent directory {} does not exist.", folder.display());
     }

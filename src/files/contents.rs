@@ -19,7 +19,7 @@ pub struct Contents {
     /// The total size of all files in bytes.
     pub nbytes: u64,
     pub entries: Vec<Entry>,
-    pub storages: Vec<Held>,
+    pub storages: Vec<StorageInfo>,
     /// Values other than tensors.
     pub values: Vec<Plain>,
     /// Text metadata.
@@ -84,18 +84,18 @@ pub struct Blocks {
     /// … and number of bytes.
     pub nbytes: usize,
     /// Dequantizes blocks; `None` for a type of which only the size is known.
-    pub take_apart: Option<TakesApart>,
+    pub take_apart: Option<DequantizeFn>,
 }
 
 /// Converts whole blocks to their elements.
-pub(crate) type TakesApart = fn(&[u8], &mut [f32]);
+pub(crate) type DequantizeFn = fn(&[u8], &mut [f32]);
 
 impl Blocks {
     /// Returns the function that dequantizes blocks.
     ///
     /// # Errors
     /// Fails with NotImplementedError for a type of which only the size is known.
-    pub(crate) fn taking_apart(&self) -> Result<TakesApart> {
+    pub(crate) fn dequantizer(&self) -> Result<DequantizeFn> {
         let missing = || format!("blocks of type {} are not taken apart here", self.name);
         self.take_apart.ok_or_else(|| Error::new(ErrorKind::NotImplementedError, missing()))
     }
@@ -138,12 +138,12 @@ impl Elements {
     ///
     /// # Errors
     /// Fails with MemoryError, and with RuntimeError for elements that are not blocks.
-    pub fn apart(self, packed: &Storage) -> Result<Storage> {
+    pub fn dequantize(self, packed: &Storage) -> Result<Storage> {
         let Elements::Blocks(blocks) = self else { bail!(RuntimeError, "{} has no blocks", self.name()) };
         let packed = packed.to_vec()?;
         let numbers = packed.len() / blocks.nbytes * blocks.count;
         let storage = Storage::unwritten(numbers.saturating_mul(size_of::<f32>()), Device::CPU)?;
-        let take_apart = blocks.taking_apart()?;
+        let take_apart = blocks.dequantizer()?;
         let taken = writing(&*storage.data()?, 0..numbers, |numbers: &mut [f32]| take_apart(&packed, numbers));
         taken.ok_or_else(|| Error::runtime("there is no memory to take blocks apart into")).map(|()| storage)
     }
@@ -151,7 +151,7 @@ impl Elements {
 
 /// A storage.
 #[derive(Debug)]
-pub struct Held {
+pub struct StorageInfo {
     pub key: String,
     pub nbytes: u64,
     pub bytes: Bytes,
@@ -212,7 +212,7 @@ impl Bytes {
     }
 }
 
-impl Held {
+impl StorageInfo {
     /// Returns the offset of its bytes in the file, if they are stored verbatim.
     pub fn place(&self) -> Option<usize> {
         match self.bytes {
@@ -270,7 +270,7 @@ impl Contents {
 
     /// Like [`Contents::add`], for elements of any type.
     pub(crate) fn add_of(&mut self, name: String, elements: Elements, layout: Layout, nbytes: usize, bytes: Bytes) {
-        let held = Held { key: name.clone(), nbytes: nbytes as u64, bytes, location: "cpu".to_owned() };
+        let held = StorageInfo { key: name.clone(), nbytes: nbytes as u64, bytes, location: "cpu".to_owned() };
         let entry = Entry::new(name, DType::Byte, layout, held.nbytes, self.storages.len());
         self.entries.push(Entry { elements, ..entry });
         self.storages.push(held);

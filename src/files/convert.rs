@@ -49,19 +49,20 @@ pub fn convert(from: &Input, to: &str, dtype: Option<&str>, stop: &Arc<AtomicBoo
 /// Converts to a format of named, independent tensors.
 fn to_tensors(told: &Contents, target: Target, to: &str, dtype: Option<DType>) -> Result<()> {
     refuse_shared(told, target)?;
-    let tensors = told.entries.iter().map(|entry| Recast::of(told, entry, dtype)).collect::<Result<Vec<_>>>()?;
+    let tensors =
+        told.entries.iter().map(|entry| ConvertedElements::of(told, entry, dtype)).collect::<Result<Vec<_>>>()?;
     let named = told.entries.iter().zip(tensors);
     if target == Target::Safetensors {
-        let outgoing = |(entry, body): (&Entry, Recast)| Outgoing {
+        let outgoing = |(entry, body): (&Entry, ConvertedElements)| Outgoing {
             name: entry.name.clone(),
             dtype: body.dtype,
             sizes: entry.layout.sizes.clone(),
             body: Box::new(body),
         };
-        return safetensors::write(named.map(outgoing).collect(), texts(told)?, to);
+        return safetensors::write(named.map(outgoing).collect(), text_metadata(told)?, to);
     }
     refuse_values(told, target)?;
-    let array = |(entry, body): (&Entry, Recast)| {
+    let array = |(entry, body): (&Entry, ConvertedElements)| {
         let head = npy::head(body.dtype, &entry.layout.sizes, false)
             .map_err(|error| Error::new(error.kind, format!("{}: {}", shown(&entry.name), error.message)))?;
         Ok(Array { name: entry.name.clone(), head, body: Box::new(body) })
@@ -88,7 +89,7 @@ fn float_named(name: &str) -> Result<DType> {
 /// Converts to a checkpoint, which keeps everything: containers, values and sharing. Only the bytes change.
 fn to_checkpoint(from: &Input, told: &Contents, to: &str, dtype: Option<DType>) -> Result<()> {
     let has_blocks = told.entries.iter().any(|entry| matches!(entry.elements, Elements::Blocks(_)));
-    let promised = RefCell::new(Promised {
+    let promised = RefCell::new(PlannedCheckpoint {
         dtype,
         bodies: HashMap::new(),
         storages: HashMap::new(),
@@ -111,7 +112,7 @@ fn to_checkpoint(from: &Input, told: &Contents, to: &str, dtype: Option<DType>) 
         let promised = promised.borrow();
         match promised.bodies.get(&storage.identity()) {
             Some(body) => Ok(body.clone()),
-            None => Ok(Rc::new(Recast::of_storage(storage, DType::Byte, DType::Byte)?)),
+            None => Ok(Rc::new(ConvertedElements::of_storage(storage, DType::Byte, DType::Byte)?)),
         }
     };
     let folder = folder_of(to)?;
@@ -128,7 +129,7 @@ fn of_mixed(names: &str) -> Error {
 }
 
 /// Elements in order, converted to another dtype.
-struct Recast {
+struct ConvertedElements {
     /// A single part, unless several processes wrote the tensor.
     parts: Vec<Part>,
     sizes: Dims,
@@ -136,9 +137,9 @@ struct Recast {
     nbytes: usize,
 }
 
-impl Recast {
+impl ConvertedElements {
     /// Returns the elements of a tensor in row-major order.
-    fn of(told: &Contents, entry: &Entry, dtype: Option<DType>) -> Result<Recast> {
+    fn of(told: &Contents, entry: &Entry, dtype: Option<DType>) -> Result<ConvertedElements> {
         let name = shown(&entry.name);
         if let Some(scale) = &entry.scale {
             bail!(ValueError, "{name} is quantized ({scale}), which only a checkpoint can hold");
@@ -151,7 +152,7 @@ impl Recast {
         let count = usize::try_from(entry.layout.numel()).unwrap_or(usize::MAX);
         let nbytes = count.checked_mul(dtype.itemsize());
         let sizes = entry.layout.sizes.clone();
-        Ok(Recast {
+        Ok(ConvertedElements {
             parts,
             sizes,
             dtype,
@@ -160,10 +161,10 @@ impl Recast {
     }
 
     /// Returns all elements of a storage.
-    fn of_storage(storage: &Storage, from: DType, dtype: DType) -> Result<Recast> {
+    fn of_storage(storage: &Storage, from: DType, dtype: DType) -> Result<ConvertedElements> {
         let nbytes = storage.nbytes() / from.itemsize() * dtype.itemsize();
         let part = Part::of_storage(storage, from)?;
-        Ok(Recast { sizes: part.layout.sizes.clone(), parts: vec![part], dtype, nbytes })
+        Ok(ConvertedElements { sizes: part.layout.sizes.clone(), parts: vec![part], dtype, nbytes })
     }
 }
 
@@ -176,14 +177,14 @@ fn becomes(elements: Elements, dtype: Option<DType>) -> DType {
     }
 }
 
-impl Body for Recast {
+impl Body for ConvertedElements {
     fn nbytes(&self) -> usize {
         self.nbytes
     }
 
     fn pieces(&self, sink: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
         let mut cast = |piece: View| {
-            let is_ready = piece.dtype == self.dtype && is_all_there_is(&piece);
+            let is_ready = piece.dtype == self.dtype && covers_storage(&piece);
             let piece = if is_ready { piece } else { copy::cast_as(&piece, self.dtype, MemoryFormat::Contiguous)? };
             sink(&piece.storage.to_vec()?)?;
             Ok(true)
@@ -197,7 +198,7 @@ impl Body for Recast {
 }
 
 /// Returns whether a storage contains exactly the elements of a tensor, in order.
-fn is_all_there_is(view: &View) -> bool {
+fn covers_storage(view: &View) -> bool {
     let nbytes = usize::try_from(view.numel()).ok().and_then(|count| count.checked_mul(view.dtype.itemsize()));
     let is_row = view.layout.is_contiguous() && view.layout.offset == 0 && !view.conj && !view.neg;
     is_row && nbytes == Some(view.storage.nbytes())
@@ -218,10 +219,10 @@ fn put_together(parts: &[Part], sizes: &Dims) -> Result<View> {
 }
 
 /// Tensors on storages whose bytes are produced while they are written.
-struct Promised {
+struct PlannedCheckpoint {
     dtype: Option<DType>,
     /// The bytes to write for a storage, by its identity.
-    bodies: HashMap<usize, Rc<Recast>>,
+    bodies: HashMap<usize, Rc<ConvertedElements>>,
     /// The storage that replaces another, by the identity of the original.
     storages: HashMap<usize, Storage>,
     /// The tensor that replaces another, likewise.
@@ -230,12 +231,12 @@ struct Promised {
     containers: HashMap<usize, Value>,
 }
 
-impl Promised {
+impl PlannedCheckpoint {
     /// Returns all tensors of a file by name.
     fn tensors(&mut self, told: &Contents) -> Result<Value> {
         let mut entries = Vec::new();
         for entry in &told.entries {
-            let body = Recast::of(told, entry, self.dtype)?;
+            let body = ConvertedElements::of(told, entry, self.dtype)?;
             let (dtype, layout) = (body.dtype, Layout::contiguous(&entry.layout.sizes));
             let storage = self.promise(body);
             let view = View { storage, layout, dtype, conj: false, neg: false, form: None };
@@ -244,7 +245,7 @@ impl Promised {
         Dict::new(entries).map(Value::Dict)
     }
 
-    fn promise(&mut self, body: Recast) -> Storage {
+    fn promise(&mut self, body: ConvertedElements) -> Storage {
         let storage = Storage::absent(body.nbytes);
         self.bodies.insert(storage.identity(), Rc::new(body));
         storage
@@ -333,7 +334,7 @@ impl Promised {
         if let Some(storage) = self.storages.get(&view.storage.identity()) {
             return Ok(storage.clone());
         }
-        let storage = self.promise(Recast::of_storage(&view.storage, view.dtype, dtype)?);
+        let storage = self.promise(ConvertedElements::of_storage(&view.storage, view.dtype, dtype)?);
         self.storages.insert(view.storage.identity(), storage.clone());
         Ok(storage)
     }
@@ -395,7 +396,7 @@ fn refuse_values(told: &Contents, target: Target) -> Result<()> {
 }
 
 /// Returns the values as texts, together with the existing texts.
-fn texts(told: &Contents) -> Result<Option<HashMap<String, String>>> {
+fn text_metadata(told: &Contents) -> Result<Option<HashMap<String, String>>> {
     // The settings of a GGUF file are not texts, and long ones are shortened.
     let metadata = told.metadata.iter().filter(|_| !told.format.starts_with(gguf::FORMAT));
     let mut texts: HashMap<String, String> = metadata.map(|(name, text)| (name.clone(), text.clone())).collect();

@@ -43,21 +43,21 @@ struct Text {
 #[derive(Debug)]
 struct Change {
     name: String,
-    what: What,
+    what: ChangeKind,
 }
 
 #[derive(Debug)]
-enum What {
-    Added(Described),
-    Removed(Described),
+enum ChangeKind {
+    Added(ShownTensor),
+    Removed(ShownTensor),
     /// The same bytes under another name.
     Renamed(String),
     /// Another shape. The elements are not compared.
-    Reshaped([Described; 2]),
+    Reshaped([ShownTensor; 2]),
     /// The same shape with another dtype, other scales or other elements. `tally` is `None` if one side does not have
     /// data, or has blocks that cannot be dequantized.
     Altered {
-        sides: [Described; 2],
+        sides: [ShownTensor; 2],
         tally: Option<Tally>,
         at: Dims,
     },
@@ -65,16 +65,16 @@ enum What {
 
 /// A short description of a tensor.
 #[derive(Clone, Debug, PartialEq)]
-struct Described {
+struct ShownTensor {
     dtype: &'static str,
     sizes: Dims,
     scale: Option<String>,
     has_data: bool,
 }
 
-impl Described {
-    fn of(entry: &Entry) -> Described {
-        Described {
+impl ShownTensor {
+    fn of(entry: &Entry) -> ShownTensor {
+        ShownTensor {
             dtype: entry.elements.name(),
             sizes: entry.layout.sizes.clone(),
             scale: entry.scale.clone(),
@@ -101,8 +101,8 @@ pub fn diff(a: &Contents, b: &Contents, tolerance: f64) -> Result<Differences> {
         changes: Vec::new(),
         equal: 0,
         shared: Vec::new(),
-        values: texts(&values(a), &values(b)),
-        metadata: texts(&a.metadata, &b.metadata),
+        values: changed_texts(&values(a), &values(b)),
+        metadata: changed_texts(&a.metadata, &b.metadata),
     };
     for &(x, y) in &pairs.both {
         match altered(pairs.a, x, pairs.b, y, tolerance)? {
@@ -110,19 +110,19 @@ pub fn diff(a: &Contents, b: &Contents, tolerance: f64) -> Result<Differences> {
             None => found.equal += 1,
         }
     }
-    let told = |entry: &Entry, what: fn(Described) -> What| Change {
+    let told = |entry: &Entry, what: fn(ShownTensor) -> ChangeKind| Change {
         name: entry.name.clone(),
-        what: what(Described::of(entry)),
+        what: what(ShownTensor::of(entry)),
     };
     found.changes.extend(
-        renamed.iter().map(|(from, to)| Change { name: from.name.clone(), what: What::Renamed(to.name.clone()) }),
+        renamed.iter().map(|(from, to)| Change { name: from.name.clone(), what: ChangeKind::Renamed(to.name.clone()) }),
     );
-    found.changes.extend(pairs.only_a.iter().map(|entry| told(entry, What::Removed)));
-    found.changes.extend(pairs.only_b.iter().map(|entry| told(entry, What::Added)));
+    found.changes.extend(pairs.only_a.iter().map(|entry| told(entry, ChangeKind::Removed)));
+    found.changes.extend(pairs.only_b.iter().map(|entry| told(entry, ChangeKind::Added)));
     pairs.both.extend(renamed);
     for side in 0..2 {
         let kept: Vec<_> = pairs.both.iter().map(|&(x, y)| if side == 0 { (x, y) } else { (y, x) }).collect();
-        found.shared.extend(parted(&kept).into_iter().map(|names| (side, names)));
+        found.shared.extend(separated_groups(&kept).into_iter().map(|names| (side, names)));
     }
     Ok(found)
 }
@@ -159,10 +159,10 @@ impl<'c> Pairs<'c> {
 }
 
 /// Returns the difference between two tensors of the same name.
-fn altered(a: &Contents, x: &Entry, b: &Contents, y: &Entry, tolerance: f64) -> Result<Option<What>> {
-    let sides = [Described::of(x), Described::of(y)];
+fn altered(a: &Contents, x: &Entry, b: &Contents, y: &Entry, tolerance: f64) -> Result<Option<ChangeKind>> {
+    let sides = [ShownTensor::of(x), ShownTensor::of(y)];
     if x.layout.sizes != y.layout.sizes {
-        return Ok(Some(What::Reshaped(sides)));
+        return Ok(Some(ChangeKind::Reshaped(sides)));
     }
     let has_data = sides.iter().all(|side| side.has_data);
     let pair = (Compared { contents: a, entry: x }, Compared { contents: b, entry: y });
@@ -177,7 +177,7 @@ fn altered(a: &Contents, x: &Entry, b: &Contents, y: &Entry, tolerance: f64) -> 
     };
     let at = index_of(tally.map_or(0, |tally| tally.at), &x.layout.sizes);
     let is_equal = sides[0] == sides[1] && tally.map_or(!has_data, |tally| tally.is_equal());
-    Ok((!is_equal).then_some(What::Altered { sides, tally, at }))
+    Ok((!is_equal).then_some(ChangeKind::Altered { sides, tally, at }))
 }
 
 /// Returns whether a tensor consists of blocks that cannot be dequantized here.
@@ -202,13 +202,13 @@ fn renamed<'c>(pairs: &mut Pairs<'c>) -> Result<Vec<(&'c Entry, &'c Entry)>> {
     if !pairs.only_a.iter().any(is_sought) || !pairs.only_b.iter().any(is_sought) {
         return Ok(Vec::new());
     }
-    type Looks = (&'static str, Dims, Vec<u8>);
-    let looks = |contents: &Contents, entry: &Entry| -> Result<Option<Looks>> {
+    type Appearance = (&'static str, Dims, Vec<u8>);
+    let looks = |contents: &Contents, entry: &Entry| -> Result<Option<Appearance>> {
         interrupt::check()?;
         let head = regions::head(Compared { contents, entry })?;
         Ok(head.map(|head| (entry.elements.name(), entry.layout.sizes.clone(), head)))
     };
-    let mut came: HashMap<Looks, Vec<&Entry>> = HashMap::new();
+    let mut came: HashMap<Appearance, Vec<&Entry>> = HashMap::new();
     for &entry in pairs.only_b.iter().rev() {
         if let Some(looks) = looks(pairs.b, entry)? {
             came.entry(looks).or_default().push(entry);
@@ -234,7 +234,7 @@ fn renamed<'c>(pairs: &mut Pairs<'c>) -> Result<Vec<(&'c Entry, &'c Entry)>> {
 }
 
 /// Returns the groups of tensors that share a storage although not all of their counterparts do.
-fn parted(pairs: &[(&Entry, &Entry)]) -> Vec<Vec<String>> {
+fn separated_groups(pairs: &[(&Entry, &Entry)]) -> Vec<Vec<String>> {
     let mut together: BTreeMap<usize, Vec<&(&Entry, &Entry)>> = BTreeMap::new();
     for pair in pairs {
         if let Some(storage) = pair.0.storage {
@@ -261,7 +261,7 @@ fn values(contents: &Contents) -> BTreeMap<String, String> {
 }
 
 /// Returns the names under which two sets of texts differ, with both texts.
-fn texts(a: &BTreeMap<String, String>, b: &BTreeMap<String, String>) -> Vec<Text> {
+fn changed_texts(a: &BTreeMap<String, String>, b: &BTreeMap<String, String>) -> Vec<Text> {
     let new = b.keys().filter(|name| !a.contains_key(*name));
     let text = |name: &String| Text { name: name.clone(), sides: [a.get(name).cloned(), b.get(name).cloned()] };
     a.keys().chain(new).map(text).filter(|text| text.sides[0] != text.sides[1]).collect()

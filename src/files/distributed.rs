@@ -10,7 +10,7 @@ use super::contents::{Bytes, Contents, Elements, Entry, Piece as Part, Plain, sh
 use super::listing;
 use super::parts::box_of;
 use super::source::Source;
-use metadata::{Item, Metadata, Piece, Place, Step, What, wrong};
+use metadata::{ArchiveLocation, Item, ItemContent, Metadata, PathStep, Piece, wrong};
 use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 use std::rc::Rc;
@@ -69,7 +69,7 @@ impl Folder {
     }
 
     /// Returns the archive at a place, as a separate source.
-    fn archive(&self, place: &Place) -> Result<Source> {
+    fn archive(&self, place: &ArchiveLocation) -> Result<Source> {
         let source = self.files.get(&place.file).and_then(|file| file.part(place.start, place.length));
         let source = source.ok_or_else(|| wrong(format_args!("{} is too short", shown(&place.file))))?;
         if !source.is_archive() {
@@ -79,7 +79,7 @@ impl Folder {
     }
 
     /// Returns the value of an archive.
-    fn value(&self, place: &Place, mapped: bool) -> Result<Value> {
+    fn value(&self, place: &ArchiveLocation, mapped: bool) -> Result<Value> {
         checkpoint::load(&self.archive(place)?, &Options { mapped, with_arrays: true, ..Options::default() })
     }
 
@@ -113,14 +113,14 @@ impl Folder {
     fn item(&self, item: &Item, mapped: bool) -> Result<Value> {
         interrupt::check()?;
         match &item.what {
-            What::Tensor { dtype, sizes, pieces } => self.tensor(*dtype, sizes, pieces, mapped),
-            What::Other(place) => self.value(place, mapped),
+            ItemContent::Tensor { dtype, sizes, pieces } => self.tensor(*dtype, sizes, pieces, mapped),
+            ItemContent::Other(place) => self.value(place, mapped),
         }
         .map_err(|error| of_item(item, error))
     }
 
     /// Adds the contents of an archive.
-    fn list(&self, place: &Place, name: &str, contents: &mut Contents) -> Result<Vec<Entry>> {
+    fn list(&self, place: &ArchiveLocation, name: &str, contents: &mut Contents) -> Result<Vec<Entry>> {
         let source = self.archive(place)?;
         let mut inner = Contents::new(&source, "");
         listing::list(Checkpoint::describe(&source)?, &mut inner)?;
@@ -183,10 +183,10 @@ impl Folder {
 }
 
 /// Returns the places of an item.
-fn places(item: &Item) -> Vec<(&Item, &Place)> {
+fn places(item: &Item) -> Vec<(&Item, &ArchiveLocation)> {
     match &item.what {
-        What::Tensor { pieces, .. } => pieces.iter().map(|piece| (item, &piece.place)).collect(),
-        What::Other(place) => vec![(item, place)],
+        ItemContent::Tensor { pieces, .. } => pieces.iter().map(|piece| (item, &piece.place)).collect(),
+        ItemContent::Other(place) => vec![(item, place)],
     }
 }
 
@@ -240,8 +240,10 @@ pub(crate) fn contents(folder: &str) -> Result<Contents> {
         interrupt::check()?;
         let name = name_of(&item.path);
         match &item.what {
-            What::Tensor { dtype, sizes, pieces } => folder.list_tensor(&name, (*dtype, sizes), pieces, &mut contents),
-            What::Other(place) => {
+            ItemContent::Tensor { dtype, sizes, pieces } => {
+                folder.list_tensor(&name, (*dtype, sizes), pieces, &mut contents)
+            }
+            ItemContent::Other(place) => {
                 let listed = folder.list(place, &name, &mut contents);
                 listed.map(|entries| contents.entries.extend(entries))
             }
@@ -252,10 +254,10 @@ pub(crate) fn contents(folder: &str) -> Result<Contents> {
 }
 
 /// Returns the name for a path, as in reports on other files.
-fn name_of(path: &[Step]) -> String {
+fn name_of(path: &[PathStep]) -> String {
     path.iter().fold(String::new(), |name, step| match step {
-        Step::Key(key) => under(&name, key),
-        Step::Index(index) => format!("{name}[{index}]"),
+        PathStep::Key(key) => under(&name, key),
+        PathStep::Index(index) => format!("{name}[{index}]"),
     })
 }
 
@@ -272,13 +274,13 @@ enum Tree {
 impl Tree {
     /// Stores a value at a path, creating the containers on the way. `gaps` is the number of list items that may still
     /// be left unset.
-    fn put(&mut self, path: &[Step], value: Value, gaps: &mut usize) -> Result<()> {
+    fn put(&mut self, path: &[PathStep], value: Value, gaps: &mut usize) -> Result<()> {
         let mut at = self;
         for step in path {
             if let Tree::Gap = at {
                 *at = match step {
-                    Step::Key(_) => Tree::Dict(Vec::new(), HashMap::new()),
-                    Step::Index(_) => Tree::List(Vec::new()),
+                    PathStep::Key(_) => Tree::Dict(Vec::new(), HashMap::new()),
+                    PathStep::Index(_) => Tree::List(Vec::new()),
                 };
             }
             at = at.below(step, gaps)?;
@@ -290,16 +292,16 @@ impl Tree {
         Ok(())
     }
 
-    fn below(&mut self, step: &Step, gaps: &mut usize) -> Result<&mut Tree> {
+    fn below(&mut self, step: &PathStep, gaps: &mut usize) -> Result<&mut Tree> {
         let found = match (self, step) {
-            (Tree::Dict(entries, places), Step::Key(key)) => {
+            (Tree::Dict(entries, places), PathStep::Key(key)) => {
                 let place = *places.entry(key.clone()).or_insert(entries.len());
                 if place == entries.len() {
                     entries.push((key.clone(), Tree::Gap));
                 }
                 entries.get_mut(place).map(|(_, tree)| tree)
             }
-            (Tree::List(items), Step::Index(index)) => {
+            (Tree::List(items), PathStep::Index(index)) => {
                 let missing = index.saturating_sub(items.len());
                 let rest = gaps.checked_sub(missing);
                 *gaps = rest.ok_or_else(|| wrong("its list has too many places without a value"))?;

@@ -7,7 +7,7 @@ use super::contents::Contents;
 use super::source::Source;
 use super::{distributed, gguf, legacy, listing, npy, npz, safetensors, shards};
 use std::path::Path;
-use tensor::system::{Files, Kind, System};
+use tensor::system::{Files, PathKind, System};
 use tensor::{Result, bail};
 use value::Value;
 
@@ -134,7 +134,7 @@ impl Input {
     /// Same as [`Source::open`], and ValueError for a folder without tensors.
     pub fn at(path: &str) -> Result<Input> {
         let place = Path::new(path);
-        if matches!(System::kind(place), Ok(Kind::Folder)) {
+        if matches!(System::kind(place), Ok(PathKind::Folder)) {
             if System::kind(&place.join(distributed::METADATA)).is_ok() {
                 return Ok(Input::Distributed(path.to_owned()));
             }

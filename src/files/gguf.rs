@@ -42,7 +42,7 @@ pub enum Type {
 
 /// A tensor's entry in the header.
 #[derive(Debug)]
-pub struct Described {
+pub struct TensorHeader {
     pub name: String,
     pub kind: Type,
     /// The sizes in PyTorch's order, which is the reverse of the file's: the last dimension is innermost.
@@ -59,7 +59,7 @@ pub struct Header {
     pub version: u32,
     /// The settings in file order, as texts.
     pub metadata: Vec<(String, String)>,
-    pub tensors: Vec<Described>,
+    pub tensors: Vec<TensorHeader>,
 }
 
 fn invalid(why: impl std::fmt::Display) -> Error {
@@ -72,12 +72,12 @@ fn shown(name: &str) -> String {
 }
 
 /// A reader of the header.
-struct Cursor<'a> {
+struct HeaderReader<'a> {
     bytes: &'a [u8],
     at: usize,
 }
 
-impl<'a> Cursor<'a> {
+impl<'a> HeaderReader<'a> {
     fn take(&mut self, nbytes: u64) -> Result<&'a [u8]> {
         let end = usize::try_from(nbytes).ok().and_then(|nbytes| self.at.checked_add(nbytes));
         let found = end.and_then(|end| Some((end, self.bytes.get(self.at..end)?)));
@@ -125,7 +125,7 @@ impl<'a> Cursor<'a> {
 }
 
 /// Checks for Ctrl-C at intervals.
-fn heed(item: u64) -> Result<()> {
+fn check_interrupt(item: u64) -> Result<()> {
     if item.is_multiple_of(PATIENCE) { interrupt::check() } else { Ok(()) }
 }
 
@@ -138,7 +138,7 @@ pub fn header(source: &Source) -> Result<Header> {
 }
 
 /// Reads the version, and the numbers of tensors and settings.
-fn begin(cursor: &mut Cursor) -> Result<(u32, u64, u64)> {
+fn begin(cursor: &mut HeaderReader) -> Result<(u32, u64, u64)> {
     if cursor.take(MAGIC.len() as u64)? != MAGIC {
         return Err(invalid("it does not begin as such files do"));
     }
@@ -158,11 +158,11 @@ fn begin(cursor: &mut Cursor) -> Result<(u32, u64, u64)> {
 }
 
 fn parse(bytes: &[u8]) -> Result<Header> {
-    let mut cursor = Cursor { bytes, at: 0 };
+    let mut cursor = HeaderReader { bytes, at: 0 };
     let (version, tensor_count, setting_count) = begin(&mut cursor)?;
     let (mut metadata, mut keys, mut alignment) = (Vec::new(), HashSet::new(), ALIGNMENT);
     for number in 0..setting_count {
-        heed(number)?;
+        check_interrupt(number)?;
         let key = cursor.name()?;
         if !keys.insert(key) {
             return Err(invalid(format_args!("the setting {} is there twice", shown(key))));
@@ -175,7 +175,7 @@ fn parse(bytes: &[u8]) -> Result<Header> {
     }
     let (mut tensors, mut names) = (Vec::new(), HashSet::new());
     for number in 0..tensor_count {
-        heed(number)?;
+        check_interrupt(number)?;
         let name = cursor.name()?;
         if !names.insert(name) {
             return Err(invalid(format_args!("the tensor {} is there twice", shown(name))));
@@ -189,16 +189,16 @@ fn parse(bytes: &[u8]) -> Result<Header> {
             return Err(outside(tensor, bytes.len()));
         }
     }
-    check_apart(&tensors)?;
+    check_no_shared_bytes(&tensors)?;
     Ok(Header { version, metadata, tensors })
 }
 
-fn outside(tensor: &Described, length: usize) -> Error {
+fn outside(tensor: &TensorHeader, length: usize) -> Error {
     invalid(format_args!("the data of {} does not lie within the {length} bytes of the file", shown(&tensor.name)))
 }
 
 /// Reads the rest of a tensor's entry after its name. The offset is relative to the start of the data.
-fn described(cursor: &mut Cursor, name: &str, alignment: u32) -> Result<Described> {
+fn described(cursor: &mut HeaderReader, name: &str, alignment: u32) -> Result<TensorHeader> {
     let wrong = |why: &dyn std::fmt::Display| invalid(format_args!("the tensor {} {why}", shown(name)));
     let dimensions = cursor.u32()?;
     if dimensions > MOST_DIMENSIONS {
@@ -234,12 +234,12 @@ fn described(cursor: &mut Cursor, name: &str, alignment: u32) -> Result<Describe
         )));
     }
     let place = usize::try_from(place).map_err(|_| wrong(&"begins at an absurd place"))?;
-    Ok(Described { name: name.to_owned(), kind, sizes, place, nbytes })
+    Ok(TensorHeader { name: name.to_owned(), kind, sizes, place, nbytes })
 }
 
 /// Checks that no two tensors share a byte.
-fn check_apart(tensors: &[Described]) -> Result<()> {
-    let mut sorted: Vec<&Described> =
+fn check_no_shared_bytes(tensors: &[TensorHeader]) -> Result<()> {
+    let mut sorted: Vec<&TensorHeader> =
         tensors.iter().filter(|tensor| tensor.nbytes.is_some_and(|nbytes| nbytes > 0)).collect();
     sorted.sort_by_key(|tensor| tensor.place);
     for pair in sorted.windows(2) {
@@ -306,7 +306,7 @@ pub fn contents(source: &Source) -> Result<Contents> {
 /// Fails with ValueError for an invalid file, and with NotImplementedError for a tensor of an unknown type, whose size
 /// is unknown.
 pub fn load(source: &Source, mapped: bool) -> Result<Value> {
-    let value = |tensor: Described| {
+    let value = |tensor: TensorHeader| {
         let storage = |nbytes: Option<usize>| {
             let storage = nbytes.and_then(|nbytes| source.storage(tensor.place, nbytes));
             let storage = storage.ok_or_else(|| outside(&tensor, source.len()))?;
@@ -320,14 +320,14 @@ pub fn load(source: &Source, mapped: bool) -> Result<Value> {
                 Value::from(view)
             }
             Type::Blocks(kind) => BlockTensor::new(&tensor.name, kind, &tensor.sizes, storage(tensor.nbytes)?).value(),
-            Type::Unknown(code) => return Err(foreign(&tensor.name, code)),
+            Type::Unknown(code) => return Err(unsupported_type(&tensor.name, code)),
         };
         Ok((Value::str(tensor.name.as_str()), value))
     };
     Dict::new(header(source)?.tensors.into_iter().map(value).collect::<Result<Vec<_>>>()?).map(Value::Dict)
 }
 
-fn foreign(name: &str, code: u32) -> Error {
+fn unsupported_type(name: &str, code: u32) -> Error {
     let name = shown(name);
     let text = format!("the tensor {name} has the unknown type number {code}; inspect() lists the file");
     Error::new(ErrorKind::NotImplementedError, text)

@@ -1,7 +1,7 @@
 //! Formats the contents of a file as a report: a table, the shared storages, and the number of stored bytes that no
 //! tensor uses.
 
-use super::contents::{Contents, Entry, Held, Piece, Plain, count, shown};
+use super::contents::{Contents, Entry, Piece, Plain, StorageInfo, count, shown};
 use serde_json::{Value as Json, json};
 use std::fmt::Write;
 
@@ -29,7 +29,7 @@ impl Contents {
                 extents.extend(self.extent(entry));
             }
         }
-        let unused = |(held, (users, mut extents)): (&Held, Uses<'r>)| {
+        let unused = |(held, (users, mut extents)): (&StorageInfo, Uses<'r>)| {
             extents.sort_unstable();
             let (mut covered, mut end) = (0u64, 0);
             for (from, to) in extents {
@@ -163,7 +163,7 @@ impl Contents {
             }
             json
         };
-        let storage = |(held, (users, waste)): (&Held, (Vec<&str>, u64))| {
+        let storage = |(held, (users, waste)): (&StorageInfo, (Vec<&str>, u64))| {
             json!({
                 "key": held.key,
                 "bytes": held.nbytes,

@@ -44,7 +44,7 @@ pub(crate) fn open(source: &Source, mode: Mode) -> Result<Checkpoint> {
     next(source, &mut at, mode)?;
     let pickled = next(source, &mut at, mode)?;
     let keys = next(source, &mut at, mode)?;
-    let places = places(source, &pickled, &keys, at)?;
+    let places = storage_positions(source, &pickled, &keys, at)?;
     Ok(Checkpoint { pickled, data: Data::Legacy(Legacy { source: source.clone(), places }) })
 }
 
@@ -82,7 +82,12 @@ fn number(source: &Source, at: &mut usize, mode: Mode) -> Result<Option<i128>> {
 const LARGEST: usize = 1 << 29;
 
 /// Returns the position of each storage's bytes. Storages are consecutive, each preceded by its number of elements.
-fn places(source: &Source, pickled: &Pickled, keys: &Pickled, mut at: usize) -> Result<HashMap<Rc<str>, usize>> {
+fn storage_positions(
+    source: &Source,
+    pickled: &Pickled,
+    keys: &Pickled,
+    mut at: usize,
+) -> Result<HashMap<Rc<str>, usize>> {
     let Node::List(order) = keys.node(keys.root) else { bail!(RuntimeError, "the file names no storages") };
     let saved: HashMap<&str, &Saved> = pickled.storages.iter().map(|saved| (&*saved.key, saved)).collect();
     let mut places = HashMap::new();

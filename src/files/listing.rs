@@ -2,9 +2,9 @@
 
 use super::checkpoint::{Checkpoint, Data};
 use super::contents::{
-    Bytes, Contents, DEEPEST, Elements, Entry, Held, Plain, count, scale_of_all, scales_of_each, under,
+    Bytes, Contents, DEEPEST, Elements, Entry, Plain, StorageInfo, count, scale_of_all, scales_of_each, under,
 };
-use super::pickle::{Array, Class, Id, Node, Pickled, Saved, Scale, Shown};
+use super::pickle::{Array, Class, Id, Node, Pickled, Saved, Scale, TensorDescription};
 use std::cell::RefCell;
 use std::collections::HashSet;
 use std::rc::Rc;
@@ -25,7 +25,7 @@ pub(crate) fn list(checkpoint: Checkpoint, contents: &mut Contents) -> Result<()
             Some((whole, start)) => whole.bytes.from(start, saved.nbytes),
             None => bytes_of(&data, saved),
         };
-        contents.storages.push(Held {
+        contents.storages.push(StorageInfo {
             key: saved.key.to_string(),
             nbytes: saved.nbytes as u64,
             bytes,
@@ -88,7 +88,7 @@ impl Walk<'_> {
                 let dtype = saved.and_then(|saved| saved.dtype).unwrap_or(DType::Byte);
                 let nbytes = saved.map_or(0, |saved| saved.nbytes);
                 let layout = Layout::contiguous(&[(nbytes / dtype.itemsize()) as i64]);
-                let shown = Shown::on(*index, dtype, layout);
+                let shown = TensorDescription::on(*index, dtype, layout);
                 contents.entries.push(Entry { kind: "storage", ..Self::entry(name, &shown) });
             }
             Node::Dict(entries, _) if self.seen.insert(id) => {
@@ -169,7 +169,7 @@ impl Walk<'_> {
         }
     }
 
-    fn entry(name: String, shown: &Shown) -> Entry {
+    fn entry(name: String, shown: &TensorDescription) -> Entry {
         let itemsize = shown.dtype.itemsize() as u64;
         let nbytes =
             shown.layout.sizes.iter().try_fold(itemsize, |all, &size| all.checked_mul(u64::try_from(size).ok()?));

@@ -1,7 +1,7 @@
 //! npy: a header in the form of a Python literal, followed by one array. Follows
 //! <https://numpy.org/doc/2.2/reference/generated/numpy.lib.format.html>.
 
-use super::archive::{Body, put};
+use super::archive::{Body, write_body};
 use super::checkpoint::replacing;
 use super::contents::{Bytes, Contents};
 use super::literal::Literal;
@@ -222,6 +222,6 @@ pub(crate) fn write(head: &[u8], body: &dyn Body, path: &str) -> Result<()> {
     let refused = |error: &std::io::Error| Error::runtime(format!("{path} cannot be written: {error}"));
     replacing(path, |file| {
         file.write_all(head).map_err(|error| refused(&error))?;
-        put(body, file, refused)
+        write_body(body, file, refused)
     })
 }

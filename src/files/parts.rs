@@ -6,7 +6,7 @@ use super::source::Source;
 use std::rc::Rc;
 use tensor::bail;
 use tensor::parallel::writing;
-use tensor::system::{File, Opened as _};
+use tensor::system::{File, OpenFile as _};
 use tensor::thresholds::RUN;
 use tensor::{DType, Device, Dims, Error, Layout, Memory, Result, Storage, View, interrupt};
 
@@ -98,7 +98,7 @@ impl Part {
         let storage = self.bytes.open(self.held)?;
         let (storage, dtype) = match self.elements {
             Elements::Plain(dtype) => (storage, dtype),
-            Elements::Blocks(_) => (self.elements.apart(&storage)?, DType::Float),
+            Elements::Blocks(_) => (self.elements.dequantize(&storage)?, DType::Float),
         };
         let view = View { storage, layout: self.layout.clone(), dtype, conj: self.conj, neg: self.neg, form: None };
         view.check_bounds()?;
@@ -109,17 +109,20 @@ impl Part {
     ///
     /// # Errors
     /// Fails with RuntimeError if the bytes are unavailable.
-    pub(crate) fn open(&self, start: usize) -> Result<Opened<'_>> {
+    pub(crate) fn open(&self, start: usize) -> Result<ByteSource<'_>> {
         if let Bytes::Stored(source, place) = &self.bytes
             && let Some((file, first)) = source.file()
         {
-            return Ok(Opened::File(file, (first as u64).saturating_add(*place as u64).saturating_add(start as u64)));
+            return Ok(ByteSource::File(
+                file,
+                (first as u64).saturating_add(*place as u64).saturating_add(start as u64),
+            ));
         }
         let memory = self.bytes.open(self.held)?.data()?;
         if start > memory.nbytes() {
             bail!(RuntimeError, "a tensor lies beyond the end of its storage");
         }
-        Ok(Opened::Memory(memory, start))
+        Ok(ByteSource::Memory(memory, start))
     }
 
     /// Returns a reader for boxes inside this one.
@@ -130,12 +133,12 @@ impl Part {
         if let Elements::Plain(dtype) = self.elements
             && let Some((run, dims)) = run_of(&self.layout)
             && run.saturating_mul(dtype.itemsize()) >= RUN
-            && let Opened::File(file, first) = self.open(0)?
+            && let ByteSource::File(file, first) = self.open(0)?
         {
             let window = Window::File(file, first);
-            return Ok(Reader { part: self, access: Access::Runs { window, dtype, dims } });
+            return Ok(Reader { part: self, access: PartSource::Runs { window, dtype, dims } });
         }
-        Ok(Reader { part: self, access: Access::View(self.view()?) })
+        Ok(Reader { part: self, access: PartSource::View(self.view()?) })
     }
 
     /// Calls `body` with the elements in order, at most `most` at a time, until it returns false.
@@ -156,7 +159,7 @@ impl Part {
             let storage = opened.storage(from, nbytes)?;
             let (storage, dtype) = match self.elements {
                 Elements::Plain(dtype) => (storage, dtype),
-                Elements::Blocks(_) => (self.elements.apart(&storage)?, DType::Float),
+                Elements::Blocks(_) => (self.elements.dequantize(&storage)?, DType::Float),
             };
             let layout = Layout::contiguous(&[part as i64]);
             if !body(View { storage, layout, dtype, conj: false, neg: false, form: None })? {
@@ -170,11 +173,11 @@ impl Part {
 /// Reads boxes of a part.
 pub(crate) struct Reader<'p> {
     part: &'p Part,
-    access: Access<'p>,
+    access: PartSource<'p>,
 }
 
 /// The source of a reader.
-enum Access<'p> {
+enum PartSource<'p> {
     /// The file. The dimensions from `dims` on form runs long enough for one read each.
     Runs { window: Window<'p>, dtype: DType, dims: usize },
     /// The mapping, or memory.
@@ -186,10 +189,10 @@ impl Reader<'_> {
     ///
     /// # Errors
     /// Fails with RuntimeError if the bytes are unavailable, and with KeyboardInterrupt.
-    pub(crate) fn block(&self, part: Block) -> Result<View> {
+    pub(crate) fn block(&self, part: IndexBox) -> Result<View> {
         let (window, dtype, dims) = match &self.access {
-            Access::View(view) => return Ok(view.with_layout(within(&view.layout, part))),
-            Access::Runs { window, dtype, dims } => (*window, *dtype, *dims),
+            PartSource::View(view) => return Ok(view.with_layout(within(&view.layout, part))),
+            PartSource::Runs { window, dtype, dims } => (*window, *dtype, *dims),
         };
         let wanted = within(&self.part.layout, part);
         let count = usize::try_from(wanted.numel()).unwrap_or(usize::MAX);
@@ -209,14 +212,14 @@ impl Reader<'_> {
             let mut runs = bytes.chunks_exact_mut(run.saturating_mul(itemsize).max(1)).zip(&starts);
             runs.try_for_each(|(bytes, start)| window.read(start.saturating_mul(itemsize), bytes))
         });
-        read.ok_or_else(lost)??;
+        read.ok_or_else(truncated)??;
         let (conj, neg) = (self.part.conj, self.part.neg);
         Ok(View { storage, layout: Layout::contiguous(&wanted.sizes), dtype, conj, neg, form: None })
     }
 }
 
 /// The error for a buffer without memory. It cannot occur, and must not be taken for bytes that were read.
-pub(crate) fn lost() -> Error {
+pub(crate) fn truncated() -> Error {
     Error::runtime("there is no memory to read a tensor's bytes into")
 }
 
@@ -234,24 +237,24 @@ fn run_of(layout: &Layout) -> Option<(usize, usize)> {
 }
 
 /// An open source of bytes.
-pub(crate) enum Opened<'f> {
+pub(crate) enum ByteSource<'f> {
     File(&'f File, u64),
     Memory(Rc<Memory>, usize),
 }
 
-impl Opened<'_> {
+impl ByteSource<'_> {
     /// Returns a range of bytes as a storage.
     fn storage(&self, from: usize, nbytes: usize) -> Result<Storage> {
         match self {
-            Opened::Memory(memory, start) => {
+            ByteSource::Memory(memory, start) => {
                 let memory = Memory::borrow(memory, start.saturating_add(from), nbytes);
                 memory.map(Storage::new).ok_or_else(|| Error::runtime("a tensor lies beyond the end of its storage"))
             }
-            Opened::File(file, first) => {
+            ByteSource::File(file, first) => {
                 let storage = Storage::unwritten(nbytes, Device::CPU)?;
                 let window = Window::File(file, *first);
                 let read = writing(&*storage.data()?, 0..nbytes, |bytes: &mut [u8]| window.read(from, bytes));
-                read.ok_or_else(lost)??;
+                read.ok_or_else(truncated)??;
                 Ok(storage)
             }
         }
@@ -292,18 +295,18 @@ impl<'w> Window<'w> {
 }
 
 /// A range of indices, as start and size, in each of the first dimensions. The other dimensions are complete.
-pub(crate) type Block<'b> = &'b [(i64, i64)];
+pub(crate) type IndexBox<'b> = &'b [(i64, i64)];
 
 /// Visits boxes of at most `most` elements, in element order, until `body` returns false.
 ///
 /// # Errors
 /// Fails with the errors of `body`, and with KeyboardInterrupt.
-pub(crate) fn blocks(sizes: &[i64], most: usize, body: &mut dyn FnMut(Block) -> Result<bool>) -> Result<()> {
+pub(crate) fn blocks(sizes: &[i64], most: usize, body: &mut dyn FnMut(IndexBox) -> Result<bool>) -> Result<()> {
     fn walk(
         sizes: &[i64],
         most: i64,
         fixed: &mut Vec<(i64, i64)>,
-        body: &mut dyn FnMut(Block) -> Result<bool>,
+        body: &mut dyn FnMut(IndexBox) -> Result<bool>,
     ) -> Result<bool> {
         interrupt::check()?;
         let Some((&size, rest)) = sizes.get(fixed.len()..).and_then(<[i64]>::split_first) else { return body(fixed) };
@@ -329,7 +332,7 @@ pub(crate) fn box_of(whole: &View, offsets: &Dims, sizes: &Dims) -> View {
 }
 
 /// Returns the layout of a block.
-fn within(layout: &Layout, block: Block) -> Layout {
+fn within(layout: &Layout, block: IndexBox) -> Layout {
     let mut layout = layout.clone();
     for (dim, &(start, size)) in block.iter().enumerate() {
         layout.offset += start * layout.strides[dim];

@@ -8,7 +8,7 @@ mod write;
 
 pub(crate) use build::build;
 pub(crate) use names::Class;
-pub(crate) use read::{Array, Id, Mode, Node, Pickled, Saved, Scale, Shown, read};
+pub(crate) use read::{Array, Id, Mode, Node, Pickled, Saved, Scale, TensorDescription, read};
 pub(crate) use write::write;
 
 use tensor::{Error, ErrorKind};

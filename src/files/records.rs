@@ -1,7 +1,7 @@
 //! The element types of numpy arrays: numbers, or records of named fields, which may be nested. A field of all records
 //! is a tensor with strides on the array's bytes, if its strides are whole elements. Knows neither headers nor pickles.
 
-use super::contents::{Bytes, Contents, Entry, Held, shown};
+use super::contents::{Bytes, Contents, Entry, StorageInfo, shown};
 use super::literal::Literal;
 use std::collections::HashSet;
 use std::rc::Rc;
@@ -47,7 +47,7 @@ struct Field {
 
 /// The layout of an array's or a field's elements, in bytes.
 #[derive(Clone, Debug)]
-struct Place {
+struct ElementLayout {
     sizes: Dims,
     strides: Dims,
     offset: usize,
@@ -105,7 +105,7 @@ impl Number {
 
     /// Returns a tensor over these elements, on the storage itself if possible. A storage that `is_own` may be
     /// modified.
-    fn tensor(self, storage: &Storage, place: &Place, is_own: bool) -> Result<Tensor> {
+    fn tensor(self, storage: &Storage, place: &ElementLayout, is_own: bool) -> Result<Tensor> {
         let view = |storage, layout| {
             let view = View { storage, layout, dtype: self.dtype, conj: false, neg: false, form: None };
             view.check_bounds().map(|()| view)
@@ -153,10 +153,10 @@ impl Element {
     /// # Errors
     /// Fails with ValueError if there are too many dimensions, and with RuntimeError if there are too few elements.
     pub(crate) fn value(&self, layout: &Layout, storage: &Storage, is_own: bool) -> Result<Value> {
-        self.value_at(&Place::of(self, layout)?, storage, is_own)
+        self.value_at(&ElementLayout::of(self, layout)?, storage, is_own)
     }
 
-    fn value_at(&self, place: &Place, storage: &Storage, is_own: bool) -> Result<Value> {
+    fn value_at(&self, place: &ElementLayout, storage: &Storage, is_own: bool) -> Result<Value> {
         interrupt::check()?;
         let record = match self {
             Element::Number(number) => return number.tensor(storage, place, is_own).map(Value::Tensor),
@@ -191,15 +191,15 @@ impl Element {
             }
             Element::Record(record) => record,
         };
-        let whole = Whole { storage: contents.storages.len(), nbytes, bytes: bytes.clone() };
+        let whole = RecordArray { storage: contents.storages.len(), nbytes, bytes: bytes.clone() };
         let key = if name.is_empty() { "records".to_owned() } else { name.clone() };
-        contents.storages.push(Held { key, nbytes: nbytes as u64, bytes, location: "cpu".to_owned() });
-        record.list(contents, &name, &Place::of(self, &layout)?, &whole)
+        contents.storages.push(StorageInfo { key, nbytes: nbytes as u64, bytes, location: "cpu".to_owned() });
+        record.list(contents, &name, &ElementLayout::of(self, &layout)?, &whole)
     }
 }
 
 /// All records of an array.
-struct Whole {
+struct RecordArray {
     /// The index of their storage in the contents.
     storage: usize,
     nbytes: usize,
@@ -249,7 +249,7 @@ impl Record {
         Ok(Record { fields, nbytes: offset })
     }
 
-    fn list(&self, contents: &mut Contents, prefix: &str, place: &Place, whole: &Whole) -> Result<()> {
+    fn list(&self, contents: &mut Contents, prefix: &str, place: &ElementLayout, whole: &RecordArray) -> Result<()> {
         for field in &self.fields {
             let name = if prefix.is_empty() { field.name.to_string() } else { format!("{prefix}.{}", field.name) };
             let place = place.of_field(field)?;
@@ -263,7 +263,7 @@ impl Record {
 }
 
 impl Number {
-    fn list(self, contents: &mut Contents, name: String, place: Place, whole: &Whole) {
+    fn list(self, contents: &mut Contents, name: String, place: ElementLayout, whole: &RecordArray) {
         let nbytes = place.nbytes(self.dtype.itemsize()).unwrap_or(usize::MAX);
         match place.layout(self).filter(|_| !self.is_swapped) {
             Some((0, layout)) => {
@@ -294,16 +294,16 @@ impl Number {
     }
 }
 
-impl Place {
-    fn of(element: &Element, layout: &Layout) -> Result<Place> {
+impl ElementLayout {
+    fn of(element: &Element, layout: &Layout) -> Result<ElementLayout> {
         let nbytes = element.nbytes() as i64;
         let strides = layout.strides.iter().map(|stride| stride.checked_mul(nbytes));
         let strides = strides.collect::<Option<Dims>>().ok_or_else(absurd)?;
-        Ok(Place { sizes: layout.sizes.clone(), strides, offset: 0 })
+        Ok(ElementLayout { sizes: layout.sizes.clone(), strides, offset: 0 })
     }
 
     /// Returns the place of one field in every record.
-    fn of_field(&self, field: &Field) -> Result<Place> {
+    fn of_field(&self, field: &Field) -> Result<ElementLayout> {
         let nbytes = field.element.nbytes() as i64;
         let mut place = self.clone();
         place.offset = place.offset.checked_add(field.offset).ok_or_else(absurd)?;

@@ -1,7 +1,7 @@
 //! safetensors: a JSON header of names, dtypes, shapes and offsets, followed by the bytes. The crate parses the header;
 //! tensors are mapped from the file. Follows <https://huggingface.co/docs/safetensors>.
 
-use super::archive::{Body, put};
+use super::archive::{Body, write_body};
 use super::checkpoint::replacing;
 use super::contents::{Bytes, Contents};
 use super::progress;
@@ -19,7 +19,7 @@ use value::{Dict, Value};
 const LARGEST_HEADER: usize = 100_000_000;
 
 /// A tensor's entry in the header, with the offset of its bytes in the file.
-pub(crate) struct Described {
+pub(crate) struct TensorHeader {
     pub name: String,
     pub dtype: DType,
     pub layout: Layout,
@@ -27,7 +27,7 @@ pub(crate) struct Described {
     pub nbytes: usize,
 }
 
-impl Described {
+impl TensorHeader {
     /// Returns the tensor, mapped from the file if `mapped`.
     ///
     /// # Errors
@@ -56,7 +56,7 @@ pub(crate) fn is_one(source: &Source) -> bool {
 ///
 /// # Errors
 /// Fails with SafetensorError if it is invalid.
-pub(crate) fn header(source: &Source) -> Result<Vec<Described>> {
+pub(crate) fn header(source: &Source) -> Result<Vec<TensorHeader>> {
     let (metadata, begin) = parsed(source)?;
     if metadata.data_len().checked_add(begin) != Some(source.len()) {
         return Err(invalid("incomplete metadata, file not fully covered"));
@@ -68,7 +68,7 @@ pub(crate) fn header(source: &Source) -> Result<Vec<Described>> {
         let (start, end) = info.data_offsets;
         let dtype = dtype_of(info.dtype);
         let dtype = dtype.ok_or_else(|| invalid(format_args!("{name}: dtype {:?} does not exist here", info.dtype)))?;
-        Ok(Described { name, dtype, layout, place: begin + start, nbytes: end - start })
+        Ok(TensorHeader { name, dtype, layout, place: begin + start, nbytes: end - start })
     };
     metadata.offset_keys().into_iter().map(described).collect()
 }
@@ -99,7 +99,7 @@ fn parsed(source: &Source) -> Result<(Metadata, usize)> {
 pub(crate) fn contents(source: &Source) -> Result<Contents> {
     let mut contents = Contents::new(source, "safetensors");
     contents.metadata = metadata(source)?;
-    for Described { name, dtype, layout, place, nbytes } in header(source)? {
+    for TensorHeader { name, dtype, layout, place, nbytes } in header(source)? {
         contents.add(name, dtype, layout, nbytes, Bytes::Stored(source.clone(), place));
     }
     Ok(contents)
@@ -110,7 +110,7 @@ pub(crate) fn contents(source: &Source) -> Result<Contents> {
 /// # Errors
 /// Fails with SafetensorError for an invalid file.
 pub fn load(source: &Source, mapped: bool) -> Result<Value> {
-    let tensor = |described: Described| {
+    let tensor = |described: TensorHeader| {
         let name = Value::str(&*described.name);
         described.tensor(source, mapped).map(|tensor| (name, tensor))
     };
@@ -158,7 +158,7 @@ pub fn save(tensors: &Value, metadata: &Value, path: &str) -> Result<()> {
         let packed = packed(&view)?;
         written.push(Outgoing { name, dtype: view.dtype, sizes, body: Box::new(packed.storage) });
     }
-    write(written, texts(metadata)?, path)
+    write(written, text_metadata(metadata)?, path)
 }
 
 /// A tensor to be written.
@@ -197,7 +197,7 @@ pub(crate) fn write(tensors: Vec<Outgoing>, texts: Option<HashMap<String, String
     replacing(path, |file| {
         file.write_all(&(header.len() as u64).to_le_bytes()).map_err(|error| refused(&error))?;
         file.write_all(&header).map_err(|error| refused(&error))?;
-        written.iter().try_for_each(|(_, tensor)| put(&*tensor.body, file, refused))
+        written.iter().try_for_each(|(_, tensor)| write_body(&*tensor.body, file, refused))
     })
 }
 
@@ -209,7 +209,7 @@ fn shown(name: &Value) -> &str {
 }
 
 /// Returns the text metadata of the header.
-fn texts(metadata: &Value) -> Result<Option<HashMap<String, String>>> {
+fn text_metadata(metadata: &Value) -> Result<Option<HashMap<String, String>>> {
     let Some(entries) = metadata.entries() else { return Ok(None) };
     let text = |(key, value): &(Value, Value)| match (key, value) {
         (Value::Str(key), Value::Str(value)) => Ok((key.to_string(), value.to_string())),

@@ -2,7 +2,7 @@
 //! index and the files must agree completely.
 
 use super::contents::{Bytes, Contents, shown};
-use super::safetensors::{self, Described};
+use super::safetensors::{self, TensorHeader};
 use super::source::Source;
 use serde_json::{Map, Value as Json};
 use std::collections::{BTreeMap, HashMap};
@@ -21,7 +21,7 @@ const LARGEST_INDEX: usize = 1 << 28;
 /// A model with its headers read.
 struct Model {
     /// Each tensor with its file, in index order.
-    tensors: Vec<(String, Source, Described)>,
+    tensors: Vec<(String, Source, TensorHeader)>,
     /// Text metadata of the index and the files.
     metadata: BTreeMap<String, String>,
     nbytes: u64,
@@ -70,7 +70,7 @@ impl Model {
         let (places, mut metadata) = index(&source)?;
         let folder = Path::new(path).parent().unwrap_or(Path::new(""));
         let mut nbytes = source.len() as u64;
-        let mut files: BTreeMap<&str, (Source, HashMap<String, Described>)> = BTreeMap::new();
+        let mut files: BTreeMap<&str, (Source, HashMap<String, TensorHeader>)> = BTreeMap::new();
         for (name, file) in &places {
             let Json::String(file) = file else {
                 return Err(wrong(format_args!("the file of {} is not a string", shown(name))));
@@ -104,8 +104,8 @@ impl Model {
 /// Returns the tensors of all files, after checking that each is only in its own file.
 fn joined(
     places: &Map<String, Json>,
-    mut files: BTreeMap<&str, (Source, HashMap<String, Described>)>,
-) -> Result<Vec<(String, Source, Described)>> {
+    mut files: BTreeMap<&str, (Source, HashMap<String, TensorHeader>)>,
+) -> Result<Vec<(String, Source, TensorHeader)>> {
     let mut owners: HashMap<&str, &str> = HashMap::new();
     for (file, (_, header)) in &files {
         let mut names: Vec<&String> = header.keys().collect();
@@ -138,7 +138,7 @@ fn joined(
 /// Fails with ValueError if index and files disagree, with FileNotFoundError for a missing file, and with
 /// SafetensorError for an invalid one.
 pub(crate) fn load(path: &str, mapped: bool) -> Result<Value> {
-    let tensor = |(_, source, described): (String, Source, Described)| {
+    let tensor = |(_, source, described): (String, Source, TensorHeader)| {
         let name = Value::str(&*described.name);
         described.tensor(&source, mapped).map(|tensor| (name, tensor))
     };
@@ -154,7 +154,7 @@ pub(crate) fn contents(path: &str) -> Result<Contents> {
     let Model { tensors, metadata, nbytes } = Model::open(path)?;
     let format = "safetensors in several files";
     let mut contents = Contents { name: path.to_owned(), format, nbytes, metadata, ..Contents::default() };
-    for (file, source, Described { name, dtype, layout, place, nbytes }) in tensors {
+    for (file, source, TensorHeader { name, dtype, layout, place, nbytes }) in tensors {
         contents.add(name, dtype, layout, nbytes, Bytes::Stored(source, place));
         if let Some(held) = contents.storages.last_mut() {
             held.key = file;

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use tensor::bail;
 use tensor::memory::Mapped;
 use tensor::rehearsal::to_read;
-use tensor::system::{Access, File, Files, Kind, Opened, System, words};
+use tensor::system::{Access, File, Files, OpenFile, PathKind, System, describe_error};
 use tensor::{Error, ErrorKind, Memory, Result, Storage, parallel};
 
 /// The bytes of one file.
@@ -143,11 +143,13 @@ pub fn write_whole(name: &str, bytes: &[u8]) -> Result<()> {
 }
 
 /// Returns the length of a regular file, and fails for anything else.
-fn length(kind: io::Result<Kind>, name: &str) -> Result<u64> {
+fn length(kind: io::Result<PathKind>, name: &str) -> Result<u64> {
     match kind.map_err(|error| refused(&error, name))? {
-        Kind::File(length) => Ok(length),
-        Kind::Folder => Err(Error::new(ErrorKind::IsADirectoryError, format!("[Errno 21] Is a directory: '{name}'"))),
-        Kind::Other => Err(Error::new(ErrorKind::OSError, format!("'{name}' is not a regular file"))),
+        PathKind::File(length) => Ok(length),
+        PathKind::Folder => {
+            Err(Error::new(ErrorKind::IsADirectoryError, format!("[Errno 21] Is a directory: '{name}'")))
+        }
+        PathKind::Other => Err(Error::new(ErrorKind::OSError, format!("'{name}' is not a regular file"))),
     }
 }
 
@@ -159,7 +161,7 @@ fn refused(error: &io::Error, name: &str) -> Error {
         Reason::IsADirectory => ErrorKind::IsADirectoryError,
         _ => ErrorKind::OSError,
     };
-    let (text, code) = words(error);
+    let (text, code) = describe_error(error);
     match code {
         Some(code) => Error::new(kind, format!("[Errno {code}] {text}: '{name}'")),
         None => Error::new(kind, format!("{text}: '{name}'")),

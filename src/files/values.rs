@@ -1,6 +1,8 @@
 //! Lists the tensors of a session value like those of a file, so that the two can be compared.
 
-use super::contents::{Bytes, Contents, DEEPEST, Elements, Entry, Held, Plain, scale_of_all, scales_of_each, under};
+use super::contents::{
+    Bytes, Contents, DEEPEST, Elements, Entry, Plain, StorageInfo, scale_of_all, scales_of_each, under,
+};
 use super::gguf::BlockTensor;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -137,7 +139,7 @@ impl Walk {
             return place;
         }
         let own = storage.clone();
-        self.contents.storages.push(Held {
+        self.contents.storages.push(StorageInfo {
             key: place.to_string(),
             nbytes: storage.nbytes() as u64,
             bytes: Bytes::Made(Rc::new(move || Ok(own.clone()))),

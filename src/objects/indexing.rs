@@ -6,7 +6,7 @@ use call::state::State;
 use call::warnings::{self, Writer};
 use std::cell::Ref;
 use tensor::bail;
-use tensor::index::{Index, Resolved, Step, resolve, steps};
+use tensor::index::{Index, Resolved, SubscriptStep, resolve, steps};
 use tensor::journal;
 use tensor::ops::{copy, index as gather};
 use tensor::{DType, Result, Scalar, Tensor, View};
@@ -81,12 +81,14 @@ fn viewed(state: &State, tensor: &Tensor, indices: &[Index]) -> Result<(Value, V
     let moved = !steps.is_empty();
     let bound = |i: Option<i64>| i.map_or(Value::None, Value::Int);
     let viewed = steps.into_iter().try_fold(Value::Tensor(tensor.clone()), |this, step| match step {
-        Step::Select { dim, index } => state.call("select.int", &[this, Value::Int(dim as i64), Value::Int(index)]),
-        Step::Slice { dim, start, stop, step } => {
+        SubscriptStep::Select { dim, index } => {
+            state.call("select.int", &[this, Value::Int(dim as i64), Value::Int(index)])
+        }
+        SubscriptStep::Slice { dim, start, stop, step } => {
             let range = [this, Value::Int(dim as i64), bound(start), bound(stop), Value::Int(step)];
             state.call("slice.Tensor", &range)
         }
-        Step::Unsqueeze { dim } => state.call("unsqueeze", &[this, Value::Int(dim as i64)]),
+        SubscriptStep::Unsqueeze { dim } => state.call("unsqueeze", &[this, Value::Int(dim as i64)]),
     })?;
     let tensors = tensors.into_iter().map(|t| t.map_or(Value::None, Value::Tensor)).collect();
     Ok((viewed, tensors, moved))

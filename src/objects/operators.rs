@@ -16,10 +16,10 @@ use std::cmp::Ordering;
 use tensor::bail;
 use tensor::interrupt::{self, watched};
 use tensor::{BufferKind, Error, ErrorKind, Result, limits};
-use value::equality::{Number, SPECIAL, asked, equals, is, matches, number, special, truth};
+use value::equality::{Number, SPECIAL, call_special, equals, is, matches, number, special, truth};
 use value::numbers::{
-    Answer, add, bits, compare, floor_divide, inverted, mul, negative, power, remainder, shift_left, shift_right, sub,
-    true_divide,
+    NumberResult, add, bits, compare, floor_divide, inverted, mul, negative, power, remainder, shift_left, shift_right,
+    sub, true_divide,
 };
 use value::{Dict, Slice, Value, sets, sizes_of};
 
@@ -34,7 +34,7 @@ pub struct Operator {
     /// The function for a number on the left. `None` calls `method` with the operands swapped.
     reflected: Option<&'static str>,
     pub in_place: Option<&'static str>,
-    numbers: Option<fn(Number, Number) -> Answer>,
+    numbers: Option<fn(Number, Number) -> NumberResult>,
 }
 
 const fn operator(
@@ -42,7 +42,7 @@ const fn operator(
     method: &'static str,
     reflected: Option<&'static str>,
     in_place: Option<&'static str>,
-    numbers: Option<fn(Number, Number) -> Answer>,
+    numbers: Option<fn(Number, Number) -> NumberResult>,
 ) -> Operator {
     Operator { symbol, python: symbol, method, reflected, in_place, numbers }
 }
@@ -131,7 +131,7 @@ pub fn in_place(state: &State, operator: &Operator, a: &Value, b: &Value) -> Res
     match a {
         Value::Object(_)
             if let Some((_, left, _)) = SPECIAL.iter().find(|(known, ..)| *known == operator.symbol)
-                && let Some(answer) = asked(a, &left.replacen("__", "__i", 1), b) =>
+                && let Some(answer) = call_special(a, &left.replacen("__", "__i", 1), b) =>
         {
             answer
         }

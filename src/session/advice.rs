@@ -2,15 +2,15 @@
 
 use super::failure::{Failure, offset_of};
 use super::foreign;
-use languages::script::fault::{around, follows_dot};
+use languages::script::fault::{follows_dot, split_at};
 use languages::script::own;
 
 /// Returns advice on an error, from its message and the text at its position.
 pub(super) fn in_terms_of_rhai(failure: &Failure, typed: &str) -> Option<String> {
     let first = failure.message.lines().next()?;
-    let (before, rest) = around(typed, failure.position).unwrap_or_default();
+    let (before, rest) = split_at(typed, failure.position).unwrap_or_default();
     match failure.kind.as_str() {
-        "SyntaxError" => match taken_apart(before, rest) {
+        "SyntaxError" => match destructured_names(before, rest) {
             Some(names) => {
                 let parts = names.iter().enumerate().map(|(index, name)| format!(" let {name} = parts[{index}];"));
                 Some(format!("`let` makes one variable: `let parts = …;{}`", parts.collect::<String>()))
@@ -120,7 +120,7 @@ fn without_brackets(name: &str) -> String {
 }
 
 /// Returns the names in `let [a, b] = …` or `let a, b = …`. The fault lies between `before` and `rest`.
-fn taken_apart<'s>(before: &'s str, rest: &'s str) -> Option<Vec<&'s str>> {
+fn destructured_names<'s>(before: &'s str, rest: &'s str) -> Option<Vec<&'s str>> {
     let (_, declared) = before.rsplit_once("let").or_else(|| before.rsplit_once("const"))?;
     let (first, more) = match rest.strip_prefix(['[', '(']) {
         Some(more) if declared.trim().is_empty() => ("", more),
@@ -231,7 +231,7 @@ pub(super) fn place_of_call(failure: &Failure, typed: &str) -> Option<(usize, us
 
 /// If a line begins at this position, returns the end of the previous line, where a semicolon is missing.
 pub(super) fn end_before(typed: &str, place: Option<(usize, usize)>) -> Option<(usize, usize)> {
-    let (before, _) = around(typed, place)?;
+    let (before, _) = split_at(typed, place)?;
     let lines: Vec<&str> = typed.lines().take(place?.0.checked_sub(1)?).collect();
     let code = |line: &str| {
         line.get(..comment_in(line).unwrap_or(line.len())).map_or(0, |code| code.trim_end().chars().count())
@@ -273,9 +273,9 @@ mod tests {
 
     #[test]
     fn what_is_taken_apart_is_named() {
-        assert_eq!(taken_apart("let ", "[a, b] = [1, 2];"), Some(vec!["a", "b"]));
-        assert_eq!(taken_apart("let a", ", b = f()"), Some(vec!["a", "b"]));
-        assert_eq!(taken_apart("let a = f(x", ", b"), None);
+        assert_eq!(destructured_names("let ", "[a, b] = [1, 2];"), Some(vec!["a", "b"]));
+        assert_eq!(destructured_names("let a", ", b = f()"), Some(vec!["a", "b"]));
+        assert_eq!(destructured_names("let a = f(x", ", b"), None);
         assert_eq!((is_rhai("let [a] = b"), is_rhai("let = 1"), is_rhai("letter [0]")), (true, false, false));
     }
 }

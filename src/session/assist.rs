@@ -18,9 +18,9 @@ mod saving;
 mod table;
 
 pub use commands::{is_command, run as run_command, topic};
-pub use console::{Console, Taken};
+pub use console::{Console, EntryOutcome};
 pub use desk::Desk;
-pub use entry::{Paths, Way, completeness, is_unfinished, usages, ways};
+pub use entry::{ListedCompletion, Paths, completeness, completions, is_unfinished, usages};
 pub use fault::{describe, noted};
 pub use help::help;
 pub use highlight::{Piece, pieces};

@@ -38,7 +38,7 @@ impl Session {
         let told = |name: &str| {
             let value = self.scope.get(name)?;
             let Some(again) = other.scope.get(name) else {
-                return (!other.has_instead(name, value)).then(|| format!("'{name}' is not there"));
+                return (!other.has_builtin_value(name, value)).then(|| format!("'{name}' is not there"));
             };
             if is_same(self, other, value, again) {
                 return None;
@@ -54,7 +54,7 @@ impl Session {
     }
 
     /// Returns whether `name` has this value even without a variable: a module, or a function of Rhai.
-    fn has_instead(&self, name: &str, value: &Dynamic) -> bool {
+    fn has_builtin_value(&self, name: &str, value: &Dynamic) -> bool {
         match to_value(value) {
             Ok(Value::Module(module)) => matches!(constant(name), Some(Value::Module(known)) if known == module),
             Ok(Value::Object(object)) => object.is_callable() && self.runtime.defined.borrow().contains_key(name),
@@ -103,7 +103,7 @@ fn shown(session: &Session, value: &Dynamic) -> String {
 
 fn is_same(here: &Session, there: &Session, a: &Dynamic, b: &Dynamic) -> bool {
     match (to_value(a), to_value(b)) {
-        (Ok(a), Ok(b)) => Pair { here, there }.is_same(&a, &b, 0),
+        (Ok(a), Ok(b)) => SessionPair { here, there }.is_same(&a, &b, 0),
         // A closure or a moment: a Rhai value without comparable content.
         (Err(_), Err(_)) => class_name(a) == class_name(b),
         _ => false,
@@ -111,12 +111,12 @@ fn is_same(here: &Session, there: &Session, a: &Dynamic, b: &Dynamic) -> bool {
 }
 
 /// The sessions that two compared values belong to.
-struct Pair<'s> {
+struct SessionPair<'s> {
     here: &'s Session,
     there: &'s Session,
 }
 
-impl Pair<'_> {
+impl SessionPair<'_> {
     fn is_same(&self, a: &Value, b: &Value, depth: usize) -> bool {
         let all = |a: &[Value], b: &[Value]| {
             a.len() == b.len() && a.iter().zip(b).all(|(a, b)| self.is_same(a, b, depth + 1))

@@ -3,7 +3,7 @@
 
 use rhai::Dynamic;
 
-use super::cursor::{Call, Cursor, Place};
+use super::cursor::{Call, Cursor, CursorContext};
 use super::variables::summary;
 use super::{Language, Session};
 use call::module_names::KEYWORDS;
@@ -91,17 +91,19 @@ impl Session {
     pub fn complete(&self, language: Language, text: &str, at: usize) -> Completion {
         let cursor = Cursor::find(language, text, at);
         let mut candidates = match &cursor.place {
-            Place::Comment => Vec::new(),
-            Place::Text => return Completion { start: cursor.start, candidates: Vec::new(), in_string: true },
-            Place::Member(path) => self.members_of(language, &cursor, path),
-            Place::Name => self.names(language, &cursor),
+            CursorContext::Comment => Vec::new(),
+            CursorContext::Text => return Completion { start: cursor.start, candidates: Vec::new(), in_string: true },
+            CursorContext::Member(path) => self.members_of(language, &cursor, path),
+            CursorContext::Name => self.names(language, &cursor),
         };
         let fits = |candidate: &Candidate| {
             candidate.continues(cursor.word) || !cursor.word.is_empty() && candidate.subject == cursor.word
         };
         let found = candidates.iter().any(fits);
         match &cursor.place {
-            Place::Member(_) if !found && cursor.word.len() > 1 => candidates = searched(&candidates, cursor.word),
+            CursorContext::Member(_) if !found && cursor.word.len() > 1 => {
+                candidates = searched(&candidates, cursor.word)
+            }
             _ => candidates.retain(fits),
         }
         Completion { start: cursor.start, candidates, in_string: false }

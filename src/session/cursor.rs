@@ -10,14 +10,14 @@ pub(crate) struct Cursor<'a> {
     pub start: usize,
     /// The word up to the cursor. Inside a string, the string up to the cursor.
     pub word: &'a str,
-    pub place: Place<'a>,
+    pub place: CursorContext<'a>,
     /// The innermost call with open parentheses.
     pub call: Option<Call<'a>>,
 }
 
 /// The role of a word at the cursor.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Place<'a> {
+pub(crate) enum CursorContext<'a> {
     /// A variable, a function or a keyword of the language.
     Name,
     /// After a dot, with the names before it. Empty if the text before the dot is not made of names and dots.
@@ -66,7 +66,7 @@ impl<'a> Cursor<'a> {
                         return Cursor {
                             start,
                             word: &text[start..],
-                            place: Place::Text,
+                            place: CursorContext::Text,
                             call: call(&frames, language, text, None),
                         };
                     }
@@ -74,7 +74,7 @@ impl<'a> Cursor<'a> {
             } else if let Some(length) = comment_length(language, tail) {
                 match length {
                     Some(length) => length,
-                    None => return Cursor { start: at, word: "", place: Place::Comment, call: None },
+                    None => return Cursor { start: at, word: "", place: CursorContext::Comment, call: None },
                 }
             } else {
                 match c {
@@ -102,17 +102,17 @@ impl<'a> Cursor<'a> {
             .map_or(0, |before| before + text[before..].chars().next().map_or(1, char::len_utf8));
         let word = &text[start..];
         let place = if word.starts_with(|c: char| c.is_ascii_digit()) {
-            Place::Comment
+            CursorContext::Comment
         } else if text[..start].trim_end().ends_with('.') && !text[..start].trim_end().ends_with("..") {
             let dot = text[..start].trim_end().len() - 1;
-            Place::Member(names_before(text, dot))
+            CursorContext::Member(names_before(text, dot))
         } else {
-            Place::Name
+            CursorContext::Name
         };
         let is_path = |c: char| is_part_of_name(c) || c == '.';
         let begin =
             text.rfind(|c: char| !is_path(c)).map_or(0, |at| at + text[at..].chars().next().map_or(1, char::len_utf8));
-        let call = call(&frames, language, text, Some(begin).filter(|_| place != Place::Comment));
+        let call = call(&frames, language, text, Some(begin).filter(|_| place != CursorContext::Comment));
         Cursor { start, word, place, call }
     }
 }
@@ -213,24 +213,24 @@ mod tests {
 
     #[test]
     fn words_and_members() {
-        let rows: &[(Language, &str, usize, &str, Place)] = &[
-            (Rhai, "|", 0, "", Place::Name),
-            (Rhai, "tor|", 0, "tor", Place::Name),
-            (Rhai, "let x = to|rch", 8, "to", Place::Name),
-            (Rhai, "t.|", 2, "", Place::Member(vec!["t"])),
-            (Rhai, "1 + torch.linalg.in|", 17, "in", Place::Member(vec!["torch", "linalg"])),
-            (Rhai, "t[0].vi|", 5, "vi", Place::Member(vec![])),
-            (Rhai, "f(x).|", 5, "", Place::Member(vec![])),
-            (Rhai, "0..x|", 3, "x", Place::Name),
-            (Rhai, "\"ab/c|", 1, "ab/c", Place::Text),
-            (Rhai, "\"a\\\"b|", 1, "a\\\"b", Place::Text),
-            (Rhai, "\"a\" + b|", 6, "b", Place::Name),
-            (Rhai, "x // y|", 6, "", Place::Comment),
-            (Python, "x # y|", 5, "", Place::Comment),
-            (Python, "x // y|", 5, "y", Place::Name),
-            (Python, "\"\"\"a\"b|", 3, "a\"b", Place::Text),
-            (Rhai, "12|", 0, "12", Place::Comment),
-            (Rhai, "größe.ta|", 8, "ta", Place::Member(vec!["größe"])),
+        let rows: &[(Language, &str, usize, &str, CursorContext)] = &[
+            (Rhai, "|", 0, "", CursorContext::Name),
+            (Rhai, "tor|", 0, "tor", CursorContext::Name),
+            (Rhai, "let x = to|rch", 8, "to", CursorContext::Name),
+            (Rhai, "t.|", 2, "", CursorContext::Member(vec!["t"])),
+            (Rhai, "1 + torch.linalg.in|", 17, "in", CursorContext::Member(vec!["torch", "linalg"])),
+            (Rhai, "t[0].vi|", 5, "vi", CursorContext::Member(vec![])),
+            (Rhai, "f(x).|", 5, "", CursorContext::Member(vec![])),
+            (Rhai, "0..x|", 3, "x", CursorContext::Name),
+            (Rhai, "\"ab/c|", 1, "ab/c", CursorContext::Text),
+            (Rhai, "\"a\\\"b|", 1, "a\\\"b", CursorContext::Text),
+            (Rhai, "\"a\" + b|", 6, "b", CursorContext::Name),
+            (Rhai, "x // y|", 6, "", CursorContext::Comment),
+            (Python, "x # y|", 5, "", CursorContext::Comment),
+            (Python, "x // y|", 5, "y", CursorContext::Name),
+            (Python, "\"\"\"a\"b|", 3, "a\"b", CursorContext::Text),
+            (Rhai, "12|", 0, "12", CursorContext::Comment),
+            (Rhai, "größe.ta|", 8, "ta", CursorContext::Member(vec!["größe"])),
         ];
         for (language, text, start, word, place) in rows {
             let cursor = at(*language, text);

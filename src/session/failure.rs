@@ -8,8 +8,8 @@ use rhai::{AST, Dynamic, EvalAltResult, Expr, ParseError, Stmt};
 use super::misspelt::nearest_module;
 use super::{Language, Session, advice, foreign, python};
 use call::{LIBRARY, suggest};
-use languages::script::cell::{Cell, Defined, near};
 use languages::script::fault::{self, Fault, ScriptCall};
+use languages::script::input::{Defined, RhaiInput, near};
 use languages::script::own;
 use tensor::{Error, ErrorKind};
 
@@ -48,7 +48,7 @@ const QUOTED: usize = 60;
 
 impl Session {
     /// Records the functions that an input defines.
-    pub(super) fn define(&mut self, ast: &AST, cell: &Cell) {
+    pub(super) fn define(&mut self, ast: &AST, cell: &RhaiInput) {
         let mut functions = self.runtime.defined.borrow_mut();
         for function in ast.iter_functions() {
             let fresh = || Defined { cell: cell.clone(), parameters: BTreeSet::new() };
@@ -59,16 +59,16 @@ impl Session {
     }
 
     /// Describes a parse error.
-    pub(super) fn refused(&self, error: &ParseError, cell: &Cell) -> Box<Failure> {
+    pub(super) fn refused(&self, error: &ParseError, cell: &RhaiInput) -> Box<Failure> {
         self.explain(fault::from_parse(error), cell)
     }
 
     /// Describes the error of a failed evaluation.
-    pub(super) fn failed(&self, error: &EvalAltResult, cell: &Cell) -> Box<Failure> {
+    pub(super) fn failed(&self, error: &EvalAltResult, cell: &RhaiInput) -> Box<Failure> {
         self.explain(fault::from_eval(error, &self.runtime, cell), cell)
     }
 
-    fn explain(&self, mut fault: Fault, here: &Cell) -> Box<Failure> {
+    fn explain(&self, mut fault: Fault, here: &RhaiInput) -> Box<Failure> {
         fault.settle(&self.runtime, here);
         let cell = fault.place.clone().unwrap_or_else(|| here.clone());
         let position = cell.place(fault.position).or_else(|| {
@@ -76,7 +76,7 @@ impl Session {
             let is_at_end = fault.error.kind == ErrorKind::SyntaxError && fault.calls.is_empty();
             is_at_end.then(|| line_and_column(&here.typed, here.typed.len()))
         });
-        let mut trace: Vec<_> = fault.calls.iter().map(|call| told_call(call, here)).collect();
+        let mut trace: Vec<_> = fault.calls.iter().map(|call| format_call(call, here)).collect();
         let source = Some(cell.typed.to_string()).filter(|_| !cell.is(here));
         let (file, kind) = (cell.file().map(near), fault.kind());
         let mut failure =
@@ -91,14 +91,14 @@ impl Session {
             failure.source = Some(within.source);
         }
         let told = failure_of(fault.error);
-        let failure = Failure { trace: listed(trace), message: told.message, hint: told.hint, ..failure };
+        let failure = Failure { trace: shorten_trace(trace), message: told.message, hint: told.hint, ..failure };
         let mut failure = self.advise(failure, Some(&cell));
         failure.position = failure.position.or_else(|| advice::place_of_call(&failure, &cell.typed));
         // Advice is more useful than a guess at a misspelt attribute.
         let is_guess =
             failure.kind == "AttributeError" && failure.hint.as_ref().is_some_and(|hint| hint.starts_with("did"));
         if failure.hint.is_none() || is_guess {
-            let rest = fault::around(&cell.typed, failure.position).map_or("", |(_, rest)| rest);
+            let rest = fault::split_at(&cell.typed, failure.position).map_or("", |(_, rest)| rest);
             let advice = self.on_modules(&failure, rest);
             let place = failure.position.filter(|_| failure.kind == "SyntaxError");
             let keyword = || self.nearest_keyword(Language::Rhai, &cell.typed, place?).map(did_you_mean);
@@ -112,7 +112,7 @@ impl Session {
     }
 
     /// Adds advice on an undefined name.
-    pub(super) fn advise(&self, mut failure: Failure, cell: Option<&Cell>) -> Failure {
+    pub(super) fn advise(&self, mut failure: Failure, cell: Option<&RhaiInput>) -> Failure {
         if failure.hint.is_none() && failure.kind == "ModuleNotFoundError" {
             let near = || failure.message.split('\'').nth(1).and_then(nearest_module).map(did_you_mean);
             failure.hint = self.on_modules(&failure, "").or_else(near);
@@ -155,7 +155,7 @@ impl Session {
 
     /// Returns the key of an object map closest to the one in a KeyError, for `map.kye` with a variable `map`.
     fn near_key(&self, failure: &Failure, typed: &str) -> Option<String> {
-        let (before, _) = fault::around(typed, failure.position)?;
+        let (before, _) = fault::split_at(typed, failure.position)?;
         let name = before.trim_end_matches('.').rsplit(|c: char| !c.is_alphanumeric() && c != '_').next()?;
         let map = self.scope.get(name)?.read_lock::<rhai::Map>()?;
         let key = failure.message.trim_matches('\'');
@@ -164,7 +164,7 @@ impl Session {
 
     /// Returns the note on a method that modifies its receiver and returns nothing, if the receiver is a temporary or a
     /// result is expected.
-    pub(super) fn changing(&self, ast: &AST, is_shown: bool) -> Option<String> {
+    pub(super) fn note_on_mutation(&self, ast: &AST, is_shown: bool) -> Option<String> {
         let (receiver, assigned) = match ast.statements().last()? {
             Stmt::Expr(expr) if is_shown => (&**expr, None),
             Stmt::Var(parts, ..) => (&parts.1, Some(parts.0.as_str())),
@@ -207,7 +207,7 @@ pub(super) fn call_line(name: &str, typed: &str, line: usize, origin: &str) -> S
 }
 
 /// Shortens the trace of a deep recursion to the calls at each end.
-pub(super) fn listed(mut lines: Vec<String>) -> Vec<String> {
+pub(super) fn shorten_trace(mut lines: Vec<String>) -> Vec<String> {
     if lines.len() > 2 * LISTED + 1 {
         let left_out = lines.len() - 2 * LISTED;
         lines.splice(LISTED..LISTED + left_out, [format!("… and {left_out} more calls …")]);
@@ -216,7 +216,7 @@ pub(super) fn listed(mut lines: Vec<String>) -> Vec<String> {
 }
 
 /// Formats one call that led to an error.
-fn told_call(call: &ScriptCall, here: &Cell) -> String {
+fn format_call(call: &ScriptCall, here: &RhaiInput) -> String {
     let shown = call.shown_name();
     if let Some(file) = call.module() {
         let place = call.place.as_ref().and_then(|cell| cell.place(call.position).map(|(line, _)| (cell, line)));
@@ -230,7 +230,7 @@ fn told_call(call: &ScriptCall, here: &Cell) -> String {
 }
 
 /// Names the input that contains a line, if it is not the running one.
-fn origin(cell: &Cell, here: &Cell) -> String {
+fn origin(cell: &RhaiInput, here: &RhaiInput) -> String {
     match cell.file() {
         _ if cell.is(here) => String::new(),
         Some(file) => format!(" of {}", near(file)),

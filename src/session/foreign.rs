@@ -325,7 +325,7 @@ pub(super) fn on_member(class: &str, name: &str) -> Option<String> {
         return Some("`is_shared(x)` tells whether a closure has captured a variable".to_owned());
     }
     let (_, values) = OWN.iter().find(|(of, _)| *of == class)?;
-    let usages = |own: &'static own::Own| {
+    let usages = |own: &'static own::RhaiFunction| {
         own.usage.split("; ").filter(|usage| usage.split_once('.').is_some_and(|(value, _)| values.contains(&value)))
     };
     let near = nearest(name, own::TABLE.iter().filter(|own| usages(own).next().is_some()).map(|own| own.name));

@@ -19,13 +19,13 @@ pub struct Lesson {
     /// The name in commands and in stored progress.
     pub name: &'static str,
     pub title: String,
-    pub parts: Vec<Part>,
+    pub parts: Vec<PagePart>,
     pub exercises: Vec<Exercise>,
 }
 
 /// A piece of a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Part {
+pub enum PagePart {
     /// A paragraph, on one line.
     Prose(String),
     /// Inputs that run while the page is read.
@@ -41,7 +41,7 @@ pub struct Inputs {
 
 /// An input as shown to a learner.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Told {
+pub struct TranslatedInput {
     pub language: Language,
     pub source: String,
 }
@@ -50,7 +50,7 @@ pub struct Told {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Exercise {
     pub title: String,
-    pub task: Vec<Part>,
+    pub task: Vec<PagePart>,
     /// Code to run first.
     pub given: String,
     /// An initial value that `check` and `forbidden` can refer to, such as an address or an identity. A number or a
@@ -66,8 +66,8 @@ pub struct Exercise {
     pub wrong: Vec<String>,
     /// … and correct ones that use a forbidden way.
     pub cheats: Vec<String>,
-    pub hints: Vec<Vec<Part>>,
-    pub solution: Vec<Part>,
+    pub hints: Vec<Vec<PagePart>>,
+    pub solution: Vec<PagePart>,
 }
 
 /// Every lesson, in order.
@@ -84,14 +84,14 @@ pub fn find(wanted: &str) -> Option<&'static Lesson> {
 }
 
 /// Returns a line of a page for lessons in `language`. `None` if the line only introduces names that Rhai knows anyway.
-pub fn told(session: &Session, language: Language, example: Language, source: &str) -> Option<Told> {
+pub fn translated(session: &Session, language: Language, example: Language, source: &str) -> Option<TranslatedInput> {
     if (language, example) != (Language::Rhai, Language::Python) {
-        return Some(Told { language: example, source: source.to_owned() });
+        return Some(TranslatedInput { language: example, source: source.to_owned() });
     }
     // A test makes sure that every line of a page has a Rhai form.
-    let Ok(rhai) = session.rhai_form(source) else { return told(session, example, example, source) };
+    let Ok(rhai) = session.rhai_form(source) else { return translated(session, example, example, source) };
     let lines: Vec<_> = rhai.lines().filter(|line| !line.starts_with("//")).collect();
-    (!lines.is_empty()).then(|| Told { language, source: lines.join("\n") })
+    (!lines.is_empty()).then(|| TranslatedInput { language, source: lines.join("\n") })
 }
 
 /// Returns the language of an input in a lesson in `chosen`: the other language, if only that one accepts it.
@@ -114,7 +114,7 @@ impl Inputs {
 impl Exercise {
     /// Begins the exercise in a new session with these options.
     pub fn begin(&self, language: Language, options: SessionOptions) -> Attempt<'_> {
-        let shown = Rc::new(Cell::new(Shown::Nothing));
+        let shown = Rc::new(Cell::new(OutputKind::Nothing));
         let (noted, mut listener) = (Rc::clone(&shown), options.live);
         let live = move |said: Said| {
             noted.set(noted.get().and(said));
@@ -126,7 +126,7 @@ impl Exercise {
             Session::new(SessionOptions { live: Some(Box::new(live)), keeps_results: true, args: options.args });
         let mut given = Vec::new();
         for line in self.given.lines() {
-            let Some(told) = told(&session, language, Language::Python, line) else { continue };
+            let Some(told) = translated(&session, language, Language::Python, line) else { continue };
             session.eval(told.language, &told.source);
             given.push(told);
         }
@@ -146,8 +146,8 @@ impl Exercise {
     #[cfg(test)]
     pub(crate) fn solution_inputs(&self) -> impl Iterator<Item = &Inputs> {
         self.solution.iter().filter_map(|part| match part {
-            Part::Session(inputs) => Some(inputs),
-            Part::Prose(_) => None,
+            PagePart::Session(inputs) => Some(inputs),
+            PagePart::Prose(_) => None,
         })
     }
 }
@@ -157,9 +157,9 @@ pub struct Attempt<'e> {
     exercise: &'e Exercise,
     pub session: Session,
     /// The output of the running input so far.
-    shown: Rc<Cell<Shown>>,
+    shown: Rc<Cell<OutputKind>>,
     /// The inputs run at the beginning.
-    pub given: Vec<Told>,
+    pub given: Vec<TranslatedInput>,
     /// The initial value, as Python source. Text does not add a handle to the storages the learner sees.
     kept: String,
     /// The initial variables, …
@@ -210,7 +210,7 @@ impl<'e> Attempt<'e> {
     pub fn answer(&mut self, language: Language, source: &str) -> (Outcome, Option<Verdict<'e>>) {
         // A stop that came too late for the previous input must not stop this one.
         self.session.interrupt_flag().store(false, Ordering::Relaxed);
-        self.shown.set(Shown::Nothing);
+        self.shown.set(OutputKind::Nothing);
         let language = language_of(&self.session, language, source);
         let outcome = self.session.eval(language, source);
         let shown = self.shown.get();
@@ -219,7 +219,7 @@ impl<'e> Attempt<'e> {
     }
 
     /// Judges an input that ran without an error. `shown` is the kind of output.
-    fn judge(&mut self, source: &str, shown: Shown) -> Verdict<'e> {
+    fn judge(&mut self, source: &str, shown: OutputKind) -> Verdict<'e> {
         let asks_for_value = self.exercise.asks_for_value();
         let names = names(&self.session);
         let new = names.difference(&self.names).next().cloned();
@@ -230,16 +230,16 @@ impl<'e> Attempt<'e> {
             return Verdict::Right;
         }
         let is_answer = match shown {
-            Shown::Value => asks_for_value && !is_given,
-            Shown::Other => false,
-            Shown::Nothing => !asks_for_value && new.is_none(),
+            OutputKind::Value => asks_for_value && !is_given,
+            OutputKind::Other => false,
+            OutputKind::Nothing => !asks_for_value && new.is_none(),
         };
         // A change to a variable persists, whatever else the input has shown.
-        let has_acted = is_answer || !asks_for_value && shown != Shown::Other && !is_given;
+        let has_acted = is_answer || !asks_for_value && shown != OutputKind::Other && !is_given;
         match (forbidden, new) {
             (Some((_, why)), _) if has_acted => Verdict::Forbidden(why),
             _ if is_answer => Verdict::Wrong,
-            (_, Some(name)) if asks_for_value && shown == Shown::Nothing => Verdict::Unsaid(name),
+            (_, Some(name)) if asks_for_value && shown == OutputKind::Nothing => Verdict::Unsaid(name),
             _ => Verdict::Step,
         }
     }
@@ -255,7 +255,7 @@ impl<'e> Attempt<'e> {
 
 /// The output of an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Shown {
+enum OutputKind {
     /// The value of the input.
     Value,
     /// Printed text, or a picture.
@@ -263,14 +263,14 @@ enum Shown {
     Nothing,
 }
 
-impl Shown {
+impl OutputKind {
     /// Combines with one more piece of output.
-    fn and(self, said: Said) -> Shown {
+    fn and(self, said: Said) -> OutputKind {
         match said {
             Said::Warned(_) => self,
-            Said::Value(_) => Shown::Value,
-            _ if self == Shown::Value => Shown::Value,
-            _ => Shown::Other,
+            Said::Value(_) => OutputKind::Value,
+            _ if self == OutputKind::Value => OutputKind::Value,
+            _ => OutputKind::Other,
         }
     }
 }
@@ -303,7 +303,7 @@ mod tests {
             if answer != input.language && attempt.session.rhai_form(&input.source).is_err() {
                 return None;
             }
-            let Some(told) = told(&attempt.session, answer, input.language, &input.source) else { continue };
+            let Some(told) = translated(&attempt.session, answer, input.language, &input.source) else { continue };
             let language = language_of(&attempt.session, lesson, &told.source);
             if language != told.language {
                 // The lesson's language accepts it, perhaps with another meaning.
@@ -369,15 +369,15 @@ mod tests {
     }
 
     /// Checks that a page shows the same in Rhai as in Python.
-    fn shows_the_same(place: &str, parts: &[Part], session: &mut Session) {
+    fn shows_the_same(place: &str, parts: &[PagePart], session: &mut Session) {
         for part in parts {
-            let Part::Session(inputs) = part else { continue };
+            let PagePart::Session(inputs) = part else { continue };
             let wanted: Vec<_> = inputs.python.iter().map(|example| example.expected.as_str()).collect();
             let mut shown = Vec::new();
             for example in inputs.examples(Language::Rhai) {
                 let is_formed = example.language == Language::Rhai || session.rhai_form(&example.source).is_ok();
                 assert!(is_formed, "{place}: {} has no Rhai form", example.source);
-                let told = told(session, Language::Rhai, example.language, &example.source);
+                let told = translated(session, Language::Rhai, example.language, &example.source);
                 let outcome = told.map(|told| session.eval(told.language, &told.source));
                 shown.push(outcome.map(|outcome| printed(&outcome)).unwrap_or_default());
             }

@@ -14,12 +14,12 @@ pub use call::state::{Live, Said};
 pub use call::suggest::nearest;
 use explain::aliases;
 pub use explain::terminal::wrapped;
-pub use explain::{Again, Fate, Ink, Picture, Seen};
+pub use explain::{Ink, Picture, Redraw, RedrawContext, RedrawOutcome};
 use failure::failure_of;
-pub use languages::python::rhai_form::{Known, rhai_form};
+pub use languages::python::rhai_form::{VariableKind, rhai_form};
 use languages::python::syntax;
 use languages::script::callback::EngineHandle;
-use languages::script::cell::Cell;
+use languages::script::input::RhaiInput;
 use languages::script::read::Names;
 use languages::script::runtime::{Constants, Runtime};
 use languages::script::values::{is_ours, is_range, to_value};
@@ -136,7 +136,7 @@ pub struct Session {
     inputs: std::cell::Cell<usize>,
     /// A note on the running input.
     note: Option<String>,
-    past: undo::Past,
+    past: undo::UndoHistory,
     keeps_results: bool,
 }
 
@@ -160,7 +160,7 @@ impl Session {
             python,
             inputs: std::cell::Cell::default(),
             note: None,
-            past: undo::Past::default(),
+            past: undo::UndoHistory::default(),
             keeps_results: options.keeps_results,
         }
     }
@@ -228,9 +228,9 @@ impl Session {
         rhai_form(source, &|name| {
             let value = self.scope.get(results::hidden_name(name))?;
             Some(match is_ours(value).then(|| to_value(value)) {
-                Some(Ok(Value::Tensor(_))) => Known::Tensor,
-                Some(Ok(Value::List(_) | Value::Dict(_) | Value::Set(_))) => Known::Container,
-                _ => Known::Other,
+                Some(Ok(Value::Tensor(_))) => VariableKind::Tensor,
+                Some(Ok(Value::List(_) | Value::Dict(_) | Value::Set(_))) => VariableKind::Container,
+                _ => VariableKind::Other,
             })
         })
     }
@@ -246,7 +246,7 @@ impl Session {
             help::describe(&format!("{class}.{name}"))
         });
         let name = topic.trim_end_matches("()");
-        let texts: Vec<_> = [self.about(name), described, own::describe(name)].into_iter().flatten().collect();
+        let texts: Vec<_> = [self.describe(name), described, own::describe(name)].into_iter().flatten().collect();
         (!texts.is_empty()).then(|| texts.join("\n"))
     }
 
@@ -257,14 +257,14 @@ impl Session {
     }
 
     /// Parses an input in Rhai. If `declares`, an assignment to an unknown name declares the variable.
-    fn compile(&self, source: &str, declares: bool) -> Result<(rhai::AST, Cell), (rhai::ParseError, Cell)> {
+    fn compile(&self, source: &str, declares: bool) -> Result<(rhai::AST, RhaiInput), (rhai::ParseError, RhaiInput)> {
         // `_` is the last result, except in a `switch`, where it is the default case.
         self.runtime.has_switch.set(source.contains("switch"));
         self.inputs.set(self.inputs.get() + 1);
         let is_closure = |name: &str| self.scope.get(name).is_some_and(|value| value.is::<rhai::FnPtr>());
         let is_variable = |name: &str| self.scope.contains(name);
         let names = Names { is_closure: &is_closure, is_variable: if declares { Some(&is_variable) } else { None } };
-        let cell = |written| Cell::new(source, written, &self.inputs.get().to_string());
+        let cell = |written| RhaiInput::new(source, written, &self.inputs.get().to_string());
         match engine::compile(&self.engine, &self.runtime, source, &names) {
             Ok(compiled) => Ok((compiled.made, cell(compiled.written))),
             Err(refused) => Err((refused.made, cell(refused.written))),
@@ -282,14 +282,14 @@ impl Session {
     }
 
     /// Describes the large storages kept alive by small views, one sentence each.
-    pub fn costs(&self) -> Vec<String> {
-        aliases::costs(&self.holders())
+    pub fn storage_warnings(&self) -> Vec<String> {
+        aliases::warnings(&self.holders())
     }
 
     /// Runs an evaluation. Catches panics, so that nothing can end the process.
     fn guarded(&mut self, evaluate: impl FnOnce(&mut Session) -> Result<(), Box<Failure>>) -> Outcome {
         interrupt::watch(&self.runtime.interrupt);
-        value::tidy();
+        value::drop_leftovers();
         self.home.settle();
         self.runtime.running.set("");
         let result = catch_unwind(AssertUnwindSafe(|| evaluate(self)));
@@ -349,12 +349,12 @@ impl Session {
         }
         let value = self.run(&ast, &cell).map_err(|error| self.failed(&error, &cell))?;
         if echo {
-            numbers::note_unasked(&self.runtime, &ast, &|name| self.scope.get_value(name), &value);
+            numbers::note_builtin_operators(&self.runtime, &ast, &|name| self.scope.get_value(name), &value);
         }
         let notes = self.runtime.notes.take();
         if echo {
             let on_numbers = || notes.into_iter().map(|(_, note)| note).reduce(|all, note| format!("{all}\n{note}"));
-            self.note = self.note.take().or_else(|| self.changing(&ast, value.is_unit())).or_else(on_numbers);
+            self.note = self.note.take().or_else(|| self.note_on_mutation(&ast, value.is_unit())).or_else(on_numbers);
         } else {
             // A script does not show notes, so the prompt may still show them later.
             self.runtime.noted.borrow_mut().retain(|symbol| notes.iter().all(|(noted, _)| noted != symbol));
@@ -366,7 +366,7 @@ impl Session {
     }
 
     /// Evaluates a parsed input.
-    fn run(&mut self, ast: &rhai::AST, cell: &Cell) -> Result<Dynamic, Box<rhai::EvalAltResult>> {
+    fn run(&mut self, ast: &rhai::AST, cell: &RhaiInput) -> Result<Dynamic, Box<rhai::EvalAltResult>> {
         if ast.has_functions() {
             // Functions are kept as a module: later definitions replace earlier ones, and all see each other.
             self.has_functions = true;

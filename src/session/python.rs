@@ -5,7 +5,7 @@
 //! values of Rhai: an array or an object map becomes a list or a dictionary when Python first uses its variable, and
 //! from then on both languages share it.
 
-use super::failure::{Failure, did_you_mean, failure_of, line_and_column, listed};
+use super::failure::{Failure, did_you_mean, failure_of, line_and_column, shorten_trace};
 use super::results::{hidden_name, shown_name};
 use super::{Language, Session, stopped};
 use call::state::{Said, State};
@@ -15,11 +15,11 @@ use languages::python::class::Instance;
 use languages::python::code::Code;
 use languages::python::compile::compile;
 use languages::python::exceptions;
-use languages::python::machine::{Machine, Step};
+use languages::python::machine::{Machine, TracebackStep};
 use languages::python::syntax::{self, Stage, SyntaxFault};
 use languages::script::holders::{count, holders};
 use languages::script::runtime::Runtime;
-use languages::script::values::{kept, to_value};
+use languages::script::values::{from_python, to_value};
 use languages::script::{callback, engine};
 use rhai::{Dynamic, FnPtr, Scope};
 use std::borrow::Cow;
@@ -45,7 +45,7 @@ impl Python {
         let machine = Machine::new(state);
         let scope: Rc<RefCell<Scope<'static>>> = Rc::default();
         let (variables, functions) = (scope.clone(), Rc::downgrade(runtime));
-        machine.elsewhere.replace(Some(Rc::new(move |name: &str| {
+        machine.outer_lookup.replace(Some(Rc::new(move |name: &str| {
             let name = hidden_name(name);
             let runtime = functions.upgrade()?;
             let variables = variables.try_borrow().ok();
@@ -97,13 +97,13 @@ fn seen_by(machine: &Machine, scope: &Scope, runtime: &Runtime) -> Vec<Holder> {
         match own.iter().position(|(known, _)| **known == *name) {
             Some(place) => {
                 copies.push(value);
-                entries.push((name.to_owned(), Cow::Owned(kept(own.remove(place).1))));
+                entries.push((name.to_owned(), Cow::Owned(from_python(own.remove(place).1))));
             }
             None if variables.is_deleted(name) => copies.push(value),
             None => entries.push((name.to_owned(), Cow::Borrowed(value))),
         }
     }
-    entries.extend(own.into_iter().map(|(name, value)| (name.to_string(), Cow::Owned(kept(value)))));
+    entries.extend(own.into_iter().map(|(name, value)| (name.to_string(), Cow::Owned(from_python(value)))));
     count(&mut remembered, copies.into_iter());
     holders(entries.iter().map(|(name, value)| (name.as_str(), value.as_ref())), remembered)
 }
@@ -178,7 +178,7 @@ impl Session {
         let done = self.python.machine.run_input(code);
         self.take_variables();
         for value in self.python.shown.take() {
-            self.keep_result(&kept(value));
+            self.keep_result(&from_python(value));
             self.python.is_stale();
         }
         done
@@ -227,7 +227,7 @@ impl Session {
         for (name, value) in self.python.machine.variables.borrow_mut().take_changes() {
             let name = hidden_name(&name);
             match value {
-                Some(value) => drop(self.scope.set_or_push(name.to_owned(), kept(value))),
+                Some(value) => drop(self.scope.set_or_push(name.to_owned(), from_python(value))),
                 None => drop(self.scope.remove::<Dynamic>(name)),
             }
         }
@@ -249,7 +249,7 @@ impl Session {
             failure.position = Some(line_and_column(text, innermost.place as usize));
             failure.source = Some(text).filter(|text| !Rc::ptr_eq(text, source)).map(ToString::to_string);
         }
-        failure.trace = listed(steps.windows(2).filter_map(|pair| called(pair, source)).collect());
+        failure.trace = shorten_trace(steps.windows(2).filter_map(|pair| called(pair, source)).collect());
         Box::new(self.advise(failure, None))
     }
 
@@ -280,7 +280,7 @@ impl Session {
 }
 
 /// The path of an error through Python functions called by another language.
-pub(super) struct Within {
+pub(super) struct PythonFault {
     /// The position in the source of the function that failed.
     pub(super) position: (usize, usize),
     pub(super) source: String,
@@ -290,12 +290,12 @@ pub(super) struct Within {
 }
 
 /// Returns the path of an error through Python functions, if there is one.
-pub(super) fn within(error: &Error, typed: &Rc<str>) -> Option<Within> {
+pub(super) fn within(error: &Error, typed: &Rc<str>) -> Option<PythonFault> {
     let exception = error.raised.as_ref()?.0.clone().downcast::<Instance>().ok()?;
     let steps = exception.trace.borrow();
     let (innermost, outermost) = (steps.first()?, steps.last()?);
     let text = &innermost.code.source;
-    Some(Within {
+    Some(PythonFault {
         position: line_and_column(text, innermost.place as usize),
         source: text.to_string(),
         calls: steps.windows(2).filter_map(|pair| called(pair, typed)).collect(),
@@ -304,7 +304,7 @@ pub(super) fn within(error: &Error, typed: &Rc<str>) -> Option<Within> {
 }
 
 /// Returns a function's name for a trace.
-fn shown_function(step: &Step) -> String {
+fn shown_function(step: &TracebackStep) -> String {
     match &*step.code.qualified {
         "<lambda>" => "an unnamed function".to_owned(),
         name => format!("{name}()"),
@@ -312,7 +312,7 @@ fn shown_function(step: &Step) -> String {
 }
 
 /// Formats one call: the function and the calling line.
-fn called(pair: &[Step], source: &Rc<str>) -> Option<String> {
+fn called(pair: &[TracebackStep], source: &Rc<str>) -> Option<String> {
     let [inner, outer] = pair else { return None };
     let name = shown_function(inner);
     let text = &outer.code.source;

@@ -4,7 +4,7 @@
 use super::cursor::{comment_length, string_length};
 use super::failure::offset_of;
 use super::{Language, Session};
-use languages::python::rhai_form::{Known, rhai_form};
+use languages::python::rhai_form::{VariableKind, rhai_form};
 use languages::python::syntax;
 use languages::script::names;
 use rhai::{ASTFlags, Stmt};
@@ -39,7 +39,7 @@ impl Session {
             }
             Language::Python => Err("Python does not read it".to_owned()),
             Language::Rhai if is_python => {
-                let form = rhai_form(source, &|name| known.contains(name).then_some(Known::Unknown))?;
+                let form = rhai_form(source, &|name| known.contains(name).then_some(VariableKind::Unknown))?;
                 self.lines(&form, known)
             }
             Language::Rhai => self.lines(source, known),

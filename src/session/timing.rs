@@ -6,7 +6,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use super::{Failure, Language, Session};
-use languages::script::cell::Cell;
+use languages::script::input::RhaiInput;
 use tensor::system::Moment;
 
 /// The minimum duration of a sample. Shorter ones would measure the clock.
@@ -43,7 +43,7 @@ impl Session {
             (Language::Rhai, Err((error, cell))) if !self.is_only_python(source) => {
                 return Err(self.refused(&error, &cell));
             }
-            _ => (Input::Python(self.prepare_python(source)?), Cell::new(source, None, "")),
+            _ => (Input::Python(self.prepare_python(source)?), RhaiInput::new(source, None, "")),
         };
         let mut samples = Vec::new();
         let mut error = None;

@@ -22,12 +22,12 @@ const ALL_BYTES: usize = 128 << 20;
 
 /// The latest states, newest last, and the undone ones, latest last.
 #[derive(Default)]
-pub(super) struct Past {
+pub(super) struct UndoHistory {
     steps: VecDeque<Snapshot>,
     undone: Vec<Snapshot>,
 }
 
-impl Past {
+impl UndoHistory {
     /// Returns the number of storage handles held only by the undo history, by storage identity: those in snapshots,
     /// and those of tensors without other owners.
     pub(super) fn handles(&self) -> HashMap<usize, usize> {
@@ -84,7 +84,7 @@ impl Session {
         let present = Snapshot::take(self, Some(&snapshot));
         let (undone, present) = snapshot.restore(self, present);
         self.past.undone.push(present);
-        Some(self.told(undone))
+        Some(self.with_watch_reports(undone))
     }
 
     /// Restores the state before the last [`Session::undo`]. `None` if an input has been run since.
@@ -94,11 +94,11 @@ impl Session {
         let present = Snapshot::take(self, Some(&snapshot));
         let (done, present) = snapshot.restore(self, present);
         self.past.steps.push_back(present);
-        Some(self.told(done))
+        Some(self.with_watch_reports(done))
     }
 
     /// Adds the reports on watched storages now, because the undo changed them, not the next input.
-    fn told(&mut self, mut undone: Undone) -> Undone {
+    fn with_watch_reports(&mut self, mut undone: Undone) -> Undone {
         self.runtime.tell_changes(|| self.holders());
         undone.text = self.runtime.take_printed();
         undone

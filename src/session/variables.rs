@@ -9,8 +9,8 @@ use super::complete::class_of_dynamic;
 use super::results::{hidden_name, shown_name};
 use call::Receiver;
 use explain::aliases;
-use explain::tensors::about;
-use explain::{Holder, Ink, Picture, Scene, Seen, byte_count, span};
+use explain::tensors::describe;
+use explain::{Holder, Ink, Picture, RedrawContext, Scene, byte_count, span};
 use languages::script::holders::{Handles, holders, is_container, is_result, place_in, storage_of};
 use languages::script::values::{shared, to_value};
 use tensor::{Dims, Storage, Tensor, View};
@@ -67,7 +67,7 @@ impl Session {
         // A buffer has a storage if a tensor shares its bytes.
         let beneath = |(value, storage): (&Dynamic, &Option<Storage>)| match storage {
             Some(storage) => Some(storage.clone()),
-            None => beneath(value, &own),
+            None => shared_storage(value, &own),
         };
         let storages: Vec<_> = entries.iter().map(|(_, value)| *value).zip(&own).map(beneath).collect();
         let mut numbers: HashMap<usize, usize> = HashMap::new();
@@ -97,7 +97,7 @@ impl Session {
                     offset: tensor.as_ref().map(|view| view.layout.offset),
                     storage: numbers.get(&id).copied().unwrap_or_default(),
                     nbytes: storage.nbytes(),
-                    shown: tensor.as_ref().map_or(storage.nbytes(), shown),
+                    shown: tensor.as_ref().map_or(storage.nbytes(), shown_nbytes),
                     shared_with: others.map(|other| (*other).to_owned()).collect(),
                 }
             }),
@@ -123,7 +123,7 @@ impl Session {
 }
 
 /// Returns the number of bytes of a view's elements.
-fn shown(view: &View) -> usize {
+fn shown_nbytes(view: &View) -> usize {
     usize::try_from(view.numel()).unwrap_or_default().saturating_mul(view.dtype.itemsize())
 }
 
@@ -137,8 +137,8 @@ impl Session {
     }
 
     /// Returns the data from which pictures are redrawn.
-    pub fn seen(&self) -> Seen {
-        Seen { holders: self.holders(), remembered: self.handles_of_ours(true) }
+    pub fn seen(&self) -> RedrawContext {
+        RedrawContext { holders: self.holders(), remembered: self.handles_of_ours(true) }
     }
 
     /// Returns the storage handles held only by the session: the undo history and, while Rhai runs, Python's copies of
@@ -153,7 +153,7 @@ impl Session {
 
     /// Returns help on the value of a variable: its class, its memory, who shares it and what it can do. `None` if
     /// there is no such variable.
-    pub(super) fn about(&self, name: &str) -> Option<String> {
+    pub(super) fn describe(&self, name: &str) -> Option<String> {
         let value = self.scope.get(hidden_name(name))?;
         let plain = |text: String| span(Ink::Plain, text);
         let mut facts = Vec::new();
@@ -168,7 +168,7 @@ impl Session {
                     made.map_or(format!("a leaf: backward() fills {name}.grad"), |made| format!("recorded by {made}"));
                 facts.push(("gradient".to_owned(), plain(from)));
             }
-            about(&view, &self.holders())
+            describe(&view, &self.holders())
         } else {
             if let Some(memory) = self.variables().into_iter().find(|variable| variable.name == name)?.memory {
                 facts.push(("storage".to_owned(), plain(byte_count(memory.nbytes as u64))));
@@ -216,7 +216,7 @@ fn abilities(receiver: Receiver) -> String {
 }
 
 /// Returns the first of these storages that shares the bytes of a buffer.
-fn beneath(value: &Dynamic, storages: &[Option<Storage>]) -> Option<Storage> {
+fn shared_storage(value: &Dynamic, storages: &[Option<Storage>]) -> Option<Storage> {
     let Ok(Value::Buffer(buffer)) = (if is_container(value) { return None } else { to_value(value) }) else {
         return None;
     };

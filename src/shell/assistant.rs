@@ -21,7 +21,7 @@ use rustyline::{
 
 use super::screen::highlighted;
 use session::Completeness;
-use session::assist::{Desk, Way, completeness, cut, is_command, looks_printed, usages, ways};
+use session::assist::{Desk, ListedCompletion, completeness, completions, cut, is_command, looks_printed, usages};
 
 /// Longer entries, which were pasted, get neither colours nor hints: each key press would scan them completely.
 const LONG: usize = 20_000;
@@ -36,7 +36,7 @@ pub(crate) struct Shared {
     pub request: Arc<Mutex<Option<Request>>>,
     /// The number of times Ctrl-C was pressed while editing this entry.
     pub stops: Arc<AtomicUsize>,
-    pub pace: Pace,
+    pub pace: TypingPace,
 }
 
 impl Shared {
@@ -57,7 +57,7 @@ pub(crate) enum Request {
 
 /// The timing that distinguishes a pasted line from a typed one.
 #[derive(Default)]
-pub(crate) struct Pace {
+pub(crate) struct TypingPace {
     /// Whether the previous statement came with a documentation prompt and printed something. Its recorded result may
     /// follow.
     pub after_result: Cell<bool>,
@@ -65,14 +65,14 @@ pub(crate) struct Pace {
     pub since: Cell<Option<Instant>>,
 }
 
-impl Pace {
+impl TypingPace {
     /// The minimum time for a person to type a line.
     const HASTE: Duration = Duration::from_millis(50);
 
     /// Returns whether a line is the recorded result of the previous pasted statement.
     pub(crate) fn is_pasted_result(&self, line: &str) -> bool {
         self.after_result.get()
-            && self.since.get().is_some_and(|since| since.elapsed() < Pace::HASTE)
+            && self.since.get().is_some_and(|since| since.elapsed() < TypingPace::HASTE)
             && looks_printed(line)
     }
 }
@@ -80,8 +80,8 @@ impl Pace {
 /// Returns the additional keys with their handlers.
 pub(crate) fn keys(shared: &Rc<Shared>) -> [(Event, EventHandler); 6] {
     let control = |c| KeyEvent(KeyCode::Char(c), Modifiers::CTRL);
-    let asks = |help| EventHandler::Conditional(Box::new(Asks { request: Arc::clone(&shared.request), help }));
-    let takes = |key, whole| (Event::KeySeq(vec![key]), EventHandler::Conditional(Box::new(TakesHint { whole })));
+    let asks = |help| EventHandler::Conditional(Box::new(RequestKey { request: Arc::clone(&shared.request), help }));
+    let takes = |key, whole| (Event::KeySeq(vec![key]), EventHandler::Conditional(Box::new(AcceptHintKey { whole })));
     [
         takes(control('E'), true),
         takes(KeyEvent(KeyCode::End, Modifiers::NONE), true),
@@ -90,17 +90,17 @@ pub(crate) fn keys(shared: &Rc<Shared>) -> [(Event, EventHandler); 6] {
         (Event::KeySeq(vec![KeyEvent(KeyCode::F(1), Modifiers::NONE)]), asks(true)),
         (
             Event::KeySeq(vec![control('C')]),
-            EventHandler::Conditional(Box::new(Stops { pressed: Arc::clone(&shared.stops) })),
+            EventHandler::Conditional(Box::new(InterruptKey { pressed: Arc::clone(&shared.stops) })),
         ),
     ]
 }
 
 /// Keys that move forward and accept the hint at the end of the entry: all of it, or one word.
-struct TakesHint {
+struct AcceptHintKey {
     whole: bool,
 }
 
-impl ConditionalEventHandler for TakesHint {
+impl ConditionalEventHandler for AcceptHintKey {
     fn handle(&self, _: &Event, _: RepeatCount, _: bool, context: &EventContext) -> Option<Cmd> {
         let hint = context.hint_text().filter(|_| context.pos() == context.line().len())?;
         if self.whole {
@@ -117,23 +117,23 @@ impl ConditionalEventHandler for TakesHint {
 /// Handles Ctrl-C, which ends the entry unless the line editor is asking whether to list all completions. The editor
 /// then waits for an answer, and in vi's command mode no letter counts as one. A second Ctrl-C therefore answers no,
 /// and a third ends the entry.
-struct Stops {
+struct InterruptKey {
     pressed: Arc<AtomicUsize>,
 }
 
-impl ConditionalEventHandler for Stops {
+impl ConditionalEventHandler for InterruptKey {
     fn handle(&self, _: &Event, _: RepeatCount, _: bool, _: &EventContext) -> Option<Cmd> {
         let pressed = self.pressed.fetch_add(1, Ordering::Relaxed);
         Some(if pressed.is_multiple_of(2) { Cmd::Interrupt } else { Cmd::Kill(Movement::BackwardChar(1)) })
     }
 }
 
-struct Asks {
+struct RequestKey {
     request: Arc<Mutex<Option<Request>>>,
     help: bool,
 }
 
-impl ConditionalEventHandler for Asks {
+impl ConditionalEventHandler for RequestKey {
     fn handle(&self, _: &Event, _: RepeatCount, _: bool, context: &EventContext) -> Option<Cmd> {
         let request = if self.help { Request::Help(context.pos()) } else { Request::Editor };
         *self.request.lock().unwrap_or_else(PoisonError::into_inner) = Some(request);
@@ -169,12 +169,12 @@ impl Validator for Assistant {
 }
 
 /// A completion as shown in the list.
-pub(crate) struct Choice {
+pub(crate) struct ListedCandidate {
     text: String,
     shown: String,
 }
 
-impl Candidate for Choice {
+impl Candidate for ListedCandidate {
     fn display(&self) -> &str {
         &self.shown
     }
@@ -185,25 +185,25 @@ impl Candidate for Choice {
 }
 
 impl Completer for Assistant {
-    type Candidate = Choice;
+    type Candidate = ListedCandidate;
 
-    fn complete(&self, line: &str, at: usize, _: &Context<'_>) -> rustyline::Result<(usize, Vec<Choice>)> {
+    fn complete(&self, line: &str, at: usize, _: &Context<'_>) -> rustyline::Result<(usize, Vec<ListedCandidate>)> {
         let desk = &self.shared.desk;
-        let (start, found) = ways(&desk.session(), desk.language(), line, at, &paths);
+        let (start, found) = completions(&desk.session(), desk.language(), line, at, &paths);
         Ok((start, self.listed(found)))
     }
 }
 
 impl Assistant {
     /// Formats the completions in one column with their descriptions, as wide as the terminal.
-    fn listed(&self, found: Vec<Way>) -> Vec<Choice> {
+    fn listed(&self, found: Vec<ListedCompletion>) -> Vec<ListedCandidate> {
         let widest = found.iter().map(|way| way.name.chars().count()).max().unwrap_or_default().min(30);
         let columns = self.shared.columns.get().saturating_sub(2).max(10);
-        let shown = |way: &Way| match way.doc.as_str() {
+        let shown = |way: &ListedCompletion| match way.doc.as_str() {
             "" => way.name.clone(),
             doc => format!("{:widest$}  {doc}", way.name),
         };
-        found.into_iter().map(|way| Choice { shown: cut(&shown(&way), columns), text: way.text }).collect()
+        found.into_iter().map(|way| ListedCandidate { shown: cut(&shown(&way), columns), text: way.text }).collect()
     }
 }
 
@@ -329,7 +329,7 @@ mod tests {
             columns: Cell::new(80),
             request: Arc::default(),
             stops: Arc::default(),
-            pace: Pace::default(),
+            pace: TypingPace::default(),
         }))
     }
 

@@ -32,19 +32,19 @@ impl Store {
     ///
     /// # Errors
     /// Fails with a sentence that says why nothing can be kept.
-    pub(crate) fn open(limit: usize) -> Result<(Store, Kept), String> {
+    pub(crate) fn open(limit: usize) -> Result<(Store, HistoryText), String> {
         let folder = folder().ok_or_else(|| "there is no home folder".to_owned())?;
         Store::open_in(&folder, limit).map_err(|error| format!("{}: {error}", folder.display()))
     }
 
-    fn open_in(folder: &Path, limit: usize) -> io::Result<(Store, Kept)> {
+    fn open_in(folder: &Path, limit: usize) -> io::Result<(Store, HistoryText)> {
         fs::create_dir_all(folder)?;
         let store = Store { path: Some(folder.join("history")) };
-        let mut kept = Kept::default();
+        let mut kept = HistoryText::default();
         store.locked(|path| {
             // Find out now whether the file can be written, not at the first entry.
             OpenOptions::new().append(true).create(true).open(path)?;
-            kept = Kept::of(match String::from_utf8(fs::read(path)?) {
+            kept = HistoryText::of(match String::from_utf8(fs::read(path)?) {
                 Ok(text) => text,
                 Err(error) => String::from_utf8_lossy(error.as_bytes()).into_owned(),
             });
@@ -98,13 +98,13 @@ fn ends_a_line(file: &mut File) -> io::Result<bool> {
 
 /// The text of the file, and the range of each entry.
 #[derive(Debug, Default)]
-pub(crate) struct Kept {
+pub(crate) struct HistoryText {
     pub text: String,
     pub lines: VecDeque<Range<usize>>,
 }
 
-impl Kept {
-    pub(crate) fn of(text: String) -> Kept {
+impl HistoryText {
+    pub(crate) fn of(text: String) -> HistoryText {
         let mut start = 0;
         // Text after the last newline is a partial entry.
         let ends = text.match_indices('\n').map(|(end, _)| end);
@@ -112,7 +112,7 @@ impl Kept {
             .map(|end| std::mem::replace(&mut start, end + 1)..end)
             .filter(|line| !line.is_empty() && text.get(line.clone()) != Some(HEAD))
             .collect();
-        Kept { text, lines }
+        HistoryText { text, lines }
     }
 }
 

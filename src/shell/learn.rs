@@ -18,7 +18,7 @@ use super::pager::Paging;
 use super::screen::{Screen, Stream, complain, complain_marked, show};
 use files::{PRIVATE, replace};
 use session::assist::describe;
-use session::lessons::{Exercise, Lesson, Part, Told, Verdict, find, lessons, told};
+use session::lessons::{Exercise, Lesson, PagePart, TranslatedInput, Verdict, find, lessons, translated};
 use session::{Completeness, Language, Said, Session, SessionOptions, nearest, wrapped};
 
 /// The arguments of `tensorsh learn`.
@@ -128,7 +128,7 @@ impl Progress {
 }
 
 /// How an exercise ended.
-enum Left {
+enum ExerciseEnd {
     Solved,
     Skipped,
     Quit,
@@ -171,7 +171,7 @@ impl Learner {
     }
 
     /// Waits for a key if printing `lines` more lines would push unread ones off the screen.
-    fn room(&mut self, lines: usize) -> rustyline::Result<()> {
+    fn wait_for_room(&mut self, lines: usize) -> rustyline::Result<()> {
         let Some((_, rows)) = self.dimensions() else { return Ok(()) };
         if self.unread > 0 && self.unread + lines >= rows {
             self.read(GO_ON)?;
@@ -213,7 +213,7 @@ impl Learner {
 
     /// Shows a heading, but not as the last lines of a screen.
     fn heading(&mut self, text: &str) -> rustyline::Result<()> {
-        self.room(6)?;
+        self.wait_for_room(6)?;
         let bold = self.screen.style(Stream::Output, Style::new().bold());
         show(&format!("\n{}\n\n", text.style(bold)));
         Ok(())
@@ -225,11 +225,11 @@ impl Learner {
         // A paragraph is not split if it fits on one screen.
         let is_one = self.dimensions().is_none_or(|(_, rows)| lines.len() + 1 < rows);
         if is_one {
-            self.room(lines.len() + 1)?;
+            self.wait_for_room(lines.len() + 1)?;
         }
         for line in lines {
             if !is_one {
-                self.room(1)?;
+                self.wait_for_room(1)?;
             }
             show(&format!("{line}\n"));
         }
@@ -241,26 +241,26 @@ impl Learner {
     fn lessons(&mut self, first: &Lesson, progress: &mut Progress) -> rustyline::Result<()> {
         let before = lessons().iter().take_while(|lesson| *lesson != first).count();
         for (number, lesson) in (1..).zip(lessons()).skip(before) {
-            if let Left::Quit = self.lesson(number, lesson, progress)? {
+            if let ExerciseEnd::Quit = self.lesson(number, lesson, progress)? {
                 break;
             }
             let Some(next) = lessons().get(number) else { break };
             let sign = format!("-- Enter goes on to lesson {}, {}; :quit leaves --", number + 1, next.title);
-            if is_leave(self.read(&sign)?.trim()) {
+            if is_quit(self.read(&sign)?.trim()) {
                 break;
             }
         }
         Ok(())
     }
 
-    fn lesson(&mut self, number: usize, lesson: &Lesson, progress: &mut Progress) -> rustyline::Result<Left> {
+    fn lesson(&mut self, number: usize, lesson: &Lesson, progress: &mut Progress) -> rustyline::Result<ExerciseEnd> {
         self.heading(&format!("{number}. {}", lesson.title))?;
         let mut session = self.session();
         for (i, part) in lesson.parts.iter().enumerate() {
             self.part(part, &mut session)?;
             // Input from a file needs no pauses.
             let has_more = lesson.parts.len() > i + 1;
-            if self.editor.is_some() && has_more && matches!(part, Part::Session(_)) {
+            if self.editor.is_some() && has_more && matches!(part, PagePart::Session(_)) {
                 self.read(GO_ON)?;
             }
         }
@@ -269,14 +269,14 @@ impl Learner {
                 self.remark(&format!("Exercise: {} (done before)", exercise.title));
             }
             match self.exercise(exercise)? {
-                Left::Solved => progress.add(lesson, exercise),
-                Left::Skipped => {}
-                Left::Quit => return Ok(Left::Quit),
+                ExerciseEnd::Solved => progress.add(lesson, exercise),
+                ExerciseEnd::Skipped => {}
+                ExerciseEnd::Quit => return Ok(ExerciseEnd::Quit),
             }
         }
         let done = lesson.exercises.iter().filter(|exercise| progress.has(lesson, exercise)).count();
         self.remark(&format!("Lesson {number}: {done} of {} exercises done.", lesson.exercises.len()));
-        Ok(Left::Solved)
+        Ok(ExerciseEnd::Solved)
     }
 
     fn session(&mut self) -> Session {
@@ -292,17 +292,17 @@ impl Learner {
         SessionOptions { live: Some(Box::new(live)), ..SessionOptions::default() }
     }
 
-    fn part(&mut self, part: &Part, session: &mut Session) -> rustyline::Result<()> {
+    fn part(&mut self, part: &PagePart, session: &mut Session) -> rustyline::Result<()> {
         match part {
-            Part::Prose(text) => self.prose(text)?,
-            Part::Session(inputs) => {
+            PagePart::Prose(text) => self.prose(text)?,
+            PagePart::Session(inputs) => {
                 let examples = inputs.examples(self.language).iter();
                 for example in examples.filter(|example| !example.options.skip) {
-                    if let Some(told) = told(session, self.language, example.language, &example.source) {
+                    if let Some(told) = translated(session, self.language, example.language, &example.source) {
                         let (asked, shown) = (self.height(&told.source), self.height(&example.expected));
                         // Output that fills a screen is shown in the pager.
                         let is_paged = self.dimensions().is_some_and(|(_, rows)| shown >= rows);
-                        self.room(if is_paged { asked } else { asked + shown })?;
+                        self.wait_for_room(if is_paged { asked } else { asked + shown })?;
                         self.run(&told, session);
                         if is_paged {
                             self.unread = 0;
@@ -326,14 +326,14 @@ impl Learner {
     }
 
     /// Shows an input with its prompts.
-    fn input(&self, told: &Told) {
+    fn input(&self, told: &TranslatedInput) {
         let (first, next) = told.language.signs();
         let signs = std::iter::once(first).chain(std::iter::repeat(next));
         signs.zip(told.source.lines()).for_each(|(sign, line)| self.remark(&format!("{sign}{line}")));
     }
 
     /// Runs an input of a page, and shows it with its output.
-    fn run(&mut self, told: &Told, session: &mut Session) {
+    fn run(&mut self, told: &TranslatedInput, session: &mut Session) {
         self.input(told);
         let outcome = self.paged(|| session.eval(told.language, &told.source));
         if let Some(error) = &outcome.error {
@@ -341,7 +341,7 @@ impl Learner {
         }
     }
 
-    fn exercise(&mut self, exercise: &Exercise) -> rustyline::Result<Left> {
+    fn exercise(&mut self, exercise: &Exercise) -> rustyline::Result<ExerciseEnd> {
         self.heading(&format!("Exercise: {}", exercise.title))?;
         let language = self.language;
         'anew: loop {
@@ -382,14 +382,14 @@ impl Learner {
                         }
                     }
                     ":again" => continue 'anew,
-                    ":skip" => return Ok(Left::Skipped),
-                    line if is_leave(line) => return Ok(Left::Quit),
+                    ":skip" => return Ok(ExerciseEnd::Skipped),
+                    line if is_quit(line) => return Ok(ExerciseEnd::Quit),
                     line if line.starts_with(':') => {
                         let near = nearest(line, COMMANDS).map(|near| format!("; did you mean {near}?"));
                         self.remark(&format!("A lesson has no command {line}{}", near.unwrap_or_default()));
                     }
                     _ => {
-                        let source = match self.rest(&attempt.session, line) {
+                        let source = match self.read_rest(&attempt.session, line) {
                             Err(ReadlineError::Interrupted) => continue,
                             source => source?,
                         };
@@ -401,7 +401,7 @@ impl Learner {
                         match &verdict {
                             Verdict::Right => {
                                 self.remark(&verdict.text());
-                                return Ok(Left::Solved);
+                                return Ok(ExerciseEnd::Solved);
                             }
                             Verdict::Wrong => self.remark(&format!("{} :hint may help.", verdict.text())),
                             Verdict::Forbidden(_) => {
@@ -418,7 +418,7 @@ impl Learner {
     }
 
     /// Reads the remaining lines of an input.
-    fn rest(&mut self, session: &Session, first: String) -> rustyline::Result<String> {
+    fn read_rest(&mut self, session: &Session, first: String) -> rustyline::Result<String> {
         let (sign, next) = self.language.signs();
         let mut source = first.trim_start_matches(sign).to_owned();
         while session.completeness(self.language, &source) == Completeness::Incomplete {
@@ -429,6 +429,6 @@ impl Learner {
 }
 
 /// Returns whether a line asks to quit.
-fn is_leave(line: &str) -> bool {
+fn is_quit(line: &str) -> bool {
     matches!(line, ":quit" | "exit" | "exit()" | "quit()")
 }

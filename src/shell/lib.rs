@@ -21,7 +21,7 @@ mod test;
 
 pub use files::{convert, diff, inspect};
 pub use learn::{Learning, learn};
-pub use prompt::{Opening, prompt};
+pub use prompt::{PromptOptions, prompt};
 pub use screen::{ColorChoice, Screen, Stream, complain, show};
 pub use script::{run_code, run_file, run_standard_input};
 pub use session::Language;

@@ -5,7 +5,7 @@ use std::io::{IsTerminal, Write, stdout};
 use std::process::{Command, Stdio};
 
 use super::progress;
-use super::screen::{Screen, coloured, drawn, show, show_said};
+use super::screen::{Screen, coloured, coloured_picture, show, show_said};
 use session::Said;
 
 /// A value with fewer lines is printed directly even if it does not fit the screen: a storage of 48 bytes should not
@@ -30,7 +30,7 @@ impl Paging {
     /// Shows a piece of output. Consecutive pictures are shown together.
     pub(crate) fn say(&self, screen: Screen, said: Said) {
         if let Said::Drawn(picture) = said {
-            self.drawn.borrow_mut().push_str(&drawn(screen, picture));
+            self.drawn.borrow_mut().push_str(&coloured_picture(screen, picture));
             return;
         }
         self.flush();

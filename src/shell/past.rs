@@ -6,20 +6,20 @@ use std::path::Path;
 use rustyline::Result;
 use rustyline::history::{History, SearchDirection, SearchResult};
 
-use super::history::{Kept, escape, unescape};
+use super::history::{HistoryText, escape, unescape};
 
 /// The newest entries, oldest first.
 #[derive(Debug, Default)]
-pub(crate) struct Past {
-    kept: Kept,
+pub(crate) struct FileHistory {
+    kept: HistoryText,
     limit: usize,
 }
 
-impl Past {
+impl FileHistory {
     /// Creates the history from the newest `limit` entries of a file.
-    pub(crate) fn new(mut kept: Kept, limit: usize) -> Past {
+    pub(crate) fn new(mut kept: HistoryText, limit: usize) -> FileHistory {
         kept.lines.drain(..kept.lines.len().saturating_sub(limit));
-        Past { kept, limit }
+        FileHistory { kept, limit }
     }
 
     fn line(&self, index: usize) -> Option<&str> {
@@ -45,7 +45,7 @@ impl Past {
     }
 }
 
-impl History for Past {
+impl History for FileHistory {
     fn get(&self, index: usize, _: SearchDirection) -> Result<Option<SearchResult<'_>>> {
         Ok(self.line(index).map(|line| SearchResult { entry: unescape(line), idx: index, pos: 0 }))
     }
@@ -101,7 +101,7 @@ impl History for Past {
     }
 
     fn clear(&mut self) -> Result<()> {
-        *self = Past { limit: self.limit, ..Past::default() };
+        *self = FileHistory { limit: self.limit, ..FileHistory::default() };
         Ok(())
     }
 
@@ -128,8 +128,9 @@ mod tests {
     use super::*;
     use SearchDirection::{Forward, Reverse};
 
-    fn past() -> Past {
-        let mut past = Past::new(Kept::of("#V2\nold\n\nlet a\nlet b = [\\n1]\n'\\\\n'\nnever ended".to_owned()), 4);
+    fn past() -> FileHistory {
+        let mut past =
+            FileHistory::new(HistoryText::of("#V2\nold\n\nlet a\nlet b = [\\n1]\n'\\\\n'\nnever ended".to_owned()), 4);
         past.add("lot").unwrap();
         past
     }
@@ -137,7 +138,7 @@ mod tests {
     #[test]
     fn the_newest_entries_are_kept() {
         let mut past = past();
-        let entries = |past: &Past| {
+        let entries = |past: &FileHistory| {
             (0..=past.len())
                 .filter_map(|at| Some(past.get(at, Forward).unwrap()?.entry.into_owned()))
                 .collect::<Vec<_>>()

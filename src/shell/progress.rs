@@ -12,15 +12,15 @@ const PATIENCE: Duration = Duration::from_millis(1500);
 /// The interval at which the line is updated.
 const PERIOD: Duration = Duration::from_millis(500);
 
-static WORK: Mutex<Work> = Mutex::new(Work { since: None, is_shown: false });
+static WORK: Mutex<ProgressState> = Mutex::new(ProgressState { since: None, is_shown: false });
 static CHANGED: Condvar = Condvar::new();
 
-struct Work {
+struct ProgressState {
     since: Option<Instant>,
     is_shown: bool,
 }
 
-impl Work {
+impl ProgressState {
     fn clear(&mut self) {
         if std::mem::take(&mut self.is_shown) {
             write("\r\x1b[2K");
@@ -28,7 +28,7 @@ impl Work {
     }
 }
 
-fn work() -> MutexGuard<'static, Work> {
+fn work() -> MutexGuard<'static, ProgressState> {
     // The state stays consistent even if a thread panics while holding the lock.
     WORK.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -66,17 +66,17 @@ pub(crate) fn watch() {
 }
 
 /// Starts the clock. The line is removed when the result is dropped.
-pub(crate) fn begin() -> Running {
+pub(crate) fn begin() -> ProgressGuard {
     work().since = Some(Instant::now());
     CHANGED.notify_all();
-    Running
+    ProgressGuard
 }
 
 /// Hides the line while another program uses the terminal, until the result is dropped.
-pub(crate) fn pause() -> Paused {
+pub(crate) fn pause() -> PausedProgress {
     let mut work = work();
     work.clear();
-    Paused(work.since.take())
+    PausedProgress(work.since.take())
 }
 
 /// Removes the line before other output.
@@ -86,9 +86,9 @@ pub(crate) fn clear() {
 
 /// A running input.
 #[derive(Debug)]
-pub(crate) struct Running;
+pub(crate) struct ProgressGuard;
 
-impl Drop for Running {
+impl Drop for ProgressGuard {
     fn drop(&mut self) {
         let mut work = work();
         work.since = None;
@@ -99,9 +99,9 @@ impl Drop for Running {
 
 /// A pause while another program uses the terminal.
 #[derive(Debug)]
-pub(crate) struct Paused(Option<Instant>);
+pub(crate) struct PausedProgress(Option<Instant>);
 
-impl Drop for Paused {
+impl Drop for PausedProgress {
     fn drop(&mut self) {
         work().since = self.0;
         CHANGED.notify_all();

@@ -21,13 +21,13 @@ use rustyline::{ColorMode, CompletionType, Config as EditorConfig, EditMode, Edi
 use signal_hook::consts::SIGINT;
 use signal_hook::{flag, low_level};
 
-use super::assistant::{Assistant, Pace, Request, Shared, keys};
+use super::assistant::{Assistant, Request, Shared, TypingPace, keys};
 use super::config::Config;
-use super::history::{Kept, Store};
+use super::history::{HistoryText, Store};
 use super::pager::{Paging, page};
-use super::past::Past;
-use super::progress::{self, Running};
-use super::screen::{Screen, Stream, complain, complain_marked, drawn, marked, show};
+use super::past::FileHistory;
+use super::progress::{self, ProgressGuard};
+use super::screen::{Screen, Stream, coloured_picture, complain, complain_marked, marked, show};
 use session::assist::{Console, Desk, Marked, help, run_command, with_python_prompts};
 use session::{Language, Picture, Said, Session, set_budget};
 
@@ -43,7 +43,7 @@ const KEYS: &[(&str, &str)] = &[
 
 /// The options of a prompt.
 #[derive(Clone, Debug, Default)]
-pub struct Opening {
+pub struct PromptOptions {
     /// Whether to omit the greeting.
     pub quiet: bool,
     /// The value of `ARGS` in scripts.
@@ -57,7 +57,7 @@ pub struct Opening {
 }
 
 /// Runs the prompt until the user leaves it, and returns the program's exit status.
-pub fn prompt(screen: Screen, opening: Opening) -> i32 {
+pub fn prompt(screen: Screen, opening: PromptOptions) -> i32 {
     match Prompt::open(screen, opening).and_then(|mut prompt| prompt.run()) {
         Ok(status) => status,
         Err(error) => {
@@ -71,18 +71,18 @@ pub fn prompt(screen: Screen, opening: Opening) -> i32 {
 pub(crate) struct Prompt {
     screen: Screen,
     shared: Rc<Shared>,
-    editor: Editor<Assistant, Past>,
+    editor: Editor<Assistant, FileHistory>,
     store: Store,
     config: Config,
     paging: Rc<Paging>,
     /// The progress display of running work.
-    running: Option<Running>,
+    running: Option<ProgressGuard>,
     /// The initial text of the next entry, and the cursor in it.
     initial: Option<(String, usize)>,
 }
 
 impl Prompt {
-    fn open(screen: Screen, opening: Opening) -> rustyline::Result<Prompt> {
+    fn open(screen: Screen, opening: PromptOptions) -> rustyline::Result<Prompt> {
         let (config, faults) = if opening.no_config { Default::default() } else { Config::read() };
         set_budget(config.memory);
         let screen = screen.configured(config.color, config.theme);
@@ -103,7 +103,7 @@ impl Prompt {
             columns: Cell::new(80),
             request: Default::default(),
             stops: Default::default(),
-            pace: Pace::default(),
+            pace: TypingPace::default(),
         });
         let settings = EditorConfig::builder()
             // Colours have been decided already.
@@ -111,7 +111,7 @@ impl Prompt {
             .edit_mode(if config.vi { EditMode::Vi } else { EditMode::Emacs })
             .completion_type(CompletionType::List)
             .build();
-        let mut editor = Editor::with_history(settings, Past::new(Kept::default(), config.history))?;
+        let mut editor = Editor::with_history(settings, FileHistory::new(HistoryText::default(), config.history))?;
         editor.set_helper(Some(Assistant::new(Rc::clone(&shared))));
         for (event, handler) in keys(&shared) {
             editor.bind_sequence(event, handler);
@@ -130,7 +130,7 @@ impl Prompt {
     fn begin(
         &mut self,
         is_quiet: bool,
-        history: Result<(Store, Kept), String>,
+        history: Result<(Store, HistoryText), String>,
         script: Option<&Path>,
         faults: &[String],
     ) {
@@ -146,7 +146,7 @@ impl Prompt {
         match history {
             Ok((store, kept)) => {
                 self.store = store;
-                *self.editor.history_mut() = Past::new(kept, self.config.history);
+                *self.editor.history_mut() = FileHistory::new(kept, self.config.history);
             }
             Err(reason) if !is_quiet => self.remark(&format!("history cannot be saved: {reason}")),
             Err(_) => {}
@@ -187,7 +187,7 @@ impl Prompt {
                 Ok(entry) => {
                     let left = match self.shared.take_request() {
                         Some(request) => {
-                            self.fulfil(request, entry);
+                            self.handle_request(request, entry);
                             None
                         }
                         None => self.take(&entry),
@@ -208,7 +208,7 @@ impl Prompt {
     }
 
     /// Handles a key's request, and restores the entry for editing.
-    fn fulfil(&mut self, request: Request, entry: String) {
+    fn handle_request(&mut self, request: Request, entry: String) {
         match request {
             Request::Help(at) => {
                 let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.');
@@ -300,7 +300,7 @@ impl Console for Prompt {
     }
 
     fn draw(&mut self, picture: &Picture) {
-        page(&drawn(self.screen, picture), self.rows());
+        page(&coloured_picture(self.screen, picture), self.rows());
     }
 
     /// Prints a dimmed line.
@@ -321,7 +321,7 @@ impl Console for Prompt {
         KEYS
     }
 
-    fn aside(&mut self, stop: Arc<AtomicBool>, work: &mut dyn FnMut(&Path)) -> Result<(), String> {
+    fn run_in_background(&mut self, stop: Arc<AtomicBool>, work: &mut dyn FnMut(&Path)) -> Result<(), String> {
         let folder = tempfile::Builder::new().prefix("tensorsh-").tempdir().map_err(|error| error.to_string())?;
         let stop = flag::register(SIGINT, stop).map_err(|error| error.to_string())?;
         work(folder.path());

@@ -173,13 +173,13 @@ pub(crate) fn show_said(screen: Screen, said: Said) {
     match said {
         Said::Printed(text) => show(text),
         Said::Value(text) => show_value(screen, text),
-        Said::Drawn(picture) => show(&drawn(screen, picture)),
+        Said::Drawn(picture) => show(&coloured_picture(screen, picture)),
         Said::Warned(warning) => complain(&format!("{warning}\n")),
     }
 }
 
 /// Returns the text of a picture in its colours.
-pub(crate) fn drawn(screen: Screen, picture: &Picture) -> String {
+pub(crate) fn coloured_picture(screen: Screen, picture: &Picture) -> String {
     let mut text = String::new();
     for line in picture.lines() {
         for piece in line.iter().filter(|piece| !piece.text.is_empty()) {

@@ -90,7 +90,7 @@ impl Device {
     }
 
     /// Returns a fake device of this name. Device types with several devices get index 0 by default.
-    pub fn faked(self) -> Device {
+    pub fn as_fake(self) -> Device {
         let index = self.index.or(matches!(self.kind, DeviceKind::Absent(_)).then_some(0));
         Device { kind: DeviceKind::Fake(self.name()), index }
     }

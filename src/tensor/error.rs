@@ -123,15 +123,15 @@ impl PartialEq for Raised {
 }
 
 /// An error without the script's object, which can be sent to another thread.
-pub struct Told {
+pub struct SendableError {
     kind: ErrorKind,
     message: String,
     hint: Option<Box<str>>,
 }
 
-impl Told {
-    pub fn of(error: Error) -> Told {
-        Told { kind: error.kind, message: error.message, hint: error.hint }
+impl SendableError {
+    pub fn of(error: Error) -> SendableError {
+        SendableError { kind: error.kind, message: error.message, hint: error.hint }
     }
 
     pub fn error(self) -> Error {

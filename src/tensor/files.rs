@@ -4,7 +4,7 @@
 use super::error::{Error, Result};
 use super::memory::{Mapped, Memory};
 use super::rehearsal::{to_change, to_read};
-use crate::system::{Access, File, Files, Kind, Opened, System, words};
+use crate::system::{Access, File, Files, OpenFile, PathKind, System, describe_error};
 use std::io;
 use std::path::Path;
 
@@ -23,7 +23,7 @@ pub fn map(name: &str, shared: bool, nbytes: i64) -> Result<Memory> {
     let undo = |length: Option<u64>| {
         // Ignore errors of the cleanup: the original error is reported.
         let _ = match length {
-            Some(length) => System::open(place, Access::Change).and_then(|file| Opened::set_len(&file, length)),
+            Some(length) => System::open(place, Access::Change).and_then(|file| OpenFile::set_len(&file, length)),
             None => System::remove(place),
         };
     };
@@ -42,7 +42,7 @@ pub fn map(name: &str, shared: bool, nbytes: i64) -> Result<Memory> {
                 "file <{name}> size <{length}> is smaller than the required mapping size <{size}>"
             )));
         }
-        if let Err(error) = stretch(&file, name, length, size as u64) {
+        if let Err(error) = extend_file(&file, name, length, size as u64) {
             if !existed {
                 undo(None);
             }
@@ -64,10 +64,10 @@ pub fn map(name: &str, shared: bool, nbytes: i64) -> Result<Memory> {
 
 /// Returns the length of a file. Devices have length 0; folders are left to the system, which refuses to map them.
 fn length(file: &File) -> io::Result<u64> {
-    Ok(match Opened::kind(file)? {
-        Kind::File(length) => length,
-        Kind::Folder => u64::MAX,
-        Kind::Other => 0,
+    Ok(match OpenFile::kind(file)? {
+        PathKind::File(length) => length,
+        PathKind::Folder => u64::MAX,
+        PathKind::Other => 0,
     })
 }
 
@@ -80,8 +80,8 @@ fn open(name: &str, place: &Path, shared: bool) -> Result<File> {
 /// Extends a file. The new bytes are zero and are allocated at once: on a full disk this fails, whereas PyTorch is
 /// killed by a signal at the first write. PyTorch 2.7.0 also sets the file's first byte to zero here, by mistake; we do
 /// not.
-fn stretch(file: &File, name: &str, length: u64, size: u64) -> Result<()> {
-    let stretched = Opened::set_len(file, size).and_then(|()| self::length(file)).and_then(|stretched| {
+fn extend_file(file: &File, name: &str, length: u64, size: u64) -> Result<()> {
+    let stretched = OpenFile::set_len(file, size).and_then(|()| self::length(file)).and_then(|stretched| {
         if stretched < size {
             return Ok(false);
         }
@@ -92,7 +92,7 @@ fn stretch(file: &File, name: &str, length: u64, size: u64) -> Result<()> {
         Ok(false) => Err(Error::runtime(format!("unable to stretch file <{name}> to the right size: Success (0)"))),
         Err(error) => {
             // Ignore errors of the cleanup: the original error is reported.
-            let _ = Opened::set_len(file, length);
+            let _ = OpenFile::set_len(file, length);
             Err(Error::runtime(format!("unable to resize file <{name}> to the right size: {}", reason(&error))))
         }
     }
@@ -104,7 +104,7 @@ fn fail(what: &str, name: &str, error: &io::Error) -> Error {
 
 /// Returns the system's text for an error with its number, as C programs show them.
 fn reason(error: &io::Error) -> String {
-    let (text, code) = words(error);
+    let (text, code) = describe_error(error);
     code.map_or(text.clone(), |code| format!("{text} ({code})"))
 }
 

@@ -38,7 +38,7 @@ pub enum Resolved {
 
 /// One view operation of a subscript.
 #[derive(Clone, Debug)]
-pub enum Step {
+pub enum SubscriptStep {
     Select { dim: usize, index: i64 },
     Slice { dim: usize, start: Option<i64>, stop: Option<i64>, step: i64 },
     Unsqueeze { dim: usize },
@@ -49,7 +49,7 @@ pub enum Step {
 ///
 /// # Errors
 /// Those of [`resolve`].
-pub fn steps(view: &View, indices: &[Index]) -> Result<(Vec<Step>, Vec<Option<Tensor>>)> {
+pub fn steps(view: &View, indices: &[Index]) -> Result<(Vec<SubscriptStep>, Vec<Option<Tensor>>)> {
     let slicer = applied(view, indices)?;
     Ok((slicer.steps, slicer.tensors))
 }
@@ -104,7 +104,7 @@ struct Slicer {
     layout: Layout,
     dim: usize,
     tensors: Vec<Option<Tensor>>,
-    steps: Vec<Step>,
+    steps: Vec<SubscriptStep>,
 }
 
 impl Slicer {
@@ -113,7 +113,7 @@ impl Slicer {
             Index::Int(i) => self.select(*i, position)?,
             Index::Slice { start, stop, step } => {
                 self.layout = slice(&self.layout, self.dim, *start, *stop, *step)?;
-                self.steps.push(Step::Slice { dim: self.dim, start: *start, stop: *stop, step: *step });
+                self.steps.push(SubscriptStep::Slice { dim: self.dim, start: *start, stop: *stop, step: *step });
                 self.dim += 1;
             }
             Index::Ellipsis => self.dim += ellipsis,
@@ -152,14 +152,14 @@ impl Slicer {
         }
         let index = if index < 0 { index + size } else { index };
         self.layout = self.layout.select(self.dim, index);
-        self.steps.push(Step::Select { dim: self.dim, index });
+        self.steps.push(SubscriptStep::Select { dim: self.dim, index });
         Ok(())
     }
 
     /// Changes the layout in place: copying it for each of a million new dimensions would take hours.
     fn unsqueeze(&mut self) -> Result<()> {
         self.layout.insert(self.dim as i64)?;
-        self.steps.push(Step::Unsqueeze { dim: self.dim });
+        self.steps.push(SubscriptStep::Unsqueeze { dim: self.dim });
         Ok(())
     }
 

@@ -34,7 +34,7 @@ impl Interrupt {
 
     #[inline]
     pub fn is_set(&self) -> bool {
-        System::heed(&self.0);
+        System::poll_stop_request(&self.0);
         self.0.load(Ordering::Relaxed)
     }
 
@@ -97,7 +97,7 @@ pub fn watched<I: IntoIterator>(items: I) -> impl Iterator<Item = I::Item> {
 /// # Errors
 /// KeyboardInterrupt in place of an item.
 #[inline]
-pub(crate) fn weighed<I: IntoIterator>(items: I, weight: usize) -> impl Iterator<Item = Result<I::Item>> {
+pub(crate) fn checked_items<I: IntoIterator>(items: I, weight: usize) -> impl Iterator<Item = Result<I::Item>> {
     let mut handled = 0usize;
     items.into_iter().map(move |item| {
         handled = handled.saturating_add(weight.max(1));
@@ -167,9 +167,9 @@ mod tests {
         assert_eq!(ends(0..STRIDE, 1), Ok(vec![(0, STRIDE)]));
         assert!(ends(0..STRIDE + 1, 1).is_err());
         assert_eq!(watched(0..2 * STRIDE).count(), STRIDE);
-        assert_eq!(weighed(0..3, STRIDE).filter(Result::is_err).count(), 2);
+        assert_eq!(checked_items(0..3, STRIDE).filter(Result::is_err).count(), 2);
         flag.clear();
         assert_eq!(watched(0..2 * STRIDE).count(), 2 * STRIDE);
-        assert_eq!(weighed(0..3, STRIDE).filter(Result::is_ok).count(), 3);
+        assert_eq!(checked_items(0..3, STRIDE).filter(Result::is_ok).count(), 3);
     }
 }

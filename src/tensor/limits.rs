@@ -1,7 +1,7 @@
 //! Limits on memory. Tensor allocations are checked against the machine, because the system would grant a request that
 //! is too large and later kill a process for lack of memory. Other objects whose length comes from a number (a list, a
 //! text, a tuple of tensors, a buffer) are checked against a budget before they are allocated: [`room`], [`room_for`],
-//! [`list`]. [`look`] detects the sum of many small allocations.
+//! [`list`]. [`check_growth`] detects the sum of many small allocations.
 
 use super::error::{Error, ErrorKind, Result};
 use crate::system::{Machine, System};
@@ -37,12 +37,12 @@ pub fn room(nbytes: usize) -> Result<()> {
     // Many objects that are allowed one by one may exceed the memory together.
     if nbytes >= SEEN && GRANTED.fetch_add(nbytes, Ordering::Relaxed) >= LARGE {
         GRANTED.store(0, Ordering::Relaxed);
-        return look();
+        return check_growth();
     }
     Ok(())
 }
 
-/// Smaller objects are not counted; code that creates many of them calls [`look`].
+/// Smaller objects are not counted; code that creates many of them calls [`check_growth`].
 const SEEN: usize = 1 << 16;
 
 /// Bytes of objects granted since the last check of the process.
@@ -57,7 +57,7 @@ pub fn full() -> Error {
 ///
 /// # Errors
 /// Those of [`room`].
-pub fn look() -> Result<()> {
+pub fn check_growth() -> Result<()> {
     let Some((reserved, resident)) = System::used_memory() else { return Ok(()) };
     let fits = |used: usize, limit: usize| used <= limit - limit / 8;
     // Other processes may use the memory: refuse only if much of it is used by this one.
@@ -216,7 +216,7 @@ mod tests {
         give_back(1000);
         assert!(vector::<u64>(usize::MAX / 4).is_err() && vector::<u64>(1 << 57).is_err());
         assert!(
-            look().is_ok()
+            check_growth().is_ok()
                 && address_limit() > 0
                 && System::used_memory().is_none_or(|(reserved, resident)| reserved >= resident)
         );

@@ -57,7 +57,7 @@ use crate::ops::view;
 use crate::{DType, Device, Layout, Result, Scalar, View};
 use field::Field;
 use lu::{cholesky as cholesky_factor, lu as lu_factors};
-use matrix::{Matrix, Order, read, room, write, write_vectors};
+use matrix::{Matrix, MatrixOrder, allocate_batch, read, write, write_vectors};
 use num_complex::Complex;
 use num_traits::{Float, One, Zero};
 
@@ -122,7 +122,7 @@ pub fn check_floating(name: &str, view: &View, low_precision: bool) -> Result<()
 }
 
 /// Creates the `int32` tensor `info` with a number for each matrix of a batch.
-fn infos(batch: &[i64], values: impl IntoIterator<Item = usize>) -> Result<View> {
+fn info_tensor(batch: &[i64], values: impl IntoIterator<Item = usize>) -> Result<View> {
     View::from_scalars(batch, DType::Int, values.into_iter().map(|v| Scalar::Int(v as i64)))
 }
 
@@ -147,7 +147,7 @@ pub fn inv(name: &str, a: &View) -> Result<(View, View)> {
     check_floating(name, a, false)?;
     let n = shape.rows;
     if a.device().is_meta() {
-        let inverse = room(&shape.batch, n, n, Order::Columns, a.dtype, a.device())?;
+        let inverse = allocate_batch(&shape.batch, n, n, MatrixOrder::Columns, a.dtype, a.device())?;
         return Ok((inverse, View::zeros(&shape.batch, DType::Int, Device::META)?));
     }
     by_field!(a.dtype, "lu_cpu", T => {
@@ -160,7 +160,7 @@ pub fn inv(name: &str, a: &View) -> Result<(View, View)> {
             inverses.push(inverse);
             zeros.push(factors.zero.unwrap_or(0));
         }
-        Ok((write(&shape.batch, [n, n], Order::Columns, inverses)?, infos(&shape.batch, zeros)?))
+        Ok((write(&shape.batch, [n, n], MatrixOrder::Columns, inverses)?, info_tensor(&shape.batch, zeros)?))
     })
 }
 
@@ -263,10 +263,10 @@ pub fn solve(a: &View, b: &View, left: bool) -> Result<(View, View)> {
     let (x, y, shape) = paired(name, a, &sides, left)?;
     let batch_a = Dims::from_slice(x.sizes().get(..x.ndim().saturating_sub(2)).unwrap_or_default());
     let sizes = [shape.rows, shape.columns];
-    let order = if left { Order::Columns } else { Order::Rows };
+    let order = if left { MatrixOrder::Columns } else { MatrixOrder::Rows };
     let (result, info) = if x.device().is_meta() {
         (
-            room(&shape.batch, sizes[0], sizes[1], order, a.dtype, Device::META)?,
+            allocate_batch(&shape.batch, sizes[0], sizes[1], order, a.dtype, Device::META)?,
             View::zeros(&batch_a, DType::Int, Device::META)?,
         )
     } else {
@@ -284,7 +284,7 @@ pub fn solve(a: &View, b: &View, left: bool) -> Result<(View, View)> {
                 zeros.push(factors.zero.unwrap_or(0));
                 solutions.push(if left { side } else { side.transpose()? });
             }
-            (write(&shape.batch, sizes, order, solutions)?, infos(&batch_a, zeros)?)
+            (write(&shape.batch, sizes, order, solutions)?, info_tensor(&batch_a, zeros)?)
         })
     };
     Ok((if vector { as_vectors(&result)? } else { result }, info))
@@ -294,7 +294,8 @@ pub fn solve(a: &View, b: &View, left: bool) -> Result<(View, View)> {
 fn as_vectors(solutions: &View) -> Result<View> {
     let flat = view::squeeze(solutions, Some(&[-1]))?;
     let [batch @ .., rows, columns] = flat.sizes() else { return Ok(flat) };
-    let laid = room(batch, *rows as usize, *columns as usize, Order::Columns, flat.dtype, flat.device())?;
+    let laid =
+        allocate_batch(batch, *rows as usize, *columns as usize, MatrixOrder::Columns, flat.dtype, flat.device())?;
     copy_into(&laid, &flat)?;
     Ok(laid)
 }
@@ -305,7 +306,7 @@ pub fn cholesky(name: &str, a: &View, upper: bool) -> Result<(View, View)> {
     check_floating(name, a, true)?;
     let n = shape.rows;
     if a.device().is_meta() {
-        let factor = room(&shape.batch, n, n, Order::Columns, a.dtype, a.device())?;
+        let factor = allocate_batch(&shape.batch, n, n, MatrixOrder::Columns, a.dtype, a.device())?;
         return Ok((factor, View::zeros(&shape.batch, DType::Int, Device::META)?));
     }
     by_field!(a.dtype, "cholesky_cpu", T => {
@@ -322,7 +323,7 @@ pub fn cholesky(name: &str, a: &View, upper: bool) -> Result<(View, View)> {
             factors.push(factor);
             failures.push(failed.unwrap_or(0));
         }
-        Ok((write(&shape.batch, [n, n], Order::Columns, factors)?, infos(&shape.batch, failures)?))
+        Ok((write(&shape.batch, [n, n], MatrixOrder::Columns, factors)?, info_tensor(&shape.batch, failures)?))
     })
 }
 
@@ -333,7 +334,7 @@ pub fn lu_factor(name: &str, a: &View) -> Result<(View, View, View)> {
     let (m, n) = (shape.rows, shape.columns);
     let pivot_sizes: Dims = shape.batch.iter().copied().chain([m.min(n) as i64]).collect();
     if a.device().is_meta() {
-        let factors = room(&shape.batch, m, n, Order::Columns, a.dtype, a.device())?;
+        let factors = allocate_batch(&shape.batch, m, n, MatrixOrder::Columns, a.dtype, a.device())?;
         let part = |sizes: &[i64]| View::zeros(sizes, DType::Int, Device::META);
         return Ok((factors, part(&pivot_sizes)?, part(&shape.batch)?));
     }
@@ -345,8 +346,8 @@ pub fn lu_factor(name: &str, a: &View) -> Result<(View, View, View)> {
             zeros.push(found.zero.unwrap_or(0));
             factors.push(found.factors);
         }
-        let factors = write(&shape.batch, [m, n], Order::Columns, factors)?;
-        Ok((factors, infos(&pivot_sizes, pivots)?, infos(&shape.batch, zeros)?))
+        let factors = write(&shape.batch, [m, n], MatrixOrder::Columns, factors)?;
+        Ok((factors, info_tensor(&pivot_sizes, pivots)?, info_tensor(&shape.batch, zeros)?))
     })
 }
 
@@ -359,7 +360,8 @@ pub fn lu_unpack(factors: &View, pivots: &View) -> Result<(View, View, View)> {
     let (m, n) = (shape.rows, shape.columns);
     let k = m.min(n);
     if factors.device().is_meta() {
-        let part = |rows, columns| room(&shape.batch, rows, columns, Order::Rows, factors.dtype, Device::META);
+        let part =
+            |rows, columns| allocate_batch(&shape.batch, rows, columns, MatrixOrder::Rows, factors.dtype, Device::META);
         return Ok((part(m, m)?, part(m, k)?, part(k, n)?));
     }
     let exchanged: Vec<usize> =
@@ -385,9 +387,9 @@ pub fn lu_unpack(factors: &View, pivots: &View) -> Result<(View, View, View)> {
             uppers.push(upper);
         }
         Ok((
-            write(&shape.batch, [m, m], Order::Rows, permutations)?,
-            write(&shape.batch, [m, k], Order::Rows, lowers)?,
-            write(&shape.batch, [k, n], Order::Rows, uppers)?,
+            write(&shape.batch, [m, m], MatrixOrder::Rows, permutations)?,
+            write(&shape.batch, [m, k], MatrixOrder::Rows, lowers)?,
+            write(&shape.batch, [k, n], MatrixOrder::Rows, uppers)?,
         ))
     })
 }
@@ -408,7 +410,8 @@ pub fn qr_decomposition(name: &str, a: &View, mode: QrMode) -> Result<(View, Vie
     let k = if mode == QrMode::Complete { m } else { m.min(n) };
     let nothing = View::zeros(&[0], a.dtype, a.device())?;
     if a.device().is_meta() {
-        let part = |rows, columns| room(&shape.batch, rows, columns, Order::Columns, a.dtype, Device::META);
+        let part =
+            |rows, columns| allocate_batch(&shape.batch, rows, columns, MatrixOrder::Columns, a.dtype, Device::META);
         return Ok((if mode == QrMode::OnlyR { nothing } else { part(m, k)? }, part(k, n)?));
     }
     by_field!(a.dtype, "geqrf_cpu", T => {
@@ -420,8 +423,8 @@ pub fn qr_decomposition(name: &str, a: &View, mode: QrMode) -> Result<(View, Vie
             }
             rs.push(qr::upper(&factored, k)?);
         }
-        let q = if mode == QrMode::OnlyR { nothing } else { write(&shape.batch, [m, k], Order::Columns, qs)? };
-        Ok((q, write(&shape.batch, [k, n], Order::Columns, rs)?))
+        let q = if mode == QrMode::OnlyR { nothing } else { write(&shape.batch, [m, k], MatrixOrder::Columns, qs)? };
+        Ok((q, write(&shape.batch, [k, n], MatrixOrder::Columns, rs)?))
     })
 }
 
@@ -435,7 +438,7 @@ pub fn geqrf(a: &View) -> Result<(View, View)> {
     by_field!(a.dtype, "geqrf_cpu", T => {
         let found: Vec<_> = read::<T>(a)?.into_iter().map(qr::qr).collect();
         let (factored, taus): (Vec<_>, Vec<_>) = found.into_iter().unzip();
-        let factored = write(&shape.batch, [m, n], Order::Columns, factored)?;
+        let factored = write(&shape.batch, [m, n], MatrixOrder::Columns, factored)?;
         Ok((factored, write_vectors::<T>(&shape.batch, m.min(n), taus)?))
     })
 }
@@ -499,7 +502,7 @@ pub fn householder_product(a: &View, tau: &View) -> Result<View> {
             let taus: Vec<T> = (0..k).map(|i| taus[(i, 0)]).collect();
             products.push(qr::form_q(&matrix, &taus, n)?);
         }
-        write(&shape.batch, [m, n], Order::Columns, products)
+        write(&shape.batch, [m, n], MatrixOrder::Columns, products)
     })
 }
 
@@ -550,7 +553,7 @@ pub fn ormqr(a: &View, tau: &View, other: &View, left: bool, transpose: bool) ->
             qr::apply_q(&factored, &taus, &mut side, left, transpose);
             products.push(side);
         }
-        write(&sides.batch, [sides.rows, sides.columns], Order::Columns, products)
+        write(&sides.batch, [sides.rows, sides.columns], MatrixOrder::Columns, products)
     })
 }
 
@@ -560,7 +563,7 @@ pub fn eigh(name: &str, a: &View, upper: bool) -> Result<(View, View)> {
     let n = shape.rows;
     if a.device().is_meta() {
         let sizes: Dims = shape.batch.iter().copied().chain([n as i64]).collect();
-        let vectors = room(&shape.batch, n, n, Order::Columns, a.dtype, a.device())?;
+        let vectors = allocate_batch(&shape.batch, n, n, MatrixOrder::Columns, a.dtype, a.device())?;
         return Ok((View::zeros(&sizes, a.dtype.to_real(), Device::META)?, vectors));
     }
     by_field!(a.dtype, "linalg_eigh_cpu", T => {
@@ -571,7 +574,7 @@ pub fn eigh(name: &str, a: &View, upper: bool) -> Result<(View, View)> {
             vectors.push(own_vectors);
         }
         let values = write_vectors::<<T as Field>::Real>(&shape.batch, n, values)?;
-        Ok((values, write(&shape.batch, [n, n], Order::Columns, vectors)?))
+        Ok((values, write(&shape.batch, [n, n], MatrixOrder::Columns, vectors)?))
     })
 }
 
@@ -583,7 +586,8 @@ pub fn svd_decomposition(name: &str, a: &View, full: bool) -> Result<[View; 3]> 
     let k = m.min(n);
     let (width, height) = if full { (m, n) } else { (k, k) };
     if a.device().is_meta() {
-        let part = |rows, columns| room(&shape.batch, rows, columns, Order::Columns, a.dtype, Device::META);
+        let part =
+            |rows, columns| allocate_batch(&shape.batch, rows, columns, MatrixOrder::Columns, a.dtype, Device::META);
         let sizes: Dims = shape.batch.iter().copied().chain([k as i64]).collect();
         return Ok([part(m, width)?, View::zeros(&sizes, a.dtype.to_real(), Device::META)?, part(height, n)?]);
     }
@@ -602,9 +606,9 @@ pub fn svd_decomposition(name: &str, a: &View, full: bool) -> Result<[View; 3]> 
             vhs.push(found.vh);
         }
         Ok([
-            write(&shape.batch, [m, width], Order::Columns, us)?,
+            write(&shape.batch, [m, width], MatrixOrder::Columns, us)?,
             write_vectors::<<T as Field>::Real>(&shape.batch, k, values)?,
-            write(&shape.batch, [height, n], Order::Columns, vhs)?,
+            write(&shape.batch, [height, n], MatrixOrder::Columns, vhs)?,
         ])
     })
 }

@@ -8,7 +8,7 @@ use super::float8::Float8;
 use super::interrupt;
 use super::limits;
 use super::thresholds::{COPIED, LARGE_PAGE};
-use crate::system::{self, File, Files, Kind, Machine, Mapping, Opened, Refused, System};
+use crate::system::{self, File, Files, Machine, Mapping, OpenFile, PathKind, System, SystemFailure};
 use half::{bf16, f16};
 use num_complex::Complex;
 use std::alloc::{Layout, alloc_zeroed, dealloc};
@@ -397,8 +397,8 @@ impl Memory {
                 if interrupt::requested() {
                     return;
                 }
-                // SAFETY: both are valid for `length` bytes, `ptr::copy` allows them to overlap, and no reference to the
-                // bytes exists outside cells.
+                // SAFETY: both are valid for `length` bytes, `ptr::copy` allows them to overlap, and no reference to
+                // the bytes exists outside cells.
                 unsafe { ptr::copy(from.as_ptr().add(at), to.as_ptr().add(at), piece.min(length - at)) }
             }
         }
@@ -411,7 +411,7 @@ impl Memory {
             // SAFETY: the processor has the instructions that the function is compiled for.
             return unsafe { self.swap_bytes_avx2(group) };
         }
-        self.swap_bytes_plainly(group);
+        self.swap_bytes_scalar(group);
     }
 
     /// The same loop compiled for AVX2, which shuffles 32 bytes at a time. Without it, vector code is slower than
@@ -419,11 +419,11 @@ impl Memory {
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2")]
     fn swap_bytes_avx2(&self, group: usize) {
-        self.swap_bytes_plainly(group);
+        self.swap_bytes_scalar(group);
     }
 
     #[inline(always)]
-    fn swap_bytes_plainly(&self, group: usize) {
+    fn swap_bytes_scalar(&self, group: usize) {
         match group {
             2 => self.typed::<u16>().iter().for_each(|cell| set(cell, get(cell).swap_bytes())),
             4 => self.typed::<u32>().iter().for_each(|cell| set(cell, get(cell).swap_bytes())),
@@ -477,15 +477,15 @@ impl Mapped {
     ///
     /// # Errors
     /// The system's error, and the call that failed.
-    pub(crate) fn shared_memory(nbytes: usize) -> std::result::Result<Mapped, Refused> {
+    pub(crate) fn shared_memory(nbytes: usize) -> std::result::Result<Mapped, SystemFailure> {
         let map = Mapping::shared(nbytes)?;
         Ok(Mapped { map, nbytes, file: None, name: None, shared: true })
     }
 
     fn check(&self) -> Result<()> {
         let name = self.name.as_deref().unwrap_or("shared memory");
-        let length = match self.file.as_ref().map(Opened::kind) {
-            Some(Ok(Kind::File(length))) => length,
+        let length = match self.file.as_ref().map(OpenFile::kind) {
+            Some(Ok(PathKind::File(length))) => length,
             Some(_) => 0,
             None => u64::MAX,
         };

@@ -173,8 +173,8 @@ fn unify_batches<'a>(names: &'a [Name], other: &'a [Name], function: &str) -> Re
         *long = match (first.name(), second.name()) {
             (None, None) => first,
             (Some(a), Some(b)) if a == b => first,
-            (Some(_), None) => known(first, second, function)?,
-            (None, Some(_)) => known(second, first, function)?,
+            (Some(_), None) => unnamed_match(first, second, function)?,
+            (None, Some(_)) => unnamed_match(second, first, function)?,
             (Some(_), Some(_)) => bail!(
                 RuntimeError,
                 "{function}: Expected {} to match {} but they do not match.",
@@ -187,7 +187,7 @@ fn unify_batches<'a>(names: &'a [Name], other: &'a [Name], function: &str) -> Re
 }
 
 /// Returns the name that was matched with `None`, unless it occurs elsewhere in the list that has the `None`.
-fn known<'a>(named: Origin<'a>, any: Origin<'a>, function: &str) -> Result<Origin<'a>> {
+fn unnamed_match<'a>(named: Origin<'a>, any: Origin<'a>, function: &str) -> Result<Origin<'a>> {
     if !any.names.contains(named.name()) {
         return Ok(named);
     }
@@ -272,7 +272,7 @@ mod tests {
         text.split_whitespace().map(|name| (name != "_").then(|| name.into())).collect()
     }
 
-    fn told(result: Result<Vec<Name>>) -> String {
+    fn error_text(result: Result<Vec<Name>>) -> String {
         result.map_or_else(|error| error.message, |names| show_names(&names))
     }
 
@@ -296,7 +296,7 @@ mod tests {
             ),
         ];
         for (a, b, wanted) in rows {
-            let got = told(unify(&names(a), &names(b), "broadcast"));
+            let got = error_text(unify(&names(a), &names(b), "broadcast"));
             assert!(
                 got.replace("dims ['N'] and dims ['N', None]", "dims ['N', None] and dims ['N']") == wanted,
                 "{got}"
@@ -314,7 +314,7 @@ mod tests {
             ("N A B", "X N B C", "['X', 'N', 'A', 'C']"),
         ];
         for (a, b, wanted) in rows {
-            assert_eq!(told(matmul(&names(a), &names(b))), wanted);
+            assert_eq!(error_text(matmul(&names(a), &names(b))), wanted);
         }
     }
 }

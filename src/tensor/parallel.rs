@@ -4,7 +4,7 @@
 //!
 //! Why this is safe: memories cannot leave their thread (`Rc`, `Cell`), and a loop here keeps that thread busy, so that
 //! only the loop accesses them until it ends. Captures of a kernel must be `Sync`, which cells are not. How the loop
-//! accesses memory is decided from addresses before it starts, in [`Reach`].
+//! accesses memory is decided from addresses before it starts, in [`OperandAccess`].
 
 mod helpers;
 mod product;
@@ -20,10 +20,10 @@ use super::thresholds::{BLOCK, SHORT, STREAMED, THREAD};
 use std::mem::MaybeUninit;
 use std::ops::Range;
 use std::slice;
-use vectors::{stream, written};
+use vectors::{flush_streamed_stores, stream};
 
 pub(crate) use product::PER_ELEMENT;
-pub use product::{Matrix, Multiplied, add_product};
+pub use product::{GemmElement, Matrix, add_product};
 pub(crate) use tasks::tasks;
 pub use tasks::{collect, cores, parts, parts_of, set_cores};
 pub use vectors::{Kernel, halves, set_width, singles, vectorised, vectorised_kernel};
@@ -120,7 +120,7 @@ pub struct Elements<'a> {
 
 /// How PyTorch's loops step through elements, as far as it affects results.
 #[derive(Clone, Copy, Debug)]
-pub struct Steps {
+pub struct StepPattern {
     /// Elements per step if all operands are contiguous, except for at most one that repeats a value.
     pub step: usize,
     /// The number of further operands that repeat a value, which the loop does not see.
@@ -132,14 +132,14 @@ pub struct Steps {
     pub stores: bool,
 }
 
-impl Steps {
+impl StepPattern {
     /// One element after another, in blocks that fit the buffers.
-    pub(crate) const SINGLE: Steps = Steps { step: 1, repeated: 0, most: BLOCK, stores: false };
+    pub(crate) const SINGLE: StepPattern = StepPattern { step: 1, repeated: 0, most: BLOCK, stores: false };
 }
 
 /// How the loop accesses one operand.
 #[derive(Clone, Copy)]
-struct Reach {
+struct OperandAccess {
     start: *mut u8,
     itemsize: usize,
     /// Whether a kernel may access the memory directly as a slice. Not for inputs that overlap the output, unless they
@@ -164,12 +164,12 @@ fn bounds(operand: &Elements) -> Result<(*mut u8, Range<usize>)> {
 }
 
 /// Returns access to a memory that is looked up as a whole; it must not overlap the output.
-fn whole(operand: &Elements, written: &Range<usize>) -> Result<Reach> {
+fn whole(operand: &Elements, written: &Range<usize>) -> Result<OperandAccess> {
     let (start, nbytes) = (operand.memory.start(), operand.memory.nbytes());
     match start {
         Some(start) if start.addr().get() >= written.end || start.addr().get() + nbytes <= written.start => {
             let whole = Some(nbytes / operand.itemsize.max(1));
-            Ok(Reach { start: start.as_ptr(), itemsize: operand.itemsize, direct: true, whole })
+            Ok(OperandAccess { start: start.as_ptr(), itemsize: operand.itemsize, direct: true, whole })
         }
         _ => Err(Error::runtime("a memory that is looked up is written as well")),
     }
@@ -222,8 +222,8 @@ impl<const N: usize> Block<N> {
     /// Returns input `index`, counted from 1.
     pub fn input<T: Plain>(&self, index: usize) -> &[T] {
         let (data, length) = self.pointer(index);
-        // SAFETY: `length` initialised elements of this size start here (`Loop::block`), any bits are a `T`, and nobody
-        // writes to them while the block exists.
+        // SAFETY: `length` initialised elements of this size start here (`ParallelLoop::block`), any bits are a `T`,
+        // and nobody writes to them while the block exists.
         unsafe { slice::from_raw_parts(data, length) }
     }
 
@@ -279,7 +279,7 @@ impl<const N: usize> Block<N> {
 
 /// The blocks of some tiles, in sequence.
 pub struct Blocks<'l, const N: usize> {
-    work: &'l Loop<N>,
+    work: &'l ParallelLoop<N>,
     tiles: Range<usize>,
 }
 
@@ -291,7 +291,7 @@ impl<const N: usize> Blocks<'_, N> {
     pub fn each(&self, mut body: impl FnMut(&mut Block<N>) -> Result<()>) -> Result<()> {
         let outcome = self.work.tiles(self.tiles.clone(), &mut body);
         if self.work.streams {
-            written();
+            flush_streamed_stores();
         }
         outcome
     }
@@ -308,7 +308,7 @@ impl<const N: usize> Blocks<'_, N> {
 /// Those of `body`, after some elements have been written; KeyboardInterrupt.
 pub(crate) fn blocks<const N: usize>(
     operands: [Elements; N],
-    steps: Steps,
+    steps: StepPattern,
     body: &(dyn Fn(Blocks<N>) -> Result<()> + Sync),
 ) -> Result<()> {
     let layouts = operands.map(|operand| operand.layout);
@@ -319,7 +319,7 @@ pub(crate) fn blocks<const N: usize>(
     if inputs.iter().any(|input| input.layout.sizes != out.layout.sizes) {
         return Err(Error::runtime("operands of different sizes"));
     }
-    let mut reaches = [Reach { start: std::ptr::null_mut(), itemsize: 0, direct: false, whole: None }; N];
+    let mut reaches = [OperandAccess { start: std::ptr::null_mut(), itemsize: 0, direct: false, whole: None }; N];
     let (mut overlap, mut aliased) = (false, false);
     let distinct = out.layout.has_distinct_elements();
     let (_, written) = bounds(out)?;
@@ -335,7 +335,7 @@ pub(crate) fn blocks<const N: usize>(
         let direct = apart || same && distinct;
         overlap |= !direct;
         aliased |= direct && !apart;
-        *reach = Reach { start, itemsize: operand.itemsize, direct, whole: None };
+        *reach = OperandAccess { start, itemsize: operand.itemsize, direct, whole: None };
     }
     let single = overlap || !distinct;
     let tiles = Tiles::new(layouts, single, steps.step);
@@ -343,7 +343,7 @@ pub(crate) fn blocks<const N: usize>(
     let nbytes = usize::try_from(out.layout.numel()).unwrap_or(usize::MAX).saturating_mul(out.itemsize);
     let streams = nbytes >= STREAMED && tiles.length() >= BLOCK && !single && !aliased;
     let buffered = aliased || streams && !steps.stores;
-    let work = Loop { reaches, steps, streams, buffered, overlap: overlap.then_some(steps.step.max(1)), tiles };
+    let work = ParallelLoop { reaches, steps, streams, buffered, overlap: overlap.then_some(steps.step.max(1)), tiles };
     let (count, volume) = (work.tiles.count(), work.tiles.volume());
     let elements = count.saturating_mul(volume);
     let piece = (THREAD / 2).max(elements / (PIECES * cores()));
@@ -359,9 +359,9 @@ pub(crate) fn blocks<const N: usize>(
 /// balance the load if other programs use a core too.
 const PIECES: usize = 8;
 
-struct Loop<const N: usize> {
-    reaches: [Reach; N],
-    steps: Steps,
+struct ParallelLoop<const N: usize> {
+    reaches: [OperandAccess; N],
+    steps: StepPattern,
     /// Whether the output bypasses the caches: it would not stay there, and its lines need not be read first.
     streams: bool,
     /// Whether kernels write results to a buffer, from which they are streamed or written over the input.
@@ -375,13 +375,13 @@ struct Loop<const N: usize> {
 // SAFETY: the memory behind the pointers is alive and accessed by nobody else until the loop has ended (see the head of
 // this file). `blocks` checked that the layouts lie within the memories. Tiles share no element of the output. If the
 // output's elements are not distinct, or an input overlaps the output in another order, one thread does all.
-unsafe impl<const N: usize> Sync for Loop<N> {}
+unsafe impl<const N: usize> Sync for ParallelLoop<N> {}
 
 /// A buffer for `LENGTH` elements of the widest type.
 #[repr(C, align(64))]
 struct Buffer<const LENGTH: usize>([[MaybeUninit<u8>; 16]; LENGTH]);
 
-impl<const N: usize> Loop<N> {
+impl<const N: usize> ParallelLoop<N> {
     fn tiles(&self, range: Range<usize>, body: &mut dyn FnMut(&mut Block<N>) -> Result<()>) -> Result<()> {
         if self.tiles.volume() <= SHORT {
             self.in_buffers::<SHORT>(range, body)
@@ -390,8 +390,8 @@ impl<const N: usize> Loop<N> {
         }
     }
 
-    /// Like [`Loop::tiles`], for blocks of at most `LENGTH` elements. Never inlined: otherwise small loops would pay
-    /// for large buffers, whose pages are touched as the stack grows.
+    /// Like [`ParallelLoop::tiles`], for blocks of at most `LENGTH` elements. Never inlined: otherwise small loops
+    /// would pay for large buffers, whose pages are touched as the stack grows.
     #[inline(never)]
     fn in_buffers<const LENGTH: usize>(
         &self,
@@ -448,7 +448,7 @@ impl<const N: usize> Loop<N> {
     /// Returns the maximum length of a block in a run. It exceeds a buffer only if no buffer is needed.
     fn longest(&self, run: &Run<N>) -> usize {
         let bare = |k: usize| {
-            let Reach { start, itemsize, direct, .. } = self.reaches[k];
+            let OperandAccess { start, itemsize, direct, .. } = self.reaches[k];
             let first = start.wrapping_offset(run.offset[k] as isize * itemsize as isize);
             direct && run.stride[k] == 1 && is_placed(first, itemsize)
         };
@@ -474,7 +474,7 @@ impl<const N: usize> Loop<N> {
         // An output that the kernel writes to a buffer first.
         let mut scattered = None;
         for k in 0..N {
-            let Reach { start, itemsize, direct, whole } = self.reaches[k];
+            let OperandAccess { start, itemsize, direct, whole } = self.reaches[k];
             let stride = run.stride[k];
             if let Some(whole) = whole {
                 let place = [run.offset[k] + range.start as i64 * stride, stride];

@@ -3,12 +3,12 @@
 
 /// Adjacent bytes of a block.
 #[derive(Debug)]
-pub struct Part {
+pub struct BlockPart {
     /// The name in llama.cpp.
     pub name: &'static str,
     pub nbytes: usize,
     pub role: Role,
-    pub holds: Holds,
+    pub holds: PartEncoding,
     pub about: &'static str,
 }
 
@@ -27,7 +27,7 @@ pub enum Role {
 
 /// How the bytes of a part are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Holds {
+pub enum PartEncoding {
     Float16,
     /// Numbers of this many bits, the first in the lowest bits.
     Bits(u32),
@@ -38,7 +38,7 @@ pub enum Holds {
 
 /// Some bits of a byte of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct BitRange {
     pub byte: usize,
     /// The lowest bit.
     pub shift: u32,
@@ -48,9 +48,9 @@ pub struct Place {
 /// One element, and where its bits are.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Element {
-    pub low: Place,
+    pub low: BitRange,
     /// The bits above the low ones.
-    pub high: Option<Place>,
+    pub high: Option<BitRange>,
     /// The stored integer.
     pub stored: i32,
     /// The number subtracted from the stored integer.
@@ -81,7 +81,7 @@ impl Factor {
 
 impl Element {
     /// Returns the places of its bits, the lower ones first.
-    pub fn places(&self) -> impl Iterator<Item = Place> {
+    pub fn places(&self) -> impl Iterator<Item = BitRange> {
         [Some(self.low), self.high].into_iter().flatten()
     }
 

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 /// While this exists, files written by this thread are redirected.
 pub struct Rehearsal(());
 
-struct Elsewhere {
+struct Redirection {
     folder: PathBuf,
     /// The files written, with the paths that replace theirs.
     written: HashMap<PathBuf, PathBuf>,
@@ -20,13 +20,13 @@ struct Elsewhere {
 thread_local! {
     /// The files written since the last query.
     static WRITTEN: RefCell<Vec<PathBuf>> = const { RefCell::new(Vec::new()) };
-    static ELSEWHERE: RefCell<Option<Elsewhere>> = const { RefCell::new(None) };
+    static ELSEWHERE: RefCell<Option<Redirection>> = const { RefCell::new(None) };
 }
 
 impl Rehearsal {
     /// Redirects written files to an empty folder.
     pub fn begin(folder: &Path) -> Rehearsal {
-        ELSEWHERE.set(Some(Elsewhere { folder: folder.to_owned(), written: HashMap::new() }));
+        ELSEWHERE.set(Some(Redirection { folder: folder.to_owned(), written: HashMap::new() }));
         Rehearsal(())
     }
 }
@@ -52,7 +52,7 @@ pub fn to_write(path: &Path) -> Cow<'_, Path> {
         WRITTEN.with_borrow_mut(|written| written.push(path.to_owned()));
     }
     ELSEWHERE.with_borrow_mut(|elsewhere| {
-        let Some(Elsewhere { folder, written }) = elsewhere else { return Cow::Borrowed(path) };
+        let Some(Redirection { folder, written }) = elsewhere else { return Cow::Borrowed(path) };
         let next = folder.join(written.len().to_string());
         Cow::Owned(written.entry(System::full_name(path)).or_insert(next).clone())
     })

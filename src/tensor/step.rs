@@ -44,10 +44,10 @@ impl Step {
 /// The last step that led to a tensor. It is owned by the tensor; it is only allocated, to be shared, when it is read,
 /// which is rare.
 #[derive(Default)]
-pub(super) struct LastStep(RefCell<Noted>);
+pub(super) struct LastStep(RefCell<RecordedStep>);
 
 #[derive(Default)]
-enum Noted {
+enum RecordedStep {
     #[default]
     Nothing,
     Own(Step),
@@ -59,8 +59,8 @@ impl LastStep {
     #[inline(always)]
     pub(super) fn note(&self, step: impl FnOnce() -> Step) {
         let mut noted = self.0.borrow_mut();
-        if let Noted::Nothing = *noted {
-            *noted = Noted::Own(step());
+        if let RecordedStep::Nothing = *noted {
+            *noted = RecordedStep::Own(step());
         }
     }
 
@@ -68,11 +68,11 @@ impl LastStep {
     pub(super) fn get(&self) -> Option<Rc<Step>> {
         let mut noted = self.0.borrow_mut();
         let step = match mem::take(&mut *noted) {
-            Noted::Nothing => return None,
-            Noted::Own(step) => Rc::new(step),
-            Noted::Shared(step) => step,
+            RecordedStep::Nothing => return None,
+            RecordedStep::Own(step) => Rc::new(step),
+            RecordedStep::Shared(step) => step,
         };
-        *noted = Noted::Shared(step.clone());
+        *noted = RecordedStep::Shared(step.clone());
         Some(step)
     }
 }

@@ -84,7 +84,7 @@ pub trait Machine {
     /// Returns an unpredictable number.
     fn entropy() -> u64;
     /// Sets `flag` if a stop was requested in a way that cannot set it directly. Called often.
-    fn heed(flag: &AtomicBool);
+    fn poll_stop_request(flag: &AtomicBool);
     /// Returns whether another nested call fits in a call stack that the system keeps in addition to the program's own
     /// stack. `used` is the number of bytes in use on the latter.
     fn has_room_for_calls(used: usize) -> bool;
@@ -92,7 +92,7 @@ pub trait Machine {
     /// writing it.
     fn advise_large_pages(start: usize, end: usize);
     /// Writes to standard error or its substitute.
-    fn complain(text: &str);
+    fn write_error(text: &str);
 }
 
 /// How a file is opened.
@@ -105,7 +105,7 @@ pub enum Access {
 
 /// What kind of object a path refers to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum PathKind {
     /// A file, with its size in bytes.
     File(u64),
     Folder,
@@ -115,17 +115,17 @@ pub enum Kind {
 
 /// Files, and memory that belongs to them.
 pub trait Files {
-    type File: Opened;
+    type File: OpenFile;
     type Mapping: Mapping<File = Self::File>;
     type Temporary: AsRef<Path>;
 
     /// # Errors
     /// The system's errors, as for all functions below.
     fn open(path: &Path, access: Access) -> io::Result<Self::File>;
-    fn kind(path: &Path) -> io::Result<Kind>;
+    fn kind(path: &Path) -> io::Result<PathKind>;
     fn read(path: &Path) -> io::Result<Vec<u8>>;
     /// Replaces a file's contents.
-    fn put(path: &Path, bytes: &[u8]) -> io::Result<()>;
+    fn replace_contents(path: &Path, bytes: &[u8]) -> io::Result<()>;
     fn copy(from: &Path, to: &Path) -> io::Result<()>;
     fn remove(path: &Path) -> io::Result<()>;
     /// Returns the names in a folder, in no particular order.
@@ -159,7 +159,7 @@ pub trait Files {
 
 /// Returns the system's text for an error, and its number if it has one. For systems without texts and numbers, the
 /// common errors of files are known here.
-pub fn words(error: &io::Error) -> (String, Option<i32>) {
+pub fn describe_error(error: &io::Error) -> (String, Option<i32>) {
     let known = match error.kind() {
         io::ErrorKind::NotFound => Some((2, "No such file or directory")),
         io::ErrorKind::PermissionDenied => Some((13, "Permission denied")),
@@ -175,10 +175,10 @@ pub fn words(error: &io::Error) -> (String, Option<i32>) {
 }
 
 /// An open file.
-pub trait Opened: Read + Write + Seek + Send + Sync + Debug {
+pub trait OpenFile: Read + Write + Seek + Send + Sync + Debug {
     /// # Errors
     /// The system's errors, as for all functions below.
-    fn kind(&self) -> io::Result<Kind>;
+    fn kind(&self) -> io::Result<PathKind>;
     /// Fills `into` from a position, independently of the file's own position.
     fn read_exact_at(&self, into: &mut [u8], position: u64) -> io::Result<()>;
     /// Truncates the file, or extends it with zeros.
@@ -189,7 +189,7 @@ pub trait Opened: Read + Write + Seek + Send + Sync + Debug {
 }
 
 /// The system call that failed, and its error.
-pub type Refused = (&'static str, io::Error);
+pub type SystemFailure = (&'static str, io::Error);
 
 /// Memory at a fixed address that maps a file or that other processes can share.
 pub trait Mapping: Sized + Debug {
@@ -204,7 +204,7 @@ pub trait Mapping: Sized + Debug {
     ///
     /// # Errors
     /// The system's error, and the call that failed: `open`, `resize`, `reserve` or `mmap`.
-    fn shared(nbytes: usize) -> Result<Self, Refused>;
+    fn shared(nbytes: usize) -> Result<Self, SystemFailure>;
     /// Returns the address of the first byte.
     fn start(&self) -> *mut u8;
     /// Returns whether one of its pages was lost.

@@ -201,7 +201,7 @@ impl Tensor {
     }
 
     /// Returns the version that the `grad_fn` of a view describes.
-    pub fn told(&self) -> u64 {
+    pub fn described_version(&self) -> u64 {
         self.0.told.get()
     }
 

@@ -238,7 +238,7 @@ fn convert(call: &mut Call, dtype: Option<DType>, device: Option<Device>, copy: 
     let view = call.view(0)?;
     let dtype = dtype.unwrap_or(view.dtype);
     // Converting a fake tensor gives a fake tensor, whatever device is asked for.
-    let device = device.map_or(view.device(), |device| if view.device().is_fake() { device.faked() } else { device });
+    let device = device.map_or(view.device(), |device| if view.device().is_fake() { device.as_fake() } else { device });
     let format = call.memory_format(format).unwrap_or(MemoryFormat::Preserve);
     let stays = format == MemoryFormat::Preserve || format == MemoryFormat::suggested(&view.layout);
     if dtype == view.dtype && device.kind == view.device().kind && !copy && stays {

@@ -73,7 +73,7 @@ fn convolution(call: &mut Call) -> Result<Value> {
     let bias = if call.is_none(2) { None } else { Some(call.view(2)?) };
     let count = weight.ndim().saturating_sub(2);
     let each = |index: usize, name: &str| for_each_dimension(&call.ints(index)?, name, count);
-    let steps = ops::Steps {
+    let steps = ops::ConvolutionParameters {
         stride: each(3, "stride")?,
         padding: each(4, "padding")?,
         dilation: each(5, "dilation")?,

@@ -5,7 +5,7 @@ use call::{Call, Row, function};
 use std::cell::RefCell;
 use std::rc::Rc;
 use tensor::{Result, Tensor, View, bail};
-use value::{Held, Object, Slot, Value};
+use value::{Object, ObjectState, Slot, Value};
 
 pub(crate) const ROWS: &[Row] = &[
     function("from_dlpack(any ext_tensor) -> Tensor", from_dlpack, "Creates a tensor on the memory of another.")
@@ -42,8 +42,8 @@ impl Object for Capsule {
         "PyCapsule"
     }
 
-    fn held(&self) -> Held {
-        Held { slots: vec![self.0.clone()], ..Held::default() }
+    fn object_state(&self) -> ObjectState {
+        ObjectState { slots: vec![self.0.clone()], ..ObjectState::default() }
     }
 
     fn repr(&self) -> String {

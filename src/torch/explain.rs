@@ -8,7 +8,7 @@ use super::block_tensors::first_block;
 use call::{Call, Row, function};
 use explain::tensors::{Terms, scene};
 use explain::watch::Watched;
-use explain::{Again, Holder, Picture, Scene, aliases, bits, bytes, chain, figure, html, svg, why};
+use explain::{Holder, Picture, Redraw, Scene, aliases, bits, bytes, chain, figure, html, svg, why};
 use files::gguf::BlockTensor;
 use tensor::bail;
 use tensor::interrupt::watched;
@@ -139,7 +139,7 @@ fn picture(
     make: impl Fn(&Value, &[Holder]) -> Result<Scene> + 'static,
 ) -> Result<Value> {
     let scene = make(value, holders)?;
-    let again = Again::of(value, make).map(Rc::new);
+    let again = Redraw::of(value, make).map(Rc::new);
     Ok(Value::Object(Rc::new(Picture { scene, width: width(call)?, again })))
 }
 
@@ -349,7 +349,7 @@ fn write(call: &mut Call, draw: fn(&Scene) -> String) -> Result<Value> {
         }
     };
     let file = call.str(1)?;
-    System::put(&to_write(Path::new(file)), text.as_bytes()).map_err(|error| {
+    System::replace_contents(&to_write(Path::new(file)), text.as_bytes()).map_err(|error| {
         let kind = match error.kind() {
             std::io::ErrorKind::NotFound => ErrorKind::FileNotFoundError,
             _ => ErrorKind::RuntimeError,

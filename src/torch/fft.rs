@@ -4,7 +4,7 @@ use super::pointwise::default;
 use call::facets::{Lies, Out, Takes};
 use call::{Call, Row, function};
 use tensor::Result;
-use tensor::ops::fft::{self, Kind, Norm};
+use tensor::ops::fft::{self, Norm, TransformKind};
 use tensor::ops::pointwise::classes;
 use value::Value;
 
@@ -32,15 +32,15 @@ macro_rules! spectrum {
 macro_rules! transforms {
     ($($one:literal $two:literal $several:literal $kind:ident $forward:literal $doc:literal $one_calls:literal $([$($facets:tt)*])? $several_call:literal $computed:literal $([$($several_facets:tt)*])?;)*) => {
         pub(crate) const ROWS: &[Row] = &[
-            $(function(concat!("fft.", $one, "(Tensor self, int? n=None, int dim=-1, str? norm=None, *, Tensor? out=None) -> Tensor"), |c| one(c, $one, Kind::$kind, $forward), $doc)
+            $(function(concat!("fft.", $one, "(Tensor self, int? n=None, int dim=-1, str? norm=None, *, Tensor? out=None) -> Tensor"), |c| one(c, $one, TransformKind::$kind, $forward), $doc)
                 .operation($one_calls)
                 .out(spectrum!($kind $one))
                 $($($facets)*)?,
-            function(concat!("fft.", $two, "(Tensor self, int[1]? s=None, int[1] dim=[-2,-1], str? norm=None, *, Tensor? out=None) -> Tensor"), |c| several(c, $computed, Kind::$kind, $forward), $doc)
+            function(concat!("fft.", $two, "(Tensor self, int[1]? s=None, int[1] dim=[-2,-1], str? norm=None, *, Tensor? out=None) -> Tensor"), |c| several(c, $computed, TransformKind::$kind, $forward), $doc)
                 .out(spectrum!($kind $computed))
                 .operation($several_call)
                 $($($several_facets)*)?,
-            function(concat!("fft.", $several, "(Tensor self, int[1]? s=None, int[1]? dim=None, str? norm=None, *, Tensor? out=None) -> Tensor"), |c| several(c, $computed, Kind::$kind, $forward), $doc)
+            function(concat!("fft.", $several, "(Tensor self, int[1]? s=None, int[1]? dim=None, str? norm=None, *, Tensor? out=None) -> Tensor"), |c| several(c, $computed, TransformKind::$kind, $forward), $doc)
                 .out(spectrum!($kind $computed))
                 .operation($several_call)
                 $($($several_facets)*)?,)*
@@ -83,12 +83,12 @@ fn norm(call: &Call) -> Result<Norm> {
     Norm::parse(if call.is_none(3) { None } else { Some(call.str(3)?) })
 }
 
-fn one(call: &mut Call, name: &str, kind: Kind, forward: bool) -> Result<Value> {
+fn one(call: &mut Call, name: &str, kind: TransformKind, forward: bool) -> Result<Value> {
     let transform = fft::Transform { name, kind, forward, norm: norm(call)?, default: default(call) };
     fft::one(&call.view(0)?, call.opt_int(1)?, call.int(2)?, &transform).map(Value::from)
 }
 
-fn several(call: &mut Call, name: &str, kind: Kind, forward: bool) -> Result<Value> {
+fn several(call: &mut Call, name: &str, kind: TransformKind, forward: bool) -> Result<Value> {
     let list = |i: usize| if call.is_none(i) { Ok(None) } else { call.ints(i).map(Some) };
     let (s, dim) = (list(1)?, list(2)?);
     let transform = fft::Transform { name, kind, forward, norm: norm(call)?, default: default(call) };

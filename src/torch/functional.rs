@@ -327,7 +327,7 @@ struct Gelu;
 
 impl RealFunction for Gelu {
     fn at<T: Real>(&self, value: T) -> T {
-        let turned = (value * T::from_f64(std::f64::consts::FRAC_1_SQRT_2)).through(erf);
+        let turned = (value * T::from_f64(std::f64::consts::FRAC_1_SQRT_2)).via_f64(erf);
         value * T::from_f64(0.5) * (T::one() + turned)
     }
 }

@@ -11,7 +11,7 @@ use call::{Call, Row, function, internal};
 use tensor::bail;
 use tensor::index::{Index, Resolved, resolve};
 use tensor::layout::wrap_dim;
-use tensor::ops::fft::{self, Kind, Norm, Transform};
+use tensor::ops::fft::{self, Norm, Transform, TransformKind};
 use tensor::ops::pointwise::{BinaryOp, Output, binary};
 use tensor::ops::promote::Operand;
 use tensor::ops::{index, pixels, view as views};
@@ -66,17 +66,17 @@ pub(crate) const ROWS: &[Row] = &[
     ),
     internal(
         "_fft_c2c(Tensor self, int[] dim, str? norm, bool forward) -> Tensor",
-        |c| transform(c, Kind::Complex, c.bool(3)?, None),
+        |c| transform(c, TransformKind::Complex, c.bool(3)?, None),
         "Computes the Fourier transform of complex numbers.",
     ),
     internal(
         "_fft_r2c(Tensor self, int[] dim, str? norm, bool onesided) -> Tensor",
-        |c| transform(c, if c.bool(3)? { Kind::RealToHalf } else { Kind::Complex }, true, None),
+        |c| transform(c, if c.bool(3)? { TransformKind::RealToHalf } else { TransformKind::Complex }, true, None),
         "Computes the spectrum of a real signal, or half of it.",
     ),
     internal(
         "_fft_c2r(Tensor self, int[] dim, str? norm, int last_dim_size) -> Tensor",
-        |c| transform(c, Kind::HalfToReal, false, Some(c.int(3)?)),
+        |c| transform(c, TransformKind::HalfToReal, false, Some(c.int(3)?)),
         "Computes a real signal from half its spectrum.",
     ),
 ];
@@ -87,7 +87,7 @@ fn number(call: &mut Call, op: BinaryOp) -> Result<Value> {
 }
 
 /// Transforms along dimensions. `last` is the length of the last one, which half a spectrum does not determine.
-fn transform(call: &mut Call, kind: Kind, forward: bool, last: Option<i64>) -> Result<Value> {
+fn transform(call: &mut Call, kind: TransformKind, forward: bool, last: Option<i64>) -> Result<Value> {
     let norm = Norm::parse(if call.is_none(2) { None } else { Some(call.str(2)?) })?;
     let how = Transform { name: "fft", kind, forward, norm, default: default(call) };
     let (view, dims) = (call.view(0)?, call.ints(1)?);

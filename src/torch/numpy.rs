@@ -16,7 +16,7 @@ use tensor::ops::copy;
 use tensor::rehearsal::to_write;
 use tensor::system::{Files, System};
 use tensor::{Buffer, DType, Device, Error, Result, Tensor, View};
-use value::{Dict, Held, Object, Value, nested_list};
+use value::{Dict, Object, ObjectState, Value, nested_list};
 
 pub(crate) const ROWS: &[Row] = &[
     function("numpy.array(any object, any dtype=None) -> any", made, "Creates an array of numbers.").python("array"),
@@ -54,7 +54,8 @@ pub(crate) const ROWS: &[Row] = &[
         "tofile(Object self, str file) -> None",
         |c| {
             let bytes = copy::row_major_bytes(&this(c, "tofile")?)?;
-            System::put(&to_write(Path::new(c.str(1)?)), &bytes).map_err(|error| Error::runtime(error.to_string()))?;
+            System::replace_contents(&to_write(Path::new(c.str(1)?)), &bytes)
+                .map_err(|error| Error::runtime(error.to_string()))?;
             Ok(Value::None)
         },
         "Writes the raw elements of an array to a file.",
@@ -128,9 +129,9 @@ impl Object for NdArray {
         })
     }
 
-    fn held(&self) -> Held {
+    fn object_state(&self) -> ObjectState {
         // An array is not a tensor, but its bytes belong to a storage.
-        Held { values: vec![Value::Storage(self.view.storage.clone())], ..Held::default() }
+        ObjectState { values: vec![Value::Storage(self.view.storage.clone())], ..ObjectState::default() }
     }
     fn type_name(&self) -> &str {
         self.class_name()

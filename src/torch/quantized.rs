@@ -6,7 +6,7 @@ use call::{Call, Row, both, function, method};
 use tensor::bail;
 use tensor::layout::wrap_dim;
 use tensor::ops::pointwise::{self, Output, UnaryOp};
-use tensor::ops::quantize::{self as ops, Window};
+use tensor::ops::quantize::{self as ops, PoolWindow};
 use tensor::ops::{copy, view as views};
 use tensor::{DType, Error, Quantizer, Result, Scalar, View};
 use value::Value;
@@ -371,11 +371,11 @@ fn max_pool(call: &mut Call, dims: usize) -> Result<Value> {
             several => several.get(d).copied().unwrap_or(default),
         })
     };
-    let windows: Result<Vec<Window>> = (0..dims)
+    let windows: Result<Vec<PoolWindow>> = (0..dims)
         .map(|d| {
             let size = number(1, d, 1)?;
             let (stride, padding, dilation) = (number(2, d, size)?, number(3, d, 0)?, number(4, d, 1)?);
-            Ok(Window { size, stride, padding, dilation, ceil: call.bool(5)? })
+            Ok(PoolWindow { size, stride, padding, dilation, ceil: call.bool(5)? })
         })
         .collect();
     let view = call.view(0)?;

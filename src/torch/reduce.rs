@@ -10,7 +10,7 @@ use call::facets::{
 };
 use call::{Call, Row, both, function};
 use tensor::ops::pointwise::classes;
-use tensor::ops::reduce::{self as ops, Extremum, Running, Spread};
+use tensor::ops::reduce::{self as ops, Extremum, Running, SpreadMeasure};
 use tensor::{Dims, Result};
 use value::Value;
 
@@ -205,7 +205,7 @@ pub(crate) const ROWS: &[Row] = &[
             let d = dims(c, 1)?;
             let correction = f64::from(u8::from(c.bool(2)?));
             let keep = c.bool(3)?;
-            spread(c, Spread::Variance, Some(d), correction, keep)
+            spread(c, SpreadMeasure::Variance, Some(d), correction, keep)
         },
         "Computes the variance along dimensions.",
     )
@@ -215,7 +215,7 @@ pub(crate) const ROWS: &[Row] = &[
     both(
         "var.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False, Tensor? out=None) -> \
  Tensor",
-        |c| corrected(c, Spread::Variance),
+        |c| corrected(c, SpreadMeasure::Variance),
         "Computes the variance along dimensions.",
     )
     .out(Out::PLAIN.unguarded().takes(SPREAD))
@@ -225,7 +225,7 @@ pub(crate) const ROWS: &[Row] = &[
         "var(Tensor self, bool unbiased=True) -> Tensor",
         |c| {
             let correction = f64::from(u8::from(c.bool(1)?));
-            spread(c, Spread::Variance, None, correction, false)
+            spread(c, SpreadMeasure::Variance, None, correction, false)
         },
         "Computes the variance of all elements.",
     )
@@ -237,7 +237,7 @@ pub(crate) const ROWS: &[Row] = &[
             let d = dims(c, 1)?;
             let correction = f64::from(u8::from(c.bool(2)?));
             let keep = c.bool(3)?;
-            spread(c, Spread::StandardDeviation, Some(d), correction, keep)
+            spread(c, SpreadMeasure::StandardDeviation, Some(d), correction, keep)
         },
         "Computes the standard deviation along dimensions.",
     )
@@ -247,7 +247,7 @@ pub(crate) const ROWS: &[Row] = &[
     both(
         "std.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False, Tensor? out=None) -> \
  Tensor",
-        |c| corrected(c, Spread::StandardDeviation),
+        |c| corrected(c, SpreadMeasure::StandardDeviation),
         "Computes the standard deviation along dimensions.",
     )
     .out(Out::PLAIN.unguarded().takes(SPREAD))
@@ -257,7 +257,7 @@ pub(crate) const ROWS: &[Row] = &[
         "std(Tensor self, bool unbiased=True) -> Tensor",
         |c| {
             let correction = f64::from(u8::from(c.bool(1)?));
-            spread(c, Spread::StandardDeviation, None, correction, false)
+            spread(c, SpreadMeasure::StandardDeviation, None, correction, false)
         },
         "Computes the standard deviation of all elements.",
     )
@@ -331,24 +331,24 @@ fn pair(call: &Call, op: tensor::ops::pointwise::BinaryOp) -> Result<Value> {
     binary(op, Operand::Tensor(&a), Operand::Tensor(&b), Output::New, call.state.default_dtype.get()).map(Value::from)
 }
 
-fn corrected(call: &Call, which: Spread) -> Result<Value> {
+fn corrected(call: &Call, which: SpreadMeasure) -> Result<Value> {
     let dims = if call.is_none(1) { None } else { Some(call.ints(1)?) };
     let correction = if call.is_none(2) { 1.0 } else { call.scalar(2)?.to_f64() };
     spread(call, which, dims, correction, call.bool(3)?)
 }
 
-fn spread(call: &Call, which: Spread, dims: Option<Dims>, correction: f64, keepdim: bool) -> Result<Value> {
+fn spread(call: &Call, which: SpreadMeasure, dims: Option<Dims>, correction: f64, keepdim: bool) -> Result<Value> {
     let view = call.view(0)?;
     if ops::has_no_freedom(&view, dims.as_deref(), correction)? {
         call.state.warn_once(
             "UserWarning",
             match which {
-                Spread::Variance => {
+                SpreadMeasure::Variance => {
                     "var(): degrees of freedom is <= 0. Correction should be strictly less than the reduction factor \
  (input numel divided by output numel). (Triggered internally at \
  /pytorch/aten/src/ATen/native/ReduceOps.cpp:1839.)"
                 }
-                Spread::StandardDeviation => {
+                SpreadMeasure::StandardDeviation => {
                     "std(): degrees of freedom is <= 0. Correction should be strictly less than the reduction factor \
  (input numel divided by output numel). (Triggered internally at \
  /pytorch/aten/src/ATen/native/ReduceOps.cpp:1839.)"

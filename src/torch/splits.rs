@@ -10,7 +10,7 @@ use call::facets::{
 };
 use call::{Call, Row, both, function, method, view_on};
 use tensor::bail;
-use tensor::ops::split::{self, Along};
+use tensor::ops::split::{self, SplitAxis};
 use tensor::{DType, Dims, Result, View, interrupt};
 use value::Value;
 
@@ -99,37 +99,37 @@ pub(crate) const ROWS: &[Row] = &[
     .names(Keeps),
     both(
         "hsplit.int(Tensor(a) self, int sections) -> Tensor(a)[]",
-        |c| views_of(c, Along::H.split_sections(&c.view(0)?, c.int(1)?)),
+        |c| views_of(c, SplitAxis::H.split_sections(&c.view(0)?, c.int(1)?)),
         "Splits along the columns.",
     )
     .names(Keeps),
     both(
         "hsplit.array(Tensor(a) self, int[] indices) -> Tensor(a)[]",
-        |c| views_of(c, Along::H.split_indices(&c.view(0)?, &c.ints(1)?)),
+        |c| views_of(c, SplitAxis::H.split_indices(&c.view(0)?, &c.ints(1)?)),
         "Splits along the columns at the given indices.",
     )
     .names(Keeps),
     both(
         "vsplit.int(Tensor(a) self, int sections) -> Tensor(a)[]",
-        |c| views_of(c, Along::V.split_sections(&c.view(0)?, c.int(1)?)),
+        |c| views_of(c, SplitAxis::V.split_sections(&c.view(0)?, c.int(1)?)),
         "Splits along the rows.",
     )
     .names(Keeps),
     both(
         "vsplit.array(Tensor(a) self, int[] indices) -> Tensor(a)[]",
-        |c| views_of(c, Along::V.split_indices(&c.view(0)?, &c.ints(1)?)),
+        |c| views_of(c, SplitAxis::V.split_indices(&c.view(0)?, &c.ints(1)?)),
         "Splits along the rows at the given indices.",
     )
     .names(Keeps),
     both(
         "dsplit.int(Tensor(a) self, int sections) -> Tensor(a)[]",
-        |c| views_of(c, Along::D.split_sections(&c.view(0)?, c.int(1)?)),
+        |c| views_of(c, SplitAxis::D.split_sections(&c.view(0)?, c.int(1)?)),
         "Splits along the depth.",
     )
     .names(Keeps),
     both(
         "dsplit.array(Tensor(a) self, int[] indices) -> Tensor(a)[]",
-        |c| views_of(c, Along::D.split_indices(&c.view(0)?, &c.ints(1)?)),
+        |c| views_of(c, SplitAxis::D.split_indices(&c.view(0)?, &c.ints(1)?)),
         "Splits along the depth at the given indices.",
     )
     .names(Keeps),

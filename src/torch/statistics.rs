@@ -13,7 +13,7 @@ use tensor::layout::wrap_dim;
 use tensor::ops::calculus::{self, Spacing};
 use tensor::ops::pointwise::{FLOATS, classes};
 use tensor::ops::rank::{self, Interpolation, Quantile};
-use tensor::ops::reduce::{self, Extremum, Spread};
+use tensor::ops::reduce::{self, Extremum, SpreadMeasure};
 use tensor::ops::softmax::{self as soft, Softmax};
 use tensor::ops::statistics::{self, Weights};
 use tensor::ops::{copy, sort};
@@ -185,7 +185,7 @@ pub(crate) const ROWS: &[Row] = &[
     ),
     function(
         "std_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> any",
-        |c| with_mean(c, Spread::StandardDeviation),
+        |c| with_mean(c, SpreadMeasure::StandardDeviation),
         "Computes the standard deviation and the mean along dimensions.",
     )
     .names(Removes)
@@ -194,7 +194,7 @@ pub(crate) const ROWS: &[Row] = &[
     function(
         "std_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) \
  -> any",
-        |c| with_mean(c, Spread::StandardDeviation),
+        |c| with_mean(c, SpreadMeasure::StandardDeviation),
         "Computes the standard deviation and the mean.",
     )
     .names(Removes)
@@ -202,14 +202,14 @@ pub(crate) const ROWS: &[Row] = &[
     .by_name("correction_names", dimnames::by_position),
     function(
         "std_mean(Tensor self, bool unbiased=True) -> any",
-        |c| with_mean(c, Spread::StandardDeviation),
+        |c| with_mean(c, SpreadMeasure::StandardDeviation),
         "Computes the standard deviation and the mean of all elements.",
     )
     .names(Nameless)
     .complex_refused_as("view_as_real"),
     function(
         "var_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> any",
-        |c| with_mean(c, Spread::Variance),
+        |c| with_mean(c, SpreadMeasure::Variance),
         "Computes the variance and the mean along dimensions.",
     )
     .names(Removes)
@@ -218,7 +218,7 @@ pub(crate) const ROWS: &[Row] = &[
     function(
         "var_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) \
  -> any",
-        |c| with_mean(c, Spread::Variance),
+        |c| with_mean(c, SpreadMeasure::Variance),
         "Computes the variance and the mean.",
     )
     .names(Removes)
@@ -226,7 +226,7 @@ pub(crate) const ROWS: &[Row] = &[
     .by_name("correction_names", dimnames::by_position),
     function(
         "var_mean(Tensor self, bool unbiased=True) -> any",
-        |c| with_mean(c, Spread::Variance),
+        |c| with_mean(c, SpreadMeasure::Variance),
         "Computes the variance and the mean of all elements.",
     )
     .names(Nameless)
@@ -439,10 +439,10 @@ fn quantile(call: &mut Call, ignore_nan: bool) -> Result<Value> {
 }
 
 /// `std_mean` and `var_mean`. Arguments are looked up by name, because their meaning differs between the overloads.
-fn with_mean(call: &mut Call, which: Spread) -> Result<Value> {
+fn with_mean(call: &mut Call, which: SpreadMeasure) -> Result<Value> {
     let view = call.view(0)?;
     if !view.dtype.is_differentiable() {
-        let name = if which == Spread::Variance { "var_mean" } else { "std_mean" };
+        let name = if which == SpreadMeasure::Variance { "var_mean" } else { "std_mean" };
         bail!(RuntimeError, "{name} only support floating point and complex dtypes");
     }
     let at = |name: &str| call.position(name);

@@ -1,7 +1,8 @@
 //! Drops containers without recursion: nested lists may be as deep as memory allows, and dropping them level by level
 //! would exhaust the stack. Independent of the kind of container.
 //!
-//! Dropping very many values takes long: after Ctrl-C, the rest waits until the next drop, or until [`tidy`] is called.
+//! Dropping very many values takes long: after Ctrl-C, the rest waits until the next drop, or until [`drop_leftovers`]
+//! is called.
 
 use super::Value;
 use std::cell::RefCell;
@@ -12,7 +13,7 @@ const MANY: usize = interrupt::STRIDE / 16;
 
 /// The values still to be dropped.
 #[derive(Default)]
-struct Waiting {
+struct DropQueue {
     values: Vec<Value>,
     /// Long iterators of values, which are not copied to the list.
     long: Vec<Box<dyn Iterator<Item = Value>>>,
@@ -20,7 +21,7 @@ struct Waiting {
     busy: bool,
 }
 
-impl Waiting {
+impl DropQueue {
     fn next(&mut self) -> Option<Value> {
         loop {
             if let Some(value) = self.values.pop() {
@@ -35,7 +36,7 @@ impl Waiting {
 }
 
 thread_local! {
-    static WAITING: RefCell<Waiting> = RefCell::default();
+    static WAITING: RefCell<DropQueue> = RefCell::default();
 }
 
 /// Drops values. The values that they contain are queued, so that the stack does not grow.
@@ -52,11 +53,11 @@ pub fn discard<I: IntoIterator<Item = Value, IntoIter: 'static>>(items: I) {
 }
 
 /// Drops the values left over by an interrupt.
-pub fn tidy() {
+pub fn drop_leftovers() {
     add(|_| {});
 }
 
-fn add(more: impl FnOnce(&mut Waiting)) {
+fn add(more: impl FnOnce(&mut DropQueue)) {
     // At the end of a thread, the list no longer exists; remaining values are not deeply nested.
     let begun = WAITING.try_with(|waiting| {
         let mut waiting = waiting.borrow_mut();
@@ -103,7 +104,7 @@ mod tests {
         drop(Value::list((0..3 * MANY).map(|_| Value::tuple([text.clone()]))));
         assert!(std::rc::Rc::strong_count(shared) > MANY);
         flag.clear();
-        tidy();
+        drop_leftovers();
         assert_eq!(std::rc::Rc::strong_count(shared), 1);
     }
 }

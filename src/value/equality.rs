@@ -227,7 +227,7 @@ pub const SPECIAL: &[(&str, &str, &str)] = &[
 ];
 
 /// Calls a special method of a value with one argument. `None` if it does not exist or does not support the argument.
-pub fn asked(value: &Value, name: &str, other: &Value) -> Option<Result<Value>> {
+pub fn call_special(value: &Value, name: &str, other: &Value) -> Option<Result<Value>> {
     let Value::Object(object) = value else { return None };
     match object.special(name, std::slice::from_ref(other))? {
         Ok(Value::Object(answer)) if answer.as_any().is::<NotImplemented>() => None,
@@ -249,8 +249,8 @@ pub fn special(symbol: &str, a: &Value, b: &Value) -> Option<Result<Value>> {
     }
     let (_, left, right) = SPECIAL.iter().find(|(known, ..)| *known == symbol)?;
     let answer = match is_more_special(b, a) {
-        true => asked(b, right, a).or_else(|| asked(a, left, b)),
-        false => asked(a, left, b).or_else(|| asked(b, right, a)),
+        true => call_special(b, right, a).or_else(|| call_special(a, left, b)),
+        false => call_special(a, left, b).or_else(|| call_special(b, right, a)),
     };
     answer.or_else(|| match symbol {
         "!=" => special("==", a, b).map(|equal| Ok(Value::Bool(!truth(&equal?)?))),

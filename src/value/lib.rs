@@ -15,7 +15,7 @@ pub mod sets;
 pub mod text;
 
 pub use dict::Dict;
-pub use discard::{discard, tidy};
+pub use discard::{discard, drop_leftovers};
 pub use list::{Items, List, Tuple};
 pub use sets::Set;
 pub use text::Text;
@@ -218,8 +218,8 @@ pub trait Object: Any {
         None
     }
     /// Returns the mutable state of the object and the values it refers to, which undo saves and restores.
-    fn held(&self) -> Held {
-        Held::default()
+    fn object_state(&self) -> ObjectState {
+        ObjectState::default()
     }
     /// Returns the identity of an object that is recreated for every access; equal identities mean the same object.
     fn identity(&self) -> Option<usize> {
@@ -236,7 +236,7 @@ pub trait Slot {
 
 /// The state that an object holds.
 #[derive(Default)]
-pub struct Held {
+pub struct ObjectState {
     /// The object's fields.
     pub dicts: Vec<Dict>,
     /// The captured variables.

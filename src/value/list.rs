@@ -91,12 +91,12 @@ impl FromIterator<Value> for List {
 
 /// A tuple. Clones refer to the same tuple.
 #[derive(Clone, Default)]
-pub struct Tuple(Rc<Held>);
+pub struct Tuple(Rc<TupleItems>);
 
 #[derive(Default)]
-struct Held(Vec<Value>);
+struct TupleItems(Vec<Value>);
 
-impl Drop for Held {
+impl Drop for TupleItems {
     fn drop(&mut self) {
         discard(std::mem::take(&mut self.0));
     }
@@ -123,7 +123,7 @@ impl Deref for Tuple {
 
 impl From<Vec<Value>> for Tuple {
     fn from(items: Vec<Value>) -> Tuple {
-        Tuple(Rc::new(Held(items)))
+        Tuple(Rc::new(TupleItems(items)))
     }
 }
 

@@ -23,7 +23,7 @@ pub enum Number {
 }
 
 /// The result of an operation between two numbers; `None` if the operation is undefined for their types.
-pub type Answer = Option<Result<Value>>;
+pub type NumberResult = Option<Result<Value>>;
 
 /// Returns the value as a number; `None` for other types.
 pub fn number(value: &Value) -> Option<Number> {
@@ -91,7 +91,7 @@ impl From<Number> for Value {
 }
 
 /// Two numbers converted to the wider of their two types.
-enum Pair<'a> {
+enum PromotedPair<'a> {
     Whole(Cow<'a, BigInt>, Cow<'a, BigInt>),
     Floats(f64, f64),
     Complexes(Complex<f64>, Complex<f64>),
@@ -99,12 +99,12 @@ enum Pair<'a> {
 
 /// # Errors
 /// OverflowError for an integer that exceeds all floats, if the other number is a float.
-fn pair<'a>(a: &'a Number, b: &'a Number) -> Result<Pair<'a>> {
+fn pair<'a>(a: &'a Number, b: &'a Number) -> Result<PromotedPair<'a>> {
     Ok(match (a, b) {
-        (Number::Complex(_), _) | (_, Number::Complex(_)) => Pair::Complexes(a.to_complex()?, b.to_complex()?),
+        (Number::Complex(_), _) | (_, Number::Complex(_)) => PromotedPair::Complexes(a.to_complex()?, b.to_complex()?),
         _ => match (a.whole(), b.whole()) {
-            (Some(x), Some(y)) => Pair::Whole(x, y),
-            _ => Pair::Floats(a.to_float()?, b.to_float()?),
+            (Some(x), Some(y)) => PromotedPair::Whole(x, y),
+            _ => PromotedPair::Floats(a.to_float()?, b.to_float()?),
         },
     })
 }
@@ -116,7 +116,7 @@ fn arithmetic(
     long: fn(&BigInt, &BigInt) -> Result<BigInt>,
     floats: fn(f64, f64) -> f64,
     complexes: fn(Complex<f64>, Complex<f64>) -> Complex<f64>,
-) -> Answer {
+) -> NumberResult {
     if let (Number::Int(x), Number::Int(y)) = (&a, &b)
         && let Some(result) = short(*x, *y)
     {
@@ -124,22 +124,22 @@ fn arithmetic(
     }
     Some(pair(&a, &b).and_then(|pair| {
         Ok(match pair {
-            Pair::Whole(x, y) => Value::from(long(&x, &y)?),
-            Pair::Floats(x, y) => Value::Float(floats(x, y)),
-            Pair::Complexes(x, y) => Value::Complex(complexes(x, y)),
+            PromotedPair::Whole(x, y) => Value::from(long(&x, &y)?),
+            PromotedPair::Floats(x, y) => Value::Float(floats(x, y)),
+            PromotedPair::Complexes(x, y) => Value::Complex(complexes(x, y)),
         })
     }))
 }
 
-pub fn add(a: Number, b: Number) -> Answer {
+pub fn add(a: Number, b: Number) -> NumberResult {
     arithmetic((a, b), i64::checked_add, |x, y| whole::walked(x, y, |x, y| x + y), |x, y| x + y, |x, y| x + y)
 }
 
-pub fn sub(a: Number, b: Number) -> Answer {
+pub fn sub(a: Number, b: Number) -> NumberResult {
     arithmetic((a, b), i64::checked_sub, |x, y| whole::walked(x, y, |x, y| x - y), |x, y| x - y, |x, y| x - y)
 }
 
-pub fn mul(a: Number, b: Number) -> Answer {
+pub fn mul(a: Number, b: Number) -> NumberResult {
     arithmetic((a, b), i64::checked_mul, whole::product, |x, y| x * y, |x, y| x * y)
 }
 
@@ -147,7 +147,7 @@ fn zero_division(text: &str) -> Error {
     Error::new(ErrorKind::ZeroDivisionError, text)
 }
 
-pub fn true_divide(a: Number, b: Number) -> Answer {
+pub fn true_divide(a: Number, b: Number) -> NumberResult {
     /// Integers up to this one convert to floats exactly.
     const EXACT: u64 = 1 << 53;
     if let (Number::Int(x), Number::Int(y)) = (&a, &b)
@@ -158,11 +158,11 @@ pub fn true_divide(a: Number, b: Number) -> Answer {
         return Some(Ok(Value::Float(*x as f64 / *y as f64)));
     }
     Some(pair(&a, &b).and_then(|pair| match pair {
-        Pair::Whole(_, y) if y.is_zero() => Err(zero_division("division by zero")),
-        Pair::Whole(x, y) => whole::true_quotient(&x, &y).map(Value::Float),
-        Pair::Floats(_, 0.0) => Err(zero_division("float division by zero")),
-        Pair::Floats(x, y) => Ok(Value::Float(x / y)),
-        Pair::Complexes(x, y) => {
+        PromotedPair::Whole(_, y) if y.is_zero() => Err(zero_division("division by zero")),
+        PromotedPair::Whole(x, y) => whole::true_quotient(&x, &y).map(Value::Float),
+        PromotedPair::Floats(_, 0.0) => Err(zero_division("float division by zero")),
+        PromotedPair::Floats(x, y) => Ok(Value::Float(x / y)),
+        PromotedPair::Complexes(x, y) => {
             complex_quotient(x, y).map(Value::Complex).ok_or_else(|| zero_division("complex division by zero"))
         }
     }))
@@ -182,13 +182,13 @@ fn quotient_and_rest(a: &Number, b: &Number, whole_zero: &str, float_zero: &str)
         return None;
     }
     Some(pair(a, b).and_then(|pair| match pair {
-        Pair::Whole(_, y) if y.is_zero() => Err(zero_division(whole_zero)),
-        Pair::Whole(x, y) => {
+        PromotedPair::Whole(_, y) if y.is_zero() => Err(zero_division(whole_zero)),
+        PromotedPair::Whole(x, y) => {
             let (quotient, rest) = whole::divided(&x, &y)?;
             Ok((Value::from(quotient), Value::from(rest)))
         }
-        Pair::Complexes(..) | Pair::Floats(_, 0.0) => Err(zero_division(float_zero)),
-        Pair::Floats(x, y) => {
+        PromotedPair::Complexes(..) | PromotedPair::Floats(_, 0.0) => Err(zero_division(float_zero)),
+        PromotedPair::Floats(x, y) => {
             let (quotient, rest) = divided_floats(x, y);
             Ok((Value::Float(quotient), Value::Float(rest)))
         }
@@ -213,21 +213,21 @@ fn divided_floats(x: f64, y: f64) -> (f64, f64) {
     (if quotient - floor > 0.5 { floor + 1.0 } else { floor }, rest)
 }
 
-pub fn floor_divide(a: Number, b: Number) -> Answer {
+pub fn floor_divide(a: Number, b: Number) -> NumberResult {
     let both = quotient_and_rest(&a, &b, "integer division or modulo by zero", "float floor division by zero");
     both.map(|both| both.map(|(quotient, _)| quotient))
 }
 
-pub fn remainder(a: Number, b: Number) -> Answer {
+pub fn remainder(a: Number, b: Number) -> NumberResult {
     quotient_and_rest(&a, &b, "integer modulo by zero", "float modulo").map(|both| both.map(|(_, rest)| rest))
 }
 
-pub fn divmod(a: Number, b: Number) -> Answer {
+pub fn divmod(a: Number, b: Number) -> NumberResult {
     quotient_and_rest(&a, &b, "integer division or modulo by zero", "float divmod()")
         .map(|both| both.map(|(quotient, rest)| Value::tuple([quotient, rest])))
 }
 
-pub fn power(a: Number, b: Number) -> Answer {
+pub fn power(a: Number, b: Number) -> NumberResult {
     if let (Number::Int(x), Number::Int(y)) = (&a, &b)
         && let Some(result) = u32::try_from(*y).ok().and_then(|y| x.checked_pow(y))
     {
@@ -238,9 +238,9 @@ pub fn power(a: Number, b: Number) -> Answer {
         // An integer to a negative power is a float.
         (Some(_), Some(_)) => a.to_float().and_then(|x| float_power(x, b.to_float()?)),
         _ => pair(&a, &b).and_then(|pair| match pair {
-            Pair::Complexes(x, y) => complex_power(x, y).map(Value::Complex),
-            Pair::Floats(x, y) => float_power(x, y),
-            Pair::Whole(x, y) => whole::power(&x, y.magnitude()).map(Value::from),
+            PromotedPair::Complexes(x, y) => complex_power(x, y).map(Value::Complex),
+            PromotedPair::Floats(x, y) => float_power(x, y),
+            PromotedPair::Whole(x, y) => whole::power(&x, y.magnitude()).map(Value::from),
         }),
     })
 }
@@ -321,7 +321,7 @@ fn product_power(x: Complex<f64>, mut exponent: u32) -> Complex<f64> {
 }
 
 /// `pow(a, b, modulus)`; `None` if one of them is not an integer.
-pub fn power_modulo(a: &Number, b: &Number, modulus: &Number) -> Answer {
+pub fn power_modulo(a: &Number, b: &Number, modulus: &Number) -> NumberResult {
     let (a, b, modulus) = (a.whole()?, b.whole()?, modulus.whole()?);
     Some(whole::power_modulo(&a, &b, &modulus).map(Value::from))
 }
@@ -361,7 +361,7 @@ fn order_to_float(x: i64, y: f64) -> Option<Ordering> {
 }
 
 /// Compares two numbers; `None` for complex numbers, which have no order.
-pub fn compare(a: &Number, b: &Number, is: fn(Ordering) -> bool) -> Answer {
+pub fn compare(a: &Number, b: &Number, is: fn(Ordering) -> bool) -> NumberResult {
     match (a, b) {
         (Number::Complex(_), _) | (_, Number::Complex(_)) => None,
         _ => Some(Ok(Value::Bool(order(a, b).is_some_and(is)))),
@@ -369,14 +369,14 @@ pub fn compare(a: &Number, b: &Number, is: fn(Ordering) -> bool) -> Answer {
 }
 
 /// Applies a bitwise operation in two's complement; `None` unless both are integers.
-pub fn bits(a: &Number, b: &Number, short: fn(i64, i64) -> i64, long: fn(&BigInt, &BigInt) -> BigInt) -> Answer {
+pub fn bits(a: &Number, b: &Number, short: fn(i64, i64) -> i64, long: fn(&BigInt, &BigInt) -> BigInt) -> NumberResult {
     if let (Number::Int(x), Number::Int(y)) = (a, b) {
         return Some(Ok(Value::Int(short(*x, *y))));
     }
     Some(whole::walked(a.whole()?.as_ref(), b.whole()?.as_ref(), long).map(Value::from))
 }
 
-pub fn shift_left(a: Number, b: Number) -> Answer {
+pub fn shift_left(a: Number, b: Number) -> NumberResult {
     let (x, by) = (a.whole()?, b.whole()?);
     Some(if by.is_negative() {
         Err(Error::value("negative shift count"))
@@ -389,7 +389,7 @@ pub fn shift_left(a: Number, b: Number) -> Answer {
     })
 }
 
-pub fn shift_right(a: Number, b: Number) -> Answer {
+pub fn shift_right(a: Number, b: Number) -> NumberResult {
     let by = b.whole()?;
     if by.is_negative() {
         return Some(Err(Error::value("negative shift count")));
@@ -449,7 +449,7 @@ pub fn truncated(float: f64) -> Result<Value> {
 }
 
 /// `round(a, digits)`; without digits, rounds to an integer. `None` for a complex number.
-pub fn rounded(a: &Number, digits: Option<&BigInt>) -> Answer {
+pub fn rounded(a: &Number, digits: Option<&BigInt>) -> NumberResult {
     /// Floats have no digits after this decimal place.
     const LAST: i64 = 323;
     /// Floats have no digits this far before the decimal point.

@@ -10,11 +10,11 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 /// Receives an event as text.
-type Hear = dyn FnMut(&str);
+type EventSink = dyn FnMut(&str);
 
 /// The listener for events.
 #[derive(Clone)]
-pub(crate) struct Listener(Rc<RefCell<Hear>>);
+pub(crate) struct Listener(Rc<RefCell<EventSink>>);
 
 impl Listener {
     pub(crate) fn new(listener: impl FnMut(&str) + 'static) -> Listener {

@@ -1,13 +1,15 @@
 //! The page: answers requests with the help of the session, its desk and the lessons.
 
 use super::events::Listener;
-use super::request::{Read, Request, named, units, units_before};
+use super::request::{Parsed, Request, named, units, units_before};
 use super::stage::{Files, Stage};
 use super::teaching::{self, Trial};
 use super::variables::variables;
 use files::Input;
 use serde_json::{Value, json};
-use session::assist::{Desk, TITLE, Way, completeness, help, is_command, pieces, script, usages, ways};
+use session::assist::{
+    Desk, ListedCompletion, TITLE, completeness, completions, help, is_command, pieces, script, usages,
+};
 use session::transcript::{Json, Target, Totals, run_here};
 use session::{Completeness, Language, Session};
 use std::path::Path;
@@ -34,7 +36,7 @@ impl Page {
         answer.unwrap_or_else(|why| json!({ "refused": why })).to_string()
     }
 
-    fn answered(&mut self, request: &Request) -> Read<Value> {
+    fn answered(&mut self, request: &Request) -> Parsed<Value> {
         match request.text("ask")? {
             "run" => self.run(request),
             "complete?" => self.is_complete(request),
@@ -59,7 +61,7 @@ impl Page {
         }
     }
 
-    fn run(&mut self, request: &Request) -> Read<Value> {
+    fn run(&mut self, request: &Request) -> Parsed<Value> {
         let (language, source) = (request.language()?, request.text("source")?);
         self.desk.set_language(language);
         let taken = self.desk.take(&mut self.stage, source);
@@ -69,7 +71,7 @@ impl Page {
         Ok(json!({ "unfinished": unfinished, "exit": taken.exit, "language": named(self.desk.language()) }))
     }
 
-    fn is_complete(&self, request: &Request) -> Read<Value> {
+    fn is_complete(&self, request: &Request) -> Parsed<Value> {
         let (language, source) = (request.language()?, request.text("source")?);
         let state = match self.seeing(|session| completeness(session, language, source)) {
             Completeness::Complete => "complete",
@@ -79,20 +81,20 @@ impl Page {
         Ok(json!({ "state": state }))
     }
 
-    fn complete(&self, request: &Request) -> Read<Value> {
+    fn complete(&self, request: &Request) -> Parsed<Value> {
         let (source, at) = request.place()?;
         let files = |word: &str| {
             let names = self.stage.files.list().into_iter().map(|(name, _)| name);
             (word.len(), names.filter(|name| name.starts_with(word)).map(|name| (name, String::new())).collect())
         };
         let language = request.language()?;
-        let (start, found) = self.seeing(|session| ways(session, language, source, at, &files));
-        let candidate = |way: Way| json!({ "text": way.text, "shown": way.name, "doc": way.doc });
+        let (start, found) = self.seeing(|session| completions(session, language, source, at, &files));
+        let candidate = |way: ListedCompletion| json!({ "text": way.text, "shown": way.name, "doc": way.doc });
         let candidates: Vec<Value> = found.into_iter().map(candidate).collect();
         Ok(json!({ "start": units_before(source, start), "candidates": candidates }))
     }
 
-    fn signature(&self, request: &Request) -> Read<Value> {
+    fn signature(&self, request: &Request) -> Parsed<Value> {
         let (source, at) = request.place()?;
         let language = request.language()?;
         Ok(json!({ "usages": self.seeing(|session| usages(session, language, source, at)) }))
@@ -102,7 +104,7 @@ impl Page {
         (!topic.trim().is_empty()).then(|| self.seeing(|session| help(session, topic)))
     }
 
-    fn script(&mut self, language: Language) -> Read<Value> {
+    fn script(&mut self, language: Language) -> Parsed<Value> {
         let name = match language {
             Language::Python => "session.py",
             Language::Rhai => "session.rhai",
@@ -119,7 +121,7 @@ impl Page {
         }
     }
 
-    fn attempt(&mut self, request: &Request) -> Read<Value> {
+    fn attempt(&mut self, request: &Request) -> Parsed<Value> {
         let (name, exercise, language) = (request.text("name")?, request.number("exercise")?, request.language()?);
         self.leave();
         let trial = Trial::begin(name, exercise, language, self.stage.another())?;
@@ -128,7 +130,7 @@ impl Page {
         Ok(given)
     }
 
-    fn try_answer(&mut self, request: &Request) -> Read<Value> {
+    fn try_answer(&mut self, request: &Request) -> Parsed<Value> {
         let (language, source) = (request.language()?, request.text("source")?);
         let trial = self.trial.as_mut().ok_or("no exercise has been begun")?;
         Ok(trial.answer(language, source))
@@ -159,7 +161,7 @@ fn desk(stage: &Stage) -> Desk {
     Desk::new(Language::Python, Vec::new(), stage.live())
 }
 
-fn highlight(request: &Request) -> Read<Value> {
+fn highlight(request: &Request) -> Parsed<Value> {
     let (language, source) = (request.language()?, request.text("source")?);
     if is_command(source) {
         return Ok(json!({ "pieces": [["plain", units(source)]] }));
@@ -168,13 +170,13 @@ fn highlight(request: &Request) -> Read<Value> {
     Ok(json!({ "pieces": pieces.map(|(piece, text)| json!([piece.name(), units(text)])).collect::<Vec<_>>() }))
 }
 
-fn inspect(name: &str) -> Read<Value> {
+fn inspect(name: &str) -> Parsed<Value> {
     let report = Input::at(name).and_then(|input| input.contents()).map_err(|error| format!("{name}: {error}"))?;
     Ok(json!({ "text": report.text() }))
 }
 
 /// Runs a recorded session like `tensorsh test --json`.
-fn test(request: &Request) -> Read<Value> {
+fn test(request: &Request) -> Parsed<Value> {
     let report = run_here(&Target::named(request.text("name")?, request.text("source")?));
     let (mut totals, mut document) = (Totals::default(), Json::default());
     totals.add(&report);

@@ -3,7 +3,7 @@
 use super::events::Listener;
 use explain::{Scene, svg};
 use serde_json::json;
-use session::{Again, Fate, Picture, Seen};
+use session::{Picture, Redraw, RedrawContext, RedrawOutcome};
 use std::cell::Cell;
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -13,17 +13,17 @@ const LIVE: usize = 30;
 
 /// The pictures of one session.
 pub(crate) struct Pictures {
-    shown: VecDeque<Shown>,
+    shown: VecDeque<LivePicture>,
     /// The number of the next picture, common to all sessions.
     next: Rc<Cell<u64>>,
 }
 
 /// A picture that is redrawn when its subject changes.
-struct Shown {
+struct LivePicture {
     id: u64,
     scene: Scene,
     width: usize,
-    again: Rc<Again>,
+    again: Rc<Redraw>,
     /// Whether only the undo history still holds its subject.
     is_gone: bool,
 }
@@ -46,14 +46,14 @@ impl Pictures {
         if let Some(again) = &picture.again {
             self.shown.truncate(LIVE - 1);
             let (scene, width, again) = (picture.scene.clone(), picture.width, Rc::clone(again));
-            self.shown.push_front(Shown { id, scene, width, again, is_gone: false });
+            self.shown.push_front(LivePicture { id, scene, width, again, is_gone: false });
         }
     }
 
     /// Resends pictures whose subject has changed or come back, and reports those whose subject is gone.
-    pub(crate) fn renew(&mut self, seen: &Seen, listener: &Listener) {
+    pub(crate) fn renew(&mut self, seen: &RedrawContext, listener: &Listener) {
         self.shown.retain_mut(|shown| match shown.again.draw(seen) {
-            Fate::There(Ok(scene)) => {
+            RedrawOutcome::There(Ok(scene)) => {
                 if shown.is_gone || scene != shown.scene {
                     let picture = Picture::of(scene, shown.width);
                     send(listener, "redrawn", shown.id, &picture);
@@ -61,13 +61,13 @@ impl Pictures {
                 }
                 true
             }
-            Fate::There(Err(_)) => true,
+            RedrawOutcome::There(Err(_)) => true,
             fate => {
                 if !shown.is_gone {
-                    gone(listener, shown.id);
+                    send_removed(listener, shown.id);
                     shown.is_gone = true;
                 }
-                matches!(fate, Fate::Remembered)
+                matches!(fate, RedrawOutcome::Remembered)
             }
         });
     }
@@ -75,12 +75,12 @@ impl Pictures {
     /// Reports that the pictures are no longer redrawn.
     pub(crate) fn forget(&mut self, listener: &Listener) {
         for shown in self.shown.drain(..).filter(|shown| !shown.is_gone) {
-            gone(listener, shown.id);
+            send_removed(listener, shown.id);
         }
     }
 }
 
-fn gone(listener: &Listener, id: u64) {
+fn send_removed(listener: &Listener, id: u64) {
     listener.send(&json!({ "event": "gone", "id": id }));
 }
 

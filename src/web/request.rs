@@ -4,7 +4,7 @@ use serde_json::Value;
 use session::Language;
 
 /// The result of parsing a request; the error is a sentence that says why it is malformed.
-pub(crate) type Read<T> = Result<T, String>;
+pub(crate) type Parsed<T> = Result<T, String>;
 
 /// A request: an object with a field `ask`.
 pub(crate) struct Request(Value);
@@ -12,20 +12,20 @@ pub(crate) struct Request(Value);
 impl Request {
     /// # Errors
     /// Fails with the reason why the text is not a request. The same holds for all methods below.
-    pub(crate) fn read(text: &str) -> Read<Request> {
+    pub(crate) fn read(text: &str) -> Parsed<Request> {
         serde_json::from_str(text).map(Request).map_err(|error| format!("a request is JSON: {error}"))
     }
 
-    pub(crate) fn text(&self, name: &str) -> Read<&str> {
+    pub(crate) fn text(&self, name: &str) -> Parsed<&str> {
         self.0.get(name).and_then(Value::as_str).ok_or_else(|| format!("a request needs a string \"{name}\""))
     }
 
-    pub(crate) fn number(&self, name: &str) -> Read<usize> {
+    pub(crate) fn number(&self, name: &str) -> Parsed<usize> {
         let number = self.0.get(name).and_then(Value::as_u64).and_then(|number| usize::try_from(number).ok());
         number.ok_or_else(|| format!("this request needs a whole number \"{name}\""))
     }
 
-    pub(crate) fn language(&self) -> Read<Language> {
+    pub(crate) fn language(&self) -> Parsed<Language> {
         match self.text("language")? {
             "python" => Ok(Language::Python),
             "rhai" => Ok(Language::Rhai),
@@ -34,7 +34,7 @@ impl Request {
     }
 
     /// Returns the source, and the byte in it that the request refers to.
-    pub(crate) fn place(&self) -> Read<(&str, usize)> {
+    pub(crate) fn place(&self) -> Parsed<(&str, usize)> {
         let source = self.text("source")?;
         Ok((source, byte_at(source, self.number("at")?)))
     }

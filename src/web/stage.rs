@@ -26,7 +26,7 @@ pub trait Files {
     ///
     /// # Errors
     /// Fails with the reason if there is no folder.
-    fn aside(&self, stop: Arc<AtomicBool>, work: &mut dyn FnMut(&Path)) -> Result<(), String>;
+    fn run_in_background(&self, stop: Arc<AtomicBool>, work: &mut dyn FnMut(&Path)) -> Result<(), String>;
 }
 
 /// The destination of a session's output.
@@ -123,7 +123,7 @@ impl Console for Stage {
         KEYS
     }
 
-    fn aside(&mut self, stop: Arc<AtomicBool>, work: &mut dyn FnMut(&Path)) -> Result<(), String> {
-        self.files.aside(stop, work)
+    fn run_in_background(&mut self, stop: Arc<AtomicBool>, work: &mut dyn FnMut(&Path)) -> Result<(), String> {
+        self.files.run_in_background(stop, work)
     }
 }

@@ -1,10 +1,10 @@
 //! Lessons and exercises for a page: the text, the given code, and the verdict on an answer.
 
-use super::request::{Read, named};
+use super::request::{Parsed, named};
 use super::stage::{Files, Stage};
 use serde_json::{Value, json};
 use session::assist::{completeness, help, is_command, topic};
-use session::lessons::{Attempt, Exercise, Lesson, Part, Told, find, lessons, told};
+use session::lessons::{Attempt, Exercise, Lesson, PagePart, TranslatedInput, find, lessons, translated};
 use session::{Completeness, Language, Rehearsal, Session, SessionOptions};
 use std::sync::Arc;
 
@@ -19,22 +19,22 @@ pub(crate) fn list() -> Value {
 ///
 /// # Errors
 /// Fails if there is no lesson of that name, or no folder for the files that its inputs write.
-pub(crate) fn lesson(name: &str, language: Language, files: &dyn Files) -> Read<Value> {
+pub(crate) fn lesson(name: &str, language: Language, files: &dyn Files) -> Parsed<Value> {
     let lesson = named_lesson(name)?;
     let mut answer = Value::Null;
     // The Rhai form of an input depends on the existing variables, so the inputs run. The files they write stay hidden.
-    files.aside(Arc::default(), &mut |folder| {
+    files.run_in_background(Arc::default(), &mut |folder| {
         let _elsewhere = Rehearsal::begin(folder);
         answer = json!({
             "title": lesson.title,
-            "parts": parts(&lesson.parts, language, &mut silent()),
+            "parts": parts(&lesson.parts, language, &mut silent_session()),
             "exercises": lesson.exercises.iter().map(|exercise| described(exercise, language)).collect::<Vec<_>>(),
         });
     })?;
     Ok(answer)
 }
 
-fn named_lesson(name: &str) -> Read<&'static Lesson> {
+fn named_lesson(name: &str) -> Parsed<&'static Lesson> {
     find(name).ok_or_else(|| format!("there is no lesson {name}"))
 }
 
@@ -42,7 +42,7 @@ fn described(exercise: &Exercise, language: Language) -> Value {
     let mut attempt = exercise.begin(language, options_of_silence());
     let task = parts(&exercise.task, language, &mut attempt.session);
     let hints: Vec<Value> = exercise.hints.iter().map(|hint| parts(hint, language, &mut attempt.session)).collect();
-    let solution = parts(&exercise.solution, language, &mut silent());
+    let solution = parts(&exercise.solution, language, &mut silent_session());
     json!({ "title": exercise.title, "task": task, "hints": hints, "solution": solution })
 }
 
@@ -51,17 +51,17 @@ fn options_of_silence() -> SessionOptions {
 }
 
 /// Creates a session that discards its output.
-fn silent() -> Session {
+fn silent_session() -> Session {
     Session::new(options_of_silence())
 }
 
-fn parts(parts: &[Part], language: Language, session: &mut Session) -> Value {
-    let mut part = |part: &Part| match part {
-        Part::Prose(text) => json!({ "prose": text }),
-        Part::Session(inputs) => {
+fn parts(parts: &[PagePart], language: Language, session: &mut Session) -> Value {
+    let mut part = |part: &PagePart| match part {
+        PagePart::Prose(text) => json!({ "prose": text }),
+        PagePart::Session(inputs) => {
             let mut lines = Vec::new();
             for example in inputs.examples(language).iter().filter(|example| !example.options.skip) {
-                if let Some(told) = told(session, language, example.language, &example.source) {
+                if let Some(told) = translated(session, language, example.language, &example.source) {
                     if language == Language::Rhai {
                         session.eval(told.language, &told.source);
                     }
@@ -74,7 +74,7 @@ fn parts(parts: &[Part], language: Language, session: &mut Session) -> Value {
     parts.iter().map(&mut part).collect()
 }
 
-fn input(told: &Told) -> Value {
+fn input(told: &TranslatedInput) -> Value {
     json!({ "language": named(told.language), "source": told.source })
 }
 
@@ -89,7 +89,7 @@ impl Trial {
     ///
     /// # Errors
     /// Fails if it does not exist.
-    pub(crate) fn begin(name: &str, index: usize, language: Language, stage: Stage) -> Read<Trial> {
+    pub(crate) fn begin(name: &str, index: usize, language: Language, stage: Stage) -> Parsed<Trial> {
         let exercise = named_lesson(name)?.exercises.get(index);
         let exercise = exercise.ok_or_else(|| format!("the lesson {name} has no exercise {index}"))?;
         let options = SessionOptions { live: Some(stage.live()), ..SessionOptions::default() };

@@ -23,7 +23,7 @@ mod imports {
 }
 
 #[global_allocator]
-static MEMORY: system::web::Counting = system::web::Counting;
+static MEMORY: system::web::CountingAllocator = system::web::CountingAllocator;
 
 thread_local! {
     static PAGE: RefCell<Page> = RefCell::new(begin());
@@ -34,7 +34,7 @@ thread_local! {
 }
 
 fn begin() -> Page {
-    std::panic::set_hook(Box::new(|panic| System::complain(&format!("{panic}\n"))));
+    std::panic::set_hook(Box::new(|panic| System::write_error(&format!("{panic}\n"))));
     tensorsh::provide_texts();
     Page::new(|event| imports::event(event.as_ptr(), event.len()), Rc::new(Kept))
 }
@@ -112,7 +112,7 @@ impl web::Files for Kept {
     }
 
     /// `stop` need not be set here: reading such a flag asks JavaScript first.
-    fn aside(&self, _stop: Arc<AtomicBool>, work: &mut dyn FnMut(&Path)) -> Result<(), String> {
+    fn run_in_background(&self, _stop: Arc<AtomicBool>, work: &mut dyn FnMut(&Path)) -> Result<(), String> {
         let folder = Path::new("/tmp/aside");
         system::web::with_folder(folder, || work(folder));
         Ok(())

@@ -91,7 +91,7 @@ pub(crate) fn refuse_mixture(call: &Call, row: &Row) -> Result<()> {
 }
 
 /// Replaces a new tensor that a function returns within the context by a fake one.
-pub fn faked(call: &Call, result: Value) -> Result<Value> {
+pub fn as_fake(call: &Call, result: Value) -> Result<Value> {
     match &result {
         Value::Tensor(tensor)
             if call.state.fake_mode.get().is_some()
@@ -117,6 +117,6 @@ fn shown(state: &State, value: &Value) -> Result<String> {
 
 /// Returns the same layout on a fake device of the same name, without bytes.
 fn without_data(view: &View) -> Result<View> {
-    let storage = Storage::zeroed(view.storage.nbytes(), view.device().faked())?;
+    let storage = Storage::zeroed(view.storage.nbytes(), view.device().as_fake())?;
     Ok(View { storage, ..view.clone() })
 }

@@ -254,7 +254,7 @@ impl Writer<'_> {
             }
             if skipped {
                 if rest.is_empty() {
-                    self.word("...", depth + 1)
+                    self.number("...", depth + 1)
                 } else {
                     self.out.push_str("...")
                 }
@@ -262,7 +262,7 @@ impl Writer<'_> {
             }
             if rest.is_empty() {
                 let text = self.texts.next().unwrap_or_default();
-                self.word(&text, depth + 1);
+                self.number(&text, depth + 1);
             } else {
                 self.array(rest, depth + 1);
             }
@@ -283,7 +283,7 @@ impl Writer<'_> {
     }
 
     /// Writes a number inside `brackets` brackets, on a new line if it does not fit.
-    fn word(&mut self, text: &str, brackets: usize) {
+    fn number(&mut self, text: &str, brackets: usize) {
         let line = self.out.rsplit('\n').next().unwrap_or_default();
         // Account for the closing brackets, including that of `array(`.
         let closing = brackets.max(1) + usize::from(self.indent > 0);

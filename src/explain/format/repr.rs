@@ -20,17 +20,17 @@ thread_local! {
 }
 
 /// Marks a container as being shown, until it is dropped.
-struct Shown(bool);
+struct RecursionMark(bool);
 
-impl Shown {
+impl RecursionMark {
     /// Marks a container. If it is already marked, returns the text for a recursive reference as an error.
-    fn enter(value: &Value) -> std::result::Result<Shown, &'static str> {
+    fn enter(value: &Value) -> std::result::Result<RecursionMark, &'static str> {
         let dots = match value {
             Value::List(list) if !list.is_empty() => "[...]",
             Value::Tuple(tuple) if !tuple.is_empty() => "(...)",
             Value::Dict(dict) if dict.is_ordered() => "...",
             Value::Dict(dict) if !dict.is_empty() => "{...}",
-            _ => return Ok(Shown(false)),
+            _ => return Ok(RecursionMark(false)),
         };
         let address = value.address().unwrap_or_default();
         SHOWN.with_borrow_mut(|shown| {
@@ -38,12 +38,12 @@ impl Shown {
                 return Err(dots);
             }
             shown.push(address);
-            Ok(Shown(true))
+            Ok(RecursionMark(true))
         })
     }
 }
 
-impl Drop for Shown {
+impl Drop for RecursionMark {
     fn drop(&mut self) {
         if self.0 {
             SHOWN.with_borrow_mut(Vec::pop);
@@ -57,7 +57,7 @@ pub(super) fn write(out: &mut String, formatter: Formatter<'_>, value: &Value, d
         bail!(RecursionError, "maximum recursion depth exceeded while getting the repr of an object");
     }
     let item = |out: &mut String, value: &Value| write(out, formatter, value, depth + 1);
-    let _shown = match Shown::enter(value) {
+    let _shown = match RecursionMark::enter(value) {
         Ok(shown) => shown,
         Err(within_itself) => {
             out.push_str(within_itself);
@@ -128,7 +128,7 @@ pub(super) fn write(out: &mut String, formatter: Formatter<'_>, value: &Value, d
             other => push(out, format_args!("<built-in method {} of {} object>", method.name, other.type_name())),
         },
         Value::Object(object) => match object.special("__repr__", &[]) {
-            Some(text) => out.push_str(&super::written("__repr__", text?)?),
+            Some(text) => out.push_str(&super::text_from_script("__repr__", text?)?),
             None => out.push_str(&object.repr()),
         },
     }

@@ -129,14 +129,15 @@ pub(super) fn write_body(out: &mut String, options: &PrintOptions, view: &View, 
         bail!(RecursionError, "maximum recursion depth exceeded while printing a tensor of {} dimensions", view.ndim());
     }
     let numel = checked_numel(view.sizes())?;
-    let shown = Shown { edges: (numel > options.threshold).then_some(usize::try_from(options.edgeitems).unwrap_or(0)) };
+    let shown =
+        ShownIndices { edges: (numel > options.threshold).then_some(usize::try_from(options.edgeitems).unwrap_or(0)) };
     check_bounds(view, shown)?;
     // An expanded tensor may have any number of elements. Reserve the minimum they take before reading them.
     let room = |pitch: usize| if shown.edges.is_none() { pitch.saturating_mul(numel as usize) } else { 0 };
     reserve(out, room("0, ".len()))?;
     let memory = view.storage.memory();
     memory.check()?;
-    let cells = Cells::measure(view, &memory, shown, options)?;
+    let cells = ElementFormat::measure(view, &memory, shown, options)?;
     reserve(out, room(cells.pitch()))?;
     let body = Body { view, memory: &memory, shown, cells, linewidth: options.linewidth };
     body.write(out, &mut String::new(), 0, view.layout.offset, column);
@@ -145,12 +146,12 @@ pub(super) fn write_body(out: &mut String, options: &PrintOptions, view: &View, 
 
 /// The indices shown of a dimension.
 #[derive(Clone, Copy)]
-struct Shown {
+struct ShownIndices {
     /// The number of indices shown at each end, if the tensor is summarised.
     edges: Option<usize>,
 }
 
-impl Shown {
+impl ShownIndices {
     /// Returns the first and the last indices shown. If there are last ones, an ellipsis comes between them.
     fn indices(self, size: i64) -> (Range<i64>, Option<Range<i64>>) {
         match self.edges.and_then(|edges| i64::try_from(edges).ok()) {
@@ -171,7 +172,7 @@ impl Shown {
 ///
 /// The message names the piece that PyTorch would have sliced out: a part of a complex tensor; when summarising, the
 /// first row or edge that does not fit; else the first element.
-fn check_bounds(view: &View, shown: Shown) -> Result<()> {
+fn check_bounds(view: &View, shown: ShownIndices) -> Result<()> {
     if view.check_bounds().is_ok() {
         return Ok(());
     }
@@ -195,14 +196,14 @@ fn check_bounds(view: &View, shown: Shown) -> Result<()> {
 }
 
 /// The format of the elements: one column, or two for complex numbers.
-struct Cells {
+struct ElementFormat {
     real: Column,
     imaginary: Option<Column>,
 }
 
-impl Cells {
+impl ElementFormat {
     /// Measures every element shown.
-    fn measure(view: &View, memory: &Memory, shown: Shown, options: &PrintOptions) -> Result<Cells> {
+    fn measure(view: &View, memory: &Memory, shown: ShownIndices, options: &PrintOptions) -> Result<ElementFormat> {
         let (mut real, mut imaginary) = (Extremes::default(), Extremes::default());
         visit(view, shown, 0, view.layout.offset, &mut |offset| match view.read(memory, offset) {
             Scalar::Complex(c) => {
@@ -217,7 +218,7 @@ impl Cells {
             false => Ok(Column::for_exact(extremes)),
         };
         let imaginary = if view.dtype.is_complex() { Some(column(imaginary)?) } else { None };
-        Ok(Cells { real: column(real)?, imaginary })
+        Ok(ElementFormat { real: column(real)?, imaginary })
     }
 
     /// Returns the width of an element including the comma and space after it.
@@ -240,7 +241,7 @@ impl Cells {
 }
 
 /// Calls `body` with the storage offset of every element shown, in row-major order. Stops after Ctrl-C.
-fn visit(view: &View, shown: Shown, dim: usize, offset: i64, body: &mut impl FnMut(i64)) {
+fn visit(view: &View, shown: ShownIndices, dim: usize, offset: i64, body: &mut impl FnMut(i64)) {
     let (Some(&size), Some(&stride)) = (view.sizes().get(dim), view.strides().get(dim)) else { return body(offset) };
     if shown.edges == Some(0) {
         return;
@@ -399,8 +400,8 @@ impl Style {
 struct Body<'a> {
     view: &'a View,
     memory: &'a Memory,
-    shown: Shown,
-    cells: Cells,
+    shown: ShownIndices,
+    cells: ElementFormat,
     linewidth: i64,
 }
 

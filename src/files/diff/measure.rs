@@ -66,15 +66,15 @@ pub(super) struct Row<'m> {
 }
 
 /// The number type to which the elements of both sides are widened.
-trait Measured: Copy + PartialEq {
+trait ComparedNumber: Copy + PartialEq {
     fn of(value: Scalar) -> Self;
-    fn apart(self, other: Self) -> f64;
+    fn distance(self, other: Self) -> f64;
     fn size(self) -> f64;
     fn is_nan(self) -> bool;
     fn is_finite(self) -> bool;
 }
 
-impl Measured for i128 {
+impl ComparedNumber for i128 {
     fn of(value: Scalar) -> i128 {
         match value {
             Scalar::Bool(truth) => i128::from(truth),
@@ -83,7 +83,7 @@ impl Measured for i128 {
             Scalar::Float(_) | Scalar::Complex(_) => 0,
         }
     }
-    fn apart(self, other: i128) -> f64 {
+    fn distance(self, other: i128) -> f64 {
         (self - other).unsigned_abs() as f64
     }
     fn size(self) -> f64 {
@@ -97,13 +97,13 @@ impl Measured for i128 {
     }
 }
 
-impl Measured for f64 {
+impl ComparedNumber for f64 {
     #[inline(always)]
     fn of(value: Scalar) -> f64 {
         f64::store(value)
     }
     #[inline(always)]
-    fn apart(self, other: f64) -> f64 {
+    fn distance(self, other: f64) -> f64 {
         (self - other).abs()
     }
     #[inline(always)]
@@ -120,11 +120,11 @@ impl Measured for f64 {
     }
 }
 
-impl Measured for Complex<f64> {
+impl ComparedNumber for Complex<f64> {
     fn of(value: Scalar) -> Complex<f64> {
         Complex::store(value)
     }
-    fn apart(self, other: Complex<f64>) -> f64 {
+    fn distance(self, other: Complex<f64>) -> f64 {
         (self - other).norm()
     }
     fn size(self) -> f64 {
@@ -170,7 +170,7 @@ pub(super) fn compare(a: Row, b: Row, count: usize, tolerance: f64) -> Result<Ta
 /// The number of elements to widen at a time; a multiple of every block's count.
 const WIDENED: usize = 4096;
 
-fn tally<N: Measured>(a: Row, b: Row, count: usize, tolerance: f64) -> Result<Tally> {
+fn tally<N: ComparedNumber>(a: Row, b: Row, count: usize, tolerance: f64) -> Result<Tally> {
     let (mut x, mut y) = (Vec::with_capacity(WIDENED), Vec::with_capacity(WIDENED));
     let mut total = Tally::default();
     for start in (0..count).step_by(WIDENED) {
@@ -179,7 +179,7 @@ fn tally<N: Measured>(a: Row, b: Row, count: usize, tolerance: f64) -> Result<Ta
         widen::<N>(b, start, end, &mut y)?;
         let (mut part, unequal) = parallel::vectorised(|| measured(&x, &y, tolerance));
         if let (Elements::Plain(dtype), true) = (a.elements, a.elements == b.elements) {
-            part.respelt = spelt_otherwise(a.memory, b.memory, dtype.itemsize(), start..end).saturating_sub(unequal);
+            part.respelt = differing_bytes(a.memory, b.memory, dtype.itemsize(), start..end).saturating_sub(unequal);
         }
         total.add(&part, start as u64);
     }
@@ -187,7 +187,7 @@ fn tally<N: Measured>(a: Row, b: Row, count: usize, tolerance: f64) -> Result<Ta
 }
 
 /// Counts the elements with differing bytes.
-fn spelt_otherwise(a: &Memory, b: &Memory, itemsize: usize, range: Range<usize>) -> u64 {
+fn differing_bytes(a: &Memory, b: &Memory, itemsize: usize, range: Range<usize>) -> u64 {
     let others = reading_both(a, b, |x: &[u8], y: &[u8]| {
         let range = range.start * itemsize..range.end * itemsize;
         let (x, y) = (x.get(range.clone()).unwrap_or_default(), y.get(range).unwrap_or_default());
@@ -198,7 +198,7 @@ fn spelt_otherwise(a: &Memory, b: &Memory, itemsize: usize, range: Range<usize>)
 
 /// Also counts the unequal elements, including those within the tolerance.
 #[inline(always)]
-fn measured<N: Measured>(x: &[N], y: &[N], tolerance: f64) -> (Tally, u64) {
+fn measured<N: ComparedNumber>(x: &[N], y: &[N], tolerance: f64) -> (Tally, u64) {
     let mut unequal = 0;
     let mut tally = Tally { elements: x.len() as u64, ..Tally::default() };
     for (i, (&x, &y)) in x.iter().zip(y).enumerate() {
@@ -206,7 +206,7 @@ fn measured<N: Measured>(x: &[N], y: &[N], tolerance: f64) -> (Tally, u64) {
             continue;
         }
         unequal += 1;
-        let apart = x.apart(y);
+        let apart = x.distance(y);
         if apart.is_finite() {
             tally.sum += apart;
             if apart > tally.greatest {
@@ -224,7 +224,7 @@ fn measured<N: Measured>(x: &[N], y: &[N], tolerance: f64) -> (Tally, u64) {
 }
 
 /// Converts elements `start..end` of a row to numbers.
-fn widen<N: Measured>(row: Row, start: usize, end: usize, into: &mut Vec<N>) -> Result<()> {
+fn widen<N: ComparedNumber>(row: Row, start: usize, end: usize, into: &mut Vec<N>) -> Result<()> {
     into.clear();
     match row.elements {
         Elements::Plain(dtype) => dispatch!(dtype, T => {
@@ -234,7 +234,7 @@ fn widen<N: Measured>(row: Row, start: usize, end: usize, into: &mut Vec<N>) -> 
         Elements::Blocks(blocks) => {
             let range = row.elements.nbytes(start)?..row.elements.nbytes(end)?;
             let mut numbers = vec![0f32; end - start];
-            let take_apart = blocks.taking_apart()?;
+            let take_apart = blocks.dequantizer()?;
             let taken = parallel::reading(row.memory, |bytes: &[u8]| {
                 bytes.get(range).map(|bytes| take_apart(bytes, &mut numbers)).is_some()
             });

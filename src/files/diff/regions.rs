@@ -3,7 +3,7 @@
 
 use super::measure::{self, Row, Tally};
 use crate::contents::{Contents, Elements, Entry};
-use crate::parts::{Opened, Part, Window, blocks, lost};
+use crate::parts::{ByteSource, Part, Window, blocks, truncated};
 use crate::progress;
 use std::sync::atomic::{AtomicBool, Ordering};
 use tensor::ops::copy;
@@ -83,7 +83,7 @@ fn each_common(
     let sizes = &a.entry.layout.sizes;
     for x in &ours {
         for y in &theirs {
-            let Some(common) = Common::of(x, y) else { continue };
+            let Some(common) = Intersection::of(x, y) else { continue };
             let place = |number| common.place(number, sizes);
             if !body(&x.within(&common.offsets, &common.sizes)?, &y.within(&common.offsets, &common.sizes)?, &place)? {
                 return Ok(());
@@ -94,14 +94,14 @@ fn each_common(
 }
 
 /// The intersection of two boxes.
-struct Common {
+struct Intersection {
     offsets: Dims,
     sizes: Dims,
 }
 
-impl Common {
-    fn of(x: &Part, y: &Part) -> Option<Common> {
-        let mut common = Common { offsets: Dims::new(), sizes: Dims::new() };
+impl Intersection {
+    fn of(x: &Part, y: &Part) -> Option<Intersection> {
+        let mut common = Intersection { offsets: Dims::new(), sizes: Dims::new() };
         let ends = |part: &Part, dim: usize| {
             let (offset, size) = (part.offsets.get(dim)?, part.layout.sizes.get(dim)?);
             Some((*offset, offset.saturating_add(*size)))
@@ -158,18 +158,20 @@ fn side_by_side(x: &Part, y: &Part, terms: &Terms) -> Result<Tally> {
     let elements = [x.elements, y.elements];
     let run = |windows: [Window; 2]| in_rows(windows, elements, count, terms);
     let tally = match (x.open(first)?, y.open(other)?) {
-        (Opened::File(f, at), Opened::File(g, place)) => Some(run([Window::File(f, at), Window::File(g, place)])),
-        (Opened::File(f, at), Opened::Memory(m, start)) => {
+        (ByteSource::File(f, at), ByteSource::File(g, place)) => {
+            Some(run([Window::File(f, at), Window::File(g, place)]))
+        }
+        (ByteSource::File(f, at), ByteSource::Memory(m, start)) => {
             reading(&m, |bytes: &[u8]| run([Window::File(f, at), Window::slice(bytes, start)]))
         }
-        (Opened::Memory(m, start), Opened::File(g, place)) => {
+        (ByteSource::Memory(m, start), ByteSource::File(g, place)) => {
             reading(&m, |bytes: &[u8]| run([Window::slice(bytes, start), Window::File(g, place)]))
         }
-        (Opened::Memory(m, start), Opened::Memory(n, begin)) => {
+        (ByteSource::Memory(m, start), ByteSource::Memory(n, begin)) => {
             reading_both(&m, &n, |a: &[u8], b: &[u8]| run([Window::slice(a, start), Window::slice(b, begin)]))
         }
     };
-    tally.ok_or_else(lost)?
+    tally.ok_or_else(truncated)?
 }
 
 /// Compares consecutive elements, in tasks of many pieces.
@@ -187,7 +189,7 @@ fn in_rows(windows: [Window; 2], elements: [Elements; 2], count: usize, terms: &
             for side in 0..2 {
                 let (from, length) = (elements[side].nbytes(start)?, elements[side].nbytes(part)?);
                 let read = writing(&buffers[side], 0..length, |bytes: &mut [u8]| windows[side].read(from, bytes));
-                read.ok_or_else(lost)??;
+                read.ok_or_else(truncated)??;
                 if side == 0 {
                     progress::advance(length as u64);
                 }

@@ -1,6 +1,6 @@
 //! Formats differences as text and as JSON.
 
-use super::{Change, Described, Differences, Tally, Text, What};
+use super::{Change, ChangeKind, Differences, ShownTensor, Tally, Text};
 use crate::contents::{count, shown};
 use crate::inspect::{shortened, tuple};
 use serde_json::{Value as Json, json};
@@ -39,13 +39,13 @@ impl Differences {
 
     fn summary(&self) -> String {
         let mut parts = vec![format!("{} equal", count(self.equal, "tensor"))];
-        let number = |is: fn(&What) -> bool| self.changes.iter().filter(|change| is(&change.what)).count();
+        let number = |is: fn(&ChangeKind) -> bool| self.changes.iter().filter(|change| is(&change.what)).count();
         let told = [
-            (number(|what| matches!(what, What::Altered { .. })), "changed"),
-            (number(|what| matches!(what, What::Reshaped(_))), "of another shape"),
-            (number(|what| matches!(what, What::Renamed(_))), "renamed"),
-            (number(|what| matches!(what, What::Removed(_))), "removed"),
-            (number(|what| matches!(what, What::Added(_))), "added"),
+            (number(|what| matches!(what, ChangeKind::Altered { .. })), "changed"),
+            (number(|what| matches!(what, ChangeKind::Reshaped(_))), "of another shape"),
+            (number(|what| matches!(what, ChangeKind::Renamed(_))), "renamed"),
+            (number(|what| matches!(what, ChangeKind::Removed(_))), "removed"),
+            (number(|what| matches!(what, ChangeKind::Added(_))), "added"),
         ];
         parts.extend(told.iter().filter(|(number, _)| *number > 0).map(|(number, what)| format!("{number} {what}")));
         let texts = self.values.len() + self.metadata.len();
@@ -85,11 +85,11 @@ const WIDEST: usize = 60;
 
 fn row(change: &Change, tolerance: f64) -> [String; 3] {
     let (kind, text) = match &change.what {
-        What::Added(now) => ("added", described(now)),
-        What::Removed(before) => ("removed", described(before)),
-        What::Renamed(name) => ("renamed", format!("→ {}", shown(name))),
-        What::Reshaped([before, now]) => ("shape", format!("{} → {}", described(before), described(now))),
-        What::Altered { sides: [before, now], tally, at } => {
+        ChangeKind::Added(now) => ("added", described(now)),
+        ChangeKind::Removed(before) => ("removed", described(before)),
+        ChangeKind::Renamed(name) => ("renamed", format!("→ {}", shown(name))),
+        ChangeKind::Reshaped([before, now]) => ("shape", format!("{} → {}", described(before), described(now))),
+        ChangeKind::Altered { sides: [before, now], tally, at } => {
             let mut parts = Vec::new();
             let kind = if before.dtype == now.dtype { "changed" } else { "dtype" };
             parts.push(if before.dtype == now.dtype {
@@ -98,11 +98,11 @@ fn row(change: &Change, tolerance: f64) -> [String; 3] {
                 format!("{} → {}", before.dtype, described(now))
             });
             if before.scale != now.scale {
-                let scale = |side: &Described| side.scale.clone().unwrap_or_else(|| "no scale".to_owned());
+                let scale = |side: &ShownTensor| side.scale.clone().unwrap_or_else(|| "no scale".to_owned());
                 parts.push(format!("{} → {}", scale(before), scale(now)));
             }
             match (tally, before.has_data, now.has_data) {
-                (Some(tally), ..) => parts.push(moved(tally, at, tolerance)),
+                (Some(tally), ..) => parts.push(describe_distance(tally, at, tolerance)),
                 (None, true, true) => parts.push("other bytes, in blocks that are not taken apart here".to_owned()),
                 (None, true, _) => parts.push("no data in the second".to_owned()),
                 (None, _, true) => parts.push("no data in the first".to_owned()),
@@ -114,12 +114,12 @@ fn row(change: &Change, tolerance: f64) -> [String; 3] {
     [kind.to_owned(), shown(&change.name), text]
 }
 
-fn described(side: &Described) -> String {
+fn described(side: &ShownTensor) -> String {
     format!("{} {}", side.dtype, tuple(&side.sizes))
 }
 
 /// Describes how far elements moved.
-fn moved(tally: &Tally, at: &[i64], tolerance: f64) -> String {
+fn describe_distance(tally: &Tally, at: &[i64], tolerance: f64) -> String {
     if tally.differing == 0 {
         return if tolerance > 0.0 { "all within the tolerance" } else { "all elements equal" }.to_owned();
     }
@@ -146,14 +146,14 @@ fn digits(number: f64) -> String {
 }
 
 fn change(change: &Change) -> Json {
-    let side = |side: &Described| json!({ "dtype": side.dtype, "size": side.sizes.as_slice(), "scale": side.scale });
+    let side = |side: &ShownTensor| json!({ "dtype": side.dtype, "size": side.sizes.as_slice(), "scale": side.scale });
     let mut told = json!({ "name": change.name });
     let fields = match &change.what {
-        What::Added(now) => json!({ "change": "added", "second": side(now) }),
-        What::Removed(before) => json!({ "change": "removed", "first": side(before) }),
-        What::Renamed(name) => json!({ "change": "renamed", "to": name }),
-        What::Reshaped([before, now]) => json!({ "change": "shape", "first": side(before), "second": side(now) }),
-        What::Altered { sides: [before, now], tally, at } => {
+        ChangeKind::Added(now) => json!({ "change": "added", "second": side(now) }),
+        ChangeKind::Removed(before) => json!({ "change": "removed", "first": side(before) }),
+        ChangeKind::Renamed(name) => json!({ "change": "renamed", "to": name }),
+        ChangeKind::Reshaped([before, now]) => json!({ "change": "shape", "first": side(before), "second": side(now) }),
+        ChangeKind::Altered { sides: [before, now], tally, at } => {
             let elements = tally.as_ref().map(|tally| {
                 json!({
                     "compared": tally.elements,

@@ -51,7 +51,7 @@ fn overlapping(boxes: Vec<&Piece>, dimensions: usize) -> Result<Option<(&Piece, 
         let mut is_parted = false;
         for dimension in 0..dimensions {
             spend(group.len())?;
-            let parted = parted(&mut group, dimension);
+            let parted = split_at_planes(&mut group, dimension);
             if parted.len() > 1 {
                 groups.extend(parted);
                 is_parted = true;
@@ -79,7 +79,7 @@ fn range(piece: &Piece, dimension: usize) -> (i64, i64) {
 }
 
 /// Splits the pieces into groups separated by planes across this dimension.
-fn parted<'p>(group: &mut [&'p Piece], dimension: usize) -> Vec<Vec<&'p Piece>> {
+fn split_at_planes<'p>(group: &mut [&'p Piece], dimension: usize) -> Vec<Vec<&'p Piece>> {
     group.sort_by_key(|piece| range(piece, dimension));
     let (mut groups, mut reached): (Vec<Vec<&Piece>>, i64) = (Vec::new(), 0);
     for piece in group {
@@ -102,11 +102,11 @@ fn meet(one: &Piece, other: &Piece) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::metadata::Place;
+    use super::super::metadata::ArchiveLocation;
     use super::*;
 
     fn piece(offsets: &[i64], sizes: &[i64]) -> Piece {
-        let place = Place { file: "a".into(), start: 0, length: 0 };
+        let place = ArchiveLocation { file: "a".into(), start: 0, length: 0 };
         Piece { offsets: offsets.into(), sizes: sizes.into(), place }
     }
 

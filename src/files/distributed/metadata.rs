@@ -34,21 +34,21 @@ pub(super) struct Item {
     /// The full name: `model.weight`.
     pub name: Rc<str>,
     /// The keys and indices that lead to it.
-    pub path: Vec<Step>,
-    pub what: What,
+    pub path: Vec<PathStep>,
+    pub what: ItemContent,
 }
 
 /// A dictionary key or a list index.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Step {
+pub(super) enum PathStep {
     Key(Rc<str>),
     Index(usize),
 }
 
 #[derive(Debug)]
-pub(super) enum What {
+pub(super) enum ItemContent {
     Tensor { dtype: DType, sizes: Dims, pieces: Vec<Piece> },
-    Other(Place),
+    Other(ArchiveLocation),
 }
 
 /// A box of a tensor.
@@ -57,12 +57,12 @@ pub(super) struct Piece {
     /// Its first index in every dimension.
     pub offsets: Dims,
     pub sizes: Dims,
-    pub place: Place,
+    pub place: ArchiveLocation,
 }
 
 /// The location of an archive inside a file.
 #[derive(Clone, Debug)]
-pub(super) struct Place {
+pub(super) struct ArchiveLocation {
     pub file: Rc<str>,
     pub start: usize,
     pub length: usize,
@@ -93,7 +93,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Metadata> {
         }
         let said = |error: Error| Error::new(error.kind, format!("{}: {}", shown(&name), error.message));
         let what = reader.what(&name, described, &mut places).map_err(said)?;
-        let path = paths.get(&name).cloned().unwrap_or_else(|| vec![Step::Key(name.clone())]);
+        let path = paths.get(&name).cloned().unwrap_or_else(|| vec![PathStep::Key(name.clone())]);
         items.push(Item { name, path, what });
     }
     refuse_shared(&items)?;
@@ -102,11 +102,11 @@ pub(super) fn read(bytes: &[u8]) -> Result<Metadata> {
 
 /// Rejects items that share bytes.
 fn refuse_shared(items: &[Item]) -> Result<()> {
-    let mut all: Vec<(&Place, &str)> = Vec::new();
+    let mut all: Vec<(&ArchiveLocation, &str)> = Vec::new();
     for item in items {
         match &item.what {
-            What::Tensor { pieces, .. } => all.extend(pieces.iter().map(|piece| (&piece.place, &*item.name))),
-            What::Other(place) => all.push((place, &item.name)),
+            ItemContent::Tensor { pieces, .. } => all.extend(pieces.iter().map(|piece| (&piece.place, &*item.name))),
+            ItemContent::Other(place) => all.push((place, &item.name)),
         }
     }
     all.sort_by_key(|(place, _)| (&place.file, place.start));
@@ -123,7 +123,7 @@ fn refuse_shared(items: &[Item]) -> Result<()> {
 }
 
 /// The places of pieces, by the name of the tensor and the piece's first index, and of other values.
-type Places = HashMap<(Rc<str>, Option<Dims>), Place>;
+type ArchiveLocations = HashMap<(Rc<str>, Option<Dims>), ArchiveLocation>;
 
 struct Reader<'p> {
     pickled: &'p Pickled,
@@ -229,8 +229,8 @@ impl<'p> Reader<'p> {
         Ok(sizes)
     }
 
-    fn places(&self, id: Id) -> Result<Places> {
-        let mut places = Places::new();
+    fn places(&self, id: Id) -> Result<ArchiveLocations> {
+        let mut places = ArchiveLocations::new();
         for &(index, info) in self.dict(id)? {
             interrupt::check()?;
             let index = self.object(index, "MetadataIndex")?;
@@ -248,7 +248,7 @@ impl<'p> Reader<'p> {
         Ok(places)
     }
 
-    fn place(&self, id: Id) -> Result<Place> {
+    fn place(&self, id: Id) -> Result<ArchiveLocation> {
         let info = self.object(id, "_StorageInfo")?;
         if let Ok(transforms) = info.get("transform_descriptors")
             && !matches!(self.pickled.node(transforms), Node::None)
@@ -265,15 +265,15 @@ impl<'p> Reader<'p> {
         if start.checked_add(length).is_none_or(|end| i64::try_from(end).is_err()) {
             return Err(wrong(format_args!("{length} bytes from {start} on are in no file")));
         }
-        Ok(Place { file, start, length })
+        Ok(ArchiveLocation { file, start, length })
     }
 
     /// Returns the keys that lead to each value. A value without an entry is at the top level.
-    fn paths(&self, id: Option<Id>) -> Result<HashMap<Rc<str>, Vec<Step>>> {
+    fn paths(&self, id: Option<Id>) -> Result<HashMap<Rc<str>, Vec<PathStep>>> {
         let Some(Node::Dict(entries, _)) = id.map(|id| self.pickled.node(id)) else { return Ok(HashMap::new()) };
         let step = |&id: &Id| match self.pickled.node(id) {
-            Node::Str(key) => Ok(Step::Key(key.clone())),
-            _ => self.count(id).map(Step::Index),
+            Node::Str(key) => Ok(PathStep::Key(key.clone())),
+            _ => self.count(id).map(PathStep::Index),
         };
         let mut paths = HashMap::new();
         for &(name, path) in entries {
@@ -282,8 +282,8 @@ impl<'p> Reader<'p> {
             if path.len() > DEEPEST {
                 bail!(RecursionError, "maximum recursion depth exceeded: the file nests its containers too deeply");
             }
-            let path = path.iter().map(step).collect::<Result<Vec<Step>>>()?;
-            if !matches!(path.first(), Some(Step::Key(_))) {
+            let path = path.iter().map(step).collect::<Result<Vec<PathStep>>>()?;
+            if !matches!(path.first(), Some(PathStep::Key(_))) {
                 return Err(wrong(format_args!("{} lies in no dictionary", shown(&name))));
             }
             paths.insert(name, path);
@@ -291,10 +291,10 @@ impl<'p> Reader<'p> {
         Ok(paths)
     }
 
-    fn what(&self, name: &Rc<str>, id: Id, places: &mut Places) -> Result<What> {
+    fn what(&self, name: &Rc<str>, id: Id, places: &mut ArchiveLocations) -> Result<ItemContent> {
         if self.is_of(id, "BytesStorageMetadata") {
             let place = places.remove(&(name.clone(), None));
-            return place.map(What::Other).ok_or_else(|| wrong("its bytes are nowhere"));
+            return place.map(ItemContent::Other).ok_or_else(|| wrong("its bytes are nowhere"));
         }
         let tensor = self.object(id, "TensorStorageMetadata")?;
         let sizes = self.sizes(tensor.get("size")?)?;
@@ -314,7 +314,7 @@ impl<'p> Reader<'p> {
             pieces.push(Piece { offsets, sizes: extent, place });
         }
         cover::check(&sizes, &pieces)?;
-        Ok(What::Tensor { dtype, sizes, pieces })
+        Ok(ItemContent::Tensor { dtype, sizes, pieces })
     }
 
     /// Reads the dtype, the first of a tensor's properties.

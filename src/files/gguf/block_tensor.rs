@@ -87,7 +87,7 @@ impl BlockTensor {
         }
         let (from, kind, nbytes) = (self.data().memory()?, self.kind, self.nbytes());
         let done = parallel::between(&from, &*out.memory()?, 0..self.numel(), |bytes: &[u8], out: &mut [f32]| {
-            kind.take_apart(bytes.get(..nbytes).unwrap_or_default(), out)
+            kind.dequantize(bytes.get(..nbytes).unwrap_or_default(), out)
         });
         done.ok_or_else(|| Error::runtime("the blocks cannot be read"))??;
         // The lost part of a file reads as zeros.

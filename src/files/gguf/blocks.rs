@@ -5,11 +5,11 @@
 //! Follows <https://github.com/ggml-org/llama.cpp/blob/master/ggml/src/ggml-common.h>. The arithmetic is in the order
 //! of `gguf.quants`, for bitwise equal results. Knows neither files nor tensors.
 
-use super::super::contents::{Blocks, TakesApart};
+use super::super::contents::{Blocks, DequantizeFn};
 use half::f16;
 use tensor::Result;
 use tensor::parallel::{Kernel, parts_of, vectorised_kernel};
-use tensor::quantized_block::{Element, Factor, Holds, Minimum, Part, Place, Role, sum};
+use tensor::quantized_block::{BitRange, BlockPart, Element, Factor, Minimum, PartEncoding, Role, sum};
 use tensor::thresholds::PART;
 
 /// A block type.
@@ -19,16 +19,16 @@ pub struct BlockType {
     /// Its number in files.
     pub code: u32,
     /// The layout of a block, for a type that can be dequantized.
-    meaning: Option<Meaning>,
+    meaning: Option<BlockLayout>,
 }
 
 /// The layout of a block.
 #[derive(Debug)]
-struct Meaning {
+struct BlockLayout {
     /// Returns one element of a block.
     one: fn(&[u8], usize) -> Element,
     /// The parts of a block, in byte order.
-    parts: &'static [Part],
+    parts: &'static [BlockPart],
 }
 
 impl BlockType {
@@ -41,9 +41,9 @@ impl BlockType {
     ///
     /// # Errors
     /// Fails with NotImplementedError for a type of which only the size is known, and with KeyboardInterrupt.
-    pub(crate) fn take_apart(&self, bytes: &[u8], out: &mut [f32]) -> Result<()> {
+    pub(crate) fn dequantize(&self, bytes: &[u8], out: &mut [f32]) -> Result<()> {
         let Blocks { count, nbytes, .. } = self.blocks;
-        let all = self.blocks.taking_apart()?;
+        let all = self.blocks.dequantizer()?;
         let size = (PART / size_of::<f32>() / count).max(1) * count;
         let work = out.len();
         parts_of(out, size, work, &|start, part| {
@@ -54,7 +54,7 @@ impl BlockType {
     }
 
     /// Returns the parts of a block, in byte order.
-    pub fn parts(&self) -> &'static [Part] {
+    pub fn parts(&self) -> &'static [BlockPart] {
         self.meaning.as_ref().map_or(&[], |meaning| meaning.parts)
     }
 
@@ -94,34 +94,35 @@ pub(super) static TYPES: &[BlockType] = &[
     sized("Q1_0", 41, 128, 18),
 ];
 
-const Q2_K: &[Part] = &[
-    part("scales", 16, Role::Factors, Holds::Bits(4), "for 16 elements each, a factor of d and one of dmin"),
-    part("qs", 64, Role::Numbers, Holds::Bits(2), "the elements, of 2 bits"),
+const Q2_K: &[BlockPart] = &[
+    part("scales", 16, Role::Factors, PartEncoding::Bits(4), "for 16 elements each, a factor of d and one of dmin"),
+    part("qs", 64, Role::Numbers, PartEncoding::Bits(2), "the elements, of 2 bits"),
     D,
     DMIN,
 ];
 
-const Q3_K: &[Part] = &[
-    part("hmask", 32, Role::Numbers, Holds::Bits(1), "the highest bit of every element"),
-    part("qs", 64, Role::Numbers, Holds::Bits(2), "the lower 2 bits of every element"),
-    part("scales", 12, Role::Factors, Holds::Packed, "for 16 elements each, a factor of d, of 6 bits, less 32"),
+const Q3_K: &[BlockPart] = &[
+    part("hmask", 32, Role::Numbers, PartEncoding::Bits(1), "the highest bit of every element"),
+    part("qs", 64, Role::Numbers, PartEncoding::Bits(2), "the lower 2 bits of every element"),
+    part("scales", 12, Role::Factors, PartEncoding::Packed, "for 16 elements each, a factor of d, of 6 bits, less 32"),
     D,
 ];
 
-const Q4_K: &[Part] = &[D, DMIN, FACTORS, part("qs", 128, Role::Numbers, Holds::Bits(4), "the elements, of 4 bits")];
+const Q4_K: &[BlockPart] =
+    &[D, DMIN, FACTORS, part("qs", 128, Role::Numbers, PartEncoding::Bits(4), "the elements, of 4 bits")];
 
-const Q5_K: &[Part] = &[
+const Q5_K: &[BlockPart] = &[
     D,
     DMIN,
     FACTORS,
-    part("qh", 32, Role::Numbers, Holds::Bits(1), "the highest bit of every element"),
-    part("qs", 128, Role::Numbers, Holds::Bits(4), "the lower 4 bits of every element"),
+    part("qh", 32, Role::Numbers, PartEncoding::Bits(1), "the highest bit of every element"),
+    part("qs", 128, Role::Numbers, PartEncoding::Bits(4), "the lower 4 bits of every element"),
 ];
 
-const Q6_K: &[Part] = &[
-    part("ql", 128, Role::Numbers, Holds::Bits(4), "the lower 4 bits of every element"),
-    part("qh", 64, Role::Numbers, Holds::Bits(2), "the higher 2 bits of every element"),
-    part("scales", 16, Role::Factors, Holds::Int8, "for 16 elements each, a factor of d"),
+const Q6_K: &[BlockPart] = &[
+    part("ql", 128, Role::Numbers, PartEncoding::Bits(4), "the lower 4 bits of every element"),
+    part("qh", 64, Role::Numbers, PartEncoding::Bits(2), "the higher 2 bits of every element"),
+    part("scales", 16, Role::Factors, PartEncoding::Int8, "for 16 elements each, a factor of d"),
     D,
 ];
 
@@ -130,40 +131,50 @@ const fn row(
     code: u32,
     count: usize,
     nbytes: usize,
-    all: TakesApart,
+    all: DequantizeFn,
     one: fn(&[u8], usize) -> Element,
-    parts: &'static [Part],
+    parts: &'static [BlockPart],
 ) -> BlockType {
     let blocks = Blocks { name, count, nbytes, take_apart: Some(all) };
-    BlockType { blocks, code, meaning: Some(Meaning { one, parts }) }
+    BlockType { blocks, code, meaning: Some(BlockLayout { one, parts }) }
 }
 
 const fn sized(name: &'static str, code: u32, count: usize, nbytes: usize) -> BlockType {
     BlockType { blocks: Blocks { name, count, nbytes, take_apart: None }, code, meaning: None }
 }
 
-const fn part(name: &'static str, nbytes: usize, role: Role, holds: Holds, about: &'static str) -> Part {
-    Part { name, nbytes, role, holds, about }
+const fn part(name: &'static str, nbytes: usize, role: Role, holds: PartEncoding, about: &'static str) -> BlockPart {
+    BlockPart { name, nbytes, role, holds, about }
 }
 
-const D: Part = part("d", 2, Role::Scale, Holds::Float16, "the scale, a float16");
-const M: Part = part("m", 2, Role::Minimum, Holds::Float16, "the minimum, a float16, which is added");
-const DMIN: Part = part("dmin", 2, Role::Minimum, Holds::Float16, "the scale of the minimums, a float16");
-const FACTORS: Part =
-    part("scales", 12, Role::Factors, Holds::Packed, "for 32 elements each, a factor of d and one of dmin, of 6 bits");
-const QH4: Part = part("qh", 4, Role::Numbers, Holds::Bits(1), "the highest bit of every element");
-const QS16: Part =
-    part("qs", 16, Role::Numbers, Holds::Bits(4), "4 bits of every element: of the first 16 the low ones of each byte");
-const BYTES: Part = part("qs", 32, Role::Numbers, Holds::Int8, "the elements");
+const D: BlockPart = part("d", 2, Role::Scale, PartEncoding::Float16, "the scale, a float16");
+const M: BlockPart = part("m", 2, Role::Minimum, PartEncoding::Float16, "the minimum, a float16, which is added");
+const DMIN: BlockPart = part("dmin", 2, Role::Minimum, PartEncoding::Float16, "the scale of the minimums, a float16");
+const FACTORS: BlockPart = part(
+    "scales",
+    12,
+    Role::Factors,
+    PartEncoding::Packed,
+    "for 32 elements each, a factor of d and one of dmin, of 6 bits",
+);
+const QH4: BlockPart = part("qh", 4, Role::Numbers, PartEncoding::Bits(1), "the highest bit of every element");
+const QS16: BlockPart = part(
+    "qs",
+    16,
+    Role::Numbers,
+    PartEncoding::Bits(4),
+    "4 bits of every element: of the first 16 the low ones of each byte",
+);
+const BYTES: BlockPart = part("qs", 32, Role::Numbers, PartEncoding::Int8, "the elements");
 
 /// Dequantizes blocks of `N` bytes to `E` elements each.
-struct Apart<'a, const N: usize, const E: usize, F> {
+struct DequantizeLoop<'a, const N: usize, const E: usize, F> {
     blocks: &'a [[u8; N]],
     out: &'a mut [[f32; E]],
     one: F,
 }
 
-impl<const N: usize, const E: usize, F: Fn(&[u8; N], &mut [f32; E])> Kernel for Apart<'_, N, E, F> {
+impl<const N: usize, const E: usize, F: Fn(&[u8; N], &mut [f32; E])> Kernel for DequantizeLoop<'_, N, E, F> {
     type Output = ();
 
     #[inline(always)]
@@ -175,7 +186,7 @@ impl<const N: usize, const E: usize, F: Fn(&[u8; N], &mut [f32; E])> Kernel for 
 }
 
 fn each<const N: usize, const E: usize>(blocks: &[u8], out: &mut [f32], one: impl Fn(&[u8; N], &mut [f32; E])) {
-    vectorised_kernel(Apart { blocks: blocks.as_chunks().0, out: out.as_chunks_mut().0, one });
+    vectorised_kernel(DequantizeLoop { blocks: blocks.as_chunks().0, out: out.as_chunks_mut().0, one });
 }
 
 /// Reads the float16 at a byte.
@@ -190,21 +201,21 @@ fn byte(block: &[u8], at: usize) -> u8 {
 }
 
 /// Reads the bits at a place of a block.
-fn bits(block: &[u8], place: Place) -> i32 {
+fn bits(block: &[u8], place: BitRange) -> i32 {
     i32::from(byte(block, place.byte)) >> place.shift & ((1 << place.width) - 1)
 }
 
-const fn place(byte: usize, shift: usize, width: u32) -> Place {
-    Place { byte, shift: shift as u32, width }
+const fn place(byte: usize, shift: usize, width: u32) -> BitRange {
+    BitRange { byte, shift: shift as u32, width }
 }
 
 /// Builds an element from its bits.
-fn element(block: &[u8], low: Place, high: Option<Place>, offset: i32, scale: Factor) -> Element {
+fn element(block: &[u8], low: BitRange, high: Option<BitRange>, offset: i32, scale: Factor) -> Element {
     let above = high.map_or(0, |high| bits(block, high) << low.width);
     Element { low, high, stored: bits(block, low) | above, offset, scale, minimum: None }
 }
 
-fn alone(whole: f32) -> Factor {
+fn plain_factor(whole: f32) -> Factor {
     Factor { whole, times: None }
 }
 
@@ -215,7 +226,7 @@ fn times(whole: f32, times: i32) -> Factor {
 // Blocks of 32: the low halves of 16 bytes are elements 0 to 15, the high halves 16 to 31.
 
 /// Returns the place of an element's four low bits, in an array that starts at byte `from`.
-fn nibble(from: usize, index: usize) -> Place {
+fn nibble(from: usize, index: usize) -> BitRange {
     place(from + index % 16, index / 16 * 4, 4)
 }
 
@@ -229,7 +240,7 @@ fn q4_0(block: &[u8; 18], out: &mut [f32; 32]) {
 }
 
 fn q4_0_element(block: &[u8], i: usize) -> Element {
-    element(block, nibble(2, i), None, 8, alone(half_at(block, 0)))
+    element(block, nibble(2, i), None, 8, plain_factor(half_at(block, 0)))
 }
 
 #[inline(always)]
@@ -242,8 +253,8 @@ fn q4_1(block: &[u8; 20], out: &mut [f32; 32]) {
 }
 
 fn q4_1_element(block: &[u8], i: usize) -> Element {
-    let minimum = Some(Minimum::Added(alone(half_at(block, 2))));
-    Element { minimum, ..element(block, nibble(4, i), None, 0, alone(half_at(block, 0))) }
+    let minimum = Some(Minimum::Added(plain_factor(half_at(block, 2))));
+    Element { minimum, ..element(block, nibble(4, i), None, 0, plain_factor(half_at(block, 0))) }
 }
 
 /// Returns the fifth bit of an element, shifted into position.
@@ -262,7 +273,7 @@ fn q5_0(block: &[u8; 22], out: &mut [f32; 32]) {
 }
 
 fn q5_0_element(block: &[u8], i: usize) -> Element {
-    element(block, nibble(6, i), Some(place(2 + i / 8, i % 8, 1)), 16, alone(half_at(block, 0)))
+    element(block, nibble(6, i), Some(place(2 + i / 8, i % 8, 1)), 16, plain_factor(half_at(block, 0)))
 }
 
 #[inline(always)]
@@ -275,9 +286,9 @@ fn q5_1(block: &[u8; 24], out: &mut [f32; 32]) {
 }
 
 fn q5_1_element(block: &[u8], i: usize) -> Element {
-    let minimum = Some(Minimum::Added(alone(half_at(block, 2))));
+    let minimum = Some(Minimum::Added(plain_factor(half_at(block, 2))));
     let high = Some(place(4 + i / 8, i % 8, 1));
-    Element { minimum, ..element(block, nibble(8, i), high, 0, alone(half_at(block, 0))) }
+    Element { minimum, ..element(block, nibble(8, i), high, 0, plain_factor(half_at(block, 0))) }
 }
 
 #[inline(always)]
@@ -290,13 +301,13 @@ fn q8_0(block: &[u8; 34], out: &mut [f32; 32]) {
 
 fn q8_0_element(block: &[u8], i: usize) -> Element {
     let stored = i32::from(byte(block, 2 + i).cast_signed());
-    Element { stored, ..element(block, place(2 + i, 0, 8), None, 0, alone(half_at(block, 0))) }
+    Element { stored, ..element(block, place(2 + i, 0, 8), None, 0, plain_factor(half_at(block, 0))) }
 }
 
 // Blocks of 256, with separate factors for every 16 or 32 elements. A byte contains elements that are 32 apart.
 
 /// Returns the place of an element's two bits, in an array that starts at byte `from`.
-fn pair(from: usize, index: usize) -> Place {
+fn pair(from: usize, index: usize) -> BitRange {
     place(from + index / 128 * 32 + index % 32, index % 128 / 32 * 2, 2)
 }
 
@@ -358,11 +369,11 @@ fn k_factors(block: &[u8], group: usize) -> (u8, u8) {
 }
 
 /// Returns the place of an element's four low bits, in an array that starts at byte `from`.
-fn k_nibble(from: usize, index: usize) -> Place {
+fn k_nibble(from: usize, index: usize) -> BitRange {
     place(from + index / 64 * 32 + index % 32, index % 64 / 32 * 4, 4)
 }
 
-fn k_element(block: &[u8], low: Place, high: Option<Place>, group: usize) -> Element {
+fn k_element(block: &[u8], low: BitRange, high: Option<BitRange>, group: usize) -> Element {
     let (scale, minimum) = k_factors(block, group);
     let minimum = Some(Minimum::TakenOff(times(half_at(block, 2), i32::from(minimum))));
     Element { minimum, ..element(block, low, high, 0, times(half_at(block, 0), i32::from(scale))) }
@@ -464,7 +475,7 @@ mod tests {
                     block[at..at + 2].copy_from_slice(&special);
                 }
                 let mut out = vec![0.0; count * kind.blocks.count];
-                kind.take_apart(&blocks, &mut out).unwrap();
+                kind.dequantize(&blocks, &mut out).unwrap();
                 for (n, value) in out.iter().enumerate() {
                     let block = &blocks[n / kind.blocks.count * kind.blocks.nbytes..][..kind.blocks.nbytes];
                     let slow = kind.element(block, n % kind.blocks.count).unwrap();

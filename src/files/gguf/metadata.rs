@@ -1,7 +1,7 @@
 //! The settings of a GGUF file, as texts. Long arrays are cut to their first items, as a vocabulary has hundreds of
 //! thousands of words. Knows no tensors.
 
-use super::{Cursor, heed, invalid};
+use super::{HeaderReader, check_interrupt, invalid};
 use std::fmt::Write;
 use tensor::{Error, Result};
 
@@ -24,7 +24,7 @@ pub(super) struct Setting {
 
 /// A type of values.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum ValueType {
     U8,
     I8,
     U16,
@@ -40,10 +40,10 @@ enum Kind {
     F64,
 }
 
-impl Kind {
+impl ValueType {
     /// Reads a type code. Codes count from 0.
-    fn read(cursor: &mut Cursor) -> Result<Kind> {
-        use Kind::*;
+    fn read(cursor: &mut HeaderReader) -> Result<ValueType> {
+        use ValueType::*;
         let code = cursor.u32()?;
         let known = [U8, I8, U16, I16, U32, I32, F32, Bool, Text, Array, U64, I64, F64];
         let kind = usize::try_from(code).ok().and_then(|code| known.get(code));
@@ -53,29 +53,29 @@ impl Kind {
     /// Returns the minimum number of bytes of a value.
     fn least(self) -> u64 {
         match self {
-            Kind::U8 | Kind::I8 | Kind::Bool => 1,
-            Kind::U16 | Kind::I16 => 2,
-            Kind::U32 | Kind::I32 | Kind::F32 => 4,
-            Kind::U64 | Kind::I64 | Kind::F64 | Kind::Text => 8,
-            Kind::Array => 12,
+            ValueType::U8 | ValueType::I8 | ValueType::Bool => 1,
+            ValueType::U16 | ValueType::I16 => 2,
+            ValueType::U32 | ValueType::I32 | ValueType::F32 => 4,
+            ValueType::U64 | ValueType::I64 | ValueType::F64 | ValueType::Text => 8,
+            ValueType::Array => 12,
         }
     }
 
     /// Returns whether all values have the same size.
     fn is_fixed(self) -> bool {
-        !matches!(self, Kind::Text | Kind::Array)
+        !matches!(self, ValueType::Text | ValueType::Array)
     }
 }
 
 impl Setting {
-    pub(super) fn read(cursor: &mut Cursor) -> Result<Setting> {
-        let kind = Kind::read(cursor)?;
+    pub(super) fn read(cursor: &mut HeaderReader) -> Result<Setting> {
+        let kind = ValueType::read(cursor)?;
         let mut text = String::new();
         match kind {
-            Kind::Text => text = told(cursor.text()?, LONGEST),
+            ValueType::Text => text = decode_text(cursor.text()?, LONGEST),
             kind => value(cursor, kind, 0, &mut text)?,
         }
-        let number = if kind == Kind::U32 { text.parse().ok() } else { None };
+        let number = if kind == ValueType::U32 { text.parse().ok() } else { None };
         Ok(Setting { text, number })
     }
 
@@ -90,7 +90,7 @@ impl Setting {
 }
 
 /// Decodes a text, cut to `most` bytes.
-fn told(bytes: &[u8], most: usize) -> String {
+fn decode_text(bytes: &[u8], most: usize) -> String {
     let part = bytes.get(..most).unwrap_or(bytes);
     let mut text = String::from_utf8_lossy(part).into_owned();
     if part.len() < bytes.len() {
@@ -102,35 +102,35 @@ fn told(bytes: &[u8], most: usize) -> String {
 }
 
 /// Appends the next value.
-fn value(cursor: &mut Cursor, kind: Kind, depth: usize, out: &mut String) -> Result<()> {
+fn value(cursor: &mut HeaderReader, kind: ValueType, depth: usize, out: &mut String) -> Result<()> {
     let written = match kind {
-        Kind::U8 => write!(out, "{}", u8::from_le_bytes(cursor.array()?)),
-        Kind::I8 => write!(out, "{}", i8::from_le_bytes(cursor.array()?)),
-        Kind::U16 => write!(out, "{}", u16::from_le_bytes(cursor.array()?)),
-        Kind::I16 => write!(out, "{}", i16::from_le_bytes(cursor.array()?)),
-        Kind::U32 => write!(out, "{}", cursor.u32()?),
-        Kind::I32 => write!(out, "{}", i32::from_le_bytes(cursor.array()?)),
-        Kind::F32 => write!(out, "{:?}", f32::from_le_bytes(cursor.array()?)),
-        Kind::U64 => write!(out, "{}", cursor.u64()?),
-        Kind::I64 => write!(out, "{}", i64::from_le_bytes(cursor.array()?)),
-        Kind::F64 => write!(out, "{:?}", f64::from_le_bytes(cursor.array()?)),
-        Kind::Bool => match cursor.array()? {
+        ValueType::U8 => write!(out, "{}", u8::from_le_bytes(cursor.array()?)),
+        ValueType::I8 => write!(out, "{}", i8::from_le_bytes(cursor.array()?)),
+        ValueType::U16 => write!(out, "{}", u16::from_le_bytes(cursor.array()?)),
+        ValueType::I16 => write!(out, "{}", i16::from_le_bytes(cursor.array()?)),
+        ValueType::U32 => write!(out, "{}", cursor.u32()?),
+        ValueType::I32 => write!(out, "{}", i32::from_le_bytes(cursor.array()?)),
+        ValueType::F32 => write!(out, "{:?}", f32::from_le_bytes(cursor.array()?)),
+        ValueType::U64 => write!(out, "{}", cursor.u64()?),
+        ValueType::I64 => write!(out, "{}", i64::from_le_bytes(cursor.array()?)),
+        ValueType::F64 => write!(out, "{:?}", f64::from_le_bytes(cursor.array()?)),
+        ValueType::Bool => match cursor.array()? {
             [0] => write!(out, "False"),
             [1] => write!(out, "True"),
             [other] => return Err(invalid(format_args!("{other} is not a boolean"))),
         },
-        Kind::Text => write!(out, "'{}'", told(cursor.text()?, LONGEST_ITEM).escape_debug()),
-        Kind::Array => return array(cursor, depth, out),
+        ValueType::Text => write!(out, "'{}'", decode_text(cursor.text()?, LONGEST_ITEM).escape_debug()),
+        ValueType::Array => return array(cursor, depth, out),
     };
     written.map_err(|_| Error::runtime("a string cannot be written"))
 }
 
 /// Appends an array: its first items, and the number of items if it was cut.
-fn array(cursor: &mut Cursor, depth: usize, out: &mut String) -> Result<()> {
+fn array(cursor: &mut HeaderReader, depth: usize, out: &mut String) -> Result<()> {
     if depth >= DEEPEST {
         return Err(invalid(format_args!("arrays lie more than {DEEPEST} deep in each other")));
     }
-    let kind = Kind::read(cursor)?;
+    let kind = ValueType::read(cursor)?;
     let count = cursor.count(kind.least(), "items of an array")?;
     out.push('[');
     for item in 0..count.min(TOLD) {
@@ -150,9 +150,9 @@ fn array(cursor: &mut Cursor, depth: usize, out: &mut String) -> Result<()> {
     }
     let mut unseen = String::new();
     for item in 0..rest {
-        heed(item)?;
+        check_interrupt(item)?;
         match kind {
-            Kind::Text => drop(cursor.text()?),
+            ValueType::Text => drop(cursor.text()?),
             kind => value(cursor, kind, depth + 1, &mut unseen)?,
         }
         unseen.clear();

@@ -1,7 +1,7 @@
 //! Converts the nodes of a pickle to values. Identity is preserved for storages, tensors, and other values that can be
 //! shared.
 
-use super::read::{Id, Node, Pickled, Saved, Scale, Shown, Sparse};
+use super::read::{Id, Node, Pickled, Saved, Scale, Sparse, TensorDescription};
 use std::collections::{HashMap, HashSet};
 use tensor::bail;
 use tensor::layout::checked_numel;
@@ -120,7 +120,7 @@ impl<F: FnMut(&Saved) -> Result<Storage>> Builder<'_, F> {
         let mut kept: Vec<(Value, Value)> = Vec::new();
         for &(key, value) in entries {
             let (key, value) = (self.part(key, weight)?, self.part(value, weight)?);
-            let word = word(&key)?;
+            let word = key_text(&key)?;
             match places.get(&word).and_then(|&place: &usize| kept.get_mut(place)) {
                 Some(entry) => entry.1 = value,
                 None => {
@@ -201,7 +201,7 @@ impl<F: FnMut(&Saved) -> Result<Storage>> Builder<'_, F> {
         }
     }
 
-    fn tensor(&mut self, shown: &Shown) -> Result<Tensor> {
+    fn tensor(&mut self, shown: &TensorDescription) -> Result<Tensor> {
         let (layout, dtype) = (shown.layout.clone(), shown.dtype);
         if shown.scale.is_some() != dtype.is_quantized() {
             bail!(RuntimeError, "a tensor of dtype torch.{} is no quantized one", dtype.name());
@@ -261,7 +261,7 @@ fn refuse_expanded(view: &View) -> Result<()> {
 }
 
 /// Returns a text that identifies keys like Python: `1`, `1.0` and `True` are the same key.
-fn word(key: &Value) -> Result<String> {
+fn key_text(key: &Value) -> Result<String> {
     Ok(match key {
         Value::Str(text) => format!("s{text}"),
         Value::Bool(b) => format!("n{}", i32::from(*b)),
@@ -276,13 +276,13 @@ fn word(key: &Value) -> Result<String> {
         Value::Tuple(items) => {
             let mut words = "(".to_owned();
             for item in items.iter() {
-                let word = word(item)?;
+                let word = key_text(item)?;
                 // Lengths prevent ambiguous concatenations.
                 words.push_str(&format!("{}:{word}", word.len()));
             }
             words
         }
-        Value::Size(sizes) => return word(&Value::ints(sizes)),
+        Value::Size(sizes) => return key_text(&Value::ints(sizes)),
         other => {
             return Err(Error::new(ErrorKind::TypeError, format!("unhashable type: '{}'", other.type_name())));
         }

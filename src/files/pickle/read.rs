@@ -47,7 +47,7 @@ pub(crate) enum Node {
     Size(Dims),
     /// A storage, by its index in [`Pickled::storages`].
     Storage(usize),
-    Tensor(Rc<Shown>),
+    Tensor(Rc<TensorDescription>),
     /// A dtype of numpy, with its byte order.
     Number(Rc<str>),
     /// An array of numpy; `None` until its state is known.
@@ -86,7 +86,7 @@ pub(crate) struct Saved {
 
 /// A pickle's description of a tensor.
 #[derive(Clone, Debug)]
-pub(crate) struct Shown {
+pub(crate) struct TensorDescription {
     /// `None` on the `meta` device.
     pub storage: Option<usize>,
     pub dtype: DType,
@@ -144,7 +144,7 @@ impl Pickled {
 /// Fails with UnpicklingError for values that `weights_only` rejects, and with EOFError, RuntimeError and others for
 /// damaged files.
 pub(crate) fn read(bytes: &[u8], position: &mut usize, mode: Mode) -> Result<Pickled> {
-    let mut machine = Machine {
+    let mut machine = PickleMachine {
         bytes,
         at: *position,
         nodes: Vec::new(),
@@ -162,7 +162,7 @@ pub(crate) fn read(bytes: &[u8], position: &mut usize, mode: Mode) -> Result<Pic
     Ok(Pickled { nodes: machine.nodes, root, storages: machine.storages, unknown: machine.unknown })
 }
 
-struct Machine<'b> {
+struct PickleMachine<'b> {
     bytes: &'b [u8],
     at: usize,
     nodes: Vec<Node>,
@@ -178,7 +178,7 @@ struct Machine<'b> {
     budget: usize,
 }
 
-impl<'b> Machine<'b> {
+impl<'b> PickleMachine<'b> {
     fn run(&mut self) -> Result<Id> {
         loop {
             let [operation] = self.array()?;
@@ -420,7 +420,7 @@ impl<'b> Machine<'b> {
     }
 
     /// Counts this many copied items against the budget.
-    fn spend(&mut self, count: usize) -> Result<()> {
+    fn charge(&mut self, count: usize) -> Result<()> {
         let rest = self.budget.checked_sub(count);
         self.budget = rest.ok_or_else(|| Error::runtime("a pickle that copies itself over and over is not read"))?;
         Ok(())
@@ -431,15 +431,15 @@ fn ended() -> Error {
     Error::new(ErrorKind::EOFError, "")
 }
 
-impl Shown {
+impl TensorDescription {
     /// Creates a tensor on a storage of the pickle, given by index.
-    pub(crate) fn on(storage: usize, dtype: DType, layout: Layout) -> Shown {
-        Shown::new(Some(storage), dtype, layout)
+    pub(crate) fn on(storage: usize, dtype: DType, layout: Layout) -> TensorDescription {
+        TensorDescription::new(Some(storage), dtype, layout)
     }
 
-    fn new(storage: Option<usize>, dtype: DType, layout: Layout) -> Shown {
+    fn new(storage: Option<usize>, dtype: DType, layout: Layout) -> TensorDescription {
         let (requires_grad, is_parameter, conj, neg) = (false, false, false, false);
-        Shown { storage, dtype, layout, requires_grad, is_parameter, scale: None, conj, neg }
+        TensorDescription { storage, dtype, layout, requires_grad, is_parameter, scale: None, conj, neg }
     }
 }
 

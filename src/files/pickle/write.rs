@@ -10,7 +10,7 @@ use tensor::{Buffer, BufferKind, DType, Device, Error, Form, Quantizer, Result, 
 use value::{TensorLayout, Value};
 
 /// A pickle, and the storages whose bytes are stored separately, by their keys: `0`, `1`, ….
-pub(crate) struct Written {
+pub(crate) struct PickleOutput {
     pub bytes: Vec<u8>,
     pub storages: Vec<Storage>,
 }
@@ -20,7 +20,7 @@ pub(crate) struct Written {
 /// # Errors
 /// Fails with TypeError for values that a pickle of tensors cannot contain, and with RuntimeError for storages that are
 /// read as two dtypes.
-pub(crate) fn write(value: &Value) -> Result<Written> {
+pub(crate) fn write(value: &Value) -> Result<PickleOutput> {
     let mut writer = Writer {
         out: vec![0x80, 2],
         memo: HashMap::new(),
@@ -34,12 +34,12 @@ pub(crate) fn write(value: &Value) -> Result<Written> {
     note_shared(value, &mut HashSet::new(), &mut writer.shared, 0)?;
     writer.value(value)?;
     writer.out.push(b'.');
-    Ok(Written { bytes: writer.out, storages: writer.storages })
+    Ok(PickleOutput { bytes: writer.out, storages: writer.storages })
 }
 
 /// A value that is written once and then referenced.
 #[derive(PartialEq, Eq, Hash)]
-enum Known {
+enum MemoKey {
     Global(&'static str, String),
     Text(String),
     Tensor(usize),
@@ -50,7 +50,7 @@ enum Known {
 
 struct Writer {
     out: Vec<u8>,
-    memo: HashMap<Known, u32>,
+    memo: HashMap<MemoKey, u32>,
     storages: Vec<Storage>,
     /// The index of each storage, by its identity.
     keys: HashMap<usize, usize>,
@@ -135,7 +135,7 @@ impl Writer {
                 self.end_tuple(items.len(), begun);
             }
             Value::List(list) => {
-                let known = Known::Shared(list.identity());
+                let known = MemoKey::Shared(list.identity());
                 if self.recall(&known) {
                     return Ok(());
                 }
@@ -150,7 +150,7 @@ impl Writer {
                 }
             }
             Value::Dict(dict) => {
-                let known = Known::Shared(dict.identity());
+                let known = MemoKey::Shared(dict.identity());
                 if self.recall(&known) {
                     return Ok(());
                 }
@@ -185,7 +185,7 @@ impl Writer {
     }
 
     /// Writes a reference to a value written before. Returns whether it was.
-    fn recall(&mut self, known: &Known) -> bool {
+    fn recall(&mut self, known: &MemoKey) -> bool {
         let Some(&index) = self.memo.get(known) else { return false };
         match u8::try_from(index) {
             Ok(index) => self.out.extend([b'h', index]),
@@ -197,7 +197,7 @@ impl Writer {
         true
     }
 
-    fn remember(&mut self, known: Known) {
+    fn remember(&mut self, known: MemoKey) {
         let index = self.memo.len() as u32;
         self.memo.insert(known, index);
         match u8::try_from(index) {
@@ -210,7 +210,7 @@ impl Writer {
     }
 
     fn global(&mut self, module: &'static str, name: &str) {
-        let known = Known::Global(module, name.to_owned());
+        let known = MemoKey::Global(module, name.to_owned());
         if !self.recall(&known) {
             self.out.extend(format!("c{module}\n{name}\n").bytes());
             self.remember(known);
@@ -218,7 +218,7 @@ impl Writer {
     }
 
     fn text(&mut self, text: &str) {
-        let known = Known::Text(text.to_owned());
+        let known = MemoKey::Text(text.to_owned());
         if !self.recall(&known) {
             self.out.push(b'X');
             self.out.extend((text.len() as u32).to_le_bytes());
@@ -318,7 +318,7 @@ impl Writer {
             BufferKind::MemoryView { .. } => bail!(TypeError, "cannot pickle memoryview objects"),
             BufferKind::Array(_) => bail!(TypeError, "cannot pickle 'array.array' object"),
         };
-        let known = Known::Buffer(buffer.identity());
+        let known = MemoKey::Buffer(buffer.identity());
         if self.recall(&known) {
             return Ok(());
         }
@@ -372,7 +372,7 @@ impl Writer {
     }
 
     fn tensor(&mut self, tensor: &Tensor) -> Result<()> {
-        let known = Known::Tensor(tensor.identity());
+        let known = MemoKey::Tensor(tensor.identity());
         if self.recall(&known) {
             return Ok(());
         }

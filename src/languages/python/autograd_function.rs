@@ -25,13 +25,13 @@ pub struct Context {
     not_differentiable: RefCell<Vec<Tensor>>,
     materialize: Cell<bool>,
     /// The saved values. For a saved result, the index of the result.
-    saved: RefCell<Vec<Option<Kept>>>,
+    saved: RefCell<Vec<Option<SavedTensor>>>,
     freed: Cell<bool>,
     node: RefCell<Weak<Node>>,
 }
 
 /// A saved tensor, with its index among the results if it is one.
-struct Kept {
+struct SavedTensor {
     saved: Saved,
     result: Option<usize>,
 }
@@ -42,7 +42,7 @@ impl Context {
             bail!(RuntimeError, "{FREED}");
         }
         let node = self.node.borrow().upgrade();
-        let tensor = |kept: &Option<Kept>| match kept {
+        let tensor = |kept: &Option<SavedTensor>| match kept {
             None => Ok(Value::None),
             Some(kept) => {
                 let owner = node.as_ref().zip(kept.result);
@@ -181,7 +181,7 @@ impl Custom for FunctionNode {
 /// Calls a function stored in a class, with or without `@staticmethod`.
 fn invoke(class: &Rc<Class>, entry: &Entry, args: Vec<Value>) -> Result<Value> {
     match entry {
-        Entry::Held(held) => {
+        Entry::ObjectState(held) => {
             let function = as_rc::<StaticMethod>(held).map_or_else(|| held.clone(), |method| method.0.clone());
             call(&*class.machine()?, &function, args, Keywords::new())
         }
@@ -251,7 +251,7 @@ fn finish(name: String, node: FunctionNode, inputs: &[Tensor], value: &Value, is
                 let result = results.iter().position(|result| result.is(tensor));
                 let is_input = inputs.iter().any(|input| input.is(tensor));
                 let result = result.filter(|_| !is_input || dirty.iter().any(|dirty| dirty.is(tensor)));
-                Some(Kept { saved: custom::save(tensor, result.is_some())?, result })
+                Some(SavedTensor { saved: custom::save(tensor, result.is_some())?, result })
             }
             other => bail!(
                 TypeError,

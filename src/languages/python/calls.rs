@@ -88,7 +88,7 @@ fn method(
         && !this.finds()
         && this.fields.get(name).is_none()
         && let Some(entry) = this.class.find(name)
-        && !matches!(&entry, Entry::Held(held) if !is_function(held))
+        && !matches!(&entry, Entry::ObjectState(held) if !is_function(held))
     {
         // The most frequent call does not allocate a method object.
         return call_entry(&entry, receiver, &this.class, args, keywords);

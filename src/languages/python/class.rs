@@ -4,7 +4,7 @@
 use super::autograd_function::Context;
 use super::calls::call;
 use super::code::mangled;
-use super::descriptors::{self, Bound, NativeMethod};
+use super::descriptors::{self, BoundDescriptor, NativeMethod};
 use super::exceptions;
 use super::machine::Machine;
 use objects::calling::NativeFunction;
@@ -13,7 +13,7 @@ use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::rc::{Rc, Weak};
 use tensor::{Error, ErrorKind, Result, bail};
-use value::{Dict, Held, Keywords, Object, Value, intern};
+use value::{Dict, Keywords, Object, ObjectState, Value, intern};
 
 /// Named values in insertion order: the `__dict__` of an object or a class.
 #[derive(Default)]
@@ -126,7 +126,7 @@ impl Base {
     pub fn find(&self, name: &str) -> Option<Entry> {
         match self {
             Base::Builtin(_) => find_in(&self.ancestors(), name),
-            Base::User(class) => class.fields.get(name).map(Entry::Held).or_else(|| find_in(&class.order, name)),
+            Base::User(class) => class.fields.get(name).map(Entry::ObjectState).or_else(|| find_in(&class.order, name)),
         }
     }
 }
@@ -134,7 +134,7 @@ impl Base {
 /// A member of a class.
 #[derive(Clone)]
 pub enum Entry {
-    Held(Value),
+    ObjectState(Value),
     /// A builtin member.
     Native(&'static NativeMethod),
 }
@@ -142,7 +142,7 @@ pub enum Entry {
 /// Finds a name in the first of these classes that has it.
 pub(crate) fn find_in(order: &[Base], name: &str) -> Option<Entry> {
     order.iter().find_map(|base| match base {
-        Base::User(class) => class.fields.get(name).map(Entry::Held),
+        Base::User(class) => class.fields.get(name).map(Entry::ObjectState),
         Base::Builtin(class) => descriptors::native(class, name).map(Entry::Native),
     })
 }
@@ -276,8 +276,8 @@ fn linearised(bases: &[Base]) -> Result<Vec<Base>> {
 }
 
 impl Object for Class {
-    fn held(&self) -> Held {
-        Held { dicts: vec![self.fields.dict()], ..Held::default() }
+    fn object_state(&self) -> ObjectState {
+        ObjectState { dicts: vec![self.fields.dict()], ..ObjectState::default() }
     }
     fn type_name(&self) -> &str {
         "type"
@@ -322,7 +322,7 @@ pub struct Instance {
     /// The additional state of `ctx` in `torch.autograd.Function`.
     pub context: Option<Context>,
     /// The calls through which an exception has passed.
-    pub trace: RefCell<Vec<super::machine::Step>>,
+    pub trace: RefCell<Vec<super::machine::TracebackStep>>,
     this: Weak<Instance>,
 }
 
@@ -381,18 +381,18 @@ impl Instance {
     }
 
     /// Calls a method written in a script. `None` if there is none of that name.
-    fn written(&self, name: &str, args: Vec<Value>) -> Option<Result<Value>> {
+    fn call_script_method(&self, name: &str, args: Vec<Value>) -> Option<Result<Value>> {
         self.class
             .find(name)
-            .filter(|entry| matches!(entry, Entry::Held(_)))
+            .filter(|entry| matches!(entry, Entry::ObjectState(_)))
             .and_then(|entry| self.call_member(&entry, args))
     }
 }
 
 impl Object for Instance {
-    fn held(&self) -> Held {
+    fn object_state(&self) -> ObjectState {
         let class = self.class().into_iter().collect();
-        Held { dicts: vec![self.fields.dict()], values: class, ..Held::default() }
+        ObjectState { dicts: vec![self.fields.dict()], values: class, ..ObjectState::default() }
     }
     fn type_name(&self) -> &str {
         self.class.name()
@@ -406,7 +406,7 @@ impl Object for Instance {
     fn own_attribute(&self, name: &str) -> Option<Result<Value>> {
         let args = || vec![Value::str(name)];
         if self.finds()
-            && let Some(found) = self.written("__getattribute__", args())
+            && let Some(found) = self.call_script_method("__getattribute__", args())
         {
             let is_missing = matches!(&found, Err(error) if error.kind == ErrorKind::AttributeError);
             let other = if is_missing { self.method("__getattr__", args()) } else { None };
@@ -416,14 +416,14 @@ impl Object for Instance {
         Some(instance_attribute(&self.handle()?, name).and_then(|found| found.ok_or_else(absent)))
     }
     fn set_attribute(&self, name: &str, value: &Value) -> Option<Result<()>> {
-        let written = self.written("__setattr__", vec![Value::str(name), value.clone()]);
-        written.map(|done| done.map(drop)).or_else(|| Some(set_plainly(&self.handle()?, name, value)))
+        let written = self.call_script_method("__setattr__", vec![Value::str(name), value.clone()]);
+        written.map(|done| done.map(drop)).or_else(|| Some(set_without_setattr(&self.handle()?, name, value)))
     }
     fn delete_attribute(&self, name: &str) -> Option<Result<()>> {
-        if let Some(done) = self.written("__delattr__", vec![Value::str(name)]) {
+        if let Some(done) = self.call_script_method("__delattr__", vec![Value::str(name)]) {
             return Some(done.map(drop));
         }
-        if let Some(Entry::Held(held)) = self.class.find(name)
+        if let Some(Entry::ObjectState(held)) = self.class.find(name)
             && let Some(property) = as_rc::<descriptors::Property>(&held)
         {
             return Some(property.delete(&Value::Object(self.handle()?), name, &self.class));
@@ -461,7 +461,7 @@ impl Object for Instance {
         let entry = match self.class.find(name) {
             Some(Entry::Native(method)) if !method.special => return None,
             // A class that defines `__eq__` without `__hash__` is unhashable.
-            Some(Entry::Held(Value::None)) if name == "__hash__" => {
+            Some(Entry::ObjectState(Value::None)) if name == "__hash__" => {
                 return Some(Err(Error::type_error(format!("unhashable type: '{}'", self.type_name()))));
             }
             Some(entry) => entry,
@@ -481,11 +481,11 @@ pub(crate) fn call_entry(
 ) -> Result<Value> {
     match entry {
         Entry::Native(method) => (method.run)(this, args, keywords),
-        Entry::Held(function) if descriptors::is_function(function) => {
+        Entry::ObjectState(function) if descriptors::is_function(function) => {
             args.insert(0, this.clone());
             call(&*machine_of(class)?, function, args, keywords)
         }
-        Entry::Held(held) => {
+        Entry::ObjectState(held) => {
             let callee = descriptors::bound(held, Some(this), class)?;
             call(&*machine_of(class)?, &callee, args, keywords)
         }
@@ -510,7 +510,7 @@ pub(crate) fn instance_of(value: &Value) -> Option<Rc<Instance>> {
 pub(crate) fn instance_attribute(this: &Rc<Instance>, name: &str) -> Result<Option<Value>> {
     let found = this.class.find(name);
     let itself = || Value::Object(this.clone());
-    if let Some(Entry::Held(held)) = &found
+    if let Some(Entry::ObjectState(held)) = &found
         && descriptors::goes_first(held)
     {
         return descriptors::bound(held, Some(&itself()), &this.class).map(Some);
@@ -522,8 +522,8 @@ pub(crate) fn instance_attribute(this: &Rc<Instance>, name: &str) -> Result<Opti
         return value.map(Some);
     }
     match found {
-        Some(Entry::Held(held)) => return descriptors::bound(&held, Some(&itself()), &this.class).map(Some),
-        Some(Entry::Native(method)) => return Ok(Some(Bound::native(method, Some(itself())))),
+        Some(Entry::ObjectState(held)) => return descriptors::bound(&held, Some(&itself()), &this.class).map(Some),
+        Some(Entry::Native(method)) => return Ok(Some(BoundDescriptor::native(method, Some(itself())))),
         None => {}
     }
     match name {
@@ -545,11 +545,11 @@ pub(crate) fn instance_attribute(this: &Rc<Instance>, name: &str) -> Result<Opti
 pub fn class_attribute(this: &Rc<Class>, name: &str) -> Result<Option<Value>> {
     let base = Base::User(this.clone());
     match base.find(name) {
-        Some(Entry::Held(held)) => return descriptors::bound(&held, None, &base).map(Some),
+        Some(Entry::ObjectState(held)) => return descriptors::bound(&held, None, &base).map(Some),
         Some(Entry::Native(method)) => {
             // A class method is bound to its class. Any other method takes its object as first argument.
             let receiver = method.of_class().then(|| base.value());
-            return Ok(Some(Bound::native(method, receiver)));
+            return Ok(Some(BoundDescriptor::native(method, receiver)));
         }
         None => {}
     }
@@ -575,8 +575,8 @@ pub fn class_attribute(this: &Rc<Class>, name: &str) -> Result<Option<Value>> {
 }
 
 /// Sets an attribute of an object, bypassing its `__setattr__`.
-pub(crate) fn set_plainly(this: &Rc<Instance>, name: &str, value: &Value) -> Result<()> {
-    if let Some(Entry::Held(held)) = this.class.find(name) {
+pub(crate) fn set_without_setattr(this: &Rc<Instance>, name: &str, value: &Value) -> Result<()> {
+    if let Some(Entry::ObjectState(held)) = this.class.find(name) {
         let itself = Value::Object(this.clone());
         if let Some(property) = as_rc::<descriptors::Property>(&held) {
             return property.set(&itself, value, name, &this.class);

@@ -1,7 +1,7 @@
 //! The compiler's output, which the machine runs: instructions for a stack machine. Knows neither the compiler nor the
 //! machine.
 
-use super::syntax::scope::Kind;
+use super::syntax::scope::ScopeKind;
 use call::registry::{Attributes, Family};
 use objects::operators::Operator;
 use std::borrow::Cow;
@@ -31,7 +31,7 @@ pub struct Parameters {
 
 /// A compiled module, function, class body or comprehension.
 pub struct Code {
-    pub kind: Kind,
+    pub kind: ScopeKind,
     pub name: Rc<str>,
     /// The name with the enclosing classes and functions.
     pub qualified: Rc<str>,

@@ -11,7 +11,7 @@ mod statements;
 
 use super::code::{Code, Name, Op, Parameters};
 use super::syntax::SyntaxFault;
-use super::syntax::scope::{Kind, MODULE, Scope, Scopes, scopes};
+use super::syntax::scope::{MODULE, Scope, ScopeKind, Scopes, scopes};
 use blocks::Block;
 use call::Registry;
 use ruff_python_ast::{ModModule, Stmt};
@@ -42,7 +42,7 @@ pub fn compile(
     shows: bool,
 ) -> Result<Rc<Code>, SyntaxFault> {
     let scopes = scopes(module);
-    let unit = Unit::new(&scopes, source, None, (MODULE, "<module>", Parameters::default()));
+    let unit = CodeBuilder::new(&scopes, source, None, (MODULE, "<module>", Parameters::default()));
     let mut compiler = Compiler { scopes: &scopes, source, registry, slot_of, shows, unit };
     compiler.body(&module.body)?;
     compiler.ends(0);
@@ -56,11 +56,11 @@ struct Compiler<'a, 's> {
     slot_of: SlotOf<'s>,
     shows: bool,
     /// The unit being compiled.
-    unit: Unit<'a>,
+    unit: CodeBuilder<'a>,
 }
 
 /// A code under construction.
-struct Unit<'a> {
+struct CodeBuilder<'a> {
     scope: usize,
     /// The enclosing class, for names private to it.
     class: Option<Rc<str>>,
@@ -68,32 +68,37 @@ struct Unit<'a> {
     slots: HashMap<Rc<str>, u32>,
     names: HashMap<Rc<str>, u32>,
     /// Strings and small integers among the constants, which occur often.
-    known: HashMap<Known, u32>,
+    known: HashMap<ConstantKey, u32>,
     blocks: Vec<Block<'a>>,
 }
 
 #[derive(PartialEq, Eq, Hash)]
-enum Known {
+enum ConstantKey {
     Int(i64),
     Text(Rc<str>),
     None,
 }
 
 /// The scope, name and parameters of a code.
-type Head<'n> = (usize, &'n str, Parameters);
+type CodeHeader<'n> = (usize, &'n str, Parameters);
 
-impl<'a> Unit<'a> {
-    fn new(scopes: &Scopes<'a>, source: &Rc<str>, outer: Option<&Unit<'a>>, head: Head<'_>) -> Unit<'a> {
+impl<'a> CodeBuilder<'a> {
+    fn new(
+        scopes: &Scopes<'a>,
+        source: &Rc<str>,
+        outer: Option<&CodeBuilder<'a>>,
+        head: CodeHeader<'_>,
+    ) -> CodeBuilder<'a> {
         let (scope, name, parameters) = head;
         let known = scopes.all.get(scope);
-        let kind = known.map_or(Kind::Module, |scope| scope.kind);
+        let kind = known.map_or(ScopeKind::Module, |scope| scope.kind);
         let qualified = match outer.map(|outer| (outer.code.kind, &outer.code.qualified)) {
-            None | Some((Kind::Module, _)) => name.to_owned(),
-            Some((Kind::Class, around)) => format!("{around}.{name}"),
+            None | Some((ScopeKind::Module, _)) => name.to_owned(),
+            Some((ScopeKind::Class, around)) => format!("{around}.{name}"),
             Some((_, around)) => format!("{around}.<locals>.{name}"),
         };
         let class = match kind {
-            Kind::Class => Some(name.trim_start_matches('_').into()),
+            ScopeKind::Class => Some(name.trim_start_matches('_').into()),
             _ => outer.and_then(|outer| outer.class.clone()),
         };
         let cells = known.into_iter().flat_map(Scope::cells).map(|cell| {
@@ -118,14 +123,18 @@ impl<'a> Unit<'a> {
             parameters,
         };
         let slots = code.locals.iter().cloned().zip(0..).collect();
-        Unit { scope, class, code, slots, names: HashMap::new(), known: HashMap::new(), blocks: Vec::new() }
+        CodeBuilder { scope, class, code, slots, names: HashMap::new(), known: HashMap::new(), blocks: Vec::new() }
     }
 }
 
 impl<'a> Compiler<'a, '_> {
     /// Compiles a code nested in the current one.
-    fn within(&mut self, head: Head<'_>, write: impl FnOnce(&mut Self) -> Compiled) -> Result<Rc<Code>, SyntaxFault> {
-        let inner = Unit::new(self.scopes, self.source, Some(&self.unit), head);
+    fn nested_code(
+        &mut self,
+        head: CodeHeader<'_>,
+        write: impl FnOnce(&mut Self) -> Compiled,
+    ) -> Result<Rc<Code>, SyntaxFault> {
+        let inner = CodeBuilder::new(self.scopes, self.source, Some(&self.unit), head);
         let outer = std::mem::replace(&mut self.unit, inner);
         write(self)?;
         Ok(Rc::new(std::mem::replace(&mut self.unit, outer).code))
@@ -174,9 +183,9 @@ impl<'a> Compiler<'a, '_> {
     fn constant(&mut self, value: Value) -> u32 {
         let unit = &mut self.unit;
         let key = match &value {
-            Value::None => Some(Known::None),
-            Value::Int(number) => Some(Known::Int(*number)),
-            Value::Str(text) => Some(Known::Text(text.to_rc())),
+            Value::None => Some(ConstantKey::None),
+            Value::Int(number) => Some(ConstantKey::Int(*number)),
+            Value::Str(text) => Some(ConstantKey::Text(text.to_rc())),
             _ => None,
         };
         if let Some(at) = key.as_ref().and_then(|key| unit.known.get(key)) {
@@ -230,6 +239,6 @@ impl<'a> Compiler<'a, '_> {
 }
 
 /// Returns the byte offset of a node in the source.
-fn place(node: &impl Ranged) -> u32 {
+fn source_offset(node: &impl Ranged) -> u32 {
     node.range().start().to_u32()
 }

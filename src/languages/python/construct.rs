@@ -103,9 +103,9 @@ pub fn construct(class: &Rc<Class>, args: Vec<Value>, keywords: Keywords) -> Res
     if base.derives_builtin("torch.Tensor") {
         bail!(NotImplementedError, "objects of classes derived from torch.Tensor are not supported at this prompt");
     }
-    let has_new = matches!(base.find("__new__"), Some(Entry::Held(_)));
+    let has_new = matches!(base.find("__new__"), Some(Entry::ObjectState(_)));
     let made = match base.find("__new__") {
-        Some(Entry::Held(function)) => {
+        Some(Entry::ObjectState(function)) => {
             let function = as_rc::<StaticMethod>(&function).map_or(function, |method| method.0.clone());
             let all = std::iter::once(base.value()).chain(args.iter().cloned()).collect();
             call(&*class.machine()?, &function, all, keywords.clone())?
@@ -119,7 +119,7 @@ pub fn construct(class: &Rc<Class>, args: Vec<Value>, keywords: Keywords) -> Res
     }
     let is_given = !args.is_empty() || !keywords.is_empty();
     match class.find("__init__") {
-        Some(entry @ Entry::Held(_)) => match call_entry(&entry, &made, &class, args, keywords)? {
+        Some(entry @ Entry::ObjectState(_)) => match call_entry(&entry, &made, &class, args, keywords)? {
             Value::None => {}
             given => bail!(TypeError, "__init__() should return None, not '{}'", given.type_name()),
         },
@@ -143,7 +143,9 @@ pub fn builtin(
 ) -> Option<Result<Value>> {
     match class {
         "type" if args.len() == 3 => return Some(of_members(&machine.upgrade()?, args, keywords)),
-        "property" | "staticmethod" | "classmethod" | "super" => return Some(descriptors::made(class, args, keywords)),
+        "property" | "staticmethod" | "classmethod" | "super" => {
+            return Some(descriptors::construct(class, args, keywords));
+        }
         _ => {}
     }
     if !exceptions::is_class(class) && class != "object" {

@@ -4,7 +4,7 @@
 use super::autograd_function;
 use super::calls::call;
 use super::class::{
-    Base, Class, Entry, Instance, as_rc, find_in, instance_attribute, instance_of, machine_of, set_plainly,
+    Base, Class, Entry, Instance, as_rc, find_in, instance_attribute, instance_of, machine_of, set_without_setattr,
 };
 use super::exceptions;
 use super::function::Function;
@@ -15,7 +15,7 @@ use objects::modules::{CONTEXT, FUNCTION};
 use std::rc::Rc;
 use tensor::{Error, Result, bail};
 use value::equality::{NotImplemented, is};
-use value::{Held, Keywords, Object, Value};
+use value::{Keywords, Object, ObjectState, Value};
 
 /// `staticmethod(f)`
 pub(crate) struct StaticMethod(pub Value);
@@ -108,7 +108,7 @@ fn lacks(name: &str, class: &Base, part: &str) -> Error {
 ///
 /// # Errors
 /// Fails with TypeError for arguments that the class does not accept.
-pub(crate) fn made(class: &'static str, args: &[Value], keywords: &Keywords) -> Result<Value> {
+pub(crate) fn construct(class: &'static str, args: &[Value], keywords: &Keywords) -> Result<Value> {
     Ok(Value::Object(match (class, args) {
         ("property", _) => Rc::new(property(args, keywords)?),
         ("staticmethod", [function]) => Rc::new(StaticMethod(function.clone())),
@@ -147,8 +147,8 @@ pub(crate) struct BoundMethod {
 }
 
 impl Object for BoundMethod {
-    fn held(&self) -> Held {
-        Held { values: vec![self.this.clone(), self.function.clone()], ..Held::default() }
+    fn object_state(&self) -> ObjectState {
+        ObjectState { values: vec![self.this.clone(), self.function.clone()], ..ObjectState::default() }
     }
     fn is_callable(&self) -> bool {
         true
@@ -274,17 +274,19 @@ impl Super {
         let object = instance_of(&self.this).map(|_| &self.this);
         match self.find(name) {
             None => Err(missing("super", name)),
-            Some((_, Entry::Native(method))) if method.takes == Takes::Nothing => Ok(Bound::native(method, None)),
-            Some((_, Entry::Native(method))) => Ok(Bound::native(method, Some(self.this.clone()))),
+            Some((_, Entry::Native(method))) if method.takes == ReceiverKind::Nothing => {
+                Ok(BoundDescriptor::native(method, None))
+            }
+            Some((_, Entry::Native(method))) => Ok(BoundDescriptor::native(method, Some(self.this.clone()))),
             // In a class method, the member is bound to the class itself. `__new__` receives the class from its caller.
-            Some((class, Entry::Held(held))) => bound(&held, object, &class),
+            Some((class, Entry::ObjectState(held))) => bound(&held, object, &class),
         }
     }
 }
 
 /// The first parameter of a builtin method.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Takes {
+pub enum ReceiverKind {
     This,
     Class,
     Nothing,
@@ -296,7 +298,7 @@ type RunNative = fn(&Value, Vec<Value>, Keywords) -> Result<Value>;
 pub struct NativeMethod {
     class: &'static str,
     name: &'static str,
-    pub takes: Takes,
+    pub takes: ReceiverKind,
     /// Whether it does more than objects do anyway.
     pub special: bool,
     pub run: RunNative,
@@ -305,23 +307,23 @@ pub struct NativeMethod {
 impl NativeMethod {
     /// Returns whether it is a class method.
     pub fn of_class(&self) -> bool {
-        self.takes == Takes::Class
+        self.takes == ReceiverKind::Class
     }
 }
 
 /// A [`NativeMethod`] as a value, bound to its first argument if that is known.
-pub(crate) struct Bound {
+pub(crate) struct BoundDescriptor {
     method: &'static NativeMethod,
     this: Option<Value>,
 }
 
-impl Bound {
+impl BoundDescriptor {
     pub(crate) fn native(method: &'static NativeMethod, this: Option<Value>) -> Value {
-        Value::Object(Rc::new(Bound { method, this }))
+        Value::Object(Rc::new(BoundDescriptor { method, this }))
     }
 }
 
-impl Object for Bound {
+impl Object for BoundDescriptor {
     fn is_callable(&self) -> bool {
         true
     }
@@ -337,7 +339,7 @@ impl Object for Bound {
     fn call(&self, mut args: Vec<Value>, keywords: Keywords) -> Option<Result<Value>> {
         let this = match &self.this {
             Some(this) => this.clone(),
-            None if self.method.takes != Takes::This => Value::None,
+            None if self.method.takes != ReceiverKind::This => Value::None,
             None if args.is_empty() => {
                 let message = format!("unbound method {}.{}() needs an argument", self.method.class, self.method.name);
                 return Some(Err(Error::type_error(message)));
@@ -349,7 +351,7 @@ impl Object for Bound {
 }
 
 const fn native_method(class: &'static str, name: &'static str, run: RunNative) -> NativeMethod {
-    NativeMethod { class, name, takes: Takes::This, special: false, run }
+    NativeMethod { class, name, takes: ReceiverKind::This, special: false, run }
 }
 
 fn wrong_count(expected: usize, given: usize) -> Error {
@@ -360,7 +362,7 @@ fn wrong_count(expected: usize, given: usize) -> Error {
 const NATIVES: &[NativeMethod] = &[
     native_method("object", "__init__", |_, _, _| Ok(Value::None)),
     NativeMethod {
-        takes: Takes::Class,
+        takes: ReceiverKind::Class,
         ..native_method("object", "__init_subclass__", |this, _, keywords| match keywords.is_empty() {
             true => Ok(Value::None),
             false => {
@@ -370,7 +372,7 @@ const NATIVES: &[NativeMethod] = &[
         })
     },
     NativeMethod {
-        takes: Takes::Nothing,
+        takes: ReceiverKind::Nothing,
         ..native_method("object", "__new__", |_, args, _| match args.first().and_then(as_rc::<Class>) {
             Some(class) => Ok(Value::Object(Instance::new(Base::User(class)))),
             None => Err(Error::type_error("object.__new__(): not enough arguments")),
@@ -388,7 +390,7 @@ const NATIVES: &[NativeMethod] = &[
     }),
     native_method("object", "__hash__", |this, _, _| Ok(Value::Int(this.address().unwrap_or_default() as i64 >> 4))),
     native_method("object", "__setattr__", |this, args, _| match (instance_of(this), args.as_slice()) {
-        (Some(this), [Value::Str(name), value]) => set_plainly(&this, name, value).map(|()| Value::None),
+        (Some(this), [Value::Str(name), value]) => set_without_setattr(&this, name, value).map(|()| Value::None),
         _ => Err(wrong_count(2, args.len())),
     }),
     native_method("object", "__delattr__", |this, args, _| match (instance_of(this), args.as_slice()) {
@@ -432,7 +434,7 @@ const NATIVES: &[NativeMethod] = &[
             Err(Error::type_error(format!("BaseException.add_note() takes exactly one argument ({given} given)")))
         }
     }),
-    NativeMethod { takes: Takes::Class, ..native_method(FUNCTION, "apply", autograd_function::apply) },
+    NativeMethod { takes: ReceiverKind::Class, ..native_method(FUNCTION, "apply", autograd_function::apply) },
     native_method(CONTEXT, "save_for_backward", autograd_function::save_for_backward),
     native_method(CONTEXT, "mark_dirty", autograd_function::mark_dirty),
     native_method(CONTEXT, "mark_non_differentiable", autograd_function::mark_non_differentiable),

@@ -170,9 +170,10 @@ pub fn of_error(error: &Error) -> Rc<Instance> {
 /// # Errors
 /// Fails with TypeError if the value is not an exception, and with errors of its constructor.
 pub fn raise(value: &Value, cause: Option<&Value>) -> Result<Rc<Instance>> {
-    let exception = made(value)?.ok_or_else(|| Error::type_error("exceptions must derive from BaseException"))?;
+    let exception =
+        exception_of(value)?.ok_or_else(|| Error::type_error("exceptions must derive from BaseException"))?;
     if let Some(cause) = cause {
-        let cause = match (cause, made(cause)?) {
+        let cause = match (cause, exception_of(cause)?) {
             (Value::None, _) => Value::None,
             (_, Some(cause)) => Value::Object(cause),
             _ => bail!(TypeError, "exception causes must derive from BaseException"),
@@ -184,7 +185,7 @@ pub fn raise(value: &Value, cause: Option<&Value>) -> Result<Rc<Instance>> {
 }
 
 /// Returns the value if it is an exception, or a new exception if it is an exception class. `None` for any other value.
-fn made(value: &Value) -> Result<Option<Rc<Instance>>> {
+fn exception_of(value: &Value) -> Result<Option<Rc<Instance>>> {
     let value = match Base::of(value) {
         Some(Base::Builtin(name)) if is_class(name) => return Ok(Some(new(name, Vec::new()))),
         Some(Base::User(class)) if Base::User(class.clone()).derives_builtin("BaseException") => {

@@ -7,7 +7,7 @@ use call::bind::missing_names;
 use std::cell::RefCell;
 use std::rc::{Rc, Weak};
 use tensor::{Error, Result, bail};
-use value::{Dict, Held, Keywords, Object, Slot, Tuple, Value, discard};
+use value::{Dict, Keywords, Object, ObjectState, Slot, Tuple, Value, discard};
 
 /// A variable shared by several functions.
 #[derive(Clone, Default)]
@@ -76,8 +76,8 @@ impl Function {
 }
 
 impl Object for Function {
-    fn held(&self) -> Held {
-        Held {
+    fn object_state(&self) -> ObjectState {
+        ObjectState {
             dicts: vec![self.fields.dict(), self.keyword_defaults.clone()],
             slots: self.cells.iter().map(|cell| Rc::new(cell.clone()) as Rc<dyn Slot>).collect(),
             values: self.defaults.to_vec(),

@@ -1,7 +1,7 @@
 //! Generators: a frame that stops at each `yield` and continues when the next item is requested.
 
 use super::exceptions;
-use super::machine::{Exit, Frame, Machine};
+use super::machine::{Frame, FrameExit, Machine};
 use objects::calling::NativeFunction;
 use std::cell::RefCell;
 use std::rc::{Rc, Weak};
@@ -63,11 +63,11 @@ impl Generator {
             return Err(Error::runtime("the session of this generator has ended"));
         };
         match machine.run_from(&mut frame, begun) {
-            Ok(Exit::Yielded(value)) => {
+            Ok(FrameExit::Yielded(value)) => {
                 self.state.replace(State::Waiting(frame));
                 Ok(Ok(value))
             }
-            Ok(Exit::Returned(value)) => {
+            Ok(FrameExit::Returned(value)) => {
                 self.state.replace(State::Done);
                 Ok(Err(value))
             }
@@ -88,14 +88,14 @@ impl Generator {
     /// Ends the generator at its `yield`: raises `GeneratorExit` there, so that `finally` blocks run.
     fn close(&self) -> Result<()> {
         let State::Waiting(mut frame) = self.state.replace(State::Done) else { return Ok(()) };
-        if frame.has_not_begun() {
+        if frame.is_unstarted() {
             return Ok(());
         }
         let Some(machine) = self.machine.upgrade() else { return Ok(()) };
         let raised = exceptions::to_error(&exceptions::new("GeneratorExit", Vec::new()));
         match machine.run_from(&mut frame, Err(raised)) {
-            Ok(Exit::Yielded(_)) => Err(Error::runtime("generator ignored GeneratorExit")),
-            Ok(Exit::Returned(_)) => Ok(()),
+            Ok(FrameExit::Yielded(_)) => Err(Error::runtime("generator ignored GeneratorExit")),
+            Ok(FrameExit::Returned(_)) => Ok(()),
             Err(error) if error.kind.name() == "GeneratorExit" || error.kind == ErrorKind::StopIteration => Ok(()),
             Err(error) => Err(error),
         }
@@ -107,7 +107,7 @@ impl Generator {
             if matches!(value, Value::None) {
                 return Ok(Ok(()));
             }
-            if frame.has_not_begun() {
+            if frame.is_unstarted() {
                 return Err(Error::type_error("can't send non-None value to a just-started generator"));
             }
             refuse_delegation(frame, "send")?;

@@ -25,13 +25,13 @@ const MAX_DEPTH: usize = 1000;
 pub type Show = dyn Fn(&Value) -> Result<()>;
 
 /// Looks up a variable that is stored elsewhere.
-pub type Elsewhere = dyn Fn(&str) -> Option<Value>;
+pub type OuterLookup = dyn Fn(&str) -> Option<Value>;
 
 /// Runs the Python code of a session.
 pub struct Machine {
     pub state: Rc<State>,
     pub variables: RefCell<Variables>,
-    pub elsewhere: RefCell<Option<Rc<Elsewhere>>>,
+    pub outer_lookup: RefCell<Option<Rc<OuterLookup>>>,
     pub show: RefCell<Option<Rc<Show>>>,
     depth: cell::Cell<usize>,
     this: Weak<Machine>,
@@ -39,14 +39,14 @@ pub struct Machine {
 
 /// A call through which an exception has passed.
 #[derive(Clone)]
-pub struct Step {
+pub struct TracebackStep {
     pub code: Rc<Code>,
     /// The byte offset in the source.
     pub place: u32,
 }
 
 /// How a frame stops.
-pub enum Exit {
+pub enum FrameExit {
     Returned(Value),
     Yielded(Value),
 }
@@ -104,7 +104,7 @@ impl Frame {
         }
     }
 
-    pub(crate) fn has_not_begun(&self) -> bool {
+    pub(crate) fn is_unstarted(&self) -> bool {
         self.next == 0
     }
 
@@ -146,7 +146,7 @@ impl Frame {
     }
 
     /// Returns the byte offset in the source of the last instruction.
-    fn place(&self) -> u32 {
+    fn last_offset(&self) -> u32 {
         self.code.places.get(self.next.saturating_sub(1)).copied().unwrap_or_default()
     }
 
@@ -165,7 +165,7 @@ impl Machine {
             Machine {
                 state: state.clone(),
                 variables: RefCell::default(),
-                elsewhere: RefCell::default(),
+                outer_lookup: RefCell::default(),
                 show: RefCell::default(),
                 depth: cell::Cell::new(0),
                 this: this.clone(),
@@ -193,7 +193,7 @@ impl Machine {
             return Ok(Value::Object(Generator::new(&self.handle()?, frame)));
         }
         match self.run(&mut frame)? {
-            Exit::Returned(value) | Exit::Yielded(value) => Ok(value),
+            FrameExit::Returned(value) | FrameExit::Yielded(value) => Ok(value),
         }
     }
 
@@ -201,12 +201,12 @@ impl Machine {
     ///
     /// # Errors
     /// Fails with an unhandled error, and with RecursionError if calls are nested too deeply.
-    pub fn run(&self, frame: &mut Frame) -> Result<Exit> {
+    pub fn run(&self, frame: &mut Frame) -> Result<FrameExit> {
         self.run_from(frame, Ok(()))
     }
 
     /// Like [`Machine::run`]. If `begun` is an error, it is raised at the frame's current position.
-    pub(crate) fn run_from(&self, frame: &mut Frame, begun: Result<()>) -> Result<Exit> {
+    pub(crate) fn run_from(&self, frame: &mut Frame, begun: Result<()>) -> Result<FrameExit> {
         let depth = self.depth.get();
         if depth >= MAX_DEPTH || !stack::has_room() {
             return Err(Error::new(ErrorKind::RecursionError, "maximum recursion depth exceeded"));
@@ -249,7 +249,7 @@ impl Machine {
         {
             exception.fields.set("__context__", Value::Object(outer.clone()));
         }
-        let step = Step { code: frame.code.clone(), place: frame.place() };
+        let step = TracebackStep { code: frame.code.clone(), place: frame.last_offset() };
         exception.trace.borrow_mut().push(step);
         let Some(open) = frame.tries.pop() else { return Err(error) };
         discard(frame.stack.split_off(open.stack.min(frame.stack.len())));
@@ -266,11 +266,11 @@ impl Machine {
     }
 
     /// Runs instructions until the frame returns or yields.
-    fn steps(&self, frame: &mut Frame) -> Result<Exit> {
+    fn steps(&self, frame: &mut Frame) -> Result<FrameExit> {
         let code = frame.code.clone();
         let state = &*self.state;
         loop {
-            let Some(op) = code.ops.get(frame.next) else { return Ok(Exit::Returned(Value::None)) };
+            let Some(op) = code.ops.get(frame.next) else { return Ok(FrameExit::Returned(Value::None)) };
             frame.next += 1;
             match *op {
                 Op::Constant(at) => frame.push(code.constants.get(at as usize).cloned().unwrap_or(Value::None)),
@@ -287,7 +287,7 @@ impl Machine {
                     }
                 }
                 Op::Load(variable) => {
-                    let value = self.held(frame, variable);
+                    let value = self.variable_value(frame, variable);
                     frame.push(value.map_or_else(|| operations::load_missing(self, &code, variable), Ok)?);
                 }
                 Op::Store(variable) => {
@@ -511,12 +511,12 @@ impl Machine {
                     frame.push(class);
                 }
                 Op::Super(cell) => frame.push(operations::super_of(frame, cell)?),
-                Op::Return => return Ok(Exit::Returned(frame.pop())),
+                Op::Return => return Ok(FrameExit::Returned(frame.pop())),
                 Op::Yield => {
                     let value = frame.pop();
                     // The value of the `yield` expression.
                     frame.push(Value::None);
-                    return Ok(Exit::Yielded(value));
+                    return Ok(FrameExit::Yielded(value));
                 }
                 Op::YieldFrom => {
                     // Repeats this instruction until the other iterator, which is on the stack, is exhausted.
@@ -525,7 +525,7 @@ impl Machine {
                         Ok(item) => {
                             frame.push(source);
                             frame.next -= 1;
-                            return Ok(Exit::Yielded(item));
+                            return Ok(FrameExit::Yielded(item));
                         }
                         Err(value) => frame.push(value),
                     }
@@ -591,7 +591,7 @@ impl Machine {
 
     /// Returns the value of a variable.
     #[inline]
-    fn held(&self, frame: &Frame, variable: Variable) -> Option<Value> {
+    fn variable_value(&self, frame: &Frame, variable: Variable) -> Option<Value> {
         match variable {
             Variable::Local(slot) => frame.locals.get(slot as usize)?.clone(),
             Variable::Cell(cell) => frame.cells.get(cell as usize)?.get(),
@@ -617,7 +617,7 @@ impl Machine {
     /// Unbinds the variable that the next instruction sets, if it holds this same string.
     fn let_go(&self, frame: &mut Frame, next: Option<&Op>, text: &Text) {
         if let Some(Op::Store(variable)) = next
-            && matches!(self.held(frame, *variable), Some(Value::Str(held)) if held.is(text))
+            && matches!(self.variable_value(frame, *variable), Some(Value::Str(held)) if held.is(text))
         {
             self.replace(frame, *variable, None);
         }

@@ -3,7 +3,7 @@
 
 use super::class::{Base, Class, Entry, Instance, as_rc, instance_of};
 use super::code::{Code, Op, Quick, Variable};
-use super::descriptors::{Bound, Super};
+use super::descriptors::{BoundDescriptor, Super};
 use super::function::Cell;
 use super::generator::Generator;
 use super::machine::{Frame, Machine};
@@ -84,7 +84,7 @@ fn builtin_member(class: &'static str, name: &str) -> Option<Value> {
         "__bases__" => Some(classes(base.ancestors().get(1..2).unwrap_or_default())),
         "__base__" => Some(base.ancestors().get(1).map_or(Value::None, Base::value)),
         _ => match base.find(name)? {
-            Entry::Native(method) if !method.of_class() => Some(Bound::native(method, None)),
+            Entry::Native(method) if !method.of_class() => Some(BoundDescriptor::native(method, None)),
             _ => None,
         },
     }
@@ -105,7 +105,7 @@ pub(crate) fn load_missing(machine: &Machine, code: &Code, variable: Variable) -
     let (Variable::Global(slot) | Variable::Namespace(_, slot)) = variable else { return Err(unbound(code, variable)) };
     let known = machine.variables.borrow().builtin(slot);
     let name = machine.variables.borrow().name(slot);
-    if let Some(value) = elsewhere(machine, &name) {
+    if let Some(value) = look_up_outside(machine, &name) {
         // Keep it as a variable here, so that all readers share in-place changes.
         machine.variables.borrow_mut().set(slot, Some(value.clone()));
         return Ok(value);
@@ -125,14 +125,14 @@ pub(crate) fn delete_missing(machine: &Machine, code: &Code, variable: Variable)
         Variable::Namespace(name, _) => Err(not_defined(code.name(name))),
         Variable::Global(slot) => {
             let name = machine.variables.borrow().name(slot);
-            elsewhere(machine, &name).map(drop).ok_or_else(|| not_defined(&name))
+            look_up_outside(machine, &name).map(drop).ok_or_else(|| not_defined(&name))
         }
     }
 }
 
-fn elsewhere(machine: &Machine, name: &str) -> Option<Value> {
-    let elsewhere = machine.elsewhere.borrow().clone();
-    elsewhere.and_then(|elsewhere| elsewhere(name))
+fn look_up_outside(machine: &Machine, name: &str) -> Option<Value> {
+    let outer_lookup = machine.outer_lookup.borrow().clone();
+    outer_lookup.and_then(|outer_lookup| outer_lookup(name))
 }
 
 fn not_defined(name: &str) -> Error {

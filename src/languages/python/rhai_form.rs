@@ -15,7 +15,7 @@ use ruff_python_ast::{
 };
 use ruff_python_parser::{Mode, ParseOptions, parse_unchecked};
 use std::collections::{HashMap, HashSet};
-use words::{Kind, braced, is_name, names};
+use words::{ValueHint, braced, is_name, names};
 
 /// The maximum length of a source to translate, in bytes.
 const LONGEST: usize = 1 << 16;
@@ -25,12 +25,12 @@ const DEEPEST: usize = 140;
 const SUBMODULES: &[&str] = &["autograd", "fft", "func", "functional", "linalg", "nn", "special", "testing"];
 
 /// The translated text, or a sentence that names the construct without a Rhai form.
-type Formed = Result<String, String>;
-type Lines = Result<Vec<String>, String>;
+type Translation = Result<String, String>;
+type TranslatedLines = Result<Vec<String>, String>;
 
 /// The kind of a session variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Known {
+pub enum VariableKind {
     Tensor,
     /// A Python list, dictionary or set, whose methods differ from those of Rhai's containers.
     Container,
@@ -43,7 +43,7 @@ pub enum Known {
 ///
 /// # Errors
 /// Same as [`rhai_form`].
-pub fn grammar_form(source: &str, variable: &dyn Fn(&str) -> Option<Known>) -> Formed {
+pub fn grammar_form(source: &str, variable: &dyn Fn(&str) -> Option<VariableKind>) -> Translation {
     printed(source, variable, true)
 }
 
@@ -52,11 +52,11 @@ pub fn grammar_form(source: &str, variable: &dyn Fn(&str) -> Option<Known>) -> F
 ///
 /// # Errors
 /// Fails with a sentence that names the construct without a Rhai form.
-pub fn rhai_form(source: &str, variable: &dyn Fn(&str) -> Option<Known>) -> Formed {
+pub fn rhai_form(source: &str, variable: &dyn Fn(&str) -> Option<VariableKind>) -> Translation {
     printed(source, variable, false)
 }
 
-fn printed(source: &str, variable: &dyn Fn(&str) -> Option<Known>, by_grammar: bool) -> Formed {
+fn printed(source: &str, variable: &dyn Fn(&str) -> Option<VariableKind>, by_grammar: bool) -> Translation {
     if source.len() > LONGEST || excess(source, DEEPEST).is_some() {
         return Err("an input as long or as deep as this has no Rhai form".into());
     }
@@ -129,11 +129,11 @@ fn no_form<T>(constructs: &str) -> Result<T, String> {
 
 struct Printer<'a> {
     source: &'a str,
-    variable: &'a dyn Fn(&str) -> Option<Known>,
+    variable: &'a dyn Fn(&str) -> Option<VariableKind>,
     /// Whether to restrict the output to Rhai's own grammar.
     by_grammar: bool,
     /// The variables created by this input so far, and their kinds.
-    known: HashMap<String, Kind>,
+    known: HashMap<String, ValueHint>,
     /// The functions defined by this input, which Rhai keeps separate from variables.
     functions: HashSet<String>,
     in_function: bool,
@@ -144,7 +144,7 @@ struct Printer<'a> {
 }
 
 impl Printer<'_> {
-    fn statements(&mut self, body: &[Stmt]) -> Lines {
+    fn statements(&mut self, body: &[Stmt]) -> TranslatedLines {
         let mut lines = Vec::new();
         for statement in body {
             let written = self.statement(statement)?;
@@ -156,7 +156,7 @@ impl Printer<'_> {
         Ok(lines)
     }
 
-    fn statement(&mut self, statement: &Stmt) -> Lines {
+    fn statement(&mut self, statement: &Stmt) -> TranslatedLines {
         let line = match statement {
             Stmt::Expr(e) => format!("{};", self.value(&e.value)?),
             Stmt::Assign(e) => return self.assign(&e.targets, &e.value),
@@ -168,7 +168,7 @@ impl Printer<'_> {
             Stmt::If(e) => return self.branches(e),
             Stmt::For(e) => return self.for_loop(e),
             Stmt::While(e) if e.orelse.is_empty() => {
-                self.known.values_mut().for_each(|kind| *kind = Kind::Unknown);
+                self.known.values_mut().for_each(|kind| *kind = ValueHint::Unknown);
                 let head = format!("while {}", self.condition(&e.test)?.0);
                 return self.block(&head, &e.body);
             }
@@ -213,16 +213,16 @@ impl Printer<'_> {
     }
 
     /// Writes an import of a module, or of one of its members.
-    fn import(&mut self, module: &str, member: &str, name: Option<&str>) -> Formed {
+    fn import(&mut self, module: &str, member: &str, name: Option<&str>) -> Translation {
         let is_torch = module == "torch" || module.starts_with("torch.");
         let is_module = member.is_empty() || SUBMODULES.contains(&member);
         let path = if member.is_empty() { module.to_owned() } else { format!("{module}.{member}") };
         match name {
             None if is_torch && member.is_empty() => Ok("// torch is always there".into()),
             None if module == "torch" && !is_module => Ok("// the names of torch are always there".into()),
-            name if is_torch && is_module => self.assigned(name.unwrap_or(member), &path, Kind::Unknown),
+            name if is_torch && is_module => self.assigned(name.unwrap_or(member), &path, ValueHint::Unknown),
             name if member.is_empty() && is_name(module) => {
-                self.assigned(name.unwrap_or(module), &format!("import_(\"{module}\")"), Kind::Unknown)
+                self.assigned(name.unwrap_or(module), &format!("import_(\"{module}\")"), ValueHint::Unknown)
             }
             _ => no_form("imports of what is no module have"),
         }
@@ -234,10 +234,10 @@ impl Printer<'_> {
     }
 
     /// Writes `let x = …;` or `x = …;`.
-    fn assigned(&mut self, name: &str, value: &str, kind: Kind) -> Formed {
+    fn assigned(&mut self, name: &str, value: &str, kind: ValueHint) -> Translation {
         let spelled = self.spelled(name)?;
         let is_new = !self.is_variable(name);
-        self.known.insert(name.to_owned(), if self.blocks == 0 { kind } else { Kind::Unknown });
+        self.known.insert(name.to_owned(), if self.blocks == 0 { kind } else { ValueHint::Unknown });
         if is_new && self.blocks > 0 {
             self.hoisted.push(spelled.clone());
         }
@@ -245,7 +245,7 @@ impl Printer<'_> {
         Ok(format!("{word}{spelled} = {value};"))
     }
 
-    fn assign(&mut self, targets: &[Expr], value: &Expr) -> Lines {
+    fn assign(&mut self, targets: &[Expr], value: &Expr) -> TranslatedLines {
         let kind = self.kind(value);
         let [target] = targets else {
             // `a = b = 1`: the first name passes its value on.
@@ -271,7 +271,7 @@ impl Printer<'_> {
         Ok(vec![self.stored(target, &text, kind)?])
     }
 
-    fn stored(&mut self, target: &Expr, value: &str, kind: Kind) -> Formed {
+    fn stored(&mut self, target: &Expr, value: &str, kind: ValueHint) -> Translation {
         if let Expr::Name(name) = target {
             return self.assigned(name.id.as_str(), value, kind);
         }
@@ -305,18 +305,18 @@ impl Printer<'_> {
     fn between(&mut self, value: &str, names_of_it: &[&str]) -> Result<(String, String), String> {
         let free = |name: &&&str| !self.is_variable(name) && !names(self.source, name);
         let Some(name) = names_of_it.iter().find(free) else { return no_form("so many names have") };
-        Ok(((*name).to_owned(), self.assigned(name, value, Kind::Unknown)?))
+        Ok(((*name).to_owned(), self.assigned(name, value, ValueHint::Unknown)?))
     }
 
     /// Writes `let parts = …; let a = parts[0]; …`, unless the values are listed individually or already have a name.
-    fn unpacked(&mut self, targets: &[Expr], value: &Expr) -> Lines {
+    fn unpacked(&mut self, targets: &[Expr], value: &Expr) -> TranslatedLines {
         if targets.iter().any(|target| target.is_tuple_expr() || target.is_list_expr()) {
             return no_form("targets within targets have");
         }
-        let written = targets.iter().map(|target| self.value(target)).collect::<Lines>()?;
+        let written = targets.iter().map(|target| self.value(target)).collect::<TranslatedLines>()?;
         let mut whole = match value {
             Expr::Tuple(ExprTuple { elts, .. }) | Expr::List(ExprList { elts, .. }) if elts.len() == targets.len() => {
-                let values = elts.iter().map(|value| self.value(value)).collect::<Lines>()?;
+                let values = elts.iter().map(|value| self.value(value)).collect::<TranslatedLines>()?;
                 let reads = |(i, value): (usize, &String)| written.iter().take(i).any(|target| names(value, target));
                 if !values.iter().enumerate().any(reads) {
                     let pairs = targets.iter().zip(values).zip(elts);
@@ -333,17 +333,17 @@ impl Printer<'_> {
             whole = name;
         }
         for (i, target) in targets.iter().enumerate() {
-            lines.push(self.stored(target, &format!("{whole}[{i}]"), Kind::Unknown)?);
+            lines.push(self.stored(target, &format!("{whole}[{i}]"), ValueHint::Unknown)?);
         }
         Ok(lines)
     }
 
     /// Writes `x += y`, or `x = …` if Rhai does not have the operator.
-    fn augmented(&mut self, target: &Expr, op: Operator, value: &Expr) -> Formed {
+    fn augmented(&mut self, target: &Expr, op: Operator, value: &Expr) -> Translation {
         let (left, whole) = (self.value(target)?, self.binary(target, op, value)?.0);
         let (before, place) = self.place(target)?;
         if let Some(kind) = target.as_name_expr().and_then(|name| self.known.get_mut(name.id.as_str())) {
-            *kind = Kind::Unknown;
+            *kind = ValueHint::Unknown;
         }
         let right = whole.strip_prefix(&left).and_then(|rest| rest.strip_prefix(' ')?.split_once(' '));
         Ok(match right {
@@ -352,14 +352,14 @@ impl Printer<'_> {
         })
     }
 
-    fn block(&mut self, head: &str, body: &[Stmt]) -> Lines {
+    fn block(&mut self, head: &str, body: &[Stmt]) -> TranslatedLines {
         self.blocks += 1;
         let lines = self.statements(body);
         self.blocks -= 1;
         Ok(braced(head, &lines?))
     }
 
-    fn branches(&mut self, e: &StmtIf) -> Lines {
+    fn branches(&mut self, e: &StmtIf) -> TranslatedLines {
         let head = format!("if {}", self.condition(&e.test)?.0);
         let mut lines = self.block(&head, &e.body)?;
         for clause in &e.elif_else_clauses {
@@ -373,42 +373,44 @@ impl Printer<'_> {
         Ok(lines)
     }
 
-    fn for_loop(&mut self, e: &StmtFor) -> Lines {
+    fn for_loop(&mut self, e: &StmtFor) -> TranslatedLines {
         let call = e.iter.as_call_expr().filter(|call| call.arguments.keywords.is_empty());
         let callee = call.and_then(|call| call.func.as_name_expr()).map_or("", |name| name.id.as_str());
         let args = call.map(|call| &*call.arguments.args).unwrap_or_default();
         let (names, iter) = match (&*e.target, callee, args) {
             _ if !e.orelse.is_empty() || e.is_async => return no_form("loops with `else` have"),
-            (Expr::Name(i), "range", [end]) => (vec![(i, Kind::Count)], format!("0{}", self.range(None, Some(end))?)),
+            (Expr::Name(i), "range", [end]) => {
+                (vec![(i, ValueHint::Count)], format!("0{}", self.range(None, Some(end))?))
+            }
             (Expr::Name(i), "range", [start, end]) => {
                 (vec![(i, self.kind(start))], self.range(Some(start), Some(end))?)
             }
-            (Expr::Name(x), ..) => (vec![(x, Kind::Unknown)], self.operand(&e.iter, Bind::Or)?),
+            (Expr::Name(x), ..) => (vec![(x, ValueHint::Unknown)], self.operand(&e.iter, Bind::Or)?),
             (Expr::Tuple(pair), "enumerate", [_]) if let [Expr::Name(i), Expr::Name(x)] = &*pair.elts => {
-                (vec![(i, Kind::Count), (x, Kind::Unknown)], self.operand(&e.iter, Bind::Or)?)
+                (vec![(i, ValueHint::Count), (x, ValueHint::Unknown)], self.operand(&e.iter, Bind::Or)?)
             }
             (Expr::Tuple(pair), "zip", [_, _]) if let [Expr::Name(a), Expr::Name(b)] = &*pair.elts => {
-                (vec![(a, Kind::Unknown), (b, Kind::Unknown)], self.operand(&e.iter, Bind::Or)?)
+                (vec![(a, ValueHint::Unknown), (b, ValueHint::Unknown)], self.operand(&e.iter, Bind::Or)?)
             }
             (Expr::Tuple(pair), _, _)
                 if let ([Expr::Name(a), Expr::Name(b)], true) = (&*pair.elts, is_items(&e.iter)) =>
             {
-                (vec![(a, Kind::Unknown), (b, Kind::Unknown)], self.operand(&e.iter, Bind::Or)?)
+                (vec![(a, ValueHint::Unknown), (b, ValueHint::Unknown)], self.operand(&e.iter, Bind::Or)?)
             }
             _ => return no_form("loops over several variables, except with `enumerate`, `zip` and `items`, have"),
         };
         // A loop may change any variable, and its own variables end with it.
-        self.known.values_mut().for_each(|kind| *kind = Kind::Unknown);
+        self.known.values_mut().for_each(|kind| *kind = ValueHint::Unknown);
         let outer = self.known.clone();
         self.known.extend(names.iter().map(|(name, kind)| (name.id.to_string(), *kind)));
-        let names = names.iter().map(|(name, _)| self.spelled(&name.id)).collect::<Lines>()?.join(", ");
+        let names = names.iter().map(|(name, _)| self.spelled(&name.id)).collect::<TranslatedLines>()?.join(", ");
         let names = if names.contains(',') { format!("({names})") } else { names };
         let lines = self.block(&format!("for {names} in {iter}"), &e.body);
         self.known.retain(|name, _| outer.contains_key(name) || self.hoisted.contains(name));
         lines
     }
 
-    fn function(&mut self, e: &StmtFunctionDef) -> Lines {
+    fn function(&mut self, e: &StmtFunctionDef) -> TranslatedLines {
         if self.in_function || self.blocks > 0 {
             return no_form("functions within functions and blocks have");
         }
@@ -417,17 +419,17 @@ impl Printer<'_> {
         }
         let parameters = self.parameters(&e.parameters)?;
         self.functions.insert(e.name.to_string());
-        let known = parameters.iter().map(|name| (name.clone(), Kind::Unknown)).collect();
+        let known = parameters.iter().map(|name| (name.clone(), ValueHint::Unknown)).collect();
         let outer = std::mem::replace(&mut self.known, known);
         self.in_function = true;
         let body = self.function_body(&e.body);
         self.in_function = false;
         self.known = outer;
-        let names = parameters.iter().map(|name| self.spelled(name)).collect::<Lines>()?;
+        let names = parameters.iter().map(|name| self.spelled(name)).collect::<TranslatedLines>()?;
         Ok(braced(&format!("fn {}({})", self.spelled(&e.name)?, names.join(", ")), &body?))
     }
 
-    fn function_body(&mut self, body: &[Stmt]) -> Lines {
+    fn function_body(&mut self, body: &[Stmt]) -> TranslatedLines {
         let Some((last, rest)) = body.split_last() else { return Ok(Vec::new()) };
         let mut lines = self.statements(rest)?;
         match last {
@@ -439,7 +441,7 @@ impl Printer<'_> {
     }
 
     /// Returns the names of plain parameters.
-    fn parameters(&self, parameters: &Parameters) -> Lines {
+    fn parameters(&self, parameters: &Parameters) -> TranslatedLines {
         let plain = parameters.iter_non_variadic_params().all(|p| p.default.is_none());
         if !plain || parameters.vararg.is_some() || parameters.kwarg.is_some() || !parameters.kwonlyargs.is_empty() {
             return no_form("parameters with defaults or stars have");

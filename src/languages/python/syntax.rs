@@ -20,7 +20,7 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 use tensor::interrupt;
-use words::Refused;
+use words::ParserFault;
 
 /// Sources of at least this length are parsed on a separate thread, which Ctrl-C abandons: the parser itself cannot be
 /// interrupted.
@@ -125,10 +125,10 @@ fn read(source: &str) -> Result<Parsed<ModModule>, SyntaxFault> {
     let bare = |error: &ParseError| error.error == ParseErrorType::UnparenthesizedGeneratorExpression;
     let first = parsed.errors().iter().min_by_key(|error| (bare(error), start(*error)));
     if let Some(first) = first {
-        return Err(words::fault(source, &Refused::Wrong(&first.error, first.location)));
+        return Err(words::fault(source, &ParserFault::Wrong(&first.error, first.location)));
     }
     if let Some(newer) = parsed.unsupported_syntax_errors().iter().min_by_key(|error| start(*error)) {
-        return Err(words::fault(source, &Refused::Newer(&newer.kind, newer.range)));
+        return Err(words::fault(source, &ParserFault::Newer(&newer.kind, newer.range)));
     }
     let module = parsed.try_into_module().ok_or_else(|| SyntaxFault::syntax("invalid syntax", 0))?;
     check::check(module.syntax())?;

@@ -91,8 +91,8 @@ pub(super) fn register(module: &mut Module, state: &Rc<Runtime>) {
     add("contains", &[array, any], true, |state, context, args| {
         Ok(place_of(state, context, args, 0)?.is_some().into())
     });
-    add("retain", &[array, closure], false, |state, context, args| parted(state, context, args, true));
-    add("drain", &[array, closure], false, |state, context, args| parted(state, context, args, false));
+    add("retain", &[array, closure], false, |state, context, args| split_by_closure(state, context, args, true));
+    add("drain", &[array, closure], false, |state, context, args| split_by_closure(state, context, args, false));
     for name in ["sort", "sort_by"] {
         add(name, &[array, closure], false, |_, context, args| sort(context, args).map(Dynamic::from));
     }
@@ -108,8 +108,8 @@ pub(super) fn register(module: &mut Module, state: &Rc<Runtime>) {
         [("sort", false, false), ("sort_desc", false, true), ("order", true, false), ("order_desc", true, true)]
     {
         let run: Run = match (is_copy, is_descending) {
-            (false, false) => |state, _, args| sort_plainly(state, args, false),
-            (false, true) => |state, _, args| sort_plainly(state, args, true),
+            (false, false) => |state, _, args| sort_by_value(state, args, false),
+            (false, true) => |state, _, args| sort_by_value(state, args, true),
             (true, false) => |state, _, args| ordered(state, items(args), false).map(Dynamic::from),
             (true, true) => |state, _, args| ordered(state, items(args), true).map(Dynamic::from),
         };
@@ -367,7 +367,12 @@ fn place_of(
 }
 
 /// Keeps the items for which the closure returns `kept`, and returns the others.
-fn parted(state: &Runtime, context: &NativeCallContext, args: &mut [&mut Dynamic], kept: bool) -> Scripted<Dynamic> {
+fn split_by_closure(
+    state: &Runtime,
+    context: &NativeCallContext,
+    args: &mut [&mut Dynamic],
+    kept: bool,
+) -> Scripted<Dynamic> {
     let chosen = chosen(state, context, args)?;
     let (mut stay, mut leave) = (Array::new(), Array::new());
     for (item, is_chosen) in items(args).into_iter().zip(chosen) {
@@ -406,7 +411,7 @@ fn sort(context: &NativeCallContext, args: &mut [&mut Dynamic]) -> Scripted<()> 
     Ok(())
 }
 
-fn sort_plainly(state: &Runtime, args: &mut [&mut Dynamic], is_descending: bool) -> Scripted<Dynamic> {
+fn sort_by_value(state: &Runtime, args: &mut [&mut Dynamic], is_descending: bool) -> Scripted<Dynamic> {
     let sorted = ordered(state, items(args), is_descending)?;
     replace(args, sorted.into());
     Ok(Dynamic::UNIT)

@@ -83,12 +83,12 @@ pub(super) fn register(module: &mut Module, state: &Rc<Runtime>) {
     for count in 0..=2 {
         add_calling(module, state, "blob", &vec![int; count], true, |_, _, args| {
             let number = |at: usize| args.get(at).and_then(|arg| arg.as_int().ok()).unwrap_or(0);
-            made(number(0), number(1)).map(given).map_err(fault::thrown)
+            filled(number(0), number(1)).map(to_dynamic_buffer).map_err(fault::thrown)
         });
     }
     add_calling(module, state, "to_blob", &[TypeId::of::<ImmutableString>()], true, |_, _, args| {
         let text = args.first().map(ToString::to_string).unwrap_or_default();
-        Buffer::bytearray(text.as_bytes()).map(given).map_err(fault::thrown)
+        Buffer::bytearray(text.as_bytes()).map(to_dynamic_buffer).map_err(fault::thrown)
     });
     for (methods, is_pure) in [(READERS, true), (WRITERS, false)] {
         for (name, parameters) in methods {
@@ -118,12 +118,12 @@ fn types_of(parameters: &[Parameter]) -> Vec<Vec<TypeId>> {
     lists
 }
 
-fn given(buffer: Buffer) -> Dynamic {
+fn to_dynamic_buffer(buffer: Buffer) -> Dynamic {
     to_dynamic(Value::Buffer(buffer))
 }
 
 /// Allocates a bytearray of `count` copies of the lowest byte of `value`.
-fn made(count: i64, value: i64) -> Result<Buffer> {
+fn filled(count: i64, value: i64) -> Result<Buffer> {
     let count = usize::try_from(count).unwrap_or(0);
     let byte = value.to_le_bytes()[0];
     if byte == 0 {
@@ -158,7 +158,7 @@ fn called(context: &NativeCallContext, args: &mut [&mut Dynamic]) -> Scripted<(B
     let mut passed: Vec<&mut Dynamic> = copies.iter_mut().collect();
     let result = context.call_native_fn_raw(context.fn_name(), true, &mut passed)?;
     let result = match result.read_lock::<Blob>().map(|blob| Buffer::bytearray(&blob)) {
-        Some(made) => given(made.map_err(fault::thrown)?),
+        Some(made) => to_dynamic_buffer(made.map_err(fault::thrown)?),
         None => result.clone(),
     };
     let bytes = copies.into_iter().next().and_then(|blob| blob.into_blob().ok()).unwrap_or_default();

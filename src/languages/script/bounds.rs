@@ -50,7 +50,7 @@ pub(crate) fn set_limits(engine: &mut Engine, state: &Rc<Runtime>) {
         }
         let step = steps.get().wrapping_add(1);
         steps.set(step);
-        if step.is_multiple_of(STEPS) { look(&looked) } else { None }
+        if step.is_multiple_of(STEPS) { check_growth(&looked) } else { None }
     });
 }
 
@@ -61,12 +61,12 @@ fn ended(why: impl Clone + 'static) -> Option<Dynamic> {
 }
 
 #[cold]
-fn look(looked: &Cell<Moment>) -> Option<Dynamic> {
+fn check_growth(looked: &Cell<Moment>) -> Option<Dynamic> {
     if looked.get().elapsed() < PAUSE {
         return None;
     }
     looked.set(Moment::now());
-    limits::look().err().and_then(|_| ended(fault::OutOfMemory))
+    limits::check_growth().err().and_then(|_| ended(fault::OutOfMemory))
 }
 
 fn most_items() -> usize {
@@ -150,7 +150,7 @@ pub fn register(module: &mut Module) {
             _ => Ok(()),
         });
     }
-    for (name, parameters, _) in SHORT {
+    for (name, parameters, _) in CONSTANT_TIME_METHODS {
         let types: Vec<TypeId> = parameters.iter().map(Parameter::type_id).collect();
         let func = |_: Option<NativeCallContext>, _: &mut [&mut Dynamic]| {
             Err(EvalAltResult::ErrorRuntime(Dynamic::UNIT, Position::NONE).into())
@@ -241,15 +241,15 @@ impl Parameter {
     }
 }
 
-type Short = fn(&mut Dynamic, &mut [&mut Dynamic]) -> Result<Dynamic>;
+type ConstantTimeMethod = fn(&mut Dynamic, &mut [&mut Dynamic]) -> Result<Dynamic>;
 
 /// The methods of arrays and object maps that run in constant time: name, parameters, function.
-const SHORT: &[(&str, &[Parameter], Short)] = &[
+const CONSTANT_TIME_METHODS: &[(&str, &[Parameter], ConstantTimeMethod)] = &[
     ("len", &[Parameter::Array], |array, _| Ok((on_array(array, |array| array.len()) as i64).into())),
     ("is_empty", &[Parameter::Array], |array, _| Ok((on_array(array, |array| array.len()) == 0).into())),
     ("push", &[Parameter::Array, Parameter::Any], |array, args| {
-        let item = taken(args, 0);
-        on_array(array, |array| grown(array).map(|array| array.push(item))).map(Dynamic::from)
+        let item = take_argument(args, 0);
+        on_array(array, |array| check_grown(array).map(|array| array.push(item))).map(Dynamic::from)
     }),
     ("pop", &[Parameter::Array], |array, _| Ok(on_array(array, Array::pop).unwrap_or_default())),
     ("shift", &[Parameter::Array], |array, _| {
@@ -257,22 +257,22 @@ const SHORT: &[(&str, &[Parameter], Short)] = &[
     }),
     ("get", &[Parameter::Array, Parameter::Int], |array, args| {
         let at = number(args);
-        Ok(on_array(array, |array| place(array, at).and_then(|at| array.get(at)).cloned()).unwrap_or_default())
+        Ok(on_array(array, |array| index_from_end(array, at).and_then(|at| array.get(at)).cloned()).unwrap_or_default())
     }),
     ("set", &[Parameter::Array, Parameter::Int, Parameter::Any], |array, args| {
-        let (at, item) = (number(args), taken(args, 1));
+        let (at, item) = (number(args), take_argument(args, 1));
         on_array(array, |array| {
-            if let Some(slot) = place(array, at).and_then(|at| array.get_mut(at)) {
+            if let Some(slot) = index_from_end(array, at).and_then(|at| array.get_mut(at)) {
                 *slot = item;
             }
         });
         Ok(Dynamic::UNIT)
     }),
     ("insert", &[Parameter::Array, Parameter::Int, Parameter::Any], |array, args| {
-        let (at, item) = (number(args), taken(args, 1));
+        let (at, item) = (number(args), take_argument(args, 1));
         let insert = |array: &mut Array| {
-            let array = grown(array)?;
-            let at = place(array, at).unwrap_or(array.len());
+            let array = check_grown(array)?;
+            let at = index_from_end(array, at).unwrap_or(array.len());
             array.insert(at, item);
             Ok(Dynamic::UNIT)
         };
@@ -298,7 +298,7 @@ const SHORT: &[(&str, &[Parameter], Short)] = &[
         Ok(on_map(map, |map| map.get(key.as_str()).cloned()).unwrap_or_default())
     }),
     ("set", &[Parameter::Map, Parameter::Text, Parameter::Any], |map, args| {
-        let (key, value) = (name(args), taken(args, 1));
+        let (key, value) = (name(args), take_argument(args, 1));
         on_map(map, |map| map.insert(key.as_str().into(), value));
         Ok(Dynamic::UNIT)
     }),
@@ -319,7 +319,7 @@ pub(crate) fn deferred(name: &str, args: &mut [&mut Dynamic]) -> Option<Scripted
     if !(receiver.is_array() || receiver.is_map()) {
         return None;
     }
-    let (.., run) = SHORT.iter().find(|(known, parameters, _)| {
+    let (.., run) = CONSTANT_TIME_METHODS.iter().find(|(known, parameters, _)| {
         *known == name
             && parameters.split_first().is_some_and(|(this, others)| {
                 this.takes(receiver)
@@ -345,7 +345,7 @@ pub(crate) fn property(state: &Runtime, name: &str, args: &[&mut Dynamic]) -> Op
     }
     if super::values::is_ours(target) {
         let read = to_value(target).and_then(|value| subscripts::get(state, value, &name.into()));
-        return read.and_then(|value| state.give(value)).ok();
+        return read.and_then(|value| state.to_script(value)).ok();
     }
     if name == "tag" {
         return Some(i64::from(target.tag()).into());
@@ -375,12 +375,12 @@ fn on_map<T>(value: &mut Dynamic, run: impl FnOnce(&mut Map) -> T) -> T {
 }
 
 /// Checks that an array may grow by one item.
-fn grown(array: &mut Array) -> Result<&mut Array> {
+fn check_grown(array: &mut Array) -> Result<&mut Array> {
     room_for_items(array.len() + 1)?;
     Ok(array)
 }
 
-fn taken(args: &mut [&mut Dynamic], index: usize) -> Dynamic {
+fn take_argument(args: &mut [&mut Dynamic], index: usize) -> Dynamic {
     args.get_mut(index).map(|arg| arg.take().flatten()).unwrap_or_default()
 }
 
@@ -393,7 +393,7 @@ fn name(args: &[&mut Dynamic]) -> ImmutableString {
 }
 
 /// Converts a number to an index into an array. A negative number counts from the end. Returns `None` beyond the end.
-fn place(array: &Array, at: i64) -> Option<usize> {
+fn index_from_end(array: &Array, at: i64) -> Option<usize> {
     let length = array.len();
     match usize::try_from(at) {
         Ok(at) => Some(at).filter(|at| *at < length),

@@ -3,7 +3,7 @@
 
 use super::fault;
 use super::runtime::Runtime;
-use super::values::{kept, to_value};
+use super::values::{from_python, to_value};
 use call::stack;
 use objects::calling;
 use rhai::{Array, Dynamic, Engine, FnPtr, Identifier, Map, NativeCallContext, Position};
@@ -83,10 +83,10 @@ impl EngineHandle {
         if depth >= MAX_DEPTH || !stack::has_room() {
             return Err(Error::new(ErrorKind::RecursionError, "maximum recursion depth exceeded"));
         }
-        let mut args: Array = args.into_iter().map(kept).collect();
+        let mut args: Array = args.into_iter().map(from_python).collect();
         if !keywords.is_empty() {
             let named: Map =
-                keywords.into_iter().map(|(name, value)| (Identifier::from(&*name), kept(value))).collect();
+                keywords.into_iter().map(|(name, value)| (Identifier::from(&*name), from_python(value))).collect();
             args.push(named.into());
         }
         runtime.callbacks.set(depth + 1);
@@ -139,5 +139,5 @@ pub fn function(pointer: FnPtr) -> Value {
 /// Calls a value from the script language. A last object map holds keyword arguments.
 pub fn call(runtime: &Runtime, callee: &Value, args: &[&mut Dynamic]) -> Result<Dynamic> {
     let (positional, keywords) = super::values::arguments(args)?;
-    calling::call_value(&runtime.state, callee, positional, keywords).and_then(|value| runtime.give(value))
+    calling::call_value(&runtime.state, callee, positional, keywords).and_then(|value| runtime.to_script(value))
 }

@@ -3,8 +3,8 @@
 //! `value` (the exception, if one was thrown). It prints as `Kind: message`, and keeps all its fields if it is thrown
 //! again. Any other value that a script throws is caught unchanged.
 
-use super::cell::{Cell, near};
 use super::fault::{self, Fault};
+use super::input::{RhaiInput, near};
 use super::native::add;
 use super::runtime::Runtime;
 use super::values::to_value;
@@ -40,11 +40,12 @@ impl Caught {
         Ok(match name {
             "kind" => text(&fault.kind()),
             "message" => text(&fault.error.message),
-            "file" => fault.place.as_ref().and_then(Cell::file).map_or(Dynamic::UNIT, |file| text(&near(file))),
+            "file" => fault.place.as_ref().and_then(RhaiInput::file).map_or(Dynamic::UNIT, |file| text(&near(file))),
             "line" => number(place().map(|(line, _)| line)),
             "column" => number(place().map(|(_, column)| column)),
             "place" => place().map_or(Dynamic::UNIT, |(line, column)| {
-                let file = fault.place.as_ref().and_then(Cell::file).map_or(String::new(), |file| near(file) + ", ");
+                let file =
+                    fault.place.as_ref().and_then(RhaiInput::file).map_or(String::new(), |file| near(file) + ", ");
                 text(&format!("{file}line {line}, column {column}"))
             }),
             "hint" => fault.error.hint.as_deref().map_or(Dynamic::UNIT, text),
@@ -97,13 +98,13 @@ pub fn register(engine: &mut Engine, module: &mut Module, state: &Rc<Runtime>) {
         false,
         move |context: &mut EvalContext, inputs: &[Expression], _| {
             let Some(body) = inputs.first() else { return Ok(Dynamic::UNIT) };
-            context.eval_expression_tree(body).map_err(|error| whole(&state, error, context.source()))
+            context.eval_expression_tree(body).map_err(|error| error_object(&state, error, context.source()))
         },
     );
 }
 
 /// Wraps an error in an error object with all its fields. `source` names the input that contains the failed block.
-fn whole(state: &Runtime, error: Box<EvalAltResult>, source: Option<&str>) -> Box<EvalAltResult> {
+fn error_object(state: &Runtime, error: Box<EvalAltResult>, source: Option<&str>) -> Box<EvalAltResult> {
     if !error.is_catchable() || fault::is_end(&error) {
         return error;
     }

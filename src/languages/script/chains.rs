@@ -163,7 +163,7 @@ fn rest(source: &str, line: usize, column: usize) -> &str {
 #[cfg(test)]
 mod tests {
     use super::super::weave;
-    use super::super::written::Written;
+    use super::super::written::EditedText;
     use rhai::Engine;
 
     #[test]
@@ -185,7 +185,7 @@ mod tests {
         let engine = Engine::new_raw();
         for (source, wanted) in rows {
             let found = weave::edits(&weave::tokens(&engine, source), source, &|_| false, &|_| true);
-            assert_eq!(Written::new(source, found).text, wanted);
+            assert_eq!(EditedText::new(source, found).text, wanted);
         }
     }
 }

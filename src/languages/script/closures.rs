@@ -9,7 +9,7 @@ use rhai::{Dynamic, EvalAltResult, FnPtr, NativeCallContext, Position};
 
 /// How a closure receives an item.
 #[derive(Clone, Copy)]
-enum Form {
+enum ClosureParameters {
     This,
     ThisAndIndex,
     Item,
@@ -24,7 +24,7 @@ enum Form {
 /// A closure called for the items of one array or map.
 pub(super) struct Closure<'c, 'e> {
     pointer: FnPtr,
-    form: Form,
+    form: ClosureParameters,
     context: &'c NativeCallContext<'e>,
 }
 
@@ -32,9 +32,9 @@ impl<'c, 'e> Closure<'c, 'e> {
     /// A closure that receives the item as `this`, whatever other parameters it has.
     pub(crate) fn on_this(state: &Runtime, context: &'c NativeCallContext<'e>, pointer: FnPtr) -> Closure<'c, 'e> {
         let form = match Closure::parameters(state, &pointer, 0) {
-            Some(0) => Form::This,
-            Some(1) => Form::ThisAndIndex,
-            _ => Form::Unknown { is_moved: false },
+            Some(0) => ClosureParameters::This,
+            Some(1) => ClosureParameters::ThisAndIndex,
+            _ => ClosureParameters::Unknown { is_moved: false },
         };
         Closure { pointer, form, context }
     }
@@ -47,10 +47,10 @@ impl<'c, 'e> Closure<'c, 'e> {
         before: usize,
     ) -> Closure<'c, 'e> {
         let form = match Closure::parameters(state, &pointer, before) {
-            Some(0) => Form::This,
-            Some(1) => Form::Item,
-            Some(2) => Form::ItemAndIndex,
-            _ => Form::Unknown { is_moved: true },
+            Some(0) => ClosureParameters::This,
+            Some(1) => ClosureParameters::Item,
+            Some(2) => ClosureParameters::ItemAndIndex,
+            _ => ClosureParameters::Unknown { is_moved: true },
         };
         Closure { pointer, form, context }
     }
@@ -73,19 +73,21 @@ impl<'c, 'e> Closure<'c, 'e> {
     ) -> Scripted<Dynamic> {
         let place = Dynamic::from(i64::try_from(index).unwrap_or(i64::MAX));
         let called = match self.form {
-            Form::This => self.pointer.call_raw(self.context, Some(item), before),
-            Form::ThisAndIndex => self.pointer.call_raw(self.context, Some(item), [place]),
-            Form::Item if N == 0 => self.pointer.call_raw(self.context, None, [item.clone()]),
-            Form::ItemAndIndex if N == 0 => self.pointer.call_raw(self.context, None, [item.clone(), place]),
-            Form::Item => {
+            ClosureParameters::This => self.pointer.call_raw(self.context, Some(item), before),
+            ClosureParameters::ThisAndIndex => self.pointer.call_raw(self.context, Some(item), [place]),
+            ClosureParameters::Item if N == 0 => self.pointer.call_raw(self.context, None, [item.clone()]),
+            ClosureParameters::ItemAndIndex if N == 0 => {
+                self.pointer.call_raw(self.context, None, [item.clone(), place])
+            }
+            ClosureParameters::Item => {
                 let args: Vec<Dynamic> = before.into_iter().chain([item.clone()]).collect();
                 self.pointer.call_raw(self.context, None, args)
             }
-            Form::ItemAndIndex => {
+            ClosureParameters::ItemAndIndex => {
                 let args: Vec<Dynamic> = before.into_iter().chain([item.clone(), place]).collect();
                 self.pointer.call_raw(self.context, None, args)
             }
-            Form::Unknown { is_moved } => {
+            ClosureParameters::Unknown { is_moved } => {
                 let (name, place_of_item) = (self.context.fn_name(), is_moved.then_some(N));
                 let pointer = &self.pointer;
                 return pointer.call_raw_with_extra_args(

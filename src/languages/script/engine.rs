@@ -12,9 +12,9 @@ use super::holders;
 use super::imports;
 use super::json;
 use super::moments;
-use super::native::{add, add_calling, any, whole};
+use super::native::{add, add_calling, any, check_complete};
 use super::numbers;
-use super::plain::Given;
+use super::plain::RhaiArgument;
 use super::printing::{self, shown};
 use super::read::{self, Compiled, Names};
 use super::runtime::Runtime;
@@ -70,7 +70,7 @@ pub fn build(state: &Rc<Runtime>) -> Engine {
     module.set_custom_type::<Moment>("timestamp");
     register_missing(&mut engine, state);
     register_subscripts(&mut module, state);
-    subscripts::register_held(&mut module);
+    subscripts::register_proxy(&mut module);
     register_operators(&mut module, state);
     register_iteration(&mut module, state);
     register_over_integers(&mut module, state);
@@ -157,7 +157,7 @@ fn register(engine: &mut Engine, state: &Rc<Runtime>, family: &'static Family) {
                 return Err(EvalAltResult::ErrorRuntime(Dynamic::UNIT, Position::NONE).into());
             }
             let result = match methods.and_then(|methods| try_plain_method(&state, methods, args)) {
-                Some(result) => result.and_then(|value| state.give(value)),
+                Some(result) => result.and_then(|value| state.to_script(value)),
                 None => answer(&state, family, args),
             };
             result.map_err(fault::thrown)
@@ -280,12 +280,12 @@ fn shared_method(state: &Runtime, name: &str, args: &[&mut Dynamic]) -> Option<R
         Err(error) => return Some(Err(error)),
     };
     if let Some(done) = objects::container_methods::call(&state.state, &receiver, name, &positional, &keywords) {
-        return Some(done.and_then(|value| state.give(value)));
+        return Some(done.and_then(|value| state.to_script(value)));
     }
     let Value::Object(object) = &receiver else { return None };
     let method = object.own_attribute(name)?;
     let called = method.and_then(|method| objects::calling::call_value(&state.state, &method, positional, keywords));
-    Some(called.and_then(|value| state.give(value)))
+    Some(called.and_then(|value| state.to_script(value)))
 }
 
 /// Returns whether the receiver is a Rhai array or map. These arrive as copies, on which a change would be lost.
@@ -314,12 +314,12 @@ fn try_plain_method(state: &Runtime, methods: &Overloads, args: &[&mut Dynamic])
     let (first, given) = args.split_first()?;
     // Release the lock before the call: the method may modify the variable.
     let this = first.read_lock::<Tensor>()?.clone();
-    dispatch::try_plain_method(state, methods, this, given.iter().map(|argument| Given(argument)))
+    dispatch::try_plain_method(state, methods, this, given.iter().map(|argument| RhaiArgument(argument)))
 }
 
 /// Calls a table function and converts the result for the script.
 fn answer(state: &Runtime, family: &Family, args: &mut [&mut Dynamic]) -> Result<Dynamic> {
-    dispatch(state, family, args).and_then(|value| state.give(value)).and_then(whole)
+    dispatch(state, family, args).and_then(|value| state.to_script(value)).and_then(check_complete)
 }
 
 /// Like `answer`, for a call of a bare name if a method of that name means something else.
@@ -331,7 +331,7 @@ fn answer_bare(state: &Runtime, family: &Family, args: &mut [&mut Dynamic]) -> R
             if is_method(first)
                 && let Ok(overloads) = bare(state, family, Some(first), args.len()) =>
         {
-            call(state, overloads, None, args).and_then(|value| state.give(value)).and_then(whole)
+            call(state, overloads, None, args).and_then(|value| state.to_script(value)).and_then(check_complete)
         }
         _ => answer(state, family, args),
     }
@@ -465,7 +465,7 @@ fn register_subscripts(module: &mut Module, state: &Rc<Runtime>) {
     for class in class_ids().into_iter().chain([TypeId::of::<char>()]) {
         let this = state.clone();
         add(module, "index$get$", &[class, TypeId::of::<Dynamic>()], move |args| match args {
-            [target, index] => subscripts::get(&this, to_value(target)?, index).and_then(|value| this.give(value)),
+            [target, index] => subscripts::get(&this, to_value(target)?, index).and_then(|value| this.to_script(value)),
             _ => Ok(Dynamic::UNIT),
         });
     }
@@ -476,7 +476,7 @@ fn register_subscripts(module: &mut Module, state: &Rc<Runtime>) {
                 let is_assigned = || state.assigns(context.call_source(), context.call_position());
                 let set =
                     to_value(target).and_then(|target| subscripts::set(state, &target, index, value, is_assigned));
-                set.and_then(|()| whole(Dynamic::UNIT)).map_err(fault::thrown)
+                set.and_then(|()| check_complete(Dynamic::UNIT)).map_err(fault::thrown)
             }
             _ => Ok(Dynamic::UNIT),
         });
@@ -488,7 +488,7 @@ fn register_operators(module: &mut Module, state: &Rc<Runtime>) {
         let this = state.clone();
         add(module, operator.symbol, &any(2), move |args| match args {
             [a, b] => {
-                operators::binary(&this, operator, &to_value(a)?, &to_value(b)?).and_then(|value| this.give(value))
+                operators::binary(&this, operator, &to_value(a)?, &to_value(b)?).and_then(|value| this.to_script(value))
             }
             _ => Ok(Dynamic::UNIT),
         });
@@ -572,8 +572,8 @@ fn resolve_names(engine: &mut Engine, state: &Rc<Runtime>) {
         {
             return Ok(Some(value.clone()));
         }
-        if name == subscripts::HELD {
-            return Ok(Some(Dynamic::from(subscripts::Held)));
+        if name == subscripts::PROXY_VARIABLE {
+            return Ok(Some(Dynamic::from(subscripts::AssignmentProxy)));
         }
         Ok(constant(name).map(to_dynamic))
     });

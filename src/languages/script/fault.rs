@@ -2,7 +2,7 @@
 //! messages. No Rust type name leaves this file.
 
 use super::caught::Caught;
-use super::cell::Cell;
+use super::input::RhaiInput;
 use super::runtime::Runtime;
 use super::values::{CLASSES, to_value};
 use super::words::PROPERTIES;
@@ -33,7 +33,7 @@ pub(crate) struct TooDeep;
 
 /// The token that ends a script after `exit()`.
 #[derive(Clone)]
-pub struct Exit;
+pub struct ExitToken;
 
 /// An error of ours, wrapped as a value for the engine.
 #[derive(Clone, Debug)]
@@ -57,7 +57,7 @@ pub struct Fault {
     /// The position in the input that defines the innermost call, or in the input that was evaluated.
     pub position: Position,
     /// The input that `position` refers to, once a script has caught the error.
-    pub place: Option<Cell>,
+    pub place: Option<RhaiInput>,
     /// The calls of script functions that led to the error, innermost first.
     pub calls: Vec<ScriptCall>,
     pub interrupted: bool,
@@ -70,7 +70,7 @@ pub struct ScriptCall {
     /// The position of the call, in the input that defines the next outer function.
     pub position: Position,
     /// The input that `position` refers to, once a script has caught the error.
-    pub place: Option<Cell>,
+    pub place: Option<RhaiInput>,
 }
 
 impl ScriptCall {
@@ -103,7 +103,7 @@ impl Fault {
 
     /// Records the inputs in which the error and its calls happened, so that they can be reported from any input.
     /// `here` is the input that the error has reached.
-    pub fn settle(&mut self, state: &Runtime, here: &Cell) {
+    pub fn settle(&mut self, state: &Runtime, here: &RhaiInput) {
         let names: Vec<_> = self.calls.iter().map(|call| call.name.clone()).collect();
         for (index, call) in self.calls.iter_mut().enumerate() {
             let caller = names.get(index + 1).map(String::as_str);
@@ -116,7 +116,7 @@ impl Fault {
 /// Wraps an error for the engine, which fills in the position.
 pub(crate) fn thrown(error: Error) -> Box<EvalAltResult> {
     if error.kind == ErrorKind::SystemExit {
-        return EvalAltResult::ErrorTerminated(Dynamic::from(Exit), Position::NONE).into();
+        return EvalAltResult::ErrorTerminated(Dynamic::from(ExitToken), Position::NONE).into();
     }
     EvalAltResult::ErrorRuntime(Dynamic::from(Thrown(error)), Position::NONE).into()
 }
@@ -166,12 +166,12 @@ fn fault(kind: ErrorKind, message: impl Into<String>, position: Position) -> Fau
 }
 
 /// Translates a failed evaluation. `here` is the input that was evaluated, or that contains the failed block.
-pub fn from_eval(error: &EvalAltResult, state: &Runtime, here: &Cell) -> Fault {
+pub fn from_eval(error: &EvalAltResult, state: &Runtime, here: &RhaiInput) -> Fault {
     from_call(error, state, here)
 }
 
 /// Like [`from_eval`], for a failure inside a function that `cell` defines.
-fn from_call(error: &EvalAltResult, state: &Runtime, cell: &Cell) -> Fault {
+fn from_call(error: &EvalAltResult, state: &Runtime, cell: &RhaiInput) -> Fault {
     use ErrorKind::*;
     use EvalAltResult as E;
     let at = error.position();
@@ -214,7 +214,7 @@ fn from_call(error: &EvalAltResult, state: &Runtime, cell: &Cell) -> Fault {
             fault(RecursionError, "maximum recursion depth exceeded", *position)
         }
         E::ErrorTerminated(token, position) => {
-            Fault { interrupted: !token.is::<Exit>(), ..fault(KeyboardInterrupt, "", *position) }
+            Fault { interrupted: !token.is::<ExitToken>(), ..fault(KeyboardInterrupt, "", *position) }
         }
         E::ErrorParsing(kind, position) => fault(SyntaxError, kind.to_string(), *position),
         E::ErrorVariableNotFound(name, _) => {
@@ -263,7 +263,7 @@ fn from_call(error: &EvalAltResult, state: &Runtime, cell: &Cell) -> Fault {
             let wanted = if want == "char" { "character" } else { python_type(want) };
             let mut fault = fault(TypeError, needed(wanted, python_type(got)), at);
             if (python_type(want), python_type(got)) == ("bool", "Tensor") {
-                let joins = around(&cell.typed, cell.place(at)).is_some_and(|(before, rest)| {
+                let joins = split_at(&cell.typed, cell.place(at)).is_some_and(|(before, rest)| {
                     let condition = [before.rsplit([';', '{']).next(), rest.split([';', '{']).next()];
                     condition.into_iter().flatten().any(|part| part.contains("&&") || part.contains("||"))
                 });
@@ -353,7 +353,7 @@ fn of_script(value: &Dynamic, at: Position) -> Fault {
 }
 
 /// Translates `view (Tensor, i64)`: no function has that name, or none takes these arguments.
-fn function_not_found(signature: &str, state: &Runtime, cell: &Cell, at: Position) -> Fault {
+fn function_not_found(signature: &str, state: &Runtime, cell: &RhaiInput, at: Position) -> Fault {
     let (name, types) = signature.split_once(" (").unwrap_or((signature, ""));
     let types = types.strip_suffix(')').unwrap_or(types);
     let types: Vec<&str> = types.split(", ").filter(|class| !class.is_empty()).map(python_type).collect();
@@ -362,7 +362,7 @@ fn function_not_found(signature: &str, state: &Runtime, cell: &Cell, at: Positio
     let place = cell.place(at);
     match types.as_slice() {
         // `f(2)` was rewritten to `f.call(2)`.
-        [class, ..] if name == "call" && !stands_at(&cell.typed, place, name) => {
+        [class, ..] if name == "call" && !is_named_at(&cell.typed, place, name) => {
             fault(ErrorKind::TypeError, format!("'{class}' object is not callable"), at)
         }
         ["dict"] if is_property => no_key(name, at),
@@ -418,7 +418,7 @@ fn function_not_found(signature: &str, state: &Runtime, cell: &Cell, at: Positio
 
 /// Returns the module before the dot at a position: `torch.fft` in `torch.fft.foo(1)`.
 fn module_before(source: &str, place: Option<(usize, usize)>) -> String {
-    let before = around(source, place).map_or("", |(before, _)| before.trim_end().trim_end_matches('.'));
+    let before = split_at(source, place).map_or("", |(before, _)| before.trim_end().trim_end_matches('.'));
     let start = before.rfind(|c: char| !(c.is_alphanumeric() || c == '_' || c == '.')).map_or(0, |at| at + 1);
     let path = before.get(start..).unwrap_or_default();
     if path.starts_with("torch.") { path.to_owned() } else { "torch".to_owned() }
@@ -439,20 +439,21 @@ fn wrong_number(name: &str, parameters: &BTreeSet<usize>, given: usize) -> Strin
 }
 
 /// Splits the line at a place into the text before and after it.
-pub fn around(source: &str, place: Option<(usize, usize)>) -> Option<(&str, &str)> {
+pub fn split_at(source: &str, place: Option<(usize, usize)>) -> Option<(&str, &str)> {
     let (line, column) = place?;
     let text = source.lines().nth(line.checked_sub(1)?)?;
     let at = text.char_indices().nth(column.saturating_sub(1)).map_or(text.len(), |(at, _)| at);
     text.split_at_checked(at)
 }
 
-fn stands_at(source: &str, place: Option<(usize, usize)>, name: &str) -> bool {
-    around(source, place).is_some_and(|(_, rest)| rest.starts_with(name))
+fn is_named_at(source: &str, place: Option<(usize, usize)>, name: &str) -> bool {
+    split_at(source, place).is_some_and(|(_, rest)| rest.starts_with(name))
 }
 
 /// Returns whether `name` is at a place and follows a dot.
 pub fn follows_dot(source: &str, place: Option<(usize, usize)>, name: &str) -> bool {
-    stands_at(source, place, name) && around(source, place).is_some_and(|(before, _)| before.trim_end().ends_with('.'))
+    is_named_at(source, place, name)
+        && split_at(source, place).is_some_and(|(before, _)| before.trim_end().ends_with('.'))
 }
 
 /// Returns the error in a thrown value, if the value is an exception.

@@ -388,7 +388,7 @@ fn part_of(state: &Runtime, context: &NativeCallContext, whole: &Dynamic, index:
         return Err(fault::thrown(error));
     }
     let part = to_value(whole).and_then(|whole| subscripts::part(state, whole, to_subscript(index)?));
-    part.and_then(|part| state.give(part)).map_err(fault::thrown)
+    part.and_then(|part| state.to_script(part)).map_err(fault::thrown)
 }
 
 /// Returns the items of an unpacked value.
@@ -403,7 +403,7 @@ fn unpacked(state: &Runtime, whole: &Dynamic, count: i64) -> Result<Dynamic> {
         if parts.len() == wanted {
             return Err(Error::value(format!("too many values to unpack (expected {wanted})")));
         }
-        parts.push(state.give(item)?);
+        parts.push(state.to_script(item)?);
     }
     if parts.len() < wanted {
         let got = parts.len();

@@ -3,7 +3,7 @@
 //! to the scope.
 
 use super::runtime::Runtime;
-use super::values::{kept, shared, to_value};
+use super::values::{from_python, shared, to_value};
 use super::words::LOOKING;
 use explain::Holder;
 use explain::tensors::parts;
@@ -64,10 +64,10 @@ pub fn count<'v>(handles: &mut Handles, values: impl Iterator<Item = &'v Dynamic
 /// handles to leave out of the count. Earlier results are not variables.
 pub fn holders<'v>(entries: impl Iterator<Item = (&'v str, &'v Dynamic)>, mut remembered: Handles) -> Vec<Holder> {
     let (results, variables): (Vec<_>, Vec<_>) = entries.partition(|(name, _)| is_result(name));
-    let mut found = Found::default();
+    let mut found = FoundHolders::default();
     variables.into_iter().for_each(|(name, value)| found.add(name, value, 0));
     let named: HashSet<usize> = found.all.iter().map(|(_, holder)| holder.identity).collect();
-    let mut unnamed = Found::default();
+    let mut unnamed = FoundHolders::default();
     results.into_iter().for_each(|(name, value)| unnamed.add(name, value, 0));
     let mut counted = HashSet::new();
     for (_, holder) in unnamed.all {
@@ -90,13 +90,13 @@ pub fn is_result(name: &str) -> bool {
 
 /// The holders found so far, numbered in the order of the variables.
 #[derive(Default)]
-struct Found {
+struct FoundHolders {
     all: Vec<(usize, Holder)>,
     buffers: Vec<(usize, String, Buffer)>,
     number: usize,
 }
 
-impl Found {
+impl FoundHolders {
     /// Adds the memory that a variable, or one of its items, holds.
     fn add(&mut self, name: &str, value: &Dynamic, depth: usize) {
         if self.number >= ITEMS || depth > DEPTH {
@@ -127,7 +127,7 @@ impl Found {
         if let Some(container) = shared(value) {
             if let Value::List(list) = container {
                 let items: Vec<Value> = list.borrow().iter().take(ITEMS).cloned().collect();
-                items.into_iter().enumerate().for_each(|(i, value)| item(i.to_string(), &kept(value)));
+                items.into_iter().enumerate().for_each(|(i, value)| item(i.to_string(), &from_python(value)));
             }
             return;
         }
@@ -164,7 +164,7 @@ impl Found {
 
     /// Returns all holders in order. A buffer follows each storage that shares its bytes.
     fn with_buffers(self) -> Vec<Holder> {
-        let Found { mut all, buffers, .. } = self;
+        let FoundHolders { mut all, buffers, .. } = self;
         let mut seen = HashSet::new();
         let storages: Vec<_> = all.iter().map(|(_, holder)| holder.storage.clone()).collect();
         for storage in storages.into_iter().filter(|storage| seen.insert(storage.identity())) {

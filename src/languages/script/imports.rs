@@ -2,8 +2,8 @@
 //! as `s::mean`.
 
 use super::Scripted;
-use super::cell::Cell;
 use super::fault;
+use super::input::RhaiInput;
 use super::modules::Source;
 use super::read::{self as texts, Compiled, Names};
 use super::runtime::Runtime;
@@ -70,7 +70,7 @@ fn read(engine: &Engine, runtime: &Runtime, file: &str) -> Scripted<Rc<Source>> 
         Ok(Compiled { made, written }) => (Ok(made), written),
         Err(Compiled { made, written }) => (Err(made), written),
     };
-    let mut source = Source { cell: Cell::new(&typed, written, file), ast: None };
+    let mut source = Source { cell: RhaiInput::new(&typed, written, file), ast: None };
     let refused = match made {
         Ok(mut ast) => {
             ast.set_source(file);

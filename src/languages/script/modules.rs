@@ -1,14 +1,14 @@
 //! The modules of a session: which file a name of `import` means, and what has been read and run so far. The file is
 //! looked for beside the importing script and in the folders of `TENSORSH_PATH`.
 
-use super::cell::Cell;
+use super::input::RhaiInput;
 use call::suggest::nearest;
 use rhai::{AST, Module, Shared};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
-use tensor::system::{Files, Kind, System};
+use tensor::system::{Files, PathKind, System};
 use tensor::{Error, ErrorKind};
 
 /// The environment variable that lists module folders, separated like those in `PATH`.
@@ -31,7 +31,7 @@ pub struct Modules {
 
 /// The text of a module.
 pub struct Source {
-    pub cell: Cell,
+    pub cell: RhaiInput,
     /// `None` if the module could not be read; the next import tries again.
     pub ast: Option<AST>,
 }
@@ -56,7 +56,7 @@ impl Modules {
         );
         let folders = || [beside.clone()].into_iter().chain(System::folders_in(PATH));
         let found =
-            folders().map(|folder| folder.join(&file)).find(|file| matches!(System::kind(file), Ok(Kind::File(_))));
+            folders().map(|folder| folder.join(&file)).find(|file| matches!(System::kind(file), Ok(PathKind::File(_))));
         let found = found.ok_or_else(|| {
             if let Some(near) = nearest_file(folders(), &file, named.extension().is_none()) {
                 return missing(format!("did you mean `import \"{near}\"`?"));

@@ -24,7 +24,7 @@ pub fn missing(ast: &AST, is_known: &dyn Fn(&str) -> bool) -> Vec<(Position, Str
     for statement in ast.statements() {
         statement.walk(&mut Vec::new(), &mut |path| {
             let Some((node, around)) = path.split_last() else { return true };
-            let (names, scope) = made(node, around);
+            let (names, scope) = declared_names(node, around);
             declared
                 .extend(names.into_iter().map(|name| Declared { name: name.to_owned(), within: scope.map(address) }));
             let Some((name, place)) = assigned(node) else { return true };
@@ -51,7 +51,7 @@ pub fn missing(ast: &AST, is_known: &dyn Fn(&str) -> bool) -> Vec<(Position, Str
 
 /// Returns the names that a node declares, and the node in which they are visible: the node itself or the surrounding
 /// one.
-fn made<'n>(node: &'n ASTNode, around: &'n [ASTNode]) -> (Vec<&'n str>, Option<&'n ASTNode<'n>>) {
+fn declared_names<'n>(node: &'n ASTNode, around: &'n [ASTNode]) -> (Vec<&'n str>, Option<&'n ASTNode<'n>>) {
     match node {
         ASTNode::Stmt(Stmt::Var(variable, ..)) => (vec![variable.0.as_str()], around.last()),
         ASTNode::Stmt(Stmt::For(parts, _)) => {

@@ -14,8 +14,9 @@ pub(super) fn add(
     types: &[TypeId],
     run: impl Fn(&mut [&mut Dynamic]) -> Result<Dynamic> + 'static,
 ) {
-    let func =
-        move |_: Option<NativeCallContext>, args: &mut [&mut Dynamic]| run(args).and_then(whole).map_err(fault::thrown);
+    let func = move |_: Option<NativeCallContext>, args: &mut [&mut Dynamic]| {
+        run(args).and_then(check_complete).map_err(fault::thrown)
+    };
     FuncRegistration::new(name).in_global_namespace().set_into_module_raw(
         module,
         types,
@@ -25,7 +26,7 @@ pub(super) fn add(
 
 /// Returns a value unless an interrupt is pending. In that case the value may be incomplete and must not reach a
 /// variable.
-pub(super) fn whole(made: Dynamic) -> Result<Dynamic> {
+pub(super) fn check_complete(made: Dynamic) -> Result<Dynamic> {
     interrupt::check().map(|()| made)
 }
 

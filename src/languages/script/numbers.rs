@@ -40,7 +40,7 @@ const COMPARISONS: &[Comparison] = &[
 ];
 
 /// An operator that keeps the engine's meaning. A note at the prompt compares the result with Python's.
-struct Kept {
+struct RhaiOperator {
     symbol: &'static str,
     precedence: u8,
     ints: fn(i64, i64) -> Scripted<i64>,
@@ -50,8 +50,8 @@ struct Kept {
     advice: &'static str,
 }
 
-const KEPT: &[Kept] = &[
-    Kept {
+const RHAI_OPERATORS: &[RhaiOperator] = &[
+    RhaiOperator {
         symbol: "/",
         precedence: 180,
         ints: |a, b| match b {
@@ -61,7 +61,7 @@ const KEPT: &[Kept] = &[
         floats: Some(|a, b| a / b),
         advice: "`7.0 / 2` divides floats, `torch.floor_divide(7, 2)` rounds down",
     },
-    Kept {
+    RhaiOperator {
         symbol: "%",
         precedence: 180,
         ints: |a, b| match b {
@@ -71,8 +71,8 @@ const KEPT: &[Kept] = &[
         floats: Some(|a, b| a % b),
         advice: "`torch.remainder(a, b)` has the sign of the divisor",
     },
-    Kept { symbol: "<<", precedence: 210, ints: |a, b| Ok(shifted(a, b)), floats: None, advice: SHIFTS },
-    Kept {
+    RhaiOperator { symbol: "<<", precedence: 210, ints: |a, b| Ok(shifted(a, b)), floats: None, advice: SHIFTS },
+    RhaiOperator {
         symbol: ">>",
         precedence: 210,
         ints: |a, b| Ok(shifted(a, b.saturating_neg())),
@@ -131,7 +131,7 @@ pub(crate) fn register_operators(engine: &mut Engine, state: &Rc<Runtime>) -> st
             Ok(Dynamic::from(holds(a.zip(b).map(|(a, b)| a.as_str().cmp(b.as_str())))))
         });
     }
-    for kept in KEPT {
+    for kept in RHAI_OPERATORS {
         engine.disable_symbol(kept.symbol).register_custom_operator(kept.symbol, kept.precedence)?;
         for types in numbers.into_iter().filter(|types| kept.floats.is_some() || *types == [int, int]) {
             let state = state.clone();
@@ -155,7 +155,7 @@ fn number(value: &Dynamic) -> Option<Number> {
     value.as_int().map(Number::Int).or_else(|_| value.as_float().map(Number::Float)).ok()
 }
 
-impl Kept {
+impl RhaiOperator {
     fn answer(&self, state: &Runtime, args: &[&mut Dynamic]) -> Scripted<Dynamic> {
         let [a, b] = args else { return Ok(Dynamic::UNIT) };
         let answer = match (a.as_int(), b.as_int(), self.floats) {
@@ -218,7 +218,7 @@ impl Kept {
 
 /// Adds notes on operators for which the engine calls no function of ours: `n /= 2` with an integer, and powers that
 /// did not yield a number.
-pub fn note_unasked(state: &Runtime, ast: &AST, variable: &dyn Fn(&str) -> Option<Dynamic>, value: &Dynamic) {
+pub fn note_builtin_operators(state: &Runtime, ast: &AST, variable: &dyn Fn(&str) -> Option<Dynamic>, value: &Dynamic) {
     let mut found = Vec::new();
     ast.walk(&mut |path| {
         match path.last() {

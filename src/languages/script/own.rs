@@ -2,7 +2,7 @@
 //! has an example expression, which a test runs.
 
 /// A function of Rhai.
-pub struct Own {
+pub struct RhaiFunction {
     pub name: &'static str,
     /// The ways to call it, separated by "; ".
     pub usage: &'static str,
@@ -13,12 +13,12 @@ pub struct Own {
 
 macro_rules! table {
     ($($name:literal $usage:literal $doc:literal $example:literal;)*) => {
-        &[$(Own { name: $name, usage: $usage, doc: $doc, example: $example }),*]
+        &[$(RhaiFunction { name: $name, usage: $usage, doc: $doc, example: $example }),*]
     };
 }
 
 /// All rows, in alphabetical order.
-pub const TABLE: &[Own] = table! {
+pub const TABLE: &[RhaiFunction] = table! {
     "E" "E()" "The base of natural logarithms." "E()";
     "Fn" "Fn(name)" "Returns the function of this name as a value, to be called later." "Fn(\"abs\").call(-1)";
     "PI" "PI()" "The ratio of a circle's circumference to its diameter." "PI()";
@@ -187,7 +187,7 @@ pub fn usages(name: &str) -> Option<Vec<String>> {
 /// Returns the methods and properties of a kind of value, as named in the usages, each with its line of help.
 pub fn members(kind: &str) -> impl Iterator<Item = (&'static str, &'static str)> {
     let before = format!("{kind}.");
-    let has = move |own: &&Own| own.usage.split("; ").any(|usage| usage.starts_with(&before));
+    let has = move |own: &&RhaiFunction| own.usage.split("; ").any(|usage| usage.starts_with(&before));
     TABLE.iter().filter(has).map(|own| (own.name, own.doc))
 }
 

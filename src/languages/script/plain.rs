@@ -6,12 +6,12 @@ use tensor::Tensor;
 use value::Value;
 
 /// An argument given by a script.
-pub(super) struct Given<'a>(pub &'a Dynamic);
+pub(super) struct RhaiArgument<'a>(pub &'a Dynamic);
 
-impl Argument for Given<'_> {
+impl Argument for RhaiArgument<'_> {
     #[inline]
     fn plain(self) -> Option<Value> {
-        let Given(argument) = self;
+        let RhaiArgument(argument) = self;
         if argument.is_int() {
             return argument.as_int().ok().map(Value::Int);
         }

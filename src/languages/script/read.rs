@@ -1,14 +1,14 @@
 //! Parses texts: weaves in the extra tokens, rewrites forms that the engine lacks, and adds declarations.
 
 use super::runtime::Runtime;
-use super::written::{Edit, Written};
+use super::written::{Edit, EditedText};
 use super::{bounds, forms, names, weave};
 use rhai::{AST, ASTNode, Engine, Expr, LexError, ParseError, ParseErrorType, Position, Stmt};
 
 /// The result of parsing a text, with the rewritten text if it differs from the typed one.
 pub struct Compiled<T> {
     pub made: T,
-    pub written: Option<Written>,
+    pub written: Option<EditedText>,
 }
 
 /// Knowledge about names, needed before a text is parsed.
@@ -46,7 +46,7 @@ pub fn parse(
                     Ok(compiled) => compiled,
                 }
             }
-            Err(forms::Misplaced(position)) => {
+            Err(forms::MisplacedArgument(position)) => {
                 let reason = LexError::Runtime("positional argument follows keyword argument".to_owned());
                 let error = ParseError(Box::new(ParseErrorType::BadInput(reason)), position);
                 return Err(Compiled { made: error, written: None });
@@ -76,7 +76,7 @@ impl Compiled<AST> {
         if words.is_empty() {
             return Ok(self);
         }
-        let written = self.written.unwrap_or_else(|| Written::new(source, Vec::new()));
+        let written = self.written.unwrap_or_else(|| EditedText::new(source, Vec::new()));
         let (mut own, mut edits) = (Vec::new(), written.edits());
         // From last to first, so that offsets within one edit remain valid.
         for (position, text) in words.into_iter().rev() {
@@ -96,7 +96,7 @@ impl Compiled<AST> {
 }
 
 fn read(engine: &Engine, source: &str, edits: Vec<Edit>) -> std::result::Result<Compiled<AST>, Compiled<ParseError>> {
-    let written = (!edits.is_empty()).then(|| Written::new(source, edits));
+    let written = (!edits.is_empty()).then(|| EditedText::new(source, edits));
     let text = written.as_ref().map_or(source, |written| &written.text);
     match engine.compile(text).and_then(bounds::check_calls).and_then(check_names) {
         Ok(ast) => Ok(Compiled { made: ast, written }),

@@ -2,8 +2,8 @@
 //! that the engine knows. State that both need is in [`State`], to which this dereferences.
 
 use super::callback::EngineHandle;
-use super::cell::{self, Defined};
 use super::holders::Handles;
+use super::input::{Defined, RhaiInput};
 use super::modules::Modules;
 use super::own;
 use super::subscripts;
@@ -56,7 +56,7 @@ pub struct Runtime {
     /// The functions defined by scripts.
     pub defined: RefCell<BTreeMap<String, Defined>>,
     /// The running input.
-    pub cell: RefCell<cell::Cell>,
+    pub cell: RefCell<RhaiInput>,
     /// The positions where texts assign to subscripts and attributes, by the engine's source name.
     pub assigned: RefCell<HashMap<Rc<str>, HashSet<rhai::Position>>>,
     /// The latest reads of subscripts and attributes by the engine: target, subscript and value. The engine writes
@@ -130,13 +130,13 @@ impl Runtime {
     }
 
     /// Returns the input that defines a function; `here` for an undefined function or `None`.
-    pub(crate) fn cell_of(&self, function: Option<&str>, here: &cell::Cell) -> cell::Cell {
+    pub(crate) fn cell_of(&self, function: Option<&str>, here: &RhaiInput) -> RhaiInput {
         let defined = self.defined.borrow();
         function.and_then(|name| defined.get(name)).map_or(here, |defined| &defined.cell).clone()
     }
 
     /// Returns the input that the engine knows by this source name; the running input if there is none.
-    pub(crate) fn cell_of_source(&self, source: Option<&str>) -> cell::Cell {
+    pub(crate) fn cell_of_source(&self, source: Option<&str>) -> RhaiInput {
         let defined = self.defined.borrow();
         if let Some(module) = source.and_then(|source| self.modules.source(source)) {
             return module.cell.clone();
@@ -179,7 +179,7 @@ impl Runtime {
     ///
     /// # Errors
     /// Fails with the iterator's error, or MemoryError.
-    pub fn give(&self, value: Value) -> Result<rhai::Dynamic> {
+    pub fn to_script(&self, value: Value) -> Result<rhai::Dynamic> {
         // No other value is allocated or copied here.
         if !matches!(value, Value::Object(_) | Value::Str(_) | Value::List(_) | Value::Set(_)) {
             return Ok(to_dynamic(value));

@@ -38,9 +38,9 @@ pub(super) fn register(module: &mut Module, state: &Rc<Runtime>) {
 }
 
 /// Leaves a context when dropped, even during unwinding.
-struct Within<'a>(&'a Runtime, Value);
+struct ContextGuard<'a>(&'a Runtime, Value);
 
-impl Drop for Within<'_> {
+impl Drop for ContextGuard<'_> {
     fn drop(&mut self) {
         // Leaving these contexts only sets two switches and cannot fail.
         let _ = exit_context(self.0, &self.1);
@@ -53,7 +53,7 @@ fn run(state: &Runtime, context: &NativeCallContext, args: &mut [&mut Dynamic]) 
     let Some(family) = state.registry.family(context.fn_name()) else { return Ok(Dynamic::UNIT) };
     let manager = dispatch(state, family, others).map_err(fault::thrown)?;
     enter_context(state, &manager).map_err(fault::thrown)?;
-    let within = Within(state, manager);
+    let within = ContextGuard(state, manager);
     let result = closure.call_raw(context, None, []);
     drop(within);
     result

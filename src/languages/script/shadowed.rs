@@ -7,7 +7,7 @@
 use super::Scripted;
 use super::engine::dispatch;
 use super::fault;
-use super::native::{any, whole};
+use super::native::{any, check_complete};
 use super::runtime::{MOST_PARAMETERS, Runtime};
 use super::values::CLASSES;
 use super::words::SOURCE;
@@ -48,17 +48,20 @@ pub(crate) fn register(engine: &mut Engine, state: &Rc<Runtime>) {
 pub(crate) fn register_handed_on(engine: &mut Engine, state: &Rc<Runtime>) {
     for count in 2..=MOST_PARAMETERS + 2 {
         let state = state.clone();
-        let run = move |_: NativeCallContext, args: &mut [&mut Dynamic]| handed_on(&state, args);
+        let run = move |_: NativeCallContext, args: &mut [&mut Dynamic]| call_shadowed(&state, args);
         engine.register_raw_fn(HANDED_ON, any(count), run);
     }
 }
 
-fn handed_on(state: &Runtime, args: &mut [&mut Dynamic]) -> Scripted<Dynamic> {
+fn call_shadowed(state: &Runtime, args: &mut [&mut Dynamic]) -> Scripted<Dynamic> {
     let Some(name) = args.get(1) else { return Ok(Dynamic::UNIT) };
     let name = name.read_lock::<ImmutableString>().map(|name| name.clone()).unwrap_or_default();
     let Some(family) = state.registry.family(&name) else { return Ok(Dynamic::UNIT) };
     // Move the receiver to the place of the name.
     args.swap(0, 1);
     let args = args.get_mut(1..).unwrap_or_default();
-    dispatch(state, family, args).and_then(|value| state.give(value)).and_then(whole).map_err(fault::thrown)
+    dispatch(state, family, args)
+        .and_then(|value| state.to_script(value))
+        .and_then(check_complete)
+        .map_err(fault::thrown)
 }

@@ -1,7 +1,7 @@
 //! Subscripts as the engine evaluates them: `target[index]`, and `target.name`, which arrives as a subscript with a
-//! string. An assignment through the result of a call is rewritten to a subscript as well: see [`HELD`].
+//! string. An assignment through the result of a call is rewritten to a subscript as well: see [`PROXY_VARIABLE`].
 
-use super::native::{add, any, whole};
+use super::native::{add, any, check_complete};
 use super::runtime::Runtime;
 use super::values::{is_ours, to_subscript, to_value};
 use call::registry::Attributes;
@@ -62,9 +62,10 @@ pub(crate) fn register_attribute(engine: &mut Engine, state: &Rc<Runtime>, name:
     let attributes = state.registry.plain_attributes_of(name);
     engine.register_raw_fn(format!("get${name}"), any(1), move |context, args: &mut [&mut Dynamic]| {
         let Some(target) = args.first() else { return Ok(Dynamic::UNIT) };
-        let read = |target| named(&state, target, by.clone(), name, attributes).and_then(|found| state.give(found));
+        let read =
+            |target| named(&state, target, by.clone(), name, attributes).and_then(|found| state.to_script(found));
         if is_ours(target)
-            && let Ok(found) = to_value(target).and_then(read).and_then(whole)
+            && let Ok(found) = to_value(target).and_then(read).and_then(check_complete)
         {
             return Ok(found);
         }
@@ -149,17 +150,17 @@ fn is_same_place(a: &Value, b: &Value) -> bool {
 
 /// A variable whose subscripts evaluate to themselves: `f(x)[0] = 1` is rewritten to `held_[f(x)][0] = 1`, because Rhai
 /// assigns only through a variable.
-pub(crate) const HELD: &str = "held_";
+pub(crate) const PROXY_VARIABLE: &str = "held_";
 
-/// The value of the variable [`HELD`].
+/// The value of the variable [`PROXY_VARIABLE`].
 #[derive(Clone)]
-pub struct Held;
+pub struct AssignmentProxy;
 
 /// The depth to which copies are searched for assignments.
 const DEPTH: usize = 100;
 
-pub(crate) fn register_held(module: &mut Module) {
-    let (held, any) = (TypeId::of::<Held>(), TypeId::of::<Dynamic>());
+pub(crate) fn register_proxy(module: &mut Module) {
+    let (held, any) = (TypeId::of::<AssignmentProxy>(), TypeId::of::<Dynamic>());
     add(module, "index$get$", &[held, any], |args| Ok(args.get(1).map(|value| (**value).clone()).unwrap_or_default()));
     // The engine writes back after an assignment.
     add(module, "index$set$", &[held, any, any], |args| match args {

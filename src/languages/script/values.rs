@@ -121,7 +121,7 @@ pub(crate) fn too_deep() -> Error {
 }
 
 /// Converts a variable or argument made by Python for the script language. Shared containers stay shared.
-pub fn kept(value: Value) -> Dynamic {
+pub fn from_python(value: Value) -> Dynamic {
     match value {
         shared @ (Value::List(_) | Value::Set(_)) => boxed(shared),
         other => to_dynamic(other),
@@ -213,7 +213,7 @@ fn is_function(object: &dyn Object) -> bool {
 /// # Errors
 /// Fails with TypeError for values that no function accepts, such as closures.
 pub fn to_value(dynamic: &Dynamic) -> Result<Value> {
-    to_value_within(dynamic, &mut Copied::default())
+    to_value_within(dynamic, &mut ConversionBudget::default())
 }
 
 /// Converts the arguments of a script's call. Keywords are passed in a last object map.
@@ -240,12 +240,12 @@ pub(crate) fn arguments_as(
 
 /// The amount copied so far while converting a value. A string or list that occurs many times is copied as often.
 #[derive(Default)]
-pub struct Copied {
+pub struct ConversionBudget {
     depth: usize,
     nbytes: usize,
 }
 
-impl Copied {
+impl ConversionBudget {
     fn text(&mut self, nbytes: usize) -> Result<()> {
         self.nbytes = self.nbytes.saturating_add(nbytes);
         limits::grown_to::<u8>(self.nbytes)
@@ -259,7 +259,7 @@ impl Copied {
         &mut self,
         count: usize,
         items: impl Iterator<Item = I>,
-        copy: impl Fn(I, &mut Copied) -> Result<T>,
+        copy: impl Fn(I, &mut ConversionBudget) -> Result<T>,
     ) -> Result<Vec<T>> {
         if self.depth >= MAX_DEPTH {
             return Err(too_deep());
@@ -273,7 +273,7 @@ impl Copied {
 }
 
 /// Like [`to_value`], for values nested in lists and dictionaries.
-pub(crate) fn to_value_within(dynamic: &Dynamic, copied: &mut Copied) -> Result<Value> {
+pub(crate) fn to_value_within(dynamic: &Dynamic, copied: &mut ConversionBudget) -> Result<Value> {
     // The most frequent types of arguments come first.
     if let Ok(i) = dynamic.as_int() {
         return Ok(Value::Int(i));
@@ -313,7 +313,7 @@ pub(crate) fn to_value_within(dynamic: &Dynamic, copied: &mut Copied) -> Result<
         return Ok(Value::str(thrown.to_string()));
     }
     if let Some(map) = dynamic.read_lock::<rhai::Map>() {
-        let entry = |(k, v): (&Identifier, &Dynamic), copied: &mut Copied| {
+        let entry = |(k, v): (&Identifier, &Dynamic), copied: &mut ConversionBudget| {
             Ok((Value::str(k.as_str()), to_value_within(v, copied)?))
         };
         return copied.items(map.len(), map.iter(), entry).and_then(Dict::new).map(Value::Dict);

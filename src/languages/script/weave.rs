@@ -366,7 +366,7 @@ pub(super) fn place(position: Position) -> Option<(usize, usize)> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::written::Written;
+    use super::super::written::EditedText;
     use super::*;
 
     #[test]
@@ -404,14 +404,15 @@ mod tests {
         for (source, wanted) in rows {
             let found =
                 edits(&tokens(&engine, source), source, &|name| name == "g", &|name| ["print", "max"].contains(&name));
-            assert_eq!(Written::new(source, found).text, wanted);
+            assert_eq!(EditedText::new(source, found).text, wanted);
         }
     }
 
     #[test]
     fn places_are_those_of_what_was_typed() {
         let source = "try {f()} catch {g}";
-        let written = Written::new(source, edits(&tokens(&Engine::new_raw(), source), source, &|_| false, &|_| false));
+        let written =
+            EditedText::new(source, edits(&tokens(&Engine::new_raw(), source), source, &|_| false, &|_| false));
         for (index, character) in source.char_indices().filter(|(_, character)| "f()g".contains(*character)) {
             let there = written.text.find(character).unwrap();
             assert_eq!(written.typed_column(1, there + 1), index + 1, "{character}");

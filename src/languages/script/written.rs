@@ -13,25 +13,25 @@ pub struct Edit {
 
 /// The edited text and its edits.
 #[derive(Clone, Debug)]
-pub struct Written {
+pub struct EditedText {
     pub text: String,
     edits: Vec<Edit>,
     /// The edits in characters, in order of position.
-    shifts: Vec<Shift>,
+    shifts: Vec<SourceShift>,
 }
 
 /// An edit at a line and a column of the typed text, both from 1.
 #[derive(Clone, Debug)]
-struct Shift {
+struct SourceShift {
     line: usize,
     column: usize,
     removed: usize,
     inserted: usize,
 }
 
-impl Written {
+impl EditedText {
     /// Applies edits to a text. For insertions at the same place, later ones come first, and replacements last.
-    pub fn new(source: &str, mut edits: Vec<Edit>) -> Written {
+    pub fn new(source: &str, mut edits: Vec<Edit>) -> EditedText {
         edits.reverse();
         edits.sort_by_key(|edit| (edit.at, edit.removed > 0));
         let mut text = String::with_capacity(source.len() + 8 * edits.len());
@@ -48,11 +48,11 @@ impl Written {
             };
             done = edit.at + edit.removed;
             let removed = source.get(edit.at..done).unwrap_or_default().chars().count();
-            shifts.push(Shift { line, column, removed, inserted: edit.text.chars().count() });
+            shifts.push(SourceShift { line, column, removed, inserted: edit.text.chars().count() });
             column += removed;
         }
         text.push_str(source.get(done..).unwrap_or_default());
-        Written { text, edits, shifts }
+        EditedText { text, edits, shifts }
     }
 
     /// Returns the edits in their original order.
@@ -74,7 +74,7 @@ impl Written {
         text.char_indices().map(|(at, _)| start + at).nth(column - 1)
     }
 
-    /// For a position inside inserted text, returns the index of the edit in [`Written::edits`] and the character
+    /// For a position inside inserted text, returns the index of the edit in [`EditedText::edits`] and the character
     /// within its text.
     pub fn inserted(&self, line: usize, column: usize) -> Option<(usize, usize)> {
         let mut typed = column;
@@ -144,7 +144,7 @@ mod tests {
         // Of two brackets inserted at one place, the outer one is given later.
         let edits =
             vec![edit(7, 0, "slice(()"), edit(7, 1, ", ()"), edit(8, 0, ")"), edit(7, 0, "at("), edit(12, 0, ")")];
-        let written = Written::new(typed, edits);
+        let written = EditedText::new(typed, edits);
         assert_eq!(written.text, "é = x[at(slice((), ()), ü)]\ny[1]");
         for (line, (typed, text)) in typed.lines().zip(written.text.lines()).enumerate() {
             for (column, c) in text.chars().enumerate() {
@@ -154,7 +154,7 @@ mod tests {
             }
         }
         assert_eq!(written.typed_column(1, 25), 10);
-        let further = Written::new(typed, [vec![edit(0, 0, "let ")], written.edits()].concat());
+        let further = EditedText::new(typed, [vec![edit(0, 0, "let ")], written.edits()].concat());
         assert_eq!(further.text, "let é = x[at(slice((), ()), ü)]\ny[1]");
         assert_eq!((further.typed_column(1, 29), further.typed_column(2, 3)), (10, 3));
     }

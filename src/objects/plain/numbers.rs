@@ -15,7 +15,7 @@ use num_traits::{Signed, Zero};
 use std::borrow::Cow;
 use std::rc::Rc;
 use tensor::{Error, ErrorKind, Result, Scalar, bail, limits};
-use value::equality::{asked, truth};
+use value::equality::{call_special, truth};
 use value::numbers::{self, Number, integer, number, truncated};
 use value::{Object, Value, integers};
 
@@ -253,7 +253,7 @@ fn ratio(value: f64) -> Result<Value> {
 fn divmod(call: &mut Call) -> Result<Value> {
     let (a, b) = (call.value(0), call.value(1));
     let unsupported = || Err(unsupported_operands("divmod()", &a, &b));
-    if let Some(answer) = asked(&a, "__divmod__", &b).or_else(|| asked(&b, "__rdivmod__", &a)) {
+    if let Some(answer) = call_special(&a, "__divmod__", &b).or_else(|| call_special(&b, "__rdivmod__", &a)) {
         return answer;
     }
     match (number(&a), number(&b)) {

@@ -161,7 +161,7 @@ fn overview(console: &dyn Console) -> String {
 
 fn vars(desk: &Desk, console: &mut dyn Console, _: &str) -> Option<i32> {
     let mut text = table::variables(&desk.session().variables(), console.columns());
-    for cost in desk.session().costs() {
+    for cost in desk.session().storage_warnings() {
         text.push_str(&format!("{cost}\n"));
     }
     console.tell(&text.into());
@@ -281,15 +281,15 @@ fn translate(desk: &Desk, console: &mut dyn Console, code: &str) -> Option<i32> 
 }
 
 fn undo(desk: &Desk, console: &mut dyn Console, steps: &str) -> Option<i32> {
-    go(desk, console, steps, "undo", Session::undo, Desk::forget_undone)
+    move_in_history(desk, console, steps, "undo", Session::undo, Desk::forget_undone)
 }
 
 fn redo(desk: &Desk, console: &mut dyn Console, steps: &str) -> Option<i32> {
-    go(desk, console, steps, "redo", Session::redo, Desk::take_up_undone)
+    move_in_history(desk, console, steps, "redo", Session::redo, Desk::take_up_undone)
 }
 
 /// Moves several steps through the history, and reports the effect of each.
-fn go(
+fn move_in_history(
     desk: &Desk,
     console: &mut dyn Console,
     steps: &str,
@@ -311,7 +311,7 @@ fn go(
             console.complain(&format!("{left} to {name}.\n").into());
             return None;
         };
-        for line in effect(name, &inputs(desk), &undone) {
+        for line in describe_effect(name, &inputs(desk), &undone) {
             console.remark(&line);
         }
     }
@@ -319,7 +319,7 @@ fn go(
 }
 
 /// Describes the effect of a step, one sentence each: "Undone: `t.fill_(5)`. `t` is as before; `other` is gone."
-fn effect(name: &str, inputs: &[Entry], undone: &Undone) -> Vec<String> {
+fn describe_effect(name: &str, inputs: &[Entry], undone: &Undone) -> Vec<String> {
     let what = match inputs {
         [] => "the last input".to_owned(),
         [input] => match input.source.trim_end().split_once('\n') {

@@ -59,12 +59,12 @@ pub trait Console {
     ///
     /// # Errors
     /// Fails with the reason if there is no folder, or no way to stop the work.
-    fn aside(&mut self, stop: Arc<AtomicBool>, work: &mut dyn FnMut(&Path)) -> Result<(), String>;
+    fn run_in_background(&mut self, stop: Arc<AtomicBool>, work: &mut dyn FnMut(&Path)) -> Result<(), String>;
 }
 
 /// The result of an entry.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Taken {
+pub struct EntryOutcome {
     /// The exit status, if the entry ended the session.
     pub exit: Option<i32>,
     /// An unfinished statement at the end of a pasted session.

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use std::sync::atomic::Ordering;
 
 use super::commands::{self, is_command};
-use super::console::{Console, Taken};
+use super::console::{Console, EntryOutcome};
 use super::entry::is_unfinished;
 use super::log::{Entry, Log};
 use super::paste::{Statement, is_output_number, read_session, with_python_prompts};
@@ -64,21 +64,21 @@ impl Desk {
     }
 
     /// Takes one entry: runs its code, its pasted statements, or its command.
-    pub fn take(&self, console: &mut dyn Console, entry: &str) -> Taken {
+    pub fn take(&self, console: &mut dyn Console, entry: &str) -> EntryOutcome {
         let entry = &*with_python_prompts(entry);
         if entry.trim().is_empty() || is_output_number(entry) {
-            return Taken::default();
+            return EntryOutcome::default();
         }
         // A stop that came too late for the previous entry must not stop this one. Between the statements of one entry,
         // or of a file that it loads, the flag is kept.
         self.session().interrupt_flag().store(false, Ordering::Relaxed);
         if is_command(entry) {
             console.remember(entry);
-            return Taken { exit: commands::run(self, console, entry), ..Taken::default() };
+            return EntryOutcome { exit: commands::run(self, console, entry), ..EntryOutcome::default() };
         }
-        if is_farewell(entry) {
+        if is_exit_word(entry) {
             console.remember(entry);
-            return Taken { exit: Some(0), ..Taken::default() };
+            return EntryOutcome { exit: Some(0), ..EntryOutcome::default() };
         }
         let is_open = |language: Language, source: &str| is_unfinished(&self.session(), language, source);
         let pasted = read_session(entry, is_open);
@@ -87,7 +87,7 @@ impl Desk {
         let Some(mut pasted) = pasted else {
             console.remember(entry);
             let exit = self.run_typed(console, entry);
-            return Taken { exit, unfinished: None, printed: Some(false) };
+            return EntryOutcome { exit, unfinished: None, printed: Some(false) };
         };
         let is_page = pasted.statements.len() > 1;
         let unfinished = if is_page { pasted.statements.pop_if(|last| last.takes_more(is_open)) } else { None };
@@ -97,7 +97,7 @@ impl Desk {
         }
         let is_echoed = pasted.has_results || pasted.statements.len() > 1;
         let taken = self.run_statements(console, &pasted.statements, is_echoed);
-        Taken { unfinished: unfinished.filter(|_| taken.is_ok()), ..taken.unwrap_or_else(|stopped| stopped) }
+        EntryOutcome { unfinished: unfinished.filter(|_| taken.is_ok()), ..taken.unwrap_or_else(|stopped| stopped) }
     }
 
     fn run_typed(&self, console: &mut dyn Console, entry: &str) -> Option<i32> {
@@ -113,15 +113,15 @@ impl Desk {
         console: &mut dyn Console,
         statements: &[Statement],
         is_echoed: bool,
-    ) -> Result<Taken, Taken> {
-        let mut taken = Taken::default();
+    ) -> Result<EntryOutcome, EntryOutcome> {
+        let mut taken = EntryOutcome::default();
         for statement in statements {
             if is_echoed {
                 console.input(statement.language, &statement.source, &statement.shown);
             }
             console.remember(&statement.shown);
-            if is_farewell(&statement.source) {
-                return Err(Taken { exit: Some(0), ..taken });
+            if is_exit_word(&statement.source) {
+                return Err(EntryOutcome { exit: Some(0), ..taken });
             }
             let outcome = self.eval(console, statement.language, &statement.source, false);
             taken.printed = Some(self.log().since(0).last().is_some_and(|entry| !entry.output.is_empty()));
@@ -268,7 +268,7 @@ fn is_interrupted(outcome: &Outcome) -> bool {
     outcome.error.as_ref().is_some_and(|error| error.interrupted)
 }
 
-fn is_farewell(entry: &str) -> bool {
+fn is_exit_word(entry: &str) -> bool {
     matches!(entry.trim().trim_end_matches(';'), "exit" | "exit()" | "quit" | "quit()")
 }
 
@@ -281,7 +281,7 @@ mod tests {
         for (entry, wanted) in
             [("exit", true), (" quit() ", true), ("exit();", true), ("exit(3)", false), ("exits", false)]
         {
-            assert_eq!(is_farewell(entry), wanted, "{entry}");
+            assert_eq!(is_exit_word(entry), wanted, "{entry}");
         }
     }
 }

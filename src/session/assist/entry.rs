@@ -57,7 +57,7 @@ pub fn usages(session: &Session, language: Language, line: &str, at: usize) -> V
 
 /// A completion.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Way {
+pub struct ListedCompletion {
     /// The name shown in a list.
     pub name: String,
     /// The text inserted into the line.
@@ -66,10 +66,10 @@ pub struct Way {
     pub doc: String,
 }
 
-impl Way {
+impl ListedCompletion {
     /// Creates a completion that is listed by its text.
-    pub fn new((text, doc): (String, String)) -> Way {
-        Way { name: text.clone(), text, doc }
+    pub fn new((text, doc): (String, String)) -> ListedCompletion {
+        ListedCompletion { name: text.clone(), text, doc }
     }
 }
 
@@ -78,9 +78,15 @@ impl Way {
 pub type Paths<'p> = &'p dyn Fn(&str) -> (usize, Vec<(String, String)>);
 
 /// Returns the completions of a line at byte `at`, and the byte from which they replace it.
-pub fn ways(session: &Session, language: Language, line: &str, at: usize, paths: Paths) -> (usize, Vec<Way>) {
+pub fn completions(
+    session: &Session,
+    language: Language,
+    line: &str,
+    at: usize,
+    paths: Paths,
+) -> (usize, Vec<ListedCompletion>) {
     if let Some((start, found)) = commands::complete(line, at, paths) {
-        return (start, found.into_iter().map(Way::new).collect());
+        return (start, found.into_iter().map(ListedCompletion::new).collect());
     }
     let (language, input, skipped) = input(language, line);
     let Some(at) = at.checked_sub(skipped) else { return (at, Vec::new()) };
@@ -88,7 +94,7 @@ pub fn ways(session: &Session, language: Language, line: &str, at: usize, paths:
     let word = input.get(completion.start..at).unwrap_or_default();
     if completion.in_string {
         let (length, found) = paths(word);
-        return (skipped + at - length, found.into_iter().map(Way::new).collect());
+        return (skipped + at - length, found.into_iter().map(ListedCompletion::new).collect());
     }
     (skipped + completion.start, folded(word, completion.candidates))
 }
@@ -100,7 +106,7 @@ const LIKELY: usize = 8;
 
 /// Groups the completions of a word, with likely functions first. If there are many, functions are grouped by subject;
 /// typing a subject selects its functions.
-fn folded(word: &str, found: Vec<Candidate>) -> Vec<Way> {
+fn folded(word: &str, found: Vec<Candidate>) -> Vec<ListedCompletion> {
     let all = found.len();
     let (mut functions, mut ways): (Vec<_>, Vec<_>) = found.into_iter().partition(|way| !way.subject.is_empty());
     let is_one_subject = functions.windows(2).all(|pair| matches!(pair, [a, b] if a.subject == b.subject));
@@ -113,12 +119,12 @@ fn folded(word: &str, found: Vec<Candidate>) -> Vec<Way> {
         subjects.entry(way.subject).or_default().push(&way.text);
     }
     // Choosing a subject leaves the word unchanged.
-    let told = subjects.iter().map(|(subject, names)| Way {
+    let told = subjects.iter().map(|(subject, names)| ListedCompletion {
         name: (*subject).to_owned(),
         text: word.to_owned(),
         doc: format!("{}: {}", names.len(), names.join(" ")),
     });
-    ways.into_iter().map(|way| Way::new((way.text, way.doc))).chain(told).collect()
+    ways.into_iter().map(|way| ListedCompletion::new((way.text, way.doc))).chain(told).collect()
 }
 
 #[cfg(test)]
@@ -154,10 +160,10 @@ mod tests {
         }
     }
 
-    fn complete(language: Language, line: &str) -> (usize, Vec<Way>) {
+    fn complete(language: Language, line: &str) -> (usize, Vec<ListedCompletion>) {
         let session = Session::new(SessionOptions::default());
         let paths: Paths = &|word| (word.len(), vec![("Cargo.toml".to_owned(), String::new())]);
-        ways(&session, language, line, line.len(), paths)
+        completions(&session, language, line, line.len(), paths)
     }
 
     #[test]

@@ -34,10 +34,10 @@ pub fn describe(failure: &Failure, source: &str, file: Option<&str>) -> Marked {
     }
     for call in &failure.trace {
         text.push(Mark::Plain, "  ");
-        text.push_aside(call.as_str());
+        text.push_remark(call.as_str());
     }
     if let Some(hint) = &failure.hint {
-        text.push_aside(format!("hint: {hint}"));
+        text.push_remark(format!("hint: {hint}"));
     }
     text
 }
@@ -45,7 +45,7 @@ pub fn describe(failure: &Failure, source: &str, file: Option<&str>) -> Marked {
 /// Returns the text for a note on an input.
 pub fn noted(note: &str) -> Marked {
     let mut text = Marked::default();
-    text.push_aside(format!("note: {note}"));
+    text.push_remark(format!("note: {note}"));
     text
 }
 

@@ -117,7 +117,7 @@ impl Log {
                 text.push_str(&format!("\n```{mark}\n"));
                 open = Some(entry.language);
             }
-            text.push_str(&entry.shown());
+            text.push_str(&entry.with_prompts());
             text.push_str(&entry.output);
         }
         if open.is_some() {
@@ -197,7 +197,7 @@ impl Log {
 
 impl Entry {
     /// Returns the input with its prompts; every line ends in a newline.
-    fn shown(&self) -> String {
+    fn with_prompts(&self) -> String {
         let (first, next) = self.language.signs();
         let source = self.annotated();
         let lines = source.split('\n').enumerate().map(|(at, line)| {

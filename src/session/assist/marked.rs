@@ -29,7 +29,7 @@ impl Marked {
     }
 
     /// Appends a line with an incidental remark.
-    pub(crate) fn push_aside(&mut self, line: impl Into<String>) {
+    pub(crate) fn push_remark(&mut self, line: impl Into<String>) {
         self.push(Mark::Aside, line);
         self.push(Mark::Plain, "\n");
     }

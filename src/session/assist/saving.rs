@@ -45,7 +45,7 @@ pub fn script(desk: &Desk, console: &mut dyn Console, language: Language, path: 
     });
     let (stop, mut outcome) = (fresh.interrupt_flag(), Outcome::default());
     console.begin(false);
-    let tried = console.aside(stop, &mut |folder| {
+    let tried = console.run_in_background(stop, &mut |folder| {
         let _elsewhere = Rehearsal::begin(folder);
         outcome = fresh.run_script(language, &text, Some(path));
     });

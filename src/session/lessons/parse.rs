@@ -2,7 +2,7 @@
 //! check`, `<!-- forbidden`, `<!-- right`, `<!-- wrong`, `<!-- cheats`, and `<!-- rhai` after a session that differs
 //! for lessons in Rhai. Hints and the solution are in `<details>`.
 
-use super::{Exercise, Inputs, Lesson, Part};
+use super::{Exercise, Inputs, Lesson, PagePart};
 use crate::transcript::{Document, Form};
 
 /// The name of a comment that contains a session in Rhai.
@@ -64,7 +64,7 @@ impl Exercise {
 /// Collects paragraphs and sessions.
 #[derive(Default)]
 struct Reader {
-    parts: Vec<Part>,
+    parts: Vec<PagePart>,
     paragraph: String,
     /// The lines of an open fence, or of a session in Rhai.
     fence: Option<String>,
@@ -77,8 +77,8 @@ impl Reader {
             Some(text) if line == if self.is_rhai { "-->" } else { "```" } => {
                 let examples = Document::parse(text, Form::Text).cases.into_iter().flat_map(|case| case.examples);
                 match self.parts.last_mut() {
-                    Some(Part::Session(inputs)) if self.is_rhai => inputs.rhai = examples.collect(),
-                    _ => self.parts.push(Part::Session(Inputs { python: examples.collect(), ..Inputs::default() })),
+                    Some(PagePart::Session(inputs)) if self.is_rhai => inputs.rhai = examples.collect(),
+                    _ => self.parts.push(PagePart::Session(Inputs { python: examples.collect(), ..Inputs::default() })),
                 }
                 self.fence = None;
             }
@@ -103,11 +103,11 @@ impl Reader {
 
     fn end_paragraph(&mut self) {
         if !self.paragraph.is_empty() {
-            self.parts.push(Part::Prose(std::mem::take(&mut self.paragraph)));
+            self.parts.push(PagePart::Prose(std::mem::take(&mut self.paragraph)));
         }
     }
 
-    fn parts(&mut self) -> Vec<Part> {
+    fn parts(&mut self) -> Vec<PagePart> {
         self.end_paragraph();
         std::mem::take(&mut self.parts)
     }
@@ -184,14 +184,14 @@ So.
 ";
         let lesson = lesson("name", page);
         assert_eq!(lesson.title, "Title");
-        assert!(matches!(&lesson.parts[..], [Part::Prose(text), Part::Session(inputs)]
+        assert!(matches!(&lesson.parts[..], [PagePart::Prose(text), PagePart::Session(inputs)]
             if text == "One paragraph." && inputs.python[0].source == "1 + 1" && inputs.rhai[0].source == "2"));
         let [exercise] = &lesson.exercises[..] else { panic!("{lesson:?}") };
         assert_eq!((exercise.given.as_str(), exercise.check.as_str()), ("x = 1\ny = 2", "answer == x"));
         assert_eq!(exercise.kept, "id(x)");
         assert_eq!(exercise.forbidden, [("id(x) != kept".to_owned(), "`x` is another one.".to_owned())]);
         assert_eq!((exercise.right.len(), exercise.wrong.len(), exercise.hints.len()), (2, 0, 1));
-        assert_eq!(exercise.task, [Part::Prose("Do it.".to_owned())]);
+        assert_eq!(exercise.task, [PagePart::Prose("Do it.".to_owned())]);
         assert_eq!(exercise.solution.len(), 2);
     }
 }

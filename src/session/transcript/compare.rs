@@ -9,13 +9,13 @@ use super::replay::TRACEBACK;
 /// before it and the line with the error; the frames and further lines of the message are ignored, as in doctest.
 /// `<BLANKLINE>` means a blank line, as in doctest.
 pub fn matches(expected: &str, printed: &str, options: &Options) -> bool {
-    let printed = Essence::of(printed);
+    let printed = ComparedOutput::of(printed);
     let mut recorded = expected.trim_end_matches('\n');
     if options.page {
         recorded = without_prose(recorded);
     }
     loop {
-        let essence = Essence::of(recorded);
+        let essence = ComparedOutput::of(recorded);
         if essence.fits(&printed, options) || options.page && essence.fits_on_page(&printed, options) {
             return true;
         }
@@ -28,14 +28,14 @@ pub fn matches(expected: &str, printed: &str, options: &Options) -> bool {
 }
 
 /// The compared part of an output.
-struct Essence<'a> {
+struct ComparedOutput<'a> {
     text: String,
     error: Option<&'a str>,
 }
 
-impl Essence<'_> {
+impl ComparedOutput<'_> {
     /// Returns whether the recorded output (`self`) matches the printed one.
-    fn fits(&self, printed: &Essence<'_>, options: &Options) -> bool {
+    fn fits(&self, printed: &ComparedOutput<'_>, options: &Options) -> bool {
         let same = |recorded: &str, printed: &str| same(&recorded.replace(BLANK, ""), printed, options);
         same(&self.text, &printed.text)
             && match (self.error, printed.error) {
@@ -47,7 +47,7 @@ impl Essence<'_> {
 
     /// Like `fits`, for an output recorded on a page. Pages may omit outputs, but not errors, and show only the last
     /// line of an error.
-    fn fits_on_page(&self, printed: &Essence<'_>, options: &Options) -> bool {
+    fn fits_on_page(&self, printed: &ComparedOutput<'_>, options: &Options) -> bool {
         match (self.error, printed.error) {
             (None, None) => self.text.is_empty(),
             (None, Some(error)) => printed.text.is_empty() && same(without_place(self.text.trim_end()), error, options),
@@ -55,16 +55,16 @@ impl Essence<'_> {
         }
     }
 
-    fn of(output: &str) -> Essence<'_> {
+    fn of(output: &str) -> ComparedOutput<'_> {
         let output = output.trim_end_matches('\n');
         let mut lines = output.split('\n');
         let before: Vec<_> = lines.by_ref().take_while(|line| *line != TRACEBACK).collect();
         let text = before.join("\n");
         if text.len() == output.len() {
-            return Essence { text, error: None };
+            return ComparedOutput { text, error: None };
         }
         let named = lines.find(|line| !line.is_empty() && !line.starts_with(' '));
-        Essence { text, error: Some(without_place(named.unwrap_or_default().trim_end())) }
+        ComparedOutput { text, error: Some(without_place(named.unwrap_or_default().trim_end())) }
     }
 }
 

@@ -9,13 +9,13 @@ use super::parse::Form;
 /// A transcript to run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Target {
-    place: Place,
+    place: TranscriptSource,
     /// Run only the session that contains this line, counted from 1.
     pub line: Option<usize>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Place {
+enum TranscriptSource {
     File(PathBuf),
     Typed(Arc<str>),
     /// Text with a name that resembles a file's.
@@ -25,33 +25,33 @@ enum Place {
 impl Target {
     /// A whole file.
     pub fn file(path: PathBuf) -> Target {
-        Target { place: Place::File(path), line: None }
+        Target { place: TranscriptSource::File(path), line: None }
     }
 
     /// Text from standard input.
     pub fn typed(text: String) -> Target {
-        Target { place: Place::Typed(text.into()), line: None }
+        Target { place: TranscriptSource::Typed(text.into()), line: None }
     }
 
     /// Text with a name, which is not a file.
     pub fn named(name: &str, text: &str) -> Target {
-        Target { place: Place::Named(name.into(), text.into()), line: None }
+        Target { place: TranscriptSource::Named(name.into(), text.into()), line: None }
     }
 
     /// Returns the file's path, if this is a file.
     pub fn path(&self) -> Option<&Path> {
         match &self.place {
-            Place::File(path) => Some(path),
-            Place::Typed(_) | Place::Named(..) => None,
+            TranscriptSource::File(path) => Some(path),
+            TranscriptSource::Typed(_) | TranscriptSource::Named(..) => None,
         }
     }
 
     /// Returns the name for reports.
     pub fn name(&self) -> String {
         match &self.place {
-            Place::File(path) => path.display().to_string(),
-            Place::Typed(_) => "standard input".to_owned(),
-            Place::Named(name, _) => name.to_string(),
+            TranscriptSource::File(path) => path.display().to_string(),
+            TranscriptSource::Typed(_) => "standard input".to_owned(),
+            TranscriptSource::Named(name, _) => name.to_string(),
         }
     }
 
@@ -61,9 +61,9 @@ impl Target {
     /// Same as [`read_text`].
     pub fn read(&self) -> Result<(String, Form), String> {
         match &self.place {
-            Place::File(path) => Ok((read_text(path)?, Form::of(path))),
-            Place::Typed(text) => Ok((text.to_string(), Form::of_text(text))),
-            Place::Named(name, text) => Ok((text.to_string(), Form::of(Path::new(&**name)))),
+            TranscriptSource::File(path) => Ok((read_text(path)?, Form::of(path))),
+            TranscriptSource::Typed(text) => Ok((text.to_string(), Form::of_text(text))),
+            TranscriptSource::Named(name, text) => Ok((text.to_string(), Form::of(Path::new(&**name)))),
         }
     }
 }

@@ -16,7 +16,7 @@ const DEPTH: usize = 500;
 
 /// The objects found, each listed once.
 #[derive(Default)]
-pub(super) struct Reached {
+pub(super) struct ReachableObjects {
     pub tensors: Vec<Tensor>,
     pub storages: Vec<Storage>,
     pub buffers: Vec<Buffer>,
@@ -33,7 +33,7 @@ pub(super) struct Reached {
     items: usize,
 }
 
-impl Reached {
+impl ReachableObjects {
     /// Adds everything that a variable refers to. Returns false if that is too much to remember.
     pub(super) fn add(&mut self, variable: &Dynamic) -> bool {
         self.items = 0;
@@ -117,7 +117,7 @@ impl Reached {
                 if let Some(function) = object.as_any().downcast_ref::<ScriptFunction>() {
                     return function.pointer.curry().iter().for_each(|captured| self.take(captured, 0));
                 }
-                let held = object.held();
+                let held = object.object_state();
                 held.dicts.iter().for_each(|dict| self.add_dict(dict));
                 for slot in held.slots {
                     if self.is_new(slot.identity()) {

@@ -1,12 +1,12 @@
 //! A saved state of a session, and how to restore it.
 
-use super::reached::Reached;
+use super::reached::ReachableObjects;
 use super::settings::Settings;
 use super::{Undone, holds};
 use crate::Session;
 use crate::results::shown_name;
-use languages::script::cell::Defined;
 use languages::script::holders::storage_of;
+use languages::script::input::Defined;
 use languages::script::values::to_value;
 use rhai::{Dynamic, Module, Scope, Shared};
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -26,7 +26,7 @@ type Variable = (String, Dynamic, bool);
 
 /// Functions of Rhai and imported modules.
 #[derive(Clone, Default)]
-struct Functions {
+struct FunctionTable {
     /// Number of function modules given to the engine.
     count: usize,
     modules: Vec<Shared<Module>>,
@@ -64,7 +64,7 @@ pub(super) struct Snapshot {
     journal: Journal,
     /// The files written by that input.
     files: Vec<PathBuf>,
-    functions: Functions,
+    functions: FunctionTable,
     settings: Settings,
 }
 
@@ -127,7 +127,7 @@ impl Snapshot {
             uncopied: HashSet::new(),
             journal: Journal::default(),
             files: Vec::new(),
-            functions: Functions {
+            functions: FunctionTable {
                 count: session.functions.len(),
                 modules: session.functions.clone(),
                 defined: state.defined.borrow().clone(),
@@ -135,7 +135,7 @@ impl Snapshot {
             },
             settings: Settings::take(state),
         };
-        let mut reached = Reached::default();
+        let mut reached = ReachableObjects::default();
         // The scope lists the newest entry first.
         let mut scope: Vec<_> = session.scope.iter_raw().collect();
         scope.reverse();
@@ -151,13 +151,13 @@ impl Snapshot {
         snapshot
     }
 
-    fn note(&mut self, reached: Reached) {
+    fn note(&mut self, reached: ReachableObjects) {
         self.tensors.extend(reached.tensors.into_iter().map(|tensor| TensorState {
             view: tensor.view(),
             autograd: tensor.has_autograd().then(|| tensor.autograd(AutogradMeta::clone)),
             names: tensor.names(),
             version: tensor.version(),
-            told: tensor.told(),
+            told: tensor.described_version(),
             tensor,
         }));
         self.storages.extend(reached.storages.into_iter().map(|storage| {
@@ -305,7 +305,7 @@ impl Snapshot {
         for (name, then, _) in &self.variables {
             let shown = shown_name(name).to_owned();
             let leads_to = |identities: &HashSet<usize>| {
-                let mut reached = Reached::default();
+                let mut reached = ReachableObjects::default();
                 reached.add(then);
                 reached.identities().any(|identity| identities.contains(&identity))
             };
@@ -430,7 +430,7 @@ fn gradient_state(tensor: &Tensor, state: &TensorState) -> bool {
     })
 }
 
-impl Functions {
+impl FunctionTable {
     /// Restores the engine's functions and modules.
     fn restore(self, session: &mut Session) {
         let is_same =
@@ -444,7 +444,7 @@ impl Functions {
     }
 
     /// Adds the functions that differ from the present ones.
-    fn changes(&self, present: &Functions, undone: &mut Undone) {
+    fn changes(&self, present: &FunctionTable, undone: &mut Undone) {
         let shown = |name: &String| Some(format!("{name}()")).filter(|_| !name.contains('$'));
         for (name, then) in &self.defined {
             match present.defined.get(name) {

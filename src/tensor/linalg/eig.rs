@@ -47,9 +47,9 @@ where
         } else {
             let real = values.get(k).is_none_or(|value| value.im == T::Real::zero());
             let turn = match (T::IS_COMPLEX, real) {
-                (true, _) => Turn::Positive,
-                (false, true) => Turn::None,
-                (false, false) => Turn::OwnSign,
+                (true, _) => PhaseConvention::Positive,
+                (false, true) => PhaseConvention::None,
+                (false, false) => PhaseConvention::OwnSign,
             };
             normalise(&mut vectors, k, turn);
         }
@@ -232,7 +232,7 @@ where
 
 /// How a vector is rotated with respect to its largest element.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Turn {
+enum PhaseConvention {
     None,
     /// The element becomes real and positive.
     Positive,
@@ -242,7 +242,7 @@ enum Turn {
 }
 
 /// Normalises a column to length one.
-fn normalise<R: Field<Real = R> + Float>(vectors: &mut Matrix<Complex<R>>, k: usize, turn: Turn)
+fn normalise<R: Field<Real = R> + Float>(vectors: &mut Matrix<Complex<R>>, k: usize, turn: PhaseConvention)
 where
     Complex<R>: Field<Real = R>,
 {
@@ -252,7 +252,7 @@ where
     for i in 0..n {
         vectors[(i, k)] = vectors[(i, k)].scale(inverse);
     }
-    if turn == Turn::None {
+    if turn == PhaseConvention::None {
         return;
     }
     let mut largest = 0;
@@ -262,7 +262,7 @@ where
         }
     }
     let element = vectors[(largest, k)];
-    let keeps = turn == Turn::OwnSign && (size_of::<R>() == 4 || -element.re > Float::abs(element.im));
+    let keeps = turn == PhaseConvention::OwnSign && (size_of::<R>() == 4 || -element.re > Float::abs(element.im));
     let negative = keeps && element.re < <R as Zero>::zero();
     let size = if negative { -element.magnitude() } else { element.magnitude() };
     let turned = element.conj().scale(<R as One>::one() / size);

@@ -3,7 +3,7 @@
 //! Blanes and Casas, "Computing the Matrix Exponential with an Optimized Taylor Polynomial Approximation", Mathematics
 //! 2019, 7, 1174.
 
-use super::matrix::{Order, room};
+use super::matrix::{MatrixOrder, allocate_batch};
 use super::{Shape, check_floating};
 use crate::ops::copy::{clone, contiguous, copy_into};
 use crate::ops::matmul::bmm;
@@ -91,7 +91,7 @@ pub fn matrix_exp(a: &View) -> Result<View> {
     check_floating(name, a, true)?;
     let n = shape.rows;
     if a.device().is_meta() {
-        return room(&shape.batch, n, n, Order::Rows, a.dtype, Device::META);
+        return allocate_batch(&shape.batch, n, n, MatrixOrder::Rows, a.dtype, Device::META);
     }
     if n == 0 || a.numel() == 0 {
         return clone(a);
@@ -122,7 +122,7 @@ fn polynomial(a: &View, degree: Option<usize>) -> Result<View> {
         Some(0) => combination_of(&powers(a, 2)?, &[1.0, 1.0]),
         Some(1) => {
             let mut parts = powers(a, 3)?;
-            parts[2] = on(BinaryOp::TrueDivide, &parts[2], Scalar::Float(2.0))?;
+            parts[2] = scalar_op(BinaryOp::TrueDivide, &parts[2], Scalar::Float(2.0))?;
             combination_of(&parts, &[1.0, 1.0, 1.0])
         }
         Some(2) => {
@@ -131,7 +131,7 @@ fn polynomial(a: &View, degree: Option<usize>) -> Result<View> {
             combination(&parts, &[1.0, 1.0, 0.0, 1.0])
         }
         Some(3) => eighth(a),
-        _ => twelfth(a),
+        _ => degree_12(a),
     }
 }
 
@@ -154,13 +154,13 @@ fn eighth(a: &View) -> Result<View> {
     combination(&parts, &[1.0, 1.0, y2, 0.0, 1.0])
 }
 
-fn twelfth(a: &View) -> Result<View> {
+fn degree_12(a: &View) -> Result<View> {
     let sums = combinations(&powers(a, 4)?, &TWELVE)?;
     let six = plus(&sums[2], &bmm(&sums[3], &sums[3])?)?;
     plus(&sums[0], &bmm(&plus(&sums[1], &six)?, &six)?)
 }
 
-fn eighteenth(a: &View) -> Result<View> {
+fn degree_18(a: &View) -> Result<View> {
     let sums = combinations(&powers(a, 5)?, &EIGHTEEN)?;
     let nine = plus(&sums[3], &bmm(&sums[0], &sums[4])?)?;
     plus(&sums[1], &bmm(&plus(&sums[2], &nine)?, &nine)?)
@@ -169,7 +169,7 @@ fn eighteenth(a: &View) -> Result<View> {
 /// Evaluates the polynomial of degree 18 on matrices that are halved as often as their norms require, and squares the
 /// results as often.
 fn squared(a: &View, norms: &View, theta: f64) -> Result<View> {
-    let quotients = on(BinaryOp::TrueDivide, norms, Scalar::Float(theta))?;
+    let quotients = scalar_op(BinaryOp::TrueDivide, norms, Scalar::Float(theta))?;
     let logarithms = unary(UnaryOp::Log2, &quotients, Output::New, norms.dtype)?;
     let halvings: Vec<f64> = logarithms
         .scalars()?
@@ -180,7 +180,7 @@ fn squared(a: &View, norms: &View, theta: f64) -> Result<View> {
     let fractions = halvings.iter().map(|&count| Scalar::Float((-count).exp2()));
     let fractions = View::from_scalars(&[halvings.len() as i64, 1, 1], norms.dtype, fractions)?;
     let scaled = binary(BinaryOp::Mul, Operand::Tensor(a), Operand::Tensor(&fractions), Output::New, DType::Float)?;
-    let result = eighteenth(&scaled)?;
+    let result = degree_18(&scaled)?;
     for (i, &count) in halvings.iter().enumerate().filter(|(_, count)| count.is_finite()) {
         let own = view::narrow(&result, 0, i as i64, 1)?;
         let mut power = own.clone();
@@ -210,7 +210,7 @@ fn powers(a: &View, count: usize) -> Result<Vec<View>> {
     Ok(parts)
 }
 
-fn on(op: BinaryOp, a: &View, number: Scalar) -> Result<View> {
+fn scalar_op(op: BinaryOp, a: &View, number: Scalar) -> Result<View> {
     binary(op, Operand::Tensor(a), Operand::Number(number), Output::New, DType::Float)
 }
 
@@ -232,7 +232,7 @@ fn combination_of(parts: &[View], factors: &[f64]) -> Result<View> {
     let mut sum = View::zeros(parts[0].sizes(), parts[0].dtype, Device::CPU)?;
     for (part, &factor) in parts.iter().zip(factors) {
         sum = if part.dtype.is_reduced_floating_point() {
-            plus(&sum, &on(BinaryOp::Mul, part, Scalar::Float(factor))?)?
+            plus(&sum, &scalar_op(BinaryOp::Mul, part, Scalar::Float(factor))?)?
         } else {
             add(Operand::Tensor(&sum), Operand::Tensor(part), Scalar::Float(factor), Output::New, DType::Float)?
         };

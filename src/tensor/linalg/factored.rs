@@ -2,8 +2,8 @@
 
 use super::field::Field;
 use super::ldl::{self, Ldl};
-use super::matrix::{Order, read, room, write, write_vectors};
-use super::{Shape, check_floating, eig as general, infos, lu, paired};
+use super::matrix::{MatrixOrder, allocate_batch, read, write, write_vectors};
+use super::{Shape, check_floating, eig as general, info_tensor, lu, paired};
 use crate::bail;
 use crate::layout::broadcast_sizes;
 use crate::ops::view;
@@ -22,9 +22,9 @@ pub fn lu_solve(factors: &View, pivots: &View, b: &View, left: bool, adjoint: bo
     }
     let n = x.sizes().last().copied().unwrap_or(0) as usize;
     let sizes: Dims = shape.batch.iter().copied().chain([n as i64]).collect();
-    let order = if left { Order::Columns } else { Order::Rows };
+    let order = if left { MatrixOrder::Columns } else { MatrixOrder::Rows };
     if x.device().is_meta() {
-        return room(&shape.batch, shape.rows, shape.columns, order, factors.dtype, Device::META);
+        return allocate_batch(&shape.batch, shape.rows, shape.columns, order, factors.dtype, Device::META);
     }
     let exchanged: Vec<usize> = view::expand(pivots, &sizes)?
         .scalars()?
@@ -56,7 +56,7 @@ pub fn ldl_factor(a: &View, hermitian: bool) -> Result<(View, View, View)> {
     let n = shape.rows;
     let sizes: Dims = shape.batch.iter().copied().chain([n as i64]).collect();
     if a.device().is_meta() {
-        let factors = room(&shape.batch, n, n, Order::Columns, a.dtype, Device::META)?;
+        let factors = allocate_batch(&shape.batch, n, n, MatrixOrder::Columns, a.dtype, Device::META)?;
         let part = |sizes: &[i64]| View::zeros(sizes, DType::Int, Device::META);
         return Ok((factors, part(&sizes)?, part(&shape.batch)?));
     }
@@ -68,8 +68,8 @@ pub fn ldl_factor(a: &View, hermitian: bool) -> Result<(View, View, View)> {
             pivots.extend(found.pivots.into_iter().map(Scalar::Int));
             zeros.push(found.zero.unwrap_or(0));
         }
-        let factors = write(&shape.batch, [n, n], Order::Columns, factors)?;
-        Ok((factors, View::from_scalars(&sizes, DType::Int, pivots)?, infos(&shape.batch, zeros)?))
+        let factors = write(&shape.batch, [n, n], MatrixOrder::Columns, factors)?;
+        Ok((factors, View::from_scalars(&sizes, DType::Int, pivots)?, info_tensor(&shape.batch, zeros)?))
     })
 }
 
@@ -117,7 +117,7 @@ pub fn ldl_solve(factors: &View, pivots: &View, b: &View, hermitian: bool) -> Re
     let width = sides.columns as i64;
     let (x, y) = (spread(factors, &[n as i64; 2])?, spread(b, &[n as i64, width])?);
     if x.device().is_meta() {
-        return room(&batch, n, sides.columns, Order::Columns, b.dtype, Device::META);
+        return allocate_batch(&batch, n, sides.columns, MatrixOrder::Columns, b.dtype, Device::META);
     }
     let exchanged: Vec<i64> = spread(pivots, &[n as i64])?.scalars()?.into_iter().map(Scalar::to_i64).collect();
     by_field!(b.dtype, "ldl_solve_cpu", T => {
@@ -127,7 +127,7 @@ pub fn ldl_solve(factors: &View, pivots: &View, b: &View, hermitian: bool) -> Re
             Ldl { factors, pivots, zero: None }.solve(&mut side, hermitian);
             solutions.push(side);
         }
-        write(&batch, [n, sides.columns], Order::Columns, solutions)
+        write(&batch, [n, sides.columns], MatrixOrder::Columns, solutions)
     })
 }
 
@@ -148,7 +148,7 @@ pub fn eig(name: &str, a: &View) -> Result<(View, View)> {
     };
     if a.device().is_meta() {
         let sizes: Dims = shape.batch.iter().copied().chain([n as i64]).collect();
-        let vectors = room(&shape.batch, n, n, Order::Columns, complex, Device::META)?;
+        let vectors = allocate_batch(&shape.batch, n, n, MatrixOrder::Columns, complex, Device::META)?;
         return Ok((View::zeros(&sizes, complex, Device::META)?, vectors));
     }
     by_field!(a.dtype, "linalg_eig_out_cpu", T => {
@@ -163,7 +163,7 @@ pub fn eig(name: &str, a: &View) -> Result<(View, View)> {
         }
         type C = Complex<<T as Field>::Real>;
         let values = write_vectors::<C>(&shape.batch, n, values)?;
-        Ok((values, write::<C>(&shape.batch, [n, n], Order::Columns, vectors)?))
+        Ok((values, write::<C>(&shape.batch, [n, n], MatrixOrder::Columns, vectors)?))
     })
 }
 

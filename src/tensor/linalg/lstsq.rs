@@ -3,7 +3,7 @@
 
 use super::field::Field;
 use super::lu::{Triangular, solve_column, solve_triangular};
-use super::matrix::{Matrix, Order, read, write, write_vectors};
+use super::matrix::{Matrix, MatrixOrder, read, write, write_vectors};
 use super::qr::{apply_q, qr, reflect_left, reflection, upper, vector};
 use super::rotation::triangular_pair;
 use super::{Shape, svd};
@@ -34,7 +34,7 @@ pub struct LeastSquares {
 }
 
 /// The solution of one matrix; in `sides`, the rows below the solution are the residual.
-struct Solved<T: Field> {
+struct Solution<T: Field> {
     sides: Matrix<T>,
     rank: usize,
     values: Vec<T::Real>,
@@ -67,7 +67,7 @@ pub fn lstsq(a: &View, b: &View, rcond: Option<f64>, driver: Driver) -> Result<L
             interrupt::check()?;
             let side = extended(&side, most)?;
             solved.push(match driver {
-                _ if m == 0 || n == 0 => Solved { sides: side, rank: 0, values: Vec::new() },
+                _ if m == 0 || n == 0 => Solution { sides: side, rank: 0, values: Vec::new() },
                 Driver::Gels => by_qr(matrix, side, if batch.is_empty() { None } else { Some(i) })?,
                 Driver::Gelsy => by_rank(matrix, side, limit)?,
                 Driver::Gelsd | Driver::Gelss => by_values(&matrix, side, limit)?,
@@ -79,7 +79,7 @@ pub fn lstsq(a: &View, b: &View, rcond: Option<f64>, driver: Driver) -> Result<L
         let real = a.dtype.to_real();
         let residuals = if m > n && driver != Driver::Gelsy && full_rank {
             let squares = solved.iter().map(|solved| squares(&solved.sides, n, m)).collect::<Result<Vec<_>>>()?;
-            sum(&write(&batch, [m - n, width], Order::Rows, squares)?, Some(&[-2]), false, None)?
+            sum(&write(&batch, [m - n, width], MatrixOrder::Rows, squares)?, Some(&[-2]), false, None)?
         } else {
             nothing(real)?
         };
@@ -94,7 +94,7 @@ pub fn lstsq(a: &View, b: &View, rcond: Option<f64>, driver: Driver) -> Result<L
         } else {
             nothing(real)?
         };
-        let whole = write(&batch, [most, width], Order::Columns, solved.into_iter().map(|solved| solved.sides))?;
+        let whole = write(&batch, [most, width], MatrixOrder::Columns, solved.into_iter().map(|solved| solved.sides))?;
         let solution = view::narrow(&whole, -2, 0, n as i64)?;
         if m == 0 {
             crate::ops::copy::fill(&solution, Scalar::Int(0))?;
@@ -148,12 +148,12 @@ fn clear<T: Field>(sides: &mut Matrix<T>, from: usize) {
 }
 
 /// Solves by the QR decomposition of a tall matrix, or of the adjoint of a wide one.
-fn by_qr<T: Field>(a: Matrix<T>, mut sides: Matrix<T>, element: Option<usize>) -> Result<Solved<T>> {
+fn by_qr<T: Field>(a: Matrix<T>, mut sides: Matrix<T>, element: Option<usize>) -> Result<Solution<T>> {
     let (m, n) = (a.rows, a.columns);
     let least = m.min(n);
     if a.places().all(|place| a[place].is_zero()) {
         clear(&mut sides, 0);
-        return Ok(Solved { sides, rank: 0, values: Vec::new() });
+        return Ok(Solution { sides, rank: 0, values: Vec::new() });
     }
     let (factored, taus) = qr(if m >= n { a } else { a.adjoint()? });
     if let Some(zero) = (0..least).find(|&i| factored[(i, i)].is_zero()) {
@@ -173,7 +173,7 @@ fn by_qr<T: Field>(a: Matrix<T>, mut sides: Matrix<T>, element: Option<usize>) -
         clear(&mut sides, m);
         apply_q(&factored, &taus, &mut sides, true, false);
     }
-    Ok(Solved { sides, rank: least, values: Vec::new() })
+    Ok(Solution { sides, rank: least, values: Vec::new() })
 }
 
 /// `A P = Q R` with decreasing magnitudes on the diagonal of R. Returns R with the reflectors, their factors, and the
@@ -255,7 +255,7 @@ fn rank_of<T: Field>(r: &Matrix<T>, limit: T::Real) -> usize {
 }
 
 /// Solves by a rank-revealing QR decomposition; parts beyond the rank count as zero.
-fn by_rank<T: Field>(a: Matrix<T>, mut sides: Matrix<T>, limit: T::Real) -> Result<Solved<T>> {
+fn by_rank<T: Field>(a: Matrix<T>, mut sides: Matrix<T>, limit: T::Real) -> Result<Solution<T>> {
     let n = a.columns;
     let (factored, taus, order) = pivoted_qr(a)?;
     let rank = rank_of(&factored, limit);
@@ -287,11 +287,11 @@ fn by_rank<T: Field>(a: Matrix<T>, mut sides: Matrix<T>, limit: T::Real) -> Resu
             solution[(to, j)] = sides[(from, j)];
         }
     }
-    Ok(Solved { sides: solution, rank, values: Vec::new() })
+    Ok(Solution { sides: solution, rank, values: Vec::new() })
 }
 
 /// Solves by singular values. For a tall matrix, the residual is stored below the solution.
-fn by_values<T: Field>(a: &Matrix<T>, mut sides: Matrix<T>, limit: T::Real) -> Result<Solved<T>> {
+fn by_values<T: Field>(a: &Matrix<T>, mut sides: Matrix<T>, limit: T::Real) -> Result<Solution<T>> {
     let (m, n) = (a.rows, a.columns);
     if !a.has_only_finite() {
         bail!(
@@ -324,5 +324,5 @@ fn by_values<T: Field>(a: &Matrix<T>, mut sides: Matrix<T>, limit: T::Real) -> R
     for (i, j) in solution.places() {
         sides[(i, j)] = solution[(i, j)];
     }
-    Ok(Solved { sides, rank, values: found.values })
+    Ok(Solution { sides, rank, values: found.values })
 }

@@ -88,17 +88,17 @@ impl<T: Field> Lu<T> {
 
     /// Solves `Aᴴ X = B` in place.
     pub(crate) fn solve_adjoint(&self, b: &mut Matrix<T>) -> Result<()> {
-        self.solve_turned(&self.factors.adjoint()?, b);
+        self.solve_with_transposed(&self.factors.adjoint()?, b);
         Ok(())
     }
 
     /// Solves `Aᵀ X = B` in place.
     pub(crate) fn solve_transposed(&self, b: &mut Matrix<T>) -> Result<()> {
-        self.solve_turned(&self.factors.transpose()?, b);
+        self.solve_with_transposed(&self.factors.transpose()?, b);
         Ok(())
     }
 
-    fn solve_turned(&self, turned: &Matrix<T>, b: &mut Matrix<T>) {
+    fn solve_with_transposed(&self, turned: &Matrix<T>, b: &mut Matrix<T>) {
         solve_triangular(turned, b, Triangular { upper: false, unit: false });
         solve_triangular(turned, b, Triangular { upper: true, unit: true });
         for (i, &pivot) in self.pivots.iter().enumerate().rev() {

@@ -152,40 +152,40 @@ pub(super) fn read<T: Field>(view: &View) -> Result<Vec<Matrix<T>>> {
 
 /// The layout of a new tensor's matrices.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Order {
+pub(super) enum MatrixOrder {
     Rows,
     Columns,
 }
 
 /// Allocates a tensor for a batch of matrices.
-pub(super) fn room(
+pub(super) fn allocate_batch(
     batch: &[i64],
     rows: usize,
     columns: usize,
-    order: Order,
+    order: MatrixOrder,
     dtype: DType,
     device: Device,
 ) -> Result<View> {
-    let (first, second) = if order == Order::Rows { (rows, columns) } else { (columns, rows) };
+    let (first, second) = if order == MatrixOrder::Rows { (rows, columns) } else { (columns, rows) };
     let sizes: Dims = batch.iter().copied().chain([first as i64, second as i64]).collect();
     let view = View::zeros(&sizes, dtype, device)?;
     let ndim = view.ndim() as i64;
-    if order == Order::Rows { Ok(view) } else { Ok(view.with_layout(view.layout.transpose(ndim - 2, ndim - 1)?)) }
+    if order == MatrixOrder::Rows { Ok(view) } else { Ok(view.with_layout(view.layout.transpose(ndim - 2, ndim - 1)?)) }
 }
 
 /// Writes a batch of matrices, all of the given sizes, to a new tensor.
 pub(super) fn write<T: Field>(
     batch: &[i64],
     [rows, columns]: [usize; 2],
-    order: Order,
+    order: MatrixOrder,
     matrices: impl IntoIterator<Item = Matrix<T>>,
 ) -> Result<View> {
-    let out = room(batch, rows, columns, order, T::DTYPE, Device::CPU)?;
+    let out = allocate_batch(batch, rows, columns, order, T::DTYPE, Device::CPU)?;
     let memory = out.memory()?;
     let cells = memory.typed::<T>();
     for (k, matrix) in matrices.into_iter().enumerate() {
         for (i, j) in matrix.places().filter(|&(i, j)| i < rows && j < columns) {
-            let place = if order == Order::Rows { i * columns + j } else { j * rows + i };
+            let place = if order == MatrixOrder::Rows { i * columns + j } else { j * rows + i };
             if let Some(cell) = cells.get(k * rows * columns + place) {
                 set(cell, matrix[(i, j)]);
             }

@@ -1,6 +1,6 @@
 //! Results that depend on a tolerance: pseudoinverses and ranks.
 
-use super::matrix::{Order, room};
+use super::matrix::{MatrixOrder, allocate_batch};
 use super::{Shape, eigh, svd_decomposition};
 use crate::bail;
 use crate::layout::broadcast_sizes;
@@ -53,8 +53,8 @@ impl Tolerances {
             Some(absolute) => absolute.clone(),
             None => number(0.0)?,
         };
-        let scaled = on(BinaryOp::Mul, &view::unsqueeze(&relative, -1)?, largest)?;
-        on(BinaryOp::Maximum, &view::unsqueeze(&absolute, -1)?, &scaled)
+        let scaled = binary_op(BinaryOp::Mul, &view::unsqueeze(&relative, -1)?, largest)?;
+        binary_op(BinaryOp::Maximum, &view::unsqueeze(&absolute, -1)?, &scaled)
     }
 
     fn batch(&self, batch: &[i64]) -> Result<Dims> {
@@ -74,7 +74,7 @@ pub fn epsilon(a: &View) -> Result<f64> {
     }
 }
 
-fn on(op: BinaryOp, a: &View, b: &View) -> Result<View> {
+fn binary_op(op: BinaryOp, a: &View, b: &View) -> Result<View> {
     binary(op, Operand::Tensor(a), Operand::Tensor(b), Output::New, DType::Float)
 }
 
@@ -112,7 +112,7 @@ pub fn pinv(a: &View, tolerances: &Tolerances, hermitian: bool) -> Result<View> 
     let shape = shape(a, "linalg.pinv", hermitian)?;
     let (m, n) = (shape.rows, shape.columns);
     if a.device().is_meta() || a.numel() == 0 {
-        return room(&shape.batch, n, m, Order::Rows, a.dtype, a.device());
+        return allocate_batch(&shape.batch, n, m, MatrixOrder::Rows, a.dtype, a.device());
     }
     let (values, sizes, before, after) = if hermitian {
         let (values, vectors) = eigh("linalg.eigh", a, false)?;
@@ -126,7 +126,7 @@ pub fn pinv(a: &View, tolerances: &Tolerances, hermitian: bool) -> Result<View> 
     let inverses = unary(UnaryOp::Reciprocal, &values, Output::New, values.dtype)?;
     let zero = View::zeros(&[], values.dtype, Device::CPU)?;
     let kept = cast(&mask::where_(&counts, &inverses, &zero, values.dtype)?, a.dtype)?;
-    let scaled = on(BinaryOp::Mul, &before, &view::unsqueeze(&kept, -2)?)?;
+    let scaled = binary_op(BinaryOp::Mul, &before, &view::unsqueeze(&kept, -2)?)?;
     products(&scaled, &view::adjoint(&after, "adjoint")?)
 }
 

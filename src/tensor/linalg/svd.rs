@@ -31,14 +31,14 @@ pub(super) fn svd<T: Field>(a: &Matrix<T>, full: bool) -> Result<Svd<T>> {
         let (factored, taus) = qr(a.clone());
         let inner = direct(upper(&factored, n)?, false)?;
         let q = form_q(&factored, &taus, if full { m } else { n })?;
-        let u = if full { q.times(&beside_identity(&inner.u, m)?)? } else { q.times(&inner.u)? };
+        let u = if full { q.times(&embed_in_identity(&inner.u, m)?)? } else { q.times(&inner.u)? };
         return Ok(Svd { u, ..inner });
     }
     direct(a.clone(), full)
 }
 
 /// Embeds a square matrix in the corner of a larger identity.
-fn beside_identity<T: Field>(corner: &Matrix<T>, size: usize) -> Result<Matrix<T>> {
+fn embed_in_identity<T: Field>(corner: &Matrix<T>, size: usize) -> Result<Matrix<T>> {
     let mut out = Matrix::identity(size, size)?;
     for (i, j) in corner.places() {
         out[(i, j)] = corner[(i, j)];
@@ -54,7 +54,7 @@ fn wide<T: Field>(a: &Matrix<T>, full: bool) -> Result<Svd<T>> {
         let (factored, taus) = qr(a.adjoint()?);
         let inner = direct(upper(&factored, m)?.adjoint()?, false)?;
         let q = form_q(&factored, &taus, if full { n } else { m })?.adjoint()?;
-        let vh = if full { beside_identity(&inner.vh, n)?.times(&q)? } else { inner.vh.times(&q)? };
+        let vh = if full { embed_in_identity(&inner.vh, n)?.times(&q)? } else { inner.vh.times(&q)? };
         return Ok(Svd { vh, ..inner });
     }
     direct(a.clone(), full)

@@ -1,7 +1,7 @@
 //! Solves with triangular matrices and with Cholesky factors.
 
 use super::lu::{self, Triangular};
-use super::matrix::{Order, read, room, write};
+use super::matrix::{MatrixOrder, allocate_batch, read, write};
 use super::{Shape, paired};
 use crate::bail;
 use crate::ops::copy::copy_into;
@@ -17,9 +17,9 @@ pub fn solve_triangular(a: &View, b: &View, upper: bool, left: bool, unit: bool)
     let sizes = [shape.rows, shape.columns];
     // The library reads a conjugated column-major matrix by rows; the result then has this layout too.
     let by_rows = a.conj && a.ndim() >= 2 && view::matrix_t(a)?.layout.is_contiguous();
-    let order = if by_rows { Order::Rows } else { Order::Columns };
+    let order = if by_rows { MatrixOrder::Rows } else { MatrixOrder::Columns };
     if x.device().is_meta() {
-        return room(&shape.batch, sizes[0], sizes[1], order, a.dtype, Device::META);
+        return allocate_batch(&shape.batch, sizes[0], sizes[1], order, a.dtype, Device::META);
     }
     solve_with_triangles(&x, &y, &shape.batch, (Triangular { upper, unit }, left, order), "triangular_solve_cpu")
 }
@@ -29,7 +29,7 @@ fn solve_with_triangles(
     x: &View,
     y: &View,
     batch: &[i64],
-    (shape, left, order): (Triangular, bool, Order),
+    (shape, left, order): (Triangular, bool, MatrixOrder),
     kernel: &str,
 ) -> Result<View> {
     let sizes = Shape::of("", y)?;
@@ -89,13 +89,16 @@ pub fn triangular_solve(b: &View, a: &View, upper: bool, turned: bool, unit: boo
         }
     }
     let (x, y, shape) = older_pair("triangular_solve", b, a)?;
-    let copy = room(&shape.batch, shape.rows, shape.rows, Order::Columns, a.dtype, a.device())?;
+    let copy = allocate_batch(&shape.batch, shape.rows, shape.rows, MatrixOrder::Columns, a.dtype, a.device())?;
     if x.device().is_meta() {
-        return Ok((room(&shape.batch, shape.rows, shape.columns, Order::Columns, a.dtype, Device::META)?, copy));
+        return Ok((
+            allocate_batch(&shape.batch, shape.rows, shape.columns, MatrixOrder::Columns, a.dtype, Device::META)?,
+            copy,
+        ));
     }
     copy_into(&copy, &x)?;
     let coefficient = if turned { view::matrix_t(&x)? } else { x };
-    let how = (Triangular { upper: upper != turned, unit }, true, Order::Columns);
+    let how = (Triangular { upper: upper != turned, unit }, true, MatrixOrder::Columns);
     Ok((solve_with_triangles(&coefficient, &y, &shape.batch, how, "triangular_solve_cpu")?, copy))
 }
 
@@ -114,11 +117,11 @@ pub fn cholesky_solve(b: &View, factor: &View, upper: bool) -> Result<View> {
 fn solve_with_factor(factor: &View, b: &View, batch: &[i64], upper: bool, kernel: &str) -> Result<View> {
     if factor.device().is_meta() {
         let shape = Shape::of("", b)?;
-        return room(batch, shape.rows, shape.columns, Order::Columns, factor.dtype, Device::META);
+        return allocate_batch(batch, shape.rows, shape.columns, MatrixOrder::Columns, factor.dtype, Device::META);
     }
     let turned = conj(&view::matrix_t(factor)?);
     let (first, second) = if upper { (&turned, factor) } else { (factor, &turned) };
-    let how = |upper| (Triangular { upper, unit: false }, true, Order::Columns);
+    let how = |upper| (Triangular { upper, unit: false }, true, MatrixOrder::Columns);
     let half = solve_with_triangles(first, b, batch, how(false), kernel)?;
     solve_with_triangles(second, &half, batch, how(true), kernel)
 }

@@ -5,7 +5,7 @@
 use super::number::Stored;
 use crate::bail;
 use crate::memory::{ElementCell, Memory, Plain, get, set};
-use crate::parallel::{self, Elements, Steps, vectorised};
+use crate::parallel::{self, Elements, StepPattern, vectorised};
 use crate::thresholds::{LONG_BLOCK, SHORT};
 use crate::{Layout, Result, View, interrupt, limits};
 
@@ -84,7 +84,7 @@ pub(super) fn valued<'r, S: Stored>(elements: &'r [S], scratch: &'r mut Scratch<
 }
 
 /// Returns whether elements of `S` need no conversion to the compute type.
-pub(super) fn is_bare<S: Stored>() -> bool {
+pub(super) fn needs_no_conversion<S: Stored>() -> bool {
     S::as_computed(&[]).is_some()
 }
 
@@ -143,8 +143,8 @@ pub fn unary<S: Stored, R: Stored>(
     kernel: UnaryBlock<S::Compute, R::Compute>,
 ) -> Result<()> {
     let (memory, a_memory) = (out.memory()?, a.memory()?);
-    let most = most(is_bare::<S>() && is_bare::<R>());
-    let steps = Steps { step: step / size_of::<S>(), most, ..Steps::SINGLE };
+    let most = most(needs_no_conversion::<S>() && needs_no_conversion::<R>());
+    let steps = StepPattern { step: step / size_of::<S>(), most, ..StepPattern::SINGLE };
     let operands = [elements(out, &memory, &out.layout), elements(a, &a_memory, layout)];
     parallel::blocks(operands, steps, &|blocks| {
         let (mut a_scratch, mut scratch) = (Scratch::new(), Scratch::new());
@@ -164,7 +164,7 @@ pub fn unary<S: Stored, R: Stored>(
 /// Copies between two dtypes that have the same compute type.
 pub fn convert<S: Stored, D: Stored<Compute = S::Compute>>(out: &View, a: &View, layout: &Layout) -> Result<()> {
     let (memory, a_memory) = (out.memory()?, a.memory()?);
-    let steps = Steps { step: 64 / size_of::<S>(), ..Steps::SINGLE };
+    let steps = StepPattern { step: 64 / size_of::<S>(), ..StepPattern::SINGLE };
     let operands = [elements(out, &memory, &out.layout), elements(a, &a_memory, layout)];
     parallel::blocks(operands, steps, &|blocks| {
         let mut scratch = Scratch::new();
@@ -201,8 +201,8 @@ pub fn binary<S: Stored, R: Stored>(
         (Source::Elements(a, a_layout), Source::Elements(b, b_layout)) => {
             let (a_memory, b_memory) = (a.memory()?, b.memory()?);
             let operands = [target, elements(a, &a_memory, &a_layout), elements(b, &b_memory, &b_layout)];
-            let most = most(is_bare::<S>() && is_bare::<R>());
-            parallel::blocks(operands, Steps { step, most, ..Steps::SINGLE }, &|blocks| {
+            let most = most(needs_no_conversion::<S>() && needs_no_conversion::<R>());
+            parallel::blocks(operands, StepPattern { step, most, ..StepPattern::SINGLE }, &|blocks| {
                 let (mut a_scratch, mut b_scratch, mut scratch) = (Scratch::new(), Scratch::new(), Scratch::new());
                 blocks.each(|block| {
                     let tail = block.tail;
@@ -219,7 +219,7 @@ pub fn binary<S: Stored, R: Stored>(
         }
         (Source::Value(a), Source::Value(b)) => repeated(a, out.numel(), &|a| {
             repeated(b, out.numel(), &|b| {
-                parallel::blocks([target], Steps { step, repeated: 2, ..Steps::SINGLE }, &|blocks| {
+                parallel::blocks([target], StepPattern { step, repeated: 2, ..StepPattern::SINGLE }, &|blocks| {
                     let mut scratch = Scratch::new();
                     blocks.each(|block| {
                         let tail = block.tail;
@@ -245,7 +245,7 @@ fn with_value<S: Stored, R: Stored>(
     let (memory, view_memory) = (out.memory()?, view.memory()?);
     let operands = [elements(out, &memory, &out.layout), elements(view, &view_memory, layout)];
     repeated(value, out.numel(), &|value| {
-        parallel::blocks(operands, Steps { step, repeated: 1, ..Steps::SINGLE }, &|blocks| {
+        parallel::blocks(operands, StepPattern { step, repeated: 1, ..StepPattern::SINGLE }, &|blocks| {
             let (mut view_scratch, mut scratch) = (Scratch::new(), Scratch::new());
             blocks.each(|block| {
                 let tail = block.tail;
@@ -283,8 +283,8 @@ pub fn ternary<A: Stored, S: Stored>(
         elements(b, &b_memory, &b_layout),
         elements(c, &c_memory, &c_layout),
     ];
-    let most = most(is_bare::<A>() && is_bare::<S>());
-    parallel::blocks(operands, Steps { most, ..Steps::SINGLE }, &|blocks| {
+    let most = most(needs_no_conversion::<A>() && needs_no_conversion::<S>());
+    parallel::blocks(operands, StepPattern { most, ..StepPattern::SINGLE }, &|blocks| {
         let (mut a_scratch, mut b_scratch, mut c_scratch, mut scratch) =
             (Scratch::new(), Scratch::new(), Scratch::new(), Scratch::new());
         blocks.each(|block| {
@@ -311,7 +311,7 @@ pub fn fill<T: Plain>(out: &View, element: T) -> Result<()> {
         set(cell, element);
         return Ok(());
     }
-    let steps = Steps { most: LONG_BLOCK, stores: true, ..Steps::SINGLE };
+    let steps = StepPattern { most: LONG_BLOCK, stores: true, ..StepPattern::SINGLE };
     parallel::blocks([elements(out, &memory, &out.layout)], steps, &|blocks| {
         blocks.each(|block| {
             vectorised(|| block.output::<T>().fill(element));
@@ -333,7 +333,7 @@ pub(crate) fn transfer(out: &View, a: &View, layout: &Layout) -> Result<()> {
 
 fn transfer_as<T: Stored>(out: &View, a: &View, layout: &Layout) -> Result<()> {
     let (memory, a_memory) = (out.memory()?, a.memory()?);
-    let steps = Steps { step: 64 / size_of::<T>(), most: LONG_BLOCK, stores: true, ..Steps::SINGLE };
+    let steps = StepPattern { step: 64 / size_of::<T>(), most: LONG_BLOCK, stores: true, ..StepPattern::SINGLE };
     let operands = [elements(out, &memory, &out.layout), elements(a, &a_memory, layout)];
     parallel::blocks(operands, steps, &|blocks| {
         blocks.each(|block| {
@@ -357,15 +357,15 @@ pub fn check_no_internal_overlap(out: &View) -> Result<()> {
 
 /// Refuses dense operands that overlap partially. Like PyTorch, does not check views with gaps.
 pub fn check_no_partial_overlap(out: &View, input: &View) -> Result<()> {
-    if out.is_same(input) { Ok(()) } else { check_apart(out, input, true) }
+    if out.is_same(input) { Ok(()) } else { refuse_overlap(out, input, true) }
 }
 
 /// Refuses dense operands that overlap at all, even completely.
 pub fn check_no_overlap(out: &View, input: &View) -> Result<()> {
-    check_apart(out, input, false)
+    refuse_overlap(out, input, false)
 }
 
-fn check_apart(out: &View, input: &View, may_be_full: bool) -> Result<()> {
+fn refuse_overlap(out: &View, input: &View, may_be_full: bool) -> Result<()> {
     let dense = |v: &View| v.layout.is_non_overlapping_and_dense();
     if out.storage != input.storage || !dense(out) || !dense(input) {
         return Ok(());

@@ -11,7 +11,7 @@ use crate::bail;
 use crate::iterate::{Run, walk};
 use crate::layout::wrap_dim;
 use crate::memory::{get, set};
-use crate::parallel::{self, Elements, Steps};
+use crate::parallel::{self, Elements, StepPattern};
 use crate::{DType, Error, Layout, Result, Scalar, View};
 
 /// Runs the body with `$T` naming a plain type as wide as the dtype's elements, for kernels that only move them.
@@ -45,7 +45,7 @@ pub(super) use by_width;
 
 /// The dtypes that a kernel does not support.
 #[derive(Clone, Copy)]
-pub(super) enum Lacks {
+pub(super) enum UnsupportedDtypes {
     /// `uint16`, `uint32` and `uint64`.
     BareUnsigned,
     /// The types above and the 8-bit floats.
@@ -55,11 +55,11 @@ pub(super) enum Lacks {
 }
 
 /// Refuses a dtype that the kernel does not support; the message names the kernel.
-pub(super) fn supported(kernel: &str, dtype: DType, lacks: Lacks) -> Result<()> {
+pub(super) fn supported(kernel: &str, dtype: DType, lacks: UnsupportedDtypes) -> Result<()> {
     let refused = match lacks {
-        Lacks::BareUnsigned => dtype.is_bare_unsigned(),
-        Lacks::Float8 => dtype.is_bare_unsigned() || dtype.is_float8(),
-        Lacks::ComplexHalf => dtype.is_bare_unsigned() || dtype.is_float8() || dtype == DType::ComplexHalf,
+        UnsupportedDtypes::BareUnsigned => dtype.is_bare_unsigned(),
+        UnsupportedDtypes::Float8 => dtype.is_bare_unsigned() || dtype.is_float8(),
+        UnsupportedDtypes::ComplexHalf => dtype.is_bare_unsigned() || dtype.is_float8() || dtype == DType::ComplexHalf,
     };
     if refused { not_implemented(kernel, dtype) } else { Ok(()) }
 }
@@ -263,7 +263,7 @@ pub(super) fn look_up(
             Elements { layout: from_layout, looked_up: true, ..elements(&from, &memory, &from.layout) },
             elements(index, &index_memory, &index.layout),
         ];
-        parallel::blocks(operands, Steps::SINGLE, &|blocks| {
+        parallel::blocks(operands, StepPattern::SINGLE, &|blocks| {
             blocks.each(|block| {
                 let (elements, [start, stride], numbers, out) = block.looked_up::<T, i64, T>();
                 for (i, (out, &number)) in (0..).zip(out.iter_mut().zip(numbers)) {

@@ -17,7 +17,7 @@ use crate::{DType, Result, Scalar, View};
 use num_complex::Complex;
 
 /// A kernel over blocks of one compute type.
-pub type Kernel<C> = fn(&[C], &[C], &mut [BoolByte]);
+pub type CompareKernel<C> = fn(&[C], &[C], &mut [BoolByte]);
 
 fn zip<C: Copy>(a: &[C], b: &[C], out: &mut [BoolByte], function: impl Fn(C, C) -> bool) {
     vectorised(|| {
@@ -46,11 +46,11 @@ macro_rules! comparisons {
             }
         }
 
-        fn ordered_kernel<T: Number + PartialOrd>(op: CompareOp) -> Option<Kernel<T>> {
+        fn ordered_kernel<T: Number + PartialOrd>(op: CompareOp) -> Option<CompareKernel<T>> {
             match op { $(CompareOp::$op => Some(|a, b, out| zip(a, b, out, $kernel))),* }
         }
 
-        fn complex_kernel<T: Real>(op: CompareOp) -> Option<Kernel<Complex<T>>>
+        fn complex_kernel<T: Real>(op: CompareOp) -> Option<CompareKernel<Complex<T>>>
         where
             Complex<T>: Number,
         {
@@ -84,13 +84,13 @@ comparisons! {
 
 /// The kernels of one compute type.
 pub trait CompareKernels: Number {
-    fn compare(op: CompareOp) -> Option<Kernel<Self>>;
+    fn compare(op: CompareOp) -> Option<CompareKernel<Self>>;
 }
 
 macro_rules! kernels {
     ($($table:ident: $($t:ty)*;)*) => {$($(
         impl CompareKernels for $t {
-            fn compare(op: CompareOp) -> Option<Kernel<$t>> {
+            fn compare(op: CompareOp) -> Option<CompareKernel<$t>> {
                 $table(op)
             }
         }

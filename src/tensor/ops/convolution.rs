@@ -14,7 +14,7 @@ use crate::{DType, Dims, Error, Layout, Result, Scalar, View};
 
 /// The parameters of a convolution; lists have one number for each dimension besides batch and channels.
 #[derive(Clone, Debug)]
-pub struct Steps {
+pub struct ConvolutionParameters {
     pub stride: Dims,
     pub padding: Dims,
     pub dilation: Dims,
@@ -42,16 +42,16 @@ pub fn for_each_dimension(values: &[i64], name: &str, count: usize) -> Result<Di
     }
 }
 
-impl Steps {
+impl ConvolutionParameters {
     /// Returns the number of elements that a dilated kernel of `size` spans.
-    fn reach(&self, d: usize, size: i64) -> Result<i64> {
+    fn dilated_size(&self, d: usize, size: i64) -> Result<i64> {
         let steps = self.dilation[d].checked_mul(size - 1);
         steps.and_then(|steps| steps.checked_add(1)).ok_or_else(too_large)
     }
 
     /// Returns the result's size along a dimension.
     fn result_size(&self, d: usize, input: i64, kernel: i64) -> Result<i64> {
-        let reach = self.reach(d, kernel)?;
+        let reach = self.dilated_size(d, kernel)?;
         let around = self.padding[d].checked_mul(2).ok_or_else(too_large)?;
         if self.transposed {
             let steps = (input - 1).checked_mul(self.stride[d]).ok_or_else(too_large)?;
@@ -142,7 +142,8 @@ impl Steps {
         // If the padded size wraps, the check refuses the wrapped sum, as in PyTorch.
         let padded: Vec<i64> =
             sizes.iter().zip(&self.padding).map(|(s, p)| s.wrapping_add(p.wrapping_mul(2))).collect();
-        let reaches = kernels.iter().enumerate().map(|(d, &size)| self.reach(d, size)).collect::<Result<Vec<i64>>>()?;
+        let reaches =
+            kernels.iter().enumerate().map(|(d, &size)| self.dilated_size(d, size)).collect::<Result<Vec<i64>>>()?;
         if padded.iter().zip(&reaches).any(|(size, reach)| size < reach) {
             let by = |sizes: &[i64]| sizes.iter().map(i64::to_string).collect::<Vec<_>>().join(" x ");
             bail!(
@@ -189,7 +190,7 @@ fn too_large() -> Error {
 ///
 /// # Errors
 /// RuntimeError, in PyTorch's words, for sizes, steps and dtypes that do not match.
-pub fn convolution(input: &View, weight: &View, bias: Option<&View>, steps: &Steps) -> Result<View> {
+pub fn convolution(input: &View, weight: &View, bias: Option<&View>, steps: &ConvolutionParameters) -> Result<View> {
     if weight.ndim() < 3 {
         bail!(RuntimeError, "weight should have at least three dimensions");
     }
@@ -204,7 +205,7 @@ pub fn convolution(input: &View, weight: &View, bias: Option<&View>, steps: &Ste
     if out.device().is_meta() || out.numel() == 0 {
         return Ok(out);
     }
-    let way = Way::of(input, weight, steps);
+    let way = SummationOrder::of(input, weight, steps);
     let rows = weight.sizes()[0] / steps.groups;
     let channels = input.sizes()[1] / steps.groups;
     let made = made / steps.groups;
@@ -215,8 +216,8 @@ pub fn convolution(input: &View, weight: &View, bias: Option<&View>, steps: &Ste
             let target = view::narrow(&target, 0, group * made, made)?;
             let kernels = view::narrow(weight, 0, group * rows, rows)?;
             match way {
-                Way::Scattered => scatter(&source, &kernels, &target, steps)?,
-                Way::Gathered { kernel_first, block } => {
+                SummationOrder::Scattered => scatter(&source, &kernels, &target, steps)?,
+                SummationOrder::Gathered { kernel_first, block } => {
                     gather(&source, &kernels, &target, steps, kernel_first, block)?;
                 }
             }
@@ -233,7 +234,7 @@ pub fn convolution(input: &View, weight: &View, bias: Option<&View>, steps: &Ste
 /// The order in which products are summed. PyTorch chooses between two libraries by the sizes, which changes the last
 /// digit.
 #[derive(Clone, Copy)]
-enum Way {
+enum SummationOrder {
     /// Each element of the result is the product of the kernel and the window below it. With `kernel_first`, the sum
     /// goes over the kernel's positions, with a block of channels at each; otherwise over channels first. Each block is
     /// summed separately.
@@ -242,26 +243,26 @@ enum Way {
     Scattered,
 }
 
-impl Way {
-    fn of(input: &View, weight: &View, steps: &Steps) -> Way {
+impl SummationOrder {
+    fn of(input: &View, weight: &View, steps: &ConvolutionParameters) -> SummationOrder {
         match (is_blocked(input, weight, steps), steps.transposed) {
             (true, _) if weight.sizes()[2..].iter().all(|&size| size == 1) => {
-                Way::Gathered { kernel_first: true, block: i64::MAX }
+                SummationOrder::Gathered { kernel_first: true, block: i64::MAX }
             }
             // A block has the length of the library's vectors. Groups that do not fill whole blocks take the ordinary
             // product.
             (true, _) if steps.groups == 1 || (weight.sizes()[1] % 16 == 0 && weight.sizes()[0] % 16 == 0) => {
-                Way::Gathered { kernel_first: true, block: 16 }
+                SummationOrder::Gathered { kernel_first: true, block: 16 }
             }
-            (true, _) => Way::Gathered { kernel_first: false, block: i64::MAX },
-            (false, false) => Way::Gathered { kernel_first: false, block: i64::MAX },
-            (false, true) => Way::Scattered,
+            (true, _) => SummationOrder::Gathered { kernel_first: false, block: i64::MAX },
+            (false, false) => SummationOrder::Gathered { kernel_first: false, block: i64::MAX },
+            (false, true) => SummationOrder::Scattered,
         }
     }
 }
 
 /// Returns whether PyTorch uses the library that works on blocks of channels, by the rule of `use_mkldnn`.
-fn is_blocked(input: &View, weight: &View, steps: &Steps) -> bool {
+fn is_blocked(input: &View, weight: &View, steps: &ConvolutionParameters) -> bool {
     let (sizes, kernels) = (input.sizes(), weight.sizes());
     let last = kernels[kernels.len() - 1];
     // PyTorch treats a 1-d convolution as a 2-d one whose first dimension has size 1.
@@ -276,7 +277,14 @@ fn is_blocked(input: &View, weight: &View, steps: &Steps) -> bool {
 }
 
 /// Convolves one group as a product of matrices: kernels times windows.
-fn gather(source: &View, kernels: &View, target: &View, steps: &Steps, kernel_first: bool, block: i64) -> Result<()> {
+fn gather(
+    source: &View,
+    kernels: &View,
+    target: &View,
+    steps: &ConvolutionParameters,
+    kernel_first: bool,
+    block: i64,
+) -> Result<()> {
     let sizes = Dims::from_slice(&kernels.sizes()[2..]);
     let places = Dims::from_slice(&target.sizes()[1..]);
     let padded = padded(source, &sizes, steps)?;
@@ -308,7 +316,7 @@ fn gather(source: &View, kernels: &View, target: &View, steps: &Steps, kernel_fi
 }
 
 /// Pads the source. A transposed convolution is a convolution over the source with zeros between its elements.
-fn padded(source: &View, kernels: &[i64], steps: &Steps) -> Result<View> {
+fn padded(source: &View, kernels: &[i64], steps: &ConvolutionParameters) -> Result<View> {
     if !steps.transposed {
         let around: Vec<i64> = steps.padding.iter().rev().flat_map(|&padding| [padding; 2]).collect();
         return pad(source, &around, Scalar::Int(0));
@@ -327,14 +335,20 @@ fn padded(source: &View, kernels: &[i64], steps: &Steps) -> Result<View> {
     }
     let mut around = Vec::new();
     for (d, &size) in kernels.iter().enumerate().rev() {
-        let before = steps.reach(d, size)? - 1 - steps.padding[d];
+        let before = steps.dilated_size(d, size)? - 1 - steps.padding[d];
         around.extend([before, before + steps.output_padding[d]]);
     }
     pad(&spread, &around, Scalar::Int(0))
 }
 
 /// Returns the window below the kernel for each element of the result, one column each.
-fn seen(padded: &View, kernels: &Dims, places: &Dims, steps: &Steps, kernel_first: bool) -> Result<View> {
+fn seen(
+    padded: &View,
+    kernels: &Dims,
+    places: &Dims,
+    steps: &ConvolutionParameters,
+    kernel_first: bool,
+) -> Result<View> {
     let (count, channels) = (kernels.iter().product::<i64>(), padded.sizes()[0]);
     let outer = if kernel_first { [count, channels] } else { [channels, count] };
     let sizes: Dims = outer.into_iter().chain(places.iter().copied()).collect();
@@ -346,7 +360,7 @@ fn seen(padded: &View, kernels: &Dims, places: &Dims, steps: &Steps, kernel_firs
         .collect();
     let sizes: Dims = std::iter::once(channels).chain(places.iter().copied()).collect();
     for k in 0..count {
-        let offset: i64 = place(k, kernels)
+        let offset: i64 = kernel_index(k, kernels)
             .iter()
             .enumerate()
             .map(|(d, &at)| {
@@ -363,7 +377,7 @@ fn seen(padded: &View, kernels: &Dims, places: &Dims, steps: &Steps, kernel_firs
 }
 
 /// Converts the number of a kernel element to its index.
-fn place(mut number: i64, sizes: &[i64]) -> Dims {
+fn kernel_index(mut number: i64, sizes: &[i64]) -> Dims {
     let mut index = Dims::from_slice(sizes);
     for at in index.iter_mut().rev() {
         let size = (*at).max(1);
@@ -374,7 +388,7 @@ fn place(mut number: i64, sizes: &[i64]) -> Dims {
 }
 
 /// Computes the transposed convolution of one group: each element of the source adds a scaled kernel to the target.
-fn scatter(source: &View, kernels: &View, target: &View, steps: &Steps) -> Result<()> {
+fn scatter(source: &View, kernels: &View, target: &View, steps: &ConvolutionParameters) -> Result<()> {
     let sizes = Dims::from_slice(&kernels.sizes()[2..]);
     let places = Dims::from_slice(&source.sizes()[1..]);
     let kernels = view::reshape(&contiguous(kernels)?, &[kernels.sizes()[0], -1])?;
@@ -386,7 +400,9 @@ fn scatter(source: &View, kernels: &View, target: &View, steps: &Steps) -> Resul
     let mut whole = Dims::from_slice(&[made]);
     for (d, (&place, &size)) in places.iter().zip(&sizes).enumerate() {
         whole.push(
-            (place - 1) * steps.stride[d] + steps.reach(d, size)? + steps.output_padding[d].max(steps.padding[d]),
+            (place - 1) * steps.stride[d]
+                + steps.dilated_size(d, size)?
+                + steps.output_padding[d].max(steps.padding[d]),
         );
     }
     let whole = zeros(&whole, source.dtype, source.device())?;
@@ -396,7 +412,7 @@ fn scatter(source: &View, kernels: &View, target: &View, steps: &Steps) -> Resul
         .collect();
     let reached: Dims = std::iter::once(made).chain(places.iter().copied()).collect();
     for k in 0..sizes.iter().product() {
-        let at = place(k, &sizes);
+        let at = kernel_index(k, &sizes);
         let offset: i64 = at.iter().enumerate().map(|(d, at)| at * steps.dilation[d] * own[d]).sum();
         let layout = Layout { sizes: reached.clone(), strides: strides.clone(), offset: whole.layout.offset + offset };
         let into = whole.with_layout(layout);

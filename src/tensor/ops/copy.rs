@@ -8,7 +8,7 @@ use super::number::{Number, Stored};
 use crate::bail;
 use crate::float8::{E4M3Fn, E4M3Fnuz, E5M2, E5M2Fnuz};
 use crate::layout::{broadcast_sizes, show};
-use crate::parallel::{self, Block, Steps, vectorised};
+use crate::parallel::{self, Block, StepPattern, vectorised};
 use crate::{DType, Element, Layout, MemoryFormat, Result, Scalar, View};
 use half::{bf16, f16};
 use num_complex::Complex;
@@ -254,7 +254,7 @@ fn resolve_into<T: Stored>(dst: &View, src: &View, layout: &Layout, conj: bool, 
 }
 
 /// A type that other dtypes can be converted through without loss.
-trait Wide: Copy + Default {
+trait IntermediateValue: Copy + Default {
     fn read(value: Scalar) -> Self;
     fn scalar(self) -> Scalar;
     fn is_nan(self) -> bool {
@@ -264,7 +264,7 @@ trait Wide: Copy + Default {
 
 macro_rules! wide {
     ($($t:ty: $read:expr, $scalar:expr;)*) => {$(
-        impl Wide for $t {
+        impl IntermediateValue for $t {
             #[inline(always)]
             fn read(value: Scalar) -> $t {
                 let read: fn(Scalar) -> $t = $read;
@@ -286,14 +286,19 @@ wide! {
 }
 
 /// Converts between two dtypes through `W`; `read` widens a block of `src` to `W`.
-fn convert_through<W: Wide>(dst: &View, src: &View, layout: &Layout, read: fn(&Block<2>, &mut [W])) -> Result<()> {
+fn convert_through<W: IntermediateValue>(
+    dst: &View,
+    src: &View,
+    layout: &Layout,
+    read: fn(&Block<2>, &mut [W]),
+) -> Result<()> {
     let (to, from) = (dst.memory()?, src.memory()?);
     let (source, target) = (src.dtype, dst.dtype);
     let whole = target.is_integral(false);
     let signless = matches!(source, DType::Float8_e4m3fnuz | DType::Float8_e5m2fnuz);
     // Overlapping views of different dtypes cannot both be dense; copying element by element is PyTorch's order.
     let operands = [elements(dst, &to, &dst.layout), elements(src, &from, layout)];
-    parallel::blocks(operands, Steps::SINGLE, &|blocks| {
+    parallel::blocks(operands, StepPattern::SINGLE, &|blocks| {
         let mut scratch = Scratch::new();
         blocks.each(|block| {
             with_scratch(block.len().min(BLOCK), &mut scratch, |values: &mut [W]| {
@@ -309,12 +314,14 @@ fn convert_through<W: Wide>(dst: &View, src: &View, layout: &Layout, read: fn(&B
     })
 }
 
-fn read_block<S: Stored<Through: Wide>>(block: &Block<2>, into: &mut [S::Through]) {
+fn read_block<S: Stored<Intermediate: IntermediateValue>>(block: &Block<2>, into: &mut [S::Intermediate]) {
     let elements = block.input::<S>(1);
-    vectorised(|| into.iter_mut().zip(elements).for_each(|(value, element)| *value = Wide::read(element.load())));
+    vectorised(|| {
+        into.iter_mut().zip(elements).for_each(|(value, element)| *value = IntermediateValue::read(element.load()))
+    });
 }
 
-fn store_all<W: Wide, D: Element>(values: &[W], into: &mut [D]) {
+fn store_all<W: IntermediateValue, D: Element>(values: &[W], into: &mut [D]) {
     vectorised(|| into.iter_mut().zip(values).for_each(|(element, value)| *element = D::store(value.scalar())));
 }
 

@@ -14,7 +14,7 @@ mod lanes;
 mod lines;
 mod short;
 
-use lines::Lines;
+use lines::LineTransform;
 
 /// The scaling of a transform and its inverse.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,7 +48,7 @@ impl Norm {
 
 /// The kinds of input and output of a transform.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum TransformKind {
     /// `fft` and `ifft`: complex to complex.
     Complex,
     /// `rfft` and `ihfft`: a real signal to half of its spectrum.
@@ -60,7 +60,7 @@ pub enum Kind {
 /// A function of `torch.fft`.
 pub struct Transform<'n> {
     pub name: &'n str,
-    pub kind: Kind,
+    pub kind: TransformKind,
     pub forward: bool,
     pub norm: Norm,
     /// The default dtype, which integers are converted to.
@@ -79,7 +79,7 @@ fn promoted(view: &View, default: DType) -> Result<View> {
 }
 
 /// Transforms one dimension, with `n` points.
-fn along(view: &View, d: usize, n: i64, kind: Kind, transform: &Transform) -> Result<View> {
+fn along(view: &View, d: usize, n: i64, kind: TransformKind, transform: &Transform) -> Result<View> {
     let &Transform { forward, norm, .. } = transform;
     let (_, size) = size_at(&view.layout, d as i64)?;
     if n < 1 {
@@ -87,18 +87,18 @@ fn along(view: &View, d: usize, n: i64, kind: Kind, transform: &Transform) -> Re
     }
     // PyTorch pads signals with zeros, even a signal without elements.
     let mut padded = Dims::from_slice(view.sizes());
-    padded[d] = if kind == Kind::HalfToReal { n / 2 + 1 } else { n };
-    let dtype = if kind == Kind::HalfToReal { view.dtype.to_complex()? } else { view.dtype };
+    padded[d] = if kind == TransformKind::HalfToReal { n / 2 + 1 } else { n };
+    let dtype = if kind == TransformKind::HalfToReal { view.dtype.to_complex()? } else { view.dtype };
     let room = View::zeros(&padded, dtype, view.device())?;
     let view = if size == 0 { &room } else { view };
-    let kept = if kind == Kind::RealToHalf { n / 2 + 1 } else { n };
-    let dtype = if kind == Kind::HalfToReal { view.dtype.to_real() } else { view.dtype.to_complex()? };
+    let kept = if kind == TransformKind::RealToHalf { n / 2 + 1 } else { n };
+    let dtype = if kind == TransformKind::HalfToReal { view.dtype.to_real() } else { view.dtype.to_complex()? };
     let signal = resolved(&contiguous(&movedim(view, &[d as i64], &[-1])?)?)?;
     let mut sizes = Dims::from_slice(signal.sizes());
     let present = sizes.last_mut().map_or(1, |size| std::mem::replace(size, kept)) as usize;
     let out = View::unwritten(&sizes, dtype, view.device())?;
     let n = n as usize;
-    let lines = Lines { n, present, kept: kept as usize, kind, forward, factor: norm.factor(forward, n) };
+    let lines = LineTransform { n, present, kept: kept as usize, kind, forward, factor: norm.factor(forward, n) };
     match dtype.to_real() {
         DType::Float => lines.compute::<f32>(&signal, &out)?,
         _ => lines.compute::<f64>(&signal, &out)?,
@@ -162,13 +162,13 @@ fn strides_resized(view: &View, lengths: &[(usize, i64)]) -> Vec<i64> {
 /// IndexError for a wrong dimension, RuntimeError for lengths below 1 and dtypes that PyTorch does not transform.
 pub fn one(view: &View, n: Option<i64>, dim: i64, transform: &Transform) -> Result<View> {
     let &Transform { name, kind, default, .. } = transform;
-    if kind == Kind::RealToHalf && view.dtype.is_complex() {
+    if kind == TransformKind::RealToHalf && view.dtype.is_complex() {
         bail!(RuntimeError, "{name} expects a real input tensor, but got {}", view.dtype.scalar_type());
     }
     let view = promoted(view, default)?;
     let (d, size) = size_at(&view.layout, dim)?;
-    let n = n.unwrap_or(if kind == Kind::HalfToReal { 2 * (size - 1) } else { size });
-    let given = if kind == Kind::HalfToReal { n / 2 + 1 } else { n };
+    let n = n.unwrap_or(if kind == TransformKind::HalfToReal { 2 * (size - 1) } else { size });
+    let given = if kind == TransformKind::HalfToReal { n / 2 + 1 } else { n };
     let spectrum = along(&view, d, n, kind, transform)?;
     laid(&spectrum, &order(&strides_resized(&view, &[(d, given)]), &[d]))
 }
@@ -205,7 +205,7 @@ fn points(view: &View, s: Option<&[i64]>, dim: Option<&[i64]>) -> Result<Vec<(us
 /// Those of [`one`], and RuntimeError for dimensions and lengths that do not match.
 pub fn several(view: &View, s: Option<&[i64]>, dim: Option<&[i64]>, transform: &Transform) -> Result<View> {
     let &Transform { name, kind, forward, default, .. } = transform;
-    if kind == Kind::RealToHalf && view.dtype.is_complex() {
+    if kind == TransformKind::RealToHalf && view.dtype.is_complex() {
         if !forward {
             bail!(
                 RuntimeError,
@@ -218,50 +218,53 @@ pub fn several(view: &View, s: Option<&[i64]>, dim: Option<&[i64]>, transform: &
     let mut result = promoted(view, default)?;
     let points = points(&result, s, dim)?;
     let Some((&(last, last_n), others)) = points.split_last() else {
-        if kind != Kind::Complex {
+        if kind != TransformKind::Complex {
             bail!(RuntimeError, "{name} must transform at least one axis");
         }
         return cast(&result, result.dtype.to_complex()?);
     };
     let length = |view: &View, (d, n): (usize, Option<i64>)| n.unwrap_or(view.sizes()[d]);
-    if kind != Kind::RealToHalf {
+    if kind != TransformKind::RealToHalf {
         result = if result.dtype.is_complex() { result } else { cast(&result, result.dtype.to_complex()?)? };
     }
     let last_n = last_n.unwrap_or(match kind {
-        Kind::HalfToReal => 2 * (result.sizes()[last] - 1),
+        TransformKind::HalfToReal => 2 * (result.sizes()[last] - 1),
         _ => result.sizes()[last],
     });
     let mut lengths: Vec<(usize, i64)> = others.iter().map(|&point| (point.0, length(&result, point))).collect();
-    lengths.push((last, if kind == Kind::HalfToReal { last_n / 2 + 1 } else { last_n }));
+    lengths.push((last, if kind == TransformKind::HalfToReal { last_n / 2 + 1 } else { last_n }));
     let strides = strides_resized(&result, &lengths);
     let last_step = |view: &View| along(view, last, last_n, kind, transform);
     let other_steps = |mut view: View| -> Result<View> {
         for &point in others {
-            view = along(&view, point.0, length(&view, point), Kind::Complex, transform)?;
+            view = along(&view, point.0, length(&view, point), TransformKind::Complex, transform)?;
         }
         Ok(view)
     };
-    result =
-        if kind == Kind::HalfToReal { last_step(&other_steps(result)?)? } else { other_steps(last_step(&result)?)? };
+    result = if kind == TransformKind::HalfToReal {
+        last_step(&other_steps(result)?)?
+    } else {
+        other_steps(last_step(&result)?)?
+    };
     // Real spectra, and half spectra of inverse transforms, take two steps, each of which makes its dimensions the
     // innermost.
     let others: Vec<usize> = others.iter().map(|&(d, _)| d).collect();
     let mut sizes = result.sizes().to_vec();
     let order = match kind {
-        Kind::Complex => {
+        TransformKind::Complex => {
             let all: Vec<usize> = others.iter().copied().chain([last]).collect();
             order(&strides, &outermost_first(&strides, &all))
         }
-        Kind::RealToHalf if forward || others.is_empty() => {
+        TransformKind::RealToHalf if forward || others.is_empty() => {
             let mut signal = outermost_first(&strides, &others);
             signal.push(last);
             order(&strides, &signal)
         }
-        Kind::RealToHalf => {
+        TransformKind::RealToHalf => {
             let strides = strides_in(&sizes, &order(&strides, &[last]));
             order(&strides, &outermost_first(&strides, &others))
         }
-        Kind::HalfToReal => {
+        TransformKind::HalfToReal => {
             sizes[last] = last_n / 2 + 1;
             let first = order(&strides, &outermost_first(&strides, &others));
             let strides = if others.is_empty() { strides } else { strides_in(&sizes, &first) };

@@ -8,7 +8,7 @@ mod scatter;
 pub use reduce::{index_reduce_, scatter_reduce_};
 pub use scatter::{Scattered, index_add_, index_copy_, index_fill_, put_, scatter_, scatter_add_};
 
-use super::check::{Lacks, at_least_1d, look_up, lost, resolved, size_at, size_or_one, supported};
+use super::check::{UnsupportedDtypes, at_least_1d, look_up, lost, resolved, size_at, size_or_one, supported};
 use super::copy::cast;
 use super::view;
 use crate::bail;
@@ -45,7 +45,7 @@ pub fn index_select(view: &View, dim: i64, index: &View) -> Result<View> {
         bail!(RuntimeError, "index_select(): self indexing axis dim should be positive");
     }
     if view.ndim() < 2 {
-        supported("index_select", view.dtype, Lacks::BareUnsigned)?;
+        supported("index_select", view.dtype, UnsupportedDtypes::BareUnsigned)?;
     }
     let view = resolved(view)?;
     // PyTorch has a separate loop for this dimension, with its own check.
@@ -142,7 +142,7 @@ pub fn gather(view: &View, dim: i64, index: &View) -> Result<View> {
     } else {
         "scatter_gather_tensor_cpu"
     };
-    supported(kernel, view.dtype, Lacks::ComplexHalf)?;
+    supported(kernel, view.dtype, UnsupportedDtypes::ComplexHalf)?;
     let source = at_least_1d(&view.layout);
     let (size, stride) = (source.sizes[d], source.strides[d]);
     let places = at_least_1d(&index.layout);
@@ -189,7 +189,7 @@ pub fn take(view: &View, index: &View) -> Result<View> {
     if index.numel() == 0 {
         return Ok(out);
     }
-    supported("take_cpu", view.dtype, Lacks::ComplexHalf)?;
+    supported("take_cpu", view.dtype, UnsupportedDtypes::ComplexHalf)?;
     let view = resolved(view)?;
     // The index alone determines the element.
     let start = Layout { strides: Dims::from_elem(0, out.ndim()), offset: 0, ..out.layout.clone() };

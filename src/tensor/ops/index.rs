@@ -3,7 +3,7 @@
 //! subscript; this file moves them.
 
 use super::check::{
-    Lacks, by_width, expanded, fits, look_up, lost, no_overlap, resolved, sum, supported, through_bits,
+    UnsupportedDtypes, by_width, expanded, fits, look_up, lost, no_overlap, resolved, sum, supported, through_bits,
 };
 use super::copy::{clone, copy_into};
 use super::mask::masked_fill_;
@@ -87,7 +87,7 @@ pub fn index_tensors(view: &View, indices: &[Option<View>]) -> Result<View> {
     if device.is_meta() {
         return Ok(out);
     }
-    supported("index_cpu", view.dtype, Lacks::Float8)?;
+    supported("index_cpu", view.dtype, UnsupportedDtypes::Float8)?;
     if let Some((index, size, stride)) = plan.single() {
         look_up(&out, &out.layout, &view, &plan.source, &index, &|index| {
             if index >= size || index < -size {
@@ -146,7 +146,7 @@ fn put_plain(view: &View, indices: &[Option<View>], value: &View, accumulate: bo
             value.dtype.scalar_type()
         );
     }
-    supported("index_put", view.dtype, Lacks::BareUnsigned)?;
+    supported("index_put", view.dtype, UnsupportedDtypes::BareUnsigned)?;
     let order = plan.write_order(&value.layout);
     let table = plan.displacements(&order)?;
     let (places, memory) = (&table.layout, table.memory()?);

@@ -23,7 +23,7 @@ fn depth_limit(length: usize) -> u32 {
 
 /// `std::sort`; not stable.
 pub(super) fn sort<T: Copy>(items: &mut [T], less: &impl Fn(&T, &T) -> bool) -> Result<()> {
-    sort_loosely(items, depth_limit(items.len()), less)?;
+    sort_nearly(items, depth_limit(items.len()), less)?;
     let (head, tail) = (items.len().min(SMALL), items.len());
     insertion_sort(&mut items[..head], less);
     for i in head..tail {
@@ -42,7 +42,7 @@ pub(super) fn sort_shared<T: Copy + Send>(items: &mut [T], less: &(impl Fn(&T, &
     parallel::tasks(parts.len(), LOOKS.saturating_mul(length), &|k| {
         let Some(part) = parts.get(k) else { return Ok(()) };
         let (items, depth) = &mut *part.lock().unwrap_or_else(PoisonError::into_inner);
-        sort_loosely(items, *depth, less)?;
+        sort_nearly(items, *depth, less)?;
         for i in 1..items.len() {
             interrupt::check_at(LOOKS * i)?;
             insert_unguarded(items, i, less);
@@ -54,7 +54,7 @@ pub(super) fn sort_shared<T: Copy + Send>(items: &mut [T], less: &(impl Fn(&T, &
 /// The number of parts per core that an array is split into; quicksort's parts vary widely in length.
 const PARTS: usize = 8;
 
-/// Runs [`sort_loosely`] until no part has more than `most` items. Lists the parts, each with the number of splits
+/// Runs [`sort_nearly`] until no part has more than `most` items. Lists the parts, each with the number of splits
 /// still allowed.
 fn split<'i, T: Copy>(
     mut items: &'i mut [T],
@@ -141,7 +141,7 @@ pub(super) fn nth_element<T: Copy>(items: &mut [T], nth: usize, less: &impl Fn(&
 }
 
 /// Sorts until every item is within a small range of its final position.
-fn sort_loosely<T: Copy>(items: &mut [T], mut depth: u32, less: &impl Fn(&T, &T) -> bool) -> Result<()> {
+fn sort_nearly<T: Copy>(items: &mut [T], mut depth: u32, less: &impl Fn(&T, &T) -> bool) -> Result<()> {
     let mut last = items.len();
     while last > SMALL {
         if depth == 0 {
@@ -149,7 +149,7 @@ fn sort_loosely<T: Copy>(items: &mut [T], mut depth: u32, less: &impl Fn(&T, &T)
         }
         depth -= 1;
         let cut = partition(&mut items[..last], less)?;
-        sort_loosely(&mut items[cut..last], depth, less)?;
+        sort_nearly(&mut items[cut..last], depth, less)?;
         last = cut;
     }
     Ok(())

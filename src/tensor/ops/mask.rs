@@ -3,7 +3,8 @@
 
 use super::block::{self, check_no_internal_overlap, check_no_partial_overlap};
 use super::check::{
-    Lacks, at_least_1d, by_width, expanded, fits, lost, no_meta_kernel, resolved, same_device, supported, through_bits,
+    UnsupportedDtypes, at_least_1d, by_width, expanded, fits, lost, no_meta_kernel, resolved, same_device, supported,
+    through_bits,
 };
 use super::copy::{cast, check_output_sizes, copy_into};
 use super::pointwise::converted;
@@ -40,7 +41,7 @@ fn fill_masked(out: &View, view: &View, mask: &View, value: Scalar) -> Result<()
     check_no_partial_overlap(out, mask)?;
     let sizes = sizes?;
     check_output_sizes(out, &sizes)?;
-    supported("masked_fill", out.dtype, Lacks::Float8)?;
+    supported("masked_fill", out.dtype, UnsupportedDtypes::Float8)?;
     fits(value, out.dtype)?;
     let value = View::scalar(value, out.dtype)?;
     let view = resolved(view)?;
@@ -107,7 +108,7 @@ pub fn masked_select(view: &View, mask: &View) -> Result<View> {
         }
     }
     if !chosen.is_empty() {
-        supported("masked_select", view.dtype, Lacks::BareUnsigned)?;
+        supported("masked_select", view.dtype, UnsupportedDtypes::BareUnsigned)?;
     }
     let out = View::zeros(&[chosen.len() as i64], view.dtype, view.device())?;
     let to = out.memory()?;
@@ -146,7 +147,7 @@ pub fn masked_scatter_(view: &View, mask: &View, source: &View) -> Result<()> {
             mask.dtype.scalar_type()
         );
     }
-    supported("masked_scatter", view.dtype, Lacks::ComplexHalf)?;
+    supported("masked_scatter", view.dtype, UnsupportedDtypes::ComplexHalf)?;
     let source = resolved(source)?;
     through_bits(view, |view| {
         let (to, mask_memory, from) = (view.memory()?, mask.memory()?, source.memory()?);
@@ -183,7 +184,7 @@ pub fn masked_scatter(view: &View, mask: &View, source: &View) -> Result<View> {
 /// RuntimeError for dtypes that PyTorch refuses; NotImplementedError for meta tensors.
 pub fn nonzero(view: &View) -> Result<View> {
     if !view.device().is_meta() {
-        supported("nonzero_count_cpu", view.dtype, Lacks::Float8)?;
+        supported("nonzero_count_cpu", view.dtype, UnsupportedDtypes::Float8)?;
     }
     subscript::nonzero(view)
 }
@@ -223,7 +224,7 @@ pub fn where_(condition: &View, x: &View, y: &View, dtype: DType) -> Result<View
     if out.device().is_meta() {
         return Ok(out);
     }
-    supported("where_cpu", dtype, Lacks::BareUnsigned)?;
+    supported("where_cpu", dtype, UnsupportedDtypes::BareUnsigned)?;
     choose(&out, &condition, &x, &y)?;
     Ok(out)
 }

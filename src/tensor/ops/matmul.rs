@@ -268,7 +268,7 @@ pub fn mv(a: &View, v: &View) -> Result<View> {
 }
 
 /// Returns whether PyTorch walks through a matrix column by column.
-fn lies_by_columns(a: &View) -> bool {
+fn is_column_major(a: &View) -> bool {
     let (&[rows, columns], &[down, across]) = (a.sizes(), a.strides()) else { return false };
     down == 1 && (columns == 1 || across >= rows.max(1))
 }
@@ -301,7 +301,7 @@ pub fn addmv(input: &View, a: &View, v: &View, factors: Factors) -> Result<View>
     }
     let added = batch_of_one(&view::unsqueeze(&flat, 1)?);
     // A single row stored column by column takes the path of a matrix.
-    let sums = if n == 1 && lies_by_columns(a) { Sums::Library } else { Sums::Vector };
+    let sums = if n == 1 && is_column_major(a) { Sums::Library } else { Sums::Vector };
     let scaling = Scaling { alpha: factors.alpha, added: Some((&added, factors.beta)), sums };
     let column = batch_of_one(&view::unsqueeze(&out, 1)?);
     multiply(&column, &batch_of_one(a), &batch_of_one(&view::unsqueeze(v, 1)?), scaling)?;

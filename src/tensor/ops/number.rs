@@ -26,7 +26,7 @@ pub trait Number: Copy + Default + PartialEq + std::fmt::Debug + Send + Sync + '
 pub trait Stored: Element {
     type Compute: Number;
     /// The type that conversions to other dtypes pass through; it can hold every value.
-    type Through: Copy + Default;
+    type Intermediate: Copy + Default;
     fn widen(self) -> Self::Compute;
     fn narrow(value: Self::Compute) -> Self;
 
@@ -82,7 +82,7 @@ pub trait Real: Number + Float {
     /// A type that holds the rounding errors of a sum.
     type Wide: Real;
     /// Applies a function of `f64` and rounds once. `f32` results are then correctly rounded, except for rare ties.
-    fn through(self, function: impl Fn(f64) -> f64) -> Self;
+    fn via_f64(self, function: impl Fn(f64) -> f64) -> Self;
     fn from_f64(value: f64) -> Self;
     fn as_f64(self) -> f64;
     /// `self * factor + addend` with one rounding.
@@ -170,7 +170,7 @@ macro_rules! stored_as_computed {
     ($($t:ty: $through:ty;)*) => {$(
         impl Stored for $t {
             type Compute = $t;
-            type Through = $through;
+            type Intermediate = $through;
             #[inline(always)]
             fn widen(self) -> $t {
                 self
@@ -227,7 +227,7 @@ macro_rules! reals {
         impl Real for $t {
             type Wide = $wide;
             #[inline]
-            fn through(self, function: impl Fn(f64) -> f64) -> $t {
+            fn via_f64(self, function: impl Fn(f64) -> f64) -> $t {
                 function(f64::from(self)) as $t
             }
             #[inline]
@@ -297,7 +297,7 @@ macro_rules! narrow_reals {
 
         impl Real for $t {
             type Wide = f32;
-            fn through(self, function: impl Fn(f64) -> f64) -> $t {
+            fn via_f64(self, function: impl Fn(f64) -> f64) -> $t {
                 <$t>::from_f32(function(f64::from(self)) as f32)
             }
             fn from_f64(value: f64) -> $t {
@@ -327,7 +327,7 @@ narrow_reals!(f16 bf16);
 
 impl Stored for BoolByte {
     type Compute = BoolByte;
-    type Through = i64;
+    type Intermediate = i64;
     #[inline(always)]
     fn widen(self) -> BoolByte {
         self
@@ -346,7 +346,7 @@ impl Stored for BoolByte {
 
 impl Stored for f16 {
     type Compute = f32;
-    type Through = f64;
+    type Intermediate = f64;
     #[inline(always)]
     fn widen(self) -> f32 {
         half_to_single(self.to_bits())
@@ -398,7 +398,7 @@ fn single_to_half(value: f32) -> u16 {
 
 impl Stored for bf16 {
     type Compute = f32;
-    type Through = f64;
+    type Intermediate = f64;
     #[inline(always)]
     fn widen(self) -> f32 {
         brain_to_single(self.to_bits())
@@ -428,7 +428,7 @@ fn single_to_brain(value: f32) -> u16 {
 
 impl Stored for Complex<f16> {
     type Compute = Complex<f32>;
-    type Through = Complex<f64>;
+    type Intermediate = Complex<f64>;
     #[inline]
     fn widen(self) -> Complex<f32> {
         Complex::new(self.re.to_f32(), self.im.to_f32())
@@ -444,7 +444,7 @@ where
     Float8<F>: Element + Plain,
 {
     type Compute = f32;
-    type Through = f64;
+    type Intermediate = f64;
     #[inline]
     fn widen(self) -> f32 {
         self.to_f32()

@@ -46,7 +46,7 @@ pub fn pixel_shuffle(view: &View, r: i64) -> Result<View> {
         );
     }
     let split = [batch, &[c / square, r, r, h, w]].concat();
-    moved(view, &split, &[0, 3, 1, 4, 2], &[batch, &[c / square, h * r, w * r]].concat())
+    reshape_and_copy(view, &split, &[0, 3, 1, 4, 2], &[batch, &[c / square, h * r, w * r]].concat())
 }
 
 /// The inverse of [`pixel_shuffle`].
@@ -66,11 +66,11 @@ pub fn pixel_unshuffle(view: &View, r: i64) -> Result<View> {
         }
     }
     let split = [batch, &[c, h / r, r, w / r, r]].concat();
-    moved(view, &split, &[0, 2, 4, 1, 3], &[batch, &[c * r * r, h / r, w / r]].concat())
+    reshape_and_copy(view, &split, &[0, 2, 4, 1, 3], &[batch, &[c * r * r, h / r, w / r]].concat())
 }
 
 /// Reshapes to `split`, reorders the last dimensions, and copies the result with the sizes `joined`.
-fn moved(view: &View, split: &[i64], order: &[i64], joined: &[i64]) -> Result<View> {
+fn reshape_and_copy(view: &View, split: &[i64], order: &[i64], joined: &[i64]) -> Result<View> {
     let kept = (split.len() - order.len()) as i64;
     let dims: Vec<i64> = (0..kept).chain(order.iter().map(|d| d + kept)).collect();
     reshape(&contiguous(&permute(&reshape(view, split)?, &dims)?)?, joined)
@@ -98,7 +98,7 @@ pub fn channel_shuffle(view: &View, groups: i64) -> Result<View> {
     let rest = &view.sizes()[2..];
     let split = [&[batch, groups, c / groups], rest].concat();
     let order: Vec<i64> = [0, 2, 1].into_iter().chain(3..split.len() as i64).collect();
-    moved(view, &split, &order, view.sizes())
+    reshape_and_copy(view, &split, &order, view.sizes())
 }
 
 /// Adds a border of a value around the last dimensions. `pad` lists the sizes before and after each dimension, starting

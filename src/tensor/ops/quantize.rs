@@ -248,11 +248,11 @@ pub fn choose_parameters(view: &View, dtype: DType, reduce_range: bool) -> Resul
     Ok((scale, point))
 }
 
-/// Computes the maximum of every window along the last dimensions; there is one [`Window`] per dimension.
+/// Computes the maximum of every window along the last dimensions; there is one [`PoolWindow`] per dimension.
 ///
 /// # Errors
 /// RuntimeError for invalid windows.
-pub fn max_pool(view: &View, windows: &[Window]) -> Result<View> {
+pub fn max_pool(view: &View, windows: &[PoolWindow]) -> Result<View> {
     let Some(quantizer) = view.quantizer() else { bail!(RuntimeError, "a quantized tensor is needed") };
     let lowest = Scalar::Int(limits(view.dtype)?.0);
     let leading = view.ndim().saturating_sub(windows.len());
@@ -265,7 +265,7 @@ pub fn max_pool(view: &View, windows: &[Window]) -> Result<View> {
 
 /// The windows along one dimension.
 #[derive(Clone, Copy, Debug)]
-pub struct Window {
+pub struct PoolWindow {
     pub size: i64,
     pub stride: i64,
     pub padding: i64,
@@ -274,7 +274,7 @@ pub struct Window {
     pub ceil: bool,
 }
 
-impl Window {
+impl PoolWindow {
     /// Counts the windows.
     fn count(&self, size: i64) -> Result<i64> {
         if self.size <= 0 || self.stride <= 0 || self.dilation <= 0 {

@@ -111,7 +111,7 @@ pub fn uniform_into<T: Real>(generator: &mut Generator, out: &mut [T], from: f64
             return;
         }
         T::units(generator, part);
-        vectorised_kernel(Spread { part, span, from });
+        vectorised_kernel(UniformRange { part, span, from });
     }
 }
 
@@ -157,13 +157,13 @@ pub fn normal_into<T: Real>(generator: &mut Generator, out: &mut [T], mean: f64,
 }
 
 /// Maps numbers from [0, 1) to the requested range.
-struct Spread<'a, T> {
+struct UniformRange<'a, T> {
     part: &'a mut [T],
     span: f64,
     from: f64,
 }
 
-impl<T: Real> Kernel for Spread<'_, T> {
+impl<T: Real> Kernel for UniformRange<'_, T> {
     type Output = ();
 
     #[inline(always)]

@@ -53,7 +53,7 @@ pub fn median(view: &View, ignore_nan: bool) -> Result<View> {
 }
 
 /// Returns the values and indices that `pick` chooses from every line.
-fn picked(
+fn pick_per_line(
     name: &str,
     stub: &str,
     supported: classes::Classes,
@@ -85,7 +85,7 @@ fn picked(
 /// IndexError for a wrong or empty dimension, RuntimeError for unsupported dtypes.
 pub fn median_dim(view: &View, dim: i64, keepdim: bool, ignore_nan: bool) -> Result<(View, View)> {
     // Error messages use one name for both functions.
-    picked("median", "median_out", classes::NUMBERS, view, dim, keepdim, &|line| {
+    pick_per_line("median", "median_out", classes::NUMBERS, view, dim, keepdim, &|line| {
         median_place(view.dtype, line, ignore_nan)
     })
 }
@@ -101,7 +101,7 @@ pub fn kthvalue(view: &View, k: i64, dim: i64, keepdim: bool) -> Result<(View, V
         bail!(RuntimeError, "kthvalue(): selected number k out of range for dimension {d}");
     }
     let k = k.saturating_sub(1) as usize;
-    picked("kthvalue", "kthvalue_cpu", classes::NUMBERS, view, dim, keepdim, &|line| {
+    pick_per_line("kthvalue", "kthvalue_cpu", classes::NUMBERS, view, dim, keepdim, &|line| {
         let mut items = ranked(view.dtype, line)?;
         quick_select(&mut items, k)?;
         Ok(items.get(k).map_or(0, |item| item.1 as usize))
@@ -158,7 +158,7 @@ fn quick_select(items: &mut [Ranked], k: usize) -> Result<()> {
 /// # Errors
 /// IndexError for a wrong or empty dimension, RuntimeError for unsupported dtypes.
 pub fn mode(view: &View, dim: i64, keepdim: bool) -> Result<(View, View)> {
-    picked("mode", "mode_cpu", classes::BOOL | classes::NUMBERS, view, dim, keepdim, &|line| {
+    pick_per_line("mode", "mode_cpu", classes::BOOL | classes::NUMBERS, view, dim, keepdim, &|line| {
         let mut items = ranked(view.dtype, line)?;
         introsort::sort(&mut items, &less)?;
         // Every NaN counts as a distinct value.

@@ -1,7 +1,7 @@
 //! Copies with rearranged elements: rolled, flipped, repeated, cut to a triangle, placed on a diagonal. Follows
 //! <https://pytorch.org/docs/2.7/generated/torch.roll.html> and related functions.
 
-use super::check::{Lacks, by_width, lost, move_slice, resolved, row_major_copy, size_at, supported};
+use super::check::{UnsupportedDtypes, by_width, lost, move_slice, resolved, row_major_copy, size_at, supported};
 use super::copy::{clone, contiguous, copy_into};
 use super::gather::index_select;
 use super::join::cat;
@@ -76,7 +76,7 @@ fn flippable(view: &View, mirrored: &Layout, out: &[i64]) -> Result<()> {
     let order = Layout::iteration_order(view.sizes(), &[out, view.strides(), &still]);
     match order.into_iter().find(|&d| view.sizes()[d] != 1) {
         Some(d) if out[d] == 1 && still[d] == 1 => Ok(()),
-        _ => supported("flip_cpu", view.dtype, Lacks::ComplexHalf),
+        _ => supported("flip_cpu", view.dtype, UnsupportedDtypes::ComplexHalf),
     }
 }
 
@@ -265,7 +265,7 @@ pub fn triangle(view: &View, side: Triangle, k: i64) -> Result<View> {
     if out.device().is_meta() || out.numel() == 0 {
         return Ok(out);
     }
-    supported(name, view.dtype, Lacks::Float8)?;
+    supported(name, view.dtype, UnsupportedDtypes::Float8)?;
     let view = resolved(view)?;
     let (rows, columns) = (view.sizes()[first], view.sizes()[first + 1]);
     let (from, to) = (view.memory()?, out.memory()?);

@@ -16,7 +16,7 @@ mod tiles;
 
 pub use extremum::{Extremum, arg_extremum, extremum, extremum_all, extremum_dim};
 pub use fold::{all, any, prod};
-pub use moments::{Spread, has_no_freedom, norm, variance};
+pub use moments::{SpreadMeasure, has_no_freedom, norm, variance};
 pub use running::{log_cumulative_sum_exp, running_extremum};
 pub use scan::{Running, cumulative};
 pub use skip::{aminmax, count_nonzero, nanmean, nansum};

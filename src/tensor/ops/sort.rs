@@ -2,8 +2,8 @@
 //! greater than every number.
 
 use super::check::{
-    Lacks, at_least_1d, by_width, look_up, lost, move_slice, not_implemented, readable, resolved, size_at, size_or_one,
-    supported,
+    UnsupportedDtypes, at_least_1d, by_width, look_up, lost, move_slice, not_implemented, readable, resolved, size_at,
+    size_or_one, supported,
 };
 use super::copy::contiguous;
 use super::introsort::{self, nth_element, partial_sort, stable_sort};
@@ -18,14 +18,14 @@ use crate::{DType, Device, Element, Layout, Result, Scalar, View, interrupt, lim
 pub(super) type Ranked = (u64, i64);
 
 /// [`Ranked`], or a packed form of half the size.
-trait Item: Copy + Send + Sync {
+trait SortKey: Copy + Send + Sync {
     /// Creates the item of a value at an index; `reversed` inverts the order.
     fn new(dtype: DType, value: Scalar, place: usize, reversed: bool) -> Self;
     fn rank(&self) -> u64;
     fn place(&self) -> i64;
 }
 
-impl Item for Ranked {
+impl SortKey for Ranked {
     fn new(dtype: DType, value: Scalar, place: usize, reversed: bool) -> Ranked {
         let rank = rank_of(dtype, value);
         (if reversed { !rank } else { rank }, place as i64)
@@ -40,17 +40,17 @@ impl Item for Ranked {
 
 /// Rank and index in 32 bits each.
 #[derive(Clone, Copy)]
-struct Short(u64);
+struct PackedKey(u64);
 
-impl Short {
+impl PackedKey {
     /// Returns whether the ranks of a dtype and the indices of lines of this size fit.
     fn fits(dtype: DType, size: i64) -> bool {
         dtype.itemsize() <= 4 && u32::try_from(size).is_ok()
     }
 }
 
-impl Item for Short {
-    fn new(dtype: DType, value: Scalar, place: usize, reversed: bool) -> Short {
+impl SortKey for PackedKey {
+    fn new(dtype: DType, value: Scalar, place: usize, reversed: bool) -> PackedKey {
         const SIGN: u32 = 1 << 31;
         let rank = match value {
             Scalar::Float(f) if f.is_nan() => u32::MAX,
@@ -61,7 +61,7 @@ impl Item for Short {
             whole if dtype == DType::UInt32 => whole.to_i64() as u32,
             whole => (whole.to_i64() as u32) ^ SIGN,
         };
-        Short(u64::from(if reversed { !rank } else { rank }) << 32 | place as u64)
+        PackedKey(u64::from(if reversed { !rank } else { rank }) << 32 | place as u64)
     }
     fn rank(&self) -> u64 {
         self.0 >> 32
@@ -137,12 +137,12 @@ pub fn sort(view: &View, dim: i64, descending: bool, stable: bool) -> Result<(Vi
     let by_digits =
         view.ndim() == 1 && view.numel() >= 32768 && !repeats && !descending && view.dtype.is_integral(false);
     if by_digits {
-        supported("parallel_sort1d_kernel", view.dtype, Lacks::BareUnsigned)?;
+        supported("parallel_sort1d_kernel", view.dtype, UnsupportedDtypes::BareUnsigned)?;
     }
     let order = match (repeats, stable || by_digits) {
-        (true, _) => Order::AsTheyAre,
-        (_, true) => Order::Stable,
-        (_, false) => Order::Sorted,
+        (true, _) => LineOrder::Unsorted,
+        (_, true) => LineOrder::Stable,
+        (_, false) => LineOrder::Sorted,
     };
     arrange(&view, d, &values, &places, descending, order)?;
     Ok((values, places))
@@ -150,8 +150,8 @@ pub fn sort(view: &View, dim: i64, descending: bool, stable: bool) -> Result<(Vi
 
 /// How a line is rearranged.
 #[derive(Clone, Copy)]
-enum Order {
-    AsTheyAre,
+enum LineOrder {
+    Unsorted,
     Sorted,
     /// Equal elements keep their order.
     Stable,
@@ -162,14 +162,14 @@ enum Order {
     },
 }
 
-impl Order {
-    fn arrange<I: Item>(self, items: &mut [I]) -> Result<()> {
+impl LineOrder {
+    fn arrange<I: SortKey>(self, items: &mut [I]) -> Result<()> {
         let less = |a: &I, b: &I| a.rank() < b.rank();
         match self {
-            Order::AsTheyAre => Ok(()),
-            Order::Sorted => introsort::sort_shared(items, &less),
-            Order::Stable => stable_sort(items, &|a: &I, b: &I| a.rank().cmp(&b.rank())),
-            Order::Least { count, sorted } => {
+            LineOrder::Unsorted => Ok(()),
+            LineOrder::Sorted => introsort::sort_shared(items, &less),
+            LineOrder::Stable => stable_sort(items, &|a: &I, b: &I| a.rank().cmp(&b.rank())),
+            LineOrder::Least { count, sorted } => {
                 let Some(last) = count.checked_sub(1) else { return Ok(()) };
                 if count * 64 <= items.len() {
                     return partial_sort(items, count, &less);
@@ -182,10 +182,10 @@ impl Order {
 }
 
 /// Ranks each line of `view` along `dim`, rearranges it, and writes as many elements as `values` holds.
-fn arrange(view: &View, dim: usize, values: &View, places: &View, reversed: bool, order: Order) -> Result<()> {
+fn arrange(view: &View, dim: usize, values: &View, places: &View, reversed: bool, order: LineOrder) -> Result<()> {
     let size = view.sizes().get(dim).copied().unwrap_or(1);
-    if Short::fits(view.dtype, size) {
-        place_all::<Short>(view, dim, places, reversed, order)?;
+    if PackedKey::fits(view.dtype, size) {
+        place_all::<PackedKey>(view, dim, places, reversed, order)?;
     } else {
         place_all::<Ranked>(view, dim, places, reversed, order)?;
     }
@@ -198,10 +198,10 @@ fn arrange(view: &View, dim: usize, values: &View, places: &View, reversed: bool
 }
 
 /// Reads values from a start offset with a stride, on any core.
-type Read<'r> = dyn Fn(i64, i64, &mut [Scalar]) -> Result<()> + Sync + 'r;
+type ReadValues<'r> = dyn Fn(i64, i64, &mut [Scalar]) -> Result<()> + Sync + 'r;
 
 /// Calls `body` with a function that reads the values of a tensor.
-fn reading(view: &View, body: &mut (dyn FnMut(&Read) -> Result<()> + Send)) -> Result<()> {
+fn reading(view: &View, body: &mut (dyn FnMut(&ReadValues) -> Result<()> + Send)) -> Result<()> {
     let memory = view.memory()?;
     dispatch!(view.dtype, T => parallel::reading::<T, _>(&memory, |elements| {
         body(&|start, stride, values| {
@@ -216,7 +216,7 @@ fn reading(view: &View, body: &mut (dyn FnMut(&Read) -> Result<()> + Send)) -> R
 
 /// Writes the indices of each line's first elements in order, as many as `places` holds. A long line, or many lines,
 /// are distributed over cores.
-fn place_all<I: Item>(view: &View, dim: usize, places: &View, reversed: bool, order: Order) -> Result<()> {
+fn place_all<I: SortKey>(view: &View, dim: usize, places: &View, reversed: bool, order: LineOrder) -> Result<()> {
     let view = &readable(view)?;
     let (dtype, memory) = (view.dtype, places.memory()?);
     let to = memory.typed::<i64>();
@@ -224,7 +224,7 @@ fn place_all<I: Item>(view: &View, dim: usize, places: &View, reversed: bool, or
     let (place_starts, kept, place_stride) = line_starts(&places.layout, dim);
     let (size, kept) = (size as usize, kept as usize);
     // The smallest items of some lines, one line after another.
-    let least_of = |lines: &[(i64, i64)], read: &Read| -> Result<Vec<I>> {
+    let least_of = |lines: &[(i64, i64)], read: &ReadValues| -> Result<Vec<I>> {
         let mut items = limits::vector(lines.len() * kept + size)?;
         let mut values = [Scalar::Bool(false); SHORT];
         for &(start, _) in lines {
@@ -293,14 +293,14 @@ pub fn topk(view: &View, k: i64, dim: i64, largest: bool, sorted: bool) -> Resul
         if view.dtype == DType::Bool || view.dtype.is_complex() {
             return not_implemented("topk_cpu", view.dtype);
         }
-        supported("topk_cpu", view.dtype, Lacks::Float8)?;
+        supported("topk_cpu", view.dtype, UnsupportedDtypes::Float8)?;
     }
     let view = resolved(view)?;
     let count = k as usize;
     if values.numel() == 0 {
         return Ok((values, places));
     }
-    arrange(&view, d, &values, &places, largest, Order::Least { count, sorted })?;
+    arrange(&view, d, &values, &places, largest, LineOrder::Least { count, sorted })?;
     Ok((values, places))
 }
 

@@ -144,7 +144,7 @@ fn splittable(view: &View, dim: i64) -> Result<(usize, i64)> {
 
 /// One of `hsplit`, `vsplit` and `dsplit`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Along {
+pub enum SplitAxis {
     /// `hsplit`: columns, or the only dimension.
     H,
     /// `vsplit`: rows.
@@ -153,13 +153,13 @@ pub enum Along {
     D,
 }
 
-impl Along {
+impl SplitAxis {
     /// Returns the dimension to split; fails if the tensor has too few dimensions.
     fn dim(self, view: &View) -> Result<i64> {
         let (name, needed) = match self {
-            Along::H => ("hsplit", 1),
-            Along::V => ("vsplit", 2),
-            Along::D => ("dsplit", 3),
+            SplitAxis::H => ("hsplit", 1),
+            SplitAxis::V => ("vsplit", 2),
+            SplitAxis::D => ("dsplit", 3),
         };
         if view.ndim() < needed {
             bail!(
@@ -169,10 +169,10 @@ impl Along {
             );
         }
         Ok(match self {
-            Along::H if view.ndim() == 1 => 0,
-            Along::H => 1,
-            Along::V => 0,
-            Along::D => 2,
+            SplitAxis::H if view.ndim() == 1 => 0,
+            SplitAxis::H => 1,
+            SplitAxis::V => 0,
+            SplitAxis::D => 2,
         })
     }
 
@@ -182,9 +182,9 @@ impl Along {
         let (_, size) = size_at(&view.layout, dim)?;
         if sections == 0 || size % sections != 0 {
             let name = match self {
-                Along::H => "hsplit",
-                Along::V => "vsplit",
-                Along::D => "dsplit",
+                SplitAxis::H => "hsplit",
+                SplitAxis::V => "vsplit",
+                SplitAxis::D => "dsplit",
             };
             bail!(
                 RuntimeError,

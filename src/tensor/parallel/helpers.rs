@@ -9,10 +9,10 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 /// Work that several threads may join by calling it, as many as there are seats.
-type Work<'a> = dyn Fn() + Sync + 'a;
+type SharedWork<'a> = dyn Fn() + Sync + 'a;
 
 /// The loops that want help, and their helpers.
-struct Crew {
+struct HelperPool {
     state: Mutex<State>,
     /// Signalled when there are free seats.
     wanted: Condvar,
@@ -24,23 +24,23 @@ struct Crew {
 }
 
 struct State {
-    loops: Vec<Loop>,
+    loops: Vec<SharedLoop>,
     /// The number of helpers, and of those that sleep.
     helpers: usize,
     idle: usize,
     next: usize,
 }
 
-struct Loop {
+struct SharedLoop {
     id: usize,
     /// Valid while the loop is in the list.
-    work: &'static Work<'static>,
+    work: &'static SharedWork<'static>,
     seats: usize,
     helping: usize,
     panic: Option<Box<dyn Any + Send>>,
 }
 
-static CREW: Crew = Crew {
+static CREW: HelperPool = HelperPool {
     state: Mutex::new(State { loops: Vec::new(), helpers: 0, idle: 0, next: 0 }),
     wanted: Condvar::new(),
     done: Condvar::new(),
@@ -55,7 +55,7 @@ const LOOKS: usize = 1 << 10;
 ///
 /// # Panics
 /// If `work` panics on any thread.
-pub(super) fn with_help(helpers: usize, work: &Work) {
+pub(super) fn with_help(helpers: usize, work: &SharedWork) {
     let _leaves_nobody = Membership(CREW.join(helpers, work));
     work();
 }
@@ -74,21 +74,21 @@ impl Drop for Membership {
     }
 }
 
-impl Crew {
+impl HelperPool {
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Adds a loop to the list, and wakes or starts helpers for it. Without other threads, the calling thread does all
     /// the work.
-    fn join(&'static self, seats: usize, work: &Work) -> usize {
-        // SAFETY: only the lifetime changes. The loop leaves the list, and waits for all who help it, before the caller of
-        // `with_help` gets back what `work` borrows (`Membership`).
-        let work = unsafe { std::mem::transmute::<&Work<'_>, &'static Work<'static>>(work) };
+    fn join(&'static self, seats: usize, work: &SharedWork) -> usize {
+        // SAFETY: only the lifetime changes. The loop leaves the list, and waits for all who help it, before the caller
+        // of `with_help` gets back what `work` borrows (`Membership`).
+        let work = unsafe { std::mem::transmute::<&SharedWork<'_>, &'static SharedWork<'static>>(work) };
         let mut state = self.state();
         let id = state.next;
         state.next = state.next.wrapping_add(1);
-        state.loops.push(Loop { id, work, seats, helping: 0, panic: None });
+        state.loops.push(SharedLoop { id, work, seats, helping: 0, panic: None });
         self.seats.fetch_add(seats, Ordering::Release);
         let open: usize = state.loops.iter().map(|each| each.seats + each.helping).sum();
         while state.helpers < open && thread::Builder::new().spawn(|| self.help()).is_ok() {
@@ -139,7 +139,7 @@ impl Crew {
     }
 
     /// Waits for a seat and takes it.
-    fn seat(&self) -> (usize, &'static Work<'static>) {
+    fn seat(&self) -> (usize, &'static SharedWork<'static>) {
         looking(|| self.seats.load(Ordering::Acquire) > 0);
         let mut state = self.state();
         loop {

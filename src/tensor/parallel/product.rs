@@ -31,20 +31,20 @@ type Gemm<T> = unsafe fn(
 );
 
 /// Element types for which `gemm` has kernels.
-pub trait Multiplied: Copy + Sync + Send + 'static {
+pub trait GemmElement: Copy + Sync + Send + 'static {
     const ONE: Self;
     /// Returns the kernel for the processor at hand.
     fn kernel() -> Gemm<Self>;
 }
 
-impl Multiplied for f32 {
+impl GemmElement for f32 {
     const ONE: f32 = 1.0;
     fn kernel() -> Gemm<f32> {
         gemm_f32::gemm::f32::get_gemm_fn()
     }
 }
 
-impl Multiplied for f64 {
+impl GemmElement for f64 {
     const ONE: f64 = 1.0;
     fn kernel() -> Gemm<f64> {
         gemm_f64::gemm::f64::get_gemm_fn()
@@ -64,8 +64,8 @@ pub(crate) const PER_ELEMENT: usize = 64;
 /// The destination of the product, shared by several threads.
 struct Target<T>(*mut T);
 
-// SAFETY: in `add_product` the threads write to parts of the target that share no element, and numbers may be written by
-// any thread.
+// SAFETY: in `add_product` the threads write to parts of the target that share no element, and numbers may be written
+// by any thread.
 unsafe impl<T: Send> Sync for Target<T> {}
 
 impl<T> Target<T> {
@@ -88,7 +88,7 @@ impl<T> Matrix<'_, T> {
 ///
 /// # Errors
 /// RuntimeError if an operand is smaller than the sizes require, which is a bug of the caller; KeyboardInterrupt.
-pub fn add_product<T: Multiplied>(
+pub fn add_product<T: GemmElement>(
     into: &mut [T],
     [n, m, p]: [usize; 3],
     alpha: T,

@@ -2,7 +2,7 @@
 
 use super::helpers::with_help;
 use super::vectors::{set_width, width};
-use crate::error::{Result, Told};
+use crate::error::{Result, SendableError};
 use crate::interrupt;
 use crate::limits;
 use crate::thresholds::{PART, THREAD};
@@ -46,7 +46,7 @@ pub(crate) fn tasks(count: usize, work: usize, body: &(dyn Fn(usize) -> Result<(
     let next = AtomicUsize::new(0);
     // Report the error with the lowest number: numbers are issued in order, so all numbers below a failed one are
     // already being processed.
-    let failure: Mutex<Option<(usize, Told)>> = Mutex::new(None);
+    let failure: Mutex<Option<(usize, SendableError)>> = Mutex::new(None);
     let run = || {
         loop {
             let index = next.fetch_add(1, Ordering::Relaxed);
@@ -57,7 +57,7 @@ pub(crate) fn tasks(count: usize, work: usize, body: &(dyn Fn(usize) -> Result<(
                 next.store(count, Ordering::Relaxed);
                 let mut failure = failure.lock().unwrap_or_else(PoisonError::into_inner);
                 if failure.as_ref().is_none_or(|(first, _)| index < *first) {
-                    *failure = Some((index, Told::of(error)));
+                    *failure = Some((index, SendableError::of(error)));
                 }
             }
         }

@@ -30,15 +30,15 @@ pub(super) fn width() -> usize {
 /// loops that are vectorised and inlined here.
 #[inline(always)]
 pub fn vectorised<R>(body: impl FnOnce() -> R) -> R {
-    struct Plain<F>(F);
-    impl<R, F: FnOnce() -> R> Kernel for Plain<F> {
+    struct ClosureKernel<F>(F);
+    impl<R, F: FnOnce() -> R> Kernel for ClosureKernel<F> {
         type Output = R;
         #[inline(always)]
         fn run(self, _fuses: bool) -> R {
             (self.0)()
         }
     }
-    vectorised_kernel(Plain(body))
+    vectorised_kernel(ClosureKernel(body))
 }
 
 /// A loop that depends on the processor, or that is too large to be inlined as a closure.
@@ -125,7 +125,7 @@ pub(super) fn prefetch_bytes(from: *const u8, nbytes: usize) {
 }
 
 /// Copies a slice to one of the same length. Bypasses the caches if possible: whole cache lines need not be read before
-/// they are written. Call [`written`] before another thread reads the result.
+/// they are written. Call [`flush_streamed_stores`] before another thread reads the result.
 pub(super) fn stream<T: Plain>(from: &[T], to: &mut [T]) {
     #[cfg(target_arch = "x86_64")]
     if usable() > 128 && from.len() == to.len() {
@@ -148,7 +148,8 @@ unsafe fn stream_bytes(from: *const u8, to: *mut u8, nbytes: usize) {
     // Streams the whole cache lines; copies the ends as usual.
     let head = to.align_offset(LINE).min(nbytes);
     let lines = (nbytes - head) / LINE * LINE;
-    // SAFETY: head, lines and tail are the `nbytes` bytes that the caller names; lines begin where a vector may be streamed.
+    // SAFETY: head, lines and tail are the `nbytes` bytes that the caller names; lines begin where a vector may be
+    // streamed.
     unsafe {
         std::ptr::copy_nonoverlapping(from, to, head);
         for at in (head..head + lines).step_by(VECTOR) {
@@ -160,7 +161,7 @@ unsafe fn stream_bytes(from: *const u8, to: *mut u8, nbytes: usize) {
 }
 
 /// Makes streamed stores of this thread visible before its next operations.
-pub(super) fn written() {
+pub(super) fn flush_streamed_stores() {
     // SAFETY: every processor of this kind has the instruction.
     #[cfg(target_arch = "x86_64")]
     unsafe {
@@ -306,7 +307,7 @@ mod tests {
             for length in [0, 1, 31, 63, 64, 65, 127, 128, 129, 1000, 100_000] {
                 let mut to = vec![0u8; from.len()];
                 stream(&from[7..][..length], &mut to[start..][..length]);
-                written();
+                flush_streamed_stores();
                 let beside = to[..start].iter().chain(&to[start + length..]);
                 assert!(to[start..][..length] == from[7..][..length] && beside.copied().all(|byte| byte == 0));
             }

@@ -2,7 +2,7 @@
 
 mod mapping;
 
-use super::{Access, Clock, Files, Kind, Machine, Opened};
+use super::{Access, Clock, Files, Machine, OpenFile, PathKind};
 use mapping::{Map, ignore_file_size_signal, lost_page, reserve};
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::hash::{BuildHasher, Hasher, RandomState};
@@ -64,7 +64,7 @@ impl Machine for Native {
     }
 
     #[inline(always)]
-    fn heed(_flag: &AtomicBool) {}
+    fn poll_stop_request(_flag: &AtomicBool) {}
 
     #[inline(always)]
     fn has_room_for_calls(_used: usize) -> bool {
@@ -75,7 +75,7 @@ impl Machine for Native {
         mapping::advise_large_pages(start, end);
     }
 
-    fn complain(text: &str) {
+    fn write_error(text: &str) {
         eprint!("{text}");
     }
 }
@@ -108,7 +108,7 @@ impl Files for Native {
         }
     }
 
-    fn kind(path: &Path) -> io::Result<Kind> {
+    fn kind(path: &Path) -> io::Result<PathKind> {
         fs::metadata(path).map(kind)
     }
 
@@ -116,7 +116,7 @@ impl Files for Native {
         fs::read(path)
     }
 
-    fn put(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    fn replace_contents(path: &Path, bytes: &[u8]) -> io::Result<()> {
         fs::write(path, bytes)
     }
 
@@ -185,8 +185,8 @@ impl Files for Native {
     }
 }
 
-impl Opened for File {
-    fn kind(&self) -> io::Result<Kind> {
+impl OpenFile for File {
+    fn kind(&self) -> io::Result<PathKind> {
         self.metadata().map(kind)
     }
 
@@ -206,10 +206,10 @@ impl Opened for File {
     }
 }
 
-fn kind(metadata: fs::Metadata) -> Kind {
+fn kind(metadata: fs::Metadata) -> PathKind {
     match () {
-        () if metadata.is_file() => Kind::File(metadata.len()),
-        () if metadata.is_dir() => Kind::Folder,
-        () => Kind::Other,
+        () if metadata.is_file() => PathKind::File(metadata.len()),
+        () if metadata.is_dir() => PathKind::Folder,
+        () => PathKind::Other,
     }
 }

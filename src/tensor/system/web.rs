@@ -1,7 +1,7 @@
 //! The page that runs the program, with files in memory that live as long as the page. Single-threaded and without
 //! mappings: a private mapping is a copy, and a shared one is refused.
 
-use super::{Access, Clock, Files, Kind, Machine, Mapping, Opened, Refused};
+use super::{Access, Clock, Files, Machine, Mapping, OpenFile, PathKind, SystemFailure};
 use std::alloc::{self, GlobalAlloc, Layout};
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -13,8 +13,8 @@ use std::time::Duration;
 
 mod imports {
     #[link(wasm_import_module = "tensorsh")]
-    // SAFETY: docs/play/session.js provides these functions with these types; they take numbers, and addresses of texts that
-    // they read before they return.
+    // SAFETY: docs/play/session.js provides these functions with these types; they take numbers, and addresses of texts
+    // that they read before they return.
     unsafe extern "C" {
         /// Returns the milliseconds since some earlier moment.
         pub(super) safe fn elapsed() -> f64;
@@ -57,13 +57,13 @@ const MEMORY: usize = 3 << 30;
 
 /// The standard allocator with a count of the bytes in use. The memory of an instance never shrinks, so its size does
 /// not tell.
-pub struct Counting;
+pub struct CountingAllocator;
 
 /// Bytes in use.
 static LIVE: AtomicUsize = AtomicUsize::new(0);
 
 // SAFETY: every call is passed on unchanged; counting touches no allocated memory.
-unsafe impl GlobalAlloc for Counting {
+unsafe impl GlobalAlloc for CountingAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // SAFETY: the caller keeps the contract, which is the same, as in all functions below.
         counted(layout.size(), unsafe { alloc::System.alloc(layout) })
@@ -124,13 +124,13 @@ impl Machine for Web {
 
     /// No signal can arrive while the instance computes, so the page is asked.
     #[inline]
-    fn heed(flag: &AtomicBool) {
+    fn poll_stop_request(flag: &AtomicBool) {
         if imports::stop() != 0 {
             flag.store(true, Ordering::Relaxed);
         }
     }
 
-    fn complain(text: &str) {
+    fn write_error(text: &str) {
         imports::complain(text.as_ptr(), text.len());
     }
 
@@ -143,16 +143,16 @@ impl Machine for Web {
     fn advise_large_pages(_start: usize, _end: usize) {}
 }
 
-type Content = Arc<Mutex<Vec<u8>>>;
+type FileContent = Arc<Mutex<Vec<u8>>>;
 
 /// All files, by their full names.
-static FILES: Mutex<BTreeMap<PathBuf, Content>> = Mutex::new(BTreeMap::new());
+static FILES: Mutex<BTreeMap<PathBuf, FileContent>> = Mutex::new(BTreeMap::new());
 
-fn files() -> MutexGuard<'static, BTreeMap<PathBuf, Content>> {
+fn files() -> MutexGuard<'static, BTreeMap<PathBuf, FileContent>> {
     FILES.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn locked(content: &Content) -> MutexGuard<'_, Vec<u8>> {
+fn locked(content: &FileContent) -> MutexGuard<'_, Vec<u8>> {
     content.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -168,7 +168,7 @@ pub fn listed() -> Vec<(String, usize)> {
 /// IsADirectory if the name is that of a folder.
 pub fn keep(name: &str, bytes: Vec<u8>) -> io::Result<()> {
     let path = Path::new(name);
-    if let Ok(Kind::Folder) = Web::kind(path) {
+    if let Ok(PathKind::Folder) = Web::kind(path) {
         return Err(io::Error::from(ErrorKind::IsADirectory));
     }
     files().insert(Web::full_name(path), Arc::new(Mutex::new(bytes)));
@@ -179,7 +179,7 @@ pub fn keep(name: &str, bytes: Vec<u8>) -> io::Result<()> {
 pub fn with_folder(folder: &Path, work: impl FnOnce()) {
     let name = Web::full_name(folder);
     // Folders are implied by files, so this adds an unreachable file.
-    files().insert(name.join(".."), Content::default());
+    files().insert(name.join(".."), FileContent::default());
     work();
     files().retain(|file, _| !file.starts_with(&name));
 }
@@ -187,7 +187,7 @@ pub fn with_folder(folder: &Path, work: impl FnOnce()) {
 /// An open file. As in an operating system, it keeps its contents when another file takes its name.
 #[derive(Debug)]
 pub struct File {
-    content: Content,
+    content: FileContent,
     position: u64,
     writable: bool,
 }
@@ -197,7 +197,7 @@ fn no_room() -> io::Error {
 }
 
 impl File {
-    fn of(content: Content, writable: bool) -> File {
+    fn of(content: FileContent, writable: bool) -> File {
         File { content, position: 0, writable }
     }
 
@@ -207,7 +207,7 @@ impl File {
 }
 
 /// Extends the contents to at least this length.
-fn stretch(content: &mut Vec<u8>, length: usize) -> io::Result<()> {
+fn extend_to(content: &mut Vec<u8>, length: usize) -> io::Result<()> {
     let more = length.saturating_sub(content.len());
     content.try_reserve(more).map_err(|_| no_room())?;
     content.resize(content.len() + more, 0);
@@ -237,7 +237,7 @@ impl Write for File {
         let start = self.place()?;
         let end = start.checked_add(bytes.len()).ok_or_else(no_room)?;
         let mut content = locked(&self.content);
-        stretch(&mut content, end)?;
+        extend_to(&mut content, end)?;
         content[start..end].copy_from_slice(bytes);
         drop(content);
         self.position += bytes.len() as u64;
@@ -261,9 +261,9 @@ impl Seek for File {
     }
 }
 
-impl Opened for File {
-    fn kind(&self) -> io::Result<Kind> {
-        Ok(Kind::File(locked(&self.content).len() as u64))
+impl OpenFile for File {
+    fn kind(&self) -> io::Result<PathKind> {
+        Ok(PathKind::File(locked(&self.content).len() as u64))
     }
 
     fn read_exact_at(&self, into: &mut [u8], position: u64) -> io::Result<()> {
@@ -277,7 +277,7 @@ impl Opened for File {
         let length = usize::try_from(length).map_err(|_| no_room())?;
         let mut content = locked(&self.content);
         content.truncate(length);
-        stretch(&mut content, length)
+        extend_to(&mut content, length)
     }
 
     fn reserve(&self, _from: u64, _to: u64) -> io::Result<()> {
@@ -308,7 +308,7 @@ impl Files for Web {
     fn open(path: &Path, access: Access) -> io::Result<File> {
         let name = Self::full_name(path);
         match (Self::kind(path), access) {
-            (Ok(Kind::Folder), _) => Err(io::Error::from(ErrorKind::IsADirectory)),
+            (Ok(PathKind::Folder), _) => Err(io::Error::from(ErrorKind::IsADirectory)),
             (Err(error), Access::Read) => Err(error),
             (_, access) => {
                 let content = files().entry(name).or_default().clone();
@@ -317,15 +317,15 @@ impl Files for Web {
         }
     }
 
-    fn kind(path: &Path) -> io::Result<Kind> {
+    fn kind(path: &Path) -> io::Result<PathKind> {
         let name = Self::full_name(path);
         let files = files();
         if let Some(content) = files.get(&name) {
-            return Ok(Kind::File(locked(content).len() as u64));
+            return Ok(PathKind::File(locked(content).len() as u64));
         }
         let is_folder =
             name == Path::new("/") || name == temporary_folder() || files.keys().any(|file| file.starts_with(&name));
-        if is_folder { Ok(Kind::Folder) } else { Err(io::Error::from(ErrorKind::NotFound)) }
+        if is_folder { Ok(PathKind::Folder) } else { Err(io::Error::from(ErrorKind::NotFound)) }
     }
 
     fn read(path: &Path) -> io::Result<Vec<u8>> {
@@ -337,12 +337,12 @@ impl Files for Web {
         Ok(copy)
     }
 
-    fn put(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    fn replace_contents(path: &Path, bytes: &[u8]) -> io::Result<()> {
         Self::rewrite(path, 0, |error| error, |file| file.write_all(bytes))
     }
 
     fn copy(from: &Path, to: &Path) -> io::Result<()> {
-        Self::put(to, &Self::read(from)?)
+        Self::replace_contents(to, &Self::read(from)?)
     }
 
     fn remove(path: &Path) -> io::Result<()> {
@@ -384,7 +384,7 @@ impl Files for Web {
         static SERIAL: AtomicUsize = AtomicUsize::new(0);
         let serial = SERIAL.fetch_add(1, Ordering::Relaxed);
         let name = temporary_folder().join(format!("{prefix}{serial:06}{suffix}"));
-        Self::put(&name, &[])?;
+        Self::replace_contents(&name, &[])?;
         Ok(Temporary(name))
     }
 
@@ -396,12 +396,12 @@ impl Files for Web {
     ) -> Result<(), E> {
         let folder = path.parent().unwrap_or(Path::new(""));
         match (Self::kind(path), Self::kind(folder)) {
-            (Ok(Kind::Folder), _) => return Err(refused(io::Error::from(ErrorKind::IsADirectory))),
-            (Ok(_), _) | (_, Ok(Kind::Folder)) => {}
+            (Ok(PathKind::Folder), _) => return Err(refused(io::Error::from(ErrorKind::IsADirectory))),
+            (Ok(_), _) | (_, Ok(PathKind::Folder)) => {}
             (_, Ok(_)) => return Err(refused(io::Error::from(ErrorKind::NotADirectory))),
             (_, Err(error)) => return Err(refused(error)),
         }
-        let mut new = File::of(Content::default(), true);
+        let mut new = File::of(FileContent::default(), true);
         write(&mut new)?;
         files().insert(Self::full_name(path), new.content);
         Ok(())
@@ -441,7 +441,7 @@ impl Mapping for Map {
         Ok(map)
     }
 
-    fn shared(nbytes: usize) -> Result<Map, Refused> {
+    fn shared(nbytes: usize) -> Result<Map, SystemFailure> {
         Map::zeroed(nbytes).map_err(|error| ("mmap", error))
     }
 

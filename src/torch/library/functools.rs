@@ -7,7 +7,7 @@ use objects::members;
 use std::cell::Cell;
 use std::rc::Rc;
 use tensor::{Error, ErrorKind, Result, bail, interrupt};
-use value::{Dict, Held, Object, Value};
+use value::{Dict, Object, ObjectState, Value};
 
 pub(super) const ROWS: &[Row] = &[
     function("functools.reduce(any[] args) -> any", reduce, "Combines all items, two at a time, by a function.")
@@ -143,10 +143,10 @@ fn merged(before: &Keywords, after: Keywords) -> Keywords {
 }
 
 impl Object for Partial {
-    fn held(&self) -> Held {
+    fn object_state(&self) -> ObjectState {
         let values = [self.function.clone()].into_iter().chain(self.args.iter().cloned());
         let values = values.chain(self.keywords.iter().map(|(_, value)| value.clone())).collect();
-        Held { dicts: vec![self.fields.clone()], values, ..Held::default() }
+        ObjectState { dicts: vec![self.fields.clone()], values, ..ObjectState::default() }
     }
     fn class_name(&self) -> &'static str {
         "functools.partial"

@@ -27,7 +27,7 @@ fn read(text: &str) -> Number {
     }
 }
 
-fn shown(answer: Answer) -> String {
+fn shown(answer: NumberResult) -> String {
     match answer {
         None => "none".to_owned(),
         Some(Err(error)) => format!("{}: {}", error.kind.name(), error.message),
@@ -55,7 +55,7 @@ fn written(expected: &str) -> String {
     }
 }
 
-fn operation(symbol: &str) -> fn(Number, Number) -> Answer {
+fn operation(symbol: &str) -> fn(Number, Number) -> NumberResult {
     match symbol {
         "+" => add,
         "-" => sub,

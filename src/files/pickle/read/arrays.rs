@@ -1,7 +1,7 @@
 //! Numpy arrays in a pickle, read as tensors in modes that allow more than `weights_only`. A pickle creates an empty
 //! array and a generic dtype, and then sets the state of each. Only plain arrays of numbers are supported.
 
-use super::{Id, Machine, Mode, Node};
+use super::{Id, Mode, Node, PickleMachine};
 use crate::npy::reversed;
 use crate::pickle::names::{Class, NumPy};
 use crate::pickle::refused;
@@ -48,7 +48,7 @@ impl Array {
     }
 }
 
-impl Machine<'_> {
+impl PickleMachine<'_> {
     /// Returns the result of calling a numpy name with these arguments.
     pub(super) fn numpy(&mut self, name: NumPy, args: &[Id]) -> Result<Node> {
         let wrong = || refused(format!("numpy's {name:?} does not take these arguments"));
@@ -117,7 +117,7 @@ impl Machine<'_> {
         };
         let count = usize::try_from(checked_numel(&sizes)?).ok();
         // Several arrays may refer to the same bytes, and each gets its own copy.
-        self.spend(bytes.len())?;
+        self.charge(bytes.len())?;
         if count.and_then(|count| count.checked_mul(number.dtype.itemsize())) != Some(bytes.len()) {
             return Err(refused(format!("an array of sizes {:?} has {} bytes", sizes.as_slice(), bytes.len())));
         }

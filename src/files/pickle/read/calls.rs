@@ -1,7 +1,7 @@
 //! Calls in a pickle. The allowed names create containers, small values, storages and tensors, all of them as
 //! descriptions.
 
-use super::{Id, Machine, Mode, Node, Saved, Scale, Shown, Sparse};
+use super::{Id, Mode, Node, PickleMachine, Saved, Scale, Sparse, TensorDescription};
 use crate::pickle::names::{self, Class, Rebuild};
 use crate::pickle::refused;
 use num_complex::Complex;
@@ -9,7 +9,7 @@ use std::rc::Rc;
 use tensor::{DType, Device, Dims, Error, ErrorKind, Layout, Result};
 use value::TensorLayout;
 
-impl Machine<'_> {
+impl PickleMachine<'_> {
     pub(super) fn new_object(&mut self) -> Result<()> {
         let (args, class) = (self.pop()?, self.pop()?);
         match self.node(class) {
@@ -63,7 +63,7 @@ impl Machine<'_> {
         let Some(args) = self.items(args).map(<[Id]>::to_vec) else {
             return Err(refused("the arguments of a call are no tuple"));
         };
-        self.spend(args.len())?;
+        self.charge(args.len())?;
         let made = match self.make(class, &args) {
             Err(error) if self.mode == Mode::Report && error.kind == ErrorKind::UnpicklingError => {
                 Node::Foreign("what cannot be put together here", args)
@@ -110,13 +110,13 @@ impl Machine<'_> {
         let items = match self.node(id) {
             Node::Dict(entries, _) => {
                 let entries = entries.clone();
-                self.spend(entries.len())?;
+                self.charge(entries.len())?;
                 return Ok(entries);
             }
             Node::List(items) | Node::Tuple(items) => items.clone(),
             _ => return Err(refused("a dictionary is made of pairs")),
         };
-        self.spend(items.len())?;
+        self.charge(items.len())?;
         let pair = |item| match self.items(item) {
             Some(&[key, value]) => Ok((key, value)),
             _ => Err(refused("a dictionary is made of pairs")),
@@ -126,7 +126,7 @@ impl Machine<'_> {
 
     fn latin1(&mut self, id: Id) -> Result<Rc<[u8]>> {
         let Node::Str(text) = self.node(id).clone() else { return Err(refused("only a str can be encoded")) };
-        self.spend(text.len())?;
+        self.charge(text.len())?;
         let byte = |c: char| u8::try_from(u32::from(c)).map_err(|_| refused("a byte is larger than 255"));
         text.chars().map(byte).collect()
     }
@@ -164,12 +164,12 @@ impl Machine<'_> {
     pub(super) fn dims(&mut self, id: Id) -> Result<Dims> {
         if let Node::Size(dims) = self.node(id) {
             let dims = dims.clone();
-            self.spend(dims.len())?;
+            self.charge(dims.len())?;
             return Ok(dims);
         }
         let Some(items) = self.items(id) else { return Err(refused("sizes are a tuple of whole numbers")) };
         let dims = items.iter().map(|&item| self.int(item)).collect::<Result<Dims>>()?;
-        self.spend(dims.len())?;
+        self.charge(dims.len())?;
         Ok(dims)
     }
 
@@ -180,7 +180,7 @@ impl Machine<'_> {
         }
     }
 
-    fn tensor(&self, id: Id) -> Result<Rc<Shown>> {
+    fn tensor(&self, id: Id) -> Result<Rc<TensorDescription>> {
         match self.node(id) {
             Node::Tensor(tensor) => Ok(tensor.clone()),
             other => Err(refused(format!("a tensor is needed, not {}", other.class()))),
@@ -189,8 +189,8 @@ impl Machine<'_> {
 
     fn parameter(&mut self, data: Id, requires_grad: bool) -> Result<Node> {
         let data = self.tensor(data)?;
-        self.spend(2 * data.layout.ndim())?;
-        Ok(Node::Tensor(Rc::new(Shown { requires_grad, is_parameter: true, ..(*data).clone() })))
+        self.charge(2 * data.layout.ndim())?;
+        Ok(Node::Tensor(Rc::new(TensorDescription { requires_grad, is_parameter: true, ..(*data).clone() })))
     }
 
     fn rebuild(&mut self, how: Rebuild, args: &[Id]) -> Result<Node> {
@@ -204,17 +204,17 @@ impl Machine<'_> {
             }
             (Rebuild::TensorV3, &[storage, offset, size, stride, requires_grad, _, dtype, ref metadata @ ..]) => {
                 let shown = self.shown(storage, offset, size, stride)?;
-                let shown = Shown { dtype: self.dtype(dtype)?, ..shown };
+                let shown = TensorDescription { dtype: self.dtype(dtype)?, ..shown };
                 Node::Tensor(Rc::new(self.completed(shown, requires_grad, metadata)?))
             }
             (Rebuild::Meta, &[dtype, size, stride, requires_grad]) => {
                 let layout = Layout { sizes: self.dims(size)?, strides: self.dims(stride)?, offset: 0 };
-                let shown = Shown::new(None, self.dtype(dtype)?, layout);
+                let shown = TensorDescription::new(None, self.dtype(dtype)?, layout);
                 Node::Tensor(Rc::new(self.completed(shown, requires_grad, &[])?))
             }
             (Rebuild::Quantized, &[storage, offset, size, stride, scale, requires_grad, ..]) => {
                 let shown = self.shown(storage, offset, size, stride)?;
-                let shown = Shown { scale: Some(self.scale(scale)?), ..shown };
+                let shown = TensorDescription { scale: Some(self.scale(scale)?), ..shown };
                 Node::Tensor(Rc::new(self.completed(shown, requires_grad, &[])?))
             }
             (Rebuild::Parameter, &[data, requires_grad, _]) => {
@@ -226,7 +226,7 @@ impl Machine<'_> {
                 // A function of the same kind inside itself would recurse forever.
                 (Node::Class(Class::Rebuild(how)), Some(inner)) if *how != Rebuild::FromType => {
                     let (how, inner) = (*how, inner.to_vec());
-                    self.spend(inner.len())?;
+                    self.charge(inner.len())?;
                     let made = self.rebuild(how, &inner)?;
                     if self.is_empty(state) {
                         return Ok(made);
@@ -263,7 +263,7 @@ impl Machine<'_> {
         let wrong = || refused("a sparse tensor has a layout, indices, values and a size");
         let &Node::Layout(layout) = self.node(layout) else { return Err(wrong()) };
         let Some(parts) = self.items(parts).map(<[Id]>::to_vec) else { return Err(wrong()) };
-        self.spend(parts.len())?;
+        self.charge(parts.len())?;
         let (tensors, size, is_coalesced) = match (layout, parts.as_slice()) {
             (TensorLayout::SparseCoo, &[indices, values, size]) => (vec![indices, values], size, false),
             (TensorLayout::SparseCoo, &[indices, values, size, is_coalesced]) => {
@@ -287,18 +287,18 @@ impl Machine<'_> {
         }
     }
 
-    fn shown(&mut self, storage: Id, offset: Id, size: Id, stride: Id) -> Result<Shown> {
+    fn shown(&mut self, storage: Id, offset: Id, size: Id, stride: Id) -> Result<TensorDescription> {
         let Node::Storage(index) = *self.node(storage) else {
             return Err(refused("a tensor is rebuilt on what is no storage"));
         };
         let layout = Layout { sizes: self.dims(size)?, strides: self.dims(stride)?, offset: self.int(offset)? };
         let dtype = self.storages.get(index).and_then(|saved| saved.dtype).unwrap_or(DType::Byte);
-        Ok(Shown::on(index, dtype, layout))
+        Ok(TensorDescription::on(index, dtype, layout))
     }
 
     /// Applies the arguments after the layout.
-    fn completed(&mut self, shown: Shown, requires_grad: Id, metadata: &[Id]) -> Result<Shown> {
-        let mut shown = Shown { requires_grad: self.bool(requires_grad)?, ..shown };
+    fn completed(&mut self, shown: TensorDescription, requires_grad: Id, metadata: &[Id]) -> Result<TensorDescription> {
+        let mut shown = TensorDescription { requires_grad: self.bool(requires_grad)?, ..shown };
         match metadata {
             [] => {}
             [metadata] => match self.node(*metadata) {
@@ -348,7 +348,7 @@ impl Machine<'_> {
             _ => return Err(refused("a storage has no name")),
         };
         let location: Rc<str> = self.str(location)?.into();
-        self.spend(location.len())?;
+        self.charge(location.len())?;
         let itemsize = dtype.map_or(1, DType::itemsize);
         let bytes = |count: i64| usize::try_from(count).ok().and_then(|count| count.checked_mul(itemsize));
         let absurd = || Error::runtime("a storage has an absurd size");
@@ -374,7 +374,7 @@ impl Machine<'_> {
         if let Some(&index) = self.keys.get(&saved.key) {
             return Ok(index);
         }
-        self.spend(saved.key.len())?;
+        self.charge(saved.key.len())?;
         self.keys.insert(saved.key.clone(), self.storages.len());
         self.storages.push(saved);
         Ok(self.storages.len() - 1)

@@ -1,12 +1,12 @@
 //! Instructions of protocols that `torch.load(weights_only=True)` does not accept but `pickle` writes by default. Used
 //! for reports, and for files that are not checkpoints.
 
-use super::{Machine, Node, ended};
+use super::{Node, PickleMachine, ended};
 use crate::pickle::refused;
 use std::rc::Rc;
 use tensor::Result;
 
-impl Machine<'_> {
+impl PickleMachine<'_> {
     /// Executes an instruction of protocols 3 to 5, or one that only older programs write.
     pub(super) fn newer(&mut self, operation: u8) -> Result<()> {
         match operation {
@@ -48,7 +48,7 @@ impl Machine<'_> {
                 let (Node::Str(module), Node::Str(name)) = (self.node(module).clone(), self.node(name).clone()) else {
                     return Err(refused("a class is named by two strings"));
                 };
-                self.spend(module.len() + name.len())?;
+                self.charge(module.len() + name.len())?;
                 self.name(&module, &name)
             }
             b'\x92' => {

@@ -1,7 +1,7 @@
 //! Blocks that control flow can leave early: loops, `try` and `with`. `return`, `break` and `continue` first emit the
 //! cleanup of each block they leave. Errors go to the blocks' handlers instead.
 
-use super::{Compiled, Compiler, place};
+use super::{Compiled, Compiler, source_offset};
 use crate::python::code::{Op, Variable};
 use crate::python::syntax::SyntaxFault;
 use ruff_python_ast::{ExceptHandler, Stmt, StmtFor, StmtTry, StmtWhile, StmtWith, WithItem};
@@ -45,9 +45,9 @@ impl<'a> Compiler<'a, '_> {
     pub(super) fn while_loop(&mut self, statement: &'a StmtWhile) -> Compiled {
         let start = self.here();
         self.expression(&statement.test)?;
-        let end = self.jump(|to| Op::JumpIf(false, to), place(&*statement.test));
-        self.open(Block::Loop { start, is_for: false, breaks: Vec::new() }, place(statement))?;
-        self.looped((start, end), &statement.body, &statement.orelse, place(statement))
+        let end = self.jump(|to| Op::JumpIf(false, to), source_offset(&*statement.test));
+        self.open(Block::Loop { start, is_for: false, breaks: Vec::new() }, source_offset(statement))?;
+        self.looped((start, end), &statement.body, &statement.orelse, source_offset(statement))
     }
 
     pub(super) fn for_loop(&mut self, statement: &'a StmtFor) -> Compiled {
@@ -55,13 +55,13 @@ impl<'a> Compiler<'a, '_> {
             return Err(SyntaxFault::unsupported("async loops", statement));
         }
         self.expression(&statement.iter)?;
-        let at = place(&*statement.iter);
+        let at = source_offset(&*statement.iter);
         self.emit(Op::Begin, at);
         let start = self.here();
         let end = self.jump(Op::Next, at);
-        self.open(Block::Loop { start, is_for: true, breaks: Vec::new() }, place(statement))?;
+        self.open(Block::Loop { start, is_for: true, breaks: Vec::new() }, source_offset(statement))?;
         self.assign(&statement.target)?;
-        self.looped((start, end), &statement.body, &statement.orelse, place(statement))
+        self.looped((start, end), &statement.body, &statement.orelse, source_offset(statement))
     }
 
     fn looped(&mut self, (start, end): (u32, usize), body: &'a [Stmt], orelse: &'a [Stmt], at: u32) -> Compiled {
@@ -151,7 +151,7 @@ impl<'a> Compiler<'a, '_> {
         if statement.is_star {
             return Err(SyntaxFault::unsupported("except* clauses", statement));
         }
-        let at = place(statement);
+        let at = source_offset(statement);
         if statement.finalbody.is_empty() {
             return self.try_except(statement);
         }
@@ -176,7 +176,7 @@ impl<'a> Compiler<'a, '_> {
     }
 
     fn try_except(&mut self, statement: &'a StmtTry) -> Compiled {
-        let at = place(statement);
+        let at = source_offset(statement);
         let handler = self.jump(Op::Try, at);
         self.open(Block::Try, at)?;
         self.body(&statement.body)?;
@@ -186,11 +186,11 @@ impl<'a> Compiler<'a, '_> {
         let mut ends = vec![self.jump(Op::Jump, at)];
         self.land(handler);
         for ExceptHandler::ExceptHandler(clause) in &statement.handlers {
-            let at = place(clause);
+            let at = source_offset(clause);
             let next = match &clause.type_ {
                 Some(class) => {
                     self.expression(class)?;
-                    Some(self.jump(Op::Catch, place(&**class)))
+                    Some(self.jump(Op::Catch, source_offset(&**class)))
                 }
                 None => None,
             };
@@ -239,7 +239,7 @@ impl<'a> Compiler<'a, '_> {
 
     fn with_items(&mut self, items: &'a [WithItem], body: &'a [Stmt]) -> Compiled {
         let Some((item, rest)) = items.split_first() else { return self.body(body) };
-        let at = place(&item.context_expr);
+        let at = source_offset(&item.context_expr);
         self.expression(&item.context_expr)?;
         let handler = self.jump(Op::With, at);
         self.open(Block::With(at), at)?;

@@ -1,10 +1,10 @@
 //! Expressions: each leaves its value on the stack.
 
 use super::names::READS;
-use super::{Compiled, Compiler, NO_NAMES, place};
+use super::{Compiled, Compiler, NO_NAMES, source_offset};
 use crate::python::code::{Op, Quick};
 use crate::python::syntax::SyntaxFault;
-use crate::python::syntax::scope::Place;
+use crate::python::syntax::scope::NameScope;
 use num_complex::Complex;
 use objects::operators::{self, Operator};
 use ruff_python_ast::{
@@ -25,7 +25,7 @@ pub(super) fn operation(symbol: &str, op: fn(Quick, &'static Operator) -> Op) ->
 
 impl<'a> Compiler<'a, '_> {
     pub(super) fn expression(&mut self, expression: &'a Expr) -> Compiled {
-        let at = place(expression);
+        let at = source_offset(expression);
         if let Some(value) = constant(expression)? {
             self.push(value, at);
             return Ok(());
@@ -57,7 +57,7 @@ impl<'a> Compiler<'a, '_> {
                 let mut ends = Vec::new();
                 for part in parts {
                     self.expression(part)?;
-                    ends.push(self.jump(jump, place(part)));
+                    ends.push(self.jump(jump, source_offset(part)));
                 }
                 self.expression(last)?;
                 ends.into_iter().for_each(|end| self.land(end));
@@ -65,7 +65,7 @@ impl<'a> Compiler<'a, '_> {
             Expr::Compare(e) => self.comparisons(e)?,
             Expr::If(e) => {
                 self.expression(&e.test)?;
-                let other = self.jump(|to| Op::JumpIf(false, to), place(&*e.test));
+                let other = self.jump(|to| Op::JumpIf(false, to), source_offset(&*e.test));
                 self.expression(&e.body)?;
                 let end = self.jump(Op::Jump, at);
                 self.land(other);
@@ -171,7 +171,7 @@ impl<'a> Compiler<'a, '_> {
         for item in rest {
             let (item, op) = item.as_starred_expr().map_or((item, Op::Append), |starred| (&*starred.value, spread));
             self.expression(item)?;
-            self.emit(op, place(item));
+            self.emit(op, source_offset(item));
         }
         Ok(!rest.is_empty())
     }
@@ -181,17 +181,17 @@ impl<'a> Compiler<'a, '_> {
         for item in dict.items.iter().take(plain) {
             item.key.iter().chain([&item.value]).try_for_each(|part| self.expression(part))?;
         }
-        self.emit(Op::Dict(plain as u32), place(dict));
+        self.emit(Op::Dict(plain as u32), source_offset(dict));
         for item in dict.items.iter().skip(plain) {
             match &item.key {
                 Some(key) => {
                     self.expression(key)?;
                     self.expression(&item.value)?;
-                    self.emit(Op::SetEntry, place(key));
+                    self.emit(Op::SetEntry, source_offset(key));
                 }
                 None => {
                     self.expression(&item.value)?;
-                    self.emit(Op::Extend, place(&item.value));
+                    self.emit(Op::Extend, source_offset(&item.value));
                 }
             }
         }
@@ -228,10 +228,10 @@ impl<'a> Compiler<'a, '_> {
             left = right;
         }
         if !ends.is_empty() {
-            let done = self.jump(Op::Jump, place(compare));
+            let done = self.jump(Op::Jump, source_offset(compare));
             ends.into_iter().for_each(|end| self.land(end));
-            self.emit(Op::Swap(2), place(compare));
-            self.emit(Op::Pop, place(compare));
+            self.emit(Op::Swap(2), source_offset(compare));
+            self.emit(Op::Pop, source_offset(compare));
             self.land(done);
         }
         Ok(())
@@ -243,8 +243,8 @@ impl<'a> Compiler<'a, '_> {
             && name.id == "super"
             && arguments.is_empty()
         {
-            let cell = (self.place_of("__class__") == Place::Cell).then(|| self.cell("__class__"));
-            self.emit(Op::Super(cell), place(name));
+            let cell = (self.scope_of("__class__") == NameScope::Cell).then(|| self.cell("__class__"));
+            self.emit(Op::Super(cell), source_offset(name));
             return Ok(());
         }
         let spreads = arguments.args.iter().any(Expr::is_starred_expr)
@@ -254,7 +254,7 @@ impl<'a> Compiler<'a, '_> {
             && !spreads
         {
             self.expression(&method.value)?;
-            let (name, at) = (self.member(&method.attr), place(&method.attr));
+            let (name, at) = (self.member(&method.attr), source_offset(&method.attr));
             // A missing method is reported before errors of its arguments.
             let named = arguments.keywords.iter().map(|keyword| &keyword.value);
             let mut all = arguments.args.iter().chain(named);
@@ -267,8 +267,8 @@ impl<'a> Compiler<'a, '_> {
         }
         self.expression(&call.func)?;
         let at = match &*call.func {
-            Expr::Attribute(method) => place(&method.attr),
-            function => place(function),
+            Expr::Attribute(method) => source_offset(&method.attr),
+            function => source_offset(function),
         };
         if spreads {
             return self.call_spread(arguments, at);
@@ -298,13 +298,13 @@ impl<'a> Compiler<'a, '_> {
         for keyword in &arguments.keywords {
             match &keyword.arg {
                 Some(name) => {
-                    self.push(Value::str(name.as_str()), place(keyword));
+                    self.push(Value::str(name.as_str()), source_offset(keyword));
                     self.expression(&keyword.value)?;
-                    self.emit(Op::Dict(1), place(keyword));
+                    self.emit(Op::Dict(1), source_offset(keyword));
                 }
                 None => self.expression(&keyword.value)?,
             }
-            self.emit(Op::Merge, place(keyword));
+            self.emit(Op::Merge, source_offset(keyword));
         }
         self.emit(Op::CallSpread, at);
         Ok(())
@@ -326,8 +326,8 @@ impl<'a> Compiler<'a, '_> {
                     conversion = ConversionFlag::Repr;
                 }
             }
-            self.text(pieces, place(field));
-            let at = place(&*field.expression);
+            self.text(pieces, source_offset(field));
+            let at = source_offset(&*field.expression);
             let function = match conversion {
                 ConversionFlag::None => None,
                 ConversionFlag::Str => Some("py.str"),
@@ -341,7 +341,7 @@ impl<'a> Compiler<'a, '_> {
             if let Some(given) = &field.format_spec {
                 self.pieces(&given.elements, &mut spec)?;
             }
-            self.joined(spec, place(field));
+            self.joined(spec, source_offset(field));
             self.emit(Op::Format, at);
             pieces.count += 1;
         }
@@ -387,7 +387,7 @@ fn constant(expression: &Expr) -> Result<Option<Value>, SyntaxFault> {
                 Err(error) => return Err(SyntaxFault::syntax(error.message, e.range().start().to_usize())),
             }
         }
-        Expr::NumberLiteral(e) => number(&e.value, place(e))?,
+        Expr::NumberLiteral(e) => number(&e.value, source_offset(e))?,
         Expr::UnaryOp(e) if e.op == UnaryOp::USub && e.operand.is_number_literal_expr() => {
             match constant(&e.operand)? {
                 Some(Value::Int(number)) => Value::from(-i128::from(number)),

@@ -1,9 +1,9 @@
 //! Functions, classes and comprehensions. Each becomes its own code, plus an instruction that creates the object.
 
-use super::{Compiled, Compiler, NO_NAMES, place};
+use super::{Compiled, Compiler, NO_NAMES, source_offset};
 use crate::python::code::{Code, Op, Parameters};
 use crate::python::syntax::SyntaxFault;
-use crate::python::syntax::scope::Place;
+use crate::python::syntax::scope::NameScope;
 use ruff_python_ast::{Comprehension, Decorator, Expr, ExprLambda, Stmt, StmtClassDef, StmtFunctionDef};
 use ruff_text_size::Ranged;
 use std::rc::Rc;
@@ -15,37 +15,37 @@ impl<'a> Compiler<'a, '_> {
             return Err(SyntaxFault::unsupported("async functions", function));
         }
         self.decorators(&function.decorator_list)?;
-        let (at, scope) = (place(&function.name), self.scopes.of(function));
+        let (at, scope) = (source_offset(&function.name), self.scopes.of(function));
         self.defaults(&function.parameters, at)?;
-        let code = self.within((scope, &function.name, parameters(&function.parameters)), |this| {
+        let code = self.nested_code((scope, &function.name, parameters(&function.parameters)), |this| {
             this.documented_body(&function.body)?;
             this.ends(at);
             Ok(())
         })?;
-        self.made(code, at);
+        self.emit_function(code, at);
         self.decorated(&function.decorator_list);
         self.store(&function.name, at);
         Ok(())
     }
 
     pub(super) fn lambda(&mut self, lambda: &'a ExprLambda) -> Compiled {
-        let (at, scope) = (place(lambda), self.scopes.of(lambda));
+        let (at, scope) = (source_offset(lambda), self.scopes.of(lambda));
         let given = lambda.parameters.as_deref();
         match given {
             Some(given) => self.defaults(given, at)?,
             None => self.no_defaults(at),
         }
-        let code = self.within((scope, "<lambda>", given.map(parameters).unwrap_or_default()), |this| {
+        let code = self.nested_code((scope, "<lambda>", given.map(parameters).unwrap_or_default()), |this| {
             this.expression(&lambda.body)?;
             this.emit(Op::Return, at);
             Ok(())
         })?;
-        self.made(code, at);
+        self.emit_function(code, at);
         Ok(())
     }
 
     /// Emits the creation of a function from its code. The defaults are on the stack.
-    fn made(&mut self, code: Rc<Code>, at: u32) {
+    fn emit_function(&mut self, code: Rc<Code>, at: u32) {
         let cells = code.free.iter().map(|name| self.cell(name)).collect();
         let codes = &mut self.unit.code.codes;
         codes.push((code, cells));
@@ -95,16 +95,16 @@ impl<'a> Compiler<'a, '_> {
 
     fn decorated(&mut self, decorators: &'a [Decorator]) {
         for decorator in decorators.iter().rev() {
-            self.emit(Op::Call(1, NO_NAMES), place(&decorator.expression));
+            self.emit(Op::Call(1, NO_NAMES), source_offset(&decorator.expression));
         }
     }
 
     pub(super) fn class(&mut self, class: &'a StmtClassDef) -> Compiled {
         self.decorators(&class.decorator_list)?;
-        let (at, scope) = (place(&class.name), self.scopes.of(class));
+        let (at, scope) = (source_offset(&class.name), self.scopes.of(class));
         self.no_defaults(at);
-        let code = self.within((scope, &class.name, Parameters::default()), |this| {
-            if this.place_of("__annotations__") == Place::Namespace {
+        let code = self.nested_code((scope, &class.name, Parameters::default()), |this| {
+            if this.scope_of("__annotations__") == NameScope::Namespace {
                 this.emit(Op::Dict(0), at);
                 this.store("__annotations__", at);
             }
@@ -112,7 +112,7 @@ impl<'a> Compiler<'a, '_> {
             this.ends(at);
             Ok(())
         })?;
-        self.made(code, at);
+        self.emit_function(code, at);
         self.emit(Op::List(0), at);
         self.emit(Op::Dict(0), at);
         if let Some(arguments) = &class.arguments {
@@ -122,7 +122,7 @@ impl<'a> Compiler<'a, '_> {
                 }
                 self.emit(Op::Swap(2), at);
                 self.expression(base)?;
-                self.emit(Op::Append, place(base));
+                self.emit(Op::Append, source_offset(base));
                 self.emit(Op::Swap(2), at);
             }
             for keyword in &arguments.keywords {
@@ -150,18 +150,18 @@ impl<'a> Compiler<'a, '_> {
         parts: &[&'a Expr],
         makes: Option<(Op, Op)>,
     ) -> Compiled {
-        let (at, scope) = (place(node), self.scopes.of(node));
+        let (at, scope) = (source_offset(node), self.scopes.of(node));
         if generators.iter().any(|generator| generator.is_async) {
             return Err(SyntaxFault::unsupported("async comprehensions", node));
         }
         let Some(first) = generators.first() else { return Ok(()) };
         self.no_defaults(at);
         let parameters = Parameters { names: vec![".0".into()], positional: 1, ..Parameters::default() };
-        let code = self.within((scope, name, parameters), |this| {
+        let code = self.nested_code((scope, name, parameters), |this| {
             if let Some((begin, _)) = makes {
                 this.emit(begin, at);
             }
-            this.load(".0", place(&first.iter));
+            this.load(".0", source_offset(&first.iter));
             this.loops(generators, parts, makes.map(|(_, add)| add))?;
             match makes {
                 Some(_) => this.emit(Op::Return, at),
@@ -169,11 +169,11 @@ impl<'a> Compiler<'a, '_> {
             }
             Ok(())
         })?;
-        self.made(code, at);
+        self.emit_function(code, at);
         // Values that cannot be iterated over are rejected here, like in Python.
-        self.push(Value::Function("py.iter".into()), place(&first.iter));
+        self.push(Value::Function("py.iter".into()), source_offset(&first.iter));
         self.expression(&first.iter)?;
-        self.emit(Op::Call(1, NO_NAMES), place(&first.iter));
+        self.emit(Op::Call(1, NO_NAMES), source_offset(&first.iter));
         self.emit(Op::Call(1, NO_NAMES), at);
         Ok(())
     }
@@ -182,7 +182,7 @@ impl<'a> Compiler<'a, '_> {
     fn loops(&mut self, generators: &'a [Comprehension], parts: &[&'a Expr], add: Option<Op>) -> Compiled {
         let Some((generator, rest)) = generators.split_first() else {
             parts.iter().try_for_each(|part| self.expression(part))?;
-            let at = parts.first().map_or(0, |part| place(*part));
+            let at = parts.first().map_or(0, |part| source_offset(*part));
             match add {
                 Some(add) => self.emit(add, at),
                 None => {
@@ -192,14 +192,14 @@ impl<'a> Compiler<'a, '_> {
             }
             return Ok(());
         };
-        let at = place(&generator.iter);
+        let at = source_offset(&generator.iter);
         self.emit(Op::Begin, at);
         let start = self.here();
         let end = self.jump(Op::Next, at);
         self.assign(&generator.target)?;
         for test in &generator.ifs {
             self.expression(test)?;
-            self.emit(Op::JumpIf(false, start), place(test));
+            self.emit(Op::JumpIf(false, start), source_offset(test));
         }
         if let Some(next) = rest.first() {
             self.expression(&next.iter)?;

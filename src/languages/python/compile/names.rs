@@ -1,9 +1,9 @@
 //! Names and other targets of assignment and deletion.
 
-use super::{Compiled, Compiler, place};
+use super::{Compiled, Compiler, source_offset};
 use crate::python::code::{Op, Variable, mangled};
 use crate::python::syntax::SyntaxFault;
-use crate::python::syntax::scope::Place;
+use crate::python::syntax::scope::NameScope;
 use ruff_python_ast::Expr;
 use value::Value;
 
@@ -20,8 +20,8 @@ const DELETES: Access = Access { variable: Op::Delete, attribute: Op::DeleteAttr
 
 impl<'a> Compiler<'a, '_> {
     /// Returns where the current unit stores a name.
-    pub(super) fn place_of(&self, name: &str) -> Place {
-        self.scopes.all.get(self.unit.scope).map_or(Place::Global, |scope| scope.place(name))
+    pub(super) fn scope_of(&self, name: &str) -> NameScope {
+        self.scopes.all.get(self.unit.scope).map_or(NameScope::Global, |scope| scope.place(name))
     }
 
     /// Returns the index of a cell. The code's own cells come first, then those of enclosing functions.
@@ -39,11 +39,11 @@ impl<'a> Compiler<'a, '_> {
     }
 
     fn variable(&mut self, name: &str) -> Variable {
-        match self.place_of(name) {
-            Place::Local => Variable::Local(self.slot(name)),
-            Place::Cell => Variable::Cell(self.cell(name)),
-            Place::Global => Variable::Global((self.slot_of)(name)),
-            Place::Namespace => Variable::Namespace(self.member(name), (self.slot_of)(name)),
+        match self.scope_of(name) {
+            NameScope::Local => Variable::Local(self.slot(name)),
+            NameScope::Cell => Variable::Cell(self.cell(name)),
+            NameScope::Global => Variable::Global((self.slot_of)(name)),
+            NameScope::Namespace => Variable::Namespace(self.member(name), (self.slot_of)(name)),
         }
     }
 
@@ -67,7 +67,7 @@ impl<'a> Compiler<'a, '_> {
 
     /// Reads, assigns to or deletes a variable, an attribute or an item.
     pub(super) fn access(&mut self, target: &'a Expr, access: &Access) -> Compiled {
-        let at = place(target);
+        let at = source_offset(target);
         match target {
             Expr::Name(name) => {
                 let variable = self.variable(&name.id);
@@ -76,7 +76,7 @@ impl<'a> Compiler<'a, '_> {
             Expr::Attribute(attribute) => {
                 self.expression(&attribute.value)?;
                 let name = self.member(&attribute.attr);
-                self.emit((access.attribute)(name), place(&attribute.attr));
+                self.emit((access.attribute)(name), source_offset(&attribute.attr));
             }
             Expr::Subscript(subscript) => {
                 self.expression(&subscript.value)?;
@@ -91,8 +91,8 @@ impl<'a> Compiler<'a, '_> {
     /// Assigns the value on top of the stack to a target.
     pub(super) fn assign(&mut self, target: &'a Expr) -> Compiled {
         match target {
-            Expr::Tuple(tuple) => self.unpack(&tuple.elts, place(target)),
-            Expr::List(list) => self.unpack(&list.elts, place(target)),
+            Expr::Tuple(tuple) => self.unpack(&tuple.elts, source_offset(target)),
+            Expr::List(list) => self.unpack(&list.elts, source_offset(target)),
             target => self.access(target, &WRITES),
         }
     }

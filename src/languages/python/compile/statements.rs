@@ -1,19 +1,19 @@
 //! Statements, except those with blocks that can be left early.
 
 use super::expressions::operation;
-use super::{Compiled, Compiler, NO_NAMES, place};
+use super::{Compiled, Compiler, NO_NAMES, source_offset};
 use crate::python::code::Op;
 use crate::python::syntax::SyntaxFault;
-use crate::python::syntax::scope::Kind;
+use crate::python::syntax::scope::ScopeKind;
 use ruff_python_ast::{Expr, Stmt, StmtAnnAssign, StmtAugAssign, StmtIf, StmtImport, StmtImportFrom};
 use value::Value;
 
 impl<'a> Compiler<'a, '_> {
     pub(super) fn statement(&mut self, statement: &'a Stmt) -> Compiled {
-        let at = place(statement);
+        let at = source_offset(statement);
         match statement {
             Stmt::Expr(e) => {
-                let shown = self.shows && self.unit.code.kind == Kind::Module;
+                let shown = self.shows && self.unit.code.kind == ScopeKind::Module;
                 // Skip a literal whose value is unused.
                 if !shown && e.value.is_literal_expr() {
                     return Ok(());
@@ -74,16 +74,16 @@ impl<'a> Compiler<'a, '_> {
     fn if_statement(&mut self, statement: &'a StmtIf) -> Compiled {
         let mut ends = Vec::new();
         self.expression(&statement.test)?;
-        let mut next = Some(self.jump(|to| Op::JumpIf(false, to), place(&*statement.test)));
+        let mut next = Some(self.jump(|to| Op::JumpIf(false, to), source_offset(&*statement.test)));
         self.body(&statement.body)?;
         for clause in &statement.elif_else_clauses {
-            ends.push(self.jump(Op::Jump, place(statement)));
+            ends.push(self.jump(Op::Jump, source_offset(statement)));
             if let Some(next) = next.take() {
                 self.land(next);
             }
             if let Some(test) = &clause.test {
                 self.expression(test)?;
-                next = Some(self.jump(|to| Op::JumpIf(false, to), place(test)));
+                next = Some(self.jump(|to| Op::JumpIf(false, to), source_offset(test)));
             }
             self.body(&clause.body)?;
         }
@@ -101,10 +101,10 @@ impl<'a> Compiler<'a, '_> {
             self.assign(&statement.target)?;
         }
         if let Expr::Name(name) = &*statement.target
-            && self.unit.code.kind == Kind::Class
+            && self.unit.code.kind == ScopeKind::Class
             && statement.simple
         {
-            let at = place(statement);
+            let at = source_offset(statement);
             self.expression(&statement.annotation)?;
             self.load("__annotations__", at);
             let member = self.member(&name.id);
@@ -115,7 +115,7 @@ impl<'a> Compiler<'a, '_> {
     }
 
     fn augmented(&mut self, statement: &'a StmtAugAssign) -> Compiled {
-        let at = place(&*statement.target);
+        let at = source_offset(&*statement.target);
         match &*statement.target {
             Expr::Name(name) => {
                 self.load(&name.id, at);
@@ -126,10 +126,10 @@ impl<'a> Compiler<'a, '_> {
                 self.expression(&attribute.value)?;
                 let name = self.member(&attribute.attr);
                 self.emit(Op::Copy(1), at);
-                self.emit(Op::Attribute(name), place(&attribute.attr));
+                self.emit(Op::Attribute(name), source_offset(&attribute.attr));
                 self.in_place(statement)?;
                 self.emit(Op::Swap(2), at);
-                self.emit(Op::StoreAttribute(name), place(&attribute.attr));
+                self.emit(Op::StoreAttribute(name), source_offset(&attribute.attr));
             }
             Expr::Subscript(subscript) => {
                 self.expression(&subscript.value)?;
@@ -151,7 +151,7 @@ impl<'a> Compiler<'a, '_> {
     fn in_place(&mut self, statement: &'a StmtAugAssign) -> Compiled {
         self.expression(&statement.value)?;
         let op = operation(statement.op.as_str(), Op::InPlace)?;
-        self.emit(op, place(statement));
+        self.emit(op, source_offset(statement));
         Ok(())
     }
 
@@ -164,7 +164,7 @@ impl<'a> Compiler<'a, '_> {
 
     fn import(&mut self, statement: &'a StmtImport) {
         for alias in &statement.names {
-            let (at, path) = (place(alias), alias.name.as_str());
+            let (at, path) = (source_offset(alias), alias.name.as_str());
             self.call_builtin("py.import_", &[path], at);
             if alias.asname.is_none() && path.starts_with("torch.") {
                 self.emit(Op::Pop, at);
@@ -187,8 +187,8 @@ impl<'a> Compiler<'a, '_> {
             if alias.name.as_str() == "*" {
                 return Err(SyntaxFault::unsupported("imports of *", alias));
             }
-            self.call_builtin("py.import_from", &[module, alias.name.as_str()], place(alias));
-            self.store(alias.asname.as_ref().unwrap_or(&alias.name), place(alias));
+            self.call_builtin("py.import_from", &[module, alias.name.as_str()], source_offset(alias));
+            self.store(alias.asname.as_ref().unwrap_or(&alias.name), source_offset(alias));
         }
         Ok(())
     }

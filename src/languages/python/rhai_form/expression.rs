@@ -3,8 +3,8 @@
 //!
 //! Does not know the statement that contains the expression.
 
-use super::words::{BUILTINS, Kind, SHAPES, VALUES, has, is_name, is_number, literal, map_key, quoted};
-use super::{Formed, Known, Lines, Printer, no_form};
+use super::words::{BUILTINS, SHAPES, VALUES, ValueHint, has, is_name, is_number, literal, map_key, quoted};
+use super::{Printer, TranslatedLines, Translation, VariableKind, no_form};
 use ruff_python_ast::{
     BoolOp, CmpOp, Comprehension, ConversionFlag, DictItem, Expr, ExprCall, ExprCompare, ExprFString,
     ExprNumberLiteral, FStringPart, InterpolatedStringElement, Number, Operator, UnaryOp,
@@ -27,20 +27,20 @@ pub(super) enum Bind {
     Closed,
 }
 
-type Written = Result<(String, Bind), String>;
+type TranslatedExpression = Result<(String, Bind), String>;
 
 impl Printer<'_> {
     /// Writes an expression that needs no parentheses: an argument, an element, the right-hand side of `=`.
-    pub(super) fn value(&mut self, e: &Expr) -> Formed {
+    pub(super) fn value(&mut self, e: &Expr) -> Translation {
         Ok(self.written(e)?.0)
     }
 
     /// Writes an operand, in parentheses unless it binds tightly enough.
-    pub(super) fn operand(&mut self, e: &Expr, least: Bind) -> Formed {
+    pub(super) fn operand(&mut self, e: &Expr, least: Bind) -> Translation {
         self.written(e).map(|written| enclosed(written, least))
     }
 
-    fn written(&mut self, e: &Expr) -> Written {
+    fn written(&mut self, e: &Expr) -> TranslatedExpression {
         let text = match e {
             Expr::Name(e) if self.functions.contains(e.id.as_str()) => format!("Fn(\"{}\")", e.id),
             Expr::Name(e) if e.id == "print" && !self.is_known("print") => return no_form("`print` as a value has"),
@@ -53,7 +53,7 @@ impl Printer<'_> {
                     return Ok((format!("!{}", enclosed(test, Bind::Number)), Bind::Unary));
                 }
                 UnaryOp::Invert
-                    if matches!(self.kind(&e.operand), Kind::Count | Kind::Int)
+                    if matches!(self.kind(&e.operand), ValueHint::Count | ValueHint::Int)
                         || e.operand.is_name_expr() && self.is_tensor(&e.operand) == Some(false) =>
                 {
                     return Ok((format!("-{} - 1", self.operand(&e.operand, Bind::Number)?), Bind::Sum));
@@ -61,7 +61,7 @@ impl Printer<'_> {
                 UnaryOp::Invert => format!("{}.bitwise_not()", self.receiver(&e.operand)?),
                 op => return Ok((format!("{}{}", op.as_str(), self.operand(&e.operand, Bind::Number)?), Bind::Unary)),
             },
-            Expr::BoolOp(b) if self.kind(e) == Kind::Bool => return self.condition(e),
+            Expr::BoolOp(b) if self.kind(e) == ValueHint::Bool => return self.condition(e),
             Expr::BoolOp(b) => match &*b.values {
                 [first @ Expr::Name(_), second] if b.op == BoolOp::Or => return self.choice(first, first, second),
                 [first @ Expr::Name(_), second] => return self.choice(first, second, first),
@@ -80,11 +80,11 @@ impl Printer<'_> {
             Expr::Attribute(e) => format!("{}.{}", self.receiver(&e.value)?, e.attr),
             Expr::Subscript(e) => match (self.receiver(&e.value)?, &*e.slice) {
                 (value, Expr::Tuple(items)) => {
-                    let parts = items.elts.iter().map(|item| self.item(item)).collect::<Lines>()?.join(", ");
+                    let parts = items.elts.iter().map(|item| self.item(item)).collect::<TranslatedLines>()?.join(", ");
                     let is_plain = items.len() > 1 && !self.by_grammar;
                     if is_plain { format!("{value}[{parts}]") } else { format!("{value}[at({parts})]") }
                 }
-                (value, Expr::Slice(range)) if self.kind(&e.value) == Kind::List => {
+                (value, Expr::Slice(range)) if self.kind(&e.value) == ValueHint::List => {
                     match self.range(range.lower.as_deref(), range.upper.as_deref())? {
                         text if range.step.is_some() || text.contains(['-', '(']) => {
                             return no_form("lists cut from the end or in steps have");
@@ -92,11 +92,11 @@ impl Printer<'_> {
                         text => format!("{value}.extract({text})"),
                     }
                 }
-                (value, Expr::Slice(range)) if self.kind(&e.value) == Kind::Plain && range.step.is_none() => {
+                (value, Expr::Slice(range)) if self.kind(&e.value) == ValueHint::Plain && range.step.is_none() => {
                     // A string in Rhai is sliced only by a range.
                     format!("{value}[{}]", self.range(range.lower.as_deref(), range.upper.as_deref())?)
                 }
-                (value, item) if self.kind(&e.value) == Kind::List && self.is_tensor(item) == Some(true) => {
+                (value, item) if self.kind(&e.value) == ValueHint::List && self.is_tensor(item) == Some(true) => {
                     format!("{value}[{}.item()]", self.receiver(item)?)
                 }
                 (value, item) => format!("{value}[{}]", self.item(item)?),
@@ -128,31 +128,31 @@ impl Printer<'_> {
         Ok((text, Bind::Closed))
     }
 
-    fn values(&mut self, values: &[Expr]) -> Formed {
-        Ok(values.iter().map(|e| self.value(e)).collect::<Lines>()?.join(", "))
+    fn values(&mut self, values: &[Expr]) -> Translation {
+        Ok(values.iter().map(|e| self.value(e)).collect::<TranslatedLines>()?.join(", "))
     }
 
     /// Writes the expression before a dot or a bracket.
-    fn receiver(&mut self, e: &Expr) -> Formed {
+    fn receiver(&mut self, e: &Expr) -> Translation {
         self.operand(e, Bind::Closed)
     }
 
-    fn choice(&mut self, test: &Expr, yes: &Expr, no: &Expr) -> Written {
+    fn choice(&mut self, test: &Expr, yes: &Expr, no: &Expr) -> TranslatedExpression {
         let (test, yes, no) = (self.condition(test)?.0, self.value(yes)?, self.value(no)?);
         Ok((format!("if {test} {{ {yes} }} else {{ {no} }}"), Bind::Open))
     }
 
     /// Writes `|x, y| body`. The parameters hide variables of the same names.
-    fn closure(&mut self, names: &[String], body: impl FnOnce(&mut Self) -> Formed) -> Formed {
+    fn closure(&mut self, names: &[String], body: impl FnOnce(&mut Self) -> Translation) -> Translation {
         let outer = self.known.clone();
-        self.known.extend(names.iter().map(|name| (name.clone(), Kind::Unknown)));
+        self.known.extend(names.iter().map(|name| (name.clone(), ValueHint::Unknown)));
         let body = body(self);
         self.known = outer;
-        let names = names.iter().map(|name| self.spelled(name)).collect::<Lines>()?;
+        let names = names.iter().map(|name| self.spelled(name)).collect::<TranslatedLines>()?;
         Ok(format!("|{}| {}", names.join(", "), body?))
     }
 
-    fn number(&self, e: &ExprNumberLiteral) -> Written {
+    fn number(&self, e: &ExprNumberLiteral) -> TranslatedExpression {
         let typed = self.source.get(e.range().to_std_range()).unwrap_or_default().to_lowercase();
         let text = match &e.value {
             Number::Int(value) if value.as_i64().is_none() => return no_form("integers beyond 64 bits have"),
@@ -168,16 +168,16 @@ impl Printer<'_> {
     }
 
     /// Writes an operand as a float, if an integer would give a different result.
-    fn floating(&mut self, e: &Expr) -> Formed {
+    fn floating(&mut self, e: &Expr) -> Translation {
         let text = self.value(e)?;
         Ok(if text.bytes().all(|b| b.is_ascii_digit()) { format!("{text}.0") } else { format!("py.float({text})") })
     }
 
-    pub(super) fn binary(&mut self, left: &Expr, op: Operator, right: &Expr) -> Written {
+    pub(super) fn binary(&mut self, left: &Expr, op: Operator, right: &Expr) -> TranslatedExpression {
         let kinds = (self.kind(left), self.kind(right));
-        let is_int = |kind| matches!(kind, Kind::Count | Kind::Int);
-        let counts = kinds == (Kind::Count, Kind::Count);
-        let int = kinds.0 == Kind::Int || kinds.1 == Kind::Int;
+        let is_int = |kind| matches!(kind, ValueHint::Count | ValueHint::Int);
+        let counts = kinds == (ValueHint::Count, ValueHint::Count);
+        let int = kinds.0 == ValueHint::Int || kinds.1 == ValueHint::Int;
         if is_beyond(left, op, right) {
             return no_form("integers beyond 64 bits have");
         }
@@ -211,7 +211,7 @@ impl Printer<'_> {
             let imag = if op == Operator::Sub { -imag } else { imag };
             return Ok((format!("complex({}, {imag})", self.value(left)?), Bind::Closed));
         }
-        let needs_float = op == Operator::Div && !is_int(kinds.1) || op == Operator::Pow && kinds.1 == Kind::Int;
+        let needs_float = op == Operator::Div && !is_int(kinds.1) || op == Operator::Pow && kinds.1 == ValueHint::Int;
         let left = if needs_float && is_int(kinds.0) { self.floating(left)? } else { self.operand(left, least)? };
         let divides = op == Operator::Div && is_int(kinds.1);
         let right = if divides { self.floating(right)? } else { self.operand(right, next)? };
@@ -220,22 +220,23 @@ impl Printer<'_> {
     }
 
     /// Writes a condition: Rhai text of type bool.
-    pub(super) fn condition(&mut self, e: &Expr) -> Written {
+    pub(super) fn condition(&mut self, e: &Expr) -> TranslatedExpression {
         match e {
             Expr::BoolOp(e) => {
                 let (bind, next, sign) = match e.op {
                     BoolOp::And => (Bind::And, Bind::Compare, " && "),
                     BoolOp::Or => (Bind::Or, Bind::And, " || "),
                 };
-                let parts = e.values.iter().map(|e| Ok(enclosed(self.condition(e)?, next))).collect::<Lines>()?;
+                let parts =
+                    e.values.iter().map(|e| Ok(enclosed(self.condition(e)?, next))).collect::<TranslatedLines>()?;
                 Ok((parts.join(sign), bind))
             }
-            e if self.kind(e) == Kind::Bool => self.written(e),
+            e if self.kind(e) == ValueHint::Bool => self.written(e),
             e => Ok((format!("py.bool({})", self.value(e)?), Bind::Closed)),
         }
     }
 
-    fn compare(&mut self, e: &ExprCompare) -> Written {
+    fn compare(&mut self, e: &ExprCompare) -> TranslatedExpression {
         let mut parts = Vec::new();
         let mut left = &*e.left;
         for (op, right) in e.ops.iter().zip(&e.comparators) {
@@ -261,14 +262,14 @@ impl Printer<'_> {
         Ok((parts.join(" && "), if parts.len() > 1 { Bind::And } else { Bind::Compare }))
     }
 
-    fn call(&mut self, e: &ExprCall) -> Formed {
+    fn call(&mut self, e: &ExprCall) -> Translation {
         let (args, has_keywords) = (&*e.arguments.args, !e.arguments.keywords.is_empty());
         let name = match &*e.func {
             Expr::Name(name) => name.id.as_str(),
             Expr::Attribute(method) => {
                 let is_container = method.value.as_name_expr().is_some_and(|e| {
                     let name = e.id.as_str();
-                    !self.known.contains_key(name) && (self.variable)(name) == Some(Known::Container)
+                    !self.known.contains_key(name) && (self.variable)(name) == Some(VariableKind::Container)
                 });
                 let is_outer = |e: &Expr| e.as_name_expr().is_some_and(|e| !self.known.contains_key(e.id.as_str()));
                 let name = match (method.attr.as_str(), args) {
@@ -309,8 +310,8 @@ impl Printer<'_> {
             }
             ("set" | "frozenset" | "iter" | "next", _) => return no_form("sets and iterators have"),
             // For a tensor or a storage, Rhai's `bytes` draws a picture.
-            ("bytes", [of]) if self.kind(of) == Kind::Unknown => "py.",
-            ("sum", [of, ..]) if self.kind(of) != Kind::List => "py.",
+            ("bytes", [of]) if self.kind(of) == ValueHint::Unknown => "py.",
+            ("sum", [of, ..]) if self.kind(of) != ValueHint::List => "py.",
             // For a list of lists, Python returns one of the lists; torch descends into them.
             ("max" | "min", [of]) if self.is_tensor(of) != Some(false) => "py.",
             _ if has(BUILTINS, name) => "py.",
@@ -320,7 +321,7 @@ impl Printer<'_> {
     }
 
     /// Writes `a, b, key=c`. A parameter that takes a shape also takes an array.
-    fn arguments(&mut self, e: &ExprCall, takes_shapes: bool) -> Formed {
+    fn arguments(&mut self, e: &ExprCall, takes_shapes: bool) -> Translation {
         let mut texts = Vec::new();
         for argument in &e.arguments.args {
             texts.push(match argument {
@@ -343,7 +344,7 @@ impl Printer<'_> {
     }
 
     /// Writes the keywords of a call as an object map.
-    fn keyword_map(&mut self, e: &ExprCall) -> Formed {
+    fn keyword_map(&mut self, e: &ExprCall) -> Translation {
         let keywords = self.keywords(e)?;
         let entries: Vec<String> = keywords.iter().map(|(name, value)| format!("{}: {value}", map_key(name))).collect();
         Ok(format!("#{{{}}}", entries.join(", ")))
@@ -360,17 +361,17 @@ impl Printer<'_> {
     }
 
     /// Writes a tuple of numbers as an array.
-    fn shape(&mut self, e: &Expr) -> Formed {
+    fn shape(&mut self, e: &Expr) -> Translation {
         match e {
             Expr::Tuple(e) if e.elts.iter().all(|e| is_number(e) || e.is_tuple_expr()) => {
-                Ok(format!("[{}]", e.elts.iter().map(|e| self.shape(e)).collect::<Lines>()?.join(", ")))
+                Ok(format!("[{}]", e.elts.iter().map(|e| self.shape(e)).collect::<TranslatedLines>()?.join(", ")))
             }
             _ => self.value(e),
         }
     }
 
     /// Writes a single subscript.
-    fn item(&mut self, e: &Expr) -> Formed {
+    fn item(&mut self, e: &Expr) -> Translation {
         let Expr::Slice(slice) = e else {
             return match e {
                 Expr::NoneLiteral(_) => Ok("None".into()),
@@ -389,12 +390,12 @@ impl Printer<'_> {
         Ok(if self.by_grammar { format!("slice({lower}, {upper}, {step})") } else { format!("{lower}:{upper}:{step}") })
     }
 
-    pub(super) fn range(&mut self, lower: Option<&Expr>, upper: Option<&Expr>) -> Formed {
+    pub(super) fn range(&mut self, lower: Option<&Expr>, upper: Option<&Expr>) -> Translation {
         let mut end = |e: Option<&Expr>| e.map_or(Ok(String::new()), |e| self.operand(e, Bind::Sum));
         Ok(format!("{}..{}", end(lower)?, end(upper)?))
     }
 
-    fn dict(&mut self, items: &[DictItem]) -> Formed {
+    fn dict(&mut self, items: &[DictItem]) -> Translation {
         let is_text = items.iter().all(|item| matches!(item.key, Some(Expr::StringLiteral(_))));
         let mut entries = Vec::new();
         for item in items {
@@ -410,7 +411,7 @@ impl Printer<'_> {
     }
 
     /// Writes `xs.filter(|x| …).map(|x| …)`.
-    fn comprehension(&mut self, element: &Expr, loops: &[Comprehension]) -> Formed {
+    fn comprehension(&mut self, element: &Expr, loops: &[Comprehension]) -> Translation {
         let [Comprehension { target: Expr::Name(target), iter, ifs, is_async: false, .. }] = loops else {
             return no_form("comprehensions of several loops or variables have");
         };
@@ -427,20 +428,20 @@ impl Printer<'_> {
         Ok(text)
     }
 
-    fn template(&mut self, e: &ExprFString) -> Formed {
+    fn template(&mut self, e: &ExprFString) -> Translation {
         let mut text = String::new();
         for part in &e.value {
             match part {
                 FStringPart::Literal(part) => text += &literal(&part.value),
                 FStringPart::FString(part) => {
-                    text.extend(part.elements.iter().map(|e| self.element(e)).collect::<Lines>()?);
+                    text.extend(part.elements.iter().map(|e| self.element(e)).collect::<TranslatedLines>()?);
                 }
             }
         }
         Ok(format!("`{text}`"))
     }
 
-    fn element(&mut self, element: &InterpolatedStringElement) -> Formed {
+    fn element(&mut self, element: &InterpolatedStringElement) -> Translation {
         let field = match element {
             InterpolatedStringElement::Literal(part) => return Ok(literal(&part.value)),
             InterpolatedStringElement::Interpolation(field) => field,
@@ -451,7 +452,9 @@ impl Printer<'_> {
             (ConversionFlag::Repr, _) => format!("repr({value})"),
             (ConversionFlag::None, _) if field.debug_text.is_some() => format!("repr({value})"),
             // Rhai formats these values differently.
-            (ConversionFlag::None, Kind::Bool | Kind::List) if field.format_spec.is_none() => format!("str({value})"),
+            (ConversionFlag::None, ValueHint::Bool | ValueHint::List) if field.format_spec.is_none() => {
+                format!("str({value})")
+            }
             (ConversionFlag::Str, _) => format!("str({value})"),
             (ConversionFlag::Ascii, _) => format!("ascii({value})"),
             (ConversionFlag::None, _) => value,

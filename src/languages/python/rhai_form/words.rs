@@ -2,13 +2,13 @@
 //!
 //! Does not know how an expression is written.
 
-use super::{Formed, Known, Printer, no_form};
+use super::{Printer, Translation, VariableKind, no_form};
 use ruff_python_ast::{Expr, Operator, UnaryOp};
 
 /// What the text of an expression implies about its value. A count is a non-negative integer. A plain value is
 /// certainly not a tensor.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum ValueHint {
     Count,
     Int,
     Bool,
@@ -49,7 +49,7 @@ pub(super) fn is_name(name: &str) -> bool {
 }
 
 impl Printer<'_> {
-    pub(super) fn spelled(&self, name: &str) -> Formed {
+    pub(super) fn spelled(&self, name: &str) -> Translation {
         match name {
             name if !is_name(name) => no_form("names of signs have"),
             name if has(RESERVED, name) => Ok(format!("{name}_")),
@@ -64,78 +64,88 @@ impl Printer<'_> {
     /// Returns whether an expression may be a tensor. A bare name in a comparison is assumed to be a number: `if x >
     /// 0`.
     fn may_be_tensor(&self, e: &Expr) -> bool {
-        self.kind(e) == Kind::Unknown
+        self.kind(e) == ValueHint::Unknown
             && matches!(e, Expr::Call(_) | Expr::Subscript(_) | Expr::BinOp(_) | Expr::UnaryOp(_))
     }
 
     /// Returns whether an operand is a tensor. `None` if unknown.
     pub(super) fn is_tensor(&self, e: &Expr) -> Option<bool> {
         match (self.kind(e), e) {
-            (Kind::Unknown, Expr::Name(name)) if !self.known.contains_key(name.id.as_str()) => {
+            (ValueHint::Unknown, Expr::Name(name)) if !self.known.contains_key(name.id.as_str()) => {
                 match (self.variable)(&name.id)? {
-                    Known::Tensor => Some(true),
-                    Known::Container | Known::Other => Some(false),
-                    Known::Unknown => None,
+                    VariableKind::Tensor => Some(true),
+                    VariableKind::Container | VariableKind::Other => Some(false),
+                    VariableKind::Unknown => None,
                 }
             }
-            (Kind::Unknown, Expr::Call(_) | Expr::Subscript(_) | Expr::BinOp(_) | Expr::UnaryOp(_)) => Some(true),
-            (Kind::Unknown, _) => None,
+            (ValueHint::Unknown, Expr::Call(_) | Expr::Subscript(_) | Expr::BinOp(_) | Expr::UnaryOp(_)) => Some(true),
+            (ValueHint::Unknown, _) => None,
             _ => Some(false),
         }
     }
 
-    pub(super) fn kind(&self, e: &Expr) -> Kind {
+    pub(super) fn kind(&self, e: &Expr) -> ValueHint {
         match e {
-            Expr::Name(e) => self.known.get(e.id.as_str()).copied().unwrap_or(Kind::Unknown),
-            Expr::NumberLiteral(e) if e.value.is_int() => Kind::Count,
-            Expr::NumberLiteral(_) | Expr::StringLiteral(_) | Expr::FString(_) | Expr::NoneLiteral(_) => Kind::Plain,
-            Expr::Tuple(_) | Expr::Dict(_) | Expr::BytesLiteral(_) => Kind::Plain,
-            Expr::BooleanLiteral(_) => Kind::Bool,
-            Expr::List(_) | Expr::ListComp(_) | Expr::Generator(_) => Kind::List,
-            Expr::UnaryOp(e) if e.op == UnaryOp::Not => Kind::Bool,
-            Expr::UnaryOp(e) if self.kind(&e.operand) == Kind::Count => Kind::Int,
+            Expr::Name(e) => self.known.get(e.id.as_str()).copied().unwrap_or(ValueHint::Unknown),
+            Expr::NumberLiteral(e) if e.value.is_int() => ValueHint::Count,
+            Expr::NumberLiteral(_) | Expr::StringLiteral(_) | Expr::FString(_) | Expr::NoneLiteral(_) => {
+                ValueHint::Plain
+            }
+            Expr::Tuple(_) | Expr::Dict(_) | Expr::BytesLiteral(_) => ValueHint::Plain,
+            Expr::BooleanLiteral(_) => ValueHint::Bool,
+            Expr::List(_) | Expr::ListComp(_) | Expr::Generator(_) => ValueHint::List,
+            Expr::UnaryOp(e) if e.op == UnaryOp::Not => ValueHint::Bool,
+            Expr::UnaryOp(e) if self.kind(&e.operand) == ValueHint::Count => ValueHint::Int,
             Expr::UnaryOp(e) => self.kind(&e.operand),
-            Expr::BoolOp(e) if e.values.iter().all(|e| self.kind(e) == Kind::Bool) => Kind::Bool,
+            Expr::BoolOp(e) if e.values.iter().all(|e| self.kind(e) == ValueHint::Bool) => ValueHint::Bool,
             Expr::Compare(e) => {
                 let tests = e.ops.len() > 1
                     || e.ops.iter().all(|op| !matches!(op.as_str(), "==" | "!=" | "<" | "<=" | ">" | ">="));
                 let plain = !self.may_be_tensor(&e.left) && !e.comparators.iter().any(|e| self.may_be_tensor(e));
-                if tests || plain { Kind::Bool } else { Kind::Unknown }
+                if tests || plain { ValueHint::Bool } else { ValueHint::Unknown }
             }
             Expr::BinOp(e) => match (self.kind(&e.left), e.op, self.kind(&e.right)) {
-                (Kind::Count | Kind::Int, Operator::Div, Kind::Count | Kind::Int) => Kind::Plain,
-                (Kind::Count, Operator::Sub, Kind::Count) => Kind::Int,
-                (Kind::Count, _, Kind::Count) => Kind::Count,
-                (Kind::Count | Kind::Int, _, Kind::Count | Kind::Int) => Kind::Int,
-                (Kind::Count | Kind::Int | Kind::Plain, _, Kind::Count | Kind::Int | Kind::Plain) => Kind::Plain,
-                (Kind::List, ..) => Kind::List,
-                _ => Kind::Unknown,
+                (ValueHint::Count | ValueHint::Int, Operator::Div, ValueHint::Count | ValueHint::Int) => {
+                    ValueHint::Plain
+                }
+                (ValueHint::Count, Operator::Sub, ValueHint::Count) => ValueHint::Int,
+                (ValueHint::Count, _, ValueHint::Count) => ValueHint::Count,
+                (ValueHint::Count | ValueHint::Int, _, ValueHint::Count | ValueHint::Int) => ValueHint::Int,
+                (
+                    ValueHint::Count | ValueHint::Int | ValueHint::Plain,
+                    _,
+                    ValueHint::Count | ValueHint::Int | ValueHint::Plain,
+                ) => ValueHint::Plain,
+                (ValueHint::List, ..) => ValueHint::List,
+                _ => ValueHint::Unknown,
             },
             Expr::Call(e) => match &*e.func {
-                Expr::Name(name) if self.is_known(&name.id) => Kind::Unknown,
-                Expr::Name(name) if name.id == "int" => Kind::Int,
+                Expr::Name(name) if self.is_known(&name.id) => ValueHint::Unknown,
+                Expr::Name(name) if name.id == "int" => ValueHint::Int,
                 Expr::Name(name) => of_name(&name.id),
                 // With an argument, these methods return the value for a single dimension.
                 Expr::Attribute(e2) if matches!(&*e2.attr, "size" | "stride") && !e.arguments.args.is_empty() => {
-                    Kind::Count
+                    ValueHint::Count
                 }
                 Expr::Attribute(e) => of_name(&e.attr),
-                _ => Kind::Unknown,
+                _ => ValueHint::Unknown,
             },
             Expr::Attribute(e) => of_name(&e.attr),
-            Expr::Subscript(e) if matches!(&*e.value, Expr::Attribute(e) if e.attr.as_str() == "shape") => Kind::Count,
-            _ => Kind::Unknown,
+            Expr::Subscript(e) if matches!(&*e.value, Expr::Attribute(e) if e.attr.as_str() == "shape") => {
+                ValueHint::Count
+            }
+            _ => ValueHint::Unknown,
         }
     }
 }
 
-fn of_name(name: &str) -> Kind {
+fn of_name(name: &str) -> ValueHint {
     match name {
-        name if has(COUNTS, name) => Kind::Count,
-        name if has(TESTS, name) || name.starts_with("is_") => Kind::Bool,
-        name if has(LISTS, name) => Kind::List,
-        name if has(PLAIN, name) => Kind::Plain,
-        _ => Kind::Unknown,
+        name if has(COUNTS, name) => ValueHint::Count,
+        name if has(TESTS, name) || name.starts_with("is_") => ValueHint::Bool,
+        name if has(LISTS, name) => ValueHint::List,
+        name if has(PLAIN, name) => ValueHint::Plain,
+        _ => ValueHint::Unknown,
     }
 }
 

@@ -17,14 +17,14 @@ pub(super) fn check(module: &ModModule) -> Result<(), SyntaxFault> {
     if let Some(fault) = scopes(module).fault {
         return Err(fault);
     }
-    let mut places = Places::default();
+    let mut places = PositionChecker::default();
     places.visit_body(&module.body);
     places.fault.map_or(Ok(()), Err)
 }
 
 /// The kind of code around a statement.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
-enum Unit {
+enum EnclosingBlock {
     #[default]
     Module,
     Class,
@@ -34,15 +34,15 @@ enum Unit {
 
 /// Checks that each statement and expression is allowed at its position.
 #[derive(Default)]
-struct Places {
+struct PositionChecker {
     fault: Option<SyntaxFault>,
-    unit: Unit,
+    unit: EnclosingBlock,
     loops: usize,
     /// The offset of the current statement.
     at: usize,
 }
 
-impl Places {
+impl PositionChecker {
     fn refuse(&mut self, message: impl Into<String>) {
         self.refuse_at(message, self.at);
     }
@@ -51,7 +51,7 @@ impl Places {
         self.fault.get_or_insert_with(|| SyntaxFault::of_compiler(message, at));
     }
 
-    fn within(&mut self, unit: Unit, look: impl FnOnce(&mut Self)) {
+    fn within(&mut self, unit: EnclosingBlock, look: impl FnOnce(&mut Self)) {
         let around = (self.unit, self.loops);
         (self.unit, self.loops) = (unit, 0);
         look(self);
@@ -59,7 +59,7 @@ impl Places {
     }
 
     fn is_function(&self) -> bool {
-        !matches!(self.unit, Unit::Module | Unit::Class)
+        !matches!(self.unit, EnclosingBlock::Module | EnclosingBlock::Class)
     }
 
     /// Checks the parts of a tuple or list. In a target, at most one part may be starred.
@@ -84,13 +84,13 @@ impl Places {
     }
 
     fn asynchronous(&mut self, is_async: bool, what: &str) {
-        if is_async && self.unit != Unit::AsyncFunction {
+        if is_async && self.unit != EnclosingBlock::AsyncFunction {
             self.refuse(format!("'{what}' outside async function"));
         }
     }
 }
 
-impl<'a> Visitor<'a> for Places {
+impl<'a> Visitor<'a> for PositionChecker {
     fn visit_stmt(&mut self, statement: &'a Stmt) {
         self.at = start(statement);
         match statement {
@@ -98,12 +98,12 @@ impl<'a> Visitor<'a> for Places {
                 s.decorator_list.iter().for_each(|decorator| self.visit_decorator(decorator));
                 self.visit_parameters(&s.parameters);
                 s.returns.iter().for_each(|annotation| self.visit_annotation(annotation));
-                let unit = if s.is_async { Unit::AsyncFunction } else { Unit::Function };
+                let unit = if s.is_async { EnclosingBlock::AsyncFunction } else { EnclosingBlock::Function };
                 self.within(unit, |places| places.visit_body(&s.body));
             }
             Stmt::ClassDef(s) => {
                 s.decorator_list.iter().for_each(|decorator| self.visit_decorator(decorator));
-                self.within(Unit::Class, |places| places.visit_body(&s.body));
+                self.within(EnclosingBlock::Class, |places| places.visit_body(&s.body));
                 s.arguments.iter().for_each(|arguments| self.visit_arguments(arguments));
             }
             Stmt::Return(_) if !self.is_function() => self.refuse("'return' outside function"),
@@ -147,9 +147,9 @@ impl<'a> Visitor<'a> for Places {
     fn visit_expr(&mut self, expression: &'a Expr) {
         let message = match expression {
             Expr::Yield(_) | Expr::YieldFrom(_) if !self.is_function() => "'yield' outside function",
-            Expr::YieldFrom(_) if self.unit == Unit::AsyncFunction => "'yield from' inside async function",
+            Expr::YieldFrom(_) if self.unit == EnclosingBlock::AsyncFunction => "'yield from' inside async function",
             Expr::Await(_) if !self.is_function() => "'await' outside function",
-            Expr::Await(_) if self.unit == Unit::Function => "'await' outside async function",
+            Expr::Await(_) if self.unit == EnclosingBlock::Function => "'await' outside async function",
             Expr::Starred(_) => "can't use starred expression here",
             _ => "",
         };
@@ -162,7 +162,7 @@ impl<'a> Visitor<'a> for Places {
             Expr::Set(e) => self.starred(&e.elts),
             Expr::Lambda(e) => {
                 e.parameters.iter().for_each(|parameters| self.visit_parameters(parameters));
-                self.within(Unit::Function, |places| places.visit_expr(&e.body));
+                self.within(EnclosingBlock::Function, |places| places.visit_expr(&e.body));
             }
             _ => visitor::walk_expr(self, expression),
         }

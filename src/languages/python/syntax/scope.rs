@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, HashMap};
 pub const MODULE: usize = 0;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum ScopeKind {
     Module,
     Class,
     Function,
@@ -23,7 +23,7 @@ pub enum Kind {
 
 /// The storage of a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum NameScope {
     /// In a slot of the frame.
     Local,
     /// In a cell of the frame or of an enclosing frame, shared with inner functions.
@@ -59,7 +59,7 @@ impl Symbol {
 
 /// The names of one scope.
 pub struct Scope<'a> {
-    pub kind: Kind,
+    pub kind: ScopeKind,
     parent: usize,
     symbols: BTreeMap<&'a str, Symbol>,
     pub is_generator: bool,
@@ -67,13 +67,13 @@ pub struct Scope<'a> {
 
 impl<'a> Scope<'a> {
     /// Returns where a name of this scope is stored.
-    pub fn place(&self, name: &str) -> Place {
+    pub fn place(&self, name: &str) -> NameScope {
         let symbol = self.symbols.get(name).copied().unwrap_or_default();
         match self.kind {
-            Kind::Class if symbol.is_own() => Place::Namespace,
-            _ if symbol.cell || symbol.free => Place::Cell,
-            Kind::Function | Kind::Comprehension(_) if symbol.is_own() => Place::Local,
-            _ => Place::Global,
+            ScopeKind::Class if symbol.is_own() => NameScope::Namespace,
+            _ if symbol.cell || symbol.free => NameScope::Cell,
+            ScopeKind::Function | ScopeKind::Comprehension(_) if symbol.is_own() => NameScope::Local,
+            _ => NameScope::Global,
         }
     }
 
@@ -104,7 +104,7 @@ pub struct Scopes<'a> {
 /// Collects the names of an input.
 pub(crate) fn scopes(module: &ModModule) -> Scopes<'_> {
     let mut scopes = Scopes::default();
-    scopes.within(module, Kind::Module, |this| this.visit_body(&module.body));
+    scopes.within(module, ScopeKind::Module, |this| this.visit_body(&module.body));
     scopes.resolve();
     scopes
 }
@@ -133,9 +133,9 @@ impl<'a> Scopes<'a> {
         }
     }
 
-    fn within(&mut self, node: &impl Ranged, kind: Kind, look: impl FnOnce(&mut Self)) {
+    fn within(&mut self, node: &impl Ranged, kind: ScopeKind, look: impl FnOnce(&mut Self)) {
         let (around, inner) = (self.here, self.all.len());
-        let is_generator = kind == Kind::Comprehension("generator expression");
+        let is_generator = kind == ScopeKind::Comprehension("generator expression");
         self.all.push(Scope { kind, parent: around, symbols: BTreeMap::new(), is_generator });
         self.of.insert(node.range(), inner);
         self.here = inner;
@@ -146,7 +146,7 @@ impl<'a> Scopes<'a> {
     /// Visits a function. Defaults and annotations are evaluated in the enclosing scope.
     fn function(&mut self, node: &impl Ranged, parameters: Option<&'a Parameters>, look: impl FnOnce(&mut Self)) {
         parameters.iter().for_each(|parameters| self.visit_parameters(parameters));
-        self.within(node, Kind::Function, |this| {
+        self.within(node, ScopeKind::Function, |this| {
             for parameter in parameters.into_iter().flatten() {
                 let (name, at) = (parameter.name().as_str(), start(parameter.name()));
                 if this.symbol(name).parameter {
@@ -192,7 +192,7 @@ impl<'a> Scopes<'a> {
     ) {
         let Some((first, rest)) = generators.split_first() else { return };
         self.iterable(&first.iter);
-        self.within(node, Kind::Comprehension(name), |this| {
+        self.within(node, ScopeKind::Comprehension(name), |this| {
             this.note(".0", |symbol| symbol.parameter = true);
             this.visit_expr(&first.target);
             first.ifs.iter().for_each(|condition| this.visit_expr(condition));
@@ -234,7 +234,7 @@ impl<'a> Scopes<'a> {
             let Some(scope) = self.all.get(at).filter(|_| at != MODULE) else { return false };
             let symbol = scope.symbols.get(name).copied().unwrap_or_default();
             // Functions in a class see none of its names except `__class__`.
-            if if scope.kind == Kind::Class { name == "__class__" } else { symbol.is_own() } {
+            if if scope.kind == ScopeKind::Class { name == "__class__" } else { symbol.is_own() } {
                 self.note_in(at, name, |symbol| symbol.cell = true);
                 between.into_iter().for_each(|scope| self.note_in(scope, name, |symbol| symbol.free = true));
                 return true;
@@ -260,7 +260,7 @@ impl<'a> Visitor<'a> for Scopes<'a> {
                 self.note(&s.name, |symbol| symbol.assigned = true);
                 s.decorator_list.iter().for_each(|decorator| self.visit_decorator(decorator));
                 s.arguments.iter().for_each(|arguments| self.visit_arguments(arguments));
-                self.within(s, Kind::Class, |this| this.visit_body(&s.body));
+                self.within(s, ScopeKind::Class, |this| this.visit_body(&s.body));
             }
             Stmt::Global(s) => self.declare(&s.names, start(s), "global"),
             Stmt::Nonlocal(s) => self.declare(&s.names, start(s), "nonlocal"),
@@ -272,7 +272,7 @@ impl<'a> Visitor<'a> for Scopes<'a> {
                     self.refuse(format!("annotated name '{}' can't be {how}", target.id), start(s));
                 }
                 self.note(&target.id, |symbol| (symbol.annotated, symbol.assigned) = (true, true));
-                if self.all.get(self.here).is_some_and(|scope| scope.kind == Kind::Class) {
+                if self.all.get(self.here).is_some_and(|scope| scope.kind == ScopeKind::Class) {
                     self.note("__annotations__", |symbol| symbol.assigned = true);
                 }
                 self.visit_annotation(&s.annotation);
@@ -318,7 +318,7 @@ impl<'a> Visitor<'a> for Scopes<'a> {
                 self.visit_expr(&e.value);
                 // In a comprehension, `:=` binds the name in the enclosing scope.
                 let inside = self.here;
-                while let Some(Scope { kind: Kind::Comprehension(_), parent, .. }) = self.all.get(self.here) {
+                while let Some(Scope { kind: ScopeKind::Comprehension(_), parent, .. }) = self.all.get(self.here) {
                     let parent = *parent;
                     e.target.as_name_expr().iter().for_each(|name| self.note(&name.id, |symbol| symbol.used = true));
                     self.here = parent;
@@ -340,7 +340,7 @@ impl<'a> Visitor<'a> for Scopes<'a> {
             Expr::Yield(_) | Expr::YieldFrom(_) => {
                 visitor::walk_expr(self, expression);
                 match self.all.get_mut(self.here) {
-                    Some(Scope { kind: Kind::Comprehension(name), .. }) => {
+                    Some(Scope { kind: ScopeKind::Comprehension(name), .. }) => {
                         let message = format!("'yield' inside {name}");
                         self.refuse(message, start(expression));
                     }

@@ -9,7 +9,7 @@ use ruff_python_parser::{Mode, lexer};
 use super::SyntaxFault;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum TokenClass {
     Name,
     Number,
     Text,
@@ -21,7 +21,7 @@ pub(super) enum Kind {
 
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Token {
-    pub kind: Kind,
+    pub kind: TokenClass,
     pub start: usize,
     pub end: usize,
 }
@@ -67,7 +67,7 @@ impl<'s> Tokens<'s> {
         self.here += rest.find(|c| !takes(c)).unwrap_or(rest.len());
     }
 
-    fn push(&mut self, kind: Kind, start: usize) {
+    fn push(&mut self, kind: TokenClass, start: usize) {
         self.all.push(Token { kind, start, end: self.here });
     }
 
@@ -97,14 +97,15 @@ impl<'s> Tokens<'s> {
                 self.skip(|c| !matches!(c, '\n' | '\r'));
             }
             let start = self.here;
-            let blank = self.all.last().is_none_or(|last| matches!(last.kind, Kind::Newline | Kind::Dedent));
+            let blank =
+                self.all.last().is_none_or(|last| matches!(last.kind, TokenClass::Newline | TokenClass::Dedent));
             match self.peek() {
                 '\0' if self.rest().is_empty() => {
                     if !blank && self.open.is_empty() {
-                        self.push(Kind::Newline, start);
+                        self.push(TokenClass::Newline, start);
                     }
                     if self.open.is_empty() {
-                        (1..indents.len()).for_each(|_| self.push(Kind::Dedent, start));
+                        (1..indents.len()).for_each(|_| self.push(TokenClass::Dedent, start));
                     }
                     return Ok(());
                 }
@@ -112,7 +113,7 @@ impl<'s> Tokens<'s> {
                     self.here += if self.rest().starts_with("\r\n") { 2 } else { 1 };
                     begins = true;
                     if !blank && self.open.is_empty() {
-                        self.all.push(Token { kind: Kind::Newline, start, end: start });
+                        self.all.push(Token { kind: TokenClass::Newline, start, end: start });
                     }
                 }
                 '\\' => {
@@ -155,7 +156,7 @@ impl<'s> Tokens<'s> {
         let last = indents.last().copied().unwrap_or_default();
         if column > last.0 && narrow > last.1 {
             indents.push((column, narrow));
-            self.push(Kind::Indent, start);
+            self.push(TokenClass::Indent, start);
             return Ok(());
         }
         let kept = indents.iter().rposition(|indent| indent.0 <= column).unwrap_or_default();
@@ -169,7 +170,7 @@ impl<'s> Tokens<'s> {
         }
         indents
             .drain(kept + 1..)
-            .for_each(|_| self.all.push(Token { kind: Kind::Dedent, start: self.here, end: self.here }));
+            .for_each(|_| self.all.push(Token { kind: TokenClass::Dedent, start: self.here, end: self.here }));
         Ok(())
     }
 
@@ -196,7 +197,7 @@ impl<'s> Tokens<'s> {
                 return Err(SyntaxFault::syntax(message, start + at));
             }
         }
-        self.push(Kind::Name, start);
+        self.push(TokenClass::Name, start);
         Ok(())
     }
 
@@ -218,7 +219,7 @@ impl<'s> Tokens<'s> {
             self.here += escaped.map_or(width(rest), |behind| 1 + width(behind));
         }
         self.here += quote.len();
-        self.push(Kind::Text, start);
+        self.push(TokenClass::Text, start);
         Ok(())
     }
 
@@ -249,7 +250,7 @@ impl<'s> Tokens<'s> {
             }
             _ => {}
         }
-        self.push(Kind::Sign, start);
+        self.push(TokenClass::Sign, start);
         Ok(())
     }
 
@@ -325,7 +326,7 @@ impl<'s> Tokens<'s> {
         if !fits {
             return Err(self.fault(format!("invalid {name} literal")));
         }
-        self.push(Kind::Number, start);
+        self.push(TokenClass::Number, start);
         Ok(())
     }
 }
@@ -342,7 +343,7 @@ fn is_pair(open: char, close: char) -> bool {
 pub(crate) fn string_fault<'t>(source: &str, tokens: impl Iterator<Item = &'t Token>) -> Option<(String, usize)> {
     let mut before: Option<bool> = None;
     for token in tokens {
-        if token.kind != Kind::Text {
+        if token.kind != TokenClass::Text {
             before = None;
             continue;
         }

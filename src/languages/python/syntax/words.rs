@@ -9,11 +9,11 @@ use ruff_python_parser::{ParseErrorType as Fault, Parsed, UnsupportedSyntaxError
 use ruff_text_size::TextRange;
 
 use super::SyntaxFault;
-use super::tokens::{Kind, Tokens, string_fault};
+use super::tokens::{TokenClass, Tokens, string_fault};
 use call::module_names::is_keyword;
 
 /// The parser's finding, and its range.
-pub(super) enum Refused<'a> {
+pub(super) enum ParserFault<'a> {
     Wrong(&'a Fault, TextRange),
     /// A construct that Python 3.11 does not have.
     Newer(&'a Newer, TextRange),
@@ -26,11 +26,11 @@ struct Words<'s> {
     here: usize,
 }
 
-type Said = Option<(String, usize)>;
+type Diagnosis = Option<(String, usize)>;
 
 /// Returns the one fault that CPython reports.
-pub(super) fn fault(source: &str, refused: &Refused<'_>) -> SyntaxFault {
-    let (Refused::Wrong(_, range) | Refused::Newer(_, range)) = refused;
+pub(super) fn fault(source: &str, refused: &ParserFault<'_>) -> SyntaxFault {
+    let (ParserFault::Wrong(_, range) | ParserFault::Newer(_, range)) = refused;
     let (start, end) = (range.start().to_usize(), range.end().to_usize());
     let tokens = Tokens::of(source);
     let here = tokens.all.iter().position(|token| token.start >= start || token.end > start);
@@ -54,8 +54,9 @@ pub(super) fn fault(source: &str, refused: &Refused<'_>) -> SyntaxFault {
             return SyntaxFault { incomplete: ended, ..SyntaxFault::syntax(message, open) };
         }
     }
-    let at_end = (words.here..words.tokens.all.len()).all(|i| matches!(words.kind(i), Kind::Newline | Kind::Dedent));
-    if let Refused::Wrong(Fault::OtherError(text), _) = refused {
+    let at_end =
+        (words.here..words.tokens.all.len()).all(|i| matches!(words.kind(i), TokenClass::Newline | TokenClass::Dedent));
+    if let ParserFault::Wrong(Fault::OtherError(text), _) = refused {
         let open = SyntaxFault { incomplete: at_end, ..SyntaxFault::syntax("", words.at(words.here)) };
         if text.starts_with("Expected an indented block") {
             return SyntaxFault { kind: "IndentationError", message: words.block(), ..open };
@@ -67,25 +68,25 @@ pub(super) fn fault(source: &str, refused: &Refused<'_>) -> SyntaxFault {
             return SyntaxFault { message: "invalid syntax".into(), ..open };
         }
     }
-    if words.kind(words.here) == Kind::Indent {
+    if words.kind(words.here) == TokenClass::Indent {
         let at = words.tokens.all.get(words.here).map_or(0, |token| token.end.saturating_sub(1));
         return SyntaxFault::new("IndentationError", "unexpected indent", at);
     }
     let said = match refused {
-        Refused::Wrong(fault, _) => words.wrong(fault, start, end),
-        Refused::Newer(newer, _) => words.newer(newer),
+        ParserFault::Wrong(fault, _) => words.parse_fault(fault, start, end),
+        ParserFault::Newer(newer, _) => words.newer(newer),
     };
     let (message, at) = said.unwrap_or_else(|| ("invalid syntax".to_owned(), words.at(words.here)));
     SyntaxFault::syntax(message, at)
 }
 
-fn said(message: impl Into<String>, at: usize) -> Said {
+fn said(message: impl Into<String>, at: usize) -> Diagnosis {
     Some((message.into(), at))
 }
 
 impl Words<'_> {
     fn text(&self, index: usize) -> &str {
-        let token = self.tokens.all.get(index).filter(|token| token.kind != Kind::Indent);
+        let token = self.tokens.all.get(index).filter(|token| token.kind != TokenClass::Indent);
         token.and_then(|token| self.source.get(token.start..token.end)).unwrap_or_default()
     }
 
@@ -99,8 +100,8 @@ impl Words<'_> {
         last.map_or(self.source.trim_end_matches(['\n', '\r']).len(), |token| token.start)
     }
 
-    fn kind(&self, index: usize) -> Kind {
-        self.tokens.all.get(index).map_or(Kind::Newline, |token| token.kind)
+    fn kind(&self, index: usize) -> TokenClass {
+        self.tokens.all.get(index).map_or(TokenClass::Newline, |token| token.kind)
     }
 
     /// Returns the first token of an expression that ends before `index`. Goes back, over whole brackets, to one of the
@@ -160,9 +161,9 @@ impl Words<'_> {
 
     fn is_operand_end(&self, index: usize) -> bool {
         match self.kind(index) {
-            Kind::Number | Kind::Text => true,
-            Kind::Name => !is_keyword(self.text(index)),
-            Kind::Sign => matches!(self.text(index), ")" | "]" | "}" | "..."),
+            TokenClass::Number | TokenClass::Text => true,
+            TokenClass::Name => !is_keyword(self.text(index)),
+            TokenClass::Sign => matches!(self.text(index), ")" | "]" | "}" | "..."),
             _ => false,
         }
     }
@@ -170,9 +171,9 @@ impl Words<'_> {
     /// Returns whether a new expression begins here, rather than continuing the previous one.
     fn is_operand(&self, index: usize) -> bool {
         match self.kind(index) {
-            Kind::Number | Kind::Text => true,
-            Kind::Name => !is_keyword(self.text(index)) || matches!(self.text(index), "lambda" | "not" | "await"),
-            Kind::Sign => matches!(self.text(index), "{" | "~" | "..."),
+            TokenClass::Number | TokenClass::Text => true,
+            TokenClass::Name => !is_keyword(self.text(index)) || matches!(self.text(index), "lambda" | "not" | "await"),
+            TokenClass::Sign => matches!(self.text(index), "{" | "~" | "..."),
             _ => false,
         }
     }
@@ -194,7 +195,7 @@ impl Words<'_> {
         format!("expected an indented block after {what} on line {}", self.tokens.line(self.at(header)))
     }
 
-    fn newer(&self, newer: &Newer) -> Said {
+    fn newer(&self, newer: &Newer) -> Diagnosis {
         let at = self.at(self.here);
         match newer {
             Newer::UnparenthesizedExceptionTypes => said("multiple exception types must be parenthesized", at),
@@ -208,7 +209,7 @@ impl Words<'_> {
         }
     }
 
-    fn wrong(&self, fault: &Fault, start: usize, end: usize) -> Said {
+    fn parse_fault(&self, fault: &Fault, start: usize, end: usize) -> Diagnosis {
         let at = self.at(self.here);
         let name = || name_of(self.source.get(start..end)?);
         match fault {
@@ -260,15 +261,15 @@ impl Words<'_> {
                     _ => said("expression cannot contain assignment, perhaps you meant \"==\"?", at),
                 },
                 other if other.starts_with("Only single target") => said(other.replace("Only", "only"), at),
-                _ => self.around(None),
+                _ => self.surrounding_fault(None),
             },
-            Fault::ExpectedToken { expected, .. } => self.around(Some(*expected)),
-            _ => self.around(None),
+            Fault::ExpectedToken { expected, .. } => self.surrounding_fault(Some(*expected)),
+            _ => self.surrounding_fault(None),
         }
     }
 
     /// Applies the rules that depend only on the surrounding tokens.
-    fn around(&self, expected: Option<TokenKind>) -> Said {
+    fn surrounding_fault(&self, expected: Option<TokenKind>) -> Diagnosis {
         let (here, at) = (self.here, self.at(self.here));
         let open = self.bracket(here);
         let defines = open.is_some_and(|open| self.is_definition(open));
@@ -324,21 +325,21 @@ impl Words<'_> {
             TokenKind::Colon if open.is_none() && self.first(here, &["lambda"]) == self.first(here, &[";"]) => {
                 let header = self.text(self.header(here));
                 let forced = matches!(header, "def" | "else" | "try" | "finally");
-                if forced || self.kind(here) == Kind::Newline { said("expected ':'", at) } else { None }
+                if forced || self.kind(here) == TokenClass::Newline { said("expected ':'", at) } else { None }
             }
             _ => None,
         }
     }
 
     /// The rule for two adjacent expressions inside brackets.
-    fn comma(&self) -> Said {
+    fn comma(&self) -> Diagnosis {
         let (here, open) = (self.here, self.bracket(self.here)?);
         let first = self.first(here, OPERAND_STOPS);
         let before = self.text(first.checked_sub(1)?);
         let imports = open.checked_sub(1).is_some_and(|word| self.text(word) == "import");
         let never = [
             !self.is_operand_end(here.checked_sub(1)?) || !self.is_operand(here) || imports || first == here,
-            self.kind(first) == Kind::Name && self.kind(first + 1) == Kind::Text,
+            self.kind(first) == TokenClass::Name && self.kind(first + 1) == TokenClass::Text,
             matches!(before, "in" | "lambda" | "as") || self.is_definition(open) && !matches!(before, ":" | "="),
             before == "if" && self.text(self.first(here, &["for"]).wrapping_sub(1)) == "for",
             before == "," && self.text(open) == "{" && self.text(self.last(open + 1, &[":"])) == ":",
@@ -349,7 +350,7 @@ impl Words<'_> {
     }
 
     /// The rule for `=` where only an expression is allowed.
-    fn equals(&self) -> Said {
+    fn equals(&self) -> Diagnosis {
         let first = self.first(self.here, &[",", "if", "elif", "while", ":", "=", ":="]);
         let before = self.text(first.checked_sub(1)?);
         if !matches!(before, "(" | "[" | "{" | "," | "if" | "elif" | "while") || !self.is_compared(self.here) {
@@ -372,7 +373,7 @@ impl Words<'_> {
     }
 
     /// The rules for the target of an assignment, `for` or `with`.
-    fn target(&self, start: usize, end: usize) -> Said {
+    fn target(&self, start: usize, end: usize) -> Diagnosis {
         let at = self.at(self.here);
         let text = self.source.get(start..end)?;
         let parsed = match parse_expression(text) {
@@ -390,7 +391,7 @@ impl Words<'_> {
             && self.text(statement) != "for"
             && self.text(statement) != "with";
         let equals = self.last(behind, &["="]);
-        if leads && behind + 2 == equals && self.kind(behind + 1) == Kind::Name && self.is_compared(equals) {
+        if leads && behind + 2 == equals && self.kind(behind + 1) == TokenClass::Name && self.is_compared(equals) {
             return said(MAYBE, self.at(behind + 1));
         }
         if leads && self.text(behind) == "=" && self.is_compared(behind) && is_operand(target) {

@@ -8,24 +8,24 @@ use std::array;
 use std::ops::{Add, Mul, Neg, Sub};
 
 /// A floating-point type that transforms are computed in.
-pub(super) trait Part: FftNum + Float + Default {
+pub(super) trait FftFloat: FftNum + Float + Default {
     fn number(value: f64) -> Self {
         Self::from_f64(value).unwrap_or_else(Self::zero)
     }
 }
-impl<T: FftNum + Float + Default> Part for T {}
+impl<T: FftNum + Float + Default> FftFloat for T {}
 
 /// One number of each of `L` lines.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Lanes<T, const L: usize>(pub [T; L]);
 
-impl<T: Part, const L: usize> Lanes<T, L> {
+impl<T: FftFloat, const L: usize> Lanes<T, L> {
     pub(super) fn zero() -> Self {
         Lanes([T::zero(); L])
     }
 }
 
-impl<T: Part, const L: usize> Add for Lanes<T, L> {
+impl<T: FftFloat, const L: usize> Add for Lanes<T, L> {
     type Output = Self;
     #[inline(always)]
     fn add(self, other: Self) -> Self {
@@ -33,7 +33,7 @@ impl<T: Part, const L: usize> Add for Lanes<T, L> {
     }
 }
 
-impl<T: Part, const L: usize> Sub for Lanes<T, L> {
+impl<T: FftFloat, const L: usize> Sub for Lanes<T, L> {
     type Output = Self;
     #[inline(always)]
     fn sub(self, other: Self) -> Self {
@@ -41,7 +41,7 @@ impl<T: Part, const L: usize> Sub for Lanes<T, L> {
     }
 }
 
-impl<T: Part, const L: usize> Mul<T> for Lanes<T, L> {
+impl<T: FftFloat, const L: usize> Mul<T> for Lanes<T, L> {
     type Output = Self;
     #[inline(always)]
     fn mul(self, factor: T) -> Self {
@@ -49,7 +49,7 @@ impl<T: Part, const L: usize> Mul<T> for Lanes<T, L> {
     }
 }
 
-impl<T: Part, const L: usize> Neg for Lanes<T, L> {
+impl<T: FftFloat, const L: usize> Neg for Lanes<T, L> {
     type Output = Self;
     #[inline(always)]
     fn neg(self) -> Self {
@@ -64,7 +64,7 @@ pub(super) struct Point<T, const L: usize> {
     pub im: Lanes<T, L>,
 }
 
-impl<T: Part, const L: usize> Point<T, L> {
+impl<T: FftFloat, const L: usize> Point<T, L> {
     pub(super) fn zero() -> Self {
         Point { re: Lanes::zero(), im: Lanes::zero() }
     }
@@ -75,7 +75,7 @@ impl<T: Part, const L: usize> Point<T, L> {
     }
 }
 
-impl<T: Part, const L: usize> Add for Point<T, L> {
+impl<T: FftFloat, const L: usize> Add for Point<T, L> {
     type Output = Self;
     #[inline(always)]
     fn add(self, other: Self) -> Self {
@@ -83,7 +83,7 @@ impl<T: Part, const L: usize> Add for Point<T, L> {
     }
 }
 
-impl<T: Part, const L: usize> Sub for Point<T, L> {
+impl<T: FftFloat, const L: usize> Sub for Point<T, L> {
     type Output = Self;
     #[inline(always)]
     fn sub(self, other: Self) -> Self {
@@ -91,7 +91,7 @@ impl<T: Part, const L: usize> Sub for Point<T, L> {
     }
 }
 
-impl<T: Part, const L: usize> Mul<Complex<T>> for Point<T, L> {
+impl<T: FftFloat, const L: usize> Mul<Complex<T>> for Point<T, L> {
     type Output = Self;
     #[inline(always)]
     fn mul(self, by: Complex<T>) -> Self {

@@ -1,9 +1,9 @@
 //! Transforms consecutive lines on all cores: several short lines at a time by `short.rs`, or one after another by
 //! `rustfft` if the order of PyTorch's steps is unknown.
 
-use super::Kind;
-use super::lanes::{Part, Point};
-use super::short::{Line, Short};
+use super::TransformKind;
+use super::lanes::{FftFloat, Point};
+use super::short::{Line, ShortTransform};
 use crate::memory::Plain;
 use crate::ops::check::lost;
 use crate::ops::copy;
@@ -16,25 +16,25 @@ const LANES: usize = 8;
 
 /// How lines are transformed.
 #[derive(Debug)]
-pub(super) struct Lines {
+pub(super) struct LineTransform {
     /// The number of points of a transform.
     pub n: usize,
     /// The number of values in an input line, and in a line of the result.
     pub present: usize,
     pub kept: usize,
-    pub kind: Kind,
+    pub kind: TransformKind,
     pub forward: bool,
     /// The factor that results are multiplied by.
     pub factor: f64,
 }
 
-impl Lines {
+impl LineTransform {
     /// Transforms the lines of `signal` into those of `out`; both are row-major. Their numbers, or the parts of their
     /// complex numbers, have type `T`.
     ///
     /// # Errors
     /// KeyboardInterrupt.
-    pub(super) fn compute<T: Part + Plain>(&self, signal: &View, out: &View) -> Result<()> {
+    pub(super) fn compute<T: FftFloat + Plain>(&self, signal: &View, out: &View) -> Result<()> {
         if out.numel() == 0 {
             return Ok(());
         }
@@ -53,10 +53,10 @@ impl Lines {
         .unwrap_or_else(|| Err(lost()))
     }
 
-    fn run<T: Part + Plain>(&self, source: Source<T>, to: &mut [T], writes: usize) -> Result<()> {
+    fn run<T: FftFloat + Plain>(&self, source: Source<T>, to: &mut [T], writes: usize) -> Result<()> {
         let real = !source.complex;
         let line = match self.kind {
-            Kind::HalfToReal => Line::ToReal,
+            TransformKind::HalfToReal => Line::ToReal,
             _ if real => Line::FromReal,
             _ => Line::Complex,
         };
@@ -68,7 +68,7 @@ impl Lines {
             Line::ToReal => false,
         };
         let size = self.kept * writes;
-        match Short::of(self.n, line, forward) {
+        match ShortTransform::of(self.n, line, forward) {
             Some(short) => parallel::parts(to, size * LANES, &|start, part| {
                 self.by_lanes::<T, LANES>(&short, source, start / size, part, writes)
             }),
@@ -94,9 +94,9 @@ impl Lines {
     }
 
     /// Transforms `L` lines at a time, starting with line `first`.
-    fn by_lanes<T: Part + Plain, const L: usize>(
+    fn by_lanes<T: FftFloat + Plain, const L: usize>(
         &self,
-        short: &Short<T>,
+        short: &ShortTransform<T>,
         source: Source<T>,
         first: usize,
         out: &mut [T],
@@ -126,11 +126,11 @@ impl Lines {
 
     /// Returns point `j` of a line, padded with zeros.
     #[inline(always)]
-    fn point<T: Part>(&self, source: Source<T>, line: usize, j: usize) -> Complex<T> {
+    fn point<T: FftFloat>(&self, source: Source<T>, line: usize, j: usize) -> Complex<T> {
         let at = |j: usize| if j < self.present { source.at(line * self.present + j) } else { Complex::default() };
-        let Lines { n, kind, forward, .. } = *self;
+        let LineTransform { n, kind, forward, .. } = *self;
         match kind {
-            Kind::HalfToReal => match j {
+            TransformKind::HalfToReal => match j {
                 // A point that is its own mirror image is real.
                 _ if j == 0 || 2 * j == n => Complex::new(at(j).re, T::zero()),
                 _ if (j <= n / 2) == forward => at(j.min(n - j)).conj(),
@@ -142,13 +142,13 @@ impl Lines {
 
     /// Writes the results of a line, scaled.
     #[inline(always)]
-    fn put<T: Part>(&self, real: bool, at: impl Fn(usize) -> Complex<T>, out: &mut [T], writes: usize) {
-        let &Lines { n, kind, forward, factor, .. } = self;
+    fn put<T: FftFloat>(&self, real: bool, at: impl Fn(usize) -> Complex<T>, out: &mut [T], writes: usize) {
+        let &LineTransform { n, kind, forward, factor, .. } = self;
         let scale = T::number(factor);
         let scaled = |value: T| if factor == 1.0 { value } else { value * scale };
         for (k, out) in out.chunks_exact_mut(writes).enumerate() {
             let value = match kind {
-                Kind::HalfToReal => at(k),
+                TransformKind::HalfToReal => at(k),
                 _ if real => {
                     // The spectrum of a real signal is symmetric.
                     let value = at(k.min(n - k));
@@ -173,7 +173,7 @@ struct Source<'a, T> {
     complex: bool,
 }
 
-impl<T: Part> Source<'_, T> {
+impl<T: FftFloat> Source<'_, T> {
     #[inline(always)]
     fn at(&self, place: usize) -> Complex<T> {
         match self.complex {
@@ -196,7 +196,7 @@ mod tests {
     type C = Complex<f64>;
 
     /// Computes the transform by its definition.
-    fn slowly(values: &[C], forward: bool) -> Vec<C> {
+    fn reference_transform(values: &[C], forward: bool) -> Vec<C> {
         let n = values.len();
         let turn = if forward { -std::f64::consts::TAU } else { std::f64::consts::TAU };
         let root = |k: usize| C::cis(turn * (k % n) as f64 / n as f64);
@@ -219,7 +219,7 @@ mod tests {
     }
 
     /// Computes an unscaled transform.
-    fn transformed(view: &View, n: usize, dim: i64, kind: Kind, forward: bool) -> View {
+    fn transformed(view: &View, n: usize, dim: i64, kind: TransformKind, forward: bool) -> View {
         let norm = if forward { Norm::Backward } else { Norm::Forward };
         let transform = Transform { name: "fft", kind, forward, norm, default: DType::Float };
         one(view, Some(n as i64), dim, &transform).unwrap()
@@ -235,19 +235,24 @@ mod tests {
                 for forward in [true, false] {
                     // Two lines, to check that the second begins at the right offset.
                     let (complex, real) = (signal([2, n], complex), signal([2, n], real));
-                    let spectra = transformed(&real, n, -1, Kind::RealToHalf, forward);
+                    let spectra = transformed(&real, n, -1, TransformKind::RealToHalf, forward);
                     for (view, kind, from) in [
-                        (&complex, Kind::Complex, &complex),
-                        (&real, Kind::Complex, &real),
-                        (&real, Kind::RealToHalf, &real),
-                        (&spectra, Kind::HalfToReal, &transformed(&real, n, -1, Kind::Complex, forward)),
+                        (&complex, TransformKind::Complex, &complex),
+                        (&real, TransformKind::Complex, &real),
+                        (&real, TransformKind::RealToHalf, &real),
+                        (
+                            &spectra,
+                            TransformKind::HalfToReal,
+                            &transformed(&real, n, -1, TransformKind::Complex, forward),
+                        ),
                     ] {
                         // Spectra are transformed back.
-                        let forward = if kind == Kind::HalfToReal { !forward } else { forward };
+                        let forward = if kind == TransformKind::HalfToReal { !forward } else { forward };
                         let found = transformed(view, n, -1, kind, forward);
                         let kept = *found.sizes().last().unwrap() as usize;
                         let sums = numbers(from);
-                        let sums: Vec<Vec<C>> = sums.chunks_exact(n).map(|line| slowly(line, forward)).collect();
+                        let sums: Vec<Vec<C>> =
+                            sums.chunks_exact(n).map(|line| reference_transform(line, forward)).collect();
                         let wanted: Vec<C> = sums.iter().flat_map(|line| line[..kept].to_vec()).collect();
                         let bound = part * wanted.iter().map(|value| value.norm()).fold(1.0, f64::max);
                         let found = numbers(&found);
@@ -267,11 +272,11 @@ mod tests {
         for n in [1, 3, 5, 8, 11, 15, 16, 47] {
             for count in [1, LANES - 1, LANES, LANES + 1, 3 * LANES + 5, 8192 / n] {
                 for (dtype, kind, forward) in [
-                    (DType::ComplexFloat, Kind::Complex, true),
-                    (DType::ComplexDouble, Kind::Complex, false),
-                    (DType::Float, Kind::RealToHalf, true),
-                    (DType::Double, Kind::Complex, false),
-                    (DType::ComplexFloat, Kind::HalfToReal, false),
+                    (DType::ComplexFloat, TransformKind::Complex, true),
+                    (DType::ComplexDouble, TransformKind::Complex, false),
+                    (DType::Float, TransformKind::RealToHalf, true),
+                    (DType::Double, TransformKind::Complex, false),
+                    (DType::ComplexFloat, TransformKind::HalfToReal, false),
                 ] {
                     let view = signal([count, n], dtype);
                     let across = signal([n, count], dtype);

@@ -1,7 +1,7 @@
 //! Fourier transforms of few points. Additions follow the order of Intel's library, which PyTorch calls, so that the
 //! same terms cancel to zero. Lengths whose order is unknown are left to `rustfft`. Independent of tensors.
 
-use super::lanes::{Lanes, Part, Point};
+use super::lanes::{FftFloat, Lanes, Point};
 use crate::parallel::{Kernel, vectorised_kernel};
 use num_complex::Complex;
 use smallvec::{SmallVec, smallvec};
@@ -19,7 +19,7 @@ pub(super) enum Line {
 
 /// The algorithm of a transform.
 #[derive(Debug)]
-enum Plan {
+enum Algorithm {
     One,
     Two,
     Four,
@@ -63,32 +63,32 @@ const CHAINS: &[(usize, &[usize])] = &[
     (144, &[4, 4, 3, 3]),
 ];
 
-impl Plan {
-    fn of(n: usize, line: Line) -> Option<Plan> {
+impl Algorithm {
+    fn of(n: usize, line: Line) -> Option<Algorithm> {
         let real = line != Line::Complex;
         Some(match n {
-            1 => Plan::One,
-            2 => Plan::Two,
-            4 => Plan::Four,
-            8 => Plan::Eight,
-            3 if line == Line::FromReal => Plan::Real,
-            5 | 7 if real => Plan::Real,
-            3 | 5 | 7 | 17 | 19 | 23 | 29 | 31 | 37 | 41 | 43 | 47 => Plan::Pairs,
-            6 => Plan::Coprime(3, 2),
-            10 => Plan::Coprime(5, 2),
-            12 => Plan::Coprime(3, 4),
-            14 if !real => Plan::Coprime(7, 2),
-            15 if line != Line::ToReal => Plan::Coprime(5, 3),
+            1 => Algorithm::One,
+            2 => Algorithm::Two,
+            4 => Algorithm::Four,
+            8 => Algorithm::Eight,
+            3 if line == Line::FromReal => Algorithm::Real,
+            5 | 7 if real => Algorithm::Real,
+            3 | 5 | 7 | 17 | 19 | 23 | 29 | 31 | 37 | 41 | 43 | 47 => Algorithm::Pairs,
+            6 => Algorithm::Coprime(3, 2),
+            10 => Algorithm::Coprime(5, 2),
+            12 => Algorithm::Coprime(3, 4),
+            14 if !real => Algorithm::Coprime(7, 2),
+            15 if line != Line::ToReal => Algorithm::Coprime(5, 3),
             _ if real => return None,
-            _ => Plan::Chain(CHAINS.iter().find(|(length, _)| *length == n)?.1),
+            _ => Algorithm::Chain(CHAINS.iter().find(|(length, _)| *length == n)?.1),
         })
     }
 }
 
 /// A transform whose order of additions is known.
-pub(super) struct Short<T> {
+pub(super) struct ShortTransform<T> {
     n: usize,
-    plan: Plan,
+    plan: Algorithm,
     line: Line,
     forward: bool,
     /// The roots of unity: the rotations by multiples of `1 / n`.
@@ -99,90 +99,90 @@ pub(super) struct Short<T> {
 const HALF: usize = 23;
 
 /// A list of the numbers of a short transform, on the stack.
-type Numbers<T> = SmallVec<[T; 16]>;
+type StackVec<T> = SmallVec<[T; 16]>;
 
 /// Evenly spaced points among others.
 #[derive(Clone, Copy)]
-struct Points<'a, T, const L: usize> {
+struct StridedPoints<'a, T, const L: usize> {
     all: &'a [Point<T, L>],
     step: usize,
 }
 
-impl<'a, T: Part, const L: usize> Points<'a, T, L> {
+impl<'a, T: FftFloat, const L: usize> StridedPoints<'a, T, L> {
     #[inline(always)]
     fn at(&self, j: usize) -> Point<T, L> {
         self.all[j * self.step]
     }
 
     /// Returns every `step`th point, starting with `first`.
-    fn every(&self, step: usize, first: usize) -> Points<'a, T, L> {
-        Points { all: &self.all[first * self.step..], step: step * self.step }
+    fn every(&self, step: usize, first: usize) -> StridedPoints<'a, T, L> {
+        StridedPoints { all: &self.all[first * self.step..], step: step * self.step }
     }
 }
 
 /// A run of `count` transforms that are not composed of others, whose points and results are adjacent. A struct instead
 /// of a closure: a closure this large is not inlined into vectorised code.
 struct Columns<'a, T, const L: usize> {
-    short: &'a Short<T>,
-    plan: &'a Plan,
+    short: &'a ShortTransform<T>,
+    plan: &'a Algorithm,
     n: usize,
-    points: Points<'a, T, L>,
+    points: StridedPoints<'a, T, L>,
     count: usize,
     out: &'a mut [Point<T, L>],
 }
 
-impl<T: Part, const L: usize> Kernel for Columns<'_, T, L> {
+impl<T: FftFloat, const L: usize> Kernel for Columns<'_, T, L> {
     type Output = ();
     #[inline(always)]
     fn run(self, _fuses: bool) {
         let Columns { short, plan, n, points, count, out } = self;
         for k in 0..count {
-            let column = Points { all: &points.all[k..], ..points };
+            let column = StridedPoints { all: &points.all[k..], ..points };
             short.column(plan, n, column, |j, value| out[k + count * j] = value);
         }
     }
 }
 
 /// Multiplies points by twiddle factors, the multiples of `second / n`.
-struct Turned<'a, T, const L: usize> {
-    short: &'a Short<T>,
+struct TwiddleProduct<'a, T, const L: usize> {
+    short: &'a ShortTransform<T>,
     row: &'a mut [Point<T, L>],
     second: usize,
     n: usize,
 }
 
-impl<T: Part, const L: usize> Kernel for Turned<'_, T, L> {
+impl<T: FftFloat, const L: usize> Kernel for TwiddleProduct<'_, T, L> {
     type Output = ();
     #[inline(always)]
     fn run(self, _fuses: bool) {
-        let Turned { short, row, second, n } = self;
+        let TwiddleProduct { short, row, second, n } = self;
         for (value, root) in row.iter_mut().skip(1).zip(short.turns(second, n)) {
             *value = *value * if short.forward { root.conj() } else { root };
         }
     }
 }
 
-impl<T: Part> Short<T> {
-    pub(super) fn of(n: usize, line: Line, forward: bool) -> Option<Short<T>> {
-        let plan = Plan::of(n, line)?;
+impl<T: FftFloat> ShortTransform<T> {
+    pub(super) fn of(n: usize, line: Line, forward: bool) -> Option<ShortTransform<T>> {
+        let plan = Algorithm::of(n, line)?;
         let turn = |k: usize| Complex::<f64>::cis(std::f64::consts::TAU * k as f64 / n as f64);
         let roots = (0..n).map(turn).map(|root| Complex::new(T::number(root.re), T::number(root.im))).collect();
-        Some(Short { n, plan, line, forward, roots })
+        Some(ShortTransform { n, plan, line, forward, roots })
     }
 
     /// Transforms `n` numbers of each line.
     pub(super) fn process<const L: usize>(&self, points: &[Point<T, L>], out: &mut [Point<T, L>]) {
-        let points = Points { all: points, step: 1 };
+        let points = StridedPoints { all: points, step: 1 };
         match (&self.plan, self.line) {
-            (Plan::Real, Line::ToReal) => self.to_real(points, out),
-            (Plan::Real, _) => self.of_real(points, out),
+            (Algorithm::Real, Line::ToReal) => self.to_real(points, out),
+            (Algorithm::Real, _) => self.of_real(points, out),
             (plan, _) => self.run(plan, self.n, points, out),
         }
     }
 
     /// Rotates by a quarter turn in the direction of the transform.
     #[inline(always)]
-    fn turned<const L: usize>(&self, z: Point<T, L>) -> Point<T, L> {
+    fn quarter_turn<const L: usize>(&self, z: Point<T, L>) -> Point<T, L> {
         if self.forward { Point { re: z.im, im: -z.re } } else { Point { re: -z.im, im: z.re } }
     }
 
@@ -200,10 +200,10 @@ impl<T: Part> Short<T> {
         })
     }
 
-    fn run<const L: usize>(&self, plan: &Plan, n: usize, points: Points<T, L>, out: &mut [Point<T, L>]) {
+    fn run<const L: usize>(&self, plan: &Algorithm, n: usize, points: StridedPoints<T, L>, out: &mut [Point<T, L>]) {
         match *plan {
-            Plan::Coprime(a, b) => self.coprime(a, b, points, out),
-            Plan::Chain(lengths) => self.chain(lengths, points, out),
+            Algorithm::Coprime(a, b) => self.coprime(a, b, points, out),
+            Algorithm::Chain(lengths) => self.chain(lengths, points, out),
             _ => vectorised_kernel(Columns { short: self, plan, n, points, count: 1, out }),
         }
     }
@@ -212,31 +212,31 @@ impl<T: Part> Short<T> {
     #[inline(always)]
     fn column<const L: usize>(
         &self,
-        plan: &Plan,
+        plan: &Algorithm,
         n: usize,
-        points: Points<T, L>,
+        points: StridedPoints<T, L>,
         mut put: impl FnMut(usize, Point<T, L>),
     ) {
         let zero = Point::zero();
         let at = |j| points.at(j);
         match *plan {
-            Plan::One => put(0, at(0)),
-            Plan::Two => {
+            Algorithm::One => put(0, at(0)),
+            Algorithm::Two => {
                 put(0, at(0) + at(1));
                 put(1, at(0) - at(1));
             }
-            Plan::Four => {
+            Algorithm::Four => {
                 let values = self.four([at(0), at(1), at(2), at(3)]);
                 (0..4).for_each(|k| put(k, values[k]));
             }
-            Plan::Eight => {
+            Algorithm::Eight => {
                 let even = self.four([at(0), at(2), at(4), at(6)]);
                 let mut odd = self.four([at(1), at(3), at(5), at(7)]);
                 let half = self.turns(1, 8).next().unwrap_or_default().re;
                 // Rotated by an eighth, a quarter, and three eighths.
-                odd[1] = (odd[1] + self.turned(odd[1])).scale(half);
-                odd[2] = self.turned(odd[2]);
-                odd[3] = (self.turned(odd[3]) - odd[3]).scale(half);
+                odd[1] = (odd[1] + self.quarter_turn(odd[1])).scale(half);
+                odd[2] = self.quarter_turn(odd[2]);
+                odd[3] = (self.quarter_turn(odd[3]) - odd[3]).scale(half);
                 for k in 0..4 {
                     put(k, even[k] + odd[k]);
                     put(k + 4, even[k] - odd[k]);
@@ -257,7 +257,7 @@ impl<T: Part> Short<T> {
     #[inline(always)]
     fn four<const L: usize>(&self, [a, b, c, d]: [Point<T, L>; 4]) -> [Point<T, L>; 4] {
         let (sum, difference) = (a + c, a - c);
-        let (other_sum, turned) = (b + d, self.turned(b - d));
+        let (other_sum, turned) = (b + d, self.quarter_turn(b - d));
         [sum + other_sum, difference + turned, sum - other_sum, difference - turned]
     }
 
@@ -289,7 +289,7 @@ impl<T: Part> Short<T> {
     #[inline(always)]
     fn pairs<const L: usize>(
         &self,
-        points: Points<T, L>,
+        points: StridedPoints<T, L>,
         [sums, differences, terms]: [&mut [Point<T, L>]; 3],
         mut put: impl FnMut(usize, Point<T, L>),
     ) {
@@ -308,25 +308,27 @@ impl<T: Part> Short<T> {
             for ((term, difference), root) in terms.iter_mut().zip(&*differences).zip(self.turns(k, n)) {
                 *term = difference.scale(root.im);
             }
-            let odd = self.turned(self.added(None, terms));
+            let odd = self.quarter_turn(self.added(None, terms));
             put(k, even + odd);
             put(n - k, even - odd);
         }
     }
 
-    fn coprime<const L: usize>(&self, a: usize, b: usize, points: Points<T, L>, out: &mut [Point<T, L>]) {
+    fn coprime<const L: usize>(&self, a: usize, b: usize, points: StridedPoints<T, L>, out: &mut [Point<T, L>]) {
         let n = a * b;
-        let (Some(inner), Some(outer)) = (Plan::of(a, Line::Complex), Plan::of(b, Line::Complex)) else { return };
-        let mut ordered: Numbers<Point<T, L>> = smallvec![Point::zero(); a];
-        let mut rows: Numbers<Point<T, L>> = smallvec![Point::zero(); n];
+        let (Some(inner), Some(outer)) = (Algorithm::of(a, Line::Complex), Algorithm::of(b, Line::Complex)) else {
+            return;
+        };
+        let mut ordered: StackVec<Point<T, L>> = smallvec![Point::zero(); a];
+        let mut rows: StackVec<Point<T, L>> = smallvec![Point::zero(); n];
         for (second, row) in rows.chunks_exact_mut(a).enumerate() {
             for (first, point) in ordered.iter_mut().enumerate() {
                 *point = points.at((b * first + a * second) % n);
             }
-            self.run(&inner, a, Points { all: &ordered, step: 1 }, row);
+            self.run(&inner, a, StridedPoints { all: &ordered, step: 1 }, row);
         }
-        let mut columns: Numbers<Point<T, L>> = smallvec![Point::zero(); n];
-        let points = Points { all: &rows, step: a };
+        let mut columns: StackVec<Point<T, L>> = smallvec![Point::zero(); n];
+        let points = StridedPoints { all: &rows, step: a };
         vectorised_kernel(Columns { short: self, plan: &outer, n: b, points, count: a, out: &mut columns });
         // The results are ordered by their remainders modulo both lengths.
         for (place, value) in out.iter_mut().enumerate() {
@@ -334,38 +336,38 @@ impl<T: Part> Short<T> {
         }
     }
 
-    fn chain<const L: usize>(&self, lengths: &[usize], points: Points<T, L>, out: &mut [Point<T, L>]) {
+    fn chain<const L: usize>(&self, lengths: &[usize], points: StridedPoints<T, L>, out: &mut [Point<T, L>]) {
         let Some((&b, inner)) = lengths.split_last() else {
             out[0] = points.at(0);
             return;
         };
         let a: usize = inner.iter().product();
-        let Some(outer) = Plan::of(b, Line::Complex) else { return };
+        let Some(outer) = Algorithm::of(b, Line::Complex) else { return };
         if a == 1 {
             return self.run(&outer, b, points, out);
         }
         let n = a * b;
-        let mut rows: Numbers<Point<T, L>> = smallvec![Point::zero(); n];
+        let mut rows: StackVec<Point<T, L>> = smallvec![Point::zero(); n];
         for (second, row) in rows.chunks_exact_mut(a).enumerate() {
             self.chain(inner, points.every(b, second), row);
             if second > 0 {
-                vectorised_kernel(Turned { short: self, row, second, n });
+                vectorised_kernel(TwiddleProduct { short: self, row, second, n });
             }
         }
-        let points = Points { all: &rows, step: a };
+        let points = StridedPoints { all: &rows, step: a };
         vectorised_kernel(Columns { short: self, plan: &outer, n: b, points, count: a, out });
     }
 
     /// Transforms three, five or seven points of a real signal forwards. If all points are zero, the products keep
     /// their signs.
-    fn of_real<const L: usize>(&self, points: Points<T, L>, out: &mut [Point<T, L>]) {
+    fn of_real<const L: usize>(&self, points: StridedPoints<T, L>, out: &mut [Point<T, L>]) {
         let n = self.n;
         let at = |j| points.at(j).re;
-        let both: Numbers<_> = (1..=n / 2).map(|j| (at(j) + at(n - j), at(j) - at(n - j))).collect();
+        let both: StackVec<_> = (1..=n / 2).map(|j| (at(j) + at(n - j), at(j) - at(n - j))).collect();
         for k in 0..=n / 2 {
             let turned = || both.iter().zip(self.turns(k, n));
-            let even: Numbers<Lanes<T, L>> = turned().map(|((sum, _), root)| *sum * root.re).collect();
-            let odd: Numbers<Lanes<T, L>> = turned().map(|((_, difference), root)| *difference * -root.im).collect();
+            let even: StackVec<Lanes<T, L>> = turned().map(|((sum, _), root)| *sum * root.re).collect();
+            let odd: StackVec<Lanes<T, L>> = turned().map(|((_, difference), root)| *difference * -root.im).collect();
             let (re, im) = match (&even[..], &odd[..]) {
                 (&[a], &[b]) => (at(0) + a, b),
                 (&[a, b], &[c, d]) if k == 0 => (at(0) + (a + b), c + d),
@@ -378,13 +380,13 @@ impl<T: Part> Short<T> {
     }
 
     /// Computes five or seven points of a real signal from its spectrum.
-    fn to_real<const L: usize>(&self, points: Points<T, L>, out: &mut [Point<T, L>]) {
+    fn to_real<const L: usize>(&self, points: StridedPoints<T, L>, out: &mut [Point<T, L>]) {
         let (n, first) = (self.n, points.at(0).re);
-        let twice: Numbers<_> = (1..=n / 2).map(|j| points.at(j) + points.at(j)).collect();
+        let twice: StackVec<_> = (1..=n / 2).map(|j| points.at(j) + points.at(j)).collect();
         for k in 0..=n / 2 {
             let turned = || twice.iter().zip(self.turns(k, n));
-            let even: Numbers<Lanes<T, L>> = turned().map(|(z, root)| z.re * root.re).collect();
-            let odd: Numbers<Lanes<T, L>> = turned().map(|(z, root)| z.im * root.im).collect();
+            let even: StackVec<Lanes<T, L>> = turned().map(|(z, root)| z.re * root.re).collect();
+            let odd: StackVec<Lanes<T, L>> = turned().map(|(z, root)| z.im * root.im).collect();
             let (re, im) = match (&even[..], &odd[..]) {
                 (&[a, b], &[c, d]) => match k {
                     0 => (first + (a + b), c + d),
@@ -409,7 +411,7 @@ impl<T: Part> Short<T> {
 
 /// Adds terms one after another: `first` if given, then every `step`th term starting at `from`.
 #[inline(always)]
-fn in_order<T: Part, const L: usize>(
+fn in_order<T: FftFloat, const L: usize>(
     first: Option<Point<T, L>>,
     terms: &[Point<T, L>],
     from: usize,
@@ -426,7 +428,7 @@ mod tests {
     #[test]
     fn each_lane_takes_the_steps_of_a_line_alone() {
         for (n, line) in (1..=144).flat_map(|n| [Line::Complex, Line::FromReal, Line::ToReal].map(|line| (n, line))) {
-            let Some(short) = Short::<f32>::of(n, line, n % 2 == 0) else { continue };
+            let Some(short) = ShortTransform::<f32>::of(n, line, n % 2 == 0) else { continue };
             let number = |i: usize| ((i * i * 7919 + 31 * i) % 1009) as f32 / 504.0 - 1.0;
             let lanes = |i: usize| Lanes(std::array::from_fn(|lane| number(8 * i + lane)));
             let points: Vec<Point<f32, 8>> = (0..n).map(|j| Point { re: lanes(2 * j), im: lanes(2 * j + 1) }).collect();

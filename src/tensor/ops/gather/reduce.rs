@@ -9,7 +9,7 @@ use super::{indices, weight};
 use crate::bail;
 use crate::element::integer_limits;
 use crate::memory::{get, set};
-use crate::ops::check::{Lacks, at_least_1d, lost, not_implemented, resolved, supported, through_bits};
+use crate::ops::check::{UnsupportedDtypes, at_least_1d, lost, not_implemented, resolved, supported, through_bits};
 use crate::ops::compare::{CompareOp, compare};
 use crate::ops::create::{full_like, zeros_like};
 use crate::ops::mask::masked_fill_;
@@ -19,7 +19,7 @@ use crate::{DType, Element, Result, Scalar, View, interrupt};
 
 /// The reduction of values written to the same element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Meeting {
+enum ScatterReduction {
     Sum,
     Prod,
     Mean,
@@ -27,25 +27,25 @@ enum Meeting {
     Amin,
 }
 
-impl Meeting {
+impl ScatterReduction {
     /// Parses a reduction's name, including the older names that `scatter_reduce` still accepts.
-    fn parse(name: &str) -> Option<Meeting> {
+    fn parse(name: &str) -> Option<ScatterReduction> {
         Some(match name {
-            "sum" => Meeting::Sum,
-            "prod" => Meeting::Prod,
-            "mean" => Meeting::Mean,
-            "amax" | "max" => Meeting::Amax,
-            "amin" | "min" => Meeting::Amin,
+            "sum" => ScatterReduction::Sum,
+            "prod" => ScatterReduction::Prod,
+            "mean" => ScatterReduction::Mean,
+            "amax" | "max" => ScatterReduction::Amax,
+            "amin" | "min" => ScatterReduction::Amin,
             _ => return None,
         })
     }
 
     fn reduce(self) -> Reduce {
         match self {
-            Meeting::Sum | Meeting::Mean => Reduce::Add,
-            Meeting::Prod => Reduce::Multiply,
-            Meeting::Amax => Reduce::Largest,
-            Meeting::Amin => Reduce::Smallest,
+            ScatterReduction::Sum | ScatterReduction::Mean => Reduce::Add,
+            ScatterReduction::Prod => Reduce::Multiply,
+            ScatterReduction::Amax => Reduce::Largest,
+            ScatterReduction::Amin => Reduce::Smallest,
         }
     }
 
@@ -53,13 +53,13 @@ impl Meeting {
     fn neutral(self, dtype: DType) -> Scalar {
         let integer = |bound: i128| i64::try_from(bound).map_or(Scalar::Int(0), Scalar::Int);
         match self {
-            Meeting::Sum | Meeting::Mean => Scalar::Int(0),
-            Meeting::Prod => Scalar::Int(1),
-            _ if dtype == DType::Bool => Scalar::Bool(self == Meeting::Amin),
-            Meeting::Amax if dtype.is_floating_point() => Scalar::Float(f64::NEG_INFINITY),
-            Meeting::Amin if dtype.is_floating_point() => Scalar::Float(f64::INFINITY),
-            Meeting::Amax => integer(integer_limits(dtype).0),
-            Meeting::Amin => integer(integer_limits(dtype).1),
+            ScatterReduction::Sum | ScatterReduction::Mean => Scalar::Int(0),
+            ScatterReduction::Prod => Scalar::Int(1),
+            _ if dtype == DType::Bool => Scalar::Bool(self == ScatterReduction::Amin),
+            ScatterReduction::Amax if dtype.is_floating_point() => Scalar::Float(f64::NEG_INFINITY),
+            ScatterReduction::Amin if dtype.is_floating_point() => Scalar::Float(f64::INFINITY),
+            ScatterReduction::Amax => integer(integer_limits(dtype).0),
+            ScatterReduction::Amin => integer(integer_limits(dtype).1),
         }
     }
 }
@@ -78,28 +78,30 @@ pub fn scatter_reduce_(
     include_self: bool,
 ) -> Result<()> {
     let d = check_scatter(view, dim, index, Scattered::Source(source))?;
-    let Some(meeting) = Meeting::parse(reduce) else {
+    let Some(meeting) = ScatterReduction::parse(reduce) else {
         bail!(RuntimeError, "reduce argument must be either sum, prod, mean, amax or amin, got {reduce}");
     };
     if index.numel() == 0 || [view, index, source].iter().any(|v| v.device().is_meta()) {
         return Ok(());
     }
     let kernel = match meeting {
-        Meeting::Sum | Meeting::Prod => "scatter_gather_tensor_cpu",
-        Meeting::Mean => "scatter_gather_tensor_cpu_reduce_mean",
-        Meeting::Amax => "scatter_gather_tensor_cpu_reduce_amax",
-        Meeting::Amin => "scatter_gather_tensor_cpu_reduce_amin",
+        ScatterReduction::Sum | ScatterReduction::Prod => "scatter_gather_tensor_cpu",
+        ScatterReduction::Mean => "scatter_gather_tensor_cpu_reduce_mean",
+        ScatterReduction::Amax => "scatter_gather_tensor_cpu_reduce_amax",
+        ScatterReduction::Amin => "scatter_gather_tensor_cpu_reduce_amin",
     };
     let refused = match meeting {
-        Meeting::Mean => view.dtype == DType::Bool,
-        Meeting::Amax | Meeting::Amin => matches!(view.dtype, DType::ComplexFloat | DType::ComplexDouble),
-        Meeting::Sum | Meeting::Prod => false,
+        ScatterReduction::Mean => view.dtype == DType::Bool,
+        ScatterReduction::Amax | ScatterReduction::Amin => {
+            matches!(view.dtype, DType::ComplexFloat | DType::ComplexDouble)
+        }
+        ScatterReduction::Sum | ScatterReduction::Prod => false,
     };
     if refused {
         return not_implemented(kernel, view.dtype);
     }
     if !include_self {
-        start_anew(
+        check_neutral_values(
             "scatter_reduce_exclude_input_init",
             view,
             &[DType::Bool, DType::ComplexFloat, DType::ComplexDouble],
@@ -108,7 +110,7 @@ pub fn scatter_reduce_(
         scatter(view, d, index, neutral, Reduce::Replace, "scatter_gather_scalar_cpu")?;
     }
     scatter(view, d, index, Scattered::Source(source), meeting.reduce(), kernel)?;
-    if meeting == Meeting::Mean {
+    if meeting == ScatterReduction::Mean {
         let ones = full_like(source, Scalar::Int(1), None, None)?;
         divide_by_counts(view, include_self, |counts| scatter_add_(counts, dim, index, &ones))?;
     }
@@ -128,7 +130,8 @@ pub fn index_reduce_(
     reduce: &str,
     include_self: bool,
 ) -> Result<()> {
-    let Some(meeting) = Meeting::parse(reduce).filter(|_| matches!(reduce, "prod" | "mean" | "amax" | "amin")) else {
+    let Some(meeting) = ScatterReduction::parse(reduce).filter(|_| matches!(reduce, "prod" | "mean" | "amax" | "amin"))
+    else {
         bail!(RuntimeError, "index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got {reduce}.");
     };
     let d = check_slices("index_reduce_", view, dim, index, source)?;
@@ -136,7 +139,7 @@ pub fn index_reduce_(
         return Ok(());
     }
     if !include_self {
-        start_anew("index_reduce_func_exclude_input_init", view, &[])?;
+        check_neutral_values("index_reduce_func_exclude_input_init", view, &[])?;
         let index = crate::ops::copy::cast(index, DType::Long)?;
         index_fill_(view, dim, &index, meeting.neutral(view.dtype))?;
     }
@@ -144,31 +147,31 @@ pub fn index_reduce_(
         return Ok(());
     }
     join_slices(view, d, index, source, meeting)?;
-    if meeting == Meeting::Mean {
+    if meeting == ScatterReduction::Mean {
         let ones = full_like(source, Scalar::Int(1), None, None)?;
         divide_by_counts(view, include_self, |counts| index_add_(counts, dim, index, &ones, Scalar::Int(1)))?;
     }
     Ok(())
 }
 
-fn join_slices(view: &View, d: usize, index: &View, source: &View, meeting: Meeting) -> Result<()> {
+fn join_slices(view: &View, d: usize, index: &View, source: &View, meeting: ScatterReduction) -> Result<()> {
     let check = within_slices(view, d, index)?;
     if view.ndim() > 1 {
         let kernel = match meeting {
-            Meeting::Amax => "maximum_cpu",
-            Meeting::Amin => "minimum_cpu",
+            ScatterReduction::Amax => "maximum_cpu",
+            ScatterReduction::Amin => "minimum_cpu",
             _ => "add_stub",
         };
         match meeting {
-            Meeting::Prod => {}
-            Meeting::Mean => supported(kernel, view.dtype, Lacks::Float8)?,
+            ScatterReduction::Prod => {}
+            ScatterReduction::Mean => supported(kernel, view.dtype, UnsupportedDtypes::Float8)?,
             _ if view.dtype.is_complex() => return not_implemented(kernel, view.dtype),
-            _ => supported(kernel, view.dtype, Lacks::Float8)?,
+            _ => supported(kernel, view.dtype, UnsupportedDtypes::Float8)?,
         }
     } else if view.dtype == DType::Bool || view.dtype.is_complex() {
         return not_implemented("index_func_", view.dtype);
     } else {
-        supported("index_func_", view.dtype, Lacks::Float8)?;
+        supported("index_func_", view.dtype, UnsupportedDtypes::Float8)?;
     }
     let chosen = indices(index, check)?;
     let source = resolved(source)?;
@@ -179,7 +182,7 @@ fn join_slices(view: &View, d: usize, index: &View, source: &View, meeting: Meet
         let (to, from) = (view.memory()?, source.memory()?);
         dispatch!(view.dtype, T => {
             let to = to.typed::<T>();
-            for found in interrupt::weighed(chosen.iter().enumerate(), weight(&slices, d)) {
+            for found in interrupt::checked_items(chosen.iter().enumerate(), weight(&slices, d)) {
                 let (row, &i) = found?;
                 let (target, slice) = (target.select(d, i), slices.select(d, row as i64));
                 for (write, read) in target.offsets().zip(slice.offsets()) {
@@ -193,11 +196,11 @@ fn join_slices(view: &View, d: usize, index: &View, source: &View, meeting: Meet
 }
 
 /// Refuses dtypes without neutral values. PyTorch's loop supports integers, floats and the dtypes in `besides`.
-fn start_anew(kernel: &str, view: &View, besides: &[DType]) -> Result<()> {
+fn check_neutral_values(kernel: &str, view: &View, besides: &[DType]) -> Result<()> {
     if !besides.contains(&view.dtype) && (view.dtype == DType::Bool || view.dtype.is_complex()) {
         return not_implemented(kernel, view.dtype);
     }
-    supported(kernel, view.dtype, Lacks::Float8)
+    supported(kernel, view.dtype, UnsupportedDtypes::Float8)
 }
 
 /// Divides the sums by the number of values; `count` adds a one wherever a value was written.
@@ -223,7 +226,7 @@ mod tests {
     #[test]
     fn neutral_values_change_nothing() {
         for dtype in [DType::Bool, DType::Char, DType::Long, DType::Half, DType::Double] {
-            for meeting in [Meeting::Amax, Meeting::Amin, Meeting::Prod] {
+            for meeting in [ScatterReduction::Amax, ScatterReduction::Amin, ScatterReduction::Prod] {
                 let one = match dtype {
                     DType::Bool => Scalar::Bool(true),
                     _ if dtype.is_floating_point() => Scalar::Float(1.0),

@@ -8,8 +8,8 @@ use crate::iterate::walk;
 use crate::layout::{Dims, show, wrap_dim};
 use crate::memory::{get, set};
 use crate::ops::check::{
-    Lacks, at, at_least_1d, by_width, fits, lost, move_slice, no_overlap, product, resolved, size_at, size_or_one, sum,
-    supported, through_bits, writable,
+    UnsupportedDtypes, at, at_least_1d, by_width, fits, lost, move_slice, no_overlap, product, resolved, size_at,
+    size_or_one, sum, supported, through_bits, writable,
 };
 use crate::ops::copy::{cast, copy_into};
 use crate::view::check_bounds;
@@ -125,7 +125,7 @@ pub(super) fn scatter(
     if index.numel() == 0 || is_meta(view) || is_meta(index) || what.source().is_some_and(is_meta) {
         return Ok(());
     }
-    supported(kernel, view.dtype, Lacks::ComplexHalf)?;
+    supported(kernel, view.dtype, UnsupportedDtypes::ComplexHalf)?;
     let sizes = at_least_1d(&index.layout).sizes;
     let (source, lines, unfit) = match what {
         Scattered::Source(source) => {
@@ -282,7 +282,7 @@ pub fn put_(view: &View, index: &View, source: &View, accumulate: bool) -> Resul
     if index.numel() == 0 || [view, index, source].iter().any(|v| v.device().is_meta()) {
         return Ok(());
     }
-    supported("take_put_cpu", view.dtype, Lacks::ComplexHalf)?;
+    supported("take_put_cpu", view.dtype, UnsupportedDtypes::ComplexHalf)?;
     let source = resolved(source)?;
     through_bits(view, |view| {
         let places = indices(index, |i| position(&view.layout, i))?;
@@ -407,9 +407,9 @@ fn add_slices(view: &View, d: usize, index: &View, source: &View, alpha: Scalar)
     }
     let check = within_slices(view, d, index)?;
     if view.ndim() > 1 {
-        supported("add_stub", view.dtype, Lacks::Float8)?;
+        supported("add_stub", view.dtype, UnsupportedDtypes::Float8)?;
     } else {
-        supported("index_add_", view.dtype, Lacks::Float8)?;
+        supported("index_add_", view.dtype, UnsupportedDtypes::Float8)?;
     }
     fits(alpha, view.dtype)?;
     let chosen = indices(index, check)?;
@@ -422,7 +422,7 @@ fn add_slices(view: &View, d: usize, index: &View, source: &View, alpha: Scalar)
         dispatch!(view.dtype, T => {
             let (to, from) = (to.typed::<T>(), from.typed::<T>());
             let alpha = T::store(alpha).load();
-            for found in interrupt::weighed(chosen.iter().enumerate(), weight(&slices, d)) {
+            for found in interrupt::checked_items(chosen.iter().enumerate(), weight(&slices, d)) {
                 let (row, &i) = found?;
                 walk([&target.select(d, i), &slices.select(d, row as i64)], |run| {
                     for step in 0..run.length as i64 {
@@ -505,7 +505,7 @@ pub fn index_copy_(view: &View, dim: i64, index: &View, source: &View) -> Result
         let target = at_least_1d(&view.layout);
         let size = target.sizes[d];
         let empty = lay_out_indices(view, &target, d, count)?.sizes.contains(&0);
-        supported("index_copy_cpu", view.dtype, Lacks::Float8)?;
+        supported("index_copy_cpu", view.dtype, UnsupportedDtypes::Float8)?;
         if empty {
             return Ok(());
         }
@@ -515,7 +515,7 @@ pub fn index_copy_(view: &View, dim: i64, index: &View, source: &View) -> Result
             }
             bail!(IndexError, "index_copy_(): index {i} is out of bounds for dimension {d} with size {size}")
         })?;
-        for found in interrupt::weighed(chosen.iter().enumerate(), weight(&slices, d)) {
+        for found in interrupt::checked_items(chosen.iter().enumerate(), weight(&slices, d)) {
             let (row, &i) = found?;
             move_slice(view, &target.select(d, i), &source, &slices.select(d, row as i64))?;
         }
@@ -543,7 +543,7 @@ pub fn index_fill_(view: &View, dim: i64, index: &View, value: Scalar) -> Result
         let target = at_least_1d(&view.layout);
         let size = target.sizes[d];
         let empty = lay_out_indices(view, &target, d, index.numel())?.sizes.contains(&0);
-        supported("index_fill_cpu", view.dtype, Lacks::Float8)?;
+        supported("index_fill_cpu", view.dtype, UnsupportedDtypes::Float8)?;
         fits(value, view.dtype)?;
         if empty {
             return Ok(());
@@ -557,7 +557,7 @@ pub fn index_fill_(view: &View, dim: i64, index: &View, value: Scalar) -> Result
         let to = view.memory()?;
         dispatch!(view.dtype, T => {
             let (to, value) = (to.typed::<T>(), T::store(value));
-            for i in interrupt::weighed(&chosen, weight(&target, d)) {
+            for i in interrupt::checked_items(&chosen, weight(&target, d)) {
                 for write in target.select(d, *i?).offsets() {
                     set(to.get(write as usize).ok_or_else(lost)?, value);
                 }

@@ -2,7 +2,7 @@
 //! precision, but round row products, factors and summands to 16 bits.
 
 use super::product::{buffer, write};
-use super::{Factors, lies_by_columns};
+use super::{Factors, is_column_major};
 use crate::ops::block::values;
 use crate::ops::check::resolved;
 use crate::ops::copy::contiguous;
@@ -55,7 +55,7 @@ fn addmv_as<S: Stored<Compute = f32>>(out: &View, added: &View, a: &View, v: &Vi
     let columns = v.numel().max(0) as usize;
     // In this case PyTorch's fast loop handles the summand too.
     let is_fast = a.dtype == DType::Half && v.strides() == [1] && factors.alpha.to_f64() == 1.0;
-    let by_columns = lies_by_columns(a);
+    let by_columns = is_column_major(a);
     let [beta, alpha] = [factors.beta, factors.alpha].map(|factor| rounded::<S>(factor.to_f64() as f32));
     let (matrix, vector) = (elements::<S>(a)?, elements::<S>(v)?);
     let added = if beta == 0.0 { Vec::new() } else { elements::<S>(added)? };

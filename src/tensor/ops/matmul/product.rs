@@ -6,7 +6,7 @@ use super::tiles::{Tiling, in_order};
 use super::vector;
 use crate::bail;
 use crate::memory::{BoolByte, set};
-use crate::ops::block::{is_bare, values};
+use crate::ops::block::{needs_no_conversion, values};
 use crate::ops::check::resolved;
 use crate::ops::copy::{contiguous, copy_into};
 use crate::ops::number::{Number, Stored};
@@ -190,7 +190,7 @@ fn by_lanes<C: Ring>(into: &mut [C], [n, m, p]: [usize; 3], alpha: C, a: Matrix<
                 lanes[k % width] = C::plus_product(lanes[k % width], x, y);
             }
             let [a, b, c, d, ..] = lanes;
-            let total = if width == 4 { vector::together([a, b, c, d]) } else { vector::together(lanes) };
+            let total = if width == 4 { vector::sum_lanes([a, b, c, d]) } else { vector::sum_lanes(lanes) };
             let total = vector::with_rest(total, row.get(whole..), column.get(whole..).unwrap_or_default());
             *into = C::plus_product(*into, alpha, total);
         }
@@ -299,7 +299,7 @@ fn multiply_as<S: Stored<Compute: Ring>>(out: &View, a: &View, b: &View, scaling
     let beta = added.map(|(_, beta)| S::Compute::from_scalar(beta));
     let (alpha, sums) = (S::Compute::from_scalar(scaling.alpha), scaling.sums);
     // If an operand has a single element, or elements have 16 bits, the library starts from zero.
-    let is_outer = inner == 1 && rows > 1 && columns > 1 && is_bare::<S>();
+    let is_outer = inner == 1 && rows > 1 && columns > 1 && needs_no_conversion::<S>();
     let is_bare_product = scaling.added.is_none() && alpha == S::Compute::from_scalar(Scalar::Int(1));
     let is_outer = is_outer && is_bare_product && sums != Sums::InOrder;
     let product = |a: &[S::Compute], b: &[S::Compute], result: &mut [S::Compute]| -> Result<()> {
@@ -356,7 +356,7 @@ fn multiply_one<S: Stored<Compute: Ring>>(
     sums: Sums,
 ) -> Result<()> {
     let [n, m, p] = sizes;
-    let lanes = if is_bare::<S>() { S::Compute::LANES } else { 0 };
+    let lanes = if needs_no_conversion::<S>() { S::Compute::LANES } else { 0 };
     match (sums, lanes) {
         (Sums::InOrder, _) => return in_order(into, sizes, alpha, a, b, Tiling::one(sizes, alpha, b)),
         (Sums::Fused, _) | (Sums::Dot, 0) => return S::Compute::accumulate(into, sizes, alpha, a, b),
@@ -392,7 +392,7 @@ fn multiply_one<S: Stored<Compute: Ring>>(
     }
     // Few rows or columns.
     let is_narrow = n > 1 && m > 1 && p > 1 && n.min(m).min(p) < 8;
-    let at_result = is_straight && S::Compute::FROM_RESULT && is_narrow && is_bare::<S>();
+    let at_result = is_straight && S::Compute::FROM_RESULT && is_narrow && needs_no_conversion::<S>();
     let tiling = Tiling::one(sizes, alpha, b);
     in_order(into, sizes, alpha, a, b, if at_result { tiling.without_tiles() } else { tiling })
 }

@@ -109,7 +109,7 @@ fn sums_in_step<C: Ring, const L: usize, const R: usize>(rows: [&[C]; R], v: &[C
 /// Sums the lanes of each row. If inlined, the compiler would transpose rows and lanes in every step.
 #[inline(never)]
 fn all_together<C: Ring, const L: usize, const R: usize>(lanes: &[[C; L]; R]) -> [C; R] {
-    lanes.map(together)
+    lanes.map(sum_lanes)
 }
 
 /// Multiplies the remaining rows. Two rows are summed together, a single row by itself, in as many chains of lanes as
@@ -142,7 +142,7 @@ fn one_sum<C: Ring, const L: usize, const K: usize>(row: &[C], v: &[C]) -> Resul
         2 => both(sums[0], sums[1 % K]),
         _ => sums[0],
     };
-    Ok(with_rest(together(lanes), row.get(whole..), &v[whole..]))
+    Ok(with_rest(sum_lanes(lanes), row.get(whole..), &v[whole..]))
 }
 
 /// Sums the products of two vectors in four chains of lanes. The remaining products are added in smaller and smaller
@@ -168,7 +168,7 @@ pub(super) fn dot<C: Ring, const L: usize>(a: &[C], b: &[C]) -> Result<C> {
     // The last products go to the first lane.
     chains[0][0] = with_rest(chains[0][0], Some(a_left), b_left);
     let [first, others @ ..] = chains;
-    Ok(together(others.into_iter().fold(first, both)))
+    Ok(sum_lanes(others.into_iter().fold(first, both)))
 }
 
 /// Adds products to `K` chains in turn, one vector of lanes each.
@@ -204,7 +204,7 @@ fn both<C: Ring, const L: usize>(a: [C; L], b: [C; L]) -> [C; L] {
 
 /// Sums all lanes by halves.
 #[inline(always)]
-pub(super) fn together<C: Ring, const L: usize>(mut lanes: [C; L]) -> C {
+pub(super) fn sum_lanes<C: Ring, const L: usize>(mut lanes: [C; L]) -> C {
     let mut width = L;
     while width > 1 {
         width /= 2;
@@ -227,7 +227,7 @@ mod tests {
 
     /// The rule as observed: each lane takes every `L`-th product after the first, chain after chain. Lanes are summed
     /// by halves, and the remaining products one by one.
-    fn slowly(products: &[f64], lanes: usize, block: usize, chains: usize, round: fn(f64) -> f64) -> f64 {
+    fn reference_sum(products: &[f64], lanes: usize, block: usize, chains: usize, round: fn(f64) -> f64) -> f64 {
         let Some((&first, rest)) = products.split_first() else { return 0.0 };
         let whole = rest.len() / block * block;
         let mut sums = vec![0.0; lanes * chains];
@@ -275,7 +275,7 @@ mod tests {
                     (0, _) => (COLUMNS, 2),
                     _ => (COLUMNS, 1),
                 };
-                let want = slowly(&products, L, block, chains, round);
+                let want = reference_sum(&products, L, block, chains, round);
                 assert_eq!(to_f64(*sum).to_bits(), want.to_bits(), "row {i} of {n}, {m} columns");
             }
             let turned: Vec<C> = (0..n * m).map(|k| values[k % n.max(1) * m + k / n.max(1)]).collect();
@@ -291,7 +291,7 @@ mod tests {
     }
 
     /// The rule of [`dot`], one lane at a time.
-    fn dot_slowly(products: &[f64], lanes: usize, round: fn(f64) -> f64) -> f64 {
+    fn reference_dot(products: &[f64], lanes: usize, round: fn(f64) -> f64) -> f64 {
         let mut sums = vec![0.0; CHAINS * lanes];
         let mut rest = products;
         let mut take = |rest: &mut &[f64], count: usize, to: &dyn Fn(usize) -> usize| {
@@ -323,7 +323,7 @@ mod tests {
             let b: Vec<C> = (0..m).map(|k| make(((k * 53 + 5) % 907) as f64 / 11.0 - 40.0)).collect();
             let products: Vec<f64> = a.iter().zip(&b).map(|(&x, &y)| to_f64(C::times(x, y))).collect();
             let got = dot::<C, L>(&a, &b).map(to_f64).map(f64::to_bits);
-            assert_eq!(got.ok(), Some(dot_slowly(&products, L, round).to_bits()), "{m} products");
+            assert_eq!(got.ok(), Some(reference_dot(&products, L, round).to_bits()), "{m} products");
         }
     }
 

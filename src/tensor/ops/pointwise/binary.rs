@@ -36,7 +36,7 @@ pub enum Rounding {
 }
 
 /// A kernel over blocks of one compute type.
-pub(super) type Kernel<C> = fn(&[C], &[C], &mut [C]);
+pub(super) type BinaryKernel<C> = fn(&[C], &[C], &mut [C]);
 
 pub(super) fn zip<C: Copy>(a: &[C], b: &[C], out: &mut [C], function: impl Fn(C, C) -> C) {
     vectorised(|| {
@@ -64,19 +64,19 @@ fn zip_groups<C: Copy>(a: &[C], b: &[C], out: &mut [C], function: impl Fn(C, C) 
 }
 
 /// A function that is inlined into vectorised code, as in `unary.rs`.
-trait Function<T> {
+trait PairFunction<T> {
     fn at(a: T, b: T) -> T;
 }
 
 /// Applies a function `F` to two slices.
-struct Through<'a, T, F> {
+struct PairLoop<'a, T, F> {
     a: &'a [T],
     b: &'a [T],
     out: &'a mut [T],
     function: PhantomData<F>,
 }
 
-impl<T: Copy, F: Function<T>> parallel::Kernel for Through<'_, T, F> {
+impl<T: Copy, F: PairFunction<T>> parallel::Kernel for PairLoop<'_, T, F> {
     type Output = ();
     #[inline(always)]
     fn run(self, _fuses: bool) {
@@ -86,15 +86,15 @@ impl<T: Copy, F: Function<T>> parallel::Kernel for Through<'_, T, F> {
     }
 }
 
-fn zip_function<T: Copy, F: Function<T>>(a: &[T], b: &[T], out: &mut [T]) {
-    vectorised_kernel(Through { a, b, out, function: PhantomData::<F> });
+fn zip_function<T: Copy, F: PairFunction<T>>(a: &[T], b: &[T], out: &mut [T]) {
+    vectorised_kernel(PairLoop { a, b, out, function: PhantomData::<F> });
 }
 
 /// The kernel of a function of real numbers.
 macro_rules! by_function {
     ($function:path) => {{
         struct Row;
-        impl<T: Real> Function<T> for Row {
+        impl<T: Real> PairFunction<T> for Row {
             #[inline(always)]
             fn at(a: T, b: T) -> T {
                 $function(a, b)
@@ -170,30 +170,30 @@ macro_rules! binary_ops {
             }
         }
 
-        fn bool_kernel(op: BinaryOp) -> Option<Kernel<BoolByte>> {
+        fn bool_kernel(op: BinaryOp) -> Option<BinaryKernel<BoolByte>> {
             match op { $(BinaryOp::$op => pick!(bool; $($kernels)*)),* }
         }
 
-        fn int_kernel<T: Integer>(op: BinaryOp) -> Option<Kernel<T>> {
+        fn int_kernel<T: Integer>(op: BinaryOp) -> Option<BinaryKernel<T>> {
             match op { $(BinaryOp::$op => pick!(int; $($kernels)*)),* }
         }
 
-        fn float_kernel<T: Real>(op: BinaryOp) -> Option<Kernel<T>> {
+        fn float_kernel<T: Real>(op: BinaryOp) -> Option<BinaryKernel<T>> {
             match op { $(BinaryOp::$op => pick!(float; $($kernels)*)),* }
         }
 
-        fn complex_kernel<T: Real>(op: BinaryOp) -> Option<Kernel<Complex<T>>>
+        fn complex_kernel<T: Real>(op: BinaryOp) -> Option<BinaryKernel<Complex<T>>>
         where
             Complex<T>: Number,
         {
             match op { $(BinaryOp::$op => pick!(complex; $($kernels)*)),* }
         }
 
-        fn float_tail<T: Real>(op: BinaryOp) -> Option<Kernel<T>> {
+        fn float_tail<T: Real>(op: BinaryOp) -> Option<BinaryKernel<T>> {
             match op { $(BinaryOp::$op => pick!(float_tail; $($kernels)*)),* }
         }
 
-        fn complex_tail<T: Real>(op: BinaryOp) -> Option<Kernel<Complex<T>>>
+        fn complex_tail<T: Real>(op: BinaryOp) -> Option<BinaryKernel<Complex<T>>>
         where
             Complex<T>: Number,
         {
@@ -316,9 +316,9 @@ fn of_double<T: Real>(a: T, b: T, function: impl Fn(f64, f64) -> f64) -> T {
 
 /// The kernels of one compute type.
 pub(super) trait BinaryKernels: Number {
-    fn binary(op: BinaryOp) -> Option<Kernel<Self>>;
+    fn binary(op: BinaryOp) -> Option<BinaryKernel<Self>>;
     /// The kernel for elements processed one by one, if they round differently.
-    fn binary_tail(_op: BinaryOp) -> Option<Kernel<Self>> {
+    fn binary_tail(_op: BinaryOp) -> Option<BinaryKernel<Self>> {
         None
     }
     /// `a + alpha * b`, with one rounding for floats.
@@ -331,7 +331,7 @@ pub(super) trait BinaryKernels: Number {
 }
 
 impl BinaryKernels for BoolByte {
-    fn binary(op: BinaryOp) -> Option<Kernel<BoolByte>> {
+    fn binary(op: BinaryOp) -> Option<BinaryKernel<BoolByte>> {
         bool_kernel(op)
     }
     fn scaled_sum(a: BoolByte, b: BoolByte, alpha: BoolByte) -> BoolByte {
@@ -342,7 +342,7 @@ impl BinaryKernels for BoolByte {
 macro_rules! kernels {
     (integers $($t:ty)*) => {$(
         impl BinaryKernels for $t {
-            fn binary(op: BinaryOp) -> Option<Kernel<$t>> {
+            fn binary(op: BinaryOp) -> Option<BinaryKernel<$t>> {
                 int_kernel(op)
             }
             #[inline]
@@ -353,10 +353,10 @@ macro_rules! kernels {
     )*};
     (floats $($t:ty)*) => {$(
         impl BinaryKernels for $t {
-            fn binary(op: BinaryOp) -> Option<Kernel<$t>> {
+            fn binary(op: BinaryOp) -> Option<BinaryKernel<$t>> {
                 float_kernel(op)
             }
-            fn binary_tail(op: BinaryOp) -> Option<Kernel<$t>> {
+            fn binary_tail(op: BinaryOp) -> Option<BinaryKernel<$t>> {
                 float_tail(op)
             }
             #[inline]
@@ -370,10 +370,10 @@ macro_rules! kernels {
         }
 
         impl BinaryKernels for Complex<$t> {
-            fn binary(op: BinaryOp) -> Option<Kernel<Self>> {
+            fn binary(op: BinaryOp) -> Option<BinaryKernel<Self>> {
                 complex_kernel(op)
             }
-            fn binary_tail(op: BinaryOp) -> Option<Kernel<Self>> {
+            fn binary_tail(op: BinaryOp) -> Option<BinaryKernel<Self>> {
                 complex_tail(op)
             }
             #[inline]
@@ -391,7 +391,7 @@ kernels!(integers u8 i8 i16 i32 i64 u16 u32 u64);
 kernels!(floats f32 f64);
 
 /// Kernels of the 16-bit floats that round intermediate results to 16 bits.
-fn rounding_kernel<S: Stored<Compute = f32> + Real>(op: BinaryOp) -> Option<Kernel<f32>> {
+fn rounding_kernel<S: Stored<Compute = f32> + Real>(op: BinaryOp) -> Option<BinaryKernel<f32>> {
     match op {
         BinaryOp::FloorDivide => Some(|a, b, out| zip(a, b, out, |a, b| floor_quotient_rounded(a, b, rounded::<S>))),
         BinaryOp::TruncDivide => Some(|a, b, out| zip(a, b, out, |a, b| rounded::<S>(a / b).trunc())),
@@ -573,7 +573,7 @@ fn run_rounding<S: Stored<Compute = f32>>(
     operands: [Operand; 2],
     views: &[Option<View>; 2],
     out: &View,
-    kernel: Kernel<f32>,
+    kernel: BinaryKernel<f32>,
 ) -> Result<()> {
     let a = source::<S>(operands[0], &views[0], out.sizes(), false)?;
     let b = source::<S>(operands[1], &views[1], out.sizes(), false)?;

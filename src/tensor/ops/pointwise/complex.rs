@@ -8,7 +8,7 @@ use num_complex::Complex;
 type C = Complex<f64>;
 
 /// Applies a function of double-precision complex numbers and rounds once.
-pub(super) fn through<T: Real>(z: Complex<T>, function: impl Fn(C) -> C) -> Complex<T> {
+pub(super) fn via_f64<T: Real>(z: Complex<T>, function: impl Fn(C) -> C) -> Complex<T> {
     let result = function(Complex::new(z.re.as_f64(), z.im.as_f64()));
     Complex::new(T::from_f64(result.re), T::from_f64(result.im))
 }
@@ -105,7 +105,7 @@ fn limit<T: Real>() -> T {
 }
 
 /// Returns the sine and the cosine of an angle, multiplied by an exponential that may overflow the type by itself.
-fn turned<T: Real>(angle: T, exponent: T) -> (T, T) {
+fn scaled_sin_cos<T: Real>(angle: T, exponent: T) -> (T, T) {
     let (mut sin, mut cos) = angle.sin_cos();
     let mut exponent = exponent;
     for _ in 0..2 {
@@ -132,7 +132,7 @@ pub(super) fn exp<T: Real>(z: Complex<T>) -> Complex<T> {
             false => Complex::new(T::infinity(), T::nan()),
         };
     }
-    let (sin, cos) = turned(z.im, z.re);
+    let (sin, cos) = scaled_sin_cos(z.im, z.re);
     Complex::new(cos, sin)
 }
 
@@ -321,7 +321,7 @@ pub(super) fn sinh<T: Real>(z: Complex<T>) -> Complex<T> {
         return Complex::new(z.re, T::nan());
     }
     if z.re.is_finite() && z.re.abs() > limit() {
-        let (sin, cos) = turned(z.im, z.re.abs() - T::from_f64(std::f64::consts::LN_2));
+        let (sin, cos) = scaled_sin_cos(z.im, z.re.abs() - T::from_f64(std::f64::consts::LN_2));
         return Complex::new(if z.re < T::zero() { -cos } else { cos }, sin);
     }
     let (sin, cos) = z.im.sin_cos();
@@ -339,7 +339,7 @@ pub(super) fn cosh<T: Real>(z: Complex<T>) -> Complex<T> {
         return Complex::new(T::infinity(), T::nan());
     }
     if z.re.is_finite() && z.re.abs() > limit() {
-        let (sin, cos) = turned(z.im, z.re.abs() - T::from_f64(std::f64::consts::LN_2));
+        let (sin, cos) = scaled_sin_cos(z.im, z.re.abs() - T::from_f64(std::f64::consts::LN_2));
         return Complex::new(cos, if z.re < T::zero() { -sin } else { sin });
     }
     let (sin, cos) = z.im.sin_cos();

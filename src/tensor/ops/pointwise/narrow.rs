@@ -1,14 +1,14 @@
 //! Arithmetic on 16-bit floats that keeps numbers in registers between widening and narrowing. Writing single precision
 //! to a buffer would double the time. The results are those of the `f32` kernels, rounded.
 
-use super::binary::{BinaryOp, Kernel, zip};
+use super::binary::{BinaryKernel, BinaryOp, zip};
 use crate::ops::number::Stored;
 use crate::{DType, parallel};
 use half::slice::HalfBitsSliceExt;
 use half::{bf16, f16};
 
 /// Returns the kernel for a dtype, if there is one; it takes the numbers' bits.
-pub(super) fn narrow_kernel(dtype: DType, op: BinaryOp) -> Option<Kernel<u16>> {
+pub(super) fn narrow_kernel(dtype: DType, op: BinaryOp) -> Option<BinaryKernel<u16>> {
     macro_rules! by {
         ($zip:ident) => {
             match op {

@@ -53,11 +53,11 @@ impl TernaryOp {
 }
 
 /// A kernel over blocks of one compute type: three operands, results, and the factor of sums.
-pub(super) type Kernel<C> = fn([&[C]; 3], &mut [C], C);
+pub(super) type TernaryKernel<C> = fn([&[C]; 3], &mut [C], C);
 
 /// A compute type with kernels for three operands.
 pub(super) trait TernaryKernels: Number {
-    fn ternary(op: TernaryOp) -> Kernel<Self>;
+    fn ternary(op: TernaryOp) -> TernaryKernel<Self>;
 }
 
 fn zip<C: Copy>([a, b, c]: [&[C]; 3], out: &mut [C], function: impl Fn(C, C, C) -> C) {
@@ -83,7 +83,7 @@ macro_rules! table {
 macro_rules! kernels {
     (integers $($t:ty)*) => {$(
         impl TernaryKernels for $t {
-            fn ternary(op: TernaryOp) -> Kernel<$t> {
+            fn ternary(op: TernaryOp) -> TernaryKernel<$t> {
                 table!(op, value {
                     Addcmul => |a, b, c| a.wrapping_add(value.wrapping_mul(b).wrapping_mul(c)),
                     Addcdiv => |a, b, c| a.wrapping_add(value.wrapping_mul(b).checked_div(c).unwrap_or_default()),
@@ -97,7 +97,7 @@ macro_rules! kernels {
     )*};
     (floats $($t:ty)*) => {$(
         impl TernaryKernels for $t {
-            fn ternary(op: TernaryOp) -> Kernel<$t> {
+            fn ternary(op: TernaryOp) -> TernaryKernel<$t> {
                 table!(op, value {
                     Addcmul => |a, b, c| (value * b).fused(c, a),
                     Addcdiv => |a, b, c| a + value * b / c,
@@ -115,7 +115,7 @@ macro_rules! kernels {
         }
 
         impl TernaryKernels for Complex<$t> {
-            fn ternary(op: TernaryOp) -> Kernel<Self> {
+            fn ternary(op: TernaryOp) -> TernaryKernel<Self> {
                 table!(op, value {
                     Addcmul => |a, b, c| a + value * b * c,
                     Addcdiv => |a, b, c| a + complex::divide(value * b, c),
@@ -135,7 +135,7 @@ kernels!(integers u8 i8 i16 i32 i64 u16 u32 u64);
 kernels!(floats f32 f64);
 
 impl TernaryKernels for BoolByte {
-    fn ternary(_: TernaryOp) -> Kernel<BoolByte> {
+    fn ternary(_: TernaryOp) -> TernaryKernel<BoolByte> {
         |abc, out, _| zip(abc, out, |a, b, c| (a | b) & c)
     }
 }

@@ -49,13 +49,13 @@ trait Series<T>: Function<T> {
 }
 
 /// Applies a function `F` to a slice.
-struct Through<'a, T, F> {
+struct SliceLoop<'a, T, F> {
     values: &'a [T],
     out: &'a mut [T],
     function: PhantomData<F>,
 }
 
-impl<T: Copy, F: Function<T>> parallel::Kernel for Through<'_, T, F> {
+impl<T: Copy, F: Function<T>> parallel::Kernel for SliceLoop<'_, T, F> {
     type Output = ();
     #[inline(always)]
     fn run(self, _fuses: bool) {
@@ -66,7 +66,7 @@ impl<T: Copy, F: Function<T>> parallel::Kernel for Through<'_, T, F> {
 }
 
 fn map_function<T: Copy, F: Function<T>>(values: &[T], out: &mut [T]) {
-    vectorised_kernel(Through { values, out, function: PhantomData::<F> });
+    vectorised_kernel(SliceLoop { values, out, function: PhantomData::<F> });
 }
 
 /// The kernel of a function of real numbers, or of one type.
@@ -91,7 +91,7 @@ fn map_series<T: Real, F: Series<T>>(values: &[T], out: &mut [T]) {
     let is_far = |value: T| value.as_f64().abs() > F::LIMIT;
     if is_single::<T>() && F::LIMIT.is_finite() && vectorised(|| values.iter().fold(false, |any, &v| any | is_far(v))) {
         let outliers = out.iter_mut().zip(values).filter(|&(_, &value)| is_far(value));
-        outliers.for_each(|(out, &value)| *out = value.through(F::function));
+        outliers.for_each(|(out, &value)| *out = value.via_f64(F::function));
     }
 }
 
@@ -120,10 +120,10 @@ macro_rules! by_series {
 }
 
 /// A kernel over blocks of one compute type.
-pub(super) type Kernel<C> = fn(&[C], &mut [C]);
+pub(super) type UnaryKernel<C> = fn(&[C], &mut [C]);
 
 /// A kernel whose results are bools.
-pub(super) type Test<C> = fn(&[C], &mut [BoolByte]);
+pub(super) type TestKernel<C> = fn(&[C], &mut [BoolByte]);
 
 /// Picks the kernel of one class from a row.
 macro_rules! pick {
@@ -168,41 +168,41 @@ macro_rules! unary_ops {
             }
         }
 
-        fn bool_kernel(op: UnaryOp) -> Option<Kernel<BoolByte>> {
+        fn bool_kernel(op: UnaryOp) -> Option<UnaryKernel<BoolByte>> {
             match op { $(UnaryOp::$op => pick!(bool; $($kernels)*),)* _ => None }
         }
-        fn int_kernel<T: Integer>(op: UnaryOp) -> Option<Kernel<T>> {
+        fn int_kernel<T: Integer>(op: UnaryOp) -> Option<UnaryKernel<T>> {
             match op { $(UnaryOp::$op => pick!(int; $($kernels)*),)* _ => None }
         }
-        fn float_kernel<T: Real>(op: UnaryOp) -> Option<Kernel<T>> {
+        fn float_kernel<T: Real>(op: UnaryOp) -> Option<UnaryKernel<T>> {
             match op { $(UnaryOp::$op => pick!(float; $($kernels)*),)* _ => None }
         }
-        fn complex_kernel<T: Real>(op: UnaryOp) -> Option<Kernel<Complex<T>>>
+        fn complex_kernel<T: Real>(op: UnaryOp) -> Option<UnaryKernel<Complex<T>>>
         where
             Complex<T>: Number,
         {
             match op { $(UnaryOp::$op => pick!(complex; $($kernels)*),)* _ => None }
         }
-        fn float_tail<T: Real>(op: UnaryOp) -> Option<Kernel<T>> {
+        fn float_tail<T: Real>(op: UnaryOp) -> Option<UnaryKernel<T>> {
             match op { $(UnaryOp::$op => pick!(float_tail; $($kernels)*),)* _ => None }
         }
-        fn complex_tail<T: Real>(op: UnaryOp) -> Option<Kernel<Complex<T>>>
+        fn complex_tail<T: Real>(op: UnaryOp) -> Option<UnaryKernel<Complex<T>>>
         where
             Complex<T>: Number,
         {
             match op { $(UnaryOp::$op => pick!(complex_tail; $($kernels)*),)* _ => None }
         }
 
-        fn bool_test(op: UnaryOp) -> Option<Test<BoolByte>> {
+        fn bool_test(op: UnaryOp) -> Option<TestKernel<BoolByte>> {
             match op { $(UnaryOp::$test => pick!(bool; $($tests)*),)* _ => None }
         }
-        fn int_test<T: Integer>(op: UnaryOp) -> Option<Test<T>> {
+        fn int_test<T: Integer>(op: UnaryOp) -> Option<TestKernel<T>> {
             match op { $(UnaryOp::$test => pick!(int; $($tests)*),)* _ => None }
         }
-        fn float_test<T: Real>(op: UnaryOp) -> Option<Test<T>> {
+        fn float_test<T: Real>(op: UnaryOp) -> Option<TestKernel<T>> {
             match op { $(UnaryOp::$test => pick!(float; $($tests)*),)* _ => None }
         }
-        fn complex_test<T: Real>(op: UnaryOp) -> Option<Test<Complex<T>>>
+        fn complex_test<T: Real>(op: UnaryOp) -> Option<TestKernel<Complex<T>>>
         where
             Complex<T>: Number,
         {
@@ -234,7 +234,7 @@ numbers {
     Floor          "floor_vml_cpu"    Same   [NUMBERS UNSIGNED] { int(|a| a) float(|a| a.floor()) }
     Ceil           "ceil_vml_cpu"     Same   [NUMBERS UNSIGNED] { int(|a| a) float(|a| a.ceil()) }
     Round          "round_vml_cpu"    Same   [NUMBERS UNSIGNED] {
-        int(|a| a) float(|a| a.through(f64::round_ties_even))
+        int(|a| a) float(|a| a.via_f64(f64::round_ties_even))
     }
     Trunc          "trunc_vml_cpu"    Same   [NUMBERS UNSIGNED] { int(|a| a) float(|a| a.trunc()) }
     Frac           "frac_cpu"         Same   [FLOAT] { float(|a| a - a.trunc()) }
@@ -295,10 +295,10 @@ numbers {
         float_series(series::TURNS, series::tan, f64::tan) complex(complex::tan)
     }
     Asin           "asin_vml_cpu"     Float  [FLOAT COMPLEX] {
-        float_series(series::asin, f64::asin) complex(|a| complex::through(a, complex::asin))
+        float_series(series::asin, f64::asin) complex(|a| complex::via_f64(a, complex::asin))
     }
     Acos           "acos_vml_cpu"     Float  [FLOAT COMPLEX] {
-        float_series(series::acos, f64::acos) complex(|a| complex::through(a, complex::acos))
+        float_series(series::acos, f64::acos) complex(|a| complex::via_f64(a, complex::acos))
     }
     Atan           "atan_vml_cpu"     Float  [FLOAT COMPLEX] {
         float_series(series::atan, f64::atan) complex(complex::atan)
@@ -313,17 +313,17 @@ numbers {
         float_series(series::tanh, f64::tanh) complex(complex::tanh)
     }
     Asinh          "asinh_cpu"        Float  [FLOAT COMPLEX] {
-        float(asinh) complex(|a| complex::through(a, complex::asinh))
+        float(asinh) complex(|a| complex::via_f64(a, complex::asinh))
     }
     Acosh          "acosh_cpu"        Float  [FLOAT COMPLEX] {
-        float(acosh) complex(|a| complex::through(a, complex::acosh))
+        float(acosh) complex(|a| complex::via_f64(a, complex::acosh))
     }
     Atanh          "atanh_cpu"        Float  [FLOAT COMPLEX] {
-        float(|a| a.through(f64::atanh)) float_tail(atanh) complex(complex::atanh)
+        float(|a| a.via_f64(f64::atanh)) float_tail(atanh) complex(complex::atanh)
     }
     Erf            "erf_vml_cpu"      Float  [FLOAT] { float_series(series::erf, special::erf) }
     Erfc           "erfc_vml_cpu"     Float  [FLOAT] { float_series(series::erfc, special::erfc) }
-    Erfinv         "erfinv_vml_cpu"   Float  [FLOAT] { float(|a| a.through(special::erfinv)) }
+    Erfinv         "erfinv_vml_cpu"   Float  [FLOAT] { float(|a| a.via_f64(special::erfinv)) }
     Lgamma         "lgamma_vml_cpu"   Float  [FLOAT] { float(special::lgamma) }
     Digamma        "digamma"          Float  [FLOAT] { float(special::digamma) }
     I0             "i0_vml_cpu"       Float  [FLOAT] { float(special::i0) }
@@ -387,24 +387,24 @@ tests {
 
 /// The kernels of one compute type.
 pub(super) trait UnaryKernels: Number {
-    fn unary(op: UnaryOp) -> Option<Kernel<Self>>;
+    fn unary(op: UnaryOp) -> Option<UnaryKernel<Self>>;
     /// The kernel for elements processed one by one, if they round differently.
-    fn unary_tail(_op: UnaryOp) -> Option<Kernel<Self>> {
+    fn unary_tail(_op: UnaryOp) -> Option<UnaryKernel<Self>> {
         None
     }
-    fn test(op: UnaryOp) -> Option<Test<Self>>;
+    fn test(op: UnaryOp) -> Option<TestKernel<Self>>;
 }
 
 macro_rules! kernels {
     ($($t:ty: $table:ident $tests:ident $($tail:ident)?;)*) => {$(
         impl UnaryKernels for $t {
-            fn unary(op: UnaryOp) -> Option<Kernel<$t>> {
+            fn unary(op: UnaryOp) -> Option<UnaryKernel<$t>> {
                 $table(op)
             }
-            $(fn unary_tail(op: UnaryOp) -> Option<Kernel<$t>> {
+            $(fn unary_tail(op: UnaryOp) -> Option<UnaryKernel<$t>> {
                 $tail(op)
             })?
-            fn test(op: UnaryOp) -> Option<Test<$t>> {
+            fn test(op: UnaryOp) -> Option<TestKernel<$t>> {
                 $tests(op)
             }
         }
@@ -534,7 +534,7 @@ pub fn unary(op: UnaryOp, a: &View, output: Output, default: DType) -> Result<Vi
 }
 
 /// A kernel, and whether it is used only for elements that PyTorch does not process in vectors.
-type Rounding = (Kernel<f32>, bool);
+type Rounding = (UnaryKernel<f32>, bool);
 
 /// Returns a kernel of the 16-bit floats that rounds intermediate results to 16 bits, and whether it is used only for
 /// elements that PyTorch does not process in vectors.
@@ -583,7 +583,7 @@ pub trait RealFunction: Sync {
 /// A closure is evaluated in double precision, and its result rounded.
 impl<F: Fn(f64) -> f64 + Sync> RealFunction for F {
     fn at<T: Real>(&self, value: T) -> T {
-        value.through(self)
+        value.via_f64(self)
     }
 }
 

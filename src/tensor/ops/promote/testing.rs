@@ -5,16 +5,16 @@ use super::Operand;
 use crate::{DType, Device, Layout, Result, Scalar, View};
 
 /// An owned tensor or number that an [`Operand`] can refer to.
-pub(crate) enum Held {
+pub(crate) enum OwnedOperand {
     Tensor(View),
     Number(Scalar),
 }
 
-impl Held {
+impl OwnedOperand {
     pub(crate) fn operand(&self) -> Operand<'_> {
         match self {
-            Held::Tensor(view) => Operand::Tensor(view),
-            Held::Number(number) => Operand::Number(*number),
+            OwnedOperand::Tensor(view) => Operand::Tensor(view),
+            OwnedOperand::Number(number) => Operand::Number(*number),
         }
     }
 }
@@ -41,10 +41,10 @@ fn complex(text: &str) -> Scalar {
 }
 
 /// Parses an operand.
-pub(crate) fn held(text: &str) -> Held {
+pub(crate) fn held(text: &str) -> OwnedOperand {
     match text.strip_prefix('#') {
-        Some(digits) => Held::Number(number(digits)),
-        None => Held::Tensor(tensor(text)),
+        Some(digits) => OwnedOperand::Number(number(digits)),
+        None => OwnedOperand::Tensor(tensor(text)),
     }
 }
 

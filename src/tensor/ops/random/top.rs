@@ -68,12 +68,12 @@ fn nth_element(mut range: &mut [Entry], mut nth: usize) {
 }
 
 fn sort(range: &mut [Entry]) {
-    sort_roughly(range, patience(range.len()));
+    sort_nearly(range, patience(range.len()));
     insertion_sort(range);
 }
 
 /// Sorts until all remaining disorder is within short ranges.
-fn sort_roughly(mut range: &mut [Entry], mut patience: u32) {
+fn sort_nearly(mut range: &mut [Entry], mut patience: u32) {
     while range.len() > SHORT {
         if patience == 0 {
             partial_sort(range, range.len());
@@ -82,7 +82,7 @@ fn sort_roughly(mut range: &mut [Entry], mut patience: u32) {
         patience -= 1;
         let cut = partition(range);
         let (front, back) = range.split_at_mut(cut);
-        sort_roughly(back, patience);
+        sort_nearly(back, patience);
         range = front;
     }
 }

@@ -1,10 +1,10 @@
 //! Sums numbers one after another, on all cores. Independent of tensors.
 //!
-//! While a sum in double precision stays between two powers of two, its last bit has a fixed value, the [`Unit`]. Each
-//! number added is rounded to whole units, and whole units add up exactly, in any order. Pieces can therefore be summed
-//! independently. A number halfway between two units makes the sum even, whatever it was before. Hence a piece depends
-//! only on the parity of the sum before it, and has two possible sums. A piece in which the sum reaches the next power
-//! of two is summed number by number.
+//! While a sum in double precision stays between two powers of two, its last bit has a fixed value, the [`LastBit`].
+//! Each number added is rounded to whole units, and whole units add up exactly, in any order. Pieces can therefore be
+//! summed independently. A number halfway between two units makes the sum even, whatever it was before. Hence a piece
+//! depends only on the parity of the sum before it, and has two possible sums. A piece in which the sum reaches the
+//! next power of two is summed number by number.
 
 use crate::ops::block::BLOCK;
 use crate::parallel::{self, Kernel, vectorised_kernel};
@@ -13,7 +13,7 @@ use crate::{Result, interrupt};
 use std::ops::Range;
 
 /// Non-negative numbers, each computed from one element.
-pub(super) trait Numbers: Sync {
+pub(super) trait NonNegativeTerms: Sync {
     type Element: Copy + Default;
 
     fn element(&self, index: usize) -> Self::Element;
@@ -27,12 +27,12 @@ pub(super) trait Numbers: Sync {
 ///
 /// # Errors
 /// KeyboardInterrupt.
-pub(super) fn chained<N: Numbers>(mut total: f64, length: usize, numbers: &N) -> Result<f64> {
+pub(super) fn chained<N: NonNegativeTerms>(mut total: f64, length: usize, numbers: &N) -> Result<f64> {
     let (pieces, mut next) = (length.div_ceil(CHAINED), 0);
     let piece = |k: usize| k * CHAINED..length.min((k + 1) * CHAINED);
     while next < pieces {
         // The first piece has no preceding average to estimate the next ones by.
-        if let Some(unit) = Unit::of(total).filter(|_| next > 0) {
+        if let Some(unit) = LastBit::of(total).filter(|_| next > 0) {
             // As many pieces as keep the sum below the next power of two, if they resemble the previous ones.
             let most = ((2.0 * unit.base - total) / (total / next as f64)) as usize;
             let count = most.min(pieces - next);
@@ -53,25 +53,25 @@ pub(super) fn chained<N: Numbers>(mut total: f64, length: usize, numbers: &N) ->
 }
 
 /// The value of the last bit of sums between a power of two, `base`, and the next one.
-struct Unit {
+struct LastBit {
     base: f64,
 }
 
 /// The number of lanes in which pieces are summed.
 const LANES: usize = 16;
 
-impl Unit {
+impl LastBit {
     /// Returns the unit of a sum. `None` if the sum or a rounded number could be subnormal, or if the sum is not
     /// finite.
-    fn of(total: f64) -> Option<Unit> {
+    fn of(total: f64) -> Option<LastBit> {
         const EXPONENT: u64 = 0x7ff << 52;
         let base = f64::from_bits(total.to_bits() & EXPONENT);
-        (1e-200..1e200).contains(&base).then_some(Unit { base })
+        (1e-200..1e200).contains(&base).then_some(LastBit { base })
     }
 
     /// Sums numbers rounded to whole units: for an even sum before them, and for an odd one. Results of at least `base
     /// / 2` are invalid.
-    fn sums<N: Numbers>(&self, places: Range<usize>, numbers: &N) -> [f64; 2] {
+    fn sums<N: NonNegativeTerms>(&self, places: Range<usize>, numbers: &N) -> [f64; 2] {
         let (mut room, mut rounded) = ([N::Element::default(); BLOCK], Rounded::default());
         for start in places.clone().step_by(BLOCK) {
             let elements = numbers.elements(start..places.end.min(start + BLOCK), &mut room);
@@ -122,7 +122,7 @@ struct Rounded {
 impl Rounded {
     /// Adds a group that may contain numbers halfway between two units.
     #[inline(always)]
-    fn add_halves(&mut self, unit: &Unit, group: &[f64; LANES]) {
+    fn add_halves(&mut self, unit: &LastBit, group: &[f64; LANES]) {
         let (aligned, half) = (unit.aligned(), unit.half());
         let before = self.lanes.iter().fold(0, |parity, &lane| parity ^ unit.parity(lane));
         let (mut odd, mut halves) = (0, 0);
@@ -147,14 +147,14 @@ impl Rounded {
 }
 
 /// Rounds groups of numbers and sums them.
-struct Rounding<'n, N: Numbers> {
-    unit: &'n Unit,
+struct Rounding<'n, N: NonNegativeTerms> {
+    unit: &'n LastBit,
     numbers: &'n N,
     groups: &'n [[N::Element; LANES]],
     rounded: Rounded,
 }
 
-impl<N: Numbers> Kernel for Rounding<'_, N> {
+impl<N: NonNegativeTerms> Kernel for Rounding<'_, N> {
     type Output = Rounded;
     #[inline(always)]
     fn run(self, _fuses: bool) -> Rounded {
@@ -191,7 +191,7 @@ mod tests {
     use super::*;
     use crate::parallel::{set_cores, set_width};
 
-    impl Numbers for &[f64] {
+    impl NonNegativeTerms for &[f64] {
         type Element = f64;
         fn element(&self, index: usize) -> f64 {
             self[index]

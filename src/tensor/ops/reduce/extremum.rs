@@ -91,7 +91,7 @@ fn reduce_with(which: Extremum, view: &View, reduction: &Reduction, stub: &str) 
         return Ok(out);
     }
     let view = resolved(view)?;
-    fill(&out, worst(which, dtype))?;
+    fill(&out, neutral_element(which, dtype))?;
     let layout = reduction.spread(&out, &view);
     ordered!(dtype, S, V => match which {
         Extremum::Max => fold_anywhere::<S, S, V>(&out, &layout, &view, |value| value, larger)?,
@@ -101,7 +101,7 @@ fn reduce_with(which: Extremum, view: &View, reduction: &Reduction, stub: &str) 
 }
 
 /// Returns the value that every other value replaces.
-fn worst(which: Extremum, dtype: DType) -> Scalar {
+fn neutral_element(which: Extremum, dtype: DType) -> Scalar {
     let (low, high) = integer_limits(dtype);
     match which {
         Extremum::Max if dtype.is_floating_point() => Scalar::Float(f64::NEG_INFINITY),
@@ -208,7 +208,7 @@ fn find_by<S: Stored<Compute: PartialOrd>>(
             if let [(_, start)] = **batch {
                 let piece = |k: usize| k * PIECE..length.min((k + 1) * PIECE);
                 let parts = parallel::collect(length.div_ceil(PIECE), length, &|k| run(start).first(piece(k)))?;
-                return Ok(parts.into_iter().reduce(|a, b| run(start).better_of(a, b)).into_iter().collect());
+                return Ok(parts.into_iter().reduce(|a, b| run(start).better(a, b)).into_iter().collect());
             }
             let together = (PIECE / length.max(1)).max(1);
             let parts: Vec<_> = batch.chunks(together).collect();
@@ -281,7 +281,7 @@ where
     }
 
     /// Returns the better of two candidates; `a` comes before `b`.
-    fn better_of(&self, a: (usize, S::Compute), b: (usize, S::Compute)) -> (usize, S::Compute) {
+    fn better(&self, a: (usize, S::Compute), b: (usize, S::Compute)) -> (usize, S::Compute) {
         let later = match b.1.partial_cmp(&a.1) {
             Some(order) => order == self.better,
             None => !is_nan(&a.1),

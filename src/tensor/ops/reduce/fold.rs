@@ -237,7 +237,7 @@ struct Fold<'m, S, R: Stored, L, F, G> {
 }
 
 /// Four accumulators of one vector each.
-type Lanes<C, const V: usize> = [[C; V]; 4];
+type VectorAccumulators<C, const V: usize> = [[C; V]; 4];
 
 /// The number of rows that memory is prefetched ahead.
 const AHEAD: usize = 4;
@@ -250,7 +250,7 @@ where
     F: Fn(R::Compute, R::Compute) -> R::Compute + Sync,
     G: Fn(R::Compute, R::Compute) -> R::Compute + Sync,
 {
-    fn put(&self, to: i64, value: R::Compute) {
+    fn store_result(&self, to: i64, value: R::Compute) {
         if let Some(cell) = self.results.get(to as usize) {
             set(cell, R::narrow((self.combine_tail)(get(cell).widen(), value)));
         }
@@ -278,7 +278,7 @@ where
                 let (to, from) = (tile.out + j * tile.out_stride[1], tile.input + j * tile.in_stride[1]);
                 for piece in interrupt::pieces(0..width, 1) {
                     for i in piece?.map(|i| i as i64) {
-                        self.put(to + i * tile.out_stride[0], self.value(from + i * tile.in_stride[0]));
+                        self.store_result(to + i * tile.out_stride[0], self.value(from + i * tile.in_stride[0]));
                     }
                 }
             }
@@ -360,7 +360,7 @@ where
         }
         for j in whole as i64..width as i64 {
             for piece in interrupt::pieces(0..rows, 1) {
-                piece?.for_each(|i| self.put(tile.out + j, self.value(row(i) + j)));
+                piece?.for_each(|i| self.store_result(tile.out + j, self.value(row(i) + j)));
             }
         }
         Ok(())
@@ -408,11 +408,11 @@ where
         let (steps, _) = run.as_chunks::<V>().0.as_chunks::<4>();
         // Combines steps whose lanes are independent of what comes before. Each piece starts with `start`, and its
         // lanes are joined to `lanes`.
-        let by_pieces = |lanes: Option<Lanes<R::Compute, V>>, steps: &[[[S; V]; 4]], start| -> Result<_> {
+        let by_pieces = |lanes: Option<VectorAccumulators<R::Compute, V>>, steps: &[[[S; V]; 4]], start| -> Result<_> {
             let parts = parallel::collect(steps.len().div_ceil(STEPS), steps.len() * 4 * V, &|k| {
                 Ok(self.lanes(start, &steps[k * STEPS..steps.len().min((k + 1) * STEPS)]))
             })?;
-            let joined = |mut all: Lanes<R::Compute, V>, lanes: Lanes<R::Compute, V>| {
+            let joined = |mut all: VectorAccumulators<R::Compute, V>, lanes: VectorAccumulators<R::Compute, V>| {
                 let pairs = all.iter_mut().flatten().zip(lanes.iter().flatten());
                 pairs.for_each(|(all, &lane)| *all = combine(*all, lane));
                 all
@@ -435,7 +435,7 @@ where
                 (lanes, left) = (by_pieces(lanes, left, Some([[start; V]; 4]))?, &[]);
             }
         }
-        let all = lanes.and_then(|[a, b, c, d]: Lanes<R::Compute, V>| {
+        let all = lanes.and_then(|[a, b, c, d]: VectorAccumulators<R::Compute, V>| {
             (0..V).map(|k| combine(combine(a[k], b[k]), combine(c[k], d[k]))).reduce(combine_tail)
         });
         let rest = run.get(steps.len() * 4 * V..).unwrap_or_default().iter().map(|element| lift(element.widen()));
@@ -456,11 +456,11 @@ where
     /// Combines `lanes` with `steps` of elements; without lanes, starts with the first step.
     fn lanes<const V: usize>(
         &self,
-        mut lanes: Option<Lanes<R::Compute, V>>,
+        mut lanes: Option<VectorAccumulators<R::Compute, V>>,
         steps: &[[[S; V]; 4]],
-    ) -> Option<Lanes<R::Compute, V>> {
+    ) -> Option<VectorAccumulators<R::Compute, V>> {
         let Runs { lift, combine, .. } = self;
-        let join_all = |lanes: Option<Lanes<R::Compute, V>>, values: &[S::Compute]| {
+        let join_all = |lanes: Option<VectorAccumulators<R::Compute, V>>, values: &[S::Compute]| {
             vectorised_kernel(InLanes { lanes, values, lift, combine })
         };
         if let Some(values) = S::as_computed(steps.as_flattened().as_flattened()) {
@@ -476,7 +476,7 @@ where
 
 /// Combines values with lanes, four vectors at a time; without lanes, starts with the first four.
 struct InLanes<'v, C, A, L, F, const V: usize> {
-    lanes: Option<Lanes<A, V>>,
+    lanes: Option<VectorAccumulators<A, V>>,
     values: &'v [C],
     lift: L,
     combine: F,
@@ -489,9 +489,9 @@ where
     L: Fn(C) -> A,
     F: Fn(A, A) -> A,
 {
-    type Output = Option<Lanes<A, V>>;
+    type Output = Option<VectorAccumulators<A, V>>;
     #[inline(always)]
-    fn run(self, _fuses: bool) -> Option<Lanes<A, V>> {
+    fn run(self, _fuses: bool) -> Option<VectorAccumulators<A, V>> {
         let InLanes { lanes, values, lift, combine } = self;
         let mut steps = values.as_chunks::<V>().0.as_chunks::<4>().0.iter();
         let [mut a, mut b, mut c, mut d] = match lanes {

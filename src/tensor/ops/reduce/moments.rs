@@ -1,6 +1,6 @@
 //! Variance, standard deviation and norms: reductions whose state has several numbers or that end with a function.
 
-use super::chain::{Numbers, chained};
+use super::chain::{NonNegativeTerms, chained};
 use super::tiles::{Dim, Tile, dims, for_each, odometer};
 use super::{Reduction, aligned, mean, resolved};
 use crate::bail;
@@ -17,7 +17,7 @@ use std::ops::Range;
 
 /// The measure of spread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Spread {
+pub enum SpreadMeasure {
     Variance,
     StandardDeviation,
 }
@@ -45,17 +45,24 @@ fn check_dtype(view: &View) -> Result<()> {
 ///
 /// # Errors
 /// IndexError and RuntimeError for wrong dimensions, RuntimeError for dtypes that are not floating.
-pub fn variance(which: Spread, view: &View, dims: Option<&[i64]>, correction: f64, keepdim: bool) -> Result<View> {
+pub fn variance(
+    which: SpreadMeasure,
+    view: &View,
+    dims: Option<&[i64]>,
+    correction: f64,
+    keepdim: bool,
+) -> Result<View> {
     check_dtype(view)?;
     let view = resolved(view)?;
     if view.dtype.is_complex() {
         // The variance of complex numbers is the sum of the variances of their parts.
-        let part = |imaginary| variance(Spread::Variance, &view.complex_part(imaginary), dims, correction, keepdim);
+        let part =
+            |imaginary| variance(SpreadMeasure::Variance, &view.complex_part(imaginary), dims, correction, keepdim);
         let (re, im) = (part(false)?, part(true)?);
         let total = binary(BinaryOp::Add, (&re).into(), (&im).into(), Output::InPlace(&re), re.dtype)?;
         return match which {
-            Spread::Variance => Ok(total),
-            Spread::StandardDeviation => unary(UnaryOp::Sqrt, &total, Output::InPlace(&total), total.dtype),
+            SpreadMeasure::Variance => Ok(total),
+            SpreadMeasure::StandardDeviation => unary(UnaryOp::Sqrt, &total, Output::InPlace(&total), total.dtype),
         };
     }
     let reduction = Reduction::new(&view, dims, keepdim)?;
@@ -73,7 +80,7 @@ pub fn variance(which: Spread, view: &View, dims: Option<&[i64]>, correction: f6
     check_kernel("std_cpu", classes::FLOAT, view.dtype)?;
     let finish = |sum: f64, freedom: f64| {
         let variance = sum / freedom.max(0.0);
-        if which == Spread::Variance { variance } else { variance.sqrt() }
+        if which == SpreadMeasure::Variance { variance } else { variance.sqrt() }
     };
     if out.numel() == 1 && !view.dtype.is_reduced_floating_point() {
         let sum = match view.dtype {
@@ -86,12 +93,16 @@ pub fn variance(which: Spread, view: &View, dims: Option<&[i64]>, correction: f6
     let layout = reduction.spread(&out, &view);
     let count = reduction.factor(&view) as f64;
     match view.dtype {
-        DType::Half => each::<f16, _>(&out, &layout, &view, Welford::default(), |w| finish(w.m2, count - correction)),
-        DType::BFloat16 => {
-            each::<bf16, _>(&out, &layout, &view, Welford::default(), |w| finish(w.m2, count - correction))
+        DType::Half => {
+            reduce_each::<f16, _>(&out, &layout, &view, Welford::default(), |w| finish(w.m2, count - correction))
         }
-        DType::Float => each::<f32, _>(&out, &layout, &view, Welford::default(), |w| finish(w.m2, count - correction)),
-        _ => each::<f64, _>(&out, &layout, &view, Welford::default(), |w| finish(w.m2, count - correction)),
+        DType::BFloat16 => {
+            reduce_each::<bf16, _>(&out, &layout, &view, Welford::default(), |w| finish(w.m2, count - correction))
+        }
+        DType::Float => {
+            reduce_each::<f32, _>(&out, &layout, &view, Welford::default(), |w| finish(w.m2, count - correction))
+        }
+        _ => reduce_each::<f64, _>(&out, &layout, &view, Welford::default(), |w| finish(w.m2, count - correction)),
     }?;
     Ok(out)
 }
@@ -129,7 +140,7 @@ struct Squares<'m, S> {
     center: f64,
 }
 
-impl<S: Stored<Compute: Real>> Numbers for Squares<'_, S> {
+impl<S: Stored<Compute: Real>> NonNegativeTerms for Squares<'_, S> {
     type Element = S;
 
     fn element(&self, index: usize) -> S {
@@ -153,7 +164,7 @@ impl<S: Stored<Compute: Real>> Numbers for Squares<'_, S> {
 }
 
 /// The state of a reduction that visits elements one after another.
-trait Carried<T>: Copy + Send + Sync {
+trait RunningState<T>: Copy + Send + Sync {
     fn visit(self, value: T) -> Self;
 }
 
@@ -165,7 +176,7 @@ struct Welford {
     m2: f64,
 }
 
-impl<T: Real> Carried<T> for Welford {
+impl<T: Real> RunningState<T> for Welford {
     fn visit(self, value: T) -> Welford {
         let value = value.as_f64();
         let count = self.count + 1.0;
@@ -179,7 +190,7 @@ impl<T: Real> Carried<T> for Welford {
 const LANES: usize = 16;
 
 /// Reduces every result separately, visiting its elements in iteration order.
-fn each<S: Stored<Compute: Real>, A: Carried<S::Compute>>(
+fn reduce_each<S: Stored<Compute: Real>, A: RunningState<S::Compute>>(
     out: &View,
     layout: &Layout,
     view: &View,
@@ -197,7 +208,7 @@ fn each<S: Stored<Compute: Real>, A: Carried<S::Compute>>(
     };
     let flush = |batch: &mut Vec<(i64, i64)>| -> Result<()> {
         let computed = parallel::reading::<S, _>(&memory, |elements| {
-            let visits = Visits { elements, run, outer, start };
+            let visits = ReductionInput { elements, run, outer, start };
             let groups: Vec<_> = batch.chunks(LANES).collect();
             parallel::collect(groups.len(), batch.len().saturating_mul(length as usize), &|k| {
                 let group = groups.get(k).copied().unwrap_or_default();
@@ -226,14 +237,14 @@ fn each<S: Stored<Compute: Real>, A: Carried<S::Compute>>(
 }
 
 /// The elements of each result: along `run`, at every index of `outer`.
-struct Visits<'m, S, A> {
+struct ReductionInput<'m, S, A> {
     elements: &'m [S],
     run: Dim,
     outer: &'m [Dim],
     start: A,
 }
 
-impl<S: Stored, A: Carried<S::Compute>> Visits<'_, S, A> {
+impl<S: Stored, A: RunningState<S::Compute>> ReductionInput<'_, S, A> {
     /// Reduces the elements of several results; the second number of each place is the offset of its first element.
     fn side_by_side<const N: usize>(&self, places: &[(i64, i64); N]) -> Result<[A; N]> {
         let mut carried = [self.start; N];
@@ -365,7 +376,7 @@ struct Power<T> {
     total: T,
 }
 
-impl<T: Real> Carried<T> for Power<T> {
+impl<T: Real> RunningState<T> for Power<T> {
     fn visit(self, value: T) -> Power<T> {
         let value = value.abs();
         let total = match self.order {
@@ -394,7 +405,7 @@ fn norm_of<S: Stored<Compute: Real>, const V: usize>(out: &View, layout: &Layout
         f64::NEG_INFINITY => <S::Compute as Number>::from_scalar(Scalar::Float(f64::INFINITY)),
         _ => S::Compute::default(),
     };
-    each::<S, _>(out, layout, view, Power { order: p, total: start }, |power| {
+    reduce_each::<S, _>(out, layout, view, Power { order: p, total: start }, |power| {
         let total = power.total;
         match p {
             2.0 => total.sqrt().as_f64(),

@@ -66,14 +66,14 @@ pub fn cumulative(which: Running, view: &View, dim: i64, dtype: Option<DType>) -
 }
 
 /// An accumulator type of running sums and products.
-trait Carried: Number {
+trait ScanNumber: Number {
     fn plus(self, other: Self) -> Self;
     fn times(self, other: Self) -> Self;
 }
 
 macro_rules! carried {
     ($($t:ty: $plus:expr, $times:expr;)*) => {$(
-        impl Carried for $t {
+        impl ScanNumber for $t {
             #[inline]
             fn plus(self, other: $t) -> $t {
                 let plus: fn($t, $t) -> $t = $plus;
@@ -95,7 +95,7 @@ carried! {
 }
 
 /// Scans the lines along dimension `d` into `out`, which is row-major. Uses all cores if other dimensions come before.
-fn scan<S: Stored, A: Carried>(
+fn scan<S: Stored, A: ScanNumber>(
     which: Running,
     view: &View,
     out: &View,
@@ -117,7 +117,7 @@ fn scan<S: Stored, A: Carried>(
     let widen = |element: S| widen(element.widen());
     let narrow = |carried: A| S::narrow(narrow(carried));
     parallel::between::<S, S, _>(&*view.memory()?, &*out.memory()?, 0..out.numel() as usize, |elements, results| {
-        let lines = Lines { elements, width, along, widen, narrow };
+        let lines = ScanLines { elements, width, along, widen, narrow };
         parallel::parts(results, size * width, &|first, part| {
             let slabs = || slabs.offsets_from((first / (size * width)) as i64);
             let most = if width == 1 { (interrupt::STRIDE / size).clamp(1, COLUMNS) } else { width.min(COLUMNS) };
@@ -171,7 +171,7 @@ fn scan<S: Stored, A: Carried>(
 /// Lines of elements. Their loops call no functions and are not inlined: around calls, the compiler keeps the
 /// accumulator in memory, which takes three times as long. Both methods take the function that adds an element to the
 /// accumulator, and return `None` if elements are missing.
-struct Lines<'a, S, W, N> {
+struct ScanLines<'a, S, W, N> {
     elements: &'a [S],
     /// The distance between the results of a line.
     width: usize,
@@ -182,7 +182,7 @@ struct Lines<'a, S, W, N> {
     narrow: N,
 }
 
-impl<S: Stored, A: Carried, W: Fn(S) -> A, N: Fn(A) -> S> Lines<'_, S, W, N> {
+impl<S: Stored, A: ScanNumber, W: Fn(S) -> A, N: Fn(A) -> S> ScanLines<'_, S, W, N> {
     /// Scans lines of `size` elements that start at `places` into `results`, one after another. Each line starts with
     /// `start`. Returns the accumulator of the last one.
     #[inline(never)]

@@ -115,7 +115,7 @@ fn add_vector<C: Copy + Add<Output = C>, const V: usize, const W: usize>(lanes: 
 
 /// Returns the values of a few elements: the elements themselves, or converted into `room`.
 #[inline(always)]
-fn few<'r, S: Stored>(elements: &'r [S], room: &'r mut [S::Compute]) -> &'r [S::Compute] {
+fn as_compute_type<'r, S: Stored>(elements: &'r [S], room: &'r mut [S::Compute]) -> &'r [S::Compute] {
     match S::as_computed(elements) {
         Some(values) => values,
         None => {
@@ -237,14 +237,14 @@ where
     let view = aligned::<S>(view)?;
     let (out_memory, memory) = (out.memory()?, view.memory()?);
     let results = out_memory.typed::<R>();
-    let store = |sums: Vec<Found<S::Compute>>| {
+    let store = |sums: Vec<PendingSums<S::Compute>>| {
         for (offset, value) in sums.into_iter().flatten() {
             if let Some(sum) = results.get(offset as usize) {
                 set(sum, R::narrow(get(sum).widen() + value));
             }
         }
     };
-    let sums = |parts: &[Part]| -> Result<Vec<Found<S::Compute>>> {
+    let sums = |parts: &[ColumnRange]| -> Result<Vec<PendingSums<S::Compute>>> {
         let work = parts.iter().map(|part| part.columns.len() * part.tile.size[0]).sum();
         let sums = parallel::reading::<S, _>(&memory, |cells| {
             let sums = Sums { cells };
@@ -259,7 +259,7 @@ where
         sums.unwrap_or_else(|| bail!(RuntimeError, "elements that are not aligned"))
     };
     let (mut parts, mut volume) = (Vec::new(), 0);
-    let flush = |parts: &mut Vec<Part>| -> Result<()> {
+    let flush = |parts: &mut Vec<ColumnRange>| -> Result<()> {
         store(sums(parts)?);
         parts.clear();
         Ok(())
@@ -275,7 +275,7 @@ where
             if long && !parts.is_empty() {
                 flush(&mut parts)?;
             }
-            parts.push(Part { tile, columns: start..(start + width).min(columns) });
+            parts.push(ColumnRange { tile, columns: start..(start + width).min(columns) });
         }
         if long || volume >= BATCH || parts.len() >= RESULTS {
             flush(&mut parts)?;
@@ -296,10 +296,10 @@ const ROWS: usize = 4;
 const TOGETHER: usize = 4;
 
 /// The offsets of results and the values to add to them, in order.
-type Found<C> = Vec<(i64, C)>;
+type PendingSums<C> = Vec<(i64, C)>;
 
 /// Some columns of a tile.
-struct Part {
+struct ColumnRange {
     tile: Tile,
     columns: Range<usize>,
 }
@@ -329,7 +329,11 @@ where
     }
 
     /// Computes the sums of a part. A long part that runs alone is `shared` by all cores.
-    fn part<const V: usize, const W: usize>(&self, part: &Part, shared: bool) -> Result<Found<S::Compute>> {
+    fn part<const V: usize, const W: usize>(
+        &self,
+        part: &ColumnRange,
+        shared: bool,
+    ) -> Result<PendingSums<S::Compute>> {
         let Tile { out, input, size: [rows, _], out_stride, in_stride } = part.tile;
         let Range { start, end } = part.columns;
         let mut sums = Vec::with_capacity(part.columns.len());
@@ -357,7 +361,7 @@ where
             let mut j = start;
             while j + 4 * V <= end {
                 let width = (end - j).min(4 * STRIP) / (4 * V) * (4 * V);
-                let strip = Strip { cells: self.cells, start: from(0, j), stride: in_stride[0], width };
+                let strip = AdjacentColumns { cells: self.cells, start: from(0, j), stride: in_stride[0], width };
                 let strip = four_sums::<_, STRIP>(rows, false, &strip)?;
                 let columns = strip.as_flattened().iter().take(width).enumerate();
                 sums.extend(columns.map(|(k, &value)| (to(j + k), value)));
@@ -392,7 +396,7 @@ where
     fn along<const V: usize, const W: usize>(&self, start: usize, length: usize, shared: bool) -> Result<S::Compute> {
         let (vectors, rest) = self.cells.get(start..start + length).unwrap_or_default().as_chunks::<W>();
         let (fours, odd) = vectors.as_chunks::<4>();
-        let sums = four_sums::<_, V>(fours.len(), shared, &Along { fours })?;
+        let sums = four_sums::<_, V>(fours.len(), shared, &AdjacentElements { fours })?;
         let lanes = total_of(sums, |total| odd.iter().for_each(|vector| add_vector(total, &vector.map(S::widen))));
         let rest = rest.iter().map(|element| element.widen());
         Ok(rest.chain(lanes).fold(S::Compute::default(), |total, value| total + value))
@@ -400,18 +404,21 @@ where
 }
 
 /// Adjacent elements, four vectors per step.
-struct Along<'m, S, const W: usize> {
+struct AdjacentElements<'m, S, const W: usize> {
     fours: &'m [[[S; W]; 4]],
 }
 
-impl<S: Stored<Compute: Add<Output = S::Compute>>, const V: usize, const W: usize> Addends<V> for Along<'_, S, W> {
+impl<S: Stored<Compute: Add<Output = S::Compute>>, const V: usize, const W: usize> Addends<V>
+    for AdjacentElements<'_, S, W>
+{
     type Value = S::Compute;
     const WIDE: bool = true;
     #[inline(always)]
     fn add(&self, steps: Range<usize>, sums: &mut [Lanes<S::Compute, V>; 4]) {
         let mut room = [[[S::Compute::default(); W]; 4]; TOGETHER];
         for fours in self.fours.get(steps).unwrap_or_default().chunks(TOGETHER) {
-            let values = few(fours.as_flattened().as_flattened(), room.as_flattened_mut().as_flattened_mut());
+            let values =
+                as_compute_type(fours.as_flattened().as_flattened(), room.as_flattened_mut().as_flattened_mut());
             for four in values.as_chunks::<W>().0.as_chunks::<4>().0 {
                 sums.iter_mut().zip(four).for_each(|(lanes, vector)| add_vector(lanes, vector));
             }
@@ -420,14 +427,14 @@ impl<S: Stored<Compute: Add<Output = S::Compute>>, const V: usize, const W: usiz
 }
 
 /// Adjacent columns, one row per step. Rows are `stride` apart.
-struct Strip<'m, S> {
+struct AdjacentColumns<'m, S> {
     cells: &'m [S],
     start: i64,
     stride: i64,
     width: usize,
 }
 
-impl<S: Stored> Strip<'_, S> {
+impl<S: Stored> AdjacentColumns<'_, S> {
     #[inline(always)]
     fn row(&self, i: usize) -> &[S] {
         let start = (self.start + i as i64 * self.stride) as usize;
@@ -435,7 +442,7 @@ impl<S: Stored> Strip<'_, S> {
     }
 }
 
-impl<S: Stored<Compute: Add<Output = S::Compute>>, const V: usize> Addends<V> for Strip<'_, S> {
+impl<S: Stored<Compute: Add<Output = S::Compute>>, const V: usize> Addends<V> for AdjacentColumns<'_, S> {
     type Value = S::Compute;
     const WIDE: bool = true;
     #[inline(always)]
@@ -455,7 +462,7 @@ impl<S: Stored<Compute: Add<Output = S::Compute>>, const V: usize> Addends<V> fo
                     sums.iter_mut().zip(rows).for_each(|(sum, ((&a, &b), (&c, &d)))| *sum = *sum + a + b + c + d);
                 }
                 _ => (i..end).for_each(|i| {
-                    let row = few(self.row(i), room.as_flattened_mut());
+                    let row = as_compute_type(self.row(i), room.as_flattened_mut());
                     sums.iter_mut().zip(row).for_each(|(sum, &value)| *sum = *sum + value);
                 }),
             }

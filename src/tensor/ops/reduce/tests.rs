@@ -96,8 +96,8 @@ fn run(name: &str, view: &View, dims: Option<&[i64]>, keepdim: bool, dtype: Opti
         "argmax" | "argmin" => arg_extremum(which, view, dim, keepdim),
         "cumsum" => cumulative(Running::Sum, view, dim.unwrap_or_default(), dtype),
         "cumprod" => cumulative(Running::Product, view, dim.unwrap_or_default(), dtype),
-        "var" => variance(Spread::Variance, view, dims, 1.0, keepdim),
-        "std" => variance(Spread::StandardDeviation, view, dims, 1.0, keepdim),
+        "var" => variance(SpreadMeasure::Variance, view, dims, 1.0, keepdim),
+        "std" => variance(SpreadMeasure::StandardDeviation, view, dims, 1.0, keepdim),
         "norm" => norm(view, 2.0, dims, keepdim, dtype),
         other => panic!("no function {other}"),
     }]
@@ -163,7 +163,7 @@ fn results_without_data() {
     let m = meta("float32[2,3] 1 2 3 4 5 6");
     assert_eq!(show(sum(&m, Some(&[1]), true, None)), "float32[2,1] without data");
     assert_eq!(show(arg_extremum(Extremum::Max, &m, None, false)), "int64[] without data");
-    assert_eq!(show(variance(Spread::Variance, &m, None, 1.0, false)), "float32[] without data");
+    assert_eq!(show(variance(SpreadMeasure::Variance, &m, None, 1.0, false)), "float32[] without data");
     assert_eq!(
         show(mean(&meta("int32 1"), None, false, None)),
         "RuntimeError: mean(): could not infer output dtype. Input dtype must be either a floating point or complex \

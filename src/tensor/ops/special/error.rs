@@ -80,7 +80,7 @@ pub(crate) fn erfinv(y: f64) -> f64 {
 
 /// [`erfc`] as computed by the C library for the type.
 fn complement<T: Real>(x: T) -> T {
-    if is_single::<T>() { T::from_f64(f64::from(libm::erfcf(x.as_f64() as f32))) } else { x.through(erfc) }
+    if is_single::<T>() { T::from_f64(f64::from(libm::erfcf(x.as_f64() as f32))) } else { x.via_f64(erfc) }
 }
 
 /// The quantile function of the normal distribution.

@@ -10,7 +10,7 @@ use std::f64::consts::PI;
 pub(crate) fn lgamma<T: Real>(x: T) -> T {
     // From here on, PyTorch's single precision returns infinity, slightly too early.
     let endless = x.is_infinite() || is_single::<T>() && x > T::from_f64(4.037_11e36);
-    if endless { T::infinity() } else { x.through(libm::lgamma) }
+    if endless { T::infinity() } else { x.via_f64(libm::lgamma) }
 }
 
 /// The logarithmic derivative of the gamma function.

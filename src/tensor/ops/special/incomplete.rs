@@ -17,7 +17,7 @@ fn number<T: Real>(value: f64) -> T {
 
 /// The logarithm of the gamma function as computed by the C library for the type.
 fn lgamma<T: Real>(x: T) -> T {
-    if is_single::<T>() { number(f64::from(libm::lgammaf(x.as_f64() as f32))) } else { x.through(libm::lgamma) }
+    if is_single::<T>() { number(f64::from(libm::lgammaf(x.as_f64() as f32))) } else { x.via_f64(libm::lgamma) }
 }
 
 /// Returns half the distance from 1 to the next number.
@@ -43,7 +43,7 @@ const FEW: usize = 8;
 
 /// A method that computes many elements in a loop.
 #[derive(Clone, Copy, PartialEq)]
-enum Way {
+enum GammaMethod {
     Series,
     UpperSeries,
     Fraction,
@@ -71,13 +71,15 @@ impl<T: Real> Kernel for Regularised<'_, T> {
                 } else if near(a, x) {
                     *out = uniform(a, x, lower);
                 } else {
-                    let way = way(a, x, lower) as usize;
+                    let way = choose_method(a, x, lower) as usize;
                     ways[way][counts[way]] = k as u16;
                     counts[way] += 1;
                 }
             }
-            for ((way, places), count) in
-                [Way::Series, Way::UpperSeries, Way::Fraction].into_iter().zip(&ways).zip(counts)
+            for ((way, places), count) in [GammaMethod::Series, GammaMethod::UpperSeries, GammaMethod::Fraction]
+                .into_iter()
+                .zip(&ways)
+                .zip(counts)
             {
                 let mut rest = &places[..count];
                 while !rest.is_empty() {
@@ -95,7 +97,7 @@ impl<T: Real> Kernel for Regularised<'_, T> {
     }
 }
 
-impl Way {
+impl GammaMethod {
     /// Computes the results at up to as many places as there are lanes; if there are fewer, spare lanes repeat the last
     /// place.
     #[inline(always)]
@@ -103,11 +105,11 @@ impl Way {
         let place = |lane: usize| usize::from(places[lane.min(places.len() - 1)]);
         let (a, x) = (lanes::<T, N>(|l| a[place(l)]), lanes::<T, N>(|l| x[place(l)]));
         let values = match self {
-            Way::Series => series(a, x),
-            Way::UpperSeries => upper_series(a, x),
-            Way::Fraction => fraction(a, x),
+            GammaMethod::Series => series(a, x),
+            GammaMethod::UpperSeries => upper_series(a, x),
+            GammaMethod::Fraction => fraction(a, x),
         };
-        let is_asked = (self == Way::Series) == lower;
+        let is_asked = (self == GammaMethod::Series) == lower;
         for (&place, value) in places.iter().zip(values) {
             out[usize::from(place)] = if is_asked { value } else { T::one() - value };
         }
@@ -131,9 +133,9 @@ fn none<T: Real, const N: usize>(live: &[T; N]) -> bool {
 
 /// Chooses the method for arguments that are neither at an edge nor near each other.
 #[inline(always)]
-fn way<T: Real>(a: T, x: T, lower: bool) -> Way {
+fn choose_method<T: Real>(a: T, x: T, lower: bool) -> GammaMethod {
     if lower && !(x > T::one() && x > a) {
-        return Way::Series;
+        return GammaMethod::Series;
     }
     // For Q, use the series of P where its complement loses no digits, else the series of Q.
     let by_lower = match x {
@@ -142,9 +144,9 @@ fn way<T: Real>(a: T, x: T, lower: bool) -> Way {
         _ => x * number(1.1) < a,
     };
     match x {
-        _ if by_lower => Way::Series,
-        _ if x > number(1.1) => Way::Fraction,
-        _ => Way::UpperSeries,
+        _ if by_lower => GammaMethod::Series,
+        _ if x > number(1.1) => GammaMethod::Fraction,
+        _ => GammaMethod::UpperSeries,
     }
 }
 
@@ -270,7 +272,7 @@ fn uniform<T: Real>(a: T, x: T, lower: bool) -> T {
         _ => T::zero(),
     };
     let sign = if lower { -T::one() } else { T::one() };
-    let bell = number::<T>(0.5) * (sign * eta * (a / number(2.0)).sqrt()).through(erfc);
+    let bell = number::<T>(0.5) * (sign * eta * (a / number(2.0)).sqrt()).via_f64(erfc);
     let mut powers = [T::one(); 25];
     let mut known = 0;
     let (mut sum, mut scale, mut before) = (T::zero(), T::one(), T::infinity());

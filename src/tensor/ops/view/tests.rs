@@ -395,32 +395,32 @@ fn pieces_of_a_tensor() {
         ),
         (
             "x.hsplit(3)",
-            lines(Along::H.split_sections(&x, 3)),
+            lines(SplitAxis::H.split_sections(&x, 3)),
             "int64 [2, 1, 4] (12,4,1) @0: 0 1 2 3 12 13 14 15 | int64 [2, 1, 4] (12,4,1) @4: 4 5 6 7 16 17 18 19 | int64 [2, 1, 4] (12,4,1) @8: 8 9 10 11 20 21 22 23",
         ),
         (
             "f.hsplit(2)",
-            lines(Along::H.split_sections(&f, 2)),
+            lines(SplitAxis::H.split_sections(&f, 2)),
             "RuntimeError: torch.hsplit attempted to split along dimension 1, but the size of the dimension 3 is not divisible by the split_size 2!",
         ),
         (
             "v.vsplit(2)",
-            lines(Along::V.split_sections(&v, 2)),
+            lines(SplitAxis::V.split_sections(&v, 2)),
             "RuntimeError: torch.vsplit requires a tensor with at least 2 dimension, but got a tensor with 1 dimensions!",
         ),
         (
             "x.dsplit([1, 2])",
-            lines(Along::D.split_indices(&x, &[1, 2])),
+            lines(SplitAxis::D.split_indices(&x, &[1, 2])),
             "int64 [2, 3, 1] (12,4,1) @0: 0 4 8 12 16 20 | int64 [2, 3, 1] (12,4,1) @1: 1 5 9 13 17 21 | int64 [2, 3, 2] (12,4,1) @2: 2 3 6 7 10 11 14 15 18 19 22 23",
         ),
         (
             "x.hsplit(-1)",
-            lines(Along::H.split_sections(&x, -1)),
+            lines(SplitAxis::H.split_sections(&x, -1)),
             "RuntimeError: number of sections must be larger than 0, got -1",
         ),
         (
             "f.dsplit(2)",
-            lines(Along::D.split_sections(&f, 2)),
+            lines(SplitAxis::D.split_sections(&f, 2)),
             "RuntimeError: torch.dsplit requires a tensor with at least 3 dimension, but got a tensor with 2 dimensions!",
         ),
     ]);

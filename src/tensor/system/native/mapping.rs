@@ -1,7 +1,7 @@
 //! Mapped and shared memory, and the handler for the signal sent when a mapped file was truncated: the mapping
 //! continues with zeros, and its next use reports the loss.
 
-use super::super::{Mapping, Opened, Refused};
+use super::super::{Mapping, OpenFile, SystemFailure};
 use memmap2::{MmapOptions, MmapRaw};
 use std::fs::File;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
@@ -24,15 +24,15 @@ impl Mapping for Map {
         let map = if shared {
             options.map_raw(file)?
         } else {
-            // SAFETY: the mapping is only ever reached through its address and cells (`Memory::typed`), so changes of the
-            // file by others are no aliasing violation; a file cut short is handled by `on_bus_error`.
+            // SAFETY: the mapping is only ever reached through its address and cells (`Memory::typed`), so changes of
+            // the file by others are no aliasing violation; a file cut short is handled by `on_bus_error`.
             MmapRaw::from(unsafe { options.map_copy(file) }?)
         };
         Ok(Map::new(map))
     }
 
     /// POSIX shared memory, whose name is removed immediately.
-    fn shared(nbytes: usize) -> Result<Map, Refused> {
+    fn shared(nbytes: usize) -> Result<Map, SystemFailure> {
         let file = unnamed_shared_memory(nbytes)?;
         MmapOptions::new().len(nbytes.max(1)).map_raw(&file).map(Map::new).map_err(|error| ("mmap", error))
     }
@@ -62,7 +62,7 @@ impl Drop for Map {
 }
 
 /// Returns a descriptor of zeroed shared memory without a name.
-fn unnamed_shared_memory(nbytes: usize) -> Result<File, Refused> {
+fn unnamed_shared_memory(nbytes: usize) -> Result<File, SystemFailure> {
     use std::os::fd::FromRawFd;
     static SERIAL: AtomicUsize = AtomicUsize::new(0);
     let serial = SERIAL.fetch_add(1, Ordering::Relaxed);
@@ -77,7 +77,7 @@ fn unnamed_shared_memory(nbytes: usize) -> Result<File, Refused> {
         libc::shm_unlink(name);
         File::from_raw_fd(descriptor)
     };
-    Opened::set_len(&file, nbytes as u64).map_err(|e| ("resize", e))?;
+    OpenFile::set_len(&file, nbytes as u64).map_err(|e| ("resize", e))?;
     reserve(&file, 0, nbytes as u64).map_err(|e| ("reserve", e))?;
     Ok(file)
 }

@@ -1,8 +1,8 @@
 //! An input as typed, and how the engine's positions map to it. Knows nothing about errors.
 
-use super::fault::around;
+use super::fault::split_at;
 use super::words::CALLED;
-use super::written::Written;
+use super::written::EditedText;
 use rhai::Position;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -11,17 +11,17 @@ use tensor::system::{Files, System};
 
 /// An input in Rhai.
 #[derive(Clone, Debug, Default)]
-pub struct Cell {
+pub struct RhaiInput {
     pub typed: Rc<str>,
     /// The text that the engine has read, if it differs from the typed text.
-    written: Option<Rc<Written>>,
+    written: Option<Rc<EditedText>>,
     /// The function source that the engine knows this input by: the file of a module, or a number unique to the input.
     pub id: Rc<str>,
 }
 
-impl Cell {
-    pub fn new(typed: &str, written: Option<Written>, id: &str) -> Cell {
-        Cell { typed: typed.into(), written: written.map(Rc::new), id: id.into() }
+impl RhaiInput {
+    pub fn new(typed: &str, written: Option<EditedText>, id: &str) -> RhaiInput {
+        RhaiInput { typed: typed.into(), written: written.map(Rc::new), id: id.into() }
     }
 
     /// The file of a module. `None` for any other input, whose id is a number.
@@ -38,7 +38,7 @@ impl Cell {
     /// Returns the variable that is called like a function, if its first argument is at an engine position.
     pub fn called(&self, position: Position) -> Option<&str> {
         let place = self.place(position)?;
-        let name = around(&self.typed, Some(place))?.0.trim_end().strip_suffix('(')?;
+        let name = split_at(&self.typed, Some(place))?.0.trim_end().strip_suffix('(')?;
         let column = name.chars().count() + 1;
         let is_called = self.written.as_ref().is_some_and(|written| written.inserts(place.0, column, CALLED));
         let start = name.rfind(|c: char| !(c.is_alphanumeric() || c == '_')).map_or(0, |at| at + 1);
@@ -56,7 +56,7 @@ impl Cell {
     }
 
     /// Returns whether both are the same input, not just the same text.
-    pub fn is(&self, other: &Cell) -> bool {
+    pub fn is(&self, other: &RhaiInput) -> bool {
         Rc::ptr_eq(&self.typed, &other.typed)
     }
 }
@@ -64,7 +64,7 @@ impl Cell {
 /// A function defined by an input.
 #[derive(Clone, Debug)]
 pub struct Defined {
-    pub cell: Cell,
+    pub cell: RhaiInput,
     /// The numbers of parameters it is defined with. Rhai distinguishes functions of the same name by them.
     pub parameters: BTreeSet<usize>,
 }
