@@ -6,7 +6,10 @@ use call::embedded::Source;
 use tensor::{Error, Result};
 use value::Value;
 
-const SOURCES: &[Source] = &[Source { name: "windows", text: include_str!("python/windows.py") }];
+const SOURCES: &[Source] = &[
+    Source { name: "testing", text: include_str!("python/testing.py") },
+    Source { name: "windows", text: include_str!("python/windows.py") },
+];
 
 /// Runs a row by a function in Python, such as `windows.hann`: the source, then the function in it.
 pub(crate) fn in_python(call: &mut Call, path: &str) -> Result<Value> {
