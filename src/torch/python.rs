@@ -7,6 +7,8 @@ use tensor::{Error, Result};
 use value::Value;
 
 const SOURCES: &[Source] = &[
+    Source { name: "functional", text: include_str!("python/functional.py") },
+    Source { name: "gradcheck", text: include_str!("python/gradcheck.py") },
     Source { name: "testing", text: include_str!("python/testing.py") },
     Source { name: "windows", text: include_str!("python/windows.py") },
 ];

@@ -37,7 +37,7 @@ pub struct Machine {
     /// The machines of the program's own sources, by the name of the source.
     pub(super) embedded: RefCell<HashMap<&'static str, Rc<Machine>>>,
     /// Whether frames are left out of the trace of an exception: those of the program's own sources.
-    is_hidden: bool,
+    pub(super) is_hidden: bool,
     depth: cell::Cell<usize>,
     this: Weak<Machine>,
 }

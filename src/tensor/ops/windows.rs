@@ -2,7 +2,7 @@
 //! computed in the window's dtype, as in PyTorch, so that rounding errors agree.
 
 use super::compose::{Math, number};
-use super::create::{linspace, ones, rounded};
+use super::create::{ones, rounded};
 use super::pointwise::{BinaryOp, UnaryOp, check_kernel, classes};
 use super::promote::Operand;
 use super::special;
