@@ -10,6 +10,7 @@ pub mod bind;
 pub mod builtins;
 #[allow(clippy::module_inception)]
 mod call;
+pub mod embedded;
 pub mod extras;
 pub mod facets;
 pub mod module_names;

@@ -2,6 +2,7 @@
 //! random generator, print options), the output and warnings so far, and how functions of the script are called. State
 //! of the running script itself is in `languages/script/runtime.rs`.
 
+use super::embedded::Runner;
 use super::extras::Extras;
 use super::registry::Registry;
 use autograd::Packing;
@@ -112,6 +113,8 @@ pub struct State {
     pub width: Cell<usize>,
     /// Creates objects of classes that only the script knows.
     pub maker: RefCell<Option<Rc<Maker>>>,
+    /// Runs the functions of rows that are written in Python.
+    pub embedded: RefCell<Option<Rc<Runner>>>,
     /// The overload that was called last, for error messages.
     pub running: Cell<&'static str>,
 }
@@ -155,6 +158,7 @@ impl State {
             live: RefCell::new(live),
             extras: Extras::default(),
             maker: RefCell::default(),
+            embedded: RefCell::default(),
             running: Cell::new(""),
             variables_seen: RefCell::default(),
             watched: RefCell::default(),

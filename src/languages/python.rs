@@ -11,6 +11,7 @@ pub mod code;
 pub mod compile;
 pub mod construct;
 pub(crate) mod descriptors;
+mod embedded;
 pub mod exceptions;
 pub mod function;
 pub mod generator;

@@ -44,6 +44,7 @@ mod norms;
 mod numpy;
 mod places;
 mod pointwise;
+mod python;
 mod quantized;
 mod random;
 mod rearrange;

@@ -2,11 +2,12 @@
 //! <https://pytorch.org/docs/2.7/signal.html>.
 
 use super::pointwise::default;
+use super::python::in_python;
 use call::{Call, Row, function};
 use tensor::bail;
-use tensor::ops::windows::{self, Signal};
-use tensor::{DType, Result, Scalar};
-use value::{TensorLayout, Value};
+use tensor::ops::windows;
+use tensor::{DType, Result};
+use value::Value;
 
 pub(crate) const ROWS: &[Row] = &[
     function(
@@ -98,92 +99,58 @@ pub(crate) const ROWS: &[Row] = &[
     ),
     function(
         "signal.windows.hann(int M, *, bool sym=True, {factory}) -> Tensor",
-        |c| signal(c, "general_cosine", &Signal::Cosines(vec![0.5, 0.5])),
+        |c| in_python(c, "windows.hann"),
         "Computes the Hann window.",
     ),
     function(
         "signal.windows.hamming(int M, *, bool sym=True, {factory}) -> Tensor",
-        |c| signal(c, "general_cosine", &Signal::Cosines(vec![0.54, 0.46])),
+        |c| in_python(c, "windows.hamming"),
         "Computes the Hamming window.",
     ),
     function(
         "signal.windows.blackman(int M, *, bool sym=True, {factory}) -> Tensor",
-        |c| signal(c, "blackman", &Signal::Cosines(vec![0.42, 0.5, 0.08])),
+        |c| in_python(c, "windows.blackman"),
         "Computes the Blackman window.",
     ),
     function(
         "signal.windows.nuttall(int M, *, bool sym=True, {factory}) -> Tensor",
-        |c| signal(c, "general_cosine", &Signal::Cosines(vec![0.3635819, 0.4891775, 0.1365995, 0.0106411])),
+        |c| in_python(c, "windows.nuttall"),
         "Computes the Nuttall window.",
     ),
     function(
         "signal.windows.general_cosine(int M, *, any a, bool sym=True, {factory}) -> Tensor",
-        |c| {
-            let Some(weights) = c.value(1).sequence() else {
-                bail!(TypeError, "Coefficients must be a list/tuple");
-            };
-            let weights: Vec<f64> = weights.iter().filter_map(Value::as_scalar).map(Scalar::to_f64).collect();
-            if weights.is_empty() {
-                bail!(ValueError, "Coefficients cannot be empty");
-            }
-            signal(c, "general_cosine", &Signal::Cosines(weights))
-        },
+        |c| in_python(c, "windows.general_cosine"),
         "Computes a sum of cosines.",
     ),
     function(
         "signal.windows.general_hamming(int M, *, float alpha=0.54, bool sym=True, {factory}) -> Tensor",
-        |c| {
-            let alpha = c.scalar(1)?.to_f64();
-            signal(c, "general_cosine", &Signal::Cosines(vec![alpha, 1.0 - alpha]))
-        },
+        |c| in_python(c, "windows.general_hamming"),
         "Computes a Hamming window of another weight.",
     ),
     function(
         "signal.windows.cosine(int M, *, bool sym=True, {factory}) -> Tensor",
-        |c| signal(c, "cosine", &Signal::Cosine),
+        |c| in_python(c, "windows.cosine"),
         "Computes half a cosine.",
     ),
     function(
         "signal.windows.bartlett(int M, *, bool sym=True, {factory}) -> Tensor",
-        |c| signal(c, "bartlett", &Signal::Bartlett),
+        |c| in_python(c, "windows.bartlett"),
         "Computes the Bartlett window.",
     ),
     function(
         "signal.windows.exponential(int M, *, float? center=None, float tau=1.0, bool sym=True, {factory}) \
  -> Tensor",
-        |c| {
-            let center = if c.is_none(1) { None } else { Some(c.scalar(1)?.to_f64()) };
-            let tau = c.scalar(2)?.to_f64();
-            if tau <= 0.0 {
-                bail!(ValueError, "Tau must be positive, got: {} instead.", c.state.str(&c.value(2))?);
-            }
-            if center.is_some() && c.position("sym").is_some_and(|i| c.bool(i) == Ok(true)) {
-                bail!(ValueError, "Center must be None for symmetric windows");
-            }
-            signal(c, "exponential", &Signal::Exponential { tau, center })
-        },
+        |c| in_python(c, "windows.exponential"),
         "Computes the exponential window.",
     ),
     function(
         "signal.windows.gaussian(int M, *, float std=1.0, bool sym=True, {factory}) -> Tensor",
-        |c| {
-            let std = c.scalar(1)?.to_f64();
-            if std <= 0.0 {
-                bail!(ValueError, "Standard deviation must be positive, got: {} instead.", c.state.str(&c.value(1))?);
-            }
-            signal(c, "gaussian", &Signal::Gaussian { std })
-        },
+        |c| in_python(c, "windows.gaussian"),
         "Computes the Gaussian window.",
     ),
     function(
         "signal.windows.kaiser(int M, *, float beta=12.0, bool sym=True, {factory}) -> Tensor",
-        |c| {
-            let beta = c.scalar(1)?.to_f64();
-            if beta < 0.0 {
-                bail!(ValueError, "beta must be non-negative, got: {} instead.", c.state.str(&c.value(1))?);
-            }
-            signal(c, "kaiser", &Signal::Kaiser { beta })
-        },
+        |c| in_python(c, "windows.kaiser"),
         "Computes the Kaiser window.",
     ),
 ];
@@ -215,22 +182,4 @@ fn raised(call: &mut Call, name: &str, alpha: f64, beta: f64) -> Result<Value> {
 fn kaiser(call: &mut Call, beta: f64) -> Result<Value> {
     let (length, periodic, dtype) = asked(call, "kaiser_window")?;
     windows::kaiser(length, periodic, beta, dtype).map(Value::from)
-}
-
-fn signal(call: &mut Call, name: &str, which: &Signal) -> Result<Value> {
-    let m = call.int(0)?;
-    if m < 0 {
-        bail!(ValueError, "{name} requires non-negative window length, got M={m}");
-    }
-    if let Some(Value::Layout(layout)) = call.position("layout").map(|i| call.value(i))
-        && layout != TensorLayout::Strided
-    {
-        bail!(ValueError, "{name} is implemented for strided tensors only, got: torch.{}", layout.name());
-    }
-    let dtype = call.dtype_keyword().unwrap_or(default(call));
-    if !matches!(dtype, DType::Float | DType::Double) {
-        bail!(ValueError, "{name} expects float32 or float64 dtypes, got: torch.{}", dtype.name());
-    }
-    let sym = call.position("sym").map_or(Ok(true), |i| call.bool(i))?;
-    windows::signal(which, m, sym, dtype).map(Value::from)
 }

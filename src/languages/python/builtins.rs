@@ -64,7 +64,9 @@ pub fn find(machine: &Machine, name: &str) -> Result<Option<Value>> {
         let machine = Rc::downgrade(&machine.handle()?);
         return Ok(Some(Value::Object(Rc::new(Builtin { name, run: *run, machine }))));
     }
-    Ok(of_table(&machine.state, name))
+    // The program's own sources can raise exceptions that a script has to import.
+    let exception = || exceptions::class(name).filter(|_| machine.is_hidden).map(Value::Type);
+    Ok(of_table(&machine.state, name).or_else(exception))
 }
 
 fn of_table(state: &State, name: &str) -> Option<Value> {

@@ -18,7 +18,10 @@ pub fn call(machine: &Machine, callee: &Value, args: Vec<Value>, keywords: Keywo
     if let Value::Object(object) = callee
         && let Some(function) = object.as_any().downcast_ref::<Function>()
     {
-        return machine.call_function(function, args, keywords);
+        return match function.runs_on(machine) {
+            true => machine.call_function(function, args, keywords),
+            false => function.machine()?.call_function(function, args, keywords),
+        };
     }
     if let Value::Method(method) = callee
         && let Some(answer) = container_methods::call(&machine.state, &method.of, method.name, &args, &keywords)

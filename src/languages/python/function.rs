@@ -70,7 +70,13 @@ impl Function {
         Function { code, defaults, keyword_defaults, cells, fields: Fields::default(), machine: Rc::downgrade(machine) }
     }
 
-    fn machine(&self) -> Result<Rc<Machine>> {
+    /// Returns whether the function's variables are those of a machine.
+    #[inline]
+    pub(super) fn runs_on(&self, machine: &Machine) -> bool {
+        std::ptr::eq(self.machine.as_ptr(), machine)
+    }
+
+    pub(super) fn machine(&self) -> Result<Rc<Machine>> {
         self.machine.upgrade().ok_or_else(|| Error::runtime("the session of this function has ended"))
     }
 }

@@ -13,6 +13,7 @@ use objects::iterate::{Iter, iterate};
 use objects::plain::{containers, slices};
 use objects::{members, operators, subscript};
 use std::cell::{self, RefCell};
+use std::collections::HashMap;
 use std::rc::{Rc, Weak};
 use tensor::{Error, ErrorKind, Result, interrupt, limits};
 use value::equality::{is, truth};
@@ -33,6 +34,10 @@ pub struct Machine {
     pub variables: RefCell<Variables>,
     pub outer_lookup: RefCell<Option<Rc<OuterLookup>>>,
     pub show: RefCell<Option<Rc<Show>>>,
+    /// The machines of the program's own sources, by the name of the source.
+    pub(super) embedded: RefCell<HashMap<&'static str, Rc<Machine>>>,
+    /// Whether frames are left out of the trace of an exception: those of the program's own sources.
+    pub(super) is_hidden: bool,
     depth: cell::Cell<usize>,
     this: Weak<Machine>,
 }
@@ -157,19 +162,34 @@ impl Frame {
 
 impl Machine {
     pub fn new(state: &Rc<State>) -> Rc<Machine> {
-        Rc::new_cyclic(|this: &Weak<Machine>| {
-            let made_by = this.clone();
-            let maker =
-                move |class, args: &[Value], keywords: &Keywords| construct::builtin(&made_by, class, args, keywords);
-            state.maker.replace(Some(Rc::new(maker)));
-            Machine {
-                state: state.clone(),
-                variables: RefCell::default(),
-                outer_lookup: RefCell::default(),
-                show: RefCell::default(),
-                depth: cell::Cell::new(0),
-                this: this.clone(),
-            }
+        let machine = Machine::with(state, false);
+        let made_by = Rc::downgrade(&machine);
+        let maker =
+            move |class, args: &[Value], keywords: &Keywords| construct::builtin(&made_by, class, args, keywords);
+        state.maker.replace(Some(Rc::new(maker)));
+        let run_by = Rc::downgrade(&machine);
+        state.embedded.replace(Some(Rc::new(move |source, function, args| {
+            let machine = run_by.upgrade().ok_or_else(|| Error::runtime("the session has ended"))?;
+            machine.call_embedded(source, function, args)
+        })));
+        machine
+    }
+
+    /// Returns a machine for one of the program's own sources.
+    pub(super) fn hidden(state: &Rc<State>) -> Rc<Machine> {
+        Machine::with(state, true)
+    }
+
+    fn with(state: &Rc<State>, is_hidden: bool) -> Rc<Machine> {
+        Rc::new_cyclic(|this: &Weak<Machine>| Machine {
+            state: state.clone(),
+            variables: RefCell::default(),
+            outer_lookup: RefCell::default(),
+            show: RefCell::default(),
+            embedded: RefCell::default(),
+            is_hidden,
+            depth: cell::Cell::new(0),
+            this: this.clone(),
         })
     }
 
@@ -241,6 +261,10 @@ impl Machine {
             }
             return Err(error);
         }
+        if self.is_hidden && frame.tries.is_empty() {
+            // The caller sees the error as if a function in Rust had failed.
+            return Err(error);
+        }
         let exception = exceptions::of_error(&error);
         let error = Error { raised: Some(tensor::Raised(exception.clone())), ..error };
         if let Some((outer, _)) = frame.handled.last()
@@ -249,8 +273,10 @@ impl Machine {
         {
             exception.fields.set("__context__", Value::Object(outer.clone()));
         }
-        let step = TracebackStep { code: frame.code.clone(), place: frame.last_offset() };
-        exception.trace.borrow_mut().push(step);
+        if !self.is_hidden {
+            let step = TracebackStep { code: frame.code.clone(), place: frame.last_offset() };
+            exception.trace.borrow_mut().push(step);
+        }
         let Some(open) = frame.tries.pop() else { return Err(error) };
         discard(frame.stack.split_off(open.stack.min(frame.stack.len())));
         frame.loops.truncate(open.loops);
@@ -546,8 +572,10 @@ impl Machine {
                 Op::EndHandler => drop(frame.handled.pop()),
                 Op::Reraise => {
                     let Some((exception, error)) = frame.handled.pop() else { continue };
-                    // This frame is already in the trace.
-                    exception.trace.borrow_mut().pop();
+                    if !self.is_hidden {
+                        // This frame is already in the trace.
+                        exception.trace.borrow_mut().pop();
+                    }
                     return Err(error);
                 }
                 Op::Raise(count) => {
@@ -558,7 +586,8 @@ impl Machine {
                             None => Err(Error::runtime("No active exception to reraise")),
                         };
                     };
-                    return Err(exceptions::to_error(&exceptions::raise(&value, parts.next().as_ref())?));
+                    let error = exceptions::to_error(&exceptions::raise(&value, parts.next().as_ref())?);
+                    return Err(if self.is_hidden { Error { raised: None, ..error } } else { error });
                 }
                 Op::With(handler) => {
                     let context = frame.pop();

@@ -2,7 +2,7 @@
 //! computed in the window's dtype, as in PyTorch, so that rounding errors agree.
 
 use super::compose::{Math, number};
-use super::create::{linspace, ones, rounded};
+use super::create::{ones, rounded};
 use super::pointwise::{BinaryOp, UnaryOp, check_kernel, classes};
 use super::promote::Operand;
 use super::special;
@@ -96,80 +96,4 @@ fn sampled(
     let index = View::from_scalars(&[count], dtype, (0..room.numel()).map(Scalar::Int))?;
     let window = window(Math(dtype), &index, (count - 1) as f64)?;
     if periodic { narrow(&window, 0, 0, length) } else { Ok(window) }
-}
-
-/// A window of `torch.signal.windows`.
-pub enum Signal {
-    /// A sum of cosines with these weights and alternating signs.
-    Cosines(Vec<f64>),
-    Cosine,
-    Bartlett,
-    Exponential {
-        tau: f64,
-        center: Option<f64>,
-    },
-    Gaussian {
-        std: f64,
-    },
-    Kaiser {
-        beta: f64,
-    },
-}
-
-/// Computes `m` values of a window; `sym` tells whether the last value mirrors the first.
-///
-/// # Errors
-/// Those of [`raised_cosine`].
-pub fn signal(which: &Signal, m: i64, sym: bool, dtype: DType) -> Result<View> {
-    let math = Math(dtype);
-    if m == 0 {
-        return View::zeros(&[0], dtype, Device::CPU);
-    }
-    let (count, steps) = (m as f64, if sym { m - 1 } else { m } as f64);
-    let spaced =
-        |start: f64, end: f64| linspace(Scalar::Float(start), Scalar::Float(end), m, Some(dtype), dtype, Device::CPU);
-    let around = if !sym && m > 1 { count } else { count - 1.0 } / 2.0;
-    match which {
-        Signal::Cosines(_) | Signal::Bartlett | Signal::Kaiser { .. } if m == 1 => ones(&[1], dtype, Device::CPU),
-        Signal::Cosines(weights) => {
-            let step = 2.0 * PI / steps;
-            let angle = spaced(0.0, (count - 1.0) * step)?;
-            let mut total = View::zeros(&[m], dtype, Device::CPU)?;
-            for (i, weight) in weights.iter().enumerate() {
-                let cosine = math.unary(UnaryOp::Cos, &math.mul(&angle, number(i as f64))?)?;
-                let signed = if i % 2 == 0 { *weight } else { -weight };
-                total = math.add(&total, &math.mul(&cosine, number(signed))?)?;
-            }
-            Ok(total)
-        }
-        Signal::Cosine => {
-            let step = PI / if !sym && m > 1 { count + 1.0 } else { count };
-            math.unary(UnaryOp::Sin, &spaced(0.5 * step, (0.5 + count - 1.0) * step)?)
-        }
-        Signal::Bartlett => {
-            let k = spaced(-1.0, -1.0 + (count - 1.0) * 2.0 / steps)?;
-            math.sub(number(1.0), &math.unary(UnaryOp::Abs, &k)?)
-        }
-        Signal::Exponential { tau, center } => {
-            let center = center.unwrap_or(around);
-            let k = spaced(-center / tau, (-center + count - 1.0) / tau)?;
-            math.unary(UnaryOp::Exp, &math.unary(UnaryOp::Neg, &math.unary(UnaryOp::Abs, &k)?)?)
-        }
-        Signal::Gaussian { std } => {
-            let by = 1.0 / (std * std::f64::consts::SQRT_2);
-            let k = spaced(-around * by, (-around + count - 1.0) * by)?;
-            math.unary(UnaryOp::Exp, &math.unary(UnaryOp::Neg, &math.mul(&k, &k)?)?)
-        }
-        Signal::Kaiser { beta } => {
-            // The ends are also computed in the dtype.
-            let round = |value: f64| if dtype == DType::Float { f64::from(value as f32) } else { value };
-            let beta = round(*beta);
-            let step = round(2.0 * beta / steps);
-            let k = spaced(-beta, beta.min(round(-beta + round((count - 1.0) * step))))?;
-            let inside = math.sub(number(round(beta * beta)), &math.mul(&k, &k)?)?;
-            let value = math.unary(UnaryOp::I0, &math.unary(UnaryOp::Sqrt, &inside)?)?;
-            let top = math.unary(UnaryOp::I0, &View::scalar(Scalar::Float(beta), dtype)?)?;
-            math.div(&value, &top)
-        }
-    }
 }

@@ -4,7 +4,6 @@
 //! function become leaves of the graph, or views if they were recorded already. At the end, a result is detached if its
 //! history ends in those leaves only ([`Level`]).
 
-use super::autograd_functional::{matrix, slopes};
 use crate::autograd_rows::set_requires_grad;
 use crate::steps::Steps;
 use autograd::{Functions, comes_from_others};
@@ -16,8 +15,10 @@ use tensor::{Result, Tensor, bail};
 use value::Value;
 
 mod products;
+mod slopes;
 
 use products::{JVP, jvp, linearize, vjp};
+use slopes::{matrix, slopes};
 
 pub(super) const ROWS: &[Row] = &[
     function(

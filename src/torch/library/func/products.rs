@@ -1,8 +1,8 @@
 //! Products of Jacobians and vectors: `vjp` multiplies from the left, `jvp` and `linearize` from the right.
 
+use super::slopes::{leaves_like, slopes};
 use super::{Function, Level, outputs_of, with_aux};
 use crate::autograd_rows::seeded;
-use crate::library::autograd_functional::{leaves_like, slopes};
 use call::dispatch::{saving, tree};
 use call::{Keywords, State};
 use objects::calling::NativeFunction;
