@@ -142,7 +142,7 @@ fn every_function_is_recorded_or_known_not_to_be() {
         let gives = signature.returns.contains("Tensor") || signature.returns == "any";
         let out_only = signature.params.iter().filter(|p| p.kind == Kind::Tensor).all(|p| p.name == "out");
         let known = signature.takes_names()
-            || !matches!(autograd::rule(function.key(), &[]), Rule::Missing)
+            || !matches!(function.rule(&[]), Rule::Missing)
             || [REFUSED, LATER].concat().contains(&plain(function.key()).as_str());
         if tensors && of_tensors && gives && !out_only && !known {
             forgotten.push(signature.key);
@@ -151,8 +151,8 @@ fn every_function_is_recorded_or_known_not_to_be() {
     assert!(
         forgotten.is_empty(),
         "say how these functions are differentiated: by a row in autograd/derivatives (and a case in {}), by their parts \
-         in autograd/composite.rs, or not at all in autograd/rules.rs (PLAIN); or list them in REFUSED if PyTorch's \
-         grad_fn is NotImplemented: {forgotten:?}",
+         in autograd/composite.rs, or not at all by a facet of the row (not_differentiable, recorded_in_steps); or list \
+         them in REFUSED if PyTorch's grad_fn is NotImplemented: {forgotten:?}",
         file!()
     );
 }

@@ -21,7 +21,7 @@ mod second;
 mod sparse;
 mod special;
 pub(crate) mod strided;
-mod views;
+pub(crate) mod views;
 
 pub(crate) use fft::opposite_norm;
 pub(crate) use strided::as_parts as views_parts;
@@ -41,4 +41,5 @@ pub(crate) const TABLES: &[&[Derivative]] = &[
     sparse::ROWS,
     special::ROWS,
     views::ROWS,
+    views::VIEWS,
 ];

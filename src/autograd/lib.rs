@@ -25,7 +25,7 @@ pub use derivative::Derivative;
 pub use engine::{FREED, Pass, backward, comes_from_others, current, gradients};
 pub use graph::{Node, NodeHook, add_after_hook, add_hook, grad_fn, remove_hook, retain_grad};
 pub use record::{Plan, Recording, plan};
-pub use rules::{Rule, derivatives, refused_by, rule};
+pub use rules::{Recorded, Rule, derivatives, rule};
 pub use saved::{Packer, Packing, Saved};
 
 use tensor::Result;

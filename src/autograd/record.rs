@@ -4,7 +4,7 @@ use super::composite::Composite;
 use super::derivative::{Derivative, RESULT};
 use super::graph::{Argument, Edge, Formula, Kept, Node, Shape, Work, edge_of, set_history};
 use super::inplace;
-use super::rules::{Rule, rule};
+use super::rules::{Recorded, Rule, rule};
 use super::saved::{Packer, Packing, Saved};
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -41,11 +41,12 @@ pub struct Recording {
 /// error of a pack hook.
 pub fn plan(
     key: &'static str,
+    recorded: Recorded,
     args: &[Value],
     target: Option<&Tensor>,
     packer: impl FnOnce() -> Option<Packer>,
 ) -> Result<Plan> {
-    let row = match rule(key, args) {
+    let row = match rule(key, recorded, args) {
         Rule::Plain => return Ok(Plan::Plain),
         Rule::Composite(parts) => return Ok(Plan::Composite(parts)),
         Rule::Derivative(row) => Some(row),

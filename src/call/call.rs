@@ -2,9 +2,9 @@
 
 use super::Function;
 use super::bind::Bound;
+use super::facets::RefusedBy;
 use super::signature::{Signature, name_in};
 use super::state::State;
-use autograd::refused_by;
 use tensor::{DType, Device, Dims, Error, Result, Scalar, Storage, Tensor, View, bail};
 use value::equality::truth;
 use value::{MemoryFormat, Value, any_tensor, as_tensor};
@@ -61,13 +61,17 @@ impl Call<'_> {
     /// Fails with RuntimeError if the call has an `out` argument. A result that is written to an existing tensor cannot
     /// be recorded.
     pub(crate) fn refuse_out(&self, function: &Function) -> Result<()> {
-        let key = function.row.alias_of.unwrap_or(function.signature.key);
+        let name = || name_in(function.row.alias_of.unwrap_or(function.signature.key)).replace('.', "_");
         match self.position("out").and_then(|i| self.args.get(i)) {
             Some(Value::Tensor(_) | Value::List(_) | Value::Tuple(_)) => bail!(
                 RuntimeError,
                 "{}(): functions with out=... arguments don't support automatic differentiation, but one of the arguments \
                  requires grad.",
-                refused_by(key, name_in(key)).unwrap_or_else(|| name_in(key).replace('.', "_"))
+                match function.row.out.refused_by {
+                    RefusedBy::Itself => name(),
+                    RefusedBy::Operation(operation) => operation.to_owned(),
+                    RefusedBy::Fallback => format!("aten::{}", name()),
+                }
             ),
             _ => Ok(()),
         }

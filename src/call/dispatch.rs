@@ -10,9 +10,10 @@ pub mod saving;
 pub mod tree;
 
 use crate::bind::{Arguments, Bound, Parser};
+use crate::facets::RefusedBy;
 use crate::plain::{self, Argument};
 use crate::registry::{Function, Overloads, Receiver};
-use crate::signature::{Kind, name_in};
+use crate::signature::Kind;
 use crate::{BELOW, Call, Role, State, as_tensor, wants_grad};
 use tensor::memory::check_files;
 use tensor::{Error, Origin, Result, Tensor, bail, journal};
@@ -112,12 +113,12 @@ fn recorded(function: &Function, call: &mut Call) -> Result<Value> {
         return run(function, call);
     }
     let target = call.target();
-    let recording = match autograd::plan(function.key(), &call.args, target.as_ref(), || saving::packer(call))? {
+    let recording = match autograd::plan(function.key(), function.recorded(), &call.args, target.as_ref(), || {
+        saving::packer(call)
+    })? {
         autograd::Plan::Plain => {
-            let name = name_in(function.key());
-            if !matches!(autograd::rule(function.key(), &call.args), autograd::Rule::Plain)
-                || autograd::refused_by(function.key(), name).is_some()
-            {
+            let is_plain = matches!(function.rule(&call.args), autograd::Rule::Plain);
+            if !is_plain || function.row.out.refused_by != RefusedBy::Itself {
                 call.refuse_recorded_out(function)?;
             }
             return run(function, call);

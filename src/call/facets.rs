@@ -90,6 +90,8 @@ pub enum Dispatch {
     Numbers,
     /// Runs on the dequantized numbers, and quantizes the result like the input.
     Requantized,
+    /// Runs as for a dense tensor, which is possible with one scale for all elements. The default of views.
+    Uniform,
 }
 
 /// Which outputs a function accepts as `out=`, and how it refuses others. The function itself makes a new result. This
@@ -117,6 +119,19 @@ pub struct Out {
     pub warns: bool,
     /// Whether an output with the right number of elements keeps its sizes and is filled in row-major order.
     pub counts: bool,
+    /// Which operation refuses an output while gradients are recorded.
+    pub refused_by: RefusedBy,
+}
+
+/// The operation named in the refusal of an output while gradients are recorded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RefusedBy {
+    /// The function itself.
+    Itself,
+    /// Another operation, which the function calls.
+    Operation(&'static str),
+    /// PyTorch's fallback for operations without a derivative, which names the function with `aten::`.
+    Fallback,
 }
 
 /// A condition on the dtype of an output.
@@ -206,6 +221,7 @@ impl Out {
         dtype_first: false,
         warns: true,
         counts: false,
+        refused_by: RefusedBy::Itself,
     };
 
     /// Elementwise. The output can have any dtype that the result can be cast to.
@@ -224,7 +240,7 @@ impl Out {
         dtypes: &[(Takes::Same, "dtype {result} does not match dtype of out parameter ({out})")],
         gives_dtype: true,
         warns: false,
-        ..Out::PLAIN
+        ..Out::PLAIN.refused_by(RefusedBy::Fallback)
     };
 
     /// A series of numbers, with as many elements as the output has.
@@ -232,6 +248,11 @@ impl Out {
 
     /// Reduced along dimensions, in the dtype of the output.
     pub const REDUCED: Out = Out::PLAIN.unguarded().giving_dtype();
+
+    /// Sets which operation refuses an output while gradients are recorded.
+    pub const fn refused_by(self, refused_by: RefusedBy) -> Out {
+        Out { refused_by, ..self }
+    }
 
     /// Replaces the conditions on the dtype. They are checked first.
     pub const fn takes(self, dtypes: &'static [(Takes, &'static str)]) -> Out {

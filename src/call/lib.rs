@@ -18,6 +18,7 @@ pub mod plain;
 pub mod refused;
 pub mod registry;
 pub mod row;
+mod siblings;
 pub mod signature;
 pub mod stack;
 pub mod state;

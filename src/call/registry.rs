@@ -5,6 +5,7 @@ use super::bind::{self, Arguments, Bound, Parser};
 use super::builtins;
 use super::signature::{Kind, Param, Signature, name_in};
 use super::{BELOW, Role, Row, State};
+use autograd::{Recorded, Rule};
 use smallvec::SmallVec;
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -25,6 +26,19 @@ impl Function {
     pub fn key(&self) -> &'static str {
         let key = self.row.alias_of.unwrap_or(self.signature.key);
         key.strip_prefix("_VF.").unwrap_or(key)
+    }
+
+    /// Returns how a call is recorded. A function without a tensor in its result is not.
+    pub(crate) fn recorded(&self) -> Recorded {
+        match self.row.recorded {
+            Recorded::ByKey if !self.signature.may_return_tensor() => Recorded::Never,
+            recorded => recorded,
+        }
+    }
+
+    /// Returns the rule by which a call with these arguments is recorded.
+    pub fn rule(&self, args: &[Value]) -> Rule {
+        autograd::rule(self.key(), self.recorded(), args)
     }
 }
 

@@ -1,8 +1,9 @@
 //! The vocabulary of the function table: the parts of a row, and how a row is reached.
 
 use super::Call;
-use super::facets::{Dispatch, NameInference, Names, Out};
+use super::facets::{Dispatch, NameInference, Names, Out, RefusedBy};
 use super::signature::name_in;
+use autograd::Recorded;
 use tensor::Result;
 use value::Value;
 
@@ -27,10 +28,18 @@ pub struct Row {
     pub aliases: &'static [&'static str],
     /// The overload that takes dimension names instead of positions: its overload name and its function.
     pub by_name: Option<(&'static str, Run)>,
+    /// The documentation of the function that returns a copy of the view, if there is one.
+    pub copied: Option<&'static str>,
+    /// The method that makes the tensor itself show the view, if there is one.
+    pub in_place: Option<InPlace>,
+    /// The function of the row that this one follows from.
+    pub base: Option<Run>,
     /// The key of the row that this one is an alias of.
     pub alias_of: Option<&'static str>,
     /// The operation that PyTorch calls for the function, if it is another one.
     pub operation: Option<&'static str>,
+    /// How a call is recorded for gradients.
+    pub recorded: Recorded,
     /// How the function handles dimension names.
     pub names: Names,
     /// How the function handles sparse tensors.
@@ -39,6 +48,15 @@ pub struct Row {
     pub quantized: Dispatch,
     /// Which outputs the function accepts as `out=`.
     pub out: Out,
+}
+
+/// The form of a view function that changes the view of the tensor itself.
+#[derive(Clone, Copy)]
+pub struct InPlace {
+    pub key: &'static str,
+    pub doc: &'static str,
+    /// How it handles sparse tensors.
+    pub sparse: Dispatch,
 }
 
 /// How a row is reached.
@@ -72,13 +90,32 @@ pub const fn row(signature: &'static str, run: Run, doc: &'static str, role: Rol
         python: None,
         aliases: &[],
         by_name: None,
+        copied: None,
+        in_place: None,
+        base: None,
         alias_of: None,
         operation: None,
+        recorded: Recorded::ByKey,
         names: Names::UNSUPPORTED,
         sparse: Dispatch::Missing,
-        quantized: Dispatch::Missing,
+        quantized: if is_view(signature) { Dispatch::Uniform } else { Dispatch::Missing },
         out: Out::PLAIN,
     }
+}
+
+/// Returns whether the result of a schema is a view, `Tensor(a)` or `Tensor(a)[]`.
+const fn is_view(signature: &str) -> bool {
+    const RESULT: &[u8] = b") -> Tensor(a)";
+    let bytes = signature.as_bytes();
+    let list = bytes.len() - if let [.., b'[', b']'] = bytes { 2 } else { 0 };
+    let mut i = 0;
+    while i < RESULT.len() && i < list {
+        if bytes[list - 1 - i] != RESULT[RESULT.len() - 1 - i] {
+            return false;
+        }
+        i += 1;
+    }
+    true
 }
 
 pub const fn method(signature: &'static str, run: Run, doc: &'static str) -> Row {
@@ -141,6 +178,8 @@ impl Row {
                 role: if name.contains('.') { Role::Function } else { self.role },
                 aliases: &[],
                 by_name: None,
+                copied: None,
+                in_place: None,
                 orders: &[],
                 alias_of: Some(key),
                 ..*self
@@ -166,6 +205,31 @@ impl Row {
             parameters.split(", ").map(|parameter| named(parameter).unwrap_or_else(|| parameter.to_owned())).collect();
         let schema = format!("{}.{overload}({}) ->{result}", name_in(key), parameters.join(", "));
         Some(Row { out: self.out, ..row(schema.leak(), run, self.doc, self.role) })
+    }
+
+    /// Adds a function that returns a copy of the view, with its documentation.
+    pub const fn copied(self, doc: &'static str) -> Row {
+        Row { copied: Some(doc), ..self }
+    }
+
+    /// Adds a method that changes the view of the tensor itself.
+    pub const fn in_place(self, key: &'static str, doc: &'static str, sparse: Dispatch) -> Row {
+        Row { in_place: Some(InPlace { key, doc, sparse }), ..self }
+    }
+
+    /// Records a call with the derivative of another overload, which takes the same arguments.
+    pub const fn derivative_of(self, key: &'static str) -> Row {
+        Row { recorded: Recorded::Like(key), ..self }
+    }
+
+    /// Never records a call. The result is not a differentiable function of the arguments, or keeps a history itself.
+    pub const fn not_differentiable(self) -> Row {
+        Row { recorded: Recorded::Never, ..self }
+    }
+
+    /// Records the functions of the table that the function calls, instead of the call itself.
+    pub const fn recorded_in_steps(self) -> Row {
+        Row { recorded: Recorded::InSteps, ..self }
     }
 
     /// Adds an overload that takes dimension names instead of positions.
@@ -227,6 +291,16 @@ impl Row {
     /// Sets which outputs the function accepts as `out=`.
     pub const fn out(self, out: Out) -> Row {
         Row { out, ..self }
+    }
+
+    /// Sets the operation that refuses an output while gradients are recorded, if the function calls another one.
+    pub const fn grad_refused_by(self, operation: &'static str) -> Row {
+        Row { out: self.out.refused_by(RefusedBy::Operation(operation)), ..self }
+    }
+
+    /// Makes PyTorch's fallback refuse an output while gradients are recorded.
+    pub const fn grad_refused_by_fallback(self) -> Row {
+        Row { out: self.out.refused_by(RefusedBy::Fallback), ..self }
     }
 
     /// Lets the function take tensors of any layout as they are.

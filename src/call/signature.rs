@@ -418,6 +418,11 @@ impl Signature {
         }
     }
 
+    /// Returns whether a result may be or hold a tensor.
+    pub fn may_return_tensor(&self) -> bool {
+        self.returns.contains("Tensor") || self.returns == "any"
+    }
+
     /// Returns whether a result shares memory with an argument (`Tensor(a)` in the result).
     pub fn is_view(&self) -> bool {
         self.returns.starts_with("Tensor(a)")

@@ -204,7 +204,8 @@ pub(crate) const ROWS: &[Row] = &[
         "Rounds to decimal places.",
     )
     .out(Out::UNCAST)
-    .operation("round.decimals"),
+    .operation("round.decimals")
+    .derivative_of("round"),
     function(
         "polygamma(int n, Tensor self, *, Tensor? out=None) -> Tensor",
         |c| polygamma(c, 1, 0, false),
@@ -280,8 +281,8 @@ macro_rules! pairs {
 }
 
 pairs! {
-    "square" "" square "Squares every element." [.names(Keeps).sparse(Coalesced)];
-    "ldexp" ", Tensor other" ldexp "Multiplies by a power of two." [.names(Unifies)];
+    "square" "" square "Squares every element." [.names(Keeps).sparse(Coalesced).grad_refused_by("pow")];
+    "ldexp" ", Tensor other" ldexp "Multiplies by a power of two." [.names(Unifies).grad_refused_by("mul")];
     "logit" ", float? eps=None" logit "Computes the logarithm of the odds." also "special.logit";
     "nan_to_num" ", float? nan=None, float? posinf=None, float? neginf=None" nan_to_num "Replaces NaN and infinities." [.sparse(Coalesced).out(Out::ELEMENTWISE.takes(NAN_TO_NUM))];
     "mvlgamma" ", int p" multigamma "Computes the multivariate log-gamma function." also "special.multigammaln" [.out(Out::PLAIN.takes(MULTIGAMMA).lying(Lies::InRows))];

@@ -86,7 +86,7 @@ pub(crate) const ROWS: &[Row] = &[
     .any_layout(),
     attribute("grad(Tensor self) -> Tensor", grad, "The gradient accumulated by backward().")
         .names(Nameless)
-        .any_layout(),
+        .any_layout().not_differentiable(),
     setter("grad(Tensor self, Tensor? grad) -> None", set_grad, "Replaces the accumulated gradient.")
         .names(Nameless)
         .any_layout(),
@@ -96,7 +96,7 @@ pub(crate) const ROWS: &[Row] = &[
         "The operation this tensor came from.",
     )
     .names(Nameless)
-    .any_layout(),
+    .any_layout().not_differentiable(),
     attribute(
         "is_leaf(Tensor self) -> bool",
         |c| {
@@ -126,7 +126,7 @@ pub(crate) const ROWS: &[Row] = &[
         "The same elements outside the gradient graph, with a version of its own.",
     )
     .names(Keeps)
-    .any_layout(),
+    .any_layout().not_differentiable(),
     setter(
         "data(Tensor self, any data) -> None",
         |c| {
@@ -161,7 +161,7 @@ pub(crate) const ROWS: &[Row] = &[
         "The tensor this one is a view of.",
     )
     .names(Nameless)
-    .any_layout(),
+    .any_layout().not_differentiable(),
     attribute(
         "_version(Tensor self) -> int",
         |c| match c.tensor(0)? {
@@ -209,7 +209,7 @@ pub(crate) const ROWS: &[Row] = &[
     .any_layout(),
     attribute("names(Tensor self) -> any", |c| Ok(dimnames::names_of(c.tensor(0)?)), "The names of the dimensions.")
         .names(Itself)
-        .any_layout(),
+        .any_layout().not_differentiable(),
     setter(
         "names(Tensor self, any names) -> None",
         dimnames::set_names,

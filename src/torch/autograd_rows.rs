@@ -21,7 +21,7 @@ pub(crate) const ROWS: &[Row] = &[
         "Turns the recording of gradients on or off, in place.",
     )
     .names(Keeps)
-    .any_layout(),
+    .any_layout().not_differentiable(),
     method(
         "backward(Tensor self, any gradient=None, any retain_graph=None, any create_graph=False, any \
  inputs=None) -> None",
@@ -70,7 +70,7 @@ pub(crate) const ROWS: &[Row] = &[
         "Creates a tensor for a module to learn.",
     )
     .names(Keeps)
-    .python("Parameter.__new__"),
+    .python("Parameter.__new__").not_differentiable(),
     method("retain_grad(Tensor self) -> None", retain_grad, "Keeps the gradient of a tensor that is not a leaf.")
         .names(Nameless)
         .any_layout(),
@@ -98,7 +98,7 @@ pub(crate) const ROWS: &[Row] = &[
         "Cuts the tensor off from the gradient graph.",
     )
     .names(Keeps)
-    .any_layout(),
+    .any_layout().not_differentiable(),
 ];
 
 /// `torch.nn.Parameter`: a new tensor that shares the data's memory. Without data, the tensor is empty.

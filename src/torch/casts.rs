@@ -27,7 +27,8 @@ pub(crate) const ROWS: &[Row] = &[
     )
     .names(Keeps)
     .sparse(Given)
-    .quantized(Own(quantized::convert)),
+    .quantized(Own(quantized::convert))
+    .derivative_of("_to_copy"),
     method(
         "to.dtype(Tensor(a) self, ScalarType dtype, bool non_blocking=False, bool copy=False, *, \
  MemoryFormat? memory_format=None) -> Tensor(a)",
@@ -40,7 +41,8 @@ pub(crate) const ROWS: &[Row] = &[
     )
     .names(Keeps)
     .sparse(Given)
-    .quantized(Own(quantized::convert)),
+    .quantized(Own(quantized::convert))
+    .derivative_of("_to_copy"),
     method(
         "to.other(Tensor(a) self, Tensor tensor, bool non_blocking=False, bool copy=False, *, MemoryFormat? \
  memory_format=None) -> Tensor(a)",
@@ -53,7 +55,8 @@ pub(crate) const ROWS: &[Row] = &[
     )
     .names(Keeps)
     .sparse(Given)
-    .quantized(Own(quantized::convert)),
+    .quantized(Own(quantized::convert))
+    .derivative_of("_to_copy"),
     method(
         "type_as(Tensor(a) self, Tensor other) -> Tensor(a)",
         |c| {
@@ -63,103 +66,9 @@ pub(crate) const ROWS: &[Row] = &[
         "Converts to the dtype of another tensor.",
     )
     .names(Keeps)
-    .sparse(Given),
-    method(
-        "bool(Tensor(a) self, *, MemoryFormat? memory_format=torch.preserve_format) -> Tensor(a)",
-        |c| to(c, DType::Bool),
-        "Converts to bool.",
-    )
-    .names(Keeps)
-    .sparse(Given),
-    method(
-        "byte(Tensor(a) self, *, MemoryFormat? memory_format=torch.preserve_format) -> Tensor(a)",
-        |c| to(c, DType::Byte),
-        "Converts to uint8.",
-    )
-    .names(Keeps)
-    .sparse(Given),
-    method(
-        "char(Tensor(a) self, *, MemoryFormat? memory_format=torch.preserve_format) -> Tensor(a)",
-        |c| to(c, DType::Char),
-        "Converts to int8.",
-    )
-    .names(Keeps)
-    .sparse(Given),
-    method(
-        "short(Tensor(a) self, *, MemoryFormat? memory_format=torch.preserve_format) -> Tensor(a)",
-        |c| to(c, DType::Short),
-        "Converts to int16.",
-    )
-    .names(Keeps)
-    .sparse(Given),
-    method(
-        "int(Tensor(a) self, *, MemoryFormat? memory_format=torch.preserve_format) -> Tensor(a)",
-        |c| to(c, DType::Int),
-        "Converts to int32.",
-    )
-    .names(Keeps)
     .sparse(Given)
+    .derivative_of("_to_copy")
     .quantized(Own(quantized::convert)),
-    method(
-        "long(Tensor(a) self, *, MemoryFormat? memory_format=torch.preserve_format) -> Tensor(a)",
-        |c| to(c, DType::Long),
-        "Converts to int64.",
-    )
-    .names(Keeps)
-    .sparse(Given)
-    .quantized(Own(quantized::convert)),
-    method(
-        "half(Tensor(a) self, *, MemoryFormat? memory_format=torch.preserve_format) -> Tensor(a)",
-        |c| to(c, DType::Half),
-        "Converts to float16.",
-    )
-    .names(Keeps)
-    .sparse(Given)
-    .quantized(Own(quantized::convert)),
-    method(
-        "bfloat16(Tensor(a) self, *, MemoryFormat? memory_format=torch.preserve_format) -> Tensor(a)",
-        |c| to(c, DType::BFloat16),
-        "Converts to bfloat16.",
-    )
-    .names(Keeps)
-    .sparse(Given),
-    method(
-        "float(Tensor(a) self, *, MemoryFormat? memory_format=torch.preserve_format) -> Tensor(a)",
-        |c| to(c, DType::Float),
-        "Converts to float32.",
-    )
-    .names(Keeps)
-    .sparse(Given)
-    .quantized(Own(quantized::convert)),
-    method(
-        "double(Tensor(a) self, *, MemoryFormat? memory_format=torch.preserve_format) -> Tensor(a)",
-        |c| to(c, DType::Double),
-        "Converts to float64.",
-    )
-    .names(Keeps)
-    .sparse(Given)
-    .quantized(Own(quantized::convert)),
-    method(
-        "chalf(Tensor(a) self, *, MemoryFormat? memory_format=torch.preserve_format) -> Tensor(a)",
-        |c| to(c, DType::ComplexHalf),
-        "Converts to complex32.",
-    )
-    .names(Keeps)
-    .sparse(Given),
-    method(
-        "cfloat(Tensor(a) self, *, MemoryFormat? memory_format=torch.preserve_format) -> Tensor(a)",
-        |c| to(c, DType::ComplexFloat),
-        "Converts to complex64.",
-    )
-    .names(Keeps)
-    .sparse(Given),
-    method(
-        "cdouble(Tensor(a) self, *, MemoryFormat? memory_format=torch.preserve_format) -> Tensor(a)",
-        |c| to(c, DType::ComplexDouble),
-        "Converts to complex128.",
-    )
-    .names(Keeps)
-    .sparse(Given),
     method(
         "cpu(Tensor(a) self, *, MemoryFormat? memory_format=torch.preserve_format) -> Tensor(a)",
         |c| convert(c, None, Some(Device::CPU), false, 1),
@@ -167,13 +76,15 @@ pub(crate) const ROWS: &[Row] = &[
     )
     .names(Keeps)
     .sparse(Given)
-    .quantized(Own(quantized::convert)),
+    .quantized(Own(quantized::convert))
+    .derivative_of("_to_copy"),
     method(
         "cuda(Tensor(a) self, Device? device=None, bool non_blocking=False, *, MemoryFormat? \
  memory_format=torch.preserve_format) -> Tensor(a)",
         |_| Device::parse("cuda")?.available().map(Value::Device),
         "Moves the tensor to a CUDA device; there is none.",
-    ),
+    )
+    .derivative_of("_to_copy"),
     method(
         "type(Tensor(a) self, any dtype=None, bool non_blocking=False, *, MemoryFormat? \
  memory_format=torch.preserve_format) -> Tensor(a)",
@@ -182,7 +93,8 @@ pub(crate) const ROWS: &[Row] = &[
     )
     .names(Keeps)
     .sparse(Own(sparse_kernels::type_name))
-    .quantized(Own(quantized::type_name)),
+    .quantized(Own(quantized::type_name))
+    .derivative_of("_to_copy"),
     function(
         "promote_types(ScalarType type1, ScalarType type2) -> ScalarType",
         |c| promote_types(known(c, 0)?, known(c, 1)?).map(Value::DType),
@@ -226,12 +138,41 @@ pub(crate) const ROWS: &[Row] = &[
     ),
 ];
 
-fn known(call: &Call, index: usize) -> Result<DType> {
-    call.opt_dtype(index).ok_or_else(|| Error::type_error("a dtype is needed"))
+/// The method for each dtype: its name, the dtype, and the dtype's name in Python.
+macro_rules! casts {
+    ($($name:literal $dtype:ident $shown:literal;)*) => {
+        pub(crate) const CASTS: &[Row] = &[$(
+            method(
+                concat!($name, "(Tensor(a) self, *, MemoryFormat? memory_format=torch.preserve_format) -> Tensor(a)"),
+                |c| convert(c, Some(DType::$dtype), None, false, 1),
+                concat!("Converts to ", $shown, "."),
+            )
+            .names(Keeps)
+            .sparse(Given)
+            .quantized(Own(quantized::cast))
+            .derivative_of("_to_copy"),
+        )*];
+    };
 }
 
-fn to(call: &mut Call, dtype: DType) -> Result<Value> {
-    convert(call, Some(dtype), None, false, 1)
+casts! {
+    "bool" Bool "bool";
+    "byte" Byte "uint8";
+    "char" Char "int8";
+    "short" Short "int16";
+    "int" Int "int32";
+    "long" Long "int64";
+    "half" Half "float16";
+    "bfloat16" BFloat16 "bfloat16";
+    "float" Float "float32";
+    "double" Double "float64";
+    "chalf" ComplexHalf "complex32";
+    "cfloat" ComplexFloat "complex64";
+    "cdouble" ComplexDouble "complex128";
+}
+
+fn known(call: &Call, index: usize) -> Result<DType> {
+    call.opt_dtype(index).ok_or_else(|| Error::type_error("a dtype is needed"))
 }
 
 fn convert(call: &mut Call, dtype: Option<DType>, device: Option<Device>, copy: bool, format: usize) -> Result<Value> {

@@ -21,14 +21,17 @@ pub(crate) const ROWS: &[Row] = &[
         "Multiplies every element of one tensor with the whole other.",
     )
     .out(Out::ELEMENTWISE.repeating(Repeats::RefusedResized))
+    .grad_refused_by("mul")
     .operation("_unsafe_view")
-    .out_refused_as("_unsafe_view"),
+    .out_refused_as("_unsafe_view")
+    .recorded_in_steps(),
     both(
         "cross(Tensor self, Tensor other, int? dim=None, *, Tensor? out=None) -> Tensor",
         cross,
         "Computes the cross products of vectors of three elements.",
     )
     .out(Out::PLAIN.unguarded())
+    .grad_refused_by("linalg_cross")
     .operation("linalg_cross"),
     function(
         "linalg.cross(Tensor input, Tensor other, *, int dim=-1, Tensor? out=None) -> Tensor",
@@ -54,9 +57,9 @@ pub(crate) const ROWS: &[Row] = &[
         vecdot,
         "Computes the dot products of vectors along a dimension.",
     )
-    .out(
-        Out::PLAIN.unguarded().takes(&[(Takes::Same, "linalg.vecdot: Expected out of dtype{result} but found {out}")]),
-    ),
+    .out(Out::PLAIN.unguarded().takes(&[(Takes::Same, "linalg.vecdot: Expected out of dtype{result} but found {out}")]))
+    .grad_refused_by("vdot")
+    .recorded_in_steps(),
     method(
         "tril_(Tensor(a!) self, int diagonal=0) -> Tensor(a!)",
         |c| triangle_in_place(c, Triangle::Lower),
@@ -94,20 +97,23 @@ pub(crate) const ROWS: &[Row] = &[
     )
     .operation("view")
     .checks_first()
-    .python("meshgrid"),
+    .python("meshgrid")
+    .recorded_in_steps(),
     function(
         "cartesian_prod(any[] tensors) -> Tensor",
         cartesian_prod,
         "Lists all combinations of one element of each tensor.",
     )
     .operation("view")
-    .python("cartesian_prod"),
+    .python("cartesian_prod")
+    .recorded_in_steps(),
     function(
         "combinations(Tensor self, int r=2, bool with_replacement=False) -> Tensor",
         combinations,
         "Lists all selections of a number of elements.",
     )
-    .operation("view"),
+    .operation("view")
+    .recorded_in_steps(),
     function(
         "vander(Tensor x, int? N=None, bool increasing=False) -> Tensor",
         vander,

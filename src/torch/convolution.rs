@@ -21,6 +21,7 @@ macro_rules! forwards {
             )
             .aliases(&[concat!("nn.functional.", $name)])
             .operation("convolution")
+            .recorded_in_steps()
             .few_refused_as($dims + 2, "unsqueeze"),
             function(
                 concat!($name, ".padding(Tensor input, Tensor weight, Tensor? bias=None, int[", $n, "] stride=1, str padding=\"valid\", int[", $n, "] dilation=1, int groups=1) -> Tensor"),
@@ -29,6 +30,7 @@ macro_rules! forwards {
             )
             .aliases(&[concat!("nn.functional.", $name)])
             .operation("convolution")
+            .recorded_in_steps()
             .few_refused_as($dims + 2, "unsqueeze"),
         )*]
     };
@@ -44,6 +46,7 @@ macro_rules! transposed {
             )
             .aliases(&[concat!("nn.functional.", $name)])
             .operation("convolution")
+            .recorded_in_steps()
             .few_refused_as($dims + 2, "unsqueeze"),
         )*]
     };

@@ -22,7 +22,7 @@ pub(crate) const ROWS: &[Row] = &[
         |c| dimnames::made(c, tensor),
         "Creates a tensor from the numbers of nested lists.",
     )
-    .names(Keeps),
+    .names(Keeps).not_differentiable(),
     function(
         "scalar_tensor(Scalar s, *, {factory}) -> Tensor",
         |c| {
@@ -37,14 +37,14 @@ pub(crate) const ROWS: &[Row] = &[
         as_tensor,
         "Converts data to a tensor, sharing memory where possible.",
     )
-    .names(Keeps),
+    .names(Keeps).not_differentiable(),
     function(
         "asarray(any obj, *, ScalarType? dtype=None, Device? device=None, bool? copy=None, bool \
  requires_grad=False) -> Tensor",
         asarray,
         "Converts data to a tensor that shares its memory where possible.",
     )
-    .names(Keeps),
+    .names(Keeps).recorded_in_steps(),
     function(
         "zeros.names(int[] size, *, Dimname[]? names, {factory}) -> Tensor",
         |c| dimnames::made(c, |c| filled(c, Scalar::Int(0))),
@@ -96,7 +96,7 @@ pub(crate) const ROWS: &[Row] = &[
     )
     .names(Keeps)
     .sparse(Own(sparse_kernels::empty_like))
-    .quantized(Refused("zero_")),
+    .quantized(Refused("zero_")).not_differentiable(),
     function(
         "ones_like(Tensor input, *, MemoryFormat? memory_format=None, {factory}) -> Tensor",
         |c| like(c, Scalar::Int(1)),
@@ -104,7 +104,7 @@ pub(crate) const ROWS: &[Row] = &[
     )
     .names(Keeps)
     .sparse(Refused("fill_.Scalar"))
-    .quantized(Requantized),
+    .quantized(Requantized).not_differentiable(),
     function(
         "empty_like(Tensor input, *, MemoryFormat? memory_format=None, {factory}) -> Tensor",
         |c| like(c, Scalar::Int(0)),
@@ -112,7 +112,7 @@ pub(crate) const ROWS: &[Row] = &[
     )
     .names(Keeps)
     .sparse(Own(sparse_kernels::empty_like))
-    .quantized(Integers),
+    .quantized(Integers).not_differentiable(),
     function(
         "full_like(Tensor input, Scalar fill_value, *, MemoryFormat? memory_format=None, {factory}) -> Tensor",
         |c| {
@@ -122,7 +122,7 @@ pub(crate) const ROWS: &[Row] = &[
         "Creates a tensor of the same size filled with one value.",
     )
     .names(Keeps)
-    .sparse(Refused("fill_.Scalar")),
+    .sparse(Refused("fill_.Scalar")).not_differentiable(),
     function(
         "empty_strided(int[] size, int[] stride, *, {factory}) -> Tensor",
         |c| create::empty_strided(&c.ints(0)?, &c.ints(1)?, dtype(c), device(c)?).map(Value::from),
@@ -199,7 +199,7 @@ pub(crate) const ROWS: &[Row] = &[
         "linspace(Scalar start, Scalar end, int steps, *, Tensor? out=None, {factory}) -> Tensor",
     ])
     .out(Out::SERIES)
-    .operation("linspace.Tensor_Tensor"),
+    .operation("linspace.Tensor_Tensor").not_differentiable(),
     function(
         "logspace.tensors(Tensor start, Tensor end, int steps, float base=10.0, *, Tensor? out=None, {factory}) -> Tensor",
         |c| {
@@ -217,25 +217,25 @@ pub(crate) const ROWS: &[Row] = &[
         "logspace(Scalar start, Scalar end, int steps, float base=10.0, *, Tensor? out=None, {factory}) -> Tensor",
     ])
     .out(Out::SERIES)
-    .operation("logspace.Tensor_Tensor"),
+    .operation("logspace.Tensor_Tensor").not_differentiable(),
     method(
         "new_zeros(Tensor self, int[] size, *, {factory}) -> Tensor",
         |c| new_filled(c, 1, Scalar::Int(0)),
         "Creates zeros of the tensor's dtype.",
     )
     .sparse(Own(sparse_kernels::new_empty))
-    .quantized(Refused("zero_")),
+    .quantized(Refused("zero_")).not_differentiable(),
     method(
         "new_ones(Tensor self, int[] size, *, {factory}) -> Tensor",
         |c| new_filled(c, 1, Scalar::Int(1)),
         "Creates ones of the tensor's dtype.",
-    ),
+    ).not_differentiable(),
     method(
         "new_empty(Tensor self, int[] size, *, {factory}) -> Tensor",
         |c| new_filled(c, 1, Scalar::Int(0)),
         "Creates an empty tensor of the tensor's dtype.",
     )
-    .sparse(Own(sparse_kernels::new_empty)),
+    .sparse(Own(sparse_kernels::new_empty)).not_differentiable(),
     method(
         "new_empty_strided(Tensor self, int[] size, int[] stride, *, {factory}) -> Tensor",
         |c| {
@@ -244,7 +244,7 @@ pub(crate) const ROWS: &[Row] = &[
             create::empty_strided(&c.ints(1)?, &c.ints(2)?, dtype, device).map(Value::from)
         },
         "Creates an empty tensor of the tensor's dtype with the given strides.",
-    ),
+    ).not_differentiable(),
     method(
         "new_full(Tensor self, int[] size, Scalar fill_value, *, {factory}) -> Tensor",
         |c| {
@@ -252,7 +252,7 @@ pub(crate) const ROWS: &[Row] = &[
             new_filled(c, 1, v)
         },
         "Creates a filled tensor of the tensor's dtype.",
-    ),
+    ).not_differentiable(),
     method(
         "new_tensor(Tensor self, any data, *, ScalarType? dtype=None, Device? device=None, bool \
  requires_grad=False) -> Tensor",
@@ -261,7 +261,7 @@ pub(crate) const ROWS: &[Row] = &[
             from_data(&c.value(1), Some(dtype), c.state.default_dtype.get()).map(Value::from)
         },
         "Creates a tensor of the given data in the tensor's dtype.",
-    ),
+    ).not_differentiable(),
     both(
         "clone(Tensor self, *, MemoryFormat? memory_format=torch.preserve_format) -> Tensor",
         |c| {

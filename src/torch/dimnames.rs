@@ -24,7 +24,8 @@ pub(crate) const ROWS: &[Row] = &[
         "Gives tensors one order of dimensions; not yet implemented in PyTorch.",
     )
     .names(Itself)
-    .python("align_tensors"),
+    .python("align_tensors")
+    .not_differentiable(),
     method(
         "has_names(Tensor self) -> bool",
         |c| Ok(Value::Bool(c.tensor(0)?.has_names())),
@@ -37,28 +38,32 @@ pub(crate) const ROWS: &[Row] = &[
         "Returns a view with other names, given in order or from old to new.",
     )
     .names(Itself)
-    .python("Tensor.rename"),
+    .python("Tensor.rename")
+    .not_differentiable(),
     method(
         "rename_(Tensor self, any[] names, *, any{} rename_map) -> Tensor",
         |c| rename(c, "rename_"),
         "Renames the dimensions in place, in order or from old to new.",
     )
     .names(Itself)
-    .python("Tensor.rename_"),
+    .python("Tensor.rename_")
+    .not_differentiable(),
     method(
         "refine_names(Tensor self, any[] names) -> Tensor",
         refine_names,
         "Returns a view that names unnamed dimensions.",
     )
     .names(Itself)
-    .python("Tensor.refine_names"),
+    .python("Tensor.refine_names")
+    .not_differentiable(),
     method(
         "align_to(Tensor self, any[] names) -> Tensor",
         align_to,
         "Returns a view with the dimensions in the order of the names, new ones of size 1.",
     )
     .names(Itself)
-    .python("Tensor.align_to"),
+    .python("Tensor.align_to")
+    .not_differentiable(),
     method(
         "align_as(Tensor self, Tensor other) -> Tensor",
         |c| {
@@ -67,7 +72,8 @@ pub(crate) const ROWS: &[Row] = &[
         },
         "Returns a view with the dimensions in the order of another tensor's.",
     )
-    .names(Itself),
+    .names(Itself)
+    .not_differentiable(),
     // PyTorch implements `rename`, `rename_`, `refine_names` and `align_to` in Python, on top of these functions.
     method(
         "_VF.rename(Tensor(a) self, Dimname[]? names) -> Tensor(a)",
@@ -77,7 +83,8 @@ pub(crate) const ROWS: &[Row] = &[
         },
         "Returns a view with other names.",
     )
-    .names(Itself),
+    .names(Itself)
+    .not_differentiable(),
     method(
         "_VF.rename_(Tensor(a!) self, Dimname[]? names) -> Tensor(a!)",
         |c| {
@@ -86,13 +93,15 @@ pub(crate) const ROWS: &[Row] = &[
         },
         "Renames the dimensions in place.",
     )
-    .names(Itself),
+    .names(Itself)
+    .not_differentiable(),
     method(
         "_VF.refine_names(Tensor(a) self, Dimname[] names) -> Tensor(a)",
         refined,
         "Returns a view with more names.",
     )
-    .names(Itself),
+    .names(Itself)
+    .not_differentiable(),
     method(
         "_VF.align_to(Tensor(a) self, Dimname[] names) -> Tensor(a)",
         |c| {
@@ -101,7 +110,8 @@ pub(crate) const ROWS: &[Row] = &[
         },
         "Returns a view with the dimensions in order.",
     )
-    .names(Itself),
+    .names(Itself)
+    .not_differentiable(),
     method(
         "_VF.align_to.ellipsis_idx(Tensor(a) self, Dimname[] order, int ellipsis_idx) -> Tensor(a)",
         aligned_around,

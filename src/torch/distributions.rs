@@ -63,7 +63,7 @@ pub(crate) const ROWS: &[Row] = &[
         multinomial,
         "Draws categories by their weights.",
     )
-    .out(Out::PLAIN.takes(&[(Takes::Same, "multinomial expects Long tensor out, got: {out}")])),
+    .out(Out::PLAIN.takes(&[(Takes::Same, "multinomial expects Long tensor out, got: {out}")])).not_differentiable(),
     function(
         "poisson(Tensor self, Generator? generator=None) -> Tensor",
         poisson,

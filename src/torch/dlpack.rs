@@ -10,10 +10,12 @@ use value::{Object, ObjectState, Slot, Value};
 pub(crate) const ROWS: &[Row] = &[
     function("from_dlpack(any ext_tensor) -> Tensor", from_dlpack, "Creates a tensor on the memory of another.")
         .aliases(&["utils.dlpack.from_dlpack"])
-        .python("from_dlpack"),
+        .python("from_dlpack")
+        .recorded_in_steps(),
     function("to_dlpack(Tensor tensor) -> any", to_dlpack, "Wraps a tensor in a capsule that can be consumed once.")
         .aliases(&["utils.dlpack.to_dlpack"])
-        .names(Nameless),
+        .names(Nameless)
+        .recorded_in_steps(),
 ];
 
 /// The capsule that carries a tensor between libraries. The tensor can be taken out once.

@@ -21,7 +21,8 @@ pub(crate) const ROWS: &[Row] = &[
     function("einsum(any[] args) -> Tensor", einsum, "Sums products over dimensions named by letters.")
         .operation("permute")
         .out_refused_as("permute")
-        .python("einsum"),
+        .python("einsum")
+        .recorded_in_steps(),
     function(
         "tensordot(Tensor a, Tensor b, any dims=2, Tensor? out=None) -> Tensor",
         tensordot_row,
@@ -31,7 +32,8 @@ pub(crate) const ROWS: &[Row] = &[
     .operation("permute")
     .out_refused_as("permute")
     .checks_first()
-    .python("tensordot"),
+    .python("tensordot")
+    .recorded_in_steps(),
 ];
 
 /// Number of letters that can name dimensions.

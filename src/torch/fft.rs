@@ -74,8 +74,8 @@ transforms! {
     "fft" "fft2" "fftn" Complex true "Computes the Fourier transform." "_fft_r2c" "_fft_c2c" "fftn";
     "ifft" "ifft2" "ifftn" Complex false "Computes the inverse Fourier transform." "_fft_r2c" "_fft_c2c" "fftn";
     "rfft" "rfft2" "rfftn" RealToHalf true "Computes half the spectrum of a real signal." "_fft_r2c" "_fft_r2c" "rfftn";
-    "irfft" "irfft2" "irfftn" HalfToReal false "Computes a real signal from half its spectrum." "_fft_c2r" "_fft_c2r" "irfftn";
-    "hfft" "hfft2" "hfftn" HalfToReal true "Computes the real spectrum of a symmetric signal." "_conj" [.out_refused_as("_conj")] "_fft_c2c" "hfftn" [.out_refused_as("_fft_c2c")];
+    "irfft" "irfft2" "irfftn" HalfToReal false "Computes a real signal from half its spectrum." "_fft_c2r" [.grad_refused_by("_fft_c2r")] "_fft_c2r" "irfftn" [.grad_refused_by("_fft_c2r")];
+    "hfft" "hfft2" "hfftn" HalfToReal true "Computes the real spectrum of a symmetric signal." "_conj" [.out_refused_as("_conj").grad_refused_by("_fft_c2r")] "_fft_c2c" "hfftn" [.out_refused_as("_fft_c2c").grad_refused_by("_fft_c2r")];
     "ihfft" "ihfft2" "ihfftn" RealToHalf false "Computes half a symmetric signal from its real spectrum." "_fft_r2c" "_fft_r2c" "ihfftn" [.out_refused_as("_fft_r2c")];
 }
 

@@ -33,13 +33,15 @@ pub(crate) const ROWS: &[Row] = &[
         |c| unary(c, UnaryOp::Sigmoid),
         "Computes the logistic function.",
     )
-    .names(Keeps),
+    .names(Keeps)
+    .derivative_of("sigmoid"),
     function(
         "nn.functional.tanh(Tensor self) -> Tensor",
         |c| unary(c, UnaryOp::Tanh),
         "Computes the hyperbolic tangent.",
     )
-    .names(Keeps),
+    .names(Keeps)
+    .derivative_of("tanh"),
     function(
         "nn.functional.relu6(Tensor input, bool inplace=False) -> Tensor",
         |c| bounded(c, 0.0, 6.0),
@@ -198,13 +200,15 @@ pub(crate) const ROWS: &[Row] = &[
         one_hot,
         "Encodes every class number as a one among zeros.",
     )
-    .operation("unsqueeze"),
+    .operation("unsqueeze")
+    .not_differentiable(),
     function(
         "nn.functional.pad(Tensor self, int[] pad, str mode=\"constant\", float? value=None) -> Tensor",
         pad,
         "Adds a border.",
     )
-    .operation("constant_pad_nd"),
+    .operation("constant_pad_nd")
+    .recorded_in_steps(),
     function(
         "avg_pool1d(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=[0], bool \
  ceil_mode=False, bool count_include_pad=True) -> Tensor",
@@ -245,7 +249,9 @@ pub(crate) const ROWS: &[Row] = &[
     .out(Out::PLAIN.takes(&[(
         Takes::Same,
         "nonzero_static: Expected out tensor to have scalar type Long but got scalar type{out}",
-    )])),
+    )]))
+    .grad_refused_by_fallback()
+    .not_differentiable(),
 ];
 
 const ALPHA: f64 = 1.673_263_242_354_377_2;

@@ -15,22 +15,26 @@ pub(crate) const ROWS: &[Row] = &[
         |c| each(c, "apply_", &[], &c.value(1)),
         "Replaces every element with what a function makes of it.",
     )
-    .python("TensorBase.apply_"),
+    .python("TensorBase.apply_")
+    .recorded_in_steps(),
     method(
         "map_(Tensor(a!) self, Tensor other, any callable) -> Tensor(a!)",
         |c| each(c, "map_", &[1], &c.value(2)),
         "Replaces every element with what a function makes of it and another tensor's.",
-    ),
+    )
+    .recorded_in_steps(),
     method(
         "map2_(Tensor(a!) self, Tensor x, Tensor y, any callable) -> Tensor(a!)",
         |c| each(c, "map2_", &[1, 2], &c.value(3)),
         "Replaces every element with what a function makes of it and two other tensors'.",
-    ),
+    )
+    .recorded_in_steps(),
     method(
         "sum_to_size(Tensor self, int[] size) -> Tensor",
         sum_to_size,
         "Sums to a size that broadcasts to this one.",
-    ),
+    )
+    .recorded_in_steps(),
 ];
 
 /// Calls a function with each element and the elements of the arguments `others` at the same position, and stores the

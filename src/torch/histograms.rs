@@ -37,7 +37,7 @@ pub(crate) const ROWS: &[Row] = &[
         },
         "Counts the elements in bins of equal width.",
     )
-    .out(Out::PLAIN.unguarded().takes(HISTOGRAM)),
+    .out(Out::PLAIN.unguarded().takes(HISTOGRAM)).not_differentiable(),
     both(
         "histogram.bins_tensor(Tensor self, Tensor bins, *, Tensor? weight=None, bool density=False, Tensor[]? out=None) -> any",
         |c| {
@@ -84,14 +84,14 @@ pub(crate) const ROWS: &[Row] = &[
             histogram::bincount(&c.view(0)?, weights.as_ref(), c.int(2)?).map(Value::from)
         },
         "Counts how often each number occurs.",
-    ),
+    ).not_differentiable(),
     function(
         "searchsorted.Tensor(Tensor sorted_sequence, Tensor self, *, bool out_int32=False, bool right=False, \
  str? side=None, Tensor? sorter=None, Tensor? out=None) -> Tensor",
         |c| search(c, c.view(0)?, c.view(1)?, false),
         "Finds where values would go in sorted ones.",
     )
-    .out(Out::PLAIN.takes(SEARCHED)),
+    .out(Out::PLAIN.takes(SEARCHED)).not_differentiable(),
     function(
         "searchsorted.Scalar(Tensor sorted_sequence, Scalar self, *, bool out_int32=False, bool right=False, \
  str? side=None, Tensor? sorter=None, Tensor? out=None) -> Tensor",
@@ -101,14 +101,14 @@ pub(crate) const ROWS: &[Row] = &[
         },
         "Finds where a value would go in sorted ones.",
     )
-    .out(Out::PLAIN.takes(SEARCHED)),
+    .out(Out::PLAIN.takes(SEARCHED)).not_differentiable(),
     function(
         "bucketize.Tensor(Tensor self, Tensor boundaries, *, bool out_int32=False, bool right=False, Tensor? \
  out=None) -> Tensor",
         |c| bucketize(c, c.view(0)?),
         "Finds the intervals that values belong to.",
     )
-    .out(Out::PLAIN.takes(SEARCHED)),
+    .out(Out::PLAIN.takes(SEARCHED)).not_differentiable(),
     function(
         "bucketize.Scalar(Scalar self, Tensor boundaries, *, bool out_int32=False, bool right=False) -> Tensor",
         |c| {
@@ -117,25 +117,25 @@ pub(crate) const ROWS: &[Row] = &[
         },
         "Finds the interval that a value belongs to.",
     )
-    .out(Out::PLAIN.takes(SEARCHED)),
+    .out(Out::PLAIN.takes(SEARCHED)).not_differentiable(),
     function(
         "isin.Tensor_Tensor(Tensor elements, Tensor test_elements, *, bool assume_unique=False, bool \
  invert=False, Tensor? out=None) -> Tensor",
         |c| histogram::isin(&c.view(0)?, &c.view(1)?, c.bool(3)?).map(Value::from),
         "Tells which elements are among others.",
-    ),
+    ).not_differentiable(),
     function(
         "isin.Scalar_Tensor(Scalar element, Tensor test_elements, *, bool assume_unique=False, bool \
  invert=False, Tensor? out=None) -> Tensor",
         |c| histogram::isin(&number(c, 0)?, &c.view(1)?, c.bool(3)?).map(Value::from),
         "Tells whether a number is among elements.",
-    ),
+    ).not_differentiable(),
     function(
         "isin.Tensor_Scalar(Tensor elements, Scalar test_element, *, bool assume_unique=False, bool \
  invert=False, Tensor? out=None) -> Tensor",
         |c| histogram::isin(&c.view(0)?, &number(c, 1)?, c.bool(3)?).map(Value::from),
         "Tells which elements equal a number.",
-    ),
+    ).not_differentiable(),
 ];
 
 fn binned(call: &Call, bins: Bins, range: Option<(f64, f64)>, weight: usize) -> Result<Value> {

@@ -21,7 +21,8 @@ pub(crate) const ROWS: &[Row] = &[
         "Calls a function with each gradient computed for this tensor; its result replaces the gradient.",
     )
     .names(Nameless)
-    .python("Tensor.register_hook"),
+    .python("Tensor.register_hook")
+    .not_differentiable(),
     method(
         "register_post_accumulate_grad_hook(Tensor self, any hook) -> any",
         |c| {
@@ -35,7 +36,8 @@ pub(crate) const ROWS: &[Row] = &[
         "Calls a function with a leaf each time its gradient is complete.",
     )
     .names(Nameless)
-    .python("Tensor.register_post_accumulate_grad_hook"),
+    .python("Tensor.register_post_accumulate_grad_hook")
+    .not_differentiable(),
     method(
         "remove(Object self) -> None",
         |c| match &c.value(0) {

@@ -2,9 +2,8 @@
 //! operators of the same name in PyTorch's `native_functions.yaml`.
 
 use super::pointwise::default;
-use super::quantized;
 use call::facets::{
-    Dispatch::{Integers, Own, Refused},
+    Dispatch::{Integers, Refused},
     NameInference::Keeps,
 };
 use call::{Call, Row, function, internal};
@@ -26,7 +25,7 @@ pub(crate) const ROWS: &[Row] = &[
     )
     .names(Keeps)
     .sparse(Refused("as_strided"))
-    .quantized(Own(quantized::uniform_view)),
+    .copied("Copies a slice."),
     call::function(
         "_unsafe_view(Tensor self, int[] size) -> Tensor",
         |c| views::reshape(&c.view(0)?, &c.ints(1)?).map(Value::from),

@@ -26,44 +26,51 @@ macro_rules! forms {
                 },
                 $doc,
             )
-            .shown_as("new"),
+            .shown_as("new")
+            .not_differentiable(),
             $row(
                 concat!($name, ".storage(", $first, "Storage storage) -> Tensor"),
                 |c| over_storage(c, $at, dtype_by(c, $dtype)),
                 $doc,
             )
-            .shown_as("new"),
+            .shown_as("new")
+            .not_differentiable(),
             $row(
                 concat!($name, ".other(", $first, "Tensor other) -> Tensor"),
                 |c| another_name(c, $at, dtype_by(c, $dtype), $name == "Tensor"),
                 $doc,
             )
             .names(if $at == 0 { Keeps } else { Unsupported })
-            .shown_as("new"),
+            .shown_as("new")
+            .not_differentiable(),
             $row(
                 concat!($name, ".shape(", $first, "Size size, *, Device? device=None) -> Tensor"),
                 |c| of_size(c, $at, dtype_by(c, $dtype)),
                 $doc,
             )
-            .shown_as("new"),
+            .shown_as("new")
+            .not_differentiable(),
             $row(
                 concat!($name, ".sequence(", $first, "Sequence data, *, Device? device=None) -> Tensor"),
                 |c| of_data(c, $at, dtype_by(c, $dtype)),
                 $doc,
             )
-            .shown_as("new"),
+            .shown_as("new")
+            .not_differentiable(),
             $row(
                 concat!($name, ".size(", $first, "int[] size, *, Device? device=None) -> Tensor"),
                 |c| of_size(c, $at, dtype_by(c, $dtype)),
                 $doc,
             )
-            .shown_as("new"),
+            .shown_as("new")
+            .not_differentiable(),
             $row(
                 concat!($name, ".data(", $first, "any data, *, Device? device=None) -> Tensor"),
                 |c| of_data(c, $at, dtype_by(c, $dtype)),
                 $doc,
             )
-            .shown_as("new"),
+            .shown_as("new")
+            .not_differentiable(),
         ]
     };
 }

@@ -67,7 +67,6 @@ mod tolerances;
 mod typed_storages;
 mod view_copies;
 mod views;
-mod views_in_place;
 mod windows;
 
 pub use explain::READ_VARIABLES;
@@ -83,6 +82,7 @@ const TABLES: &[(&str, &[Row])] = &[
     ("gradients", backward::ROWS),
     ("files", block_tensors::ROWS),
     ("conversion", casts::ROWS),
+    ("conversion", casts::CASTS),
     ("matrices", combine::ROWS),
     ("networks", convolution::ROWS),
     ("networks", convolution::FORWARDS),
@@ -168,7 +168,6 @@ const TABLES: &[(&str, &[Row])] = &[
     ("views", views::ROWS),
     ("fourier", windows::ROWS),
     ("copies", view_copies::ROWS),
-    ("views", views_in_place::ROWS),
 ];
 
 /// Every row of this room and of `objects` as it is written, table by table, with its subject. The rows of the legacy tensor

@@ -43,11 +43,20 @@ fn written() -> impl Iterator<Item = &'static Row> {
     crate::rows().chain(TABLES.iter().copied().flatten())
 }
 
-/// Every row, including the derived ones: one for each alias, and one that takes dimension names.
+/// The rows that follow from others, each with its subject.
+static DERIVED: LazyLock<Vec<(&'static str, Row)>> = LazyLock::new(|| {
+    let library = TABLES.iter().copied().flatten().map(|row| ("", row));
+    let siblings = |(subject, row): (&'static str, &'static Row)| {
+        let subject_of = move |sibling: &Row| if row.copied == Some(sibling.doc) { "copies" } else { subject };
+        row.siblings().into_iter().map(move |sibling| (subject_of(&sibling), sibling))
+    };
+    crate::by_subject().chain(library).flat_map(siblings).collect()
+});
+
+/// Every row, including those that follow from others: aliases, copies, forms in place, and those that take dimension
+/// names.
 pub fn rows() -> impl Iterator<Item = &'static Row> {
-    static DERIVED: LazyLock<Vec<Row>> =
-        LazyLock::new(|| written().flat_map(|row| row.under_aliases().chain(row.under_names())).collect());
-    written().chain(&*DERIVED)
+    written().chain(DERIVED.iter().map(|(_, row)| row))
 }
 
 #[cfg(test)]

@@ -37,7 +37,8 @@ pub(crate) const ROWS: &[Row] = &[
     .operation("_linalg_det")
     .out_refused_as("_linalg_det.result"),
     both("det(Tensor self) -> Tensor", |c| ops::det(&c.view(0)?).map(Value::from), "Computes the determinant.")
-        .operation("_linalg_det"),
+        .operation("_linalg_det")
+        .derivative_of("linalg.det"),
     function(
         "linalg.slogdet(Tensor A, *, Tensor[]? out=None) -> any",
         |c| slogdet(c, "torch.return_types.linalg_slogdet"),
@@ -49,7 +50,8 @@ pub(crate) const ROWS: &[Row] = &[
         |c| slogdet(c, "torch.return_types.slogdet"),
         "Computes the determinant's sign and the logarithm of its magnitude.",
     )
-    .operation("_linalg_slogdet"),
+    .operation("_linalg_slogdet")
+    .derivative_of("linalg.slogdet"),
     both("logdet(Tensor self) -> Tensor", logdet, "Computes the logarithm of the determinant.")
         .operation("_linalg_slogdet")
         .checks_first(),
@@ -348,21 +350,26 @@ pub(crate) const ROWS: &[Row] = &[
         |c| ops::matrix_exp(&c.view(0)?).map(Value::from),
         "Computes the exponential of a matrix.",
     )
-    .operation("linalg_matrix_exp"),
+    .operation("linalg_matrix_exp")
+    .derivative_of("linalg.matrix_exp"),
     function(
         "linalg.matrix_power(Tensor input, int n, *, Tensor? out=None) -> Tensor",
         matrix_power,
         "Multiplies a matrix with itself.",
     )
     .out(Out::PLAIN.takes(&[safely!("matrix_power", "result"), Out::PLAIN_DTYPE]))
-    .names(Keeps),
+    .grad_refused_by("matmul")
+    .names(Keeps)
+    .recorded_in_steps(),
     both(
         "matrix_power(Tensor self, int n, *, Tensor? out=None) -> Tensor",
         matrix_power,
         "Multiplies a matrix with itself.",
     )
     .out(Out::PLAIN.takes(&[safely!("matrix_power", "result"), Out::PLAIN_DTYPE]))
-    .names(Keeps),
+    .grad_refused_by("matmul")
+    .names(Keeps)
+    .recorded_in_steps(),
     function(
         "linalg.tensorinv(Tensor input, int ind=2, *, Tensor? out=None) -> Tensor",
         tensorinv,

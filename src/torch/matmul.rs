@@ -59,30 +59,37 @@ pub(crate) const ROWS: &[Row] = &[
         "Multiplies matrices, vectors or broadcast batches of matrices.",
     )
     .names(Infers(name_inference::product))
-    .sparse(Own(sparse_kernels::matmul)),
+    .sparse(Own(sparse_kernels::matmul))
+    .recorded_in_steps()
+    .grad_refused_by("matmul"),
     function(
         "linalg.matmul(Tensor input, Tensor other, *, Tensor? out=None) -> Tensor",
         |c| product_out(c, 0, 1),
         "Multiplies matrices, vectors or broadcast batches of matrices.",
     )
-    .names(Infers(name_inference::product)),
+    .names(Infers(name_inference::product))
+    .recorded_in_steps()
+    .grad_refused_by("matmul"),
     method(
         "__matmul__(Tensor self, Tensor other) -> Tensor",
         |c| product_out(c, 0, 1),
         "Implements Python's @ operator.",
     )
     .names(Infers(name_inference::product))
-    .sparse(Own(sparse_kernels::matmul)),
+    .sparse(Own(sparse_kernels::matmul))
+    .recorded_in_steps(),
     both(
         "outer(Tensor self, Tensor vec2, *, Tensor? out=None) -> Tensor",
         |c| outer(c, "outer"),
         "Multiplies every element of one vector with every element of another.",
     )
     .out(Out::ELEMENTWISE)
+    .grad_refused_by("mul")
     .aliases(&["ger"])
     .operation("view")
     .out_refused_as("view")
-    .checks_first(),
+    .checks_first()
+    .recorded_in_steps(),
     both(
         "inner(Tensor self, Tensor other, *, Tensor? out=None) -> Tensor",
         inner,
@@ -91,7 +98,8 @@ pub(crate) const ROWS: &[Row] = &[
     .out(Out::PLAIN.takes(&[TENSORDOT]))
     .operation("permute")
     .out_refused_as("permute")
-    .checks_first(),
+    .checks_first()
+    .recorded_in_steps(),
     both(
         "addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1, Tensor? out=None) \
  -> Tensor",
@@ -182,7 +190,8 @@ pub(crate) const ROWS: &[Row] = &[
         Out::PLAIN
             .takes(&[(Takes::Same, "multi_dot(): expected out tensor to have dtype {result_cpp} but got {out_cpp}")]),
     )
-    .python("chain_matmul"),
+    .python("chain_matmul")
+    .recorded_in_steps(),
     function(
         "linalg.multi_dot(Tensor[] tensors, *, Tensor? out=None) -> Tensor",
         |c| multi_dot(c, &tensors(c, 0)?),
@@ -192,7 +201,9 @@ pub(crate) const ROWS: &[Row] = &[
         Out::PLAIN
             .takes(&[(Takes::Same, "multi_dot(): expected out tensor to have dtype {result_cpp} but got {out_cpp}")]),
     )
-    .operation("view"),
+    .grad_refused_by("mm")
+    .operation("view")
+    .recorded_in_steps(),
 ];
 
 /// Fails with RuntimeError if `out` has another dtype. The message is that of dot products.

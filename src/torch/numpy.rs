@@ -49,7 +49,8 @@ pub(crate) const ROWS: &[Row] = &[
         .names(Nameless)
         .python("from_numpy"),
     method("numpy(Tensor self, *, bool force=False) -> any", numpy, "Creates an array on the memory of a tensor.")
-        .names(Nameless),
+        .names(Nameless)
+        .not_differentiable(),
     method(
         "tofile(Object self, str file) -> None",
         |c| {

@@ -10,7 +10,8 @@ pub(crate) const ROWS: &[Row] = &[function(
     unravel_index,
     "Converts row-by-row element numbers to indices, dimension by dimension.",
 )
-.python("unravel_index")];
+.python("unravel_index")
+.recorded_in_steps()];
 
 fn unravel_index(call: &mut Call) -> Result<Value> {
     let Value::Tensor(indices) = call.value(0) else {

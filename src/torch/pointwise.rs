@@ -162,14 +162,16 @@ pub(crate) const ROWS: &[Row] = &[
         |c| power(c, true),
         "Computes the power, in place.",
     )
-    .names(Unifies),
+    .names(Unifies)
+    .derivative_of("pow.Tensor_Tensor"),
     method(
         "pow_.Scalar(Tensor(a!) self, Scalar exponent) -> Tensor(a!)",
         |c| power(c, true),
         "Computes the power, in place.",
     )
     .names(Keeps)
-    .sparse(Coalesced),
+    .sparse(Coalesced)
+    .derivative_of("pow.Tensor_Scalar"),
     both(
         "positive(Tensor self) -> Tensor",
         |c| match c.view(0)?.dtype {
@@ -179,7 +181,8 @@ pub(crate) const ROWS: &[Row] = &[
         "Returns the tensor itself.",
     )
     .names(Keeps)
-    .sparse(Coalesced),
+    .sparse(Coalesced)
+    .not_differentiable(),
     both(
         "conj_physical(Tensor self, *, Tensor? out=None) -> Tensor",
         |c| match c.view(0)?.dtype.is_complex() {
@@ -189,6 +192,7 @@ pub(crate) const ROWS: &[Row] = &[
         "Computes the complex conjugate right away.",
     )
     .out(Out::UNCAST)
+    .grad_refused_by_fallback()
     .names(Keeps)
     .complex_refused_as("_conj_physical"),
     both(
@@ -203,7 +207,8 @@ pub(crate) const ROWS: &[Row] = &[
         |c| compare::isclose(&c.view(0)?, &c.view(1)?, tolerance(c)?, default(c)).map(Value::from),
         "Tells which elements are close to each other.",
     )
-    .operation("mul.Scalar"),
+    .operation("mul.Scalar")
+    .not_differentiable(),
 ];
 
 pub(super) fn default(call: &Call) -> tensor::DType {
@@ -331,15 +336,15 @@ with_in_place! { PRODUCT, PRODUCT_IN_PLACE, binary, BinaryOp, "Operand", ", Oper
 }
 
 with_in_place! { QUOTIENT, QUOTIENT_IN_PLACE, binary, BinaryOp, "Operand", ", EitherNew other", ".Tensor", ELEMENTWISE:
-    "floor_divide" FloorDivide "Divides and rounds down." [.names(Unifies)];
+    "floor_divide" FloorDivide "Divides and rounds down." [.names(Unifies)] new [.grad_refused_by_fallback()];
 }
 
 with_in_place! { BINARY, BINARY_IN_PLACE, binary, BinaryOp, "EitherNew", ", Either other", ".Tensor", ELEMENTWISE:
-    "bitwise_and" BitwiseAnd "Keeps the bits set in both.";
-    "bitwise_or" BitwiseOr "Sets the bits set in either.";
-    "bitwise_xor" BitwiseXor "Sets the bits set in just one.";
-    "bitwise_left_shift" LeftShift "Moves the bits left.";
-    "bitwise_right_shift" RightShift "Moves the bits right.";
+    "bitwise_and" BitwiseAnd "Keeps the bits set in both." [.not_differentiable()] new [.grad_refused_by_fallback()];
+    "bitwise_or" BitwiseOr "Sets the bits set in either." [.not_differentiable()] new [.grad_refused_by_fallback()];
+    "bitwise_xor" BitwiseXor "Sets the bits set in just one." [.not_differentiable()] new [.grad_refused_by_fallback()];
+    "bitwise_left_shift" LeftShift "Moves the bits left." [.not_differentiable()] new [.grad_refused_by_fallback()];
+    "bitwise_right_shift" RightShift "Moves the bits right." [.not_differentiable()] new [.grad_refused_by_fallback()];
     "remainder" Remainder "Computes the remainder with the sign of the divisor.";
 }
 
@@ -355,12 +360,12 @@ with_in_place! { SECOND, SECOND_IN_PLACE, binary, BinaryOp, "Tensor", ", Either 
 with_in_place! { TENSORS, TENSORS_IN_PLACE, binary, BinaryOp, "Tensor", ", Tensor other", "", ELEMENTWISE:
     "atan2" Atan2 "Computes the angle of a point." or "arctan2" [.names(Unifies)];
     "hypot" Hypot "Computes the length of the hypotenuse." [.names(Unifies)];
-    "gcd" Gcd "Computes the greatest common divisor.";
-    "lcm" Lcm "Computes the least common multiple.";
+    "gcd" Gcd "Computes the greatest common divisor." [.not_differentiable()];
+    "lcm" Lcm "Computes the least common multiple." [.not_differentiable()];
 }
 
 with_in_place! { STEP, STEP_IN_PLACE, binary, BinaryOp, "Tensor", ", Tensor values", "", ELEMENTWISE:
-    "heaviside" Heaviside "Computes the step function." [.out(Out::ELEMENTWISE.takes(HEAVISIDE))];
+    "heaviside" Heaviside "Computes the step function." [.out(Out::ELEMENTWISE.takes(HEAVISIDE)).grad_refused_by_fallback()];
 }
 
 table! { BINARY_ONLY, binary, BinaryOp, "Tensor", ", Tensor other", "", ELEMENTWISE:
@@ -382,18 +387,18 @@ in_place! { PAIRS_IN_PLACE, binary, BinaryOp, ", Tensor other", "":
 }
 
 with_in_place! { LOGICAL, LOGICAL_IN_PLACE, comparison, CompareOp, "Tensor", ", Tensor other", "", ANY:
-    "logical_and" LogicalAnd "Tells which elements are true in both." [.names(Unifies)];
-    "logical_or" LogicalOr "Tells which elements are true in either." [.names(Unifies)];
-    "logical_xor" LogicalXor "Tells which elements are true in just one." [.names(Unifies)];
+    "logical_and" LogicalAnd "Tells which elements are true in both." [.names(Unifies).not_differentiable()];
+    "logical_or" LogicalOr "Tells which elements are true in either." [.names(Unifies).not_differentiable()];
+    "logical_xor" LogicalXor "Tells which elements are true in just one." [.names(Unifies).not_differentiable()];
 }
 
 with_in_place! { COMPARISONS, COMPARISONS_IN_PLACE, comparison, CompareOp, "Tensor", ", Either other", ".Tensor", ANY:
-    "eq" Eq "Tells which elements are equal." new [.names(Unifies).quantized(Numbers)];
-    "ne" Ne "Tells which elements differ." or "not_equal" new [.names(Unifies).quantized(Numbers)];
-    "lt" Lt "Tells which elements are smaller." or "less" new [.names(Unifies).quantized(Numbers)];
-    "le" Le "Tells which elements are at most as large." or "less_equal" new [.names(Unifies).quantized(Numbers)];
-    "gt" Gt "Tells which elements are larger." or "greater" new [.names(Unifies).quantized(Numbers)];
-    "ge" Ge "Tells which elements are at least as large." or "greater_equal" new [.names(Unifies).quantized(Numbers)];
+    "eq" Eq "Tells which elements are equal." new [.not_differentiable().names(Unifies).quantized(Numbers)];
+    "ne" Ne "Tells which elements differ." or "not_equal" new [.not_differentiable().names(Unifies).quantized(Numbers)];
+    "lt" Lt "Tells which elements are smaller." or "less" new [.not_differentiable().names(Unifies).quantized(Numbers)];
+    "le" Le "Tells which elements are at most as large." or "less_equal" new [.not_differentiable().names(Unifies).quantized(Numbers)];
+    "gt" Gt "Tells which elements are larger." or "greater" new [.not_differentiable().names(Unifies).quantized(Numbers)];
+    "ge" Ge "Tells which elements are at least as large." or "greater_equal" new [.not_differentiable().names(Unifies).quantized(Numbers)];
 }
 
 with_in_place! { UNARY, UNARY_IN_PLACE, unary, UnaryOp, "Tensor", "", "", ELEMENTWISE:
@@ -401,8 +406,8 @@ with_in_place! { UNARY, UNARY_IN_PLACE, unary, UnaryOp, "Tensor", "", "", ELEMEN
     "abs" Abs "Computes the absolute value." or "absolute" [.names(Keeps).sparse(Coalesced).out(Out::ELEMENTWISE.takes(ABS))] new [.complex_refused_as("view_as_real")];
     "sign" Sign "Computes the sign." [.names(Keeps).sparse(Coalesced).out(Out::UNCAST)];
     "sgn" Sgn "Computes the sign; of a complex number, its direction." [.sparse(Coalesced).out(Out::UNCAST)];
-    "bitwise_not" BitwiseNot "Inverts the bits." [.names(Keeps).out(Out::UNCAST)];
-    "logical_not" LogicalNot "Tells which elements are zero." [.names(Keeps)];
+    "bitwise_not" BitwiseNot "Inverts the bits." [.names(Keeps).out(Out::UNCAST).not_differentiable()] new [.grad_refused_by_fallback()];
+    "logical_not" LogicalNot "Tells which elements are zero." [.names(Keeps).not_differentiable()];
     "floor" Floor "Rounds down." [.names(Keeps).sparse(Coalesced).out(Out::UNCAST)];
     "ceil" Ceil "Rounds up." [.names(Keeps).sparse(Coalesced).out(Out::UNCAST)];
     "round" Round "Rounds to the nearest integer, halves to even." [.names(Keeps).sparse(Coalesced).out(Out::UNCAST)];
@@ -447,9 +452,9 @@ table! { UNARY_ONLY, unary, UnaryOp, "Tensor", "", "", ELEMENTWISE:
 }
 
 table! { TESTS, unary, UnaryOp, "Tensor", "", "", ANY:
-    "isposinf" Isposinf "Tells which elements are positive infinity." [.sparse(Coalesced).out(truths!("isposinf"))];
-    "isneginf" Isneginf "Tells which elements are negative infinity." [.sparse(Coalesced).out(truths!("isneginf"))];
-    "signbit" Signbit "Tells which elements have their sign bit set." [.names(Keeps).sparse(Coalesced).out(truths!("signbit"))];
+    "isposinf" Isposinf "Tells which elements are positive infinity." [.sparse(Coalesced).out(truths!("isposinf")).not_differentiable()];
+    "isneginf" Isneginf "Tells which elements are negative infinity." [.sparse(Coalesced).out(truths!("isneginf")).not_differentiable()];
+    "signbit" Signbit "Tells which elements have their sign bit set." [.names(Keeps).sparse(Coalesced).out(truths!("signbit")).not_differentiable()];
 }
 
 in_place! { RELU, unary, UnaryOp, "", "":
@@ -469,8 +474,8 @@ macro_rules! without_out {
 
 without_out! {
     "relu" Relu "Replaces negative elements with zero." [.names(Keeps).sparse(Coalesced).quantized(Requantized)];
-    "isnan" Isnan "Tells which elements are NaN." [.names(Keeps).sparse(Coalesced).quantized(Numbers)];
-    "isinf" Isinf "Tells which elements are infinite." [.names(Keeps).complex_refused_as("view_as_real").sparse(Coalesced).quantized(Numbers)];
-    "isfinite" Isfinite "Tells which elements are finite." [.names(Keeps).complex_refused_as("view_as_real").quantized(Numbers)];
-    "isreal" Isreal "Tells which elements have no imaginary part." [.names(Keeps).complex_refused_as("view_as_real")];
+    "isnan" Isnan "Tells which elements are NaN." [.names(Keeps).sparse(Coalesced).quantized(Numbers).not_differentiable()];
+    "isinf" Isinf "Tells which elements are infinite." [.names(Keeps).complex_refused_as("view_as_real").sparse(Coalesced).quantized(Numbers).not_differentiable()];
+    "isfinite" Isfinite "Tells which elements are finite." [.names(Keeps).complex_refused_as("view_as_real").quantized(Numbers).not_differentiable()];
+    "isreal" Isreal "Tells which elements have no imaginary part." [.names(Keeps).complex_refused_as("view_as_real").not_differentiable()];
 }

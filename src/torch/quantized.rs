@@ -89,7 +89,8 @@ pub(crate) const ROWS: &[Row] = &[
         },
         "Returns the integers.",
     )
-    .any_layout(),
+    .any_layout()
+    .not_differentiable(),
     method(
         "qscheme(Tensor self) -> any",
         |c| {
@@ -99,7 +100,8 @@ pub(crate) const ROWS: &[Row] = &[
         },
         "Returns the quantization scheme.",
     )
-    .any_layout(),
+    .any_layout()
+    .not_differentiable(),
     both(
         "q_scale(Tensor self) -> float",
         |c| match quantizer(&c.view(0)?, "q_scale")? {
@@ -123,13 +125,15 @@ pub(crate) const ROWS: &[Row] = &[
         |c| per_channel(c, |scales, _, _| Value::from(scales.clone())),
         "Returns the scale of each channel.",
     )
-    .any_layout(),
+    .any_layout()
+    .not_differentiable(),
     both(
         "q_per_channel_zero_points(Tensor self) -> Tensor",
         |c| per_channel(c, |_, points, _| Value::from(points.clone())),
         "Returns the zero point of each channel.",
     )
-    .any_layout(),
+    .any_layout()
+    .not_differentiable(),
     both(
         "q_per_channel_axis(Tensor self) -> int",
         |c| per_channel(c, |_, _, axis| Value::Int(axis as i64)),
@@ -246,15 +250,6 @@ pub(crate) fn tolist(_: &mut Call) -> Result<Value> {
     bail!(RuntimeError, "load_scalar: invalid type")
 }
 
-/// Makes a view with the same scale. Fails with RuntimeError if the scale differs by channel.
-pub(crate) fn uniform_view(call: &mut Call) -> Result<Value> {
-    if let Some(Quantizer::PerChannel { .. }) = call.tensor(0)?.borrow().quantizer() {
-        bail!(RuntimeError, "Setting strides is possible only on uniformly quantized tensor");
-    }
-    let Some(dense) = call.state.registry.overload(call.signature.key) else { bail!(RuntimeError, "no such overload") };
-    (dense.row.run)(call)
-}
-
 pub(crate) fn select(call: &mut Call) -> Result<Value> {
     let view = call.view(0)?;
     let (dim, at) = (wrap_dim(call.int(1)?, view.ndim())?, call.int(2)?);
@@ -309,26 +304,25 @@ fn arithmetic(call: &mut Call, operation: &str) -> Result<Value> {
     }
 }
 
-/// Converts a quantized tensor. Only its own dtype is accepted.
+/// Converts a quantized tensor to the dtype among the arguments, or that of the tensor. Only its own is accepted.
 pub(crate) fn convert(call: &mut Call) -> Result<Value> {
     let own = call.tensor(0)?.borrow().dtype;
-    let wanted = match call.signature.name {
-        "float" => Some(DType::Float),
-        "double" => Some(DType::Double),
-        "half" => Some(DType::Half),
-        "int" => Some(DType::Int),
-        "long" => Some(DType::Long),
-        _ => call.args.iter().find_map(|value| match value {
-            Value::DType(dtype) => Some(*dtype),
-            _ => None,
-        }),
-    };
+    let wanted = call.args.iter().skip(1).find_map(|value| match value {
+        Value::DType(dtype) => Some(*dtype),
+        Value::Tensor(other) => Some(other.borrow().dtype),
+        _ => None,
+    });
     match wanted {
         None => Ok(call.itself()),
         Some(dtype) if dtype == own => Ok(call.itself()),
         Some(dtype) if dtype.is_quantized() => expected("self.scalar_type() == src.scalar_type()"),
-        Some(_) => bail!(RuntimeError, "Creation of quantized tensor requires quantized dtype like torch.quint8"),
+        Some(_) => cast(call),
     }
+}
+
+/// Fails with RuntimeError: a quantized tensor has no conversion to a dtype that is not.
+pub(crate) fn cast(_: &mut Call) -> Result<Value> {
+    bail!(RuntimeError, "Creation of quantized tensor requires quantized dtype like torch.quint8")
 }
 
 fn fake_per_channel(call: &mut Call) -> Result<Value> {

@@ -70,14 +70,14 @@ pub(crate) const ROWS: &[Row] = &[
         "Draws uniform numbers of the same size.",
     )
     .names(Keeps)
-    .complex_refused_as("view_as_real"),
+    .complex_refused_as("view_as_real").not_differentiable(),
     function(
         "randn_like(Tensor input, *, MemoryFormat? memory_format=None, {factory}) -> Tensor",
         |c| like(c, Sample::Normal),
         "Draws normal numbers of the same size.",
     )
     .names(Keeps)
-    .complex_refused_as("view_as_real"),
+    .complex_refused_as("view_as_real").not_differentiable(),
     function(
         "randint.generator(int high, int[] size, *, Generator? generator, Tensor? out=None, {factory}) -> Tensor",
         |c| randint(c, 0, c.int(0)?, &c.ints(1)?),
@@ -109,7 +109,7 @@ pub(crate) const ROWS: &[Row] = &[
             sampled_integers(c, 0, c.int(1)?, out)
         },
         "Draws integers from 0 up to high, of the same size.",
-    ),
+    ).not_differentiable(),
     function(
         "randint_like.low(Tensor input, int low, int high, *, MemoryFormat? memory_format=None, {factory}) \
  -> Tensor",
@@ -119,7 +119,7 @@ pub(crate) const ROWS: &[Row] = &[
         },
         "Draws integers from low up to high, of the same size.",
     )
-    .operation("randint_like.low_dtype"),
+    .operation("randint_like.low_dtype").not_differentiable(),
     function(
         "randperm.generator(int n, *, Generator? generator, Tensor? out=None, {factory}) -> Tensor",
         permutation,

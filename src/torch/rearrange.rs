@@ -73,7 +73,8 @@ pub(crate) const ROWS: &[Row] = &[
         "repeat_interleave.Tensor(Tensor repeats, *, int? output_size=None) -> Tensor",
         |c| ops::repeated_positions(&c.view(0)?, c.opt_int(1)?).map(Value::from),
         "Repeats every position its own number of times.",
-    ),
+    )
+    .not_differentiable(),
     both(
         "repeat_interleave.self_int(Tensor self, int repeats, int? dim=None, *, int? output_size=None) -> \
  Tensor",
@@ -98,7 +99,8 @@ pub(crate) const ROWS: &[Row] = &[
         |c| ops::diag(&c.view(0)?, c.int(1)?).map(Value::from),
         "Puts a vector on a diagonal, or returns the diagonal of a matrix.",
     )
-    .operation("diagonal_copy"),
+    .operation("diagonal_copy")
+    .grad_refused_by("aten::diag_embed"),
     both(
         "diag_embed(Tensor self, int offset=0, int dim1=-2, int dim2=-1) -> Tensor",
         |c| ops::diag_embed(&c.view(0)?, c.int(1)?, c.int(2)?, c.int(3)?).map(Value::from),
@@ -141,6 +143,7 @@ pub(crate) const ROWS: &[Row] = &[
         "Joins tensors side by side.",
     )
     .out(JOINED)
+    .grad_refused_by("cat")
     .names(Infers(name_inference::concatenated)),
     function(
         "vstack(Tensor[] tensors, *, Tensor? out=None) -> Tensor",
@@ -148,6 +151,7 @@ pub(crate) const ROWS: &[Row] = &[
         "Stacks tensors on top of each other.",
     )
     .out(JOINED)
+    .grad_refused_by("cat")
     .aliases(&["row_stack"])
     .names(Infers(name_inference::concatenated))
     .few_refused_as(2, "unsqueeze"),
@@ -157,6 +161,7 @@ pub(crate) const ROWS: &[Row] = &[
         "Stacks tensors behind each other.",
     )
     .out(JOINED)
+    .grad_refused_by("cat")
     .names(Infers(name_inference::concatenated))
     .out_refused_as("unsqueeze")
     .few_refused_as(3, "unsqueeze"),
@@ -166,6 +171,7 @@ pub(crate) const ROWS: &[Row] = &[
         "Joins vectors as the columns of a matrix.",
     )
     .out(JOINED)
+    .grad_refused_by("cat")
     .names(Infers(name_inference::concatenated))
     .few_refused_as(2, "view"),
     both(
@@ -204,6 +210,7 @@ pub(crate) const ROWS: &[Row] = &[
         "Picks elements along a dimension, with broadcasting.",
     )
     .out(Out::PLAIN.sharing(Shares::Never))
+    .grad_refused_by("gather")
     .operation("view")
     .out_refused_as("view"),
     method(
@@ -368,13 +375,15 @@ pub(crate) const ROWS: &[Row] = &[
         "nonzero(Tensor self) -> Tensor",
         |c| mask::nonzero(&c.view(0)?).map(Value::from),
         "Returns the indices of nonzero elements.",
-    ),
+    )
+    .not_differentiable(),
     method(
         "nonzero.as_tuple(Tensor self, *, bool as_tuple) -> any",
         nonzero,
         "Returns the indices of nonzero elements.",
     )
-    .operation("nonzero"),
+    .operation("nonzero")
+    .not_differentiable(),
     function(
         "nonzero(Tensor self, *, bool as_tuple=False, Tensor? out=None) -> any",
         nonzero,
@@ -385,19 +394,22 @@ pub(crate) const ROWS: &[Row] = &[
             .sharing(Shares::Never)
             .repeating(Repeats::Refused)
             .takes(&[(Takes::Same, "nonzero: Expected out tensor to have scalar type Long but got scalar type{out}")]),
-    ),
+    )
+    .not_differentiable(),
     both(
         "argwhere(Tensor self) -> Tensor",
         |c| mask::nonzero(&c.view(0)?).map(Value::from),
         "Returns the indices of nonzero elements.",
     )
-    .operation("nonzero"),
+    .operation("nonzero")
+    .not_differentiable(),
     function(
         "where(Tensor condition) -> any",
         |c| Ok(Value::tuple(mask::nonzero_columns(&c.view(0)?)?.into_iter().map(Value::from))),
         "Returns the indices of nonzero elements, a tensor for every dimension.",
     )
-    .operation("nonzero"),
+    .operation("nonzero")
+    .not_differentiable(),
     function(
         "where.self(Tensor condition, Tensor self, Tensor other, *, Tensor? out=None) -> Tensor",
         |c| {
@@ -449,14 +461,16 @@ pub(crate) const ROWS: &[Row] = &[
         |c| Ok(sort::sort(&c.view(0)?, c.int(2)?, c.bool(3)?, c.bool(1)?)?.1.into()),
         "Returns the old positions of the sorted elements; equal ones stay in order if `stable`.",
     )
-    .operation("sort.stable"),
+    .operation("sort.stable")
+    .not_differentiable(),
     both(
         "argsort(Tensor self, int dim=-1, bool descending=False) -> Tensor",
         |c| Ok(sort::sort(&c.view(0)?, c.int(1)?, c.bool(2)?, false)?.1.into()),
         "Returns the old positions of the sorted elements.",
     )
     .operation("sort")
-    .by_name("dimname", dimnames::not_yet),
+    .by_name("dimname", dimnames::not_yet)
+    .not_differentiable(),
     both(
         "topk(Tensor self, int k, int dim=-1, bool largest=True, bool sorted=True, *, Tensor[]? out=None) \
  -> any",
@@ -490,7 +504,8 @@ pub(crate) const ROWS: &[Row] = &[
     )
     .python("atleast_1d")
     .names(Itself)
-    .any_layout(),
+    .any_layout()
+    .recorded_in_steps(),
     function(
         "_VF.atleast_1d(Tensor self) -> Tensor",
         |c| join::atleast_1d(&c.view(0)?).and_then(|v| c.view_of(0, v)),
@@ -502,7 +517,8 @@ pub(crate) const ROWS: &[Row] = &[
         |c| each_at_least(c, "atleast_1d"),
         "Gives each tensor at least one dimension.",
     )
-    .names(Each),
+    .names(Each)
+    .recorded_in_steps(),
     function(
         "atleast_2d.tensors(any[] tensors) -> any",
         |c| at_least(c, "atleast_2d"),
@@ -510,7 +526,8 @@ pub(crate) const ROWS: &[Row] = &[
     )
     .python("atleast_2d")
     .names(Itself)
-    .any_layout(),
+    .any_layout()
+    .recorded_in_steps(),
     function(
         "_VF.atleast_2d(Tensor self) -> Tensor",
         |c| join::atleast_2d(&c.view(0)?).and_then(|v| c.view_of(0, v)),
@@ -524,7 +541,8 @@ pub(crate) const ROWS: &[Row] = &[
         "Gives each tensor at least two dimensions.",
     )
     .names(Each)
-    .few_refused_as(2, "unsqueeze"),
+    .few_refused_as(2, "unsqueeze")
+    .recorded_in_steps(),
     function(
         "atleast_3d.tensors(any[] tensors) -> any",
         |c| at_least(c, "atleast_3d"),
@@ -532,7 +550,8 @@ pub(crate) const ROWS: &[Row] = &[
     )
     .python("atleast_3d")
     .names(Itself)
-    .any_layout(),
+    .any_layout()
+    .recorded_in_steps(),
     function(
         "_VF.atleast_3d(Tensor self) -> Tensor",
         |c| join::atleast_3d(&c.view(0)?).and_then(|v| c.view_of(0, v)),
@@ -546,7 +565,8 @@ pub(crate) const ROWS: &[Row] = &[
         "Gives each tensor at least three dimensions.",
     )
     .names(Each)
-    .few_refused_as(3, "unsqueeze"),
+    .few_refused_as(3, "unsqueeze")
+    .recorded_in_steps(),
 ];
 
 /// Calls a function with the only item of a one-item list, or with the whole list.

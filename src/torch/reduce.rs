@@ -91,7 +91,7 @@ pub(crate) const ROWS: &[Row] = &[
     )
     .out(truth!("any"))
     .names(Nameless)
-    .sparse(Total),
+    .sparse(Total).not_differentiable(),
     both(
         "any.dims(Tensor self, int[]? dim=None, bool keepdim=False, *, Tensor? out=None) -> Tensor",
         |c| {
@@ -100,21 +100,21 @@ pub(crate) const ROWS: &[Row] = &[
         },
         "Tells whether any element along dimensions is true.",
     )
-    .out(truth!("any")),
+    .out(truth!("any")).not_differentiable(),
     both(
         "any.dim(Tensor self, int dim, bool keepdim=False, *, Tensor? out=None) -> Tensor",
         |c| ops::any(&c.view(0)?, Some(&[c.int(1)?]), c.bool(2)?).map(Value::from),
         "Tells whether any element along a dimension is true.",
     )
     .out(truth!("any"))
-    .operation("any.dim").by_name("dimname", dimnames::not_yet),
+    .operation("any.dim").by_name("dimname", dimnames::not_yet).not_differentiable(),
     both(
         "all(Tensor self, *, Tensor? out=None) -> Tensor",
         |c| ops::all(&c.view(0)?, None, false).map(Value::from),
         "Returns whether all elements are true.",
     )
     .out(truth!("all"))
-    .names(Nameless),
+    .names(Nameless).not_differentiable(),
     both(
         "all.dims(Tensor self, int[]? dim=None, bool keepdim=False, *, Tensor? out=None) -> Tensor",
         |c| {
@@ -123,14 +123,14 @@ pub(crate) const ROWS: &[Row] = &[
         },
         "Tells whether all elements along dimensions are true.",
     )
-    .out(truth!("all")),
+    .out(truth!("all")).not_differentiable(),
     both(
         "all.dim(Tensor self, int dim, bool keepdim=False, *, Tensor? out=None) -> Tensor",
         |c| ops::all(&c.view(0)?, Some(&[c.int(1)?]), c.bool(2)?).map(Value::from),
         "Tells whether all elements along a dimension are true.",
     )
     .out(truth!("all"))
-    .operation("all.dim").by_name("dimname", dimnames::not_yet),
+    .operation("all.dim").by_name("dimname", dimnames::not_yet).not_differentiable(),
     both(
         "max(Tensor self, *, Tensor? out=None) -> Tensor",
         |c| ops::extremum_all(Extremum::Max, &c.view(0)?).map(Value::from),
@@ -144,8 +144,8 @@ pub(crate) const ROWS: &[Row] = &[
         |c| pair(c, tensor::ops::pointwise::BinaryOp::Maximum),
         "Returns the larger of two elements.",
     )
-    .out(Out::ELEMENTWISE)
-    .operation("maximum"),
+    .out(Out::ELEMENTWISE).grad_refused_by("maximum")
+    .operation("maximum").derivative_of("maximum"),
     both(
         "max.dim(Tensor self, int dim, bool keepdim=False, *, Tensor[]? out=None) -> any",
         |c| extremum(c, Extremum::Max, "torch.return_types.max"),
@@ -166,8 +166,8 @@ pub(crate) const ROWS: &[Row] = &[
         |c| pair(c, tensor::ops::pointwise::BinaryOp::Minimum),
         "Returns the smaller of two elements.",
     )
-    .out(Out::ELEMENTWISE)
-    .operation("minimum"),
+    .out(Out::ELEMENTWISE).grad_refused_by("minimum")
+    .operation("minimum").derivative_of("minimum"),
     both(
         "min.dim(Tensor self, int dim, bool keepdim=False, *, Tensor[]? out=None) -> any",
         |c| extremum(c, Extremum::Min, "torch.return_types.min"),
@@ -192,13 +192,13 @@ pub(crate) const ROWS: &[Row] = &[
         |c| ops::arg_extremum(Extremum::Max, &c.view(0)?, c.opt_int(1)?, c.bool(2)?).map(Value::from),
         "Returns the position of the largest element.",
     )
-    .out(Out::PLAIN.unguarded()),
+    .out(Out::PLAIN.unguarded()).not_differentiable(),
     both(
         "argmin(Tensor self, int? dim=None, bool keepdim=False, *, Tensor? out=None) -> Tensor",
         |c| ops::arg_extremum(Extremum::Min, &c.view(0)?, c.opt_int(1)?, c.bool(2)?).map(Value::from),
         "Returns the position of the smallest element.",
     )
-    .out(Out::PLAIN.unguarded()),
+    .out(Out::PLAIN.unguarded()).not_differentiable(),
     both(
         "var.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False, *, Tensor? out=None) -> Tensor",
         |c| {
@@ -269,7 +269,7 @@ pub(crate) const ROWS: &[Row] = &[
         norm,
         "Computes the norm of all elements, or along dimensions.",
     )
-    .out(Out::PLAIN.unguarded())
+    .out(Out::PLAIN.unguarded()).grad_refused_by("linalg_vector_norm")
     .operation("linalg_vector_norm")
     .sparse(Own(sparse_kernels::norm)),
     both(

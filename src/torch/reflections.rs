@@ -28,7 +28,7 @@ pub(crate) const ROWS: &[Row] = &[
         "Multiplies reflections.",
     )
     .out(Out::PLAIN.takes(&[safely!("torch.linalg.householder_product", "result")]).lying(Lies::InRowsUnlessEmpty))
-    .operation("linalg_householder_product"),
+    .operation("linalg_householder_product").derivative_of("linalg.householder_product"),
     both(
         "ormqr(Tensor self, Tensor input2, Tensor input3, bool left=True, bool transpose=False, *, Tensor? out=None) -> Tensor",
         |c| ops::ormqr(&c.view(0)?, &c.view(1)?, &c.view(2)?, c.bool(3)?, c.bool(4)?).map(Value::from),

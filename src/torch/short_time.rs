@@ -18,7 +18,7 @@ pub(crate) const ROWS: &[Row] = &[
         centred,
         "Computes the spectra of a signal's parts.",
     )
-    .python("stft"),
+    .python("stft").recorded_in_steps(),
     method(
         "stft.center(Tensor self, int n_fft, int? hop_length=None, int? win_length=None, Tensor? window=None, \
  bool center=True, str pad_mode=\"reflect\", bool normalized=False, bool? onesided=None, bool? return_complex=None, \
@@ -26,19 +26,19 @@ pub(crate) const ROWS: &[Row] = &[
         centred,
         "Computes the spectra of a signal's parts.",
     )
-    .python("Tensor.stft"),
+    .python("Tensor.stft").recorded_in_steps(),
     function(
         "_VF.stft(Tensor input, int n_fft, int? hop_length=None, int? win_length=None, Tensor? window=None, \
  bool normalized=False, bool? onesided=None, bool? return_complex=None, bool? align_to_window=None) -> Tensor",
         forward,
         "Computes the spectra of a signal's parts.",
-    ),
+    ).recorded_in_steps(),
     both(
         "istft(Tensor self, int n_fft, int? hop_length=None, int? win_length=None, Tensor? window=None, bool center=True, \
  bool normalized=False, bool? onesided=None, int? length=None, bool return_complex=False) -> Tensor",
         backward,
         "Computes a signal from the spectra of its parts.",
-    ),
+    ).recorded_in_steps(),
 ];
 
 /// `stft` with centred windows: pads the signal at both ends first.

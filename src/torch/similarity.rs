@@ -15,14 +15,16 @@ pub(crate) const ROWS: &[Row] = &[
         "Computes the cosines of the angles between vectors.",
     )
     .aliases(&["nn.functional.cosine_similarity"])
-    .operation("linalg_vector_norm"),
+    .operation("linalg_vector_norm")
+    .recorded_in_steps(),
     function(
         "pairwise_distance(Tensor x1, Tensor x2, float p=2.0, float eps=1e-06, bool keepdim=False) -> Tensor",
         pairwise_distance,
         "Computes the distances between vectors.",
     )
     .aliases(&["nn.functional.pairwise_distance"])
-    .operation("norm.ScalarOpt_dim"),
+    .operation("norm.ScalarOpt_dim")
+    .recorded_in_steps(),
     function(
         "nn.functional.normalize(Tensor input, float p=2.0, int dim=1, float eps=1e-12, Tensor? out=None) \
  -> Tensor",
@@ -30,7 +32,8 @@ pub(crate) const ROWS: &[Row] = &[
         "Scales vectors to length one.",
     )
     .operation("linalg_vector_norm")
-    .python("normalize"),
+    .python("normalize")
+    .recorded_in_steps(),
 ];
 
 /// Computes the norms of vectors along a dimension, raised to at least `least`. The clamping is not recorded.

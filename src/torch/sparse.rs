@@ -155,7 +155,7 @@ pub(crate) const ROWS: &[Row] = &[
         |c| bare_part(c, "_indices"),
         "Returns the indices, whether coalesced or not.",
     )
-    .any_layout(),
+    .any_layout().not_differentiable(),
     method(
         "_values(Tensor(a) self) -> Tensor(a)",
         |c| bare_part(c, "_values"),
@@ -167,21 +167,21 @@ pub(crate) const ROWS: &[Row] = &[
         |c| part(c, "indices"),
         "Returns the indices of a coalesced tensor.",
     )
-    .any_layout(),
+    .any_layout().not_differentiable(),
     method("values(Tensor(a) self) -> Tensor(a)", |c| part(c, "values"), "Returns the values of a coalesced tensor.")
         .any_layout(),
     method("crow_indices(Tensor(a) self) -> Tensor(a)", |c| indices(c, true, 0), "Returns the beginning of each row.")
-        .any_layout(),
+        .any_layout().not_differentiable(),
     method("col_indices(Tensor(a) self) -> Tensor(a)", |c| indices(c, true, 1), "Returns the column of each element.")
-        .any_layout(),
+        .any_layout().not_differentiable(),
     method(
         "ccol_indices(Tensor(a) self) -> Tensor(a)",
         |c| indices(c, false, 0),
         "Returns the beginning of each column.",
     )
-    .any_layout(),
+    .any_layout().not_differentiable(),
     method("row_indices(Tensor(a) self) -> Tensor(a)", |c| indices(c, false, 1), "Returns the row of each element.")
-        .any_layout(),
+        .any_layout().not_differentiable(),
     method(
         "to_dense(Tensor self, ScalarType? dtype=None, *, bool? masked_grad=None) -> Tensor",
         to_dense,

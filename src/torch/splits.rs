@@ -2,7 +2,6 @@
 //! <https://pytorch.org/docs/2.7/generated/torch.tensor_split.html> and its neighbours.
 
 use super::dimnames;
-use super::quantized;
 use super::sparse_kernels;
 use call::facets::{
     Dispatch::{Own, Refused},
@@ -22,13 +21,12 @@ pub(crate) const ROWS: &[Row] = &[
         "Splits into chunks of one size.",
     )
     .sparse(Refused("as_strided"))
-    .quantized(Own(quantized::uniform_view)),
+    .copied("Copies chunks of one size."),
     function(
         "_VF.split.sizes(Tensor(a) self, int[] split_size, int dim=0) -> Tensor(a)[]",
         |c| views_of(c, split::split_with_sizes(&c.view(0)?, &c.ints(1)?, c.int(2)?)),
         "Splits into chunks of the given sizes.",
-    )
-    .quantized(Own(quantized::uniform_view)),
+    ),
     method(
         "split(Tensor self, any split_size, any dim=0) -> any",
         split_,
@@ -36,7 +34,8 @@ pub(crate) const ROWS: &[Row] = &[
     )
     .names(Keeps)
     .any_layout()
-    .python("Tensor.split"),
+    .python("Tensor.split")
+    .not_differentiable(),
     function(
         "split(any tensor, any split_size_or_sections, any dim=0) -> any",
         split_,
@@ -44,22 +43,22 @@ pub(crate) const ROWS: &[Row] = &[
     )
     .names(Keeps)
     .any_layout()
-    .python("split"),
+    .python("split")
+    .not_differentiable(),
     both(
         "split_with_sizes(Tensor(a) self, int[] split_sizes, int dim=0) -> Tensor(a)[]",
         |c| views_of(c, split::split_with_sizes(&c.view(0)?, &c.ints(1)?, c.int(2)?)),
         "Splits into chunks of the given sizes.",
     )
     .names(Keeps)
-    .quantized(Own(quantized::uniform_view)),
+    .copied("Copies chunks of the given sizes."),
     both(
         "chunk(Tensor(a) self, int chunks, int dim=0) -> Tensor(a)[]",
         |c| views_of(c, split::chunk(&c.view(0)?, c.int(1)?, c.int(2)?)),
         "Splits into at most the given number of chunks.",
     )
     .names(Keeps)
-    .sparse(Refused("as_strided"))
-    .quantized(Own(quantized::uniform_view)),
+    .sparse(Refused("as_strided")),
     both(
         "unsafe_split.Tensor(Tensor self, int split_size, int dim=0) -> Tensor[]",
         |c| apart(split::split(&c.view(0)?, c.int(1)?, c.int(2)?)),
@@ -140,8 +139,8 @@ pub(crate) const ROWS: &[Row] = &[
     )
     .names(Removes)
     .sparse(Own(sparse_kernels::unbind))
-    .quantized(Own(quantized::uniform_view))
-    .by_name("Dimname", dimnames::by_position),
+    .by_name("Dimname", dimnames::by_position)
+    .copied("Copies every index of a dimension to a tensor of its own."),
 ];
 
 fn views_of(call: &Call, views: Result<Vec<View>>) -> Result<Value> {

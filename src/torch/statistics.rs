@@ -130,6 +130,7 @@ pub(crate) const ROWS: &[Row] = &[
         "Sorts along the first dimension.",
     )
     .out(Out::PLAIN.sharing(Shares::Wholly))
+    .grad_refused_by("sort")
     .operation("sort")
     .out_refused_as("sort.values"),
     both(
@@ -164,7 +165,8 @@ pub(crate) const ROWS: &[Row] = &[
             reduce::count_nonzero(&c.view(0)?, dims.as_ref().map(<[i64; 1]>::as_slice)).map(Value::from)
         },
         "Counts the elements that are not zero.",
-    ),
+    )
+    .not_differentiable(),
     both(
         "count_nonzero.dim_IntList(Tensor self, int[] dim) -> Tensor",
         |c| {
@@ -174,7 +176,8 @@ pub(crate) const ROWS: &[Row] = &[
         "Counts the elements along dimensions that are not zero.",
     )
     .operation("count_nonzero")
-    .several_refused_as("count_nonzero.dim_IntList"),
+    .several_refused_as("count_nonzero.dim_IntList")
+    .not_differentiable(),
     both(
         "aminmax(Tensor self, *, int? dim=None, bool keepdim=False, Tensor[]? out=None) -> any",
         |c| {
@@ -248,7 +251,8 @@ pub(crate) const ROWS: &[Row] = &[
         |c| softmax(c, Softmax::Plain, 1, 2),
         "Computes each exponential's share of their sum.",
     )
-    .names(Keeps),
+    .names(Keeps)
+    .grad_refused_by_fallback(),
     both(
         "softmax.Dimname(Tensor self, Dimname dim, *, ScalarType? dtype=None) -> Tensor",
         dimnames::by_position,
@@ -259,7 +263,8 @@ pub(crate) const ROWS: &[Row] = &[
         |c| softmax(c, Softmax::Log, 1, 2),
         "Computes the logarithm of each exponential's share of their sum.",
     )
-    .names(Keeps),
+    .names(Keeps)
+    .grad_refused_by_fallback(),
     both(
         "log_softmax.Dimname(Tensor self, Dimname dim, *, ScalarType? dtype=None) -> Tensor",
         dimnames::by_position,
@@ -321,6 +326,7 @@ pub(crate) const ROWS: &[Row] = &[
         "Computes the differences along a dimension.",
     )
     .out(Out::ELEMENTWISE.sharing(Shares::Allowed))
+    .grad_refused_by("sub")
     .names(Keeps),
     function(
         "trapezoid.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor",

@@ -20,7 +20,7 @@ macro_rules! rows {
                 "pin_memory(Tensor self) -> Tensor",
                 |_| no_driver(),
                 "Moves the tensor to pinned memory, which needs a CUDA device.",
-            ).operation("_pin_memory"),
+            ).operation("_pin_memory").not_differentiable(),
             method(
                 "mps(UntypedStorage self) -> UntypedStorage",
                 |_| bail!(RuntimeError, "torch.UntypedStorage(): Storage device not recognized: mps"),

@@ -50,7 +50,8 @@ pub(crate) const ROWS: &[Row] = &[
     )
     .names(Nameless)
     .sparse(Own(sparse_kernels::strides))
-    .quantized(AsIs),
+    .quantized(AsIs)
+    .not_differentiable(),
     method(
         "stride.dim(Tensor self, int? dim) -> int",
         |c| {
@@ -174,7 +175,8 @@ pub(crate) const ROWS: &[Row] = &[
         "Moves the storage to shared memory, for every tensor over it.",
     )
     .names(Keeps)
-    .python("Tensor.share_memory_"),
+    .python("Tensor.share_memory_")
+    .not_differentiable(),
     method(
         "is_pinned(Tensor self) -> bool",
         |_| Ok(Value::Bool(false)),
@@ -225,7 +227,8 @@ pub(crate) const ROWS: &[Row] = &[
     )
     .names(Nameless)
     .sparse(AsIs)
-    .quantized(Own(quantized::tolist)),
+    .quantized(Own(quantized::tolist))
+    .not_differentiable(),
     method(
         "untyped_storage(Tensor self) -> UntypedStorage",
         |c| Ok(Value::Storage(c.tensor(0)?.borrow().storage.clone())),
@@ -314,7 +317,8 @@ pub(crate) const ROWS: &[Row] = &[
         resize,
         "Resizes the tensor in place; the storage grows where it must.",
     )
-    .names(Infers(name_inference::resized)),
+    .names(Infers(name_inference::resized))
+    .not_differentiable(),
     both(
         "resize_as_(Tensor self, Tensor the_template, *, MemoryFormat? memory_format=None) -> Tensor",
         |c| {
@@ -327,7 +331,8 @@ pub(crate) const ROWS: &[Row] = &[
         },
         "Resizes the tensor to the size of another.",
     )
-    .names(Infers(name_inference::resized)),
+    .names(Infers(name_inference::resized))
+    .not_differentiable(),
     both(
         "equal(Tensor self, Tensor other) -> bool",
         |c| {
@@ -341,7 +346,8 @@ pub(crate) const ROWS: &[Row] = &[
     .quantized(Integers),
     method("__getitem__(Tensor self, any index) -> any", |c| item_of(c), "Returns the elements at a subscript.")
         .names(Itself)
-        .any_layout(),
+        .any_layout()
+        .not_differentiable(),
     method("__setitem__(Tensor self, any index, any value) -> None", |c| set_item_of(c), "Writes at a subscript.")
         .names(Itself)
         .any_layout(),

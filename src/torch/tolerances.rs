@@ -29,13 +29,13 @@ pub(crate) const ROWS: &[Row] = &[
     .aliases(&["linalg.pinv(Tensor input, float rcond, bool hermitian=False, *, Tensor? out=None) -> Tensor"])
     .out(PSEUDOINVERSE)
     .operation("linalg_pinv.atol_rtol_tensor")
-    .out_refused_as("linalg_pinv.atol_rtol_tensor"),
+    .out_refused_as("linalg_pinv.atol_rtol_tensor").derivative_of("linalg.pinv.atol_rtol_tensor"),
     both(
         "pinverse(Tensor self, float rcond=1e-15) -> Tensor",
         |c| pinv(c, [None, Some(1)], None),
         "Computes the pseudoinverse.",
     )
-    .operation("linalg_pinv.atol_rtol_tensor"),
+    .operation("linalg_pinv.atol_rtol_tensor").derivative_of("linalg.pinv.atol_rtol_tensor"),
     function(
         "linalg.matrix_rank.atol_rtol_tensor(Tensor input, *, Tensor? atol=None, Tensor? rtol=None, bool hermitian=False, \
  Tensor? out=None) -> Tensor",
@@ -46,7 +46,7 @@ pub(crate) const ROWS: &[Row] = &[
          hermitian=False, Tensor? out=None) -> Tensor"])
     .out(RANK)
     .operation("_linalg_svd")
-    .out_refused_as("_linalg_svd"),
+    .out_refused_as("_linalg_svd").not_differentiable(),
     function(
         "linalg.matrix_rank.tol_tensor(Tensor input, Tensor tol, bool hermitian=False, *, Tensor? out=None) -> Tensor",
         |c| matrix_rank(c, [Some(1), None], 2),
@@ -55,7 +55,7 @@ pub(crate) const ROWS: &[Row] = &[
     .aliases(&["linalg.matrix_rank(Tensor input, float tol, bool hermitian=False, *, Tensor? out=None) -> Tensor"])
     .out(RANK)
     .operation("_linalg_svd")
-    .out_refused_as("_linalg_svd"),
+    .out_refused_as("_linalg_svd").not_differentiable(),
     function(
         "linalg.lstsq(Tensor input, Tensor b, float? rcond=None, *, str? driver=None, Tensor[]? out=None) -> any",
         lstsq,

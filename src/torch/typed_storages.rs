@@ -189,7 +189,8 @@ pub(crate) const ROWS: &[Row] = &[
         "Returns the legacy storage class of the tensor's dtype (deprecated).",
     )
     .names(Nameless)
-    .python("Tensor.storage_type"),
+    .python("Tensor.storage_type")
+    .not_differentiable(),
     method(
         "_typed_storage(Tensor self) -> TypedStorage",
         |c| {

@@ -5,7 +5,7 @@ use super::quantized;
 use super::sparse_kernels;
 use call::dispatch::name_inference;
 use call::facets::{
-    Dispatch::{Given, Integers, Own, Refused},
+    Dispatch::{AsIs, Given, Integers, Missing, Own, Refused, Uniform},
     NameInference::{Each, Infers, InfersAfter, Itself, Keeps, Nameless},
 };
 use call::{Call, Row, attribute, both, function, method, setter, warnings};
@@ -27,13 +27,14 @@ pub(crate) const ROWS: &[Row] = &[
         },
         "Reads the same bytes as another dtype.",
     )
-    .sparse(Own(sparse_kernels::no_storage)),
+    .sparse(Own(sparse_kernels::no_storage))
+    .not_differentiable()
+    .quantized(Missing),
     method(
         "view(Tensor(a) self, int[] size) -> Tensor(a)",
         view,
         "Views the same elements under another shape, without a copy.",
-    )
-    .quantized(Own(quantized::uniform_view)),
+    ),
     method(
         "view_as(Tensor(a) self, Tensor other) -> Tensor(a)",
         |c| {
@@ -43,8 +44,7 @@ pub(crate) const ROWS: &[Row] = &[
         },
         "Views the tensor with the shape of another.",
     )
-    .operation("view")
-    .quantized(Own(quantized::uniform_view)),
+    .operation("view"),
     both(
         "reshape(Tensor(a) self, int[] shape) -> Tensor(a)",
         |c| {
@@ -54,8 +54,7 @@ pub(crate) const ROWS: &[Row] = &[
         "Reshapes to another shape, as a view where possible, else as a copy.",
     )
     .operation("view")
-    .sparse(Own(sparse_kernels::reshape))
-    .quantized(Own(quantized::uniform_view)),
+    .sparse(Own(sparse_kernels::reshape)),
     method(
         "reshape_as(Tensor(a) self, Tensor other) -> Tensor(a)",
         |c| {
@@ -65,25 +64,17 @@ pub(crate) const ROWS: &[Row] = &[
         },
         "Reshapes to the shape of another tensor, as a view where possible.",
     )
-    .operation("view")
-    .quantized(Own(quantized::uniform_view)),
+    .operation("view"),
     both("transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)", transpose, "Swaps two dimensions.")
         .names(Infers(name_inference::transposed))
         .sparse(Own(sparse_kernels::transpose))
-        .quantized(Own(quantized::uniform_view))
-        .by_name("Dimname", dimnames::by_position),
-    both("swapdims(Tensor(a) self, int dim0, int dim1) -> Tensor(a)", transpose, "Swaps two dimensions.")
-        .names(Infers(name_inference::transposed))
-        .sparse(Own(sparse_kernels::transpose))
-        .quantized(Own(quantized::uniform_view)),
-    both(
-        "swapaxes(Tensor(a) self, int axis0, int axis1) -> Tensor(a)",
-        transpose,
-        "Swaps two dimensions, by NumPy's name.",
-    )
-    .names(Infers(name_inference::transposed))
-    .sparse(Own(sparse_kernels::transpose))
-    .quantized(Own(quantized::uniform_view)),
+        .by_name("Dimname", dimnames::by_position)
+        .copied("Copies the tensor with two dimensions swapped.")
+        .aliases(&[
+            "swapdims(Tensor(a) self, int dim0, int dim1) -> Tensor(a)",
+            "swapaxes(Tensor(a) self, int axis0, int axis1) -> Tensor(a)",
+        ])
+        .in_place("transpose_", "Swaps two dimensions in place.", Own(sparse_kernels::transpose_in_place)),
     both(
         "t(Tensor(a) self) -> Tensor(a)",
         |c| {
@@ -94,7 +85,7 @@ pub(crate) const ROWS: &[Row] = &[
     )
     .names(Infers(name_inference::transposed))
     .sparse(Own(sparse_kernels::t))
-    .quantized(Own(quantized::uniform_view)),
+    .copied("Copies the transpose."),
     both(
         "permute(Tensor(a) self, int[] dims) -> Tensor(a)",
         |c| {
@@ -104,23 +95,21 @@ pub(crate) const ROWS: &[Row] = &[
         "Reorders the dimensions.",
     )
     .sparse(Own(sparse_kernels::permute))
-    .quantized(Own(quantized::uniform_view)),
+    .copied("Copies the tensor with its dimensions in another order."),
     both(
         "movedim.int(Tensor(a) self, int source, int destination) -> Tensor(a)",
         |c| movedim(c, false),
         "Moves one dimension to another position.",
     )
     .aliases(&["moveaxis"])
-    .operation("permute")
-    .quantized(Own(quantized::uniform_view)),
+    .operation("permute"),
     both(
         "movedim.intlist(Tensor(a) self, int[] source, int[] destination) -> Tensor(a)",
         |c| movedim(c, true),
         "Moves dimensions to other positions.",
     )
     .aliases(&["moveaxis"])
-    .operation("permute")
-    .quantized(Own(quantized::uniform_view)),
+    .operation("permute"),
     both(
         "unsqueeze(Tensor(a) self, int dim) -> Tensor(a)",
         |c| {
@@ -130,7 +119,27 @@ pub(crate) const ROWS: &[Row] = &[
         "Inserts a dimension of size 1.",
     )
     .sparse(Own(sparse_kernels::unsqueeze))
-    .quantized(Own(quantized::uniform_view)),
+    .copied("Copies the tensor with a dimension of size 1 inserted.")
+    .in_place("unsqueeze_", "Inserts a dimension of size 1 in place.", Refused("as_strided_")),
+    method(
+        "squeeze_.dimname(Tensor(a!) self, Dimname dim) -> Tensor(a!)",
+        dimnames::not_yet,
+        "Removes one dimension in place if its size is 1.",
+    ),
+    method(
+        "t_(Tensor(a!) self) -> Tensor(a!)",
+        |c| {
+            let view = c.view(0)?;
+            if view.ndim() > 2 {
+                bail!(RuntimeError, "t_() expects a tensor with <= 2 dimensions, but self is {}D", view.ndim());
+            }
+            c.tensor(0)?.set_view(ops::t(&view)?);
+            Ok(c.itself())
+        },
+        "Transposes a matrix in place.",
+    )
+    .sparse(Own(sparse_kernels::t_in_place))
+    .quantized(Uniform),
     both(
         "squeeze(Tensor(a) self) -> Tensor(a)",
         |c| {
@@ -141,7 +150,8 @@ pub(crate) const ROWS: &[Row] = &[
     )
     .names(Infers(name_inference::squeezed))
     .sparse(Refused("as_strided"))
-    .quantized(Own(quantized::uniform_view)),
+    .copied("Copies the tensor without its dimensions of size 1.")
+    .in_place("squeeze_", "Removes all dimensions of size 1 in place.", Refused("as_strided_")),
     both(
         "squeeze.dim(Tensor(a) self, int dim) -> Tensor(a)",
         |c| {
@@ -153,8 +163,9 @@ pub(crate) const ROWS: &[Row] = &[
     )
     .names(Infers(name_inference::squeezed))
     .sparse(Refused("as_strided"))
-    .quantized(Own(quantized::uniform_view))
-    .by_name("dimname", dimnames::by_position),
+    .by_name("dimname", dimnames::by_position)
+    .copied("Copies the tensor without one dimension, if its size is 1.")
+    .in_place("squeeze_.dim", "Removes one dimension in place if its size is 1.", Refused("as_strided_")),
     both(
         "squeeze.dims(Tensor(a) self, int[] dim) -> Tensor(a)",
         |c| {
@@ -162,6 +173,12 @@ pub(crate) const ROWS: &[Row] = &[
             c.view_of(0, v)
         },
         "Removes the given dimensions where their size is 1.",
+    )
+    .copied("Copies the tensor without the given dimensions, where their size is 1.")
+    .in_place(
+        "squeeze_.dims",
+        "Removes the given dimensions in place where their size is 1.",
+        Refused("as_strided_"),
     ),
     both(
         "flatten.named_out_dim(Tensor(a) self, int start_dim, int end_dim, Dimname out_dim) -> Tensor(a)",
@@ -177,8 +194,7 @@ pub(crate) const ROWS: &[Row] = &[
         "Merges a range of dimensions into one.",
     )
     .names(Infers(name_inference::flattened))
-    .sparse(Own(sparse_kernels::reshape))
-    .quantized(Own(quantized::uniform_view)),
+    .sparse(Own(sparse_kernels::reshape)),
     both(
         "flatten.using_names(Tensor(a) self, Dimname start_dim, Dimname end_dim, Dimname out_dim) -> \
  Tensor(a)",
@@ -204,21 +220,18 @@ pub(crate) const ROWS: &[Row] = &[
         dimnames::unflatten,
         "Splits one named dimension into several.",
     ),
-    function("unflatten.int(Tensor(a) self, int dim, int[] sizes) -> Tensor(a)", unflatten, UNFLATTEN)
-        .names(Itself)
-        .quantized(Own(quantized::uniform_view)),
+    function("unflatten.int(Tensor(a) self, int dim, int[] sizes) -> Tensor(a)", unflatten, UNFLATTEN).names(Itself),
     // PyTorch implements the method `unflatten` in Python, on top of these functions.
     method(
         "_VF.unflatten.Dimname(Tensor(a) self, Dimname dim, int[] sizes, Dimname[] names) -> Tensor(a)",
         dimnames::unflatten,
         "Splits one named dimension into several.",
     ),
-    method("_VF.unflatten.int(Tensor(a) self, int dim, int[] sizes) -> Tensor(a)", unflatten, UNFLATTEN)
-        .names(Itself)
-        .quantized(Own(quantized::uniform_view)),
+    method("_VF.unflatten.int(Tensor(a) self, int dim, int[] sizes) -> Tensor(a)", unflatten, UNFLATTEN).names(Itself),
     method("unflatten(Tensor self, any dim, any sizes) -> any", unflatten_by_sizes, UNFLATTEN)
         .names(Itself)
-        .python("Tensor.unflatten"),
+        .python("Tensor.unflatten")
+        .not_differentiable(),
     method(
         "expand(Tensor(a) self, int[] size, *, bool implicit=False) -> Tensor(a)",
         |c| expand(c, c.ints(1)?),
@@ -226,21 +239,21 @@ pub(crate) const ROWS: &[Row] = &[
     )
     .names(InfersAfter(name_inference::expanded))
     .sparse(Own(sparse_kernels::expand))
-    .quantized(Own(quantized::uniform_view)),
+    .copied("Repeats dimensions of size 1 in a copy."),
     method(
         "expand_as(Tensor(a) self, Tensor other) -> Tensor(a)",
         |c| expand(c, Dims::from_slice(c.tensor(1)?.borrow().sizes())),
         "Expands the tensor to the size of another.",
     )
-    .names(InfersAfter(name_inference::expanded))
-    .quantized(Own(quantized::uniform_view)),
+    .names(InfersAfter(name_inference::expanded)),
     function(
         "broadcast_tensors(any[] tensors) -> any",
         broadcast_tensors,
         "Expands tensors to the size they broadcast to.",
     )
     .names(Each)
-    .python("broadcast_tensors"),
+    .python("broadcast_tensors")
+    .not_differentiable(),
     function(
         "broadcast_shapes(any[] shapes) -> Size",
         broadcast_shapes,
@@ -253,15 +266,15 @@ pub(crate) const ROWS: &[Row] = &[
         "Returns the dimensions as they lie in memory, slowest first.",
     )
     .names(Nameless)
-    .python("Tensor.dim_order"),
+    .python("Tensor.dim_order")
+    .not_differentiable(),
     both(
         "broadcast_to(Tensor(a) self, int[] size) -> Tensor(a)",
         |c| expand(c, c.ints(1)?),
         "Expands the tensor by the rules of broadcasting.",
     )
     .names(InfersAfter(name_inference::expanded))
-    .sparse(Own(sparse_kernels::expand))
-    .quantized(Own(quantized::uniform_view)),
+    .sparse(Own(sparse_kernels::expand)),
     both(
         "narrow.Tensor(Tensor(a) self, int dim, Tensor start, int length) -> Tensor(a)",
         |c| {
@@ -285,8 +298,7 @@ pub(crate) const ROWS: &[Row] = &[
         "Selects a run of indices of one dimension.",
     )
     .names(Keeps)
-    .sparse(Refused("as_strided"))
-    .quantized(Own(quantized::uniform_view)),
+    .sparse(Refused("as_strided")),
     both(
         "select.int(Tensor(a) self, int dim, int index) -> Tensor(a)",
         |c| {
@@ -298,7 +310,8 @@ pub(crate) const ROWS: &[Row] = &[
     .names(Infers(name_inference::selected_at))
     .sparse(Own(sparse_kernels::select))
     .quantized(Own(quantized::select))
-    .by_name("Dimname", dimnames::by_position),
+    .by_name("Dimname", dimnames::by_position)
+    .copied("Copies one index of one dimension."),
     function(
         "linalg.diagonal(Tensor(a) A, *, int offset=0, int dim1=-2, int dim2=-1) -> Tensor(a)",
         |c| {
@@ -324,7 +337,7 @@ pub(crate) const ROWS: &[Row] = &[
     )
     .names(InfersAfter(name_inference::diagonal))
     .sparse(Refused("as_strided"))
-    .quantized(Own(quantized::uniform_view)),
+    .copied("Copies a diagonal."),
     method(
         "unfold(Tensor(a) self, int dimension, int size, int step) -> Tensor(a)",
         |c| {
@@ -334,7 +347,7 @@ pub(crate) const ROWS: &[Row] = &[
         "Returns sliding windows along one dimension.",
     )
     .sparse(Refused("as_strided"))
-    .quantized(Own(quantized::uniform_view)),
+    .copied("Copies sliding windows along one dimension."),
     both(
         "as_strided(Tensor(a) self, int[] size, int[] stride, int? storage_offset=None) -> Tensor(a)",
         |c| {
@@ -345,7 +358,8 @@ pub(crate) const ROWS: &[Row] = &[
     )
     .names(Nameless)
     .sparse(Refused("as_strided"))
-    .quantized(Own(quantized::uniform_view)),
+    .copied("Copies any window of the storage.")
+    .in_place("as_strided_", "Makes the tensor show any window of its storage, in place.", Refused("as_strided_")),
     both(
         "adjoint(Tensor(a) self) -> Tensor(a)",
         |c| {
@@ -368,8 +382,7 @@ pub(crate) const ROWS: &[Row] = &[
     )
     .operation("permute")
     .out_refused_as("permute")
-    .sparse(Own(sparse_kernels::reversed))
-    .quantized(Own(quantized::uniform_view)),
+    .sparse(Own(sparse_kernels::reversed)),
     attribute(
         "mT(Tensor(a) self) -> Tensor(a)",
         |c| {
@@ -379,8 +392,7 @@ pub(crate) const ROWS: &[Row] = &[
         },
         "The tensor with its last two dimensions swapped.",
     )
-    .names(Infers(name_inference::transposed))
-    .quantized(Own(quantized::uniform_view)),
+    .names(Infers(name_inference::transposed)),
     attribute(
         "H(Tensor(a) self) -> Tensor(a)",
         |c| {
@@ -405,14 +417,16 @@ pub(crate) const ROWS: &[Row] = &[
     .complex_refused_as("_conj"),
     attribute("real(Tensor(a) self) -> Tensor(a)", real, "The real part, as a view.")
         .names(Keeps)
-        .complex_refused_as("view_as_real"),
-    attribute("imag(Tensor(a) self) -> Tensor(a)", imag, "The imaginary part, as a view."),
+        .complex_refused_as("view_as_real")
+        .quantized(AsIs),
+    attribute("imag(Tensor(a) self) -> Tensor(a)", imag, "The imaginary part, as a view.").quantized(AsIs),
     setter("real(Tensor self, any real) -> None", |c| set_part(c, "real"), "Writes the real part."),
     setter("imag(Tensor self, any imag) -> None", |c| set_part(c, "imag"), "Writes the imaginary part."),
     function("real(Tensor(a) self) -> Tensor(a)", real, "Returns the real part as a view.")
         .names(Keeps)
-        .complex_refused_as("view_as_real"),
-    function("imag(Tensor(a) self) -> Tensor(a)", imag, "Returns the imaginary part as a view."),
+        .complex_refused_as("view_as_real")
+        .quantized(AsIs),
+    function("imag(Tensor(a) self) -> Tensor(a)", imag, "Returns the imaginary part as a view.").quantized(AsIs),
     function(
         "view_as_real(Tensor(a) self) -> Tensor(a)",
         |c| {
@@ -420,7 +434,9 @@ pub(crate) const ROWS: &[Row] = &[
             c.view_of(0, v)
         },
         "Views a complex tensor as pairs of real numbers.",
-    ),
+    )
+    .copied("Copies a complex tensor as pairs of real numbers.")
+    .quantized(Refused("view_as_real")),
     function(
         "view_as_complex(Tensor(a) self) -> Tensor(a)",
         |c| {
@@ -428,7 +444,9 @@ pub(crate) const ROWS: &[Row] = &[
             c.view_of(0, v)
         },
         "Views pairs of real numbers as a complex tensor.",
-    ),
+    )
+    .copied("Copies pairs of real numbers as a complex tensor.")
+    .quantized(Refused("view_as_complex")),
     both(
         "conj(Tensor(a) self) -> Tensor(a)",
         |c| {
@@ -439,7 +457,8 @@ pub(crate) const ROWS: &[Row] = &[
     )
     .names(Keeps)
     .complex_refused_as("_conj")
-    .sparse(Given),
+    .sparse(Given)
+    .quantized(AsIs),
     both(
         "resolve_conj(Tensor(a) self) -> Tensor(a)",
         |c| {
@@ -450,7 +469,8 @@ pub(crate) const ROWS: &[Row] = &[
     )
     .names(Keeps)
     .sparse(Given)
-    .quantized(Integers),
+    .quantized(Integers)
+    .derivative_of("clone"),
     both(
         "resolve_neg(Tensor(a) self) -> Tensor(a)",
         |c| {
@@ -461,14 +481,17 @@ pub(crate) const ROWS: &[Row] = &[
     )
     .names(Keeps)
     .sparse(Given)
-    .quantized(Integers),
+    .quantized(Integers)
+    .derivative_of("clone"),
     both(
         "detach(Tensor(a) self) -> Tensor(a)",
         |c| Ok(Value::Tensor(c.tensor(0)?.detach())),
         "Returns the same elements outside the gradient graph.",
     )
     .names(Keeps)
-    .any_layout(),
+    .any_layout()
+    .not_differentiable()
+    .copied("Copies the tensor outside the gradient graph."),
     method(
         "contiguous(Tensor(a) self, *, MemoryFormat memory_format=torch.contiguous_format) -> Tensor(a)",
         contiguous,
@@ -476,7 +499,8 @@ pub(crate) const ROWS: &[Row] = &[
     )
     .names(Keeps)
     .sparse(Own(sparse_kernels::contiguous))
-    .quantized(Integers),
+    .quantized(Integers)
+    .derivative_of("clone"),
     both(
         "alias(Tensor(a) self) -> Tensor(a)",
         |c| {
@@ -485,7 +509,8 @@ pub(crate) const ROWS: &[Row] = &[
         },
         "Returns a view of all elements.",
     )
-    .names(Keeps),
+    .names(Keeps)
+    .copied("Copies all elements."),
 ];
 
 const UNFLATTEN: &str = "Splits one dimension into several.";

@@ -17,8 +17,6 @@ pub(super) const ROWS: &[Derivative] = &[
     row("repeat", "RepeatBackward0").grad(0, &[], repeated),
     row("tril", "TrilBackward0").grad(0, &[], |c| c.g().call("tril", &[c.value(1)])),
     row("triu", "TriuBackward0").grad(0, &[], |c| c.g().call("triu", &[c.value(1)])),
-    row("diagonal_copy", "DiagonalBackward0_copy")
-        .grad(0, &[], |c| super::views::in_place_of(c, "diagonal_backward", 3)),
     row("diag_embed", "DiagEmbedBackward0")
         .grad(0, &[], |c| c.g().call("diagonal", &[c.value(1), c.value(2), c.value(3)])),
     row("cat", "CatBackward0").grad(0, &[], part),

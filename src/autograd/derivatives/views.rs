@@ -7,9 +7,9 @@ use tensor::layout::wrap_dim;
 use tensor::{Dims, Result};
 use value::Value;
 
-pub(super) const ROWS: &[Derivative] = &[
+/// The views of which there are functions that copy them (`NAME_copy`), with the same derivatives.
+pub(crate) const VIEWS: &[Derivative] = &[
     row("view", "ViewBackward0").grad(0, &[], reshaped),
-    row("_unsafe_view", "UnsafeViewBackward0").grad(0, &[], reshaped),
     row("unsqueeze", "UnsqueezeBackward0").grad(0, &[], |c| c.g().call("squeeze.dim", &[c.value(1)])),
     row("squeeze", "SqueezeBackward0").grad(0, &[], unsqueezed),
     row("squeeze.dim", "SqueezeBackward1").grad(0, &[], unsqueezed),
@@ -27,28 +27,14 @@ pub(super) const ROWS: &[Derivative] = &[
     row("split.Tensor", "SplitBackward0").grad(0, &[], |c| joined(c, "cat", 2)),
     row("split_with_sizes", "SplitWithSizesBackward0").grad(0, &[], |c| joined(c, "cat", 2)),
     row("unbind.int", "UnbindBackward0").grad(0, &[], |c| joined(c, "stack", 1)),
+    row("view_as_real", "ViewAsRealBackward0").grad(0, &[], complex_again),
+    row("view_as_complex", "ViewAsComplexBackward0").grad(0, &[], real_again),
+];
+
+pub(super) const ROWS: &[Derivative] = &[
+    row("_unsafe_view", "UnsafeViewBackward0").grad(0, &[], reshaped),
     row("unsafe_split.Tensor", "UnsafeSplitBackward0").grad(0, &[], |c| joined(c, "cat", 2)),
     row("unsafe_split_with_sizes", "UnsafeSplitWithSizesBackward0").grad(0, &[], |c| joined(c, "cat", 2)),
-    row("view_copy", "ViewBackward0_copy").grad(0, &[], reshaped),
-    row("unsqueeze_copy", "UnsqueezeBackward0_copy").grad(0, &[], reshaped),
-    row("squeeze_copy", "SqueezeBackward0_copy").grad(0, &[], reshaped),
-    row("squeeze_copy.dim", "SqueezeBackward1_copy").grad(0, &[], reshaped),
-    row("squeeze_copy.dims", "SqueezeBackward2_copy").grad(0, &[], reshaped),
-    row("transpose_copy.int", "TransposeBackward0_copy")
-        .grad(0, &[], |c| c.g().call("transpose.int", &[c.value(1), c.value(2)])),
-    row("t_copy", "TBackward0_copy").grad(0, &[], |c| c.g().call("t", &[])),
-    row("permute_copy", "PermuteBackward0_copy").grad(0, &[], permuted),
-    row("expand_copy", "ExpandBackward0_copy").grad(0, &[], same),
-    row("alias_copy", "AliasBackward0_copy").grad(0, &[], same),
-    row("select_copy.int", "SelectBackward0_copy").grad(0, &[], |c| in_place_of(c, "select_backward", 2)),
-    row("slice_copy.Tensor", "SliceBackward0_copy").grad(0, &[], |c| in_place_of(c, "slice_backward", 4)),
-    row("as_strided_copy", "AsStridedBackward0_copy").grad(0, &[], strided),
-    row("unfold_copy", "UnfoldBackward0_copy").grad(0, &[], |c| in_place_of(c, "unfold_backward", 3)),
-    row("split_copy.Tensor", "SplitBackward0_copy").grad(0, &[], |c| joined(c, "cat", 2)),
-    row("split_with_sizes_copy", "SplitWithSizesBackward0_copy").grad(0, &[], |c| joined(c, "cat", 2)),
-    row("unbind_copy.int", "UnbindBackward0_copy").grad(0, &[], |c| joined(c, "stack", 1)),
-    row("view_as_real_copy", "ViewAsRealBackward0_copy").grad(0, &[], complex_again),
-    row("view_as_complex_copy", "ViewAsComplexBackward0_copy").grad(0, &[], real_again),
     // Operations that change the shape of the tensor itself.
     shown("unsqueeze_", "UnsqueezeBackward1").grad(0, &[], reshaped),
     shown("squeeze_", "SqueezeBackward3").grad(0, &[], reshaped),
@@ -58,8 +44,6 @@ pub(super) const ROWS: &[Derivative] = &[
     shown("t_", "TBackward1").grad(0, &[], |c| c.g().call("t", &[])),
     shown("as_strided_", "AsStridedBackward1").grad(0, &[], strided),
     row("conj", "ConjBackward0").grad(0, &[], |c| c.g().conj()),
-    row("view_as_real", "ViewAsRealBackward0").grad(0, &[], complex_again),
-    row("view_as_complex", "ViewAsComplexBackward0").grad(0, &[], real_again),
     row("clone", "CloneBackward0").grad(0, &[], same),
     row("_to_copy", "ToCopyBackward0").grad(0, &[], same),
     row("copy_", "CopyBackwards").grad(0, &[], crate::derivative::zero).grad(1, &[], same),

@@ -8,7 +8,7 @@ use crate::signature::Kind;
 use crate::{Call, Function, LIBRARY, Row, Run, as_tensor};
 use tensor::bail;
 use tensor::ops::{quantize, sparse as ops};
-use tensor::{Error, Form, Result, Tensor, View};
+use tensor::{Error, Form, Quantizer, Result, Tensor, View};
 use value::{Value, any_tensor};
 
 /// The kind of tensor that a call is dispatched by. If the arguments differ, the last kind in this list wins.
@@ -79,6 +79,12 @@ pub fn run(function: &Function, call: &mut Call, backend: Backend) -> Result<Val
         Dispatch::Integers => on_integers(dense, call),
         Dispatch::Numbers => on_numbers(dense, call, false),
         Dispatch::Requantized => on_numbers(dense, call, true),
+        Dispatch::Uniform => {
+            if let Some(Quantizer::PerChannel { .. }) = call.tensor(0)?.borrow().quantizer() {
+                bail!(RuntimeError, "Setting strides is possible only on uniformly quantized tensor");
+            }
+            dense(call)
+        }
         Dispatch::Refused(name) => Err(Error::no_backend(name, backend.name())),
         Dispatch::Missing => Err(refusal(function, call, backend)),
     }

@@ -87,15 +87,14 @@ fn usage(name: &str, signature: &Signature, is_method: bool) -> String {
 pub fn subject(name: &str) -> &'static str {
     static SUBJECTS: LazyLock<HashMap<&str, &str>> = LazyLock::new(|| {
         // A name that `torch` shares with one of its modules or with Python has `torch`'s subject.
+        let derived = super::DERIVED.iter().map(|(subject, row)| (*subject, row));
         let (torch, modules): (Vec<_>, Vec<_>) = crate::by_subject()
+            .chain(derived)
             .filter(|(subject, _)| !subject.is_empty())
             .partition(|(_, row)| row.signature.starts_with(bare_name(row.signature)));
         let mut subjects = HashMap::new();
         for (subject, row) in torch.into_iter().chain(modules) {
-            let aliases = row.aliases.iter().map(|alias| bare_name(alias));
-            for name in std::iter::once(bare_name(row.signature)).chain(aliases) {
-                subjects.entry(name).or_insert(subject);
-            }
+            subjects.entry(bare_name(row.signature)).or_insert(subject);
         }
         subjects
     });
