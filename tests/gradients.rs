@@ -1,6 +1,6 @@
 //! Checks of the derivative table that need the function table: it is complete, and every formula is right.
 
-use tensorsh::autograd::{self, Derivative, Functions, Pass, Rule};
+use tensorsh::autograd::{self, Derivative, Functions, Pass, Recorded, Rule};
 use tensorsh::call::State;
 use tensorsh::call::signature::Kind;
 use tensorsh::tensor::view::complex;
@@ -155,6 +155,22 @@ fn every_function_is_recorded_or_known_not_to_be() {
          them in REFUSED if PyTorch's grad_fn is NotImplemented: {forgotten:?}",
         file!()
     );
+}
+
+/// A row that says how its calls are recorded has no derivative under its own key, and names one that is there.
+#[test]
+fn no_function_says_twice_how_it_is_recorded() {
+    let wrong = |key: &str, recorded: Recorded| {
+        let is_missing = |recorded| matches!(autograd::rule(key, recorded, &[]), Rule::Missing);
+        match recorded {
+            Recorded::ByKey => false,
+            Recorded::Like(_) => is_missing(recorded),
+            Recorded::Never | Recorded::InSteps => !is_missing(Recorded::ByKey),
+        }
+    };
+    let functions = registry().overloads().map(|function| (function.key(), function.row.recorded));
+    let twice: Vec<_> = functions.filter(|(key, recorded)| wrong(key, *recorded)).collect();
+    assert!(twice.is_empty(), "{twice:?}");
 }
 
 /// Formulas and composite functions call others by overload. Before they run, only a search of the source can find

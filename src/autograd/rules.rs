@@ -52,9 +52,8 @@ static RULES: LazyLock<HashMap<&'static str, Rule>> = LazyLock::new(|| {
 /// The derivatives of functions that copy a view, which are those of the views. The nodes have names of their own.
 static COPIES: LazyLock<Vec<Derivative>> = LazyLock::new(|| {
     let of_view = |row: &Derivative| {
-        let (name, overload) = row.key.split_once('.').map_or((row.key, ""), |(name, overload)| (name, overload));
-        let dot = if overload.is_empty() { "" } else { "." };
-        let key = format!("{name}_copy{dot}{overload}").leak();
+        let (name, overload) = row.key.split_at(row.key.find('.').unwrap_or(row.key.len()));
+        let key = format!("{name}_copy{overload}").leak();
         Derivative { key, name: format!("{}_copy", row.name).leak(), ..*row }
     };
     VIEWS.iter().map(of_view).collect()

@@ -21,7 +21,7 @@ use value::Value;
 pub(crate) const ROWS: &[Row] = &[
     both(
         "clamp.Tensor(Tensor self, Tensor? min=None, Tensor? max=None, *, Tensor? out=None) -> Tensor",
-        |c| clamp_tensors(c, false),
+        clamp_tensors,
         "Clamps every element to bounds.",
     )
     .out(Out::ELEMENTWISE)
@@ -29,7 +29,7 @@ pub(crate) const ROWS: &[Row] = &[
     .names(Unifies),
     both(
         "clamp(Tensor self, Scalar? min=None, Scalar? max=None, *, Tensor? out=None) -> Tensor",
-        |c| clamp(c, false),
+        clamp,
         "Clamps every element to bounds.",
     )
     .out(Out::UNCAST)
@@ -38,95 +38,95 @@ pub(crate) const ROWS: &[Row] = &[
     .quantized(Requantized),
     method(
         "clamp_.Tensor(Tensor(a!) self, Tensor? min=None, Tensor? max=None) -> Tensor(a!)",
-        |c| clamp_tensors(c, true),
+        clamp_tensors,
         "Clamps every element to bounds, in place.",
     )
     .aliases(&["clip_"])
     .names(Unifies),
     method(
         "clamp_(Tensor(a!) self, Scalar? min=None, Scalar? max=None) -> Tensor(a!)",
-        |c| clamp(c, true),
+        clamp,
         "Clamps every element to bounds, in place.",
     )
     .aliases(&["clip_"])
     .names(Keeps),
     both(
         "clamp_min.Tensor(Tensor self, Tensor min, *, Tensor? out=None) -> Tensor",
-        |c| at_least_tensor(c, false),
+        at_least_tensor,
         "Raises every element to at least another tensor's.",
     )
     .out(Out::ELEMENTWISE)
     .names(Unifies),
     method(
         "clamp_min_.Tensor(Tensor(a!) self, Tensor min) -> Tensor(a!)",
-        |c| at_least_tensor(c, true),
+        at_least_tensor,
         "Raises every element to at least another tensor's, in place.",
     )
     .names(Unifies),
     both(
         "clamp_max.Tensor(Tensor self, Tensor max, *, Tensor? out=None) -> Tensor",
-        |c| at_most_tensor(c, false),
+        at_most_tensor,
         "Lowers every element to at most another tensor's.",
     )
     .out(Out::ELEMENTWISE)
     .names(Unifies),
     method(
         "clamp_max_.Tensor(Tensor(a!) self, Tensor max) -> Tensor(a!)",
-        |c| at_most_tensor(c, true),
+        at_most_tensor,
         "Lowers every element to at most another tensor's, in place.",
     )
     .names(Unifies),
     both(
         "clamp_min(Tensor self, Scalar min, *, Tensor? out=None) -> Tensor",
-        |c| at_least(c, false),
+        at_least,
         "Raises every element to at least a number.",
     )
     .out(Out::UNCAST)
     .names(Keeps),
     method(
         "clamp_min_(Tensor(a!) self, Scalar min) -> Tensor(a!)",
-        |c| at_least(c, true),
+        at_least,
         "Raises every element to at least a number, in place.",
     )
     .names(Keeps),
     both(
         "clamp_max(Tensor self, Scalar max, *, Tensor? out=None) -> Tensor",
-        |c| at_most(c, false),
+        at_most,
         "Lowers every element to at most a number.",
     )
     .out(Out::UNCAST)
     .names(Keeps),
     method(
         "clamp_max_(Tensor(a!) self, Scalar max) -> Tensor(a!)",
-        |c| at_most(c, true),
+        at_most,
         "Lowers every element to at most a number, in place.",
     )
     .names(Keeps),
     both(
         "lerp.Tensor(Tensor self, Tensor end, Tensor weight, *, Tensor? out=None) -> Tensor",
-        |c| lerp(c, false),
+        lerp,
         "Interpolates linearly between two tensors.",
     )
     .out(Out::UNCAST),
     both(
         "lerp.Scalar(Tensor self, Tensor end, Scalar weight, *, Tensor? out=None) -> Tensor",
-        |c| lerp_number(c, false),
+        lerp_number,
         "Interpolates linearly between two tensors.",
     )
     .out(Out::ELEMENTWISE),
     method(
         "lerp_.Tensor(Tensor(a!) self, Tensor end, Tensor weight) -> Tensor(a!)",
-        |c| lerp(c, true),
+        lerp,
         "Interpolates linearly between two tensors, in place.",
     ),
     method(
         "lerp_.Scalar(Tensor(a!) self, Tensor end, Scalar weight) -> Tensor(a!)",
-        |c| lerp_number(c, true),
+        lerp_number,
         "Interpolates linearly between two tensors, in place.",
     ),
     both(
         "addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1, Tensor? out=None) -> Tensor",
-        |c| sum_with(c, TernaryOp::Addcmul, false),
+        |c| sum_with(c, TernaryOp::Addcmul),
         "Adds the product of two tensors.",
     )
     .orders(&["self value tensor1 tensor2"])
@@ -134,14 +134,14 @@ pub(crate) const ROWS: &[Row] = &[
     .names(Unifies),
     method(
         "addcmul_(Tensor(a!) self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor(a!)",
-        |c| sum_with(c, TernaryOp::Addcmul, true),
+        |c| sum_with(c, TernaryOp::Addcmul),
         "Adds the product of two tensors, in place.",
     )
     .orders(&["self value tensor1 tensor2"])
     .names(Unifies),
     both(
         "addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1, Tensor? out=None) -> Tensor",
-        |c| sum_with(c, TernaryOp::Addcdiv, false),
+        |c| sum_with(c, TernaryOp::Addcdiv),
         "Adds the quotient of two tensors.",
     )
     .orders(&["self value tensor1 tensor2"])
@@ -149,7 +149,7 @@ pub(crate) const ROWS: &[Row] = &[
     .names(Unifies),
     method(
         "addcdiv_(Tensor(a!) self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor(a!)",
-        |c| sum_with(c, TernaryOp::Addcdiv, true),
+        |c| sum_with(c, TernaryOp::Addcdiv),
         "Adds the quotient of two tensors, in place.",
     )
     .orders(&["self value tensor1 tensor2"])
@@ -189,18 +189,18 @@ pub(crate) const ROWS: &[Row] = &[
     .names(Keeps),
     both(
         "round.decimals(Tensor self, *, int decimals, Tensor? out=None) -> Tensor",
-        |c| round(c, false),
+        round,
         "Rounds to decimal places.",
     )
     .out(Out::UNCAST),
     method(
         "round_.decimals(Tensor(a!) self, *, int decimals) -> Tensor(a!)",
-        |c| round(c, true),
+        round,
         "Rounds to decimal places, in place.",
     ),
     function(
         "special.round(Tensor self, *, int decimals=0, Tensor? out=None) -> Tensor",
-        |c| round(c, false),
+        round,
         "Rounds to decimal places.",
     )
     .out(Out::UNCAST)
@@ -208,7 +208,7 @@ pub(crate) const ROWS: &[Row] = &[
     .derivative_of("round"),
     function(
         "polygamma(int n, Tensor self, *, Tensor? out=None) -> Tensor",
-        |c| polygamma(c, 1, 0, false),
+        |c| polygamma(c, 1, 0),
         "Computes a derivative of the digamma function.",
     )
     .out(Out::ELEMENTWISE)
@@ -216,13 +216,13 @@ pub(crate) const ROWS: &[Row] = &[
     .names(Keeps),
     method(
         "polygamma.method(Tensor self, int n) -> Tensor",
-        |c| polygamma(c, 0, 1, false),
+        |c| polygamma(c, 0, 1),
         "Computes a derivative of the digamma function.",
     )
     .names(Keeps),
     method(
         "polygamma_(Tensor(a!) self, int n) -> Tensor(a!)",
-        |c| polygamma(c, 0, 1, true),
+        |c| polygamma(c, 0, 1),
         "Computes a derivative of the digamma function, in place.",
     )
     .names(Keeps),
@@ -270,11 +270,11 @@ const MULTIGAMMA: &[(Takes, &str)] =
 macro_rules! pairs {
     ($($name:literal $parameters:literal $run:ident $doc:literal $(also $alias:literal)? $([$($facets:tt)*])?;)*) => {
         pub(crate) const PAIRS: &[Row] = &[
-            $(both(concat!($name, "(Tensor self", $parameters, ", *, Tensor? out=None) -> Tensor"), |c| $run(c, false), $doc)
+            $(both(concat!($name, "(Tensor self", $parameters, ", *, Tensor? out=None) -> Tensor"), $run, $doc)
                 .aliases(&[$($alias)?])
                 .out(Out::ELEMENTWISE)
                 $($($facets)*)?,
-            method(concat!($name, "_(Tensor(a!) self", $parameters, ") -> Tensor(a!)"), |c| $run(c, true), concat!($doc, " Works in place."))
+            method(concat!($name, "_(Tensor(a!) self", $parameters, ") -> Tensor(a!)"), $run, concat!($doc, " Works in place."))
                 $($($facets)*)?,)*
         ];
     };
@@ -288,19 +288,17 @@ pairs! {
     "mvlgamma" ", int p" multigamma "Computes the multivariate log-gamma function." also "special.multigammaln" [.out(Out::PLAIN.takes(MULTIGAMMA).lying(Lies::InRows))];
 }
 
-fn square(call: &mut Call, in_place: bool) -> Result<Value> {
+fn square(call: &mut Call) -> Result<Value> {
     let view = call.view(0)?;
     let two = Scalar::Int(2).into();
-    result(call, in_place, |output| ops::pow((&view).into(), two, output, default(call)))
+    result(call, |output| ops::pow((&view).into(), two, output, default(call)))
 }
 
-fn ldexp(call: &mut Call, in_place: bool) -> Result<Value> {
+fn ldexp(call: &mut Call) -> Result<Value> {
     let (view, exponent) = (call.view(0)?, call.view(1)?);
     let two = Scalar::Float(2.0).into();
     let power = ops::pow(two, (&exponent).into(), Output::New, default(call))?;
-    result(call, in_place, |output| {
-        ops::binary(ops::BinaryOp::Mul, (&view).into(), (&power).into(), output, default(call))
-    })
+    result(call, |output| ops::binary(ops::BinaryOp::Mul, (&view).into(), (&power).into(), output, default(call)))
 }
 
 fn opt_float(call: &Call, index: usize) -> Result<Option<f64>> {
@@ -323,24 +321,24 @@ impl RealFunction for Logit {
     }
 }
 
-fn logit(call: &mut Call, in_place: bool) -> Result<Value> {
+fn logit(call: &mut Call) -> Result<Value> {
     // A negative `eps` is treated as if none was given.
     let (view, logit) = (call.view(0)?, Logit { eps: opt_float(call, 1)?.filter(|&eps| eps >= 0.0) });
-    result(call, in_place, |output| ops::map_real("logit_cpu", ops::FLOATS, &view, output, Some(default(call)), &logit))
+    result(call, |output| ops::map_real("logit_cpu", ops::FLOATS, &view, output, Some(default(call)), &logit))
 }
 
-fn nan_to_num(call: &mut Call, in_place: bool) -> Result<Value> {
+fn nan_to_num(call: &mut Call) -> Result<Value> {
     let view = call.view(0)?;
     let to = [opt_float(call, 1)?, opt_float(call, 2)?, opt_float(call, 3)?];
-    result(call, in_place, |output| ops::nan_to_num(&view, to, output))
+    result(call, |output| ops::nan_to_num(&view, to, output))
 }
 
-fn multigamma(call: &mut Call, in_place: bool) -> Result<Value> {
+fn multigamma(call: &mut Call) -> Result<Value> {
     let (view, p) = (call.view(0)?, call.int(1)?);
     if p < 1 {
         bail!(RuntimeError, "p has to be greater than or equal to 1");
     }
-    if in_place && view.dtype.is_integral(true) {
+    if call.signature.in_place && view.dtype.is_integral(true) {
         // In place, PyTorch makes the half steps in the integer dtype, where a step of 0.5 becomes zero.
         bail!(RuntimeError, "step must be nonzero");
     }
@@ -357,15 +355,15 @@ fn multigamma(call: &mut Call, in_place: bool) -> Result<Value> {
     let shifted = ops::add((&halves).into(), (&elements).into(), Scalar::Int(1), Output::New, dtype)?;
     let sum = sum(&ops::unary(UnaryOp::Lgamma, &shifted, Output::New, dtype)?, Some(&[-1]), false, None)?;
     let constant = Scalar::Float(count * (count - 1.0) * std::f64::consts::PI.ln() * 0.25);
-    result(call, in_place, |output| ops::add((&sum).into(), constant.into(), Scalar::Int(1), output, default(call)))
+    result(call, |output| ops::add((&sum).into(), constant.into(), Scalar::Int(1), output, default(call)))
 }
 
-fn round(call: &mut Call, in_place: bool) -> Result<Value> {
+fn round(call: &mut Call) -> Result<Value> {
     let (view, decimals) = (call.view(0)?, call.int(1)?);
     if decimals == 0 {
         // Dtypes without decimals are rejected even though rounding to 0 decimals would leave them as they are.
         ops::check_kernel("round_vml_cpu", ops::classes::FLOAT | ops::classes::COMPLEX, view.dtype)?;
-        return result(call, in_place, |output| ops::unary(ops::UnaryOp::Round, &view, output, default(call)));
+        return result(call, |output| ops::unary(ops::UnaryOp::Round, &view, output, default(call)));
     }
     let scale = 10f64.powi(decimals.unsigned_abs().min(400) as i32);
     let single = view.dtype != DType::Double;
@@ -377,15 +375,15 @@ fn round(call: &mut Call, in_place: bool) -> Result<Value> {
             round(x * scale).round_ties_even() / scale
         }
     };
-    result(call, in_place, |output| ops::map_real("round_cpu", ops::FLOATS, &view, output, None, &function))
+    result(call, |output| ops::map_real("round_cpu", ops::FLOATS, &view, output, None, &function))
 }
 
-fn polygamma(call: &mut Call, this: usize, order: usize, in_place: bool) -> Result<Value> {
+fn polygamma(call: &mut Call, this: usize, order: usize) -> Result<Value> {
     let (view, n) = (call.view(this)?, call.int(order)?);
     if n < 0 {
         bail!(RuntimeError, "polygamma(n, x) does not support negative n.");
     }
-    result(call, in_place, |output| match n {
+    result(call, |output| match n {
         0 => ops::unary(UnaryOp::Digamma, &view, output, default(call)),
         1 => ops::map_real("trigamma", ops::FLOATS, &view, output, Some(default(call)), &Trigamma),
         _ => ops::map_real("polygamma", ops::FLOATS, &view, output, Some(default(call)), &Polygamma(n)),
@@ -413,52 +411,52 @@ impl RealFunction for Polygamma {
     }
 }
 
-fn sum_with(call: &mut Call, op: TernaryOp, in_place: bool) -> Result<Value> {
+fn sum_with(call: &mut Call, op: TernaryOp) -> Result<Value> {
     let (a, b, c) = (call.view(0)?, call.view(1)?, call.view(2)?);
     let value = call.scalar(3)?;
-    result(call, in_place, |output| ops::ternary(op, [&a, &b, &c], value, output, default(call)))
+    result(call, |output| ops::ternary(op, [&a, &b, &c], value, output, default(call)))
 }
 
-fn lerp(call: &mut Call, in_place: bool) -> Result<Value> {
+fn lerp(call: &mut Call) -> Result<Value> {
     let (a, b, c) = (call.view(0)?, call.view(1)?, call.view(2)?);
-    result(call, in_place, |output| ops::ternary(TernaryOp::Lerp, [&a, &b, &c], Scalar::Int(1), output, default(call)))
+    result(call, |output| ops::ternary(TernaryOp::Lerp, [&a, &b, &c], Scalar::Int(1), output, default(call)))
 }
 
-fn lerp_number(call: &mut Call, in_place: bool) -> Result<Value> {
+fn lerp_number(call: &mut Call) -> Result<Value> {
     let (a, b, weight) = (call.view(0)?, call.view(1)?, call.scalar(2)?);
-    result(call, in_place, |output| ops::lerp_number(&a, &b, weight, output, default(call)))
+    result(call, |output| ops::lerp_number(&a, &b, weight, output, default(call)))
 }
 
-fn clamp(call: &mut Call, in_place: bool) -> Result<Value> {
+fn clamp(call: &mut Call) -> Result<Value> {
     let bound = |i: usize| if call.is_none(i) { Ok(None) } else { call.scalar(i).map(Some) };
     let (view, bounds) = (call.view(0)?, [bound(1)?, bound(2)?]);
-    result(call, in_place, |output| ops::clamp(&view, bounds, output, default(call)))
+    result(call, |output| ops::clamp(&view, bounds, output, default(call)))
 }
 
-fn clamp_tensors(call: &mut Call, in_place: bool) -> Result<Value> {
+fn clamp_tensors(call: &mut Call) -> Result<Value> {
     let bound = |i: usize| if call.is_none(i) { Ok(None) } else { call.view(i).map(Some) };
     let (view, low, high) = (call.view(0)?, bound(1)?, bound(2)?);
-    result(call, in_place, |output| ops::clamp_tensors(&view, [low.as_ref(), high.as_ref()], output, default(call)))
+    result(call, |output| ops::clamp_tensors(&view, [low.as_ref(), high.as_ref()], output, default(call)))
 }
 
-fn at_least_tensor(call: &mut Call, in_place: bool) -> Result<Value> {
+fn at_least_tensor(call: &mut Call) -> Result<Value> {
     let (view, bound) = (call.view(0)?, call.view(1)?);
-    result(call, in_place, |output| ops::clamp_tensors(&view, [Some(&bound), None], output, default(call)))
+    result(call, |output| ops::clamp_tensors(&view, [Some(&bound), None], output, default(call)))
 }
 
-fn at_most_tensor(call: &mut Call, in_place: bool) -> Result<Value> {
+fn at_most_tensor(call: &mut Call) -> Result<Value> {
     let (view, bound) = (call.view(0)?, call.view(1)?);
-    result(call, in_place, |output| ops::clamp_tensors(&view, [None, Some(&bound)], output, default(call)))
+    result(call, |output| ops::clamp_tensors(&view, [None, Some(&bound)], output, default(call)))
 }
 
-fn at_least(call: &mut Call, in_place: bool) -> Result<Value> {
+fn at_least(call: &mut Call) -> Result<Value> {
     let (view, bound) = (call.view(0)?, call.scalar(1)?);
-    result(call, in_place, |output| ops::clamp(&view, [Some(bound), None], output, default(call)))
+    result(call, |output| ops::clamp(&view, [Some(bound), None], output, default(call)))
 }
 
-fn at_most(call: &mut Call, in_place: bool) -> Result<Value> {
+fn at_most(call: &mut Call) -> Result<Value> {
     let (view, bound) = (call.view(0)?, call.scalar(1)?);
-    result(call, in_place, |output| ops::clamp(&view, [None, Some(bound)], output, default(call)))
+    result(call, |output| ops::clamp(&view, [None, Some(bound)], output, default(call)))
 }
 
 /// Raises to a power in `float64`, or in `complex128` if an operand is complex.

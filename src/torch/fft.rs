@@ -3,9 +3,9 @@
 use super::pointwise::default;
 use call::facets::{Lies, Out, Takes};
 use call::{Call, Row, function};
-use tensor::Result;
 use tensor::ops::fft::{self, Norm, TransformKind};
 use tensor::ops::pointwise::classes;
+use tensor::{Dims, Result};
 use value::Value;
 
 /// The conditions on the `out` tensor of a transform. Each message names the function that computes it.
@@ -46,24 +46,24 @@ macro_rules! transforms {
                 $($($several_facets)*)?,)*
             function(
                 "fft.fftfreq(int n, float d=1.0, *, Tensor? out=None, {factory}) -> Tensor",
-                |c| frequencies(c, false),
+                fftfreq,
                 "Returns the frequencies of a transform.",
             )
             .out(Out::SERIES),
             function(
                 "fft.rfftfreq(int n, float d=1.0, *, Tensor? out=None, {factory}) -> Tensor",
-                |c| frequencies(c, true),
+                rfftfreq,
                 "Returns the frequencies of half a spectrum.",
             )
             .out(Out::SERIES),
             function(
                 "fft.fftshift(Tensor self, int[1]? dim=None) -> Tensor",
-                |c| shift(c, false),
+                fftshift,
                 "Moves the frequency 0 to the middle.",
             ).operation("roll"),
             function(
                 "fft.ifftshift(Tensor self, int[1]? dim=None) -> Tensor",
-                |c| shift(c, true),
+                ifftshift,
                 "Moves the frequency 0 back to the start.",
             ).operation("roll"),
         ];
@@ -95,12 +95,28 @@ fn several(call: &mut Call, name: &str, kind: TransformKind, forward: bool) -> R
     fft::several(&call.view(0)?, s.as_deref(), dim.as_deref(), &transform).map(Value::from)
 }
 
+fn fftfreq(call: &mut Call) -> Result<Value> {
+    frequencies(call, false)
+}
+
+fn rfftfreq(call: &mut Call) -> Result<Value> {
+    frequencies(call, true)
+}
+
 fn frequencies(call: &mut Call, half: bool) -> Result<Value> {
     let dtype = call.dtype_keyword().unwrap_or(default(call));
     fft::frequencies(call.int(0)?, call.scalar(1)?.to_f64(), half, dtype).map(Value::from)
 }
 
-fn shift(call: &mut Call, back: bool) -> Result<Value> {
-    let dims = if call.is_none(1) { None } else { Some(call.ints(1)?) };
-    fft::shift(&call.view(0)?, dims.as_deref(), back).map(Value::from)
+fn fftshift(call: &mut Call) -> Result<Value> {
+    fft::shift(&call.view(0)?, shifted(call)?.as_deref(), false).map(Value::from)
+}
+
+fn ifftshift(call: &mut Call) -> Result<Value> {
+    fft::shift(&call.view(0)?, shifted(call)?.as_deref(), true).map(Value::from)
+}
+
+/// Returns the dimensions to shift along, or `None` for all.
+fn shifted(call: &Call) -> Result<Option<Dims>> {
+    if call.is_none(1) { Ok(None) } else { call.ints(1).map(Some) }
 }

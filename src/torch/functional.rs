@@ -263,7 +263,7 @@ fn number(call: &Call, index: usize) -> Result<f64> {
 
 fn unary(call: &mut Call, op: UnaryOp) -> Result<Value> {
     let view = call.view(0)?;
-    result(call, call.is_switched(), |output| ops::unary(op, &view, output, default(call)))
+    result(call, |output| ops::unary(op, &view, output, default(call)))
 }
 
 fn tanhshrink(call: &mut Call) -> Result<Value> {
@@ -275,7 +275,7 @@ fn tanhshrink(call: &mut Call) -> Result<Value> {
 /// Applies a function that is computed in the elements' own type, or in single precision for 16-bit floats.
 fn apply(call: &mut Call, stub: &str, function: &impl RealFunction) -> Result<Value> {
     let view = call.view(0)?;
-    result(call, call.is_switched(), |output| ops::map_real(stub, FLOATS, &view, output, None, function))
+    result(call, |output| ops::map_real(stub, FLOATS, &view, output, None, function))
 }
 
 struct Silu;
@@ -441,7 +441,7 @@ fn threshold(call: &mut Call) -> Result<Value> {
 
 /// Returns a new tensor, or copies the result into the input if the call is in place.
 fn delivered(call: &Call, found: View) -> Result<Value> {
-    result(call, call.is_switched(), |output| match output {
+    result(call, |output| match output {
         Output::InPlace(target) => copy::copy_into(target, &found).map(|()| found),
         _ => Ok(found),
     })
@@ -468,7 +468,7 @@ fn bounded(call: &mut Call, low: f64, high: f64) -> Result<Value> {
         false => Scalar::Float(bound),
     };
     let bounds = [Some(whole(low)), Some(whole(high))];
-    result(call, call.is_switched(), |output| ops::clamp(&view, bounds, output, default(call)))
+    result(call, |output| ops::clamp(&view, bounds, output, default(call)))
 }
 
 fn gelu(call: &mut Call) -> Result<Value> {

@@ -56,13 +56,13 @@ pub(crate) const ROWS: &[Row] = &[
     ),
     method(
         "register_hook(Object self, any fn) -> any",
-        |c| node_hook(c, false),
+        |c| node_hook(c, AFTER),
         "Calls a function with an operation's computed and incoming gradients, each time it has run.",
     )
     .python("Node.register_hook"),
     method(
         "register_prehook(Object self, any fn) -> any",
-        |c| node_hook(c, true),
+        |c| node_hook(c, BEFORE),
         "Calls a function with an operation's incoming gradients, each time before it runs.",
     )
     .python("Node.register_prehook"),
@@ -165,6 +165,10 @@ fn multi_hook(call: &mut Call) -> Result<Value> {
 }
 
 /// Registers a hook on a node. A tuple it returns replaces the first group of gradients it was given.
+/// When a hook of a node runs, for [`node_hook`].
+const BEFORE: bool = true;
+const AFTER: bool = false;
+
 fn node_hook(call: &mut Call, before: bool) -> Result<Value> {
     let Some(node) = super::graph::node_of(&call.value(0)) else {
         let name = if before { "register_prehook" } else { "register_hook" };

@@ -24,8 +24,7 @@ pub(crate) const ROWS: &[Row] = &[
         "Selects a range of a dimension.",
     )
     .names(Keeps)
-    .sparse(Refused("as_strided"))
-    .copied("Copies a slice."),
+    .sparse(Refused("as_strided")),
     call::function(
         "_unsafe_view(Tensor self, int[] size) -> Tensor",
         |c| views::reshape(&c.view(0)?, &c.ints(1)?).map(Value::from),

@@ -41,7 +41,7 @@ impl Argument {
 pub(crate) const ROWS: &[Row] = &[
     both(
         "add.Tensor(Operand self, Operand other, *, Scalar alpha=1, Tensor? out=None) -> Tensor",
-        |c| scaled(c, ops::add, false),
+        |c| scaled(c, ops::add),
         "Adds the second operand, scaled by alpha.",
     )
     .orders(&["self alpha other"])
@@ -51,7 +51,7 @@ pub(crate) const ROWS: &[Row] = &[
     .quantized(Own(quantized::add)),
     method(
         "add_.Tensor(Tensor(a!) self, Operand other, *, Scalar alpha=1) -> Tensor(a!)",
-        |c| scaled(c, ops::add, true),
+        |c| scaled(c, ops::add),
         "Adds the second operand, in place.",
     )
     .orders(&["self alpha other"])
@@ -59,7 +59,7 @@ pub(crate) const ROWS: &[Row] = &[
     .sparse(Own(sparse_kernels::add)),
     both(
         "sub.Tensor(Operand self, Operand other, *, Scalar alpha=1, Tensor? out=None) -> Tensor",
-        |c| scaled(c, ops::sub, false),
+        |c| scaled(c, ops::sub),
         "Subtracts the second operand, scaled by alpha.",
     )
     .orders(&["self alpha other"])
@@ -73,7 +73,7 @@ pub(crate) const ROWS: &[Row] = &[
     .quantized(Own(quantized::sub)),
     method(
         "sub_.Tensor(Tensor(a!) self, Operand other, *, Scalar alpha=1) -> Tensor(a!)",
-        |c| scaled(c, ops::sub, true),
+        |c| scaled(c, ops::sub),
         "Subtracts the second operand, in place.",
     )
     .orders(&["self alpha other"])
@@ -85,14 +85,14 @@ pub(crate) const ROWS: &[Row] = &[
     .sparse(Own(sparse_kernels::sub)),
     both(
         "rsub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
-        |c| scaled(c, ops::rsub, false),
+        |c| scaled(c, ops::rsub),
         "Subtracts with the operands swapped.",
     )
     .aliases(&["rsub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor"])
     .names(Unifies),
     both(
         "div.Tensor(Operand self, Operand other, *, Tensor? out=None) -> Tensor",
-        |c| divide(c, None, false),
+        |c| divide(c, None),
         "Divides by the second operand.",
     )
     .out(Out::ELEMENTWISE)
@@ -107,7 +107,7 @@ pub(crate) const ROWS: &[Row] = &[
         "div.Tensor_mode(Operand self, EitherNew other, *, str? rounding_mode, Tensor? out=None) -> Tensor",
         |c| {
             let mode = rounding(c, 2)?;
-            divide(c, mode, false)
+            divide(c, mode)
         },
         "Divides by the second operand, rounding if asked.",
     )
@@ -117,7 +117,7 @@ pub(crate) const ROWS: &[Row] = &[
     .sparse(Coalesced),
     method(
         "div_.Tensor(Tensor(a!) self, Operand other) -> Tensor(a!)",
-        |c| divide(c, None, true),
+        |c| divide(c, None),
         "Divides by the second operand, in place.",
     )
     .aliases(&[
@@ -130,48 +130,40 @@ pub(crate) const ROWS: &[Row] = &[
         "div_.Tensor_mode(Tensor(a!) self, Either other, *, str? rounding_mode) -> Tensor(a!)",
         |c| {
             let mode = rounding(c, 2)?;
-            divide(c, mode, true)
+            divide(c, mode)
         },
         "Divides by the second operand in place, rounding if asked.",
     )
     .aliases(&["divide_"]),
     both(
         "pow.Tensor_Tensor(Tensor self, Tensor exponent, *, Tensor? out=None) -> Tensor",
-        |c| power(c, false),
+        power,
         "Computes the power, element by element.",
     )
     .out(Out::ELEMENTWISE)
     .names(Unifies),
     function(
         "pow.Scalar(Scalar self, Tensor exponent, *, Tensor? out=None) -> Tensor",
-        |c| power(c, false),
+        power,
         "Raises a number to the power of every element.",
     )
     .out(Out::ELEMENTWISE.repeating(Repeats::RefusedResized))
     .names(Keeps),
     both(
         "pow.Tensor_Scalar(Tensor self, Scalar exponent, *, Tensor? out=None) -> Tensor",
-        |c| power(c, false),
+        power,
         "Raises every element to the power of a number.",
     )
     .out(Out::ELEMENTWISE)
     .names(Keeps)
     .sparse(Coalesced),
-    method(
-        "pow_.Tensor(Tensor(a!) self, Tensor exponent) -> Tensor(a!)",
-        |c| power(c, true),
-        "Computes the power, in place.",
-    )
-    .names(Unifies)
-    .derivative_of("pow.Tensor_Tensor"),
-    method(
-        "pow_.Scalar(Tensor(a!) self, Scalar exponent) -> Tensor(a!)",
-        |c| power(c, true),
-        "Computes the power, in place.",
-    )
-    .names(Keeps)
-    .sparse(Coalesced)
-    .derivative_of("pow.Tensor_Scalar"),
+    method("pow_.Tensor(Tensor(a!) self, Tensor exponent) -> Tensor(a!)", power, "Computes the power, in place.")
+        .names(Unifies)
+        .derivative_of("pow.Tensor_Tensor"),
+    method("pow_.Scalar(Tensor(a!) self, Scalar exponent) -> Tensor(a!)", power, "Computes the power, in place.")
+        .names(Keeps)
+        .sparse(Coalesced)
+        .derivative_of("pow.Tensor_Scalar"),
     both(
         "positive(Tensor self) -> Tensor",
         |c| match c.view(0)?.dtype {
@@ -221,16 +213,16 @@ fn tolerance(call: &Call) -> Result<Tolerance> {
 
 type Scaled = fn(Operand, Operand, Scalar, Output, tensor::DType) -> Result<View>;
 
-fn scaled(call: &mut Call, run: Scaled, in_place: bool) -> Result<Value> {
+fn scaled(call: &mut Call, run: Scaled) -> Result<Value> {
     let (a, b) = (Argument::of(call, 0)?, Argument::of(call, 1)?);
     let alpha = call.scalar(2)?;
-    result(call, in_place, |output| run(a.operand(), b.operand(), alpha, output, default(call)))
+    result(call, |output| run(a.operand(), b.operand(), alpha, output, default(call)))
 }
 
 /// Runs an operation in place on the first operand, or into a new tensor. (`out=` is handled for all functions at
 /// once.)
-pub(super) fn result(call: &Call, in_place: bool, run: impl FnOnce(Output) -> Result<View>) -> Result<Value> {
-    if in_place {
+pub(super) fn result(call: &Call, run: impl FnOnce(Output) -> Result<View>) -> Result<Value> {
+    if call.signature.in_place || call.is_switched() {
         let target = call.view(0)?;
         run(Output::InPlace(&target))?;
         return Ok(call.itself());
@@ -252,29 +244,29 @@ fn rounding(call: &Call, index: usize) -> Result<Option<Rounding>> {
     }
 }
 
-fn divide(call: &mut Call, rounding: Option<Rounding>, in_place: bool) -> Result<Value> {
+fn divide(call: &mut Call, rounding: Option<Rounding>) -> Result<Value> {
     let (a, b) = (Argument::of(call, 0)?, Argument::of(call, 1)?);
-    result(call, in_place, |output| ops::div(a.operand(), b.operand(), rounding, output, default(call)))
+    result(call, |output| ops::div(a.operand(), b.operand(), rounding, output, default(call)))
 }
 
-fn power(call: &mut Call, in_place: bool) -> Result<Value> {
+fn power(call: &mut Call) -> Result<Value> {
     let (a, b) = (Argument::of(call, 0)?, Argument::of(call, 1)?);
-    result(call, in_place, |output| ops::pow(a.operand(), b.operand(), output, default(call)))
+    result(call, |output| ops::pow(a.operand(), b.operand(), output, default(call)))
 }
 
-fn binary(call: &mut Call, op: BinaryOp, in_place: bool) -> Result<Value> {
+fn binary(call: &mut Call, op: BinaryOp) -> Result<Value> {
     let (a, b) = (Argument::of(call, 0)?, Argument::of(call, 1)?);
-    result(call, in_place, |output| ops::binary(op, a.operand(), b.operand(), output, default(call)))
+    result(call, |output| ops::binary(op, a.operand(), b.operand(), output, default(call)))
 }
 
-fn unary(call: &mut Call, op: UnaryOp, in_place: bool) -> Result<Value> {
+fn unary(call: &mut Call, op: UnaryOp) -> Result<Value> {
     let a = call.view(0)?;
-    result(call, in_place, |output| ops::unary(op, &a, output, default(call)))
+    result(call, |output| ops::unary(op, &a, output, default(call)))
 }
 
-fn comparison(call: &mut Call, op: CompareOp, in_place: bool) -> Result<Value> {
+fn comparison(call: &mut Call, op: CompareOp) -> Result<Value> {
     let (a, b) = (Argument::of(call, 0)?, Argument::of(call, 1)?);
-    result(call, in_place, |output| compare::compare(op, a.operand(), b.operand(), output, default(call)))
+    result(call, |output| compare::compare(op, a.operand(), b.operand(), output, default(call)))
 }
 
 const HEAVISIDE: &[(Takes, &str)] = &[
@@ -299,7 +291,7 @@ macro_rules! table {
     ($table:ident, $run:ident, $kind:ident, $this:literal, $others:literal, $overload:literal, $out:ident:
         $($name:literal $op:ident $doc:literal $(or $alias:literal)* $(also $name_too:literal)* $([$($facets:tt)*])? $(new [$($only_new:tt)*])? $(within [$($only_within:tt)*])?;)*) => {
         pub(crate) const $table: &[Row] = &[$(
-            both(concat!($name, "(", $this, " self", $others, ", *, Tensor? out=None) -> Tensor"), |c| $run(c, $kind::$op, false), $doc)
+            both(concat!($name, "(", $this, " self", $others, ", *, Tensor? out=None) -> Tensor"), |c| $run(c, $kind::$op), $doc)
                 .operation(concat!($name, $overload))
                 .aliases(&[$($alias,)* $($name_too,)*])
                 .out(Out::$out)
@@ -313,7 +305,7 @@ macro_rules! in_place {
     ($table:ident, $run:ident, $kind:ident, $others:literal, $overload:literal:
         $($name:literal $op:ident $doc:literal $(or $alias:literal)* $(also $name_too:literal)* $([$($facets:tt)*])? $(new [$($only_new:tt)*])? $(within [$($only_within:tt)*])?;)*) => {
         pub(crate) const $table: &[Row] = &[$(
-            method(concat!($name, "_(Tensor(a!) self", $others, ") -> Tensor(a!)"), |c| $run(c, $kind::$op, true), concat!($doc, " Works in place."))
+            method(concat!($name, "_(Tensor(a!) self", $others, ") -> Tensor(a!)"), |c| $run(c, $kind::$op), concat!($doc, " Works in place."))
                 .operation(concat!($name, "_", $overload))
                 .aliases(&[$(concat!($alias, "_")),*])
                 $($($facets)*)? $($($only_within)*)?,
@@ -465,7 +457,7 @@ in_place! { RELU, unary, UnaryOp, "", "":
 macro_rules! without_out {
     ($($name:literal $op:ident $doc:literal [$($facets:tt)*];)*) => {
         pub(crate) const WITHOUT_OUT: &[Row] = &[$(
-            both(concat!($name, "(Tensor self) -> Tensor"), |c| unary(c, UnaryOp::$op, false), $doc)
+            both(concat!($name, "(Tensor self) -> Tensor"), |c| unary(c, UnaryOp::$op), $doc)
                 .operation($name)
                 $($facets)*,
         )*];

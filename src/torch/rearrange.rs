@@ -445,13 +445,13 @@ pub(crate) const ROWS: &[Row] = &[
     both(
         "sort.stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False, Tensor[]? out=None) \
  -> any",
-        |c| sorted(c, 2, 3, true),
+        |c| sorted(c, 2, 3, STABLE),
         "Sorts the elements, keeping equal ones in order.",
     )
     .by_name("dimname_stable", dimnames::not_yet),
     both(
         "sort(Tensor self, int dim=-1, bool descending=False, *, Tensor[]? out=None) -> any",
-        |c| sorted(c, 1, 2, false),
+        |c| sorted(c, 1, 2, UNSTABLE),
         "Sorts the elements along a dimension, and returns their old positions.",
     )
     .quantized(Integers)
@@ -487,14 +487,14 @@ pub(crate) const ROWS: &[Row] = &[
     both(
         "unique(Tensor self, any sorted=True, any return_inverse=False, any return_counts=False, int? \
  dim=None) -> any",
-        |c| unique(c, true, 2, 4),
+        |c| unique(c, ANYWHERE, 2, 4),
         "Returns the distinct elements.",
     )
     .operation("_unique2"),
     both(
         "unique_consecutive(Tensor self, any return_inverse=False, any return_counts=False, int? dim=None) \
  -> any",
-        |c| unique(c, false, 1, 3),
+        |c| unique(c, IN_A_ROW, 1, 3),
         "Joins runs of equal elements.",
     ),
     function(
@@ -615,10 +615,18 @@ fn choose(call: &Call, condition: &View, x: usize, y: usize) -> Result<Value> {
     mask::where_(condition, &tensor(&x)?, &tensor(&y)?, dtype).map(Value::from)
 }
 
+/// Whether a sort keeps equal elements in order, for [`sorted`].
+const STABLE: bool = true;
+const UNSTABLE: bool = false;
+
 fn sorted(call: &Call, dim: usize, descending: usize, stable: bool) -> Result<Value> {
     let (values, indices) = sort::sort(&call.view(0)?, call.int(dim)?, call.bool(descending)?, stable)?;
     Ok(Value::named_tuple("torch.return_types.sort", vec![("values", values.into()), ("indices", indices.into())]))
 }
+
+/// Which equal elements are merged, for [`unique`].
+const ANYWHERE: bool = true;
+const IN_A_ROW: bool = false;
 
 fn unique(call: &Call, all: bool, inverse: usize, dim: usize) -> Result<Value> {
     let view = call.view(0)?;

@@ -170,17 +170,17 @@ pub(crate) const ROWS: &[Row] = &[
     .any_layout().not_differentiable(),
     method("values(Tensor(a) self) -> Tensor(a)", |c| part(c, "values"), "Returns the values of a coalesced tensor.")
         .any_layout(),
-    method("crow_indices(Tensor(a) self) -> Tensor(a)", |c| indices(c, true, 0), "Returns the beginning of each row.")
+    method("crow_indices(Tensor(a) self) -> Tensor(a)", |c| indices(c, BY_ROWS, 0), "Returns the beginning of each row.")
         .any_layout().not_differentiable(),
-    method("col_indices(Tensor(a) self) -> Tensor(a)", |c| indices(c, true, 1), "Returns the column of each element.")
+    method("col_indices(Tensor(a) self) -> Tensor(a)", |c| indices(c, BY_ROWS, 1), "Returns the column of each element.")
         .any_layout().not_differentiable(),
     method(
         "ccol_indices(Tensor(a) self) -> Tensor(a)",
-        |c| indices(c, false, 0),
+        |c| indices(c, BY_COLUMNS, 0),
         "Returns the beginning of each column.",
     )
     .any_layout().not_differentiable(),
-    method("row_indices(Tensor(a) self) -> Tensor(a)", |c| indices(c, false, 1), "Returns the row of each element.")
+    method("row_indices(Tensor(a) self) -> Tensor(a)", |c| indices(c, BY_COLUMNS, 1), "Returns the row of each element.")
         .any_layout().not_differentiable(),
     method(
         "to_dense(Tensor self, ScalarType? dtype=None, *, bool? masked_grad=None) -> Tensor",
@@ -257,13 +257,13 @@ pub(crate) const ROWS: &[Row] = &[
     .sparse(AsIs),
     method(
         "sparse_resize_(Tensor(a!) self, int[] size, int sparse_dim, int dense_dim) -> Tensor(a!)",
-        |c| resize(c, false),
+        sparse_resize,
         "Changes the sizes, which must not shrink where there are elements.",
     )
     .sparse(AsIs),
     method(
         "sparse_resize_and_clear_(Tensor(a!) self, int[] size, int sparse_dim, int dense_dim) -> Tensor(a!)",
-        |c| resize(c, true),
+        sparse_resize_and_clear,
         "Changes the sizes and drops all elements.",
     )
     .sparse(AsIs),
@@ -440,6 +440,10 @@ fn part(call: &mut Call, name: &str) -> Result<Value> {
 }
 
 /// Returns the row or column indices of a compressed tensor: the plain ones or the compressed ones.
+/// The compressed dimension of a layout, for [`indices`].
+const BY_ROWS: bool = true;
+const BY_COLUMNS: bool = false;
+
 fn indices(call: &mut Call, of_rows: bool, plain: usize) -> Result<Value> {
     let view = call.view(0)?;
     match view.compressed() {
@@ -528,7 +532,15 @@ fn converted(call: &mut Call, layout: TensorLayout, block: Option<usize>, dense_
     }
 }
 
-fn resize(call: &mut Call, clear: bool) -> Result<Value> {
+fn sparse_resize(call: &mut Call) -> Result<Value> {
+    resize(call, false)
+}
+
+fn sparse_resize_and_clear(call: &mut Call) -> Result<Value> {
+    resize(call, true)
+}
+
+fn resize(call: &Call, clear: bool) -> Result<Value> {
     let (view, sizes) = (call.view(0)?, call.ints(1)?);
     let (sparse, dense) = (call.int(2)?, call.int(3)?);
     let parts = ops::expect_coo(&view, call.signature.name)?;

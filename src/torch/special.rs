@@ -137,12 +137,12 @@ binary_rows! { POLYNOMIALS "x" "x" "n" "x_scalar" "n_scalar":
 
 fn unary(call: &mut Call, op: UnaryOp) -> Result<Value> {
     let view = call.view(0)?;
-    result(call, false, |output| ops::unary(op, &view, output, default(call)))
+    result(call, |output| ops::unary(op, &view, output, default(call)))
 }
 
 fn binary(call: &mut Call, op: BinaryOp) -> Result<Value> {
     let (a, b) = (Argument::of(call, 0)?, Argument::of(call, 1)?);
-    result(call, false, |output| ops::binary(op, a.operand(), b.operand(), output, default(call)))
+    result(call, |output| ops::binary(op, a.operand(), b.operand(), output, default(call)))
 }
 
 /// Computes `(1 + erf(x / sqrt(2))) / 2` in the same steps as PyTorch.

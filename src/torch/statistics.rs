@@ -91,7 +91,7 @@ pub(crate) const ROWS: &[Row] = &[
     both(
         "quantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str interpolation=\"linear\", \
  Tensor? out=None) -> Tensor",
-        |c| quantile(c, false),
+        quantile,
         "Computes the numbers below which given shares of the elements lie.",
     )
     .out(QUANTILE)
@@ -100,7 +100,7 @@ pub(crate) const ROWS: &[Row] = &[
     both(
         "quantile.scalar(Tensor self, float q, int? dim=None, bool keepdim=False, *, str \
  interpolation=\"linear\", Tensor? out=None) -> Tensor",
-        |c| quantile(c, false),
+        quantile,
         "Computes the number below which a given share of the elements lies.",
     )
     .out(QUANTILE)
@@ -109,7 +109,7 @@ pub(crate) const ROWS: &[Row] = &[
     both(
         "nanquantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str \
  interpolation=\"linear\", Tensor? out=None) -> Tensor",
-        |c| quantile(c, true),
+        nanquantile,
         "Computes the numbers below which given shares of the elements lie, ignoring NaN.",
     )
     .out(QUANTILE)
@@ -118,7 +118,7 @@ pub(crate) const ROWS: &[Row] = &[
     both(
         "nanquantile.scalar(Tensor self, float q, int? dim=None, bool keepdim=False, *, str \
  interpolation=\"linear\", Tensor? out=None) -> Tensor",
-        |c| quantile(c, true),
+        nanquantile,
         "Computes the number below which a given share of the elements lies, ignoring NaN.",
     )
     .out(QUANTILE)
@@ -426,7 +426,15 @@ fn warned(call: &Call, (result, few): (View, bool)) -> Result<Value> {
     Ok(result.into())
 }
 
-fn quantile(call: &mut Call, ignore_nan: bool) -> Result<Value> {
+fn quantile(call: &mut Call) -> Result<Value> {
+    ranked(call, false)
+}
+
+fn nanquantile(call: &mut Call) -> Result<Value> {
+    ranked(call, true)
+}
+
+fn ranked(call: &Call, ignore_nan: bool) -> Result<Value> {
     let view = call.view(0)?;
     let name = "quantile";
     let interpolation = Interpolation::parse(call.str(4)?, name)?;

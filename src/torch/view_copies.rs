@@ -22,6 +22,14 @@ pub(crate) const ROWS: &[Row] = &[
         |c| copied(ops::reshape(&c.view(0)?, &c.ints(1)?)),
         "Copies the same elements under another shape.",
     ).grad_refused_by_fallback(),
+    // Unlike a subscript, it refuses steps as `slice` of PyTorch's C++ does.
+    function(
+        "slice_copy.Tensor(Tensor self, int dim=0, int? start=None, int? end=None, int step=1, *, Tensor? \
+ out=None) -> Tensor",
+        |c| copied(ops::slice(&c.view(0)?, c.int(1)?, c.opt_int(2)?, c.opt_int(3)?, c.int(4)?)),
+        "Copies a slice.",
+    )
+    .grad_refused_by_fallback(),
     both(
         "narrow_copy(Tensor self, int dim, int start, int length, *, Tensor? out=None) -> Tensor",
         |c| copied(ops::narrow_copied(&c.view(0)?, c.int(1)?, c.int(2)?, c.int(3)?)),

@@ -98,14 +98,14 @@ pub(crate) const ROWS: &[Row] = &[
     .copied("Copies the tensor with its dimensions in another order."),
     both(
         "movedim.int(Tensor(a) self, int source, int destination) -> Tensor(a)",
-        |c| movedim(c, false),
+        |c| movedim(c, &[c.int(1)?], &[c.int(2)?]),
         "Moves one dimension to another position.",
     )
     .aliases(&["moveaxis"])
     .operation("permute"),
     both(
         "movedim.intlist(Tensor(a) self, int[] source, int[] destination) -> Tensor(a)",
-        |c| movedim(c, true),
+        |c| movedim(c, &c.ints(1)?, &c.ints(2)?),
         "Moves dimensions to other positions.",
     )
     .aliases(&["moveaxis"])
@@ -652,13 +652,8 @@ fn transpose(call: &mut Call) -> Result<Value> {
     same_view(call, layout)
 }
 
-fn movedim(call: &mut Call, lists: bool) -> Result<Value> {
-    let (source, destination) = if lists {
-        (call.ints(1)?, call.ints(2)?)
-    } else {
-        (Dims::from_slice(&[call.int(1)?]), Dims::from_slice(&[call.int(2)?]))
-    };
-    let moved = ops::movedim(&call.view(0)?, &source, &destination)?;
+fn movedim(call: &Call, source: &[i64], destination: &[i64]) -> Result<Value> {
+    let moved = ops::movedim(&call.view(0)?, source, destination)?;
     call.view_of(0, moved)
 }
 
