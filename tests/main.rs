@@ -6,6 +6,7 @@ mod caught;
 mod cli;
 mod cycles;
 mod edges;
+mod embedded;
 mod explain;
 mod extremes;
 mod files;

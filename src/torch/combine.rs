@@ -2,6 +2,7 @@
 //! triangles, distances. Follows <https://pytorch.org/docs/2.7/torch.html#other-operations>.
 
 use super::einsum::spread_tensors;
+use super::python::in_python;
 use super::steps::Steps;
 use call::dispatch::name_inference;
 use call::facets::{Lies, NameInference::Infers, Out, Repeats, Shares, Takes};
@@ -10,7 +11,7 @@ use tensor::bail;
 use tensor::layout::wrap_dim;
 use tensor::ops::matmul as ops;
 use tensor::ops::rearrange::{Triangle, triangle};
-use tensor::ops::{copy, create, mask, view as views};
+use tensor::ops::{copy, create, view as views};
 use tensor::{DType, Dims, Result, Scalar, Tensor, View};
 use value::Value;
 
@@ -109,7 +110,7 @@ pub(crate) const ROWS: &[Row] = &[
     .recorded_in_steps(),
     function(
         "combinations(Tensor self, int r=2, bool with_replacement=False) -> Tensor",
-        combinations,
+        |c| in_python(c, "composites.combinations"),
         "Lists all selections of a number of elements.",
     )
     .operation("view")
@@ -310,44 +311,6 @@ fn cartesian_prod(call: &mut Call) -> Result<Value> {
     let lines: Result<Vec<Value>> =
         grids.iter().map(|grid| steps.on(grid, "flatten", &[]).map(Value::Tensor)).collect();
     steps.torch("stack", &[Value::list(lines?), Value::Int(1)])
-}
-
-fn combinations(call: &mut Call) -> Result<Value> {
-    let (tensor, count, repeated) = (call.tensor(0)?, call.int(1)?, call.bool(2)?);
-    let view = tensor.view();
-    if view.ndim() != 1 {
-        bail!(RuntimeError, "Expect a 1D vector, but got shape {}", tensor::layout::show(view.sizes()));
-    }
-    if count < 0 {
-        bail!(RuntimeError, "Expect a non-negative number, but got {count}");
-    }
-    if count == 0 {
-        return View::zeros(&[0], view.dtype, view.device()).map(Value::from);
-    }
-    tensor::ops::split::room_for(count)?;
-    let n = view.numel();
-    let steps = Steps::of(call);
-    let places = Tensor::new(create::arange(
-        Scalar::Int(0),
-        Scalar::Int(n),
-        Scalar::Int(1),
-        Some(DType::Long),
-        DType::Float,
-        view.device(),
-    )?);
-    let grid = |tensor: &Tensor| meshgrid(steps, vec![tensor.clone(); count as usize], false);
-    // Keeping only increasing (or non-decreasing) positions selects each combination once.
-    let places = grid(&places)?;
-    let mut chosen = create::full(places[0].borrow().sizes(), Scalar::Bool(true), None, DType::Float, view.device())?;
-    for pair in places.windows(2) {
-        let [before, after] = pair else { continue };
-        let ordered = steps.pair(if repeated { "le" } else { "lt" }, before, after)?;
-        chosen = mask::where_(&chosen, &ordered.view(), &chosen, DType::Bool)?;
-    }
-    let chosen = Tensor::new(chosen);
-    let columns: Result<Vec<Value>> =
-        grid(tensor)?.iter().map(|grid| steps.pair("masked_select", grid, &chosen).map(Value::Tensor)).collect();
-    steps.torch("stack", &[Value::list(columns?), Value::Int(1)])
 }
 
 fn vander(call: &mut Call) -> Result<Value> {

@@ -7,6 +7,7 @@ use tensor::{Error, Result};
 use value::Value;
 
 const SOURCES: &[Source] = &[
+    Source { name: "composites", text: include_str!("python/composites.py") },
     Source { name: "functional", text: include_str!("python/functional.py") },
     Source { name: "gradcheck", text: include_str!("python/gradcheck.py") },
     Source { name: "testing", text: include_str!("python/testing.py") },

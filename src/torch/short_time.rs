@@ -1,6 +1,7 @@
 //! Short-time Fourier transforms: of windows that move over a signal, and back. Follows
 //! <https://pytorch.org/docs/2.7/generated/torch.stft.html>.
 
+use super::python::in_python;
 use super::steps::Steps;
 use autograd::Functions;
 use call::{Call, Row, both, function, method, one};
@@ -8,14 +9,13 @@ use tensor::bail;
 use tensor::layout::{show, wrap_dim};
 use tensor::{Dims, Error, Result, Tensor, View};
 use value::Value;
-use value::equality::truth;
 
 pub(crate) const ROWS: &[Row] = &[
     function(
         "stft(Tensor input, int n_fft, int? hop_length=None, int? win_length=None, Tensor? window=None, bool center=True, \
  str pad_mode=\"reflect\", bool normalized=False, bool? onesided=None, bool? return_complex=None, \
  bool? align_to_window=None) -> Tensor",
-        centred,
+        |c| in_python(c, "composites.stft"),
         "Computes the spectra of a signal's parts.",
     )
     .python("stft").recorded_in_steps(),
@@ -23,7 +23,7 @@ pub(crate) const ROWS: &[Row] = &[
         "stft.center(Tensor self, int n_fft, int? hop_length=None, int? win_length=None, Tensor? window=None, \
  bool center=True, str pad_mode=\"reflect\", bool normalized=False, bool? onesided=None, bool? return_complex=None, \
  bool? align_to_window=None) -> Tensor",
-        centred,
+        |c| in_python(c, "composites.stft"),
         "Computes the spectra of a signal's parts.",
     )
     .python("Tensor.stft").recorded_in_steps(),
@@ -40,40 +40,6 @@ pub(crate) const ROWS: &[Row] = &[
         "Computes a signal from the spectra of its parts.",
     ).recorded_in_steps(),
 ];
-
-/// `stft` with centred windows: pads the signal at both ends first.
-fn centred(call: &mut Call) -> Result<Value> {
-    let steps = Steps::of(call);
-    let mut arguments: Vec<Value> = call.args.to_vec();
-    arguments.drain(5..7);
-    if !truth(&call.value(5))? {
-        return steps.torch("_VF.stft", &arguments);
-    }
-    if !call.is_none(10) {
-        bail!(RuntimeError, "stft align_to_window should only be set when center = false");
-    }
-    let Value::Tensor(input) = call.value(0) else {
-        bail!(AttributeError, "'{}' object has no attribute 'dim'", call.value(0).type_name());
-    };
-    let Some(n_fft) = call.value(1).as_scalar() else {
-        bail!(TypeError, "unsupported operand type(s) for //: '{}' and 'int'", call.value(1).type_name());
-    };
-    let half = n_fft.to_i64().div_euclid(2);
-    let sizes = Dims::from_slice(input.borrow().sizes());
-    let ones = std::iter::repeat_n(1, 3usize.saturating_sub(sizes.len()));
-    let extended: Dims = ones.chain(sizes.iter().copied()).collect();
-    let extended = steps.sized("view", &input, &extended)?;
-    let padded = steps.torch("nn.functional.pad", &[extended.into(), Value::size(&[half, half]), call.value(6)])?;
-    let padded = one(padded)?;
-    let kept = {
-        let padded = padded.borrow();
-        // Python's slice `[-0:]` keeps all dimensions.
-        let first = if sizes.is_empty() { 0 } else { padded.ndim() - sizes.len() };
-        Dims::from_slice(padded.sizes().get(first..).unwrap_or_default())
-    };
-    arguments[0] = steps.sized("view", &padded, &kept)?.into();
-    steps.torch("_VF.stft", &arguments)
-}
 
 /// The arguments that both directions share.
 struct Asked {
