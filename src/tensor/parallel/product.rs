@@ -8,6 +8,7 @@ use gemm_common::Parallelism;
 
 /// The signature of the kernels of `gemm`: sizes; the result, with its strides between columns and between rows, and
 /// whether to add to it; both operands with their strides; two factors; which operands to conjugate; threads.
+// SAFETY: this is only the type. Callers pass pointers to matrices that have these sizes and strides.
 type Gemm<T> = unsafe fn(
     usize,
     usize,
