@@ -179,7 +179,7 @@ impl Runtime {
     ///
     /// # Errors
     /// Fails with the iterator's error, or MemoryError.
-    pub fn to_script(&self, value: Value) -> Result<rhai::Dynamic> {
+    pub(crate) fn to_script(&self, value: Value) -> Result<rhai::Dynamic> {
         // No other value is allocated or copied here.
         if !matches!(value, Value::Object(_) | Value::Str(_) | Value::List(_) | Value::Set(_)) {
             return Ok(to_dynamic(value));
