@@ -226,7 +226,7 @@ struct Convert {
 
 fn tolerance(text: &str) -> Result<f64, String> {
     let number = text.parse().map_err(|_| "not a number".to_owned())?;
-    if number >= 0.0 { Ok(number) } else { Err("a tolerance is not negative".to_owned()) }
+    if number >= 0.0 { Ok(number) } else { Err("a tolerance must not be negative".to_owned()) }
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -246,7 +246,7 @@ fn main() {
         // The panic has been reported already.
         Ok(Err(_)) => exit(101),
         Err(error) => {
-            complain(&format!("tensorsh: no thread to run on: {error}\n"));
+            complain(&format!("tensorsh: cannot start a thread: {error}\n"));
             exit(1);
         }
     }

@@ -365,7 +365,7 @@ fn transcripts_that_fail_show_the_difference() {
                   FAIL a.txt: 1 failed\nexamples: 0 passed, 1 failed\nsessions: 0 passed, 1 failed\n";
     assert_eq!((status, stdout.as_str(), stderr.as_str()), (1, wanted, ""));
     let (status, stdout, stderr) = run_here(&["test", "nope"], b"");
-    assert_eq!((status, stdout.as_str()), (1, "no session was found\n"));
+    assert_eq!((status, stdout.as_str()), (1, "no session found\n"));
     assert_eq!(stderr, "tensorsh: nope: No such file or directory\n");
 }
 
@@ -398,7 +398,7 @@ fn nothing_to_run_is_no_success() {
     fs::write(folder.path().join("a.md"), "# A page\n").unwrap();
     for path in [".", "a.md"] {
         let (status, stdout, _) = run(folder.path(), &["-q", "test", path], b"");
-        assert_eq!((status, stdout.as_str()), (1, "no session was found\n"), "{path}");
+        assert_eq!((status, stdout.as_str()), (1, "no session found\n"), "{path}");
     }
 }
 
@@ -453,11 +453,11 @@ fn sessions_are_chosen_by_name_or_line() {
     assert_eq!(summary(&["test", "--filter", "First", "a.md"]), good);
     assert_eq!(summary(&["test", "--filter", "Second", "a.md"]), bad);
     assert_eq!(summary(&["test", "--filter", "a.md", "a.md"]), both);
-    assert_eq!(summary(&["test", "--filter", "Third", "a.md"]), (1, "no session was found".to_owned()));
+    assert_eq!(summary(&["test", "--filter", "Third", "a.md"]), (1, "no session found".to_owned()));
     for (line, wanted) in [(4, &good), (5, &good), (11, &bad), (99, &bad)] {
         assert_eq!(summary(&["test", &format!("a.md:{line}")]), *wanted, "{line}");
     }
-    assert_eq!(summary(&["test", "a.md:1"]), (1, "no session was found".to_owned()));
+    assert_eq!(summary(&["test", "a.md:1"]), (1, "no session found".to_owned()));
     let (_, stdout, _) = run_on("a.md", TWO, &["test", "--update", "--filter", "First", "a.md"]);
     assert_eq!(stdout, "ok   a.md: 1 passed\nexamples: 1 passed, 0 failed\nsessions: 1 passed, 0 failed\n");
 }

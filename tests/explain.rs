@@ -108,10 +108,9 @@ fn pictures_are_written() {
     }
     // Every cell of the grid and of the storage names its counterpart, in words and by the common cell number.
     let page = std::fs::read_to_string(folder.path().join("t.html")).unwrap();
-    for sentence in [
-        "Element [2, 1] is 5, and stands in cell 5, bytes 40 to 47.",
-        "cell 5, bytes 40 to 47 holds 5: element [2, 1].",
-    ] {
+    for sentence in
+        ["Element [2, 1] is 5, in cell 5, bytes 40 to 47.", "cell 5, bytes 40 to 47 holds 5: element [2, 1]."]
+    {
         let spoken = format!("data-at=\"5\" tabindex=\"0\" role=\"img\" aria-label=\"{sentence}\">");
         assert!(page.contains(&spoken), "{sentence}");
     }

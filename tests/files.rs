@@ -262,8 +262,8 @@ fn a_report_tells_who_shares_and_what_is_wasted() {
         "a     float32  (5,)  (1,)    0       20     0",
         "b     float32  (7,)  (1,)    3       28     0",
         "storage 0 is shared by a, b",
-        "storage 0 has 4000 bytes (4.0 kB), of which 3960 bytes (4.0 kB) are shown by no tensor",
-        "2 tensors on 1 storage of 4000 bytes (4.0 kB), 3960 bytes (4.0 kB) of them shown by none",
+        "storage 0 has 4000 bytes (4.0 kB), of which 3960 bytes (4.0 kB) belong to no tensor",
+        "2 tensors on 1 storage of 4000 bytes (4.0 kB), 3960 bytes (4.0 kB) of them in no tensor",
     ] {
         assert!(text.lines().any(|found| found == line), "{line}\n{text}");
     }

@@ -171,7 +171,7 @@ fn a_pasted_page_is_run_statement_by_statement() {
     assert!(text.starts_with("tensor([1., 1.])\nRuntimeError: shape '[3]' is invalid"), "{text}");
     assert!(text.ends_with("tensor(2.)\n"), "{text}");
     let checked = visit.shown("rhai", ":check");
-    assert!(checked.ends_with("2 outputs are as recorded, 2 differ (- recorded, + printed here)\n"), "{checked}");
+    assert!(checked.ends_with("2 outputs match, 2 differ (- recorded, + printed)\n"), "{checked}");
 }
 
 #[test]
@@ -480,7 +480,7 @@ fn answers_are_judged() {
     let session = visit.answer(json!({ "ask": "leave" }));
     assert_eq!(session, json!({}));
     let refused = visit.answer(json!({ "ask": "try", "language": "python", "source": "1" }));
-    assert_eq!(refused, json!({ "refused": "no exercise has been begun" }));
+    assert_eq!(refused, json!({ "refused": "no exercise is active" }));
 }
 
 #[test]

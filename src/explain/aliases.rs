@@ -101,7 +101,7 @@ fn scene(holders: &[Holder]) -> Scene {
         has_unnamed |= group(&mut scene, i + 1, storage, &here);
     }
     if has_unnamed {
-        scene.note(Ink::Label, "A handle without a name is the base of a view, or what a graph keeps.");
+        scene.note(Ink::Label, "A handle without a name is the base of a view, or is saved in a graph.");
     }
     scene
 }
@@ -182,7 +182,7 @@ fn overlaps(here: &[&Holder]) -> Option<Table> {
                 (Ink::Unused, "nothing".to_owned())
             } else {
                 match a.common(b).or_else(|| b.common(a)) {
-                    Some(0) => (Ink::Unused, "nothing: each lies in the gaps of the other".to_owned()),
+                    Some(0) => (Ink::Unused, "nothing: each lies in the other's gaps".to_owned()),
                     Some(common) => (Ink::Shared, byte_count(common as u64)),
                     None => (Ink::Shared, format!("up to {}", byte_count(crossing.len() as u64))),
                 }
@@ -213,7 +213,7 @@ fn cost(storage: &Storage, here: &[&Holder]) -> Option<String> {
     let names: Vec<_> = here.iter().map(|holder| holder.name.as_str()).collect();
     let (verb, names) = (if names.len() == 1 { "keeps" } else { "keep" }, names.join(", "));
     let (shown, rest) = (byte_count(shown as u64), byte_count((nbytes - shown) as u64));
-    Some(format!("{names} {verb} {rest} alive to show {shown}; clone() would let them go"))
+    Some(format!("{names} {verb} {rest} alive to show {shown}; clone() would release them"))
 }
 
 /// Returns only the warnings, for a table of variables that has no room for more.

@@ -144,7 +144,7 @@ pub fn of_view(view: &View) -> Result<Scene> {
     if view.conj || view.neg {
         scene.note(
             Ink::Fault,
-            "A lazy conjugation or negation is pending: the tensor shows other values than are stored.",
+            "A lazy conjugation or negation is pending: the shown values differ from the stored ones.",
         );
     }
     Ok(scene)
@@ -217,7 +217,7 @@ fn float(scene: &mut Scene, parts: FloatParts, dtype: DType) {
     };
     row(Ink::Sign, "sign", meaning.to_owned(), sign.to_owned());
     let power = if parts.is_nan() || parts.is_infinite() {
-        "no power: not a finite number".to_owned()
+        "none: not a finite number".to_owned()
     } else if parts.exponent == 0 {
         format!("0: 2^{}, no leading 1", parts.power())
     } else {
@@ -254,7 +254,7 @@ fn float(scene: &mut Scene, parts: FloatParts, dtype: DType) {
         DType::Double => short,
         _ => return,
     };
-    scene.note(Ink::Plain, format!("{short} is the shortest decimal that is read as this {}", dtype.name()));
+    scene.note(Ink::Plain, format!("{short} is the shortest decimal that reads back as this {}", dtype.name()));
 }
 
 /// Returns all digits of a finite number, in the notation that Python would choose.
@@ -294,7 +294,7 @@ fn integer(scene: &mut Scene, whole: u64, dtype: DType) {
     let text = match dtype.category() {
         Category::Bool => format!("{whole}: any byte but 0 is True"),
         _ if dtype.is_signed() && bits > 0 && whole >> (bits - 1) & 1 == 1 => {
-            format!("the highest bit is set, so 2^{bits} is taken off {whole}")
+            format!("the highest bit is set, so 2^{bits} is subtracted from {whole}")
         }
         _ => format!("the sum of the powers of two whose bits are set: {whole}"),
     };

@@ -47,10 +47,10 @@ impl Block {
             start = end;
         }
         if self.parts.iter().any(|part| matches!(part.holds, PartEncoding::Bits(2..))) {
-            scene.note(Ink::Label, "Of several numbers in a byte, the one in the lowest bits comes first.");
+            scene.note(Ink::Label, "The lowest bits of a byte hold the first of its numbers.");
         }
         if is_cut {
-            scene.note(Ink::Unused, "… stands for bytes that are not drawn; cells= draws more of them");
+            scene.note(Ink::Unused, "… marks bytes that are not drawn; cells= draws more");
         }
         scene
     }

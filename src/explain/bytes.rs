@@ -62,8 +62,7 @@ impl Window<'_> {
             scene.note(Ink::Unused, left_out_note(left_out as u64, length as u64, "byte"));
         }
         if self.has_gaps() {
-            scene
-                .note(Ink::Unused, "( ) around a value: its bytes lie between those of the tensor and are not its own");
+            scene.note(Ink::Unused, "( ) marks bytes between the tensor's elements that do not belong to it");
         }
         scene
     }
@@ -93,7 +92,7 @@ impl Window<'_> {
     fn order(&self, memory: &Memory) -> String {
         let dtype = self.dtypes.iter().find(|dtype| dtype.to_real().itemsize() > 1);
         let Some(dtype) = dtype.map(|dtype| dtype.to_real()) else {
-            return "one byte is one element: there is no order".to_owned();
+            return "none: an element is one byte".to_owned();
         };
         let first = bytes_at(memory, self.range.start..self.range.start + dtype.itemsize());
         let number: String = first.iter().rev().map(|byte| format!("{byte:02x}")).collect();

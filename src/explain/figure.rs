@@ -148,7 +148,7 @@ fn is_whole(dtype: DType) -> bool {
 fn introduction(view: &View, of: DType) -> Scene {
     let mut scene = Scene::new(title(view, of));
     if of.is_quantized() {
-        scene.note(Ink::Label, "What is drawn are the numbers that the quantized integers stand for.");
+        scene.note(Ink::Label, "Quantized elements are drawn as the numbers they represent.");
     }
     if of.is_complex() {
         scene.note(Ink::Label, "Complex values are drawn by magnitude.");
@@ -392,7 +392,7 @@ fn levels(view: &View, of: DType, shape: Shape, most_columns: usize) -> Result<S
     let drawn = drawn.map(|(row, cells)| (name(row), cells.iter().map(level).collect()));
     scene.blocks.push(Block::Levels(Levels { shape, rows: drawn.collect() }));
     if all.others.iter().any(|(count, _)| *count > 0) {
-        scene.note(Ink::Fault, "n: NaN is among the elements of the cell; + and -: infinities are");
+        scene.note(Ink::Fault, "n marks cells with NaN, + and - cells with infinities");
     }
     Ok(scene)
 }

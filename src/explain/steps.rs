@@ -17,7 +17,7 @@ pub fn table(tensor: &Tensor) -> Option<Table> {
     steps.reverse();
     let view = tensor.view();
     let first = steps.first()?;
-    let mut table = Table { head: vec!["step", "size", "stride", "offset", "what it did"], rows: Vec::new() };
+    let mut table = Table { head: vec!["step", "size", "stride", "offset", "effect"], rows: Vec::new() };
     let mut row = |name: &str, stage: &Stage, what: String| {
         table.rows.push(vec![
             span(Ink::Label, name),
@@ -28,7 +28,7 @@ pub fn table(tensor: &Tensor) -> Option<Table> {
         ]);
     };
     let start = Stage { layout: &first.before, dtype: first.dtype };
-    row("base", &start, if first.is_cut { "earlier steps are forgotten" } else { "where the chain begins" }.to_owned());
+    row("base", &start, if first.is_cut { "earlier steps were dropped" } else { "the start" }.to_owned());
     for (i, step) in steps.iter().enumerate() {
         let before = Stage { layout: &step.before, dtype: step.dtype };
         let after = match steps.get(i + 1) {
@@ -47,7 +47,7 @@ fn in_words(before: &Stage, after: &Stage) -> String {
         return read_as(before.dtype, after.dtype);
     }
     if old == new {
-        return "sizes, strides and offset stay".to_owned();
+        return "sizes, strides and offset unchanged".to_owned();
     }
     reordered(old, new)
         .or_else(|| selected_index(old, new))
@@ -90,7 +90,7 @@ fn reordered(old: &Layout, new: &Layout) -> Option<String> {
     let order = order?;
     let moved: Vec<_> = order.iter().enumerate().filter(|(i, d)| i64::try_from(*i) != Ok(**d)).collect();
     match moved.as_slice() {
-        [(a, _), (b, _)] => Some(format!("dimensions {a} and {b} exchanged, sizes and strides alike; no byte moved")),
+        [(a, _), (b, _)] => Some(format!("dimensions {a} and {b} swapped, with sizes and strides; no byte moved")),
         _ => Some(format!("dimensions in the order {}; no byte moved", list(&order))),
     }
 }
@@ -108,8 +108,8 @@ fn selected_index(old: &Layout, new: &Layout) -> Option<String> {
     });
     let (d, index, stride) = found?;
     Some(match index {
-        0 => format!("index 0 of dimension {d}, which is gone"),
-        index => format!("index {index} of dimension {d}, which is gone: {index} * {stride} further"),
+        0 => format!("index 0 of dimension {d}, which is removed"),
+        index => format!("index {index} of dimension {d}, which is removed: offset + {index} * {stride}"),
     })
 }
 
@@ -138,7 +138,7 @@ fn repeated(old: &Layout, new: &Layout) -> Option<String> {
             Some(&same) if same == (size, stride) => {}
             Some(&(1, _)) | None if stride == 0 || size == 1 => {
                 if size != 1 {
-                    repeated.push(format!("dimension {d} shows one place {size} times, by stride 0"));
+                    repeated.push(format!("dimension {d} repeats one element {size} times, with stride 0"));
                 }
             }
             _ => return None,
@@ -177,7 +177,7 @@ fn sliced(old: &Layout, new: &Layout) -> Option<String> {
 fn reshaped(old: &Layout, new: &Layout) -> Option<String> {
     let strides: Dims = old.compute_stride(&new.sizes).filter(|_| old.numel() == new.numel())?;
     (old.offset == new.offset && strides == new.strides)
-        .then(|| "the same elements in the same order under other sizes".to_owned())
+        .then(|| "the same elements in the same order, other sizes".to_owned())
 }
 
 #[cfg(test)]
@@ -190,7 +190,7 @@ mod tests {
             |sizes: &[i64], strides: &[i64], offset| Layout { sizes: sizes.into(), strides: strides.into(), offset };
         let base = layout(&[3, 4], &[4, 1], 0);
         for (after, wanted) in [
-            (base.clone(), "sizes, strides and offset stay"),
+            (base.clone(), "sizes, strides and offset unchanged"),
             (layout(&[4, 3], &[1, 4], 0), "dimensions 0 and 1 exchanged, sizes and strides alike; no byte moved"),
             (layout(&[4], &[1], 8), "index 2 of dimension 0, which is gone: 2 * 4 further"),
             (layout(&[3], &[4], 1), "index 1 of dimension 1, which is gone: 1 * 1 further"),
@@ -199,7 +199,7 @@ mod tests {
             (layout(&[3, 2], &[4, 1], 1), "indices 1 to 2 of dimension 1"),
             (layout(&[2, 4], &[8, 1], 0), "2 indices of dimension 0, every 2 from 0 on"),
             (layout(&[2, 2], &[4, 1], 5), "indices 1 to 2 of dimension 0; indices 1 to 2 of dimension 1"),
-            (layout(&[2, 6], &[6, 1], 0), "the same elements in the same order under other sizes"),
+            (layout(&[2, 6], &[6, 1], 0), "the same elements in the same order, other sizes"),
             (layout(&[9], &[1], 2), "other sizes, strides or offset over the same storage"),
         ] {
             let dtype = DType::Float;

@@ -36,7 +36,7 @@ pub fn describe(view: &View, holders: &[Holder]) -> Scene {
             vec![
                 fact("dtype", view.dtype.name()),
                 fact("size", list(view.sizes())),
-                fact("layout", format!("torch.{layout}: no storage of its own; what it holds are {names}")),
+                fact("layout", format!("torch.{layout}: no storage of its own; it consists of {names}")),
             ]
         }
     });
@@ -54,7 +54,7 @@ pub fn scene(view: &View, chain: Option<Table>, holders: &[Holder], terms: Terms
         return scene;
     }
     if let Some(chain) = chain {
-        scene.heading("How it came about");
+        scene.heading("How it was made");
         scene.blocks.push(Block::Table(chain));
     }
     draw_grid(&mut scene, view);
@@ -94,7 +94,7 @@ fn facts(view: &View, holders: &[Holder]) -> Vec<(String, Span)> {
     if view.conj || view.neg {
         let bits = [(view.conj, "conjugate"), (view.neg, "negative")];
         let set: Vec<_> = bits.into_iter().filter(|(is_set, _)| *is_set).map(|(_, name)| name).collect();
-        facts.push(fact("lazy bits", format!("{}: what is read is not what is stored", set.join(", "))));
+        facts.push(fact("lazy bits", format!("{}: the values differ from the stored ones", set.join(", "))));
     }
     if let Some(quantizer) = view.quantizer() {
         facts.push(fact("quantized", quantized_in_words(quantizer)));
@@ -114,7 +114,7 @@ fn quantized_in_words(quantizer: &Quantizer) -> String {
     let scheme = quantizer.scheme();
     match quantizer {
         Quantizer::PerTensor { scale, zero_point } => {
-            format!("{scheme}: an integer n stands for (n - {zero_point}) * {}", float_repr(*scale))
+            format!("{scheme}: an integer n represents (n - {zero_point}) * {}", float_repr(*scale))
         }
         Quantizer::PerChannel { axis, .. } => {
             format!("{scheme}: scale and zero point differ along dimension {axis}")
@@ -138,7 +138,7 @@ fn strides_in_words(layout: &Layout, itemsize: usize) -> String {
         return String::new();
     }
     let steps = layout.strides.iter().enumerate().map(|(d, &stride)| match stride {
-        0 => format!("dimension {d} stays where it is"),
+        0 => format!("dimension {d} does not move"),
         stride => match scaled(stride, itemsize) {
             1 => format!("dimension {d} moves by 1 byte"),
             bytes => format!("dimension {d} moves by {bytes} bytes"),
@@ -150,19 +150,19 @@ fn strides_in_words(layout: &Layout, itemsize: usize) -> String {
 /// Describes whether the elements are in reading order without gaps, or where the order breaks.
 fn contiguity(layout: &Layout) -> (Ink, String) {
     if layout.is_contiguous() {
-        let why = if layout.numel() == 0 { "yes, as everything empty is" } else { "yes" };
+        let why = if layout.numel() == 0 { "yes: it is empty" } else { "yes" };
         return (Ink::Good, why.to_owned());
     }
     let mut step = 1i64;
     for (d, (&size, &stride)) in layout.sizes.iter().zip(&layout.strides).enumerate().rev() {
         if size != 1 && stride != step {
-            let mut text = format!("no: stride({d}) is {stride}, reading order without gaps needs {step}");
+            let mut text = format!("no: stride({d}) is {stride}, contiguous order needs {step}");
             let format =
                 [MemoryFormat::ChannelsLast, MemoryFormat::ChannelsLast3d].into_iter().find(|f| f.describes(layout));
             if let Some(format) = format {
-                text.push_str(&format!("; but it is in the order torch.{}", format.name()));
+                text.push_str(&format!("; contiguous in torch.{}", format.name()));
             } else if layout.is_non_overlapping_and_dense() {
-                text.push_str("; but there are no gaps, only another order");
+                text.push_str("; dense, but in another order");
             }
             return (Ink::Fault, text);
         }
@@ -183,14 +183,14 @@ fn storage_in_words(view: &View) -> String {
     let memory = view.storage.memory();
     match &*memory {
         Memory::Mapped(mapped) => {
-            let reach = if mapped.shared { "writes reach it" } else { "writes stay here" };
+            let reach = if mapped.shared { "writes reach it" } else { "writes do not reach it" };
             match &mapped.name {
                 Some(name) => text.push_str(&format!("; mapped from the file {name}, {reach}")),
                 None => text.push_str("; shared memory, which other processes can open"),
             }
         }
         Memory::Borrowed { .. } => text.push_str("; the bytes belong to a buffer or another storage"),
-        Memory::Meta { device, .. } => text.push_str(&format!("; no bytes at all, device {device}")),
+        Memory::Meta { device, .. } => text.push_str(&format!("; no bytes, device {device}")),
         Memory::Heap(_) => {}
     }
     text
@@ -226,7 +226,7 @@ fn use_of_storage(view: &View) -> (Ink, String) {
         return (Ink::Fault, format!("bytes up to {end}, beyond the end of the storage"));
     }
     if view.numel() == 0 {
-        return (Ink::Plain, "no byte of it".to_owned());
+        return (Ink::Plain, "none of it".to_owned());
     }
     let (start, end) = (scaled(range.start, itemsize), scaled(range.end, itemsize));
     let Some(places) = places_shown(&view.layout) else {
@@ -237,7 +237,7 @@ fn use_of_storage(view: &View) -> (Ink, String) {
     let mut text = format!("{whole}, bytes {start} to {end}");
     let elements = view.numel().unsigned_abs();
     if places < elements {
-        text.push_str(&format!("; its {} stand in {}", counted(elements, "element"), counted(places, "place")));
+        text.push_str(&format!("; its {} are in {}", counted(elements, "element"), counted(places, "place")));
     }
     // Worth a note: a small slice keeps a large storage alive.
     if shown > 0 && nbytes as u64 / shown >= 10 && nbytes >= WORTH_A_WORD {
@@ -381,13 +381,13 @@ fn draw_grid(scene: &mut Scene, view: &View) {
             let is_shared = residents(layout, place).is_some_and(|found| found.count > 1);
             let value = memory.as_ref().map(|memory| brief(view.read(memory, place)));
             let text = value.as_ref().map_or(format!("@{place}"), |value| format!("{value} @{place}"));
-            let is = value.map_or("stands".to_owned(), |value| format!("is {value}, and stands"));
+            let is = value.map_or("is".to_owned(), |value| format!("is {value},"));
             let about = format!("Element {} {is} in {}.", list(&index), place_in_words(view, place));
             lane.push_at(place, if is_shared { Ink::Shared } else { Ink::Shown }, text, about);
         }
         lanes.push(lane);
     }
-    scene.heading("Its elements, each with its cell");
+    scene.heading("Elements and their cells");
     scene.blocks.push(Block::Strip(Strip { lanes }));
 }
 
@@ -427,10 +427,10 @@ fn draw_storage(scene: &mut Scene, view: &View, terms: Terms) {
         scene.note(Ink::Unused, left_out_note(left_out.unsigned_abs(), total.unsigned_abs(), "cell"));
     }
     if signs.unused {
-        scene.note(Ink::Unused, "· no element of this tensor lives here");
+        scene.note(Ink::Unused, "· not an element of this tensor");
     }
     if signs.shared {
-        scene.note(Ink::Shared, "×n is one element under n indices, the first of which is shown");
+        scene.note(Ink::Shared, "×n marks one element with n indices; the first is shown");
     }
 }
 

@@ -32,7 +32,7 @@ pub fn shape(view: &View, shape: &[i64]) -> Result<Scene> {
         }
     };
     if sizes.as_slice() != shape {
-        scene.note(Ink::Plain, format!("-1 stands for what is left: the sizes are {}.", list(&sizes)));
+        scene.note(Ink::Plain, format!("-1 is inferred: the sizes are {}.", list(&sizes)));
     }
     merging(&mut scene, layout);
     interrupt::check()?;
@@ -42,7 +42,7 @@ pub fn shape(view: &View, shape: &[i64]) -> Result<Scene> {
             scene.note(
                 Ink::Good,
                 format!(
-                    "No requested dimension crosses a border, so one stride does for each: {}. Nothing is copied.",
+                    "No requested dimension crosses a border, so each has one stride: {}. Nothing is copied.",
                     list(&strides)
                 ),
             );
@@ -60,18 +60,18 @@ pub fn shape(view: &View, shape: &[i64]) -> Result<Scene> {
 fn count_of(layout: &Layout, shape: &[i64]) -> String {
     let has = counted(layout.numel().unsigned_abs(), "element");
     if shape.iter().filter(|size| **size == -1).count() > 1 {
-        return "Only one size can follow from the others.".to_owned();
+        return "Only one size can be inferred.".to_owned();
     }
     if shape.iter().any(|size| *size < -1) {
-        return "A size is 0 or more, or -1 for what is left.".to_owned();
+        return "A size is 0 or more, or -1 to infer it.".to_owned();
     }
     let known = shape.iter().filter(|size| **size >= 0).try_fold(1i64, |product, size| product.checked_mul(*size));
     match known {
         Some(known) if shape.contains(&-1) => {
             format!("The tensor has {has}, which the known sizes, {known} together, do not divide.")
         }
-        Some(known) => format!("The tensor has {has}, the shape asks for {known}."),
-        None => format!("The tensor has {has}, the shape asks for more than can be counted."),
+        Some(known) => format!("The tensor has {has}, the shape needs {known}."),
+        None => format!("The tensor has {has}, the shape needs more than 64 bits can count."),
     }
 }
 
@@ -79,14 +79,14 @@ fn count_of(layout: &Layout, shape: &[i64]) -> String {
 fn merging(scene: &mut Scene, layout: &Layout) {
     if layout.ndim() < 2 || layout.numel() == 0 {
         let why = match layout.numel() {
-            0 => "There are no elements, so any shape without elements will do.",
+            0 => "There are no elements, so any shape without elements is possible.",
             _ if layout.ndim() == 0 => "One element fits any shape of ones.",
-            _ => "There is one dimension, walked at one stride.",
+            _ => "There is one dimension, with one stride.",
         };
         scene.note(Ink::Plain, why);
         return;
     }
-    scene.heading("Which dimensions are walked at one stride");
+    scene.heading("Which dimensions share one stride");
     let mut table =
         Table { head: vec!["dimensions", "stride of the left", "size * stride of the right", "so"], rows: vec![] };
     let dims: Vec<(i64, i64)> = layout.sizes.iter().copied().zip(layout.strides.iter().copied()).collect();
@@ -160,7 +160,7 @@ fn broken(scene: &mut Scene, layout: &Layout, sizes: &[i64], fault: ViewFault) {
         }
     }
     scene.blocks.push(Block::Strip(Strip { lanes: vec![element, index, place, steps] }));
-    scene.note(Ink::Label, "place counts elements of the storage; ! marks a step that is not like the first");
+    scene.note(Ink::Label, "place counts elements of the storage; ! marks a step that differs from the first");
 }
 
 fn list_alternatives(scene: &mut Scene, view: &View, sizes: &[i64], fault: ViewFault) {
@@ -172,7 +172,7 @@ fn list_alternatives(scene: &mut Scene, view: &View, sizes: &[i64], fault: ViewF
     row(format!("reshape({})", list(sizes)), format!("copies {bytes}; writes no longer reach the tensor"));
     row(
         format!("contiguous().view({})", list(sizes)),
-        "the same in two steps; keep what contiguous() gives".to_owned(),
+        "the same in two steps; keep the result of contiguous()".to_owned(),
     );
     if let Some(split) = split(layout, sizes, fault) {
         row(format!("view({})", list(&split)), "without a copy: a dimension ends at the border".to_owned());

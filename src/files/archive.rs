@@ -47,7 +47,7 @@ impl Archive {
             other => broken(&other.to_string()),
         })?;
         if zip.has_duplicate_names() {
-            return Err(broken("a name stands twice in the directory"));
+            return Err(broken("a name occurs twice in the directory"));
         }
         let (mut entries, mut names) = (HashMap::new(), Vec::new());
         for index in 0..zip.len() {
@@ -146,7 +146,7 @@ impl Archive {
         // The checksum is verified at the end of the entry.
         let rest = file.read(&mut [0]).map_err(|error| failed(name, &error))?;
         if rest > 0 {
-            return Err(failed(name, &"it is longer than it says"));
+            return Err(failed(name, &"it is longer than declared"));
         }
         Ok(storage)
     }

@@ -96,7 +96,7 @@ impl Blocks {
     /// # Errors
     /// Fails with NotImplementedError for a type of which only the size is known.
     pub(crate) fn dequantizer(&self) -> Result<DequantizeFn> {
-        let missing = || format!("blocks of type {} are not taken apart here", self.name);
+        let missing = || format!("blocks of type {} cannot be dequantized", self.name);
         self.take_apart.ok_or_else(|| Error::new(ErrorKind::NotImplementedError, missing()))
     }
 }
@@ -131,7 +131,8 @@ impl Elements {
         let (numbers, nbytes) = self.unit();
         let units = count.checked_div(numbers).filter(|units| units * numbers == count);
         let nbytes = units.and_then(|units| units.checked_mul(nbytes));
-        nbytes.ok_or_else(|| Error::runtime(format!("{count} elements are no whole number of {} blocks", self.name())))
+        nbytes
+            .ok_or_else(|| Error::runtime(format!("{count} elements are not a whole number of {} blocks", self.name())))
     }
 
     /// Dequantizes all blocks of a storage to float32.
@@ -145,7 +146,7 @@ impl Elements {
         let storage = Storage::unwritten(numbers.saturating_mul(size_of::<f32>()), Device::CPU)?;
         let take_apart = blocks.dequantizer()?;
         let taken = writing(&*storage.data()?, 0..numbers, |numbers: &mut [f32]| take_apart(&packed, numbers));
-        taken.ok_or_else(|| Error::runtime("there is no memory to take blocks apart into")).map(|()| storage)
+        taken.ok_or_else(|| Error::runtime("not enough memory to dequantize blocks")).map(|()| storage)
     }
 }
 

@@ -43,7 +43,7 @@ pub fn convert(from: &Input, to: &str, dtype: Option<&str>, stop: &Arc<AtomicBoo
     }
     let are_kept = target == Target::Safetensors && !told.format.starts_with(gguf::FORMAT);
     Ok((!told.metadata.is_empty() && !are_kept)
-        .then(|| format!("{} beside the tensors stayed behind", count(told.metadata.len(), "text"))))
+        .then(|| format!("{} of metadata left out", count(told.metadata.len(), "text"))))
 }
 
 /// Converts to a format of named, independent tensors.
@@ -81,7 +81,11 @@ fn float_named(name: &str) -> Result<DType> {
         Some(dtype) if dtype.is_floating_point() => Ok(dtype),
         _ => {
             let floats = DType::ALL.iter().filter(|dtype| dtype.is_floating_point()).map(|dtype| dtype.name());
-            bail!(TypeError, "{name} is no dtype of floats: they are {}", floats.collect::<Vec<_>>().join(", "))
+            bail!(
+                TypeError,
+                "{name} is not a floating-point dtype: choose one of {}",
+                floats.collect::<Vec<_>>().join(", ")
+            )
         }
     }
 }
@@ -360,7 +364,8 @@ fn refuse_shared(told: &Contents, target: Target) -> Result<()> {
     match by_storage(told).values().find(|entries| entries.len() > 1) {
         Some(entries) => bail!(
             ValueError,
-            "{} share a storage, and {} cannot tell: clone them first, or write a checkpoint (.pt), which keeps the sharing",
+            "{} share a storage, which {} cannot record: clone them first, or write a checkpoint (.pt), \
+             which keeps the sharing",
             names(entries),
             target.name()
         ),
@@ -382,13 +387,13 @@ fn refuse_values(told: &Contents, target: Target) -> Result<()> {
     match told.values.first() {
         Some(value) => bail!(
             ValueError,
-            "{} ({}): {} holds nothing but tensors{}",
+            "{} ({}): {} can hold only tensors{}",
             shown(&value.name),
             shown(&value.class),
             target.name(),
             match told.values.len() {
                 1 => String::new(),
-                more => format!(", and {} more are none", count(more - 1, "value")),
+                more => format!(", and {} more are not tensors", count(more - 1, "value")),
             }
         ),
         None => Ok(()),

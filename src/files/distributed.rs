@@ -53,7 +53,7 @@ impl Folder {
                 let file = Source::open(&path(&place.file)).map_err(|error| match error.kind {
                     ErrorKind::FileNotFoundError => {
                         let (file, item) = (shown(&place.file), shown(&item.name));
-                        Error::new(error.kind, format!("the file {file} is missing, which has {item}"))
+                        Error::new(error.kind, format!("the file {file}, which has {item}, is missing"))
                     }
                     _ => error,
                 })?;
@@ -73,7 +73,7 @@ impl Folder {
         let source = self.files.get(&place.file).and_then(|file| file.part(place.start, place.length));
         let source = source.ok_or_else(|| wrong(format_args!("{} is too short", shown(&place.file))))?;
         if !source.is_archive() {
-            bail!(ValueError, "its bytes in {} are no archive of torch.save", shown(&place.file));
+            bail!(ValueError, "its bytes in {} are not an archive of torch.save", shown(&place.file));
         }
         Ok(source)
     }
@@ -86,11 +86,11 @@ impl Folder {
     /// Returns the tensor of an archive, after checking that it matches the metadata.
     fn piece(&self, piece: &Piece, dtype: DType, mapped: bool) -> Result<View> {
         let Value::Tensor(tensor) = self.value(&piece.place, mapped)? else {
-            bail!(ValueError, "its piece at {:?} is no tensor", piece.offsets.as_slice())
+            bail!(ValueError, "its piece at {:?} is not a tensor", piece.offsets.as_slice())
         };
         let view = tensor.view();
         if view.form.is_some() || view.device().is_meta() {
-            bail!(ValueError, "its piece at {:?} is no ordinary tensor with data", piece.offsets.as_slice());
+            bail!(ValueError, "its piece at {:?} is not an ordinary tensor with data", piece.offsets.as_slice());
         }
         agree(piece, dtype, (view.dtype, view.sizes()))?;
         copy::resolve_neg(&copy::resolve_conj(&view)?)
@@ -162,7 +162,7 @@ impl Folder {
                 let storage = entry.first()?.storage?;
                 Some((entry, storage))
             }) else {
-                bail!(ValueError, "its piece at {:?} is no tensor with data", piece.offsets.as_slice())
+                bail!(ValueError, "its piece at {:?} is not a tensor with data", piece.offsets.as_slice())
             };
             match entry.elements {
                 Elements::Plain(found) => agree(piece, dtype, (found, &entry.layout.sizes))?,
@@ -287,7 +287,7 @@ impl Tree {
         }
         match at {
             Tree::Gap => *at = Tree::Leaf(value),
-            _ => return Err(wrong("two values lie at one place")),
+            _ => return Err(wrong("two values have the same path")),
         }
         Ok(())
     }
@@ -304,7 +304,7 @@ impl Tree {
             (Tree::List(items), PathStep::Index(index)) => {
                 let missing = index.saturating_sub(items.len());
                 let rest = gaps.checked_sub(missing);
-                *gaps = rest.ok_or_else(|| wrong("its list has too many places without a value"))?;
+                *gaps = rest.ok_or_else(|| wrong("its list lacks too many items"))?;
                 while items.len() <= *index {
                     items.push(Tree::Gap);
                 }
@@ -312,7 +312,7 @@ impl Tree {
             }
             _ => None,
         };
-        found.ok_or_else(|| wrong("it lies in what is no container for it"))
+        found.ok_or_else(|| wrong("its path leads through a value that is not a container"))
     }
 
     /// Converts the tree to a value.

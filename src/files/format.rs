@@ -41,7 +41,7 @@ impl Format {
             Format::Legacy
         } else {
             let name = source.name().unwrap_or("the file");
-            bail!(ValueError, "{name} is no checkpoint, safetensors, npy, npz or GGUF")
+            bail!(ValueError, "{name} is not a checkpoint, safetensors, npy, npz or GGUF file")
         })
     }
 }

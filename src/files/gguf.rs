@@ -140,16 +140,16 @@ pub fn header(source: &Source) -> Result<Header> {
 /// Reads the version, and the numbers of tensors and settings.
 fn begin(cursor: &mut HeaderReader) -> Result<(u32, u64, u64)> {
     if cursor.take(MAGIC.len() as u64)? != MAGIC {
-        return Err(invalid("it does not begin as such files do"));
+        return Err(invalid("the magic bytes are missing"));
     }
     let version = cursor.u32()?;
     match version {
         2 | 3 => {}
-        1 => return Err(invalid("it is of version 1; versions 2 and 3 are read here")),
+        1 => return Err(invalid("version 1 is not supported, only 2 and 3")),
         other if other & 0xffff == 0 && matches!(other.swap_bytes(), 1..=0xffff) => {
-            return Err(invalid("its numbers are big-endian; only little-endian files are read here"));
+            return Err(invalid("big-endian files are not supported"));
         }
-        other => return Err(invalid(format_args!("it is of version {other}; versions 2 and 3 are read here"))),
+        other => return Err(invalid(format_args!("version {other} is not supported, only 2 and 3"))),
     }
     // The minimum sizes: a key, a type and a value; a name, dimensions, a type and an offset.
     let tensors = cursor.u64()?;
@@ -165,7 +165,7 @@ fn parse(bytes: &[u8]) -> Result<Header> {
         check_interrupt(number)?;
         let key = cursor.name()?;
         if !keys.insert(key) {
-            return Err(invalid(format_args!("the setting {} is there twice", shown(key))));
+            return Err(invalid(format_args!("the setting {} occurs twice", shown(key))));
         }
         let setting = Setting::read(&mut cursor)?;
         if key == "general.alignment" {
@@ -178,11 +178,12 @@ fn parse(bytes: &[u8]) -> Result<Header> {
         check_interrupt(number)?;
         let name = cursor.name()?;
         if !names.insert(name) {
-            return Err(invalid(format_args!("the tensor {} is there twice", shown(name))));
+            return Err(invalid(format_args!("the tensor {} occurs twice", shown(name))));
         }
         tensors.push(described(&mut cursor, name, alignment)?);
     }
-    let start = cursor.at.checked_next_multiple_of(alignment as usize).ok_or_else(|| invalid("an absurd alignment"))?;
+    let start =
+        cursor.at.checked_next_multiple_of(alignment as usize).ok_or_else(|| invalid("the alignment is invalid"))?;
     for tensor in &mut tensors {
         tensor.place = start.checked_add(tensor.place).ok_or_else(|| outside(tensor, bytes.len()))?;
         if tensor.place.checked_add(tensor.nbytes.unwrap_or(0)).is_none_or(|end| end > bytes.len()) {
@@ -204,11 +205,11 @@ fn described(cursor: &mut HeaderReader, name: &str, alignment: u32) -> Result<Te
     if dimensions > MOST_DIMENSIONS {
         return Err(wrong(&format_args!("has {dimensions} dimensions; at most {MOST_DIMENSIONS} are possible")));
     }
-    let size = |_| i64::try_from(cursor.u64()?).map_err(|_| wrong(&"has an absurd size"));
+    let size = |_| i64::try_from(cursor.u64()?).map_err(|_| wrong(&"has an invalid size"));
     let mut sizes = (0..dimensions).map(size).collect::<Result<Dims>>()?;
     sizes.reverse();
     let numel = checked_numel(&sizes).ok().and_then(|numel| usize::try_from(numel).ok());
-    let numel = numel.ok_or_else(|| wrong(&"has absurd sizes"))?;
+    let numel = numel.ok_or_else(|| wrong(&"has invalid sizes"))?;
     let kind = type_of(cursor.u32()?);
     let inner = sizes.last().copied().unwrap_or(1);
     let nbytes = match kind {
@@ -216,7 +217,7 @@ fn described(cursor: &mut HeaderReader, name: &str, alignment: u32) -> Result<Te
         Type::Blocks(kind) if inner % kind.blocks.count as i64 != 0 => {
             let Blocks { name, count, .. } = kind.blocks;
             return Err(wrong(&format_args!(
-                "has rows of {inner} elements, which is no multiple of the {count} of a {name} block"
+                "has rows of {inner} elements, which is not a multiple of the {count} of a {name} block"
             )));
         }
         // Even for a tensor without elements, the size of a row must be valid.
@@ -226,14 +227,14 @@ fn described(cursor: &mut HeaderReader, name: &str, alignment: u32) -> Result<Te
         Type::Blocks(kind) => (numel / kind.blocks.count).checked_mul(kind.blocks.nbytes).map(Some),
         Type::Unknown(_) => Some(None),
     };
-    let nbytes = nbytes.ok_or_else(|| wrong(&"has absurd sizes"))?;
+    let nbytes = nbytes.ok_or_else(|| wrong(&"has invalid sizes"))?;
     let place = cursor.u64()?;
     if !place.is_multiple_of(u64::from(alignment)) {
         return Err(wrong(&format_args!(
-            "begins at byte {place} of the data, which is no multiple of the alignment of {alignment}"
+            "begins at byte {place} of the data, which is not a multiple of the alignment of {alignment}"
         )));
     }
-    let place = usize::try_from(place).map_err(|_| wrong(&"begins at an absurd place"))?;
+    let place = usize::try_from(place).map_err(|_| wrong(&"begins at an invalid offset"))?;
     Ok(TensorHeader { name: name.to_owned(), kind, sizes, place, nbytes })
 }
 

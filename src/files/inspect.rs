@@ -72,7 +72,7 @@ impl Contents {
             if waste > 0 {
                 let _ = writeln!(
                     out,
-                    "storage {} has {}, of which {} are shown by no tensor",
+                    "storage {} has {}, of which {} belong to no tensor",
                     shown(&held.key),
                     bytes(held.nbytes),
                     bytes(waste)
@@ -88,7 +88,7 @@ impl Contents {
             bytes(total)
         );
         if wasted > 0 {
-            let _ = write!(out, ", {} of them shown by none", bytes(wasted));
+            let _ = write!(out, ", {} of them in no tensor", bytes(wasted));
         }
         if !self.values.is_empty() {
             let _ = write!(out, "; {}", count(self.values.len(), "other value"));
@@ -103,7 +103,7 @@ impl Contents {
             let _ = write!(out, "\nvalue {}: {}{text}", shown(&value.name), shown(&value.class));
         }
         if self.values.len() > LISTED {
-            let _ = write!(out, "\nand {} values more, which --json lists", self.values.len() - LISTED);
+            let _ = write!(out, "\nand {} more values; --json lists them", self.values.len() - LISTED);
         }
         if !self.unknown.is_empty() {
             let names: Vec<_> = self.unknown.iter().map(|name| shown(name)).collect();

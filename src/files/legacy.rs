@@ -98,7 +98,7 @@ fn storage_positions(
     };
     for key in order.iter().map(text) {
         let Some(saved) = key.as_deref().and_then(|key| saved.get(key)) else {
-            bail!(AssertionError, "the file holds a storage that no tensor is on");
+            bail!(AssertionError, "the file has a storage without tensors");
         };
         let count = source.bytes(at, 8).and_then(|count| <[u8; 8]>::try_from(count).ok()).map(u64::from_le_bytes);
         let itemsize = saved.dtype.map_or(1, |dtype| dtype.itemsize()) as u64;

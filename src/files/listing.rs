@@ -62,7 +62,7 @@ impl Walk<'_> {
             bail!(RecursionError, "maximum recursion depth exceeded: the file nests its containers too deeply");
         }
         let Some(room) = self.room.checked_sub(name.len()) else {
-            bail!(RuntimeError, "the names in the file are too long to be told");
+            bail!(RuntimeError, "the names in the file are too long");
         };
         self.room = room;
         let pickled = self.pickled;

@@ -49,9 +49,9 @@ pub(crate) fn header(bytes: &[u8]) -> Result<Header> {
     let (length, prefix) = match major {
         1 => (rest.first_chunk().map(|length| usize::from(u16::from_le_bytes(*length))), 2),
         2 | 3 => (rest.first_chunk().map(|length| u32::from_le_bytes(*length) as usize), 4),
-        other => return Err(invalid(format_args!("version {other} is none of 1, 2 and 3"))),
+        other => return Err(invalid(format_args!("version {other} is not 1, 2 or 3"))),
     };
-    let length = length.filter(|&length| length <= LONGEST_HEADER).ok_or_else(|| invalid("its length is absurd"))?;
+    let length = length.filter(|&length| length <= LONGEST_HEADER).ok_or_else(|| invalid("its length is invalid"))?;
     let text = rest.get(prefix..prefix + length).ok_or_else(|| invalid("it is cut off"))?;
     let text = match major {
         3 => str::from_utf8(text).map_err(|_| invalid("it is not text"))?.to_owned(),
@@ -69,7 +69,7 @@ pub(crate) fn header(bytes: &[u8]) -> Result<Header> {
     }
     let count = checked_numel(&sizes)?;
     let nbytes = usize::try_from(count).ok().and_then(|count| count.checked_mul(element.nbytes()));
-    let nbytes = nbytes.ok_or_else(|| invalid("its shape is absurd"))?;
+    let nbytes = nbytes.ok_or_else(|| invalid("its shape is invalid"))?;
     let strides = if fortran_order { reversed(&sizes) } else { contiguous_strides(&sizes) };
     let layout = Layout { sizes, strides, offset: 0 };
     Ok(Header { element, layout, start: MAGIC.len() + 2 + prefix + length, nbytes })

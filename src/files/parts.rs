@@ -32,7 +32,7 @@ impl Part {
     pub(crate) fn all(contents: &Contents, entry: &Entry) -> Result<Vec<Part>> {
         let part = |storage: usize, layout: &Layout, offsets: Dims| {
             let held = contents.storages.get(storage);
-            let held = held.ok_or_else(|| Error::runtime("a tensor lies on no storage of its file"))?;
+            let held = held.ok_or_else(|| Error::runtime("a tensor has no storage in its file"))?;
             let Entry { elements, conj, neg, .. } = *entry;
             let (bytes, held) = (held.bytes.clone(), usize::try_from(held.nbytes).unwrap_or(usize::MAX));
             Ok(Part { bytes, held, elements, layout: layout.clone(), conj, neg, offsets })
@@ -220,7 +220,7 @@ impl Reader<'_> {
 
 /// The error for a buffer without memory. It cannot occur, and must not be taken for bytes that were read.
 pub(crate) fn truncated() -> Error {
-    Error::runtime("there is no memory to read a tensor's bytes into")
+    Error::runtime("not enough memory to read a tensor's bytes")
 }
 
 /// Returns the number of elements that are consecutive everywhere, and the first of the dimensions they span. `None` if

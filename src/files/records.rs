@@ -72,7 +72,7 @@ pub(crate) const DTYPES: &[(&str, DType)] = &[
 ];
 
 fn absurd() -> Error {
-    Error::value("the shape of an array is absurd")
+    Error::value("the shape of an array is invalid")
 }
 
 impl Number {
@@ -93,7 +93,7 @@ impl Number {
         };
         let found = DTYPES.iter().find(|(known, _)| *known == name);
         let Some(((_, dtype), is_other)) = found.zip(is_other) else {
-            bail!(ValueError, "the dtype {descr:?} is no tensor's")
+            bail!(ValueError, "the dtype {descr:?} is not supported")
         };
         Ok(Number { dtype: *dtype, is_swapped: is_other && dtype.to_real().itemsize() > 1 })
     }
@@ -230,7 +230,7 @@ impl Record {
                         [Literal::Int(size), ..] => Some(Dims::from_elem(*size, 1)),
                         [shape, ..] => shape.ints(),
                     };
-                    let sizes = sizes.ok_or_else(|| said(Error::value("its shape is no tuple of whole numbers")))?;
+                    let sizes = sizes.ok_or_else(|| said(Error::value("its shape is not a tuple of integers")))?;
                     let element = Element::of(descr).map_err(said)?;
                     if name.is_empty() || !names.insert(name) {
                         bail!(ValueError, "a record has two fields {}, or one without a name", shown(name));

@@ -63,11 +63,11 @@ pub(crate) fn header(source: &Source) -> Result<Vec<TensorHeader>> {
     }
     let described = |name: String| {
         let info = metadata.info(&name).ok_or_else(|| invalid("a tensor is missing"))?;
-        let sizes = info.shape.iter().map(|&size| i64::try_from(size).map_err(|_| invalid("an absurd size")));
+        let sizes = info.shape.iter().map(|&size| i64::try_from(size).map_err(|_| invalid("an invalid size")));
         let layout = Layout::contiguous(&sizes.collect::<Result<Dims>>()?);
         let (start, end) = info.data_offsets;
         let dtype = dtype_of(info.dtype);
-        let dtype = dtype.ok_or_else(|| invalid(format_args!("{name}: dtype {:?} does not exist here", info.dtype)))?;
+        let dtype = dtype.ok_or_else(|| invalid(format_args!("{name}: dtype {:?} is not supported", info.dtype)))?;
         Ok(TensorHeader { name, dtype, layout, place: begin + start, nbytes: end - start })
     };
     metadata.offset_keys().into_iter().map(described).collect()

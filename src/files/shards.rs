@@ -38,7 +38,7 @@ fn index(source: &Source) -> Result<(Map<String, Json>, BTreeMap<String, String>
     }
     let bytes = source.bytes(0, source.len()).unwrap_or_default();
     let index: Json = serde_json::from_slice(&bytes).map_err(wrong)?;
-    let Json::Object(mut index) = index else { return Err(wrong("it is no dictionary")) };
+    let Json::Object(mut index) = index else { return Err(wrong("it is not a dictionary")) };
     let Some(Json::Object(places)) = index.remove("weight_map") else {
         return Err(wrong("it has no dictionary \"weight_map\""));
     };
@@ -59,7 +59,7 @@ fn check_name(name: &str) -> Result<()> {
         return Err(wrong(format_args!("the file {} lies outside of the folder", shown(name))));
     }
     if !name.ends_with(".safetensors") {
-        return Err(wrong(format_args!("the file {} is no safetensors", shown(name))));
+        return Err(wrong(format_args!("the file {} is not a safetensors file", shown(name))));
     }
     Ok(())
 }
@@ -83,7 +83,7 @@ impl Model {
             let place = folder.join(file).to_string_lossy().into_owned();
             let source = Source::open(&place).map_err(|error| match error.kind {
                 ErrorKind::FileNotFoundError => {
-                    Error::new(error.kind, format!("the file {} is missing, which has {}", shown(file), shown(name)))
+                    Error::new(error.kind, format!("the file {}, which has {}, is missing", shown(file), shown(name)))
                 }
                 _ => error,
             })?;

@@ -19,7 +19,7 @@ pub(super) fn in_terms_of_rhai(failure: &Failure, typed: &str) -> Option<String>
                 Some("write `for (key, value) in map.items() { … }`".to_owned())
             }
             None if first.starts_with("Expecting an iterable value") => {
-                Some("for a count write a range: `for i in 0..n`".to_owned())
+                Some("to count, write a range: `for i in 0..n`".to_owned())
             }
             None => foreign::on_syntax(first, before, rest),
         },
@@ -29,7 +29,7 @@ pub(super) fn in_terms_of_rhai(failure: &Failure, typed: &str) -> Option<String>
         }
         "OverflowError" if first.contains("negative power") => Some("write a float: `2.0 ** -1`".to_owned()),
         "RuntimeError" if first.starts_with("Boolean value of Tensor with more") => {
-            Some("write `.all().item()` or `.any().item()` behind a comparison of many values".to_owned())
+            Some("write `.all().item()` or `.any().item()` after a comparison of many values".to_owned())
         }
         "TypeError" if first.ends_with("object is not callable") => {
             let name: String = rest.chars().take_while(|&c| is_part(c)).collect();
@@ -43,34 +43,28 @@ pub(super) fn in_terms_of_rhai(failure: &Failure, typed: &str) -> Option<String>
 
 /// Parts of messages about a value's type, and the advice for each.
 const TYPES: &[(&str, &str)] = &[
-    (
-        "multiply sequence by non-int of type 'float'",
-        "a string or a list is repeated by an integer: `\"#\" * x.to_int()`",
-    ),
+    ("multiply sequence by non-int of type 'float'", "repeat a string or a list with an integer: `\"#\" * x.to_int()`"),
     ("a bool is needed here, not int", "compare it: `x != 0`"),
     ("a bool is needed here, not float", "compare it: `x != 0.0`"),
     ("a bool is needed here, not str", "compare it: `text != \"\"`"),
-    ("a bool is needed here, not list", "ask it: `!list.is_empty()`"),
-    ("a bool is needed here, not dict", "ask it: `!map.is_empty()`"),
+    ("a bool is needed here, not list", "test it: `!list.is_empty()`"),
+    ("a bool is needed here, not dict", "test it: `!map.is_empty()`"),
     ("a bool is needed here, not NoneType", "compare it: `x == ()`"),
-    (
-        "an int is needed here, not range",
-        "a part of an array is not assigned to: `list.splice(1..3, [7, 8])` replaces it",
-    ),
+    ("an int is needed here, not range", "a slice cannot be assigned: `list.splice(1..3, [7, 8])` replaces one"),
     ("an int is needed here, not slice", "arrays and strings are sliced with a range: `list[1..3]`, `text[1..3]`"),
     (
         "an int is needed here, not tuple",
-        "an array of arrays is read so: `a[0][1]`; `torch.tensor(a)` makes a tensor of it",
+        "index an array of arrays with `a[0][1]`, or convert it with `torch.tensor(a)`",
     ),
-    ("an int is needed here, not str", "an array has numbers as subscripts; an object map, `#{…}`, has names"),
-    ("an int is needed here, not float", "make it a whole number: `x.to_int()`"),
+    ("an int is needed here, not str", "an array is indexed by numbers; an object map, `#{…}`, by names"),
+    ("an int is needed here, not float", "convert it to an integer: `x.to_int()`"),
     (
         "object does not implement Python buffer protocol",
         "`bytearray([1, 2, 3])` and `blob(3)` are buffers, whose bytes a tensor can share",
     ),
-    ("can't assign a list", "`torch.tensor([1, 2])` makes a tensor of it, whose elements are written"),
+    ("can't assign a list", "convert it first: `torch.tensor([1, 2])`"),
     ("a character is needed here", "a character is written in single quotes: `'x'`"),
-    ("an iterator cannot be used here", "go through it in a loop: `for x in … { … }`"),
+    ("an iterator cannot be used here", "iterate over it: `for x in … { … }`"),
     ("for -: 'str'", "`parse_int(text)` or `parse_float(text)` converts a string to a number"),
     ("for /: 'str'", "`parse_int(text)` or `parse_float(text)` converts a string to a number"),
     (
@@ -84,7 +78,7 @@ fn on_types(failure: &Failure, message: &str, before: &str, rest: &str) -> Optio
     let is_open =
         [before, rest].iter().any(|text| text.contains("..)") || text.contains("(..") || text.contains(".. "));
     if message.contains("slice") && is_open && !message.starts_with("an int is needed") {
-        return Some("a range without an end has no items: write `0..n`".to_owned());
+        return Some("a range needs an end: write `0..n`".to_owned());
     }
     if message.contains("'NoneType'") && failure.trace.iter().any(|call| call.starts_with("in reduce")) {
         return Some(
@@ -102,7 +96,7 @@ fn on_types(failure: &Failure, message: &str, before: &str, rest: &str) -> Optio
     if let Some((name, given)) = message.split_once('(')
         && (lists_tensors || given.ends_with("must be tuple of Tensors, not Tensor"))
     {
-        return Some(format!("the tensors stand in an array: `{name}([a, b])`"));
+        return Some(format!("pass the tensors in an array: `{name}([a, b])`"));
     }
     let is_message = message.contains("is needed here")
         || message.contains("buffer protocol")
@@ -116,7 +110,7 @@ fn on_types(failure: &Failure, message: &str, before: &str, rest: &str) -> Optio
 
 /// The advice on `x.name()` if `name` is not a function.
 fn without_brackets(name: &str) -> String {
-    format!("`{name}` is no function: write `.{name}` without `()`")
+    format!("`{name}` is not a function: write `.{name}` without `()`")
 }
 
 /// Returns the names in `let [a, b] = …` or `let a, b = …`. The fault lies between `before` and `rest`.

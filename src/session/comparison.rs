@@ -38,14 +38,14 @@ impl Session {
         let told = |name: &str| {
             let value = self.scope.get(name)?;
             let Some(again) = other.scope.get(name) else {
-                return (!other.has_builtin_value(name, value)).then(|| format!("'{name}' is not there"));
+                return (!other.has_builtin_value(name, value)).then(|| format!("'{name}' is missing"));
             };
             if is_same(self, other, value, again) {
                 return None;
             }
             let (value, again) = (shown(self, value), shown(other, again));
             Some(match without_addresses(&value) == without_addresses(&again) {
-                true => format!("'{name}' shows {value} as well, and differs beneath"),
+                true => format!("'{name}' also prints {value}, but its memory differs"),
                 false => format!("'{name}' is {again}, not {value}"),
             })
         };

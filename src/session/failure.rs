@@ -129,8 +129,7 @@ impl Session {
         let Some(name) = failure.message.split('\'').nth(1).map(str::to_owned) else { return failure };
         if !failure.trace.is_empty() && cell.is_some() && self.scope.contains(&name) {
             let advice = format!("pass it as an argument, or make it a constant: `const {name} = …;`");
-            failure.hint =
-                Some(format!("'{name}' is a variable of the script, which its functions do not see: {advice}"));
+            failure.hint = Some(format!("functions do not see the script's variable '{name}': {advice}"));
             return failure;
         }
         let known = name.as_str();

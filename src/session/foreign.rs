@@ -49,7 +49,7 @@ const SIGNS: &[Row] = &[
     (&["===", "!=="], "write `==` or `!=`"),
     (&[":="], "write `let x = …;`, or `x = …;` if the variable exists"),
     (&["=>"], CLOSURE),
-    (&["->"], "a method stands behind a dot, `x.f()`; an anonymous function is written `|x| x + 1`"),
+    (&["->"], "a method follows a dot, `x.f()`; an anonymous function is written `|x| x + 1`"),
     (&["~"], "write `bitwise_not(t)`, `!mask` for booleans, or `-1 ^ n` for an integer"),
     (&["?"], "write `if c { a } else { b }`"),
     (&["#"], "a comment begins with `//`"),
@@ -212,7 +212,7 @@ const NAMES: &[Row] = &[
     (&["parseFloat", "atof"], "write `parse_float(\"1.5\")`"),
     (&["Math", "math"], "number functions need no prefix: `4.0.sqrt()`, `abs(x)`, `PI()`"),
     (&["Torch", "pytorch"], "write `torch`"),
-    (&["super", "new", "require", "defer"], "Rhai has no such word"),
+    (&["super", "new", "require", "defer"], "Rhai does not have this keyword"),
 ];
 
 /// Returns advice on an undefined name.

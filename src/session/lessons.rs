@@ -199,7 +199,7 @@ impl Verdict<'_> {
             Verdict::Right => "Right.".to_owned(),
             Verdict::Wrong => "Not yet.".to_owned(),
             Verdict::Forbidden(why) => format!("Not like this: {why}"),
-            Verdict::Unsaid(name) => format!("To answer with it, type {name}."),
+            Verdict::Unsaid(name) => format!("To submit it, type {name}."),
             Verdict::Step => String::new(),
         }
     }

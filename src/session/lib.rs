@@ -303,7 +303,7 @@ impl Session {
                     "" => String::new(),
                     running => format!(" in {running}"),
                 };
-                let message = format!("internal error{running}; the session goes on, please report what you typed");
+                let message = format!("internal error{running}; the session continues; please report this input");
                 Some(failure_of(Error::new(ErrorKind::SystemError, message)))
             }
         };
@@ -531,7 +531,7 @@ mod tests {
             outcome.error.map(|failure| (failure.kind, failure.message)).unwrap_or_default()
         };
         let told = [told(&mut session, "x.view(2, 1).t()"), told(&mut session, "1")];
-        let rest = "the session goes on, please report what you typed";
+        let rest = "the session continues; please report this input";
         let wanted = [format!("internal error in t; {rest}"), format!("internal error; {rest}")];
         assert_eq!(told, wanted.map(|message| ("SystemError".to_owned(), message)));
         assert_eq!(session.eval(Language::Rhai, "x").text, "tensor([1., 1.])\n");

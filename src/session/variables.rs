@@ -160,7 +160,7 @@ impl Session {
         let mut scene = if let Some(tensor) = value.read_lock::<Tensor>() {
             let view = tensor.view();
             if view.device().is_meta() {
-                facts.push(("device".to_owned(), plain("meta: no elements, only their shape".to_owned())));
+                facts.push(("device".to_owned(), plain("meta: a shape without elements".to_owned())));
             }
             if tensor.requires_grad() {
                 let made = tensor.autograd(|meta| meta.grad_fn.as_ref().map(|(node, _)| node.name()));

@@ -203,7 +203,7 @@ fn unknown(what: &str, key: &str, known: &[&str]) -> String {
     let near = scored.min().filter(|(distance, _)| *distance <= 2).map(|(_, known)| known);
     match near {
         Some(near) => format!("there is no {what} '{key}'; did you mean '{near}'?"),
-        None => format!("there is no {what} '{key}'; there are {}", known.join(", ")),
+        None => format!("there is no {what} '{key}'; choose from {}", known.join(", ")),
     }
 }
 

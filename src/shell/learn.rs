@@ -48,7 +48,7 @@ pub fn learn(screen: Screen, wanted: &Learning) -> i32 {
         Some(name) => match find(name) {
             Some(lesson) => lesson,
             None => {
-                complain(&format!("tensorsh: there is no lesson {name}; tensorsh learn --list shows them\n"));
+                complain(&format!("tensorsh: there is no lesson {name}; see tensorsh learn --list\n"));
                 return 1;
             }
         },
@@ -56,7 +56,7 @@ pub fn learn(screen: Screen, wanted: &Learning) -> i32 {
         None => match lessons().iter().find(|lesson| !progress.has_done(lesson)) {
             Some(lesson) => lesson,
             None => {
-                show("All exercises are done. tensorsh learn LESSON takes one again, --reset forgets them.\n");
+                show("All exercises are done. tensorsh learn LESSON repeats one, --reset clears the progress.\n");
                 return 0;
             }
         },
@@ -148,7 +148,7 @@ struct Learner {
 /// The commands that can be typed in place of an answer.
 const COMMANDS: [&str; 5] = [":hint", ":solution", ":again", ":skip", ":quit"];
 
-const GO_ON: &str = "-- Enter goes on --";
+const GO_ON: &str = "-- press Enter --";
 
 impl Learner {
     fn open(screen: Screen, language: Language) -> rustyline::Result<Learner> {
@@ -245,7 +245,7 @@ impl Learner {
                 break;
             }
             let Some(next) = lessons().get(number) else { break };
-            let sign = format!("-- Enter goes on to lesson {}, {}; :quit leaves --", number + 1, next.title);
+            let sign = format!("-- press Enter for lesson {}, {}; type :quit to leave --", number + 1, next.title);
             if is_quit(self.read(&sign)?.trim()) {
                 break;
             }
@@ -359,7 +359,7 @@ impl Learner {
                 // Ctrl-C discards the typed line, like at the prompt of the shell.
                 let line = match self.read(self.language.signs().0) {
                     Err(ReadlineError::Interrupted) => {
-                        self.remark("(:quit or Ctrl-D leaves the lesson)");
+                        self.remark("(type :quit or press Ctrl-D to leave the lesson)");
                         continue;
                     }
                     line => line?,
@@ -372,7 +372,7 @@ impl Learner {
                                 self.part(part, &mut attempt.session)?;
                             }
                         }
-                        None => self.remark("There are no more hints; :solution shows one way."),
+                        None => self.remark("No more hints; type :solution to see an answer."),
                     },
                     ":solution" => {
                         // Runs in a separate session, so that the learner's own is not affected.
@@ -403,9 +403,10 @@ impl Learner {
                                 self.remark(&verdict.text());
                                 return Ok(ExerciseEnd::Solved);
                             }
-                            Verdict::Wrong => self.remark(&format!("{} :hint may help.", verdict.text())),
+                            Verdict::Wrong => self.remark(&format!("{} Type :hint for a hint.", verdict.text())),
                             Verdict::Forbidden(_) => {
-                                let refusal = format!("{} :again begins anew, :hint may help.", verdict.text());
+                                let refusal =
+                                    format!("{} Type :again to start over, :hint for a hint.", verdict.text());
                                 wrapped(&refusal, self.columns()).iter().for_each(|line| self.remark(line));
                             }
                             Verdict::Unsaid(_) => self.remark(&format!("({})", verdict.text())),

@@ -38,7 +38,7 @@ const KEYS: &[(&str, &str)] = &[
     ("Ctrl-R", "search the history; the right arrow accepts the dimmed hint"),
     ("Ctrl-X Ctrl-E", "edit the entry in $EDITOR"),
     ("Ctrl-C, Ctrl-D", "interrupt; leave"),
-    ("_, __, ___", "the last three results; a closing ; shows none"),
+    ("_, __, ___", "the last three results; a final ; hides the result"),
 ];
 
 /// The options of a prompt.
@@ -180,7 +180,7 @@ impl Prompt {
             }));
             // The line editor has assertions of its own. A failure loses the line, but not the session.
             let Ok(read) = read else {
-                complain("the line editor has lost its place, and the line; everything else is as it was\n");
+                complain("the line editor failed and lost this line; the session is unchanged\n");
                 continue;
             };
             match read {
@@ -342,7 +342,7 @@ fn edited(text: &str) -> Result<String, String> {
     std::fs::write(file.path(), text).map_err(because)?;
     let status = Command::new(words.next().unwrap_or("vi")).args(words).arg(file.path()).status().map_err(because)?;
     if !status.success() {
-        return Err(format!("{editor} ended with {status}; the entry is as it was"));
+        return Err(format!("{editor} ended with {status}; the entry is unchanged"));
     }
     let text = std::fs::read_to_string(file.path()).map_err(because)?;
     Ok(text.trim_end_matches('\n').to_owned())

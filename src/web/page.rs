@@ -132,7 +132,7 @@ impl Page {
 
     fn try_answer(&mut self, request: &Request) -> Parsed<Value> {
         let (language, source) = (request.language()?, request.text("source")?);
-        let trial = self.trial.as_mut().ok_or("no exercise has been begun")?;
+        let trial = self.trial.as_mut().ok_or("no exercise is active")?;
         Ok(trial.answer(language, source))
     }
 

@@ -41,7 +41,7 @@ pub(crate) struct Stage {
 const KEYS: &[(&str, &str)] = &[
     ("?NAME, NAME?, help(NAME)", "what a function does"),
     ("Tab", "names, methods, keywords, files"),
-    ("_, __, ___", "the last three results; a closing ; shows none"),
+    ("_, __, ___", "the last three results; a final ; hides the result"),
 ];
 
 /// The width of text in columns.

@@ -113,7 +113,7 @@ fn what_a_format_cannot_hold_is_refused_by_name() {
     };
     let (kind, message) = refused(&folder().join("views.pt"), "x.safetensors", None);
     assert!(
-        kind == ErrorKind::ValueError && message.contains("share a storage, and safetensors cannot tell"),
+        kind == ErrorKind::ValueError && message.contains("share a storage, which safetensors cannot record"),
         "{message}"
     );
     let (kind, message) = refused(&folder().join("arrays.npz"), "x.npy", None);
@@ -123,8 +123,8 @@ fn what_a_format_cannot_hold_is_refused_by_name() {
         (kind, message.as_str()),
         (
             ErrorKind::TypeError,
-            "int32 is no dtype of floats: they are float16, bfloat16, float32, float64, float8_e4m3fn, float8_e5m2, \
-         float8_e4m3fnuz, float8_e5m2fnuz"
+            "int32 is not a floating-point dtype: choose one of float16, bfloat16, float32, float64, float8_e4m3fn, \
+         float8_e5m2, float8_e4m3fnuz, float8_e5m2fnuz"
         )
     );
     let (kind, message) = refused(&folder().join("dtypes.safetensors"), "x.npz", Some(DType::BFloat16));
@@ -169,7 +169,7 @@ fn folders_and_blocks_become_files() {
     // Blocks are dequantized. Their values are compared with the gguf package elsewhere.
     for to in ["blocks.safetensors", "blocks.pt", "blocks.npz"] {
         let note = try_to(&folder().join("blocks.gguf"), &path(to), None).unwrap();
-        assert!(note.is_some_and(|note| note.ends_with("beside the tensors stayed behind")));
+        assert!(note.is_some_and(|note| note.ends_with("of metadata left out")));
         let text = equal(&folder().join("blocks.gguf"), &path(to)).text();
         assert!(text.contains(" → float32") && !text.contains(" differ"), "{to}: {text}");
     }

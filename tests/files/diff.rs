@@ -265,7 +265,7 @@ fn names_shapes_and_sharing_are_told() {
     assert_eq!(
         text,
         "shape    shape  uint8 (2,) → uint8 (3,)\nrenamed  moved  → here\nremoved  gone   uint8 (1,)\nadded    came   \
-         uint8 (1,)\nsharing  a, b   share a storage in the first only\nvalue    step   3 → 4\n2 tensors equal, 1 of another \
+         uint8 (1,)\nsharing  a, b   share a storage in the first only\nvalue    step   3 → 4\n2 tensors equal, 1 with another \
          shape, 1 renamed, 1 removed, 1 added, 1 other value changed"
     );
 }

@@ -160,7 +160,7 @@ fn folders_cut_anywhere_are_refused() {
         let is_index = file == ".metadata" || file.ends_with("json");
         let wanted = if is_index { ErrorKind::ValueError } else { ErrorKind::FileNotFoundError };
         assert_eq!(error.kind, wanted, "{error}");
-        assert!(is_index || error.message.contains(&format!("the file {file} is missing, which has ")), "{error}");
+        assert!(is_index || error.message.contains(&format!("the file {file}, which has ")), "{error}");
     }
 }
 
@@ -182,8 +182,8 @@ fn indices_that_lie_are_refused() {
         (second, "./b.safetensors", "the file ./b.safetensors lies outside of the folder"),
         (second, "a\\\\b.safetensors", "lies outside of the folder"),
         (second, "a\\u0000.safetensors", "lies outside of the folder"),
-        (second, "\\u001b[2J", "the file \\u{1b}[2J is no safetensors"),
-        (second, "model.safetensors.index.json", "is no safetensors"),
+        (second, "\\u001b[2J", "the file \\u{1b}[2J is not a safetensors file"),
+        (second, "model.safetensors.index.json", "is not a safetensors file"),
         ("\"weight_map\"", "\"weights\"", "it has no dictionary \"weight_map\""),
         (&format!("\"{second}\""), "3", "the file of bias is not a string"),
         ("{", "[", "the model's index is wrong"),
@@ -193,7 +193,7 @@ fn indices_that_lie_are_refused() {
         refused(copy.path(), ErrorKind::ValueError, part);
     }
     fs::write(&index, good.replace(second, "model-00003-of-00002.safetensors")).unwrap();
-    let missing = "the file model-00003-of-00002.safetensors is missing, which has bias";
+    let missing = "the file model-00003-of-00002.safetensors, which has bias, is missing";
     refused(copy.path(), ErrorKind::FileNotFoundError, missing);
     // Both files contain all tensors of the second.
     fs::write(&index, good.replace("\"embed\": \"model-00001", "\"embed\": \"model-00003")).unwrap();
@@ -292,22 +292,18 @@ fn metadata_that_lies_is_refused() {
     let huge = 1 << 62;
     let in_file = |file| (&[0, 0][..], &[2, 3][..], file, 0, length);
     let cases: &[(&[i64], &[Told], &str)] = &[
-        (&[4, 3], &[first], "w: the checkpoint's .metadata is wrong: 6 of its 12 elements are in no piece"),
+        (&[4, 3], &[first], "w: the checkpoint's .metadata is wrong: 6 of its 12 elements are not in any piece"),
         (&[3, 3], &[first, second], "its piece at [2, 0] of [2, 3] lies outside of its sizes [3, 3]"),
-        (
-            &[4, 3],
-            &[first, (&[1, 0], &[2, 3], "a.distcp", length, length)],
-            "its pieces at [0, 0] and [1, 0] lie over each other",
-        ),
-        (&[2, 3], &[first, first], "w has two places for one piece"),
+        (&[4, 3], &[first, (&[1, 0], &[2, 3], "a.distcp", length, length)], "its pieces at [0, 0] and [1, 0] overlap"),
+        (&[2, 3], &[first, first], "w has two locations for one piece"),
         (&[4, 3], &[first, (second.0, second.1, "a.distcp", 0, length)], "w and w share bytes of a.distcp"),
         (&[4, 3], &[first, (second.0, second.1, "a.distcp", length - 1, length)], "w and w share bytes of a.distcp"),
         (&[2, 3], &[(first.0, first.1, "a.distcp", 0, 3 * length)], "w lies beyond the end of a.distcp"),
         (&[2, 3], &[(first.0, first.1, "a.distcp", 2 * length, 24)], "w lies beyond the end of a.distcp"),
-        (&[2, 3], &[(first.0, first.1, "a.distcp", i64::MAX, i64::MAX)], "are in no file"),
-        (&[2, 3], &[(first.0, first.1, "a.distcp", -1, length)], "not negative"),
+        (&[2, 3], &[(first.0, first.1, "a.distcp", i64::MAX, i64::MAX)], "are not in any file"),
+        (&[2, 3], &[(first.0, first.1, "a.distcp", -1, length)], "a non-negative number"),
         (&[2, 3], &[(first.0, first.1, "a.distcp", 0, 23)], "23 bytes are too few for its piece at [0, 0]"),
-        (&[2, 3], &[(first.0, first.1, "a.distcp", 1, length)], "no archive of torch.save"),
+        (&[2, 3], &[(first.0, first.1, "a.distcp", 1, length)], "not an archive of torch.save"),
         (
             &[3, 2],
             &[(&[0, 0], &[3, 2], "a.distcp", 0, length)],
@@ -315,7 +311,7 @@ fn metadata_that_lies_is_refused() {
         ),
         (&[6], &[(&[0], &[6], "a.distcp", 0, length)], "is float32 of [2, 3], where .metadata says float32 of [6]"),
         (&[huge], &[(&[0], &[huge], "a.distcp", 0, length)], "bytes are too few for its piece at [0]"),
-        (&[-1, 3], &[first], "not negative"),
+        (&[-1, 3], &[first], "a non-negative number"),
         (&[2, 3], &[(&[0], &[2, 3], "a.distcp", 0, length)], "lies outside of its sizes"),
         (
             &[2, 3],
@@ -334,7 +330,7 @@ fn metadata_that_lies_is_refused() {
     write(metadata(&[huge, 8], &[first], &path));
     refused(target.path(), ErrorKind::RuntimeError, "w: Storage size calculation overflowed");
     write(metadata(&[2, 3], &[in_file("\u{1b}[2J")], &path));
-    refused(target.path(), ErrorKind::FileNotFoundError, "the file \\u{1b}[2J is missing, which has w");
+    refused(target.path(), ErrorKind::FileNotFoundError, "the file \\u{1b}[2J, which has w, is missing");
     // A shape with many dimensions, an object with many attributes.
     write(metadata(&[1; 65], &[first], &path));
     refused(target.path(), ErrorKind::ValueError, "a tensor of 65 dimensions");
@@ -344,10 +340,10 @@ fn metadata_that_lies_is_refused() {
     // Paths into containers.
     let text = pickle::text;
     for (path, part) in [
-        (vec![], "lies in no dictionary"),
-        (vec![pickle::int(0)], "lies in no dictionary"),
-        (vec![text("a"), pickle::int(-1)], "not negative"),
-        (vec![text("a"), pickle::int(1 << 40)], "too many places without a value"),
+        (vec![], "is not in a dictionary"),
+        (vec![pickle::int(0)], "is not in a dictionary"),
+        (vec![text("a"), pickle::int(-1)], "a non-negative number"),
+        (vec![text("a"), pickle::int(1 << 40)], "lacks too many items"),
         (vec![text("a"); 300], "maximum recursion depth exceeded"),
     ] {
         write(metadata(&[2, 3], &[first], &path));
@@ -373,7 +369,7 @@ fn archives_in_pieces_that_lie_are_refused() {
     files::write(&Value::Dict(Dict::of_names([("x", Value::from(ones.clone()))])), "a", false, &mut list).unwrap();
     write(&[2], &list.into_inner());
     let error = refusal(target.path());
-    assert_eq!((error.kind, &*error.message), (ErrorKind::ValueError, "w: its piece at [0] is no tensor"));
+    assert_eq!((error.kind, &*error.message), (ErrorKind::ValueError, "w: its piece at [0] is not a tensor"));
     // An expanded tensor cannot be larger than its file.
     let expanded = ones.with_layout(tensorsh::tensor::Layout {
         sizes: [1 << 40].as_slice().into(),
@@ -396,9 +392,9 @@ fn archives_in_pieces_that_lie_are_refused() {
 fn metadata_of_other_classes_is_refused() {
     let target = tempfile::tempdir().unwrap();
     for (pickle, kind, part) in [
-        (&b"N."[..], ErrorKind::ValueError, "a Metadata is expected, not another value"),
-        (b"cposix\nsystem\nX\x02\0\0\0ls\x85R.", ErrorKind::ValueError, "a Metadata is expected, not posix.system"),
-        (b"c\x1b[2J\nb\n)R.", ErrorKind::ValueError, "a Metadata is expected, not \\u{1b}[2J.b"),
+        (&b"N."[..], ErrorKind::ValueError, "expected a Metadata, not another value"),
+        (b"cposix\nsystem\nX\x02\0\0\0ls\x85R.", ErrorKind::ValueError, "expected a Metadata, not posix.system"),
+        (b"c\x1b[2J\nb\n)R.", ErrorKind::ValueError, "expected a Metadata, not \\u{1b}[2J.b"),
         (b"", ErrorKind::EOFError, ""),
         (b"a", ErrorKind::IndexError, ""),
         (b"\x8d\xff\xff\xff\xff\xff\xff\xff\xff", ErrorKind::EOFError, ""),

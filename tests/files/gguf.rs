@@ -104,10 +104,10 @@ fn both_versions_are_read_and_others_named() {
     bytes[4] = 2;
     assert!(load_bytes(&bytes).is_ok());
     for (version, part) in [
-        (1u32.to_le_bytes(), "it is of version 1; versions 2 and 3 are read here"),
-        (4u32.to_le_bytes(), "it is of version 4"),
-        (0u32.to_le_bytes(), "it is of version 0"),
-        (3u32.to_be_bytes(), "its numbers are big-endian; only little-endian files are read here"),
+        (1u32.to_le_bytes(), "version 1 is not supported, only 2 and 3"),
+        (4u32.to_le_bytes(), "version 4 is not supported"),
+        (0u32.to_le_bytes(), "version 0 is not supported"),
+        (3u32.to_be_bytes(), "big-endian files are not supported"),
     ] {
         bytes[4..8].copy_from_slice(&version);
         refused(&bytes, ErrorKind::ValueError, part);
@@ -130,7 +130,7 @@ fn foreign_types_are_listed_and_named() {
             let odd = BlockTensor::of(odd).unwrap();
             assert_eq!(odd.data().sizes(), [2, 18]);
             let error = odd.dequantize().unwrap_err();
-            let text = "blocks of type IQ4_NL are not taken apart here";
+            let text = "blocks of type IQ4_NL cannot be dequantized";
             assert_eq!((error.kind, error.message.as_str()), (ErrorKind::NotImplementedError, text));
         } else {
             refused(&bytes, ErrorKind::NotImplementedError, "the tensor 'odd' has the unknown type number 99");
@@ -159,7 +159,10 @@ fn blocks_lie_on_the_file_and_are_looked_at_one_by_one() {
     }
     for place in [4, -5, i64::MAX, i64::MIN] {
         let error = whole.block(place).err().unwrap();
-        assert_eq!((error.kind, error.message), (ErrorKind::IndexError, format!("there is no block {place} among 4")));
+        assert_eq!(
+            (error.kind, error.message),
+            (ErrorKind::IndexError, format!("block {place} is out of range: there are 4"))
+        );
     }
     // Writes to the bytes change the numbers, but not the file.
     let block = whole.block(1).unwrap();
@@ -203,7 +206,7 @@ fn blocks_are_compared_with_each_other_and_with_floats() {
     };
     assert!(files::diff(&foreign(1), &foreign(1), 0.0).unwrap().is_equal());
     let told = files::diff(&foreign(1), &foreign(2), 0.0).unwrap().text();
-    assert!(told.contains("odd  IQ4_NL (32,)  other bytes, in blocks that are not taken apart here"), "{told}");
+    assert!(told.contains("odd  IQ4_NL (32,)  different bytes, in blocks that cannot be dequantized"), "{told}");
 }
 
 #[test]
@@ -226,11 +229,8 @@ fn headers_that_lie_are_refused() {
     for (bytes, part) in [
         // Settings.
         (file(&[setting("a", 13, &[0; 8])], &[]), "a setting is of type 13, which does not exist"),
-        (file(&[setting("a", 0, &[0]), setting("a", 0, &[0])], &[]), "the setting 'a' is there twice"),
-        (
-            file(&[setting("a\u{1b}", 0, &[0]), setting("a\u{1b}", 0, &[0])], &[]),
-            "the setting 'a\\u{1b}' is there twice",
-        ),
+        (file(&[setting("a", 0, &[0]), setting("a", 0, &[0])], &[]), "the setting 'a' occurs twice"),
+        (file(&[setting("a\u{1b}", 0, &[0]), setting("a\u{1b}", 0, &[0])], &[]), "the setting 'a\\u{1b}' occurs twice"),
         (file(&[setting("a", 7, &[2])], &[]), "2 is not a boolean"),
         (file(&[setting("a", 8, &u64::MAX.to_le_bytes())], &[]), "the file ends within its header"),
         (file(&[setting("a", 8, &1000u64.to_le_bytes())], &[]), "the file ends within its header"),
@@ -238,32 +238,32 @@ fn headers_that_lie_are_refused() {
         (file(&[setting("a", 9, &array(10, 1 << 61, &[]))], &[]), "items of an array do not fit into"),
         (file(&[setting("a", 9, &array(8, 1000, &[]))], &[]), "items of an array do not fit into"),
         (file(&[setting("a", 9, &array(77, 1, &[0; 8]))], &[]), "a setting is of type 77"),
-        (file(&[setting("a", 9, &deep())], &[]), "arrays lie more than 16 deep in each other"),
-        (file(&[setting("general.alignment", 4, &[0; 4])], &[]), "no power of two"),
-        (file(&[setting("general.alignment", 4, &[24, 0, 0, 0])], &[]), "no power of two"),
-        (file(&[setting("general.alignment", 10, &[32, 0, 0, 0, 0, 0, 0, 0])], &[]), "no power of two"),
+        (file(&[setting("a", 9, &deep())], &[]), "arrays are nested more than 16 deep"),
+        (file(&[setting("general.alignment", 4, &[0; 4])], &[]), "not a power of two"),
+        (file(&[setting("general.alignment", 4, &[24, 0, 0, 0])], &[]), "not a power of two"),
+        (file(&[setting("general.alignment", 10, &[32, 0, 0, 0, 0, 0, 0, 0])], &[]), "not a power of two"),
         (
             file(&[setting("general.alignment", 4, &[0, 0, 0, 128])], &[tensor("w", &[4], F32, 0)]),
             "does not lie within",
         ),
         // Names.
-        (file(&[], &[tensor("w", &[4], F32, 0), tensor("w", &[4], F32, 32)]), "the tensor 'w' is there twice"),
+        (file(&[], &[tensor("w", &[4], F32, 0), tensor("w", &[4], F32, 32)]), "the tensor 'w' occurs twice"),
         (file(&[], &[[&2u64.to_le_bytes(), &b"\xff\xfe"[..], &[0; 24]].concat()]), "is not UTF-8"),
         (file(&[], &[[&u64::MAX.to_le_bytes()[..], &[0; 24]].concat()]), "the file ends within its header"),
         // Sizes.
         (weight(&[1, 1, 1, 1, 1], F32, 0), "has 5 dimensions; at most 4 are possible"),
-        (weight(&[u64::MAX], F32, 0), "has an absurd size"),
-        (weight(&[1 << 62, 2], F32, 0), "has absurd sizes"),
-        (weight(&[1 << 62], F32, 0), "has absurd sizes"),
-        (weight(&[1 << 33, 1 << 33], Q4_0, 0), "has absurd sizes"),
-        (weight(&[i64::MAX as u64 - 31, 0], Q8_0, 0), "has absurd sizes"),
-        (weight(&[33], Q4_0, 0), "has rows of 33 elements, which is no multiple of the 32 of a Q4_0 block"),
+        (weight(&[u64::MAX], F32, 0), "has an invalid size"),
+        (weight(&[1 << 62, 2], F32, 0), "has invalid sizes"),
+        (weight(&[1 << 62], F32, 0), "has invalid sizes"),
+        (weight(&[1 << 33, 1 << 33], Q4_0, 0), "has invalid sizes"),
+        (weight(&[i64::MAX as u64 - 31, 0], Q8_0, 0), "has invalid sizes"),
+        (weight(&[33], Q4_0, 0), "has rows of 33 elements, which is not a multiple of the 32 of a Q4_0 block"),
         (weight(&[16, 2], Q4_0, 0), "has rows of 16 elements"),
         (weight(&[], Q4_0, 0), "has rows of 1 elements"),
         (weight(&[33], F32, 0), "the data of 'w' does not lie within the"),
         (weight(&[1 << 60], Q4_0, 0), "the data of 'w' does not lie within the"),
         // Places.
-        (weight(&[4], F32, 16), "begins at byte 16 of the data, which is no multiple of the alignment of 32"),
+        (weight(&[4], F32, 16), "begins at byte 16 of the data, which is not a multiple of the alignment of 32"),
         (weight(&[4], F32, 128), "does not lie within"),
         (weight(&[4], F32, 1 << 63), "does not lie within"),
         (weight(&[4], F32, u64::MAX - 31), "does not lie within"),

@@ -165,7 +165,7 @@ fn broken_pickles_are_refused() {
         (b"N)R", ErrorKind::UnpicklingError, "Trying to call reduce for unrecognized function"),
         (b"N)b", ErrorKind::UnpicklingError, "Can only build Tensor"),
         (b"NQ", ErrorKind::UnpicklingError, "persistent_load id must be tuple or int"),
-        (b"ctorch\nFloatStorage\n", ErrorKind::RuntimeError, "no value here"),
+        (b"ctorch\nFloatStorage\n", ErrorKind::RuntimeError, "cannot be loaded as a value"),
         (b"}]Ns", ErrorKind::TypeError, "unhashable type: 'list'"),
     ];
     for (instructions, kind, part) in cases {
@@ -192,12 +192,12 @@ fn arrays_in_pickles_that_lie_are_refused() {
     assert!(load_bytes(&array(&state(four, b"f4", b'<', &[0; 16]))).is_ok());
     for (state, kind, part) in [
         (state(four, b"f4", b'<', &[0; 12]), ErrorKind::UnpicklingError, "has 12 bytes"),
-        (state(four, b"f3", b'<', &[0; 12]), ErrorKind::UnpicklingError, "is no tensor's"),
-        (state(four, b"f4", b'?', &[0; 16]), ErrorKind::UnpicklingError, "is no tensor's"),
+        (state(four, b"f3", b'<', &[0; 12]), ErrorKind::UnpicklingError, "is not supported"),
+        (state(four, b"f4", b'?', &[0; 16]), ErrorKind::UnpicklingError, "is not supported"),
         (state(b"J\xff\xff\xff\xff\x85", b"f4", b'<', &[]), ErrorKind::RuntimeError, "negative dimension"),
         (state(b"\x8a\x08\0\0\0\0\0\0\0\x40\x85", b"f8", b'<', &[]), ErrorKind::UnpicklingError, "has 0 bytes"),
         (state(b"N", b"f4", b'<', &[0; 16]), ErrorKind::UnpicklingError, "sizes are a tuple"),
-        (b"Nb".to_vec(), ErrorKind::UnpicklingError, "has other parts"),
+        (b"Nb".to_vec(), ErrorKind::UnpicklingError, "has unexpected parts"),
         (Vec::new(), ErrorKind::RuntimeError, "an array without its state"),
     ] {
         let bytes = array(&state);
@@ -207,7 +207,7 @@ fn arrays_in_pickles_that_lie_are_refused() {
     refused(
         &checkpoint(&pickle(b"cnumpy\ndtype\nX\x02\0\0\0f4\x89\x88\x87R"), b""),
         ErrorKind::RuntimeError,
-        "no value",
+        "cannot be loaded",
     );
     // A thousand arrays of the same megabyte.
     let state = state(b"J\0\0\x10\0\x85", b"u1", b'|', &vec![b'a'; 1 << 20]);
@@ -240,7 +240,7 @@ fn tensors_beyond_their_storage_are_refused() {
             assert!(
                 files::contents(&source(&checkpoint(&pickle(&whole), &four)))
                     .is_ok_and(|report| !report.text().is_empty())
-                    || message.contains("absurd"),
+                    || message.contains("invalid"),
                 "{message}"
             );
         }
@@ -314,23 +314,23 @@ fn arrays_that_are_no_tensors_are_refused() {
     assert!(load_bytes(&npy(good)).is_ok());
     for (from, to, part) in [
         ("<f4", "|O", "Object arrays cannot be loaded when allow_pickle=False"),
-        ("<f4", "<U4", "is no tensor's"),
-        ("<f4", "", "is no tensor's"),
-        ("'<f4'", "[('a', '<f4'), ('b', '<U4')]", "the field b: the dtype \"<U4\" is no tensor's"),
+        ("<f4", "<U4", "is not supported"),
+        ("<f4", "", "is not supported"),
+        ("'<f4'", "[('a', '<f4'), ('b', '<U4')]", "the field b: the dtype \"<U4\" is not supported"),
         ("'<f4'", "[('a\\x1b[2J', '<U4')]", "the field a\\u{1b}[2J: the dtype"),
-        ("'<f4'", "[('a', [('b', '<M8[s]')])]", "the field a: the field b: the dtype \"<M8[s]\" is no tensor's"),
+        ("'<f4'", "[('a', [('b', '<M8[s]')])]", "the field a: the field b: the dtype \"<M8[s]\" is not supported"),
         ("'<f4'", "[('a', '|O')]", "Object arrays cannot be loaded when allow_pickle=False"),
         ("'<f4'", "[('a', '<f4'), ('a', '<f4')]", "two fields a"),
         ("'<f4'", "[('', '<f4')]", "without a name"),
         ("'<f4'", "[]", "the records have no bytes"),
         ("'<f4'", "[('', '|V0')]", "the records have no bytes"),
-        ("'<f4'", "[('', '|V18446744073709551615')]", "absurd"),
-        ("'<f4'", "[('', '|V9223372036854775807')]", "absurd"),
+        ("'<f4'", "[('', '|V18446744073709551615')]", "invalid"),
+        ("'<f4'", "[('', '|V9223372036854775807')]", "invalid"),
         ("'<f4'", "[('a', '<f4', (-1,))]", "negative dimension"),
-        ("'<f4'", "[('a', '<f4', (4611686018427387904,))]", "absurd"),
+        ("'<f4'", "[('a', '<f4', (4611686018427387904,))]", "invalid"),
         ("'<f4'", "[('a', '<f4', (4294967296, 4294967296, 4294967296))]", "overflowed"),
         ("'<f4'", "[('a', '<f4', (1000,))]", "too short"),
-        ("'<f4'", "[('a', '<f4', '2')]", "its shape is no tuple"),
+        ("'<f4'", "[('a', '<f4', '2')]", "its shape is not a tuple"),
         ("'<f4'", "[('a', '<f4', (2,), 3)]", "a field of a record has a name and a dtype"),
         ("'<f4'", "[('a',)]", "a field of a record has a name and a dtype"),
         ("'<f4'", "[(1, '<f4')]", "the name of a field is not a string"),
@@ -338,7 +338,7 @@ fn arrays_that_are_no_tensors_are_refused() {
         ("(2, 3)", "(2, 300)", "too short"),
         ("(2, 3)", "(-2, 3)", "negative"),
         ("(2, 3)", "(4294967296, 4294967296, 4294967296)", ""),
-        ("(2, 3)", "(4611686018427387904,)", "absurd"),
+        ("(2, 3)", "(4611686018427387904,)", "invalid"),
         ("(2, 3)", "(2, x)", "Cannot parse header"),
         ("False", "Maybe", "Cannot parse header"),
         ("'shape'", "'shapes'", "Cannot parse header"),
@@ -351,7 +351,7 @@ fn arrays_that_are_no_tensors_are_refused() {
     refused(&npy(&good.replace("'<f4'", &dimensions)), ErrorKind::ValueError, "more than 64 dimensions");
     let deep = format!("{}'<f4'{}", "[('a', ".repeat(1000), ")]".repeat(1000));
     refused(&npy(&good.replace("'<f4'", &deep)), ErrorKind::ValueError, "Cannot parse header");
-    refused(b"\x93NUMPY\x03\0\xff\xff\xff\xff", ErrorKind::ValueError, "its length is absurd");
+    refused(b"\x93NUMPY\x03\0\xff\xff\xff\xff", ErrorKind::ValueError, "its length is invalid");
     refused(b"\x93NUMPY\x09\0", ErrorKind::ValueError, "version 9");
     let entries: [(&str, &[u8]); 1] = [("x.npy", &npy(&good.replace("(2, 3)", "(1000000000000,)")))];
     refused(&archive(&entries, CompressionMethod::Deflated), ErrorKind::RuntimeError, "are expected");

@@ -170,7 +170,7 @@ fn pasted_outputs_are_checked() {
     at_prompts(|shell| {
         assert_eq!(shell.paste(">>> 1 + 1\n2\n>>> 2 + 2\n5\n"), ">>> 1 + 1\n2\n>>> 2 + 2\n4\n");
         let report = shell.run(":check");
-        assert!(report.contains(">>> 2 + 2\n- 5\n+ 4\n1 outputs are as recorded, 1 differ"), "{report}");
+        assert!(report.contains(">>> 2 + 2\n- 5\n+ 4\n1 outputs match, 1 differ"), "{report}");
     });
 }
 

@@ -58,7 +58,7 @@ fn a_saved_script_gives_the_variables_again() {
         assert!(!shell.folder.join("y.pt").exists(), "trying the script out has written a file");
         let kept = shell.folder.join("kept.rhai");
         let wanted = "\
-// defined anew below: fn twice(t) { t * 3 }
+// redefined below: fn twice(t) { t * 3 }
 fn twice(t) { t * 2 } // at last
 const K = 2;
 import \"stats\" as s;
@@ -111,7 +111,12 @@ fn a_script_that_does_something_else_is_not_saved() {
         shell.run("seen = open(\"seen.bin\", \"rb\").read()");
         fs::write(shell.folder.join("seen.bin"), [1, 3]).unwrap();
         let text = shell.run(":save kept.rhai");
-        assert!(text.contains("leaves other variables\n  'seen' is b'\\x01\\x03', not b'\\x01\\x02'\n"), "{text}");
+        assert!(
+            text.contains(
+                "leaves different variables when run on its own\n  'seen' is b'\\x01\\x03', not b'\\x01\\x02'\n"
+            ),
+            "{text}"
+        );
         shell.run("seen = 0");
         // The effects of an input before it failed.
         shell.run("x = ones(2) * 2; x.view(3)");
@@ -121,7 +126,7 @@ fn a_script_that_does_something_else_is_not_saved() {
         shell.run("y = _");
         let text = shell.run(":save kept.rhai");
         assert!(text.contains("kept.rhai:7:9: NameError: name '_' is not defined\n"), "{text}");
-        assert!(text.contains("give this one a name"), "{text}");
+        assert!(text.contains("assign this one to a variable"), "{text}");
         shell.run(":undo");
         shell.paste(">>> class A: pass\n");
         let text = shell.run(":save kept.rhai");

@@ -32,7 +32,7 @@ fn several_steps_are_undone_and_done_again() {
         shell.check("t", "tensor([1, 2], dtype=torch.int32)\n");
         assert!(shell.run(":redo").contains("Nothing to redo."));
         assert!(shell.run(":undo 3").contains("Nothing to undo in `t`."));
-        assert!(shell.run(":redo 2").contains("Done again"));
+        assert!(shell.run(":redo 2").contains("Redone"));
         shell.check("t", "tensor([1, 2], dtype=torch.int32)\n");
         assert!(shell.run("twice(2)").starts_with("NameError"));
         assert!(shell.run(":undo soon").contains(":undo takes a number of steps, not `soon`: `:undo 3`"));

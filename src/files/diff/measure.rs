@@ -243,5 +243,5 @@ fn widen<N: ComparedNumber>(row: Row, start: usize, end: usize, into: &mut Vec<N
             }
         }
     }
-    if into.len() == end - start { Ok(()) } else { Err(Error::runtime("a tensor is shorter than it says")) }
+    if into.len() == end - start { Ok(()) } else { Err(Error::runtime("a tensor is shorter than declared")) }
 }

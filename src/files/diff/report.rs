@@ -42,7 +42,7 @@ impl Differences {
         let number = |is: fn(&ChangeKind) -> bool| self.changes.iter().filter(|change| is(&change.what)).count();
         let told = [
             (number(|what| matches!(what, ChangeKind::Altered { .. })), "changed"),
-            (number(|what| matches!(what, ChangeKind::Reshaped(_))), "of another shape"),
+            (number(|what| matches!(what, ChangeKind::Reshaped(_))), "with another shape"),
             (number(|what| matches!(what, ChangeKind::Renamed(_))), "renamed"),
             (number(|what| matches!(what, ChangeKind::Removed(_))), "removed"),
             (number(|what| matches!(what, ChangeKind::Added(_))), "added"),
@@ -103,7 +103,7 @@ fn row(change: &Change, tolerance: f64) -> [String; 3] {
             }
             match (tally, before.has_data, now.has_data) {
                 (Some(tally), ..) => parts.push(describe_distance(tally, at, tolerance)),
-                (None, true, true) => parts.push("other bytes, in blocks that are not taken apart here".to_owned()),
+                (None, true, true) => parts.push("different bytes, in blocks that cannot be dequantized".to_owned()),
                 (None, true, _) => parts.push("no data in the second".to_owned()),
                 (None, _, true) => parts.push("no data in the first".to_owned()),
                 (None, ..) => {}
@@ -130,7 +130,7 @@ fn describe_distance(tally: &Tally, at: &[i64], tolerance: f64) -> String {
         parts.push(format!("relative {}", digits(tally.relative)));
     }
     let others =
-        [(tally.new_nan, "new NaN"), (tally.new_inf, "new infinities"), (tally.respelt, "equal in other bytes")];
+        [(tally.new_nan, "new NaN"), (tally.new_inf, "new infinities"), (tally.respelt, "equal with different bytes")];
     parts.extend(others.iter().filter(|(number, _)| *number > 0).map(|(number, what)| format!("{number} {what}")));
     parts.join(", ")
 }

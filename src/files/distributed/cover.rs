@@ -27,10 +27,13 @@ pub(super) fn check(sizes: &[i64], pieces: &[Piece]) -> Result<()> {
     let boxes: Vec<&Piece> = pieces.iter().filter(|piece| !piece.sizes.contains(&0)).collect();
     if let Some((one, other)) = overlapping(boxes, sizes.len())? {
         let (one, other) = (one.offsets.as_slice(), other.offsets.as_slice());
-        return Err(wrong(format_args!("its pieces at {one:?} and {other:?} lie over each other")));
+        return Err(wrong(format_args!("its pieces at {one:?} and {other:?} overlap")));
     }
     if covered != total {
-        return Err(wrong(format_args!("{} of its {total} elements are in no piece", total.saturating_sub(covered))));
+        return Err(wrong(format_args!(
+            "{} of its {total} elements are not in any piece",
+            total.saturating_sub(covered)
+        )));
     }
     Ok(())
 }
@@ -43,7 +46,7 @@ fn overlapping(boxes: Vec<&Piece>, dimensions: usize) -> Result<Option<(&Piece, 
         interrupt::check()?;
         let mut spend = |looks: usize| {
             let rest = patience.checked_sub(looks);
-            rest.map(|rest| patience = rest).ok_or_else(|| wrong("its pieces are cut too oddly to be compared"))
+            rest.map(|rest| patience = rest).ok_or_else(|| wrong("its pieces are too irregular to compare"))
         };
         if group.len() < 2 {
             continue;
@@ -119,8 +122,8 @@ mod tests {
         assert_eq!(said(&[], &[piece(&[], &[])]), "");
         assert_eq!(said(&[0, 3], &[]), "");
         assert_eq!(said(&[2, 3], &[piece(&[0, 0], &[2, 3]), piece(&[2, 0], &[0, 3])]), "");
-        assert!(said(&[2], &[]).ends_with("2 of its 2 elements are in no piece"));
-        assert!(said(&[], &[]).ends_with("1 of its 1 elements are in no piece"));
+        assert!(said(&[2], &[]).ends_with("2 of its 2 elements are not in any piece"));
+        assert!(said(&[], &[]).ends_with("1 of its 1 elements are not in any piece"));
         let twice = [piece(&[], &[]), piece(&[], &[])];
         assert!(said(&[], &twice).ends_with("its pieces at [] and [] lie over each other"));
         assert!(said(&[3], &[piece(&[1], &[3])]).ends_with("at [1] of [3] lies outside of its sizes [3]"));

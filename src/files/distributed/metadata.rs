@@ -161,7 +161,7 @@ impl<'p> Reader<'p> {
     fn object(&self, id: Id, class: &'static str) -> Result<Attributes<'p>> {
         if !self.is_of(id, class) {
             let found = self.class(id).map_or("another value", |(found, _)| found);
-            return Err(wrong(format_args!("a {class} is expected, not {}", shown(found))));
+            return Err(wrong(format_args!("expected a {class}, not {}", shown(found))));
         }
         let (_, parts) = self.class(id).unwrap_or_default();
         let mut entries = HashMap::new();
@@ -184,21 +184,21 @@ impl<'p> Reader<'p> {
     fn dict(&self, id: Id) -> Result<&'p [(Id, Id)]> {
         match self.pickled.node(id) {
             Node::Dict(entries, _) => Ok(entries),
-            _ => Err(wrong("a dictionary is expected")),
+            _ => Err(wrong("expected a dictionary")),
         }
     }
 
     fn items(&self, id: Id) -> Result<&'p [Id]> {
         match self.pickled.node(id) {
             Node::List(items) | Node::Tuple(items) => Ok(items),
-            _ => Err(wrong("a list is expected")),
+            _ => Err(wrong("expected a list")),
         }
     }
 
     fn text(&self, id: Id) -> Result<Rc<str>> {
         match self.pickled.node(id) {
             Node::Str(text) => Ok(text.clone()),
-            _ => Err(wrong("a string is expected")),
+            _ => Err(wrong("expected a string")),
         }
     }
 
@@ -207,7 +207,7 @@ impl<'p> Reader<'p> {
             Node::Int(number) => usize::try_from(*number).ok().filter(|&number| i64::try_from(number).is_ok()),
             _ => None,
         }
-        .ok_or_else(|| wrong("a number is expected that is not negative"))
+        .ok_or_else(|| wrong("expected a non-negative number"))
     }
 
     /// Reads sizes or offsets.
@@ -242,7 +242,7 @@ impl<'p> Reader<'p> {
             let said = |error: Error| Error::new(error.kind, format!("{}: {}", shown(&name), error.message));
             let place = self.place(info).map_err(said)?;
             if places.insert((name.clone(), offset), place).is_some() {
-                return Err(wrong(format_args!("{} has two places for one piece", shown(&name))));
+                return Err(wrong(format_args!("{} has two locations for one piece", shown(&name))));
             }
         }
         Ok(places)
@@ -254,7 +254,7 @@ impl<'p> Reader<'p> {
             && !matches!(self.pickled.node(transforms), Node::None)
             && !self.items(transforms)?.is_empty()
         {
-            bail!(ValueError, "it is stored compressed or otherwise transformed, which is not read");
+            bail!(ValueError, "it is compressed or transformed, which tensorsh does not read");
         }
         let file = self.text(info.get("relative_path")?)?;
         let mut parts = Path::new(&*file).components().peekable();
@@ -263,7 +263,7 @@ impl<'p> Reader<'p> {
         }
         let (start, length) = (self.count(info.get("offset")?)?, self.count(info.get("length")?)?);
         if start.checked_add(length).is_none_or(|end| i64::try_from(end).is_err()) {
-            return Err(wrong(format_args!("{length} bytes from {start} on are in no file")));
+            return Err(wrong(format_args!("{length} bytes from {start} on are not in any file")));
         }
         Ok(ArchiveLocation { file, start, length })
     }
@@ -284,7 +284,7 @@ impl<'p> Reader<'p> {
             }
             let path = path.iter().map(step).collect::<Result<Vec<PathStep>>>()?;
             if !matches!(path.first(), Some(PathStep::Key(_))) {
-                return Err(wrong(format_args!("{} lies in no dictionary", shown(&name))));
+                return Err(wrong(format_args!("{} is not in a dictionary", shown(&name))));
             }
             paths.insert(name, path);
         }
@@ -294,7 +294,7 @@ impl<'p> Reader<'p> {
     fn what(&self, name: &Rc<str>, id: Id, places: &mut ArchiveLocations) -> Result<ItemContent> {
         if self.is_of(id, "BytesStorageMetadata") {
             let place = places.remove(&(name.clone(), None));
-            return place.map(ItemContent::Other).ok_or_else(|| wrong("its bytes are nowhere"));
+            return place.map(ItemContent::Other).ok_or_else(|| wrong("its bytes are missing"));
         }
         let tensor = self.object(id, "TensorStorageMetadata")?;
         let sizes = self.sizes(tensor.get("size")?)?;
@@ -305,7 +305,7 @@ impl<'p> Reader<'p> {
             let (offsets, extent) = (self.sizes(chunk.get("offsets")?)?, self.sizes(chunk.get("sizes")?)?);
             let at = offsets.as_slice();
             let place = places.remove(&(name.clone(), Some(offsets.clone())));
-            let place = place.ok_or_else(|| wrong(format_args!("the bytes of its piece at {at:?} are nowhere")))?;
+            let place = place.ok_or_else(|| wrong(format_args!("the bytes of its piece at {at:?} are missing")))?;
             // A piece takes at least the bytes of its elements, so a tensor cannot be larger than its files.
             let count = usize::try_from(checked_numel(&extent)?).ok();
             if count.and_then(|count| count.checked_mul(dtype.itemsize())).is_none_or(|nbytes| nbytes > place.length) {
@@ -323,7 +323,7 @@ impl<'p> Reader<'p> {
         let state = self.class(id).and_then(|(_, parts)| parts.iter().find_map(|&part| self.items(part).ok()?.first()));
         match state.map(|&dtype| self.pickled.node(dtype)) {
             Some(Node::Class(Class::DType(dtype))) => Ok(*dtype),
-            _ => Err(wrong("it has no dtype that exists here")),
+            _ => Err(wrong("its dtype is not supported")),
         }
     }
 }

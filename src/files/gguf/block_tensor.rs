@@ -103,7 +103,7 @@ impl BlockTensor {
         let count = self.block_count();
         let place = if index < 0 { index.checked_add(count as i64) } else { Some(index) };
         let place = place.and_then(|place| usize::try_from(place).ok()).filter(|place| *place < count);
-        let place = place.ok_or_else(|| Error::index(format!("there is no block {index} among {count}")))?;
+        let place = place.ok_or_else(|| Error::index(format!("block {index} is out of range: there are {count}")))?;
         let start = place * self.kind.blocks.nbytes;
         let storage = self.storage.slice(start, start + self.kind.blocks.nbytes)?;
         let sizes = [self.kind.blocks.count as i64].as_slice().into();

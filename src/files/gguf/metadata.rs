@@ -85,7 +85,7 @@ impl Setting {
     /// Fails with ValueError for anything other than a power of two.
     pub(crate) fn alignment(&self) -> Result<u32> {
         let number = self.number.filter(|number| number.is_power_of_two());
-        number.ok_or_else(|| invalid("its alignment is no power of two in 32 bits"))
+        number.ok_or_else(|| invalid("its alignment is not a power of two in 32 bits"))
     }
 }
 
@@ -128,7 +128,7 @@ fn value(cursor: &mut HeaderReader, kind: ValueType, depth: usize, out: &mut Str
 /// Appends an array: its first items, and the number of items if it was cut.
 fn array(cursor: &mut HeaderReader, depth: usize, out: &mut String) -> Result<()> {
     if depth >= DEEPEST {
-        return Err(invalid(format_args!("arrays lie more than {DEEPEST} deep in each other")));
+        return Err(invalid(format_args!("arrays are nested more than {DEEPEST} deep")));
     }
     let kind = ValueType::read(cursor)?;
     let count = cursor.count(kind.least(), "items of an array")?;

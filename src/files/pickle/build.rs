@@ -94,7 +94,9 @@ impl<F: FnMut(&Saved) -> Result<Storage>> Builder<'_, F> {
                 Value::Dict(dict)
             }
             Node::Class(super::names::Class::DType(dtype)) => Value::DType(*dtype),
-            Node::Class(class) => bail!(RuntimeError, "the file holds {class:?} itself, which is no value here"),
+            Node::Class(class) => {
+                bail!(RuntimeError, "the file holds {class:?} itself, which cannot be loaded as a value")
+            }
             Node::Device(device) => Value::Device(*device),
             Node::Layout(layout) => Value::Layout(*layout),
             Node::Size(dims) => Value::Size(dims.clone()),
@@ -108,10 +110,12 @@ impl<F: FnMut(&Saved) -> Result<Storage>> Builder<'_, F> {
                 Value::from(array.view()?)
             }
             Node::Array(None) => bail!(RuntimeError, "the file holds an array without its state"),
-            Node::Number(_) => bail!(RuntimeError, "the file holds numpy's dtype itself, which is no value here"),
+            Node::Number(_) => {
+                bail!(RuntimeError, "the file holds numpy's dtype itself, which cannot be loaded as a value")
+            }
             Node::Sparse(sparse) => Value::from(self.sparse(sparse)?),
             Node::Unknown(..) => bail!(RuntimeError, "the file holds an object of a class that is not allowed"),
-            Node::Foreign(what, _) => bail!(RuntimeError, "the file holds {what}, which does not exist here"),
+            Node::Foreign(what, _) => bail!(RuntimeError, "the file holds {what}, which tensorsh does not support"),
         })
     }
 
@@ -204,7 +208,7 @@ impl<F: FnMut(&Saved) -> Result<Storage>> Builder<'_, F> {
     fn tensor(&mut self, shown: &TensorDescription) -> Result<Tensor> {
         let (layout, dtype) = (shown.layout.clone(), shown.dtype);
         if shown.scale.is_some() != dtype.is_quantized() {
-            bail!(RuntimeError, "a tensor of dtype torch.{} is no quantized one", dtype.name());
+            bail!(RuntimeError, "a tensor of dtype torch.{} is not quantized", dtype.name());
         }
         if layout.sizes.len() != layout.strides.len() {
             bail!(RuntimeError, "mismatch in length of strides and shape");

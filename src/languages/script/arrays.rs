@@ -446,7 +446,7 @@ fn order_of(answer: &Dynamic) -> Result<Ordering> {
         other => {
             let class = other.type_name();
             return Err(tensor::Error::type_error(format!(
-                "a closure that sorts gives a number or a bool, not {class}"
+                "a sorting closure must return a number or a bool, not {class}"
             )));
         }
     })

@@ -304,7 +304,7 @@ fn not_callable(state: &Runtime, receiver: &Dynamic, name: &str) -> Option<Error
         Value::Type(_) => None,
         other => {
             let error = Error::type_error(format!("'{}' object is not callable", other.type_name()));
-            Some(error.with_hint(format!("`{name}` is no function: write `.{name}` without `()`")))
+            Some(error.with_hint(format!("`{name}` is not a function: write `.{name}` without `()`")))
         }
     }
 }

@@ -147,7 +147,7 @@ pub fn is_end(error: &EvalAltResult) -> bool {
 /// Translates a parse error.
 pub fn from_parse(error: &ParseError) -> Fault {
     let message = match error.err_type() {
-        ParseErrorType::LoopBreak => "`break` and `continue` stand in a loop".to_owned(),
+        ParseErrorType::LoopBreak => "`break` and `continue` are allowed only in a loop".to_owned(),
         other => other.to_string(),
     };
     fault(ErrorKind::SyntaxError, message, error.position())
@@ -220,7 +220,7 @@ fn from_call(error: &EvalAltResult, state: &Runtime, cell: &RhaiInput) -> Fault 
         E::ErrorVariableNotFound(name, _) => {
             fault(NameError, format!("name '{}' is not defined", words::typed(name)), at)
         }
-        E::ErrorVariableExists(name, _) => fault(NameError, format!("name '{name}' exists already"), at),
+        E::ErrorVariableExists(name, _) => fault(NameError, format!("name '{name}' already exists"), at),
         E::ErrorFunctionNotFound(signature, _) => function_not_found(signature, state, cell, at),
         E::ErrorModuleNotFound(name, _) => fault(ModuleNotFoundError, format!("No module named '{name}'"), at),
         E::ErrorUnboundThis(_) => {
@@ -268,10 +268,10 @@ fn from_call(error: &EvalAltResult, state: &Runtime, cell: &RhaiInput) -> Fault 
                     condition.into_iter().flatten().any(|part| part.contains("&&") || part.contains("||"))
                 });
                 let advice = if joins {
-                    "tensors are joined element by element: `(x > 2) & (x < 7)`, or `|`; of one value write `.item()`"
+                    "combine tensors with `(x > 2) & (x < 7)`, or `|`; for one value write `.item()`"
                 } else {
-                    "a tensor is neither true nor false here; write `.item()` behind one value, \
-                    `.all().item()` or `.any().item()` behind many"
+                    "a tensor has no truth value here; write `.item()` after one value, `.all().item()` or \
+                     `.any().item()` after many"
                 };
                 fault.error = fault.error.with_hint(advice.to_owned());
             }
@@ -282,15 +282,14 @@ fn from_call(error: &EvalAltResult, state: &Runtime, cell: &RhaiInput) -> Fault 
         }
         E::ErrorFor(_) => {
             let mut fault = fault(TypeError, "this value cannot be iterated over", at);
-            let advice = "for a count write a range: `for i in 0..n`; for an object map `for key in map.keys()`";
+            let advice = "to count, write a range: `for i in 0..n`; for an object map `for key in map.keys()`";
             fault.error = fault.error.with_hint(advice.to_owned());
             fault
         }
         E::ErrorDataRace(what, _) => {
             let called = quoted(what).0;
             let name = called.as_ref().map_or_else(String::new, |name| format!(" of {name}()"));
-            let message =
-                format!("an argument{name} is being used by that very call: a closure holds the same variable");
+            let message = format!("an argument{name} is in use by the same call: a closure holds the same variable");
             let mut fault = fault(RuntimeError, message, at);
             // Without a name, the value is the receiver of the closure.
             let advice = match called {
@@ -316,7 +315,7 @@ fn from_call(error: &EvalAltResult, state: &Runtime, cell: &RhaiInput) -> Fault 
 fn no_key(key: &str, at: Position) -> Fault {
     let mut fault = fault(ErrorKind::KeyError, format!("'{key}'"), at);
     fault.error =
-        fault.error.with_hint(format!("ask `\"{key}\" in map` first; `map.get(\"{key}\")` is `()` without it"));
+        fault.error.with_hint(format!("test `\"{key}\" in map` first; `map.get(\"{key}\")` is `()` without it"));
     fault
 }
 
@@ -426,7 +425,7 @@ fn module_before(source: &str, place: Option<(usize, usize)>) -> String {
 
 /// The TypeError for calling a variable that is not a function.
 fn no_function(name: &str) -> String {
-    format!("'{name}' is no function that could be called")
+    format!("'{name}' is not a function")
 }
 
 /// Python's TypeError for calling a script function with a wrong number of arguments.

@@ -237,7 +237,7 @@ impl Reader<'_> {
         loop {
             let Some(c) = self.rest().chars().next() else { return Err(self.expected("'\"'")) };
             if c != '"' && c.is_control() {
-                return Err(self.expected("no control character"));
+                return Err(self.expected("an escaped control character"));
             }
             self.at += c.len_utf8();
             match c {
@@ -272,13 +272,13 @@ impl Reader<'_> {
                 self.at += 1;
                 let second = self.four_digits()?;
                 if !(0xDC00..=0xDFFF).contains(&second) {
-                    return Err(self.expected("the other half of a character before this"));
+                    return Err(self.expected("a high surrogate before this"));
                 }
                 0x10000 + ((first - 0xD800) << 10) + (second - 0xDC00)
             }
             code => code,
         };
-        char::from_u32(code).ok_or_else(|| self.expected("the other half of a character"))
+        char::from_u32(code).ok_or_else(|| self.expected("a low surrogate"))
     }
 
     fn four_digits(&mut self) -> Result<u32> {

@@ -62,7 +62,7 @@ impl Modules {
                 return missing(format!("did you mean `import \"{near}\"`?"));
             }
             let beside = if beside.as_os_str().is_empty() {
-                "the folder you are in".to_owned()
+                "the current folder".to_owned()
             } else {
                 beside.display().to_string()
             };

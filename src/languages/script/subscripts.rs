@@ -166,9 +166,8 @@ pub(crate) fn register_proxy(module: &mut Module) {
     add(module, "index$set$", &[held, any, any], |args| match args {
         [_, before, after] if !is_unchanged(before, after, DEPTH) => {
             let class = to_value(before).map_or("value", |value| value.class_name());
-            let error = Error::type_error(format!(
-                "the {class} that this call gives is a copy, and what is assigned to it is lost"
-            ));
+            let error =
+                Error::type_error(format!("this call returns a copy of the {class}, so the assignment would be lost"));
             Err(error.with_hint("keep it first: `let copy = …;`".to_owned()))
         }
         _ => Ok(Dynamic::UNIT),

@@ -299,7 +299,7 @@ pub(crate) fn to_value_within(dynamic: &Dynamic, copied: &mut ConversionBudget) 
     }
     let held = dynamic.flatten_clone();
     if held.is_shared() {
-        return Err(Error::runtime("a value is being used by that very call: a closure holds the same variable"));
+        return Err(Error::runtime("a value is in use by the same call: a closure holds the same variable"));
     }
     let id = held.type_id();
     if let Some(value) = unboxed(dynamic, id) {

@@ -29,7 +29,7 @@ struct Command {
 }
 
 const COMMANDS: &[Command] = &[
-    Command { name: "aliases", arguments: "", doc: "the variables, storage by storage, drawn", run: aliases },
+    Command { name: "aliases", arguments: "", doc: "draw the variables, grouped by storage", run: aliases },
     Command { name: "bits", arguments: "X", doc: "sign, exponent and mantissa of one number", run: bits },
     Command { name: "bytes", arguments: "X[, DTYPES]", doc: "the bytes of a tensor or a storage, decoded", run: bytes },
     Command { name: "check", arguments: "", doc: "compare the last paste with its recorded outputs", run: check },
@@ -52,21 +52,21 @@ const COMMANDS: &[Command] = &[
         doc: "read input as Python, or run CODE as Python once",
         run: python,
     },
-    Command { name: "quit", arguments: "", doc: "leave, as Ctrl-D does", run: |_, _, _| Some(0) },
+    Command { name: "quit", arguments: "", doc: "leave, like Ctrl-D", run: |_, _, _| Some(0) },
     Command { name: "redo", arguments: "[N]", doc: "redo the last N steps that were undone", run: redo },
     Command { name: "reset", arguments: "", doc: "forget every variable and setting", run: reset },
     Command { name: "rhai", arguments: "[CODE]", doc: "read input as Rhai, or run CODE as Rhai once", run: rhai },
     Command {
         name: "save",
         arguments: "FILE.md|FILE.rhai|FILE.py",
-        doc: "write this session as a transcript, or as a script that gives its variables again",
+        doc: "save this session as a transcript, or as a script that recreates its variables",
         run: save,
     },
-    Command { name: "time", arguments: "CODE", doc: "run once and say how long it took", run: time },
-    Command { name: "timeit", arguments: "CODE", doc: "run many times and say how long one takes", run: timeit },
+    Command { name: "time", arguments: "CODE", doc: "run once and print the time it took", run: time },
+    Command { name: "timeit", arguments: "CODE", doc: "run many times and print the time of one run", run: timeit },
     Command { name: "translate", arguments: "on|off|CODE", doc: "show the Rhai form of Python", run: translate },
-    Command { name: "undo", arguments: "[N]", doc: "everything as before the last input, or the last N", run: undo },
-    Command { name: "vars", arguments: "", doc: "every variable: shape, storage, who shares it", run: vars },
+    Command { name: "undo", arguments: "[N]", doc: "undo the last input, or the last N", run: undo },
+    Command { name: "vars", arguments: "", doc: "list the variables: shape, storage, sharing", run: vars },
     Command { name: "why", arguments: "T, SHAPE|DTYPE", doc: "why a view works or does not", run: why },
 ];
 
@@ -251,7 +251,7 @@ pub(super) fn suggested(failure: &Failure, source: &str) -> Failure {
     }
     let names = COMMANDS.iter().map(|command| command.name);
     if names.clone().any(|name| name == word) {
-        failure.hint = Some(format!("`:{word}` is the command of that name"));
+        failure.hint = Some(format!("the command of that name is `:{word}`"));
     } else if failure.hint.is_none() {
         failure.hint = nearest(word, names).map(|name| format!("did you mean ':{name}'?"));
     }
@@ -351,7 +351,7 @@ fn describe_effect(name: &str, inputs: &[Entry], undone: &Undone) -> Vec<String>
     if told.is_empty() && undone.left_out.is_empty() && undone.files.is_empty() {
         lines.push(format!("Nothing to {name} in {what}."));
     } else {
-        let done = if name == "undo" { "Undone" } else { "Done again" };
+        let done = if name == "undo" { "Undone" } else { "Redone" };
         let told = if told.is_empty() { String::new() } else { format!(" {}.", told.join("; ")) };
         lines.push(format!("{done}: {what}.{told}"));
     }
@@ -364,8 +364,8 @@ fn describe_effect(name: &str, inputs: &[Entry], undone: &Undone) -> Vec<String>
     }
     if !undone.files.is_empty() {
         let names = listed(&quoted(&undone.files));
-        let stay = if undone.files.len() == 1 { "stays as it was" } else { "stay as they were" };
-        lines.push(format!("{names} {stay} written: files are not undone."));
+        let keep = if undone.files.len() == 1 { "keeps its new content" } else { "keep their new content" };
+        lines.push(format!("{names} {keep}: files are not undone."));
     }
     lines
 }
@@ -411,7 +411,7 @@ fn load(desk: &Desk, console: &mut dyn Console, name: &str) -> Option<i32> {
 
 fn check(desk: &Desk, console: &mut dyn Console, _: &str) -> Option<i32> {
     let Some((pasted, first)) = desk.last_paste() else {
-        console.complain(&"nothing has been pasted with its outputs yet\n".into());
+        console.complain(&"no session with recorded outputs has been pasted\n".into());
         return None;
     };
     let (reports, same) = compare(&pasted, desk.log().since(first));
@@ -426,7 +426,7 @@ fn check(desk: &Desk, console: &mut dyn Console, _: &str) -> Option<i32> {
         text.push(Mark::Plain, "\n");
     }
     let differ = reports.len();
-    text.push(Mark::Plain, format!("{same} outputs are as recorded, {differ} differ (- recorded, + printed here)\n"));
+    text.push(Mark::Plain, format!("{same} outputs match, {differ} differ (- recorded, + printed)\n"));
     console.tell(&text);
     None
 }

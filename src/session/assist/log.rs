@@ -139,9 +139,7 @@ impl Log {
             });
             if !same {
                 let first = entry.source.lines().next().unwrap_or_default();
-                return Err(format!(
-                    "a transcript cannot hold `{first}` with its output: a line of it reads as a prompt"
-                ));
+                return Err(format!("cannot save `{first}` in a transcript: a line of its output looks like a prompt"));
             }
         }
         Ok(())
@@ -181,7 +179,7 @@ impl Log {
         let comment = if language == Language::Python { "#" } else { "//" };
         let mut text = String::new();
         for (entry, lines) in parts {
-            let reason = if entry.failed { "failed" } else { "defined anew below" };
+            let reason = if entry.failed { "failed" } else { "redefined below" };
             match (lines, &entry.file) {
                 (Some(lines), _) => text.push_str(&format!("{}\n", lines.text)),
                 (None, Some(file)) => text.push_str(&format!("{comment} {reason}: :load {file}\n")),

@@ -53,26 +53,25 @@ pub fn script(desk: &Desk, console: &mut dyn Console, language: Language, path: 
     tried.map_err(line)?;
     if let Some(failure) = outcome.error {
         if failure.interrupted {
-            return Err("interrupted while the script was tried out\n".into());
+            return Err("interrupted while the script was being checked\n".into());
         }
         let mut reason = describe(&advised(failure), &text, Some(&path.display().to_string()));
-        reason.begin("the script, tried out by itself, fails\n");
+        reason.begin("the script fails when run on its own\n");
         return Err(reason);
     }
     let differences = desk.session().differences(&fresh);
     if differences.is_empty() {
         return Ok(text);
     }
-    let mut reason = "the script, tried out by itself, leaves other variables\n".to_owned();
+    let mut reason = "the script leaves different variables when run on its own\n".to_owned();
     for difference in differences.iter().take(TOLD) {
         reason.push_str(&format!("  {difference}\n"));
     }
     if let Some(more) = differences.len().checked_sub(TOLD).filter(|more| *more > 0) {
         reason.push_str(&format!("  and {more} more\n"));
     }
-    reason.push_str(
-        "hint: inputs that failed are left out; values that came from clocks or files may differ now: assign them again\n",
-    );
+    reason
+        .push_str("hint: failed inputs are left out; values from clocks or files may differ now: assign them again\n");
     Err(reason.into())
 }
 
@@ -84,7 +83,9 @@ fn line(text: String) -> Marked {
 fn advised(failure: Failure) -> Failure {
     let is_result = ["_", "__", "___"].iter().any(|name| failure.message == format!("name '{name}' is not defined"));
     match is_result {
-        true => Failure { hint: Some("only a prompt keeps results: give this one a name".to_owned()), ..failure },
+        true => {
+            Failure { hint: Some("only the prompt keeps results: assign this one to a variable".to_owned()), ..failure }
+        }
         false => failure,
     }
 }

@@ -90,7 +90,7 @@ impl Totals {
     pub fn render(&self, palette: &Palette) -> String {
         let style = if self.all_passed() { palette.good } else { palette.bad };
         if self.sessions == Count::default() {
-            return format!("{}\n", "no session was found".style(style));
+            return format!("{}\n", "no session found".style(style));
         }
         format!("examples: {}\n{}\n", self.examples, format!("sessions: {}", self.sessions).style(style))
     }

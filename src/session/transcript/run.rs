@@ -168,7 +168,7 @@ impl FileReport {
         if accepted.is_empty() {
             return Ok(());
         }
-        let path = self.target.path().ok_or("not updated: standard input is no file")?;
+        let path = self.target.path().ok_or("not updated: standard input is not a file")?;
         let (text, form) = self.target.read()?;
         let new = rewrite(&text, form, &answers)?;
         fs::write(path, new).map_err(|error| format!("not updated: {error}"))?;
@@ -227,7 +227,7 @@ fn run_case(case: &Arc<Case>, limit: Duration) -> CaseReport {
     // wait.
     let fate = match spawn_with_big_stack("session", move || session_thread(&theirs, &sender)) {
         Ok(_detached) => watch(case, &receiver, limit, &mut verdicts, &mut warnings),
-        Err(error) => format!("no thread for the session: {error}"),
+        Err(error) => format!("cannot start a thread for the session: {error}"),
     };
     verdicts.resize(case.examples.len(), Verdict::Broken(fate));
     CaseReport { case: Arc::clone(case), verdicts, warnings }
@@ -251,7 +251,7 @@ fn session_thread(case: &Case, sender: &Sender<Message>) {
 /// Returns the verdict on an example that is not run.
 fn unrun(example: &Example) -> Option<Verdict> {
     match &example.options.unknown {
-        Some(option) => Some(Verdict::Broken(format!("doctest has no option {option} here"))),
+        Some(option) => Some(Verdict::Broken(format!("unsupported doctest option: {option}"))),
         None => example.options.skip.then_some(Verdict::Skipped),
     }
 }
@@ -264,7 +264,7 @@ fn watch(
     verdicts: &mut Vec<Verdict>,
     warnings: &mut Vec<(usize, String)>,
 ) -> String {
-    let broke_off = || "the session broke off".to_owned();
+    let broke_off = || "the session ended unexpectedly".to_owned();
     let Ok(Message::Started(interrupt)) = receiver.recv() else {
         return broke_off();
     };

@@ -33,13 +33,13 @@ pub fn rewrite(text: &str, form: Form, answers: &[(&Example, Option<&str>)]) -> 
             Some(example) if example.input.trim_end() == input.trim_end() && example.expected == output => {}
             _ => {
                 return Err(
-                    "not updated: a line of the output would read as a prompt or as the end of its block".to_owned()
+                    "not updated: a line of the output looks like a prompt or as the end of its block".to_owned()
                 );
             }
         }
     }
     if read_back.next().is_some() {
-        return Err("not updated: a line of the output would read as a prompt".to_owned());
+        return Err("not updated: a line of the output looks like a prompt".to_owned());
     }
     Ok(new)
 }

@@ -4,7 +4,7 @@
 //!
 //! Bit equality has consequences:
 //! - every function draws its words in a fixed order, so none may skip values, and only the computation on the words
-//! may be distributed over cores;
+//!   may be distributed over cores;
 //! - non-contiguous tensors are filled in memory order;
 //! - complex tensors are filled as pairs of reals; normal numbers use `std / √2`.
 //!

@@ -102,18 +102,18 @@ impl PickleMachine<'_> {
     /// Reads the state of an array: version, sizes, dtype, whether it is column-major, and the bytes.
     fn array_of(&mut self, state: Id) -> Result<Node> {
         let Some(&[_, sizes, dtype, is_fortran, bytes]) = self.items(state) else {
-            return Err(refused("the state of numpy's array has other parts"));
+            return Err(refused("the state of numpy's array has unexpected parts"));
         };
         let (sizes, is_fortran) = (self.dims(sizes)?, self.bool(is_fortran)?);
         self.array_on(sizes, dtype, bytes, is_fortran)
     }
 
     fn array_on(&mut self, sizes: Dims, dtype: Id, bytes: Id, is_fortran: bool) -> Result<Node> {
-        let Node::Number(descr) = self.node(dtype) else { return Err(refused("an array's dtype is none")) };
+        let Node::Number(descr) = self.node(dtype) else { return Err(refused("an array's dtype is not a dtype")) };
         let number = Number::of(descr).map_err(|error| refused(error.message))?;
         let bytes = match self.node(bytes) {
             Node::Bytes(bytes) | Node::ByteArray(bytes) => bytes.clone(),
-            _ => return Err(refused("the elements of an array are no bytes")),
+            _ => return Err(refused("the elements of an array are not bytes")),
         };
         let count = usize::try_from(checked_numel(&sizes)?).ok();
         // Several arrays may refer to the same bytes, and each gets its own copy.

@@ -61,7 +61,7 @@ impl PickleMachine<'_> {
     /// Calls a class or function, and pushes the result.
     fn call(&mut self, class: Class, args: Id) -> Result<()> {
         let Some(args) = self.items(args).map(<[Id]>::to_vec) else {
-            return Err(refused("the arguments of a call are no tuple"));
+            return Err(refused("the arguments of a call are not a tuple"));
         };
         self.charge(args.len())?;
         let made = match self.make(class, &args) {
@@ -233,7 +233,7 @@ impl PickleMachine<'_> {
                     }
                     Node::Foreign("a tensor with attributes", vec![self.add(made)?])
                 }
-                _ => return Err(refused("a tensor is rebuilt by a function that does no such thing")),
+                _ => return Err(refused("a tensor is rebuilt by an unsupported function")),
             },
             (Rebuild::Sparse, &[layout, parts]) => Node::Sparse(Rc::new(self.sparse(layout, parts)?)),
             (Rebuild::Foreign(what), parts) => Node::Foreign(what, parts.to_vec()),
@@ -255,7 +255,7 @@ impl PickleMachine<'_> {
                 self.tensor(zero_point)?;
                 Scale::PerChannel { scales: scale, zero_points: zero_point, axis }
             }
-            _ => return Err(refused("a quantized tensor is of no known scheme")),
+            _ => return Err(refused("a quantized tensor has an unknown scheme")),
         })
     }
 
@@ -289,7 +289,7 @@ impl PickleMachine<'_> {
 
     fn shown(&mut self, storage: Id, offset: Id, size: Id, stride: Id) -> Result<TensorDescription> {
         let Node::Storage(index) = *self.node(storage) else {
-            return Err(refused("a tensor is rebuilt on what is no storage"));
+            return Err(refused("a tensor is rebuilt from something other than a storage"));
         };
         let layout = Layout { sizes: self.dims(size)?, strides: self.dims(stride)?, offset: self.int(offset)? };
         let dtype = self.storages.get(index).and_then(|saved| saved.dtype).unwrap_or(DType::Byte);
@@ -340,7 +340,7 @@ impl PickleMachine<'_> {
             return Err(refused(format!("Only persistent_load of storage is allowed, but got {}", self.str(kind)?)));
         }
         let Node::Class(Class::Storage(dtype)) = *self.node(class) else {
-            return Err(refused("a storage is of a class that is none"));
+            return Err(refused("a storage has an invalid class"));
         };
         let key = match self.node(key) {
             Node::Str(key) => key.clone(),
@@ -351,14 +351,14 @@ impl PickleMachine<'_> {
         self.charge(location.len())?;
         let itemsize = dtype.map_or(1, DType::itemsize);
         let bytes = |count: i64| usize::try_from(count).ok().and_then(|count| count.checked_mul(itemsize));
-        let absurd = || Error::runtime("a storage has an absurd size");
+        let absurd = || Error::runtime("a storage has an invalid size");
         let nbytes = bytes(self.int(numel)?).filter(|&nbytes| i64::try_from(nbytes).is_ok()).ok_or_else(absurd)?;
         let whole = self.storage(Saved { key, dtype, nbytes, location: location.clone(), part_of: None })?;
         let index = match part.map(|part| self.node(part)) {
             None | Some(Node::None) => whole,
             Some(Node::Tuple(part)) => {
                 let &[key, offset, length] = part.as_slice() else {
-                    return Err(refused("a part of a storage has a name, a place and a size"));
+                    return Err(refused("a part of a storage needs a name, an offset and a size"));
                 };
                 let (key, offset) = (self.str(key)?.into(), bytes(self.int(offset)?).ok_or_else(absurd)?);
                 let nbytes = bytes(self.int(length)?).ok_or_else(absurd)?;
