@@ -51,7 +51,8 @@ fn errors_point_at_the_caller() {
 /// A function of the session that a row calls is in the trace, and the row is not.
 #[test]
 fn errors_of_functions_that_it_calls_point_at_them() {
-    let define = "import torch\ndef f(x):\n    return x.nope\ndef g(x):\n    return torch.autograd.functional.vjp(f, x)";
+    let define =
+        "import torch\ndef f(x):\n    return x.nope\ndef g(x):\n    return torch.autograd.functional.vjp(f, x)";
     let (_, failure) = last(&mut fresh(), Language::Python, &[define, "g(torch.ones(2))"]);
     let failure = failure.unwrap();
     assert_eq!(failure.message, "'Tensor' object has no attribute 'nope'");

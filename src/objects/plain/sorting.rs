@@ -12,7 +12,7 @@ use value::equality::truth;
 ///
 /// # Errors
 /// Those of [`sort_by_keys`]; what the function raises.
-pub fn sorted_items(state: &State, items: Vec<Value>, key: &Value, reverse: bool) -> Result<Vec<Value>> {
+pub(crate) fn sorted_items(state: &State, items: Vec<Value>, key: &Value, reverse: bool) -> Result<Vec<Value>> {
     if let Value::None = key {
         let sorted = sort_by_keys(state, items.into_iter().map(|item| (item, ())).collect(), reverse)?;
         return Ok(sorted.into_iter().map(|(item, ())| item).collect());
