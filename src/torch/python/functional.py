@@ -12,7 +12,8 @@ def unpacked(value, what, name):
         if not isinstance(item, torch.Tensor):
             which = f"the value at index {i}" if several else f"the given {what}"
             raise TypeError(
-                f"The {what} given to {name} must be either a Tensor or a tuple of Tensors but {which} has type {type(item)}."
+                f"The {what} given to {name} must be either a Tensor or a tuple of Tensors but {which} has type "
+                f"{type(item)}."
             )
     return (tuple(value), True) if several else ((value,), False)
 
@@ -53,8 +54,8 @@ class Run:
         for i, output in enumerate(self.outputs):
             if strict and not output.requires_grad:
                 raise RuntimeError(
-                    f"Output {i} of the user-provided function does not require gradients. The outputs must be computed "
-                    "in a differentiable manner from the input when running in strict mode."
+                    f"Output {i} of the user-provided function does not require gradients. The outputs must be "
+                    "computed in a differentiable manner from the input when running in strict mode."
                 )
 
     def vector(self, v, like, which):
@@ -130,7 +131,8 @@ def jvp(func, inputs, v, create_graph, strict):
     with torch.enable_grad():
         run = Run("jvp", func, inputs, create_graph, strict)
         v = run.vector(v, run.inputs, "input to the user-provided function is")
-        # A vector-Jacobian product is linear in its vector, so its derivative by that vector is the Jacobian-vector product.
+        # A vector-Jacobian product is linear in its vector, so its derivative by that vector is the Jacobian-vector
+        # product.
         seeds = [torch.zeros_like(output).requires_grad_() for output in run.outputs]
         pulled = gradients(run.outputs, run.inputs, seeds, True)
         return run.with_outputs(gradients(pulled, seeds, v, create_graph), run.several_out)

@@ -62,7 +62,8 @@ def check(func, inputs, eps, atol, rtol, raise_exception):
     leaves = recorded(inputs)
     if not leaves:
         raise ValueError(
-            "gradcheck expects at least one input tensor to require gradient, but none of the them have requires_grad=True."
+            "gradcheck expects at least one input tensor to require gradient, but none of the them have "
+            "requires_grad=True."
         )
     outputs = differentiable(func(*inputs))
     is_recorded = any(output.requires_grad for output in outputs)

@@ -1,5 +1,5 @@
-"""The windows of `torch.signal.windows`. Each step is computed in the dtype of the window, so rounding errors agree with
-PyTorch's. Functions take the arguments of their rows by position; `options` are those that all windows share.
+"""The windows of `torch.signal.windows`. Each step is computed in the dtype of the window, so rounding errors agree
+with PyTorch's. Functions take the arguments of their rows by position; `options` are those that all windows share.
 """
 
 import math
