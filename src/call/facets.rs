@@ -250,7 +250,7 @@ impl Out {
     pub const REDUCED: Out = Out::PLAIN.unguarded().giving_dtype();
 
     /// Sets which operation refuses an output while gradients are recorded.
-    pub const fn refused_by(self, refused_by: RefusedBy) -> Out {
+    pub(crate) const fn refused_by(self, refused_by: RefusedBy) -> Out {
         Out { refused_by, ..self }
     }
 

@@ -165,7 +165,7 @@ impl Row {
     /// Returns a row for each alias.
     ///
     /// The signatures are leaked: the table lives as long as the process, and makes them once.
-    pub fn under_aliases(&self) -> impl Iterator<Item = Row> {
+    pub(crate) fn under_aliases(&self) -> impl Iterator<Item = Row> {
         let (key, parameters) = self.signature.split_at(self.signature.find('(').unwrap_or_default());
         let overload = &key[name_in(key).len()..];
         self.aliases.iter().map(move |alias| {

@@ -419,7 +419,7 @@ impl Signature {
     }
 
     /// Returns whether a result may be or hold a tensor.
-    pub fn may_return_tensor(&self) -> bool {
+    pub(crate) fn may_return_tensor(&self) -> bool {
         self.returns.contains("Tensor") || self.returns == "any"
     }
 
