@@ -170,29 +170,17 @@ pub(crate) const ROWS: &[Row] = &[
     .any_layout().not_differentiable(),
     method("values(Tensor(a) self) -> Tensor(a)", |c| part(c, "values"), "Returns the values of a coalesced tensor.")
         .any_layout(),
-    method(
-        "crow_indices(Tensor(a) self) -> Tensor(a)",
-        |c| indices(c, BY_ROWS, 0),
-        "Returns the beginning of each row.",
-    )
+    method("crow_indices(Tensor(a) self) -> Tensor(a)", |c| indices(c, ROW, 0), "Returns the beginning of each row.")
         .any_layout().not_differentiable(),
-    method(
-        "col_indices(Tensor(a) self) -> Tensor(a)",
-        |c| indices(c, BY_ROWS, 1),
-        "Returns the column of each element.",
-    )
+    method("col_indices(Tensor(a) self) -> Tensor(a)", |c| indices(c, ROW, 1), "Returns the column of each element.")
         .any_layout().not_differentiable(),
     method(
         "ccol_indices(Tensor(a) self) -> Tensor(a)",
-        |c| indices(c, BY_COLUMNS, 0),
+        |c| indices(c, COLUMN, 0),
         "Returns the beginning of each column.",
     )
     .any_layout().not_differentiable(),
-    method(
-        "row_indices(Tensor(a) self) -> Tensor(a)",
-        |c| indices(c, BY_COLUMNS, 1),
-        "Returns the row of each element.",
-    )
+    method("row_indices(Tensor(a) self) -> Tensor(a)", |c| indices(c, COLUMN, 1), "Returns the row of each element.")
         .any_layout().not_differentiable(),
     method(
         "to_dense(Tensor self, ScalarType? dtype=None, *, bool? masked_grad=None) -> Tensor",
@@ -453,8 +441,8 @@ fn part(call: &mut Call, name: &str) -> Result<Value> {
 
 /// Returns the row or column indices of a compressed tensor: the plain ones or the compressed ones.
 /// The compressed dimension of a layout, for [`indices`].
-const BY_ROWS: bool = true;
-const BY_COLUMNS: bool = false;
+const ROW: bool = true;
+const COLUMN: bool = false;
 
 fn indices(call: &mut Call, of_rows: bool, plain: usize) -> Result<Value> {
     let view = call.view(0)?;
