@@ -110,7 +110,7 @@ pub(crate) const ROWS: &[Row] = &[
     .recorded_in_steps(),
     function(
         "combinations(Tensor self, int r=2, bool with_replacement=False) -> Tensor",
-        |c| in_python(c, "composites.combinations"),
+        combinations,
         "Lists all selections of a number of elements.",
     )
     .operation("view")
@@ -311,6 +311,15 @@ fn cartesian_prod(call: &mut Call) -> Result<Value> {
     let lines: Result<Vec<Value>> =
         grids.iter().map(|grid| steps.on(grid, "flatten", &[]).map(Value::Tensor)).collect();
     steps.torch("stack", &[Value::list(lines?), Value::Int(1)])
+}
+
+fn combinations(call: &mut Call) -> Result<Value> {
+    let count = call.int(1)?;
+    // Both refusals of the arguments come before that of a grid for each of so many dimensions.
+    if call.tensor(0)?.borrow().ndim() == 1 && count > 0 {
+        tensor::ops::split::room_for(count)?;
+    }
+    in_python(call, "composites.combinations")
 }
 
 fn vander(call: &mut Call) -> Result<Value> {
