@@ -191,11 +191,11 @@ mod tests {
         let base = layout(&[3, 4], &[4, 1], 0);
         for (after, wanted) in [
             (base.clone(), "sizes, strides and offset unchanged"),
-            (layout(&[4, 3], &[1, 4], 0), "dimensions 0 and 1 exchanged, sizes and strides alike; no byte moved"),
-            (layout(&[4], &[1], 8), "index 2 of dimension 0, which is gone: 2 * 4 further"),
-            (layout(&[3], &[4], 1), "index 1 of dimension 1, which is gone: 1 * 1 further"),
+            (layout(&[4, 3], &[1, 4], 0), "dimensions 0 and 1 swapped, with sizes and strides; no byte moved"),
+            (layout(&[4], &[1], 8), "index 2 of dimension 0, which is removed: offset + 2 * 4"),
+            (layout(&[3], &[4], 1), "index 1 of dimension 1, which is removed: offset + 1 * 1"),
             (layout(&[3, 1, 4], &[4, 4, 1], 0), "1 dimension of size 1 added"),
-            (layout(&[2, 3, 4], &[0, 4, 1], 0), "dimension 0 shows one place 2 times, by stride 0"),
+            (layout(&[2, 3, 4], &[0, 4, 1], 0), "dimension 0 repeats one element 2 times, with stride 0"),
             (layout(&[3, 2], &[4, 1], 1), "indices 1 to 2 of dimension 1"),
             (layout(&[2, 4], &[8, 1], 0), "2 indices of dimension 0, every 2 from 0 on"),
             (layout(&[2, 2], &[4, 1], 5), "indices 1 to 2 of dimension 0; indices 1 to 2 of dimension 1"),

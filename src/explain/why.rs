@@ -364,6 +364,6 @@ mod tests {
             assert!(drawn.contains(wanted), "{wanted}\n{drawn}");
         }
         assert!(plain(&draw(&shape(&view, &[2, -1]).unwrap(), 80)).contains("the sizes are [2, 4]"));
-        assert!(plain(&draw(&shape(&view, &[3]).unwrap(), 80)).contains("asks for 3"));
+        assert!(plain(&draw(&shape(&view, &[3]).unwrap(), 80)).contains("the shape needs 3."));
     }
 }

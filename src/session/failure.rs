@@ -319,7 +319,7 @@ mod tests {
         let rows: &[Row] = &[
             (&[(Rhai, "fn f(a) {}"), (Rhai, "f(1, 2)")], "f() takes 1 positional argument but 2 were given", None),
             (&[(Rhai, "let d = #{}"), (Rhai, "d()")], "'dict' object is not callable", None),
-            (&[(Rhai, "let d = #{}; d()")], "'d' is no function that could be called", None),
+            (&[(Rhai, "let d = #{}; d()")], "'d' is not a function", None),
             (&[(Rhai, "y += 1")], "name 'y' is not defined", None),
             (&[(Rhai, "fn f() { y = 1 } f()")], "name 'y' is not defined", Some("`let y = …` makes a new variable")),
             (&[(Rhai, "y == 1")], "name 'y' is not defined", None),

@@ -125,7 +125,7 @@ mod tests {
         assert!(said(&[2], &[]).ends_with("2 of its 2 elements are not in any piece"));
         assert!(said(&[], &[]).ends_with("1 of its 1 elements are not in any piece"));
         let twice = [piece(&[], &[]), piece(&[], &[])];
-        assert!(said(&[], &twice).ends_with("its pieces at [] and [] lie over each other"));
+        assert!(said(&[], &twice).ends_with("its pieces at [] and [] overlap"));
         assert!(said(&[3], &[piece(&[1], &[3])]).ends_with("at [1] of [3] lies outside of its sizes [3]"));
         assert!(said(&[3], &[piece(&[i64::MAX], &[i64::MAX])]).contains("outside"));
         assert!(said(&[3], &[piece(&[0, 0], &[3, 1])]).contains("outside"));
@@ -142,7 +142,7 @@ mod tests {
         assert_eq!(said(&[3, 3], &around()), "");
         let mut wrong = around();
         wrong[4] = piece(&[0, 1], &[1, 1]);
-        assert!(said(&[3, 3], &wrong).ends_with("its pieces at [0, 0] and [0, 1] lie over each other"));
+        assert!(said(&[3, 3], &wrong).ends_with("its pieces at [0, 0] and [0, 1] overlap"));
     }
 
     #[test]
@@ -150,7 +150,7 @@ mod tests {
         let mut grid: Vec<Piece> = (0..40_000).map(|i| piece(&[i / 200, i % 200], &[1, 1])).collect();
         assert_eq!(said(&[200, 200], &grid), "");
         grid[7] = piece(&[3, 4], &[1, 1]);
-        assert!(said(&[200, 200], &grid).ends_with("its pieces at [3, 4] and [3, 4] lie over each other"));
+        assert!(said(&[200, 200], &grid).ends_with("its pieces at [3, 4] and [3, 4] overlap"));
         // A spiral, from which a plane separates one piece at a time.
         let ring = |i| [piece(&[i, i], &[1, 500 - i]), piece(&[i + 1, i], &[499 - i, 1])];
         let spiral: Vec<Piece> = (0..500).flat_map(ring).collect();

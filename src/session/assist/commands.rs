@@ -457,9 +457,9 @@ mod tests {
     #[test]
     fn a_name_that_nothing_goes_by_may_be_a_command() {
         let rows = [
-            ("vars", Some("`:vars` is the command of that name")),
+            ("vars", Some("the command of that name is `:vars`")),
             ("hlep", Some("did you mean ':help'?")),
-            ("timeit x", Some("`:timeit` is the command of that name")),
+            ("timeit x", Some("the command of that name is `:timeit`")),
             ("xyz", None),
         ];
         for (source, wanted) in rows {

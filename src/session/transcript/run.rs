@@ -325,7 +325,7 @@ mod tests {
         let text = "rhai> loop {} // doctest: +SKIP\nrhai> 1 // doctest: +WHAT\n1\nrhai> exit(0)\nrhai> 2\n2\n";
         let wanted = [
             Verdict::Skipped,
-            Verdict::Broken("doctest has no option +WHAT here".to_owned()),
+            Verdict::Broken("unsupported doctest option: +WHAT".to_owned()),
             Verdict::Passed,
             Verdict::Broken("the session has ended".to_owned()),
         ];
