@@ -20,7 +20,7 @@ pub use languages::python::rhai_form::{VariableKind, rhai_form};
 use languages::python::syntax;
 use languages::script::callback::EngineHandle;
 use languages::script::input::RhaiInput;
-use languages::script::read::Names;
+use languages::script::reading::Names;
 use languages::script::runtime::{Constants, Runtime};
 use languages::script::values::{is_ours, is_range, to_value};
 use languages::script::{engine, fault, imports, numbers, own};

@@ -6,7 +6,7 @@ use super::failure::offset_of;
 use super::{Language, Session};
 use languages::python::rhai_form::{VariableKind, rhai_form};
 use languages::python::syntax;
-use languages::script::names;
+use languages::script::reading::names;
 use rhai::{ASTFlags, Stmt};
 use std::collections::BTreeSet;
 

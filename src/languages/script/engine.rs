@@ -7,7 +7,7 @@ use super::bounds;
 use super::callback;
 use super::caught;
 use super::fault;
-use super::forms_of_python;
+use super::reading::forms_of_python;
 use super::holders;
 use super::imports;
 use super::json;
@@ -16,7 +16,7 @@ use super::native::{add, add_calling, any, check_complete};
 use super::numbers;
 use super::plain::RhaiArgument;
 use super::printing::{self, shown};
-use super::read::{self, Compiled, Names};
+use super::reading::{self, Compiled, Names};
 use super::runtime::Runtime;
 use super::scoped;
 use super::shadowed;
@@ -102,14 +102,14 @@ pub fn build(state: &Rc<Runtime>) -> Engine {
 /// Parses a text and registers the functions that it names with the engine, including those named by imported modules.
 ///
 /// # Errors
-/// Same as [`read::parse`].
+/// Same as [`reading::parse`].
 pub fn compile(
     engine: &RefCell<Engine>,
     state: &Rc<Runtime>,
     source: &str,
     names: &Names,
 ) -> std::result::Result<Compiled<AST>, Compiled<ParseError>> {
-    let compiled = read::parse(&engine.borrow(), state, source, names);
+    let compiled = reading::parse(&engine.borrow(), state, source, names);
     if let Ok(compiled) = &compiled {
         imports::prepare(&engine.borrow(), state, None, &compiled.made);
     }

@@ -5,7 +5,7 @@ use super::Scripted;
 use super::fault;
 use super::input::RhaiInput;
 use super::modules::Source;
-use super::read::{self as texts, Compiled, Names};
+use super::reading::{self as texts, Compiled, Names};
 use super::runtime::Runtime;
 use rhai::{
     AST, ASTFlags, ASTNode, Engine, EvalAltResult, Expr, Module, ModuleResolver, Position, Scope, Shared, Stmt,

@@ -2,7 +2,7 @@
 
 use super::fault::split_at;
 use super::words::CALLED;
-use super::written::EditedText;
+use super::reading::written::EditedText;
 use rhai::Position;
 use std::collections::BTreeSet;
 use std::path::Path;

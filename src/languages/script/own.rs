@@ -202,7 +202,7 @@ pub fn describe(name: &str) -> Option<String> {
 mod tests {
     use super::*;
     use crate::script::engine::{build, compile};
-    use crate::script::read::Names;
+    use crate::script::reading::Names;
     use crate::script::runtime::Runtime;
     use call::State;
     use rhai::Dynamic;

@@ -1,8 +1,15 @@
 //! Parses texts: weaves in the extra tokens, rewrites forms that the engine lacks, and adds declarations.
 
+mod chains;
+mod forms;
+pub(crate) mod forms_of_python;
+pub mod names;
+pub(crate) mod weave;
+pub mod written;
+
 use super::runtime::Runtime;
-use super::written::{Edit, EditedText};
-use super::{bounds, forms, names, weave};
+use written::{Edit, EditedText};
+use super::bounds;
 use rhai::{AST, ASTNode, Engine, Expr, LexError, ParseError, ParseErrorType, Position, Stmt};
 
 /// The result of parsing a text, with the rewritten text if it differs from the typed one.

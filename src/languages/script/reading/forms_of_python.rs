@@ -3,12 +3,14 @@
 //! that the rewritten code calls are below.
 
 use super::chains::{chain_end, closing, opens};
-use super::native::{add, add_calling, any};
-use super::runtime::Runtime;
-use super::values::{is_ours, is_range, to_dynamic, to_subscript, to_value};
+use crate::script::native::{add, add_calling, any};
+use crate::script::runtime::Runtime;
+use crate::script::values::{is_ours, is_range, to_dynamic, to_subscript, to_value};
 use super::weave::{is, place};
-use super::words::COMPARISONS;
-use super::{Scripted, fault, subscripts};
+use crate::script::words::COMPARISONS;
+use crate::script::Scripted;
+use crate::script::fault;
+use crate::script::subscripts;
 use objects::iterate::iterate;
 use objects::plain::numbers;
 use rhai::{Array, Dynamic, Module, NativeCallContext, Position, Token};

@@ -2,10 +2,10 @@
 //! through a step that keeps errors whole (see `caught.rs`), and a closure in a variable can be called like a function:
 //! `f(2)` becomes `f.call(2)`.
 
-use super::bounds::MAX_EXPRESSION_DEPTH;
+use crate::script::bounds::MAX_EXPRESSION_DEPTH;
 use super::chains;
 use super::forms_of_python::{self, Change};
-use super::words::CALLED;
+use crate::script::words::CALLED;
 use super::written::{Edit, Offsets};
 use rhai::{Engine, Position, Token};
 use std::collections::{HashMap, HashSet};
@@ -366,7 +366,7 @@ pub(super) fn place(position: Position) -> Option<(usize, usize)> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::written::EditedText;
+    use crate::script::reading::written::EditedText;
     use super::*;
 
     #[test]

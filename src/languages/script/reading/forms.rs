@@ -5,7 +5,7 @@
 //! through a variable, so a variable is inserted for assignments through a call, as in `x.view(2, 3)[0] = 1`. Code that
 //! Rhai accepts is left unchanged.
 
-use super::subscripts::PROXY_VARIABLE;
+use crate::script::subscripts::PROXY_VARIABLE;
 use super::weave::Tokens;
 use super::written::{Edit, Offsets};
 use rhai::{Position, Token};

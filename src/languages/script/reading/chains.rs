@@ -3,10 +3,10 @@
 //! property.
 
 use super::weave::{Insertion, is, place};
-use super::words::PROPERTIES;
+use crate::script::words::PROPERTIES;
 use rhai::{Position, Token};
 
-/// The suffix that turns reading an array's property into a call: see [`super::bounds::property`].
+/// The suffix that turns reading an array's property into a call: see [`crate::script::bounds::property`].
 pub(crate) const PROPERTY_CALL: &str = "_()";
 
 /// Puts parentheses around powers that follow a minus sign.
@@ -162,8 +162,8 @@ fn rest(source: &str, line: usize, column: usize) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use super::super::weave;
-    use super::super::written::EditedText;
+    use crate::script::reading::weave;
+    use crate::script::reading::written::EditedText;
     use rhai::Engine;
 
     #[test]
