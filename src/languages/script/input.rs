@@ -1,8 +1,8 @@
 //! An input as typed, and how the engine's positions map to it. Knows nothing about errors.
 
 use super::fault::split_at;
-use super::words::CALLED;
 use super::reading::written::EditedText;
+use super::words::CALLED;
 use rhai::Position;
 use std::collections::BTreeSet;
 use std::path::Path;

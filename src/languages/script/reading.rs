@@ -7,10 +7,10 @@ pub mod names;
 pub(crate) mod weave;
 pub mod written;
 
-use super::runtime::Runtime;
-use written::{Edit, EditedText};
 use super::bounds;
+use super::runtime::Runtime;
 use rhai::{AST, ASTNode, Engine, Expr, LexError, ParseError, ParseErrorType, Position, Stmt};
+use written::{Edit, EditedText};
 
 /// The result of parsing a text, with the rewritten text if it differs from the typed one.
 pub struct Compiled<T> {

@@ -5,9 +5,9 @@
 //! through a variable, so a variable is inserted for assignments through a call, as in `x.view(2, 3)[0] = 1`. Code that
 //! Rhai accepts is left unchanged.
 
-use crate::script::subscripts::PROXY_VARIABLE;
 use super::weave::Tokens;
 use super::written::{Edit, Offsets};
+use crate::script::subscripts::PROXY_VARIABLE;
 use rhai::{Position, Token};
 
 /// The kind of a token, as far as this pass distinguishes it.

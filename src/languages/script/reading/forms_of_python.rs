@@ -3,14 +3,14 @@
 //! that the rewritten code calls are below.
 
 use super::chains::{chain_end, closing, opens};
-use crate::script::native::{add, add_calling, any};
-use crate::script::runtime::Runtime;
-use crate::script::values::{is_ours, is_range, to_dynamic, to_subscript, to_value};
 use super::weave::{is, place};
-use crate::script::words::COMPARISONS;
 use crate::script::Scripted;
 use crate::script::fault;
+use crate::script::native::{add, add_calling, any};
+use crate::script::runtime::Runtime;
 use crate::script::subscripts;
+use crate::script::values::{is_ours, is_range, to_dynamic, to_subscript, to_value};
+use crate::script::words::COMPARISONS;
 use objects::iterate::iterate;
 use objects::plain::numbers;
 use rhai::{Array, Dynamic, Module, NativeCallContext, Position, Token};
@@ -304,7 +304,7 @@ fn unpacking(tokens: &[(Token, Position)], index: usize, found: &mut Vec<Change>
 }
 
 /// Registers the functions that the rewritten code calls.
-pub(super) fn register(module: &mut Module, state: &Rc<Runtime>) {
+pub(crate) fn register(module: &mut Module, state: &Rc<Runtime>) {
     add(module, "truth_", &any(1), |args| match args {
         [value] if is_ours(value) => truth(&to_value(value)?).map(Dynamic::from),
         [value] => Ok((**value).clone()),

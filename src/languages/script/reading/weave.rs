@@ -2,11 +2,11 @@
 //! through a step that keeps errors whole (see `caught.rs`), and a closure in a variable can be called like a function:
 //! `f(2)` becomes `f.call(2)`.
 
-use crate::script::bounds::MAX_EXPRESSION_DEPTH;
 use super::chains;
 use super::forms_of_python::{self, Change};
-use crate::script::words::CALLED;
 use super::written::{Edit, Offsets};
+use crate::script::bounds::MAX_EXPRESSION_DEPTH;
+use crate::script::words::CALLED;
 use rhai::{Engine, Position, Token};
 use std::collections::{HashMap, HashSet};
 use torch::READ_VARIABLES;
@@ -366,8 +366,8 @@ pub(super) fn place(position: Position) -> Option<(usize, usize)> {
 
 #[cfg(test)]
 mod tests {
-    use crate::script::reading::written::EditedText;
     use super::*;
+    use crate::script::reading::written::EditedText;
 
     #[test]
     fn the_engine_reads_more_than_was_typed() {
