@@ -162,7 +162,7 @@ fn introduction(view: &View, of: DType) -> Scene {
 /// Draws the distribution of the elements. `of` is their dtype before dequantization.
 ///
 /// # Errors
-/// Same as [`View::memory`], and KeyboardInterrupt.
+/// The errors of [`View::memory`], and KeyboardInterrupt.
 pub fn hist(view: &View, of: DType, bins: Option<usize>) -> Result<Scene> {
     let mut scene = introduction(view, of);
     if view.numel() == 0 {
@@ -301,7 +301,7 @@ fn round_edges(min: f64, max: f64) -> Option<Vec<f64>> {
 /// Draws the course of the elements: each row as a line of heights.
 ///
 /// # Errors
-/// Same as [`View::memory`], and KeyboardInterrupt.
+/// The errors of [`View::memory`], and KeyboardInterrupt.
 pub fn spark(view: &View, of: DType) -> Result<Scene> {
     levels(view, of, Shape::Heights, SPARK_COLUMNS)
 }
@@ -309,7 +309,7 @@ pub fn spark(view: &View, of: DType) -> Result<Scene> {
 /// Draws the elements of a matrix as shades. The dimensions before the last are its rows.
 ///
 /// # Errors
-/// Same as [`View::memory`], and KeyboardInterrupt.
+/// The errors of [`View::memory`], and KeyboardInterrupt.
 pub fn heat(view: &View, of: DType) -> Result<Scene> {
     levels(view, of, Shape::Shades, HEAT_COLUMNS)
 }

@@ -87,7 +87,7 @@ impl Formatter<'_> {
     /// Python's `str(value)`, which `print` shows. Equals `repr` except for strings and devices.
     ///
     /// # Errors
-    /// Same as [`Formatter::repr`].
+    /// The errors of [`Formatter::repr`].
     pub fn str(&self, value: &Value) -> Result<String> {
         match value {
             Value::Str(text) => Ok(text.as_ref().to_owned()),
@@ -130,7 +130,7 @@ impl Formatter<'_> {
     /// Formats a tensor like PyTorch.
     ///
     /// # Errors
-    /// Same as [`Formatter::repr`].
+    /// The errors of [`Formatter::repr`].
     pub fn tensor(&self, tensor: &Tensor) -> Result<String> {
         let mut out = String::new();
         tensors::write(&mut out, *self, tensor)?;
@@ -149,7 +149,7 @@ fn text_from_script(name: &str, text: Value) -> Result<String> {
 /// Python's `repr` of a value, with default options for tensors.
 ///
 /// # Errors
-/// Same as [`Formatter::repr`].
+/// The errors of [`Formatter::repr`].
 pub fn repr_by_default(value: &Value) -> Result<String> {
     Formatter { options: &PrintOptions::default(), default_dtype: DType::Float }.repr(value)
 }
@@ -157,7 +157,7 @@ pub fn repr_by_default(value: &Value) -> Result<String> {
 /// Python's `str` of a value, with default options for tensors.
 ///
 /// # Errors
-/// Same as [`Formatter::repr`].
+/// The errors of [`Formatter::repr`].
 pub fn plain_text(value: &Value) -> Result<String> {
     Formatter { options: &PrintOptions::default(), default_dtype: DType::Float }.str(value)
 }

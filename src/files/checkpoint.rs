@@ -278,7 +278,7 @@ pub(crate) fn replacing(path: &str, write: impl FnOnce(&mut File) -> Result<()>)
 /// `torch.save` to a writer. `name` is the name of the folder in the archive.
 ///
 /// # Errors
-/// Same as [`save`].
+/// The errors of [`save`].
 pub fn write<W: Write + Seek>(value: &Value, name: &str, skip_data: bool, to: W) -> Result<()> {
     write_bodies(value, name, to, &|storage| {
         let is_zero = skip_data || storage.tensor_device().is_meta();
@@ -290,7 +290,7 @@ pub fn write<W: Write + Seek>(value: &Value, name: &str, skip_data: bool, to: W)
 /// Like `write`, with the bytes of every storage from `body`.
 ///
 /// # Errors
-/// Same as [`save`], and the errors of `body`.
+/// The errors of [`save`], and the errors of `body`.
 pub(crate) fn write_bodies<W: Write + Seek>(
     value: &Value,
     name: &str,

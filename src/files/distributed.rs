@@ -231,7 +231,7 @@ pub(crate) fn load(folder: &str, mapped: bool) -> Result<Value> {
 /// Returns the contents of a folder.
 ///
 /// # Errors
-/// Same as [`load`].
+/// The errors of [`load`].
 pub(crate) fn contents(folder: &str) -> Result<Contents> {
     let folder = Folder::open(folder)?;
     let (name, nbytes) = (folder.name.clone(), folder.nbytes);

@@ -131,7 +131,7 @@ impl Input {
     /// Finds the kind of input at a path.
     ///
     /// # Errors
-    /// Same as [`Source::open`], and ValueError for a folder without tensors.
+    /// The errors of [`Source::open`], and ValueError for a folder without tensors.
     pub fn at(path: &str) -> Result<Input> {
         let place = Path::new(path);
         if matches!(System::kind(place), Ok(PathKind::Folder)) {
@@ -165,7 +165,7 @@ impl Input {
     /// Returns the contents, without data.
     ///
     /// # Errors
-    /// Same as [`Input::load`].
+    /// The errors of [`Input::load`].
     pub fn contents(&self) -> Result<Contents> {
         match self {
             Input::File(source) => contents(source),
@@ -178,7 +178,7 @@ impl Input {
 /// Writes a value in the format given by the extension.
 ///
 /// # Errors
-/// Same as [`target`], and the errors of the writer.
+/// The errors of [`target`], and the errors of the writer.
 pub fn save_as(value: &Value, path: &str) -> Result<()> {
     match target(path)? {
         Target::Checkpoint => checkpoint::save(value, path, false),

@@ -277,7 +277,7 @@ fn type_of(code: u32) -> Type {
 /// Returns the contents of a file. A tensor of an unknown type has an unknown size and is listed with the other values.
 ///
 /// # Errors
-/// Same as [`header`].
+/// The errors of [`header`].
 pub fn contents(source: &Source) -> Result<Contents> {
     let header = header(source)?;
     let mut contents = Contents::new(source, if header.version == 2 { "GGUF, version 2" } else { "GGUF, version 3" });

@@ -124,7 +124,7 @@ pub(crate) fn header_of(source: &Source) -> Result<Header> {
 /// Returns the contents of a file with one array. The array does not have a name, but the fields of its records do.
 ///
 /// # Errors
-/// Same as [`header_of`].
+/// The errors of [`header_of`].
 pub(crate) fn contents(source: &Source) -> Result<Contents> {
     let mut contents = Contents::new(source, "npy");
     let Header { element, layout, start, nbytes } = header_of(source)?;

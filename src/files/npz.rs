@@ -50,7 +50,7 @@ pub(crate) fn load(source: &Source, mapped: bool) -> Result<Value> {
 /// Returns the contents of an archive of arrays.
 ///
 /// # Errors
-/// Same as [`headers`].
+/// The errors of [`headers`].
 pub(crate) fn contents(source: &Source) -> Result<Contents> {
     let mut contents = Contents::new(source, "npz");
     let mut archive = Archive::open(source)?;

@@ -128,7 +128,7 @@ impl Part {
     /// Returns a reader for boxes inside this one.
     ///
     /// # Errors
-    /// Same as [`Part::view`].
+    /// The errors of [`Part::view`].
     pub(crate) fn reader(&self) -> Result<Reader<'_>> {
         if let Elements::Plain(dtype) = self.elements
             && let Some((run, dims)) = run_of(&self.layout)
@@ -144,7 +144,7 @@ impl Part {
     /// Calls `body` with the elements in order, at most `most` at a time, until it returns false.
     ///
     /// # Errors
-    /// Same as [`Part::view`], the errors of `body`, and KeyboardInterrupt.
+    /// The errors of [`Part::view`], the errors of `body`, and KeyboardInterrupt.
     pub(crate) fn pieces(&self, most: usize, body: &mut dyn FnMut(View) -> Result<bool>) -> Result<()> {
         let Some(start) = self.start() else {
             let reader = self.reader()?;

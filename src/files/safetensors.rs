@@ -76,7 +76,7 @@ pub(crate) fn header(source: &Source) -> Result<Vec<TensorHeader>> {
 /// Returns the text metadata, in order.
 ///
 /// # Errors
-/// Same as [`header`].
+/// The errors of [`header`].
 pub(crate) fn metadata(source: &Source) -> Result<BTreeMap<String, String>> {
     let (metadata, _) = parsed(source)?;
     Ok(metadata.metadata().clone().unwrap_or_default().into_iter().collect())
@@ -95,7 +95,7 @@ fn parsed(source: &Source) -> Result<(Metadata, usize)> {
 /// Returns the contents of a file.
 ///
 /// # Errors
-/// Same as [`header`].
+/// The errors of [`header`].
 pub(crate) fn contents(source: &Source) -> Result<Contents> {
     let mut contents = Contents::new(source, "safetensors");
     contents.metadata = metadata(source)?;

@@ -149,7 +149,7 @@ pub(crate) fn load(path: &str, mapped: bool) -> Result<Value> {
 /// Returns the contents of a model. Storages are named after their file.
 ///
 /// # Errors
-/// Same as [`load`].
+/// The errors of [`load`].
 pub(crate) fn contents(path: &str) -> Result<Contents> {
     let Model { tensors, metadata, nbytes } = Model::open(path)?;
     let format = "safetensors in several files";

@@ -121,7 +121,7 @@ impl Source {
 /// Reads a whole file of at most `most` bytes.
 ///
 /// # Errors
-/// Same as [`Source::open`], and MemoryError for a larger file.
+/// The errors of [`Source::open`], and MemoryError for a larger file.
 pub fn read_whole(name: &str, most: u64) -> Result<Vec<u8>> {
     let there = to_read(name);
     let there = Path::new(&*there);
@@ -134,7 +134,7 @@ pub fn read_whole(name: &str, most: u64) -> Result<Vec<u8>> {
 /// Replaces the contents of a file.
 ///
 /// # Errors
-/// Same as [`Source::open`].
+/// The errors of [`Source::open`].
 pub fn write_whole(name: &str, bytes: &[u8]) -> Result<()> {
     let refuse = |error: io::Error| refused(&error, name);
     super::atomic::rewrite(Path::new(name), super::atomic::COMMON, refuse, |file| {

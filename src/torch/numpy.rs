@@ -201,6 +201,9 @@ struct Rows {
 }
 
 impl Object for Rows {
+    fn object_state(&self) -> ObjectState {
+        ObjectState { values: vec![Value::Storage(self.view.storage.clone())], ..ObjectState::default() }
+    }
     fn class_name(&self) -> &'static str {
         "iterator"
     }

@@ -42,7 +42,7 @@ pub(super) fn compare(a: Compared, b: Compared, tolerance: f64) -> Result<Tally>
 /// Returns whether all elements are the same. Stops at the first piece with a difference.
 ///
 /// # Errors
-/// Same as [`compare`].
+/// The errors of [`compare`].
 pub(crate) fn are_same(a: Compared, b: Compared) -> Result<bool> {
     let differs = AtomicBool::new(false);
     each_common(a, b, |x, y, _| {
@@ -57,7 +57,7 @@ pub(crate) fn are_same(a: Compared, b: Compared) -> Result<bool> {
 /// Returns the bytes of the first elements. `None` for a tensor in pieces or without data.
 ///
 /// # Errors
-/// Same as [`compare`].
+/// The errors of [`compare`].
 pub(super) fn head(tensor: Compared) -> Result<Option<Vec<u8>>> {
     const MOST: usize = 1 << 10;
     if tensor.entry.storage.is_none() {

@@ -42,7 +42,7 @@ pub enum VariableKind {
 /// Like [`rhai_form`], but restricted to Rhai's own grammar: `x[at(0, slice(1, 3))]`, `f(#{dim: 0})`.
 ///
 /// # Errors
-/// Same as [`rhai_form`].
+/// The errors of [`rhai_form`].
 pub fn grammar_form(source: &str, variable: &dyn Fn(&str) -> Option<VariableKind>) -> Translation {
     printed(source, variable, true)
 }

@@ -102,7 +102,7 @@ pub fn build(state: &Rc<Runtime>) -> Engine {
 /// Parses a text and registers the functions that it names with the engine, including those named by imported modules.
 ///
 /// # Errors
-/// Same as [`reading::parse`].
+/// The errors of [`reading::parse`].
 pub fn compile(
     engine: &RefCell<Engine>,
     state: &Rc<Runtime>,

@@ -73,7 +73,7 @@ impl Compiled<AST> {
     /// Like [`parse`], with words inserted before statements.
     ///
     /// # Errors
-    /// Same as [`parse`].
+    /// The errors of [`parse`].
     pub fn with(
         self,
         engine: &Engine,

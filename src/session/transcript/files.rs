@@ -58,7 +58,7 @@ impl Target {
     /// Returns the text, and its form.
     ///
     /// # Errors
-    /// Same as [`read_text`].
+    /// The errors of [`read_text`].
     pub fn read(&self) -> Result<(String, Form), String> {
         match &self.place {
             TranscriptSource::File(path) => Ok((read_text(path)?, Form::of(path))),
