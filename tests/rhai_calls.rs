@@ -251,6 +251,13 @@ const TABLE: &[(&str, &str)] = &[
     ("where(c)", "(tensor([0]),)"),
     ("Fn(\"where\").call(c, a, b)", "tensor([1., 4.])"),
     ("let f = || where(c, a, b); f.call()", "tensor([1., 4.])"),
+    // A function of the table in a variable is a function value, as any other: it receives a closure as an argument.
+    ("let f = torch.vmap; f(|x| x * x)(a)", "tensor([1., 4.])"),
+    ("let f = torch.autograd.functional.jacobian; f.call(|x| x * x, a).diag()", "tensor([2., 4.])"),
+    ("[a, b].map(torch.neg)", "[tensor([-1., -2.]), tensor([-3., -4.])]"),
+    ("let f = torch.sin; f.__name__", "'sin'"),
+    ("let f = a.sin; f.__name__", "'sin'"),
+    ("let f = torch.sin; f == torch.sin", "True"),
     ("repeat_interleave(torch.tensor([1, 2]))", "tensor([0, 1, 1])"),
     ("add(a, b, #{out: a})", "tensor([4., 6.])"),
     ("a.add(b, #{out: a})", "TypeError"),

@@ -128,7 +128,7 @@ pub fn function(pointer: FnPtr) -> Value {
     // Leave captured variables alone: they may hold the closure itself.
     if let [carried] = pointer.curry()
         && super::values::is_boxed(Some(carried))
-        && let Ok(carried @ (Value::Object(_) | Value::Method(_))) = to_value(carried)
+        && let Ok(carried @ (Value::Object(_) | Value::Function(_) | Value::Method(_))) = to_value(carried)
     {
         return carried;
     }

@@ -461,8 +461,8 @@ fn call(state: &Runtime, overloads: &Overloads, receiver: Option<&Value>, args: 
 }
 
 fn register_subscripts(module: &mut Module, state: &Rc<Runtime>) {
-    // A character of Rhai is a string in Python, and can be subscripted.
-    for class in class_ids().into_iter().chain([TypeId::of::<char>()]) {
+    // A character of Rhai is a string in Python, and can be subscripted. Functions have attributes.
+    for class in class_ids().into_iter().chain([TypeId::of::<char>(), TypeId::of::<rhai::FnPtr>()]) {
         let this = state.clone();
         add(module, "index$get$", &[class, TypeId::of::<Dynamic>()], move |args| match args {
             [target, index] => subscripts::get(&this, to_value(target)?, index).and_then(|value| this.to_script(value)),

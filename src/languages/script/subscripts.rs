@@ -64,7 +64,7 @@ pub(crate) fn register_attribute(engine: &mut Engine, state: &Rc<Runtime>, name:
         let Some(target) = args.first() else { return Ok(Dynamic::UNIT) };
         let read =
             |target| named(&state, target, by.clone(), name, attributes).and_then(|found| state.to_script(found));
-        if is_ours(target)
+        if (is_ours(target) || target.is_fnptr())
             && let Ok(found) = to_value(target).and_then(read).and_then(check_complete)
         {
             return Ok(found);

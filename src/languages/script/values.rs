@@ -101,10 +101,13 @@ pub(crate) fn sequence_ids() -> [TypeId; 3] {
     [TypeId::of::<Boxed<6>>(), TypeId::of::<Boxed<7>>(), TypeId::of::<Boxed<9>>()]
 }
 
-/// Returns whether a value is in the box for objects or in that for methods.
+/// Returns whether a value is in the box for objects, functions or methods.
 pub(super) fn is_boxed(dynamic: Option<&Dynamic>) -> bool {
     // A shared value may be locked; its type cannot be read then.
-    dynamic.is_some_and(|dynamic| !dynamic.is_shared() && (dynamic.is::<BoxedObject>() || dynamic.is::<Boxed<22>>()))
+    dynamic.is_some_and(|dynamic| {
+        !dynamic.is_shared()
+            && (dynamic.is::<BoxedObject>() || dynamic.is::<Boxed<17>>() || dynamic.is::<Boxed<22>>())
+    })
 }
 
 /// Returns the value if it is a Python list, dictionary or set.
@@ -155,7 +158,7 @@ fn to_copy(value: Value) -> Dynamic {
             None if is_function(&*object) => callback::pointer(Value::Object(object)),
             None => boxed(Value::Object(object)),
         },
-        method @ Value::Method(_) => callback::pointer(method),
+        callable @ (Value::Function(_) | Value::Method(_)) => callback::pointer(callable),
         other => boxed(other),
     }
 }
