@@ -46,7 +46,7 @@ pub fn plan(
     target: Option<&Tensor>,
     packer: impl FnOnce() -> Option<Packer>,
 ) -> Result<Plan> {
-    let row = match rule(key, recorded, args) {
+    let row = match rule(key, recorded, args, target.is_some()) {
         Rule::Plain => return Ok(Plan::Plain),
         Rule::Composite(parts) => return Ok(Plan::Composite(parts)),
         Rule::Derivative(row) => Some(row),

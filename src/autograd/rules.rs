@@ -64,8 +64,9 @@ pub fn derivatives() -> impl Iterator<Item = &'static Derivative> {
     TABLES.iter().copied().flatten().chain(&*COPIES)
 }
 
-/// Returns the rule for a call. An in-place function has the rule of its out-of-place form.
-pub fn rule(key: &str, recorded: Recorded, args: &[Value]) -> Rule {
+/// Returns the rule for a call. An in-place function has the rule of its out-of-place form, unless it has its own.
+/// `in_place` also chooses the in-place form for a function that is told by an argument to work in place.
+pub fn rule(key: &str, recorded: Recorded, args: &[Value], in_place: bool) -> Rule {
     let key = match recorded {
         Recorded::Never | Recorded::InSteps => return Rule::Plain,
         Recorded::Like(other) => other,
@@ -83,7 +84,8 @@ pub fn rule(key: &str, recorded: Recorded, args: &[Value]) -> Rule {
         let special = variant.and_then(|suffix| RULES.get(format!("{key}{suffix}").as_str()));
         special.or_else(|| RULES.get(key)).copied()
     };
-    let found = of(key).or_else(|| of(&out_of_place(key)?));
+    let within = if in_place && !key.ends_with('_') { of(&format!("{key}_")) } else { None };
+    let found = within.or_else(|| of(key)).or_else(|| of(&out_of_place(key)?));
     // Python's own functions compute with functions that are recorded.
     let of_python = || {
         let mut modules = LIBRARY.iter().chain(RECORDING);

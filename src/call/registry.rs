@@ -38,7 +38,7 @@ impl Function {
 
     /// Returns the rule by which a call with these arguments is recorded.
     pub fn rule(&self, args: &[Value]) -> Rule {
-        autograd::rule(self.key(), self.recorded(), args)
+        autograd::rule(self.key(), self.recorded(), args, false)
     }
 }
 

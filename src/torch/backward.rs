@@ -5,10 +5,16 @@
 use autograd::{Expr, Functions};
 use call::{Call, Row, internal};
 use std::f64::consts::{FRAC_1_SQRT_2, PI};
+use tensor::bail;
 use tensor::layout::wrap_dim;
 use tensor::ops::view as views;
 use tensor::{DType, Result, Scalar, View};
 use value::Value;
+
+/// The end of a refusal: the result of a function with such a slope does not tell what its argument was.
+const NEGATIVE_SLOPE: &str = "backward calculation is triggered with a negative slope which is not supported. This is \
+                              caused by calling in-place forward function with a negative slope, please call \
+                              out-of-place version instead.";
 
 pub(crate) const ROWS: &[Row] = &[
     internal(
@@ -47,19 +53,38 @@ pub(crate) const ROWS: &[Row] = &[
         "Computes the gradient of `gelu`.",
     ),
     internal(
-        "elu_backward(Tensor grad_output, Tensor self, float alpha, float scale, float input_scale) -> Tensor",
+        "elu_backward(Tensor grad_output, Tensor self, float alpha, float scale, float input_scale, \
+         bool is_result=False) -> Tensor",
         |c| {
+            let of_result = c.bool(5)?;
+            if of_result && c.scalar(2)?.to_f64() < 0.0 {
+                bail!(RuntimeError, "In-place elu {NEGATIVE_SLOPE}");
+            }
             steps(c, |c| {
                 let (alpha, scale, inner) = (number(c, 2), number(c, 3), number(c, 4));
-                let curved = grad(c) * (inner * alpha * scale) * (at(c, 1) * inner).call("exp", &[]);
+                let curved = if of_result {
+                    grad(c) * inner * (at(c, 1) + alpha * scale)
+                } else {
+                    grad(c) * (inner * alpha * scale) * (at(c, 1) * inner).call("exp", &[])
+                };
                 curved.or_where(&at(c, 1).compare("le", Value::Int(0)), grad(c) * scale)
             })
         },
         "Computes the gradient of `elu` and its relatives.",
     ),
     internal(
-        "leaky_relu_backward(Tensor grad_output, Tensor self, Scalar negative_slope) -> Tensor",
-        |c| steps(c, |c| grad(c).or_where(&at(c, 1).compare("gt", Value::Int(0)), grad(c) * number(c, 2))),
+        "leaky_relu_backward(Tensor grad_output, Tensor self, Scalar negative_slope, bool self_is_result=False) -> \
+         Tensor",
+        |c| {
+            if c.bool(3)? && c.scalar(2)?.to_f64() < 0.0 {
+                bail!(
+                    RuntimeError,
+                    "In-place leakyReLu {NEGATIVE_SLOPE} File an issue at https://github.com/pytorch/pytorch if you do \
+                     require supporting in-place leakRelu backward calculation with negative slope"
+                );
+            }
+            steps(c, |c| grad(c).or_where(&at(c, 1).compare("gt", Value::Int(0)), grad(c) * number(c, 2)))
+        },
         "Computes the gradient of `leaky_relu`.",
     ),
     internal(

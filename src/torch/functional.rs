@@ -5,7 +5,7 @@ use super::dimnames;
 use super::pointwise::{default, result};
 use super::statistics::softmax;
 use super::steps::Steps;
-use call::facets::{Dispatch::Coalesced, NameInference::Keeps, Out, Takes};
+use call::facets::{Dispatch::{Coalesced, Requantized}, NameInference::Keeps, Out, Takes};
 use call::{Call, Row, both, function};
 use tensor::bail;
 use tensor::ops::compare::{CompareOp, compare};
@@ -28,6 +28,15 @@ pub(crate) const ROWS: &[Row] = &[
     )
     .python("relu")
     .names(Keeps),
+    function(
+        "nn.functional.relu_(Tensor(a!) self) -> Tensor(a!)",
+        |c| unary(c, UnaryOp::Relu),
+        "Replaces negative elements with zero, in place.",
+    )
+    .names(Keeps)
+    .sparse(Coalesced)
+    .quantized(Requantized)
+    .derivative_of("relu"),
     function(
         "nn.functional.sigmoid(Tensor self) -> Tensor",
         |c| unary(c, UnaryOp::Sigmoid),
@@ -52,13 +61,7 @@ pub(crate) const ROWS: &[Row] = &[
     function(
         "nn.functional.hardtanh(Tensor input, float min_val=-1.0, float max_val=1.0, bool inplace=False) -> \
  Tensor",
-        |c| {
-            let (low, high) = (number(c, 1)?, number(c, 2)?);
-            if low > high {
-                bail!(ValueError, "min_val cannot be greater than max_val");
-            }
-            bounded(c, low, high)
-        },
+        hardtanh,
         "Clamps every element between two numbers.",
     )
     .python("hardtanh"),
@@ -108,26 +111,20 @@ pub(crate) const ROWS: &[Row] = &[
     .python("elu"),
     function(
         "nn.functional.celu(Tensor input, Scalar alpha=1.0, bool inplace=False) -> Tensor",
-        |c| {
-            let alpha = number(c, 1)?;
-            apply(c, "elu_cpu", &Elu { above: 1.0, below: alpha, input: 1.0 / alpha })
-        },
+        celu,
         "Replaces negative elements with a scaled exponential.",
     )
     .python("celu"),
     function(
         "nn.functional.selu(Tensor input, bool inplace=False) -> Tensor",
-        |c| apply(c, "elu_cpu", &Elu { above: SCALE, below: ALPHA * SCALE, input: 1.0 }),
+        selu,
         "Computes the scaled exponential linear unit.",
     )
     .python("selu")
     .operation("elu"),
     function(
         "nn.functional.leaky_relu(Tensor input, Scalar negative_slope=0.01, bool inplace=False) -> Tensor",
-        |c| {
-            let slope = number(c, 1)?;
-            apply(c, "leaky_relu_cpu", &LeakyRelu(slope))
-        },
+        leaky_relu,
         "Scales negative elements down.",
     )
     .python("leaky_relu"),
@@ -138,6 +135,67 @@ pub(crate) const ROWS: &[Row] = &[
     )
     .python("threshold")
     .names(Keeps),
+    function(
+        "celu(Tensor self, Scalar alpha=1.0) -> Tensor",
+        celu,
+        "Replaces negative elements with a scaled exponential.",
+    )
+    .derivative_of("nn.functional.celu"),
+    function(
+        "celu_(Tensor(a!) self, Scalar alpha=1.0) -> Tensor(a!)",
+        celu,
+        "Replaces negative elements with a scaled exponential, in place.",
+    )
+    .aliases(&["nn.functional.celu_"])
+    .derivative_of("nn.functional.celu_"),
+    function("selu(Tensor self) -> Tensor", selu, "Computes the scaled exponential linear unit.")
+        .operation("elu")
+        .derivative_of("nn.functional.selu"),
+    function(
+        "selu_(Tensor(a!) self) -> Tensor(a!)",
+        selu,
+        "Computes the scaled exponential linear unit, in place.",
+    )
+    .operation("elu")
+    .aliases(&["nn.functional.selu_"])
+    .derivative_of("nn.functional.selu_"),
+    function(
+        "threshold(Tensor self, Scalar threshold, Scalar value, *, Tensor? out=None) -> Tensor",
+        threshold,
+        "Replaces elements that are at most a threshold with a value.",
+    )
+    .out(Out::ELEMENTWISE)
+    .names(Keeps)
+    .derivative_of("nn.functional.threshold"),
+    function(
+        "threshold_(Tensor(a!) self, Scalar threshold, Scalar value) -> Tensor(a!)",
+        threshold,
+        "Replaces elements that are at most a threshold with a value, in place.",
+    )
+    .aliases(&["nn.functional.threshold_"])
+    .names(Keeps)
+    .derivative_of("nn.functional.threshold_"),
+    function(
+        "nn.functional.elu_(Tensor(a!) self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor(a!)",
+        |c| {
+            let (alpha, scale, input) = (number(c, 1)?, number(c, 2)?, number(c, 3)?);
+            apply(c, "elu_cpu", &Elu { above: scale, below: alpha * scale, input })
+        },
+        "Replaces negative elements with an exponential, in place.",
+    )
+    .derivative_of("nn.functional.elu_"),
+    function(
+        "nn.functional.leaky_relu_(Tensor(a!) self, Scalar negative_slope=0.01) -> Tensor(a!)",
+        leaky_relu,
+        "Scales negative elements down, in place.",
+    )
+    .derivative_of("nn.functional.leaky_relu_"),
+    function(
+        "nn.functional.hardtanh_(Tensor(a!) self, Scalar min_val=-1, Scalar max_val=1) -> Tensor(a!)",
+        hardtanh,
+        "Clamps every element between two numbers, in place.",
+    )
+    .derivative_of("nn.functional.hardtanh"),
     function(
         "nn.functional.hardsigmoid(Tensor input, bool inplace=False) -> Tensor",
         |c| apply(c, "hardsigmoid_cpu", &Hardsigmoid),
@@ -463,12 +521,40 @@ fn silu(call: &mut Call) -> Result<Value> {
 
 fn bounded(call: &mut Call, low: f64, high: f64) -> Result<Value> {
     let view = call.view(0)?;
+    if view.dtype == DType::Bool {
+        bail!(RuntimeError, "Bool inputs not supported for hardtanh");
+    }
     let whole = |bound: f64| match view.dtype.is_integral(true) {
         true => Scalar::Int(bound as i64),
         false => Scalar::Float(bound),
     };
     let bounds = [Some(whole(low)), Some(whole(high))];
     result(call, |output| ops::clamp(&view, bounds, output, default(call)))
+}
+
+fn hardtanh(call: &mut Call) -> Result<Value> {
+    let (low, high) = (number(call, 1)?, number(call, 2)?);
+    if low > high && !call.signature.in_place {
+        bail!(ValueError, "min_val cannot be greater than max_val");
+    }
+    bounded(call, low, high)
+}
+
+fn celu(call: &mut Call) -> Result<Value> {
+    let alpha = number(call, 1)?;
+    if alpha == 0.0 {
+        bail!(RuntimeError, "ZeroDivisionError: alpha cannot be 0 for CELU");
+    }
+    apply(call, "elu_cpu", &Elu { above: 1.0, below: alpha, input: 1.0 / alpha })
+}
+
+fn selu(call: &mut Call) -> Result<Value> {
+    apply(call, "elu_cpu", &Elu { above: SCALE, below: ALPHA * SCALE, input: 1.0 })
+}
+
+fn leaky_relu(call: &mut Call) -> Result<Value> {
+    let slope = number(call, 1)?;
+    apply(call, "leaky_relu_cpu", &LeakyRelu(slope))
 }
 
 fn gelu(call: &mut Call) -> Result<Value> {

@@ -2,7 +2,7 @@
 //! `torch.autograd.functional` and `torch.testing`, which work on other functions. Also the help on the rows, and the
 //! page that lists them.
 
-use call::{Registry, Row};
+use call::{Registry, Role, Row, bare_name};
 use std::sync::LazyLock;
 
 mod autograd_functional;
@@ -53,10 +53,33 @@ static DERIVED: LazyLock<Vec<(&'static str, Row)>> = LazyLock::new(|| {
     crate::by_subject().chain(library).flat_map(siblings).collect()
 });
 
+/// The methods that work in place and are functions of `torch` too: `torch.exp_(x)`. The others are methods only.
+const IN_PLACE_FUNCTIONS: &[&str] = &[
+    "abs_", "acos_", "acosh_", "addmv_", "arccos_", "arccosh_", "arcsin_", "arcsinh_", "arctan_", "arctanh_",
+    "as_strided_", "asin_", "asinh_", "atan_", "atanh_", "ceil_", "clamp_", "clamp_max_", "clamp_min_", "clip_",
+    "conj_physical_", "cos_", "cosh_", "deg2rad_", "detach_", "erf_", "erfc_", "exp2_", "exp_", "expm1_", "fix_",
+    "floor_", "frac_", "gcd_", "i0_", "lcm_", "ldexp_", "log10_", "log1p_", "log2_", "log_", "logit_", "nan_to_num_",
+    "neg_", "negative_", "rad2deg_", "reciprocal_", "relu_", "round_", "rsqrt_", "sigmoid_", "sin_", "sinc_", "sinh_",
+    "sqrt_", "square_", "tan_", "tanh_", "trunc_", "xlogy_",
+];
+
+/// The rows of [`IN_PLACE_FUNCTIONS`] as functions.
+static IN_PLACE: LazyLock<Vec<Row>> = LazyLock::new(|| {
+    let is_function = |row: &&Row| {
+        let name = bare_name(row.signature);
+        row.role == Role::Method && name.ends_with('_') && IN_PLACE_FUNCTIONS.contains(&name)
+    };
+    written().chain(derived()).filter(is_function).map(|row| Row { role: Role::Function, ..*row }).collect()
+});
+
+fn derived() -> impl Iterator<Item = &'static Row> {
+    DERIVED.iter().map(|(_, row)| row)
+}
+
 /// Every row, including those that follow from others: aliases, copies, forms in place, and those that take dimension
 /// names.
 pub fn rows() -> impl Iterator<Item = &'static Row> {
-    written().chain(DERIVED.iter().map(|(_, row)| row))
+    written().chain(derived()).chain(IN_PLACE.iter())
 }
 
 #[cfg(test)]

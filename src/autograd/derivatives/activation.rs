@@ -24,6 +24,22 @@ pub(super) const ROWS: &[Derivative] = &[
         elu(c, alpha, 1.0, 1.0 / alpha)
     }),
     row("nn.functional.selu", "EluBackward0").grad(0, &[0], |c| elu(c, SELU_ALPHA, SELU_SCALE, 1.0)),
+    // In place, the argument is gone, and the gradient is computed from the result.
+    row("nn.functional.elu_", "EluBackward1").grad(0, &[RESULT], |c| {
+        // `elu` has its argument `inplace` there.
+        let scale_at = |i| if matches!(c.value(2), Value::Bool(_)) { 1.0 } else { c.number(i).to_f64() };
+        elu_of_result(c, c.number(1).to_f64(), scale_at(2), scale_at(3))
+    }),
+    row("nn.functional.celu_", "CeluBackward1").grad(0, &[RESULT], |c| {
+        let alpha = c.number(1).to_f64();
+        elu_of_result(c, alpha, 1.0, 1.0 / alpha)
+    }),
+    row("nn.functional.selu_", "EluBackward1")
+        .grad(0, &[RESULT], |c| elu_of_result(c, SELU_ALPHA, SELU_SCALE, 1.0)),
+    row("nn.functional.leaky_relu_", "LeakyReluBackward1")
+        .grad(0, &[RESULT], |c| c.g().with("leaky_relu_backward", &c.result(), &[c.value(1), Value::Bool(true)])),
+    row("nn.functional.threshold_", "ThresholdBackward1")
+        .grad(0, &[0], |c| one_step(c, "threshold_backward", &[c.value(1)])),
     row("nn.functional.gelu", "GeluBackward0").grad(0, &[0], |c| one_step(c, "gelu_backward", &[c.value(1)])),
     row("nn.functional.silu", "SiluBackward0").grad(0, &[0], |c| {
         let share = c.arg(0).call("sigmoid", &[]);
@@ -74,6 +90,11 @@ fn one_step<'a>(c: &Context<'a>, key: &str, numbers: &[Value]) -> Expr<'a> {
 
 fn elu<'a>(c: &Context<'a>, alpha: f64, scale: f64, input_scale: f64) -> Expr<'a> {
     one_step(c, "elu_backward", &[alpha, scale, input_scale].map(Value::Float))
+}
+
+fn elu_of_result<'a>(c: &Context<'a>, alpha: f64, scale: f64, input_scale: f64) -> Expr<'a> {
+    let [alpha, scale, input_scale] = [alpha, scale, input_scale].map(Value::Float);
+    c.g().with("elu_backward", &c.result(), &[alpha, scale, input_scale, Value::Bool(true)])
 }
 
 /// Distributes the gradient of each window's mean among the window's elements.

@@ -30,14 +30,20 @@ pub(super) const ROWS: &[Derivative] = &[
         .grad(0, &[1], |c| c.g().with("gelu_backward", &c.arg(1), &[c.value(2)]))
         .grad(1, &[0, 1], |c| c.g() * c.arg(0) * gelu_curvature(c)),
     row("elu_backward", "EluBackwardBackward0")
-        .grad(0, &[1], |c| c.g().with("elu_backward", &c.arg(1), &[c.value(2), c.value(3), c.value(4)]))
+        .grad(0, &[1], |c| {
+            c.g().with("elu_backward", &c.arg(1), &[c.value(2), c.value(3), c.value(4), c.value(5)])
+        })
         .grad(1, &[0, 1], |c| {
             let [alpha, scale, inner] = [2, 3, 4].map(|i| c.number(i).to_f64());
-            let curved = (c.arg(1) * inner).call("exp", &[]) * (inner * inner * alpha * scale);
-            (c.g() * c.arg(0) * curved).cleared(&c.arg(1).compare("gt", Value::Int(0)))
+            let curved = if matches!(c.value(5), Value::Bool(true)) {
+                c.g() * c.arg(0) * inner
+            } else {
+                c.g() * c.arg(0) * ((c.arg(1) * inner).call("exp", &[]) * (inner * inner * alpha * scale))
+            };
+            curved.cleared(&c.arg(1).compare("gt", Value::Int(0)))
         }),
     row("leaky_relu_backward", "LeakyReluBackwardBackward0")
-        .grad(0, &[1], |c| c.g().with("leaky_relu_backward", &c.arg(1), &[c.value(2)]))
+        .grad(0, &[1], |c| c.g().with("leaky_relu_backward", &c.arg(1), &[c.value(2), c.value(3)]))
         .grad(1, &[], zero),
     row("hardtanh_backward", "HardtanhBackwardBackward0")
         .grad(0, &[1], |c| c.g().with("hardtanh_backward", &c.arg(1), &[c.value(2), c.value(3)]))
