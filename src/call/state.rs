@@ -12,7 +12,7 @@ use explain::{Holder, Picture};
 use std::any::Any;
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::rc::{Rc, Weak};
 use tensor::interrupt::{self, Interrupt};
 use tensor::memory::check_files;
@@ -103,6 +103,8 @@ pub struct State {
     collected: RefCell<Option<Vec<String>>>,
     printed: RefCell<String>,
     live: RefCell<Option<Live>>,
+    /// Attributes that scripts set on modules, by path: `backends.cudnn.benchmark`.
+    pub flags: RefCell<Rc<BTreeMap<String, Value>>>,
     /// Attributes that scripts set on tensors and storages.
     pub extras: Extras,
     /// Lists the variables that have memory, as the running language sees them.
@@ -156,6 +158,7 @@ impl State {
             collected: RefCell::new(None),
             printed: RefCell::new(String::new()),
             live: RefCell::new(live),
+            flags: RefCell::default(),
             extras: Extras::default(),
             maker: RefCell::default(),
             embedded: RefCell::default(),
@@ -170,6 +173,16 @@ impl State {
     pub fn handle(&self) -> Rc<State> {
         // The state is gone only while it is dropped. A handle made then refers to an empty state.
         self.own.upgrade().unwrap_or_else(|| State::new(self.registry, None))
+    }
+
+    /// Returns an attribute that a script has set on a module.
+    pub fn flag(&self, path: &str) -> Option<Value> {
+        self.flags.borrow().get(path).cloned()
+    }
+
+    /// Sets an attribute of a module.
+    pub fn set_flag(&self, path: &str, value: Value) {
+        Rc::make_mut(&mut self.flags.borrow_mut()).insert(path.to_owned(), value);
     }
 
     /// Calls a function that a script passed as an argument.

@@ -21,7 +21,9 @@ pub fn attribute(state: &State, value: &Value, name: &str) -> Result<Value> {
     let missing = || suggest::no_attribute(state, value, name);
     let method = state.registry.methods.find;
     match value {
-        Value::Module(module) => module_member(state, module, name).ok_or_else(missing),
+        Value::Module(module) => {
+            module_flag(state, module, name).or_else(|| module_member(state, module, name)).ok_or_else(missing)
+        }
         Value::Object(object) if let Some(found) = object.own_attribute(name) => found,
         Value::Object(object) => object.attribute(name).or_else(|| method(value, name)).ok_or_else(missing),
         Value::NamedTuple(tuple) => {
@@ -88,6 +90,15 @@ pub fn read_directly(state: &State, attributes: &Attributes, value: &Value) -> O
     Some(read(state, function, value))
 }
 
+/// Returns an attribute that a script has set on a module.
+fn module_flag(state: &State, module: &str, name: &str) -> Option<Value> {
+    if state.flags.borrow().is_empty() { None } else { state.flag(&flag_path(module, name)) }
+}
+
+fn flag_path(module: &str, name: &str) -> String {
+    format!("{module}.{name}")
+}
+
 fn module_member(state: &State, module: &'static str, name: &str) -> Option<Value> {
     let registry_module = if module == "torch" { "" } else { module };
     if module == "torch"
@@ -115,6 +126,15 @@ pub fn set_attribute(state: &State, target: &Value, name: &str, value: &Value) -
         && let Some(done) = object.set_attribute(name, value)
     {
         return done;
+    }
+    // What a module already has stays, except for the flags of backends: calls would not see another function.
+    if let Value::Module(module) = target
+        && (module.starts_with("backends.") || module_member(state, module, name).is_none())
+        && !matches!(module_member(state, module, name), Some(Value::Function(_) | Value::Module(_)))
+    {
+        modules::check_flag(state, module, name, value)?;
+        state.set_flag(&flag_path(module, name), value.clone());
+        return Ok(());
     }
     if let Some(function) = Kind::of(target).and_then(|kind| state.registry.setter(name, kind)) {
         let args = [target.clone(), value.clone()].into_iter().collect();

@@ -1,15 +1,48 @@
 //! Members of modules that are not functions: constants, classes, dtypes, layouts and modules within modules.
 
 use crate::legacy_classes::{cuda_class, cuda_tensor_class, legacy_class, legacy_tensor_class};
+use call::State;
 use std::rc::Rc;
-use tensor::DType;
 use tensor::system::{Machine, System};
+use tensor::{DType, Result, bail};
 use value::{MemoryFormat, Object, TensorLayout, Value};
 
 /// The class that scripts subclass to define their own autograd functions.
 pub const FUNCTION: &str = "torch.autograd.function.Function";
 /// The class of the `ctx` argument.
 pub const CONTEXT: &str = "torch.autograd.function.FunctionCtx";
+
+/// The version of PyTorch whose behaviour this is.
+const VERSION: &str = "2.7.0";
+
+/// The libraries that could compute with quantized numbers.
+const QUANTIZED_ENGINES: [&str; 5] = ["qnnpack", "none", "onednn", "x86", "fbgemm"];
+
+/// Checks a value that is assigned to an attribute of a module. Most modules accept any.
+///
+/// # Errors
+/// RuntimeError in PyTorch's words for a flag of another type.
+pub(crate) fn check_flag(state: &State, module: &'static str, name: &str, value: &Value) -> Result<()> {
+    let library = match (module, name) {
+        ("backends.cudnn", "allow_tf32") | ("backends.cuda.matmul", _) => "cublas",
+        ("backends.cudnn", _) => "cudnn",
+        ("backends.mkldnn", _) => "mkldnn",
+        ("backends.quantized", "engine") => {
+            return match value {
+                Value::Str(engine) if QUANTIZED_ENGINES.contains(&&**engine) => Ok(()),
+                other => bail!(RuntimeError, "{} is not a valid value for quantized engine", state.str(other)?),
+            };
+        }
+        _ => return Ok(()),
+    };
+    match (module_value(module, name), value) {
+        (Some(Value::Bool(_)), Value::Bool(_)) | (Some(Value::Int(_)), Value::Int(_)) | (None, _) => Ok(()),
+        (wanted, other) => {
+            let kind = if matches!(wanted, Some(Value::Int(_))) { "an int" } else { "a bool" };
+            bail!(RuntimeError, "set_{name}_{library} expects {kind}, but got {}", other.type_name())
+        }
+    }
+}
 
 /// Returns a member of a module that is neither a function nor a dtype.
 pub fn module_value(module: &'static str, name: &str) -> Option<Value> {
@@ -23,12 +56,32 @@ pub fn module_value(module: &'static str, name: &str) -> Option<Value> {
         ("torch" | "math", "e") => Value::Float(std::f64::consts::E),
         ("torch" | "math", "inf") => Value::Float(f64::INFINITY),
         ("torch" | "math", "nan") => Value::Float(f64::NAN),
+        ("backends.cudnn", "enabled" | "allow_tf32") => Value::Bool(true),
+        ("backends.cudnn", "benchmark" | "deterministic") => Value::Bool(false),
+        ("backends.cudnn", "benchmark_limit") => Value::Int(10),
+        ("backends.cuda.matmul", "allow_tf32") => Value::Bool(false),
+        (
+            "backends.cuda.matmul",
+            "allow_fp16_reduced_precision_reduction" | "allow_bf16_reduced_precision_reduction",
+        ) => Value::Bool(true),
+        ("backends.mkldnn", "enabled") => Value::Bool(true),
+        ("backends.mkldnn", "deterministic") => Value::Bool(false),
+        ("backends.quantized", "engine") => Value::str("x86"),
+        ("backends.quantized", "supported_engines") => Value::List(QUANTIZED_ENGINES.map(Value::str).to_vec().into()),
+        ("version", "__version__") => Value::str(VERSION),
+        ("version", "debug") => Value::Bool(false),
+        ("version", "cuda" | "hip" | "xpu") => Value::None,
+        ("torch", "has_mkl" | "has_openmp" | "has_lapack" | "has_spectral") => Value::Bool(true),
+        ("_C", "has_mkl" | "has_openmp" | "has_lapack" | "_has_mkldnn") => Value::Bool(true),
+        ("_C", "Generator") => Value::Type("torch._C.Generator"),
+        ("_C", "TensorBase" | "_TensorBase") => Value::Type("torch._C.TensorBase"),
+        ("autograd" | "autograd.variable", "Variable") => Value::Type("torch.autograd.variable.Variable"),
         ("autograd" | "autograd.function", "Function") => Value::Type(FUNCTION),
         ("autograd.function", "FunctionCtx") => Value::Type(CONTEXT),
         ("autograd.function", "once_differentiable") => Value::Function("autograd.function.once_differentiable".into()),
         ("autograd.graph", "Node") => Value::Type("torch.autograd.graph.Node"),
         ("torch", "newaxis") => Value::None,
-        ("torch", "__version__") => Value::str("2.7.0"),
+        ("torch", "__version__") => Value::str(VERSION),
         ("torch", "Tensor") => Value::Type("torch.Tensor"),
         ("torch", "Size") => Value::Type("torch.Size"),
         ("torch", "dtype") => Value::Type("torch.dtype"),
@@ -71,7 +124,7 @@ pub fn module_value(module: &'static str, name: &str) -> Option<Value> {
             .into_iter()
             .find(|c| *c == class)?,
         ),
-        ("linalg", error) => {
+        ("linalg" | "_C", error) => {
             Value::Type(crate::plain::exceptions::class(error).filter(|class| class.ends_with("._LinAlgError"))?)
         }
         ("array", "array") => Value::Type("array.array"),

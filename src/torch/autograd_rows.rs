@@ -1,13 +1,14 @@
 //! Gradients: methods of tensors and the functions of `torch.autograd`.
 //! Follows <https://pytorch.org/docs/2.7/autograd.html>.
 
+use super::python::in_python;
 use autograd::Pass;
 use call::facets::NameInference::{Keeps, Nameless};
 use call::{Call, Row, State, function, method};
 use objects::iterate::iterate;
 use tensor::bail;
 use tensor::ops::create;
-use tensor::{Error, ErrorKind, Result, Scalar, Tensor};
+use tensor::{Device, Error, ErrorKind, Result, Scalar, Tensor};
 use value::Value;
 
 pub(crate) const ROWS: &[Row] = &[
@@ -71,6 +72,38 @@ pub(crate) const ROWS: &[Row] = &[
     )
     .names(Keeps)
     .python("Parameter.__new__").not_differentiable(),
+    function(
+        "utils.checkpoint.checkpoint(any function, any[] args, *, any use_reentrant=None, any context_fn=None, \
+         any determinism_check=\"default\", any debug=False, any{} keywords) -> any",
+        |c| in_python(c, "checkpoint.checkpoint"),
+        "Computes a function twice instead of keeping what its gradient needs.",
+    )
+    .python("checkpoint")
+    .recorded_in_steps(),
+    function(
+        "utils.checkpoint.checkpoint_sequential(any functions, any segments, any input, any use_reentrant=None, \
+         any preserve_rng_state=True) -> any",
+        |c| in_python(c, "checkpoint.sequential"),
+        "Calls functions one after another, in segments that are checkpointed.",
+    )
+    .python("checkpoint_sequential")
+    .recorded_in_steps(),
+    function(
+        "_VF.warn(str message) -> None",
+        |c| {
+            c.state.warn_once("UserWarning", c.str(0)?.to_owned());
+            Ok(Value::None)
+        },
+        "Warns about the use of a function.",
+    ),
+    function(
+        "autograd.Variable(any data=None, any requires_grad=False, any volatile=False) -> Tensor",
+        variable,
+        "Returns a tensor without a history that shares the data's memory: the old way to ask for a gradient.",
+    )
+    .names(Keeps)
+    .any_layout()
+    .not_differentiable(),
     method("retain_grad(Tensor self) -> None", retain_grad, "Keeps the gradient of a tensor that is not a leaf.")
         .names(Nameless)
         .any_layout(),
@@ -100,6 +133,29 @@ pub(crate) const ROWS: &[Row] = &[
     .names(Keeps)
     .any_layout().not_differentiable(),
 ];
+
+/// `torch.autograd.Variable`: a new tensor that shares the data's memory. Without data, the tensor is empty.
+fn variable(call: &mut Call) -> Result<Value> {
+    let flag = |index: usize| match call.value(index) {
+        Value::Bool(on) => Ok(on),
+        Value::Int(number) => Ok(number != 0),
+        other => bail!(TypeError, "'{}' object cannot be interpreted as an integer", other.type_name()),
+    };
+    let (requires_grad, is_volatile) = (flag(1)?, flag(2)?);
+    if requires_grad && is_volatile {
+        bail!(ValueError, "Variable can't be volatile and require_grad at the same time!");
+    }
+    let tensor = match call.value(0) {
+        Value::None => Tensor::new(create::zeros(&[0], call.state.default_dtype.get(), Device::CPU)?),
+        Value::Tensor(tensor) => Tensor::new(tensor.view()),
+        other => bail!(TypeError, "Variable data has to be a tensor, but got {}", other.type_name()),
+    };
+    if requires_grad && !tensor.borrow().dtype.is_differentiable() {
+        bail!(RuntimeError, "Only Tensors of floating point and complex dtype can require gradients");
+    }
+    set_requires_grad(&tensor, requires_grad, false)?;
+    Ok(tensor.into())
+}
 
 /// `torch.nn.Parameter`: a new tensor that shares the data's memory. Without data, the tensor is empty.
 fn parameter(call: &mut Call) -> Result<Value> {

@@ -2,7 +2,7 @@
 //! <https://pytorch.org/docs/2.7/generated/torch.set_default_device.html>.
 
 use call::{Call, Row, function};
-use tensor::{Device, Result, bail, parallel};
+use tensor::{Device, Result, bail};
 use value::Value;
 
 pub(crate) const ROWS: &[Row] = &[
@@ -20,11 +20,6 @@ pub(crate) const ROWS: &[Row] = &[
         "Makes the dtype of a tensor class the default.",
     )
     .python("set_default_tensor_type"),
-    function(
-        "get_num_threads() -> int",
-        |_| Ok(Value::Int(i64::try_from(parallel::cores()).unwrap_or(i64::MAX))),
-        "Returns on how many cores a loop may run.",
-    ),
     function(
         "set_flush_denormal(bool mode) -> bool",
         |_| Ok(Value::Bool(false)),

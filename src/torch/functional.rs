@@ -5,7 +5,11 @@ use super::dimnames;
 use super::pointwise::{default, result};
 use super::statistics::softmax;
 use super::steps::Steps;
-use call::facets::{Dispatch::{Coalesced, Requantized}, NameInference::Keeps, Out, Takes};
+use call::facets::{
+    Dispatch::{Coalesced, Requantized},
+    NameInference::Keeps,
+    Out, Takes,
+};
 use call::{Call, Row, both, function};
 use tensor::bail;
 use tensor::ops::compare::{CompareOp, compare};
@@ -151,14 +155,10 @@ pub(crate) const ROWS: &[Row] = &[
     function("selu(Tensor self) -> Tensor", selu, "Computes the scaled exponential linear unit.")
         .operation("elu")
         .derivative_of("nn.functional.selu"),
-    function(
-        "selu_(Tensor(a!) self) -> Tensor(a!)",
-        selu,
-        "Computes the scaled exponential linear unit, in place.",
-    )
-    .operation("elu")
-    .aliases(&["nn.functional.selu_"])
-    .derivative_of("nn.functional.selu_"),
+    function("selu_(Tensor(a!) self) -> Tensor(a!)", selu, "Computes the scaled exponential linear unit, in place.")
+        .operation("elu")
+        .aliases(&["nn.functional.selu_"])
+        .derivative_of("nn.functional.selu_"),
     function(
         "threshold(Tensor self, Scalar threshold, Scalar value, *, Tensor? out=None) -> Tensor",
         threshold,

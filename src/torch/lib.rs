@@ -12,6 +12,7 @@ mod anomaly;
 mod arithmetic;
 mod attributes;
 pub(crate) mod autograd_rows;
+mod backends;
 mod backward;
 mod block_tensors;
 mod casts;
@@ -23,6 +24,7 @@ mod deterministic;
 pub(crate) mod dimnames;
 mod distributions;
 mod dlpack;
+mod dropout;
 mod eigen;
 mod einsum;
 mod explain;
@@ -79,6 +81,8 @@ const TABLES: &[(&str, &[Row])] = &[
     ("arithmetic", arithmetic::PAIRS),
     ("attributes", attributes::ROWS),
     ("gradients", autograd_rows::ROWS),
+    ("settings", backends::ROWS),
+    ("settings", backends::ANSWERS),
     ("gradients", backward::ROWS),
     ("files", block_tensors::ROWS),
     ("conversion", casts::ROWS),
@@ -92,6 +96,9 @@ const TABLES: &[(&str, &[Row])] = &[
     ("settings", deterministic::ROWS),
     ("conversion", dlpack::ROWS),
     ("random", distributions::ROWS),
+    ("networks", dropout::PAIRS),
+    ("networks", dropout::FUNCTIONAL),
+    ("networks", dropout::NATIVE),
     ("fourier", fft::ROWS),
     ("files", files::ROWS),
     ("networks", functional::ROWS),

@@ -1,5 +1,6 @@
 //! Decompositions, inverses and solvers. Follows <https://pytorch.org/docs/2.7/linalg.html>.
 
+use super::python::in_python;
 use call::facets::{Lies, NameInference::Keeps, Out, Takes};
 use call::{Call, Row, both, function, method, safely};
 use tensor::bail;
@@ -9,6 +10,22 @@ use tensor::{Dims, Error, ErrorKind, Result, Scalar, View};
 use value::Value;
 
 pub(crate) const ROWS: &[Row] = &[
+    function(
+        "svd_lowrank(Tensor A, int? q=6, int? niter=2, Tensor? M=None) -> (Tensor, Tensor, Tensor)",
+        |c| in_python(c, "lowrank.svd"),
+        "Approximates the singular value decomposition of a matrix of low rank.",
+    )
+    .python("svd_lowrank")
+    .any_layout()
+    .recorded_in_steps(),
+    function(
+        "pca_lowrank(Tensor A, int? q=None, bool center=True, int niter=2) -> (Tensor, Tensor, Tensor)",
+        |c| in_python(c, "lowrank.pca"),
+        "Finds the principal components of a matrix of low rank.",
+    )
+    .python("pca_lowrank")
+    .any_layout()
+    .recorded_in_steps(),
     function("linalg.inv(Tensor A, *, Tensor? out=None) -> Tensor", |c| inverse(c, "linalg.inv"), "Inverts a matrix.")
         .operation("linalg_inv_ex")
         .out_refused_as("linalg_inv_ex.inverse"),

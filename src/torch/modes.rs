@@ -93,12 +93,6 @@ pub(crate) const ROWS: &[Row] = &[
         "Returns whether gradients are being recorded.",
     ),
     function(
-        "cuda.is_available() -> bool",
-        |_| Ok(Value::Bool(false)),
-        "Returns whether there is a CUDA device: never here.",
-    ),
-    function("cuda.device_count() -> int", |_| Ok(Value::Int(0)), "Returns the number of CUDA devices: none."),
-    function(
         "set_grad_enabled(bool mode) -> any",
         |c| {
             let context = grad_mode(c.state, c.bool(0)?, "set_grad_enabled", None);

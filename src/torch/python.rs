@@ -8,8 +8,11 @@ use value::Value;
 
 const SOURCES: &[Source] = &[
     Source { name: "composites", text: include_str!("python/composites.py") },
+    Source { name: "checkpoint", text: include_str!("python/checkpoint.py") },
+    Source { name: "dropout", text: include_str!("python/dropout.py") },
     Source { name: "functional", text: include_str!("python/functional.py") },
     Source { name: "gradcheck", text: include_str!("python/gradcheck.py") },
+    Source { name: "lowrank", text: include_str!("python/lowrank.py") },
     Source { name: "testing", text: include_str!("python/testing.py") },
     Source { name: "windows", text: include_str!("python/windows.py") },
 ];

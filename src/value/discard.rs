@@ -21,20 +21,6 @@ struct DropQueue {
     busy: bool,
 }
 
-impl DropQueue {
-    fn next(&mut self) -> Option<Value> {
-        loop {
-            if let Some(value) = self.values.pop() {
-                return Some(value);
-            }
-            match self.long.last_mut()?.next() {
-                Some(value) => return Some(value),
-                None => drop(self.long.pop()),
-            }
-        }
-    }
-}
-
 thread_local! {
     static WAITING: RefCell<DropQueue> = RefCell::default();
 }
@@ -46,9 +32,32 @@ pub fn discard<I: IntoIterator<Item = Value, IntoIter: 'static>>(items: I) {
         add(|waiting| waiting.long.push(Box::new(items)));
         return;
     }
-    let mut nested = items.filter(holds_values).peekable();
-    if nested.peek().is_some() {
+    // The other values are dropped here, while the queue is not borrowed: they may discard more.
+    let nested: Vec<Value> = items.filter(holds_values).collect();
+    if !nested.is_empty() {
         add(|waiting| waiting.values.extend(nested));
+    }
+}
+
+/// Returns the next value to drop. The queue is not borrowed while an iterator runs, which may drop values itself.
+fn next() -> Option<Value> {
+    loop {
+        let (value, long) = WAITING
+            .try_with(|waiting| {
+                let mut waiting = waiting.borrow_mut();
+                let value = waiting.values.pop();
+                let long = if value.is_none() { waiting.long.pop() } else { None };
+                (value, long)
+            })
+            .ok()?;
+        if value.is_some() {
+            return value;
+        }
+        let mut long = long?;
+        if let Some(value) = long.next() {
+            let _ = WAITING.try_with(|waiting| waiting.borrow_mut().long.push(long));
+            return Some(value);
+        }
     }
 }
 
@@ -68,8 +77,8 @@ fn add(more: impl FnOnce(&mut DropQueue)) {
         return;
     }
     let mut dropped = 0usize;
-    while let Ok(Some(next)) = WAITING.try_with(|waiting| waiting.borrow_mut().next()) {
-        drop(next);
+    while let Some(value) = next() {
+        drop(value);
         dropped += 1;
         if dropped.is_multiple_of(MANY) && interrupt::requested() {
             break;

@@ -34,8 +34,7 @@ pub(super) const ROWS: &[Derivative] = &[
         let alpha = c.number(1).to_f64();
         elu_of_result(c, alpha, 1.0, 1.0 / alpha)
     }),
-    row("nn.functional.selu_", "EluBackward1")
-        .grad(0, &[RESULT], |c| elu_of_result(c, SELU_ALPHA, SELU_SCALE, 1.0)),
+    row("nn.functional.selu_", "EluBackward1").grad(0, &[RESULT], |c| elu_of_result(c, SELU_ALPHA, SELU_SCALE, 1.0)),
     row("nn.functional.leaky_relu_", "LeakyReluBackward1")
         .grad(0, &[RESULT], |c| c.g().with("leaky_relu_backward", &c.result(), &[c.value(1), Value::Bool(true)])),
     row("nn.functional.threshold_", "ThresholdBackward1")
@@ -65,6 +64,19 @@ pub(super) const ROWS: &[Derivative] = &[
         .grad(0, &[RESULT], |c| c.g().with("_softmax_backward_data", &c.result(), &[c.value(1)])),
     row("log_softmax.int", "LogSoftmaxBackward0")
         .grad(0, &[RESULT], |c| c.g().with("_log_softmax_backward_data", &c.result(), &[c.value(1)])),
+    row("native_dropout", "NativeDropoutBackward0").grad(0, &[RESULT], |c| {
+        let kept = 1.0 - c.number(1).to_f64();
+        let is_idle = matches!(c.value(2), Value::Bool(false));
+        c.g()
+            * c.result_at(1)
+            * if is_idle {
+                1.0
+            } else if kept == 0.0 {
+                0.0
+            } else {
+                1.0 / kept
+            }
+    }),
     row("constant_pad_nd", "ConstantPadNdBackward0").grad(0, &[], |c| {
         let back: Dims = c.dims(1).iter().map(|width| width.saturating_neg()).collect();
         c.g().call("constant_pad_nd", &[Value::Size(back)])

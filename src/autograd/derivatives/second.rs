@@ -30,9 +30,7 @@ pub(super) const ROWS: &[Derivative] = &[
         .grad(0, &[1], |c| c.g().with("gelu_backward", &c.arg(1), &[c.value(2)]))
         .grad(1, &[0, 1], |c| c.g() * c.arg(0) * gelu_curvature(c)),
     row("elu_backward", "EluBackwardBackward0")
-        .grad(0, &[1], |c| {
-            c.g().with("elu_backward", &c.arg(1), &[c.value(2), c.value(3), c.value(4), c.value(5)])
-        })
+        .grad(0, &[1], |c| c.g().with("elu_backward", &c.arg(1), &[c.value(2), c.value(3), c.value(4), c.value(5)]))
         .grad(1, &[0, 1], |c| {
             let [alpha, scale, inner] = [2, 3, 4].map(|i| c.number(i).to_f64());
             let curved = if matches!(c.value(5), Value::Bool(true)) {

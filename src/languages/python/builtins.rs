@@ -53,6 +53,40 @@ const BUILTINS: &[(&str, Run)] = &[
     }),
 ];
 
+/// The key under which the modules are kept whose names are all imported. Undo restores it with the other flags.
+const IMPORTED: &str = "*";
+
+/// `from module import *`: the module's public names replace variables, and are found before builtins.
+pub(super) fn import_all(machine: &Machine, module: &Value) {
+    let Value::Module(name) = module else { return };
+    let mut modules = machine.state.flag(IMPORTED).and_then(|modules| modules.sequence()).unwrap_or_default();
+    modules.retain(|known| !matches!(known, Value::Module(known) if known == name));
+    modules.push(module.clone());
+    machine.state.set_flag(IMPORTED, Value::tuple(modules));
+    let names = machine.variables.borrow().names();
+    for name in names {
+        if let Some(value) = public(&machine.state, module, &name) {
+            let mut variables = machine.variables.borrow_mut();
+            let slot = variables.slot(&name);
+            let before = variables.set(slot, Some(value));
+            drop(variables);
+            drop(before);
+        }
+    }
+}
+
+/// Returns the value of a name that `from module import *` has imported.
+pub(super) fn imported(state: &State, name: &str) -> Option<Value> {
+    let modules = if state.flags.borrow().is_empty() { None } else { state.flag(IMPORTED) };
+    modules?.sequence()?.iter().rev().find_map(|module| public(state, module, name))
+}
+
+/// Returns a member of a module that `import *` imports. Modules within `torch` are not among them.
+fn public(state: &State, module: &Value, name: &str) -> Option<Value> {
+    let found = if name.starts_with('_') { None } else { objects::members::attribute(state, module, name).ok() };
+    found.filter(|value| !matches!((module, value), (Value::Module("torch"), Value::Module(_))))
+}
+
 /// Returns whether a name is a Python builtin.
 pub fn is_known(state: &State, name: &str) -> bool {
     BUILTINS.iter().any(|(known, _)| *known == name) || of_table(state, name).is_some()

@@ -199,6 +199,8 @@ pub enum Op {
     Handled,
     /// `class →`. Jumps to the next clause unless the class matches the exception being handled.
     Catch(u32),
+    /// Makes the public names of the module on the stack visible: `from module import *`.
+    ImportAll,
     EndHandler,
     Reraise,
     /// `exception? cause? →`. The operand is the number of values.

@@ -1,13 +1,13 @@
 //! The machine that runs compiled code: one frame per call, one instruction after another; errors go to the innermost
 //! open handler. Instructions that do more than move values are in `operations.rs`, calls in `calls.rs`.
 
-use super::class::{Class, Instance};
+use super::class::{Base, Class, Instance};
 use super::code::{Code, Op, Quick, Variable};
 use super::exceptions;
 use super::function::{Cell, Function};
 use super::generator::Generator;
 use super::variables::Variables;
-use super::{calls, construct, operations};
+use super::{builtins, calls, construct, operations};
 use call::{State, stack};
 use objects::iterate::{Iter, iterate};
 use objects::plain::{containers, slices};
@@ -569,6 +569,10 @@ impl Machine {
                         frame.jump(next);
                     }
                 }
+                Op::ImportAll => {
+                    let module = frame.pop();
+                    builtins::import_all(self, &module);
+                }
                 Op::EndHandler => drop(frame.handled.pop()),
                 Op::Reraise => {
                     let Some((exception, error)) = frame.handled.pop() else { continue };
@@ -586,8 +590,11 @@ impl Machine {
                             None => Err(Error::runtime("No active exception to reraise")),
                         };
                     };
-                    let error = exceptions::to_error(&exceptions::raise(&value, parts.next().as_ref())?);
-                    return Err(if self.is_hidden { Error { raised: None, ..error } } else { error });
+                    let exception = exceptions::raise(&value, parts.next().as_ref())?;
+                    let error = exceptions::to_error(&exception);
+                    // An exception of a builtin class is raised anew in the caller. Others must stay what they are.
+                    let is_raised_anew = self.is_hidden && matches!(exception.class, Base::Builtin(_));
+                    return Err(if is_raised_anew { Error { raised: None, ..error } } else { error });
                 }
                 Op::With(handler) => {
                     let context = frame.pop();

@@ -218,6 +218,7 @@ impl Printer<'_> {
         let is_module = member.is_empty() || SUBMODULES.contains(&member);
         let path = if member.is_empty() { module.to_owned() } else { format!("{module}.{member}") };
         match name {
+            None if member == "*" && module != "torch" => no_form("`import *` has"),
             None if is_torch && member.is_empty() => Ok("// torch is always there".into()),
             None if module == "torch" && !is_module => Ok("// the names of torch are always there".into()),
             name if is_torch && is_module => self.assigned(name.unwrap_or(member), &path, ValueHint::Unknown),

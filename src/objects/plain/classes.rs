@@ -43,6 +43,7 @@ pub fn parent_of_class(class: &str) -> Option<&'static str> {
         "object" => return None,
         "bool" => "int",
         "torch.Size" => "tuple",
+        "torch.Tensor" => "torch._C.TensorBase",
         "torch._subclasses.fake_tensor.FakeTensor" | "torch.nn.parameter.Parameter" => "torch.Tensor",
         "torch.storage._LegacyStorage" => "torch.storage.TypedStorage",
         "torch._C._StorageMeta" | "torch._C._TensorMeta" | "torch.storage._LegacyStorageMeta" | "torch.tensortype" => {
@@ -103,6 +104,8 @@ fn isinstance(call: &mut Call) -> Result<Value> {
         let Value::Type(name) = *base else { return false };
         derives(class, name)
             || is_instance(&value, name)
+            // The class makes tensors, and says so when it is asked.
+            || name == "torch.autograd.variable.Variable" && matches!(value, Value::Tensor(_))
             || matches!(&value, Value::Object(object) if object.is_instance(name))
             || name == "tuple" && matches!(value, Value::NamedTuple(_))
             || class.rsplit('.').next() == Some(name)

@@ -55,6 +55,7 @@ const CLASSES: &[(&str, &str)] = &[
     ("torch._C._LinAlgError", "RuntimeError"),
     ("torch.OutOfMemoryError", "RuntimeError"),
     ("torch.autograd.gradcheck.GradcheckError", "RuntimeError"),
+    ("torch.utils.checkpoint.CheckpointError", "RuntimeError"),
     ("_pickle.UnpicklingError", "Exception"),
     ("safetensors_rust.SafetensorError", "Exception"),
 ];

@@ -2,7 +2,10 @@
 
 use call::State;
 use explain::format::PrintOptions;
-use tensor::{DType, Device};
+use std::collections::BTreeMap;
+use std::rc::Rc;
+use tensor::{DType, Device, parallel};
+use value::Value;
 
 /// A copy of the settings.
 #[derive(Clone, PartialEq)]
@@ -15,7 +18,19 @@ pub(super) struct Settings {
     anomaly: (bool, bool),
     deterministic: (bool, bool),
     skip_data: bool,
+    threads: usize,
+    flags: Flags,
     generator: Vec<u8>,
+}
+
+/// The attributes of modules. Any change makes a new map.
+#[derive(Clone)]
+struct Flags(Rc<BTreeMap<String, Value>>);
+
+impl PartialEq for Flags {
+    fn eq(&self, other: &Flags) -> bool {
+        Rc::ptr_eq(&self.0, &other.0)
+    }
 }
 
 impl Settings {
@@ -29,6 +44,8 @@ impl Settings {
             anomaly: state.anomaly.get(),
             deterministic: state.deterministic.get(),
             skip_data: state.skip_data.get(),
+            threads: parallel::cores(),
+            flags: Flags(state.flags.borrow().clone()),
             generator: state.generator.borrow().state_bytes(),
         }
     }
@@ -42,6 +59,8 @@ impl Settings {
         state.anomaly.set(self.anomaly);
         state.deterministic.set(self.deterministic);
         state.skip_data.set(self.skip_data);
+        parallel::set_cores(self.threads);
+        *state.flags.borrow_mut() = self.flags.0.clone();
         // Cannot fail: the bytes come from a generator of the same kind.
         let _ = state.generator.borrow_mut().set_state_bytes(&self.generator);
     }
@@ -57,6 +76,8 @@ impl Settings {
             (self.anomaly != other.anomaly, "anomaly mode"),
             (self.deterministic != other.deterministic, "deterministic mode"),
             (self.skip_data != other.skip_data, "skipping of data"),
+            (self.threads != other.threads, "number of threads"),
+            (self.flags != other.flags, "flags of modules"),
             (self.generator != other.generator, "random generator"),
         ];
         settings.into_iter().filter(|(differs, _)| *differs).map(|(_, name)| name).collect()

@@ -185,7 +185,9 @@ impl<'a> Compiler<'a, '_> {
         }
         for alias in &statement.names {
             if alias.name.as_str() == "*" {
-                return Err(SyntaxFault::unsupported("imports of *", alias));
+                self.call_builtin("py.import_", &[module], source_offset(alias));
+                self.emit(Op::ImportAll, source_offset(alias));
+                continue;
             }
             self.call_builtin("py.import_from", &[module, alias.name.as_str()], source_offset(alias));
             self.store(alias.asname.as_ref().unwrap_or(&alias.name), source_offset(alias));
