@@ -77,7 +77,7 @@ pub fn is_keyword(word: &str) -> bool {
     KEYWORDS.contains(&word) || matches!(word, "async" | "await")
 }
 
-/// Names that CPython's modules have and ours lack. They are refused as unsupported instead of misspelt.
+/// Names that CPython's and PyTorch's modules have and ours lack. They are refused as unsupported instead of misspelt.
 const ABSENT: &[(&str, &str)] = &[
     (
         "py",
@@ -86,7 +86,9 @@ const ABSENT: &[(&str, &str)] = &[
          ResourceWarning SyntaxWarning TabError UnicodeTranslateError UnicodeWarning __build_class__ __import__ aiter anext \
          breakpoint compile copyright credits dir eval exec help license locals",
     ),
+    ("torch", "affine_grid_generator grid_sampler grid_sampler_2d grid_sampler_3d quasirandom"),
     ("array", "ArrayType typecodes"),
+    ("autograd", "forward_ad"),
     ("collections", "ChainMap Counter UserDict UserList UserString abc defaultdict deque"),
     ("copy", "Error error"),
     (
@@ -100,6 +102,8 @@ const ABSENT: &[(&str, &str)] = &[
          FileIO IOBase IncrementalNewlineDecoder RawIOBase SEEK_CUR SEEK_END SEEK_SET StringIO TextIOBase TextIOWrapper \
          UnsupportedOperation open open_code text_encoding",
     ),
+    ("nn.functional", "affine_grid grid_sample"),
+    ("utils", "swap_tensors"),
     ("math", "acosh asinh atanh dist erf erfc gamma lgamma"),
     (
         "operator",
@@ -115,7 +119,7 @@ const ABSENT: &[(&str, &str)] = &[
     ),
 ];
 
-/// Returns whether CPython's module has a name that ours lacks.
+/// Returns whether the module of CPython or PyTorch has a name that ours lacks.
 pub fn is_absent(module: &str, name: &str) -> bool {
     ABSENT.iter().any(|(known, names)| *known == module && names.split_whitespace().any(|absent| absent == name))
 }

@@ -5,7 +5,8 @@ use super::{Kind, LIBRARY, Receiver, Registry, State};
 use tensor::{DType, Error};
 use value::Value;
 
-/// Builds Python's AttributeError, with the nearest name as a hint, or NotImplementedError if CPython has the name.
+/// Builds Python's AttributeError, with the nearest name as a hint, or NotImplementedError if a module
+/// of CPython or PyTorch has the name.
 pub fn no_attribute(state: &State, value: &Value, name: &str) -> Error {
     match value {
         Value::Module(module) if is_absent(module, name) => return unsupported(module, name),
@@ -31,9 +32,10 @@ pub fn no_attribute(state: &State, value: &Value, name: &str) -> Error {
     with_suggestion(error, suggestion(state.registry, receiver_of(value), name).or_else(near))
 }
 
-/// Builds the error for a name that CPython has and we lack.
+/// Builds the error for a name that CPython or PyTorch has and we lack.
 fn unsupported(of: &str, name: &str) -> Error {
-    Error::not_implemented(format!("{of}.{name} is not supported at this prompt"))
+    let outer = if of == "torch" || LIBRARY.contains(&of) { "" } else { "torch." };
+    Error::not_implemented(format!("{outer}{of}.{name} is not supported at this prompt"))
 }
 
 /// Special attributes that every object has in CPython. Some of them are missing here.

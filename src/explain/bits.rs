@@ -4,7 +4,7 @@ use super::bytes::decode_bytes;
 use super::scene::{Block, Ink, Lane, Scene, Span, Strip, Table, span};
 use crate::format::float_repr;
 use half::{bf16, f16};
-use tensor::float8::{self, Format};
+use tensor::float8::{self, Layout};
 use tensor::{Category, DType, Error, Memory, Result, View};
 
 /// The bit fields of a float.
@@ -25,6 +25,8 @@ enum Special {
     AllOnes,
     /// Only the pattern with just the sign bit set: NaN.
     SignAlone,
+    /// All bits are exponent; the highest one: NaN.
+    ExponentAlone,
 }
 
 impl Fields {
@@ -33,7 +35,7 @@ impl Fields {
         Fields { exponent, mantissa, bias: (1 << (exponent - 1)) - 1, special: Special::HighestExponent }
     }
 
-    fn float8<F: Format>() -> Fields {
+    fn float8<F: Layout>() -> Fields {
         let special = match (F::FNUZ, F::INFINITE) {
             (true, _) => Special::SignAlone,
             (false, true) => Special::HighestExponent,
@@ -45,6 +47,7 @@ impl Fields {
     /// Returns the letter and the ink for the field of a bit, counted from the sign.
     fn at(&self, bit: u32) -> (char, Ink) {
         match bit {
+            _ if self.special == Special::ExponentAlone => ('e', Ink::Exponent),
             0 => ('s', Ink::Sign),
             bit if bit <= self.exponent => ('e', Ink::Exponent),
             _ => ('m', Ink::Mantissa),
@@ -62,6 +65,7 @@ impl Fields {
             DType::Float8_e5m2 => Fields::float8::<float8::E5M2Format>(),
             DType::Float8_e4m3fnuz => Fields::float8::<float8::E4M3FnuzFormat>(),
             DType::Float8_e5m2fnuz => Fields::float8::<float8::E5M2FnuzFormat>(),
+            DType::Float8_e8m0fnu => Fields { exponent: 8, mantissa: 0, bias: 127, special: Special::ExponentAlone },
             _ => return None,
         })
     }
@@ -94,6 +98,7 @@ impl FloatParts {
         match self.fields.special {
             Special::HighestExponent => self.has_highest_exponent() && self.mantissa != 0,
             Special::AllOnes => self.has_highest_exponent() && self.mantissa == (1 << self.fields.mantissa) - 1,
+            Special::ExponentAlone => self.has_highest_exponent(),
             Special::SignAlone => self.is_negative && self.exponent == 0 && self.mantissa == 0,
         }
     }
@@ -104,12 +109,18 @@ impl FloatParts {
 
     /// Returns the power of two that scales the mantissa.
     fn power(&self) -> i32 {
+        if self.fields.special == Special::ExponentAlone {
+            return self.exponent as i32 - self.fields.bias;
+        }
         // Subnormal numbers have the exponent of the smallest normal ones.
         self.exponent.max(1) as i32 - self.fields.bias
     }
 
     /// Returns the mantissa including its leading bit.
     fn significand(&self) -> f64 {
+        if self.fields.special == Special::ExponentAlone {
+            return 1.0;
+        }
         let fraction = self.mantissa as f64 / (1u64 << self.fields.mantissa) as f64;
         if self.exponent == 0 { fraction } else { 1.0 + fraction }
     }
@@ -215,10 +226,13 @@ fn float(scene: &mut Scene, parts: FloatParts, dtype: DType) {
     let mut row = |ink, name: &str, means: String, bits: String| {
         table.rows.push(vec![Span { ink, text: name.to_owned() }, span(Ink::Plain, means), span(ink, bits)]);
     };
-    row(Ink::Sign, "sign", meaning.to_owned(), sign.to_owned());
+    let is_power = parts.fields.special == Special::ExponentAlone;
+    if !is_power {
+        row(Ink::Sign, "sign", meaning.to_owned(), sign.to_owned());
+    }
     let power = if parts.is_nan() || parts.is_infinite() {
         "none: not a finite number".to_owned()
-    } else if parts.exponent == 0 {
+    } else if parts.exponent == 0 && !is_power {
         format!("0: 2^{}, no leading 1", parts.power())
     } else {
         format!("{} - {bias}: 2^{}", parts.exponent, parts.power())
@@ -230,7 +244,9 @@ fn float(scene: &mut Scene, parts: FloatParts, dtype: DType) {
         let (short, whole) = (float_repr(parts.significand()), exact(parts.significand()));
         if significant(&short) == significant(&whole) { short } else { format!("about {short}") }
     };
-    row(Ink::Mantissa, "mantissa", fraction, binary(parts.mantissa, mantissa));
+    if !is_power {
+        row(Ink::Mantissa, "mantissa", fraction, binary(parts.mantissa, mantissa));
+    }
     scene.blocks.push(Block::Table(table));
     let value = parts.value();
     if !value.is_finite() {
@@ -243,7 +259,7 @@ fn float(scene: &mut Scene, parts: FloatParts, dtype: DType) {
         return scene.note(Ink::Plain, format!("{sign}{significand} * 2^{} = {short}", parts.power()));
     }
     // The decimal is not exact: show the stored number as an integer times a power of two, with all its digits.
-    let integer = parts.mantissa + if parts.exponent == 0 { 0 } else { 1 << mantissa };
+    let integer = parts.mantissa + if parts.exponent == 0 && !is_power { 0 } else { 1 << mantissa };
     let zeros = integer.trailing_zeros();
     let power = parts.power() - mantissa as i32 + zeros as i32;
     scene.note(Ink::Plain, format!("{sign}{} * 2^{power} = {}", integer >> zeros, shortened(&whole)));

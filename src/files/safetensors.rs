@@ -275,6 +275,7 @@ const DTYPES: &[(Dtype, DType)] = &[
     (Dtype::F8_E5M2, DType::Float8_e5m2),
     (Dtype::F8_E4M3FNUZ, DType::Float8_e4m3fnuz),
     (Dtype::F8_E5M2FNUZ, DType::Float8_e5m2fnuz),
+    (Dtype::F8_E8M0, DType::Float8_e8m0fnu),
 ];
 
 fn dtype_of(dtype: Dtype) -> Option<DType> {

@@ -211,6 +211,11 @@ fn import(call: &mut Call) -> Result<Value> {
     };
     match found {
         Some(module) => Ok(Value::Module(module)),
+        None if let Some((outer, inner)) = name.rsplit_once('.')
+            && call::module_names::is_absent(outer.strip_prefix("torch.").unwrap_or(outer), inner) =>
+        {
+            Err(Error::new(ErrorKind::NotImplementedError, format!("{name} is not supported at this prompt")))
+        }
         None => {
             // Of the library modules, only `torch` and `collections` are packages.
             let outer = name.rsplit_once('.').map(|(outer, _)| outer).filter(|outer| library(outer).is_some());

@@ -3,7 +3,7 @@
 //! <https://pytorch.org/docs/2.7/tensor_attributes.html#torch.dtype>.
 
 use super::error::{Error, Result};
-use super::float8::{E4M3Fn, E4M3Fnuz, E5M2, E5M2Fnuz};
+use super::float8::{E4M3Fn, E4M3Fnuz, E5M2, E5M2Fnuz, E8M0Fnu};
 use super::memory::BoolByte;
 use half::{bf16, f16};
 use num_complex::Complex;
@@ -147,6 +147,7 @@ dtypes! {
     Float8_e5m2:     E5M2,          "float8_e5m2",     [],           Floating, Float8,       "",              "c10::Float8_e5m2";
     Float8_e4m3fnuz: E4M3Fnuz,      "float8_e4m3fnuz", [],           Floating, Float8,       "",              "c10::Float8_e4m3fnuz";
     Float8_e5m2fnuz: E5M2Fnuz,      "float8_e5m2fnuz", [],           Floating, Float8,       "",              "c10::Float8_e5m2fnuz";
+    Float8_e8m0fnu:  E8M0Fnu,       "float8_e8m0fnu",  [],           Floating, Float8,       "",              "c10::Float8_e8m0fnu";
     ComplexHalf:     Complex<f16>,  "complex32",       ["chalf"],    Complex,  Ordinary,     "",              "c10::complex<c10::Half>";
     ComplexFloat:    Complex<f32>,  "complex64",       ["cfloat"],   Complex,  Ordinary,     "ComplexFloat",  "c10::complex<float>";
     ComplexDouble:   Complex<f64>,  "complex128",      ["cdouble"],  Complex,  Ordinary,     "ComplexDouble", "c10::complex<double>";
@@ -188,7 +189,10 @@ impl DType {
     }
 
     pub fn is_signed(self) -> bool {
-        !matches!(self, DType::Bool | DType::Byte | DType::UInt16 | DType::UInt32 | DType::UInt64)
+        !matches!(
+            self,
+            DType::Bool | DType::Byte | DType::UInt16 | DType::UInt32 | DType::UInt64 | DType::Float8_e8m0fnu
+        )
     }
 
     pub fn is_float8(self) -> bool {

@@ -154,9 +154,9 @@ pub fn integer_limits(dtype: DType) -> (i128, i128) {
     }
 }
 
-/// Returns whether the floating dtype has infinities. Three of the 8-bit formats do not.
+/// Returns whether the floating dtype has infinities. Most 8-bit formats do not.
 fn has_infinity(dtype: DType) -> bool {
-    !matches!(dtype, DType::Float8_e4m3fn | DType::Float8_e4m3fnuz | DType::Float8_e5m2fnuz)
+    !matches!(dtype, DType::Float8_e4m3fn | DType::Float8_e4m3fnuz | DType::Float8_e5m2fnuz | DType::Float8_e8m0fnu)
 }
 
 /// Returns the largest finite value of a floating dtype.
@@ -168,6 +168,7 @@ pub fn largest_finite(dtype: DType) -> f64 {
         DType::Float8_e4m3fn => 448.0,
         DType::Float8_e4m3fnuz => 240.0,
         DType::Float8_e5m2 | DType::Float8_e5m2fnuz => 57344.0,
+        DType::Float8_e8m0fnu => 2f64.powi(127),
         _ => f64::MAX,
     }
 }

@@ -1,8 +1,16 @@
-//! The four 8-bit floating-point formats: one encoder and one decoder, generic over the description of a format.
-//! Conversions go through `f32` with round-to-nearest-even, as in PyTorch.
+//! The five 8-bit floating-point formats. Four have a sign, an exponent and a mantissa: they share an encoder and a
+//! decoder, generic over the description of a format. The fifth is an exponent alone. Conversions go through `f32` with
+//! round-to-nearest-even, as in PyTorch.
 
-/// The layout of a format's 8 bits.
+/// How 8 bits are converted.
 pub trait Format {
+    fn decode(code: u8) -> f32;
+    /// Rounds to nearest, ties to even.
+    fn encode(value: f32) -> u8;
+}
+
+/// The layout of the 8 bits of a format with a sign.
+pub trait Layout {
     const EXPONENT_BITS: u32;
     const BIAS: i32;
     /// `fnuz` formats have no infinity, no negative zero, and one NaN at `0x80`.
@@ -28,7 +36,7 @@ macro_rules! formats {
     ($($alias:ident, $format:ident: $exponent:literal, $bias:literal, $fnuz:literal, $infinite:literal;)*) => {$(
         #[derive(Debug)]
         pub struct $format;
-        impl Format for $format {
+        impl Layout for $format {
             const EXPONENT_BITS: u32 = $exponent;
             const BIAS: i32 = $bias;
             const FNUZ: bool = $fnuz;
@@ -46,9 +54,34 @@ formats! {
     E5M2Fnuz, E5M2FnuzFormat: 5, 16, true,  false;
 }
 
-impl<F: Format> Float8<F> {
-    const MANTISSA_BITS: u32 = 7 - F::EXPONENT_BITS;
+/// The exponents of the powers of two from 2⁻¹²⁷ to 2¹²⁷, and NaN.
+#[derive(Debug)]
+pub struct E8M0FnuFormat;
 
+pub type E8M0Fnu = Float8<E8M0FnuFormat>;
+
+impl Format for E8M0FnuFormat {
+    #[inline]
+    fn decode(code: u8) -> f32 {
+        match code {
+            0 => f32::from_bits(1 << (f32::MANTISSA_DIGITS - 2)),
+            0xff => f32::NAN,
+            code => f32::from_bits(u32::from(code) << (f32::MANTISSA_DIGITS - 1)),
+        }
+    }
+
+    /// Drops the sign. Zero becomes the smallest number, and what is too large becomes NaN.
+    #[inline]
+    fn encode(value: f32) -> u8 {
+        let magnitude = value.to_bits() & 0x7fff_ffff;
+        let exponent = magnitude >> (f32::MANTISSA_DIGITS - 1);
+        let (half, rest) = (magnitude & 0x0040_0000 != 0, magnitude & 0x003f_ffff != 0);
+        let rounds_up = half && (rest || exponent > 0);
+        (exponent + u32::from(rounds_up)).min(0xff) as u8
+    }
+}
+
+impl<F: Format> Float8<F> {
     pub fn from_bits(bits: u8) -> Self {
         Float8(bits, std::marker::PhantomData)
     }
@@ -59,49 +92,63 @@ impl<F: Format> Float8<F> {
 
     #[inline]
     pub fn to_f32(self) -> f32 {
-        let magnitude = u32::from(self.0 & 0x7f);
-        let sign = u32::from(self.0 & 0x80) << 24;
-        let shift = f32::MANTISSA_DIGITS - 1 - Self::MANTISSA_BITS;
-        // The fields of a normal number are shifted; a subnormal number is a multiple of the smallest one.
-        let normal = (magnitude << shift) + (((127 - F::BIAS) as u32) << (f32::MANTISSA_DIGITS - 1));
-        let subnormal = (magnitude as f32 * Self::smallest()).to_bits();
-        let value = if magnitude >> Self::MANTISSA_BITS == 0 { subnormal } else { normal };
-        let infinite = F::INFINITE && magnitude == 0x7c;
-        let value = if infinite { f32::INFINITY.to_bits() } else { value };
-        if Self::is_nan_pattern(self.0) { f32::NAN } else { f32::from_bits(value | sign) }
-    }
-
-    /// Returns the smallest positive number, a power of two.
-    #[inline(always)]
-    const fn smallest() -> f32 {
-        f32::from_bits(((127 + 1 - F::BIAS - Self::MANTISSA_BITS as i32) as u32) << (f32::MANTISSA_DIGITS - 1))
-    }
-
-    #[inline(always)]
-    fn is_nan_pattern(bits: u8) -> bool {
-        if F::FNUZ {
-            bits == 0x80
-        } else if F::INFINITE {
-            bits & 0x7f > 0x7c
-        } else {
-            bits & 0x7f == 0x7f
-        }
+        F::decode(self.0)
     }
 
     /// Rounds to nearest, ties to even. Overflow gives infinity, or NaN if the format has no infinity.
     #[inline]
     pub fn from_f32(value: f32) -> Self {
+        Self::from_bits(F::encode(value))
+    }
+}
+
+/// Returns the smallest positive number, a power of two.
+#[inline(always)]
+const fn smallest<F: Layout>() -> f32 {
+    f32::from_bits(((127 + 1 - F::BIAS - (7 - F::EXPONENT_BITS as i32)) as u32) << (f32::MANTISSA_DIGITS - 1))
+}
+
+#[inline(always)]
+fn is_nan_pattern<F: Layout>(bits: u8) -> bool {
+    if F::FNUZ {
+        bits == 0x80
+    } else if F::INFINITE {
+        bits & 0x7f > 0x7c
+    } else {
+        bits & 0x7f == 0x7f
+    }
+}
+
+impl<F: Layout> Format for F {
+    #[inline]
+    fn decode(code: u8) -> f32 {
+        let magnitude = u32::from(code & 0x7f);
+        let sign = u32::from(code & 0x80) << 24;
+        let mantissa_bits = 7 - F::EXPONENT_BITS;
+        let shift = f32::MANTISSA_DIGITS - 1 - mantissa_bits;
+        // The fields of a normal number are shifted; a subnormal number is a multiple of the smallest one.
+        let normal = (magnitude << shift) + (((127 - F::BIAS) as u32) << (f32::MANTISSA_DIGITS - 1));
+        let subnormal = (magnitude as f32 * smallest::<F>()).to_bits();
+        let value = if magnitude >> mantissa_bits == 0 { subnormal } else { normal };
+        let infinite = F::INFINITE && magnitude == 0x7c;
+        let value = if infinite { f32::INFINITY.to_bits() } else { value };
+        if is_nan_pattern::<F>(code) { f32::NAN } else { f32::from_bits(value | sign) }
+    }
+
+    #[inline]
+    fn encode(value: f32) -> u8 {
+        let mantissa_bits = 7 - F::EXPONENT_BITS;
         let bits = value.to_bits();
         let sign = (bits >> 24) & 0x80;
         let magnitude = bits & 0x7fff_ffff;
-        let shift = f32::MANTISSA_DIGITS - 1 - Self::MANTISSA_BITS;
+        let shift = f32::MANTISSA_DIGITS - 1 - mantissa_bits;
         // Normal numbers keep their leading bits. Half a unit is added first, or less if that would round a tie to odd.
         // A carry into the exponent gives the next power of two.
         let even = (magnitude >> shift) & 1;
-        let bias = ((127 - F::BIAS) as u32) << Self::MANTISSA_BITS;
+        let bias = ((127 - F::BIAS) as u32) << mantissa_bits;
         let normal = ((magnitude + (1 << (shift - 1)) - 1 + even) >> shift).wrapping_sub(bias);
         // Smaller numbers are rounded by adding a number whose last bit has the value of the smallest subnormal.
-        let large = Self::smallest() * (1u32 << (f32::MANTISSA_DIGITS - 1)) as f32;
+        let large = smallest::<F>() * (1u32 << (f32::MANTISSA_DIGITS - 1)) as f32;
         let subnormal = (f32::from_bits(magnitude) + large).to_bits().wrapping_sub(large.to_bits());
         let least_normal = ((128 - F::BIAS) as u32) << (f32::MANTISSA_DIGITS - 1);
         let code = if magnitude < least_normal { subnormal } else { normal };
@@ -116,7 +163,7 @@ impl<F: Format> Float8<F> {
         let overflow = if F::INFINITE { 0x7c | sign } else { nan };
         let signed = if F::FNUZ && code == 0 { 0 } else { code | sign };
         let code = if code > largest { overflow } else { signed };
-        Self::from_bits(if magnitude > f32::INFINITY.to_bits() { nan } else { code } as u8)
+        (if magnitude > f32::INFINITY.to_bits() { nan } else { code }) as u8
     }
 }
 
@@ -142,6 +189,7 @@ mod tests {
         every_code_survives::<E5M2Format>();
         every_code_survives::<E4M3FnuzFormat>();
         every_code_survives::<E5M2FnuzFormat>();
+        every_code_survives::<E8M0FnuFormat>();
     }
 
     #[test]
@@ -153,6 +201,9 @@ mod tests {
         assert_eq!(E4M3Fn::from_f32(464.0).to_f32(), 448.0);
         assert!(E4M3Fn::from_f32(465.0).to_f32().is_nan());
         assert!(E4M3Fn::from_f32(f32::INFINITY).to_f32().is_nan());
+        assert_eq!(E8M0Fnu::from_bits(0xfe).to_f32(), 2f32.powi(127));
+        assert_eq!(E8M0Fnu::from_f32(0.0).to_f32(), 2f32.powi(-127));
+        assert!(E8M0Fnu::from_f32(f32::MAX).to_f32().is_nan());
         assert_eq!(E5M2::from_f32(1e9).to_f32(), f32::INFINITY);
     }
 }

@@ -45,8 +45,34 @@ answers! {
     "_C._get_tracing_state" -> "any" = Value::None, "Returns what is being traced: nothing.";
     "_C._is_torch_function_enabled" -> "bool" = Value::Bool(true), "Returns whether classes may override functions.";
     "_C._cuda_getDeviceCount" -> "int" = Value::Int(0), "Returns the number of CUDA devices: none.";
-    "__future__.get_overwrite_module_params_on_conversion" -> "bool" = Value::Bool(false), "Returns whether modules replace their parameters: not here.";
-    "__future__.get_swap_module_params_on_conversion" -> "bool" = Value::Bool(false), "Returns whether modules swap their parameters: not here.";
+}
+
+/// The rows that get and set a flag of `torch.__future__`. Modules of networks would obey it.
+macro_rules! future {
+    ($($flag:literal;)*) => {
+        pub(crate) const FUTURE: &[Row] = &[$(
+            function(
+                concat!("__future__.get_", $flag, "() -> any"),
+                |c| Ok(c.state.flag(concat!("__future__.", $flag)).unwrap_or(Value::Bool(false))),
+                concat!("Returns the flag ", $flag, "."),
+            )
+            .python(concat!("get_", $flag)),
+            function(
+                concat!("__future__.set_", $flag, "(any value) -> None"),
+                |c| {
+                    c.state.set_flag(concat!("__future__.", $flag), c.value(0));
+                    Ok(Value::None)
+                },
+                concat!("Sets the flag ", $flag, "."),
+            )
+            .python(concat!("set_", $flag)),
+        )*];
+    };
+}
+
+future! {
+    "overwrite_module_params_on_conversion";
+    "swap_module_params_on_conversion";
 }
 
 pub(crate) const ROWS: &[Row] = &[

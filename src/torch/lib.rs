@@ -83,6 +83,7 @@ const TABLES: &[(&str, &[Row])] = &[
     ("gradients", autograd_rows::ROWS),
     ("settings", backends::ROWS),
     ("settings", backends::ANSWERS),
+    ("settings", backends::FUTURE),
     ("gradients", backward::ROWS),
     ("files", block_tensors::ROWS),
     ("conversion", casts::ROWS),

@@ -158,6 +158,7 @@ pub(super) fn precision(dtype: DType) -> Option<(i32, i32)> {
         DType::Float8_e5m2 => (3, -14),
         DType::Float8_e4m3fnuz => (4, -7),
         DType::Float8_e5m2fnuz => (3, -15),
+        DType::Float8_e8m0fnu => (1, -127),
         _ => return None,
     })
 }
@@ -168,6 +169,8 @@ fn finfo(call: &mut Call) -> Result<Value> {
         bail!(TypeError, "torch.finfo() requires a floating point input type. Use torch.iinfo to handle 'torch.finfo'")
     };
     let max = largest_finite(dtype);
+    // Only this dtype has no negative numbers.
+    let min = if dtype == DType::Float8_e8m0fnu { 2f64.powi(smallest) } else { -max };
     let (eps, tiny) = (2f64.powi(1 - digits), 2f64.powi(smallest));
     // Ten to the power of minus the decimal digits that survive a round trip.
     let resolution = 10f64.powi(-((f64::from(digits - 1) * std::f64::consts::LOG10_2).floor() as i32));
@@ -175,7 +178,7 @@ fn finfo(call: &mut Call) -> Result<Value> {
     let repr = format!(
         "finfo(resolution={}, min={}, max={}, eps={}, smallest_normal={}, tiny={}, dtype={})",
         show(resolution),
-        show(-max),
+        show(min),
         show(max),
         show(eps),
         show(tiny),
@@ -184,7 +187,7 @@ fn finfo(call: &mut Call) -> Result<Value> {
     );
     let fields = vec![
         ("resolution", Value::Float(resolution)),
-        ("min", Value::Float(-max)),
+        ("min", Value::Float(min)),
         ("max", Value::Float(max)),
         ("eps", Value::Float(eps)),
         ("smallest_normal", Value::Float(tiny)),

@@ -12,7 +12,7 @@ use std::ops::Range;
 use tensor::bail;
 use tensor::layout::checked_numel;
 use tensor::names::show_name;
-use tensor::{Dims, GradFn, Layout, Memory, Result, Scalar, Tensor, View, interrupt};
+use tensor::{DType, Dims, GradFn, Layout, Memory, Result, Scalar, Tensor, View, interrupt};
 
 pub(super) const PREFIX: &str = "tensor(";
 
@@ -210,6 +210,14 @@ impl ElementFormat {
                 real.see_float(c.re);
                 imaginary.see_float(c.im);
             }
+            // In this format the smallest number stands for zero, and PyTorch's `isfinite` accepts NaN.
+            Scalar::Float(f) if view.dtype == DType::Float8_e8m0fnu => {
+                if f.is_nan() {
+                    real.has_nan = true;
+                } else if f > f64::from(f32::MIN_POSITIVE / 2.0) {
+                    real.see_float(f);
+                }
+            }
             Scalar::Float(f) => real.see_float(f),
             other => real.see_exact(other),
         });
@@ -270,6 +278,8 @@ struct Extremes {
     negative: Option<(f64, f64)>,
     /// Whether any of those values is not an integer.
     fraction: bool,
+    /// Whether a NaN counts as finite, which leaves no choice but the fixed format.
+    has_nan: bool,
     /// The smallest and the largest exact value.
     exact: Option<(i128, i128)>,
     /// Whether there is a `False`, which is one character longer than `True`. `None` unless the dtype is bool.
@@ -338,10 +348,13 @@ impl Column {
     /// small or too far apart for a common fixed format. Zeros, NaN and infinities do not count, not even for the
     /// width.
     fn for_floats(extremes: Extremes, options: &PrintOptions) -> Result<Column> {
-        let (sides, fraction) = ([extremes.positive, extremes.negative], extremes.fraction);
+        let (sides, has_nan) = ([extremes.positive, extremes.negative], extremes.has_nan);
+        let fraction = extremes.fraction || has_nan;
         let magnitudes = sides.into_iter().flatten();
-        let Some((low, high)) = magnitudes.reduce(|(a, b), (c, d)| (a.min(c), b.max(d))) else {
-            return Ok(Column { width: 1, style: Style::Whole });
+        let (low, high) = match magnitudes.reduce(|(a, b), (c, d)| (a.min(c), b.max(d))) {
+            Some(extremes) => extremes,
+            None if has_nan => (f64::NAN, f64::NAN),
+            None => return Ok(Column { width: 1, style: Style::Whole }),
         };
         let precision = || match options.precision {
             p if p < 0 => bail!(ValueError, "Format specifier missing precision"),
@@ -355,10 +368,10 @@ impl Column {
                 (false, false) => Style::Whole,
             })
         };
-        let natural = high / low > 1000.0 || high > 1.0e8 || fraction && low < 1.0e-4;
+        let natural = !has_nan && (high / low > 1000.0 || high > 1.0e8 || fraction && low < 1.0e-4);
         let natural_style = style(natural)?;
         // Texts grow with the magnitude or with the exponent's distance from zero, so the extremes are the widest.
-        let (mut width, mut text) = (1, String::new());
+        let (mut width, mut text) = (if has_nan { "nan".len() } else { 1 }, String::new());
         for (side, sign) in sides.into_iter().zip([1.0, -1.0]) {
             for magnitude in side.into_iter().flat_map(|(low, high)| [low, high]) {
                 text.clear();

@@ -6,7 +6,7 @@ use super::block::{
 };
 use super::number::{Number, Stored};
 use crate::bail;
-use crate::float8::{E4M3Fn, E4M3Fnuz, E5M2, E5M2Fnuz};
+use crate::float8::{E4M3Fn, E4M3Fnuz, E5M2, E5M2Fnuz, E8M0Fnu};
 use crate::layout::{broadcast_sizes, show};
 use crate::parallel::{self, Block, StepPattern, vectorised};
 use crate::{DType, Element, Layout, MemoryFormat, Result, Scalar, View};
@@ -165,6 +165,7 @@ fn checked_type_name(dtype: DType) -> &'static str {
         DType::Float8_e5m2 => "at::Float8_e5m2",
         DType::Float8_e4m3fnuz => "at::Float8_e4m3fnuz",
         DType::Float8_e5m2fnuz => "at::Float8_e5m2fnuz",
+        DType::Float8_e8m0fnu => "at::Float8_e8m0fnu",
         DType::ComplexHalf => "c10::complex<c10::Half>",
         DType::ComplexFloat => "c10::complex<float>",
         DType::ComplexDouble => "c10::complex<double>",
@@ -209,6 +210,10 @@ macro_rules! narrow_float {
             }
             DType::Float8_e5m2fnuz => {
                 type $T = E5M2Fnuz;
+                $value
+            }
+            DType::Float8_e8m0fnu => {
+                type $T = E8M0Fnu;
                 $value
             }
             _ => {}
