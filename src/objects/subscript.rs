@@ -252,6 +252,9 @@ fn buffer_item(buffer: &Buffer, index: &Value) -> Result<Value> {
                 let whole = buffer.memoryview(start as usize, stop.max(start) as usize);
                 return whole.map(Value::Buffer).ok_or_else(|| Error::index("index out of bounds on dimension 1"));
             }
+            if let BufferKind::MemoryView { .. } = buffer.kind() {
+                bail!(NotImplementedError, "slices of a memoryview with a step are not supported at this prompt");
+            }
             if let (BufferKind::Bytes | BufferKind::ByteArray, 1) = (buffer.kind(), step)
                 && let Some(part) = buffer.memoryview(start as usize, stop.max(start) as usize)
             {
@@ -262,7 +265,7 @@ fn buffer_item(buffer: &Buffer, index: &Value) -> Result<Value> {
             Ok(Value::Buffer(match buffer.kind() {
                 BufferKind::Array(code) => Buffer::array(code, &items)?,
                 BufferKind::ByteArray => Buffer::bytearray(&bytes())?,
-                BufferKind::Bytes | BufferKind::MemoryView { .. } => Buffer::bytes(&bytes())?,
+                _ => Buffer::bytes(&bytes())?,
             }))
         }
         _ => match as_index(index)? {

@@ -181,6 +181,12 @@ impl Buffer {
         Some(Buffer::from_memory(BufferKind::MemoryView { writable: self.writable() }, memory))
     }
 
+    /// `memoryview.toreadonly()`: the same bytes, which cannot be changed through it.
+    pub fn read_only(&self) -> Buffer {
+        let memory = RefCell::new(self.memory());
+        Buffer(Rc::new(BufferInner { kind: BufferKind::MemoryView { writable: false }, memory }))
+    }
+
     pub fn kind(&self) -> BufferKind {
         self.0.kind
     }

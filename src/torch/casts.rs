@@ -204,7 +204,11 @@ fn convert(call: &mut Call, dtype: Option<DType>, device: Option<Device>, copy: 
 
 fn type_(call: &mut Call) -> Result<Value> {
     let dtype = match call.value(1) {
-        Value::None => return Ok(Value::str(format!("torch.{}", call.tensor(0)?.borrow().type_name()))),
+        Value::None => {
+            let view = call.view(0)?;
+            let module = if view.device().is_meta() { "meta." } else { "" };
+            return Ok(Value::str(format!("torch.{module}{}", view.type_name())));
+        }
         Value::DType(dtype) => dtype,
         Value::Str(name) => legacy(&name)?,
         Value::Function(name) => legacy(&name)?,

@@ -10,8 +10,9 @@ use call::{Call, Row, both, function, method};
 use tensor::bail;
 use tensor::layout::wrap_dim;
 use tensor::ops::matmul as ops;
+use tensor::ops::pointwise::{Output, UnaryOp, unary};
 use tensor::ops::rearrange::{Triangle, triangle};
-use tensor::ops::{copy, create, view as views};
+use tensor::ops::{copy, create, mask, view as views};
 use tensor::{DType, Dims, Result, Scalar, Tensor, View};
 use value::Value;
 
@@ -221,8 +222,20 @@ fn vecdot(call: &mut Call) -> Result<Value> {
 }
 
 fn triangle_in_place(call: &Call, side: Triangle) -> Result<Value> {
-    let target = call.view(0)?;
-    copy::copy_into(&target, &triangle(&target, side, call.int(1)?)?)?;
+    let (target, diagonal) = (call.view(0)?, call.int(1)?);
+    let kept = triangle(&target, side, diagonal)?;
+    if !target.layout.has_internal_overlap() {
+        copy::copy_into(&target, &kept)?;
+        return Ok(call.itself());
+    }
+    // PyTorch writes only zeros, and so clears what an element outside the triangle shares with one inside.
+    let inside = triangle(
+        &create::full(target.sizes(), Scalar::Bool(true), Some(DType::Bool), DType::Float, target.device())?,
+        side,
+        diagonal,
+    )?;
+    let outside = unary(UnaryOp::LogicalNot, &inside, Output::New, DType::Float)?;
+    mask::masked_fill_(&target, &outside, Scalar::Int(0))?;
     Ok(call.itself())
 }
 

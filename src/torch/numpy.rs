@@ -15,7 +15,7 @@ use tensor::bail;
 use tensor::ops::copy;
 use tensor::rehearsal::to_write;
 use tensor::system::{Files, System};
-use tensor::{Buffer, DType, Device, Error, Result, Tensor, View};
+use tensor::{Buffer, DType, Device, Error, Layout, Result, Tensor, View};
 use value::{Dict, Object, ObjectState, Value, nested_list};
 
 pub(crate) const ROWS: &[Row] = &[
@@ -303,7 +303,14 @@ fn filled(call: &mut Call, value: i64) -> Result<Value> {
 
 fn from_numpy(call: &mut Call) -> Result<Value> {
     match call.value(0).elements() {
-        Some(view) => Ok(view.into()),
+        // The storage begins where the array does, and belongs to the array.
+        Some(view) => {
+            let start = usize::try_from(view.layout.offset).unwrap_or_default().saturating_mul(view.dtype.itemsize());
+            let layout = Layout { offset: 0, ..view.layout.clone() };
+            let length = tensor::view::storage_bytes(&layout, view.dtype)?;
+            let storage = view.storage.slice(start, start.saturating_add(length))?;
+            Ok(View { storage, layout, ..view }.into())
+        }
         None => bail!(TypeError, "expected np.ndarray (got {})", call.value(0).type_name()),
     }
 }
