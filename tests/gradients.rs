@@ -161,7 +161,7 @@ fn every_function_is_recorded_or_known_not_to_be() {
 #[test]
 fn no_function_says_twice_how_it_is_recorded() {
     let wrong = |key: &str, recorded: Recorded| {
-        let is_missing = |recorded| matches!(autograd::rule(key, recorded, &[]), Rule::Missing);
+        let is_missing = |recorded| matches!(autograd::rule(key, recorded, &[], false), Rule::Missing);
         match recorded {
             Recorded::ByKey => false,
             Recorded::Like(_) => is_missing(recorded),
