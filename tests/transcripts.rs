@@ -34,6 +34,7 @@ const PYTHON: &[&str] = &[
     "gradients.md",
     "copies.md",
     "corners.md",
+    "asked-of-torch.md",
     "classes.md",
     "autograd-function.md",
     "linear-algebra-signs.md",

@@ -102,8 +102,7 @@ pub(crate) const ROWS: &[Row] = &[
         "Returns a tensor without a history that shares the data's memory: the old way to ask for a gradient.",
     )
     .names(Keeps)
-    .any_layout()
-    .not_differentiable(),
+    .any_layout(),
     method("retain_grad(Tensor self) -> None", retain_grad, "Keeps the gradient of a tensor that is not a leaf.")
         .names(Nameless)
         .any_layout(),

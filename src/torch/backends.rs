@@ -77,7 +77,7 @@ future! {
 
 pub(crate) const ROWS: &[Row] = &[
     function("get_num_threads() -> int", |_| threads(), "Returns on how many cores a loop may run."),
-    function("get_num_interop_threads() -> int", |_| threads(), "Returns on how many cores functions may run side by side."),
+    function("get_num_interop_threads() -> int", |_| threads(), "Returns how many functions may run side by side."),
     function(
         "set_num_threads(any[] threads) -> None",
         |c| {
@@ -134,7 +134,7 @@ pub(crate) const ROWS: &[Row] = &[
         "Seeds the generators of all CUDA devices: there are none.",
     )
     .python("manual_seed_all"),
-    function("cuda.current_device() -> int", |_| no_cuda(), "Returns the number of the current CUDA device: there is none."),
+    function("cuda.current_device() -> int", |_| no_cuda(), "Returns the current CUDA device: there is none."),
     function("cuda.synchronize(any device=None) -> None", |_| no_cuda(), "Waits for a CUDA device: there is none.")
         .python("synchronize"),
 ];

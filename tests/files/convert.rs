@@ -124,7 +124,7 @@ fn what_a_format_cannot_hold_is_refused_by_name() {
         (
             ErrorKind::TypeError,
             "int32 is not a floating-point dtype: choose one of float16, bfloat16, float32, float64, float8_e4m3fn, \
-         float8_e5m2, float8_e4m3fnuz, float8_e5m2fnuz"
+         float8_e5m2, float8_e4m3fnuz, float8_e5m2fnuz, float8_e8m0fnu"
         )
     );
     let (kind, message) = refused(&folder().join("dtypes.safetensors"), "x.npz", Some(DType::BFloat16));

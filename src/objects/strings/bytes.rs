@@ -251,12 +251,7 @@ const MEMORY_VIEW: &[Method] = &[
     TO_LIST,
     TO_BYTES,
     parsed("hex", (0, 2), &["sep", "bytes_per_sep"], hex, "Writes each byte in two hexadecimal digits."),
-    takes(
-        "toreadonly",
-        (0, 0),
-        |buffer, _| Ok(Value::Buffer(buffer.read_only())),
-        "Returns a window on the same bytes that cannot change them.",
-    ),
+    takes("toreadonly", (0, 0), |buffer, _| Ok(Value::Buffer(buffer.read_only())), "Returns a read-only window."),
 ];
 
 const TO_LIST: Method = takes(

@@ -448,10 +448,11 @@ impl UnaryOp {
             Floor | Ceil | Trunc if complex => bail!(RuntimeError, "{name} is not supported for complex inputs"),
             Isposinf | Isneginf if complex => bail!(RuntimeError, "{name} does not support complex inputs."),
             Signbit if complex => bail!(RuntimeError, "signbit is not implemented for complex tensors."),
-            // Only one of the 8-bit formats has an infinity.
-            Isfinite if dtype == DType::Float8_e8m0fnu => Ok(()),
-            Abs if dtype == DType::Float8_e8m0fnu => check_kernel(self.stub(), 0, dtype),
-            Isinf | Isfinite if dtype.is_float8() && dtype != DType::Float8_e5m2 => check_kernel(self.stub(), 0, dtype),
+            Abs | Isinf if dtype == DType::Float8_e8m0fnu => check_kernel(self.stub(), 0, dtype),
+            // Only one of the 8-bit formats has an infinity. One has no sign and takes NaN for finite.
+            Isinf | Isfinite if dtype.is_float8() && ![DType::Float8_e5m2, DType::Float8_e8m0fnu].contains(&dtype) => {
+                check_kernel(self.stub(), 0, dtype)
+            }
             Sigmoid if dtype.is_float8() => check_kernel("sigmoid_cpu_reduced_float", 0, dtype),
             _ => Ok(()),
         }
@@ -471,8 +472,8 @@ impl UnaryOp {
     /// Returns whether the result is independent of the values; PyTorch then fills a tensor like the operand.
     fn is_constant(self, dtype: DType) -> bool {
         match self {
-            UnaryOp::Isfinite if dtype == DType::Float8_e8m0fnu => true,
-            UnaryOp::Isinf | UnaryOp::Isfinite => dtype.is_integral(true),
+            UnaryOp::Isinf => dtype.is_integral(true),
+            UnaryOp::Isfinite => dtype.is_integral(true) || dtype == DType::Float8_e8m0fnu,
             UnaryOp::Isreal => !dtype.is_complex(),
             _ => false,
         }
