@@ -37,12 +37,12 @@ pub fn item(storage: &Storage, index: &Value) -> Result<Value> {
 pub fn set_item(storage: &Storage, index: &Value, value: &Value) -> Result<()> {
     if let Value::Storage(slice) = value
         && let Ok(Value::Storage(current)) = item(storage, index)
-        && current.data_ptr() == slice.data_ptr()
+        && (current.data_ptr(), current.nbytes()) == (slice.data_ptr(), slice.nbytes())
     {
         // The engine writes a slice back after a method call on it.
         return Ok(());
     }
-    let byte = byte(value, "a storage holds bytes: expected int, but got")?;
+    let byte = byte(value, "a storage holds bytes: expected int, but got").map_err(unexplained)?;
     if storage.device().is_meta() {
         return Ok(());
     }
@@ -61,8 +61,19 @@ pub fn set_item(storage: &Storage, index: &Value, value: &Value) -> Result<()> {
             let part = storage.slice(start as usize, stop.max(start) as usize)?;
             part.fill(byte)
         }
-        other => bail!(TypeError, "can't index a torch.UntypedStorage with {}", other.type_name()),
+        other => {
+            let reason = format!("can't index a torch.UntypedStorage with {}", other.type_name());
+            Err(unexplained(Error::type_error(reason)))
+        }
     }
+}
+
+/// Returns Python's error for a failure that PyTorch does not explain. The reason becomes a hint.
+fn unexplained(error: Error) -> Error {
+    if error.kind != ErrorKind::TypeError {
+        return error;
+    }
+    Error::new(ErrorKind::SystemError, "error return without exception set").with_hint(error.message)
 }
 
 /// `storage[index]`.
