@@ -55,6 +55,7 @@ mod scatter;
 mod short_time;
 mod similarity;
 mod sparse;
+mod sparse_arithmetic;
 mod sparse_kernels;
 mod special;
 mod splits;

@@ -409,9 +409,8 @@ fn coalesce(call: &mut Call) -> Result<Value> {
 
 fn set_coalesced(call: &mut Call) -> Result<Value> {
     let view = call.view(0)?;
-    let parts = ops::expect_coo(&view, "_coalesced_")?;
-    let marked = ops::new_coo(&parts.indices, &parts.values, Some(view.sizes()), call.bool(1)?, false)?;
-    call.tensor(0)?.set_view(marked);
+    let Some(parts) = view.coo() else { return Err(Error::no_backend("_coalesced_", view.backend())) };
+    call.tensor(0)?.set_view(ops::coo(view.sizes(), parts.indices.clone(), parts.values.clone(), call.bool(1)?)?);
     Ok(call.itself())
 }
 
@@ -575,7 +574,7 @@ fn resize(call: &Call, clear: bool) -> Result<Value> {
              supported."
         );
     }
-    let resized = ops::new_coo(&parts.indices, &parts.values, Some(&sizes), parts.coalesced, false)?;
-    call.tensor(0)?.set_view(resized);
+    ops::new_coo(&parts.indices, &parts.values, Some(&sizes), parts.coalesced, false)?;
+    call.tensor(0)?.set_view(ops::coo(&sizes, parts.indices.clone(), parts.values.clone(), parts.coalesced)?);
     Ok(call.itself())
 }

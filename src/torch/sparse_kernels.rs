@@ -8,15 +8,11 @@ use tensor::bail;
 use tensor::layout::wrap_dim;
 use tensor::ops::sparse::{self as ops, compressed, product, rearrange};
 use tensor::ops::{copy, pointwise, promote, view as views};
-use tensor::{DType, Error, Result, Scalar, TensorLayout, View, can_cast, interrupt};
+use tensor::{DType, Error, Result, Scalar, TensorLayout, View, interrupt};
 use value::Value;
 
 pub(crate) fn contiguous(_: &mut Call) -> Result<Value> {
     bail!(RuntimeError, "unsupported memory format option Contiguous")
-}
-
-pub(crate) fn mul(call: &mut Call) -> Result<Value> {
-    arithmetic(call, multiply_elements)
 }
 
 pub(crate) fn sum_dims(call: &mut Call) -> Result<Value> {
@@ -78,7 +74,8 @@ pub(crate) fn transpose(call: &mut Call) -> Result<Value> {
 }
 
 pub(crate) fn t(call: &mut Call) -> Result<Value> {
-    transposed(call, 0, 1)
+    let last = if call.tensor(0)?.borrow().ndim() < 2 { 0 } else { 1 };
+    transposed(call, 0, last)
 }
 
 /// The sparse kernel of `transpose_` and its aliases.
@@ -88,7 +85,8 @@ pub(crate) fn transpose_in_place(call: &mut Call) -> Result<Value> {
 }
 
 pub(crate) fn t_in_place(call: &mut Call) -> Result<Value> {
-    transposed_in_place(call, 0, if call.tensor(0)?.borrow().ndim() < 2 { 0 } else { 1 })
+    let last = if call.tensor(0)?.borrow().ndim() < 2 { 0 } else { 1 };
+    transposed_in_place(call, 0, last)
 }
 
 fn transposed_in_place(call: &mut Call, dim0: i64, dim1: i64) -> Result<Value> {
@@ -250,11 +248,11 @@ pub(crate) fn add_product(call: &mut Call) -> Result<Value> {
     plus(&input, &product).map(Value::from)
 }
 
-fn times(a: &View, b: promote::Operand) -> Result<View> {
+pub(super) fn times(a: &View, b: promote::Operand) -> Result<View> {
     pointwise::binary(pointwise::BinaryOp::Mul, a.into(), b, pointwise::Output::New, DType::Float)
 }
 
-fn plus(a: &View, b: &View) -> Result<View> {
+pub(super) fn plus(a: &View, b: &View) -> Result<View> {
     pointwise::binary(pointwise::BinaryOp::Add, a.into(), b.into(), pointwise::Output::New, DType::Float)
 }
 
@@ -268,139 +266,6 @@ pub(crate) fn sum(view: &View, dims: &[i64], keepdim: bool, dtype: Option<DType>
     }
     let out = rearrange::sum(&compressed::to_coo(view)?, dims, keepdim, dtype)?;
     if out.is_sparse() { compressed::from_coo(&out, view.tensor_layout()) } else { Ok(out) }
-}
-
-/// An operand of arithmetic: a tensor or a number.
-enum Part {
-    Tensor(View),
-    Number(Scalar),
-}
-
-impl Part {
-    fn of(call: &Call, index: usize) -> Result<Part> {
-        match call.value(index) {
-            Value::Tensor(tensor) => Ok(Part::Tensor(tensor.view())),
-            _ => call.scalar(index).map(Part::Number),
-        }
-    }
-}
-
-/// Runs an arithmetic function of two operands. For an in-place function, stores the result in the first operand.
-fn arithmetic(call: &mut Call, compute: fn(&mut Call) -> Result<Value>) -> Result<Value> {
-    let result = compute(call)?;
-    let target = match call.args.first() {
-        Some(Value::Tensor(target)) if call.signature.in_place => target.clone(),
-        _ => return Ok(result),
-    };
-    if let Value::Tensor(new) = result {
-        let wanted = target.borrow().dtype;
-        let made = new.borrow().dtype;
-        if !can_cast(made, wanted) {
-            bail!(
-                RuntimeError,
-                "result type {} can't be cast to the desired output type {}",
-                made.scalar_type(),
-                wanted.scalar_type()
-            );
-        }
-        if target.borrow().is_sparse() {
-            let whole = new.view();
-            let elements = copy::cast(ops::elements(&whole), wanted)?;
-            target.set_view(ops::with_values(&whole, elements)?);
-        } else {
-            copy::copy_into(&target.view(), &new.view())?;
-        }
-    }
-    Ok(Value::Tensor(target))
-}
-
-pub(crate) fn add(call: &mut Call) -> Result<Value> {
-    arithmetic(call, |call| {
-        let alpha = call.position("alpha").map_or(Ok(Scalar::Int(1)), |i| call.scalar(i))?;
-        added(call, alpha)
-    })
-}
-
-pub(crate) fn sub(call: &mut Call) -> Result<Value> {
-    arithmetic(call, |call| {
-        let alpha = call.position("alpha").map_or(Ok(Scalar::Int(1)), |i| call.scalar(i))?;
-        if call.tensor(0)?.borrow().compressed().is_some() {
-            bail!(RuntimeError, "unsupported tensor layout: {}", call.tensor(0)?.borrow().tensor_layout().cpp_name());
-        }
-        added(call, pointwise::negated(alpha))
-    })
-}
-
-fn added(call: &Call, alpha: Scalar) -> Result<Value> {
-    let (Part::Tensor(a), b) = (Part::of(call, 0)?, Part::of(call, 1)?) else {
-        bail!(RuntimeError, "add(sparse, dense) is not supported. Use add(dense, sparse) instead.");
-    };
-    match b {
-        Part::Tensor(b) if !a.is_sparse() => rearrange::add_to_dense(&a, &b, alpha).map(Value::from),
-        Part::Tensor(b) if a.coo().is_some() && b.coo().is_some() => rearrange::add(&a, &b, alpha).map(Value::from),
-        Part::Tensor(b) if a.compressed().is_some() && !b.is_sparse() => {
-            let scaled = times(&b, promote::Operand::Number(alpha))?;
-            plus(&ops::to_dense(&a)?, &scaled).map(Value::from)
-        }
-        Part::Tensor(b) if a.compressed().is_some() && b.is_sparse() => {
-            let sum = rearrange::add(&by_coordinates(&a)?, &by_coordinates(&b)?, alpha)?;
-            compressed::from_coo(&sum, a.tensor_layout()).map(Value::from)
-        }
-        _ => bail!(RuntimeError, "add(sparse, dense) is not supported. Use add(dense, sparse) instead."),
-    }
-}
-
-fn by_coordinates(view: &View) -> Result<View> {
-    ops::coalesce(&ops::to_layout(view, TensorLayout::SparseCoo)?)
-}
-
-fn multiply_elements(call: &mut Call) -> Result<Value> {
-    let (a, b) = (Part::of(call, 0)?, Part::of(call, 1)?);
-    let (sparse, other) = match (a, b) {
-        (Part::Tensor(a), Part::Tensor(b)) if a.is_sparse() && b.is_sparse() => {
-            let product = rearrange::multiply(&by_coordinates(&a)?, &by_coordinates(&b)?)?;
-            let layout = a.tensor_layout();
-            return match layout.is_compressed() {
-                true => compressed::from_coo(&product, layout).map(Value::from),
-                false => Ok(product.into()),
-            };
-        }
-        (Part::Tensor(a), b) if a.is_sparse() => (a, b),
-        (a, Part::Tensor(b)) => (b, a),
-        _ => bail!(RuntimeError, "a sparse tensor is needed"),
-    };
-    match other {
-        Part::Tensor(dense) if dense.ndim() > 0 => {
-            let product = rearrange::multiply_dense(&ops::to_layout(&sparse, TensorLayout::SparseCoo)?, &dense)?;
-            match sparse.tensor_layout() {
-                layout if layout.is_compressed() => compressed::from_coo(&product, layout).map(Value::from),
-                _ => Ok(product.into()),
-            }
-        }
-        Part::Tensor(number) => scaled(&sparse, promote::Operand::Tensor(&number)),
-        Part::Number(number) => scaled(&sparse, promote::Operand::Number(number)),
-    }
-}
-
-fn scaled(sparse: &View, by: promote::Operand) -> Result<Value> {
-    ops::with_values(sparse, times(ops::elements(sparse), by)?).map(Value::from)
-}
-
-pub(crate) fn divide(call: &mut Call) -> Result<Value> {
-    if let Part::Tensor(divisor) = Part::of(call, 1)?
-        && (divisor.is_sparse() || divisor.ndim() > 0)
-    {
-        bail!(
-            RuntimeError,
-            "Sparse division requires a scalar or zero-dim dense tensor divisor (got shape {:?} for divisor)",
-            divisor.sizes()
-        );
-    }
-    if call.tensor(0)?.borrow().compressed().is_some() {
-        bail!(RuntimeError, "unsupported tensor layout: {}", call.tensor(0)?.borrow().tensor_layout().cpp_name());
-    }
-    let Some(dense) = call.state.registry.overload(call.signature.key) else { bail!(RuntimeError, "no such overload") };
-    on_elements(dense.row.run, call, true)
 }
 
 fn transposed(call: &mut Call, dim0: i64, dim1: i64) -> Result<Value> {
