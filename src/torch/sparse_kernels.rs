@@ -34,20 +34,35 @@ pub(crate) fn is_nonzero(call: &mut Call) -> Result<Value> {
 }
 
 pub(crate) fn norm(call: &mut Call) -> Result<Value> {
-    if call.tensor(0)?.borrow().coo().is_some() {
-        let dims = if call.is_none(2) { 0 } else { call.ints(2)?.len() };
-        if dims > 0 && dims < call.tensor(0)?.borrow().ndim() {
-            bail!(
-                RuntimeError,
-                "norm_sparse currently only supports full reductions, so 'dim' must either be empty or contain all \
-                 dimensions of the input"
-            );
-        }
-        if call.bool(3)? {
-            bail!(RuntimeError, "norm_sparse currently does not support keepdim=True");
-        }
-        call.args[2] = Value::None;
+    if call.tensor(0)?.borrow().compressed().is_some() {
+        return Err(Error::no_backend("norm.out", call.tensor(0)?.borrow().backend()));
     }
+    let dims = if call.is_none(2) { 0 } else { call.ints(2)?.len() };
+    if dims > 0 && dims < call.tensor(0)?.borrow().ndim() {
+        bail!(
+            RuntimeError,
+            "norm_sparse currently only supports full reductions, so 'dim' must either be empty or contain all dimensions \
+             of the input"
+        );
+    }
+    if call.bool(3)? {
+        bail!(RuntimeError, "norm_sparse currently does not support keepdim=True");
+    }
+    if !call.is_none(4) {
+        if matches!(call.value(1), Value::Str(p) if &*p == "fro") {
+            bail!(ValueError, "dtype argument is not supported in frobenius norm");
+        }
+        bail!(RuntimeError, "norm_sparse currently does not support 'dtype' argument");
+    }
+    let dtype = call.tensor(0)?.borrow().dtype;
+    if dtype.is_integral(true) {
+        bail!(
+            RuntimeError,
+            "norm(): input dtype should be either floating point or complex. Got {} instead.",
+            dtype.scalar_type()
+        );
+    }
+    call.args[2] = Value::None;
     total(super::reduce::norm, call)
 }
 
@@ -153,8 +168,20 @@ pub(crate) fn stack(call: &mut Call) -> Result<Value> {
     rearrange::stack(&call.views(0)?, call.int(1)?).map(Value::from)
 }
 
-pub(crate) fn new_empty(call: &mut Call) -> Result<Value> {
-    let dtype = call.dtype_keyword().unwrap_or(call.tensor(0)?.borrow().dtype);
+/// `new_zeros` and the functions beside it, for a sparse tensor.
+pub(crate) fn new_filled(call: &mut Call) -> Result<Value> {
+    let view = call.view(0)?;
+    let dtype = call.dtype_keyword().unwrap_or(view.dtype);
+    let strided = |i| matches!(call.value(i), Value::Layout(TensorLayout::Strided));
+    if call.position("layout").is_some_and(strided) {
+        let Some(dense) = call.state.registry.overload(call.signature.key) else {
+            bail!(RuntimeError, "no such overload")
+        };
+        return (dense.row.run)(call);
+    }
+    if matches!(call.signature.name, "new_ones" | "new_full") {
+        return Err(Error::no_backend("fill_.Scalar", view.backend()));
+    }
     ops::empty_coo(&call.ints(1)?, 0, dtype).map(Value::from)
 }
 
@@ -224,7 +251,33 @@ pub(crate) fn matmul(call: &mut Call) -> Result<Value> {
 
 pub(crate) fn matrix_vector(call: &mut Call) -> Result<Value> {
     let (a, v) = (call.view(0)?, call.view(1)?);
-    if a.ndim() != 2 || v.ndim() != 1 || a.sizes()[1] != v.sizes()[0] {
+    if !a.is_sparse() {
+        // PyTorch adds up the columns of the matrix that the elements of the vector stand for.
+        call.args[1] = ops::to_dense(&v)?.into();
+        let product = call.state.call("mv", &[call.value(0), call.value(1)]);
+        call.args[1] = v.into();
+        return product;
+    }
+    if a.compressed().is_some() {
+        if a.ndim() != 2 || v.ndim() != 1 {
+            bail!(RuntimeError, "vector + matrix @ vector expected, got 1, {}, {}", a.ndim(), v.ndim());
+        }
+        if a.sizes()[1] != v.sizes()[0] {
+            let ([rows, columns], length) = ([a.sizes()[0], a.sizes()[1]], v.sizes()[0]);
+            bail!(RuntimeError, "size mismatch, got input ({rows}), mat ({rows}x{columns}), vec ({length})");
+        }
+    } else if a.ndim() != 2 || v.ndim() != 1 {
+        bail!(
+            RuntimeError,
+            "mv: two tensor dim should be 2 and 1, but got SparseTensor Dim: {}Tensor Dim: {}",
+            a.ndim(),
+            v.ndim()
+        );
+    }
+    if v.is_sparse() {
+        return Err(Error::no_backend("as_strided", v.backend()));
+    }
+    if a.sizes()[1] != v.sizes()[0] {
         bail!(RuntimeError, "mv: expected self.size(-1) == vec.size(-1)");
     }
     let product = multiply(&a, &views::unsqueeze(&v, 1)?)?;
@@ -322,18 +375,65 @@ pub(crate) fn zero(call: &mut Call) -> Result<Value> {
     Ok(call.itself())
 }
 
-pub(crate) fn empty_like(call: &mut Call) -> Result<Value> {
+/// The functions that create a tensor like a sparse one. If another layout is named, the tensor has that one.
+pub(crate) fn like(call: &mut Call) -> Result<Value> {
     let view = call.view(0)?;
     let dtype = call.dtype_keyword().unwrap_or(view.dtype);
-    let layout = call.position("layout").map(|i| call.value(i));
+    let wanted = match call.position("layout").map(|i| call.value(i)) {
+        Some(Value::Layout(layout)) => layout,
+        _ => view.tensor_layout(),
+    };
+    let name = call.signature.name;
+    if wanted == TensorLayout::Strided && view.coo().is_some() {
+        let Some(dense) = call.state.registry.overload(call.signature.key) else {
+            bail!(RuntimeError, "no such overload")
+        };
+        let sparse = std::mem::replace(&mut call.args[0], View::zeros(view.sizes(), view.dtype, view.device())?.into());
+        let made = (dense.row.run)(call);
+        call.args[0] = sparse;
+        return made;
+    }
+    if wanted == TensorLayout::Strided {
+        bail!(
+            RuntimeError,
+            "empty_like with different sparse layout is not supported (self is {} but you requested Strided)",
+            view.tensor_layout().cpp_name()
+        );
+    }
     if view.coo().is_some() && call.position("memory_format").is_some_and(|i| !call.is_none(i)) {
         bail!(RuntimeError, "memory format option is only supported by strided tensors");
     }
+    if wanted == view.tensor_layout() && view.compressed().is_some() && matches!(name, "ones_like" | "full_like") {
+        let value = if name == "ones_like" { Scalar::Int(1) } else { call.scalar(1)? };
+        let elements = View::zeros(ops::elements(&view).sizes(), dtype, view.device())?;
+        copy::fill(&elements, value)?;
+        return ops::with_values(&view, elements).map(Value::from);
+    }
+    let fills = match name {
+        "zeros_like" | "empty_like" => return without_elements_as(&view, wanted, dtype).map(Value::from),
+        "rand_like" => "uniform_",
+        "randn_like" => "normal_",
+        "randint_like" => "random_.from",
+        _ => "fill_.Scalar",
+    };
+    Err(Error::no_backend(fills, view.backend()))
+}
+
+/// Creates a tensor without elements in a sparse layout.
+///
+/// # Errors
+/// RuntimeError if a compressed layout is wanted and there are too few dimensions.
+pub(crate) fn without_elements_as(view: &View, layout: TensorLayout, dtype: DType) -> Result<View> {
     match layout {
-        Some(Value::Layout(TensorLayout::Strided)) => {
-            View::zeros(view.sizes(), dtype, call.device_keyword()?).map(Value::from)
-        }
-        _ => without_elements(&view, dtype).map(Value::from),
+        _ if layout == view.tensor_layout() => without_elements(view, dtype),
+        TensorLayout::SparseCoo => ops::empty_coo(view.sizes(), 0, dtype),
+        _ if view.ndim() < 2 => bail!(
+            RuntimeError,
+            "sparse_compressed_tensor_with_dims: dimensionality must be at least dense_dim(=0) + sparse_dim(=2), but got \
+             {}",
+            view.ndim()
+        ),
+        _ => compressed::empty(view.sizes(), layout, dtype),
     }
 }
 

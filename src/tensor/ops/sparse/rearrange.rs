@@ -91,41 +91,54 @@ pub fn unsqueeze(view: &View, dim: i64) -> Result<View> {
     coo(&sizes, join::cat(&[before, row, after], 0)?, parts.values.clone(), coalesced)
 }
 
-/// `index_select(dim, index)`: selects the elements for each entry of the index, keeping their order.
+/// `index_select(dim, index)`: selects the elements for each entry of the index. They are in the order of the longer of
+/// the two lists, elements or entries, as in PyTorch.
 ///
 /// # Errors
-/// IndexError for an entry out of bounds.
+/// IndexError for an entry out of bounds, and for an index that is not a vector of int64.
 pub fn index_select(view: &View, dim: i64, index: &View) -> Result<View> {
     let parts = expect_coo(view, "index_select")?;
     let d = dimension(view, dim)?;
+    if index.ndim() != 1 || index.dtype != DType::Long || index.is_sparse() {
+        bail!(IndexError, "index_select() argument index must be 1-D strided (non-sparse) long-tensor.");
+    }
     let split = sparse_dim(view);
-    let wanted = super::integers(index)?;
     let size = view.sizes()[d];
     let mut sizes = view.layout.sizes.clone();
-    sizes[d] = wanted.len() as i64;
-    if d >= split {
-        let values = gather::index_select(&parts.values, (d - split + 1) as i64, index)?;
-        return coo(&sizes, parts.indices.clone(), values, parts.coalesced);
-    }
-    let coordinates = Coordinates::of(parts, &view.sizes()[..split])?;
-    // The positions of the elements, sorted by their index along `d`.
-    let row = &coordinates.rows[d];
-    let mut sorted: Vec<usize> = (0..coordinates.nnz).collect();
-    sorted.sort_by_key(|&n| row[n]);
-    let mut positions = Vec::new();
-    let mut entries = Vec::new();
-    for (entry, &at) in wanted.iter().enumerate() {
-        let Some(at) = (if at < 0 { at.checked_add(size) } else { Some(at) }).filter(|at| (0..size).contains(at))
-        else {
+    sizes[d] = index.numel();
+    let mut wanted = super::integers(index)?;
+    for at in &mut wanted {
+        if *at < -size || *at >= size {
+            if d >= split {
+                bail!(RuntimeError, "index {at} is out of bounds for dimension {} with size {size}", d - split + 1);
+            }
             bail!(
                 IndexError,
                 "index_select(): index contains {at} that is out of range for tensor of size {} at dimension {d}",
                 show(view.sizes())
             );
-        };
-        let start = sorted.partition_point(|&n| row[n] < at);
-        for &n in sorted[start..].iter().take_while(|&&n| row[n] == at) {
-            limits::push(&mut positions, n as i64)?;
+        }
+        if *at < 0 && d < split {
+            *at += size;
+        }
+    }
+    if d >= split {
+        let values = gather::index_select(&parts.values, (d - split + 1) as i64, index)?;
+        return coo(&sizes, parts.indices.clone(), values, parts.coalesced);
+    }
+    let coordinates = Coordinates::of(parts, &view.sizes()[..split])?;
+    let by_entries = coordinates.nnz >= wanted.len();
+    // For each number of one list, in order: its equals in the other list, found in sorted order.
+    let row = &coordinates.rows[d];
+    let (outer, inner) = if by_entries { (&wanted, row) } else { (row, &wanted) };
+    let mut sorted: Vec<usize> = (0..inner.len()).collect();
+    sorted.sort_by_key(|&n| inner[n]);
+    let (mut positions, mut entries) = (Vec::new(), Vec::new());
+    for (first, &at) in outer.iter().enumerate() {
+        let start = sorted.partition_point(|&n| inner[n] < at);
+        for &second in sorted[start..].iter().take_while(|&&n| inner[n] == at) {
+            let (entry, element) = if by_entries { (first, second) } else { (second, first) };
+            limits::push(&mut positions, element as i64)?;
             limits::push(&mut entries, entry as i64)?;
         }
     }
@@ -138,12 +151,18 @@ pub fn index_select(view: &View, dim: i64, index: &View) -> Result<View> {
 /// `narrow_copy(dim, start, length)`.
 pub fn narrow(view: &View, dim: i64, start: i64, length: i64) -> Result<View> {
     let parts = expect_coo(view, "narrow_copy")?;
+    if view.ndim() == 0 {
+        bail!(RuntimeError, "narrow() cannot be applied to a 0-dim tensor.");
+    }
+    if length < 0 {
+        bail!(RuntimeError, "narrow(): length must be non-negative.");
+    }
     let Some(d) = usize::try_from(dim).ok().filter(|&d| d < view.ndim()) else {
         bail!(RuntimeError, "Dimension {dim} out of range. Expecting 0 <= dim < {}.", view.ndim());
     };
     let split = sparse_dim(view);
     let size = view.sizes()[d];
-    if start < 0 || length < 0 || start.checked_add(length).is_none_or(|end| end > size) {
+    if start < 0 || start.checked_add(length).is_none_or(|end| end > size) {
         bail!(
             RuntimeError,
             "Invalid range to narrow. range(start, start+length) must be a subset of range(0, {size})."
@@ -194,7 +213,7 @@ pub fn cat(tensors: &[View], dim: i64) -> Result<View> {
             bail!(
                 RuntimeError,
                 "All tensors must have the same shape: {} (except in the concatenating dimension), but found shape: {} \
-                 at position {position}",
+                 at position {position}.",
                 show(first.sizes()),
                 show(view.sizes())
             );
