@@ -161,7 +161,7 @@ pub(crate) const ROWS: &[Row] = &[
         |c| bare_part(c, "_values"),
         "Returns the values, whether coalesced or not.",
     )
-    .any_layout(),
+    .any_layout().not_differentiable(),
     method(
         "indices(Tensor(a) self) -> Tensor(a)",
         |c| part(c, "indices"),
@@ -249,6 +249,7 @@ pub(crate) const ROWS: &[Row] = &[
     method(
         "sparse_mask(Tensor self, Tensor mask) -> Tensor",
         |c| match c.tensor(1)?.borrow().is_sparse() {
+            _ if c.tensor(0)?.is(c.tensor(1)?) => Ok(c.itself()),
             true => ops::mask_like(&c.view(0)?, &c.view(1)?).map(Value::from),
             false => Err(Error::no_backend("sparse_mask", c.tensor(0)?.borrow().backend())),
         },
@@ -315,8 +316,15 @@ pub(crate) const ROWS: &[Row] = &[
         "sparse.sum(Tensor input, int[1]? dim=None, ScalarType? dtype=None) -> Tensor",
         |c| {
             let dims = if c.is_none(1) { Default::default() } else { c.ints(1)? };
+            ops::expect_coo(&c.view(0)?, "coalesce")?;
             sum(&c.view(0)?, &dims, false, c.opt_dtype(2)).map(Value::from)
         },
+        "Sums over some dimensions; the result is sparse as long as a sparse dimension is left.",
+    )
+    .sparse(AsIs),
+    function(
+        "_sparse_sum.dim(Tensor self, int[1] dim) -> Tensor",
+        |c| sum(&c.view(0)?, &c.ints(1)?, false, None).map(Value::from),
         "Sums over some dimensions; the result is sparse as long as a sparse dimension is left.",
     )
     .sparse(AsIs),
@@ -369,7 +377,11 @@ fn new_coo(call: &mut Call, size: Option<usize>) -> Result<Value> {
     let indices = data(call, 0, Some(DType::Long))?;
     let values = data(call, 1, call.dtype_keyword())?;
     let size = size.map(|i| call.ints(i)).transpose()?;
-    let (coalesced, check) = (flag(call, "is_coalesced"), flag(call, "check_invariants"));
+    let coalesced = match call.position("is_coalesced").map(|i| call.value(i)) {
+        Some(Value::Bool(coalesced)) => Some(coalesced),
+        _ => None,
+    };
+    let check = flag(call, "check_invariants");
     ops::new_coo(&indices, &values, size.as_deref(), coalesced, check).map(Value::from)
 }
 
@@ -574,7 +586,7 @@ fn resize(call: &Call, clear: bool) -> Result<Value> {
              supported."
         );
     }
-    ops::new_coo(&parts.indices, &parts.values, Some(&sizes), parts.coalesced, false)?;
+    ops::new_coo(&parts.indices, &parts.values, Some(&sizes), Some(parts.coalesced), false)?;
     call.tensor(0)?.set_view(ops::coo(&sizes, parts.indices.clone(), parts.values.clone(), parts.coalesced)?);
     Ok(call.itself())
 }

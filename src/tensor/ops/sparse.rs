@@ -115,7 +115,13 @@ pub fn dense_dim(view: &View) -> usize {
 /// # Errors
 /// RuntimeError, in PyTorch's words, for parts that do not match; indices are checked against the size only with
 /// `check`.
-pub fn new_coo(indices: &View, values: &View, size: Option<&[i64]>, coalesced: bool, check: bool) -> Result<View> {
+pub fn new_coo(
+    indices: &View,
+    values: &View,
+    size: Option<&[i64]>,
+    coalesced: Option<bool>,
+    check: bool,
+) -> Result<View> {
     let indices = if indices.dtype == DType::Long { indices.clone() } else { copy::cast(indices, DType::Long)? };
     let values = if values.ndim() == 0 { views::unsqueeze(values, 0)? } else { values.clone() };
     let [dims, nnz] = *indices.sizes() else {
@@ -145,12 +151,12 @@ pub fn new_coo(indices: &View, values: &View, size: Option<&[i64]>, coalesced: b
     if values.sizes() != expected.as_slice() {
         bail!(RuntimeError, "values has incorrect size, expected {}, got {}", show(&expected), show(values.sizes()));
     }
-    // Fewer than two elements are always in order.
-    let out = coo(&sizes, indices, values, coalesced || nnz < 2)?;
+    // Fewer than two elements are in order, unless the call says otherwise.
+    let out = coo(&sizes, indices, values, coalesced.unwrap_or(nnz < 2))?;
     if check && let Some(parts) = out.coo() {
         let coordinates = Coordinates::of(parts, &sizes)?;
         let ascending = coordinates.places(&sizes[..dims as usize])?.windows(2).all(|pair| pair[0] < pair[1]);
-        if coalesced && !ascending {
+        if coalesced == Some(true) && !ascending {
             bail!(RuntimeError, "cannot set is_coalesced to true if indices correspond to uncoalesced COO tensor");
         }
     }
@@ -333,6 +339,22 @@ pub fn mask_like(view: &View, mask: &View) -> Result<View> {
             "sparse_mask(): operands have incompatible sizes; self has size {} but mask has size {}",
             show(view.sizes()),
             show(mask.sizes())
+        );
+    }
+    if view.compressed().is_some() && mask.compressed().is_none() {
+        bail!(
+            RuntimeError,
+            "sparse_mask_sparse_compressed expects mask to have sparse compressed layout, got {}",
+            mask.tensor_layout().cpp_name()
+        );
+    }
+    if view.coo().is_some() && mask.coo().is_some() && sparse_dim(view) != sparse_dim(mask) {
+        bail!(
+            RuntimeError,
+            "sparse_mask(): the number of sparse dimensions in `self` should match that of the `mask`. Got \
+             `self.sparse_dim() == {}` != `mask.sparse_dim() == {}`.",
+            sparse_dim(view),
+            sparse_dim(mask)
         );
     }
     if mask.compressed().is_some() {
