@@ -352,8 +352,12 @@ fn filled(call: &mut Call, value: Scalar) -> Result<Value> {
         && layout != TensorLayout::Strided
     {
         return match (value, layout) {
-            (Scalar::Int(0), TensorLayout::SparseCoo) => sparse::empty_coo(&sizes, 0, dtype(call)).map(Value::from),
-            (Scalar::Int(0), _) => sparse::compressed::empty(&sizes, layout, dtype(call)).map(Value::from),
+            (Scalar::Int(0), TensorLayout::SparseCoo) => {
+                sparse::empty_coo(&sizes, 0, dtype(call), call.device_keyword()?).map(Value::from)
+            }
+            (Scalar::Int(0), _) => {
+                sparse::compressed::empty(&sizes, layout, dtype(call), call.device_keyword()?).map(Value::from)
+            }
             _ => bail!(RuntimeError, "full(...) is not implemented for sparse layout"),
         };
     }
@@ -412,7 +416,7 @@ fn empty_permuted(call: &mut Call) -> Result<Value> {
 }
 
 /// Returns the device that the call names, or that of the tensor `this`.
-fn device_like(call: &Call, this: &View) -> Result<Device> {
+pub(super) fn device_like(call: &Call, this: &View) -> Result<Device> {
     let named = call.position("device").map_or(Ok(None), |i| call.opt_device(i))?;
     Ok(named.unwrap_or(this.device()))
 }
@@ -424,7 +428,8 @@ fn new_filled(call: &mut Call, sizes: usize, value: Scalar) -> Result<Value> {
             bail!(RuntimeError, "full(...) is not implemented for sparse layout");
         }
         let room = View::zeros(&call.ints(sizes)?, call.dtype_keyword().unwrap_or(this.dtype), Device::META)?;
-        return sparse_kernels::without_elements_as(&room, layout, room.dtype).map(Value::from);
+        return sparse_kernels::without_elements_as(&room, layout, room.dtype, device_like(call, &this)?)
+            .map(Value::from);
     }
     let device = device_like(call, &this)?;
     let dtype = call.dtype_keyword().unwrap_or(this.dtype);
@@ -458,7 +463,7 @@ fn like(call: &mut Call, value: Scalar) -> Result<Value> {
     if let (Some(layout), "zeros_like") = (sparse_layout(call), call.signature.name) {
         let this = call.view(0)?;
         let dtype = call.dtype_keyword().unwrap_or(this.dtype);
-        return sparse_kernels::without_elements_as(&this, layout, dtype).map(Value::from);
+        return sparse_kernels::without_elements_as(&this, layout, dtype, device_like(call, &this)?).map(Value::from);
     }
     let out = room_like(call)?;
     if value != Scalar::Int(0) {

@@ -153,8 +153,8 @@ fn of_sparse(call: &mut Call) -> Result<Value> {
         _ => return Err(Error::no_backend(key, "SparseCPU")),
     };
     match key {
-        "new" => sparse::empty_coo(&[0], 0, dtype).map(Value::from),
-        "new.size" | "new.shape" => sparse::empty_coo(&call.ints(1)?, 0, dtype).map(Value::from),
+        "new" => sparse::empty_coo(&[0], 0, dtype, Device::CPU).map(Value::from),
+        "new.size" | "new.shape" => sparse::empty_coo(&call.ints(1)?, 0, dtype, Device::CPU).map(Value::from),
         _ if matches!(call.value(1), Value::Tuple(_)) => bail!(
             TypeError,
             "SparseTensor.new(sequence) only accepts sizes.  Please use torch.sparse_coo_tensor() or construct a strided \

@@ -38,7 +38,10 @@ pub(crate) const ROWS: &[Row] = &[
     function(
         "sparse_coo_tensor.size(int[] size, *, ScalarType? dtype=None, Device? device=None, bool \
  requires_grad=False, bool? check_invariants=None) -> Tensor",
-        |c| ops::empty_coo(&c.ints(0)?, 0, c.dtype_keyword().unwrap_or(c.state.default_dtype.get())).map(Value::from),
+        |c| {
+            let dtype = c.dtype_keyword().unwrap_or(c.state.default_dtype.get());
+            ops::empty_coo(&c.ints(0)?, 0, dtype, c.device_keyword()?).map(Value::from)
+        },
         "Creates a sparse tensor without elements.",
     )
     .shown_as("sparse_coo_tensor"),
@@ -373,9 +376,13 @@ fn flag(call: &Call, name: &str) -> bool {
 }
 
 fn new_coo(call: &mut Call, size: Option<usize>) -> Result<Value> {
-    call.device_keyword()?;
-    let indices = data(call, 0, Some(DType::Long))?;
-    let values = data(call, 1, call.dtype_keyword())?;
+    let device = call.device_keyword()?;
+    let on_device = |view: View| match device.is_meta() {
+        true => View::zeros(view.sizes(), view.dtype, device),
+        false => Ok(view),
+    };
+    let indices = on_device(data(call, 0, Some(DType::Long))?)?;
+    let values = on_device(data(call, 1, call.dtype_keyword())?)?;
     let size = size.map(|i| call.ints(i)).transpose()?;
     let coalesced = match call.position("is_coalesced").map(|i| call.value(i)) {
         Some(Value::Bool(coalesced)) => Some(coalesced),
@@ -564,7 +571,7 @@ fn resize(call: &Call, clear: bool) -> Result<Value> {
     }
     let empty = clear || nnz(&view)? == 0;
     if empty {
-        call.tensor(0)?.set_view(ops::empty_coo(&sizes, dense as usize, view.dtype)?);
+        call.tensor(0)?.set_view(ops::empty_coo(&sizes, dense as usize, view.dtype, view.device())?);
         return Ok(call.itself());
     }
     for (kind, old, new) in

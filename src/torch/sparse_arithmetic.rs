@@ -119,6 +119,14 @@ pub(crate) fn mul(call: &mut Call) -> Result<Value> {
 }
 
 fn multiplied(call: &Call) -> Result<View> {
+    for value in call.args.iter().take(2) {
+        if let Value::Tensor(tensor) = value
+            && tensor.borrow().is_sparse()
+            && tensor.borrow().device().is_meta()
+        {
+            return Err(Error::no_backend("mul.Tensor", tensor.borrow().backend()));
+        }
+    }
     let (sparse, other) = match (Part::of(call, 0)?, Part::of(call, 1)?) {
         (Part::Tensor(a), Part::Tensor(b)) if a.is_sparse() && b.is_sparse() => {
             return match (a.compressed().is_some(), a.ndim(), b.ndim()) {

@@ -8,7 +8,7 @@ use tensor::bail;
 use tensor::layout::wrap_dim;
 use tensor::ops::sparse::{self as ops, compressed, product, rearrange};
 use tensor::ops::{copy, pointwise, promote, view as views};
-use tensor::{DType, Error, Result, Scalar, TensorLayout, View, interrupt};
+use tensor::{DType, Device, Error, Result, Scalar, TensorLayout, View, interrupt};
 use value::Value;
 
 pub(crate) fn contiguous(_: &mut Call) -> Result<Value> {
@@ -182,7 +182,7 @@ pub(crate) fn new_filled(call: &mut Call) -> Result<Value> {
     if matches!(call.signature.name, "new_ones" | "new_full") {
         return Err(Error::no_backend("fill_.Scalar", view.backend()));
     }
-    ops::empty_coo(&call.ints(1)?, 0, dtype).map(Value::from)
+    ops::empty_coo(&call.ints(1)?, 0, dtype, super::create::device_like(call, &view)?).map(Value::from)
 }
 
 /// Multiplies two matrices, at least one of them sparse. The product is sparse if both are.
@@ -362,16 +362,16 @@ pub(crate) fn unbind(call: &mut Call) -> Result<Value> {
     Ok(Value::tuple(items?))
 }
 
-fn without_elements(view: &View, dtype: DType) -> Result<View> {
+fn without_elements(view: &View, dtype: DType, device: Device) -> Result<View> {
     match view.compressed() {
-        Some(parts) => compressed::empty(view.sizes(), parts.layout, dtype),
-        None => ops::empty_coo(view.sizes(), ops::dense_dim(view), dtype),
+        Some(parts) => compressed::empty(view.sizes(), parts.layout, dtype, device),
+        None => ops::empty_coo(view.sizes(), ops::dense_dim(view), dtype, device),
     }
 }
 
 pub(crate) fn zero(call: &mut Call) -> Result<Value> {
     let view = call.view(0)?;
-    call.tensor(0)?.set_view(without_elements(&view, view.dtype)?);
+    call.tensor(0)?.set_view(without_elements(&view, view.dtype, view.device())?);
     Ok(call.itself())
 }
 
@@ -384,6 +384,7 @@ pub(crate) fn like(call: &mut Call) -> Result<Value> {
         _ => view.tensor_layout(),
     };
     let name = call.signature.name;
+    let device = super::create::device_like(call, &view)?;
     if wanted == TensorLayout::Strided && view.coo().is_some() {
         let Some(dense) = call.state.registry.overload(call.signature.key) else {
             bail!(RuntimeError, "no such overload")
@@ -410,7 +411,7 @@ pub(crate) fn like(call: &mut Call) -> Result<Value> {
         return ops::with_values(&view, elements).map(Value::from);
     }
     let fills = match name {
-        "zeros_like" | "empty_like" => return without_elements_as(&view, wanted, dtype).map(Value::from),
+        "zeros_like" | "empty_like" => return without_elements_as(&view, wanted, dtype, device).map(Value::from),
         "rand_like" => "uniform_",
         "randn_like" => "normal_",
         "randint_like" => "random_.from",
@@ -423,17 +424,17 @@ pub(crate) fn like(call: &mut Call) -> Result<Value> {
 ///
 /// # Errors
 /// RuntimeError if a compressed layout is wanted and there are too few dimensions.
-pub(crate) fn without_elements_as(view: &View, layout: TensorLayout, dtype: DType) -> Result<View> {
+pub(crate) fn without_elements_as(view: &View, layout: TensorLayout, dtype: DType, device: Device) -> Result<View> {
     match layout {
-        _ if layout == view.tensor_layout() => without_elements(view, dtype),
-        TensorLayout::SparseCoo => ops::empty_coo(view.sizes(), 0, dtype),
+        _ if layout == view.tensor_layout() => without_elements(view, dtype, device),
+        TensorLayout::SparseCoo => ops::empty_coo(view.sizes(), 0, dtype, device),
         _ if view.ndim() < 2 => bail!(
             RuntimeError,
             "sparse_compressed_tensor_with_dims: dimensionality must be at least dense_dim(=0) + sparse_dim(=2), but got \
              {}",
             view.ndim()
         ),
-        _ => compressed::empty(view.sizes(), layout, dtype),
+        _ => compressed::empty(view.sizes(), layout, dtype, device),
     }
 }
 

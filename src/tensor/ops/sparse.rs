@@ -178,11 +178,11 @@ fn smallest(indices: &View, dims: i64, nnz: i64) -> Result<Vec<i64>> {
 }
 
 /// Creates a COO tensor without elements; the last `dense_dims` dimensions are dense.
-pub fn empty_coo(sizes: &[i64], dense_dims: usize, dtype: DType) -> Result<View> {
+pub fn empty_coo(sizes: &[i64], dense_dims: usize, dtype: DType, device: Device) -> Result<View> {
     let split = sizes.len().saturating_sub(dense_dims);
     let values: Dims = [0].into_iter().chain(sizes[split..].iter().copied()).collect();
-    let indices = View::zeros(&[split as i64, 0], DType::Long, Device::CPU)?;
-    coo(sizes, indices, View::zeros(&values, dtype, Device::CPU)?, true)
+    let indices = View::zeros(&[split as i64, 0], DType::Long, device)?;
+    coo(sizes, indices, View::zeros(&values, dtype, device)?, true)
 }
 
 /// `coalesce()`: sums the values of equal indices and sorts the indices in row-major order.
@@ -192,7 +192,7 @@ pub fn empty_coo(sizes: &[i64], dense_dims: usize, dtype: DType) -> Result<View>
 pub fn coalesce(view: &View) -> Result<View> {
     let parts = expect_coo(view, "coalesce")?;
     let dims = sparse_dim(view);
-    if parts.coalesced {
+    if parts.coalesced || view.device().is_meta() {
         return Ok(view.clone());
     }
     let sizes = &view.sizes()[..dims];
@@ -221,6 +221,9 @@ pub fn coalesce(view: &View) -> Result<View> {
 
 /// `to_dense()` of a sparse tensor.
 pub fn to_dense(view: &View) -> Result<View> {
+    if view.device().is_meta() {
+        return Err(Error::no_backend("_to_dense", view.backend()));
+    }
     if view.compressed().is_some() {
         return compressed::to_dense(view);
     }
@@ -384,7 +387,15 @@ pub fn elements(view: &View) -> &View {
 }
 
 /// Replaces the values of a sparse tensor and keeps its indices; the dtype may change.
+///
+/// Values on `meta` make a tensor without elements there, as in PyTorch.
 pub fn with_values(view: &View, values: View) -> Result<View> {
+    if values.device().is_meta() && !view.device().is_meta() {
+        return match view.compressed() {
+            Some(parts) => compressed::empty(view.sizes(), parts.layout, values.dtype, values.device()),
+            None => empty_coo(view.sizes(), dense_dim(view), values.dtype, values.device()),
+        };
+    }
     match view.form.as_deref() {
         Some(Form::Coo(parts)) => coo(view.sizes(), parts.indices.clone(), values, parts.coalesced),
         _ => compressed::with_values(view, values),

@@ -358,7 +358,7 @@ pub fn multiply(a: &View, b: &View) -> Result<View> {
     let (left, right) = (expect_coo(a, "mul")?, expect_coo(b, "mul")?);
     let count = |parts: &Coo| parts.indices.sizes().get(1).copied().unwrap_or(0);
     if a.sizes() == b.sizes() && (count(left) == 0 || count(right) == 0) {
-        return empty_coo(a.sizes(), dense_dim(a), promote_types(a.dtype, b.dtype)?);
+        return empty_coo(a.sizes(), dense_dim(a), promote_types(a.dtype, b.dtype)?, a.device());
     }
     if a.ndim() != b.ndim() || split != sparse_dim(b) || a.sizes()[..split] != b.sizes()[..split] {
         bail!(
@@ -580,5 +580,5 @@ pub fn add_to_dense(dense: &View, sparse: &View, alpha: Scalar) -> Result<View> 
 
 /// Returns a tensor without elements, with the same sizes and number of dense dimensions.
 pub fn cleared(view: &View) -> Result<View> {
-    empty_coo(view.sizes(), dense_dim(view), view.dtype)
+    empty_coo(view.sizes(), dense_dim(view), view.dtype, view.device())
 }
