@@ -62,23 +62,31 @@ fn converted<'a>(c: &Context<'a>, gradient: Expr<'a>) -> Expr<'a> {
 
 /// Selects the elements of the gradient that the indices of a new COO tensor list.
 fn listed<'a>(c: &Context<'a>) -> Expr<'a> {
-    let dense = c.g().call("to_dense", &[]);
-    let indices = c.result().call("_indices", &[]);
-    indices.and(|indices| {
-        let rows = indices.borrow().sizes().first().copied().unwrap_or(0);
-        if rows == 0 {
-            return Ok(dense.call("unsqueeze", &[Value::Int(0)]));
-        }
-        let row =
-            |d: i64| c.functions.call("select.int", &[Value::Tensor(indices.clone()), Value::Int(0), Value::Int(d)]);
-        let rows: Result<Vec<Value>> = (0..rows).map(row).collect();
-        Ok(dense.call("index.Tensor", &[Value::list(rows?)]))
+    c.result().and(|result| {
+        let mask = c.expr(Ok(Value::Tensor(result.clone())));
+        // The mask counts as coalesced, so that the values can be read, even if it lists an index several times.
+        let values = mask.call("_values", &[]);
+        let sizes = Value::size(result.borrow().sizes());
+        let mask = coordinates(mask.call("_indices", &[]), values, sizes);
+        let gradient = match c.g().tensor()?.borrow().is_sparse() {
+            true => c.g().call("to_sparse_coo", &[]),
+            false => c.g(),
+        };
+        Ok(gradient.with("sparse_mask", &mask, &[]).call("values", &[]))
     })
+}
+
+/// Makes a coalesced COO tensor.
+fn coordinates<'a>(indices: Expr<'a>, values: Expr<'a>, sizes: Value) -> Expr<'a> {
+    let options = [Value::None, Value::None, Value::Bool(false), Value::Bool(false), Value::None, Value::Bool(true)];
+    let [dtype, device, pinned, requires_grad, check, coalesced] = options.map(Ok);
+    let rest = [values.value, Ok(sizes), dtype, device, pinned, requires_grad, check, coalesced];
+    indices.apply("sparse_coo_tensor.indices_size", rest)
 }
 
 /// Selects the elements of the gradient that a new compressed tensor specifies.
 fn given<'a>(c: &Context<'a>) -> Expr<'a> {
-    c.g().call("to_dense", &[]).with("sparse_mask", &c.result(), &[]).call("values", &[])
+    c.g().with("sparse_mask", &c.result(), &[]).call("values", &[])
 }
 
 /// Makes a sparse tensor of the first argument's indices and the gradient of its values.
@@ -89,20 +97,13 @@ fn with_values<'a>(c: &Context<'a>) -> Expr<'a> {
         Ok(layout) => layout,
         Err(error) => return c.expr(Err(error)),
     };
-    let none = || Ok(Value::None);
     if layout == TensorLayout::SparseCoo {
-        let options = [Ok(sizes), none(), none(), Ok(Value::Bool(false)), Ok(Value::Bool(false)), none()];
-        let [size, dtype, device, pinned, requires, check] = options;
-        let coalesced = Ok(Value::Bool(true));
-        return this.call("indices", &[]).apply(
-            "sparse_coo_tensor.indices_size",
-            [gradient.value, size, dtype, device, pinned, requires, check, coalesced],
-        );
+        return coordinates(this.call("indices", &[]), gradient, sizes);
     }
     let (starts, plain) = layout.index_names();
     let plain = this.call(plain, &[]);
     this.call(starts, &[])
-        .apply("sparse_compressed_tensor", [plain.value, gradient.value, Ok(sizes), none(), Ok(Value::Layout(layout))])
+        .apply("sparse_compressed_tensor", [plain.value, gradient.value, Ok(sizes), Ok(Value::None), Ok(Value::Layout(layout))])
 }
 
 /// Keeps the elements of the gradient that the first argument specifies.

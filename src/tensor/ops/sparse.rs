@@ -9,8 +9,10 @@ pub mod softmax;
 use super::{copy, gather, index, mask, view as views};
 use crate::bail;
 use crate::layout::{Dims, checked_numel, show};
-use crate::ops::gather::index_add_;
-use crate::{Coo, DType, Device, Error, Form, Layout, Result, Scalar, TensorLayout, View};
+use crate::index::Index;
+use crate::ops::gather::{index_add_, index_copy_};
+use std::collections::HashMap;
+use crate::{Coo, DType, Device, Error, Form, Layout, Result, Scalar, Tensor, TensorLayout, View};
 
 /// The coordinates of a COO tensor's elements, as numbers.
 pub(crate) struct Coordinates {
@@ -361,20 +363,48 @@ pub fn mask_like(view: &View, mask: &View) -> Result<View> {
         );
     }
     if mask.compressed().is_some() {
-        let given =
-            mask_like(&if view.is_sparse() { to_dense(view)? } else { view.clone() }, &compressed::to_coo(mask)?)?;
+        let plain = if view.compressed().is_some() { compressed::to_coo(view)? } else { view.clone() };
+        let given = mask_like(&plain, &compressed::to_coo(mask)?)?;
         return match given.coo() {
-            Some(parts) => compressed::with_values(mask, parts.values.clone()),
+            Some(parts) => compressed::with_values(mask, reshaped(parts, mask)?),
             None => Ok(given),
         };
     }
     let parts = expect_coo(mask, "sparse_mask")?;
-    let dense = if view.is_sparse() { to_dense(view)? } else { view.clone() };
-    let (sparse, rest) = mask.sizes().split_at(sparse_dim(mask));
-    let places = Coordinates::of(parts, sparse)?.places(sparse)?;
-    let flat: Dims = [checked_numel(sparse)?].into_iter().chain(rest.iter().copied()).collect();
-    let values = pick(&views::reshape(&dense, &flat)?, &places)?;
+    let sizes = &mask.sizes()[..sparse_dim(mask)];
+    let wanted = Coordinates::of(parts, sizes)?;
+    let values = if view.is_sparse() {
+        looked_up(&coalesce(view)?, &wanted, sizes)?
+    } else if sizes.is_empty() {
+        views::expand(&views::unsqueeze(view, 0)?, parts.values.sizes())?
+    } else {
+        let row = |row: &Vec<i64>| vector(row).map(|row| Index::Tensor(Tensor::new(row)));
+        let rows = wanted.rows.iter().map(row).collect::<Result<Vec<_>>>()?;
+        index::index(view, &rows)?
+    };
     coo(mask.sizes(), parts.indices.clone(), values, parts.coalesced)
+}
+
+/// Returns the values of a compressed mask's elements in the shape of its own values, which may be blocks.
+fn reshaped(parts: &Coo, mask: &View) -> Result<View> {
+    views::reshape(&parts.values, elements(mask).sizes())
+}
+
+/// Returns the values of a coalesced tensor at coordinates, and zeros where it has none.
+fn looked_up(view: &View, wanted: &Coordinates, sizes: &[i64]) -> Result<View> {
+    let parts = expect_coo(view, "sparse_mask")?;
+    let known: HashMap<i64, i64> = Coordinates::of(parts, sizes)?.places(sizes)?.into_iter().zip(0..).collect();
+    let (mut targets, mut sources) = (Vec::new(), Vec::new());
+    for (n, place) in (0..).zip(wanted.places(sizes)?) {
+        if let Some(&m) = known.get(&place) {
+            targets.push(n);
+            sources.push(m);
+        }
+    }
+    let room: Dims = [wanted.nnz as i64].into_iter().chain(parts.values.sizes()[1..].iter().copied()).collect();
+    let values = View::zeros(&room, view.dtype, Device::CPU)?;
+    index_copy_(&values, 0, &vector(&targets)?, &pick(&parts.values, &sources)?)?;
+    Ok(values)
 }
 
 /// Returns the values of a sparse tensor; a dense tensor is returned unchanged.
@@ -431,7 +461,7 @@ pub fn select(view: &View, dim: usize, at: i64) -> Result<View> {
         // No sparse dimension is left.
         return match matching.is_empty() {
             true => View::zeros(&sizes, view.dtype, Device::CPU),
-            false => index::index(&values, &[crate::index::Index::Int(0)]),
+            false => index::index(&values, &[Index::Int(0)]),
         };
     }
     coo(&sizes, coordinates.to_view()?, values, true)
