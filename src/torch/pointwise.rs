@@ -157,13 +157,12 @@ pub(crate) const ROWS: &[Row] = &[
     )
     .out(Out::ELEMENTWISE)
     .names(Keeps)
-    .sparse(Coalesced),
+    .sparse(Own(sparse_arithmetic::pow)),
     method("pow_.Tensor(Tensor(a!) self, Tensor exponent) -> Tensor(a!)", power, "Computes the power, in place.")
         .names(Unifies)
         .derivative_of("pow.Tensor_Tensor"),
     method("pow_.Scalar(Tensor(a!) self, Scalar exponent) -> Tensor(a!)", power, "Computes the power, in place.")
         .names(Keeps)
-        .sparse(Coalesced)
         .derivative_of("pow.Tensor_Scalar"),
     both(
         "positive(Tensor self) -> Tensor",

@@ -6,7 +6,7 @@ use super::pointwise::Argument;
 use super::sparse_kernels;
 use call::dispatch::{call_below, name_inference};
 use call::facets::{
-    Dispatch::{Integers, OneScale, Own, Requantized},
+    Dispatch::{Integers, OneScale, Own, Refused, Requantized},
     NO_STRIDES,
     NameInference::{Each, Infers, Itself, Keeps},
     Out, Repeats, Shares, Takes,
@@ -34,7 +34,7 @@ pub(crate) const ROWS: &[Row] = &[
         },
         "Shifts the elements, wrapping around the ends.",
     )
-    .quantized(Integers),
+    .quantized(Refused("roll")),
     both(
         "flip(Tensor self, int[] dims) -> Tensor",
         |c| ops::flip(&c.view(0)?, &c.ints(1)?).map(Value::from),
@@ -148,7 +148,8 @@ pub(crate) const ROWS: &[Row] = &[
     )
     .out(JOINED)
     .grad_refused_by("cat")
-    .names(Infers(name_inference::concatenated)),
+    .names(Infers(name_inference::concatenated))
+    .quantized(OneScale("Only per-tensor quantization is supported in 'cat'!")),
     function(
         "vstack(Tensor[] tensors, *, Tensor? out=None) -> Tensor",
         |c| join::vstack(&c.views(0)?).map(Value::from),
@@ -361,7 +362,7 @@ pub(crate) const ROWS: &[Row] = &[
             .takes(&[(Takes::Same, "masked_select(): self and result must have the same scalar type")]),
     )
     .names(Infers(name_inference::selected))
-    .quantized(Integers),
+    .quantized(Refused("masked_select")),
     method(
         "masked_scatter_(Tensor(a!) self, Tensor mask, Tensor source) -> Tensor(a!)",
         |c| {

@@ -191,3 +191,15 @@ pub(crate) fn divide(call: &mut Call) -> Result<Value> {
     let Some(dense) = call.state.registry.overload(call.signature.key) else { bail!(RuntimeError, "no such overload") };
     on_elements(dense.row.run, call, rounds)
 }
+
+/// `s ** number`, of the elements with the same index added up.
+pub(crate) fn pow(call: &mut Call) -> Result<Value> {
+    if !call.scalar(1)?.truth() {
+        bail!(
+            RuntimeError,
+            "pow: cannot raise to zeroth power on sparse tensor; it would make the result tensor dense"
+        );
+    }
+    let Some(dense) = call.state.registry.overload(call.signature.key) else { bail!(RuntimeError, "no such overload") };
+    on_elements(dense.row.run, call, true)
+}

@@ -102,8 +102,10 @@ fn with_values<'a>(c: &Context<'a>) -> Expr<'a> {
     }
     let (starts, plain) = layout.index_names();
     let plain = this.call(plain, &[]);
-    this.call(starts, &[])
-        .apply("sparse_compressed_tensor", [plain.value, gradient.value, Ok(sizes), Ok(Value::None), Ok(Value::Layout(layout))])
+    this.call(starts, &[]).apply(
+        "sparse_compressed_tensor",
+        [plain.value, gradient.value, Ok(sizes), Ok(Value::None), Ok(Value::Layout(layout))],
+    )
 }
 
 /// Keeps the elements of the gradient that the first argument specifies.

@@ -8,11 +8,11 @@ pub mod softmax;
 
 use super::{copy, gather, index, mask, view as views};
 use crate::bail;
-use crate::layout::{Dims, checked_numel, show};
 use crate::index::Index;
+use crate::layout::{Dims, checked_numel, show};
 use crate::ops::gather::{index_add_, index_copy_};
-use std::collections::HashMap;
 use crate::{Coo, DType, Device, Error, Form, Layout, Result, Scalar, Tensor, TensorLayout, View};
+use std::collections::HashMap;
 
 /// The coordinates of a COO tensor's elements, as numbers.
 pub(crate) struct Coordinates {
