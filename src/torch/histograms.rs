@@ -199,6 +199,7 @@ fn search(call: &Call, boundaries: View, values: View, number: bool) -> Result<V
 fn search_in(call: &Call, boundaries: &View, values: &View, number: bool, search: &Search) -> Result<Value> {
     let places = histogram::searchsorted(boundaries, values, number, search)?;
     if let Some(Value::Tensor(out)) = call.position("out").map(|i| call.value(i))
+        && out.borrow().device() == places.device()
         && out.borrow().dtype != places.dtype
     {
         bail!(

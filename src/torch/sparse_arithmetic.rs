@@ -26,7 +26,7 @@ impl Part {
 /// Stores the result of an in-place function in its first operand, which must have the result's layout.
 ///
 /// # Errors
-/// RuntimeError if the result's dtype cannot be cast to the operand's, in the words of `sum`.
+/// RuntimeError if the result's dtype cannot be cast to the operand's.
 fn finished(call: &Call, result: View) -> Result<Value> {
     let target = match call.args.first() {
         Some(Value::Tensor(target)) if call.signature.in_place => target.clone(),
