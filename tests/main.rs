@@ -11,6 +11,7 @@ mod explain;
 mod extremes;
 mod files;
 mod gradients;
+mod growth;
 mod hostile;
 mod languages;
 mod layout;

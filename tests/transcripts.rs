@@ -42,6 +42,7 @@ const PYTHON: &[&str] = &[
     "limits.md",
     "handed-over.md",
     "vmap-and-defaults.md",
+    "sparse-values.md",
 ];
 
 /// Both languages are tested alike: every session is recorded once in Python and once in Rhai, except those about

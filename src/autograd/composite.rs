@@ -40,6 +40,7 @@ const ROWS: &[(&str, Composite)] = &[
     }),
     ("mH", |f, a| adjoint(f, self_(a)?, -2, -1)),
     ("adjoint", |f, a| adjoint(f, self_(a)?, -2, -1)),
+    ("sparse.sum", sparse_sum),
     ("movedim.intlist", move_dims),
     ("movedim.int", move_dims),
     ("expand_as", |f, a| f.call("expand", &[self_(a)?, sizes_of(a, 1)?])),
@@ -425,4 +426,16 @@ fn repeat_each(f: &dyn Functions, args: &[Value]) -> Result<Value> {
         *size = size.saturating_mul(repeats);
     }
     f.call("view", &[copy, Value::Size(merged)])
+}
+
+/// `torch.sparse.sum`: over all elements, the sum of the values.
+fn sparse_sum(f: &dyn Functions, a: &[Value]) -> Result<Value> {
+    let (this, dims, dtype) = (self_(a)?, arg(a, 1), arg(a, 2));
+    if matches!(dims, Value::None) {
+        let whole = f.call("coalesce", &[this])?;
+        let values = f.call("values", &[whole])?;
+        return f.call("sum", &[values, dtype]);
+    }
+    let this = if matches!(dtype, Value::None) { this } else { f.call("to.dtype", &[this, dtype])? };
+    f.call("_sparse_sum.dim", &[this, dims])
 }

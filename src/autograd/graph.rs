@@ -8,7 +8,7 @@ use std::any::Any;
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
 use std::rc::{Rc, Weak};
-use tensor::{DType, Device, GradFn, Hook, Layout, Result, Tensor, View, WeakTensor};
+use tensor::{DType, Device, GradFn, Hook, Layout, Result, Tensor, TensorLayout, View, WeakTensor};
 use value::Value;
 
 /// The destination of a gradient: the `output`-th result of a node. Without a node, the gradient is dropped.
@@ -24,11 +24,13 @@ pub struct Shape {
     pub layout: Layout,
     pub dtype: DType,
     pub device: Device,
+    /// How the tensor stores its elements: strided or one of the sparse layouts.
+    pub stored: TensorLayout,
 }
 
 impl Shape {
     pub fn of(view: &View) -> Shape {
-        Shape { layout: view.layout.clone(), dtype: view.dtype, device: view.device() }
+        Shape { layout: view.layout.clone(), dtype: view.dtype, device: view.device(), stored: view.tensor_layout() }
     }
 }
 

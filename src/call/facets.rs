@@ -86,6 +86,8 @@ pub enum Dispatch {
     Total,
     /// Runs on the integers of a quantized tensor.
     Integers,
+    /// Runs on the integers of a quantized tensor with one scale. Scales for each channel are refused with this message.
+    OneScale(&'static str),
     /// Runs on the dequantized numbers. The result is float32 or bool.
     Numbers,
     /// Runs on the dequantized numbers, and quantizes the result like the input.
@@ -200,6 +202,9 @@ macro_rules! safely {
         )
     };
 }
+
+/// The refusal of a tensor with a scale for each channel, where PyTorch would set its strides.
+pub const NO_STRIDES: &str = "Setting strides is possible only on uniformly quantized tensor";
 
 impl Out {
     /// The condition of most functions, with the message that most use.

@@ -174,34 +174,15 @@ impl Error {
 
     /// Returns PyTorch's error for an operation that exists, but not for this kind of tensor.
     pub fn no_backend(operation: &str, backend: &str) -> Error {
-        // The backends of sparse and nested tensors come after the three that every operation has.
-        let more = match operation {
-            "zero_" => {
-                "MkldnnCPU, SparseCPU, SparseCUDA, SparseMeta, SparseCsrCPU, SparseCsrCUDA, SparseCsrMeta, \
-                 NestedTensorCPU, NestedTensorCUDA, "
-            }
-            "normal_" => "SparseCsrCPU, SparseCsrCUDA, SparseCsrMeta, NestedTensorCPU, NestedTensorCUDA, ",
-            _ => "",
-        };
-        let devices = match operation {
-            "qscheme" | "q_scale" | "q_zero_point" | "int_repr" | "q_per_channel_scales" | "q_per_channel_axis" => {
-                "Meta, QuantizedCPU, QuantizedCUDA"
-            }
-            "_indices" | "_values" => "Meta, SparseCPU, SparseCUDA, SparseMeta",
-            "_nnz" => "Meta, SparseCPU, SparseCUDA, SparseMeta, SparseCsrCPU, SparseCsrCUDA, SparseCsrMeta",
-            "add.out" | "mul.out" | "sub.out" | "div.out" => {
-                "CPU, CUDA, Meta, MkldnnCPU, SparseCPU, SparseCUDA, SparseMeta, SparseCsrCPU, SparseCsrCUDA, SparseCsrMeta"
-            }
-            "as_strided" | "flip" => "CPU, CUDA, Meta, QuantizedCPU, QuantizedCUDA",
-            "view" => "CPU, CUDA, Meta, QuantizedCPU, QuantizedCUDA, MkldnnCPU, NestedTensorCPU, NestedTensorCUDA",
-            _ => "CPU, CUDA, Meta",
-        };
+        let lines = include_str!("backends.txt").lines().filter_map(|line| line.split_once(": "));
+        let named = lines.into_iter().find(|(_, operations)| operations.split(' ').any(|one| one == operation));
+        let devices = named.map_or("CPU, CUDA, Meta", |(devices, _)| devices);
         Error::not_implemented(format!(
             "Could not run 'aten::{operation}' with arguments from the '{backend}' backend. This could be because the \
              operator doesn't exist for this backend, or was omitted during the selective/custom build process (if \
              using custom build). If you are a Facebook employee using PyTorch on mobile, please visit \
              https://fburl.com/ptmfixes for possible resolutions. 'aten::{operation}' is only available for these \
-             backends: [{devices}, {more}{BACKENDS_OF_ALL}]."
+             backends: [{devices}, {BACKENDS_OF_ALL}]."
         ))
     }
 

@@ -214,7 +214,12 @@ impl View {
         checked_numel(sizes)?;
         let strides = Dims::from_elem(0, sizes.len());
         let layout = Layout { sizes: Dims::from_slice(sizes), strides, offset: 0 };
-        let storage = Storage::zeroed(0, Device::CPU)?;
+        let device = match &form {
+            Form::Coo(coo) => coo.values.device(),
+            Form::Compressed(compressed) => compressed.values.device(),
+            Form::Quantized(_) => Device::CPU,
+        };
+        let storage = Storage::zeroed(0, device)?;
         Ok(View { storage, layout, dtype, conj: false, neg: false, form: Some(Rc::new(form)) })
     }
 
@@ -255,7 +260,9 @@ impl View {
     /// Returns PyTorch's name of the backend for this kind of tensor.
     pub fn backend(&self) -> &'static str {
         match self.form.as_deref() {
+            Some(Form::Coo(_)) if self.device().is_meta() => "SparseMeta",
             Some(Form::Coo(_)) => "SparseCPU",
+            Some(Form::Compressed(_)) if self.device().is_meta() => "SparseCsrMeta",
             Some(Form::Compressed(_)) => "SparseCsrCPU",
             Some(Form::Quantized(_)) => "QuantizedCPU",
             None if self.device().is_meta() => "Meta",

@@ -351,10 +351,10 @@ pub fn lu_factor(name: &str, a: &View) -> Result<(View, View, View)> {
     })
 }
 
-/// Unpacks both factors in one matrix to `A = P L U`.
-pub fn lu_unpack(factors: &View, pivots: &View) -> Result<(View, View, View)> {
+/// Unpacks both factors in one matrix to `A = P L U`. Without pivots, P is the identity.
+pub fn lu_unpack(factors: &View, pivots: Option<&View>) -> Result<(View, View, View)> {
     let shape = Shape::of_two_or_more("torch.lu_unpack", factors)?;
-    if pivots.dtype != DType::Int {
+    if pivots.is_some_and(|pivots| pivots.dtype != DType::Int) {
         bail!(RuntimeError, "torch.lu_unpack: LU_pivots is expected to be a contiguous tensor of torch.int32 dtype.");
     }
     let (m, n) = (shape.rows, shape.columns);
@@ -364,14 +364,18 @@ pub fn lu_unpack(factors: &View, pivots: &View) -> Result<(View, View, View)> {
             |rows, columns| allocate_batch(&shape.batch, rows, columns, MatrixOrder::Rows, factors.dtype, Device::META);
         return Ok((part(m, m)?, part(m, k)?, part(k, n)?));
     }
-    let exchanged: Vec<usize> =
-        pivots.scalars()?.into_iter().map(|p| p.to_i64().saturating_sub(1).max(0) as usize).collect();
-    if exchanged.iter().any(|&row| row >= m) {
+    let given: Vec<i64> = match pivots {
+        Some(pivots) => pivots.scalars()?.into_iter().map(Scalar::to_i64).collect(),
+        None => (1..=k as i64).collect(),
+    };
+    // PyTorch reads beyond the end of pivots that are too few.
+    if given.len() < k || given.iter().any(|pivot| !(1..=m as i64).contains(pivot)) {
         bail!(
             RuntimeError,
             "pivots passed to lu_unpack must be between 1 and LU.size(-2) inclusive.Did you properly pass the result of lu_factor?"
         );
     }
+    let exchanged: Vec<usize> = given.into_iter().map(|pivot| pivot as usize - 1).collect();
     by_field!(factors.dtype, "lu_unpack_cpu", T => {
         let (mut permutations, mut lowers, mut uppers) = (Vec::new(), Vec::new(), Vec::new());
         for (i, matrix) in read::<T>(factors)?.into_iter().enumerate() {

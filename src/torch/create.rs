@@ -95,7 +95,7 @@ pub(crate) const ROWS: &[Row] = &[
         "Creates zeros of the same size and dtype.",
     )
     .names(Keeps)
-    .sparse(Own(sparse_kernels::empty_like))
+    .sparse(Own(sparse_kernels::like))
     .quantized(Refused("zero_")).not_differentiable(),
     function(
         "ones_like(Tensor input, *, MemoryFormat? memory_format=None, {factory}) -> Tensor",
@@ -103,7 +103,7 @@ pub(crate) const ROWS: &[Row] = &[
         "Creates ones of the same size and dtype.",
     )
     .names(Keeps)
-    .sparse(Refused("fill_.Scalar"))
+    .sparse(Own(sparse_kernels::like))
     .quantized(Requantized).not_differentiable(),
     function(
         "empty_like(Tensor input, *, MemoryFormat? memory_format=None, {factory}) -> Tensor",
@@ -111,7 +111,7 @@ pub(crate) const ROWS: &[Row] = &[
         "Creates an empty tensor of the same size and dtype.",
     )
     .names(Keeps)
-    .sparse(Own(sparse_kernels::empty_like))
+    .sparse(Own(sparse_kernels::like))
     .quantized(Integers).not_differentiable(),
     function(
         "full_like(Tensor input, Scalar fill_value, *, MemoryFormat? memory_format=None, {factory}) -> Tensor",
@@ -122,7 +122,7 @@ pub(crate) const ROWS: &[Row] = &[
         "Creates a tensor of the same size filled with one value.",
     )
     .names(Keeps)
-    .sparse(Refused("fill_.Scalar")).not_differentiable(),
+    .sparse(Own(sparse_kernels::like)).not_differentiable(),
     function(
         "empty_strided(int[] size, int[] stride, *, {factory}) -> Tensor",
         |c| create::empty_strided(&c.ints(0)?, &c.ints(1)?, dtype(c), device(c)?).map(Value::from),
@@ -223,19 +223,21 @@ pub(crate) const ROWS: &[Row] = &[
         |c| new_filled(c, 1, Scalar::Int(0)),
         "Creates zeros of the tensor's dtype.",
     )
-    .sparse(Own(sparse_kernels::new_empty))
+    .sparse(Own(sparse_kernels::new_filled))
     .quantized(Refused("zero_")).not_differentiable(),
     method(
         "new_ones(Tensor self, int[] size, *, {factory}) -> Tensor",
         |c| new_filled(c, 1, Scalar::Int(1)),
         "Creates ones of the tensor's dtype.",
-    ).not_differentiable(),
+    )
+    .sparse(Own(sparse_kernels::new_filled))
+    .not_differentiable(),
     method(
         "new_empty(Tensor self, int[] size, *, {factory}) -> Tensor",
         |c| new_filled(c, 1, Scalar::Int(0)),
         "Creates an empty tensor of the tensor's dtype.",
     )
-    .sparse(Own(sparse_kernels::new_empty)).not_differentiable(),
+    .sparse(Own(sparse_kernels::new_filled)).not_differentiable(),
     method(
         "new_empty_strided(Tensor self, int[] size, int[] stride, *, {factory}) -> Tensor",
         |c| {
@@ -350,8 +352,12 @@ fn filled(call: &mut Call, value: Scalar) -> Result<Value> {
         && layout != TensorLayout::Strided
     {
         return match (value, layout) {
-            (Scalar::Int(0), TensorLayout::SparseCoo) => sparse::empty_coo(&sizes, 0, dtype(call)).map(Value::from),
-            (Scalar::Int(0), _) => sparse::compressed::empty(&sizes, layout, dtype(call)).map(Value::from),
+            (Scalar::Int(0), TensorLayout::SparseCoo) => {
+                sparse::empty_coo(&sizes, 0, dtype(call), call.device_keyword()?).map(Value::from)
+            }
+            (Scalar::Int(0), _) => {
+                sparse::compressed::empty(&sizes, layout, dtype(call), call.device_keyword()?).map(Value::from)
+            }
             _ => bail!(RuntimeError, "full(...) is not implemented for sparse layout"),
         };
     }
@@ -410,13 +416,21 @@ fn empty_permuted(call: &mut Call) -> Result<Value> {
 }
 
 /// Returns the device that the call names, or that of the tensor `this`.
-fn device_like(call: &Call, this: &View) -> Result<Device> {
+pub(super) fn device_like(call: &Call, this: &View) -> Result<Device> {
     let named = call.position("device").map_or(Ok(None), |i| call.opt_device(i))?;
     Ok(named.unwrap_or(this.device()))
 }
 
 fn new_filled(call: &mut Call, sizes: usize, value: Scalar) -> Result<Value> {
     let this = call.view(0)?;
+    if let Some(layout) = sparse_layout(call) {
+        if matches!(call.signature.name, "new_ones" | "new_full") {
+            bail!(RuntimeError, "full(...) is not implemented for sparse layout");
+        }
+        let room = View::zeros(&call.ints(sizes)?, call.dtype_keyword().unwrap_or(this.dtype), Device::META)?;
+        return sparse_kernels::without_elements_as(&room, layout, room.dtype, device_like(call, &this)?)
+            .map(Value::from);
+    }
     let device = device_like(call, &this)?;
     let dtype = call.dtype_keyword().unwrap_or(this.dtype);
     if dtype.is_quantized() && value == Scalar::Int(0) && call.signature.name == "new_zeros" {
@@ -425,15 +439,32 @@ fn new_filled(call: &mut Call, sizes: usize, value: Scalar) -> Result<Value> {
     create::full(&call.ints(sizes)?, value, Some(dtype), dtype, device).map(Value::from)
 }
 
+/// Returns the sparse layout that the call names, if any.
+fn sparse_layout(call: &Call) -> Option<TensorLayout> {
+    match call.position("layout").map(|i| call.value(i)) {
+        Some(Value::Layout(layout)) if layout != TensorLayout::Strided => Some(layout),
+        _ => None,
+    }
+}
+
 /// Allocates zeros like the first tensor. The call can name another dtype, device or memory format.
 pub(super) fn room_like(call: &Call) -> Result<View> {
     let this = call.view(0)?;
+    if let Some(layout) = sparse_layout(call) {
+        let backend = if layout.is_compressed() { "SparseCsrCPU" } else { "SparseCPU" };
+        return Err(Error::no_backend("empty_strided", backend));
+    }
     let strides = memory_format(call).unwrap_or(MemoryFormat::Preserve).strides_like(&this.layout)?;
     let dtype = call.dtype_keyword().unwrap_or(this.dtype);
     View::zeros_strided(this.sizes(), strides, dtype, device_like(call, &this)?)
 }
 
 fn like(call: &mut Call, value: Scalar) -> Result<Value> {
+    if let (Some(layout), "zeros_like") = (sparse_layout(call), call.signature.name) {
+        let this = call.view(0)?;
+        let dtype = call.dtype_keyword().unwrap_or(this.dtype);
+        return sparse_kernels::without_elements_as(&this, layout, dtype, device_like(call, &this)?).map(Value::from);
+    }
     let out = room_like(call)?;
     if value != Scalar::Int(0) {
         copy::fill(&out, value)?;

@@ -8,7 +8,6 @@ use tensor::bail;
 use tensor::element::integer_limits;
 use tensor::layout::broadcast_sizes;
 use tensor::ops::compose::Math;
-use tensor::ops::create::zeros_like;
 use tensor::ops::pointwise::classes;
 use tensor::ops::random::{self as samples, FullRange, Generator, RealKind};
 use tensor::{DType, Device, Error, Result, Scalar, View};
@@ -22,7 +21,7 @@ pub(crate) const ROWS: &[Row] = &[
         "bernoulli(Tensor self, *, Generator? generator=None, Tensor? out=None) -> Tensor",
         |c| {
             let p = c.view(0)?;
-            let out = zeros_like(&p, None, None)?;
+            let out = View::zeros(p.sizes(), p.dtype, p.device())?;
             bernoulli_by(c, &out, &p)?;
             Ok(out.into())
         },
@@ -32,7 +31,8 @@ pub(crate) const ROWS: &[Row] = &[
     both(
         "bernoulli.p(Tensor self, float p, *, Generator? generator=None) -> Tensor",
         |c| {
-            let out = zeros_like(&c.view(0)?, None, None)?;
+            let this = c.view(0)?;
+            let out = View::zeros(this.sizes(), this.dtype, this.device())?;
             let p = c.scalar(1)?.to_f64();
             bernoulli(c, &out, p)?;
             Ok(out.into())
@@ -299,7 +299,7 @@ fn multinomial(call: &mut Call) -> Result<Value> {
 
 fn poisson(call: &mut Call) -> Result<Value> {
     let rates = call.view(0)?;
-    let out = zeros_like(&rates, None, None)?;
+    let out = View::zeros(rates.sizes(), rates.dtype, rates.device())?;
     if out.device() == Device::META {
         return Ok(out.into());
     }

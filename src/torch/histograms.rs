@@ -22,11 +22,8 @@ const HISTOGRAM: &[(Takes, &str)] = &[
     ),
 ];
 
-const SEARCHED: &[(Takes, &str)] = &[(
-    Takes::Same,
-    "torch.searchsorted(): output tensor's dtype is wrong, it can only be Int(int32) or Long(int64) depending on whether \
-     out_int32 flag is True, but we got output tensor's dtype {out} and out_int32 flag is False",
-)];
+/// The dtype of an output is checked by [`search_in`], whose message names the flag.
+const SEARCHED: Out = Out::PLAIN.takes(&[]);
 
 pub(crate) const ROWS: &[Row] = &[
     both(
@@ -51,17 +48,9 @@ pub(crate) const ROWS: &[Row] = &[
         "histogram.bin_ct(Tensor self, int bins=100, *, float[]? range=None, Tensor? weight=None, bool \
  density=False, Tensor[]? out=None) -> any",
         |c| {
-            let range = match c.value(2).sequence().as_deref() {
-                Some([low, high]) => low.as_scalar().zip(high.as_scalar()).map(|(a, b)| (a.to_f64(), b.to_f64())),
-                Some(other) => bail!(
-                    RuntimeError,
-                    "torch.histogramdd: for a 1-dimensional histogram range should have 2 elements, but got {}",
-                    other.len()
-                ),
-                None => None,
-            };
+            let range = numbers(c, 2);
             let bins = c.int(1)?;
-            binned(c, Bins::Count(bins), range, 3)
+            binned(c, Bins::Count(bins), range.as_deref(), 3)
         },
         "Counts the elements in bins of equal width, and returns the edges.",
     )
@@ -91,7 +80,7 @@ pub(crate) const ROWS: &[Row] = &[
         |c| search(c, c.view(0)?, c.view(1)?, false),
         "Finds where values would go in sorted ones.",
     )
-    .out(Out::PLAIN.takes(SEARCHED)).not_differentiable(),
+    .out(SEARCHED).not_differentiable(),
     function(
         "searchsorted.Scalar(Tensor sorted_sequence, Scalar self, *, bool out_int32=False, bool right=False, \
  str? side=None, Tensor? sorter=None, Tensor? out=None) -> Tensor",
@@ -101,14 +90,14 @@ pub(crate) const ROWS: &[Row] = &[
         },
         "Finds where a value would go in sorted ones.",
     )
-    .out(Out::PLAIN.takes(SEARCHED)).not_differentiable(),
+    .out(SEARCHED).not_differentiable(),
     function(
         "bucketize.Tensor(Tensor self, Tensor boundaries, *, bool out_int32=False, bool right=False, Tensor? \
  out=None) -> Tensor",
         |c| bucketize(c, c.view(0)?),
         "Finds the intervals that values belong to.",
     )
-    .out(Out::PLAIN.takes(SEARCHED)).not_differentiable(),
+    .out(SEARCHED).not_differentiable(),
     function(
         "bucketize.Scalar(Scalar self, Tensor boundaries, *, bool out_int32=False, bool right=False) -> Tensor",
         |c| {
@@ -117,7 +106,7 @@ pub(crate) const ROWS: &[Row] = &[
         },
         "Finds the interval that a value belongs to.",
     )
-    .out(Out::PLAIN.takes(SEARCHED)).not_differentiable(),
+    .out(SEARCHED).not_differentiable(),
     function(
         "isin.Tensor_Tensor(Tensor elements, Tensor test_elements, *, bool assume_unique=False, bool \
  invert=False, Tensor? out=None) -> Tensor",
@@ -138,7 +127,7 @@ pub(crate) const ROWS: &[Row] = &[
     ).not_differentiable(),
 ];
 
-fn binned(call: &Call, bins: Bins, range: Option<(f64, f64)>, weight: usize) -> Result<Value> {
+fn binned(call: &Call, bins: Bins, range: Option<&[f64]>, weight: usize) -> Result<Value> {
     let weights = if call.is_none(weight) { None } else { Some(call.view(weight)?) };
     let (hist, edges) = histogram::histogram(&call.view(0)?, bins, range, weights.as_ref(), call.bool(weight + 1)?)?;
     Ok(Value::named_tuple("torch.return_types.histogram", vec![("hist", hist.into()), ("bin_edges", edges.into())]))
@@ -167,12 +156,17 @@ fn grid(call: &mut Call) -> Result<Value> {
             }
         }
     }
-    let ranges: Option<Vec<f64>> =
-        call.value(2).sequence().map(|range| range.iter().filter_map(Value::as_scalar).map(Scalar::to_f64).collect());
+    let ranges = numbers(call, 2);
     let weights = if call.is_none(3) { None } else { Some(call.view(3)?) };
     let (hist, edges) = histogram::histogramdd(&view, bins, ranges.as_deref(), weights.as_ref(), call.bool(4)?)?;
     let edges = Value::tuple(edges.into_iter().map(Value::from));
     Ok(Value::named_tuple("torch.return_types.histogramdd", vec![("hist", hist.into()), ("bin_edges", edges)]))
+}
+
+/// Returns a list of numbers, or `None` if the argument is missing.
+fn numbers(call: &Call, index: usize) -> Option<Vec<f64>> {
+    let list = call.value(index).sequence()?;
+    Some(list.iter().filter_map(Value::as_scalar).map(Scalar::to_f64).collect())
 }
 
 /// Converts a number argument to a 0-dimensional tensor of the number's own dtype.
@@ -198,7 +192,25 @@ fn search(call: &Call, boundaries: View, values: View, number: bool) -> Result<V
     };
     let sorter = if call.is_none(5) { None } else { Some(call.view(5)?) };
     let search = Search { right, int32: call.bool(2)?, sorter: sorter.as_ref() };
-    histogram::searchsorted(&boundaries, &values, number, &search).map(Value::from)
+    search_in(call, &boundaries, &values, number, &search)
+}
+
+/// Searches, and checks the dtype of the output.
+fn search_in(call: &Call, boundaries: &View, values: &View, number: bool, search: &Search) -> Result<Value> {
+    let places = histogram::searchsorted(boundaries, values, number, search)?;
+    if let Some(Value::Tensor(out)) = call.position("out").map(|i| call.value(i))
+        && out.borrow().device() == places.device()
+        && out.borrow().dtype != places.dtype
+    {
+        bail!(
+            RuntimeError,
+            "torch.searchsorted(): output tensor's dtype is wrong, it can only be Int(int32) or Long(int64) depending on \
+             whether out_int32 flag is True, but we got output tensor's dtype {} and out_int32 flag is {}",
+            out.borrow().dtype.scalar_type(),
+            if search.int32 { "True" } else { "False" }
+        );
+    }
+    Ok(places.into())
 }
 
 fn bucketize(call: &Call, values: View) -> Result<Value> {
@@ -207,5 +219,5 @@ fn bucketize(call: &Call, values: View) -> Result<Value> {
         bail!(RuntimeError, "boundaries tensor must be 1 dimension, but got dim({})", boundaries.ndim());
     }
     let search = Search { right: call.bool(3)?, int32: call.bool(2)?, sorter: None };
-    histogram::searchsorted(&boundaries, &values, false, &search).map(Value::from)
+    search_in(call, &boundaries, &values, false, &search)
 }

@@ -3,10 +3,14 @@
 //! <https://pytorch.org/docs/2.7/tensors.html>.
 
 use super::storage_devices::no_driver;
-use call::facets::NameInference::{Keeps, Unsupported};
+use call::facets::{
+    Dispatch::Own,
+    NameInference::{Keeps, Unsupported},
+};
 use call::{Call, Row, function, method};
 use objects::data::from_data;
-use tensor::{DType, Device, Layout, Result, Storage, Tensor, View, bail};
+use tensor::ops::sparse;
+use tensor::{DType, Device, Error, Layout, Result, Storage, Tensor, View, bail};
 use value::Value;
 
 fn dtype_by(call: &Call, dtype: fn(&Call) -> DType) -> DType {
@@ -26,6 +30,7 @@ macro_rules! forms {
                 },
                 $doc,
             )
+            .sparse(Own(of_sparse))
             .shown_as("new")
             .not_differentiable(),
             $row(
@@ -33,6 +38,7 @@ macro_rules! forms {
                 |c| over_storage(c, $at, dtype_by(c, $dtype)),
                 $doc,
             )
+            .sparse(Own(of_sparse))
             .shown_as("new")
             .not_differentiable(),
             $row(
@@ -41,6 +47,7 @@ macro_rules! forms {
                 $doc,
             )
             .names(if $at == 0 { Keeps } else { Unsupported })
+            .sparse(Own(of_sparse))
             .shown_as("new")
             .not_differentiable(),
             $row(
@@ -48,6 +55,7 @@ macro_rules! forms {
                 |c| of_size(c, $at, dtype_by(c, $dtype)),
                 $doc,
             )
+            .sparse(Own(of_sparse))
             .shown_as("new")
             .not_differentiable(),
             $row(
@@ -55,6 +63,7 @@ macro_rules! forms {
                 |c| of_data(c, $at, dtype_by(c, $dtype)),
                 $doc,
             )
+            .sparse(Own(of_sparse))
             .shown_as("new")
             .not_differentiable(),
             $row(
@@ -62,6 +71,7 @@ macro_rules! forms {
                 |c| of_size(c, $at, dtype_by(c, $dtype)),
                 $doc,
             )
+            .sparse(Own(of_sparse))
             .shown_as("new")
             .not_differentiable(),
             $row(
@@ -69,6 +79,7 @@ macro_rules! forms {
                 |c| of_data(c, $at, dtype_by(c, $dtype)),
                 $doc,
             )
+            .sparse(Own(of_sparse))
             .shown_as("new")
             .not_differentiable(),
         ]
@@ -98,6 +109,64 @@ pub(crate) const ROWS: &[[Row; 7]] = &[
         c.tensor(0).map_or(DType::Float, |t| t.borrow().dtype)
     }),
 ];
+
+/// The forms of `new` that only sparse tensors have.
+pub(crate) const OF_PARTS: &[Row] = &[
+    method(
+        "new.indices_size(Tensor self, Tensor indices, Tensor values, int[] size, *, Device? device=None) -> Tensor",
+        of_parts,
+        "Creates a sparse tensor of the listed elements (deprecated).",
+    )
+    .sparse(Own(of_parts))
+    .shown_as("new")
+    .not_differentiable(),
+    method(
+        "new.indices(Tensor self, Tensor indices, Tensor values, *, Device? device=None) -> Tensor",
+        of_parts,
+        "Creates a sparse tensor of the listed elements (deprecated).",
+    )
+    .sparse(Own(of_parts))
+    .shown_as("new")
+    .not_differentiable(),
+];
+
+fn of_parts(call: &mut Call) -> Result<Value> {
+    if call.tensor(0)?.borrow().coo().is_none() {
+        bail!(
+            TypeError,
+            "new() received an invalid combination of arguments - got (Tensor, Tensor), but expected one of:"
+        );
+    }
+    let (indices, values) = (call.view(1)?, call.view(2)?);
+    if indices.dtype != DType::Long {
+        bail!(RuntimeError, "expected scalar type Long but found {}", indices.dtype.scalar_type());
+    }
+    let size = call.position("size").map(|i| call.ints(i)).transpose()?;
+    sparse::new_coo(&indices, &values, size.as_deref(), None, true).map(Value::from)
+}
+
+/// `new` of a sparse tensor, which makes one without elements.
+fn of_sparse(call: &mut Call) -> Result<Value> {
+    let key = call.signature.key;
+    let dtype = match call.value(0) {
+        Value::Tensor(this) if this.borrow().coo().is_some() && call.signature.name == "new" => this.borrow().dtype,
+        _ => return Err(Error::no_backend(key, "SparseCPU")),
+    };
+    match key {
+        "new" => sparse::empty_coo(&[0], 0, dtype, Device::CPU).map(Value::from),
+        "new.size" | "new.shape" => sparse::empty_coo(&call.ints(1)?, 0, dtype, Device::CPU).map(Value::from),
+        _ if matches!(call.value(1), Value::Tuple(_)) => bail!(
+            TypeError,
+            "SparseTensor.new(sequence) only accepts sizes.  Please use torch.sparse_coo_tensor() or construct a strided \
+             tensor and convert it to sparse via to_sparse."
+        ),
+        _ => bail!(
+            TypeError,
+            "new() received an invalid combination of arguments - got ({}), but expected one of:",
+            call.value(1).type_name()
+        ),
+    }
+}
 
 /// Fails with RuntimeError if a device other than the CPU is given.
 fn on_cpu(call: &Call, first: usize) -> Result<()> {

@@ -57,6 +57,7 @@ mod scatter;
 mod short_time;
 mod similarity;
 mod sparse;
+mod sparse_arithmetic;
 mod sparse_kernels;
 mod special;
 mod splits;
@@ -181,7 +182,8 @@ const TABLES: &[(&str, &[Row])] = &[
 /// Every row of this room and of `objects` as it is written, table by table, with its subject. The rows of the legacy tensor
 /// classes, which come in groups, have no subject.
 pub(crate) fn by_subject() -> impl Iterator<Item = (&'static str, &'static Row)> {
-    let groups = legacy_tensors::ROWS.iter().chain(legacy_tensors::CLASSES).flatten().map(|row| ("", row));
+    let classes = legacy_tensors::ROWS.iter().chain(legacy_tensors::CLASSES).flatten();
+    let groups = legacy_tensors::OF_PARTS.iter().chain(classes).map(|row| ("", row));
     TABLES
         .iter()
         .chain(objects::TABLES)

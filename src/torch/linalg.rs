@@ -183,7 +183,7 @@ pub(crate) const ROWS: &[Row] = &[
         "linalg.lu(Tensor A, *, bool pivot=True, Tensor[]? out=None) -> any",
         |c| {
             let (factors, pivots, _) = lu_factor(c, "linalg.lu", 1)?;
-            let (p, l, u) = ops::lu_unpack(&factors, &pivots)?;
+            let (p, l, u) = ops::lu_unpack(&factors, Some(&pivots))?;
             Ok(Value::named_tuple(
                 "torch.return_types.linalg_lu",
                 vec![("P", p.into()), ("L", l.into()), ("U", u.into())],
@@ -236,13 +236,14 @@ pub(crate) const ROWS: &[Row] = &[
         "lu_unpack(Tensor LU_data, Tensor LU_pivots, bool unpack_data=True, bool unpack_pivots=True, *, \
  Tensor[]? out=None) -> any",
         |c| {
-            let (p, l, u) = ops::lu_unpack(&c.view(0)?, &c.view(1)?)?;
+            let pivots = if c.bool(3)? { Some(c.view(1)?) } else { None };
+            let (p, l, u) = ops::lu_unpack(&c.view(0)?, pivots.as_ref())?;
             let nothing = View::zeros(&[0], p.dtype, p.device())?;
             let kept = |view: View, keep: bool| Value::from(if keep { view } else { nothing.clone() });
-            let (data, pivots) = (c.bool(2)?, c.bool(3)?);
+            let data = c.bool(2)?;
             Ok(Value::named_tuple(
                 "torch.return_types.lu_unpack",
-                vec![("P", kept(p, pivots)), ("L", kept(l, data)), ("U", kept(u, data))],
+                vec![("P", kept(p, pivots.is_some())), ("L", kept(l, data)), ("U", kept(u, data))],
             ))
         },
         "Unpacks the permutation and the factors of an LU decomposition.",

@@ -1,7 +1,7 @@
 //! Elementwise operations. Follows <https://pytorch.org/docs/2.7/torch.html#pointwise-ops>.
 
 use super::quantized;
-use super::sparse_kernels;
+use super::sparse_arithmetic;
 use call::facets::{
     Dispatch::{Coalesced, Given, Numbers, Own, Requantized},
     NameInference::{Keeps, Unifies},
@@ -47,7 +47,7 @@ pub(crate) const ROWS: &[Row] = &[
     .orders(&["self alpha other"])
     .out(Out::ELEMENTWISE)
     .names(Unifies)
-    .sparse(Own(sparse_kernels::add))
+    .sparse(Own(sparse_arithmetic::add))
     .quantized(Own(quantized::add)),
     method(
         "add_.Tensor(Tensor(a!) self, Operand other, *, Scalar alpha=1) -> Tensor(a!)",
@@ -56,7 +56,7 @@ pub(crate) const ROWS: &[Row] = &[
     )
     .orders(&["self alpha other"])
     .names(Unifies)
-    .sparse(Own(sparse_kernels::add)),
+    .sparse(Own(sparse_arithmetic::add)),
     both(
         "sub.Tensor(Operand self, Operand other, *, Scalar alpha=1, Tensor? out=None) -> Tensor",
         |c| scaled(c, ops::sub),
@@ -69,7 +69,7 @@ pub(crate) const ROWS: &[Row] = &[
     ])
     .out(Out::ELEMENTWISE)
     .names(Unifies)
-    .sparse(Own(sparse_kernels::sub))
+    .sparse(Own(sparse_arithmetic::sub))
     .quantized(Own(quantized::sub)),
     method(
         "sub_.Tensor(Tensor(a!) self, Operand other, *, Scalar alpha=1) -> Tensor(a!)",
@@ -82,7 +82,7 @@ pub(crate) const ROWS: &[Row] = &[
         "subtract_.Scalar(Tensor(a!) self, Scalar other, Scalar alpha=1) -> Tensor(a!)",
     ])
     .names(Unifies)
-    .sparse(Own(sparse_kernels::sub)),
+    .sparse(Own(sparse_arithmetic::sub)),
     both(
         "rsub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
         |c| scaled(c, ops::rsub),
@@ -101,7 +101,7 @@ pub(crate) const ROWS: &[Row] = &[
         "true_divide.Tensor(Operand self, EitherNew other, *, Tensor? out=None) -> Tensor",
     ])
     .names(Unifies)
-    .sparse(Own(sparse_kernels::divide))
+    .sparse(Own(sparse_arithmetic::divide))
     .quantized(Own(quantized::div)),
     both(
         "div.Tensor_mode(Operand self, EitherNew other, *, str? rounding_mode, Tensor? out=None) -> Tensor",
@@ -114,7 +114,7 @@ pub(crate) const ROWS: &[Row] = &[
     .out(Out::ELEMENTWISE)
     .aliases(&["divide"])
     .out_refused_as("div.out_mode")
-    .sparse(Coalesced),
+    .sparse(Own(sparse_arithmetic::divide)),
     method(
         "div_.Tensor(Tensor(a!) self, Operand other) -> Tensor(a!)",
         |c| divide(c, None),
@@ -125,7 +125,7 @@ pub(crate) const ROWS: &[Row] = &[
         "true_divide_.Tensor(Tensor(a!) self, Either other) -> Tensor(a!)",
     ])
     .names(Unifies)
-    .sparse(Own(sparse_kernels::divide)),
+    .sparse(Own(sparse_arithmetic::divide)),
     method(
         "div_.Tensor_mode(Tensor(a!) self, Either other, *, str? rounding_mode) -> Tensor(a!)",
         |c| {
@@ -134,7 +134,8 @@ pub(crate) const ROWS: &[Row] = &[
         },
         "Divides by the second operand in place, rounding if asked.",
     )
-    .aliases(&["divide_"]),
+    .aliases(&["divide_"])
+    .sparse(Own(sparse_arithmetic::divide)),
     both(
         "pow.Tensor_Tensor(Tensor self, Tensor exponent, *, Tensor? out=None) -> Tensor",
         power,
@@ -156,13 +157,12 @@ pub(crate) const ROWS: &[Row] = &[
     )
     .out(Out::ELEMENTWISE)
     .names(Keeps)
-    .sparse(Coalesced),
+    .sparse(Own(sparse_arithmetic::pow)),
     method("pow_.Tensor(Tensor(a!) self, Tensor exponent) -> Tensor(a!)", power, "Computes the power, in place.")
         .names(Unifies)
         .derivative_of("pow.Tensor_Tensor"),
     method("pow_.Scalar(Tensor(a!) self, Scalar exponent) -> Tensor(a!)", power, "Computes the power, in place.")
         .names(Keeps)
-        .sparse(Coalesced)
         .derivative_of("pow.Tensor_Scalar"),
     both(
         "positive(Tensor self) -> Tensor",
@@ -322,13 +322,13 @@ macro_rules! with_in_place {
 }
 
 with_in_place! { PRODUCT, PRODUCT_IN_PLACE, binary, BinaryOp, "Operand", ", Operand other", ".Tensor", ELEMENTWISE:
-    "mul" Mul "Multiplies the operands." [.names(Unifies).sparse(Own(sparse_kernels::mul)).quantized(Own(quantized::mul))]
+    "mul" Mul "Multiplies the operands." [.names(Unifies).sparse(Own(sparse_arithmetic::mul)).quantized(Own(quantized::mul))]
         new [.aliases(&["multiply(Operand self, EitherNew other, *, Tensor? out=None) -> Tensor"])]
         within [.aliases(&["multiply_(Tensor(a!) self, Either other) -> Tensor(a!)"])];
 }
 
 with_in_place! { QUOTIENT, QUOTIENT_IN_PLACE, binary, BinaryOp, "Operand", ", EitherNew other", ".Tensor", ELEMENTWISE:
-    "floor_divide" FloorDivide "Divides and rounds down." [.names(Unifies)] new [.grad_refused_by_fallback()];
+    "floor_divide" FloorDivide "Divides and rounds down." [.names(Unifies).sparse(Own(sparse_arithmetic::divide))] new [.grad_refused_by_fallback()];
 }
 
 with_in_place! { BINARY, BINARY_IN_PLACE, binary, BinaryOp, "EitherNew", ", Either other", ".Tensor", ELEMENTWISE:

@@ -8,7 +8,7 @@ use tensor::layout::wrap_dim;
 use tensor::ops::pointwise::{self, Output, UnaryOp};
 use tensor::ops::quantize::{self as ops, PoolWindow};
 use tensor::ops::{copy, view as views};
-use tensor::{DType, Error, Quantizer, Result, Scalar, View};
+use tensor::{DType, Error, Quantizer, Result, Scalar, Tensor, View};
 use value::Value;
 
 pub(crate) const ROWS: &[Row] = &[
@@ -263,6 +263,23 @@ pub(crate) fn select(call: &mut Call) -> Result<Value> {
         Some(quantizer) => call.view_of(0, ops::wrap(dense, view.dtype, quantizer.clone())),
         None => call.view_of(0, dense),
     }
+}
+
+/// `q.resize_(size)` and `q.resize_as_(x)`, which resize the integers.
+pub(crate) fn resize(call: &mut Call) -> Result<Value> {
+    let target = call.tensor(0)?.clone();
+    let view = target.view();
+    if let Some(Quantizer::PerChannel { .. }) = view.quantizer() {
+        bail!(RuntimeError, "Can only resize quantized tensors with per-tensor schemes!");
+    }
+    let Some(dense) = call.state.registry.overload(call.signature.key) else { bail!(RuntimeError, "no such overload") };
+    let integers = Tensor::new(ops::integers(&view));
+    call.args[0] = Value::Tensor(integers.clone());
+    let result = (dense.row.run)(call);
+    call.args[0] = Value::Tensor(target.clone());
+    result?;
+    target.set_view(ops::wrap_like(integers.view(), &view)?);
+    Ok(Value::Tensor(target))
 }
 
 /// `q.copy_(x)`: quantizes the numbers with the quantizer of `q`.

@@ -3,8 +3,9 @@
 
 use super::create::room_like;
 use super::dimnames;
+use super::sparse_kernels;
 use crate::modes::general;
-use call::facets::{NameInference::Keeps, Out};
+use call::facets::{Dispatch::Own, NameInference::Keeps, Out};
 use call::{Call, Row, attribute, function, method};
 use half::{bf16, f16};
 use std::cell::RefCell;
@@ -70,6 +71,7 @@ pub(crate) const ROWS: &[Row] = &[
         "Draws uniform numbers of the same size.",
     )
     .names(Keeps)
+    .sparse(Own(sparse_kernels::like))
     .complex_refused_as("view_as_real").not_differentiable(),
     function(
         "randn_like(Tensor input, *, MemoryFormat? memory_format=None, {factory}) -> Tensor",
@@ -77,6 +79,7 @@ pub(crate) const ROWS: &[Row] = &[
         "Draws normal numbers of the same size.",
     )
     .names(Keeps)
+    .sparse(Own(sparse_kernels::like))
     .complex_refused_as("view_as_real").not_differentiable(),
     function(
         "randint.generator(int high, int[] size, *, Generator? generator, Tensor? out=None, {factory}) -> Tensor",
@@ -109,7 +112,8 @@ pub(crate) const ROWS: &[Row] = &[
             sampled_integers(c, 0, c.int(1)?, out)
         },
         "Draws integers from 0 up to high, of the same size.",
-    ).not_differentiable(),
+    )
+    .sparse(Own(sparse_kernels::like)).not_differentiable(),
     function(
         "randint_like.low(Tensor input, int low, int high, *, MemoryFormat? memory_format=None, {factory}) \
  -> Tensor",
@@ -119,6 +123,7 @@ pub(crate) const ROWS: &[Row] = &[
         },
         "Draws integers from low up to high, of the same size.",
     )
+    .sparse(Own(sparse_kernels::like))
     .operation("randint_like.low_dtype").not_differentiable(),
     function(
         "randperm.generator(int n, *, Generator? generator, Tensor? out=None, {factory}) -> Tensor",
@@ -421,7 +426,24 @@ fn permutation(call: &mut Call) -> Result<Value> {
         bail!(RuntimeError, "Trying to create tensor with negative dimension {n}: [{n}]");
     }
     let dtype = call.dtype_keyword().unwrap_or(DType::Long);
+    // The largest integer up to which a float is exact.
+    let exact = match dtype {
+        DType::Half => Some(1 << 11),
+        DType::BFloat16 => Some(1 << 8),
+        DType::Float => Some(1 << 24),
+        DType::Double => Some(1 << 53),
+        _ => None,
+    };
+    if let Some(most) = exact.map(|exact: i64| exact + 1).filter(|&most| n > most) {
+        bail!(RuntimeError, "n cannot be greater than {most} for {} type.", dtype.scalar_type());
+    }
+    if dtype.is_integral(false) && n > 0 && i128::from(n) - 1 > tensor::element::integer_limits(dtype).1 {
+        bail!(RuntimeError, "value cannot be converted to type {}_t without overflow", dtype.name());
+    }
     let room = View::zeros(&[n], dtype, Device::CPU)?;
+    if exact.is_none() && (!dtype.is_integral(false) || dtype.is_bare_unsigned()) {
+        bail!(RuntimeError, "\"randperm\" not implemented for '{}'", dtype.scalar_type());
+    }
     let generator = chosen(call)?;
     let values = randperm(&mut generator.borrow_mut(), room.numel() as usize);
     View::from_scalars(&[n], dtype, values.into_iter().map(Scalar::Int)).map(Value::from)

@@ -6,7 +6,8 @@ use super::pointwise::Argument;
 use super::sparse_kernels;
 use call::dispatch::{call_below, name_inference};
 use call::facets::{
-    Dispatch::{Integers, Own, Requantized},
+    Dispatch::{Integers, OneScale, Own, Refused, Requantized},
+    NO_STRIDES,
     NameInference::{Each, Infers, Itself, Keeps},
     Out, Repeats, Shares, Takes,
 };
@@ -33,29 +34,32 @@ pub(crate) const ROWS: &[Row] = &[
         },
         "Shifts the elements, wrapping around the ends.",
     )
-    .quantized(Integers),
+    .quantized(Refused("roll")),
     both(
         "flip(Tensor self, int[] dims) -> Tensor",
         |c| ops::flip(&c.view(0)?, &c.ints(1)?).map(Value::from),
         "Reverses dimensions.",
     )
-    .quantized(Integers),
+    .quantized(OneScale(NO_STRIDES)),
     both("fliplr(Tensor self) -> Tensor", |c| ops::fliplr(&c.view(0)?).map(Value::from), "Reverses the columns.")
-        .operation("flip"),
+        .operation("flip")
+        .quantized(OneScale(NO_STRIDES)),
     both("flipud(Tensor self) -> Tensor", |c| ops::flipud(&c.view(0)?).map(Value::from), "Reverses the rows.")
-        .operation("flip"),
+        .operation("flip")
+        .quantized(OneScale(NO_STRIDES)),
     both(
         "rot90(Tensor self, int k=1, int[] dims=[0,1]) -> Tensor",
         |c| ops::rot90(&c.view(0)?, c.int(1)?, &c.ints(2)?).map(Value::from),
         "Rotates by quarter turns.",
-    ),
+    )
+    .quantized(OneScale(NO_STRIDES)),
     method(
         "repeat(Tensor self, int[] repeats) -> Tensor",
         |c| ops::repeat(&c.view(0)?, &c.ints(1)?).map(Value::from),
         "Repeats the tensor side by side along every dimension.",
     )
     .sparse(Own(sparse_kernels::expand))
-    .quantized(Integers),
+    .quantized(OneScale(NO_STRIDES)),
     both(
         "tile(Tensor self, int[] dims) -> Tensor",
         |c| ops::tile(&c.view(0)?, &c.ints(1)?).map(Value::from),
@@ -121,7 +125,7 @@ pub(crate) const ROWS: &[Row] = &[
     .aliases(&["concat", "concatenate"])
     .names(Infers(name_inference::concatenated))
     .sparse(Own(sparse_kernels::cat))
-    .quantized(Integers),
+    .quantized(OneScale("Only per-tensor quantization is supported in 'cat'!")),
     function(
         "cat.names(Tensor[] tensors, Dimname dim, *, Tensor? out=None) -> Tensor",
         dimnames::by_position,
@@ -136,7 +140,7 @@ pub(crate) const ROWS: &[Row] = &[
     )
     .out(JOINED)
     .sparse(Own(sparse_kernels::stack))
-    .quantized(Integers),
+    .quantized(OneScale("Only per-tensor quantization is supported in 'cat'!")),
     function(
         "hstack(Tensor[] tensors, *, Tensor? out=None) -> Tensor",
         |c| join::hstack(&c.views(0)?).map(Value::from),
@@ -144,7 +148,8 @@ pub(crate) const ROWS: &[Row] = &[
     )
     .out(JOINED)
     .grad_refused_by("cat")
-    .names(Infers(name_inference::concatenated)),
+    .names(Infers(name_inference::concatenated))
+    .quantized(OneScale("Only per-tensor quantization is supported in 'cat'!")),
     function(
         "vstack(Tensor[] tensors, *, Tensor? out=None) -> Tensor",
         |c| join::vstack(&c.views(0)?).map(Value::from),
@@ -186,7 +191,7 @@ pub(crate) const ROWS: &[Row] = &[
             .takes(&[(Takes::Same, "index_select(): self and result must have the same scalar type")]),
     )
     .sparse(Own(sparse_kernels::index_select))
-    .quantized(Integers)
+    .quantized(OneScale("Only per_tensor quantized quantized tensors are supported by index_select."))
     .by_name("dimname", dimnames::not_yet),
     both(
         "gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False, Tensor? out=None) -> Tensor",
@@ -357,7 +362,7 @@ pub(crate) const ROWS: &[Row] = &[
             .takes(&[(Takes::Same, "masked_select(): self and result must have the same scalar type")]),
     )
     .names(Infers(name_inference::selected))
-    .quantized(Integers),
+    .quantized(Refused("masked_select")),
     method(
         "masked_scatter_(Tensor(a!) self, Tensor mask, Tensor source) -> Tensor(a!)",
         |c| {

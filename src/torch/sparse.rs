@@ -38,7 +38,10 @@ pub(crate) const ROWS: &[Row] = &[
     function(
         "sparse_coo_tensor.size(int[] size, *, ScalarType? dtype=None, Device? device=None, bool \
  requires_grad=False, bool? check_invariants=None) -> Tensor",
-        |c| ops::empty_coo(&c.ints(0)?, 0, c.dtype_keyword().unwrap_or(c.state.default_dtype.get())).map(Value::from),
+        |c| {
+            let dtype = c.dtype_keyword().unwrap_or(c.state.default_dtype.get());
+            ops::empty_coo(&c.ints(0)?, 0, dtype, c.device_keyword()?).map(Value::from)
+        },
         "Creates a sparse tensor without elements.",
     )
     .shown_as("sparse_coo_tensor"),
@@ -161,7 +164,7 @@ pub(crate) const ROWS: &[Row] = &[
         |c| bare_part(c, "_values"),
         "Returns the values, whether coalesced or not.",
     )
-    .any_layout(),
+    .any_layout().not_differentiable(),
     method(
         "indices(Tensor(a) self) -> Tensor(a)",
         |c| part(c, "indices"),
@@ -249,6 +252,7 @@ pub(crate) const ROWS: &[Row] = &[
     method(
         "sparse_mask(Tensor self, Tensor mask) -> Tensor",
         |c| match c.tensor(1)?.borrow().is_sparse() {
+            _ if c.tensor(0)?.is(c.tensor(1)?) => Ok(c.itself()),
             true => ops::mask_like(&c.view(0)?, &c.view(1)?).map(Value::from),
             false => Err(Error::no_backend("sparse_mask", c.tensor(0)?.borrow().backend())),
         },
@@ -315,8 +319,15 @@ pub(crate) const ROWS: &[Row] = &[
         "sparse.sum(Tensor input, int[1]? dim=None, ScalarType? dtype=None) -> Tensor",
         |c| {
             let dims = if c.is_none(1) { Default::default() } else { c.ints(1)? };
+            ops::expect_coo(&c.view(0)?, "coalesce")?;
             sum(&c.view(0)?, &dims, false, c.opt_dtype(2)).map(Value::from)
         },
+        "Sums over some dimensions; the result is sparse as long as a sparse dimension is left.",
+    )
+    .sparse(AsIs),
+    function(
+        "_sparse_sum.dim(Tensor self, int[1] dim) -> Tensor",
+        |c| sum(&c.view(0)?, &c.ints(1)?, false, None).map(Value::from),
         "Sums over some dimensions; the result is sparse as long as a sparse dimension is left.",
     )
     .sparse(AsIs),
@@ -365,11 +376,19 @@ fn flag(call: &Call, name: &str) -> bool {
 }
 
 fn new_coo(call: &mut Call, size: Option<usize>) -> Result<Value> {
-    call.device_keyword()?;
-    let indices = data(call, 0, Some(DType::Long))?;
-    let values = data(call, 1, call.dtype_keyword())?;
+    let device = call.device_keyword()?;
+    let on_device = |view: View| match device.is_meta() {
+        true => View::zeros(view.sizes(), view.dtype, device),
+        false => Ok(view),
+    };
+    let indices = on_device(data(call, 0, Some(DType::Long))?)?;
+    let values = on_device(data(call, 1, call.dtype_keyword())?)?;
     let size = size.map(|i| call.ints(i)).transpose()?;
-    let (coalesced, check) = (flag(call, "is_coalesced"), flag(call, "check_invariants"));
+    let coalesced = match call.position("is_coalesced").map(|i| call.value(i)) {
+        Some(Value::Bool(coalesced)) => Some(coalesced),
+        _ => None,
+    };
+    let check = flag(call, "check_invariants");
     ops::new_coo(&indices, &values, size.as_deref(), coalesced, check).map(Value::from)
 }
 
@@ -409,9 +428,8 @@ fn coalesce(call: &mut Call) -> Result<Value> {
 
 fn set_coalesced(call: &mut Call) -> Result<Value> {
     let view = call.view(0)?;
-    let parts = ops::expect_coo(&view, "_coalesced_")?;
-    let marked = ops::new_coo(&parts.indices, &parts.values, Some(view.sizes()), call.bool(1)?, false)?;
-    call.tensor(0)?.set_view(marked);
+    let Some(parts) = view.coo() else { return Err(Error::no_backend("_coalesced_", view.backend())) };
+    call.tensor(0)?.set_view(ops::coo(view.sizes(), parts.indices.clone(), parts.values.clone(), call.bool(1)?)?);
     Ok(call.itself())
 }
 
@@ -553,7 +571,7 @@ fn resize(call: &Call, clear: bool) -> Result<Value> {
     }
     let empty = clear || nnz(&view)? == 0;
     if empty {
-        call.tensor(0)?.set_view(ops::empty_coo(&sizes, dense as usize, view.dtype)?);
+        call.tensor(0)?.set_view(ops::empty_coo(&sizes, dense as usize, view.dtype, view.device())?);
         return Ok(call.itself());
     }
     for (kind, old, new) in
@@ -575,7 +593,7 @@ fn resize(call: &Call, clear: bool) -> Result<Value> {
              supported."
         );
     }
-    let resized = ops::new_coo(&parts.indices, &parts.values, Some(&sizes), parts.coalesced, false)?;
-    call.tensor(0)?.set_view(resized);
+    ops::new_coo(&parts.indices, &parts.values, Some(&sizes), Some(parts.coalesced), false)?;
+    call.tensor(0)?.set_view(ops::coo(&sizes, parts.indices.clone(), parts.values.clone(), parts.coalesced)?);
     Ok(call.itself())
 }

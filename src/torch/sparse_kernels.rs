@@ -8,15 +8,11 @@ use tensor::bail;
 use tensor::layout::wrap_dim;
 use tensor::ops::sparse::{self as ops, compressed, product, rearrange};
 use tensor::ops::{copy, pointwise, promote, view as views};
-use tensor::{DType, Error, Result, Scalar, TensorLayout, View, can_cast, interrupt};
+use tensor::{DType, Device, Error, Result, Scalar, TensorLayout, View, interrupt};
 use value::Value;
 
 pub(crate) fn contiguous(_: &mut Call) -> Result<Value> {
     bail!(RuntimeError, "unsupported memory format option Contiguous")
-}
-
-pub(crate) fn mul(call: &mut Call) -> Result<Value> {
-    arithmetic(call, multiply_elements)
 }
 
 pub(crate) fn sum_dims(call: &mut Call) -> Result<Value> {
@@ -38,20 +34,35 @@ pub(crate) fn is_nonzero(call: &mut Call) -> Result<Value> {
 }
 
 pub(crate) fn norm(call: &mut Call) -> Result<Value> {
-    if call.tensor(0)?.borrow().coo().is_some() {
-        let dims = if call.is_none(2) { 0 } else { call.ints(2)?.len() };
-        if dims > 0 && dims < call.tensor(0)?.borrow().ndim() {
-            bail!(
-                RuntimeError,
-                "norm_sparse currently only supports full reductions, so 'dim' must either be empty or contain all \
-                 dimensions of the input"
-            );
-        }
-        if call.bool(3)? {
-            bail!(RuntimeError, "norm_sparse currently does not support keepdim=True");
-        }
-        call.args[2] = Value::None;
+    if call.tensor(0)?.borrow().compressed().is_some() {
+        return Err(Error::no_backend("norm.out", call.tensor(0)?.borrow().backend()));
     }
+    let dims = if call.is_none(2) { 0 } else { call.ints(2)?.len() };
+    if dims > 0 && dims < call.tensor(0)?.borrow().ndim() {
+        bail!(
+            RuntimeError,
+            "norm_sparse currently only supports full reductions, so 'dim' must either be empty or contain all dimensions \
+             of the input"
+        );
+    }
+    if call.bool(3)? {
+        bail!(RuntimeError, "norm_sparse currently does not support keepdim=True");
+    }
+    if !call.is_none(4) {
+        if matches!(call.value(1), Value::Str(p) if &*p == "fro") {
+            bail!(ValueError, "dtype argument is not supported in frobenius norm");
+        }
+        bail!(RuntimeError, "norm_sparse currently does not support 'dtype' argument");
+    }
+    let dtype = call.tensor(0)?.borrow().dtype;
+    if dtype.is_integral(true) {
+        bail!(
+            RuntimeError,
+            "norm(): input dtype should be either floating point or complex. Got {} instead.",
+            dtype.scalar_type()
+        );
+    }
+    call.args[2] = Value::None;
     total(super::reduce::norm, call)
 }
 
@@ -78,7 +89,8 @@ pub(crate) fn transpose(call: &mut Call) -> Result<Value> {
 }
 
 pub(crate) fn t(call: &mut Call) -> Result<Value> {
-    transposed(call, 0, 1)
+    let last = if call.tensor(0)?.borrow().ndim() < 2 { 0 } else { 1 };
+    transposed(call, 0, last)
 }
 
 /// The sparse kernel of `transpose_` and its aliases.
@@ -88,7 +100,8 @@ pub(crate) fn transpose_in_place(call: &mut Call) -> Result<Value> {
 }
 
 pub(crate) fn t_in_place(call: &mut Call) -> Result<Value> {
-    transposed_in_place(call, 0, if call.tensor(0)?.borrow().ndim() < 2 { 0 } else { 1 })
+    let last = if call.tensor(0)?.borrow().ndim() < 2 { 0 } else { 1 };
+    transposed_in_place(call, 0, last)
 }
 
 fn transposed_in_place(call: &mut Call, dim0: i64, dim1: i64) -> Result<Value> {
@@ -155,9 +168,21 @@ pub(crate) fn stack(call: &mut Call) -> Result<Value> {
     rearrange::stack(&call.views(0)?, call.int(1)?).map(Value::from)
 }
 
-pub(crate) fn new_empty(call: &mut Call) -> Result<Value> {
-    let dtype = call.dtype_keyword().unwrap_or(call.tensor(0)?.borrow().dtype);
-    ops::empty_coo(&call.ints(1)?, 0, dtype).map(Value::from)
+/// `new_zeros` and the functions beside it, for a sparse tensor.
+pub(crate) fn new_filled(call: &mut Call) -> Result<Value> {
+    let view = call.view(0)?;
+    let dtype = call.dtype_keyword().unwrap_or(view.dtype);
+    let strided = |i| matches!(call.value(i), Value::Layout(TensorLayout::Strided));
+    if call.position("layout").is_some_and(strided) {
+        let Some(dense) = call.state.registry.overload(call.signature.key) else {
+            bail!(RuntimeError, "no such overload")
+        };
+        return (dense.row.run)(call);
+    }
+    if matches!(call.signature.name, "new_ones" | "new_full") {
+        return Err(Error::no_backend("fill_.Scalar", view.backend()));
+    }
+    ops::empty_coo(&call.ints(1)?, 0, dtype, super::create::device_like(call, &view)?).map(Value::from)
 }
 
 /// Multiplies two matrices, at least one of them sparse. The product is sparse if both are.
@@ -226,7 +251,33 @@ pub(crate) fn matmul(call: &mut Call) -> Result<Value> {
 
 pub(crate) fn matrix_vector(call: &mut Call) -> Result<Value> {
     let (a, v) = (call.view(0)?, call.view(1)?);
-    if a.ndim() != 2 || v.ndim() != 1 || a.sizes()[1] != v.sizes()[0] {
+    if !a.is_sparse() {
+        // PyTorch adds up the columns of the matrix that the elements of the vector stand for.
+        call.args[1] = ops::to_dense(&v)?.into();
+        let product = call.state.call("mv", &[call.value(0), call.value(1)]);
+        call.args[1] = v.into();
+        return product;
+    }
+    if a.compressed().is_some() {
+        if a.ndim() != 2 || v.ndim() != 1 {
+            bail!(RuntimeError, "vector + matrix @ vector expected, got 1, {}, {}", a.ndim(), v.ndim());
+        }
+        if a.sizes()[1] != v.sizes()[0] {
+            let ([rows, columns], length) = ([a.sizes()[0], a.sizes()[1]], v.sizes()[0]);
+            bail!(RuntimeError, "size mismatch, got input ({rows}), mat ({rows}x{columns}), vec ({length})");
+        }
+    } else if a.ndim() != 2 || v.ndim() != 1 {
+        bail!(
+            RuntimeError,
+            "mv: two tensor dim should be 2 and 1, but got SparseTensor Dim: {}Tensor Dim: {}",
+            a.ndim(),
+            v.ndim()
+        );
+    }
+    if v.is_sparse() {
+        return Err(Error::no_backend("as_strided", v.backend()));
+    }
+    if a.sizes()[1] != v.sizes()[0] {
         bail!(RuntimeError, "mv: expected self.size(-1) == vec.size(-1)");
     }
     let product = multiply(&a, &views::unsqueeze(&v, 1)?)?;
@@ -250,11 +301,11 @@ pub(crate) fn add_product(call: &mut Call) -> Result<Value> {
     plus(&input, &product).map(Value::from)
 }
 
-fn times(a: &View, b: promote::Operand) -> Result<View> {
+pub(super) fn times(a: &View, b: promote::Operand) -> Result<View> {
     pointwise::binary(pointwise::BinaryOp::Mul, a.into(), b, pointwise::Output::New, DType::Float)
 }
 
-fn plus(a: &View, b: &View) -> Result<View> {
+pub(super) fn plus(a: &View, b: &View) -> Result<View> {
     pointwise::binary(pointwise::BinaryOp::Add, a.into(), b.into(), pointwise::Output::New, DType::Float)
 }
 
@@ -268,139 +319,6 @@ pub(crate) fn sum(view: &View, dims: &[i64], keepdim: bool, dtype: Option<DType>
     }
     let out = rearrange::sum(&compressed::to_coo(view)?, dims, keepdim, dtype)?;
     if out.is_sparse() { compressed::from_coo(&out, view.tensor_layout()) } else { Ok(out) }
-}
-
-/// An operand of arithmetic: a tensor or a number.
-enum Part {
-    Tensor(View),
-    Number(Scalar),
-}
-
-impl Part {
-    fn of(call: &Call, index: usize) -> Result<Part> {
-        match call.value(index) {
-            Value::Tensor(tensor) => Ok(Part::Tensor(tensor.view())),
-            _ => call.scalar(index).map(Part::Number),
-        }
-    }
-}
-
-/// Runs an arithmetic function of two operands. For an in-place function, stores the result in the first operand.
-fn arithmetic(call: &mut Call, compute: fn(&mut Call) -> Result<Value>) -> Result<Value> {
-    let result = compute(call)?;
-    let target = match call.args.first() {
-        Some(Value::Tensor(target)) if call.signature.in_place => target.clone(),
-        _ => return Ok(result),
-    };
-    if let Value::Tensor(new) = result {
-        let wanted = target.borrow().dtype;
-        let made = new.borrow().dtype;
-        if !can_cast(made, wanted) {
-            bail!(
-                RuntimeError,
-                "result type {} can't be cast to the desired output type {}",
-                made.scalar_type(),
-                wanted.scalar_type()
-            );
-        }
-        if target.borrow().is_sparse() {
-            let whole = new.view();
-            let elements = copy::cast(ops::elements(&whole), wanted)?;
-            target.set_view(ops::with_values(&whole, elements)?);
-        } else {
-            copy::copy_into(&target.view(), &new.view())?;
-        }
-    }
-    Ok(Value::Tensor(target))
-}
-
-pub(crate) fn add(call: &mut Call) -> Result<Value> {
-    arithmetic(call, |call| {
-        let alpha = call.position("alpha").map_or(Ok(Scalar::Int(1)), |i| call.scalar(i))?;
-        added(call, alpha)
-    })
-}
-
-pub(crate) fn sub(call: &mut Call) -> Result<Value> {
-    arithmetic(call, |call| {
-        let alpha = call.position("alpha").map_or(Ok(Scalar::Int(1)), |i| call.scalar(i))?;
-        if call.tensor(0)?.borrow().compressed().is_some() {
-            bail!(RuntimeError, "unsupported tensor layout: {}", call.tensor(0)?.borrow().tensor_layout().cpp_name());
-        }
-        added(call, pointwise::negated(alpha))
-    })
-}
-
-fn added(call: &Call, alpha: Scalar) -> Result<Value> {
-    let (Part::Tensor(a), b) = (Part::of(call, 0)?, Part::of(call, 1)?) else {
-        bail!(RuntimeError, "add(sparse, dense) is not supported. Use add(dense, sparse) instead.");
-    };
-    match b {
-        Part::Tensor(b) if !a.is_sparse() => rearrange::add_to_dense(&a, &b, alpha).map(Value::from),
-        Part::Tensor(b) if a.coo().is_some() && b.coo().is_some() => rearrange::add(&a, &b, alpha).map(Value::from),
-        Part::Tensor(b) if a.compressed().is_some() && !b.is_sparse() => {
-            let scaled = times(&b, promote::Operand::Number(alpha))?;
-            plus(&ops::to_dense(&a)?, &scaled).map(Value::from)
-        }
-        Part::Tensor(b) if a.compressed().is_some() && b.is_sparse() => {
-            let sum = rearrange::add(&by_coordinates(&a)?, &by_coordinates(&b)?, alpha)?;
-            compressed::from_coo(&sum, a.tensor_layout()).map(Value::from)
-        }
-        _ => bail!(RuntimeError, "add(sparse, dense) is not supported. Use add(dense, sparse) instead."),
-    }
-}
-
-fn by_coordinates(view: &View) -> Result<View> {
-    ops::coalesce(&ops::to_layout(view, TensorLayout::SparseCoo)?)
-}
-
-fn multiply_elements(call: &mut Call) -> Result<Value> {
-    let (a, b) = (Part::of(call, 0)?, Part::of(call, 1)?);
-    let (sparse, other) = match (a, b) {
-        (Part::Tensor(a), Part::Tensor(b)) if a.is_sparse() && b.is_sparse() => {
-            let product = rearrange::multiply(&by_coordinates(&a)?, &by_coordinates(&b)?)?;
-            let layout = a.tensor_layout();
-            return match layout.is_compressed() {
-                true => compressed::from_coo(&product, layout).map(Value::from),
-                false => Ok(product.into()),
-            };
-        }
-        (Part::Tensor(a), b) if a.is_sparse() => (a, b),
-        (a, Part::Tensor(b)) => (b, a),
-        _ => bail!(RuntimeError, "a sparse tensor is needed"),
-    };
-    match other {
-        Part::Tensor(dense) if dense.ndim() > 0 => {
-            let product = rearrange::multiply_dense(&ops::to_layout(&sparse, TensorLayout::SparseCoo)?, &dense)?;
-            match sparse.tensor_layout() {
-                layout if layout.is_compressed() => compressed::from_coo(&product, layout).map(Value::from),
-                _ => Ok(product.into()),
-            }
-        }
-        Part::Tensor(number) => scaled(&sparse, promote::Operand::Tensor(&number)),
-        Part::Number(number) => scaled(&sparse, promote::Operand::Number(number)),
-    }
-}
-
-fn scaled(sparse: &View, by: promote::Operand) -> Result<Value> {
-    ops::with_values(sparse, times(ops::elements(sparse), by)?).map(Value::from)
-}
-
-pub(crate) fn divide(call: &mut Call) -> Result<Value> {
-    if let Part::Tensor(divisor) = Part::of(call, 1)?
-        && (divisor.is_sparse() || divisor.ndim() > 0)
-    {
-        bail!(
-            RuntimeError,
-            "Sparse division requires a scalar or zero-dim dense tensor divisor (got shape {:?} for divisor)",
-            divisor.sizes()
-        );
-    }
-    if call.tensor(0)?.borrow().compressed().is_some() {
-        bail!(RuntimeError, "unsupported tensor layout: {}", call.tensor(0)?.borrow().tensor_layout().cpp_name());
-    }
-    let Some(dense) = call.state.registry.overload(call.signature.key) else { bail!(RuntimeError, "no such overload") };
-    on_elements(dense.row.run, call, true)
 }
 
 fn transposed(call: &mut Call, dim0: i64, dim1: i64) -> Result<Value> {
@@ -444,31 +362,79 @@ pub(crate) fn unbind(call: &mut Call) -> Result<Value> {
     Ok(Value::tuple(items?))
 }
 
-fn without_elements(view: &View, dtype: DType) -> Result<View> {
+fn without_elements(view: &View, dtype: DType, device: Device) -> Result<View> {
     match view.compressed() {
-        Some(parts) => compressed::empty(view.sizes(), parts.layout, dtype),
-        None => ops::empty_coo(view.sizes(), ops::dense_dim(view), dtype),
+        Some(parts) => compressed::empty(view.sizes(), parts.layout, dtype, device),
+        None => ops::empty_coo(view.sizes(), ops::dense_dim(view), dtype, device),
     }
 }
 
 pub(crate) fn zero(call: &mut Call) -> Result<Value> {
     let view = call.view(0)?;
-    call.tensor(0)?.set_view(without_elements(&view, view.dtype)?);
+    call.tensor(0)?.set_view(without_elements(&view, view.dtype, view.device())?);
     Ok(call.itself())
 }
 
-pub(crate) fn empty_like(call: &mut Call) -> Result<Value> {
+/// The functions that create a tensor like a sparse one. If another layout is named, the tensor has that one.
+pub(crate) fn like(call: &mut Call) -> Result<Value> {
     let view = call.view(0)?;
     let dtype = call.dtype_keyword().unwrap_or(view.dtype);
-    let layout = call.position("layout").map(|i| call.value(i));
+    let wanted = match call.position("layout").map(|i| call.value(i)) {
+        Some(Value::Layout(layout)) => layout,
+        _ => view.tensor_layout(),
+    };
+    let name = call.signature.name;
+    let device = super::create::device_like(call, &view)?;
+    if wanted == TensorLayout::Strided && view.coo().is_some() {
+        let Some(dense) = call.state.registry.overload(call.signature.key) else {
+            bail!(RuntimeError, "no such overload")
+        };
+        let sparse = std::mem::replace(&mut call.args[0], View::zeros(view.sizes(), view.dtype, view.device())?.into());
+        let made = (dense.row.run)(call);
+        call.args[0] = sparse;
+        return made;
+    }
+    if wanted == TensorLayout::Strided {
+        bail!(
+            RuntimeError,
+            "empty_like with different sparse layout is not supported (self is {} but you requested Strided)",
+            view.tensor_layout().cpp_name()
+        );
+    }
     if view.coo().is_some() && call.position("memory_format").is_some_and(|i| !call.is_none(i)) {
         bail!(RuntimeError, "memory format option is only supported by strided tensors");
     }
+    if wanted == view.tensor_layout() && view.compressed().is_some() && matches!(name, "ones_like" | "full_like") {
+        let value = if name == "ones_like" { Scalar::Int(1) } else { call.scalar(1)? };
+        let elements = View::zeros(ops::elements(&view).sizes(), dtype, view.device())?;
+        copy::fill(&elements, value)?;
+        return ops::with_values(&view, elements).map(Value::from);
+    }
+    let fills = match name {
+        "zeros_like" | "empty_like" => return without_elements_as(&view, wanted, dtype, device).map(Value::from),
+        "rand_like" => "uniform_",
+        "randn_like" => "normal_",
+        "randint_like" => "random_.from",
+        _ => "fill_.Scalar",
+    };
+    Err(Error::no_backend(fills, view.backend()))
+}
+
+/// Creates a tensor without elements in a sparse layout.
+///
+/// # Errors
+/// RuntimeError if a compressed layout is wanted and there are too few dimensions.
+pub(crate) fn without_elements_as(view: &View, layout: TensorLayout, dtype: DType, device: Device) -> Result<View> {
     match layout {
-        Some(Value::Layout(TensorLayout::Strided)) => {
-            View::zeros(view.sizes(), dtype, call.device_keyword()?).map(Value::from)
-        }
-        _ => without_elements(&view, dtype).map(Value::from),
+        _ if layout == view.tensor_layout() => without_elements(view, dtype, device),
+        TensorLayout::SparseCoo => ops::empty_coo(view.sizes(), 0, dtype, device),
+        _ if view.ndim() < 2 => bail!(
+            RuntimeError,
+            "sparse_compressed_tensor_with_dims: dimensionality must be at least dense_dim(=0) + sparse_dim(=2), but got \
+             {}",
+            view.ndim()
+        ),
+        _ => compressed::empty(view.sizes(), layout, dtype, device),
     }
 }
 

@@ -318,6 +318,7 @@ pub(crate) const ROWS: &[Row] = &[
         "Resizes the tensor in place; the storage grows where it must.",
     )
     .names(Infers(name_inference::resized))
+    .quantized(Own(quantized::resize))
     .not_differentiable(),
     both(
         "resize_as_(Tensor self, Tensor the_template, *, MemoryFormat? memory_format=None) -> Tensor",
@@ -331,6 +332,7 @@ pub(crate) const ROWS: &[Row] = &[
         },
         "Resizes the tensor to the size of another.",
     )
+    .quantized(Own(quantized::resize))
     .names(Infers(name_inference::resized))
     .not_differentiable(),
     both(

@@ -49,7 +49,7 @@ pub(super) const ROWS: &[Derivative] = &[
 ];
 
 /// Expands a reduced value to all elements that it was reduced from. Without dimensions, all were reduced.
-fn spread<'a>(c: &Context<'a>, value: Expr<'a>, dims: &[i64], kept: bool) -> Expr<'a> {
+pub(super) fn spread<'a>(c: &Context<'a>, value: Expr<'a>, dims: &[i64], kept: bool) -> Expr<'a> {
     let sizes = c.sizes(0);
     restored(value, &sizes, dims, kept).call("expand", &[Value::Size(sizes)])
 }

@@ -3,7 +3,7 @@
 //! PyTorch's dispatch by backend.
 
 use super::{names, tree};
-use crate::facets::Dispatch;
+use crate::facets::{Dispatch, NO_STRIDES};
 use crate::signature::Kind;
 use crate::{Call, Function, LIBRARY, Row, Run, as_tensor};
 use tensor::bail;
@@ -77,11 +77,19 @@ pub fn run(function: &Function, call: &mut Call, backend: Backend) -> Result<Val
         Dispatch::Coalesced => on_elements(dense, call, true),
         Dispatch::Total => total(dense, call),
         Dispatch::Integers => on_integers(dense, call),
+        Dispatch::OneScale(refusal) => {
+            let per_channel =
+                |tensor: &Tensor| matches!(tensor.borrow().quantizer(), Some(Quantizer::PerChannel { .. }));
+            match call.args.iter().any(|value| any_tensor(value, &mut |tensor| per_channel(tensor))) {
+                true => Err(Error::runtime(refusal)),
+                false => on_integers(dense, call),
+            }
+        }
         Dispatch::Numbers => on_numbers(dense, call, false),
         Dispatch::Requantized => on_numbers(dense, call, true),
         Dispatch::Uniform => {
             if let Some(Quantizer::PerChannel { .. }) = call.tensor(0)?.borrow().quantizer() {
-                bail!(RuntimeError, "Setting strides is possible only on uniformly quantized tensor");
+                bail!(RuntimeError, "{NO_STRIDES}");
             }
             dense(call)
         }
@@ -105,7 +113,9 @@ fn refusal(function: &Function, call: &Call, backend: Backend) -> Error {
 /// Runs a function for dense tensors on the elements of the first sparse argument.
 pub fn on_elements(run: Run, call: &mut Call, coalesced: bool) -> Result<Value> {
     let sparse = |value: &Value| as_tensor(value).is_some_and(|tensor| tensor.borrow().is_sparse());
-    let Some(place) = call.args.iter().position(sparse) else { return run(call) };
+    let out = call.position("out");
+    let place = call.args.iter().enumerate().position(|(i, value)| Some(i) != out && sparse(value));
+    let Some(place) = place else { return run(call) };
     let target = call.tensor(place)?.clone();
     let whole = target.view();
     if coalesced && call.signature.in_place && whole.coo().is_some_and(|parts| !parts.coalesced) {

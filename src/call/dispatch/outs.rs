@@ -14,6 +14,7 @@ use tensor::layout::show;
 use tensor::ops::block::{check_no_internal_overlap, check_no_overlap, check_no_partial_overlap};
 use tensor::ops::copy;
 use tensor::ops::pointwise::classes;
+use tensor::ops::sparse;
 use tensor::view::storage_bytes;
 use tensor::{DType, Error, Layout, Result, Scalar, Storage, Tensor, View, can_cast};
 use value::{NamedTuple, Value, any_tensor};
@@ -70,6 +71,10 @@ pub fn finish(function: &Function, call: &mut Call, result: Value) -> Result<Val
                 let (out, mut result) = (out.clone(), tensor.view());
                 if facet.counts && out.borrow().numel() == result.numel() {
                     result = tensor::ops::view::reshape(&result, out.borrow().sizes())?;
+                }
+                if out.borrow().is_sparse() || result.is_sparse() {
+                    writing.replace_sparse(&out, &result)?;
+                    return Ok(Value::Tensor(out));
                 }
                 writing.prepare(&out, &result)?;
                 let storage = out.borrow().storage.clone();
@@ -190,6 +195,26 @@ impl Writing<'_> {
         if !by_elements {
             self.check_sharing(out)?;
         }
+        Ok(())
+    }
+
+    /// Makes a sparse output show a sparse result, in the output's dtype.
+    ///
+    /// # Errors
+    /// RuntimeError for other layouts, and for a dtype that the function does not accept.
+    fn replace_sparse(&self, out: &Tensor, result: &View) -> Result<()> {
+        if out.borrow().tensor_layout() != result.tensor_layout() {
+            bail!(
+                RuntimeError,
+                "self.is_sparse() INTERNAL ASSERT FAILED at \"/pytorch/aten/src/ATen/native/SparseTensorUtils.h\":28, \
+                 please report a bug to PyTorch. _internal_get_SparseTensorImpl: not a sparse tensor"
+            );
+        }
+        self.check_dtype(out, result)?;
+        let elements = copy::cast(sparse::elements(result), out.borrow().dtype)?;
+        journal::note(&out.borrow());
+        out.bump_version();
+        out.set_view(sparse::with_values(result, elements)?);
         Ok(())
     }
 

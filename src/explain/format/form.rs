@@ -13,13 +13,22 @@ pub(super) fn write(out: &mut String, formatter: Formatter<'_>, view: &View, for
     let mut size = String::from("size=");
     write_sizes(&mut size, view.sizes());
     let mut suffixes = vec![size];
+    if view.device().is_meta() {
+        suffixes.insert(0, format!("device='{}'", view.device()));
+    }
+    // The number of elements is not printed if there is no data.
+    let counted = !view.device().is_meta();
     let parts = match form {
         Form::Coo(coo) => {
-            suffixes.push(format!("nnz={}", coo.values.sizes().first().copied().unwrap_or(0)));
+            if counted {
+                suffixes.push(format!("nnz={}", coo.values.sizes().first().copied().unwrap_or(0)));
+            }
             vec![("indices", &coo.indices), ("values", &coo.values)]
         }
         Form::Compressed(compressed) => {
-            suffixes.push(format!("nnz={}", compressed.nnz()));
+            if counted {
+                suffixes.push(format!("nnz={}", compressed.nnz()));
+            }
             let (starts, plain) = compressed.layout.index_names();
             vec![(starts, &compressed.compressed), (plain, &compressed.plain), ("values", &compressed.values)]
         }
@@ -39,8 +48,12 @@ pub(super) fn write(out: &mut String, formatter: Formatter<'_>, view: &View, for
         out.push_str(name);
         out.push_str("=tensor(");
         let column = PREFIX.len() + out.len() - start;
-        write_body(out, formatter.options, part, column)?;
-        if part.sizes().contains(&0) {
+        if counted {
+            write_body(out, formatter.options, part, column)?;
+        } else {
+            out.push_str("...");
+        }
+        if !counted || part.sizes().contains(&0) {
             out.push_str(", size=");
             write_sizes(out, part.sizes());
         }

@@ -197,7 +197,7 @@ impl<F: FnMut(&Saved) -> Result<Storage>> Builder<'_, F> {
             bail!(RuntimeError, "a sparse tensor consists of dense ones with data");
         }
         match parts.as_slice() {
-            [indices, values] => sparse::new_coo(indices, values, Some(&sparse.sizes), sparse.is_coalesced, true),
+            [indices, values] => sparse::new_coo(indices, values, Some(&sparse.sizes), Some(sparse.is_coalesced), true),
             [starts, plain, values] => {
                 sparse::compressed::new(sparse.layout, [starts, plain, values], Some(&sparse.sizes), true)
             }

@@ -26,11 +26,24 @@ pub fn lu_solve(factors: &View, pivots: &View, b: &View, left: bool, adjoint: bo
     if x.device().is_meta() {
         return allocate_batch(&shape.batch, shape.rows, shape.columns, order, factors.dtype, Device::META);
     }
-    let exchanged: Vec<usize> = view::expand(pivots, &sizes)?
-        .scalars()?
-        .into_iter()
-        .map(|p| (p.to_i64() - 1).clamp(0, n.max(1) as i64 - 1) as usize)
-        .collect();
+    let given: Vec<i64> = view::expand(pivots, &sizes)?.scalars()?.into_iter().map(Scalar::to_i64).collect();
+    if y.numel() == 0 {
+        return allocate_batch(&shape.batch, shape.rows, shape.columns, order, factors.dtype, Device::CPU);
+    }
+    if given.iter().any(|&pivot| pivot < 1) {
+        bail!(
+            RuntimeError,
+            "Pivots given to lu_solve must all be greater or equal to 1. Did you properly pass the result of lu_factor?"
+        );
+    }
+    if given.iter().any(|&pivot| pivot > n as i64) {
+        bail!(
+            RuntimeError,
+            "Pivots given to lu_solve must all be smaller or equal to LU.size(-2). Did you properly pass the result of \
+             lu_factor?"
+        );
+    }
+    let exchanged: Vec<usize> = given.into_iter().map(|pivot| pivot as usize - 1).collect();
     by_field!(factors.dtype, "lu_solve_cpu", T => {
         let mut solutions = Vec::new();
         for (i, (matrix, mut side)) in read::<T>(&x)?.into_iter().zip(read::<T>(&y)?).enumerate() {
@@ -98,7 +111,7 @@ pub fn ldl_solve(factors: &View, pivots: &View, b: &View, hermitian: bool) -> Re
             "Expected b and A to have the same dtype, but found b of type {b} and A of type {a} instead."
         );
     }
-    if !pivots.dtype.is_integral(true) {
+    if !pivots.dtype.is_integral(false) {
         bail!(RuntimeError, "{name}: Expected pivots to be integers. Got {}", pivots.dtype.scalar_type());
     }
     let own: Dims = shape.batch.iter().copied().chain([n as i64]).collect();

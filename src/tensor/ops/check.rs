@@ -7,12 +7,14 @@ pub(super) mod testing;
 
 use super::block::{check_no_internal_overlap, check_no_partial_overlap, elements};
 use super::copy::{check_fits, clone, clone_storage, copy_into};
+use super::pointwise::complex::multiply_tail;
 use crate::bail;
 use crate::iterate::{Run, walk};
 use crate::layout::wrap_dim;
 use crate::memory::{get, set};
 use crate::parallel::{self, Elements, StepPattern};
 use crate::{DType, Error, Layout, Result, Scalar, View};
+use num_complex::Complex;
 
 /// Runs the body with `$T` naming a plain type as wide as the dtype's elements, for kernels that only move them.
 macro_rules! by_width {
@@ -190,6 +192,17 @@ pub(super) fn product(a: Scalar, b: Scalar) -> Scalar {
         (Scalar::Complex(a), Scalar::Complex(b)) => Scalar::Complex(a * b),
         (a, b) => Scalar::Int(a.to_i64().wrapping_mul(b.to_i64())),
     }
+}
+
+/// The product of two complex elements, computed in their own precision. `fused` rounds each part once less, like the
+/// loops of PyTorch that are not vectorised.
+pub(super) fn complex_product(dtype: DType, a: Complex<f64>, b: Complex<f64>, fused: bool) -> Complex<f64> {
+    if dtype == DType::ComplexDouble {
+        return if fused { multiply_tail(a, b) } else { a * b };
+    }
+    let [a, b] = [a, b].map(|z| Complex::new(z.re as f32, z.im as f32));
+    let product = if fused { multiply_tail(a, b) } else { a * b };
+    Complex::new(f64::from(product.re), f64::from(product.im))
 }
 
 /// Fails with the error for a meta tensor in an operation whose result depends on the data.

@@ -5,38 +5,66 @@ use super::copy::{cast, check_fits, contiguous};
 use super::create::linspace;
 use super::number::rounded;
 use super::pointwise::{check_kernel, classes};
+use super::view::reshape;
 use crate::bail;
 use crate::layout::show;
 use crate::{DType, Result, Scalar, View, interrupt, limits};
 use half::{bf16, f16};
 
-/// Returns the range of bins: as given, or that of the elements if the given range is empty. Its length is never 0.
-fn bin_range(values: &[f64], low: f64, high: f64, name: &str) -> Result<(f64, f64)> {
+/// Returns the smallest and the largest number; both are NaN if one of the numbers is.
+fn extremes(values: &[f64]) -> (f64, f64) {
+    if values.iter().any(|v| v.is_nan()) {
+        return (f64::NAN, f64::NAN);
+    }
+    let low = values.iter().copied().fold(f64::INFINITY, f64::min);
+    (low, values.iter().copied().fold(f64::NEG_INFINITY, f64::max))
+}
+
+/// Returns the range of `histc`: as given, or that of the elements if the given range is empty. Its length is never 0.
+fn histc_range(values: &[f64], low: f64, high: f64) -> Result<(f64, f64)> {
     let (mut low, mut high) = (low, high);
     if low == high && !values.is_empty() {
-        let poisoned = values.iter().any(|v| v.is_nan());
-        low = values.iter().copied().fold(f64::INFINITY, f64::min);
-        high = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        if poisoned {
-            bail!(RuntimeError, "torch.{name}: range of [-nan, -nan] is not finite");
+        (low, high) = extremes(values);
+        if low.is_nan() {
+            bail!(RuntimeError, "torch.histc: range of [-nan, -nan] is not finite");
         }
     }
     if low == high {
-        let margin = if name == "histc" { 1.0 } else { 0.5 };
-        (low, high) = (low - margin, high + margin);
+        (low, high) = (low - 1.0, high + 1.0);
     }
     if !low.is_finite() || !high.is_finite() {
-        bail!(RuntimeError, "torch.{name}: range of [{low}, {high}] is not finite");
+        bail!(RuntimeError, "torch.histc: range of [{low}, {high}] is not finite");
     }
     if low > high {
-        bail!(RuntimeError, "torch.{name}: max must be larger than min");
+        bail!(RuntimeError, "torch.histc: max must be larger than min");
     }
     Ok((low, high))
 }
 
-fn check_bins(bins: i64) -> Result<()> {
+/// Returns the range of the bins of `histogramdd` along a dimension: as given, or that of the coordinates.
+fn outer_edges(values: &[f64], given: Option<(f64, f64)>, dim: usize) -> Result<(f64, f64)> {
+    let (low, high) = match given {
+        Some(range) => range,
+        None if values.is_empty() => (0.0, 1.0),
+        None => extremes(values),
+    };
+    let shown = |end: f64| if end.is_nan() { "nan".to_owned() } else { end.to_string() };
+    if !low.is_finite() || !high.is_finite() {
+        let (low, high) = (shown(low), shown(high));
+        bail!(RuntimeError, "torch.histogramdd: dimension {dim}'s range [{low}, {high}] is not finite");
+    }
+    if low > high {
+        bail!(
+            RuntimeError,
+            "torch.histogramdd: min should not exceed max, but got min {low} max {high} for dimension {dim}"
+        );
+    }
+    Ok(if low == high { (low - 0.5, high + 0.5) } else { (low, high) })
+}
+
+fn check_bins(bins: i64, dim: usize) -> Result<()> {
     if bins <= 0 {
-        bail!(RuntimeError, "torch.histogram(): bins must be > 0, but got {bins} for dimension 0");
+        bail!(RuntimeError, "torch.histogram(): bins must be > 0, but got {bins} for dimension {dim}");
     }
     Ok(())
 }
@@ -72,7 +100,7 @@ fn count_evenly(
 /// # Errors
 /// RuntimeError for invalid bins and ranges, and for unsupported dtypes.
 pub fn histc(view: &View, bins: i64, low: f64, high: f64) -> Result<View> {
-    check_bins(bins)?;
+    check_bins(bins, 0)?;
     if view.device().is_meta() {
         return View::zeros(&[bins], view.dtype, view.device());
     }
@@ -81,7 +109,7 @@ pub fn histc(view: &View, bins: i64, low: f64, high: f64) -> Result<View> {
         check_kernel("aminmax_cpu", classes::BOOL | classes::NUMBERS, view.dtype)?;
     }
     let values = doubles(view)?;
-    let range = bin_range(&values, low, high, "histc")?;
+    let range = histc_range(&values, low, high)?;
     check_kernel("linspace_cpu", classes::NUMBERS | classes::COMPLEX, view.dtype)?;
     check_fits(Scalar::Float(range.0), view.dtype).and_then(|()| check_fits(Scalar::Float(range.1), view.dtype))?;
     check_kernel("histogram_cpu", classes::FLOAT, view.dtype)?;
@@ -106,81 +134,73 @@ pub enum Bins<'v> {
 /// Computes the (weighted) number of elements in each bin, or the density, and returns it with the bins' edges.
 ///
 /// # Errors
-/// Those of [`histc`], and RuntimeError for edges and weights that do not match the elements.
+/// Those of [`histogramdd`] for points with one coordinate.
 pub fn histogram(
     view: &View,
     bins: Bins,
-    range: Option<(f64, f64)>,
+    range: Option<&[f64]>,
     weight: Option<&View>,
     density: bool,
 ) -> Result<(View, View)> {
     if let Bins::Count(bins) = bins {
-        check_bins(bins)?;
+        check_bins(bins, 0)?;
     }
-    check_kernel("histogramdd", classes::WIDE_FLOAT, view.dtype)?;
-    let values = doubles(view)?;
-    let weights = match weight {
-        Some(weight) => {
-            check_weight(view, weight, view.sizes())?;
-            doubles(weight)?
-        }
-        None => limits::filled(1.0, values.len())?,
-    };
-    let edges = edges(view, &values, bins, range, 0)?;
-    let places = doubles(&edges)?;
-    let count = places.len().saturating_sub(1);
-    let mut totals = limits::filled(0.0, count)?;
-    for (i, (&value, &weight)) in values.iter().zip(&weights).enumerate() {
-        interrupt::check_at(i)?;
-        if let Some(total) = bin(&places, value).and_then(|bin| totals.get_mut(bin)) {
-            *total += weight;
-        }
-    }
-    if density {
-        let total: f64 = totals.iter().sum();
-        for (amount, edge) in totals.iter_mut().zip(places.windows(2)) {
-            *amount /= total * (edge[1] - edge[0]);
-        }
-    }
-    let hist = View::from_scalars(&[count as i64], view.dtype, totals.into_iter().map(Scalar::Float))?;
-    Ok((hist, edges))
-}
-
-/// Returns the edges of the bins along a dimension; `values` are the coordinates of the points along it.
-fn edges(view: &View, values: &[f64], bins: Bins, range: Option<(f64, f64)>, dim: usize) -> Result<View> {
-    match bins {
-        Bins::Count(bins) => {
-            let (low, high) = match range {
-                Some((low, high)) => bin_range(&[], low, high, "histogramdd")?,
-                None if values.is_empty() => (0.0, 1.0),
-                None => bin_range(values, 0.0, 0.0, "histogramdd")?,
-            };
-            let ends = [low, high].map(Scalar::Float);
-            linspace(ends[0], ends[1], bins.saturating_add(1), Some(view.dtype), view.dtype, view.device())
-        }
-        Bins::Edges(edges) => {
-            if edges.dtype != view.dtype {
-                bail!(
-                    RuntimeError,
-                    "torch.histogramdd: input tensor and bins tensors should have the same dtype, but got input with \
-                     dtype {} and bins for dimension {dim} with dtype {}",
-                    view.dtype.cpp_name(),
-                    edges.dtype.cpp_name()
-                );
-            }
-            super::copy::clone(edges)
-        }
+    let points = reshape(view, &[view.numel(), 1])?;
+    let weight = weight.map(|weight| reshape(weight, &[weight.numel()])).transpose()?;
+    let (hist, edges) = histogramdd(&points, vec![bins], range, weight.as_ref(), density)?;
+    match edges.into_iter().next() {
+        Some(edges) => Ok((hist, edges)),
+        None => bail!(RuntimeError, "a histogram has edges"),
     }
 }
 
-/// Returns the bin of a value; the last bin includes its upper edge.
+/// Checks the tensor of edges along a dimension.
+fn check_edges(view: &View, edges: &View, dim: usize) -> Result<()> {
+    if edges.dtype != view.dtype {
+        bail!(
+            RuntimeError,
+            "torch.histogramdd: input tensor and bins tensors should have the same dtype, but got input with dtype {} \
+             and bins for dimension {dim} with dtype {}",
+            view.dtype.cpp_name(),
+            edges.dtype.cpp_name()
+        );
+    }
+    if edges.ndim() != 1 {
+        bail!(
+            RuntimeError,
+            "torch.histogramdd: bins tensor should have one dimension, but got {} dimensions in the bins tensor for \
+             dimension {dim}",
+            edges.ndim()
+        );
+    }
+    if edges.numel() == 0 {
+        bail!(
+            RuntimeError,
+            "torch.histogramdd: bins tensor should have at least 1 element, but got 0 elements in the bins tensor for \
+             dimension {dim}"
+        );
+    }
+    Ok(())
+}
+
+/// Returns the bin of a value; the last bin includes its upper edge. Searches like C++'s `std::upper_bound`, which
+/// shows if the edges do not ascend.
 fn bin(edges: &[f64], value: f64) -> Option<usize> {
-    let count = edges.len().saturating_sub(1);
-    match edges.partition_point(|&edge| edge <= value).checked_sub(1) {
-        Some(bin) if bin < count => Some(bin),
-        Some(bin) if bin == count && edges.last() == Some(&value) && count > 0 => Some(bin - 1),
-        _ => None,
+    let (&lowest, &highest) = (edges.first()?, edges.last()?);
+    if !(lowest..=highest).contains(&value) {
+        return None;
     }
+    let (mut start, mut length) = (0, edges.len());
+    while length > 0 {
+        let half = length / 2;
+        if value < *edges.get(start + half)? {
+            length = half;
+        } else {
+            start += half + 1;
+            length -= half + 1;
+        }
+    }
+    start.min(edges.len() - 1).checked_sub(1)
 }
 
 /// Computes the (weighted) number of points in each box of a grid, or the density, and returns it with the grid's
@@ -217,9 +237,37 @@ pub fn histogramdd(
             ranges.len()
         );
     }
-    check_kernel("histogramdd", classes::WIDE_FLOAT, view.dtype)?;
     let values = doubles(view)?;
     let count = outer.iter().product::<i64>() as usize;
+    let mut grid = Vec::new();
+    for (d, bins) in bins.iter().enumerate() {
+        grid.push(match bins {
+            Bins::Count(bins) => {
+                if ranges.is_none() && count > 0 {
+                    check_kernel("histogramdd", classes::WIDE_FLOAT, view.dtype)?;
+                }
+                let own: Vec<f64> = values.iter().skip(d).step_by(dims.max(1)).copied().collect();
+                let range = ranges.and_then(|ranges| Some((*ranges.get(2 * d)?, *ranges.get(2 * d + 1)?)));
+                let (low, high) = outer_edges(&own, range, d)?;
+                let steps = bins.saturating_add(1).max(1);
+                linspace(Scalar::Float(low), Scalar::Float(high), steps, Some(view.dtype), view.dtype, view.device())?
+            }
+            Bins::Edges(edges) => {
+                check_edges(view, edges, d)?;
+                super::copy::clone(edges)?
+            }
+        });
+    }
+    let check_counts = |edges: bool| {
+        let counts =
+            bins.iter().zip(&grid).enumerate().filter(|(_, (bins, _))| matches!(bins, Bins::Edges(_)) == edges);
+        counts.into_iter().try_for_each(|(d, (bins, grid))| match bins {
+            Bins::Count(bins) => check_bins(*bins, d),
+            Bins::Edges(_) => check_bins(grid.numel() - 1, d),
+        })
+    };
+    // PyTorch checks a number of bins before the weights, but a number that follows from edges after them.
+    check_counts(false)?;
     let weights = match weight {
         Some(weight) => {
             check_weight(view, weight, outer)?;
@@ -227,17 +275,8 @@ pub fn histogramdd(
         }
         None => limits::filled(1.0, count)?,
     };
-    let mut grid = Vec::new();
-    for (d, bins) in bins.into_iter().enumerate() {
-        if let Bins::Count(bins) = bins
-            && bins <= 0
-        {
-            bail!(RuntimeError, "torch.histogram(): bins must be > 0, but got {bins} for dimension {d}");
-        }
-        let own: Vec<f64> = values.iter().skip(d).step_by(dims.max(1)).copied().collect();
-        let range = ranges.and_then(|ranges| Some((*ranges.get(2 * d)?, *ranges.get(2 * d + 1)?)));
-        grid.push(edges(view, &own, bins, range, d)?);
-    }
+    check_counts(true)?;
+    check_kernel("histogramdd", classes::WIDE_FLOAT, view.dtype)?;
     let places = grid.iter().map(doubles).collect::<Result<Vec<_>>>()?;
     let sizes: Vec<i64> = places.iter().map(|edges| edges.len().saturating_sub(1) as i64).collect();
     let boxes = View::zeros(&sizes, view.dtype, view.device())?.numel();
@@ -350,38 +389,11 @@ pub struct Search<'v> {
 /// # Errors
 /// RuntimeError for shapes that do not match.
 pub fn searchsorted(boundaries: &View, values: &View, number: bool, search: &Search) -> Result<View> {
-    if number && boundaries.ndim() != 1 {
-        bail!(
-            RuntimeError,
-            "torch.searchsorted(): input value can be a scalar only when boundaries tensor dimension is 1, but we got \
-             boundaries tensor dim({}) and input value's dim(0) numel(1)",
-            boundaries.ndim()
-        );
-    }
-    if boundaries.ndim() == 0 {
-        bail!(
-            RuntimeError,
-            "torch.searchsorted(): input value can be a scalar only when boundaries tensor dimension is 1, but we got \
-             boundaries tensor dim(0) and input value's dim({}) numel({})",
-            values.ndim(),
-            values.numel()
-        );
-    }
-    let outer = |view: &View| view.sizes().split_last().map(|(_, outer)| outer.to_vec());
-    if boundaries.ndim() != 1 && (boundaries.ndim() != values.ndim() || outer(boundaries) != outer(values)) {
-        bail!(
-            RuntimeError,
-            "torch.searchsorted(): boundaries tensor should be 1 dimension or the first N-1 dimensions of boundaries \
-             tensor and input value tensor must match, but we got boundaries tensor {} and input value tensor {}",
-            show(boundaries.sizes()),
-            show(values.sizes())
-        );
-    }
     if let Some(sorter) = search.sorter {
         if sorter.sizes() != boundaries.sizes() {
             bail!(
                 RuntimeError,
-                "torch.searchsorted(): boundary and sorter must have the same size, but got boundary tensor {} and got \
+                "torch.searchsorted(): boundary and sorter must have the same size, but got boundary tensor {}and got \
                  sorter tensor {}",
                 show(boundaries.sizes()),
                 show(sorter.sizes())
@@ -394,6 +406,34 @@ pub fn searchsorted(boundaries: &View, values: &View, number: bool, search: &Sea
                 sorter.dtype.scalar_type()
             );
         }
+        let length = boundaries.sizes().last().copied().unwrap_or(0);
+        if !sorter.device().is_meta() && sorter.scalars()?.iter().any(|i| !(0..length).contains(&i.to_i64())) {
+            bail!(RuntimeError, "torch.searchsorted(): sorter index out of range");
+        }
+    }
+    if number && boundaries.ndim() != 1 {
+        bail!(
+            RuntimeError,
+            "torch.searchsorted(): input value can be a scalar only when boundaries tensor dimension is 1, but we got \
+             boundaries tensor dim({}) and input value's dim(0) numel(1)",
+            boundaries.ndim()
+        );
+    }
+    if boundaries.ndim() == 0 {
+        bail!(
+            RuntimeError,
+            "torch.searchsorted(): boundaries tensor should have positive dimension, but got 0 dimension"
+        );
+    }
+    let outer = |view: &View| view.sizes().split_last().map(|(_, outer)| outer.to_vec());
+    if boundaries.ndim() != 1 && (boundaries.ndim() != values.ndim() || outer(boundaries) != outer(values)) {
+        bail!(
+            RuntimeError,
+            "torch.searchsorted(): boundaries tensor should be 1 dimension or the first N-1 dimensions of boundaries \
+             tensor and input value tensor must match, but we got boundaries tensor {} and input value tensor {}",
+            show(boundaries.sizes()),
+            show(values.sizes())
+        );
     }
     let dtype = if search.int32 { DType::Int } else { DType::Long };
     if values.device().is_meta() {

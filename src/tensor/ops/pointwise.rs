@@ -4,7 +4,7 @@
 
 mod arithmetic;
 mod binary;
-mod complex;
+pub(crate) mod complex;
 mod narrow;
 mod real;
 mod ternary;

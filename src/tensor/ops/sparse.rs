@@ -8,9 +8,11 @@ pub mod softmax;
 
 use super::{copy, gather, index, mask, view as views};
 use crate::bail;
+use crate::index::Index;
 use crate::layout::{Dims, checked_numel, show};
-use crate::ops::gather::index_add_;
-use crate::{Coo, DType, Device, Error, Form, Layout, Result, Scalar, TensorLayout, View};
+use crate::ops::gather::{index_add_, index_copy_};
+use crate::{Coo, DType, Device, Error, Form, Layout, Result, Scalar, Tensor, TensorLayout, View};
+use std::collections::HashMap;
 
 /// The coordinates of a COO tensor's elements, as numbers.
 pub(crate) struct Coordinates {
@@ -115,7 +117,13 @@ pub fn dense_dim(view: &View) -> usize {
 /// # Errors
 /// RuntimeError, in PyTorch's words, for parts that do not match; indices are checked against the size only with
 /// `check`.
-pub fn new_coo(indices: &View, values: &View, size: Option<&[i64]>, coalesced: bool, check: bool) -> Result<View> {
+pub fn new_coo(
+    indices: &View,
+    values: &View,
+    size: Option<&[i64]>,
+    coalesced: Option<bool>,
+    check: bool,
+) -> Result<View> {
     let indices = if indices.dtype == DType::Long { indices.clone() } else { copy::cast(indices, DType::Long)? };
     let values = if values.ndim() == 0 { views::unsqueeze(values, 0)? } else { values.clone() };
     let [dims, nnz] = *indices.sizes() else {
@@ -145,12 +153,12 @@ pub fn new_coo(indices: &View, values: &View, size: Option<&[i64]>, coalesced: b
     if values.sizes() != expected.as_slice() {
         bail!(RuntimeError, "values has incorrect size, expected {}, got {}", show(&expected), show(values.sizes()));
     }
-    // Fewer than two elements are always in order.
-    let out = coo(&sizes, indices, values, coalesced || nnz < 2)?;
+    // Fewer than two elements are in order, unless the call says otherwise.
+    let out = coo(&sizes, indices, values, coalesced.unwrap_or(nnz < 2))?;
     if check && let Some(parts) = out.coo() {
         let coordinates = Coordinates::of(parts, &sizes)?;
         let ascending = coordinates.places(&sizes[..dims as usize])?.windows(2).all(|pair| pair[0] < pair[1]);
-        if coalesced && !ascending {
+        if coalesced == Some(true) && !ascending {
             bail!(RuntimeError, "cannot set is_coalesced to true if indices correspond to uncoalesced COO tensor");
         }
     }
@@ -172,11 +180,11 @@ fn smallest(indices: &View, dims: i64, nnz: i64) -> Result<Vec<i64>> {
 }
 
 /// Creates a COO tensor without elements; the last `dense_dims` dimensions are dense.
-pub fn empty_coo(sizes: &[i64], dense_dims: usize, dtype: DType) -> Result<View> {
+pub fn empty_coo(sizes: &[i64], dense_dims: usize, dtype: DType, device: Device) -> Result<View> {
     let split = sizes.len().saturating_sub(dense_dims);
     let values: Dims = [0].into_iter().chain(sizes[split..].iter().copied()).collect();
-    let indices = View::zeros(&[split as i64, 0], DType::Long, Device::CPU)?;
-    coo(sizes, indices, View::zeros(&values, dtype, Device::CPU)?, true)
+    let indices = View::zeros(&[split as i64, 0], DType::Long, device)?;
+    coo(sizes, indices, View::zeros(&values, dtype, device)?, true)
 }
 
 /// `coalesce()`: sums the values of equal indices and sorts the indices in row-major order.
@@ -186,7 +194,7 @@ pub fn empty_coo(sizes: &[i64], dense_dims: usize, dtype: DType) -> Result<View>
 pub fn coalesce(view: &View) -> Result<View> {
     let parts = expect_coo(view, "coalesce")?;
     let dims = sparse_dim(view);
-    if parts.coalesced {
+    if parts.coalesced || view.device().is_meta() {
         return Ok(view.clone());
     }
     let sizes = &view.sizes()[..dims];
@@ -215,6 +223,9 @@ pub fn coalesce(view: &View) -> Result<View> {
 
 /// `to_dense()` of a sparse tensor.
 pub fn to_dense(view: &View) -> Result<View> {
+    if view.device().is_meta() {
+        return Err(Error::no_backend("_to_dense", view.backend()));
+    }
     if view.compressed().is_some() {
         return compressed::to_dense(view);
     }
@@ -335,21 +346,65 @@ pub fn mask_like(view: &View, mask: &View) -> Result<View> {
             show(mask.sizes())
         );
     }
+    if view.compressed().is_some() && mask.compressed().is_none() {
+        bail!(
+            RuntimeError,
+            "sparse_mask_sparse_compressed expects mask to have sparse compressed layout, got {}",
+            mask.tensor_layout().cpp_name()
+        );
+    }
+    if view.coo().is_some() && mask.coo().is_some() && sparse_dim(view) != sparse_dim(mask) {
+        bail!(
+            RuntimeError,
+            "sparse_mask(): the number of sparse dimensions in `self` should match that of the `mask`. Got \
+             `self.sparse_dim() == {}` != `mask.sparse_dim() == {}`.",
+            sparse_dim(view),
+            sparse_dim(mask)
+        );
+    }
     if mask.compressed().is_some() {
-        let given =
-            mask_like(&if view.is_sparse() { to_dense(view)? } else { view.clone() }, &compressed::to_coo(mask)?)?;
+        let plain = if view.compressed().is_some() { compressed::to_coo(view)? } else { view.clone() };
+        let given = mask_like(&plain, &compressed::to_coo(mask)?)?;
         return match given.coo() {
-            Some(parts) => compressed::with_values(mask, parts.values.clone()),
+            Some(parts) => compressed::with_values(mask, reshaped(parts, mask)?),
             None => Ok(given),
         };
     }
     let parts = expect_coo(mask, "sparse_mask")?;
-    let dense = if view.is_sparse() { to_dense(view)? } else { view.clone() };
-    let (sparse, rest) = mask.sizes().split_at(sparse_dim(mask));
-    let places = Coordinates::of(parts, sparse)?.places(sparse)?;
-    let flat: Dims = [checked_numel(sparse)?].into_iter().chain(rest.iter().copied()).collect();
-    let values = pick(&views::reshape(&dense, &flat)?, &places)?;
+    let sizes = &mask.sizes()[..sparse_dim(mask)];
+    let wanted = Coordinates::of(parts, sizes)?;
+    let values = if view.is_sparse() {
+        looked_up(&coalesce(view)?, &wanted, sizes)?
+    } else if sizes.is_empty() {
+        views::expand(&views::unsqueeze(view, 0)?, parts.values.sizes())?
+    } else {
+        let row = |row: &Vec<i64>| vector(row).map(|row| Index::Tensor(Tensor::new(row)));
+        let rows = wanted.rows.iter().map(row).collect::<Result<Vec<_>>>()?;
+        index::index(view, &rows)?
+    };
     coo(mask.sizes(), parts.indices.clone(), values, parts.coalesced)
+}
+
+/// Returns the values of a compressed mask's elements in the shape of its own values, which may be blocks.
+fn reshaped(parts: &Coo, mask: &View) -> Result<View> {
+    views::reshape(&parts.values, elements(mask).sizes())
+}
+
+/// Returns the values of a coalesced tensor at coordinates, and zeros where it has none.
+fn looked_up(view: &View, wanted: &Coordinates, sizes: &[i64]) -> Result<View> {
+    let parts = expect_coo(view, "sparse_mask")?;
+    let known: HashMap<i64, i64> = Coordinates::of(parts, sizes)?.places(sizes)?.into_iter().zip(0..).collect();
+    let (mut targets, mut sources) = (Vec::new(), Vec::new());
+    for (n, place) in (0..).zip(wanted.places(sizes)?) {
+        if let Some(&m) = known.get(&place) {
+            targets.push(n);
+            sources.push(m);
+        }
+    }
+    let room: Dims = [wanted.nnz as i64].into_iter().chain(parts.values.sizes()[1..].iter().copied()).collect();
+    let values = View::zeros(&room, view.dtype, Device::CPU)?;
+    index_copy_(&values, 0, &vector(&targets)?, &pick(&parts.values, &sources)?)?;
+    Ok(values)
 }
 
 /// Returns the values of a sparse tensor; a dense tensor is returned unchanged.
@@ -362,7 +417,15 @@ pub fn elements(view: &View) -> &View {
 }
 
 /// Replaces the values of a sparse tensor and keeps its indices; the dtype may change.
+///
+/// Values on `meta` make a tensor without elements there, as in PyTorch.
 pub fn with_values(view: &View, values: View) -> Result<View> {
+    if values.device().is_meta() && !view.device().is_meta() {
+        return match view.compressed() {
+            Some(parts) => compressed::empty(view.sizes(), parts.layout, values.dtype, values.device()),
+            None => empty_coo(view.sizes(), dense_dim(view), values.dtype, values.device()),
+        };
+    }
     match view.form.as_deref() {
         Some(Form::Coo(parts)) => coo(view.sizes(), parts.indices.clone(), values, parts.coalesced),
         _ => compressed::with_values(view, values),
@@ -398,7 +461,7 @@ pub fn select(view: &View, dim: usize, at: i64) -> Result<View> {
         // No sparse dimension is left.
         return match matching.is_empty() {
             true => View::zeros(&sizes, view.dtype, Device::CPU),
-            false => index::index(&values, &[crate::index::Index::Int(0)]),
+            false => index::index(&values, &[Index::Int(0)]),
         };
     }
     coo(&sizes, coordinates.to_view()?, values, true)

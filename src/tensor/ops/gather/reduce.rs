@@ -187,7 +187,7 @@ fn join_slices(view: &View, d: usize, index: &View, source: &View, meeting: Scat
                 let (target, slice) = (target.select(d, i), slices.select(d, row as i64));
                 for (write, read) in target.offsets().zip(slice.offsets()) {
                     let to = to.get(write as usize).ok_or_else(lost)?;
-                    set(to, T::store(reduce.join(get(to).load(), source.read(&from, read))));
+                    set(to, T::store(reduce.join(view.dtype, get(to).load(), source.read(&from, read))));
                 }
             }
         });
@@ -232,7 +232,7 @@ mod tests {
                     _ if dtype.is_floating_point() => Scalar::Float(1.0),
                     _ => Scalar::Int(1),
                 };
-                let joined = meeting.reduce().join(meeting.neutral(dtype), one);
+                let joined = meeting.reduce().join(dtype, meeting.neutral(dtype), one);
                 assert_eq!(joined.to_f64(), 1.0, "{meeting:?} of {dtype:?}");
             }
         }

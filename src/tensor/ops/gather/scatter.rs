@@ -8,8 +8,8 @@ use crate::iterate::walk;
 use crate::layout::{Dims, show, wrap_dim};
 use crate::memory::{get, set};
 use crate::ops::check::{
-    UnsupportedDtypes, at, at_least_1d, by_width, fits, lost, move_slice, no_overlap, product, resolved, size_at,
-    size_or_one, sum, supported, through_bits, writable,
+    UnsupportedDtypes, at, at_least_1d, by_width, complex_product, fits, lost, move_slice, no_overlap, product,
+    resolved, size_at, size_or_one, sum, supported, through_bits, writable,
 };
 use crate::ops::copy::{cast, copy_into};
 use crate::view::check_bounds;
@@ -35,8 +35,11 @@ pub(super) enum Reduce {
 }
 
 impl Reduce {
-    /// Combines an existing value with a written one.
-    pub(super) fn join(self, there: Scalar, written: Scalar) -> Scalar {
+    /// Combines an existing value with a written one, both of this dtype.
+    pub(super) fn join(self, dtype: DType, there: Scalar, written: Scalar) -> Scalar {
+        if let (Reduce::Multiply, Scalar::Complex(a), Scalar::Complex(b)) = (self, there, written) {
+            return Scalar::Complex(complex_product(dtype, a, b, true));
+        }
         match self {
             Reduce::Replace => written,
             Reduce::Add => sum(there, written),
@@ -223,7 +226,7 @@ impl Scatter<'_> {
                 interrupt::check()?;
                 for (&write, read) in part.iter().zip(reads.by_ref()) {
                     let to = to.get(write).ok_or_else(lost)?;
-                    set(to, T::store(self.reduce.join(get(to).load(), self.source.read(&from, read))));
+                    set(to, T::store(self.reduce.join(view.dtype, get(to).load(), self.source.read(&from, read))));
                 }
             }
         });
@@ -433,6 +436,9 @@ fn add_slices(view: &View, d: usize, index: &View, source: &View, alpha: Scalar)
                             // Rounded once, like the fused instruction.
                             (Scalar::Float(old), Scalar::Float(new), Scalar::Float(alpha)) if !rounds_product => {
                                 Scalar::Float(new.mul_add(alpha, old))
+                            }
+                            (Scalar::Complex(old), Scalar::Complex(new), Scalar::Complex(alpha)) => {
+                                Scalar::Complex(old + complex_product(view.dtype, new, alpha, false))
                             }
                             _ => sum(old, T::store(product(new, alpha)).load()),
                         };

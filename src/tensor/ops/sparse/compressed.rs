@@ -330,7 +330,7 @@ pub fn from_dense(
 }
 
 /// Creates a matrix without elements.
-pub fn empty(sizes: &[i64], layout: TensorLayout, dtype: DType) -> Result<View> {
+pub fn empty(sizes: &[i64], layout: TensorLayout, dtype: DType, device: Device) -> Result<View> {
     let &[rows, columns] = sizes else {
         bail!(
             RuntimeError,
@@ -342,9 +342,9 @@ pub fn empty(sizes: &[i64], layout: TensorLayout, dtype: DType) -> Result<View> 
     compressed(
         sizes,
         layout,
-        View::zeros(&[lines + 1], DType::Long, Device::CPU)?,
-        View::zeros(&[0], DType::Long, Device::CPU)?,
-        View::zeros(&[0], dtype, Device::CPU)?,
+        View::zeros(&[lines + 1], DType::Long, device)?,
+        View::zeros(&[0], DType::Long, device)?,
+        View::zeros(&[0], dtype, device)?,
     )
 }
 

@@ -47,9 +47,13 @@ pub fn sparse_dense(a: &View, b: &View) -> Result<View> {
     let elements = Elements::of(a)?;
     let [rows, inner] = [a.sizes()[0], a.sizes()[1]];
     if b.ndim() != 2 {
+        crate::layout::wrap_dim(1, b.ndim())?;
         bail!(RuntimeError, "addmm: Argument #3 (dense): Expected dim 0 size {inner}, got {}", b.ndim());
     }
     let [given, columns] = [b.sizes()[0], b.sizes()[1]];
+    if given != inner && a.compressed().is_some() {
+        return mismatch(a, b);
+    }
     if given != inner {
         bail!(RuntimeError, "addmm: Argument #3 (dense): Expected dim 0 size {inner}, got {given}");
     }
@@ -67,6 +71,9 @@ pub fn sparse_dense(a: &View, b: &View) -> Result<View> {
 /// Multiplies a dense by a sparse matrix; the result is dense.
 pub fn dense_sparse(a: &View, b: &View) -> Result<View> {
     if a.ndim() != 2 || b.ndim() != 2 || a.sizes()[1] != b.sizes()[0] {
+        if let ([_, given], [inner, _], true) = (a.sizes(), b.sizes(), b.coo().is_some()) {
+            bail!(RuntimeError, "addmm: Argument #3 (dense): Expected dim 0 size {inner}, got {given}");
+        }
         return mismatch(a, b);
     }
     let turned = to_layout(b, TensorLayout::SparseCoo)?;

@@ -3,12 +3,12 @@
 
 use super::{Coordinates, coalesce, coo, dense_dim, empty_coo, expect_coo, pick, sparse_dim, to_dense, vector};
 use crate::bail;
-use crate::layout::{Dims, checked_numel, show, wrap_dim};
+use crate::layout::{Dims, broadcast_sizes, checked_numel, show, wrap_dim};
 use crate::ops::pointwise::{BinaryOp, Output, binary};
 use crate::ops::promote::Operand;
 use crate::ops::reduce::sum as dense_sum;
 use crate::ops::{copy, gather, join, view as views};
-use crate::{DType, Device, Result, Scalar, View, promote_types};
+use crate::{Coo, DType, Device, Result, Scalar, View, limits, promote_types};
 use std::collections::HashMap;
 
 /// Returns an existing dimension, counted from the front.
@@ -45,7 +45,7 @@ pub fn permute(view: &View, dims: &[i64]) -> Result<View> {
         &sizes,
         indices,
         views::permute(&parts.values, &moved)?,
-        parts.coalesced && (unmoved || parts.indices.sizes()[1] < 2),
+        parts.coalesced && (unmoved || parts.indices.sizes()[1] == 0),
     )
 }
 
@@ -55,6 +55,9 @@ pub fn permute(view: &View, dims: &[i64]) -> Result<View> {
 /// RuntimeError, in PyTorch's words, if one of them is dense.
 pub fn transpose(view: &View, dim0: i64, dim1: i64) -> Result<View> {
     let (d0, d1) = (wrap_dim(dim0, view.ndim())?, wrap_dim(dim1, view.ndim())?);
+    if d0 == d1 {
+        return Ok(view.clone());
+    }
     let split = sparse_dim(view);
     if d0 >= split || d1 >= split {
         bail!(
@@ -72,66 +75,99 @@ pub fn unsqueeze(view: &View, dim: i64) -> Result<View> {
     let parts = expect_coo(view, "unsqueeze")?;
     let d = wrap_dim(dim, view.ndim() + 1)?;
     let split = sparse_dim(view);
+    // PyTorch creates a new tensor, which counts as coalesced if it has fewer than two elements.
+    let coalesced = parts.coalesced || parts.indices.sizes()[1] < 2;
     let mut sizes = view.layout.sizes.clone();
     sizes.insert(d, 1);
     if d > split {
         let values = views::unsqueeze(&parts.values, (d - split + 1) as i64)?;
-        return coo(&sizes, parts.indices.clone(), values, parts.coalesced);
+        return coo(&sizes, parts.indices.clone(), values, coalesced);
     }
     let row = View::zeros(&[1, parts.indices.sizes()[1]], DType::Long, Device::CPU)?;
     let (before, after) = (
         parts.indices.with_layout(parts.indices.layout.slice(0, None, Some(d as i64), 1)),
         parts.indices.with_layout(parts.indices.layout.slice(0, Some(d as i64), None, 1)),
     );
-    coo(&sizes, join::cat(&[before, row, after], 0)?, parts.values.clone(), parts.coalesced)
+    coo(&sizes, join::cat(&[before, row, after], 0)?, parts.values.clone(), coalesced)
 }
 
-/// `index_select(dim, index)`: selects the elements for each entry of the index, keeping their order.
+/// `index_select(dim, index)`: selects the elements for each entry of the index. They are in the order of the longer of
+/// the two lists, elements or entries, as in PyTorch.
 ///
 /// # Errors
-/// IndexError for an entry out of bounds.
+/// IndexError for an entry out of bounds, and for an index that is not a vector of int64.
 pub fn index_select(view: &View, dim: i64, index: &View) -> Result<View> {
     let parts = expect_coo(view, "index_select")?;
     let d = dimension(view, dim)?;
+    if index.ndim() != 1 || index.dtype != DType::Long || index.is_sparse() {
+        bail!(IndexError, "index_select() argument index must be 1-D strided (non-sparse) long-tensor.");
+    }
     let split = sparse_dim(view);
-    let wanted = super::integers(index)?;
     let size = view.sizes()[d];
     let mut sizes = view.layout.sizes.clone();
-    sizes[d] = wanted.len() as i64;
-    if d >= split {
-        let values = gather::index_select(&parts.values, (d - split + 1) as i64, index)?;
-        return coo(&sizes, parts.indices.clone(), values, parts.coalesced);
-    }
-    let coordinates = Coordinates::of(parts, &view.sizes()[..split])?;
-    let mut positions = Vec::new();
-    let mut entries = Vec::new();
-    for (entry, &at) in wanted.iter().enumerate() {
-        let Some(at) = (if at < 0 { at.checked_add(size) } else { Some(at) }).filter(|at| (0..size).contains(at))
-        else {
+    sizes[d] = index.numel();
+    let mut wanted = super::integers(index)?;
+    for at in &mut wanted {
+        if *at < -size || *at >= size {
+            if d >= split {
+                bail!(RuntimeError, "index {at} is out of bounds for dimension {} with size {size}", d - split + 1);
+            }
             bail!(
                 IndexError,
                 "index_select(): index contains {at} that is out of range for tensor of size {} at dimension {d}",
                 show(view.sizes())
             );
-        };
-        for n in (0..coordinates.nnz).filter(|&n| coordinates.rows[d][n] == at) {
-            positions.push(n as i64);
-            entries.push(entry as i64);
+        }
+        if *at < 0 && d < split {
+            *at += size;
+        }
+    }
+    if d >= split {
+        let values = gather::index_select(&parts.values, (d - split + 1) as i64, index)?;
+        return coo(&sizes, parts.indices.clone(), values, parts.coalesced);
+    }
+    let coordinates = Coordinates::of(parts, &view.sizes()[..split])?;
+    let by_entries = coordinates.nnz >= wanted.len();
+    // For each number of one list, in order: its equals in the other list, found in sorted order.
+    let row = &coordinates.rows[d];
+    let (outer, inner) = if by_entries { (&wanted, row) } else { (row, &wanted) };
+    let mut sorted: Vec<usize> = (0..inner.len()).collect();
+    sorted.sort_by_key(|&n| inner[n]);
+    let (mut positions, mut entries) = (Vec::new(), Vec::new());
+    for (first, &at) in outer.iter().enumerate() {
+        let start = sorted.partition_point(|&n| inner[n] < at);
+        for &second in sorted[start..].iter().take_while(|&&n| inner[n] == at) {
+            let (entry, element) = if by_entries { (first, second) } else { (second, first) };
+            limits::push(&mut positions, element as i64)?;
+            limits::push(&mut entries, entry as i64)?;
         }
     }
     let mut picked = coordinates.at(&positions);
     picked.rows[d] = entries;
-    coo(&sizes, picked.to_view()?, pick(&parts.values, &positions)?, false)
+    let coalesced = picked.nnz < 2;
+    coo(&sizes, picked.to_view()?, pick(&parts.values, &positions)?, coalesced)
 }
 
 /// `narrow_copy(dim, start, length)`.
 pub fn narrow(view: &View, dim: i64, start: i64, length: i64) -> Result<View> {
     let parts = expect_coo(view, "narrow_copy")?;
-    let d = dimension(view, dim)?;
+    if view.ndim() == 0 {
+        bail!(RuntimeError, "narrow() cannot be applied to a 0-dim tensor.");
+    }
+    if length < 0 {
+        bail!(RuntimeError, "narrow(): length must be non-negative.");
+    }
+    let Some(d) = usize::try_from(dim).ok().filter(|&d| d < view.ndim()) else {
+        bail!(RuntimeError, "Dimension {dim} out of range. Expecting 0 <= dim < {}.", view.ndim());
+    };
     let split = sparse_dim(view);
-    let sizes = View::zeros(&[view.sizes()[d]], DType::Byte, Device::CPU)?;
-    views::narrow_copied(&sizes, 0, start, length)?;
-    let start = if start < 0 { start + view.sizes()[d] } else { start };
+    let size = view.sizes()[d];
+    if start < 0 || start.checked_add(length).is_none_or(|end| end > size) {
+        bail!(
+            RuntimeError,
+            "Invalid range to narrow. range(start, start+length) must be a subset of range(0, {size})."
+        );
+    }
     let mut sizes = view.layout.sizes.clone();
     sizes[d] = length;
     if d >= split {
@@ -163,11 +199,21 @@ pub fn cat(tensors: &[View], dim: i64) -> Result<View> {
         let others = |view: &View| -> Dims {
             view.sizes().iter().enumerate().filter(|&(i, _)| i != d).map(|(_, &s)| s).collect()
         };
-        if sparse_dim(view) != split || others(view) != others(first) {
+        if sparse_dim(view) != split || dense_dim(view) != dense_dim(first) {
+            bail!(
+                RuntimeError,
+                "All tensors must have the same sparse_dim and dense_dim: {split}, {}, but tensor at position {position} \
+                 has {}, {}.",
+                dense_dim(first),
+                sparse_dim(view),
+                dense_dim(view)
+            );
+        }
+        if others(view) != others(first) {
             bail!(
                 RuntimeError,
                 "All tensors must have the same shape: {} (except in the concatenating dimension), but found shape: {} \
-                 at position {position}",
+                 at position {position}.",
                 show(first.sizes()),
                 show(view.sizes())
             );
@@ -218,16 +264,26 @@ pub fn add(a: &View, b: &View, alpha: Scalar) -> Result<View> {
         );
     }
     let (left, right) = (expect_coo(a, "add")?, expect_coo(b, "add")?);
+    let dtype = promote_types(a.dtype, b.dtype)?;
+    if right.indices.sizes()[1] == 0 {
+        return super::with_values(a, copy::clone(&copy::cast(&left.values, dtype)?)?);
+    }
+    let scaled = scaled(&right.values, dtype, alpha)?;
+    if left.indices.sizes()[1] == 0 {
+        return super::with_values(b, scaled);
+    }
     if sparse_dim(a) != sparse_dim(b) {
         bail!(
             RuntimeError,
-            "cadd operands have incompatible desired number of sparse dimensions: {} and {}",
+            "add: expected 'self' and 'other' to have same density, but 'self' has {} sparse dimensions while 'other' has \
+             {} sparse dimensions",
             sparse_dim(a),
             sparse_dim(b)
         );
     }
-    let dtype = promote_types(a.dtype, b.dtype)?;
-    let scaled = binary(BinaryOp::Mul, (&right.values).into(), Operand::Number(alpha), Output::New, DType::Float)?;
+    if dtype == DType::Bool {
+        bail!(RuntimeError, "\"cadd_sparse\" not implemented for 'Bool'");
+    }
     let split = sparse_dim(a);
     let sizes = &a.sizes()[..split];
     let (first, second) = (Coordinates::of(left, sizes)?, Coordinates::of(right, sizes)?);
@@ -254,7 +310,7 @@ pub fn add(a: &View, b: &View, alpha: Scalar) -> Result<View> {
     let element: Dims = [made.len() as i64].into_iter().chain(a.sizes()[split..].iter().copied()).collect();
     let values = View::zeros(&element, dtype, Device::CPU)?;
     let (mut places, mut positions) = (Vec::new(), Vec::new());
-    for (side, source) in [(0, copy::cast(&left.values, dtype)?), (1, copy::cast(&scaled, dtype)?)] {
+    for (side, source) in [(0, copy::cast(&left.values, dtype)?), (1, scaled)] {
         places.clear();
         positions.clear();
         for (at, pair) in made.iter().enumerate() {
@@ -286,12 +342,24 @@ pub fn beside(a: &View, b: &View) -> Result<View> {
     coo(a.sizes(), indices, join::cat(&[left.values.clone(), right.values.clone()], 0)?, false)
 }
 
-/// `a * b` of two COO tensors: multiplies the elements that both have.
+/// Converts to a dtype and then multiplies, so that a negative factor fits.
+fn scaled(view: &View, dtype: DType, alpha: Scalar) -> Result<View> {
+    let cast = copy::cast(view, dtype)?;
+    copy::cast(&binary(BinaryOp::Mul, (&cast).into(), Operand::Number(alpha), Output::New, DType::Float)?, dtype)
+}
+
+/// `a * b` of two COO tensors: multiplies the elements that both have. The result has the order of one of them: of the
+/// only one that is not coalesced, else of the smaller one. The other one may list an index several times.
 ///
 /// # Errors
 /// RuntimeError, in PyTorch's words, if the sparse dimensions differ.
 pub fn multiply(a: &View, b: &View) -> Result<View> {
     let split = sparse_dim(a);
+    let (left, right) = (expect_coo(a, "mul")?, expect_coo(b, "mul")?);
+    let count = |parts: &Coo| parts.indices.sizes().get(1).copied().unwrap_or(0);
+    if a.sizes() == b.sizes() && (count(left) == 0 || count(right) == 0) {
+        return empty_coo(a.sizes(), dense_dim(a), promote_types(a.dtype, b.dtype)?, a.device());
+    }
     if a.ndim() != b.ndim() || split != sparse_dim(b) || a.sizes()[..split] != b.sizes()[..split] {
         bail!(
             RuntimeError,
@@ -299,39 +367,96 @@ pub fn multiply(a: &View, b: &View) -> Result<View> {
              dimensions, and shape of sparse dimensions"
         );
     }
-    let (a, b) = (coalesce(a)?, coalesce(b)?);
-    let (left, right) = (expect_coo(&a, "mul")?, expect_coo(&b, "mul")?);
+    let ordered_by_left = match (left.coalesced, right.coalesced) {
+        (false, true) => true,
+        (true, false) => false,
+        (true, true) => true,
+        (false, false) => count(left) < count(right),
+    };
+    let (source, searched) = if ordered_by_left { (left, right) } else { (right, left) };
     let sizes = &a.sizes()[..split];
-    let (first, second) = (Coordinates::of(left, sizes)?, Coordinates::of(right, sizes)?);
-    let known: HashMap<i64, i64> = second.places(sizes)?.into_iter().zip(0..).collect();
-    let (mut lefts, mut rights) = (Vec::new(), Vec::new());
-    for (n, place) in (0..).zip(first.places(sizes)?) {
-        if let Some(&m) = known.get(&place) {
-            lefts.push(n);
-            rights.push(m);
+    let listed = Coordinates::of(source, sizes)?;
+    let mut known: HashMap<i64, Vec<i64>> = HashMap::new();
+    for (m, place) in (0..).zip(Coordinates::of(searched, sizes)?.places(sizes)?) {
+        known.entry(place).or_default().push(m);
+    }
+    // Each pair of a listed and a searched element is a term of an element of the result.
+    let (mut kept, mut listed_at, mut searched_at, mut targets) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    for (n, place) in (0..).zip(listed.places(sizes)?) {
+        for &m in known.get(&place).into_iter().flatten() {
+            limits::push(&mut listed_at, n)?;
+            limits::push(&mut searched_at, m)?;
+            limits::push(&mut targets, kept.len() as i64)?;
+        }
+        if known.contains_key(&place) {
+            kept.push(n);
         }
     }
-    let values = product(&pick(&left.values, &lefts)?, &pick(&right.values, &rights)?)?;
+    let (from_source, from_searched) = (pick(&source.values, &listed_at)?, pick(&searched.values, &searched_at)?);
+    let terms =
+        if ordered_by_left { product(&from_source, &from_searched)? } else { product(&from_searched, &from_source)? };
+    let values = if targets.len() == kept.len() {
+        terms
+    } else {
+        let room: Dims = [kept.len() as i64].into_iter().chain(terms.sizes()[1..].iter().copied()).collect();
+        let sums = View::zeros(&room, terms.dtype, Device::CPU)?;
+        gather::index_add_(&sums, 0, &vector(&targets)?, &terms, Scalar::Int(1))?;
+        sums
+    };
     let out: Dims = sizes.iter().chain(&values.sizes()[1..]).copied().collect();
-    coo(&out, first.at(&lefts).to_view()?, values, true)
+    coo(&out, listed.at(&kept).to_view()?, values, source.coalesced)
 }
 
 fn product(a: &View, b: &View) -> Result<View> {
     binary(BinaryOp::Mul, a.into(), b.into(), Output::New, DType::Float)
 }
 
-/// `a * b` of a sparse tensor and a dense one that broadcasts to it: the result has the sparse tensor's indices.
+/// `a * b` of a sparse tensor and a dense one. The result has the sparse tensor's indices, repeated if the dense one has
+/// more dimensions. Like PyTorch, does not repeat them along a dimension of size 1 otherwise.
 ///
 /// # Errors
-/// RuntimeError if the dense tensor is larger.
+/// RuntimeError if the sizes do not broadcast.
 pub fn multiply_dense(a: &View, dense: &View) -> Result<View> {
+    let sizes = broadcast_sizes(dense.sizes(), a.sizes())?;
+    let a = &if dense.ndim() > a.ndim() { broadcast(a, &sizes)? } else { a.clone() };
     let parts = expect_coo(a, "mul")?;
-    let dense = views::expand(dense, a.sizes())?;
-    let (sparse, rest) = a.sizes().split_at(sparse_dim(a));
+    let dense = views::expand(dense, &sizes)?;
+    let (sparse, rest) = sizes.split_at(sparse_dim(a));
     let places = Coordinates::of(parts, sparse)?.places(sparse)?;
     let flat: Dims = [checked_numel(sparse)?].into_iter().chain(rest.iter().copied()).collect();
     let values = product(&parts.values, &pick(&views::reshape(&dense, &flat)?, &places)?)?;
-    coo(a.sizes(), parts.indices.clone(), values, parts.coalesced)
+    coo(&sizes, parts.indices.clone(), values, parts.coalesced)
+}
+
+/// Expands a COO tensor: repeats its elements along new sparse dimensions and along those of size 1.
+fn broadcast(view: &View, sizes: &[i64]) -> Result<View> {
+    let whole = coalesce(view)?;
+    let parts = expect_coo(&whole, "mul")?;
+    let split = sparse_dim(view);
+    let added = sizes.len() - view.ndim();
+    let coordinates = Coordinates::of(parts, &view.sizes()[..split])?;
+    let mut positions: Vec<i64> = (0..coordinates.nnz as i64).collect();
+    let mut rows: Vec<Vec<i64>> = vec![vec![0; coordinates.nnz]; added];
+    rows.extend(coordinates.rows);
+    for d in (0..added + split).rev() {
+        if d >= added && view.sizes()[d - added] == sizes[d] {
+            continue;
+        }
+        let count = positions.len();
+        checked_numel(&[count as i64, sizes[d]])?;
+        let repeated = |row: &[i64]| -> Result<Vec<i64>> {
+            let mut all = limits::vector(row.len().saturating_mul(sizes[d] as usize))?;
+            (0..sizes[d]).for_each(|_| all.extend_from_slice(row));
+            Ok(all)
+        };
+        positions = repeated(&positions)?;
+        rows = rows.iter().map(|row| repeated(row)).collect::<Result<_>>()?;
+        rows[d] = (0..sizes[d]).flat_map(|i| std::iter::repeat_n(i, count)).collect();
+    }
+    let nnz = positions.len();
+    let element: Dims = [nnz as i64].into_iter().chain(sizes[added + split..].iter().copied()).collect();
+    let values = views::expand(&pick(&parts.values, &positions)?, &element)?;
+    coalesce(&coo(sizes, Coordinates { rows, nnz }.to_view()?, values, false)?)
 }
 
 /// `torch.sparse.sum(x, dims)`: the result is sparse if a sparse dimension is left, else dense.
@@ -424,14 +549,36 @@ pub fn from_diagonals(diagonals: &View, offsets: &View, shape: &[i64]) -> Result
     coo(shape, Coordinates { rows: indices, nnz }.to_view()?, values, false)
 }
 
+/// Refuses to add a sparse tensor to a dense one of another size; PyTorch never broadcasts here.
+///
+/// # Errors
+/// RuntimeError that names the sparse tensor's layout.
+pub fn check_same_size(dense: &View, sparse: &View) -> Result<()> {
+    if dense.sizes() == sparse.sizes() {
+        return Ok(());
+    }
+    bail!(
+        RuntimeError,
+        "add: expected 'self' and 'other' to have same size, but self has size {} while other has size {} (FYI: \
+         {}-sparse addition does not currently support broadcasting)",
+        show(dense.sizes()),
+        show(sparse.sizes()),
+        if sparse.coo().is_some() { "dense" } else { "op2" }
+    )
+}
+
 /// `a + alpha * b` of a dense and a sparse tensor; the result is dense.
+///
+/// # Errors
+/// RuntimeError if the sizes differ.
 pub fn add_to_dense(dense: &View, sparse: &View, alpha: Scalar) -> Result<View> {
-    let other = to_dense(sparse)?;
-    let scaled = binary(BinaryOp::Mul, (&other).into(), Operand::Number(alpha), Output::New, DType::Float)?;
-    binary(BinaryOp::Add, dense.into(), (&scaled).into(), Output::New, DType::Float)
+    check_same_size(dense, sparse)?;
+    let dtype = promote_types(dense.dtype, sparse.dtype)?;
+    let other = scaled(&to_dense(sparse)?, dtype, alpha)?;
+    binary(BinaryOp::Add, (&copy::cast(dense, dtype)?).into(), (&other).into(), Output::New, DType::Float)
 }
 
 /// Returns a tensor without elements, with the same sizes and number of dense dimensions.
 pub fn cleared(view: &View) -> Result<View> {
-    empty_coo(view.sizes(), dense_dim(view), view.dtype)
+    empty_coo(view.sizes(), dense_dim(view), view.dtype, view.device())
 }
