@@ -4,7 +4,7 @@ use super::sparse_kernels;
 use super::{dimnames, dlpack};
 use autograd::Functions;
 use call::facets::{
-    Dispatch::{Given, Integers, Own, Refused, Requantized},
+    Dispatch::{AsIs, Given, Integers, Own, Refused, Requantized},
     NameInference::Keeps,
     Out,
 };
@@ -24,7 +24,7 @@ pub(crate) const ROWS: &[Row] = &[
         |c| dimnames::made(c, tensor),
         "Creates a tensor from the numbers of nested lists.",
     )
-    .names(Keeps).not_differentiable(),
+    .names(Keeps).sparse(AsIs).not_differentiable(),
     function(
         "scalar_tensor(Scalar s, *, {factory}) -> Tensor",
         |c| {
@@ -39,14 +39,14 @@ pub(crate) const ROWS: &[Row] = &[
         as_tensor,
         "Converts data to a tensor, sharing memory where possible.",
     )
-    .names(Keeps).recorded_in_steps(),
+    .names(Keeps).recorded_in_steps().any_layout(),
     function(
         "asarray(any obj, *, ScalarType? dtype=None, Device? device=None, bool? copy=None, bool \
  requires_grad=False) -> Tensor",
         asarray,
         "Converts data to a tensor that shares its memory where possible.",
     )
-    .names(Keeps).recorded_in_steps(),
+    .names(Keeps).recorded_in_steps().any_layout(),
     function(
         "zeros.names(int[] size, *, Dimname[]? names, {factory}) -> Tensor",
         |c| dimnames::made(c, |c| filled(c, Scalar::Int(0))),
@@ -453,6 +453,12 @@ fn arange(call: &Call, start: Scalar, end: Scalar, step: Scalar) -> Result<Value
 }
 
 fn tensor(call: &mut Call) -> Result<Value> {
+    if let Value::Tensor(sparse) = call.value(0)
+        && sparse.borrow().form.is_some()
+    {
+        let detached = sparse.detach();
+        return moved(call, &detached, &[call.value(2), call.value(1), Value::Bool(false), Value::Bool(true)]);
+    }
     let view = from_data(&call.value(0), call.opt_dtype(1), call.state.default_dtype.get())?;
     on_device(view, call.device_keyword()?)
 }
@@ -473,6 +479,11 @@ fn as_tensor(call: &mut Call) -> Result<Value> {
         };
     }
     if let Value::Tensor(tensor) = call.value(0) {
+        let (dtype, device) = (tensor.borrow().dtype, tensor.borrow().device());
+        let is_there = call.opt_device(2)?.is_none_or(|wanted| wanted.kind == device.kind);
+        if is_there && call.opt_dtype(1).is_none_or(|wanted| wanted == dtype) {
+            return Ok(Value::Tensor(tensor));
+        }
         let options = [call.value(2), call.value(1), Value::Bool(false), Value::Bool(false)];
         return moved(call, &tensor, &options);
     }
