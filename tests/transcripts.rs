@@ -26,13 +26,14 @@ fn recorded_sessions_print_what_pytorch_prints() {
 
 /// Sessions about Python: its syntax, classes and collections (and how large they may be), numpy arrays, immediately
 /// called functions, `with`. Also sessions that do not depend on the language: the choice of overloads and outputs, the
-/// flow of gradients, sharing by copies, and corner cases.
+/// flow of gradients, sharing by copies, constructors, and corner cases.
 const PYTHON: &[&str] = &[
     "python.md",
     "overloads.md",
     "outputs-taken.md",
     "gradients.md",
     "copies.md",
+    "constructors-and-copies.md",
     "corners.md",
     "asked-of-torch.md",
     "classes.md",

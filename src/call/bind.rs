@@ -2,6 +2,7 @@
 //! itself for functions that PyTorch writes in Python.
 
 use super::builtins;
+use super::indexes::{index_of, is_numpy_integer};
 use super::refused::{no_combination, unexpected_keyword, with_nearest_keyword};
 use super::signature::{Either, Kind, Param, Signature};
 
@@ -495,10 +496,16 @@ fn accept(param: &Param, value: &Value) -> Accept {
             };
         }
         Kind::Number => is_number(value) || is_scalar_tensor(value),
-        Kind::Int => matches!(value, Value::Int(_) | Value::BigInt(_)) || is_integer_tensor(value),
+        Kind::Int => {
+            matches!(value, Value::Int(_) | Value::BigInt(_))
+                || is_integer_tensor(value)
+                || is_numpy_integer(value)
+                || param.symbolic && index_of(value).is_some()
+        }
         Kind::Float => {
             matches!(value, Value::Int(_) | Value::BigInt(_) | Value::Float(_) | Value::Bool(_))
                 || is_scalar_tensor(value)
+                || matches!(value, Value::Object(object) if object.number().is_some())
         }
         Kind::Numbers => list_or_tuple(value).is_some_and(|items| items.iter().all(is_number)),
         // Only the first element is checked before the overload is chosen.
@@ -538,7 +545,10 @@ fn accept(param: &Param, value: &Value) -> Accept {
         Kind::Buffer => matches!(value, Value::Buffer(_)),
         Kind::Type => matches!(value, Value::Type(_)),
         Kind::Object => matches!(value, Value::Object(_)),
-        Kind::Sequence => value.sequence().is_some(),
+        Kind::Sequence => match value {
+            Value::Object(object) => object.has_special("__getitem__") && object.has_special("__len__"),
+            other => other.sequence().is_some(),
+        },
         Kind::Any | Kind::Rest | Kind::Keywords => true,
     };
     if yes { Accept::Yes } else { Accept::No(None) }
@@ -576,10 +586,9 @@ fn is_integer_tensor(value: &Value) -> bool {
     matches!(value, Value::Tensor(t) if t.borrow().ndim() == 0 && t.borrow().dtype.is_integral(false) && !t.requires_grad())
 }
 
-/// Returns whether a value has Python's `__index__`: integers, and integer tensors of one element.
+/// Returns whether a value has Python's `__index__` and the method succeeds.
 fn is_index(value: &Value) -> bool {
-    matches!(value, Value::Int(_) | Value::BigInt(_))
-        || matches!(value, Value::Tensor(t) if t.borrow().numel() == 1 && t.borrow().dtype.is_integral(true))
+    matches!(value, Value::Int(_)) || index_of(value).is_some()
 }
 
 /// Returns whether a value is a dimension name or `None`.
@@ -607,8 +616,10 @@ pub fn dtype_of_type(name: &str) -> Option<DType> {
 fn convert(name: &str, param: &Param, value: &Value) -> Result<Value> {
     let single = std::slice::from_ref(value);
     Ok(match (param.kind, value) {
-        // PyTorch accepts a tensor for a list of integers, and reads it as an empty list.
+        // PyTorch accepts a tensor or an object with `__index__` for a list of integers, and reads it as an empty list.
         (Kind::Ints(_), Value::Tensor(_)) => Value::Size(Dims::new()),
+        (Kind::Ints(_), Value::Object(_)) if !is_numpy_integer(value) => Value::Size(Dims::new()),
+        (Kind::Ints(_), Value::BigInt(_)) => return Err(Error::runtime("Overflow when unpacking long")),
         (Kind::Ints(_), Value::Size(_)) => value.clone(),
         (Kind::Ints(length), _) => match (list_or_tuple(value), length) {
             (Some(items), _) => Value::Size(unpack_ints(name, param, &items)?),
@@ -620,6 +631,10 @@ fn convert(name: &str, param: &Param, value: &Value) -> Result<Value> {
         },
         (Kind::Int, Value::BigInt(_)) => return Err(Error::runtime("Overflow when unpacking long")),
         (Kind::Int, Value::Tensor(t)) => Value::Int(t.borrow().item()?.to_i64()),
+        (Kind::Int, Value::Object(_)) => index_of(value).unwrap_or_else(|| value.clone()),
+        (Kind::Number | Kind::Float | Kind::Operand, Value::Object(object)) => {
+            object.number().map_or_else(|| value.clone(), Value::from)
+        }
         (Kind::Number | Kind::Float, Value::Tensor(t)) => Value::from(t.borrow().item()?),
         (Kind::DType, Value::Type(class)) => dtype_of_type(class).map_or(Value::None, Value::DType),
         (Kind::Device, Value::Str(text)) => Value::Device(Device::parse(text)?),
@@ -665,7 +680,7 @@ fn unpack_ints(name: &str, param: &Param, items: &[Value]) -> Result<Dims> {
         dims.push(match item {
             Value::Int(v) => *v,
             Value::BigInt(_) => return Err(wrong("Overflow when unpacking long".into())),
-            Value::Tensor(t) if is_index(item) => t.borrow().item()?.to_i64(),
+            Value::Tensor(_) | Value::Object(_) if let Some(Value::Int(index)) = index_of(item) => index,
             other => return Err(wrong(format!("type must be tuple of ints,but got {}", other.type_name()))),
         });
     }

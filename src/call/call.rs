@@ -5,9 +5,9 @@ use super::bind::Bound;
 use super::facets::RefusedBy;
 use super::signature::{Signature, name_in};
 use super::state::State;
-use tensor::{DType, Device, Dims, Error, Result, Scalar, Storage, Tensor, View, bail};
+use tensor::{DType, Device, Dims, Error, ErrorKind, Result, Scalar, Storage, Tensor, View, bail};
 use value::equality::truth;
-use value::{MemoryFormat, Value, any_tensor, as_tensor};
+use value::{MemoryFormat, Value, any_tensor, as_tensor, integers};
 
 /// A call with its arguments bound. A row's function reads them from here.
 pub struct Call<'a> {
@@ -157,9 +157,7 @@ impl Call<'_> {
 
     pub fn scalar(&self, index: usize) -> Result<Scalar> {
         match self.args.get(index) {
-            Some(Value::BigInt(i)) if u64::try_from(&**i).is_err() => {
-                Err(Error::runtime("Overflow when unpacking long"))
-            }
+            Some(Value::BigInt(i)) if u64::try_from(&**i).is_err() => Err(too_big(integers::is_negative(i))),
             Some(value) => value.as_scalar().ok_or_else(|| row_error(self, index)),
             None => Err(row_error(self, index)),
         }
@@ -233,4 +231,12 @@ pub fn one(value: Value) -> Result<Tensor> {
         Value::Tensor(tensor) => Ok(tensor),
         other => Err(Error::type_error(format!("expected a Tensor, not {}", other.type_name()))),
     }
+}
+
+/// The error for a number beyond 64 bits.
+fn too_big(is_negative: bool) -> Error {
+    Error::new(
+        ErrorKind::OverflowError,
+        if is_negative { "can't convert negative int to unsigned" } else { "int too big to convert" },
+    )
 }

@@ -13,6 +13,7 @@ mod call;
 pub mod embedded;
 pub mod extras;
 pub mod facets;
+pub mod indexes;
 pub mod module_names;
 pub mod plain;
 pub mod refused;

@@ -238,13 +238,17 @@ impl State {
     pub fn warn_once(&self, category: &str, message: impl Into<Cow<'static, str>>) {
         let message = message.into();
         if !self.warned.borrow().contains(&message) {
-            let warning = format!("{category}: {message}");
-            match (&mut *self.collected.borrow_mut(), self.live.borrow_mut().as_mut()) {
-                (Some(collected), _) => collected.push(warning),
-                (None, Some(live)) => live(Said::Warned(&warning)),
-                (None, None) => System::write_error(&format!("{warning}\n")),
-            }
+            self.warn(format!("{category}: {message}"));
             self.warned.borrow_mut().insert(message);
+        }
+    }
+
+    /// Shows a warning, or a report of an error that does not stop the program.
+    pub fn warn(&self, warning: String) {
+        match (&mut *self.collected.borrow_mut(), self.live.borrow_mut().as_mut()) {
+            (Some(collected), _) => collected.push(warning),
+            (None, Some(live)) => live(Said::Warned(&warning)),
+            (None, None) => System::write_error(&format!("{warning}\n")),
         }
     }
 

@@ -13,6 +13,7 @@ pub mod construct;
 pub(crate) mod descriptors;
 mod embedded;
 pub mod exceptions;
+pub mod finalisers;
 pub mod function;
 pub mod generator;
 pub mod machine;

@@ -59,6 +59,11 @@ fn assigned(place: &View, value: &Value) -> Result<Tensor> {
         Value::Tensor(source) => Ok(source.clone()),
         // PyTorch unpacks Python integers as 64 bits for every dtype.
         Value::BigInt(_) => bail!(RuntimeError, "Overflow when unpacking long"),
+        // Of NumPy's numbers, PyTorch takes those that are Python's as well, and the integers.
+        Value::Object(object) if matches!(object.elements(), Some(array) if array.dtype != DType::Double && !array.dtype.is_integral(false)) =>
+        {
+            bail!(TypeError, "can't assign a {} to a torch.{}", object.type_name(), place.type_name())
+        }
         other => match other.as_scalar() {
             Some(scalar) => Ok(Tensor::new(View::scalar(scalar, number_dtype(scalar, place.dtype)?)?)),
             None => bail!(TypeError, "can't assign a {} to a torch.{}", other.type_name(), place.type_name()),

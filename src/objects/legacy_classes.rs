@@ -1,6 +1,7 @@
 //! The legacy classes of storages and tensors (`torch.FloatStorage`, `torch.FloatTensor` …), one for each dtype, and
 //! the attributes of classes. Follows <https://pytorch.org/docs/2.7/storage.html#legacy-typed-storage>.
 
+use crate::calling::NativeFunction;
 use call::Receiver;
 use call::signature::Kind;
 use call::state::State;
@@ -86,6 +87,13 @@ pub(crate) fn cuda_tensor_class(name: &str) -> Option<&'static str> {
 
 /// Returns an attribute of the class itself, such as `torch.FloatStorage.dtype`.
 pub fn class_attribute(state: &State, class: &'static str, name: &str) -> Option<Value> {
+    let refused = ["from_buffer", "from_file", "_new_with_weak_ptr", "_new_shared_filename"];
+    if let Some(method) = refused.into_iter().find(|known| *known == name)
+        && refuse_elsewhere(class, method).is_err()
+    {
+        let refuse = move |_, _| refuse_elsewhere(class, method).map(|()| Value::None);
+        return Some(NativeFunction::value(method, refuse));
+    }
     match name {
         "__name__" | "__qualname__" => Some(Value::str(class.rsplit('.').next().unwrap_or(class))),
         "__module__" => Some(Value::str(class.rsplit_once('.').map_or("builtins", |(module, _)| module))),
@@ -108,15 +116,26 @@ pub fn class_attribute(state: &State, class: &'static str, name: &str) -> Option
     }
 }
 
-/// Checks that a legacy class supports a method. Storage classes of CUDA devices do not support `from_buffer`.
+/// Checks that a legacy class supports a class method. Storage classes of CUDA devices do not support these.
 ///
 /// # Errors
 /// RuntimeError if it does not.
 pub fn refuse_elsewhere(class: &str, method: &str) -> Result<()> {
-    if method == "from_buffer" && class.starts_with("torch.cuda.") {
-        bail!(RuntimeError, "from_buffer: Not available for CUDA storage");
+    if !class.starts_with("torch.cuda.") || !class.ends_with("Storage") {
+        return Ok(());
     }
-    Ok(())
+    match method {
+        "from_buffer" | "_new_with_weak_ptr" | "_new_shared_filename" => {
+            bail!(RuntimeError, "{method}: Not available for CUDA storage")
+        }
+        "from_file" => bail!(
+            RuntimeError,
+            "<class '{class}'>.__new__ received an invalid combination of arguments. Expected one of:\n * no arguments\n \
+             * (int size)\n * (Sequence data)\n * (*, UntypedStorage wrap_storage)\nDevice of 'wrap_storage' must be \
+             cuda, but got cpu"
+        ),
+        _ => Ok(()),
+    }
 }
 
 /// Returns the receiver kind of a class's objects.

@@ -10,6 +10,7 @@ use call::extras::Extras;
 use call::registry::{Attributes, of_class};
 use call::{Call, Function, Kind, LIBRARY, Receiver, State, suggest};
 use std::rc::Rc;
+use tensor::bail;
 use tensor::{Error, Result};
 use value::{Method, Value};
 
@@ -165,6 +166,14 @@ pub fn delete_attribute(state: &State, target: &Value, name: &str) -> Result<()>
     }
     if state.extras.remove(target, name) {
         return Ok(());
+    }
+    match (target, name) {
+        (Value::Tensor(_), "data") => {
+            bail!(RuntimeError, "Deleting tensor data is not allowed. Delete tensor instead!")
+        }
+        (Value::Tensor(_), "_backward_hooks") => bail!(RuntimeError, "Deletion of _backwards_hooks not allowed!"),
+        (_, "__class__") => bail!(TypeError, "can't delete __class__ attribute"),
+        _ => {}
     }
     if let (Value::Tensor(_), Some(_)) = (target, state.registry.setter(name, Kind::Tensor)) {
         return set_attribute(state, target, name, &Value::None);

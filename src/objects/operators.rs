@@ -180,7 +180,8 @@ pub fn unary(state: &State, name: &str, a: &Value) -> Result<Value> {
 }
 
 pub(super) fn is_operand(value: &Value) -> bool {
-    matches!(value, Value::Tensor(_)) || value.as_scalar().is_some()
+    // A number beyond 64 bits is an operand too: the function fails with OverflowError.
+    matches!(value, Value::Tensor(_) | Value::BigInt(_)) || value.as_scalar().is_some()
 }
 
 /// Calls a method of a tensor with one argument.

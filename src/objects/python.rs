@@ -9,13 +9,15 @@ use crate::{members, operators, subscript};
 use call::dispatch::names;
 use call::{Call, Row, State, function, stack};
 use std::collections::HashMap;
+use std::rc::Rc;
 use tensor::bail;
 use tensor::names::not_saved;
+use tensor::ops::copy;
 use tensor::{Error, ErrorKind, Result, Tensor, TypedStorage, View, interrupt};
 use value::equality;
 use value::equality::truth;
 use value::hashed::hash;
-use value::{Dict, List, Set, Value, numbers};
+use value::{Dict, List, Object, Set, Value, numbers};
 
 pub(crate) const ROWS: &[Row] = &[
     function(
@@ -328,6 +330,12 @@ fn copied(value: &Value, how: &Copying, made: &mut HashMap<usize, Value>) -> Res
              you were attempting to deepcopy a module, this may be because of a torch.nn.utils.weight_norm usage, see \
              https://github.com/pytorch/pytorch/pull/103001"
         ),
+        // A parameter is copied by its class: only the values and whether it requires a gradient.
+        Value::Tensor(t) if deep && t.is_parameter() => {
+            let copy = Tensor::new(copy::clone(&t.view())?);
+            copy.autograd_mut(|meta| (meta.requires_grad, meta.parameter) = (t.requires_grad(), true));
+            note(Value::Tensor(copy), made)
+        }
         // A deep copy duplicates the whole storage, even if the tensor views only a part of it.
         Value::Tensor(t) => {
             let view = t.view();
@@ -335,7 +343,9 @@ fn copied(value: &Value, how: &Copying, made: &mut HashMap<usize, Value>) -> Res
                 Some(Value::Storage(storage)) => storage,
                 _ => view.storage.clone(),
             };
-            let copy = Tensor::new(View { storage, ..view });
+            let view = View { storage, ..view };
+            let is_lazy = deep && (view.conj || view.neg);
+            let copy = Tensor::new(if is_lazy { copy::clone(&view)? } else { view });
             if t.requires_grad() || t.is_parameter() {
                 copy.autograd_mut(|meta| (meta.requires_grad, meta.parameter) = (t.requires_grad(), t.is_parameter()));
             }
@@ -358,11 +368,45 @@ fn copied(value: &Value, how: &Copying, made: &mut HashMap<usize, Value>) -> Res
         // An object of a script defines its own copy.
         Value::Object(object) if deep => match object.special("__deepcopy__", &[Value::Dict(Dict::default())]) {
             Some(copy) => note(copy?, made),
-            None => value.clone(),
+            None => of_class(value, object, how, made)?,
         },
-        Value::Object(object) => object.special("__copy__", &[]).unwrap_or_else(|| Ok(value.clone()))?,
+        Value::Object(object) => match object.special("__copy__", &[]) {
+            Some(copy) => copy?,
+            None => of_class(value, object, how, made)?,
+        },
         other => other.clone(),
     })
+}
+
+/// Copies an object of a script's class: its attributes, or the state that `__getstate__` returns and `__setstate__`
+/// takes. Other objects are not copied.
+fn of_class(value: &Value, object: &Rc<dyn Object>, how: &Copying, made: &mut HashMap<usize, Value>) -> Result<Value> {
+    let own = object.object_state().dicts;
+    let (Some((copy, fields)), Some(own)) = (object.fresh(), own.first()) else { return Ok(value.clone()) };
+    if let Some(address) = value.address().filter(|_| how.deep) {
+        made.insert(address, copy.clone());
+    }
+    let state = object.special("__getstate__", &[]).transpose()?;
+    let state = match state {
+        Some(state) if how.deep => Some(copied(&state, how, made)?),
+        other => other,
+    };
+    if let Value::Object(new) = &copy
+        && let Some(state) = &state
+        && let Some(done) = new.special("__setstate__", std::slice::from_ref(state))
+    {
+        done?;
+        return Ok(copy);
+    }
+    let entries = match &state {
+        Some(Value::Dict(state)) => state.to_vec(),
+        _ => own.to_vec(),
+    };
+    for (name, held) in entries {
+        let held = if how.deep && state.is_none() { copied(&held, how, made)? } else { held };
+        fields.insert(name, held)?;
+    }
+    Ok(copy)
 }
 
 /// Returns the class of a value, like Python's `type`.

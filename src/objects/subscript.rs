@@ -1,12 +1,13 @@
 //! Reads and writes `x[…]` on every value that has subscripts.
 
-use crate::data::index_tensor;
+use crate::data::{self, index_tensor};
 use crate::operators;
 use crate::plain::containers;
 use crate::plain::slices::{as_index, positions, slice_bounds, slice_of, slice_part};
 use crate::storages;
 use crate::strings::bytes;
 use call::dispatch::{count_write, names};
+use call::indexes::index_of;
 use call::{Call, State};
 use tensor::bail;
 use tensor::index::Index;
@@ -121,17 +122,32 @@ pub fn indices(index: &Value) -> Result<Vec<Index>> {
         Value::Size(_) => index.sequence().unwrap_or_default().iter().map(one_index).collect(),
         // A short list that contains lists, slices, tensors … stands for a tuple.
         Value::List(parts) if treat_as_tuple(&parts.borrow()) => parts.to_vec().iter().map(one_index).collect(),
+        Value::Object(_) => match data::items(index)? {
+            Some(parts) if index_of(index).is_none() && treat_as_tuple(&parts) => parts.iter().map(one_index).collect(),
+            _ => Ok(vec![one_index(index)?]),
+        },
         single => Ok(vec![one_index(single)?]),
     }
 }
 
 fn treat_as_tuple(parts: &[Value]) -> bool {
     parts.len() < 32
-        && parts.iter().any(|p| {
-            matches!(
-                p,
-                Value::List(_) | Value::Tuple(_) | Value::Tensor(_) | Value::Slice(_) | Value::Ellipsis | Value::None
-            )
+        && parts.iter().any(|p| match p {
+            Value::Object(object) => match object.elements() {
+                Some(_) => object.number().is_none(),
+                None => object.has_special("__getitem__"),
+            },
+            other => matches!(
+                other,
+                Value::List(_)
+                    | Value::Tuple(_)
+                    | Value::Tensor(_)
+                    | Value::Slice(_)
+                    | Value::Ellipsis
+                    | Value::None
+                    | Value::Range(_)
+                    | Value::Size(_)
+            ),
         })
 }
 
@@ -156,6 +172,11 @@ fn one_index(value: &Value) -> Result<Index> {
             Index::Tensor(index_tensor(value)?.into())
         }
         Value::Str(_) => bail!(TypeError, "new(): invalid data type 'str'"),
+        Value::Object(object) if object.elements().is_some_and(|array| array.ndim() > 0) => {
+            Index::Tensor(index_tensor(value)?.into())
+        }
+        Value::Object(_) if let Some(index) = index_of(value) => return one_index(&index),
+        Value::Object(object) if object.has_special("__getitem__") => Index::Tensor(index_tensor(value)?.into()),
         other => bail!(
             IndexError,
             "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices \
@@ -211,7 +232,7 @@ pub fn set_item(state: &State, target: &Value, index: &Value, value: &Value) -> 
 pub fn set_tensor_item(state: &State, tensor: &Tensor, index: &Value, value: &Value) -> Result<()> {
     refuse_named(state, index, "index_put_")?;
     if let (Value::Int(i), Some(scalar), false) = (index, value.as_scalar(), tensor.requires_grad())
-        && !matches!(value, Value::BigInt(_))
+        && !matches!(value, Value::BigInt(_) | Value::Object(_))
         && set_element(&tensor.borrow(), *i, scalar)?
     {
         return count_write(state, tensor);

@@ -312,7 +312,7 @@ impl Session {
             // inputs.
             self.runtime.interrupt.clear();
         }
-        self.runtime.extras.prune();
+        self.finalise();
         self.runtime.tell_changes(|| self.holders());
         let exit = self.runtime.exit.take();
         let note = self.note.take();

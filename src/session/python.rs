@@ -59,6 +59,14 @@ impl Python {
                 None => None,
             }
         })));
+        let copies = scope.clone();
+        machine.set_release(Rc::new(move |name: &str| {
+            if let Ok(mut scope) = copies.try_borrow_mut()
+                && let Some(copy) = scope.get_mut(hidden_name(name))
+            {
+                *copy = Dynamic::UNIT;
+            }
+        }));
         let (seen, known, runs) = (scope.clone(), Rc::downgrade(&machine), Rc::downgrade(runtime));
         state.variables_seen.replace(Some(Rc::new(move || {
             let found = || Some(seen_by(&*known.upgrade()?, &*seen.try_borrow().ok()?, &*runs.upgrade()?));
@@ -220,6 +228,18 @@ impl Session {
     fn take_variables(&mut self) {
         self.scope = self.python.scope.take();
         self.take_changes();
+    }
+
+    /// Calls `__del__` of the objects that the input has released. The copies of its variables in the scope and the
+    /// attributes of its tensors are gone only when it has ended.
+    pub(super) fn finalise(&mut self) {
+        self.runtime.extras.prune();
+        while self.python.machine.is_finalising_due() {
+            self.python.scope.replace(std::mem::take(&mut self.scope));
+            self.python.machine.finalise();
+            self.take_variables();
+            self.runtime.extras.prune();
+        }
     }
 
     /// Applies changes of variables made by Python functions.

@@ -64,7 +64,7 @@ pub use error::{Error, ErrorKind, Raised, Result};
 pub use form::{Compressed, Coo, Form, Quantizer, TensorLayout};
 pub use layout::{Dims, Layout};
 pub use memory::Memory;
-pub use memory_format::MemoryFormat;
+pub use memory_format::{MemoryFormat, check_strides};
 pub use names::{Name, Names};
 pub use step::Step;
 pub use storage::{Storage, TypedStorage, WeakStorage};

@@ -47,11 +47,12 @@ impl MemoryFormat {
             bail!(RuntimeError, "required rank {} tensor to use {} format", order.len(), self.name());
         }
         let mut strides = Dims::from_elem(0, sizes.len());
-        let mut step = 1i64;
+        let mut step = Some(1i64);
         for &d in order {
-            strides[d] = step;
+            let Some(stride) = step else { bail!(RuntimeError, "Stride calculation overflowed") };
+            strides[d] = stride;
             // Unlike in the row-major order, a size of 0 makes the following strides 0.
-            step = step.saturating_mul(sizes[d]);
+            step = stride.checked_mul(sizes[d]);
         }
         Ok(strides)
     }
@@ -94,6 +95,19 @@ impl MemoryFormat {
             least = if size > 1 { stride.saturating_mul(size) } else { stride };
         }
         true
+    }
+}
+
+/// Checks that the strides of a new row-major tensor fit into 64 bits. They can overflow only if some size is 0:
+/// otherwise the number of elements, which is checked before, is larger.
+///
+/// # Errors
+/// RuntimeError, in PyTorch's words.
+pub fn check_strides(sizes: &[i64]) -> Result<()> {
+    let behind_first = sizes.get(1..).unwrap_or_default();
+    match behind_first.iter().try_fold(1i64, |step, &size| step.checked_mul(size.max(1))) {
+        Some(_) => Ok(()),
+        None => bail!(RuntimeError, "Stride calculation overflowed"),
     }
 }
 

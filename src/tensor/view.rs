@@ -9,6 +9,7 @@ use super::interrupt;
 use super::layout::{Dims, Layout, checked_numel, contiguous_strides, show};
 use super::limits;
 use super::memory::{ElementCell, Memory, Plain, get, set};
+use super::memory_format::check_strides;
 use super::storage::Storage;
 use crate::bail;
 use num_complex::Complex;
@@ -271,7 +272,8 @@ impl View {
     /// # Errors
     /// RuntimeError, in PyTorch's words, if sizes, strides or offset are not divisible as required.
     pub fn view_dtype(&self, dtype: DType) -> Result<View> {
-        if dtype == self.dtype {
+        let is_lazy = self.conj || self.neg;
+        if dtype == self.dtype && !is_lazy {
             return Ok(self.clone());
         }
         if dtype.is_quantized() {
@@ -363,6 +365,7 @@ impl View {
 /// Refuses a row-major tensor that is too large, or that needs a quantizer.
 fn check_row_major(sizes: &[i64], dtype: DType) -> Result<()> {
     let numel = checked_numel(sizes)?;
+    check_strides(sizes)?;
     if i64::try_from(dtype.itemsize()).ok().and_then(|size| numel.checked_mul(size)).is_none() {
         bail!(RuntimeError, "Storage size calculation overflowed with sizes={}", show(sizes));
     }

@@ -156,6 +156,36 @@ pub(crate) const ROWS: &[Row] = &[
     .names(Keeps)
     .any_layout(),
     attribute(
+        "_grad_fn(Tensor self) -> any",
+        |c| Ok(autograd::grad_fn(c.tensor(0)?)?.map_or(Value::None, |(node, _)| super::graph::node_value(c.state, node))),
+        "The operation this tensor came from, like grad_fn.",
+    )
+    .names(Nameless)
+    .any_layout().not_differentiable(),
+    attribute(
+        "_backward_hooks(Tensor self) -> any",
+        |c| match c.tensor(0)?.autograd(|meta| meta.hooks.is_empty()) {
+            true => Ok(Value::None),
+            false => bail!(NotImplementedError, "the hooks of a tensor cannot be listed at this prompt"),
+        },
+        "The hooks on the gradient: None if there are none.",
+    )
+    .names(Nameless)
+    .any_layout().not_differentiable(),
+    setter(
+        "_backward_hooks(Tensor self, any hooks) -> None",
+        |c| match c.value(1) {
+            Value::None => {
+                c.tensor(0)?.autograd_mut(|meta| meta.hooks.clear());
+                Ok(Value::None)
+            }
+            _ => bail!(NotImplementedError, "hooks are registered by register_hook"),
+        },
+        "Removes the hooks on the gradient.",
+    )
+    .names(Nameless)
+    .any_layout(),
+    attribute(
         "_base(Tensor self) -> any",
         |c| Ok(c.tensor(0)?.base().cloned().map_or(Value::None, Value::Tensor)),
         "The tensor this one is a view of.",

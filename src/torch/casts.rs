@@ -2,7 +2,6 @@
 
 use super::quantized;
 use super::sparse_kernels;
-use call::bind::dtype_of_type;
 use call::facets::{
     Dispatch::{Given, Own},
     NameInference::{Keeps, Nameless},
@@ -210,25 +209,32 @@ fn type_(call: &mut Call) -> Result<Value> {
             return Ok(Value::str(format!("torch.{module}{}", view.type_name())));
         }
         Value::DType(dtype) => dtype,
-        Value::Str(name) => legacy(&name)?,
-        Value::Function(name) => legacy(&name)?,
-        Value::Type(name) => match dtype_of_type(name) {
-            Some(dtype) => dtype,
-            None => legacy(name)?,
-        },
+        Value::Str(name) => legacy(call, &name)?,
+        // The classes of tensors are functions here.
+        Value::Function(name) if name.ends_with("Tensor") => legacy(call, &format!("torch.{name}"))?,
+        Value::Type(name) => legacy(call, name.strip_prefix("torch.nn.parameter.").unwrap_or(name))?,
         _ => bail!(TypeError, "dtype must be a type, str, or dtype object"),
     };
     convert(call, Some(dtype), None, false, 3)
 }
 
-/// Parses a legacy type name such as `torch.IntTensor`.
-fn legacy(name: &str) -> Result<DType> {
-    let found = name
-        .strip_prefix("torch.")
-        .unwrap_or(name)
-        .strip_suffix("Tensor")
-        .and_then(|prefix| DType::ALL.iter().copied().find(|d| d.scalar_type() == prefix));
-    found.ok_or_else(|| Error::value(format!("invalid type: '{name}'")))
+/// Parses a legacy type name such as `torch.IntTensor`. `torch.Tensor` stands for the default dtype.
+fn legacy(call: &Call, name: &str) -> Result<DType> {
+    let invalid = || Error::value(format!("invalid type: '{name}'"));
+    let of_module = name.strip_prefix("torch.").ok_or_else(invalid)?;
+    if of_module == "Tensor" {
+        return Ok(call.state.default_dtype.get());
+    }
+    let (on_cuda, class) = match of_module.strip_prefix("cuda.") {
+        Some(class) => (true, class),
+        None => (false, of_module.strip_prefix("sparse.").unwrap_or(of_module)),
+    };
+    let is_of = |dtype: &DType| Some(dtype.scalar_type()) == class.strip_suffix("Tensor");
+    let found = DType::ALL.iter().copied().find(is_of).ok_or_else(invalid)?;
+    if on_cuda {
+        super::storage_devices::no_driver()?;
+    }
+    Ok(found)
 }
 
 fn set_default_dtype(call: &mut Call) -> Result<Value> {

@@ -47,7 +47,7 @@ pub(crate) const ROWS: &[Row] = &[
         "Sums the diagonal of a matrix.",
     ),
     function(
-        "cdist(Tensor x1, Tensor x2, Number p=2.0, str compute_mode=\"use_mm_for_euclid_dist_if_necessary\") \
+        "cdist(Tensor x1, Tensor x2, float p=2.0, str compute_mode=\"use_mm_for_euclid_dist_if_necessary\") \
  -> Tensor",
         cdist,
         "Computes the distances between the rows of two matrices.",

@@ -1,15 +1,17 @@
 //! Creation: tensors from numbers, sizes and nested lists. Follows <https://pytorch.org/docs/2.7/torch.html#creation-ops>.
 
-use super::dimnames;
 use super::sparse_kernels;
+use super::{dimnames, dlpack};
+use autograd::Functions;
 use call::facets::{
-    Dispatch::{Given, Integers, Own, Refused, Requantized},
+    Dispatch::{AsIs, Given, Integers, Own, Refused, Requantized},
     NameInference::Keeps,
     Out,
 };
 use call::{Call, Row, both, function, method};
 use objects::data::from_data;
 use tensor::bail;
+use tensor::check_strides;
 use tensor::layout::{checked_numel, contiguous_strides};
 use tensor::ops::{copy, create, sparse};
 use tensor::{DType, Device, Dims, Error, Result, Scalar, Tensor, View};
@@ -22,7 +24,7 @@ pub(crate) const ROWS: &[Row] = &[
         |c| dimnames::made(c, tensor),
         "Creates a tensor from the numbers of nested lists.",
     )
-    .names(Keeps).not_differentiable(),
+    .names(Keeps).sparse(AsIs).not_differentiable(),
     function(
         "scalar_tensor(Scalar s, *, {factory}) -> Tensor",
         |c| {
@@ -37,14 +39,14 @@ pub(crate) const ROWS: &[Row] = &[
         as_tensor,
         "Converts data to a tensor, sharing memory where possible.",
     )
-    .names(Keeps).not_differentiable(),
+    .names(Keeps).recorded_in_steps().any_layout(),
     function(
         "asarray(any obj, *, ScalarType? dtype=None, Device? device=None, bool? copy=None, bool \
  requires_grad=False) -> Tensor",
         asarray,
         "Converts data to a tensor that shares its memory where possible.",
     )
-    .names(Keeps).recorded_in_steps(),
+    .names(Keeps).recorded_in_steps().any_layout(),
     function(
         "zeros.names(int[] size, *, Dimname[]? names, {factory}) -> Tensor",
         |c| dimnames::made(c, |c| filled(c, Scalar::Int(0))),
@@ -368,6 +370,9 @@ fn filled(call: &mut Call, value: Scalar) -> Result<Value> {
                 bail!(RuntimeError, "unsupported memory format Preserve");
             }
             checked_numel(&sizes)?;
+            if format == MemoryFormat::Contiguous {
+                check_strides(&sizes)?;
+            }
             View::zeros_strided(&sizes, format.strides(&sizes)?, dtype, device).map(Value::from)
         }
         Scalar::Int(0) => View::zeros(&sizes, dtype, device).map(Value::from),
@@ -410,6 +415,7 @@ fn empty_permuted(call: &mut Call) -> Result<Value> {
     }
     let physical: Dims = dims.iter().map(|&d| sizes[d]).collect();
     checked_numel(&physical)?;
+    check_strides(&physical)?;
     let mut strides = Dims::from_elem(0, sizes.len());
     dims.iter().zip(contiguous_strides(&physical)).for_each(|(&d, stride)| strides[d] = stride);
     View::zeros_strided(&sizes, strides, dtype(call), device(call)?).map(Value::from)
@@ -478,6 +484,12 @@ fn arange(call: &Call, start: Scalar, end: Scalar, step: Scalar) -> Result<Value
 }
 
 fn tensor(call: &mut Call) -> Result<Value> {
+    if let Value::Tensor(sparse) = call.value(0)
+        && sparse.borrow().form.is_some()
+    {
+        let detached = sparse.detach();
+        return moved(call, &detached, &[call.value(2), call.value(1), Value::Bool(false), Value::Bool(true)]);
+    }
     let view = from_data(&call.value(0), call.opt_dtype(1), call.state.default_dtype.get())?;
     on_device(view, call.device_keyword()?)
 }
@@ -497,12 +509,23 @@ fn as_tensor(call: &mut Call) -> Result<Value> {
             None => Ok(array.into()),
         };
     }
-    match (call.value(0), call.opt_dtype(1)) {
-        (Value::Tensor(t), None) => Ok(Value::Tensor(t)),
-        (Value::Tensor(t), Some(dtype)) if t.borrow().dtype == dtype => Ok(Value::Tensor(t)),
-        (data @ Value::Tensor(_), dtype) => from_data(&data, dtype, call.state.default_dtype.get()).map(Value::from),
-        (data, dtype) => on_device(from_data(&data, dtype, call.state.default_dtype.get())?, call.device_keyword()?),
+    if let Value::Tensor(tensor) = call.value(0) {
+        let (dtype, device) = (tensor.borrow().dtype, tensor.borrow().device());
+        let is_there = call.opt_device(2)?.is_none_or(|wanted| wanted.kind == device.kind);
+        if is_there && call.opt_dtype(1).is_none_or(|wanted| wanted == dtype) {
+            return Ok(Value::Tensor(tensor));
+        }
+        let options = [call.value(2), call.value(1), Value::Bool(false), Value::Bool(false)];
+        return moved(call, &tensor, &options);
     }
+    let (data, dtype) = (call.value(0), call.opt_dtype(1));
+    on_device(from_data(&data, dtype, call.state.default_dtype.get())?, call.device_keyword()?)
+}
+
+/// `tensor.to(device, dtype, non_blocking, copy)`, recorded like any other call.
+fn moved(call: &Call, tensor: &Tensor, options: &[Value; 4]) -> Result<Value> {
+    let args: Vec<Value> = std::iter::once(Value::Tensor(tensor.clone())).chain(options.iter().cloned()).collect();
+    Functions::call(call.state, "to.device", &args)
 }
 
 /// `torch.asarray`. Tensors are returned as they are, buffers and arrays share their memory, and other values are
@@ -512,6 +535,7 @@ fn asarray(call: &mut Call) -> Result<Value> {
     let copy = if call.is_none(3) { None } else { Some(call.bool(3)?) };
     let tensor = match call.value(0) {
         Value::Tensor(tensor) => tensor,
+        capsule if let Some(Ok(tensor)) = dlpack::taken(&capsule) => tensor,
         data if data.elements().is_some() => {
             Tensor::new(data.elements().ok_or_else(|| Error::runtime("not an array"))?)
         }
@@ -538,15 +562,18 @@ fn asarray(call: &mut Call) -> Result<Value> {
             wanted.scalar_type()
         );
     }
-    if place.kind != view.device().kind {
-        return if view.device().is_meta() {
-            bail!(NotImplementedError, "Cannot copy out of meta tensor; no data!")
+    let is_wrong = wanted != view.dtype || place.kind != view.device().kind;
+    if is_wrong || copy == Some(true) {
+        let made = if is_wrong {
+            let force = Value::Bool(copy == Some(true));
+            moved(call, &tensor, &[Value::Device(place), Value::DType(wanted), Value::Bool(false), force])?
         } else {
-            View::zeros(view.sizes(), wanted, place).map(Value::from)
+            Functions::call(call.state, "clone", &[Value::Tensor(tensor.clone())])?
         };
-    }
-    if wanted != view.dtype || copy == Some(true) {
-        return copy::cast(&view, wanted).map(Value::from);
+        return Ok(match made {
+            Value::Tensor(made) if made.requires_grad() && !call.bool(4)? => Value::Tensor(made.detach()),
+            other => other,
+        });
     }
     if !tensor.requires_grad() || call.bool(4)? {
         return Ok(Value::Tensor(tensor));

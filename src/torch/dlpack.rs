@@ -4,7 +4,7 @@ use call::facets::NameInference::Nameless;
 use call::{Call, Row, function};
 use std::cell::RefCell;
 use std::rc::Rc;
-use tensor::{Result, Tensor, View, bail};
+use tensor::{Error, Result, Tensor, View, bail};
 use value::{Object, ObjectState, Slot, Value};
 
 pub(crate) const ROWS: &[Row] = &[
@@ -79,19 +79,21 @@ fn to_dlpack(call: &mut Call) -> Result<Value> {
 fn from_dlpack(call: &mut Call) -> Result<Value> {
     match call.value(0) {
         Value::Tensor(tensor) => handed_on(&tensor).map(Value::from),
-        Value::Object(object) if object.as_any().is::<Capsule>() => {
-            let capsule = object.as_any().downcast_ref::<Capsule>();
-            match capsule.and_then(|capsule| capsule.0.0.borrow_mut().take()) {
-                Some(tensor) => Ok(Value::Tensor(tensor)),
-                None => bail!(
-                    RuntimeError,
-                    "from_dlpack received an invalid capsule. Note that DLTensor capsules can be consumed only once, so \
-                     you might have already constructed a tensor from it once."
-                ),
-            }
-        }
+        capsule if let Some(tensor) = taken(&capsule) => tensor.map(Value::Tensor),
         other => {
             bail!(AttributeError, "'{}' object has no attribute '__dlpack__'", other.type_name())
         }
     }
+}
+
+/// Takes the tensor out of a capsule; `None` for any other value.
+///
+/// # Errors
+/// RuntimeError if the capsule is empty.
+pub(crate) fn taken(value: &Value) -> Option<Result<Tensor>> {
+    let Value::Object(object) = value else { return None };
+    let capsule = object.as_any().downcast_ref::<Capsule>()?;
+    let invalid = "from_dlpack received an invalid capsule. Note that DLTensor capsules can be consumed only once, so you \
+                   might have already constructed a tensor from it once.";
+    Some(capsule.0.0.borrow_mut().take().ok_or_else(|| Error::runtime(invalid)))
 }

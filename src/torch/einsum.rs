@@ -7,7 +7,7 @@ use call::facets::{Out, Takes};
 use call::{Call, Row, function, one};
 use tensor::bail;
 use tensor::layout::wrap_dim;
-use tensor::{Dims, Result, Tensor};
+use tensor::{Dims, Error, Result, Tensor};
 use value::Value;
 use value::equality::truth;
 
@@ -39,6 +39,9 @@ pub(crate) const ROWS: &[Row] = &[
 /// Number of letters that can name dimensions.
 const LETTERS: usize = 52;
 
+/// The maximum depth of lists of operands: a list may contain itself.
+const DEEPEST: usize = 1000;
+
 /// One subscript of an operand: a letter's number, capitals first, or the ellipsis for all dimensions without letters.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Subscript {
@@ -48,21 +51,30 @@ enum Subscript {
 
 fn einsum(call: &mut Call) -> Result<Value> {
     let arguments = call.value(0).sequence().unwrap_or_default();
-    let (Some(first), true) = (arguments.first(), arguments.len() >= 2) else {
-        bail!(
-            ValueError,
+    let missing = || {
+        Error::value(
             "einsum(): must specify the equation string and at least one operand, or at least one operand and its \
-             subscripts list"
-        );
+             subscripts list",
+        )
     };
+    let (Some(first), true) = (arguments.first(), arguments.len() >= 2) else { return Err(missing()) };
     let (equation, mut operands) = match first {
         Value::Tensor(_) => of_lists(&arguments)?,
         other => (other.clone(), arguments[1..].to_vec()),
     };
-    if let [only] = operands.as_slice()
+    // A list of operands stands for the operands, also inside another.
+    let mut depth = 0;
+    while let [only] = operands.as_slice()
         && let Some(items) = only.items().map(|items| items.to_vec())
     {
         operands = items;
+        depth += 1;
+        if depth > DEEPEST {
+            bail!(RecursionError, "maximum recursion depth exceeded");
+        }
+    }
+    if operands.is_empty() {
+        return Err(missing());
     }
     let Value::Str(equation) = &equation else {
         bail!(TypeError, "einsum(): argument 'equation' (position 1) must be str, not {}", equation.type_name());

@@ -8,11 +8,10 @@ use files::{self, Input, Location, Options, Source};
 use objects::operators;
 use objects::strings::byte_streams::ByteStream;
 use std::any::Any;
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::io::Cursor;
-use std::path::Path;
 use std::rc::Rc;
-use tensor::{Device, Element, Error, ErrorKind, Result, Storage, bail, system};
+use tensor::{Device, Element, Error, ErrorKind, Result, Storage, bail};
 use value::{Dict, Object, Value};
 
 pub(crate) const ROWS: &[Row] = &[
@@ -36,13 +35,6 @@ pub(crate) const ROWS: &[Row] = &[
         "Creates a context in which files are written and read without the bytes of storages.",
     )
     .python("skip_data"),
-    function(
-        "tempfile.NamedTemporaryFile(any mode=None, any buffering=None, any encoding=None, any newline=None, \
- str suffix=\"\", str prefix=\"tmp\") -> any",
-        |c| Ok(Value::Object(Rc::new(Temporary { file: RefCell::new(Some(files::temporary(c.str(5)?, c.str(4)?)?)) }))),
-        "Creates a file that is deleted when its context ends.",
-    )
-    .python("NamedTemporaryFile"),
     function(
         "collections.OrderedDict(any[] items, *, any{} entries) -> any",
         ordered,
@@ -145,33 +137,6 @@ impl Object for SkipData {
     fn exit(&self, session: &dyn Any) -> Result<()> {
         State::of(session)?.skip_data.set(self.before.get());
         Ok(())
-    }
-}
-
-/// Python's `tempfile.NamedTemporaryFile`.
-struct Temporary {
-    /// `None` after its context was left.
-    file: RefCell<Option<system::Temporary>>,
-}
-
-impl Object for Temporary {
-    fn type_name(&self) -> &str {
-        "_TemporaryFileWrapper"
-    }
-    fn repr(&self) -> String {
-        format!("<tempfile._TemporaryFileWrapper object at {:#x}>", std::ptr::from_ref(self).addr())
-    }
-    fn enter(&self, _session: &dyn Any) -> Option<Result<Option<Value>>> {
-        Some(Ok(None))
-    }
-    fn exit(&self, _session: &dyn Any) -> Result<()> {
-        self.file.take();
-        Ok(())
-    }
-    fn attribute(&self, name: &str) -> Option<Value> {
-        let file = self.file.borrow();
-        let path: Option<&Path> = file.as_ref().map(AsRef::as_ref);
-        (name == "name").then(|| path.map(|path| Value::str(path.to_string_lossy())))?
     }
 }
 

@@ -22,7 +22,7 @@ use tensor::ops::softmax::Softmax;
 use tensor::ops::special::erf;
 use tensor::ops::{copy, create, gather, mask, pixels, view as views};
 use tensor::{DType, Result, Scalar, View};
-use value::Value;
+use value::{MemoryFormat, Value};
 
 pub(crate) const ROWS: &[Row] = &[
     function(
@@ -653,6 +653,11 @@ fn pad(call: &mut Call) -> Result<Value> {
         };
         let arguments = [Value::Int(dim as i64), places.into()];
         result = Steps::of(call).on(&result, "index_select", &arguments)?;
+    }
+    let format = MemoryFormat::suggested(&call.view(0)?.layout);
+    if format != MemoryFormat::Contiguous && mode != "circular" && ndim - spatial == 2 {
+        let args = [result.into(), Value::MemoryFormat(format)];
+        return autograd::Functions::call(call.state, "contiguous", &args);
     }
     Ok(Value::Tensor(result))
 }

@@ -18,6 +18,14 @@ use tensor::{Result, View};
 use value::Value;
 
 pub(crate) const ROWS: &[Row] = &[
+    function(
+        "_neg_view(Tensor(a) self) -> Tensor(a)",
+        |c| {
+            let view = c.view(0)?;
+            c.view_of(0, View { neg: !view.neg, ..view })
+        },
+        "Returns the negative of the elements, computed when it is read.",
+    ),
     internal(
         "slice.Tensor(Tensor(a) self, int dim=0, int? start=None, int? end=None, int step=1) -> Tensor(a)",
         slice,

@@ -16,7 +16,7 @@ macro_rules! legacy {
         /// The constructors and class methods of the legacy classes.
         pub(crate) const LEGACY: &[Row] = &[$(
             function(
-                concat!($prefix, "Storage(any[] args, *, any wrap_storage=None, any dtype=None, any device=None) -> TypedStorage"),
+                concat!($prefix, "Storage(any[] args, *, any wrap_storage=None, any dtype=None, any device=None, any _internal=None) -> TypedStorage"),
                 |c| construct_legacy(c, DType::$dtype),
                 concat!("Creates a storage of ", $prefix, " elements (deprecated)."),
             ).python("TypedStorage.__new__"),
@@ -36,7 +36,7 @@ macro_rules! legacy {
         /// The legacy classes of CUDA devices. Calling one always fails.
         pub(crate) const ON_CUDA: &[Row] = &[$(
             function(
-                concat!("cuda.", $prefix, "Storage(any[] args, *, any wrap_storage=None, any dtype=None, any device=None) -> TypedStorage"),
+                concat!("cuda.", $prefix, "Storage(any[] args, *, any wrap_storage=None, any dtype=None, any device=None, any _internal=None) -> TypedStorage"),
                 |c| construct_on_cuda(c, concat!("torch.cuda.", $prefix, "Storage")),
                 concat!("Creates a storage of ", $prefix, " elements on a CUDA device; there is none."),
             ).python("TypedStorage.__new__"),

@@ -3,6 +3,7 @@
 //! <https://pytorch.org/docs/2.7/tensors.html>.
 
 use super::storage_devices::no_driver;
+use call::dispatch::outs;
 use call::facets::{
     Dispatch::Own,
     NameInference::{Keeps, Unsupported},
@@ -17,7 +18,7 @@ fn dtype_by(call: &Call, dtype: fn(&Call) -> DType) -> DType {
     dtype(call)
 }
 
-/// The seven overloads of one class, in the order in which they are tried. `$first` is the text before the parameters:
+/// The eight overloads of one class, in the order in which they are tried. `$first` is the text before the parameters:
 /// the receiver, for the method.
 macro_rules! forms {
     ($row:ident, $name:literal, $first:literal, $doc:literal, $at:literal, $dtype:expr) => {
@@ -34,7 +35,7 @@ macro_rules! forms {
             .shown_as("new")
             .not_differentiable(),
             $row(
-                concat!($name, ".storage(", $first, "Storage storage) -> Tensor"),
+                concat!($name, ".storage(", $first, "Storage storage, *, Device? device=None) -> Tensor"),
                 |c| over_storage(c, $at, dtype_by(c, $dtype)),
                 $doc,
             )
@@ -48,6 +49,26 @@ macro_rules! forms {
             )
             .names(if $at == 0 { Keeps } else { Unsupported })
             .sparse(Own(of_sparse))
+            .shown_as("new")
+            .not_differentiable(),
+            $row(
+                concat!($name, ".other_on(", $first, "Tensor other, *, Device? device) -> Tensor"),
+                |_| {
+                    if $at == 0 {
+                        bail!(
+                            RuntimeError,
+                            "Legacy tensor constructor of the form torch.Tensor(tensor, device=device) is not supported.  \
+                             Use torch.tensor(...) or torch.as_tensor(...) instead."
+                        )
+                    }
+                    bail!(
+                        RuntimeError,
+                        "Legacy tensor new of the form tensor.new(tensor, device=device) is not supported.  Use \
+                         torch.as_tensor(...) instead."
+                    )
+                },
+                $doc,
+            )
             .shown_as("new")
             .not_differentiable(),
             $row(
@@ -89,7 +110,7 @@ macro_rules! forms {
 macro_rules! classes {
     ($($name:literal $dtype:ident),*) => {
         /// The classes named after a dtype.
-        pub(crate) const CLASSES: &[[Row; 7]] = &[$(
+        pub(crate) const CLASSES: &[[Row; 8]] = &[$(
             forms!(function, $name, "", "Creates a tensor of one dtype (deprecated).", 0, |_| DType::$dtype),
         )*];
 
@@ -103,7 +124,7 @@ macro_rules! classes {
 objects::each_legacy_tensor!(classes);
 
 /// `torch.Tensor`, which has the default dtype, and the method `new`, which has the dtype of its tensor.
-pub(crate) const ROWS: &[[Row; 7]] = &[
+pub(crate) const ROWS: &[[Row; 8]] = &[
     forms!(function, "Tensor", "", "Creates a tensor of the default dtype.", 0, |c| c.state.default_dtype.get()),
     forms!(method, "new", "Tensor self, ", "Creates a tensor of the same dtype.", 1, |c| {
         c.tensor(0).map_or(DType::Float, |t| t.borrow().dtype)
@@ -182,13 +203,20 @@ fn on_cpu(call: &Call, first: usize) -> Result<()> {
 
 fn of_size(call: &mut Call, first: usize, dtype: DType) -> Result<Value> {
     on_cpu(call, first)?;
-    View::zeros(&call.ints(first)?, dtype, Device::CPU).map(Value::from)
+    let view = View::zeros(&call.ints(first)?, dtype, Device::CPU)?;
+    outs::fill_new(call.state, &view)?;
+    Ok(view.into())
 }
 
 fn of_data(call: &mut Call, first: usize, dtype: DType) -> Result<Value> {
     on_cpu(call, first)?;
     let data = call.value(first);
-    if data.sequence().is_none() && !matches!(data, Value::Str(_) | Value::Buffer(_)) {
+    let is_sequence = match &data {
+        Value::Object(object) => object.has_special("__getitem__") || object.elements().is_some(),
+        Value::Set(_) | Value::Dict(_) => false,
+        other => other.sequence().is_some(),
+    };
+    if !is_sequence && !matches!(data, Value::Str(_) | Value::Buffer(_)) {
         bail!(TypeError, "new(): data must be a sequence (got {})", data.type_name());
     }
     from_data(&data, Some(dtype), dtype).map(Value::from)

@@ -1,16 +1,18 @@
 //! Small objects and module functions: devices, sizes, `finfo`, context managers, print options.
 
 use call::facets::NameInference::Nameless;
+use call::indexes;
 use call::state::State;
 use call::{Call, Row, both, function, method};
 use explain::format::PrintOptions;
 use objects::contexts::{enter_context, exit_context};
+use objects::iterate;
 use std::any::Any;
 use std::cell::Cell;
 use std::rc::Rc;
 use tensor::bail;
 use tensor::element::{integer_limits, largest_finite};
-use tensor::{DType, Device, Error, Result};
+use tensor::{DType, Device, Result};
 use value::{Object, Value, sizes_of};
 
 pub(crate) const ROWS: &[Row] = &[
@@ -20,7 +22,7 @@ pub(crate) const ROWS: &[Row] = &[
         |c| Device::parse(&format!("{}:{}", c.str(0)?, c.int(1)?)).map(Value::Device),
         "Creates a device from its type and number.",
     ),
-    function("Size(any sizes=[]) -> Size", size, "Creates a tensor size.").python("torch.Size"),
+    function("Size(any[] args, *, any{} named) -> Size", size, "Creates a tensor size.").python("torch.Size"),
     method(
         "numel(Size self) -> int",
         |c| Ok(Value::Int(c.ints(0)?.iter().product())),
@@ -119,13 +121,23 @@ fn device(call: &mut Call) -> Result<Value> {
 }
 
 fn size(call: &mut Call) -> Result<Value> {
-    let items = match call.value(0) {
-        Value::Tensor(t) => t.view().scalars()?.into_iter().map(Value::from).collect(),
-        other => other
-            .sequence()
-            .ok_or_else(|| Error::type_error(format!("'{}' object is not iterable", other.type_name())))?,
+    if matches!(call.value(1), Value::Dict(named) if !named.is_empty()) {
+        bail!(TypeError, "tuple() takes no keyword arguments");
+    }
+    let items = match call.value(0).items().as_deref() {
+        None | Some([]) => Vec::new(),
+        Some([sizes]) => iterate::items(call.state, sizes)?,
+        Some(several) => bail!(TypeError, "tuple expected at most 1 argument, got {}", several.len()),
     };
-    sizes_of(&items).map(Value::Size)
+    let size = |(i, item): (usize, &Value)| match item {
+        Value::Int(size) => Ok(*size),
+        Value::Bool(_) => sizes_of(&items).map(|sizes| sizes.get(i).copied().unwrap_or_default()),
+        // An integer tensor of one element, a NumPy integer, or an object with `__index__`.
+        Value::Tensor(_) | Value::Object(_) if let Some(Value::Int(size)) = indexes::index_of(item) => Ok(size),
+        Value::BigInt(_) => bail!(RuntimeError, "Overflow when unpacking long"),
+        other => bail!(TypeError, "torch.Size() takes an iterable of 'int' (item {i} is '{}')", other.type_name()),
+    };
+    items.iter().enumerate().map(size).collect::<Result<_>>().map(Value::Size)
 }
 
 /// A record with a fixed repr and named fields, such as `finfo` and `iinfo`.

@@ -6,6 +6,7 @@ use call::facets::NameInference::Nameless;
 use call::state::State;
 use call::{Call, Row, function, method};
 use explain::format::arrays::{self, Style};
+use objects::strings::byte_streams::ByteStream;
 use objects::subscript;
 use std::any::Any;
 use std::cell::Cell;
@@ -15,7 +16,7 @@ use tensor::bail;
 use tensor::ops::copy;
 use tensor::rehearsal::to_write;
 use tensor::system::{Files, System};
-use tensor::{Buffer, DType, Device, Error, Layout, Result, Tensor, View};
+use tensor::{Buffer, DType, Device, Error, Layout, Result, Scalar, Tensor, View};
 use value::{Dict, Object, ObjectState, Value, nested_list};
 
 pub(crate) const ROWS: &[Row] = &[
@@ -52,9 +53,14 @@ pub(crate) const ROWS: &[Row] = &[
         .names(Nameless)
         .not_differentiable(),
     method(
-        "tofile(Object self, str file) -> None",
+        "tofile(Object self, any file) -> None",
         |c| {
             let bytes = copy::row_major_bytes(&this(c, "tofile")?)?;
+            if let Value::Object(file) = c.value(1)
+                && let Some(stream) = file.as_any().downcast_ref::<ByteStream>()
+            {
+                return stream.write(&bytes).map(|()| Value::None);
+            }
             System::replace_contents(&to_write(Path::new(c.str(1)?)), &bytes)
                 .map_err(|error| Error::runtime(error.to_string()))?;
             Ok(Value::None)
@@ -99,6 +105,10 @@ impl NdArray {
 impl Object for NdArray {
     fn elements(&self) -> Option<View> {
         Some(self.view.clone())
+    }
+
+    fn number(&self) -> Option<Scalar> {
+        if self.number { self.view.item().ok() } else { None }
     }
 
     fn length(&self) -> Option<Result<Value>> {
@@ -296,7 +306,7 @@ fn filled(call: &mut Call, value: i64) -> Result<Value> {
     }
     let view = View::zeros(&sizes, dtype(call)?.unwrap_or(DType::Double), Device::CPU)?;
     if value != 0 {
-        copy::fill(&view, tensor::Scalar::Int(value))?;
+        copy::fill(&view, Scalar::Int(value))?;
     }
     Ok(NdArray::value(view))
 }

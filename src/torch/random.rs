@@ -140,7 +140,12 @@ pub(crate) const ROWS: &[Row] = &[
     function(
         "manual_seed(any seed) -> Generator",
         |c| {
-            let seed = seed(&c.value(0))?;
+            // PyTorch converts the seed like `int(seed)`.
+            let number = match c.value(0) {
+                plain @ (Value::Int(_) | Value::BigInt(_)) => plain,
+                other => autograd::Functions::call(c.state, "py.int", &[other])?,
+            };
+            let seed = seed(&number)?;
             c.state.generator.borrow_mut().manual_seed(seed);
             Ok(Value::Generator(c.state.generator.clone()))
         },
@@ -159,7 +164,12 @@ pub(crate) const ROWS: &[Row] = &[
     ),
     function(
         "Generator(Device? device=None) -> Generator",
-        |_| Ok(Value::Generator(Rc::new(RefCell::new(Generator::new())))),
+        |c| {
+            if let Value::Device(device) = c.value(0) {
+                refuse_generator(device)?;
+            }
+            Ok(Value::Generator(Rc::new(RefCell::new(Generator::new()))))
+        },
         "Creates a random number generator.",
     ),
     attribute(
@@ -282,10 +292,9 @@ fn seed(value: &Value) -> Result<u64> {
     match value {
         Value::Int(i) => Ok(*i as u64),
         Value::BigInt(i) => u64::try_from(&**i).map_err(|_| overflow()),
-        Value::Float(f) => Ok(*f as i64 as u64),
         Value::Bool(b) => Ok(u64::from(*b)),
-        Value::Str(s) => Err(Error::value(format!("invalid literal for int() with base 10: '{s}'"))),
-        other => bail!(TypeError, "manual_seed expected a long, but got {}", other.type_name()),
+        Value::Object(object) if object.number().is_some() => bail!(TypeError, "an integer is required"),
+        other => bail!(RuntimeError, "manual_seed expected a long, but got {}", other.type_name()),
     }
 }
 
@@ -447,4 +456,20 @@ fn permutation(call: &mut Call) -> Result<Value> {
     let generator = chosen(call)?;
     let values = randperm(&mut generator.borrow_mut(), room.numel() as usize);
     View::from_scalars(&[n], dtype, values.into_iter().map(Scalar::Int)).map(Value::from)
+}
+
+/// Refuses a generator for a device that is not the CPU, in the words of PyTorch's part for the device.
+fn refuse_generator(device: Device) -> Result<()> {
+    match device.name() {
+        "cpu" => Ok(()),
+        "cuda" => bail!(RuntimeError, "CUDA error: CUDA driver version is insufficient for CUDA runtime version"),
+        "mps" => bail!(RuntimeError, "Cannot execute getNewGenerator() without MPS backend."),
+        "xpu" => bail!(RuntimeError, "Cannot get XPU generator without ATen_xpu library."),
+        "hip" | "hpu" | "mtia" => bail!(RuntimeError, "Backend doesn`t support getNewGenerator()"),
+        "privateuseone" => bail!(
+            RuntimeError,
+            "Please register PrivateUse1HooksInterface by `RegisterPrivateUse1HooksInterface` first."
+        ),
+        other => bail!(RuntimeError, "{} device type not an accelerator.", other.to_uppercase()),
+    }
 }

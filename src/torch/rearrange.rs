@@ -17,7 +17,7 @@ use tensor::bail;
 use tensor::ops::gather::{self, Scattered};
 use tensor::ops::rearrange::{self as ops, Triangle};
 use tensor::ops::{join, mask, promote, sort};
-use tensor::{Dims, Result, View};
+use tensor::{DType, Dims, Result, Scalar, View};
 use value::Value;
 
 /// The conditions on the `out` tensor of functions that join tensors.
@@ -611,6 +611,23 @@ fn scatter(call: &Call, what: Scattered, how: Option<&str>) -> Result<Value> {
 fn choose(call: &Call, condition: &View, x: usize, y: usize) -> Result<Value> {
     let (x, y) = (Argument::of(call, x)?, Argument::of(call, y)?);
     let default = call.state.default_dtype.get();
+    let wide =
+        |argument: &Argument| matches!(argument, Argument::Number(Scalar::UInt(u)) if i64::try_from(*u).is_err());
+    let whole = |argument: &Argument| match argument {
+        Argument::Number(number) => matches!(number, Scalar::Int(_) | Scalar::UInt(_) | Scalar::Bool(_)),
+        Argument::Tensor(view) => view.dtype.is_integral(true),
+    };
+    // A number beyond int64 is a tensor of dtype uint64 here.
+    if (wide(&x) || wide(&y)) && whole(&x) && whole(&y) {
+        let dtype_of = |argument: &Argument| match argument {
+            Argument::Tensor(view) => view.dtype,
+            number if wide(number) => DType::UInt64,
+            Argument::Number(Scalar::Bool(_)) => DType::Bool,
+            Argument::Number(_) => DType::Long,
+        };
+        let dtype = tensor::promote_types(dtype_of(&x), dtype_of(&y))?;
+        bail!(RuntimeError, "\"where_cpu\" not implemented for '{}'", dtype.scalar_type());
+    }
     let dtype = promote::result_type(&[x.operand(), y.operand()], default)?;
     let tensor = |argument: &Argument| match argument {
         Argument::Tensor(view) => Ok(view.clone()),

@@ -9,6 +9,7 @@ use call::facets::{
     Out, Repeats, Shares, Takes,
 };
 use call::{Call, Row, both, function};
+use tensor::bail;
 use tensor::ops::pointwise::classes;
 use tensor::ops::reduce::{self as ops, Extremum, Running, SpreadMeasure};
 use tensor::{Dims, Result};
@@ -309,6 +310,11 @@ pub(super) fn norm(c: &mut Call) -> Result<Value> {
             let dims = d.unwrap_or_else(|| Dims::from_slice(&[-2, -1]));
             return matrix_norm(&c.view(0)?, &kind, &dims, c.bool(3)?, c.opt_dtype(4)).map(Value::from);
         }
+        Value::Object(object) if object.number().is_none() => bail!(
+            TypeError,
+            "linalg_vector_norm(): argument 'ord' (position 2) must be Number, not {}",
+            object.type_name()
+        ),
         _ => c.scalar(1)?.to_f64(),
     };
     ops::norm(&c.view(0)?, p, d.as_deref(), c.bool(3)?, c.opt_dtype(4)).map(Value::from)

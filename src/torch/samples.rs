@@ -4,6 +4,7 @@
 use super::Steps;
 use autograd::Functions;
 use call::{Call, Row, function, one};
+use std::cmp::Ordering;
 use tensor::bail;
 use tensor::element::{integer_limits, largest_finite};
 use tensor::layout::checked_numel;
@@ -35,6 +36,8 @@ impl Interval {
         if from.is_nan() || to.is_nan() {
             bail!(ValueError, "`low` and `high` cannot be NaN, but got low={} and high={}", text(&low)?, text(&high)?);
         }
+        // Python compares integers exactly, also with floats.
+        let is_less = |a: &Value, b: &Value| matches!((numbers::number(a), numbers::number(b)), (Some(a), Some(b)) if numbers::order(&a, &b) == Some(Ordering::Less));
         let equal_floats = from == to && dtype.is_differentiable();
         if equal_floats {
             call.state.warn_once(
@@ -42,11 +45,10 @@ impl Interval {
                 "Passing `low==high` to `torch.testing.make_tensor` for floating or complex types is deprecated since \
  2.1 and will be removed in 2.3. Use `torch.full(...)` instead.",
             );
-        } else if from >= to {
+        } else if !is_less(&low, &high) {
             bail!(ValueError, "`low` must be less than `high`, but got {} >= {}", text(&low)?, text(&high)?);
         }
-        let (least, beyond) = (number(&holds.low)?, number(&holds.high)?);
-        if !equal_floats && (to < least || from >= beyond) {
+        if !equal_floats && (is_less(&high, &holds.low) || !is_less(&low, &holds.high)) {
             bail!(
                 ValueError,
                 "The value interval specified by `low` and `high` is [{}, {}), but torch.{} only supports [{}, {})",
@@ -57,12 +59,12 @@ impl Interval {
                 text(&holds.high)?
             );
         }
-        let within = |value: Value, place: f64| match place {
-            place if place < least => holds.low.clone(),
-            place if place > beyond => holds.high.clone(),
-            _ => value,
+        let within = |value: Value| match () {
+            () if is_less(&value, &holds.low) => holds.low.clone(),
+            () if is_less(&holds.high, &value) => holds.high.clone(),
+            () => value,
         };
-        Ok(Interval { low: within(low, from), high: within(high, to) })
+        Ok(Interval { low: within(low), high: within(high) })
     }
 
     fn floats(&self) -> Result<(f64, f64)> {

@@ -313,6 +313,9 @@ fn from_sequence(call: &mut Call) -> Result<Value> {
         Value::Buffer(buffer) => buffer.items().into_iter().map(Value::from).collect(),
         Value::Str(_) => bail!(TypeError, "torch.UntypedStorage(): a sequence of integers is needed, not str"),
         Value::Storage(storage) => storage.to_vec()?.into_iter().map(|b| Value::Int(i64::from(b))).collect(),
+        Value::Object(object) if object.has_special("__getitem__") && object.has_special("__len__") => {
+            objects::iterate::items(call.state, &call.value(0))?
+        }
         other => other.sequence().ok_or_else(|| {
             Error::runtime(format!("torch.UntypedStorage(): Expected a sequence type, but got {}", other.type_name()))
         })?,

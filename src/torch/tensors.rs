@@ -4,7 +4,7 @@
 use super::dimnames;
 use super::quantized;
 use super::sparse_kernels;
-use call::dispatch::outs::show_layout;
+use call::dispatch::outs::{fill_grown, show_layout};
 use call::dispatch::{count_write, name_inference};
 use call::facets::{
     Dispatch::{AsIs, Integers, Numbers, Own, Refused, Requantized},
@@ -14,6 +14,7 @@ use call::{Call, Row, both, function, method};
 use objects::operators;
 use objects::subscript::{item_of, set_item_of};
 use tensor::bail;
+use tensor::check_strides;
 use tensor::layout::{contiguous_strides, wrap_dim};
 use tensor::ops::block::check_no_internal_overlap;
 use tensor::ops::{copy, create};
@@ -481,8 +482,7 @@ fn check_device(tensor: &Tensor, storage: &Storage) -> Result<()> {
 fn set_empty(call: &mut Call) -> Result<Value> {
     let tensor = call.tensor(0)?;
     let storage = Storage::zeroed(0, tensor.borrow().device())?;
-    show_layout(tensor, storage, Layout::contiguous(&[0]), false)?;
-    Ok(call.itself())
+    show_or_copy(call, tensor, storage, Layout::contiguous(&[0]))
 }
 
 /// Returns the storage to use: that of a tensor argument, or a storage argument, whose dtype must match if it is typed.
@@ -517,7 +517,23 @@ fn set_storage(call: &mut Call) -> Result<Value> {
     let storage = source_storage(call, tensor)?;
     check_device(tensor, &storage)?;
     let count = storage.nbytes() / tensor.borrow().dtype.itemsize();
-    show_layout(tensor, storage, Layout::contiguous(&[count as i64]), false)?;
+    show_or_copy(call, tensor, storage, Layout::contiguous(&[count as i64]))
+}
+
+/// Makes the receiver show a whole storage. A conjugate or negative view keeps its own storage instead: PyTorch resizes
+/// it and copies the values in, because it has no kernel for such views.
+fn show_or_copy(call: &Call, tensor: &Tensor, storage: Storage, layout: Layout) -> Result<Value> {
+    let view = tensor.view();
+    if !view.conj && !view.neg {
+        show_layout(tensor, storage, layout, false)?;
+        return Ok(call.itself());
+    }
+    let source = View { storage, layout, dtype: view.dtype, conj: false, neg: false, form: None };
+    if view.sizes() != source.sizes() {
+        let own = Layout { offset: view.layout.offset, ..source.layout.clone() };
+        show_layout(tensor, view.storage.clone(), own, true)?;
+    }
+    copy::copy_into(&tensor.view(), &source)?;
     Ok(call.itself())
 }
 
@@ -525,7 +541,9 @@ fn set_tensor(call: &mut Call) -> Result<Value> {
     let (tensor, source) = (call.tensor(0)?, call.view(1)?);
     check_same_dtype(source.dtype, tensor.borrow().dtype)?;
     check_device(tensor, &source.storage)?;
-    tensor.set_view(source);
+    // Like in PyTorch, the conjugate and negative bits of the receiver stay, and those of the source are ignored.
+    let View { conj, neg, .. } = tensor.view();
+    tensor.set_view(View { conj, neg, ..source });
     Ok(call.itself())
 }
 
@@ -555,7 +573,7 @@ fn set_storage_layout(call: &mut Call) -> Result<Value> {
     if unchanged && storage_bytes(&layout, dtype)? > storage.nbytes() {
         return Err(out_of_bounds(&layout, given.as_deref().unwrap_or_default(), dtype, storage.nbytes()));
     }
-    show_layout(tensor, storage, layout, false)?;
+    show_layout(tensor, storage, layout, true)?;
     Ok(call.itself())
 }
 
@@ -578,6 +596,7 @@ fn resize_to(call: &Call, sizes: &[i64], format: Option<MemoryFormat>) -> Result
         bail!(RuntimeError, "cannot resize variables that require grad");
     }
     check_product(sizes)?;
+    check_strides(sizes)?;
     let view = tensor.view();
     let mut layout = Layout { offset: view.layout.offset, ..Layout::contiguous(sizes) };
     if view.sizes() != sizes {
@@ -586,7 +605,9 @@ fn resize_to(call: &Call, sizes: &[i64], format: Option<MemoryFormat>) -> Result
             Some((sizes, _)) => Error { message: sizes.to_owned(), ..error },
             None => error,
         })?;
+        let old = view.storage.nbytes();
         show_layout(tensor, view.storage.clone(), layout.clone(), true)?;
+        fill_grown(call.state, tensor, old)?;
         count_write(call.state, tensor)?;
     }
     if let Some(format) = format {

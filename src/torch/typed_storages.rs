@@ -36,13 +36,13 @@ casts! {
 
 pub(crate) const ROWS: &[Row] = &[
     function(
-        "TypedStorage(any[] args, *, any device=None, any dtype=None, any wrap_storage=None) -> TypedStorage",
+        "TypedStorage(any[] args, *, any device=None, any dtype=None, any wrap_storage=None, any _internal=None) -> TypedStorage",
         construct,
         "Creates a storage of elements of one dtype (deprecated).",
     )
     .python("TypedStorage.__new__"),
     function(
-        "Storage(any[] args, *, any wrap_storage=None, any dtype=None, any device=None) -> TypedStorage",
+        "Storage(any[] args, *, any wrap_storage=None, any dtype=None, any device=None, any _internal=None) -> TypedStorage",
         |c| {
             let dtype = c.state.default_dtype.get();
             construct_legacy(c, dtype)

@@ -530,6 +530,13 @@ fn unflatten_by_sizes(call: &mut Call) -> Result<Value> {
     if !equality::truth(&sizes)? {
         bail!(RuntimeError, "unflatten: sizes must be non-empty");
     }
+    // An ordered dictionary stands for its items.
+    let sizes = match &sizes {
+        Value::Dict(dict) if dict.is_ordered() => {
+            Value::tuple(dict.to_vec().into_iter().map(|(name, size)| Value::tuple([name, size])))
+        }
+        _ => sizes,
+    };
     let pairs = sizes.items().filter(|items| matches!(items.first(), Some(Value::List(_) | Value::Tuple(_))));
     let Some(pairs) = pairs.map(|pairs| pairs.to_vec()) else {
         return call::dispatch::call_below(call.state, "unflatten", &[this, dim, sizes]);
@@ -641,7 +648,7 @@ fn same_view(call: &Call, layout: Layout) -> Result<Value> {
 fn view_or_copy(call: &Call, view: View) -> Result<Value> {
     let this = call.tensor(0)?;
     let shares = this.borrow().storage == view.storage;
-    if shares && this.borrow().layout == view.layout && call.signature.name == "flatten" && view.ndim() == 1 {
+    if shares && this.borrow().layout == view.layout && call.signature.name.starts_with("flatten") {
         return Ok(call.itself());
     }
     if shares { call.view_of(0, view) } else { Ok(view.into()) }

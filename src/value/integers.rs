@@ -322,6 +322,10 @@ pub fn falling(n: &BigInt, factors: u64) -> Result<BigInt> {
     product_from(&first, factors).map(BigInt::from)
 }
 
+pub fn is_negative(number: &BigInt) -> bool {
+    number.sign() == Sign::Minus
+}
+
 /// Converts an integer to the nearest float, ties to even.
 ///
 /// # Errors

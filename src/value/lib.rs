@@ -138,6 +138,15 @@ pub trait Object: Any {
     fn special(&self, _name: &str, _args: &[Value]) -> Option<Result<Value>> {
         None
     }
+    /// Creates an object of the same class without attributes, and returns its attributes, which are to be filled.
+    /// `None` for objects that are not copied.
+    fn fresh(&self) -> Option<(Value, Dict)> {
+        None
+    }
+    /// Returns whether a script's class defines this special method.
+    fn has_special(&self, _name: &str) -> bool {
+        false
+    }
     /// Returns an attribute that the object looks up itself and whose lookup may fail. `None` leaves the name to
     /// [`Object::attribute`] and to methods.
     fn own_attribute(&self, _name: &str) -> Option<Result<Value>> {
@@ -165,6 +174,10 @@ pub trait Object: Any {
     }
     /// Returns the elements of an array, which other functions may read and write; `None` for any other object.
     fn elements(&self) -> Option<View> {
+        None
+    }
+    /// Returns the value of a NumPy scalar; `None` for any other object, arrays without dimensions included.
+    fn number(&self) -> Option<Scalar> {
         None
     }
     /// Returns whether it is an instance of a class besides that of [`Object::class_name`].
@@ -495,6 +508,7 @@ impl Value {
             Value::BigInt(i) => Scalar::UInt(u64::try_from(&**i).ok()?),
             Value::Float(f) => Scalar::Float(*f),
             Value::Complex(c) => Scalar::Complex(*c),
+            Value::Object(object) if self.class_name().starts_with("numpy.") => return object.number(),
             _ => return None,
         })
     }

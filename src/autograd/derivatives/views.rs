@@ -43,6 +43,7 @@ pub(super) const ROWS: &[Derivative] = &[
     shown("transpose_", "TransposeBackward1").grad(0, &[], |c| c.g().call("transpose.int", &[c.value(1), c.value(2)])),
     shown("t_", "TBackward1").grad(0, &[], |c| c.g().call("t", &[])),
     shown("as_strided_", "AsStridedBackward1").grad(0, &[], strided),
+    row("_neg_view", "NegViewBackward0").grad(0, &[], |c| -c.g()),
     row("conj", "ConjBackward0").grad(0, &[], |c| c.g().conj()),
     row("clone", "CloneBackward0").grad(0, &[], same),
     row("_to_copy", "ToCopyBackward0").grad(0, &[], same),

@@ -57,44 +57,58 @@ pub fn prepare(function: &Function, call: &mut Call) {
 /// RuntimeError for an output that the function does not accept. TypeError for the wrong number of outputs.
 pub fn finish(function: &Function, call: &mut Call, result: Value) -> Result<Value> {
     let signature: &Signature = call.signature;
-    for (param, value) in signature.params.iter().zip(&call.args) {
-        match (param.name, value, &result) {
-            ("requires_grad", Value::Bool(true), Value::Tensor(tensor)) if signature.name != "requires_grad_" => {
-                if !tensor.borrow().dtype.is_differentiable() {
-                    bail!(RuntimeError, "Only Tensors of floating point and complex dtype can require gradients");
-                }
-                tensor.autograd_mut(|meta| meta.requires_grad = true);
-            }
-            ("out", Value::Tensor(out), Value::Tensor(tensor)) if !out.is(tensor) => {
-                let facet = &function.row.out;
-                let writing = Writing { state: call.state, facet, inputs: inputs(call), field: "", part: 0 };
-                let (out, mut result) = (out.clone(), tensor.view());
-                if facet.counts && out.borrow().numel() == result.numel() {
-                    result = tensor::ops::view::reshape(&result, out.borrow().sizes())?;
-                }
-                if out.borrow().is_sparse() || result.is_sparse() {
-                    writing.replace_sparse(&out, &result)?;
-                    return Ok(Value::Tensor(out));
-                }
-                writing.prepare(&out, &result)?;
-                let storage = out.borrow().storage.clone();
-                if facet.clears && writing.inputs.iter().any(|input| input.borrow().storage == storage) {
-                    copy::fill(&out.view(), Scalar::Int(0))?;
-                    result = one((function.row.run)(call)?)?.view();
-                }
-                write(&out, &result)?;
-                return Ok(Value::Tensor(out));
-            }
-            ("out", Value::List(_) | Value::Tuple(_), _) => {
-                return several(function, call, &value.sequence().unwrap_or_default(), result);
-            }
-            _ => {}
+    let result = match call.position("out").map(|i| call.value(i)) {
+        Some(Value::Tensor(out)) if !matches!(&result, Value::Tensor(result) if result.is(&out)) => {
+            one_output(function, call, &out, result)?
         }
-    }
-    if call.state.deterministic.get().0 {
-        fill_unwritten(signature.name, &result)?;
+        Some(outs @ (Value::List(_) | Value::Tuple(_))) => {
+            return several(function, call, &outs.sequence().unwrap_or_default(), result);
+        }
+        _ => {
+            if call.state.deterministic.get().0 {
+                fill_unwritten(signature.name, &result)?;
+            }
+            result
+        }
+    };
+    let wants_grad = call.position("requires_grad").is_some_and(|i| matches!(call.value(i), Value::Bool(true)));
+    if let (Value::Tensor(tensor), true) = (&result, wants_grad && signature.name != "requires_grad_") {
+        if !tensor.borrow().dtype.is_differentiable() {
+            bail!(RuntimeError, "Only Tensors of floating point and complex dtype can require gradients");
+        }
+        tensor.autograd_mut(|meta| meta.requires_grad = true);
     }
     Ok(result)
+}
+
+/// Writes the result to the output.
+fn one_output(function: &Function, call: &mut Call, out: &Tensor, result: Value) -> Result<Value> {
+    let Value::Tensor(tensor) = &result else { return Ok(result) };
+    let facet = &function.row.out;
+    let writing = Writing { state: call.state, facet, inputs: inputs(call), field: "", part: 0 };
+    let mut result = tensor.view();
+    if facet.counts && out.borrow().numel() == result.numel() {
+        result = tensor::ops::view::reshape(&result, out.borrow().sizes())?;
+    }
+    if out.borrow().is_sparse() || result.is_sparse() {
+        writing.replace_sparse(out, &result)?;
+        return Ok(Value::Tensor(out.clone()));
+    }
+    writing.prepare(out, &result)?;
+    // Unspecified values are not written: what is in the memory stays.
+    if call.signature.name == "empty" {
+        if call.state.deterministic.get().0 {
+            fill_unwritten(call.signature.name, &Value::Tensor(out.clone()))?;
+        }
+        return Ok(Value::Tensor(out.clone()));
+    }
+    let storage = out.borrow().storage.clone();
+    if facet.clears && writing.inputs.iter().any(|input| input.borrow().storage == storage) {
+        copy::fill(&out.view(), Scalar::Int(0))?;
+        result = one((function.row.run)(call)?)?.view();
+    }
+    write(out, &result)?;
+    Ok(Value::Tensor(out.clone()))
 }
 
 /// Returns the tensors that a call reads.
@@ -329,18 +343,44 @@ const UNWRITTEN: &[&str] =
 
 /// Fills an uninitialized result with NaN, the largest integer, or true.
 fn fill_unwritten(name: &str, result: &Value) -> Result<()> {
-    let Value::Tensor(tensor) = result else { return Ok(()) };
-    let view = tensor.borrow();
-    if !UNWRITTEN.contains(&name) || view.device().is_meta() || view.form.is_some() {
-        return Ok(());
+    match result {
+        Value::Tensor(tensor) if UNWRITTEN.contains(&name.split('.').next().unwrap_or(name)) => fill(&tensor.borrow()),
+        _ => Ok(()),
     }
-    let with = match view.dtype {
+}
+
+fn fill(view: &View) -> Result<()> {
+    if view.device().is_meta() || view.form.is_some() { Ok(()) } else { copy::fill(view, unwritten(view.dtype)) }
+}
+
+/// In deterministic mode, fills a new tensor whose values are unspecified.
+pub fn fill_new(state: &State, view: &View) -> Result<()> {
+    if state.deterministic.get().0 { fill(view) } else { Ok(()) }
+}
+
+/// Returns the value that fills new memory in deterministic mode.
+fn unwritten(dtype: DType) -> Scalar {
+    match dtype {
         DType::Bool => Scalar::Bool(true),
         dtype if dtype.is_integral(false) => {
             let (_, largest) = integer_limits(dtype);
             i64::try_from(largest).map_or(Scalar::UInt(u64::MAX), Scalar::Int)
         }
         _ => Scalar::Float(f64::NAN),
-    };
-    copy::fill(&view, with)
+    }
+}
+
+/// In deterministic mode, fills the elements that a storage has gained since it had `old` bytes.
+pub fn fill_grown(state: &State, tensor: &Tensor, old: usize) -> Result<()> {
+    let view = tensor.view();
+    if !state.deterministic.get().0 || view.device().is_meta() || view.form.is_some() {
+        return Ok(());
+    }
+    let size = view.dtype.itemsize();
+    let (from, to) = (old / size, view.storage.nbytes() / size);
+    if from >= to {
+        return Ok(());
+    }
+    let layout = Layout { offset: from as i64, ..Layout::contiguous(&[(to - from) as i64]) };
+    copy::fill(&View { layout, conj: false, neg: false, ..view.clone() }, unwritten(view.dtype))
 }

@@ -5,6 +5,7 @@ use super::super::contents::{Blocks, count as counted};
 use super::blocks::BlockType;
 use super::shown;
 use std::rc::Rc;
+use tensor::layout::contiguous_strides;
 use tensor::{DType, Device, Dims, Error, Layout, Result, Storage, View, parallel};
 use value::{Object, Value};
 
@@ -81,7 +82,7 @@ impl BlockTensor {
     /// # Errors
     /// Fails with RuntimeError if the memory is lost or insufficient, and with KeyboardInterrupt.
     pub fn dequantize(&self) -> Result<View> {
-        let out = View::unwritten(&self.sizes, DType::Float, Device::CPU)?;
+        let out = View::zeros_strided(&self.sizes, contiguous_strides(&self.sizes), DType::Float, Device::CPU)?;
         if self.numel() == 0 {
             return Ok(out);
         }

@@ -166,6 +166,8 @@ pub struct Class {
     finds: Cell<bool>,
     /// Whether its objects can only have the attributes in `__slots__`.
     closed: Cell<bool>,
+    /// Whether its objects are finalised by `__del__`.
+    finalises: Cell<bool>,
     pub bases: Vec<Base>,
     /// The base classes in the order of attribute lookup, without the class itself.
     pub order: Vec<Base>,
@@ -203,6 +205,7 @@ impl Class {
             path,
             finds: Cell::new(false),
             closed: Cell::new(false),
+            finalises: Cell::new(false),
             bases,
             order,
             fields: Fields::default(),
@@ -229,6 +232,16 @@ impl Class {
         let own = self.fields.get("__getattribute__").is_some();
         let above = self.order.iter().any(|base| matches!(base, Base::User(class) if class.finds.get()));
         self.finds.set(own || above);
+        self.note_finaliser();
+    }
+
+    /// Records whether the class or one of its bases defines `__del__`.
+    fn note_finaliser(&self) {
+        let above = self.order.iter().any(|base| matches!(base, Base::User(class) if class.finalises.get()));
+        self.finalises.set(above || self.fields.get("__del__").is_some());
+        if let (true, Some(machine)) = (self.finalises.get(), self.machine.upgrade()) {
+            machine.finalisers.any.set(true);
+        }
     }
 
     /// Returns the names in the class's own `__slots__`, if it has any.
@@ -294,7 +307,16 @@ impl Object for Class {
     }
     fn set_attribute(&self, name: &str, value: &Value) -> Option<Result<()>> {
         self.fields.set(name, value.clone());
+        if name == "__del__" {
+            self.note_finaliser();
+        }
         Some(Ok(()))
+    }
+    fn delete_attribute(&self, name: &str) -> Option<Result<()>> {
+        let found = self.fields.remove(name);
+        self.settle();
+        let absent = || Error::attribute(format!("type object '{}' has no attribute '{name}'", self.name));
+        Some(if found { Ok(()) } else { Err(absent()) })
     }
     fn is_callable(&self) -> bool {
         true
@@ -323,7 +345,31 @@ pub struct Instance {
     pub context: Option<Context>,
     /// The calls through which an exception has passed.
     pub trace: RefCell<Vec<super::machine::TracebackStep>>,
+    /// Whether `__del__` has been called or is about to be. Python calls it at most once.
+    finalised: Cell<bool>,
     this: Weak<Instance>,
+}
+
+/// The last reference to an object whose class defines `__del__` is gone. The method needs the object, so its fields
+/// move to a new one, which the machine finalises before its next instruction.
+impl Drop for Instance {
+    fn drop(&mut self) {
+        let Base::User(class) = &self.class else { return };
+        if !class.finalises.get() || self.finalised.get() {
+            return;
+        }
+        let Some(machine) = class.machine.upgrade() else { return };
+        let (fields, context, trace) =
+            (std::mem::take(&mut self.fields), self.context.take(), std::mem::take(&mut self.trace));
+        machine.finalise_later(Rc::new_cyclic(|this| Instance {
+            class: self.class.clone(),
+            fields,
+            context,
+            trace,
+            finalised: Cell::new(true),
+            this: this.clone(),
+        }));
+    }
 }
 
 impl Instance {
@@ -337,6 +383,7 @@ impl Instance {
             fields: Fields::default(),
             context,
             trace: RefCell::default(),
+            finalised: Cell::new(false),
             this: this.clone(),
         })
     }
@@ -455,6 +502,17 @@ impl Object for Instance {
     }
     fn error(&self) -> Option<Error> {
         self.is_exception().then(|| self.handle().as_ref().map(exceptions::to_error)).flatten()
+    }
+    fn fresh(&self) -> Option<(Value, Dict)> {
+        if self.context.is_some() {
+            return None;
+        }
+        let copy = Instance::new(self.class.clone());
+        let fields = copy.fields.dict();
+        Some((Value::Object(copy), fields))
+    }
+    fn has_special(&self, name: &str) -> bool {
+        matches!(self.class.find(name), Some(Entry::ObjectState(method)) if !matches!(method, Value::None))
     }
     fn special(&self, name: &str, args: &[Value]) -> Option<Result<Value>> {
         // A non-special builtin method does nothing that objects do not do anyway.

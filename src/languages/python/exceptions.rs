@@ -115,6 +115,12 @@ fn check_room() -> Result<()> {
     Ok(())
 }
 
+/// Returns the last line of a traceback: the class and the message.
+pub(crate) fn last_line(exception: &Instance) -> String {
+    let (class, text) = (exception.class.name(), text(exception).unwrap_or_default());
+    if text.is_empty() { class.to_owned() } else { format!("{class}: {text}") }
+}
+
 /// Converts an exception to an error.
 pub(crate) fn to_error(exception: &Rc<Instance>) -> Error {
     let mut message = match exception.method("__str__", Vec::new()) {

@@ -4,6 +4,7 @@
 use super::class::{Base, Class, Instance};
 use super::code::{Code, Op, Quick, Variable};
 use super::exceptions;
+use super::finalisers::Finalisers;
 use super::function::{Cell, Function};
 use super::generator::Generator;
 use super::variables::Variables;
@@ -39,6 +40,7 @@ pub struct Machine {
     /// Whether frames are left out of the trace of an exception: those of the program's own sources.
     pub(super) is_hidden: bool,
     depth: cell::Cell<usize>,
+    pub(super) finalisers: Finalisers,
     this: Weak<Machine>,
 }
 
@@ -189,6 +191,7 @@ impl Machine {
             embedded: RefCell::default(),
             is_hidden,
             depth: cell::Cell::new(0),
+            finalisers: Finalisers::default(),
             this: this.clone(),
         })
     }
@@ -200,7 +203,9 @@ impl Machine {
     /// Runs an input.
     pub fn run_input(&self, code: Rc<Code>) -> Result<()> {
         self.depth.set(0);
-        self.run(&mut Frame::new(code, Vec::new(), &[])).map(drop)
+        let done = self.run(&mut Frame::new(code, Vec::new(), &[])).map(drop);
+        self.finalise();
+        done
     }
 
     /// Calls a Python function.
@@ -296,6 +301,9 @@ impl Machine {
         let code = frame.code.clone();
         let state = &*self.state;
         loop {
+            if self.finalisers.due.get() {
+                self.finalise();
+            }
             let Some(op) = code.ops.get(frame.next) else { return Ok(FrameExit::Returned(Value::None)) };
             frame.next += 1;
             match *op {
@@ -319,9 +327,12 @@ impl Machine {
                 Op::Store(variable) => {
                     let value = frame.pop();
                     drop(self.replace(frame, variable, Some(value)));
+                    self.prune_extras();
                 }
                 Op::Delete(variable) => {
-                    if self.replace(frame, variable, None).is_none() {
+                    if self.replace(frame, variable, None).is_some() {
+                        self.prune_extras();
+                    } else {
                         operations::delete_missing(self, &code, variable)?;
                     }
                 }
@@ -645,7 +656,13 @@ impl Machine {
         match variable {
             Variable::Local(slot) => std::mem::replace(frame.locals.get_mut(slot as usize)?, value),
             Variable::Cell(cell) => frame.cells.get(cell as usize)?.set(value),
-            Variable::Global(slot) => self.variables.borrow_mut().set(slot, value),
+            Variable::Global(slot) => {
+                let before = self.variables.borrow_mut().set(slot, value);
+                if self.finalisers.any.get() {
+                    self.release_copy(slot);
+                }
+                before
+            }
             Variable::Namespace(name, _) => frame.class.as_ref()?.fields.replace(frame.code.name(name), value),
         }
     }

@@ -8,7 +8,7 @@ use std::cell::{Cell, RefCell};
 use std::path::Path;
 use std::rc::Rc;
 use tensor::bail;
-use tensor::system::{Files, System};
+use tensor::system::{Files, System, Temporary};
 use tensor::{Buffer, Error, Memory, Result, interrupt, limits};
 use value::{Object, Value};
 
@@ -26,6 +26,41 @@ pub(crate) const ROWS: &[Row] = &[
         "Creates a file of bytes in memory.",
     )
     .python("BytesIO"),
+    function(
+        "tempfile.NamedTemporaryFile(str mode=\"w+b\", any buffering=-1, any encoding=None, any newline=None, any suffix=None, \
+         any prefix=None, any dir=None, any delete=True, *, any errors=None, any delete_on_close=True) -> any",
+        |c| temporary(c, Some("tempfile._TemporaryFileWrapper"), 0),
+        "Creates a file that is deleted when it is closed.",
+    )
+    .python("NamedTemporaryFile"),
+    function(
+        "tempfile.TemporaryFile(str mode=\"w+b\", any buffering=-1, any encoding=None, any newline=None, any suffix=None, \
+         any prefix=None, any dir=None, *, any errors=None) -> any",
+        |c| temporary(c, None, 0),
+        "Creates a file that is deleted when it is closed; its name is not known.",
+    )
+    .python("TemporaryFile"),
+    function(
+        "tempfile.SpooledTemporaryFile(any max_size=0, str mode=\"w+b\", any buffering=-1, any encoding=None, any newline=None, \
+         any suffix=None, any prefix=None, any dir=None, *, any errors=None) -> any",
+        |c| temporary(c, Some("tempfile.SpooledTemporaryFile"), 1),
+        "Creates a file that is deleted when it is closed; its name is not known.",
+    )
+    .python("SpooledTemporaryFile"),
+    method(
+        "truncate(Object self, any size=None) -> int",
+        |c| {
+            let size = match c.value(1) {
+                Value::None => None,
+                given => Some(crate::plain::numbers::size(&given)?),
+            };
+            with(c, |stream| stream.truncate(size))
+        },
+        "Cuts a file at a size, or at the position.",
+    ),
+    method("readable(Object self) -> bool", |c| with(c, |s| Ok(Value::Bool(s.check_readable().is_ok()))), "Returns whether a file can be read."),
+    method("writable(Object self) -> bool", |c| with(c, |s| Ok(Value::Bool(s.is_writable()))), "Returns whether a file can be written."),
+    method("seekable(Object self) -> bool", |c| with(c, |_| Ok(Value::Bool(true))), "Returns whether the position of a file can be moved: always."),
     method("seek(Object self, int offset, int whence=0) -> int", seek, "Moves the position in a BytesIO.")
         .python("BytesIO.seek"),
     method(
@@ -123,6 +158,10 @@ struct OnDisk {
     mode: String,
     /// Whether the file lacks some of the written bytes.
     changed: Cell<bool>,
+    /// The file to delete when the stream is closed.
+    temporary: RefCell<Option<Temporary>>,
+    /// The class of a temporary file, if it is not that of `open`.
+    wrapper: Option<&'static str>,
 }
 
 impl OnDisk {
@@ -135,6 +174,9 @@ impl OnDisk {
     }
 
     fn class(&self) -> &'static str {
+        if let Some(wrapper) = self.wrapper {
+            return wrapper;
+        }
         match (self.is_text(), self.mode.contains('+'), self.mode.contains('r')) {
             (true, ..) => "_io.TextIOWrapper",
             (_, true, _) => "_io.BufferedRandom",
@@ -152,8 +194,7 @@ impl Drop for ByteStream {
     }
 }
 
-fn open(call: &mut Call) -> Result<Value> {
-    let (path, mode) = (call.str(0)?.to_owned(), call.str(1)?.to_owned());
+fn check_mode(mode: &str) -> Result<()> {
     let kinds = mode.chars().filter(|c| "rwax".contains(*c)).count();
     let known = mode.chars().all(|c| "rwaxbt+".contains(c));
     if !known {
@@ -165,6 +206,37 @@ fn open(call: &mut Call) -> Result<Value> {
     if kinds != 1 {
         bail!(ValueError, "must have exactly one of create/read/write/append mode");
     }
+    Ok(())
+}
+
+/// Creates a temporary file. `first` is the position of the argument `mode`.
+fn temporary(call: &mut Call, wrapper: Option<&'static str>, first: usize) -> Result<Value> {
+    let text = |place: usize, usual: &str| match call.value(first + place) {
+        Value::None => Ok(usual.to_owned()),
+        Value::Str(text) => Ok(text.to_string()),
+        other => bail!(TypeError, "expected str, bytes or os.PathLike object, not {}", other.type_name()),
+    };
+    let (mode, suffix, prefix) = (text(0, "w+b")?, text(4, "")?, text(5, "tmp")?);
+    check_mode(&mode)?;
+    if !call.is_none(first + 6) {
+        bail!(NotImplementedError, "temporary files are created in the system's folder here: leave out dir");
+    }
+    if call.position("delete").is_some_and(|i| matches!(call.value(i), Value::Bool(false))) {
+        bail!(
+            NotImplementedError,
+            "a temporary file is deleted when it is closed: open another file instead of delete=False"
+        );
+    }
+    let held = files::temporary(&prefix, &suffix)?;
+    let path: &Path = held.as_ref();
+    let path = path.to_string_lossy().into_owned();
+    let file = OnDisk { path, mode, changed: Cell::new(false), temporary: RefCell::new(Some(held)), wrapper };
+    Ok(Value::Object(Rc::new(ByteStream::of(Vec::new(), Some(file)))))
+}
+
+fn open(call: &mut Call) -> Result<Value> {
+    let (path, mode) = (call.str(0)?.to_owned(), call.str(1)?.to_owned());
+    check_mode(&mode)?;
     let exists = System::kind(Path::new(&path)).is_ok();
     if mode.contains('x') && exists {
         return Err(Error::new(
@@ -179,7 +251,8 @@ fn open(call: &mut Call) -> Result<Value> {
     };
     let end = if mode.contains('a') { bytes.len() } else { 0 };
     let changed = Cell::new(!is_read);
-    let stream = ByteStream::of(bytes, Some(OnDisk { path, mode, changed }));
+    let file = OnDisk { path, mode, changed, temporary: RefCell::default(), wrapper: None };
+    let stream = ByteStream::of(bytes, Some(file));
     stream.position.set(end);
     stream.flush()?;
     Ok(Value::Object(Rc::new(stream)))
@@ -196,7 +269,8 @@ impl Object for ByteStream {
         self.file.as_ref().map_or("_io.BytesIO", OnDisk::class)
     }
     fn type_name(&self) -> &str {
-        self.class_name()
+        let class = self.class_name();
+        class.strip_prefix("tempfile.").unwrap_or(class)
     }
     fn repr(&self) -> String {
         let class = self.class_name();
@@ -212,6 +286,7 @@ impl Object for ByteStream {
         match (name, &self.file) {
             ("closed", _) => Some(Value::Bool(self.is_closed.get())),
             ("name", Some(file)) => Some(Value::str(&file.path)),
+            ("mode", Some(file)) if file.wrapper.is_some() && file.mode == "w+b" => Some(Value::str("rb+")),
             ("mode", Some(file)) => Some(Value::str(&file.mode)),
             _ => None,
         }
@@ -284,7 +359,7 @@ impl ByteStream {
 
     /// Writes a value. Returns the number of characters written to a text file, or of bytes otherwise.
     fn put(&self, value: &Value) -> Result<Value> {
-        if let Some(file) = self.file.as_ref().filter(|file| !file.may(&['w', 'a', 'x'])) {
+        if let Some(file) = self.file.as_ref().filter(|_| !self.is_writable()) {
             return Err(ByteStream::unsupported(if file.is_text() { "not writable" } else { "write" }));
         }
         let is_text = self.file.as_ref().is_some_and(OnDisk::is_text);
@@ -312,12 +387,59 @@ impl ByteStream {
         Ok(())
     }
 
+    fn is_writable(&self) -> bool {
+        self.file.as_ref().is_none_or(|file| file.may(&['w', 'a', 'x']))
+    }
+
+    /// Reads a temporary file again: others may have written to it under its name.
+    fn refresh(&self) {
+        if let Some(file) = self.file.as_ref().filter(|file| file.temporary.borrow().is_some() && !file.changed.get())
+            && let Ok(bytes) = files::read_whole(&file.path, limits::budget() as u64)
+        {
+            self.bytes.replace(bytes);
+        }
+    }
+
+    fn truncate(&self, size: Option<i64>) -> Result<Value> {
+        if !self.is_writable() {
+            return Err(ByteStream::unsupported("truncate"));
+        }
+        let size = size.unwrap_or(self.position.get() as i64);
+        let Ok(count) = usize::try_from(size) else { bail!(ValueError, "negative size value {size}") };
+        let mut held = self.bytes.borrow_mut();
+        match &self.file {
+            // A file grows, and bytes in memory do not.
+            Some(file) => {
+                limits::grown_to::<u8>(count)?;
+                held.resize(count, 0);
+                file.changed.set(true);
+            }
+            None => held.truncate(count),
+        }
+        Ok(Value::Int(size))
+    }
+
+    /// Checks that the stream is open. A closed binary file names the operation.
+    fn open_for(&self, operation: &str) -> Result<&ByteStream> {
+        let is_binary = self.file.as_ref().is_some_and(|file| !file.is_text());
+        if !self.is_closed.get() || !is_binary {
+            return self.open();
+        }
+        Err(Error::value(match operation {
+            "write" => "write to closed file".to_owned(),
+            "read" | "seek" | "readline" | "flush" | "truncate" => format!("{operation} of closed file"),
+            "tell" => "I/O operation on closed file".to_owned(),
+            _ => return self.open(),
+        }))
+    }
+
     fn open(&self) -> Result<&ByteStream> {
         if self.is_closed.get() { Err(Error::value("I/O operation on closed file.")) } else { Ok(self) }
     }
 
     /// Returns the bytes from the position on, as a [`Source`].
     pub fn rest(&self) -> Result<Source> {
+        self.refresh();
         let memory = Rc::new(Memory::from_bytes(&self.open()?.bytes.borrow())?);
         Source::of_memory(&memory, self.position.get())
     }
@@ -330,6 +452,9 @@ impl ByteStream {
         let flushed = self.flush();
         self.is_closed.set(true);
         self.bytes.take();
+        if let Some(file) = &self.file {
+            file.temporary.take();
+        }
         flushed
     }
 
@@ -374,7 +499,12 @@ impl ByteStream {
 
 /// Runs `action` on the receiver, which must be an open stream.
 fn with(call: &Call, action: impl FnOnce(&ByteStream) -> Result<Value>) -> Result<Value> {
-    on_stream(call, |stream| action(stream.open()?))
+    let operation = call.signature.name;
+    on_stream(call, |stream| {
+        let open = stream.open_for(operation)?;
+        open.refresh();
+        action(open)
+    })
 }
 
 fn on_stream(call: &Call, action: impl FnOnce(&ByteStream) -> Result<Value>) -> Result<Value> {
@@ -390,6 +520,7 @@ fn on_stream(call: &Call, action: impl FnOnce(&ByteStream) -> Result<Value>) -> 
 fn seek(call: &mut Call) -> Result<Value> {
     let (offset, whence) = (call.int(1)?, call.int(2)?);
     with(call, |stream| {
+        stream.flush()?;
         let from = match whence {
             0 if offset < 0 => bail!(ValueError, "negative seek value {offset}"),
             0 => 0,

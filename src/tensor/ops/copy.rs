@@ -229,7 +229,7 @@ fn convert(dst: &View, src: &View, layout: &Layout) -> Result<()> {
     let conj = dst.dtype.is_complex() && dst.conj != src.conj;
     let neg = dst.neg != src.neg;
     if dst.dtype == src.dtype && !conj && !neg {
-        return transfer(dst, src, layout);
+        return if dst.dtype == DType::Bool { copy_truth(dst, src, layout) } else { transfer(dst, src, layout) };
     }
     if conj || neg {
         // Convert first, then apply the lazy bits.
@@ -245,6 +245,22 @@ fn convert(dst: &View, src: &View, layout: &Layout) -> Result<()> {
         narrow_float!(src.dtype, S => return block::convert::<S, f32>(dst, src, layout));
     }
     dispatch!(src.dtype, S => convert_through(dst, src, layout, read_block::<S>))
+}
+
+/// Copies bools. A view of other bytes may hold any byte, but every copy holds 0 or 1.
+fn copy_truth(dst: &View, src: &View, layout: &Layout) -> Result<()> {
+    let [to, from] = [dst, src].map(|view| View { dtype: DType::Byte, ..view.clone() });
+    block::unary::<u8, u8>(&to, &from, layout, 64, &|bytes, out, _| {
+        out.iter_mut().zip(bytes).for_each(|(out, &byte)| *out = u8::from(byte != 0));
+    })
+}
+
+/// Makes the bytes of a new tensor 0 or 1 if it holds bools.
+pub(crate) fn truths(view: View) -> Result<View> {
+    if view.dtype == DType::Bool && !view.device().is_meta() {
+        copy_truth(&view, &view, &view.layout)?;
+    }
+    Ok(view)
 }
 
 /// Copies elements of one dtype, conjugated or negated.

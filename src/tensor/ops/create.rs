@@ -80,6 +80,9 @@ pub fn eye(n: i64, m: i64, dtype: DType, device: Device) -> Result<View> {
             bail!(RuntimeError, "{name} must be greater or equal to 0, got {size}");
         }
     }
+    if n.checked_mul(m).is_none() {
+        bail!(RuntimeError, "numel: integer multiplication overflow");
+    }
     let out = View::zeros(&[n, m], dtype, device)?;
     if dtype.is_bare_unsigned() || dtype == DType::ComplexHalf {
         return unsupported("eye", dtype, device).map(|()| out);

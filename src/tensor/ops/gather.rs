@@ -9,7 +9,7 @@ pub use reduce::{index_reduce_, scatter_reduce_};
 pub use scatter::{Scattered, index_add_, index_copy_, index_fill_, put_, scatter_, scatter_add_};
 
 use super::check::{UnsupportedDtypes, at_least_1d, look_up, lost, resolved, size_at, size_or_one, supported};
-use super::copy::cast;
+use super::copy::{cast, truths};
 use super::view;
 use crate::bail;
 use crate::layout::{Dims, broadcast_sizes, show, wrap_dim};
@@ -152,7 +152,7 @@ pub fn gather(view: &View, dim: i64, index: &View) -> Result<View> {
     look_up(&out, &at_least_1d(&out.layout), &view, &lines, &index.with_layout(places), &|i| {
         if (0..size).contains(&i) { Ok(i * stride) } else { Err(out_of_bounds(ErrorKind::RuntimeError, i, d, size)) }
     })?;
-    Ok(out)
+    truths(out)
 }
 
 /// Returns whether an index selects whole rows of a row-major tensor. PyTorch has a separate loop for these.
@@ -195,7 +195,7 @@ pub fn take(view: &View, index: &View) -> Result<View> {
     let start = Layout { strides: Dims::from_elem(0, out.ndim()), offset: 0, ..out.layout.clone() };
     let layout = &view.layout;
     look_up(&out, &out.layout, &view, &start, &resolved(index)?, &|i| position(layout, i))?;
-    Ok(out)
+    truths(out)
 }
 
 /// `take_along_dim(indices, dim)`: [`gather`] with broadcast operands; without a dimension, both are flattened.

@@ -5,7 +5,7 @@
 use super::check::{
     UnsupportedDtypes, by_width, expanded, fits, look_up, lost, no_overlap, resolved, sum, supported, through_bits,
 };
-use super::copy::{clone, copy_into};
+use super::copy::{clone, copy_into, truths};
 use super::mask::masked_fill_;
 use crate::bail;
 use crate::index::{Gather, Index, Resolved, resolve};
@@ -95,11 +95,11 @@ pub fn index_tensors(view: &View, indices: &[Option<View>]) -> Result<View> {
             }
             Ok(if index < 0 { index + size } else { index } * stride)
         })?;
-        return Ok(out);
+        return truths(out);
     }
     let order = Layout::iteration_order(plan.sizes(), &[out.strides()]);
     look_up(&out, &out.layout, &view, &plan.source, &plan.displacements(&order)?, &Ok)?;
-    Ok(out)
+    truths(out)
 }
 
 /// `x.index_put_(indices, value, accumulate)`: writes the broadcast value to the indexed elements, or adds it to them.
@@ -129,6 +129,8 @@ fn put_plain(view: &View, indices: &[Option<View>], value: &View, accumulate: bo
     for tensor in indices.iter().flatten() {
         no_overlap(view, tensor)?;
     }
+    // A copy of bools holds 0 or 1, which is what PyTorch writes.
+    let value = &if value.dtype == DType::Bool { clone(value)? } else { value.clone() };
     let plan = Gather::new(view, indices)?;
     let Ok(broadcast) = value.layout.expand(plan.sizes(), "") else {
         bail!(

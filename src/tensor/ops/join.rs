@@ -7,7 +7,7 @@ use super::view::{reshape, unsqueeze};
 use crate::bail;
 use crate::dtype::promote_types;
 use crate::layout::{Dims, contiguous_strides, show, wrap_dim};
-use crate::{Layout, MemoryFormat, Result, View};
+use crate::{DType, Layout, MemoryFormat, Result, View};
 
 /// `torch.cat(tensors, dim)`. Sizes must agree except along `dim`; dtypes are promoted. Empty 1-d tensors are skipped,
 /// whatever the other sizes.
@@ -40,7 +40,14 @@ pub fn cat(tensors: &[View], dim: i64) -> Result<View> {
     let mut start = 0;
     for tensor in tensors.iter().filter(|tensor| !is_skipped(tensor)) {
         let end = start + tensor.sizes()[d];
-        copy_into(&out.with_layout(out.layout.slice(d, Some(start), Some(end), 1)), tensor)?;
+        let part = out.with_layout(out.layout.slice(d, Some(start), Some(end), 1));
+        if (dtype, tensor.dtype) == (DType::Bool, DType::Bool) {
+            // Joining moves bytes: bools that are neither 0 nor 1 stay so.
+            let [part, tensor] = [&part, tensor].map(|view| View { dtype: DType::Byte, ..view.clone() });
+            copy_into(&part, &tensor)?;
+        } else {
+            copy_into(&part, tensor)?;
+        }
         start = end;
     }
     Ok(out)

@@ -6,7 +6,7 @@ use super::check::{
     UnsupportedDtypes, at_least_1d, by_width, expanded, fits, lost, no_meta_kernel, resolved, same_device, supported,
     through_bits,
 };
-use super::copy::{cast, check_output_sizes, copy_into};
+use super::copy::{cast, check_output_sizes, copy_into, truths};
 use super::pointwise::converted;
 use crate::bail;
 use crate::index as subscript;
@@ -66,7 +66,7 @@ pub fn masked_fill(view: &View, mask: &View, value: Scalar) -> Result<View> {
     same_device(mask, view)?;
     let out = View::unwritten(&sizes, view.dtype, view.device())?;
     fill_masked(&out, view, mask, value)?;
-    Ok(out)
+    truths(out)
 }
 
 /// Returns the number in a 0-d tensor that fills another tensor. PyTorch's `masked_fill_` and `index_fill_` accept only
@@ -118,7 +118,7 @@ pub fn masked_select(view: &View, mask: &View) -> Result<View> {
             put(cell, get(from.get(at as usize).ok_or_else(lost)?));
         }
     });
-    Ok(out)
+    truths(out)
 }
 
 /// `x.masked_scatter_(mask, source)`: writes the source's elements in order where the mask is true.
@@ -226,7 +226,7 @@ pub fn where_(condition: &View, x: &View, y: &View, dtype: DType) -> Result<View
     }
     supported("where_cpu", dtype, UnsupportedDtypes::BareUnsigned)?;
     choose(&out, &condition, &x, &y)?;
-    Ok(out)
+    truths(out)
 }
 
 #[cfg(test)]

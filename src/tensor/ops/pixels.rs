@@ -2,14 +2,14 @@
 //! `avg_pool1d`. Follows <https://pytorch.org/docs/2.7/nn.functional.html>.
 
 use super::compose::Math;
-use super::copy::{cast, contiguous, copy_into};
+use super::copy::{cast, clone, contiguous, copy_into, fill};
 use super::create::full;
 use super::pointwise::{BinaryOp, FLOATS, check_kernel};
 use super::reduce::sum;
 use super::view::{narrow, permute, reshape, unfold};
 use crate::bail;
 use crate::layout::show;
-use crate::{DType, Result, Scalar, View, interrupt, limits};
+use crate::{DType, MemoryFormat, Result, Scalar, View, interrupt, limits};
 
 /// Splits the sizes into the leading dimensions and the last three: channels, height and width.
 fn image<'v>(view: &'v View, name: &str) -> Result<(&'v [i64], [i64; 3])> {
@@ -136,7 +136,18 @@ pub fn pad(view: &View, pad: &[i64], value: Scalar) -> Result<View> {
         inner = narrow(&inner, d as i64, cut, (sizes[d] - cut - (-after).max(0)).max(0))?;
         sizes[d] = size;
     }
-    let out = full(&sizes, value, Some(view.dtype), view.dtype, view.device())?;
+    // Without a border, the rest is cloned.
+    if pad.iter().all(|&width| width <= 0) {
+        return clone(&inner);
+    }
+    let out = match MemoryFormat::suggested(&view.layout) {
+        MemoryFormat::Contiguous => full(&sizes, value, Some(view.dtype), view.dtype, view.device())?,
+        format => {
+            let out = View::zeros_strided(&sizes, format.strides(&sizes)?, view.dtype, view.device())?;
+            fill(&out, value)?;
+            out
+        }
+    };
     let mut window = out.clone();
     for (i, pair) in pad.chunks_exact(2).enumerate() {
         let d = view.ndim() - 1 - i;

@@ -2,7 +2,7 @@
 //! <https://pytorch.org/docs/2.7/generated/torch.roll.html> and related functions.
 
 use super::check::{UnsupportedDtypes, by_width, lost, move_slice, resolved, row_major_copy, size_at, supported};
-use super::copy::{clone, contiguous, copy_into};
+use super::copy::{clone, contiguous, copy_into, truths};
 use super::gather::index_select;
 use super::join::cat;
 use super::view::{diagonal, distinct_dims, expand, flatten, narrow, transpose, unsqueeze};
@@ -66,7 +66,7 @@ pub fn flip(view: &View, dims: &[i64]) -> Result<View> {
     }
     flippable(&view, &mirrored, out.strides())?;
     move_slice(&out, &out.layout, &view, &mirrored)?;
-    Ok(out)
+    truths(out)
 }
 
 /// Refuses dtypes that PyTorch's loop does not support. Contiguous lines that are not reversed are copied by another
@@ -280,7 +280,7 @@ pub fn triangle(view: &View, side: Triangle, k: i64) -> Result<View> {
             }
         }
     });
-    Ok(out)
+    truths(out)
 }
 
 /// `diag(k)`: a matrix with a vector on its k-th diagonal, or the k-th diagonal of a matrix as a vector.

@@ -5,7 +5,7 @@ use super::check::{
     UnsupportedDtypes, at_least_1d, by_width, look_up, lost, move_slice, not_implemented, readable, resolved, size_at,
     size_or_one, supported,
 };
-use super::copy::contiguous;
+use super::copy::{clone, contiguous};
 use super::introsort::{self, nth_element, partial_sort, stable_sort};
 use super::view::movedim;
 use crate::bail;
@@ -118,7 +118,8 @@ pub fn sort(view: &View, dim: i64, descending: bool, stable: bool) -> Result<(Vi
     if matches!(view.dtype, DType::ComplexFloat | DType::ComplexDouble) && !view.device().is_meta() {
         bail!(ValueError, "Sort currently does not support complex dtypes on CPU.");
     }
-    let view = resolved(view)?;
+    // A copy of bools holds 0 or 1, which is what is compared.
+    let view = if view.dtype == DType::Bool { clone(view)? } else { resolved(view)? };
     let strides = view.layout.like_strides();
     let values = View::unwritten_strided(view.sizes(), strides.clone(), view.dtype, view.device())?;
     let places = View::unwritten_strided(view.sizes(), strides, DType::Long, view.device())?;

@@ -369,9 +369,12 @@ impl PickleMachine<'_> {
         self.push(Node::Storage(index))
     }
 
-    /// Returns the index of a storage. Storages with the same key share the first one's.
+    /// Returns the index of a storage. Storages with the same key share the first one's, unless they have no bytes: then
+    /// each has a dtype of its own.
     fn storage(&mut self, saved: Saved) -> Result<usize> {
-        if let Some(&index) = self.keys.get(&saved.key) {
+        if let Some(&index) = self.keys.get(&saved.key)
+            && saved.nbytes > 0
+        {
             return Ok(index);
         }
         self.charge(saved.key.len())?;
