@@ -8,6 +8,7 @@ use value::Value;
 
 const SOURCES: &[Source] = &[
     Source { name: "composites", text: include_str!("python/composites.py") },
+    Source { name: "contexts", text: include_str!("python/contexts.py") },
     Source { name: "functional", text: include_str!("python/functional.py") },
     Source { name: "gradcheck", text: include_str!("python/gradcheck.py") },
     Source { name: "testing", text: include_str!("python/testing.py") },
