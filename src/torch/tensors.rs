@@ -327,7 +327,8 @@ pub(crate) const ROWS: &[Row] = &[
                 Some(MemoryFormat::Preserve) => Some(MemoryFormat::suggested(&template)),
                 given => given,
             };
-            resize_to(c, &template.sizes, format)
+            let inference = c.tensor(0)?.is_inference() && c.tensor(1)?.is_inference();
+            resize_to(c, &template.sizes, format, inference)
         },
         "Resizes the tensor to the size of another.",
     )
@@ -476,11 +477,20 @@ fn check_device(tensor: &Tensor, storage: &Storage) -> Result<()> {
     Ok(())
 }
 
+/// Finishes a call that made a tensor show other memory. A leaf gets a new node for its gradient, which may have another
+/// size now.
+fn shown_anew(call: &Call, tensor: &Tensor) -> Value {
+    if tensor.has_autograd() {
+        tensor.autograd_mut(|meta| meta.accumulator = None);
+    }
+    call.itself()
+}
+
 fn set_empty(call: &mut Call) -> Result<Value> {
     let tensor = call.tensor(0)?;
     let storage = Storage::zeroed(0, tensor.borrow().device())?;
     show_layout(tensor, storage, Layout::contiguous(&[0]), false)?;
-    Ok(call.itself())
+    Ok(shown_anew(call, tensor))
 }
 
 /// Returns the storage to use: that of a tensor argument, or a storage argument, whose dtype must match if it is typed.
@@ -516,7 +526,7 @@ fn set_storage(call: &mut Call) -> Result<Value> {
     check_device(tensor, &storage)?;
     let count = storage.nbytes() / tensor.borrow().dtype.itemsize();
     show_layout(tensor, storage, Layout::contiguous(&[count as i64]), false)?;
-    Ok(call.itself())
+    Ok(shown_anew(call, tensor))
 }
 
 fn set_tensor(call: &mut Call) -> Result<Value> {
@@ -524,7 +534,7 @@ fn set_tensor(call: &mut Call) -> Result<Value> {
     check_same_dtype(source.dtype, tensor.borrow().dtype)?;
     check_device(tensor, &source.storage)?;
     tensor.set_view(source);
-    Ok(call.itself())
+    Ok(shown_anew(call, tensor))
 }
 
 fn set_storage_layout(call: &mut Call) -> Result<Value> {
@@ -554,7 +564,7 @@ fn set_storage_layout(call: &mut Call) -> Result<Value> {
         return Err(out_of_bounds(&layout, given.as_deref().unwrap_or_default(), dtype, storage.nbytes()));
     }
     show_layout(tensor, storage, layout, false)?;
-    Ok(call.itself())
+    Ok(shown_anew(call, tensor))
 }
 
 /// Fails if the product of the sizes overflows. PyTorch checks this first, with unsigned multiplications from the left.
@@ -567,12 +577,14 @@ fn check_product(sizes: &[i64]) -> Result<()> {
 }
 
 fn resize(call: &mut Call) -> Result<Value> {
-    resize_to(call, &call.ints(1)?, call.memory_format(2))
+    resize_to(call, &call.ints(1)?, call.memory_format(2), call.tensor(0)?.is_inference())
 }
 
-fn resize_to(call: &Call, sizes: &[i64], format: Option<MemoryFormat>) -> Result<Value> {
+/// Resizes a tensor in place. `inference` tells whether all tensors of the call are inference tensors, which may require
+/// gradients.
+fn resize_to(call: &Call, sizes: &[i64], format: Option<MemoryFormat>, inference: bool) -> Result<Value> {
     let tensor = call.tensor(0)?;
-    if tensor.requires_grad() {
+    if tensor.requires_grad() && !inference && !call.state.inference.get() {
         bail!(RuntimeError, "cannot resize variables that require grad");
     }
     check_product(sizes)?;

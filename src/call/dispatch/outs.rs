@@ -2,6 +2,7 @@
 //! several, and `requires_grad=`. A facet of the row says which outputs a function accepts. The facet is carried out
 //! here, once for all rows.
 
+use super::count_write;
 use crate::facets::{Lies, Out, Repeats, Shares, Takes};
 use crate::registry::Function;
 use crate::signature::Signature;
@@ -71,15 +72,25 @@ pub fn finish(function: &Function, call: &mut Call, result: Value) -> Result<Val
                 if facet.counts && out.borrow().numel() == result.numel() {
                     result = tensor::ops::view::reshape(&result, out.borrow().sizes())?;
                 }
+                let resized = out.borrow().sizes() != result.sizes();
                 writing.prepare(&out, &result)?;
+                if UNWRITTEN.contains(&signature.name) {
+                    // Such a function leaves the elements alone, and only counts as a write where it resizes.
+                    if resized {
+                        count_write(call.state, &out)?;
+                    }
+                    return Ok(Value::Tensor(out));
+                }
                 let storage = out.borrow().storage.clone();
                 if facet.clears && writing.inputs.iter().any(|input| input.borrow().storage == storage) {
                     copy::fill(&out.view(), Scalar::Int(0))?;
                     result = one((function.row.run)(call)?)?.view();
                 }
                 write(&out, &result)?;
+                count_write(call.state, &out)?;
                 return Ok(Value::Tensor(out));
             }
+            ("out", Value::Tensor(out), Value::Tensor(_)) if out.is_inference() => count_write(call.state, out)?,
             ("out", Value::List(_) | Value::Tuple(_), _) => {
                 return several(function, call, &value.sequence().unwrap_or_default(), result);
             }
@@ -137,6 +148,7 @@ fn several(function: &Function, call: &Call, outs: &[Value], result: Value) -> R
             write(out, &part.view())?;
         }
     }
+    outs.iter().filter_map(as_tensor).try_for_each(|out| count_write(call.state, out))?;
     Ok(match result {
         Value::NamedTuple(tuple) => {
             let type_name =
@@ -274,10 +286,9 @@ impl Writing<'_> {
     }
 }
 
-/// Writes a result to an output of the same size.
+/// Writes a result to an output of the same size. The caller counts the write.
 fn write(out: &Tensor, result: &View) -> Result<()> {
     journal::note(&out.borrow());
-    out.bump_version();
     copy::write_into(&out.view(), result)
 }
 
@@ -285,7 +296,8 @@ fn write(out: &Tensor, result: &View) -> Result<()> {
 pub(crate) fn write_named(function: &Function, call: &Call, out: &Tensor, result: &View) -> Result<()> {
     Writing { state: call.state, facet: &function.row.out, inputs: inputs(call), field: "", part: 0 }
         .prepare(out, result)?;
-    write(out, result)
+    write(out, result)?;
+    count_write(call.state, out)
 }
 
 /// Makes a tensor show a layout of a storage. The storage grows first if it may. If that fails, nothing changes.
