@@ -382,8 +382,8 @@ fn part(f: &dyn Functions, args: &[Value], which: i64) -> Result<Value> {
     }
     let plain = if conj { f.call("conj", &[self_(args)?])? } else { self_(args)? };
     let parts = f.call("view_as_real", &[plain])?;
-    let selected = f.call("select.int", &[parts, Value::Int(-1), Value::Int(which)])?;
-    if conj && which == 1 { f.call("neg", &[selected]) } else { Ok(selected) }
+    let parts = if conj && which == 1 { f.call("_neg_view", &[parts])? } else { parts };
+    f.call("select.int", &[parts, Value::Int(-1), Value::Int(which)])
 }
 
 fn at_least(f: &dyn Functions, this: Value, wanted: usize) -> Result<Value> {

@@ -8,7 +8,7 @@ use std::any::Any;
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
 use std::rc::{Rc, Weak};
-use tensor::{DType, Device, GradFn, Hook, Layout, Result, Tensor, View, WeakTensor};
+use tensor::{DType, Device, GradFn, Hook, Layout, Result, Tensor, TensorLayout, View, WeakTensor};
 use value::Value;
 
 /// The destination of a gradient: the `output`-th result of a node. Without a node, the gradient is dropped.
@@ -24,11 +24,20 @@ pub struct Shape {
     pub layout: Layout,
     pub dtype: DType,
     pub device: Device,
+    /// Whether the tensor is dense or sparse, and in which form.
+    pub form: TensorLayout,
 }
 
 impl Shape {
     pub fn of(view: &View) -> Shape {
-        Shape { layout: view.layout.clone(), dtype: view.dtype, device: view.device() }
+        let form = view.tensor_layout();
+        Shape { layout: view.layout.clone(), dtype: view.dtype, device: view.device(), form }
+    }
+
+    /// The shape of a result that is not a tensor, which never gets a gradient.
+    pub fn none() -> Shape {
+        let (dtype, device, form) = (DType::Float, Device::CPU, TensorLayout::Strided);
+        Shape { layout: Layout::contiguous(&[]), dtype, device, form }
     }
 }
 
@@ -197,7 +206,7 @@ impl Node {
 
     /// Returns the name as PyTorch shows it. Nodes that are written by hand in PyTorch have a namespace.
     pub fn full_name(&self) -> String {
-        let own = ["AccumulateGrad", "CopySlices", "CopyBackwards", "NotImplemented", "DelayedError"];
+        let own = ["AccumulateGrad", "CopySlices", "CopyBackwards", "NotImplemented", "Error"];
         format!("{}{}", if own.contains(&&*self.name) { "torch::autograd::" } else { "" }, self.name)
     }
 

@@ -105,8 +105,7 @@ pub(crate) fn sequence_ids() -> [TypeId; 3] {
 pub(super) fn is_boxed(dynamic: Option<&Dynamic>) -> bool {
     // A shared value may be locked; its type cannot be read then.
     dynamic.is_some_and(|dynamic| {
-        !dynamic.is_shared()
-            && (dynamic.is::<BoxedObject>() || dynamic.is::<Boxed<17>>() || dynamic.is::<Boxed<22>>())
+        !dynamic.is_shared() && (dynamic.is::<BoxedObject>() || dynamic.is::<Boxed<17>>() || dynamic.is::<Boxed<22>>())
     })
 }
 
