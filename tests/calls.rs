@@ -26,6 +26,27 @@ fn outputs_are_taken_and_refused_as_by_pytorch() {
     check("outputs", 6000);
 }
 
+/// Outside of inference mode, no function writes to an inference tensor: with such outputs, PyTorch refuses all calls of the
+/// table that it answers otherwise.
+#[test]
+fn outputs_are_refused_if_they_are_inference_tensors() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/calls/outputs.txt");
+    let inferred = "| def inferred():\n|     with torch.inference_mode():\n|         return outputs()\n";
+    let text = fs::read_to_string(path).unwrap().replace("= outputs()", "= inferred()");
+    let has_outputs = |line: &&str| !line.contains('\t') || line.contains("out=o") || line.contains("out=(o");
+    let text = text.lines().filter(has_outputs).collect::<Vec<_>>().join("\n");
+    let text = format!("{inferred}{text}");
+    let calls = thread::Builder::new().stack_size(STACK).spawn(move || answered(&text)).unwrap().join().unwrap();
+    let is_refused = |answer: &str| answer.split(':').next().is_some_and(|class| class.ends_with("Error"));
+    let writes = |call: &Call| call.known.is_none() && !is_refused(&call.expected);
+    let calls: Vec<Call> = calls.into_iter().filter(writes).collect();
+    assert!(calls.len() >= 3000, "only {} calls", calls.len());
+    let words = "RuntimeError: Inplace update to inference tensor outside InferenceMode is not allowed.";
+    let differ = calls.iter().filter(|call| !call.got.starts_with(words));
+    let differ: Vec<String> = differ.map(|call| format!("{}\n  got {}", call.text, call.got)).collect();
+    assert!(differ.is_empty(), "{} calls are not refused:\n{}", differ.len(), differ.join("\n"));
+}
+
 /// Compares the program with a table of at least `least` calls. If `DIFFERENT_CALLS` is set, writes the calls that
 /// differ to that file instead, for tests/calls/record.py to mark.
 fn check(table: &str, least: usize) {

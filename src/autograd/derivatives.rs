@@ -24,7 +24,6 @@ pub(crate) mod strided;
 pub(crate) mod views;
 
 pub(crate) use fft::opposite_norm;
-pub(crate) use strided::as_parts as views_parts;
 
 /// Every row of the table.
 pub(crate) const TABLES: &[&[Derivative]] = &[

@@ -2,15 +2,15 @@
 //! Nothing recurses.
 
 use super::Functions;
+use super::accumulate;
 use super::context::Context;
 use super::custom::Custom;
-use super::derivatives::views_parts;
-use super::graph::{Edge, Formula, Node, Shape, Work, edge_of, grad_fn};
+use super::graph::{Edge, Formula, Node, Shape, Work, edge_of, grad_fn, retain_grad};
 use super::inplace::Slices;
 use std::cell::{Cell, RefCell};
 use std::collections::{BinaryHeap, HashMap, HashSet};
 use std::rc::Rc;
-use tensor::{GradFn, Layout, Origin, Result, Tensor, View, bail};
+use tensor::{GradFn, Layout, Origin, Result, Retake, Tensor, View, bail};
 use value::Value;
 
 /// The pass that is running.
@@ -61,14 +61,9 @@ pub fn backward(pass: Pass, roots: &[(Tensor, Tensor)], inputs: Option<&[Tensor]
     let Some(inputs) = inputs else {
         return Walk::run(pass, roots, None).map(|_| ());
     };
-    let wanted = edges_of_inputs(inputs)?;
-    let found = Walk::run(pass, roots, Some(&wanted))?;
-    for (input, gradient) in inputs.iter().zip(found) {
-        if let Some(gradient) = gradient {
-            accumulate(pass, input, gradient)?;
-        }
-    }
-    Ok(())
+    let edges = edges_of_inputs(inputs)?;
+    inputs.iter().try_for_each(retain_grad)?;
+    Walk::run(pass, roots, Some(Wanted { edges: &edges, returned: false })).map(|_| ())
 }
 
 /// Computes the gradients of the inputs without changing their `grad`. `None` for an input that the roots do not depend
@@ -77,8 +72,27 @@ pub fn backward(pass: Pass, roots: &[(Tensor, Tensor)], inputs: Option<&[Tensor]
 /// # Errors
 /// Those of [`backward`].
 pub fn gradients(pass: Pass, roots: &[(Tensor, Tensor)], inputs: &[Tensor]) -> Result<Vec<Option<Tensor>>> {
-    let wanted = edges_of_inputs(inputs)?;
-    Walk::run(pass, roots, Some(&wanted))
+    let edges = edges_of_inputs(inputs)?;
+    Walk::run(pass, roots, Some(Wanted { edges: &edges, returned: true }))
+}
+
+/// Runs the work of one node outside of a pass, without its hooks. The node keeps its saved values.
+///
+/// # Errors
+/// Those of the node.
+pub fn run_node(pass: Pass, node: &Rc<Node>, grads: Vec<Option<Tensor>>) -> Result<Vec<Option<Tensor>>> {
+    let before = pass.functions.set_nameless(true);
+    let outputs = Walk::new(pass).work(node, Given { gradients: grads, holders: 1 });
+    pass.functions.set_nameless(before);
+    outputs
+}
+
+/// The gradients that a pass is limited to.
+#[derive(Clone, Copy)]
+struct Wanted<'a> {
+    edges: &'a [Edge],
+    /// Whether the gradients are returned, instead of being added to the `grad` of their tensors.
+    returned: bool,
 }
 
 fn edges_of_inputs(inputs: &[Tensor]) -> Result<Vec<Edge>> {
@@ -118,6 +132,13 @@ impl Ord for Ready {
     }
 }
 
+/// The gradients that a node works on.
+struct Given {
+    gradients: Vec<Option<Tensor>>,
+    /// The number of handles that the pass itself has to each.
+    holders: usize,
+}
+
 /// The state of one pass.
 struct Walk<'a> {
     pass: Pass<'a>,
@@ -136,22 +157,8 @@ struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    fn run(pass: Pass<'a>, roots: &[(Tensor, Tensor)], wanted: Option<&[Edge]>) -> Result<Vec<Option<Tensor>>> {
-        let before = pass.functions.set_recording(pass.create_graph);
-        let found = Walk::walk(pass, roots, wanted);
-        pass.functions.set_recording(before);
-        found
-    }
-
-    fn walk(pass: Pass<'a>, roots: &[(Tensor, Tensor)], wanted: Option<&[Edge]>) -> Result<Vec<Option<Tensor>>> {
-        let starts: Vec<Edge> = roots.iter().map(|(root, _)| edge_of(root)).collect::<Result<_>>()?;
-        for (i, start) in starts.iter().enumerate() {
-            if start.node.is_none() {
-                bail!(RuntimeError, "element {i} of tensors does not require grad and does not have a grad_fn");
-            }
-        }
-        let order = reachable(&starts);
-        let mut walk = Walk {
+    fn new(pass: Pass<'a>) -> Walk<'a> {
+        Walk {
             pass,
             missing: HashMap::new(),
             arrived: HashMap::new(),
@@ -159,8 +166,28 @@ impl<'a> Walk<'a> {
             needed: None,
             running: HashSet::new(),
             captures: HashMap::new(),
-            captured: vec![None; wanted.map_or(0, <[Edge]>::len)],
-        };
+            captured: Vec::new(),
+        }
+    }
+
+    fn run(pass: Pass<'a>, roots: &[(Tensor, Tensor)], wanted: Option<Wanted>) -> Result<Vec<Option<Tensor>>> {
+        let recording = pass.functions.set_recording(pass.create_graph);
+        let nameless = pass.functions.set_nameless(true);
+        let found = Walk::walk(pass, roots, wanted);
+        pass.functions.set_nameless(nameless);
+        pass.functions.set_recording(recording);
+        found
+    }
+
+    fn walk(pass: Pass<'a>, roots: &[(Tensor, Tensor)], wanted: Option<Wanted>) -> Result<Vec<Option<Tensor>>> {
+        let starts: Vec<Edge> = roots.iter().map(|(root, _)| edge_of(root)).collect::<Result<_>>()?;
+        for (i, start) in starts.iter().enumerate() {
+            if start.node.is_none() {
+                bail!(RuntimeError, "element {i} of tensors does not require grad and does not have a grad_fn");
+            }
+        }
+        let order = reachable(&starts);
+        let mut walk = Walk::new(pass);
         for node in &order {
             for edge in node.edges.borrow().iter() {
                 if let Some(next) = &edge.node {
@@ -169,12 +196,19 @@ impl<'a> Walk<'a> {
             }
         }
         if let Some(wanted) = wanted {
-            for (slot, edge) in wanted.iter().enumerate() {
-                if let Some(node) = &edge.node {
+            let mut ends = HashSet::new();
+            for (slot, edge) in wanted.edges.iter().enumerate() {
+                let Some(node) = &edge.node else { continue };
+                ends.insert(id(node));
+                if wanted.returned {
                     walk.captures.entry(id(node)).or_default().push((edge.output, slot));
                 }
             }
-            let (needed, running) = on_the_way(&order, &walk.captures);
+            walk.captured = vec![None; wanted.edges.len()];
+            let (needed, mut running) = on_the_way(&order, &ends);
+            if !wanted.returned {
+                running.extend(ends);
+            }
             walk.needed = Some(needed);
             walk.running = running;
         }
@@ -199,7 +233,7 @@ impl<'a> Walk<'a> {
 
     /// Delivers a gradient to the node at the end of an edge. `from` names the node or root it comes from, for errors.
     fn deliver(&mut self, edge: &Edge, gradient: Tensor, from: (Option<&Rc<Node>>, usize)) -> Result<()> {
-        let Some(node) = &edge.node else { return Ok(()) };
+        let Some(node) = edge.node.as_ref().filter(|node| self.is_needed(node)) else { return Ok(()) };
         let gradient = match node.outputs.get(edge.output) {
             Some(shape) => fit(self.pass.functions, gradient, shape, from)?,
             None => gradient,
@@ -207,14 +241,22 @@ impl<'a> Walk<'a> {
         let slots = self.arrived.entry(id(node)).or_insert_with(|| vec![None; node.outputs.len()]);
         let Some(slot) = slots.get_mut(edge.output) else { return Ok(()) };
         *slot = Some(match slot.take() {
-            Some(before) => as_tensor(self.pass.functions.call("add.Tensor", &[before.into(), gradient.into()])?)?,
+            Some(before) => accumulate::sum(self.pass, before, gradient)?,
             None => gradient,
         });
         Ok(())
     }
 
-    /// Counts edges of a node as delivered. The node is ready when none is left.
+    /// Returns whether a node leads to a gradient that is wanted.
+    fn is_needed(&self, node: &Rc<Node>) -> bool {
+        self.needed.as_ref().is_none_or(|needed| needed.contains(&id(node)))
+    }
+
+    /// Counts edges of a node as delivered. The node is ready when none is left, unless it is not needed.
     fn settle(&mut self, node: &Rc<Node>, done: usize) {
+        if !self.is_needed(node) {
+            return;
+        }
         let open = self.missing.entry(id(node)).or_default();
         *open = open.saturating_sub(done);
         if *open == 0 && self.arrived.contains_key(&id(node)) {
@@ -231,7 +273,11 @@ impl<'a> Walk<'a> {
 
     fn visit(&mut self, node: &Rc<Node>) -> Result<()> {
         let mut grads = self.arrived.remove(&id(node)).unwrap_or_default();
-        run_hooks(node, &mut grads)?;
+        // Hooks of a tensor change a gradient that ends here before it is returned, but not one that also goes on.
+        let runs = self.needed.is_none() || self.running.contains(&id(node));
+        if !runs {
+            self.run_hooks(node, &mut grads)?;
+        }
         if let Some(captures) = self.captures.get(&id(node)) {
             for &(output, slot) in captures {
                 if let Some(place) = self.captured.get_mut(slot) {
@@ -239,14 +285,12 @@ impl<'a> Walk<'a> {
                 }
             }
         }
-        for (output, tensor) in node.retained.borrow().iter() {
-            if let (Some(tensor), Some(Some(gradient))) = (tensor.upgrade(), grads.get(*output)) {
-                accumulate(self.pass, &tensor, gradient.clone())?;
-            }
+        if !runs {
+            return Ok(());
         }
+        self.run_hooks(node, &mut grads)?;
         let edges = node.edges.borrow().clone();
-        let runs = self.needed.is_none() || self.running.contains(&id(node));
-        let outputs = if runs && grads.iter().any(Option::is_some) { self.step(node, grads)? } else { Vec::new() };
+        let outputs = self.step(node, grads)?;
         for (i, (edge, gradient)) in edges.iter().zip(outputs.into_iter().chain(std::iter::repeat(None))).enumerate() {
             if let Some(gradient) = gradient {
                 self.deliver(edge, gradient, (Some(node), i))?;
@@ -260,19 +304,38 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
+    /// Calls the hooks on the gradients of a node's results, then keeps the gradients that are retained.
+    fn run_hooks(&self, node: &Rc<Node>, grads: &mut [Option<Tensor>]) -> Result<()> {
+        run_hooks(node, grads)?;
+        let retained: Vec<(usize, Option<Tensor>)> =
+            node.retained.borrow().iter().map(|(output, tensor)| (*output, tensor.upgrade())).collect();
+        for (output, tensor) in retained {
+            if let (Some(tensor), Some(Some(gradient))) = (tensor, grads.get(output)) {
+                accumulate::into_retained(self.pass, &tensor, gradient)?;
+            }
+        }
+        Ok(())
+    }
+
     /// Computes the gradients that a node sends along its edges. Calls its hooks before and after.
     fn step(&self, node: &Rc<Node>, mut grads: Vec<Option<Tensor>>) -> Result<Vec<Option<Tensor>>> {
         let before = node.before.borrow().clone();
         for (_, hook) in before {
             grads = hook(&[&grads])?.unwrap_or(grads);
         }
-        let mut outputs = self.work(node, &grads)?;
+        let after = node.after.borrow().clone();
+        // Without hooks after it, the work gets the only handles to the gradients.
+        let kept = if after.is_empty() { Vec::new() } else { grads.clone() };
+        let given = Given { gradients: grads, holders: if after.is_empty() { 1 } else { 2 } };
+        let mut outputs = self.work(node, given)?;
+        if !node.accumulates() && !self.pass.retain_graph {
+            release(node);
+        }
         if self.pass.functions.refuses_nan() {
             self.check_numbers(node, &outputs)?;
         }
-        let after = node.after.borrow().clone();
         for (_, hook) in after {
-            outputs = hook(&[&outputs, &grads])?.unwrap_or(outputs);
+            outputs = hook(&[&outputs, &kept])?.unwrap_or(outputs);
         }
         Ok(outputs)
     }
@@ -304,26 +367,20 @@ impl<'a> Walk<'a> {
         checked
     }
 
-    fn work(&self, node: &Rc<Node>, grads: &[Option<Tensor>]) -> Result<Vec<Option<Tensor>>> {
-        if let Work::Accumulate(leaf) = &*node.work.borrow() {
-            // If only some gradients are wanted, they are returned instead.
-            if self.needed.is_none()
-                && let Some(Some(gradient)) = grads.first()
-            {
-                let leaf = leaf.clone();
-                accumulate(self.pass, &leaf, gradient.clone())?;
-                let after = leaf.autograd(|meta| meta.after_hooks.clone());
-                for (_, hook) in after {
-                    hook.call(Some(&leaf))?;
+    fn work(&self, node: &Rc<Node>, grads: Given) -> Result<Vec<Option<Tensor>>> {
+        let Some(leaf) = node.variable() else {
+            return self.compute(node, &grads.gradients, &node.edges.borrow());
+        };
+        if let Some(Some(gradient)) = grads.gradients.into_iter().next() {
+            accumulate::into_leaf(self.pass, &leaf, gradient, grads.holders)?;
+            let after = if leaf.requires_grad() { leaf.autograd(|meta| meta.after_hooks.clone()) } else { Vec::new() };
+            for (_, hook) in after {
+                if hook.call(Some(&leaf))?.is_some_and(|given| !given.is(&leaf)) {
+                    bail!(RuntimeError, "Tensor post accumulate grad hooks should return None.");
                 }
             }
-            return Ok(Vec::new());
         }
-        let outputs = self.compute(node, grads, &node.edges.borrow())?;
-        if !self.pass.retain_graph {
-            release(node);
-        }
-        Ok(outputs)
+        Ok(Vec::new())
     }
 
     fn compute(&self, node: &Rc<Node>, grads: &[Option<Tensor>], edges: &[Edge]) -> Result<Vec<Option<Tensor>>> {
@@ -341,6 +398,13 @@ impl<'a> Walk<'a> {
             Work::Freed => bail!(RuntimeError, "{FREED}"),
             Work::Accumulate(_) => return Ok(Vec::new()),
         };
+        if grads.iter().all(Option::is_none) && !matches!(job, Job::Custom(_)) {
+            // Built-in operations still read their saved values.
+            if let Job::Formula(formula) = &job {
+                formula.unpacked(node)?;
+            }
+            return Ok(vec![None; edges.len()]);
+        }
         match job {
             Job::Formula(formula) => self.formula(node, &formula, grads, edges),
             Job::Slices(slices) => self.slices(&slices, grads, edges),
@@ -379,17 +443,28 @@ impl<'a> Walk<'a> {
         let layout = &slices.base.layout;
         let whole = Tensor::new(View::zeros_strided(&layout.sizes, layout.strides.clone(), dtype, device)?);
         call("copy_", &[whole.clone().into(), gradient.clone().into()])?;
-        let mut room = whole.clone();
-        let mut start = layout.offset;
-        if slices.base.dtype.is_complex() && !slices.dtype.is_complex() {
-            room = call("view_as_real", &[room.into()])?;
-            start = views_parts(layout).offset;
+        let window = |from: Tensor, part: &Layout, start: i64| {
+            let Layout { sizes, strides, offset } = part.clone();
+            call("as_strided", &[from.into(), Value::Size(sizes), Value::Size(strides), Value::Int(offset - start)])
+        };
+        let (mut slot, mut start) = (whole.clone(), layout.offset);
+        for step in &slices.retakes {
+            slot = match step {
+                Retake::Window(part) => window(slot, part, start)?,
+                Retake::AsReal => {
+                    start = start.saturating_mul(2);
+                    call("view_as_real", &[slot.into()])?
+                }
+                Retake::AsComplex => {
+                    start /= 2;
+                    call("view_as_complex", &[slot.into()])?
+                }
+                Retake::Conj => call("conj", &[slot.into()])?,
+                Retake::Negated => call("_neg_view", &[slot.into()])?,
+            };
         }
-        let Layout { sizes, strides, offset } = slices.part.clone();
-        let window = [room.into(), Value::Size(sizes), Value::Size(strides), Value::Int(offset - start)];
-        let mut slot = call("as_strided", &window)?;
-        if slices.conj {
-            slot = call("conj", &[slot.into()])?;
+        if slices.retakes.is_empty() {
+            slot = window(slot, &slices.part, start)?;
         }
         slot.set_origin(Origin::Plain);
         let mut inner_edges = edges.to_vec();
@@ -435,9 +510,9 @@ pub fn comes_from_others(tensor: &Tensor, leaves: &[Tensor]) -> Result<bool> {
     })
 }
 
-/// Returns the nodes that lead to a captured gradient, and those of them that have to run. Inputs are older than
+/// Returns the nodes that lead to one of `ends`, and those of them that have to run. Inputs are older than
 /// results, so one pass over the nodes from old to new suffices.
-fn on_the_way(nodes: &[Rc<Node>], captures: &HashMap<usize, Vec<(usize, usize)>>) -> (HashSet<usize>, HashSet<usize>) {
+fn on_the_way(nodes: &[Rc<Node>], ends: &HashSet<usize>) -> (HashSet<usize>, HashSet<usize>) {
     let mut sorted: Vec<&Rc<Node>> = nodes.iter().collect();
     sorted.sort_by_key(|node| if node.accumulates() { 0 } else { node.sequence });
     let (mut needed, mut running) = (HashSet::new(), HashSet::new());
@@ -446,7 +521,7 @@ fn on_the_way(nodes: &[Rc<Node>], captures: &HashMap<usize, Vec<(usize, usize)>>
         if node.edges.borrow().iter().any(leads) {
             running.insert(id(node));
             needed.insert(id(node));
-        } else if captures.contains_key(&id(node)) {
+        } else if ends.contains(&id(node)) {
             needed.insert(id(node));
         }
     }
@@ -488,26 +563,6 @@ fn run_hooks(node: &Rc<Node>, grads: &mut [Option<Tensor>]) -> Result<()> {
     Ok(())
 }
 
-/// Adds a gradient to a tensor's `grad`. An existing `grad` is changed in place unless the pass is recorded.
-fn accumulate(pass: Pass, tensor: &Tensor, gradient: Tensor) -> Result<()> {
-    let call = |key: &str, args: &[Value]| pass.functions.call(key, args).and_then(as_tensor);
-    let total = match tensor.autograd(|meta| meta.grad.clone()) {
-        Some(existing) if pass.create_graph => call("add.Tensor", &[existing.into(), gradient.into()])?,
-        Some(existing) => {
-            call("add_.Tensor", &[existing.into(), gradient.into()])?;
-            return Ok(());
-        }
-        None if gradient.borrow().form.is_some() => call("clone", &[gradient.into()])?,
-        None => {
-            // Copies the gradient to new memory with the layout of the tensor.
-            let room = tensor::ops::create::zeros_like(&tensor.borrow(), Some(gradient.borrow().dtype), None)?;
-            call("copy_", &[Tensor::new(room).into(), gradient.into()])?
-        }
-    };
-    tensor.autograd_mut(|meta| meta.grad = Some(total));
-    Ok(())
-}
-
 /// Converts a gradient to the size and dtype of the tensor it belongs to. Broadcast dimensions are summed, and a real
 /// tensor gets the real part.
 fn fit(
@@ -517,6 +572,7 @@ fn fit(
     (from, index): (Option<&Rc<Node>>, usize),
 ) -> Result<Tensor> {
     let call = |key: &str, args: &[Value]| functions.call(key, args).and_then(as_tensor);
+    let returned = || from.map_or_else(String::new, |from| format!("Function {} returned an ", from.name()));
     let mut gradient = gradient;
     let (sizes, wanted) = (gradient.borrow().layout.sizes.clone(), &shape.layout.sizes);
     if sizes != *wanted {
@@ -526,7 +582,7 @@ fn fit(
             bail!(
                 RuntimeError,
                 "{}invalid gradient at index {index} - got {} but expected shape compatible with {}",
-                from.map_or_else(String::new, |from| format!("Function {} returned an ", from.name())),
+                returned(),
                 tensor::layout::show(&sizes),
                 tensor::layout::show(wanted)
             );
@@ -540,6 +596,16 @@ fn fit(
             gradient = call("view", &[gradient.into(), Value::size(wanted)])?;
         }
     }
+    let form = gradient.borrow().tensor_layout();
+    if form.is_compressed() && form != shape.form {
+        bail!(
+            RuntimeError,
+            "{}invalid gradient at index {index} - expected layout {} but got {}",
+            returned(),
+            shape.form.cpp_name(),
+            form.cpp_name()
+        );
+    }
     let dtype = gradient.borrow().dtype;
     if dtype.is_complex() && !shape.dtype.is_complex() {
         gradient = call("real", &[gradient.into()])?;
@@ -550,7 +616,7 @@ fn fit(
     Ok(gradient)
 }
 
-fn as_tensor(value: Value) -> Result<Tensor> {
+pub(super) fn as_tensor(value: Value) -> Result<Tensor> {
     match value {
         Value::Tensor(tensor) => Ok(tensor),
         other => bail!(TypeError, "expected a Tensor, not {}", other.type_name()),

@@ -24,13 +24,20 @@ pub struct Shape {
     pub layout: Layout,
     pub dtype: DType,
     pub device: Device,
-    /// How the tensor stores its elements: strided or one of the sparse layouts.
-    pub stored: TensorLayout,
+    /// Whether the tensor is dense or sparse, and in which form.
+    pub form: TensorLayout,
 }
 
 impl Shape {
     pub fn of(view: &View) -> Shape {
-        Shape { layout: view.layout.clone(), dtype: view.dtype, device: view.device(), stored: view.tensor_layout() }
+        let form = view.tensor_layout();
+        Shape { layout: view.layout.clone(), dtype: view.dtype, device: view.device(), form }
+    }
+
+    /// The shape of a result that is not a tensor, which never gets a gradient.
+    pub fn none() -> Shape {
+        let (dtype, device, form) = (DType::Float, Device::CPU, TensorLayout::Strided);
+        Shape { layout: Layout::contiguous(&[]), dtype, device, form }
     }
 }
 
@@ -199,7 +206,7 @@ impl Node {
 
     /// Returns the name as PyTorch shows it. Nodes that are written by hand in PyTorch have a namespace.
     pub fn full_name(&self) -> String {
-        let own = ["AccumulateGrad", "CopySlices", "CopyBackwards", "NotImplemented", "DelayedError"];
+        let own = ["AccumulateGrad", "CopySlices", "CopyBackwards", "NotImplemented", "Error"];
         format!("{}{}", if own.contains(&&*self.name) { "torch::autograd::" } else { "" }, self.name)
     }
 

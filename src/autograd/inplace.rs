@@ -5,10 +5,11 @@
 //! show parts of the new value. Their histories are renewed when they are next needed.
 
 use super::derivatives::strided::AS_STRIDED;
+use super::derivatives::views::{AS_COMPLEX, AS_REAL, CONJ, NEGATED};
 use super::graph::{Argument, Edge, Formula, Kept, Node, Shape, Work, edge_of, recorded_grad_fn, set_history};
 use std::cell::RefCell;
 use std::rc::Rc;
-use tensor::{DType, Layout, Origin, Result, Tensor, bail};
+use tensor::{Layout, Origin, Result, Retake, Tensor, bail};
 use value::Value;
 
 /// The work of a `CopySlices` node.
@@ -16,9 +17,8 @@ pub struct Slices {
     pub base: Shape,
     /// The layout of the view that was written through.
     pub part: Layout,
-    pub dtype: DType,
-    /// Whether the view shows the conjugates of its base.
-    pub conj: bool,
+    /// How a view that changes elements is taken from the base, instead of by its layout.
+    pub retakes: Vec<Retake>,
     /// The operation that wrote.
     pub inner: Rc<Node>,
 }
@@ -100,13 +100,7 @@ pub(crate) fn rebase(view: &Tensor, base: &Tensor, written: Rc<Node>) -> Result<
     edges.extend(written.edges.borrow().iter().skip(1).cloned());
     let slices = {
         let (whole, part) = (base.borrow(), view.borrow());
-        Slices {
-            base: Shape::of(&whole),
-            part: part.layout.clone(),
-            dtype: part.dtype,
-            conj: part.conj != whole.conj,
-            inner: written,
-        }
+        Slices { base: Shape::of(&whole), part: part.layout.clone(), retakes: retakes(view), inner: written }
     };
     let outputs = vec![slices.base.clone()];
     let node = Node::new("CopySlices", edges, outputs, Work::Slices(Rc::new(slices)));
@@ -120,19 +114,38 @@ pub(crate) fn rebase(view: &Tensor, base: &Tensor, written: Rc<Node>) -> Result<
 /// Those of [`check_renewal`].
 pub(crate) fn renew(view: &Tensor, base: &Tensor) -> Result<()> {
     check_renewal(view)?;
-    let node = {
-        let (whole, part) = (base.borrow(), view.borrow());
-        let args = vec![
-            Argument::Tensor(Kept { shape: Shape::of(&whole), saved: None }),
-            Argument::Plain(Value::size(part.sizes())),
-            Argument::Plain(Value::size(part.strides())),
-            Argument::Plain(Value::Int(part.layout.offset)),
-            Argument::Plain(Value::Bool(part.conj != whole.conj)),
-        ];
-        let formula = Formula { row: &AS_STRIDED, args, results: RefCell::default(), order: None, saves_number: false };
-        let edge: Edge = edge_of(base)?;
-        Node::new(AS_STRIDED.name, vec![edge], vec![Shape::of(&part)], Work::Formula(Rc::new(formula)))
-    };
-    set_history(view, &node, 0);
+    let mut steps = retakes(view);
+    if steps.is_empty() {
+        steps.push(Retake::Window(view.borrow().layout.clone()));
+    }
+    let (mut shape, mut edge) = (Shape::of(&base.borrow()), edge_of(base)?);
+    for step in steps {
+        let kept = Argument::Tensor(Kept { shape: shape.clone(), saved: None });
+        let (row, rest) = match &step {
+            Retake::Window(layout) => {
+                let window = [Value::size(&layout.sizes), Value::size(&layout.strides), Value::Int(layout.offset)];
+                (&AS_STRIDED, window.into_iter().map(Argument::Plain).collect())
+            }
+            Retake::AsReal => (&AS_REAL, Vec::new()),
+            Retake::AsComplex => (&AS_COMPLEX, Vec::new()),
+            Retake::Conj => (&CONJ, Vec::new()),
+            Retake::Negated => (&NEGATED, Vec::new()),
+        };
+        match step {
+            Retake::Window(layout) => shape.layout = layout,
+            Retake::AsReal => (shape.layout, shape.dtype) = (shape.layout.as_parts(), shape.dtype.to_real()),
+            Retake::AsComplex => (shape.layout, shape.dtype) = (shape.layout.as_complex(), shape.dtype.to_complex()?),
+            Retake::Conj | Retake::Negated => {}
+        }
+        let args = std::iter::once(kept).chain(rest).collect();
+        let formula = Formula { row, args, results: RefCell::default(), order: None, saves_number: false };
+        let node = Node::new(row.name, vec![edge], vec![shape.clone()], Work::Formula(Rc::new(formula)));
+        set_history(view, &node, 0);
+        edge = Edge { node: Some(node), output: 0 };
+    }
     Ok(())
+}
+
+fn retakes(view: &Tensor) -> Vec<Retake> {
+    if view.has_autograd() { view.autograd(|meta| meta.retakes.clone()) } else { Vec::new() }
 }

@@ -8,6 +8,7 @@
 // A user's mistake must not abort the process, so code that panics is denied.
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
+mod accumulate;
 mod composite;
 mod context;
 pub mod custom;
@@ -22,7 +23,7 @@ mod saved;
 
 pub use context::Expr;
 pub use derivative::Derivative;
-pub use engine::{FREED, Pass, backward, comes_from_others, current, gradients};
+pub use engine::{FREED, Pass, backward, comes_from_others, current, gradients, run_node};
 pub use graph::{Node, NodeHook, add_after_hook, add_hook, grad_fn, remove_hook, retain_grad};
 pub use record::{Plan, Recording, plan};
 pub use rules::{Recorded, Rule, derivatives, rule};
@@ -38,6 +39,9 @@ pub trait Functions {
 
     /// Switches the recording of calls on or off. Returns the previous setting.
     fn set_recording(&self, on: bool) -> bool;
+
+    /// Switches dimension names off or on. Returns the previous setting. Gradients have no names.
+    fn set_nameless(&self, on: bool) -> bool;
 
     /// Returns whether NaN gradients are errors.
     fn refuses_nan(&self) -> bool {

@@ -77,6 +77,14 @@ pub fn call_below(state: &State, name: &str, args: &[Value]) -> Result<Value> {
     call(state, overloads, receiver, &Arguments { positional, keywords: Vec::new() })
 }
 
+/// Calls an overload that has no name in a session.
+///
+/// # Errors
+/// Any error of the function.
+pub fn call_internal(state: &State, key: &str, args: &[Value]) -> Result<Value> {
+    autograd::Functions::call(state, key, args)
+}
+
 /// Runs a function on bound arguments: handles dimension names, records gradients and counts writes.
 #[inline]
 pub fn invoke(function: &Function, call: &mut Call) -> Result<Value> {
@@ -112,6 +120,10 @@ fn recorded(function: &Function, call: &mut Call) -> Result<Value> {
     if call.signature.takes_names() || function.row.role == Role::Setter {
         return run(function, call);
     }
+    // Calls of inference tensors alone have no history, though the tensors may require gradients.
+    if !is_seen_by_autograd(call) {
+        return run(function, call);
+    }
     let target = call.target();
     let recording = match autograd::plan(function.key(), function.recorded(), &call.args, target.as_ref(), || {
         saving::packer(call)
@@ -140,6 +152,14 @@ fn recorded(function: &Function, call: &mut Call) -> Result<Value> {
     let result = run(function, call)?;
     recording.finish(&args, &result)?;
     Ok(result)
+}
+
+/// Returns whether an argument is a normal tensor, or a number that becomes one.
+fn is_seen_by_autograd(call: &Call) -> bool {
+    call.signature.params.iter().zip(&call.args).any(|(param, arg)| {
+        any_tensor(arg, &mut |tensor| !tensor.is_inference())
+            || matches!(param.kind, Kind::Tensor | Kind::Operand) && arg.as_scalar().is_some()
+    })
 }
 
 /// Runs a function, counts its writes, and handles the parameters that many functions share.
@@ -198,10 +218,12 @@ const SLICED: [&str; 4] = ["tensor_split", "hsplit", "vsplit", "dsplit"];
 fn note_view(call: &Call, source: &Tensor, result: &Value) {
     let name = call.signature.name;
     if let Value::Tensor(view) = result {
+        view.note_retakes(source);
         return view.note_step(name, source);
     }
     let several = !SLICED.contains(&name);
     for view in result.items().iter().flat_map(|items| items.iter()).filter_map(as_tensor) {
+        view.note_retakes(source);
         view.note_step(name, source);
         if several && view.base().is_some() {
             view.set_origin(Origin::Several);
@@ -244,6 +266,10 @@ impl autograd::Functions for State {
 
     fn set_recording(&self, on: bool) -> bool {
         self.grad_enabled.replace(on)
+    }
+
+    fn set_nameless(&self, on: bool) -> bool {
+        self.nameless.replace(on)
     }
 
     fn refuses_nan(&self) -> bool {

@@ -133,7 +133,7 @@ pub fn call_value(state: &State, callee: &Value, args: Vec<Value>, keywords: Key
                 && keywords.is_empty()
                 && is_callable(function)
             {
-                return Ok(within(state, callee, function));
+                return within(state, callee, function);
             }
             // Dimension names apply inside the object, even if the caller has suspended them.
             let nameless = state.nameless.replace(false);
@@ -144,14 +144,6 @@ pub fn call_value(state: &State, callee: &Value, args: Vec<Value>, keywords: Key
         Value::Function(path) => {
             let (module, name) = path.rsplit_once('.').unwrap_or(("", path));
             let module = if module == "torch" { "" } else { module };
-            // `@torch.no_grad` without parentheses.
-            if matches!(name, "no_grad" | "enable_grad" | "inference_mode")
-                && let [function @ Value::Object(_)] = args.as_slice()
-                && is_callable(function)
-            {
-                let manager = call_value(state, callee, Vec::new(), keywords)?;
-                return Ok(within(state, &manager, function));
-            }
             match state.registry.family(name).and_then(|family| of_module(family, module)) {
                 Some(overloads) => dispatched(state, overloads, None, args, keywords),
                 None => Err(suggest::no_attribute(state, &Value::Module("torch"), name)),
@@ -162,12 +154,6 @@ pub fn call_value(state: &State, callee: &Value, args: Vec<Value>, keywords: Key
             receiver => call_method(state, receiver, method.name, args, keywords),
         },
         Value::Type(class) => construct(state, class, args, keywords),
-        Value::Device(_)
-            if let [function] = args.as_slice()
-                && is_callable(function) =>
-        {
-            Ok(within(state, callee, function))
-        }
         other => Err(not_callable(other)),
     }
 }
@@ -260,13 +246,26 @@ pub fn call_method(
     }
 }
 
-/// Wraps a function so that every call runs inside a context manager.
-fn within(state: &State, manager: &Value, function: &Value) -> Value {
+/// Returns a function that runs `function` within a context. A generator runs within it from each request to the next
+/// `yield`.
+fn within(state: &State, manager: &Value, function: &Value) -> Result<Value> {
+    let renewed = match manager {
+        Value::Object(object) => object.renewed(state),
+        _ => None,
+    };
+    let is_generator = matches!(function, Value::Object(object) if object.is_generator_function());
+    if let Some(renewed) = renewed.clone().filter(|_| is_generator) {
+        return dispatch::call_internal(state, "_generator_within", &[renewed, function.clone()]);
+    }
     let (state, manager, inner) = (state.handle(), manager.clone(), function.clone());
-    NativeFunction::around(function, move |args, keywords| {
+    Ok(NativeFunction::around(function, move |args, keywords| {
+        let manager = match &renewed {
+            Some(renewed) => call_plain(&state, renewed, Vec::new())?,
+            None => manager.clone(),
+        };
         contexts::enter_context(&state, &manager)?;
         let result = call_value(&state, &inner, args, keywords);
         contexts::exit_context(&state, &manager)?;
         result
-    })
+    }))
 }

@@ -6,11 +6,7 @@ use value::Value;
 
 /// Returns whether a value is a built-in context manager, which can also decorate a function.
 pub(crate) fn is_context(value: &Value) -> bool {
-    match value {
-        Value::Device(_) => true,
-        Value::Object(object) => object.is_decorator(),
-        _ => false,
-    }
+    matches!(value, Value::Object(object) if object.is_decorator())
 }
 
 /// Enters `with value:`. Returns the value that `as` binds.

@@ -2,6 +2,7 @@
 
 use super::error::Result;
 use super::names::{Name, Names};
+use super::retakes::Retake;
 use super::step::{LastStep, Step};
 use super::view::View;
 use std::any::Any;
@@ -41,6 +42,8 @@ pub struct AutogradMeta {
     pub after_hooks: Hooks,
     /// Whether the tensor is a `torch.nn.Parameter`.
     pub parameter: bool,
+    /// For a view that changes elements (real parts, conjugates): how it is taken again after a write to its base.
+    pub retakes: Vec<Retake>,
 }
 
 /// Where a view came from, if that forbids writing through it while gradients are recorded. A view of a view inherits
@@ -111,13 +114,16 @@ impl Tensor {
         }))
     }
 
-    /// Returns a view of this tensor, which shares its version counter and records its base.
+    /// Returns a view of this tensor, which shares its version counter and records its base. A view of an inference
+    /// tensor has no base.
     #[inline]
     pub fn new_view(&self, view: View) -> Tensor {
+        if self.is_inference() {
+            return self.detach_as(view);
+        }
         let base = self.0.base.clone().unwrap_or_else(|| self.clone());
         let part = Tensor::build(view, self.0.version.clone(), Some(base));
         part.0.origin.set(self.origin());
-        part.0.inference.set(self.is_inference());
         part
     }
 

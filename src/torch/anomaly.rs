@@ -72,7 +72,4 @@ impl Object for AnomalyMode {
         State::of(session)?.anomaly.set(self.before.get());
         Ok(())
     }
-    fn is_decorator(&self) -> bool {
-        true
-    }
 }

@@ -77,7 +77,7 @@ pub(crate) const ROWS: &[Row] = &[
         "requires_grad(Tensor self, any requires_grad) -> None",
         |c| {
             let Value::Bool(on) = c.value(1) else { bail!(RuntimeError, "requires_grad must be a bool") };
-            super::autograd_rows::set_requires_grad(c.tensor(0)?, on, true)?;
+            super::autograd_rows::set_requires_grad(c.state, c.tensor(0)?, on, true)?;
             Ok(Value::None)
         },
         "Turns recording on or off for a leaf.",
@@ -147,6 +147,10 @@ pub(crate) const ROWS: &[Row] = &[
                     "Attempted to call `variable.set_data(tensor)`, but `variable` and `tensor` have incompatible tensor \
                      type."
                 );
+            }
+            // The node that gets the gradient of a leaf keeps the old size, but not the old dtype, like in PyTorch.
+            if tensor.has_autograd() && tensor.borrow().dtype != data.dtype {
+                tensor.autograd_mut(|meta| meta.accumulator = None);
             }
             tensor.set_view(data);
             Ok(Value::None)

@@ -16,7 +16,7 @@ pub(crate) const ROWS: &[Row] = &[
         "requires_grad_(Tensor self, bool requires_grad=True) -> Tensor",
         |c| {
             let on = c.bool(1)?;
-            set_requires_grad(c.tensor(0)?, on, false)?;
+            set_requires_grad(c.state, c.tensor(0)?, on, false)?;
             Ok(c.itself())
         },
         "Turns the recording of gradients on or off, in place.",
@@ -110,7 +110,7 @@ pub(crate) const ROWS: &[Row] = &[
         "detach_(Tensor self) -> Tensor",
         |c| {
             let tensor = c.tensor(0)?;
-            if tensor.base().is_some() {
+            if tensor.base().is_some() && !c.state.inference.get() {
                 bail!(
                     RuntimeError,
                     "Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel (DDP) \
@@ -119,7 +119,7 @@ pub(crate) const ROWS: &[Row] = &[
                      Optimizer.zero_grad() function in torch/optim/optimizer.py as the solution."
                 );
             }
-            if tensor.has_autograd() {
+            if tensor.has_autograd() && !c.state.inference.get() {
                 tensor.autograd_mut(|meta| {
                     meta.grad_fn = None;
                     meta.requires_grad = false;
@@ -152,7 +152,7 @@ fn variable(call: &mut Call) -> Result<Value> {
     if requires_grad && !tensor.borrow().dtype.is_differentiable() {
         bail!(RuntimeError, "Only Tensors of floating point and complex dtype can require gradients");
     }
-    set_requires_grad(&tensor, requires_grad, false)?;
+    set_requires_grad(call.state, &tensor, requires_grad, false)?;
     Ok(tensor.into())
 }
 
@@ -163,19 +163,19 @@ fn parameter(call: &mut Call) -> Result<Value> {
             let dtype = call.state.default_dtype.get();
             Tensor::new(create::zeros(&[0], dtype, call.device_keyword()?)?)
         }
-        false => Tensor::new(call.view(0)?),
+        false => call.tensor(0)?.detach(),
     };
     if call.bool(1)? && !tensor.borrow().dtype.is_differentiable() {
         bail!(RuntimeError, "Only Tensors of floating point and complex dtype can require gradients");
     }
-    set_requires_grad(&tensor, call.bool(1)?, false)?;
+    set_requires_grad(call.state, &tensor, call.bool(1)?, false)?;
     tensor.autograd_mut(|meta| meta.parameter = true);
     Ok(tensor.into())
 }
 
 /// Sets `requires_grad`. `attribute` says whether the call was an assignment to the attribute instead of
 /// `requires_grad_()`.
-pub(crate) fn set_requires_grad(tensor: &Tensor, on: bool, attribute: bool) -> Result<()> {
+pub(crate) fn set_requires_grad(state: &State, tensor: &Tensor, on: bool, attribute: bool) -> Result<()> {
     let leaf = tensor.is_leaf();
     if !leaf && !on {
         bail!(
@@ -192,7 +192,7 @@ pub(crate) fn set_requires_grad(tensor: &Tensor, on: bool, attribute: bool) -> R
         };
         return Err(Error::runtime(word));
     }
-    if on && tensor.is_inference() {
+    if on && tensor.is_inference() && !state.inference.get() {
         bail!(RuntimeError, "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.");
     }
     if leaf && (on || tensor.has_autograd()) {

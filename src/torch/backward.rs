@@ -8,8 +8,8 @@ use std::f64::consts::{FRAC_1_SQRT_2, PI};
 use tensor::bail;
 use tensor::layout::wrap_dim;
 use tensor::ops::view as views;
-use tensor::{DType, Result, Scalar, View};
-use value::Value;
+use tensor::{DType, Result, Scalar, Tensor, View};
+use value::{Value, as_tensor};
 
 /// The end of a refusal: the result of a function with such a slope does not tell what its argument was.
 const NEGATIVE_SLOPE: &str = "backward calculation is triggered with a negative slope which is not supported. This is \
@@ -162,7 +162,8 @@ fn steps(call: &Call, run: impl for<'a> FnOnce(&'a Call<'a>) -> Expr<'a>) -> Res
     let before = call.state.set_recording(false);
     let result = run(call).value;
     call.state.set_recording(before);
-    result
+    // The steps are one operation, whose result was never written to.
+    result.map(|value| as_tensor(&value).map_or_else(|| value.clone(), |tensor| Tensor::new(tensor.view()).into()))
 }
 
 fn at<'a>(call: &'a Call, index: usize) -> Expr<'a> {

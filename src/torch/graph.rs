@@ -1,13 +1,13 @@
 //! The gradient graph as sessions see it: the value of `grad_fn`, and its attributes. Follows
 //! <https://pytorch.org/docs/2.7/autograd.html#autograd-graph>.
 
-use autograd::{FREED, Node, custom};
+use autograd::{FREED, Node, Pass, custom};
 use call::state::State;
 use call::{Call, Row, function, method};
 use objects::calling::{NativeFunction, call_value};
 use std::rc::Rc;
 use tensor::{Error, GradFn, Result, Tensor, bail};
-use value::{Dict, Object, Value, intern};
+use value::{Dict, Keywords, Object, Value, as_tensor, intern};
 
 pub(crate) const ROWS: &[Row] = &[
     function(
@@ -76,6 +76,13 @@ impl Object for NodeObject {
     fn is_instance(&self, class: &str) -> bool {
         class == "torch.autograd.graph.Node"
     }
+    fn is_callable(&self) -> bool {
+        self.node.custom().is_none()
+    }
+    /// Computes the gradients of the arguments from those of the results.
+    fn call(&self, args: Vec<Value>, keywords: Keywords) -> Option<Result<Value>> {
+        self.is_callable().then(|| run_node(&self.state, &self.node, &args, &keywords))
+    }
     fn identity(&self) -> Option<usize> {
         Some(Rc::as_ptr(&self.node) as usize)
     }
@@ -91,6 +98,29 @@ pub(crate) fn node_value(state: &State, node: Rc<Node>) -> Value {
     Value::Object(Rc::new(NodeObject { node, class, state: state.handle() }))
 }
 
+fn run_node(state: &State, node: &Rc<Node>, args: &[Value], keywords: &Keywords) -> Result<Value> {
+    if !keywords.is_empty() {
+        bail!(TypeError, "keyword arguments are not supported");
+    }
+    let (expected, got) = (node.outputs.len(), args.len());
+    if got != expected {
+        bail!(TypeError, "expected {expected} arguments, got {got} instead");
+    }
+    let gradient = |(i, arg): (usize, &Value)| match arg {
+        Value::None => Ok(None),
+        Value::Tensor(tensor) => Ok(Some(tensor.clone())),
+        _ => bail!(TypeError, "argument {i} is not a Variable"),
+    };
+    let grads = args.iter().enumerate().map(gradient).collect::<Result<_>>()?;
+    let pass = Pass { functions: state, retain_graph: true, create_graph: state.grad_enabled.get() };
+    let found = autograd::run_node(pass, node, grads)?;
+    let mut found = found.into_iter().map(|gradient| gradient.map_or(Value::None, Value::Tensor));
+    Ok(match found.len() {
+        1 => found.next().unwrap_or(Value::None),
+        _ => Value::tuple(found),
+    })
+}
+
 /// Returns the node in a value, or `None` if the value is not a node.
 pub(crate) fn node_of(value: &Value) -> Option<Rc<Node>> {
     match value {
@@ -103,30 +133,31 @@ pub(crate) fn node_of(value: &Value) -> Option<Rc<Node>> {
 fn once_differentiable(call: &mut Call) -> Result<Value> {
     let (state, inner, function) = (call.state.handle(), call.value(0), call.value(0));
     Ok(NativeFunction::around(&function, move |args, keywords| {
-        let tensors =
-            args.iter().filter_map(|arg| if let Value::Tensor(tensor) = arg { Some(tensor.clone()) } else { None });
-        let inputs: Vec<Tensor> = tensors.filter(Tensor::requires_grad).collect();
+        let is_differentiated = args.iter().any(|arg| as_tensor(arg).is_some_and(Tensor::requires_grad));
         let recording = state.grad_enabled.replace(false);
         let output = call_value(&state, &inner, args, keywords);
         state.grad_enabled.set(recording);
         let output = output?;
-        if !recording || inputs.is_empty() {
+        if !recording || !is_differentiated {
             return Ok(output);
         }
-        let refused = |value: Value| -> Result<Value> {
-            Ok(match value {
-                Value::Tensor(tensor) if tensor.borrow().dtype.is_differentiable() => {
-                    let message = "trying to differentiate twice a function that was marked with @once_differentiable";
-                    Value::Tensor(custom::refuse(&tensor, &inputs, "DelayedError", message)?)
-                }
-                other => other,
-            })
+        // The error's edges lead to new leaves, one for each gradient.
+        let fake = |tensor: &Tensor| {
+            let leaf = tensor.detach();
+            leaf.autograd_mut(|meta| meta.requires_grad = true);
+            leaf
         };
-        match output {
-            Value::Tuple(parts) => {
-                Ok(Value::tuple(parts.iter().cloned().map(refused).collect::<Result<Vec<Value>>>()?))
-            }
-            single => refused(single),
-        }
+        let parts: Vec<Value> = match &output {
+            Value::Tuple(parts) => parts.to_vec(),
+            single => vec![single.clone()],
+        };
+        let leaves: Vec<Option<Tensor>> = parts.iter().map(|part| as_tensor(part).map(fake)).collect();
+        let message = "trying to differentiate twice a function that was marked with @once_differentiable";
+        let refused = custom::refuse(&leaves, message)?;
+        let mut given = parts.into_iter().zip(refused).map(|(part, tensor)| tensor.map_or(part, Value::Tensor));
+        Ok(match &output {
+            Value::Tuple(_) => Value::tuple(given),
+            _ => given.next().unwrap_or(output),
+        })
     }))
 }

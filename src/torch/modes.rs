@@ -1,10 +1,12 @@
 //! Small objects and module functions: devices, sizes, `finfo`, context managers, print options.
 
+use crate::python::in_python;
 use call::facets::NameInference::Nameless;
 use call::indexes;
 use call::state::State;
-use call::{Call, Row, both, function, method};
+use call::{Call, Row, both, function, internal, method};
 use explain::format::PrintOptions;
+use objects::calling::{NativeFunction, call_plain};
 use objects::contexts::{enter_context, exit_context};
 use objects::iterate;
 use std::any::Any;
@@ -57,26 +59,31 @@ pub(crate) const ROWS: &[Row] = &[
     )
     .python("set_printoptions"),
     function(
-        "no_grad() -> any",
-        |c| Ok(switch(c.state, false, "no_grad")),
-        "Creates a context in which no gradients are recorded.",
+        "no_grad(any orig_func=None) -> any",
+        |c| decorated(c, switch(c.state, false, "no_grad")),
+        "Creates a context in which no gradients are recorded, or decorates a function with one.",
     )
+    .python("_NoParamDecoratorContextManager.__new__")
     .aliases(&["autograd.no_grad"]),
     function(
-        "enable_grad() -> any",
-        |c| Ok(switch(c.state, true, "enable_grad")),
-        "Creates a context in which gradients are recorded.",
+        "enable_grad(any orig_func=None) -> any",
+        |c| decorated(c, switch(c.state, true, "enable_grad")),
+        "Creates a context in which gradients are recorded, or decorates a function with one.",
     )
+    .python("_NoParamDecoratorContextManager.__new__")
     .aliases(&["autograd.enable_grad"]),
     function(
-        "inference_mode(bool mode=True) -> any",
+        "inference_mode(any mode=True) -> any",
         |c| {
-            let on = c.bool(0)?;
+            let Value::Bool(on) = c.value(0) else {
+                return call_plain(c.state, &grad_mode(c.state, false, "inference_mode", Some(true)), vec![c.value(0)]);
+            };
             // Leaving inference mode within an inference block switches recording on again.
             Ok(grad_mode(c.state, !on, "inference_mode", Some(on)))
         },
         "Creates a context without gradients, whose tensors stay without.",
-    ),
+    )
+    .python("inference_mode.__new__"),
     function(
         "is_inference_mode_enabled() -> bool",
         |c| Ok(Value::Bool(c.state.inference.get())),
@@ -95,13 +102,27 @@ pub(crate) const ROWS: &[Row] = &[
         "Returns whether gradients are being recorded.",
     ),
     function(
-        "set_grad_enabled(bool mode) -> any",
+        "set_grad_enabled(any mode) -> any",
         |c| {
-            let context = grad_mode(c.state, c.bool(0)?, "set_grad_enabled", None);
-            c.state.grad_enabled.set(c.bool(0)?);
+            let Value::Bool(on) = c.value(0) else {
+                let given = c.value(0);
+                bail!(
+                    TypeError,
+                    "set_grad_enabled(): argument 'enabled' (position 1) must be bool, not {}",
+                    given.type_name()
+                )
+            };
+            let context = grad_mode(c.state, on, "set_grad_enabled", None);
+            c.state.grad_enabled.set(on);
             Ok(context)
         },
         "Turns the recording of gradients on or off.",
+    )
+    .python("set_grad_enabled.__init__"),
+    internal(
+        "_generator_within(any renewed, any function) -> any",
+        |c| in_python(c, "contexts.generator_within"),
+        "Makes the generators of a function run within a context.",
     ),
     function("py.__enter__(any context) -> any", |c| enter_context(c.state, &c.value(0)), "Enters a context."),
     function(
@@ -305,6 +326,14 @@ impl Object for GradMode {
     fn repr(&self) -> String {
         format!("<torch.autograd.grad_mode.{} object at {:#x}>", self.name, std::ptr::from_ref(self) as usize)
     }
+    fn attribute(&self, name: &str) -> Option<Value> {
+        match name {
+            "mode" if self.name == "inference_mode" => Some(Value::Bool(!self.mode)),
+            "mode" if self.name == "set_grad_enabled" => Some(Value::Bool(self.mode)),
+            "prev" if self.name != "inference_mode" => Some(Value::Bool(self.before.get().0)),
+            _ => None,
+        }
+    }
     fn enter(&self, session: &dyn Any) -> Option<Result<Option<Value>>> {
         Some(State::of(session).map(|state| {
             // `set_grad_enabled` already switched when it was created, and saved the previous settings then.
@@ -328,6 +357,23 @@ impl Object for GradMode {
     fn is_decorator(&self) -> bool {
         true
     }
+    fn renewed(&self, session: &dyn Any) -> Option<Value> {
+        let state = State::of(session).ok()?.handle();
+        // `set_grad_enabled` switched when it was created, which a decorator is not meant to do.
+        if self.name == "set_grad_enabled" {
+            state.grad_enabled.set(self.before.get().0);
+        }
+        let (name, mode, inference) = (self.name, self.mode, self.inference);
+        Some(NativeFunction::value("clone", move |_, _| Ok(grad_mode(&state, mode, name, inference))))
+    }
+}
+
+/// Returns the context itself, or the function that was given, decorated with it.
+fn decorated(call: &Call, context: Value) -> Result<Value> {
+    match call.value(0) {
+        Value::None => Ok(context),
+        function => call_plain(call.state, &context, vec![function]),
+    }
 }
 
 fn switch(state: &State, mode: bool, name: &'static str) -> Value {
@@ -335,6 +381,8 @@ fn switch(state: &State, mode: bool, name: &'static str) -> Value {
 }
 
 fn grad_mode(state: &State, mode: bool, name: &'static str, inference: Option<bool>) -> Value {
-    let before = Cell::new((state.grad_enabled.get(), state.inference.get()));
+    // Until they are entered, `no_grad()` and `enable_grad()` show that gradients were not recorded.
+    let recording = state.grad_enabled.get() && matches!(name, "set_grad_enabled" | "inference_mode");
+    let before = Cell::new((recording, state.inference.get()));
     Value::Object(Rc::new(GradMode { name, mode, inference, before }))
 }

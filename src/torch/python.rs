@@ -10,6 +10,7 @@ const SOURCES: &[Source] = &[
     Source { name: "composites", text: include_str!("python/composites.py") },
     Source { name: "checkpoint", text: include_str!("python/checkpoint.py") },
     Source { name: "dropout", text: include_str!("python/dropout.py") },
+    Source { name: "contexts", text: include_str!("python/contexts.py") },
     Source { name: "functional", text: include_str!("python/functional.py") },
     Source { name: "gradcheck", text: include_str!("python/gradcheck.py") },
     Source { name: "lowrank", text: include_str!("python/lowrank.py") },

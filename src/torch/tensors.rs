@@ -329,7 +329,8 @@ pub(crate) const ROWS: &[Row] = &[
                 Some(MemoryFormat::Preserve) => Some(MemoryFormat::suggested(&template)),
                 given => given,
             };
-            resize_to(c, &template.sizes, format)
+            let inference = c.tensor(0)?.is_inference() && c.tensor(1)?.is_inference();
+            resize_to(c, &template.sizes, format, inference)
         },
         "Resizes the tensor to the size of another.",
     )
@@ -479,6 +480,15 @@ fn check_device(tensor: &Tensor, storage: &Storage) -> Result<()> {
     Ok(())
 }
 
+/// Finishes a call that made a tensor show other memory. A leaf gets a new node for its gradient, which may have another
+/// size now.
+fn shown_anew(call: &Call, tensor: &Tensor) -> Value {
+    if tensor.has_autograd() {
+        tensor.autograd_mut(|meta| meta.accumulator = None);
+    }
+    call.itself()
+}
+
 fn set_empty(call: &mut Call) -> Result<Value> {
     let tensor = call.tensor(0)?;
     let storage = Storage::zeroed(0, tensor.borrow().device())?;
@@ -526,7 +536,7 @@ fn show_or_copy(call: &Call, tensor: &Tensor, storage: Storage, layout: Layout) 
     let view = tensor.view();
     if !view.conj && !view.neg {
         show_layout(tensor, storage, layout, false)?;
-        return Ok(call.itself());
+        return Ok(shown_anew(call, tensor));
     }
     let source = View { storage, layout, dtype: view.dtype, conj: false, neg: false, form: None };
     if view.sizes() != source.sizes() {
@@ -534,7 +544,7 @@ fn show_or_copy(call: &Call, tensor: &Tensor, storage: Storage, layout: Layout) 
         show_layout(tensor, view.storage.clone(), own, true)?;
     }
     copy::copy_into(&tensor.view(), &source)?;
-    Ok(call.itself())
+    Ok(shown_anew(call, tensor))
 }
 
 fn set_tensor(call: &mut Call) -> Result<Value> {
@@ -544,7 +554,7 @@ fn set_tensor(call: &mut Call) -> Result<Value> {
     // Like in PyTorch, the conjugate and negative bits of the receiver stay, and those of the source are ignored.
     let View { conj, neg, .. } = tensor.view();
     tensor.set_view(View { conj, neg, ..source });
-    Ok(call.itself())
+    Ok(shown_anew(call, tensor))
 }
 
 fn set_storage_layout(call: &mut Call) -> Result<Value> {
@@ -574,7 +584,7 @@ fn set_storage_layout(call: &mut Call) -> Result<Value> {
         return Err(out_of_bounds(&layout, given.as_deref().unwrap_or_default(), dtype, storage.nbytes()));
     }
     show_layout(tensor, storage, layout, true)?;
-    Ok(call.itself())
+    Ok(shown_anew(call, tensor))
 }
 
 /// Fails if the product of the sizes overflows. PyTorch checks this first, with unsigned multiplications from the left.
@@ -587,12 +597,14 @@ fn check_product(sizes: &[i64]) -> Result<()> {
 }
 
 fn resize(call: &mut Call) -> Result<Value> {
-    resize_to(call, &call.ints(1)?, call.memory_format(2))
+    resize_to(call, &call.ints(1)?, call.memory_format(2), call.tensor(0)?.is_inference())
 }
 
-fn resize_to(call: &Call, sizes: &[i64], format: Option<MemoryFormat>) -> Result<Value> {
+/// Resizes a tensor in place. `inference` tells whether all tensors of the call are inference tensors, which may require
+/// gradients.
+fn resize_to(call: &Call, sizes: &[i64], format: Option<MemoryFormat>, inference: bool) -> Result<Value> {
     let tensor = call.tensor(0)?;
-    if tensor.requires_grad() {
+    if tensor.requires_grad() && !inference && !call.state.inference.get() {
         bail!(RuntimeError, "cannot resize variables that require grad");
     }
     check_product(sizes)?;

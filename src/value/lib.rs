@@ -218,6 +218,15 @@ pub trait Object: Any {
     fn is_decorator(&self) -> bool {
         false
     }
+    /// Called when the object decorates a function. Returns a function without arguments that makes a new context for
+    /// each call, or `None` if the object itself is entered again. `session` is as in [`Object::enter`].
+    fn renewed(&self, _session: &dyn Any) -> Option<Value> {
+        None
+    }
+    /// Returns whether the object is a function whose calls return generators.
+    fn is_generator_function(&self) -> bool {
+        false
+    }
     /// Converts the object to the error that `raise` produces, or `None` if it is not an exception.
     fn error(&self) -> Option<Error> {
         None

@@ -1,6 +1,7 @@
 //! Operations that select, move, join and replace elements.
 
 use crate::context::{Context, Expr};
+use crate::custom;
 use crate::derivative::{Derivative, RESULT, refused, row, same, zero};
 use tensor::layout::wrap_dim;
 use tensor::{DType, Dims, Result};
@@ -219,6 +220,11 @@ fn emptied_part<'a>(c: &Context<'a>, scatter: &str, arguments: std::ops::Range<u
     c.g().call(scatter, &args)
 }
 
+/// Returns a factor with 1 where the mask is true.
+fn without<'a>(x: Expr<'a>, mask: &Expr<'a>) -> Expr<'a> {
+    x.with("masked_fill.Scalar", mask, &[Value::Int(1)])
+}
+
 /// A reduction of sources into destinations, with the functions that read from, add to and clear the destinations.
 struct Gathered<'c, 'a> {
     c: &'c Context<'a>,
@@ -273,28 +279,53 @@ impl<'c, 'a> Gathered<'c, 'a> {
         x.with("eq", other, &[]).call("to.dtype", &[Value::DType(dtype)])
     }
 
-    /// Computes, for each factor `x`, the product of all other factors of its destination. The product is zero if any of
-    /// those is zero.
-    fn product_of_others(&self, x: Expr<'a>, of_sources: bool) -> Expr<'a> {
+    /// Multiplies destinations and sources like the operation itself.
+    fn multiplied(&self, own: Expr<'a>, sources: Expr<'a>) -> Expr<'a> {
         let c = self.c;
-        let one_for_zero =
-            |x: &Expr<'a>| x.with("masked_fill.Scalar", &x.compare("eq", Value::Int(0)), &[Value::Int(1)]);
-        let (own, sources) = (one_for_zero(&c.arg(0)), one_for_zero(&c.arg(3)));
-        let reduce = [Ok(c.value(1)), c.arg(2).value, sources.value, Ok(Value::str("prod")), Ok(c.value(5))];
-        let key = if self.gather == "gather" { "scatter_reduce.two" } else { "index_reduce" };
-        let product = own.apply(key, reduce);
-        let zeros = |x: &Expr<'a>| self.equal(x, &c.expr(Ok(Value::Int(0))));
-        let start = if c.flag(5) { zeros(&c.arg(0)) } else { c.arg(0).call("zeros_like", &[]) };
-        let zero_factors = self.added(start, zeros(&c.arg(3)));
-        let at = |x: Expr<'a>| if of_sources { self.taken(&x) } else { x };
-        let (product, other_zeros) = (at(product), at(zero_factors) - zeros(&x));
-        (product / one_for_zero(&x)).cleared(&other_zeros.compare("gt", Value::Int(0)))
+        own.apply(self.name(), [Ok(c.value(1)), c.arg(2).value, sources.value, Ok(Value::str("prod")), Ok(c.value(5))])
+    }
+
+    fn name(&self) -> &'static str {
+        if self.gather == "gather" { "scatter_reduce.two" } else { "index_reduce" }
+    }
+
+    /// The gradient of the destinations of a product. A destination of 0 counts as 1 in the product of the others.
+    fn own_of_product(&self) -> Expr<'a> {
+        let c = self.c;
+        let own = without(c.arg(0), &c.arg(0).compare("eq", Value::Int(0)));
+        c.g() * self.multiplied(own.clone(), c.arg(3)) / own
+    }
+
+    /// The gradient of the sources of a product. PyTorch cannot differentiate it again if several sources of one
+    /// destination are 0.
+    fn source_of_product(&self) -> Expr<'a> {
+        let c = self.c;
+        let is_zero = c.arg(3).compare("eq", Value::Int(0));
+        let zeros = self.equal(&c.arg(3), &c.expr(Ok(Value::Int(0))));
+        let zeros = self.taken(&self.added(c.arg(0).call("zeros_like", &[]), zeros));
+        let is_only = is_zero.with("logical_and", &zeros.compare("eq", Value::Int(1)), &[]);
+        let others = self.multiplied(c.arg(0), without(c.arg(3), &is_only));
+        let divided = self.taken(&(c.g() * c.result())) / without(c.arg(3), &is_zero);
+        let grad = self.taken(&(c.g() * others)).or_where(&is_only, divided);
+        let several = zeros.compare("gt", Value::Int(1)).call("any", &[]);
+        several.and(|several| {
+            if !several.borrow().item()?.truth() {
+                return Ok(grad);
+            }
+            let (name, source) = if self.gather == "gather" { ("scatter", "src") } else { ("index", "source") };
+            let message = format!(
+                "{name}_reduce(): Double backward is unsupported for {source} when >1 zeros in {source} are scattered to the \
+                 same position in self"
+            );
+            let refused = custom::refuse(&[Some(grad.tensor()?)], &message)?.into_iter().flatten().next();
+            Ok(refused.map_or(grad, |tensor| c.expr(Ok(Value::Tensor(tensor)))))
+        })
     }
 
     fn own(&self) -> Expr<'a> {
         let c = self.c;
         let grad = match self.kind().as_str() {
-            "prod" => c.g() * self.product_of_others(c.arg(0), false),
+            "prod" => self.own_of_product(),
             "mean" => c.g() / self.counts(),
             "amax" | "amin" => self.shared() * self.equal(&c.arg(0), &c.result()),
             _ => c.g(),
@@ -305,8 +336,8 @@ impl<'c, 'a> Gathered<'c, 'a> {
     fn source(&self) -> Expr<'a> {
         let c = self.c;
         match self.kind().as_str() {
-            "prod" => self.taken(&c.g()) * self.product_of_others(c.arg(3), true),
-            "mean" => self.taken(&(c.g() / self.counts())),
+            "prod" => self.source_of_product(),
+            "mean" => self.taken(&c.g()) / self.taken(&self.counts()),
             "amax" | "amin" => self.taken(&self.shared()) * self.equal(&c.arg(3), &self.taken(&c.result())),
             _ => self.taken(&c.g()),
         }

@@ -144,28 +144,34 @@ fn power_base<'a>(c: &Context<'a>) -> Expr<'a> {
     c.expr(Ok(Value::Float(0.0))).or_where(&none, c.g() * (c.arg(1) * lower).conj())
 }
 
+/// Returns where the exponent is a real number that is not negative. A power of 0 is constant there.
+fn keeps_zero<'a>(exponent: Expr<'a>) -> Expr<'a> {
+    if !exponent.is_complex() {
+        return exponent.compare("ge", Value::Int(0));
+    }
+    let is_real = exponent.call("imag", &[]).compare("eq", Value::Int(0));
+    is_real.with("logical_and", &exponent.call("real", &[]).compare("ge", Value::Int(0)), &[])
+}
+
 fn power_exponent<'a>(c: &Context<'a>) -> Expr<'a> {
-    let zero_base = c.arg(0).compare("eq", Value::Int(0));
-    let vanishes = if c.arg(1).is_complex() {
-        zero_base
-    } else {
-        zero_base.with("logical_and", &c.arg(1).compare("ge", Value::Int(0)), &[])
-    };
-    c.g() * (c.result() * c.arg(0).call("log", &[])).cleared(&vanishes).conj()
+    let vanishes = c.arg(0).compare("eq", Value::Int(0)).with("logical_and", &keeps_zero(c.arg(1)), &[]);
+    // The logarithm of a negative base is complex if the power is.
+    let base = c.result().and(|result| Ok(c.arg(0).call("to.dtype", &[Value::DType(result.borrow().dtype)])));
+    c.g() * (c.result() * base.call("log", &[])).conj().cleared(&vanishes)
 }
 
 fn power_of_exponent<'a>(c: &Context<'a>) -> Expr<'a> {
     let base = c.number(0);
     let log = match base {
         Scalar::Complex(z) => Value::Complex(z.ln()),
-        real if real.to_f64() < 0.0 && c.arg(1).is_complex() => Value::Complex(real.to_complex().ln()),
+        real if c.arg(1).is_complex() => Value::Complex(real.to_complex().ln()),
         real => Value::Float(real.to_f64().ln()),
     };
-    let grad = c.g() * (c.result() * c.expr(Ok(log))).conj();
-    if base.to_complex() == Scalar::Int(0).to_complex() && !c.arg(1).is_complex() {
-        return grad.cleared(&c.arg(1).compare("ge", Value::Int(0)));
+    let slope = (c.result() * c.expr(Ok(log))).conj();
+    if base.to_complex() == Scalar::Int(0).to_complex() {
+        return c.g() * slope.cleared(&keeps_zero(c.arg(1)));
     }
-    grad
+    c.g() * slope
 }
 
 /// Computes `1 / (x² + y²)`, and 0 at the origin.

@@ -50,7 +50,7 @@ const COMPRESSED: &str = "SparseCompressedTensorBackward0";
 /// Converts a gradient to the layout of the first argument. The sizes of blocks are not known, so it is not converted to
 /// a layout of blocks.
 fn converted<'a>(c: &Context<'a>, gradient: Expr<'a>) -> Expr<'a> {
-    match c.shape(0).map(|shape| shape.stored) {
+    match c.shape(0).map(|shape| shape.form) {
         Ok(TensorLayout::Strided) => gradient.call("to_dense", &[]),
         Ok(TensorLayout::SparseCoo) => gradient.call("to_sparse_coo", &[]),
         Ok(TensorLayout::SparseCsr) => gradient.call("to_sparse_csr", &[]),
@@ -93,7 +93,7 @@ fn given<'a>(c: &Context<'a>) -> Expr<'a> {
 fn with_values<'a>(c: &Context<'a>) -> Expr<'a> {
     let sizes = Value::Size(c.sizes(0));
     let (this, gradient) = (c.arg(0), c.g());
-    let layout = match c.shape(0).map(|shape| shape.stored) {
+    let layout = match c.shape(0).map(|shape| shape.form) {
         Ok(layout) => layout,
         Err(error) => return c.expr(Err(error)),
     };
@@ -110,7 +110,7 @@ fn with_values<'a>(c: &Context<'a>) -> Expr<'a> {
 
 /// Keeps the elements of the gradient that the first argument specifies.
 fn masked<'a>(gradient: Expr<'a>, c: &Context<'a>) -> Expr<'a> {
-    match c.shape(0).map(|shape| shape.stored) {
+    match c.shape(0).map(|shape| shape.form) {
         Ok(TensorLayout::SparseCoo) => gradient.with("sparse_mask", &c.arg(0).call("coalesce", &[]), &[]),
         _ => gradient.with("sparse_mask", &c.arg(0), &[]),
     }

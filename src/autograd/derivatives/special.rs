@@ -49,9 +49,11 @@ pub(super) const ROWS: &[Derivative] = &[
     }),
     row("sinc", "SincBackward0").grad(0, &[0], |c| {
         let angle = c.arg(0) * PI;
-        let slope = (angle.clone() * angle.call("cos", &[]) - angle.call("sin", &[])) / (angle * c.arg(0));
+        let square = c.arg(0) * c.arg(0) * PI;
+        let slope = (angle.clone() * angle.call("cos", &[]) - angle.call("sin", &[])) / square.clone();
         let slope = c.g() * slope.conj();
-        c.expr(Ok(Value::Float(0.0))).or_where(&c.arg(0).compare("eq", Value::Int(0)), slope)
+        // Like in PyTorch, the slope is also 0 where the square underflows.
+        c.expr(Ok(Value::Float(0.0))).or_where(&square.compare("eq", Value::Int(0)), slope)
     }),
     row("logit", "LogitBackward0").grad(0, &[0], |c| {
         let slope = c.g() / (c.arg(0) * (-c.arg(0) + 1.0));

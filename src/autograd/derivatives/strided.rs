@@ -8,30 +8,16 @@ use value::Value;
 pub(crate) const AS_STRIDED: Derivative = row("as_strided", "AsStridedBackward0").grad(0, &[], strided);
 
 /// The gradient of `as_strided`. It is added to a storage at the window's elements, and read back through the
-/// argument's own layout. The fifth argument says whether the window shows conjugates.
+/// argument's own layout.
 pub(crate) fn strided<'a>(c: &Context<'a>) -> Expr<'a> {
-    let grad = if c.flag(4) { c.g().conj() } else { c.g() };
+    let grad = c.g();
     let Ok(shape) = c.shape(0) else { return grad };
     let offset = match c.value(3) {
         Value::Int(offset) => offset,
         _ => shape.layout.offset,
     };
     let to = Layout { sizes: c.dims(1), strides: c.dims(2), offset };
-    grad.clone().and(|g| {
-        let parts = shape.dtype.is_complex() && !g.borrow().dtype.is_complex();
-        let from = if parts { as_parts(&shape.layout) } else { shape.layout.clone() };
-        let out = spread(c, &grad, &from, &to)?;
-        Ok(if parts { out.call("view_as_complex", &[]) } else { out })
-    })
-}
-
-/// Returns the layout of `view_as_real`.
-pub(crate) fn as_parts(layout: &Layout) -> Layout {
-    let mut parts = Layout { offset: layout.offset.saturating_mul(2), ..layout.clone() };
-    parts.strides.iter_mut().for_each(|stride| *stride = stride.saturating_mul(2));
-    parts.sizes.push(2);
-    parts.strides.push(1);
-    parts
+    grad.clone().and(|_| spread(c, &grad, &shape.layout, &to))
 }
 
 fn spread<'a>(c: &Context<'a>, grad: &Expr<'a>, from: &Layout, to: &Layout) -> Result<Expr<'a>> {

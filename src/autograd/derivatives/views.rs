@@ -7,6 +7,13 @@ use tensor::layout::wrap_dim;
 use tensor::{Dims, Result};
 use value::Value;
 
+/// Views that change elements, which are taken again after a write to their base.
+pub(crate) const AS_REAL: Derivative = row("view_as_real", "ViewAsRealBackward0").grad(0, &[], complex_again);
+pub(crate) const AS_COMPLEX: Derivative = row("view_as_complex", "ViewAsComplexBackward0").grad(0, &[], real_again);
+pub(crate) const CONJ: Derivative = row("conj", "ConjBackward0").grad(0, &[], |c| c.g().conj());
+
+pub(crate) const NEGATED: Derivative = row("_neg_view", "NegViewBackward0").grad(0, &[], |c| c.g().call("neg", &[]));
+
 /// The views of which there are functions that copy them (`NAME_copy`), with the same derivatives.
 pub(crate) const VIEWS: &[Derivative] = &[
     row("view", "ViewBackward0").grad(0, &[], reshaped),
@@ -27,8 +34,8 @@ pub(crate) const VIEWS: &[Derivative] = &[
     row("split.Tensor", "SplitBackward0").grad(0, &[], |c| joined(c, "cat", 2)),
     row("split_with_sizes", "SplitWithSizesBackward0").grad(0, &[], |c| joined(c, "cat", 2)),
     row("unbind.int", "UnbindBackward0").grad(0, &[], |c| joined(c, "stack", 1)),
-    row("view_as_real", "ViewAsRealBackward0").grad(0, &[], complex_again),
-    row("view_as_complex", "ViewAsComplexBackward0").grad(0, &[], real_again),
+    AS_REAL,
+    AS_COMPLEX,
 ];
 
 pub(super) const ROWS: &[Derivative] = &[
@@ -43,8 +50,8 @@ pub(super) const ROWS: &[Derivative] = &[
     shown("transpose_", "TransposeBackward1").grad(0, &[], |c| c.g().call("transpose.int", &[c.value(1), c.value(2)])),
     shown("t_", "TBackward1").grad(0, &[], |c| c.g().call("t", &[])),
     shown("as_strided_", "AsStridedBackward1").grad(0, &[], strided),
-    row("_neg_view", "NegViewBackward0").grad(0, &[], |c| -c.g()),
-    row("conj", "ConjBackward0").grad(0, &[], |c| c.g().conj()),
+    CONJ,
+    NEGATED,
     row("clone", "CloneBackward0").grad(0, &[], same),
     row("_to_copy", "ToCopyBackward0").grad(0, &[], same),
     row("copy_", "CopyBackwards").grad(0, &[], crate::derivative::zero).grad(1, &[], same),
@@ -99,7 +106,8 @@ fn real_again<'a>(c: &Context<'a>) -> Expr<'a> {
 }
 
 fn reshaped<'a>(c: &Context<'a>) -> Expr<'a> {
-    c.g().reshape(&c.sizes(0))
+    // A view even if the size stays the same: it can become the `grad` of a leaf, which a gradient held by others cannot.
+    c.g().call("reshape", &[Value::Size(c.sizes(0))])
 }
 
 fn permuted<'a>(c: &Context<'a>) -> Expr<'a> {

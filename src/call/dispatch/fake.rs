@@ -41,9 +41,6 @@ impl Object for FakeTensorMode {
         State::of(session)?.fake_mode.set(self.before.get());
         Ok(())
     }
-    fn is_decorator(&self) -> bool {
-        true
-    }
 }
 
 fn is_fake(tensor: &Tensor) -> bool {

@@ -2,6 +2,7 @@
 //! several, and `requires_grad=`. A facet of the row says which outputs a function accepts. The facet is carried out
 //! here, once for all rows.
 
+use super::count_write;
 use crate::facets::{Lies, Out, Repeats, Shares, Takes};
 use crate::registry::Function;
 use crate::signature::Signature;
@@ -61,6 +62,10 @@ pub fn finish(function: &Function, call: &mut Call, result: Value) -> Result<Val
         Some(Value::Tensor(out)) if !matches!(&result, Value::Tensor(result) if result.is(&out)) => {
             one_output(function, call, &out, result)?
         }
+        Some(Value::Tensor(out)) if out.is_inference() => {
+            count_write(call.state, &out)?;
+            result
+        }
         Some(outs @ (Value::List(_) | Value::Tuple(_))) => {
             return several(function, call, &outs.sequence().unwrap_or_default(), result);
         }
@@ -92,11 +97,16 @@ fn one_output(function: &Function, call: &mut Call, out: &Tensor, result: Value)
     }
     if out.borrow().is_sparse() || result.is_sparse() {
         writing.replace_sparse(out, &result)?;
+        count_write(call.state, out)?;
         return Ok(Value::Tensor(out.clone()));
     }
+    let is_resized = out.borrow().sizes() != result.sizes();
     writing.prepare(out, &result)?;
-    // Unspecified values are not written: what is in the memory stays.
-    if call.signature.name == "empty" {
+    // Such a function leaves the elements alone, and only counts as a write where it resizes.
+    if UNWRITTEN.contains(&call.signature.name) {
+        if is_resized {
+            count_write(call.state, out)?;
+        }
         if call.state.deterministic.get().0 {
             fill_unwritten(call.signature.name, &Value::Tensor(out.clone()))?;
         }
@@ -108,6 +118,7 @@ fn one_output(function: &Function, call: &mut Call, out: &Tensor, result: Value)
         result = one((function.row.run)(call)?)?.view();
     }
     write(out, &result)?;
+    count_write(call.state, out)?;
     Ok(Value::Tensor(out.clone()))
 }
 
@@ -156,6 +167,7 @@ fn several(function: &Function, call: &Call, outs: &[Value], result: Value) -> R
             write(out, &part.view())?;
         }
     }
+    outs.iter().filter_map(as_tensor).try_for_each(|out| count_write(call.state, out))?;
     Ok(match result {
         Value::NamedTuple(tuple) => {
             let type_name =
@@ -227,7 +239,6 @@ impl Writing<'_> {
         self.check_dtype(out, result)?;
         let elements = copy::cast(sparse::elements(result), out.borrow().dtype)?;
         journal::note(&out.borrow());
-        out.bump_version();
         out.set_view(sparse::with_values(result, elements)?);
         Ok(())
     }
@@ -313,10 +324,9 @@ impl Writing<'_> {
     }
 }
 
-/// Writes a result to an output of the same size.
+/// Writes a result to an output of the same size. The caller counts the write.
 fn write(out: &Tensor, result: &View) -> Result<()> {
     journal::note(&out.borrow());
-    out.bump_version();
     copy::write_into(&out.view(), result)
 }
 
@@ -324,7 +334,8 @@ fn write(out: &Tensor, result: &View) -> Result<()> {
 pub(crate) fn write_named(function: &Function, call: &Call, out: &Tensor, result: &View) -> Result<()> {
     Writing { state: call.state, facet: &function.row.out, inputs: inputs(call), field: "", part: 0 }
         .prepare(out, result)?;
-    write(out, result)
+    write(out, result)?;
+    count_write(call.state, out)
 }
 
 /// Makes a tensor show a layout of a storage. The storage grows first if it may. If that fails, nothing changes.

@@ -9,7 +9,8 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use tensor::bail;
 use tensor::ops::copy;
-use tensor::{Error, ErrorKind, Result, Tensor};
+use tensor::{Device, Error, ErrorKind, Result, Tensor, View};
+use value::equality::truth;
 use value::{Object, Value};
 
 pub const ROWS: &[Row] = &[
@@ -23,12 +24,14 @@ pub const ROWS: &[Row] = &[
     )
     .python("saved_tensors_hooks.__init__"),
     function(
-        "autograd.graph.save_on_cpu(bool pin_memory=False, str device_type=\"cuda\") -> any",
+        "autograd.graph.save_on_cpu(any pin_memory=False, str device_type=\"cuda\") -> any",
         |c| {
-            if c.bool(0)? {
-                bail!(RuntimeError, "Cannot access accelerator device when none is available.");
-            }
-            Ok(context("torch.autograd.graph.save_on_cpu", Rc::new(AsTheyAre)))
+            // PyTorch pins memory if the module `torch.cuda`, or another for the device, is available.
+            let packing: Rc<dyn Packing> = match truth(&c.value(0))? {
+                true => Rc::new(Copied { pinned: c.str(1)? == "cpu" }),
+                false => Rc::new(AsTheyAre),
+            };
+            Ok(context("torch.autograd.graph.save_on_cpu", packing))
         },
         "Creates a context that saves the tensors gradients need on the CPU, where they already are.",
     )
@@ -110,6 +113,30 @@ impl Packing for AsTheyAre {
     }
 }
 
+/// Saves row-major copies. Memory cannot be pinned here.
+struct Copied {
+    pinned: bool,
+}
+
+impl Packing for Copied {
+    fn pack(&self, tensor: &Tensor) -> Result<Value> {
+        let view = tensor.view();
+        if view.form.is_some() {
+            return copy::clone(&view).map(Value::from);
+        }
+        if self.pinned {
+            Device::parse("cuda")?.available()?;
+        }
+        let room = View::zeros(view.sizes(), view.dtype, view.device())?;
+        copy::write_into(&room, &view)?;
+        Ok(room.into())
+    }
+
+    fn unpack(&self, packed: Value) -> Result<Tensor> {
+        crate::one(packed)
+    }
+}
+
 /// Saves copies, which are valid within their context. PyTorch copies a tensor only when it is changed.
 struct Copies {
     valid: Cell<bool>,
@@ -176,9 +203,6 @@ impl Object for Saving {
     fn exit(&self, session: &dyn Any) -> Result<()> {
         State::of(session)?.packings.borrow_mut().pop();
         Ok(())
-    }
-    fn is_decorator(&self) -> bool {
-        true
     }
 }
 

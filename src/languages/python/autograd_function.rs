@@ -5,14 +5,14 @@ use super::calls::call;
 use super::class::{Base, Class, Entry, Instance, as_rc, instance_attribute, instance_of};
 use super::descriptors::StaticMethod;
 use autograd::custom::{self, Custom, Results};
-use autograd::{FREED, Node, Saved};
+use autograd::{FREED, Node, Packing, Saved};
 use std::cell::{Cell, RefCell};
 use std::rc::{Rc, Weak};
 use tensor::bail;
 use tensor::ops::create;
 use tensor::{Error, Result, Tensor};
 use value::equality::truth;
-use value::{Keywords, Value};
+use value::{Keywords, Value, as_tensor};
 
 pub(crate) use objects::modules::CONTEXT;
 
@@ -20,10 +20,14 @@ pub(crate) use objects::modules::CONTEXT;
 #[derive(Default)]
 pub struct Context {
     needs_input_grad: Vec<bool>,
-    to_save: RefCell<Vec<Value>>,
-    dirty: RefCell<Vec<Tensor>>,
-    not_differentiable: RefCell<Vec<Tensor>>,
+    to_save: RefCell<Option<Vec<Value>>>,
+    dirty: RefCell<Option<Vec<Value>>>,
+    not_differentiable: RefCell<Option<Vec<Value>>>,
     materialize: Cell<bool>,
+    /// Whether missing gradients of results that were marked as not differentiable are zeros too.
+    materialize_unmarked: Cell<bool>,
+    /// Whether each result has a gradient.
+    differentiable: RefCell<Vec<bool>>,
     /// The saved values. For a saved result, the index of the result.
     saved: RefCell<Vec<Option<SavedTensor>>>,
     freed: Cell<bool>,
@@ -57,11 +61,44 @@ impl Context {
         Some(match name {
             "saved_tensors" => self.saved_tensors(),
             "needs_input_grad" => Ok(Value::tuple(self.needs_input_grad.iter().copied().map(Value::Bool))),
-            "materialize_grads" => Ok(Value::Bool(self.materialize.get())),
-            "to_save" => Ok(Value::tuple(self.to_save.borrow().iter().cloned())),
+            "materialize_grads" => {
+                let words = "attribute 'materialize_grads' of 'torch._C._FunctionBase' objects is not readable";
+                Err(Error::attribute(words))
+            }
+            "_materialize_non_diff_grads" => Ok(Value::Bool(self.materialize_unmarked.get())),
+            "to_save" => Ok(given(&self.to_save)),
+            "dirty_tensors" => Ok(given(&self.dirty)),
+            "non_differentiable" => Ok(given(&self.not_differentiable)),
+            "saved_for_forward" => Ok(Value::None),
             _ => return None,
         })
     }
+
+    /// Sets an attribute that is not stored in the dictionary of `ctx`. Returns `None` for other attributes.
+    ///
+    /// # Errors
+    /// TypeError unless the value is a bool.
+    pub fn set_attribute(&self, name: &str, value: &Value) -> Option<Result<()>> {
+        let setting = match name {
+            "materialize_grads" => &self.materialize,
+            "_materialize_non_diff_grads" => &self.materialize_unmarked,
+            _ => return None,
+        };
+        let Value::Bool(on) = value else {
+            let message = format!(
+                "set_{} received an invalid combination of arguments - got (), but expected (bool)",
+                name.trim_start_matches('_')
+            );
+            return Some(Err(Error::type_error(message)));
+        };
+        setting.set(*on);
+        Some(Ok(()))
+    }
+}
+
+/// Returns the arguments of a marking method as a tuple, or `None` if it was not called.
+fn given(args: &RefCell<Option<Vec<Value>>>) -> Value {
+    args.borrow().as_ref().map_or(Value::None, |args| Value::tuple(args.iter().cloned()))
 }
 
 /// Calls `run` with the context behind `ctx`.
@@ -73,15 +110,15 @@ fn with_context(this: &Value, run: impl FnOnce(&Context)) -> Result<Value> {
 }
 
 pub(crate) fn save_for_backward(this: &Value, args: Vec<Value>, _: Keywords) -> Result<Value> {
-    with_context(this, |context| *context.to_save.borrow_mut() = args)
+    with_context(this, |context| *context.to_save.borrow_mut() = Some(args))
 }
 
 pub(crate) fn mark_dirty(this: &Value, args: Vec<Value>, _: Keywords) -> Result<Value> {
-    with_context(this, |context| *context.dirty.borrow_mut() = tensors(&args))
+    with_context(this, |context| *context.dirty.borrow_mut() = Some(args))
 }
 
 pub(crate) fn mark_non_differentiable(this: &Value, args: Vec<Value>, _: Keywords) -> Result<Value> {
-    with_context(this, |context| *context.not_differentiable.borrow_mut() = tensors(&args))
+    with_context(this, |context| *context.not_differentiable.borrow_mut() = Some(args))
 }
 
 pub(crate) fn set_materialize_grads(this: &Value, args: Vec<Value>, _: Keywords) -> Result<Value> {
@@ -117,16 +154,19 @@ impl Custom for FunctionNode {
     }
 
     fn backward(&self, node: &Rc<Node>, gradients: &[Option<Tensor>]) -> Result<Vec<Option<Tensor>>> {
-        let materialize = self.ctx.context.as_ref().is_some_and(|context| context.materialize.get());
+        let context = self.ctx.context.as_ref();
+        let materialize = context.is_some_and(|context| context.materialize.get());
+        let unmarked = context.is_some_and(|context| context.materialize_unmarked.get());
+        let differentiable = context.map(|context| context.differentiable.borrow().clone()).unwrap_or_default();
         let mut args = vec![Value::Object(self.ctx.clone())];
-        let mut arrived = gradients.iter().zip(&node.outputs);
-        for is_tensor in &self.gives_tensor {
-            args.push(match is_tensor.then(|| arrived.next()).flatten() {
-                Some((Some(gradient), _)) => Value::Tensor(gradient.clone()),
-                Some((None, shape)) if materialize => {
+        let results = self.gives_tensor.iter().zip(&differentiable);
+        for ((gradient, shape), (is_tensor, has_gradient)) in gradients.iter().zip(&node.outputs).zip(results) {
+            args.push(match gradient {
+                Some(gradient) => Value::Tensor(gradient.clone()),
+                None if *is_tensor && materialize && (*has_gradient || unmarked) => {
                     Value::Tensor(Tensor::new(create::zeros(&shape.layout.sizes, shape.dtype, shape.device)?))
                 }
-                _ => Value::None,
+                None => Value::None,
             });
         }
         let class = Base::User(self.class.clone());
@@ -194,7 +234,11 @@ pub(crate) fn apply(this: &Value, args: Vec<Value>, keywords: Keywords) -> Resul
     if !keywords.is_empty() {
         return Err(Error::type_error("apply() takes no keyword arguments"));
     }
-    let Some(class) = as_rc::<Class>(this) else {
+    let class = match instance_of(this).map(|instance| instance.class.clone()) {
+        Some(Base::User(class)) => Some(class),
+        _ => as_rc::<Class>(this),
+    };
+    let Some(class) = class else {
         return Err(Error::runtime("apply() belongs to a class derived from torch.autograd.Function"));
     };
     let machine = class.machine()?;
@@ -205,7 +249,9 @@ pub(crate) fn apply(this: &Value, args: Vec<Value>, keywords: Keywords) -> Resul
         args.iter().map(|arg| matches!(arg, Value::Tensor(tensor) if tensor.requires_grad())).collect();
     let is_recorded = state.grad_enabled.get() && inputs.iter().any(Tensor::requires_grad);
     let name = format!("{}Backward", class.name.rsplit('.').next().unwrap_or(class.name));
-    let context = Context { needs_input_grad, materialize: Cell::new(true), ..Context::default() };
+    let settings = (Cell::new(true), Cell::new(true));
+    let context =
+        Context { needs_input_grad, materialize: settings.0, materialize_unmarked: settings.1, ..Context::default() };
     let ctx_class = Class::new(&machine, "torch.autograd.function", &name, vec![Base::Builtin(CONTEXT)])?;
     let ctx = Instance::with_context(Base::User(ctx_class), Some(context));
     let recording = state.grad_enabled.replace(false);
@@ -214,7 +260,8 @@ pub(crate) fn apply(this: &Value, args: Vec<Value>, keywords: Keywords) -> Resul
     let output = output?;
     let gives_tensor = parts_of(&output).iter().map(|part| matches!(part, Value::Tensor(_))).collect();
     let node = FunctionNode { class, ctx, is_tensor, gives_tensor };
-    finish(name, node, &inputs, &output, is_recorded)
+    let packing = state.packings.borrow().last().cloned();
+    finish(name, node, &inputs, &output, is_recorded, packing.as_ref())
 }
 
 fn run_forward(class: &Rc<Class>, ctx: &Rc<Instance>, args: Vec<Value>) -> Result<Value> {
@@ -234,40 +281,58 @@ fn run_forward(class: &Rc<Class>, ctx: &Rc<Instance>, args: Vec<Value>) -> Resul
 }
 
 /// Attaches the results to the graph, and saves the tensors for backward.
-fn finish(name: String, node: FunctionNode, inputs: &[Tensor], value: &Value, is_recorded: bool) -> Result<Value> {
+fn finish(
+    name: String,
+    node: FunctionNode,
+    inputs: &[Tensor],
+    value: &Value,
+    is_recorded: bool,
+    packing: Option<&Rc<dyn Packing>>,
+) -> Result<Value> {
     let parts = parts_of(value);
-    let results = tensors(&parts);
+    let results: Vec<Option<Tensor>> = parts.iter().map(|part| as_tensor(part).cloned()).collect();
     let ctx = node.ctx.clone();
-    let Some(context) = ctx.context.as_ref().filter(|_| is_recorded) else { return Ok(value.clone()) };
-    let (dirty, not_differentiable) = (context.dirty.take(), context.not_differentiable.take());
-    let described = Results { tensors: &results, inputs, dirty: &dirty, not_differentiable: &not_differentiable };
-    let (given, recorded) = custom::record(name, Rc::new(node), &described)?;
-    context.node.replace(Rc::downgrade(&recorded));
-    let mut saved = Vec::new();
-    for (i, value) in context.to_save.take().iter().enumerate() {
-        saved.push(match value {
-            Value::None => None,
-            Value::Tensor(tensor) => {
-                let result = results.iter().position(|result| result.is(tensor));
-                let is_input = inputs.iter().any(|input| input.is(tensor));
-                let result = result.filter(|_| !is_input || dirty.iter().any(|dirty| dirty.is(tensor)));
-                Some(SavedTensor { saved: custom::save(tensor, result.is_some())?, result })
-            }
-            other => bail!(
-                TypeError,
-                "save_for_backward can only save variables, but argument {i} is of type {}",
-                other.type_name()
-            ),
-        });
+    let Some(context) = ctx.context.as_ref() else { return Ok(value.clone()) };
+    let marked = |args: &RefCell<Option<Vec<Value>>>| tensors(&args.take().unwrap_or_default());
+    let (dirty, not_differentiable) = (marked(&context.dirty), marked(&context.not_differentiable));
+    let described = Results { results: &results, inputs, dirty: &dirty, not_differentiable: &not_differentiable };
+    let work: Option<Rc<dyn Custom>> = if is_recorded { Some(Rc::new(node)) } else { None };
+    let (given, recorded) = custom::record(name, work, &described)?;
+    let to_save = context.to_save.take().unwrap_or_default();
+    if let Some(recorded) = recorded {
+        context.node.replace(Rc::downgrade(&recorded.node));
+        context.differentiable.replace(recorded.differentiable);
+        let mut saved = Vec::new();
+        for (i, value) in to_save.iter().enumerate() {
+            saved.push(match value {
+                Value::None => None,
+                Value::Tensor(tensor) => {
+                    let result = results.iter().position(|result| result.as_ref().is_some_and(|r| r.is(tensor)));
+                    let is_input = inputs.iter().any(|input| input.is(tensor));
+                    let result = result.filter(|_| !is_input || dirty.iter().any(|dirty| dirty.is(tensor)));
+                    Some(SavedTensor { saved: custom::save(tensor, result.is_some(), packing)?, result })
+                }
+                other => bail!(
+                    TypeError,
+                    "save_for_backward can only save variables, but argument {i} is of type {}",
+                    other.type_name()
+                ),
+            });
+        }
+        context.saved.replace(saved);
     }
-    context.saved.replace(saved);
-    let mut given = given.into_iter();
-    let mut parts = parts.into_iter().map(|part| match part {
-        Value::Tensor(same) => Value::Tensor(given.next().unwrap_or(same)),
-        other => other,
-    });
+    let mut parts = parts.into_iter().zip(given).map(|(part, given)| given.map_or(part, Value::Tensor));
     Ok(match value {
         Value::Tuple(_) => Value::tuple(parts),
         single => parts.next().unwrap_or_else(|| single.clone()),
     })
+}
+
+/// `MyFunction()(…)`, which PyTorch refuses since functions have static methods.
+pub(crate) fn call_legacy(_: &Value, _: Vec<Value>, _: Keywords) -> Result<Value> {
+    bail!(
+        RuntimeError,
+        "Legacy autograd function with non-static forward method is deprecated. Please use new-style autograd function with \
+         static forward method. (Example: https://pytorch.org/docs/stable/autograd.html#torch.autograd.Function)"
+    )
 }

@@ -645,6 +645,9 @@ pub(crate) fn set_without_setattr(this: &Rc<Instance>, name: &str, value: &Value
             return done.map(drop);
         }
     }
+    if let Some(done) = this.context.as_ref().and_then(|context| context.set_attribute(name, value)) {
+        return done;
+    }
     if name == "args" && this.is_exception() {
         let Some(args) = value.sequence() else { bail!(TypeError, "'{}' object is not iterable", value.type_name()) };
         this.fields.set("args", Value::tuple(args));

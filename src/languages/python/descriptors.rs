@@ -435,6 +435,7 @@ const NATIVES: &[NativeMethod] = &[
         }
     }),
     NativeMethod { takes: ReceiverKind::Class, ..native_method(FUNCTION, "apply", autograd_function::apply) },
+    native_method(FUNCTION, "__call__", autograd_function::call_legacy),
     native_method(CONTEXT, "save_for_backward", autograd_function::save_for_backward),
     native_method(CONTEXT, "mark_dirty", autograd_function::mark_dirty),
     native_method(CONTEXT, "mark_non_differentiable", autograd_function::mark_non_differentiable),

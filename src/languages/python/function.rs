@@ -126,6 +126,9 @@ impl Object for Function {
     fn is_callable(&self) -> bool {
         true
     }
+    fn is_generator_function(&self) -> bool {
+        self.code.is_generator
+    }
     fn call(&self, args: Vec<Value>, keywords: Keywords) -> Option<Result<Value>> {
         Some(self.machine().and_then(|machine| machine.call_function(self, args, keywords)))
     }

@@ -192,7 +192,7 @@ impl Level {
                 true => Steps(state).pair("view_as", tensor, tensor)?,
                 false => {
                     let input = tensor.detach();
-                    set_requires_grad(&input, true, false)?;
+                    set_requires_grad(state, &input, true, false)?;
                     input
                 }
             };
