@@ -51,6 +51,16 @@ pub struct Pass<'a> {
     pub create_graph: bool,
 }
 
+thread_local! {
+    /// Whether the innermost pass computes some gradients only.
+    static LIMITED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Returns whether the running pass computes the gradients of some inputs only.
+pub fn is_limited() -> bool {
+    LIMITED.get()
+}
+
 /// Adds to the `grad` of all leaves that the roots depend on, or of the given inputs only. Each root comes with its
 /// gradient.
 ///
@@ -61,6 +71,7 @@ pub fn backward(pass: Pass, roots: &[(Tensor, Tensor)], inputs: Option<&[Tensor]
     let Some(inputs) = inputs else {
         return Walk::run(pass, roots, None).map(|_| ());
     };
+    edges_of_roots(roots)?;
     let edges = edges_of_inputs(inputs)?;
     inputs.iter().try_for_each(retain_grad)?;
     Walk::run(pass, roots, Some(Wanted { edges: &edges, returned: false })).map(|_| ())
@@ -72,6 +83,7 @@ pub fn backward(pass: Pass, roots: &[(Tensor, Tensor)], inputs: Option<&[Tensor]
 /// # Errors
 /// Those of [`backward`].
 pub fn gradients(pass: Pass, roots: &[(Tensor, Tensor)], inputs: &[Tensor]) -> Result<Vec<Option<Tensor>>> {
+    edges_of_roots(roots)?;
     let edges = edges_of_inputs(inputs)?;
     Walk::run(pass, roots, Some(Wanted { edges: &edges, returned: true }))
 }
@@ -93,6 +105,14 @@ struct Wanted<'a> {
     edges: &'a [Edge],
     /// Whether the gradients are returned, instead of being added to the `grad` of their tensors.
     returned: bool,
+}
+
+fn edges_of_roots(roots: &[(Tensor, Tensor)]) -> Result<Vec<Edge>> {
+    let starts: Vec<Edge> = roots.iter().map(|(root, _)| edge_of(root)).collect::<Result<_>>()?;
+    match starts.iter().position(|start| start.node.is_none()) {
+        Some(i) => bail!(RuntimeError, "element {i} of tensors does not require grad and does not have a grad_fn"),
+        None => Ok(starts),
+    }
 }
 
 fn edges_of_inputs(inputs: &[Tensor]) -> Result<Vec<Edge>> {
@@ -173,19 +193,16 @@ impl<'a> Walk<'a> {
     fn run(pass: Pass<'a>, roots: &[(Tensor, Tensor)], wanted: Option<Wanted>) -> Result<Vec<Option<Tensor>>> {
         let recording = pass.functions.set_recording(pass.create_graph);
         let nameless = pass.functions.set_nameless(true);
+        let outer = LIMITED.replace(wanted.is_some());
         let found = Walk::walk(pass, roots, wanted);
+        LIMITED.set(outer);
         pass.functions.set_nameless(nameless);
         pass.functions.set_recording(recording);
         found
     }
 
     fn walk(pass: Pass<'a>, roots: &[(Tensor, Tensor)], wanted: Option<Wanted>) -> Result<Vec<Option<Tensor>>> {
-        let starts: Vec<Edge> = roots.iter().map(|(root, _)| edge_of(root)).collect::<Result<_>>()?;
-        for (i, start) in starts.iter().enumerate() {
-            if start.node.is_none() {
-                bail!(RuntimeError, "element {i} of tensors does not require grad and does not have a grad_fn");
-            }
-        }
+        let starts = edges_of_roots(roots)?;
         let order = reachable(&starts);
         let mut walk = Walk::new(pass);
         for node in &order {

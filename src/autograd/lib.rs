@@ -23,7 +23,7 @@ mod saved;
 
 pub use context::Expr;
 pub use derivative::Derivative;
-pub use engine::{FREED, Pass, backward, comes_from_others, current, gradients, run_node};
+pub use engine::{FREED, Pass, backward, comes_from_others, current, gradients, is_limited, run_node};
 pub use graph::{Node, NodeHook, add_after_hook, add_hook, grad_fn, remove_hook, retain_grad};
 pub use record::{Plan, Recording, plan};
 pub use rules::{Recorded, Rule, derivatives, rule};

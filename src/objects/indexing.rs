@@ -54,7 +54,7 @@ pub fn assign(state: &State, tensor: &Tensor, indices: &[Index], value: &Value) 
 }
 
 /// Converts the value assigned to `place` to a tensor. A number takes the dtype of `place`.
-fn assigned(place: &View, value: &Value) -> Result<Tensor> {
+pub(crate) fn assigned(place: &View, value: &Value) -> Result<Tensor> {
     match value {
         Value::Tensor(source) => Ok(source.clone()),
         // PyTorch unpacks Python integers as 64 bits for every dtype.

@@ -12,7 +12,7 @@ use call::{Call, State};
 use tensor::bail;
 use tensor::index::Index;
 use tensor::interrupt::watched;
-use tensor::{Buffer, BufferKind, Error, Result, Scalar, Tensor, View, journal, limits, ops};
+use tensor::{Buffer, BufferKind, DType, Error, Result, Scalar, Tensor, View, journal, limits, ops};
 use value::{Range, Value};
 
 /// `value[index]`.
@@ -205,6 +205,7 @@ fn tensor_item(state: &State, tensor: &Tensor, index: &Value) -> Result<Value> {
     }
     drop(view);
     refuse_named(state, index, "index.Tensor")?;
+    check_count(tensor, index)?;
     crate::indexing::subscript(state, tensor, &indices(index)?).map(|(item, _)| Value::Tensor(item))
 }
 
@@ -237,7 +238,23 @@ pub fn set_tensor_item(state: &State, tensor: &Tensor, index: &Value, value: &Va
     {
         return count_write(state, tensor);
     }
-    crate::indexing::assign(state, tensor, &indices(index)?, value)
+    let source = crate::indexing::assigned(&tensor.view(), value)?;
+    check_count(tensor, index)?;
+    crate::indexing::assign(state, tensor, &indices(index)?, &Value::Tensor(source))
+}
+
+/// Counts the dimensions that a tuple of subscripts names. PyTorch does so before it converts any of them.
+fn check_count(tensor: &Tensor, index: &Value) -> Result<()> {
+    let (Value::Tuple(parts), ndim) = (index, tensor.borrow().ndim()) else { return Ok(()) };
+    let named = parts.iter().map(|part| match part {
+        Value::None | Value::Ellipsis | Value::Bool(_) => 0,
+        Value::Tensor(mask) if matches!(mask.borrow().dtype, DType::Bool | DType::Byte) => mask.borrow().ndim(),
+        _ => 1,
+    });
+    if named.sum::<usize>() > ndim {
+        bail!(IndexError, "too many indices for tensor of dimension {ndim}");
+    }
+    Ok(())
 }
 
 /// A fast path for the most common assignment: writes one element of a one-dimensional tensor. Returns false if the

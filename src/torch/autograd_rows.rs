@@ -89,6 +89,11 @@ pub(crate) const ROWS: &[Row] = &[
     .python("checkpoint_sequential")
     .recorded_in_steps(),
     function(
+        "_VF.is_checkpoint_valid() -> bool",
+        |_| Ok(Value::Bool(!autograd::is_limited())),
+        "Returns whether the running pass computes all gradients.",
+    ),
+    function(
         "_VF.warn(str message) -> None",
         |c| {
             c.state.warn_once("UserWarning", c.str(0)?.to_owned());

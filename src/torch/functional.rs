@@ -407,8 +407,7 @@ impl RealFunction for TanhGelu {
     }
 }
 
-/// A multiple of positive numbers, and of `exp(x) - 1` for negative ones. Like PyTorch, it does not use `expm1`, so
-/// digits are lost near zero.
+/// A multiple of positive numbers, and of `exp(x) - 1` for negative ones, without `expm1`, like in PyTorch.
 struct Elu {
     above: f64,
     below: f64,

@@ -6,7 +6,7 @@ use call::facets::{
     Dispatch::{Integers, Refused},
     NameInference::Keeps,
 };
-use call::{Call, Row, function, internal};
+use call::{Call, Row, both, function, internal};
 use tensor::bail;
 use tensor::index::{Index, Resolved, resolve};
 use tensor::layout::wrap_dim;
@@ -18,14 +18,15 @@ use tensor::{Result, View};
 use value::Value;
 
 pub(crate) const ROWS: &[Row] = &[
-    function(
+    both(
         "_neg_view(Tensor(a) self) -> Tensor(a)",
         |c| {
             let view = c.view(0)?;
             c.view_of(0, View { neg: !view.neg, ..view })
         },
         "Returns the negative of the elements, computed when it is read.",
-    ),
+    )
+    .names(Keeps),
     internal(
         "slice.Tensor(Tensor(a) self, int dim=0, int? start=None, int? end=None, int step=1) -> Tensor(a)",
         slice,
@@ -33,7 +34,7 @@ pub(crate) const ROWS: &[Row] = &[
     )
     .names(Keeps)
     .sparse(Refused("as_strided")),
-    call::function(
+    function(
         "_unsafe_view(Tensor self, int[] size) -> Tensor",
         |c| views::reshape(&c.view(0)?, &c.ints(1)?).map(Value::from),
         "Returns the only view of a tensor that nobody else holds.",

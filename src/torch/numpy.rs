@@ -312,7 +312,7 @@ fn filled(call: &mut Call, value: i64) -> Result<Value> {
 }
 
 fn from_numpy(call: &mut Call) -> Result<Value> {
-    match call.value(0).elements() {
+    match call.value(0).elements().filter(|_| call.value(0).type_name() == "numpy.ndarray") {
         // The storage begins where the array does, and belongs to the array.
         Some(view) => {
             let start = usize::try_from(view.layout.offset).unwrap_or_default().saturating_mul(view.dtype.itemsize());

@@ -186,6 +186,7 @@ pub(crate) const ROWS: &[Row] = &[
     .out(Out::UNCAST)
     .grad_refused_by_fallback()
     .names(Keeps)
+    .aliases(&["_conj_physical"])
     .complex_refused_as("_conj_physical"),
     both(
         "allclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) -> \

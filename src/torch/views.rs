@@ -8,7 +8,7 @@ use call::facets::{
     Dispatch::{AsIs, Given, Integers, Missing, Own, Refused, Uniform},
     NameInference::{Each, Infers, InfersAfter, Itself, Keeps, Nameless},
 };
-use call::{Call, Row, attribute, both, function, internal, method, setter, warnings};
+use call::{Call, Row, attribute, both, function, method, setter, warnings};
 use objects::indexing::assign_part;
 use objects::operators;
 use tensor::bail;
@@ -415,15 +415,6 @@ pub(crate) const ROWS: &[Row] = &[
     )
     .names(Infers(name_inference::transposed))
     .complex_refused_as("_conj"),
-    internal(
-        "_neg_view(Tensor(a) self) -> Tensor(a)",
-        |c| {
-            let view = c.view(0)?;
-            c.view_of(0, View { neg: !view.neg, ..view })
-        },
-        "Shows the negatives of the elements.",
-    )
-    .names(Keeps),
     attribute("real(Tensor(a) self) -> Tensor(a)", real, "The real part, as a view.")
         .names(Keeps)
         .complex_refused_as("view_as_real")
@@ -464,6 +455,7 @@ pub(crate) const ROWS: &[Row] = &[
         },
         "Returns the complex conjugate, computed when it is read.",
     )
+    .aliases(&["_conj"])
     .names(Keeps)
     .complex_refused_as("_conj")
     .sparse(Given)

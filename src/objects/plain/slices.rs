@@ -15,6 +15,7 @@ pub fn as_index(index: &Value) -> Result<Option<i64>> {
         Value::Tensor(t) if t.borrow().numel() == 1 && t.borrow().dtype.is_integral(true) => {
             Some(t.borrow().item()?.to_i64())
         }
+        Value::Tensor(_) => bail!(TypeError, "only integer tensors of a single element can be converted to an index"),
         Value::Object(object) if let Some(answer) = object.special("__index__", &[]) => match answer? {
             Value::Int(i) => Some(i),
             Value::Bool(b) => Some(i64::from(b)),

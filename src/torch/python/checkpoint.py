@@ -105,6 +105,12 @@ class CheckpointFunction(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx, *grads):
+        if not torch._VF.is_checkpoint_valid():
+            raise RuntimeError(
+                "When use_reentrant=True, torch.utils.checkpoint is incompatible with .grad() or passing an `inputs` "
+                "parameter to .backward(). To resolve this error, you can either set use_reentrant=False, or call "
+                ".backward() without passing the `inputs` argument."
+            )
         args = list(ctx.args)
         for i, tensor in zip(ctx.places, ctx.saved_tensors):
             args[i] = tensor.detach().requires_grad_(tensor.requires_grad)

@@ -353,7 +353,6 @@ numbers {
         float(|a| if a.is_nan() { a } else if a < T::zero() { T::from_f64(std::f64::consts::PI) } else { T::zero() })
         complex(|a| Complex::new(a.im.atan2(a.re), T::zero()))
     }
-    // Products with a number; see [`unary`].
     Deg2rad        "mul_cpu"          Float  [FLOAT] {}
     Rad2deg        "mul_cpu"          Float  [FLOAT] {}
 }
@@ -676,7 +675,6 @@ pub fn nan_to_num(a: &View, to: [Option<f64>; 3], output: Output) -> Result<View
         };
     }
     if a.dtype.is_complex() && a.dtype != DType::ComplexHalf {
-        // The parts are replaced separately.
         let out = match output {
             Output::New => crate::ops::copy::clone(a)?,
             Output::InPlace(out) => out.clone(),
