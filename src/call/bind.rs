@@ -601,7 +601,7 @@ fn starts_as_ints(values: &[Value]) -> bool {
 }
 
 /// Returns the dtype that one of Python's number classes stands for.
-pub fn dtype_of_type(name: &str) -> Option<DType> {
+fn dtype_of_type(name: &str) -> Option<DType> {
     Some(match name {
         "float" => DType::Double,
         "int" => DType::Long,

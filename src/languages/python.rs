@@ -13,7 +13,7 @@ pub mod construct;
 pub(crate) mod descriptors;
 mod embedded;
 pub mod exceptions;
-pub mod finalisers;
+mod finalisers;
 pub mod function;
 pub mod generator;
 pub mod machine;

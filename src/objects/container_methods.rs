@@ -5,7 +5,7 @@
 use crate::calling;
 use crate::methods::{Given, Table, run};
 use crate::operators;
-use crate::plain::{dicts, lists, numbers, sets, tuples};
+use crate::plain::{dicts, lists, numbers, sets, special, tuples};
 use crate::special_methods::{self, Does};
 use crate::strings::{bytes, text};
 use call::State;
@@ -120,7 +120,7 @@ fn done(does: Does, receiver: &Value, given: &Given) -> Result<Value> {
         Does::Reflected(_) if symbol != "*" || of_tensor => operators::binary(given.state, operator, &other, receiver),
         // `__mul__` and `__rmul__` of a sequence both take the number of repetitions.
         _ if symbol == "*" && number(receiver).is_none() && !of_tensor => {
-            numbers::index(&other).and_then(|times| operators::binary(given.state, operator, receiver, &times))
+            special::index(&other).and_then(|times| operators::binary(given.state, operator, receiver, &times))
         }
         _ => operators::binary(given.state, operator, receiver, &other),
     }

@@ -1,8 +1,8 @@
 //! Conversion of nested sequences to tensors, for `torch.tensor` and related functions. Follows
 //! <https://pytorch.org/docs/2.7/generated/torch.tensor.html>.
 
-use crate::plain::numbers;
 use crate::plain::slices::index_dtype;
+use crate::plain::special;
 use num_bigint::Sign;
 use std::rc::Rc;
 use tensor::bail;
@@ -184,7 +184,7 @@ fn length_of(object: &Rc<dyn Object>) -> Result<Option<i64>> {
     }
     match object.special("__len__", &[]) {
         None => bail!(TypeError, "object of type '{}' has no len()", object.type_name()),
-        Some(length) => match numbers::index(&length?)? {
+        Some(length) => match special::index(&length?)? {
             Value::Int(length) if length >= 0 => Ok(Some(length)),
             Value::Int(_) => bail!(ValueError, "__len__() should return >= 0"),
             _ => bail!(OverflowError, "cannot fit 'int' into an index-sized integer"),
@@ -441,7 +441,7 @@ fn of_object(object: &Rc<dyn Object>, dtype: DType) -> Result<Scalar> {
         if !object.has_special("__index__") {
             return Err(refused());
         }
-        return plain_number(&numbers::index(&Value::Object(object.clone()))?, dtype);
+        return plain_number(&special::index(&Value::Object(object.clone()))?, dtype);
     }
     if dtype.is_complex()
         && let Some(answer) = object.special("__complex__", &[])
@@ -456,7 +456,7 @@ fn of_object(object: &Rc<dyn Object>, dtype: DType) -> Result<Scalar> {
             ),
         };
     }
-    numbers::float_of(object).unwrap_or_else(|| Err(refused())).map(Scalar::Float)
+    special::float_of(object).unwrap_or_else(|| Err(refused())).map(Scalar::Float)
 }
 
 /// Converts a list used as a subscript to an index tensor.

@@ -10,4 +10,5 @@ pub mod numbers;
 pub mod sets;
 pub mod slices;
 pub mod sorting;
+pub mod special;
 pub mod tuples;

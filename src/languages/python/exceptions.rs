@@ -1,13 +1,15 @@
 //! Exceptions: converts between our errors and the objects that a script raises and catches. An error that began as an
 //! object keeps the object.
 
-use super::class::{Base, Instance, instance_of};
+use super::class::{Base, Entry, Instance, instance_of};
 use super::construct::construct;
+use super::finalisers::OuterRelease;
+use super::machine::Machine;
 use call::stack;
 use explain::format;
 pub use objects::plain::exceptions::{builtin, class, is_class};
 use std::rc::Rc;
-use tensor::{Error, ErrorKind, Raised, Result, bail};
+use tensor::{Error, ErrorKind, Raised, Result, bail, interrupt};
 use value::{Keywords, List, Value};
 
 /// Creates an exception of a builtin class.
@@ -219,4 +221,58 @@ pub fn matches(exception: &Rc<Instance>, classes: &Value) -> Result<bool> {
         }
     }
     Ok(found)
+}
+
+impl Machine {
+    /// Sets what drops the copies of variables that are stored elsewhere, so that a last reference can go while code runs.
+    pub fn set_release(&self, release: Rc<OuterRelease>) {
+        self.finalisers.release.replace(Some(release));
+    }
+
+    /// Queues an object for its `__del__`. Called while values are dropped, when no code can run.
+    pub(crate) fn finalise_later(&self, object: Rc<Instance>) {
+        self.finalisers.add(Value::Object(object));
+    }
+
+    /// Returns whether `__del__` of an object is still to be called.
+    pub fn is_finalising_due(&self) -> bool {
+        self.finalisers.due.get()
+    }
+
+    /// Calls `__del__` of the objects whose last reference is gone. Like in Python, an error is reported on standard
+    /// error and ignored.
+    pub fn finalise(&self) {
+        while self.finalisers.due.replace(false) {
+            for object in self.finalisers.take().iter().filter_map(instance_of) {
+                let failed = match object.method("__del__", Vec::new()) {
+                    Some(Err(error)) if !interrupt::requested() => error,
+                    _ => continue,
+                };
+                let method = object.class.find("__del__").map(|entry| match entry {
+                    Entry::ObjectState(method) => self.state.repr(&method).unwrap_or_default(),
+                    Entry::Native(_) => String::new(),
+                });
+                self.state.warn(format!(
+                    "Exception ignored in: {}\nTraceback (most recent call last):\n  ...\n{}",
+                    method.unwrap_or_default(),
+                    last_line(&of_error(&failed))
+                ));
+            }
+        }
+    }
+
+    /// Drops the attributes of tensors that are gone, which may hold the last references to objects with `__del__`.
+    pub(super) fn prune_extras(&self) {
+        if self.finalisers.any.get() {
+            self.state.extras.prune();
+        }
+    }
+
+    #[cold]
+    pub(super) fn release_copy(&self, slot: u32) {
+        let release = self.finalisers.release.borrow().clone();
+        if let Some(release) = release {
+            release(&self.variables.borrow().name(slot));
+        }
+    }
 }

@@ -3,8 +3,8 @@
 use crate::methods::{ContainerMethod, Given, takes};
 use crate::operators::is_or_equals;
 use crate::plain::containers;
-use crate::plain::numbers::index as index_of;
 use crate::plain::slices::as_index;
+use crate::plain::special::index as index_of;
 use num_bigint::BigInt;
 use num_traits::{Signed, Zero};
 use tensor::{Result, bail, interrupt};

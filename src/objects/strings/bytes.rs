@@ -4,8 +4,9 @@
 use crate::bounds;
 use crate::iterate::{is_not_iterable, items, iterate};
 use crate::methods::{ContainerMethod, Given, parsed, takes};
-use crate::plain::numbers::{index, size};
+use crate::plain::numbers::size;
 use crate::plain::slices::{as_index, positions, slice_bounds};
+use crate::plain::special::index;
 use crate::strings::codecs;
 use crate::strings::percent::percent;
 use call::{Call, Row, State, function};

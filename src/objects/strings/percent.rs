@@ -4,7 +4,8 @@
 use crate::bounds;
 use crate::identity::escaped;
 use crate::plain::containers;
-use crate::plain::numbers::{float_of, index, int_of};
+use crate::plain::numbers::int_of;
+use crate::plain::special::{float_of, index};
 use crate::strings::bytes;
 use crate::subscript;
 use call::state::State;

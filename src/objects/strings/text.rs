@@ -3,7 +3,8 @@
 use crate::bounds;
 use crate::iterate::{is_not_iterable, iterate};
 use crate::methods::{ContainerMethod, Given, parsed, takes};
-use crate::plain::numbers::{index, size};
+use crate::plain::numbers::size;
+use crate::plain::special::index;
 use crate::strings::bytes;
 use crate::strings::characters::{
     decimal, ends_line, is_cased, is_digit, is_letter, is_numeric, is_of_name, is_space, is_title, push_folded,

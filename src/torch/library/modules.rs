@@ -6,7 +6,7 @@ use num_traits::{Signed, Zero};
 use objects::bounds;
 use objects::iterate::items_of as items;
 use objects::operators::{self, called as binary};
-use objects::plain::numbers::{float_of, index};
+use objects::plain::special::{float_of, index};
 use std::time::Duration;
 use tensor::bail;
 use tensor::ops::special;
