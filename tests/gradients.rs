@@ -110,6 +110,7 @@ const UNCHECKED: &[&str] = &[
     "normal.float_Tensor",
     "normal.Tensor_Tensor",
     "poisson",
+    "native_dropout",
     // Of sparse tensors; tests/transcripts/sparse-values.md records them.
     "to_sparse_coo",
     "to_sparse_csr",

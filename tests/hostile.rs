@@ -104,7 +104,10 @@ fn what_would_take_years_is_answered() {
         ("torch.zeros(1)[(None,) * 10**6].dim()", "1000001"),
         ("torch.zeros(10**12, 0).diff(n=10**11, dim=0).shape", "torch.Size([900000000000, 0])"),
         ("torch.zeros((1,) * 10**5).movedim(tuple(range(10**5)), tuple(range(10**5))).dim()", "100000"),
-        ("torch.tensor([torch.zeros(10**12, 0)], dtype=torch.float).shape", "torch.Size([1, 1000000000000, 0])"),
+        (
+            "torch.tensor([torch.zeros(10**12, 0)], dtype=torch.float).shape",
+            "only one element tensors can be converted to Python scalars",
+        ),
         ("torch.special.chebyshev_polynomial_t(torch.tensor([2., torch.nan]), 10**12)", "tensor([nan, nan])"),
         ("torch.chain_matmul(*[torch.eye(2)] * 20000)", "MemoryError"),
         ("torch.tensor(range(10**12))", "MemoryError"),

@@ -36,6 +36,7 @@ const PYTHON: &[&str] = &[
     "constructors-and-copies.md",
     "corners.md",
     "asked-of-torch.md",
+    "graphs.md",
     "classes.md",
     "autograd-function.md",
     "linear-algebra-signs.md",

@@ -5,7 +5,7 @@ use super::fault;
 use super::runtime::Runtime;
 use super::values::{from_python, to_value};
 use call::stack;
-use objects::calling;
+use objects::{calling, members};
 use rhai::{Array, Dynamic, Engine, FnPtr, Identifier, Map, NativeCallContext, Position};
 use std::cell::RefCell;
 use std::rc::{Rc, Weak};
@@ -140,4 +140,11 @@ pub fn function(pointer: FnPtr) -> Value {
 pub fn call(runtime: &Runtime, callee: &Value, args: &[&mut Dynamic]) -> Result<Dynamic> {
     let (positional, keywords) = super::values::arguments(args)?;
     calling::call_value(&runtime.state, callee, positional, keywords).and_then(|value| runtime.to_script(value))
+}
+
+/// Returns the object that `x.name()` calls, if it is the value of an attribute.
+pub(super) fn callable_attribute(state: &Runtime, name: &str, args: &[&mut Dynamic]) -> Option<Value> {
+    let receiver = to_value(args.first()?).ok()?;
+    let value = members::attribute(state, &receiver, name).ok()?;
+    (matches!(value, Value::Object(_)) && calling::is_callable(&value)).then_some(value)
 }

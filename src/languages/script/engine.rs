@@ -245,6 +245,10 @@ fn register_missing(engine: &mut Engine, state: &Rc<Runtime>) {
         Some(family) if !is_registered(&state, Some(family), args.len()) || defers(&state, family) => {
             answer(&state, family, args).map(Some).map_err(fault::thrown)
         }
+        None if on_receiver && let Some(callee) = callback::callable_attribute(&state, name, args) => {
+            let given = args.get(1..).unwrap_or_default();
+            callback::call(&state, &callee, given).map(Some).map_err(fault::thrown)
+        }
         None if on_receiver => match args.first().and_then(|receiver| not_callable(&state, receiver, name)) {
             Some(error) => Err(fault::thrown(error)),
             None => Ok(None),
