@@ -55,6 +55,7 @@ pub const MODULES: &[&str] = &[
     "func",
     "utils",
     "utils.checkpoint",
+    "utils.deterministic",
     "utils.dlpack",
     "version",
     "xpu",

@@ -175,6 +175,12 @@ impl State {
         self.own.upgrade().unwrap_or_else(|| State::new(self.registry, None))
     }
 
+    /// Returns whether new memory is filled, so that reading it before writing gives the same values each time.
+    pub(crate) fn fills_memory(&self) -> bool {
+        let is_off = || matches!(self.flag("utils.deterministic.fill_uninitialized_memory"), Some(Value::Bool(false)));
+        self.deterministic.get().0 && !is_off()
+    }
+
     /// Returns an attribute that a script has set on a module.
     pub fn flag(&self, path: &str) -> Option<Value> {
         self.flags.borrow().get(path).cloned()

@@ -130,7 +130,9 @@ pub fn set_attribute(state: &State, target: &Value, name: &str, value: &Value) -
     }
     // What a module already has stays, except for the flags of backends: calls would not see another function.
     if let Value::Module(module) = target
-        && (module.starts_with("backends.") || module_member(state, module, name).is_none())
+        && (module.starts_with("backends.")
+            || *module == "utils.deterministic"
+            || module_member(state, module, name).is_none())
         && !matches!(module_member(state, module, name), Some(Value::Function(_) | Value::Module(_)))
     {
         modules::check_flag(state, module, name, value)?;

@@ -24,6 +24,10 @@ const QUANTIZED_ENGINES: [&str; 5] = ["qnnpack", "none", "onednn", "x86", "fbgem
 /// RuntimeError in PyTorch's words for a flag of another type.
 pub(crate) fn check_flag(state: &State, module: &'static str, name: &str, value: &Value) -> Result<()> {
     let library = match (module, name) {
+        ("utils.deterministic", "fill_uninitialized_memory") => match value {
+            Value::Bool(_) => return Ok(()),
+            other => bail!(RuntimeError, "expected a bool, but got {}", other.type_name()),
+        },
         ("backends.cudnn", "allow_tf32") | ("backends.cuda.matmul", _) => "cublas",
         ("backends.cudnn", _) => "cudnn",
         ("backends.mkldnn", _) => "mkldnn",
@@ -68,6 +72,7 @@ pub fn module_value(module: &'static str, name: &str) -> Option<Value> {
         ("backends.mkldnn", "deterministic") => Value::Bool(false),
         ("backends.quantized", "engine") => Value::str("x86"),
         ("backends.quantized", "supported_engines") => Value::List(QUANTIZED_ENGINES.map(Value::str).to_vec().into()),
+        ("utils.deterministic", "fill_uninitialized_memory") => Value::Bool(true),
         ("version", "__version__") => Value::str(VERSION),
         ("version", "debug") => Value::Bool(false),
         ("version", "cuda" | "hip" | "xpu") => Value::None,

@@ -1,8 +1,9 @@
 //! Deterministic algorithms on request. Every function is deterministic already, so the request only makes new memory
-//! be filled: reading it before writing then gives the same values each time. Follows
+//! be filled: reading it before writing then gives the same values each time. Functions that PyTorch does not call
+//! deterministic are refused like there. Follows
 //! <https://pytorch.org/docs/2.7/generated/torch.use_deterministic_algorithms.html>.
 
-use call::{Call, Row, function};
+use call::{Call, Row, State, function};
 use tensor::{Result, bail};
 use value::Value;
 
@@ -41,6 +42,35 @@ pub(crate) const ROWS: &[Row] = &[
     )
     .python("set_deterministic_debug_mode"),
 ];
+
+/// Refuses an operation that has no deterministic implementation in PyTorch, or warns of it, if the session asks for
+/// deterministic algorithms.
+///
+/// # Errors
+/// RuntimeError in PyTorch's words.
+pub(crate) fn alert(state: &State, operation: &str) -> Result<()> {
+    let file = "You can file an issue at https://github.com/pytorch/pytorch/issues to help us prioritize adding \
+                deterministic support for this operation.";
+    match state.deterministic.get() {
+        (false, _) => {}
+        (true, true) => state.warn_once(
+            "UserWarning",
+            format!(
+                "{operation} does not have a deterministic implementation, but you set \
+                 'torch.use_deterministic_algorithms(True, warn_only=True)'. {file} (Triggered internally at \
+                 /pytorch/aten/src/ATen/Context.cpp:93.)"
+            ),
+        ),
+        (true, false) => bail!(
+            RuntimeError,
+            "{operation} does not have a deterministic implementation, but you set \
+             'torch.use_deterministic_algorithms(True)'. You can turn off determinism just for this operation, or you \
+             can use the 'warn_only=True' option, if that's acceptable for your application. {}",
+            file.replacen("You can", "You can also", 1)
+        ),
+    }
+    Ok(())
+}
 
 fn switch(call: &mut Call) -> Result<Value> {
     let (mode, warn_only) = (call.value(0), call.value(1));

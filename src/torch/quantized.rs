@@ -1,6 +1,7 @@
 //! Quantized tensors: creating them, and the kernels that functions for dense tensors use for them. Follows
 //! <https://pytorch.org/docs/2.7/quantization-support.html>.
 
+use super::deterministic;
 use call::facets::Dispatch::AsIs;
 use call::{Call, Row, both, function, method};
 use tensor::bail;
@@ -267,6 +268,7 @@ pub(crate) fn select(call: &mut Call) -> Result<Value> {
 
 /// `q.resize_(size)` and `q.resize_as_(x)`, which resize the integers.
 pub(crate) fn resize(call: &mut Call) -> Result<Value> {
+    deterministic::alert(call.state, "quantized_resize_cpu_")?;
     let target = call.tensor(0)?.clone();
     let view = target.view();
     if let Some(Quantizer::PerChannel { .. }) = view.quantizer() {

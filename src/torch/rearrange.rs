@@ -1,6 +1,7 @@
 //! Functions that move elements: joining, repeating, gathering, sorting.
 //! Follows <https://pytorch.org/docs/2.7/torch.html#indexing-slicing-joining-mutating-ops>.
 
+use super::deterministic;
 use super::dimnames;
 use super::pointwise::Argument;
 use super::sparse_kernels;
@@ -262,6 +263,9 @@ pub(crate) const ROWS: &[Row] = &[
     method(
         "put_(Tensor(a!) self, Tensor index, Tensor source, bool accumulate=False) -> Tensor(a!)",
         |c| {
+            if !c.bool(3)? {
+                deterministic::alert(c.state, "put_")?;
+            }
             gather::put_(&c.view(0)?, &c.view(1)?, &c.view(2)?, c.bool(3)?)?;
             Ok(c.itself())
         },

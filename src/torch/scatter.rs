@@ -1,6 +1,7 @@
 //! Writes at positions given by index tensors: the functions that reduce, and those that return a copy. Follows
 //! <https://pytorch.org/docs/2.7/generated/torch.scatter_reduce.html> and its neighbours.
 
+use super::deterministic;
 use super::dimnames;
 use call::facets::{NameInference::Keeps, Out, Repeats, Shares};
 use call::warnings::{self, Writer};
@@ -95,7 +96,12 @@ pub(crate) const ROWS: &[Row] = &[
     ),
     both(
         "put(Tensor self, Tensor index, Tensor source, bool accumulate=False) -> Tensor",
-        |c| changed(clone(&c.view(0)?), |out| gather::put_(out, &c.view(1)?, &c.view(2)?, c.bool(3)?)),
+        |c| {
+            if !c.bool(3)? {
+                deterministic::alert(c.state, "put_")?;
+            }
+            changed(clone(&c.view(0)?), |out| gather::put_(out, &c.view(1)?, &c.view(2)?, c.bool(3)?))
+        },
         "Copies the tensor, with elements written as if it had one dimension.",
     ),
     both(

@@ -70,7 +70,7 @@ pub fn finish(function: &Function, call: &mut Call, result: Value) -> Result<Val
             return several(function, call, &outs.sequence().unwrap_or_default(), result);
         }
         _ => {
-            if call.state.deterministic.get().0 {
+            if call.state.fills_memory() {
                 fill_unwritten(signature.name, &result)?;
             }
             result
@@ -107,7 +107,7 @@ fn one_output(function: &Function, call: &mut Call, out: &Tensor, result: Value)
         if is_resized {
             count_write(call.state, out)?;
         }
-        if call.state.deterministic.get().0 {
+        if call.state.fills_memory() {
             fill_unwritten(call.signature.name, &Value::Tensor(out.clone()))?;
         }
         return Ok(Value::Tensor(out.clone()));
@@ -366,7 +366,7 @@ fn fill(view: &View) -> Result<()> {
 
 /// In deterministic mode, fills a new tensor whose values are unspecified.
 pub fn fill_new(state: &State, view: &View) -> Result<()> {
-    if state.deterministic.get().0 { fill(view) } else { Ok(()) }
+    if state.fills_memory() { fill(view) } else { Ok(()) }
 }
 
 /// Returns the value that fills new memory in deterministic mode.
@@ -384,7 +384,7 @@ fn unwritten(dtype: DType) -> Scalar {
 /// In deterministic mode, fills the elements that a storage has gained since it had `old` bytes.
 pub fn fill_grown(state: &State, tensor: &Tensor, old: usize) -> Result<()> {
     let view = tensor.view();
-    if !state.deterministic.get().0 || view.device().is_meta() || view.form.is_some() {
+    if !state.fills_memory() || view.device().is_meta() || view.form.is_some() {
         return Ok(());
     }
     let size = view.dtype.itemsize();
