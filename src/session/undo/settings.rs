@@ -77,7 +77,7 @@ impl Settings {
             (self.deterministic != other.deterministic, "deterministic mode"),
             (self.skip_data != other.skip_data, "skipping of data"),
             (self.threads != other.threads, "number of threads"),
-            (self.flags != other.flags, "flags of modules"),
+            (self.flags != other.flags, "flag of a module"),
             (self.generator != other.generator, "random generator"),
         ];
         settings.into_iter().filter(|(differs, _)| *differs).map(|(_, name)| name).collect()
