@@ -22,9 +22,7 @@ pub fn attribute(state: &State, value: &Value, name: &str) -> Result<Value> {
     let missing = || suggest::no_attribute(state, value, name);
     let method = state.registry.methods.find;
     match value {
-        Value::Module(module) => {
-            module_flag(state, module, name).or_else(|| module_member(state, module, name)).ok_or_else(missing)
-        }
+        Value::Module(module) => of_module(state, module, name).ok_or_else(missing),
         Value::Object(object) if let Some(found) = object.own_attribute(name) => found,
         Value::Object(object) => object.attribute(name).or_else(|| method(value, name)).ok_or_else(missing),
         Value::NamedTuple(tuple) => {
@@ -91,6 +89,12 @@ pub fn read_directly(state: &State, attributes: &Attributes, value: &Value) -> O
     Some(read(state, function, value))
 }
 
+/// Returns a member of a module: what a script has set, or what the module has. Unlike [`attribute`], it does not look
+/// for the name that was meant.
+pub fn of_module(state: &State, module: &'static str, name: &str) -> Option<Value> {
+    module_flag(state, module, name).or_else(|| module_member(state, module, name))
+}
+
 /// Returns an attribute that a script has set on a module.
 fn module_flag(state: &State, module: &str, name: &str) -> Option<Value> {
     if state.flags.borrow().is_empty() { None } else { state.flag(&flag_path(module, name)) }
@@ -129,15 +133,17 @@ pub fn set_attribute(state: &State, target: &Value, name: &str, value: &Value) -
         return done;
     }
     // What a module already has stays, except for the flags of backends: calls would not see another function.
-    if let Value::Module(module) = target
-        && (module.starts_with("backends.")
-            || *module == "utils.deterministic"
-            || module_member(state, module, name).is_none())
-        && !matches!(module_member(state, module, name), Some(Value::Function(_) | Value::Module(_)))
-    {
-        modules::check_flag(state, module, name, value)?;
-        state.set_flag(&flag_path(module, name), value.clone());
-        return Ok(());
+    if let Value::Module(module) = target {
+        let can_change = match module_member(state, module, name) {
+            None => true,
+            Some(Value::Function(_) | Value::Module(_)) => false,
+            Some(_) => module.starts_with("backends.") || *module == "utils.deterministic",
+        };
+        if can_change {
+            modules::check_flag(state, module, name, value)?;
+            state.set_flag(&flag_path(module, name), value.clone());
+            return Ok(());
+        }
     }
     if let Some(function) = Kind::of(target).and_then(|kind| state.registry.setter(name, kind)) {
         let args = [target.clone(), value.clone()].into_iter().collect();

@@ -140,6 +140,11 @@ pub struct Session {
     keeps_results: bool,
 }
 
+/// Lets loops of this thread use all cores again. Their number belongs to the thread, not to a session.
+pub(crate) fn use_all_cores() {
+    tensor::parallel::set_cores(0);
+}
+
 impl Session {
     pub fn new(options: SessionOptions) -> Session {
         let state = State::new(registry(), options.live);

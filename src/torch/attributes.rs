@@ -172,7 +172,7 @@ pub(crate) const ROWS: &[Row] = &[
             true => Ok(Value::None),
             false => bail!(NotImplementedError, "the hooks of a tensor cannot be listed at this prompt"),
         },
-        "The hooks on the gradient: None if there are none.",
+        "The hooks on the gradient, or None.",
     )
     .names(Nameless)
     .any_layout().not_differentiable(),

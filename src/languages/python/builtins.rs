@@ -58,14 +58,14 @@ const IMPORTED: &str = "*";
 
 /// `from module import *`: the module's public names replace variables, and are found before builtins.
 pub(super) fn import_all(machine: &Machine, module: &Value) {
-    let Value::Module(name) = module else { return };
+    let Value::Module(module_name) = module else { return };
     let mut modules = machine.state.flag(IMPORTED).and_then(|modules| modules.sequence()).unwrap_or_default();
-    modules.retain(|known| !matches!(known, Value::Module(known) if known == name));
+    modules.retain(|known| !matches!(known, Value::Module(known) if known == module_name));
     modules.push(module.clone());
     machine.state.set_flag(IMPORTED, Value::tuple(modules));
     let names = machine.variables.borrow().names();
     for name in names {
-        if let Some(value) = public(&machine.state, module, &name) {
+        if let Some(value) = public(&machine.state, module_name, &name) {
             let mut variables = machine.variables.borrow_mut();
             let slot = variables.slot(&name);
             let before = variables.set(slot, Some(value));
@@ -78,13 +78,16 @@ pub(super) fn import_all(machine: &Machine, module: &Value) {
 /// Returns the value of a name that `from module import *` has imported.
 pub(super) fn imported(state: &State, name: &str) -> Option<Value> {
     let modules = if state.flags.borrow().is_empty() { None } else { state.flag(IMPORTED) };
-    modules?.sequence()?.iter().rev().find_map(|module| public(state, module, name))
+    modules?.sequence()?.iter().rev().find_map(|module| match module {
+        Value::Module(module) => public(state, module, name),
+        _ => None,
+    })
 }
 
 /// Returns a member of a module that `import *` imports. Modules within `torch` are not among them.
-fn public(state: &State, module: &Value, name: &str) -> Option<Value> {
-    let found = if name.starts_with('_') { None } else { objects::members::attribute(state, module, name).ok() };
-    found.filter(|value| !matches!((module, value), (Value::Module("torch"), Value::Module(_))))
+fn public(state: &State, module: &'static str, name: &str) -> Option<Value> {
+    let found = if name.starts_with('_') { None } else { objects::members::of_module(state, module, name) };
+    found.filter(|value| !matches!((module, value), ("torch", Value::Module(_))))
 }
 
 /// Returns whether a name is a Python builtin.

@@ -57,6 +57,7 @@ impl Desk {
 
     /// Resets everything except the settings.
     pub fn reset(&self, console: &mut dyn Console) {
+        crate::use_all_cores();
         self.session.replace(new_session(&self.args, &self.log, &self.output));
         self.begin(console);
         self.log.take();

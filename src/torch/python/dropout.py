@@ -1,5 +1,7 @@
 """Functions that clear random elements while a network learns. In place, they change their argument."""
 
+from functools import partial
+
 import torch
 
 
@@ -21,86 +23,56 @@ def product(input, by, in_place):
     return input.mul_(by) if in_place else input * by
 
 
-def is_idle(input, p, train):
+def apply(input, p, train, in_place=False, by_feature=False, alpha=False):
+    """Clears random elements and scales the others. With `alpha`, elements become the limit of `selu` instead, so that
+    mean and variance stay.
+    """
     check(p, RuntimeError)
-    return p == 0 or not train or input.numel() == 0
-
-
-def scaled(input, p, train, in_place=False, by_feature=False):
-    if is_idle(input, p, train):
-        return input
-    if p == 1:
-        return product(input, torch.zeros([], dtype=input.dtype), in_place)
-    return product(input, kept(input, p, by_feature).div_(1 - p), in_place)
-
-
-def alpha(input, p, train, in_place=False, by_feature=False):
-    """Replaces elements by the limit of `selu`, so that mean and variance stay."""
-    if is_idle(input, p, train):
+    if p == 0 or not train or input.numel() == 0:
         return input
     if p == 1:
         return product(input, torch.zeros([], dtype=input.dtype), in_place)
     noise = kept(input, p, by_feature)
+    if not alpha:
+        return product(input, noise.div_(1 - p), in_place)
     limit = 1.7580993408473766
     slope = 1 / ((limit * limit * p + 1) * (1 - p)) ** 0.5
     shift = noise.add(-1).mul_(limit * slope).add_(limit * slope * p)
     return product(input, noise.mul_(slope), in_place).add_(shift)
 
 
-def dropout(input, p, train):
-    return scaled(input, p, train)
-
-
-def dropout_(input, p, train):
-    return scaled(input, p, train, True)
-
-
-def feature_dropout(input, p, train):
-    return scaled(input, p, train, False, True)
-
-
-def feature_dropout_(input, p, train):
-    return scaled(input, p, train, True, True)
-
-
-def alpha_dropout(input, p, train):
-    return alpha(input, p, train)
-
-
-def alpha_dropout_(input, p, train):
-    return alpha(input, p, train, True)
-
-
-def feature_alpha_dropout(input, p, train):
-    return alpha(input, p, train, False, True)
-
-
-def feature_alpha_dropout_(input, p, train):
-    return alpha(input, p, train, True, True)
+dropout = apply
+dropout_ = partial(apply, in_place=True)
+feature_dropout = partial(apply, by_feature=True)
+feature_dropout_ = partial(apply, in_place=True, by_feature=True)
+alpha_dropout = partial(apply, alpha=True)
+alpha_dropout_ = partial(apply, in_place=True, alpha=True)
+feature_alpha_dropout = partial(apply, by_feature=True, alpha=True)
+feature_alpha_dropout_ = partial(apply, in_place=True, by_feature=True, alpha=True)
 
 
 def functional_dropout(input, p, training, inplace):
     check(p, ValueError)
-    return scaled(input, p, training, inplace)
+    return apply(input, p, training, inplace)
 
 
 def functional_alpha_dropout(input, p, training, inplace):
     check(p, ValueError)
-    return alpha(input, p, training, inplace)
+    return apply(input, p, training, inplace, False, True)
 
 
 def functional_feature_alpha_dropout(input, p, training, inplace):
     check(p, ValueError)
-    return alpha(input, p, training, inplace, True)
+    return apply(input, p, training, inplace, True, True)
 
 
 def of_channels(input, p, training, inplace, is_batch):
     """Clears channels of a batch, or of a single item, which becomes a batch of one."""
     check(p, ValueError)
     if is_batch:
-        return scaled(input, p, training, inplace, True)
+        return apply(input, p, training, inplace, True)
     batch = input.unsqueeze_(0) if inplace else input.unsqueeze(0)
-    result = scaled(batch, p, training, inplace, True)
+    result = apply(batch, p, training, inplace, True)
     return result.squeeze_(0) if inplace else result.squeeze(0)
 
 
