@@ -2,6 +2,7 @@
 //! gradients, and counts writes afterwards.
 
 pub mod fake;
+mod folds;
 pub mod forms;
 pub mod name_inference;
 pub mod names;

@@ -3,8 +3,9 @@
 //! `SparseCsrCPU` and `QuantizedCPU`, and as checks in the kernels themselves.
 
 use super::{Call, Run};
+use tensor::element::integer_limits;
 use tensor::ops::pointwise::classes::Classes;
-use tensor::{Name, Result};
+use tensor::{DType, Name, Result, Scalar};
 use value::Value;
 
 /// Infers the dimension names of a result from the arguments, before the call; `None` if it has no names.
@@ -111,8 +112,8 @@ pub struct Out {
     pub shares: Shares,
     /// Whether a missing `dtype` argument is taken from the output.
     pub gives_dtype: bool,
-    /// Whether the output is cleared before the inputs are read, which matters if they share memory.
-    pub clears: bool,
+    /// How a reduction uses an output that shares memory with the input, or shows one element at several positions.
+    pub folds: Folds,
     /// The layout in memory of an output after it was resized.
     pub lies: Lies,
     /// Whether the dtype is checked before shared memory.
@@ -182,7 +183,51 @@ pub enum Shares {
     Allowed,
     /// Allowed if they share memory element for element. Partial overlap is refused.
     Wholly,
+    /// Allowed for the first tensor, as `Wholly`. Refused for the others.
+    First,
     Never,
+}
+
+/// How a reduction uses an output that shares memory with its input, or shows one element at several positions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Folds {
+    /// The result is computed aside and then written.
+    Aside,
+    /// The output is cleared; then the result is computed and written.
+    Cleared,
+    /// The output starts with a number, with which each element of the input is combined in turn.
+    Each(Start),
+    /// The output starts with zero, to which the sum of each slice is added in turn.
+    Sums,
+    /// Each slice is reduced and its result written before the next is read.
+    InTurn,
+    /// The same, in an output that is cleared first.
+    InTurnCleared,
+}
+
+/// The number with which a reduction starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Start {
+    Number(i64),
+    Lowest,
+    Highest,
+}
+
+impl Folds {
+    /// Returns the number that fills the output first.
+    pub(crate) fn start(self, dtype: DType) -> Option<Scalar> {
+        let limit = |number: i128| i64::try_from(number).map_or(Scalar::UInt(u64::MAX), Scalar::Int);
+        let is_integer = dtype.is_integral(true);
+        match self {
+            Folds::Aside | Folds::InTurn => None,
+            Folds::Cleared | Folds::Sums | Folds::InTurnCleared => Some(Scalar::Int(0)),
+            Folds::Each(Start::Number(number)) => Some(Scalar::Int(number)),
+            Folds::Each(Start::Lowest) if is_integer => Some(limit(integer_limits(dtype).0)),
+            Folds::Each(Start::Highest) if is_integer => Some(limit(integer_limits(dtype).1)),
+            Folds::Each(Start::Lowest) => Some(Scalar::Float(f64::NEG_INFINITY)),
+            Folds::Each(Start::Highest) => Some(Scalar::Float(f64::INFINITY)),
+        }
+    }
 }
 
 /// The condition of linear algebra functions. Takes the function's name and the name of the part of its result.
@@ -221,7 +266,7 @@ impl Out {
         repeats: Repeats::RefusedResized,
         shares: Shares::Allowed,
         gives_dtype: false,
-        clears: false,
+        folds: Folds::Aside,
         lies: Lies::AsNew,
         dtype_first: false,
         warns: true,
@@ -269,9 +314,9 @@ impl Out {
         Out { lies, ..self }
     }
 
-    /// Clears the output before the inputs are read, because the result is accumulated in it.
-    pub const fn clearing(self) -> Out {
-        Out { clears: true, ..self }
+    /// Sets how the function uses an output that shares memory.
+    pub const fn folding(self, folds: Folds) -> Out {
+        Out { folds, ..self }
     }
 
     /// Computes in the dtype of the output if no other is given.

@@ -7,6 +7,7 @@ use super::steps::{Steps, in_place};
 use call::dispatch::name_inference;
 use call::facets::{
     Dispatch::Own,
+    Folds,
     NameInference::{Infers, InfersLate, Nameless},
     Out, Shares, Takes,
 };
@@ -37,7 +38,7 @@ pub(crate) const ROWS: &[Row] = &[
         |c| Ok(Value::from(ops::mv(&c.view(0)?, &c.view(1)?)?)),
         "Multiplies a matrix by a vector.",
     )
-    .out(Out::PLAIN.unguarded())
+    .out(Out::PLAIN.unguarded().folding(Folds::Cleared))
     .names(InfersLate(name_inference::product))
     .sparse(Own(sparse_kernels::matrix_vector)),
     both(

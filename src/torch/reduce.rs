@@ -6,7 +6,7 @@ use super::sparse_kernels;
 use call::facets::{
     Dispatch::{Integers, Own, Refused, Requantized, Total},
     NameInference::{Keeps, Nameless, Removes},
-    Out, Repeats, Shares, Takes,
+    Folds, Out, Repeats, Shares, Start, Takes,
 };
 use call::{Call, Row, both, function};
 use tensor::bail;
@@ -21,9 +21,10 @@ const SPREAD: &[(Takes, &str)] =
 
 /// The conditions on the `out` tensor of `any` and `all`.
 macro_rules! truth {
-    ($name:literal) => {
+    ($name:literal, $start:literal) => {
         Out::PLAIN
             .unguarded()
+            .folding(Folds::Each(Start::Number($start)))
             .takes(&[(Takes::Truth, concat!($name, " only supports bool tensor for result, got: {out}"))])
     };
 }
@@ -46,7 +47,7 @@ pub(crate) const ROWS: &[Row] = &[
         },
         "Sums along dimensions.",
     )
-    .out(Out::REDUCED.clearing())
+    .out(Out::REDUCED.folding(Folds::Sums))
     .names(Removes)
     .sparse(Own(sparse_kernels::sum_dims))
     .quantized(Refused("sum.IntList_out")).by_name("dim_DimnameList", dimnames::by_position),
@@ -55,7 +56,7 @@ pub(crate) const ROWS: &[Row] = &[
         |c| ops::mean(&c.view(0)?, None, false, c.opt_dtype(1)).map(Value::from),
         "Averages all elements.",
     )
-    .out(Out::PLAIN.unguarded().clearing().takes(&[(Takes::Castable, "mean.dtype_out(): input types can't be cast to the desired output type {out}")]))
+    .out(Out::PLAIN.unguarded().folding(Folds::Cleared).takes(&[(Takes::Castable, "mean.dtype_out(): input types can't be cast to the desired output type {out}")]))
     .names(Nameless)
     .out_refused_as("mean.dtype_out")
     .quantized(Requantized),
@@ -68,7 +69,7 @@ pub(crate) const ROWS: &[Row] = &[
         },
         "Averages along dimensions.",
     )
-    .out(Out::ELEMENTWISE.repeating(Repeats::RefusedResized).sharing(Shares::Allowed).clearing())
+    .out(Out::ELEMENTWISE.repeating(Repeats::RefusedResized).sharing(Shares::Allowed).folding(Folds::InTurnCleared))
     .names(Removes)
     .quantized(Requantized).by_name("names_dim", dimnames::by_position),
     both(
@@ -83,14 +84,14 @@ pub(crate) const ROWS: &[Row] = &[
         |c| ops::prod(&c.view(0)?, Some(c.int(1)?), c.bool(2)?, c.opt_dtype(3)).map(Value::from),
         "Multiplies along a dimension.",
     )
-    .out(Out::REDUCED)
+    .out(Out::REDUCED.folding(Folds::Each(Start::Number(1))))
     .names(Removes).by_name("dim_Dimname", dimnames::by_position),
     both(
         "any(Tensor self, *, Tensor? out=None) -> Tensor",
         |c| ops::any(&c.view(0)?, None, false).map(Value::from),
         "Returns whether any element is true.",
     )
-    .out(truth!("any"))
+    .out(truth!("any", 0))
     .names(Nameless)
     .sparse(Total).not_differentiable(),
     both(
@@ -101,20 +102,20 @@ pub(crate) const ROWS: &[Row] = &[
         },
         "Tells whether any element along dimensions is true.",
     )
-    .out(truth!("any")).not_differentiable(),
+    .out(truth!("any", 0)).not_differentiable(),
     both(
         "any.dim(Tensor self, int dim, bool keepdim=False, *, Tensor? out=None) -> Tensor",
         |c| ops::any(&c.view(0)?, Some(&[c.int(1)?]), c.bool(2)?).map(Value::from),
         "Tells whether any element along a dimension is true.",
     )
-    .out(truth!("any"))
+    .out(truth!("any", 0))
     .operation("any.dim").by_name("dimname", dimnames::not_yet).not_differentiable(),
     both(
         "all(Tensor self, *, Tensor? out=None) -> Tensor",
         |c| ops::all(&c.view(0)?, None, false).map(Value::from),
         "Returns whether all elements are true.",
     )
-    .out(truth!("all"))
+    .out(truth!("all", 1))
     .names(Nameless).not_differentiable(),
     both(
         "all.dims(Tensor self, int[]? dim=None, bool keepdim=False, *, Tensor? out=None) -> Tensor",
@@ -124,13 +125,13 @@ pub(crate) const ROWS: &[Row] = &[
         },
         "Tells whether all elements along dimensions are true.",
     )
-    .out(truth!("all")).not_differentiable(),
+    .out(truth!("all", 1)).not_differentiable(),
     both(
         "all.dim(Tensor self, int dim, bool keepdim=False, *, Tensor? out=None) -> Tensor",
         |c| ops::all(&c.view(0)?, Some(&[c.int(1)?]), c.bool(2)?).map(Value::from),
         "Tells whether all elements along a dimension are true.",
     )
-    .out(truth!("all"))
+    .out(truth!("all", 1))
     .operation("all.dim").by_name("dimname", dimnames::not_yet).not_differentiable(),
     both(
         "max(Tensor self, *, Tensor? out=None) -> Tensor",
@@ -152,6 +153,7 @@ pub(crate) const ROWS: &[Row] = &[
         |c| extremum(c, Extremum::Max, "torch.return_types.max"),
         "Returns the largest elements along a dimension, and their positions.",
     )
+    .out(Out::PLAIN.sharing(Shares::Never))
     .names(Removes)
     .quantized(Integers).by_name("names_dim", dimnames::by_position),
     both(
@@ -174,6 +176,7 @@ pub(crate) const ROWS: &[Row] = &[
         |c| extremum(c, Extremum::Min, "torch.return_types.min"),
         "Returns the smallest elements along a dimension, and their positions.",
     )
+    .out(Out::PLAIN.sharing(Shares::Never))
     .names(Removes)
     .quantized(Integers).by_name("names_dim", dimnames::by_position),
     both(
@@ -181,25 +184,25 @@ pub(crate) const ROWS: &[Row] = &[
         |c| ops::extremum(Extremum::Max, &c.view(0)?, &c.ints(1)?, c.bool(2)?).map(Value::from),
         "Returns the largest elements along dimensions.",
     )
-    .out(Out::PLAIN.unguarded().takes(&[(Takes::Same, "Expected the dtype for input and out to match, but got {result} for input's dtype and {out} for out's dtype.")])),
+    .out(Out::PLAIN.unguarded().folding(Folds::Each(Start::Lowest)).takes(&[(Takes::Same, "Expected the dtype for input and out to match, but got {result} for input's dtype and {out} for out's dtype.")])),
     both(
         "amin(Tensor self, int[1] dim=(), bool keepdim=False, *, Tensor? out=None) -> Tensor",
         |c| ops::extremum(Extremum::Min, &c.view(0)?, &c.ints(1)?, c.bool(2)?).map(Value::from),
         "Returns the smallest elements along dimensions.",
     )
-    .out(Out::PLAIN.unguarded().takes(&[(Takes::Same, "Expected the dtype for input and out to match, but got {result} for input's dtype and {out} for out's dtype.")])),
+    .out(Out::PLAIN.unguarded().folding(Folds::Each(Start::Highest)).takes(&[(Takes::Same, "Expected the dtype for input and out to match, but got {result} for input's dtype and {out} for out's dtype.")])),
     both(
         "argmax(Tensor self, int? dim=None, bool keepdim=False, *, Tensor? out=None) -> Tensor",
         |c| ops::arg_extremum(Extremum::Max, &c.view(0)?, c.opt_int(1)?, c.bool(2)?).map(Value::from),
         "Returns the position of the largest element.",
     )
-    .out(Out::PLAIN.unguarded()).not_differentiable(),
+    .out(Out::PLAIN.unguarded().folding(Folds::InTurn)).not_differentiable(),
     both(
         "argmin(Tensor self, int? dim=None, bool keepdim=False, *, Tensor? out=None) -> Tensor",
         |c| ops::arg_extremum(Extremum::Min, &c.view(0)?, c.opt_int(1)?, c.bool(2)?).map(Value::from),
         "Returns the position of the smallest element.",
     )
-    .out(Out::PLAIN.unguarded()).not_differentiable(),
+    .out(Out::PLAIN.unguarded().folding(Folds::InTurn)).not_differentiable(),
     both(
         "var.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False, *, Tensor? out=None) -> Tensor",
         |c| {
@@ -210,7 +213,7 @@ pub(crate) const ROWS: &[Row] = &[
         },
         "Computes the variance along dimensions.",
     )
-    .out(Out::PLAIN.unguarded().takes(SPREAD))
+    .out(Out::PLAIN.unguarded().folding(Folds::InTurn).takes(SPREAD))
     .names(Removes)
     .complex_refused_as("view_as_real").by_name("names_dim", dimnames::by_position),
     both(
@@ -219,7 +222,7 @@ pub(crate) const ROWS: &[Row] = &[
         |c| corrected(c, SpreadMeasure::Variance),
         "Computes the variance along dimensions.",
     )
-    .out(Out::PLAIN.unguarded().takes(SPREAD))
+    .out(Out::PLAIN.unguarded().folding(Folds::InTurn).takes(SPREAD))
     .names(Removes)
     .complex_refused_as("view_as_real").by_name("correction_names", dimnames::by_position),
     both(
@@ -242,7 +245,7 @@ pub(crate) const ROWS: &[Row] = &[
         },
         "Computes the standard deviation along dimensions.",
     )
-    .out(Out::PLAIN.unguarded().takes(SPREAD))
+    .out(Out::PLAIN.unguarded().folding(Folds::InTurn).takes(SPREAD))
     .names(Removes)
     .complex_refused_as("view_as_real").by_name("names_dim", dimnames::by_position),
     both(
@@ -251,7 +254,7 @@ pub(crate) const ROWS: &[Row] = &[
         |c| corrected(c, SpreadMeasure::StandardDeviation),
         "Computes the standard deviation along dimensions.",
     )
-    .out(Out::PLAIN.unguarded().takes(SPREAD))
+    .out(Out::PLAIN.unguarded().folding(Folds::InTurn).takes(SPREAD))
     .names(Removes)
     .complex_refused_as("view_as_real").by_name("correction_names", dimnames::by_position),
     both(
@@ -270,7 +273,7 @@ pub(crate) const ROWS: &[Row] = &[
         norm,
         "Computes the norm of all elements, or along dimensions.",
     )
-    .out(Out::PLAIN.unguarded()).grad_refused_by("linalg_vector_norm")
+    .out(Out::PLAIN.unguarded().folding(Folds::InTurn)).grad_refused_by("linalg_vector_norm")
     .operation("linalg_vector_norm")
     .sparse(Own(sparse_kernels::norm)),
     both(
@@ -297,7 +300,7 @@ pub(crate) const ROWS: &[Row] = &[
         },
         "Computes the vector norm.",
     )
-    .out(Out::PLAIN.unguarded())
+    .out(Out::PLAIN.unguarded().folding(Folds::InTurn))
     .sparse(Total),
 ];
 

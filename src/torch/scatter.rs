@@ -30,7 +30,7 @@ pub(crate) const ROWS: &[Row] = &[
         |c| changed(row_major(&c.view(0)?), |out| scatter_reduce(c, out)),
         "Copies the tensor, with elements reduced into the places an index names.",
     )
-    .out(Out::PLAIN.sharing(Shares::Wholly).repeating(Repeats::Refused)),
+    .out(Out::PLAIN.sharing(Shares::First).repeating(Repeats::Refused)),
     method(
         "index_reduce_(Tensor(a!) self, int dim, Tensor index, Tensor source, str reduce, *, bool \
  include_self=True) -> Tensor(a!)",
@@ -46,20 +46,20 @@ pub(crate) const ROWS: &[Row] = &[
         |c| changed(row_major(&c.view(0)?), |out| index_reduce(c, out)),
         "Copies the tensor, with slices reduced into the given indices.",
     )
-    .out(Out::PLAIN.sharing(Shares::Wholly)),
+    .out(Out::PLAIN.sharing(Shares::First)),
     both(
         "scatter.src(Tensor self, int dim, Tensor index, Tensor src, *, Tensor? out=None) -> Tensor",
         |c| scatter(c, Scattered::Source(&c.view(3)?), None),
         "Copies the tensor, with elements written along a dimension.",
     )
-    .out(Out::PLAIN.sharing(Shares::Wholly).repeating(Repeats::Refused)),
+    .out(Out::PLAIN.sharing(Shares::First).repeating(Repeats::Refused)),
     both(
         "scatter.reduce(Tensor self, int dim, Tensor index, Tensor src, *, str reduce, Tensor? out=None) -> \
  Tensor",
         |c| scatter(c, Scattered::Source(&c.view(3)?), Some(c.str(4)?)),
         "Copies the tensor, with elements added or multiplied in along a dimension.",
     )
-    .out(Out::PLAIN.sharing(Shares::Wholly).repeating(Repeats::Refused)),
+    .out(Out::PLAIN.sharing(Shares::First).repeating(Repeats::Refused)),
     both(
         "scatter.dimname_src(Tensor self, Dimname dim, Tensor index, Tensor src) -> Tensor",
         dimnames::not_yet,
@@ -70,14 +70,14 @@ pub(crate) const ROWS: &[Row] = &[
         |c| scatter(c, Scattered::Value(c.scalar(3)?), None),
         "Copies the tensor, with a value written along a dimension.",
     )
-    .out(Out::PLAIN.sharing(Shares::Wholly).repeating(Repeats::Refused)),
+    .out(Out::PLAIN.sharing(Shares::First).repeating(Repeats::Refused)),
     both(
         "scatter.value_reduce(Tensor self, int dim, Tensor index, Scalar value, *, str reduce, Tensor? \
  out=None) -> Tensor",
         |c| scatter(c, Scattered::Value(c.scalar(3)?), Some(c.str(4)?)),
         "Copies the tensor, with a value added or multiplied in along a dimension.",
     )
-    .out(Out::PLAIN.sharing(Shares::Wholly).repeating(Repeats::Refused)),
+    .out(Out::PLAIN.sharing(Shares::First).repeating(Repeats::Refused)),
     both(
         "scatter.dimname_value(Tensor self, Dimname dim, Tensor index, Scalar value) -> Tensor",
         dimnames::not_yet,
@@ -88,7 +88,7 @@ pub(crate) const ROWS: &[Row] = &[
         |c| changed(row_major(&c.view(0)?), |out| gather::scatter_add_(out, c.int(1)?, &c.view(2)?, &c.view(3)?)),
         "Copies the tensor, with elements added in along a dimension.",
     )
-    .out(Out::PLAIN.sharing(Shares::Wholly).repeating(Repeats::Refused)),
+    .out(Out::PLAIN.sharing(Shares::First).repeating(Repeats::Refused)),
     both(
         "scatter_add.dimname(Tensor self, Dimname dim, Tensor index, Tensor src) -> Tensor",
         dimnames::not_yet,
@@ -113,7 +113,7 @@ pub(crate) const ROWS: &[Row] = &[
         },
         "Copies the tensor, with slices added to the given indices.",
     )
-    .out(Out::PLAIN.sharing(Shares::Wholly)),
+    .out(Out::PLAIN.sharing(Shares::First)),
     both(
         "index_add.dimname(Tensor self, Dimname dim, Tensor index, Tensor source, *, Scalar alpha=1) -> \
  Tensor",
@@ -125,7 +125,7 @@ pub(crate) const ROWS: &[Row] = &[
         |c| changed(row_major(&c.view(0)?), |out| gather::index_copy_(out, c.int(1)?, &c.view(2)?, &c.view(3)?)),
         "Copies the tensor, with slices copied to the given indices.",
     )
-    .out(Out::PLAIN.sharing(Shares::Wholly)),
+    .out(Out::PLAIN.sharing(Shares::First)),
     both(
         "index_copy.dimname(Tensor self, Dimname dim, Tensor index, Tensor source) -> Tensor",
         dimnames::not_yet,

@@ -4,6 +4,7 @@ use super::dimnames;
 use super::pointwise::default;
 use call::facets::{
     Lies,
+    Folds,
     NameInference::{Keeps, Nameless, Removes},
     Out, Shares, Takes,
 };
@@ -77,7 +78,7 @@ pub(crate) const ROWS: &[Row] = &[
         |c| pair("torch.return_types.mode", rank::mode(&c.view(0)?, c.int(1)?, c.bool(2)?)?),
         "Returns the most frequent elements along a dimension, and their positions.",
     )
-    .out(Out::PLAIN.takes(&[(Takes::Same, "expected scalar type '{result}' but got '{out}' for {field} output")]))
+    .out(Out::PLAIN.takes(&[(Takes::Same, "expected scalar type '{result}' but got '{out}' for {field} output")]).sharing(Shares::Never))
     .names(Removes)
     .by_name("dimname", dimnames::by_position),
     both(
@@ -145,7 +146,7 @@ pub(crate) const ROWS: &[Row] = &[
     .out(Out::REDUCED.takes(&[(
         Takes::OfUnless(FLOATS, classes::BOOL | classes::INT),
         "\"nansum_cpu\" not implemented for '{out}'",
-    )])),
+    )]).folding(Folds::Sums)),
     both(
         "nanmean(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None, Tensor? \
  out=None) -> Tensor",
@@ -185,7 +186,8 @@ pub(crate) const ROWS: &[Row] = &[
             Ok(Value::named_tuple("torch.return_types.aminmax", vec![("min", low.into()), ("max", high.into())]))
         },
         "Returns the smallest and the largest element.",
-    ),
+    )
+    .out(Out::PLAIN.sharing(Shares::Never)),
     function(
         "std_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> any",
         |c| with_mean(c, SpreadMeasure::StandardDeviation),

@@ -2,11 +2,11 @@
 //! several, and `requires_grad=`. A facet of the row says which outputs a function accepts. The facet is carried out
 //! here, once for all rows.
 
-use super::count_write;
+use super::{count_write, folds};
 use crate::facets::{Lies, Out, Repeats, Shares, Takes};
 use crate::registry::Function;
 use crate::signature::Signature;
-use crate::{Call, State, as_tensor, one};
+use crate::{Call, State, as_tensor};
 use std::rc::Rc;
 use tensor::bail;
 use tensor::element::integer_limits;
@@ -112,12 +112,12 @@ fn one_output(function: &Function, call: &mut Call, out: &Tensor, result: Value)
         }
         return Ok(Value::Tensor(out.clone()));
     }
-    let storage = out.borrow().storage.clone();
-    if facet.clears && writing.inputs.iter().any(|input| input.borrow().storage == storage) {
-        copy::fill(&out.view(), Scalar::Int(0))?;
-        result = one((function.row.run)(call)?)?.view();
+    if folds::applies(facet.folds, &writing.inputs, out) {
+        journal::note(&out.borrow());
+        folds::fold(function, call, facet.folds, &out.view())?;
+    } else {
+        write(out, &result)?;
     }
-    write(out, &result)?;
     count_write(call.state, out)?;
     Ok(Value::Tensor(out.clone()))
 }
@@ -287,9 +287,13 @@ impl Writing<'_> {
         let check = match self.facet.shares {
             Shares::Allowed => return Ok(()),
             Shares::Wholly => check_no_partial_overlap,
-            Shares::Never => check_no_overlap,
+            Shares::First | Shares::Never => check_no_overlap,
         };
-        self.inputs.iter().try_for_each(|input| check(&out.view(), &input.view()))
+        let is_first = self.facet.shares == Shares::First;
+        self.inputs.iter().enumerate().try_for_each(|(i, input)| {
+            let check = if is_first && i == 0 { check_no_partial_overlap } else { check };
+            check(&out.view(), &input.view())
+        })
     }
 
     /// Resizes an output to the sizes of a result, with the facet's layout in memory.
