@@ -426,7 +426,9 @@ fn accumulator(leaf: &Tensor) -> Rc<Node> {
 /// # Errors
 /// Those of [`grad_fn`].
 pub fn retain_grad(tensor: &Tensor) -> Result<()> {
-    if let Some((node, output)) = grad_fn(tensor)?
+    // Like PyTorch, does nothing for a view whose history was not yet renewed.
+    if !tensor.is_leaf()
+        && let Some((node, output)) = grad_fn(tensor)?
         && !tensor.autograd(|meta| meta.retains_grad)
     {
         tensor.autograd_mut(|meta| meta.retains_grad = true);

@@ -34,7 +34,8 @@ pub(crate) fn check_in_place(target: &Tensor) -> Result<()> {
             bail!(RuntimeError, "a view of a leaf Variable that requires grad is being used in an in-place operation.");
         }
     }
-    if target.requires_grad() && target.is_leaf() && target.base().is_none() {
+    // Like PyTorch, does not renew the history of a view first, which would show that it is no leaf.
+    if target.requires_grad() && target.is_leaf() {
         bail!(RuntimeError, "a leaf Variable that requires grad is being used in an in-place operation.");
     }
     Ok(())

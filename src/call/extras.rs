@@ -2,9 +2,8 @@
 //! object and are dropped with it. PyTorch's own attributes are looked up before these.
 
 use std::cell::RefCell;
-use std::rc::Rc;
-use tensor::{Tensor, WeakStorage, WeakTensor};
-use value::Value;
+use tensor::{Result, Tensor, WeakStorage, WeakTensor};
+use value::{Dict, Value};
 
 /// An object with attributes. The attributes do not keep it alive.
 enum Holder {
@@ -42,16 +41,9 @@ impl Holder {
     }
 }
 
-/// One attribute of one object.
-struct Extra {
-    holder: Holder,
-    name: Rc<str>,
-    value: Value,
-}
-
-/// All such attributes of a session. There are usually none or a few.
+/// The attributes of all objects of a session. There are usually none or a few.
 #[derive(Default)]
-pub struct Extras(RefCell<Vec<Extra>>);
+pub struct Extras(RefCell<Vec<(Holder, Dict)>>);
 
 impl Extras {
     /// Returns whether an object can have attributes.
@@ -59,40 +51,46 @@ impl Extras {
         Holder::of(object).is_some()
     }
 
-    pub fn get(&self, object: &Value, name: &str) -> Option<Value> {
-        let extras = self.0.borrow();
-        extras.iter().find(|extra| &*extra.name == name && extra.holder.is(object)).map(|extra| extra.value.clone())
+    /// Returns the attributes of an object that was given some.
+    pub fn of(&self, object: &Value) -> Option<Dict> {
+        self.0.borrow().iter().find(|(holder, _)| holder.is(object)).map(|(_, own)| own.clone())
     }
 
-    /// Returns the attributes of an object, with their names.
-    pub fn all(&self, object: &Value) -> Vec<(Rc<str>, Value)> {
-        let extras = self.0.borrow();
-        let own = extras.iter().filter(|extra| extra.holder.is(object));
-        own.map(|extra| (extra.name.clone(), extra.value.clone())).collect()
+    pub fn get(&self, object: &Value, name: &str) -> Option<Value> {
+        self.of(object)?.get_str(name)
+    }
+
+    /// Returns the attributes of an object, its `__dict__`: `None` if the object cannot have any.
+    pub fn all(&self, object: &Value) -> Option<Dict> {
+        if let Some(own) = self.of(object) {
+            return Some(own);
+        }
+        let own = Dict::of_names([]);
+        self.0.borrow_mut().push((Holder::of(object)?, own.clone()));
+        Some(own)
     }
 
     /// Sets an attribute of an object. Does nothing if the object cannot have attributes.
-    pub fn set(&self, object: &Value, name: &str, value: &Value) {
-        self.remove(object, name);
-        let Some(holder) = Holder::of(object) else { return };
-        self.0.borrow_mut().push(Extra { holder, name: name.into(), value: value.clone() });
+    ///
+    /// # Errors
+    /// Those of [`Dict::insert`].
+    pub fn set(&self, object: &Value, name: &str, value: &Value) -> Result<()> {
+        self.all(object).map_or(Ok(()), |own| own.insert(Value::str(name), value.clone()))
     }
 
     /// Removes an attribute. Returns whether it existed.
-    pub fn remove(&self, object: &Value, name: &str) -> bool {
-        // Dropping a value can drop other objects, so the list must not be borrowed meanwhile.
-        let mut extras = self.0.take();
-        let before = extras.len();
-        extras.retain(|extra| &*extra.name != name || !extra.holder.is(object));
-        let found = extras.len() < before;
-        self.0.replace(extras);
-        found
+    ///
+    /// # Errors
+    /// Those of [`Dict::remove`].
+    pub fn remove(&self, object: &Value, name: &str) -> Result<bool> {
+        let Some(own) = self.of(object) else { return Ok(false) };
+        Ok(own.remove(&Value::str(name))?.is_some())
     }
 
     /// Drops the attributes of objects that no longer exist.
     pub fn prune(&self) {
         let mut extras = self.0.take();
-        extras.retain(|extra| extra.holder.is_alive());
+        extras.retain(|(holder, _)| holder.is_alive());
         self.0.replace(extras);
     }
 }
@@ -109,14 +107,14 @@ mod tests {
             Err(error) => panic!("{error}"),
         };
         let (a, b, extras) = (tensor(), tensor(), Extras::default());
-        extras.set(&a, "name", &Value::Int(3));
-        extras.set(&a, "name", &Value::Int(4));
+        assert!(extras.set(&a, "name", &Value::Int(3)).and_then(|()| extras.set(&a, "name", &Value::Int(4))).is_ok());
         assert!(matches!(extras.get(&a, "name"), Some(Value::Int(4))));
         assert!(extras.get(&b, "name").is_none() && extras.get(&a, "other").is_none());
         drop(a);
         extras.prune();
-        assert!(!extras.remove(&b, "name") && extras.0.borrow().is_empty());
-        extras.set(&b, "name", &Value::None);
-        assert!(extras.remove(&b, "name") && !extras.remove(&b, "name"));
+        assert!(extras.remove(&b, "name") == Ok(false) && extras.0.borrow().is_empty());
+        assert!(extras.set(&b, "name", &Value::None).is_ok());
+        assert!(extras.remove(&b, "name") == Ok(true) && extras.remove(&b, "name") == Ok(false));
+        assert!(extras.all(&b).is_some_and(|own| own.is_empty()) && extras.all(&Value::None).is_none());
     }
 }

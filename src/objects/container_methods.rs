@@ -251,7 +251,7 @@ fn each_method(class: &str, visit: &mut dyn FnMut(Known)) {
         "bytes" => known(bytes::tables(BufferKind::Bytes), visit),
         "bytearray" => known(bytes::tables(BufferKind::ByteArray), visit),
         "array.array" => known(bytes::tables(BufferKind::Array(TypeCode::U8)), visit),
-        "memoryview" => known(bytes::tables(BufferKind::MemoryView { writable: false }), visit),
+        "memoryview" => known(bytes::tables(BufferKind::MemoryView { format: TypeCode::U8, writable: false }), visit),
         "tuple" | "torch.Size" => known(&[tuples::TUPLE], visit),
         "range" => known(&[tuples::RANGE], visit),
         "slice" => known(&[tuples::SLICE], visit),

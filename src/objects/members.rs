@@ -62,6 +62,11 @@ pub fn attribute(state: &State, value: &Value, name: &str) -> Result<Value> {
             if let Some(extra) = state.extras.get(value, name) {
                 return Ok(extra);
             }
+            if name == "__dict__"
+                && let Some(own) = state.extras.all(value)
+            {
+                return Ok(Value::Dict(own));
+            }
             let class = value.class_name().rsplit('.').next().unwrap_or_default();
             if let Some(family) = state.registry.family(name)
                 && family.find(Receiver::Class(kind)).is_some()
@@ -152,8 +157,7 @@ pub fn set_attribute(state: &State, target: &Value, name: &str, value: &Value) -
     let defined = Kind::of(target).is_some_and(|kind| state.registry.attribute(name, kind).is_some());
     let open = Extras::fit(target) && !defined;
     if open {
-        state.extras.set(target, name, value);
-        return Ok(());
+        return state.extras.set(target, name, value);
     }
     if !defined {
         attribute(state, target, name)?;
@@ -172,7 +176,7 @@ pub fn delete_attribute(state: &State, target: &Value, name: &str) -> Result<()>
     {
         return done;
     }
-    if state.extras.remove(target, name) {
+    if state.extras.remove(target, name)? {
         return Ok(());
     }
     match (target, name) {

@@ -355,8 +355,12 @@ fn copied(value: &Value, how: &Copying, made: &mut HashMap<usize, Value>) -> Res
             {
                 copy.autograd_mut(|meta| meta.grad = Some(grad));
             }
-            for (name, extra) in how.state.extras.all(value) {
-                how.state.extras.set(&whole, &name, &if deep { copied(&extra, how, made)? } else { extra });
+            if let Some(own) = how.state.extras.of(value)
+                && let Some(new) = how.state.extras.all(&whole)
+            {
+                for (name, extra) in own.to_vec() {
+                    new.insert(name, if deep { copied(&extra, how, made)? } else { extra })?;
+                }
             }
             whole
         }

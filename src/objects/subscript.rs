@@ -286,25 +286,19 @@ fn buffer_item(buffer: &Buffer, index: &Value) -> Result<Value> {
     match index {
         Value::Slice(slice) => {
             let (start, stop, step) = slice_bounds(slice, n)?;
-            if let (BufferKind::MemoryView { .. }, 1) = (buffer.kind(), step) {
-                let whole = buffer.memoryview(start as usize, stop.max(start) as usize);
-                return whole.map(Value::Buffer).ok_or_else(|| Error::index("index out of bounds on dimension 1"));
-            }
-            if let BufferKind::MemoryView { .. } = buffer.kind() {
-                bail!(NotImplementedError, "slices of a memoryview with a step are not supported at this prompt");
-            }
-            if let (BufferKind::Bytes | BufferKind::ByteArray, 1) = (buffer.kind(), step)
-                && let Some(part) = buffer.memoryview(start as usize, stop.max(start) as usize)
-            {
-                return bytes::of_kind(buffer.kind(), &bytes::raw(&part)?);
+            let part = || {
+                let part = buffer.slice(start as usize, Range { start, stop, step }.count(), step as isize);
+                part.ok_or_else(|| Error::index("index out of bounds on dimension 1"))
+            };
+            match buffer.kind() {
+                BufferKind::MemoryView { .. } => return part().map(Value::Buffer),
+                BufferKind::Bytes | BufferKind::ByteArray => {
+                    return bytes::of_kind(buffer.kind(), &bytes::raw(&part()?)?);
+                }
+                BufferKind::Array(_) => {}
             }
             let items: Vec<Scalar> = watched(positions(start, stop, step)).filter_map(|i| buffer.item(i)).collect();
-            let bytes = || items.iter().map(|v| v.to_i64() as u8).collect::<Vec<u8>>();
-            Ok(Value::Buffer(match buffer.kind() {
-                BufferKind::Array(code) => Buffer::array(code, &items)?,
-                BufferKind::ByteArray => Buffer::bytearray(&bytes())?,
-                _ => Buffer::bytes(&bytes())?,
-            }))
+            Buffer::array(buffer.code(), &items).map(Value::Buffer)
         }
         _ => match as_index(index)? {
             Some(i) => {

@@ -10,6 +10,14 @@ use crate::bail;
 use std::cell::RefCell;
 use std::rc::Rc;
 
+impl Steps {
+    /// Returns the place in memory of element number `i`.
+    fn place(self, i: usize) -> Option<usize> {
+        (i < self.len).then_some(())?;
+        self.first.checked_add_signed(isize::try_from(i).ok()?.checked_mul(self.step)?)
+    }
+}
+
 /// A Python buffer object. Cloning the handle shares it.
 #[derive(Clone, Debug)]
 pub struct Buffer(Rc<BufferInner>);
@@ -18,6 +26,16 @@ pub struct Buffer(Rc<BufferInner>);
 struct BufferInner {
     kind: BufferKind,
     memory: RefCell<Rc<Memory>>,
+    /// The elements of a `memoryview` that was sliced with a step.
+    steps: Option<Steps>,
+}
+
+/// Elements of a memory that need not follow each other: number `i` is element `first + i * step`.
+#[derive(Clone, Copy, Debug)]
+struct Steps {
+    first: usize,
+    len: usize,
+    step: isize,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,8 +44,9 @@ pub enum BufferKind {
     ByteArray,
     /// `array.array` with its type code.
     Array(TypeCode),
-    /// A `memoryview`, and whether the underlying memory is writable.
+    /// A `memoryview`, with its format, and whether the underlying memory is writable.
     MemoryView {
+        format: TypeCode,
         writable: bool,
     },
 }
@@ -140,7 +159,11 @@ array_floats!(f32, f64);
 
 impl Buffer {
     fn from_memory(kind: BufferKind, memory: Memory) -> Buffer {
-        Buffer(Rc::new(BufferInner { kind, memory: RefCell::new(Rc::new(memory)) }))
+        Buffer::new(kind, Rc::new(memory), None)
+    }
+
+    fn new(kind: BufferKind, memory: Rc<Memory>, steps: Option<Steps>) -> Buffer {
+        Buffer(Rc::new(BufferInner { kind, memory: RefCell::new(memory), steps }))
     }
 
     pub fn bytes(data: &[u8]) -> Result<Buffer> {
@@ -175,16 +198,65 @@ impl Buffer {
         Ok(Buffer::from_memory(BufferKind::Array(code), memory))
     }
 
-    /// `memoryview(buffer)[start:stop]`, in bytes.
-    pub fn memoryview(&self, start: usize, stop: usize) -> Option<Buffer> {
-        let memory = Memory::borrow(&self.memory(), start, stop.checked_sub(start)?)?;
-        Some(Buffer::from_memory(BufferKind::MemoryView { writable: self.writable() }, memory))
+    /// Returns a `memoryview` of this format on the same elements.
+    fn seen(&self, format: TypeCode, writable: bool) -> Buffer {
+        Buffer::new(BufferKind::MemoryView { format, writable }, self.memory(), self.0.steps)
     }
 
-    /// `memoryview.toreadonly()`: the same bytes, which cannot be changed through it.
+    /// `memoryview(buffer)`
+    pub fn memoryview(&self) -> Buffer {
+        self.seen(self.code(), self.writable())
+    }
+
+    /// `memoryview.toreadonly()`: the same elements, which cannot be changed through it.
     pub fn read_only(&self) -> Buffer {
-        let memory = RefCell::new(self.memory());
-        Buffer(Rc::new(BufferInner { kind: BufferKind::MemoryView { writable: false }, memory }))
+        self.seen(self.code(), false)
+    }
+
+    /// `memoryview.cast(format)`
+    ///
+    /// # Errors
+    /// TypeError in Python's words: for elements that do not lie side by side, for two formats of which neither is one of
+    /// bytes, and if the bytes are no multiple of the new size.
+    pub fn cast(&self, format: TypeCode) -> Result<Buffer> {
+        if !self.is_contiguous() {
+            bail!(TypeError, "memoryview: casts are restricted to C-contiguous views");
+        }
+        if self.code().itemsize() != 1 && format.itemsize() != 1 {
+            bail!(TypeError, "memoryview: cannot cast between two non-byte formats");
+        }
+        if !self.nbytes().is_multiple_of(format.itemsize()) {
+            bail!(TypeError, "memoryview: length is not a multiple of itemsize");
+        }
+        Ok(self.seen(format, self.writable()))
+    }
+
+    /// `memoryview(buffer)[start::step]` with `len` elements. They share the buffer's bytes.
+    pub fn slice(&self, start: usize, len: usize, step: isize) -> Option<Buffer> {
+        let kind = BufferKind::MemoryView { format: self.code(), writable: self.writable() };
+        let size = self.code().itemsize();
+        if step == 1 && self.is_contiguous() {
+            let memory = Memory::borrow(&self.memory(), start.checked_mul(size)?, len.checked_mul(size)?)?;
+            return Some(Buffer::from_memory(kind, memory));
+        }
+        let old = self.steps();
+        let first = if len == 0 { 0 } else { old.place(start)? };
+        let steps = Steps { first, len, step: old.step.checked_mul(step)? };
+        Some(Buffer::new(kind, self.memory(), Some(steps)))
+    }
+
+    fn steps(&self) -> Steps {
+        self.0.steps.unwrap_or_else(|| Steps { first: 0, len: self.len(), step: 1 })
+    }
+
+    /// Returns the bytes from one element to the next.
+    pub fn stride(&self) -> isize {
+        self.steps().step.saturating_mul(self.code().itemsize() as isize)
+    }
+
+    /// Returns whether the elements lie side by side, in order.
+    pub fn is_contiguous(&self) -> bool {
+        self.0.steps.is_none_or(|steps| steps.step == 1 || steps.len < 2)
     }
 
     pub fn kind(&self) -> BufferKind {
@@ -194,7 +266,7 @@ impl Buffer {
     pub fn writable(&self) -> bool {
         match self.0.kind {
             BufferKind::Bytes => false,
-            BufferKind::MemoryView { writable } => writable,
+            BufferKind::MemoryView { writable, .. } => writable,
             BufferKind::ByteArray | BufferKind::Array(_) => true,
         }
     }
@@ -207,20 +279,39 @@ impl Buffer {
         Rc::as_ptr(&self.0) as usize
     }
 
+    /// Returns the size of the elements in bytes.
     pub fn nbytes(&self) -> usize {
-        self.memory().nbytes()
+        let Some(steps) = self.0.steps else { return self.memory().nbytes() };
+        steps.len * self.code().itemsize()
     }
 
-    fn code(&self) -> TypeCode {
+    /// Copies the bytes of the elements.
+    ///
+    /// # Errors
+    /// MemoryError.
+    pub fn to_vec(&self) -> Result<Vec<u8>> {
+        limits::room(self.nbytes())?;
+        let (memory, size) = (self.memory(), self.code().itemsize());
+        let Some(steps) = self.0.steps else { return memory.to_vec() };
+        let all = memory.bytes();
+        let places = (0..steps.len).filter_map(|i| steps.place(i));
+        Ok(places.flat_map(|place| all.get(place * size..(place + 1) * size).unwrap_or_default()).map(get).collect())
+    }
+
+    /// Returns the type of the elements.
+    pub fn code(&self) -> TypeCode {
         match self.0.kind {
-            BufferKind::Array(code) => code,
-            _ => TypeCode::U8,
+            BufferKind::Array(code) | BufferKind::MemoryView { format: code, .. } => code,
+            BufferKind::Bytes | BufferKind::ByteArray => TypeCode::U8,
         }
     }
 
-    /// Returns the number of elements (bytes, except for arrays).
+    /// Returns the number of elements.
     pub fn len(&self) -> usize {
-        self.nbytes() / self.code().itemsize()
+        match self.0.steps {
+            Some(steps) => steps.len,
+            None => self.memory().nbytes() / self.code().itemsize(),
+        }
     }
 
     pub fn is_empty(&self) -> bool {
@@ -228,7 +319,7 @@ impl Buffer {
     }
 
     pub fn item(&self, index: usize) -> Option<Scalar> {
-        self.code().read(&self.memory(), index)
+        self.code().read(&self.memory(), self.steps().place(index)?)
     }
 
     pub fn items(&self) -> Vec<Scalar> {
@@ -247,11 +338,15 @@ impl Buffer {
                 _ => bail!(TypeError, "cannot modify read-only memory"),
             }
         }
-        let stored = match self.0.kind {
-            BufferKind::Array(code) => code.write(&self.memory(), index, value)?,
-            _ => match value {
+        let stored = match (self.0.kind, self.steps().place(index)) {
+            (_, None) => false,
+            (BufferKind::Array(code), Some(place)) => code.write(&self.memory(), place, value)?,
+            (BufferKind::MemoryView { format, .. }, Some(place)) => format
+                .write(&self.memory(), place, value)
+                .map_err(|_| Error::value(format!("memoryview: invalid value for format '{}'", format.as_char())))?,
+            (_, Some(place)) => match value {
                 Scalar::Int(_) | Scalar::UInt(_) | Scalar::Bool(_) => match u8::try_from(value.to_i64()) {
-                    Ok(_) => TypeCode::U8.write(&self.memory(), index, value)?,
+                    Ok(_) => TypeCode::U8.write(&self.memory(), place, value)?,
                     Err(_) => bail!(ValueError, "byte must be in range(0, 256)"),
                 },
                 Scalar::Float(_) => bail!(TypeError, "'float' object cannot be interpreted as an integer"),
@@ -307,8 +402,11 @@ impl Buffer {
         self.0.memory.replace(memory);
     }
 
-    /// Returns a storage that shares the buffer's bytes, starting at `offset`.
+    /// Returns a storage that shares the buffer's bytes, starting at `offset`. There is none for elements that do not lie
+    /// side by side.
     pub fn storage(&self, offset: usize, nbytes: usize) -> Option<Storage> {
+        let first = self.is_contiguous().then_some(self.steps().first)?;
+        let offset = first.checked_mul(self.code().itemsize())?.checked_add(offset)?;
         Memory::borrow(&self.memory(), offset, nbytes).map(Storage::new)
     }
 }

@@ -293,6 +293,8 @@ fn set_printoptions(call: &mut Call) -> Result<Value> {
             Value::None => Ok(None),
             Value::Int(n) => Ok(Some(n)),
             Value::Float(f) if f == f64::INFINITY => Ok(Some(i64::MAX)),
+            // An element or a character more or less is counted in whole numbers.
+            Value::Float(f) if i % 2 == 1 => Ok(Some(f.floor() as i64)),
             other => bail!(TypeError, "print options are integers, not {}", other.type_name()),
         }
     };

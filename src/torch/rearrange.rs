@@ -492,7 +492,7 @@ pub(crate) const ROWS: &[Row] = &[
         },
         "Returns the largest elements along a dimension.",
     )
-    .out(Out::PLAIN.sharing(Shares::Never))
+    .out(Out::PLAIN.sharing(Shares::Wholly))
     .quantized(Integers),
     both(
         "unique(Tensor self, any sorted=True, any return_inverse=False, any return_counts=False, int? \

@@ -5,8 +5,9 @@ use super::norms::matrix_norm;
 use super::sparse_kernels;
 use call::facets::{
     Dispatch::{Integers, Own, Refused, Requantized, Total},
+    Folds,
     NameInference::{Keeps, Nameless, Removes},
-    Folds, Out, Repeats, Shares, Start, Takes,
+    Out, Repeats, Shares, Start, Takes,
 };
 use call::{Call, Row, both, function};
 use tensor::bail;

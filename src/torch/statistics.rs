@@ -3,8 +3,7 @@
 use super::dimnames;
 use super::pointwise::default;
 use call::facets::{
-    Lies,
-    Folds,
+    Folds, Lies,
     NameInference::{Keeps, Nameless, Removes},
     Out, Shares, Takes,
 };
@@ -78,7 +77,11 @@ pub(crate) const ROWS: &[Row] = &[
         |c| pair("torch.return_types.mode", rank::mode(&c.view(0)?, c.int(1)?, c.bool(2)?)?),
         "Returns the most frequent elements along a dimension, and their positions.",
     )
-    .out(Out::PLAIN.takes(&[(Takes::Same, "expected scalar type '{result}' but got '{out}' for {field} output")]).sharing(Shares::Never))
+    .out(
+        Out::PLAIN
+            .takes(&[(Takes::Same, "expected scalar type '{result}' but got '{out}' for {field} output")])
+            .sharing(Shares::Never),
+    )
     .names(Removes)
     .by_name("dimname", dimnames::by_position),
     both(
@@ -143,10 +146,14 @@ pub(crate) const ROWS: &[Row] = &[
         },
         "Sums, ignoring NaN.",
     )
-    .out(Out::REDUCED.takes(&[(
-        Takes::OfUnless(FLOATS, classes::BOOL | classes::INT),
-        "\"nansum_cpu\" not implemented for '{out}'",
-    )]).folding(Folds::Sums)),
+    .out(
+        Out::REDUCED
+            .takes(&[(
+                Takes::OfUnless(FLOATS, classes::BOOL | classes::INT),
+                "\"nansum_cpu\" not implemented for '{out}'",
+            )])
+            .folding(Folds::Sums),
+    ),
     both(
         "nanmean(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None, Tensor? \
  out=None) -> Tensor",

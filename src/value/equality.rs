@@ -7,7 +7,7 @@ use crate::{Object, Value};
 use std::cell::Cell;
 use std::rc::Rc;
 use tensor::interrupt::{self, watched};
-use tensor::{Error, ErrorKind, Result};
+use tensor::{Buffer, BufferKind, Error, ErrorKind, Result};
 
 /// Returns the truth of a value, like Python's `bool()`.
 ///
@@ -145,7 +145,17 @@ fn same_contents(a: &Value, b: &Value) -> Result<bool> {
         }
         (Value::Set(x), Value::Set(y)) => matches!(sets::combined("==", x, y)?, Some(Value::Bool(true))),
         (Value::Buffer(x), Value::Buffer(y)) => {
-            x.len() == y.len() && watched(0..x.len()).all(|at| x.item(at) == y.item(at))
+            // An array equals no bytes; a memoryview equals both.
+            let is_array = |buffer: &Buffer| matches!(buffer.kind(), BufferKind::Array(_));
+            let is_bytes = |buffer: &Buffer| matches!(buffer.kind(), BufferKind::Bytes | BufferKind::ByteArray);
+            let is_comparable = !(is_array(x) && is_bytes(y) || is_bytes(x) && is_array(y));
+            let item = |buffer: &Buffer, at| buffer.item(at).map(Value::from);
+            is_comparable
+                && x.len() == y.len()
+                && watched(0..x.len()).all(|at| match (item(x, at), item(y, at)) {
+                    (Some(x), Some(y)) => equal(&x, &y),
+                    _ => false,
+                })
         }
         (Value::Device(x), Value::Device(y)) => x == y,
         (Value::Method(x), Value::Method(y)) => x.name == y.name && is(&x.of, &y.of),

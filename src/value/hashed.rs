@@ -188,6 +188,12 @@ pub fn hash(value: &Value) -> Result<i64> {
     Ok(match value {
         Value::Str(text) => of(&**text),
         Value::Buffer(buffer) if buffer.kind() == BufferKind::Bytes => of(buffer.memory().to_vec()?),
+        Value::Buffer(view) if matches!(view.kind(), BufferKind::MemoryView { writable: false, .. }) => {
+            of(view.to_vec()?)
+        }
+        Value::Buffer(view) if matches!(view.kind(), BufferKind::MemoryView { .. }) => {
+            bail!(ValueError, "cannot hash writable memoryview object")
+        }
         Value::Tensor(tensor) => tensor.identity() as i64,
         Value::Tuple(items) => of_items(items.iter())?,
         Value::Size(sizes) => of_items(sizes.iter().copied().map(Value::Int).collect::<Vec<_>>().iter())?,

@@ -142,8 +142,7 @@ fn buffer_of(arg: &Dynamic) -> Option<Buffer> {
 }
 
 fn raw(buffer: &Buffer) -> Result<Vec<u8>> {
-    limits::room(buffer.nbytes())?;
-    buffer.memory().to_vec()
+    buffer.to_vec()
 }
 
 /// Calls Rhai's method on a copy of the bytes. Returns the copy and the method's result.

@@ -154,6 +154,10 @@ pub fn delete_item(state: &State, target: &Value, index: &Value) -> Result<()> {
             done.map(drop)
         }
         Value::Buffer(buffer) if buffer.kind() == BufferKind::ByteArray => bytes::set_part(state, buffer, index, None),
+        Value::Buffer(buffer) if matches!(buffer.kind(), BufferKind::MemoryView { .. }) => {
+            let is_read_only = !buffer.writable();
+            bail!(TypeError, "{}", if is_read_only { "cannot modify read-only memory" } else { "cannot delete memory" })
+        }
         Value::Tensor(_) => bail!(TypeError, "Tensor does not support deleting items"),
         Value::TypedStorage(_) => bail!(AttributeError, "__delitem__"),
         // CPython words the error differently if the class defines item access and the index is an integer.

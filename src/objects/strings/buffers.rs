@@ -4,9 +4,10 @@ use crate::methods::Given;
 use crate::plain::slices::{as_index, positions, slice_bounds};
 use crate::storages::index_argument;
 use crate::strings::bytes::{change, raw};
-use call::{Call, Row, function, method};
+use call::{Call, Row, attribute, function, method};
 use tensor::{
-    Buffer, BufferKind, DType, Error, Layout, Result, Scalar, Storage, TypeCode, View, bail, interrupt, limits, memory,
+    Buffer, BufferKind, DType, Error, ErrorKind, Layout, Result, Scalar, Storage, TypeCode, View, bail, interrupt,
+    limits, memory,
 };
 use value::{Slice, Value, equality};
 
@@ -36,6 +37,48 @@ pub(crate) const ROWS: &[Row] = &[
     .python("array"),
     function("py.memoryview(any object) -> Buffer", memoryview, "Opens a window on the bytes of a buffer.")
         .python("memoryview"),
+    attribute(
+        "itemsize(Buffer self) -> int",
+        |c| match buffer(c)? {
+            array if matches!(array.kind(), BufferKind::Array(_)) => Ok(Value::Int(array.code().itemsize() as i64)),
+            _ => Ok(Value::Int(view_of(c)?.code().itemsize() as i64)),
+        },
+        "The size of an element in bytes.",
+    ),
+    attribute(
+        "typecode(Buffer self) -> str",
+        |c| match buffer(c)?.kind() {
+            BufferKind::Array(code) => Ok(Value::str(code.as_char().to_string())),
+            _ => bail!(AttributeError, "'{}' object has no attribute 'typecode'", c.value(0).type_name()),
+        },
+        "The letter of an array's element type.",
+    ),
+    attribute(
+        "format(Buffer self) -> str",
+        |c| Ok(Value::str(view_of(c)?.code().as_char().to_string())),
+        "The letter of a memoryview's element type.",
+    ),
+    attribute("nbytes(Buffer self) -> int", |c| Ok(Value::Int(view_of(c)?.nbytes() as i64)), "The size in bytes."),
+    attribute(
+        "readonly(Buffer self) -> bool",
+        |c| Ok(Value::Bool(!view_of(c)?.writable())),
+        "Whether writes are refused.",
+    ),
+    attribute("ndim(Buffer self) -> int", |c| view_of(c).map(|_| Value::Int(1)), "The number of dimensions, 1."),
+    attribute(
+        "shape(Buffer self) -> any",
+        |c| Ok(Value::tuple([Value::Int(view_of(c)?.len() as i64)])),
+        "The number of elements, in a tuple.",
+    ),
+    attribute(
+        "strides(Buffer self) -> any",
+        |c| Ok(Value::tuple([Value::Int(view_of(c)?.stride() as i64)])),
+        "The bytes from one element to the next, in a tuple.",
+    ),
+    attribute("suboffsets(Buffer self) -> any", |c| view_of(c).map(|_| Value::tuple([])), "An empty tuple."),
+    attribute("contiguous(Buffer self) -> bool", is_contiguous, "Whether the elements lie side by side."),
+    attribute("c_contiguous(Buffer self) -> bool", is_contiguous, "Whether the elements lie side by side."),
+    attribute("f_contiguous(Buffer self) -> bool", is_contiguous, "Whether the elements lie side by side."),
     method(
         "__len__(Buffer self) -> int",
         |c| Ok(Value::Int(buffer(c)?.len() as i64)),
@@ -52,6 +95,10 @@ pub(crate) const ROWS: &[Row] = &[
         "Writes one element.",
     ),
 ];
+
+fn is_contiguous(call: &mut Call) -> Result<Value> {
+    Ok(Value::Bool(view_of(call)?.is_contiguous()))
+}
 
 fn buffer(call: &Call) -> Result<Buffer> {
     match call.value(0) {
@@ -81,7 +128,11 @@ pub(crate) fn element(kind: BufferKind, value: &Value) -> Result<Scalar> {
             Some(scalar) if !matches!(scalar, Scalar::Complex(_)) => Ok(scalar),
             _ => bail!(TypeError, "must be real number, not {}", value.type_name()),
         },
-        BufferKind::MemoryView { .. } if !whole => bail!(TypeError, "memoryview: invalid type for format 'B'"),
+        BufferKind::MemoryView { format, .. } => match (format, value.as_scalar()) {
+            (_, Some(scalar)) if whole => Ok(scalar),
+            (TypeCode::F32 | TypeCode::F64, Some(scalar @ Scalar::Float(_))) => Ok(scalar),
+            _ => bail!(TypeError, "memoryview: invalid type for format '{}'", format.as_char()),
+        },
         _ if whole => number(value),
         _ => bail!(TypeError, "'{}' object cannot be interpreted as an integer", value.type_name()),
     }
@@ -117,7 +168,7 @@ pub(crate) fn set_slice(buffer: &Buffer, slice: &Slice, value: &Value) -> Result
         let (given, wanted) = (other.len(), places.len());
         bail!(ValueError, "attempt to assign array of size {given} to extended slice of size {wanted}");
     }
-    if !fits {
+    if !fits || other.code() != buffer.code() {
         bail!(ValueError, "memoryview assignment: lvalue and rvalue have different structures");
     }
     let items = other.items();
@@ -188,8 +239,67 @@ fn memoryview(call: &mut Call) -> Result<Value> {
     let Value::Buffer(buffer) = call.value(0) else {
         bail!(TypeError, "memoryview: a bytes-like object is required, not '{}'", call.value(0).type_name())
     };
-    let whole = buffer.memoryview(0, buffer.nbytes());
-    whole.map(Value::Buffer).ok_or_else(|| Error::runtime("memoryview: the buffer has changed"))
+    Ok(Value::Buffer(buffer.memoryview()))
+}
+
+/// `memoryview.cast(format, shape)`
+///
+/// # Errors
+/// Python's errors. NotImplementedError for more than one dimension, and for formats of which `array.array` has none.
+pub(crate) fn cast(view: &Buffer, given: &Given) -> Result<Value> {
+    let text = match given.option(0, "format") {
+        Some(Value::Str(text)) => text.clone(),
+        Some(other) => bail!(TypeError, "cast() argument 'format' must be str, not {}", other.type_name()),
+        None => bail!(TypeError, "cast() missing required argument 'format' (pos 1)"),
+    };
+    let mut letters = text.strip_prefix('@').unwrap_or(&text).chars();
+    let (Some(letter), None) = (letters.next(), letters.next()) else { return Err(bad_format()) };
+    let cast = match TypeCode::from_char(letter).filter(|&code| code != TypeCode::Char) {
+        Some(format) => view.cast(format)?,
+        None if "c?nNP".contains(letter) => {
+            bail!(NotImplementedError, "memoryviews of format '{letter}' are not supported at this prompt")
+        }
+        None => return Err(bad_format()),
+    };
+    if let Some(shape) = given.option(1, "shape") {
+        let sizes = match shape.sequence() {
+            Some(sizes) => {
+                sizes.iter().map(|size| as_index(size)?.ok_or_else(bad_shape)).collect::<Result<Vec<_>>>()?
+            }
+            None => bail!(TypeError, "shape must be a list or a tuple"),
+        };
+        let count = sizes.iter().try_fold(1i64, |count, &size| count.checked_mul(size));
+        if count != i64::try_from(cast.len()).ok() {
+            bail!(TypeError, "memoryview: product(shape) * itemsize != buffer size");
+        }
+        if sizes.len() != 1 {
+            bail!(NotImplementedError, "memoryviews of several dimensions are not supported at this prompt");
+        }
+    }
+    Ok(Value::Buffer(cast))
+}
+
+fn bad_shape() -> Error {
+    Error::type_error("memoryview.cast(): elements of shape must be integers")
+}
+
+fn bad_format() -> Error {
+    Error::value(
+        "memoryview: destination format must be a native single character format prefixed with an optional '@'",
+    )
+}
+
+/// Returns the buffer of a call if it is a `memoryview`.
+///
+/// # Errors
+/// AttributeError for other buffers, which have no such attribute.
+fn view_of(call: &Call) -> Result<Buffer> {
+    let buffer = buffer(call)?;
+    if !matches!(buffer.kind(), BufferKind::MemoryView { .. }) {
+        let class = call.value(0).type_name().to_owned();
+        bail!(AttributeError, "'{class}' object has no attribute '{}'", call.signature.name);
+    }
+    Ok(buffer)
 }
 
 fn frombuffer(call: &mut Call) -> Result<Value> {
@@ -217,6 +327,9 @@ fn frombuffer(call: &mut Call) -> Result<Value> {
 /// Creates a tensor that shares `count` elements of a buffer, from byte `offset` on. A negative count means all
 /// elements.
 pub fn shared(buffer: &Buffer, dtype: DType, count: i64, offset: i64) -> Result<View> {
+    if !buffer.is_contiguous() {
+        bail!(RuntimeError, "could not retrieve buffer from object");
+    }
     let (length, size) = (buffer.nbytes() as i64, dtype.itemsize() as i64);
     if length == 0 || count == 0 {
         bail!(ValueError, "both buffer length ({length}) and count ({count}) must not be 0");
@@ -282,6 +395,10 @@ pub fn copied(call: &Call, dtype: &Value) -> Result<Storage> {
     let Value::Buffer(buffer) = call.value(0) else {
         bail!(TypeError, "a bytes-like object is required, not '{}'", call.value(0).type_name())
     };
+    if !buffer.is_contiguous() {
+        let kind = ErrorKind::Other("BufferError");
+        return Err(Error::new(kind, "memoryview: underlying buffer is not C-contiguous"));
+    }
     let (length, size) = (buffer.nbytes() as i64, dtype.itemsize() as i64);
     if offset < 0 || offset > length {
         // PyTorch's message swaps the two numbers.

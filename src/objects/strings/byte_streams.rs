@@ -18,7 +18,7 @@ pub(crate) const ROWS: &[Row] = &[
         |c| {
             let bytes = match c.value(0) {
                 Value::None => Vec::new(),
-                Value::Buffer(buffer) => buffer.memory().to_vec()?,
+                Value::Buffer(buffer) => buffer.to_vec()?,
                 other => bail!(TypeError, "a bytes-like object is required, not '{}'", other.type_name()),
             };
             Ok(Value::Object(Rc::new(ByteStream::of(bytes, None))))
@@ -367,7 +367,7 @@ impl ByteStream {
             Value::Str(text) if is_text => (text.as_bytes().to_vec(), text.chars().count()),
             other if is_text => bail!(TypeError, "write() argument must be str, not {}", other.type_name()),
             Value::Buffer(buffer) => {
-                let bytes = buffer.memory().to_vec()?;
+                let bytes = buffer.to_vec()?;
                 let count = bytes.len();
                 (bytes, count)
             }

@@ -7,8 +7,8 @@ use crate::methods::{ContainerMethod, Given, parsed, takes};
 use crate::plain::numbers::size;
 use crate::plain::slices::{as_index, positions, slice_bounds};
 use crate::plain::special::index;
-use crate::strings::codecs;
 use crate::strings::percent::percent;
+use crate::strings::{buffers, codecs};
 use call::{Call, Row, State, function};
 use std::cmp::Ordering;
 use tensor::bail;
@@ -250,9 +250,16 @@ const ARRAY: &[Method] = &[
 
 const MEMORY_VIEW: &[Method] = &[
     TO_LIST,
-    TO_BYTES,
+    parsed("tobytes", (0, 1), &["order"], |view, _| made(&raw(view)?), "Returns the bytes, row by row."),
     parsed("hex", (0, 2), &["sep", "bytes_per_sep"], hex, "Writes each byte in two hexadecimal digits."),
     takes("toreadonly", (0, 0), |buffer, _| Ok(Value::Buffer(buffer.read_only())), "Returns a read-only window."),
+    parsed(
+        "cast",
+        (0, 2),
+        &["format", "shape"],
+        buffers::cast,
+        "Returns a window of another format on the same bytes.",
+    ),
 ];
 
 const TO_LIST: Method = takes(
@@ -289,8 +296,7 @@ pub(crate) fn is_bytes(buffer: &Buffer) -> bool {
 /// # Errors
 /// MemoryError.
 pub(crate) fn raw(buffer: &Buffer) -> Result<Vec<u8>> {
-    limits::room(buffer.nbytes())?;
-    buffer.memory().to_vec()
+    buffer.to_vec()
 }
 
 /// Creates a value of class `bytes`.
