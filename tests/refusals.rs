@@ -5,7 +5,9 @@
 use std::fs;
 use std::path::Path;
 use std::thread;
+use tensorsh::call::signature::{Kind, Param, Signature};
 use tensorsh::session::{Language, Session, SessionOptions};
+use tensorsh::torch::library::registry;
 
 /// Parsing and evaluation recurse deeply.
 const STACK: usize = 1 << 28;
@@ -48,4 +50,81 @@ fn differences(table: &str) -> (usize, Vec<String>) {
         }
     }
     (count, different)
+}
+
+/// Sizes whose product overflows, or whose row-major strides do.
+const OVERFLOWING: [&str; 5] = ["(2**40, 2**40)", "(2**62, 2)", "(0, 4, 2**61)", "(0, 2**63 - 1, 2)", "(2**63 - 1,)"];
+
+/// Prints the tensors of a result whose sizes or strides cannot be right.
+const UNSOUND: &str = "print([(t.shape, t.stride()) for t in (r if isinstance(r, (tuple, list)) else [r]) \
+    if isinstance(t, torch.Tensor) and t.layout == torch.strided \
+    and (2**63 - 1 in t.stride() and t.shape != t.stride() or t.numel() != math.prod(t.shape))])";
+
+/// Every function that takes sizes refuses those that overflow, or returns a tensor that can exist.
+#[test]
+fn sizes_that_overflow_are_refused_everywhere() {
+    let mut signatures: Vec<&Signature> = registry()
+        .families()
+        .flat_map(|family| family.members())
+        .flat_map(|(_, overloads)| overloads.functions.iter().map(|function| &function.signature))
+        .filter(|signature| signature.params.iter().any(takes_sizes))
+        .collect();
+    signatures.sort_by_key(|signature| signature.key);
+    signatures.dedup_by_key(|signature| signature.key);
+    let mut session = Session::new(SessionOptions::default());
+    assert_eq!(session.eval(Language::Python, "import torch, math").error, None);
+    let (mut refused, mut unsound) = (0, Vec::new());
+    for signature in &signatures {
+        for (varied, _) in signature.params.iter().enumerate().filter(|(_, param)| takes_sizes(param)) {
+            for sizes in OVERFLOWING {
+                let call = call(signature, varied, sizes);
+                let outcome = session.eval(Language::Python, &format!("r = {call}"));
+                match outcome.error {
+                    Some(failure) if failure.kind == "SyntaxError" => panic!("{call}: {}", failure.message),
+                    Some(_) => refused += 1,
+                    None => {
+                        let said = session.eval(Language::Python, UNSOUND);
+                        if said.error.is_some() || said.text != "[]\n" {
+                            unsound.push(format!("{call}: {}", said.text));
+                        }
+                    }
+                }
+            }
+        }
+    }
+    assert!(unsound.is_empty(), "{}", unsound.join(""));
+    assert!(signatures.len() >= 100 && refused >= 500, "{} functions, {refused} refusals", signatures.len());
+}
+
+fn takes_sizes(param: &Param) -> bool {
+    // Strides may be anything where they do not lead out of the storage.
+    matches!(param.kind, Kind::Ints(_) | Kind::Size) && !param.name.starts_with("stride")
+}
+
+/// Returns a call with plain arguments, and `sizes` for the parameter at position `varied`.
+fn call(signature: &Signature, varied: usize, sizes: &str) -> String {
+    let mut arguments = Vec::new();
+    for (i, param) in signature.params.iter().enumerate() {
+        let plain = match param.kind {
+            _ if i == varied => sizes,
+            _ if param.default.is_some() => continue,
+            Kind::Tensor | Kind::Operand | Kind::Object | Kind::Any => "torch.ones(1)",
+            Kind::Tensors | Kind::Sequence => "[torch.ones(1)]",
+            Kind::Ints(_) | Kind::Size => "(1,)",
+            Kind::Int | Kind::Number | Kind::Float => "1",
+            Kind::Bool => "True",
+            Kind::DType => "torch.float32",
+            Kind::UntypedStorage | Kind::Storage => "torch.ones(1).untyped_storage()",
+            _ => "'a'",
+        };
+        let named = param.keyword_only || param.default.is_some();
+        arguments.push(if named { format!("{}={plain}", param.name) } else { plain.to_owned() });
+    }
+    match signature.receiver() {
+        Some(_) if varied != 0 => {
+            let receiver = arguments.remove(0);
+            format!("{receiver}.{}({})", signature.name, arguments.join(", "))
+        }
+        _ => format!("torch.{}({})", signature.name, arguments.join(", ")),
+    }
 }

@@ -4,7 +4,7 @@
 
 use super::error::{Error, Result};
 use super::interrupt;
-use super::memory_format::MemoryFormat;
+use super::memory_format::{MemoryFormat, check_strides};
 use crate::bail;
 use smallvec::SmallVec;
 use std::cmp::Ordering;
@@ -65,6 +65,18 @@ pub fn checked_numel(sizes: &[i64]) -> Result<i64> {
         .ok_or_else(|| Error::runtime(format!("Storage size calculation overflowed with sizes={}", show(sizes))))
 }
 
+/// Checks that the number of elements fits into 64 bits. PyTorch multiplies without a sign, from the left.
+///
+/// # Errors
+/// RuntimeError, in PyTorch's words, also for a negative size.
+pub fn check_numel(sizes: &[i64]) -> Result<()> {
+    let product = sizes.iter().try_fold(1u64, |product, &size| product.checked_mul(size as u64));
+    match product.map(i64::try_from) {
+        Some(Ok(_)) if sizes.iter().all(|&size| size >= 0) => Ok(()),
+        _ => bail!(RuntimeError, "numel: integer multiplication overflow"),
+    }
+}
+
 /// Returns row-major strides; a size of 0 counts as 1.
 pub fn contiguous_strides(sizes: &[i64]) -> Dims {
     let mut strides = Dims::from_elem(0, sizes.len());
@@ -101,6 +113,11 @@ pub fn infer_size(shape: &[i64], numel: i64) -> Result<Dims> {
         }
     }
     let fits = numel == known || unknown.is_some() && known > 0 && numel % known == 0;
+    // PyTorch compares a product that wraps around, and finds the overflow afterwards.
+    let wrapped = shape.iter().fold(1i64, |product, &size| product.wrapping_mul(size));
+    if !fits && unknown.is_none() && wrapped == 0 && numel == 0 {
+        check_numel(shape)?;
+    }
     if !fits {
         bail!(RuntimeError, "shape '{}' is invalid for input of size {numel}", show(shape));
     }
@@ -117,8 +134,9 @@ pub fn infer_size(shape: &[i64], numel: i64) -> Result<Dims> {
         sizes[i] = numel / known;
     }
     // A size of zero does not help if the product before it overflows.
-    if sizes.iter().try_fold(1u64, |product, &size| product.checked_mul(size as u64)).is_none() {
-        bail!(RuntimeError, "numel: integer multiplication overflow");
+    check_numel(&sizes)?;
+    if numel == 0 {
+        check_strides(&sizes)?;
     }
     Ok(sizes)
 }

@@ -6,7 +6,7 @@ use super::element::{Element, Scalar};
 use super::error::{Error, Result};
 use super::form::{Form, Quantizer, dequantized};
 use super::interrupt;
-use super::layout::{Dims, Layout, checked_numel, contiguous_strides, show};
+use super::layout::{Dims, Layout, check_numel, checked_numel, contiguous_strides, show};
 use super::limits;
 use super::memory::{ElementCell, Memory, Plain, get, set};
 use super::memory_format::check_strides;
@@ -60,6 +60,10 @@ impl View {
     /// Those of [`View::zeros_strided`].
     pub(crate) fn unwritten_strided(sizes: &[i64], strides: Dims, dtype: DType, device: Device) -> Result<View> {
         let elements = sizes.iter().fold(1i64, |elements, &size| elements.saturating_mul(size));
+        // Only these can overflow. A row-major result is refused without a word about its strides.
+        if !(1..=i64::MAX >> 5).contains(&elements) && strides == contiguous_strides(sizes) {
+            check_row_major(sizes, dtype)?;
+        }
         View::strided(sizes, strides, dtype, device, |nbytes, device| {
             // Gaps between elements are never written, so they must be zeroed.
             let dense = usize::try_from(elements).is_ok_and(|count| count.saturating_mul(dtype.itemsize()) == nbytes);
@@ -83,6 +87,7 @@ impl View {
         let layout = Layout { sizes: Dims::from_slice(sizes), strides, offset: 0 };
         let nbytes = storage_bytes(&layout, dtype)?;
         let storage = storage(nbytes, device)?;
+        check_numel(sizes)?;
         Ok(View { storage, layout, dtype, conj: false, neg: false, form: None })
     }
 
@@ -363,7 +368,11 @@ impl View {
 }
 
 /// Refuses a row-major tensor that is too large, or that needs a quantizer.
-fn check_row_major(sizes: &[i64], dtype: DType) -> Result<()> {
+/// Checks that a row-major tensor of these sizes can exist.
+///
+/// # Errors
+/// RuntimeError if its strides or the number of its bytes overflow, and for quantized dtypes.
+pub fn check_row_major(sizes: &[i64], dtype: DType) -> Result<()> {
     let numel = checked_numel(sizes)?;
     check_strides(sizes)?;
     if i64::try_from(dtype.itemsize()).ok().and_then(|size| numel.checked_mul(size)).is_none() {

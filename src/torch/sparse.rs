@@ -11,6 +11,7 @@ use call::facets::{
 use call::{Call, Row, attribute, both, function, method};
 use objects::data::from_data;
 use tensor::bail;
+use tensor::layout::check_numel;
 use tensor::ops::copy;
 use tensor::ops::softmax::Softmax;
 use tensor::ops::sparse::softmax::softmax;
@@ -40,6 +41,7 @@ pub(crate) const ROWS: &[Row] = &[
  requires_grad=False, bool? check_invariants=None) -> Tensor",
         |c| {
             let dtype = c.dtype_keyword().unwrap_or(c.state.default_dtype.get());
+            check_numel(&c.ints(0)?)?;
             ops::empty_coo(&c.ints(0)?, 0, dtype, c.device_keyword()?).map(Value::from)
         },
         "Creates a sparse tensor without elements.",
@@ -384,6 +386,7 @@ fn new_coo(call: &mut Call, size: Option<usize>) -> Result<Value> {
     let indices = on_device(data(call, 0, Some(DType::Long))?)?;
     let values = on_device(data(call, 1, call.dtype_keyword())?)?;
     let size = size.map(|i| call.ints(i)).transpose()?;
+    size.as_deref().map_or(Ok(()), check_numel)?;
     let coalesced = match call.position("is_coalesced").map(|i| call.value(i)) {
         Some(Value::Bool(coalesced)) => Some(coalesced),
         _ => None,

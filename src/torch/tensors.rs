@@ -14,11 +14,10 @@ use call::{Call, Row, both, function, method};
 use objects::operators;
 use objects::subscript::{item_of, set_item_of};
 use tensor::bail;
-use tensor::check_strides;
-use tensor::layout::{contiguous_strides, wrap_dim};
+use tensor::layout::{check_numel, contiguous_strides, wrap_dim};
 use tensor::ops::block::check_no_internal_overlap;
 use tensor::ops::{copy, create};
-use tensor::view::{out_of_bounds, storage_bytes};
+use tensor::view::{check_row_major, out_of_bounds, storage_bytes};
 use tensor::{DType, Error, Layout, Result, Scalar, Storage, Tensor, TypedStorage, View};
 use value::{MemoryFormat, Value, equality, nested_list};
 
@@ -571,7 +570,10 @@ fn set_storage_layout(call: &mut Call) -> Result<Value> {
     if offset < 0 {
         bail!(RuntimeError, "Tensor: invalid storage offset {offset}");
     }
-    check_product(&sizes)?;
+    check_numel(&sizes)?;
+    if given.is_none() {
+        check_row_major(&sizes, tensor.borrow().dtype)?;
+    }
     let strides = given.clone().unwrap_or_else(|| contiguous_strides(&sizes));
     let layout = Layout { strides, sizes, offset };
     let (unchanged, dtype) = {
@@ -587,15 +589,6 @@ fn set_storage_layout(call: &mut Call) -> Result<Value> {
     Ok(shown_anew(call, tensor))
 }
 
-/// Fails if the product of the sizes overflows. PyTorch checks this first, with unsigned multiplications from the left.
-fn check_product(sizes: &[i64]) -> Result<()> {
-    let product = sizes.iter().try_fold(1u64, |product, &size| product.checked_mul(size as u64));
-    match product.map(i64::try_from) {
-        Some(Ok(_)) if sizes.iter().all(|&size| size >= 0) => Ok(()),
-        _ => bail!(RuntimeError, "numel: integer multiplication overflow"),
-    }
-}
-
 fn resize(call: &mut Call) -> Result<Value> {
     resize_to(call, &call.ints(1)?, call.memory_format(2), call.tensor(0)?.is_inference())
 }
@@ -607,16 +600,11 @@ fn resize_to(call: &Call, sizes: &[i64], format: Option<MemoryFormat>, inference
     if tensor.requires_grad() && !inference && !call.state.inference.get() {
         bail!(RuntimeError, "cannot resize variables that require grad");
     }
-    check_product(sizes)?;
-    check_strides(sizes)?;
+    check_numel(sizes)?;
     let view = tensor.view();
     let mut layout = Layout { offset: view.layout.offset, ..Layout::contiguous(sizes) };
     if view.sizes() != sizes {
-        // PyTorch's message for a row-major tensor does not mention the strides.
-        storage_bytes(&layout, view.dtype).map_err(|error| match error.message.split_once(" and strides=") {
-            Some((sizes, _)) => Error { message: sizes.to_owned(), ..error },
-            None => error,
-        })?;
+        check_row_major(sizes, view.dtype)?;
         let old = view.storage.nbytes();
         show_layout(tensor, view.storage.clone(), layout.clone(), true)?;
         fill_grown(call.state, tensor, old)?;
