@@ -45,6 +45,7 @@ const PYTHON: &[&str] = &[
     "handed-over.md",
     "vmap-and-defaults.md",
     "sparse-values.md",
+    "memoryview.md",
 ];
 
 /// Both languages are tested alike: every session is recorded once in Python and once in Rhai, except those about

@@ -93,6 +93,8 @@ pub enum Dispatch {
     Numbers,
     /// Runs on the dequantized numbers, and quantizes the result like the input.
     Requantized,
+    /// The same, but refuses a scale for each channel with this message.
+    RequantizedOneScale(&'static str),
     /// Runs as for a dense tensor, which is possible with one scale for all elements. The default of views.
     Uniform,
 }
@@ -247,6 +249,10 @@ macro_rules! safely {
         )
     };
 }
+
+/// The refusal of a tensor with a scale for each channel where PyTorch asks for one scale without a word of its own.
+pub const ONE_SCALE: &str = "Expected quantizer->qscheme() == kPerTensorAffine to be true, but got false.  (Could this \
+                             error message be improved?  If so, please report an enhancement request to PyTorch.)";
 
 /// The refusal of a tensor with a scale for each channel, where PyTorch would set its strides.
 pub const NO_STRIDES: &str = "Setting strides is possible only on uniformly quantized tensor";

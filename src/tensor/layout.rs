@@ -4,7 +4,7 @@
 
 use super::error::{Error, Result};
 use super::interrupt;
-use super::memory_format::{MemoryFormat, check_strides};
+use super::memory_format::MemoryFormat;
 use crate::bail;
 use smallvec::SmallVec;
 use std::cmp::Ordering;
@@ -88,6 +88,17 @@ pub fn contiguous_strides(sizes: &[i64]) -> Dims {
     strides
 }
 
+/// Returns the strides of a view without elements. PyTorch lets them wrap around.
+fn empty_strides(sizes: &[i64]) -> Dims {
+    let mut strides = Dims::from_elem(0, sizes.len());
+    let mut step = 1i64;
+    for (stride, &size) in strides.iter_mut().zip(sizes).rev() {
+        *stride = step;
+        step = step.wrapping_mul(size.max(1));
+    }
+    strides
+}
+
 /// Resolves a possibly negative dimension against `ndim` dimensions; a 0-d tensor accepts the same as a 1-d one.
 pub fn wrap_dim(dim: i64, ndim: usize) -> Result<usize> {
     let n = (ndim as i64).max(1);
@@ -135,8 +146,8 @@ pub fn infer_size(shape: &[i64], numel: i64) -> Result<Dims> {
     }
     // A size of zero does not help if the product before it overflows.
     check_numel(&sizes)?;
-    if numel == 0 {
-        check_strides(&sizes)?;
+    if numel == 0 && empty_strides(&sizes).iter().any(|&stride| stride < 0) {
+        bail!(RuntimeError, "Stride calculation overflowed");
     }
     Ok(sizes)
 }
@@ -273,7 +284,7 @@ impl Layout {
         }
         if self.numel() == 0 {
             let same = self.sizes.as_slice() == sizes;
-            return Some(if same { self.strides.clone() } else { contiguous_strides(sizes) });
+            return Some(if same { self.strides.clone() } else { empty_strides(sizes) });
         }
         // Slices, to avoid checking the `SmallVec`'s storage for each index.
         let (old_sizes, old_strides) = (self.sizes.as_slice(), self.strides.as_slice());

@@ -3,10 +3,10 @@
 
 use super::pointwise::{Argument, default, result};
 use call::facets::{
-    Dispatch::{Coalesced, Requantized},
+    Dispatch::{Coalesced, RequantizedOneScale},
     Lies,
     NameInference::{Keeps, Unifies},
-    Out, Takes,
+    ONE_SCALE, Out, Takes,
 };
 use call::{Call, Row, both, function, method};
 use tensor::bail;
@@ -35,7 +35,7 @@ pub(crate) const ROWS: &[Row] = &[
     .out(Out::UNCAST)
     .aliases(&["clip"])
     .names(Keeps)
-    .quantized(Requantized),
+    .quantized(RequantizedOneScale(ONE_SCALE)),
     method(
         "clamp_.Tensor(Tensor(a!) self, Tensor? min=None, Tensor? max=None) -> Tensor(a!)",
         clamp_tensors,

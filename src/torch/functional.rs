@@ -6,9 +6,9 @@ use super::pointwise::{default, result};
 use super::statistics::softmax;
 use super::steps::Steps;
 use call::facets::{
-    Dispatch::{Coalesced, Requantized},
+    Dispatch::{Coalesced, RequantizedOneScale},
     NameInference::Keeps,
-    Out, Takes,
+    ONE_SCALE, Out, Takes,
 };
 use call::{Call, Row, both, function};
 use tensor::bail;
@@ -39,7 +39,7 @@ pub(crate) const ROWS: &[Row] = &[
     )
     .names(Keeps)
     .sparse(Coalesced)
-    .quantized(Requantized)
+    .quantized(RequantizedOneScale(ONE_SCALE))
     .derivative_of("relu"),
     function(
         "nn.functional.sigmoid(Tensor self) -> Tensor",

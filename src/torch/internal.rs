@@ -3,7 +3,7 @@
 
 use super::pointwise::default;
 use call::facets::{
-    Dispatch::{Integers, Refused},
+    Dispatch::{OneScale, Refused},
     NameInference::Keeps,
 };
 use call::{Call, Row, both, function, internal};
@@ -44,7 +44,11 @@ pub(crate) const ROWS: &[Row] = &[
         |c| index::index_tensors(&c.view(0)?, &places(c)?).map(Value::from),
         "Selects the elements at indices given as tensors, one for each dimension or None.",
     )
-    .quantized(Integers),
+    .quantized(OneScale(
+        "self.qscheme() == c10::kPerTensorAffine || self.qscheme() == c10::kPerTensorSymmetric INTERNAL ASSERT FAILED \
+         at \"/pytorch/aten/src/ATen/native/TensorAdvancedIndexing.cpp\":743, please report a bug to PyTorch. Indexing \
+         is only supported for per-Tensor quantized Tensors.",
+    )),
     internal(
         "_index_put_impl_(Tensor(a!) self, any indices, Tensor values, bool accumulate=False) -> Tensor(a!)",
         |c| {

@@ -3,9 +3,9 @@
 use super::quantized;
 use super::sparse_arithmetic;
 use call::facets::{
-    Dispatch::{Coalesced, Given, Numbers, Own, Requantized},
+    Dispatch::{Coalesced, Given, Numbers, Own, Refused, RequantizedOneScale},
     NameInference::{Keeps, Unifies},
-    Out, Repeats, Takes,
+    ONE_SCALE, Out, Repeats, Takes,
 };
 use call::{Call, Row, both, function, method};
 use tensor::bail;
@@ -451,7 +451,7 @@ table! { TESTS, unary, UnaryOp, "Tensor", "", "", ANY:
 }
 
 in_place! { RELU, unary, UnaryOp, "", "":
-    "relu" Relu "Replaces negative elements with zero." [.names(Keeps).sparse(Coalesced).quantized(Requantized)];
+    "relu" Relu "Replaces negative elements with zero." [.names(Keeps).sparse(Coalesced).quantized(RequantizedOneScale(ONE_SCALE))];
 }
 
 /// Functions without `out=`, which PyTorch composes of others.
@@ -466,9 +466,9 @@ macro_rules! without_out {
 }
 
 without_out! {
-    "relu" Relu "Replaces negative elements with zero." [.names(Keeps).sparse(Coalesced).quantized(Requantized)];
-    "isnan" Isnan "Tells which elements are NaN." [.names(Keeps).sparse(Coalesced).quantized(Numbers).not_differentiable()];
-    "isinf" Isinf "Tells which elements are infinite." [.names(Keeps).complex_refused_as("view_as_real").sparse(Coalesced).quantized(Numbers).not_differentiable()];
-    "isfinite" Isfinite "Tells which elements are finite." [.names(Keeps).complex_refused_as("view_as_real").quantized(Numbers).not_differentiable()];
+    "relu" Relu "Replaces negative elements with zero." [.names(Keeps).sparse(Coalesced).quantized(RequantizedOneScale(ONE_SCALE))];
+    "isnan" Isnan "Tells which elements are NaN." [.names(Keeps).sparse(Coalesced).quantized(Refused("isnan")).not_differentiable()];
+    "isinf" Isinf "Tells which elements are infinite." [.names(Keeps).complex_refused_as("view_as_real").sparse(Coalesced).quantized(Own(quantized::not_for_integers)).not_differentiable()];
+    "isfinite" Isfinite "Tells which elements are finite." [.names(Keeps).complex_refused_as("view_as_real").quantized(Own(quantized::not_for_integers)).not_differentiable()];
     "isreal" Isreal "Tells which elements have no imaginary part." [.names(Keeps).complex_refused_as("view_as_real").not_differentiable()];
 }

@@ -2,7 +2,7 @@
 //! <https://pytorch.org/docs/2.7/quantization-support.html>.
 
 use super::deterministic;
-use call::facets::Dispatch::AsIs;
+use call::facets::{Dispatch::AsIs, ONE_SCALE};
 use call::{Call, Row, both, function, method};
 use tensor::bail;
 use tensor::layout::wrap_dim;
@@ -216,7 +216,22 @@ fn per_channel(call: &mut Call, read: fn(&View, &View, usize) -> Value) -> Resul
     }
 }
 
+/// `q.isinf()` and `q.isfinite()`, which have no kernel for the integers.
+pub(crate) fn not_for_integers(call: &mut Call) -> Result<Value> {
+    let (name, scalar_type) = (call.signature.name, call.tensor(0)?.borrow().dtype.scalar_type());
+    bail!(RuntimeError, "\"{name}\" not implemented for '{scalar_type}'")
+}
+
+/// Refuses a tensor with a scale for each channel.
+fn expect_one_scale(call: &Call) -> Result<()> {
+    match call.tensor(0)?.borrow().quantizer() {
+        Some(Quantizer::PerChannel { .. }) => bail!(RuntimeError, "{ONE_SCALE}"),
+        _ => Ok(()),
+    }
+}
+
 pub(crate) fn sigmoid(call: &mut Call) -> Result<Value> {
+    expect_one_scale(call)?;
     let numbers = ops::dequantize(&call.view(0)?)?;
     let result = pointwise::unary(UnaryOp::Sigmoid, &numbers, Output::New, DType::Float)?;
     // Results lie between 0 and 1, so their scale does not depend on that of the input.
@@ -373,6 +388,7 @@ fn fake_per_channel(call: &mut Call) -> Result<Value> {
 }
 
 fn max_pool(call: &mut Call, dims: usize) -> Result<Value> {
+    expect_one_scale(call)?;
     let number = |list: usize, d: usize, default: i64| -> Result<i64> {
         let given = match call.value(list) {
             Value::Int(one) => [one].into_iter().collect(),

@@ -7,10 +7,10 @@ use super::pointwise::Argument;
 use super::sparse_kernels;
 use call::dispatch::{call_below, name_inference};
 use call::facets::{
-    Dispatch::{Integers, OneScale, Own, Refused, Requantized},
+    Dispatch::{OneScale, Own, Refused, RequantizedOneScale},
     NO_STRIDES,
     NameInference::{Each, Infers, Itself, Keeps},
-    Out, Repeats, Shares, Takes,
+    ONE_SCALE, Out, Repeats, Shares, Takes,
 };
 use call::warnings::{self, Writer};
 use call::{Call, Row, both, function, method};
@@ -353,7 +353,9 @@ pub(crate) const ROWS: &[Row] = &[
         "Copies the tensor, filled where the mask is true.",
     )
     .names(Infers(name_inference::masked))
-    .quantized(Requantized),
+    .quantized(RequantizedOneScale(
+        "masked_fill__quantized_cpu for quantized tensors is currently only supported for per tensor quantized tensors",
+    )),
     both(
         "masked_select(Tensor self, Tensor mask, *, Tensor? out=None) -> Tensor",
         |c| mask::masked_select(&c.view(0)?, &c.view(1)?).map(Value::from),
@@ -463,7 +465,7 @@ pub(crate) const ROWS: &[Row] = &[
         |c| sorted(c, 1, 2, UNSTABLE),
         "Sorts the elements along a dimension, and returns their old positions.",
     )
-    .quantized(Integers)
+    .quantized(OneScale(ONE_SCALE))
     .by_name("dimname", dimnames::not_yet),
     both(
         "argsort.stable(Tensor self, *, bool stable, int dim=-1, bool descending=False, Tensor? out=None) -> Tensor",
@@ -493,7 +495,7 @@ pub(crate) const ROWS: &[Row] = &[
         "Returns the largest elements along a dimension.",
     )
     .out(Out::PLAIN.sharing(Shares::Wholly))
-    .quantized(Integers),
+    .quantized(OneScale("Top-K is only supported on per-tensor quantization")),
     both(
         "unique(Tensor self, any sorted=True, any return_inverse=False, any return_counts=False, int? \
  dim=None) -> any",

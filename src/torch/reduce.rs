@@ -4,10 +4,10 @@ use super::dimnames;
 use super::norms::matrix_norm;
 use super::sparse_kernels;
 use call::facets::{
-    Dispatch::{Integers, Own, Refused, Requantized, Total},
+    Dispatch::{OneScale, Own, Refused, RequantizedOneScale, Total},
     Folds,
     NameInference::{Keeps, Nameless, Removes},
-    Out, Repeats, Shares, Start, Takes,
+    ONE_SCALE, Out, Repeats, Shares, Start, Takes,
 };
 use call::{Call, Row, both, function};
 use tensor::bail;
@@ -19,6 +19,17 @@ use value::Value;
 /// The conditions on the `out` tensor of a variance: the result is computed in its dtype and must be castable to it.
 const SPREAD: &[(Takes, &str)] =
     &[Out::CAST_DTYPE, (Takes::OfUnless(classes::FLOAT, classes::COMPLEX), "\"std_cpu\" not implemented for '{out}'")];
+
+/// The refusals of tensors with a scale for each channel.
+macro_rules! of_channels {
+    ($name:literal) => {
+        concat!(
+            $name,
+            " operator for quantized tensors only works for per tensor quantized tensors. Please open an issue on \
+             https://github.com/pytorch/pytorch/issues if you need per channel quantized tensor support."
+        )
+    };
+}
 
 /// The conditions on the `out` tensor of `any` and `all`.
 macro_rules! truth {
@@ -60,7 +71,7 @@ pub(crate) const ROWS: &[Row] = &[
     .out(Out::PLAIN.unguarded().folding(Folds::Cleared).takes(&[(Takes::Castable, "mean.dtype_out(): input types can't be cast to the desired output type {out}")]))
     .names(Nameless)
     .out_refused_as("mean.dtype_out")
-    .quantized(Requantized),
+    .quantized(RequantizedOneScale(ONE_SCALE)),
     both(
         "mean.dim(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None, Tensor? out=None) \
  -> Tensor",
@@ -72,7 +83,7 @@ pub(crate) const ROWS: &[Row] = &[
     )
     .out(Out::ELEMENTWISE.repeating(Repeats::RefusedResized).sharing(Shares::Allowed).folding(Folds::InTurnCleared))
     .names(Removes)
-    .quantized(Requantized).by_name("names_dim", dimnames::by_position),
+    .quantized(RequantizedOneScale(ONE_SCALE)).by_name("names_dim", dimnames::by_position),
     both(
         "prod(Tensor self, *, ScalarType? dtype=None) -> Tensor",
         |c| ops::prod(&c.view(0)?, None, false, c.opt_dtype(1)).map(Value::from),
@@ -141,7 +152,7 @@ pub(crate) const ROWS: &[Row] = &[
     )
     .out(Out::PLAIN.unguarded().takes(&[(Takes::Castable, "Expected canCast( typeMetaToScalarType(self.dtype()), typeMetaToScalarType(out.dtype())) to be true, but got false.  (Could this error message be improved?  If so, please report an enhancement request to PyTorch.)")]))
     .names(Nameless)
-    .quantized(Integers),
+    .quantized(OneScale(of_channels!("Max"))),
     both(
         "max.other(Tensor self, Tensor other, *, Tensor? out=None) -> Tensor",
         |c| pair(c, tensor::ops::pointwise::BinaryOp::Maximum),
@@ -156,7 +167,7 @@ pub(crate) const ROWS: &[Row] = &[
     )
     .out(Out::PLAIN.sharing(Shares::Never))
     .names(Removes)
-    .quantized(Integers).by_name("names_dim", dimnames::by_position),
+    .quantized(OneScale(of_channels!("Max"))).by_name("names_dim", dimnames::by_position),
     both(
         "min(Tensor self, *, Tensor? out=None) -> Tensor",
         |c| ops::extremum_all(Extremum::Min, &c.view(0)?).map(Value::from),
@@ -164,7 +175,7 @@ pub(crate) const ROWS: &[Row] = &[
     )
     .out(Out::PLAIN.unguarded().takes(&[(Takes::Castable, "Expected canCast( typeMetaToScalarType(self.dtype()), typeMetaToScalarType(out.dtype())) to be true, but got false.  (Could this error message be improved?  If so, please report an enhancement request to PyTorch.)")]))
     .names(Nameless)
-    .quantized(Integers),
+    .quantized(OneScale(of_channels!("Min"))),
     both(
         "min.other(Tensor self, Tensor other, *, Tensor? out=None) -> Tensor",
         |c| pair(c, tensor::ops::pointwise::BinaryOp::Minimum),
@@ -179,7 +190,7 @@ pub(crate) const ROWS: &[Row] = &[
     )
     .out(Out::PLAIN.sharing(Shares::Never))
     .names(Removes)
-    .quantized(Integers).by_name("names_dim", dimnames::by_position),
+    .quantized(OneScale(of_channels!("Min"))).by_name("names_dim", dimnames::by_position),
     both(
         "amax(Tensor self, int[1] dim=(), bool keepdim=False, *, Tensor? out=None) -> Tensor",
         |c| ops::extremum(Extremum::Max, &c.view(0)?, &c.ints(1)?, c.bool(2)?).map(Value::from),

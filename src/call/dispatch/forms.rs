@@ -77,16 +77,12 @@ pub fn run(function: &Function, call: &mut Call, backend: Backend) -> Result<Val
         Dispatch::Coalesced => on_elements(dense, call, true),
         Dispatch::Total => total(dense, call),
         Dispatch::Integers => on_integers(dense, call),
-        Dispatch::OneScale(refusal) => {
-            let per_channel =
-                |tensor: &Tensor| matches!(tensor.borrow().quantizer(), Some(Quantizer::PerChannel { .. }));
-            match call.args.iter().any(|value| any_tensor(value, &mut |tensor| per_channel(tensor))) {
-                true => Err(Error::runtime(refusal)),
-                false => on_integers(dense, call),
-            }
-        }
+        Dispatch::OneScale(refusal) => check_one_scale(call, refusal).and_then(|()| on_integers(dense, call)),
         Dispatch::Numbers => on_numbers(dense, call, false),
         Dispatch::Requantized => on_numbers(dense, call, true),
+        Dispatch::RequantizedOneScale(refusal) => {
+            check_one_scale(call, refusal).and_then(|()| on_numbers(dense, call, true))
+        }
         Dispatch::Uniform => {
             if let Some(Quantizer::PerChannel { .. }) = call.tensor(0)?.borrow().quantizer() {
                 bail!(RuntimeError, "{NO_STRIDES}");
@@ -95,6 +91,15 @@ pub fn run(function: &Function, call: &mut Call, backend: Backend) -> Result<Val
         }
         Dispatch::Refused(name) => Err(Error::no_backend(name, backend.name())),
         Dispatch::Missing => Err(refusal(function, call, backend)),
+    }
+}
+
+/// Refuses tensors that are quantized with a scale for each channel.
+fn check_one_scale(call: &Call, refusal: &str) -> Result<()> {
+    let per_channel = |tensor: &Tensor| matches!(tensor.borrow().quantizer(), Some(Quantizer::PerChannel { .. }));
+    match call.args.iter().any(|value| any_tensor(value, &mut |tensor| per_channel(tensor))) {
+        true => Err(Error::runtime(refusal)),
+        false => Ok(()),
     }
 }
 

@@ -342,10 +342,8 @@ pub fn select_channel(view: &View, dim: usize, at: i64) -> Result<View> {
     match view.quantizer() {
         Some(Quantizer::PerChannel { scales, zero_points, axis }) if *axis == dim => {
             let item = |parameters: &View| views::select(parameters, 0, at)?.item();
-            let quantizer = Quantizer::PerTensor {
-                scale: f64::from(item(scales)?.to_f64() as f32),
-                zero_point: item(zero_points)?.to_i64(),
-            };
+            let quantizer =
+                Quantizer::PerTensor { scale: item(scales)?.to_f64(), zero_point: item(zero_points)?.to_i64() };
             let chosen: Layout = view.layout.select(dim, at);
             Ok(wrap(integers(view).with_layout(chosen), view.dtype, quantizer))
         }
