@@ -222,7 +222,7 @@ impl Kind {
             ("Scalar" | "Number", "") => Kind::Number,
             ("Scalar", "[]") => Kind::Numbers,
             ("float", "[]") => Kind::Floats,
-            ("int", "") => Kind::Int,
+            ("int" | "SymInt", "") => Kind::Int,
             ("int", "[]") => Kind::Ints(None),
             ("int", sized) => Kind::Ints(Some(sized.trim_matches(['[', ']']).parse().ok()?)),
             ("float", "") => Kind::Float,
@@ -287,10 +287,6 @@ impl Signature {
             }
         }
         let name = name_in(key);
-        let symbolic = SYMBOLIC.iter().find(|(known, _)| key.split('.').next() == Some(known) || key == *known);
-        for param in &mut out {
-            param.symbolic = param.kind == Kind::Int && symbolic.is_some_and(|(_, names)| names.contains(&param.name));
-        }
         let in_place = out.first().is_some_and(|p| p.written);
         let switch = out.iter().position(|p| p.name == "inplace");
         let finishes = out.iter().any(|p| matches!(p.name, "out" | "requires_grad"));
@@ -435,46 +431,6 @@ impl Signature {
     }
 }
 
-/// The integers that PyTorch declares as `SymInt`: functions, and their parameters.
-const SYMBOLIC: &[(&str, &[&str])] = &[
-    ("as_strided", &["storage_offset"]),
-    ("as_strided_", &["storage_offset"]),
-    ("as_strided_copy", &["storage_offset"]),
-    ("as_strided_scatter", &["storage_offset"]),
-    ("channel_shuffle", &["groups"]),
-    ("conv1d", &["groups"]),
-    ("conv2d", &["groups"]),
-    ("conv3d", &["groups"]),
-    ("conv_transpose1d", &["groups"]),
-    ("conv_transpose2d", &["groups"]),
-    ("conv_transpose3d", &["groups"]),
-    ("eye", &["n", "m"]),
-    ("fft.fft", &["n"]),
-    ("fft.hfft", &["n"]),
-    ("fft.ifft", &["n"]),
-    ("fft.ihfft", &["n"]),
-    ("fft.irfft", &["n"]),
-    ("fft.rfft", &["n"]),
-    ("linalg.vander", &["N"]),
-    ("narrow", &["start", "length"]),
-    ("narrow_copy", &["start", "length"]),
-    ("nonzero_static", &["size"]),
-    ("randint", &["low", "high"]),
-    ("randint_like", &["low", "high"]),
-    ("randperm", &["n"]),
-    ("repeat_interleave", &["repeats", "output_size"]),
-    ("select", &["index"]),
-    ("select_copy", &["index"]),
-    ("select_scatter", &["index"]),
-    ("set_", &["storage_offset"]),
-    ("slice_copy", &["start", "end", "step"]),
-    ("slice_scatter", &["start", "end", "step"]),
-    ("split_copy", &["split_size"]),
-    ("tensor_split", &["sections", "indices_or_sections"]),
-    ("topk", &["k"]),
-    ("unsafe_split", &["split_size"]),
-];
-
 impl Param {
     fn parse(text: &'static str, keyword_only: bool) -> Option<Param> {
         let (declaration, default_text) = match text.split_once('=') {
@@ -486,7 +442,8 @@ impl Param {
             Some(kind) => (kind, true),
             None => (kind, false),
         };
-        let (kind, written) = Kind::parse(kind)?;
+        let kind_name = kind;
+        let (kind, written) = Kind::parse(kind_name)?;
         let default = match default_text {
             Some(text) => Some(parse_default(text)?),
             None => None,
@@ -504,7 +461,7 @@ impl Param {
                 Some(("EitherNew", _)) => Some(Either::New),
                 _ => None,
             },
-            symbolic: false,
+            symbolic: kind_name == "SymInt",
         })
     }
 

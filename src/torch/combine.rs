@@ -123,7 +123,7 @@ pub(crate) const ROWS: &[Row] = &[
     )
     .operation("unsqueeze"),
     function(
-        "linalg.vander(Tensor x, *, int? N=None) -> Tensor",
+        "linalg.vander(Tensor x, *, SymInt? N=None) -> Tensor",
         linalg_vander,
         "Computes the powers of each element, side by side.",
     )

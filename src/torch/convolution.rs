@@ -15,7 +15,7 @@ macro_rules! forwards {
     ($($dims:literal $name:literal $n:literal;)*) => {
         &[$(
             function(
-                concat!($name, "(Tensor input, Tensor weight, Tensor? bias=None, int[", $n, "] stride=1, int[", $n, "] padding=0, int[", $n, "] dilation=1, int groups=1) -> Tensor"),
+                concat!($name, "(Tensor input, Tensor weight, Tensor? bias=None, int[", $n, "] stride=1, int[", $n, "] padding=0, int[", $n, "] dilation=1, SymInt groups=1) -> Tensor"),
                 |c| forward(c, $dims),
                 "Convolves with kernels.",
             )
@@ -24,7 +24,7 @@ macro_rules! forwards {
             .recorded_in_steps()
             .few_refused_as($dims + 2, "unsqueeze"),
             function(
-                concat!($name, ".padding(Tensor input, Tensor weight, Tensor? bias=None, int[", $n, "] stride=1, str padding=\"valid\", int[", $n, "] dilation=1, int groups=1) -> Tensor"),
+                concat!($name, ".padding(Tensor input, Tensor weight, Tensor? bias=None, int[", $n, "] stride=1, str padding=\"valid\", int[", $n, "] dilation=1, SymInt groups=1) -> Tensor"),
                 |c| named_padding(c, $dims),
                 "Convolves with kernels, with padding given by name.",
             )
@@ -40,7 +40,7 @@ macro_rules! transposed {
     ($($dims:literal $name:literal $overload:literal $n:literal;)*) => {
         &[$(
             function(
-                concat!($name, $overload, "(Tensor input, Tensor weight, Tensor? bias=None, int[", $n, "] stride=1, int[", $n, "] padding=0, int[", $n, "] output_padding=0, int groups=1, int[", $n, "] dilation=1) -> Tensor"),
+                concat!($name, $overload, "(Tensor input, Tensor weight, Tensor? bias=None, int[", $n, "] stride=1, int[", $n, "] padding=0, int[", $n, "] output_padding=0, SymInt groups=1, int[", $n, "] dilation=1) -> Tensor"),
                 |c| transposed(c, $dims),
                 "Computes the transposed convolution with kernels.",
             )

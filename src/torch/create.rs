@@ -136,13 +136,13 @@ pub(crate) const ROWS: &[Row] = &[
         "Creates an empty tensor whose dimensions lie in memory in the given order.",
     ),
     function(
-        "eye(int n, *, Tensor? out=None, {factory}) -> Tensor",
+        "eye(SymInt n, *, Tensor? out=None, {factory}) -> Tensor",
         |c| create::eye(c.int(0)?, c.int(0)?, dtype(c), device(c)?).map(Value::from),
         "Creates the identity matrix.",
     )
     .out(Out::MADE.unguarded()),
     function(
-        "eye.m(int n, int m, *, Tensor? out=None, {factory}) -> Tensor",
+        "eye.m(SymInt n, SymInt m, *, Tensor? out=None, {factory}) -> Tensor",
         |c| create::eye(c.int(0)?, c.int(1)?, dtype(c), device(c)?).map(Value::from),
         "Creates an n by m matrix with ones on the diagonal.",
     )

@@ -32,7 +32,7 @@ macro_rules! spectrum {
 macro_rules! transforms {
     ($($one:literal $two:literal $several:literal $kind:ident $forward:literal $doc:literal $one_calls:literal $([$($facets:tt)*])? $several_call:literal $computed:literal $([$($several_facets:tt)*])?;)*) => {
         pub(crate) const ROWS: &[Row] = &[
-            $(function(concat!("fft.", $one, "(Tensor self, int? n=None, int dim=-1, str? norm=None, *, Tensor? out=None) -> Tensor"), |c| one(c, $one, TransformKind::$kind, $forward), $doc)
+            $(function(concat!("fft.", $one, "(Tensor self, SymInt? n=None, int dim=-1, str? norm=None, *, Tensor? out=None) -> Tensor"), |c| one(c, $one, TransformKind::$kind, $forward), $doc)
                 .operation($one_calls)
                 .out(spectrum!($kind $one))
                 $($($facets)*)?,

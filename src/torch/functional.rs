@@ -288,7 +288,7 @@ pub(crate) const ROWS: &[Row] = &[
     )
     .aliases(&["nn.functional.pixel_unshuffle"]),
     function(
-        "channel_shuffle(Tensor self, int groups) -> Tensor",
+        "channel_shuffle(Tensor self, SymInt groups) -> Tensor",
         |c| pixels::channel_shuffle(&c.view(0)?, c.int(1)?).map(Value::from),
         "Interleaves channels.",
     )
@@ -300,7 +300,7 @@ pub(crate) const ROWS: &[Row] = &[
     )
     .aliases(&["nn.functional.native_channel_shuffle"]),
     both(
-        "nonzero_static(Tensor self, *, int size, int fill_value=-1, Tensor? out=None) -> Tensor",
+        "nonzero_static(Tensor self, *, SymInt size, int fill_value=-1, Tensor? out=None) -> Tensor",
         nonzero_static,
         "Returns the indices of nonzero elements, in as many rows as asked.",
     )

@@ -82,31 +82,31 @@ pub(crate) const ROWS: &[Row] = &[
     .sparse(Own(sparse_kernels::like))
     .complex_refused_as("view_as_real").not_differentiable(),
     function(
-        "randint.generator(int high, int[] size, *, Generator? generator, Tensor? out=None, {factory}) -> Tensor",
+        "randint.generator(SymInt high, int[] size, *, Generator? generator, Tensor? out=None, {factory}) -> Tensor",
         |c| randint(c, 0, c.int(0)?, &c.ints(1)?),
         "Draws integers from 0 up to high, which is excluded.",
     )
     .out(Out::MADE),
     function(
-        "randint(int high, int[] size, *, Tensor? out=None, {factory}) -> Tensor",
+        "randint(SymInt high, int[] size, *, Tensor? out=None, {factory}) -> Tensor",
         |c| randint(c, 0, c.int(0)?, &c.ints(1)?),
         "Draws integers from 0 up to high, which is excluded.",
     )
     .out(Out::MADE),
     function(
-        "randint.low_generator(int low, int high, int[] size, *, Generator? generator, Tensor? out=None, {factory}) -> Tensor",
+        "randint.low_generator(SymInt low, SymInt high, int[] size, *, Generator? generator, Tensor? out=None, {factory}) -> Tensor",
         |c| randint(c, c.int(0)?, c.int(1)?, &c.ints(2)?),
         "Draws integers from low up to high, which is excluded.",
     )
     .out(Out::MADE),
     function(
-        "randint.low(int low, int high, int[] size, *, Tensor? out=None, {factory}) -> Tensor",
+        "randint.low(SymInt low, SymInt high, int[] size, *, Tensor? out=None, {factory}) -> Tensor",
         |c| randint(c, c.int(0)?, c.int(1)?, &c.ints(2)?),
         "Draws integers from low up to high, which is excluded.",
     )
     .out(Out::MADE),
     function(
-        "randint_like(Tensor input, int high, *, MemoryFormat? memory_format=None, {factory}) -> Tensor",
+        "randint_like(Tensor input, SymInt high, *, MemoryFormat? memory_format=None, {factory}) -> Tensor",
         |c| {
             let out = room_like(c)?;
             sampled_integers(c, 0, c.int(1)?, out)
@@ -115,7 +115,7 @@ pub(crate) const ROWS: &[Row] = &[
     )
     .sparse(Own(sparse_kernels::like)).not_differentiable(),
     function(
-        "randint_like.low(Tensor input, int low, int high, *, MemoryFormat? memory_format=None, {factory}) \
+        "randint_like.low(Tensor input, SymInt low, SymInt high, *, MemoryFormat? memory_format=None, {factory}) \
  -> Tensor",
         |c| {
             let out = room_like(c)?;
@@ -126,13 +126,13 @@ pub(crate) const ROWS: &[Row] = &[
     .sparse(Own(sparse_kernels::like))
     .operation("randint_like.low_dtype").not_differentiable(),
     function(
-        "randperm.generator(int n, *, Generator? generator, Tensor? out=None, {factory}) -> Tensor",
+        "randperm.generator(SymInt n, *, Generator? generator, Tensor? out=None, {factory}) -> Tensor",
         permutation,
         "Shuffles the numbers below n.",
     )
     .out(Out::MADE),
     function(
-        "randperm(int n, *, Tensor? out=None, {factory}) -> Tensor",
+        "randperm(SymInt n, *, Tensor? out=None, {factory}) -> Tensor",
         permutation,
         "Shuffles the numbers below n.",
     )

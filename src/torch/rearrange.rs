@@ -68,20 +68,20 @@ pub(crate) const ROWS: &[Row] = &[
     )
     .operation("repeat"),
     both(
-        "repeat_interleave.self_Tensor(Tensor self, Tensor repeats, int? dim=None, *, int? output_size=None) \
+        "repeat_interleave.self_Tensor(Tensor self, Tensor repeats, int? dim=None, *, SymInt? output_size=None) \
  -> Tensor",
         |c| ops::repeat_interleave_counts(&c.view(0)?, &c.view(1)?, c.opt_int(2)?, c.opt_int(3)?).map(Value::from),
         "Repeats every element its own number of times.",
     )
     .operation("view"),
     function(
-        "repeat_interleave.Tensor(Tensor repeats, *, int? output_size=None) -> Tensor",
+        "repeat_interleave.Tensor(Tensor repeats, *, SymInt? output_size=None) -> Tensor",
         |c| ops::repeated_positions(&c.view(0)?, c.opt_int(1)?).map(Value::from),
         "Repeats every position its own number of times.",
     )
     .not_differentiable(),
     both(
-        "repeat_interleave.self_int(Tensor self, int repeats, int? dim=None, *, int? output_size=None) -> \
+        "repeat_interleave.self_int(Tensor self, SymInt repeats, int? dim=None, *, SymInt? output_size=None) -> \
  Tensor",
         |c| ops::repeat_interleave(&c.view(0)?, c.int(1)?, c.opt_int(2)?, c.opt_int(3)?).map(Value::from),
         "Repeats every element.",
@@ -483,7 +483,7 @@ pub(crate) const ROWS: &[Row] = &[
     .by_name("dimname", dimnames::not_yet)
     .not_differentiable(),
     both(
-        "topk(Tensor self, int k, int dim=-1, bool largest=True, bool sorted=True, *, Tensor[]? out=None) \
+        "topk(Tensor self, SymInt k, int dim=-1, bool largest=True, bool sorted=True, *, Tensor[]? out=None) \
  -> any",
         |c| {
             let (values, indices) = sort::topk(&c.view(0)?, c.int(1)?, c.int(2)?, c.bool(3)?, c.bool(4)?)?;

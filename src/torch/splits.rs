@@ -16,7 +16,7 @@ use value::Value;
 pub(crate) const ROWS: &[Row] = &[
     // PyTorch implements `split` in Python, on top of these functions.
     function(
-        "_VF.split.Tensor(Tensor(a) self, int split_size, int dim=0) -> Tensor(a)[]",
+        "_VF.split.Tensor(Tensor(a) self, SymInt split_size, int dim=0) -> Tensor(a)[]",
         |c| views_of(c, split::split(&c.view(0)?, c.int(1)?, c.int(2)?)),
         "Splits into chunks of one size.",
     )
@@ -60,7 +60,7 @@ pub(crate) const ROWS: &[Row] = &[
     .names(Keeps)
     .sparse(Refused("as_strided")),
     both(
-        "unsafe_split.Tensor(Tensor self, int split_size, int dim=0) -> Tensor[]",
+        "unsafe_split.Tensor(Tensor self, SymInt split_size, int dim=0) -> Tensor[]",
         |c| apart(split::split(&c.view(0)?, c.int(1)?, c.int(2)?)),
         "Splits into chunks of one size that are not known to be views.",
     )
@@ -91,7 +91,7 @@ pub(crate) const ROWS: &[Row] = &[
     )
     .names(Keeps),
     both(
-        "tensor_split.sections(Tensor(a) self, int sections, int dim=0) -> Tensor(a)[]",
+        "tensor_split.sections(Tensor(a) self, SymInt sections, int dim=0) -> Tensor(a)[]",
         |c| views_of(c, split::tensor_split_sections(&c.view(0)?, c.int(1)?, c.int(2)?)),
         "Splits into nearly equal chunks.",
     )

@@ -295,7 +295,7 @@ pub(crate) const ROWS: &[Row] = &[
         "Makes the tensor show all of a storage.",
     ),
     method(
-        "set_.source_Storage_storage_offset(Tensor(a!) self, Storage source, int storage_offset, int[] size, \
+        "set_.source_Storage_storage_offset(Tensor(a!) self, Storage source, SymInt storage_offset, int[] size, \
  int[] stride=None) -> Tensor(a!)",
         set_storage_layout,
         "Makes the tensor show part of a storage.",
@@ -306,7 +306,7 @@ pub(crate) const ROWS: &[Row] = &[
         "Makes the tensor show what another shows.",
     ),
     method(
-        "set_.source_Tensor_storage_offset(Tensor(a!) self, Tensor source, int storage_offset, int[] size, \
+        "set_.source_Tensor_storage_offset(Tensor(a!) self, Tensor source, SymInt storage_offset, int[] size, \
  int[] stride=None) -> Tensor(a!)",
         set_storage_layout,
         "Makes the tensor show part of another's storage.",

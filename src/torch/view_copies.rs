@@ -24,14 +24,14 @@ pub(crate) const ROWS: &[Row] = &[
     ).grad_refused_by_fallback(),
     // Unlike a subscript, it refuses steps as `slice` of PyTorch's C++ does.
     function(
-        "slice_copy.Tensor(Tensor self, int dim=0, int? start=None, int? end=None, int step=1, *, Tensor? \
+        "slice_copy.Tensor(Tensor self, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1, *, Tensor? \
  out=None) -> Tensor",
         |c| copied(ops::slice(&c.view(0)?, c.int(1)?, c.opt_int(2)?, c.opt_int(3)?, c.int(4)?)),
         "Copies a slice.",
     )
     .grad_refused_by_fallback(),
     both(
-        "narrow_copy(Tensor self, int dim, int start, int length, *, Tensor? out=None) -> Tensor",
+        "narrow_copy(Tensor self, int dim, SymInt start, SymInt length, *, Tensor? out=None) -> Tensor",
         |c| copied(ops::narrow_copied(&c.view(0)?, c.int(1)?, c.int(2)?, c.int(3)?)),
         "Copies a run of indices of one dimension.",
     )
@@ -46,12 +46,12 @@ pub(crate) const ROWS: &[Row] = &[
         "Copies the tensor with another diagonal.",
     ),
     both(
-        "select_scatter(Tensor self, Tensor src, int dim, int index) -> Tensor",
+        "select_scatter(Tensor self, Tensor src, int dim, SymInt index) -> Tensor",
         |c| scatter::select_scatter(&c.view(0)?, &c.view(1)?, c.int(2)?, c.int(3)?).map(Value::from),
         "Copies the tensor with one index of a dimension replaced.",
     ),
     both(
-        "slice_scatter(Tensor self, Tensor src, int dim=0, int? start=None, int? end=None, int step=1, *, Tensor? out=None) -> \
+        "slice_scatter(Tensor self, Tensor src, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1, *, Tensor? out=None) -> \
  Tensor",
         |c| {
             let (view, source) = (c.view(0)?, c.view(1)?);
@@ -60,7 +60,7 @@ pub(crate) const ROWS: &[Row] = &[
         "Copies the tensor with a slice replaced.",
     ).grad_refused_by_fallback(),
     both(
-        "as_strided_scatter(Tensor self, Tensor src, int[] size, int[] stride, int? storage_offset=None) -> \
+        "as_strided_scatter(Tensor self, Tensor src, int[] size, int[] stride, SymInt? storage_offset=None) -> \
  Tensor",
         |c| {
             let (view, source) = (c.view(0)?, c.view(1)?);

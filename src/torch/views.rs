@@ -276,7 +276,7 @@ pub(crate) const ROWS: &[Row] = &[
     .names(InfersAfter(name_inference::expanded))
     .sparse(Own(sparse_kernels::expand)),
     both(
-        "narrow.Tensor(Tensor(a) self, int dim, Tensor start, int length) -> Tensor(a)",
+        "narrow.Tensor(Tensor(a) self, int dim, Tensor start, SymInt length) -> Tensor(a)",
         |c| {
             let start = c.view(2)?;
             if start.ndim() != 0 || !start.dtype.is_integral(false) {
@@ -290,7 +290,7 @@ pub(crate) const ROWS: &[Row] = &[
     )
     .names(Keeps),
     both(
-        "narrow(Tensor(a) self, int dim, int start, int length) -> Tensor(a)",
+        "narrow(Tensor(a) self, int dim, SymInt start, SymInt length) -> Tensor(a)",
         |c| {
             let v = ops::narrow(&c.view(0)?, c.int(1)?, c.int(2)?, c.int(3)?)?;
             c.view_of(0, v)
@@ -300,7 +300,7 @@ pub(crate) const ROWS: &[Row] = &[
     .names(Keeps)
     .sparse(Refused("as_strided")),
     both(
-        "select.int(Tensor(a) self, int dim, int index) -> Tensor(a)",
+        "select.int(Tensor(a) self, int dim, SymInt index) -> Tensor(a)",
         |c| {
             let v = ops::select(&c.view(0)?, c.int(1)?, c.int(2)?)?;
             c.view_of(0, v)
@@ -349,7 +349,7 @@ pub(crate) const ROWS: &[Row] = &[
     .sparse(Refused("as_strided"))
     .copied("Copies sliding windows along one dimension."),
     both(
-        "as_strided(Tensor(a) self, int[] size, int[] stride, int? storage_offset=None) -> Tensor(a)",
+        "as_strided(Tensor(a) self, int[] size, int[] stride, SymInt? storage_offset=None) -> Tensor(a)",
         |c| {
             let v = ops::as_strided(&c.view(0)?, &c.ints(1)?, &c.ints(2)?, c.opt_int(3)?)?;
             c.view_of(0, v)
