@@ -12,9 +12,10 @@ use crate::bail;
 use crate::iterate::{Run, walk};
 use crate::layout::wrap_dim;
 use crate::memory::{get, set};
-use crate::parallel::{self, Elements, StepPattern};
+use crate::parallel::{self, Elements, StepPattern, vectorised};
 use crate::{DType, Error, Layout, Result, Scalar, View};
 use num_complex::Complex;
+use std::ops::Range;
 
 /// Runs the body with `$T` naming a plain type as wide as the dtype's elements, for kernels that only move them.
 macro_rules! by_width {
@@ -240,6 +241,60 @@ pub(super) fn move_slice(to: &View, to_layout: &Layout, from: &View, from_layout
             Ok(())
         })
     })
+}
+
+/// Copies the elements at `layout`, whose strides may be negative, into a new row-major tensor of its sizes. Of each line
+/// along the last dimension, `kept` gives the range to copy; the line is passed by its number.
+pub(super) fn copy_lines(
+    to: &View,
+    from: &View,
+    layout: &Layout,
+    kept: &(dyn Fn(usize) -> Range<usize> + Sync),
+) -> Result<()> {
+    let length = layout.sizes.last().map_or(1, |&size| size as usize);
+    let stride = layout.strides.last().copied().unwrap_or(0);
+    let mut outer = layout.clone();
+    outer.sizes.pop();
+    outer.strides.pop();
+    by_width!(to.dtype, T => {
+        parallel::between::<T, T, _>(&*from.memory()?, &*to.memory()?, 0..to.numel() as usize, |from, to| {
+            parallel::parts(to, length, &|start, part| {
+                let first = start / length;
+                let lines = part.chunks_mut(length).zip(outer.offsets_from(first as i64));
+                for (number, (line, offset)) in (first..).zip(lines) {
+                    let kept = kept(number);
+                    let start = offset + stride * kept.start as i64;
+                    let line = line.get_mut(kept).ok_or_else(lost)?;
+                    copy_line(line, from, start, stride).ok_or_else(lost)?;
+                }
+                Ok(())
+            })
+        })
+        .unwrap_or_else(|| Err(lost()))
+    })
+}
+
+/// Copies elements that are `stride` apart. `None` if some lie outside.
+fn copy_line<T: Copy>(line: &mut [T], from: &[T], start: i64, stride: i64) -> Option<()> {
+    let last = start + stride * (line.len() as i64 - 1).max(0);
+    let (low, high) = (usize::try_from(start.min(last)).ok()?, usize::try_from(start.max(last)).ok()?);
+    if line.is_empty() {
+        return Some(());
+    }
+    let from = from.get(low..=high)?;
+    match stride {
+        1 => line.copy_from_slice(from),
+        -1 => vectorised(|| line.iter_mut().zip(from.iter().rev()).for_each(|(to, from)| *to = *from)),
+        0 => line.fill(*from.first()?),
+        _ if stride > 0 => {
+            line.iter_mut().zip(from.iter().step_by(stride as usize)).for_each(|(to, from)| *to = *from);
+        }
+        _ => {
+            let backwards = from.iter().rev().step_by(stride.unsigned_abs() as usize);
+            line.iter_mut().zip(backwards).for_each(|(to, from)| *to = *from);
+        }
+    }
+    Some(())
 }
 
 /// Returns the operands' offsets at step `i` of a run.

@@ -1,7 +1,7 @@
 //! Copies with rearranged elements: rolled, flipped, repeated, cut to a triangle, placed on a diagonal. Follows
 //! <https://pytorch.org/docs/2.7/generated/torch.roll.html> and related functions.
 
-use super::check::{UnsupportedDtypes, by_width, lost, move_slice, resolved, row_major_copy, size_at, supported};
+use super::check::{UnsupportedDtypes, copy_lines, move_slice, readable, resolved, row_major_copy, size_at, supported};
 use super::copy::{clone, contiguous, copy_into, truths};
 use super::gather::index_select;
 use super::join::cat;
@@ -9,7 +9,7 @@ use super::view::{diagonal, distinct_dims, expand, flatten, narrow, transpose, u
 use crate::bail;
 use crate::interrupt::watched;
 use crate::layout::{Dims, contiguous_strides, wrap_dim};
-use crate::memory::{get, set};
+use crate::memory::set;
 use crate::{DType, Device, Layout, Result, View};
 
 /// `roll(shifts, dims)`: shifts elements along dimensions; elements shifted past one end reappear at the other. Without
@@ -65,7 +65,15 @@ pub fn flip(view: &View, dims: &[i64]) -> Result<View> {
         return Ok(out);
     }
     flippable(&view, &mirrored, out.strides())?;
-    move_slice(&out, &out.layout, &view, &mirrored)?;
+    // In the order of the result's memory, which is that of a dense input.
+    let order: Vec<i64> =
+        Layout::iteration_order(view.sizes(), &[out.strides()]).into_iter().rev().map(|d| d as i64).collect();
+    if out.layout.permute(&order)?.is_contiguous() {
+        let length = order.last().map_or(1, |&d| view.sizes()[d as usize] as usize);
+        copy_lines(&out, &readable(&view)?, &mirrored.permute(&order)?, &|_| 0..length)?;
+    } else {
+        move_slice(&out, &out.layout, &view, &mirrored)?;
+    }
     truths(out)
 }
 
@@ -266,20 +274,16 @@ pub fn triangle(view: &View, side: Triangle, k: i64) -> Result<View> {
         return Ok(out);
     }
     supported(name, view.dtype, UnsupportedDtypes::Float8)?;
-    let view = resolved(view)?;
+    let view = readable(&resolved(view)?)?;
     let (rows, columns) = (view.sizes()[first], view.sizes()[first + 1]);
-    let (from, to) = (view.memory()?, out.memory()?);
-    by_width!(view.dtype, T => {
-        let (from, to) = (from.typed::<T>(), to.typed::<T>());
-        for (i, read) in view.layout.offsets().enumerate() {
-            // For a huge `k` the sum wraps, as in PyTorch.
-            let (edge, column) = ((i as i64 / columns % rows).wrapping_add(k), i as i64 % columns);
-            let kept = if side == Triangle::Lower { column < edge.wrapping_add(1) } else { column >= edge };
-            if kept {
-                set(to.get(i).ok_or_else(lost)?, get(from.get(read as usize).ok_or_else(lost)?));
-            }
+    copy_lines(&out, &view, &view.layout, &|line| {
+        // For a huge `k` the sum wraps, as in PyTorch.
+        let edge = (line as i64 % rows).wrapping_add(k);
+        match side {
+            Triangle::Lower => 0..edge.wrapping_add(1).clamp(0, columns) as usize,
+            Triangle::Upper => edge.clamp(0, columns) as usize..columns as usize,
         }
-    });
+    })?;
     truths(out)
 }
 

@@ -1,12 +1,13 @@
 //! Covariance and correlation of variables whose observations are the columns of a matrix.
 
 use super::compose::{Math, number};
+use super::copy::cast;
+use super::matmul::mm;
 use super::pointwise::{Output, UnaryOp, clamp};
 use super::reduce::sum;
-use super::view::{reshape, squeeze, unsqueeze};
+use super::view::{conj, reshape, squeeze, t, unsqueeze};
 use crate::bail;
-use crate::{DType, Device, Result, Scalar, View, interrupt, limits};
-use num_complex::Complex;
+use crate::{DType, Result, Scalar, View};
 
 /// The weights of observations.
 pub struct Weights<'v> {
@@ -91,28 +92,11 @@ pub fn cov(view: &View, weights: &Weights, default: DType) -> Result<(View, bool
         _ => total - weights.correction as f64,
     };
     let centered = math.sub(&rows, &unsqueeze(&mean, 1)?)?;
-    let products = outer_products(&centered, &weighted(&centered)?)?;
+    // Sums in double precision are nearer to those of PyTorch's library than sums in single precision in another order.
+    let wide = if centered.dtype.is_complex() { DType::ComplexDouble } else { DType::Double };
+    let products = mm(&cast(&centered, wide)?, &conj(&t(&cast(&weighted(&centered)?, wide)?)?))?;
+    let products = cast(&products, centered.dtype)?;
     Ok((squeeze(&math.div(&products, number(freedom.max(0.0)))?, None)?, freedom <= 0.0))
-}
-
-/// Returns the sums of products of every two rows, the second conjugated.
-fn outer_products(a: &View, b: &View) -> Result<View> {
-    let (rows, columns) = (a.sizes()[0], a.sizes()[1] as usize);
-    let matrix = |view: &View| -> Result<Vec<Complex<f64>>> {
-        Ok(view.scalars()?.into_iter().map(Scalar::to_complex).collect())
-    };
-    let (a, dtype, b) = (matrix(a)?, a.dtype, matrix(b)?);
-    let row = |matrix: &[Complex<f64>], i: i64| matrix[i as usize * columns..][..columns].to_vec();
-    let room = View::zeros(&[rows, rows], dtype, Device::CPU)?;
-    let mut products = limits::vector(room.numel() as usize)?;
-    for i in 0..rows {
-        for j in 0..rows {
-            interrupt::check()?;
-            let total: Complex<f64> = row(&a, i).iter().zip(row(&b, j)).map(|(a, b)| a * b.conj()).sum();
-            products.push(if dtype.is_complex() { Scalar::Complex(total) } else { Scalar::Float(total.re) });
-        }
-    }
-    View::from_scalars(&[rows, rows], dtype, products)
 }
 
 /// Returns the matrix of correlation coefficients, and whether there were too few observations for it.

@@ -1,11 +1,12 @@
 //! Indices of triangles, and block-diagonal matrices.
 
 use crate::bail;
-use crate::ops::check::{not_implemented, same_device};
-use crate::ops::copy::copy_into;
+use crate::interrupt::watched;
+use crate::ops::check::{lost, not_implemented, same_device};
+use crate::ops::copy::{cast, copy_into};
 use crate::ops::rearrange::Triangle;
 use crate::ops::view;
-use crate::{DType, Device, Result, Scalar, View, promote_types};
+use crate::{DType, Device, Result, View, parallel, promote_types};
 
 /// Returns the rows and columns of a triangle's elements as two rows of numbers, like
 /// [`torch.tril_indices`](https://pytorch.org/docs/2.7/generated/torch.tril_indices.html).
@@ -33,7 +34,7 @@ pub fn triangle_indices(
     if device.is_meta() {
         return Ok(room);
     }
-    if !dtype.is_integral(false) || dtype.is_bare_unsigned() {
+    if !matches!(dtype, DType::Int | DType::Long) {
         let kernel = if side == Triangle::Lower { "tril_indices" } else { "triu_indices" };
         return not_implemented(kernel, dtype);
     }
@@ -56,15 +57,22 @@ pub fn triangle_indices(
     });
     // If a sum wrapped, the requested size is not that of the triangle.
     let Some(count) = count else { bail!(RuntimeError, "Storage size calculation overflowed with sizes=[2, {asked}]") };
-    let numbers = filled.clone().flat_map(move |row| {
-        let (from, to) = within(row);
-        (from..to).map(move |_| row)
-    });
-    let places = filled.flat_map(move |row| {
-        let (from, to) = within(row);
-        from..to
-    });
-    View::from_scalars(&[2, count], dtype, numbers.chain(places).map(Scalar::Int))
+    if count == 0 {
+        return View::zeros(&[2, 0], dtype, device);
+    }
+    let out = View::unwritten(&[2, count], DType::Long, device)?;
+    parallel::writing::<i64, _>(&*out.memory()?, 0..2 * count as usize, |numbers| {
+        let (mut in_rows, mut in_columns) = numbers.split_at_mut(count as usize);
+        for row in watched(filled) {
+            let (from, to) = within(row);
+            let width = (to - from) as usize;
+            in_rows.split_off_mut(..width).ok_or_else(lost)?.fill(row);
+            in_columns.split_off_mut(..width).ok_or_else(lost)?.iter_mut().zip(from..).for_each(|(at, n)| *at = n);
+        }
+        Ok(())
+    })
+    .unwrap_or_else(|| Err(lost()))?;
+    cast(&out, dtype)
 }
 
 /// Returns the number of elements of a lower triangle. Like PyTorch's, the sums wrap for huge sizes.

@@ -175,3 +175,63 @@ fn rearranged_copies() {
         ),
     ]);
 }
+
+/// Mirrored and triangular copies of many sizes, dtypes and layouts equal copies of one element at a time, whatever the
+/// number of threads.
+#[test]
+fn lines_are_copied_like_single_elements() {
+    for cores in [1, 2, 3] {
+        crate::parallel::set_cores(cores);
+        for sizes in [&[1, 1][..], &[3, 5], &[7, 1], &[2, 3, 4], &[65, 130]] {
+            for dtype in [DType::Byte, DType::Half, DType::Float, DType::Long, DType::ComplexDouble] {
+                let whole = must(crate::ops::copy::cast(&arange(sizes, DType::Long), dtype));
+                let flat = must(flatten(&whole, 0, -1));
+                let last = sizes.len() as i64 - 1;
+                let stepped = must(crate::ops::view::slice(&whole, last, Some(1), None, 2));
+                let flipped = must(transpose(&whole, 0, last));
+                for view in [whole, flipped, stepped, must(expand(&must(narrow(&flat, 0, 0, 1)), sizes))] {
+                    if view.numel() > 0 {
+                        agree(&view);
+                    }
+                }
+            }
+        }
+    }
+    crate::parallel::set_cores(0);
+}
+
+fn numbers(view: &View) -> Vec<crate::Scalar> {
+    view.scalars().unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn agree(view: &View) {
+    let (sizes, read) = (view.sizes(), numbers(view));
+    let at = |index: &[i64]| index.iter().zip(sizes).fold(0, |place, (i, size)| place * size + i) as usize;
+    let places: Vec<Vec<i64>> = (0..view.numel())
+        .map(|number| {
+            let mut rest = number;
+            let mut index: Vec<i64> = sizes.iter().rev().map(|size| (rest % size, rest /= size).0).collect();
+            index.reverse();
+            index
+        })
+        .collect();
+    for d in 0..sizes.len() {
+        let mirrored = numbers(&must(flip(view, &[d as i64])));
+        for (place, found) in places.iter().zip(mirrored) {
+            let mut from = place.clone();
+            from[d] = sizes[d] - 1 - place[d];
+            assert_eq!(found, read[at(&from)], "{:?} flipped in {d}, at {place:?}", view.layout);
+        }
+    }
+    for k in [-300, -2, 0, 1, 300] {
+        for side in [Triangle::Lower, Triangle::Upper] {
+            let triangle = numbers(&must(triangle(view, side, k)));
+            for (place, found) in places.iter().zip(triangle) {
+                let (row, column) = (place[sizes.len() - 2], place[sizes.len() - 1]);
+                let kept = if side == Triangle::Lower { column <= row + k } else { column >= row + k };
+                let expected = if kept { read[at(place)].to_complex() } else { Default::default() };
+                assert_eq!(found.to_complex(), expected, "{:?} {side:?} {k} at {place:?}", view.layout);
+            }
+        }
+    }
+}
