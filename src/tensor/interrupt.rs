@@ -92,23 +92,6 @@ pub fn watched<I: IntoIterator>(items: I) -> impl Iterator<Item = I::Item> {
     items.into_iter().enumerate().take_while(go_on).map(|(_, item)| item)
 }
 
-/// Iterates over items that handle `weight` elements each, with a [`check`] about every [`STRIDE`] elements.
-///
-/// # Errors
-/// KeyboardInterrupt in place of an item.
-#[inline]
-pub(crate) fn checked_items<I: IntoIterator>(items: I, weight: usize) -> impl Iterator<Item = Result<I::Item>> {
-    let mut handled = 0usize;
-    items.into_iter().map(move |item| {
-        handled = handled.saturating_add(weight.max(1));
-        if handled > STRIDE {
-            handled = weight;
-            check()?;
-        }
-        Ok(item)
-    })
-}
-
 /// Cuts the steps of a loop, which handle `weight` elements each, into pieces of about [`STRIDE`] elements. A [`check`]
 /// comes between two pieces, so short loops have none.
 ///
@@ -167,9 +150,7 @@ mod tests {
         assert_eq!(ends(0..STRIDE, 1), Ok(vec![(0, STRIDE)]));
         assert!(ends(0..STRIDE + 1, 1).is_err());
         assert_eq!(watched(0..2 * STRIDE).count(), STRIDE);
-        assert_eq!(checked_items(0..3, STRIDE).filter(Result::is_err).count(), 2);
         flag.clear();
         assert_eq!(watched(0..2 * STRIDE).count(), 2 * STRIDE);
-        assert_eq!(checked_items(0..3, STRIDE).filter(Result::is_ok).count(), 3);
     }
 }

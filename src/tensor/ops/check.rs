@@ -7,7 +7,6 @@ pub(super) mod testing;
 
 use super::block::{check_no_internal_overlap, check_no_partial_overlap, elements};
 use super::copy::{check_fits, clone, clone_storage, copy_into};
-use super::pointwise::complex::multiply_tail;
 use crate::bail;
 use crate::iterate::{Run, walk};
 use crate::layout::wrap_dim;
@@ -195,14 +194,13 @@ pub(super) fn product(a: Scalar, b: Scalar) -> Scalar {
     }
 }
 
-/// The product of two complex elements, computed in their own precision. `fused` rounds each part once less, like the
-/// loops of PyTorch that are not vectorised.
-pub(super) fn complex_product(dtype: DType, a: Complex<f64>, b: Complex<f64>, fused: bool) -> Complex<f64> {
+/// The product of two complex elements, computed in their own precision.
+pub(super) fn complex_product(dtype: DType, a: Complex<f64>, b: Complex<f64>) -> Complex<f64> {
     if dtype == DType::ComplexDouble {
-        return if fused { multiply_tail(a, b) } else { a * b };
+        return a * b;
     }
     let [a, b] = [a, b].map(|z| Complex::new(z.re as f32, z.im as f32));
-    let product = if fused { multiply_tail(a, b) } else { a * b };
+    let product = a * b;
     Complex::new(f64::from(product.re), f64::from(product.im))
 }
 

@@ -4,17 +4,18 @@
 
 mod reduce;
 mod scatter;
+mod spread;
 
 pub use reduce::{index_reduce_, scatter_reduce_};
 pub use scatter::{Scattered, index_add_, index_copy_, index_fill_, put_, scatter_, scatter_add_};
+pub(super) use spread::{APART, Joined, Reduce, Spread, in_bounds};
 
-use super::check::{UnsupportedDtypes, at_least_1d, look_up, lost, resolved, size_at, size_or_one, supported};
+use super::check::{UnsupportedDtypes, at_least_1d, look_up, resolved, size_at, size_or_one, supported};
 use super::copy::{cast, truths};
 use super::view;
 use crate::bail;
 use crate::layout::{Dims, broadcast_sizes, show, wrap_dim};
-use crate::memory::get;
-use crate::{DType, Device, Element, Error, ErrorKind, Layout, Result, View, limits};
+use crate::{DType, Device, Error, ErrorKind, Layout, Result, View};
 
 /// `x.index_select(dim, index)`: a row-major copy of the slices at the indices, in their order.
 ///
@@ -59,7 +60,7 @@ pub fn index_select(view: &View, dim: i64, index: &View) -> Result<View> {
             bail!(IndexError, "index out of range in self")
         }
     };
-    let index = if index.dtype == DType::Long { resolved(index)? } else { cast(index, DType::Long)? };
+    let index = as_long(index)?;
     if out.numel() == 0 {
         for i in index.scalars()? {
             chosen(i.to_i64())?;
@@ -83,24 +84,9 @@ fn either_device(view: &View, index: &View) -> Device {
     if index.device().is_meta() { Device::META } else { view.device() }
 }
 
-/// Returns the number of elements of a slice across a dimension.
-fn weight(layout: &Layout, d: usize) -> usize {
-    layout.sizes.iter().enumerate().filter(|(k, _)| *k != d).fold(1, |all, (_, &size)| all * size as usize)
-}
-
-/// Returns the numbers of an index tensor in row-major order, each checked by `check`.
-fn indices(index: &View, mut check: impl FnMut(i64) -> Result<i64>) -> Result<Vec<i64>> {
-    let index = resolved(index)?;
-    let memory = index.memory()?;
-    dispatch!(index.dtype, T => {
-        let cells = memory.typed::<T>();
-        let number = |at: i64| cells.get(at as usize).map(|cell| get(cell).load().to_i64()).ok_or_else(lost);
-        let mut indices = limits::vector(index.numel() as usize)?;
-        for at in index.layout.offsets() {
-            indices.push(check(number(at)?)?);
-        }
-        Ok(indices)
-    })
+/// Returns an index tensor as `int64`, without lazy bits.
+fn as_long(index: &View) -> Result<View> {
+    if index.dtype == DType::Long { resolved(index) } else { cast(index, DType::Long) }
 }
 
 /// Returns the error for an index out of bounds.

@@ -3,15 +3,16 @@
 //! subscript; this file moves them.
 
 use super::check::{
-    UnsupportedDtypes, by_width, expanded, fits, look_up, lost, no_overlap, resolved, sum, supported, through_bits,
+    UnsupportedDtypes, by_width, expanded, fits, look_up, lost, no_overlap, resolved, supported, through_bits,
 };
 use super::copy::{clone, copy_into, truths};
+use super::gather::{APART, Joined, Reduce, Spread, in_bounds};
 use super::mask::masked_fill_;
 use crate::bail;
 use crate::index::{Gather, Index, Resolved, resolve};
 use crate::layout::{show, wrap_dim};
 use crate::memory::{get, set as put};
-use crate::{DType, Device, Dims, Element, Layout, Result, Scalar, View, interrupt};
+use crate::{DType, Device, Dims, Error, Layout, Result, Scalar, View, interrupt};
 
 /// `x[indices]`: a view for basic subscripts, a copy if tensors or booleans index.
 ///
@@ -149,6 +150,20 @@ fn put_plain(view: &View, indices: &[Option<View>], value: &View, accumulate: bo
         );
     }
     supported("index_put", view.dtype, UnsupportedDtypes::BareUnsigned)?;
+    // One vector of indices: values for one element are written in its order.
+    if let (Some((places, size, _)), Some(d)) = (plan.single(), indices.iter().position(Option::is_some))
+        && plan.sizes().len() == view.ndim()
+        && view.layout.has_distinct_elements()
+    {
+        in_bounds(&places, -size..size, |index| {
+            Error::index(format!("index {index} is out of bounds for dimension 0 with size {size}"))
+        })?;
+        let spread = Spread::new(view, d, places, value.with_layout(broadcast));
+        return match accumulate {
+            true => dispatch!(view.dtype, T => spread.reduce::<T>(Reduce::Add)),
+            false => by_width!(view.dtype, T => spread.replace::<T>()),
+        };
+    }
     let order = plan.write_order(&value.layout);
     let table = plan.displacements(&order)?;
     let (places, memory) = (&table.layout, table.memory()?);
@@ -163,7 +178,7 @@ fn put_plain(view: &View, indices: &[Option<View>], value: &View, accumulate: bo
             walk_in_order(&order, [&plan.source, &broadcast, places], |[write, read, place]| {
                 let to = to.get(target(write, place)?).ok_or_else(lost)?;
                 let from = from.get(read as usize).ok_or_else(lost)?;
-                put(to, T::store(sum(get(to).load(), get(from).load())));
+                put(to, get(to).plus(get(from)));
                 Ok(())
             })
         });
@@ -224,17 +239,31 @@ fn walk_in_order<const N: usize>(
         return Ok(());
     }
     let mut offset = operands.map(|layout| layout.offset);
-    let mut index = Dims::from_elem(0, order.len());
-    for step in 0.. {
-        interrupt::check_at(step)?;
-        body(offset)?;
+    let (sizes, strides) = (&first.sizes, |d: usize| operands.map(|layout| layout.strides[d]));
+    let (length, step, outer) = match order.split_first() {
+        Some((&d, outer)) => (sizes[d], strides(d), outer),
+        None => (1, [0; N], order),
+    };
+    let mut index = Dims::from_elem(0, outer.len());
+    let mut unwatched = 0;
+    loop {
+        let mut place = offset;
+        for _ in 0..length {
+            unwatched += 1;
+            if unwatched == APART {
+                unwatched = 0;
+                interrupt::check()?;
+            }
+            body(place)?;
+            place = std::array::from_fn(|k| place[k].wrapping_add(step[k]));
+        }
         let mut carried = true;
-        for (count, &d) in index.iter_mut().zip(order) {
+        for (count, &d) in index.iter_mut().zip(outer) {
             *count += 1;
-            let wraps = *count == first.sizes[d];
-            for (offset, layout) in offset.iter_mut().zip(operands) {
-                let steps = if wraps { 1 - first.sizes[d] } else { 1 };
-                *offset = offset.wrapping_add(layout.strides[d].wrapping_mul(steps));
+            let wraps = *count == sizes[d];
+            let steps = if wraps { 1 - sizes[d] } else { 1 };
+            for (offset, stride) in offset.iter_mut().zip(strides(d)) {
+                *offset = offset.wrapping_add(stride.wrapping_mul(steps));
             }
             if !wraps {
                 carried = false;
@@ -243,10 +272,9 @@ fn walk_in_order<const N: usize>(
             *count = 0;
         }
         if carried {
-            break;
+            return interrupt::check();
         }
     }
-    Ok(())
 }
 
 #[cfg(test)]

@@ -3,19 +3,18 @@
 //! divided by the number of values.
 
 use super::scatter::{
-    Reduce, Scattered, check_scatter, check_slices, index_add_, index_fill_, scatter, scatter_add_, within_slices,
+    Scattered, check_scatter, check_slices, index_add_, index_fill_, scatter, scatter_add_, within_slices,
 };
-use super::{indices, weight};
+use super::spread::{Reduce, Spread};
 use crate::bail;
 use crate::element::integer_limits;
-use crate::memory::{get, set};
-use crate::ops::check::{UnsupportedDtypes, at_least_1d, lost, not_implemented, resolved, supported, through_bits};
+use crate::ops::check::{UnsupportedDtypes, at_least_1d, not_implemented, resolved, supported, through_bits};
 use crate::ops::compare::{CompareOp, compare};
 use crate::ops::create::{full_like, zeros_like};
 use crate::ops::mask::masked_fill_;
 use crate::ops::pointwise::{BinaryOp, Output, binary};
 use crate::ops::promote::Operand;
-use crate::{DType, Element, Result, Scalar, View, interrupt};
+use crate::{DType, Result, Scalar, View};
 
 /// The reduction of values written to the same element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -107,9 +106,9 @@ pub fn scatter_reduce_(
             &[DType::Bool, DType::ComplexFloat, DType::ComplexDouble],
         )?;
         let neutral = Scattered::Value(meeting.neutral(view.dtype));
-        scatter(view, d, index, neutral, Reduce::Replace, "scatter_gather_scalar_cpu")?;
+        scatter(view, d, index, neutral, None, "scatter_gather_scalar_cpu")?;
     }
-    scatter(view, d, index, Scattered::Source(source), meeting.reduce(), kernel)?;
+    scatter(view, d, index, Scattered::Source(source), Some(meeting.reduce()), kernel)?;
     if meeting == ScatterReduction::Mean {
         let ones = full_like(source, Scalar::Int(1), None, None)?;
         divide_by_counts(view, include_self, |counts| scatter_add_(counts, dim, index, &ones))?;
@@ -155,43 +154,32 @@ pub fn index_reduce_(
 }
 
 fn join_slices(view: &View, d: usize, index: &View, source: &View, meeting: ScatterReduction) -> Result<()> {
-    let check = within_slices(view, d, index)?;
-    if view.ndim() > 1 {
-        let kernel = match meeting {
-            ScatterReduction::Amax => "maximum_cpu",
-            ScatterReduction::Amin => "minimum_cpu",
-            _ => "add_stub",
-        };
-        match meeting {
-            ScatterReduction::Prod => {}
-            ScatterReduction::Mean => supported(kernel, view.dtype, UnsupportedDtypes::Float8)?,
-            _ if view.dtype.is_complex() => return not_implemented(kernel, view.dtype),
-            _ => supported(kernel, view.dtype, UnsupportedDtypes::Float8)?,
+    within_slices(view, d, index, || {
+        if view.ndim() < 2 {
+            return match view.dtype == DType::Bool || view.dtype.is_complex() {
+                true => not_implemented("index_func_", view.dtype),
+                false => supported("index_func_", view.dtype, UnsupportedDtypes::Float8),
+            };
         }
-    } else if view.dtype == DType::Bool || view.dtype.is_complex() {
-        return not_implemented("index_func_", view.dtype);
-    } else {
-        supported("index_func_", view.dtype, UnsupportedDtypes::Float8)?;
-    }
-    let chosen = indices(index, check)?;
-    let source = resolved(source)?;
-    let slices = at_least_1d(&source.layout);
-    let reduce = meeting.reduce();
-    through_bits(view, |view| {
-        let target = at_least_1d(&view.layout);
-        let (to, from) = (view.memory()?, source.memory()?);
-        dispatch!(view.dtype, T => {
-            let to = to.typed::<T>();
-            for found in interrupt::checked_items(chosen.iter().enumerate(), weight(&slices, d)) {
-                let (row, &i) = found?;
-                let (target, slice) = (target.select(d, i), slices.select(d, row as i64));
-                for (write, read) in target.offsets().zip(slice.offsets()) {
-                    let to = to.get(write as usize).ok_or_else(lost)?;
-                    set(to, T::store(reduce.join(view.dtype, get(to).load(), source.read(&from, read))));
+        match meeting {
+            ScatterReduction::Prod => Ok(()),
+            ScatterReduction::Sum | ScatterReduction::Mean => {
+                supported("add_stub", view.dtype, UnsupportedDtypes::Float8)
+            }
+            ScatterReduction::Amax | ScatterReduction::Amin => {
+                let kernel = if meeting == ScatterReduction::Amax { "maximum_cpu" } else { "minimum_cpu" };
+                match view.dtype.is_complex() {
+                    true => not_implemented(kernel, view.dtype),
+                    false => supported(kernel, view.dtype, UnsupportedDtypes::Float8),
                 }
             }
-        });
-        Ok(())
+        }
+    })?;
+    let source = resolved(source)?;
+    let source = source.with_layout(at_least_1d(&source.layout));
+    through_bits(view, |view| {
+        let spread = Spread::of_slices(view, d, index, source)?;
+        dispatch!(view.dtype, T => spread.reduce::<T>(meeting.reduce()))
     })
 }
 
@@ -222,18 +210,22 @@ fn divide_by_counts(view: &View, include_self: bool, count: impl FnOnce(&View) -
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Element;
+    use crate::ops::gather::Joined;
 
     #[test]
     fn neutral_values_change_nothing() {
         for dtype in [DType::Bool, DType::Char, DType::Long, DType::Half, DType::Double] {
             for meeting in [ScatterReduction::Amax, ScatterReduction::Amin, ScatterReduction::Prod] {
-                let one = match dtype {
-                    DType::Bool => Scalar::Bool(true),
-                    _ if dtype.is_floating_point() => Scalar::Float(1.0),
-                    _ => Scalar::Int(1),
-                };
-                let joined = meeting.reduce().join(dtype, meeting.neutral(dtype), one);
-                assert_eq!(joined.to_f64(), 1.0, "{meeting:?} of {dtype:?}");
+                dispatch!(dtype, T => {
+                    let (neutral, one) = (T::store(meeting.neutral(dtype)), T::store(Scalar::Int(1)));
+                    let joined = match meeting {
+                        ScatterReduction::Amax => neutral.larger(one),
+                        ScatterReduction::Amin => neutral.smaller(one),
+                        _ => neutral.times(one),
+                    };
+                    assert_eq!(joined.load().to_f64(), 1.0, "{meeting:?} of {dtype:?}");
+                });
             }
         }
     }

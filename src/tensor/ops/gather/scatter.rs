@@ -2,19 +2,18 @@
 //! Follows <https://pytorch.org/docs/2.7/generated/torch.Tensor.scatter_.html> and related functions. If an index
 //! occurs several times, the last value is kept.
 
-use super::{indices, out_of_bounds, position, weight};
+use super::spread::{APART, Joined, Reduce, Spread, in_bounds};
+use super::{as_long, out_of_bounds, position};
 use crate::bail;
-use crate::iterate::walk;
 use crate::layout::{Dims, show, wrap_dim};
 use crate::memory::{get, set};
 use crate::ops::check::{
-    UnsupportedDtypes, at, at_least_1d, by_width, complex_product, fits, lost, move_slice, no_overlap, product,
-    resolved, size_at, size_or_one, sum, supported, through_bits, writable,
+    UnsupportedDtypes, at_least_1d, by_width, complex_product, fits, lost, no_overlap, product, resolved, size_at,
+    size_or_one, sum, supported, through_bits, writable,
 };
-use crate::ops::copy::{cast, copy_into};
+use crate::ops::copy::{cast, contiguous, copy_into};
 use crate::view::check_bounds;
-use crate::{DType, Element, Error, ErrorKind, Layout, Result, Scalar, View, interrupt, limits};
-use std::cmp::Ordering;
+use crate::{DType, Element, Error, ErrorKind, Layout, Result, Scalar, View, interrupt};
 
 /// The values `scatter_` writes.
 #[derive(Clone, Copy)]
@@ -24,52 +23,14 @@ pub enum Scattered<'a> {
     Value(Scalar),
 }
 
-/// How a written value is combined with the existing one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Reduce {
-    Replace,
-    Add,
-    Multiply,
-    Largest,
-    Smallest,
-}
-
-impl Reduce {
-    /// Combines an existing value with a written one, both of this dtype.
-    pub(super) fn join(self, dtype: DType, there: Scalar, written: Scalar) -> Scalar {
-        if let (Reduce::Multiply, Scalar::Complex(a), Scalar::Complex(b)) = (self, there, written) {
-            return Scalar::Complex(complex_product(dtype, a, b, true));
-        }
-        match self {
-            Reduce::Replace => written,
-            Reduce::Add => sum(there, written),
-            Reduce::Multiply => product(there, written),
-            Reduce::Largest => extreme(there, written, Ordering::Less),
-            Reduce::Smallest => extreme(there, written, Ordering::Greater),
-        }
-    }
-}
-
-/// Returns `written` if `there` compares to it as `gives_way`, else `there`. NaN takes precedence.
-fn extreme(there: Scalar, written: Scalar, gives_way: Ordering) -> Scalar {
-    let order = match (there, written) {
-        (Scalar::Float(a), Scalar::Float(b)) if a.is_nan() || b.is_nan() => {
-            return if a.is_nan() { there } else { written };
-        }
-        (Scalar::Float(a), Scalar::Float(b)) => a.partial_cmp(&b),
-        _ => Some(there.to_i64().cmp(&written.to_i64())),
-    };
-    if order == Some(gives_way) { written } else { there }
-}
-
 /// `x.scatter_(dim, index, src, reduce)`: writes to the elements that [`gather`](fn@super::gather) would read; `reduce`
 /// may be `add` or `multiply`.
 pub fn scatter_(view: &View, dim: i64, index: &View, what: Scattered, reduce: Option<&str>) -> Result<()> {
     let d = check_scatter(view, dim, index, what)?;
     let reduce = match reduce {
-        None => Reduce::Replace,
-        Some("add") => Reduce::Add,
-        Some("multiply") => Reduce::Multiply,
+        None => None,
+        Some("add") => Some(Reduce::Add),
+        Some("multiply") => Some(Reduce::Multiply),
         Some(_) => bail!(RuntimeError, "reduce argument must be either add or multiply."),
     };
     let kernel = if what.source().is_some() { "scatter_gather_tensor_cpu" } else { "scatter_gather_scalar_cpu" };
@@ -79,11 +40,8 @@ pub fn scatter_(view: &View, dim: i64, index: &View, what: Scattered, reduce: Op
 /// `x.scatter_add_(dim, index, src)`: adds to the elements that [`gather`](fn@super::gather) would read.
 pub fn scatter_add_(view: &View, dim: i64, index: &View, source: &View) -> Result<()> {
     let d = check_scatter(view, dim, index, Scattered::Source(source))?;
-    scatter(view, d, index, Scattered::Source(source), Reduce::Add, ADDING)
+    scatter(view, d, index, Scattered::Source(source), Some(Reduce::Add), ADDING)
 }
-
-/// Elements written between two checks for Ctrl-C when they are scattered: each may touch a page for the first time.
-const APART: usize = interrupt::STRIDE / 64;
 
 /// The name of the adding kernel in error messages.
 const ADDING: &str = "scatter_gather_tensor_cpu";
@@ -121,7 +79,7 @@ pub(super) fn scatter(
     d: usize,
     index: &View,
     what: Scattered,
-    reduce: Reduce,
+    reduce: Option<Reduce>,
     kernel: &str,
 ) -> Result<()> {
     let is_meta = |view: &View| view.device().is_meta();
@@ -129,27 +87,47 @@ pub(super) fn scatter(
         return Ok(());
     }
     supported(kernel, view.dtype, UnsupportedDtypes::ComplexHalf)?;
-    let sizes = at_least_1d(&index.layout).sizes;
-    let (source, lines, unfit) = match what {
-        Scattered::Source(source) => {
-            let source = resolved(source)?;
-            let lines = Layout { sizes, ..at_least_1d(&source.layout) };
-            (source, lines, None)
-        }
-        // A number is a source with one element and strides 0. Whether it fits is checked after the first index.
-        Scattered::Value(value) => {
-            let strides = Dims::from_elem(0, sizes.len());
-            let lines = Layout { sizes, strides, offset: 0 };
-            (View::scalar(value, view.dtype)?, lines, fits(value, view.dtype).err())
+    let index = as_long(index)?;
+    let index = index.with_layout(at_least_1d(&index.layout));
+    let sizes = Dims::from_slice(index.sizes());
+    let dtype = view.dtype;
+    let write = |view: &View| {
+        let source = match what {
+            Scattered::Source(source) => {
+                let source = resolved(source)?;
+                let source = source.with_layout(Layout { sizes, ..at_least_1d(&source.layout) });
+                if source.dtype == view.dtype { source } else { cast(&source, view.dtype)? }
+            }
+            // A number is a source with one element and strides 0.
+            Scattered::Value(value) => {
+                let number = cast(&View::scalar(value, dtype)?, view.dtype)?;
+                let strides = Dims::from_elem(0, sizes.len());
+                number.with_layout(Layout { sizes, strides, offset: 0 })
+            }
+        };
+        let spread = Spread::new(view, d, index.clone(), source);
+        match reduce {
+            None => by_width!(view.dtype, T => spread.replace::<T>()),
+            Some(reduce) => dispatch!(view.dtype, T => spread.reduce::<T>(reduce)),
         }
     };
-    let scatter = Scatter { d, index, source: &source, lines: &lines, reduce, unfit: unfit.as_ref() };
-    if reduce == Reduce::Replace || !view.dtype.is_reduced_floating_point() {
-        return through_bits(view, |view| scatter.write(view));
+    let size = size_or_one(&view.layout, d)?;
+    let beyond = |index| out_of_bounds(ErrorKind::RuntimeError, index, d, size);
+    // Whether a number fits is checked after the first index.
+    if let Scattered::Value(value) = what
+        && let Err(unfit) = fits(value, view.dtype)
+    {
+        let first = Layout { sizes: Dims::from_elem(1, index.ndim()), ..index.layout.clone() };
+        in_bounds(&index.with_layout(first), 0..size, beyond)?;
+        return Err(unfit);
+    }
+    in_bounds(&index, 0..size, beyond)?;
+    if reduce.is_none() || !view.dtype.is_reduced_floating_point() {
+        return through_bits(view, write);
     }
     // PyTorch rounds 16-bit floats once, after all values are combined.
     let wide = cast(view, DType::Float)?;
-    scatter.write(&wide)?;
+    write(&wide)?;
     copy_into(view, &wide)
 }
 
@@ -190,72 +168,6 @@ fn check_scatter_shape(view: &View, d: usize, index: &View, source: Option<&View
     Ok(())
 }
 
-/// A scatter whose arguments are checked.
-struct Scatter<'a> {
-    d: usize,
-    index: &'a View,
-    source: &'a View,
-    /// The layout of the source in the index's shape.
-    lines: &'a Layout,
-    reduce: Reduce,
-    unfit: Option<&'a Error>,
-}
-
-impl Scatter<'_> {
-    /// Writes the elements in row-major order of the index, so that the last of several values for one element is kept.
-    fn write(&self, view: &View) -> Result<()> {
-        let targets = self.targets(view)?;
-        let (to, from) = (view.memory()?, self.source.memory()?);
-        if self.reduce == Reduce::Replace {
-            return by_width!(view.dtype, T => {
-                let (to, from) = (to.typed::<T>(), from.typed::<T>());
-                let mut reads = self.lines.offsets();
-                for part in targets.chunks(APART) {
-                    interrupt::check()?;
-                    for (&write, read) in part.iter().zip(reads.by_ref()) {
-                        set(to.get(write).ok_or_else(lost)?, get(from.get(read as usize).ok_or_else(lost)?));
-                    }
-                }
-                Ok(())
-            });
-        }
-        dispatch!(view.dtype, T => {
-            let to = to.typed::<T>();
-            let mut reads = self.lines.offsets();
-            for part in targets.chunks(APART) {
-                interrupt::check()?;
-                for (&write, read) in part.iter().zip(reads.by_ref()) {
-                    let to = to.get(write).ok_or_else(lost)?;
-                    set(to, T::store(self.reduce.join(view.dtype, get(to).load(), self.source.read(&from, read))));
-                }
-            }
-        });
-        Ok(())
-    }
-
-    /// Returns the target offset of each element of the index, in row-major order.
-    fn targets(&self, view: &View) -> Result<Vec<usize>> {
-        let target = at_least_1d(&view.layout);
-        let (size, stride) = (target.sizes[self.d], target.strides[self.d]);
-        let mut starts = Layout { sizes: at_least_1d(&self.index.layout).sizes, ..target };
-        starts.strides[self.d] = 0;
-        let mut starts = starts.offsets();
-        let mut targets = limits::vector(self.index.numel() as usize)?;
-        indices(self.index, |index| {
-            if !(0..size).contains(&index) {
-                return Err(out_of_bounds(ErrorKind::RuntimeError, index, self.d, size));
-            }
-            if let Some(unfit) = self.unfit {
-                return Err(unfit.clone());
-            }
-            let start = starts.next().ok_or_else(lost)?;
-            targets.push((start + index * stride) as usize);
-            Ok(index)
-        })?;
-        Ok(targets)
-    }
-}
-
 /// `x.put_(index, source, accumulate)`: writes to row-major positions, or adds to the elements there.
 pub fn put_(view: &View, index: &View, source: &View, accumulate: bool) -> Result<()> {
     if index.dtype != DType::Long {
@@ -286,19 +198,40 @@ pub fn put_(view: &View, index: &View, source: &View, accumulate: bool) -> Resul
         return Ok(());
     }
     supported("take_put_cpu", view.dtype, UnsupportedDtypes::ComplexHalf)?;
-    let source = resolved(source)?;
+    let (index, source) = (as_long(index)?, resolved(source)?);
+    let numel = view.numel();
+    in_bounds(&index, -numel..numel, |i| position(&view.layout, i).err().unwrap_or_else(lost))?;
     through_bits(view, |view| {
-        let places = indices(index, |i| position(&view.layout, i))?;
-        let (to, from) = (view.memory()?, source.memory()?);
+        let layout = &view.layout;
+        if layout.is_contiguous() {
+            let flat = |view: &View| {
+                view.with_layout(Layout { offset: view.layout.offset, ..Layout::contiguous(&[view.numel()]) })
+            };
+            let view = flat(view);
+            let spread = Spread::new(&view, 0, flat(&contiguous(&index)?), flat(&contiguous(&source)?));
+            return match accumulate {
+                true => dispatch!(view.dtype, T => spread.reduce::<T>(Reduce::Add)),
+                false => by_width!(view.dtype, T => spread.replace::<T>()),
+            };
+        }
+        let (to, places, from) = (view.memory()?, index.memory()?, source.memory()?);
+        let places = places.typed::<i64>();
+        let mut pairs = index.layout.offsets().zip(source.layout.offsets());
         dispatch!(view.dtype, T => {
             let (to, from) = (to.typed::<T>(), from.typed::<T>());
-            for (&place, read) in places.iter().zip(source.layout.offsets()) {
-                let to = to.get(place as usize).ok_or_else(lost)?;
+            for step in 0.. {
+                if step % APART == 0 {
+                    interrupt::check()?;
+                }
+                let Some((at, read)) = pairs.next() else { break };
+                let i = get(places.get(at as usize).ok_or_else(lost)?);
+                let i = if i < 0 { i + numel } else { i };
+                let to = to.get(layout.offset_of(i) as usize).ok_or_else(lost)?;
                 let new = get(from.get(read as usize).ok_or_else(lost)?);
-                set(to, if accumulate { T::store(sum(get(to).load(), new.load())) } else { new });
+                set(to, if accumulate { get(to).plus(new) } else { new });
             }
         });
-        Ok(())
+        interrupt::check()
     })
 }
 
@@ -372,20 +305,18 @@ pub(super) fn check_slices(function: &str, view: &View, dim: i64, index: &View, 
     Ok(d)
 }
 
-/// Returns a check that refuses an index out of bounds. In several dimensions, PyTorch combines every slice in a loop
-/// of its own; the first index is therefore checked at once, before the dtype.
-pub(super) fn within_slices(view: &View, d: usize, index: &View) -> Result<impl Fn(i64) -> Result<i64> + use<>> {
+/// Refuses an index out of bounds, after `supported`. In several dimensions, PyTorch combines every slice in a loop of
+/// its own; the first index is therefore checked before that.
+pub(super) fn within_slices(view: &View, d: usize, index: &View, supported: impl FnOnce() -> Result<()>) -> Result<()> {
     let size = size_or_one(&view.layout, d)?;
-    let check = move |i: i64| match (0..size).contains(&i) {
-        true => Ok(i),
-        false => bail!(IndexError, "index out of range in self"),
+    let check = |index: &View| {
+        in_bounds(&as_long(index)?, 0..size, |_| Error::new(ErrorKind::IndexError, "index out of range in self"))
     };
-    if view.ndim() > 1
-        && let Some(first) = index.layout.offsets().next()
-    {
-        check(index.read(&*index.memory()?, first).to_i64())?;
+    if view.ndim() > 1 && index.numel() > 0 {
+        check(&index.with_layout(Layout { sizes: Dims::from_elem(1, index.ndim()), ..index.layout.clone() }))?;
     }
-    Ok(check)
+    supported()?;
+    check(index)
 }
 
 fn add_slices(view: &View, d: usize, index: &View, source: &View, alpha: Scalar) -> Result<()> {
@@ -406,49 +337,34 @@ fn add_slices(view: &View, d: usize, index: &View, source: &View, alpha: Scalar)
             offset: index.layout.offset,
         };
         rows.strides[d] = index.strides().first().copied().unwrap_or(0);
-        return scatter(view, d, &index.with_layout(rows), Scattered::Source(source), Reduce::Add, ADDING);
+        return scatter(view, d, &index.with_layout(rows), Scattered::Source(source), Some(Reduce::Add), ADDING);
     }
-    let check = within_slices(view, d, index)?;
-    if view.ndim() > 1 {
-        supported("add_stub", view.dtype, UnsupportedDtypes::Float8)?;
-    } else {
-        supported("index_add_", view.dtype, UnsupportedDtypes::Float8)?;
-    }
-    fits(alpha, view.dtype)?;
-    let chosen = indices(index, check)?;
+    within_slices(view, d, index, || {
+        let kernel = if view.ndim() > 1 { "add_stub" } else { "index_add_" };
+        supported(kernel, view.dtype, UnsupportedDtypes::Float8)?;
+        fits(alpha, view.dtype)
+    })?;
     let source = resolved(source)?;
-    let slices = at_least_1d(&source.layout);
+    let source = source.with_layout(at_least_1d(&source.layout));
     let rounds_product = view.ndim() < 2 && view.dtype.is_reduced_floating_point();
     through_bits(view, |view| {
-        let target = at_least_1d(&view.layout);
-        let (to, from) = (view.memory()?, source.memory()?);
+        let spread = Spread::of_slices(view, d, index, source)?;
         dispatch!(view.dtype, T => {
-            let (to, from) = (to.typed::<T>(), from.typed::<T>());
             let alpha = T::store(alpha).load();
-            for found in interrupt::checked_items(chosen.iter().enumerate(), weight(&slices, d)) {
-                let (row, &i) = found?;
-                walk([&target.select(d, i), &slices.select(d, row as i64)], |run| {
-                    for step in 0..run.length as i64 {
-                        let [write, read] = at(&run, step);
-                        let to = to.get(write).ok_or_else(lost)?;
-                        let (old, new) = (get(to).load(), get(from.get(read).ok_or_else(lost)?).load());
-                        let total = match (old, new, alpha) {
-                            // Rounded once, like the fused instruction.
-                            (Scalar::Float(old), Scalar::Float(new), Scalar::Float(alpha)) if !rounds_product => {
-                                Scalar::Float(new.mul_add(alpha, old))
-                            }
-                            (Scalar::Complex(old), Scalar::Complex(new), Scalar::Complex(alpha)) => {
-                                Scalar::Complex(old + complex_product(view.dtype, new, alpha, false))
-                            }
-                            _ => sum(old, T::store(product(new, alpha)).load()),
-                        };
-                        set(to, T::store(total));
-                    }
-                    Ok(())
-                })?;
+            if is_one && !view.dtype.is_complex() {
+                return spread.reduce::<T>(Reduce::Add);
             }
-        });
-        Ok(())
+            spread.write(|old: T, new: T| T::store(match (old.load(), new.load(), alpha) {
+                // Rounded once, like the fused instruction.
+                (Scalar::Float(old), Scalar::Float(new), Scalar::Float(alpha)) if !rounds_product => {
+                    Scalar::Float(new.mul_add(alpha, old))
+                }
+                (Scalar::Complex(old), Scalar::Complex(new), Scalar::Complex(alpha)) => {
+                    Scalar::Complex(old + complex_product(view.dtype, new, alpha))
+                }
+                (old, new, alpha) => sum(old, T::store(product(new, alpha)).load()),
+            }))
+        })
     })
 }
 
@@ -506,7 +422,7 @@ pub fn index_copy_(view: &View, dim: i64, index: &View, source: &View) -> Result
         return Ok(());
     }
     let source = resolved(source)?;
-    let slices = at_least_1d(&source.layout);
+    let source = source.with_layout(at_least_1d(&source.layout));
     through_bits(view, |view| {
         let target = at_least_1d(&view.layout);
         let size = target.sizes[d];
@@ -515,17 +431,12 @@ pub fn index_copy_(view: &View, dim: i64, index: &View, source: &View) -> Result
         if empty {
             return Ok(());
         }
-        let chosen = indices(index, |i| {
-            if (0..size).contains(&i) {
-                return Ok(i);
-            }
-            bail!(IndexError, "index_copy_(): index {i} is out of bounds for dimension {d} with size {size}")
+        in_bounds(&as_long(index)?, 0..size, |i| {
+            let message = format!("index_copy_(): index {i} is out of bounds for dimension {d} with size {size}");
+            Error::new(ErrorKind::IndexError, message)
         })?;
-        for found in interrupt::checked_items(chosen.iter().enumerate(), weight(&slices, d)) {
-            let (row, &i) = found?;
-            move_slice(view, &target.select(d, i), &source, &slices.select(d, row as i64))?;
-        }
-        Ok(())
+        let spread = Spread::of_slices(view, d, index, source)?;
+        by_width!(view.dtype, T => spread.replace::<T>())
     })
 }
 
@@ -554,22 +465,12 @@ pub fn index_fill_(view: &View, dim: i64, index: &View, value: Scalar) -> Result
         if empty {
             return Ok(());
         }
-        let chosen = indices(index, |i| {
-            if i >= size || i < -size {
-                return Err(out_of_bounds(ErrorKind::IndexError, i, d, size));
-            }
-            Ok(if i < 0 { i + size } else { i })
-        })?;
-        let to = view.memory()?;
-        dispatch!(view.dtype, T => {
-            let (to, value) = (to.typed::<T>(), T::store(value));
-            for i in interrupt::checked_items(&chosen, weight(&target, d)) {
-                for write in target.select(d, *i?).offsets() {
-                    set(to.get(write as usize).ok_or_else(lost)?, value);
-                }
-            }
-        });
-        Ok(())
+        in_bounds(&as_long(index)?, -size..size, |i| out_of_bounds(ErrorKind::IndexError, i, d, size))?;
+        let strides = Dims::from_elem(0, target.ndim());
+        let mut value = View::scalar(value, view.dtype)?.with_layout(Layout { strides, offset: 0, ..target.clone() });
+        value.layout.sizes[d] = index.numel();
+        let spread = Spread::of_slices(view, d, index, value)?;
+        by_width!(view.dtype, T => spread.replace::<T>())
     })
 }
 
