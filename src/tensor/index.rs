@@ -9,7 +9,7 @@ use super::error::{Error, Result};
 use super::interrupt;
 use super::layout::{Dims, Layout, MOST_NAMED, broadcast_sizes, show, wrap_dim};
 use super::limits;
-use super::memory::{get, set};
+use super::memory::{ElementCell, get, set};
 use super::tensor::Tensor;
 use super::view::View;
 use crate::bail;
@@ -445,32 +445,61 @@ pub fn nonzero(view: &View) -> Result<View> {
              'torch.fx.experimental._config.meta_nonzero_assume_all_nonzero' to True."
         );
     }
+    let found = true_elements(view)?;
+    let (rows, columns) = (found.len() as i64, view.ndim() as i64);
+    let strides = Dims::from_slice(&[1, rows]);
+    let out = View::unwritten_strided(&[rows, columns], strides, DType::Long, Device::CPU)?;
+    let cells = out.memory()?;
+    let columns: Vec<(&[_], i64)> =
+        cells.typed::<i64>().chunks(found.len().max(1)).zip(view.sizes().iter().copied()).collect();
+    // Numbers of 32 bits are divided in a third of the time.
+    let short = u32::try_from(view.numel()).is_ok();
+    for (row, &row_major) in found.iter().enumerate() {
+        interrupt::check_at(row)?;
+        let mut rest = row_major;
+        for (d, (column, size)) in columns.iter().enumerate().rev() {
+            let (quotient, place) = match d {
+                0 => (0, rest),
+                _ if short => {
+                    let (rest, size) = (rest as u32, *size as u32);
+                    (i64::from(rest / size), i64::from(rest % size))
+                }
+                _ => (rest / size, rest % size),
+            };
+            rest = quotient;
+            if let Some(cell) = column.get(row) {
+                set(cell, place);
+            }
+        }
+    }
+    Ok(out)
+}
+
+/// Returns the row-major numbers of all elements that are not zero.
+fn true_elements(view: &View) -> Result<Vec<i64>> {
+    const TOGETHER: usize = interrupt::STRIDE / 16;
     let memory = view.memory()?;
     let mut found: Vec<i64> = Vec::new();
     dispatch!(view.dtype, T => {
         let cells = memory.typed::<T>();
-        for (row_major, at) in view.layout.offsets().enumerate() {
-            interrupt::check_at(row_major)?;
-            if cells.get(at as usize).is_some_and(|cell| get(cell).load().truth()) {
-                limits::push(&mut found, row_major as i64)?;
+        let truth = |cell: &ElementCell<T>| get(cell).load().truth();
+        if view.layout.is_contiguous() {
+            let start = view.layout.offset as usize;
+            let cells = cells.get(start..start + view.numel() as usize).unwrap_or_default();
+            for (cells, first) in cells.chunks(TOGETHER).zip((0..).step_by(TOGETHER)) {
+                interrupt::check()?;
+                let numbers = (first..).zip(cells);
+                limits::push_wanted(&mut found, cells.len(), numbers.map(|(i, cell)| (i, truth(cell))))?;
+            }
+        } else {
+            let mut offsets = (0..).zip(view.layout.offsets()).peekable();
+            while offsets.peek().is_some() {
+                interrupt::check()?;
+                let numbers = offsets.by_ref().take(TOGETHER);
+                limits::push_wanted(&mut found, TOGETHER, numbers.map(|(i, at)| (i, cells.get(at as usize).is_some_and(truth))))?;
             }
         }
     });
-    let (rows, columns) = (found.len() as i64, view.ndim() as i64);
-    let strides = Dims::from_slice(&[1, rows]);
-    let out = View::zeros_strided(&[rows, columns], strides, DType::Long, Device::CPU)?;
-    let cells = out.memory()?;
-    let cells = cells.typed::<i64>();
-    let mut period = 1;
-    for d in (0..view.ndim()).rev() {
-        let size = view.sizes()[d];
-        for (row, &row_major) in found.iter().enumerate() {
-            interrupt::check_at(row)?;
-            if let Some(cell) = cells.get(d * found.len() + row) {
-                set(cell, row_major / period % size);
-            }
-        }
-        period *= size.max(1);
-    }
-    Ok(out)
+    interrupt::check()?;
+    Ok(found)
 }

@@ -2,6 +2,10 @@
 //! count elements. Functions have PyTorch's names (`infer_size`, `compute_stride`), so that both code bases can be
 //! searched.
 
+mod offsets;
+
+pub use offsets::Offsets;
+
 use super::error::{Error, Result};
 use super::interrupt;
 use super::memory_format::MemoryFormat;
@@ -614,15 +618,6 @@ impl Layout {
     }
 }
 
-/// Iterates over the offsets of elements in row-major order, for code that visits them one by one. Stops after Ctrl-C.
-pub struct Offsets<'a> {
-    layout: &'a Layout,
-    index: Dims,
-    next: Option<i64>,
-    /// The number of offsets returned since the last check for Ctrl-C.
-    unwatched: usize,
-}
-
 impl Layout {
     /// Returns the offset of element number `index`, in row-major order.
     pub fn offset_of(&self, index: i64) -> i64 {
@@ -638,55 +633,6 @@ impl Layout {
             give(d, rest % size);
             rest /= size;
         }
-    }
-
-    /// Iterates over the elements' offsets into the storage, in row-major order.
-    pub fn offsets(&self) -> Offsets<'_> {
-        self.offsets_from(0)
-    }
-
-    /// Like [`offsets`](Layout::offsets), starting at element number `first`.
-    pub(crate) fn offsets_from(&self, first: i64) -> Offsets<'_> {
-        let mut index = Dims::from_elem(0, self.ndim());
-        let next = (first < self.numel()).then(|| {
-            let mut offset = self.offset;
-            self.unravel(first, |d, i| {
-                index[d] = i;
-                offset += i * self.strides[d];
-            });
-            offset
-        });
-        Offsets { layout: self, index, next, unwatched: 0 }
-    }
-}
-
-impl Iterator for Offsets<'_> {
-    type Item = i64;
-
-    fn next(&mut self) -> Option<i64> {
-        let current = self.next?;
-        self.unwatched += 1;
-        // Elements visited one by one may be a page apart.
-        if self.unwatched == interrupt::STRIDE / 16 {
-            self.unwatched = 0;
-            if interrupt::requested() {
-                self.next = None;
-                return None;
-            }
-        }
-        let mut offset = current;
-        for d in (0..self.layout.ndim()).rev() {
-            self.index[d] += 1;
-            offset += self.layout.strides[d];
-            if self.index[d] < self.layout.sizes[d] {
-                self.next = Some(offset);
-                return Some(current);
-            }
-            offset -= self.layout.strides[d] * self.layout.sizes[d];
-            self.index[d] = 0;
-        }
-        self.next = None;
-        Some(current)
     }
 }
 

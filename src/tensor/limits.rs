@@ -170,6 +170,34 @@ pub fn push<T>(items: &mut Vec<T>, item: T) -> Result<()> {
     Ok(())
 }
 
+/// Appends those of at most `count` items that are wanted. No branch depends on that, because no processor could
+/// predict it.
+///
+/// # Errors
+/// Those of [`vector`].
+#[inline]
+pub(crate) fn push_wanted<T: Copy + Default>(
+    items: &mut Vec<T>,
+    count: usize,
+    candidates: impl Iterator<Item = (T, bool)>,
+) -> Result<()> {
+    let start = items.len();
+    if items.capacity() - start < count {
+        reserve(items, count.max(start))?;
+    }
+    items.resize(start + count, T::default());
+    let mut length = start;
+    for (item, wanted) in candidates {
+        // The last slot is free as long as an item may follow.
+        if let Some(slot) = items.get_mut(length) {
+            *slot = item;
+        }
+        length += usize::from(wanted);
+    }
+    items.truncate(length);
+    Ok(())
+}
+
 /// Reserves capacity for `more` items. Checked like other memory, but not counted, because kernels free it soon.
 fn reserve<T>(items: &mut Vec<T>, more: usize) -> Result<()> {
     let nbytes = items.len().saturating_add(more).saturating_mul(size_of::<T>());

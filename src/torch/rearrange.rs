@@ -674,7 +674,7 @@ fn unique(call: &Call, all: bool, inverse: usize, dim: usize) -> Result<Value> {
     let found = match call.opt_int(dim)? {
         Some(dim) => sort::unique_slices(&view, dim, all)?,
         None if all => sort::unique(&view)?,
-        None => sort::unique_consecutive(&view)?,
+        None => sort::unique_consecutive(&view, call.bool(inverse)?)?,
     };
     let mut parts = vec![Value::from(found.values)];
     if call.bool(inverse)? {

@@ -1,15 +1,48 @@
 //! Counts and searches: `histc`, `histogram`, `bincount`, `searchsorted`, `bucketize`, `isin`.
 
-use super::block::values;
-use super::copy::{cast, check_fits, contiguous};
+use super::block::{self, values};
+use super::check::{lost, readable, resolved};
+use super::copy::{cast, check_fits, contiguous, fill};
 use super::create::linspace;
-use super::number::rounded;
+use super::gather::{APART, gather};
+use super::number::{Stored, rounded};
 use super::pointwise::{check_kernel, classes};
+use super::reduce::{Extremum, extremum_all};
 use super::view::reshape;
 use crate::bail;
 use crate::layout::show;
+use crate::memory::{Plain, get, set};
+use crate::parallel::{self, Kernel, vectorised_kernel};
+use crate::thresholds::PIECE;
 use crate::{DType, Result, Scalar, View, interrupt, limits};
 use half::{bf16, f16};
+use num_traits::AsPrimitive;
+
+/// Runs the body with `$T` naming the type of a dtype of the list.
+macro_rules! by_type {
+    ($dtype:expr, $T:ident => $body:expr; $($variant:ident $type:ty),*) => {
+        match $dtype {
+            $(DType::$variant => {
+                type $T = $type;
+                $body
+            })*
+            other => bail!(RuntimeError, "elements of {} are no numbers", other.scalar_type()),
+        }
+    };
+}
+
+macro_rules! by_integer {
+    ($dtype:expr, $T:ident => $body:expr) => {
+        by_type!($dtype, $T => $body; Byte u8, Char i8, Short i16, Int i32, Long i64)
+    };
+}
+
+macro_rules! by_number {
+    ($dtype:expr, $T:ident => $body:expr) => {
+        by_type!($dtype, $T => $body; Byte u8, Char i8, Short i16, Int i32, Long i64, Half f16, BFloat16 bf16, Float f32,
+            Double f64)
+    };
+}
 
 /// Returns the smallest and the largest number; both are NaN if one of the numbers is.
 fn extremes(values: &[f64]) -> (f64, f64) {
@@ -344,14 +377,13 @@ pub fn bincount(view: &View, weights: Option<&View>, minlength: i64) -> Result<V
     if view.ndim() == 1 && view.numel() == 0 {
         return View::zeros(&[minlength], DType::Long, view.device());
     }
-    let numbers: Vec<i64> = view.scalars()?.into_iter().map(Scalar::to_i64).collect();
-    if view.ndim() != 1 || numbers.iter().any(|&n| n < 0) {
+    if view.ndim() != 1 || extremum_all(Extremum::Min, view)?.item()?.to_i64() < 0 {
         return Err(refuse());
     }
     if weights.is_some_and(|w| w.sizes() != view.sizes()) {
         bail!(RuntimeError, "weights should be 1-d and have the same length as input");
     }
-    let most = numbers.iter().copied().max().unwrap_or(-1);
+    let most = extremum_all(Extremum::Max, view)?.item()?.to_i64();
     let Some(length) = most.checked_add(1) else {
         bail!(RuntimeError, "maximum value of input overflowed, it should be < {most} but got {most}");
     };
@@ -362,16 +394,77 @@ pub fn bincount(view: &View, weights: Option<&View>, minlength: i64) -> Result<V
         Some(_) => DType::Double,
     };
     // Allocated first, so that a huge length fails with an error instead of aborting the process.
-    let room = View::zeros(&[length], dtype, view.device())?;
-    let mut totals = limits::filled(0.0, room.numel() as usize)?;
-    let weights = weights.map(doubles).transpose()?;
-    for (i, &n) in numbers.iter().enumerate() {
-        interrupt::check_at(i)?;
-        let weight = weights.as_ref().and_then(|w| w.get(i)).copied().unwrap_or(1.0);
-        let total = &mut totals[n as usize];
-        *total = if dtype == DType::Float { f64::from((*total + weight) as f32) } else { *total + weight };
+    let totals = View::unwritten(&[length], dtype, view.device())?;
+    fill(&totals, Scalar::Int(0))?;
+    let numbers = readable(&contiguous(view)?)?;
+    match weights {
+        None => by_integer!(view.dtype, T => count_integers::<T>(&totals, &numbers))?,
+        Some(weights) => {
+            let weights = contiguous(&if dtype == DType::Float { weights.clone() } else { cast(weights, dtype)? })?;
+            by_integer!(view.dtype, T => match dtype {
+                DType::Float => add_weights::<T, f32>(&totals, &numbers, &weights),
+                _ => add_weights::<T, f64>(&totals, &numbers, &weights),
+            })?;
+        }
     }
-    View::from_scalars(&[length], dtype, totals.into_iter().map(Scalar::Float))
+    Ok(totals)
+}
+
+/// Returns the elements of a contiguous view of a memory's elements.
+fn elements_of<'m, T>(view: &View, elements: &'m [T]) -> &'m [T] {
+    let start = view.layout.offset as usize;
+    elements.get(start..start + view.numel() as usize).unwrap_or_default()
+}
+
+/// Counts non-negative integers. Cores count parts of them in tables of their own, unless the tables are long.
+fn count_integers<T: Plain + AsPrimitive<usize>>(totals: &View, numbers: &View) -> Result<()> {
+    let (length, first, size) = (totals.numel() as usize, numbers.layout.offset as usize, numbers.numel() as usize);
+    let tables = parallel::cores().min(size / length.saturating_mul(4).max(PIECE));
+    let count = |numbers: &[T], table: &mut [i64]| {
+        for part in numbers.chunks(APART) {
+            interrupt::check()?;
+            for number in part {
+                *table.get_mut(number.as_()).ok_or_else(lost)? += 1;
+            }
+        }
+        Ok(())
+    };
+    let done = parallel::between::<T, i64, _>(&*numbers.memory()?, &*totals.memory()?, 0..length, |from, totals| {
+        let numbers = from.get(first..first + size).ok_or_else(lost)?;
+        if tables < 2 {
+            return count(numbers, totals);
+        }
+        let tables = parallel::collect(tables, size, &|k| {
+            let mut table = limits::filled(0, length)?;
+            count(&numbers[size * k / tables..size * (k + 1) / tables], &mut table)?;
+            Ok(table)
+        })?;
+        for table in tables {
+            totals.iter_mut().zip(table).for_each(|(total, count)| *total += count);
+        }
+        Ok(())
+    });
+    done.ok_or_else(lost)?
+}
+
+/// Adds the weight of each non-negative integer to its total, in order.
+fn add_weights<T: Plain + AsPrimitive<usize>, W: Plain + std::ops::Add<Output = W>>(
+    totals: &View,
+    numbers: &View,
+    weights: &View,
+) -> Result<()> {
+    let (to, numbers_memory, weights_memory) = (totals.memory()?, numbers.memory()?, weights.memory()?);
+    let to = to.typed::<W>();
+    let numbers = elements_of(numbers, numbers_memory.typed::<T>());
+    let weights = elements_of(weights, weights_memory.typed::<W>());
+    for (i, (number, weight)) in numbers.iter().zip(weights).enumerate() {
+        if i % APART == 0 {
+            interrupt::check()?;
+        }
+        let total = to.get(get(number).as_()).ok_or_else(lost)?;
+        set(total, get(total) + get(weight));
+    }
+    Ok(())
 }
 
 /// Options for looking up values among sorted ones.
@@ -442,41 +535,127 @@ pub fn searchsorted(boundaries: &View, values: &View, number: bool, search: &Sea
     if values.numel() > 0 {
         check_kernel("searchsorted_out_cpu", classes::NUMBERS, boundaries.dtype)?;
     }
-    let length = boundaries.sizes().last().copied().unwrap_or(0) as usize;
-    let all = boundaries.scalars()?;
-    let order = search.sorter.map(View::scalars).transpose()?;
-    let per_line = values.sizes().last().copied().unwrap_or(1).max(1) as usize;
-    let places = values.scalars()?.into_iter().enumerate().map(|(n, value)| {
-        interrupt::check_at(n)?;
-        let start = if boundaries.ndim() == 1 { 0 } else { n / per_line * length };
-        let at = |i: usize| -> Option<Scalar> {
-            let i = match &order {
-                Some(order) => usize::try_from(order.get(start + i)?.to_i64()).ok()?,
-                None => i,
-            };
-            all.get(start + i).copied()
-        };
-        let (mut low, mut high) = (0, length);
-        while low < high {
-            let middle = low + (high - low) / 2;
-            let before = at(middle).is_some_and(|boundary| !follows(boundary, value, search.right));
-            if before { low = middle + 1 } else { high = middle }
+    let out = View::unwritten(values.sizes(), dtype, values.device())?;
+    if out.numel() == 0 {
+        return Ok(out);
+    }
+    let sorted;
+    let boundaries = match search.sorter {
+        Some(sorter) => {
+            sorted = gather(boundaries, -1, sorter)?;
+            &sorted
         }
-        Ok(Scalar::Int(low as i64))
-    });
-    let places: Vec<Scalar> = places.collect::<Result<_>>()?;
-    View::from_scalars(values.sizes(), dtype, places)
+        None => boundaries,
+    };
+    // A number may have another dtype.
+    let common = match boundaries.dtype == values.dtype {
+        true => values.dtype,
+        false if boundaries.dtype.is_floating_point() || values.dtype.is_floating_point() => DType::Double,
+        false => DType::Long,
+    };
+    let plain = |view: &View| -> Result<View> {
+        let view = if view.dtype == common { view.clone() } else { cast(view, common)? };
+        readable(&contiguous(&resolved(&view)?)?)
+    };
+    let (boundaries, values) = (plain(boundaries)?, plain(values)?);
+    by_number!(common, T => match search.int32 {
+        true => search_all::<T, i32>(&boundaries, &values, &out, search.right),
+        false => search_all::<T, i64>(&boundaries, &values, &out, search.right),
+    })?;
+    Ok(out)
 }
 
-/// Returns whether a boundary is at or above a value; with `right`, whether it is above.
-fn follows(boundary: Scalar, value: Scalar, right: bool) -> bool {
-    match (boundary, value) {
-        (Scalar::Float(_), _) | (_, Scalar::Float(_)) => {
-            let (boundary, value) = (boundary.to_f64(), value.to_f64());
-            if right { boundary > value } else { boundary >= value }
+/// Searches every value among its boundaries. All views are contiguous.
+fn search_all<S: Stored<Compute: PartialOrd>, R: Plain>(
+    boundaries: &View,
+    values: &View,
+    out: &View,
+    right: bool,
+) -> Result<()>
+where
+    usize: AsPrimitive<R>,
+{
+    let length = boundaries.sizes().last().copied().unwrap_or(0) as usize;
+    let numbers = block::values::<S>(boundaries)?;
+    // One vector of boundaries for all values, or one for each line of them.
+    let per_line = match boundaries.ndim() {
+        1 => values.numel(),
+        _ => values.sizes().last().copied().unwrap_or(1),
+    };
+    let per_line = (per_line as usize).max(1);
+    let (first, size) = (values.layout.offset as usize, values.numel() as usize);
+    let steps = (usize::BITS - length.leading_zeros()) as usize;
+    let done = parallel::between::<S, R, _>(&*values.memory()?, &*out.memory()?, 0..size, |values, out| {
+        let values = values.get(first..first + size).ok_or_else(lost)?;
+        parallel::parts_of(out, PIECE / 16, size.saturating_mul(steps.max(1)), &|start, out| {
+            let mut done = 0;
+            while done < out.len() {
+                let at = start + done;
+                let count = (per_line - at % per_line).min(out.len() - done);
+                let line = at / per_line * length;
+                let line = numbers.get(line..line + length).ok_or_else(lost)?;
+                let search =
+                    Searches { line, values: &values[at..at + count], out: &mut out[done..done + count], steps };
+                match right {
+                    true => vectorised_kernel(search.following(|boundary, value| boundary > value)),
+                    false => vectorised_kernel(search.following(|boundary, value| boundary >= value)),
+                }
+                done += count;
+            }
+            Ok(())
+        })
+    });
+    done.ok_or_else(lost)?
+}
+
+/// Binary searches among the same boundaries.
+struct Searches<'a, S: Stored, R> {
+    line: &'a [S::Compute],
+    values: &'a [S],
+    out: &'a mut [R],
+    /// The number of halvings of the longest search.
+    steps: usize,
+}
+
+/// [`Searches`] for the first boundary that `follows` a value.
+struct FollowingSearches<'a, S: Stored, R, F> {
+    searches: Searches<'a, S, R>,
+    follows: F,
+}
+
+impl<'a, S: Stored, R> Searches<'a, S, R> {
+    fn following<F>(self, follows: F) -> FollowingSearches<'a, S, R, F> {
+        FollowingSearches { searches: self, follows }
+    }
+}
+
+impl<S: Stored, R: Copy + 'static, F: Fn(S::Compute, S::Compute) -> bool> Kernel for FollowingSearches<'_, S, R, F>
+where
+    usize: AsPrimitive<R>,
+{
+    type Output = ();
+    /// Searches for some values side by side without branches, which no processor could predict. The steps are those of
+    /// C++'s `std::lower_bound`, which shows if the boundaries do not ascend.
+    #[inline(always)]
+    fn run(self, _fuses: bool) {
+        const LANES: usize = 16;
+        let Searches { line, values, out, steps } = self.searches;
+        let Some(last) = line.len().checked_sub(1) else { return out.fill(0.as_()) };
+        for (values, out) in values.chunks(LANES).zip(out.chunks_mut(LANES)) {
+            let mut wanted = [S::Compute::default(); LANES];
+            wanted.iter_mut().zip(values).for_each(|(wanted, value)| *wanted = value.widen());
+            let (mut low, mut high) = ([0usize; LANES], [line.len(); LANES]);
+            for _ in 0..steps {
+                for k in 0..LANES {
+                    let middle = low[k].wrapping_add(high[k].wrapping_sub(low[k]) / 2);
+                    let follows = (self.follows)(line[middle.min(last)], wanted[k]);
+                    let open = low[k] < high[k];
+                    low[k] = if open & !follows { middle.wrapping_add(1) } else { low[k] };
+                    high[k] = if open & follows { middle } else { high[k] };
+                }
+            }
+            out.iter_mut().zip(low).for_each(|(out, low)| *out = low.as_());
         }
-        _ if right => boundary.to_i64() > value.to_i64(),
-        _ => boundary.to_i64() >= value.to_i64(),
     }
 }
 
@@ -504,3 +683,6 @@ pub fn isin(elements: &View, tests: &View, invert: bool) -> Result<View> {
     let found: Vec<Scalar> = found.collect();
     View::from_scalars(elements.sizes(), DType::Bool, found)
 }
+
+#[cfg(test)]
+mod tests;

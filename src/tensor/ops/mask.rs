@@ -6,14 +6,15 @@ use super::check::{
     UnsupportedDtypes, at_least_1d, by_width, expanded, fits, lost, no_meta_kernel, resolved, same_device, supported,
     through_bits,
 };
-use super::copy::{cast, check_output_sizes, copy_into, truths};
+use super::copy::{cast, check_output_sizes, contiguous, copy_into, truths};
 use super::pointwise::converted;
 use crate::bail;
 use crate::index as subscript;
 use crate::layout::broadcast_sizes;
 use crate::memory::{get, set as put};
 use crate::parallel::vectorised;
-use crate::{DType, Layout, Result, Scalar, View, limits};
+use crate::thresholds::BLOCK;
+use crate::{DType, Layout, Result, Scalar, View, interrupt, limits};
 use std::hint::select_unpredictable;
 
 /// `x.masked_fill_(mask, value)`: writes the value where the mask, broadcast, is true.
@@ -102,19 +103,26 @@ pub fn masked_select(view: &View, mask: &View) -> Result<View> {
     let (from, mask_memory) = (view.memory()?, mask.memory()?);
     let truth = mask_memory.typed::<u8>();
     let mut chosen: Vec<i64> = Vec::new();
-    for (at, mask) in source.offsets().zip(masked.offsets()) {
-        if truth.get(mask as usize).is_some_and(|cell| get(cell) != 0) {
-            limits::push(&mut chosen, at)?;
-        }
+    let mut pairs = source.offsets().zip(masked.offsets()).peekable();
+    while pairs.peek().is_some() {
+        interrupt::check()?;
+        let together = pairs.by_ref().take(BLOCK);
+        limits::push_wanted(
+            &mut chosen,
+            BLOCK,
+            together.map(|(at, mask)| (at, truth.get(mask as usize).is_some_and(|cell| get(cell) != 0))),
+        )?;
     }
+    interrupt::check()?;
     if !chosen.is_empty() {
         supported("masked_select", view.dtype, UnsupportedDtypes::BareUnsigned)?;
     }
-    let out = View::zeros(&[chosen.len() as i64], view.dtype, view.device())?;
+    let out = View::unwritten(&[chosen.len() as i64], view.dtype, view.device())?;
     let to = out.memory()?;
     by_width!(view.dtype, T => {
         let from = from.typed::<T>();
-        for (cell, &at) in to.typed::<T>().iter().zip(&chosen) {
+        for (i, (cell, &at)) in to.typed::<T>().iter().zip(&chosen).enumerate() {
+            interrupt::check_at(i)?;
             put(cell, get(from.get(at as usize).ok_or_else(lost)?));
         }
     });
@@ -148,31 +156,34 @@ pub fn masked_scatter_(view: &View, mask: &View, source: &View) -> Result<()> {
         );
     }
     supported("masked_scatter", view.dtype, UnsupportedDtypes::ComplexHalf)?;
-    let source = resolved(source)?;
+    let source = contiguous(&resolved(source)?)?;
     through_bits(view, |view| {
         let (to, mask_memory, from) = (view.memory()?, mask.memory()?, source.memory()?);
         let truth = mask_memory.typed::<u8>();
-        let mut next = source.layout.offsets();
+        let (first, last) = (source.layout.offset as usize, (source.numel().max(1) - 1) as usize);
         by_width!(view.dtype, T => {
-            let (to, from) = (to.typed::<T>(), from.typed::<T>());
+            let (to, from) = (to.typed::<T>(), from.typed::<T>().get(first..).unwrap_or_default());
+            let mut taken = 0;
             for (write, at) in view.layout.offsets().zip(masked.offsets()) {
-                if get(truth.get(at as usize).ok_or_else(lost)?) == 0 {
-                    continue;
-                }
-                let Some(read) = next.next() else {
+                let wanted = get(truth.get(at as usize).ok_or_else(lost)?) != 0;
+                if wanted & (taken as i64 == source.numel()) {
                     bail!(RuntimeError, "Number of elements of source < number of ones in mask");
-                };
-                put(to.get(write as usize).ok_or_else(lost)?, get(from.get(read as usize).ok_or_else(lost)?));
+                }
+                let to = to.get(write as usize).ok_or_else(lost)?;
+                // No processor could predict a branch.
+                let new = from.get(taken.min(last)).map(get).unwrap_or_default();
+                put(to, select_unpredictable(wanted, new, get(to)));
+                taken += usize::from(wanted);
             }
         });
-        Ok(())
+        interrupt::check()
     })
 }
 
 /// `x.masked_scatter(mask, source)`: like [`masked_scatter_`], on a copy broadcast against the mask.
 pub fn masked_scatter(view: &View, mask: &View, source: &View) -> Result<View> {
     let sizes = broadcast_sizes(mask.sizes(), view.sizes())?;
-    let out = View::zeros(&sizes, view.dtype, view.device())?;
+    let out = View::unwritten(&sizes, view.dtype, view.device())?;
     copy_into(&out, &view.with_layout(view.layout.broadcast_to(&sizes)))?;
     masked_scatter_(&out, mask, source)?;
     Ok(out)

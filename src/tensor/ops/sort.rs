@@ -1,6 +1,10 @@
 //! `sort`, `argsort`, `topk` and `unique`. Follows <https://pytorch.org/docs/2.7/generated/torch.sort.html>. NaN is
 //! greater than every number.
 
+mod consecutive;
+
+pub use consecutive::unique_consecutive;
+
 use super::check::{
     UnsupportedDtypes, at_least_1d, by_width, look_up, lost, move_slice, not_implemented, readable, resolved, size_at,
     size_or_one, supported,
@@ -305,7 +309,7 @@ pub fn topk(view: &View, k: i64, dim: i64, largest: bool, sorted: bool) -> Resul
     Ok((values, places))
 }
 
-/// The results of [`unique`].
+/// The results of [`unique`] and [`unique_consecutive`].
 pub struct Unique {
     /// The distinct elements in ascending order.
     pub values: View,
@@ -323,18 +327,10 @@ pub fn unique(view: &View) -> Result<Unique> {
     if view.device().is_meta() {
         return super::check::no_meta_kernel("_unique2");
     }
-    distinct(view, true)
+    distinct(view)
 }
 
-/// `torch.unique_consecutive(x)` without a dimension: merges only adjacent equal elements.
-pub fn unique_consecutive(view: &View) -> Result<Unique> {
-    if view.device().is_meta() {
-        return super::check::no_meta_kernel("unique_consecutive");
-    }
-    distinct(view, false)
-}
-
-fn distinct(view: &View, sorting: bool) -> Result<Unique> {
+fn distinct(view: &View) -> Result<Unique> {
     if view.dtype.is_float8() || view.dtype.is_complex() {
         return not_implemented("unique", view.dtype);
     }
@@ -347,10 +343,8 @@ fn distinct(view: &View, sorting: bool) -> Result<Unique> {
             items.push((rank_of(view.dtype, get(cells.get(at as usize).ok_or_else(lost)?).load()), i as i64));
         }
     });
-    if sorting {
-        // Only NaNs reveal that this sort is not stable.
-        introsort::sort_shared(&mut items, &|a: &Ranked, b: &Ranked| a.0 < b.0)?;
-    }
+    // Only NaNs reveal that this sort is not stable.
+    introsort::sort_shared(&mut items, &|a: &Ranked, b: &Ranked| a.0 < b.0)?;
     let is_nan = |item: &Ranked| view.dtype.is_floating_point() && item.0 == u64::MAX;
     let inverse = View::zeros(view.sizes(), DType::Long, Device::CPU)?;
     let inverse_memory = inverse.memory()?;
@@ -393,7 +387,7 @@ pub fn unique_slices(view: &View, dim: i64, sorting: bool) -> Result<Unique> {
         return super::check::no_meta_kernel(if sorting { "unique_dim" } else { "unique_consecutive" });
     }
     if !sorting && view.ndim() == 1 && dim == 0 {
-        return distinct(view, false);
+        return unique_consecutive(view, true);
     }
     if view.dtype.is_float8() || view.dtype.is_complex() {
         return not_implemented("unique_dim", view.dtype);

@@ -166,3 +166,27 @@ fn masks_choose_elements() {
         ),
     ]);
 }
+
+/// Elements are collected in pieces, in every layout, as one after another.
+#[test]
+fn true_elements_are_collected_in_order() {
+    for (rows, columns) in [(0, 2), (1, 1), (3, 5), (1, 2 * BLOCK as i64 + 1), (70, 301)] {
+        let values: Vec<f64> = (0..rows * columns).map(|i| if i * i % 7 < 3 { 0.0 } else { i as f64 }).collect();
+        let view = tensor(&[rows, columns], DType::Float, &values);
+        let turned = must(crate::ops::view::transpose(&view, 0, 1));
+        for view in [view, turned] {
+            let all = must_list(view.scalars());
+            let wanted: Vec<Scalar> = all.iter().copied().filter(|value| value.truth()).collect();
+            let mask = must(cast(&view, DType::Bool));
+            assert_eq!(must(masked_select(&view, &mask)).scalars(), Ok(wanted));
+            let width = view.sizes()[1].max(1);
+            let numbers = (0..).zip(&all).filter(|(_, value)| value.truth()).map(|(i, _)| i);
+            let places: Vec<Scalar> = numbers.flat_map(|i: i64| [i / width, i % width]).map(Scalar::Int).collect();
+            assert_eq!(must(nonzero(&view)).scalars(), Ok(places));
+        }
+    }
+}
+
+fn must_list(list: Result<Vec<Scalar>>) -> Vec<Scalar> {
+    list.unwrap_or_else(|error| panic!("{error}"))
+}

@@ -131,7 +131,7 @@ fn sorted_selected_and_distinct() {
         (
             "L([1, 1, 2, 1, 1], dtype=torch.int32).unique_consecutive(return_inverse=True, return_counts=True)",
             lines(
-                unique_consecutive(&tensor(&[5], DType::Int, &[1.0, 1.0, 2.0, 1.0, 1.0]))
+                unique_consecutive(&tensor(&[5], DType::Int, &[1.0, 1.0, 2.0, 1.0, 1.0]), true)
                     .map(|found| vec![found.values, found.inverse, found.counts]),
             ),
             "int32 [3] (1) @0: 1 2 1 | int64 [5] (1) @0: 0 0 1 2 2 | int64 [3] (1) @0: 2 1 2",
