@@ -312,7 +312,7 @@ struct Logit {
 impl RealFunction for Logit {
     #[inline(always)]
     fn at<T: Real>(&self, value: T) -> T {
-        special::odds(value, self.eps.map(T::from_f64), |v| v).ln()
+        ops::real::ln(special::odds(value, self.eps.map(T::from_f64), |v| v))
     }
     #[inline(always)]
     fn at_narrow<S: Stored<Compute = f32> + Real>(&self, value: f32) -> f32 {

@@ -16,10 +16,9 @@ use tensor::ops::compare::{CompareOp, compare};
 use tensor::ops::compose::Math;
 use tensor::ops::number::Real;
 use tensor::ops::pixels::Border;
-use tensor::ops::pointwise::{self as ops, FLOATS, Output, RealFunction, UnaryOp};
+use tensor::ops::pointwise::{self as ops, FLOATS, Output, RealFunction, UnaryOp, real};
 use tensor::ops::promote::Operand;
 use tensor::ops::softmax::Softmax;
-use tensor::ops::special::erf;
 use tensor::ops::{copy, create, gather, mask, pixels, view as views};
 use tensor::{DType, Result, Scalar, View};
 use value::{MemoryFormat, Value};
@@ -339,16 +338,18 @@ fn apply(call: &mut Call, stub: &str, function: &impl RealFunction) -> Result<Va
 struct Silu;
 
 impl RealFunction for Silu {
+    #[inline(always)]
     fn at<T: Real>(&self, value: T) -> T {
-        value / (T::one() + (-value).exp())
+        value / (T::one() + real::exp(-value))
     }
 }
 
 struct Mish;
 
 impl RealFunction for Mish {
+    #[inline(always)]
     fn at<T: Real>(&self, value: T) -> T {
-        value * value.exp().ln_1p().tanh()
+        value * real::tanh(real::ln_1p(real::exp(value)))
     }
 }
 
@@ -358,10 +359,11 @@ struct Softplus {
 }
 
 impl RealFunction for Softplus {
+    #[inline(always)]
     fn at<T: Real>(&self, value: T) -> T {
         let beta = T::from_f64(self.beta);
         let scaled = value * beta;
-        if scaled > T::from_f64(self.threshold) { value } else { scaled.exp().ln_1p() / beta }
+        if scaled > T::from_f64(self.threshold) { value } else { real::ln_1p(real::exp(scaled)) / beta }
     }
 }
 
@@ -374,6 +376,7 @@ fn hard_step<T: Real>(value: T) -> T {
 struct Hardsigmoid;
 
 impl RealFunction for Hardsigmoid {
+    #[inline(always)]
     fn at<T: Real>(&self, value: T) -> T {
         hard_step(value) / T::from_f64(6.0)
     }
@@ -382,6 +385,7 @@ impl RealFunction for Hardsigmoid {
 struct Hardswish;
 
 impl RealFunction for Hardswish {
+    #[inline(always)]
     fn at<T: Real>(&self, value: T) -> T {
         value * hard_step(value) / T::from_f64(6.0)
     }
@@ -390,8 +394,9 @@ impl RealFunction for Hardswish {
 struct Gelu;
 
 impl RealFunction for Gelu {
+    #[inline(always)]
     fn at<T: Real>(&self, value: T) -> T {
-        let turned = (value * T::from_f64(std::f64::consts::FRAC_1_SQRT_2)).via_f64(erf);
+        let turned = real::erf(value * T::from_f64(std::f64::consts::FRAC_1_SQRT_2));
         value * T::from_f64(0.5) * (T::one() + turned)
     }
 }
@@ -400,10 +405,11 @@ impl RealFunction for Gelu {
 struct TanhGelu;
 
 impl RealFunction for TanhGelu {
+    #[inline(always)]
     fn at<T: Real>(&self, value: T) -> T {
         let scale = T::from_f64(std::f64::consts::SQRT_2 * std::f64::consts::FRAC_2_SQRT_PI * 0.5);
         let inner = scale * (value * value * value).fused(T::from_f64(0.044715), value);
-        T::from_f64(0.5) * value * (T::one() + inner.tanh())
+        T::from_f64(0.5) * value * (T::one() + real::tanh(inner))
     }
 }
 
@@ -415,9 +421,10 @@ struct Elu {
 }
 
 impl RealFunction for Elu {
+    #[inline(always)]
     fn at<T: Real>(&self, value: T) -> T {
         if value < T::zero() {
-            ((value * T::from_f64(self.input)).exp() - T::one()) * T::from_f64(self.below)
+            (real::exp(value * T::from_f64(self.input)) - T::one()) * T::from_f64(self.below)
         } else {
             value * T::from_f64(self.above)
         }
@@ -428,8 +435,9 @@ impl RealFunction for Elu {
 struct LogSigmoid;
 
 impl RealFunction for LogSigmoid {
+    #[inline(always)]
     fn at<T: Real>(&self, value: T) -> T {
-        value.min(T::zero()) - (-value.abs()).exp().ln_1p()
+        value.min(T::zero()) - real::ln_1p(real::exp(-value.abs()))
     }
 }
 
@@ -437,6 +445,7 @@ impl RealFunction for LogSigmoid {
 struct Hardshrink(f64);
 
 impl RealFunction for Hardshrink {
+    #[inline(always)]
     fn at<T: Real>(&self, value: T) -> T {
         let limit = T::from_f64(self.0);
         if value >= -limit && value <= limit { T::zero() } else { value }
@@ -446,6 +455,7 @@ impl RealFunction for Hardshrink {
 struct Softshrink(f64);
 
 impl RealFunction for Softshrink {
+    #[inline(always)]
     fn at<T: Real>(&self, value: T) -> T {
         let by = T::from_f64(self.0);
         if value > by {
@@ -461,6 +471,7 @@ impl RealFunction for Softshrink {
 struct LeakyRelu(f64);
 
 impl RealFunction for LeakyRelu {
+    #[inline(always)]
     fn at<T: Real>(&self, value: T) -> T {
         if value > T::zero() { value } else { value * T::from_f64(self.0) }
     }

@@ -5,8 +5,10 @@
 mod arithmetic;
 mod binary;
 pub(crate) mod complex;
+mod mapped;
 mod narrow;
-mod real;
+pub mod real;
+mod rest;
 mod ternary;
 mod unary;
 
@@ -14,9 +16,10 @@ pub use arithmetic::{add, div, negated, pow, rsub, sub};
 pub(crate) use binary::as_common_dtype;
 pub use binary::{BinaryOp, Rounding, binary};
 pub(crate) use complex::multiply_tail;
+pub use mapped::{RealFunction, map_real, nan_to_num};
 pub(crate) use real::larger_of;
 pub use ternary::{TernaryOp, clamp, clamp_tensors, lerp_number, ternary};
-pub use unary::{RealFunction, UnaryOp, conj, conj_physical, map_real, nan_to_num, unary};
+pub use unary::{UnaryOp, conj, conj_physical, unary};
 
 use super::block::{Source, check_no_internal_overlap, check_no_partial_overlap};
 use super::copy::{cast, check_output_sizes, copy_into};

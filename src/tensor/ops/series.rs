@@ -2,7 +2,9 @@
 //! Their errors are far below half a unit in the last place of an `f32`; results are correctly rounded except for rare
 //! ties. `f64` uses the system's functions. Independent of tensors.
 
-use std::f64::consts::{FRAC_2_PI, FRAC_2_SQRT_PI, FRAC_PI_2, FRAC_PI_4, LN_2, LOG2_E, LOG10_E, SQRT_2};
+use std::f64::consts::{
+    FRAC_1_SQRT_2, FRAC_2_PI, FRAC_2_SQRT_PI, FRAC_PI_2, FRAC_PI_4, LN_2, LOG2_E, LOG10_E, PI, SQRT_2,
+};
 
 /// Adding this rounds a double below 2^51 to an integer, which ends up in the lowest bits of the sum.
 const ROUND: f64 = 1.5 * (1u64 << 52) as f64;
@@ -103,8 +105,8 @@ pub(crate) fn exp_single(x: f32) -> f32 {
     // Two factors of half the exponent each: one factor could be subnormal or infinite.
     let power = rounded.to_bits().wrapping_sub(ROUND.to_bits()).cast_signed();
     let half = power >> 1;
-    let scale = |power: i32| f32::from_bits((power + 127).cast_unsigned() << 23);
-    let value = value * scale(half) * scale(power - half);
+    let scale = |power: i32| f32::from_bits(power.wrapping_add(127).cast_unsigned() << 23);
+    let value = value * scale(half) * scale(power.wrapping_sub(half));
     let value = if x < -104.0 { 0.0 } else { value };
     if x > 100.0 { f32::INFINITY } else { value }
 }
@@ -332,6 +334,124 @@ pub fn atan(x: f64) -> f64 {
     (middle + tangent * series).copysign(x)
 }
 
+/// The angle of the point (`x`, `y`); both are widened `f32`s.
+#[inline(always)]
+pub(crate) fn atan2(y: f64, x: f64) -> f64 {
+    let (across, up) = (x.abs(), y.abs());
+    let steep = up > across;
+    let (above, below) = if steep { (across, up) } else { (up, across) };
+    let slope = above / below;
+    // Neither two zeros nor two infinities have a quotient.
+    let slope = if above == below { 1.0 } else { slope };
+    let slope = if below == 0.0 { 0.0 } else { slope };
+    let angle = atan(slope);
+    let angle = if steep { FRAC_PI_2 - angle } else { angle };
+    let angle = if x.is_sign_negative() { PI - angle } else { angle };
+    if x.is_nan() | y.is_nan() { f64::NAN } else { angle.copysign(y) }
+}
+
+/// The length of the vector (`x`, `y`); both are widened `f32`s, whose squares are exact.
+#[inline(always)]
+pub(crate) fn hypot(x: f64, y: f64) -> f64 {
+    let size = (x * x + y * y).sqrt();
+    if x.is_infinite() | y.is_infinite() { f64::INFINITY } else { size }
+}
+
+/// The area tangent of a widened `f32`: half the logarithm of 1 + `t` for `t` = 2x / (1 - x).
+#[inline(always)]
+pub(crate) fn atanh(x: f64) -> f64 {
+    let size = x.abs();
+    let t = (size + size) / (1.0 - size);
+    let sum = 1.0 + t;
+    // What the sum has lost counts if the logarithm is small.
+    let lost = if t < 8.0 { (t - (sum - 1.0)) / sum } else { 0.0 };
+    let logarithm = logarithm(sum, |mantissa, exponent| if exponent == 0.0 { t } else { mantissa - 1.0 });
+    let lost = if sum < SQRT_2 { 0.0 } else { lost };
+    (0.5 * (logarithm + lost)).copysign(x)
+}
+
+/// The inverse of the error function of a widened `f32`: the quantile function of the normal distribution by M. J.
+/// Wichura's algorithm AS 241, to 16 digits.
+#[inline(always)]
+pub(crate) fn erfinv(y: f64) -> f64 {
+    let size = y.abs();
+    let half = 0.5 * y;
+    let square = 0.180_625 - half * half;
+    let above = polynomial(
+        square,
+        [
+            3.387_132_872_796_366_6,
+            133.141_667_891_784_38,
+            1_971.590_950_306_551_4,
+            13_731.693_765_509_46,
+            45_921.953_931_549_87,
+            67_265.770_927_008_7,
+            33_430.575_583_588_13,
+            2_509.080_928_730_122_7,
+        ],
+    );
+    let below = polynomial(
+        square,
+        [
+            1.0,
+            42.313_330_701_600_91,
+            687.187_007_492_057_9,
+            5_394.196_021_424_751,
+            21_213.794_301_586_597,
+            39_307.895_800_092_71,
+            28_729.085_735_721_943,
+            5_226.495_278_852_854,
+        ],
+    );
+    let middle = half * above / below;
+    // 1 - size is exact.
+    let distance = (-ln(0.5 * (1.0 - size))).sqrt() - 1.6;
+    let above = polynomial(
+        distance,
+        [
+            1.423_437_110_749_683_5,
+            4.630_337_846_156_546,
+            5.769_497_221_460_691,
+            3.647_848_324_763_204_5,
+            1.270_458_252_452_368_4,
+            0.241_780_725_177_450_6,
+            0.022_723_844_989_269_184,
+            7.745_450_142_783_414e-4,
+        ],
+    );
+    let below = polynomial(
+        distance,
+        [
+            1.0,
+            2.053_191_626_637_759,
+            1.676_384_830_183_803_8,
+            0.689_767_334_985_1,
+            0.148_103_976_427_480_08,
+            0.015_198_666_563_616_457,
+            5.475_938_084_995_345e-4,
+            1.050_750_071_644_416_9e-9,
+        ],
+    );
+    let tail = (above / below).copysign(y);
+    let quantile = FRAC_1_SQRT_2 * if size <= 0.85 { middle } else { tail };
+    let quantile = if size == 1.0 { f64::INFINITY.copysign(y) } else { quantile };
+    if size <= 1.0 { quantile } else { f64::NAN }
+}
+
+/// Quotients up to this size have few enough digits for [`rest`].
+pub(crate) const QUOTIENT: f64 = (1u64 << 51) as f64;
+
+/// The exact remainder of `a / b`, with the sign of `a`. The quotient must be at most [`QUOTIENT`], and `b` finite.
+#[inline(always)]
+pub(crate) fn rest(a: f64, b: f64) -> f64 {
+    // A rounded quotient is too large by at most one, and the fused step is exact.
+    let rest = (-(a / b).trunc()).mul_add(b, a);
+    let (along, size) = (rest * 1.0f64.copysign(a), b.abs());
+    let along = if along < 0.0 { along + size } else { along };
+    let along = if along >= size { along - size } else { along };
+    along.copysign(a)
+}
+
 /// The arcsine of `x`, a widened `f32`.
 #[inline(always)]
 pub fn asin(x: f64) -> f64 {
@@ -420,6 +540,7 @@ pub(crate) fn erfc(x: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ops::special;
     use half::{bf16, f16};
 
     /// The results equal those of the system's functions, rounded to `f32`, except for one in many thousands that
@@ -468,6 +589,14 @@ mod tests {
         agrees(acos, f64::acos);
         agrees(erf, libm::erf);
         agrees(erfc, libm::erfc);
+        agrees(atanh, f64::atanh);
+        agrees(erfinv, special::erfinv);
+        for y in [2.5, -0.7, 0.0, -0.0, 1e-40, 1e38, f64::INFINITY, f64::NEG_INFINITY, f64::NAN] {
+            let y = f64::from(y as f32);
+            agrees(|x| hypot(x, y), |x| x.hypot(y));
+            agrees(|x| atan2(x, y), |x| x.atan2(y));
+            agrees(|x| atan2(y, x), |x| y.atan2(x));
+        }
         for y in [2.5, -0.7, 3.0, 1e-3, -31.0, 0.0] {
             let near = |function: fn(f64, f64) -> f64| {
                 move |x: f64| if x.is_finite() && x != 0.0 { function(x, y) } else { 0.0 }
@@ -478,5 +607,26 @@ mod tests {
         agrees(near(sin), near(f64::sin));
         agrees(near(cos), near(f64::cos));
         agrees(near(tan), near(f64::tan));
+    }
+
+    #[test]
+    fn remainders_are_exact() {
+        let mut bits = 1u64;
+        let mut draw = || {
+            bits ^= bits << 13;
+            bits ^= bits >> 7;
+            bits ^= bits << 17;
+            f64::from_bits(bits)
+        };
+        for step in 0..200_000 {
+            let (a, b) = (draw(), draw());
+            // Multiples, their neighbours, and numbers of similar size.
+            let whole = (b * (step % 1000) as f64, b);
+            for (a, b) in [(a, b), (a, a * 0.37), whole, (whole.0.next_up(), b), (whole.0.next_down(), -b)] {
+                if b.is_finite() && (a / b).abs() <= QUOTIENT {
+                    assert_eq!(rest(a, b).to_bits(), (a % b).to_bits(), "{a:e} % {b:e}");
+                }
+            }
+        }
     }
 }

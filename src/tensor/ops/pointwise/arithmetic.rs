@@ -5,7 +5,7 @@ use super::unary::{UnaryOp, unary};
 use super::{Output, Plan, Shape, check_sizes, converted, plan};
 use crate::bail;
 use crate::ops::copy::{check_fits, copy_into, fill};
-use crate::ops::create::{zeros, zeros_like};
+use crate::ops::create::zeros;
 use crate::ops::promote::{Operand, result_type};
 use crate::{Category, DType, Result, Scalar, View};
 
@@ -170,7 +170,13 @@ pub(super) fn scale_angle(name: &str, angle: &View, factor: f64, output: Output,
     }
     let dtype = if angle.dtype.is_integral(true) { default } else { angle.dtype };
     // A new result has the operand's layout, unlike the result of a product.
-    let out = if let Output::New = output { Some(zeros_like(angle, Some(dtype), None)?) } else { None };
+    let out = match output {
+        Output::New => {
+            let strides = angle.layout.like_strides();
+            Some(View::unwritten_strided(angle.sizes(), strides, dtype, angle.device())?)
+        }
+        _ => None,
+    };
     let output = out.as_ref().map_or(output, Output::Out);
     binary(BinaryOp::Mul, angle.into(), Operand::Number(Scalar::Float(factor)), output, default)
 }

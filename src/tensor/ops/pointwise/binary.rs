@@ -4,6 +4,7 @@ use super::classes::{self, *};
 use super::complex;
 use super::narrow::narrow_kernel;
 use super::real::*;
+use super::rest::by_rest;
 use super::{Output, Plan, Shape, check_kernel, check_sizes, converted, copy_back, plan, source, write_target};
 use crate::bail;
 use crate::memory::BoolByte;
@@ -104,6 +105,21 @@ macro_rules! by_function {
     }};
 }
 
+/// The kernel of a function of real numbers with a series for `f32`, and the system's function for `f64`.
+macro_rules! by_series {
+    ($series:path, $function:path) => {{
+        struct Row;
+        impl<T: Real> PairFunction<T> for Row {
+            #[inline(always)]
+            fn at(a: T, b: T) -> T {
+                let (a, b) = (a.as_f64(), b.as_f64());
+                T::from_f64(if is_single::<T>() { $series(a, b) } else { $function(a, b) })
+            }
+        }
+        Some(zip_function::<T, Row>)
+    }};
+}
+
 /// Computes powers.
 struct Power<'a, T> {
     bases: &'a [T],
@@ -138,6 +154,7 @@ macro_rules! pick {
     (bool; bool $kernel:tt $($rest:tt)*) => { Some(|a, b, out| zip(a, b, out, $kernel)) };
     (int; int $kernel:tt $($rest:tt)*) => { Some(|a, b, out| zip(a, b, out, $kernel)) };
     (float; float ($function:path) $($rest:tt)*) => { by_function!($function) };
+    (float; float_series ($($series:tt)*) $($rest:tt)*) => { by_series!($($series)*) };
     (float; float $kernel:tt $($rest:tt)*) => { Some(|a, b, out| zip(a, b, out, $kernel)) };
     (complex; complex $kernel:tt $($rest:tt)*) => { Some(|a, b, out| zip(a, b, out, $kernel)) };
     (float; float_blocks $kernel:tt $($rest:tt)*) => { Some($kernel) };
@@ -178,7 +195,7 @@ macro_rules! binary_ops {
             match op { $(BinaryOp::$op => pick!(int; $($kernels)*)),* }
         }
 
-        fn float_kernel<T: Real>(op: BinaryOp) -> Option<BinaryKernel<T>> {
+        pub(super) fn float_kernel<T: Real>(op: BinaryOp) -> Option<BinaryKernel<T>> {
             match op { $(BinaryOp::$op => pick!(float; $($kernels)*)),* }
         }
 
@@ -221,12 +238,18 @@ binary_ops! {
     TrueDivide     "div_cpu"          Float   [FLOAT COMPLEX] {
         float(|a, b| a / b) complex(complex::divide)
     }
-    FloorDivide    "div_floor_cpu"    Common  [NUMBERS] { int(floor_quotient) float(floor_quotient_float) }
+    FloorDivide    "div_floor_cpu"    Common  [NUMBERS] {
+        int(floor_quotient) float_blocks(|a, b, out| by_rest(a, b, out, |a, b| a % b, floor_quotient_of_rest))
+    }
     TruncDivide    "div_trunc_cpu"    Common  [NUMBERS] { int(|a, b| a.quotient(b)) float(|a, b| (a / b).trunc()) }
     Remainder      "remainder_cpu"    Common  [NUMBERS] {
-        int(modulo) float(|a, b| modulo_float(b, vector_rest(a, b))) float_tail(|a, b| modulo_float(b, a % b))
+        int(modulo) float_blocks(|a, b, out| by_rest(a, b, out, vector_rest, |_, b, rest| modulo_float(b, rest)))
+        float_tail(|a, b| modulo_float(b, a % b))
     }
-    Fmod           "fmod_cpu"         Common  [NUMBERS] { int(|a, b| a.rest(b)) float(vector_rest) float_tail(|a, b| a % b) }
+    Fmod           "fmod_cpu"         Common  [NUMBERS] {
+        int(|a, b| a.rest(b)) float_blocks(|a, b, out| by_rest(a, b, out, vector_rest, |_, _, rest| rest))
+        float_tail(|a, b| a % b)
+    }
     Pow            "pow"              Common  [NUMBERS COMPLEX] {
         int(integer_power) float_blocks(power) float_tail(|a, b| a.powf(b)) complex(complex::power)
     }
@@ -252,9 +275,9 @@ binary_ops! {
     LeftShift      "lshift_cpu"       Common  [INT] { int(shift_left) }
     RightShift     "rshift_cpu"       Common  [INT] { int(shift_right) }
     Atan2          "atan2_cpu"        Float   [FLOAT] {
-        float(|a, b| T::from_f64(a.as_f64().atan2(b.as_f64()))) float_tail(|a, b| a.atan2(b))
+        float_series(series::atan2, f64::atan2) float_tail(|a, b| a.atan2(b))
     }
-    Hypot          "hypot_cpu"        Common  [FLOAT] { float(|a, b| T::from_f64(a.as_f64().hypot(b.as_f64()))) }
+    Hypot          "hypot_cpu"        Common  [FLOAT] { float_series(series::hypot, f64::hypot) }
     Copysign       "copysign_cpu"     Float   [FLOAT] { float(|a, b| a.copysign(b)) }
     Gcd            "gcd_cpu"          Common  [INT] { int(gcd) }
     Lcm            "lcm_cpu"          Common  [INT] { int(lcm) }
@@ -393,7 +416,9 @@ kernels!(floats f32 f64);
 /// Kernels of the 16-bit floats that round intermediate results to 16 bits.
 fn rounding_kernel<S: Stored<Compute = f32> + Real>(op: BinaryOp) -> Option<BinaryKernel<f32>> {
     match op {
-        BinaryOp::FloorDivide => Some(|a, b, out| zip(a, b, out, |a, b| floor_quotient_rounded(a, b, rounded::<S>))),
+        BinaryOp::FloorDivide => Some(|a, b, out| {
+            by_rest(a, b, out, |a, b| a % b, |a, b, rest| floor_quotient_rounded(a, b, rest, rounded::<S>));
+        }),
         BinaryOp::TruncDivide => Some(|a, b, out| zip(a, b, out, |a, b| rounded::<S>(a / b).trunc())),
         BinaryOp::Xlogy => Some(|x, y, out| zip(x, y, out, |x, y| x_log_y(x, y, rounded::<S>))),
         BinaryOp::Xlog1py => Some(|x, y, out| zip(x, y, out, |x, y| special::x_log1p_y(x, y, rounded::<S>))),

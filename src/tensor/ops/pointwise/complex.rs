@@ -3,6 +3,7 @@
 //! "Branch Cuts for Complex Elementary Functions" (1987).
 
 use crate::ops::number::{Real, is_single};
+use crate::ops::series;
 use num_complex::Complex;
 
 type C = Complex<f64>;
@@ -34,8 +35,15 @@ pub(super) fn reciprocal<T: Real>(z: Complex<T>) -> Complex<T> {
     divide(Complex::new(T::one(), T::zero()), z)
 }
 
+#[inline(always)]
 pub(super) fn magnitude<T: Real>(z: Complex<T>) -> T {
-    T::from_f64(z.re.as_f64().hypot(z.im.as_f64()))
+    let (re, im) = (z.re.as_f64(), z.im.as_f64());
+    T::from_f64(if is_single::<T>() { series::hypot(re, im) } else { re.hypot(im) })
+}
+
+pub(super) fn angle<T: Real>(z: Complex<T>) -> Complex<T> {
+    let (re, im) = (z.re.as_f64(), z.im.as_f64());
+    Complex::new(T::from_f64(if is_single::<T>() { series::atan2(im, re) } else { im.atan2(re) }), T::zero())
 }
 
 /// Returns the number of magnitude 1 in the same direction, or 0 for 0.

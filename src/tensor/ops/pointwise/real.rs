@@ -2,7 +2,7 @@
 
 use crate::Scalar;
 use crate::ops::number::{Integer, Real, is_single};
-use crate::ops::series;
+use crate::ops::{series, special};
 
 pub(crate) fn floor_quotient<T: Integer>(a: T, b: T) -> T {
     let quotient = a.quotient(b);
@@ -10,18 +10,18 @@ pub(crate) fn floor_quotient<T: Integer>(a: T, b: T) -> T {
     if inexact && (a < T::zero()) != (b < T::zero()) { quotient.wrapping_sub(&T::one()) } else { quotient }
 }
 
-pub(crate) fn floor_quotient_float<T: Real>(a: T, b: T) -> T {
-    floor_quotient_rounded(a, b, |v| v)
+pub(super) fn floor_quotient_of_rest<T: Real>(a: T, b: T, rest: T) -> T {
+    floor_quotient_rounded(a, b, rest, |v| v)
 }
 
-/// Python's `//` of floats: the floor of the quotient, as exactly as possible. `round` is applied to every intermediate
-/// result.
-pub(crate) fn floor_quotient_rounded<T: Real>(a: T, b: T, round: impl Fn(T) -> T) -> T {
+/// Python's `//` of floats: the floor of the quotient, as exactly as possible, from the remainder. `round` is applied to
+/// every intermediate result.
+#[inline(always)]
+pub(crate) fn floor_quotient_rounded<T: Real>(a: T, b: T, rest: T, round: impl Fn(T) -> T) -> T {
     let zero = T::zero();
     if b == zero {
         return a / b;
     }
-    let rest = a % b;
     let mut quotient = round(round(a - rest) / b);
     if rest != zero && (b < zero) != (rest < zero) {
         quotient = round(quotient - T::one());
@@ -111,7 +111,7 @@ pub(crate) fn log_add_exp<T: Real>(a: T, b: T) -> T {
         return a;
     }
     let largest = if a.is_nan() || a > b { a } else { b };
-    largest + (-(a - b).abs()).exp().ln_1p()
+    largest + ln_1p(exp(-(a - b).abs()))
 }
 
 #[inline(always)]
@@ -120,7 +120,7 @@ pub(crate) fn log_add_exp2<T: Real>(a: T, b: T) -> T {
         return a;
     }
     let largest = if a.is_nan() || a > b { a } else { b };
-    (-(a - b).abs()).exp2().ln_1p().fused(T::from_f64(std::f64::consts::LOG2_E), largest)
+    ln_1p(exp2(-(a - b).abs())).fused(T::from_f64(std::f64::consts::LOG2_E), largest)
 }
 
 /// `x ln y`, or 0 if `x` is 0. `round` is applied to the logarithm.
@@ -195,10 +195,23 @@ pub(crate) fn sign_float<T: Real>(a: T) -> T {
     }
 }
 
-/// Computes e to the power of a number; `f32` uses a series.
-#[inline(always)]
-pub(super) fn exp<T: Real>(a: T) -> T {
-    T::from_f64(if is_single::<T>() { series::exp(a.as_f64()) } else { a.as_f64().exp() })
+/// Functions of real numbers that are computed by a series for `f32`, and by the system's function for other types.
+macro_rules! by_series {
+    ($($name:ident $series:path, $function:path;)*) => {$(
+        #[inline(always)]
+        pub fn $name<T: Real>(value: T) -> T {
+            let value = value.as_f64();
+            T::from_f64(if is_single::<T>() { $series(value) } else { $function(value) })
+        }
+    )*};
+}
+by_series! {
+    exp   series::exp,   f64::exp;
+    exp2  series::exp2,  f64::exp2;
+    ln    series::ln,    f64::ln;
+    ln_1p series::ln_1p, f64::ln_1p;
+    tanh  series::tanh,  f64::tanh;
+    erf   series::erf,   special::erf;
 }
 
 /// Returns the larger of two numbers, or NaN if either is NaN.

@@ -8,7 +8,7 @@ use super::{Output, Plan, Shape, check_kernel, check_sizes, converted, copy_back
 use crate::bail;
 use crate::memory::BoolByte;
 use crate::ops::block;
-use crate::ops::create::{full_like, zeros_like};
+use crate::ops::create::full_like;
 use crate::ops::number::{Integer, Number, Real, Stored, is_single, rounded};
 use crate::ops::{series, special};
 use crate::parallel::{self, vectorised, vectorised_kernel};
@@ -319,11 +319,11 @@ numbers {
         float(acosh) complex(|a| complex::via_f64(a, complex::acosh))
     }
     Atanh          "atanh_cpu"        Float  [FLOAT COMPLEX] {
-        float(|a| a.via_f64(f64::atanh)) float_tail(atanh) complex(complex::atanh)
+        float_series(series::atanh, f64::atanh) float_tail(atanh) complex(complex::atanh)
     }
     Erf            "erf_vml_cpu"      Float  [FLOAT] { float_series(series::erf, special::erf) }
     Erfc           "erfc_vml_cpu"     Float  [FLOAT] { float_series(series::erfc, special::erfc) }
-    Erfinv         "erfinv_vml_cpu"   Float  [FLOAT] { float(|a| a.via_f64(special::erfinv)) }
+    Erfinv         "erfinv_vml_cpu"   Float  [FLOAT] { float_series(series::erfinv, special::erfinv) }
     Lgamma         "lgamma_vml_cpu"   Float  [FLOAT] { float(special::lgamma) }
     Digamma        "digamma"          Float  [FLOAT] { float(special::digamma) }
     I0             "i0_vml_cpu"       Float  [FLOAT] { float(special::i0) }
@@ -351,7 +351,7 @@ numbers {
     SphericalBesselJ0 "spherical_bessel_j0_cpu" Float  [WIDE_FLOAT] { float(special::spherical_j0) }
     Angle          "angle_cpu"        Float  [FLOAT COMPLEX] {
         float(|a| if a.is_nan() { a } else if a < T::zero() { T::from_f64(std::f64::consts::PI) } else { T::zero() })
-        complex(|a| Complex::new(a.im.atan2(a.re), T::zero()))
+        complex(complex::angle)
     }
     Deg2rad        "mul_cpu"          Float  [FLOAT] {}
     Rad2deg        "mul_cpu"          Float  [FLOAT] {}
@@ -503,7 +503,8 @@ pub fn unary(op: UnaryOp, a: &View, output: Output, default: DType) -> Result<Vi
         return full_like(a, Scalar::Bool(op != UnaryOp::Isinf), Some(DType::Bool), None);
     }
     if of_parts && a.dtype.is_complex() && matches!(output, Output::New) {
-        return unary(op, a, Output::Out(&zeros_like(a, Some(result), None)?), default);
+        let out = View::unwritten_strided(a.sizes(), a.layout.like_strides(), result, a.device())?;
+        return unary(op, a, Output::Out(&out), default);
     }
     let Plan { target, compute } = plan(&[a.into()], output, Shape { sizes, common, result, safe_cast })?;
     if !compute {
@@ -572,129 +573,4 @@ pub fn conj(view: &View) -> View {
 /// Returns the conjugate as a new tensor; real tensors are returned unchanged.
 pub fn conj_physical(view: &View) -> Result<View> {
     if view.dtype.is_complex() { crate::ops::copy::clone(&conj(view)) } else { Ok(view.clone()) }
-}
-
-/// A function of real numbers with parameters.
-pub trait RealFunction: Sync {
-    fn at<T: Real>(&self, value: T) -> T;
-    /// Applies the function to a 16-bit float `S` in single precision. Implementations may round every step to `S`.
-    fn at_narrow<S: Stored<Compute = f32> + Real>(&self, value: f32) -> f32 {
-        self.at(value)
-    }
-}
-
-/// A closure is evaluated in double precision, and its result rounded.
-impl<F: Fn(f64) -> f64 + Sync> RealFunction for F {
-    fn at<T: Real>(&self, value: T) -> T {
-        value.via_f64(self)
-    }
-}
-
-/// Applies a function with parameters to every element of a real tensor. Integers are converted to the default floating
-/// dtype, or refused if `default` is `None`.
-///
-/// # Errors
-/// Those of [`unary`].
-pub fn map_real<F: RealFunction>(
-    stub: &str,
-    supported: classes::Classes,
-    a: &View,
-    output: Output,
-    default: Option<DType>,
-    function: &F,
-) -> Result<View> {
-    let common = default.filter(|_| a.dtype.is_integral(true)).unwrap_or(a.dtype);
-    let sizes = check_sizes(&[a.into()], output)?;
-    let shape = Shape { sizes, common, result: common, safe_cast: true };
-    let Plan { target, compute } = plan(&[a.into()], output, shape)?;
-    if !compute {
-        return Ok(target);
-    }
-    check_kernel(stub, supported, common)?;
-    let a = converted(a, common)?;
-    let computed = write_target(&target, common)?;
-    let layout = a.layout.broadcast_to(computed.sizes());
-    match common {
-        DType::Half => mapped_narrow::<f16, F>(&computed, &a, &layout, function)?,
-        DType::BFloat16 => mapped_narrow::<bf16, F>(&computed, &a, &layout, function)?,
-        DType::Float => mapped::<f32>(&computed, &a, &layout, &|v| function.at(v))?,
-        DType::Double => mapped::<f64>(&computed, &a, &layout, &|v| function.at(v))?,
-        _ => check_kernel(stub, 0, common)?,
-    }
-    copy_back(&computed, target)
-}
-
-fn mapped<S: Stored<Compute: Real>>(
-    out: &View,
-    a: &View,
-    layout: &Layout,
-    function: &(impl Fn(S::Compute) -> S::Compute + Sync),
-) -> Result<()> {
-    block::unary::<S, S>(out, a, layout, 64, &|a, out, _| map(a, out, function))
-}
-
-/// Applies a [`RealFunction`] to 16-bit floats.
-struct Narrow<'a, S, F> {
-    values: &'a [f32],
-    out: &'a mut [f32],
-    function: &'a F,
-    stored: PhantomData<S>,
-}
-
-impl<S: Stored<Compute = f32> + Real, F: RealFunction> parallel::Kernel for Narrow<'_, S, F> {
-    type Output = ();
-    #[inline(always)]
-    fn run(self, _fuses: bool) {
-        for (out, &value) in self.out.iter_mut().zip(self.values) {
-            *out = self.function.at_narrow::<S>(value);
-        }
-    }
-}
-
-fn mapped_narrow<S: Stored<Compute = f32> + Real, F: RealFunction>(
-    out: &View,
-    a: &View,
-    layout: &Layout,
-    function: &F,
-) -> Result<()> {
-    block::unary::<S, S>(out, a, layout, 64, &|values, out, _| {
-        vectorised_kernel(Narrow { values, out, function, stored: PhantomData::<S> });
-    })
-}
-
-/// Replaces NaN and the infinities by the given numbers, which default to 0 and the dtype's limits.
-///
-/// # Errors
-/// Those of [`unary`].
-pub fn nan_to_num(a: &View, to: [Option<f64>; 3], output: Output) -> Result<View> {
-    if a.dtype.is_integral(true) {
-        return match output {
-            Output::InPlace(_) => Ok(a.clone()),
-            Output::Out(out) => crate::ops::copy::copy_into(out, a).map(|()| out.clone()),
-            Output::New => crate::ops::copy::clone(a),
-        };
-    }
-    if a.dtype.is_complex() && a.dtype != DType::ComplexHalf {
-        let out = match output {
-            Output::New => crate::ops::copy::clone(a)?,
-            Output::InPlace(out) => out.clone(),
-            Output::Out(out) => {
-                crate::ops::copy::copy_into(out, a)?;
-                out.clone()
-            }
-        };
-        for imaginary in [false, true] {
-            let part = out.complex_part(imaginary);
-            nan_to_num(&part, to, Output::InPlace(&part))?;
-        }
-        return Ok(out);
-    }
-    let largest = crate::element::largest_finite(a.dtype);
-    let [nan, above, below] = [to[0].unwrap_or(0.0), to[1].unwrap_or(largest), to[2].unwrap_or(-largest)];
-    map_real("nan_to_num", FLOAT, a, output, None, &|value: f64| match value {
-        v if v.is_nan() => nan,
-        f64::INFINITY => above,
-        f64::NEG_INFINITY => below,
-        v => v,
-    })
 }
