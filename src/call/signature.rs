@@ -442,8 +442,8 @@ impl Param {
             Some(kind) => (kind, true),
             None => (kind, false),
         };
-        let kind_name = kind;
-        let (kind, written) = Kind::parse(kind_name)?;
+        let symbolic = kind == "SymInt";
+        let (kind, written) = Kind::parse(kind)?;
         let default = match default_text {
             Some(text) => Some(parse_default(text)?),
             None => None,
@@ -461,7 +461,7 @@ impl Param {
                 Some(("EitherNew", _)) => Some(Either::New),
                 _ => None,
             },
-            symbolic: kind_name == "SymInt",
+            symbolic,
         })
     }
 
