@@ -1,7 +1,7 @@
 //! Covariance and correlation of variables whose observations are the columns of a matrix.
 
 use super::compose::{Math, number};
-use super::copy::cast;
+use super::copy::{cast, copy_into};
 use super::matmul::mm;
 use super::pointwise::{Output, UnaryOp, clamp};
 use super::reduce::sum;
@@ -94,8 +94,9 @@ pub fn cov(view: &View, weights: &Weights, default: DType) -> Result<(View, bool
     let centered = math.sub(&rows, &unsqueeze(&mean, 1)?)?;
     // Sums in double precision are nearer to those of PyTorch's library than sums in single precision in another order.
     let wide = if centered.dtype.is_complex() { DType::ComplexDouble } else { DType::Double };
-    let products = mm(&cast(&centered, wide)?, &conj(&t(&cast(&weighted(&centered)?, wide)?)?))?;
-    let products = cast(&products, centered.dtype)?;
+    let products = View::unwritten(&[rows.sizes()[0]; 2], centered.dtype, centered.device())?;
+    let sums = mm(&cast(&centered, wide)?, &conj(&t(&cast(&weighted(&centered)?, wide)?)?))?;
+    copy_into(&products, &sums)?;
     Ok((squeeze(&math.div(&products, number(freedom.max(0.0)))?, None)?, freedom <= 0.0))
 }
 
