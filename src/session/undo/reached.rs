@@ -1,6 +1,7 @@
 //! Finds everything that variables refer to: tensors, memory, containers, fields of objects, and variables captured by
 //! closures. The walk is iterative, so cycles and long chains are safe.
 
+use call::extras::Extras;
 use languages::script::callback::ScriptFunction;
 use languages::script::values::to_value;
 use rhai::{Dynamic, FnPtr};
@@ -15,8 +16,9 @@ const ITEMS: usize = 100_000;
 const DEPTH: usize = 500;
 
 /// The objects found, each listed once.
-#[derive(Default)]
-pub(super) struct ReachableObjects {
+pub(super) struct ReachableObjects<'e> {
+    /// The attributes that scripts gave to tensors and storages.
+    extras: &'e Extras,
     pub tensors: Vec<Tensor>,
     pub storages: Vec<Storage>,
     pub buffers: Vec<Buffer>,
@@ -33,7 +35,25 @@ pub(super) struct ReachableObjects {
     items: usize,
 }
 
-impl ReachableObjects {
+impl ReachableObjects<'_> {
+    pub(super) fn new(extras: &Extras) -> ReachableObjects<'_> {
+        ReachableObjects {
+            extras,
+            tensors: Vec::new(),
+            storages: Vec::new(),
+            buffers: Vec::new(),
+            generators: Vec::new(),
+            lists: Vec::new(),
+            dicts: Vec::new(),
+            sets: Vec::new(),
+            slots: Vec::new(),
+            cells: Vec::new(),
+            seen: HashSet::new(),
+            waiting: Vec::new(),
+            items: 0,
+        }
+    }
+
     /// Adds everything that a variable refers to. Returns false if that is too much to remember.
     pub(super) fn add(&mut self, variable: &Dynamic) -> bool {
         self.items = 0;
@@ -87,6 +107,9 @@ impl ReachableObjects {
 
     fn take_value(&mut self, value: &Value) {
         self.items += 1;
+        if let Some(own) = self.extras.of(value) {
+            self.add_dict(&own);
+        }
         match value {
             Value::Tensor(tensor) if self.is_new(tensor.identity()) => {
                 self.tensors.push(tensor.clone());

@@ -5,6 +5,7 @@ use super::settings::Settings;
 use super::{Undone, holds};
 use crate::Session;
 use crate::results::shown_name;
+use call::extras::Extras;
 use languages::script::holders::storage_of;
 use languages::script::input::Defined;
 use languages::script::values::to_value;
@@ -14,7 +15,7 @@ use std::path::PathBuf;
 use std::rc::Rc;
 use tensor::journal::{self, Journal};
 use tensor::memory::{get, set};
-use tensor::{AutogradMeta, Buffer, Memory, Names, Storage, Tensor, View};
+use tensor::{AutogradMeta, Buffer, DType, Memory, Names, Storage, Tensor, TypedStorage, View};
 use value::equality::{equal, is};
 use value::{Dict, List, Set, Slot, Value};
 
@@ -135,7 +136,7 @@ impl Snapshot {
             },
             settings: Settings::take(state),
         };
-        let mut reached = ReachableObjects::default();
+        let mut reached = ReachableObjects::new(&state.extras);
         // The scope lists the newest entry first.
         let mut scope: Vec<_> = session.scope.iter_raw().collect();
         scope.reverse();
@@ -234,7 +235,8 @@ impl Snapshot {
 
     /// Restores this state. Returns the changes, and `present` as the state for redo.
     pub(super) fn restore(mut self, session: &mut Session, mut present: Snapshot) -> (Undone, Snapshot) {
-        let mut undone = self.changes(&present);
+        let mut undone = self.changes(&present, &session.runtime.extras);
+        let added: Vec<Dict> = self.new_attributes(&session.runtime.extras).collect();
         present.files = std::mem::take(&mut self.files);
         present.journal = std::mem::take(&mut self.journal).swap();
         for (storage, memory, resizable) in &self.storages {
@@ -265,6 +267,7 @@ impl Snapshot {
             }
         }
         // Cannot fail: between inputs, no container is borrowed, and the keys were valid before.
+        let _ = added.into_iter().try_for_each(|own| own.replace(Vec::new()));
         let _ = self.lists.into_iter().try_for_each(|(list, items)| list.replace(items));
         let _ = self.dicts.into_iter().try_for_each(|(dict, entries)| dict.replace(entries));
         let _ = self.sets.into_iter().try_for_each(|(set, items)| set.replace(items));
@@ -296,16 +299,16 @@ impl Snapshot {
     }
 
     /// Returns the differences between the present state and this one.
-    fn changes(&self, present: &Snapshot) -> Undone {
+    fn changes(&self, present: &Snapshot, extras: &Extras) -> Undone {
         let lost = self.lost();
-        let changed = self.changed();
+        let changed = self.changed(extras);
         let mut undone = Undone { settings: self.settings.differences(&present.settings), ..Undone::default() };
         let named: HashMap<&str, &Dynamic> =
             present.variables.iter().map(|(name, value, _)| (&**name, value)).collect();
         for (name, then, _) in &self.variables {
             let shown = shown_name(name).to_owned();
             let leads_to = |identities: &HashSet<usize>| {
-                let mut reached = ReachableObjects::default();
+                let mut reached = ReachableObjects::new(extras);
                 reached.add(then);
                 reached.identities().any(|identity| identities.contains(&identity))
             };
@@ -356,8 +359,20 @@ impl Snapshot {
         storages.chain(buffers).collect()
     }
 
+    /// Returns the attributes of tensors and storages that had none in this state.
+    fn new_attributes(&self, extras: &Extras) -> impl Iterator<Item = Dict> {
+        let tensors = self.tensors.iter().map(|state| Value::Tensor(state.tensor.clone()));
+        let storages = self.storages.iter().flat_map(|(storage, ..)| {
+            // The attributes of typed storages are those of one storage, whatever the dtype.
+            let typed = TypedStorage::new(storage.clone(), DType::Byte);
+            [Value::Storage(storage.clone()), Value::TypedStorage(typed)]
+        });
+        let present = tensors.chain(storages).filter_map(|object| extras.of(&object));
+        present.filter(|own| !self.dicts.iter().any(|(dict, _)| dict.is(own)))
+    }
+
     /// Returns the identities of all objects modified in place.
-    fn changed(&self) -> HashSet<usize> {
+    fn changed(&self, extras: &Extras) -> HashSet<usize> {
         let noted: HashSet<usize> = self.journal.entries.iter().map(|entry| journal::identity(&entry.memory)).collect();
         let written: HashSet<usize> = self
             .bytes
@@ -397,6 +412,7 @@ impl Snapshot {
             !is_each(&dict.to_vec(), entries, |(k, v), (key, value)| is_alike(k, key) && is_alike(v, value))
         });
         changed.extend(dicts.map(|(dict, _)| dict.identity()));
+        changed.extend(self.new_attributes(extras).filter(|own| !own.is_empty()).map(|own| own.identity()));
         let sets = self.sets.iter().filter(|(set, items)| !is_each(&set.to_vec(), items, is_alike));
         changed.extend(sets.map(|(set, _)| set.identity()));
         let slots = self.slots.iter().filter(|(slot, then)| match (slot.value(), then) {
