@@ -1,10 +1,13 @@
 //! The smaller functions of `torch.nn.functional`, and those it shares with `torch`. Follows
 //! <https://pytorch.org/docs/2.7/nn.functional.html>.
 
+mod activations;
+
 use super::dimnames;
 use super::pointwise::{default, result};
 use super::statistics::softmax;
 use super::steps::Steps;
+use activations::*;
 use call::facets::{
     Dispatch::{Coalesced, RequantizedOneScale},
     NameInference::Keeps,
@@ -14,9 +17,8 @@ use call::{Call, Row, both, function};
 use tensor::bail;
 use tensor::ops::compare::{CompareOp, compare};
 use tensor::ops::compose::Math;
-use tensor::ops::number::Real;
 use tensor::ops::pixels::Border;
-use tensor::ops::pointwise::{self as ops, FLOATS, Output, RealFunction, UnaryOp, real};
+use tensor::ops::pointwise::{self as ops, FLOATS, Output, RealFunction, UnaryOp};
 use tensor::ops::promote::Operand;
 use tensor::ops::softmax::Softmax;
 use tensor::ops::{copy, create, gather, mask, pixels, view as views};
@@ -333,159 +335,6 @@ fn tanhshrink(call: &mut Call) -> Result<Value> {
 fn apply(call: &mut Call, stub: &str, function: &impl RealFunction) -> Result<Value> {
     let view = call.view(0)?;
     result(call, |output| ops::map_real(stub, FLOATS, &view, output, None, function))
-}
-
-struct Silu;
-
-impl RealFunction for Silu {
-    #[inline(always)]
-    fn at<T: Real>(&self, value: T) -> T {
-        value / (T::one() + real::exp(-value))
-    }
-}
-
-struct Mish;
-
-impl RealFunction for Mish {
-    #[inline(always)]
-    fn at<T: Real>(&self, value: T) -> T {
-        value * real::tanh(real::ln_1p(real::exp(value)))
-    }
-}
-
-struct Softplus {
-    beta: f64,
-    threshold: f64,
-}
-
-impl RealFunction for Softplus {
-    #[inline(always)]
-    fn at<T: Real>(&self, value: T) -> T {
-        let beta = T::from_f64(self.beta);
-        let scaled = value * beta;
-        if scaled > T::from_f64(self.threshold) { value } else { real::ln_1p(real::exp(scaled)) / beta }
-    }
-}
-
-/// Computes `x + 3`, clamped to the range from 0 to 6.
-fn hard_step<T: Real>(value: T) -> T {
-    let raised = value + T::from_f64(3.0);
-    if raised.is_nan() { raised } else { raised.max(T::zero()).min(T::from_f64(6.0)) }
-}
-
-struct Hardsigmoid;
-
-impl RealFunction for Hardsigmoid {
-    #[inline(always)]
-    fn at<T: Real>(&self, value: T) -> T {
-        hard_step(value) / T::from_f64(6.0)
-    }
-}
-
-struct Hardswish;
-
-impl RealFunction for Hardswish {
-    #[inline(always)]
-    fn at<T: Real>(&self, value: T) -> T {
-        value * hard_step(value) / T::from_f64(6.0)
-    }
-}
-
-struct Gelu;
-
-impl RealFunction for Gelu {
-    #[inline(always)]
-    fn at<T: Real>(&self, value: T) -> T {
-        let turned = real::erf(value * T::from_f64(std::f64::consts::FRAC_1_SQRT_2));
-        value * T::from_f64(0.5) * (T::one() + turned)
-    }
-}
-
-/// Like [`Gelu`], but with a hyperbolic tangent instead of the error function.
-struct TanhGelu;
-
-impl RealFunction for TanhGelu {
-    #[inline(always)]
-    fn at<T: Real>(&self, value: T) -> T {
-        let scale = T::from_f64(std::f64::consts::SQRT_2 * std::f64::consts::FRAC_2_SQRT_PI * 0.5);
-        let inner = scale * (value * value * value).fused(T::from_f64(0.044715), value);
-        T::from_f64(0.5) * value * (T::one() + real::tanh(inner))
-    }
-}
-
-/// A multiple of positive numbers, and of `exp(x) - 1` for negative ones, without `expm1`, like in PyTorch.
-struct Elu {
-    above: f64,
-    below: f64,
-    input: f64,
-}
-
-impl RealFunction for Elu {
-    #[inline(always)]
-    fn at<T: Real>(&self, value: T) -> T {
-        if value < T::zero() {
-            (real::exp(value * T::from_f64(self.input)) - T::one()) * T::from_f64(self.below)
-        } else {
-            value * T::from_f64(self.above)
-        }
-    }
-}
-
-/// The logarithm of the sigmoid, computed in `T` throughout: a result that underflows is a positive zero.
-struct LogSigmoid;
-
-impl RealFunction for LogSigmoid {
-    #[inline(always)]
-    fn at<T: Real>(&self, value: T) -> T {
-        value.min(T::zero()) - real::ln_1p(real::exp(-value.abs()))
-    }
-}
-
-/// Compares in `T`, so that an element equals a bound written with the same digits.
-struct Hardshrink(f64);
-
-impl RealFunction for Hardshrink {
-    #[inline(always)]
-    fn at<T: Real>(&self, value: T) -> T {
-        let limit = T::from_f64(self.0);
-        if value >= -limit && value <= limit { T::zero() } else { value }
-    }
-}
-
-struct Softshrink(f64);
-
-impl RealFunction for Softshrink {
-    #[inline(always)]
-    fn at<T: Real>(&self, value: T) -> T {
-        let by = T::from_f64(self.0);
-        if value > by {
-            value - by
-        } else if value < -by {
-            value + by
-        } else {
-            value * T::zero()
-        }
-    }
-}
-
-struct LeakyRelu(f64);
-
-impl RealFunction for LeakyRelu {
-    #[inline(always)]
-    fn at<T: Real>(&self, value: T) -> T {
-        if value > T::zero() { value } else { value * T::from_f64(self.0) }
-    }
-}
-
-struct Threshold {
-    limit: f64,
-    value: f64,
-}
-
-impl RealFunction for Threshold {
-    fn at<T: Real>(&self, value: T) -> T {
-        if value <= T::from_f64(self.limit) { T::from_f64(self.value) } else { value }
-    }
 }
 
 fn threshold(call: &mut Call) -> Result<Value> {

@@ -106,6 +106,7 @@ pub(super) fn lcm<T: Integer>(a: T, b: T) -> T {
     }
 }
 
+#[inline(always)]
 pub(crate) fn log_add_exp<T: Real>(a: T, b: T) -> T {
     if a.is_infinite() && a == b {
         return a;
