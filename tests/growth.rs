@@ -1,49 +1,45 @@
-//! How long a function takes grows with the number of its elements, not with its square. Both sizes are timed in the same
-//! run, so the speed of the machine does not matter.
+//! How long a function of sparse tensors takes grows with the number of its elements, not with its square. Both sizes are
+//! timed in the same run, so the speed of the machine does not matter. The functions are those of benches/sparse.py.
 
 use std::time::{Duration, Instant};
+use tensorsh::call::facets::Dispatch;
 use tensorsh::session::{Language, Session, SessionOptions};
+use tensorsh::torch::library::registry;
+
+const BENCH: &str = include_str!("../benches/sparse.py");
 
 /// How many times more elements the larger tensors have.
 const FACTOR: u32 = 16;
 
-/// Functions of sparse tensors: `s` lists indices several times, `c` is coalesced, `r` is its compressed form, and `x`, `v`
-/// and `m` are an index, a vector and another sparse tensor.
-const SPARSE: &[&str] = &[
-    "s.coalesce()",
-    "c + m",
-    "s * s",
-    "c * m",
-    "s.t()",
-    "s.index_select(0, x)",
-    "s.index_select(0, x[:50])",
-    "s.narrow_copy(0, 0, 50)",
-    "torch.cat([s, s])",
-    "torch.sparse.sum(s, 0)",
-    "torch.sparse.softmax(c, 1)",
-    "s.to_sparse_csr()",
-    "r.to_sparse_csc()",
-    "s.mv(v)",
-    "torch.sparse.mm(c, m)",
-    "c.sparse_mask(m)",
-    "torch.sparse.sum(c.detach().requires_grad_(), 0).to_dense().sum().backward()",
-    "torch.sparse_coo_tensor(c._indices(), v[:c._nnz()].clone().requires_grad_(), c.shape).coalesce().values().sum().backward()",
+/// Functions that only read what a tensor says about itself, share its elements, or create a tensor without any.
+const CONSTANT: &[&str] = &[
+    "grad detach_ data linalg.vector_norm _coalesced_ _indices _values autograd.Variable col_indices crow_indices ccol_indices contiguous data_ptr detach expand \
+     broadcast_to indices row_indices values positive reshape flatten.using_ints requires_grad_ retain_grad type_as repeat \
+     new_zeros new_ones new_empty zeros_like ones_like empty_like full_like rand_like randn_like randint_like \
+     randint_like.low sparse_resize_ sparse_resize_and_clear_ zero_ atleast_1d.tensors atleast_2d.tensors \
+     atleast_3d.tensors result_type chain_matmul int_repr q_per_channel_scales q_per_channel_zero_points dequantize",
 ];
 
-/// Returns a session with sparse tensors of `n` elements in a matrix of `n` rows and columns.
+/// Functions that are composed of others, or whose tensors are arguments of a constructor.
+const COMPOSED: &[&str] =
+    &["svd_lowrank", "pca_lowrank", "autograd.grad", "tensor", "as_tensor", "asarray", "testing.assert_close"];
+
+/// Returns the rows of the bench: the keys of the functions that each stands for, and its call.
+fn rows() -> Vec<(&'static str, &'static str)> {
+    let row = |line: &'static str| {
+        let (keys, call) = line.trim().strip_prefix('"')?.split_once("\": lambda: ")?;
+        Some((keys, call.strip_suffix(',')?))
+    };
+    BENCH.lines().filter_map(row).collect()
+}
+
+/// Returns a session with the tensors of the bench, for `n` elements.
 fn with_elements(n: u32) -> Session {
     let mut session = Session::new(SessionOptions::default());
-    let inputs = [
-        "import torch".to_owned(),
-        format!("n = {n}"),
-        "g = torch.manual_seed(0)".to_owned(),
-        "made = lambda: torch.sparse_coo_tensor(torch.randint(n, (2, n)), torch.rand(n), (n, n))".to_owned(),
-        "s = made()".to_owned(),
-        "c, m = made().coalesce(), made().coalesce()".to_owned(),
-        "r, x, v = c.to_sparse_csr(), torch.randint(n, (n,)), torch.rand(n)".to_owned(),
-    ];
-    for input in inputs {
-        assert_eq!(session.eval(Language::Python, &input).error, None, "{input}");
+    let start = BENCH.find("def made").unwrap_or_default();
+    let end = BENCH.find("def shortest").unwrap_or_default();
+    for input in ["import torch", BENCH.get(start..end).unwrap_or_default(), &format!("made({n})")] {
+        assert_eq!(session.eval(Language::Python, input).error, None, "{input}");
     }
     session
 }
@@ -60,10 +56,39 @@ fn shortest(session: &mut Session, input: &str) -> Duration {
 
 #[test]
 fn sparse_functions_do_not_compare_all_pairs() {
+    let rows = rows();
+    assert!(rows.len() > 40, "the rows of benches/sparse.py are not found: {rows:?}");
     let (mut few, mut many) = (with_elements(250), with_elements(250 * FACTOR));
-    for input in SPARSE {
+    for (_, input) in rows {
         let (short, long) = (shortest(&mut few, input), shortest(&mut many, input));
         // A function that compared all pairs would take FACTOR * FACTOR times as long.
         assert!(long < short * FACTOR * 5, "{input}: {short:?}, and {long:?} for {FACTOR} times as many elements");
     }
+}
+
+#[test]
+fn every_sparse_function_is_timed() {
+    let timed: Vec<&str> = rows().iter().flat_map(|(keys, _)| keys.split(' ')).collect();
+    let known: Vec<&str> = CONSTANT.iter().chain(COMPOSED).flat_map(|keys| keys.split_whitespace()).collect();
+    let refused = |dispatch: &Dispatch| matches!(dispatch, Dispatch::Missing | Dispatch::Refused(_));
+    let mut forgotten = Vec::new();
+    for function in registry().overloads() {
+        let (key, row) = (function.key(), function.row);
+        let handled = match row.sparse {
+            Dispatch::Split(coo, compressed) => !refused(coo) || !refused(compressed),
+            dispatch => !refused(&dispatch),
+        };
+        // Constructors of dense tensors refuse sparse ones, and in-place functions run the loops of the others.
+        let name = key.split('.').next().unwrap_or(key);
+        let constructor = name.ends_with("Tensor") || name == "new" || key.starts_with("sparse_");
+        let in_place = function.signature.in_place;
+        let gives = function.signature.returns.contains("Tensor");
+        if handled && gives && row.alias_of.is_none() && !constructor && !in_place {
+            let known = timed.contains(&key) || known.contains(&key);
+            if !known {
+                forgotten.push(key);
+            }
+        }
+    }
+    assert!(forgotten.is_empty(), "add rows to benches/sparse.py, or say in {} why not: {forgotten:?}", file!());
 }

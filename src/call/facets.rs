@@ -71,7 +71,7 @@ impl Names {
 /// How a function, written for dense tensors, handles sparse or quantized ones.
 #[derive(Clone, Copy, Debug)]
 pub enum Dispatch {
-    /// Refuses them.
+    /// Runs the functions that PyTorch composes it of, or refuses if it is not composed of others.
     Missing,
     /// Refuses them under the name of another function, which PyTorch calls for it.
     Refused(&'static str),
@@ -95,6 +95,8 @@ pub enum Dispatch {
     Requantized,
     /// The same, but refuses a scale for each channel with this message.
     RequantizedOneScale(&'static str),
+    /// Handles COO tensors in the first way, and those with compressed rows or columns in the second.
+    Split(&'static Dispatch, &'static Dispatch),
     /// Runs as for a dense tensor, which is possible with one scale for all elements. The default of views.
     Uniform,
 }

@@ -44,6 +44,9 @@ macro_rules! tensors {
     ($($name:literal $dtype:ident),*) => {
         /// Full name on the CPU, full name on CUDA devices, and dtype of each legacy class of tensors.
         const TENSORS: &[(&str, &str, DType)] = &[$((concat!("torch.", $name), concat!("torch.cuda.", $name), DType::$dtype)),*];
+
+        /// Full names of the legacy classes of sparse tensors. None has the dtype `bool`.
+        const SPARSE: &[&str] = &[$(concat!("torch.sparse.", $name)),*];
     };
 }
 
@@ -85,6 +88,11 @@ pub(crate) fn cuda_tensor_class(name: &str) -> Option<&'static str> {
     TENSORS.iter().find(|(class, ..)| short(class) == name).map(|(_, cuda, _)| *cuda)
 }
 
+/// The full name of the legacy class of sparse tensors with this short name.
+pub(crate) fn sparse_tensor_class(name: &str) -> Option<&'static str> {
+    SPARSE.iter().find(|class| short(class) == name && name != "BoolTensor").copied()
+}
+
 /// Returns an attribute of the class itself, such as `torch.FloatStorage.dtype`.
 pub fn class_attribute(state: &State, class: &'static str, name: &str) -> Option<Value> {
     let refused = ["from_buffer", "from_file", "_new_with_weak_ptr", "_new_shared_filename"];
@@ -100,6 +108,8 @@ pub fn class_attribute(state: &State, class: &'static str, name: &str) -> Option
         "dtype" | "_dtype" => dtype_of_class(class).map(Value::DType),
         "is_sparse" | "is_sparse_csr" if class.ends_with("Storage") => Some(Value::Bool(false)),
         "is_cuda" if class.ends_with("Tensor") => Some(Value::Bool(class.starts_with("torch.cuda."))),
+        "layout" if class.starts_with("torch.sparse.") => Some(Value::Layout(TensorLayout::SparseCoo)),
+        "is_sparse" if class.starts_with("torch.sparse.") => Some(Value::Bool(true)),
         "layout" if class.ends_with("Tensor") => Some(Value::Layout(TensorLayout::Strided)),
         // A class method taken as a value.
         _ => {
@@ -161,8 +171,11 @@ pub(crate) fn is_instance(value: &Value, class: &str) -> bool {
     match value {
         Value::Tensor(tensor) => {
             let view = tensor.borrow();
-            let wanted = class.strip_prefix("torch.").and_then(legacy_tensor_class);
-            wanted.is_some_and(|(_, dtype)| dtype == view.dtype) && !view.device().is_meta()
+            let sparse = class.starts_with("torch.sparse.");
+            let wanted =
+                class.strip_prefix(if sparse { "torch.sparse." } else { "torch." }).and_then(legacy_tensor_class);
+            let of_layout = view.compressed().is_none() && view.coo().is_some() == sparse;
+            wanted.is_some_and(|(_, dtype)| dtype == view.dtype) && of_layout && !view.device().is_meta()
         }
         Value::TypedStorage(typed) => legacy_dtype(class) == Some(typed.dtype) && !typed.storage.device().is_meta(),
         _ => false,

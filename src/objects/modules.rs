@@ -1,6 +1,6 @@
 //! Members of modules that are not functions: constants, classes, dtypes, layouts and modules within modules.
 
-use crate::legacy_classes::{cuda_class, cuda_tensor_class, legacy_class, legacy_tensor_class};
+use crate::legacy_classes::{cuda_class, cuda_tensor_class, legacy_class, legacy_tensor_class, sparse_tensor_class};
 use call::State;
 use std::rc::Rc;
 use tensor::system::{Machine, System};
@@ -103,6 +103,7 @@ pub fn module_value(module: &'static str, name: &str) -> Option<Value> {
         ("_subclasses.fake_tensor", "FakeTensorMode") => Value::Type("torch._subclasses.fake_tensor.FakeTensorMode"),
         ("_subclasses.fake_tensor", "FakeTensor") => Value::Type("torch._subclasses.fake_tensor.FakeTensor"),
         ("cuda", class) if class.ends_with("Storage") => Value::Type(cuda_class(class)?),
+        ("sparse", class) if class.ends_with("Tensor") => Value::Type(sparse_tensor_class(class)?),
         ("cuda", class) if class.ends_with("Tensor") => Value::Type(cuda_tensor_class(class)?),
         (parent, module) if parent != "py" && call::submodule(parent, module).is_some() => {
             Value::Module(call::submodule(parent, module)?)

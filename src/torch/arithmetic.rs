@@ -3,7 +3,7 @@
 
 use super::pointwise::{Argument, default, result};
 use call::facets::{
-    Dispatch::{Coalesced, RequantizedOneScale},
+    Dispatch::{Coalesced, Own, Refused, RequantizedOneScale, Split},
     Lies,
     NameInference::{Keeps, Unifies},
     ONE_SCALE, Out, Takes,
@@ -268,23 +268,23 @@ const MULTIGAMMA: &[(Takes, &str)] =
 
 /// Declares a function and its in-place form. Aliases after `also` apply to the out-of-place form only.
 macro_rules! pairs {
-    ($($name:literal $parameters:literal $run:ident $doc:literal $(also $alias:literal)? $([$($facets:tt)*])?;)*) => {
+    ($($name:literal $parameters:literal $run:ident $doc:literal $(also $alias:literal)? $([$($facets:tt)*])? $(in place [$($own:tt)*])?;)*) => {
         pub(crate) const PAIRS: &[Row] = &[
             $(both(concat!($name, "(Tensor self", $parameters, ", *, Tensor? out=None) -> Tensor"), $run, $doc)
                 .aliases(&[$($alias)?])
                 .out(Out::ELEMENTWISE)
                 $($($facets)*)?,
             method(concat!($name, "_(Tensor(a!) self", $parameters, ") -> Tensor(a!)"), $run, concat!($doc, " Works in place."))
-                $($($facets)*)?,)*
+                $($($facets)*)? $($($own)*)?,)*
         ];
     };
 }
 
 pairs! {
-    "square" "" square "Squares every element." [.names(Keeps).sparse(Coalesced).grad_refused_by("pow")];
+    "square" "" square "Squares every element." [.names(Keeps).sparse(Split(&Coalesced, &Own(super::sparse_kernels::no_layout))).grad_refused_by("pow")] in place [.sparse(Split(&Refused("pow_.Scalar"), &Own(super::sparse_kernels::no_layout)))];
     "ldexp" ", Tensor other" ldexp "Multiplies by a power of two." [.names(Unifies).grad_refused_by("mul")];
     "logit" ", float? eps=None" logit "Computes the logarithm of the odds." also "special.logit";
-    "nan_to_num" ", float? nan=None, float? posinf=None, float? neginf=None" nan_to_num "Replaces NaN and infinities." [.sparse(Coalesced).out(Out::ELEMENTWISE.takes(NAN_TO_NUM))];
+    "nan_to_num" ", float? nan=None, float? posinf=None, float? neginf=None" nan_to_num "Replaces NaN and infinities." [.sparse(Split(&Coalesced, &Refused("nan_to_num.out"))).out(Out::ELEMENTWISE.takes(NAN_TO_NUM))];
     "mvlgamma" ", int p" multigamma "Computes the multivariate log-gamma function." also "special.multigammaln" [.out(Out::PLAIN.takes(MULTIGAMMA).lying(Lies::InRows))];
 }
 

@@ -3,7 +3,7 @@
 use super::quantized;
 use super::sparse_kernels;
 use call::facets::{
-    Dispatch::{Given, Own},
+    Dispatch::{AsIs, Given, Own},
     NameInference::{Keeps, Nameless},
 };
 use call::{Call, Row, function, method};
@@ -53,7 +53,7 @@ pub(crate) const ROWS: &[Row] = &[
         "Converts to the dtype and device of another tensor.",
     )
     .names(Keeps)
-    .sparse(Given)
+    .sparse(Own(sparse_kernels::to_other))
     .quantized(Own(quantized::convert))
     .derivative_of("_to_copy"),
     method(
@@ -65,7 +65,7 @@ pub(crate) const ROWS: &[Row] = &[
         "Converts to the dtype of another tensor.",
     )
     .names(Keeps)
-    .sparse(Given)
+    .sparse(Own(sparse_kernels::to_other))
     .derivative_of("_to_copy")
     .quantized(Own(quantized::convert)),
     method(
@@ -117,6 +117,7 @@ pub(crate) const ROWS: &[Row] = &[
         "result_type.Scalar(Tensor tensor, Scalar other) -> ScalarType",
         "result_type.Scalar_Scalar(Scalar scalar1, Scalar scalar2) -> ScalarType",
     ])
+    .sparse(AsIs)
     .names(Nameless),
     function(
         "get_default_dtype() -> ScalarType",

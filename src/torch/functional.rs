@@ -94,8 +94,7 @@ pub(crate) const ROWS: &[Row] = &[
         "Subtracts from each element its hyperbolic tangent.",
     )
     .python("tanhshrink")
-    .names(Keeps)
-    .sparse(Coalesced),
+    .names(Keeps),
     function(
         "nn.functional.softplus(Tensor self, float beta=1.0, float threshold=20.0, *, Tensor? out=None) -> Tensor",
         |c| {

@@ -123,6 +123,62 @@ macro_rules! classes {
 
 objects::each_legacy_tensor!(classes);
 
+/// The four forms of a legacy class of sparse tensors, and the list of elements that it refuses.
+macro_rules! sparse_classes {
+    ($($name:literal $dtype:ident),*) => {
+        /// The classes in `torch.sparse`.
+        pub(crate) const SPARSE_CLASSES: &[[Row; 6]] = &[$([
+            sparse_form(concat!("sparse.", $name, "(*, Device? device=None) -> Tensor"), |c| sparse_of_size(c, DType::$dtype)),
+            sparse_form(concat!("sparse.", $name, ".indices(Tensor indices, Tensor values, *, Device? device=None) -> Tensor"), of_parts),
+            sparse_form(concat!("sparse.", $name, ".indices_size(Tensor indices, Tensor values, int[] size, *, Device? device=None) -> Tensor"), of_parts),
+            sparse_form(concat!("sparse.", $name, ".shape(Size size, *, Device? device=None) -> Tensor"), |c| sparse_of_size(c, DType::$dtype)),
+            sparse_form(concat!("sparse.", $name, ".sequence(Sequence data, *, Device? device=None) -> Tensor"), |_| bail!(
+                TypeError,
+                "torch.sparse.SparseTensor(sequence) only accepts sizes.  Please use torch.sparse_coo_tensor() or construct a \
+                 strided tensor and convert it to sparse via to_sparse."
+            )),
+            sparse_form(concat!("sparse.", $name, ".size(int[] size, *, Device? device=None) -> Tensor"), |c| sparse_of_size(c, DType::$dtype)),
+        ]),*];
+    };
+}
+
+const fn sparse_form(signature: &'static str, run: call::Run) -> Row {
+    function(signature, run, "Creates a sparse tensor of one dtype (deprecated).").shown_as("new").not_differentiable()
+}
+
+sparse_classes! {
+    "DoubleTensor" Double, "FloatTensor" Float, "HalfTensor" Half, "LongTensor" Long, "IntTensor" Int,
+    "ShortTensor" Short, "CharTensor" Char, "ByteTensor" Byte, "BFloat16Tensor" BFloat16
+}
+
+/// The deprecation of one form: its parameters, those of `torch.sparse_coo_tensor`, and a line of PyTorch's source.
+macro_rules! sparse_deprecated {
+    ($call:expr, $parameters:literal, $instead:literal, $line:literal) => {
+        $call.state.warn_once(
+            "UserWarning",
+            concat!(
+                "torch.sparse.SparseTensor(",
+                $parameters,
+                ") is deprecated.  Please use torch.sparse_coo_tensor(",
+                $instead,
+                "). (Triggered internally at /pytorch/torch/csrc/utils/tensor_new.cpp:",
+                $line,
+                ".)"
+            ),
+        )
+    };
+}
+
+fn sparse_of_size(call: &mut Call, dtype: DType) -> Result<Value> {
+    on_cpu(call, 0)?;
+    let size = call.position("size").map(|i| call.ints(i)).transpose()?;
+    match size {
+        Some(_) => sparse_deprecated!(call, "shape, *, device=", "shape, dtype=, device=", 683),
+        None => sparse_deprecated!(call, "", "(0,), dtype=", 624),
+    }
+    sparse::empty_coo(size.as_deref().unwrap_or(&[0]), 0, dtype, Device::CPU).map(Value::from)
+}
+
 /// `torch.Tensor`, which has the default dtype, and the method `new`, which has the dtype of its tensor.
 pub(crate) const ROWS: &[[Row; 8]] = &[
     forms!(function, "Tensor", "", "Creates a tensor of the default dtype.", 0, |c| c.state.default_dtype.get()),
@@ -151,19 +207,32 @@ pub(crate) const OF_PARTS: &[Row] = &[
     .not_differentiable(),
 ];
 
+/// Creates a COO tensor from indices and values, which follow the receiver if there is one.
 fn of_parts(call: &mut Call) -> Result<Value> {
-    if call.tensor(0)?.borrow().coo().is_none() {
+    let first = usize::from(call.signature.receiver().is_some());
+    if first == 0 {
+        on_cpu(call, 0)?;
+        match call.position("size") {
+            Some(_) => sparse_deprecated!(
+                call,
+                "indices, values, shape, *, device=",
+                "indices, values, shape, dtype=, device=",
+                654
+            ),
+            None => sparse_deprecated!(call, "indices, values, *, device=", "indices, values, dtype=, device=", 642),
+        }
+    } else if call.tensor(0)?.borrow().coo().is_none() {
         bail!(
             TypeError,
             "new() received an invalid combination of arguments - got (Tensor, Tensor), but expected one of:"
         );
     }
-    let (indices, values) = (call.view(1)?, call.view(2)?);
+    let (indices, values) = (call.view(first)?, call.view(first + 1)?);
     if indices.dtype != DType::Long {
         bail!(RuntimeError, "expected scalar type Long but found {}", indices.dtype.scalar_type());
     }
     let size = call.position("size").map(|i| call.ints(i)).transpose()?;
-    sparse::new_coo(&indices, &values, size.as_deref(), None, true).map(Value::from)
+    sparse::new_coo(&indices, &values, size.as_deref(), None, false).map(Value::from)
 }
 
 /// `new` of a sparse tensor, which makes one without elements.

@@ -183,7 +183,8 @@ const TABLES: &[(&str, &[Row])] = &[
 /// classes, which come in groups, have no subject.
 pub(crate) fn by_subject() -> impl Iterator<Item = (&'static str, &'static Row)> {
     let classes = legacy_tensors::ROWS.iter().chain(legacy_tensors::CLASSES).flatten();
-    let groups = legacy_tensors::OF_PARTS.iter().chain(classes).map(|row| ("", row));
+    let sparse = legacy_tensors::SPARSE_CLASSES.iter().flatten();
+    let groups = legacy_tensors::OF_PARTS.iter().chain(classes).chain(sparse).map(|row| ("", row));
     TABLES
         .iter()
         .chain(objects::TABLES)

@@ -6,7 +6,7 @@ use super::sparse_kernels;
 use super::steps::{Steps, in_place};
 use call::dispatch::name_inference;
 use call::facets::{
-    Dispatch::Own,
+    Dispatch::{AsIs, Missing, Own, Refused, Split},
     Folds,
     NameInference::{Infers, InfersLate, Nameless},
     Out, Shares, Takes,
@@ -32,7 +32,8 @@ pub(crate) const ROWS: &[Row] = &[
         "Multiplies two batches of matrices.",
     )
     .out(Out::PLAIN.unguarded())
-    .names(Infers(name_inference::batches)),
+    .names(Infers(name_inference::batches))
+    .sparse(Split(&Own(sparse_kernels::multiply_batches), &Refused("bmm.out"))),
     both(
         "mv(Tensor self, Tensor vec, *, Tensor? out=None) -> Tensor",
         |c| Ok(Value::from(ops::mv(&c.view(0)?, &c.view(1)?)?)),
@@ -60,7 +61,7 @@ pub(crate) const ROWS: &[Row] = &[
         "Multiplies matrices, vectors or broadcast batches of matrices.",
     )
     .names(Infers(name_inference::product))
-    .sparse(Own(sparse_kernels::matmul))
+    .sparse(AsIs)
     .recorded_in_steps()
     .grad_refused_by("matmul"),
     function(
@@ -69,6 +70,7 @@ pub(crate) const ROWS: &[Row] = &[
         "Multiplies matrices, vectors or broadcast batches of matrices.",
     )
     .names(Infers(name_inference::product))
+    .sparse(AsIs)
     .recorded_in_steps()
     .grad_refused_by("matmul"),
     method(
@@ -77,7 +79,7 @@ pub(crate) const ROWS: &[Row] = &[
         "Implements Python's @ operator.",
     )
     .names(Infers(name_inference::product))
-    .sparse(Own(sparse_kernels::matmul))
+    .sparse(AsIs)
     .recorded_in_steps(),
     both(
         "outer(Tensor self, Tensor vec2, *, Tensor? out=None) -> Tensor",
@@ -117,6 +119,7 @@ pub(crate) const ROWS: &[Row] = &[
         "Adds the product of two matrices, in place.",
     )
     .orders(&["beta self alpha mat1 mat2", "beta self mat1 mat2"])
+    .sparse(Own(sparse_kernels::add_product))
     .names(InfersLate(name_inference::product_added)),
     both(
         "addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1, Tensor? out=None) -> \
@@ -124,6 +127,7 @@ pub(crate) const ROWS: &[Row] = &[
         |c| Ok(Value::from(ops::addmv(&c.view(0)?, &c.view(1)?, &c.view(2)?, factors(c)?)?)),
         "Adds the product of a matrix and a vector to another vector.",
     )
+    .sparse(Split(&Missing, &Own(sparse_kernels::add_vector_product)))
     .orders(&["beta self alpha mat vec", "beta self mat vec"])
     .names(InfersLate(name_inference::product_added)),
     method(

@@ -3,7 +3,7 @@
 use super::quantized;
 use super::sparse_arithmetic;
 use call::facets::{
-    Dispatch::{Coalesced, Given, Numbers, Own, Refused, RequantizedOneScale},
+    Dispatch::{Coalesced, Given, Missing, Numbers, Own, Refused, RequantizedOneScale, Split},
     NameInference::{Keeps, Unifies},
     ONE_SCALE, Out, Repeats, Takes,
 };
@@ -163,6 +163,7 @@ pub(crate) const ROWS: &[Row] = &[
         .derivative_of("pow.Tensor_Tensor"),
     method("pow_.Scalar(Tensor(a!) self, Scalar exponent) -> Tensor(a!)", power, "Computes the power, in place.")
         .names(Keeps)
+        .sparse(Split(&Refused("pow_.Scalar"), &Own(super::sparse_kernels::no_layout)))
         .derivative_of("pow.Tensor_Scalar"),
     both(
         "positive(Tensor self) -> Tensor",
@@ -183,6 +184,7 @@ pub(crate) const ROWS: &[Row] = &[
         },
         "Computes the complex conjugate right away.",
     )
+    .sparse(Given)
     .out(Out::UNCAST)
     .grad_refused_by_fallback()
     .names(Keeps)
@@ -441,7 +443,7 @@ with_in_place! { UNARY, UNARY_IN_PLACE, unary, UnaryOp, "Tensor", "", "", ELEMEN
 }
 
 table! { UNARY_ONLY, unary, UnaryOp, "Tensor", "", "", ELEMENTWISE:
-    "angle" Angle "Computes the angle of a complex number." [.names(Keeps).complex_refused_as("view_as_real").sparse(Coalesced)];
+    "angle" Angle "Computes the angle of a complex number." [.names(Keeps).complex_refused_as("view_as_real").sparse(Split(&Missing, &Given))];
 }
 
 table! { TESTS, unary, UnaryOp, "Tensor", "", "", ANY:

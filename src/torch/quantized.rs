@@ -70,7 +70,7 @@ pub(crate) const ROWS: &[Row] = &[
         "Returns the numbers as float32.",
     )
     .operation("dequantize.self")
-    .any_layout(),
+    .quantized(AsIs),
     function(
         "dequantize.tensors(Tensor[] tensors) -> Tensor[]",
         |c| {
@@ -80,7 +80,7 @@ pub(crate) const ROWS: &[Row] = &[
         },
         "Returns the numbers of several tensors as float32.",
     )
-    .any_layout(),
+    .quantized(AsIs),
     both(
         "int_repr(Tensor self) -> Tensor",
         |c| {

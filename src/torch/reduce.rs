@@ -4,7 +4,7 @@ use super::dimnames;
 use super::norms::matrix_norm;
 use super::sparse_kernels;
 use call::facets::{
-    Dispatch::{OneScale, Own, Refused, RequantizedOneScale, Total},
+    Dispatch::{OneScale, Own, Refused, RequantizedOneScale, Split, Total},
     Folds,
     NameInference::{Keeps, Nameless, Removes},
     ONE_SCALE, Out, Repeats, Shares, Start, Takes,
@@ -105,7 +105,7 @@ pub(crate) const ROWS: &[Row] = &[
     )
     .out(truth!("any", 0))
     .names(Nameless)
-    .sparse(Total).not_differentiable(),
+    .sparse(Split(&Total, &Refused("any.all_out"))).not_differentiable(),
     both(
         "any.dims(Tensor self, int[]? dim=None, bool keepdim=False, *, Tensor? out=None) -> Tensor",
         |c| {
@@ -313,7 +313,7 @@ pub(crate) const ROWS: &[Row] = &[
         "Computes the vector norm.",
     )
     .out(Out::PLAIN.unguarded().folding(Folds::InTurn))
-    .sparse(Total),
+    .sparse(Split(&Refused("linalg_vector_norm"), &Own(sparse_kernels::no_vector_norm))),
 ];
 
 pub(super) fn norm(c: &mut Call) -> Result<Value> {

@@ -321,7 +321,10 @@ pub(crate) const ROWS: &[Row] = &[
         "sparse.sum(Tensor input, int[1]? dim=None, ScalarType? dtype=None) -> Tensor",
         |c| {
             let dims = if c.is_none(1) { Default::default() } else { c.ints(1)? };
-            ops::expect_coo(&c.view(0)?, "coalesce")?;
+            let whole = ops::coalesce(&c.view(0)?)?;
+            if dims.is_empty() {
+                return sum(&whole, &dims, false, c.opt_dtype(2)).map(Value::from);
+            }
             sum(&c.view(0)?, &dims, false, c.opt_dtype(2)).map(Value::from)
         },
         "Sums over some dimensions; the result is sparse as long as a sparse dimension is left.",
@@ -503,10 +506,13 @@ fn to_coo(call: &mut Call) -> Result<Value> {
             TensorLayout::SparseCoo => Ok(call.itself()),
             _ => ops::to_layout(&view, TensorLayout::SparseCoo).map(Value::from),
         },
+        TensorLayout::SparseCoo => bail!(
+            RuntimeError,
+            "to_sparse: conversion from Sparse to Sparse with sparse_dim argument !=self.sparse_dim() is not supported"
+        ),
         layout => bail!(
             RuntimeError,
-            "to_sparse: conversion from {} to Sparse with sparse_dim argument !=self.sparse_dim() is not \
- supported",
+            "sparse_compressed_to_sparse: conversion from {} to Sparse with sparse_dim argument !=2 is not supported",
             layout.cpp_name()
         ),
     }
@@ -517,7 +523,8 @@ fn converted(call: &mut Call, layout: TensorLayout, block: Option<usize>, dense_
     let from = view.tensor_layout();
     let source = match from {
         TensorLayout::Strided => "dense",
-        TensorLayout::SparseCoo => "sparse_coo",
+        TensorLayout::SparseCoo if call.signature.name == "to_sparse" => "sparse_coo",
+        TensorLayout::SparseCoo => "coo",
         _ => "sparse_compressed",
     };
     let name = format!("{source}_{}", call.signature.name);
@@ -537,8 +544,20 @@ fn converted(call: &mut Call, layout: TensorLayout, block: Option<usize>, dense_
             if block.is_some() { "" } else { "out" }
         );
     }
+    let name = if from == layout { call.signature.name.to_owned() } else { name };
+    if view.is_sparse() && call.args.get(dense_dim).is_some_and(|_| !call.is_none(dense_dim)) {
+        let (from, to) = (from.cpp_name(), layout.cpp_name());
+        bail!(RuntimeError, "{name}: conversion from {from} to {to} with dense_dim argument given is not supported");
+    }
     if from == layout && block.is_none() {
         return Ok(call.itself());
+    }
+    if from == TensorLayout::SparseCoo && ops::sparse_dim(&view) != 2 {
+        bail!(
+            RuntimeError,
+            "{name}: conversion from Sparse to {} for input tensors with sparse_dim()!=2 is not supported",
+            layout.cpp_name()
+        );
     }
     if layout.is_compressed() {
         warn_of_compressed(call);

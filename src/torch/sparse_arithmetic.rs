@@ -5,7 +5,7 @@ use call::Call;
 use call::dispatch::forms::on_elements;
 use tensor::ops::sparse::{self as ops, compressed, rearrange};
 use tensor::ops::{copy, pointwise, promote};
-use tensor::{DType, Error, Result, Scalar, TensorLayout, View, bail, can_cast};
+use tensor::{Compressed, DType, Error, Result, Scalar, TensorLayout, View, bail, can_cast};
 use value::Value;
 
 /// An operand of arithmetic: a tensor or a number.
@@ -27,7 +27,7 @@ impl Part {
 ///
 /// # Errors
 /// RuntimeError if the result's dtype cannot be cast to the operand's.
-fn finished(call: &Call, result: View) -> Result<Value> {
+pub(super) fn finished(call: &Call, result: View) -> Result<Value> {
     let target = match call.args.first() {
         Some(Value::Tensor(target)) if call.signature.in_place => target.clone(),
         _ => return Ok(result.into()),
@@ -59,8 +59,14 @@ pub(crate) fn add(call: &mut Call) -> Result<Value> {
 
 pub(crate) fn sub(call: &mut Call) -> Result<Value> {
     let alpha = call.position("alpha").map_or(Ok(Scalar::Int(1)), |i| call.scalar(i))?;
+    if let (Part::Tensor(a), Part::Tensor(b)) = (Part::of(call, 0)?, Part::of(call, 1)?)
+        && (a.compressed().is_some() || b.compressed().is_some())
+    {
+        let layout = if a.is_sparse() { a.tensor_layout() } else { b.tensor_layout() };
+        bail!(RuntimeError, "unsupported tensor layout: {}", layout.cpp_name());
+    }
     if call.tensor(0)?.borrow().compressed().is_some() {
-        bail!(RuntimeError, "unsupported tensor layout: {}", call.tensor(0)?.borrow().tensor_layout().cpp_name());
+        return super::sparse_kernels::no_layout(call);
     }
     let difference = added(call, alpha, pointwise::negated(alpha), pointwise::sub)?;
     finished(call, difference)
@@ -79,19 +85,65 @@ fn added(call: &Call, given: Scalar, alpha: Scalar, dense: Scaled) -> Result<Vie
     let none = |view: &View| View::zeros(&[0], view.dtype, view.device());
     let (left, right) = (none(&a)?, none(&b)?);
     dense((&left).into(), (&right).into(), given, pointwise::Output::New, DType::Float)?;
+    if let [Some(sparse), None] | [None, Some(sparse)] = [a.compressed(), b.compressed()]
+        && !(a.is_sparse() && b.is_sparse())
+        && sparse.layout.is_blocked()
+    {
+        bail!(
+            RuntimeError,
+            "src.layout() == kSparseCsr || src.layout() == kSparseCsc INTERNAL ASSERT FAILED at \
+             \"/pytorch/aten/src/ATen/native/sparse/SparseCsrTensorMath.cpp\":817, please report a bug to PyTorch. "
+        );
+    }
     match (a.compressed().is_some(), b.is_sparse()) {
         (true, false) => {
             rearrange::check_same_size(&b, &a)?;
             plus(&ops::to_dense(&a)?, &times(&b, promote::Operand::Number(alpha))?)
         }
         (true, true) => {
-            let sum = rearrange::add(&by_coordinates(&a)?, &by_coordinates(&b)?, alpha)?;
-            compressed::from_coo(&sum, a.tensor_layout())
+            let same = call.tensor(0)?.is(call.tensor(1)?);
+            if same {
+                let elements = ops::elements(&a);
+                return ops::with_values(&a, plus(elements, &times(elements, promote::Operand::Number(alpha))?)?);
+            }
+            check_rows(&a, &b)?;
+            ops::supported("add_out_sparse_csr_impl_mkl", a.dtype, ops::in_library(a.dtype))?;
+            compressed::from_blocks(&rearrange::add(&compressed::blocks(&a)?, &compressed::blocks(&b)?, alpha)?, &a)
         }
         (false, _) if !a.is_sparse() => rearrange::add_to_dense(&a, &b, alpha),
         _ if b.coo().is_some() => rearrange::add(&a, &b, alpha),
         _ => bail!(RuntimeError, "memory format option is only supported by strided tensors"),
     }
+}
+
+/// Fails with RuntimeError for compressed matrices that PyTorch's library does not add.
+fn check_rows(a: &View, b: &View) -> Result<()> {
+    if b.compressed().is_none() {
+        bail!(
+            RuntimeError,
+            "at::sparse_csr::is_sparse_compressed(other) INTERNAL ASSERT FAILED at \
+             \"/pytorch/aten/src/ATen/SparseCsrTensorUtils.h\":371, please report a bug to PyTorch. "
+        );
+    }
+    if let Some(columns) = [b, a].into_iter().find(|view| !view.tensor_layout().by_rows()) {
+        bail!(
+            RuntimeError,
+            "crow_indices expected sparse row compressed tensor layout but got {}",
+            columns.tensor_layout().cpp_name()
+        );
+    }
+    if [a, b].into_iter().filter_map(View::compressed).any(|parts| parts.block().0 != parts.block().1) {
+        bail!(RuntimeError, "MKL Sparse doesn't support matrices with non-square blocks.");
+    }
+    if a.tensor_layout() != b.tensor_layout()
+        || a.compressed().map(Compressed::block) != b.compressed().map(Compressed::block)
+    {
+        bail!(
+            RuntimeError,
+            "MKL error: SPARSE_STATUS_NOT_SUPPORTED when calling `mkl_sparse_s_add(operation, A, alpha, B, C)`"
+        );
+    }
+    Ok(())
 }
 
 fn number_dtype(call: &Call, number: Scalar) -> Result<DType> {
@@ -129,6 +181,7 @@ fn multiplied(call: &Call) -> Result<View> {
     }
     let (sparse, other) = match (Part::of(call, 0)?, Part::of(call, 1)?) {
         (Part::Tensor(a), Part::Tensor(b)) if a.is_sparse() && b.is_sparse() => {
+            check_product(call, &a, &b)?;
             return match (a.compressed().is_some(), a.ndim(), b.ndim()) {
                 (true, ..) => {
                     let product = rearrange::multiply(&by_coordinates(&a)?, &by_coordinates(&b)?)?;
@@ -145,6 +198,7 @@ fn multiplied(call: &Call) -> Result<View> {
     };
     match other {
         Part::Tensor(dense) if dense.ndim() > 0 => {
+            check_product(call, &call.view(0)?, &call.view(1)?)?;
             let product = rearrange::multiply_dense(&ops::to_layout(&sparse, TensorLayout::SparseCoo)?, &dense)?;
             match sparse.tensor_layout() {
                 layout if layout.is_compressed() => compressed::from_coo(&product, layout),
@@ -154,6 +208,19 @@ fn multiplied(call: &Call) -> Result<View> {
         Part::Tensor(number) => scaled(&sparse, promote::Operand::Tensor(&number)),
         Part::Number(number) => scaled(&sparse, promote::Operand::Number(number)),
     }
+}
+
+/// Fails with RuntimeError for a product in a compressed layout other than CSR. The first operand gives the layout.
+fn check_product(call: &Call, a: &View, b: &View) -> Result<()> {
+    let layout = if a.compressed().is_some() { a.tensor_layout() } else { b.tensor_layout() };
+    let csr = layout == TensorLayout::SparseCsr && a.coo().is_none();
+    if !layout.is_compressed() || csr {
+        return Ok(());
+    }
+    if a.compressed().is_some() && layout.is_blocked() && !call.signature.in_place {
+        compressed::empty(a.sizes(), layout, a.dtype, a.device())?;
+    }
+    bail!(RuntimeError, "Expected result Tensor to be of format CSR")
 }
 
 fn scaled(sparse: &View, by: promote::Operand) -> Result<View> {
@@ -194,6 +261,9 @@ pub(crate) fn divide(call: &mut Call) -> Result<Value> {
 
 /// `s ** number`, of the elements with the same index added up.
 pub(crate) fn pow(call: &mut Call) -> Result<Value> {
+    if call.tensor(0)?.borrow().compressed().is_some() {
+        return super::sparse_kernels::no_layout(call);
+    }
     if !call.scalar(1)?.truth() {
         bail!(
             RuntimeError,

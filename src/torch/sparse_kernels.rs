@@ -1,15 +1,52 @@
 //! Kernels for sparse tensors of functions that are written for dense ones. Their rows name these kernels. Follows
 //! <https://pytorch.org/docs/2.7/sparse.html#supported-operations>.
 
+use super::sparse_arithmetic::finished;
 use autograd::Functions;
-use call::Call;
 use call::dispatch::forms::{on_elements, total};
+use call::{Call, as_tensor};
 use tensor::bail;
 use tensor::layout::wrap_dim;
 use tensor::ops::sparse::{self as ops, compressed, product, rearrange};
 use tensor::ops::{copy, pointwise, promote, view as views};
-use tensor::{DType, Device, Error, Result, Scalar, TensorLayout, View, interrupt};
+use tensor::{DType, Device, Dims, Error, Result, Scalar, Tensor, TensorLayout, View, interrupt};
 use value::Value;
+
+/// Refuses a tensor with compressed rows or columns.
+pub(crate) fn no_layout(call: &mut Call) -> Result<Value> {
+    bail!(RuntimeError, "unsupported tensor layout: {}", call.tensor(0)?.borrow().tensor_layout().cpp_name())
+}
+
+/// Refuses `linalg.vector_norm` of a compressed tensor: PyTorch asks for a result in the same layout first.
+pub(crate) fn no_vector_norm(call: &mut Call) -> Result<Value> {
+    let (view, keepdim) = (call.view(0)?, call.bool(3)?);
+    let mut gone = vec![call.is_none(2); view.ndim()];
+    if !call.is_none(2) {
+        for dim in call.ints(2)? {
+            gone[wrap_dim(dim, view.ndim())?] = true;
+        }
+    }
+    let left = |(&size, gone): (&i64, bool)| if gone { keepdim.then_some(1) } else { Some(size) };
+    let sizes: Dims = view.sizes().iter().zip(gone).filter_map(left).collect();
+    compressed::empty(&sizes, view.tensor_layout(), view.dtype, view.device())?;
+    Err(Error::no_backend("linalg_vector_norm.out", view.backend()))
+}
+
+/// `type_as` and `to(other)`, which only convert between dtypes. `type_as` also asks for the same layout.
+pub(crate) fn to_other(call: &mut Call) -> Result<Value> {
+    let (view, other) = (call.view(0)?, call.view(1)?);
+    if call.signature.name == "type_as" && view.tensor_layout() != other.tensor_layout() {
+        bail!(
+            RuntimeError,
+            "to(options) doesn't support converting to a different layout, but got self.layout being {} and \
+             options.layout set as {}",
+            view.tensor_layout().cpp_name(),
+            other.tensor_layout().cpp_name()
+        );
+    }
+    let Some(dense) = call.state.registry.overload(call.signature.key) else { bail!(RuntimeError, "no such overload") };
+    if view.is_sparse() { on_elements(dense.row.run, call, false) } else { (dense.row.run)(call) }
+}
 
 pub(crate) fn contiguous(_: &mut Call) -> Result<Value> {
     bail!(RuntimeError, "unsupported memory format option Contiguous")
@@ -80,7 +117,8 @@ pub(crate) fn nbytes(_: &mut Call) -> Result<Value> {
 }
 
 pub(crate) fn sum_all(call: &mut Call) -> Result<Value> {
-    sum(&call.view(0)?, &[], false, call.dtype_keyword()).map(Value::from)
+    let view = call.view(0)?;
+    tensor::ops::reduce::sum(ops::elements(&view), None, false, call.dtype_keyword()).map(Value::from)
 }
 
 pub(crate) fn transpose(call: &mut Call) -> Result<Value> {
@@ -142,13 +180,15 @@ pub(crate) fn reversed(call: &mut Call) -> Result<Value> {
     let view = call.view(0)?;
     let dims: Vec<i64> = (0..view.ndim() as i64).rev().collect();
     if view.compressed().is_some() {
-        transposed(call, -2, -1)
-    } else {
-        rearrange::permute(&view, &dims).map(Value::from)
+        return Err(Error::no_backend("as_strided", view.backend()));
     }
+    rearrange::permute(&view, &dims).map(Value::from)
 }
 
 pub(crate) fn permute(call: &mut Call) -> Result<Value> {
+    if call.tensor(0)?.borrow().compressed().is_some() {
+        return Err(Error::no_backend("as_strided", call.tensor(0)?.borrow().backend()));
+    }
     rearrange::permute(&call.view(0)?, &call.ints(1)?).map(Value::from)
 }
 
@@ -179,14 +219,24 @@ pub(crate) fn new_filled(call: &mut Call) -> Result<Value> {
         };
         return (dense.row.run)(call);
     }
+    let device = super::create::device_like(call, &view)?;
+    let empty = match view.compressed() {
+        Some(parts) => compressed::empty(&call.ints(1)?, parts.layout, dtype, device)?,
+        None => ops::empty_coo(&call.ints(1)?, 0, dtype, device)?,
+    };
     if matches!(call.signature.name, "new_ones" | "new_full") {
         return Err(Error::no_backend("fill_.Scalar", view.backend()));
     }
-    ops::empty_coo(&call.ints(1)?, 0, dtype, super::create::device_like(call, &view)?).map(Value::from)
+    Ok(empty.into())
 }
 
 /// Multiplies two matrices, at least one of them sparse. The product is sparse if both are.
 pub(crate) fn multiply(a: &View, b: &View) -> Result<View> {
+    check_layouts(a, b, None)?;
+    multiplied(a, b)
+}
+
+fn multiplied(a: &View, b: &View) -> Result<View> {
     match (a.is_sparse(), b.is_sparse()) {
         (true, true) => {
             let product = product::sparse_sparse(a, b)?;
@@ -196,6 +246,38 @@ pub(crate) fn multiply(a: &View, b: &View) -> Result<View> {
         (true, false) => product::sparse_dense(a, b),
         (false, true) => product::dense_sparse(a, b),
         (false, false) => tensor::ops::matmul::mm(a, b),
+    }
+}
+
+/// Fails with RuntimeError for layouts that PyTorch does not multiply. `added` is the matrix that the product is added to.
+fn check_layouts(a: &View, b: &View, added: Option<&View>) -> Result<()> {
+    use TensorLayout::{SparseBsc, SparseBsr, SparseCoo, SparseCsc, SparseCsr, Strided};
+    let (left, right) = (a.tensor_layout(), b.tensor_layout());
+    let supported = match (left, right) {
+        (Strided, SparseCoo) | (SparseCoo, SparseCoo) => added.is_none(),
+        (Strided | SparseCoo | SparseCsr | SparseCsc | SparseBsr, Strided) => true,
+        (Strided, SparseCsr | SparseCsc | SparseBsc) => true,
+        (SparseCsr, SparseCsr | SparseCsc) | (SparseCsc, SparseCsc) => true,
+        (SparseCsc, SparseCsr) => added.is_none(),
+        _ => false,
+    };
+    let (left, right) = (left.cpp_name(), right.cpp_name());
+    match added {
+        _ if supported => Ok(()),
+        Some(_) if a.compressed().is_none() && b.compressed().is_none() => bail!(
+            RuntimeError,
+            "addmm_sparse_dense: expected either 'mat1' to have sparse layout and 'mat2' to have strided layout, got \
+             'mat1' with layout {left} and 'mat2' with layout {right}"
+        ),
+        None if a.tensor_layout().is_blocked() && b.is_sparse() => bail!(
+            RuntimeError,
+            "zeros_sparse_compressed expected sparse compressed (non-block) tensor layout but got {left}"
+        ),
+        _ => bail!(
+            RuntimeError,
+            "addmm: computation on CPU is not implemented for {} + {left} @ {right}",
+            if added.is_none() && b.is_sparse() { left } else { "Strided" }
+        ),
     }
 }
 
@@ -212,14 +294,32 @@ fn only_sparse(view: &View) -> Result<()> {
     Ok(())
 }
 
+/// Fails with RuntimeError for a compressed view: PyTorch asks for a vector in its layout, which does not exist.
+fn only_coo(view: &View) -> Result<()> {
+    if view.compressed().is_some() {
+        compressed::empty(&[0], view.tensor_layout(), view.dtype, view.device())?;
+    }
+    Ok(())
+}
+
+/// Fails with RuntimeError for a dtype that `sspaddmm` does not compute.
+fn summed_apart(view: &View) -> Result<()> {
+    ops::supported("sspmm", view.dtype, !view.dtype.is_reduced_floating_point() && view.dtype != DType::Bool)
+}
+
 pub(crate) fn product_as_sparse(call: &mut Call) -> Result<Value> {
     only_sparse(&call.view(0)?)?;
+    only_coo(&call.view(0)?)?;
+    summed_apart(&call.view(0)?)?;
     let product = product::sparse_dense(&call.view(0)?, &call.view(1)?)?;
     product::rows_of(&call.view(0)?, &product).map(Value::from)
 }
 
 pub(crate) fn hybrid_product(call: &mut Call) -> Result<Value> {
     let (a, b) = (call.view(0)?, call.view(1)?);
+    if let Some(refused) = [&a, &b].into_iter().find(|view| view.compressed().is_some()) {
+        return Err(Error::no_backend("hspmm", refused.backend()));
+    }
     if !a.is_sparse() && !b.is_sparse() {
         return Err(Error::no_backend("hspmm", a.backend()));
     }
@@ -232,21 +332,14 @@ pub(crate) fn sparse_sum_and_product(call: &mut Call) -> Result<Value> {
     if !a.is_sparse() && !b.is_sparse() {
         only_sparse(&input)?;
     }
+    only_coo(&input)?;
+    summed_apart(&input)?;
     let product = product::rows_of(&a, &product::sparse_dense(&a, &b)?)?;
     let factor = |view: &View, factor: Scalar| -> Result<View> {
         let parts = ops::expect_coo(view, "sspaddmm")?;
         ops::with_values(view, times(&parts.values, promote::Operand::Number(factor))?)
     };
     rearrange::beside(&factor(&input, call.scalar(3)?)?, &factor(&product, call.scalar(4)?)?).map(Value::from)
-}
-
-pub(crate) fn matmul(call: &mut Call) -> Result<Value> {
-    let (a, b) = (call.value(0), call.value(1));
-    match (call.tensor(0)?.borrow().ndim(), call.tensor(1)?.borrow().ndim()) {
-        (2, 2) => call.state.call("mm", &[a, b]),
-        (2, 1) => call.state.call("mv", &[a, b]),
-        (n, m) => bail!(RuntimeError, "a sparse product needs matrices, got tensors of {n} and {m} dimensions"),
-    }
 }
 
 pub(crate) fn matrix_vector(call: &mut Call) -> Result<Value> {
@@ -259,6 +352,9 @@ pub(crate) fn matrix_vector(call: &mut Call) -> Result<Value> {
         return product;
     }
     if a.compressed().is_some() {
+        if a.tensor_layout() == TensorLayout::SparseBsc {
+            bail!(RuntimeError, "torch.addmv: operation not supported for mat with SparseBsc layout");
+        }
         if a.ndim() != 2 || v.ndim() != 1 {
             bail!(RuntimeError, "vector + matrix @ vector expected, got 1, {}, {}", a.ndim(), v.ndim());
         }
@@ -280,6 +376,9 @@ pub(crate) fn matrix_vector(call: &mut Call) -> Result<Value> {
     if a.sizes()[1] != v.sizes()[0] {
         bail!(RuntimeError, "mv: expected self.size(-1) == vec.size(-1)");
     }
+    if a.compressed().is_some() {
+        ops::supported("addmv_out_sparse_csr_impl_mkl", a.dtype, ops::in_library(a.dtype))?;
+    }
     let product = multiply(&a, &views::unsqueeze(&v, 1)?)?;
     views::squeeze(&product, Some(&[1])).map(Value::from)
 }
@@ -294,11 +393,37 @@ pub(crate) fn add_product(call: &mut Call) -> Result<Value> {
             input.tensor_layout().cpp_name()
         );
     }
-    let product = multiply(&call.view(1)?, &call.view(2)?)?;
-    let product = if product.is_sparse() { ops::to_dense(&product)? } else { product };
+    check_layouts(&call.view(1)?, &call.view(2)?, Some(&input))?;
     let scaled = |view: &View, factor: Scalar| times(view, promote::Operand::Number(factor));
+    let (a, b) = (call.view(1)?, call.view(2)?);
+    if let (Some(parts), false) = (a.coo(), b.is_sparse()) {
+        // PyTorch adds the products one by one to the scaled matrix.
+        let sums = product::sized_like_product(&scaled(&input, call.scalar(3)?)?, &a, &b)?;
+        let factors = ops::with_values(&a, scaled(&parts.values, call.scalar(4)?)?)?;
+        product::add_sparse_dense(&sums, &factors, &b)?;
+        return finished(call, sums);
+    }
+    let product = multiplied(&a, &b)?;
+    let product = if product.is_sparse() { ops::to_dense(&product)? } else { product };
     let (input, product) = (scaled(&input, call.scalar(3)?)?, scaled(&product, call.scalar(4)?)?);
-    plus(&input, &product).map(Value::from)
+    finished(call, plus(&input, &product)?)
+}
+
+/// Computes `beta * x + alpha * (a @ v)` of a compressed matrix and a vector.
+pub(crate) fn add_vector_product(call: &mut Call) -> Result<Value> {
+    if call.tensor(0)?.borrow().ndim() != 1 {
+        let [input, a, v] = [0, 1, 2].map(|i| call.tensor(i).map(|tensor| tensor.borrow().ndim()));
+        bail!(RuntimeError, "vector + matrix @ vector expected, got {}, {}, {}", input?, a?, v?);
+    }
+    let product = call.state.call("mv", &[call.value(1), call.value(2)])?;
+    let product = Tensor::view(as_tensor(&product).ok_or_else(|| Error::runtime("mv returns a tensor"))?);
+    let scaled = |view: &View, factor: Scalar| times(view, promote::Operand::Number(factor));
+    plus(&scaled(&call.view(0)?, call.scalar(3)?)?, &scaled(&product, call.scalar(4)?)?).map(Value::from)
+}
+
+/// Multiplies a batch of sparse matrices by a batch of dense ones.
+pub(crate) fn multiply_batches(call: &mut Call) -> Result<Value> {
+    product::batches(&call.view(0)?, &call.view(1)?).map(Value::from)
 }
 
 pub(super) fn times(a: &View, b: promote::Operand) -> Result<View> {
@@ -316,6 +441,13 @@ pub(crate) fn sum(view: &View, dims: &[i64], keepdim: bool, dtype: Option<DType>
     }
     if !dims.is_empty() && !keepdim {
         bail!(RuntimeError, "reduction operations on CSR tensors with keepdim=False is unsupported");
+    }
+    if !dims.is_empty() && view.tensor_layout() != TensorLayout::SparseCsr {
+        bail!(
+            RuntimeError,
+            "Currently the only compressed sparse format supported for sum.dim_IntList is CSR, but got layout {}",
+            view.tensor_layout().cpp_name()
+        );
     }
     let out = rearrange::sum(&compressed::to_coo(view)?, dims, keepdim, dtype)?;
     if out.is_sparse() { compressed::from_coo(&out, view.tensor_layout()) } else { Ok(out) }
@@ -364,7 +496,7 @@ pub(crate) fn unbind(call: &mut Call) -> Result<Value> {
 
 fn without_elements(view: &View, dtype: DType, device: Device) -> Result<View> {
     match view.compressed() {
-        Some(parts) => compressed::empty(view.sizes(), parts.layout, dtype, device),
+        Some(_) => compressed::cleared(view, dtype, device),
         None => ops::empty_coo(view.sizes(), ops::dense_dim(view), dtype, device),
     }
 }

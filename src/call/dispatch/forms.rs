@@ -6,6 +6,7 @@ use super::{names, tree};
 use crate::facets::{Dispatch, NO_STRIDES};
 use crate::signature::Kind;
 use crate::{Call, Function, LIBRARY, Row, Run, as_tensor};
+use autograd::Rule;
 use tensor::bail;
 use tensor::ops::{quantize, sparse as ops};
 use tensor::{Error, Form, Quantizer, Result, Tensor, View};
@@ -37,7 +38,11 @@ impl Backend {
     }
 
     fn dispatch(self, row: &Row) -> Dispatch {
-        if self == Backend::Quantized { row.quantized } else { row.sparse }
+        match (self, row.sparse) {
+            (Backend::Quantized, _) => row.quantized,
+            (Backend::Coo, Dispatch::Split(dispatch, _)) | (_, Dispatch::Split(_, dispatch)) => *dispatch,
+            (_, dispatch) => dispatch,
+        }
     }
 }
 
@@ -90,7 +95,14 @@ pub fn run(function: &Function, call: &mut Call, backend: Backend) -> Result<Val
             dense(call)
         }
         Dispatch::Refused(name) => Err(Error::no_backend(name, backend.name())),
-        Dispatch::Missing => Err(refusal(function, call, backend)),
+        Dispatch::Missing => match function.rule(&call.args) {
+            Rule::Composite(parts) if backend != Backend::Quantized && call.refuse_out(function).is_ok() => {
+                parts(call.state, &call.args)
+            }
+            _ => Err(refusal(function, call, backend)),
+        },
+        // `dispatch` chose one side.
+        Dispatch::Split(..) => Err(refusal(function, call, backend)),
     }
 }
 

@@ -31,7 +31,8 @@ pub(crate) fn class_name(value: &Value) -> &'static str {
 }
 
 fn is_legacy_tensor(class: &str) -> bool {
-    class.strip_prefix("torch.").is_some_and(|short| legacy_tensor_class(short).is_some())
+    let short = class.strip_prefix("torch.").map(|short| short.strip_prefix("sparse.").unwrap_or(short));
+    short.is_some_and(|short| legacy_tensor_class(short).is_some())
 }
 
 /// Returns the base class of a class; `None` for `object`.

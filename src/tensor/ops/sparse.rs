@@ -2,17 +2,17 @@
 //! Follows <https://pytorch.org/docs/2.7/sparse.html>.
 
 pub mod compressed;
+mod kernels;
 pub mod product;
 pub mod rearrange;
 pub mod softmax;
 
-use super::{copy, gather, index, mask, view as views};
+use super::{block, copy, gather, index, mask, sort, view as views};
 use crate::bail;
 use crate::index::Index;
 use crate::layout::{Dims, checked_numel, show};
-use crate::ops::gather::{index_add_, index_copy_};
-use crate::{Coo, DType, Device, Error, Form, Layout, Result, Scalar, Tensor, TensorLayout, View};
-use std::collections::HashMap;
+use crate::{Coo, DType, Device, Error, Form, Layout, Result, Scalar, Tensor, TensorLayout, View, limits};
+use kernels::{Lookup, accumulate};
 
 /// The coordinates of a COO tensor's elements, as numbers.
 pub(crate) struct Coordinates {
@@ -45,14 +45,20 @@ impl Coordinates {
     /// Returns the row-major position of each element in the sparse sizes.
     pub(crate) fn places(&self, sizes: &[i64]) -> Result<Vec<i64>> {
         checked_numel(sizes)?;
-        let place = |n: usize| self.rows.iter().zip(sizes).fold(0, |place, (row, &size)| place * size + row[n]);
-        Ok((0..self.nnz).map(place).collect())
+        let mut places = limits::filled(0i64, self.nnz)?;
+        for (row, &size) in self.rows.iter().zip(sizes) {
+            places.iter_mut().zip(row).for_each(|(place, &index)| *place = *place * size + index);
+        }
+        Ok(places)
     }
 
     /// Converts the coordinates to the tensor that `indices()` returns.
     pub(crate) fn to_view(&self) -> Result<View> {
-        let values = self.rows.iter().flatten().map(|&i| Scalar::Int(i));
-        View::from_scalars(&[self.rows.len() as i64, self.nnz as i64], DType::Long, values)
+        let flat = vector(&self.rows.concat())?;
+        Ok(flat.with_layout(Layout {
+            offset: flat.layout.offset,
+            ..Layout::contiguous(&[self.rows.len() as i64, self.nnz as i64])
+        }))
     }
 
     /// Returns the coordinates at these positions.
@@ -64,12 +70,13 @@ impl Coordinates {
 
 /// Converts a 1-d integer tensor to numbers.
 pub(crate) fn integers(view: &View) -> Result<Vec<i64>> {
-    Ok(view.scalars()?.into_iter().map(Scalar::to_i64).collect())
+    let view = if view.dtype == DType::Long { view.clone() } else { copy::cast(view, DType::Long)? };
+    block::values::<i64>(&kernels::row_major(&view)?)
 }
 
 /// Converts numbers to a 1-d integer tensor.
 pub(crate) fn vector(numbers: &[i64]) -> Result<View> {
-    View::from_scalars(&[numbers.len() as i64], DType::Long, numbers.iter().map(|&n| Scalar::Int(n)))
+    kernels::written(numbers, DType::Long)
 }
 
 /// Selects slices of `values` along the first dimension.
@@ -81,6 +88,19 @@ pub(crate) fn pick(values: &View, positions: &[i64]) -> Result<View> {
 pub fn coo(sizes: &[i64], indices: View, values: View, coalesced: bool) -> Result<View> {
     let dtype = values.dtype;
     View::sparse(sizes, dtype, Form::Coo(Coo { indices, values, coalesced }))
+}
+
+/// Fails with RuntimeError, in the words of PyTorch's `kernel`, for a dtype that it does not compute.
+pub fn supported(kernel: &str, dtype: DType, computed: bool) -> Result<()> {
+    if !computed {
+        bail!(RuntimeError, "\"{kernel}\" not implemented for '{}'", dtype.scalar_type());
+    }
+    Ok(())
+}
+
+/// Returns whether PyTorch's library for sparse matrices computes a dtype.
+pub fn in_library(dtype: DType) -> bool {
+    matches!(dtype, DType::Float | DType::Double | DType::ComplexFloat | DType::ComplexDouble)
 }
 
 /// Returns the parts of a tensor that must have COO layout.
@@ -200,8 +220,11 @@ pub fn coalesce(view: &View) -> Result<View> {
     let sizes = &view.sizes()[..dims];
     let coordinates = Coordinates::of(parts, sizes)?;
     let places = coordinates.places(sizes)?;
-    let mut order: Vec<i64> = (0..coordinates.nnz as i64).collect();
-    order.sort_by_key(|&n| places.get(n as usize));
+    // PyTorch sorts with a sort that is not stable, and adds up in the order that it leaves.
+    let order: Vec<i64> = match places.windows(2).all(|pair| pair[0] < pair[1]) {
+        true => (0..coordinates.nnz as i64).collect(),
+        false => integers(&sort::sort(&vector(&places)?, 0, false, false)?.1)?,
+    };
     // The first of each run of equal positions is kept; the others are added to it.
     let mut firsts: Vec<i64> = Vec::new();
     let (mut others, mut targets) = (Vec::new(), Vec::new());
@@ -215,9 +238,7 @@ pub fn coalesce(view: &View) -> Result<View> {
         }
     }
     let values = pick(&parts.values, &firsts)?;
-    if !others.is_empty() {
-        index_add_(&values, 0, &vector(&targets)?, &pick(&parts.values, &others)?, Scalar::Int(1))?;
-    }
+    accumulate(&values, &targets, Some(&others), &parts.values)?;
     coo(view.sizes(), coordinates.at(&firsts).to_view()?, values, true)
 }
 
@@ -234,7 +255,7 @@ pub fn to_dense(view: &View) -> Result<View> {
     let places = Coordinates::of(parts, sparse)?.places(sparse)?;
     let flat: Dims = [checked_numel(sparse)?].into_iter().chain(dense.iter().copied()).collect();
     let out = View::zeros(&flat, view.dtype, Device::CPU)?;
-    index_add_(&out, 0, &vector(&places)?, &parts.values, Scalar::Int(1))?;
+    accumulate(&out, &places, None, &parts.values)?;
     Ok(out.with_layout(Layout::contiguous(view.sizes())))
 }
 
@@ -260,12 +281,13 @@ pub fn from_dense(view: &View, sparse_dims: i64) -> Result<View> {
         return coo(&[], View::zeros(&[0, given], DType::Long, Device::CPU)?, values, true);
     }
     let (sparse, dense) = view.sizes().split_at(sparse_dims as usize);
-    let flat: Dims = [checked_numel(sparse)?, checked_numel(dense)?].into_iter().collect();
-    // Keep the slice of each of `nonzero`'s pairs (slice, element), without repetitions.
-    let mut places = integers(&first_column(&mask::nonzero(&views::reshape(view, &flat)?)?))?;
+    let (count, length) = (checked_numel(sparse)?, checked_numel(dense)?);
+    // The slices that contain one of the elements that are not zero, without repetitions.
+    let flat: &[i64] = if length == 1 { &[count] } else { &[count, length] };
+    let mut places = integers(&first_column(&mask::nonzero(&views::reshape(view, flat)?)?))?;
     places.dedup();
     let rows = unravelled(&places, sparse);
-    let picked: Dims = [checked_numel(sparse)?].into_iter().chain(dense.iter().copied()).collect();
+    let picked: Dims = [count].into_iter().chain(dense.iter().copied()).collect();
     let values = pick(&views::reshape(view, &picked)?, &places)?;
     coo(view.sizes(), Coordinates { rows, nnz: places.len() }.to_view()?, values, true)
 }
@@ -277,10 +299,18 @@ fn first_column(view: &View) -> View {
 /// Converts row-major positions to coordinates, one row per dimension.
 pub(crate) fn unravelled(places: &[i64], sizes: &[i64]) -> Vec<Vec<i64>> {
     let mut rows = vec![Vec::new(); sizes.len()];
-    let mut step = 1i64;
-    for (row, &size) in rows.iter_mut().zip(sizes).rev() {
-        *row = places.iter().map(|place| place / step % size.max(1)).collect();
-        step = step.saturating_mul(size.max(1));
+    let mut left = places.to_vec();
+    for (d, (row, &size)) in rows.iter_mut().zip(sizes).enumerate().rev() {
+        if d == 0 {
+            *row = left;
+            break;
+        }
+        let size = size.max(1);
+        let split = |place: &mut i64| {
+            let outer = *place / size;
+            std::mem::replace(place, outer) - outer * size
+        };
+        *row = left.iter_mut().map(split).collect();
     }
     rows
 }
@@ -353,6 +383,15 @@ pub fn mask_like(view: &View, mask: &View) -> Result<View> {
             mask.tensor_layout().cpp_name()
         );
     }
+    if view.compressed().is_some() && view.tensor_layout() != mask.tensor_layout() {
+        // PyTorch converts the mask to COO first.
+        bail!(RuntimeError, "sparse_mask_sparse_compressed expects mask to have sparse compressed layout, got Sparse");
+    }
+    if view.compressed().is_some() && view.tensor_layout() != TensorLayout::SparseCsr {
+        // PyTorch multiplies by the mask, which it does in CSR only.
+        compressed::empty(view.sizes(), view.tensor_layout(), view.dtype, view.device())?;
+        bail!(RuntimeError, "Expected result Tensor to be of format CSR");
+    }
     if view.coo().is_some() && mask.coo().is_some() && sparse_dim(view) != sparse_dim(mask) {
         bail!(
             RuntimeError,
@@ -393,17 +432,16 @@ fn reshaped(parts: &Coo, mask: &View) -> Result<View> {
 /// Returns the values of a coalesced tensor at coordinates, and zeros where it has none.
 fn looked_up(view: &View, wanted: &Coordinates, sizes: &[i64]) -> Result<View> {
     let parts = expect_coo(view, "sparse_mask")?;
-    let known: HashMap<i64, i64> = Coordinates::of(parts, sizes)?.places(sizes)?.into_iter().zip(0..).collect();
+    let mut known = Lookup::new(&Coordinates::of(parts, sizes)?.places(sizes)?, checked_numel(sizes)?)?;
     let (mut targets, mut sources) = (Vec::new(), Vec::new());
     for (n, place) in (0..).zip(wanted.places(sizes)?) {
-        if let Some(&m) = known.get(&place) {
+        if let Some(m) = known.find(place).next() {
             targets.push(n);
-            sources.push(m);
+            sources.push(known.position(m));
         }
     }
-    let room: Dims = [wanted.nnz as i64].into_iter().chain(parts.values.sizes()[1..].iter().copied()).collect();
-    let values = View::zeros(&room, view.dtype, Device::CPU)?;
-    index_copy_(&values, 0, &vector(&targets)?, &pick(&parts.values, &sources)?)?;
+    let values = View::zeros(&kernels::sizes_of(wanted.nnz, &parts.values), view.dtype, Device::CPU)?;
+    gather::index_copy_(&values, 0, &vector(&targets)?, &pick(&parts.values, &sources)?)?;
     Ok(values)
 }
 
@@ -422,7 +460,7 @@ pub fn elements(view: &View) -> &View {
 pub fn with_values(view: &View, values: View) -> Result<View> {
     if values.device().is_meta() && !view.device().is_meta() {
         return match view.compressed() {
-            Some(parts) => compressed::empty(view.sizes(), parts.layout, values.dtype, values.device()),
+            Some(_) => compressed::cleared(view, values.dtype, values.device()),
             None => empty_coo(view.sizes(), dense_dim(view), values.dtype, values.device()),
         };
     }
@@ -437,32 +475,37 @@ pub fn item(view: &View) -> Result<Scalar> {
     to_dense(view)?.item()
 }
 
-/// `x[index]` along one sparse or dense dimension. The result is sparse if a sparse dimension is left.
+/// `x[index]` along one sparse or dense dimension. The result is sparse if a sparse dimension is left. Elements with the
+/// same index are only added up if none is.
 ///
 /// # Errors
-/// IndexError for an index out of bounds.
+/// IndexError for an index out of bounds, and those of [`compressed::select`].
 pub fn select(view: &View, dim: usize, at: i64) -> Result<View> {
-    let view = &if view.compressed().is_some() { compressed::to_coo(view)? } else { view.clone() };
-    let whole = coalesce(view)?;
-    let parts = expect_coo(&whole, "select")?;
+    if let Some(given) = view.compressed() {
+        if given.batch_dims() == 0 && dim < 2 {
+            return compressed::select(view, dim, at);
+        }
+        return select(&compressed::to_coo(view)?, dim, at);
+    }
+    let parts = expect_coo(view, "select")?;
     let dims = sparse_dim(view);
     let mut sizes = view.layout.sizes.clone();
     sizes.remove(dim);
     if dim >= dims {
         let values = views::select(&parts.values, (dim - dims + 1) as i64, at)?;
-        return coo(&sizes, parts.indices.clone(), values, true);
+        let few = values.sizes()[0] < 2;
+        return coo(&sizes, parts.indices.clone(), values, few);
     }
     let mut coordinates = Coordinates::of(parts, view.sizes())?;
     let matching: Vec<i64> = (0..coordinates.nnz as i64).filter(|&n| coordinates.rows[dim][n as usize] == at).collect();
-    coordinates = coordinates.at(&matching);
-    coordinates.rows.remove(dim);
     let values = pick(&parts.values, &matching)?;
     if dims == 1 {
-        // No sparse dimension is left.
-        return match matching.is_empty() {
-            true => View::zeros(&sizes, view.dtype, Device::CPU),
-            false => index::index(&values, &[Index::Int(0)]),
+        return match matching.len() {
+            1 => views::select(&values, 0, 0),
+            _ => super::reduce::sum(&values, Some(&[0]), false, Some(view.dtype)),
         };
     }
-    coo(&sizes, coordinates.to_view()?, values, true)
+    coordinates = coordinates.at(&matching);
+    coordinates.rows.remove(dim);
+    coo(&sizes, coordinates.to_view()?, values, matching.len() < 2)
 }

@@ -1,12 +1,13 @@
 //! Compressed rows and columns (CSR, CSC), and their block forms (BSR, BSC). Follows
 //! <https://pytorch.org/docs/2.7/generated/torch.sparse_compressed_tensor.html>.
 
-use super::{Coordinates, coalesce, coo, expect_coo, integers, pick, vector};
+use super::kernels::accumulate;
+use super::{Coordinates, coalesce, coo, expect_coo, integers, vector};
 use crate::bail;
 use crate::layout::{Dims, checked_numel, show};
 use crate::limits;
-use crate::ops::{copy, gather, join, view as views};
-use crate::{Compressed, DType, Device, Error, Form, Layout, Result, Scalar, TensorLayout, View};
+use crate::ops::{copy, join, view as views};
+use crate::{Compressed, DType, Device, Error, Form, Layout, Result, TensorLayout, View};
 
 /// Creates a compressed tensor from its parts.
 fn compressed(sizes: &[i64], layout: TensorLayout, compressed: View, plain: View, values: View) -> Result<View> {
@@ -161,19 +162,28 @@ pub fn with_values(view: &View, values: View) -> Result<View> {
     compressed(view.sizes(), parts.layout, parts.compressed.clone(), parts.plain.clone(), values)
 }
 
-/// Converts CSR and CSC to COO; blocks and batches are converted through the dense tensor.
+/// Converts to COO; batches are converted through the dense tensor. All elements of a block count as specified.
 pub fn to_coo(view: &View) -> Result<View> {
-    let parts = parts(view)?;
-    if parts.batch_dims() > 0 || parts.layout.is_blocked() {
-        return super::from_dense(&to_dense(view)?, (view.ndim() - parts.dense_dims()) as i64);
+    let given = parts(view)?;
+    if given.batch_dims() > 0 {
+        return super::from_dense(&to_dense(view)?, (view.ndim() - given.dense_dims()) as i64);
     }
-    let (lines, across) = lines_and_across(view, parts);
-    let Some(batch) = batches(view)?.into_iter().next() else { bail!(RuntimeError, "no indices") };
-    let (of_line, plain) = batch.pairs(lines, across)?;
-    let nnz = of_line.len();
-    let by_rows = parts.layout.by_rows();
-    let rows = if by_rows { vec![of_line, plain] } else { vec![plain, of_line] };
-    coo(view.sizes(), Coordinates { rows, nnz }.to_view()?, parts.values.clone(), by_rows)
+    let blocks = blocks(view)?;
+    if !given.layout.is_blocked() {
+        return Ok(blocks);
+    }
+    let (height, width) = given.block();
+    let coordinates = Coordinates::of(expect_coo(&blocks, "to_sparse")?, blocks.sizes())?;
+    let inside = |n: usize| (0..height).flat_map(move |i| (0..width).map(move |j| (n, i, j)));
+    let [mut rows, mut columns] = [Vec::new(), Vec::new()];
+    for (n, i, j) in (0..coordinates.nnz).flat_map(inside) {
+        limits::push(&mut rows, coordinates.rows[0][n] * height + i)?;
+        limits::push(&mut columns, coordinates.rows[1][n] * width + j)?;
+    }
+    let nnz = rows.len();
+    let element: Dims = [nnz as i64].into_iter().chain(given.values.sizes()[3..].iter().copied()).collect();
+    let values = views::reshape(&given.values, &element)?;
+    coo(view.sizes(), Coordinates { rows: vec![rows, columns], nnz }.to_view()?, values, false)
 }
 
 /// Converts a COO matrix to CSR or CSC.
@@ -181,6 +191,15 @@ pub fn to_coo(view: &View) -> Result<View> {
 /// # Errors
 /// RuntimeError unless there are exactly two sparse dimensions.
 pub fn from_coo(view: &View, layout: TensorLayout) -> Result<View> {
+    if !layout.by_rows() && super::sparse_dim(view) == 2 {
+        // The compressed rows of the transpose are the compressed columns.
+        let order: Vec<i64> = [1, 0].into_iter().chain(2..view.ndim() as i64).collect();
+        let rows = match layout {
+            TensorLayout::SparseCsc => TensorLayout::SparseCsr,
+            _ => TensorLayout::SparseBsr,
+        };
+        return transpose(&from_coo(&super::rearrange::permute(view, &order)?, rows)?, 0, 1);
+    }
     let whole = coalesce(view)?;
     let given = expect_coo(&whole, "to_sparse")?;
     let coordinates = Coordinates::of(given, view.sizes())?;
@@ -192,15 +211,8 @@ pub fn from_coo(view: &View, layout: TensorLayout) -> Result<View> {
             coordinates.rows.len()
         );
     };
-    let (lines, across, count) = match layout.by_rows() {
-        true => (rows, columns, view.sizes()[0]),
-        false => (columns, rows, view.sizes()[1]),
-    };
-    let mut order: Vec<i64> = (0..coordinates.nnz as i64).collect();
-    order.sort_by_key(|&n| lines.get(n as usize));
-    let starts = starts(lines, count)?;
-    let plain: Vec<i64> = order.iter().filter_map(|&n| across.get(n as usize).copied()).collect();
-    compressed(view.sizes(), layout, vector(&starts)?, vector(&plain)?, pick(&given.values, &order)?)
+    let starts = vector(&starts(rows, view.sizes()[0])?)?;
+    compressed(view.sizes(), layout, starts, vector(columns)?, copy::clone(&given.values)?)
 }
 
 /// Returns the start of each of `count` lines, and the end of the last one.
@@ -242,7 +254,10 @@ pub fn to_dense(view: &View) -> Result<View> {
     let given: Dims = [places.len() as i64].into_iter().chain(element.iter().copied()).collect();
     let out = View::zeros(&flat, view.dtype, Device::CPU)?;
     let values = views::reshape(&parts.values, &given)?;
-    gather::index_add_(&out, 0, &vector(&places)?, &values, Scalar::Int(1))?;
+    accumulate(&out, &places, None, &values)?;
+    if (block_rows, block_columns) == (1, 1) {
+        return Ok(out.with_layout(Layout { offset: out.layout.offset, ..Layout::contiguous(view.sizes()) }));
+    }
     // (batch, rows, columns, block rows, block columns, …), permuted to put block rows next to rows.
     let apart: Dims =
         [count, rows, columns, block_rows, block_columns].into_iter().chain(dense.iter().copied()).collect();
@@ -329,23 +344,115 @@ pub fn from_dense(
     compressed(view.sizes(), layout, stacked(all_starts, &[lines + 1])?, stacked(all_plain, &[nnz])?, values)
 }
 
-/// Creates a matrix without elements.
+/// Creates matrices without elements; the sizes before the last two are those of a batch.
+///
+/// # Errors
+/// RuntimeError, in PyTorch's words, for fewer than two dimensions and for layouts of blocks.
 pub fn empty(sizes: &[i64], layout: TensorLayout, dtype: DType, device: Device) -> Result<View> {
-    let &[rows, columns] = sizes else {
+    let [batch @ .., rows, columns] = sizes else {
         bail!(
             RuntimeError,
             "torch.empty: Only batched sparse compressed (non-block) tensors are supported, but got size {}",
             show(sizes)
         );
     };
+    if layout.is_blocked() {
+        bail!(
+            RuntimeError,
+            "empty_sparse_compressed expected sparse compressed (non-block) tensor layout but got {}",
+            layout.cpp_name()
+        );
+    }
     let lines = if layout.by_rows() { rows } else { columns };
+    let with = |last: i64| -> Dims { batch.iter().copied().chain([last]).collect() };
     compressed(
         sizes,
         layout,
-        View::zeros(&[lines + 1], DType::Long, device)?,
-        View::zeros(&[0], DType::Long, device)?,
-        View::zeros(&[0], dtype, device)?,
+        View::zeros(&with(lines + 1), DType::Long, device)?,
+        View::zeros(&with(0), DType::Long, device)?,
+        View::zeros(&with(0), dtype, device)?,
     )
+}
+
+/// Creates matrices without elements, of the same sizes, layout and blocks as others.
+pub fn cleared(view: &View, dtype: DType, device: Device) -> Result<View> {
+    let given = parts(view)?;
+    let without = |part: &View| -> Dims {
+        let mut sizes = part.layout.sizes.clone();
+        sizes[given.batch_dims()] = 0;
+        sizes
+    };
+    compressed(
+        view.sizes(),
+        given.layout,
+        View::zeros(given.compressed.sizes(), DType::Long, device)?,
+        View::zeros(&without(&given.plain), DType::Long, device)?,
+        View::zeros(&without(&given.values), dtype, device)?,
+    )
+}
+
+/// Returns a matrix as a COO matrix of its blocks, in the order of the values. Without blocks, they are numbers.
+pub fn blocks(view: &View) -> Result<View> {
+    let given = parts(view)?;
+    let (lines, across) = lines_and_across(view, given);
+    let Some(batch) = batches(view)?.into_iter().next() else { bail!(RuntimeError, "no indices") };
+    let (of_line, plain) = batch.pairs(lines, across)?;
+    let nnz = of_line.len();
+    let by_rows = given.layout.by_rows();
+    let (rows, sizes) =
+        if by_rows { (vec![of_line, plain], [lines, across]) } else { (vec![plain, of_line], [across, lines]) };
+    let sizes: Dims = sizes.into_iter().chain(given.values.sizes()[1..].iter().copied()).collect();
+    coo(&sizes, Coordinates { rows, nnz }.to_view()?, given.values.clone(), by_rows)
+}
+
+/// Makes a matrix of compressed rows from a COO matrix of blocks; sizes and layout are those of `like`.
+pub fn from_blocks(blocks: &View, like: &View) -> Result<View> {
+    let layout = parts(like)?.layout;
+    let whole = coalesce(blocks)?;
+    let given = expect_coo(&whole, "to_sparse")?;
+    let coordinates = Coordinates::of(given, blocks.sizes())?;
+    let starts = starts(&coordinates.rows[0], blocks.sizes()[0])?;
+    compressed(like.sizes(), layout, vector(&starts)?, vector(&coordinates.rows[1])?, given.values.clone())
+}
+
+/// `x[at]` along a dimension of a matrix: the elements as a COO vector, whose values are a view.
+///
+/// # Errors
+/// RuntimeError, in PyTorch's words, if the values are not evenly spaced in memory.
+pub fn select(view: &View, dim: usize, at: i64) -> Result<View> {
+    let given = parts(view)?;
+    let refused = || Error::runtime("select(): no view exists for the given input, consider using torch.select_copy.");
+    let (block_rows, block_columns) = given.block();
+    let (length, other) = if dim == 0 { (block_rows, block_columns) } else { (block_columns, block_rows) };
+    let (line, within) = (at / length.max(1), at % length.max(1));
+    let (lines, across) = lines_and_across(view, given);
+    let Some(batch) = batches(view)?.into_iter().next() else { bail!(RuntimeError, "no indices") };
+    let (of_line, plain) = batch.pairs(lines, across)?;
+    let (searched, others) = if (dim == 0) == given.layout.by_rows() { (of_line, plain) } else { (plain, of_line) };
+    let found: Vec<usize> = (0..searched.len()).filter(|&n| searched[n] == line).collect();
+    let (start, step) = match found.as_slice() {
+        [] => (0, 1),
+        [only] => (*only, 1),
+        [first, second, ..] => (*first, second - first),
+    };
+    if found.windows(2).any(|pair| pair[1] - pair[0] != step) {
+        return Err(refused());
+    }
+    let end = if found.is_empty() { 0 } else { start + step * (found.len() - 1) + 1 };
+    let mut values =
+        given.values.with_layout(given.values.layout.slice(0, Some(start as i64), Some(end as i64), step as i64));
+    if given.layout.is_blocked() {
+        values = values.with_layout(values.layout.select(1 + dim, within));
+        let count = found.len() as i64 * other;
+        let flat: Dims = [count].into_iter().chain(values.sizes()[2..].iter().copied()).collect();
+        values = values.with_layout(values.layout.view(&flat).map_err(|_| refused())?);
+    }
+    let indices: Vec<i64> =
+        found.iter().flat_map(|&n| (0..other).map(move |j| (n, j))).map(|(n, j)| others[n] * other + j).collect();
+    let mut sizes = view.layout.sizes.clone();
+    sizes.remove(dim);
+    let nnz = indices.len();
+    coo(&sizes, Coordinates { rows: vec![indices], nnz }.to_view()?, values, true)
 }
 
 /// Transposes a matrix by swapping the roles of rows and columns, without reading elements.

@@ -1,15 +1,16 @@
 //! Transposes, slices, concatenations and sums of COO tensors, computed on their indices. Only stored elements are
 //! visited.
 
-use super::{Coordinates, coalesce, coo, dense_dim, empty_coo, expect_coo, pick, sparse_dim, to_dense, vector};
+use super::kernels::{Lookup, accumulate, sizes_of};
+use super::{Coordinates, coalesce, coo, dense_dim, empty_coo, expect_coo, pick, sparse_dim, to_dense};
 use crate::bail;
 use crate::layout::{Dims, broadcast_sizes, checked_numel, show, wrap_dim};
+use crate::memory_format::MemoryFormat;
 use crate::ops::pointwise::{BinaryOp, Output, binary};
 use crate::ops::promote::Operand;
 use crate::ops::reduce::sum as dense_sum;
 use crate::ops::{copy, gather, join, view as views};
 use crate::{Coo, DType, Device, Result, Scalar, View, limits, promote_types};
-use std::collections::HashMap;
 
 /// Returns an existing dimension, counted from the front.
 fn dimension(view: &View, dim: i64) -> Result<usize> {
@@ -76,7 +77,7 @@ pub fn unsqueeze(view: &View, dim: i64) -> Result<View> {
     let d = wrap_dim(dim, view.ndim() + 1)?;
     let split = sparse_dim(view);
     // PyTorch creates a new tensor, which counts as coalesced if it has fewer than two elements.
-    let coalesced = parts.coalesced || parts.indices.sizes()[1] < 2;
+    let coalesced = parts.indices.sizes()[1] < 2;
     let mut sizes = view.layout.sizes.clone();
     sizes.insert(d, 1);
     if d > split {
@@ -128,18 +129,17 @@ pub fn index_select(view: &View, dim: i64, index: &View) -> Result<View> {
     }
     let coordinates = Coordinates::of(parts, &view.sizes()[..split])?;
     let by_entries = coordinates.nnz >= wanted.len();
-    // For each number of one list, in order: its equals in the other list, found in sorted order.
+    // For each number of one list, in order: its equals in the other list.
     let row = &coordinates.rows[d];
     let (outer, inner) = if by_entries { (&wanted, row) } else { (row, &wanted) };
-    let mut sorted: Vec<usize> = (0..inner.len()).collect();
-    sorted.sort_by_key(|&n| inner[n]);
+    let mut equals = Lookup::new(inner, size)?;
     let (mut positions, mut entries) = (Vec::new(), Vec::new());
-    for (first, &at) in outer.iter().enumerate() {
-        let start = sorted.partition_point(|&n| inner[n] < at);
-        for &second in sorted[start..].iter().take_while(|&&n| inner[n] == at) {
+    for (first, &at) in (0..).zip(outer) {
+        for second in equals.find(at) {
+            let second = equals.position(second);
             let (entry, element) = if by_entries { (first, second) } else { (second, first) };
-            limits::push(&mut positions, element as i64)?;
-            limits::push(&mut entries, entry as i64)?;
+            limits::push(&mut positions, element)?;
+            limits::push(&mut entries, entry)?;
         }
     }
     let mut picked = coordinates.at(&positions);
@@ -223,7 +223,10 @@ pub fn cat(tensors: &[View], dim: i64) -> Result<View> {
     let (mut indices, mut values, mut moved) = (Vec::new(), Vec::new(), 0);
     for view in tensors {
         let parts = expect_coo(view, "cat")?;
-        if d < split {
+        if d < split && moved == 0 {
+            indices.push(parts.indices.clone());
+            values.push(parts.values.clone());
+        } else if d < split {
             let mut coordinates = Coordinates::of(parts, &view.sizes()[..split])?;
             coordinates.rows[d].iter_mut().for_each(|i| *i += moved);
             indices.push(coordinates.to_view()?);
@@ -281,58 +284,40 @@ pub fn add(a: &View, b: &View, alpha: Scalar) -> Result<View> {
             sparse_dim(b)
         );
     }
-    if dtype == DType::Bool {
-        bail!(RuntimeError, "\"cadd_sparse\" not implemented for 'Bool'");
-    }
+    super::supported("cadd_sparse", dtype, !matches!(dtype, DType::Bool | DType::Half))?;
     let split = sparse_dim(a);
     let sizes = &a.sizes()[..split];
     let (first, second) = (Coordinates::of(left, sizes)?, Coordinates::of(right, sizes)?);
     let (from, with) = (first.places(sizes)?, second.places(sizes)?);
     let (mut i, mut j) = (0, 0);
-    // For each element of the result, the left and the right element that it is the sum of.
-    let mut made: Vec<(Option<i64>, Option<i64>)> = Vec::new();
+    // The elements of the result that get a left and a right element, and the indices of all of them.
+    let (mut of_left, mut of_right, mut right_ones) = (Vec::new(), Vec::new(), Vec::new());
+    let mut rows = vec![Vec::new(); split];
+    let mut nnz = 0;
     while i < from.len() || j < with.len() {
-        match (from.get(i), with.get(j)) {
-            (Some(x), Some(y)) if x == y => {
-                made.push((Some(i as i64), Some(j as i64)));
-                (i, j) = (i + 1, j + 1);
-            }
-            (Some(x), y) if y.is_none_or(|y| x < y) => {
-                made.push((Some(i as i64), None));
-                i += 1;
-            }
-            _ => {
-                made.push((None, Some(j as i64)));
-                j += 1;
-            }
+        let (left, right) = match (from.get(i), with.get(j)) {
+            (Some(x), Some(y)) => (x <= y, y <= x),
+            (x, y) => (x.is_some(), y.is_some()),
+        };
+        for (d, row) in rows.iter_mut().enumerate() {
+            row.push(if left { first.rows[d][i] } else { second.rows[d][j] });
         }
-    }
-    let element: Dims = [made.len() as i64].into_iter().chain(a.sizes()[split..].iter().copied()).collect();
-    let values = View::zeros(&element, dtype, Device::CPU)?;
-    let (mut places, mut positions) = (Vec::new(), Vec::new());
-    for (side, source) in [(0, copy::cast(&left.values, dtype)?), (1, scaled)] {
-        places.clear();
-        positions.clear();
-        for (at, pair) in made.iter().enumerate() {
-            if let Some(n) = if side == 0 { pair.0 } else { pair.1 } {
-                places.push(at as i64);
-                positions.push(n);
-            }
+        if left {
+            of_left.push(nnz);
+            i += 1;
         }
-        gather::index_add_(&values, 0, &vector(&places)?, &pick(&source, &positions)?, Scalar::Int(1))?;
+        if right {
+            of_right.push(nnz);
+            right_ones.push(j as i64);
+            j += 1;
+        }
+        nnz += 1;
     }
-    let rows = (0..split)
-        .map(|d| {
-            made.iter()
-                .filter_map(|pair| match pair {
-                    (Some(n), _) => first.rows[d].get(*n as usize).copied(),
-                    (None, Some(n)) => second.rows[d].get(*n as usize).copied(),
-                    (None, None) => None,
-                })
-                .collect()
-        })
-        .collect();
-    coo(a.sizes(), Coordinates { rows, nnz: made.len() }.to_view()?, values, left.coalesced && right.coalesced)
+    let values = View::zeros(&sizes_of(nnz as usize, &scaled), dtype, Device::CPU)?;
+    accumulate(&values, &of_left, None, &copy::cast(&left.values, dtype)?)?;
+    accumulate(&values, &of_right, Some(&right_ones), &scaled)?;
+    let indices = Coordinates { rows, nnz: nnz as usize }.to_view()?;
+    coo(a.sizes(), indices, values, left.coalesced && right.coalesced)
 }
 
 /// Concatenates the elements of two tensors of the same sizes.
@@ -367,6 +352,7 @@ pub fn multiply(a: &View, b: &View) -> Result<View> {
              dimensions, and shape of sparse dimensions"
         );
     }
+    super::supported("mul_out_sparse", a.dtype, a.dtype != DType::Bool || b.dtype != DType::Bool)?;
     let ordered_by_left = match (left.coalesced, right.coalesced) {
         (false, true) => true,
         (true, false) => false,
@@ -376,31 +362,31 @@ pub fn multiply(a: &View, b: &View) -> Result<View> {
     let (source, searched) = if ordered_by_left { (left, right) } else { (right, left) };
     let sizes = &a.sizes()[..split];
     let listed = Coordinates::of(source, sizes)?;
-    let mut known: HashMap<i64, Vec<i64>> = HashMap::new();
-    for (m, place) in (0..).zip(Coordinates::of(searched, sizes)?.places(sizes)?) {
-        known.entry(place).or_default().push(m);
-    }
-    // Each pair of a listed and a searched element is a term of an element of the result.
+    let bound = checked_numel(sizes)?;
+    let mut known = Lookup::new(&Coordinates::of(searched, sizes)?.places(sizes)?, bound)?;
+    // Each pair of a listed and a searched element is a term of an element of the result. Elements that are listed several
+    // times stay, even without such a pair.
     let (mut kept, mut listed_at, mut searched_at, mut targets) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for (n, place) in (0..).zip(listed.places(sizes)?) {
-        for &m in known.get(&place).into_iter().flatten() {
+        let found = known.find(place);
+        if found.is_empty() && source.coalesced {
+            continue;
+        }
+        for m in found {
             limits::push(&mut listed_at, n)?;
-            limits::push(&mut searched_at, m)?;
+            limits::push(&mut searched_at, known.position(m))?;
             limits::push(&mut targets, kept.len() as i64)?;
         }
-        if known.contains_key(&place) {
-            kept.push(n);
-        }
+        kept.push(n);
     }
     let (from_source, from_searched) = (pick(&source.values, &listed_at)?, pick(&searched.values, &searched_at)?);
     let terms =
         if ordered_by_left { product(&from_source, &from_searched)? } else { product(&from_searched, &from_source)? };
-    let values = if targets.len() == kept.len() {
+    let values = if targets.len() == kept.len() && source.coalesced {
         terms
     } else {
-        let room: Dims = [kept.len() as i64].into_iter().chain(terms.sizes()[1..].iter().copied()).collect();
-        let sums = View::zeros(&room, terms.dtype, Device::CPU)?;
-        gather::index_add_(&sums, 0, &vector(&targets)?, &terms, Scalar::Int(1))?;
+        let sums = View::zeros(&sizes_of(kept.len(), &terms), terms.dtype, Device::CPU)?;
+        accumulate(&sums, &targets, None, &terms)?;
         sums
     };
     let out: Dims = sizes.iter().chain(&values.sizes()[1..]).copied().collect();
@@ -461,8 +447,7 @@ fn broadcast(view: &View, sizes: &[i64]) -> Result<View> {
 
 /// `torch.sparse.sum(x, dims)`: the result is sparse if a sparse dimension is left, else dense.
 pub fn sum(view: &View, dims: &[i64], keepdim: bool, dtype: Option<DType>) -> Result<View> {
-    let whole = coalesce(view)?;
-    let parts = expect_coo(&whole, "sum")?;
+    let parts = expect_coo(view, "sum")?;
     let split = sparse_dim(view);
     let mut gone = vec![dims.is_empty(); view.ndim()];
     for &dim in dims {
@@ -488,7 +473,7 @@ pub fn sum(view: &View, dims: &[i64], keepdim: bool, dtype: Option<DType>) -> Re
     let nnz = coordinates.nnz;
     let rows = kept.iter().map(|&d| coordinates.rows[d].clone()).collect();
     let summed = kept.len() < split;
-    let out = coo(&left, Coordinates { rows, nnz }.to_view()?, values, !summed)?;
+    let out = coo(&left, Coordinates { rows, nnz }.to_view()?, values, parts.coalesced && !summed)?;
     let out = coalesce(&out)?;
     if !keepdim {
         return Ok(out);
@@ -574,8 +559,17 @@ pub fn check_same_size(dense: &View, sparse: &View) -> Result<()> {
 pub fn add_to_dense(dense: &View, sparse: &View, alpha: Scalar) -> Result<View> {
     check_same_size(dense, sparse)?;
     let dtype = promote_types(dense.dtype, sparse.dtype)?;
-    let other = scaled(&to_dense(sparse)?, dtype, alpha)?;
-    binary(BinaryOp::Add, (&copy::cast(dense, dtype)?).into(), (&other).into(), Output::New, DType::Float)
+    let Some(parts) = sparse.coo() else {
+        let other = scaled(&to_dense(sparse)?, dtype, alpha)?;
+        return binary(BinaryOp::Add, (&copy::cast(dense, dtype)?).into(), (&other).into(), Output::New, DType::Float);
+    };
+    // Like PyTorch, adds the elements one by one.
+    let (split, rest) = sparse.sizes().split_at(sparse_dim(sparse));
+    let places = Coordinates::of(parts, split)?.places(split)?;
+    let out = copy::cast_as(dense, dtype, MemoryFormat::Contiguous)?;
+    let flat: Dims = [checked_numel(split)?].into_iter().chain(rest.iter().copied()).collect();
+    accumulate(&views::reshape(&out, &flat)?, &places, None, &scaled(&parts.values, dtype, alpha)?)?;
+    Ok(out)
 }
 
 /// Returns a tensor without elements, with the same sizes and number of dense dimensions.
