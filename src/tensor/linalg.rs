@@ -28,6 +28,7 @@ macro_rules! by_field {
     };
 }
 
+mod batch;
 mod eig;
 mod eigh;
 mod exponential;
@@ -48,6 +49,7 @@ pub use exponential::matrix_exp;
 pub use factored::{eig, eigvals, ldl_factor, ldl_solve, lu_solve};
 pub use lstsq::{Driver, LeastSquares, lstsq};
 pub use pseudo::{Tolerances, epsilon, matrix_rank, pinv};
+pub use svd::Vectors;
 pub use triangles::{cholesky_inverse, cholesky_solve, solve_triangular, triangular_solve};
 
 use crate::bail;
@@ -55,9 +57,10 @@ use crate::layout::{Dims, broadcast_sizes, show};
 use crate::ops::copy::copy_into;
 use crate::ops::view;
 use crate::{DType, Device, Layout, Result, Scalar, View};
+use batch::{MatrixOrder, allocate_batch, each, read, write, write_vectors};
 use field::Field;
 use lu::{cholesky as cholesky_factor, lu as lu_factors};
-use matrix::{Matrix, MatrixOrder, allocate_batch, read, write, write_vectors};
+use matrix::Matrix;
 use num_complex::Complex;
 use num_traits::{Float, One, Zero};
 
@@ -151,15 +154,14 @@ pub fn inv(name: &str, a: &View) -> Result<(View, View)> {
         return Ok((inverse, View::zeros(&shape.batch, DType::Int, Device::META)?));
     }
     by_field!(a.dtype, "lu_cpu", T => {
-        let (mut inverses, mut zeros) = (Vec::new(), Vec::new());
-        for matrix in read::<T>(a)? {
-            let turned = is_factored_transposed(a);
-            let factors = lu_factors(if turned { matrix.transpose()? } else { matrix });
+        let turned = is_factored_transposed(a);
+        let found = each(read::<T>(a)?, n, |matrix| {
+            let factors = lu_factors(if turned { matrix.transpose()? } else { matrix })?;
             let mut inverse = Matrix::identity(n, n)?;
-            if turned { factors.solve_transposed(&mut inverse)? } else { factors.solve(&mut inverse) }
-            inverses.push(inverse);
-            zeros.push(factors.zero.unwrap_or(0));
-        }
+            if turned { factors.solve_transposed(&mut inverse)? } else { factors.solve(&mut inverse)? }
+            Ok((inverse, factors.zero.unwrap_or(0)))
+        })?;
+        let (inverses, zeros): (Vec<_>, Vec<_>) = found.into_iter().unzip();
         Ok((write(&shape.batch, [n, n], MatrixOrder::Columns, inverses)?, info_tensor(&shape.batch, zeros)?))
     })
 }
@@ -173,9 +175,9 @@ pub fn slogdet(name: &str, a: &View) -> Result<(View, View)> {
         return Ok((part(a.dtype)?, part(a.dtype.to_real())?));
     }
     by_field!(a.dtype, "lu_cpu", T => {
-        let (mut signs, mut logarithms) = (Vec::new(), Vec::new());
-        for matrix in read::<T>(a)? {
-            let factors = lu_factors(if is_factored_transposed(a) { matrix.transpose()? } else { matrix });
+        let turned = is_factored_transposed(a);
+        let found = each(read::<T>(a)?, shape.rows, |matrix| {
+            let factors = lu_factors(if turned { matrix.transpose()? } else { matrix })?;
             let mut sign = T::of(if factors.is_odd() { -<T as Field>::Real::one() } else { <T as Field>::Real::one() });
             let mut logarithm = <T as Field>::Real::zero();
             for i in 0..shape.rows {
@@ -185,9 +187,9 @@ pub fn slogdet(name: &str, a: &View) -> Result<(View, View)> {
                 sign = if value.is_zero() { T::zero() } else { sign * own };
                 logarithm += Float::ln(size);
             }
-            signs.push(vec![sign]);
-            logarithms.push(vec![logarithm]);
-        }
+            Ok((vec![sign], vec![logarithm]))
+        })?;
+        let (signs, logarithms): (Vec<_>, Vec<_>) = found.into_iter().unzip();
         let scalars = |view: View| view.with_layout(Layout::contiguous(&shape.batch));
         let signs = scalars(write_vectors::<T>(&shape.batch, 1, signs)?);
         Ok((signs, scalars(write_vectors::<<T as Field>::Real>(&shape.batch, 1, logarithms)?)))
@@ -202,13 +204,13 @@ pub fn det(a: &View) -> Result<View> {
         return View::zeros(&shape.batch, a.dtype, Device::META);
     }
     by_field!(a.dtype, "lu_cpu", T => {
-        let mut values = Vec::new();
-        for matrix in read::<T>(a)? {
-            let factors = lu_factors(if is_factored_transposed(a) { matrix.transpose()? } else { matrix });
+        let turned = is_factored_transposed(a);
+        let values = each(read::<T>(a)?, shape.rows, |matrix| {
+            let factors = lu_factors(if turned { matrix.transpose()? } else { matrix })?;
             let product = (0..shape.rows).fold(T::one(), |product, i| product * factors.factors[(i, i)]);
             let sign = T::of(if factors.is_odd() { -<T as Field>::Real::one() } else { <T as Field>::Real::one() });
-            values.push(vec![sign * product]);
-        }
+            Ok(vec![sign * product])
+        })?;
         Ok(write_vectors::<T>(&shape.batch, 1, values)?.with_layout(Layout::contiguous(&shape.batch)))
     })
 }
@@ -271,19 +273,19 @@ pub fn solve(a: &View, b: &View, left: bool) -> Result<(View, View)> {
         )
     } else {
         by_field!(a.dtype, "lu_cpu", T => {
-            let (mut solutions, mut zeros) = (Vec::new(), Vec::new());
             let turned = is_factored_transposed(a);
-            for (matrix, side) in read::<T>(&x)?.into_iter().zip(read::<T>(&y)?) {
-                let factors = lu_factors(if turned { matrix.transpose()? } else { matrix });
+            let sides: Vec<_> = read::<T>(&x)?.into_iter().zip(read::<T>(&y)?).collect();
+            let found = each(sides, x.sizes().last().map_or(0, |&n| n as usize), |(matrix, side)| {
+                let factors = lu_factors(if turned { matrix.transpose()? } else { matrix })?;
                 // X A = B is Aᵀ Xᵀ = Bᵀ.
                 let mut side = if left { side } else { side.transpose()? };
                 match (left, turned) {
-                    (true, false) | (false, true) => factors.solve(&mut side),
+                    (true, false) | (false, true) => factors.solve(&mut side)?,
                     (true, true) | (false, false) => factors.solve_transposed(&mut side)?,
                 }
-                zeros.push(factors.zero.unwrap_or(0));
-                solutions.push(if left { side } else { side.transpose()? });
-            }
+                Ok((if left { side } else { side.transpose()? }, factors.zero.unwrap_or(0)))
+            })?;
+            let (solutions, zeros): (Vec<_>, Vec<_>) = found.into_iter().unzip();
             (write(&shape.batch, sizes, order, solutions)?, info_tensor(&batch_a, zeros)?)
         })
     };
@@ -310,9 +312,8 @@ pub fn cholesky(name: &str, a: &View, upper: bool) -> Result<(View, View)> {
         return Ok((factor, View::zeros(&shape.batch, DType::Int, Device::META)?));
     }
     by_field!(a.dtype, "cholesky_cpu", T => {
-        let (mut factors, mut failures) = (Vec::new(), Vec::new());
-        for matrix in read::<T>(a)? {
-            let (factor, failed) = cholesky_factor(if upper { matrix.adjoint()? } else { matrix });
+        let found = each(read::<T>(a)?, n, |matrix| {
+            let (factor, failed) = cholesky_factor(if upper { matrix.adjoint()? } else { matrix })?;
             let mut factor = if upper { factor.adjoint()? } else { factor };
             if upper {
                 // The library's zeros are not conjugated.
@@ -320,9 +321,9 @@ pub fn cholesky(name: &str, a: &View, upper: bool) -> Result<(View, View)> {
                     factor[(i, j)] = factor[(i, j)].conj();
                 }
             }
-            factors.push(factor);
-            failures.push(failed.unwrap_or(0));
-        }
+            Ok((factor, failed.unwrap_or(0)))
+        })?;
+        let (factors, failures): (Vec<_>, Vec<_>) = found.into_iter().unzip();
         Ok((write(&shape.batch, [n, n], MatrixOrder::Columns, factors)?, info_tensor(&shape.batch, failures)?))
     })
 }
@@ -340,8 +341,7 @@ pub fn lu_factor(name: &str, a: &View) -> Result<(View, View, View)> {
     }
     by_field!(a.dtype, "lu_factor_cpu", T => {
         let (mut factors, mut pivots, mut zeros) = (Vec::new(), Vec::new(), Vec::new());
-        for matrix in read::<T>(a)? {
-            let found = lu_factors(matrix);
+        for found in each(read::<T>(a)?, m.min(n), lu_factors)? {
             pivots.extend(found.pivots.iter().map(|&row| row + 1));
             zeros.push(found.zero.unwrap_or(0));
             factors.push(found.factors);
@@ -419,14 +419,13 @@ pub fn qr_decomposition(name: &str, a: &View, mode: QrMode) -> Result<(View, Vie
         return Ok((if mode == QrMode::OnlyR { nothing } else { part(m, k)? }, part(k, n)?));
     }
     by_field!(a.dtype, "geqrf_cpu", T => {
-        let (mut qs, mut rs) = (Vec::new(), Vec::new());
-        for matrix in read::<T>(a)? {
-            let (factored, taus) = qr::qr(matrix);
-            if mode != QrMode::OnlyR {
-                qs.push(qr::form_q(&factored, &taus, k)?);
-            }
-            rs.push(qr::upper(&factored, k)?);
-        }
+        let found = each(read::<T>(a)?, m.max(n), |matrix| {
+            let (factored, taus) = qr::qr(matrix)?;
+            let q = if mode == QrMode::OnlyR { None } else { Some(qr::form_q(&factored, &taus, k)?) };
+            Ok((q, qr::upper(&factored, k)?))
+        })?;
+        let (qs, rs): (Vec<_>, Vec<_>) = found.into_iter().unzip();
+        let qs = qs.into_iter().flatten();
         let q = if mode == QrMode::OnlyR { nothing } else { write(&shape.batch, [m, k], MatrixOrder::Columns, qs)? };
         Ok((q, write(&shape.batch, [k, n], MatrixOrder::Columns, rs)?))
     })
@@ -440,7 +439,7 @@ pub fn geqrf(a: &View) -> Result<(View, View)> {
     let shape = Shape::of("torch.geqrf", a)?;
     let (m, n) = (shape.rows, shape.columns);
     by_field!(a.dtype, "geqrf_cpu", T => {
-        let found: Vec<_> = read::<T>(a)?.into_iter().map(qr::qr).collect();
+        let found = each(read::<T>(a)?, m.max(n), qr::qr)?;
         let (factored, taus): (Vec<_>, Vec<_>) = found.into_iter().unzip();
         let factored = write(&shape.batch, [m, n], MatrixOrder::Columns, factored)?;
         Ok((factored, write_vectors::<T>(&shape.batch, m.min(n), taus)?))
@@ -554,15 +553,16 @@ pub fn ormqr(a: &View, tau: &View, other: &View, left: bool, transpose: bool) ->
         let taus = read::<T>(&view::unsqueeze(tau, -1)?)?;
         for ((factored, taus), mut side) in read::<T>(a)?.into_iter().zip(taus).zip(read::<T>(other)?) {
             let taus: Vec<T> = (0..k).map(|i| taus[(i, 0)]).collect();
-            qr::apply_q(&factored, &taus, &mut side, left, transpose);
+            qr::apply_q(&factored, &taus, &mut side, left, transpose)?;
             products.push(side);
         }
         write(&sides.batch, [sides.rows, sides.columns], MatrixOrder::Columns, products)
     })
 }
 
-/// Computes eigenvalues, in ascending order, and eigenvectors of symmetric or Hermitian matrices.
-pub fn eigh(name: &str, a: &View, upper: bool) -> Result<(View, View)> {
+/// Computes eigenvalues, in ascending order, and eigenvectors of symmetric or Hermitian matrices. Without `vectors`, the
+/// second tensor is empty.
+pub fn eigh(name: &str, a: &View, upper: bool, vectors: bool) -> Result<(View, View)> {
     let shape = Shape::square(name, a)?;
     let n = shape.rows;
     if a.device().is_meta() {
@@ -571,24 +571,27 @@ pub fn eigh(name: &str, a: &View, upper: bool) -> Result<(View, View)> {
         return Ok((View::zeros(&sizes, a.dtype.to_real(), Device::META)?, vectors));
     }
     by_field!(a.dtype, "linalg_eigh_cpu", T => {
-        let (mut values, mut vectors) = (Vec::new(), Vec::new());
-        for matrix in read::<T>(a)? {
-            let (own_values, own_vectors) = eigh::eigh(matrix, upper)?;
-            values.push(own_values);
-            vectors.push(own_vectors);
-        }
+        let found = each(read::<T>(a)?, n, |matrix| eigh::eigh(matrix, upper, vectors))?;
+        let (values, matrices): (Vec<_>, Vec<_>) = found.into_iter().unzip();
         let values = write_vectors::<<T as Field>::Real>(&shape.batch, n, values)?;
-        Ok((values, write(&shape.batch, [n, n], MatrixOrder::Columns, vectors)?))
+        if !vectors {
+            return Ok((values, View::zeros(&[0], a.dtype, a.device())?));
+        }
+        Ok((values, write(&shape.batch, [n, n], MatrixOrder::Columns, matrices.into_iter().flatten())?))
     })
 }
 
-/// `A = U diag(S) Vᴴ`; `full` makes U and V square.
-pub fn svd_decomposition(name: &str, a: &View, full: bool) -> Result<[View; 3]> {
+/// `A = U diag(S) Vᴴ`. Without vectors, U and V are empty.
+pub fn svd_decomposition(name: &str, a: &View, vectors: Vectors) -> Result<[View; 3]> {
     let shape = Shape::of(name, a)?;
     check_floating(name, a, true)?;
     let (m, n) = (shape.rows, shape.columns);
     let k = m.min(n);
-    let (width, height) = if full { (m, n) } else { (k, k) };
+    let (width, height) = match vectors {
+        Vectors::None => (0, 0),
+        Vectors::Reduced => (k, k),
+        Vectors::Full => (m, n),
+    };
     if a.device().is_meta() {
         let part =
             |rows, columns| allocate_batch(&shape.batch, rows, columns, MatrixOrder::Columns, a.dtype, Device::META);
@@ -597,14 +600,16 @@ pub fn svd_decomposition(name: &str, a: &View, full: bool) -> Result<[View; 3]> 
     }
     by_field!(a.dtype, "linalg_svd_cpu", T => {
         let (mut us, mut values, mut vhs) = (Vec::new(), Vec::new(), Vec::new());
-        for matrix in read::<T>(a)? {
+        let found = each(read::<T>(a)?, m.max(n), |matrix| {
             if !matrix.has_only_finite() {
                 bail!(
                     LinAlgError,
                     "linalg.svd: The algorithm failed to converge because the input matrix contained non-finite values."
                 );
             }
-            let found = svd::svd(&matrix, full)?;
+            svd::svd(&matrix, vectors)
+        })?;
+        for found in found {
             us.push(found.u);
             values.push(found.values);
             vhs.push(found.vh);

@@ -42,6 +42,8 @@ thresholds! {
     SORTED = 1 << 10, debug / 16;
     /// Elements of a run from which processing it takes longer than starting it.
     SHORT_RUN = 16, debug / 1;
+    /// Points of a Fourier transform that is divided into columns and rows.
+    DIVIDED = 1 << 14, debug / 128;
     /// Elements of two files that are compared at a time.
     COMPARED = 1 << 16, debug / 64;
     /// Elements of two files that a core compares at a time: a multiple of [`COMPARED`].

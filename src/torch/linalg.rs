@@ -299,7 +299,7 @@ pub(crate) const ROWS: &[Row] = &[
         "linalg.svd(Tensor A, bool full_matrices=True, *, str? driver=None, Tensor[]? out=None) -> any",
         |c| {
             refuse_driver(c, 2)?;
-            let [u, s, vh] = ops::svd_decomposition("linalg.svd", &c.view(0)?, c.bool(1)?)?;
+            let [u, s, vh] = ops::svd_decomposition("linalg.svd", &c.view(0)?, ops::Vectors::of(c.bool(1)?))?;
             Ok(Value::named_tuple(
                 "torch.return_types.linalg_svd",
                 vec![("U", u.into()), ("S", s.into()), ("Vh", vh.into())],
@@ -318,7 +318,7 @@ pub(crate) const ROWS: &[Row] = &[
                     "linalg.svd: input should have at least 2 dimensions, but has {ndim} dimensions instead"
                 );
             }
-            let [u, s, vh] = ops::svd_decomposition("linalg.svd", &c.view(0)?, !some)?;
+            let [u, s, vh] = ops::svd_decomposition("linalg.svd", &c.view(0)?, ops::Vectors::of(!some))?;
             let v = views::adjoint(&vh, "adjoint")?;
             let zeroed = |view: &View| View::zeros(view.sizes(), view.dtype, view.device());
             let (u, v) =
@@ -332,7 +332,7 @@ pub(crate) const ROWS: &[Row] = &[
         "linalg.svdvals(Tensor A, *, str? driver=None, Tensor? out=None) -> Tensor",
         |c| {
             refuse_driver(c, 1)?;
-            let [_, s, _] = ops::svd_decomposition("linalg.svd", &c.view(0)?, false)?;
+            let [_, s, _] = ops::svd_decomposition("linalg.svd", &c.view(0)?, ops::Vectors::None)?;
             Ok(s.into())
         },
         "Computes the singular values.",
@@ -342,7 +342,7 @@ pub(crate) const ROWS: &[Row] = &[
     function(
         "linalg.eigh(Tensor input, str UPLO=\"L\", *, Tensor[]? out=None) -> any",
         |c| {
-            let (values, vectors) = ops::eigh("linalg.eigh", &c.view(0)?, upper(c)?)?;
+            let (values, vectors) = ops::eigh("linalg.eigh", &c.view(0)?, upper(c)?, true)?;
             Ok(Value::named_tuple(
                 "torch.return_types.linalg_eigh",
                 vec![("eigenvalues", values.into()), ("eigenvectors", vectors.into())],
@@ -353,7 +353,7 @@ pub(crate) const ROWS: &[Row] = &[
     .operation("_linalg_eigh"),
     function(
         "linalg.eigvalsh(Tensor input, str UPLO=\"L\", *, Tensor? out=None) -> Tensor",
-        |c| Ok(ops::eigh("linalg.eigh", &c.view(0)?, upper(c)?)?.0.into()),
+        |c| Ok(ops::eigh("linalg.eigh", &c.view(0)?, upper(c)?, false)?.0.into()),
         "Computes the eigenvalues of a symmetric matrix.",
     )
     .operation("_linalg_eigh")

@@ -117,7 +117,7 @@ pub(crate) fn matrix_norm(view: &View, ord: &Value, dims: &[i64], keepdim: bool,
             None => view.clone(),
         };
         let moved = views::movedim(&view, &[row as i64, column as i64], &[-2, -1])?;
-        let [_, values, _] = ops::svd_decomposition("linalg.svd", &moved, false)?;
+        let [_, values, _] = ops::svd_decomposition("linalg.svd", &moved, ops::Vectors::None)?;
         let result = match number {
             None => sum(&values, Some(&[-1]), keepdim, None)?,
             Some(p) => extremum(if p > 0.0 { Extremum::Max } else { Extremum::Min }, &values, &[-1], keepdim)?,
@@ -147,7 +147,7 @@ fn cond(call: &mut Call) -> Result<Value> {
     }
     let two = |scalar: Option<Scalar>| scalar.is_none_or(|s| s.to_f64().abs() == 2.0);
     if matches!(ord, Value::None) || !matches!(ord, Value::Str(_)) && two(ord.as_scalar()) {
-        let [_, values, _] = ops::svd_decomposition("linalg.svd", &view, false)?;
+        let [_, values, _] = ops::svd_decomposition("linalg.svd", &view, ops::Vectors::None)?;
         if view.numel() == 0 {
             let batch = &view.sizes()[..view.ndim() - 2];
             return View::zeros(batch, values.dtype, view.device()).map(Value::from);

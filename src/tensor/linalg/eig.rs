@@ -2,8 +2,9 @@
 //! The vectors are computed from the triangle by substitution. Follows LAPACK's geev, including order and signs.
 
 use super::field::Field;
+use super::lu::BLOCK;
 use super::matrix::Matrix;
-use super::qr::{reflect_left, reflect_right, reflection};
+use super::qr::{reflect, reflect_left, reflect_right, reflection};
 use super::schur::Schur;
 use crate::ops::number::Real;
 use crate::{Result, interrupt};
@@ -27,16 +28,29 @@ where
     let mut q = hessenberg(&mut a, balance.active.clone())?;
     let values = T::schur(&mut a, &mut q, balance.active.clone())?;
     let mut vectors: Matrix<Complex<T::Real>> = Matrix::zeros(n, n)?;
+    let by_rows = a.transpose()?;
     for k in 0..n {
         interrupt::check()?;
         if is_second::<T>(&a, k) {
             continue;
         }
-        for (j, &value) in vector(&a, &values, k).iter().enumerate() {
+        let found = vector(&a, &by_rows, &values, k);
+        if n > BLOCK {
+            vectors.column_mut(k)[..found.len()].copy_from_slice(&found);
+            continue;
+        }
+        for (j, &value) in found.iter().enumerate() {
             for i in 0..n {
                 vectors[(i, k)] = vectors[(i, k)] + wide(q[(i, j)]) * value;
             }
         }
+    }
+    if n > BLOCK {
+        let mut wide_q = Matrix::zeros(n, n)?;
+        for j in 0..n {
+            wide_q.column_mut(j).iter_mut().zip(q.column(j)).for_each(|(to, &value)| *to = wide(value));
+        }
+        vectors = wide_q.times(&vectors)?;
     }
     balance.undo(&mut vectors);
     for k in 0..n {
@@ -165,6 +179,10 @@ fn hessenberg<T: Field>(a: &mut Matrix<T>, active: Range<usize>) -> Result<Matri
         reflect_left(a, first, first, &v, found.tau.conj());
         reflections.push((first, v, found.tau));
     }
+    if reflections.len() > BLOCK {
+        reflect(&mut q, &reflections, true, false)?;
+        return Ok(q);
+    }
     for (first, v, tau) in reflections.iter().rev() {
         interrupt::check()?;
         reflect_left(&mut q, *first, *first, v, *tau);
@@ -177,9 +195,9 @@ fn is_second<T: Field>(t: &Matrix<T>, k: usize) -> bool {
     k > 0 && !t[(k, k - 1)].is_zero()
 }
 
-/// Computes the eigenvector of a (quasi-)triangular matrix for its `k`th eigenvalue, which must not be the second of a
+/// Computes the eigenvector of a (quasi-)triangular matrix, also given by rows, for its `k`th eigenvalue, which must not be the second of a
 /// pair. Follows `trevc`.
-fn vector<T: Field>(t: &Matrix<T>, values: &[Complex<T::Real>], k: usize) -> Vec<Complex<T::Real>>
+fn vector<T: Field>(t: &Matrix<T>, by_rows: &Matrix<T>, values: &[Complex<T::Real>], k: usize) -> Vec<Complex<T::Real>>
 where
     Complex<T::Real>: Field<Real = T::Real>,
 {
@@ -208,10 +226,8 @@ where
         if difference.size() < least { Complex::new(least, zero) } else { difference }
     };
     let rest = |x: &[Complex<T::Real>], row: usize, from: usize| {
-        x.iter()
-            .enumerate()
-            .skip(from)
-            .fold(Complex::zero(), |sum: Complex<T::Real>, (m, &x)| sum - wide(t[(row, m)]) * x)
+        let terms = x[from..].iter().zip(&by_rows.column(row)[from..]);
+        terms.fold(Complex::zero(), |sum: Complex<T::Real>, (&x, &value)| sum - wide(value) * x)
     };
     let mut j = top;
     while j > 0 {
@@ -270,4 +286,35 @@ where
         vectors[(i, k)] = vectors[(i, k)] * turned;
     }
     vectors[(largest, k)].im = <R as Zero>::zero();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check<T: Schur>(n: usize)
+    where
+        Complex<T::Real>: Field<Real = T::Real>,
+    {
+        let number = |i: usize| <T::Real as Real>::from_f64(((i * i * 7919 + 31 * i) % 1009) as f64 / 504.0 - 1.0);
+        let mut a = Matrix::<T>::zeros(n, n).unwrap();
+        for (i, j) in a.places() {
+            a[(i, j)] = T::new(number(1013 * i + 7 * j), number(i + 331 * j + 90_000));
+        }
+        let (values, vectors) = eig(a.clone()).unwrap();
+        let bound = <T::Real as Real>::from_f64(1e-10);
+        for (i, k) in a.places() {
+            let sum = (0..n).fold(Complex::zero(), |sum: Complex<T::Real>, j| sum + wide(a[(i, j)]) * vectors[(j, k)]);
+            assert!((sum - values[k] * vectors[(i, k)]).magnitude() < bound, "{n} rows: {i}, {k}");
+        }
+    }
+
+    #[test]
+    fn vectors_are_scaled_by_their_values() {
+        // Around a block of rows, from which on products of matrices are used.
+        for n in [1, 2, 3, 9, BLOCK - 1, BLOCK, BLOCK + 1, BLOCK + 4, BLOCK + 30] {
+            check::<f64>(n);
+            check::<Complex<f64>>(n);
+        }
+    }
 }

@@ -4,43 +4,60 @@
 
 use super::field::Field;
 use super::matrix::Matrix;
-use super::qr::{reflect_left, reflection};
-use super::rotation::{older_rotation, rotate_columns, symmetric_pair};
+use super::qr::{Reflector, reflect, reflection};
+use super::rotation::{RotatedColumns, older_rotation, symmetric_pair};
 use crate::bail;
+use crate::parallel::vectorised;
 use crate::{Result, interrupt};
 use num_traits::{Float, One, Zero};
 
-/// Computes eigenvalues in ascending order and the eigenvectors as columns. Only one triangle is read.
+/// Eigenvalues, and eigenvectors as columns.
+type Eigen<T> = (Vec<<T as Field>::Real>, Option<Matrix<T>>);
+
+/// Computes eigenvalues in ascending order and, if wanted, the eigenvectors as columns. Only one triangle is read.
 ///
 /// # Errors
 /// RuntimeError if the iteration does not converge.
-pub(super) fn eigh<T: Field>(mut a: Matrix<T>, upper: bool) -> Result<(Vec<T::Real>, Matrix<T>)> {
+pub(super) fn eigh<T: Field>(mut a: Matrix<T>, upper: bool, vectors: bool) -> Result<Eigen<T>> {
     // The upper triangle is reduced from its end, as the lower triangle of the reversed matrix.
     if upper {
         a.reverse();
     }
-    let (mut reduced, reflections) = Tridiagonal::reduce(a)?;
+    let (mut reduced, reflections) = Tridiagonal::reduce(a, vectors)?;
     if upper {
         reduced.d.reverse();
         reduced.e.reverse();
     }
     reduced.diagonalize()?;
-    let Tridiagonal { d, mut z, .. } = reduced;
-    if upper {
-        z.reverse_rows();
-    }
-    for (first, v, tau) in reflections.iter().rev() {
-        interrupt::check()?;
-        reflect_left(&mut z, *first, 0, v, *tau);
+    let Tridiagonal { mut d, z, .. } = reduced;
+    let mut z = z.finish()?;
+    sort(&mut d, &mut z);
+    if !vectors {
+        return Ok((d, None));
     }
     if upper {
         z.reverse_rows();
     }
-    Ok((d, z))
+    reflect(&mut z, &reflections, true, false)?;
+    if upper {
+        z.reverse_rows();
+    }
+    Ok((d, Some(z)))
 }
 
-/// For each reflector: its first row, the vector from that row on, and the factor.
-type Reflections<T> = Vec<(usize, Vec<T>, T)>;
+/// Sorts the eigenvalues, and the eigenvectors with them.
+fn sort<T: Field>(d: &mut [T::Real], z: &mut Matrix<T>) {
+    for i in 0..d.len() {
+        let mut least = i;
+        for j in i + 1..d.len() {
+            if d[j] < d[least] {
+                least = j;
+            }
+        }
+        d.swap(i, least);
+        z.swap_columns(i, least);
+    }
+}
 
 /// A tridiagonal matrix and the accumulated rotations that diagonalise it.
 struct Tridiagonal<T: Field> {
@@ -49,7 +66,7 @@ struct Tridiagonal<T: Field> {
     /// The off-diagonal elements; finally zeros.
     e: Vec<T::Real>,
     /// The accumulated rotations; finally the eigenvectors as columns.
-    z: Matrix<T>,
+    z: RotatedColumns<T>,
     /// The number of steps left for the iteration.
     steps_left: usize,
 }
@@ -57,7 +74,7 @@ struct Tridiagonal<T: Field> {
 impl<T: Field> Tridiagonal<T> {
     /// Reduces a matrix to tridiagonal form like LAPACK's `sytd2`; also returns the reflectors that reverse the
     /// reduction.
-    fn reduce(mut a: Matrix<T>) -> Result<(Tridiagonal<T>, Reflections<T>)> {
+    fn reduce(mut a: Matrix<T>, vectors: bool) -> Result<(Tridiagonal<T>, Vec<Reflector<T>>)> {
         let n = a.rows;
         // Mirror the lower triangle, so that later code need not distinguish the triangles.
         for j in 0..n {
@@ -80,7 +97,8 @@ impl<T: Field> Tridiagonal<T> {
             // The sums of all rows at once, column by column.
             let mut w = vec![T::zero(); v.len()];
             for (j, &value) in v.iter().enumerate() {
-                w.iter_mut().zip(&a.column_mut(first + j)[first..]).for_each(|(sum, &x)| *sum = *sum + x * value);
+                let terms = w.iter_mut().zip(&a.column(first + j)[first..]);
+                vectorised(|| terms.for_each(|(sum, &x)| *sum = *sum + x * value));
             }
             w.iter_mut().for_each(|sum| *sum = *sum * tau);
             let product = w.iter().zip(&v).fold(T::zero(), |sum, (w, &v)| sum + w.conj() * v);
@@ -90,14 +108,14 @@ impl<T: Field> Tridiagonal<T> {
                 *w = *w + alpha * v;
             }
             for (j, (&vj, &wj)) in v.iter().zip(&w).enumerate() {
-                for ((x, &vi), &wi) in a.column_mut(first + j)[first..].iter_mut().zip(&v).zip(&w) {
-                    *x = *x - (vi * wj.conj() + wi * vj.conj());
-                }
+                let terms = a.column_mut(first + j)[first..].iter_mut().zip(&v).zip(&w);
+                let (vj, wj) = (vj.conj(), wj.conj());
+                vectorised(|| terms.for_each(|((x, &vi), &wi)| *x = *x - (vi * wj + wi * vj)));
             }
             reflections.push((first, v, tau));
         }
         let diagonal = (0..n).map(|i| a[(i, i)].re()).collect();
-        let z = Matrix::identity(n, n)?;
+        let z = RotatedColumns::identity(if vectors { n } else { 0 }, n)?;
         Ok((Tridiagonal { d: diagonal, e: beside, z, steps_left: n.saturating_mul(30) }, reflections))
     }
 
@@ -118,7 +136,6 @@ impl<T: Field> Tridiagonal<T> {
             }
             first = last + 1;
         }
-        self.sort();
         Ok(())
     }
 
@@ -146,7 +163,7 @@ impl<T: Field> Tridiagonal<T> {
             match m - l {
                 0 => l += 1,
                 1 => {
-                    self.solve_pair(l);
+                    self.solve_pair(l)?;
                     l += 2;
                 }
                 _ => self.ql_step(l, m)?,
@@ -168,7 +185,7 @@ impl<T: Field> Tridiagonal<T> {
             match l - m {
                 0 => end -= 1,
                 1 => {
-                    self.solve_pair(m);
+                    self.solve_pair(m)?;
                     end -= 2;
                 }
                 _ => self.qr_step(l, m)?,
@@ -195,7 +212,7 @@ impl<T: Field> Tridiagonal<T> {
             p = s * r;
             d[i + 1] = g + p;
             g = c * r - b;
-            rotate_columns(&mut self.z, i, i + 1, [c, -s]);
+            self.z.rotate(i, [c, -s])?;
         }
         d[l] = d[l] - p;
         e[l] = g;
@@ -220,7 +237,7 @@ impl<T: Field> Tridiagonal<T> {
             p = s * r;
             d[i] = g + p;
             g = c * r - b;
-            rotate_columns(&mut self.z, i, i + 1, [c, s]);
+            self.z.rotate(i, [c, s])?;
         }
         d[l] = d[l] - p;
         e[l - 1] = g;
@@ -245,11 +262,11 @@ impl<T: Field> Tridiagonal<T> {
     }
 
     /// Computes the eigenvalues of the rows `l` and `l + 1`, which form a block.
-    fn solve_pair(&mut self, l: usize) {
+    fn solve_pair(&mut self, l: usize) -> Result<()> {
         let (values, [c, s]) = symmetric_pair(self.d[l], self.e[l], self.d[l + 1]);
-        rotate_columns(&mut self.z, l, l + 1, [c, s]);
         (self.d[l], self.d[l + 1]) = (values[0], values[1]);
         self.e[l] = T::Real::zero();
+        self.z.rotate(l, [c, s])
     }
 
     /// Returns whether the off-diagonal element `beside`, between the rows `a` and `b`, is negligible.
@@ -262,19 +279,5 @@ impl<T: Field> Tridiagonal<T> {
     /// Returns half the distance from 1 to the next number: LAPACK's epsilon.
     fn eps() -> T::Real {
         <T::Real as Float>::epsilon() / (T::Real::one() + T::Real::one())
-    }
-
-    /// Sorts the eigenvalues, and the eigenvectors with them.
-    fn sort(&mut self) {
-        for i in 0..self.d.len() {
-            let mut least = i;
-            for j in i + 1..self.d.len() {
-                if self.d[j] < self.d[least] {
-                    least = j;
-                }
-            }
-            self.d.swap(i, least);
-            self.z.swap_columns(i, least);
-        }
     }
 }

@@ -3,7 +3,7 @@
 //! Blanes and Casas, "Computing the Matrix Exponential with an Optimized Taylor Polynomial Approximation", Mathematics
 //! 2019, 7, 1174.
 
-use super::matrix::{MatrixOrder, allocate_batch};
+use super::batch::{MatrixOrder, allocate_batch};
 use super::{Shape, check_floating};
 use crate::ops::copy::{clone, contiguous, copy_into};
 use crate::ops::matmul::bmm;

@@ -1,8 +1,8 @@
 //! Solves with existing factors, and decomposes general and indefinite matrices.
 
+use super::batch::{MatrixOrder, allocate_batch, each, read, write, write_vectors};
 use super::field::Field;
 use super::ldl::{self, Ldl};
-use super::matrix::{MatrixOrder, allocate_batch, read, write, write_vectors};
 use super::{Shape, check_floating, eig as general, info_tensor, lu, paired};
 use crate::bail;
 use crate::layout::broadcast_sizes;
@@ -53,7 +53,7 @@ pub fn lu_solve(factors: &View, pivots: &View, b: &View, left: bool, adjoint: bo
             if !left {
                 side = side.adjoint()?;
             }
-            if adjoint == left { factors.solve_adjoint(&mut side)? } else { factors.solve(&mut side) }
+            if adjoint == left { factors.solve_adjoint(&mut side)? } else { factors.solve(&mut side)? }
             solutions.push(if left { side } else { side.adjoint()? });
         }
         write(&shape.batch, [shape.rows, shape.columns], order, solutions)
@@ -165,15 +165,13 @@ pub fn eig(name: &str, a: &View) -> Result<(View, View)> {
         return Ok((View::zeros(&sizes, complex, Device::META)?, vectors));
     }
     by_field!(a.dtype, "linalg_eig_out_cpu", T => {
-        let (mut values, mut vectors) = (Vec::new(), Vec::new());
-        for matrix in read::<T>(a)? {
+        let found = each(read::<T>(a)?, n, |matrix| {
             if !matrix.has_only_finite() {
                 bail!(RuntimeError, "torch.{name}: input tensor should not contain infs or NaNs.");
             }
-            let (own_values, own_vectors) = general::eig(matrix)?;
-            values.push(own_values);
-            vectors.push(own_vectors);
-        }
+            general::eig(matrix)
+        })?;
+        let (values, vectors): (Vec<_>, Vec<_>) = found.into_iter().unzip();
         type C = Complex<<T as Field>::Real>;
         let values = write_vectors::<C>(&shape.batch, n, values)?;
         Ok((values, write::<C>(&shape.batch, [n, n], MatrixOrder::Columns, vectors)?))

@@ -2,6 +2,8 @@
 
 use crate::ops::matmul::Ring;
 use crate::ops::number::{Real, Stored};
+use crate::parallel::{Matrix, add_product_within};
+use crate::{Result, limits};
 use num_complex::Complex;
 use num_traits::{Float, One, Zero};
 use std::ops::{Div, Neg, Sub};
@@ -36,6 +38,19 @@ pub(super) trait Field:
     /// `1 / self`, each part rounded once.
     fn inverse(self) -> Self;
 
+    /// `into += alpha · a @ b` for column-major matrices: `a` of n × m and `b` of m × p elements, and `into` with columns
+    /// that are `stride` elements apart.
+    ///
+    /// # Errors
+    /// RuntimeError if a matrix is smaller than the sizes require, which is a bug of the caller; KeyboardInterrupt.
+    fn add_product(
+        into: &mut [Self],
+        stride: usize,
+        sizes: [usize; 3],
+        alpha: Self,
+        operands: [&[Self]; 2],
+    ) -> Result<()>;
+
     /// Returns the sum of the parts' magnitudes, by which LAPACK chooses pivots.
     fn size(self) -> Self::Real {
         Float::abs(self.re()) + Float::abs(self.im())
@@ -61,6 +76,17 @@ macro_rules! fields {
             fn inverse(self) -> $t {
                 1.0 / self
             }
+            // The transposes of the matrices are row-major.
+            fn add_product(
+                into: &mut [$t],
+                stride: usize,
+                [n, m, p]: [usize; 3],
+                alpha: $t,
+                [a, b]: [&[$t]; 2],
+            ) -> Result<()> {
+                let [a, b] = [(a, n), (b, m)].map(|(values, rows)| Matrix { values, strides: [rows, 1] });
+                add_product_within(into, stride, [p, m, n], alpha, b, a)
+            }
         }
 
         impl Field for Complex<$t> {
@@ -77,6 +103,34 @@ macro_rules! fields {
             fn inverse(self) -> Self {
                 let [re, im] = inverse_parts(self.re.into(), self.im.into());
                 Complex::new(re as $t, im as $t)
+            }
+            fn add_product(
+                into: &mut [Self],
+                stride: usize,
+                sizes @ [n, _, p]: [usize; 3],
+                alpha: Self,
+                operands: [&[Self]; 2],
+            ) -> Result<()> {
+                let parts = |values: &[Self], part: fn(&Self) -> $t| -> Result<Vec<$t>> {
+                    let mut parts = limits::vector(values.len())?;
+                    parts.extend(values.iter().map(part));
+                    Ok(parts)
+                };
+                let [a, b] = operands;
+                let [a_re, b_re] = [parts(a, |z| z.re)?, parts(b, |z| z.re)?];
+                let [a_im, b_im] = [parts(a, |z| z.im)?, parts(b, |z| z.im)?];
+                let [mut re, mut im] = [limits::filled(0.0, n * p)?, limits::filled(0.0, n * p)?];
+                <$t>::add_product(&mut re, n, sizes, 1.0, [&a_re, &b_re])?;
+                <$t>::add_product(&mut re, n, sizes, -1.0, [&a_im, &b_im])?;
+                <$t>::add_product(&mut im, n, sizes, 1.0, [&a_re, &b_im])?;
+                <$t>::add_product(&mut im, n, sizes, 1.0, [&a_im, &b_re])?;
+                let n = n.max(1);
+                for ((column, re), im) in into.chunks_mut(stride.max(1)).zip(re.chunks(n)).zip(im.chunks(n)) {
+                    for ((z, &re), &im) in column.iter_mut().zip(re).zip(im) {
+                        *z += alpha * Complex::new(re, im);
+                    }
+                }
+                Ok(())
             }
         }
     )*};

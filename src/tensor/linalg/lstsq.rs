@@ -1,9 +1,10 @@
 //! Least squares, like LAPACK's gels, gelsy, gelsd and gelss: by QR decomposition, by rank-revealing QR decomposition
 //! with column exchanges, and by singular values.
 
+use super::batch::{MatrixOrder, read, write, write_vectors};
 use super::field::Field;
 use super::lu::{Triangular, solve_column, solve_triangular};
-use super::matrix::{Matrix, MatrixOrder, read, write, write_vectors};
+use super::matrix::Matrix;
 use super::qr::{apply_q, qr, reflect_left, reflection, upper, vector};
 use super::rotation::triangular_pair;
 use super::{Shape, svd};
@@ -132,8 +133,10 @@ fn solve_first<T: Field>(a: &Matrix<T>, sides: &mut Matrix<T>, count: usize, upp
     for (i, j) in part.places() {
         part[(i, j)] = sides[(i, j)];
     }
-    let solve = if part.columns == 1 { solve_column } else { solve_triangular };
-    solve(&corner, &mut part, Triangular { upper, unit: false });
+    match part.columns {
+        1 => solve_column(&corner, &mut part, Triangular { upper, unit: false }),
+        _ => solve_triangular(&corner, &mut part, Triangular { upper, unit: false })?,
+    }
     for (i, j) in part.places() {
         sides[(i, j)] = part[(i, j)];
     }
@@ -155,7 +158,7 @@ fn by_qr<T: Field>(a: Matrix<T>, mut sides: Matrix<T>, element: Option<usize>) -
         clear(&mut sides, 0);
         return Ok(Solution { sides, rank: 0, values: Vec::new() });
     }
-    let (factored, taus) = qr(if m >= n { a } else { a.adjoint()? });
+    let (factored, taus) = qr(if m >= n { a } else { a.adjoint()? })?;
     if let Some(zero) = (0..least).find(|&i| factored[(i, i)].is_zero()) {
         let place = element.map_or(String::new(), |element| format!("(Batch element {element}): "));
         bail!(
@@ -166,12 +169,12 @@ fn by_qr<T: Field>(a: Matrix<T>, mut sides: Matrix<T>, element: Option<usize>) -
         );
     }
     if m >= n {
-        apply_q(&factored, &taus, &mut sides, true, true);
+        apply_q(&factored, &taus, &mut sides, true, true)?;
         solve_first(&factored, &mut sides, n, true)?;
     } else {
         solve_first(&factored.adjoint()?, &mut sides, m, false)?;
         clear(&mut sides, m);
-        apply_q(&factored, &taus, &mut sides, true, false);
+        apply_q(&factored, &taus, &mut sides, true, false)?;
     }
     Ok(Solution { sides, rank: least, values: Vec::new() })
 }
@@ -259,7 +262,7 @@ fn by_rank<T: Field>(a: Matrix<T>, mut sides: Matrix<T>, limit: T::Real) -> Resu
     let n = a.columns;
     let (factored, taus, order) = pivoted_qr(a)?;
     let rank = rank_of(&factored, limit);
-    apply_q(&factored, &taus, &mut sides, true, true);
+    apply_q(&factored, &taus, &mut sides, true, true)?;
     if rank == n {
         solve_first(&factored, &mut sides, n, true)?;
     } else {
@@ -270,13 +273,13 @@ fn by_rank<T: Field>(a: Matrix<T>, mut sides: Matrix<T>, limit: T::Real) -> Resu
                 rows[(i, j)] = factored[(j, i)].conj();
             }
         }
-        let (inner, inner_taus) = qr(rows);
+        let (inner, inner_taus) = qr(rows)?;
         if rank > 0 {
             solve_first(&inner.adjoint()?, &mut sides, rank, false)?;
         }
         clear(&mut sides, rank);
         let mut first = extended(&sides, n)?;
-        apply_q(&inner, &inner_taus, &mut first, true, false);
+        apply_q(&inner, &inner_taus, &mut first, true, false)?;
         for (i, j) in first.places() {
             sides[(i, j)] = first[(i, j)];
         }
@@ -301,13 +304,13 @@ fn by_values<T: Field>(a: &Matrix<T>, mut sides: Matrix<T>, limit: T::Real) -> R
     }
     // A tall matrix is reduced to its R.
     let reduced = if m > n {
-        let (factored, taus) = qr(a.clone());
-        apply_q(&factored, &taus, &mut sides, true, true);
+        let (factored, taus) = qr(a.clone())?;
+        apply_q(&factored, &taus, &mut sides, true, true)?;
         upper(&factored, n)?
     } else {
         a.clone()
     };
-    let found = svd::svd(&reduced, false)?;
+    let found = svd::svd(&reduced, svd::Vectors::Reduced)?;
     let largest = found.values.first().copied().unwrap_or_else(T::Real::zero);
     let limit = Float::max(limit * largest, <T::Real as Float>::min_positive_value());
     let rank = found.values.iter().filter(|&&value| value > limit).count();

@@ -1,13 +1,11 @@
-//! A matrix for decompositions, stored by columns in its own memory; and batches of them, read from tensors and written
-//! to new ones.
+//! A matrix for decompositions, stored by columns in its own memory.
 
 use super::field::Field;
-use crate::bail;
-use crate::memory::{get, set};
-use crate::ops::check::resolved;
-use crate::ops::copy::contiguous;
-use crate::{DType, Device, Dims, Error, Result, View, interrupt, limits};
-use std::ops::{Index, IndexMut};
+use crate::{Error, Result, interrupt, limits};
+use std::ops::{Index, IndexMut, Range};
+
+/// Multiplications up to which a product is summed in order.
+const SMALL_PRODUCT: usize = 1 << 18;
 
 /// A column-major matrix.
 #[derive(Clone, Debug)]
@@ -44,19 +42,56 @@ impl<T: Field> Matrix<T> {
         Ok(matrix)
     }
 
+    /// Takes over the elements of a matrix, column by column.
+    ///
+    /// # Errors
+    /// RuntimeError if their number does not match, which is a bug of the caller.
+    pub(super) fn of(rows: usize, columns: usize, values: Vec<T>) -> Result<Matrix<T>> {
+        if rows.checked_mul(columns) != Some(values.len()) {
+            return Err(Error::runtime("a matrix has other sizes"));
+        }
+        Ok(Matrix { rows, columns, values })
+    }
+
+    /// Copies some rows and columns.
+    pub(super) fn copied(&self, rows: Range<usize>, columns: Range<usize>) -> Result<Matrix<T>> {
+        let mut values = limits::vector(rows.len().saturating_mul(columns.len()))?;
+        for j in columns.clone() {
+            values.extend_from_slice(&self.column(j)[rows.clone()]);
+        }
+        Matrix::of(rows.len(), columns.len(), values)
+    }
+
+    /// Writes another matrix to the part from `row` and `column` on.
+    pub(super) fn put(&mut self, row: usize, column: usize, part: &Matrix<T>) {
+        for j in 0..part.columns {
+            self.column_mut(column + j)[row..row + part.rows].copy_from_slice(part.column(j));
+        }
+    }
+
     /// The conjugate transpose.
     pub(super) fn adjoint(&self) -> Result<Matrix<T>> {
-        let mut out = Matrix::zeros(self.columns, self.rows)?;
-        for (i, j) in self.places() {
-            out[(j, i)] = self[(i, j)].conj();
-        }
-        Ok(out)
+        self.turned(T::conj)
     }
 
     pub(super) fn transpose(&self) -> Result<Matrix<T>> {
+        self.turned(|value| value)
+    }
+
+    /// Transposes, tile by tile, so that neither matrix is walked across its columns.
+    fn turned(&self, element: impl Fn(T) -> T) -> Result<Matrix<T>> {
+        const TILE: usize = 16;
         let mut out = Matrix::zeros(self.columns, self.rows)?;
-        for (i, j) in self.places() {
-            out[(j, i)] = self[(i, j)];
+        let tiles = |size: usize| (0..size).step_by(TILE).map(move |start| start..size.min(start + TILE));
+        for columns in tiles(self.columns) {
+            interrupt::check()?;
+            for rows in tiles(self.rows) {
+                for j in columns.clone() {
+                    for (i, &value) in rows.clone().zip(&self.column(j)[rows.clone()]) {
+                        out[(j, i)] = element(value);
+                    }
+                }
+            }
         }
         Ok(out)
     }
@@ -70,9 +105,14 @@ impl<T: Field> Matrix<T> {
 
     pub(super) fn times(&self, other: &Matrix<T>) -> Result<Matrix<T>> {
         let mut out = Matrix::zeros(self.rows, other.columns)?;
+        let depth = self.columns.min(other.rows);
+        if self.columns == other.rows && self.rows.saturating_mul(depth).saturating_mul(other.columns) > SMALL_PRODUCT {
+            out.add_product([0, 0], T::one(), self, other)?;
+            return Ok(out);
+        }
         for j in 0..if self.rows == 0 { 0 } else { other.columns } {
             interrupt::check()?;
-            for k in 0..self.columns.min(other.rows) {
+            for k in 0..depth {
                 let factor = other[(k, j)];
                 for i in 0..self.rows {
                     out[(i, j)] = out[(i, j)] + self[(i, k)] * factor;
@@ -80,6 +120,19 @@ impl<T: Field> Matrix<T> {
             }
         }
         Ok(out)
+    }
+
+    /// `C += alpha · a @ b` for the part of the matrix from `row` and `column` on.
+    pub(super) fn add_product(
+        &mut self,
+        [row, column]: [usize; 2],
+        alpha: T,
+        a: &Matrix<T>,
+        b: &Matrix<T>,
+    ) -> Result<()> {
+        let rows = self.rows;
+        let into = self.values.get_mut(column * rows + row..).unwrap_or_default();
+        T::add_product(into, rows, [a.rows, a.columns, b.columns], alpha, [&a.values, &b.values])
     }
 
     pub(crate) fn swap_rows(&mut self, a: usize, b: usize) {
@@ -96,6 +149,10 @@ impl<T: Field> Matrix<T> {
                 self.values.swap(a * self.rows + i, b * self.rows + i);
             }
         }
+    }
+
+    pub(crate) fn column(&self, j: usize) -> &[T] {
+        &self.values[j * self.rows..(j + 1) * self.rows]
     }
 
     pub(crate) fn column_mut(&mut self, j: usize) -> &mut [T] {
@@ -127,84 +184,4 @@ impl<T: Field> Matrix<T> {
     pub(crate) fn has_only_finite(&self) -> bool {
         self.values.iter().all(|v| num_traits::Float::is_finite(v.re()) && num_traits::Float::is_finite(v.im()))
     }
-}
-
-/// Reads the matrices in a tensor's last two dimensions, in row-major order of the batch.
-pub(super) fn read<T: Field>(view: &View) -> Result<Vec<Matrix<T>>> {
-    let [batch @ .., rows, columns] = view.sizes() else { bail!(RuntimeError, "a matrix has two dimensions") };
-    let (rows, columns) = (*rows as usize, *columns as usize);
-    let count = batch.iter().product::<i64>() as usize;
-    let flat = contiguous(&resolved(view)?)?;
-    let memory = flat.memory()?;
-    let cells = memory.typed::<T>().get(flat.layout.offset as usize..).unwrap_or_default();
-    let mut matrices = limits::vector(count)?;
-    for k in 0..count {
-        interrupt::check_at(k)?;
-        let mut matrix = Matrix::zeros(rows, columns)?;
-        let own = cells.get(k * rows * columns..).unwrap_or_default();
-        for (n, cell) in own.iter().take(rows * columns).enumerate() {
-            matrix[(n / columns, n % columns)] = get(cell);
-        }
-        matrices.push(matrix);
-    }
-    Ok(matrices)
-}
-
-/// The layout of a new tensor's matrices.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum MatrixOrder {
-    Rows,
-    Columns,
-}
-
-/// Allocates a tensor for a batch of matrices.
-pub(super) fn allocate_batch(
-    batch: &[i64],
-    rows: usize,
-    columns: usize,
-    order: MatrixOrder,
-    dtype: DType,
-    device: Device,
-) -> Result<View> {
-    let (first, second) = if order == MatrixOrder::Rows { (rows, columns) } else { (columns, rows) };
-    let sizes: Dims = batch.iter().copied().chain([first as i64, second as i64]).collect();
-    let view = View::zeros(&sizes, dtype, device)?;
-    let ndim = view.ndim() as i64;
-    if order == MatrixOrder::Rows { Ok(view) } else { Ok(view.with_layout(view.layout.transpose(ndim - 2, ndim - 1)?)) }
-}
-
-/// Writes a batch of matrices, all of the given sizes, to a new tensor.
-pub(super) fn write<T: Field>(
-    batch: &[i64],
-    [rows, columns]: [usize; 2],
-    order: MatrixOrder,
-    matrices: impl IntoIterator<Item = Matrix<T>>,
-) -> Result<View> {
-    let out = allocate_batch(batch, rows, columns, order, T::DTYPE, Device::CPU)?;
-    let memory = out.memory()?;
-    let cells = memory.typed::<T>();
-    for (k, matrix) in matrices.into_iter().enumerate() {
-        for (i, j) in matrix.places().filter(|&(i, j)| i < rows && j < columns) {
-            let place = if order == MatrixOrder::Rows { i * columns + j } else { j * rows + i };
-            if let Some(cell) = cells.get(k * rows * columns + place) {
-                set(cell, matrix[(i, j)]);
-            }
-        }
-    }
-    Ok(out)
-}
-
-/// Writes a batch of vectors to a new tensor.
-pub(crate) fn write_vectors<T: Field>(
-    batch: &[i64],
-    length: usize,
-    vectors: impl IntoIterator<Item = Vec<T>>,
-) -> Result<View> {
-    let sizes: Dims = batch.iter().copied().chain([length as i64]).collect();
-    let out = View::zeros(&sizes, T::DTYPE, Device::CPU)?;
-    let memory = out.memory()?;
-    for (cell, value) in memory.typed::<T>().iter().zip(vectors.into_iter().flatten()) {
-        set(cell, value);
-    }
-    Ok(out)
 }

@@ -1,7 +1,7 @@
 //! Results that depend on a tolerance: pseudoinverses and ranks.
 
-use super::matrix::{MatrixOrder, allocate_batch};
-use super::{Shape, eigh, svd_decomposition};
+use super::batch::{MatrixOrder, allocate_batch};
+use super::{Shape, Vectors, eigh, svd_decomposition};
 use crate::bail;
 use crate::layout::broadcast_sizes;
 use crate::ops::compare::{CompareOp, compare};
@@ -115,10 +115,10 @@ pub fn pinv(a: &View, tolerances: &Tolerances, hermitian: bool) -> Result<View> 
         return allocate_batch(&shape.batch, n, m, MatrixOrder::Rows, a.dtype, a.device());
     }
     let (values, sizes, before, after) = if hermitian {
-        let (values, vectors) = eigh("linalg.eigh", a, false)?;
+        let (values, vectors) = eigh("linalg.eigh", a, false, true)?;
         (values.clone(), magnitudes(&values)?, vectors.clone(), vectors)
     } else {
-        let [u, values, vh] = svd_decomposition("linalg.svd", a, false)?;
+        let [u, values, vh] = svd_decomposition("linalg.svd", a, Vectors::Reduced)?;
         (values.clone(), values, view::adjoint(&vh, "adjoint")?, u)
     };
     let largest = extremum(Extremum::Max, &sizes, &[-1], true)?;
@@ -144,9 +144,9 @@ pub fn matrix_rank(a: &View, tolerances: &Tolerances, hermitian: bool) -> Result
         return View::zeros(&batch, DType::Long, a.device());
     }
     let sizes = if hermitian {
-        magnitudes(&eigh("linalg.eigh", a, false)?.0)?
+        magnitudes(&eigh("linalg.eigh", a, false, false)?.0)?
     } else {
-        let [_, values, _] = svd_decomposition("linalg.svd", a, false)?;
+        let [_, values, _] = svd_decomposition("linalg.svd", a, Vectors::None)?;
         values
     };
     let largest = extremum(Extremum::Max, &sizes, &[-1], true)?;

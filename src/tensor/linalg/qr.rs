@@ -2,9 +2,12 @@
 //! geqrf, orgqr and ormqr. All of them stop after Ctrl-C.
 
 use super::field::Field;
+use super::lu::BLOCK;
 use super::matrix::Matrix;
+use crate::parallel::vectorised;
 use crate::{Result, interrupt};
 use num_traits::{Float, One, Zero};
+use std::ops::Range;
 
 /// A reflector that maps a vector to a multiple of the first unit vector, chosen like in `larfg`.
 pub(super) struct Reflection<T: Field> {
@@ -124,24 +127,22 @@ pub(crate) fn reflect_left<T: Field>(c: &mut Matrix<T>, row: usize, column: usiz
     }
 }
 
-/// `C (1 - tau v vᴴ)` for the part of C from `row` and `column` on; `v[0]` counts as one.
+/// `C (1 - tau v vᴴ)` for the part of C from `row` and `column` on; `v[0]` counts as one. The sums of all rows at once,
+/// column by column.
 pub(crate) fn reflect_right<T: Field>(c: &mut Matrix<T>, row: usize, column: usize, v: &[T], tau: T) {
-    if tau.is_zero() {
+    if tau.is_zero() || v.is_empty() || row >= c.rows || interrupt::requested() {
         return;
     }
-    for i in row..c.rows {
-        if interrupt::requested() {
-            return;
-        }
-        let mut product = c[(i, column)];
-        for (k, &value) in v.iter().enumerate().skip(1) {
-            product = product + c[(i, column + k)] * value;
-        }
-        let product = product * tau;
-        c[(i, column)] = c[(i, column)] - product;
-        for (k, &value) in v.iter().enumerate().skip(1) {
-            c[(i, column + k)] = c[(i, column + k)] - product * value.conj();
-        }
+    let mut products = c.column(column)[row..].to_vec();
+    for (k, &value) in v.iter().enumerate().skip(1) {
+        let terms = products.iter_mut().zip(&c.column(column + k)[row..]);
+        vectorised(|| terms.for_each(|(sum, &x)| *sum = *sum + x * value));
+    }
+    products.iter_mut().for_each(|product| *product = *product * tau);
+    for (k, &value) in v.iter().enumerate() {
+        let terms = c.column_mut(column + k)[row..].iter_mut().zip(&products);
+        let by = if k == 0 { T::one() } else { value.conj() };
+        vectorised(|| terms.for_each(|(x, &product)| *x = *x - product * by));
     }
 }
 
@@ -151,55 +152,176 @@ pub(super) fn vector<T: Field>(factored: &Matrix<T>, j: usize) -> Vec<T> {
     [T::one()].into_iter().chain(rest).collect()
 }
 
+/// A reflector: its first row, its vector from that row on, whose first element counts as one, and its factor.
+pub(super) type Reflector<T> = (usize, Vec<T>, T);
+
+/// The number of reflectors that are applied at once to a large matrix.
+const REFLECTORS: usize = 32;
+
+/// The product of some reflectors, `1 - V T Vᴴ`, as LAPACK's larft computes it.
+struct BlockReflector<T> {
+    row: usize,
+    v: Matrix<T>,
+    adjoint: Matrix<T>,
+    t: Matrix<T>,
+}
+
+impl<T: Field> BlockReflector<T> {
+    /// Multiplies reflectors in ascending order of their first rows.
+    fn of(reflectors: &[Reflector<T>]) -> Result<BlockReflector<T>> {
+        let row = reflectors.first().map_or(0, |first| first.0);
+        let (rows, count) = (reflectors.first().map_or(0, |first| first.1.len()), reflectors.len());
+        let mut v = Matrix::zeros(rows, count)?;
+        for (j, (start, vector, _)) in reflectors.iter().enumerate() {
+            let own = &mut v.column_mut(j)[start - row..];
+            own.copy_from_slice(vector);
+            own[0] = T::one();
+        }
+        let adjoint = v.adjoint()?;
+        let mut products = Matrix::zeros(count, count)?;
+        products.add_product([0, 0], T::one(), &adjoint, &v)?;
+        let mut t = Matrix::zeros(count, count)?;
+        for (j, &(_, _, tau)) in reflectors.iter().enumerate() {
+            for i in 0..j {
+                t[(i, j)] = (i..j).fold(T::zero(), |sum, k| sum - t[(i, k)] * products[(k, j)]) * tau;
+            }
+            t[(j, j)] = tau;
+        }
+        Ok(BlockReflector { row, v, adjoint, t })
+    }
+
+    /// Multiplies the columns of `c` from `column` on from the left.
+    fn left(&self, c: &mut Matrix<T>, column: usize, adjoint: bool) -> Result<()> {
+        let part = c.copied(self.row..self.row + self.v.rows, column..c.columns)?;
+        let mut products = Matrix::zeros(self.v.columns, part.columns)?;
+        products.add_product([0, 0], T::one(), &self.adjoint, &part)?;
+        let t = if adjoint { &self.t.adjoint()? } else { &self.t };
+        c.add_product([self.row, column], -T::one(), &self.v, &t.times(&products)?)
+    }
+
+    /// Multiplies all rows of `c` from the right.
+    fn right(&self, c: &mut Matrix<T>, adjoint: bool) -> Result<()> {
+        let part = c.copied(0..c.rows, self.row..self.row + self.v.rows)?;
+        let mut products = Matrix::zeros(part.rows, self.v.columns)?;
+        products.add_product([0, 0], T::one(), &part, &self.v)?;
+        let t = if adjoint { &self.t.adjoint()? } else { &self.t };
+        c.add_product([0, self.row], -T::one(), &products.times(t)?, &self.adjoint)
+    }
+}
+
+/// Multiplies `c` by the product of reflectors, or by its adjoint, from the left or the right. Few are applied one by
+/// one, like in LAPACK.
+pub(super) fn reflect<T: Field>(
+    c: &mut Matrix<T>,
+    reflectors: &[Reflector<T>],
+    left: bool,
+    adjoint: bool,
+) -> Result<()> {
+    let blocks = reflectors.len() > BLOCK && c.rows.min(c.columns) > 1;
+    let groups = reflectors.chunks(if blocks { REFLECTORS } else { 1 });
+    let mut groups: Vec<&[Reflector<T>]> = groups.collect();
+    if left != adjoint {
+        groups.reverse();
+    }
+    for group in groups {
+        interrupt::check()?;
+        match group {
+            [(row, v, tau)] => {
+                let tau = if adjoint { tau.conj() } else { *tau };
+                if left { reflect_left(c, *row, 0, v, tau) } else { reflect_right(c, 0, *row, v, tau) }
+            }
+            _ if left => BlockReflector::of(group)?.left(c, 0, adjoint)?,
+            _ => BlockReflector::of(group)?.right(c, adjoint)?,
+        }
+    }
+    Ok(())
+}
+
+/// Returns some reflectors of a factored matrix.
+fn stored<T: Field>(factored: &Matrix<T>, taus: &[T], range: Range<usize>) -> Vec<Reflector<T>> {
+    range.map(|j| (j, vector(factored, j), taus[j])).collect()
+}
+
 /// Computes `A = Q R`. Returns R on and above the diagonal with the reflectors below it, and their factors.
-pub(super) fn qr<T: Field>(mut a: Matrix<T>) -> (Matrix<T>, Vec<T>) {
+pub(super) fn qr<T: Field>(mut a: Matrix<T>) -> Result<(Matrix<T>, Vec<T>)> {
+    let steps = a.rows.min(a.columns);
     let mut taus = Vec::new();
+    if steps <= BLOCK {
+        factor(&mut a, &mut taus);
+        return Ok((a, taus));
+    }
+    for start in (0..steps).step_by(REFLECTORS) {
+        let end = steps.min(start + REFLECTORS);
+        let mut panel = a.copied(start..a.rows, start..end)?;
+        factor(&mut panel, &mut taus);
+        interrupt::check()?;
+        a.put(start, start, &panel);
+        if end < a.columns {
+            BlockReflector::of(&stored(&a, &taus, start..end))?.left(&mut a, end, true)?;
+        }
+    }
+    Ok((a, taus))
+}
+
+/// Factors a matrix column by column, and appends the factors of its reflectors.
+fn factor<T: Field>(a: &mut Matrix<T>, taus: &mut Vec<T>) {
     for j in 0..a.rows.min(a.columns) {
         if interrupt::requested() {
             break;
         }
-        let found = reflection(a[(j, j)], (j + 1..a.rows).map(|i| a[(i, j)]));
-        for i in j + 1..a.rows {
-            a[(i, j)] = found.own(a[(i, j)]);
-        }
+        let found = reflection(a[(j, j)], a.column(j)[j + 1..].iter().copied());
+        a.column_mut(j)[j + 1..].iter_mut().for_each(|value| *value = found.own(*value));
         a[(j, j)] = T::of(found.beta);
-        let v = vector(&a, j);
-        reflect_left(&mut a, j, j + 1, &v, found.tau.conj());
+        let v = vector(a, j);
+        reflect_left(a, j, j + 1, &v, found.tau.conj());
         taus.push(found.tau);
     }
-    (a, taus)
 }
 
 /// Computes the first columns of Q from the reflectors, like `org2r`: the reflector's own column is its vector times a
 /// factor, which determines the signs of zeros.
 pub(crate) fn form_q<T: Field>(factored: &Matrix<T>, taus: &[T], columns: usize) -> Result<Matrix<T>> {
     let mut q = Matrix::identity(factored.rows, columns)?;
-    for (j, &tau) in taus.iter().enumerate().take(columns).rev() {
-        interrupt::check()?;
-        let v = vector(factored, j);
-        reflect_left(&mut q, j, j + 1, &v, tau);
-        for (k, &value) in v.iter().enumerate() {
-            q[(j + k, j)] = if k == 0 { T::one() - tau } else { -tau * value };
+    let count = taus.len().min(columns);
+    if count <= BLOCK {
+        form(&mut q, 0, &stored(factored, taus, 0..count))?;
+        return Ok(q);
+    }
+    for start in (0..count).step_by(REFLECTORS).rev() {
+        let end = count.min(start + REFLECTORS);
+        let reflectors = stored(factored, taus, start..end);
+        if end < columns {
+            BlockReflector::of(&reflectors)?.left(&mut q, end, false)?;
         }
+        let mut own = q.copied(0..q.rows, start..end)?;
+        form(&mut own, start, &reflectors)?;
+        q.put(0, start, &own);
     }
     Ok(q)
 }
 
-/// `Q C`, `Qᴴ C`, `C Q` or `C Qᴴ` in place.
-pub(crate) fn apply_q<T: Field>(factored: &Matrix<T>, taus: &[T], c: &mut Matrix<T>, left: bool, adjoint: bool) {
-    let mut order: Vec<usize> = (0..taus.len()).collect();
-    if left != adjoint {
-        order.reverse();
-    }
-    for j in order {
-        let Some(&tau) = taus.get(j) else { continue };
-        let (tau, v) = (if adjoint { tau.conj() } else { tau }, vector(factored, j));
-        if left {
-            reflect_left(c, j, 0, &v, tau);
-        } else {
-            reflect_right(c, 0, j, &v, tau);
+/// Forms the columns of Q that belong to some reflectors, the first of them in column `first` of the whole Q.
+fn form<T: Field>(q: &mut Matrix<T>, first: usize, reflectors: &[Reflector<T>]) -> Result<()> {
+    for &(row, ref v, tau) in reflectors.iter().rev() {
+        interrupt::check()?;
+        let column = row - first;
+        reflect_left(q, row, column + 1, v, tau);
+        for (k, &value) in v.iter().enumerate() {
+            q[(row + k, column)] = if k == 0 { T::one() - tau } else { -tau * value };
         }
     }
+    Ok(())
+}
+
+/// `Q C`, `Qᴴ C`, `C Q` or `C Qᴴ` in place.
+pub(crate) fn apply_q<T: Field>(
+    factored: &Matrix<T>,
+    taus: &[T],
+    c: &mut Matrix<T>,
+    left: bool,
+    adjoint: bool,
+) -> Result<()> {
+    reflect(c, &stored(factored, taus, 0..taus.len()), left, adjoint)
 }
 
 /// Returns the elements on and above the diagonal of the first rows.
@@ -253,6 +375,44 @@ mod tests {
                 reflect_left(&mut alone, 1, if j < from { 1 } else { 0 }, &v, 0.75);
                 let bits = |column: &[f32]| column.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
                 assert_eq!(bits(alone.column_mut(0)), bits(together.column_mut(j)), "column {j} of {columns}");
+            }
+        }
+    }
+    #[test]
+    fn blocks_of_reflectors_give_what_each_alone_gives() {
+        let number = |i: usize| ((i * i * 7919 + 31 * i) % 1009) as f64 / 504.0 - 1.0;
+        let matrix = |rows: usize, columns: usize| {
+            let mut out = Matrix::<Complex<f64>>::zeros(rows, columns).unwrap();
+            for (i, j) in out.places() {
+                out[(i, j)] = Complex::new(number(1013 * i + 7 * j), number(i + 331 * j + 90_000));
+            }
+            out
+        };
+        let assert_near = |a: &Matrix<Complex<f64>>, b: &Matrix<Complex<f64>>, what: &str| {
+            assert_eq!((a.rows, a.columns), (b.rows, b.columns), "{what}");
+            assert!(a.places().all(|at| (a[at] - b[at]).norm() < 1e-11), "{what}");
+        };
+        for (m, n) in [(BLOCK, BLOCK), (BLOCK + 1, BLOCK + 1), (2 * BLOCK + 9, BLOCK + 7), (BLOCK + 7, 2 * BLOCK)] {
+            let a = matrix(m, n);
+            let (factored, taus) = qr(a.clone()).unwrap();
+            let (mut alone, mut own_taus) = (a, Vec::new());
+            factor(&mut alone, &mut own_taus);
+            assert_near(&factored, &alone, "factors");
+            let mut wanted = Matrix::identity(m, m).unwrap();
+            for (row, v, tau) in stored(&factored, &taus, 0..taus.len()).iter().rev() {
+                reflect_left(&mut wanted, *row, 0, v, *tau);
+            }
+            let k = m.min(n);
+            assert_near(&form_q(&factored, &taus, m).unwrap(), &wanted, "Q");
+            assert_near(&form_q(&factored, &taus, k).unwrap(), &wanted.copied(0..m, 0..k).unwrap(), "columns of Q");
+            let adjoint = wanted.adjoint().unwrap();
+            let (tall, wide) = (matrix(m, 3), matrix(3, m));
+            for (left, turned) in [(true, false), (true, true), (false, false), (false, true)] {
+                let q = if turned { &adjoint } else { &wanted };
+                let mut c = if left { tall.clone() } else { wide.clone() };
+                let wanted = if left { q.times(&c) } else { c.times(q) }.unwrap();
+                apply_q(&factored, &taus, &mut c, left, turned).unwrap();
+                assert_near(&c, &wanted, "a product with Q");
             }
         }
     }

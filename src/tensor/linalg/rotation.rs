@@ -3,6 +3,8 @@
 
 use super::field::Field;
 use super::matrix::Matrix;
+use crate::parallel::{self, Kernel, vectorised_kernel};
+use crate::{Error, Result, limits};
 use num_traits::Float;
 
 /// A rotation's cosine and sine.
@@ -52,6 +54,88 @@ pub(crate) fn rotate_rows<T: Field>(m: &mut Matrix<T>, a: usize, b: usize, [c, s
         let (x, y) = (m[(a, j)], m[(b, j)]);
         m[(a, j)] = x.scale(c) + y.scale(s);
         m[(b, j)] = y.scale(c) - x.scale(s);
+    }
+}
+
+/// A matrix whose neighbouring columns are rotated many times. Rotations are collected and applied to one strip of rows
+/// after another, which stays in a cache, and on all cores.
+pub(super) struct RotatedColumns<T: Field> {
+    rows: usize,
+    columns: usize,
+    /// One strip of rows after another, each by columns.
+    strips: Vec<T>,
+    pending: Vec<(usize, Rotation<T::Real>)>,
+}
+
+/// The rows of a strip, and the rotations that are collected before they are applied.
+const STRIP: usize = 32;
+const PENDING: usize = 1 << 12;
+
+impl<T: Field> RotatedColumns<T> {
+    /// The identity. Without rows, rotations do nothing.
+    pub(super) fn identity(rows: usize, columns: usize) -> Result<RotatedColumns<T>> {
+        let count = rows.checked_mul(columns).ok_or_else(|| Error::runtime("a matrix is too large"))?;
+        let mut strips = limits::filled(T::zero(), count)?;
+        for i in 0..rows.min(columns) {
+            let start = i / STRIP * STRIP;
+            strips[start * columns + i * STRIP.min(rows - start) + i - start] = T::one();
+        }
+        Ok(RotatedColumns { rows, columns, strips, pending: Vec::new() })
+    }
+
+    /// `[x, y] ← [c x + s y, c y - s x]` for a column and the next one.
+    pub(super) fn rotate(&mut self, column: usize, by: Rotation<T::Real>) -> Result<()> {
+        if self.rows == 0 {
+            return Ok(());
+        }
+        self.pending.push((column, by));
+        if self.pending.len() >= PENDING { self.apply() } else { Ok(()) }
+    }
+
+    fn apply(&mut self) -> Result<()> {
+        let (columns, pending) = (self.columns, &self.pending);
+        let work = pending.len().saturating_mul(self.rows);
+        parallel::parts_of(&mut self.strips, (STRIP * columns).max(1), work, &|_, strip| {
+            let rows = strip.len() / columns;
+            vectorised_kernel(StripRotations { strip, rows, pending });
+            Ok(())
+        })?;
+        self.pending.clear();
+        Ok(())
+    }
+
+    /// Returns the matrix after all rotations.
+    pub(super) fn finish(mut self) -> Result<Matrix<T>> {
+        self.apply()?;
+        let mut out = Matrix::zeros(self.rows, self.columns)?;
+        for (k, strip) in self.strips.chunks((STRIP * self.columns).max(1)).enumerate() {
+            let rows = strip.len() / self.columns;
+            for (j, part) in strip.chunks_exact(rows).enumerate() {
+                out.column_mut(j)[k * STRIP..k * STRIP + rows].copy_from_slice(part);
+            }
+        }
+        Ok(out)
+    }
+}
+
+/// Rotates the columns of one strip.
+struct StripRotations<'a, T: Field> {
+    strip: &'a mut [T],
+    rows: usize,
+    pending: &'a [(usize, Rotation<T::Real>)],
+}
+
+impl<T: Field> Kernel for StripRotations<'_, T> {
+    type Output = ();
+    #[inline(always)]
+    fn run(self, _fuses: bool) {
+        let StripRotations { strip, rows, pending } = self;
+        for &(column, [c, s]) in pending {
+            let (first, second) = strip[column * rows..(column + 2) * rows].split_at_mut(rows);
+            for (x, y) in first.iter_mut().zip(second) {
+                (*x, *y) = (x.scale(c) + y.scale(s), y.scale(c) - x.scale(s));
+            }
+        }
     }
 }
 
@@ -203,5 +287,22 @@ mod tests {
     fn rotations_are_the_same_at_every_size() {
         same_at_every_size::<f32>(-126..124);
         same_at_every_size::<f64>(-1022..1020);
+    }
+    #[test]
+    fn collected_rotations_give_the_same_as_each_alone() {
+        for (rows, columns) in [(1, 2), (STRIP - 1, 5), (STRIP, 5), (STRIP + 1, 70), (3 * STRIP + 7, 9), (0, 4)] {
+            let mut together = RotatedColumns::<f32>::identity(rows, columns).unwrap();
+            let mut alone = Matrix::<f32>::identity(rows, columns).unwrap();
+            for step in 0..2 * PENDING + 3 {
+                let (column, angle) = (step * 7 % (columns - 1), step as f32);
+                let by = [angle.cos(), angle.sin()];
+                together.rotate(column, by).unwrap();
+                rotate_columns(&mut alone, column, column + 1, by);
+            }
+            let together = together.finish().unwrap();
+            for (i, j) in alone.places() {
+                assert_eq!(alone[(i, j)].to_bits(), together[(i, j)].to_bits(), "{rows} by {columns}: {i}, {j}");
+            }
+        }
     }
 }

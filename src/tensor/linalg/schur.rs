@@ -7,6 +7,7 @@ use super::qr::reflection;
 use super::rotation::{rotate_columns, rotate_rows};
 use crate::bail;
 use crate::ops::number::Real;
+use crate::parallel::vectorised;
 use crate::{Result, interrupt};
 use num_complex::Complex;
 use num_traits::{Float, One, Zero};
@@ -217,24 +218,35 @@ fn double_step<R: Field<Real = R> + Real + Float>(
         }
         let u: Vec<R> = std::iter::once(one).chain(v[1..width].iter().map(|&x| found.own(x))).collect();
         let times = |x: R| x * found.tau;
-        for j in k..n {
-            let sum = u.iter().enumerate().fold(zero, |sum, (r, &u)| sum + u * h[(k + r, j)]);
-            for (r, &u) in u.iter().enumerate() {
-                h[(k + r, j)] = h[(k + r, j)] - sum * times(u);
-            }
+        for column in h.columns_from(k).chunks_exact_mut(n) {
+            let own = &mut column[k..k + width];
+            let sum = u.iter().zip(&*own).fold(zero, |sum, (&u, &x)| sum + u * x);
+            u.iter().zip(own).for_each(|(&u, x)| *x = *x - sum * times(u));
         }
-        for j in 0..=(k + 3).min(i) {
-            let sum = u.iter().enumerate().fold(zero, |sum, (r, &u)| sum + u * h[(j, k + r)]);
-            for (r, &u) in u.iter().enumerate() {
-                h[(j, k + r)] = h[(j, k + r)] - sum * times(u);
+        reflect_columns(h, k, (k + 3).min(i) + 1, &u, found.tau);
+        reflect_columns(z, k, n, &u, found.tau);
+    }
+}
+
+/// Reflects two or three columns from `k` on, in the first rows.
+fn reflect_columns<R: Field<Real = R> + Float>(m: &mut Matrix<R>, k: usize, rows: usize, u: &[R], tau: R) {
+    let zero = <R as Zero>::zero();
+    let height = m.rows;
+    let mut columns = m.columns_from(k).chunks_exact_mut(height).map(|column| &mut column[..rows]);
+    match (u, columns.next(), columns.next(), columns.next()) {
+        (&[a, b, c], Some(first), Some(second), Some(third)) => vectorised(|| {
+            for ((x, y), z) in first.iter_mut().zip(second).zip(third) {
+                let sum = zero + a * *x + b * *y + c * *z;
+                (*x, *y, *z) = (*x - sum * (a * tau), *y - sum * (b * tau), *z - sum * (c * tau));
             }
-        }
-        for j in 0..n {
-            let sum = u.iter().enumerate().fold(zero, |sum, (r, &u)| sum + u * z[(j, k + r)]);
-            for (r, &u) in u.iter().enumerate() {
-                z[(j, k + r)] = z[(j, k + r)] - sum * times(u);
+        }),
+        (&[a, b], Some(first), Some(second), _) => vectorised(|| {
+            for (x, y) in first.iter_mut().zip(second) {
+                let sum = zero + a * *x + b * *y;
+                (*x, *y) = (*x - sum * (a * tau), *y - sum * (b * tau));
             }
-        }
+        }),
+        _ => {}
     }
 }
 

@@ -3,8 +3,8 @@
 
 use super::field::Field;
 use super::matrix::Matrix;
-use super::qr::{form_q, qr, reflect_left, reflect_right, reflection, upper};
-use super::rotation::{rotate_columns, rotate_rows, rotation, triangular_pair, triangular_values};
+use super::qr::{form_q, qr, reflect, reflect_left, reflect_right, reflection, upper};
+use super::rotation::{RotatedColumns, rotate_rows, rotation, triangular_pair, triangular_values};
 use crate::bail;
 use crate::ops::number::Real;
 use crate::{Result, interrupt};
@@ -17,24 +17,48 @@ pub(super) struct Svd<T: Field> {
     pub vh: Matrix<T>,
 }
 
-/// Computes the decomposition; `full` makes U and V square.
+/// Which vectors to compute along with the singular values.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Vectors {
+    None,
+    Reduced,
+    /// U and V are square.
+    Full,
+}
+
+impl Vectors {
+    /// The vectors of `torch.linalg.svd`.
+    pub fn of(full: bool) -> Vectors {
+        if full { Vectors::Full } else { Vectors::Reduced }
+    }
+
+    /// Leaves out the vectors that only square matrices have.
+    fn reduced(self) -> Vectors {
+        if self == Vectors::Full { Vectors::Reduced } else { self }
+    }
+}
+
+/// Computes the decomposition. Without vectors, U and V are empty.
 ///
 /// # Errors
 /// RuntimeError if the iteration does not converge.
-pub(super) fn svd<T: Field>(a: &Matrix<T>, full: bool) -> Result<Svd<T>> {
-    let (m, n) = (a.rows, a.columns);
+pub(super) fn svd<T: Field>(a: &Matrix<T>, vectors: Vectors) -> Result<Svd<T>> {
+    let (m, n, full) = (a.rows, a.columns, vectors == Vectors::Full);
     if m < n {
-        return wide(a, full);
+        return wide(a, vectors);
     }
     // A tall matrix is first reduced to its R.
     if n > 0 && m >= if T::DTYPE.is_complex() { n * 17 / 9 } else { n * 3 / 2 } && m > n {
-        let (factored, taus) = qr(a.clone());
-        let inner = direct(upper(&factored, n)?, false)?;
+        let (factored, taus) = qr(a.clone())?;
+        let inner = direct(upper(&factored, n)?, vectors.reduced())?;
+        if vectors == Vectors::None {
+            return Ok(inner);
+        }
         let q = form_q(&factored, &taus, if full { m } else { n })?;
         let u = if full { q.times(&embed_in_identity(&inner.u, m)?)? } else { q.times(&inner.u)? };
         return Ok(Svd { u, ..inner });
     }
-    direct(a.clone(), full)
+    direct(a.clone(), vectors)
 }
 
 /// Embeds a square matrix in the corner of a larger identity.
@@ -47,23 +71,26 @@ fn embed_in_identity<T: Field>(corner: &Matrix<T>, size: usize) -> Result<Matrix
 }
 
 /// Decomposes a matrix with more columns than rows.
-fn wide<T: Field>(a: &Matrix<T>, full: bool) -> Result<Svd<T>> {
-    let (m, n) = (a.rows, a.columns);
+fn wide<T: Field>(a: &Matrix<T>, vectors: Vectors) -> Result<Svd<T>> {
+    let (m, n, full) = (a.rows, a.columns, vectors == Vectors::Full);
     if m > 0 && n >= if T::DTYPE.is_complex() { m * 17 / 9 } else { m * 20 } {
         // First reduced to its L: A = L Q, by the adjoint.
-        let (factored, taus) = qr(a.adjoint()?);
-        let inner = direct(upper(&factored, m)?.adjoint()?, false)?;
+        let (factored, taus) = qr(a.adjoint()?)?;
+        let inner = direct(upper(&factored, m)?.adjoint()?, vectors.reduced())?;
+        if vectors == Vectors::None {
+            return Ok(inner);
+        }
         let q = form_q(&factored, &taus, if full { n } else { m })?.adjoint()?;
         let vh = if full { embed_in_identity(&inner.vh, n)?.times(&q)? } else { inner.vh.times(&q)? };
         return Ok(Svd { vh, ..inner });
     }
-    direct(a.clone(), full)
+    direct(a.clone(), vectors)
 }
 
 /// Decomposes through a bidiagonal matrix of the same sizes: upper if there are at least as many rows as columns, lower
 /// otherwise.
-fn direct<T: Field>(mut a: Matrix<T>, full: bool) -> Result<Svd<T>> {
-    let (m, n) = (a.rows, a.columns);
+fn direct<T: Field>(mut a: Matrix<T>, vectors: Vectors) -> Result<Svd<T>> {
+    let (m, n, full) = (a.rows, a.columns, vectors == Vectors::Full);
     let k = m.min(n);
     let is_upper = m >= n;
     let (mut d, mut e) = (Vec::new(), Vec::new());
@@ -73,25 +100,26 @@ fn direct<T: Field>(mut a: Matrix<T>, full: bool) -> Result<Svd<T>> {
         if is_upper {
             let (beta, tau, v) = clear_column(&mut a, i, i);
             d.push(beta);
-            lefts.push((i, tau, v));
+            lefts.push((i, v, tau));
             if i + 1 < n {
                 let (beta, tau, v) = clear_row(&mut a, i, i + 1);
                 e.push(beta);
-                rights.push((i + 1, tau, v));
+                rights.push((i + 1, v, tau));
             }
         } else {
             let (beta, tau, v) = clear_row(&mut a, i, i);
             d.push(beta);
-            rights.push((i, tau, v));
+            rights.push((i, v, tau));
             if i + 1 < m {
                 let (beta, tau, v) = clear_column(&mut a, i + 1, i);
                 e.push(beta);
-                lefts.push((i + 1, tau, v));
+                lefts.push((i + 1, v, tau));
             }
         }
     }
     e.truncate(k.saturating_sub(1));
-    let (mut u, mut vh) = (Matrix::<T::Real>::identity(k, k)?, Matrix::<T::Real>::identity(k, k)?);
+    let rows = if vectors == Vectors::None { 0 } else { k };
+    let (mut u, mut v) = (RotatedColumns::identity(rows, k)?, RotatedColumns::identity(rows, k)?);
     let mut turned = Vec::new();
     if !is_upper {
         // Rotations from the left turn a lower matrix into an upper one.
@@ -104,24 +132,28 @@ fn direct<T: Field>(mut a: Matrix<T>, full: bool) -> Result<Svd<T>> {
         }
     }
     // The sign of a single value goes to U, as in `bdsdc`.
-    if let [value] = d.as_mut_slice()
-        && Float::is_sign_negative(*value)
-    {
-        *value = -*value;
-        u[(0, 0)] = -T::Real::one();
+    let negated = matches!(d.as_slice(), [value] if Float::is_sign_negative(*value));
+    if negated {
+        d[0] = -d[0];
     }
-    Bidiagonal { d: &mut d, e: &mut e, u: &mut u, vt: &mut vh }.diagonalize()?;
+    Bidiagonal { d: &mut d, e: &mut e, u: &mut u, v: &mut v }.diagonalize()?;
+    let (mut u, mut v) = (u.finish()?, v.finish()?);
+    make_positive(&mut d, &mut v);
+    sort(&mut d, &mut u, &mut v);
+    if vectors == Vectors::None {
+        return Ok(Svd { u: Matrix::zeros(0, 0)?, values: d, vh: Matrix::zeros(0, 0)? });
+    }
+    if negated {
+        u[(0, 0)] = -u[(0, 0)];
+    }
+    let vh = v.transpose()?;
     for (i, [c, s]) in turned.into_iter().enumerate().rev() {
         rotate_rows(&mut u, i, i + 1, [c, -s]);
     }
     let mut whole_u = embedded::<T>(&u, m, if full { m } else { k })?;
-    for (start, tau, v) in lefts.iter().rev() {
-        reflect_left(&mut whole_u, *start, 0, v, *tau);
-    }
+    reflect(&mut whole_u, &lefts, true, false)?;
     let mut whole_vh = embedded::<T>(&vh, if full { n } else { k }, n)?;
-    for (start, tau, v) in rights.iter().rev() {
-        reflect_right(&mut whole_vh, 0, *start, v, tau.conj());
-    }
+    reflect(&mut whole_vh, &rights, false, true)?;
     Ok(Svd { u: whole_u, values: d, vh: whole_vh })
 }
 
@@ -159,8 +191,8 @@ struct Bidiagonal<'m, R: Field> {
     d: &'m mut [R],
     /// The off-diagonal elements; finally zeros.
     e: &'m mut [R],
-    u: &'m mut Matrix<R>,
-    vt: &'m mut Matrix<R>,
+    u: &'m mut RotatedColumns<R>,
+    v: &'m mut RotatedColumns<R>,
 }
 
 /// The thresholds below which an off-diagonal element counts as zero.
@@ -197,7 +229,7 @@ impl<R: Field<Real = R> + Real> Bidiagonal<'_, R> {
                 continue;
             }
             if first + 1 == last {
-                self.solve_pair(first);
+                self.solve_pair(first)?;
                 last = last.saturating_sub(2);
                 continue;
             }
@@ -207,14 +239,12 @@ impl<R: Field<Real = R> + Real> Bidiagonal<'_, R> {
             let Some(least) = self.least(first, last, downwards, limits.tolerance) else { continue };
             block = Some((first, last));
             let shift = self.shift(first, last, downwards, least / most, limits.tolerance);
-            sweep(self.d, self.e, self.u, self.vt, [first, last], shift, downwards);
+            sweep(self.d, self.e, self.u, self.v, [first, last], shift, downwards)?;
             let end = if downwards { last - 1 } else { first };
             if Float::abs(self.e[end]) <= limits.threshold {
                 self.e[end] = R::zero();
             }
         }
-        self.make_positive();
-        self.sort();
         Ok(())
     }
 
@@ -263,13 +293,13 @@ impl<R: Field<Real = R> + Real> Bidiagonal<'_, R> {
     }
 
     /// Computes the singular values of the rows `first` and `first + 1`, which form a block.
-    fn solve_pair(&mut self, first: usize) {
+    fn solve_pair(&mut self, first: usize) -> Result<()> {
         let last = first + 1;
         let ([small, large], right, left) = triangular_pair(self.d[first], self.e[first], self.d[last]);
         (self.d[first], self.d[last]) = (large, small);
         self.e[first] = R::zero();
-        rotate_rows(self.vt, first, last, right);
-        rotate_columns(self.u, first, last, left);
+        self.v.rotate(first, right)?;
+        self.u.rotate(first, left)
     }
 
     /// Returns a lower bound of the singular values of a block. `None` if an element was negligible relative to its
@@ -310,33 +340,31 @@ impl<R: Field<Real = R> + Real> Bidiagonal<'_, R> {
         let start = Float::abs(self.d[start]);
         if start > zero && (shift / start) * (shift / start) < eps { zero } else { shift }
     }
+}
 
-    /// Negates the rows of V with negative singular values.
-    fn make_positive(&mut self) {
-        for i in 0..self.d.len() {
-            if Float::is_sign_negative(self.d[i]) && self.d[i] != R::zero() {
-                self.d[i] = -self.d[i];
-                for j in 0..self.vt.columns {
-                    self.vt[(i, j)] = -self.vt[(i, j)];
-                }
-            }
+/// Negates the columns of V with negative singular values.
+fn make_positive<R: Field<Real = R> + Float>(d: &mut [R], v: &mut Matrix<R>) {
+    for (i, value) in d.iter_mut().enumerate() {
+        if Float::is_sign_negative(*value) && !value.is_zero() {
+            *value = -*value;
+            v.column_mut(i).iter_mut().for_each(|x| *x = -*x);
         }
     }
+}
 
-    /// Sorts the singular values in descending order, moving the smallest to the end first.
-    fn sort(&mut self) {
-        for i in (1..self.d.len()).rev() {
-            let mut smallest = 0;
-            for j in 1..=i {
-                if self.d[j] <= self.d[smallest] {
-                    smallest = j;
-                }
+/// Sorts the singular values in descending order, moving the smallest to the end first.
+fn sort<R: Field<Real = R> + Float>(d: &mut [R], u: &mut Matrix<R>, v: &mut Matrix<R>) {
+    for i in (1..d.len()).rev() {
+        let mut smallest = 0;
+        for j in 1..=i {
+            if d[j] <= d[smallest] {
+                smallest = j;
             }
-            if smallest != i {
-                self.d.swap(smallest, i);
-                self.vt.swap_rows(smallest, i);
-                self.u.swap_columns(smallest, i);
-            }
+        }
+        if smallest != i {
+            d.swap(smallest, i);
+            v.swap_columns(smallest, i);
+            u.swap_columns(smallest, i);
         }
     }
 }
@@ -345,12 +373,12 @@ impl<R: Field<Real = R> + Real> Bidiagonal<'_, R> {
 fn sweep<R: Field<Real = R> + Float>(
     d: &mut [R],
     e: &mut [R],
-    u: &mut Matrix<R>,
-    vt: &mut Matrix<R>,
+    u: &mut RotatedColumns<R>,
+    v: &mut RotatedColumns<R>,
     [ll, m]: [usize; 2],
     shift: R,
     downwards: bool,
-) {
+) -> Result<()> {
     let (zero, one) = (<R as Zero>::zero(), <R as One>::one());
     let sign = |v: R| if Float::is_sign_negative(v) { -one } else { one };
     match (shift == zero, downwards) {
@@ -366,8 +394,8 @@ fn sweep<R: Field<Real = R> + Float>(
                 let ([c, s], r) = rotation(old_cs * r, d[i + 1] * sn);
                 (old_cs, old_sn) = (c, s);
                 d[i] = r;
-                rotate_rows(vt, i, i + 1, [cs, sn]);
-                rotate_columns(u, i, i + 1, [old_cs, old_sn]);
+                v.rotate(i, [cs, sn])?;
+                u.rotate(i, [old_cs, old_sn])?;
             }
             let h = d[m] * cs;
             d[m] = h * old_cs;
@@ -385,8 +413,8 @@ fn sweep<R: Field<Real = R> + Float>(
                 let ([c, s], r) = rotation(old_cs * r, d[i - 1] * sn);
                 (old_cs, old_sn) = (c, s);
                 d[i] = r;
-                rotate_rows(vt, i - 1, i, [old_cs, -old_sn]);
-                rotate_columns(u, i - 1, i, [cs, -sn]);
+                v.rotate(i - 1, [old_cs, -old_sn])?;
+                u.rotate(i - 1, [cs, -sn])?;
             }
             let h = d[ll] * cs;
             d[ll] = h * old_cs;
@@ -412,8 +440,8 @@ fn sweep<R: Field<Real = R> + Float>(
                     g = sl * e[i + 1];
                     e[i + 1] = cl * e[i + 1];
                 }
-                rotate_rows(vt, i, i + 1, [cr, sr]);
-                rotate_columns(u, i, i + 1, [cl, sl]);
+                v.rotate(i, [cr, sr])?;
+                u.rotate(i, [cl, sl])?;
             }
             e[m - 1] = f;
         }
@@ -437,10 +465,11 @@ fn sweep<R: Field<Real = R> + Float>(
                     g = sl * e[i - 2];
                     e[i - 2] = cl * e[i - 2];
                 }
-                rotate_rows(vt, i - 1, i, [cl, -sl]);
-                rotate_columns(u, i - 1, i, [cr, -sr]);
+                v.rotate(i - 1, [cl, -sl])?;
+                u.rotate(i - 1, [cr, -sr])?;
             }
             e[ll] = f;
         }
     }
+    Ok(())
 }

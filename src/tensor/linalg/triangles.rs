@@ -1,7 +1,7 @@
 //! Solves with triangular matrices and with Cholesky factors.
 
+use super::batch::{MatrixOrder, allocate_batch, each, read, write};
 use super::lu::{self, Triangular};
-use super::matrix::{MatrixOrder, allocate_batch, read, write};
 use super::{Shape, paired};
 use crate::bail;
 use crate::ops::copy::copy_into;
@@ -34,14 +34,17 @@ fn solve_with_triangles(
 ) -> Result<View> {
     let sizes = Shape::of("", y)?;
     by_field!(x.dtype, kernel, T => {
-        let mut solutions = Vec::new();
-        for (matrix, side) in read::<T>(x)?.into_iter().zip(read::<T>(y)?) {
+        let both: Vec<_> = read::<T>(x)?.into_iter().zip(read::<T>(y)?).collect();
+        let solutions = each(both, sizes.rows.min(sizes.columns), |(matrix, side)| {
             // X A = B is Aᵀ Xᵀ = Bᵀ.
             let (matrix, mut side) = if left { (matrix, side) } else { (matrix.transpose()?, side.transpose()?) };
-            let solve = if side.columns == 1 { lu::solve_column } else { lu::solve_triangular };
-            solve(&matrix, &mut side, Triangular { upper: shape.upper == left, ..shape });
-            solutions.push(if left { side } else { side.transpose()? });
-        }
+            let shape = Triangular { upper: shape.upper == left, ..shape };
+            match side.columns {
+                1 => lu::solve_column(&matrix, &mut side, shape),
+                _ => lu::solve_triangular(&matrix, &mut side, shape)?,
+            }
+            if left { Ok(side) } else { side.transpose() }
+        })?;
         write(batch, [sizes.rows, sizes.columns], order, solutions)
     })
 }

@@ -7,14 +7,16 @@ use super::rearrange::roll;
 use super::view::{movedim, permute};
 use crate::bail;
 use crate::layout::wrap_dim;
-use crate::{DType, Dims, Result, Scalar, View};
+use crate::{DType, Dims, Layout, Result, Scalar, View};
 use std::cmp::Reverse;
 
 mod lanes;
 mod lines;
+mod long;
 mod short;
 
 use lines::LineTransform;
+use short::Whole;
 
 /// The scaling of a transform and its inverse.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,9 +80,50 @@ fn promoted(view: &View, default: DType) -> Result<View> {
     if dtype == view.dtype { Ok(view.clone()) } else { cast(view, dtype) }
 }
 
-/// Transforms one dimension, with `n` points.
-fn along(view: &View, d: usize, n: i64, kind: TransformKind, transform: &Transform) -> Result<View> {
+/// Transforms some dimensions, each with its number of points, at once: the first as `kind` says, the others by complex
+/// transforms. The dimension with the fewest points, but more than one, multiplies by the common factor.
+/// `signal` is the layout of PyTorch's signal.
+fn together(
+    view: &View,
+    points: &[(usize, i64)],
+    signal: &Layout,
+    kind: TransformKind,
+    transform: &Transform,
+) -> Result<View> {
     let &Transform { forward, norm, .. } = transform;
+    let factor =
+        norm.factor(forward, points.iter().fold(1, |count: usize, &(_, n)| count.saturating_mul(n.max(1) as usize)));
+    let whole = match (points, kind) {
+        (&[(d, _)], _) if signal.strides[d] == 1 || !is_one_batch(signal, d) => Whole::Line,
+        ([_], _) => Whole::StridedLine,
+        (_, TransformKind::Complex) => Whole::Complex,
+        _ => Whole::Real,
+    };
+    let scaled = (0..points.len()).min_by_key(|&i| (points[i].1 <= 1, points[i].1));
+    let mut view = view.clone();
+    for (i, &(d, n)) in points.iter().enumerate() {
+        let kind = if i == 0 { kind } else { TransformKind::Complex };
+        let factor = if Some(i) == scaled { factor } else { 1.0 };
+        view = along(&view, (d, n), kind, (whole, forward, factor))?;
+    }
+    Ok(view)
+}
+
+/// Returns whether the dimensions beside the signal's are evenly spaced, like a single one. PyTorch copies other signals.
+fn is_one_batch(signal: &Layout, d: usize) -> bool {
+    let mut batch = order(&signal.strides, &[d]);
+    batch.retain(|&other| other != d && signal.sizes[other] != 1);
+    let step = |d: usize| signal.strides[d].saturating_mul(signal.sizes[d]);
+    batch.windows(2).all(|pair| signal.strides[pair[0]] == step(pair[1]))
+}
+
+/// Transforms one dimension, with `n` points.
+fn along(
+    view: &View,
+    (d, n): (usize, i64),
+    kind: TransformKind,
+    (whole, forward, factor): (Whole, bool, f64),
+) -> Result<View> {
     let (_, size) = size_at(&view.layout, d as i64)?;
     if n < 1 {
         bail!(RuntimeError, "Invalid number of data points ({n}) specified");
@@ -98,7 +141,7 @@ fn along(view: &View, d: usize, n: i64, kind: TransformKind, transform: &Transfo
     let present = sizes.last_mut().map_or(1, |size| std::mem::replace(size, kept)) as usize;
     let out = View::unwritten(&sizes, dtype, view.device())?;
     let n = n as usize;
-    let lines = LineTransform { n, present, kept: kept as usize, kind, forward, factor: norm.factor(forward, n) };
+    let lines = LineTransform { n, present, kept: kept as usize, kind, whole, forward, factor };
     match dtype.to_real() {
         DType::Float => lines.compute::<f32>(&signal, &out)?,
         _ => lines.compute::<f64>(&signal, &out)?,
@@ -115,22 +158,15 @@ fn order(strides: &[i64], signal: &[usize]) -> Vec<usize> {
     order
 }
 
-/// Sorts the dimensions of a signal from the outermost in memory to the innermost.
-fn outermost_first(strides: &[i64], signal: &[usize]) -> Vec<usize> {
-    let mut signal = signal.to_vec();
-    signal.sort_by_key(|&d| Reverse(strides[d]));
-    signal
-}
-
-/// Returns the dense strides of `sizes` with the dimensions in the given order in memory.
-fn strides_in(sizes: &[i64], order: &[usize]) -> Vec<i64> {
-    let mut strides = vec![1; sizes.len()];
+/// Returns the dense layout of `sizes` with the dimensions in the given order in memory.
+fn in_order(sizes: &[i64], order: &[usize]) -> Layout {
+    let mut layout = Layout::contiguous(sizes);
     let mut step = 1i64;
     for &d in order.iter().rev() {
-        strides[d] = step;
+        layout.strides[d] = step;
         step = step.saturating_mul(sizes[d]);
     }
-    strides
+    layout
 }
 
 /// Copies a spectrum so that its dimensions have the given order in memory.
@@ -143,17 +179,17 @@ fn laid(view: &View, order: &[usize]) -> Result<View> {
     permute(&contiguous(&permute(view, &turned)?)?, &back)
 }
 
-/// Returns a signal's strides after resizing some dimensions. A shortened signal keeps its strides; a padded one is a
+/// Returns a signal's layout after resizing some dimensions. A shortened signal keeps its strides; a padded one is a
 /// row-major copy.
-fn strides_resized(view: &View, lengths: &[(usize, i64)]) -> Vec<i64> {
-    if lengths.iter().all(|&(d, n)| n <= view.sizes()[d]) {
-        return view.layout.strides.to_vec();
-    }
-    let mut sizes = view.sizes().to_vec();
+fn resized(view: &View, lengths: &[(usize, i64)]) -> Layout {
+    let mut sizes = Dims::from_slice(view.sizes());
     for &(d, n) in lengths {
         sizes[d] = n;
     }
-    strides_in(&sizes, &(0..sizes.len()).collect::<Vec<_>>())
+    if lengths.iter().all(|&(d, n)| n <= view.sizes()[d]) {
+        return Layout { sizes, ..view.layout.clone() };
+    }
+    Layout::contiguous(&sizes)
 }
 
 /// `fft`, `ifft`, `rfft`, `irfft`, `hfft` and `ihfft`, along one dimension of `n` points.
@@ -169,8 +205,9 @@ pub fn one(view: &View, n: Option<i64>, dim: i64, transform: &Transform) -> Resu
     let (d, size) = size_at(&view.layout, dim)?;
     let n = n.unwrap_or(if kind == TransformKind::HalfToReal { 2 * (size - 1) } else { size });
     let given = if kind == TransformKind::HalfToReal { n / 2 + 1 } else { n };
-    let spectrum = along(&view, d, n, kind, transform)?;
-    laid(&spectrum, &order(&strides_resized(&view, &[(d, given)]), &[d]))
+    let signal = resized(&view, &[(d, given)]);
+    let spectrum = together(&view, &[(d, n)], &signal, kind, transform)?;
+    laid(&spectrum, &order(&signal.strides, &[d]))
 }
 
 /// Returns the dimensions of a transform over several, each with its number of points if one is given.
@@ -233,42 +270,39 @@ pub fn several(view: &View, s: Option<&[i64]>, dim: Option<&[i64]>, transform: &
     });
     let mut lengths: Vec<(usize, i64)> = others.iter().map(|&point| (point.0, length(&result, point))).collect();
     lengths.push((last, if kind == TransformKind::HalfToReal { last_n / 2 + 1 } else { last_n }));
-    let strides = strides_resized(&result, &lengths);
-    let last_step = |view: &View| along(view, last, last_n, kind, transform);
-    let other_steps = |mut view: View| -> Result<View> {
-        for &point in others {
-            view = along(&view, point.0, length(&view, point), TransformKind::Complex, transform)?;
+    let signal = resized(&result, &lengths);
+    let strides = &signal.strides;
+    let mut inwards = lengths[..others.len()].to_vec();
+    if kind == TransformKind::Complex {
+        inwards.push((last, last_n));
+    }
+    inwards.sort_by_key(|&(d, _)| Reverse(strides[d]));
+    // The order in memory of the dimensions of a step's result: the signal is innermost.
+    let outwards: Vec<usize> = inwards.iter().map(|&(d, _)| d).collect();
+    inwards.reverse();
+    let (end, complex) = ([(last, last_n)], TransformKind::Complex);
+    let (result, order) = match kind {
+        TransformKind::Complex => (together(&result, &inwards, &signal, kind, transform)?, order(strides, &outwards)),
+        TransformKind::RealToHalf if forward || inwards.is_empty() => {
+            let innermost = [&outwards[..], &[last]].concat();
+            let all = [&end[..], &inwards].concat();
+            (together(&result, &all, &signal, kind, transform)?, order(strides, &innermost))
         }
-        Ok(view)
-    };
-    result = if kind == TransformKind::HalfToReal {
-        last_step(&other_steps(result)?)?
-    } else {
-        other_steps(last_step(&result)?)?
-    };
-    // Real spectra, and half spectra of inverse transforms, take two steps, each of which makes its dimensions the
-    // innermost.
-    let others: Vec<usize> = others.iter().map(|&(d, _)| d).collect();
-    let mut sizes = result.sizes().to_vec();
-    let order = match kind {
-        TransformKind::Complex => {
-            let all: Vec<usize> = others.iter().copied().chain([last]).collect();
-            order(&strides, &outermost_first(&strides, &all))
-        }
-        TransformKind::RealToHalf if forward || others.is_empty() => {
-            let mut signal = outermost_first(&strides, &others);
-            signal.push(last);
-            order(&strides, &signal)
-        }
+        // Two steps, each of which makes its dimensions the innermost.
         TransformKind::RealToHalf => {
-            let strides = strides_in(&sizes, &order(&strides, &[last]));
-            order(&strides, &outermost_first(&strides, &others))
+            let half = together(&result, &end, &signal, kind, transform)?;
+            let mut sizes = signal.sizes.clone();
+            sizes[last] = last_n / 2 + 1;
+            let signal = in_order(&sizes, &order(strides, &[last]));
+            (together(&half, &inwards, &signal, complex, transform)?, order(&signal.strides, &outwards))
+        }
+        TransformKind::HalfToReal if inwards.is_empty() => {
+            (together(&result, &end, &signal, kind, transform)?, order(strides, &[last]))
         }
         TransformKind::HalfToReal => {
-            sizes[last] = last_n / 2 + 1;
-            let first = order(&strides, &outermost_first(&strides, &others));
-            let strides = if others.is_empty() { strides } else { strides_in(&sizes, &first) };
-            order(&strides, &[last])
+            let spectrum = together(&result, &inwards, &signal, complex, transform)?;
+            let signal = in_order(&signal.sizes, &order(strides, &outwards));
+            (together(&spectrum, &end, &signal, kind, transform)?, order(&signal.strides, &[last]))
         }
     };
     laid(&result, &order)

@@ -91,6 +91,24 @@ impl<T> Matrix<'_, T> {
 /// RuntimeError if an operand is smaller than the sizes require, which is a bug of the caller; KeyboardInterrupt.
 pub fn add_product<T: GemmElement>(
     into: &mut [T],
+    sizes @ [n, _, p]: [usize; 3],
+    alpha: T,
+    a: Matrix<T>,
+    b: Matrix<T>,
+) -> Result<()> {
+    if n.checked_mul(p) != Some(into.len()) {
+        return Err(Error::runtime("a matrix lies outside of its memory"));
+    }
+    add_product_within(into, p, sizes, alpha, a, b)
+}
+
+/// Like [`add_product`], for a part of a larger matrix, whose rows are `stride` elements apart.
+///
+/// # Errors
+/// Those of [`add_product`].
+pub(crate) fn add_product_within<T: GemmElement>(
+    into: &mut [T],
+    stride: usize,
     [n, m, p]: [usize; 3],
     alpha: T,
     a: Matrix<T>,
@@ -99,7 +117,8 @@ pub fn add_product<T: GemmElement>(
     if n == 0 || m == 0 || p == 0 {
         return Ok(());
     }
-    if !a.holds([n, m]) || !b.holds([m, p]) || n.checked_mul(p) != Some(into.len()) {
+    let whole = Matrix { values: &*into, strides: [stride, 1] };
+    if !a.holds([n, m]) || !b.holds([m, p]) || stride < p || !whole.holds([n, p]) {
         return Err(Error::runtime("a matrix lies outside of its memory"));
     }
     let [a_row, a_column] = a.strides.map(|s| s as isize);
@@ -118,24 +137,25 @@ pub fn add_product<T: GemmElement>(
         let (i, j) = (part / across * rows, part % across * columns);
         let (rows, columns) = (rows.min(n - i), columns.min(p - j));
         // SAFETY: the three matrices lie within their slices, as checked above, and so do `rows` rows and `columns`
-        // columns from `i` and `j` on; `into` is borrowed exclusively and no two parts share an element of it, so nothing
+        // columns from `i` and `j` on; `into` is borrowed exclusively, its rows are at least as far apart as they are
+        // long, and no two parts share an element of it, so nothing
         // that is read or written by one is written by another; strides fit `isize` since they lie within slices.
         unsafe {
-            let into = target.start().add(i * p + j);
+            let into = target.start().add(i * stride + j);
             let a = a.values.as_ptr().offset(i as isize * a_row);
             let b = b.values.as_ptr().offset(j as isize * b_column);
-            let (gemm, one, p, no, alone) = (T::kernel(), T::ONE, p as isize, false, Parallelism::None);
+            let (gemm, one, down, no, alone) = (T::kernel(), T::ONE, stride as isize, false, Parallelism::None);
             // The kernels prefer a result that is contiguous along its columns. A row-major one is the transpose of such a
             // result: the product of the transposed operands.
             if p > 1 {
                 gemm(
-                    columns, rows, m, into, p, 1, true, b, b_row, b_column, a, a_row, a_column, one, alpha, no, no, no,
-                    alone,
+                    columns, rows, m, into, down, 1, true, b, b_row, b_column, a, a_row, a_column, one, alpha, no, no,
+                    no, alone,
                 );
             } else {
                 gemm(
-                    rows, columns, m, into, 1, p, true, a, a_column, a_row, b, b_column, b_row, one, alpha, no, no, no,
-                    alone,
+                    rows, columns, m, into, 1, down, true, a, a_column, a_row, b, b_column, b_row, one, alpha, no, no,
+                    no, alone,
                 );
             }
         }
@@ -154,6 +174,12 @@ mod tests {
         let mut into = [1.0; 4];
         assert_eq!(add_product(&mut into, [2, 3, 2], 2.0, a, transposed), Ok(()));
         assert_eq!(into, [29.0, 65.0, 65.0, 155.0]);
+        // The first two columns of a wider matrix.
+        let mut wide = [1.0; 5];
+        assert_eq!(add_product_within(&mut wide, 3, [2, 3, 2], 2.0, a, transposed), Ok(()));
+        assert_eq!(wide, [29.0, 65.0, 1.0, 65.0, 155.0]);
+        assert!(add_product_within(&mut wide, 4, [2, 3, 2], 2.0, a, transposed).is_err());
+        assert!(add_product_within(&mut wide, 1, [2, 3, 2], 2.0, a, transposed).is_err());
         assert!(add_product(&mut into, [2, 4, 2], 1.0, a, transposed).is_err());
         assert!(add_product(&mut into[..3], [2, 3, 2], 1.0, a, transposed).is_err());
     }

@@ -1,6 +1,7 @@
 //! Vectors of real and complex numbers, with one lane for each line, so that one step of all lines is a few vector
 //! instructions. Independent of tensors.
 
+use super::long::Plans;
 use num_complex::Complex;
 use rustfft::FftNum;
 use rustfft::num_traits::Float;
@@ -12,8 +13,22 @@ pub(super) trait FftFloat: FftNum + Float + Default {
     fn number(value: f64) -> Self {
         Self::from_f64(value).unwrap_or_else(Self::zero)
     }
+
+    /// The transforms that were used last.
+    fn plans() -> &'static Plans<Self>;
 }
-impl<T: FftNum + Float + Default> FftFloat for T {}
+
+macro_rules! fft_floats {
+    ($($t:ty)*) => {$(
+        impl FftFloat for $t {
+            fn plans() -> &'static Plans<$t> {
+                static PLANS: Plans<$t> = Plans::new(Vec::new());
+                &PLANS
+            }
+        }
+    )*};
+}
+fft_floats!(f32 f64);
 
 /// One number of each of `L` lines.
 #[derive(Clone, Copy, Debug)]

@@ -1,18 +1,28 @@
 //! Transforms consecutive lines on all cores: several short lines at a time by `short.rs`, or one after another by
-//! `rustfft` if the order of PyTorch's steps is unknown.
+//! `long.rs` if the order of PyTorch's steps is unknown.
 
 use super::TransformKind;
 use super::lanes::{FftFloat, Point};
-use super::short::{Line, ShortTransform};
+use super::long::LongTransform;
+use super::short::{Line, ShortTransform, Whole};
 use crate::memory::Plain;
 use crate::ops::check::lost;
 use crate::ops::copy;
+use crate::thresholds::PIECE;
 use crate::{Result, View, interrupt, limits, parallel};
 use num_complex::Complex;
-use rustfft::{FftDirection, FftPlanner};
+use std::iter;
 
 /// The number of short lines transformed together.
 const LANES: usize = 8;
+
+/// The steps that a number of a result takes, compared with an element of other loops.
+const STEPS: usize = 4;
+
+/// Returns the numbers of the results that a core computes at a time: whole units.
+fn piece(unit: usize) -> usize {
+    (PIECE / unit).max(1).saturating_mul(unit)
+}
 
 /// How lines are transformed.
 #[derive(Debug)]
@@ -23,6 +33,7 @@ pub(super) struct LineTransform {
     pub present: usize,
     pub kept: usize,
     pub kind: TransformKind,
+    pub whole: Whole,
     pub forward: bool,
     /// The factor that results are multiplied by.
     pub factor: f64,
@@ -68,24 +79,26 @@ impl LineTransform {
             Line::ToReal => false,
         };
         let size = self.kept * writes;
-        match ShortTransform::of(self.n, line, forward) {
-            Some(short) => parallel::parts(to, size * LANES, &|start, part| {
-                self.by_lanes::<T, LANES>(&short, source, start / size, part, writes)
-            }),
+        match ShortTransform::of(self.n, line, self.whole, forward, self.factor) {
+            Some(short) => {
+                let work = to.len().saturating_mul(STEPS);
+                parallel::parts_of(to, piece(size * LANES), work, &|start, part| {
+                    self.by_lanes::<T, LANES>(&short, source, start / size, part, writes)
+                })
+            }
             None => {
-                let direction = if forward { FftDirection::Forward } else { FftDirection::Inverse };
-                let transform = FftPlanner::new().plan_fft(self.n, direction);
-                parallel::parts(to, size, &|start, part| {
-                    let mut points = limits::filled(Complex::default(), self.n)?;
-                    let mut room = limits::filled(Complex::default(), transform.get_inplace_scratch_len())?;
+                let plan = LongTransform::<T>::of(self.n, line, forward)?;
+                // A long line is divided among the cores itself.
+                let piece = if plan.is_divided() { to.len() } else { piece(size) };
+                let work = to.len().saturating_mul(STEPS);
+                parallel::parts_of(to, piece, work, &|start, part| {
+                    let mut points = limits::filled(Complex::default(), plan.points())?;
+                    let mut scratch = limits::filled(Complex::default(), plan.scratch())?;
                     for (i, out) in part.chunks_exact_mut(size).enumerate() {
                         interrupt::check()?;
-                        for (j, point) in interrupt::watched(points.iter_mut().enumerate()) {
-                            *point = self.point(source, start / size + i, j);
-                        }
-                        interrupt::check()?;
-                        transform.process_with_scratch(&mut points, &mut room);
-                        self.put(real, |k| points.get(k).copied().unwrap_or_default(), out, writes);
+                        plan.load(&mut points, self, source, start / size + i);
+                        plan.process(&mut points, &mut scratch)?;
+                        plan.store(&points, self, real, out);
                     }
                     Ok(())
                 })
@@ -108,82 +121,88 @@ impl LineTransform {
         for (i, lines) in out.chunks_mut(size * L).enumerate() {
             let count = lines.len() / size;
             for lane in 0..count {
-                for (j, point) in points.iter_mut().enumerate() {
-                    let value = self.point(source, first + i * L + lane, j);
-                    (point.re.0[lane], point.im.0[lane]) = (value.re, value.im);
-                }
+                self.load(source, first + i * L + lane, |j, value| {
+                    if let Some(point) = points.get_mut(j) {
+                        (point.re.0[lane], point.im.0[lane]) = (value.re, value.im);
+                    }
+                });
             }
-            short.process(&points, &mut results);
+            short.process(&mut points, &mut results);
             for (lane, out) in lines.chunks_exact_mut(size).enumerate() {
                 let at = |k: usize| {
                     results.get(k).map_or(Complex::default(), |point| Complex::new(point.re.0[lane], point.im.0[lane]))
                 };
-                self.put(!source.complex, at, out, writes);
+                self.store(!source.complex, at, 1.0, out);
             }
         }
         Ok(())
     }
 
-    /// Returns point `j` of a line, padded with zeros.
+    /// Passes the points of a line to `put`, padded with zeros.
     #[inline(always)]
-    fn point<T: FftFloat>(&self, source: Source<T>, line: usize, j: usize) -> Complex<T> {
-        let at = |j: usize| if j < self.present { source.at(line * self.present + j) } else { Complex::default() };
-        let LineTransform { n, kind, forward, .. } = *self;
+    pub(super) fn load<T: FftFloat>(&self, source: Source<T>, line: usize, mut put: impl FnMut(usize, Complex<T>)) {
+        let LineTransform { n, present, kind, forward, .. } = *self;
+        let reads = if source.complex { 2 } else { 1 };
+        let own = source.from.get(line * present * reads..).unwrap_or_default();
+        let own = own.get(..present * reads).unwrap_or(own);
+        let pairs = own.chunks_exact(2).map(|pair| Complex::new(pair[0], pair[1]));
         match kind {
-            TransformKind::HalfToReal => match j {
-                // A point that is its own mirror image is real.
-                _ if j == 0 || 2 * j == n => Complex::new(at(j).re, T::zero()),
-                _ if (j <= n / 2) == forward => at(j.min(n - j)).conj(),
-                _ => at(j.min(n - j)),
-            },
-            _ => at(j),
+            TransformKind::HalfToReal => {
+                let padding = iter::repeat_n(Complex::default(), (n / 2 + 1).saturating_sub(present));
+                for (j, value) in pairs.take(n / 2 + 1).chain(padding).enumerate() {
+                    // A point that is its own mirror image is real.
+                    if j == 0 || 2 * j == n {
+                        put(j, Complex::new(value.re, T::zero()));
+                        continue;
+                    }
+                    let (value, mirrored) = if forward { (value.conj(), value) } else { (value, value.conj()) };
+                    put(j, value);
+                    put(n - j, mirrored);
+                }
+            }
+            _ => {
+                match source.complex {
+                    true => pairs.take(n).enumerate().for_each(|(j, value)| put(j, value)),
+                    false => own.iter().take(n).enumerate().for_each(|(j, &x)| put(j, Complex::new(x, T::zero()))),
+                }
+                (present..n).for_each(|j| put(j, Complex::default()));
+            }
         }
     }
 
     /// Writes the results of a line, scaled.
     #[inline(always)]
-    fn put<T: FftFloat>(&self, real: bool, at: impl Fn(usize) -> Complex<T>, out: &mut [T], writes: usize) {
-        let &LineTransform { n, kind, forward, factor, .. } = self;
+    pub(super) fn store<T: FftFloat>(&self, real: bool, at: impl Fn(usize) -> Complex<T>, factor: f64, out: &mut [T]) {
+        let &LineTransform { n, kind, forward, .. } = self;
         let scale = T::number(factor);
-        let scaled = |value: T| if factor == 1.0 { value } else { value * scale };
-        for (k, out) in out.chunks_exact_mut(writes).enumerate() {
-            let value = match kind {
-                TransformKind::HalfToReal => at(k),
-                _ if real => {
-                    // The spectrum of a real signal is symmetric.
-                    let value = at(k.min(n - k));
-                    let im = if k == 0 || 2 * k == n { T::zero() } else { value.im };
-                    Complex::new(value.re, if (k <= n / 2) == forward { im } else { -im })
-                }
-                _ => at(k),
+        if kind == TransformKind::HalfToReal {
+            out.iter_mut().enumerate().for_each(|(k, out)| *out = at(k).re * scale);
+            return;
+        }
+        let half = if real { (n / 2 + 1) * 2 } else { out.len() };
+        let (first, mirrored) = out.split_at_mut(half.min(out.len()));
+        let turned = |value: Complex<T>, turn: bool| if turn { value.conj() } else { value };
+        for (k, out) in first.chunks_exact_mut(2).enumerate() {
+            let value = at(k);
+            // The spectrum of a real signal is symmetric.
+            let value = match real {
+                true if k == 0 || 2 * k == n => turned(Complex::new(value.re, T::zero()), !forward),
+                _ => turned(value, real && !forward),
             };
-            match out {
-                [re, im] => (*re, *im) = (scaled(value.re), scaled(value.im)),
-                [re] => *re = scaled(value.re),
-                _ => {}
-            }
+            (out[0], out[1]) = (value.re * scale, value.im * scale);
+        }
+        for (k, out) in mirrored.chunks_exact_mut(2).enumerate() {
+            let value = turned(at(n - n / 2 - 1 - k), forward);
+            (out[0], out[1]) = (value.re * scale, value.im * scale);
         }
     }
 }
 
 /// Real or complex numbers; complex ones as pairs of parts.
 #[derive(Clone, Copy)]
-struct Source<'a, T> {
+pub(super) struct Source<'a, T> {
     from: &'a [T],
     complex: bool,
-}
-
-impl<T: FftFloat> Source<'_, T> {
-    #[inline(always)]
-    fn at(&self, place: usize) -> Complex<T> {
-        match self.complex {
-            true => match self.from.get(2 * place..2 * place + 2) {
-                Some(&[re, im]) => Complex::new(re, im),
-                _ => Complex::default(),
-            },
-            false => Complex::new(self.from.get(place).copied().unwrap_or_default(), T::zero()),
-        }
-    }
 }
 
 #[cfg(test)]
@@ -191,6 +210,7 @@ mod tests {
     use super::*;
     use crate::ops::fft::{Norm, Transform, one};
     use crate::ops::view::{movedim, select};
+    use crate::thresholds::DIVIDED;
     use crate::{DType, Scalar};
 
     type C = Complex<f64>;
@@ -227,8 +247,10 @@ mod tests {
 
     #[test]
     fn every_length_gives_the_sums_of_its_points() {
-        // Beyond the longest length with a known order, to cover lengths with and without one.
-        for n in 1..=150 {
+        // Beyond the longest length with a known order, to cover lengths with and without one; and lengths that are
+        // divided into columns and rows, or cannot be.
+        let divided = [2 * DIVIDED - 1, 2 * DIVIDED, 3 * DIVIDED];
+        for n in (1..=150).chain(divided) {
             for (real, complex, part) in
                 [(DType::Float, DType::ComplexFloat, 2e-6), (DType::Double, DType::ComplexDouble, 1e-13)]
             {

@@ -2,7 +2,7 @@
 //! same terms cancel to zero. Lengths whose order is unknown are left to `rustfft`. Independent of tensors.
 
 use super::lanes::{FftFloat, Lanes, Point};
-use crate::parallel::{Kernel, vectorised_kernel};
+use crate::parallel::{Kernel, vectorised, vectorised_kernel};
 use num_complex::Complex;
 use smallvec::{SmallVec, smallvec};
 use std::iter;
@@ -17,6 +17,39 @@ pub(super) enum Line {
     ToReal,
 }
 
+/// What the library transforms at once: a line alone, whose points are adjacent or not, or one of several dimensions of
+/// a complex or real signal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Whole {
+    Line,
+    StridedLine,
+    Complex,
+    Real,
+}
+
+/// Where a transform multiplies by its factor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Scaling {
+    Nowhere,
+    Points,
+    /// The results of the inner transforms, or all terms of a real line ([`Algorithm::Scaled`]).
+    Inside,
+    Results,
+}
+
+impl Scaling {
+    fn of(n: usize, line: Line, whole: Whole, factor: f64) -> Scaling {
+        match (n, line) {
+            _ if factor == 1.0 => Scaling::Nowhere,
+            (2 | 4, Line::Complex) if matches!(whole, Whole::Line | Whole::Complex) => Scaling::Points,
+            _ if whole != Whole::Line || factor != 1.0 / n as f64 => Scaling::Results,
+            (6 | 10 | 14, Line::Complex) => Scaling::Inside,
+            (3 | 5 | 6 | 7 | 10 | 12 | 15, Line::FromReal | Line::ToReal) => Scaling::Inside,
+            _ => Scaling::Results,
+        }
+    }
+}
+
 /// The algorithm of a transform.
 #[derive(Debug)]
 enum Algorithm {
@@ -28,6 +61,8 @@ enum Algorithm {
     Pairs,
     /// Three, five or seven points of a real signal, or five or seven of its spectrum.
     Real,
+    /// Three, five or seven points of a real line, or of the inner transforms of one, multiplied by the factor.
+    Scaled,
     /// Transforms of the first length within those of the second, both coprime (Good and Thomas).
     Coprime(usize, usize),
     /// Transforms of these lengths nested in each other, the first innermost, with twiddle factors in between (Cooley
@@ -64,7 +99,7 @@ const CHAINS: &[(usize, &[usize])] = &[
 ];
 
 impl Algorithm {
-    fn of(n: usize, line: Line) -> Option<Algorithm> {
+    fn of(n: usize, line: Line, whole: Whole) -> Option<Algorithm> {
         let real = line != Line::Complex;
         Some(match n {
             1 => Algorithm::One,
@@ -79,6 +114,7 @@ impl Algorithm {
             12 => Algorithm::Coprime(3, 4),
             14 if !real => Algorithm::Coprime(7, 2),
             15 if line != Line::ToReal => Algorithm::Coprime(5, 3),
+            16 if whole == Whole::Real && line == Line::FromReal => Algorithm::Chain(&[4, 4]),
             _ if real => return None,
             _ => Algorithm::Chain(CHAINS.iter().find(|(length, _)| *length == n)?.1),
         })
@@ -90,7 +126,10 @@ pub(super) struct ShortTransform<T> {
     n: usize,
     plan: Algorithm,
     line: Line,
+    whole: Whole,
     forward: bool,
+    factor: T,
+    scaling: Scaling,
     /// The roots of unity: the rotations by multiples of `1 / n`.
     roots: Vec<Complex<T>>,
 }
@@ -163,21 +202,35 @@ impl<T: FftFloat, const L: usize> Kernel for TwiddleProduct<'_, T, L> {
 }
 
 impl<T: FftFloat> ShortTransform<T> {
-    pub(super) fn of(n: usize, line: Line, forward: bool) -> Option<ShortTransform<T>> {
-        let plan = Algorithm::of(n, line)?;
+    pub(super) fn of(n: usize, line: Line, whole: Whole, forward: bool, factor: f64) -> Option<ShortTransform<T>> {
+        let scaling = Scaling::of(n, line, whole, factor);
+        let plan = match n {
+            3 | 5 | 7 if scaling == Scaling::Inside => Algorithm::Scaled,
+            _ => Algorithm::of(n, line, whole)?,
+        };
         let turn = |k: usize| Complex::<f64>::cis(std::f64::consts::TAU * k as f64 / n as f64);
         let roots = (0..n).map(turn).map(|root| Complex::new(T::number(root.re), T::number(root.im))).collect();
-        Some(ShortTransform { n, plan, line, forward, roots })
+        Some(ShortTransform { n, plan, line, whole, forward, factor: T::number(factor), scaling, roots })
     }
 
-    /// Transforms `n` numbers of each line.
-    pub(super) fn process<const L: usize>(&self, points: &[Point<T, L>], out: &mut [Point<T, L>]) {
+    /// Transforms `n` numbers of each line, and multiplies by the factor. Overwrites the points.
+    pub(super) fn process<const L: usize>(&self, points: &mut [Point<T, L>], out: &mut [Point<T, L>]) {
+        if self.scaling == Scaling::Points {
+            self.scale(points);
+        }
         let points = StridedPoints { all: points, step: 1 };
         match (&self.plan, self.line) {
             (Algorithm::Real, Line::ToReal) => self.to_real(points, out),
             (Algorithm::Real, _) => self.of_real(points, out),
             (plan, _) => self.run(plan, self.n, points, out),
         }
+        if self.scaling == Scaling::Results {
+            self.scale(out);
+        }
+    }
+
+    fn scale<const L: usize>(&self, points: &mut [Point<T, L>]) {
+        vectorised(|| points.iter_mut().for_each(|point| *point = point.scale(self.factor)));
     }
 
     /// Rotates by a quarter turn in the direction of the transform.
@@ -233,15 +286,23 @@ impl<T: FftFloat> ShortTransform<T> {
                 let even = self.four([at(0), at(2), at(4), at(6)]);
                 let mut odd = self.four([at(1), at(3), at(5), at(7)]);
                 let half = self.turns(1, 8).next().unwrap_or_default().re;
-                // Rotated by an eighth, a quarter, and three eighths.
-                odd[1] = (odd[1] + self.quarter_turn(odd[1])).scale(half);
+                // Rotated by an eighth, a quarter, and three eighths. Of several dimensions of a real signal, the
+                // parts are multiplied before they are added.
+                let (before, after) = if self.whole == Whole::Real && self.line == Line::FromReal {
+                    (half, T::one())
+                } else {
+                    (T::one(), half)
+                };
+                let [first, third] = [odd[1].scale(before), odd[3].scale(before)];
+                odd[1] = (first + self.quarter_turn(first)).scale(after);
                 odd[2] = self.quarter_turn(odd[2]);
-                odd[3] = (self.quarter_turn(odd[3]) - odd[3]).scale(half);
+                odd[3] = (self.quarter_turn(third) - third).scale(after);
                 for k in 0..4 {
                     put(k, even[k] + odd[k]);
                     put(k + 4, even[k] - odd[k]);
                 }
             }
+            Algorithm::Scaled => self.scaled_pairs(n, points, put),
             _ => match n {
                 3 => self.pairs(points, [&mut [zero; 1], &mut [zero; 1], &mut [zero; 1]], put),
                 5 => self.pairs(points, [&mut [zero; 2], &mut [zero; 2], &mut [zero; 2]], put),
@@ -314,11 +375,71 @@ impl<T: FftFloat> ShortTransform<T> {
         }
     }
 
+    /// Computes [`Algorithm::Scaled`]. Three points are multiplied by roots with the factor in them; the sums and
+    /// differences of more points are multiplied by the factor first.
+    #[inline(always)]
+    fn scaled_pairs<const L: usize>(
+        &self,
+        n: usize,
+        points: StridedPoints<T, L>,
+        mut put: impl FnMut(usize, Point<T, L>),
+    ) {
+        let (half, factor, from_real) = (n / 2, self.factor, self.line == Line::FromReal);
+        let first = points.at(0).scale(factor);
+        let [mut sums, mut differences] = [[Point::zero(); 3]; 2];
+        for j in 0..half {
+            let (a, b) = (points.at(j + 1), points.at(n - 1 - j));
+            (sums[j], differences[j]) = (a + b, a - b);
+        }
+        let whole = sums.map(|sum| sum.scale(factor));
+        let mut root_factor = factor;
+        if n > 3 {
+            (sums, differences, root_factor) =
+                (whole, differences.map(|difference| difference.scale(factor)), T::one());
+        }
+        for k in 0..=half {
+            let roots = self.turns(k, n).take(half);
+            let [mut terms, mut turned] = [whole, differences];
+            for (j, root) in roots.enumerate() {
+                if k > 0 {
+                    terms[j] = sums[j].scale(root.re * root_factor);
+                }
+                turned[j] = differences[j].scale(root.im * root_factor);
+            }
+            let ([a, b, c], [d, e, f]) = (terms, turned);
+            let even = match (n, k) {
+                (3, _) => first + a,
+                (5, 0) if self.n == 5 => first + b + a,
+                (5, 0) if self.n != 10 || !from_real => first + a + b,
+                (5, _) if self.n == 5 => first + a + b,
+                (5, _) => first + (a + b),
+                (_, 0) if !from_real => a + b + first + c,
+                (_, 1) if from_real => first + a + c + b,
+                _ => first + a + (b + c),
+            };
+            let odd = match n {
+                3 => d,
+                5 => d + e,
+                _ if from_real => d + f + e,
+                _ if k == 2 => e + f + d,
+                _ => d + e + f,
+            };
+            let odd = self.quarter_turn(odd);
+            put(k, even + odd);
+            if k > 0 {
+                put(n - k, even - odd);
+            }
+        }
+    }
+
     fn coprime<const L: usize>(&self, a: usize, b: usize, points: StridedPoints<T, L>, out: &mut [Point<T, L>]) {
         let n = a * b;
-        let (Some(inner), Some(outer)) = (Algorithm::of(a, Line::Complex), Algorithm::of(b, Line::Complex)) else {
-            return;
-        };
+        let of = |n| Algorithm::of(n, Line::Complex, Whole::Line);
+        let (Some(mut inner), Some(outer)) = (of(a), of(b)) else { return };
+        let inside = self.scaling == Scaling::Inside;
+        if inside && self.line != Line::Complex {
+            inner = Algorithm::Scaled;
+        }
         let mut ordered: StackVec<Point<T, L>> = smallvec![Point::zero(); a];
         let mut rows: StackVec<Point<T, L>> = smallvec![Point::zero(); n];
         for (second, row) in rows.chunks_exact_mut(a).enumerate() {
@@ -326,6 +447,9 @@ impl<T: FftFloat> ShortTransform<T> {
                 *point = points.at((b * first + a * second) % n);
             }
             self.run(&inner, a, StridedPoints { all: &ordered, step: 1 }, row);
+        }
+        if inside && self.line == Line::Complex {
+            self.scale(&mut rows);
         }
         let mut columns: StackVec<Point<T, L>> = smallvec![Point::zero(); n];
         let points = StridedPoints { all: &rows, step: a };
@@ -342,7 +466,7 @@ impl<T: FftFloat> ShortTransform<T> {
             return;
         };
         let a: usize = inner.iter().product();
-        let Some(outer) = Algorithm::of(b, Line::Complex) else { return };
+        let Some(outer) = Algorithm::of(b, Line::Complex, Whole::Line) else { return };
         if a == 1 {
             return self.run(&outer, b, points, out);
         }
@@ -427,19 +551,24 @@ mod tests {
 
     #[test]
     fn each_lane_takes_the_steps_of_a_line_alone() {
-        for (n, line) in (1..=144).flat_map(|n| [Line::Complex, Line::FromReal, Line::ToReal].map(|line| (n, line))) {
-            let Some(short) = ShortTransform::<f32>::of(n, line, n % 2 == 0) else { continue };
+        let lines = [Line::Complex, Line::FromReal, Line::ToReal];
+        let factors = |n| [1.0, 1.0 / n as f64, 0.3];
+        let cases = (1..=144).flat_map(|n| lines.into_iter().flat_map(move |line| factors(n).map(|by| (n, line, by))));
+        for (n, line, factor) in cases {
+            let Some(short) = ShortTransform::<f32>::of(n, line, Whole::Line, n % 2 == 0, factor) else { continue };
             let number = |i: usize| ((i * i * 7919 + 31 * i) % 1009) as f32 / 504.0 - 1.0;
             let lanes = |i: usize| Lanes(std::array::from_fn(|lane| number(8 * i + lane)));
-            let points: Vec<Point<f32, 8>> = (0..n).map(|j| Point { re: lanes(2 * j), im: lanes(2 * j + 1) }).collect();
+            let mut points: Vec<Point<f32, 8>> =
+                (0..n).map(|j| Point { re: lanes(2 * j), im: lanes(2 * j + 1) }).collect();
             let mut together = vec![Point::zero(); n];
-            short.process(&points, &mut together);
+            let whole = points.clone();
+            short.process(&mut points, &mut together);
             for lane in 0..8 {
                 let only = |from: &Lanes<f32, 8>| Lanes([from.0[lane]]);
-                let points: Vec<Point<f32, 1>> =
-                    points.iter().map(|Point { re, im }| Point { re: only(re), im: only(im) }).collect();
+                let mut points: Vec<Point<f32, 1>> =
+                    whole.iter().map(|Point { re, im }| Point { re: only(re), im: only(im) }).collect();
                 let mut alone = vec![Point::zero(); n];
-                short.process(&points, &mut alone);
+                short.process(&mut points, &mut alone);
                 let same = alone.iter().zip(&together).all(|(alone, together)| {
                     alone.re.0[0].to_bits() == together.re.0[lane].to_bits()
                         && alone.im.0[0].to_bits() == together.im.0[lane].to_bits()
