@@ -60,7 +60,13 @@ fn sparse_functions_do_not_compare_all_pairs() {
     assert!(rows.len() > 40, "the rows of benches/sparse.py are not found: {rows:?}");
     let (mut few, mut many) = (with_elements(250), with_elements(250 * FACTOR));
     for (_, input) in rows {
-        let (short, long) = (shortest(&mut few, input), shortest(&mut many, input));
+        let (short, mut long) = (shortest(&mut few, input), shortest(&mut many, input));
+        // Other programs may have taken the processor meanwhile, which makes times longer, never shorter.
+        for _ in 0..10 {
+            if long >= short * FACTOR * 5 {
+                long = long.min(shortest(&mut many, input));
+            }
+        }
         // A function that compared all pairs would take FACTOR * FACTOR times as long.
         assert!(long < short * FACTOR * 5, "{input}: {short:?}, and {long:?} for {FACTOR} times as many elements");
     }
