@@ -98,3 +98,57 @@ fn every_sparse_function_is_timed() {
     }
     assert!(forgotten.is_empty(), "add rows to benches/sparse.py, or say in {} why not: {forgotten:?}", file!());
 }
+
+/// Sums and products of whole numbers, which are exact in any order, by the loops for sparse tensors and by those for
+/// dense ones. The sizes lie around every limit of those loops.
+const TWINS: &str = "
+import torch
+def same(what, sparse, dense):
+    found = sparse.to_dense() if sparse.layout != torch.strided else sparse
+    assert torch.equal(found, dense), (what, dtype, rows, columns, count)
+for threads in (1, 3):
+    torch.set_num_threads(threads)
+    for dtype in (torch.float32, torch.float64, torch.complex64, torch.complex128, torch.int64):
+        for rows, columns, count in ((1, 1, 0), (1, 1, 3), (3, 5, 1), (7, 4, 40), (64, 65, 500), (300, 200, 3000), (2000, 3, 5000)):
+            i = torch.stack([torch.randint(0, rows, (count,)), torch.randint(0, columns, (count,))])
+            v = torch.randint(-4, 5, (count,)).to(dtype)
+            s = torch.sparse_coo_tensor(i, v, (rows, columns))
+            d = torch.zeros(rows, columns, dtype=dtype).index_put((i[0], i[1]), v, accumulate=True)
+            c = s.coalesce()
+            place = c.indices()[0] * columns + c.indices()[1]
+            assert (place[1:] > place[:-1]).all()
+            for t in (s, c):
+                same('dense', t, d)
+                same('t', t.t(), d.t())
+                same('add', t + t, d + d)
+                same('add to dense', d + t, d + d)
+                same('mul', t * t, d * d)
+                same('neg', -t, -d)
+                same('sum', torch.sparse.sum(t), d.sum())
+                same('sum rows', torch.sparse.sum(t, 0), d.sum(0))
+                same('sum columns', torch.sparse.sum(t, 1), d.sum(1))
+                same('cat', torch.cat([t, t], 1), torch.cat([d, d], 1))
+                same('rows', t.index_select(0, torch.arange(rows).flip(0)), d.flip(0))
+                same('columns', t.index_select(1, torch.arange(columns).flip(0)), d.flip(1))
+                same('csr', t.to_sparse_csr(), d)
+                same('csc', t.to_sparse_csc(), d)
+                if dtype == torch.int64:
+                    continue
+                r = t.to_sparse_csr()
+                for width in (1, 2, 9, 33):
+                    x = torch.randint(-4, 5, (columns, width)).to(dtype)
+                    same('mm', t @ x, d @ x)
+                    same('csr mm', r @ x, d @ x)
+                    same('csc mm', t.to_sparse_csc() @ x, d @ x)
+                    same('transposed', t @ x.t().contiguous().t(), d @ x)
+                same('mv', t @ x[:, 0], d @ x[:, 0])
+                same('csr mv', r @ x[:, 0], d @ x[:, 0])
+                same('sparse', t @ t.t(), d @ d.t())
+";
+
+#[test]
+fn sparse_functions_equal_dense_ones() {
+    let mut session = Session::new(SessionOptions::default());
+    let outcome = session.eval(Language::Python, TWINS);
+    assert!(outcome.error.is_none(), "{:?}", outcome.error);
+}
