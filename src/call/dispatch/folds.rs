@@ -36,7 +36,7 @@ pub(super) fn fold(function: &Function, call: &mut Call, folds: Folds, out: &Vie
     // A dimension along which the output does not move counts as reduced, except where each element is added in.
     let in_turn = matches!(folds, Folds::InTurn | Folds::InTurnCleared);
     let kept: Vec<usize> =
-        (0..input.ndim()).filter(|&d| !reduced.contains(&d) && !(in_turn && spread.layout.strides[d] == 0)).collect();
+        (0..input.ndim()).filter(|&d| !(reduced.contains(&d) || in_turn && spread.layout.strides[d] == 0)).collect();
     let sizes: Dims = kept.iter().map(|&d| input.layout.sizes[d]).collect();
     let mut reduce = |values: &View| -> Result<View> {
         for (param, value) in call.signature.params.iter().zip(call.args.iter_mut()) {

@@ -1,9 +1,9 @@
 //! Buffer objects and `torch.frombuffer`. Follows <https://pytorch.org/docs/2.7/generated/torch.frombuffer.html>.
 
-use crate::methods::Given;
+use crate::methods::{ContainerMethod, Given, parsed, takes};
 use crate::plain::slices::{as_index, positions, slice_bounds};
 use crate::storages::index_argument;
-use crate::strings::bytes::{change, raw};
+use crate::strings::bytes::{TO_LIST, change, hex, made, raw};
 use call::{Call, Row, attribute, function, method};
 use tensor::{
     Buffer, BufferKind, DType, Error, ErrorKind, Layout, Result, Scalar, Storage, TypeCode, View, bail, interrupt,
@@ -94,6 +94,15 @@ pub(crate) const ROWS: &[Row] = &[
         |c| crate::subscript::set_item_of(c),
         "Writes one element.",
     ),
+];
+
+/// Methods of `memoryview`.
+pub(super) const MEMORY_VIEW: &[ContainerMethod<Buffer>] = &[
+    TO_LIST,
+    parsed("tobytes", (0, 1), &["order"], |view, _| made(&raw(view)?), "Returns the bytes, row by row."),
+    parsed("hex", (0, 2), &["sep", "bytes_per_sep"], hex, "Writes each byte in two hexadecimal digits."),
+    takes("toreadonly", (0, 0), |buffer, _| Ok(Value::Buffer(buffer.read_only())), "Returns a read-only window."),
+    parsed("cast", (0, 2), &["format", "shape"], cast, "Returns a window of another format on the same bytes."),
 ];
 
 fn is_contiguous(call: &mut Call) -> Result<Value> {

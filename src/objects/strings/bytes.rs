@@ -248,21 +248,7 @@ const ARRAY: &[Method] = &[
     TO_BYTES,
 ];
 
-const MEMORY_VIEW: &[Method] = &[
-    TO_LIST,
-    parsed("tobytes", (0, 1), &["order"], |view, _| made(&raw(view)?), "Returns the bytes, row by row."),
-    parsed("hex", (0, 2), &["sep", "bytes_per_sep"], hex, "Writes each byte in two hexadecimal digits."),
-    takes("toreadonly", (0, 0), |buffer, _| Ok(Value::Buffer(buffer.read_only())), "Returns a read-only window."),
-    parsed(
-        "cast",
-        (0, 2),
-        &["format", "shape"],
-        buffers::cast,
-        "Returns a window of another format on the same bytes.",
-    ),
-];
-
-const TO_LIST: Method = takes(
+pub(super) const TO_LIST: Method = takes(
     "tolist",
     (0, 0),
     |buffer, given| items(given.state, &Value::Buffer(buffer.clone())).map(Value::list),
@@ -282,7 +268,7 @@ pub(crate) fn tables(kind: BufferKind) -> &'static [&'static [Method]] {
         BufferKind::Bytes => &[METHODS],
         BufferKind::ByteArray => &[METHODS, METHODS_THAT_CHANGE],
         BufferKind::Array(_) => &[ARRAY],
-        BufferKind::MemoryView { .. } => &[MEMORY_VIEW],
+        BufferKind::MemoryView { .. } => &[buffers::MEMORY_VIEW],
     }
 }
 
@@ -444,7 +430,7 @@ fn join(bytes: &Buffer, given: &Given) -> Result<Value> {
     of_kind(bytes.kind(), &out)
 }
 
-fn hex(bytes: &Buffer, given: &Given) -> Result<Value> {
+pub(super) fn hex(bytes: &Buffer, given: &Given) -> Result<Value> {
     let group = given.option(1, "bytes_per_sep").map_or(Ok(1), size)?;
     let held = raw(bytes)?;
     bounds::room_for_text(held.len().saturating_mul(3))?;
