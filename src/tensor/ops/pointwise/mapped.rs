@@ -31,7 +31,7 @@ impl<F: Fn(f64) -> f64 + Sync> RealFunction for F {
 /// dtype, or refused if `default` is `None`.
 ///
 /// # Errors
-/// Those of [`unary`].
+/// Those of [`unary`](fn@super::unary).
 pub fn map_real<F: RealFunction>(
     stub: &str,
     supported: classes::Classes,
@@ -114,7 +114,7 @@ fn mapped_narrow<S: Stored<Compute = f32> + Real, F: RealFunction>(
 /// Replaces NaN and the infinities by the given numbers, which default to 0 and the dtype's limits.
 ///
 /// # Errors
-/// Those of [`unary`].
+/// Those of [`unary`](fn@super::unary).
 pub fn nan_to_num(a: &View, to: [Option<f64>; 3], output: Output) -> Result<View> {
     if a.dtype.is_integral(true) {
         return match output {
