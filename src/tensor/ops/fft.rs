@@ -201,8 +201,11 @@ pub fn one(view: &View, n: Option<i64>, dim: i64, transform: &Transform) -> Resu
     if kind == TransformKind::RealToHalf && view.dtype.is_complex() {
         bail!(RuntimeError, "{name} expects a real input tensor, but got {}", view.dtype.scalar_type());
     }
-    let view = promoted(view, default)?;
+    let mut view = promoted(view, default)?;
     let (d, size) = size_at(&view.layout, dim)?;
+    if kind == TransformKind::HalfToReal && !view.dtype.is_complex() {
+        view = cast(&view, view.dtype.to_complex()?)?;
+    }
     let n = n.unwrap_or(if kind == TransformKind::HalfToReal { 2 * (size - 1) } else { size });
     let given = if kind == TransformKind::HalfToReal { n / 2 + 1 } else { n };
     let signal = resized(&view, &[(d, given)]);
