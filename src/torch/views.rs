@@ -1,8 +1,6 @@
 //! View operations. Follows <https://pytorch.org/docs/2.7/tensor_view.html>.
 
-use super::dimnames;
-use super::quantized;
-use super::sparse_kernels;
+use super::{dimnames, quantized, sparse_kernels};
 use call::dispatch::name_inference;
 use call::facets::{
     Dispatch::{AsIs, Given, Integers, Missing, Own, Refused, Uniform},
@@ -419,14 +417,18 @@ pub(crate) const ROWS: &[Row] = &[
         .names(Keeps)
         .complex_refused_as("view_as_real")
         .quantized(AsIs),
-    attribute("imag(Tensor(a) self) -> Tensor(a)", imag, "The imaginary part, as a view.").quantized(AsIs),
+    attribute("imag(Tensor(a) self) -> Tensor(a)", imag, "The imaginary part, as a view.")
+        .sparse(Own(imag))
+        .quantized(AsIs),
     setter("real(Tensor self, any real) -> None", |c| set_part(c, "real"), "Writes the real part."),
     setter("imag(Tensor self, any imag) -> None", |c| set_part(c, "imag"), "Writes the imaginary part."),
     function("real(Tensor(a) self) -> Tensor(a)", real, "Returns the real part as a view.")
         .names(Keeps)
         .complex_refused_as("view_as_real")
         .quantized(AsIs),
-    function("imag(Tensor(a) self) -> Tensor(a)", imag, "Returns the imaginary part as a view.").quantized(AsIs),
+    function("imag(Tensor(a) self) -> Tensor(a)", imag, "Returns the imaginary part as a view.")
+        .sparse(Own(imag))
+        .quantized(AsIs),
     function(
         "view_as_real(Tensor(a) self) -> Tensor(a)",
         |c| {
@@ -677,10 +679,10 @@ fn real(call: &mut Call) -> Result<Value> {
 
 fn imag(call: &mut Call) -> Result<Value> {
     let view = call.view(0)?;
-    if !view.dtype.is_complex() {
-        return Err(Error::runtime("imag is not implemented for tensors with non-complex dtypes."));
+    if view.is_sparse() && view.dtype.is_complex() {
+        return Err(Error::no_backend("view_as_real", view.backend()));
     }
-    call.view_of(0, view.complex_part(true))
+    call.view_of(0, ops::imag(&view)?)
 }
 
 fn set_part(call: &mut Call, part: &str) -> Result<Value> {

@@ -7,6 +7,7 @@ use crate::facets::{Dispatch, NO_STRIDES};
 use crate::signature::Kind;
 use crate::{Call, Function, LIBRARY, Row, Run, as_tensor};
 use autograd::Rule;
+use std::cell::RefCell;
 use tensor::bail;
 use tensor::ops::{quantize, sparse as ops};
 use tensor::{Error, Form, Quantizer, Result, Tensor, View};
@@ -97,13 +98,36 @@ pub fn run(function: &Function, call: &mut Call, backend: Backend) -> Result<Val
         Dispatch::Refused(name) => Err(Error::no_backend(name, backend.name())),
         Dispatch::Missing => match function.rule(&call.args) {
             Rule::Composite(parts) if backend != Backend::Quantized && call.refuse_out(function).is_ok() => {
-                parts(call.state, &call.args)
+                composed(function, || parts(call.state, &call.args))
+                    .unwrap_or_else(|| Err(refusal(function, call, backend)))
             }
             _ => Err(refusal(function, call, backend)),
         },
         // `dispatch` chose one side.
         Dispatch::Split(..) => Err(refusal(function, call, backend)),
     }
+}
+
+thread_local! {
+    /// The functions whose parts are running.
+    static COMPOSING: RefCell<Vec<&'static str>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Runs the parts of a function. `None` if it is one of its own parts, which would never end.
+fn composed(function: &Function, parts: impl FnOnce() -> Result<Value>) -> Option<Result<Value>> {
+    let key = function.signature.key;
+    if COMPOSING.with_borrow(|running| running.contains(&key)) {
+        return None;
+    }
+    struct Running;
+    impl Drop for Running {
+        fn drop(&mut self) {
+            COMPOSING.with_borrow_mut(Vec::pop);
+        }
+    }
+    COMPOSING.with_borrow_mut(|running| running.push(key));
+    let _running = Running;
+    Some(parts())
 }
 
 /// Refuses tensors that are quantized with a scale for each channel.

@@ -91,6 +91,9 @@ fn together(
     transform: &Transform,
 ) -> Result<View> {
     let &Transform { forward, norm, .. } = transform;
+    if let Some((_, n)) = points.iter().find(|(_, n)| *n < 1) {
+        bail!(RuntimeError, "Invalid number of data points ({n}) specified");
+    }
     let factor =
         norm.factor(forward, points.iter().fold(1, |count: usize, &(_, n)| count.saturating_mul(n.max(1) as usize)));
     let whole = match (points, kind) {
@@ -125,9 +128,6 @@ fn along(
     (whole, forward, factor): (Whole, bool, f64),
 ) -> Result<View> {
     let (_, size) = size_at(&view.layout, d as i64)?;
-    if n < 1 {
-        bail!(RuntimeError, "Invalid number of data points ({n}) specified");
-    }
     // PyTorch pads signals with zeros, even a signal without elements.
     let mut padded = Dims::from_slice(view.sizes());
     padded[d] = if kind == TransformKind::HalfToReal { n / 2 + 1 } else { n };

@@ -34,6 +34,9 @@ enum Steps<T: FftFloat> {
 /// The transforms that were used last, the latest at the end, with the number of points of all.
 pub(super) type Plans<T> = Mutex<Vec<Arc<LongTransform<T>>>>;
 
+/// The points from which on a real line of even length takes a complex transform of half the length.
+const HALVED: usize = 128;
+
 /// The number of points of all transforms that are kept: planning takes longer than transforming.
 const KEPT: usize = 1 << 22;
 
@@ -60,7 +63,8 @@ impl<T: FftFloat> LongTransform<T> {
     }
 
     fn planned(n: usize, line: Line, forward: bool) -> Result<LongTransform<T>> {
-        let halved = line != Line::Complex && n.is_multiple_of(2);
+        // In short lines, whose numbers are looked at, what cancels should leave nothing.
+        let halved = line != Line::Complex && n.is_multiple_of(2) && n >= HALVED;
         let points = if halved { n / 2 } else { n };
         let direction = if forward { FftDirection::Forward } else { FftDirection::Inverse };
         let mut planner = FftPlanner::new();
