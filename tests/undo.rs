@@ -119,9 +119,10 @@ fn pages() -> Vec<PathBuf> {
     pages
 }
 
-/// Returns whether a session keeps a file open, or writes one in the current folder.
+/// Returns whether a session keeps a file open, or writes one in the current folder, or prints when an object goes: what
+/// redo holds goes with the next input.
 fn leaves_traces(case: &Case) -> bool {
-    let traces = ["save(", "from_file", "open(", "mmap", "exit", "timestamp"];
+    let traces = ["save(", "from_file", "open(", "mmap", "exit", "timestamp", "__del__"];
     case.examples.iter().any(|example| traces.iter().any(|trace| example.source.contains(trace)))
 }
 
