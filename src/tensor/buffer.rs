@@ -402,8 +402,7 @@ impl Buffer {
         self.0.memory.replace(memory);
     }
 
-    /// Returns a storage that shares the buffer's bytes, starting at `offset`. There is none for elements that do not lie
-    /// side by side.
+    /// Returns a storage that shares the buffer's bytes from `offset` on. `None` if its elements are not contiguous.
     pub fn storage(&self, offset: usize, nbytes: usize) -> Option<Storage> {
         let first = self.is_contiguous().then_some(self.steps().first)?;
         let offset = first.checked_mul(self.code().itemsize())?.checked_add(offset)?;

@@ -8,7 +8,7 @@ use crate::{Call, one};
 use tensor::layout::wrap_dim;
 use tensor::ops::view::{flatten, select};
 use tensor::ops::{copy, join};
-use tensor::{Dims, Layout, Result, Tensor, View};
+use tensor::{Dims, Layout, Result, Tensor, View, interrupt};
 use value::Value;
 
 /// Returns whether a reduction must run in the memory of its output.
@@ -27,6 +27,14 @@ pub(super) fn fold(function: &Function, call: &mut Call, folds: Folds, out: &Vie
     if folds == Folds::Cleared {
         return copy::write_into(out, &one((function.row.run)(call)?)?.view());
     }
+    let given = call.args.clone();
+    let done = one_by_one(function, call, folds, out);
+    call.args = given;
+    done
+}
+
+/// Computes the elements of the output one after another, by calls of the function with other arguments.
+fn one_by_one(function: &Function, call: &mut Call, folds: Folds, out: &View) -> Result<()> {
     let input = call.view(0)?;
     let reduced = reduced(call, input.ndim())?;
     let mut spread = out.clone();
@@ -53,6 +61,7 @@ pub(super) fn fold(function: &Function, call: &mut Call, folds: Folds, out: &Vie
         copy::cast(&result, out.dtype)
     };
     for number in 0..Layout::contiguous(&sizes).numel() {
+        interrupt::check()?;
         let (mut slice, mut place, mut rest) = (input.clone(), spread.clone(), number);
         for (&d, &size) in kept.iter().zip(&sizes).rev() {
             (slice, place) = (select(&slice, d as i64, rest % size)?, select(&place, d as i64, rest % size)?);
@@ -63,6 +72,7 @@ pub(super) fn fold(function: &Function, call: &mut Call, folds: Folds, out: &Vie
         match folds {
             Folds::Each(_) => {
                 for i in 0..slice.numel() {
+                    interrupt::check()?;
                     let element =
                         Layout { sizes: Dims::new(), strides: Dims::new(), offset: slice.layout.offset_of(i) };
                     let element = flatten(&copy::clone(&slice.with_layout(element))?, 0, -1)?;

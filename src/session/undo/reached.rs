@@ -7,7 +7,7 @@ use languages::script::values::to_value;
 use rhai::{Dynamic, FnPtr};
 use std::collections::HashSet;
 use std::rc::Rc;
-use tensor::{Buffer, Storage, Tensor};
+use tensor::{Buffer, DType, Storage, Tensor, TypedStorage};
 use value::{Dict, List, Set, Slot, Value};
 
 /// The maximum number of values to visit for one variable.
@@ -16,9 +16,10 @@ const ITEMS: usize = 100_000;
 const DEPTH: usize = 500;
 
 /// The objects found, each listed once.
+#[derive(Default)]
 pub(super) struct ReachableObjects<'e> {
     /// The attributes that scripts gave to tensors and storages.
-    extras: &'e Extras,
+    extras: Option<&'e Extras>,
     pub tensors: Vec<Tensor>,
     pub storages: Vec<Storage>,
     pub buffers: Vec<Buffer>,
@@ -37,21 +38,7 @@ pub(super) struct ReachableObjects<'e> {
 
 impl ReachableObjects<'_> {
     pub(super) fn new(extras: &Extras) -> ReachableObjects<'_> {
-        ReachableObjects {
-            extras,
-            tensors: Vec::new(),
-            storages: Vec::new(),
-            buffers: Vec::new(),
-            generators: Vec::new(),
-            lists: Vec::new(),
-            dicts: Vec::new(),
-            sets: Vec::new(),
-            slots: Vec::new(),
-            cells: Vec::new(),
-            seen: HashSet::new(),
-            waiting: Vec::new(),
-            items: 0,
-        }
+        ReachableObjects { extras: Some(extras), ..ReachableObjects::default() }
     }
 
     /// Adds everything that a variable refers to. Returns false if that is too much to remember.
@@ -107,9 +94,7 @@ impl ReachableObjects<'_> {
 
     fn take_value(&mut self, value: &Value) {
         self.items += 1;
-        if let Some(own) = self.extras.of(value) {
-            self.add_dict(&own);
-        }
+        self.add_attributes(value);
         match value {
             Value::Tensor(tensor) if self.is_new(tensor.identity()) => {
                 self.tensors.push(tensor.clone());
@@ -158,6 +143,12 @@ impl ReachableObjects<'_> {
         }
     }
 
+    fn add_attributes(&mut self, object: &Value) {
+        if let Some(own) = self.extras.and_then(|extras| extras.of(object)) {
+            self.add_dict(&own);
+        }
+    }
+
     fn add_dict(&mut self, dict: &Dict) {
         if self.is_new(dict.identity()) {
             self.dicts.push(dict.clone());
@@ -168,6 +159,11 @@ impl ReachableObjects<'_> {
     fn add_storage(&mut self, storage: &Storage) {
         if self.is_new(storage.identity()) {
             self.storages.push(storage.clone());
+            // The attributes of typed storages are those of one storage, whatever the dtype.
+            let typed = TypedStorage::new(storage.clone(), DType::Byte);
+            for object in [Value::Storage(storage.clone()), Value::TypedStorage(typed)] {
+                self.add_attributes(&object);
+            }
         }
     }
 }
