@@ -453,10 +453,17 @@ fn child(seed: u64, rounds: usize, from: usize, step: usize) {
             thread::sleep(Duration::from_millis(10));
             let number = watched.load(Ordering::SeqCst);
             let ran = began.elapsed().saturating_sub(Duration::from_millis(start.load(Ordering::SeqCst)));
-            if number == usize::MAX || watched.load(Ordering::SeqCst) != number || ran < PATIENCE {
+            if number == usize::MAX || ran < PATIENCE {
                 continue;
             }
-            pressed.lock().unwrap().store(true, Ordering::SeqCst);
+            {
+                // Under the lock no other call starts, which the key would stop instead.
+                let pressed = pressed.lock().unwrap();
+                if watched.load(Ordering::SeqCst) != number {
+                    continue;
+                }
+                pressed.store(true, Ordering::SeqCst);
+            }
             if stopping.0 != number {
                 stopping = (number, spent());
             }
@@ -480,8 +487,11 @@ fn child(seed: u64, rounds: usize, from: usize, step: usize) {
         since.store(began.elapsed().as_millis() as u64, Ordering::SeqCst);
         at.store(number, Ordering::SeqCst);
         let outcome = current.eval(*language, call);
-        at.store(usize::MAX, Ordering::SeqCst);
-        flag.lock().unwrap().store(false, Ordering::SeqCst);
+        {
+            let pressed = flag.lock().unwrap();
+            at.store(usize::MAX, Ordering::SeqCst);
+            pressed.store(false, Ordering::SeqCst);
+        }
         if let Some(failure) = outcome.error
             && failure.message.contains("internal error")
         {

@@ -337,12 +337,17 @@ fn int(call: &mut Call) -> Result<Value> {
     match value {
         Value::BigInt(int) => Ok(Value::BigInt(int)),
         Value::Object(object) if let Some(int) = int_of(&object) => int,
-        other => match scalar(&other, "int")? {
-            Scalar::Float(f) => truncated(f),
-            Scalar::Complex(_) => Err(complex_refused("int", "int64_t", &other)),
-            Scalar::UInt(u) => Ok(Value::from(i128::from(u))),
-            s => Ok(Value::Int(s.to_i64())),
-        },
+        other => int_of_number(&other),
+    }
+}
+
+/// Converts a number or a one-element tensor to an integer.
+pub(crate) fn int_of_number(value: &Value) -> Result<Value> {
+    match scalar(value, "int")? {
+        Scalar::Float(f) => truncated(f),
+        Scalar::Complex(_) => Err(complex_refused("int", "int64_t", value)),
+        Scalar::UInt(u) => Ok(Value::from(i128::from(u))),
+        s => Ok(Value::Int(s.to_i64())),
     }
 }
 
@@ -367,10 +372,15 @@ fn float(call: &mut Call) -> Result<Value> {
     match value {
         Value::BigInt(i) => integers::to_float(&i).map(Value::Float),
         Value::Object(object) if let Some(float) = float_of(&object) => float.map(Value::Float),
-        other => match scalar(&other, "float")? {
-            Scalar::Complex(_) => Err(complex_refused("float", "double", &other)),
-            s => Ok(Value::Float(s.to_f64())),
-        },
+        other => float_of_number(&other).map(Value::Float),
+    }
+}
+
+/// Converts a number or a one-element tensor to a float.
+pub fn float_of_number(value: &Value) -> Result<f64> {
+    match scalar(value, "float")? {
+        Scalar::Complex(_) => Err(complex_refused("float", "double", value)),
+        s => Ok(s.to_f64()),
     }
 }
 

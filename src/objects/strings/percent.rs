@@ -4,7 +4,7 @@
 use crate::bounds;
 use crate::identity::escaped;
 use crate::plain::containers;
-use crate::plain::numbers::int_of;
+use crate::plain::numbers::{float_of_number, int_of, int_of_number};
 use crate::plain::special::{float_of, index};
 use crate::strings::bytes;
 use crate::subscript;
@@ -251,9 +251,9 @@ fn push(out: &mut String, state: &State, value: &Value, letter: char, layout: &L
         }
         'd' | 'i' | 'u' => {
             let whole = match (number(value), value) {
+                (_, Value::Tensor(_)) => int_of_number(value)?,
                 (Some(Number::Float(float)), _) => truncated(float)?,
                 (None, Value::Object(object)) if let Some(whole) = int_of(object) => whole?,
-                (Some(Number::Complex(_)) | None, Value::Tensor(tensor)) => Value::from(tensor.borrow().item()?),
                 (Some(Number::Complex(_)) | None, other) => {
                     bail!(TypeError, "%{letter} format: a real number is required, not {}", other.type_name())
                 }
@@ -265,13 +265,14 @@ fn push(out: &mut String, state: &State, value: &Value, letter: char, layout: &L
             let whole = match (number(value), value) {
                 (Some(number @ (Number::Int(_) | Number::Big(_))), _) => Value::from(number),
                 (None, Value::Object(object)) if object.special("__index__", &[]).is_some() => index(value)?,
+                (_, Value::Tensor(tensor)) if tensor.borrow().dtype.is_integral(true) => index(value)?,
                 _ => bail!(TypeError, "%{letter} format: an integer is required, not {}", value.type_name()),
             };
             format(&whole, &format!("{hash}{letter}"))?
         }
         _ => {
             let float = match (number(value), value) {
-                (Some(Number::Complex(_)) | None, Value::Tensor(tensor)) => tensor.borrow().item()?.to_f64(),
+                (_, Value::Tensor(_)) => float_of_number(value)?,
                 (None, Value::Object(object)) if let Some(float) = float_of(object) => float?,
                 (Some(Number::Complex(_)) | None, other) => {
                     bail!(TypeError, "must be real number, not {}", other.type_name())

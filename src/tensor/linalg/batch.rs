@@ -85,7 +85,7 @@ pub(super) fn write<T: Field>(
     let cells = memory.typed::<T>();
     for (k, matrix) in matrices.into_iter().enumerate() {
         interrupt::check()?;
-        for j in 0..columns.min(matrix.columns) {
+        for j in 0..columns.min(matrix.filled_columns().end) {
             let column = cells.get((k * columns + j) * rows..).unwrap_or_default();
             column.iter().take(rows).zip(matrix.column(j)).for_each(|(cell, &value)| set(cell, value));
         }

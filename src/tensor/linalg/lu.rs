@@ -28,7 +28,7 @@ pub(super) fn lu<T: Field>(mut a: Matrix<T>) -> Result<Lu<T>> {
     let (steps, columns) = (a.rows.min(a.columns), a.columns);
     let (mut pivots, mut zero) = (Vec::new(), None);
     if steps <= BLOCK {
-        eliminate_columns(&mut a, 0..columns, &mut pivots, &mut zero);
+        eliminate_columns(&mut a, 0..columns, &mut pivots, &mut zero)?;
     } else {
         eliminate(&mut a, 0..steps, &mut pivots, &mut zero)?;
         follow(&mut a, 0..steps, steps..columns, &pivots)?;
@@ -45,8 +45,7 @@ fn eliminate<T: Field>(
 ) -> Result<()> {
     interrupt::check()?;
     if columns.len() <= PANEL {
-        eliminate_columns(a, columns, pivots, zero);
-        return Ok(());
+        return eliminate_columns(a, columns, pivots, zero);
     }
     let middle = columns.start + (columns.len() / 2).next_multiple_of(PANEL);
     let [left, right] = [columns.start..middle, middle..columns.end];
@@ -88,11 +87,9 @@ fn eliminate_columns<T: Field>(
     columns: Range<usize>,
     pivots: &mut Vec<usize>,
     zero: &mut Option<usize>,
-) {
+) -> Result<()> {
     for j in columns.start..columns.end.min(a.rows) {
-        if interrupt::requested() {
-            break;
-        }
+        interrupt::check()?;
         let mut pivot = j;
         let column = a.column(j);
         for (i, value) in column.iter().enumerate().skip(j + 1) {
@@ -121,6 +118,7 @@ fn eliminate_columns<T: Field>(
             });
         }
     }
+    Ok(())
 }
 
 impl<T: Field> Lu<T> {
@@ -152,7 +150,7 @@ impl<T: Field> Lu<T> {
 
     /// Solves `A X = B` in place.
     pub(super) fn solve(&self, b: &mut Matrix<T>) -> Result<()> {
-        for j in 0..b.columns {
+        for j in b.filled_columns() {
             exchange(b.column_mut(j), 0..self.pivots.len(), &self.pivots);
         }
         solve_triangular(&self.factors, b, Triangular { upper: false, unit: true })?;
@@ -172,7 +170,7 @@ impl<T: Field> Lu<T> {
     fn solve_with_transposed(&self, turned: &Matrix<T>, b: &mut Matrix<T>) -> Result<()> {
         solve_triangular(turned, b, Triangular { upper: false, unit: false })?;
         solve_triangular(turned, b, Triangular { upper: true, unit: true })?;
-        for j in 0..b.columns {
+        for j in b.filled_columns() {
             let column = b.column_mut(j);
             self.pivots.iter().enumerate().rev().for_each(|(i, &pivot)| column.swap(i, pivot));
         }
@@ -405,7 +403,7 @@ mod tests {
                 assert_near(&product(&lower, &upper), &wanted, bound, &format!("LU of {m} by {n}"));
                 // The same pivots as step by step.
                 let (mut pivots, mut zero) = (Vec::new(), None);
-                eliminate_columns(&mut a.clone(), 0..n, &mut pivots, &mut zero);
+                eliminate_columns(&mut a.clone(), 0..n, &mut pivots, &mut zero).unwrap();
                 assert_eq!(pivots, found.pivots, "{m} by {n}");
             }
             let a = matrix::<T>(n, n, true);

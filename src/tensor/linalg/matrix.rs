@@ -56,7 +56,7 @@ impl<T: Field> Matrix<T> {
     /// Copies some rows and columns.
     pub(super) fn copied(&self, rows: Range<usize>, columns: Range<usize>) -> Result<Matrix<T>> {
         let mut values = limits::vector(rows.len().saturating_mul(columns.len()))?;
-        for j in columns.clone() {
+        for j in columns.clone().filter(|_| !rows.is_empty()) {
             values.extend_from_slice(&self.column(j)[rows.clone()]);
         }
         Matrix::of(rows.len(), columns.len(), values)
@@ -64,7 +64,7 @@ impl<T: Field> Matrix<T> {
 
     /// Writes another matrix to the part from `row` and `column` on.
     pub(super) fn put(&mut self, row: usize, column: usize, part: &Matrix<T>) {
-        for j in 0..part.columns {
+        for j in part.filled_columns() {
             self.column_mut(column + j)[row..row + part.rows].copy_from_slice(part.column(j));
         }
     }
@@ -83,7 +83,7 @@ impl<T: Field> Matrix<T> {
         const TILE: usize = 16;
         let mut out = Matrix::zeros(self.columns, self.rows)?;
         let tiles = |size: usize| (0..size).step_by(TILE).map(move |start| start..size.min(start + TILE));
-        for columns in tiles(self.columns) {
+        for columns in tiles(self.filled_columns().end) {
             interrupt::check()?;
             for rows in tiles(self.rows) {
                 for j in columns.clone() {
@@ -96,11 +96,16 @@ impl<T: Field> Matrix<T> {
         Ok(out)
     }
 
-    /// Iterates over the indices of all elements, column by column. Empty for a matrix without rows, even if it has
-    /// many columns.
+    /// Returns the indices of the columns that have elements. A matrix without rows may have any number of columns, too
+    /// many to walk.
+    pub(super) fn filled_columns(&self) -> Range<usize> {
+        0..if self.rows == 0 { 0 } else { self.columns }
+    }
+
+    /// Iterates over the indices of all elements, column by column.
     pub(super) fn places(&self) -> impl Iterator<Item = (usize, usize)> + use<T> {
-        let (rows, columns) = (self.rows, if self.rows == 0 { 0 } else { self.columns });
-        (0..columns).flat_map(move |j| (0..rows).map(move |i| (i, j)))
+        let (rows, columns) = (self.rows, self.filled_columns());
+        columns.flat_map(move |j| (0..rows).map(move |i| (i, j)))
     }
 
     pub(super) fn times(&self, other: &Matrix<T>) -> Result<Matrix<T>> {
@@ -110,7 +115,7 @@ impl<T: Field> Matrix<T> {
             out.add_product([0, 0], T::one(), self, other)?;
             return Ok(out);
         }
-        for j in 0..if self.rows == 0 { 0 } else { other.columns } {
+        for j in out.filled_columns() {
             interrupt::check()?;
             for k in 0..depth {
                 let factor = other[(k, j)];

@@ -247,14 +247,13 @@ pub(super) fn qr<T: Field>(mut a: Matrix<T>) -> Result<(Matrix<T>, Vec<T>)> {
     let steps = a.rows.min(a.columns);
     let mut taus = Vec::new();
     if steps <= BLOCK {
-        factor(&mut a, &mut taus);
+        factor(&mut a, &mut taus)?;
         return Ok((a, taus));
     }
     for start in (0..steps).step_by(REFLECTORS) {
         let end = steps.min(start + REFLECTORS);
         let mut panel = a.copied(start..a.rows, start..end)?;
-        factor(&mut panel, &mut taus);
-        interrupt::check()?;
+        factor(&mut panel, &mut taus)?;
         a.put(start, start, &panel);
         if end < a.columns {
             BlockReflector::of(&stored(&a, &taus, start..end))?.left(&mut a, end, true)?;
@@ -264,11 +263,9 @@ pub(super) fn qr<T: Field>(mut a: Matrix<T>) -> Result<(Matrix<T>, Vec<T>)> {
 }
 
 /// Factors a matrix column by column, and appends the factors of its reflectors.
-fn factor<T: Field>(a: &mut Matrix<T>, taus: &mut Vec<T>) {
+fn factor<T: Field>(a: &mut Matrix<T>, taus: &mut Vec<T>) -> Result<()> {
     for j in 0..a.rows.min(a.columns) {
-        if interrupt::requested() {
-            break;
-        }
+        interrupt::check()?;
         let found = reflection(a[(j, j)], a.column(j)[j + 1..].iter().copied());
         a.column_mut(j)[j + 1..].iter_mut().for_each(|value| *value = found.own(*value));
         a[(j, j)] = T::of(found.beta);
@@ -276,6 +273,7 @@ fn factor<T: Field>(a: &mut Matrix<T>, taus: &mut Vec<T>) {
         reflect_left(a, j, j + 1, &v, found.tau.conj());
         taus.push(found.tau);
     }
+    Ok(())
 }
 
 /// Computes the first columns of Q from the reflectors, like `org2r`: the reflector's own column is its vector times a
@@ -396,7 +394,7 @@ mod tests {
             let a = matrix(m, n);
             let (factored, taus) = qr(a.clone()).unwrap();
             let (mut alone, mut own_taus) = (a, Vec::new());
-            factor(&mut alone, &mut own_taus);
+            factor(&mut alone, &mut own_taus).unwrap();
             assert_near(&factored, &alone, "factors");
             let mut wanted = Matrix::identity(m, m).unwrap();
             for (row, v, tau) in stored(&factored, &taus, 0..taus.len()).iter().rev() {

@@ -6,6 +6,7 @@ use num_traits::{Signed, Zero};
 use objects::bounds;
 use objects::iterate::items_of as items;
 use objects::operators::{self, called as binary};
+use objects::plain::numbers::float_of_number;
 use objects::plain::special::{float_of, index};
 use std::time::Duration;
 use tensor::bail;
@@ -20,21 +21,17 @@ pub(super) const ROWS: &[Row] = &[
     function("math.exp(any x) -> float", |c| bounded(c, f64::exp), "Raises e to the power of x."),
     function("math.log(any x, any base=None) -> float", log, "Computes the logarithm, natural unless a base is given."),
     function(
-        "math.log2(float x) -> float",
+        "math.log2(any x) -> float",
         |c| logarithm(c, 0, f64::log2).map(Value::Float),
         "Computes the logarithm to base 2.",
     ),
     function(
-        "math.log10(float x) -> float",
+        "math.log10(any x) -> float",
         |c| logarithm(c, 0, f64::log10).map(Value::Float),
         "Computes the logarithm to base 10.",
     ),
     function("math.log1p(any x) -> float", |c| real(c, f64::ln_1p, |x| x > -1.0), "Computes the logarithm of 1 + x."),
-    function(
-        "math.expm1(float x) -> float",
-        |c| bounded(c, f64::exp_m1),
-        "Raises e to the power of x and subtracts 1.",
-    ),
+    function("math.expm1(any x) -> float", |c| bounded(c, f64::exp_m1), "Raises e to the power of x and subtracts 1."),
     function("math.sin(any x) -> float", |c| real(c, f64::sin, f64::is_finite), "Computes the sine."),
     function("math.cos(any x) -> float", |c| real(c, f64::cos, f64::is_finite), "Computes the cosine."),
     function("math.tan(any x) -> float", |c| real(c, f64::tan, f64::is_finite), "Computes the tangent."),
@@ -152,7 +149,7 @@ fn number(call: &Call, index: usize) -> Result<f64> {
 
 fn float(value: &Value) -> Result<f64> {
     match value {
-        Value::Tensor(tensor) => Ok(tensor.borrow().item()?.to_f64()),
+        Value::Tensor(_) => float_of_number(value),
         Value::Object(object) if let Some(float) = float_of(object) => float,
         other => match equality::number(other) {
             Some(number) if !matches!(number, Number::Complex(_)) => number.to_float(),
@@ -306,7 +303,9 @@ fn whole(call: &mut Call, round: fn(f64) -> f64) -> Result<Value> {
         {
             answer
         }
-        other @ (Value::Complex(_) | Value::Str(_) | Value::None) if call.signature.name == "math.trunc" => {
+        other @ (Value::Complex(_) | Value::Str(_) | Value::None | Value::Tensor(_))
+            if call.signature.name == "math.trunc" =>
+        {
             bail!(TypeError, "type {} doesn't define __trunc__ method", other.type_name())
         }
         _ => numbers::truncated(round(number(call, 0)?)),
