@@ -9,12 +9,13 @@ use super::error::{Error, Result};
 use super::interrupt;
 use super::layout::{Dims, Layout, MOST_NAMED, broadcast_sizes, show, wrap_dim};
 use super::limits;
-use super::memory::{ElementCell, get, set};
+use super::memory::{ElementCell, Memory, get, set};
 use super::tensor::Tensor;
 use super::view::View;
 use crate::bail;
 use smallvec::SmallVec;
 use std::ops::Range;
+use std::rc::Rc;
 
 /// One item of a subscript.
 #[derive(Clone, Debug)]
@@ -330,21 +331,54 @@ impl Gather {
             };
             readers.push((tensor.memory()?, walked));
         }
+        let cells = memory.typed::<i64>();
+        let mut inside = true;
+        for ((numbers, walked), &(size, stride)) in readers.iter().zip(&self.indexed) {
+            let numbers = numbers.typed::<i64>();
+            let mut add = |cell: &ElementCell<i64>, index: i64| {
+                inside &= -size <= index && index < size;
+                let index = if index < 0 { index + size } else { index };
+                set(cell, get(cell).wrapping_add(index.wrapping_mul(stride)));
+            };
+            match numbers.get(walked.offset as usize..) {
+                Some(numbers) if walked.is_contiguous() => {
+                    cells.iter().zip(numbers).for_each(|(cell, number)| add(cell, get(number)));
+                }
+                _ => {
+                    for (cell, at) in cells.iter().zip(interrupt::watched(walked.offsets())) {
+                        add(cell, numbers.get(at as usize).map_or(0, get));
+                    }
+                }
+            }
+            interrupt::check()?;
+        }
+        if !inside {
+            self.refuse(&readers)?;
+        }
+        Ok(table.with_layout(layout))
+    }
+
+    /// Refuses the first element of the result with an index out of bounds, and its first such index.
+    fn refuse(&self, readers: &[(Rc<Memory>, Layout)]) -> Result<()> {
         let mut readers: Vec<_> =
             readers.iter().map(|(memory, layout)| (memory.typed::<i64>(), layout.offsets())).collect();
-        for cell in interrupt::watched(memory.typed::<i64>()) {
-            let mut displacement = 0i64;
-            for (j, ((numbers, offsets), &(size, stride))) in readers.iter_mut().zip(&self.indexed).enumerate() {
-                let Some(index) = offsets.next().and_then(|at| numbers.get(at as usize)).map(get) else { continue };
+        loop {
+            for (j, ((numbers, offsets), &(size, _))) in readers.iter_mut().zip(&self.indexed).enumerate() {
+                let Some(at) = offsets.next() else { return Ok(()) };
+                let index = numbers.get(at as usize).map_or(0, get);
                 if index >= size || index < -size {
                     bail!(IndexError, "index {index} is out of bounds for dimension {j} with size {size}");
                 }
-                let index = if index < 0 { index + size } else { index };
-                displacement = displacement.wrapping_add(index.wrapping_mul(stride));
             }
-            set(cell, displacement);
         }
-        Ok(table.with_layout(layout))
+    }
+
+    /// Returns the index tensor and its dimension, if there is only one and it is a vector.
+    pub(crate) fn vector(&self) -> Option<(&View, usize)> {
+        match (self.indices.as_slice(), self.span.len()) {
+            ([tensor], 1) => Some((tensor, self.span.start)),
+            _ => None,
+        }
     }
 
     /// Returns the index tensor, if there is only one, laid out for the result, and the size and stride of the indexed

@@ -386,6 +386,14 @@ impl Memory {
         self.typed::<u8>()
     }
 
+    /// Sets all bytes of memory of our own to zero.
+    pub(super) fn clear(&mut self) {
+        if let Memory::Heap(heap) = self {
+            // SAFETY: the allocation has as many bytes from `start` on, and no other handle to it exists.
+            unsafe { heap.start.as_ptr().write_bytes(0, heap.nbytes) }
+        }
+    }
+
     /// Copies as many bytes as both have; the two may overlap.
     pub fn copy_from(&self, source: &Memory) {
         if let (Some(to), Some(from)) = (self.start(), source.start()) {

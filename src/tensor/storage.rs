@@ -11,6 +11,7 @@ use super::layout::Layout;
 use super::memory::{Memory, get, set};
 use super::parallel;
 use super::spare;
+use super::thresholds;
 use super::view::View;
 use std::cell::{Cell, RefCell};
 use std::rc::{Rc, Weak};
@@ -65,6 +66,13 @@ impl Storage {
     pub fn zeroed(nbytes: usize, device: Device) -> Result<Storage> {
         if device.available()?.is_meta() {
             return Ok(Storage::new(Memory::Meta { nbytes, device }));
+        }
+        // Memory that was in use is in a cache, and has its pages; the system provides new ones when they are touched.
+        if nbytes <= thresholds::CLEARED
+            && let Some(mut memory) = spare::take(nbytes)
+        {
+            memory.clear();
+            return Ok(Storage::new(memory));
         }
         let memory = Memory::heap(nbytes).or_else(|_| {
             spare::clear();

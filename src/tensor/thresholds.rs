@@ -74,12 +74,16 @@ thresholds! {
     SQUARE = 64, debug / 4;
     /// Bytes from which a memory is kept for the next result of its size; the allocator keeps smaller ones.
     SPARE = 1 << 17, debug / 64;
+    /// Bytes up to which a kept memory is zeroed; larger zeroed ones are new pages, which cost nothing until touched.
+    CLEARED = 1 << 25, debug / 64;
     /// Bytes of a large page.
     LARGE_PAGE = 2 << 20, debug / 1;
     /// Bytes that are copied between two checks for Ctrl-C: about a millisecond.
     COPIED = 1 << 22, debug / 16384;
     /// Multiplications in one call of the matrix library, which cannot be interrupted: about ten milliseconds.
     PRODUCTS = 1 << 28, debug / 256;
+    /// Multiplications of a task of a product that is summed in order.
+    ORDERED = 1 << 18, debug / 64;
     /// Elements that a loop handles between two checks for Ctrl-C: a few milliseconds for the slowest kernel, and
     /// enough to make the checks free. A multiple of every vector's length.
     STRIDE = 1 << 18, debug / 64;

@@ -7,10 +7,12 @@ use call::{Call, Row, both, function, method};
 use tensor::bail;
 use tensor::element::integer_limits;
 use tensor::layout::broadcast_sizes;
+use tensor::memory::get;
 use tensor::ops::compose::Math;
+use tensor::ops::copy;
 use tensor::ops::pointwise::classes;
 use tensor::ops::random::{self as samples, FullRange, Generator, RealKind};
-use tensor::{DType, Device, Error, Result, Scalar, View};
+use tensor::{DType, Device, Error, MemoryFormat, Result, Scalar, View};
 use value::Value;
 
 const NORMAL: &[(Takes, &str)] =
@@ -118,7 +120,7 @@ pub(crate) const ROWS: &[Row] = &[
                     view.dtype.scalar_type()
                 );
             }
-            continuous(c, "exponential_cpu", |g, n, kind| samples::exponential(g, n, kind, lambda))
+            continuous(c, "exponential_cpu", |g, out, kind| samples::exponential(g, out, kind, lambda))
         },
         "Fills the tensor with waiting times.",
     ).names(Keeps),
@@ -129,7 +131,7 @@ pub(crate) const ROWS: &[Row] = &[
             if !(p > 0.0 && p < 1.0) {
                 bail!(RuntimeError, "geometric_ expects p to be in (0, 1), but got p={p}");
             }
-            continuous(c, "geometric_cpu", |g, n, kind| samples::geometric(g, n, kind, p))
+            continuous(c, "geometric_cpu", |g, out, kind| samples::geometric(g, out, kind, p))
         },
         "Fills the tensor with counts of trials up to a success.",
     ).names(Keeps),
@@ -140,7 +142,7 @@ pub(crate) const ROWS: &[Row] = &[
             if std <= 0.0 {
                 bail!(RuntimeError, "log_normal_ expects std > 0.0, but found std={std}");
             }
-            continuous(c, "log_normal_cpu", |g, n, kind| samples::log_normal(g, n, kind, mean, std))
+            continuous(c, "log_normal_cpu", |g, out, kind| samples::log_normal(g, out, kind, mean, std))
         },
         "Fills the tensor with numbers whose logarithms are normal.",
     ).names(Keeps),
@@ -160,7 +162,7 @@ pub(crate) const ROWS: &[Row] = &[
                     dtype.cpp_name()
                 );
             }
-            continuous(c, "cauchy_cpu", |g, n, kind| samples::cauchy(g, n, kind, median, sigma))
+            continuous(c, "cauchy_cpu", |g, out, kind| samples::cauchy(g, out, kind, median, sigma))
         },
         "Fills the tensor with samples of a Cauchy distribution.",
     ).names(Keeps),
@@ -223,8 +225,9 @@ fn set_state(generator: &mut Generator, state: &View) -> Result<()> {
     generator.set_state_bytes(&bytes).map_err(Error::runtime)
 }
 
-fn count(view: &View) -> Result<usize> {
-    usize::try_from(view.numel()).map_err(|_| Error::runtime("numel: integer multiplication overflow"))
+/// Returns a tensor's elements as doubles, in the order in which `like` lies in memory.
+fn doubles(view: &View, like: &View) -> Result<View> {
+    copy::cast_as(&memory_order(view, like)?, DType::Double, MemoryFormat::Contiguous)
 }
 
 fn bernoulli(call: &Call, out: &View, p: f64) -> Result<()> {
@@ -238,8 +241,9 @@ fn bernoulli(call: &Call, out: &View, p: f64) -> Result<()> {
     if dtype.is_complex() || dtype.is_bare_unsigned() || dtype.is_float8() {
         bail!(RuntimeError, "\"bernoulli_scalar_cpu_\" not implemented for '{}'", dtype.scalar_type());
     }
-    let flips = samples::bernoulli_scalar(&mut chosen(call)?.borrow_mut(), count(out)?, p);
-    write(out, flips.into_iter().map(Scalar::Bool).collect())
+    let generator = chosen(call)?;
+    let generator = &mut generator.borrow_mut();
+    write(out, Scalar::Bool, |_, flips| samples::bernoulli_scalar(generator, flips, p))
 }
 
 fn bernoulli_by(call: &Call, out: &View, p: &View) -> Result<()> {
@@ -254,7 +258,9 @@ fn bernoulli_by(call: &Call, out: &View, p: &View) -> Result<()> {
         bail!(RuntimeError, "\"bernoulli_tensor_cpu_p_\" not implemented for '{}'", p.dtype.scalar_type())
     };
     let p = tensor::ops::view::expand(p, out.sizes())?;
-    let shares: Vec<f64> = memory_order(&p, out)?.scalars()?.into_iter().map(Scalar::to_f64).collect();
+    let shares = doubles(&p, out)?;
+    let shares = shares.memory()?;
+    let shares: Vec<f64> = shares.typed::<f64>().iter().map(get).collect();
     if shares.iter().any(|p| !(0.0..=1.0).contains(p)) {
         bail!(
             RuntimeError,
@@ -262,8 +268,11 @@ fn bernoulli_by(call: &Call, out: &View, p: &View) -> Result<()> {
              please report an enhancement request to PyTorch.)"
         );
     }
-    let flips = samples::bernoulli_tensor(&mut chosen(call)?.borrow_mut(), &shares, kind);
-    write(out, flips.into_iter().map(Scalar::Bool).collect())
+    let generator = chosen(call)?;
+    let generator = &mut generator.borrow_mut();
+    write(out, Scalar::Bool, |first, flips| {
+        samples::bernoulli_tensor(generator, flips, shares.get(first..).unwrap_or_default(), kind);
+    })
 }
 
 fn multinomial(call: &mut Call) -> Result<Value> {
@@ -306,12 +315,17 @@ fn poisson(call: &mut Call) -> Result<Value> {
     if real_kind(rates.dtype).is_none() || rates.dtype.is_complex() {
         bail!(RuntimeError, "\"poisson_cpu\" not implemented for '{}'", rates.dtype.scalar_type());
     }
-    let lambdas: Vec<f64> = memory_order(&rates, &out)?.scalars()?.into_iter().map(Scalar::to_f64).collect();
+    let lambdas = doubles(&rates, &out)?;
+    let lambdas = lambdas.memory()?;
+    let lambdas: Vec<f64> = lambdas.typed::<f64>().iter().map(get).collect();
     if lambdas.iter().any(|&rate| rate.is_nan() || rate < 0.0) {
         bail!(RuntimeError, "invalid Poisson rate, expected rate to be non-negative");
     }
-    let counts = samples::poisson(&mut chosen(call)?.borrow_mut(), &lambdas);
-    write(&out, counts.into_iter().map(Scalar::Float).collect())?;
+    let generator = chosen(call)?;
+    let generator = &mut generator.borrow_mut();
+    write(&out, Scalar::Float, |first, counts| {
+        samples::poisson(generator, counts, lambdas.get(first..).unwrap_or_default());
+    })?;
     Ok(out.into())
 }
 
@@ -369,7 +383,7 @@ fn normal(call: &mut Call) -> Result<Value> {
 fn continuous(
     call: &mut Call,
     stub: &str,
-    sample: impl Fn(&mut Generator, usize, RealKind) -> Vec<f64>,
+    sample: impl Fn(&mut Generator, &mut [f64], RealKind) + Send,
 ) -> Result<Value> {
     let view = call.view(0)?;
     let kind = match real_kind(view.dtype).filter(|_| !view.dtype.is_complex()) {
@@ -381,8 +395,9 @@ fn continuous(
         None => bail!(RuntimeError, "\"{stub}\" not implemented for '{}'", view.dtype.scalar_type()),
     };
     if view.device() != Device::META {
-        let values = sample(&mut chosen(call)?.borrow_mut(), count(&view)?, kind);
-        write(&view, values.into_iter().map(Scalar::Float).collect())?;
+        let generator = chosen(call)?;
+        let generator = &mut generator.borrow_mut();
+        write(&view, Scalar::Float, |_, numbers| sample(generator, numbers, kind))?;
     }
     Ok(call.itself())
 }
@@ -418,8 +433,9 @@ fn whole_numbers(call: &mut Call, from: i64, to: Option<i64>) -> Result<Value> {
     }
     if view.device() != Device::META {
         let range = (end - i128::from(from)) as u64;
-        let values = samples::random_from_to(&mut chosen(call)?.borrow_mut(), count(&view)?, from, range);
-        write(&view, values.into_iter().map(Scalar::Int).collect())?;
+        let generator = chosen(call)?;
+        let generator = &mut generator.borrow_mut();
+        write(&view, Scalar::Int, |_, numbers| samples::random_from_to(generator, numbers, from, range))?;
     }
     Ok(call.itself())
 }
@@ -439,8 +455,9 @@ fn any_numbers(call: &mut Call) -> Result<Value> {
         },
     };
     if view.device() != Device::META {
-        let values = samples::random_full(&mut chosen(call)?.borrow_mut(), count(&view)?, range);
-        write(&view, values.into_iter().map(Scalar::Int).collect())?;
+        let generator = chosen(call)?;
+        let generator = &mut generator.borrow_mut();
+        write(&view, Scalar::Int, |_, numbers| samples::random_full(generator, numbers, range))?;
     }
     Ok(call.itself())
 }

@@ -355,11 +355,19 @@ pub(super) fn memory_order(view: &View, like: &View) -> Result<View> {
     Ok(view.with_layout(view.layout.permute(&dims)?))
 }
 
-/// Writes values to a tensor in memory order.
-pub(super) fn write(out: &View, values: Vec<Scalar>) -> Result<()> {
-    let in_memory_order = memory_order(out, out)?;
-    let flat = View::from_scalars(in_memory_order.sizes(), out.dtype, values)?;
-    copy::copy_into(&in_memory_order, &flat)
+/// Fills a tensor in the order of its memory, like [`copy::fill_by`].
+pub(super) fn write<S: Copy + Default>(
+    out: &View,
+    scalar: impl Fn(S) -> Scalar,
+    fill: impl FnMut(usize, &mut [S]),
+) -> Result<()> {
+    let ordered = memory_order(out, out)?;
+    if ordered.layout.is_contiguous() && !ordered.conj && !ordered.neg {
+        return copy::fill_by(&ordered, scalar, fill);
+    }
+    let flat = View::unwritten(ordered.sizes(), out.dtype, out.device())?;
+    copy::fill_by(&flat, scalar, fill)?;
+    copy::copy_into(&ordered, &flat)
 }
 
 /// Fills a row-major tensor; a complex number takes two samples. Returns `false` if the elements are not aligned.
@@ -422,10 +430,9 @@ fn sampled_integers(call: &Call, low: i64, high: i64, out: View) -> Result<Value
     if out.device() == Device::META {
         return Ok(out.into());
     }
-    let n = usize::try_from(out.numel()).map_err(|_| Error::runtime("numel: integer multiplication overflow"))?;
-    let generator = chosen(call)?;
-    let values = random_from_to(&mut generator.borrow_mut(), n, low, high.wrapping_sub(low) as u64);
-    write(&out, values.into_iter().map(Scalar::Int).collect())?;
+    let (generator, range) = (chosen(call)?, high.wrapping_sub(low) as u64);
+    let generator = &mut generator.borrow_mut();
+    write(&out, Scalar::Int, |_, numbers| random_from_to(generator, numbers, low, range))?;
     Ok(out.into())
 }
 

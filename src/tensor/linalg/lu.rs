@@ -185,8 +185,8 @@ pub(super) struct Triangular {
     pub unit: bool,
 }
 
-/// The number of columns solved side by side, so that steps do not wait for each other.
-const ABREAST: usize = 8;
+/// The number of columns solved side by side, in vectors, so that steps do not wait for each other.
+const ABREAST: usize = 16;
 
 /// Solves `A X = B` in place for a triangular `A`.
 pub(super) fn solve_triangular<T: Field>(a: &Matrix<T>, b: &mut Matrix<T>, shape: Triangular) -> Result<()> {
@@ -231,28 +231,41 @@ fn solve_block<T: Field>(a: &Matrix<T>, mut b: Matrix<T>, shape: Triangular) -> 
 /// elements already found are summed first, and the difference is multiplied by the inverse of the diagonal.
 fn solve_small<T: Field>(a: &Matrix<T>, b: &mut Matrix<T>, shape: Triangular) {
     let n = a.columns.min(a.rows);
-    for step in 0..n {
+    let at = |step: usize| if shape.upper { n - 1 - step } else { step };
+    // The factors of the elements found before, for one step after another.
+    let factors: Vec<T> = (0..n).flat_map(|step| (0..step).map(move |k| a[(at(step), at(k))])).collect();
+    let inverse = |step: usize| if shape.unit { T::one() } else { a[(at(step), at(step))].inverse() };
+    let inverses: Vec<T> = (0..n).map(inverse).collect();
+    let filled = b.filled_columns().end;
+    for columns in (0..filled).step_by(ABREAST).map(|start| start..filled.min(start + ABREAST)) {
         if interrupt::requested() {
             return;
         }
-        let at = |step: usize| if shape.upper { n - 1 - step } else { step };
-        let i = at(step);
-        // The elements already found, in that order, each with its factor.
-        let known: Vec<(usize, T)> = (0..step).map(at).map(|k| (k, a[(i, k)])).collect();
-        let inverse = if shape.unit { T::one() } else { a[(i, i)].inverse() };
-        let width = b.columns;
-        for columns in (0..width).step_by(ABREAST).map(|start| start..width.min(start + ABREAST)) {
-            let mut sums = [T::zero(); ABREAST];
-            for &(k, factor) in &known {
-                for (sum, column) in sums.iter_mut().zip(columns.clone()) {
-                    *sum = *sum + factor * b[(k, column)];
+        // The elements of these columns side by side, in the order of the steps.
+        let mut elements = vec![[T::zero(); ABREAST]; n];
+        for (lane, column) in columns.clone().enumerate() {
+            let column = b.column(column);
+            elements.iter_mut().enumerate().for_each(|(step, lanes)| lanes[lane] = column[at(step)]);
+        }
+        vectorised(|| {
+            let mut factors = factors.as_slice();
+            for (step, &inverse) in inverses.iter().enumerate() {
+                let (found, rest) = elements.split_at_mut(step);
+                let (own, others) = factors.split_at(step);
+                factors = others;
+                let mut sums = [T::zero(); ABREAST];
+                for (&factor, found) in own.iter().zip(&*found) {
+                    sums.iter_mut().zip(found).for_each(|(sum, &value)| *sum = *sum + factor * value);
+                }
+                for (value, sum) in rest.iter_mut().take(1).flatten().zip(sums) {
+                    let difference = if step == 0 { *value } else { *value - sum };
+                    *value = if shape.unit { difference } else { difference * inverse };
                 }
             }
-            for (sum, column) in sums.into_iter().zip(columns) {
-                let value = b[(i, column)];
-                let value = if known.is_empty() { value } else { value - sum };
-                b[(i, column)] = if shape.unit { value } else { value * inverse };
-            }
+        });
+        for (lane, column) in columns.enumerate() {
+            let column = b.column_mut(column);
+            elements.iter().enumerate().for_each(|(step, lanes)| column[at(step)] = lanes[lane]);
         }
     }
 }
@@ -386,6 +399,19 @@ mod tests {
         }
     }
 
+    /// Solves for one column: sums the terms of the elements already found, then subtracts.
+    fn one_by_one<T: Field>(a: &Matrix<T>, b: &[T], shape: Triangular) -> Vec<T> {
+        let (n, mut x) = (b.len(), b.to_vec());
+        let at = |step: usize| if shape.upper { n - 1 - step } else { step };
+        for step in 0..n {
+            let i = at(step);
+            let sum = (0..step).map(at).fold(T::zero(), |sum, k| sum + a[(i, k)] * x[k]);
+            let difference = if step == 0 { x[i] } else { x[i] - sum };
+            x[i] = if shape.unit { difference } else { difference * a[(i, i)].inverse() };
+        }
+        x
+    }
+
     /// Sizes around a block, and around several.
     const SIZES: [usize; 4] = [1, BLOCK, BLOCK + 1, 2 * BLOCK + 5];
 
@@ -407,7 +433,7 @@ mod tests {
                 assert_eq!(pivots, found.pivots, "{m} by {n}");
             }
             let a = matrix::<T>(n, n, true);
-            for width in [1, 2, 9] {
+            for width in [1, 2, 9, ABREAST, ABREAST + 3] {
                 let b = matrix::<T>(n, width, false);
                 for (upper, unit) in [(false, false), (true, false), (false, true), (true, true)] {
                     let mut a = a.clone();
@@ -423,6 +449,16 @@ mod tests {
                     let mut x = b.clone();
                     solve_triangular(&a, &mut x, Triangular { upper, unit }).unwrap();
                     assert_near(&product(&a, &x), &b, bound, &format!("{n}, {width} columns, {upper}, {unit}"));
+                    // Side by side, columns have the bits that they have one by one.
+                    let mut together = b.clone();
+                    solve_small(&a, &mut together, Triangular { upper, unit });
+                    for column in 0..width {
+                        let alone = one_by_one(&a, b.column(column), Triangular { upper, unit });
+                        assert!(
+                            alone.as_slice() == together.column(column),
+                            "{n}, {column} of {width}, {upper}, {unit}"
+                        );
+                    }
                 }
             }
             let positive = product(&a, &a.adjoint().unwrap());

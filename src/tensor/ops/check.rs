@@ -12,7 +12,7 @@ use crate::iterate::{Run, walk};
 use crate::layout::wrap_dim;
 use crate::memory::{get, set};
 use crate::parallel::{self, Elements, StepPattern, vectorised};
-use crate::{DType, Error, Layout, Result, Scalar, View};
+use crate::{DType, Error, Layout, Result, Scalar, View, interrupt, limits};
 use num_complex::Complex;
 use std::ops::Range;
 
@@ -102,7 +102,7 @@ pub fn resolved(view: &View) -> Result<View> {
 
 /// Returns a row-major copy; lazy bits are resolved.
 pub(super) fn row_major_copy(view: &View) -> Result<View> {
-    let out = View::zeros(view.sizes(), view.dtype, view.device())?;
+    let out = View::unwritten(view.sizes(), view.dtype, view.device())?;
     copy_into(&out, view)?;
     Ok(out)
 }
@@ -307,19 +307,65 @@ pub(super) fn readable(view: &View) -> Result<View> {
     if lies.is_some() { Ok(view.clone()) } else { clone_storage(view) }
 }
 
+/// How the numbers of an index become displacements.
+pub(super) struct Positions<'a> {
+    /// The numbers that are allowed; negative ones count from the end.
+    pub numbers: Range<i64>,
+    /// The elements between two positions.
+    pub stride: i64,
+    /// Returns the error for a number that is not allowed.
+    pub refused: &'a (dyn Fn(i64) -> Error + Sync),
+}
+
+impl Positions<'_> {
+    /// Numbers that are displacements already.
+    pub(super) const DISPLACEMENTS: Positions<'static> =
+        Positions { numbers: 0..i64::MAX, stride: 1, refused: &|_| lost() };
+
+    /// Refuses the first number that is not allowed.
+    fn check(&self, numbers: &[i64]) -> Result<()> {
+        let Range { start, end } = self.numbers;
+        if vectorised(|| numbers.iter().fold(true, |all, &number| all & (start <= number) & (number < end))) {
+            return Ok(());
+        }
+        numbers
+            .iter()
+            .find(|number| !self.numbers.contains(number))
+            .map_or(Ok(()), |&number| Err((self.refused)(number)))
+    }
+
+    /// Returns the displacement of a number that is allowed.
+    #[inline(always)]
+    fn displacement(&self, number: i64) -> i64 {
+        // The shift is -1 for negative numbers and 0 for others.
+        (number + (number >> (i64::BITS - 1) & self.numbers.end)).wrapping_mul(self.stride)
+    }
+
+    /// Returns the displacements of an index, an `int64` tensor, in row-major order.
+    pub(super) fn displacements(&self, index: &View) -> Result<Vec<i64>> {
+        let memory = index.memory()?;
+        let cells = memory.typed::<i64>();
+        let mut numbers = limits::vector(index.numel() as usize)?;
+        numbers.extend(interrupt::watched(index.layout.offsets()).filter_map(|at| cells.get(at as usize).map(get)));
+        interrupt::check()?;
+        self.check(&numbers)?;
+        numbers.iter_mut().for_each(|number| *number = self.displacement(*number));
+        Ok(numbers)
+    }
+}
+
 /// Copies elements by index; `to` and `from` have the same dtype. Each element is read from its offset in `from_layout`
-/// plus `displacement(i)`, where `i` is the corresponding number of `index`, an `int64` tensor laid out for `to`'s
-/// sizes.
+/// plus the displacement of the corresponding number of `index`, an `int64` tensor laid out for `to`'s sizes.
 ///
 /// # Errors
-/// The first error of `displacement`.
+/// The error of the first number that is not allowed.
 pub(super) fn look_up(
     to: &View,
     to_layout: &Layout,
     from: &View,
     from_layout: &Layout,
     index: &View,
-    displacement: &(dyn Fn(i64) -> Result<i64> + Sync),
+    positions: &Positions,
 ) -> Result<()> {
     by_width!(to.dtype, T => {
         let from = readable(from)?;
@@ -332,12 +378,65 @@ pub(super) fn look_up(
         parallel::blocks(operands, StepPattern::SINGLE, &|blocks| {
             blocks.each(|block| {
                 let (elements, [start, stride], numbers, out) = block.looked_up::<T, i64, T>();
-                for (i, (out, &number)) in (0..).zip(out.iter_mut().zip(numbers)) {
-                    let place = (start + i * stride).wrapping_add(displacement(number)?);
-                    *out = *elements.get(place as usize).ok_or_else(lost)?;
+                positions.check(numbers)?;
+                let mut inside = true;
+                let mut origin = start;
+                for (out, &number) in out.iter_mut().zip(numbers) {
+                    match elements.get(origin.wrapping_add(positions.displacement(number)) as usize) {
+                        Some(&element) => *out = element,
+                        None => inside = false,
+                    }
+                    origin = origin.wrapping_add(stride);
+                }
+                if inside { Ok(()) } else { Err(lost()) }
+            })
+        })
+    })
+}
+
+/// Copies slices along dimension `dim` of `from` to the row-major tensor `to`, which has elements: those at the
+/// displacements, in their order.
+pub(super) fn copy_slices(to: &View, from: &View, dim: usize, displacements: &[i64]) -> Result<()> {
+    let from = readable(from)?;
+    let Layout { sizes, strides, offset } = at_least_1d(&from.layout);
+    let part =
+        |dims: Range<usize>| Layout { sizes: sizes[dims.clone()].into(), strides: strides[dims].into(), offset: 0 };
+    // A line is as much of a slice as has equally distant elements.
+    let line_of = |first: usize| {
+        let line = part(first..sizes.len());
+        line.compute_stride(&[line.numel()]).map(|stride| (first, line.numel() as usize, stride[0]))
+    };
+    let (first, length, stride) = (dim + 1..=sizes.len()).find_map(line_of).unwrap_or((sizes.len(), 1, 1));
+    let (count, between) = (displacements.len(), part(dim + 1..first).numel() as usize);
+    let outer = Layout { offset, ..part(0..dim) };
+    let mut lines = Layout { offset, ..part(0..first) };
+    (lines.sizes[dim], lines.strides[dim]) = (count as i64, 0);
+    by_width!(to.dtype, T => {
+        parallel::between::<T, T, _>(&*from.memory()?, &*to.memory()?, 0..to.numel() as usize, |from, to| {
+            parallel::parts(to, length, &|start, mut part| {
+                let number = start / length;
+                if length > 1 {
+                    let lines = part.chunks_mut(length).zip(lines.offsets_from(number as i64));
+                    for (number, (line, offset)) in (number..).zip(lines) {
+                        let displacement = displacements.get(number / between % count).ok_or_else(lost)?;
+                        copy_line(line, from, offset + displacement, stride).ok_or_else(lost)?;
+                    }
+                    return Ok(());
+                }
+                let mut rest = displacements.get(number % count..).unwrap_or_default();
+                for offset in outer.offsets_from((number / count) as i64) {
+                    let (elements, others) = part.split_at_mut(rest.len().min(part.len()));
+                    for (to, displacement) in elements.iter_mut().zip(rest) {
+                        *to = *from.get((offset + displacement) as usize).ok_or_else(lost)?;
+                    }
+                    (part, rest) = (others, displacements);
+                    if part.is_empty() {
+                        break;
+                    }
                 }
                 Ok(())
             })
         })
+        .unwrap_or_else(|| Err(lost()))
     })
 }

@@ -8,8 +8,9 @@ use super::number::{Number, Stored};
 use crate::bail;
 use crate::float8::{E4M3Fn, E4M3Fnuz, E5M2, E5M2Fnuz, E8M0Fnu};
 use crate::layout::{broadcast_sizes, show};
+use crate::memory::set;
 use crate::parallel::{self, Block, StepPattern, vectorised};
-use crate::{DType, Element, Layout, MemoryFormat, Result, Scalar, View};
+use crate::{DType, Element, Layout, MemoryFormat, Result, Scalar, View, interrupt};
 use half::{bf16, f16};
 use num_complex::Complex;
 
@@ -135,6 +136,29 @@ pub fn fill(dst: &View, value: Scalar) -> Result<()> {
     dispatch!(dst.dtype, T => {
         block::fill::<T>(dst, <T as Element>::store(if dst.neg { negated(value) } else { value }))
     })
+}
+
+/// Fills a row-major tensor without lazy bits with numbers that `make` makes some at a time. It gets the place of the
+/// first, counted from 0, and as many to make as there are in the slice; `scalar` converts them.
+pub fn fill_by<S: Copy + Default>(
+    dst: &View,
+    scalar: impl Fn(S) -> Scalar,
+    mut make: impl FnMut(usize, &mut [S]),
+) -> Result<()> {
+    const TOGETHER: usize = 1 << 10;
+    let memory = dst.memory()?;
+    let (first, numel) = (dst.layout.offset as usize, dst.numel() as usize);
+    let mut made = [S::default(); TOGETHER];
+    dispatch!(dst.dtype, T => {
+        let cells = memory.typed::<T>().get(first..first + numel).unwrap_or_default();
+        for (number, cells) in cells.chunks(TOGETHER).enumerate() {
+            interrupt::check()?;
+            let made = &mut made[..cells.len()];
+            make(number * TOGETHER, made);
+            cells.iter().zip(made).for_each(|(cell, &mut number)| set(cell, <T as Element>::store(scalar(number))));
+        }
+    });
+    Ok(())
 }
 
 /// Refuses a number that a dtype cannot hold, as PyTorch does before filling or scaling.

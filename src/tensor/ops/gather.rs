@@ -10,12 +10,15 @@ pub use reduce::{index_reduce_, scatter_reduce_};
 pub use scatter::{Scattered, index_add_, index_copy_, index_fill_, put_, scatter_, scatter_add_};
 pub(super) use spread::{APART, Joined, Reduce, Spread, in_bounds};
 
-use super::check::{UnsupportedDtypes, at_least_1d, look_up, resolved, size_at, size_or_one, supported};
+use super::check::{
+    Positions, UnsupportedDtypes, at_least_1d, copy_slices, look_up, resolved, size_at, size_or_one, supported,
+};
 use super::copy::{cast, truths};
 use super::view;
 use crate::bail;
 use crate::layout::{Dims, broadcast_sizes, show, wrap_dim};
-use crate::{DType, Device, Error, ErrorKind, Layout, Result, View};
+use crate::memory::set;
+use crate::{DType, Device, Error, ErrorKind, Layout, Result, View, interrupt};
 
 /// `x.index_select(dim, index)`: a row-major copy of the slices at the indices, in their order.
 ///
@@ -51,31 +54,18 @@ pub fn index_select(view: &View, dim: i64, index: &View) -> Result<View> {
     let view = resolved(view)?;
     // PyTorch has a separate loop for this dimension, with its own check.
     let by_rows = view.ndim() > 1 && (d == 1 || view.numel() == 0);
-    let chosen = |i: i64| {
-        if (0..size).contains(&i) {
-            Ok(i)
-        } else if by_rows {
-            bail!(RuntimeError, "INDICES element is out of DATA bounds, id={i} axis_dim={size}")
-        } else {
-            bail!(IndexError, "index out of range in self")
-        }
+    let positions = Positions {
+        numbers: 0..size,
+        stride: at_least_1d(&view.layout).strides[d],
+        refused: &|i| match by_rows {
+            true => Error::runtime(format!("INDICES element is out of DATA bounds, id={i} axis_dim={size}")),
+            false => Error::index("index out of range in self"),
+        },
     };
-    let index = as_long(index)?;
-    if out.numel() == 0 {
-        for i in index.scalars()? {
-            chosen(i.to_i64())?;
-        }
-        return Ok(out);
+    let displacements = positions.displacements(&as_long(index)?)?;
+    if out.numel() > 0 {
+        copy_slices(&out, &view, d, &displacements)?;
     }
-    // The index alone determines the slice, so the source has stride 0 along `d`.
-    let mut lines = at_least_1d(&view.layout);
-    let stride = lines.strides[d];
-    (lines.sizes[d], lines.strides[d]) = (count, 0);
-    let step = index.strides().first().copied().unwrap_or(0);
-    let mut places = Layout { strides: Dims::from_elem(0, lines.ndim()), offset: index.layout.offset, ..lines.clone() };
-    places.strides[d] = step;
-    let index = index.with_layout(places);
-    look_up(&out, &at_least_1d(&out.layout), &view, &lines, &index, &|i| Ok(chosen(i)? * stride))?;
     Ok(out)
 }
 
@@ -135,9 +125,9 @@ pub fn gather(view: &View, dim: i64, index: &View) -> Result<View> {
     // The index alone determines the position along `d`, so the source has stride 0 there.
     let mut lines = Layout { sizes: places.sizes.clone(), ..source };
     lines.strides[d] = 0;
-    look_up(&out, &at_least_1d(&out.layout), &view, &lines, &index.with_layout(places), &|i| {
-        if (0..size).contains(&i) { Ok(i * stride) } else { Err(out_of_bounds(ErrorKind::RuntimeError, i, d, size)) }
-    })?;
+    let positions =
+        Positions { numbers: 0..size, stride, refused: &|i| out_of_bounds(ErrorKind::RuntimeError, i, d, size) };
+    look_up(&out, &at_least_1d(&out.layout), &view, &lines, &index.with_layout(places), &positions)?;
     truths(out)
 }
 
@@ -151,13 +141,9 @@ fn selects_rows(view: &View, index: &View) -> bool {
         && view.sizes().iter().skip(1).eq(index.sizes().iter().skip(1))
 }
 
-/// Returns the storage offset of the element at a row-major position; negative positions count from the end.
-fn position(layout: &Layout, i: i64) -> Result<i64> {
-    let numel = layout.numel();
-    if i >= numel || i < -numel {
-        bail!(IndexError, "out of range: tried to access index {i} on a tensor of {numel} elements.");
-    }
-    Ok(layout.offset_of(if i < 0 { i + numel } else { i }))
+/// Returns the error for a row-major position outside a tensor.
+fn out_of_range(numel: i64, i: i64) -> Error {
+    Error::index(format!("out of range: tried to access index {i} on a tensor of {numel} elements."))
 }
 
 /// `x.take(index)`: the elements at row-major positions, in the index's shape. Positions may be negative.
@@ -178,9 +164,20 @@ pub fn take(view: &View, index: &View) -> Result<View> {
     supported("take_cpu", view.dtype, UnsupportedDtypes::ComplexHalf)?;
     let view = resolved(view)?;
     // The index alone determines the element.
-    let start = Layout { strides: Dims::from_elem(0, out.ndim()), offset: 0, ..out.layout.clone() };
-    let layout = &view.layout;
-    look_up(&out, &out.layout, &view, &start, &resolved(index)?, &|i| position(layout, i))?;
+    let start = |offset| Layout { strides: Dims::from_elem(0, out.ndim()), offset, ..out.layout.clone() };
+    let (index, numel) = (resolved(index)?, view.numel());
+    let positions = Positions { numbers: -numel..numel, stride: 1, refused: &|i| out_of_range(numel, i) };
+    if view.layout.is_contiguous() {
+        look_up(&out, &out.layout, &view, &start(view.layout.offset), &index, &positions)?;
+        return truths(out);
+    }
+    let places = positions.displacements(&index)?;
+    let table = View::unwritten(index.sizes(), DType::Long, Device::CPU)?;
+    for (cell, place) in table.memory()?.typed::<i64>().iter().zip(interrupt::watched(places)) {
+        set(cell, view.layout.offset_of(place));
+    }
+    interrupt::check()?;
+    look_up(&out, &out.layout, &view, &start(0), &table, &Positions::DISPLACEMENTS)?;
     truths(out)
 }
 

@@ -3,7 +3,8 @@
 //! subscript; this file moves them.
 
 use super::check::{
-    UnsupportedDtypes, by_width, expanded, fits, look_up, lost, no_overlap, resolved, supported, through_bits,
+    Positions, UnsupportedDtypes, by_width, copy_slices, expanded, fits, look_up, lost, no_overlap, resolved,
+    supported, through_bits,
 };
 use super::copy::{clone, copy_into, truths};
 use super::gather::{APART, Joined, Reduce, Spread, in_bounds};
@@ -90,16 +91,19 @@ pub fn index_tensors(view: &View, indices: &[Option<View>]) -> Result<View> {
     }
     supported("index_cpu", view.dtype, UnsupportedDtypes::Float8)?;
     if let Some((index, size, stride)) = plan.single() {
-        look_up(&out, &out.layout, &view, &plan.source, &index, &|index| {
-            if index >= size || index < -size {
-                bail!(IndexError, "index {index} is out of bounds for dimension 0 with size {size}");
+        let refused = &|index| Error::index(format!("index {index} is out of bounds for dimension 0 with size {size}"));
+        let positions = Positions { numbers: -size..size, stride, refused };
+        match plan.vector() {
+            // Slices in one order, as in `index_select`.
+            Some((vector, dim)) if out.layout.is_contiguous() && out.numel() > 0 => {
+                copy_slices(&out, &view, dim, &positions.displacements(vector)?)?;
             }
-            Ok(if index < 0 { index + size } else { index } * stride)
-        })?;
+            _ => look_up(&out, &out.layout, &view, &plan.source, &index, &positions)?,
+        }
         return truths(out);
     }
     let order = Layout::iteration_order(plan.sizes(), &[out.strides()]);
-    look_up(&out, &out.layout, &view, &plan.source, &plan.displacements(&order)?, &Ok)?;
+    look_up(&out, &out.layout, &view, &plan.source, &plan.displacements(&order)?, &Positions::DISPLACEMENTS)?;
     truths(out)
 }
 

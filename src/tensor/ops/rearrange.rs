@@ -140,7 +140,7 @@ pub fn repeat(view: &View, repeats: &[i64]) -> Result<View> {
     let mut padded = Dims::from_elem(1, added);
     padded.extend_from_slice(view.sizes());
     let sizes: Dims = padded.iter().zip(repeats).map(|(size, count)| size.wrapping_mul(*count)).collect();
-    let out = View::zeros(&sizes, view.dtype, view.device())?;
+    let out = View::unwritten(&sizes, view.dtype, view.device())?;
     if out.numel() == 0 {
         return Ok(out);
     }

@@ -6,8 +6,8 @@ mod consecutive;
 pub use consecutive::unique_consecutive;
 
 use super::check::{
-    UnsupportedDtypes, at_least_1d, by_width, look_up, lost, move_slice, not_implemented, readable, resolved, size_at,
-    size_or_one, supported,
+    Positions, UnsupportedDtypes, at_least_1d, by_width, look_up, lost, move_slice, not_implemented, readable,
+    resolved, size_at, size_or_one, supported,
 };
 use super::copy::{clone, contiguous};
 use super::introsort::{self, nth_element, partial_sort, stable_sort};
@@ -199,7 +199,8 @@ fn arrange(view: &View, dim: usize, values: &View, places: &View, reversed: bool
     let mut lines = Layout { sizes: to.sizes.clone(), ..at_least_1d(&view.layout) };
     let stride = std::mem::take(&mut lines.strides[dim]);
     let index = places.with_layout(at_least_1d(&places.layout));
-    look_up(values, &to, view, &lines, &index, &|place| Ok(place * stride))
+    let positions = Positions { numbers: 0..size, stride, refused: &|_| lost() };
+    look_up(values, &to, view, &lines, &index, &positions)
 }
 
 /// Reads values from a start offset with a stride, on any core.

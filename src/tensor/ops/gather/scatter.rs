@@ -3,7 +3,7 @@
 //! occurs several times, the last value is kept.
 
 use super::spread::{APART, Joined, Reduce, Spread, in_bounds};
-use super::{as_long, out_of_bounds, position};
+use super::{as_long, out_of_bounds, out_of_range};
 use crate::bail;
 use crate::layout::{Dims, show, wrap_dim};
 use crate::memory::{get, set};
@@ -200,7 +200,7 @@ pub fn put_(view: &View, index: &View, source: &View, accumulate: bool) -> Resul
     supported("take_put_cpu", view.dtype, UnsupportedDtypes::ComplexHalf)?;
     let (index, source) = (as_long(index)?, resolved(source)?);
     let numel = view.numel();
-    in_bounds(&index, -numel..numel, |i| position(&view.layout, i).err().unwrap_or_else(lost))?;
+    in_bounds(&index, -numel..numel, |i| out_of_range(numel, i))?;
     through_bits(view, |view| {
         let layout = &view.layout;
         if layout.is_contiguous() {

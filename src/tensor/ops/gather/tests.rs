@@ -306,3 +306,82 @@ fn writing_by_indices() {
         ),
     ]);
 }
+
+/// The loops for lines, single elements and other layouts read what one read of an element after another gives, in all
+/// orders of dimensions, with gaps, repeated and reversed indices, from one piece to several.
+#[test]
+fn slices_are_what_single_reads_give() {
+    let read = |view: &View, place: &[i64]| {
+        let offset: i64 = place.iter().zip(view.strides()).map(|(i, stride)| i * stride).sum();
+        let memory = view.memory().unwrap();
+        view.read(&memory, view.layout.offset + offset)
+    };
+    let orders = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
+    let mut compared = 0;
+    for sizes in [[1, 1, 1], [2, 3, 4], [7, 1, 5], [40, 30, 9], [3, 50, 40]] {
+        for dtype in [DType::Byte, DType::Half, DType::Float, DType::Double, DType::ComplexDouble] {
+            let whole = arange(&sizes, dtype);
+            for order in orders {
+                for step in [1, 2] {
+                    let mut layout = whole.layout.permute(&order).unwrap();
+                    for d in 0..3 {
+                        layout.sizes[d] = (layout.sizes[d] + step - 1) / step;
+                        layout.strides[d] *= step;
+                    }
+                    let view = whole.with_layout(layout);
+                    for d in 0..3 {
+                        let size = view.sizes()[d];
+                        let numbers: Vec<i64> = (0..size).rev().chain(0..size / 2).chain([0, 0, size - 1]).collect();
+                        let negative: Vec<i64> = numbers.iter().map(|i| i - size).collect();
+                        let mut wanted = Vec::new();
+                        let mut sizes: Vec<i64> = view.sizes().to_vec();
+                        sizes[d] = numbers.len() as i64;
+                        for i in 0..sizes[0] {
+                            for j in 0..sizes[1] {
+                                for k in 0..sizes[2] {
+                                    let mut place = [i, j, k];
+                                    place[d] = numbers[place[d] as usize];
+                                    wanted.push(read(&view, &place));
+                                }
+                            }
+                        }
+                        let selected = must(index_select(&view, d as i64, &long(&numbers)));
+                        assert_eq!(selected.scalars().unwrap(), wanted, "{dtype:?} {:?} {d}", view.layout);
+                        let mut subscript = vec![ALL; d];
+                        subscript.push(by(&long(&negative)));
+                        let indexed = must(crate::ops::index::index(&view, &subscript));
+                        assert_eq!(indexed.scalars().unwrap(), wanted, "{dtype:?} {:?} {d}", view.layout);
+                        compared += 1;
+                    }
+                    let flat: Vec<i64> = (0..view.numel()).rev().chain([0, -1, -view.numel()]).collect();
+                    let all = view.scalars().unwrap();
+                    let wanted: Vec<Scalar> = flat.iter().map(|&i| all[i.rem_euclid(view.numel()) as usize]).collect();
+                    assert_eq!(must(take(&view, &long(&flat))).scalars().unwrap(), wanted, "{:?}", view.layout);
+                }
+            }
+        }
+    }
+    assert!(compared > 500);
+}
+
+/// Displacements of several indices are summed index by index; the first number out of bounds is still the one of the
+/// first element.
+#[test]
+fn several_indices_are_refused_element_by_element() {
+    let x = arange(&[4, 5, 6], DType::Long);
+    let three =
+        |a: &[i64], b: &[i64], c: &[i64]| crate::ops::index::index(&x, &[by(&long(a)), by(&long(b)), by(&long(c))]);
+    check(&[
+        ("x[[0, 3], [1, -5], [2, -1]]", line(&three(&[0, 3], &[1, -5], &[2, -1])), "int64 [2] (1) @0: 8 95"),
+        (
+            "x[[0, 9], [1, 1], [7, 1]]",
+            line(&three(&[0, 9], &[1, 1], &[7, 1])),
+            "IndexError: index 7 is out of bounds for dimension 2 with size 6",
+        ),
+        (
+            "x[[0, 9], [-6, 1], [7, 1]]",
+            line(&three(&[0, 9], &[-6, 1], &[7, 1])),
+            "IndexError: index -6 is out of bounds for dimension 1 with size 5",
+        ),
+    ]);
+}

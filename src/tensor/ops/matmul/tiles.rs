@@ -2,9 +2,11 @@
 //! last bit on any processor. The library works in tiles, whose sums start from zero. Sums of the remaining rows and
 //! columns start from the value that they are added to.
 
-use super::product::{Ring, buffer};
-use crate::parallel::{Matrix, vectorised};
+use super::product::Ring;
+use crate::parallel::{self, Matrix, vectorised};
+use crate::thresholds::ORDERED;
 use crate::{Result, Scalar, interrupt};
+use std::ops::Range;
 
 /// How the library divides a small product into tiles.
 pub(super) struct Tiling<'m, C> {
@@ -47,7 +49,13 @@ impl<'m, C: Ring> Tiling<'m, C> {
     }
 }
 
-/// Computes the product row by row, summing each element's products in order.
+/// Rows that are computed side by side, so that an element of the second matrix is read once for all of them.
+const ROWS: usize = 4;
+
+/// Multiplications that take as long as one element of other loops.
+const PER_ELEMENT: usize = 4;
+
+/// Computes the product, summing each element's products in order.
 pub(super) fn in_order<C: Ring>(
     into: &mut [C],
     [n, m, p]: [usize; 3],
@@ -59,44 +67,117 @@ pub(super) fn in_order<C: Ring>(
     if p == 0 {
         return Ok(());
     }
-    let [rows, columns] = tiling.whole;
-    let mut row = buffer::<C>(p)?;
-    for (i, into) in into.chunks_exact_mut(p).enumerate().take(n) {
-        interrupt::check()?;
-        let split = if i < rows { columns.min(p) } else { 0 };
-        let (tiled, rest) = row.split_at_mut(split);
-        let (tiles, others) = into.split_at_mut(split);
-        rest.copy_from_slice(others);
-        for start in (0..m.max(1)).step_by(tiling.depth) {
-            tiled.fill(C::default());
-            for piece in interrupt::pieces(start..m.min(start.saturating_add(tiling.depth)), p) {
-                let piece = piece?;
-                vectorised(|| {
-                    for k in piece {
-                        let factor = a.values.get(i * a.strides[0] + k * a.strides[1]).copied().unwrap_or_default();
-                        add_line(tiled, factor, tiling.b, k, 0);
-                        add_line(rest, C::times(alpha, factor), b, k, split);
-                    }
-                });
+    let product = &InOrder { m, p, alpha, a, b, tiling };
+    let of_row = m.saturating_mul(p).max(1);
+    let size = (ORDERED / of_row).max(1).next_multiple_of(ROWS) * p;
+    let into = into.get_mut(..n * p).unwrap_or_default();
+    parallel::parts_of(into, size, of_row.saturating_mul(n) / PER_ELEMENT, &|start, part| {
+        let mut row = start / p;
+        for rows in part.chunks_mut(ROWS * p) {
+            let is_whole =
+                rows.len() == ROWS * p && (row + ROWS <= product.tiling.whole[0] || row >= product.tiling.whole[0]);
+            if is_whole {
+                product.rows::<ROWS>(rows, row)?;
+            } else {
+                for (row, line) in (row..).zip(rows.chunks_mut(p)) {
+                    product.rows::<1>(line, row)?;
+                }
             }
-            let tiles = tiles.iter_mut().zip(tiled.iter());
-            tiles.for_each(|(into, total)| *into = C::plus_product(*into, tiling.alpha, *total));
+            row += ROWS;
         }
-        others.copy_from_slice(rest);
-    }
-    Ok(())
+        Ok(())
+    })
 }
 
-/// `totals += factor · row k of b`, starting at a column.
-#[inline(always)]
-fn add_line<C: Ring>(totals: &mut [C], factor: C, b: Matrix<C>, k: usize, column: usize) {
-    let line = b.values.get(k * b.strides[0] + column * b.strides[1]..).unwrap_or_default();
-    match b.strides[1] {
-        0 | 1 => totals.iter_mut().zip(line).for_each(|(t, &value)| *t = C::plus_product(*t, factor, value)),
-        step => {
-            let line = line.iter().step_by(step);
-            totals.iter_mut().zip(line).for_each(|(t, &value)| *t = C::plus_product(*t, factor, value));
+/// A product that is summed in order.
+struct InOrder<'m, C> {
+    m: usize,
+    p: usize,
+    alpha: C,
+    a: Matrix<'m, C>,
+    b: Matrix<'m, C>,
+    tiling: Tiling<'m, C>,
+}
+
+impl<C: Ring> InOrder<'_, C> {
+    /// Computes `R` rows, the first of which is number `row`: as many columns at a time as fit registers.
+    fn rows<const R: usize>(&self, into: &mut [C], row: usize) -> Result<()> {
+        let split = if row < self.tiling.whole[0] { self.tiling.whole[1].min(self.p) } else { 0 };
+        let (mut column, is_small) = (0, size_of::<C>() <= 4);
+        while column < self.p {
+            let is_tiled = column < split;
+            let place = [row, column];
+            column += match if is_tiled { split } else { self.p } - column {
+                16.. if is_small => self.columns::<R, 16>(into, place, is_tiled)?,
+                8.. if !is_small => self.columns::<R, 8>(into, place, is_tiled)?,
+                4.. => self.columns::<R, 4>(into, place, is_tiled)?,
+                _ => self.columns::<R, 1>(into, place, is_tiled)?,
+            };
         }
+        Ok(())
+    }
+
+    /// Computes `W` columns of these rows. Returns their number.
+    fn columns<const R: usize, const W: usize>(
+        &self,
+        into: &mut [C],
+        [row, column]: [usize; 2],
+        is_tiled: bool,
+    ) -> Result<usize> {
+        let mut totals = [[C::default(); W]; R];
+        for (totals, line) in totals.iter_mut().zip(into.chunks_exact(self.p)) {
+            *totals = line.get(column..).and_then(|line| line.first_chunk().copied()).unwrap_or(*totals);
+        }
+        let Tiling { b, alpha, depth, .. } = self.tiling;
+        if is_tiled {
+            for start in (0..self.m.max(1)).step_by(depth) {
+                let mut sums = [[C::default(); W]; R];
+                self.add(&mut sums, b, [row, column], start..self.m.min(start.saturating_add(depth)), None)?;
+                for (total, &sum) in totals.as_flattened_mut().iter_mut().zip(sums.as_flattened()) {
+                    *total = C::plus_product(*total, alpha, sum);
+                }
+            }
+        } else {
+            self.add(&mut totals, self.b, [row, column], 0..self.m, Some(self.alpha))?;
+        }
+        for (totals, line) in totals.iter().zip(into.chunks_exact_mut(self.p)) {
+            if let Some(line) = line.get_mut(column..).and_then(|line| line.first_chunk_mut()) {
+                *line = *totals;
+            }
+        }
+        Ok(W)
+    }
+
+    /// Adds the products of some steps to sums, with `alpha` applied to the first factor if there is one.
+    fn add<const R: usize, const W: usize>(
+        &self,
+        sums: &mut [[C; W]; R],
+        b: Matrix<C>,
+        [row, column]: [usize; 2],
+        steps: Range<usize>,
+        alpha: Option<C>,
+    ) -> Result<()> {
+        let [of_rows, along] = self.a.strides;
+        for piece in interrupt::pieces(steps, R * W) {
+            let piece = piece?;
+            vectorised(|| {
+                let mut own = *sums;
+                for k in piece {
+                    let line = b.values.get(k * b.strides[0] + column * b.strides[1]..).unwrap_or_default();
+                    let line: [C; W] = match line.first_chunk() {
+                        Some(line) if b.strides[1] == 1 => *line,
+                        _ => std::array::from_fn(|j| line.get(j * b.strides[1]).copied().unwrap_or_default()),
+                    };
+                    for (r, sums) in own.iter_mut().enumerate() {
+                        let factor = self.a.values.get((row + r) * of_rows + k * along).copied().unwrap_or_default();
+                        let factor = alpha.map_or(factor, |alpha| C::times(alpha, factor));
+                        sums.iter_mut().zip(line).for_each(|(sum, value)| *sum = C::plus_product(*sum, factor, value));
+                    }
+                }
+                *sums = own;
+            });
+        }
+        Ok(())
     }
 }
 
@@ -160,5 +241,62 @@ mod tests {
     fn elements_are_those_of_the_rule() {
         check::<f32>(|x| x as f32, f64::from, |x| f64::from(x as f32));
         check::<f64>(|x| x, |x| x, |x| x);
+    }
+
+    /// Rows and columns side by side, in any layout and on any number of cores, give what one element after another
+    /// gives.
+    fn check_twin<C: Ring + std::fmt::Debug>(make: fn(usize) -> C) {
+        for [n, m, p] in
+            [[1, 1, 1], [1, 300, 1], [2, 3, 1], [3, 0, 5], [4, 7, 3], [5, 9, 16], [9, 20, 37], [70, 31, 18]]
+        {
+            let values = |count: usize, seed: usize| -> Vec<C> { (0..count).map(|k| make(k * 7 + seed)).collect() };
+            let (a, b, added) = (values(n * m, 1), values(m * p, 2), values(n * p, 3));
+            for by_columns in [false, true] {
+                let strides = |rows: usize, columns: usize| if by_columns { [1, rows] } else { [columns, 1] };
+                let (x, y) = (
+                    Matrix { values: a.as_slice(), strides: strides(n, m) },
+                    Matrix { values: b.as_slice(), strides: strides(m, p) },
+                );
+                let at = |matrix: Matrix<C>, i: usize, j: usize| {
+                    matrix.values[i * matrix.strides[0] + j * matrix.strides[1]]
+                };
+                for alpha in [C::from_scalar(Scalar::Int(1)), make(5)] {
+                    for from_result in [false, true] {
+                        let mut wanted = added.clone();
+                        for (place, value) in wanted.iter_mut().enumerate() {
+                            let (i, j) = (place / p, place % p);
+                            *value = if from_result {
+                                (0..m).fold(*value, |sum, k| {
+                                    C::plus_product(sum, C::times(alpha, at(x, i, k)), at(y, k, j))
+                                })
+                            } else {
+                                let sum =
+                                    (0..m).fold(C::default(), |sum, k| C::plus_product(sum, at(x, i, k), at(y, k, j)));
+                                C::plus_product(*value, alpha, sum)
+                            };
+                        }
+                        for cores in [1, 3] {
+                            parallel::set_cores(cores);
+                            let tiling = Tiling::one([n, m, p], alpha, y);
+                            let tiling = if from_result { tiling.without_tiles() } else { tiling };
+                            let mut found = added.clone();
+                            in_order(&mut found, [n, m, p], alpha, x, y, tiling).unwrap();
+                            assert_eq!(found, wanted, "{n} x {m} x {p}, {by_columns}, {from_result}, {cores}");
+                        }
+                        parallel::set_cores(0);
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn rows_side_by_side_are_what_single_elements_are() {
+        check_twin::<i64>(|k| (k as i64).wrapping_mul(0x9e37_79b9_7f4a_7c15_u64 as i64));
+        check_twin::<u8>(|k| k as u8);
+        check_twin::<f64>(|k| (k % 101) as f64 / 7.0 - 5.0);
+        check_twin::<f32>(|k| (k % 101) as f32 / 7.0 - 5.0);
+        check_twin::<num_complex::Complex<f32>>(|k| num_complex::Complex::new((k % 17) as f32 / 3.0, (k % 5) as f32));
+        check_twin::<crate::memory::BoolByte>(|k| crate::memory::BoolByte::new(k % 3 == 0));
     }
 }

@@ -1,4 +1,4 @@
-//! Integers: ranges, permutations and coin flips. Drawing stops after Ctrl-C.
+//! Integers: ranges, permutations and coin flips.
 
 use super::RealKind;
 use super::generator::Generator;
@@ -10,16 +10,29 @@ const WIDE_RANGE: u64 = 1 << 28;
 /// Permutations of at least this many elements (`0xFFFFFFFF / 20`) take 64 random bits per element.
 const LONG_PERMUTATION: usize = 214_748_364;
 
-/// Draws `n` integers from `low` to `low + range - 1`: `torch.randint` and `random_(from, to)`.
+/// Fills `out` with integers from `low` to `low + range - 1`: `torch.randint` and `random_(from, to)`.
 ///
 /// A `range` of 0 stands for all 2^64 integers, whatever `low` is: `random_(-2**63, None)`.
-pub fn random_from_to(generator: &mut Generator, n: usize, low: i64, range: u64) -> Vec<i64> {
-    let draw = |generator: &mut Generator| match range {
-        0 => generator.random64() as i64,
-        1..WIDE_RANGE => low.wrapping_add_unsigned(u64::from(generator.random() % range as u32)),
-        WIDE_RANGE.. => low.wrapping_add_unsigned(generator.random64() % range),
-    };
-    watched(0..n).map(|_| draw(generator)).collect()
+pub fn random_from_to(generator: &mut Generator, out: &mut [i64], low: i64, range: u64) {
+    match range {
+        0 => out.iter_mut().for_each(|value| *value = generator.random64() as i64),
+        1..WIDE_RANGE => {
+            let divisor = range as f64;
+            generator.fill(out, |word| low.wrapping_add(i64::from(rest(word, divisor))));
+        }
+        WIDE_RANGE.. => {
+            out.iter_mut().for_each(|value| *value = low.wrapping_add_unsigned(generator.random64() % range));
+        }
+    }
+}
+
+/// `word % divisor` for a whole divisor below 2^31, by a division of floats, which is vectorised. It is exact: the
+/// quotient is below 2^32 / divisor and, if it is no integer, at least 1 / divisor away from one, so it is not rounded
+/// to one.
+#[inline(always)]
+pub(super) fn rest(word: u32, divisor: f64) -> i32 {
+    let word = f64::from(word);
+    (word - (word / divisor).floor() * divisor) as i32
 }
 
 /// The dtypes supported by `random_()` without bounds, each with its own range.
@@ -34,9 +47,9 @@ pub enum FullRange {
     Real(RealKind),
 }
 
-/// Draws `n` integers from 0 to the dtype's maximum: `random_()` without bounds. For floating dtypes, the maximum is
+/// Fills `out` with integers from 0 to the dtype's maximum: `random_()` without bounds. For floating dtypes, the maximum is
 /// the last integer before the dtype skips integers. All fit the dtype exactly; for `bool` they are 0 and 1.
-pub fn random_full(generator: &mut Generator, n: usize, dtype: FullRange) -> Vec<i64> {
+pub fn random_full(generator: &mut Generator, out: &mut [i64], dtype: FullRange) {
     let (range, wide) = match dtype {
         FullRange::Bool => (2, false),
         FullRange::U8 => (1 << 8, false),
@@ -50,7 +63,7 @@ pub fn random_full(generator: &mut Generator, n: usize, dtype: FullRange) -> Vec
         let bits = if wide { generator.random64() } else { u64::from(generator.random()) };
         (bits % range) as i64
     };
-    watched(0..n).map(|_| draw(generator)).collect()
+    out.iter_mut().for_each(|value| *value = draw(generator));
 }
 
 /// Returns the numbers 0 to `n - 1` in random order.
@@ -74,26 +87,26 @@ pub fn randperm(generator: &mut Generator, n: usize) -> Vec<i64> {
     order
 }
 
-/// Draws `n` booleans that are true with probability `p`: `bernoulli_(p)`.
-pub fn bernoulli_scalar(generator: &mut Generator, n: usize, p: f64) -> Vec<bool> {
-    watched(0..n).map(|_| generator.unit() < p).collect()
+/// Fills `out` with booleans that are true with probability `p`: `bernoulli_(p)`.
+pub fn bernoulli_scalar(generator: &mut Generator, out: &mut [bool], p: f64) {
+    out.iter_mut().for_each(|flip| *flip = generator.unit() < p);
 }
 
 /// Draws a boolean for each probability: `torch.bernoulli(p)` and `bernoulli_(p)` with a tensor `p` of dtype `kind`.
-pub fn bernoulli_tensor(generator: &mut Generator, p: &[f64], kind: RealKind) -> Vec<bool> {
+pub fn bernoulli_tensor(generator: &mut Generator, out: &mut [bool], p: &[f64], kind: RealKind) {
     // Probabilities of the 16-bit dtypes are compared in single precision.
     let kind = if kind == RealKind::F64 { kind } else { RealKind::F32 };
-    watched(p).map(|&p| kind.unit(generator) < p).collect()
+    out.iter_mut().zip(p).for_each(|(flip, &p)| *flip = kind.unit(generator) < p);
 }
 
 /// Draws the number of events for each rate: `torch.poisson`. Small rates multiply uniform numbers until their product
 /// is small enough; larger ones use W. Hörmann's transformed rejection (PTRS, 1993).
 ///
 /// <https://pytorch.org/docs/2.7/generated/torch.poisson.html>
-pub fn poisson(generator: &mut Generator, rates: &[f64]) -> Vec<f64> {
-    watched(rates)
-        .map(|&rate| if rate >= 10.0 { rejected(generator, rate) } else { multiplied(generator, rate) })
-        .collect()
+pub fn poisson(generator: &mut Generator, out: &mut [f64], rates: &[f64]) {
+    for (count, &rate) in out.iter_mut().zip(rates) {
+        *count = if rate >= 10.0 { rejected(generator, rate) } else { multiplied(generator, rate) };
+    }
 }
 
 fn multiplied(generator: &mut Generator, rate: f64) -> f64 {

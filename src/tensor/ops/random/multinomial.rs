@@ -46,8 +46,10 @@ fn without_replacement(
     if rows(weights, categories).any(|row| row.iter().all(|&weight| weight == 0.0)) {
         return Err("invalid multinomial distribution (sum of probabilities <= 0)".to_owned());
     }
-    let times = exponential(generator, weights.len(), kind, 1.0);
-    let speeds: Vec<f64> = weights.iter().zip(times).map(|(weight, time)| kind.round(weight / time)).collect();
+    // Waiting times, which become speeds.
+    let mut speeds = vec![0.0; weights.len()];
+    exponential(generator, &mut speeds, kind, 1.0);
+    speeds.iter_mut().zip(weights).for_each(|(time, weight)| *time = kind.round(weight / *time));
     let chosen = rows(&speeds, categories).flat_map(|row| match samples {
         1 => first_greatest(row).into_iter().collect(),
         _ => top(row, samples),

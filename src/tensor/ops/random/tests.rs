@@ -20,6 +20,13 @@ pub(super) fn hash(words: impl IntoIterator<Item = u64>) -> u32 {
     (hash ^ (hash >> 32)) as u32
 }
 
+/// Draws `n` numbers by a function that fills a slice.
+fn filled<T: Copy + Default>(n: usize, fill: impl FnOnce(&mut [T])) -> Vec<T> {
+    let mut values = vec![T::default(); n];
+    fill(&mut values);
+    values
+}
+
 /// Hashes the results of `draw` for each of `SIZES` in turn.
 fn hash_sizes<T: Word>(seed: u64, draw: impl Fn(&mut Generator, usize) -> Vec<T>) -> u32 {
     let mut generator = seeded(seed);
@@ -69,7 +76,10 @@ fn words_of_each_seed() {
         assert_eq!((generator.random64(), generator.random64()), expected, "seed {seed}");
         assert_eq!(generator.initial_seed(), seed);
     }
-    assert_eq!(random_from_to(&mut Generator::new(), 3, 0, (1 << 28) - 1), [205_811_070, 81_747_464, 257_283_467]);
+    assert_eq!(
+        filled(3, |out| random_from_to(&mut Generator::new(), out, 0, (1 << 28) - 1)),
+        [205_811_070, 81_747_464, 257_283_467]
+    );
 }
 
 #[test]
@@ -169,16 +179,16 @@ const OTHERS: [(RealKind, [u32; 6]); 4] = [
 fn other_distributions_of_every_dtype() {
     for (kind, expected) in OTHERS.into_iter().filter(|&(kind, _)| same_everywhere(kind)) {
         let got = [
-            hash_sizes(42, |g, n| exponential(g, n, kind, 0.7)),
-            hash_sizes(42, |g, n| geometric(g, n, kind, 0.3)),
-            hash_sizes(42, |g, n| log_normal(g, n, kind, 0.5, 1.5)),
-            hash_sizes(42, |g, n| cauchy(g, n, kind, 0.5, 1.5)),
-            hash_sizes(42, |g, n| random_full(g, n, FullRange::Real(kind))),
-            hash_sizes(42, |g, n| bernoulli_tensor(g, &ramp(n, kind), kind)),
+            hash_sizes(42, |g, n| filled(n, |out| exponential(g, out, kind, 0.7))),
+            hash_sizes(42, |g, n| filled(n, |out| geometric(g, out, kind, 0.3))),
+            hash_sizes(42, |g, n| filled(n, |out| log_normal(g, out, kind, 0.5, 1.5))),
+            hash_sizes(42, |g, n| filled(n, |out| cauchy(g, out, kind, 0.5, 1.5))),
+            hash_sizes(42, |g, n| filled(n, |out| random_full(g, out, FullRange::Real(kind)))),
+            hash_sizes(42, |g, n| filled(n, |out| bernoulli_tensor(g, out, &ramp(n, kind), kind))),
         ];
         assert_eq!(got, expected, "{kind:?}");
     }
-    assert_eq!(hash_sizes(42, |g, n| bernoulli_scalar(g, n, 0.3)), 0xd3500227);
+    assert_eq!(hash_sizes(42, |g, n| filled(n, |out| bernoulli_scalar(g, out, 0.3))), 0xd3500227);
 }
 
 /// Returns `n` probabilities that rise from 0 in equal steps; their exact values affect no draw here.
@@ -197,7 +207,7 @@ fn whole_range_of_integer_dtypes() {
         (FullRange::I64, 0xf4b19801),
     ];
     for (dtype, expected) in expected {
-        assert_eq!(hash_sizes(42, |g, n| random_full(g, n, dtype)), expected, "{dtype:?}");
+        assert_eq!(hash_sizes(42, |g, n| filled(n, |out| random_full(g, out, dtype))), expected, "{dtype:?}");
     }
 }
 
@@ -218,12 +228,16 @@ fn randint_takes_more_bits_from_2_to_the_28_on() {
         (u64::MAX, 1_099_511_627_776, [700_559_016_221, 53_956_357_186, 775_354_646_075]),
     ];
     for (seed, range, expected) in expected {
-        assert_eq!(random_from_to(&mut seeded(seed), 3, -5, range), expected, "seed {seed}, range {range}");
+        assert_eq!(
+            filled(3, |out| random_from_to(&mut seeded(seed), out, -5, range)),
+            expected,
+            "seed {seed}, range {range}"
+        );
     }
     let all = [-8_322_921_849_960_486_353, -5_253_828_890_213_626_688];
-    assert_eq!(random_from_to(&mut seeded(0), 2, i64::MIN, 0), all);
+    assert_eq!(filled(2, |out| random_from_to(&mut seeded(0), out, i64::MIN, 0)), all);
     let all_but_one = [900_450_186_894_289_455, 3_969_543_146_641_149_120];
-    assert_eq!(random_from_to(&mut seeded(0), 2, i64::MIN, u64::MAX), all_but_one);
+    assert_eq!(filled(2, |out| random_from_to(&mut seeded(0), out, i64::MIN, u64::MAX)), all_but_one);
 }
 
 #[test]
@@ -254,7 +268,23 @@ pub(super) fn mixed_stream() -> Generator {
     assert_eq!(uniform(&mut g, 2, F32, 0.0, 1.0), [0.455627977848053, 0.6323062777519226]);
     assert_eq!(normal(&mut g, 16, F32, 0.0, 1.0, true)[..2], [0.4913049638271332, -0.20410172641277313]);
     assert_eq!(normal(&mut g, 2, F16, 0.0, 1.0, true), [0.568359375, -0.82666015625]);
-    assert_eq!(random_from_to(&mut g, 2, 0, 100), [81, 12]);
+    assert_eq!(filled(2, |out| random_from_to(&mut g, out, 0, 100)), [81, 12]);
     assert_eq!(normal(&mut g, 1, F32, 0.0, 1.0, true), [-0.7949366569519043]);
     g
+}
+
+#[test]
+fn remainders_of_floats_are_those_of_integers() {
+    let mut generator = seeded(3);
+    for bits in 1..=28 {
+        for divisor in [(1u32 << bits) - 1, 1 << (bits - 1), generator.random() % (1 << bits) | 1] {
+            let multiples = [0, 1, u32::MAX / divisor, generator.random() / divisor, generator.random() / divisor];
+            let words =
+                multiples.iter().flat_map(|k| (0..3).map(move |d| (k * divisor).wrapping_add(d).wrapping_sub(1)));
+            for word in words.chain([u32::MAX, generator.random()]) {
+                let found = super::discrete::rest(word, f64::from(divisor));
+                assert_eq!(i64::from(found), i64::from(word % divisor), "{word} % {divisor}");
+            }
+        }
+    }
 }
