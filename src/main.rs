@@ -12,6 +12,7 @@ use clap_complete::Shell;
 
 use tensorsh::session::transcript::{Document, Form, Terms, read_text, replay, spawn_with_big_stack};
 use tensorsh::shell::{self, ColorChoice, Language, Learning, PromptOptions, Screen, Testing, complain, show};
+use tensorsh::tensor::system::{Machine, System};
 
 const USAGE: &str = "\
 tensorsh [OPTIONS]                        a prompt; or a script from standard input
@@ -238,6 +239,7 @@ enum Color {
 
 fn main() {
     let cli = Cli::parse();
+    System::keep_freed_memory();
     tensorsh::provide_texts();
     // The thread ends the program itself as soon as its work is done.
     let fate = spawn_with_big_stack("tensorsh", move || exit(run(cli))).map(|thread| thread.join());

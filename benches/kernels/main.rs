@@ -8,11 +8,13 @@
 //!
 //!     --all       every row: the first table, and those for dtypes and layouts
 //!     --runs N    number of runs, of which the median counts
+//!     --calls     350 calls of all kinds instead, on 4,096, 65,536 and 4,194,304 elements
 //!     --memory    the peak memory of each row in place of its time
 //!     --plot      the times of some rows for one element to 100 million, as docs/growth.svg and docs/growth.md
 //!
 //! `scripts/house/bench` runs this, too.
 
+mod calls;
 mod growth;
 mod limit;
 mod memory;
@@ -23,6 +25,7 @@ mod table;
 
 use std::error::Error;
 use tensorsh::session::transcript::spawn_with_big_stack;
+use tensorsh::tensor::system::{Machine, System};
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
 
@@ -46,7 +49,7 @@ fn main() -> Outcome<()> {
             "--python" => python = Some(arguments.next().ok_or("--python: which?")?),
             "--runs" => runs = arguments.next().ok_or("--runs: how many?")?.parse()?,
             "--all" => names.extend(rows::tables().iter().map(|table| table.name.to_owned())),
-            "--memory" | "--plot" | "--serve" => what = argument,
+            "--calls" | "--memory" | "--plot" | "--serve" => what = argument,
             unknown if unknown.starts_with("--") => return Err(format!("{unknown}: no such option").into()),
             _ => names.push(argument),
         }
@@ -55,9 +58,11 @@ fn main() -> Outcome<()> {
     match what.as_str() {
         // Sessions need a large stack.
         "--serve" => {
+            System::keep_freed_memory();
             let session = spawn_with_big_stack("session", || serve::serve().map_err(|error| error.to_string()))?;
             Ok(session.join().map_err(|_| "the session panicked")??)
         }
+        "--calls" => calls::measure(&names, python.as_deref(), runs),
         "--memory" => memory::measure(&tables, python.as_deref()),
         "--plot" => growth::measure(python.as_deref().ok_or("--plot: needs --python")?),
         _ => table::measure(&tables, python.as_deref(), runs),

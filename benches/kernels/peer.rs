@@ -18,6 +18,8 @@ pub(crate) struct Peer {
     child: Child,
     /// `None` once the process has been asked to end.
     input: Option<ChildStdin>,
+    /// Whether lines are Python's on our side too, instead of Rhai's.
+    pub is_python: bool,
     output: BufReader<ChildStdout>,
 }
 
@@ -51,7 +53,7 @@ impl Peer {
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
         let input = child.stdin.take();
         let output = BufReader::new(child.stdout.take().ok_or("no standard output")?);
-        Ok(Peer { child, input, output })
+        Ok(Peer { child, input, is_python: false, output })
     }
 
     fn ask<T: FromStr>(&mut self, question: &str) -> Outcome<Vec<T>> {
@@ -86,7 +88,8 @@ impl Peer {
 
     /// Evaluates a line `count` times, dropping each result immediately, and returns the total time.
     pub(crate) fn time(&mut self, line: &str, count: usize) -> Outcome<Times> {
-        match self.ask(&format!("time {count} {line}"))?[..] {
+        let question = if self.is_python { "call" } else { "time" };
+        match self.ask(&format!("{question} {count} {line}"))?[..] {
             [wall, cpu] => Ok(Times { wall, cpu }),
             _ => Err(format!("not two numbers for: {line}").into()),
         }

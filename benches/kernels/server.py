@@ -18,7 +18,7 @@ for question in sys.stdin:
     answer = ()
     if what == "run":
         exec(line, names)
-    elif what == "time":
+    elif what in ("time", "call"):
         count, _, line = line.partition(" ")
         exec(f"def row():\n for _ in range({count}): {line}", names)
         row = names["row"]

@@ -91,6 +91,9 @@ pub trait Machine {
     /// Requests large pages for an address range of this process. The first touch of a 4 KiB page costs more than
     /// writing it.
     fn advise_large_pages(start: usize, end: usize);
+    /// Asks the allocator to keep freed memory for the next allocation, for a program whose loops use temporary memory.
+    /// Returning it to the system and getting new pages for it can take longer than the work.
+    fn keep_freed_memory();
     /// Writes to standard error or its substitute.
     fn write_error(text: &str);
 }

@@ -83,7 +83,7 @@ thresholds! {
     /// Multiplications in one call of the matrix library, which cannot be interrupted: about ten milliseconds.
     PRODUCTS = 1 << 28, debug / 256;
     /// Multiplications of a task of a product that is summed in order.
-    ORDERED = 1 << 18, debug / 64;
+    ORDERED = 1 << 22, debug / 1024;
     /// Elements that a loop handles between two checks for Ctrl-C: a few milliseconds for the slowest kernel, and
     /// enough to make the checks free. A multiple of every vector's length.
     STRIDE = 1 << 18, debug / 64;

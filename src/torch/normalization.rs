@@ -1,6 +1,7 @@
 //! Normalisations of `torch`: by layer and by batch. Follows
 //! <https://pytorch.org/docs/2.7/nn.functional.html>.
 
+use super::python::in_python;
 use call::{Call, Row, function};
 use tensor::ops::normalization::{self as ops, Channels, Normalized};
 use tensor::{Result, View};
@@ -12,6 +13,12 @@ pub(crate) const ROWS: &[Row] = &[
  -> (Tensor, Tensor, Tensor)",
         layer,
         "Normalises over the last dimensions; returns the result, the means and the reciprocals of the deviations.",
+    ),
+    function(
+        "layer_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight=None, Tensor? bias=None, float eps=1e-05, \
+ bool cudnn_enable=True) -> Tensor",
+        |c| in_python(c, "composites.layer_norm"),
+        "Normalises over the last dimensions.",
     ),
     function(
         "native_batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, \

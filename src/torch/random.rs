@@ -456,13 +456,17 @@ fn permutation(call: &mut Call) -> Result<Value> {
     if dtype.is_integral(false) && n > 0 && i128::from(n) - 1 > tensor::element::integer_limits(dtype).1 {
         bail!(RuntimeError, "value cannot be converted to type {}_t without overflow", dtype.name());
     }
-    let room = View::zeros(&[n], dtype, Device::CPU)?;
+    let room = View::unwritten(&[n], dtype, Device::CPU)?;
     if exact.is_none() && (!dtype.is_integral(false) || dtype.is_bare_unsigned()) {
         bail!(RuntimeError, "\"randperm\" not implemented for '{}'", dtype.scalar_type());
     }
     let generator = chosen(call)?;
     let values = randperm(&mut generator.borrow_mut(), room.numel() as usize);
-    View::from_scalars(&[n], dtype, values.into_iter().map(Scalar::Int)).map(Value::from)
+    interrupt::check()?;
+    copy::fill_by(&room, Scalar::Int, |first, numbers: &mut [i64]| {
+        numbers.copy_from_slice(&values[first..first + numbers.len()]);
+    })?;
+    Ok(room.into())
 }
 
 /// Refuses a generator for a device that is not the CPU, in the words of PyTorch's part for the device.

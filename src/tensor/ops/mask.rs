@@ -164,20 +164,40 @@ pub fn masked_scatter_(view: &View, mask: &View, source: &View) -> Result<()> {
         by_width!(view.dtype, T => {
             let (to, from) = (to.typed::<T>(), from.typed::<T>().get(first..).unwrap_or_default());
             let mut taken = 0;
-            for (write, at) in view.layout.offsets().zip(masked.offsets()) {
-                let wanted = get(truth.get(at as usize).ok_or_else(lost)?) != 0;
-                if wanted & (taken as i64 == source.numel()) {
-                    bail!(RuntimeError, "Number of elements of source < number of ones in mask");
+            let (length, [write_step, step], [writes, masks]) = by_lines([&view.layout, &masked]);
+            for (write, at) in writes.offsets().zip(masks.offsets()) {
+                for piece in interrupt::pieces(0..length, 1) {
+                    for i in piece? {
+                        let at = at + i as i64 * step;
+                        let wanted = get(truth.get(at as usize).ok_or_else(lost)?) != 0;
+                        if wanted & (taken as i64 == source.numel()) {
+                            bail!(RuntimeError, "Number of elements of source < number of ones in mask");
+                        }
+                        let to = to.get((write + i as i64 * write_step) as usize).ok_or_else(lost)?;
+                        // No processor could predict a branch.
+                        let new = from.get(taken.min(last)).map(get).unwrap_or_default();
+                        put(to, select_unpredictable(wanted, new, get(to)));
+                        taken += usize::from(wanted);
+                    }
                 }
-                let to = to.get(write as usize).ok_or_else(lost)?;
-                // No processor could predict a branch.
-                let new = from.get(taken.min(last)).map(get).unwrap_or_default();
-                put(to, select_unpredictable(wanted, new, get(to)));
-                taken += usize::from(wanted);
             }
         });
         interrupt::check()
     })
+}
+
+/// Splits layouts of the same sizes into lines along the last dimension: their length, the strides along them, and the
+/// layouts of their starts.
+fn by_lines(layouts: [&Layout; 2]) -> (usize, [i64; 2], [Layout; 2]) {
+    let length = layouts[0].sizes.last().map_or(1, |&size| size as usize);
+    let steps = layouts.map(|layout| layout.strides.last().copied().unwrap_or(0));
+    let starts = layouts.map(|layout| {
+        let mut starts = layout.clone();
+        starts.sizes.pop();
+        starts.strides.pop();
+        starts
+    });
+    (length, steps, starts)
 }
 
 /// `x.masked_scatter(mask, source)`: like [`masked_scatter_`], on a copy broadcast against the mask.

@@ -75,6 +75,10 @@ impl Machine for Native {
         mapping::advise_large_pages(start, end);
     }
 
+    fn keep_freed_memory() {
+        mapping::keep_freed_memory();
+    }
+
     fn write_error(text: &str) {
         eprint!("{text}");
     }

@@ -130,6 +130,8 @@ impl Machine for Web {
         }
     }
 
+    fn keep_freed_memory() {}
+
     fn write_error(text: &str) {
         imports::complain(text.as_ptr(), text.len());
     }

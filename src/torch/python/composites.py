@@ -30,3 +30,7 @@ def combinations(input, r, with_replacement):
         chosen = chosen & (before <= after if with_replacement else before < after)
     grids = torch.meshgrid([input] * r, indexing="ij")
     return torch.stack([grid.masked_select(chosen) for grid in grids], 1)
+
+
+def layer_norm(input, normalized_shape, weight, bias, eps, cudnn_enable):
+    return torch.native_layer_norm(input, normalized_shape, weight, bias, eps)[0]

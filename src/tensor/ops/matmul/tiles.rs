@@ -2,7 +2,7 @@
 //! last bit on any processor. The library works in tiles, whose sums start from zero. Sums of the remaining rows and
 //! columns start from the value that they are added to.
 
-use super::product::Ring;
+use super::product::{Ring, buffer};
 use crate::parallel::{self, Matrix, vectorised};
 use crate::thresholds::ORDERED;
 use crate::{Result, Scalar, interrupt};
@@ -67,25 +67,16 @@ pub(super) fn in_order<C: Ring>(
     if p == 0 {
         return Ok(());
     }
+    let [rows, columns] = tiling.whole;
     let product = &InOrder { m, p, alpha, a, b, tiling };
     let of_row = m.saturating_mul(p).max(1);
     let size = (ORDERED / of_row).max(1).next_multiple_of(ROWS) * p;
     let into = into.get_mut(..n * p).unwrap_or_default();
     parallel::parts_of(into, size, of_row.saturating_mul(n) / PER_ELEMENT, &|start, part| {
-        let mut row = start / p;
-        for rows in part.chunks_mut(ROWS * p) {
-            let is_whole =
-                rows.len() == ROWS * p && (row + ROWS <= product.tiling.whole[0] || row >= product.tiling.whole[0]);
-            if is_whole {
-                product.rows::<ROWS>(rows, row)?;
-            } else {
-                for (row, line) in (row..).zip(rows.chunks_mut(p)) {
-                    product.rows::<1>(line, row)?;
-                }
-            }
-            row += ROWS;
-        }
-        Ok(())
+        let row = start / p;
+        let (tiled, rest) = part.split_at_mut((rows.saturating_sub(row) * p).min(part.len()));
+        product.strips(tiled, row, columns.min(p))?;
+        product.strips(rest, row.max(rows), 0)
     })
 }
 
@@ -100,60 +91,86 @@ struct InOrder<'m, C> {
 }
 
 impl<C: Ring> InOrder<'_, C> {
-    /// Computes `R` rows, the first of which is number `row`: as many columns at a time as fit registers.
-    fn rows<const R: usize>(&self, into: &mut [C], row: usize) -> Result<()> {
-        let split = if row < self.tiling.whole[0] { self.tiling.whole[1].min(self.p) } else { 0 };
+    /// Computes rows, of which the first is number `row`: as many columns at a time as fit registers. The first `split`
+    /// columns are covered by tiles.
+    fn strips(&self, into: &mut [C], row: usize, split: usize) -> Result<()> {
         let (mut column, is_small) = (0, size_of::<C>() <= 4);
-        while column < self.p {
+        while column < self.p && !into.is_empty() {
             let is_tiled = column < split;
             let place = [row, column];
             column += match if is_tiled { split } else { self.p } - column {
-                16.. if is_small => self.columns::<R, 16>(into, place, is_tiled)?,
-                8.. if !is_small => self.columns::<R, 8>(into, place, is_tiled)?,
-                4.. => self.columns::<R, 4>(into, place, is_tiled)?,
-                _ => self.columns::<R, 1>(into, place, is_tiled)?,
+                16.. if is_small => self.strip::<16>(into, place, is_tiled)?,
+                8.. if !is_small => self.strip::<8>(into, place, is_tiled)?,
+                4.. => self.strip::<4>(into, place, is_tiled)?,
+                _ => self.strip::<1>(into, place, is_tiled)?,
             };
         }
         Ok(())
     }
 
-    /// Computes `W` columns of these rows. Returns their number.
+    /// Computes `W` columns of the rows. Returns their number.
+    fn strip<const W: usize>(&self, into: &mut [C], [row, column]: [usize; 2], is_tiled: bool) -> Result<usize> {
+        let mut b = if is_tiled { self.tiling.b } else { self.b };
+        b.values = b.values.get(column * b.strides[1]..).unwrap_or_default();
+        // For several rows, the strip is copied, so that its lines are adjacent.
+        let mut copied = Vec::new();
+        if into.len() > ROWS * self.p {
+            copied = buffer::<C>(self.m * W)?;
+            for (k, line) in copied.as_chunks_mut::<W>().0.iter_mut().enumerate() {
+                *line = line_of(b, k);
+            }
+        }
+        let b = Strip { matrix: b, copied: copied.as_chunks().0 };
+        for (row, rows) in (row..).step_by(ROWS).zip(into.chunks_mut(ROWS * self.p)) {
+            if rows.len() == ROWS * self.p {
+                self.columns::<ROWS, W>(rows, [row, column], b, is_tiled)?;
+                continue;
+            }
+            for (row, line) in (row..).zip(rows.chunks_mut(self.p)) {
+                self.columns::<1, W>(line, [row, column], b, is_tiled)?;
+            }
+        }
+        Ok(W)
+    }
+
+    /// Computes `W` columns of `R` rows.
     fn columns<const R: usize, const W: usize>(
         &self,
         into: &mut [C],
         [row, column]: [usize; 2],
+        b: Strip<C, W>,
         is_tiled: bool,
-    ) -> Result<usize> {
+    ) -> Result<()> {
         let mut totals = [[C::default(); W]; R];
         for (totals, line) in totals.iter_mut().zip(into.chunks_exact(self.p)) {
             *totals = line.get(column..).and_then(|line| line.first_chunk().copied()).unwrap_or(*totals);
         }
-        let Tiling { b, alpha, depth, .. } = self.tiling;
+        let Tiling { alpha, depth, .. } = self.tiling;
         if is_tiled {
             for start in (0..self.m.max(1)).step_by(depth) {
                 let mut sums = [[C::default(); W]; R];
-                self.add(&mut sums, b, [row, column], start..self.m.min(start.saturating_add(depth)), None)?;
+                self.add(&mut sums, row, b, start..self.m.min(start.saturating_add(depth)), None)?;
                 for (total, &sum) in totals.as_flattened_mut().iter_mut().zip(sums.as_flattened()) {
                     *total = C::plus_product(*total, alpha, sum);
                 }
             }
         } else {
-            self.add(&mut totals, self.b, [row, column], 0..self.m, Some(self.alpha))?;
+            self.add(&mut totals, row, b, 0..self.m, Some(self.alpha))?;
         }
         for (totals, line) in totals.iter().zip(into.chunks_exact_mut(self.p)) {
             if let Some(line) = line.get_mut(column..).and_then(|line| line.first_chunk_mut()) {
                 *line = *totals;
             }
         }
-        Ok(W)
+        Ok(())
     }
 
     /// Adds the products of some steps to sums, with `alpha` applied to the first factor if there is one.
     fn add<const R: usize, const W: usize>(
         &self,
         sums: &mut [[C; W]; R],
-        b: Matrix<C>,
-        [row, column]: [usize; 2],
+        row: usize,
+        b: Strip<C, W>,
         steps: Range<usize>,
         alpha: Option<C>,
     ) -> Result<()> {
@@ -162,22 +179,40 @@ impl<C: Ring> InOrder<'_, C> {
             let piece = piece?;
             vectorised(|| {
                 let mut own = *sums;
-                for k in piece {
-                    let line = b.values.get(k * b.strides[0] + column * b.strides[1]..).unwrap_or_default();
-                    let line: [C; W] = match line.first_chunk() {
-                        Some(line) if b.strides[1] == 1 => *line,
-                        _ => std::array::from_fn(|j| line.get(j * b.strides[1]).copied().unwrap_or_default()),
-                    };
+                let mut step = |k: usize, line: &[C; W]| {
                     for (r, sums) in own.iter_mut().enumerate() {
                         let factor = self.a.values.get((row + r) * of_rows + k * along).copied().unwrap_or_default();
                         let factor = alpha.map_or(factor, |alpha| C::times(alpha, factor));
-                        sums.iter_mut().zip(line).for_each(|(sum, value)| *sum = C::plus_product(*sum, factor, value));
+                        sums.iter_mut().zip(line).for_each(|(sum, &value)| *sum = C::plus_product(*sum, factor, value));
                     }
+                };
+                match b.copied.get(piece.clone()) {
+                    Some(lines) => piece.zip(lines).for_each(|(k, line)| step(k, line)),
+                    None => piece.for_each(|k| step(k, &line_of(b.matrix, k))),
                 }
                 *sums = own;
             });
         }
         Ok(())
+    }
+}
+
+/// Some columns of the second matrix.
+#[derive(Clone, Copy)]
+struct Strip<'m, C, const W: usize> {
+    /// The matrix from the first of them on.
+    matrix: Matrix<'m, C>,
+    /// Their lines, if they were copied.
+    copied: &'m [[C; W]],
+}
+
+/// Returns the first elements of row `k`.
+#[inline(always)]
+fn line_of<C: Ring, const W: usize>(b: Matrix<C>, k: usize) -> [C; W] {
+    let line = b.values.get(k * b.strides[0]..).unwrap_or_default();
+    match line.first_chunk() {
+        Some(line) if b.strides[1] == 1 => *line,
+        _ => std::array::from_fn(|j| line.get(j * b.strides[1]).copied().unwrap_or_default()),
     }
 }
 

@@ -74,8 +74,9 @@ pub fn randperm(generator: &mut Generator, n: usize) -> Vec<i64> {
     let n = order.len();
     if n < LONG_PERMUTATION {
         for i in watched(0..n.saturating_sub(1)) {
-            let ahead = generator.random() as usize % (n - i);
-            order.swap(i, i + ahead);
+            // Division of 32 bits is faster.
+            let ahead = generator.random() % (n - i) as u32;
+            order.swap(i, i + ahead as usize);
         }
     } else {
         // Each element is swapped with itself or an earlier one.

@@ -251,6 +251,22 @@ extern "C" fn on_bus_error(signal: libc::c_int, info: *mut libc::siginfo_t, cont
     }
 }
 
+/// Same as [`Machine::keep_freed_memory`](super::super::Machine::keep_freed_memory).
+pub(super) fn keep_freed_memory() {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    {
+        /// Bytes of an allocation with pages of its own, which are always returned. More is not accepted.
+        const SEPARATE: libc::c_int = 32 << 20;
+        /// Free bytes from which memory is returned, as many as are kept for results.
+        const RETURNED: libc::c_int = 256 << 20;
+        // SAFETY: both calls only set a number.
+        unsafe {
+            libc::mallopt(libc::M_MMAP_THRESHOLD, SEPARATE);
+            libc::mallopt(libc::M_TRIM_THRESHOLD, RETURNED);
+        }
+    }
+}
+
 /// Same as [`Machine::advise_large_pages`](super::super::Machine::advise_large_pages).
 pub(super) fn advise_large_pages(start: usize, end: usize) {
     #[cfg(target_os = "linux")]
