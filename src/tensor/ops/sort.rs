@@ -277,7 +277,9 @@ fn distinct_by<I: SortKey>(view: &View) -> Result<Unique> {
     let (memory, size) = (view.memory()?, view.numel() as usize);
     let mut items: Vec<I> = limits::vector(size)?;
     let start = view.layout.offset;
-    reading(view, &mut |read| push_line(&mut items, read, start, size, 1, false))?;
+    if size > 0 {
+        reading(view, &mut |read| push_line(&mut items, read, start, size, 1, false))?;
+    }
     if view.dtype.is_floating_point() {
         // NaNs and the two zeros reveal that this sort is not stable.
         introsort::sort_shared(&mut items, &|a: &I, b: &I| a.rank() < b.rank())?;

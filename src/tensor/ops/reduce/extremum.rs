@@ -201,7 +201,7 @@ fn find_by<S: Stored<Compute: PartialOrd>>(
     let value_cells = value_memory.as_deref().map(|m| m.typed::<S>()).unwrap_or_default();
     // Adjacent lines across the elements are searched side by side.
     let most = match outer.first() {
-        Some(inner) if stride != 1 && inner.input == 1 => (inner.size as usize).min(COLUMNS),
+        Some(inner) if stride != 1 && inner.input == 1 => (inner.size as usize).clamp(1, COLUMNS),
         _ => 1,
     };
     let mut batch: Vec<(i64, i64, usize)> = Vec::new();

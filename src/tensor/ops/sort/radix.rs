@@ -119,7 +119,8 @@ mod tests {
         };
         for length in [0, 1, 2, 17, DIGITS - 1, DIGITS, DIGITS + 1, 5 * DIGITS] {
             let ranks: Vec<u64> = (0..length).map(|_| random()).collect();
-            let kinds: [(&str, fn(u64) -> u64); 7] = [
+            type Kind = fn(u64) -> u64;
+            let kinds: [(&str, Kind); 7] = [
                 ("any", |rank| rank),
                 ("equal", |_| 77),
                 ("few", |rank| rank % 5),
