@@ -29,6 +29,7 @@ impl Scalar {
     }
 
     /// Returns whether the value is nonzero. NaN counts as true.
+    #[inline(always)]
     pub fn truth(self) -> bool {
         match self {
             Scalar::Bool(b) => b,
@@ -40,6 +41,7 @@ impl Scalar {
     }
 
     /// Converts the value to `f64`; of a complex number, the real part.
+    #[inline(always)]
     pub fn to_f64(self) -> f64 {
         match self {
             Scalar::Bool(b) => f64::from(u8::from(b)),
@@ -51,6 +53,7 @@ impl Scalar {
     }
 
     /// Converts the value to `f32`, rounded once: integers do not pass through `f64`.
+    #[inline(always)]
     pub fn to_f32(self) -> f32 {
         match self {
             Scalar::Int(i) => i as f32,
@@ -68,6 +71,7 @@ impl Scalar {
     }
 
     /// Truncates towards zero to 64 bits. NaN and values out of range give `i64::MIN`, like the x86 instruction.
+    #[inline(always)]
     pub fn to_i64(self) -> i64 {
         match self {
             Scalar::Bool(b) => i64::from(b),
@@ -79,11 +83,12 @@ impl Scalar {
     }
 
     /// Like [`Scalar::to_i64`] for 32 bits: wider integers wrap, floats out of range give `i32::MIN`.
+    #[inline(always)]
     fn to_i32(self) -> i32 {
         match self {
             Scalar::Float(f) | Scalar::Complex(Complex { re: f, .. }) => {
                 if f > -2147483649.0 && f < 2147483648.0 {
-                    f as i32
+                    whole(f) as i32
                 } else {
                     i32::MIN
                 }
@@ -139,9 +144,21 @@ impl Scalar {
     }
 }
 
+#[inline(always)]
 fn truncate_i64(f: f64) -> i64 {
     // 2^63 itself is out of range; -2^63 is in range.
-    if (-9223372036854775808.0..9223372036854775808.0).contains(&f) { f as i64 } else { i64::MIN }
+    const HALF: f64 = (1u64 << 32) as f64;
+    let high = (f * (1.0 / HALF)).trunc();
+    let value = (whole(high) << 32).wrapping_add(whole(f - high * HALF));
+    if (-9223372036854775808.0..9223372036854775808.0).contains(&f) { value } else { i64::MIN }
+}
+
+/// Truncates a number of a magnitude below 2^51. Compilers do not vectorise casts that saturate.
+#[inline(always)]
+pub(crate) fn whole(f: f64) -> i64 {
+    /// Adding this leaves an integer in the lowest bits of the sum.
+    const ROUND: f64 = 1.5 * (1u64 << 52) as f64;
+    (f.trunc() + ROUND).to_bits().wrapping_sub(ROUND.to_bits()).cast_signed()
 }
 
 /// Returns the smallest and largest value of an integral dtype.
@@ -322,6 +339,17 @@ mod tests {
         ] {
             assert_eq!(cast(value, dtype), Scalar::Int(want), "{value} to {dtype:?}");
         }
+        for power in 0..63 {
+            for size in [2f64.powi(power), 2f64.powi(power) - 0.5, 1.7 * 2f64.powi(power), 2f64.powi(power).next_down()]
+            {
+                for value in [size, -size] {
+                    assert_eq!(cast(value, DType::Long), Scalar::Int(value as i64), "{value}");
+                    let narrow = if size < 2f64.powi(31) { value as i32 } else { i32::MIN };
+                    assert_eq!(cast(value, DType::Int), Scalar::Int(i64::from(narrow)), "{value}");
+                }
+            }
+        }
+        assert_eq!(cast(-2f64.powi(63), DType::Long), Scalar::Int(i64::MIN));
         assert_eq!(cast(-1.0, DType::UInt64), Scalar::UInt(u64::MAX));
         assert_eq!(cast(nan, DType::UInt64), Scalar::UInt(1 << 63));
         assert_eq!(cast(nan, DType::Bool), Scalar::Bool(true));

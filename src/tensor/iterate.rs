@@ -118,7 +118,6 @@ pub struct Tile<const N: usize> {
     pub step: [i64; N],
 }
 
-const TILE: i64 = thresholds::TILE as i64;
 const SQUARE: i64 = thresholds::SQUARE as i64;
 const LINE: i64 = thresholds::BLOCK as i64;
 const SHORT_RUN: i64 = thresholds::SHORT_RUN as i64;
@@ -126,8 +125,9 @@ const SHORT_RUN: i64 = thresholds::SHORT_RUN as i64;
 impl<const N: usize> Tiles<N> {
     /// Cuts a walk of `N` operands of the same sizes into tiles. With `in_order`, the tiles in sequence visit the
     /// elements in the order of [`walk`]. Otherwise runs of fewer than `short` elements are walked across if that makes
-    /// longer ones.
-    pub fn new(operands: [&Layout; N], in_order: bool, short: usize) -> Tiles<N> {
+    /// longer ones. A tile has about `volume` elements.
+    pub fn new(operands: [&Layout; N], in_order: bool, short: usize, volume: usize) -> Tiles<N> {
+        let volume = volume as i64;
         let sizes = operands.first().map(|layout| layout.sizes.as_slice()).unwrap_or_default();
         let offset = operands.map(|layout| layout.offset);
         if sizes.contains(&0) || N == 0 {
@@ -142,17 +142,17 @@ impl<const N: usize> Tiles<N> {
                 dims.swap(1, across);
                 [SQUARE, SQUARE]
             }
-            _ if in_order => [i64::MAX, TILE],
+            _ if in_order => [i64::MAX, volume],
             _ if dims[0].0 < SHORT_RUN.min(short as i64) && dims[1].0 >= SQUARE => {
                 dims.swap(0, 1);
-                [LINE, TILE]
+                [LINE.min(volume), volume]
             }
-            _ => [TILE, TILE],
+            _ => [volume, volume],
         };
         let outer = SmallVec::from_slice(&dims[2..]);
         let inner = [dims[0], dims[1]];
         let along = tile[0].min(inner[0].0);
-        let across = tile[1].min((TILE / along).max(1)).min(inner[1].0);
+        let across = tile[1].min((volume / along).max(1)).min(inner[1].0);
         let tile = [along, across];
         let across: usize = [0, 1].map(|k| (inner[k].0 as usize).div_ceil(tile[k] as usize)).iter().product();
         let count = outer.iter().fold(across, |count, dim: &Dim<N>| count * dim.0 as usize);
@@ -267,7 +267,7 @@ mod tests {
         let cube = Layout::contiguous(&[3, 70, 130]);
         let Ok(turned) = Layout::contiguous(&[130, 70, 3]).transpose(0, 2) else { panic!("transpose") };
         for (a, b, in_order) in [(&cube, &turned, true), (&cube, &turned, false), (&turned, &turned, false)] {
-            let tiles = Tiles::new([a, b], in_order, thresholds::SHORT_RUN);
+            let tiles = Tiles::new([a, b], in_order, thresholds::SHORT_RUN, thresholds::TILE);
             let mut seen = Vec::new();
             for Tile { run, span, runs, step } in (0..tiles.count()).map(|i| tiles.tile(i)) {
                 for row in 0..runs as i64 {

@@ -9,6 +9,7 @@ pub mod compose;
 pub mod convolution;
 pub mod copy;
 pub mod create;
+mod doubles;
 pub mod fft;
 pub mod gather;
 pub mod histogram;

@@ -16,7 +16,7 @@ use super::interrupt;
 use super::iterate::{Run, Tile, Tiles};
 use super::layout::Layout;
 use super::memory::{Loan, Memory, Plain};
-use super::thresholds::{BLOCK, SHORT, STREAMED, THREAD};
+use super::thresholds::{BLOCK, SHORT, SMALL_TILE, STREAMED, THREAD, TILE};
 use std::mem::MaybeUninit;
 use std::ops::Range;
 use std::slice;
@@ -131,11 +131,14 @@ pub struct StepPattern {
     pub most: usize,
     /// Whether the kernel itself bypasses the caches where that is better: it copies by [`Block::transfer`], or fills.
     pub stores: bool,
+    /// The time that an element takes, in multiples of the time of an addition. Loops that take longer are worth
+    /// several threads at fewer elements.
+    pub weight: usize,
 }
 
 impl StepPattern {
     /// One element after another, in blocks that fit the buffers.
-    pub(crate) const SINGLE: StepPattern = StepPattern { step: 1, repeated: 0, most: BLOCK, stores: false };
+    pub(crate) const SINGLE: StepPattern = StepPattern { step: 1, repeated: 0, most: BLOCK, stores: false, weight: 1 };
 }
 
 /// How the loop accesses one operand.
@@ -339,7 +342,8 @@ pub(crate) fn blocks<const N: usize>(
         *reach = OperandAccess { start, itemsize: operand.itemsize, direct, whole: None };
     }
     let single = overlap || !distinct;
-    let tiles = Tiles::new(layouts, single, steps.step);
+    let weight = steps.weight.max(1);
+    let tiles = Tiles::new(layouts, single, steps.step, (TILE / weight.next_power_of_two()).max(SMALL_TILE));
     // Short pieces are not streamed: they would leave cache lines incomplete.
     let nbytes = usize::try_from(out.layout.numel()).unwrap_or(usize::MAX).saturating_mul(out.itemsize);
     let streams = nbytes >= STREAMED && tiles.length() >= BLOCK && !single && !aliased;
@@ -347,10 +351,10 @@ pub(crate) fn blocks<const N: usize>(
     let work = ParallelLoop { reaches, steps, streams, buffered, overlap: overlap.then_some(steps.step.max(1)), tiles };
     let (count, volume) = (work.tiles.count(), work.tiles.volume());
     let elements = count.saturating_mul(volume);
-    let piece = (THREAD / 2).max(elements / (PIECES * cores()));
+    let piece = (THREAD / 2 / weight).max(elements / (PIECES * cores()));
     let together = (piece / volume.max(1)).clamp(1, count.max(1));
-    let elements = if single { 0 } else { elements };
-    tasks(count.div_ceil(together), elements, &|index| {
+    let time = if single { 0 } else { elements.saturating_mul(weight) };
+    tasks(count.div_ceil(together), time, &|index| {
         let first = index * together;
         body(Blocks { work: &work, tiles: first..(first + together).min(count) })
     })
@@ -401,13 +405,9 @@ impl<const N: usize> ParallelLoop<N> {
     ) -> Result<()> {
         let mut buffers: [Buffer<LENGTH>; N] =
             std::array::from_fn(|_| Buffer([[const { MaybeUninit::uninit() }; 16]; LENGTH]));
-        if let Some(out) = buffers.first_mut() {
-            // A kernel may read the output before it writes it, so the buffer must be initialised.
-            let bytes = self.reaches.first().map_or(0, |out| out.itemsize) * LENGTH.min(self.tiles.volume());
-            out.0.as_flattened_mut().iter_mut().take(bytes).for_each(|byte| *byte = MaybeUninit::new(0));
-        }
         let buffers = buffers.each_mut().map(|buffer| buffer.0.as_mut_ptr().cast::<u8>());
-        // The buffer of an input that repeats one element is filled once: its source, and the length filled.
+        // The buffer of an input that repeats one element is filled once: its source, and the length filled. For the
+        // output, the length initialised.
         let mut repeated = [(std::ptr::null_mut::<u8>(), 0); N];
         for index in range {
             let Tile { mut run, span, runs, step } = self.tiles.tile(index);
@@ -495,6 +495,12 @@ impl<const N: usize> ParallelLoop<N> {
             block.data[k] = buffer;
             if k == 0 {
                 scattered = Some((first, stride, itemsize));
+                // A kernel may read the output before it writes it, so the buffer must be initialised.
+                if repeated[0].1 < length {
+                    // SAFETY: `length` elements fit the buffer.
+                    unsafe { buffer.write_bytes(0, length * itemsize) };
+                    repeated[0].1 = length;
+                }
                 continue;
             }
             if stride == 0 && direct {
@@ -510,7 +516,7 @@ impl<const N: usize> ParallelLoop<N> {
         }
         body(&mut block)?;
         if let Some((first, stride, itemsize)) = scattered {
-            // SAFETY: as for `gather`; the buffer was initialised in `in_buffers`.
+            // SAFETY: as for `gather`; the buffer was initialised above.
             unsafe { scatter(itemsize, buffers[0], first, stride, length, streams) };
         }
         Ok(())

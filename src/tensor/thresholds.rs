@@ -72,8 +72,10 @@ thresholds! {
     COLUMNS = 1 << 9, debug / 8;
     /// Steps of four vectors in a reduction between two checks for Ctrl-C.
     STEPS = 1 << 12, debug / 64;
-    /// Approximate elements of a tile of a loop.
+    /// Approximate elements of a tile of a loop over additions; fewer if an element takes longer.
     TILE = 1 << 14, debug / 16;
+    /// Minimum elements of a tile.
+    SMALL_TILE = 1 << 9, debug / 8;
     /// Elements along and across a tile if adjacent elements of one operand are along it and those of another across.
     SQUARE = 64, debug / 4;
     /// Bytes from which a memory is kept for the next result of its size; the allocator keeps smaller ones.

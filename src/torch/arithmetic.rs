@@ -305,11 +305,13 @@ fn opt_float(call: &Call, index: usize) -> Result<Option<f64>> {
     if call.is_none(index) { Ok(None) } else { call.scalar(index).map(|s| Some(s.to_f64())) }
 }
 
+#[derive(Clone, Copy)]
 struct Logit {
     eps: Option<f64>,
 }
 
 impl RealFunction for Logit {
+    const FUNCTIONS: usize = 1;
     #[inline(always)]
     fn at<T: Real>(&self, value: T) -> T {
         ops::real::ln(special::odds(value, self.eps.map(T::from_f64), |v| v))
@@ -390,9 +392,11 @@ fn polygamma(call: &mut Call, this: usize, order: usize) -> Result<Value> {
     })
 }
 
+#[derive(Clone, Copy)]
 struct Trigamma;
 
 impl RealFunction for Trigamma {
+    const FUNCTIONS: usize = 2;
     #[inline(always)]
     fn at<T: Real>(&self, value: T) -> T {
         special::trigamma(value)
@@ -400,9 +404,11 @@ impl RealFunction for Trigamma {
 }
 
 /// The polygamma function of order 2 or higher.
+#[derive(Clone, Copy)]
 struct Polygamma(i64);
 
 impl RealFunction for Polygamma {
+    const FUNCTIONS: usize = 8;
     fn at<T: Real>(&self, value: T) -> T {
         special::polygamma(self.0, value)
     }

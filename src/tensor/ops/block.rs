@@ -129,22 +129,39 @@ pub(super) fn elements<'a>(view: &View, memory: &'a Memory, layout: &'a Layout) 
     Elements { memory, layout, itemsize: view.dtype.itemsize(), looked_up: false }
 }
 
+/// How a kernel goes through elements: the bytes that PyTorch's loop takes at a time, and the time that an element takes,
+/// in additions ([`StepPattern::weight`]).
+#[derive(Clone, Copy, Debug)]
+pub struct Pace {
+    pub step: usize,
+    pub weight: usize,
+}
+
+impl Pace {
+    pub(crate) const PLAIN: Pace = Pace { step: 64, weight: 1 };
+
+    /// The pace of a kernel that evaluates `functions` functions like the exponential for each element, by vectorised
+    /// series or by calls.
+    pub(crate) fn with_functions(step: usize, functions: usize, by_series: bool) -> Pace {
+        Pace { step, weight: 1 + functions * if by_series { 3 } else { 24 } }
+    }
+}
+
 /// A unary kernel on a block: operand, results, and whether PyTorch processes the block element by element
 /// ([`tail`](crate::parallel::Block::tail)).
 pub(crate) type UnaryBlock<'k, C, R> = &'k (dyn Fn(&[C], &mut [R], bool) + Sync);
 
-/// `out[i] = kernel(a[i])` in blocks. `layout` is `a`'s, broadcast to `out`'s sizes. PyTorch's loop takes `step` bytes
-/// at a time.
+/// `out[i] = kernel(a[i])` in blocks. `layout` is `a`'s, broadcast to `out`'s sizes.
 pub fn unary<S: Stored, R: Stored>(
     out: &View,
     a: &View,
     layout: &Layout,
-    step: usize,
+    Pace { step, weight }: Pace,
     kernel: UnaryBlock<S::Compute, R::Compute>,
 ) -> Result<()> {
     let (memory, a_memory) = (out.memory()?, a.memory()?);
     let most = most(needs_no_conversion::<S>() && needs_no_conversion::<R>());
-    let steps = StepPattern { step: step / size_of::<S>(), most, ..StepPattern::SINGLE };
+    let steps = StepPattern { step: step / size_of::<S>(), most, weight, ..StepPattern::SINGLE };
     let operands = [elements(out, &memory, &out.layout), elements(a, &a_memory, layout)];
     parallel::blocks(operands, steps, &|blocks| {
         let (mut a_scratch, mut scratch) = (Scratch::new(), Scratch::new());
@@ -186,15 +203,15 @@ pub fn convert<S: Stored, D: Stored<Compute = S::Compute>>(out: &View, a: &View,
 /// by element ([`tail`](crate::parallel::Block::tail)).
 pub(crate) type BinaryBlock<'k, C, R> = &'k (dyn Fn(&[C], &[C], &mut [R], bool) -> Result<()> + Sync);
 
-/// `out[i] = kernel(a[i], b[i])` in blocks. PyTorch's loop takes `step` bytes at a time.
+/// `out[i] = kernel(a[i], b[i])` in blocks.
 pub fn binary<S: Stored, R: Stored>(
     out: &View,
     a: Source<S::Compute>,
     b: Source<S::Compute>,
-    step: usize,
+    pace: Pace,
     kernel: BinaryBlock<S::Compute, R::Compute>,
 ) -> Result<()> {
-    let step = step / size_of::<S>();
+    let single = StepPattern { step: pace.step / size_of::<S>(), weight: pace.weight, ..StepPattern::SINGLE };
     let memory = out.memory()?;
     let target = elements(out, &memory, &out.layout);
     match (a, b) {
@@ -202,7 +219,7 @@ pub fn binary<S: Stored, R: Stored>(
             let (a_memory, b_memory) = (a.memory()?, b.memory()?);
             let operands = [target, elements(a, &a_memory, &a_layout), elements(b, &b_memory, &b_layout)];
             let most = most(needs_no_conversion::<S>() && needs_no_conversion::<R>());
-            parallel::blocks(operands, StepPattern { step, most, ..StepPattern::SINGLE }, &|blocks| {
+            parallel::blocks(operands, StepPattern { most, ..single }, &|blocks| {
                 let (mut a_scratch, mut b_scratch, mut scratch) = (Scratch::new(), Scratch::new(), Scratch::new());
                 blocks.each(|block| {
                     let tail = block.tail;
@@ -213,13 +230,15 @@ pub fn binary<S: Stored, R: Stored>(
                 })
             })
         }
-        (Source::Elements(a, layout), Source::Value(value)) => with_value::<S, R>(out, a, &layout, value, step, kernel),
+        (Source::Elements(a, layout), Source::Value(value)) => {
+            with_value::<S, R>(out, a, &layout, value, single, kernel)
+        }
         (Source::Value(value), Source::Elements(b, layout)) => {
-            with_value::<S, R>(out, b, &layout, value, step, &|b, a, out, tail| kernel(a, b, out, tail))
+            with_value::<S, R>(out, b, &layout, value, single, &|b, a, out, tail| kernel(a, b, out, tail))
         }
         (Source::Value(a), Source::Value(b)) => repeated(a, out.numel(), &|a| {
             repeated(b, out.numel(), &|b| {
-                parallel::blocks([target], StepPattern { step, repeated: 2, ..StepPattern::SINGLE }, &|blocks| {
+                parallel::blocks([target], StepPattern { repeated: 2, ..single }, &|blocks| {
                     let mut scratch = Scratch::new();
                     blocks.each(|block| {
                         let tail = block.tail;
@@ -239,13 +258,13 @@ fn with_value<S: Stored, R: Stored>(
     view: &View,
     layout: &Layout,
     value: S::Compute,
-    step: usize,
+    steps: StepPattern,
     kernel: BinaryBlock<S::Compute, R::Compute>,
 ) -> Result<()> {
     let (memory, view_memory) = (out.memory()?, view.memory()?);
     let operands = [elements(out, &memory, &out.layout), elements(view, &view_memory, layout)];
     repeated(value, out.numel(), &|value| {
-        parallel::blocks(operands, StepPattern { step, repeated: 1, ..StepPattern::SINGLE }, &|blocks| {
+        parallel::blocks(operands, StepPattern { repeated: 1, ..steps }, &|blocks| {
             let (mut view_scratch, mut scratch) = (Scratch::new(), Scratch::new());
             blocks.each(|block| {
                 let tail = block.tail;

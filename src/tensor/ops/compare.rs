@@ -1,7 +1,7 @@
 //! Comparisons and logic: elementwise with a `bool` result, and of whole tensors. Uses the mechanism of `pointwise`.
 //! Follows <https://pytorch.org/docs/2.7/torch.html#comparison-ops>.
 
-use super::block;
+use super::block::{self, Pace};
 use super::number::{Number, Real, Stored};
 use super::pointwise::classes::{self, *};
 use super::pointwise::{
@@ -123,7 +123,7 @@ pub fn compare(op: CompareOp, a: Operand, b: Operand, output: Output, default: D
         };
         let a = source::<S>(a, &views[0], computed.sizes(), false)?;
         let b = source::<S>(b, &views[1], computed.sizes(), false)?;
-        block::binary::<S, BoolByte>(&computed, a, b, 64, &|a, b, out, _| {
+        block::binary::<S, BoolByte>(&computed, a, b, Pace::PLAIN, &|a, b, out, _| {
             kernel(a, b, out);
             Ok(())
         })?;

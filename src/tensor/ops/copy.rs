@@ -2,14 +2,15 @@
 //! [`Element`] only. Follows <https://pytorch.org/docs/2.7/generated/torch.Tensor.copy_.html>.
 
 use super::block::{
-    self, BLOCK, Scratch, check_no_internal_overlap, check_no_partial_overlap, elements, transfer, with_scratch,
+    self, BLOCK, Pace, Scratch, check_no_internal_overlap, check_no_partial_overlap, elements, transfer, with_scratch,
 };
 use super::number::{Number, Stored};
 use crate::bail;
 use crate::float8::{E4M3Fn, E4M3Fnuz, E5M2, E5M2Fnuz, E8M0Fnu};
 use crate::layout::{broadcast_sizes, show};
-use crate::memory::set;
+use crate::memory::{BoolByte, set};
 use crate::parallel::{self, Block, StepPattern, vectorised};
+use crate::thresholds::LONG_BLOCK;
 use crate::{DType, Element, Layout, MemoryFormat, Result, Scalar, View, interrupt};
 use half::{bf16, f16};
 use num_complex::Complex;
@@ -207,6 +208,16 @@ fn negated(value: Scalar) -> Scalar {
     }
 }
 
+/// Converts the listed pairs with [`convert_directly`].
+macro_rules! directly {
+    ($dst:expr, $src:expr, $layout:expr; $($source:ident $S:ty => $($target:ident $D:ty),*;)*) => {
+        match ($src.dtype, $dst.dtype) {
+            $($((DType::$source, DType::$target) => return convert_directly::<$S, $D>($dst, $src, $layout),)*)*
+            _ => {}
+        }
+    };
+}
+
 /// Evaluates an expression with `$T` standing for the type of a floating dtype narrower than `float32`. Does nothing
 /// for other dtypes.
 macro_rules! narrow_float {
@@ -268,13 +279,35 @@ fn convert(dst: &View, src: &View, layout: &Layout) -> Result<()> {
     } else if dst.dtype == DType::Float {
         narrow_float!(src.dtype, S => return block::convert::<S, f32>(dst, src, layout));
     }
+    directly! {
+        dst, src, layout;
+        Float f32 => Double f64, Long i64, Int i32, Byte u8, Bool BoolByte;
+        Double f64 => Float f32, Long i64, Int i32;
+        Long i64 => Float f32, Double f64, Int i32, Bool BoolByte;
+        Int i32 => Float f32, Double f64, Long i64;
+        Byte u8 => Float f32, Long i64, Int i32;
+        Bool BoolByte => Float f32, Double f64, Long i64, Int i32;
+    }
     dispatch!(src.dtype, S => convert_through(dst, src, layout, read_block::<S>))
+}
+
+/// Like [`convert_through`], in one loop without a buffer. Compiled for the pairs that scripts convert most.
+fn convert_directly<S: Element, D: Element>(dst: &View, src: &View, layout: &Layout) -> Result<()> {
+    let (to, from) = (dst.memory()?, src.memory()?);
+    let operands = [elements(dst, &to, &dst.layout), elements(src, &from, layout)];
+    parallel::blocks(operands, StepPattern { most: LONG_BLOCK, ..StepPattern::SINGLE }, &|blocks| {
+        blocks.each(|block| {
+            let (from, to) = block.one::<S, D>();
+            vectorised(|| to.iter_mut().zip(from).for_each(|(to, from)| *to = D::store(from.load())));
+            Ok(())
+        })
+    })
 }
 
 /// Copies bools. A view of other bytes may hold any byte, but every copy holds 0 or 1.
 fn copy_truth(dst: &View, src: &View, layout: &Layout) -> Result<()> {
     let [to, from] = [dst, src].map(|view| View { dtype: DType::Byte, ..view.clone() });
-    block::unary::<u8, u8>(&to, &from, layout, 64, &|bytes, out, _| {
+    block::unary::<u8, u8>(&to, &from, layout, Pace::PLAIN, &|bytes, out, _| {
         out.iter_mut().zip(bytes).for_each(|(out, &byte)| *out = u8::from(byte != 0));
     })
 }
@@ -290,7 +323,7 @@ pub(crate) fn truths(view: View) -> Result<View> {
 /// Copies elements of one dtype, conjugated or negated.
 fn resolve_into<T: Stored>(dst: &View, src: &View, layout: &Layout, conj: bool, neg: bool) -> Result<()> {
     let target = View { conj: false, neg: false, ..dst.clone() };
-    block::unary::<T, T>(&target, src, layout, 64, &|values, out, _| {
+    block::unary::<T, T>(&target, src, layout, Pace::PLAIN, &|values, out, _| {
         for (out, &value) in out.iter_mut().zip(values) {
             let value = if conj { value.conjugate() } else { value };
             *out = if neg { value.negate() } else { value };

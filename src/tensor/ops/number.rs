@@ -58,6 +58,9 @@ pub trait Integer: Number + PrimInt + WrappingAdd + WrappingSub + WrappingMul {
     const BITS: u32;
     const SIGNED: bool;
     fn wrapping_negate(self) -> Self;
+    fn as_f64(self) -> f64;
+    /// Returns the lowest bits of `value`.
+    fn wrapped(value: i64) -> Self;
     /// Truncating division; the one overflowing quotient wraps. The divisor must not be zero.
     fn quotient(self, divisor: Self) -> Self;
     /// The remainder of [`Integer::quotient`], with the dividend's sign.
@@ -73,7 +76,7 @@ pub fn rounded<S: Stored<Compute = f32>>(value: f32) -> f32 {
 
 /// Returns whether this is `f32`, not `f64`.
 #[inline(always)]
-pub(crate) fn is_single<T: Real>() -> bool {
+pub(crate) const fn is_single<T: Real>() -> bool {
     size_of::<T>() == size_of::<f32>()
 }
 
@@ -138,6 +141,14 @@ macro_rules! integers {
             #[inline]
             fn wrapping_negate(self) -> $t {
                 WrappingNeg::wrapping_neg(&self)
+            }
+            #[inline(always)]
+            fn as_f64(self) -> f64 {
+                self as f64
+            }
+            #[inline(always)]
+            fn wrapped(value: i64) -> $t {
+                value as $t
             }
             #[inline]
             fn quotient(self, divisor: $t) -> $t {

@@ -5,6 +5,7 @@
 mod arithmetic;
 mod binary;
 pub(crate) mod complex;
+mod lookup;
 mod mapped;
 mod narrow;
 pub mod real;

@@ -292,7 +292,8 @@ pub fn cos(x: f64) -> f64 {
 #[inline(always)]
 pub fn tan(x: f64) -> f64 {
     let (sin, cos, quarters) = quarter(x);
-    if quarters & 1 == 0 { sin / cos } else { -cos / sin }
+    let (above, below) = if quarters & 1 == 0 { (sin, cos) } else { (-cos, sin) };
+    above / below
 }
 
 /// The arctangent of `x`, from its series around 0, an eighth or a quarter of a turn, whichever is nearest.

@@ -44,6 +44,9 @@ pub fn vectorised<R>(body: impl FnOnce() -> R) -> R {
 /// A loop that depends on the processor, or that is too large to be inlined as a closure.
 pub trait Kernel {
     type Output;
+    /// The widest vectors, in bits, to compile the loop for. Loops that look up tables are slower with wider ones than
+    /// 256: the processor then looks up numbers one after another.
+    const WIDEST: usize = 512;
     /// Must be marked `inline(always)`. `fuses` tells whether `mul_add` is a single instruction instead of a function
     /// call.
     fn run(self, fuses: bool) -> Self::Output;
@@ -69,9 +72,9 @@ pub fn vectorised_kernel<K: Kernel>(kernel: K) -> K::Output {
         }
         match usable() {
             // SAFETY: `first_look` found these instructions.
-            512 => unsafe { by_512_bits(kernel) },
+            512 if K::WIDEST >= 512 => unsafe { by_512_bits(kernel) },
             // SAFETY: as above.
-            256 => unsafe { by_256_bits(kernel) },
+            256 | 512 => unsafe { by_256_bits(kernel) },
             _ => by_128_bits(kernel),
         }
     }

@@ -3,35 +3,42 @@
 use tensor::ops::number::Real;
 use tensor::ops::pointwise::{RealFunction, real};
 
+#[derive(Clone, Copy)]
 pub(super) struct Silu;
 
 impl RealFunction for Silu {
+    const FUNCTIONS: usize = 1;
     #[inline(always)]
     fn at<T: Real>(&self, value: T) -> T {
         value / (T::one() + real::exp(-value))
     }
 }
 
+#[derive(Clone, Copy)]
 pub(super) struct Mish;
 
 impl RealFunction for Mish {
+    const FUNCTIONS: usize = 3;
     #[inline(always)]
     fn at<T: Real>(&self, value: T) -> T {
         value * real::tanh(real::ln_1p(real::exp(value)))
     }
 }
 
+#[derive(Clone, Copy)]
 pub(super) struct Softplus {
     pub(super) beta: f64,
     pub(super) threshold: f64,
 }
 
 impl RealFunction for Softplus {
+    const FUNCTIONS: usize = 2;
     #[inline(always)]
     fn at<T: Real>(&self, value: T) -> T {
         let beta = T::from_f64(self.beta);
         let scaled = value * beta;
-        if scaled > T::from_f64(self.threshold) { value } else { real::ln_1p(real::exp(scaled)) / beta }
+        let soft = real::ln_1p(real::exp(scaled)) / beta;
+        if scaled > T::from_f64(self.threshold) { value } else { soft }
     }
 }
 
@@ -41,6 +48,7 @@ fn hard_step<T: Real>(value: T) -> T {
     if raised.is_nan() { raised } else { raised.max(T::zero()).min(T::from_f64(6.0)) }
 }
 
+#[derive(Clone, Copy)]
 pub(super) struct Hardsigmoid;
 
 impl RealFunction for Hardsigmoid {
@@ -49,6 +57,7 @@ impl RealFunction for Hardsigmoid {
     }
 }
 
+#[derive(Clone, Copy)]
 pub(super) struct Hardswish;
 
 impl RealFunction for Hardswish {
@@ -57,9 +66,11 @@ impl RealFunction for Hardswish {
     }
 }
 
+#[derive(Clone, Copy)]
 pub(super) struct Gelu;
 
 impl RealFunction for Gelu {
+    const FUNCTIONS: usize = 1;
     #[inline(always)]
     fn at<T: Real>(&self, value: T) -> T {
         let turned = real::erf(value * T::from_f64(std::f64::consts::FRAC_1_SQRT_2));
@@ -68,9 +79,11 @@ impl RealFunction for Gelu {
 }
 
 /// Like [`Gelu`], but with a hyperbolic tangent instead of the error function.
+#[derive(Clone, Copy)]
 pub(super) struct TanhGelu;
 
 impl RealFunction for TanhGelu {
+    const FUNCTIONS: usize = 1;
     #[inline(always)]
     fn at<T: Real>(&self, value: T) -> T {
         let scale = T::from_f64(std::f64::consts::SQRT_2 * std::f64::consts::FRAC_2_SQRT_PI * 0.5);
@@ -80,6 +93,7 @@ impl RealFunction for TanhGelu {
 }
 
 /// A multiple of positive numbers, and of `exp(x) - 1` for negative ones, without `expm1`, like in PyTorch.
+#[derive(Clone, Copy)]
 pub(super) struct Elu {
     pub(super) above: f64,
     pub(super) below: f64,
@@ -87,6 +101,7 @@ pub(super) struct Elu {
 }
 
 impl RealFunction for Elu {
+    const FUNCTIONS: usize = 1;
     #[inline(always)]
     fn at<T: Real>(&self, value: T) -> T {
         let below = (real::exp(value * T::from_f64(self.input)) - T::one()) * T::from_f64(self.below);
@@ -96,9 +111,11 @@ impl RealFunction for Elu {
 }
 
 /// The logarithm of the sigmoid, computed in `T` throughout: a result that underflows is a positive zero.
+#[derive(Clone, Copy)]
 pub(super) struct LogSigmoid;
 
 impl RealFunction for LogSigmoid {
+    const FUNCTIONS: usize = 2;
     #[inline(always)]
     fn at<T: Real>(&self, value: T) -> T {
         value.min(T::zero()) - real::ln_1p(real::exp(-value.abs()))
@@ -106,6 +123,7 @@ impl RealFunction for LogSigmoid {
 }
 
 /// Compares in `T`, so that an element equals a bound written with the same digits.
+#[derive(Clone, Copy)]
 pub(super) struct Hardshrink(pub(super) f64);
 
 impl RealFunction for Hardshrink {
@@ -115,6 +133,7 @@ impl RealFunction for Hardshrink {
     }
 }
 
+#[derive(Clone, Copy)]
 pub(super) struct Softshrink(pub(super) f64);
 
 impl RealFunction for Softshrink {
@@ -130,6 +149,7 @@ impl RealFunction for Softshrink {
     }
 }
 
+#[derive(Clone, Copy)]
 pub(super) struct LeakyRelu(pub(super) f64);
 
 impl RealFunction for LeakyRelu {
@@ -138,6 +158,7 @@ impl RealFunction for LeakyRelu {
     }
 }
 
+#[derive(Clone, Copy)]
 pub(super) struct Threshold {
     pub(super) limit: f64,
     pub(super) value: f64,

@@ -4,11 +4,11 @@ use super::classes::{self, *};
 use super::complex;
 use super::narrow::narrow_kernel;
 use super::real::*;
-use super::rest::by_rest;
+use super::rest::{by_quotient, by_rest};
 use super::{Output, Plan, Shape, check_kernel, check_sizes, converted, copy_back, plan, source, write_target};
 use crate::bail;
 use crate::memory::BoolByte;
-use crate::ops::block::{self, Source};
+use crate::ops::block::{self, Pace, Source};
 use crate::ops::copy::check_fits;
 use crate::ops::number::{Integer, Number, Real, Stored, is_single, rounded};
 use crate::ops::promote::{Operand, result_type};
@@ -39,8 +39,9 @@ pub enum Rounding {
 /// A kernel over blocks of one compute type.
 pub(super) type BinaryKernel<C> = fn(&[C], &[C], &mut [C]);
 
+/// The function must own its captures: those behind references are read again for each element.
 pub(super) fn zip<C: Copy>(a: &[C], b: &[C], out: &mut [C], function: impl Fn(C, C) -> C) {
-    vectorised(|| {
+    vectorised(move || {
         let done = if cfg!(target_family = "wasm") { zip_groups(a, b, out, &function) } else { 0 };
         for ((out, &a), &b) in out[done..].iter_mut().zip(&a[done..]).zip(&b[done..]) {
             *out = function(a, b);
@@ -149,6 +150,30 @@ fn power<T: Real>(bases: &[T], exponents: &[T], out: &mut [T]) {
     }
 }
 
+/// Raises integers to powers. If the exponent is the same for all, groups of bases are multiplied together.
+fn integer_powers<T: Integer>(bases: &[T], exponents: &[T], out: &mut [T]) {
+    const GROUP: usize = 64;
+    let first = exponents.first().copied().unwrap_or_default();
+    let exponent = first.to_u64().filter(|_| exponents.iter().fold(true, |all, &exponent| all & (exponent == first)));
+    let Some(exponent) = exponent else { return zip(bases, exponents, out, integer_power) };
+    vectorised(move || {
+        for (out, bases) in out.chunks_mut(GROUP).zip(bases.chunks(GROUP)) {
+            let mut squares = [T::one(); GROUP];
+            squares[..bases.len()].copy_from_slice(bases);
+            let mut powers = [T::one(); GROUP];
+            let mut exponent = exponent;
+            while exponent > 0 {
+                if exponent & 1 == 1 {
+                    powers.iter_mut().zip(&squares).for_each(|(power, square)| *power = power.wrapping_mul(square));
+                }
+                squares.iter_mut().for_each(|square| *square = square.wrapping_mul(square));
+                exponent >>= 1;
+            }
+            out.copy_from_slice(&powers[..out.len()]);
+        }
+    });
+}
+
 /// Picks the kernel of one class from a row.
 macro_rules! pick {
     (bool; bool $kernel:tt $($rest:tt)*) => { Some(|a, b, out| zip(a, b, out, $kernel)) };
@@ -157,6 +182,7 @@ macro_rules! pick {
     (float; float_series ($($series:tt)*) $($rest:tt)*) => { by_series!($($series)*) };
     (float; float $kernel:tt $($rest:tt)*) => { Some(|a, b, out| zip(a, b, out, $kernel)) };
     (complex; complex $kernel:tt $($rest:tt)*) => { Some(|a, b, out| zip(a, b, out, $kernel)) };
+    (int; int_blocks $kernel:tt $($rest:tt)*) => { Some($kernel) };
     (float; float_blocks $kernel:tt $($rest:tt)*) => { Some($kernel) };
     (float_tail; float_tail $kernel:tt $($rest:tt)*) => { Some(|a, b, out| zip(a, b, out, $kernel)) };
     (complex_tail; complex_tail $kernel:tt $($rest:tt)*) => { Some(|a, b, out| zip(a, b, out, $kernel)) };
@@ -191,7 +217,7 @@ macro_rules! binary_ops {
             match op { $(BinaryOp::$op => pick!(bool; $($kernels)*)),* }
         }
 
-        fn int_kernel<T: Integer>(op: BinaryOp) -> Option<BinaryKernel<T>> {
+        pub(super) fn int_kernel<T: Integer>(op: BinaryOp) -> Option<BinaryKernel<T>> {
             match op { $(BinaryOp::$op => pick!(int; $($kernels)*)),* }
         }
 
@@ -239,19 +265,25 @@ binary_ops! {
         float(|a, b| a / b) complex(complex::divide)
     }
     FloorDivide    "div_floor_cpu"    Common  [NUMBERS] {
-        int(floor_quotient) float_blocks(|a, b, out| by_rest(a, b, out, |a, b| a % b, floor_quotient_of_rest))
+        int_blocks(|a, b, out| by_quotient(a, b, out, floor_quotient, f64::floor, |_, _, quotient| quotient))
+        float_blocks(|a, b, out| by_rest(a, b, out, |a, b| a % b, floor_quotient_of_rest))
     }
-    TruncDivide    "div_trunc_cpu"    Common  [NUMBERS] { int(|a, b| a.quotient(b)) float(|a, b| (a / b).trunc()) }
+    TruncDivide    "div_trunc_cpu"    Common  [NUMBERS] {
+        int_blocks(|a, b, out| by_quotient(a, b, out, T::quotient, f64::trunc, |_, _, quotient| quotient))
+        float(|a, b| (a / b).trunc())
+    }
     Remainder      "remainder_cpu"    Common  [NUMBERS] {
-        int(modulo) float_blocks(|a, b, out| by_rest(a, b, out, vector_rest, |_, b, rest| modulo_float(b, rest)))
+        int_blocks(|a, b, out| by_quotient(a, b, out, modulo, f64::floor, rest_of_quotient))
+        float_blocks(|a, b, out| by_rest(a, b, out, vector_rest, |_, b, rest| modulo_float(b, rest)))
         float_tail(|a, b| modulo_float(b, a % b))
     }
     Fmod           "fmod_cpu"         Common  [NUMBERS] {
-        int(|a, b| a.rest(b)) float_blocks(|a, b, out| by_rest(a, b, out, vector_rest, |_, _, rest| rest))
+        int_blocks(|a, b, out| by_quotient(a, b, out, T::rest, f64::trunc, rest_of_quotient))
+        float_blocks(|a, b, out| by_rest(a, b, out, vector_rest, |_, _, rest| rest))
         float_tail(|a, b| a % b)
     }
     Pow            "pow"              Common  [NUMBERS COMPLEX] {
-        int(integer_power) float_blocks(power) float_tail(|a, b| a.powf(b)) complex(complex::power)
+        int_blocks(integer_powers) float_blocks(power) float_tail(|a, b| a.powf(b)) complex(complex::power)
     }
     Maximum        "maximum_cpu"      Common  [BOOL NUMBERS] {
         bool(|a, b| a | b) int(|a, b| a.max(b))
@@ -436,12 +468,21 @@ impl BinaryOp {
         matches!(self, BinaryOp::Mul | BinaryOp::TrueDivide | BinaryOp::FloorDivide | BinaryOp::TruncDivide)
     }
 
-    /// The number of bytes per step of PyTorch's vector loops; expensive operations have kernels with wider steps.
-    fn step(self) -> usize {
+    /// How kernels of a dtype go through elements. In PyTorch, expensive operations have kernels with wider steps.
+    fn pace(self, dtype: DType) -> Pace {
         use BinaryOp::*;
-        match self {
+        let step = match self {
             Pow | Atan2 | Hypot | Logaddexp | Logaddexp2 | Xlogy | Copysign => 128,
             _ => 64,
+        };
+        let by_series = dtype != DType::Double && dtype.is_floating_point();
+        match self {
+            Hypot | FloorDivide | TruncDivide | Remainder | Fmod if by_series => Pace { step, weight: 2 },
+            Atan2 | Hypot | FloorDivide | TruncDivide | Remainder | Fmod => Pace::with_functions(step, 1, by_series),
+            Pow | Logaddexp | Logaddexp2 => Pace::with_functions(step, 2, by_series),
+            Xlogy | Xlog1py | Gcd | Lcm => Pace::with_functions(step, 1, false),
+            Zeta | Igamma | Igammac => Pace::with_functions(step, 4, false),
+            _ => Pace { step, weight: 1 },
         }
     }
 
@@ -568,10 +609,15 @@ fn run(op: BinaryOp, common: DType, operands: [Operand; 2], out: &View, reduced:
             _ => run_rounding::<bf16>(operands, &views, out, kernel),
         };
     }
-    if let (false, [Some(a), Some(b)], Some(kernel)) = (reduced, &views, narrow_kernel(common, op)) {
+    let [kernel, tail_kernel] = [false, true].map(|tail| narrow_kernel(common, op, tail));
+    if let (false, [Some(a), Some(b)], Some((kernel, tail_kernel))) = (reduced, &views, kernel.zip(tail_kernel)) {
         let [a, b] = [a, b].map(|view| Source::Elements(view, view.layout.broadcast_to(out.sizes())));
-        return block::binary::<u16, u16>(out, a, b, op.step(), &|a, b, out, _| {
-            kernel(a, b, out);
+        return block::binary::<u16, u16>(out, a, b, op.pace(common), &|a, b, out, tail| {
+            if tail {
+                tail_kernel(a, b, out)
+            } else {
+                kernel(a, b, out)
+            }
             Ok(())
         });
     }
@@ -584,7 +630,7 @@ fn run(op: BinaryOp, common: DType, operands: [Operand; 2], out: &View, reduced:
         let a = source::<S>(operands[0], &views[0], out.sizes(), false)?;
         let b = source::<S>(operands[1], &views[1], out.sizes(), reduced)?;
         let guard = op.divides() && common.is_integral(false);
-        block::binary::<S, S>(out, a, b, op.step(), &|a, b, out, tail| {
+        block::binary::<S, S>(out, a, b, op.pace(common), &|a, b, out, tail| {
             if guard && b.iter().any(|b| !b.truth()) {
                 bail!(RuntimeError, "ZeroDivisionError");
             }
@@ -602,7 +648,7 @@ fn run_rounding<S: Stored<Compute = f32>>(
 ) -> Result<()> {
     let a = source::<S>(operands[0], &views[0], out.sizes(), false)?;
     let b = source::<S>(operands[1], &views[1], out.sizes(), false)?;
-    block::binary::<S, S>(out, a, b, 64, &|a, b, out, _| {
+    block::binary::<S, S>(out, a, b, Pace::PLAIN, &|a, b, out, _| {
         kernel(a, b, out);
         Ok(())
     })
@@ -627,15 +673,15 @@ pub(super) fn scaled_sum(a: Operand, b: Operand, alpha: Scalar, output: Output, 
         let (alpha, one) = (round(C::from_scalar(alpha)), C::from_scalar(Scalar::Int(1)));
         let a = source::<S>(a, &views[0], computed.sizes(), false)?;
         let b = source::<S>(b, &views[1], computed.sizes(), false)?;
-        block::binary::<S, S>(&computed, a, b, op.step(), &|a, b, out, tail| {
+        block::binary::<S, S>(&computed, a, b, op.pace(common), &|a, b, out, tail| {
             if rounds && tail {
                 // The product is rounded separately.
-                let product = |b| round(C::scaled_sum(C::default(), b, alpha));
-                zip(a, b, out, |a, b| C::scaled_sum(a, product(b), one));
+                let product = move |b| round(C::scaled_sum(C::default(), b, alpha));
+                zip(a, b, out, move |a, b| C::scaled_sum(a, product(b), one));
             } else if tail {
-                zip(a, b, out, |a, b| C::scaled_sum_tail(a, b, alpha, repeated));
+                zip(a, b, out, move |a, b| C::scaled_sum_tail(a, b, alpha, repeated));
             } else {
-                zip(a, b, out, |a, b| C::scaled_sum(a, b, alpha));
+                zip(a, b, out, move |a, b| C::scaled_sum(a, b, alpha));
             }
             Ok(())
         })?;

@@ -2,15 +2,17 @@
 
 use super::classes::{self, *};
 use super::{Output, Plan, Shape, check_kernel, check_sizes, converted, copy_back, plan, write_target};
-use crate::ops::block;
-use crate::ops::number::{Real, Stored};
+use crate::ops::block::{self, Pace};
+use crate::ops::number::{Real, Stored, is_single};
 use crate::parallel::{self, vectorised_kernel};
 use crate::{DType, Layout, Result, View};
 use half::{bf16, f16};
 use std::marker::PhantomData;
 
-/// A function of real numbers with parameters.
-pub trait RealFunction: Sync {
+/// A function of real numbers with parameters, which it owns: those behind references are read again for each element.
+pub trait RealFunction: Copy + Sync {
+    /// How many functions like the exponential it evaluates.
+    const FUNCTIONS: usize = 0;
     fn at<T: Real>(&self, value: T) -> T;
     /// Applies the function to a 16-bit float `S` in single precision. Implementations may round every step to `S`.
     #[inline(always)]
@@ -20,7 +22,7 @@ pub trait RealFunction: Sync {
 }
 
 /// A closure is evaluated in double precision, and its result rounded.
-impl<F: Fn(f64) -> f64 + Sync> RealFunction for F {
+impl<F: Fn(f64) -> f64 + Copy + Sync> RealFunction for F {
     #[inline(always)]
     fn at<T: Real>(&self, value: T) -> T {
         value.via_f64(self)
@@ -62,14 +64,19 @@ pub fn map_real<F: RealFunction>(
 }
 
 fn mapped<S: Stored<Compute: Real>>(out: &View, a: &View, layout: &Layout, function: &impl RealFunction) -> Result<()> {
-    block::unary::<S, S>(out, a, layout, 64, &|values, out, _| vectorised_kernel(Mapped { values, out, function }))
+    let (pace, function) = (pace(function, is_single::<S::Compute>()), *function);
+    block::unary::<S, S>(out, a, layout, pace, &|values, out, _| vectorised_kernel(Mapped { values, out, function }))
+}
+
+fn pace<F: RealFunction>(_: &F, by_series: bool) -> Pace {
+    Pace::with_functions(64, F::FUNCTIONS, by_series)
 }
 
 /// Applies a [`RealFunction`].
 struct Mapped<'a, T, F> {
     values: &'a [T],
     out: &'a mut [T],
-    function: &'a F,
+    function: F,
 }
 
 impl<T: Real, F: RealFunction> parallel::Kernel for Mapped<'_, T, F> {
@@ -86,7 +93,7 @@ impl<T: Real, F: RealFunction> parallel::Kernel for Mapped<'_, T, F> {
 struct Narrow<'a, S, F> {
     values: &'a [f32],
     out: &'a mut [f32],
-    function: &'a F,
+    function: F,
     stored: PhantomData<S>,
 }
 
@@ -106,7 +113,8 @@ fn mapped_narrow<S: Stored<Compute = f32> + Real, F: RealFunction>(
     layout: &Layout,
     function: &F,
 ) -> Result<()> {
-    block::unary::<S, S>(out, a, layout, 64, &|values, out, _| {
+    let (pace, function) = (pace(function, true), *function);
+    block::unary::<S, S>(out, a, layout, pace, &|values, out, _| {
         vectorised_kernel(Narrow { values, out, function, stored: PhantomData::<S> });
     })
 }
@@ -140,7 +148,7 @@ pub fn nan_to_num(a: &View, to: [Option<f64>; 3], output: Output) -> Result<View
     }
     let largest = crate::element::largest_finite(a.dtype);
     let [nan, above, below] = [to[0].unwrap_or(0.0), to[1].unwrap_or(largest), to[2].unwrap_or(-largest)];
-    map_real("nan_to_num", FLOAT, a, output, None, &|value: f64| match value {
+    map_real("nan_to_num", FLOAT, a, output, None, &move |value: f64| match value {
         v if v.is_nan() => nan,
         f64::INFINITY => above,
         f64::NEG_INFINITY => below,

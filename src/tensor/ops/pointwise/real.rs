@@ -50,6 +50,12 @@ pub(crate) fn modulo_float<T: Real>(b: T, rest: T) -> T {
     if rest != zero && (b < zero) != (rest < zero) { rest + b } else { rest }
 }
 
+/// Computes the remainder from a rounded quotient.
+#[inline(always)]
+pub(super) fn rest_of_quotient<T: Integer>(a: T, b: T, quotient: T) -> T {
+    a.wrapping_sub(&quotient.wrapping_mul(&b))
+}
+
 /// With a negative exponent, only the bases 1 and -1 give a nonzero result.
 pub(crate) fn integer_power<T: Integer>(base: T, exponent: T) -> T {
     match exponent.to_u64() {
@@ -108,20 +114,16 @@ pub(super) fn lcm<T: Integer>(a: T, b: T) -> T {
 
 #[inline(always)]
 pub(crate) fn log_add_exp<T: Real>(a: T, b: T) -> T {
-    if a.is_infinite() && a == b {
-        return a;
-    }
-    let largest = if a.is_nan() || a > b { a } else { b };
-    largest + ln_1p(exp(-(a - b).abs()))
+    let largest = if a.is_nan() | (a > b) { a } else { b };
+    let sum = largest + ln_1p(exp(-(a - b).abs()));
+    if a.is_infinite() & (a == b) { a } else { sum }
 }
 
 #[inline(always)]
 pub(crate) fn log_add_exp2<T: Real>(a: T, b: T) -> T {
-    if a.is_infinite() && a == b {
-        return a;
-    }
-    let largest = if a.is_nan() || a > b { a } else { b };
-    ln_1p(exp2(-(a - b).abs())).fused(T::from_f64(std::f64::consts::LOG2_E), largest)
+    let largest = if a.is_nan() | (a > b) { a } else { b };
+    let sum = ln_1p(exp2(-(a - b).abs())).fused(T::from_f64(std::f64::consts::LOG2_E), largest);
+    if a.is_infinite() & (a == b) { a } else { sum }
 }
 
 /// `x ln y`, or 0 if `x` is 0. `round` is applied to the logarithm.
@@ -137,11 +139,8 @@ pub(crate) fn x_log_y<T: Real>(x: T, y: T, round: impl Fn(T) -> T) -> T {
 }
 
 pub(super) fn sign<T: Integer>(a: T) -> T {
-    match a.cmp(&T::zero()) {
-        std::cmp::Ordering::Less => T::zero().wrapping_sub(&T::one()),
-        std::cmp::Ordering::Equal => a,
-        std::cmp::Ordering::Greater => T::one(),
-    }
+    let above = if a > T::zero() { T::one() } else { T::zero() };
+    if a < T::zero() { T::zero().wrapping_sub(&T::one()) } else { above }
 }
 
 /// Computed in the type itself, from logarithms that preserve digits, like the other inverse hyperbolic functions.
@@ -183,6 +182,17 @@ pub(super) fn atanh<T: Real>(a: T) -> T {
         half * (twice / (one - size)).ln_1p()
     };
     result.copysign(a)
+}
+
+/// The logistic function.
+pub(super) fn sigmoid(x: f64) -> f64 {
+    1.0 / (1.0 + (-x).exp())
+}
+
+/// The logistic function of a widened `f32`, with every step rounded to `f32`.
+#[inline(always)]
+pub(super) fn sigmoid_of_single(x: f64) -> f64 {
+    f64::from(1.0 / (1.0 + series::exp(-x) as f32))
 }
 
 /// Returns the sign: 0 for NaN and for negative zero.

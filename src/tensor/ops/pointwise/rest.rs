@@ -1,8 +1,32 @@
 //! The loop of functions that need the remainder of a quotient.
 
-use crate::ops::number::Real;
+use super::binary::zip;
+use crate::element::whole;
+use crate::ops::number::{Integer, Real};
 use crate::ops::series;
 use crate::parallel::{self, vectorised, vectorised_kernel};
+
+/// Dividends below this have exact quotients in double precision: a rounded quotient does not reach the next integer.
+const DIVIDEND: f64 = (1u64 << 51) as f64;
+
+/// Computes functions of two integers and their quotient, which `round` makes whole. Divisors must not be zero. The
+/// quotient is computed in double precision, because processors do not divide vectors of integers. `exact` computes the
+/// function if a dividend has too many digits for that.
+#[inline(always)]
+pub(super) fn by_quotient<T: Integer>(
+    a: &[T],
+    b: &[T],
+    out: &mut [T],
+    exact: impl Fn(T, T) -> T,
+    round: impl Fn(f64) -> f64,
+    function: impl Fn(T, T, T) -> T,
+) {
+    let is_far = |a: T| a.as_f64().abs() >= DIVIDEND;
+    if T::BITS == 64 && vectorised(|| a.iter().fold(false, |any, &a| any | is_far(a))) {
+        return zip(a, b, out, exact);
+    }
+    zip(a, b, out, |a, b| function(a, b, T::wrapped(whole(round(a.as_f64() / b.as_f64())))));
+}
 
 /// Computes functions of two numbers and the remainder of their quotient.
 struct RestLoop<'a, T, F> {
@@ -45,11 +69,51 @@ pub(super) fn by_rest<T: Real>(
 
 #[cfg(test)]
 mod tests {
-    use crate::ops::number::Real;
+    use crate::ops::number::{Integer, Real};
     use crate::ops::pointwise::BinaryOp;
-    use crate::ops::pointwise::binary::float_kernel;
+    use crate::ops::pointwise::binary::{float_kernel, int_kernel};
     use crate::ops::pointwise::real::*;
     use crate::parallel;
+
+    /// Quotients and remainders of integers are those of the language, also near the limits of the type.
+    #[test]
+    fn quotients_are_those_of_single_numbers() {
+        fn check<T: Integer>() {
+            let limits = [T::min_value(), T::max_value(), T::zero(), T::wrapped(1 << 51), T::wrapped(-(1 << 51))];
+            let odd = [1, -1, 2, -2, 3, 7, -7, 10, 97, 100_003, 1 << 20, 4_503_599_627_370_497];
+            let near = |value: T| [-2, -1, 0, 1, 2].map(|by| value.wrapping_add(&T::wrapped(by)));
+            let all: Vec<T> = limits.into_iter().chain(odd.map(T::wrapped)).flat_map(near).collect();
+            // All pairs, and those whose dividends double precision holds.
+            let pairs = all.iter().flat_map(|&a| all.iter().map(move |&b| (a, b))).filter(|(_, b)| *b != T::zero());
+            let small = pairs.clone().filter(|(a, _)| a.as_f64().abs() < 1e15);
+            type Simple<T> = fn(T, T) -> T;
+            let rows: [(BinaryOp, Simple<T>); 4] = [
+                (BinaryOp::FloorDivide, floor_quotient),
+                (BinaryOp::TruncDivide, T::quotient),
+                (BinaryOp::Remainder, modulo),
+                (BinaryOp::Fmod, T::rest),
+            ];
+            for (a, b) in [pairs.unzip(), small.unzip()] as [(Vec<T>, Vec<T>); 2] {
+                for (op, simple) in rows {
+                    let Some(kernel) = int_kernel::<T>(op) else { panic!("{op:?}") };
+                    let mut out = vec![T::zero(); a.len()];
+                    kernel(&a, &b, &mut out);
+                    for ((&a, &b), &got) in a.iter().zip(&b).zip(&out) {
+                        assert_eq!(got, simple(a, b), "{op:?} of {a:?} and {b:?}");
+                    }
+                }
+            }
+        }
+        for width in [128, 256, 512] {
+            parallel::set_width(width);
+            check::<u8>();
+            check::<i8>();
+            check::<i16>();
+            check::<i32>();
+            check::<i64>();
+        }
+        parallel::set_width(0);
+    }
 
     /// Remainders from quotients are those of the language, whatever the quotient.
     #[test]

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::bail;
 use crate::memory::BoolByte;
-use crate::ops::block::{self, BLOCK};
+use crate::ops::block::{self, BLOCK, Pace};
 use crate::ops::copy::{check_fits, fill};
 use crate::ops::number::{Number, Real, Stored};
 use crate::ops::promote::{Operand, result_type};
@@ -60,8 +60,9 @@ pub(super) trait TernaryKernels: Number {
     fn ternary(op: TernaryOp) -> TernaryKernel<Self>;
 }
 
+/// The function must own its captures: those behind references are read again for each element.
 fn zip<C: Copy>([a, b, c]: [&[C]; 3], out: &mut [C], function: impl Fn(C, C, C) -> C) {
-    vectorised(|| {
+    vectorised(move || {
         for (((out, &a), &b), &c) in out.iter_mut().zip(a).zip(b).zip(c) {
             *out = function(a, b, c);
         }
@@ -85,8 +86,8 @@ macro_rules! kernels {
         impl TernaryKernels for $t {
             fn ternary(op: TernaryOp) -> TernaryKernel<$t> {
                 table!(op, value {
-                    Addcmul => |a, b, c| a.wrapping_add(value.wrapping_mul(b).wrapping_mul(c)),
-                    Addcdiv => |a, b, c| a.wrapping_add(value.wrapping_mul(b).checked_div(c).unwrap_or_default()),
+                    Addcmul => move |a, b, c| a.wrapping_add(value.wrapping_mul(b).wrapping_mul(c)),
+                    Addcdiv => move |a, b, c| a.wrapping_add(value.wrapping_mul(b).checked_div(c).unwrap_or_default()),
                     Lerp => |a, _, _| a,
                     Clamp => |a, b, c| a.max(b).min(c),
                     AtLeast => |a, b, _| a.max(b),
@@ -99,8 +100,8 @@ macro_rules! kernels {
         impl TernaryKernels for $t {
             fn ternary(op: TernaryOp) -> TernaryKernel<$t> {
                 table!(op, value {
-                    Addcmul => |a, b, c| (value * b).fused(c, a),
-                    Addcdiv => |a, b, c| a + value * b / c,
+                    Addcmul => move |a, b, c| (value * b).fused(c, a),
+                    Addcdiv => move |a, b, c| a + value * b / c,
                     // From the nearer end, so that both ends are exact.
                     Lerp => |a, b, c| {
                         let (weight, end) = if c.abs() < 0.5 { (c, a) } else { (c - 1.0, b) };
@@ -117,8 +118,8 @@ macro_rules! kernels {
         impl TernaryKernels for Complex<$t> {
             fn ternary(op: TernaryOp) -> TernaryKernel<Self> {
                 table!(op, value {
-                    Addcmul => |a, b, c| a + value * b * c,
-                    Addcdiv => |a, b, c| a + complex::divide(value * b, c),
+                    Addcmul => move |a, b, c| a + value * b * c,
+                    Addcdiv => move |a, b, c| a + complex::divide(value * b, c),
                     Lerp => |a, b, c: Self| {
                         if c.norm_sqr() < 0.25 { a + c * (b - a) } else { b - (b - a) * (Complex::new(1.0, 0.0) - c) }
                     },
@@ -216,7 +217,7 @@ pub fn lerp_number(start: &View, end: &View, weight: Scalar, output: Output, def
         let kernel = C::ternary(TernaryOp::Lerp);
         let a = source::<S>(operands[0], &views[0], computed.sizes(), false)?;
         let b = source::<S>(operands[1], &views[1], computed.sizes(), false)?;
-        block::binary::<S, S>(&computed, a, b, 64, &|a, b, out, _| {
+        block::binary::<S, S>(&computed, a, b, Pace::PLAIN, &|a, b, out, _| {
             for ((a, b), out) in a.chunks(BLOCK).zip(b.chunks(BLOCK)).zip(out.chunks_mut(BLOCK)) {
                 kernel([a, b, &weights[..a.len()]], out, C::default());
             }

@@ -3,18 +3,21 @@
 use super::arithmetic::scale_angle;
 use super::classes::{self, *};
 use super::complex;
+use super::lookup;
+use super::narrow::narrow_unary;
 use super::real::*;
 use super::{Output, Plan, Shape, check_kernel, check_sizes, converted, copy_back, plan, write_target};
 use crate::bail;
 use crate::memory::BoolByte;
-use crate::ops::block;
+use crate::ops::block::{self, Pace};
 use crate::ops::create::full_like;
 use crate::ops::number::{Integer, Number, Real, Stored, is_single, rounded};
-use crate::ops::{series, special};
+use crate::ops::{doubles, series, special};
 use crate::parallel::{self, vectorised, vectorised_kernel};
 use crate::{DType, Layout, Result, Scalar, View};
 use half::{bf16, f16};
 use num_complex::Complex;
+use std::cmp::Ordering::{Equal, Less};
 use std::marker::PhantomData;
 
 /// How the result's dtype follows from the operand's.
@@ -28,7 +31,7 @@ enum ResultType {
 }
 
 fn map<A: Copy, R: Into<O>, O>(values: &[A], out: &mut [O], function: impl Fn(A) -> R) {
-    vectorised(|| {
+    vectorised(move || {
         for (out, &value) in out.iter_mut().zip(values) {
             *out = function(value).into();
         }
@@ -38,13 +41,16 @@ fn map<A: Copy, R: Into<O>, O>(values: &[A], out: &mut [O], function: impl Fn(A)
 /// A function that is inlined into vectorised code, where a fused multiply-add is a single instruction. The compiler
 /// does not inline large closures or functions passed as values.
 trait Function<T> {
+    /// See [`parallel::Kernel::WIDEST`].
+    const WIDEST: usize = 512;
     fn at(value: T) -> T;
 }
 
-/// A function that is computed by a series for `f32` (see there), and by the system's function for `f64`.
+/// A function that is computed without branches for `f32` (see `series.rs`) and perhaps for `f64` (see `doubles.rs`),
+/// and otherwise by the system's function.
 trait Series<T>: Function<T> {
-    /// The series is valid up to this magnitude; other numbers go through `function`.
-    const LIMIT: f64;
+    /// The computation is valid up to this magnitude; other numbers go through `function`. `None` if there is no limit.
+    const LIMIT: Option<f64>;
     fn function(x: f64) -> f64;
 }
 
@@ -57,6 +63,7 @@ struct SliceLoop<'a, T, F> {
 
 impl<T: Copy, F: Function<T>> parallel::Kernel for SliceLoop<'_, T, F> {
     type Output = ();
+    const WIDEST: usize = F::WIDEST;
     #[inline(always)]
     fn run(self, _fuses: bool) {
         for (out, &value) in self.out.iter_mut().zip(self.values) {
@@ -88,31 +95,41 @@ macro_rules! by_function {
 
 fn map_series<T: Real, F: Series<T>>(values: &[T], out: &mut [T]) {
     map_function::<T, F>(values, out);
-    let is_far = |value: T| value.as_f64().abs() > F::LIMIT;
-    if is_single::<T>() && F::LIMIT.is_finite() && vectorised(|| values.iter().fold(false, |any, &v| any | is_far(v))) {
+    let Some(limit) = F::LIMIT else { return };
+    // NaN is far, too.
+    let is_far = |value: T| !matches!(value.as_f64().abs().partial_cmp(&limit), Some(Less | Equal));
+    if vectorised(|| values.iter().fold(false, |any, &v| any | is_far(v))) {
         let outliers = out.iter_mut().zip(values).filter(|&(_, &value)| is_far(value));
         outliers.for_each(|(out, &value)| *out = value.via_f64(F::function));
     }
 }
 
-/// The kernel of a [`Series`], with or without a limit.
+/// The kernel of a [`Series`]: the series of `f32`, perhaps after its limit, and the system's function. Perhaps also the
+/// function of `f64`, its limit and the widest vectors for it.
 macro_rules! by_series {
     ($series:path, $function:path) => {
-        by_series!(f64::INFINITY, $series, $function)
+        by_series!(@ None, $series, $function; None, $function, 512)
     };
-    ($limit:expr, $series:path, $function:path) => {{
+    ($limit:expr, $series:path, $function:path) => {
+        by_series!(@ Some($limit), $series, $function; None, $function, 512)
+    };
+    ($series:path, $function:path; $double_limit:expr, $double:path, $widest:expr) => {
+        by_series!(@ None, $series, $function; Some($double_limit), $double, $widest)
+    };
+    (@ $limit:expr, $series:path, $function:path; $double_limit:expr, $double:path, $widest:expr) => {{
         struct Row;
         impl<T: Real> Series<T> for Row {
-            const LIMIT: f64 = $limit;
+            const LIMIT: Option<f64> = if is_single::<T>() { $limit } else { $double_limit };
             fn function(x: f64) -> f64 {
                 $function(x)
             }
         }
         impl<T: Real> Function<T> for Row {
+            const WIDEST: usize = if is_single::<T>() { 512 } else { $widest };
             #[inline(always)]
             fn at(value: T) -> T {
                 let value = value.as_f64();
-                T::from_f64(if is_single::<T>() { $series(value) } else { $function(value) })
+                T::from_f64(if is_single::<T>() { $series(value) } else { $double(value) })
             }
         }
         Some(map_series::<T, Row>)
@@ -137,6 +154,13 @@ macro_rules! pick {
     (float; float_series ($($series:tt)*) $($rest:tt)*) => { by_series!($($series)*) };
     ($class:ident; $other:ident $kernel:tt $($rest:tt)*) => { pick!($class; $($rest)*) };
     ($class:ident;) => { None };
+}
+
+/// Whether a row has a series.
+macro_rules! has_series {
+    (float_series $($rest:tt)*) => { true };
+    ($class:ident $kernel:tt $($rest:tt)*) => { has_series!($($rest)*) };
+    () => { false };
 }
 
 macro_rules! unary_ops {
@@ -165,6 +189,11 @@ macro_rules! unary_ops {
                     $(UnaryOp::$op => 0 $(| $supported)*,)*
                     $(UnaryOp::$test => 0 $(| $test_supported)*),*
                 }
+            }
+
+            /// Whether a series computes the operation in single precision.
+            fn has_series(self) -> bool {
+                match self { $(UnaryOp::$op => has_series!($($kernels)*),)* $(UnaryOp::$test => false),* }
             }
         }
 
@@ -249,14 +278,14 @@ numbers {
         float(|a| T::one() / (a * a)) complex(|a| complex::reciprocal(a * a))
     }
     Exp            "exp_vml_cpu"      Float  [FLOAT COMPLEX] {
-        float_series(series::exp, f64::exp) complex(complex::exp)
+        float_series(series::exp, f64::exp; doubles::EXP_LIMIT, doubles::exp, 256) complex(complex::exp)
     }
     Exp2           "exp2"             Float  [FLOAT COMPLEX] {
-        float_series(series::exp2, f64::exp2) float_tail(|a| a.exp2())
+        float_series(series::exp2, f64::exp2; doubles::EXP2_LIMIT, doubles::exp2, 256) float_tail(|a| a.exp2())
         complex(|a| complex::exp(a * T::from_f64(std::f64::consts::LN_2)))
     }
     Expm1          "expm1_vml_cpu"    Float  [FLOAT COMPLEX] {
-        float_series(series::exp_m1, f64::exp_m1) complex(complex::expm1)
+        float_series(series::exp_m1, f64::exp_m1; doubles::EXP_M1_LIMIT, doubles::exp_m1, 512) complex(complex::expm1)
     }
     Log            "log_vml_cpu"      Float  [FLOAT COMPLEX] {
         float_series(series::ln, f64::ln) complex(complex::log)
@@ -281,7 +310,7 @@ numbers {
     }
     Reciprocal     "reciprocal_cpu"   Float  [FLOAT COMPLEX] { float(|a| T::one() / a) complex(complex::reciprocal) }
     Sigmoid        "sigmoid_cpu"      Float  [FLOAT COMPLEX] {
-        float(|a| T::one() / (T::one() + exp(-a)))
+        float_series(sigmoid_of_single, sigmoid; doubles::EXP_LIMIT, doubles::sigmoid, 256)
         float_tail(|a| T::one() / (T::one() + (-a).exp()))
         complex(|a| complex::reciprocal(complex::exp(-a) + T::one()))
     }
@@ -304,13 +333,13 @@ numbers {
         float_series(series::atan, f64::atan) complex(complex::atan)
     }
     Sinh           "sinh_cpu"         Float  [FLOAT COMPLEX] {
-        float_series(series::sinh, f64::sinh) float_tail(|a| a.sinh()) complex(complex::sinh)
+        float_series(series::sinh, f64::sinh; doubles::HYPERBOLIC_LIMIT, doubles::sinh, 512) float_tail(|a| a.sinh()) complex(complex::sinh)
     }
     Cosh           "cosh_cpu"         Float  [FLOAT COMPLEX] {
-        float_series(series::cosh, f64::cosh) float_tail(|a| a.cosh()) complex(complex::cosh)
+        float_series(series::cosh, f64::cosh; doubles::HYPERBOLIC_LIMIT, doubles::cosh, 256) float_tail(|a| a.cosh()) complex(complex::cosh)
     }
     Tanh           "tanh_vml_cpu"     Float  [FLOAT COMPLEX] {
-        float_series(series::tanh, f64::tanh) complex(complex::tanh)
+        float_series(series::tanh, f64::tanh; f64::INFINITY, doubles::tanh, 512) complex(complex::tanh)
     }
     Asinh          "asinh_cpu"        Float  [FLOAT COMPLEX] {
         float(asinh) complex(|a| complex::via_f64(a, complex::asinh))
@@ -459,13 +488,16 @@ impl UnaryOp {
 }
 
 impl UnaryOp {
-    /// The number of bytes per step of PyTorch's vector loops; expensive operations have kernels with wider steps.
-    fn step(self) -> usize {
+    /// How kernels of a dtype go through elements. In PyTorch, expensive operations have kernels with wider steps.
+    pub(super) fn pace(self, dtype: DType) -> Pace {
         use UnaryOp::*;
-        match self {
+        let step = match self {
             Exp2 | Sinh | Cosh | Atanh | Sigmoid | Sgn | PowerOf2 | PowerOf3 | PowerOfMinus2 => 128,
             _ => 64,
-        }
+        };
+        let is_root = matches!(self, Sqrt | Rsqrt | Reciprocal | Angle | Deg2rad | Rad2deg);
+        let functions = usize::from(self.rule() == ResultType::Float && (!is_root || dtype.is_complex()));
+        Pace::with_functions(step, functions, self.has_series() && dtype != DType::Double && !dtype.is_complex())
     }
 
     /// Returns whether the result is independent of the values; PyTorch then fills a tensor like the operand.
@@ -515,8 +547,8 @@ pub fn unary(op: UnaryOp, a: &View, output: Output, default: DType) -> Result<Vi
     let computed = write_target(&target, if of_parts { common } else { result })?;
     let layout = a.layout.broadcast_to(computed.sizes());
     let done = match common {
-        DType::Half => run_rounding::<f16>(op, &computed, &a, &layout)?,
-        DType::BFloat16 => run_rounding::<bf16>(op, &computed, &a, &layout)?,
+        DType::Half => run_narrow::<f16>(op, &computed, &a, &layout)?,
+        DType::BFloat16 => run_narrow::<bf16>(op, &computed, &a, &layout)?,
         _ => false,
     };
     if done {
@@ -525,11 +557,11 @@ pub fn unary(op: UnaryOp, a: &View, output: Output, default: DType) -> Result<Vi
     dispatch!(common, S => {
         type C = <S as Stored>::Compute;
         if let Some(test) = C::test(op) {
-            block::unary::<S, BoolByte>(&computed, &a, &layout, 64, &|a, out, _| test(a, out))?;
+            block::unary::<S, BoolByte>(&computed, &a, &layout, Pace::PLAIN, &|a, out, _| test(a, out))?;
         } else if let Some(kernel) = C::unary(op) {
             let tail_kernel = C::unary_tail(op).unwrap_or(kernel);
             let run = |a: &[C], out: &mut [C], tail: bool| if tail { tail_kernel(a, out) } else { kernel(a, out) };
-            block::unary::<S, S>(&computed, &a, &layout, op.step(), &run)?;
+            block::unary::<S, S>(&computed, &a, &layout, op.pace(common), &run)?;
         } else {
             check_kernel(op.stub(), 0, common)?;
         }
@@ -554,14 +586,20 @@ fn rounding_kernel<S: Stored<Compute = f32> + Real>(op: UnaryOp) -> Option<Round
     }
 }
 
-/// Runs an operation's [`rounding_kernel`]. Returns whether it has one.
-fn run_rounding<S: Stored<Compute = f32> + Real>(op: UnaryOp, out: &View, a: &View, layout: &Layout) -> Result<bool> {
-    let (Some((rounding, in_tails)), Some(kernel)) = (rounding_kernel::<S>(op), f32::unary(op)) else {
-        return Ok(false);
+/// Runs an operation on 16-bit floats. Returns whether it has a kernel.
+fn run_narrow<S: Stored<Compute = f32> + Real>(op: UnaryOp, out: &View, a: &View, layout: &Layout) -> Result<bool> {
+    if let Some(kernel) = narrow_unary(S::DTYPE, op) {
+        let (out, a) = (lookup::as_bits(out), lookup::as_bits(a));
+        block::unary::<u16, u16>(&out, &a, layout, op.pace(S::DTYPE), &|a, out, _| kernel(a, out))?;
+        return Ok(true);
+    }
+    let Some(plain) = f32::unary(op) else { return Ok(false) };
+    let (kernel, tail_kernel) = match rounding_kernel::<S>(op) {
+        Some((rounding, false)) => (rounding, None),
+        Some((rounding, true)) => (plain, Some(rounding)),
+        None => (plain, f32::unary_tail(op)),
     };
-    block::unary::<S, S>(out, a, layout, op.step(), &|a, out, tail| {
-        if tail || !in_tails { rounding(a, out) } else { kernel(a, out) }
-    })?;
+    lookup::run::<S>(op, out, a, layout, kernel, tail_kernel)?;
     Ok(true)
 }
 
