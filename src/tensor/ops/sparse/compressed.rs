@@ -426,10 +426,24 @@ pub fn select(view: &View, dim: usize, at: i64) -> Result<View> {
     let (length, other) = if dim == 0 { (block_rows, block_columns) } else { (block_columns, block_rows) };
     let (line, within) = (at / length.max(1), at % length.max(1));
     let (lines, across) = lines_and_across(view, given);
-    let Some(batch) = batches(view)?.into_iter().next() else { bail!(RuntimeError, "no indices") };
-    let (of_line, plain) = batch.pairs(lines, across)?;
-    let (searched, others) = if (dim == 0) == given.layout.by_rows() { (of_line, plain) } else { (plain, of_line) };
-    let found: Vec<usize> = (0..searched.len()).filter(|&n| searched[n] == line).collect();
+    // The elements on the line, and where each lies along it.
+    let (found, others): (Vec<usize>, Vec<i64>) = if (dim == 0) == given.layout.by_rows() {
+        let part = |indices: &View, range: std::ops::Range<i64>| {
+            integers(&indices.with_layout(indices.layout.slice(0, Some(range.start), Some(range.end), 1)))
+        };
+        let starts = part(&given.compressed, line..line + 2)?;
+        let &[start @ 0.., end] = starts.as_slice() else {
+            bail!(RuntimeError, "compressed indices must ascend from 0 to nnz")
+        };
+        let batch = Batch { starts: vec![0, end - start], plain: part(&given.plain, start..end)? };
+        ((start as usize..end as usize).collect(), batch.pairs(1, across)?.1)
+    } else {
+        let Some(batch) = batches(view)?.into_iter().next() else { bail!(RuntimeError, "no indices") };
+        let (others, searched) = batch.pairs(lines, across)?;
+        let found: Vec<usize> = (0..searched.len()).filter(|&n| searched[n] == line).collect();
+        let others = found.iter().map(|&n| others[n]).collect();
+        (found, others)
+    };
     let (start, step) = match found.as_slice() {
         [] => (0, 1),
         [only] => (*only, 1),
@@ -447,8 +461,7 @@ pub fn select(view: &View, dim: usize, at: i64) -> Result<View> {
         let flat: Dims = [count].into_iter().chain(values.sizes()[2..].iter().copied()).collect();
         values = values.with_layout(values.layout.view(&flat).map_err(|_| refused())?);
     }
-    let indices: Vec<i64> =
-        found.iter().flat_map(|&n| (0..other).map(move |j| (n, j))).map(|(n, j)| others[n] * other + j).collect();
+    let indices: Vec<i64> = others.iter().flat_map(|&i| (0..other).map(move |j| i * other + j)).collect();
     let mut sizes = view.layout.sizes.clone();
     sizes.remove(dim);
     let nnz = indices.len();
