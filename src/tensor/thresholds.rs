@@ -32,6 +32,10 @@ thresholds! {
     PART = 1 << 20, debug / 128;
     /// Bytes of a result that is too large to stay in a cache until it is read.
     STREAMED = 1 << 25, debug / 16384;
+    /// Elements that are sorted by digits instead of comparisons.
+    DIGITS = 1 << 9, debug / 8;
+    /// Elements of a line that are first sorted as if they were distinct: more are likely to have equal ones.
+    DISTINCT = 1 << 11, debug / 16;
     /// Elements that one core sorts alone.
     SORTED_ALONE = 1 << 14, debug / 64;
     /// Rows per piece of a matrix-vector product. A multiple of eight, because eight rows are computed side by side.

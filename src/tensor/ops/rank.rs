@@ -1,39 +1,83 @@
 //! Elements by their rank along a dimension: medians, k-th smallest values, quantiles, and modes. Among equal elements,
 //! the selection algorithms of PyTorch's kernels determine which one is found. NaN is greater than every number.
 
+use super::check::resolved;
+use super::copy::clone;
 use super::introsort::{self, nth_element};
 use super::lines::{each_line, like_lines, reduced};
 use super::pointwise::{check_kernel, classes};
-use super::sort::{Ranked, rank_of};
+use super::sort::{Arrange, SortKey, arrange, rank_of_nan};
 use crate::bail;
 use crate::layout::wrap_dim;
-use crate::{DType, Layout, Result, Scalar, View, interrupt, limits};
+use crate::{DType, Layout, Result, Scalar, View, interrupt};
 
-fn less(a: &Ranked, b: &Ranked) -> bool {
-    a.0 < b.0
+/// The choice of one element of a line.
+#[derive(Clone, Copy)]
+enum Choice {
+    /// Of two medians, the lower one; equal elements are ordered by index. A line with a NaN has median NaN unless
+    /// `ignore_nan` is set.
+    Median { ignore_nan: bool },
+    /// The element with so many before it in ascending order.
+    Kth(usize),
+    /// The most frequent element; the smallest of several.
+    Mode,
 }
 
-fn ranked(dtype: DType, line: &[Scalar]) -> Result<Vec<Ranked>> {
-    let mut items = limits::vector(line.len())?;
-    items.extend((0..).zip(line).map(|(i, &value)| (rank_of(dtype, value), i)));
-    Ok(items)
+/// Puts the chosen item of a line first.
+struct First {
+    choice: Choice,
+    /// The rank of NaN.
+    nan: Option<u64>,
 }
 
-fn is_nan(value: &Scalar) -> bool {
-    matches!(value, Scalar::Float(f) if f.is_nan())
-}
-
-/// Returns the index of a line's median. Of two medians, the lower one counts; equal elements are ordered by index. A
-/// line with a NaN has median NaN unless `ignore_nan` is set.
-fn median_place(dtype: DType, line: &[Scalar], ignore_nan: bool) -> Result<usize> {
-    let nans = line.iter().filter(|v| is_nan(v)).count();
-    if nans > 0 && (!ignore_nan || nans == line.len()) {
-        return Ok(line.iter().position(is_nan).unwrap_or(0));
+impl Arrange for First {
+    fn arrange<I: SortKey>(&self, items: &mut [I]) -> Result<()> {
+        let is_nan = |item: &I| Some(item.rank()) == self.nan;
+        let chosen = match self.choice {
+            Choice::Median { ignore_nan } => {
+                let nans = items.iter().filter(|item| is_nan(item)).count();
+                if nans > 0 && (!ignore_nan || nans == items.len()) {
+                    items.iter().position(is_nan).unwrap_or(0)
+                } else {
+                    let middle = (items.len() - nans).saturating_sub(1) / 2;
+                    nth_element(items, middle, &I::lt)?;
+                    middle
+                }
+            }
+            Choice::Kth(k) => {
+                quick_select(items, k)?;
+                k
+            }
+            Choice::Mode => {
+                introsort::sort(items, &|a: &I, b: &I| a.rank() < b.rank())?;
+                // Every NaN counts as a distinct value.
+                let same = |a: &I, b: &I| a.rank() == b.rank() && !is_nan(a);
+                let (mut end, mut best, mut most) = (0, 0, 0);
+                for run in items.chunk_by(same) {
+                    end += run.len();
+                    if run.len() > most {
+                        (best, most) = (end - 1, run.len());
+                    }
+                }
+                best
+            }
+        };
+        if chosen < items.len() {
+            items.swap(0, chosen);
+        }
+        Ok(())
     }
-    let middle = (line.len() - nans).saturating_sub(1) / 2;
-    let mut items = ranked(dtype, line)?;
-    nth_element(&mut items, middle, &|a: &Ranked, b: &Ranked| a < b)?;
-    Ok(items.get(middle).map_or(0, |item| item.1 as usize))
+}
+
+/// Returns the chosen values of all lines and their indices; the dimension has size 1.
+fn chosen(view: &View, d: usize, choice: Choice) -> Result<(View, View)> {
+    let (values, places) = (like_lines(view, d, 1, view.dtype)?, like_lines(view, d, 1, DType::Long)?);
+    if !view.device().is_meta() && values.numel() > 0 {
+        // A copy of bools holds 0 or 1.
+        let view = if view.dtype == DType::Bool { clone(view)? } else { resolved(view)? };
+        arrange(&view, d, &values, &places, false, &First { choice, nan: rank_of_nan(view.dtype) })?;
+    }
+    Ok((values, places))
 }
 
 /// `median()` or `nanmedian()` of all elements.
@@ -41,18 +85,19 @@ fn median_place(dtype: DType, line: &[Scalar], ignore_nan: bool) -> Result<usize
 /// # Errors
 /// RuntimeError for unsupported dtypes.
 pub fn median(view: &View, ignore_nan: bool) -> Result<View> {
-    let out = View::zeros(&[], view.dtype, view.device())?;
     if view.device().is_meta() {
-        return Ok(out);
+        return View::zeros(&[], view.dtype, view.device());
     }
     check_kernel("median_cpu", classes::NUMBERS, view.dtype)?;
-    let values = view.scalars()?;
-    let missing = Scalar::Float(f64::NAN);
-    let value = values.get(median_place(view.dtype, &values, ignore_nan)?).copied().unwrap_or(missing);
-    View::scalar(value, view.dtype)
+    if view.numel() == 0 {
+        return View::scalar(Scalar::Float(f64::NAN), view.dtype);
+    }
+    let flat = super::view::reshape(&resolved(view)?, &[-1])?;
+    let (values, _) = chosen(&flat, 0, Choice::Median { ignore_nan })?;
+    Ok(reduced(values, 0, false))
 }
 
-/// Returns the values and indices that `pick` chooses from every line.
+/// Returns the chosen values and indices of every line.
 fn pick_per_line(
     name: &str,
     stub: &str,
@@ -60,22 +105,16 @@ fn pick_per_line(
     view: &View,
     dim: i64,
     keepdim: bool,
-    pick: &dyn Fn(&[Scalar]) -> Result<usize>,
+    choice: Choice,
 ) -> Result<(View, View)> {
     let d = wrap_dim(dim, view.ndim())?;
     if view.sizes().get(d) == Some(&0) {
         bail!(IndexError, "{name}(): Expected reduction dim {d} to have non-zero size.");
     }
-    let (values, places) = (like_lines(view, d, 1, view.dtype)?, like_lines(view, d, 1, DType::Long)?);
     if !view.device().is_meta() {
         check_kernel(stub, supported, view.dtype)?;
-        each_line(view, d, [&values, &places], &mut |line, [values, places]| {
-            let place = pick(line)?;
-            values.extend(line.get(place));
-            places.push(Scalar::Int(place as i64));
-            Ok(())
-        })?;
     }
+    let (values, places) = chosen(view, d, choice)?;
     Ok((reduced(values, d, keepdim), reduced(places, d, keepdim)))
 }
 
@@ -85,9 +124,7 @@ fn pick_per_line(
 /// IndexError for a wrong or empty dimension, RuntimeError for unsupported dtypes.
 pub fn median_dim(view: &View, dim: i64, keepdim: bool, ignore_nan: bool) -> Result<(View, View)> {
     // Error messages use one name for both functions.
-    pick_per_line("median", "median_out", classes::NUMBERS, view, dim, keepdim, &|line| {
-        median_place(view.dtype, line, ignore_nan)
-    })
+    pick_per_line("median", "median_out", classes::NUMBERS, view, dim, keepdim, Choice::Median { ignore_nan })
 }
 
 /// `kthvalue(k, dim)`: returns the `k`-th smallest elements, counted from 1, and their indices.
@@ -100,19 +137,15 @@ pub fn kthvalue(view: &View, k: i64, dim: i64, keepdim: bool) -> Result<(View, V
     if size != 0 && !(1..=size).contains(&k) {
         bail!(RuntimeError, "kthvalue(): selected number k out of range for dimension {d}");
     }
-    let k = k.saturating_sub(1) as usize;
-    pick_per_line("kthvalue", "kthvalue_cpu", classes::NUMBERS, view, dim, keepdim, &|line| {
-        let mut items = ranked(view.dtype, line)?;
-        quick_select(&mut items, k)?;
-        Ok(items.get(k).map_or(0, |item| item.1 as usize))
-    })
+    let choice = Choice::Kth(k.saturating_sub(1) as usize);
+    pick_per_line("kthvalue", "kthvalue_cpu", classes::NUMBERS, view, dim, keepdim, choice)
 }
 
 /// C. A. R. Hoare's quickselect with the median of three as pivot: moves the item of rank `k` to index `k`.
-fn quick_select(items: &mut [Ranked], k: usize) -> Result<()> {
+fn quick_select<I: SortKey>(items: &mut [I], k: usize) -> Result<()> {
     let (mut left, mut right) = (0, items.len().saturating_sub(1));
-    let sort_pair = |items: &mut [Ranked], a: usize, b: usize| {
-        if items[a].0 > items[b].0 {
+    let sort_pair = |items: &mut [I], a: usize, b: usize| {
+        if items[a].rank() > items[b].rank() {
             items.swap(a, b);
         }
     };
@@ -125,15 +158,15 @@ fn quick_select(items: &mut [Ranked], k: usize) -> Result<()> {
         sort_pair(items, left + 1, right);
         sort_pair(items, left, right);
         sort_pair(items, left + 1, left);
-        let pivot = items[left].0;
+        let pivot = items[left].rank();
         let (mut i, mut j) = (left + 1, right);
         loop {
             i += 1;
-            while pivot > items[i].0 {
+            while pivot > items[i].rank() {
                 i += 1;
             }
             j -= 1;
-            while items[j].0 > pivot {
+            while items[j].rank() > pivot {
                 j -= 1;
             }
             if j < i {
@@ -158,21 +191,7 @@ fn quick_select(items: &mut [Ranked], k: usize) -> Result<()> {
 /// # Errors
 /// IndexError for a wrong or empty dimension, RuntimeError for unsupported dtypes.
 pub fn mode(view: &View, dim: i64, keepdim: bool) -> Result<(View, View)> {
-    pick_per_line("mode", "mode_cpu", classes::BOOL | classes::NUMBERS, view, dim, keepdim, &|line| {
-        let mut items = ranked(view.dtype, line)?;
-        introsort::sort(&mut items, &less)?;
-        // Every NaN counts as a distinct value.
-        let nan = if view.dtype.is_floating_point() { u64::MAX } else { u64::MAX - 1 };
-        let same = |a: &Ranked, b: &Ranked| a.0 == b.0 && a.0 != nan;
-        let (mut best, mut most) = (0, 0);
-        for run in items.chunk_by(same) {
-            if run.len() > most {
-                most = run.len();
-                best = run.last().map_or(0, |item| item.1 as usize);
-            }
-        }
-        Ok(best)
-    })
+    pick_per_line("mode", "mode_cpu", classes::BOOL | classes::NUMBERS, view, dim, keepdim, Choice::Mode)
 }
 
 /// How to compute a quantile that lies between two elements.

@@ -2,104 +2,25 @@
 //! greater than every number.
 
 mod consecutive;
+mod keys;
+mod radix;
 
 pub use consecutive::unique_consecutive;
+pub(super) use keys::{SortKey, rank_of_nan};
 
 use super::check::{
     UnsupportedDtypes, at_least_1d, by_width, look_up, lost, move_slice, not_implemented, readable, resolved, size_at,
     size_or_one, supported,
 };
 use super::copy::{clone, contiguous};
-use super::introsort::{self, nth_element, partial_sort, stable_sort};
+use super::introsort::{self, nth_element, partial_sort};
 use super::view::movedim;
 use crate::bail;
 use crate::layout::{Dims, wrap_dim};
 use crate::memory::{get, set};
-use crate::thresholds::{BATCH, PIECE, SHORT};
-use crate::{DType, Device, Element, Layout, Result, Scalar, View, interrupt, limits, parallel};
-
-/// An element's rank among its dtype's values, and its original index. Equal values have equal ranks.
-pub(super) type Ranked = (u64, i64);
-
-/// [`Ranked`], or a packed form of half the size.
-trait SortKey: Copy + Send + Sync {
-    /// Creates the item of a value at an index; `reversed` inverts the order.
-    fn new(dtype: DType, value: Scalar, place: usize, reversed: bool) -> Self;
-    fn rank(&self) -> u64;
-    fn place(&self) -> i64;
-}
-
-impl SortKey for Ranked {
-    fn new(dtype: DType, value: Scalar, place: usize, reversed: bool) -> Ranked {
-        let rank = rank_of(dtype, value);
-        (if reversed { !rank } else { rank }, place as i64)
-    }
-    fn rank(&self) -> u64 {
-        self.0
-    }
-    fn place(&self) -> i64 {
-        self.1
-    }
-}
-
-/// Rank and index in 32 bits each.
-#[derive(Clone, Copy)]
-struct PackedKey(u64);
-
-impl PackedKey {
-    /// Returns whether the ranks of a dtype and the indices of lines of this size fit.
-    fn fits(dtype: DType, size: i64) -> bool {
-        dtype.itemsize() <= 4 && u32::try_from(size).is_ok()
-    }
-}
-
-impl SortKey for PackedKey {
-    fn new(dtype: DType, value: Scalar, place: usize, reversed: bool) -> PackedKey {
-        const SIGN: u32 = 1 << 31;
-        let rank = match value {
-            Scalar::Float(f) if f.is_nan() => u32::MAX,
-            Scalar::Float(f) => {
-                let bits = (f as f32 + 0.0).to_bits();
-                if bits & SIGN == 0 { bits | SIGN } else { !bits }
-            }
-            whole if dtype == DType::UInt32 => whole.to_i64() as u32,
-            whole => (whole.to_i64() as u32) ^ SIGN,
-        };
-        PackedKey(u64::from(if reversed { !rank } else { rank }) << 32 | place as u64)
-    }
-    fn rank(&self) -> u64 {
-        self.0 >> 32
-    }
-    fn place(&self) -> i64 {
-        i64::from(self.0 as u32)
-    }
-}
-
-/// Returns a value's rank: an unsigned number with the order of the values.
-fn rank(value: Scalar) -> u64 {
-    const SIGN: u64 = 1 << 63;
-    match value {
-        Scalar::Bool(b) => u64::from(b),
-        // Unsigned numbers beyond `i64` come after all others; their top bit is already set.
-        Scalar::Int(i) => (i as u64) ^ SIGN,
-        Scalar::UInt(u) => u,
-        Scalar::Float(f) if f.is_nan() => u64::MAX,
-        Scalar::Float(f) => {
-            // Zero has two bit patterns; adding zero gives the positive one.
-            let bits = (f + 0.0).to_bits();
-            if bits & SIGN == 0 { bits | SIGN } else { !bits }
-        }
-        Scalar::Complex(c) => rank(Scalar::Float(c.re)),
-    }
-}
-
-/// Returns a value's rank in its dtype; values of `uint64` exceed the signed range.
-pub(super) fn rank_of(dtype: DType, value: Scalar) -> u64 {
-    match value {
-        Scalar::Int(i) if dtype == DType::UInt64 => i as u64,
-        other => rank(other),
-    }
-}
+use crate::thresholds::{BATCH, BLOCK, DISTINCT, PIECE};
+use crate::{DType, Device, Layout, Result, Scalar, View, interrupt, limits, parallel};
+use keys::{PackedKey, Ranked, ReadRanks, rank_of, reading};
 
 /// Splits a tensor into lines along a dimension: returns the layout of their starts, and the size and stride of each
 /// line.
@@ -149,8 +70,13 @@ pub fn sort(view: &View, dim: i64, descending: bool, stable: bool) -> Result<(Vi
         (_, true) => LineOrder::Stable,
         (_, false) => LineOrder::Sorted,
     };
-    arrange(&view, d, &values, &places, descending, order)?;
+    arrange(&view, d, &values, &places, descending, &order)?;
     Ok((values, places))
+}
+
+/// Puts the wanted items of a line first.
+pub(super) trait Arrange: Sync {
+    fn arrange<I: SortKey>(&self, items: &mut [I]) -> Result<()>;
 }
 
 /// How a line is rearranged.
@@ -167,13 +93,14 @@ enum LineOrder {
     },
 }
 
-impl LineOrder {
-    fn arrange<I: SortKey>(self, items: &mut [I]) -> Result<()> {
+impl Arrange for LineOrder {
+    fn arrange<I: SortKey>(&self, items: &mut [I]) -> Result<()> {
         let less = |a: &I, b: &I| a.rank() < b.rank();
-        match self {
+        match *self {
             LineOrder::Unsorted => Ok(()),
+            LineOrder::Sorted if items.len() <= DISTINCT && radix::sort_distinct(items)? => Ok(()),
             LineOrder::Sorted => introsort::sort_shared(items, &less),
-            LineOrder::Stable => stable_sort(items, &|a: &I, b: &I| a.rank().cmp(&b.rank())),
+            LineOrder::Stable => radix::sort(items),
             LineOrder::Least { count, sorted } => {
                 let Some(last) = count.checked_sub(1) else { return Ok(()) };
                 if count * 64 <= items.len() {
@@ -187,7 +114,14 @@ impl LineOrder {
 }
 
 /// Ranks each line of `view` along `dim`, rearranges it, and writes as many elements as `values` holds.
-fn arrange(view: &View, dim: usize, values: &View, places: &View, reversed: bool, order: LineOrder) -> Result<()> {
+pub(super) fn arrange(
+    view: &View,
+    dim: usize,
+    values: &View,
+    places: &View,
+    reversed: bool,
+    order: &impl Arrange,
+) -> Result<()> {
     let size = view.sizes().get(dim).copied().unwrap_or(1);
     if PackedKey::fits(view.dtype, size) {
         place_all::<PackedKey>(view, dim, places, reversed, order)?;
@@ -202,44 +136,21 @@ fn arrange(view: &View, dim: usize, values: &View, places: &View, reversed: bool
     look_up(values, &to, view, &lines, &index, &|place| Ok(place * stride))
 }
 
-/// Reads values from a start offset with a stride, on any core.
-type ReadValues<'r> = dyn Fn(i64, i64, &mut [Scalar]) -> Result<()> + Sync + 'r;
-
-/// Calls `body` with a function that reads the values of a tensor.
-fn reading(view: &View, body: &mut (dyn FnMut(&ReadValues) -> Result<()> + Send)) -> Result<()> {
-    let memory = view.memory()?;
-    dispatch!(view.dtype, T => parallel::reading::<T, _>(&memory, |elements| {
-        body(&|start, stride, values| {
-            for (i, value) in (0..).zip(values) {
-                *value = elements.get((start + i * stride) as usize).ok_or_else(lost)?.load();
-            }
-            Ok(())
-        })
-    }))
-    .unwrap_or_else(|| Err(lost()))
-}
-
 /// Writes the indices of each line's first elements in order, as many as `places` holds. A long line, or many lines,
 /// are distributed over cores.
-fn place_all<I: SortKey>(view: &View, dim: usize, places: &View, reversed: bool, order: LineOrder) -> Result<()> {
+fn place_all<I: SortKey>(view: &View, dim: usize, places: &View, reversed: bool, order: &impl Arrange) -> Result<()> {
     let view = &readable(view)?;
-    let (dtype, memory) = (view.dtype, places.memory()?);
+    let memory = places.memory()?;
     let to = memory.typed::<i64>();
     let (starts, size, stride) = line_starts(&view.layout, dim);
     let (place_starts, kept, place_stride) = line_starts(&places.layout, dim);
     let (size, kept) = (size as usize, kept as usize);
     // The smallest items of some lines, one line after another.
-    let least_of = |lines: &[(i64, i64)], read: &ReadValues| -> Result<Vec<I>> {
+    let least_of = |lines: &[(i64, i64)], read: &ReadRanks| -> Result<Vec<I>> {
         let mut items = limits::vector(lines.len() * kept + size)?;
-        let mut values = [Scalar::Bool(false); SHORT];
         for &(start, _) in lines {
             let first = items.len();
-            for i in (0..size).step_by(SHORT) {
-                interrupt::check()?;
-                let values = &mut values[..SHORT.min(size - i)];
-                read(start + i as i64 * stride, stride, values)?;
-                items.extend((i..).zip(values).map(|(i, value)| I::new(dtype, *value, i, reversed)));
-            }
+            push_line(&mut items, read, start, size, stride, reversed)?;
             order.arrange(&mut items[first..])?;
             items.truncate(first + kept);
         }
@@ -275,6 +186,25 @@ fn place_all<I: SortKey>(view: &View, dim: usize, places: &View, reversed: bool,
     flush(&batch)
 }
 
+/// Adds the items of a line of `size` elements `stride` apart, for which there is room.
+fn push_line<I: SortKey>(
+    items: &mut Vec<I>,
+    read: &ReadRanks,
+    start: i64,
+    size: usize,
+    stride: i64,
+    reversed: bool,
+) -> Result<()> {
+    let mut ranks = [0; BLOCK];
+    for i in (0..size).step_by(BLOCK) {
+        interrupt::check()?;
+        let ranks = &mut ranks[..BLOCK.min(size - i)];
+        read(start + i as i64 * stride, stride, ranks)?;
+        items.extend((i..).zip(ranks).map(|(i, rank)| I::new(*rank, i, reversed)));
+    }
+    Ok(())
+}
+
 /// `topk(k, dim, largest, sorted)`: returns the k largest or smallest elements of every line and their indices;
 /// row-major.
 ///
@@ -305,7 +235,7 @@ pub fn topk(view: &View, k: i64, dim: i64, largest: bool, sorted: bool) -> Resul
     if values.numel() == 0 {
         return Ok((values, places));
     }
-    arrange(&view, d, &values, &places, largest, LineOrder::Least { count, sorted })?;
+    arrange(&view, d, &values, &places, largest, &LineOrder::Least { count, sorted })?;
     Ok((values, places))
 }
 
@@ -334,33 +264,46 @@ fn distinct(view: &View) -> Result<Unique> {
     if view.dtype.is_float8() || view.dtype.is_complex() {
         return not_implemented("unique", view.dtype);
     }
-    let view = contiguous(&resolved(view)?)?;
-    let memory = view.memory()?;
-    let mut items: Vec<Ranked> = limits::vector(view.numel() as usize)?;
-    dispatch!(view.dtype, T => {
-        let cells = memory.typed::<T>();
-        for (i, at) in view.layout.offsets().enumerate() {
-            items.push((rank_of(view.dtype, get(cells.get(at as usize).ok_or_else(lost)?).load()), i as i64));
-        }
-    });
-    // Only NaNs reveal that this sort is not stable.
-    introsort::sort_shared(&mut items, &|a: &Ranked, b: &Ranked| a.0 < b.0)?;
-    let is_nan = |item: &Ranked| view.dtype.is_floating_point() && item.0 == u64::MAX;
-    let inverse = View::zeros(view.sizes(), DType::Long, Device::CPU)?;
+    let view = readable(&contiguous(&resolved(view)?)?)?;
+    if PackedKey::fits(view.dtype, view.numel()) {
+        distinct_by::<PackedKey>(&view)
+    } else {
+        distinct_by::<Ranked>(&view)
+    }
+}
+
+/// Finds the distinct elements of a row-major tensor.
+fn distinct_by<I: SortKey>(view: &View) -> Result<Unique> {
+    let (memory, size) = (view.memory()?, view.numel() as usize);
+    let mut items: Vec<I> = limits::vector(size)?;
+    let start = view.layout.offset;
+    if size > 0 {
+        reading(view, &mut |read| push_line(&mut items, read, start, size, 1, false))?;
+    }
+    if view.dtype.is_floating_point() {
+        // NaNs and the two zeros reveal that this sort is not stable.
+        introsort::sort_shared(&mut items, &|a: &I, b: &I| a.rank() < b.rank())?;
+    } else {
+        radix::sort(&mut items)?;
+    }
+    let nan = rank_of_nan(view.dtype);
+    let is_nan = |item: &I| Some(item.rank()) == nan;
+    let inverse = View::unwritten(view.sizes(), DType::Long, Device::CPU)?;
     let inverse_memory = inverse.memory()?;
     let mut firsts: Vec<i64> = Vec::new();
     let mut counts: Vec<i64> = Vec::new();
     for (n, item) in items.iter().enumerate() {
         interrupt::check_at(n)?;
-        let continues = n.checked_sub(1).and_then(|p| items.get(p)).is_some_and(|p| p.0 == item.0 && !is_nan(item));
+        let continues =
+            n.checked_sub(1).and_then(|p| items.get(p)).is_some_and(|p| p.rank() == item.rank() && !is_nan(item));
         match counts.last_mut() {
             Some(count) if continues => *count += 1,
             _ => {
-                firsts.push(item.1);
+                firsts.push(item.place());
                 counts.push(1);
             }
         }
-        if let Some(cell) = inverse_memory.typed::<i64>().get(item.1 as usize) {
+        if let Some(cell) = inverse_memory.typed::<i64>().get(item.place() as usize) {
             set(cell, counts.len() as i64 - 1);
         }
     }
@@ -416,7 +359,8 @@ pub fn unique_slices(view: &View, dim: i64, sorting: bool) -> Result<Unique> {
         ranks.extend(places.map(|at| rank_of(rows.dtype, rows.read(&memory, at))));
         slices.push(ranks);
     }
-    let is_nan = |rank: u64| view.dtype.is_floating_point() && rank == u64::MAX;
+    let nan = rank_of_nan(view.dtype);
+    let is_nan = |rank: u64| Some(rank) == nan;
     let mut items: Vec<usize> = limits::vector(slices.len())?;
     items.extend(0..slices.len());
     if sorting {
