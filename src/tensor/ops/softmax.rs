@@ -11,10 +11,11 @@ use super::reduce::{Extremum, Reduction, extremum, sum};
 use super::series;
 use crate::layout::wrap_dim;
 use crate::parallel::{self, Kernel, vectorised, vectorised_kernel};
-use crate::thresholds::COLUMNS;
+use crate::thresholds::{COLUMNS, PIECE};
 use crate::{DType, Result, Scalar, View, interrupt, limits};
 use half::{bf16, f16};
 use num_traits::{Float, One};
+use std::array;
 use std::ops::Range;
 
 /// Whether to return probabilities or their logarithms.
@@ -53,8 +54,12 @@ pub fn softmax(which: Softmax, view: &View, dim: i64, dtype: Option<DType>) -> R
     Ok(out)
 }
 
-/// The number of elements of a line whose exponentials are computed together.
-const STEP: usize = 256;
+/// The number of lanes in which the maximum of a line is found.
+const LANES: usize = 16;
+
+/// Elements that a core processes at a time, and their cost in steps of a plain loop.
+const PART: usize = PIECE / 4;
+const COST: usize = 4;
 
 /// A type whose softmax is computed in `Compute`, with every step in PyTorch's order.
 trait Element: Stored<Compute: Real> {
@@ -71,12 +76,13 @@ fn shares<S: Element>(which: Softmax, out: &View, d: usize, last: bool) -> Resul
     let width = out.sizes().iter().skip(d + 1).product::<i64>() as usize;
     let unit = length * width;
     parallel::writing::<S, _>(&*out.memory()?, 0..out.numel() as usize, |elements| {
-        parallel::parts(elements, unit, &|_, part| {
+        let (size, work) = ((PART / unit).max(1) * unit, elements.len().saturating_mul(COST));
+        parallel::parts_of(elements, size, work, &|_, part| {
             let room = if last { length } else { 3 * width.min(COLUMNS) };
             let mut numbers = limits::vector(room)?;
             numbers.resize(room, S::Compute::default());
             part.chunks_mut(unit).try_for_each(|lines| match last {
-                true => along(which, lines, &mut numbers),
+                true => vectorised_kernel(Along { which, line: lines, powers: &mut numbers }),
                 false => side_by_side(which, lines, width, &mut numbers),
             })
         })
@@ -114,20 +120,19 @@ impl<S: Element> Kernel for Powers<'_, S> {
 }
 
 /// Sums groups of numbers lane by lane.
+#[inline(always)]
 fn lanes<const N: usize, C: Real>(groups: &[[C; N]]) -> Result<[C; N]> {
     let mut sums = [C::default(); N];
     for piece in interrupt::pieces(0..groups.len(), N) {
-        let groups = groups.get(piece?).unwrap_or_default();
-        vectorised(|| {
-            for group in groups {
-                sums.iter_mut().zip(group).for_each(|(sum, number)| *sum = *sum + *number);
-            }
-        });
+        for group in groups.get(piece?).unwrap_or_default() {
+            sums = array::from_fn(|k| sums[k] + group[k]);
+        }
     }
     Ok(sums)
 }
 
 /// Sums lanes by repeatedly adding the two halves.
+#[inline(always)]
 fn halved<C: Real>(lanes: &mut [C; 8]) -> C {
     for count in [4, 2, 1] {
         (0..count).for_each(|k| lanes[k] = lanes[k] + lanes[k + count]);
@@ -135,12 +140,15 @@ fn halved<C: Real>(lanes: &mut [C; 8]) -> C {
     lanes[0]
 }
 
+#[inline(always)]
 fn in_order<C: Real>(first: C, numbers: &[C]) -> C {
     numbers.iter().fold(first, |sum, number| sum + *number)
 }
 
 /// Sums the exponentials of a line in the order of PyTorch's vectors.
+#[inline(always)]
 fn total<S: Element>(which: Softmax, powers: &[S::Compute]) -> Result<S::Compute> {
+    #[inline(always)]
     fn add_each<C: Real>(sums: &mut [C], numbers: &[C]) {
         sums.iter_mut().zip(numbers).for_each(|(sum, number)| *sum = *sum + *number);
     }
@@ -171,43 +179,59 @@ fn total<S: Element>(which: Softmax, powers: &[S::Compute]) -> Result<S::Compute
     Ok(if groups.is_empty() { in_order(zero, &sums) } else { halved(&mut sums) })
 }
 
-/// Computes the softmax of one line; `powers` is a scratch buffer for its exponentials.
-fn along<S: Element>(which: Softmax, line: &mut [S], powers: &mut [S::Compute]) -> Result<()> {
-    let least = S::Compute::neg_infinity();
-    let mut maxima = [least; 16];
-    for piece in interrupt::pieces(0..line.len(), 1) {
-        let (vectors, rest) = line.get(piece?).unwrap_or_default().as_chunks::<16>();
-        vectorised(|| {
-            for elements in vectors.iter().map(<[S; 16]>::as_slice).chain([rest]) {
-                maxima.iter_mut().zip(elements).for_each(|(most, element)| *most = larger_of(*most, element.widen()));
+/// Computes the softmax of one line; `powers` is a scratch buffer for its exponentials. All in one kernel, because calls
+/// between its stages take longer than a short line itself.
+struct Along<'l, S: Stored> {
+    which: Softmax,
+    line: &'l mut [S],
+    powers: &'l mut [S::Compute],
+}
+
+impl<S: Element> Kernel for Along<'_, S> {
+    type Output = Result<()>;
+    #[inline(always)]
+    fn run(self, _fuses: bool) -> Result<()> {
+        let Along { which, line, powers } = self;
+        let mut maxima = [S::Compute::neg_infinity(); LANES];
+        for piece in interrupt::pieces(0..line.len(), 1) {
+            let (vectors, rest) = line.get(piece?).unwrap_or_default().as_chunks::<LANES>();
+            for elements in vectors {
+                maxima = array::from_fn(|k| larger_of(maxima[k], elements[k].widen()));
             }
-        });
-    }
-    let largest = maxima.into_iter().fold(least, larger_of);
-    let mut steps = line.chunks(STEP).zip(powers.chunks_mut(STEP));
-    for piece in interrupt::pieces(0..steps.len(), STEP) {
-        for (elements, powers) in steps.by_ref().take(piece?.len()) {
-            vectorised_kernel(Powers { elements, largest: &[largest; STEP], into: powers });
+            maxima.iter_mut().zip(rest).for_each(|(most, element)| *most = larger_of(*most, element.widen()));
         }
-    }
-    let total = total::<S>(which, powers)?;
-    let rounded = |value: S::Compute| S::narrow(value).widen();
-    let (factor, logarithm) = match which {
-        Softmax::Plain => (S::Compute::one() / total, total),
-        Softmax::Log => (total, rounded(logarithm(rounded(total)))),
-    };
-    for piece in interrupt::pieces(0..line.len(), 1) {
-        let piece = piece?;
-        let powers = powers.get(piece.clone()).unwrap_or_default();
-        let elements = line.get_mut(piece).unwrap_or_default().iter_mut();
-        vectorised(|| match which {
-            Softmax::Plain => elements.zip(powers).for_each(|(element, power)| *element = S::narrow(*power * factor)),
-            Softmax::Log => {
-                elements.for_each(|element| *element = S::narrow(element.widen() - largest - logarithm));
+        for left in [LANES / 2, LANES / 4, LANES / 8, LANES / 16] {
+            (0..left).for_each(|k| maxima[k] = larger_of(maxima[2 * k], maxima[2 * k + 1]));
+        }
+        let largest = maxima[0];
+        for piece in interrupt::pieces(0..line.len(), 1) {
+            let piece = piece?;
+            let elements = line.get(piece.clone()).unwrap_or_default();
+            for (power_of, element) in powers.get_mut(piece).unwrap_or_default().iter_mut().zip(elements) {
+                *power_of = power(element.widen() - largest);
             }
-        });
+        }
+        let total = total::<S>(which, powers)?;
+        let rounded = |value: S::Compute| S::narrow(value).widen();
+        let (factor, logarithm) = match which {
+            Softmax::Plain => (S::Compute::one() / total, total),
+            Softmax::Log => (total, rounded(logarithm(rounded(total)))),
+        };
+        for piece in interrupt::pieces(0..line.len(), 1) {
+            let piece = piece?;
+            let powers = powers.get(piece.clone()).unwrap_or_default();
+            let elements = line.get_mut(piece).unwrap_or_default().iter_mut();
+            match which {
+                Softmax::Plain => {
+                    elements.zip(powers).for_each(|(element, power)| *element = S::narrow(*power * factor));
+                }
+                Softmax::Log => {
+                    elements.for_each(|element| *element = S::narrow(element.widen() - largest - logarithm));
+                }
+            }
+        }
+        Ok(())
     }
-    Ok(())
 }
 
 /// Computes the softmax of the columns of rows of `width` elements. `numbers` is a scratch buffer for three rows of up
@@ -221,6 +245,8 @@ fn side_by_side<S: Element>(
     // For the columns after the last whole vector, PyTorch calls the C library, and rounds exponentials of 16-bit
     // floats before dividing them.
     let vectors = width - width % (32 / size_of::<S>());
+    // Exponentials that need no rounding replace the elements.
+    let keeps_powers = which == Softmax::Plain && !S::NARROW;
     let (largest, numbers) = numbers.split_at_mut(width.min(COLUMNS));
     let (total, powers) = numbers.split_at_mut(width.min(COLUMNS));
     for first in (0..width).step_by(COLUMNS) {
@@ -241,8 +267,14 @@ fn side_by_side<S: Element>(
         each_row(elements, width, &columns, |row| {
             raise(row, largest, powers);
             total.iter_mut().zip(&*powers).for_each(|(total, power)| *total = *total + *power);
+            if keeps_powers {
+                row.iter_mut().zip(&*powers).for_each(|(element, power)| *element = S::narrow(*power));
+            }
         })?;
         match which {
+            Softmax::Plain if keeps_powers => each_row(elements, width, &columns, |row| {
+                row.iter_mut().zip(&*total).for_each(|(power, total)| *power = S::narrow(power.widen() / *total));
+            })?,
             Softmax::Plain => each_row(elements, width, &columns, |row| {
                 raise(row, largest, powers);
                 powers.iter_mut().skip(behind).for_each(|power| *power = S::narrow(*power).widen());

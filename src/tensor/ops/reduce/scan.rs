@@ -6,10 +6,14 @@ use crate::ops::check::lost;
 use crate::ops::copy::{cast, copy_into};
 use crate::ops::number::{Number, Stored};
 use crate::ops::pointwise::{check_kernel, classes, multiply_tail};
-use crate::thresholds::COLUMNS;
+use crate::thresholds::{COLUMNS, PIECE};
 use crate::{DType, Dims, Layout, Result, Scalar, View, interrupt, limits, parallel};
 use half::{bf16, f16};
 use num_complex::Complex;
+
+/// Elements that a core scans at a time, and their cost in steps of a plain loop.
+const PART: usize = PIECE / 4;
+const COST: usize = 4;
 
 /// The running operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -118,7 +122,9 @@ fn scan<S: Stored, A: ScanNumber>(
     let narrow = |carried: A| S::narrow(narrow(carried));
     parallel::between::<S, S, _>(&*view.memory()?, &*out.memory()?, 0..out.numel() as usize, |elements, results| {
         let lines = ScanLines { elements, width, along, widen, narrow };
-        parallel::parts(results, size * width, &|first, part| {
+        let unit = size * width;
+        let (size_of_part, work) = ((PART / unit).max(1) * unit, results.len().saturating_mul(COST));
+        parallel::parts_of(results, size_of_part, work, &|first, part| {
             let slabs = || slabs.offsets_from((first / (size * width)) as i64);
             let most = if width == 1 { (interrupt::STRIDE / size).clamp(1, COLUMNS) } else { width.min(COLUMNS) };
             let mut places = limits::filled(0, most)?;
@@ -168,6 +174,9 @@ fn scan<S: Stored, A: ScanNumber>(
     .unwrap_or_else(|| Err(lost()))
 }
 
+/// The number of lines that are scanned at a time.
+const LINES: usize = 4;
+
 /// Lines of elements. Their loops call no functions and are not inlined: around calls, the compiler keeps the
 /// accumulator in memory, which takes three times as long. Both methods take the function that adds an element to the
 /// accumulator, and return `None` if elements are missing.
@@ -183,8 +192,8 @@ struct ScanLines<'a, S, W, N> {
 }
 
 impl<S: Stored, A: ScanNumber, W: Fn(S) -> A, N: Fn(A) -> S> ScanLines<'_, S, W, N> {
-    /// Scans lines of `size` elements that start at `places` into `results`, one after another. Each line starts with
-    /// `start`. Returns the accumulator of the last one.
+    /// Scans lines of `size` elements that start at `places` into `results`, some at a time: each waits for its own
+    /// accumulator. Each line starts with `start`. Returns the accumulator of a single line.
     #[inline(never)]
     fn one_by_one(
         &self,
@@ -195,7 +204,19 @@ impl<S: Stored, A: ScanNumber, W: Fn(S) -> A, N: Fn(A) -> S> ScanLines<'_, S, W,
         join: impl Fn(A, A) -> A,
     ) -> Option<A> {
         let mut carried = start;
-        for (line, &place) in results.chunks_exact_mut(size).zip(places) {
+        let whole = results.len() / size / LINES * LINES;
+        let (groups, rest) = results.split_at_mut(whole * size);
+        for (lines, places) in groups.chunks_exact_mut(LINES * size).zip(places.as_chunks::<LINES>().0) {
+            let (mut carried, mut at) = ([start; LINES], *places);
+            for i in 0..size {
+                for k in 0..LINES {
+                    carried[k] = join(carried[k], (self.widen)(*self.elements.get(at[k] as usize)?));
+                    *lines.get_mut(k * size + i)? = (self.narrow)(carried[k]);
+                    at[k] = self.after(at[k], 1);
+                }
+            }
+        }
+        for (line, &place) in rest.chunks_exact_mut(size).zip(places.get(whole..)?) {
             let mut at = place;
             carried = start;
             for result in line {
