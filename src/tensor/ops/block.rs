@@ -56,7 +56,7 @@ impl<C: Copy + Default> Scratch<C> {
         Scratch(None)
     }
 
-    fn values(&mut self, length: usize) -> &mut [C] {
+    pub(super) fn values(&mut self, length: usize) -> &mut [C] {
         &mut self.0.get_or_insert_with(|| [C::default(); BLOCK])[..length.min(BLOCK)]
     }
 }

@@ -406,6 +406,12 @@ where
             });
         }
         let (steps, _) = run.as_chunks::<V>().0.as_chunks::<4>();
+        if steps.len() <= STEPS
+            && let Some(values) = S::as_computed(run)
+        {
+            let run = ShortRun { before, values, lift, combine, combine_tail };
+            return Ok(vectorised_kernel::<ShortRun<R, _, _, _, _, V, ANYWHERE>>(run));
+        }
         // Combines steps whose lanes are independent of what comes before. Each piece starts with `start`, and its
         // lanes are joined to `lanes`.
         let by_pieces = |lanes: Option<VectorAccumulators<R::Compute, V>>, steps: &[[[S; V]; 4]], start| -> Result<_> {
@@ -505,6 +511,49 @@ where
             d = joined(d, fourth, &lift, &combine);
         }
         Some([a, b, c, d])
+    }
+}
+
+/// Folds one run that needs no conversion: steps of four vectors in lanes, then the lanes, then the rest. All in one
+/// kernel, because calls between its stages take longer than a short run itself.
+struct ShortRun<'v, R: Stored, C, L, F, G, const V: usize, const ANYWHERE: bool> {
+    before: R::Compute,
+    values: &'v [C],
+    lift: L,
+    combine: F,
+    combine_tail: G,
+}
+
+impl<R, C, L, F, G, const V: usize, const ANYWHERE: bool> Kernel for ShortRun<'_, R, C, L, F, G, V, ANYWHERE>
+where
+    R: Stored,
+    C: Copy,
+    L: Fn(C) -> R::Compute,
+    F: Fn(R::Compute, R::Compute) -> R::Compute,
+    G: Fn(R::Compute, R::Compute) -> R::Compute,
+{
+    type Output = R::Compute;
+    #[inline(always)]
+    fn run(self, fuses: bool) -> R::Compute {
+        let ShortRun { before, values, lift, combine, combine_tail } = self;
+        let rest = values.get(values.len() / (4 * V) * (4 * V)..).unwrap_or_default();
+        let lanes: Option<VectorAccumulators<R::Compute, V>> =
+            InLanes { lanes: None, values, lift: &lift, combine: &combine }.run(fuses);
+        let add = |so_far, value| R::narrow(combine_tail(so_far, value)).widen();
+        let start = match lanes {
+            Some([a, b, c, d]) => {
+                let mut lanes: [_; V] = std::array::from_fn(|k| combine(combine(a[k], b[k]), combine(c[k], d[k])));
+                let mut left = V;
+                // Neighbours in pairs: this keeps the order, for a `combine` that may be bracketed in any way.
+                while ANYWHERE && left > 1 {
+                    left /= 2;
+                    (0..left).for_each(|k| lanes[k] = combine(lanes[2 * k], lanes[2 * k + 1]));
+                }
+                lanes[..left].iter().copied().reduce(&combine_tail).map_or(before, |all| add(before, all))
+            }
+            None => before,
+        };
+        rest.iter().fold(start, |so_far, &value| add(so_far, lift(value)))
     }
 }
 

@@ -1,14 +1,18 @@
 //! Running extrema and sums of exponentials along a dimension.
 
 use super::Extremum;
+use super::extremum::ordered;
 use crate::bail;
 use crate::layout::wrap_dim;
-use crate::memory::{get, set};
+use crate::memory::{BoolByte, get, set};
 use crate::ops::check::{lost, resolved};
+use crate::ops::copy::copy_into;
 use crate::ops::lines::{each_line, like_lines};
+use crate::ops::number::Stored;
 use crate::ops::pointwise::{check_kernel, classes};
 use crate::ops::sort::line_starts;
-use crate::{DType, Element as _, Result, Scalar, View, interrupt};
+use crate::{DType, Result, Scalar, View, interrupt};
+use half::{bf16, f16};
 use num_complex::Complex;
 
 /// `cummax` or `cummin`: returns the extremum so far and its last index. NaN is kept.
@@ -31,38 +35,64 @@ pub fn running_extremum(which: Extremum, view: &View, dim: i64) -> Result<(View,
     if view.device().is_meta() {
         return Ok((values, places));
     }
-    if view.ndim() > 0 {
-        check_kernel(&format!("cum{}_cpu", which.name()), classes::BOOL | classes::NUMBERS, view.dtype)?;
+    if view.ndim() == 0 {
+        copy_into(&values, view)?;
+        return Ok((values, places));
     }
-    let beats = |new: Scalar, old: Scalar| match (new, old) {
-        (Scalar::Float(new), Scalar::Float(old)) if which == Extremum::Max => new.is_nan() || new >= old,
-        (Scalar::Float(new), Scalar::Float(old)) => new.is_nan() || new <= old,
-        (new, old) if which == Extremum::Max => new.to_i64() >= old.to_i64(),
-        (new, old) => new.to_i64() <= old.to_i64(),
-    };
+    check_kernel(&format!("cum{}_cpu", which.name()), classes::BOOL | classes::NUMBERS, view.dtype)?;
     let view = resolved(view)?;
-    let (from, to, at) = (view.memory()?, values.memory()?, places.memory()?);
-    let [lines, value_lines, place_lines] = [&view, &values, &places].map(|view| line_starts(&view.layout, d));
-    let starts = lines.0.offsets().zip(value_lines.0.offsets()).zip(place_lines.0.offsets());
-    dispatch!(view.dtype, T => {
-        let (from, to, at) = (from.typed::<T>(), to.typed::<T>(), at.typed::<i64>());
-        for ((start, value_start), place_start) in starts {
-            // The best element so far: as stored, as a number, and its index.
-            let mut kept = get(from.get(start as usize).ok_or_else(lost)?);
-            let (mut best, mut place) = (kept.load(), 0);
-            for i in 0..size {
-                interrupt::check_at(i as usize)?;
-                let element = get(from.get((start + i * lines.2) as usize).ok_or_else(lost)?);
-                let value = element.load();
-                if beats(value, best) {
-                    (kept, best, place) = (element, value, i);
-                }
-                set(to.get((value_start + i * value_lines.2) as usize).ok_or_else(lost)?, kept);
-                set(at.get((place_start + i * place_lines.2) as usize).ok_or_else(lost)?, place);
-            }
-        }
+    ordered!(view.dtype, S, V => match which {
+        Extremum::Max => running::<S>(&view, d, &values, &places, |new, old| new >= old)?,
+        Extremum::Min => running::<S>(&view, d, &values, &places, |new, old| new <= old)?,
     });
     Ok((values, places))
+}
+
+/// Calls `step` for every element along dimension `d`, line by line: with its index in the line, the element, and the
+/// index of its result in a row-major tensor like `view`.
+fn each_in_lines<S: Stored>(
+    view: &View,
+    d: usize,
+    result: &View,
+    mut step: impl FnMut(usize, S, usize) -> Result<()>,
+) -> Result<()> {
+    let memory = view.memory()?;
+    let elements = memory.typed::<S>();
+    let [(starts, size, stride), (results, _, result_stride)] = [view, result].map(|view| line_starts(&view.layout, d));
+    for (mut from, mut to) in starts.offsets().zip(results.offsets()) {
+        interrupt::check()?;
+        for piece in interrupt::pieces(0..size as usize, 1) {
+            for i in piece? {
+                step(i, get(elements.get(from as usize).ok_or_else(lost)?), to as usize)?;
+                (from, to) = (from.wrapping_add(stride), to.wrapping_add(result_stride));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Writes the best elements so far along dimension `d`, and their indices. `replaces` compares a new value with the
+/// best one; NaN replaces everything.
+fn running<S: Stored<Compute: PartialOrd>>(
+    view: &View,
+    d: usize,
+    values: &View,
+    places: &View,
+    replaces: impl Fn(S::Compute, S::Compute) -> bool,
+) -> Result<()> {
+    let (to, at) = (values.memory()?, places.memory()?);
+    let (to, at) = (to.typed::<S>(), at.typed::<i64>());
+    // The best element so far: as stored, as a number, and its index.
+    let (mut kept, mut best, mut place) = (S::default(), S::Compute::default(), 0);
+    each_in_lines::<S>(view, d, values, |i, element, result| {
+        let value = element.widen();
+        if i == 0 || replaces(value, best) || value.partial_cmp(&value).is_none() {
+            (kept, best, place) = (element, value, i);
+        }
+        set(to.get(result).ok_or_else(lost)?, kept);
+        set(at.get(result).ok_or_else(lost)?, place as i64);
+        Ok(())
+    })
 }
 
 /// `logcumsumexp`: the logarithm of the running sum of exponentials.
@@ -79,7 +109,32 @@ pub fn log_cumulative_sum_exp(view: &View, dim: i64) -> Result<View> {
     if view.ndim() > 0 {
         check_kernel("logcumsumexp_out_cpu", classes::FLOAT | classes::COMPLEX, view.dtype)?;
     }
-    each_line(view, d, [&out], &mut |line, [out]| {
+    let view = &resolved(view)?;
+    match view.dtype {
+        DType::Half => sums_of_reals::<f16>(view, d, &out)?,
+        DType::BFloat16 => sums_of_reals::<bf16>(view, d, &out)?,
+        DType::Float => sums_of_reals::<f32>(view, d, &out)?,
+        DType::Double => sums_of_reals::<f64>(view, d, &out)?,
+        _ => sums_of_scalars(view, d, &out)?,
+    }
+    Ok(out)
+}
+
+/// [`log_cumulative_sum_exp`] of real numbers.
+fn sums_of_reals<S: Stored>(view: &View, d: usize, out: &View) -> Result<()> {
+    let to = out.memory()?;
+    let to = to.typed::<S>();
+    let mut total = f64::NEG_INFINITY;
+    each_in_lines::<S>(view, d, out, |i, element, result| {
+        total = joined_reals(element.load().to_f64(), if i == 0 { f64::NEG_INFINITY } else { total });
+        set(to.get(result).ok_or_else(lost)?, S::store(Scalar::Float(total)));
+        Ok(())
+    })
+}
+
+/// [`log_cumulative_sum_exp`] of any numbers.
+fn sums_of_scalars(view: &View, d: usize, out: &View) -> Result<()> {
+    each_line(view, d, [out], &mut |line, [out]| {
         let mut total = Complex::new(f64::NEG_INFINITY, 0.0);
         for (i, &value) in line.iter().enumerate() {
             interrupt::check_at(i)?;
@@ -87,18 +142,27 @@ pub fn log_cumulative_sum_exp(view: &View, dim: i64) -> Result<View> {
             out.push(if view.dtype.is_complex() { Scalar::Complex(total) } else { Scalar::Float(total.re) });
         }
         Ok(())
-    })?;
-    Ok(out)
+    })
 }
 
 /// `ln(e^a + e^b)`.
+#[inline]
+fn joined_reals(a: f64, b: f64) -> f64 {
+    let (low, high) = if a < b || b.is_nan() { (a, b) } else { (b, a) };
+    if high.is_nan() || high.is_infinite() && (high == low || low == f64::NEG_INFINITY) {
+        return high;
+    }
+    high + (low - high).exp().ln_1p()
+}
+
+/// Like [`joined_reals`], for complex numbers.
 fn joined(a: Complex<f64>, b: Complex<f64>) -> Complex<f64> {
     let (low, high) = if a.re < b.re || b.re.is_nan() { (a, b) } else { (b, a) };
     if high.re.is_nan() || high.re.is_infinite() && (high == low || low.re == f64::NEG_INFINITY) {
         return high;
     }
     if a.im == 0.0 && b.im == 0.0 {
-        return Complex::new(high.re + (low.re - high.re).exp().ln_1p(), 0.0);
+        return Complex::new(joined_reals(a.re, b.re), 0.0);
     }
     high + (Complex::new(1.0, 0.0) + (low - high).exp()).ln()
 }

@@ -1,11 +1,12 @@
 //! Reductions that skip elements or return both extrema: `nansum`, `nanmean`, `count_nonzero`, `aminmax`.
 
 use super::extremum::{Extremum, extremum, extremum_all};
-use super::{Reduction, sum};
+use super::{Reduction, any, sum};
 use crate::bail;
 use crate::ops::compare::CompareOp;
 use crate::ops::compose::{Math, number};
 use crate::ops::pointwise::{Output, UnaryOp, check_kernel, classes, map_real};
+use crate::thresholds::SHORT;
 use crate::{DType, Dims, Layout, Result, View};
 
 /// Sums all elements that are not NaN.
@@ -20,10 +21,15 @@ pub fn nansum(view: &View, dims: Option<&[i64]>, keepdim: bool, dtype: Option<DT
         return sum(view, dims, keepdim, dtype);
     }
     check_kernel("nansum_cpu", classes::FLOAT, dtype.unwrap_or(view.dtype))?;
+    // A sum is NaN if an addend is. Any other sum has no NaN to skip.
+    let total = sum(view, dims, keepdim, dtype)?;
+    if view.device().is_meta() || !has_nan(&total)? {
+        return Ok(total);
+    }
     let clean = |view: &View| {
         map_real("nansum_cpu", classes::FLOAT, view, Output::New, None, &|v: f64| if v.is_nan() { 0.0 } else { v })
     };
-    if view.layout.is_non_overlapping_and_dense() || view.device().is_meta() || view.numel() == 0 {
+    if view.layout.is_non_overlapping_and_dense() {
         return sum(&clean(view)?, dims, keepdim, dtype);
     }
     // The order of addition follows the strides, so they are kept: the memory between the elements is copied as well.
@@ -31,6 +37,13 @@ pub fn nansum(view: &View, dims: Option<&[i64]>, keepdim: bool, dtype: Option<DT
     let between = Dims::from_slice(&[view.layout.storage_elements()? - offset]);
     let all = clean(&view.with_layout(Layout { sizes: between, strides: Dims::from_slice(&[1]), offset }))?;
     sum(&all.with_layout(Layout { sizes, strides, offset: 0 }), dims, keepdim, dtype)
+}
+
+fn has_nan(view: &View) -> Result<bool> {
+    if view.numel() <= SHORT as i64 {
+        return Ok(view.scalars()?.iter().any(|value| value.to_f64().is_nan()));
+    }
+    Ok(any(&Math(DType::Float).unary(UnaryOp::Isnan, view)?, None, false)?.item()?.truth())
 }
 
 /// Averages all elements that are not NaN.

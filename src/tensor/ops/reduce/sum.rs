@@ -185,12 +185,30 @@ fn run_narrow<K: Kernel>(kernel: K) -> K::Output {
     kernel.run(false)
 }
 
+/// Returns how many steps a run of the lowest level has, as a power of two: at least 16.
+#[inline(always)]
+fn power_of(size: usize) -> u32 {
+    let ceil_log2 = if size <= 2 { 1 } else { usize::BITS - (size - 1).leading_zeros() };
+    (ceil_log2 / LEVELS as u32).max(4)
+}
+
+/// Adds up the sums of every level; `top` is already summed on the highest.
+#[inline(always)]
+fn all_levels<C: Copy + Add<Output = C>, const V: usize>(
+    mut top: [Lanes<C, V>; 4],
+    [mut total, middle @ .., highest]: [[Lanes<C, V>; 4]; LEVELS],
+) -> [Lanes<C, V>; 4] {
+    add_four(&mut top, &highest);
+    middle.iter().for_each(|level| add_four(&mut total, level));
+    add_four(&mut total, &top);
+    total
+}
+
 /// Computes four running sums over `size` steps, in runs of at least 16 steps, on four levels. The addends of the
 /// highest level are independent of each other: with `shared`, all cores compute them.
 #[inline(never)]
 fn four_sums<A: Addends<V>, const V: usize>(size: usize, shared: bool, addends: &A) -> Result<[Lanes<A::Value, V>; 4]> {
-    let ceil_log2 = if size <= 2 { 1 } else { usize::BITS - (size - 1).leading_zeros() };
-    let power = (ceil_log2 / LEVELS as u32).max(4);
+    let power = power_of(size);
     let levels = |steps| {
         let levels = Levels { steps, power, addends };
         if A::WIDE { vectorised_kernel(levels) } else { run_narrow(levels) }
@@ -206,11 +224,7 @@ fn four_sums<A: Addends<V>, const V: usize>(size: usize, shared: bool, addends: 
         })?;
         parts.iter().for_each(|part| add_four(&mut top, part));
     }
-    let [mut total, middle @ .., highest] = levels(start..size)?;
-    add_four(&mut top, &highest);
-    middle.iter().for_each(|level| add_four(&mut total, level));
-    add_four(&mut total, &top);
-    Ok(total)
+    Ok(all_levels(top, levels(start..size)?))
 }
 
 /// Combines four partial sums; `add` folds the remainder into the first.
@@ -394,13 +408,44 @@ where
 
     /// Sums `length` adjacent elements: whole vectors in lanes, then the remainder, then the lanes one after another.
     fn along<const V: usize, const W: usize>(&self, start: usize, length: usize, shared: bool) -> Result<S::Compute> {
-        let (vectors, rest) = self.cells.get(start..start + length).unwrap_or_default().as_chunks::<W>();
-        let (fours, odd) = vectors.as_chunks::<4>();
+        let run = self.cells.get(start..start + length).unwrap_or_default();
+        if !shared {
+            return vectorised_kernel(AlongRun::<S, V, W> { run });
+        }
+        let fours = run.as_chunks::<W>().0.as_chunks::<4>().0;
         let sums = four_sums::<_, V>(fours.len(), shared, &AdjacentElements { fours })?;
-        let lanes = total_of(sums, |total| odd.iter().for_each(|vector| add_vector(total, &vector.map(S::widen))));
-        let rest = rest.iter().map(|element| element.widen());
-        Ok(rest.chain(lanes).fold(S::Compute::default(), |total, value| total + value))
+        Ok(whole_run::<S, V, W>(sums, run))
     }
+}
+
+/// Sums a run that one core adds alone. All in one kernel, because calls between its stages take longer than a short run
+/// itself.
+struct AlongRun<'m, S, const V: usize, const W: usize> {
+    run: &'m [S],
+}
+
+impl<S: Stored<Compute: Add<Output = S::Compute>>, const V: usize, const W: usize> Kernel for AlongRun<'_, S, V, W> {
+    type Output = Result<S::Compute>;
+    #[inline(always)]
+    fn run(self, fuses: bool) -> Result<S::Compute> {
+        let fours = self.run.as_chunks::<W>().0.as_chunks::<4>().0;
+        let addends = &AdjacentElements { fours };
+        let levels = Levels::<_, V> { steps: 0..fours.len(), power: power_of(fours.len()), addends }.run(fuses)?;
+        Ok(whole_run::<S, V, W>(all_levels([[S::Compute::default(); V]; 4], levels), self.run))
+    }
+}
+
+/// Combines the four sums of a run's steps, the vectors after the last step, the rest, and the lanes.
+#[inline(always)]
+fn whole_run<S: Stored<Compute: Add<Output = S::Compute>>, const V: usize, const W: usize>(
+    sums: [Lanes<S::Compute, V>; 4],
+    run: &[S],
+) -> S::Compute {
+    let (vectors, rest) = run.as_chunks::<W>();
+    let odd = vectors.as_chunks::<4>().1;
+    let lanes = total_of(sums, |total| odd.iter().for_each(|vector| add_vector(total, &vector.map(S::widen))));
+    let rest = rest.iter().map(|element| element.widen());
+    rest.chain(lanes).fold(S::Compute::default(), |total, value| total + value)
 }
 
 /// Adjacent elements, four vectors per step.
