@@ -15,6 +15,7 @@ use crate::parallel::{self, vectorised};
 use crate::thresholds::{COLUMNS, PIECE, RESULTS};
 use crate::{DType, Layout, Result, Scalar, View, interrupt};
 use half::{bf16, f16};
+use std::array;
 use std::ops::Range;
 
 /// Whether to find the maximum or the minimum.
@@ -366,11 +367,14 @@ fn is_nan<C: PartialOrd>(value: &C) -> bool {
 fn chosen<C: Copy>(values: &[C], choose: impl Fn(C, C) -> C) -> Option<C> {
     vectorised(|| {
         let (vectors, rest) = values.as_chunks::<64>();
-        let lanes = vectors.iter().copied().reduce(|mut lanes, vector| {
-            lanes.iter_mut().zip(vector).for_each(|(lane, value)| *lane = choose(*lane, value));
-            lanes
+        let lanes = vectors.iter().copied().reduce(|lanes, vector| array::from_fn(|k| choose(lanes[k], vector[k])));
+        let best = lanes.map(|mut lanes| {
+            for left in [32, 16, 8, 4, 2, 1] {
+                (0..left).for_each(|k| lanes[k] = choose(lanes[k], lanes[k + left]));
+            }
+            lanes[0]
         });
-        lanes.iter().flatten().chain(rest).copied().reduce(&choose)
+        best.into_iter().chain(rest.iter().copied()).reduce(&choose)
     })
 }
 
