@@ -105,15 +105,16 @@ fn is_countable(dtype: DType) -> bool {
     dtype.is_integral(false) && !dtype.is_bare_unsigned() || dtype.is_floating_point() && !dtype.is_float8()
 }
 
-/// Writes `value(i)` to each element of a new row-major tensor.
-fn generate<S: Stored>(out: &View, value: impl Fn(i64) -> S::Compute + Sync + Send) -> Result<()> {
+/// Writes `value(i)` to each element of a new row-major tensor. The function should own its captures: those behind
+/// references are read again for each element.
+fn generate<S: Stored>(out: &View, value: impl Fn(i64) -> S::Compute + Copy + Sync + Send) -> Result<()> {
     if out.device().is_meta() {
         return Ok(());
     }
     let filled = parallel::writing(&*out.memory()?, 0..out.numel() as usize, |elements: &mut [S]| {
         parallel::parts(elements, 1, &|first, part| {
             let places = (first as i64..).zip(part);
-            vectorised(|| places.for_each(|(i, element)| *element = S::narrow(value(i))));
+            vectorised(move || places.for_each(|(i, element)| *element = S::narrow(value(i))));
             Ok(())
         })
     });
@@ -161,7 +162,7 @@ pub fn arange(
         DType::BFloat16 => reduced_vectors::<bf16>(&out, first as f32, stride as f32)?,
         _ => {
             let (a, s) = (start.to_i64(), step.to_i64());
-            integers(&out, |i| a.wrapping_add(s.wrapping_mul(i)))?;
+            integers(&out, move |i| a.wrapping_add(s.wrapping_mul(i)))?;
         }
     }
     Ok(out)
@@ -210,7 +211,7 @@ fn checked_length(length: f64) -> Result<i64> {
 fn vectors<S: Stored<Compute: Real>>(out: &View, start: f64, step: f64) -> Result<()> {
     let lanes = 32 / size_of::<S>() as i64;
     let whole = out.numel() - out.numel() % (2 * lanes);
-    generate::<S>(out, |i| {
+    generate::<S>(out, move |i| {
         if i >= whole {
             return Real::from_f64(step.mul_add(i as f64, start));
         }
@@ -224,7 +225,7 @@ fn vectors<S: Stored<Compute: Real>>(out: &View, start: f64, step: f64) -> Resul
 fn reduced_vectors<S: Stored<Compute = f32>>(out: &View, start: f32, step: f32) -> Result<()> {
     let lanes = 16;
     let whole = out.numel() - out.numel() % (2 * lanes);
-    generate::<S>(out, |i| {
+    generate::<S>(out, move |i| {
         if i >= whole {
             return step.mul_add(i as f32, start);
         }
@@ -235,12 +236,12 @@ fn reduced_vectors<S: Stored<Compute = f32>>(out: &View, start: f32, step: f32) 
 }
 
 /// Fills an integral tensor with values that wrap into its dtype.
-fn integers(out: &View, value: impl Fn(i64) -> i64 + Sync + Send) -> Result<()> {
+fn integers(out: &View, value: impl Fn(i64) -> i64 + Copy + Sync + Send) -> Result<()> {
     match out.dtype {
-        DType::Byte => generate::<u8>(out, |i| value(i) as u8),
-        DType::Char => generate::<i8>(out, |i| value(i) as i8),
-        DType::Short => generate::<i16>(out, |i| value(i) as i16),
-        DType::Int => generate::<i32>(out, |i| value(i) as i32),
+        DType::Byte => generate::<u8>(out, move |i| value(i) as u8),
+        DType::Char => generate::<i8>(out, move |i| value(i) as i8),
+        DType::Short => generate::<i16>(out, move |i| value(i) as i16),
+        DType::Int => generate::<i32>(out, move |i| value(i) as i32),
         DType::Long => generate::<i64>(out, value),
         // Meta tensors have nothing to fill.
         _ => Ok(()),
@@ -265,10 +266,10 @@ pub fn range(
     let out = View::unwritten(&[checked_length(((stop - first) / stride).floor() + 1.0)?], dtype, device)?;
     let (narrow_first, narrow_stride) = (first as f32, stride as f32);
     match dtype {
-        DType::Float => generate::<f32>(&out, |i| (first + i as f64 * stride) as f32)?,
-        DType::Double => generate::<f64>(&out, |i| first + i as f64 * stride)?,
-        DType::Half => generate::<f16>(&out, |i| narrow_first + i as f32 * narrow_stride)?,
-        DType::BFloat16 => generate::<bf16>(&out, |i| narrow_first + i as f32 * narrow_stride)?,
+        DType::Float => generate::<f32>(&out, move |i| (first + i as f64 * stride) as f32)?,
+        DType::Double => generate::<f64>(&out, move |i| first + i as f64 * stride)?,
+        DType::Half => generate::<f16>(&out, move |i| narrow_first + i as f32 * narrow_stride)?,
+        DType::BFloat16 => generate::<bf16>(&out, move |i| narrow_first + i as f32 * narrow_stride)?,
         _ => integers(&out, |i| start.to_i64().wrapping_add(step.to_i64().wrapping_mul(i)))?,
     }
     Ok(out)
@@ -332,15 +333,17 @@ pub fn linspace(
         DType::Float => {
             let (a, b) = (start.to_f32(), end.to_f32());
             let step = (b - a) / (steps - 1) as f32;
-            generate::<f32>(&out, |i| match from_nearer_end(i, steps) {
-                Ok(i) => step.mul_add(i as f32, a),
-                Err(back) => (-step).mul_add(back as f32, b),
+            generate::<f32>(&out, move |i| {
+                // Without a branch, so that the loop is vectorised.
+                let near = i < steps / 2;
+                let (count, step, end) = if near { (i, step, a) } else { (steps - i - 1, -step, b) };
+                step.mul_add(count as f32, end)
             })?;
         }
         DType::Double => {
             let (a, b) = (start.to_f64(), end.to_f64());
             let step = (b - a) / (steps - 1) as f64;
-            generate::<f64>(&out, |i| spaced(i, steps, a, b, step))?;
+            generate::<f64>(&out, move |i| spaced(i, steps, a, b, step))?;
         }
         DType::Half => stepwise::<f16>(&out, start, end, steps)?,
         DType::BFloat16 => stepwise::<bf16>(&out, start, end, steps)?,
@@ -351,7 +354,7 @@ pub fn linspace(
             // Round the ends to the dtype first, then step in double.
             let (a, b) = (rounded(start, d), rounded(end, d));
             let step = (b - a) / (steps - 1) as f64;
-            integers(&out, |i| Scalar::Float(spaced(i, steps, a, b, step)).to_i64())?;
+            integers(&out, move |i| Scalar::Float(spaced(i, steps, a, b, step)).to_i64())?;
         }
     }
     Ok(out)
@@ -362,11 +365,11 @@ fn from_nearer_end(i: i64, steps: i64) -> Result<i64, i64> {
     if i < steps / 2 { Ok(i) } else { Err(steps - i - 1) }
 }
 
+#[inline(always)]
 fn spaced(i: i64, steps: i64, a: f64, b: f64, step: f64) -> f64 {
-    match from_nearer_end(i, steps) {
-        Ok(i) => step.mul_add(i as f64, a),
-        Err(back) => (-step).mul_add(back as f64, b),
-    }
+    let near = i < steps / 2;
+    let (count, step, end) = if near { (i, step, a) } else { (steps - i - 1, -step, b) };
+    step.mul_add(count as f64, end)
 }
 
 /// `linspace` in a 16-bit float, with every operation rounded.
@@ -396,7 +399,7 @@ fn complex_spaced<S: Stored>(out: &View, start: Scalar, end: Scalar, steps: i64)
             spaced(i, steps, a, b, (b - a) / (steps - 1) as f64)
         }
     };
-    generate::<S>(out, |i| {
+    generate::<S>(out, move |i| {
         let value = Complex::new(part(i, a.re, b.re), part(i, a.im, b.im));
         S::Compute::from_scalar(Scalar::Complex(value))
     })

@@ -4,7 +4,7 @@ use super::classes::{self, *};
 use super::complex;
 use super::narrow::narrow_kernel;
 use super::real::*;
-use super::rest::{by_quotient, by_rest};
+use super::rest::{by_quotient, by_rest, integer_powers};
 use super::{Output, Plan, Shape, check_kernel, check_sizes, converted, copy_back, plan, source, write_target};
 use crate::bail;
 use crate::memory::BoolByte;
@@ -148,30 +148,6 @@ fn power<T: Real>(bases: &[T], exponents: &[T], out: &mut [T]) {
         let outliers = out.iter_mut().zip(pairs()).filter(|&(_, (&a, &b))| is_far(a, b));
         outliers.for_each(|(out, (&a, &b))| *out = of_double(a, b, f64::powf));
     }
-}
-
-/// Raises integers to powers. If the exponent is the same for all, groups of bases are multiplied together.
-fn integer_powers<T: Integer>(bases: &[T], exponents: &[T], out: &mut [T]) {
-    const GROUP: usize = 64;
-    let first = exponents.first().copied().unwrap_or_default();
-    let exponent = first.to_u64().filter(|_| exponents.iter().fold(true, |all, &exponent| all & (exponent == first)));
-    let Some(exponent) = exponent else { return zip(bases, exponents, out, integer_power) };
-    vectorised(move || {
-        for (out, bases) in out.chunks_mut(GROUP).zip(bases.chunks(GROUP)) {
-            let mut squares = [T::one(); GROUP];
-            squares[..bases.len()].copy_from_slice(bases);
-            let mut powers = [T::one(); GROUP];
-            let mut exponent = exponent;
-            while exponent > 0 {
-                if exponent & 1 == 1 {
-                    powers.iter_mut().zip(&squares).for_each(|(power, square)| *power = power.wrapping_mul(square));
-                }
-                squares.iter_mut().for_each(|square| *square = square.wrapping_mul(square));
-                exponent >>= 1;
-            }
-            out.copy_from_slice(&powers[..out.len()]);
-        }
-    });
 }
 
 /// Picks the kernel of one class from a row.

@@ -1,6 +1,7 @@
-//! The loop of functions that need the remainder of a quotient.
+//! The loops of functions that need a quotient, its remainder, or a product of many factors.
 
 use super::binary::zip;
+use super::real::integer_power;
 use crate::element::whole;
 use crate::ops::number::{Integer, Real};
 use crate::ops::series;
@@ -26,6 +27,30 @@ pub(super) fn by_quotient<T: Integer>(
         return zip(a, b, out, exact);
     }
     zip(a, b, out, |a, b| function(a, b, T::wrapped(whole(round(a.as_f64() / b.as_f64())))));
+}
+
+/// Raises integers to powers. If the exponent is the same for all, groups of bases are multiplied together.
+pub(super) fn integer_powers<T: Integer>(bases: &[T], exponents: &[T], out: &mut [T]) {
+    const GROUP: usize = 64;
+    let first = exponents.first().copied().unwrap_or_default();
+    let exponent = first.to_u64().filter(|_| exponents.iter().fold(true, |all, &exponent| all & (exponent == first)));
+    let Some(exponent) = exponent else { return zip(bases, exponents, out, integer_power) };
+    vectorised(move || {
+        for (out, bases) in out.chunks_mut(GROUP).zip(bases.chunks(GROUP)) {
+            let mut squares = [T::one(); GROUP];
+            squares[..bases.len()].copy_from_slice(bases);
+            let mut powers = [T::one(); GROUP];
+            let mut exponent = exponent;
+            while exponent > 0 {
+                if exponent & 1 == 1 {
+                    powers.iter_mut().zip(&squares).for_each(|(power, square)| *power = power.wrapping_mul(square));
+                }
+                squares.iter_mut().for_each(|square| *square = square.wrapping_mul(square));
+                exponent >>= 1;
+            }
+            out.copy_from_slice(&powers[..out.len()]);
+        }
+    });
 }
 
 /// Computes functions of two numbers and the remainder of their quotient.
