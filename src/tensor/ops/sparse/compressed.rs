@@ -432,8 +432,9 @@ pub fn select(view: &View, dim: usize, at: i64) -> Result<View> {
             integers(&indices.with_layout(indices.layout.slice(0, Some(range.start), Some(range.end), 1)))
         };
         let starts = part(&given.compressed, line..line + 2)?;
-        let &[start @ 0.., end] = starts.as_slice() else {
-            bail!(RuntimeError, "compressed indices must ascend from 0 to nnz")
+        let (start, end) = match starts.as_slice() {
+            &[start, end] if start >= 0 => (start, end),
+            _ => bail!(RuntimeError, "compressed indices must ascend from 0 to nnz"),
         };
         let batch = Batch { starts: vec![0, end - start], plain: part(&given.plain, start..end)? };
         ((start as usize..end as usize).collect(), batch.pairs(1, across)?.1)
