@@ -328,7 +328,8 @@ mod tests {
         use crate::{DType, Scalar, View};
         let far = [600.0, 710.0, 745.5, 1023.0, 1100.0, 22.0, 1e300, f64::INFINITY, f64::NAN, 0.0, 0.25];
         let numbers: Vec<f64> = far.into_iter().flat_map(|x| [x, -x]).collect();
-        let rows: [(UnaryOp, fn(f64) -> f64); 7] = [
+        type Exact = fn(f64) -> f64;
+        let rows: [(UnaryOp, Exact); 7] = [
             (UnaryOp::Exp, f64::exp),
             (UnaryOp::Exp2, f64::exp2),
             (UnaryOp::Expm1, f64::exp_m1),
