@@ -277,7 +277,7 @@ pub(super) fn mixed_stream() -> Generator {
 fn remainders_of_floats_are_those_of_integers() {
     let mut generator = seeded(3);
     for bits in 1..=28 {
-        for divisor in [(1u32 << bits) - 1, 1 << (bits - 1), generator.random() % (1 << bits) | 1] {
+        for divisor in [(1u32 << bits) - 1, 1 << (bits - 1), (generator.random() % (1 << bits)) | 1] {
             let multiples = [0, 1, u32::MAX / divisor, generator.random() / divisor, generator.random() / divisor];
             let words =
                 multiples.iter().flat_map(|k| (0..3).map(move |d| (k * divisor).wrapping_add(d).wrapping_sub(1)));
