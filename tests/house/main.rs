@@ -57,7 +57,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("assist", &["transcript", "session", "files", "system"]),
     ("shell", &["assist", "lessons", "transcript", "session", "files", "format"]),
     ("web", &["assist", "lessons", "transcript", "session", "files", "explain", "format"]),
-    ("main", &["shell", "transcript"]),
+    ("main", &["shell", "system", "transcript"]),
 ];
 
 /// Where a dependency may be named inside a room with parts.
