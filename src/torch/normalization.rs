@@ -15,7 +15,7 @@ pub(crate) const ROWS: &[Row] = &[
         "Normalises over the last dimensions; returns the result, the means and the reciprocals of the deviations.",
     ),
     function(
-        "layer_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight=None, Tensor? bias=None, float eps=1e-05, \
+        "layer_norm(Tensor input, int[] normalized_shape, Tensor? weight=None, Tensor? bias=None, float eps=1e-05, \
  bool cudnn_enable=True) -> Tensor",
         |c| in_python(c, "composites.layer_norm"),
         "Normalises over the last dimensions.",
