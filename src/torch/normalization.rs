@@ -19,7 +19,8 @@ pub(crate) const ROWS: &[Row] = &[
  bool cudnn_enable=True) -> Tensor",
         |c| in_python(c, "composites.layer_norm"),
         "Normalises over the last dimensions.",
-    ),
+    )
+    .recorded_in_steps(),
     function(
         "native_batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, \
  bool training, float momentum, float eps, *, Tensor[]? out=None) -> (Tensor, Tensor, Tensor)",
