@@ -380,14 +380,22 @@ fn flag(call: &Call, name: &str) -> bool {
     call.position(name).is_some_and(|i| matches!(call.value(i), Value::Bool(true)))
 }
 
-fn new_coo(call: &mut Call, size: Option<usize>) -> Result<Value> {
+/// Returns a part on the device that the call asks for.
+fn on_device(call: &Call, part: View) -> Result<View> {
     let device = call.device_keyword()?;
-    let on_device = |view: View| match device.is_meta() {
-        true => View::zeros(view.sizes(), view.dtype, device),
-        false => Ok(view),
-    };
-    let indices = on_device(data(call, 0, Some(DType::Long))?)?;
-    let values = on_device(data(call, 1, call.dtype_keyword())?)?;
+    let asked = call.position("device").is_some_and(|i| !call.is_none(i));
+    match part.device().is_meta() {
+        false if device.is_meta() => View::zeros(part.sizes(), part.dtype, device),
+        true if asked && !device.is_meta() => {
+            bail!(NotImplementedError, "Cannot copy out of meta tensor; no data!")
+        }
+        _ => Ok(part),
+    }
+}
+
+fn new_coo(call: &mut Call, size: Option<usize>) -> Result<Value> {
+    let indices = on_device(call, data(call, 0, Some(DType::Long))?)?;
+    let values = on_device(call, data(call, 1, call.dtype_keyword())?)?;
     let size = size.map(|i| call.ints(i)).transpose()?;
     size.as_deref().map_or(Ok(()), check_numel)?;
     let coalesced = match call.position("is_coalesced").map(|i| call.value(i)) {
@@ -399,9 +407,9 @@ fn new_coo(call: &mut Call, size: Option<usize>) -> Result<Value> {
 }
 
 fn new_compressed(call: &mut Call, layout: TensorLayout) -> Result<Value> {
-    call.device_keyword()?;
     warn_of_compressed(call);
-    let parts = [data(call, 0, None)?, data(call, 1, None)?, data(call, 2, call.dtype_keyword())?];
+    let part = |index, dtype| on_device(call, data(call, index, dtype)?);
+    let parts = [part(0, None)?, part(1, None)?, part(2, call.dtype_keyword())?];
     let size = call.position("size").map(|i| call.ints(i)).transpose()?;
     let [starts, plain, values] = &parts;
     compressed::new(layout, [starts, plain, values], size.as_deref(), flag(call, "check_invariants")).map(Value::from)

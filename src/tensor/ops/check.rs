@@ -205,7 +205,7 @@ pub(super) fn complex_product(dtype: DType, a: Complex<f64>, b: Complex<f64>) ->
 }
 
 /// Fails with the error for a meta tensor in an operation whose result depends on the data.
-pub(super) fn no_meta_kernel<T>(operation: &str) -> Result<T> {
+pub(in crate::ops) fn no_meta_kernel<T>(operation: &str) -> Result<T> {
     bail!(
         NotImplementedError,
         "aten::{operation}: attempted to run this operator with Meta tensors, but there was no fake impl or Meta kernel \

@@ -4,6 +4,7 @@
 use super::block::{
     self, BLOCK, Pace, Scratch, check_no_internal_overlap, check_no_partial_overlap, elements, transfer, with_scratch,
 };
+use super::check::lost;
 use super::number::{Number, Stored};
 use crate::bail;
 use crate::float8::{E4M3Fn, E4M3Fnuz, E5M2, E5M2Fnuz, E8M0Fnu};
@@ -147,11 +148,14 @@ pub fn fill_by<S: Copy + Default>(
     mut make: impl FnMut(usize, &mut [S]),
 ) -> Result<()> {
     const TOGETHER: usize = 1 << 10;
+    if dst.numel() == 0 {
+        return Ok(());
+    }
     let memory = dst.memory()?;
     let (first, numel) = (dst.layout.offset as usize, dst.numel() as usize);
     let mut made = [S::default(); TOGETHER];
     dispatch!(dst.dtype, T => {
-        let cells = memory.typed::<T>().get(first..first + numel).unwrap_or_default();
+        let cells = memory.typed::<T>().get(first..first + numel).ok_or_else(lost)?;
         for (number, cells) in cells.chunks(TOGETHER).enumerate() {
             interrupt::check()?;
             let made = &mut made[..cells.len()];

@@ -17,7 +17,7 @@ enum Choice {
     /// Of two medians, the lower one; equal elements are ordered by index. A line with a NaN has median NaN unless
     /// `ignore_nan` is set.
     Median { ignore_nan: bool },
-    /// The element with so many before it in ascending order.
+    /// The element at this position in ascending order.
     Kth(usize),
     /// The most frequent element; the smallest of several.
     Mode,

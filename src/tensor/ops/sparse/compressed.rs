@@ -6,6 +6,7 @@ use super::{Coordinates, coalesce, coo, expect_coo, integers, vector};
 use crate::bail;
 use crate::layout::{Dims, checked_numel, show};
 use crate::limits;
+use crate::ops::check::no_meta_kernel;
 use crate::ops::{copy, join, view as views};
 use crate::{Compressed, DType, Device, Error, Form, Layout, Result, TensorLayout, View};
 
@@ -47,11 +48,19 @@ pub fn new(
     if check {
         check_invariants(&out)?;
     }
+    for (indices, name) in [(row_starts, start_name), (plain, plain_name)] {
+        if indices.device().is_meta() != values.device().is_meta() {
+            bail!(RuntimeError, "Values and {name} need to be on the same device.");
+        }
+    }
     Ok(out)
 }
 
 /// Returns the smallest sizes that contain the indices.
 fn smallest(parts: &Compressed) -> Result<Dims> {
+    if parts.plain.device().is_meta() {
+        bail!(RuntimeError, "Tensor.item() cannot be called on meta tensors");
+    }
     let batch = parts.batch_dims();
     let lines = parts.compressed.sizes().last().copied().unwrap_or(0) - 1;
     let across = integers(&parts.plain)?.into_iter().max().map_or(0, |largest| largest.saturating_add(1));
@@ -67,6 +76,16 @@ fn smallest(parts: &Compressed) -> Result<Dims> {
 fn check_invariants(view: &View) -> Result<()> {
     let parts = parts(view)?;
     let (starts_name, plain_name) = parts.layout.index_names();
+    if parts.compressed.device().is_meta() {
+        let (name, nnz) = (parts.layout.cpp_name().trim_start_matches("Sparse").to_uppercase(), parts.plain.numel());
+        if nnz > 0 {
+            bail!(RuntimeError, "expected nnz to be 0 for sparse {name} meta tensor but got {nnz}");
+        }
+        return Ok(());
+    }
+    if parts.plain.device().is_meta() {
+        return no_meta_kernel("_validate_compressed_sparse_indices");
+    }
     for batch in batches(view)? {
         let (Some(first), Some(last)) = (batch.starts.first(), batch.starts.last()) else { continue };
         if *first != 0 {
@@ -147,6 +166,8 @@ impl Batch {
 fn batches(view: &View) -> Result<Vec<Batch>> {
     let parts = parts(view)?;
     let rows = |indices: &View| -> Result<Vec<Vec<i64>>> {
+        // Indices of a meta tensor cannot be read.
+        indices.memory()?;
         let length = indices.sizes().last().copied().unwrap_or(0) as usize;
         let all = integers(indices)?;
         let count = indices.sizes()[..parts.batch_dims()].iter().product::<i64>() as usize;

@@ -251,7 +251,7 @@ extern "C" fn on_bus_error(signal: libc::c_int, info: *mut libc::siginfo_t, cont
     }
 }
 
-/// Same as [`Machine::keep_freed_memory`](super::super::Machine::keep_freed_memory).
+/// Raises the sizes from which the GNU C library returns memory to the system.
 pub(super) fn keep_freed_memory() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     {
