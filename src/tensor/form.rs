@@ -162,8 +162,12 @@ impl Compressed {
 
     /// Returns the number of dimensions of each element.
     pub fn dense_dims(&self) -> usize {
-        let leading = self.batch_dims() + if self.layout.is_blocked() { 3 } else { 1 };
-        self.values.ndim().saturating_sub(leading)
+        self.values.ndim().saturating_sub(self.batch_dims() + 1 + self.block_dims())
+    }
+
+    /// Returns the number of dimensions of a stored value: 2 with blocks, otherwise 0.
+    pub(crate) fn block_dims(&self) -> usize {
+        if self.layout.is_blocked() { 2 } else { 0 }
     }
 
     /// Returns the number of stored elements in each batch.

@@ -42,11 +42,17 @@ pub fn new(
     let parts = Compressed { layout, compressed: row_starts.clone(), plain: plain.clone(), values: values.clone() };
     let sizes = match sizes {
         Some(sizes) => Dims::from_slice(sizes),
-        None => smallest(&parts)?,
+        None => {
+            check_dimensions(&parts)?;
+            smallest(&parts)?
+        }
     };
+    if check {
+        check_shapes(&sizes, &parts)?;
+    }
     let out = View::sparse(&sizes, values.dtype, Form::Compressed(parts))?;
     if check {
-        check_invariants(&out)?;
+        check_indices(&out)?;
     }
     for (indices, name) in [(row_starts, start_name), (plain, plain_name)] {
         if indices.device().is_meta() != values.device().is_meta() {
@@ -62,7 +68,7 @@ fn smallest(parts: &Compressed) -> Result<Dims> {
         bail!(RuntimeError, "Tensor.item() cannot be called on meta tensors");
     }
     let batch = parts.batch_dims();
-    let lines = parts.compressed.sizes().last().copied().unwrap_or(0) - 1;
+    let lines = (parts.compressed.sizes().last().copied().unwrap_or(0) - 1).max(0);
     let across = integers(&parts.plain)?.into_iter().max().map_or(0, |largest| largest.saturating_add(1));
     let (rows, columns) = if parts.layout.by_rows() { (lines, across) } else { (across, lines) };
     let (block_rows, block_columns) = parts.block();
@@ -72,8 +78,95 @@ fn smallest(parts: &Compressed) -> Result<Dims> {
     Ok(leading.chain(matrix).chain(parts.values.sizes()[dense..].iter().copied()).collect())
 }
 
-/// Checks the invariants of compressed tensors; errors are in PyTorch's words.
-fn check_invariants(view: &View) -> Result<()> {
+/// Checks how many dimensions the parts have; errors are in PyTorch's words.
+fn check_dimensions(parts: &Compressed) -> Result<()> {
+    let (starts_name, plain_name) = parts.layout.index_names();
+    let (starts, plain) = (parts.compressed.ndim(), parts.plain.ndim());
+    if starts != plain {
+        bail!(
+            RuntimeError,
+            "{starts_name} and {plain_name} dimensionalities must be equal but got {starts} and {plain}, respectively"
+        );
+    }
+    let (batch, block, values) = (parts.batch_dims(), parts.block_dims(), parts.values.ndim());
+    if values <= batch + block {
+        bail!(
+            RuntimeError,
+            "values must have dimensionality > sum of batch and block dimensionalities (={batch} + {block}) but got \
+             {values}"
+        );
+    }
+    Ok(())
+}
+
+/// Checks the sizes and dtypes of the parts against those of the tensor; errors are in PyTorch's words.
+fn check_shapes(sizes: &[i64], parts: &Compressed) -> Result<()> {
+    check_dimensions(parts)?;
+    let (starts_name, plain_name) = parts.layout.index_names();
+    let (batch, dense, ndim) = (parts.batch_dims(), parts.dense_dims(), sizes.len());
+    if ndim != batch + 2 + dense {
+        bail!(
+            RuntimeError,
+            "tensor dimensionality must be sum of batch, base, and dense dimensionalities (={batch} + 2 + {dense}) but \
+             got {ndim}"
+        );
+    }
+    let values = parts.values.sizes();
+    let leading = [parts.compressed.sizes(), parts.plain.sizes(), values].map(|sizes| &sizes[..batch]);
+    if leading.iter().any(|leading| *leading != &sizes[..batch]) {
+        let [starts, plain, values] = leading.map(show);
+        bail!(
+            RuntimeError,
+            "all batch dimensions of {starts_name} (={starts}), {plain_name} (={plain}), and values (={values}) must be \
+             equal to tensor batch dimensions (={})",
+            show(&sizes[..batch])
+        );
+    }
+    let (block_rows, block_columns) = parts.block();
+    for (d, block) in [block_rows, block_columns].into_iter().enumerate() {
+        let size = sizes[batch + d];
+        if block != 0 && size % block != 0 {
+            bail!(
+                RuntimeError,
+                "tensor shape[{d}] (={size}) must be divisible with blocksize[{d}] (={block}) as defined by values shape"
+            );
+        }
+    }
+    let (lines, _) = lines_and_across(sizes, parts);
+    let starts = parts.compressed.sizes()[batch];
+    if starts != lines.saturating_add(1) {
+        let line = if parts.layout.by_rows() { "row" } else { "column" };
+        let of = if parts.layout.is_blocked() { format!("{line} blocks") } else { format!("{line}s") };
+        bail!(
+            RuntimeError,
+            "{starts_name}.shape[-1] must be equal to the number of {of} + 1 (={}), but got {starts}",
+            lines.saturating_add(1)
+        );
+    }
+    let (nnz, plain) = (values[batch], parts.nnz());
+    if plain != nnz {
+        bail!(
+            RuntimeError,
+            "{plain_name}.shape[-1] must be equal to nnz (={nnz}) as defined by values.shape[{batch}], but got {plain}"
+        );
+    }
+    let (starts, plain) = (parts.compressed.dtype, parts.plain.dtype);
+    if starts != plain {
+        let (starts, plain) = (starts.scalar_type(), plain.scalar_type());
+        bail!(
+            RuntimeError,
+            "{starts_name} and {plain_name} must have the same dtype, bot got {starts} and {plain}, respectively"
+        );
+    }
+    if !matches!(starts, DType::Int | DType::Long) {
+        let dtype = starts.scalar_type();
+        bail!(RuntimeError, "{starts_name} and {plain_name} dtype must be Int or Long, but got {dtype}");
+    }
+    Ok(())
+}
+
+/// Checks the indices of a compressed tensor; errors are in PyTorch's words.
+fn check_indices(view: &View) -> Result<()> {
     let parts = parts(view)?;
     let (starts_name, plain_name) = parts.layout.index_names();
     if parts.compressed.device().is_meta() {
@@ -94,7 +187,7 @@ fn check_invariants(view: &View) -> Result<()> {
         if *last != batch.plain.len() as i64 {
             bail!(RuntimeError, "`{starts_name}[..., -1] == nnz` is not satisfied.");
         }
-        let (lines, across) = lines_and_across(view, parts);
+        let (lines, across) = lines_and_across(view.sizes(), parts);
         if batch.starts.windows(2).any(|pair| !(0..=across).contains(&(pair[1] - pair[0]))) {
             let (low, high) = (format!("{starts_name}[..., 1:]"), format!("{starts_name}[..., :-1]"));
             let count = if parts.layout.by_rows() { "ncols" } else { "nrows" };
@@ -125,10 +218,10 @@ fn plain_limit(layout: TensorLayout) -> &'static str {
 }
 
 /// Returns the number of compressed lines and the range of plain indices, in blocks.
-fn lines_and_across(view: &View, parts: &Compressed) -> (i64, i64) {
+fn lines_and_across(sizes: &[i64], parts: &Compressed) -> (i64, i64) {
     let batch = parts.batch_dims();
     let (block_rows, block_columns) = parts.block();
-    let count = |d: usize, block: i64| view.sizes().get(batch + d).copied().unwrap_or(0) / block.max(1);
+    let count = |d: usize, block: i64| sizes.get(batch + d).copied().unwrap_or(0) / block.max(1);
     let (rows, columns) = (count(0, block_rows), count(1, block_columns));
     if parts.layout.by_rows() { (rows, columns) } else { (columns, rows) }
 }
@@ -170,8 +263,11 @@ fn batches(view: &View) -> Result<Vec<Batch>> {
         indices.memory()?;
         let length = indices.sizes().last().copied().unwrap_or(0) as usize;
         let all = integers(indices)?;
-        let count = indices.sizes()[..parts.batch_dims()].iter().product::<i64>() as usize;
-        Ok((0..count).map(|b| all[b * length..(b + 1) * length].to_vec()).collect())
+        let batch = &indices.sizes()[..indices.ndim().saturating_sub(1)];
+        // Without indices, a size may be anything.
+        let count = if length == 0 { checked_numel(batch)? } else { (all.len() / length) as i64 };
+        limits::room_for::<Vec<i64>>(count as usize)?;
+        Ok((0..count as usize).map(|b| all.get(b * length..(b + 1) * length).unwrap_or_default().to_vec()).collect())
     };
     let (starts, plain) = (rows(&parts.compressed)?, rows(&parts.plain)?);
     Ok(starts.into_iter().zip(plain).map(|(starts, plain)| Batch { starts, plain }).collect())
@@ -255,7 +351,7 @@ pub(super) fn starts(lines: &[i64], count: i64) -> Result<Vec<i64>> {
 /// `to_dense()`.
 pub fn to_dense(view: &View) -> Result<View> {
     let parts = parts(view)?;
-    let (lines, across) = lines_and_across(view, parts);
+    let (lines, across) = lines_and_across(view.sizes(), parts);
     let (block_rows, block_columns) = parts.block();
     let (rows, columns) = if parts.layout.by_rows() { (lines, across) } else { (across, lines) };
     let dense = &parts.values.sizes()[parts.values.ndim() - parts.dense_dims()..];
@@ -415,7 +511,7 @@ pub fn cleared(view: &View, dtype: DType, device: Device) -> Result<View> {
 /// Returns a matrix as a COO matrix of its blocks, in the order of the values. Without blocks, they are numbers.
 pub fn blocks(view: &View) -> Result<View> {
     let given = parts(view)?;
-    let (lines, across) = lines_and_across(view, given);
+    let (lines, across) = lines_and_across(view.sizes(), given);
     let Some(batch) = batches(view)?.into_iter().next() else { bail!(RuntimeError, "no indices") };
     let (of_line, plain) = batch.pairs(lines, across)?;
     let nnz = of_line.len();
@@ -446,7 +542,7 @@ pub fn select(view: &View, dim: usize, at: i64) -> Result<View> {
     let (block_rows, block_columns) = given.block();
     let (length, other) = if dim == 0 { (block_rows, block_columns) } else { (block_columns, block_rows) };
     let (line, within) = (at / length.max(1), at % length.max(1));
-    let (lines, across) = lines_and_across(view, given);
+    let (lines, across) = lines_and_across(view.sizes(), given);
     // The elements on the line, and where each lies along it.
     let (found, others): (Vec<usize>, Vec<i64>) = if (dim == 0) == given.layout.by_rows() {
         let part = |indices: &View, range: std::ops::Range<i64>| {
