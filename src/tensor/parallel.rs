@@ -554,6 +554,14 @@ unsafe fn gather(itemsize: usize, from: *const u8, stride: i64, to: *mut u8, len
             unsafe { std::ptr::copy_nonoverlapping(from.cast::<u8>(), to.cast(), length * size_of::<T>()) };
             return;
         }
+        if stride == 0 && length > 0 {
+            // SAFETY: as the caller promises; buffers are aligned.
+            unsafe {
+                slice::from_raw_parts_mut(to.cast::<MaybeUninit<T>>(), length)
+                    .fill(MaybeUninit::new(from.read_unaligned()))
+            };
+            return;
+        }
         for i in 0..length {
             // SAFETY: as the caller promises; buffers are aligned.
             unsafe { to.add(i).write(from.offset(i as isize * stride as isize).read_unaligned()) };

@@ -57,7 +57,7 @@ thresholds! {
     /// Elements that are converted at a time from one file to another.
     CONVERTED = 1 << 18, debug / 64;
     /// Elements that a core reduces at a time.
-    PIECE = 1 << 16, debug / 64;
+    PIECE = 1 << 14, debug / 16;
     /// Elements that are reduced before their results are stored.
     BATCH = 1 << 22, debug / 64;
     /// Results that are collected before they are stored.

@@ -1,11 +1,15 @@
 //! Counts and searches: `histc`, `histogram`, `bincount`, `searchsorted`, `bucketize`, `isin`.
 
+mod even;
+
+pub use even::histc;
+
 use super::block::{self, values};
 use super::check::{lost, readable, resolved};
-use super::copy::{cast, check_fits, contiguous, fill};
+use super::copy::{cast, contiguous, fill};
 use super::create::linspace;
 use super::gather::{APART, gather};
-use super::number::{Stored, rounded};
+use super::number::Stored;
 use super::pointwise::{check_kernel, classes};
 use super::reduce::{Extremum, extremum_all};
 use super::view::reshape;
@@ -53,27 +57,6 @@ fn extremes(values: &[f64]) -> (f64, f64) {
     (low, values.iter().copied().fold(f64::NEG_INFINITY, f64::max))
 }
 
-/// Returns the range of `histc`: as given, or that of the elements if the given range is empty. Its length is never 0.
-fn histc_range(values: &[f64], low: f64, high: f64) -> Result<(f64, f64)> {
-    let (mut low, mut high) = (low, high);
-    if low == high && !values.is_empty() {
-        (low, high) = extremes(values);
-        if low.is_nan() {
-            bail!(RuntimeError, "torch.histc: range of [-nan, -nan] is not finite");
-        }
-    }
-    if low == high {
-        (low, high) = (low - 1.0, high + 1.0);
-    }
-    if !low.is_finite() || !high.is_finite() {
-        bail!(RuntimeError, "torch.histc: range of [{low}, {high}] is not finite");
-    }
-    if low > high {
-        bail!(RuntimeError, "torch.histc: max must be larger than min");
-    }
-    Ok((low, high))
-}
-
 /// Returns the range of the bins of `histogramdd` along a dimension: as given, or that of the coordinates.
 fn outer_edges(values: &[f64], given: Option<(f64, f64)>, dim: usize) -> Result<(f64, f64)> {
     let (low, high) = match given {
@@ -104,58 +87,6 @@ fn check_bins(bins: i64, dim: usize) -> Result<()> {
 
 fn doubles(view: &View) -> Result<Vec<f64>> {
     values::<f64>(&contiguous(&cast(view, DType::Double)?)?)
-}
-
-/// Counts values in bins of equal width, rounding every step to the values' own type.
-fn count_evenly(
-    values: Vec<f64>,
-    (low, high): (f64, f64),
-    counts: &mut [f64],
-    round: impl Fn(f64) -> f64,
-) -> Result<()> {
-    let (low, high) = (round(low), round(high));
-    let (bins, width) = (round(counts.len() as f64), round(high - low));
-    let last = counts.len().saturating_sub(1);
-    for (i, value) in values.into_iter().enumerate() {
-        interrupt::check_at(i)?;
-        if (low..=high).contains(&value) {
-            let place = round(round(round(value - low) * bins) / width) as usize;
-            if let Some(count) = counts.get_mut(place.min(last)) {
-                *count += 1.0;
-            }
-        }
-    }
-    Ok(())
-}
-
-/// Counts the elements in each of `bins` bins of equal width.
-///
-/// # Errors
-/// RuntimeError for invalid bins and ranges, and for unsupported dtypes.
-pub fn histc(view: &View, bins: i64, low: f64, high: f64) -> Result<View> {
-    check_bins(bins, 0)?;
-    if view.device().is_meta() {
-        return View::zeros(&[bins], view.dtype, view.device());
-    }
-    // PyTorch determines the range, then makes the edges, then counts.
-    if low == high && view.numel() > 0 {
-        check_kernel("aminmax_cpu", classes::BOOL | classes::NUMBERS, view.dtype)?;
-    }
-    let values = doubles(view)?;
-    let range = histc_range(&values, low, high)?;
-    check_kernel("linspace_cpu", classes::NUMBERS | classes::COMPLEX, view.dtype)?;
-    check_fits(Scalar::Float(range.0), view.dtype).and_then(|()| check_fits(Scalar::Float(range.1), view.dtype))?;
-    check_kernel("histogram_cpu", classes::FLOAT, view.dtype)?;
-    View::zeros(&[bins.saturating_add(1)], view.dtype, view.device())?;
-    let out = View::zeros(&[bins], view.dtype, view.device())?;
-    let mut counts = limits::filled(0.0, out.numel() as usize)?;
-    match view.dtype {
-        DType::Double => count_evenly(values, range, &mut counts, |value| value)?,
-        DType::Float => count_evenly(values, range, &mut counts, |value| f64::from(value as f32))?,
-        DType::Half => count_evenly(values, range, &mut counts, |value| f64::from(rounded::<f16>(value as f32)))?,
-        _ => count_evenly(values, range, &mut counts, |value| f64::from(rounded::<bf16>(value as f32)))?,
-    }
-    View::from_scalars(&[bins], view.dtype, counts.into_iter().map(Scalar::Float))
 }
 
 /// The bins of a histogram: their number, or their edges.
@@ -419,7 +350,7 @@ fn elements_of<'m, T>(view: &View, elements: &'m [T]) -> &'m [T] {
 /// Counts non-negative integers. Cores count parts of them in tables of their own, unless the tables are long.
 fn count_integers<T: Plain + AsPrimitive<usize>>(totals: &View, numbers: &View) -> Result<()> {
     let (length, first, size) = (totals.numel() as usize, numbers.layout.offset as usize, numbers.numel() as usize);
-    let tables = parallel::cores().min(size / length.saturating_mul(4).max(PIECE));
+    let tables = parallel::cores().min(size / length.saturating_mul(4).max(4 * PIECE));
     let count = |numbers: &[T], table: &mut [i64]| {
         for part in numbers.chunks(APART) {
             interrupt::check()?;
@@ -587,7 +518,7 @@ where
     let steps = (usize::BITS - length.leading_zeros()) as usize;
     let done = parallel::between::<S, R, _>(&*values.memory()?, &*out.memory()?, 0..size, |values, out| {
         let values = values.get(first..first + size).ok_or_else(lost)?;
-        parallel::parts_of(out, PIECE / 16, size.saturating_mul(steps.max(1)), &|start, out| {
+        parallel::parts_of(out, PIECE / 4, size.saturating_mul(steps.max(1)), &|start, out| {
             let mut done = 0;
             while done < out.len() {
                 let at = start + done;

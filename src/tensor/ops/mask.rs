@@ -160,7 +160,8 @@ pub fn masked_scatter_(view: &View, mask: &View, source: &View) -> Result<()> {
     through_bits(view, |view| {
         let (to, mask_memory, from) = (view.memory()?, mask.memory()?, source.memory()?);
         let truth = mask_memory.typed::<u8>();
-        let (first, last) = (source.layout.offset as usize, (source.numel().max(1) - 1) as usize);
+        let (first, available) = (source.layout.offset as usize, source.numel() as usize);
+        let last = available.max(1) - 1;
         by_width!(view.dtype, T => {
             let (to, from) = (to.typed::<T>(), from.typed::<T>().get(first..).unwrap_or_default());
             let mut taken = 0;
@@ -170,7 +171,7 @@ pub fn masked_scatter_(view: &View, mask: &View, source: &View) -> Result<()> {
                     for i in piece? {
                         let at = at + i as i64 * step;
                         let wanted = get(truth.get(at as usize).ok_or_else(lost)?) != 0;
-                        if wanted & (taken as i64 == source.numel()) {
+                        if wanted & (taken == available) {
                             bail!(RuntimeError, "Number of elements of source < number of ones in mask");
                         }
                         let to = to.get((write + i as i64 * write_step) as usize).ok_or_else(lost)?;

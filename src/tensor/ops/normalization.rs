@@ -9,10 +9,12 @@ use super::pointwise::{check_kernel, classes};
 use super::view::narrow;
 use crate::bail;
 use crate::layout::show;
-use crate::parallel::{self, vectorised};
+use crate::parallel::{self, Kernel, vectorised, vectorised_kernel};
+use crate::thresholds::BLOCK;
 use crate::{DType, Dims, Layout, MemoryFormat, Result, View, interrupt};
 use half::{bf16, f16};
 use num_traits::{Float, One, Zero};
+use smallvec::SmallVec;
 use std::ops::Range;
 
 /// The number of `f32` elements in the vectors that determine PyTorch's order of additions.
@@ -61,6 +63,7 @@ impl<C: Real, const N: usize> Moments<C, N> {
         Moments { count: 0, mean: [C::zero(); N], squares: [C::zero(); N] }
     }
 
+    #[inline(always)]
     fn join(&mut self, other: &Self) {
         let count = self.count + other.count;
         let share = if count == 0 { C::zero() } else { of_count::<C>(other.count) / of_count(count) };
@@ -78,53 +81,99 @@ fn of_count<C: Real>(count: usize) -> C {
     C::from_f64(count as f64)
 }
 
+/// Computes the moments of every lane over some vectors: of each group of `parts`, the one at `part`.
+struct OfVectors<'a, S, const N: usize> {
+    vectors: &'a [[S; N]],
+    part: usize,
+    parts: usize,
+}
+
+impl<S: Stored<Compute: Real>, const N: usize> Kernel for OfVectors<'_, S, N> {
+    type Output = Moments<S::Compute, N>;
+    #[inline(always)]
+    fn run(self, _fuses: bool) -> Self::Output {
+        let mut found = Moments::none();
+        for vector in self.vectors.iter().skip(self.part).step_by(self.parts) {
+            found.count += 1;
+            let share = S::Compute::one() / of_count(found.count);
+            for (k, element) in vector.iter().enumerate() {
+                let value = element.widen();
+                let apart = value - found.mean[k];
+                found.mean[k] = apart.fused(share, found.mean[k]);
+                found.squares[k] = apart.fused(value - found.mean[k], found.squares[k]);
+            }
+        }
+        found
+    }
+}
+
+/// Shifts, scales and shifts again some elements of a row, in place.
+struct Scaled<'a, S: Stored> {
+    elements: &'a mut [S],
+    weight: &'a [S::Compute],
+    bias: &'a [S::Compute],
+    mean: S::Compute,
+    scale: S::Compute,
+}
+
+impl<S: Stored<Compute: Real>> Kernel for Scaled<'_, S> {
+    type Output = ();
+    #[inline(always)]
+    fn run(self, _fuses: bool) {
+        let Scaled { elements, weight, bias, mean, scale } = self;
+        let shift = -scale * mean;
+        for (element, (&factor, &addend)) in elements.iter_mut().zip(weight.iter().zip(bias)) {
+            let value = element.widen();
+            let moved = if size_of::<S>() == 2 { value.fused(scale, shift) } else { (value - mean) * scale };
+            *element = S::narrow(moved.fused(factor, addend));
+        }
+    }
+}
+
 /// Computes the mean and the variance of a row: vectors in chunks, and chunks in a cascade. The rest that fills no
 /// vector is merged before all lanes.
-fn moments<S: Stored<Compute: Real>, const N: usize>(row: &[S]) -> Result<(S::Compute, S::Compute)> {
-    // A vector of 16-bit floats widens to two vectors.
-    let parts = if size_of::<S>() == 2 { 2 } else { 1 };
-    let vectors = row.len() / (N * parts);
-    let (whole, rest) = row.split_at(vectors * N * parts);
-    let chunks = vectors.div_ceil(CHUNK);
-    let depth = chunks.max(2).next_power_of_two().ilog2() as usize;
-    let mut cascade = vec![Moments::<S::Compute, N>::none(); depth];
-    for (i, chunk) in whole.chunks(CHUNK * N * parts).enumerate() {
-        interrupt::check_at(i)?;
-        for part in 0..parts {
-            let mut found = Moments::<S::Compute, N>::none();
-            for vector in chunk.as_chunks::<N>().0.iter().skip(part).step_by(parts) {
-                found.count += 1;
-                let share = S::Compute::one() / of_count(found.count);
-                for (k, element) in vector.iter().enumerate() {
-                    let value = element.widen();
-                    let apart = value - found.mean[k];
-                    found.mean[k] = apart.fused(share, found.mean[k]);
-                    found.squares[k] = apart.fused(value - found.mean[k], found.squares[k]);
-                }
+struct OfRow<'a, S, const N: usize> {
+    row: &'a [S],
+}
+
+impl<S: Stored<Compute: Real>, const N: usize> Kernel for OfRow<'_, S, N> {
+    type Output = Result<(S::Compute, S::Compute)>;
+    #[inline(always)]
+    fn run(self, fuses: bool) -> Self::Output {
+        // A vector of 16-bit floats widens to two vectors.
+        let parts = if size_of::<S>() == 2 { 2 } else { 1 };
+        let vectors = self.row.len() / (N * parts);
+        let (whole, rest) = self.row.split_at(vectors * N * parts);
+        let chunks = vectors.div_ceil(CHUNK);
+        let depth = chunks.max(2).next_power_of_two().ilog2() as usize;
+        let mut cascade: SmallVec<[_; 4]> = SmallVec::from_elem(Moments::<S::Compute, N>::none(), depth);
+        for (i, chunk) in whole.chunks(CHUNK * N * parts).enumerate() {
+            interrupt::check_at(i)?;
+            for part in 0..parts {
+                cascade[0].join(&OfVectors { vectors: chunk.as_chunks::<N>().0, part, parts }.run(fuses));
             }
-            cascade[0].join(&found);
+            let full = (i + 1).trailing_zeros() as usize;
+            for level in 1..depth.min(full + 1) {
+                let below = std::mem::replace(&mut cascade[level - 1], Moments::none());
+                cascade[level].join(&below);
+            }
         }
-        let full = (i + 1).trailing_zeros() as usize;
-        for level in 1..depth.min(full + 1) {
-            let below = std::mem::replace(&mut cascade[level - 1], Moments::none());
-            cascade[level].join(&below);
+        let (first, others) = cascade.split_at_mut(1);
+        others.iter().for_each(|other| first[0].join(other));
+        let mut total = Moments::<S::Compute, 1>::none();
+        for element in rest {
+            total.count += 1;
+            let value = element.widen();
+            let apart = value - total.mean[0];
+            total.mean[0] = total.mean[0] + apart / of_count(total.count);
+            total.squares[0] = apart.fused(value - total.mean[0], total.squares[0]);
         }
+        for k in 0..N {
+            let (mean, squares) = ([first[0].mean[k]], [first[0].squares[k]]);
+            total.join(&Moments { count: vectors * parts, mean, squares });
+        }
+        Ok((total.mean[0], total.squares[0] / of_count(self.row.len())))
     }
-    let (first, others) = cascade.split_at_mut(1);
-    others.iter().for_each(|other| first[0].join(other));
-    let mut total = Moments::<S::Compute, 1>::none();
-    for element in rest {
-        total.count += 1;
-        let value = element.widen();
-        let apart = value - total.mean[0];
-        total.mean[0] = total.mean[0] + apart / of_count(total.count);
-        total.squares[0] = apart.fused(value - total.mean[0], total.squares[0]);
-    }
-    for k in 0..N {
-        let (mean, squares) = ([first[0].mean[k]], [first[0].squares[k]]);
-        total.join(&Moments { count: vectors * parts, mean, squares });
-    }
-    Ok((total.mean[0], total.squares[0] / of_count(row.len())))
 }
 
 /// `torch.native_layer_norm`: normalises each block of the last dimensions separately.
@@ -198,7 +247,7 @@ fn rows<S: Stored<Compute: Real>, const N: usize>(
             let rows = k * group..count.min((k + 1) * group);
             rows.map(|row| {
                 let row = elements.get(row * length..(row + 1) * length).unwrap_or_default();
-                let (mean, variance) = moments::<S, N>(row)?;
+                let (mean, variance) = vectorised_kernel(OfRow::<S, N> { row })?;
                 Ok((mean, S::Compute::one() / (variance + eps).sqrt()))
             })
             .collect::<Result<Vec<_>>>()
@@ -211,18 +260,18 @@ fn rows<S: Stored<Compute: Real>, const N: usize>(
     if length == 0 {
         return Ok(());
     }
+    // Without a parameter, PyTorch multiplies by one and adds zero, which changes the sign of a zero.
+    let (ones, zeros) = ([S::Compute::one(); BLOCK], [S::Compute::zero(); BLOCK]);
     parallel::writing::<S, _>(&*out.memory()?, elements, |elements| {
         parallel::parts(elements, length, &|first, part| {
             for (i, row) in part.chunks_mut(length).enumerate() {
                 interrupt::check_at(i)?;
                 let Some(&(mean, scale)) = found.get(first / length + i) else { continue };
-                let shift = -scale * mean;
-                for (k, element) in row.iter_mut().enumerate() {
-                    let value = element.widen();
-                    let moved = if size_of::<S>() == 2 { value.fused(scale, shift) } else { (value - mean) * scale };
-                    let factor = weight.as_ref().map_or(S::Compute::one(), |weight| weight[k]);
-                    let addend = bias.as_ref().map_or(S::Compute::zero(), |bias| bias[k]);
-                    *element = S::narrow(moved.fused(factor, addend));
+                for (k, elements) in row.chunks_mut(BLOCK).enumerate() {
+                    let places = k * BLOCK..k * BLOCK + elements.len();
+                    let weight = weight.as_ref().and_then(|weight| weight.get(places.clone())).unwrap_or(&ones);
+                    let bias = bias.as_ref().and_then(|bias| bias.get(places)).unwrap_or(&zeros);
+                    vectorised_kernel(Scaled { elements, weight, bias, mean, scale });
                 }
             }
             Ok(())

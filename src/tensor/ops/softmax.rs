@@ -57,8 +57,7 @@ pub fn softmax(which: Softmax, view: &View, dim: i64, dtype: Option<DType>) -> R
 /// The number of lanes in which the maximum of a line is found.
 const LANES: usize = 16;
 
-/// Elements that a core processes at a time, and their cost in steps of a plain loop.
-const PART: usize = PIECE / 4;
+/// The cost of an element, in steps of a plain loop.
 const COST: usize = 4;
 
 /// A type whose softmax is computed in `Compute`, with every step in PyTorch's order.
@@ -76,7 +75,7 @@ fn shares<S: Element>(which: Softmax, out: &View, d: usize, last: bool) -> Resul
     let width = out.sizes().iter().skip(d + 1).product::<i64>() as usize;
     let unit = length * width;
     parallel::writing::<S, _>(&*out.memory()?, 0..out.numel() as usize, |elements| {
-        let (size, work) = ((PART / unit).max(1) * unit, elements.len().saturating_mul(COST));
+        let (size, work) = ((PIECE / unit).max(1) * unit, elements.len().saturating_mul(COST));
         parallel::parts_of(elements, size, work, &|_, part| {
             let room = if last { length } else { 3 * width.min(COLUMNS) };
             let mut numbers = limits::vector(room)?;

@@ -93,7 +93,7 @@ pub fn collect<T: Send>(count: usize, work: usize, body: &(dyn Fn(usize) -> Resu
 }
 
 /// Calls `body` for parts of a slice, each with its start index, on all cores if the slice is long. Every part except
-/// possibly the last has a multiple of `unit` elements.
+/// possibly the last has a multiple of `unit` elements, and at most [`PART`] bytes or one `unit`.
 ///
 /// # Errors
 /// Those of [`tasks`].
@@ -103,8 +103,8 @@ pub fn parts<T: Send>(
     body: &(dyn Fn(usize, &mut [T]) -> Result<()> + Sync),
 ) -> Result<()> {
     let (length, unit) = (slice.len(), unit.max(1));
-    let size = (PART / size_of::<T>().max(1) / unit).max(1).saturating_mul(unit);
-    parts_of(slice, size, length, body)
+    let size = (PART / size_of::<T>().max(1)).min(length.div_ceil(cores()).max(THREAD / 2));
+    parts_of(slice, (size / unit).max(1).saturating_mul(unit), length, body)
 }
 
 /// Like [`parts`], with parts of `size` elements and explicit `work`.

@@ -5,7 +5,7 @@ use crate::ops::check::testing::{must, tensor};
 use crate::parallel::{set_cores, set_width};
 use crate::thresholds::THREAD;
 
-const SIZES: [usize; 8] = [0, 1, 15, 17, PIECE / 16 + 1, PIECE - 1, 2 * PIECE + 3, 8 * THREAD + 1];
+const SIZES: [usize; 8] = [0, 1, 15, 17, PIECE / 4 + 1, PIECE - 1, 2 * PIECE + 3, 8 * THREAD + 1];
 
 fn numbers(size: usize, below: usize) -> Vec<f64> {
     (0..size).map(|i| ((i * 7919 + i / 5) % below) as f64).collect()
@@ -38,6 +38,42 @@ fn counts_are_those_of_one_table() {
                 assert_eq!(weighted, Ok(totals.into_iter().map(|t| Scalar::Float(f64::from(t))).collect()));
             }
         }
+    });
+}
+
+type Rounding = fn(f64) -> f64;
+
+#[test]
+fn even_bins_are_those_of_one_number_after_another() {
+    on_threads(|| {
+        for width in [128, 256, 512] {
+            set_width(width);
+            for (size, bins) in SIZES.into_iter().flat_map(|size| [1, 3, 100].map(|bins| (size, bins))) {
+                let mut all: Vec<f64> = numbers(size, 1001).into_iter().map(|number| number * 0.125 - 30.0).collect();
+                all.iter_mut().step_by(7).for_each(|number| *number = f64::NAN);
+                let roundings: [(DType, Rounding); 3] = [
+                    (DType::Double, |value| value),
+                    (DType::Float, |value| f64::from(value as f32)),
+                    (DType::BFloat16, |value| f64::from(bf16::from_f32(value as f32))),
+                ];
+                for (dtype, round) in roundings {
+                    let view = tensor(&[size as i64], dtype, &all);
+                    let mut counts = vec![0.0; bins];
+                    let (low, high) = (-16.0, -16.0 + 8.0 * bins as f64);
+                    for number in must(Ok(view.clone())).scalars().unwrap_or_default() {
+                        let number = number.to_f64();
+                        if (round(low)..=round(high)).contains(&number) {
+                            let place = round(round(round(number - low) * round(bins as f64)) / round(high - low));
+                            counts[(place as usize).min(bins - 1)] += 1.0;
+                        }
+                    }
+                    let wanted = must(View::from_scalars(&[bins as i64], dtype, counts.into_iter().map(Scalar::Float)));
+                    let found = must(histc(&view, bins as i64, low, high));
+                    assert_eq!(found.scalars(), wanted.scalars(), "{size} {dtype:?} in {bins}");
+                }
+            }
+        }
+        set_width(0);
     });
 }
 

@@ -4,7 +4,7 @@ use super::chain::{NonNegativeTerms, chained};
 use super::tiles::{Dim, Tile, dims, for_each, odometer};
 use super::{Reduction, aligned, mean, resolved};
 use crate::bail;
-use crate::memory::{ElementCell, get, set};
+use crate::memory::set;
 use crate::ops::copy::{cast, copy_into, fill};
 use crate::ops::number::{Number, Real, Stored};
 use crate::ops::pointwise::{BinaryOp, Output, UnaryOp, binary, check_kernel, classes, unary};
@@ -198,28 +198,45 @@ fn reduce_each<S: Stored<Compute: Real>, A: RunningState<S::Compute>>(
     finish: impl Fn(A) -> f64 + Sync,
 ) -> Result<()> {
     let view = aligned::<S>(view)?;
-    let (memory, out_memory) = (view.memory()?, out.memory()?);
-    let results = out_memory.typed::<S>();
     let (reduced, kept): (Vec<Dim>, Vec<Dim>) = dims(layout, &view.layout).into_iter().partition(|d| d.out == 0);
     let length: i64 = reduced.iter().map(|dim| dim.size).product();
     let (run, outer) = match reduced.split_first() {
         Some((run, outer)) => (*run, outer),
         None => (Dim { size: 1, out: 0, input: 0 }, [].as_slice()),
     };
+    each_result::<S>(out, layout, &view, &kept, length as usize, &|elements, group| {
+        let visits = ReductionInput { elements, run, outer, start };
+        let carried = match group.as_array() {
+            Some(group) => visits.side_by_side::<LANES>(group)?.to_vec(),
+            None => {
+                let one = |&place| visits.side_by_side::<1>(&[place]);
+                group.iter().map(one).collect::<Result<Vec<_>>>()?.concat()
+            }
+        };
+        Ok(carried.into_iter().map(|carried| S::narrow(Real::from_f64(finish(carried)))).collect())
+    })
+}
+
+/// Computes a few results, each from the elements of the input that belong to it: the offsets of the result and of its
+/// first element.
+type Results<'a, S> = &'a (dyn Fn(&[S], &[(i64, i64)]) -> Result<Vec<S>> + Sync);
+
+/// Stores the result of every index of the `kept` dimensions, each of `length` elements, computed on all cores.
+fn each_result<S: Stored>(
+    out: &View,
+    layout: &Layout,
+    view: &View,
+    kept: &[Dim],
+    length: usize,
+    compute: Results<S>,
+) -> Result<()> {
+    let (memory, out_memory) = (view.memory()?, out.memory()?);
+    let results = out_memory.typed::<S>();
     let flush = |batch: &mut Vec<(i64, i64)>| -> Result<()> {
         let computed = parallel::reading::<S, _>(&memory, |elements| {
-            let visits = ReductionInput { elements, run, outer, start };
             let groups: Vec<_> = batch.chunks(LANES).collect();
-            parallel::collect(groups.len(), batch.len().saturating_mul(length as usize), &|k| {
-                let group = groups.get(k).copied().unwrap_or_default();
-                let carried = match group.as_array() {
-                    Some(group) => visits.side_by_side::<LANES>(group)?.to_vec(),
-                    None => {
-                        let one = |&place| visits.side_by_side::<1>(&[place]);
-                        group.iter().map(one).collect::<Result<Vec<_>>>()?.concat()
-                    }
-                };
-                Ok(carried.into_iter().map(|carried| S::narrow(Real::from_f64(finish(carried)))).collect::<Vec<S>>())
+            parallel::collect(groups.len(), batch.len().saturating_mul(length), &|k| {
+                compute(elements, groups.get(k).copied().unwrap_or_default())
             })
         });
         for (&(to, _), value) in batch.iter().zip(computed.transpose()?.into_iter().flatten().flatten()) {
@@ -229,7 +246,7 @@ fn reduce_each<S: Stored<Compute: Real>, A: RunningState<S::Compute>>(
         Ok(())
     };
     let mut batch = Vec::new();
-    odometer(&kept, layout.offset, view.layout.offset, &mut |to, from| {
+    odometer(kept, layout.offset, view.layout.offset, &mut |to, from| {
         batch.push((to, from));
         if batch.len() == RESULTS { flush(&mut batch) } else { Ok(()) }
     })?;
@@ -427,13 +444,9 @@ fn euclidean<S: Stored<Compute: Real>, const V: usize>(
     length: usize,
     kept: &[Dim],
 ) -> Result<()> {
-    let (memory, out_memory) = (view.memory()?, out.memory()?);
-    let (cells, results) = (memory.typed::<S>(), out_memory.typed::<S>());
-    let value = |cell: &ElementCell<S>| get(cell).widen();
     // A vector holds twice as many 16-bit floats; its two halves are added to the lanes one after the other.
     let width = 32 / size_of::<S>();
-    odometer(kept, layout.offset, view.layout.offset, &mut |to, from| {
-        let run = cells.get(from as usize..from as usize + length).unwrap_or_default();
+    let norm = |run: &[S]| -> Result<S> {
         let (whole, rest) = run.split_at(run.len() - run.len() % width);
         let vectors = whole.as_chunks::<V>().0;
         let mut lanes = [S::Compute::default(); V];
@@ -442,8 +455,8 @@ fn euclidean<S: Stored<Compute: Real>, const V: usize>(
             lanes = vectorised(|| {
                 let mut lanes = lanes;
                 for vector in vectors {
-                    for (lane, cell) in lanes.iter_mut().zip(vector) {
-                        let value = value(cell);
+                    for (lane, element) in lanes.iter_mut().zip(vector) {
+                        let value = element.widen();
                         *lane = value.fused(value, *lane);
                     }
                 }
@@ -451,10 +464,12 @@ fn euclidean<S: Stored<Compute: Real>, const V: usize>(
             });
         }
         let joined = lanes.into_iter().reduce(|a, b| a + b).unwrap_or_default();
-        let total = rest.iter().map(value).fold(joined, |total, value| value.fused(value, total));
-        if let Some(result) = results.get(to as usize) {
-            set(result, S::narrow(total.sqrt()));
-        }
-        Ok(())
+        let rest = rest.iter().map(|element| element.widen());
+        Ok(S::narrow(rest.fold(joined, |total, value| value.fused(value, total)).sqrt()))
+    };
+    let view = aligned::<S>(view)?;
+    each_result::<S>(out, layout, &view, kept, length, &|elements, group| {
+        let run = |from: i64| elements.get(from as usize..from as usize + length).unwrap_or_default();
+        group.iter().map(|&(_, from)| norm(run(from))).collect()
     })
 }

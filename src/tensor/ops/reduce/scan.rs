@@ -11,8 +11,7 @@ use crate::{DType, Dims, Layout, Result, Scalar, View, interrupt, limits, parall
 use half::{bf16, f16};
 use num_complex::Complex;
 
-/// Elements that a core scans at a time, and their cost in steps of a plain loop.
-const PART: usize = PIECE / 4;
+/// The cost of an element, in steps of a plain loop.
 const COST: usize = 4;
 
 /// The running operation.
@@ -123,7 +122,7 @@ fn scan<S: Stored, A: ScanNumber>(
     parallel::between::<S, S, _>(&*view.memory()?, &*out.memory()?, 0..out.numel() as usize, |elements, results| {
         let lines = ScanLines { elements, width, along, widen, narrow };
         let unit = size * width;
-        let (size_of_part, work) = ((PART / unit).max(1) * unit, results.len().saturating_mul(COST));
+        let (size_of_part, work) = ((PIECE / unit).max(1) * unit, results.len().saturating_mul(COST));
         parallel::parts_of(results, size_of_part, work, &|first, part| {
             let slabs = || slabs.offsets_from((first / (size * width)) as i64);
             let most = if width == 1 { (interrupt::STRIDE / size).clamp(1, COLUMNS) } else { width.min(COLUMNS) };

@@ -283,8 +283,9 @@ where
         let [rows, columns] = tile.size;
         volume += rows * columns;
         let long = rows >= LONG_SUM && tile.out_stride[0] == 0;
-        // About a piece, and at least a strip: parts start at strip boundaries.
-        let width = if long { 1 } else { (PIECE / rows.max(1)).max(1).next_multiple_of(4 * STRIP) };
+        // About a piece. Parts with adjacent columns start at strip boundaries.
+        let unit = if tile.in_stride[1] == 1 { 4 * STRIP } else { 1 };
+        let width = if long { 1 } else { (PIECE / rows.max(1)).max(1).next_multiple_of(unit) };
         for start in (0..columns).step_by(width) {
             if long && !parts.is_empty() {
                 flush(&mut parts)?;

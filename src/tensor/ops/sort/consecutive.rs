@@ -41,17 +41,20 @@ pub fn unique_consecutive(view: &View, wants_inverse: bool) -> Result<Unique> {
     let (to, from) = (values.memory()?, view.memory()?);
     by_width!(view.dtype, T => {
         let from = from.typed::<T>().get(view.layout.offset as usize..).ok_or_else(lost)?;
-        for (i, (cell, &first)) in to.typed::<T>().iter().zip(&firsts).enumerate() {
-            interrupt::check_at(i)?;
-            set(cell, get(from.get(first).ok_or_else(lost)?));
+        for (to, firsts) in to.typed::<T>().chunks(interrupt::STRIDE).zip(firsts.chunks(interrupt::STRIDE)) {
+            interrupt::check()?;
+            to.iter().zip(firsts).for_each(|(cell, &first)| set(cell, from.get(first).map(get).unwrap_or_default()));
         }
     });
     let (counts_memory, inverse_memory) = (counts.memory()?, inverse.memory()?);
+    let mut ends = firsts;
+    ends.push(view.numel() as usize);
+    let runs = || ends.array_windows::<2>();
+    interrupt::check()?;
+    counts_memory.typed::<i64>().iter().zip(runs()).for_each(|(cell, [first, end])| set(cell, (end - first) as i64));
     let inverses = inverse_memory.typed::<i64>();
-    let ends = firsts.iter().skip(1).copied().chain([view.numel() as usize]);
-    for (i, (cell, (&first, end))) in counts_memory.typed::<i64>().iter().zip(firsts.iter().zip(ends)).enumerate() {
+    for (i, &[first, end]) in runs().enumerate().take(if wants_inverse { ends.len() } else { 0 }) {
         interrupt::check_at(i)?;
-        set(cell, (end - first) as i64);
         for part in inverses.get(first..end).unwrap_or_default().chunks(interrupt::STRIDE) {
             part.iter().for_each(|cell| set(cell, i as i64));
             interrupt::check_at(part.len())?;

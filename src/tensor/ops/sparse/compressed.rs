@@ -265,7 +265,7 @@ fn batches(view: &View) -> Result<Vec<Batch>> {
         let all = integers(indices)?;
         let batch = &indices.sizes()[..indices.ndim().saturating_sub(1)];
         // Without indices, a size may be anything.
-        let count = if length == 0 { checked_numel(batch)? } else { (all.len() / length) as i64 };
+        let count = all.len().checked_div(length).map_or_else(|| checked_numel(batch), |count| Ok(count as i64))?;
         limits::room_for::<Vec<i64>>(count as usize)?;
         Ok((0..count as usize).map(|b| all.get(b * length..(b + 1) * length).unwrap_or_default().to_vec()).collect())
     };
