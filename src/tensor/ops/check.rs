@@ -5,14 +5,14 @@
 #[cfg(test)]
 pub(super) mod testing;
 
-use super::block::{check_no_internal_overlap, check_no_partial_overlap, elements};
-use super::copy::{check_fits, clone, clone_storage, copy_into};
+use super::block::{check_no_internal_overlap, check_no_partial_overlap, elements, values};
+use super::copy::{check_fits, clone, clone_storage, contiguous, copy_into};
 use crate::bail;
 use crate::iterate::{Run, walk};
 use crate::layout::wrap_dim;
 use crate::memory::{get, set};
 use crate::parallel::{self, Elements, StepPattern, vectorised};
-use crate::{DType, Error, Layout, Result, Scalar, View, interrupt, limits};
+use crate::{DType, Error, Layout, Result, Scalar, View, interrupt};
 use num_complex::Complex;
 use std::ops::Range;
 
@@ -343,13 +343,12 @@ impl Positions<'_> {
 
     /// Returns the displacements of an index, an `int64` tensor, in row-major order.
     pub(super) fn displacements(&self, index: &View) -> Result<Vec<i64>> {
-        let memory = index.memory()?;
-        let cells = memory.typed::<i64>();
-        let mut numbers = limits::vector(index.numel() as usize)?;
-        numbers.extend(interrupt::watched(index.layout.offsets()).filter_map(|at| cells.get(at as usize).map(get)));
-        interrupt::check()?;
-        self.check(&numbers)?;
-        numbers.iter_mut().for_each(|number| *number = self.displacement(*number));
+        let mut numbers = values::<i64>(&contiguous(index)?)?;
+        for numbers in numbers.chunks_mut(interrupt::STRIDE) {
+            interrupt::check()?;
+            self.check(numbers)?;
+            vectorised(|| numbers.iter_mut().for_each(|number| *number = self.displacement(*number)));
+        }
         Ok(numbers)
     }
 }
