@@ -26,6 +26,9 @@ thresholds! {
     SHORT = 64, debug / 4;
     /// Maximum elements in a block of a kernel that needs no buffers.
     LONG_BLOCK = 1 << 16, debug / 64;
+    /// Elements of a run up to which several runs are gathered into a block: calling a kernel takes as long as copying
+    /// some hundred bytes.
+    GATHERED = 128, debug / 4;
     /// Elements that justify a second thread: two threads add 100,000 pairs in 7 µs, one in 11.
     THREAD = 1 << 15, debug / 32;
     /// Bytes per piece of a loop that only writes: smaller pieces are written more slowly.
@@ -89,7 +92,7 @@ thresholds! {
     /// Multiplications in one call of the matrix library, which cannot be interrupted: about ten milliseconds.
     PRODUCTS = 1 << 28, debug / 256;
     /// Multiplications of a task of a product that is summed in order.
-    ORDERED = 1 << 22, debug / 1024;
+    ORDERED = 1 << 24, debug / 4096;
     /// Elements that a loop handles between two checks for Ctrl-C: a few milliseconds for the slowest kernel, and
     /// enough to make the checks free. A multiple of every vector's length.
     STRIDE = 1 << 18, debug / 64;

@@ -2,20 +2,28 @@
 //! numbers use vector instructions. Small ones and products with a vector are summed in the order of the library behind
 //! PyTorch (`tiles`, `vector`), and integers in order. The callers check sizes.
 
-use super::tiles::{Tiling, in_order};
+use super::tiles::{Lanes, PER_ELEMENT, Tiling, in_order};
 use super::vector;
 use crate::bail;
-use crate::memory::{BoolByte, set};
-use crate::ops::block::{needs_no_conversion, values};
+use crate::memory::set;
+use crate::ops::block::values;
 use crate::ops::check::resolved;
-use crate::ops::copy::{contiguous, copy_into};
-use crate::ops::number::{Number, Stored};
+use crate::ops::copy::{cast, contiguous, copy_into, write_into};
+use crate::ops::number::{Number, Stored, compute_dtype};
 use crate::parallel::{self, Matrix, add_product};
-use crate::{Dims, Error, Layout, Result, Scalar, View, interrupt};
+use crate::thresholds::THREAD;
+use crate::{DType, Dims, Error, Layout, Result, Scalar, View, interrupt};
 use num_complex::Complex;
 
 /// The element types of matrices that can be multiplied.
 pub trait Ring: Number {
+    /// The type of sums: narrow integers are summed in a wider type, which wraps to the same values.
+    type Sum: Lanes;
+
+    fn widened(self) -> Self::Sum;
+
+    fn narrowed(sum: Self::Sum) -> Self;
+
     /// `total + a * b`.
     fn plus_product(total: Self, a: Self, b: Self) -> Self;
 
@@ -36,8 +44,17 @@ pub trait Ring: Number {
 }
 
 macro_rules! wrapping_ring {
-    ($($t:ty)*) => {$(
+    ($($t:ty, $sum:ty;)*) => {$(
         impl Ring for $t {
+            type Sum = $sum;
+            #[inline(always)]
+            fn widened(self) -> $sum {
+                self.into()
+            }
+            #[inline(always)]
+            fn narrowed(sum: $sum) -> $t {
+                sum as $t
+            }
             #[inline(always)]
             fn plus_product(total: $t, a: $t, b: $t) -> $t {
                 total.wrapping_add(a.wrapping_mul(b))
@@ -53,11 +70,20 @@ macro_rules! wrapping_ring {
         }
     )*};
 }
-wrapping_ring!(u8 i8 i16 i32 i64 u16 u32 u64);
+wrapping_ring!(u8, i32; i16, i32; i32, i32; i64, i64;);
 
 macro_rules! vector_ring {
     ($($t:ty)*) => {$(
         impl Ring for $t {
+            type Sum = Self;
+            #[inline(always)]
+            fn widened(self) -> Self {
+                self
+            }
+            #[inline(always)]
+            fn narrowed(sum: Self) -> Self {
+                sum
+            }
             const LANES: usize = 16 / size_of::<$t>();
             #[inline(always)]
             fn plus_product(total: $t, a: $t, b: $t) -> $t {
@@ -83,6 +109,15 @@ macro_rules! vector_ring {
         }
 
         impl Ring for Complex<$t> {
+            type Sum = Self;
+            #[inline(always)]
+            fn widened(self) -> Self {
+                self
+            }
+            #[inline(always)]
+            fn narrowed(sum: Self) -> Self {
+                sum
+            }
             const FROM_RESULT: bool = size_of::<$t>() == 4;
 
             #[inline(always)]
@@ -134,27 +169,15 @@ macro_rules! vector_ring {
 }
 vector_ring!(f32 f64);
 
-impl Ring for BoolByte {
-    #[inline(always)]
-    fn plus_product(total: BoolByte, a: BoolByte, b: BoolByte) -> BoolByte {
-        total | (a & b)
-    }
-    #[inline(always)]
-    fn times(a: BoolByte, b: BoolByte) -> BoolByte {
-        a & b
-    }
-    #[inline(always)]
-    fn plus(a: BoolByte, b: BoolByte) -> BoolByte {
-        a | b
-    }
-}
-
 /// The number of multiplications up to which a product is summed in order. For small matrices, the library behind
 /// PyTorch gives these results on any processor, to the last bit. Larger products are worth vector instructions, whose
 /// fused steps round differently.
 const SMALL: usize = 1 << 20;
 /// The same limit for a single column of a type without lanes, where each addition depends on the one before.
 const SMALL_COLUMN: usize = 1 << 12;
+
+/// The pieces of a batch for each core.
+const PIECES: usize = 4;
 
 /// Multiplies a column by a row without summing, which preserves negative zeros.
 fn outer<C: Ring>(into: &mut [C], p: usize, a: Matrix<C>, b: Matrix<C>) -> Result<()> {
@@ -280,10 +303,41 @@ impl Scaling<'_> {
 /// Writes `beta · added + alpha · a @ b` to every element of the row-major `out`, which must not overlap the operands.
 /// All have three dimensions, the same dtype and matching sizes.
 pub(super) fn multiply(out: &View, a: &View, b: &View, scaling: Scaling) -> Result<()> {
-    dispatch!(out.dtype, S => multiply_as::<S>(out, a, b, scaling))
+    match out.dtype {
+        DType::Float => multiply_as::<f32>(out, a, b, scaling, true),
+        DType::Double => multiply_as::<f64>(out, a, b, scaling, true),
+        DType::ComplexFloat => multiply_as::<Complex<f32>>(out, a, b, scaling, true),
+        DType::ComplexDouble => multiply_as::<Complex<f64>>(out, a, b, scaling, true),
+        DType::Byte => multiply_as::<u8>(out, a, b, scaling, true),
+        DType::Short => multiply_as::<i16>(out, a, b, scaling, true),
+        DType::Int => multiply_as::<i32>(out, a, b, scaling, true),
+        DType::Long => multiply_as::<i64>(out, a, b, scaling, true),
+        // Products that wrap have the same bits with and without a sign.
+        DType::Char => {
+            let bytes = |view: &View| View { dtype: DType::Byte, ..view.clone() };
+            let added = scaling.added.map(|(added, beta)| (bytes(added), beta));
+            let added = added.as_ref().map(|(added, beta)| (added, *beta));
+            multiply_as::<u8>(&bytes(out), &bytes(a), &bytes(b), Scaling { added, ..scaling }, true)
+        }
+        dtype if compute_dtype(dtype) == DType::Float => {
+            let wide = |view| cast(view, DType::Float);
+            let result = View::unwritten(out.sizes(), DType::Float, out.device())?;
+            multiply_as::<f32>(&result, &wide(a)?, &wide(b)?, scaling, false)?;
+            write_into(out, &result)
+        }
+        dtype => bail!(RuntimeError, "matrices of {} have no product", dtype.scalar_type()),
+    }
 }
 
-fn multiply_as<S: Stored<Compute: Ring>>(out: &View, a: &View, b: &View, scaling: Scaling) -> Result<()> {
+/// Like [`multiply`], for the dtype of `S`. `as_stored` tells whether this is the operands' own dtype; the library sums
+/// converted numbers in another order.
+fn multiply_as<S: Stored<Compute = S> + Ring>(
+    out: &View,
+    a: &View,
+    b: &View,
+    scaling: Scaling,
+    as_stored: bool,
+) -> Result<()> {
     let (&[batch, n, p], &[_, _, m]) = (out.sizes(), a.sizes()) else {
         bail!(RuntimeError, "a batch of matrices has three dimensions");
     };
@@ -296,28 +350,36 @@ fn multiply_as<S: Stored<Compute: Ring>>(out: &View, a: &View, b: &View, scaling
     if let Some((added, _)) = added {
         copy_into(out, added)?;
     }
-    let beta = added.map(|(_, beta)| S::Compute::from_scalar(beta));
-    let (alpha, sums) = (S::Compute::from_scalar(scaling.alpha), scaling.sums);
+    let beta = added.map(|(_, beta)| S::from_scalar(beta));
+    let (alpha, sums) = (S::from_scalar(scaling.alpha), scaling.sums);
     // If an operand has a single element, or elements have 16 bits, the library starts from zero.
-    let is_outer = inner == 1 && rows > 1 && columns > 1 && needs_no_conversion::<S>();
-    let is_bare_product = scaling.added.is_none() && alpha == S::Compute::from_scalar(Scalar::Int(1));
+    let is_outer = inner == 1 && rows > 1 && columns > 1 && as_stored;
+    let is_bare_product = scaling.added.is_none() && alpha == S::from_scalar(Scalar::Int(1));
     let is_outer = is_outer && is_bare_product && sums != Sums::InOrder;
-    let product = |a: &[S::Compute], b: &[S::Compute], result: &mut [S::Compute]| -> Result<()> {
+    let product = |a: &[S], b: &[S], result: &mut [S]| -> Result<()> {
         parallel::parts(result, 1, &|_, part| {
             match beta {
-                Some(beta) => part.iter_mut().for_each(|value| *value = S::Compute::times(beta, *value)),
-                None => part.fill(S::Compute::default()),
+                Some(beta) => part.iter_mut().for_each(|value| *value = S::times(beta, *value)),
+                None => part.fill(S::default()),
             }
             Ok(())
         })?;
-        for (i, into) in result.chunks_exact_mut((rows * columns).max(1)).enumerate().take(batch.max(0) as usize) {
-            let (a, b) = (of_a.matrix(a, i), of_b.matrix(b, i));
-            match is_outer {
-                true => outer(into, columns, a, b)?,
-                false => multiply_one::<S>(into, sizes, alpha, a, b, sums)?,
+        let size = (rows * columns).max(1);
+        let time = size.saturating_mul(inner) / PER_ELEMENT;
+        // Matrices that are not worth several threads each are divided among them.
+        let together =
+            if time < 2 * THREAD { result.len() / size / (PIECES * parallel::cores()) + 1 } else { usize::MAX };
+        let work = time.saturating_mul(batch.max(0) as usize);
+        parallel::parts_of(result, size.saturating_mul(together), work, &|start, part| {
+            for (i, into) in (start / size..).zip(part.chunks_exact_mut(size)) {
+                let (a, b) = (of_a.matrix(a, i), of_b.matrix(b, i));
+                match is_outer {
+                    true => outer(into, columns, a, b)?,
+                    false => multiply_one(into, sizes, alpha, a, b, sums, as_stored)?,
+                }
             }
-        }
-        Ok(())
+            Ok(())
+        })
     };
     let range = |view: &View| {
         let start = usize::try_from(view.layout.offset).unwrap_or(usize::MAX);
@@ -347,19 +409,20 @@ pub(super) fn write<S: Stored>(out: &View, values: &[S::Compute]) -> Result<()> 
 }
 
 /// `into += alpha · a @ b`, by the loop that matches the library's sums.
-fn multiply_one<S: Stored<Compute: Ring>>(
-    into: &mut [S::Compute],
+fn multiply_one<S: Ring>(
+    into: &mut [S],
     sizes: [usize; 3],
-    alpha: S::Compute,
-    a: Matrix<S::Compute>,
-    b: Matrix<S::Compute>,
+    alpha: S,
+    a: Matrix<S>,
+    b: Matrix<S>,
     sums: Sums,
+    as_stored: bool,
 ) -> Result<()> {
     let [n, m, p] = sizes;
-    let lanes = if needs_no_conversion::<S>() { S::Compute::LANES } else { 0 };
+    let lanes = if as_stored { S::LANES } else { 0 };
     match (sums, lanes) {
         (Sums::InOrder, _) => return in_order(into, sizes, alpha, a, b, Tiling::one(sizes, alpha, b)),
-        (Sums::Fused, _) | (Sums::Dot, 0) => return S::Compute::accumulate(into, sizes, alpha, a, b),
+        (Sums::Fused, _) | (Sums::Dot, 0) => return S::accumulate(into, sizes, alpha, a, b),
         (Sums::Dot, 4) => return vector::dot::<_, 4>(a.values, b.values).map(|total| into.fill(total)),
         (Sums::Dot, _) => return vector::dot::<_, 2>(a.values, b.values).map(|total| into.fill(total)),
         (Sums::Library | Sums::Vector, _) => {}
@@ -374,7 +437,7 @@ fn multiply_one<S: Stored<Compute: Ring>>(
     }
     let most = if p == 1 { SMALL_COLUMN } else { SMALL };
     if n * p == 1 || n.saturating_mul(p).saturating_mul(m) > most {
-        return S::Compute::accumulate(into, sizes, alpha, a, b);
+        return S::accumulate(into, sizes, alpha, a, b);
     }
     if is_by_lanes(sizes, &a, &b) {
         return by_lanes(into, sizes, alpha, a, b);
@@ -382,17 +445,17 @@ fn multiply_one<S: Stored<Compute: Ring>>(
     let is_straight = b.strides[1] == 1;
     if is_straight && lanes > 0 {
         let mut scaled = Vec::new();
-        let one = S::Compute::from_scalar(Scalar::Int(1));
+        let one = S::from_scalar(Scalar::Int(1));
         if alpha != one {
             scaled = buffer(b.values.len())?;
-            scaled.iter_mut().zip(b.values).for_each(|(to, &value)| *to = S::Compute::times(alpha, value));
+            scaled.iter_mut().zip(b.values).for_each(|(to, &value)| *to = S::times(alpha, value));
         }
         let b_of_tiles = if scaled.is_empty() { b } else { Matrix { values: &scaled, ..b } };
         return in_order(into, sizes, alpha, a, b, Tiling::of_library(sizes, b_of_tiles));
     }
     // Few rows or columns.
     let is_narrow = n > 1 && m > 1 && p > 1 && n.min(m).min(p) < 8;
-    let at_result = is_straight && S::Compute::FROM_RESULT && is_narrow && needs_no_conversion::<S>();
+    let at_result = is_straight && S::FROM_RESULT && is_narrow && as_stored;
     let tiling = Tiling::one(sizes, alpha, b);
     in_order(into, sizes, alpha, a, b, if at_result { tiling.without_tiles() } else { tiling })
 }
@@ -408,8 +471,8 @@ pub(crate) fn batch_of_one(view: &View) -> View {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Device;
     use crate::parallel::set_cores;
-    use crate::{DType, Device};
 
     fn number(place: usize) -> i64 {
         (place * place * 37 + place) as i64 % 11 - 5
@@ -417,13 +480,7 @@ mod tests {
 
     /// Computes `beta · added + 3 · a @ b` of integers. If `apart`, the result has memory of its own; otherwise it
     /// shares the operands' memory, and they are copied.
-    fn made<S: Stored<Compute: Ring>>(
-        dtype: DType,
-        [n, m, p]: [usize; 3],
-        apart: bool,
-        turned: bool,
-        beta: Option<i64>,
-    ) -> Vec<f64> {
+    fn made<S: Stored>(dtype: DType, [n, m, p]: [usize; 3], apart: bool, turned: bool, beta: Option<i64>) -> Vec<f64> {
         let [rows, inner, columns] = [n, m, p].map(|size| size as i64);
         let room = View::zeros(&[(n * m + m * p + n * p) as i64], dtype, Device::CPU).expect("memory");
         let fill = |view: &View| {
@@ -453,7 +510,7 @@ mod tests {
         values::<S>(&out).expect("memory").into_iter().map(|sum| sum.to_scalar().to_f64()).collect()
     }
 
-    fn check<S: Stored<Compute: Ring>>(dtype: DType) {
+    fn check<S: Stored>(dtype: DType) {
         let few = [[1, 1, 1], [3, 0, 2], [3, 1, 4], [3, 5, 2], [7, 300, 1], [1, 9, 300], [64, 30, 100]];
         // Around `SMALL`; the last ones are computed in tiles.
         let many = [[64, 127, 129], [128, 64, 128], [64, 127, 130], [130, 129, 131]];

@@ -2,10 +2,12 @@
 //! last bit on any processor. The library works in tiles, whose sums start from zero. Sums of the remaining rows and
 //! columns start from the value that they are added to.
 
-use super::product::{Ring, buffer};
-use crate::parallel::{self, Matrix, vectorised};
-use crate::thresholds::ORDERED;
-use crate::{Result, Scalar, interrupt};
+use super::product::Ring;
+use crate::ops::number::Number;
+use crate::parallel::{self, Kernel, Matrix, vectorised_kernel};
+use crate::thresholds::{ORDERED, THREAD};
+use crate::{Result, Scalar, interrupt, limits};
+use num_complex::Complex;
 use std::ops::Range;
 
 /// How the library divides a small product into tiles.
@@ -52,8 +54,75 @@ impl<'m, C: Ring> Tiling<'m, C> {
 /// Rows that are computed side by side, so that an element of the second matrix is read once for all of them.
 const ROWS: usize = 4;
 
+/// Steps of a sum between two changes of strip: their part of the second matrix fits a level-1 cache.
+const STEPS: usize = 256;
+
 /// Multiplications that take as long as one element of other loops.
-const PER_ELEMENT: usize = 4;
+pub(super) const PER_ELEMENT: usize = 16;
+
+/// A type in which sums are computed, by lines of adjacent columns.
+pub trait Lanes: Number {
+    /// As many numbers as the widest vectors hold.
+    type Line: Copy + Default;
+    const WIDTH: usize;
+
+    fn lane(line: &Self::Line, lane: usize) -> Self;
+
+    fn set_lane(line: &mut Self::Line, lane: usize, value: Self);
+
+    /// `sums += factor * line`, lane by lane.
+    fn add_line(sums: &mut Self::Line, factor: Self, line: &Self::Line);
+}
+
+macro_rules! lanes {
+    ($($t:ty, $width:literal;)*) => {$(
+        impl Lanes for $t {
+            type Line = [$t; $width];
+            const WIDTH: usize = $width;
+            #[inline(always)]
+            fn lane(line: &Self::Line, lane: usize) -> $t {
+                line[lane]
+            }
+            #[inline(always)]
+            fn set_lane(line: &mut Self::Line, lane: usize, value: $t) {
+                line[lane] = value;
+            }
+            #[inline(always)]
+            fn add_line(sums: &mut Self::Line, factor: $t, line: &Self::Line) {
+                sums.iter_mut().zip(line).for_each(|(sum, &value)| *sum = <$t>::plus_product(*sum, factor, value));
+            }
+        }
+    )*};
+}
+lanes!(f32, 16; f64, 8; i32, 16; i64, 8;);
+
+macro_rules! complex_lanes {
+    ($($t:ty)*) => {$(
+        // Real and imaginary parts are apart: side by side, compilers shuffle them in every step.
+        impl Lanes for Complex<$t> {
+            type Line = [[$t; 8]; 2];
+            const WIDTH: usize = 8;
+            #[inline(always)]
+            fn lane([re, im]: &Self::Line, lane: usize) -> Self {
+                Complex::new(re[lane], im[lane])
+            }
+            #[inline(always)]
+            fn set_lane([re, im]: &mut Self::Line, lane: usize, value: Self) {
+                (re[lane], im[lane]) = (value.re, value.im);
+            }
+            #[inline(always)]
+            fn add_line([re, im]: &mut Self::Line, factor: Self, [x, y]: &Self::Line) {
+                for lane in 0..8 {
+                    re[lane] += factor.re * x[lane] - factor.im * y[lane];
+                }
+                for lane in 0..8 {
+                    im[lane] += factor.re * y[lane] + factor.im * x[lane];
+                }
+            }
+        }
+    )*};
+}
+complex_lanes!(f32 f64);
 
 /// Computes the product, summing each element's products in order.
 pub(super) fn in_order<C: Ring>(
@@ -67,23 +136,43 @@ pub(super) fn in_order<C: Ring>(
     if p == 0 {
         return Ok(());
     }
-    let [rows, columns] = tiling.whole;
-    let product = &InOrder { m, p, alpha, a, b, tiling };
-    let of_row = m.saturating_mul(p).max(1);
-    let size = (ORDERED / of_row).max(1).next_multiple_of(ROWS) * p;
     let into = into.get_mut(..n * p).unwrap_or_default();
-    parallel::parts_of(into, size, of_row.saturating_mul(n) / PER_ELEMENT, &|start, part| {
+    let is_one_tile = tiling.whole == [n, p] && tiling.depth == usize::MAX;
+    if p == 1 && n > 1 && is_one_tile {
+        // Lines are as long as a row of the result, so a column is computed as the row of the transposed product.
+        let [a, b] = [a, b].map(|Matrix { values, strides: [down, along] }| Matrix { values, strides: [along, down] });
+        return in_order(into, [1, m, n], alpha, b, a, Tiling::one([1, m, n], tiling.alpha, a));
+    }
+    let [rows, columns] = tiling.whole;
+    let product = &InOrder { m, alpha, a, b, tiling };
+    let of_row = m.saturating_mul(p).max(1);
+    let work = of_row.saturating_mul(n) / PER_ELEMENT;
+    let bands = if work < 2 * THREAD { 1 } else { parallel::cores() };
+    if n == 1 {
+        let width = C::Sum::WIDTH;
+        let size = (ORDERED / m.max(1)).min(p.div_ceil(bands)).max(1).next_multiple_of(width);
+        return parallel::parts_of(into, size, work, &|start, part| {
+            let (tiled, rest) =
+                part.split_at_mut(if rows == 1 { columns.saturating_sub(start).min(part.len()) } else { 0 });
+            let behind = start + tiled.len();
+            product.rectangle::<1>(tiled, tiled.len(), 0..1, start..behind, true)?;
+            product.rectangle::<1>(rest, rest.len(), 0..1, behind..behind + rest.len(), false)
+        });
+    }
+    let size = (ORDERED / of_row).min(n.div_ceil(bands)).max(1).next_multiple_of(ROWS) * p;
+    parallel::parts_of(into, size, work, &|start, part| {
         let row = start / p;
         let (tiled, rest) = part.split_at_mut((rows.saturating_sub(row) * p).min(part.len()));
-        product.strips(tiled, row, columns.min(p))?;
-        product.strips(rest, row.max(rows), 0)
+        let (between, end) = (row + tiled.len() / p, row + tiled.len() / p + rest.len() / p);
+        product.rectangle::<ROWS>(tiled, p, row..between, 0..columns, true)?;
+        product.rectangle::<ROWS>(tiled.get_mut(columns..).unwrap_or_default(), p, row..between, columns..p, false)?;
+        product.rectangle::<ROWS>(rest, p, between..end, 0..p, false)
     })
 }
 
 /// A product that is summed in order.
 struct InOrder<'m, C> {
     m: usize,
-    p: usize,
     alpha: C,
     a: Matrix<'m, C>,
     b: Matrix<'m, C>,
@@ -91,128 +180,156 @@ struct InOrder<'m, C> {
 }
 
 impl<C: Ring> InOrder<'_, C> {
-    /// Computes rows, of which the first is number `row`: as many columns at a time as fit registers. The first `split`
-    /// columns are covered by tiles.
-    fn strips(&self, into: &mut [C], row: usize, split: usize) -> Result<()> {
-        let (mut column, is_small) = (0, size_of::<C>() <= 4);
-        while column < self.p && !into.is_empty() {
-            let is_tiled = column < split;
-            let place = [row, column];
-            column += match if is_tiled { split } else { self.p } - column {
-                16.. if is_small => self.strip::<16>(into, place, is_tiled)?,
-                8.. if !is_small => self.strip::<8>(into, place, is_tiled)?,
-                4.. => self.strip::<4>(into, place, is_tiled)?,
-                _ => self.strip::<1>(into, place, is_tiled)?,
-            };
-        }
-        Ok(())
-    }
-
-    /// Computes `W` columns of the rows. Returns their number.
-    fn strip<const W: usize>(&self, into: &mut [C], [row, column]: [usize; 2], is_tiled: bool) -> Result<usize> {
-        let mut b = if is_tiled { self.tiling.b } else { self.b };
-        b.values = b.values.get(column * b.strides[1]..).unwrap_or_default();
-        // For several rows, the strip is copied, so that its lines are adjacent.
-        let mut copied = Vec::new();
-        if into.len() > ROWS * self.p {
-            copied = buffer::<C>(self.m * W)?;
-            for (k, line) in copied.as_chunks_mut::<W>().0.iter_mut().enumerate() {
-                *line = line_of(b, k);
-            }
-        }
-        let b = Strip { matrix: b, copied: copied.as_chunks().0 };
-        for (row, rows) in (row..).step_by(ROWS).zip(into.chunks_mut(ROWS * self.p)) {
-            if rows.len() == ROWS * self.p {
-                self.columns::<ROWS, W>(rows, [row, column], b, is_tiled)?;
-                continue;
-            }
-            for (row, line) in (row..).zip(rows.chunks_mut(self.p)) {
-                self.columns::<1, W>(line, [row, column], b, is_tiled)?;
-            }
-        }
-        Ok(W)
-    }
-
-    /// Computes `W` columns of `R` rows.
-    fn columns<const R: usize, const W: usize>(
+    /// Computes some rows and columns, `R` rows side by side. `into` begins with the first element; its rows are
+    /// `stride` elements apart.
+    fn rectangle<const R: usize>(
         &self,
         into: &mut [C],
-        [row, column]: [usize; 2],
-        b: Strip<C, W>,
+        stride: usize,
+        rows: Range<usize>,
+        columns: Range<usize>,
         is_tiled: bool,
     ) -> Result<()> {
-        let mut totals = [[C::default(); W]; R];
-        for (totals, line) in totals.iter_mut().zip(into.chunks_exact(self.p)) {
-            *totals = line.get(column..).and_then(|line| line.first_chunk().copied()).unwrap_or(*totals);
+        if rows.is_empty() || columns.is_empty() {
+            return Ok(());
         }
-        let Tiling { alpha, depth, .. } = self.tiling;
-        if is_tiled {
-            for start in (0..self.m.max(1)).step_by(depth) {
-                let mut sums = [[C::default(); W]; R];
-                self.add(&mut sums, row, b, start..self.m.min(start.saturating_add(depth)), None)?;
-                for (total, &sum) in totals.as_flattened_mut().iter_mut().zip(sums.as_flattened()) {
-                    *total = C::plus_product(*total, alpha, sum);
+        let m = self.m;
+        let (b, factor, depth) = match is_tiled {
+            true => (self.tiling.b, None, self.tiling.depth),
+            false => (self.b, Some(self.alpha), usize::MAX),
+        };
+        let groups = rows.len().div_ceil(R);
+        let width = C::Sum::WIDTH;
+        let size = groups.saturating_mul(R).saturating_mul(m);
+        let mut factors = limits::filled(C::Sum::default(), size)?;
+        for (row, to) in rows.clone().zip(factors.chunks_exact_mut(m.max(1))) {
+            let values = self.a.values.get(row * self.a.strides[0]..).unwrap_or_default();
+            let scaled = |&value: &C| factor.map_or(value, |factor| C::times(factor, value)).widened();
+            // Adjacent elements are copied in vectors.
+            match self.a.strides[1] {
+                1 => to.iter_mut().zip(values).for_each(|(to, value)| *to = scaled(value)),
+                step => {
+                    to.iter_mut().zip(values.iter().step_by(step.max(1))).for_each(|(to, value)| *to = scaled(value))
                 }
             }
-        } else {
-            self.add(&mut totals, row, b, 0..self.m, Some(self.alpha))?;
         }
-        for (totals, line) in totals.iter().zip(into.chunks_exact_mut(self.p)) {
-            if let Some(line) = line.get_mut(column..).and_then(|line| line.first_chunk_mut()) {
-                *line = *totals;
+        let mut lines = limits::vector(m.min(STEPS))?;
+        let mut sums = limits::filled([<C::Sum as Lanes>::Line::default(); R], groups)?;
+        for first in columns.clone().step_by(width) {
+            let strip = first..columns.end.min(first + width);
+            let at = first - columns.start;
+            let place = (stride, at..at + strip.len());
+            if !is_tiled {
+                exchange::<C>(sums.as_flattened_mut(), rows.len(), into, place.clone(), |result, _| result.widened());
             }
-        }
-        Ok(())
-    }
-
-    /// Adds the products of some steps to sums, with `alpha` applied to the first factor if there is one.
-    fn add<const R: usize, const W: usize>(
-        &self,
-        sums: &mut [[C; W]; R],
-        row: usize,
-        b: Strip<C, W>,
-        steps: Range<usize>,
-        alpha: Option<C>,
-    ) -> Result<()> {
-        let [of_rows, along] = self.a.strides;
-        for piece in interrupt::pieces(steps, R * W) {
-            let piece = piece?;
-            vectorised(|| {
-                let mut own = *sums;
-                let mut step = |k: usize, line: &[C; W]| {
-                    for (r, sums) in own.iter_mut().enumerate() {
-                        let factor = self.a.values.get((row + r) * of_rows + k * along).copied().unwrap_or_default();
-                        let factor = alpha.map_or(factor, |alpha| C::times(alpha, factor));
-                        sums.iter_mut().zip(line).for_each(|(sum, &value)| *sum = C::plus_product(*sum, factor, value));
-                    }
-                };
-                match b.copied.get(piece.clone()) {
-                    Some(lines) => piece.zip(lines).for_each(|(k, line)| step(k, line)),
-                    None => piece.for_each(|k| step(k, &line_of(b.matrix, k))),
+            for start in (0..m.max(1)).step_by(depth.min(STEPS)) {
+                interrupt::check()?;
+                let steps = start..m.min(start.saturating_add(depth.min(STEPS)));
+                pack::<C>(&mut lines, b, steps.clone(), strip.clone());
+                for (group, sums) in sums.iter_mut().enumerate() {
+                    let rows: [&[C::Sum]; R] = std::array::from_fn(|r| {
+                        let start = (group * R + r) * m;
+                        factors.get(start + steps.start..start + steps.end).unwrap_or_default()
+                    });
+                    vectorised_kernel(AddSteps { sums, rows, lines: &lines });
                 }
-                *sums = own;
-            });
+                if is_tiled && (depth <= STEPS || steps.end == m) {
+                    let alpha = self.tiling.alpha;
+                    exchange::<C>(sums.as_flattened_mut(), rows.len(), into, place.clone(), |result, sum| {
+                        *result = C::plus_product(*result, alpha, C::narrowed(sum));
+                        C::Sum::default()
+                    });
+                }
+            }
+            if !is_tiled {
+                exchange::<C>(sums.as_flattened_mut(), rows.len(), into, place, |result, sum| {
+                    *result = C::narrowed(sum);
+                    sum
+                });
+            }
         }
         Ok(())
     }
 }
 
-/// Some columns of the second matrix.
-#[derive(Clone, Copy)]
-struct Strip<'m, C, const W: usize> {
-    /// The matrix from the first of them on.
-    matrix: Matrix<'m, C>,
-    /// Their lines, if they were copied.
-    copied: &'m [[C; W]],
-}
-
-/// Returns the first elements of row `k`.
+/// Calls `body` with each result of a strip and its sum; `body` returns the new sum. `place` is the distance between rows
+/// of the results, and the columns of the strip.
 #[inline(always)]
-fn line_of<C: Ring, const W: usize>(b: Matrix<C>, k: usize) -> [C; W] {
-    let line = b.values.get(k * b.strides[0]..).unwrap_or_default();
-    match line.first_chunk() {
-        Some(line) if b.strides[1] == 1 => *line,
-        _ => std::array::from_fn(|j| line.get(j * b.strides[1]).copied().unwrap_or_default()),
+fn exchange<C: Ring>(
+    lines: &mut [<C::Sum as Lanes>::Line],
+    rows: usize,
+    into: &mut [C],
+    (stride, columns): (usize, Range<usize>),
+    body: impl Fn(&mut C, C::Sum) -> C::Sum,
+) {
+    for (line, row) in lines.iter_mut().take(rows).zip(into.chunks_mut(stride)) {
+        let mut each = |(lane, result): (usize, &mut C)| {
+            let sum = body(result, C::Sum::lane(line, lane));
+            C::Sum::set_lane(line, lane, sum);
+        };
+        let results = row.get_mut(columns.clone()).unwrap_or_default();
+        // A whole line is exchanged in vectors.
+        match results.get_mut(..C::Sum::WIDTH) {
+            Some(results) => results.iter_mut().enumerate().for_each(each),
+            None => results.iter_mut().enumerate().for_each(&mut each),
+        }
+    }
+}
+
+/// Copies a strip of the second matrix, widened, so that its lines are adjacent. Lanes after the last column are zero.
+fn pack<C: Ring>(lines: &mut Vec<<C::Sum as Lanes>::Line>, b: Matrix<C>, steps: Range<usize>, columns: Range<usize>) {
+    let [along, across] = b.strides;
+    lines.clear();
+    lines.resize(steps.len(), Default::default());
+    if across == 1 {
+        for (k, line) in steps.zip(lines) {
+            let values = b.values.get(k * along + columns.start..).unwrap_or_default();
+            match values.get(..C::Sum::WIDTH) {
+                // A whole line is copied in vectors.
+                Some(values) if columns.len() == C::Sum::WIDTH => {
+                    values.iter().enumerate().for_each(|(lane, value)| C::Sum::set_lane(line, lane, value.widened()));
+                }
+                _ => values.iter().take(columns.len()).enumerate().for_each(|(lane, value)| {
+                    C::Sum::set_lane(line, lane, value.widened());
+                }),
+            }
+        }
+        return;
+    }
+    for (lane, column) in columns.enumerate() {
+        let values = b.values.get(steps.start * along + column * across..).unwrap_or_default();
+        for (line, value) in lines.iter_mut().zip(values.iter().step_by(along.max(1))) {
+            C::Sum::set_lane(line, lane, value.widened());
+        }
+    }
+}
+
+/// Adds the products of some steps to the sums of `R` rows.
+struct AddSteps<'a, S: Lanes, const R: usize> {
+    sums: &'a mut [S::Line; R],
+    rows: [&'a [S]; R],
+    lines: &'a [S::Line],
+}
+
+impl<S: Lanes, const R: usize> Kernel for AddSteps<'_, S, R> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self, _fuses: bool) {
+        let AddSteps { sums, rows, lines } = self;
+        // Equal lengths spare the loop its bounds checks.
+        if rows.iter().any(|row| row.len() != lines.len()) {
+            return;
+        }
+        let mut own = *sums;
+        for k in 0..lines.len() {
+            // Keeps compilers from vectorising integers along the steps, by gathering.
+            std::hint::black_box(());
+            for r in 0..R {
+                S::add_line(&mut own[r], rows[r][k], &lines[k]);
+            }
+        }
+        *sums = own;
     }
 }
 
@@ -281,9 +398,19 @@ mod tests {
     /// Rows and columns side by side, in any layout and on any number of cores, give what one element after another
     /// gives.
     fn check_twin<C: Ring + std::fmt::Debug>(make: fn(usize) -> C) {
-        for [n, m, p] in
-            [[1, 1, 1], [1, 300, 1], [2, 3, 1], [3, 0, 5], [4, 7, 3], [5, 9, 16], [9, 20, 37], [70, 31, 18]]
-        {
+        for [n, m, p] in [
+            [1, 1, 1],
+            [1, 300, 1],
+            [2, 3, 1],
+            [3, 0, 5],
+            [4, 7, 3],
+            [5, 9, 16],
+            [9, 20, 37],
+            [70, 31, 18],
+            [1, 300, 70],
+            [70, 300, 1],
+            [5, 257, 33],
+        ] {
             let values = |count: usize, seed: usize| -> Vec<C> { (0..count).map(|k| make(k * 7 + seed)).collect() };
             let (a, b, added) = (values(n * m, 1), values(m * p, 2), values(n * p, 3));
             for by_columns in [false, true] {
@@ -331,7 +458,9 @@ mod tests {
         check_twin::<u8>(|k| k as u8);
         check_twin::<f64>(|k| (k % 101) as f64 / 7.0 - 5.0);
         check_twin::<f32>(|k| (k % 101) as f32 / 7.0 - 5.0);
-        check_twin::<num_complex::Complex<f32>>(|k| num_complex::Complex::new((k % 17) as f32 / 3.0, (k % 5) as f32));
-        check_twin::<crate::memory::BoolByte>(|k| crate::memory::BoolByte::new(k % 3 == 0));
+        check_twin::<Complex<f32>>(|k| Complex::new((k % 17) as f32 / 3.0, (k % 5) as f32));
+        check_twin::<i16>(|k| (k as i16).wrapping_mul(31_337));
+        check_twin::<i32>(|k| (k as i32).wrapping_mul(0x9e37_79b9_u32 as i32));
+        check_twin::<Complex<f64>>(|k| Complex::new((k % 17) as f64 / 3.0, (k % 5) as f64 - 2.0));
     }
 }

@@ -2,7 +2,7 @@
 //! processor: identical to the last bit at any size. Works on slices, not tensors.
 
 use super::product::Ring;
-use crate::parallel::{Matrix, PER_ELEMENT, parts_of, vectorised};
+use crate::parallel::{Kernel, Matrix, PER_ELEMENT, parts_of, vectorised, vectorised_kernel};
 use crate::thresholds::{SHORT_COLUMN, STRIP};
 use crate::{Result, interrupt};
 
@@ -60,25 +60,48 @@ fn short_columns<C: Ring>(into: &mut [C], alpha: C, values: &[C], step: usize, v
 
 /// Multiplies row by row, eight or four at a time. Rows are `step` elements apart.
 fn by_rows<C: Ring, const L: usize>(into: &mut [C], alpha: C, values: &[C], step: usize, v: &[C]) -> Result<()> {
-    let row = |i: usize| values.get(i * step..i * step + v.len()).unwrap_or_default();
     let piece = (interrupt::STRIDE / v.len().max(1)).max(1) * 2 * ROWS;
     for (first, into) in (0..).step_by(piece).zip(into.chunks_mut(piece)) {
         interrupt::check()?;
-        vectorised(|| {
-            for (i, into) in (first..).step_by(2 * ROWS).zip(into.chunks_mut(2 * ROWS)) {
-                let rows: [&[C]; 2 * ROWS] = std::array::from_fn(|k| row(i + k));
-                let sums = match rows {
-                    [a, b, c, d, ..] if into.len() == ROWS => {
-                        let [a, b, c, d] = sums_in_step::<C, L, ROWS>([a, b, c, d], v);
-                        [a, b, c, d, a, b, c, d]
-                    }
-                    rows => sums_in_step::<C, L, { 2 * ROWS }>(rows, v),
-                };
-                into.iter_mut().zip(sums).for_each(|(to, sum)| *to = C::plus_product(*to, alpha, sum));
-            }
+        vectorised_kernel(Rows::<C, L> {
+            into,
+            alpha,
+            values: values.get(first * step..).unwrap_or_default(),
+            step,
+            v,
         });
     }
     Ok(())
+}
+
+/// Some rows of [`by_rows`]. A kernel, because compilers do not inline so large a closure.
+struct Rows<'a, C, const L: usize> {
+    into: &'a mut [C],
+    alpha: C,
+    values: &'a [C],
+    step: usize,
+    v: &'a [C],
+}
+
+impl<C: Ring, const L: usize> Kernel for Rows<'_, C, L> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self, _fuses: bool) {
+        let Rows { into, alpha, values, step, v } = self;
+        let row = |i: usize| values.get(i * step..i * step + v.len()).unwrap_or_default();
+        for (i, into) in (0..).step_by(2 * ROWS).zip(into.chunks_mut(2 * ROWS)) {
+            let rows: [&[C]; 2 * ROWS] = std::array::from_fn(|k| row(i + k));
+            let sums = match rows {
+                [a, b, c, d, ..] if into.len() == ROWS => {
+                    let [a, b, c, d] = sums_in_step::<C, L, ROWS>([a, b, c, d], v);
+                    [a, b, c, d, a, b, c, d]
+                }
+                rows => sums_in_step::<C, L, { 2 * ROWS }>(rows, v),
+            };
+            into.iter_mut().zip(sums).for_each(|(to, sum)| *to = C::plus_product(*to, alpha, sum));
+        }
+    }
 }
 
 /// Sums the products of rows with `v` in lanes; the first lane starts with the first product.
@@ -176,18 +199,32 @@ fn add_pieces<C: Ring, const L: usize, const K: usize>(chains: &mut [[C; L]; K],
     let piece = interrupt::STRIDE / (K * L) * K * L;
     for (a, b) in a.chunks(piece).zip(b.chunks(piece)) {
         interrupt::check()?;
-        *chains = vectorised(|| {
-            let mut sums = *chains;
-            let (a, b) = (a.as_chunks::<L>().0.as_chunks::<K>().0, b.as_chunks::<L>().0.as_chunks::<K>().0);
-            for (a, b) in a.iter().zip(b) {
-                for k in 0..K {
-                    add_lanes(&mut sums[k], &a[k], &b[k]);
-                }
-            }
-            sums
-        });
+        vectorised_kernel(Chains { chains, a, b });
     }
     Ok(())
+}
+
+/// A piece of [`add_pieces`].
+struct Chains<'a, C, const L: usize, const K: usize> {
+    chains: &'a mut [[C; L]; K],
+    a: &'a [C],
+    b: &'a [C],
+}
+
+impl<C: Ring, const L: usize, const K: usize> Kernel for Chains<'_, C, L, K> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self, _fuses: bool) {
+        let mut sums = *self.chains;
+        let [a, b] = [self.a, self.b].map(|values| values.as_chunks::<L>().0.as_chunks::<K>().0);
+        for (a, b) in a.iter().zip(b) {
+            for k in 0..K {
+                add_lanes(&mut sums[k], &a[k], &b[k]);
+            }
+        }
+        *self.chains = sums;
+    }
 }
 
 #[inline(always)]
