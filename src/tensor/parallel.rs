@@ -16,7 +16,7 @@ use super::interrupt;
 use super::iterate::{Run, Tile, Tiles};
 use super::layout::Layout;
 use super::memory::{Loan, Memory, Plain};
-use super::thresholds::{BLOCK, SHORT, SMALL_TILE, STREAMED, THREAD, TILE};
+use super::thresholds::{BLOCK, GATHERED, SHORT, SMALL_TILE, STREAMED, THREAD, TILE};
 use std::mem::MaybeUninit;
 use std::ops::Range;
 use std::slice;
@@ -124,6 +124,8 @@ pub struct Elements<'a> {
 pub struct StepPattern {
     /// Elements per step if all operands are contiguous, except for at most one that repeats a value.
     pub step: usize,
+    /// Whether results do not depend on the steps: the kernel ignores [`Block::tail`].
+    pub alike: bool,
     /// The number of further operands that repeat a value, which the loop does not see.
     pub repeated: usize,
     /// Maximum elements in a block. More than [`BLOCK`] is possible if blocks are the memory itself and the kernel
@@ -138,7 +140,8 @@ pub struct StepPattern {
 
 impl StepPattern {
     /// One element after another, in blocks that fit the buffers.
-    pub(crate) const SINGLE: StepPattern = StepPattern { step: 1, repeated: 0, most: BLOCK, stores: false, weight: 1 };
+    pub(crate) const SINGLE: StepPattern =
+        StepPattern { step: 1, alike: true, repeated: 0, most: BLOCK, stores: false, weight: 1 };
 }
 
 /// How the loop accesses one operand.
@@ -406,20 +409,43 @@ impl<const N: usize> ParallelLoop<N> {
         let mut buffers: [Buffer<LENGTH>; N] =
             std::array::from_fn(|_| Buffer([[const { MaybeUninit::uninit() }; 16]; LENGTH]));
         let buffers = buffers.each_mut().map(|buffer| buffer.0.as_mut_ptr().cast::<u8>());
-        // The buffer of an input that repeats one element is filled once: its source, and the length filled. For the
-        // output, the length initialised.
+        // The buffer of an input that repeats one element or run is filled once: its source, and the length filled. For
+        // the output, the length initialised.
         let mut repeated = [(std::ptr::null_mut::<u8>(), 0); N];
         for index in range {
-            let Tile { mut run, span, runs, step } = self.tiles.tile(index);
-            for _ in 0..runs {
-                for (block, tail) in self.cut(&run, span.clone()) {
+            let Tile { mut run, span, mut runs, step } = self.tiles.tile(index);
+            let (together, tail) = self.together(&run, &span, step);
+            while runs > 0 {
+                let rows = together.min(runs);
+                if rows > 1 {
                     interrupt::check()?;
-                    self.block(&run, block, tail, buffers, &mut repeated, body)?;
+                    self.block(&run, span.clone(), (rows, step), tail, buffers, &mut repeated, body)?;
+                } else {
+                    for (block, tail) in self.cut(&run, span.clone()) {
+                        interrupt::check()?;
+                        self.block(&run, block, (1, step), tail, buffers, &mut repeated, body)?;
+                    }
                 }
-                run.offset.iter_mut().zip(step).for_each(|(offset, step)| *offset += step);
+                run.offset.iter_mut().zip(step).for_each(|(offset, step)| *offset += step * rows as i64);
+                runs -= rows;
             }
         }
         Ok(())
+    }
+
+    /// Returns the number of runs that one block can hold, and whether its elements are processed one by one: several runs
+    /// if they are short, results follow each other without gaps, and all elements of a run are processed alike.
+    fn together(&self, run: &Run<N>, span: &Range<usize>, step: [i64; N]) -> (usize, bool) {
+        let follows = run.stride.first() == Some(&1) && step.first() == Some(&(run.length as i64));
+        let is_looked_up = self.reaches.iter().any(|reach| reach.whole.is_some());
+        let is_whole = *span == (0..run.length) && run.length <= GATHERED && self.overlap.is_none();
+        if !follows || !is_whole || is_looked_up {
+            return (1, false);
+        }
+        match self.cut(run, span.clone()).next() {
+            Some((block, tail)) if self.steps.alike || block == *span => ((BLOCK / run.length.max(1)).max(1), tail),
+            _ => (1, false),
+        }
     }
 
     /// Cuts part of a run into blocks, each with whether its elements are processed one by one.
@@ -457,18 +483,21 @@ impl<const N: usize> ParallelLoop<N> {
         if !self.buffered && (0..N).all(bare) { most } else { most.min(BLOCK) }
     }
 
-    /// Passes a block to `body`. Operands go through the buffers, which are large enough, if their elements are not
-    /// adjacent or if the output bypasses the caches.
+    /// Passes a block to `body`: a range of a run, or several runs and the distance between their starts. Operands go
+    /// through the buffers, which are large enough, if their elements are not adjacent or if the output bypasses the
+    /// caches.
     fn block(
         &self,
         run: &Run<N>,
         range: Range<usize>,
+        (rows, step): (usize, [i64; N]),
         tail: bool,
         buffers: [*mut u8; N],
         repeated: &mut [(*mut u8, usize); N],
         body: &mut dyn FnMut(&mut Block<N>) -> Result<()>,
     ) -> Result<()> {
-        let length = range.len().min(self.longest(run));
+        let along = range.len().min(self.longest(run));
+        let length = along * rows;
         let lookup = Lookup { start: std::ptr::null(), elements: 0, itemsize: 0, place: [0; 2] };
         let (data, itemsize, streams) = ([std::ptr::null_mut(); N], [0; N], self.streams);
         let mut block = Block { data, itemsize, length, streams, tail, lookup };
@@ -487,7 +516,8 @@ impl<const N: usize> ParallelLoop<N> {
                 unsafe { start.offset((run.offset[k] + range.start as i64 * stride) as isize * itemsize as isize) };
             block.itemsize[k] = itemsize;
             let buffered = k == 0 && self.buffered;
-            if direct && !buffered && (stride == 1 || length == 1) && is_placed(first, itemsize) {
+            let is_adjacent = (stride == 1 || along == 1) && (rows == 1 || step[k] == along as i64);
+            if direct && !buffered && is_adjacent && is_placed(first, itemsize) {
                 block.data[k] = first;
                 continue;
             }
@@ -503,7 +533,8 @@ impl<const N: usize> ParallelLoop<N> {
                 }
                 continue;
             }
-            if stride == 0 && direct {
+            let repeats = if rows == 1 { stride == 0 } else { step[k] == 0 };
+            if repeats && direct {
                 if repeated[k].0 == first && repeated[k].1 >= length {
                     continue;
                 }
@@ -511,8 +542,13 @@ impl<const N: usize> ParallelLoop<N> {
             } else {
                 repeated[k].1 = 0;
             }
-            // SAFETY: all elements of the run lie within the memory, and `length` of them fit the buffer.
-            unsafe { gather(itemsize, first, stride, buffer, length) };
+            for row in 0..rows {
+                // SAFETY: all elements of the runs lie within the memory, and `length` of them fit the buffer.
+                unsafe {
+                    let from = first.offset((row as i64 * step[k]) as isize * itemsize as isize);
+                    gather(itemsize, from, stride, buffer.add(row * along * itemsize), along);
+                }
+            }
         }
         body(&mut block)?;
         if let Some((first, stride, itemsize)) = scattered {

@@ -135,15 +135,17 @@ pub(super) fn elements<'a>(view: &View, memory: &'a Memory, layout: &'a Layout) 
 pub struct Pace {
     pub step: usize,
     pub weight: usize,
+    /// [`StepPattern::alike`].
+    pub alike: bool,
 }
 
 impl Pace {
-    pub(crate) const PLAIN: Pace = Pace { step: 64, weight: 1 };
+    pub(crate) const PLAIN: Pace = Pace { step: 64, weight: 1, alike: true };
 
     /// The pace of a kernel that evaluates `functions` functions like the exponential for each element, by vectorised
     /// series or by calls.
     pub(crate) fn with_functions(step: usize, functions: usize, by_series: bool) -> Pace {
-        Pace { step, weight: 1 + functions * if by_series { 3 } else { 24 } }
+        Pace { step, weight: 1 + functions * if by_series { 3 } else { 24 }, alike: false }
     }
 }
 
@@ -156,12 +158,12 @@ pub fn unary<S: Stored, R: Stored>(
     out: &View,
     a: &View,
     layout: &Layout,
-    Pace { step, weight }: Pace,
+    Pace { step, weight, alike }: Pace,
     kernel: UnaryBlock<S::Compute, R::Compute>,
 ) -> Result<()> {
     let (memory, a_memory) = (out.memory()?, a.memory()?);
     let most = most(needs_no_conversion::<S>() && needs_no_conversion::<R>());
-    let steps = StepPattern { step: step / size_of::<S>(), most, weight, ..StepPattern::SINGLE };
+    let steps = StepPattern { step: step / size_of::<S>(), most, weight, alike, ..StepPattern::SINGLE };
     let operands = [elements(out, &memory, &out.layout), elements(a, &a_memory, layout)];
     parallel::blocks(operands, steps, &|blocks| {
         let (mut a_scratch, mut scratch) = (Scratch::new(), Scratch::new());
@@ -211,7 +213,8 @@ pub fn binary<S: Stored, R: Stored>(
     pace: Pace,
     kernel: BinaryBlock<S::Compute, R::Compute>,
 ) -> Result<()> {
-    let single = StepPattern { step: pace.step / size_of::<S>(), weight: pace.weight, ..StepPattern::SINGLE };
+    let Pace { step, weight, alike } = pace;
+    let single = StepPattern { step: step / size_of::<S>(), weight, alike, ..StepPattern::SINGLE };
     let memory = out.memory()?;
     let target = elements(out, &memory, &out.layout);
     match (a, b) {

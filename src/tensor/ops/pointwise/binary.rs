@@ -453,12 +453,12 @@ impl BinaryOp {
         };
         let by_series = dtype != DType::Double && dtype.is_floating_point();
         match self {
-            Hypot | FloorDivide | TruncDivide | Remainder | Fmod if by_series => Pace { step, weight: 2 },
+            Hypot | FloorDivide | TruncDivide | Remainder | Fmod if by_series => Pace { step, weight: 2, alike: false },
             Atan2 | Hypot | FloorDivide | TruncDivide | Remainder | Fmod => Pace::with_functions(step, 1, by_series),
             Pow | Logaddexp | Logaddexp2 => Pace::with_functions(step, 2, by_series),
             Xlogy | Xlog1py | Gcd | Lcm => Pace::with_functions(step, 1, false),
             Zeta | Igamma | Igammac => Pace::with_functions(step, 4, false),
-            _ => Pace { step, weight: 1 },
+            _ => Pace { step, weight: 1, alike: false },
         }
     }
 
@@ -602,11 +602,13 @@ fn run(op: BinaryOp, common: DType, operands: [Operand; 2], out: &View, reduced:
         let Some(kernel) = C::binary(op) else {
             return check_kernel(op.stub(), 0, common);
         };
-        let tail_kernel = C::binary_tail(op).unwrap_or(kernel);
+        let tail_kernel = C::binary_tail(op);
+        let pace = Pace { alike: tail_kernel.is_none(), ..op.pace(common) };
+        let tail_kernel = tail_kernel.unwrap_or(kernel);
         let a = source::<S>(operands[0], &views[0], out.sizes(), false)?;
         let b = source::<S>(operands[1], &views[1], out.sizes(), reduced)?;
         let guard = op.divides() && common.is_integral(false);
-        block::binary::<S, S>(out, a, b, op.pace(common), &|a, b, out, tail| {
+        block::binary::<S, S>(out, a, b, pace, &|a, b, out, tail| {
             if guard && b.iter().any(|b| !b.truth()) {
                 bail!(RuntimeError, "ZeroDivisionError");
             }

@@ -336,3 +336,69 @@ fn lazy_bits_are_carried_out() {
     assert_eq!(show(Ok(z)), "complex64 2+2j");
     assert_eq!(show(conj_physical(&tensor("float32 1"))), "float32 1");
 }
+
+/// Several short runs in one block give what one element after another gives: around the length of a run and the number
+/// of runs that a block holds, for operands of every layout, with elements that PyTorch's vectors leave over.
+#[test]
+fn short_runs_together_are_what_elements_are() {
+    use crate::thresholds::{BLOCK, GATHERED};
+    use crate::{Layout, View, parallel};
+    let make = |sizes: &[i64], seed: i64, dtype| {
+        let count = sizes.iter().product::<i64>();
+        let values = (0..count).map(|k| match (k * 7 + seed) % 13 {
+            4 => Scalar::Float(f64::NAN),
+            9 => Scalar::Float(f64::INFINITY),
+            n => Scalar::Float(n as f64 - 5.5),
+        });
+        View::from_scalars(sizes, dtype, values.collect::<Vec<_>>()).expect("memory")
+    };
+    let bits = |view: &View| -> Vec<u64> {
+        view.scalars().expect("memory").into_iter().map(|value| value.to_f64().to_bits()).collect()
+    };
+    let (gathered, block) = (GATHERED as i64, BLOCK as i64);
+    for along in [2, 3, 16, gathered - 1, gathered, gathered + 1] {
+        for runs in [1, 2, block / along, block / along + 1, 3 * block / along + 2] {
+            for dtype in [DType::Float, DType::Half, DType::Double] {
+                let (row, column) = (make(&[along], 1, dtype), make(&[runs, 1], 2, dtype));
+                let turned = make(&[along, runs], 3, dtype);
+                let turned = turned.with_layout(turned.layout.transpose(0, 1).expect("two dimensions"));
+                let wide = make(&[runs, 2 * along], 4, dtype);
+                let steps =
+                    Layout { strides: [2 * along, 2].into_iter().collect(), ..Layout::contiguous(&[runs, along]) };
+                let every_other = wide.with_layout(steps);
+                let left = crate::ops::view::narrow(&wide, 1, 1, along).expect("columns");
+                let operands = [&row, &column, &turned, &every_other, &left];
+                for (i, a) in operands.iter().enumerate() {
+                    for b in &operands[i..] {
+                        for op in [BinaryOp::Mul, BinaryOp::Sub, BinaryOp::Minimum] {
+                            let sizes = crate::layout::broadcast_sizes(a.sizes(), b.sizes()).expect("sizes");
+                            let [x, y] = [a, b].map(|v| v.with_layout(v.layout.broadcast_to(&sizes)));
+                            // The same elements side by side, one run after another.
+                            let lines = if sizes.len() == 2 { sizes[0] } else { 1 };
+                            let line = |v: &View, k: i64| match v.ndim() {
+                                2 => crate::ops::copy::row_major(&crate::ops::view::select(v, 0, k).expect("row")),
+                                _ => crate::ops::copy::row_major(v),
+                            };
+                            let run = |x: &View, y: &View| {
+                                let (x, y) = (Operand::Tensor(x), Operand::Tensor(y));
+                                binary(op, x, y, Output::New, DType::Float).expect("supported")
+                            };
+                            let wanted: Vec<u64> = (0..lines)
+                                .flat_map(|k| bits(&run(&line(&x, k).expect("row"), &line(&y, k).expect("row"))))
+                                .collect();
+                            for cores in [1, 3] {
+                                parallel::set_cores(cores);
+                                assert_eq!(
+                                    bits(&run(a, b)),
+                                    wanted,
+                                    "{op:?} {dtype:?} {runs} runs of {along}, {cores}"
+                                );
+                            }
+                            parallel::set_cores(0);
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

@@ -568,9 +568,11 @@ pub fn unary(op: UnaryOp, a: &View, output: Output, default: DType) -> Result<Vi
         if let Some(test) = C::test(op) {
             block::unary::<S, BoolByte>(&computed, &a, &layout, Pace::PLAIN, &|a, out, _| test(a, out))?;
         } else if let Some(kernel) = C::unary(op) {
-            let tail_kernel = C::unary_tail(op).unwrap_or(kernel);
+            let tail_kernel = C::unary_tail(op);
+            let pace = Pace { alike: tail_kernel.is_none(), ..op.pace(common) };
+            let tail_kernel = tail_kernel.unwrap_or(kernel);
             let run = |a: &[C], out: &mut [C], tail: bool| if tail { tail_kernel(a, out) } else { kernel(a, out) };
-            block::unary::<S, S>(&computed, &a, &layout, op.pace(common), &run)?;
+            block::unary::<S, S>(&computed, &a, &layout, pace, &run)?;
         } else {
             check_kernel(op.stub(), 0, common)?;
         }
