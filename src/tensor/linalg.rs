@@ -57,7 +57,7 @@ use crate::layout::{Dims, broadcast_sizes, show};
 use crate::ops::copy::copy_into;
 use crate::ops::view;
 use crate::{DType, Device, Layout, Result, Scalar, View};
-use batch::{MatrixOrder, allocate_batch, each, read, write, write_vectors};
+use batch::{MatrixOrder, allocate_batch, each, read, read_turned, write, write_vectors};
 use field::Field;
 use lu::{cholesky as cholesky_factor, lu as lu_factors};
 use matrix::Matrix;
@@ -155,8 +155,8 @@ pub fn inv(name: &str, a: &View) -> Result<(View, View)> {
     }
     by_field!(a.dtype, "lu_cpu", T => {
         let turned = is_factored_transposed(a);
-        let found = each(read::<T>(a)?, n, |matrix| {
-            let factors = lu_factors(if turned { matrix.transpose()? } else { matrix })?;
+        let found = each(read_turned::<T>(a, turned)?, n, |matrix| {
+            let factors = lu_factors(matrix)?;
             let mut inverse = Matrix::identity(n, n)?;
             if turned { factors.solve_transposed(&mut inverse)? } else { factors.solve(&mut inverse)? }
             Ok((inverse, factors.zero.unwrap_or(0)))
@@ -176,8 +176,8 @@ pub fn slogdet(name: &str, a: &View) -> Result<(View, View)> {
     }
     by_field!(a.dtype, "lu_cpu", T => {
         let turned = is_factored_transposed(a);
-        let found = each(read::<T>(a)?, shape.rows, |matrix| {
-            let factors = lu_factors(if turned { matrix.transpose()? } else { matrix })?;
+        let found = each(read_turned::<T>(a, turned)?, shape.rows, |matrix| {
+            let factors = lu_factors(matrix)?;
             let mut sign = T::of(if factors.is_odd() { -<T as Field>::Real::one() } else { <T as Field>::Real::one() });
             let mut logarithm = <T as Field>::Real::zero();
             for i in 0..shape.rows {
@@ -205,8 +205,8 @@ pub fn det(a: &View) -> Result<View> {
     }
     by_field!(a.dtype, "lu_cpu", T => {
         let turned = is_factored_transposed(a);
-        let values = each(read::<T>(a)?, shape.rows, |matrix| {
-            let factors = lu_factors(if turned { matrix.transpose()? } else { matrix })?;
+        let values = each(read_turned::<T>(a, turned)?, shape.rows, |matrix| {
+            let factors = lu_factors(matrix)?;
             let product = (0..shape.rows).fold(T::one(), |product, i| product * factors.factors[(i, i)]);
             let sign = T::of(if factors.is_odd() { -<T as Field>::Real::one() } else { <T as Field>::Real::one() });
             Ok(vec![sign * product])
@@ -274,11 +274,10 @@ pub fn solve(a: &View, b: &View, left: bool) -> Result<(View, View)> {
     } else {
         by_field!(a.dtype, "lu_cpu", T => {
             let turned = is_factored_transposed(a);
-            let sides: Vec<_> = read::<T>(&x)?.into_iter().zip(read::<T>(&y)?).collect();
-            let found = each(sides, x.sizes().last().map_or(0, |&n| n as usize), |(matrix, side)| {
-                let factors = lu_factors(if turned { matrix.transpose()? } else { matrix })?;
-                // X A = B is Aᵀ Xᵀ = Bᵀ.
-                let mut side = if left { side } else { side.transpose()? };
+            // `X A = B` is `Aᵀ Xᵀ = Bᵀ`.
+            let sides: Vec<_> = read_turned::<T>(&x, turned)?.into_iter().zip(read_turned::<T>(&y, !left)?).collect();
+            let found = each(sides, x.sizes().last().map_or(0, |&n| n as usize), |(matrix, mut side)| {
+                let factors = lu_factors(matrix)?;
                 match (left, turned) {
                     (true, false) | (false, true) => factors.solve(&mut side)?,
                     (true, true) | (false, false) => factors.solve_transposed(&mut side)?,

@@ -9,6 +9,12 @@ use crate::ops::copy::{contiguous, copy_into};
 use crate::{DType, Device, Dims, Result, View, interrupt, limits, parallel};
 use std::sync::{Mutex, PoisonError};
 
+/// Like [`read`], transposed if `turned`.
+pub(super) fn read_turned<T: Field>(view: &View, turned: bool) -> Result<Vec<Matrix<T>>> {
+    let ndim = view.ndim() as i64;
+    if turned { read(&view.with_layout(view.layout.transpose(ndim - 2, ndim - 1)?)) } else { read(view) }
+}
+
 /// Reads the matrices in a tensor's last two dimensions, in row-major order of the batch.
 pub(super) fn read<T: Field>(view: &View) -> Result<Vec<Matrix<T>>> {
     let [batch @ .., rows, columns] = view.sizes() else { bail!(RuntimeError, "a matrix has two dimensions") };

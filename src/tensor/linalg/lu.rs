@@ -3,8 +3,8 @@
 
 use super::field::Field;
 use super::matrix::Matrix;
-use crate::parallel::vectorised;
-use crate::{Result, interrupt};
+use crate::parallel::{self, Kernel, vectorised, vectorised_kernel};
+use crate::{Result, interrupt, limits};
 use num_traits::{Float, One, Zero};
 use std::ops::Range;
 
@@ -90,13 +90,7 @@ fn eliminate_columns<T: Field>(
 ) -> Result<()> {
     for j in columns.start..columns.end.min(a.rows) {
         interrupt::check()?;
-        let mut pivot = j;
-        let column = a.column(j);
-        for (i, value) in column.iter().enumerate().skip(j + 1) {
-            if value.size() > column[pivot].size() {
-                pivot = i;
-            }
-        }
+        let pivot = j + largest(&a.column(j)[j..]);
         pivots.push(pivot);
         if a[(pivot, j)].is_zero() {
             *zero = zero.or(Some(j + 1));
@@ -119,6 +113,24 @@ fn eliminate_columns<T: Field>(
         }
     }
     Ok(())
+}
+
+/// Returns the index of the first of the largest numbers. NaN is not larger than a number, and no number is larger than
+/// a NaN that comes first.
+fn largest<T: Field>(values: &[T]) -> usize {
+    const LANES: usize = 16;
+    let Some(first) = values.first().map(|value| value.size()) else { return 0 };
+    let larger = |a: T::Real, b: T::Real| if b > a { b } else { a };
+    let (groups, rest) = values.as_chunks::<LANES>();
+    let lanes = vectorised(|| {
+        let mut lanes = [first; LANES];
+        for group in groups {
+            lanes.iter_mut().zip(group).for_each(|(most, value)| *most = larger(*most, value.size()));
+        }
+        lanes
+    });
+    let most = lanes.into_iter().chain(rest.iter().map(|value| value.size())).fold(first, larger);
+    values.iter().position(|value| value.size() == most).unwrap_or(0)
 }
 
 impl<T: Field> Lu<T> {
@@ -178,6 +190,9 @@ impl<T: Field> Lu<T> {
     }
 }
 
+/// Multiplications that take as long as one element of other loops.
+const PER_ELEMENT: usize = 8;
+
 /// Which triangle of a matrix to read, and whether its diagonal is taken as ones.
 #[derive(Clone, Copy)]
 pub(super) struct Triangular {
@@ -192,8 +207,7 @@ const ABREAST: usize = 16;
 pub(super) fn solve_triangular<T: Field>(a: &Matrix<T>, b: &mut Matrix<T>, shape: Triangular) -> Result<()> {
     let n = a.columns.min(a.rows);
     if n <= BLOCK {
-        solve_small(a, b, shape);
-        return interrupt::check();
+        return solve_small(a, b, shape);
     }
     if b.columns == 1 {
         solve_column(a, b, shape);
@@ -217,9 +231,9 @@ pub(super) fn solve_triangular<T: Field>(a: &Matrix<T>, b: &mut Matrix<T>, shape
 /// Solves `A X = B` for one block by the inverse of `A`. Numbers that are not finite would spread to more of the result.
 fn solve_block<T: Field>(a: &Matrix<T>, mut b: Matrix<T>, shape: Triangular) -> Result<Matrix<T>> {
     let mut inverse = Matrix::identity(a.rows, a.columns)?;
-    solve_small(a, &mut inverse, shape);
+    solve_small(a, &mut inverse, shape)?;
     if !inverse.has_only_finite() || !b.has_only_finite() {
-        solve_small(a, &mut b, shape);
+        solve_small(a, &mut b, shape)?;
         return Ok(b);
     }
     let mut found = Matrix::zeros(b.rows, b.columns)?;
@@ -229,43 +243,65 @@ fn solve_block<T: Field>(a: &Matrix<T>, mut b: Matrix<T>, shape: Triangular) -> 
 
 /// Solves `A X = B` in place for a small triangular `A`, with the library's steps for several columns: the terms of the
 /// elements already found are summed first, and the difference is multiplied by the inverse of the diagonal.
-fn solve_small<T: Field>(a: &Matrix<T>, b: &mut Matrix<T>, shape: Triangular) {
+fn solve_small<T: Field>(a: &Matrix<T>, b: &mut Matrix<T>, shape: Triangular) -> Result<()> {
     let n = a.columns.min(a.rows);
     let at = |step: usize| if shape.upper { n - 1 - step } else { step };
     // The factors of the elements found before, for one step after another.
-    let factors: Vec<T> = (0..n).flat_map(|step| (0..step).map(move |k| a[(at(step), at(k))])).collect();
+    let mut factors = limits::filled(T::zero(), n * n.saturating_sub(1) / 2)?;
+    for k in 0..n {
+        let column = a.column(at(k));
+        (k + 1..n).for_each(|step| factors[step * (step - 1) / 2 + k] = column[at(step)]);
+    }
     let inverse = |step: usize| if shape.unit { T::one() } else { a[(at(step), at(step))].inverse() };
     let inverses: Vec<T> = (0..n).map(inverse).collect();
+    let rows = b.rows;
     let filled = b.filled_columns().end;
-    for columns in (0..filled).step_by(ABREAST).map(|start| start..filled.min(start + ABREAST)) {
-        if interrupt::requested() {
-            return;
-        }
+    let work = n.saturating_mul(n).saturating_mul(filled) / PER_ELEMENT;
+    parallel::parts_of(b.columns_from(0), rows.max(1) * ABREAST, work, &|_, b| {
         // The elements of these columns side by side, in the order of the steps.
-        let mut elements = vec![[T::zero(); ABREAST]; n];
-        for (lane, column) in columns.clone().enumerate() {
-            let column = b.column(column);
+        let mut elements = limits::filled([T::zero(); ABREAST], n)?;
+        for (lane, column) in b.chunks_exact(rows).enumerate() {
             elements.iter_mut().enumerate().for_each(|(step, lanes)| lanes[lane] = column[at(step)]);
         }
-        vectorised(|| {
-            let mut factors = factors.as_slice();
-            for (step, &inverse) in inverses.iter().enumerate() {
-                let (found, rest) = elements.split_at_mut(step);
-                let (own, others) = factors.split_at(step);
-                factors = others;
-                let mut sums = [T::zero(); ABREAST];
-                for (&factor, found) in own.iter().zip(&*found) {
-                    sums.iter_mut().zip(found).for_each(|(sum, &value)| *sum = *sum + factor * value);
-                }
-                for (value, sum) in rest.iter_mut().take(1).flatten().zip(sums) {
-                    let difference = if step == 0 { *value } else { *value - sum };
-                    *value = if shape.unit { difference } else { difference * inverse };
-                }
-            }
+        vectorised_kernel(SolveAbreast {
+            elements: &mut elements,
+            factors: &factors,
+            inverses: &inverses,
+            unit: shape.unit,
         });
-        for (lane, column) in columns.enumerate() {
-            let column = b.column_mut(column);
+        for (lane, column) in b.chunks_exact_mut(rows).enumerate() {
             elements.iter().enumerate().for_each(|(step, lanes)| column[at(step)] = lanes[lane]);
+        }
+        Ok(())
+    })
+}
+
+/// The steps of [`solve_small`] for some columns. A kernel, because compilers do not inline so large a closure.
+struct SolveAbreast<'a, T> {
+    elements: &'a mut [[T; ABREAST]],
+    factors: &'a [T],
+    inverses: &'a [T],
+    unit: bool,
+}
+
+impl<T: Field> Kernel for SolveAbreast<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self, _fuses: bool) {
+        let SolveAbreast { elements, mut factors, inverses, unit } = self;
+        for (step, &inverse) in inverses.iter().enumerate() {
+            let (found, rest) = elements.split_at_mut(step);
+            let (own, others) = factors.split_at(step);
+            factors = others;
+            let mut sums = [T::zero(); ABREAST];
+            for (&factor, found) in own.iter().zip(&*found) {
+                sums.iter_mut().zip(found).for_each(|(sum, &value)| *sum = *sum + factor * value);
+            }
+            for (value, sum) in rest.iter_mut().take(1).flatten().zip(sums) {
+                let difference = if step == 0 { *value } else { *value - sum };
+                *value = if unit { difference } else { difference * inverse };
+            }
         }
     }
 }
@@ -451,7 +487,7 @@ mod tests {
                     assert_near(&product(&a, &x), &b, bound, &format!("{n}, {width} columns, {upper}, {unit}"));
                     // Side by side, columns have the bits that they have one by one.
                     let mut together = b.clone();
-                    solve_small(&a, &mut together, Triangular { upper, unit });
+                    solve_small(&a, &mut together, Triangular { upper, unit }).unwrap();
                     for column in 0..width {
                         let alone = one_by_one(&a, b.column(column), Triangular { upper, unit });
                         assert!(
@@ -477,6 +513,23 @@ mod tests {
     fn blocks_give_what_steps_give() {
         check::<f32>(2e-3);
         check::<Complex<f64>>(1e-11);
+    }
+
+    #[test]
+    fn a_pivot_is_the_first_of_the_largest() {
+        let one_by_one = |values: &[f64]| {
+            (0..values.len()).fold(0, |best, i| if values[i].abs() > values[best].abs() { i } else { best })
+        };
+        for n in [1, 2, 15, 16, 17, 31, 32, 33, 100] {
+            for special in [0.5, 0.0, f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+                for place in 0..n {
+                    let mut values: Vec<f64> = (0..n).map(|i| ((i * 7919) % 23) as f64 - 11.0).collect();
+                    values[place] = special;
+                    assert_eq!(largest(&values), one_by_one(&values), "{n}, {special} at {place}");
+                }
+            }
+        }
+        assert_eq!(largest::<f64>(&[]), 0);
     }
 
     #[test]

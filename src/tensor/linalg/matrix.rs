@@ -1,6 +1,7 @@
 //! A matrix for decompositions, stored by columns in its own memory.
 
 use super::field::Field;
+use crate::parallel::vectorised;
 use crate::{Error, Result, interrupt, limits};
 use std::ops::{Index, IndexMut, Range};
 
@@ -86,10 +87,10 @@ impl<T: Field> Matrix<T> {
         for columns in tiles(self.filled_columns().end) {
             interrupt::check()?;
             for rows in tiles(self.rows) {
-                for j in columns.clone() {
-                    for (i, &value) in rows.clone().zip(&self.column(j)[rows.clone()]) {
-                        out[(j, i)] = element(value);
-                    }
+                for i in rows {
+                    let from = self.values.get(columns.start * self.rows + i..).unwrap_or_default();
+                    let to = &mut out.column_mut(i)[columns.clone()];
+                    to.iter_mut().zip(from.iter().step_by(self.rows)).for_each(|(to, &value)| *to = element(value));
                 }
             }
         }
@@ -187,6 +188,8 @@ impl<T: Field> Matrix<T> {
     }
 
     pub(crate) fn has_only_finite(&self) -> bool {
-        self.values.iter().all(|v| num_traits::Float::is_finite(v.re()) && num_traits::Float::is_finite(v.im()))
+        // No early end, so that the loop can be vectorised.
+        let is_finite = |v: &T| num_traits::Float::is_finite(v.re()) & num_traits::Float::is_finite(v.im());
+        vectorised(|| self.values.iter().fold(true, |all, v| all & is_finite(v)))
     }
 }

@@ -120,9 +120,8 @@ pub(crate) fn reflect_left<T: Field>(c: &mut Matrix<T>, row: usize, column: usiz
             let product = tau * product;
             let [first, rest @ ..] = &mut column[row..end] else { return };
             *first = *first - product;
-            for (x, &value) in rest.iter_mut().zip(&v[1..]) {
-                *x = *x - value * product;
-            }
+            let terms = rest.iter_mut().zip(&v[1..]);
+            vectorised(|| terms.for_each(|(x, &value)| *x = *x - value * product));
         }
     }
 }

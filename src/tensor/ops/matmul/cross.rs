@@ -2,7 +2,7 @@
 
 use super::{bmm, expected_dtype, mm};
 use crate::bail;
-use crate::layout::{Dims, broadcast_sizes};
+use crate::layout::broadcast_sizes;
 use crate::ops::block::values;
 use crate::ops::check::{same_device, size_at};
 use crate::ops::compose::Math;
@@ -12,7 +12,8 @@ use crate::ops::pointwise::{BinaryOp, Output, UnaryOp, binary, check_kernel, cla
 use crate::ops::promote::Operand;
 use crate::ops::reduce::sum;
 use crate::ops::view;
-use crate::{DType, Result, Scalar, View, interrupt, limits};
+use crate::parallel::{self, vectorised};
+use crate::{DType, Error, Result, Scalar, View, interrupt};
 use num_complex::Complex;
 
 /// Computes the cross products of vectors of three elements along a dimension, like
@@ -116,7 +117,6 @@ pub fn cdist(a: &View, b: &View, p: f64, by_product: ByProduct) -> Result<View> 
         view::expand(v, &sizes)
     };
     let (left, right) = (spread(a, rows)?, spread(b, others)?);
-    let batches: i64 = sizes.iter().product();
     sizes.extend_from_slice(&[rows, others]);
     let out = View::zeros(&sizes, a.dtype, a.device())?;
     if out.device().is_meta() || out.numel() == 0 || columns == 0 {
@@ -133,34 +133,28 @@ pub fn cdist(a: &View, b: &View, p: f64, by_product: ByProduct) -> Result<View> 
     let lacking = a.dtype.is_reduced_floating_point();
     check_kernel("cdist", if lacking { 0 } else { classes::FLOAT }, a.dtype)?;
     let numbers = |v: &View| values::<f64>(&contiguous(&cast(v, DType::Double)?)?);
-    let (left, right) = (numbers(&left)?, numbers(&right)?);
-    let columns = columns as usize;
-    let (rows, others) = (rows as usize * columns, others as usize * columns);
-    let mut distances = limits::vector(out.numel() as usize)?;
-    for batch in 0..batches as usize {
-        let (left, right) =
-            (left.get(batch * rows..(batch + 1) * rows), right.get(batch * others..(batch + 1) * others));
-        for x in left.unwrap_or_default().chunks_exact(columns) {
-            let right = right.unwrap_or_default();
-            for piece in interrupt::pieces(0..right.len() / columns, columns) {
-                let piece = piece?;
-                for y in right.get(piece.start * columns..piece.end * columns).unwrap_or_default().chunks_exact(columns)
-                {
-                    distances.push(Scalar::Float(distance(x, y, p)));
-                }
-            }
-            interrupt::check()?;
-        }
-    }
-    copy_into(&out, &cast(&View::from_scalars(&Dims::from_slice(out.sizes()), DType::Double, distances)?, out.dtype)?)?;
-    Ok(out)
+    // The second side is transposed, so that the distances from one row to many are summed side by side.
+    let (left, right) = (numbers(&left)?, numbers(&view::transpose(&right, -2, -1)?)?);
+    let (columns, rows, others) = (columns as usize, rows as usize, others as usize);
+    let result = View::unwritten(out.sizes(), DType::Double, out.device())?;
+    let length = out.numel() as usize;
+    parallel::writing::<f64, _>(&*result.memory()?, 0..length, |distances| {
+        parallel::parts_of(distances, others, length.saturating_mul(columns), &|start, part| {
+            let row = start / others;
+            let x = left.get(row * columns..(row + 1) * columns).unwrap_or_default();
+            part.fill(0.0);
+            add_distances(part, x, right.get(row / rows * columns * others..).unwrap_or_default(), p)
+        })
+    })
+    .unwrap_or_else(|| Err(Error::runtime("distances have no memory")))?;
+    if a.dtype == DType::Double { Ok(result) } else { cast(&result, a.dtype) }
 }
 
 /// Computes distances between the rows of two batches by PyTorch's formula: the squared norms minus twice the products.
 fn euclidean(a: &View, b: &View, sizes: &[i64]) -> Result<View> {
     let math = Math(a.dtype);
     let square = |v: &View| -> Result<(View, View)> {
-        let squares = math.binary(BinaryOp::Pow, v, Operand::Number(Scalar::Int(2)))?;
+        let squares = math.mul(v, v)?;
         let lengths = sum(&squares, Some(&[-1]), true, None)?;
         let ones = View::zeros(lengths.sizes(), v.dtype, v.device())?;
         fill(&ones, Scalar::Int(1))?;
@@ -184,14 +178,75 @@ fn euclidean(a: &View, b: &View, sizes: &[i64]) -> Result<View> {
     math.unary(UnaryOp::Sqrt, &clamp(&product, least, Output::New, a.dtype)?)
 }
 
-fn distance(x: &[f64], y: &[f64], p: f64) -> f64 {
-    let gaps = x.iter().zip(y).map(|(x, y)| (x - y).abs());
+/// Writes the distances of `x` from the columns of a row-major matrix.
+fn add_distances(into: &mut [f64], x: &[f64], columns: &[f64], p: f64) -> Result<()> {
+    fn fold(into: &mut [f64], x: &[f64], columns: &[f64], add: impl Fn(f64, f64) -> f64 + Copy) -> Result<()> {
+        let width = into.len().max(1);
+        let most = (interrupt::STRIDE / width).max(1);
+        for (x, rows) in x.chunks(most).zip(columns.chunks(most * width)) {
+            interrupt::check()?;
+            vectorised(|| {
+                for (x, row) in x.iter().zip(rows.chunks_exact(width)) {
+                    into.iter_mut().zip(row).for_each(|(sum, y)| *sum = add(*sum, (x - y).abs()));
+                }
+            });
+        }
+        Ok(())
+    }
     match p {
-        0.0 => gaps.filter(|&gap| gap != 0.0).count() as f64,
-        1.0 => gaps.sum(),
-        2.0 => gaps.map(|gap| gap * gap).sum::<f64>().sqrt(),
+        0.0 => fold(into, x, columns, |sum, gap| if gap == 0.0 { sum } else { sum + 1.0 })?,
+        1.0 => fold(into, x, columns, |sum, gap| sum + gap)?,
+        2.0 => fold(into, x, columns, |sum, gap| sum + gap * gap)?,
         // Unlike `f64::max`, this propagates NaN.
-        f64::INFINITY => gaps.fold(0.0, |most, gap| if gap.is_nan() || gap > most { gap } else { most }),
-        p => gaps.map(|gap| gap.powf(p)).sum::<f64>().powf(1.0 / p),
+        f64::INFINITY => fold(into, x, columns, |most, gap| if gap.is_nan() || gap > most { gap } else { most })?,
+        p => fold(into, x, columns, |sum, gap| sum + gap.powf(p))?,
+    }
+    let finish = |sum: f64| if p == 2.0 { sum.sqrt() } else { sum.powf(1.0 / p) };
+    if p != 0.0 && p != 1.0 && p != f64::INFINITY {
+        into.iter_mut().for_each(|sum| *sum = finish(*sum));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Distances side by side, on any number of cores, are the sums written out.
+    #[test]
+    fn distances_are_those_of_single_pairs() {
+        let number = |k: usize| ((k * 37 + 11) % 101) as f64 / 7.0 - 5.0;
+        for (batches, rows, others, columns) in
+            [(1, 1, 1, 1), (1, 3, 1, 40), (1, 5, 9, 3), (2, 4, 33, 17), (3, 70, 8, 65)]
+        {
+            let view = |rows: usize, seed: usize| {
+                let values: Vec<_> =
+                    (0..batches * rows * columns).map(|k| Scalar::Float(number(k * k + seed))).collect();
+                View::from_scalars(&[batches as i64, rows as i64, columns as i64], DType::Double, values).unwrap()
+            };
+            let (a, b) = (view(rows, 1), view(others, 2));
+            let (x, y) = (values::<f64>(&a).unwrap(), values::<f64>(&b).unwrap());
+            for p in [0.0, 1.0, 2.0, 3.5, f64::INFINITY] {
+                let mut wanted = Vec::new();
+                for (i, x) in x.chunks(columns).enumerate() {
+                    for y in y.chunks(columns).skip(i / rows * others).take(others) {
+                        let gaps = x.iter().zip(y).map(|(x, y)| (x - y).abs());
+                        wanted.push(match p {
+                            0.0 => gaps.filter(|&gap| gap != 0.0).count() as f64,
+                            1.0 => gaps.fold(0.0, |sum, gap| sum + gap),
+                            2.0 => gaps.fold(0.0, |sum, gap| sum + gap * gap).sqrt(),
+                            f64::INFINITY => gaps.fold(0.0, f64::max),
+                            p => gaps.fold(0.0, |sum, gap| sum + gap.powf(p)).powf(1.0 / p),
+                        });
+                    }
+                }
+                for cores in [1, 3] {
+                    parallel::set_cores(cores);
+                    let found = values::<f64>(&cdist(&a, &b, p, ByProduct::Never).unwrap()).unwrap();
+                    assert_eq!(found, wanted, "{batches}, {rows}, {others}, {columns}, {p}, {cores}");
+                }
+                parallel::set_cores(0);
+            }
+        }
     }
 }

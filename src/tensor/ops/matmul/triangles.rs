@@ -72,7 +72,7 @@ pub fn triangle_indices(
         Ok(())
     })
     .unwrap_or_else(|| Err(lost()))?;
-    cast(&out, dtype)
+    if dtype == DType::Long { Ok(out) } else { cast(&out, dtype) }
 }
 
 /// Returns the number of elements of a lower triangle. Like PyTorch's, the sums wrap for huge sizes.
