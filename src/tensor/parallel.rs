@@ -419,11 +419,11 @@ impl<const N: usize> ParallelLoop<N> {
                 let rows = together.min(runs);
                 if rows > 1 {
                     interrupt::check()?;
-                    self.block(&run, span.clone(), (rows, step), tail, buffers, &mut repeated, body)?;
+                    self.block(&run, (span.clone(), tail), (rows, step), buffers, &mut repeated, body)?;
                 } else {
-                    for (block, tail) in self.cut(&run, span.clone()) {
+                    for part in self.cut(&run, span.clone()) {
                         interrupt::check()?;
-                        self.block(&run, block, (1, step), tail, buffers, &mut repeated, body)?;
+                        self.block(&run, part, (1, step), buffers, &mut repeated, body)?;
                     }
                 }
                 run.offset.iter_mut().zip(step).for_each(|(offset, step)| *offset += step * rows as i64);
@@ -433,8 +433,8 @@ impl<const N: usize> ParallelLoop<N> {
         Ok(())
     }
 
-    /// Returns the number of runs that one block can hold, and whether its elements are processed one by one: several runs
-    /// if they are short, results follow each other without gaps, and all elements of a run are processed alike.
+    /// Returns the number of runs that one block can hold, and the block's [`Block::tail`]: several runs if they are
+    /// short, results follow each other without gaps, and all elements of a run are processed alike.
     fn together(&self, run: &Run<N>, span: &Range<usize>, step: [i64; N]) -> (usize, bool) {
         let follows = run.stride.first() == Some(&1) && step.first() == Some(&(run.length as i64));
         let is_looked_up = self.reaches.iter().any(|reach| reach.whole.is_some());
@@ -483,15 +483,14 @@ impl<const N: usize> ParallelLoop<N> {
         if !self.buffered && (0..N).all(bare) { most } else { most.min(BLOCK) }
     }
 
-    /// Passes a block to `body`: a range of a run, or several runs and the distance between their starts. Operands go
-    /// through the buffers, which are large enough, if their elements are not adjacent or if the output bypasses the
-    /// caches.
+    /// Passes a block to `body`: a range of a run, with its [`Block::tail`], or several runs, with the distance between
+    /// their starts. Operands go through the buffers, which are large enough, if their elements are not adjacent or if
+    /// the output bypasses the caches.
     fn block(
         &self,
         run: &Run<N>,
-        range: Range<usize>,
+        (range, tail): (Range<usize>, bool),
         (rows, step): (usize, [i64; N]),
-        tail: bool,
         buffers: [*mut u8; N],
         repeated: &mut [(*mut u8, usize); N],
         body: &mut dyn FnMut(&mut Block<N>) -> Result<()>,
