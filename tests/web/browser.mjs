@@ -143,7 +143,7 @@ export class Page {
   }
 
   /** Waits until something holds; gives what it gave. */
-  async until(what, holds, milliseconds = 10_000) {
+  async until(what, holds, milliseconds = 30_000) {
     const end = Date.now() + milliseconds;
     for (;;) {
       const value = await holds();
