@@ -6,7 +6,7 @@
 pub(super) mod testing;
 
 use super::block::{check_no_internal_overlap, check_no_partial_overlap, elements, values};
-use super::copy::{check_fits, clone, clone_storage, contiguous, copy_into};
+use super::copy::{check_fits, clone, contiguous, copy_into, on_own_storage};
 use crate::bail;
 use crate::iterate::{Run, walk};
 use crate::layout::wrap_dim;
@@ -301,10 +301,10 @@ pub(super) fn at<const N: usize>(run: &Run<N>, i: i64) -> [usize; N] {
 }
 
 /// Returns a view that is aligned for its element type, so that all cores can read it. `frombuffer` may start at an odd
-/// byte; such a view is copied.
+/// byte; such a view is copied. The layout stays the same, because callers have derived others from it.
 pub(super) fn readable(view: &View) -> Result<View> {
     let lies = by_width!(view.dtype, T => parallel::reading::<T, _>(&*view.memory()?, |_| ()));
-    if lies.is_some() { Ok(view.clone()) } else { clone_storage(view) }
+    if lies.is_some() { Ok(view.clone()) } else { on_own_storage(view) }
 }
 
 /// How the numbers of an index become displacements.

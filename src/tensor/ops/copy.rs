@@ -45,9 +45,11 @@ pub fn row_major(view: &View) -> Result<View> {
 
 /// Copies the whole storage and keeps the layout. Of an expanded tensor, only its elements are copied.
 pub(crate) fn clone_storage(view: &View) -> Result<View> {
-    if view.layout.has_internal_overlap() {
-        return clone(view);
-    }
+    if view.layout.has_internal_overlap() { clone(view) } else { on_own_storage(view) }
+}
+
+/// Copies the whole storage and keeps the layout of any tensor.
+pub(crate) fn on_own_storage(view: &View) -> Result<View> {
     let elements = view.storage.nbytes() / view.dtype.itemsize();
     let whole = clone(&view.with_layout(Layout::contiguous(&[elements as i64])))?;
     Ok(View { layout: view.layout.clone(), ..whole })
