@@ -72,18 +72,25 @@ macro_rules! wrapping_ring {
 }
 wrapping_ring!(u8, i32; i16, i32; i32, i32; i64, i64;);
 
+/// For a type whose sums need no wider one.
+macro_rules! sums_of_its_own_type {
+    () => {
+        type Sum = Self;
+        #[inline(always)]
+        fn widened(self) -> Self {
+            self
+        }
+        #[inline(always)]
+        fn narrowed(sum: Self) -> Self {
+            sum
+        }
+    };
+}
+
 macro_rules! vector_ring {
     ($($t:ty)*) => {$(
         impl Ring for $t {
-            type Sum = Self;
-            #[inline(always)]
-            fn widened(self) -> Self {
-                self
-            }
-            #[inline(always)]
-            fn narrowed(sum: Self) -> Self {
-                sum
-            }
+            sums_of_its_own_type!();
             const LANES: usize = 16 / size_of::<$t>();
             #[inline(always)]
             fn plus_product(total: $t, a: $t, b: $t) -> $t {
@@ -109,15 +116,7 @@ macro_rules! vector_ring {
         }
 
         impl Ring for Complex<$t> {
-            type Sum = Self;
-            #[inline(always)]
-            fn widened(self) -> Self {
-                self
-            }
-            #[inline(always)]
-            fn narrowed(sum: Self) -> Self {
-                sum
-            }
+            sums_of_its_own_type!();
             const FROM_RESULT: bool = size_of::<$t>() == 4;
 
             #[inline(always)]
