@@ -544,6 +544,7 @@ fn accept(param: &Param, value: &Value) -> Accept {
         Kind::Size => matches!(value, Value::Size(_)),
         Kind::Buffer => matches!(value, Value::Buffer(_)),
         Kind::Type => matches!(value, Value::Type(_)),
+        Kind::Array => matches!(value, Value::Object(object) if object.is_array()),
         Kind::Object => matches!(value, Value::Object(_)),
         Kind::Sequence => match value {
             Value::Object(object) => object.has_special("__getitem__") && object.has_special("__len__"),

@@ -11,17 +11,28 @@ pub struct Source {
     pub text: &'static str,
 }
 
-/// Calls a function of a source with positional arguments.
-pub type Runner = dyn Fn(&'static Source, &str, Vec<Value>) -> Result<Value>;
+/// Returns what a source defines under a name; `None` if it does not define it.
+pub type Loader = dyn Fn(&'static Source, &str) -> Result<Option<Value>>;
 
 impl State {
-    /// Calls a function of a source. The source is compiled when it is first used in a session.
+    /// Returns what a source defines under a name: a function or a class. The source is compiled when it is first used
+    /// in a session.
     ///
     /// # Errors
-    /// Any error of the function, and RuntimeError in a session without Python.
+    /// Any error of the source, and RuntimeError in a session without Python.
+    pub fn embedded_value(&self, source: &'static Source, name: &str) -> Result<Option<Value>> {
+        let loader = self.embedded.borrow().clone();
+        let loader = loader.ok_or_else(|| Error::runtime(format!("{name} needs Python")))?;
+        loader(source, name)
+    }
+
+    /// Calls a function of a source with positional arguments.
+    ///
+    /// # Errors
+    /// Any error of the function, and those of [`State::embedded_value`].
     pub fn call_embedded(&self, source: &'static Source, function: &str, args: Vec<Value>) -> Result<Value> {
-        let runner = self.embedded.borrow().clone();
-        let runner = runner.ok_or_else(|| Error::runtime(format!("{function}() needs Python")))?;
-        runner(source, function, args)
+        let callee = self.embedded_value(source, function)?;
+        let missing = || Error::runtime(format!("{} does not define {function}()", source.name));
+        self.call_given(&callee.ok_or_else(missing)?, args)
     }
 }

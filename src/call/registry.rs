@@ -189,6 +189,17 @@ pub struct Registry {
     /// Calls a value. Rooms below use it to call functions they are given.
     pub call: CallValue,
     pub methods: Methods,
+    pub outside: Outside,
+}
+
+/// Members of modules that are not rows, and classes whose objects rows do not make: those of the rooms above.
+pub struct Outside {
+    /// Returns a member of a module; `None` if it has no such member.
+    pub member: fn(&State, &'static str, &str) -> Result<Option<Value>>,
+    /// Creates an object of a class; `None` for any other class.
+    pub construct: fn(&State, &'static str, &[Value], &Keywords) -> Option<Result<Value>>,
+    /// Returns the names of a module's members.
+    pub names: fn(&'static str) -> Vec<&'static str>,
 }
 
 /// The methods of Python's own classes, for rooms below their tables.
@@ -251,12 +262,17 @@ pub fn of_class(attributes: &Attributes, kind: Kind) -> Option<&Function> {
 
 impl Registry {
     /// Groups rows by name.
-    pub fn new(rows: impl Iterator<Item = &'static Row>, call: CallValue, methods: Methods) -> Registry {
+    pub fn new(
+        rows: impl Iterator<Item = &'static Row>,
+        call: CallValue,
+        methods: Methods,
+        outside: Outside,
+    ) -> Registry {
         let mut names: HashMap<&'static str, Entry, _> = HashMap::default();
         for row in rows {
             names.entry(bare_name(row.signature)).or_default().rows.push(row);
         }
-        Registry { names, call, methods }
+        Registry { names, call, methods, outside }
     }
 
     fn named(&self, name: &str) -> Option<&Named> {

@@ -128,6 +128,8 @@ pub enum Kind {
     Size,
     Buffer,
     Type,
+    /// A NumPy array or scalar.
+    Array,
     /// Any rarer class: see [`Value::Object`].
     Object,
     Any,
@@ -169,6 +171,7 @@ impl Kind {
             Kind::Size => "torch.Size",
             Kind::Buffer => "buffer",
             Kind::Type => "type",
+            Kind::Array => "numpy.ndarray",
             Kind::Any | Kind::Object => "object",
             Kind::Sequence => "tuple",
             Kind::Rest | Kind::Keywords => "objects",
@@ -192,6 +195,7 @@ impl Kind {
             Value::Float(_) => Kind::Float,
             Value::Complex(_) => Kind::Number,
             Value::Tuple(_) | Value::List(_) | Value::Range(_) => Kind::Sequence,
+            Value::Object(object) if object.is_array() => Kind::Array,
             Value::Object(_) => Kind::Object,
             _ => return None,
         })
@@ -241,6 +245,7 @@ impl Kind {
             ("Size", "") => Kind::Size,
             ("Buffer", "") => Kind::Buffer,
             ("Type", "") => Kind::Type,
+            ("ndarray", "") => Kind::Array,
             ("Object", "") => Kind::Object,
             ("any", "") => Kind::Any,
             ("any", "[]") => Kind::Rest,

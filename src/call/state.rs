@@ -2,7 +2,7 @@
 //! random generator, print options), the output and warnings so far, and how functions of the script are called. State
 //! of the running script itself is in `languages/script/runtime.rs`.
 
-use super::embedded::Runner;
+use super::embedded::Loader;
 use super::extras::Extras;
 use super::registry::Registry;
 use autograd::Packing;
@@ -54,6 +54,10 @@ pub type Maker = dyn Fn(&'static str, &[Value], &Keywords) -> Option<Result<Valu
 
 /// Lists the variables that have memory.
 pub type Look = dyn Fn() -> Rc<Vec<Holder>>;
+
+thread_local! {
+    static CURRENT: RefCell<Weak<State>> = const { RefCell::new(Weak::new()) };
+}
 
 /// The mutable state behind the functions of one session.
 pub struct State {
@@ -115,8 +119,8 @@ pub struct State {
     pub width: Cell<usize>,
     /// Creates objects of classes that only the script knows.
     pub maker: RefCell<Option<Rc<Maker>>>,
-    /// Runs the functions of rows that are written in Python.
-    pub embedded: RefCell<Option<Rc<Runner>>>,
+    /// Compiles the sources in Python that rows run.
+    pub embedded: RefCell<Option<Rc<Loader>>>,
     /// The overload that was called last, for error messages.
     pub running: Cell<&'static str>,
 }
@@ -167,6 +171,20 @@ impl State {
             watched: RefCell::default(),
             width: Cell::new(80),
         })
+    }
+
+    /// Makes this the state that [`State::current`] returns on this thread.
+    pub fn make_current(&self) {
+        CURRENT.set(self.own.clone());
+    }
+
+    /// Returns the state of the session that evaluates on this thread, for operators of objects, which are not passed
+    /// one.
+    ///
+    /// # Errors
+    /// RuntimeError outside of a session.
+    pub fn current() -> Result<Rc<State>> {
+        CURRENT.with_borrow(Weak::upgrade).ok_or_else(|| Error::runtime("there is no session on this thread"))
     }
 
     /// Returns a shared handle to the state, for code that runs later.

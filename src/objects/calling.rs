@@ -180,6 +180,9 @@ fn construct(state: &State, class: &'static str, args: Vec<Value>, keywords: Key
     if let Some(made) = maker.and_then(|maker| maker(class, &args, &keywords)) {
         return made;
     }
+    if let Some(made) = (state.registry.outside.construct)(state, class, &args, &keywords) {
+        return made;
+    }
     let (path, name) = class.rsplit_once('.').unwrap_or(("", class));
     let inner = path.strip_prefix("torch").map_or(path, |inner| inner.trim_start_matches('.'));
     let family = state.registry.family(name).filter(|_| !exceptions::is_class(class));

@@ -22,7 +22,10 @@ pub fn attribute(state: &State, value: &Value, name: &str) -> Result<Value> {
     let missing = || suggest::no_attribute(state, value, name);
     let method = state.registry.methods.find;
     match value {
-        Value::Module(module) => of_module(state, module, name).ok_or_else(missing),
+        Value::Module(module) => match of_module(state, module, name) {
+            Some(member) => Ok(member),
+            None => (state.registry.outside.member)(state, module, name)?.ok_or_else(missing),
+        },
         Value::Object(object) if let Some(found) = object.own_attribute(name) => found,
         Value::Object(object) => object.attribute(name).or_else(|| method(value, name)).ok_or_else(missing),
         Value::NamedTuple(tuple) => {

@@ -219,6 +219,18 @@ impl Layout {
         last.checked_add(1).ok_or_else(overflow)
     }
 
+    /// Returns the offsets of the lowest element and of the one after the highest; strides may be negative. `None` if
+    /// there are no elements or an offset overflows.
+    pub fn reach(&self) -> Option<(i64, i64)> {
+        let (mut low, mut high) = (self.offset, self.offset);
+        for (&size, &stride) in self.sizes.iter().zip(&self.strides) {
+            let span = size.checked_sub(1).filter(|&last| last >= 0)?.checked_mul(stride)?;
+            let end = if span < 0 { &mut low } else { &mut high };
+            *end = end.checked_add(span)?;
+        }
+        Some((low, high.checked_add(1)?))
+    }
+
     /// Returns whether the layout is row-major without gaps. Ignores dimensions of size 1; empty tensors are contiguous.
     pub fn is_contiguous(&self) -> bool {
         if self.sizes.contains(&0) {
@@ -613,7 +625,7 @@ impl Layout {
     }
 
     /// Returns this layout broadcast to `sizes`, which must be possible.
-    pub(crate) fn broadcast_to(&self, sizes: &[i64]) -> Layout {
+    pub fn broadcast_to(&self, sizes: &[i64]) -> Layout {
         Layout { sizes: Dims::from_slice(sizes), strides: self.broadcast_strides(sizes), offset: self.offset }
     }
 }

@@ -140,7 +140,7 @@ pub struct StepPattern {
 
 impl StepPattern {
     /// One element after another, in blocks that fit the buffers.
-    pub(crate) const SINGLE: StepPattern =
+    pub const SINGLE: StepPattern =
         StepPattern { step: 1, alike: true, repeated: 0, most: BLOCK, stores: false, weight: 1 };
 }
 
@@ -158,15 +158,16 @@ struct OperandAccess {
 
 /// Returns the start of the memory, and the address range of an operand's elements.
 fn bounds(operand: &Elements) -> Result<(*mut u8, Range<usize>)> {
-    let elements = usize::try_from(operand.layout.storage_elements()?).unwrap_or(usize::MAX);
-    let end = elements.saturating_mul(operand.itemsize);
-    let start = usize::try_from(operand.layout.offset).unwrap_or(usize::MAX).saturating_mul(operand.itemsize);
+    let beyond = || Error::runtime("an operand lies beyond the end of its storage");
+    let (low, high) = operand.layout.reach().ok_or_else(beyond)?;
+    let byte = |element: i64| usize::try_from(element).unwrap_or(usize::MAX).saturating_mul(operand.itemsize);
+    let (start, end) = (byte(low), byte(high));
     match operand.memory.start() {
         Some(memory) if end <= operand.memory.nbytes() && start <= end => {
             let address = memory.as_ptr() as usize;
             Ok((memory.as_ptr(), address + start..address + end))
         }
-        _ => Err(Error::runtime("an operand lies beyond the end of its storage")),
+        _ => Err(beyond()),
     }
 }
 
@@ -250,7 +251,7 @@ impl<const N: usize> Block<N> {
     }
 
     /// Copies the first input to the output.
-    pub(crate) fn transfer<T: Plain>(&mut self) {
+    pub fn transfer<T: Plain>(&mut self) {
         let streams = self.streams;
         let (from, to) = self.one::<T, T>();
         if streams { stream(from, to) } else { to.copy_from_slice(from) }
@@ -313,7 +314,7 @@ impl<const N: usize> Blocks<'_, N> {
 ///
 /// # Errors
 /// Those of `body`, after some elements have been written; KeyboardInterrupt.
-pub(crate) fn blocks<const N: usize>(
+pub fn blocks<const N: usize>(
     operands: [Elements; N],
     steps: StepPattern,
     body: &(dyn Fn(Blocks<N>) -> Result<()> + Sync),

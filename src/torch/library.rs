@@ -34,7 +34,7 @@ const TABLES: &[&[Row]] = &[
 /// The function table by name, built once and shared by all sessions.
 pub fn registry() -> &'static Registry {
     use objects::{calling::call_value, container_methods::METHODS};
-    static REGISTRY: LazyLock<Registry> = LazyLock::new(|| Registry::new(rows(), call_value, METHODS));
+    static REGISTRY: LazyLock<Registry> = LazyLock::new(|| Registry::new(rows(), call_value, METHODS, numpy::OUTSIDE));
     &REGISTRY
 }
 

@@ -176,6 +176,10 @@ pub trait Object: Any {
     fn elements(&self) -> Option<View> {
         None
     }
+    /// Returns whether the object is a NumPy array or scalar.
+    fn is_array(&self) -> bool {
+        false
+    }
     /// Returns the value of a NumPy scalar; `None` for any other object, arrays without dimensions included.
     fn number(&self) -> Option<Scalar> {
         None

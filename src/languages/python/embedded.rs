@@ -1,21 +1,20 @@
 //! Rows whose functions are written in Python. Each source runs on a machine of its own, so its variables are separate
 //! from those of the session. It is compiled when one of its functions is first called.
 
-use super::calls::call;
 use super::compile::compile;
 use super::machine::{Frame, Machine};
 use super::syntax::{self, SyntaxFault};
 use call::embedded::Source;
 use std::rc::Rc;
 use tensor::{Error, ErrorKind, Result};
-use value::{Keywords, Value};
+use value::Value;
 
 impl Machine {
-    /// Calls a function of a source that is part of the program.
+    /// Returns what a source that is part of the program defines under a name.
     ///
     /// # Errors
-    /// Any error of the function.
-    pub(super) fn call_embedded(&self, source: &'static Source, function: &str, args: Vec<Value>) -> Result<Value> {
+    /// Any error of the source.
+    pub(super) fn embedded_value(&self, source: &'static Source, name: &str) -> Result<Option<Value>> {
         let known = self.embedded.borrow().get(source.name).cloned();
         let machine = match known {
             Some(machine) => machine,
@@ -25,12 +24,8 @@ impl Machine {
                 machine
             }
         };
-        let callee = {
-            let variables = machine.variables.borrow();
-            variables.slot_of(function).and_then(|slot| variables.get(slot).cloned())
-        };
-        let callee = callee.ok_or_else(|| Error::runtime(format!("{} does not define {function}()", source.name)))?;
-        call(&machine, &callee, args, Keywords::new())
+        let variables = machine.variables.borrow();
+        Ok(variables.slot_of(name).and_then(|slot| variables.get(slot).cloned()))
     }
 }
 

@@ -170,9 +170,9 @@ impl Machine {
             move |class, args: &[Value], keywords: &Keywords| construct::builtin(&made_by, class, args, keywords);
         state.maker.replace(Some(Rc::new(maker)));
         let run_by = Rc::downgrade(&machine);
-        state.embedded.replace(Some(Rc::new(move |source, function, args| {
+        state.embedded.replace(Some(Rc::new(move |source, name| {
             let machine = run_by.upgrade().ok_or_else(|| Error::runtime("the session has ended"))?;
-            machine.call_embedded(source, function, args)
+            machine.embedded_value(source, name)
         })));
         machine
     }

@@ -1,0 +1,165 @@
+//! `a.flat`: the elements of an array in row-major order, as an iterator with subscripts.
+
+use crate::array::Array;
+use crate::ndarray::{NdArray, Number};
+use crate::strided::Strided;
+use crate::{convert, index};
+use objects::plain::slices::slice_of;
+use std::any::Any;
+use std::cell::Cell;
+use std::rc::Rc;
+use tensor::{Dims, Error, Result, bail};
+use value::{Object, ObjectState, Range, Value};
+
+pub struct Flat {
+    of: Value,
+    next: Cell<i64>,
+}
+
+impl Flat {
+    pub fn value(of: Value) -> Value {
+        Value::Object(Rc::new(Flat { of, next: Cell::new(0) }))
+    }
+
+    fn array(&self) -> Option<Array> {
+        NdArray::of(&self.of).map(|this| this.array())
+    }
+}
+
+/// Returns the byte offset of an element by its number in row-major order.
+pub fn offset_of(places: &Strided, number: i64) -> i64 {
+    let (mut rest, mut offset) = (number, places.offset);
+    for (&size, &stride) in places.shape.iter().zip(&places.strides).rev() {
+        offset += rest % size * stride;
+        rest /= size;
+    }
+    offset
+}
+
+fn element(array: &Array, number: i64) -> Result<Value> {
+    let places = Strided { shape: Dims::new(), strides: Dims::new(), offset: offset_of(&array.places, number) };
+    Number::of(&array.at(places)).map(Number::value)
+}
+
+/// Sets all elements from those of a value, which are repeated as needed.
+pub fn assign_all(array: &Array, value: &Value) -> Result<()> {
+    let numbers: Vec<i64> = (0..array.count()).collect();
+    assign(array, &numbers, value)
+}
+
+fn assign(array: &Array, numbers: &[i64], value: &Value) -> Result<()> {
+    let source = index::source(value, array.descr)?.scalars()?;
+    if source.is_empty() {
+        return if numbers.is_empty() { Ok(()) } else { Err(Error::value("Error setting single item of array.")) };
+    }
+    for (number, value) in numbers.iter().zip(source.iter().cycle()) {
+        array.put(offset_of(&array.places, *number), *value)?;
+    }
+    Ok(())
+}
+
+/// The numbers of the elements that a subscript chooses, and whether it chooses a single one.
+fn chosen(subscript: &Value, count: i64) -> Result<(Vec<i64>, bool)> {
+    let single = |index: i64| match if index < 0 { index.saturating_add(count) } else { index } {
+        place if (0..count).contains(&place) => Ok(place),
+        _ => bail!(IndexError, "index {index} is out of bounds for size {count}"),
+    };
+    match subscript {
+        Value::Ellipsis => Ok(((0..count).collect(), false)),
+        Value::Tuple(items) if items.is_empty() => Ok(((0..count).collect(), false)),
+        Value::Tuple(items) if items.len() == 1 => chosen(&items[0], count),
+        Value::Slice(slice) => {
+            let (start, stop, step) = slice_of(slice, count)?;
+            Ok((Range { start, stop, step }.iter().collect(), false))
+        }
+        Value::List(_) | Value::Object(_) if call::indexes::index_of(subscript).is_none() => {
+            let array = convert::array(subscript, None)?;
+            if array.descr.dtype == tensor::DType::Bool {
+                let at = index::nonzero(&array)?;
+                let at = at.first().map(Array::scalars).transpose()?.unwrap_or_default();
+                return Ok((at.iter().map(|at| at.to_i64()).collect(), false));
+            }
+            let at = array.scalars()?.iter().map(|at| single(at.to_i64())).collect::<Result<_>>()?;
+            Ok((at, false))
+        }
+        other => match call::indexes::index_of(other) {
+            Some(Value::Int(index)) => Ok((vec![single(index)?], true)),
+            _ => bail!(IndexError, "unsupported iterator index"),
+        },
+    }
+}
+
+impl Object for Flat {
+    fn class_name(&self) -> &'static str {
+        "numpy.flatiter"
+    }
+    fn is_iterator(&self) -> bool {
+        true
+    }
+    fn next(&self) -> Option<Result<Option<Value>>> {
+        let array = self.array()?;
+        let at = self.next.get();
+        if at >= array.count() {
+            return Some(Ok(None));
+        }
+        self.next.set(at + 1);
+        Some(element(&array, at).map(Some))
+    }
+    fn length(&self) -> Option<Result<Value>> {
+        Some(Ok(Value::Int(self.array()?.count())))
+    }
+    fn attribute(&self, name: &str) -> Option<Value> {
+        let array = self.array()?;
+        let this = self.of.clone();
+        Some(match name {
+            "base" => this,
+            "index" => Value::Int(self.next.get()),
+            "coords" => {
+                let mut rest = self.next.get();
+                let mut coords: Vec<i64> = array
+                    .shape()
+                    .iter()
+                    .rev()
+                    .map(|&size| {
+                        let at = rest % size.max(1);
+                        rest /= size.max(1);
+                        at
+                    })
+                    .collect();
+                coords.reverse();
+                Value::ints(&coords)
+            }
+            "copy" | "__array__" => objects::calling::NativeFunction::value(name, move |_, _| {
+                let flat = array.copied(array.descr, crate::Order::C)?;
+                let places = Strided::dense(&[flat.count()], flat.itemsize(), false);
+                Ok(NdArray::value(flat.at(places)))
+            }),
+            _ => return None,
+        })
+    }
+    fn item(&self, _session: &dyn Any, subscript: &Value) -> Option<Result<Value>> {
+        let array = self.array()?;
+        let items = || {
+            let (numbers, single) = chosen(subscript, array.count())?;
+            if let (true, [number]) = (single, &numbers[..]) {
+                return element(&array, *number);
+            }
+            let values = numbers.iter().map(|&n| array.get(offset_of(&array.places, n))).collect::<Result<Vec<_>>>()?;
+            Array::of(&values, array.descr).map(NdArray::value)
+        };
+        Some(items())
+    }
+    fn set_item(&self, _session: &dyn Any, subscript: &Value, value: &Value) -> Option<Result<()>> {
+        let this = NdArray::of(&self.of)?;
+        let set = || {
+            this.check_writeable("assignment destination")?;
+            let array = this.array();
+            let (numbers, _) = chosen(subscript, array.count())?;
+            assign(&array, &numbers, value)
+        };
+        Some(set())
+    }
+    fn object_state(&self) -> ObjectState {
+        ObjectState { values: vec![self.of.clone()], ..ObjectState::default() }
+    }
+}

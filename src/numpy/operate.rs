@@ -1,0 +1,320 @@
+//! Operators of arrays and scalars, and the conversions that Python's own functions ask objects for. Each operator is a
+//! ufunc; what happens between arrays and tensors follows PyTorch 2.7.
+
+use crate::array::Array;
+use crate::descr::{Descr, Kind, Weak};
+use crate::ndarray::{self, NdArray, Number};
+use crate::ufunc::{self, Operand};
+use crate::{bridge, call_ufunc, convert};
+use call::State;
+use num_traits::ToPrimitive;
+use objects::operators;
+use tensor::{Error, ErrorKind, Result, Scalar};
+use value::Value;
+
+/// The ufunc of each operator, by the name of its special method without underscores.
+const OPERATORS: &[(&str, &str)] = &[
+    ("add", "add"),
+    ("sub", "subtract"),
+    ("mul", "multiply"),
+    ("truediv", "divide"),
+    ("floordiv", "floor_divide"),
+    ("mod", "remainder"),
+    ("pow", "power"),
+    ("matmul", "matmul"),
+    ("and", "bitwise_and"),
+    ("or", "bitwise_or"),
+    ("xor", "bitwise_xor"),
+    ("lshift", "left_shift"),
+    ("rshift", "right_shift"),
+    ("eq", "equal"),
+    ("ne", "not_equal"),
+    ("lt", "less"),
+    ("le", "less_equal"),
+    ("gt", "greater"),
+    ("ge", "greater_equal"),
+    ("divmod", "divmod"),
+];
+
+const UNARY: &[(&str, &str)] =
+    &[("neg", "negative"), ("pos", "positive"), ("abs", "absolute"), ("invert", "invert")];
+
+/// The operand that an operator's method is called on.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Side {
+    Left,
+    Right,
+    InPlace,
+}
+
+fn parsed(name: &str) -> Option<(&'static str, Side)> {
+    let bare = name.strip_prefix("__")?.strip_suffix("__")?;
+    let find = |bare: &str| OPERATORS.iter().find(|(known, _)| *known == bare).map(|(_, ufunc)| *ufunc);
+    if let Some(ufunc) = find(bare) {
+        return Some((ufunc, Side::Left));
+    }
+    let (first, rest) = bare.split_at_checked(1)?;
+    match first {
+        "r" => Some((find(rest)?, Side::Right)),
+        "i" => Some((find(rest)?, Side::InPlace)),
+        _ => None,
+    }
+}
+
+pub fn is_operator(name: &str) -> bool {
+    parsed(name).is_some_and(|(_, side)| side != Side::InPlace)
+        || UNARY.iter().any(|(bare, _)| name.trim_matches('_') == *bare)
+}
+
+/// Reads an operand of a ufunc; `None` for values that are neither numbers nor arrays nor nests of them.
+///
+/// # Errors
+/// Those of [`convert::array`].
+pub fn operand(value: &Value) -> Result<Option<Operand>> {
+    Ok(Some(match value {
+        Value::Int(i) => Operand::Weak(Weak::Integer, Scalar::Int(*i)),
+        Value::Float(f) => Operand::Weak(Weak::Floating, Scalar::Float(*f)),
+        Value::Complex(c) => Operand::Weak(Weak::Complex, Scalar::Complex(*c)),
+        Value::Bool(b) => Operand::Array(Array::scalar(Scalar::Bool(*b), Descr::BOOL)?),
+        Value::BigInt(i) => match i.to_u64() {
+            Some(i) => Operand::Weak(Weak::Integer, Scalar::UInt(i)),
+            None => return Err(Error::new(ErrorKind::OverflowError, "Python int too large to convert to C long")),
+        },
+        Value::List(_) | Value::Tuple(_) | Value::Range(_) | Value::Size(_) => {
+            Operand::Array(convert::array(value, None)?)
+        }
+        other => match convert::held(other)? {
+            Some(array) => Operand::Array(array),
+            None => return Ok(None),
+        },
+    }))
+}
+
+/// Calls a special method of an array or a scalar; `None` if it has none of this name or does not support the operand.
+pub fn special(this: &Value, name: &str, args: &[Value]) -> Option<Result<Value>> {
+    if let Some((ufunc, side)) = parsed(name) {
+        let [other] = args else {
+            // `pow` with a modulus.
+            return None;
+        };
+        return binary(this, ufunc, side, other);
+    }
+    match (name.trim_matches('_'), args) {
+        (bare, []) if let Some((_, ufunc)) = UNARY.iter().find(|(known, _)| *known == bare) => Some(unary(this, ufunc)),
+        ("bool", []) => Some(truth(this).map(Value::Bool)),
+        ("int", []) => Some(python(this, "int")),
+        ("float", []) => Some(python(this, "float")),
+        ("complex", []) => Some(python(this, "complex")),
+        ("index", []) => index(this),
+        ("hash", []) => Some(Err(ndarray::unhashable())),
+        ("contains", [item]) => Some(contains(this, item)),
+        ("round", _) if let Some(number) = Number::in_value(this) => round(&number, args),
+        ("copy", []) => Some(copied(this)),
+        ("len", []) => match this {
+            Value::Object(object) => object.length(),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+fn truth(this: &Value) -> Result<bool> {
+    match Number::in_value(this) {
+        Some(number) => Ok(number.value.truth()),
+        None => ndarray::truth(&convert::array(this, None)?),
+    }
+}
+
+fn copied(this: &Value) -> Result<Value> {
+    match NdArray::of(this) {
+        Some(array) => {
+            let array = array.array();
+            Ok(NdArray::value(array.copied(array.descr, crate::Order::Keep)?))
+        }
+        None => Ok(this.clone()),
+    }
+}
+
+fn unary(this: &Value, name: &str) -> Result<Value> {
+    call_ufunc::apply(name, std::slice::from_ref(this), None)
+}
+
+/// Converts to a number of Python by `int`, `float` or `complex`.
+fn python(this: &Value, function: &str) -> Result<Value> {
+    let value = Value::from(ndarray::single(&convert::array(this, None)?)?);
+    // Numbers that drop their imaginary part do so without an error, as in NumPy.
+    let value = match (&value, function) {
+        (Value::Complex(c), "int" | "float") => Value::Float(c.re),
+        _ => value,
+    };
+    State::current()?.call_given(&Value::Function(format!("py.{function}").into()), vec![value])
+}
+
+fn index(this: &Value) -> Option<Result<Value>> {
+    let array = match convert::array(this, None) {
+        Ok(array) => array,
+        Err(error) => return Some(Err(error)),
+    };
+    if array.ndim() == 0 && array.descr.is_integral() {
+        return Some(array.item().map(Value::from));
+    }
+    match Number::in_value(this) {
+        // A scalar that is no integer has no such method.
+        Some(_) => None,
+        None => Some(Err(Error::type_error("only integer scalar arrays can be converted to a scalar index"))),
+    }
+}
+
+fn contains(this: &Value, item: &Value) -> Result<Value> {
+    let equal = call_ufunc::apply("equal", &[this.clone(), item.clone()], None)?;
+    let equal = convert::array(&equal, None)?;
+    Ok(Value::Bool(equal.scalars()?.iter().any(|answer| answer.truth())))
+}
+
+/// `round(scalar)`: an integer of Python without a number of digits, else a scalar.
+fn round(number: &Number, args: &[Value]) -> Option<Result<Value>> {
+    match args {
+        [] | [Value::None] => Some(match number.descr.kind() {
+            Kind::Complex => Err(Error::type_error("type numpy.complex128 doesn't define __round__ method")),
+            Kind::Floating => State::current()
+                .and_then(|state| state.call_given(&Value::Function("py.round".into()), vec![number.python()])),
+            _ => Ok(number.python()),
+        }),
+        [digits] => {
+            let state = match State::current() {
+                Ok(state) => state,
+                Err(error) => return Some(Err(error)),
+            };
+            Some(crate::methods::rounded(&state, &number.value(), digits))
+        }
+        _ => None,
+    }
+}
+
+/// `this op other`, or `other op this`.
+fn binary(this: &Value, ufunc: &'static str, side: Side, other: &Value) -> Option<Result<Value>> {
+    if let Value::Tensor(_) = other {
+        // A scalar counts as a number of Python there.
+        return if NdArray::of(this).is_some() { with_tensor(this, ufunc, side, other) } else { None };
+    }
+    // An object that brings its own operators decides.
+    if let Value::Object(object) = other
+        && !object.is_array()
+        && side != Side::InPlace
+        && object.class().is_some()
+    {
+        return None;
+    }
+    // A scalar is a number of repetitions of a list.
+    if let (Some(number), "multiply", Value::List(_) | Value::Tuple(_)) = (Number::in_value(this), ufunc, other)
+        && number.descr.is_integral()
+    {
+        let Some(operator) = operators::find("*") else { return None };
+        let state = match State::current() {
+            Ok(state) => state,
+            Err(error) => return Some(Err(error)),
+        };
+        return Some(operators::binary(&state, operator, other, &number.python()));
+    }
+    match operand(other) {
+        Ok(None) => return unlike(this, ufunc),
+        Err(error) if error.kind == ErrorKind::NotImplementedError && matches!(ufunc, "equal" | "not_equal") => {
+            return unlike(this, ufunc);
+        }
+        Ok(Some(_)) | Err(_) => {}
+    }
+    let pair = match side {
+        Side::Right => [other.clone(), this.clone()],
+        _ => [this.clone(), other.clone()],
+    };
+    match side {
+        Side::InPlace => {
+            // Scalars have no operators in place.
+            NdArray::of(this)?;
+            if ufunc == "divmod" {
+                return None;
+            }
+            if ufunc == "matmul" {
+                return Some(call_ufunc::apply(ufunc, &pair, None).and_then(|product| {
+                    let array = NdArray::of(this).ok_or_else(|| Error::runtime("not an array"))?;
+                    array.check_writeable("output array")?;
+                    crate::index::store(&array.array(), &product)?;
+                    Ok(this.clone())
+                }));
+            }
+            Some(call_ufunc::apply(power_by(ufunc, &pair), call_ufunc::trimmed(power_by(ufunc, &pair), &pair), Some(this)))
+        }
+        _ => {
+            let name = power_by(ufunc, &pair);
+            Some(call_ufunc::apply(name, call_ufunc::trimmed(name, &pair), None))
+        }
+    }
+}
+
+/// Returns the ufunc that NumPy computes a power by: small exponents have functions of their own.
+fn power_by(ufunc: &'static str, pair: &[Value; 2]) -> &'static str {
+    let (base, exponent) = (&pair[0], &pair[1]);
+    let exponent = match exponent {
+        Value::Int(i) => *i as f64,
+        Value::Float(f) => *f,
+        _ => return ufunc,
+    };
+    let is_weak_float = matches!(pair[1], Value::Float(_));
+    let Some(array) = NdArray::of(base).map(|base| base.array()).filter(|_| ufunc == "power") else { return ufunc };
+    let inexact = array.descr.is_inexact();
+    match exponent {
+        2.0 if inexact || !is_weak_float && array.descr.is_integral() => "square",
+        1.0 if inexact => "positive",
+        -1.0 if inexact => "reciprocal",
+        0.5 if inexact => "sqrt",
+        _ => ufunc,
+    }
+}
+
+/// The answer for an operand that is no number: unequal, or not supported.
+fn unlike(this: &Value, ufunc: &str) -> Option<Result<Value>> {
+    let answer = match ufunc {
+        "equal" => false,
+        "not_equal" => true,
+        _ => return None,
+    };
+    let filled = || {
+        let array = convert::array(this, None)?;
+        let answers = Array::zeros(array.shape(), Descr::BOOL, false)?;
+        answers.fill(Scalar::Bool(answer))?;
+        convert::result(answers)
+    };
+    Some(filled())
+}
+
+/// An operator between an array and a tensor.
+fn with_tensor(this: &Value, ufunc: &'static str, side: Side, tensor: &Value) -> Option<Result<Value>> {
+    match (ufunc, side) {
+        ("not_equal", _) => Some(Ok(Value::Bool(true))),
+        ("equal", _) => Some(call_ufunc::arrays(ufunc, &[this.clone(), tensor.clone()]).and_then(|equal| {
+            let equal = equal.into_iter().next().ok_or_else(|| Error::runtime("equal has a result"))?;
+            bridge::tensor_of(&equal)
+        })),
+        ("less" | "less_equal" | "greater" | "greater_equal", _) => None,
+        (_, Side::Right) => Some(call_ufunc::apply(ufunc, &[tensor.clone(), this.clone()], None)),
+        ("add", _) => Some(Err(Error::type_error(
+            "Concatenation operation is not implemented for NumPy arrays, use np.concatenate() instead. Please do not \
+             rely on this error; it may not be given on all Python implementations.",
+        ))),
+        // A tensor divides an array by its reciprocal.
+        ("divide", _) => Some(State::current().and_then(|state| {
+            let reciprocal = operators::method(&state, "reciprocal", tensor)?;
+            call_ufunc::apply("multiply", &[reciprocal, this.clone()], None)
+        })),
+        _ => None,
+    }
+}
+
+/// Returns the dtype of an operand for questions about dtypes: of a number of a script, its kind.
+pub fn kind_of(value: &Value) -> Result<Option<ufunc::In>> {
+    Ok(operand(value)?.map(|operand| match operand {
+        Operand::Array(array) => ufunc::In::Dtype(array.descr),
+        Operand::Weak(weak, value) => ufunc::In::Weak(weak, value),
+    }))
+}
+

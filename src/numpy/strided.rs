@@ -1,0 +1,271 @@
+//! [`Strided`]: where the elements of an array lie among the bytes of its storage. Strides are in bytes, and may be zero
+//! or negative. All of this is arithmetic on sizes; no byte is read. Follows
+//! <https://numpy.org/doc/2.4/reference/arrays.ndarray.html#internal-memory-layout-of-an-ndarray>.
+
+use tensor::{Dims, Error, Layout, Result, bail};
+
+/// The maximum number of dimensions of an array.
+pub const MOST_DIMS: usize = 64;
+
+/// A shape, the stride of each dimension in bytes, and the byte of the first element.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Strided {
+    pub shape: Dims,
+    pub strides: Dims,
+    pub offset: i64,
+}
+
+/// Returns a shape as NumPy shows it in messages: `(2,3)`, `(4,)`.
+pub fn show(shape: &[i64]) -> String {
+    match shape {
+        [one] => format!("({one},)"),
+        shape => format!("({})", shape.iter().map(i64::to_string).collect::<Vec<_>>().join(",")),
+    }
+}
+
+/// Returns the number of elements.
+///
+/// # Errors
+/// ValueError for negative sizes, too many dimensions, and more bytes than can be addressed.
+pub fn checked_count(shape: &[i64], itemsize: usize) -> Result<i64> {
+    if shape.len() > MOST_DIMS {
+        bail!(ValueError, "maximum supported dimension for an ndarray is currently {MOST_DIMS}, found {}", shape.len());
+    }
+    if shape.iter().any(|&size| size < 0) {
+        bail!(ValueError, "negative dimensions are not allowed");
+    }
+    // Sizes of zero do not hide that the others overflow.
+    let nonzero = shape.iter().filter(|&&size| size != 0);
+    let bytes = nonzero.fold(Some(itemsize as i64), |bytes: Option<i64>, &size| bytes?.checked_mul(size));
+    match bytes {
+        Some(_) if shape.contains(&0) => Ok(0),
+        Some(bytes) => Ok(bytes / (itemsize as i64).max(1)),
+        None => bail!(
+            ValueError,
+            "array is too big; `arr.size * arr.dtype.itemsize` is larger than the maximum possible size."
+        ),
+    }
+}
+
+/// Returns the strides of a dense array in row-major or column-major order. Sizes of zero count as one, as in NumPy.
+pub fn dense_strides(shape: &[i64], itemsize: usize, column_major: bool) -> Dims {
+    let mut strides = Dims::from_elem(0, shape.len());
+    let mut step = itemsize as i64;
+    let mut place = |d: usize| {
+        strides[d] = step;
+        step = step.saturating_mul(shape[d].max(1));
+    };
+    match column_major {
+        true => (0..shape.len()).for_each(&mut place),
+        false => (0..shape.len()).rev().for_each(&mut place),
+    }
+    strides
+}
+
+impl Strided {
+    /// Returns the places of a dense array at the beginning of its storage.
+    pub fn dense(shape: &[i64], itemsize: usize, column_major: bool) -> Strided {
+        Strided { shape: Dims::from_slice(shape), strides: dense_strides(shape, itemsize, column_major), offset: 0 }
+    }
+
+    pub fn ndim(&self) -> usize {
+        self.shape.len()
+    }
+
+    pub fn count(&self) -> i64 {
+        if self.shape.contains(&0) { 0 } else { self.shape.iter().product() }
+    }
+
+    /// Returns whether the elements follow each other without gaps, in row-major or column-major order.
+    pub fn is_dense(&self, itemsize: usize, column_major: bool) -> bool {
+        if self.shape.contains(&0) {
+            return true;
+        }
+        let mut step = itemsize as i64;
+        let fits = |d: usize| {
+            let fits = self.shape[d] == 1 || self.strides[d] == step;
+            step = step.saturating_mul(self.shape[d]);
+            fits
+        };
+        match column_major {
+            true => (0..self.ndim()).all(fits),
+            false => (0..self.ndim()).rev().all(fits),
+        }
+    }
+
+    /// Returns the first byte of any element and the byte after the last one; `None` without elements or if the places
+    /// overflow.
+    pub fn span(&self, itemsize: usize) -> Option<(i64, i64)> {
+        let (mut low, mut high) = (self.offset, self.offset);
+        for (&size, &stride) in self.shape.iter().zip(&self.strides) {
+            let reach = size.checked_sub(1).filter(|&last| last >= 0)?.checked_mul(stride)?;
+            let end = if reach < 0 { &mut low } else { &mut high };
+            *end = end.checked_add(reach)?;
+        }
+        Some((low, high.checked_add(itemsize as i64)?))
+    }
+
+    /// Returns the layout in elements, if all places are multiples of the size of an element.
+    pub fn in_elements(&self, itemsize: usize) -> Option<Layout> {
+        let size = itemsize as i64;
+        // The stride of a dimension without neighbours does not matter.
+        let stride = |(&stride, &count): (&i64, &i64)| match stride % size {
+            0 => Some(stride / size),
+            _ => (count <= 1).then_some(1),
+        };
+        let strides = self.strides.iter().zip(&self.shape).map(stride).collect::<Option<Dims>>()?;
+        (self.offset % size == 0).then(|| Layout { sizes: self.shape.clone(), strides, offset: self.offset / size })
+    }
+
+    /// Returns the places of a layout in elements.
+    pub fn of_layout(layout: &Layout, itemsize: usize) -> Strided {
+        let bytes = |elements: i64| elements.saturating_mul(itemsize as i64);
+        Strided {
+            shape: layout.sizes.clone(),
+            strides: layout.strides.iter().map(|&stride| bytes(stride)).collect(),
+            offset: bytes(layout.offset),
+        }
+    }
+
+    /// Returns the part at one index of a dimension, without the dimension.
+    pub fn select(&self, dim: usize, index: i64) -> Strided {
+        let mut part = self.clone();
+        part.offset += index * self.strides[dim];
+        part.shape.remove(dim);
+        part.strides.remove(dim);
+        part
+    }
+
+    /// Returns the dimensions in another order.
+    pub fn permuted(&self, order: &[usize]) -> Strided {
+        Strided {
+            shape: order.iter().map(|&d| self.shape[d]).collect(),
+            strides: order.iter().map(|&d| self.strides[d]).collect(),
+            offset: self.offset,
+        }
+    }
+
+    /// Returns the same elements repeated to fill `shape`, which must be possible.
+    pub fn broadcast_to(&self, shape: &[i64]) -> Strided {
+        let added = shape.len().saturating_sub(self.ndim());
+        let mut strides = Dims::from_elem(0, shape.len());
+        for d in 0..self.ndim() {
+            if self.shape[d] != 1 || shape[added + d] == 1 {
+                strides[added + d] = self.strides[d];
+            }
+        }
+        Strided { shape: Dims::from_slice(shape), strides, offset: self.offset }
+    }
+
+    /// Returns the same elements with another shape, if no element has to move; `column_major` is the order in which
+    /// elements are counted. The number of elements must be the same.
+    pub fn reshaped(&self, shape: &[i64], itemsize: usize, column_major: bool) -> Option<Strided> {
+        if self.is_dense(itemsize, column_major) {
+            let strides = dense_strides(shape, itemsize, column_major);
+            return Some(Strided { shape: Dims::from_slice(shape), strides, offset: self.offset });
+        }
+        // Pairs of size and stride that matter, fastest first.
+        let mut from: Vec<(i64, i64)> =
+            self.shape.iter().copied().zip(self.strides.iter().copied()).filter(|(size, _)| *size != 1).collect();
+        let mut order: Vec<usize> = (0..shape.len()).collect();
+        if !column_major {
+            from.reverse();
+            order.reverse();
+        }
+        let mut strides = Dims::from_elem(0, shape.len());
+        let (mut next, mut at) = (0, 0);
+        while at < order.len() {
+            if shape[order[at]] == 1 {
+                at += 1;
+                continue;
+            }
+            let &(size, stride) = from.get(next)?;
+            let (mut have, mut want, first) = (size, shape[order[at]], at);
+            let (begun, mut last) = (next, at);
+            while have != want {
+                if have < want {
+                    next += 1;
+                    let &(size, step) = from.get(next)?;
+                    let (before, along) = from[next - 1];
+                    if step != before.checked_mul(along)? {
+                        return None;
+                    }
+                    have = have.checked_mul(size)?;
+                } else {
+                    last += 1;
+                    want = want.checked_mul(shape[*order.get(last)?])?;
+                }
+            }
+            let mut step = if begun <= next { stride } else { 0 };
+            for &d in &order[first..=last] {
+                strides[d] = step;
+                step = step.checked_mul(shape[d])?;
+            }
+            next += 1;
+            at = last + 1;
+        }
+        // Dimensions of one element get the stride that a dense array would have beside its neighbour.
+        let mut step = order.iter().find(|&&d| shape[d] != 1).map_or(itemsize as i64, |&d| strides[d]);
+        for &d in &order {
+            if shape[d] == 1 {
+                strides[d] = step;
+            } else {
+                step = strides[d].saturating_mul(shape[d]);
+            }
+        }
+        Some(Strided { shape: Dims::from_slice(shape), strides, offset: self.offset })
+    }
+}
+
+/// Returns the shape of several shapes broadcast together; `None` if they do not fit.
+pub fn broadcast<'a>(shapes: impl Iterator<Item = &'a [i64]> + Clone) -> Option<Dims> {
+    let ndim = shapes.clone().map(<[i64]>::len).max().unwrap_or(0);
+    let mut out = Dims::from_elem(1, ndim);
+    for shape in shapes {
+        for (size, wanted) in shape.iter().rev().zip(out.iter_mut().rev()) {
+            match (*size, *wanted) {
+                (1, _) => {}
+                (size, 1) => *wanted = size,
+                (size, wanted) if size == wanted => {}
+                _ => return None,
+            }
+        }
+    }
+    Some(out)
+}
+
+/// Returns a dimension counted from the front.
+///
+/// # Errors
+/// AxisError if it is out of range.
+pub fn axis(axis: i64, ndim: usize) -> Result<usize> {
+    let from_front = if axis < 0 { axis.saturating_add(ndim as i64) } else { axis };
+    usize::try_from(from_front).ok().filter(|&axis| axis < ndim).ok_or_else(|| axis_error(axis, ndim))
+}
+
+pub fn axis_error(axis: i64, ndim: usize) -> Error {
+    Error::new(
+        tensor::ErrorKind::Other("AxisError"),
+        format!("axis {axis} is out of bounds for array of dimension {ndim}"),
+    )
+}
+
+/// Returns a requested shape with its -1 replaced.
+///
+/// # Errors
+/// ValueError in NumPy's words if the number of elements does not fit.
+pub fn infer_shape(asked: &[i64], count: i64) -> Result<Dims> {
+    let wrong = || Error::value(format!("cannot reshape array of size {count} into shape {}", show(asked)));
+    let unknown = asked.iter().filter(|&&size| size < 0).count();
+    if unknown > 1 {
+        bail!(ValueError, "can only specify one unknown dimension");
+    }
+    let known = asked.iter().filter(|&&size| size >= 0).try_fold(1i64, |all, &size| all.checked_mul(size)).ok_or_else(wrong)?;
+    if unknown == 0 {
+        return if known == count { Ok(Dims::from_slice(asked)) } else { Err(wrong()) };
+    }
+    if known == 0 || count % known != 0 {
+        return Err(wrong());
+    }
+    Ok(asked.iter().map(|&size| if size < 0 { count / known } else { size }).collect())
+}
