@@ -7,6 +7,7 @@ pub mod array;
 pub mod descr;
 pub mod element;
 pub mod strided;
+pub mod ufunc;
 
 pub use array::{Array, Order};
 pub use descr::{Casting, Descr, Kind, Weak, promoted};

@@ -1,0 +1,27 @@
+//! NumPy's universal functions: functions of elements, applied to whole arrays, and their reductions. This file has the
+//! types that callers use; [`table`] lists the functions, [`resolve`] picks the loop for the operands' dtypes, [`call`]
+//! runs it. Follows <https://numpy.org/doc/2.4/reference/ufuncs.html>.
+
+mod call;
+mod clip;
+mod compare;
+mod complexes;
+mod dispatch;
+mod flags;
+mod halves;
+mod integers;
+mod math;
+mod reals;
+mod reduce;
+mod resolve;
+mod run;
+mod table;
+
+pub use call::{Operand, Options, Outputs, call};
+pub use flags::FpFlags;
+pub use reduce::reduce;
+pub use resolve::{In, LoopTypes, resolve};
+pub use table::{Identity, Op, TABLE, Ufunc, find};
+
+#[cfg(test)]
+mod tests;
