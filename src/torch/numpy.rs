@@ -5,7 +5,7 @@ use super::Steps;
 use call::facets::NameInference::Nameless;
 use call::state::State;
 use call::{Call, Row, function, method};
-use explain::format::arrays::{self, Style};
+use explain::format::arrays::{self, ArrayOptions, Style};
 use objects::strings::byte_streams::ByteStream;
 use objects::subscript;
 use std::any::Any;
@@ -100,6 +100,12 @@ impl NdArray {
     fn number(view: View) -> Value {
         Value::Object(Rc::new(NdArray { view, number: true }))
     }
+
+    fn formatted(&self, style: Style) -> String {
+        let dtype = self.view.dtype;
+        let options = ArrayOptions::default();
+        arrays::write(&self.view, dtype.name(), arrays::is_implied(dtype), style, &options).unwrap_or_default()
+    }
 }
 
 impl Object for NdArray {
@@ -162,11 +168,11 @@ impl Object for NdArray {
     }
 
     fn repr(&self) -> String {
-        arrays::write(&self.view, if self.number { Style::Number } else { Style::Repr }).unwrap_or_default()
+        self.formatted(if self.number { Style::Number } else { Style::Repr })
     }
 
     fn text(&self) -> String {
-        arrays::write(&self.view, Style::Str).unwrap_or_default()
+        self.formatted(Style::Str)
     }
 
     fn attribute(&self, name: &str) -> Option<Value> {

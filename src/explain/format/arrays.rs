@@ -1,7 +1,19 @@
-//! Formats arrays like numpy: columns of numbers as wide as the longest.
+//! Formats arrays and scalars like NumPy: `repr`, `str` and `np.array2string`, with the options of
+//! `np.set_printoptions`. Only the elements shown are read.
+//!
+//! Works in two passes: [`cells`] measures the elements and chooses their common format, [`layout`] writes them between
+//! brackets.
 
-use super::number::write_float;
-use tensor::{DType, Layout, Result, Scalar, View};
+mod cells;
+mod digits;
+mod layout;
+#[cfg(test)]
+mod tests;
+
+use super::number::{write_complex_by, write_float};
+use super::repr::{write_scalar, write_sizes};
+use digits::{Digits, Precision};
+use tensor::{DType, Result, Scalar, View};
 
 /// The context of the output: `repr` with name and commas, `repr` of a single number that is not an array, or `print`.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -11,287 +23,210 @@ pub enum Style {
     Str,
 }
 
-/// Arrays with more elements than this are summarised.
-const THRESHOLD: i64 = 1000;
-/// Number of elements at each end of a summarised dimension.
-const EDGE: i64 = 3;
-const LINE: usize = 75;
-/// The maximum number of digits after the point.
-const PRECISION: usize = 8;
+/// The settings of `np.set_printoptions`; the defaults are NumPy's. See
+/// <https://numpy.org/doc/2.4/reference/generated/numpy.set_printoptions.html>.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ArrayOptions {
+    /// Digits after the point. Like in NumPy, negative values are rejected only when a float is printed.
+    pub precision: i64,
+    /// Arrays with more elements than this are summarised; `i64::MAX` stands for `inf`.
+    pub threshold: i64,
+    /// Elements shown at each end of a summarised dimension.
+    pub edgeitems: i64,
+    /// Characters per line; `i64::MAX` stands for `inf`.
+    pub linewidth: i64,
+    /// Never chooses an exponent because of small numbers.
+    pub suppress: bool,
+    pub nanstr: String,
+    pub infstr: String,
+    pub sign: Sign,
+    pub floatmode: FloatMode,
+}
 
-/// Formats an array.
-pub fn write(view: &View, style: Style) -> Result<String> {
-    let name = view.dtype.name();
-    if view.ndim() == 0 {
-        let text = element(view.item()?, view.dtype);
-        let usual = matches!(view.dtype, DType::Long | DType::Double | DType::Bool | DType::ComplexDouble);
-        return Ok(match style {
-            Style::Number if view.dtype == DType::Bool => format!("np.{text}"),
-            Style::Number => format!("np.{name}({text})"),
-            Style::Repr if usual => format!("array({text})"),
-            Style::Repr => format!("array({text}, dtype={name})"),
-            Style::Str => text,
-        });
+/// What stands before positive numbers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Sign {
+    /// `-`: nothing.
+    #[default]
+    Minus,
+    /// `+`: a plus sign.
+    Plus,
+    /// ` `: a space.
+    Space,
+}
+
+impl Sign {
+    /// Returns the sign option with this text. `None` for any other text.
+    pub fn from_text(text: &str) -> Option<Sign> {
+        [Sign::Minus, Sign::Plus, Sign::Space].into_iter().find(|sign| sign.text() == text)
     }
-    let usual = matches!(view.dtype, DType::Long | DType::Double | DType::Bool | DType::ComplexDouble);
-    if view.numel() == 0 {
-        if style == Style::Str {
-            return Ok("[]".to_owned());
+
+    pub fn text(self) -> &'static str {
+        match self {
+            Sign::Minus => "-",
+            Sign::Plus => "+",
+            Sign::Space => " ",
         }
-        let shape = if view.ndim() > 1 { format!("{}, ", shape_text(view.sizes())) } else { String::new() };
-        return Ok(format!("array([], {shape}dtype={name})"));
     }
-    let (before, separator) = if style == Style::Str { ("", " ") } else { ("array(", ", ") };
-    let shown = if view.numel() > THRESHOLD { Some(EDGE) } else { None };
-    let mut items = Vec::new();
-    collect(view, &view.layout, shown, &mut items)?;
-    let texts = aligned(&items, view.dtype);
-    let mut writer =
-        Writer { texts: texts.into_iter(), separator, shown, out: before.to_owned(), indent: before.len() };
-    writer.array(view.sizes(), 0);
-    let mut out = writer.out;
-    if style != Style::Str {
-        let mut notes = Vec::new();
-        if shown.is_some() {
-            notes.push(shape_text(view.sizes()));
-        }
-        if !usual {
-            notes.push(format!("dtype={name}"));
-        }
-        if !notes.is_empty() {
-            let suffix = notes.join(", ");
-            // On a new line if it does not fit.
-            let last = out.rsplit('\n').next().map_or(0, str::len);
-            out.push(',');
-            out.push_str(if last + suffix.len() + 3 > LINE { "\n      " } else { " " });
-            out.push_str(&suffix);
-        }
-        out.push(')');
+}
+
+/// The number of digits after the point.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FloatMode {
+    /// Exactly `precision` digits.
+    Fixed,
+    /// As many as identify each number in its dtype.
+    Unique,
+    /// As many as identify each number, but at most `precision`.
+    #[default]
+    MaxPrec,
+    /// Like `MaxPrec`, but the same for all numbers.
+    MaxPrecEqual,
+}
+
+impl FloatMode {
+    /// Returns the mode with this name. `None` for any other name.
+    pub fn from_name(name: &str) -> Option<FloatMode> {
+        let all = [FloatMode::Fixed, FloatMode::Unique, FloatMode::MaxPrec, FloatMode::MaxPrecEqual];
+        all.into_iter().find(|mode| mode.name() == name)
     }
+
+    pub fn name(self) -> &'static str {
+        match self {
+            FloatMode::Fixed => "fixed",
+            FloatMode::Unique => "unique",
+            FloatMode::MaxPrec => "maxprec",
+            FloatMode::MaxPrecEqual => "maxprec_equal",
+        }
+    }
+}
+
+impl Default for ArrayOptions {
+    fn default() -> ArrayOptions {
+        ArrayOptions {
+            precision: 8,
+            threshold: 1000,
+            edgeitems: 3,
+            linewidth: 75,
+            suppress: false,
+            nanstr: "nan".to_owned(),
+            infstr: "inf".to_owned(),
+            sign: Sign::default(),
+            floatmode: FloatMode::default(),
+        }
+    }
+}
+
+/// Returns whether NumPy omits the dtype in the `repr` of an array in native byte order.
+pub fn is_implied(dtype: DType) -> bool {
+    matches!(dtype, DType::Long | DType::Double | DType::Bool | DType::ComplexDouble)
+}
+
+/// Formats an array, or a scalar for [`Style::Number`].
+///
+/// `dtype` is the text that NumPy prints after `dtype=` (`float32`, `'>i4'`). It is omitted if `implied`, unless the
+/// array is empty.
+///
+/// # Errors
+/// Those of [`text`].
+pub fn write(view: &View, dtype: &str, implied: bool, style: Style, options: &ArrayOptions) -> Result<String> {
+    match style {
+        Style::Number => Ok(scalar_repr(view.item()?, view.dtype)),
+        // A 0-d array is printed like a scalar, with all its digits.
+        Style::Str if view.ndim() == 0 => Ok(scalar_text(view.item()?, view.dtype)),
+        Style::Str => text(view, options, " ", "", ""),
+        Style::Repr => repr(view, dtype, implied, options),
+    }
+}
+
+/// `np.array2string`: only the brackets and elements. The text leaves space for `prefix` on the left of each line and
+/// for `suffix` at the end, but contains neither.
+///
+/// # Errors
+/// ValueError or OverflowError for an invalid precision of floats, RuntimeError for numbers with too many digits,
+/// MemoryError, KeyboardInterrupt, and those of [`View::memory`].
+pub fn text(view: &View, options: &ArrayOptions, separator: &str, prefix: &str, suffix: &str) -> Result<String> {
+    let mut out = String::new();
+    layout::write(&mut out, view, options, separator, width(prefix), width(suffix))?;
     Ok(out)
 }
 
-fn shape_text(sizes: &[i64]) -> String {
-    match sizes {
-        [one] => format!("shape=({one},)"),
-        sizes => format!("shape=({})", sizes.iter().map(i64::to_string).collect::<Vec<_>>().join(", ")),
+fn repr(view: &View, dtype: &str, implied: bool, options: &ArrayOptions) -> Result<String> {
+    const PREFIX: &str = "array(";
+    let mut out = PREFIX.to_owned();
+    layout::write(&mut out, view, options, ", ", PREFIX.len(), ")".len())?;
+    let mut notes = String::new();
+    let empty = view.numel() == 0;
+    if empty && view.sizes() != [0] || view.numel() > options.threshold {
+        notes.push_str("shape=");
+        write_sizes(&mut notes, view.sizes());
     }
-}
-
-/// Returns the indices shown of a dimension.
-fn places(size: i64, shown: Option<i64>) -> impl Iterator<Item = i64> {
-    let (first, last) = match shown.filter(|edge| size > 2 * edge) {
-        Some(edge) => (edge, size - edge),
-        None => (size, size),
-    };
-    (0..first).chain(last..size)
-}
-
-fn collect(view: &View, layout: &Layout, shown: Option<i64>, items: &mut Vec<Scalar>) -> Result<()> {
-    match layout.sizes.first() {
-        None => items.push(view.with_layout(layout.clone()).item()?),
-        Some(&size) => {
-            for i in places(size, shown) {
-                collect(view, &layout.select(0, i), shown, items)?;
-            }
-        }
+    if empty || !implied {
+        notes.push_str(if notes.is_empty() { "dtype=" } else { ", dtype=" });
+        notes.push_str(dtype);
     }
-    Ok(())
-}
-
-/// Formats a single number.
-fn element(scalar: Scalar, dtype: DType) -> String {
-    match scalar {
-        Scalar::Float(value) if dtype == DType::Float => format!("{:?}", value as f32),
-        Scalar::Float(value) => {
-            let mut text = String::new();
-            write_float(&mut text, shortest(value, dtype, true).parse().unwrap_or(value));
-            text
-        }
-        _ => aligned(&[scalar], dtype).concat().trim_start().to_owned(),
+    if !notes.is_empty() {
+        out.push(',');
+        // The notes begin a new line if they do not fit behind the numbers.
+        let last = out.rfind('\n').and_then(|newline| out.get(newline + 1..)).unwrap_or(&out);
+        let fits = columns(width(last) + " ".len() + width(&notes) + ")".len()) <= options.linewidth;
+        out.push_str(if fits { " " } else { "\n      " });
+        out.push_str(&notes);
     }
+    out.push(')');
+    Ok(out)
 }
 
-/// Formats numbers with equal length.
-fn aligned(items: &[Scalar], dtype: DType) -> Vec<String> {
-    match items.first() {
-        Some(Scalar::Float(_)) => {
-            let values: Vec<f64> = items.iter().map(|item| item.to_f64()).collect();
-            floats(&values, dtype, false)
-        }
-        Some(Scalar::Complex(_)) => {
-            let parts = |part: fn(Scalar) -> f64| items.iter().map(|&item| part(item)).collect::<Vec<f64>>();
-            let (re, im) = (parts(|item| item.to_complex().re), parts(|item| item.to_complex().im));
-            let real = dtype.to_real();
-            let pairs = floats(&re, real, false).into_iter().zip(floats(&im, real, true));
-            pairs
-                .map(|(re, im)| format!("{re}{}j{}", im.trim_end(), " ".repeat(im.len() - im.trim_end().len())))
-                .collect()
-        }
-        _ => {
-            let texts: Vec<String> = items
-                .iter()
-                .map(|item| match item {
-                    Scalar::Bool(true) => " True".to_owned(),
-                    Scalar::Bool(false) => "False".to_owned(),
-                    Scalar::UInt(value) => value.to_string(),
-                    other => other.to_i64().to_string(),
-                })
-                .collect();
-            let width = texts.iter().map(String::len).max().unwrap_or(0);
-            texts.into_iter().map(|text| format!("{text:>width$}")).collect()
+/// `repr` of a scalar: `np.float64(2.5)`, `np.True_`.
+fn scalar_repr(value: Scalar, dtype: DType) -> String {
+    match value {
+        Scalar::Bool(true) => "np.True_".to_owned(),
+        Scalar::Bool(false) => "np.False_".to_owned(),
+        value => {
+            let text = scalar_text(value, dtype);
+            // A complex number has its own parentheses.
+            let inner = text.strip_prefix('(').and_then(|text| text.strip_suffix(')')).unwrap_or(&text);
+            format!("np.{}({inner})", dtype.name())
         }
     }
 }
 
-/// Returns the shortest text that identifies a number in its dtype, with or without an exponent.
-fn shortest(value: f64, dtype: DType, scientific: bool) -> String {
-    let value = match dtype {
-        DType::Half => {
-            let texts = (0..5).map(|digits| format!("{value:.digits$e}"));
-            let mut values = texts.filter_map(|text| text.parse::<f64>().ok());
-            values.find(|&short| half::f16::from_f64(short) == half::f16::from_f64(value)).unwrap_or(value)
+/// `str` of a scalar: `2.5`, `(1+2j)`, `True`. Not subject to any option.
+fn scalar_text(value: Scalar, dtype: DType) -> String {
+    let mut out = String::new();
+    let precision = Precision::of(dtype);
+    match value {
+        Scalar::Float(value) => write_scalar_float(&mut out, value, precision),
+        Scalar::Complex(value) => {
+            write_complex_by(&mut out, value, |out, part| write_scalar_float(out, part, precision));
         }
-        _ => value,
-    };
-    match (dtype, scientific) {
-        (DType::Float, false) => format!("{}", value as f32),
-        (DType::Float, true) => format!("{:e}", value as f32),
-        (_, false) => format!("{value}"),
-        (_, true) => format!("{value:e}"),
+        value => write_scalar(&mut out, value),
+    }
+    out
+}
+
+/// Appends a float like Python, but with an exponent as soon as its precision cannot represent every integer.
+fn write_scalar_float(out: &mut String, value: f64, precision: Precision) {
+    let size = value.abs();
+    if precision == Precision::Double || !value.is_finite() {
+        return write_float(out, value);
+    }
+    let scientific = size >= precision.largest_plain() || size != 0.0 && size < 1e-4;
+    let text = digits::text(value, precision, Digits::Shortest(None), scientific);
+    match text.split_once(".e") {
+        Some((whole, exponent)) => out.extend([whole, "e", exponent]),
+        None => out.push_str(&text),
+    }
+    if out.ends_with('.') {
+        out.push('0');
     }
 }
 
-/// Returns the digits before and after the point of the shortest text for a number, up to the printed precision.
-fn digits(value: f64, dtype: DType) -> (String, String) {
-    let text = match shortest(value, dtype, false) {
-        long if long.split_once('.').is_some_and(|(_, behind)| behind.len() > PRECISION) => {
-            format!("{value:.PRECISION$}")
-        }
-        short => short,
-    };
-    match text.split_once('.') {
-        Some((whole, behind)) => (whole.to_owned(), behind.trim_end_matches('0').to_owned()),
-        None => (text, String::new()),
-    }
+/// Returns the number of characters of a text.
+fn width(text: &str) -> usize {
+    text.chars().count()
 }
 
-/// Returns the number of digits after the point of a number in scientific notation.
-fn mantissa_digits(value: f64, dtype: DType) -> usize {
-    let mantissa = |text: &str| match text.split_once('e').unwrap_or((text, "")).0.split_once('.') {
-        Some((_, behind)) => behind.trim_end_matches('0').len(),
-        None => 0,
-    };
-    match mantissa(&shortest(value, dtype, true)) {
-        few if few <= PRECISION => few,
-        _ => mantissa(&format!("{value:.PRECISION$e}")),
-    }
-}
-
-/// Formats a number with an exponent of at least two digits.
-fn scientific(value: f64, behind: usize) -> String {
-    let text = format!("{value:.behind$e}");
-    let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
-    let point = if behind == 0 { "." } else { "" };
-    let exponent: i32 = exponent.parse().unwrap_or(0);
-    format!("{mantissa}{point}e{}{:02}", if exponent < 0 { '-' } else { '+' }, exponent.abs())
-}
-
-fn floats(values: &[f64], dtype: DType, signed: bool) -> Vec<String> {
-    let finite = values.iter().filter(|value| value.is_finite());
-    let sizes = finite.clone().map(|value| value.abs()).filter(|size| *size != 0.0);
-    let (least, most) = sizes.fold((f64::INFINITY, 0.0), |(least, most): (f64, f64), v| (least.min(v), most.max(v)));
-    // Above this magnitude, the dtype can no longer represent every integer digit, and numbers get an exponent.
-    let largest = match dtype {
-        DType::Half => 1e3,
-        DType::Float => 1e6,
-        _ => 1e8,
-    };
-    let with_exponent = most > 0.0 && (most >= largest || least < 1e-4 || most / least > 1000.0);
-    let behind = match with_exponent {
-        true => finite.map(|&value| mantissa_digits(value, dtype)).max(),
-        false => finite.map(|&value| digits(value, dtype).1.len()).max(),
-    };
-    let behind = behind.unwrap_or(0);
-    let text = |&value: &f64| {
-        let text = match value {
-            _ if value.is_nan() => "nan".to_owned(),
-            _ if value.is_infinite() => if value > 0.0 { "inf" } else { "-inf" }.to_owned(),
-            // All numbers get the same number of digits. A number with a shorter text is padded.
-            _ if with_exponent => scientific(value, behind),
-            _ => {
-                let (whole, own) = digits(value, dtype);
-                format!("{whole}.{own:<behind$}")
-            }
-        };
-        if signed && !text.starts_with('-') { format!("+{text}") } else { text }
-    };
-    let texts: Vec<String> = values.iter().map(text).collect();
-    let width = texts.iter().map(String::len).max().unwrap_or(0);
-    texts.into_iter().map(|text| format!("{text:>width$}")).collect()
-}
-
-/// Writes brackets around the formatted numbers.
-struct Writer<'s> {
-    texts: std::vec::IntoIter<String>,
-    separator: &'s str,
-    shown: Option<i64>,
-    out: String,
-    /// The indentation before the first bracket.
-    indent: usize,
-}
-
-impl Writer<'_> {
-    fn array(&mut self, sizes: &[i64], depth: usize) {
-        let Some((&size, rest)) = sizes.split_first() else { return };
-        self.out.push('[');
-        let gap = self.shown.is_some_and(|edge| size > 2 * edge);
-        let mut previous: Option<i64> = None;
-        for i in places(size, self.shown) {
-            let skipped = gap && previous.is_some_and(|before| before + 1 != i);
-            if previous.is_some() {
-                self.between(rest.len(), depth);
-            }
-            if skipped {
-                if rest.is_empty() {
-                    self.number("...", depth + 1)
-                } else {
-                    self.out.push_str("...")
-                }
-                self.between(rest.len(), depth);
-            }
-            if rest.is_empty() {
-                let text = self.texts.next().unwrap_or_default();
-                self.number(&text, depth + 1);
-            } else {
-                self.array(rest, depth + 1);
-            }
-            previous = Some(i);
-        }
-        self.out.push(']');
-    }
-
-    /// Writes the separator between two items, with a line break for each inner dimension.
-    fn between(&mut self, inner: usize, depth: usize) {
-        self.out.push_str(self.separator.trim_end());
-        if inner == 0 {
-            self.out.push(' ');
-        } else {
-            self.out.push_str(&"\n".repeat(inner));
-            self.out.push_str(&" ".repeat(self.indent + depth + 1));
-        }
-    }
-
-    /// Writes a number inside `brackets` brackets, on a new line if it does not fit.
-    fn number(&mut self, text: &str, brackets: usize) {
-        let line = self.out.rsplit('\n').next().unwrap_or_default();
-        // Account for the closing brackets, including that of `array(`.
-        let closing = brackets.max(1) + usize::from(self.indent > 0);
-        if !line.ends_with('[') && line.len() + text.len() + closing > LINE {
-            self.out.truncate(self.out.trim_end().len());
-            self.out.push('\n');
-            self.out.push_str(&" ".repeat(self.indent + brackets));
-        }
-        self.out.push_str(text);
-    }
+fn columns(count: usize) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
 }

@@ -55,6 +55,18 @@ fn settle_tie(out: &mut String, start: usize, value: f64) {
 
 /// Appends the same text as [`complex_repr`].
 pub(crate) fn write_complex(out: &mut String, value: Complex<f64>) {
+    write_complex_by(out, value, write_float);
+}
+
+/// Appends a complex number like [`write_complex`]; `write` appends its parts as floats.
+pub(super) fn write_complex_by(out: &mut String, value: Complex<f64>, write: impl Fn(&mut String, f64)) {
+    // A part is a float without a trailing `.0`.
+    let write_part = |out: &mut String, part: f64| {
+        write(out, part);
+        if out.ends_with(".0") {
+            out.truncate(out.len() - 2);
+        }
+    };
     let bare = value.re == 0.0 && value.re.is_sign_positive();
     if !bare {
         out.push('(');
@@ -67,14 +79,6 @@ pub(crate) fn write_complex(out: &mut String, value: Complex<f64>) {
     out.push('j');
     if !bare {
         out.push(')');
-    }
-}
-
-/// Appends a part of a complex number: a float without a trailing `.0`.
-fn write_part(out: &mut String, value: f64) {
-    write_float(out, value);
-    if out.ends_with(".0") {
-        out.truncate(out.len() - 2);
     }
 }
 
