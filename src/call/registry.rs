@@ -397,8 +397,10 @@ impl Named {
         }
         if let (Role::Method | Role::Both, Some(kind)) = (role, signature.receiver()) {
             let mut method = function.clone();
-            // Only functions have `out=`.
-            method.signature.params.retain(|param| param.name != "out");
+            // Of PyTorch's, only functions have `out=`.
+            if kind != Kind::Array {
+                method.signature.params.retain(|param| param.name != "out");
+            }
             self.insert(name, Receiver::Class(kind), method, true);
         }
         if let Role::Function | Role::Both | Role::Static = role {

@@ -49,8 +49,12 @@ impl Array {
         Array::on(places, descr, Storage::unwritten)
     }
 
-    fn on(places: Strided, descr: Descr, storage: impl FnOnce(usize, Device) -> Result<Storage>) -> Result<Array> {
+    fn on(mut places: Strided, descr: Descr, storage: impl FnOnce(usize, Device) -> Result<Storage>) -> Result<Array> {
         let count = checked_count(&places.shape, descr.itemsize())?;
+        if count == 0 {
+            // So does NumPy.
+            places.strides.iter_mut().for_each(|stride| *stride = 0);
+        }
         let nbytes = usize::try_from(count).unwrap_or(usize::MAX).saturating_mul(descr.itemsize());
         let storage = storage(nbytes, Device::CPU).map_err(|_| no_memory(&places.shape, descr, nbytes))?;
         Ok(Array { storage, descr, places })
@@ -371,7 +375,7 @@ fn no_memory(shape: &[i64], descr: Descr, nbytes: usize) -> Error {
         shape => format!("({})", shape.iter().map(i64::to_string).collect::<Vec<_>>().join(", ")),
     };
     Error::new(
-        tensor::ErrorKind::Other("numpy._core._exceptions._ArrayMemoryError"),
+        tensor::ErrorKind::Other("_ArrayMemoryError"),
         format!(
             "Unable to allocate {} {} for an array with shape {shape} and data type {}",
             size,

@@ -13,7 +13,7 @@ use tensor::{Dims, Error, Result, Scalar, bail};
 use value::{Dict, Object, Value};
 
 /// Returns an attribute of an array; `None` for names that are methods or unknown.
-pub fn get(this: &NdArray, name: &str) -> Option<Result<Value>> {
+pub(crate) fn get(this: &NdArray, name: &str) -> Option<Result<Value>> {
     let array = this.array();
     Some(Ok(match name {
         "T" => this.view(array.at(reversed(&array.places))),
@@ -42,7 +42,7 @@ pub fn get(this: &NdArray, name: &str) -> Option<Result<Value>> {
             },
             Err(error) => return Some(Err(error)),
         },
-        "data" => return Some(crate::bridge::memory_view(this)),
+        "data" => return Some(crate::bridge::buffer(this).map(Value::Buffer)),
         "ctypes" => return Some(Err(Error::not_implemented("ndarray.ctypes is not supported here"))),
         "__array_interface__" => interface(this, &array),
         _ => return common(&array, name),
@@ -66,7 +66,7 @@ fn common(array: &Array, name: &str) -> Option<Result<Value>> {
 }
 
 /// Returns an attribute of a scalar.
-pub fn of_number(number: &Number, name: &str) -> Option<Result<Value>> {
+pub(crate) fn of_number(number: &Number, name: &str) -> Option<Result<Value>> {
     let wrapped = |value: Scalar, descr: Descr| Number { value, descr }.value();
     let array = match number.array() {
         Ok(array) => array,
@@ -89,12 +89,12 @@ pub fn of_number(number: &Number, name: &str) -> Option<Result<Value>> {
 }
 
 /// Returns the dimensions in reverse order.
-pub fn reversed(places: &Strided) -> Strided {
+pub(crate) fn reversed(places: &Strided) -> Strided {
     places.permuted(&(0..places.ndim()).rev().collect::<Vec<_>>())
 }
 
 /// Returns the real or imaginary parts of complex numbers, on the same memory.
-pub fn part(array: &Array, imaginary: bool) -> Array {
+pub(crate) fn part(array: &Array, imaginary: bool) -> Array {
     let descr = Descr { dtype: array.descr.dtype.to_real(), ..array.descr };
     let offset = array.places.offset + if imaginary { descr.itemsize() as i64 } else { 0 };
     Array { storage: array.storage.clone(), descr, places: Strided { offset, ..array.places.clone() } }
@@ -117,7 +117,7 @@ fn interface(this: &NdArray, array: &Array) -> Value {
 ///
 /// # Errors
 /// AttributeError for other attributes than those that NumPy lets one set; ValueError for values that do not fit.
-pub fn set(this: &NdArray, name: &str, value: &Value) -> Result<()> {
+pub(crate) fn set(this: &NdArray, name: &str, value: &Value) -> Result<()> {
     let array = this.array();
     match name {
         "shape" => {
@@ -180,7 +180,7 @@ pub fn set(this: &NdArray, name: &str, value: &Value) -> Result<()> {
 ///
 /// # Errors
 /// ValueError in NumPy's words if the last dimension cannot be divided.
-pub fn viewed_as(array: &Array, descr: Descr) -> Result<Array> {
+pub(crate) fn viewed_as(array: &Array, descr: Descr) -> Result<Array> {
     let (old, new) = (array.itemsize() as i64, descr.itemsize() as i64);
     let mut places = array.places.clone();
     if old != new {
@@ -214,7 +214,7 @@ pub fn viewed_as(array: &Array, descr: Descr) -> Result<Array> {
 ///
 /// # Errors
 /// Those of [`infer_shape`].
-pub fn reshape(this: &NdArray, asked: &[i64], order: Order) -> Result<Value> {
+pub(crate) fn reshape(this: &NdArray, asked: &[i64], order: Order) -> Result<Value> {
     let array = this.array();
     let shape = infer_shape(asked, array.count())?;
     let column_major = order == Order::F || order == Order::Any && array.is_f() && !array.is_c();
@@ -230,7 +230,7 @@ pub fn reshape(this: &NdArray, asked: &[i64], order: Order) -> Result<Value> {
 }
 
 /// `a.flags`.
-pub struct Flags {
+pub(crate) struct Flags {
     of: Option<Value>,
     number: Option<Number>,
 }
@@ -341,7 +341,7 @@ impl Object for Flags {
 ///
 /// # Errors
 /// ValueError in NumPy's words for an array whose memory cannot be written to.
-pub fn set_writeable(this: &NdArray, on: bool) -> Result<()> {
+pub(crate) fn set_writeable(this: &NdArray, on: bool) -> Result<()> {
     let refused = || Error::value("cannot set WRITEABLE flag to True of this array");
     if on && !this.is_writeable() {
         match this.base() {

@@ -2,7 +2,7 @@
 //! <https://pytorch.org/docs/2.7/generated/torch.from_numpy.html>.
 
 use crate::array::{Array, Order};
-use crate::descr::Descr;
+use crate::descr::{Descr, Kind};
 use crate::ndarray::NdArray;
 use crate::strided::{MOST_DIMS, Strided};
 use call::State;
@@ -27,7 +27,7 @@ fn unsupported(dtype: DType) -> Error {
 fn checked_view(tensor: &Tensor, force: bool) -> Result<View> {
     let view = tensor.view();
     let records = || State::current().is_ok_and(|state| state.grad_enabled.get());
-    if tensor.requires_grad() && !force && (records() || !tensor.requires_grad()) {
+    if tensor.requires_grad() && !force && records() {
         bail!(RuntimeError, "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.");
     }
     if view.device().is_meta() {
@@ -84,7 +84,9 @@ pub fn from_numpy(value: &Value) -> Result<Value> {
              program.",
         );
     }
-    tensor_of(&this.array())
+    let view = elements(&this.array())?;
+    this.lend(&view.storage);
+    Ok(Value::from(view))
 }
 
 /// Returns a tensor on the memory of an array.
@@ -92,6 +94,14 @@ pub fn from_numpy(value: &Value) -> Result<Value> {
 /// # Errors
 /// Those of [`from_numpy`].
 pub fn tensor_of(array: &Array) -> Result<Value> {
+    elements(array).map(Value::from)
+}
+
+/// Returns the elements of an array as those of a tensor.
+///
+/// # Errors
+/// Those of [`from_numpy`].
+pub fn elements(array: &Array) -> Result<View> {
     let size = array.itemsize() as i64;
     for (&stride, &count) in array.places.strides.iter().zip(array.shape()) {
         if stride < 0 && count > 0 {
@@ -122,7 +132,7 @@ pub fn tensor_of(array: &Array) -> Result<Value> {
     let length = tensor::view::storage_bytes(&layout, array.descr.dtype)?;
     let start = usize::try_from(array.places.offset).unwrap_or_default();
     let storage = array.storage.slice(start, start.saturating_add(length))?;
-    Ok(Value::from(View { storage, layout, dtype: array.descr.dtype, conj: false, neg: false, form: None }))
+    Ok(View { storage, layout, dtype: array.descr.dtype, conj: false, neg: false, form: None })
 }
 
 /// Returns the result of a ufunc on a tensor as a tensor: what `Tensor.__array_wrap__` makes of it.
@@ -195,9 +205,21 @@ pub fn frombuffer(source: &Value, descr: Descr, count: i64, offset: i64) -> Resu
     Ok(NdArray::on(Array { storage, descr, places }, source.clone(), writable))
 }
 
-/// `a.data`: a memoryview of the array's bytes.
-pub fn memory_view(this: &NdArray) -> Result<Value> {
+/// Returns a window on the bytes of an array, by Python's buffer protocol.
+///
+/// # Errors
+/// ValueError in NumPy's words if the elements do not lie side by side in row-major order.
+pub fn buffer(this: &NdArray) -> Result<Buffer> {
     let array = this.array();
-    let bytes = array.copied(array.descr, Order::C)?.storage.to_vec()?;
-    Ok(Value::Buffer(Buffer::bytes(&bytes)?.memoryview()))
+    if !array.is_c() {
+        bail!(ValueError, "ndarray is not C-contiguous");
+    }
+    if array.descr.kind() == Kind::Complex || array.descr.dtype == DType::Half || array.descr.swapped {
+        bail!(NotImplementedError, "memoryviews of {} are not supported here", array.descr.text());
+    }
+    let code = array.descr.code().to_string().chars().next().and_then(TypeCode::from_char).unwrap_or(TypeCode::U8);
+    let start = usize::try_from(array.places.offset).unwrap_or_default();
+    let end = start.saturating_add(usize::try_from(array.count()).unwrap_or_default().saturating_mul(array.itemsize()));
+    Buffer::over(&array.storage, start..end, code, this.is_writeable())
+        .ok_or_else(|| Error::runtime("the storage beneath this array has become too small for it"))
 }

@@ -7,17 +7,17 @@ use crate::ndarray::NdArray;
 use crate::operate::operand;
 use crate::settings;
 use crate::ufunc::{self, Operand, Options, Ufunc};
-use crate::{bridge, convert, dtypes, index};
+use crate::{bridge, convert, index};
 use objects::calling::NativeFunction;
 use std::rc::Rc;
 use tensor::{Error, Result, bail};
 use value::{Keywords, Object, Value, intern};
 
 /// `np.add` and its like.
-pub struct UfuncObject(pub &'static Ufunc);
+pub(crate) struct UfuncObject(pub &'static Ufunc);
 
 impl UfuncObject {
-    pub fn value(ufunc: &'static Ufunc) -> Value {
+    pub(crate) fn value(ufunc: &'static Ufunc) -> Value {
         Value::Object(Rc::new(UfuncObject(ufunc)))
     }
 }
@@ -27,7 +27,7 @@ fn known(name: &str) -> Result<&'static Ufunc> {
 }
 
 /// Returns as many of the values as the ufunc has inputs.
-pub fn trimmed<'v>(name: &str, values: &'v [Value; 2]) -> &'v [Value] {
+pub(crate) fn trimmed<'v>(name: &str, values: &'v [Value; 2]) -> &'v [Value] {
     let inputs = ufunc::find(name).map_or(2, |ufunc| ufunc.nin);
     values.get(..inputs.min(2)).unwrap_or(values)
 }
@@ -57,15 +57,15 @@ fn unsupported(ufunc: &Ufunc, value: &Value) -> Error {
 }
 
 /// Calls a ufunc on values, and returns its results as arrays.
-pub fn arrays(name: &str, values: &[Value]) -> Result<Vec<Array>> {
+pub(crate) fn arrays(name: &str, values: &[Value]) -> Result<Vec<Array>> {
     let ufunc = known(name)?;
-    let (outputs, flags) = ufunc::call(ufunc, &operands(ufunc, values)?, &Options::default())?;
-    settings::report(ufunc.name, flags, false)?;
-    Ok(outputs.into_iter().collect())
+    let outputs = ufunc::call(ufunc, &operands(ufunc, values)?, &Options::default())?;
+    settings::report(ufunc.name, outputs.flags, false)?;
+    Ok(outputs.arrays.into_iter().collect())
 }
 
 /// Calls a ufunc on values. With `out`, the result is written to that array, which is returned.
-pub fn apply(name: &str, values: &[Value], out: Option<&Value>) -> Result<Value> {
+pub(crate) fn apply(name: &str, values: &[Value], out: Option<&Value>) -> Result<Value> {
     run(known(name)?, values, &out.into_iter().cloned().collect::<Vec<_>>(), Options::default())
 }
 
@@ -73,15 +73,16 @@ fn run(ufunc: &'static Ufunc, values: &[Value], outs: &[Value], options: Options
     let inputs = operands(ufunc, values)?;
     let targets = outs.iter().map(output).collect::<Result<Vec<Option<Array>>>>()?;
     let options = Options { out: &targets, ..options };
-    let (outputs, flags) = ufunc::call(ufunc, &inputs, &options)?;
+    let outputs = ufunc::call(ufunc, &inputs, &options)?;
     let is_scalar = inputs.iter().all(|input| match input {
         Operand::Array(array) => array.ndim() == 0,
-        Operand::Weak(..) => true,
+        Operand::Weak(..) | Operand::Big(..) => true,
     });
-    settings::report(ufunc.name, flags, is_scalar)?;
+    settings::report("cast", outputs.cast_flags, false)?;
+    settings::report(ufunc.name, outputs.flags, is_scalar)?;
     let wraps = values.iter().any(|value| matches!(value, Value::Tensor(_)));
     let mut results = Vec::new();
-    for (i, array) in outputs.into_iter().enumerate() {
+    for (i, array) in outputs.arrays.into_iter().enumerate() {
         results.push(match outs.get(i) {
             Some(out @ Value::Object(_)) => out.clone(),
             _ if wraps => bridge::wrapped(&array)?,
@@ -92,7 +93,7 @@ fn run(ufunc: &'static Ufunc, values: &[Value], outs: &[Value], options: Options
 }
 
 /// Returns the array that an `out` argument names.
-pub fn output(value: &Value) -> Result<Option<Array>> {
+pub(crate) fn output(value: &Value) -> Result<Option<Array>> {
     match value {
         Value::None => Ok(None),
         _ => match NdArray::of(value) {
@@ -106,7 +107,7 @@ pub fn output(value: &Value) -> Result<Option<Array>> {
 }
 
 /// Reads the `where` argument of a ufunc: an array of bools.
-pub fn mask(value: &Value) -> Result<Option<Array>> {
+pub(crate) fn mask(value: &Value) -> Result<Option<Array>> {
     match value {
         Value::Bool(true) => Ok(None),
         other => {
@@ -114,8 +115,8 @@ pub fn mask(value: &Value) -> Result<Option<Array>> {
             if mask.descr != Descr::BOOL {
                 bail!(
                     TypeError,
-                    "Cannot cast array data from {} to dtype('bool') according to the rule 'safe'",
-                    dtypes::DTypeObject(mask.descr).repr()
+                    "Cannot cast array data from dtype({}) to dtype('bool') according to the rule 'safe'",
+                    mask.descr.inner_repr()
                 );
             }
             Ok(Some(mask))
@@ -124,7 +125,7 @@ pub fn mask(value: &Value) -> Result<Option<Array>> {
 }
 
 /// Calls a ufunc with the arguments of a script.
-pub fn call(ufunc: &'static Ufunc, args: Vec<Value>, keywords: Keywords) -> Result<Value> {
+pub(crate) fn call(ufunc: &'static Ufunc, args: Vec<Value>, keywords: Keywords) -> Result<Value> {
     let (name, nin, nout) = (ufunc.name, ufunc.nin, ufunc.nout);
     let given = args.len();
     if given < nin || given > nin + nout {
@@ -163,7 +164,7 @@ pub fn call(ufunc: &'static Ufunc, args: Vec<Value>, keywords: Keywords) -> Resu
             "order" => options.order = order(value)?,
             "subok" => {}
             "signature" | "sig" => signature = Some(value.clone()),
-            "axis" | "axes" | "keepdims" if ufunc.is_generalised() => {
+            "axis" | "axes" | "keepdims" if ufunc.signature.is_some() => {
                 bail!(NotImplementedError, "the argument '{keyword}' of {name}() is not supported here")
             }
             other => bail!(TypeError, "{name}() got an unexpected keyword argument '{other}'"),
@@ -200,7 +201,7 @@ fn loop_types(ufunc: &Ufunc, signature: &Value) -> Result<Vec<Option<Descr>>> {
 ///
 /// # Errors
 /// ValueError in NumPy's words.
-pub fn order(value: &Value) -> Result<Order> {
+pub(crate) fn order(value: &Value) -> Result<Order> {
     let text = match value {
         Value::None => return Ok(Order::Keep),
         Value::Str(text) => text,
@@ -258,7 +259,7 @@ impl Arguments {
 }
 
 /// What a reduction is asked for besides the array.
-pub struct Reduction {
+pub(crate) struct Reduction {
     pub axis: Option<Value>,
     pub dtype: Value,
     pub out: Value,
@@ -281,7 +282,7 @@ impl Default for Reduction {
 }
 
 /// `ufunc.reduce(…)`, also for the methods and functions that are named after it.
-pub fn reduce(name: &str, value: &Value, asked: &Reduction) -> Result<Value> {
+pub(crate) fn reduce(name: &str, value: &Value, asked: &Reduction) -> Result<Value> {
     let ufunc = known(name)?;
     let array = convert::array(value, None)?;
     let axes = match &asked.axis {
@@ -295,7 +296,11 @@ pub fn reduce(name: &str, value: &Value, asked: &Reduction) -> Result<Value> {
     let target = output(&out)?;
     let initial = match &asked.initial {
         None => None,
-        Some(initial) => Some(ufunc::Initial::of(operand(initial)?)),
+        Some(initial) => match operand(initial)? {
+            Some(Operand::Weak(_, value)) => Some(value),
+            Some(Operand::Array(array)) => Some(array.item()?),
+            _ => None,
+        },
     };
     let (reduced, flags) = ufunc::reduce(
         ufunc,
@@ -307,7 +312,7 @@ pub fn reduce(name: &str, value: &Value, asked: &Reduction) -> Result<Value> {
         initial,
         mask(&asked.mask)?,
     )?;
-    settings::report(&format!("{}", reduce_name(ufunc.name)), flags, false)?;
+    settings::report(reduce_name(ufunc.name), flags, false)?;
     match out {
         Value::None => convert::result(reduced),
         out => Ok(out),
@@ -328,7 +333,7 @@ fn reduced_axes(axis: &Value, ndim: usize) -> Result<Option<Vec<usize>>> {
 }
 
 fn method(ufunc: &'static Ufunc, name: &str, args: Vec<Value>, keywords: Keywords) -> Result<Value> {
-    if ufunc.is_generalised() {
+    if ufunc.signature.is_some() {
         bail!(RuntimeError, "Reduction not defined on ufunc with signature");
     }
     let check_binary = |name: &str| match (ufunc.nin, ufunc.nout) {
@@ -391,7 +396,7 @@ fn method(ufunc: &'static Ufunc, name: &str, args: Vec<Value>, keywords: Keyword
 }
 
 /// `ufunc.accumulate(…)`.
-pub fn accumulate(name: &str, value: &Value, axis: &Value, dtype: &Value, out: &Value) -> Result<Value> {
+pub(crate) fn accumulate(name: &str, value: &Value, axis: &Value, dtype: &Value, out: &Value) -> Result<Value> {
     let ufunc = known(name)?;
     let array = convert::array(value, None)?;
     if array.ndim() == 0 {
@@ -465,8 +470,8 @@ impl Object for UfuncObject {
             "nargs" => Value::Int((ufunc.nin + ufunc.nout) as i64),
             "ntypes" => Value::Int(ufunc.types().len() as i64),
             "types" => Value::list(ufunc.types().into_iter().map(Value::str)),
-            "identity" => crate::identity_value(ufunc),
-            "signature" => ufunc.core_signature().map_or(Value::None, Value::str),
+            "identity" => crate::module::identity_value(ufunc),
+            "signature" => ufunc.signature.map_or(Value::None, Value::str),
             "reduce" | "accumulate" | "reduceat" | "outer" | "at" => {
                 let method_name = intern(name);
                 NativeFunction::value(name, move |args, keywords| method(ufunc, method_name, args, keywords))

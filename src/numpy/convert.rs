@@ -11,7 +11,7 @@ use value::equality::Number as PythonNumber;
 use value::{Object, Value};
 
 /// Returns a result as NumPy does: an array without dimensions becomes a scalar.
-pub fn result(array: Array) -> Result<Value> {
+pub(crate) fn result(array: Array) -> Result<Value> {
     if array.ndim() == 0 { Number::of(&array).map(Number::value) } else { Ok(NdArray::value(array)) }
 }
 
@@ -19,7 +19,7 @@ pub fn result(array: Array) -> Result<Value> {
 ///
 /// # Errors
 /// Those of `Tensor.numpy()` for tensors that have no array.
-pub fn held(value: &Value) -> Result<Option<Array>> {
+pub(crate) fn held(value: &Value) -> Result<Option<Array>> {
     Ok(match value {
         Value::Object(object) => match object.as_any().downcast_ref::<NdArray>() {
             Some(array) => Some(array.array()),
@@ -177,7 +177,7 @@ fn refused_element(value: &Value) -> Error {
 /// # Errors
 /// ValueError in NumPy's words for ragged sequences; NotImplementedError for other things than numbers; OverflowError
 /// and TypeError for numbers that the dtype cannot hold.
-pub fn array(value: &Value, descr: Option<Descr>) -> Result<Array> {
+pub(crate) fn array(value: &Value, descr: Option<Descr>) -> Result<Array> {
     if let Some(held) = held(value)? {
         return match descr {
             Some(descr) if descr != held.descr => held.copied(descr, crate::array::Order::Keep),
@@ -220,26 +220,48 @@ fn fresh(value: &Value, descr: Option<Descr>) -> Result<Array> {
     Ok(out)
 }
 
-/// Converts a single number for an element of a dtype, as an assignment does: an integer must fit, and the fraction of a
-/// float is dropped.
+/// Converts a single value for an element of a dtype, as an assignment does: an integer must fit, the fraction of a
+/// float is dropped, and text is read as Python reads it.
 ///
 /// # Errors
 /// OverflowError, ValueError and TypeError in NumPy's words.
-pub fn pack(value: &Value, descr: Descr) -> Result<Scalar> {
+pub(crate) fn pack(value: &Value, descr: Descr) -> Result<Scalar> {
     if let Some(array) = held(value)? {
-        if array.count() != 1 {
+        let is_single = array.ndim() == 0 || descr.kind() == Kind::Bool && array.count() == 1;
+        if !is_single && descr.kind() == Kind::Complex {
+            bail!(TypeError, "only 0-dimensional arrays can be converted to Python scalars");
+        }
+        if !is_single {
             bail!(ValueError, "setting an array element with a sequence.");
         }
         let offset = array.offsets().next().unwrap_or(array.places.offset);
         return array.get(offset);
     }
+    let read;
     let value = match value {
-        Value::Object(object) => &number_of(object, descr)?,
+        Value::Object(object) => {
+            read = number_of(object, descr)?;
+            &read
+        }
+        Value::None if descr.is_inexact() => return Ok(Scalar::Float(f64::NAN)),
+        other if descr.kind() == Kind::Bool => return value::equality::truth(other).map(Scalar::Bool),
+        Value::Str(_) | Value::Buffer(_) => {
+            let function = match descr.kind() {
+                Kind::Complex => "py.complex",
+                Kind::Floating => "py.float",
+                _ => "py.int",
+            };
+            let state = call::State::current()?;
+            read = state.call_given(&Value::Function(function.into()), vec![value.clone()])?;
+            &read
+        }
         other => other,
     };
     let number = match value::equality::number(value) {
         Some(number) => number,
-        None if items(value)?.is_some() => bail!(ValueError, "setting an array element with a sequence."),
+        None if descr.kind() == Kind::Floating && items(value)?.is_some() => {
+            bail!(ValueError, "setting an array element with a sequence.")
+        }
         None => return Err(wrong_class(value, descr)),
     };
     match (descr.kind(), number) {
@@ -280,7 +302,7 @@ fn integer(shown: &Value, number: Option<i128>, descr: Descr) -> Result<Scalar> 
     }
 }
 
-pub fn out_of_bounds(number: &str, descr: Descr) -> Error {
+pub(crate) fn out_of_bounds(number: &str, descr: Descr) -> Error {
     let message = match descr.itemsize() {
         8 => "Python int too large to convert to C long".to_owned(),
         _ => format!("Python integer {number} out of bounds for {}", descr.name()),
@@ -304,7 +326,6 @@ fn number_of(object: &std::rc::Rc<dyn Object>, descr: Descr) -> Result<Value> {
 fn wrong_class(value: &Value, descr: Descr) -> Error {
     let class = value.type_name();
     Error::type_error(match (value, descr.kind()) {
-        (Value::Str(_), _) => return refused_element(value),
         (_, Kind::Unsigned | Kind::Signed) => {
             format!("int() argument must be a string, a bytes-like object or a real number, not '{class}'")
         }
@@ -317,7 +338,7 @@ fn wrong_class(value: &Value, descr: Descr) -> Error {
 ///
 /// # Errors
 /// TypeError in NumPy's words.
-pub fn dtype_argument(value: &Value) -> Result<Option<Descr>> {
+pub(crate) fn dtype_argument(value: &Value) -> Result<Option<Descr>> {
     if let Value::None = value { Ok(None) } else { dtypes::descr_of(value).map(Some) }
 }
 
@@ -325,7 +346,7 @@ pub fn dtype_argument(value: &Value) -> Result<Option<Descr>> {
 ///
 /// # Errors
 /// TypeError and ValueError in NumPy's words.
-pub fn shape(value: &Value) -> Result<Vec<i64>> {
+pub(crate) fn shape(value: &Value) -> Result<Vec<i64>> {
     let size = |item: &Value| match call::indexes::index_of(item) {
         Some(Value::Int(size)) => Ok(size),
         Some(_) => bail!(ValueError, "Maximum allowed dimension exceeded"),
@@ -368,7 +389,7 @@ fn value_text(value: &Value) -> Result<String> {
 ///
 /// # Errors
 /// AxisError, and ValueError for axes that occur twice.
-pub fn axes(value: &Value, ndim: usize) -> Result<Option<Vec<usize>>> {
+pub(crate) fn axes(value: &Value, ndim: usize) -> Result<Option<Vec<usize>>> {
     let one = |item: &Value| match call::indexes::index_of(item) {
         Some(Value::Int(axis)) => crate::strided::axis(axis, ndim),
         _ => bail!(TypeError, "'{}' object cannot be interpreted as an integer", item.type_name()),

@@ -4,12 +4,12 @@
 use crate::array::{Array, Order};
 use crate::call_ufunc::order;
 use crate::convert::{self, dtype_argument};
-use crate::descr::{Casting, Descr, Kind, promoted};
+use crate::descr::{Casting, Descr, Kind, Weak, promoted};
 use crate::dtypes::{DTypeObject, descr_of, is_dtype_like};
 use crate::ndarray::{NdArray, Number};
 use crate::overlap;
 use crate::strided::{Strided, broadcast, checked_count};
-use crate::ufunc::In;
+use crate::ufunc::{In, Operand};
 use crate::{bridge, index, operate};
 use call::{Call, Row, function};
 use objects::iterate::iterate;
@@ -17,7 +17,7 @@ use tensor::{DType, Dims, Error, ErrorKind, Result, Scalar, bail, interrupt, lim
 use value::Value;
 use value::equality::{number, truth};
 
-pub const ROWS: &[Row] = &[
+pub(crate) const ROWS: &[Row] = &[
     function(
         "numpy.array(any object, any dtype=None, *, any copy=True, any order=\"K\", any subok=False, any ndmin=0, any like=None) \
          -> any",
@@ -96,7 +96,7 @@ pub const ROWS: &[Row] = &[
     )
     .python("copyto"),
     function(
-        "numpy.where(any condition, any x=None, any y=None, /) -> any",
+        "numpy.where(any condition, any x=None, any y=None) -> any",
         chosen,
         "Chooses elements of two arrays by a condition; with the condition alone, returns where it is true.",
     )
@@ -147,7 +147,7 @@ pub const ROWS: &[Row] = &[
     function("numpy.result_type(any[] arrays_and_dtypes) -> any", result_type, "Returns the dtype of an operation on all of these.")
         .python("result_type"),
     function(
-        "numpy.min_scalar_type(any a, /) -> any",
+        "numpy.min_scalar_type(any a) -> any",
         min_scalar_type,
         "Returns the smallest dtype that holds a number.",
     )
@@ -160,11 +160,19 @@ pub const ROWS: &[Row] = &[
     )
     .python("as_strided"),
     function(
-        "numpy.bincount(any x, /, any weights=None, any minlength=0) -> any",
+        "numpy.bincount(any x, any weights=None, any minlength=0) -> any",
         bincount,
         "Counts how often each number occurs.",
     )
     .python("bincount"),
+    function(
+        "numpy._warn(any category, any message) -> None",
+        |c| {
+            c.state.warn_once(value::intern(c.str(0)?), c.str(1)?.to_owned());
+            Ok(Value::None)
+        },
+        "Reports a warning.",
+    ),
     function("numpy.isscalar(any element) -> bool", is_scalar, "Returns whether a value is a single number or text.")
         .python("isscalar"),
     function(
@@ -179,14 +187,14 @@ pub const ROWS: &[Row] = &[
 ///
 /// # Errors
 /// TypeError for anything else.
-pub fn integer(value: &Value) -> Result<i64> {
+pub(crate) fn integer(value: &Value) -> Result<i64> {
     match objects::plain::special::index(value)? {
         Value::Int(i) => Ok(i),
         _ => bail!(OverflowError, "Python int too large to convert to C ssize_t"),
     }
 }
 
-pub fn casting(value: &Value) -> Result<Casting> {
+pub(crate) fn casting(value: &Value) -> Result<Casting> {
     match value {
         Value::Str(text) => Casting::parse(text),
         other => bail!(TypeError, "casting must be str, not {}", other.type_name()),
@@ -492,17 +500,21 @@ fn copyto(call: &mut Call) -> Result<Value> {
 }
 
 /// Returns the dtype of an operation on these values, with numbers of a script counting by kind alone.
-pub fn common(values: &[Value]) -> Result<Option<Descr>> {
+pub(crate) fn common(values: &[Value]) -> Result<Option<Descr>> {
     let mut dtype: Option<DType> = None;
-    let mut weak: Vec<crate::Weak> = Vec::new();
+    let mut weak: Vec<Weak> = Vec::new();
     for value in values {
         let found = match value {
-            _ if is_dtype_like(value) => Some(In::Dtype(descr_of(value)?)),
-            other => operate::kind_of(other)?,
+            _ if is_dtype_like(value) => Some(In::Array(descr_of(value)?)),
+            other => operate::operand(other)?.map(|operand| match operand {
+                Operand::Array(array) => In::Array(array.descr),
+                Operand::Weak(weak, _) => In::Weak(weak),
+                Operand::Big(..) => In::Weak(Weak::Integer),
+            }),
         };
         match found {
-            Some(In::Dtype(descr)) => dtype = Some(dtype.map_or(descr.dtype, |dtype| promoted(dtype, descr.dtype))),
-            Some(In::Weak(kind, _)) => weak.push(kind),
+            Some(In::Array(descr)) => dtype = Some(dtype.map_or(descr.dtype, |dtype| promoted(dtype, descr.dtype))),
+            Some(In::Weak(kind)) => weak.push(kind),
             None => return descr_of(value).map(Some),
         }
     }
@@ -640,8 +652,8 @@ fn concatenate(call: &mut Call) -> Result<Value> {
         if array.ndim() != first.ndim() {
             bail!(
                 ValueError,
-                "all the input array dimensions except for the concatenation axis must match exactly, but along dimension \
-                 0, the array at index 0 has {} dimension(s) and the array at index {i} has {} dimension(s)",
+                "all the input arrays must have same number of dimensions, but the array at index 0 has {} dimension(s) and \
+                 the array at index {i} has {} dimension(s)",
                 first.ndim(),
                 array.ndim()
             );

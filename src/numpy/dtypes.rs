@@ -3,13 +3,12 @@
 
 use crate::descr::{Casting, Descr, Kind};
 use call::State;
-use std::any::Any;
 use std::rc::Rc;
 use tensor::{Error, Result, bail};
-use value::{Dict, Object, Value, intern};
+use value::{Object, Value, intern};
 
 /// The abstract classes of scalars.
-pub const ABSTRACT: [&str; 8] = [
+pub(crate) const ABSTRACT: [&str; 8] = [
     "generic",
     "number",
     "integer",
@@ -21,23 +20,23 @@ pub const ABSTRACT: [&str; 8] = [
 ];
 
 /// Returns the full name of the class of a dtype's scalars.
-pub fn class_of(descr: Descr) -> &'static str {
+pub(crate) fn class_of(descr: Descr) -> &'static str {
     intern(&format!("numpy.{}", descr.name()))
 }
 
 /// Returns the dtype whose scalars have this class, by its full name.
-pub fn descr_of_class(class: &str) -> Option<Descr> {
+pub(crate) fn descr_of_class(class: &str) -> Option<Descr> {
     let name = class.strip_prefix("numpy.")?;
     Descr::all().find(|descr| descr.name() == name)
 }
 
 /// `np.dtype(…)`.
 #[derive(Clone, Copy)]
-pub struct DTypeObject(pub Descr);
+pub(crate) struct DTypeObject(pub Descr, /** Whether it shows its byte order even if that is the machine's. */ bool);
 
 impl DTypeObject {
-    pub fn value(descr: Descr) -> Value {
-        Value::Object(Rc::new(DTypeObject(descr)))
+    pub(crate) fn value(descr: Descr) -> Value {
+        Value::Object(Rc::new(DTypeObject(descr, false)))
     }
 }
 
@@ -45,7 +44,7 @@ impl DTypeObject {
 ///
 /// # Errors
 /// TypeError in NumPy's words for anything else.
-pub fn descr_of(value: &Value) -> Result<Descr> {
+pub(crate) fn descr_of(value: &Value) -> Result<Descr> {
     Ok(match value {
         Value::None => Descr::DOUBLE,
         Value::Object(object) => match object.as_any().downcast_ref::<DTypeObject>() {
@@ -88,7 +87,7 @@ fn not_a_dtype(value: &Value) -> Error {
 }
 
 /// Returns whether a value is a dtype, or a class that stands for one.
-pub fn is_dtype_like(value: &Value) -> bool {
+pub(crate) fn is_dtype_like(value: &Value) -> bool {
     match value {
         Value::Object(object) => object.as_any().is::<DTypeObject>(),
         Value::Type(_) | Value::Str(_) => descr_of(value).is_ok(),
@@ -108,14 +107,17 @@ impl Object for DTypeObject {
         }
     }
     fn repr(&self) -> String {
-        format!("dtype({})", self.0.inner_repr())
+        match self.1 {
+            true => format!("dtype('{}')", self.0.text()),
+            false => format!("dtype({})", self.0.inner_repr()),
+        }
     }
     fn text(&self) -> String {
         if self.0.swapped { self.0.text() } else { self.0.name().to_owned() }
     }
     fn identity(&self) -> Option<usize> {
         // Native dtypes exist once.
-        Some(usize::try_from(self.0.number()).unwrap_or(0) * 2 + 2 + usize::from(self.0.swapped)).filter(|_| !self.0.swapped)
+        Some(usize::try_from(self.0.number()).unwrap_or(0) * 2 + 2 + usize::from(self.0.swapped)).filter(|_| !self.0.swapped && !self.1)
     }
     fn is_instance(&self, class: &str) -> bool {
         class == "numpy.dtype"
@@ -155,6 +157,7 @@ impl Object for DTypeObject {
             "char" => Value::str(descr.code().to_string()),
             "num" => Value::Int(descr.number()),
             "str" => Value::str(descr.text()),
+            "byteorder" if self.1 => Value::str(descr.text().chars().take(1).collect::<String>()),
             "byteorder" => Value::str(descr.byte_order().to_string()),
             "itemsize" => Value::Int(descr.itemsize() as i64),
             "alignment" => Value::Int(descr.dtype.to_real().itemsize() as i64),
@@ -202,11 +205,12 @@ fn new_byte_order(descr: Descr, order: Option<&Value>) -> Result<Value> {
         "|" | "I" | "i" | "ignore" => descr.swapped,
         _ => bail!(ValueError, "{order} is an unrecognized byteorder"),
     };
-    Ok(DTypeObject::value(descr.with_swapped(swapped)))
+    let explicit = !matches!(order, "=" | "N" | "n" | "native") && descr.itemsize() > 1;
+    Ok(Value::Object(Rc::new(DTypeObject(descr.with_swapped(swapped), explicit))))
 }
 
 /// Returns whether a class of scalars derives from another, both by their short names.
-pub fn derives(class: &str, from: &str) -> bool {
+pub(crate) fn derives(class: &str, from: &str) -> bool {
     match Descr::all().find(|descr| descr.name() == class) {
         Some(_) if class == from => true,
         Some(descr) => abstract_derives(parent(descr), from),

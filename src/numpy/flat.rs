@@ -11,13 +11,13 @@ use std::rc::Rc;
 use tensor::{Dims, Error, Result, bail};
 use value::{Object, ObjectState, Range, Value};
 
-pub struct Flat {
+pub(crate) struct Flat {
     of: Value,
     next: Cell<i64>,
 }
 
 impl Flat {
-    pub fn value(of: Value) -> Value {
+    pub(crate) fn value(of: Value) -> Value {
         Value::Object(Rc::new(Flat { of, next: Cell::new(0) }))
     }
 
@@ -27,7 +27,7 @@ impl Flat {
 }
 
 /// Returns the byte offset of an element by its number in row-major order.
-pub fn offset_of(places: &Strided, number: i64) -> i64 {
+pub(crate) fn offset_of(places: &Strided, number: i64) -> i64 {
     let (mut rest, mut offset) = (number, places.offset);
     for (&size, &stride) in places.shape.iter().zip(&places.strides).rev() {
         offset += rest % size * stride;
@@ -42,7 +42,7 @@ fn element(array: &Array, number: i64) -> Result<Value> {
 }
 
 /// Sets all elements from those of a value, which are repeated as needed.
-pub fn assign_all(array: &Array, value: &Value) -> Result<()> {
+pub(crate) fn assign_all(array: &Array, value: &Value) -> Result<()> {
     let numbers: Vec<i64> = (0..array.count()).collect();
     assign(array, &numbers, value)
 }

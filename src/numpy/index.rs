@@ -164,11 +164,12 @@ impl Chosen {
                     let (size, stride) = (places.shape[axis], places.strides[axis]);
                     let (start, stop, step) = slice_of(slice, size)?;
                     let length = value::Range { start, stop, step }.len() as i64;
+                    // A slice without elements begins where the array does, and has no step.
                     if length > 0 {
                         rest.offset += start * stride;
                     }
                     rest.shape.push(length);
-                    rest.strides.push(stride.saturating_mul(step));
+                    rest.strides.push(if length > 0 { stride.saturating_mul(step) } else { stride });
                     axis += 1;
                 }
                 Part::Ellipsis => {
@@ -248,7 +249,7 @@ impl Chosen {
 }
 
 /// Returns the positions of the elements that are not zero, an array for each dimension.
-pub fn nonzero(array: &Array) -> Result<Vec<Array>> {
+pub(crate) fn nonzero(array: &Array) -> Result<Vec<Array>> {
     let memory = array.memory()?;
     let ndim = array.ndim();
     let mut found: Vec<i64> = Vec::new();
@@ -272,7 +273,7 @@ pub fn nonzero(array: &Array) -> Result<Vec<Array>> {
 }
 
 /// Creates an array of `int64`.
-pub fn integers(shape: &[i64], values: &[i64]) -> Result<Array> {
+pub(crate) fn integers(shape: &[i64], values: &[i64]) -> Result<Array> {
     let array = Array::unwritten(shape, Descr::LONG, false)?;
     let memory = array.storage.data()?;
     for (cell, value) in memory.typed::<i64>().iter().zip(values) {
@@ -285,7 +286,7 @@ pub fn integers(shape: &[i64], values: &[i64]) -> Result<Array> {
 ///
 /// # Errors
 /// IndexError in NumPy's words.
-pub fn get(this: &NdArray, index: &Value) -> Result<Value> {
+pub(crate) fn get(this: &NdArray, index: &Value) -> Result<Value> {
     let array = this.array();
     if let (Value::Int(at), 2..) = (index, array.ndim()) {
         let at = from_front(*at, 0, array.shape()[0])?;
@@ -373,7 +374,7 @@ fn each_piece(
 ///
 /// # Errors
 /// IndexError and ValueError in NumPy's words.
-pub fn set(this: &NdArray, index: &Value, value: &Value) -> Result<()> {
+pub(crate) fn set(this: &NdArray, index: &Value, value: &Value) -> Result<()> {
     this.check_writeable("assignment destination")?;
     let array = this.array();
     let subscript = Subscript::of(index, array.ndim())?;
@@ -384,6 +385,9 @@ pub fn set(this: &NdArray, index: &Value, value: &Value) -> Result<()> {
     let chosen = Chosen::of(&array.places, &subscript)?;
     if !subscript.is_advanced() {
         let target = array.at(chosen.rest);
+        if subscript.is_element(array.ndim()) {
+            return target.put(target.places.offset, convert::pack(value, target.descr)?);
+        }
         return store(&target, value);
     }
     let source = source(value, array.descr)?;
@@ -438,7 +442,7 @@ fn without_leading_ones(array: &Array, ndim: usize) -> Array {
 }
 
 /// Returns the array of a value that is assigned to elements of a dtype.
-pub fn source(value: &Value, descr: Descr) -> Result<Array> {
+pub(crate) fn source(value: &Value, descr: Descr) -> Result<Array> {
     match convert::held(value)? {
         Some(array) => Ok(array),
         None => convert::array(value, Some(descr)),
@@ -449,7 +453,7 @@ pub fn source(value: &Value, descr: Descr) -> Result<Array> {
 ///
 /// # Errors
 /// ValueError in NumPy's words if the shapes do not fit.
-pub fn store(target: &Array, value: &Value) -> Result<()> {
+pub(crate) fn store(target: &Array, value: &Value) -> Result<()> {
     if target.ndim() == 0
         && convert::held(value)?.is_none()
         && value::equality::number(value).is_some()
@@ -464,7 +468,7 @@ pub fn store(target: &Array, value: &Value) -> Result<()> {
 ///
 /// # Errors
 /// Those of [`store`].
-pub fn assign_broadcast(target: &Array, source: &Array) -> Result<()> {
+pub(crate) fn assign_broadcast(target: &Array, source: &Array) -> Result<()> {
     let trimmed = without_leading_ones(source, target.ndim());
     let both = broadcast([trimmed.shape(), target.shape()].into_iter());
     if both.is_none_or(|both| both[..] != *target.shape()) {
@@ -480,7 +484,7 @@ pub fn assign_broadcast(target: &Array, source: &Array) -> Result<()> {
 
 /// Returns the shape of what a subscript chooses, and the byte offset of each element in row-major order, repeated ones
 /// included.
-pub fn places(array: &Array, index: &Value) -> Result<(Dims, Vec<i64>)> {
+pub(crate) fn places(array: &Array, index: &Value) -> Result<(Dims, Vec<i64>)> {
     let subscript = Subscript::of(index, array.ndim())?;
     let chosen = Chosen::of(&array.places, &subscript)?;
     if !subscript.is_advanced() {

@@ -4,11 +4,39 @@
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
 pub mod array;
+mod attributes;
+pub mod bridge;
+mod call_ufunc;
+mod convert;
+mod create;
 pub mod descr;
+mod dtypes;
 pub mod element;
+mod flat;
+mod index;
+mod methods;
+mod module;
+pub mod ndarray;
+mod operate;
+mod order;
+mod overlap;
+mod printing;
+mod python;
+mod settings;
 pub mod strided;
 pub mod ufunc;
 
+use call::Row;
+
 pub use array::{Array, Order};
 pub use descr::{Casting, Descr, Kind, Weak, promoted};
+pub use module::OUTSIDE;
 pub use strided::Strided;
+
+/// The rows of the function table, each list with its subject.
+pub const TABLES: &[(&str, &[Row])] = &[
+    ("arrays", create::ROWS),
+    ("arrays", methods::ROWS),
+    ("arrays", printing::ROWS),
+    ("arrays", settings::ROWS),
+];

@@ -6,7 +6,7 @@ use crate::call_ufunc::{self, Reduction, accumulate, order, output, reduce};
 use crate::convert::{self, dtype_argument, result};
 use crate::create::integer;
 use crate::descr::{Descr, Kind};
-use crate::dtypes::{DTypeObject, descr_of};
+use crate::dtypes::descr_of;
 use crate::ndarray::{NdArray, Number};
 use crate::python::in_python;
 use crate::strided::{self, Strided};
@@ -21,7 +21,7 @@ use tensor::{Buffer, Dims, Error, Result, Scalar, bail, limits};
 use value::equality::truth;
 use value::{Object, Value, nested_list};
 
-pub const ROWS: &[Row] = &[
+pub(crate) const ROWS: &[Row] = &[
     method("reshape(ndarray self, any[] shape, *, any order=\"C\", any copy=None) -> any", reshaped, "Returns the elements in another shape, on the same memory if possible.").python("reshape"),
     method("ravel(ndarray self, any order=\"C\") -> any", ravel, "Returns all elements in one dimension, on the same memory if possible.").python("ravel"),
     method("flatten(ndarray self, any order=\"C\") -> any", flatten, "Copies all elements to an array of one dimension.").python("flatten"),
@@ -257,8 +257,8 @@ fn astype(call: &mut Call) -> Result<Value> {
         bail!(
             TypeError,
             "Cannot cast array data from {} to {} according to the rule '{}'",
-            DTypeObject(array.descr).repr(),
-            DTypeObject(descr).repr(),
+            format!("dtype({})", array.descr.inner_repr()),
+            format!("dtype({})", descr.inner_repr()),
             rule.name()
         );
     }
@@ -477,7 +477,7 @@ fn round(call: &mut Call) -> Result<Value> {
 ///
 /// # Errors
 /// Those of the functions that it is composed of.
-pub fn rounded(state: &State, value: &Value, decimals: &Value) -> Result<Value> {
+pub(crate) fn rounded(state: &State, value: &Value, decimals: &Value) -> Result<Value> {
     state.call_embedded(crate::python::source("methods")?, "round", vec![value.clone(), decimals.clone(), Value::None])
 }
 
@@ -579,6 +579,13 @@ fn resize(call: &mut Call) -> Result<Value> {
     }
     if !array.is_c() && !array.is_f() {
         bail!(ValueError, "resize only works on single-segment arrays");
+    }
+    if !call.is_none(2) && truth(&call.value(2))? && object.is_shared() {
+        bail!(
+            ValueError,
+            "cannot resize an array that references or is referenced\nby another array in this way.\nUse the np.resize \
+             function or refcheck=False"
+        );
     }
     let resized = Array::zeros(&shape, array.descr, false)?;
     let (from, to) = (array.memory()?, resized.storage.data()?);

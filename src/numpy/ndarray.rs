@@ -4,15 +4,15 @@
 use crate::array::Array;
 
 use crate::descr::{Descr, Kind};
-use crate::dtypes::{self, DTypeObject};
+use crate::dtypes;
 use crate::operate;
-use crate::{attributes, index};
+use crate::{attributes, bridge, index};
 
-use explain::format::arrays::{self, Style};
+use explain::format::arrays::Style;
 use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::rc::{Rc, Weak};
-use tensor::{Error, ErrorKind, Result, Scalar, View, bail};
+use tensor::{Buffer, Error, ErrorKind, Result, Scalar, Storage, View, WeakStorage, bail};
 use value::{Object, ObjectState, Value};
 
 /// An array of a script.
@@ -23,15 +23,32 @@ pub struct NdArray {
     /// What owns the memory; `None` if the array does.
     base: Option<Value>,
     writeable: Cell<bool>,
+    /// The number of views whose base this is.
+    views: Cell<usize>,
+    /// The storages of tensors that were made on the memory.
+    lent: RefCell<Vec<WeakStorage>>,
+}
+
+impl Drop for NdArray {
+    fn drop(&mut self) {
+        if let Some(base) = self.base.as_ref().and_then(NdArray::of) {
+            base.views.set(base.views.get().saturating_sub(1));
+        }
+    }
 }
 
 impl NdArray {
     fn new(array: Array, base: Option<Value>, writeable: bool) -> Rc<NdArray> {
+        if let Some(base) = base.as_ref().and_then(NdArray::of) {
+            base.views.set(base.views.get() + 1);
+        }
         Rc::new_cyclic(|own| NdArray {
             own: own.clone(),
             array: RefCell::new(array),
             base,
             writeable: Cell::new(writeable),
+            views: Cell::new(0),
+            lent: RefCell::default(),
         })
     }
 
@@ -72,6 +89,18 @@ impl NdArray {
     /// Replaces what the array shows: another shape, other strides or another dtype of the same bytes.
     pub fn show(&self, array: Array) {
         self.array.replace(array);
+    }
+
+    /// Notes that a tensor was made on the memory.
+    pub fn lend(&self, storage: &Storage) {
+        let mut lent = self.lent.borrow_mut();
+        lent.retain(|lent| lent.upgrade().is_some());
+        lent.push(storage.downgrade());
+    }
+
+    /// Returns whether views or tensors show the memory, so that the array must not leave it.
+    pub fn is_shared(&self) -> bool {
+        self.views.get() > 0 || self.lent.borrow().iter().any(|lent| lent.upgrade().is_some())
     }
 
     pub fn base(&self) -> Option<Value> {
@@ -125,6 +154,12 @@ impl Object for NdArray {
     }
     fn elements(&self) -> Option<View> {
         self.array.borrow().readable().ok()
+    }
+    fn buffer(&self) -> Option<Result<Buffer>> {
+        Some(bridge::buffer(self))
+    }
+    fn tensor_elements(&self) -> Option<Result<View>> {
+        Some(bridge::elements(&self.array.borrow()).inspect(|view| self.lend(&view.storage)))
     }
     fn repr(&self) -> String {
         shown(&self.array.borrow(), Style::Repr)
@@ -252,6 +287,9 @@ impl Object for Number {
     fn elements(&self) -> Option<View> {
         View::scalar(self.value, self.descr.dtype).ok()
     }
+    fn tensor_elements(&self) -> Option<Result<View>> {
+        Some(View::scalar(self.value, self.descr.dtype))
+    }
     fn number(&self) -> Option<Scalar> {
         Some(self.value)
     }
@@ -259,7 +297,7 @@ impl Object for Number {
         self.array().map_or_else(|_| String::new(), |array| shown(&array, Style::Number))
     }
     fn text(&self) -> String {
-        self.array().map_or_else(|_| String::new(), |array| shown(&array, Style::Text))
+        self.array().map_or_else(|_| String::new(), |array| shown(&array, Style::Str))
     }
     fn own_attribute(&self, name: &str) -> Option<Result<Value>> {
         attributes::of_number(self, name)

@@ -4,7 +4,7 @@
 use crate::array::Array;
 use crate::descr::{Descr, Kind, Weak};
 use crate::ndarray::{self, NdArray, Number};
-use crate::ufunc::{self, Operand};
+use crate::ufunc::Operand;
 use crate::{bridge, call_ufunc, convert};
 use call::State;
 use num_traits::ToPrimitive;
@@ -61,7 +61,7 @@ fn parsed(name: &str) -> Option<(&'static str, Side)> {
     }
 }
 
-pub fn is_operator(name: &str) -> bool {
+pub(crate) fn is_operator(name: &str) -> bool {
     parsed(name).is_some_and(|(_, side)| side != Side::InPlace)
         || UNARY.iter().any(|(bare, _)| name.trim_matches('_') == *bare)
 }
@@ -70,7 +70,7 @@ pub fn is_operator(name: &str) -> bool {
 ///
 /// # Errors
 /// Those of [`convert::array`].
-pub fn operand(value: &Value) -> Result<Option<Operand>> {
+pub(crate) fn operand(value: &Value) -> Result<Option<Operand>> {
     Ok(Some(match value {
         Value::Int(i) => Operand::Weak(Weak::Integer, Scalar::Int(*i)),
         Value::Float(f) => Operand::Weak(Weak::Floating, Scalar::Float(*f)),
@@ -78,7 +78,7 @@ pub fn operand(value: &Value) -> Result<Option<Operand>> {
         Value::Bool(b) => Operand::Array(Array::scalar(Scalar::Bool(*b), Descr::BOOL)?),
         Value::BigInt(i) => match i.to_u64() {
             Some(i) => Operand::Weak(Weak::Integer, Scalar::UInt(i)),
-            None => return Err(Error::new(ErrorKind::OverflowError, "Python int too large to convert to C long")),
+            None => Operand::Big(i.to_string(), value::integers::to_float(i).unwrap_or(f64::INFINITY)),
         },
         Value::List(_) | Value::Tuple(_) | Value::Range(_) | Value::Size(_) => {
             Operand::Array(convert::array(value, None)?)
@@ -91,7 +91,7 @@ pub fn operand(value: &Value) -> Result<Option<Operand>> {
 }
 
 /// Calls a special method of an array or a scalar; `None` if it has none of this name or does not support the operand.
-pub fn special(this: &Value, name: &str, args: &[Value]) -> Option<Result<Value>> {
+pub(crate) fn special(this: &Value, name: &str, args: &[Value]) -> Option<Result<Value>> {
     if let Some((ufunc, side)) = parsed(name) {
         let [other] = args else {
             // `pow` with a modulus.
@@ -309,12 +309,3 @@ fn with_tensor(this: &Value, ufunc: &'static str, side: Side, tensor: &Value) ->
         _ => None,
     }
 }
-
-/// Returns the dtype of an operand for questions about dtypes: of a number of a script, its kind.
-pub fn kind_of(value: &Value) -> Result<Option<ufunc::In>> {
-    Ok(operand(value)?.map(|operand| match operand {
-        Operand::Array(array) => ufunc::In::Dtype(array.descr),
-        Operand::Weak(weak, value) => ufunc::In::Weak(weak, value),
-    }))
-}
-

@@ -9,7 +9,7 @@ use std::cmp::Ordering;
 use tensor::{Dims, Result, Scalar, interrupt, limits};
 
 /// Compares two elements of one dtype.
-pub fn compare(a: Scalar, b: Scalar) -> Ordering {
+pub(crate) fn compare(a: Scalar, b: Scalar) -> Ordering {
     let floats = |a: f64, b: f64| match a.partial_cmp(&b) {
         Some(order) => order,
         None => a.is_nan().cmp(&b.is_nan()),
@@ -59,7 +59,7 @@ fn lines(array: &Array, axis: usize, mut each: impl FnMut(&mut Vec<Scalar>) -> R
 ///
 /// # Errors
 /// KeyboardInterrupt; MemoryError if there is not enough memory.
-pub fn sort(array: &Array, axis: usize) -> Result<()> {
+pub(crate) fn sort(array: &Array, axis: usize) -> Result<()> {
     if array.count() == 0 {
         return Ok(());
     }
@@ -76,7 +76,7 @@ pub fn sort(array: &Array, axis: usize) -> Result<()> {
 }
 
 /// Like [`sort`], element by element.
-pub fn sort_slowly(array: &Array, axis: usize) -> Result<()> {
+pub(crate) fn sort_slowly(array: &Array, axis: usize) -> Result<()> {
     let stride = array.places.strides[axis];
     let memory = array.memory()?;
     let starts: Vec<i64> = array.at(array.places.select(axis, 0)).offsets().collect();
@@ -96,7 +96,7 @@ pub fn sort_slowly(array: &Array, axis: usize) -> Result<()> {
 ///
 /// # Errors
 /// Those of [`sort`].
-pub fn argsort(array: &Array, axis: usize) -> Result<Array> {
+pub(crate) fn argsort(array: &Array, axis: usize) -> Result<Array> {
     let size = array.shape()[axis];
     let mut all: Vec<i64> = limits::list(limits::count(array.count()))?;
     let mut positions: Vec<i64> = Vec::new();
@@ -128,7 +128,7 @@ fn along(shape: &[i64], axis: usize, lines: &[i64]) -> Result<Array> {
 ///
 /// # Errors
 /// KeyboardInterrupt.
-pub fn extreme(array: &Array, axis: usize, largest: bool) -> Result<Array> {
+pub(crate) fn extreme(array: &Array, axis: usize, largest: bool) -> Result<Array> {
     let mut all = Vec::new();
     let is_nan = |value: Scalar| match value {
         Scalar::Float(f) => f.is_nan(),
@@ -158,7 +158,7 @@ pub fn extreme(array: &Array, axis: usize, largest: bool) -> Result<Array> {
 ///
 /// # Errors
 /// KeyboardInterrupt.
-pub fn searchsorted(line: &[Scalar], values: &Array, right: bool) -> Result<Array> {
+pub(crate) fn searchsorted(line: &[Scalar], values: &Array, right: bool) -> Result<Array> {
     let found: Vec<i64> = values
         .scalars()?
         .into_iter()
@@ -177,7 +177,7 @@ pub fn searchsorted(line: &[Scalar], values: &Array, right: bool) -> Result<Arra
 ///
 /// # Errors
 /// KeyboardInterrupt.
-pub fn lexsort(keys: &[Vec<Scalar>]) -> Result<Vec<i64>> {
+pub(crate) fn lexsort(keys: &[Vec<Scalar>]) -> Result<Vec<i64>> {
     let count = keys.first().map_or(0, Vec::len);
     let mut positions: Vec<i64> = (0..count as i64).collect();
     positions.sort_by(|a, b| {
@@ -192,7 +192,7 @@ pub fn lexsort(keys: &[Vec<Scalar>]) -> Result<Vec<i64>> {
 ///
 /// # Errors
 /// MemoryError if there is not enough memory.
-pub fn flat(array: &Array) -> Result<Array> {
+pub(crate) fn flat(array: &Array) -> Result<Array> {
     let dense = if array.is_c() { array.clone() } else { array.copied(array.descr, Order::C)? };
     let places = Strided {
         shape: Dims::from_slice(&[dense.count()]),

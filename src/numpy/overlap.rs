@@ -14,7 +14,7 @@ type Term = (i128, i128);
 ///
 /// # Errors
 /// KeyboardInterrupt: the search can be long.
-pub fn shares(a: &Array, b: &Array) -> Result<bool> {
+pub(crate) fn shares(a: &Array, b: &Array) -> Result<bool> {
     let (Some((low, _)), Some((other, _))) = (a.bounds(), b.bounds()) else { return Ok(false) };
     let mut terms: Vec<Term> = Vec::new();
     for array in [a, b] {

@@ -2,7 +2,7 @@
 //! (`np.printoptions`). Both are kept with the other settings of the session, so that undo restores them.
 
 use crate::ufunc::FpFlags;
-use call::State;
+use call::{Row, State, function};
 use std::rc::Rc;
 use tensor::{Error, ErrorKind, Result, bail};
 use value::{Dict, Object, Value};
@@ -13,6 +13,34 @@ const FAULTS: [(&str, &str, &str); 4] = [
     ("over", "warn", "overflow encountered in"),
     ("under", "ignore", "underflow encountered in"),
     ("invalid", "warn", "invalid value encountered in"),
+];
+
+pub(crate) const ROWS: &[Row] = &[
+    function("numpy.geterr() -> any", |c| Ok(errors(c.state)), "Returns how floating-point faults are reported.")
+        .python("geterr"),
+    function(
+        "numpy.seterr(any all=None, any divide=None, any over=None, any under=None, any invalid=None) -> any",
+        |c| set_errors(c.state, &[c.value(0), c.value(1), c.value(2), c.value(3), c.value(4)]),
+        "Sets how floating-point faults are reported: 'ignore', 'warn' or 'raise'. Returns what was set before.",
+    )
+    .python("seterr"),
+    function(
+        "numpy.errstate(*, any call=None, any all=None, any divide=None, any over=None, any under=None, any invalid=None) -> any",
+        |c| {
+            let asked = [c.value(1), c.value(2), c.value(3), c.value(4), c.value(5)];
+            Ok(Value::Object(Rc::new(Within {
+                class: "numpy.errstate",
+                enter: Rc::new(move |state| set_errors(state, &asked)),
+                leave: Rc::new(|state, before| {
+                    state.set_flag(ERRORS, before);
+                    Ok(())
+                }),
+                before: Default::default(),
+            })))
+        },
+        "Sets how floating-point faults are reported while it is entered.",
+    )
+    .python("errstate"),
 ];
 
 const MODES: [&str; 6] = ["ignore", "warn", "raise", "call", "print", "log"];
@@ -35,14 +63,15 @@ fn mode(state: &State, fault: &str) -> String {
 /// # Errors
 /// FloatingPointError where the session asks for one.
 #[inline]
-pub fn report(name: &str, flags: FpFlags, is_scalar: bool) -> Result<()> {
+pub(crate) fn report(name: &str, flags: FpFlags, is_scalar: bool) -> Result<()> {
     if flags.is_empty() { Ok(()) } else { report_faults(name, flags, is_scalar) }
 }
 
 #[cold]
 fn report_faults(name: &str, flags: FpFlags, is_scalar: bool) -> Result<()> {
     let state = State::current()?;
-    let raised = [flags.divide(), flags.overflow(), false, flags.invalid()];
+    let kinds = [FpFlags::DIVIDE, FpFlags::OVERFLOW, FpFlags::UNDERFLOW, FpFlags::INVALID];
+    let raised = kinds.map(|kind| flags.contains(kind));
     for ((fault, _, words), _) in FAULTS.iter().zip(raised).filter(|(_, raised)| *raised) {
         let scalar = if is_scalar { "scalar " } else { "" };
         let message = format!("{words} {scalar}{name}");
@@ -57,21 +86,21 @@ fn report_faults(name: &str, flags: FpFlags, is_scalar: bool) -> Result<()> {
 }
 
 /// Returns the modes of all faults, `np.geterr()`.
-pub fn errors(state: &State) -> Value {
+fn errors(state: &State) -> Value {
     Value::Dict(Dict::of_names(FAULTS.map(|(fault, ..)| (fault, Value::str(mode(state, fault))))))
 }
 
-/// Sets modes: `all` first, then single faults. Returns the modes before.
+/// Sets the mode of all faults and of single ones, in NumPy's order. Returns the modes before.
 ///
 /// # Errors
 /// ValueError for an unknown mode.
-pub fn set_errors(state: &State, all: &Value, single: &[(&str, Value)]) -> Result<Value> {
+fn set_errors(state: &State, asked: &[Value; 5]) -> Result<Value> {
     let before = errors(state);
     let mut modes = FAULTS.map(|(fault, ..)| (fault, Value::str(mode(state, fault))));
-    for (fault, current) in &mut modes {
-        let own = single.iter().find(|(name, _)| name == fault).map(|(_, value)| value.clone());
-        let wanted = own.filter(|value| !matches!(value, Value::None)).unwrap_or_else(|| all.clone());
-        match &wanted {
+    let [all, single @ ..] = asked;
+    for ((_, current), own) in modes.iter_mut().zip(single) {
+        let wanted = if let Value::None = own { all } else { own };
+        match wanted {
             Value::None => {}
             Value::Str(text) if MODES.contains(&&**text) => *current = wanted.clone(),
             other => bail!(ValueError, "invalid error mode '{}'", state.str(other)?),
@@ -82,7 +111,7 @@ pub fn set_errors(state: &State, all: &Value, single: &[(&str, Value)]) -> Resul
 }
 
 /// Changes settings while it is entered: `np.errstate(…)` and `np.printoptions(…)`.
-pub struct Within {
+pub(crate) struct Within {
     pub class: &'static str,
     pub enter: Rc<dyn Fn(&State) -> Result<Value>>,
     pub leave: Rc<dyn Fn(&State, Value) -> Result<()>>,

@@ -29,7 +29,10 @@ pub fn from_data(data: &Value, dtype: Option<DType>, default: DType) -> Result<V
         }
         _ => {}
     }
-    if let Some(array) = data.elements() {
+    if let Value::Object(object) = data
+        && let Some(array) = object.tensor_elements()
+    {
+        let array = array?;
         return match dtype.filter(|dtype| *dtype != array.dtype) {
             Some(dtype) => copy::cast(&array, dtype),
             None => copy::clone(&array),

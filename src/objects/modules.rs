@@ -134,7 +134,6 @@ pub fn module_value(module: &'static str, name: &str) -> Option<Value> {
             Value::Type(crate::plain::exceptions::class(error).filter(|class| class.ends_with("._LinAlgError"))?)
         }
         ("array", "array") => Value::Type("array.array"),
-        ("numpy", name) => numpy_constant(name)?,
         _ => return None,
     })
 }
@@ -146,30 +145,6 @@ pub fn member(name: &str) -> Option<Value> {
         .or_else(|| TensorLayout::ALL.into_iter().find(|l| l.name() == name).map(Value::Layout))
         .or_else(|| MemoryFormat::ALL.into_iter().find(|m| m.name() == name).map(Value::MemoryFormat))
         .or_else(|| scheme(name))
-}
-
-/// Dtypes under their numpy names.
-const NUMPY_DTYPES: &[(&str, DType)] = &[
-    ("bool_", DType::Bool),
-    ("uint8", DType::Byte),
-    ("int8", DType::Char),
-    ("int16", DType::Short),
-    ("float16", DType::Half),
-    ("complex64", DType::ComplexFloat),
-    ("complex128", DType::ComplexDouble),
-];
-
-/// Returns a constant, the array class or a dtype of `numpy`.
-fn numpy_constant(name: &str) -> Option<Value> {
-    Some(match name {
-        "pi" => Value::Float(std::f64::consts::PI),
-        "e" => Value::Float(std::f64::consts::E),
-        "inf" => Value::Float(f64::INFINITY),
-        "nan" => Value::Float(f64::NAN),
-        "newaxis" => Value::None,
-        "ndarray" => Value::Type("numpy.ndarray"),
-        other => Value::DType(NUMPY_DTYPES.iter().find(|(name, _)| *name == other)?.1),
-    })
 }
 
 /// The names of all quantization schemes, without the prefix `torch.`.

@@ -296,6 +296,7 @@ impl Session {
         interrupt::watch(&self.runtime.interrupt);
         value::drop_leftovers();
         self.home.settle();
+        self.runtime.state.make_current();
         self.runtime.running.set("");
         let result = catch_unwind(AssertUnwindSafe(|| evaluate(self)));
         let error = match result {

@@ -8,6 +8,7 @@ use super::memory::{Memory, Plain, get, set};
 use super::storage::Storage;
 use crate::bail;
 use std::cell::RefCell;
+use std::ops::Range;
 use std::rc::Rc;
 
 impl Steps {
@@ -196,6 +197,12 @@ impl Buffer {
             code.write(&memory, i, value)?;
         }
         Ok(Buffer::from_memory(BufferKind::Array(code), memory))
+    }
+
+    /// Returns a `memoryview` on bytes of a storage; `None` if the range is out of bounds.
+    pub fn over(storage: &Storage, range: Range<usize>, format: TypeCode, writable: bool) -> Option<Buffer> {
+        let memory = Memory::borrow(&storage.memory(), range.start, range.end.checked_sub(range.start)?)?;
+        Some(Buffer::from_memory(BufferKind::MemoryView { format, writable }, memory))
     }
 
     /// Returns a `memoryview` of this format on the same elements.

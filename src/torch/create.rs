@@ -503,7 +503,10 @@ fn on_device(view: View, device: Device) -> Result<Value> {
 }
 
 fn as_tensor(call: &mut Call) -> Result<Value> {
-    if let Some(array) = call.value(0).elements() {
+    if let Value::Object(object) = call.value(0)
+        && let Some(array) = object.tensor_elements()
+    {
+        let array = array?;
         return match call.opt_dtype(1).filter(|dtype| *dtype != array.dtype) {
             Some(dtype) => copy::cast(&array, dtype).map(Value::from),
             None => Ok(array.into()),
@@ -536,9 +539,7 @@ fn asarray(call: &mut Call) -> Result<Value> {
     let tensor = match call.value(0) {
         Value::Tensor(tensor) => tensor,
         capsule if let Some(Ok(tensor)) = dlpack::taken(&capsule) => tensor,
-        data if data.elements().is_some() => {
-            Tensor::new(data.elements().ok_or_else(|| Error::runtime("not an array"))?)
-        }
+        Value::Object(object) if let Some(array) = object.tensor_elements() => Tensor::new(array?),
         Value::Buffer(buffer) => {
             let dtype = dtype.unwrap_or_else(|| call.state.default_dtype.get());
             Tensor::new(objects::strings::buffers::shared(&buffer, dtype, -1, 0)?)

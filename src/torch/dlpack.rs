@@ -80,6 +80,7 @@ fn from_dlpack(call: &mut Call) -> Result<Value> {
     match call.value(0) {
         Value::Tensor(tensor) => handed_on(&tensor).map(Value::from),
         capsule if let Some(tensor) = taken(&capsule) => tensor.map(Value::Tensor),
+        Value::Object(object) if let Some(array) = object.tensor_elements() => array.map(Value::from),
         other => {
             bail!(AttributeError, "'{}' object has no attribute '__dlpack__'", other.type_name())
         }

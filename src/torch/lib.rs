@@ -10,6 +10,7 @@ use call::Row;
 
 mod anomaly;
 mod arithmetic;
+mod arrays;
 mod attributes;
 pub(crate) mod autograd_rows;
 mod backends;
@@ -43,7 +44,6 @@ mod matmul;
 mod modes;
 mod normalization;
 mod norms;
-mod numpy;
 mod places;
 mod pointwise;
 mod python;
@@ -119,7 +119,7 @@ const TABLES: &[(&str, &[Row])] = &[
     ("matrices", matmul::ROWS),
     ("networks", normalization::ROWS),
     ("reductions", norms::ROWS),
-    ("conversion", numpy::ROWS),
+    ("conversion", arrays::ROWS),
     ("settings", modes::ROWS),
     ("arithmetic", pointwise::ROWS),
     ("arithmetic", pointwise::PRODUCT),
@@ -188,6 +188,7 @@ pub(crate) fn by_subject() -> impl Iterator<Item = (&'static str, &'static Row)>
     TABLES
         .iter()
         .chain(objects::TABLES)
+        .chain(numpy::TABLES)
         .flat_map(|(subject, rows)| rows.iter().map(move |row| (*subject, row)))
         .chain(groups)
 }

@@ -48,6 +48,13 @@ pub const LIBRARY: &[&str] = &[
     "itertools",
     "math",
     "numpy",
+    "numpy.exceptions",
+    "numpy.fft",
+    "numpy.lib",
+    "numpy.lib.stride_tricks",
+    "numpy.linalg",
+    "numpy.random",
+    "numpy.testing",
     "operator",
     "safetensors",
     "safetensors.torch",
@@ -174,6 +181,15 @@ pub trait Object: Any {
     }
     /// Returns the elements of an array, which other functions may read and write; `None` for any other object.
     fn elements(&self) -> Option<View> {
+        None
+    }
+    /// Returns the bytes that the object lends by Python's buffer protocol; `None` if it has none.
+    fn buffer(&self) -> Option<Result<Buffer>> {
+        None
+    }
+    /// Returns the elements of an array as those of a tensor on the same memory, or PyTorch's refusal; `None` for any
+    /// other object.
+    fn tensor_elements(&self) -> Option<Result<View>> {
         None
     }
     /// Returns whether the object is a NumPy array or scalar.
@@ -372,6 +388,15 @@ impl Value {
     /// The elements of an array; `None` for any other value.
     pub fn elements(&self) -> Option<View> {
         if let Value::Object(object) = self { object.elements() } else { None }
+    }
+
+    /// Returns the bytes that a value lends by Python's buffer protocol; `None` if it has none.
+    pub fn buffer(&self) -> Option<Result<Buffer>> {
+        match self {
+            Value::Buffer(buffer) => Some(Ok(buffer.clone())),
+            Value::Object(object) => object.buffer(),
+            _ => None,
+        }
     }
 
     pub fn str(text: impl Into<Text>) -> Value {

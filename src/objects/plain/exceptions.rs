@@ -56,6 +56,12 @@ const CLASSES: &[(&str, &str)] = &[
     ("torch.OutOfMemoryError", "RuntimeError"),
     ("torch.autograd.gradcheck.GradcheckError", "RuntimeError"),
     ("torch.utils.checkpoint.CheckpointError", "RuntimeError"),
+    ("numpy._core._exceptions._ArrayMemoryError", "MemoryError"),
+    ("numpy._core._exceptions.UFuncTypeError", "TypeError"),
+    ("numpy.exceptions.AxisError", "ValueError"),
+    ("numpy.exceptions.ComplexWarning", "RuntimeWarning"),
+    ("numpy.exceptions.VisibleDeprecationWarning", "UserWarning"),
+    ("numpy.linalg.LinAlgError", "ValueError"),
     ("_pickle.UnpicklingError", "Exception"),
     ("safetensors_rust.SafetensorError", "Exception"),
 ];

@@ -245,10 +245,10 @@ fn array(call: &mut Call) -> Result<Value> {
 }
 
 fn memoryview(call: &mut Call) -> Result<Value> {
-    let Value::Buffer(buffer) = call.value(0) else {
+    let Some(buffer) = call.value(0).buffer() else {
         bail!(TypeError, "memoryview: a bytes-like object is required, not '{}'", call.value(0).type_name())
     };
-    Ok(Value::Buffer(buffer.memoryview()))
+    Ok(Value::Buffer(buffer?.memoryview()))
 }
 
 /// `memoryview.cast(format, shape)`
@@ -317,9 +317,10 @@ fn frombuffer(call: &mut Call) -> Result<Value> {
         bail!(RuntimeError, "a tensor of dtype torch.{} needs a scale and a zero point", dtype.name());
     }
     let (count, offset) = (call.int(2)?, call.int(3)?);
-    let Value::Buffer(buffer) = call.value(0) else {
+    let Some(buffer) = call.value(0).buffer() else {
         bail!(ValueError, "object does not implement Python buffer protocol.")
     };
+    let buffer = buffer?;
     if !buffer.writable() {
         call.state.warn_once(
             "UserWarning",

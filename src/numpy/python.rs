@@ -1,0 +1,102 @@
+//! The part of NumPy that is written in Python, in the folder `python`: functions composed of others. A name that the
+//! tables lack is looked up there.
+
+use call::embedded::Source;
+use call::{Call, State};
+use std::sync::LazyLock;
+use tensor::{Error, Result};
+use value::Value;
+
+macro_rules! sources {
+    ($($name:literal),* $(,)?) => {
+        &[$(Source { name: concat!("numpy.", $name), text: include_str!(concat!("python/", $name, ".py")) }),*]
+    };
+}
+
+/// The sources whose names are members of `numpy`.
+const TOP: &[Source] = sources![
+    "common", "core", "histogram", "index", "iterate", "join", "make", "nan", "numeric", "product", "quantile", "reduce",
+    "sets", "shape", "stats", "window", "einsum", "poly", "kernels",
+];
+
+/// The sources of methods, and of the modules within `numpy`.
+const INNER: &[Source] = sources!["methods", "linalg", "linalg_norm", "fft", "testing", "random"];
+
+/// The modules within `numpy`, each with the sources that define its members.
+const MODULES: &[(&str, &[&str])] = &[
+    ("numpy.linalg", &["linalg", "linalg_norm"]),
+    ("numpy.fft", &["fft"]),
+    ("numpy.testing", &["testing"]),
+    ("numpy.random", &["random"]),
+];
+
+/// Returns a source by its name.
+///
+/// # Errors
+/// RuntimeError if there is none.
+pub(crate) fn source(name: &str) -> Result<&'static Source> {
+    let is_it = |source: &&Source| source.name.strip_prefix("numpy.") == Some(name);
+    TOP.iter().chain(INNER).find(is_it).ok_or_else(|| Error::runtime(format!("{name} is not part of the program")))
+}
+
+/// Runs a row by a function in Python, such as `methods.mean`: the source, then the function in it.
+///
+/// # Errors
+/// Any error of the function.
+pub(crate) fn in_python(call: &mut Call, path: &str) -> Result<Value> {
+    let (name, function) = path.split_once('.').unwrap_or((path, ""));
+    call.state.call_embedded(source(name)?, function, call.args.to_vec())
+}
+
+/// The names that each source defines at its top level, found without running it.
+static NAMES: LazyLock<Vec<(&'static str, Vec<&'static str>)>> = LazyLock::new(|| {
+    let names = |source: &'static Source| (source.name, defined(source.text));
+    TOP.iter().chain(INNER).map(names).collect()
+});
+
+/// Returns the names that a source defines at its top level.
+fn defined(text: &'static str) -> Vec<&'static str> {
+    let name = |line: &'static str| {
+        let line = line.strip_prefix("def ").or_else(|| line.strip_prefix("class ")).unwrap_or(line);
+        let end = line.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(line.len());
+        let (name, rest) = line.split_at(end);
+        let defines = rest.starts_with(['(', ':']) || rest.trim_start().starts_with("= ");
+        (defines && !name.is_empty()).then_some(name)
+    };
+    text.lines().filter_map(name).collect()
+}
+
+fn sources_of(module: &str) -> Vec<&'static Source> {
+    match module {
+        "numpy" => TOP.iter().collect(),
+        other => {
+            let names = MODULES.iter().find(|(known, _)| *known == other).map_or(&[][..], |(_, names)| names);
+            names.iter().filter_map(|name| source(name).ok()).collect()
+        }
+    }
+}
+
+/// Returns a member of a module that a source defines.
+///
+/// # Errors
+/// Any error of running the source.
+pub(crate) fn member(state: &State, module: &str, name: &str) -> Result<Option<Value>> {
+    let defines = |source: &Source| {
+        NAMES.iter().any(|(known, names)| *known == source.name && names.contains(&name))
+    };
+    match sources_of(module).into_iter().find(|source| defines(source)) {
+        Some(source) => state.embedded_value(source, name),
+        None => Ok(None),
+    }
+}
+
+/// Returns the public names that the sources of a module define.
+pub(crate) fn names(module: &str) -> Vec<&'static str> {
+    let of = |source: &'static Source| {
+        let names = NAMES.iter().find(|(known, _)| *known == source.name).map(|(_, names)| names.clone());
+        names.unwrap_or_default()
+    };
+    let mut names: Vec<&str> = sources_of(module).into_iter().flat_map(of).collect();
+    names.retain(|name| !name.starts_with('_'));
+    names
+}
