@@ -6,7 +6,7 @@ use crate::descr::{Casting, Descr};
 use crate::ndarray::NdArray;
 use crate::operate::operand;
 use crate::settings;
-use crate::ufunc::{self, Operand, Options, Ufunc};
+use crate::ufunc::{self, Initial, Operand, Options, Ufunc};
 use crate::{bridge, convert, index};
 use objects::calling::NativeFunction;
 use std::rc::Rc;
@@ -295,23 +295,21 @@ pub(crate) fn reduce(name: &str, value: &Value, asked: &Reduction) -> Result<Val
     };
     let target = output(&out)?;
     let initial = match &asked.initial {
-        None => None,
+        None => Initial::Identity,
+        Some(Value::None) => Initial::First,
         Some(initial) => match operand(initial)? {
-            Some(Operand::Weak(_, value)) => Some(value),
-            Some(Operand::Array(array)) => Some(array.item()?),
-            _ => None,
+            Some(operand) => Initial::Value(operand),
+            None => return Err(unsupported(ufunc, initial)),
         },
     };
-    let (reduced, flags) = ufunc::reduce(
-        ufunc,
-        &array,
-        axes.as_deref(),
-        convert::dtype_argument(&asked.dtype)?,
-        target,
-        asked.keepdims,
+    let options = ufunc::Reduction {
+        dtype: convert::dtype_argument(&asked.dtype)?,
+        out: target,
+        keepdims: asked.keepdims,
         initial,
-        mask(&asked.mask)?,
-    )?;
+        where_: mask(&asked.mask)?,
+    };
+    let (reduced, flags) = ufunc::reduce(ufunc, &array, axes.as_deref(), &options)?;
     settings::report(reduce_name(ufunc.name), flags, false)?;
     match out {
         Value::None => convert::result(reduced),

@@ -580,11 +580,11 @@ fn chosen(call: &mut Call) -> Result<Value> {
             if condition.ndim() == 0 {
                 bail!(
                     ValueError,
-                    "Calling nonzero on 0d arrays is not allowed. Use np.atleast_1d(scalar).nonzero() instead. If the \
+                    "Calling nonzero on 0d arrays is not allowed. Use np.atleast_1d(scalar).nonzero() instead.\nIf the \
                      context of this error is of the form `arr[nonzero(cond)]`, just use `arr[cond]`."
                 );
             }
-            return Ok(Value::tuple(index::nonzero(&condition)?.into_iter().map(NdArray::value)));
+            return index::nonzero_values(&condition);
         }
         (false, false) => {}
         _ => bail!(ValueError, "either both or neither of x and y should be given"),

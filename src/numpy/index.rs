@@ -259,17 +259,35 @@ pub(crate) fn nonzero(array: &Array) -> Result<Vec<Array>> {
             limits::push(&mut found, i as i64)?;
         }
     }
-    let mut walked: Vec<Vec<i64>> = vec![limits::list(found.len())?; ndim];
-    for flat in &found {
+    // The columns of one array, as in NumPy.
+    let count = found.len() as i64;
+    let mut rows = limits::filled(0i64, found.len().saturating_mul(ndim))?;
+    for (row, flat) in rows.chunks_exact_mut(ndim.max(1)).zip(&found) {
         let mut rest = *flat;
         for d in (0..ndim).rev() {
             let size = array.shape()[d].max(1);
-            walked[d].push(rest % size);
+            row[d] = rest % size;
             rest /= size;
         }
     }
-    let count = found.len() as i64;
-    walked.iter().map(|along| integers(&[count], along)).collect()
+    let table = integers(&[count, ndim as i64], &rows)?;
+    Ok((0..ndim).map(|d| table.at(table.places.select(1, d as i64))).collect())
+}
+
+/// Returns the positions of the elements that are not zero, as arrays of a script.
+pub(crate) fn nonzero_values(array: &Array) -> Result<Value> {
+    let columns = nonzero(array)?;
+    if let [only] = &columns[..] {
+        return Ok(Value::tuple([NdArray::value(only.copied(only.descr, crate::Order::C)?)]));
+    }
+    let whole = columns.first().map(|first| {
+        let places = Strided::dense(&[first.count(), columns.len() as i64], first.itemsize(), false);
+        NdArray::value(first.at(places))
+    });
+    Ok(Value::tuple(columns.into_iter().map(|column| match &whole {
+        Some(whole) => NdArray::on(column, whole.clone(), true),
+        None => NdArray::value(column),
+    })))
 }
 
 /// Creates an array of `int64`.

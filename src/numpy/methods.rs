@@ -494,11 +494,11 @@ fn nonzero(call: &mut Call) -> Result<Value> {
     if array.ndim() == 0 {
         bail!(
             ValueError,
-            "Calling nonzero on 0d arrays is not allowed. Use np.atleast_1d(scalar).nonzero() instead. If the context of \
+            "Calling nonzero on 0d arrays is not allowed. Use np.atleast_1d(scalar).nonzero() instead.\nIf the context of \
              this error is of the form `arr[nonzero(cond)]`, just use `arr[cond]`."
         );
     }
-    Ok(Value::tuple(index::nonzero(&array)?.into_iter().map(NdArray::value)))
+    index::nonzero_values(&array)
 }
 
 /// Checks the `kind` of a sort. All kinds sort alike here, and stably.

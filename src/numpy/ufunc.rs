@@ -8,6 +8,7 @@ mod compare;
 mod complexes;
 mod dispatch;
 mod flags;
+mod fold;
 mod halves;
 mod integers;
 mod math;
@@ -15,11 +16,13 @@ mod reals;
 mod reduce;
 mod resolve;
 mod run;
+mod scan;
 mod table;
 
 pub use call::{Operand, Options, Outputs, call};
 pub use flags::FpFlags;
-pub use reduce::reduce;
+pub use reduce::{Initial, Reduction, reduce, reduction_dtype};
+pub use scan::{accumulate, at, reduceat};
 pub use resolve::{In, LoopTypes, resolve};
 pub use table::{Identity, Op, TABLE, Ufunc, find};
 

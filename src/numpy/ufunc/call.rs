@@ -98,7 +98,7 @@ fn check_casts(ufunc: &Ufunc, types: &LoopTypes, inputs: &[Operand], options: &O
 ///
 /// # Errors
 /// OverflowError for an integer beyond the limits of the dtype.
-fn number(operand: &Operand, dtype: DType) -> Result<Array> {
+pub(super) fn number(operand: &Operand, dtype: DType) -> Result<Array> {
     let descr = Descr::native(dtype);
     let beyond = |digits: &str| {
         Error::new(ErrorKind::OverflowError, format!("Python integer {digits} out of bounds for {}", descr.name()))

@@ -2,7 +2,7 @@
 
 use super::compare::Compared;
 use super::math::Real;
-use super::run::{One, Two, called, map, map_plain, two};
+use super::run::{One, Two, called, map, map_plain, two, zip};
 use super::table::Op;
 use num_complex::Complex;
 use tensor::memory::BoolByte;
@@ -114,7 +114,13 @@ where
     Some(match op {
         Op::Add => two!(|a: C<T>, b: C<T>| Complex::new(a.re + b.re, a.im + b.im)),
         Op::Subtract => two!(|a: C<T>, b: C<T>| Complex::new(a.re - b.re, a.im - b.im)),
-        Op::Multiply => two!(multiply::<T>),
+        // Vectors round the two products of each part differently from single numbers.
+        Op::Multiply => Two {
+            slices: |a, b, out| zip(a, b, out, |a: C<T>, b: C<T>| {
+                Complex::new(a.re.fused(b.re, -(a.im * b.im)), a.re.fused(b.im, a.im * b.re))
+            }),
+            one: multiply::<T>,
+        },
         Op::Divide => called!(divide::<T>),
         Op::Power | Op::FloatPower => called!(power::<T>),
         Op::Maximum => called!(larger::<T>),
@@ -162,7 +168,9 @@ pub(super) fn one_complex<T: Real>(op: Op) -> Option<One<Complex<T>, Complex<T>>
         Op::Negative => |from, out| map(from, out, |a: C<T>| Complex::new(-a.re, -a.im)),
         Op::Positive => |from, out| out.copy_from_slice(from),
         Op::Conjugate => |from, out| map(from, out, |a: C<T>| Complex::new(a.re, -a.im)),
-        Op::Square => |from, out| map(from, out, |a: C<T>| multiply(a, a)),
+        Op::Square => |from, out| {
+            map(from, out, |a: C<T>| Complex::new(a.re.fused(a.re, -(a.im * a.im)), a.im.fused(a.re, a.re * a.im)));
+        },
         Op::Reciprocal => |from, out| map_plain(from, out, reciprocal::<T>),
         Op::Sign => |from, out| map_plain(from, out, sign::<T>),
         Op::Rint => |from, out| map(from, out, |a: C<T>| Complex::new(a.re.rint(), a.im.rint())),
@@ -204,5 +212,36 @@ pub(super) fn complex_test<T: Real>(op: Op) -> Option<One<Complex<T>, BoolByte>>
 
 /// Returns the kernel whose results are real.
 pub(super) fn magnitudes<T: Real>(op: Op) -> Option<One<Complex<T>, T>> {
+    (op == Op::Absolute).then_some(|from, out| map(from, out, magnitude))
+}
+
+/// Scales by the larger part, so that no square overflows.
+#[inline(always)]
+fn magnitude<T: Real>(a: Complex<T>) -> T {
+    let (re, im) = (a.re.abs(), a.im.abs());
+    let (large, small) = if re > im { (re, im) } else { (im, re) };
+    let ratio = small / large;
+    let size = large * ratio.fused(ratio, T::one()).sqrt();
+    if re.is_infinite() || im.is_infinite() {
+        T::infinity()
+    } else if large == T::zero() && small == T::zero() {
+        T::zero()
+    } else {
+        size
+    }
+}
+
+/// The kernels of single numbers, and of elements against their order, where vectors round differently.
+pub(super) fn plain_two<T: Real>(op: Op) -> Option<Two<Complex<T>, Complex<T>, Complex<T>>> {
+    (op == Op::Multiply).then_some(called!(multiply::<T>))
+}
+
+/// Like [`plain_two`], for one input.
+pub(super) fn plain_one<T: Real>(op: Op) -> Option<One<Complex<T>, Complex<T>>> {
+    (op == Op::Square).then_some(|from, out| map_plain(from, out, |a: Complex<T>| multiply(a, a)))
+}
+
+/// Like [`plain_two`], for a real result.
+pub(super) fn plain_magnitudes<T: Real>(op: Op) -> Option<One<Complex<T>, T>> {
     (op == Op::Absolute).then_some(|from, out| map_plain(from, out, |a: Complex<T>| a.re.hypot(a.im)))
 }

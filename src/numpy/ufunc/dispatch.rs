@@ -2,7 +2,9 @@
 
 use super::clip::{Clipped, clip};
 use super::compare::{Compared, bools, mirrored, mixed, one_bool, relation, whole_test};
-use super::complexes::{complex_test, magnitudes, one_complex, two_complex};
+use super::complexes::{
+    complex_test, magnitudes, one_complex, plain_magnitudes, plain_one, plain_two, two_complex,
+};
 use super::flags::FpFlags;
 use super::halves::{one_half, two_halves};
 use super::integers::{Whole, bit_count, one_integer, two_integers};
@@ -101,10 +103,14 @@ where
     if to_bool {
         return complex_test::<T>(op).map(|kernel| run_one(op, kernel, a, out));
     }
-    match magnitudes::<T>(op) {
-        Some(kernel) => Some(run_one(op, kernel, a, out)),
-        None => one_complex::<T>(op).map(|kernel| run_one(op, kernel, a, out)),
+    let plain = is_plain(&[a, out]);
+    if let Some(kernel) = plain_magnitudes::<T>(op).filter(|_| plain).or_else(|| magnitudes::<T>(op)) {
+        return Some(run_one(op, kernel, a, out));
     }
+    plain_one::<T>(op)
+        .filter(|_| plain)
+        .or_else(|| one_complex::<T>(op))
+        .map(|kernel| run_one(op, kernel, a, out))
 }
 
 fn two(op: Op, part: usize, [a, b]: [&Array; 2], out: &Array) -> Option<Result<FpFlags>> {
@@ -181,7 +187,17 @@ where
     if to_bool {
         return relation::<Complex<T>>(op).map(|kernel| run_two(op, kernel.slices, pair, out));
     }
-    two_complex::<T>(op).map(|kernel| run_two(op, kernel.slices, pair, out))
+    let plain = is_plain(&[pair[0], pair[1], out]);
+    plain_two::<T>(op)
+        .filter(|_| plain)
+        .or_else(|| two_complex::<T>(op))
+        .map(|kernel| run_two(op, kernel.slices, pair, out))
+}
+
+/// Returns whether NumPy computes with single numbers instead of vectors: scalars, and elements in reverse.
+fn is_plain(arrays: &[&Array]) -> bool {
+    arrays.iter().all(|array| array.ndim() == 0)
+        || arrays.iter().any(|array| array.places.strides.last().is_some_and(|&stride| stride < 0))
 }
 
 fn three(op: Op, arrays: [&Array; 3], out: &Array) -> Result<FpFlags> {

@@ -40,25 +40,25 @@ fn floor_rest<T: Real>(a: T, b: T) -> T {
 
 // Of equal numbers, so of zeros, the second is the result.
 #[inline(always)]
-fn larger<T: Real>(a: T, b: T) -> T {
+pub(super) fn larger<T: Real>(a: T, b: T) -> T {
     let largest = if a > b { a } else { b };
     if a.is_nan() { a } else { largest }
 }
 
 #[inline(always)]
-fn smaller<T: Real>(a: T, b: T) -> T {
+pub(super) fn smaller<T: Real>(a: T, b: T) -> T {
     let smallest = if a < b { a } else { b };
     if a.is_nan() { a } else { smallest }
 }
 
 #[inline(always)]
-fn larger_number<T: Real>(a: T, b: T) -> T {
+pub(super) fn larger_number<T: Real>(a: T, b: T) -> T {
     let largest = if a > b { a } else { b };
     if b.is_nan() { a } else { largest }
 }
 
 #[inline(always)]
-fn smaller_number<T: Real>(a: T, b: T) -> T {
+pub(super) fn smaller_number<T: Real>(a: T, b: T) -> T {
     let smallest = if a < b { a } else { b };
     if b.is_nan() { a } else { smallest }
 }

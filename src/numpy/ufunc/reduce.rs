@@ -1,20 +1,693 @@
-//! Reductions.
+//! `reduce`: combines the elements along some axes. Elements are visited in NumPy's order, because the digits of a sum
+//! depend on it: the axis with the smallest strides is innermost, and axes that follow each other without gaps are one.
 
+use super::call::{Operand, number};
 use super::flags::FpFlags;
-use super::table::Ufunc;
-use crate::array::Array;
-use crate::descr::Descr;
-use tensor::{Error, Result, Scalar};
+use super::fold::{Line, Reduced, Reducer};
+use super::resolve::{In, LoopTypes, resolve};
+use super::run::Cell;
+use super::table::{Identity, Op, Ufunc};
+use crate::array::{Array, Order};
+use crate::descr::{Casting, Descr, Kind};
+use crate::element::each;
+use crate::strided::{Strided, show};
+use smallvec::SmallVec;
+use tensor::{DType, Dims, Error, ErrorKind, Result, Scalar, bail, interrupt, limits, parallel};
 
+/// The value that a reduction starts with.
+#[derive(Clone, Debug, Default)]
+pub enum Initial {
+    /// The function's identity, if it has one.
+    #[default]
+    Identity,
+    /// The first element: `initial=None`.
+    First,
+    Value(Operand),
+}
+
+/// The keyword arguments of a reduction.
+#[derive(Clone, Debug, Default)]
+pub struct Reduction {
+    pub dtype: Option<Descr>,
+    pub out: Option<Array>,
+    pub keepdims: bool,
+    pub initial: Initial,
+    pub where_: Option<Array>,
+}
+
+/// One axis of the loop: its size, and the distances in elements between neighbours in the input, the output and the
+/// mask.
+#[derive(Clone, Copy, Debug)]
+struct Axis {
+    size: i64,
+    input: i64,
+    out: i64,
+    mask: i64,
+}
+
+/// The loop: axes from the innermost to the outermost, and the first element of each operand.
+struct Walk {
+    axes: SmallVec<[Axis; 4]>,
+    input: i64,
+    out: i64,
+    mask: i64,
+}
+
+fn is_reorderable(ufunc: &Ufunc) -> bool {
+    ufunc.identity != Identity::None || matches!(ufunc.op, Op::Maximum | Op::Minimum | Op::Fmax | Op::Fmin)
+}
+
+/// Checks that a function can be reduced.
+///
+/// # Errors
+/// ValueError and RuntimeError in NumPy's words; `method` is named in them.
+pub(super) fn check_reducible(ufunc: &Ufunc, method: &str) -> Result<()> {
+    if ufunc.signature.is_some() {
+        bail!(RuntimeError, "Reduction not defined on ufunc with signature");
+    }
+    if ufunc.nin != 2 {
+        bail!(ValueError, "{method} only supported for binary functions");
+    }
+    if ufunc.nout != 1 {
+        bail!(ValueError, "{method} only supported for functions returning a single value");
+    }
+    Ok(())
+}
+
+fn mismatch(ufunc: &Ufunc) -> Error {
+    Error::type_error(format!(
+        "No loop matching the specified signature and casting was found for ufunc {}",
+        ufunc.name
+    ))
+}
+
+/// Returns the dtype in which a function is reduced.
+///
+/// # Errors
+/// TypeError in NumPy's words.
+pub fn reduction_dtype(ufunc: &Ufunc, input: Descr, dtype: Option<Descr>, out: Option<Descr>) -> Result<DType> {
+    if ufunc.op.is_logical() {
+        return match dtype {
+            Some(dtype) if dtype.dtype != DType::Bool => Err(mismatch(ufunc)),
+            _ => Ok(DType::Bool),
+        };
+    }
+    let input = input.to_native();
+    // Sums and products of short integers are in the machine's word.
+    let wide = match input.kind() {
+        _ if dtype.is_some() || out.is_some() || !matches!(ufunc.op, Op::Add | Op::Multiply) => None,
+        Kind::Bool | Kind::Signed => Some(Descr::LONG),
+        Kind::Unsigned => Some(Descr::native(DType::UInt64)),
+        _ => None,
+    };
+    let fixed = dtype.map(Descr::to_native).or(wide);
+    let first = match (fixed, out) {
+        (Some(fixed), _) => fixed,
+        (None, Some(out)) => out.to_native(),
+        (None, None) => input,
+    };
+    let signature = fixed.map(|fixed| vec![Some(fixed), None, Some(fixed)]);
+    let types: LoopTypes =
+        resolve(ufunc, &[In::Array(first), In::Array(input)], None, Casting::Unsafe, signature.as_deref())
+            .map_err(|error| if fixed.is_some() { mismatch(ufunc) } else { error })?;
+    match types[..] {
+        [a, _, result] if a == result => Ok(a),
+        _ => Err(mismatch(ufunc)),
+    }
+}
+
+/// Returns the dimensions from the slowest to the fastest, by the strides of `operands` in turn. Follows NumPy's
+/// iterator: operands that disagree leave the row-major order.
+pub(super) fn slowest_first(shape: &[i64], operands: &[&[i64]]) -> SmallVec<[usize; 6]> {
+    let ndim = shape.len();
+    // Fastest first, as the iterator keeps them.
+    let mut order: SmallVec<[usize; 6]> = (0..ndim).rev().collect();
+    for first in 1..ndim {
+        let mut place = first;
+        let axis = order[first];
+        for at in (0..first).rev() {
+            let other = order[at];
+            let (mut unknown, mut swaps) = (true, false);
+            for strides in operands {
+                let (own, beside) = (strides[axis].unsigned_abs(), strides[other].unsigned_abs());
+                if own != 0 && beside != 0 && shape[axis] != 1 && shape[other] != 1 {
+                    if beside <= own {
+                        swaps = false;
+                    } else if unknown {
+                        swaps = true;
+                    }
+                    unknown = false;
+                }
+            }
+            match (unknown, swaps) {
+                (true, _) => {}
+                (false, true) => place = at,
+                (false, false) => break,
+            }
+        }
+        order.remove(first);
+        order.insert(place, axis);
+    }
+    order.reverse();
+    order
+}
+
+/// Returns the strides of the mask beside an input.
+fn mask_strides(mask: Option<&Array>, shape: &[i64]) -> Option<Dims> {
+    mask.filter(|mask| mask.ndim() <= shape.len()).map(|mask| mask.places.broadcast_to(shape).strides)
+}
+
+/// Allocates the result: dense, with the dimensions in the order of the input's.
+fn new_result(input: &Array, is_reduced: &[bool], dtype: DType, mask: Option<&Array>) -> Result<Array> {
+    let beside = mask_strides(mask, input.shape());
+    let strides: SmallVec<[&[i64]; 2]> = std::iter::once(&input.places.strides[..]).chain(beside.as_deref()).collect();
+    let order = slowest_first(input.shape(), &strides);
+    let shape: Dims = input.shape().iter().zip(is_reduced).map(|(&size, &gone)| if gone { 1 } else { size }).collect();
+    let dense = Array::unwritten(&shape, Descr::native(dtype), false)?;
+    let mut strides = Dims::from_elem(0, shape.len());
+    let mut step = dense.itemsize() as i64;
+    for &d in order.iter().rev() {
+        strides[d] = step;
+        step = step.saturating_mul(shape[d].max(1));
+    }
+    Ok(dense.at(Strided { shape, strides, offset: 0 }))
+}
+
+/// Returns the places without the reduced dimensions.
+fn dropped(places: &Strided, is_reduced: &[bool]) -> Strided {
+    let kept = |values: &Dims| values.iter().zip(is_reduced).filter(|(_, gone)| !**gone).map(|(&v, _)| v).collect();
+    Strided { shape: kept(&places.shape), strides: kept(&places.strides), offset: places.offset }
+}
+
+/// Returns an output given by the caller, with the reduced dimensions inserted.
+fn given_result(out: &Array, input: &Array, is_reduced: &[bool], keepdims: bool, name: &str) -> Result<Array> {
+    let wanted = if keepdims { input.ndim() } else { is_reduced.iter().filter(|gone| !**gone).count() };
+    if out.ndim() != wanted {
+        let note = if keepdims { " (must match the operand's when keepdims=True)" } else { "" };
+        bail!(
+            ValueError,
+            "output parameter for reduction operation {name} has the wrong number of dimensions: Found {} but expected \
+             {wanted}{note}",
+            out.ndim()
+        );
+    }
+    let mut places = Strided { shape: Dims::new(), strides: Dims::new(), offset: out.places.offset };
+    let mut next = 0;
+    for (d, &gone) in is_reduced.iter().enumerate() {
+        let (size, stride) = match gone && !keepdims {
+            true => (1, 0),
+            false => {
+                next += 1;
+                (out.places.shape[next - 1], out.places.strides[next - 1])
+            }
+        };
+        let fits = if gone { size == 1 } else { size == input.shape()[d] };
+        if !fits {
+            let dims = |shape: &[i64]| shape.iter().map(i64::to_string).collect::<Vec<_>>().join(",");
+            bail!(
+                ValueError,
+                "operands could not be broadcast together with remapped shapes [original->remapped]: {}->({}) {} ",
+                show(out.shape()),
+                dims(out.shape()),
+                show(input.shape())
+            );
+        }
+        places.shape.push(size);
+        places.strides.push(if gone { 0 } else { stride });
+    }
+    Ok(out.at(places))
+}
+
+/// Returns the value that a function starts with.
+pub(super) fn identity(ufunc: &Ufunc) -> Option<Scalar> {
+    match ufunc.identity {
+        Identity::None => None,
+        Identity::Number(number) => Some(Scalar::Int(number)),
+        Identity::Bool(value) => Some(Scalar::Bool(value)),
+        Identity::NegativeInfinity => Some(Scalar::Float(f64::NEG_INFINITY)),
+    }
+}
+
+/// Combines the elements along `axes`; `None` for all.
+///
+/// # Errors
+/// ValueError and TypeError in NumPy's words; MemoryError; KeyboardInterrupt.
 pub fn reduce(
-    _ufunc: &'static Ufunc,
-    _array: &Array,
-    _axes: Option<&[usize]>,
-    _dtype: Option<Descr>,
-    _out: Option<Array>,
-    _keepdims: bool,
-    _initial: Option<Scalar>,
-    _where: Option<Array>,
+    ufunc: &'static Ufunc,
+    array: &Array,
+    axes: Option<&[usize]>,
+    options: &Reduction,
 ) -> Result<(Array, FpFlags)> {
-    Err(Error::not_implemented("reductions"))
+    check_reducible(ufunc, "reduce")?;
+    let mut is_reduced: SmallVec<[bool; 6]> = SmallVec::from_elem(axes.is_none(), array.ndim());
+    for &axis in axes.unwrap_or_default() {
+        if let Some(gone) = is_reduced.get_mut(axis) {
+            *gone = true;
+        }
+    }
+    let dtype = reduction_dtype(ufunc, array.descr, options.dtype, options.out.as_ref().map(|out| out.descr))?;
+    if is_reduced.iter().filter(|gone| **gone).count() > 1 && !is_reorderable(ufunc) {
+        bail!(
+            ValueError,
+            "reduction operation '{}' is not reorderable, so at most one axis may be specified",
+            ufunc.name
+        );
+    }
+    let descr = Descr::native(dtype);
+    let given = match &options.out {
+        Some(out) => Some(given_result(out, array, &is_reduced, options.keepdims, ufunc.name)?),
+        None => None,
+    };
+    // An output of another dtype, and one that is read meanwhile, get a copy.
+    let direct = given.as_ref().filter(|out| {
+        out.descr == descr && out.places.in_elements(out.itemsize()).is_some() && !out.may_share(array)
+    });
+    let result = match direct {
+        Some(out) => out.clone(),
+        None => new_result(array, &is_reduced, dtype, options.where_.as_ref())?,
+    };
+    let start = match &options.initial {
+        Initial::Value(operand) => Some(number(operand, dtype)?.copied(descr, Order::C)?.item()?),
+        Initial::Identity => identity(ufunc),
+        Initial::First => None,
+    };
+    if start.is_none() && options.where_.is_some() {
+        bail!(
+            ValueError,
+            "reduction operation '{}' does not have an identity, so to use a where mask one has to specify 'initial'",
+            ufunc.name
+        );
+    }
+    if start.is_none() && array.count() == 0 && result.count() > 0 {
+        bail!(ValueError, "zero-size array to reduction operation {} which has no identity", ufunc.name);
+    }
+    let order = loop_order(array, &result, options.where_.as_ref())?;
+    let is_cast = array.descr != descr || array.places.in_elements(array.itemsize()).is_none();
+    let input = if is_cast { arranged(array, descr, &order)? } else { array.clone() };
+    check_exponents(ufunc, &input)?;
+    let source = Source { original: array.places.clone(), input, is_cast, order };
+    let flags = each!(dtype, T => fill::<T>(ufunc, source, &is_reduced, &result, start, options.where_.as_ref()))?;
+    let flags = flags.unwrap_or(FpFlags::NONE);
+    if direct.is_none()
+        && let Some(out) = &given
+    {
+        out.at(Strided { shape: result.places.shape.clone(), ..out.places.clone() }).assign(&result)?;
+    }
+    if let Some(out) = &options.out {
+        return Ok((out.clone(), flags));
+    }
+    let places = if options.keepdims { result.places.clone() } else { dropped(&result.places, &is_reduced) };
+    Ok((result.at(places), flags))
+}
+
+/// Fails for integer powers by negative numbers.
+pub(super) fn check_exponents(ufunc: &Ufunc, exponents: &Array) -> Result<()> {
+    if ufunc.op == Op::Power && super::dispatch::has_negative(exponents)? {
+        bail!(ValueError, "Integers to negative integer powers are not allowed.");
+    }
+    Ok(())
+}
+
+/// What is reduced: the caller's places, and the elements in the dtype of the loop, which may be a copy.
+struct Source {
+    original: Strided,
+    input: Array,
+    is_cast: bool,
+    /// The dimensions, the slowest first.
+    order: SmallVec<[usize; 6]>,
+}
+
+/// Returns the dimensions in the order of the loop, the slowest first.
+fn loop_order(array: &Array, result: &Array, mask: Option<&Array>) -> Result<SmallVec<[usize; 6]>> {
+    let zeroed = |places: &Strided| -> Dims {
+        places.shape.iter().zip(&places.strides).map(|(&size, &stride)| if size == 1 { 0 } else { stride }).collect()
+    };
+    let (own, out) = (zeroed(&array.places), zeroed(&result.places));
+    let beside = mask_strides(mask, array.shape());
+    let strides: SmallVec<[&[i64]; 3]> = [&out[..], &own[..]].into_iter().chain(beside.as_deref()).collect();
+    Ok(slowest_first(array.shape(), &strides))
+}
+
+/// Returns a copy whose elements lie in the order of the loop.
+fn arranged(array: &Array, descr: Descr, order: &[usize]) -> Result<Array> {
+    let copy = Array::unwritten(array.shape(), descr, false)?;
+    let mut strides = Dims::from_elem(0, array.ndim());
+    let mut step = descr.itemsize() as i64;
+    for &d in order.iter().rev() {
+        strides[d] = step;
+        step = step.saturating_mul(array.shape()[d].max(1));
+    }
+    let copy = copy.at(Strided { shape: array.places.shape.clone(), strides, offset: 0 });
+    copy.assign(array)?;
+    Ok(copy)
+}
+
+/// Sets the result to its first values and folds the input into it. `None` if the function has no kernel.
+fn fill<T: Reduced + Cell>(
+    ufunc: &Ufunc,
+    source: Source,
+    is_reduced: &[bool],
+    result: &Array,
+    start: Option<Scalar>,
+    mask: Option<&Array>,
+) -> Result<Option<FpFlags>> {
+    let Some(reducer) = T::reducer(ufunc.op) else { return Ok(None) };
+    let Source { mut original, mut input, is_cast, order } = source;
+    match start {
+        Some(start) => result.fill(start)?,
+        None => {
+            // The first elements along the reduced axes, which the loop then skips. Where the order does not matter,
+            // it does not matter either that several are visited again.
+            let mut first = input.places.clone();
+            let reduced = || is_reduced.iter().enumerate().filter(|(_, gone)| **gone).map(|(d, _)| d);
+            reduced().for_each(|d| first.shape[d] = 1);
+            result.at(Strided { shape: first.shape.clone(), ..result.places.clone() }).assign(&input.at(first))?;
+            if let (Some(d), None) = (reduced().next(), reduced().nth(1)) {
+                input.places.offset += input.places.strides[d];
+                input.places.shape[d] -= 1;
+                original.shape[d] -= 1;
+            } else if reduced().next().is_none() {
+                return Ok(Some(FpFlags::NONE));
+            }
+        }
+    }
+    if input.count() == 0 {
+        return Ok(Some(FpFlags::NONE));
+    }
+    let chosen = match mask {
+        Some(mask) => Some(mask_bits(mask, input.shape(), &order)?),
+        None => None,
+    };
+    let beside = mask_strides(mask, input.shape());
+    let walk = plan(&original, &input, result, beside.as_deref(), &order)?;
+    let (from, to) = (input.memory()?, result.memory()?);
+    let range = 0..to.nbytes() / size_of::<T>();
+    let is_sum = ufunc.op == Op::Add && T::INEXACT;
+    let chunk = if is_sum { walk.chunk(is_cast) } else { None };
+    let done = parallel::between::<T, T, _>(&from, &to, range, |items, out| match chunk {
+        Some(chunk) => sum_chunks(&walk, chunk, items, out, chosen.as_deref(), &reducer),
+        None => fold_all(&walk, items, out, chosen.as_deref(), &reducer),
+    });
+    match done {
+        Some(outcome) => outcome?,
+        None => bail!(RuntimeError, "the output of a reduction overlaps its input"),
+    }
+    Ok(Some(check::<T>(ufunc.op, &input, result)?))
+}
+
+/// The elements of NumPy's buffer, which are summed at a time.
+const BUFFERED: i64 = 8192;
+
+/// How NumPy fills its buffer: with the first `axes` axes as a whole, and `count` elements of the next.
+#[derive(Clone, Copy)]
+struct Chunk {
+    axes: usize,
+    count: i64,
+}
+
+impl Walk {
+    /// Returns how a sum is divided if elements of several axes, or converted ones, go through a buffer.
+    fn chunk(&self, is_cast: bool) -> Option<Chunk> {
+        let reduced = self.axes.iter().take_while(|axis| axis.out == 0).count();
+        if reduced == 0 || reduced == 1 && !is_cast {
+            return None;
+        }
+        let first = self.axes.first()?.size;
+        if first > BUFFERED {
+            return is_cast.then_some(Chunk { axes: 0, count: BUFFERED });
+        }
+        let (mut whole, mut axes) = (1, 0);
+        while let Some(axis) = self.axes.get(axes).filter(|axis| axes < reduced && whole * axis.size <= BUFFERED) {
+            whole *= axis.size;
+            axes += 1;
+        }
+        let next = self.axes.get(axes).filter(|_| axes < reduced);
+        Some(Chunk { axes, count: next.map_or(1, |axis| (BUFFERED / whole).clamp(1, axis.size)) })
+    }
+}
+
+/// Returns the bits of a mask in the order of the loop.
+fn mask_bits(mask: &Array, shape: &[i64], order: &[usize]) -> Result<Vec<bool>> {
+    if crate::strided::broadcast([mask.shape(), shape].into_iter()).as_deref() != Some(shape) {
+        return Err(Error::value(format!(
+            "operands could not be broadcast together with shapes {} {} ",
+            show(shape),
+            show(mask.shape())
+        )));
+    }
+    let wide = mask.at(mask.places.broadcast_to(shape));
+    let wide = wide.at(wide.places.permuted(order));
+    Ok(wide.scalars()?.into_iter().map(Scalar::truth).collect())
+}
+
+/// Joins axes that follow each other without gaps in every operand. Of a copy, the axes stay apart that are apart in the
+/// original: NumPy converts while it iterates.
+fn plan(
+    original: &Strided,
+    input: &Array,
+    result: &Array,
+    mask: Option<&[i64]>,
+    order: &[usize],
+) -> Result<Walk> {
+    let unaligned = || Error::runtime("an operand of a reduction is not aligned");
+    let from = input.signed().ok_or_else(unaligned)?;
+    let to = result.signed().ok_or_else(unaligned)?;
+    let mut walk = Walk { axes: SmallVec::new(), input: from.offset, out: to.offset, mask: 0 };
+    // The strides of the innermost axis joined last, in the original and the mask.
+    let mut beside = (0, 0);
+    let mut bits = 1;
+    for &d in order.iter().rev() {
+        let size = from.sizes[d];
+        if size == 1 {
+            continue;
+        }
+        let out = if to.sizes[d] == 1 { 0 } else { to.strides[d] };
+        let axis = Axis { size, input: from.strides[d], out, mask: if mask.is_some() { bits } else { 0 } };
+        bits *= size;
+        let own = (original.strides[d], mask.and_then(|mask| mask.get(d)).copied().unwrap_or(0));
+        match walk.axes.last_mut() {
+            Some(inner)
+                if own.0 == beside.0 * inner.size
+                    && own.1 == beside.1 * inner.size
+                    && axis.input == inner.input * inner.size
+                    && axis.out == inner.out * inner.size =>
+            {
+                inner.size *= axis.size;
+            }
+            _ => {
+                walk.axes.push(axis);
+                beside = own;
+            }
+        }
+    }
+    Ok(walk)
+}
+
+/// Elements of a row that are combined at a time.
+const ROW: usize = 512;
+
+/// Folds all elements into the output.
+fn fold_all<T: Reduced + Send + Sync>(
+    walk: &Walk,
+    items: &[T],
+    out: &mut [T],
+    mask: Option<&[bool]>,
+    reducer: &Reducer<T>,
+) -> Result<()> {
+    let one = Axis { size: 1, input: 0, out: 0, mask: 0 };
+    let (inner, outer) = walk.axes.split_first().unwrap_or((&one, &[]));
+    let mut index: Dims = Dims::from_elem(0, outer.len());
+    let (mut at, mut place, mut choice) = (walk.input, walk.out, walk.mask);
+    let mut visited = 0usize;
+    loop {
+        visited += inner.size as usize;
+        if visited >= interrupt::STRIDE {
+            visited = 0;
+            interrupt::check()?;
+        }
+        let line = Line { items, first: at, step: inner.input, count: inner.size as usize };
+        match mask {
+            None => inner_loop(line, place, inner.out, out, reducer),
+            Some(mask) => {
+                // Runs of chosen elements, each a loop of its own.
+                let chosen = |i: usize| mask.get((choice + inner.mask * i as i64) as usize).copied().unwrap_or(false);
+                let mut start = 0;
+                while start < line.count {
+                    let skipped = (start..line.count).take_while(|&i| !chosen(i)).count();
+                    start += skipped;
+                    let run = (start..line.count).take_while(|&i| chosen(i)).count();
+                    if run > 0 {
+                        let part = line.part(start, run);
+                        inner_loop(part, place + inner.out * start as i64, inner.out, out, reducer);
+                    }
+                    start += run;
+                }
+            }
+        }
+        if !next(outer, &mut index, &mut at, &mut place, &mut choice) {
+            return Ok(());
+        }
+    }
+}
+
+/// Moves to the next place along some axes, the innermost first. Returns whether there is one.
+fn next(axes: &[Axis], index: &mut Dims, at: &mut i64, place: &mut i64, choice: &mut i64) -> bool {
+    for (axis, index) in axes.iter().zip(index) {
+        *index += 1;
+        *at += axis.input;
+        *place += axis.out;
+        *choice += axis.mask;
+        if *index < axis.size {
+            return true;
+        }
+        *index = 0;
+        *at -= axis.input * axis.size;
+        *place -= axis.out * axis.size;
+        *choice -= axis.mask * axis.size;
+    }
+    false
+}
+
+/// Sums elements by buffers: each sum in pairs covers all elements of a buffer, or each run of chosen ones.
+fn sum_chunks<T: Reduced + Send + Sync>(
+    walk: &Walk,
+    chunk: Chunk,
+    items: &[T],
+    out: &mut [T],
+    mask: Option<&[bool]>,
+    reducer: &Reducer<T>,
+) -> Result<()> {
+    let one = Axis { size: 1, input: 0, out: 0, mask: 0 };
+    let (inner, outer) = walk.axes.split_at_checked(chunk.axes).unwrap_or((&[], &[]));
+    let (along, outer) = outer.split_first().unwrap_or((&one, &[]));
+    // A next axis that is not reduced is one of the outer ones.
+    let steps = if along.out == 0 { chunk.count } else { 1 };
+    let mut buffer: Vec<T> = limits::list(BUFFERED as usize)?;
+    let mut index = Dims::from_elem(0, outer.len());
+    let (mut at, mut place, mut choice) = (walk.input, walk.out, walk.mask);
+    loop {
+        let mut done = 0;
+        while done < along.size {
+            interrupt::check()?;
+            let result = place + along.out * done;
+            let fold = |buffer: &mut Vec<T>, out: &mut [T]| {
+                let line = Line { items: &buffer[..], first: 0, step: 1, count: buffer.len() };
+                if let Some(result) = out.get_mut(result as usize).filter(|_| !buffer.is_empty()) {
+                    *result = (reducer.fold)(*result, line);
+                }
+                buffer.clear();
+            };
+            for step in done..(done + steps).min(along.size) {
+                let mut within = Dims::from_elem(0, inner.len());
+                let (mut at, mut choice) = (at + along.input * step, choice + along.mask * step);
+                loop {
+                    let is_chosen = mask.is_none_or(|mask| mask.get(choice as usize).copied().unwrap_or(false));
+                    match items.get(at as usize) {
+                        Some(&item) if is_chosen => buffer.push(item),
+                        _ => fold(&mut buffer, out),
+                    }
+                    if !next(inner, &mut within, &mut at, &mut 0, &mut choice) {
+                        break;
+                    }
+                }
+            }
+            fold(&mut buffer, out);
+            done += steps;
+        }
+        if !next(outer, &mut index, &mut at, &mut place, &mut choice) {
+            return Ok(());
+        }
+    }
+}
+
+/// Folds a line into one element of the output, or into a line of elements.
+fn inner_loop<T: Reduced + Send + Sync>(
+    line: Line<T>,
+    place: i64,
+    step: i64,
+    out: &mut [T],
+    reducer: &Reducer<T>,
+) {
+    if step == 0 {
+        if let Some(result) = out.get_mut(place as usize) {
+            *result = (reducer.fold)(*result, line);
+        }
+        return;
+    }
+    let whole = out.get_mut(place as usize..).filter(|_| step == 1).and_then(|out| out.get_mut(..line.count));
+    if let (Some(out), Some(row)) = (whole, line.adjacent()) {
+        let mut before = [T::default(); ROW];
+        for (out, row) in out.chunks_mut(ROW).zip(row.chunks(ROW)) {
+            let before = &mut before[..row.len()];
+            before.copy_from_slice(out);
+            (reducer.slices)(before, row, out);
+        }
+        return;
+    }
+    if step < 0 || line.step < 0 {
+        for i in 0..line.count {
+            if let Some(result) = out.get_mut((place + step * i as i64) as usize) {
+                *result = (reducer.one)(*result, line.at(i));
+            }
+        }
+        return;
+    }
+    let (mut before, mut beside, mut after) = ([T::default(); ROW], [T::default(); ROW], [T::default(); ROW]);
+    for start in (0..line.count).step_by(ROW) {
+        let count = ROW.min(line.count - start);
+        let index = |i: usize| (place + step * (start + i) as i64) as usize;
+        for i in 0..count {
+            before[i] = out.get(index(i)).copied().unwrap_or_default();
+            beside[i] = line.at(start + i);
+        }
+        (reducer.slices)(&before[..count], &beside[..count], &mut after[..count]);
+        for (i, &value) in after[..count].iter().enumerate() {
+            if let Some(result) = out.get_mut(index(i)) {
+                *result = value;
+            }
+        }
+    }
+}
+
+/// Returns the errors of arithmetic that the results show.
+pub(super) fn check<T: Cell>(op: Op, input: &Array, result: &Array) -> Result<FpFlags> {
+    let divides = matches!(op, Op::FloorDivide | Op::Remainder | Op::Fmod);
+    if !T::INEXACT {
+        let has_zero = divides && any(input, |value| !value.truth())?;
+        return Ok(if has_zero { FpFlags::DIVIDE } else { FpFlags::NONE });
+    }
+    let parts = |value: Scalar| {
+        let value = value.to_complex();
+        [value.re, value.im]
+    };
+    let is_nan = |value: Scalar| parts(value).iter().any(|part| part.is_nan());
+    let is_infinite = |value: Scalar| parts(value).iter().any(|part| part.is_infinite());
+    let mut flags = FpFlags::NONE;
+    if !op.raises() {
+        return Ok(flags);
+    }
+    if any(result, is_nan)? && !any(input, is_nan)? {
+        flags |= FpFlags::INVALID;
+    }
+    if any(result, is_infinite)? && !any(input, is_infinite)? {
+        let is_quotient = matches!(op, Op::Divide | Op::FloorDivide);
+        flags |= if is_quotient { FpFlags::DIVIDE } else { FpFlags::OVERFLOW };
+    }
+    Ok(flags)
+}
+
+fn any(array: &Array, is: impl Fn(Scalar) -> bool) -> Result<bool> {
+    let memory = array.memory()?;
+    for (at, offset) in array.offsets().enumerate() {
+        interrupt::check_at(at)?;
+        if is(array.read_at(&memory, offset)) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Returns the error for a method that needs dimensions.
+pub(super) fn scalar_error(method: &str) -> Error {
+    Error::new(ErrorKind::TypeError, format!("cannot {method} on a scalar"))
 }
