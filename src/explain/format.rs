@@ -14,7 +14,7 @@ mod tensors;
 #[cfg(test)]
 mod tests;
 
-use tensor::{DType, Result, Tensor, bail};
+use tensor::{DType, Result, Scalar, Tensor, bail};
 use value::Value;
 
 pub(crate) use number::{complex_repr, float_repr};
@@ -124,7 +124,15 @@ impl Formatter<'_> {
                 other => bail!(TypeError, "__format__ must return a str, not {}", other.type_name()),
             };
         }
-        if spec.is_empty() { self.str(value) } else { spec::format(value, spec) }
+        match value {
+            // A scalar of NumPy is formatted like the number of Python, but for bools.
+            Value::Object(object) if let Some(number) = object.number() => match number {
+                Scalar::Bool(truth) => self.format(&Value::str(if truth { "True" } else { "False" }), spec),
+                number => self.format(&Value::from(number), spec),
+            },
+            _ if spec.is_empty() => self.str(value),
+            _ => spec::format(value, spec),
+        }
     }
 
     /// Formats a tensor like PyTorch.

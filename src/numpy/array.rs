@@ -167,7 +167,14 @@ impl Array {
         }
         let strides = layout.strides.iter().map(|&stride| stride.max(0)).collect();
         let layout = Layout { strides, ..layout };
-        Some(View { storage: self.storage.clone(), layout, dtype: self.descr.dtype, conj: false, neg: false, form: None })
+        Some(View {
+            storage: self.storage.clone(),
+            layout,
+            dtype: self.descr.dtype,
+            conj: false,
+            neg: false,
+            form: None,
+        })
     }
 
     /// Returns the elements as a view for reading: of the same memory if possible, else of a copy.
@@ -239,7 +246,12 @@ impl Array {
 
     /// Returns the byte offsets of all elements in row-major order.
     pub fn offsets(&self) -> Offsets<'_> {
-        Offsets { places: &self.places, index: Dims::from_elem(0, self.ndim()), left: self.count(), at: self.places.offset }
+        Offsets {
+            places: &self.places,
+            index: Dims::from_elem(0, self.ndim()),
+            left: self.count(),
+            at: self.places.offset,
+        }
     }
 
     /// Returns all elements in row-major order.

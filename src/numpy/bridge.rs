@@ -2,7 +2,7 @@
 //! <https://pytorch.org/docs/2.7/generated/torch.from_numpy.html>.
 
 use crate::array::{Array, Order};
-use crate::descr::{Descr, Kind};
+use crate::descr::Descr;
 use crate::ndarray::NdArray;
 use crate::strided::{MOST_DIMS, Strided};
 use call::State;
@@ -63,7 +63,10 @@ pub fn numpy(tensor: &Tensor, force: bool) -> Result<Value> {
     let view = checked_view(tensor, force)?;
     // The tensor must not move its memory while the array shows it.
     view.storage.keep_size();
-    let array = Array::of_view(&view).ok_or_else(|| unsupported(view.dtype))?;
+    let mut array = Array::of_view(&view).ok_or_else(|| unsupported(view.dtype))?;
+    if array.count() == 0 {
+        array.places.strides.iter_mut().for_each(|stride| *stride = 0);
+    }
     Ok(NdArray::on(array, Value::Tensor(tensor.clone()), true))
 }
 
@@ -72,9 +75,7 @@ pub fn numpy(tensor: &Tensor, force: bool) -> Result<Value> {
 /// # Errors
 /// ValueError and TypeError in PyTorch's words.
 pub fn from_numpy(value: &Value) -> Result<Value> {
-    let Some(this) = NdArray::of(value) else {
-        bail!(TypeError, "expected np.ndarray (got {})", value.type_name())
-    };
+    let Some(this) = NdArray::of(value) else { bail!(TypeError, "expected np.ndarray (got {})", value.type_name()) };
     if !this.is_writeable() {
         State::current()?.warn_once(
             "UserWarning",
@@ -205,19 +206,32 @@ pub fn frombuffer(source: &Value, descr: Descr, count: i64, offset: i64) -> Resu
     Ok(NdArray::on(Array { storage, descr, places }, source.clone(), writable))
 }
 
-/// Returns a window on the bytes of an array, by Python's buffer protocol.
+/// Returns a window on the elements of an array, by Python's buffer protocol.
 ///
 /// # Errors
-/// ValueError in NumPy's words if the elements do not lie side by side in row-major order.
+/// ValueError in NumPy's words if the elements do not lie side by side in row-major order; NotImplementedError for
+/// elements that a memoryview here has no format for.
 pub fn buffer(this: &NdArray) -> Result<Buffer> {
+    let descr = this.array().descr;
+    match descr.code().to_string().chars().next().and_then(TypeCode::from_char) {
+        Some(code) if !descr.swapped => window(this, code),
+        _ => bail!(NotImplementedError, "memoryviews of {} are not supported here", descr.text()),
+    }
+}
+
+/// Returns a window on the bytes of an array.
+///
+/// # Errors
+/// ValueError as for [`buffer`].
+pub fn bytes(this: &NdArray) -> Result<Buffer> {
+    window(this, TypeCode::U8)
+}
+
+fn window(this: &NdArray, code: TypeCode) -> Result<Buffer> {
     let array = this.array();
     if !array.is_c() {
         bail!(ValueError, "ndarray is not C-contiguous");
     }
-    if array.descr.kind() == Kind::Complex || array.descr.dtype == DType::Half || array.descr.swapped {
-        bail!(NotImplementedError, "memoryviews of {} are not supported here", array.descr.text());
-    }
-    let code = array.descr.code().to_string().chars().next().and_then(TypeCode::from_char).unwrap_or(TypeCode::U8);
     let start = usize::try_from(array.places.offset).unwrap_or_default();
     let end = start.saturating_add(usize::try_from(array.count()).unwrap_or_default().saturating_mul(array.itemsize()));
     Buffer::over(&array.storage, start..end, code, this.is_writeable())

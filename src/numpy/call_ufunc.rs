@@ -33,25 +33,58 @@ pub(crate) fn trimmed<'v>(name: &str, values: &'v [Value; 2]) -> &'v [Value] {
 }
 
 fn operands(ufunc: &Ufunc, values: &[Value]) -> Result<Vec<Operand>> {
-    let read = |value: &Value| match operand(value)? {
-        Some(operand) => Ok(operand),
-        None => Err(unsupported(ufunc, value)),
+    let read = |(at, value): (usize, &Value)| match operand(value) {
+        Ok(Some(operand)) => Ok(operand),
+        Err(error) if error.kind != tensor::ErrorKind::NotImplementedError => Err(error),
+        // The other of two operands says what an operator would.
+        _ => match values.get(1 - at.min(1)).filter(|_| values.len() == 2) {
+            Some(other) if operand(other).is_ok_and(|other| other.is_some()) => {
+                Err(crate::operate::unlike_operands(other, ufunc.name, at == 0, value))
+            }
+            _ => Err(unsupported(ufunc, value)),
+        },
     };
-    values.iter().map(read).collect()
+    values.iter().enumerate().map(read).collect()
 }
 
 /// The error for an operand that is neither a number nor an array.
 fn unsupported(ufunc: &Ufunc, value: &Value) -> Error {
-    match value {
-        Value::Str(_) | Value::Buffer(_) => Error::not_implemented(format!(
-            "arrays of text ('{}') are not supported here, and ufunc '{}' has no use for them",
+    match crate::operate::text_dtype(value) {
+        Some(text) => text_error(ufunc.name, &text),
+        None => Error::type_error(format!(
+            "loop of ufunc does not support argument 0 of type {} which has no callable {} method",
             value.type_name(),
             ufunc.name
         )),
-        _ => Error::type_error(format!(
-            "ufunc '{}' does not support arguments of class '{}'",
-            ufunc.name,
-            value.type_name()
+    }
+}
+
+/// The error for text among the operands, whose dtypes are given as NumPy shows them.
+pub(crate) fn text_error(ufunc: &str, dtypes: &str) -> Error {
+    // Those with loops for objects or text say which dtypes they were given.
+    let names_dtypes = matches!(
+        ufunc,
+        "add"
+            | "subtract"
+            | "multiply"
+            | "maximum"
+            | "minimum"
+            | "fmax"
+            | "fmin"
+            | "matmul"
+            | "less"
+            | "less_equal"
+            | "greater"
+            | "greater_equal"
+    );
+    match names_dtypes {
+        true => Error::new(
+            tensor::ErrorKind::Other("UFuncTypeError"),
+            format!("ufunc '{ufunc}' did not contain a loop with signature matching types ({dtypes}) -> None"),
+        ),
+        false => Error::type_error(format!(
+            "ufunc '{ufunc}' not supported for the input types, and the inputs could not be safely coerced to any supported \
+             types according to the casting rule ''safe''"
         )),
     }
 }
@@ -180,20 +213,18 @@ pub(crate) fn call(ufunc: &'static Ufunc, args: Vec<Value>, keywords: Keywords) 
 fn loop_types(ufunc: &Ufunc, signature: &Value) -> Result<Vec<Option<Descr>>> {
     let count = ufunc.nin + ufunc.nout;
     let types: Vec<Option<Descr>> = match signature {
-        Value::Str(text) => {
-            text.replace("->", "").chars().map(|code| Descr::parse(&code.to_string()).map(Some)).collect::<Result<_>>()?
-        }
+        Value::Str(text) => text
+            .replace("->", "")
+            .chars()
+            .map(|code| Descr::parse(&code.to_string()).map(Some))
+            .collect::<Result<_>>()?,
         Value::Tuple(items) => items.iter().map(convert::dtype_argument).collect::<Result<_>>()?,
         other => vec![convert::dtype_argument(other)?],
     };
     match types.len() {
         1 => Ok((0..count).map(|i| types.first().copied().flatten().filter(|_| i >= ufunc.nin)).collect()),
         n if n == count => Ok(types),
-        _ => bail!(
-            ValueError,
-            "a type-tuple must be specified of length 1 or {count} for ufunc '{}'",
-            ufunc.name
-        ),
+        _ => bail!(ValueError, "a type-tuple must be specified of length 1 or {count} for ufunc '{}'", ufunc.name),
     }
 }
 
@@ -426,10 +457,7 @@ fn at(ufunc: &'static Ufunc, args: Vec<Value>) -> Result<Value> {
             let values = index::source(value, array.descr)?;
             let fits = crate::strided::broadcast([values.shape(), &shape[..]].into_iter()).is_some_and(|s| s == shape);
             if !fits {
-                bail!(
-                    ValueError,
-                    "array is not broadcastable to correct shape"
-                );
+                bail!(ValueError, "array is not broadcastable to correct shape");
             }
             Some(values.at(values.places.broadcast_to(&shape)))
         }

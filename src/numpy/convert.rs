@@ -4,7 +4,7 @@
 use crate::array::Array;
 use crate::descr::{Descr, Kind, promoted};
 use crate::dtypes;
-use crate::ndarray::{Number, NdArray};
+use crate::ndarray::{NdArray, Number};
 use num_traits::ToPrimitive;
 use tensor::{BufferKind, DType, Error, ErrorKind, Result, Scalar, bail, interrupt, limits};
 use value::equality::Number as PythonNumber;
@@ -119,8 +119,11 @@ impl Nest {
             return Ok(());
         };
         if depth >= DEPTH {
-            bail!(ValueError, "setting an array element with a sequence. The requested array would exceed the maximum \
-                               number of dimension of {DEPTH}.");
+            bail!(
+                ValueError,
+                "setting an array element with a sequence. The requested array would exceed the maximum \
+                               number of dimension of {DEPTH}."
+            );
         }
         let length = items.len() as i64;
         match self.shape.get(depth) {
@@ -274,7 +277,9 @@ pub(crate) fn pack(value: &Value, descr: Descr) -> Result<Scalar> {
         (Kind::Unsigned | Kind::Signed, PythonNumber::Complex(_)) => Err(wrong_class(value, descr)),
         (Kind::Unsigned | Kind::Signed, PythonNumber::Float(f)) => match f {
             f if f.is_nan() => bail!(ValueError, "cannot convert float NaN to integer"),
-            f if f.is_infinite() => Err(Error::new(ErrorKind::OverflowError, "cannot convert float infinity to integer")),
+            f if f.is_infinite() => {
+                Err(Error::new(ErrorKind::OverflowError, "cannot convert float infinity to integer"))
+            }
             f => integer(&value::Value::Float(f.trunc()), f.trunc().to_i128(), descr),
         },
         (Kind::Unsigned | Kind::Signed, PythonNumber::Int(i)) => integer(value, Some(i128::from(i)), descr),

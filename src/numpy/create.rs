@@ -13,9 +13,10 @@ use crate::ufunc::{In, Operand};
 use crate::{bridge, index, operate};
 use call::{Call, Row, function};
 use objects::iterate::iterate;
+use std::rc::Rc;
 use tensor::{DType, Dims, Error, ErrorKind, Result, Scalar, bail, interrupt, limits};
-use value::Value;
 use value::equality::{number, truth};
+use value::{Object, ObjectState, Value};
 
 pub(crate) const ROWS: &[Row] = &[
     function(
@@ -159,6 +160,16 @@ pub(crate) const ROWS: &[Row] = &[
         "Returns a view with any shape and strides, in bytes, on the memory of an array.",
     )
     .python("as_strided"),
+    function(
+        "numpy._strided(any x, any shape, any strides, any writeable) -> any",
+        |c| {
+            let (shape, strides) = (convert::shape(&c.value(1))?, convert::shape(&c.value(2))?);
+            let this = NdArray::of(&c.value(0)).ok_or_else(|| Error::type_error("not an array"))?;
+            let view = strided_view(&this, shape, strides)?;
+            Ok(if truth(&c.value(3))? { this.view(view) } else { this.read_only_view(view) })
+        },
+        "Returns a view with any shape and strides whose base is that of other views.",
+    ),
     function(
         "numpy.bincount(any x, any weights=None, any minlength=0) -> any",
         bincount,
@@ -438,11 +449,9 @@ fn fromiter(call: &mut Call) -> Result<Value> {
         match items.next()? {
             Some(item) => limits::push(&mut values, convert::pack(&item, descr)?)?,
             None if count < 0 => break,
-            None => bail!(
-                ValueError,
-                "iterator too short: Expected {count} but iterator had only {} items.",
-                values.len()
-            ),
+            None => {
+                bail!(ValueError, "iterator too short: Expected {count} but iterator had only {} items.", values.len())
+            }
         }
     }
     Array::of(&values, descr).map(NdArray::value)
@@ -462,6 +471,17 @@ fn copyto(call: &mut Call) -> Result<Value> {
     let weak = number(&call.value(1)).is_some();
     let source = index::source(&call.value(1), array.descr)?;
     let rule = casting(&call.value(2))?;
+    let natural = if weak { convert::array(&call.value(1), None)?.descr } else { source.descr };
+    if weak && !(if natural.kind() <= array.descr.kind() { Casting::Unsafe } else { rule }).allows(natural, array.descr)
+    {
+        bail!(
+            TypeError,
+            "Cannot cast scalar from dtype({}) to dtype({}) according to the rule '{}'",
+            natural.inner_repr(),
+            array.descr.inner_repr(),
+            rule.name()
+        );
+    }
     if !weak && !rule.allows(source.descr, array.descr) {
         bail!(
             TypeError,
@@ -560,7 +580,13 @@ fn min_scalar_type(call: &mut Call) -> Result<Value> {
         (Kind::Floating, Scalar::Float(f)) => match f.abs() {
             _ if !f.is_finite() => DType::Half,
             size if size < 65000.0 => DType::Half,
-            size if size < 3.4e38 => if array.descr.dtype == DType::Half { DType::Half } else { DType::Float },
+            size if size < 3.4e38 => {
+                if array.descr.dtype == DType::Half {
+                    DType::Half
+                } else {
+                    DType::Float
+                }
+            }
             _ => DType::Double,
         },
         (_, Scalar::Complex(c)) => match c.re.abs().max(c.im.abs()) {
@@ -734,16 +760,39 @@ fn as_strided(call: &mut Call) -> Result<Value> {
     let array = this.array();
     let shape = if call.is_none(1) { array.places.shape.to_vec() } else { convert::shape(&call.value(1))? };
     let strides = if call.is_none(2) { array.places.strides.to_vec() } else { convert::shape(&call.value(2))? };
+    let view = strided_view(&this, shape, strides)?;
+    let writeable = truth(&call.value(4))? && this.is_writeable();
+    // The base is an object that only holds the array.
+    Ok(NdArray::on(view, Value::Object(Rc::new(Holder(made))), writeable))
+}
+
+/// The base of what `as_strided` returns.
+struct Holder(Value);
+
+impl Object for Holder {
+    fn class_name(&self) -> &'static str {
+        "numpy.lib._stride_tricks_impl.DummyArray"
+    }
+    fn attribute(&self, name: &str) -> Option<Value> {
+        (name == "base").then(|| self.0.clone())
+    }
+    fn object_state(&self) -> ObjectState {
+        ObjectState { values: vec![self.0.clone()], ..ObjectState::default() }
+    }
+}
+
+/// Returns the memory of an array with another shape and other strides.
+///
+/// # Errors
+/// ValueError for a view beyond the storage, where NumPy would read any memory.
+fn strided_view(this: &NdArray, shape: Vec<i64>, strides: Vec<i64>) -> Result<Array> {
+    let array = this.array();
     if shape.len() != strides.len() {
         bail!(ValueError, "mismatch in length of strides and shape");
     }
     checked_count(&shape, 1)?;
-    let places = Strided {
-        shape: Dims::from_slice(&shape),
-        strides: Dims::from_slice(&strides),
-        offset: array.places.offset,
-    };
-    // NumPy would read any memory; here a view stays within the storage.
+    let places =
+        Strided { shape: Dims::from_slice(&shape), strides: Dims::from_slice(&strides), offset: array.places.offset };
     if let Some((low, high)) = places.span(array.itemsize())
         && (low < 0 || high > array.storage.nbytes() as i64)
     {
@@ -753,8 +802,7 @@ fn as_strided(call: &mut Call) -> Result<Value> {
             array.storage.nbytes()
         );
     }
-    let view = array.at(places);
-    Ok(if truth(&call.value(4))? { this.view(view) } else { this.read_only_view(view) })
+    Ok(array.at(places))
 }
 
 fn bincount(call: &mut Call) -> Result<Value> {
@@ -763,7 +811,11 @@ fn bincount(call: &mut Call) -> Result<Value> {
         bail!(
             ValueError,
             "object {} deep enough for desired array",
-            if array.ndim() < 1 { "of too small depth for desired array, not" } else { "too deep for desired array, too" }
+            if array.ndim() < 1 {
+                "of too small depth for desired array, not"
+            } else {
+                "too deep for desired array, too"
+            }
         );
     }
     if array.count() > 0 && !Casting::Safe.allows(array.descr, Descr::LONG) {
@@ -832,7 +884,9 @@ fn is_scalar(call: &mut Call) -> Result<Value> {
 fn is_subdtype(call: &mut Call) -> Result<Value> {
     let class = |value: &Value| -> Result<String> {
         Ok(match value {
-            Value::Type(class) if crate::dtypes::ABSTRACT.iter().any(|name| class.strip_prefix("numpy.") == Some(name)) => {
+            Value::Type(class)
+                if crate::dtypes::ABSTRACT.iter().any(|name| class.strip_prefix("numpy.") == Some(name)) =>
+            {
                 class.trim_start_matches("numpy.").to_owned()
             }
             other => descr_of(other)?.name().to_owned(),

@@ -161,7 +161,13 @@ impl Descr {
     pub fn byte_order(self) -> char {
         match self.itemsize() {
             1 => '|',
-            _ if self.swapped => if cfg!(target_endian = "big") { '<' } else { '>' },
+            _ if self.swapped => {
+                if cfg!(target_endian = "big") {
+                    '<'
+                } else {
+                    '>'
+                }
+            }
             _ => '=',
         }
     }
@@ -187,7 +193,8 @@ impl Descr {
             _ => (None, text),
         };
         let named = |row: &&Row| {
-            let name = order.is_none() && row.name == rest || row.aliases.contains(&rest) && (order.is_none() || rest.len() == 1);
+            let name = order.is_none() && row.name == rest
+                || row.aliases.contains(&rest) && (order.is_none() || rest.len() == 1);
             name || rest.len() == 1 && rest.starts_with(row.code) || sized(row) == rest
         };
         let Some(row) = ROWS.iter().find(named) else {
@@ -313,7 +320,11 @@ pub fn promoted(a: DType, b: DType) -> DType {
     match (low.kind(), high.kind()) {
         (Kind::Bool, _) => high.dtype,
         (low_kind, high_kind) if low_kind == high_kind => {
-            if low.itemsize() >= high.itemsize() { low.dtype } else { high.dtype }
+            if low.itemsize() >= high.itemsize() {
+                low.dtype
+            } else {
+                high.dtype
+            }
         }
         (Kind::Unsigned, Kind::Signed) => match (low.itemsize(), high.itemsize()) {
             (unsigned, signed) if unsigned < signed => high.dtype,

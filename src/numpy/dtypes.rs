@@ -8,16 +8,8 @@ use tensor::{Error, Result, bail};
 use value::{Object, Value, intern};
 
 /// The abstract classes of scalars.
-pub(crate) const ABSTRACT: [&str; 8] = [
-    "generic",
-    "number",
-    "integer",
-    "signedinteger",
-    "unsignedinteger",
-    "inexact",
-    "floating",
-    "complexfloating",
-];
+pub(crate) const ABSTRACT: [&str; 8] =
+    ["generic", "number", "integer", "signedinteger", "unsignedinteger", "inexact", "floating", "complexfloating"];
 
 /// Returns the full name of the class of a dtype's scalars.
 pub(crate) fn class_of(descr: Descr) -> &'static str {
@@ -61,10 +53,15 @@ pub(crate) fn descr_of(value: &Value) -> Result<Descr> {
             "bool" => Descr::BOOL,
             "complex" => Descr::native(tensor::DType::ComplexDouble),
             "str" | "bytes" | "object" | "memoryview" => return Descr::parse(class),
-            "numpy.number" | "numpy.inexact" | "numpy.floating" => Descr::DOUBLE,
-            "numpy.complexfloating" => Descr::native(tensor::DType::ComplexDouble),
-            "numpy.integer" | "numpy.signedinteger" => Descr::LONG,
-            "numpy.unsignedinteger" => Descr::native(tensor::DType::UInt64),
+            "numpy.number" | "numpy.inexact" | "numpy.floating" => {
+                bail!(TypeError, "Converting `np.inexact` or `np.floating` to a dtype not allowed")
+            }
+            "numpy.integer" | "numpy.signedinteger" => {
+                bail!(TypeError, "Converting 'np.integer' or 'np.signedinteger' to a dtype is not allowed")
+            }
+            "numpy.unsignedinteger" => bail!(TypeError, "Converting `np.unsignedinteger` to a dtype is not allowed"),
+            "numpy.complexfloating" => bail!(TypeError, "Converting `np.complex` to a dtype is not allowed."),
+            "numpy.generic" => bail!(TypeError, "Converting `np.generic` to a dtype is not allowed."),
             other => match descr_of_class(other) {
                 Some(descr) => descr,
                 None => return Err(not_a_dtype(value)),
@@ -100,11 +97,7 @@ impl Object for DTypeObject {
         "numpy.dtype"
     }
     fn type_name(&self) -> &str {
-        // Each dtype has a class of its own.
-        match self.0.name() {
-            "bool" => "numpy.dtypes.BoolDType",
-            name => intern(&format!("numpy.dtypes.{}DType", capitalised(name))),
-        }
+        class_name(self.0)
     }
     fn repr(&self) -> String {
         match self.1 {
@@ -117,7 +110,9 @@ impl Object for DTypeObject {
     }
     fn identity(&self) -> Option<usize> {
         // Native dtypes exist once.
-        Some(usize::try_from(self.0.number()).unwrap_or(0) * 2 + 2 + usize::from(self.0.swapped)).filter(|_| !self.0.swapped && !self.1)
+        static NATIVE: [u8; 32] = [0; 32];
+        let place = NATIVE.get(usize::try_from(self.0.number()).ok()?)?;
+        (!self.0.swapped && !self.1).then_some(std::ptr::from_ref(place) as usize)
     }
     fn is_instance(&self, class: &str) -> bool {
         class == "numpy.dtype"
@@ -181,12 +176,19 @@ impl Object for DTypeObject {
     }
 }
 
+/// Returns the name of the class that a dtype has to itself.
+pub(crate) fn class_name(descr: Descr) -> &'static str {
+    intern(&format!("numpy.dtypes.{}DType", capitalised(descr.name())))
+}
+
 fn capitalised(name: &str) -> String {
     let mut letters = name.chars();
     // `UInt8DType`, but `Float32DType`.
     match name.strip_prefix("uint") {
         Some(bits) => format!("UInt{bits}"),
-        None => letters.next().map_or_else(String::new, |first| format!("{}{}", first.to_uppercase(), letters.as_str())),
+        None => {
+            letters.next().map_or_else(String::new, |first| format!("{}{}", first.to_uppercase(), letters.as_str()))
+        }
     }
 }
 
@@ -242,4 +244,3 @@ fn abstract_derives(class: &str, from: &str) -> bool {
     };
     abstract_derives(above, from)
 }
-

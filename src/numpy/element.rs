@@ -11,20 +11,62 @@ use tensor::{DType, Element, Scalar};
 macro_rules! each {
     ($dtype:expr, $T:ident => $body:expr) => {
         match $dtype {
-            tensor::DType::Bool => { type $T = tensor::memory::BoolByte; $body }
-            tensor::DType::Char => { type $T = i8; $body }
-            tensor::DType::Short => { type $T = i16; $body }
-            tensor::DType::UInt16 => { type $T = u16; $body }
-            tensor::DType::Int => { type $T = i32; $body }
-            tensor::DType::UInt32 => { type $T = u32; $body }
-            tensor::DType::Long => { type $T = i64; $body }
-            tensor::DType::UInt64 => { type $T = u64; $body }
-            tensor::DType::Half => { type $T = half::f16; $body }
-            tensor::DType::Float => { type $T = f32; $body }
-            tensor::DType::Double => { type $T = f64; $body }
-            tensor::DType::ComplexFloat => { type $T = num_complex::Complex<f32>; $body }
-            tensor::DType::ComplexDouble => { type $T = num_complex::Complex<f64>; $body }
-            _ => { type $T = u8; $body }
+            tensor::DType::Bool => {
+                type $T = tensor::memory::BoolByte;
+                $body
+            }
+            tensor::DType::Char => {
+                type $T = i8;
+                $body
+            }
+            tensor::DType::Short => {
+                type $T = i16;
+                $body
+            }
+            tensor::DType::UInt16 => {
+                type $T = u16;
+                $body
+            }
+            tensor::DType::Int => {
+                type $T = i32;
+                $body
+            }
+            tensor::DType::UInt32 => {
+                type $T = u32;
+                $body
+            }
+            tensor::DType::Long => {
+                type $T = i64;
+                $body
+            }
+            tensor::DType::UInt64 => {
+                type $T = u64;
+                $body
+            }
+            tensor::DType::Half => {
+                type $T = half::f16;
+                $body
+            }
+            tensor::DType::Float => {
+                type $T = f32;
+                $body
+            }
+            tensor::DType::Double => {
+                type $T = f64;
+                $body
+            }
+            tensor::DType::ComplexFloat => {
+                type $T = num_complex::Complex<f32>;
+                $body
+            }
+            tensor::DType::ComplexDouble => {
+                type $T = num_complex::Complex<f64>;
+                $body
+            }
+            _ => {
+                type $T = u8;
+                $body
+            }
         }
     };
 }

@@ -341,7 +341,7 @@ fn taken(array: &Array, chosen: &Chosen) -> Result<(Array, Option<Vec<usize>>)> 
     crate::strided::checked_count(&shape, array.itemsize())?;
     // The dimensions behind the positions keep the order that they have in the array.
     let size = array.itemsize();
-    let inner = kept_strides(&chosen.rest.shape, &[&chosen.rest], size);
+    let inner = inner_strides(&chosen.rest, size);
     let block = chosen.rest.shape.iter().fold(size as i64, |block, &size| block.saturating_mul(size.max(1)));
     let mut strides = Dims::new();
     let mut step = block;
@@ -358,10 +358,27 @@ fn taken(array: &Array, chosen: &Chosen) -> Result<(Array, Option<Vec<usize>>)> 
     let pieces = offsets.iter().enumerate().map(|(i, offset)| (i as i64 * block, *offset));
     each_piece(&result, &part, array, &chosen.rest, pieces)?;
     let (count, ndim) = (positions.len(), result.ndim());
-    let order = (chosen.at > 0 && count > 0).then(|| {
-        (count..count + chosen.at).chain(0..count).chain(count + chosen.at..ndim).collect::<Vec<usize>>()
-    });
+    let order = (chosen.at > 0 && count > 0)
+        .then(|| (count..count + chosen.at).chain(0..count).chain(count + chosen.at..ndim).collect::<Vec<usize>>());
     Ok((result, order))
+}
+
+/// Returns the strides of gathered parts: those of repeated and new dimensions are the smallest, the others keep their
+/// order.
+fn inner_strides(rest: &Strided, itemsize: usize) -> Dims {
+    let (mut strides, mut step) = (Dims::from_elem(0, rest.ndim()), itemsize as i64);
+    let still: Vec<usize> = (0..rest.ndim()).rev().filter(|&d| rest.strides[d] == 0).collect();
+    for &d in &still {
+        strides[d] = step;
+        step = step.saturating_mul(rest.shape[d].max(1));
+    }
+    let moving: Vec<usize> = (0..rest.ndim()).filter(|d| !still.contains(d)).collect();
+    let part = rest.permuted(&moving);
+    let kept = kept_strides(&part.shape, &[&part], usize::try_from(step).unwrap_or(itemsize));
+    for (&d, stride) in moving.iter().zip(kept) {
+        strides[d] = stride;
+    }
+    strides
 }
 
 /// Copies parts of one array to parts of another, for each pair of byte offsets that are added to the two.
@@ -435,8 +452,7 @@ pub(crate) fn set(this: &NdArray, index: &Value, value: &Value) -> Result<()> {
     let spread = trimmed.at(trimmed.places.broadcast_to(&shape));
     let spread = if spread.may_share(&array) { spread.copied(spread.descr, crate::Order::C)? } else { spread };
     let (count, ndim) = (positions.len(), shape.len());
-    let order: Vec<usize> =
-        (chosen.at..chosen.at + count).chain(0..chosen.at).chain(chosen.at + count..ndim).collect();
+    let order: Vec<usize> = (chosen.at..chosen.at + count).chain(0..chosen.at).chain(chosen.at + count..ndim).collect();
     let turned = spread.places.permuted(&order);
     let outer = Strided {
         shape: Dims::from_slice(&turned.shape[..count]),
@@ -472,10 +488,7 @@ pub(crate) fn source(value: &Value, descr: Descr) -> Result<Array> {
 /// # Errors
 /// ValueError in NumPy's words if the shapes do not fit.
 pub(crate) fn store(target: &Array, value: &Value) -> Result<()> {
-    if target.ndim() == 0
-        && convert::held(value)?.is_none()
-        && value::equality::number(value).is_some()
-    {
+    if target.ndim() == 0 && convert::held(value)?.is_none() && value::equality::number(value).is_some() {
         return target.put(target.places.offset, convert::pack(value, target.descr)?);
     }
     let source = source(value, target.descr)?;

@@ -34,9 +34,5 @@ pub use module::OUTSIDE;
 pub use strided::Strided;
 
 /// The rows of the function table, each list with its subject.
-pub const TABLES: &[(&str, &[Row])] = &[
-    ("arrays", create::ROWS),
-    ("arrays", methods::ROWS),
-    ("arrays", printing::ROWS),
-    ("arrays", settings::ROWS),
-];
+pub const TABLES: &[(&str, &[Row])] =
+    &[("arrays", create::ROWS), ("arrays", methods::ROWS), ("arrays", printing::ROWS), ("arrays", settings::ROWS)];

@@ -189,10 +189,8 @@ fn swapaxes(call: &mut Call) -> Result<Value> {
     let object = object(call)?;
     let array = object.array();
     let axis = |i: usize| {
-        strided::axis(integer(&call.value(i))?, array.ndim()).map_err(|error| Error {
-            message: format!("axis{i}: {}", error.message),
-            ..error
-        })
+        strided::axis(integer(&call.value(i))?, array.ndim())
+            .map_err(|error| Error { message: format!("axis{i}: {}", error.message), ..error })
     };
     let mut order: Vec<usize> = (0..array.ndim()).collect();
     order.swap(axis(1)?, axis(2)?);
@@ -224,10 +222,8 @@ fn diagonal(call: &mut Call) -> Result<Value> {
     }
     let offset = integer(&call.value(1))?;
     let axis = |i: usize, name: &str| {
-        strided::axis(integer(&call.value(i))?, array.ndim()).map_err(|error| Error {
-            message: format!("{name}: {}", error.message),
-            ..error
-        })
+        strided::axis(integer(&call.value(i))?, array.ndim())
+            .map_err(|error| Error { message: format!("{name}: {}", error.message), ..error })
     };
     let (first, second) = (axis(2, "axis1")?, axis(3, "axis2")?);
     if first == second {
@@ -505,11 +501,10 @@ fn nonzero(call: &mut Call) -> Result<Value> {
 fn check_kind(value: &Value) -> Result<()> {
     match value {
         Value::None => Ok(()),
-        Value::Str(kind) if matches!(kind.chars().next(), Some('q' | 'Q' | 'h' | 'H' | 'm' | 'M' | 's' | 'S')) => Ok(()),
-        Value::Str(kind) => bail!(
-            ValueError,
-            "sort kind must be one of 'quick', 'heap', or 'stable' (got '{kind}')"
-        ),
+        Value::Str(kind) if matches!(kind.chars().next(), Some('q' | 'Q' | 'h' | 'H' | 'm' | 'M' | 's' | 'S')) => {
+            Ok(())
+        }
+        Value::Str(kind) => bail!(ValueError, "sort kind must be one of 'quick', 'heap', or 'stable' (got '{kind}')"),
         other => bail!(TypeError, "sort kind must be str, not {}", other.type_name()),
     }
 }

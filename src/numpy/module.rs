@@ -98,7 +98,9 @@ fn class_named(name: &str) -> Option<Descr> {
     if matches!(name, "int" | "float" | "complex") || name.len() == 1 {
         return None;
     }
-    Descr::parse(name).ok().filter(|descr| descr.is_native() && !name.chars().next().is_some_and(|c| "<>=|".contains(c)))
+    Descr::parse(name)
+        .ok()
+        .filter(|descr| descr.is_native() && !name.chars().next().is_some_and(|c| "<>=|".contains(c)))
         .filter(|descr| !name.starts_with(descr.kind_code()) || name.len() > 3)
 }
 
@@ -109,14 +111,12 @@ fn construct(state: &State, class: &'static str, args: &[Value], keywords: &Keyw
         "dtype" => match (args, &keywords[..]) {
             ([value, ..], _) => descr_of(value).map(DTypeObject::value),
             ([], [(keyword, value), ..]) if &**keyword == "dtype" => descr_of(value).map(DTypeObject::value),
-            _ => Err(Error::type_error("dtype() missing required argument 'dtype' (pos 0)")),
+            _ => Err(Error::type_error("dtype() missing required argument 'dtype' (pos 1)")),
         },
         "ndarray" => new_array(args, keywords),
         _ => match dtypes::descr_of_class(class) {
             Some(descr) => scalar(state, descr, args),
-            None if ABSTRACT.contains(&name) => {
-                Err(Error::type_error(format!("cannot create '{class}' instances")))
-            }
+            None if ABSTRACT.contains(&name) => Err(Error::type_error(format!("cannot create '{class}' instances"))),
             None => return None,
         },
     })
@@ -138,7 +138,9 @@ fn new_array(args: &[Value], keywords: &Keywords) -> Result<Value> {
     let Value::None = get(2) else {
         let offset = if let Value::None = get(3) { 0 } else { crate::create::integer(&get(3))? };
         let strides = match get(4) {
-            Value::None => strided::dense_strides(&shape, descr.itemsize(), matches!(get(5), Value::Str(o) if &*o == "F")),
+            Value::None => {
+                strided::dense_strides(&shape, descr.itemsize(), matches!(get(5), Value::Str(o) if &*o == "F"))
+            }
             strides => convert::shape(&strides)?.into_iter().collect(),
         };
         let flat = crate::bridge::frombuffer(&get(2), Descr::native(tensor::DType::Char), -1, 0)?;
@@ -149,9 +151,9 @@ fn new_array(args: &[Value], keywords: &Keywords) -> Result<Value> {
             strides,
             offset: bytes.places.offset.saturating_add(offset),
         };
-        let fits = places.span(descr.itemsize()).is_none_or(|(low, high)| {
-            low >= bytes.places.offset && high <= bytes.places.offset + bytes.count()
-        });
+        let fits = places
+            .span(descr.itemsize())
+            .is_none_or(|(low, high)| low >= bytes.places.offset && high <= bytes.places.offset + bytes.count());
         if !fits {
             bail!(TypeError, "buffer is too small for requested array");
         }

@@ -158,6 +158,9 @@ impl Object for NdArray {
     fn buffer(&self) -> Option<Result<Buffer>> {
         Some(bridge::buffer(self))
     }
+    fn bytes(&self) -> Option<Result<Buffer>> {
+        Some(bridge::bytes(self))
+    }
     fn tensor_elements(&self) -> Option<Result<View>> {
         Some(bridge::elements(&self.array.borrow()).inspect(|view| self.lend(&view.storage)))
     }
@@ -284,6 +287,14 @@ impl Object for Number {
             other => other.strip_prefix("numpy.").is_some_and(|from| dtypes::derives(self.descr.name(), from)),
         }
     }
+    fn identity(&self) -> Option<usize> {
+        // There are two bools.
+        static BOOLS: [u8; 2] = [0, 1];
+        match self.value {
+            Scalar::Bool(truth) => Some(std::ptr::from_ref(&BOOLS[usize::from(truth)]) as usize),
+            _ => None,
+        }
+    }
     fn elements(&self) -> Option<View> {
         View::scalar(self.value, self.descr.dtype).ok()
     }
@@ -329,9 +340,10 @@ impl Object for Number {
     }
     fn special(&self, name: &str, args: &[Value]) -> Option<Result<Value>> {
         match (name, args) {
-            ("__hash__", []) => Some(call::State::current().and_then(|state| {
-                state.call_given(&Value::Function("py.hash".into()), vec![self.python()])
-            })),
+            ("__hash__", []) => Some(
+                call::State::current()
+                    .and_then(|state| state.call_given(&Value::Function("py.hash".into()), vec![self.python()])),
+            ),
             _ => operate::special(&Value::Object(Rc::new(*self)), name, args),
         }
     }
@@ -355,8 +367,11 @@ pub fn single(array: &Array) -> Result<Scalar> {
 pub fn truth(array: &Array) -> Result<bool> {
     match array.count() {
         1 => Ok(array.scalars()?.first().is_some_and(|value| value.truth())),
-        0 => bail!(ValueError, "The truth value of an empty array is ambiguous. Use `array.size > 0` to check that an \
-                                array is not empty."),
+        0 => bail!(
+            ValueError,
+            "The truth value of an empty array is ambiguous. Use `array.size > 0` to check that an \
+                                array is not empty."
+        ),
         _ => bail!(
             ValueError,
             "The truth value of an array with more than one element is ambiguous. Use a.any() or a.all()"
@@ -368,4 +383,3 @@ pub fn truth(array: &Array) -> Result<bool> {
 pub fn unhashable() -> Error {
     Error::new(ErrorKind::TypeError, "unhashable type: 'numpy.ndarray'")
 }
-

@@ -10,34 +10,33 @@ use call::State;
 use num_traits::ToPrimitive;
 use objects::operators;
 use tensor::{Error, ErrorKind, Result, Scalar};
-use value::Value;
+use value::{Object, Value};
 
-/// The ufunc of each operator, by the name of its special method without underscores.
-const OPERATORS: &[(&str, &str)] = &[
-    ("add", "add"),
-    ("sub", "subtract"),
-    ("mul", "multiply"),
-    ("truediv", "divide"),
-    ("floordiv", "floor_divide"),
-    ("mod", "remainder"),
-    ("pow", "power"),
-    ("matmul", "matmul"),
-    ("and", "bitwise_and"),
-    ("or", "bitwise_or"),
-    ("xor", "bitwise_xor"),
-    ("lshift", "left_shift"),
-    ("rshift", "right_shift"),
-    ("eq", "equal"),
-    ("ne", "not_equal"),
-    ("lt", "less"),
-    ("le", "less_equal"),
-    ("gt", "greater"),
-    ("ge", "greater_equal"),
-    ("divmod", "divmod"),
+/// The operators: the name of the special method without underscores, the ufunc, and Python's symbol in messages.
+const OPERATORS: &[(&str, &str, &str)] = &[
+    ("add", "add", "+"),
+    ("sub", "subtract", "-"),
+    ("mul", "multiply", "*"),
+    ("truediv", "divide", "/"),
+    ("floordiv", "floor_divide", "//"),
+    ("mod", "remainder", "%"),
+    ("pow", "power", "** or pow()"),
+    ("matmul", "matmul", "@"),
+    ("and", "bitwise_and", "&"),
+    ("or", "bitwise_or", "|"),
+    ("xor", "bitwise_xor", "^"),
+    ("lshift", "left_shift", "<<"),
+    ("rshift", "right_shift", ">>"),
+    ("eq", "equal", "=="),
+    ("ne", "not_equal", "!="),
+    ("lt", "less", "<"),
+    ("le", "less_equal", "<="),
+    ("gt", "greater", ">"),
+    ("ge", "greater_equal", ">="),
+    ("divmod", "divmod", "divmod()"),
 ];
 
-const UNARY: &[(&str, &str)] =
-    &[("neg", "negative"), ("pos", "positive"), ("abs", "absolute"), ("invert", "invert")];
+const UNARY: &[(&str, &str)] = &[("neg", "negative"), ("pos", "positive"), ("abs", "absolute"), ("invert", "invert")];
 
 /// The operand that an operator's method is called on.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -49,7 +48,7 @@ enum Side {
 
 fn parsed(name: &str) -> Option<(&'static str, Side)> {
     let bare = name.strip_prefix("__")?.strip_suffix("__")?;
-    let find = |bare: &str| OPERATORS.iter().find(|(known, _)| *known == bare).map(|(_, ufunc)| *ufunc);
+    let find = |bare: &str| OPERATORS.iter().find(|(known, ..)| *known == bare).map(|(_, ufunc, _)| *ufunc);
     if let Some(ufunc) = find(bare) {
         return Some((ufunc, Side::Left));
     }
@@ -107,6 +106,7 @@ pub(crate) fn special(this: &Value, name: &str, args: &[Value]) -> Option<Result
         ("complex", []) => Some(python(this, "complex")),
         ("index", []) => index(this),
         ("hash", []) => Some(Err(ndarray::unhashable())),
+        ("delitem", [_]) if NdArray::of(this).is_some() => Some(Err(Error::value("cannot delete array elements"))),
         ("contains", [item]) => Some(contains(this, item)),
         ("round", _) if let Some(number) = Number::in_value(this) => round(&number, args),
         ("copy", []) => Some(copied(this)),
@@ -174,8 +174,11 @@ fn contains(this: &Value, item: &Value) -> Result<Value> {
 /// `round(scalar)`: an integer of Python without a number of digits, else a scalar.
 fn round(number: &Number, args: &[Value]) -> Option<Result<Value>> {
     match args {
+        _ if matches!(number.descr.kind(), Kind::Bool | Kind::Complex) => {
+            let class = number.class_name();
+            Some(Err(Error::type_error(format!("type {class} doesn't define __round__ method"))))
+        }
         [] | [Value::None] => Some(match number.descr.kind() {
-            Kind::Complex => Err(Error::type_error("type numpy.complex128 doesn't define __round__ method")),
             Kind::Floating => State::current()
                 .and_then(|state| state.call_given(&Value::Function("py.round".into()), vec![number.python()])),
             _ => Ok(number.python()),
@@ -197,6 +200,12 @@ fn binary(this: &Value, ufunc: &'static str, side: Side, other: &Value) -> Optio
         // A scalar counts as a number of Python there.
         return if NdArray::of(this).is_some() { with_tensor(this, ufunc, side, other) } else { None };
     }
+    // Text on the left formats, and a scalar is not joined to it.
+    if let (Side::Right, Value::Str(_)) = (side, other)
+        && (ufunc == "remainder" || Number::in_value(this).is_some() && ufunc == "add")
+    {
+        return None;
+    }
     // An object that brings its own operators decides.
     if let Value::Object(object) = other
         && !object.is_array()
@@ -205,23 +214,26 @@ fn binary(this: &Value, ufunc: &'static str, side: Side, other: &Value) -> Optio
     {
         return None;
     }
-    // A scalar is a number of repetitions of a list.
-    if let (Some(number), "multiply", Value::List(_) | Value::Tuple(_)) = (Number::in_value(this), ufunc, other)
-        && number.descr.is_integral()
-    {
-        let Some(operator) = operators::find("*") else { return None };
-        let state = match State::current() {
-            Ok(state) => state,
-            Err(error) => return Some(Err(error)),
-        };
-        return Some(operators::binary(&state, operator, other, &number.python()));
+    let number = Number::in_value(this);
+    if let (Some(number), "multiply", Value::List(_) | Value::Tuple(_) | Value::Str(_)) = (number, ufunc, other) {
+        return repeated(&number, this, other);
     }
     match operand(other) {
-        Ok(None) => return unlike(this, ufunc),
-        Err(error) if error.kind == ErrorKind::NotImplementedError && matches!(ufunc, "equal" | "not_equal") => {
-            return unlike(this, ufunc);
-        }
+        Ok(None) => return unlike(this, ufunc, side, other),
+        Err(error) if error.kind == ErrorKind::NotImplementedError => return unlike(this, ufunc, side, other),
         Ok(Some(_)) | Err(_) => {}
+    }
+    // Complex scalars have no such operators.
+    let is_complex = |value: &Value| match Number::in_value(value) {
+        Some(number) => number.descr.kind() == Kind::Complex,
+        None => matches!(value, Value::Complex(_)),
+    };
+    if number.is_some()
+        && NdArray::of(other).is_none()
+        && matches!(ufunc, "floor_divide" | "remainder" | "divmod")
+        && (is_complex(this) || is_complex(other))
+    {
+        return None;
     }
     let pair = match side {
         Side::Right => [other.clone(), this.clone()],
@@ -242,7 +254,11 @@ fn binary(this: &Value, ufunc: &'static str, side: Side, other: &Value) -> Optio
                     Ok(this.clone())
                 }));
             }
-            Some(call_ufunc::apply(power_by(ufunc, &pair), call_ufunc::trimmed(power_by(ufunc, &pair), &pair), Some(this)))
+            Some(call_ufunc::apply(
+                power_by(ufunc, &pair),
+                call_ufunc::trimmed(power_by(ufunc, &pair), &pair),
+                Some(this),
+            ))
         }
         _ => {
             let name = power_by(ufunc, &pair);
@@ -271,13 +287,32 @@ fn power_by(ufunc: &'static str, pair: &[Value; 2]) -> &'static str {
     }
 }
 
-/// The answer for an operand that is no number: unequal, or not supported.
-fn unlike(this: &Value, ufunc: &str) -> Option<Result<Value>> {
+/// `scalar * sequence`: a scalar is a number of repetitions.
+fn repeated(number: &Number, this: &Value, sequence: &Value) -> Option<Result<Value>> {
+    if !number.descr.is_integral() {
+        return match sequence {
+            Value::Str(_) => Some(Err(Error::type_error(format!(
+                "can't multiply sequence by non-int of type '{}'",
+                this.type_name()
+            )))),
+            _ => Some(call_ufunc::apply("multiply", &[this.clone(), sequence.clone()], None)),
+        };
+    }
+    let operator = operators::find("*")?;
+    Some(State::current().and_then(|state| operators::binary(&state, operator, sequence, &number.python())))
+}
+
+/// The answer for an operand that is no number: unequal, or an error that speaks of elements.
+fn unlike(this: &Value, ufunc: &str, side: Side, other: &Value) -> Option<Result<Value>> {
     let answer = match ufunc {
         "equal" => false,
         "not_equal" => true,
-        _ => return None,
+        _ => return Some(Err(unlike_error(this, ufunc, side, other))),
     };
+    // A scalar's answer is a bool of Python.
+    if Number::in_value(this).is_some() {
+        return Some(Ok(Value::Bool(answer)));
+    }
     let filled = || {
         let array = convert::array(this, None)?;
         let answers = Array::zeros(array.shape(), Descr::BOOL, false)?;
@@ -285,6 +320,74 @@ fn unlike(this: &Value, ufunc: &str) -> Option<Result<Value>> {
         convert::result(answers)
     };
     Some(filled())
+}
+
+fn unlike_error(this: &Value, ufunc: &str, side: Side, other: &Value) -> Error {
+    let descr = match convert::array(this, None) {
+        Ok(array) => array.descr,
+        Err(error) => return error,
+    };
+    let is_comparison = matches!(ufunc, "less" | "less_equal" | "greater" | "greater_equal");
+    if let Some(text) = text_dtype(other) {
+        let own = format!("dtype({})", descr.inner_repr());
+        let pair = match (is_comparison, side) {
+            (true, _) => {
+                let class = crate::dtypes::class_name(descr);
+                let text = if text.contains('S') { "BytesDType" } else { "StrDType" };
+                format!("<class '{class}'>, <class 'numpy.dtypes.{text}'>")
+            }
+            (false, Side::Right) => format!("{text}, {own}"),
+            _ => format!("{own}, {text}"),
+        };
+        return call_ufunc::text_error(ufunc, &pair);
+    }
+    if ufunc == "matmul" {
+        return Error::value(
+            "matmul: Input operand 1 does not have enough dimensions (has 0, gufunc core with signature \
+             (n?,k),(k,m?)->(n?,m?) requires 1)",
+        );
+    }
+    let symbol = OPERATORS.iter().find(|(_, known, _)| *known == ufunc).map_or("", |(.., symbol)| *symbol);
+    let (own, other) = (python_class(descr), other.type_name());
+    let (left, right) = if side == Side::Right && !is_comparison { (other, own) } else { (own, other) };
+    Error::type_error(match is_comparison {
+        true => format!("'{symbol}' not supported between instances of '{left}' and '{right}'"),
+        false => format!("unsupported operand type(s) for {symbol}: '{left}' and '{right}'"),
+    })
+}
+
+/// The error for an operand `other` that is no number, left or right of `this`.
+pub(crate) fn unlike_operands(this: &Value, ufunc: &str, is_left: bool, other: &Value) -> Error {
+    unlike_error(this, ufunc, if is_left { Side::Right } else { Side::Left }, other)
+}
+
+/// Returns the class of Python's numbers that elements of a dtype become.
+pub(crate) fn python_class(descr: Descr) -> &'static str {
+    match descr.kind() {
+        Kind::Bool => "bool",
+        Kind::Unsigned | Kind::Signed => "int",
+        Kind::Floating => "float",
+        Kind::Complex => "complex",
+    }
+}
+
+/// Returns the dtype that NumPy gives text, as its messages show it; `None` for other values.
+pub(crate) fn text_dtype(value: &Value) -> Option<String> {
+    match value {
+        Value::Str(text) => Some(format!("dtype('<U{}')", text.chars().count())),
+        Value::Buffer(buffer) if matches!(buffer.kind(), tensor::BufferKind::Bytes) => {
+            Some(format!("dtype('S{}')", buffer.nbytes()))
+        }
+        Value::List(_) | Value::Tuple(_) => {
+            let items = value.sequence()?;
+            let longest = items.iter().filter_map(|item| match item {
+                Value::Str(text) => Some(text.chars().count()),
+                _ => None,
+            });
+            longest.max().map(|length| format!("dtype('<U{length}')"))
+        }
+        _ => None,
+    }
 }
 
 /// An operator between an array and a tensor.

@@ -151,7 +151,7 @@ fn changed(call: &Call, from: usize) -> Result<ArrayOptions> {
     }
     if let Some(mode) = get(9) {
         let Some(mode) = FloatMode::from_name(&text(mode, "floatmode")?) else {
-            bail!(ValueError, "floatmode option must be one of 'fixed', 'unique', 'maxprec', 'maxprec_equal'");
+            bail!(ValueError, "floatmode option must be one of \"fixed\", \"unique\", \"maxprec\", \"maxprec_equal\"");
         };
         options.floatmode = mode;
     }

@@ -15,8 +15,25 @@ macro_rules! sources {
 
 /// The sources whose names are members of `numpy`.
 const TOP: &[Source] = sources![
-    "common", "core", "histogram", "index", "iterate", "join", "make", "nan", "numeric", "product", "quantile", "reduce",
-    "sets", "shape", "stats", "window", "einsum", "poly", "kernels",
+    "common",
+    "core",
+    "histogram",
+    "index",
+    "iterate",
+    "join",
+    "make",
+    "nan",
+    "numeric",
+    "product",
+    "quantile",
+    "reduce",
+    "sets",
+    "shape",
+    "stats",
+    "window",
+    "einsum",
+    "poly",
+    "kernels",
 ];
 
 /// The sources of methods, and of the modules within `numpy`.
@@ -81,9 +98,7 @@ fn sources_of(module: &str) -> Vec<&'static Source> {
 /// # Errors
 /// Any error of running the source.
 pub(crate) fn member(state: &State, module: &str, name: &str) -> Result<Option<Value>> {
-    let defines = |source: &Source| {
-        NAMES.iter().any(|(known, names)| *known == source.name && names.contains(&name))
-    };
+    let defines = |source: &Source| NAMES.iter().any(|(known, names)| *known == source.name && names.contains(&name));
     match sources_of(module).into_iter().find(|source| defines(source)) {
         Some(source) => state.embedded_value(source, name),
         None => Ok(None),

@@ -40,7 +40,7 @@ pub(crate) const ROWS: &[Row] = &[
         },
         "Sets how floating-point faults are reported while it is entered.",
     )
-    .python("errstate"),
+    .python("errstate.__init__"),
 ];
 
 const MODES: [&str; 6] = ["ignore", "warn", "raise", "call", "print", "log"];

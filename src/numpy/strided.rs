@@ -160,9 +160,6 @@ impl Strided {
     /// Returns the same elements with another shape, if no element has to move; `column_major` is the order in which
     /// elements are counted. The number of elements must be the same.
     pub fn reshaped(&self, shape: &[i64], itemsize: usize, column_major: bool) -> Option<Strided> {
-        if self.shape[..] == *shape {
-            return Some(self.clone());
-        }
         if self.is_dense(itemsize, column_major) {
             let strides = dense_strides(shape, itemsize, column_major);
             return Some(Strided { shape: Dims::from_slice(shape), strides, offset: self.offset });
@@ -263,7 +260,8 @@ pub fn infer_shape(asked: &[i64], count: i64) -> Result<Dims> {
     if unknown > 1 {
         bail!(ValueError, "can only specify one unknown dimension");
     }
-    let known = asked.iter().filter(|&&size| size >= 0).try_fold(1i64, |all, &size| all.checked_mul(size)).ok_or_else(wrong)?;
+    let known =
+        asked.iter().filter(|&&size| size >= 0).try_fold(1i64, |all, &size| all.checked_mul(size)).ok_or_else(wrong)?;
     if unknown == 0 {
         return if known == count { Ok(Dims::from_slice(asked)) } else { Err(wrong()) };
     }

@@ -17,13 +17,15 @@ mod reduce;
 mod resolve;
 mod run;
 mod scan;
+mod series;
 mod table;
+mod tanh;
 
 pub use call::{Operand, Options, Outputs, call};
 pub use flags::FpFlags;
 pub use reduce::{Initial, Reduction, reduce, reduction_dtype};
-pub use scan::{accumulate, at, reduceat};
 pub use resolve::{In, LoopTypes, resolve};
+pub use scan::{accumulate, at, reduceat};
 pub use table::{Identity, Op, TABLE, Ufunc, find};
 
 #[cfg(test)]

@@ -28,7 +28,8 @@ pub fn attribute(state: &State, value: &Value, name: &str) -> Result<Value> {
         },
         Value::Object(object) if let Some(found) = object.own_attribute(name) => found,
         Value::Object(object) if object.is_array() => {
-            let family = state.registry.family(name).filter(|family| family.find(Receiver::Class(Kind::Array)).is_some());
+            let family =
+                state.registry.family(name).filter(|family| family.find(Receiver::Class(Kind::Array)).is_some());
             let of = || Some(Value::Method(Rc::new(Method { of: value.clone(), name: family?.name })));
             of().or_else(|| method(value, name)).ok_or_else(missing)
         }

@@ -187,6 +187,10 @@ pub trait Object: Any {
     fn buffer(&self) -> Option<Result<Buffer>> {
         None
     }
+    /// Returns the bytes of an array, whatever its elements are; `None` for any other object.
+    fn bytes(&self) -> Option<Result<Buffer>> {
+        None
+    }
     /// Returns the elements of an array as those of a tensor on the same memory, or PyTorch's refusal; `None` for any
     /// other object.
     fn tensor_elements(&self) -> Option<Result<View>> {

@@ -7,7 +7,7 @@ use num_complex::Complex;
 use num_traits::Signed;
 use std::iter::Peekable;
 use std::str::Chars;
-use tensor::{Error, ErrorKind, Result, Scalar, bail, limits};
+use tensor::{Error, ErrorKind, Result, bail, limits};
 use value::numbers::Number;
 use value::{Value, integers};
 
@@ -29,11 +29,6 @@ pub(super) fn format(value: &Value, spec: &str) -> Result<String> {
         Value::BigInt(i) => format_int(&Number::Big(i.clone()), &read(false)?, "int"),
         Value::Float(f) => format_float(*f, &read(false)?, "float"),
         Value::Complex(c) => format_complex(*c, &read(false)?),
-        // A scalar of NumPy is formatted like the number of Python; a single bool or integer has no width of its own.
-        Value::Object(object) if let Some(number) = object.number() => {
-            let number = if let Scalar::Bool(truth) = number { Scalar::Int(i64::from(truth)) } else { number };
-            format(&Value::from(number), spec)
-        }
         Value::TypedStorage(_) => Err(unsupported("torch.storage.TypedStorage")),
         other => Err(unsupported(other.type_name())),
     }

@@ -99,11 +99,11 @@ class iinfo:
         self.max = (1 << (self.bits - (self.kind == "i"))) - 1
 
     def __repr__(self):
-        return f"iinfo(min={self.min}, max={self.max}, dtype={self.dtype})"
+        return f"iinfo(min={self.min!s}, max={self.max!s}, dtype={self.dtype})"
 
     def __str__(self):
         line = "---------------------------------------------------------------"
-        return f"Machine parameters for {self.dtype}\n{line}\nmin = {self.min}\nmax = {self.max}\n{line}\n"
+        return f"Machine parameters for {self.dtype}\n{line}\nmin = {self.min!s}\nmax = {self.max!s}\n{line}\n"
 
 
 class finfo:
@@ -119,7 +119,7 @@ class finfo:
         if self.dtype.kind == "c":
             self.dtype = np.dtype(f"f{self.dtype.itemsize // 2}")
         if self.dtype.kind != "f":
-            raise ValueError(f"data type {np.dtype(dtype)!r} not inexact" if self.dtype.kind in "biu" else "not inexact")
+            raise ValueError(f"data type {self.dtype.type!r} not inexact")
         self.bits = self.dtype.itemsize * 8
         kind = self.dtype.type
         self.nmant, self.nexp = {16: (10, 5), 32: (23, 8), 64: (52, 11)}[self.bits]
@@ -139,14 +139,14 @@ class finfo:
         self.resolution = kind(10.0**-self.precision)
 
     def __repr__(self):
-        return f"finfo(resolution={self.resolution}, min={self.min}, max={self.max}, dtype={self.dtype})"
+        return f"finfo(resolution={self.resolution!s}, min={self.min!s}, max={self.max!s}, dtype={self.dtype})"
 
     def __str__(self):
         line = "---------------------------------------------------------------"
         return (
-            f"Machine parameters for {self.dtype}\n{line}\nprecision = {self.precision:3}   resolution = {self.resolution}\n"
-            f"machep = {self.machep:6}   eps =        {self.eps}\nnegep =  {self.negep:6}   epsneg =     {self.epsneg}\n"
-            f"minexp = {self.minexp:6}   tiny =       {self.tiny}\nmaxexp = {self.maxexp:6}   max =        {self.max}\n"
-            f"nexp =   {self.nexp:6}   min =        -max\nsmallest_normal = {self.smallest_normal}   smallest_subnormal = "
-            f"{self.smallest_subnormal}\n{line}\n"
+            f"Machine parameters for {self.dtype}\n{line}\nprecision = {self.precision:3}   resolution = {self.resolution!s}\n"
+            f"machep = {self.machep:6}   eps =        {self.eps!s}\nnegep =  {self.negep:6}   epsneg =     {self.epsneg!s}\n"
+            f"minexp = {self.minexp:6}   tiny =       {self.tiny!s}\nmaxexp = {self.maxexp:6}   max =        {self.max!s}\n"
+            f"nexp =   {self.nexp:6}   min =        -max\nsmallest_normal = {self.smallest_normal!s}   smallest_subnormal = "
+            f"{self.smallest_subnormal!s}\n{line}\n"
         )

@@ -17,13 +17,27 @@ def _solved(compute, text):
 
 class _linalg:
     @staticmethod
-    def det(a):
-        return torch.linalg.det(_tensor(a)).numpy()
+    def slogdet(a):
+        lu, pivots = torch.linalg.lu_factor_ex(_tensor(a))[:2]
+        lu, pivots = lu.numpy(), pivots.numpy()
+        size = a.shape[-1]
+        swapped = (pivots != np.arange(1, size + 1, dtype=pivots.dtype)).sum(-1) % 2
+        sign = np.where(swapped, -1.0, 1.0).astype(a.dtype)
+        logarithm = np.zeros(a.shape[:-2])
+        # In the order of the diagonal, like LAPACK's caller.
+        for at in range(size):
+            item = lu[..., at, at]
+            length = np.abs(item)
+            sign = sign * np.where(length == 0, 0, item / np.where(length == 0, 1, length))
+            logarithm = logarithm + np.log(length)
+        with np.errstate(all="ignore"):
+            return sign[()], np.asarray(logarithm)[()]
 
     @staticmethod
-    def slogdet(a):
-        sign, logarithm = torch.linalg.slogdet(_tensor(a))
-        return sign.numpy(), logarithm.numpy()
+    def det(a):
+        with np.errstate(all="ignore"):
+            sign, logarithm = _linalg.slogdet(a)
+            return np.asarray(sign * np.exp(logarithm)).astype(a.dtype)[()]
 
     @staticmethod
     def inv(a):

@@ -8,10 +8,10 @@ def _count(a, axis, where):
         return np.add.reduce(np.broadcast_to(where, a.shape), axis=axis, dtype=np.intp)
     if axis is None:
         return a.size
-    axes = axis if type(axis) is tuple else (axis,)
     count = 1
-    for one in axes:
-        count *= a.shape[one] if a.ndim else 1
+    for one in axis if type(axis) is tuple else (axis,):
+        if a.ndim or one not in (0, -1):
+            count *= a.shape[np._axis_index(one, a.ndim)]
     return count
 
 
@@ -71,7 +71,8 @@ def var(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, where=True, 
     if a.dtype.kind in "biuf":
         x = np.multiply(x, x, out=x if x.ndim else None)
     else:
-        x = np.multiply(x, np.conjugate(x)).real
+        re, im = x.real, x.imag
+        x = np.add(np.multiply(re, re), np.multiply(im, im))
     total = np.add.reduce(np.asanyarray(x), axis, dtype, out, keepdims, where=where)
     rest = np.maximum(count - ddof, 0)
     if isinstance(total, np.ndarray):
@@ -210,6 +211,8 @@ def take(a, indices, axis=None, out=None, mode="raise"):
 
 
 def put(a, indices, values, mode="raise"):
+    if a.size == 0 and np.asarray(indices).size:
+        raise IndexError("cannot replace elements of an empty array")
     values = np.asarray(values).astype(a.dtype).reshape(-1)
     positions = _positions(indices, a.size, mode, None).reshape(-1)
     if values.size == 0 or positions.size == 0:
@@ -284,6 +287,8 @@ def trace(a, offset=0, axis1=0, axis2=1, dtype=None, out=None):
 
 
 def partition(a, kth, axis=-1, kind="introselect", order=None):
+    if not a.size:
+        return None
     axis = _axis(axis, a.ndim)
     for one in np.asarray(kth).reshape(-1).tolist():
         place = one + a.shape[axis] if one < 0 else one
@@ -296,6 +301,8 @@ def argpartition(a, kth, axis=-1, kind="introselect", order=None):
     a = np.asanyarray(a)
     if axis is None:
         a, axis = a.reshape(-1), 0
+    if not a.size:
+        return a.argsort(axis)
     axis = _axis(axis, a.ndim)
     for one in np.asarray(kth).reshape(-1).tolist():
         place = one + a.shape[axis] if one < 0 else one

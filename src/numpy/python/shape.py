@@ -519,7 +519,7 @@ def _stretched(array, shape, writeable=False):
         strides.append(0 if old == 1 else step)
     if math.prod(shape) == 0 and array.size == 0:
         strides = [0] * len(shape)
-    return np.lib.stride_tricks.as_strided(array, shape, tuple(strides), writeable=writeable)
+    return np._strided(array, shape, tuple(strides), writeable)
 
 
 def broadcast_to(array, shape, subok=False):

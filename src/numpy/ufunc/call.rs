@@ -72,7 +72,8 @@ fn cast_error(ufunc: &Ufunc, role: &str, [from, to]: [Descr; 2], casting: Castin
 /// Checks that operands and outputs may be converted.
 fn check_casts(ufunc: &Ufunc, types: &LoopTypes, inputs: &[Operand], options: &Options) -> Result<()> {
     let casting = options.casting;
-    let plural = |count: usize, role: &str, at: usize| if count == 1 { role.to_owned() } else { format!("{role} {at}") };
+    let plural =
+        |count: usize, role: &str, at: usize| if count == 1 { role.to_owned() } else { format!("{role} {at}") };
     for (at, (input, &own)) in inputs.iter().zip(types).enumerate() {
         let own = Descr::native(own);
         // A comparison with a mixed pair of integers, and logic, take their operands as they are.
@@ -222,7 +223,8 @@ fn new_result(shape: &[i64], operands: &[Array], dtype: DType, order: Order) -> 
             Array::unwritten(shape, descr, false)
         }
         Order::Keep => {
-            let places: SmallVec<[Strided; 3]> = operands.iter().map(|array| array.places.broadcast_to(shape)).collect();
+            let places: SmallVec<[Strided; 3]> =
+                operands.iter().map(|array| array.places.broadcast_to(shape)).collect();
             let refs: SmallVec<[&Strided; 3]> = places.iter().collect();
             let strides = kept_strides(shape, &refs, descr.itemsize());
             let dense = Array::unwritten(shape, descr, false)?;

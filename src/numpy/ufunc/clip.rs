@@ -53,3 +53,13 @@ pub(super) fn clip<T: Clipped>() -> Three<T> {
         });
     }
 }
+
+/// Clips half-precision numbers: those that equal a bound, so zeros, stay.
+pub(super) fn clip_half() -> Three<f32> {
+    |value, low, high, out| {
+        for (((out, &value), &low), &high) in out.iter_mut().zip(value).zip(low).zip(high) {
+            let raised = if value.is_nan() || value >= low { value } else { low };
+            *out = if raised.is_nan() || raised <= high { raised } else { high };
+        }
+    }
+}

@@ -116,9 +116,11 @@ where
         Op::Subtract => two!(|a: C<T>, b: C<T>| Complex::new(a.re - b.re, a.im - b.im)),
         // Vectors round the two products of each part differently from single numbers.
         Op::Multiply => Two {
-            slices: |a, b, out| zip(a, b, out, |a: C<T>, b: C<T>| {
-                Complex::new(a.re.fused(b.re, -(a.im * b.im)), a.re.fused(b.im, a.im * b.re))
-            }),
+            slices: |a, b, out| {
+                zip(a, b, out, |a: C<T>, b: C<T>| {
+                    Complex::new(a.re.fused(b.re, -(a.im * b.im)), a.re.fused(b.im, a.im * b.re))
+                })
+            },
             one: multiply::<T>,
         },
         Op::Divide => called!(divide::<T>),

@@ -1,12 +1,10 @@
 //! Finds the kernel of a loop and runs it.
 
-use super::clip::{Clipped, clip};
+use super::clip::{Clipped, clip, clip_half};
 use super::compare::{Compared, bools, mirrored, mixed, one_bool, relation, whole_test};
-use super::complexes::{
-    complex_test, magnitudes, one_complex, plain_magnitudes, plain_one, plain_two, two_complex,
-};
+use super::complexes::{complex_test, magnitudes, one_complex, plain_magnitudes, plain_one, plain_two, two_complex};
 use super::flags::FpFlags;
-use super::halves::{one_half, two_halves};
+use super::halves::{extremes, one_half, plain, two_halves};
 use super::integers::{Whole, bit_count, one_integer, two_integers};
 use super::math::Real;
 use super::reals::{exponents, one_real, real_test, scaled, two_reals};
@@ -21,14 +19,38 @@ use tensor::{DType, Error, Result};
 macro_rules! each_whole {
     ($dtype:expr, $T:ident => $body:expr, $other:expr) => {
         match $dtype {
-            DType::Char => { type $T = i8; $body }
-            DType::Byte => { type $T = u8; $body }
-            DType::Short => { type $T = i16; $body }
-            DType::UInt16 => { type $T = u16; $body }
-            DType::Int => { type $T = i32; $body }
-            DType::UInt32 => { type $T = u32; $body }
-            DType::Long => { type $T = i64; $body }
-            DType::UInt64 => { type $T = u64; $body }
+            DType::Char => {
+                type $T = i8;
+                $body
+            }
+            DType::Byte => {
+                type $T = u8;
+                $body
+            }
+            DType::Short => {
+                type $T = i16;
+                $body
+            }
+            DType::UInt16 => {
+                type $T = u16;
+                $body
+            }
+            DType::Int => {
+                type $T = i32;
+                $body
+            }
+            DType::UInt32 => {
+                type $T = u32;
+                $body
+            }
+            DType::Long => {
+                type $T = i64;
+                $body
+            }
+            DType::UInt64 => {
+                type $T = u64;
+                $body
+            }
             _ => $other,
         }
     };
@@ -92,7 +114,7 @@ fn half_of_one(op: Op, part: usize, a: &Array, out: &Array) -> Option<Result<FpF
     }
     match exponents::<f32>(op, part) {
         Some(kernel) => Some(run_half_one(op, kernel, a, out)),
-        None => one_real::<f32>(op, part).map(|kernel| run_half_one(op, kernel, a, out)),
+        None => plain(op).or_else(|| one_real::<f32>(op, part)).map(|kernel| run_half_one(op, kernel, a, out)),
     }
 }
 
@@ -107,10 +129,7 @@ where
     if let Some(kernel) = plain_magnitudes::<T>(op).filter(|_| plain).or_else(|| magnitudes::<T>(op)) {
         return Some(run_one(op, kernel, a, out));
     }
-    plain_one::<T>(op)
-        .filter(|_| plain)
-        .or_else(|| one_complex::<T>(op))
-        .map(|kernel| run_one(op, kernel, a, out))
+    plain_one::<T>(op).filter(|_| plain).or_else(|| one_complex::<T>(op)).map(|kernel| run_one(op, kernel, a, out))
 }
 
 fn two(op: Op, part: usize, [a, b]: [&Array; 2], out: &Array) -> Option<Result<FpFlags>> {
@@ -177,7 +196,7 @@ fn half_of_two(op: Op, part: usize, to_bool: bool, pair: [&Array; 2], out: &Arra
     if to_bool {
         return relation::<f32>(op).map(|kernel| run_half_two(op, kernel.slices, pair, out));
     }
-    two_reals::<f32>(op, part).map(|kernel| run_half_two(op, kernel.slices, pair, out))
+    extremes(op).or_else(|| two_reals::<f32>(op, part)).map(|kernel| run_half_two(op, kernel.slices, pair, out))
 }
 
 fn complex_of_two<T: Real + Cell>(op: Op, to_bool: bool, pair: [&Array; 2], out: &Array) -> Option<Result<FpFlags>>
@@ -214,7 +233,7 @@ fn three(op: Op, arrays: [&Array; 3], out: &Array) -> Result<FpFlags> {
             let [a, b, c] = arrays.map(|array| array.copied(Descr::native(DType::Float), Order::C));
             let (a, b, c) = (a?, b?, c?);
             let result = Array::unwritten(out.shape(), Descr::native(DType::Float), false)?;
-            of::<f32>(op, [&a, &b, &c], &result)?;
+            run_three(op, clip_half(), [&a, &b, &c], &result)?;
             out.assign(&result)?;
             Ok(FpFlags::NONE)
         }
@@ -236,4 +255,3 @@ pub(super) fn has_negative(exponents: &Array) -> Result<bool> {
     }
     Ok(false)
 }
-

@@ -61,6 +61,23 @@ fn is_zero(value: Scalar) -> bool {
 
 /// Returns the errors of one element whose result is not finite.
 pub(super) fn of_element(op: Op, inputs: &[Scalar], result: Scalar) -> FpFlags {
+    if op == Op::Nextafter {
+        let is_beyond = !is_nan(result) && !is_finite(result) && inputs.first().copied().is_some_and(is_finite);
+        return if is_beyond { FpFlags::OVERFLOW } else { FpFlags::NONE };
+    }
+    // A quotient by a complex zero has NaNs beside infinities.
+    if let (Op::Divide, [_, Scalar::Complex(zero)], Scalar::Complex(quotient)) = (op, inputs, result)
+        && zero.re == 0.0
+        && zero.im == 0.0
+        && (quotient.re.is_infinite() || quotient.im.is_infinite())
+    {
+        let has_nan = quotient.re.is_nan() || quotient.im.is_nan();
+        let arose = has_nan && !inputs.iter().any(|&input| is_nan(input));
+        return if arose { FpFlags::DIVIDE | FpFlags::INVALID } else { FpFlags::DIVIDE };
+    }
+    if op == Op::Spacing && is_nan(result) {
+        return FpFlags::NONE;
+    }
     if is_nan(result) {
         let arose = !inputs.iter().any(|&input| is_nan(input));
         return if arose && op.raises() { FpFlags::INVALID } else { FpFlags::NONE };

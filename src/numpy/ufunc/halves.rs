@@ -30,7 +30,9 @@ fn spacing(a: f16) -> f16 {
     let size = f16::from_bits(a.to_bits() & 0x7fff);
     // Below a power of two on the negative side, the next number is half as far.
     let next = neighbour(size, true);
-    match a.is_sign_negative() && size.to_bits() & 0x3ff == 0 && size.to_bits() > 0x400 {
+    let bits = size.to_bits();
+    let is_power = bits & 0x3ff == 0 && bits > 0x400;
+    match a.is_sign_negative() && (is_power || size == f16::MAX) {
         true => f16::from_f32(size.to_f32() - neighbour(size, false).to_f32()),
         false => f16::from_f32(next.to_f32() - size.to_f32()),
     }
@@ -42,4 +44,27 @@ pub(super) fn two_halves(op: Op) -> Option<Two<f16, f16, f16>> {
 
 pub(super) fn one_half(op: Op) -> Option<One<f16, f16>> {
     (op == Op::Spacing).then_some(|from, out| map_plain(from, out, spacing))
+}
+
+/// Functions for which NumPy has vectors of single precision that half precision does not use.
+pub(super) fn plain(op: Op) -> Option<One<f32, f32>> {
+    Some(match op {
+        Op::Exp => |from, out| map_plain(from, out, f32::exp),
+        Op::Log => |from, out| map_plain(from, out, f32::ln),
+        Op::Sin => |from, out| map_plain(from, out, f32::sin),
+        Op::Cos => |from, out| map_plain(from, out, f32::cos),
+        Op::Tanh => |from, out| map_plain(from, out, f32::tanh),
+        _ => return None,
+    })
+}
+
+/// The larger and the smaller of two: of equal numbers, so of zeros, the first.
+pub(super) fn extremes(op: Op) -> Option<Two<f32, f32, f32>> {
+    Some(match op {
+        Op::Maximum => called!(|a: f32, b: f32| if a >= b || a.is_nan() { a } else { b }),
+        Op::Minimum => called!(|a: f32, b: f32| if a <= b || a.is_nan() { a } else { b }),
+        Op::Fmax => called!(|a: f32, b: f32| if a >= b || b.is_nan() { a } else { b }),
+        Op::Fmin => called!(|a: f32, b: f32| if a <= b || b.is_nan() { a } else { b }),
+        _ => return None,
+    })
 }

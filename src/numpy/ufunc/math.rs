@@ -2,6 +2,8 @@
 //! precision has NumPy's own series for some; the others are those of the system's library. Where Rust's library has
 //! formulas of its own (the inverse hyperbolic functions), the library's are written out here.
 
+use super::run::{map, map_plain};
+use super::{series, tanh};
 use num_traits::Float;
 use tensor::memory::Plain;
 
@@ -25,13 +27,20 @@ pub(super) trait Real: Float + Plain + Default + 'static {
     fn plain_exp(self) -> Self {
         self.exp()
     }
+    /// Vectors of NumPy's own exponentials, logarithms and waves; the others are the system's.
+    fn exp_all(from: &[Self], out: &mut [Self]);
+    fn log_all(from: &[Self], out: &mut [Self]);
+    fn sin_all(from: &[Self], out: &mut [Self]);
+    fn cos_all(from: &[Self], out: &mut [Self]);
+    fn tanh_all(from: &[Self], out: &mut [Self]);
+    fn cube_root(self) -> Self;
     fn arcsinh(self) -> Self;
     fn arccosh(self) -> Self;
     fn arctanh(self) -> Self;
 }
 
 macro_rules! reals {
-    ($($t:ident $bits:ident $mantissa:literal $bias:literal $fraction:literal;)*) => {$(
+    ($($t:ident $bits:ident $mantissa:literal $bias:literal $fraction:literal $small:literal { $($own:item)* })*) => {$(
         impl Real for $t {
             const PI_BY_180: $t = std::$t::consts::PI / 180.0;
             const BY_PI_180: $t = 180.0 / std::$t::consts::PI;
@@ -91,12 +100,13 @@ macro_rules! reals {
                 let kept = bits & !exponents | ($bias - 1) << ($mantissa - 1);
                 (<$t>::from_bits(kept), exponent - ($bias - 1) - shift)
             }
+            $($own)*
             fn arcsinh(self) -> $t {
                 let size = self.abs();
-                if !self.is_finite() || size < $fraction {
+                if !self.is_finite() || size < $small {
                     return self;
                 }
-                let result = if size > (1.0 / $fraction) {
+                let result = if size > (1.0 / $small) {
                     size.ln() + std::$t::consts::LN_2
                 } else if size > 2.0 {
                     (2.0 * size + 1.0 / ((self * self + 1.0).sqrt() + size)).ln()
@@ -145,8 +155,84 @@ fn power_of_mantissa<T: Real>() -> T {
     T::of(if size_of::<T>() == 4 { 16_777_216.0 } else { 9_007_199_254_740_992.0 })
 }
 
-// The type and that of its bits, the bits of its mantissa, its largest exponent, and the size below which `asinh(x)` is `x`.
+/// Returns the cube root of two to a power between -2 and 2.
+fn cube_root_of_power(exponent: i32) -> f64 {
+    const CBRT_2: f64 = 1.259_921_049_894_873_164_8;
+    const CBRT_4: f64 = 1.587_401_051_968_199_474_8;
+    match exponent {
+        -2 => 1.0 / CBRT_4,
+        -1 => 1.0 / CBRT_2,
+        1 => CBRT_2,
+        2 => CBRT_4,
+        _ => 1.0,
+    }
+}
+
+// The type and that of its bits, the bits of its mantissa, its largest exponent, and the sizes below which `atanh(x)` and
+// `asinh(x)` are `x`.
 reals! {
-    f32 u32 24 127 3.725_290_3e-9;
-    f64 u64 53 1023 3.725_290_298_461_914e-9;
+    f32 u32 24 127 3.725_290_3e-9 6.103_515_6e-5 {
+        fn exp_all(from: &[f32], out: &mut [f32]) {
+            map(from, out, series::exp);
+        }
+        fn log_all(from: &[f32], out: &mut [f32]) {
+            map(from, out, series::log);
+        }
+        fn sin_all(from: &[f32], out: &mut [f32]) {
+            series::sines(from, out);
+        }
+        fn cos_all(from: &[f32], out: &mut [f32]) {
+            series::cosines(from, out);
+        }
+        fn tanh_all(from: &[f32], out: &mut [f32]) {
+            map(from, out, tanh::single);
+        }
+        fn cube_root(self) -> f32 {
+            if self == 0.0 || !self.is_finite() {
+                return self + self;
+            }
+            let (m, exponent) = self.abs().parts();
+            let m = f64::from(m);
+            let u = (0.492_659_620_528_969_547 + (0.697_570_460_207_922_770 - 0.191_502_161_678_719_066 * m) * m) as f32;
+            let (u, cube) = (f64::from(u), f64::from(u * u * u));
+            let root = u * (cube + 2.0 * m) / (2.0 * cube + m) * cube_root_of_power(exponent % 3);
+            (root as f32).copysign(self).times_power(i64::from(exponent / 3))
+        }
+    }
+    f64 u64 53 1023 3.725_290_298_461_914e-9 3.725_290_298_461_914e-9 {
+        fn exp_all(from: &[f64], out: &mut [f64]) {
+            map_plain(from, out, f64::exp);
+        }
+        fn log_all(from: &[f64], out: &mut [f64]) {
+            map_plain(from, out, f64::ln);
+        }
+        fn sin_all(from: &[f64], out: &mut [f64]) {
+            map_plain(from, out, f64::sin);
+        }
+        fn cos_all(from: &[f64], out: &mut [f64]) {
+            map_plain(from, out, f64::cos);
+        }
+        fn tanh_all(from: &[f64], out: &mut [f64]) {
+            map(from, out, tanh::double);
+        }
+        // The system's formula, which is not correctly rounded.
+        fn cube_root(self) -> f64 {
+            if self == 0.0 || !self.is_finite() {
+                return self + self;
+            }
+            let (m, exponent) = self.abs().parts();
+            let u = 0.354_895_765_043_919_86
+                + (1.508_191_937_815_848_96
+                    - (2.114_994_941_673_712_87
+                        - (2.446_931_225_635_344_30
+                            - (1.834_692_774_836_130_86 - (0.784_932_344_976_639_262 - 0.145_263_899_385_486_367 * m) * m)
+                                * m)
+                            * m)
+                        * m)
+                    * m;
+            let cube = u * u * u;
+            let root = u * (cube + 2.0 * m) / (2.0 * cube + m) * cube_root_of_power(exponent % 3);
+            root.copysign(self).times_power(i64::from(exponent / 3))
+        }
+    }
 }

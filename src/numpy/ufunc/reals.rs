@@ -138,10 +138,8 @@ pub(super) fn two_reals<T: Real>(op: Op, part: usize) -> Option<Two<T, T, T>> {
 
 /// Returns the kernel of a number and a power of two.
 pub(super) fn scaled<T: Real>(op: Op) -> Option<(Two<T, i32, T>, Two<T, i64, T>)> {
-    (op == Op::Ldexp).then_some((
-        called!(|a: T, b: i32| a.times_power(i64::from(b))),
-        called!(|a: T, b: i64| a.times_power(b)),
-    ))
+    (op == Op::Ldexp)
+        .then_some((called!(|a: T, b: i32| a.times_power(i64::from(b))), called!(|a: T, b: i64| a.times_power(b))))
 }
 
 fn sign<T: Real>(a: T) -> T {
@@ -160,8 +158,8 @@ fn spacing<T: Real>(a: T) -> T {
     if a.is_nan() {
         return a;
     }
-    match a.is_sign_negative() {
-        // The distance to the next number away from zero.
+    // The distance to the next number away from zero; from either zero, to the next above.
+    match a < T::zero() {
         true => a.neighbour(false) - a,
         false => a.neighbour(true) - a,
     }
@@ -207,23 +205,23 @@ pub(super) fn one_real<T: Real>(op: Op, part: usize) -> Option<One<T, T>> {
         (Op::Frexp, 0) => slices_called!(T, |a: T| a.parts().0),
         (Op::Modf, 0) => slices_called!(T, fraction::<T>),
         (Op::Modf, _) => slices_called!(T, whole_part::<T>),
-        (Op::Exp, _) => slices_called!(T, |a: T| a.exp()),
+        (Op::Exp, _) => T::exp_all,
         (Op::Exp2, _) => slices_called!(T, |a: T| a.exp2()),
         (Op::Expm1, _) => slices_called!(T, |a: T| a.exp_m1()),
-        (Op::Log, _) => slices_called!(T, |a: T| a.ln()),
+        (Op::Log, _) => T::log_all,
         (Op::Log2, _) => slices_called!(T, |a: T| a.log2()),
         (Op::Log10, _) => slices_called!(T, |a: T| a.log10()),
         (Op::Log1p, _) => slices_called!(T, |a: T| a.ln_1p()),
-        (Op::Cbrt, _) => slices_called!(T, |a: T| a.cbrt()),
-        (Op::Sin, _) => slices_called!(T, |a: T| a.sin()),
-        (Op::Cos, _) => slices_called!(T, |a: T| a.cos()),
+        (Op::Cbrt, _) => slices_called!(T, |a: T| a.cube_root()),
+        (Op::Sin, _) => T::sin_all,
+        (Op::Cos, _) => T::cos_all,
         (Op::Tan, _) => slices_called!(T, |a: T| a.tan()),
         (Op::Arcsin, _) => slices_called!(T, |a: T| a.asin()),
         (Op::Arccos, _) => slices_called!(T, |a: T| a.acos()),
         (Op::Arctan, _) => slices_called!(T, |a: T| a.atan()),
         (Op::Sinh, _) => slices_called!(T, |a: T| a.sinh()),
         (Op::Cosh, _) => slices_called!(T, |a: T| a.cosh()),
-        (Op::Tanh, _) => slices_called!(T, |a: T| a.tanh()),
+        (Op::Tanh, _) => T::tanh_all,
         (Op::Arcsinh, _) => slices_called!(T, |a: T| a.arcsinh()),
         (Op::Arccosh, _) => slices_called!(T, |a: T| a.arccosh()),
         (Op::Arctanh, _) => slices_called!(T, |a: T| a.arctanh()),

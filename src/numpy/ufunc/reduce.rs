@@ -259,9 +259,9 @@ pub fn reduce(
         None => None,
     };
     // An output of another dtype, and one that is read meanwhile, get a copy.
-    let direct = given.as_ref().filter(|out| {
-        out.descr == descr && out.places.in_elements(out.itemsize()).is_some() && !out.may_share(array)
-    });
+    let direct = given
+        .as_ref()
+        .filter(|out| out.descr == descr && out.places.in_elements(out.itemsize()).is_some() && !out.may_share(array));
     let result = match direct {
         Some(out) => out.clone(),
         None => new_result(array, &is_reduced, dtype, options.where_.as_ref())?,
@@ -442,13 +442,7 @@ fn mask_bits(mask: &Array, shape: &[i64], order: &[usize]) -> Result<Vec<bool>> 
 
 /// Joins axes that follow each other without gaps in every operand. Of a copy, the axes stay apart that are apart in the
 /// original: NumPy converts while it iterates.
-fn plan(
-    original: &Strided,
-    input: &Array,
-    result: &Array,
-    mask: Option<&[i64]>,
-    order: &[usize],
-) -> Result<Walk> {
+fn plan(original: &Strided, input: &Array, result: &Array, mask: Option<&[i64]>, order: &[usize]) -> Result<Walk> {
     let unaligned = || Error::runtime("an operand of a reduction is not aligned");
     let from = input.signed().ok_or_else(unaligned)?;
     let to = result.signed().ok_or_else(unaligned)?;
@@ -601,13 +595,7 @@ fn sum_chunks<T: Reduced + Send + Sync>(
 }
 
 /// Folds a line into one element of the output, or into a line of elements.
-fn inner_loop<T: Reduced + Send + Sync>(
-    line: Line<T>,
-    place: i64,
-    step: i64,
-    out: &mut [T],
-    reducer: &Reducer<T>,
-) {
+fn inner_loop<T: Reduced + Send + Sync>(line: Line<T>, place: i64, step: i64, out: &mut [T], reducer: &Reducer<T>) {
     if step == 0 {
         if let Some(result) = out.get_mut(place as usize) {
             *result = (reducer.fold)(*result, line);

@@ -60,8 +60,12 @@ fn strong(ufunc: &Ufunc, inputs: &[In]) -> LoopTypes {
     let common = arrays.reduce(promoted);
     let own = |(at, input): (usize, &In)| match (*input, common) {
         (In::Array(descr), _) => descr.dtype,
-        // An exponent of two need not be wide.
-        (In::Weak(Weak::Integer), Some(_)) if ufunc.op == Op::Ldexp && at == 1 => DType::Int,
+        // An exponent of two need not be wide, and a whole number needs the narrowest float.
+        (In::Weak(Weak::Integer), Some(common)) if ufunc.op == Op::Ldexp => match (at, common) {
+            (0, _) => DType::Char,
+            (_, DType::Bool) => DType::Long,
+            _ => DType::Int,
+        },
         (In::Weak(weak), Some(common)) => weak.with(common),
         (In::Weak(weak), None) => weak.default(),
     };
@@ -69,12 +73,12 @@ fn strong(ufunc: &Ufunc, inputs: &[In]) -> LoopTypes {
 }
 
 /// Returns the loop for operands of these dtypes without further requests.
-fn usual(ufunc: &Ufunc, own: &[DType]) -> Option<LoopTypes> {
+fn usual(ufunc: &Ufunc, own: &[DType], weak: bool) -> Option<LoopTypes> {
     let bools = own.iter().all(|&dtype| dtype == DType::Bool);
     match ufunc.op {
         Op::Divide if own.iter().all(|&dtype| is_whole(dtype)) => Some(loop_types("ddd")),
         Op::Gcd | Op::Lcm | Op::Negative | Op::Positive | Op::Sign | Op::Subtract if bools => None,
-        op if op.is_logical() && own.first() != own.last() => Some(loop_types("???")),
+        op if op.is_logical() && (weak || own.first() != own.last()) => Some(loop_types("???")),
         op if op.is_comparison() => {
             let kinds = [own.first()?, own.last()?].map(|&dtype| (dtype, Descr::native(dtype).kind()));
             match kinds {
@@ -90,10 +94,11 @@ fn usual(ufunc: &Ufunc, own: &[DType]) -> Option<LoopTypes> {
 /// Returns the first loop to which all inputs can be cast safely.
 fn first(ufunc: &Ufunc, own: &[DType]) -> Option<LoopTypes> {
     let fits = |codes: &&str| {
-        !codes.is_empty() && own.iter().zip(codes.bytes()).all(|(&from, code)| {
-            let to = dtype_of(code);
-            from == to || promoted(from, to) == to
-        })
+        !codes.is_empty()
+            && own.iter().zip(codes.bytes()).all(|(&from, code)| {
+                let to = dtype_of(code);
+                from == to || promoted(from, to) == to
+            })
     };
     ufunc.loops.split(' ').find(fits).map(loop_types)
 }
@@ -124,21 +129,22 @@ pub fn resolve(
         fixed.iter_mut().skip(ufunc.nin).for_each(|place| *place = Some(descr.dtype));
     }
     let is_fixed = fixed.iter().any(Option::is_some);
-    let usual = usual(ufunc, &own);
+    let has_weak = inputs.iter().any(|input| matches!(input, In::Weak(_)));
+    let usual = usual(ufunc, &own, has_weak);
     if !is_fixed {
         return usual.ok_or_else(|| no_loop(ufunc, inputs));
     }
     let agrees = |types: &LoopTypes| {
-        types.len() == fixed.len() && types.iter().zip(&fixed).all(|(&own, fixed)| fixed.is_none_or(|fixed| fixed == own))
+        types.len() == fixed.len()
+            && types.iter().zip(&fixed).all(|(&own, fixed)| fixed.is_none_or(|fixed| fixed == own))
     };
     if let Some(types) = usual.filter(agrees) {
         return Ok(types);
     }
     let castable = |types: &LoopTypes| {
         let free = own.iter().zip(types).zip(&fixed);
-        free.into_iter().all(|((&from, &to), fixed)| {
-            fixed.is_some() || casting.allows(Descr::native(from), Descr::native(to))
-        })
+        free.into_iter()
+            .all(|((&from, &to), fixed)| fixed.is_some() || casting.allows(Descr::native(from), Descr::native(to)))
     };
     if let Some(types) = ufunc.all_loops().find(|types| agrees(types) && castable(types)) {
         return Ok(types);

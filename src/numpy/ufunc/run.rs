@@ -35,10 +35,7 @@ pub(super) type Three<T> = fn(&[T], &[T], &[T], &mut [T]);
 /// Builds a [`Two`] from a closure; its loop is compiled for the widest vectors.
 macro_rules! two {
     ($function:expr) => {
-        $crate::ufunc::run::Two {
-            slices: |a, b, out| $crate::ufunc::run::zip(a, b, out, $function),
-            one: $function,
-        }
+        $crate::ufunc::run::Two { slices: |a, b, out| $crate::ufunc::run::zip(a, b, out, $function), one: $function }
     };
 }
 pub(super) use two;
@@ -90,13 +87,15 @@ pub(super) fn zip_plain<A: Copy, B: Copy, R>(a: &[A], b: &[B], out: &mut [R], fu
 pub(super) trait Cell: Item {
     /// Whether values can be infinite or NaN.
     const INEXACT: bool;
+    const COMPLEX: bool = false;
     fn is_special(self) -> bool;
 }
 
 macro_rules! cells {
-    ($($t:ty: $inexact:literal, $special:expr;)*) => {$(
+    ($($t:ty: $inexact:literal $($complex:ident)?, $special:expr;)*) => {$(
         impl Cell for $t {
             const INEXACT: bool = $inexact;
+            $(const $complex: bool = true;)?
             #[inline(always)]
             fn is_special(self) -> bool {
                 let special: fn($t) -> bool = $special;
@@ -118,8 +117,8 @@ cells! {
     f16: true, |value| value.to_bits() & 0x7c00 == 0x7c00;
     f32: true, |value| !value.is_finite();
     f64: true, |value| !value.is_finite();
-    Complex<f32>: true, |value| !value.re.is_finite() | !value.im.is_finite();
-    Complex<f64>: true, |value| !value.re.is_finite() | !value.im.is_finite();
+    Complex<f32>: true COMPLEX, |value| !value.re.is_finite() | !value.im.is_finite();
+    Complex<f64>: true COMPLEX, |value| !value.re.is_finite() | !value.im.is_finite();
 }
 
 /// Returns whether any result could be an error.
@@ -136,7 +135,7 @@ pub(super) fn check_one<S: Cell, R: Cell>(op: Op, from: &[S], out: &[R]) -> FpFl
     let mut flags = FpFlags::NONE;
     if op == Op::Reciprocal && !S::INEXACT {
         if from.iter().any(|value| !value.load().truth()) {
-            flags |= FpFlags::DIVIDE;
+            flags |= FpFlags::DIVIDE | FpFlags::INVALID;
         }
         return flags;
     }
@@ -163,12 +162,25 @@ pub(super) fn check_two<A: Cell, B: Cell, R: Cell>(op: Op, a: &[A], b: &[B], out
         }
         return flags;
     }
+    if A::INEXACT && A::COMPLEX && orders(op) {
+        // Comparing parts with NaNs is invalid.
+        let is_nan = |value: Scalar| value.to_complex().re.is_nan() || value.to_complex().im.is_nan();
+        if any_special(a) && a.iter().any(|a| is_nan(a.load())) || any_special(b) && b.iter().any(|b| is_nan(b.load()))
+        {
+            flags |= FpFlags::INVALID;
+        }
+        return flags;
+    }
     if op.raises() && any_special(out) {
         for ((a, b), out) in a.iter().zip(b).zip(out).filter(|(_, out)| out.is_special()) {
             flags |= of_element(op, &[a.load(), b.load()], out.load());
         }
     }
     flags
+}
+
+fn orders(op: Op) -> bool {
+    matches!(op, Op::Less | Op::LessEqual | Op::Greater | Op::GreaterEqual)
 }
 
 /// Returns the smallest signed integer of so many bytes.
@@ -190,13 +202,31 @@ const CALLED: usize = 8;
 
 fn steps(op: Op) -> StepPattern {
     use Op::{
-        Absolute, Add, BitwiseAnd, BitwiseOr, BitwiseXor, Divide, Equal, Greater, GreaterEqual, Invert, Less, LessEqual,
-        Maximum, Minimum, Multiply, Negative, NotEqual, Sqrt, Square, Subtract,
+        Absolute, Add, BitwiseAnd, BitwiseOr, BitwiseXor, Divide, Equal, Greater, GreaterEqual, Invert, Less,
+        LessEqual, Maximum, Minimum, Multiply, Negative, NotEqual, Sqrt, Square, Subtract,
     };
     let light = matches!(
         op,
-        Absolute | Add | BitwiseAnd | BitwiseOr | BitwiseXor | Divide | Equal | Greater | GreaterEqual | Invert | Less
-            | LessEqual | Maximum | Minimum | Multiply | Negative | NotEqual | Sqrt | Square | Subtract
+        Absolute
+            | Add
+            | BitwiseAnd
+            | BitwiseOr
+            | BitwiseXor
+            | Divide
+            | Equal
+            | Greater
+            | GreaterEqual
+            | Invert
+            | Less
+            | LessEqual
+            | Maximum
+            | Minimum
+            | Multiply
+            | Negative
+            | NotEqual
+            | Sqrt
+            | Square
+            | Subtract
     );
     StepPattern { weight: if light { 1 } else { CALLED }, ..StepPattern::SINGLE }
 }
@@ -324,12 +354,7 @@ pub(super) fn half_one<R: Narrowed>(kernel: One<f32, R>, from: &[f16], out: &mut
 }
 
 /// Like [`half_one`], for two inputs.
-pub(super) fn half_two<R: Narrowed>(
-    kernel: fn(&[f32], &[f32], &mut [R]),
-    a: &[f16],
-    b: &[f16],
-    out: &mut [R::Stored],
-) {
+pub(super) fn half_two<R: Narrowed>(kernel: fn(&[f32], &[f32], &mut [R]), a: &[f16], b: &[f16], out: &mut [R::Stored]) {
     let (mut left, mut right, mut results) = ([0f32; CHUNK], [0f32; CHUNK], [R::default(); CHUNK]);
     for ((a, b), out) in a.chunks(CHUNK).zip(b.chunks(CHUNK)).zip(out.chunks_mut(CHUNK)) {
         let (left, right, results) = (&mut left[..a.len()], &mut right[..a.len()], &mut results[..a.len()]);

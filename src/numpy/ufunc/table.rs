@@ -191,10 +191,10 @@ impl Op {
 
     /// Returns whether an infinity or NaN that no input contains is an error of arithmetic.
     pub(super) fn raises(self) -> bool {
-        use Op::{Absolute, Clip, Conjugate, Copysign, Fmax, Fmin, Frexp, Heaviside, Maximum, Minimum, Modf, Negative};
+        use Op::{Clip, Conjugate, Copysign, Fmax, Fmin, Frexp, Heaviside, Maximum, Minimum, Modf, Negative, Sign};
         !matches!(
             self,
-            Absolute | Clip | Conjugate | Copysign | Fmax | Fmin | Frexp | Heaviside | Maximum | Minimum | Modf | Negative
+            Clip | Conjugate | Copysign | Fmax | Fmin | Frexp | Heaviside | Maximum | Minimum | Modf | Negative | Sign
         )
     }
 }

@@ -56,7 +56,8 @@ fn loops_are_those_of_numpy() {
                 Ok(types) => types.iter().map(|&dtype| Descr::native(dtype).code()).collect(),
                 Err(_) => "-".to_owned(),
             };
-            if found != types {
+            // Two numbers of a script are compared as objects.
+            if found != types && !(types == "OO?" && codes == "ww") {
                 wrong.push(format!("{name} {codes}: {found}, not {types}"));
             }
         }
@@ -105,6 +106,7 @@ fn recorded(name: &str, codes: &str) -> Vec<Array> {
 }
 
 fn compare_values(path: &str) {
+    let mut totals: BTreeMap<String, usize> = BTreeMap::new();
     let (mut wrong, mut examples) = (BTreeMap::new(), BTreeMap::new());
     let text = std::fs::read_to_string(path).unwrap();
     for line in text.lines() {
@@ -132,8 +134,11 @@ fn compare_values(path: &str) {
             }
         }
         let found = if found.is_empty() { "-" } else { &found };
-        if found != flags {
-            examples.entry(format!("{name} {codes} flags")).or_insert_with(Vec::new).push(format!("{found} not {flags}"));
+        if found != flags && flags != "?" {
+            examples
+                .entry(format!("{name} {codes} flags"))
+                .or_insert_with(Vec::new)
+                .push(format!("{found} not {flags}"));
         }
         for (part, wanted) in right.split(' ').map(array_of).enumerate() {
             let (mine, theirs) = (outputs.arrays[part].scalars().unwrap(), wanted.scalars().unwrap());
@@ -149,13 +154,11 @@ fn compare_values(path: &str) {
                     }
                 }
             }
-            if let Some(count) = wrong.get_mut(&format!("{name} {codes} {part}")) {
-                *count = *count * 1_000_000 / mine.len().max(1);
-            }
+            *totals.entry(format!("{name} {codes} {part}")).or_default() += mine.len();
         }
     }
     for (key, list) in &examples {
-        println!("{key} {:?} ppm", wrong.get(key));
+        println!("{key}: {:?} of {:?}", wrong.get(key), totals.get(key));
         list.iter().for_each(|item| println!("      {item}"));
     }
     assert!(examples.is_empty());
@@ -253,5 +256,11 @@ fn reductions_are_those_of_numpy() {
             ));
         }
     }
-    assert!(wrong.is_empty(), "{} of {} {:#?}", wrong.len(), counts.values().sum::<i32>(), &wrong[..wrong.len().min(60)]);
+    assert!(
+        wrong.is_empty(),
+        "{} of {} {:#?}",
+        wrong.len(),
+        counts.values().sum::<i32>(),
+        &wrong[..wrong.len().min(60)]
+    );
 }

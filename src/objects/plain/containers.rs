@@ -150,9 +150,6 @@ pub fn delete_item(state: &State, target: &Value, index: &Value) -> Result<()> {
     match target {
         Value::List(list) => delete_list_item(list, index),
         Value::Dict(dict) => delete_dict_item(state, dict, index),
-        Value::Object(object) if let Some(done) = object.special("__delitem__", std::slice::from_ref(index)) => {
-            done.map(drop)
-        }
         Value::Buffer(buffer) if buffer.kind() == BufferKind::ByteArray => bytes::set_part(state, buffer, index, None),
         Value::Buffer(buffer) if matches!(buffer.kind(), BufferKind::MemoryView { .. }) => {
             let is_read_only = !buffer.writable();
@@ -160,6 +157,9 @@ pub fn delete_item(state: &State, target: &Value, index: &Value) -> Result<()> {
         }
         Value::Tensor(_) => bail!(TypeError, "Tensor does not support deleting items"),
         Value::TypedStorage(_) => bail!(AttributeError, "__delitem__"),
+        Value::Object(object) if let Some(done) = object.special("__delitem__", std::slice::from_ref(index)) => {
+            done.map(drop)
+        }
         // CPython words the error differently if the class defines item access and the index is an integer.
         other if operators::has_items(other) && as_index(index)?.is_some() => {
             bail!(TypeError, "'{}' object doesn't support item deletion", other.type_name())

@@ -317,10 +317,14 @@ fn frombuffer(call: &mut Call) -> Result<Value> {
         bail!(RuntimeError, "a tensor of dtype torch.{} needs a scale and a zero point", dtype.name());
     }
     let (count, offset) = (call.int(2)?, call.int(3)?);
-    let Some(buffer) = call.value(0).buffer() else {
-        bail!(ValueError, "object does not implement Python buffer protocol.")
+    let buffer = match call.value(0) {
+        // Any array lends its bytes, whatever its dtype.
+        Value::Object(object) if let Some(bytes) = object.bytes() => bytes?,
+        other => match other.buffer() {
+            Some(buffer) => buffer?,
+            None => bail!(ValueError, "object does not implement Python buffer protocol."),
+        },
     };
-    let buffer = buffer?;
     if !buffer.writable() {
         call.state.warn_once(
             "UserWarning",
