@@ -12,6 +12,7 @@ mod fold;
 mod halves;
 mod integers;
 mod math;
+mod products;
 mod reals;
 mod reduce;
 mod resolve;

@@ -3,6 +3,7 @@
 use super::compare::mirrored;
 use super::dispatch::{compute, has_negative};
 use super::flags::FpFlags;
+use super::products::product;
 use super::resolve::{In, LoopTypes, resolve};
 use super::table::{Op, Ufunc};
 use crate::array::{Array, Order, kept_strides};
@@ -251,6 +252,9 @@ pub fn call(ufunc: &'static Ufunc, inputs: &[Operand], options: &Options) -> Res
             weak => number(weak, dtype)?,
         });
     }
+    if ufunc.signature.is_some() {
+        return product_call(ufunc, &arrays, &types, options);
+    }
     let shape = loop_shape(&arrays, options)?;
     let mut outputs = Outputs { arrays: SmallVec::new(), flags: FpFlags::NONE, cast_flags: FpFlags::NONE };
     let mut fit: SmallVec<[Array; 3]> = SmallVec::new();
@@ -388,4 +392,24 @@ fn scatter(mask: &Array, results: &Array, out: &Array) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// Calls a function of vectors or matrices.
+fn product_call(ufunc: &'static Ufunc, arrays: &[Array], types: &LoopTypes, options: &Options) -> Result<Outputs> {
+    let ([a, b], Some(&dtype)) = (arrays, types.last()) else {
+        return Err(Error::type_error(format!("{}() takes 2 operands", ufunc.name)));
+    };
+    let (a, b) = (fitted(a, dtype)?, fitted(b, dtype)?);
+    let given = options.out.first().and_then(Option::as_ref);
+    let result = product(ufunc, &a, &b, given, dtype)?;
+    let mut outputs = Outputs { arrays: SmallVec::new(), flags: FpFlags::NONE, cast_flags: FpFlags::NONE };
+    outputs.arrays.push(match given {
+        Some(out) => {
+            outputs.cast_flags |= narrowed(&result, out)?;
+            out.clone()
+        }
+        None if options.order == Order::F => result.copied(result.descr, Order::F)?,
+        None => result,
+    });
+    Ok(outputs)
 }
