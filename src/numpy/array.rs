@@ -387,7 +387,7 @@ fn no_memory(shape: &[i64], descr: Descr, nbytes: usize) -> Error {
         shape => format!("({})", shape.iter().map(i64::to_string).collect::<Vec<_>>().join(", ")),
     };
     Error::new(
-        tensor::ErrorKind::Other("_ArrayMemoryError"),
+        tensor::ErrorKind::MemoryError,
         format!(
             "Unable to allocate {} {} for an array with shape {shape} and data type {}",
             size,

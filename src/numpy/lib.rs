@@ -4,9 +4,12 @@
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
 pub mod array;
+mod ask;
 mod attributes;
+mod behaviour;
 pub mod bridge;
 mod call_ufunc;
+mod combine;
 mod convert;
 mod create;
 pub mod descr;
@@ -22,6 +25,7 @@ mod order;
 mod overlap;
 mod printing;
 mod python;
+mod random;
 mod settings;
 pub mod strided;
 pub mod ufunc;
@@ -34,5 +38,11 @@ pub use module::OUTSIDE;
 pub use strided::Strided;
 
 /// The rows of the function table, each list with its subject.
-pub const TABLES: &[(&str, &[Row])] =
-    &[("arrays", create::ROWS), ("arrays", methods::ROWS), ("arrays", printing::ROWS), ("arrays", settings::ROWS)];
+pub const TABLES: &[(&str, &[Row])] = &[
+    ("arrays", ask::ROWS),
+    ("arrays", combine::ROWS),
+    ("arrays", create::ROWS),
+    ("arrays", methods::ROWS),
+    ("arrays", printing::ROWS),
+    ("arrays", settings::ROWS),
+];

@@ -248,7 +248,7 @@ fn diagonal(call: &mut Call) -> Result<Value> {
 fn astype(call: &mut Call) -> Result<Value> {
     let array = this(call)?;
     let descr = descr_of(&call.value(1))?;
-    let rule = crate::create::casting(&call.value(3))?;
+    let rule = crate::ask::casting(&call.value(3))?;
     if !rule.allows(array.descr, descr) {
         bail!(
             TypeError,

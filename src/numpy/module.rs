@@ -8,7 +8,7 @@ use crate::descr::{Descr, Kind};
 use crate::dtypes::{self, ABSTRACT, DTypeObject, descr_of};
 use crate::ndarray::{NdArray, Number};
 use crate::ufunc::{self, Identity, Ufunc};
-use crate::{python, strided};
+use crate::{python, random, strided};
 use call::State;
 use call::registry::Outside;
 use tensor::{Error, ErrorKind, Result, Scalar, bail};
@@ -45,6 +45,9 @@ fn member(state: &State, module: &'static str, name: &str) -> Result<Option<Valu
     }
     if let Some(found) = constant(module, name)? {
         return Ok(Some(found));
+    }
+    if module == "numpy.random" {
+        return Ok(random::member(name));
     }
     let path = format!("{module}.{name}");
     if let Some(inner) = MODULES.iter().find(|known| **known == path) {
@@ -107,6 +110,9 @@ fn class_named(name: &str) -> Option<Descr> {
 /// Creates an object of a class of NumPy.
 fn construct(state: &State, class: &'static str, args: &[Value], keywords: &Keywords) -> Option<Result<Value>> {
     let name = class.strip_prefix("numpy.")?;
+    if let Some(made) = random::construct(class, args, keywords) {
+        return Some(made);
+    }
     Some(match name {
         "dtype" => match (args, &keywords[..]) {
             ([value, ..], _) => descr_of(value).map(DTypeObject::value),
@@ -229,7 +235,7 @@ pub(crate) fn identity_value(ufunc: &Ufunc) -> Value {
 }
 
 fn names(module: &'static str) -> Vec<&'static str> {
-    let mut names = python::names(module);
+    let mut names = if module == "numpy.random" { random::names() } else { python::names(module) };
     if module == "numpy" {
         names.extend(ufunc::TABLE.iter().map(|ufunc| ufunc.name));
         names.extend(Descr::all().map(Descr::name));

@@ -3,17 +3,12 @@
 
 use crate::array::Array;
 
-use crate::descr::{Descr, Kind};
-use crate::dtypes;
-use crate::operate;
-use crate::{attributes, bridge, index};
+use crate::descr::Descr;
 
-use explain::format::arrays::Style;
-use std::any::Any;
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, Ref, RefCell};
 use std::rc::{Rc, Weak};
-use tensor::{Buffer, Error, ErrorKind, Result, Scalar, Storage, View, WeakStorage, bail};
-use value::{Object, ObjectState, Value};
+use tensor::{Error, Result, Scalar, Storage, WeakStorage};
+use value::Value;
 
 /// An array of a script.
 pub struct NdArray {
@@ -38,7 +33,7 @@ impl Drop for NdArray {
 }
 
 impl NdArray {
-    fn new(array: Array, base: Option<Value>, writeable: bool) -> Rc<NdArray> {
+    pub(crate) fn new(array: Array, base: Option<Value>, writeable: bool) -> Rc<NdArray> {
         if let Some(base) = base.as_ref().and_then(NdArray::of) {
             base.views.set(base.views.get() + 1);
         }
@@ -80,6 +75,11 @@ impl NdArray {
             view.writeable.set(false);
         }
         view
+    }
+
+    /// Returns what the array shows, without copying its description.
+    pub(crate) fn shown(&self) -> Ref<'_, Array> {
+        self.array.borrow()
     }
 
     pub fn array(&self) -> Array {
@@ -134,106 +134,6 @@ impl NdArray {
     }
 }
 
-fn shown(array: &Array, style: Style) -> String {
-    let text = || {
-        let view = array.readable()?;
-        crate::printing::write(&view, array.descr, style)
-    };
-    text().unwrap_or_else(|error: Error| format!("<{}>", error.message))
-}
-
-impl Object for NdArray {
-    fn class_name(&self) -> &'static str {
-        "numpy.ndarray"
-    }
-    fn type_name(&self) -> &str {
-        "numpy.ndarray"
-    }
-    fn is_array(&self) -> bool {
-        true
-    }
-    fn elements(&self) -> Option<View> {
-        self.array.borrow().readable().ok()
-    }
-    fn buffer(&self) -> Option<Result<Buffer>> {
-        Some(bridge::buffer(self))
-    }
-    fn bytes(&self) -> Option<Result<Buffer>> {
-        Some(bridge::bytes(self))
-    }
-    fn tensor_elements(&self) -> Option<Result<View>> {
-        Some(bridge::elements(&self.array.borrow()).inspect(|view| self.lend(&view.storage)))
-    }
-    fn repr(&self) -> String {
-        shown(&self.array.borrow(), Style::Repr)
-    }
-    fn text(&self) -> String {
-        shown(&self.array.borrow(), Style::Str)
-    }
-    fn own_attribute(&self, name: &str) -> Option<Result<Value>> {
-        attributes::get(self, name)
-    }
-    fn set_attribute(&self, name: &str, value: &Value) -> Option<Result<()>> {
-        Some(attributes::set(self, name, value))
-    }
-    fn length(&self) -> Option<Result<Value>> {
-        Some(match self.array.borrow().shape().first() {
-            Some(&length) => Ok(Value::Int(length)),
-            None => Err(Error::type_error("len() of unsized object")),
-        })
-    }
-    fn item(&self, _session: &dyn Any, index: &Value) -> Option<Result<Value>> {
-        Some(index::get(self, index))
-    }
-    fn set_item(&self, _session: &dyn Any, index: &Value, value: &Value) -> Option<Result<()>> {
-        Some(index::set(self, index, value))
-    }
-    fn iterator(&self) -> Option<Result<Value>> {
-        Some(match self.array.borrow().ndim() {
-            0 => Err(Error::type_error("iteration over a 0-d array")),
-            _ => Ok(Value::Object(Rc::new(Rows { of: self.itself(), next: Cell::new(0) }))),
-        })
-    }
-    fn has_special(&self, name: &str) -> bool {
-        matches!(name, "__getitem__" | "__len__" | "__array__") || operate::is_operator(name)
-    }
-    fn special(&self, name: &str, args: &[Value]) -> Option<Result<Value>> {
-        operate::special(&self.itself(), name, args)
-    }
-    fn object_state(&self) -> ObjectState {
-        let mut values = vec![Value::Storage(self.array.borrow().storage.clone())];
-        values.extend(self.base.clone());
-        ObjectState { values, ..ObjectState::default() }
-    }
-}
-
-/// An iterator over the parts of an array along its first dimension.
-struct Rows {
-    of: Value,
-    next: Cell<i64>,
-}
-
-impl Object for Rows {
-    fn class_name(&self) -> &'static str {
-        "iterator"
-    }
-    fn is_iterator(&self) -> bool {
-        true
-    }
-    fn next(&self) -> Option<Result<Option<Value>>> {
-        let array = NdArray::of(&self.of)?;
-        let at = self.next.get();
-        if array.array.borrow().shape().first().is_none_or(|&length| at >= length) {
-            return Some(Ok(None));
-        }
-        self.next.set(at + 1);
-        Some(index::get(&array, &Value::Int(at)).map(Some))
-    }
-    fn object_state(&self) -> ObjectState {
-        ObjectState { values: vec![self.of.clone()], ..ObjectState::default() }
-    }
-}
-
 /// A scalar: `np.float64(1.5)`.
 #[derive(Clone, Copy)]
 pub struct Number {
@@ -270,116 +170,3 @@ impl Number {
     }
 }
 
-impl Object for Number {
-    fn class_name(&self) -> &'static str {
-        dtypes::class_of(self.descr)
-    }
-    fn type_name(&self) -> &str {
-        dtypes::class_of(self.descr)
-    }
-    fn is_array(&self) -> bool {
-        true
-    }
-    fn is_instance(&self, class: &str) -> bool {
-        match class {
-            "float" => self.descr.dtype == tensor::DType::Double,
-            "complex" => self.descr.dtype == tensor::DType::ComplexDouble,
-            other => other.strip_prefix("numpy.").is_some_and(|from| dtypes::derives(self.descr.name(), from)),
-        }
-    }
-    fn identity(&self) -> Option<usize> {
-        // There are two bools.
-        static BOOLS: [u8; 2] = [0, 1];
-        match self.value {
-            Scalar::Bool(truth) => Some(std::ptr::from_ref(&BOOLS[usize::from(truth)]) as usize),
-            _ => None,
-        }
-    }
-    fn elements(&self) -> Option<View> {
-        View::scalar(self.value, self.descr.dtype).ok()
-    }
-    fn tensor_elements(&self) -> Option<Result<View>> {
-        Some(View::scalar(self.value, self.descr.dtype))
-    }
-    fn number(&self) -> Option<Scalar> {
-        Some(self.value)
-    }
-    fn repr(&self) -> String {
-        self.array().map_or_else(|_| String::new(), |array| shown(&array, Style::Number))
-    }
-    fn text(&self) -> String {
-        self.array().map_or_else(|_| String::new(), |array| shown(&array, Style::Str))
-    }
-    fn own_attribute(&self, name: &str) -> Option<Result<Value>> {
-        attributes::of_number(self, name)
-    }
-    fn set_attribute(&self, name: &str, _value: &Value) -> Option<Result<()>> {
-        let class = self.class_name();
-        Some(Err(match attributes::of_number(self, name) {
-            Some(_) => Error::attribute(format!("attribute '{name}' of 'numpy.generic' objects is not writable")),
-            None => Error::attribute(format!("'{class}' object has no attribute '{name}'")),
-        }))
-    }
-    fn item(&self, _session: &dyn Any, index: &Value) -> Option<Result<Value>> {
-        let array = match self.array() {
-            Ok(array) => NdArray::new(array, None, true),
-            Err(error) => return Some(Err(error)),
-        };
-        Some(match index {
-            Value::Tuple(_) | Value::Ellipsis | Value::None | Value::Object(_) => index::get(&array, index),
-            _ => Err(Error::index("invalid index to scalar variable.")),
-        })
-    }
-    fn has_special(&self, name: &str) -> bool {
-        let integral = matches!(self.descr.kind(), Kind::Unsigned | Kind::Signed);
-        match name {
-            "__index__" => integral,
-            "__int__" | "__float__" | "__complex__" | "__hash__" => true,
-            _ => operate::is_operator(name),
-        }
-    }
-    fn special(&self, name: &str, args: &[Value]) -> Option<Result<Value>> {
-        match (name, args) {
-            ("__hash__", []) => Some(
-                call::State::current()
-                    .and_then(|state| state.call_given(&Value::Function("py.hash".into()), vec![self.python()])),
-            ),
-            _ => operate::special(&Value::Object(Rc::new(*self)), name, args),
-        }
-    }
-}
-
-/// Converts an array of one element to a number of Python, for `int(a)` and its like.
-///
-/// # Errors
-/// TypeError in NumPy's words for other arrays.
-pub fn single(array: &Array) -> Result<Scalar> {
-    if array.ndim() != 0 {
-        bail!(TypeError, "only 0-dimensional arrays can be converted to Python scalars");
-    }
-    array.item()
-}
-
-/// Returns the truth of an array.
-///
-/// # Errors
-/// ValueError in NumPy's words unless it has exactly one element.
-pub fn truth(array: &Array) -> Result<bool> {
-    match array.count() {
-        1 => Ok(array.scalars()?.first().is_some_and(|value| value.truth())),
-        0 => bail!(
-            ValueError,
-            "The truth value of an empty array is ambiguous. Use `array.size > 0` to check that an \
-                                array is not empty."
-        ),
-        _ => bail!(
-            ValueError,
-            "The truth value of an array with more than one element is ambiguous. Use a.any() or a.all()"
-        ),
-    }
-}
-
-/// The error for a value that cannot be hashed.
-pub fn unhashable() -> Error {
-    Error::new(ErrorKind::TypeError, "unhashable type: 'numpy.ndarray'")
-}

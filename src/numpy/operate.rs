@@ -3,13 +3,13 @@
 
 use crate::array::Array;
 use crate::descr::{Descr, Kind, Weak};
-use crate::ndarray::{self, NdArray, Number};
+use crate::ndarray::{NdArray, Number};
 use crate::ufunc::Operand;
 use crate::{bridge, call_ufunc, convert};
 use call::State;
 use num_traits::ToPrimitive;
 use objects::operators;
-use tensor::{Error, ErrorKind, Result, Scalar};
+use tensor::{Error, ErrorKind, Result, Scalar, bail};
 use value::{Object, Value};
 
 /// The operators: the name of the special method without underscores, the ufunc, and Python's symbol in messages.
@@ -105,7 +105,7 @@ pub(crate) fn special(this: &Value, name: &str, args: &[Value]) -> Option<Result
         ("float", []) => Some(python(this, "float")),
         ("complex", []) => Some(python(this, "complex")),
         ("index", []) => index(this),
-        ("hash", []) => Some(Err(ndarray::unhashable())),
+        ("hash", []) => Some(Err(Error::type_error("unhashable type: 'numpy.ndarray'"))),
         ("delitem", [_]) if NdArray::of(this).is_some() => Some(Err(Error::value("cannot delete array elements"))),
         ("contains", [item]) => Some(contains(this, item)),
         ("round", _) if let Some(number) = Number::in_value(this) => round(&number, args),
@@ -121,7 +121,7 @@ pub(crate) fn special(this: &Value, name: &str, args: &[Value]) -> Option<Result
 fn truth(this: &Value) -> Result<bool> {
     match Number::in_value(this) {
         Some(number) => Ok(number.value.truth()),
-        None => ndarray::truth(&convert::array(this, None)?),
+        None => truth_of(&convert::array(this, None)?),
     }
 }
 
@@ -141,7 +141,7 @@ fn unary(this: &Value, name: &str) -> Result<Value> {
 
 /// Converts to a number of Python by `int`, `float` or `complex`.
 fn python(this: &Value, function: &str) -> Result<Value> {
-    let value = Value::from(ndarray::single(&convert::array(this, None)?)?);
+    let value = Value::from(single(&convert::array(this, None)?)?);
     // Numbers that drop their imaginary part do so without an error, as in NumPy.
     let value = match (&value, function) {
         (Value::Complex(c), "int" | "float") => Value::Float(c.re),
@@ -412,3 +412,34 @@ fn with_tensor(this: &Value, ufunc: &'static str, side: Side, tensor: &Value) ->
         _ => None,
     }
 }
+
+/// Converts an array of one element to a number of Python, for `int(a)` and its like.
+///
+/// # Errors
+/// TypeError in NumPy's words for other arrays.
+fn single(array: &Array) -> Result<Scalar> {
+    if array.ndim() != 0 {
+        bail!(TypeError, "only 0-dimensional arrays can be converted to Python scalars");
+    }
+    array.item()
+}
+
+/// Returns the truth of an array.
+///
+/// # Errors
+/// ValueError in NumPy's words unless it has exactly one element.
+fn truth_of(array: &Array) -> Result<bool> {
+    match array.count() {
+        1 => Ok(array.scalars()?.first().is_some_and(|value| value.truth())),
+        0 => bail!(
+            ValueError,
+            "The truth value of an empty array is ambiguous. Use `array.size > 0` to check that an \
+                                array is not empty."
+        ),
+        _ => bail!(
+            ValueError,
+            "The truth value of an array with more than one element is ambiguous. Use a.any() or a.all()"
+        ),
+    }
+}
+

@@ -173,21 +173,6 @@ pub(crate) fn searchsorted(line: &[Scalar], values: &Array, right: bool) -> Resu
     integers(values.shape(), &found)
 }
 
-/// Returns the positions that sort by several keys, the last one first.
-///
-/// # Errors
-/// KeyboardInterrupt.
-pub(crate) fn lexsort(keys: &[Vec<Scalar>]) -> Result<Vec<i64>> {
-    let count = keys.first().map_or(0, Vec::len);
-    let mut positions: Vec<i64> = (0..count as i64).collect();
-    positions.sort_by(|a, b| {
-        let order = keys.iter().rev().map(|key| compare(key[*a as usize], key[*b as usize]));
-        order.fold(Ordering::Equal, Ordering::then)
-    });
-    interrupt::check()?;
-    Ok(positions)
-}
-
 /// Returns all elements in one dimension, in row-major order.
 ///
 /// # Errors

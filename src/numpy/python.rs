@@ -44,7 +44,6 @@ const MODULES: &[(&str, &[&str])] = &[
     ("numpy.linalg", &["linalg", "linalg_norm"]),
     ("numpy.fft", &["fft"]),
     ("numpy.testing", &["testing"]),
-    ("numpy.random", &["random"]),
 ];
 
 /// Returns a source by its name.

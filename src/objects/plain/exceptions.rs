@@ -56,7 +56,6 @@ const CLASSES: &[(&str, &str)] = &[
     ("torch.OutOfMemoryError", "RuntimeError"),
     ("torch.autograd.gradcheck.GradcheckError", "RuntimeError"),
     ("torch.utils.checkpoint.CheckpointError", "RuntimeError"),
-    ("numpy._core._exceptions._ArrayMemoryError", "MemoryError"),
     ("numpy._core._exceptions.UFuncTypeError", "TypeError"),
     ("numpy.exceptions.AxisError", "ValueError"),
     ("numpy.exceptions.ComplexWarning", "RuntimeWarning"),
