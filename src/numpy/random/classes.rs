@@ -83,11 +83,10 @@ pub(super) type Run = fn(&Random, &Args) -> Result<Value>;
 pub(super) type Row = (&'static str, &'static str, Run);
 
 fn rows(api: Api) -> impl Iterator<Item = &'static Row> {
-    let own = match api {
+    match api {
         Api::RandomState => methods::LEGACY.iter().chain(vectors::LEGACY),
         Api::Generator => methods::GENERATOR.iter().chain(vectors::GENERATOR),
-    };
-    own
+    }
 }
 
 /// Returns a name of the table's, if the class has a method of that name.

@@ -8,7 +8,7 @@ use super::items::{choice, permutation, permuted, shuffle};
 use super::mt19937::Mt19937;
 use super::state::twister_of;
 use super::table::{Argument, Distribution, Number};
-use super::{Api, generator, seeds, value_error, ziggurat};
+use super::{Api, Source, generator, seeds, value_error, ziggurat};
 use crate::array::Array;
 use crate::descr::Descr;
 use crate::ndarray::NdArray;
@@ -98,7 +98,7 @@ fn filled(
     random: &Random,
     size: &Value,
     descr: Descr,
-    mut draw: impl FnMut(&mut super::Source<'_>) -> Scalar,
+    mut draw: impl FnMut(&mut Source<'_>) -> Scalar,
 ) -> Result<Value> {
     match arguments::size(size)? {
         None => random.with(|source| Ok(Value::from(draw(source)))),
@@ -111,7 +111,7 @@ fn filled(
 }
 
 /// Draws every element of an array, in the order of its memory if that has no gaps.
-pub(super) fn fill(random: &Random, out: &Array, mut draw: impl FnMut(&mut super::Source<'_>) -> Scalar) -> Result<()> {
+pub(super) fn fill(random: &Random, out: &Array, mut draw: impl FnMut(&mut Source<'_>) -> Scalar) -> Result<()> {
     let memory = out.memory()?;
     random.with(|source| {
         for (i, offset) in out.offsets().enumerate() {
@@ -264,13 +264,12 @@ fn plain(
     method: &str,
     args: &Args,
     out_at: usize,
-    wide: impl Fn(&mut super::Source<'_>) -> f64,
-    narrow: impl Fn(&mut super::Source<'_>) -> f32,
+    wide: impl Fn(&mut Source<'_>) -> f64,
+    narrow: impl Fn(&mut Source<'_>) -> f32,
 ) -> Result<Value> {
     let descr = float_dtype(method, &args.value(1))?;
     let is_wide = descr == Descr::DOUBLE;
-    let draw =
-        |source: &mut super::Source<'_>| Scalar::Float(if is_wide { wide(source) } else { f64::from(narrow(source)) });
+    let draw = |source: &mut Source<'_>| Scalar::Float(if is_wide { wide(source) } else { f64::from(narrow(source)) });
     let Some(out) = out_argument(&args.value(out_at), descr, false)? else {
         return filled(random, &args.value(0), descr, draw);
     };
@@ -297,7 +296,7 @@ fn standard_gamma(random: &Random, args: &Args) -> Result<Value> {
     let target = out_argument(&args.value(3), descr, true)?;
     let size = arguments::size(&args.value(1))?;
     let is_wide = descr == Descr::DOUBLE;
-    let one = |source: &mut super::Source<'_>, shape: f64| {
+    let one = |source: &mut Source<'_>, shape: f64| {
         Scalar::Float(match is_wide {
             true => generator::standard_gamma(source, shape),
             false => f64::from(generator::standard_gamma_f32(source, shape as f32)),

@@ -9,6 +9,7 @@ use tensor::{Error, ErrorKind, Result};
 
 /// The function behind a distribution. Letters are parameters (`R` real, `I` 64-bit integer), the last is the result.
 #[derive(Clone, Copy)]
+#[allow(clippy::upper_case_acronyms)]
 pub(super) enum Draw {
     R(fn(&mut Source<'_>) -> f64),
     RR(fn(&mut Source<'_>, f64) -> f64),

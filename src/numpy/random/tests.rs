@@ -198,7 +198,7 @@ fn draw(kind: &str, api: Api, seed: u128, text: &str) -> (Vec<u64>, Box<dyn BitG
             let single = |b: &mut dyn BitGenerator| f64::from(b.next_float()).to_bits();
             let mut words = vec![b.next_double().to_bits(), single(b), b.next_double().to_bits(), single(b), single(b)];
             let state = b.state();
-            let mut other = bit_generator(name, &SeedSequence::from_integer(0)).unwrap();
+            let mut other = bit_generator(name, &SeedSequence::new(&[0])).unwrap();
             other.restore(&state).unwrap();
             words.extend((0..700).map(|_| other.next_raw()));
             bits = other;
