@@ -25,8 +25,6 @@ def _normal_vectors(rng, mean, cov, size, check_valid, tol, method):
         raise ValueError("mean and cov must have same length")
     count = mean.shape[0]
     shape.append(count)
-    if not is_legacy and check_valid not in ("warn", "raise", "ignore"):
-        raise ValueError("check_valid must equal 'warn', 'raise', or 'ignore'")
     x = rng.standard_normal(shape).reshape(-1, count)
     cov = cov.astype(np.double)
     if method == "cholesky":
@@ -45,9 +43,7 @@ def _normal_vectors(rng, mean, cov, size, check_valid, tol, method):
         if not is_valid:
             if check_valid == "raise":
                 raise ValueError("covariance is not symmetric positive-semidefinite.")
-            import warnings
-
-            warnings.warn("covariance is not symmetric positive-semidefinite.", RuntimeWarning)
+            np._warn("RuntimeWarning", "covariance is not symmetric positive-semidefinite.")
     if is_legacy:
         x = np.dot(x, np.sqrt(s)[:, None] * vh)
     else:

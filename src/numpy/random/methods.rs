@@ -15,6 +15,7 @@ use crate::ndarray::NdArray;
 use crate::{convert, create, strided};
 use call::State;
 use tensor::interrupt::check_at;
+use tensor::memory::set;
 use tensor::{Buffer, DType, Error, Result, Scalar, bail};
 use value::{Dict, Keywords, Value};
 
@@ -46,12 +47,15 @@ pub(super) const GENERATOR: &[Row] = &[
             Value::Str(method) => &*method == "zig",
             _ => false,
         };
-        let (wide, narrow): (fn(&mut dyn super::BitGenerator) -> f64, fn(&mut dyn super::BitGenerator) -> f32) =
-            match is_ziggurat {
-                true => (ziggurat::standard_exponential, ziggurat::standard_exponential_f32),
-                false => (ziggurat::inverse_exponential, ziggurat::inverse_exponential_f32),
-            };
-        plain(random, "standard_exponential", args, 3, |source| wide(source.bits), |source| narrow(source.bits))
+        let wide = |source: &mut Source<'_>| match is_ziggurat {
+            true => ziggurat::standard_exponential(source.bits),
+            false => ziggurat::inverse_exponential(source.bits),
+        };
+        let narrow = |source: &mut Source<'_>| match is_ziggurat {
+            true => ziggurat::standard_exponential_f32(source.bits),
+            false => ziggurat::inverse_exponential_f32(source.bits),
+        };
+        plain(random, "standard_exponential", args, 3, wide, narrow)
     }),
     ("standard_gamma", "shape, size?, dtype?, out?", standard_gamma),
     ("integers", "low, high?, size?, dtype?, endpoint?", integers),
@@ -110,13 +114,32 @@ fn filled(
     }
 }
 
-/// Draws every element of an array, in the order of its memory if that has no gaps.
+/// Draws every element of an array, in row-major order.
 pub(super) fn fill(random: &Random, out: &Array, mut draw: impl FnMut(&mut Source<'_>) -> Scalar) -> Result<()> {
     let memory = out.memory()?;
+    let (start, size) = (out.places.offset, out.itemsize() as i64);
+    let is_plain = out.is_c() && start % size == 0;
+    let range = tensor::limits::count(start / size)..tensor::limits::count(start / size + out.count());
     random.with(|source| {
-        for (i, offset) in out.offsets().enumerate() {
-            check_at(i)?;
-            out.write_at(&memory, offset, draw(source));
+        match out.descr {
+            Descr::DOUBLE if is_plain => {
+                for (i, cell) in memory.typed::<f64>().get(range).unwrap_or_default().iter().enumerate() {
+                    check_at(i)?;
+                    set(cell, draw(source).to_f64());
+                }
+            }
+            Descr::LONG if is_plain => {
+                for (i, cell) in memory.typed::<i64>().get(range).unwrap_or_default().iter().enumerate() {
+                    check_at(i)?;
+                    set(cell, draw(source).to_i64());
+                }
+            }
+            _ => {
+                for (i, offset) in out.offsets().enumerate() {
+                    check_at(i)?;
+                    out.write_at(&memory, offset, draw(source));
+                }
+            }
         }
         Ok(())
     })

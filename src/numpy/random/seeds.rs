@@ -280,7 +280,9 @@ pub(super) fn legacy(seed: &Value) -> Result<Mt19937> {
     }
     let array = convert::array(seed, None)?;
     if array.ndim() == 0 {
-        arguments::cast(&array, Descr::LONG)?;
+        if !array.descr.is_integral() {
+            arguments::cast(&array, Descr::LONG)?;
+        }
         return single(&Value::from(array.item()?)).ok_or_else(range);
     }
     if array.count() == 0 {
