@@ -1,9 +1,10 @@
 //! NumPy's random numbers, bit for bit: `np.random.*`, `RandomState`, `default_rng` and `Generator`.
 //!
-//! This module draws numbers and checks parameters. Arguments, `size=`, broadcasting, dtypes and shapes are the object
-//! layer's. It keeps a [`BitGenerator`] for each bit generator object, and a [`Cache`] for each `RandomState` and
-//! `Generator`, because several of these can share one bit generator. `state()` of both is a byte block of constant
-//! length, which undo restores.
+//! Most files here draw numbers and check parameters. The object layer on top of them consists of `classes` (objects and
+//! members of `numpy.random`), `state` (bit generators), `seeds`, `arguments` (names, sizes, broadcasting) and the methods
+//! in `methods`, `integers`, `items` and `vectors`. It keeps a [`BitGenerator`] for each bit generator object, and a
+//! [`Cache`] for each `RandomState` and `Generator`, because several of these can share one bit generator. `state()` of
+//! both is a byte block of constant length, which undo restores.
 //!
 //! # Seeds
 //!
@@ -11,10 +12,10 @@
 //! | --- | --- |
 //! | `np.random.seed(5)`, `RandomState(5)` | [`Mt19937::from_legacy_seed`](mt19937::Mt19937::from_legacy_seed), then [`Cache::reset_gauss`] |
 //! | `np.random.seed([1, 2])` | [`Mt19937::from_legacy_seeds`](mt19937::Mt19937::from_legacy_seeds) |
-//! | `RandomState()`, `seed(None)` | [`Mt19937::from_sequence`](mt19937::Mt19937::from_sequence), [`reseed`](mt19937::Mt19937::reseed) with 4 words of the system's entropy |
+//! | `RandomState()`, `seed(None)` | the same as seed 0; NumPy asks the system for entropy |
 //! | `default_rng(5)`, `PCG64(5)`, `SeedSequence(5)` | [`SeedSequence::new`] of [`integer_words`](seed_sequence::integer_words), [`bit_generator`] |
 //! | `default_rng([1, 2])` | the same, with the words of all integers one after the other |
-//! | `rng.spawn(2)` | [`SeedSequence::spawn`], and a bit generator of the same class for each child |
+//! | `rng.spawn(2)` | [`SeedSequence::with_options`]: the spawn key grows by the number of the child |
 //!
 //! `MT19937(5)` and `RandomState(5)` differ: only the latter seeds in the legacy way. `RandomState(bit_generator)` draws
 //! legacy distributions from any bit generator, `Generator(MT19937(5))` draws new ones from the twister.

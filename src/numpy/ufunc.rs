@@ -2,6 +2,7 @@
 //! types that callers use; [`table`] lists the functions, [`resolve`] picks the loop for the operands' dtypes, [`call`]
 //! runs it. Follows <https://numpy.org/doc/2.4/reference/ufuncs.html>.
 
+mod analytic;
 mod call;
 mod clip;
 mod compare;
@@ -11,6 +12,7 @@ mod flags;
 mod fold;
 mod halves;
 mod integers;
+mod inverse;
 mod math;
 mod products;
 mod reals;
@@ -21,12 +23,13 @@ mod scan;
 mod series;
 mod table;
 mod tanh;
+mod walk;
 
 pub use call::{Operand, Options, Outputs, call};
 pub use flags::FpFlags;
 pub use reduce::{Initial, Reduction, reduce, reduction_dtype};
-pub use resolve::{In, LoopTypes, resolve};
 pub use scan::{accumulate, at, reduceat};
+pub use resolve::{In, LoopTypes, resolve};
 pub use table::{Identity, Op, TABLE, Ufunc, find};
 
 #[cfg(test)]

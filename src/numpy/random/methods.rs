@@ -364,7 +364,7 @@ fn bytes(random: &Random, args: &Args) -> Result<Value> {
     let length = c_long(&args.value(0))?;
     let drawn = match length {
         0.. => length,
-        _ if (length - 1) / 4 + 1 > 0 => 4,
+        _ if length.saturating_sub(1) / 4 + 1 > 0 => 4,
         _ => return Buffer::bytes(&[]).map(Value::Buffer),
     };
     let count = tensor::limits::count(drawn);

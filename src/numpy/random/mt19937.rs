@@ -98,6 +98,10 @@ impl Mt19937 {
     pub(super) fn jumped(&self, jumps: usize) -> Self {
         let mut other = self.clone();
         for _ in 0..jumps {
+            // One jump takes as long as many thousand numbers.
+            if tensor::interrupt::requested() {
+                break;
+            }
             (other.key, other.position) = super::jump::jump(&other.key, other.position);
         }
         other

@@ -12,7 +12,7 @@ use call::State;
 use num_traits::ToPrimitive;
 use objects::calling::NativeFunction;
 use std::rc::{Rc, Weak};
-use tensor::{DType, Error, ErrorKind, Result, Scalar, bail};
+use tensor::{DType, Error, ErrorKind, Result, Scalar, bail, limits};
 use value::{Dict, Keywords, Object, ObjectState, Value};
 
 pub(super) const CLASS: &str = "numpy.random.bit_generator.SeedSequence";
@@ -77,6 +77,8 @@ impl Seeds {
         };
         let first = self.count()?;
         let end = first.saturating_add(count);
+        // About the size of a child with its words and the handles to it.
+        limits::room_for::<[u64; 32]>(limits::count(i64::from(end - first)))?;
         let child = |number: u32| {
             let key = self.spawn_key.iter().copied().chain([number]).collect();
             Seeds::new(self.entropy.clone(), key, self.pool_size, 0)
@@ -90,8 +92,8 @@ impl Seeds {
         let descr = convert::dtype_argument(dtype)?.unwrap_or(Descr::native(DType::UInt32));
         let shape = arguments::shape(count)?;
         let count = crate::strided::checked_count(&shape, 8)?;
-        tensor::limits::room_for::<u64>(tensor::limits::count(count))?;
-        let count = tensor::limits::count(count);
+        limits::room_for::<u64>(limits::count(count))?;
+        let count = limits::count(count);
         let sequence = self.sequence()?;
         let words: Vec<Scalar> = match descr.dtype {
             DType::UInt32 => sequence.words(count).into_iter().map(|word| Scalar::Int(i64::from(word))).collect(),
@@ -138,8 +140,8 @@ pub(super) fn construct(args: &[Value], keywords: &Keywords) -> Result<Value> {
         Value::None => Ok(default),
         value => create::integer(&value),
     };
-    let pool = tensor::limits::count(count(2, 4)?);
-    tensor::limits::room_for::<u32>(pool)?;
+    let pool = limits::count(count(2, 4)?);
+    limits::room_for::<u32>(pool)?;
     let spawned = u32::try_from(count(3, 0)?).unwrap_or(0);
     Seeds::new(without_none(&args.value(0)), key, pool, spawned).map(|seeds| seeds.value())
 }

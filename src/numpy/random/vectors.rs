@@ -8,7 +8,7 @@ use crate::descr::Descr;
 use crate::ndarray::NdArray;
 use crate::{Array, convert, python};
 use call::State;
-use tensor::interrupt::check_at;
+use tensor::interrupt::{STRIDE, check};
 use tensor::memory::set;
 use tensor::{DType, Result, Scalar, bail, limits};
 use value::Value;
@@ -26,6 +26,11 @@ pub(super) const GENERATOR: &[Row] = &[
     ("multivariate_normal", "mean, cov, size?, check_valid?, tol?, *, method?", normal),
 ];
 
+/// Looks for Ctrl-C every few rows, so that about as many numbers lie between two looks as elsewhere.
+fn check_row(row: usize, columns: usize) -> Result<()> {
+    if row.is_multiple_of((STRIDE / columns.max(1)).max(1)) { check() } else { Ok(()) }
+}
+
 /// Draws rows of integers: one for each element of `shape`.
 fn rows(
     random: &Random,
@@ -40,7 +45,7 @@ fn rows(
     let cells = memory.typed::<i64>();
     random.with(|source| {
         for (i, cells) in cells.chunks_exact(columns.max(1)).enumerate() {
-            check_at(i.saturating_mul(columns))?;
+            check_row(i, columns)?;
             draw(source, i, &mut row);
             cells.iter().zip(&row).for_each(|(cell, count)| set(cell, *count));
         }
@@ -144,7 +149,7 @@ fn dirichlet(random: &Random, args: &Args) -> Result<Value> {
     let mut row: Vec<f64> = limits::filled(0.0, alpha.len())?;
     random.with(|source| {
         for (i, cells) in memory.typed::<f64>().chunks_exact(alpha.len().max(1)).enumerate() {
-            check_at(i.saturating_mul(alpha.len()))?;
+            check_row(i, alpha.len())?;
             match random.api {
                 Api::RandomState => legacy::dirichlet(source, &alpha, &mut row),
                 Api::Generator => generator::dirichlet(source, &alpha, &mut row),

@@ -4,9 +4,10 @@ use super::compare::mirrored;
 use super::dispatch::{compute, has_negative};
 use super::flags::FpFlags;
 use super::products::product;
+use super::reduce::slowest_first;
 use super::resolve::{In, LoopTypes, resolve};
 use super::table::{Op, Ufunc};
-use crate::array::{Array, Order, kept_strides};
+use crate::array::{Array, Order};
 use crate::descr::{Casting, Descr, Kind, Weak};
 use crate::strided::{Strided, broadcast, show};
 use smallvec::SmallVec;
@@ -73,8 +74,7 @@ fn cast_error(ufunc: &Ufunc, role: &str, [from, to]: [Descr; 2], casting: Castin
 /// Checks that operands and outputs may be converted.
 fn check_casts(ufunc: &Ufunc, types: &LoopTypes, inputs: &[Operand], options: &Options) -> Result<()> {
     let casting = options.casting;
-    let plural =
-        |count: usize, role: &str, at: usize| if count == 1 { role.to_owned() } else { format!("{role} {at}") };
+    let plural = |count: usize, role: &str, at: usize| if count == 1 { role.to_owned() } else { format!("{role} {at}") };
     for (at, (input, &own)) in inputs.iter().zip(types).enumerate() {
         let own = Descr::native(own);
         // A comparison with a mixed pair of integers, and logic, take their operands as they are.
@@ -84,13 +84,21 @@ fn check_casts(ufunc: &Ufunc, types: &LoopTypes, inputs: &[Operand], options: &O
         {
             return Err(cast_error(ufunc, &plural(ufunc.nin, "input", at), [array.descr, own], casting));
         }
+        let weak = match input.as_in() {
+            In::Weak(weak) if !ufunc.op.is_logical() && casting != Casting::Unsafe => Descr::native(weak.default()),
+            _ => continue,
+        };
+        // Of a number, only the kind matters.
+        if weak.kind().max(Kind::Unsigned) > own.kind() && !(weak.is_integral() && own.is_integral()) {
+            return Err(cast_error(ufunc, &plural(ufunc.nin, "input", at), [weak, own], casting));
+        }
     }
     for (at, (out, &own)) in options.out.iter().zip(types.iter().skip(ufunc.nin)).enumerate() {
         let own = Descr::native(own);
         if let Some(out) = out
             && !casting.allows(own, out.descr)
         {
-            return Err(cast_error(ufunc, &plural(ufunc.nout, "output", at), [own, out.descr], casting));
+            return Err(cast_error(ufunc, &plural(ufunc.nout, "output", ufunc.nin + at), [own, out.descr], casting));
         }
     }
     Ok(())
@@ -107,7 +115,9 @@ pub(super) fn number(operand: &Operand, dtype: DType) -> Result<Array> {
     };
     match operand {
         Operand::Array(array) => Ok(array.clone()),
-        Operand::Big(digits, _) if descr.is_integral() => Err(beyond(digits)),
+        Operand::Big(..) if descr.is_integral() => {
+            Err(Error::new(ErrorKind::OverflowError, "Python int too large to convert to C long"))
+        }
         Operand::Big(_, nearest) if nearest.is_infinite() && descr.is_inexact() => {
             Err(Error::new(ErrorKind::OverflowError, "int too large to convert to float"))
         }
@@ -224,10 +234,15 @@ fn new_result(shape: &[i64], operands: &[Array], dtype: DType, order: Order) -> 
             Array::unwritten(shape, descr, false)
         }
         Order::Keep => {
-            let places: SmallVec<[Strided; 3]> =
-                operands.iter().map(|array| array.places.broadcast_to(shape)).collect();
-            let refs: SmallVec<[&Strided; 3]> = places.iter().collect();
-            let strides = kept_strides(shape, &refs, descr.itemsize());
+            let places: SmallVec<[Strided; 3]> = operands.iter().map(|array| array.places.broadcast_to(shape)).collect();
+            let strides: SmallVec<[&[i64]; 3]> = places.iter().map(|places| &places.strides[..]).collect();
+            let order = slowest_first(shape, &strides);
+            let mut strides = Dims::from_elem(0, shape.len());
+            let mut step = descr.itemsize() as i64;
+            for &d in order.iter().rev() {
+                strides[d] = step;
+                step = step.saturating_mul(shape[d].max(1));
+            }
             let dense = Array::unwritten(shape, descr, false)?;
             Ok(dense.at(Strided { shape: Dims::from_slice(shape), strides, offset: 0 }))
         }

@@ -1,6 +1,7 @@
 //! Kernels of complex numbers.
 
 use super::compare::Compared;
+use super::{analytic, inverse};
 use super::math::Real;
 use super::run::{One, Two, called, map, map_plain, two, zip};
 use super::table::Op;
@@ -10,6 +11,40 @@ use tensor::memory::BoolByte;
 #[inline(always)]
 fn multiply<T: Real>(a: Complex<T>, b: Complex<T>) -> Complex<T> {
     Complex::new(a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re)
+}
+
+/// Multiplies as C compilers do: a product with an infinite factor is infinite.
+fn recovered<T: Real>(a: Complex<T>, b: Complex<T>) -> Complex<T> {
+    let product = multiply(a, b);
+    if !product.re.is_nan() || !product.im.is_nan() {
+        return product;
+    }
+    let zero = T::zero();
+    let boxed = |x: Complex<T>| {
+        let unit = |part: T| (if part.is_infinite() { T::one() } else { zero }).with_sign(part);
+        Complex::new(unit(x.re), unit(x.im))
+    };
+    let emptied = |x: Complex<T>| {
+        let part = |part: T| if part.is_nan() { zero.with_sign(part) } else { part };
+        Complex::new(part(x.re), part(x.im))
+    };
+    let is_infinite = |x: Complex<T>| x.re.is_infinite() || x.im.is_infinite();
+    let (mut x, mut y, mut again) = (a, b, false);
+    if is_infinite(x) {
+        (x, y, again) = (boxed(x), emptied(y), true);
+    }
+    if is_infinite(y) {
+        (x, y, again) = (emptied(x), boxed(y), true);
+    }
+    let overflows = [a.re * b.re, a.im * b.im, a.re * b.im, a.im * b.re].iter().any(|part| part.is_infinite());
+    if !again && overflows {
+        (x, y, again) = (emptied(x), emptied(y), true);
+    }
+    let infinity = T::infinity();
+    match again {
+        true => Complex::new(infinity * (x.re * y.re - x.im * y.im), infinity * (x.re * y.im + x.im * y.re)),
+        false => product,
+    }
 }
 
 /// Smith's method.
@@ -28,6 +63,10 @@ fn divide<T: Real>(a: Complex<T>, b: Complex<T>) -> Complex<T> {
         let scale = one / (b.im + b.re * ratio);
         Complex::new((a.re * ratio + a.im) * scale, (a.im * ratio - a.re) * scale)
     }
+}
+
+fn scaled<T: Real>(a: Complex<T>, factor: T) -> Complex<T> {
+    Complex::new(a.re * factor, a.im * factor)
 }
 
 fn is_nan<T: Real>(a: Complex<T>) -> bool {
@@ -69,7 +108,7 @@ fn power<T: Real>(a: Complex<T>, b: Complex<T>) -> Complex<T> {
         return Complex::new(one, zero);
     }
     if a.re == zero && a.im == zero {
-        return match b.re > zero && b.im == zero {
+        return match b.re > zero {
             true => Complex::new(zero, zero),
             false => Complex::new(T::nan(), T::nan()),
         };
@@ -86,7 +125,7 @@ fn power<T: Real>(a: Complex<T>, b: Complex<T>) -> Complex<T> {
             return multiply(a, multiply(a, a));
         }
         if n > -100 && n < 100 {
-            let (mut result, mut base, mut left, mut mask) = (Complex::new(one, zero), a, n.unsigned_abs(), 1u64);
+            let (mut result, mut base, left, mut mask) = (Complex::new(one, zero), a, n.unsigned_abs(), 1u64);
             loop {
                 if left & mask != 0 {
                     result = multiply(result, base);
@@ -97,12 +136,10 @@ fn power<T: Real>(a: Complex<T>, b: Complex<T>) -> Complex<T> {
                 }
                 base = multiply(base, base);
             }
-            left = 0;
-            let _ = left;
             return if b.re < zero { divide(Complex::new(one, zero), result) } else { result };
         }
     }
-    (b * a.ln()).exp()
+    analytic::exp(recovered(b, analytic::ln(a)))
 }
 
 /// Returns the kernel of two numbers.
@@ -116,11 +153,9 @@ where
         Op::Subtract => two!(|a: C<T>, b: C<T>| Complex::new(a.re - b.re, a.im - b.im)),
         // Vectors round the two products of each part differently from single numbers.
         Op::Multiply => Two {
-            slices: |a, b, out| {
-                zip(a, b, out, |a: C<T>, b: C<T>| {
-                    Complex::new(a.re.fused(b.re, -(a.im * b.im)), a.re.fused(b.im, a.im * b.re))
-                })
-            },
+            slices: |a, b, out| zip(a, b, out, |a: C<T>, b: C<T>| {
+                Complex::new(a.re.fused(b.re, -(a.im * b.im)), a.re.fused(b.im, a.im * b.re))
+            }),
             one: multiply::<T>,
         },
         Op::Divide => called!(divide::<T>),
@@ -176,26 +211,26 @@ pub(super) fn one_complex<T: Real>(op: Op) -> Option<One<Complex<T>, Complex<T>>
         Op::Reciprocal => |from, out| map_plain(from, out, reciprocal::<T>),
         Op::Sign => |from, out| map_plain(from, out, sign::<T>),
         Op::Rint => |from, out| map(from, out, |a: C<T>| Complex::new(a.re.rint(), a.im.rint())),
-        Op::Sqrt => |from, out| map_plain(from, out, |a: C<T>| a.sqrt()),
-        Op::Exp => |from, out| map_plain(from, out, |a: C<T>| a.exp()),
-        Op::Exp2 => |from, out| map_plain(from, out, |a: C<T>| (a * T::LN_2).exp()),
-        Op::Expm1 => |from, out| map_plain(from, out, |a: C<T>| a.exp() - T::one()),
-        Op::Log => |from, out| map_plain(from, out, |a: C<T>| a.ln()),
-        Op::Log2 => |from, out| map_plain(from, out, |a: C<T>| a.ln() * T::LOG2_E),
-        Op::Log10 => |from, out| map_plain(from, out, |a: C<T>| a.ln() * T::of(std::f64::consts::LOG10_E)),
-        Op::Log1p => |from, out| map_plain(from, out, |a: C<T>| (a + T::one()).ln()),
-        Op::Sin => |from, out| map_plain(from, out, |a: C<T>| a.sin()),
-        Op::Cos => |from, out| map_plain(from, out, |a: C<T>| a.cos()),
-        Op::Tan => |from, out| map_plain(from, out, |a: C<T>| a.tan()),
-        Op::Arcsin => |from, out| map_plain(from, out, |a: C<T>| a.asin()),
-        Op::Arccos => |from, out| map_plain(from, out, |a: C<T>| a.acos()),
-        Op::Arctan => |from, out| map_plain(from, out, |a: C<T>| a.atan()),
-        Op::Sinh => |from, out| map_plain(from, out, |a: C<T>| a.sinh()),
-        Op::Cosh => |from, out| map_plain(from, out, |a: C<T>| a.cosh()),
-        Op::Tanh => |from, out| map_plain(from, out, |a: C<T>| a.tanh()),
-        Op::Arcsinh => |from, out| map_plain(from, out, |a: C<T>| a.asinh()),
-        Op::Arccosh => |from, out| map_plain(from, out, |a: C<T>| a.acosh()),
-        Op::Arctanh => |from, out| map_plain(from, out, |a: C<T>| a.atanh()),
+        Op::Sqrt => |from, out| map_plain(from, out, analytic::sqrt::<T>),
+        Op::Exp => |from, out| map_plain(from, out, analytic::exp::<T>),
+        Op::Exp2 => |from, out| map_plain(from, out, |a: C<T>| analytic::exp(Complex::new(a.re * T::LN_2, a.im * T::LN_2))),
+        Op::Expm1 => |from, out| map_plain(from, out, analytic::exp_m1::<T>),
+        Op::Log => |from, out| map_plain(from, out, analytic::ln::<T>),
+        Op::Log2 => |from, out| map_plain(from, out, |a: C<T>| scaled(analytic::ln(a), T::LOG2_E)),
+        Op::Log10 => |from, out| map_plain(from, out, |a: C<T>| scaled(analytic::ln(a), T::of(std::f64::consts::LOG10_E))),
+        Op::Log1p => |from, out| map_plain(from, out, analytic::ln_1p::<T>),
+        Op::Sin => |from, out| map_plain(from, out, analytic::sin::<T>),
+        Op::Cos => |from, out| map_plain(from, out, analytic::cos::<T>),
+        Op::Tan => |from, out| map_plain(from, out, analytic::tan::<T>),
+        Op::Sinh => |from, out| map_plain(from, out, analytic::sinh::<T>),
+        Op::Cosh => |from, out| map_plain(from, out, analytic::cosh::<T>),
+        Op::Tanh => |from, out| map_plain(from, out, analytic::tanh::<T>),
+        Op::Arcsin => |from, out| map_plain(from, out, inverse::asin::<T>),
+        Op::Arccos => |from, out| map_plain(from, out, inverse::acos::<T>),
+        Op::Arctan => |from, out| map_plain(from, out, inverse::atan::<T>),
+        Op::Arcsinh => |from, out| map_plain(from, out, inverse::asinh::<T>),
+        Op::Arccosh => |from, out| map_plain(from, out, inverse::acosh::<T>),
+        Op::Arctanh => |from, out| map_plain(from, out, inverse::atanh::<T>),
         _ => return None,
     })
 }

@@ -79,7 +79,9 @@ pub(super) fn of_element(op: Op, inputs: &[Scalar], result: Scalar) -> FpFlags {
         return FpFlags::NONE;
     }
     if is_nan(result) {
-        let arose = !inputs.iter().any(|&input| is_nan(input));
+        // These compare their operands, which is invalid for NaNs.
+        let compares = matches!(op, Op::Logaddexp | Op::Logaddexp2);
+        let arose = compares || !inputs.iter().any(|&input| is_nan(input));
         return if arose && op.raises() { FpFlags::INVALID } else { FpFlags::NONE };
     }
     if is_finite(result) || !op.raises() || !inputs.iter().all(|&input| is_finite(input)) {

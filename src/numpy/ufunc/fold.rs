@@ -1,8 +1,8 @@
 //! How reductions combine elements. Sums of inexact numbers are pairwise, as NumPy's: blocks of 128 elements in eight
 //! partial sums, and halves of longer runs. Other operations go from one element to the next.
 
-use super::compare::bools;
 use super::complexes::two_complex;
+use super::compare::bools;
 use super::integers::two_integers;
 use super::math::Real;
 use super::reals::two_reals;

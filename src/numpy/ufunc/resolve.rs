@@ -62,6 +62,7 @@ fn strong(ufunc: &Ufunc, inputs: &[In]) -> LoopTypes {
         (In::Array(descr), _) => descr.dtype,
         // An exponent of two need not be wide, and a whole number needs the narrowest float.
         (In::Weak(Weak::Integer), Some(common)) if ufunc.op == Op::Ldexp => match (at, common) {
+            (0, DType::Bool) => DType::Long,
             (0, _) => DType::Char,
             (_, DType::Bool) => DType::Long,
             _ => DType::Int,
@@ -94,11 +95,10 @@ fn usual(ufunc: &Ufunc, own: &[DType], weak: bool) -> Option<LoopTypes> {
 /// Returns the first loop to which all inputs can be cast safely.
 fn first(ufunc: &Ufunc, own: &[DType]) -> Option<LoopTypes> {
     let fits = |codes: &&str| {
-        !codes.is_empty()
-            && own.iter().zip(codes.bytes()).all(|(&from, code)| {
-                let to = dtype_of(code);
-                from == to || promoted(from, to) == to
-            })
+        !codes.is_empty() && own.iter().zip(codes.bytes()).all(|(&from, code)| {
+            let to = dtype_of(code);
+            from == to || promoted(from, to) == to
+        })
     };
     ufunc.loops.split(' ').find(fits).map(loop_types)
 }
@@ -134,27 +134,34 @@ pub fn resolve(
     if !is_fixed {
         return usual.ok_or_else(|| no_loop(ufunc, inputs));
     }
-    let agrees = |types: &LoopTypes| {
-        types.len() == fixed.len()
-            && types.iter().zip(&fixed).all(|(&own, fixed)| fixed.is_none_or(|fixed| fixed == own))
+    let agrees = |types: &LoopTypes| -> bool {
+        types.len() == fixed.len() && types.iter().zip(&fixed).all(|(&own, fixed)| fixed.is_none_or(|fixed| fixed == own))
     };
     if let Some(types) = usual.filter(agrees) {
         return Ok(types);
     }
     let castable = |types: &LoopTypes| {
         let free = own.iter().zip(types).zip(&fixed);
-        free.into_iter()
-            .all(|((&from, &to), fixed)| fixed.is_some() || casting.allows(Descr::native(from), Descr::native(to)))
+        free.into_iter().all(|((&from, &to), fixed)| {
+            // The magnitude of a complex number is that of its own precision.
+            let is_other = ufunc.op == Op::Absolute && to.is_complex() && from != to;
+            fixed.is_some() || !is_other && casting.allows(Descr::native(from), Descr::native(to))
+        })
     };
     if let Some(types) = ufunc.all_loops().find(|types| agrees(types) && castable(types)) {
         return Ok(types);
     }
-    // A loop of a single dtype is taken whatever the inputs are; casting them then fails.
-    let single = |types: &LoopTypes| agrees(types) && types.iter().all(|&own| Some(&own) == types.first());
-    if let Some(types) = ufunc.all_loops().find(single) {
+    // Casting the inputs of this one then fails.
+    if let Some(types) = ufunc.all_loops().find(agrees) {
         return Ok(types);
     }
-    Err(no_match(ufunc, inputs, &fixed))
+    match ufunc.op {
+        Op::Gcd | Op::Lcm => Err(no_match(ufunc, inputs, &fixed)),
+        _ => Err(Error::type_error(format!(
+            "No loop matching the specified signature and casting was found for ufunc {}",
+            ufunc.name
+        ))),
+    }
 }
 
 fn class(dtype: DType) -> String {

@@ -35,7 +35,10 @@ pub(super) type Three<T> = fn(&[T], &[T], &[T], &mut [T]);
 /// Builds a [`Two`] from a closure; its loop is compiled for the widest vectors.
 macro_rules! two {
     ($function:expr) => {
-        $crate::ufunc::run::Two { slices: |a, b, out| $crate::ufunc::run::zip(a, b, out, $function), one: $function }
+        $crate::ufunc::run::Two {
+            slices: |a, b, out| $crate::ufunc::run::zip(a, b, out, $function),
+            one: $function,
+        }
     };
 }
 pub(super) use two;
@@ -165,8 +168,7 @@ pub(super) fn check_two<A: Cell, B: Cell, R: Cell>(op: Op, a: &[A], b: &[B], out
     if A::INEXACT && A::COMPLEX && orders(op) {
         // Comparing parts with NaNs is invalid.
         let is_nan = |value: Scalar| value.to_complex().re.is_nan() || value.to_complex().im.is_nan();
-        if any_special(a) && a.iter().any(|a| is_nan(a.load())) || any_special(b) && b.iter().any(|b| is_nan(b.load()))
-        {
+        if any_special(a) && a.iter().any(|a| is_nan(a.load())) || any_special(b) && b.iter().any(|b| is_nan(b.load())) {
             flags |= FpFlags::INVALID;
         }
         return flags;
@@ -202,31 +204,13 @@ const CALLED: usize = 8;
 
 fn steps(op: Op) -> StepPattern {
     use Op::{
-        Absolute, Add, BitwiseAnd, BitwiseOr, BitwiseXor, Divide, Equal, Greater, GreaterEqual, Invert, Less,
-        LessEqual, Maximum, Minimum, Multiply, Negative, NotEqual, Sqrt, Square, Subtract,
+        Absolute, Add, BitwiseAnd, BitwiseOr, BitwiseXor, Divide, Equal, Greater, GreaterEqual, Invert, Less, LessEqual,
+        Maximum, Minimum, Multiply, Negative, NotEqual, Sqrt, Square, Subtract,
     };
     let light = matches!(
         op,
-        Absolute
-            | Add
-            | BitwiseAnd
-            | BitwiseOr
-            | BitwiseXor
-            | Divide
-            | Equal
-            | Greater
-            | GreaterEqual
-            | Invert
-            | Less
-            | LessEqual
-            | Maximum
-            | Minimum
-            | Multiply
-            | Negative
-            | NotEqual
-            | Sqrt
-            | Square
-            | Subtract
+        Absolute | Add | BitwiseAnd | BitwiseOr | BitwiseXor | Divide | Equal | Greater | GreaterEqual | Invert | Less
+            | LessEqual | Maximum | Minimum | Multiply | Negative | NotEqual | Sqrt | Square | Subtract
     );
     StepPattern { weight: if light { 1 } else { CALLED }, ..StepPattern::SINGLE }
 }
@@ -354,7 +338,12 @@ pub(super) fn half_one<R: Narrowed>(kernel: One<f32, R>, from: &[f16], out: &mut
 }
 
 /// Like [`half_one`], for two inputs.
-pub(super) fn half_two<R: Narrowed>(kernel: fn(&[f32], &[f32], &mut [R]), a: &[f16], b: &[f16], out: &mut [R::Stored]) {
+pub(super) fn half_two<R: Narrowed>(
+    kernel: fn(&[f32], &[f32], &mut [R]),
+    a: &[f16],
+    b: &[f16],
+    out: &mut [R::Stored],
+) {
     let (mut left, mut right, mut results) = ([0f32; CHUNK], [0f32; CHUNK], [R::default(); CHUNK]);
     for ((a, b), out) in a.chunks(CHUNK).zip(b.chunks(CHUNK)).zip(out.chunks_mut(CHUNK)) {
         let (left, right, results) = (&mut left[..a.len()], &mut right[..a.len()], &mut results[..a.len()]);

@@ -37,7 +37,10 @@ pub(super) fn exp(x: f32) -> f32 {
     let inner = if x < MOST && x > LEAST { x } else { 0.0 };
     let quadrant = rounded(inner * std::f32::consts::LOG2_E);
     let y = fused(quadrant, -1.428_606_77e-6, fused(quadrant, -0.693_145_752, inner));
-    let above = polynomial(y, [5.082_762_5e-4, 6.757_897e-3, 5.114_512e-2, 2.473_615_4e-1, 7.257_664_6e-1, 1.0]);
+    let above = polynomial(
+        y,
+        [5.082_762_5e-4, 6.757_897e-3, 5.114_512e-2, 2.473_615_4e-1, 7.257_664_6e-1, 1.0],
+    );
     let below = polynomial(y, [2.159_509_4e-2, -2.742_335_4e-1, 1.0]);
     let power = quadrant as i32;
     // Two factors, of which only the second can round: to a subnormal result.
@@ -67,7 +70,8 @@ pub(super) fn log(x: f32) -> f32 {
     let exponent = if is_low { exponent - 1.0 } else { exponent };
     let y = if is_low { mantissa + mantissa } else { mantissa } - 1.0;
     let above = polynomial(y, [2.589_979_2e-2, 3.808_837_8e-1, 1.480_000_6, 2.112_677_6, 1.0, 0.0]);
-    let below = polynomial(y, [5.875_095_4e-3, 1.546_476_4e-1, 9.864_943e-1, 2.453_006, 2.612_677_6, 1.0]);
+    let below =
+        polynomial(y, [5.875_095_4e-3, 1.546_476_4e-1, 9.864_943e-1, 2.453_006, 2.612_677_6, 1.0]);
     let value = fused(exponent, std::f32::consts::LN_2, above / below);
     if x.is_nan() || x == f32::INFINITY {
         x
@@ -90,7 +94,13 @@ fn wave(x: f32, quarter: i32) -> f32 {
     let square = y * y;
     let cosine = polynomial(
         square,
-        [f32::from_bits(0x37cc_730b), f32::from_bits(0xbab6_036e), f32::from_bits(0x3d2a_aa9e), -0.5, 1.0],
+        [
+            f32::from_bits(0x37cc_730b),
+            f32::from_bits(0xbab6_036e),
+            f32::from_bits(0x3d2a_aa9e),
+            -0.5,
+            1.0,
+        ],
     );
     let sine = polynomial(
         square,

@@ -68,8 +68,8 @@ def show(array):
 
 def combined(name, ins):
     operands = [values(c) for c in ins]
-    if len(ins) == 2 and len(operands[0]) > 20:
-        operands = [o[::3] for o in operands]
+    if len(ins) == 2:
+        operands = [o[::5] if o.dtype.kind == 'c' else o[::2] if o.dtype.kind in 'iu' else o for o in operands]
     if len(ins) == 3:
         operands = [o[:7] for o in operands]
     operands = [np.ascontiguousarray(o.ravel()) for o in np.meshgrid(*operands)]
@@ -192,6 +192,35 @@ def record_reductions(file):
               join(s // result.itemsize for s in result.strides) or '-', digest(result), file=file)
 
 
+def record_layouts(file):
+    rng = np.random.default_rng(3)
+    join = lambda items: ','.join(map(str, items)) or '-'
+
+    def random_strides(shape):
+        strides, step = [0] * len(shape), 8
+        for d in rng.permutation(len(shape))[::-1]:
+            strides[d] = step * int(rng.choice([1, 1, 2]))
+            step = strides[d] * shape[d]
+        return strides
+
+    for _ in range(300):
+        ndim = int(rng.integers(2, 5))
+        shape = [int(x) for x in rng.choice([1, 2, 3, 4], ndim)]
+        operands = []
+        for _ in range(2):
+            own = list(shape)
+            if rng.random() < .4:
+                own = [1 if rng.random() < .2 else s for s in shape][int(rng.integers(0, ndim)):]
+            strides = random_strides(own)
+            turned = [rng.random() < .15 for _ in own]
+            offset = sum(s * (n - 1) for s, n, is_turned in zip(strides, own, turned) if is_turned)
+            strides = [-s if is_turned else s for s, is_turned in zip(strides, turned)]
+            operands.append((own, strides, offset))
+        views = [np.lib.stride_tricks.as_strided(np.zeros(4000)[o // 8:], n, s) for n, s, o in operands]
+        result = np.add(*views)
+        print(*[f'{join(n)} {join(s)} {o}' for n, s, o in operands], join(result.shape), join(result.strides), file=file)
+
+
 if __name__ == '__main__':
     warnings.simplefilter('ignore')
     with open('loops.txt', 'w') as file:
@@ -206,3 +235,5 @@ if __name__ == '__main__':
         record_values(file)
     with open('reductions.txt', 'w') as file:
         record_reductions(file)
+    with open('layouts.txt', 'w') as file:
+        record_layouts(file)
