@@ -4,7 +4,7 @@
 use crate::array::{Array, kept_strides};
 use crate::convert;
 use crate::descr::Descr;
-use crate::ndarray::{NdArray, Number};
+use crate::ndarray::{note, NdArray, Number};
 use crate::strided::{Strided, broadcast};
 use objects::plain::slices::slice_of;
 use std::rc::Rc;
@@ -410,7 +410,7 @@ fn each_piece(
 /// # Errors
 /// IndexError and ValueError in NumPy's words.
 pub(crate) fn set(this: &NdArray, index: &Value, value: &Value) -> Result<()> {
-    this.check_writeable("assignment destination")?;
+    this.refuse_read_only("assignment destination")?;
     let array = this.array();
     let subscript = Subscript::of(index, array.ndim())?;
     let single = match &subscript.parts[..] {
@@ -420,11 +420,13 @@ pub(crate) fn set(this: &NdArray, index: &Value, value: &Value) -> Result<()> {
     let chosen = Chosen::of(&array.places, &subscript)?;
     if !subscript.is_advanced() {
         let target = array.at(chosen.rest);
+        note(&target);
         if subscript.is_element(array.ndim()) {
             return target.put(target.places.offset, convert::pack(value, target.descr)?);
         }
         return store(&target, value);
     }
+    note(&array);
     let source = source(value, array.descr)?;
     let (positions, offsets) = chosen.offsets()?;
     let shape = chosen.shape(&positions);

@@ -1,27 +1,61 @@
 //! The objects that scripts hold: [`NdArray`], with its base and flags, and [`Number`], a scalar. Follows
 //! <https://numpy.org/doc/2.4/reference/arrays.ndarray.html>.
 
-use crate::array::Array;
+use crate::array::{Array, aligned};
 
 use crate::descr::Descr;
 
 use std::cell::{Cell, Ref, RefCell};
 use std::rc::{Rc, Weak};
-use tensor::{Error, Result, Scalar, Storage, WeakStorage};
-use value::Value;
+use std::any::Any;
+use tensor::journal;
+use tensor::{DType, Error, Layout, Result, Scalar, Storage, View, WeakStorage};
+use value::{Object, ObjectState, Slot, Value};
 
 /// An array of a script.
 pub struct NdArray {
     /// The object itself, which its views keep as their base.
     own: Weak<NdArray>,
-    array: RefCell<Array>,
+    /// Replaced as a whole, so that undo recognises a change by identity.
+    state: RefCell<Rc<State>>,
     /// What owns the memory; `None` if the array does.
     base: Option<Value>,
-    writeable: Cell<bool>,
     /// The number of views whose base this is.
     views: Cell<usize>,
     /// The storages of tensors that were made on the memory.
     lent: RefCell<Vec<WeakStorage>>,
+}
+
+/// The part of an array that scripts can change without writing to its elements.
+#[derive(Clone)]
+struct State {
+    array: Array,
+    writeable: bool,
+}
+
+impl Object for State {}
+
+/// The state of an array as a variable that undo saves and restores.
+struct StateSlot(Rc<NdArray>);
+
+impl Slot for StateSlot {
+    fn value(&self) -> Option<Value> {
+        let state = self.0.state.borrow().clone();
+        Some(Value::Object(state))
+    }
+
+    fn put(&self, value: Option<Value>) {
+        if let Some(Value::Object(object)) = value
+            && let Ok(state) = (object as Rc<dyn Any>).downcast::<State>()
+        {
+            self.0.state.replace(state);
+        }
+    }
+
+    fn identity(&self) -> usize {
+        // An address within the array: no other object has it.
+        std::ptr::from_ref(&self.0.state) as usize + 1
+    }
 }
 
 impl Drop for NdArray {
@@ -39,9 +73,8 @@ impl NdArray {
         }
         Rc::new_cyclic(|own| NdArray {
             own: own.clone(),
-            array: RefCell::new(array),
+            state: RefCell::new(Rc::new(State { array, writeable })),
             base,
-            writeable: Cell::new(writeable),
             views: Cell::new(0),
             lent: RefCell::default(),
         })
@@ -63,7 +96,7 @@ impl NdArray {
             Some(Value::Object(base)) if base.as_any().is::<NdArray>() => Some(Value::Object(base.clone())),
             _ => self.own.upgrade().map(|own| Value::Object(own)),
         };
-        Value::Object(NdArray::new(array, base, self.writeable.get()))
+        Value::Object(NdArray::new(array, base, self.is_writeable()))
     }
 
     /// Like [`NdArray::view`], for a view that must not be written to.
@@ -72,23 +105,24 @@ impl NdArray {
         if let Value::Object(object) = &view
             && let Some(view) = object.as_any().downcast_ref::<NdArray>()
         {
-            view.writeable.set(false);
+            view.set_writeable(false);
         }
         view
     }
 
     /// Returns what the array shows, without copying its description.
     pub(crate) fn shown(&self) -> Ref<'_, Array> {
-        self.array.borrow()
+        Ref::map(self.state.borrow(), |state| &state.array)
     }
 
     pub fn array(&self) -> Array {
-        self.array.borrow().clone()
+        self.state.borrow().array.clone()
     }
 
     /// Replaces what the array shows: another shape, other strides or another dtype of the same bytes.
     pub fn show(&self, array: Array) {
-        self.array.replace(array);
+        let writeable = self.is_writeable();
+        self.state.replace(Rc::new(State { array, writeable }));
     }
 
     /// Notes that a tensor was made on the memory.
@@ -112,17 +146,20 @@ impl NdArray {
     }
 
     pub fn is_writeable(&self) -> bool {
-        self.writeable.get()
+        self.state.borrow().writeable
     }
 
     pub fn set_writeable(&self, writeable: bool) {
-        self.writeable.set(writeable);
+        let array = self.array();
+        self.state.replace(Rc::new(State { array, writeable }));
     }
 
     /// # Errors
     /// ValueError in NumPy's words if the array is read-only.
     pub fn check_writeable(&self, what: &str) -> Result<()> {
-        if self.writeable.get() { Ok(()) } else { Err(Error::value(format!("{what} is read-only"))) }
+        self.refuse_read_only(what)?;
+        note(&self.array());
+        Ok(())
     }
 
     /// Returns the array of a value.
@@ -132,6 +169,31 @@ impl NdArray {
             _ => None,
         }
     }
+}
+
+impl NdArray {
+    /// Returns what undo saves and restores.
+    pub(crate) fn object_state(&self) -> ObjectState {
+        let mut values = vec![Value::Storage(self.shown().storage.clone())];
+        values.extend(self.base.clone());
+        let slots = self.own.upgrade().map(|own| Rc::new(StateSlot(own)) as Rc<dyn Slot>);
+        ObjectState { values, slots: slots.into_iter().collect(), ..ObjectState::default() }
+    }
+}
+
+/// Records elements for undo; must be called before they are written to.
+pub(crate) fn note(array: &Array) {
+    let Some((low, high)) = array.places.span(array.itemsize()) else { return };
+    let (layout, dtype) = match array.places.in_elements(array.itemsize()) {
+        Some(layout) => {
+            let [layout] = aligned([layout]);
+            (layout, array.descr.dtype)
+        }
+        // Elements at odd places are recorded with what is between them.
+        None => (Layout { offset: low, ..Layout::contiguous(&[high - low]) }, DType::Byte),
+    };
+    let storage = array.storage.clone();
+    journal::note(&View { storage, layout, dtype, conj: false, neg: false, form: None });
 }
 
 /// A scalar: `np.float64(1.5)`.

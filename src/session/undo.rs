@@ -242,6 +242,30 @@ mod tests {
             (Python, "x = torch.zeros(3); n = x.numpy()", Python, "n[1] = 7.", Python, "x, n"),
             (
                 Python,
+                "import numpy as np; a = np.arange(6); t = torch.from_numpy(a); r = a[::-2]",
+                Python,
+                "t[1] = 7; r[0] = 8; a.shape = (2, 3); r.dtype = '>i8'",
+                Python,
+                "a, a.shape, t, r, r.strides",
+            ),
+            (
+                Python,
+                "import numpy as np; a = np.arange(4.); v = a[::2]; n = np.arange(3)",
+                Python,
+                "a.setflags(write=False); v.flags.writeable = False; v.strides = (8,); n.resize(5)",
+                Python,
+                "a.flags.writeable, v.flags, v.strides, v, n",
+            ),
+            (
+                Python,
+                "import numpy as np; a = np.arange(4, dtype=np.int32); x = [a]; t = torch.from_numpy(a)",
+                Python,
+                "x[0].dtype = np.int16; a.sort(); t.fill_(3); a = a.view('>i2'); del t",
+                Python,
+                "a, x, a is x[0], t",
+            ),
+            (
+                Python,
                 "class P: pass\np = P()\np.v = 1",
                 Python,
                 "p.v = 2; p.w = 3; P.u = 4",
@@ -342,5 +366,37 @@ mod tests {
         eval(&mut session, "big.fill_(1)");
         let undone = session.undo().unwrap();
         assert_eq!(undone.left_out, ["big", "s", "column"]);
+    }
+
+    #[test]
+    fn undo_names_the_arrays_that_it_restores() {
+        let mut session = Session::new(SessionOptions::default());
+        eval(&mut session, "import torch, numpy as np\na = np.arange(6)\nt = torch.from_numpy(a)\nb = np.ones(2)");
+        session.remember();
+        eval(&mut session, "a.shape = (3, 2)");
+        assert_eq!(session.undo().unwrap().restored, ["a"]);
+        session.remember();
+        eval(&mut session, "a[-1] = 9");
+        assert_eq!(session.undo().unwrap().restored, ["a", "t"]);
+        assert_eq!(eval(&mut session, "a, t[5].item()"), "(array([0, 1, 2, 3, 4, 5]), 5)\n");
+    }
+
+    #[test]
+    fn writes_to_large_arrays_are_noted() {
+        const ANY: &str = "torch.from_numpy(big.view('i4')).any().item()";
+        let mut session = Session::new(SessionOptions::default());
+        eval(&mut session, "import torch, numpy as np\nbig = np.zeros((3000, 3000), dtype='>f4')\nrow = big[7, ::-1]");
+        for input in ["big[5] = 1.", "row[3:5] = 2.", "row += 1", "big[1:, 0].fill(3)", "np.copyto(row, 2)"] {
+            session.remember();
+            eval(&mut session, input);
+            assert_eq!(eval(&mut session, ANY), "True\n", "{input}");
+            let undone = session.undo().unwrap();
+            assert_eq!(undone.left_out, Vec::<String>::new(), "{input}");
+            assert_eq!(undone.restored, ["big", "row"], "{input}");
+            assert_eq!(eval(&mut session, ANY), "False\n", "{input}");
+        }
+        session.remember();
+        eval(&mut session, "big[[5, 6]] = 1");
+        assert_eq!(session.undo().unwrap().left_out, ["big", "row"]);
     }
 }

@@ -4,6 +4,7 @@
 // Nothing that a user can do may abort the process.
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
+mod array_memory;
 pub mod dict;
 mod discard;
 pub mod equality;
@@ -14,6 +15,7 @@ pub mod numbers;
 pub mod sets;
 pub mod text;
 
+pub use array_memory::ArrayMemory;
 pub use dict::Dict;
 pub use discard::{discard, drop_leftovers};
 pub use list::{Items, List, Tuple};
@@ -194,6 +196,10 @@ pub trait Object: Any {
     /// Returns the elements of an array as those of a tensor on the same memory, or PyTorch's refusal; `None` for any
     /// other object.
     fn tensor_elements(&self) -> Option<Result<View>> {
+        None
+    }
+    /// Returns the place of an array's elements in memory, without a copy; `None` for any other object.
+    fn memory(&self) -> Option<ArrayMemory> {
         None
     }
     /// Returns whether the object is a NumPy array or scalar.
@@ -401,6 +407,11 @@ impl Value {
             Value::Object(object) => object.buffer(),
             _ => None,
         }
+        None
+    }
+    /// Returns the place of an array's elements in memory; `None` for any other value.
+    pub fn array_memory(&self) -> Option<ArrayMemory> {
+        if let Value::Object(object) = self { object.memory() } else { None }
     }
 
     pub fn str(text: impl Into<Text>) -> Value {
