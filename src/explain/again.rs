@@ -4,8 +4,9 @@
 use super::aliases::Holder;
 use super::scene::Scene;
 use std::collections::HashMap;
+use std::rc::{Rc, Weak};
 use tensor::{DType, Layout, Result, Storage, Tensor, TypedStorage, View, WeakStorage, WeakTensor};
-use value::Value;
+use value::{ArrayMemory, Object, Value};
 
 /// A recipe for redrawing a picture.
 pub struct Redraw {
@@ -63,6 +64,7 @@ impl Redraw {
 fn is_remembered(storage: &Storage, value: &Value, seen: &RedrawContext) -> bool {
     let is_stand_in = match value {
         Value::Tensor(tensor) => tensor.holders() == 1,
+        Value::Object(object) => Rc::strong_count(object) == 1,
         _ => true,
     };
     let ours = 1 + usize::from(is_stand_in);
@@ -77,6 +79,34 @@ enum WeakSubject {
     Tensor(WeakTensor, Option<ViewWindow>),
     Storage(WeakStorage),
     Typed(WeakStorage, DType),
+    Array(Weak<dyn Object>, ArrayWindow),
+}
+
+/// The elements of an array, without the array and without a handle of its storage.
+struct ArrayWindow {
+    storage: WeakStorage,
+    /// Everything but the storage, which is an empty one.
+    rest: ArrayMemory,
+}
+
+impl ArrayWindow {
+    fn of(array: ArrayMemory) -> Option<ArrayWindow> {
+        let empty = Storage::from_bytes(&[]).ok()?;
+        Some(ArrayWindow { storage: array.storage.downgrade(), rest: ArrayMemory { storage: empty, ..array } })
+    }
+
+    fn array(&self) -> Option<ArrayMemory> {
+        Some(ArrayMemory { storage: self.storage.upgrade()?, ..self.rest.clone() })
+    }
+}
+
+/// Stands for an array that no longer exists, on memory that does.
+struct StandIn(ArrayMemory);
+
+impl Object for StandIn {
+    fn memory(&self) -> Option<ArrayMemory> {
+        Some(self.0.clone())
+    }
 }
 
 /// The elements of a dense tensor, without the tensor. A picture of `x.t()` shows a temporary tensor, whose memory may
@@ -109,6 +139,7 @@ impl Subject {
             Value::Tensor(tensor) => WeakSubject::Tensor(tensor.downgrade(), ViewWindow::of(&tensor.borrow())),
             Value::Storage(storage) => WeakSubject::Storage(storage.downgrade()),
             Value::TypedStorage(typed) => WeakSubject::Typed(typed.storage.downgrade(), typed.dtype),
+            Value::Object(object) => WeakSubject::Array(Rc::downgrade(object), ArrayWindow::of(object.memory()?)?),
             _ => return None,
         }))
     }
@@ -124,6 +155,10 @@ impl Subject {
             WeakSubject::Typed(storage, dtype) => {
                 storage.upgrade().map(|storage| Value::TypedStorage(TypedStorage::new(storage, *dtype)))
             }
+            WeakSubject::Array(object, window) => {
+                let stand_in = || Some(Rc::new(StandIn(window.array()?)) as Rc<dyn Object>);
+                object.upgrade().or_else(stand_in).map(Value::Object)
+            }
         }
     }
 
@@ -135,6 +170,10 @@ impl Subject {
                 None => window.as_ref()?.storage.upgrade(),
             },
             WeakSubject::Storage(storage) | WeakSubject::Typed(storage, _) => storage.upgrade(),
+            WeakSubject::Array(object, window) => match object.upgrade() {
+                Some(object) => Some(object.memory()?.storage),
+                None => window.storage.upgrade(),
+            },
         }
     }
 }

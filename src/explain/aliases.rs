@@ -6,10 +6,9 @@ use std::rc::Rc;
 
 use super::again::Redraw;
 use super::picture::Picture;
-use super::residents::residents;
 use super::scene::{Bar, Bars, Block, Ink, Scene, Table, byte_count, counted, list, span};
-use super::tensors::extent;
-use tensor::{Storage, View};
+use super::shown::Shown;
+use tensor::Storage;
 
 /// The minimum size in bytes of a storage to report if variables show less than a tenth of it.
 pub(super) const WORTH_A_WORD: usize = 4096;
@@ -25,8 +24,8 @@ pub struct Holder {
     pub storage: Storage,
     /// Python's class name; empty for a tensor.
     pub class: String,
-    /// The elements shown by a tensor or an array.
-    pub view: Option<View>,
+    /// The elements shown by a tensor or an array; `None` for what is bytes only.
+    pub shown: Option<Shown>,
     /// For a buffer, which has memory but not a storage: the offset in the buffer at which this storage begins.
     pub within: Option<usize>,
     /// Equal for two names of the same object.
@@ -37,42 +36,49 @@ pub struct Holder {
 
 impl Holder {
     /// Creates the holder of a tensor, an array or a storage.
-    pub fn new(name: String, class: &str, storage: Storage, view: Option<&View>, identity: usize) -> Holder {
+    pub fn new(name: String, class: &str, storage: Storage, shown: Option<Shown>, identity: usize) -> Holder {
         let class = class.to_owned();
-        Holder { name, storage, class, view: view.cloned(), within: None, identity, remembered: 0 }
+        Holder { name, storage, class, shown, within: None, identity, remembered: 0 }
     }
 
-    /// Returns the byte range of the storage from the first to the last element shown.
-    fn range(&self) -> Range<usize> {
-        let Some(view) = &self.view else { return 0..self.storage.nbytes() };
-        if view.numel() == 0 {
-            return 0..0;
+    /// Returns the byte range from the first to the last element shown, counted from the address `base`.
+    fn range(&self, base: usize) -> Range<usize> {
+        let start = self.storage.data_ptr().saturating_sub(base);
+        let shown = match &self.shown {
+            None => 0..self.storage.nbytes(),
+            Some(shown) => {
+                let Range { start, end } = shown.range();
+                usize::try_from(start).unwrap_or_default()..usize::try_from(end).unwrap_or_default()
+            }
+        };
+        match shown.is_empty() {
+            true => 0..0,
+            false => start.saturating_add(shown.start)..start.saturating_add(shown.end),
         }
-        let range = extent(&view.layout);
-        let scale = |at: i64| usize::try_from(at).unwrap_or_default().saturating_mul(view.dtype.itemsize());
-        scale(range.start)..scale(range.end)
     }
 
-    /// Returns the set of bytes shown. `None` if there are too many.
-    fn bytes(&self) -> Option<BTreeSet<usize>> {
-        let view = self.view.as_ref().filter(|view| view.numel() <= COMPARED)?;
-        let size = view.dtype.itemsize();
-        let starts = view.layout.offsets().filter_map(|at| usize::try_from(at).ok()?.checked_mul(size));
-        Some(starts.flat_map(|start| start..start.saturating_add(size)).collect())
+    /// Returns whether the holder's storage has bytes in common with another, or is the same.
+    pub fn is_on(&self, storage: &Storage) -> bool {
+        self.storage == *storage || matches!(numbered(&[self.storage.clone(), storage.clone()]).as_slice(), [0, 0])
     }
 
     /// Counts the bytes that both holders show. `None` if this one has too many.
     fn common(&self, other: &Holder) -> Option<usize> {
-        let view = other.view.as_ref()?;
-        let is_shown = |byte: usize| {
-            let place = i64::try_from(byte / view.dtype.itemsize().max(1)).unwrap_or(i64::MAX);
-            residents(&view.layout, place).is_some()
-        };
-        Some(self.bytes()?.into_iter().filter(|byte| is_shown(*byte)).count())
+        let shown = self.shown.as_ref().filter(|shown| shown.layout.numel() <= COMPARED)?;
+        let others = other.shown.as_ref()?;
+        let starts = shown.layout.offsets();
+        let bytes: BTreeSet<i64> = starts.flat_map(|at| at..at.saturating_add(shown.itemsize as i64)).collect();
+        Some(bytes.into_iter().filter(|byte| others.has(self.to_other(*byte, other))).count())
+    }
+
+    /// Translates a byte of this holder's storage to one of another's, which may lie beyond its ends.
+    fn to_other(&self, byte: i64, other: &Holder) -> i64 {
+        byte.saturating_add_unsigned(self.storage.data_ptr() as u64)
+            .saturating_sub_unsigned(other.storage.data_ptr() as u64)
     }
 
     fn description(&self) -> String {
-        let of_view = self.view.as_ref().map(|view| format!("{} {}", view.dtype.name(), list(view.sizes())));
+        let of_view = self.shown.as_ref().map(|shown| format!("{} {}", shown.dtype, list(&shown.layout.sizes)));
         let from = self.within.filter(|from| *from > 0).map(|from| format!("from its byte {from} on"));
         let class = Some(self.class.clone()).filter(|class| !class.is_empty());
         [class, of_view, from].into_iter().flatten().collect::<Vec<_>>().join(" ")
@@ -84,21 +90,70 @@ pub fn picture(holders: &[Holder], width: usize) -> Picture {
     Picture { scene: scene(holders), width, again: Some(Rc::new(Redraw::of_variables(|holders| Ok(scene(holders))))) }
 }
 
+/// Storages on the same bytes: one, or a storage and slices of it, as `torch.from_numpy()` makes them.
+struct Group<'h> {
+    holders: Vec<&'h Holder>,
+    /// The address of the first byte, and the number of bytes.
+    base: usize,
+    nbytes: usize,
+}
+
+/// Assigns a number to each storage, from 0 in order of appearance; storages on the same bytes get the same number.
+pub fn numbered(storages: &[Storage]) -> Vec<usize> {
+    let mut ranges: Vec<(Range<usize>, &Storage, usize)> = Vec::new();
+    let mut numbers: Vec<usize> = Vec::new();
+    for storage in storages {
+        let start = storage.data_ptr();
+        let range = start..start.saturating_add(if storage.device().is_meta() { 0 } else { storage.nbytes() });
+        let meets = |(other, known, _): &&(Range<usize>, &Storage, usize)| {
+            *known == storage || range.start.max(other.start) < range.end.min(other.end)
+        };
+        let met: Vec<usize> = ranges.iter().filter(meets).map(|(.., number)| *number).collect();
+        let next = ranges.iter().map(|(.., number)| number + 1).max().unwrap_or_default();
+        let number = met.iter().copied().min().unwrap_or(next);
+        // A storage may join slices that did not meet before.
+        let joined = |known: &mut usize| {
+            if met.contains(known) {
+                *known = number;
+            }
+        };
+        ranges.iter_mut().for_each(|(.., known)| joined(known));
+        numbers.iter_mut().for_each(joined);
+        ranges.push((range, storage, number));
+        numbers.push(number);
+    }
+    // Close the gaps that joining left.
+    let kept: BTreeSet<usize> = numbers.iter().copied().collect();
+    numbers.iter().map(|number| kept.range(..number).count()).collect()
+}
+
+fn groups(holders: &[Holder]) -> Vec<Group<'_>> {
+    let storages: Vec<Storage> = holders.iter().map(|holder| holder.storage.clone()).collect();
+    let numbers = numbered(&storages);
+    drop(storages);
+    let count = numbers.iter().max().map_or(0, |last| last + 1);
+    let group = |number: usize| {
+        let here = holders.iter().zip(&numbers).filter(|(_, own)| **own == number).map(|(holder, _)| holder);
+        // A buffer beneath several storages is one holder.
+        let mut buffers = HashSet::new();
+        let holders: Vec<&Holder> =
+            here.filter(|holder| holder.within.is_none() || buffers.insert(holder.identity)).collect();
+        let base = holders.iter().map(|holder| holder.storage.data_ptr()).min().unwrap_or_default();
+        let end = holders.iter().map(|holder| holder.storage.data_ptr().saturating_add(holder.storage.nbytes())).max();
+        Group { holders, base, nbytes: end.unwrap_or_default().saturating_sub(base) }
+    };
+    (0..count).map(group).collect()
+}
+
 /// Returns the scene of the variables that hold memory, grouped by storage.
 fn scene(holders: &[Holder]) -> Scene {
-    let mut storages: Vec<&Storage> = Vec::new();
-    for holder in holders {
-        if !storages.contains(&&holder.storage) {
-            storages.push(&holder.storage);
-        }
-    }
+    let groups = groups(holders);
     let names: HashSet<&str> = holders.iter().map(|holder| holder.name.as_str()).collect();
     let what = counted(names.len() as u64, "variable");
-    let mut scene = Scene::new(format!("{what} on {}", counted(storages.len() as u64, "storage")));
+    let mut scene = Scene::new(format!("{what} on {}", counted(groups.len() as u64, "storage")));
     let mut has_unnamed = false;
-    for (i, storage) in storages.into_iter().enumerate() {
-        let here: Vec<&Holder> = holders.iter().filter(|holder| holder.storage == *storage).collect();
-        has_unnamed |= group(&mut scene, i + 1, storage, &here);
+    for (i, group) in groups.iter().enumerate() {
+        has_unnamed |= add(&mut scene, i + 1, group);
     }
     if has_unnamed {
         scene.note(Ink::Label, "A handle without a name is the base of a view, or is saved in a graph.");
@@ -108,26 +163,27 @@ fn scene(holders: &[Holder]) -> Scene {
 
 /// Returns the scene of one storage with its variables.
 pub fn of_storage(number: usize, storage: &Storage, holders: &[Holder]) -> Scene {
-    let here: Vec<&Holder> = holders.iter().filter(|holder| holder.storage == *storage).collect();
-    let mut scene = Scene::new(describe(number, storage, &here).0);
-    draw(&mut scene, storage, &here);
+    let groups = groups(holders);
+    let of = |group: &&Group| group.holders.iter().any(|holder| holder.storage == *storage);
+    let Some(group) = groups.iter().find(of) else { return Scene::default() };
+    let mut scene = Scene::new(describe(number, group).0);
+    draw(&mut scene, group);
     scene
 }
 
 /// Adds one storage with its variables. Returns whether the storage has a handle without a name.
-fn group(scene: &mut Scene, number: usize, storage: &Storage, here: &[&Holder]) -> bool {
-    let (heading, has_unnamed) = describe(number, storage, here);
+fn add(scene: &mut Scene, number: usize, group: &Group) -> bool {
+    let (heading, has_unnamed) = describe(number, group);
     scene.heading(heading);
-    draw(scene, storage, here);
+    draw(scene, group);
     has_unnamed
 }
 
 /// Describes a storage, and returns whether it has a handle without a name.
-fn describe(number: usize, storage: &Storage, here: &[&Holder]) -> (String, bool) {
-    let nbytes = storage.nbytes();
-    let (all, unnamed) = handles(storage, here);
-    let mut heading =
-        format!("storage #{number}: {}, held by {}", byte_count(nbytes as u64), counted(all as u64, "handle"));
+fn describe(number: usize, group: &Group) -> (String, bool) {
+    let (all, unnamed) = handles(&group.holders);
+    let nbytes = byte_count(group.nbytes as u64);
+    let mut heading = format!("storage #{number}: {nbytes}, held by {}", counted(all as u64, "handle"));
     if unnamed > 0 {
         heading.push_str(&format!(", {unnamed} of them without a name"));
     }
@@ -135,49 +191,50 @@ fn describe(number: usize, storage: &Storage, here: &[&Holder]) -> (String, bool
 }
 
 /// Adds the variables of one storage.
-fn draw(scene: &mut Scene, storage: &Storage, here: &[&Holder]) {
-    let nbytes = storage.nbytes();
+fn draw(scene: &mut Scene, group: &Group) {
     let bar = |holder: &&Holder| {
-        let range = holder.range();
+        let range = holder.range(group.base);
         Bar {
             name: holder.name.clone(),
             text: format!("{}  bytes {}..{}", holder.description(), range.start, range.end),
             start: range.start as u64,
             end: range.end as u64,
-            ink: if holder.view.is_some() { Ink::Shown } else { Ink::Label },
+            ink: if holder.shown.is_some() { Ink::Shown } else { Ink::Label },
         }
     };
-    scene.blocks.push(Block::Bars(Bars { total: nbytes as u64, rows: here.iter().map(bar).collect() }));
-    if let Some(table) = overlaps(here) {
+    scene.blocks.push(Block::Bars(Bars { total: group.nbytes as u64, rows: group.holders.iter().map(bar).collect() }));
+    if let Some(table) = overlaps(&group.holders) {
         scene.blocks.push(Block::Table(table));
     }
-    if let Some(cost) = cost(storage, here) {
+    if let Some(cost) = cost(group) {
         scene.note(Ink::Fault, cost);
     }
 }
 
-/// Counts the handles of a storage, both tensors and storages, and the handles that no variable holds.
-fn handles(storage: &Storage, everyone: &[&Holder]) -> (usize, usize) {
+/// Counts the handles of the storages, both tensors and storages, and the handles that no variable holds.
+fn handles(everyone: &[&Holder]) -> (usize, usize) {
     let here: Vec<_> = everyone.iter().filter(|holder| holder.within.is_none()).collect();
-    // Leave out the references in the holders themselves, and those of the undo history.
-    let buffers = everyone.len() - here.len();
-    let ours = here.iter().map(|holder| 1 + usize::from(holder.view.is_some())).sum::<usize>() + buffers;
-    let remembered = here.first().map_or(0, |holder| holder.remembered);
-    let all = storage.holders().saturating_sub(ours + remembered);
+    let mut counted = HashSet::new();
+    let mut all = 0usize;
+    for holder in everyone.iter().filter(|holder| counted.insert(holder.storage.identity())) {
+        // Leave out the references in the holders themselves, and those of the undo history.
+        let ours = everyone.iter().filter(|other| other.storage == holder.storage).count();
+        all = all.saturating_add(holder.storage.holders().saturating_sub(ours + holder.remembered));
+    }
     let named = here.iter().map(|holder| holder.identity).collect::<HashSet<_>>().len();
     (all.max(named), all.saturating_sub(named))
 }
 
 /// Describes the overlap of each pair of variables.
 fn overlaps(here: &[&Holder]) -> Option<Table> {
-    let tensors: Vec<_> = here.iter().filter(|holder| holder.view.is_some()).take(PAIRED).collect();
+    let tensors: Vec<_> = here.iter().filter(|holder| holder.shown.is_some()).take(PAIRED).collect();
     let mut table = Table { head: vec!["pair", "in common"], rows: Vec::new() };
     for (i, a) in tensors.iter().enumerate() {
         for b in tensors.iter().skip(i + 1) {
-            let (left, right) = (a.range(), b.range());
+            let (left, right) = (a.range(0), b.range(0));
             let crossing = left.start.max(right.start)..left.end.min(right.end);
             let (ink, text) = if a.identity == b.identity {
-                (Ink::Shared, "two names of one tensor".to_owned())
+                (Ink::Shared, format!("two names of one {}", if a.class.is_empty() { "tensor" } else { "array" }))
             } else if crossing.is_empty() {
                 (Ink::Unused, "nothing".to_owned())
             } else {
@@ -194,12 +251,12 @@ fn overlaps(here: &[&Holder]) -> Option<Table> {
 }
 
 /// Describes the cost of a small view of a large storage.
-fn cost(storage: &Storage, here: &[&Holder]) -> Option<String> {
-    let nbytes = storage.nbytes();
-    if nbytes < WORTH_A_WORD || storage.device().is_meta() {
+fn cost(group: &Group) -> Option<String> {
+    let (here, nbytes) = (&group.holders, group.nbytes);
+    if nbytes < WORTH_A_WORD || here.iter().any(|holder| holder.storage.device().is_meta()) {
         return None;
     }
-    let mut ranges: Vec<Range<usize>> = here.iter().map(|holder| holder.range()).collect();
+    let mut ranges: Vec<Range<usize>> = here.iter().map(|holder| holder.range(group.base)).collect();
     ranges.sort_by_key(|range| range.start);
     let (mut shown, mut end) = (0usize, 0usize);
     for range in ranges {
@@ -212,20 +269,12 @@ fn cost(storage: &Storage, here: &[&Holder]) -> Option<String> {
     }
     let names: Vec<_> = here.iter().map(|holder| holder.name.as_str()).collect();
     let (verb, names) = (if names.len() == 1 { "keeps" } else { "keep" }, names.join(", "));
+    let copy = if here.iter().all(|holder| holder.class == "ndarray") { "copy()" } else { "clone()" };
     let (shown, rest) = (byte_count(shown as u64), byte_count((nbytes - shown) as u64));
-    Some(format!("{names} {verb} {rest} alive to show {shown}; clone() would release them"))
+    Some(format!("{names} {verb} {rest} alive to show {shown}; {copy} would release them"))
 }
 
 /// Returns only the warnings, for a table of variables that has no room for more.
 pub fn warnings(holders: &[Holder]) -> Vec<String> {
-    let mut seen: Vec<&Storage> = Vec::new();
-    let mut costs = Vec::new();
-    for holder in holders {
-        if !seen.contains(&&holder.storage) {
-            seen.push(&holder.storage);
-            let here: Vec<&Holder> = holders.iter().filter(|other| other.storage == holder.storage).collect();
-            costs.extend(cost(&holder.storage, &here));
-        }
-    }
-    costs
+    groups(holders).iter().filter_map(cost).collect()
 }

@@ -1,6 +1,6 @@
 //! The bits of one element: sign, exponent and mantissa of a float, and how they give its value.
 
-use super::bytes::decode_bytes;
+use super::bytes::{Reading, decode_bytes};
 use super::scene::{Block, Ink, Lane, Scene, Span, Strip, Table, span};
 use crate::format::float_repr;
 use half::{bf16, f16};
@@ -168,12 +168,12 @@ fn bytes(memory: &Memory, start: usize, size: usize) -> Vec<u8> {
 
 /// Draws the bits of one element, given its bytes in memory order.
 pub(crate) fn of_bytes(bytes: &[u8], dtype: DType) -> Scene {
-    let value = decode_bytes(bytes, dtype).unwrap_or_default();
+    let value = decode_bytes(bytes, Reading::native(dtype)).unwrap_or_default();
     let mut scene = Scene::new(format!("{} {value}", dtype.name()));
     if dtype.is_complex() {
         let part = dtype.to_real();
         for (name, half) in ["real part", "imaginary part"].into_iter().zip(bytes.chunks(part.itemsize())) {
-            scene.heading(format!("{name}: {}", decode_bytes(half, part).unwrap_or_default()));
+            scene.heading(format!("{name}: {}", decode_bytes(half, Reading::native(part)).unwrap_or_default()));
             number(&mut scene, half, part);
         }
     } else {

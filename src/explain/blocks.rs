@@ -1,7 +1,7 @@
 //! One block of a quantized format: its bytes by part, and how the bits give the first elements. Knows no block
 //! formats; the caller describes the bytes.
 
-use super::bytes::decode_bytes;
+use super::bytes::{Reading, decode_bytes};
 use super::element::exact;
 use super::scene::{Block as Piece, Ink, Lane, Scene, Span, Strip, Table, counted, span};
 use tensor::quantized_block::{BitRange, BlockPart, Element, Factor, Minimum, PartEncoding, Role};
@@ -199,7 +199,7 @@ fn float32(value: f32) -> String {
 }
 
 fn float16(bytes: &[u8]) -> String {
-    decode_bytes(bytes, DType::Half).unwrap_or_default()
+    decode_bytes(bytes, Reading::native(DType::Half)).unwrap_or_default()
 }
 
 #[cfg(test)]

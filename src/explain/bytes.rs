@@ -3,11 +3,62 @@
 use std::ops::Range;
 
 use super::element::exact;
-use super::residents::residents;
-use super::scene::{Block, Ink, Lane, Scene, Strip, byte_count, span};
-use super::tensors::{ends, extent, joined, left_out_note};
+use super::scene::{Block, Ink, Lane, Scene, Strip, byte_count, span, tuple};
+use super::shown::Shown;
+use super::tensors::{ends, joined, left_out_note, places_shown};
 use tensor::memory::get;
-use tensor::{DType, Layout, Memory, Result, Storage, View};
+use tensor::{DType, Layout, Memory, Result, Scalar, Storage, View};
+use value::ArrayMemory;
+
+/// How to read an element from its bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reading {
+    pub dtype: DType,
+    /// Whether the bytes are in the order that the machine does not use.
+    pub swapped: bool,
+}
+
+impl Reading {
+    pub fn native(dtype: DType) -> Reading {
+        Reading { dtype, swapped: false }
+    }
+
+    pub fn of_array(array: &ArrayMemory) -> Reading {
+        Reading { dtype: array.dtype, swapped: array.swapped }
+    }
+
+    /// Returns the name that the dtype is shown by: `float64`, or `>f8` in the other byte order.
+    pub fn name(self) -> String {
+        if !self.swapped {
+            return self.dtype.name().to_owned();
+        }
+        let kind = match self.dtype {
+            dtype if dtype.is_complex() => 'c',
+            dtype if dtype.is_floating_point() => 'f',
+            DType::UInt16 | DType::UInt32 | DType::UInt64 => 'u',
+            _ => 'i',
+        };
+        let order = if cfg!(target_endian = "little") { '>' } else { '<' };
+        format!("{order}{kind}{}", self.dtype.itemsize())
+    }
+
+    /// Returns the bytes of an element in the machine's order. The parts of a complex number are swapped one by one.
+    fn native_bytes(self, bytes: &[u8]) -> Vec<u8> {
+        let part = if self.swapped { self.dtype.to_real().itemsize().max(1) } else { 1 };
+        bytes.chunks(part).flat_map(|part| part.iter().rev().copied()).collect()
+    }
+
+    /// Reads an element. `None` if the number of bytes is not that of an element.
+    pub(crate) fn scalar(self, bytes: &[u8]) -> Option<Scalar> {
+        if bytes.len() != self.dtype.itemsize() {
+            return None;
+        }
+        let storage = Storage::from_bytes(&self.native_bytes(bytes)).ok()?;
+        // For a quantized element, only the integer is known.
+        let dtype = self.dtype.stored_integers();
+        View { storage, layout: Layout::contiguous(&[]), dtype, conj: false, neg: false, form: None }.item().ok()
+    }
+}
 
 /// Draws the bytes from the first to the last element of a view, read in its own dtype and in the others.
 ///
@@ -15,14 +66,19 @@ use tensor::{DType, Layout, Memory, Result, Storage, View};
 /// Fails with PyTorch's RuntimeError for a tensor without data or one that extends beyond its storage.
 pub fn of_view(view: &View, others: &[DType], cells: usize) -> Result<Scene> {
     let memory = view.memory()?;
-    let itemsize = view.dtype.itemsize();
-    let elements = extent(&view.layout);
-    let scale = |at: i64| usize::try_from(at).unwrap_or_default().saturating_mul(itemsize);
-    let mut dtypes = vec![view.dtype];
-    dtypes.extend(others.iter().copied().filter(|dtype| *dtype != view.dtype));
     let title = format!("{} tensor of size {:?}, byte by byte", view.dtype.name(), view.sizes());
-    let window = Window { range: scale(elements.start)..scale(elements.end), dtypes, shown: Some((view, itemsize)) };
-    Ok(window.scene(title, &memory, cells))
+    let shown = Shown::of_view(view);
+    Ok(Window::of(shown, Reading::native(view.dtype), others).scene(title, &memory, cells))
+}
+
+/// Like [`of_view`], for an array.
+///
+/// # Errors
+/// Fails with NotImplementedError for a storage without data.
+pub fn of_array(array: &ArrayMemory, others: &[DType], cells: usize) -> Result<Scene> {
+    let memory = array.storage.data()?;
+    let title = format!("{} array of shape {}, byte by byte", array.dtype_name, tuple(&array.layout.sizes));
+    Ok(Window::of(Shown::of_array(array), Reading::of_array(array), others).scene(title, &memory, cells))
 }
 
 /// Draws the bytes of a storage, read in these dtypes.
@@ -31,24 +87,33 @@ pub fn of_view(view: &View, others: &[DType], cells: usize) -> Result<Scene> {
 /// Fails with NotImplementedError for a storage without data.
 pub fn of_storage(storage: &Storage, dtypes: &[DType], cells: usize) -> Result<Scene> {
     let memory = storage.data()?;
-    let dtypes = if dtypes.is_empty() { vec![DType::Byte] } else { dtypes.to_vec() };
+    let dtypes = if dtypes.is_empty() { &[DType::Byte] } else { dtypes };
+    let readings = dtypes.iter().copied().map(Reading::native).collect();
     let title = format!("storage of {}, byte by byte", byte_count(memory.nbytes() as u64));
-    let window = Window { range: 0..memory.nbytes(), dtypes, shown: None };
+    let window = Window { range: 0..memory.nbytes(), readings, shown: None };
     Ok(window.scene(title, &memory, cells))
 }
 
 /// The drawn part of a memory.
-struct Window<'a> {
+struct Window {
     range: Range<usize>,
-    dtypes: Vec<DType>,
-    /// The view whose elements are highlighted.
-    shown: Option<(&'a View, usize)>,
+    readings: Vec<Reading>,
+    /// The elements to highlight, which the first reading reads.
+    shown: Option<Shown>,
 }
 
-impl Window<'_> {
+impl Window {
+    fn of(shown: Shown, own: Reading, others: &[DType]) -> Window {
+        let mut readings = vec![own];
+        readings.extend(others.iter().copied().map(Reading::native).filter(|reading| *reading != own));
+        let byte = |at: i64| usize::try_from(at).unwrap_or_default();
+        let range = shown.range();
+        Window { range: byte(range.start)..byte(range.end), readings, shown: Some(shown) }
+    }
+
     fn scene(&self, title: String, memory: &Memory, cells: usize) -> Scene {
         let mut scene = Scene::new(title);
-        let unit = self.dtypes.iter().map(|dtype| dtype.itemsize()).max().unwrap_or(1);
+        let unit = self.readings.iter().map(|reading| reading.dtype.itemsize()).max().unwrap_or(1);
         let length = self.range.len();
         if length == 0 {
             scene.note(Ink::Plain, "There are no bytes.");
@@ -62,7 +127,7 @@ impl Window<'_> {
             scene.note(Ink::Unused, left_out_note(left_out as u64, length as u64, "byte"));
         }
         if self.has_gaps() {
-            scene.note(Ink::Unused, "( ) marks bytes between the tensor's elements that do not belong to it");
+            scene.note(Ink::Unused, "( ) marks bytes between the elements that do not belong to any");
         }
         scene
     }
@@ -75,13 +140,14 @@ impl Window<'_> {
             return vec![self.range.clone()];
         }
         let units = i64::try_from(length.div_ceil(unit)).unwrap_or(i64::MAX);
-        let wanted = match self.shown {
+        let wanted = match &self.shown {
             None => ends(&Layout::contiguous(&[units]), cells).map(|at| at..at + 1).collect(),
-            Some((view, itemsize)) => {
-                let of_unit = |place: i64| (place - view.layout.offset) * itemsize as i64;
-                let unit = unit as i64;
-                let range = |place| of_unit(place) / unit..(of_unit(place + 1) + unit - 1) / unit;
-                ends(&view.layout, cells).map(range).collect()
+            Some(shown) => {
+                let grid = shown.grid();
+                let (cell, unit) = (grid.cell as i64, unit as i64);
+                let of_byte = |place: i64| (place - grid.layout.offset) * cell;
+                let range = |place| of_byte(place) / unit..(of_byte(place) + shown.itemsize as i64 + unit - 1) / unit;
+                ends(&grid.layout, cells).map(range).collect()
             }
         };
         let byte = |at: i64| (self.range.start + at as usize * unit).min(self.range.end);
@@ -90,28 +156,32 @@ impl Window<'_> {
 
     /// Describes the byte order.
     fn order(&self, memory: &Memory) -> String {
-        let dtype = self.dtypes.iter().find(|dtype| dtype.to_real().itemsize() > 1);
-        let Some(dtype) = dtype.map(|dtype| dtype.to_real()) else {
+        let wide = self.readings.iter().find(|reading| reading.dtype.to_real().itemsize() > 1);
+        let Some(reading) = wide.map(|reading| Reading { dtype: reading.dtype.to_real(), ..*reading }) else {
             return "none: an element is one byte".to_owned();
         };
-        let first = bytes_at(memory, self.range.start..self.range.start + dtype.itemsize());
-        let number: String = first.iter().rev().map(|byte| format!("{byte:02x}")).collect();
-        let (name, which) =
-            if cfg!(target_endian = "little") { ("little-endian", "least") } else { ("big-endian", "most") };
-        format!("{name}: the first byte counts {which}; the first {} is 0x{number}", dtype.name())
+        let mut first = bytes_at(memory, self.range.start..self.range.start + reading.dtype.itemsize());
+        let is_little = cfg!(target_endian = "little") != reading.swapped;
+        if is_little {
+            first.reverse();
+        }
+        let number: String = first.iter().map(|byte| format!("{byte:02x}")).collect();
+        let (name, which) = if is_little { ("little-endian", "least") } else { ("big-endian", "most") };
+        format!("{name}: the first byte counts {which}; the first {} is 0x{number}", reading.name())
     }
 
     fn has_gaps(&self) -> bool {
-        self.shown.is_some_and(|(view, _)| {
-            let range = extent(&view.layout);
-            super::tensors::places_shown(&view.layout).is_some_and(|places| places < range.end.abs_diff(range.start))
+        self.shown.as_ref().is_some_and(|shown| {
+            let (range, size) = (shown.range(), shown.itemsize as u64);
+            places_shown(&shown.grid().layout)
+                .is_some_and(|places| places.saturating_mul(size) < range.end.abs_diff(range.start))
         })
     }
 
     /// Draws the parts side by side, with an ellipsis between them.
     fn strip(&self, memory: &Memory, parts: &[Range<usize>]) -> Strip {
         let mut lanes = vec![Lane::ruler("byte"), Lane::framed("hex")];
-        lanes.extend(self.dtypes.iter().map(|dtype| Lane::framed(dtype.name())));
+        lanes.extend(self.readings.iter().map(|reading| Lane::framed(reading.name())));
         for (number, part) in parts.iter().enumerate() {
             if number > 0 {
                 lanes.iter_mut().for_each(|lane| lane.push(1, Ink::Unused, "…"));
@@ -122,31 +192,45 @@ impl Window<'_> {
                 ruler.push(1, Ink::Label, byte.to_string());
                 hex.push(1, self.ink(byte), text);
             }
-            for (lane, dtype) in decoded.iter_mut().zip(&self.dtypes) {
-                self.decode(memory, part, *dtype, lane);
+            for (number, (lane, reading)) in decoded.iter_mut().zip(&self.readings).enumerate() {
+                let starts = self.starts(part, *reading, number == 0);
+                self.decode(memory, &starts, part.end, *reading, lane);
             }
         }
         Strip { lanes }
     }
 
-    /// Returns whether a byte belongs to an element of the view.
-    fn is_shown(&self, byte: usize) -> bool {
-        self.shown.is_none_or(|(view, itemsize)| {
-            let place = i64::try_from(byte / itemsize.max(1)).unwrap_or(i64::MAX);
-            residents(&view.layout, place).is_some()
-        })
-    }
-
     fn ink(&self, byte: usize) -> Ink {
-        if self.is_shown(byte) { Ink::Shown } else { Ink::Unused }
+        let byte = i64::try_from(byte).unwrap_or(i64::MAX);
+        if self.shown.as_ref().is_none_or(|shown| shown.has(byte)) { Ink::Shown } else { Ink::Unused }
     }
 
-    fn decode(&self, memory: &Memory, part: &Range<usize>, dtype: DType, lane: &mut Lane) {
-        let size = dtype.itemsize();
-        for start in part.clone().step_by(size) {
-            let end = (start + size).min(part.end);
-            let text = if end - start < size { String::new() } else { decode(memory, start, dtype) };
+    /// Returns the first bytes of the values that a lane decodes. Between elements, values begin at multiples of their
+    /// size.
+    fn starts(&self, part: &Range<usize>, reading: Reading, is_own: bool) -> Vec<usize> {
+        let size = reading.dtype.itemsize().max(1);
+        let bytes = i64::try_from(part.start).unwrap_or(i64::MAX)..i64::try_from(part.end).unwrap_or(i64::MAX);
+        let elements = self.shown.as_ref().filter(|_| is_own).map(|shown| shown.starting_in(bytes));
+        let elements = elements.into_iter().flatten().filter_map(|(at, _)| usize::try_from(at).ok());
+        let (mut starts, mut next) = (Vec::new(), part.start);
+        for element in elements.chain([part.end]) {
+            starts.extend((next..element).step_by(size));
+            starts.push(element);
+            next = element.saturating_add(size);
+        }
+        starts.pop();
+        starts
+    }
+
+    fn decode(&self, memory: &Memory, starts: &[usize], stop: usize, reading: Reading, lane: &mut Lane) {
+        let size = reading.dtype.itemsize();
+        for (i, &start) in starts.iter().enumerate() {
+            let end = starts.get(i + 1).copied().unwrap_or(stop);
             let ink = self.ink(start);
+            // Elements may overlap; a gap may be shorter than an element.
+            let is_whole = if ink == Ink::Shown { start + size <= stop } else { end - start == size };
+            let bytes = bytes_at(memory, start..start.saturating_add(size));
+            let text = decode_bytes(&bytes, reading).filter(|_| is_whole).unwrap_or_default();
             let text = if ink == Ink::Unused && !text.is_empty() { format!("({text})") } else { text };
             lane.push(end - start, ink, text);
         }
@@ -157,19 +241,9 @@ fn bytes_at(memory: &Memory, range: Range<usize>) -> Vec<u8> {
     memory.bytes().get(range).unwrap_or_default().iter().map(get).collect()
 }
 
-/// Decodes the element at a byte. Empty if it would extend beyond the end.
-pub fn decode(memory: &Memory, byte: usize, dtype: DType) -> String {
-    let bytes = bytes_at(memory, byte..byte.saturating_add(dtype.itemsize()));
-    decode_bytes(&bytes, dtype).unwrap_or_default()
-}
-
 /// Decodes the single element in these bytes.
-pub(crate) fn decode_bytes(bytes: &[u8], dtype: DType) -> Option<String> {
-    let storage = Storage::from_bytes(bytes).ok()?;
-    // For a quantized element, only the integer is known.
-    let stored = dtype.stored_integers();
-    let view = View { storage, layout: Layout::contiguous(&[]), dtype: stored, conj: false, neg: false, form: None };
-    view.item().ok().map(|value| exact(value, stored))
+pub(crate) fn decode_bytes(bytes: &[u8], reading: Reading) -> Option<String> {
+    Some(exact(reading.scalar(bytes)?, reading.dtype.stored_integers()))
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@ pub mod format;
 
 mod again;
 pub mod aliases;
+pub mod arrays;
 pub mod bits;
 pub mod blocks;
 pub mod bytes;
@@ -22,16 +23,19 @@ mod picture;
 mod quantiles;
 mod residents;
 mod scene;
+mod shown;
 mod steps;
 pub mod svg;
 pub mod tensors;
 pub mod terminal;
 pub mod watch;
 pub mod why;
+pub mod why_arrays;
 
 pub use again::{Redraw, RedrawContext, RedrawOutcome};
 pub use aliases::Holder;
 pub use page::escaped;
 pub use picture::Picture;
 pub use scene::{Ink, Line, Scene, Span, Table, byte_count, span};
+pub use shown::Shown;
 pub use steps::table as chain;

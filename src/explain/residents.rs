@@ -1,5 +1,6 @@
 //! Finds the indices of a tensor at a position of its storage. Inverts the layout without walking through the elements,
-//! of which there may be a billion.
+//! of which there may be a billion. Positions and strides count in any unit: elements for tensors, bytes for arrays,
+//! whose strides may be negative.
 
 use tensor::{Dims, Layout};
 
@@ -16,12 +17,14 @@ pub(crate) struct Residents {
     pub is_cut: bool,
 }
 
-/// Returns the elements at `place`, counted in elements from the start of the storage. `None` if there are none.
+/// Returns the elements at `place`, counted from the start of the storage. `None` if there are none.
 pub(crate) fn residents(layout: &Layout, place: i64) -> Option<Residents> {
-    let rest = place.checked_sub(layout.offset).filter(|rest| *rest >= 0)?;
     if layout.numel() == 0 {
         return None;
     }
+    let (upward, flipped) = upward(layout);
+    let rest = place.checked_sub(upward.offset).filter(|rest| *rest >= 0)?;
+    let layout = &upward;
     // Try the largest strides first, which leaves the smallest remainder. A stride of 0 does not move and only
     // multiplies.
     let mut order: Vec<usize> = (0..layout.ndim()).filter(|&d| size(layout, d) > 1 && stride(layout, d) > 0).collect();
@@ -29,10 +32,25 @@ pub(crate) fn residents(layout: &Layout, place: i64) -> Option<Residents> {
     let repeats = (0..layout.ndim())
         .filter(|&d| stride(layout, d) == 0)
         .fold(1u64, |count, d| count.saturating_mul(size(layout, d).unsigned_abs()));
-    let mut search = Search { layout, index: Dims::from_elem(0, layout.ndim()), first: None, count: 0, budget: BUDGET };
+    let index = Dims::from_elem(0, layout.ndim());
+    let mut search = Search { layout, flipped: &flipped, index, first: None, count: 0, budget: BUDGET };
     search.place(&order, rest);
     let first = search.first?;
     Some(Residents { first, count: search.count.saturating_mul(repeats), is_cut: search.budget == 0 })
+}
+
+/// Returns the layout of the same places with every negative stride turned around, and which dimensions were.
+pub(super) fn upward(layout: &Layout) -> (Layout, Vec<bool>) {
+    let mut upward = layout.clone();
+    let mut flipped = vec![false; layout.ndim()];
+    for ((stride, &size), flipped) in upward.strides.iter_mut().zip(&layout.sizes).zip(&mut flipped) {
+        if *stride < 0 {
+            upward.offset = upward.offset.saturating_add((size - 1).max(0).saturating_mul(*stride));
+            *stride = stride.saturating_neg();
+            *flipped = true;
+        }
+    }
+    (upward, flipped)
 }
 
 /// Returns the index of an element from its position in reading order.
@@ -69,6 +87,8 @@ fn stride(layout: &Layout, dim: usize) -> i64 {
 
 struct Search<'a> {
     layout: &'a Layout,
+    /// The dimensions that the original walks downwards.
+    flipped: &'a [bool],
     index: Dims,
     first: Option<Dims>,
     count: u64,
@@ -76,6 +96,15 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
+    /// Returns the present index in the original layout.
+    fn original(&self) -> Dims {
+        let turned = self.index.iter().zip(self.flipped).enumerate().map(|(d, (&at, &flipped))| match flipped {
+            true if stride(self.layout, d) > 0 => size(self.layout, d) - 1 - at,
+            _ => at,
+        });
+        turned.collect()
+    }
+
     /// Finds all combinations of the dimensions in `order` that add up to exactly `rest`. Recurses once per dimension.
     fn place(&mut self, order: &[usize], rest: i64) {
         if self.budget == 0 {
@@ -85,8 +114,9 @@ impl Search<'_> {
         let Some((&dim, others)) = order.split_first() else {
             if rest == 0 {
                 self.count = self.count.saturating_add(1);
-                if self.first.as_ref().is_none_or(|first| self.index < *first) {
-                    self.first = Some(self.index.clone());
+                let index = self.original();
+                if self.first.as_ref().is_none_or(|first| index < *first) {
+                    self.first = Some(index);
                 }
             }
             return;
@@ -149,6 +179,9 @@ mod tests {
             layout(&[4, 3], &[1, 1], 0),
             layout(&[2, 0, 3], &[3, 3, 1], 0),
             layout(&[2, 1, 3, 2, 2], &[7, 50, 3, 2, 0], 1),
+            layout(&[5], &[-2], 9),
+            layout(&[2, 3, 1], &[-3, 1, -4], 5),
+            layout(&[3, 2, 4], &[2, -1, -2], 12),
         ] {
             let all = walk(&layout);
             for place in 0..40 {

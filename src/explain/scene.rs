@@ -329,6 +329,14 @@ pub(crate) fn list(numbers: &[i64]) -> String {
     format!("{numbers:?}")
 }
 
+/// Formats numbers as a tuple, as NumPy shows shapes and strides.
+pub(crate) fn tuple(numbers: &[i64]) -> String {
+    match numbers {
+        [one] => format!("({one},)"),
+        numbers => format!("({})", numbers.iter().map(i64::to_string).collect::<Vec<_>>().join(", ")),
+    }
+}
+
 /// `1 byte`, `24 bytes`, `1 000 000 000 bytes (953.7 MiB)`.
 pub fn byte_count(bytes: u64) -> String {
     const UNITS: [(u64, &str); 4] = [(1 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];

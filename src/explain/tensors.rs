@@ -76,7 +76,7 @@ pub(super) fn title(view: &View, dtype: DType) -> String {
     format!("{} tensor of size {}: {}", dtype.name(), list(view.sizes()), counted(numel, "element"))
 }
 
-fn fact(name: &str, text: impl Into<String>) -> (String, Span) {
+pub(super) fn fact(name: &str, text: impl Into<String>) -> (String, Span) {
     (name.to_owned(), span(Ink::Plain, text))
 }
 
@@ -102,7 +102,7 @@ fn facts(view: &View, holders: &[Holder]) -> Vec<(String, Span)> {
     facts.push(fact("storage", storage_in_words(view)));
     let (ink, text) = use_of_storage(view);
     facts.push(("shows".to_owned(), span(ink, text)));
-    let others: Vec<_> = holders.iter().filter(|holder| holder.storage == view.storage).collect();
+    let others: Vec<_> = holders.iter().filter(|holder| holder.is_on(&view.storage)).collect();
     if !others.is_empty() {
         let names: Vec<_> = others.iter().map(|holder| holder.name.as_str()).collect();
         facts.push(fact("variables", format!("{} on this storage", names.join(", "))));
@@ -130,7 +130,7 @@ fn scaled(elements: i64, itemsize: usize) -> i128 {
     i128::from(elements) * itemsize as i128
 }
 
-fn strides_in_words(layout: &Layout, itemsize: usize) -> String {
+pub(super) fn strides_in_words(layout: &Layout, itemsize: usize) -> String {
     if layout.ndim() == 0 {
         return ": no dimensions, so no steps".to_owned();
     }
@@ -249,7 +249,7 @@ fn use_of_storage(view: &View) -> (Ink, String) {
 
 /// Returns the parts of the storage to draw: all of a short one, else its ends and the cells of the view, without the
 /// gaps.
-fn windows(total: i64, layout: &Layout, cells: usize) -> Vec<Range<i64>> {
+pub(super) fn windows(total: i64, layout: &Layout, cells: usize) -> Vec<Range<i64>> {
     let room = i64::try_from(cells).unwrap_or(i64::MAX);
     if total <= room {
         return std::iter::once(0..total).filter(|range| !range.is_empty()).collect();
@@ -343,7 +343,7 @@ const GRID: usize = 12;
 const GRID_FIRST: usize = 8;
 
 /// Returns the numbers of the rows or columns to draw, with `None` for a gap.
-fn shown_indices(count: i64) -> Vec<Option<i64>> {
+pub(super) fn shown_indices(count: i64) -> Vec<Option<i64>> {
     if count <= GRID as i64 {
         return (0..count).map(Some).collect();
     }

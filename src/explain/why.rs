@@ -34,7 +34,7 @@ pub fn shape(view: &View, shape: &[i64]) -> Result<Scene> {
     if sizes.as_slice() != shape {
         scene.note(Ink::Plain, format!("-1 is inferred: the sizes are {}.", list(&sizes)));
     }
-    merging(&mut scene, layout);
+    merging(&mut scene, layout, |d| format!("stride({d})"));
     interrupt::check()?;
     match layout.compute_stride(&sizes) {
         Some(strides) => {
@@ -49,7 +49,10 @@ pub fn shape(view: &View, shape: &[i64]) -> Result<Scene> {
         }
         None => {
             if let Some(fault) = layout.view_fault(&sizes) {
-                broken(&mut scene, layout, &sizes, fault);
+                let heading = format!("No: dimension {} of {}", fault.dim, list(&sizes));
+                broken(&mut scene, layout, &sizes, fault, &heading, "tensor");
+                let legend = "place counts elements of the storage; ! marks a step that differs from the first";
+                scene.note(Ink::Label, legend);
                 list_alternatives(&mut scene, view, &sizes, fault);
             }
         }
@@ -76,7 +79,7 @@ fn count_of(layout: &Layout, shape: &[i64]) -> String {
 }
 
 /// Shows which neighbouring dimensions of the tensor can be walked with a single stride.
-fn merging(scene: &mut Scene, layout: &Layout) {
+pub(super) fn merging(scene: &mut Scene, layout: &Layout, name: fn(usize) -> String) {
     if layout.ndim() < 2 || layout.numel() == 0 {
         let why = match layout.numel() {
             0 => "There are no elements, so any shape without elements is possible.",
@@ -103,7 +106,7 @@ fn merging(scene: &mut Scene, layout: &Layout) {
         };
         table.rows.push(vec![
             span(Ink::Label, format!("{left} and {right}")),
-            span(Ink::Plain, format!("stride({left}) = {stride}")),
+            span(Ink::Plain, format!("{} = {stride}", name(left))),
             span(Ink::Plain, format!("{size} * {step} = {needed}")),
             span(ink, so),
         ]);
@@ -119,15 +122,16 @@ fn place_of(number: i64, layout: &Layout) -> i64 {
     place_at(layout, &index_of(number, &layout.sizes))
 }
 
-fn broken(scene: &mut Scene, layout: &Layout, sizes: &[i64], fault: ViewFault) {
+/// Draws the elements around the border that a dimension crosses. `what` is a tensor or an array.
+pub(super) fn broken(scene: &mut Scene, layout: &Layout, sizes: &[i64], fault: ViewFault, heading: &str, what: &str) {
     let ViewFault { dim, outer, inner, step, jump, from, to, .. } = fault;
     let size = sizes.get(dim).copied().unwrap_or_default();
-    scene.heading(format!("No: dimension {dim} of {}", list(sizes)));
+    scene.heading(heading);
     scene.note(
         Ink::Fault,
         format!(
             "Dimension {dim} has size {size} and reaches across the border between dimensions {outer} and {inner} of the \
-             tensor. A dimension has one stride, but its neighbours lie {step} apart at first, and {jump} apart from \
+             {what}. A dimension has one stride, but its neighbours lie {step} apart at first, and {jump} apart from \
              element {from} to element {to}."
         ),
     );
@@ -160,7 +164,6 @@ fn broken(scene: &mut Scene, layout: &Layout, sizes: &[i64], fault: ViewFault) {
         }
     }
     scene.blocks.push(Block::Strip(Strip { lanes: vec![element, index, place, steps] }));
-    scene.note(Ink::Label, "place counts elements of the storage; ! marks a step that differs from the first");
 }
 
 fn list_alternatives(scene: &mut Scene, view: &View, sizes: &[i64], fault: ViewFault) {

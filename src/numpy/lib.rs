@@ -31,11 +31,26 @@ pub mod strided;
 pub mod ufunc;
 
 use call::Row;
+use tensor::{DType, Error, Result};
+use value::Value;
 
 pub use array::{Array, Order};
 pub use descr::{Casting, Descr, Kind, Weak, promoted};
 pub use module::OUTSIDE;
 pub use strided::Strided;
+
+/// Returns the dtype that a value names, and how NumPy shows it: `float32`, `>f4`.
+///
+/// # Errors
+/// TypeError in NumPy's words if the value names no dtype.
+pub fn dtype_of(value: &Value) -> Result<(DType, String)> {
+    let descr = match value {
+        Value::DType(dtype) => Descr::of(*dtype).ok_or_else(|| Error::type_error(format!("NumPy has no {}", dtype.name())))?,
+        value => dtypes::descr_of(value)?,
+    };
+    let name = if descr.swapped { descr.text() } else { descr.name().to_owned() };
+    Ok((descr.dtype, name))
+}
 
 /// The rows of the function table, each list with its subject.
 pub const TABLES: &[(&str, &[Row])] = &[

@@ -8,14 +8,14 @@ use super::Session;
 use super::complete::class_of_dynamic;
 use super::results::{hidden_name, shown_name};
 use call::Receiver;
-use explain::aliases;
 use explain::tensors::describe;
 use explain::{Holder, Ink, Picture, RedrawContext, Scene, byte_count, span};
-use languages::script::holders::{Handles, holders, is_container, is_result, place_in, storage_of};
+use explain::{aliases, arrays};
+use languages::script::holders::{Handles, holders, is_container, is_result, memory_of, place_in};
 use languages::script::values::{shared, to_value};
 use tensor::{Dims, Storage, Tensor, View};
 use torch::library::help;
-use value::Value;
+use value::{ArrayMemory, Value};
 
 /// A variable, as `:vars` shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,10 +33,13 @@ pub struct Variable {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MemoryUse {
     pub dtype: Option<String>,
-    /// In elements. `None` for a storage.
+    /// `None` for a storage.
     pub size: Option<Dims>,
+    /// In elements for a tensor, in bytes for an array.
     pub stride: Option<Dims>,
     pub offset: Option<i64>,
+    /// Whether strides and offset are in bytes.
+    pub is_in_bytes: bool,
     /// The number of the storage, from 1, in the order in which variables use storages.
     pub storage: usize,
     /// The number of bytes of the whole storage.
@@ -54,6 +57,29 @@ impl Variable {
     }
 }
 
+impl MemoryUse {
+    fn of_array(array: &ArrayMemory, storage: usize, shared_with: Vec<String>) -> MemoryUse {
+        let layout = &array.layout;
+        let count = usize::try_from(layout.numel()).unwrap_or_default();
+        MemoryUse {
+            dtype: Some(array.dtype_name.clone()),
+            size: Some(layout.sizes.clone()),
+            stride: Some(layout.strides.clone()),
+            offset: Some(layout.offset),
+            is_in_bytes: true,
+            storage,
+            nbytes: array.storage.nbytes(),
+            shown: count.saturating_mul(array.dtype.itemsize()),
+            shared_with,
+        }
+    }
+}
+
+/// Returns the array that a variable holds.
+fn array_of(value: &Dynamic) -> Option<ArrayMemory> {
+    if is_container(value) { None } else { to_value(value).ok()?.array_memory() }
+}
+
 impl Session {
     /// Returns every variable, oldest first. Earlier results, whose names begin with an underscore, come last.
     pub fn variables(&self) -> Vec<Variable> {
@@ -63,23 +89,25 @@ impl Session {
         entries.retain(|(name, value)| *name != "ARGS" || !is_empty_list(value));
         let mut entries: Vec<_> = entries.into_iter().map(|(name, value)| (shown_name(name), value)).collect();
         entries.sort_by_key(|(name, _)| name.starts_with('_'));
-        let own: Vec<_> = entries.iter().map(|(_, value)| storage_of(value)).collect();
+        let own: Vec<_> = entries.iter().map(|(_, value)| memory_of(value)).collect();
         // A buffer has a storage if a tensor shares its bytes.
         let beneath = |(value, storage): (&Dynamic, &Option<Storage>)| match storage {
             Some(storage) => Some(storage.clone()),
             None => shared_storage(value, &own),
         };
         let storages: Vec<_> = entries.iter().map(|(_, value)| *value).zip(&own).map(beneath).collect();
+        let present: Vec<Storage> = storages.iter().flatten().cloned().collect();
         let mut numbers: HashMap<usize, usize> = HashMap::new();
+        let numbered = present.iter().zip(aliases::numbered(&present));
+        numbers.extend(numbered.map(|(storage, number)| (storage.identity(), number + 1)));
+        drop(present);
         let mut holders: HashMap<usize, Vec<&str>> = HashMap::new();
         for ((name, _), storage) in entries.iter().zip(&storages) {
-            if let Some(storage) = storage {
-                let number = numbers.len() + 1;
-                numbers.entry(storage.identity()).or_insert(number);
-                // Kept results do not count as sharing.
-                if !is_result(name) {
-                    holders.entry(storage.identity()).or_default().push(name);
-                }
+            // Kept results do not count as sharing.
+            if let Some(number) = storage.as_ref().and_then(|storage| numbers.get(&storage.identity()))
+                && !is_result(name)
+            {
+                holders.entry(*number).or_default().push(name);
             }
         }
         let variable = |((name, value), storage): (&(&str, &Dynamic), &Option<Storage>)| Variable {
@@ -87,15 +115,19 @@ impl Session {
             class: class_name(value),
             summary: summary(value),
             memory: storage.as_ref().map(|storage| {
-                let id = storage.identity();
-                let others = holders.get(&id).into_iter().flatten().filter(|other| *other != name);
+                let number = numbers.get(&storage.identity()).copied().unwrap_or_default();
+                let others = holders.get(&number).into_iter().flatten().filter(|other| *other != name);
+                if let Some(array) = array_of(value) {
+                    return MemoryUse::of_array(&array, number, others.map(|other| (*other).to_owned()).collect());
+                }
                 let tensor = value.read_lock::<Tensor>().map(|tensor| tensor.view());
                 MemoryUse {
                     dtype: tensor.as_ref().map(|view| view.dtype.name().to_owned()),
                     size: tensor.as_ref().map(|view| Dims::from_slice(view.sizes())),
                     stride: tensor.as_ref().map(|view| Dims::from_slice(view.strides())),
                     offset: tensor.as_ref().map(|view| view.layout.offset),
-                    storage: numbers.get(&id).copied().unwrap_or_default(),
+                    is_in_bytes: false,
+                    storage: number,
                     nbytes: storage.nbytes(),
                     shown: tensor.as_ref().map_or(storage.nbytes(), shown_nbytes),
                     shared_with: others.map(|other| (*other).to_owned()).collect(),
@@ -169,6 +201,8 @@ impl Session {
                 facts.push(("gradient".to_owned(), plain(from)));
             }
             describe(&view, &self.holders())
+        } else if let Some(array) = array_of(value) {
+            arrays::describe(&array, &self.holders())
         } else {
             if let Some(memory) = self.variables().into_iter().find(|variable| variable.name == name)?.memory {
                 facts.push(("storage".to_owned(), plain(byte_count(memory.nbytes as u64))));
@@ -247,6 +281,9 @@ pub(super) fn summary(value: &Dynamic) -> String {
     if let Some(tensor) = value.read_lock::<Tensor>() {
         let view = tensor.borrow();
         return format!("Tensor {} {:?}", view.dtype.name(), view.sizes());
+    }
+    if let Some(array) = array_of(value) {
+        return format!("ndarray {} {:?}", array.dtype_name, array.layout.sizes);
     }
     if let Some(array) = value.read_lock::<rhai::Array>() {
         return format!("list of {}", array.len());

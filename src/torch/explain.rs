@@ -6,9 +6,11 @@ use std::rc::Rc;
 
 use super::block_tensors::first_block;
 use call::{Call, Row, function};
+use explain::bytes::Reading;
 use explain::tensors::{Terms, scene};
 use explain::watch::Watched;
-use explain::{Holder, Picture, Redraw, Scene, aliases, bits, bytes, chain, figure, html, svg, why};
+use explain::{Holder, Picture, Redraw, Scene};
+use explain::{aliases, arrays, bits, bytes, chain, figure, html, svg, why, why_arrays};
 use files::gguf::BlockTensor;
 use tensor::bail;
 use tensor::interrupt::watched;
@@ -16,7 +18,7 @@ use tensor::ops::quantize::dequantize;
 use tensor::rehearsal::to_write;
 use tensor::system::{Files, System};
 use tensor::{DType, Error, ErrorKind, Result, Scalar, Storage, Tensor, View};
-use value::Value;
+use value::{ArrayMemory, Value};
 
 /// The functions that read every variable of the session.
 pub const READ_VARIABLES: &[&str] = &["explain", "aliases", "svg", "html"];
@@ -34,9 +36,19 @@ pub(crate) const ROWS: &[Row] = &[
     )
     .python("explain"),
     function(
+        "py.explain(ndarray a, *, bool bytes=False, int cells=64, int? width=None) -> Object",
+        explain,
+        "Draws what an array shows of its storage: shape, strides in bytes, the bytes and who shares them.",
+    ),
+    function(
         "py.why(Tensor t, any[] shape_or_dtype, *, int? width=None) -> Object",
         why_view,
         "Explains why view(shape) or view(dtype) works or fails, and what works instead.",
+    ),
+    function(
+        "py.why(ndarray a, any[] shape_or_dtype, *, int? width=None) -> Object",
+        why_array,
+        "Explains why reshape(shape) copies or not, why view(dtype) works or fails, or whether a tensor can share the bytes.",
     ),
     function(
         "py.why_view(Tensor t, any[] shape_or_dtype, *, int? width=None) -> Object",
@@ -79,17 +91,15 @@ pub(crate) const ROWS: &[Row] = &[
         .python("unwatch"),
     function(
         "py.hist(Tensor x, *, int? bins=None, int? width=None) -> Object",
-        |c| {
-            let bins = c.opt_int(1)?.map(|bins| match usize::try_from(bins) {
-                Ok(bins @ 1..=MOST_BINS) => Ok(bins),
-                _ => Err(Error::new(ErrorKind::ValueError, format!("bins must be from 1 to {MOST_BINS}, not {bins}"))),
-            });
-            let bins = bins.transpose()?;
-            figure(c, move |view, dtype| figure::hist(view, dtype, bins))
-        },
+        hist,
         "Draws how the elements are distributed: bins, quantiles, where NaN and infinities are.",
     )
     .python("hist"),
+    function(
+        "py.hist(ndarray a, *, int? bins=None, int? width=None) -> Object",
+        hist,
+        "Draws how the elements of an array are distributed.",
+    ),
     function(
         "py.spark(Tensor x, *, int? width=None) -> Object",
         |c| figure(c, figure::spark),
@@ -97,11 +107,21 @@ pub(crate) const ROWS: &[Row] = &[
     )
     .python("spark"),
     function(
+        "py.spark(ndarray a, *, int? width=None) -> Object",
+        |c| figure(c, figure::spark),
+        "Draws how the elements of an array run, each row as a line of heights.",
+    ),
+    function(
         "py.heat(Tensor x, *, int? width=None) -> Object",
         |c| figure(c, figure::heat),
         "Draws a matrix as shades, from its least element to its greatest.",
     )
     .python("heat"),
+    function(
+        "py.heat(ndarray a, *, int? width=None) -> Object",
+        |c| figure(c, figure::heat),
+        "Draws an array of two dimensions as shades, from its least element to its greatest.",
+    ),
     function(
         "py.svg(any x, str file) -> None",
         |c| write(c, svg::draw),
@@ -164,6 +184,17 @@ fn tensor_of<'v>(value: &'v Value, function: &str) -> Result<&'v Tensor> {
     }
 }
 
+/// Returns the place of an array in memory.
+///
+/// # Errors
+/// TypeError for a NumPy scalar, which has no memory that others could share.
+fn array_of(value: &Value, function: &str) -> Result<ArrayMemory> {
+    value.array_memory().ok_or_else(|| {
+        let name = value.type_name();
+        Error::type_error(format!("{function}() takes a tensor or an array, not {name}: a scalar shares no memory"))
+    })
+}
+
 /// Returns the view of a tensor. Fails with NotImplementedError for a sparse tensor, which has no storage of its own.
 fn strided(value: &Value, function: &str) -> Result<View> {
     let view = tensor_of(value, function)?.view();
@@ -184,6 +215,11 @@ fn refuse_sparse(view: &View, function: &str) -> Result<()> {
 
 fn explain(call: &mut Call) -> Result<Value> {
     let terms = Terms { bytes: call.bool(1)?, cells: cells(call)? };
+    if let Value::Object(_) = call.value(0) {
+        return picture(call, &call.value(0), &call.state.holders(), move |value, holders| {
+            Ok(arrays::scene(&array_of(value, "explain")?, holders, terms))
+        });
+    }
     let tensor = call.tensor(0)?;
     let first = chain(tensor);
     picture(call, &Value::Tensor(tensor.clone()), &call.state.holders(), move |value, holders| {
@@ -193,17 +229,66 @@ fn explain(call: &mut Call) -> Result<Value> {
     })
 }
 
-/// Draws a figure of the numbers in the first argument. Quantized tensors are dequantized first.
+fn hist(call: &mut Call) -> Result<Value> {
+    let bins = call.opt_int(1)?.map(|bins| match usize::try_from(bins) {
+        Ok(bins @ 1..=MOST_BINS) => Ok(bins),
+        _ => Err(Error::new(ErrorKind::ValueError, format!("bins must be from 1 to {MOST_BINS}, not {bins}"))),
+    });
+    let bins = bins.transpose()?;
+    figure(call, move |view, dtype| figure::hist(view, dtype, bins))
+}
+
+/// Draws a figure of the numbers in the first argument. Quantized tensors are dequantized first. A figure shows values,
+/// not memory, so it may read a copy of an array that no view can show.
 fn figure(call: &Call, draw: impl Fn(&View, DType) -> Result<Scene> + 'static) -> Result<Value> {
-    let make = move |view: &View| {
-        let numbers = if view.dtype.is_quantized() { dequantize(view)? } else { view.clone() };
+    let name = call.signature.called().into_owned();
+    let make = move |value: &Value| {
+        let view = match value.elements() {
+            Some(elements) => elements,
+            None => strided(value, &name)?,
+        };
+        let numbers = if view.dtype.is_quantized() { dequantize(&view)? } else { view.clone() };
         draw(&numbers, view.dtype)
     };
-    if call.view(0)?.numel() > DRAWN_AGAIN {
-        let scene = make(&strided(&call.value(0), &call.signature.called())?)?;
+    let value = call.value(0);
+    let count = match value.array_memory() {
+        Some(array) => array.layout.numel(),
+        None => value.elements().map_or_else(|| call.view(0), Ok)?.numel(),
+    };
+    if count > DRAWN_AGAIN {
+        let scene = make(&value)?;
         return Ok(Value::Object(Rc::new(Picture::of(scene, width(call)?))));
     }
-    of_view(call, make)
+    picture(call, &value, &[], move |value, _| make(value))
+}
+
+/// Explains what NumPy does with an array: as another shape, as another dtype or, without either, as a tensor.
+fn why_array(call: &mut Call) -> Result<Value> {
+    let wanted = call.value(1).sequence().unwrap_or_default();
+    let about = |make: Box<dyn Fn(&ArrayMemory) -> Result<Scene>>| {
+        picture(call, &call.value(0), &[], move |value, _| make(&array_of(value, "why")?))
+    };
+    let sizes = match wanted.as_slice() {
+        [] => return about(Box::new(|array| Ok(why_arrays::tensor(array)))),
+        [Value::Function(name)] if name.ends_with("from_numpy") || name.ends_with("as_tensor") => {
+            return about(Box::new(|array| Ok(why_arrays::tensor(array))));
+        }
+        [one] => match one.sequence().filter(|_| !matches!(one, Value::Str(_))) {
+            Some(sizes) => sizes,
+            None if matches!(one, Value::Int(_)) => wanted.clone(),
+            None => {
+                let (dtype, name) = numpy::dtype_of(one)?;
+                return about(Box::new(move |array| Ok(why_arrays::dtype(array, dtype, &name))));
+            }
+        },
+        _ => wanted,
+    };
+    let size = |value: &Value| match value {
+        Value::Int(size) => Ok(*size),
+        other => Err(Error::type_error(format!("why() takes sizes or a dtype, not {}", other.type_name()))),
+    };
+    let sizes: Vec<i64> = watched(&sizes).map(size).collect::<Result<_>>()?;
+    about(Box::new(move |array| why_arrays::reshape(array, &sizes)))
 }
 
 /// Explains a view as another shape or dtype. The shape can be given as a list or as separate numbers.
@@ -225,7 +310,8 @@ fn why_view(call: &mut Call) -> Result<Value> {
 fn dtypes(values: &[Value]) -> Result<Vec<DType>> {
     let dtype = |value: &Value| match value {
         Value::DType(dtype) => Ok(*dtype),
-        other => Err(Error::type_error(format!("bytes are read as a torch.dtype, not {}", other.type_name()))),
+        Value::Object(_) | Value::Type(_) => numpy::dtype_of(value).map(|(dtype, _)| dtype),
+        other => Err(Error::type_error(format!("bytes are read as a dtype, not {}", other.type_name()))),
     };
     values.iter().map(dtype).collect()
 }
@@ -245,6 +331,7 @@ pub(crate) fn bytes_of(call: &Call, value: &Value, others: &[DType]) -> Result<V
     picture(call, value, &[], move |value, _| match value {
         Value::Tensor(_) => bytes::of_view(&strided(value, "show_bytes")?, &others, cells),
         Value::Storage(storage) => bytes::of_storage(storage, &others, cells),
+        Value::Object(object) if object.is_array() => bytes::of_array(&array_of(value, "show_bytes")?, &others, cells),
         Value::TypedStorage(typed) if others.is_empty() => bytes::of_storage(&typed.storage, &[typed.dtype], cells),
         Value::TypedStorage(typed) => bytes::of_storage(&typed.storage, &others, cells),
         other if let Some(blocks) = BlockTensor::of(other) => {
@@ -253,7 +340,7 @@ pub(crate) fn bytes_of(call: &Call, value: &Value, others: &[DType]) -> Result<V
             }
             Ok(first_block(blocks)?.bytes(cells))
         }
-        other => bail!(TypeError, "show_bytes() takes a tensor or a storage, not {}", other.type_name()),
+        other => bail!(TypeError, "show_bytes() takes a tensor, an array or a storage, not {}", other.type_name()),
     })
 }
 
@@ -268,6 +355,8 @@ fn show_bits(call: &mut Call) -> Result<Value> {
         }
         let view = match given {
             Value::Tensor(_) => strided(given, "bits")?,
+            // A copy has the same bits, in the machine's order.
+            Value::Object(_) if let Some(elements) = given.elements() => elements,
             other => number(other, wanted)?,
         };
         match wanted {
@@ -293,23 +382,28 @@ fn number(value: &Value, wanted: Option<DType>) -> Result<View> {
     View::scalar(scalar, wanted.unwrap_or(usual))
 }
 
-/// Returns the storage behind a value, and the dtype of its elements.
-fn storage_of(value: &Value, name: &str) -> Result<(Storage, DType)> {
-    match value {
+/// Returns the storage behind a value, how to read its elements, and the first byte of one of them.
+fn storage_of(value: &Value, name: &str) -> Result<(Storage, Reading, usize)> {
+    Ok(match value {
         Value::Tensor(tensor) => {
             let view = tensor.borrow();
             refuse_sparse(&view, name)?;
-            Ok((view.storage.clone(), view.dtype))
+            (view.storage.clone(), Reading::native(view.dtype), 0)
         }
-        Value::Storage(storage) => Ok((storage.clone(), DType::Byte)),
-        Value::TypedStorage(typed) => Ok((typed.storage.clone(), typed.dtype)),
-        other => bail!(TypeError, "{name}() takes a tensor or a storage, not {}", other.type_name()),
-    }
+        Value::Storage(storage) => (storage.clone(), Reading::native(DType::Byte), 0),
+        Value::TypedStorage(typed) => (typed.storage.clone(), Reading::native(typed.dtype), 0),
+        Value::Object(object) if object.is_array() => {
+            let array = array_of(value, name)?;
+            let reading = Reading::of_array(&array);
+            (array.storage, reading, usize::try_from(array.layout.offset).unwrap_or_default())
+        }
+        other => bail!(TypeError, "{name}() takes a tensor, an array or a storage, not {}", other.type_name()),
+    })
 }
 
 fn watch(call: &mut Call) -> Result<Value> {
-    let (storage, dtype) = storage_of(&call.value(0), "watch")?;
-    let watched = Watched::new(&storage, call.opt_dtype(1).unwrap_or(dtype))?;
+    let (storage, own, offset) = storage_of(&call.value(0), "watch")?;
+    let watched = Watched::new(&storage, call.opt_dtype(1).map_or(own, Reading::native), offset)?;
     let mut all = call.state.watched.borrow_mut();
     all.retain(|other| !other.is_of(&storage));
     all.push(watched);
@@ -321,7 +415,7 @@ fn unwatch(call: &mut Call) -> Result<Value> {
     match call.value(0) {
         Value::None => all.clear(),
         value => {
-            let (storage, _) = storage_of(&value, "unwatch")?;
+            let (storage, ..) = storage_of(&value, "unwatch")?;
             all.retain(|other| !other.is_of(&storage));
         }
     }
@@ -333,9 +427,12 @@ fn write(call: &mut Call, draw: fn(&Scene) -> String) -> Result<Value> {
     let text = match call.value(0) {
         Value::Object(object) => match object.as_any().downcast_ref::<Picture>() {
             Some(picture) => draw(&picture.scene),
+            None if let Some(array) = object.memory() => {
+                draw(&arrays::scene(&array, &call.state.holders(), Terms { bytes: false, cells: 64 }))
+            }
             None => bail!(
                 TypeError,
-                "{}() takes a picture or a tensor, not {}",
+                "{}() takes a picture, a tensor or an array, not {}",
                 call.signature.called(),
                 object.type_name()
             ),
@@ -345,7 +442,12 @@ fn write(call: &mut Call, draw: fn(&Scene) -> String) -> Result<Value> {
             draw(&scene(&tensor.view(), chain(&tensor), &call.state.holders(), terms))
         }
         other => {
-            bail!(TypeError, "{}() takes a picture or a tensor, not {}", call.signature.called(), other.type_name())
+            bail!(
+                TypeError,
+                "{}() takes a picture, a tensor or an array, not {}",
+                call.signature.called(),
+                other.type_name()
+            )
         }
     };
     let file = call.str(1)?;

@@ -33,6 +33,7 @@ fn row(variable: &Variable, memory: &MemoryUse) -> Value {
         "size": memory.size.as_ref().map(|size| size.to_vec()),
         "stride": memory.stride.as_ref().map(|stride| stride.to_vec()),
         "offset": memory.offset,
+        "unit": if memory.is_in_bytes { "bytes" } else { "elements" },
         "bytes": memory.shown,
     })
 }

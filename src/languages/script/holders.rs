@@ -5,8 +5,8 @@
 use super::runtime::Runtime;
 use super::values::{from_python, shared, to_value};
 use super::words::LOOKING;
-use explain::Holder;
 use explain::tensors::parts;
+use explain::{Holder, Shown};
 use rhai::{Dynamic, Engine, EvalContext, Expression};
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -107,10 +107,12 @@ impl FoundHolders {
             match parts(&view) {
                 Some(parts) => parts.into_iter().for_each(|(part, view)| {
                     let identity = view.storage.identity();
-                    self.hold(Holder::new(format!("{name}.{part}()"), "", view.storage.clone(), Some(view), identity));
+                    let shown = Some(Shown::of_view(view));
+                    self.hold(Holder::new(format!("{name}.{part}()"), "", view.storage.clone(), shown, identity));
                 }),
                 None => {
-                    self.hold(Holder::new(name.to_owned(), "", view.storage.clone(), Some(&view), tensor.identity()))
+                    let shown = Some(Shown::of_view(&view));
+                    self.hold(Holder::new(name.to_owned(), "", view.storage.clone(), shown, tensor.identity()));
                 }
             }
             return;
@@ -145,12 +147,10 @@ impl FoundHolders {
                 self.number += 1;
             }
             Ok(other) => {
-                if let Some(view) = other.elements() {
-                    let identity = match &other {
-                        Value::Object(object) => Rc::as_ptr(object).cast::<()>() as usize,
-                        _ => identity,
-                    };
-                    self.hold(Holder::new(name.to_owned(), "ndarray", view.storage.clone(), Some(&view), identity));
+                if let Some(array) = other.array_memory() {
+                    let shown = Some(Shown::of_array(&array));
+                    let identity = other.address().unwrap_or(identity);
+                    self.hold(Holder::new(name.to_owned(), "ndarray", array.storage, shown, identity));
                 }
             }
             Err(_) => {}
@@ -188,7 +188,7 @@ pub fn place_in(buffer: &Buffer, storage: &Storage) -> Option<usize> {
     (storage.nbytes() > 0 && from < buffer.nbytes()).then_some(from)
 }
 
-/// Returns the storage of a variable.
+/// Returns the storage of which a variable is a handle: a tensor or a storage.
 pub fn storage_of(value: &Dynamic) -> Option<Storage> {
     if let Some(tensor) = value.read_lock::<Tensor>() {
         return Some(tensor.borrow().storage.clone());
@@ -201,6 +201,13 @@ pub fn storage_of(value: &Dynamic) -> Option<Storage> {
         Value::TypedStorage(typed) => Some(typed.storage),
         _ => None,
     }
+}
+
+/// Returns the storage of a variable, an array's included: an array is one handle of its storage, however many variables
+/// hold the array.
+pub fn memory_of(value: &Dynamic) -> Option<Storage> {
+    let array = || if is_container(value) { None } else { to_value(value).ok()?.array_memory() };
+    storage_of(value).or_else(|| Some(array()?.storage))
 }
 
 /// Returns whether a value is a list or a dictionary of either language; walking these could take long.

@@ -39,12 +39,18 @@ fn row(variable: &Variable) -> [String; 8] {
         return [name, variable.summary.clone(), "".into(), "".into(), "".into(), "".into(), "".into(), "".into()];
     };
     let dims = |dims: &Option<_>| dims.as_ref().map(|dims: &crate::Dims| list(dims)).unwrap_or_default();
+    // An array counts in bytes.
+    let unit = if memory.is_in_bytes { " B" } else { "" };
+    let stride = match memory.stride.as_ref().filter(|stride| !stride.is_empty()) {
+        Some(_) => dims(&memory.stride) + unit,
+        None => dims(&memory.stride),
+    };
     [
         name,
         variable.kind().to_owned(),
         dims(&memory.size),
-        dims(&memory.stride),
-        memory.offset.map(|offset| offset.to_string()).unwrap_or_default(),
+        stride,
+        memory.offset.map(|offset| format!("{offset}{unit}")).unwrap_or_default(),
         format!("#{}", memory.storage),
         memory.nbytes.to_string(),
         memory.shared_with.join(" "),
