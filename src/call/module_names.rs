@@ -132,6 +132,12 @@ pub fn is_absent(module: &str, name: &str) -> bool {
     ABSENT.iter().any(|(known, names)| *known == module && names.split_whitespace().any(|absent| absent == name))
 }
 
+/// Returns what a session does instead of importing a module that is known but not here; a sentence for the error.
+pub fn instead(module: &str) -> Option<&'static str> {
+    let plots = "there are no plots here; hist(x), spark(x) and heat(x) draw numbers as text, explain(x) draws memory";
+    (module.split('.').next() == Some("matplotlib")).then_some(plots)
+}
+
 /// Returns the module `name` within another module.
 pub fn submodule(parent: &str, name: &str) -> Option<&'static str> {
     MODULES.iter().copied().find(|module| match module.rsplit_once('.') {

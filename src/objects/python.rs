@@ -223,6 +223,7 @@ fn import(call: &mut Call) -> Result<Value> {
             let outer = name.rsplit_once('.').map(|(outer, _)| outer).filter(|outer| library(outer).is_some());
             let why = outer.filter(|outer| *outer != "torch" && *outer != "collections");
             let why = why.map_or(String::new(), |outer| format!("; '{outer}' is not a package"));
+            let why = call::module_names::instead(name).map_or(why, |instead| format!(": {instead}"));
             Err(Error::new(ErrorKind::ModuleNotFoundError, format!("No module named '{name}'{why}")))
         }
     }

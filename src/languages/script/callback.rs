@@ -146,5 +146,6 @@ pub fn call(runtime: &Runtime, callee: &Value, args: &[&mut Dynamic]) -> Result<
 pub(super) fn callable_attribute(state: &Runtime, name: &str, args: &[&mut Dynamic]) -> Option<Value> {
     let receiver = to_value(args.first()?).ok()?;
     let value = members::attribute(state, &receiver, name).ok()?;
-    (matches!(value, Value::Object(_)) && calling::is_callable(&value)).then_some(value)
+    let is_class = matches!(value, Value::Type(class) if class.starts_with("numpy."));
+    (is_class || matches!(value, Value::Object(_)) && calling::is_callable(&value)).then_some(value)
 }

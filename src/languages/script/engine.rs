@@ -22,7 +22,7 @@ use super::scoped;
 use super::shadowed;
 use super::subscripts;
 use super::values::{
-    arguments, arguments_as, class_ids, is_ours, register_names, sequence_ids, to_dynamic, to_listed, to_subscript,
+    BoxedObject, arguments, arguments_as, class_ids, is_ours, register_names, sequence_ids, to_dynamic, to_listed, to_subscript,
     to_value,
 };
 use super::words;
@@ -387,6 +387,11 @@ pub fn dispatch(state: &Runtime, family: &Family, args: &mut [&mut Dynamic]) -> 
                         let (positional, keywords) = arguments(rest)?;
                         objects::calling::call_value(state, &class, positional, keywords)
                     }
+                    // `np.sin(a)`: NumPy's universal functions are objects.
+                    Ok(callee @ Value::Object(_)) if objects::calling::is_callable(&callee) => {
+                        let (positional, keywords) = arguments(rest)?;
+                        objects::calling::call_value(state, &callee, positional, keywords)
+                    }
                     _ => Err(not_callable(state, first, family.name).unwrap_or_else(missing)),
                 },
             }
@@ -503,6 +508,26 @@ fn register_operators(module: &mut Module, state: &Rc<Runtime>) {
                     let changed = to_value(a)?;
                     operators::in_place(&this, operator, &changed, &to_value(b)?)?;
                     this.changed.set(changed.address());
+                    Ok(Dynamic::UNIT)
+                }
+                _ => Ok(Dynamic::UNIT),
+            });
+            let this = state.clone();
+            add(module, in_place, &[TypeId::of::<BoxedObject>(), TypeId::of::<Dynamic>()], move |args| match args {
+                [a, b] => {
+                    let (left, right) = (to_value(a)?, to_value(b)?);
+                    // Arrays change in place, like tensors. A NumPy scalar is replaced.
+                    let made = match &left {
+                        Value::Object(object) if object.is_array() => {
+                            operators::in_place(&this, operator, &left, &right)?
+                        }
+                        _ => operators::binary(&this, operator, &left, &right)?,
+                    };
+                    if made.address() == left.address() {
+                        this.changed.set(left.address());
+                    } else {
+                        **a = this.to_script(made)?;
+                    }
                     Ok(Dynamic::UNIT)
                 }
                 _ => Ok(Dynamic::UNIT),

@@ -44,9 +44,10 @@ impl Modules {
 
     /// Returns the file of the module `name`. `importer` is the importing module, or `None` for the script itself.
     pub fn find(&self, importer: Option<&str>, name: &str) -> Result<String, Error> {
+        let instead = call::module_names::instead(name).map_or(String::new(), |instead| format!(": {instead}"));
         let missing = |hint: String| Error {
             hint: Some(hint.into()),
-            ..Error::new(ErrorKind::ModuleNotFoundError, format!("No module named '{name}'"))
+            ..Error::new(ErrorKind::ModuleNotFoundError, format!("No module named '{name}'{instead}"))
         };
         let named = Path::new(name);
         let file = if named.extension().is_some() { named.to_owned() } else { named.with_extension("rhai") };
@@ -60,6 +61,9 @@ impl Modules {
         let found = found.ok_or_else(|| {
             if let Some(near) = nearest_file(folders(), &file, named.extension().is_none()) {
                 return missing(format!("did you mean `import \"{near}\"`?"));
+            }
+            if call::LIBRARY.contains(&name) {
+                return missing(format!("`let {name} = import_(\"{name}\")` imports the module of Python"));
             }
             let beside = if beside.as_os_str().is_empty() {
                 "the current folder".to_owned()

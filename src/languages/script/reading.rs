@@ -111,14 +111,23 @@ fn read(engine: &Engine, source: &str, edits: Vec<Edit>) -> std::result::Result<
     }
 }
 
+/// Returns the first part of a module's name without quotes: `torch` of `import torch.nn as nn`.
+fn bare_name(module: &Expr) -> Option<String> {
+    match module {
+        Expr::Variable(variable, ..) => Some(variable.1.to_string()),
+        Expr::Dot(parts, ..) => bare_name(&parts.lhs),
+        _ => None,
+    }
+}
+
 /// Returns the text if its imports name modules in quotes. `import torch` is Python.
 fn check_names(ast: AST) -> Result<AST, ParseError> {
     let mut bare = None;
     ast.walk(&mut |path| {
         if let Some(ASTNode::Stmt(Stmt::Import(parts, position))) = path.last()
-            && let Expr::Variable(variable, ..) = &parts.0
+            && let Some(name) = bare_name(&parts.0)
         {
-            bare = Some((variable.1.to_string(), *position));
+            bare = Some((name, *position));
         }
         bare.is_none()
     });
