@@ -65,6 +65,7 @@ const TEXTS: Texts = Texts {
         ("broadcasting", include_str!("../docs/learn/08-broadcasting.md")),
         ("as-strided", include_str!("../docs/learn/09-as-strided.md")),
         ("saving", include_str!("../docs/learn/10-saving.md")),
+        ("arrays", include_str!("../docs/learn/11-arrays.md")),
     ],
     examples: &[
         include_str!("../tests/transcripts/storage.md"),

@@ -634,7 +634,7 @@ fn lessons_are_learnt_and_remembered() {
     assert!(learn(state.path(), &["--list"], "").lines().all(|line| line.contains("(0 of")));
 }
 
-/// All ten lessons in one session. Before each correct answer come an inspection, a wrong answer and a forbidden one.
+/// All lessons in one session. Before each correct answer come an inspection, a wrong answer and a forbidden one.
 #[test]
 fn a_newcomer_goes_through_all_lessons_in_one_go() {
     tensorsh::provide_texts();

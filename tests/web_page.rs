@@ -452,7 +452,7 @@ fn lessons_are_told_in_both_languages() {
 #[test]
 fn lessons_are_found() {
     tensorsh::provide_texts();
-    assert_eq!(lessons().len(), 10);
+    assert_eq!(lessons().len(), 11);
     assert!(lessons().iter().all(|lesson| lesson.exercises.len() > 1 && lesson.parts.len() > 3));
     assert_eq!(find("3").map(|lesson| lesson.name), Some("views"));
     assert_eq!(find("saving").map(|lesson| lesson.title.as_str()), Some("Saving and sharing"));
