@@ -1,7 +1,7 @@
 //! The recorded sessions in tests/transcripts and in the project's pages, run like `tensorsh test` runs them. PyTorch
 //! 2.7.0 printed the expected output, never tensorsh, so fix differences in src/, not there. The exceptions are
-//! docs/pytorch-differences.md, which lists deliberate differences, and the drawings of docs/explain.md, docs/files.md
-//! and docs/learn, in which only the numbers are PyTorch's.
+//! docs/pytorch-differences.md, which lists deliberate differences, and the drawings of docs/explain.md,
+//! docs/numpy.md, docs/files.md and docs/learn, in which only the numbers are PyTorch's and NumPy's.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -35,12 +35,13 @@ pub fn describe(array: &ArrayMemory, holders: &[Holder]) -> Scene {
     scene
 }
 
-pub(super) fn title(array: &ArrayMemory) -> String {
+/// Returns the dtype, the shape and the number of elements of an array in words.
+pub fn title(array: &ArrayMemory) -> String {
     let count = counted(array.layout.numel().unsigned_abs(), "element");
     format!("{} array of shape {}: {count}", array.dtype_name, tuple(&array.layout.sizes))
 }
 
-pub(super) fn fact(name: &str, text: impl Into<String>) -> (String, Span) {
+fn fact(name: &str, text: impl Into<String>) -> (String, Span) {
     (name.to_owned(), span(Ink::Plain, text))
 }
 

@@ -68,7 +68,7 @@ pub fn of_view(view: &View, others: &[DType], cells: usize) -> Result<Scene> {
     let memory = view.memory()?;
     let title = format!("{} tensor of size {:?}, byte by byte", view.dtype.name(), view.sizes());
     let shown = Shown::of_view(view);
-    Ok(Window::of(shown, Reading::native(view.dtype), others).scene(title, &memory, cells))
+    Ok(Window::of("tensor", shown, Reading::native(view.dtype), others).scene(title, &memory, cells))
 }
 
 /// Like [`of_view`], for an array.
@@ -78,7 +78,7 @@ pub fn of_view(view: &View, others: &[DType], cells: usize) -> Result<Scene> {
 pub fn of_array(array: &ArrayMemory, others: &[DType], cells: usize) -> Result<Scene> {
     let memory = array.storage.data()?;
     let title = format!("{} array of shape {}, byte by byte", array.dtype_name, tuple(&array.layout.sizes));
-    Ok(Window::of(Shown::of_array(array), Reading::of_array(array), others).scene(title, &memory, cells))
+    Ok(Window::of("array", Shown::of_array(array), Reading::of_array(array), others).scene(title, &memory, cells))
 }
 
 /// Draws the bytes of a storage, read in these dtypes.
@@ -90,7 +90,7 @@ pub fn of_storage(storage: &Storage, dtypes: &[DType], cells: usize) -> Result<S
     let dtypes = if dtypes.is_empty() { &[DType::Byte] } else { dtypes };
     let readings = dtypes.iter().copied().map(Reading::native).collect();
     let title = format!("storage of {}, byte by byte", byte_count(memory.nbytes() as u64));
-    let window = Window { range: 0..memory.nbytes(), readings, shown: None };
+    let window = Window { range: 0..memory.nbytes(), readings, shown: None, owner: "storage" };
     Ok(window.scene(title, &memory, cells))
 }
 
@@ -100,15 +100,17 @@ struct Window {
     readings: Vec<Reading>,
     /// The elements to highlight, which the first reading reads.
     shown: Option<Shown>,
+    /// What has the elements: a tensor or an array.
+    owner: &'static str,
 }
 
 impl Window {
-    fn of(shown: Shown, own: Reading, others: &[DType]) -> Window {
+    fn of(owner: &'static str, shown: Shown, own: Reading, others: &[DType]) -> Window {
         let mut readings = vec![own];
         readings.extend(others.iter().copied().map(Reading::native).filter(|reading| *reading != own));
         let byte = |at: i64| usize::try_from(at).unwrap_or_default();
         let range = shown.range();
-        Window { range: byte(range.start)..byte(range.end), readings, shown: Some(shown) }
+        Window { range: byte(range.start)..byte(range.end), readings, shown: Some(shown), owner }
     }
 
     fn scene(&self, title: String, memory: &Memory, cells: usize) -> Scene {
@@ -127,7 +129,10 @@ impl Window {
             scene.note(Ink::Unused, left_out_note(left_out as u64, length as u64, "byte"));
         }
         if self.has_gaps() {
-            scene.note(Ink::Unused, "( ) marks bytes between the elements that do not belong to any");
+            scene.note(
+                Ink::Unused,
+                format!("( ) marks bytes between the {}'s elements that do not belong to it", self.owner),
+            );
         }
         scene
     }

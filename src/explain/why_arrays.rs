@@ -199,23 +199,23 @@ pub fn tensor(array: &ArrayMemory) -> Scene {
     ];
     let reasons: Vec<&str> = reasons.into_iter().filter(|(is_so, _)| *is_so).map(|(_, reason)| reason).collect();
     scene.note(Ink::Fault, format!("No: {}.", reasons.join(", and ")));
-    let mut rows = Vec::new();
-    let copy = if array.swapped { "astype(a.dtype.newbyteorder('='))" } else { "copy()" };
-    rows.push((
-        format!("torch.from_numpy(a.{copy})"),
-        format!("copies {}; writes no longer reach the array", bytes(array)),
-    ));
+    let copy = match array.swapped {
+        // The native dtype of the same kind and size.
+        true => format!(".astype('={}')", array.dtype_name.trim_start_matches(['<', '>'])),
+        false => ".copy()".to_owned(),
+    };
+    let what = format!("from_numpy() takes the copy of {}; writes no longer reach the array", bytes(array));
+    let mut rows = vec![(copy, what)];
     if is_reversed && !is_odd && !array.swapped {
-        let dims: Vec<String> = layout.strides.iter().map(|s| if *s < 0 { "::-1" } else { ":" }.to_owned()).collect();
-        let axes: Vec<i64> =
-            layout.strides.iter().enumerate().filter(|(_, s)| **s < 0).filter_map(|(d, _)| d.try_into().ok()).collect();
+        let dims = layout.strides.iter().zip(&layout.sizes).map(|(&stride, &count)| stride < 0 && count > 0);
+        let dims: Vec<bool> = dims.collect();
+        let slices: Vec<&str> = dims.iter().map(|is_back| if *is_back { "::-1" } else { ":" }).collect();
+        let axes = dims.iter().enumerate().filter(|(_, is_back)| **is_back).filter_map(|(d, _)| i64::try_from(d).ok());
+        let (turned, axes) = (format!("[{}]", slices.join(", ")), list(&axes.collect::<Vec<_>>()));
+        rows.push((turned, "from_numpy() takes this view: the same bytes, in the order of memory".to_owned()));
         rows.push((
-            format!("torch.from_numpy(a[{}])", dims.join(", ")),
-            "shares the bytes, with the elements in the order of memory".to_owned(),
-        ));
-        rows.push((
-            format!("torch.from_numpy(a[{}]).flip({})", dims.join(", "), list(&axes)),
-            "the elements in the array's order: flip() copies".to_owned(),
+            format!("flip({axes}) of that tensor"),
+            "the elements in the order of this array; flip() copies".to_owned(),
         ));
     }
     alternatives(&mut scene, rows);

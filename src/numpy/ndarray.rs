@@ -154,12 +154,22 @@ impl NdArray {
         self.state.replace(Rc::new(State { array, writeable }));
     }
 
+    /// Records the elements for undo; must be called before they are written to.
+    ///
     /// # Errors
     /// ValueError in NumPy's words if the array is read-only.
     pub fn check_writeable(&self, what: &str) -> Result<()> {
         self.refuse_read_only(what)?;
         note(&self.array());
         Ok(())
+    }
+
+    /// Like [`NdArray::check_writeable`], for a caller that records what it writes.
+    ///
+    /// # Errors
+    /// ValueError in NumPy's words if the array is read-only.
+    pub fn refuse_read_only(&self, what: &str) -> Result<()> {
+        if self.is_writeable() { Ok(()) } else { Err(Error::value(format!("{what} is read-only"))) }
     }
 
     /// Returns the array of a value.

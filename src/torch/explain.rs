@@ -248,7 +248,11 @@ fn figure(call: &Call, draw: impl Fn(&View, DType) -> Result<Scene> + 'static) -
             None => strided(value, &name)?,
         };
         let numbers = if view.dtype.is_quantized() { dequantize(&view)? } else { view.clone() };
-        draw(&numbers, view.dtype)
+        let mut scene = draw(&numbers, view.dtype)?;
+        if let Some(array) = value.array_memory() {
+            scene.title = arrays::title(&array);
+        }
+        Ok(scene)
     };
     let value = call.value(0);
     let count = match value.array_memory() {

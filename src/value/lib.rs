@@ -407,8 +407,8 @@ impl Value {
             Value::Object(object) => object.buffer(),
             _ => None,
         }
-        None
     }
+
     /// Returns the place of an array's elements in memory; `None` for any other value.
     pub fn array_memory(&self) -> Option<ArrayMemory> {
         if let Value::Object(object) = self { object.memory() } else { None }

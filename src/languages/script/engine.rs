@@ -22,8 +22,8 @@ use super::scoped;
 use super::shadowed;
 use super::subscripts;
 use super::values::{
-    BoxedObject, arguments, arguments_as, class_ids, is_ours, register_names, sequence_ids, to_dynamic, to_listed, to_subscript,
-    to_value,
+    BoxedObject, arguments, arguments_as, class_ids, is_ours, register_names, sequence_ids, to_dynamic, to_listed,
+    to_subscript, to_value,
 };
 use super::words;
 use call::bind::{Arguments, Parser};
