@@ -247,6 +247,13 @@ fn argument(kind: Kind, random: &mut Random) -> String {
         Kind::Buffer => random.choose(&["buf", "arr", "b'abc'"]),
         Kind::Name | Kind::Names { .. } => random.choose(&["'N'", "None", "('N', 'C')", "()"]),
         Kind::Sequence => random.choose(&["lst", "big", "range(10**12)", "()", "text", "(1, 2)", "[[]] * 10**5"]),
+        Kind::Array => random.choose(&[
+            "torch.arange(6).numpy()",
+            "torch.zeros(2, 3).numpy().T",
+            "torch.zeros(3, 0).numpy()",
+            "torch.ones(()).numpy()",
+            "torch.arange(6).numpy()[::-2]",
+        ]),
         Kind::Layout => "torch.strided".to_owned(),
         Kind::MemoryFormat => "torch.contiguous_format".to_owned(),
         Kind::Type | Kind::Object | Kind::Any => {
@@ -271,6 +278,7 @@ fn large_argument(kind: Kind, random: &mut Random) -> String {
         Kind::Ints(_) | Kind::Size => LARGE_INTS,
         Kind::Str if random.below(2) == 0 => &["novel", "digits"],
         Kind::Buffer => &["raw", "room"],
+        Kind::Array => &["torch.zeros(10**6).numpy()", "torch.zeros(()).expand(10**9).numpy()"],
         Kind::Sequence => &["words", "numbers", "pairs", "deep"],
         Kind::Type | Kind::Object | Kind::Any | Kind::Rest => [LARGE_OBJECT, LARGE_TENSOR, LARGE_INT][random.below(3)],
         kind => return argument(kind, random),

@@ -1,6 +1,7 @@
 //! The tests that need no terminal and no separate run, as one program: linking the crate takes longer than most of
 //! them run. `cargo test --test whole cli::` runs those of one file.
 
+mod aliasing;
 mod calls;
 mod caught;
 mod cli;

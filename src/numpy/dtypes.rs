@@ -24,11 +24,15 @@ pub(crate) fn descr_of_class(class: &str) -> Option<Descr> {
 
 /// `np.dtype(…)`.
 #[derive(Clone, Copy)]
-pub(crate) struct DTypeObject(pub Descr, /** Whether it shows its byte order even if that is the machine's. */ bool);
+pub(crate) struct DTypeObject {
+    descr: Descr,
+    /// Whether it shows its byte order even if that is the machine's, as what `newbyteorder` returns does.
+    shows_order: bool,
+}
 
 impl DTypeObject {
     pub(crate) fn value(descr: Descr) -> Value {
-        Value::Object(Rc::new(DTypeObject(descr, false)))
+        Value::Object(Rc::new(DTypeObject { descr, shows_order: false }))
     }
 }
 
@@ -40,7 +44,7 @@ pub(crate) fn descr_of(value: &Value) -> Result<Descr> {
     Ok(match value {
         Value::None => Descr::DOUBLE,
         Value::Object(object) => match object.as_any().downcast_ref::<DTypeObject>() {
-            Some(dtype) => dtype.0,
+            Some(dtype) => dtype.descr,
             None => match object.attribute("dtype") {
                 Some(dtype @ Value::Object(_)) if !object.is_array() => descr_of(&dtype)?,
                 _ => return Err(not_a_dtype(value)),
@@ -97,22 +101,22 @@ impl Object for DTypeObject {
         "numpy.dtype"
     }
     fn type_name(&self) -> &str {
-        class_name(self.0)
+        class_name(self.descr)
     }
     fn repr(&self) -> String {
-        match self.1 {
-            true => format!("dtype('{}')", self.0.text()),
-            false => format!("dtype({})", self.0.inner_repr()),
+        match self.shows_order {
+            true => format!("dtype('{}')", self.descr.text()),
+            false => format!("dtype({})", self.descr.inner_repr()),
         }
     }
     fn text(&self) -> String {
-        if self.0.swapped { self.0.text() } else { self.0.name().to_owned() }
+        if self.descr.swapped { self.descr.text() } else { self.descr.name().to_owned() }
     }
     fn identity(&self) -> Option<usize> {
         // Native dtypes exist once.
         static NATIVE: [u8; 32] = [0; 32];
-        let place = NATIVE.get(usize::try_from(self.0.number()).ok()?)?;
-        (!self.0.swapped && !self.1).then_some(std::ptr::from_ref(place) as usize)
+        let place = NATIVE.get(usize::try_from(self.descr.number()).ok()?)?;
+        (!self.descr.swapped && !self.shows_order).then_some(std::ptr::from_ref(place) as usize)
     }
     fn is_instance(&self, class: &str) -> bool {
         class == "numpy.dtype"
@@ -120,39 +124,39 @@ impl Object for DTypeObject {
     fn special(&self, name: &str, args: &[Value]) -> Option<Result<Value>> {
         Some(Ok(Value::Bool(match (name, args) {
             ("__eq__" | "__ne__", [other]) => {
-                let same = descr_of(other).is_ok_and(|other| other == self.0);
+                let same = descr_of(other).is_ok_and(|other| other == self.descr);
                 same == (name == "__eq__")
             }
             ("__lt__", [other]) => match descr_of(other) {
-                Ok(other) => self.0 != other && Casting::Safe.allows(self.0, other),
+                Ok(other) => self.descr != other && Casting::Safe.allows(self.descr, other),
                 Err(error) => return Some(Err(error)),
             },
             ("__le__", [other]) => match descr_of(other) {
-                Ok(other) => Casting::Safe.allows(self.0, other),
+                Ok(other) => Casting::Safe.allows(self.descr, other),
                 Err(error) => return Some(Err(error)),
             },
             ("__gt__", [other]) => match descr_of(other) {
-                Ok(other) => self.0 != other && Casting::Safe.allows(other, self.0),
+                Ok(other) => self.descr != other && Casting::Safe.allows(other, self.descr),
                 Err(error) => return Some(Err(error)),
             },
             ("__ge__", [other]) => match descr_of(other) {
-                Ok(other) => Casting::Safe.allows(other, self.0),
+                Ok(other) => Casting::Safe.allows(other, self.descr),
                 Err(error) => return Some(Err(error)),
             },
-            ("__hash__", []) => return Some(Ok(Value::Int(self.0.number() * 7 + i64::from(self.0.swapped)))),
+            ("__hash__", []) => return Some(Ok(Value::Int(self.descr.number() * 7 + i64::from(self.descr.swapped)))),
             ("__bool__", []) => true,
             _ => return None,
         })))
     }
     fn attribute(&self, name: &str) -> Option<Value> {
-        let descr = self.0;
+        let descr = self.descr;
         Some(match name {
             "name" => Value::str(descr.name()),
             "kind" => Value::str(descr.kind_code().to_string()),
             "char" => Value::str(descr.code().to_string()),
             "num" => Value::Int(descr.number()),
             "str" => Value::str(descr.text()),
-            "byteorder" if self.1 => Value::str(descr.text().chars().take(1).collect::<String>()),
+            "byteorder" if self.shows_order => Value::str(descr.text().chars().take(1).collect::<String>()),
             "byteorder" => Value::str(descr.byte_order().to_string()),
             "itemsize" => Value::Int(descr.itemsize() as i64),
             "alignment" => Value::Int(descr.dtype.to_real().itemsize() as i64),
@@ -207,8 +211,8 @@ fn new_byte_order(descr: Descr, order: Option<&Value>) -> Result<Value> {
         "|" | "I" | "i" | "ignore" => descr.swapped,
         _ => bail!(ValueError, "{order} is an unrecognized byteorder"),
     };
-    let explicit = !matches!(order, "=" | "N" | "n" | "native") && descr.itemsize() > 1;
-    Ok(Value::Object(Rc::new(DTypeObject(descr.with_swapped(swapped), explicit))))
+    let shows_order = !matches!(order, "=" | "N" | "n" | "native") && descr.itemsize() > 1;
+    Ok(Value::Object(Rc::new(DTypeObject { descr: descr.with_swapped(swapped), shows_order })))
 }
 
 /// Returns whether a class of scalars derives from another, both by their short names.

@@ -26,14 +26,15 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("call", &["explain", "format", "autograd", "value", "ops", "tensor", "system"]),
     ("dispatch", &["call", "format", "autograd", "value", "ops", "tensor", "system"]),
     ("objects", &["dispatch", "call", "files", "format", "autograd", "value", "ops", "tensor", "system"]),
+    ("numpy", &["objects", "call", "format", "value", "ops", "tensor", "system"]),
     (
         "torch",
         &[
-            "objects", "dispatch", "call", "explain", "files", "format", "autograd", "value", "linalg", "ops",
+            "numpy", "objects", "dispatch", "call", "explain", "files", "format", "autograd", "value", "linalg", "ops",
             "tensor", "system",
         ],
     ),
-    ("library", &["torch", "objects", "dispatch", "call", "format", "autograd", "value", "ops", "tensor", "system"]),
+    ("library", &["torch", "numpy", "objects", "dispatch", "call", "format", "autograd", "value", "ops", "tensor", "system"]),
     (
         "python",
         &["library", "torch", "objects", "dispatch", "call", "format", "autograd", "value", "ops", "tensor", "system"],

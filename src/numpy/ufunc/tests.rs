@@ -1,3 +1,7 @@
+//! Compares calls and reductions with tables that tests/record.py has recorded with NumPy 2.4.6.
+
+#![cfg(test)]
+
 use super::*;
 use crate::array::Array;
 use crate::descr::{Casting, Descr, Weak};
@@ -215,11 +219,10 @@ fn compare_values(path: &str) {
             *totals.entry(format!("{name} {codes} {part}")).or_default() += mine.len();
         }
     }
-    for (key, list) in &examples {
-        println!("{key}: {:?} of {:?}", wrong.get(key), totals.get(key));
-        list.iter().for_each(|item| println!("      {item}"));
-    }
-    assert!(examples.is_empty());
+    let shown = |(key, list): (&String, &Vec<String>)| {
+        format!("{key}: {:?} of {:?}\n      {}", wrong.get(key), totals.get(key), list.join("\n      "))
+    };
+    assert!(examples.is_empty(), "{}", examples.iter().map(shown).collect::<Vec<_>>().join("\n"));
 }
 
 #[test]
@@ -370,74 +373,4 @@ fn results_are_laid_out_as_in_numpy() {
         }
     }
     assert!(wrong.is_empty(), "{} {:#?}", wrong.len(), &wrong[..wrong.len().min(20)]);
-}
-
-/// Prints times: `cargo test --release … -- --ignored --nocapture times`.
-#[test]
-#[ignore]
-fn times() {
-    let best = |body: &mut dyn FnMut()| {
-        (0..5)
-            .map(|_| {
-                let start = std::time::Instant::now();
-                body();
-                start.elapsed()
-            })
-            .min()
-            .unwrap()
-    };
-    for (name, code, count) in [
-        ("add", 'd', 3),
-        ("add", 'd', 1 << 24),
-        ("add", 'f', 1 << 24),
-        ("add", 'i', 1 << 24),
-        ("less", 'd', 1 << 24),
-        ("exp", 'f', 1 << 24),
-        ("exp", 'd', 1 << 24),
-        ("sin", 'f', 1 << 24),
-        ("tanh", 'd', 1 << 24),
-        ("sqrt", 'd', 1 << 24),
-        ("add", 'e', 1 << 22),
-    ] {
-        let a = base(count, descr_of(code));
-        let ufunc = find(name).unwrap();
-        let operands: Vec<Operand> = (0..ufunc.nin).map(|_| Operand::Array(a.clone())).collect();
-        let loops = if count < 100 { 1000 } else { 1 };
-        let time = best(&mut || {
-            for _ in 0..loops {
-                call(ufunc, &operands, &Options::default()).unwrap();
-            }
-        });
-        println!("{name} {code} {count}: {:?}", time / loops);
-    }
-    let one = Operand::Weak(Weak::Integer, Scalar::Int(1));
-    let few = Operand::Array(base(3, Descr::DOUBLE));
-    let time = best(&mut || {
-        for _ in 0..1000 {
-            call(find("add").unwrap(), &[few.clone(), one.clone()], &Options::default()).unwrap();
-        }
-    });
-    println!("a + 1 of 3: {:?}", time / 1000);
-    for (name, code) in [("add", 'd'), ("add", 'f'), ("add", 'l'), ("maximum", 'd'), ("add", '?'), ("multiply", 'd')] {
-        let a = base(1 << 24, descr_of(code));
-        let time = best(&mut || {
-            reduce(find(name).unwrap(), &a, None, &Reduction::default()).unwrap();
-        });
-        println!("{name}.reduce {code}: {time:?}");
-    }
-    let rows = base(1 << 22, Descr::DOUBLE);
-    let table = rows.at(crate::Strided::dense(&[2048, 2048], 8, false));
-    for axis in [0, 1] {
-        let time = best(&mut || {
-            reduce(find("add").unwrap(), &table, Some(&[axis]), &Reduction::default()).unwrap();
-        });
-        println!("add.reduce axis {axis}: {time:?}");
-    }
-    let few = base(3, Descr::DOUBLE);
-    let time = best(&mut || {
-        for _ in 0..1000 {
-            reduce(find("add").unwrap(), &few, None, &Reduction::default()).unwrap();
-        }
-    });
-    println!("sum of 3: {:?}", time / 1000);
 }

@@ -1,5 +1,7 @@
 //! Checks the table that tests/arrays/arrays.py has recorded with NumPy 2.4.6.
 
+#![cfg(test)]
+
 use super::*;
 use num_complex::Complex;
 
