@@ -11,7 +11,7 @@ use explain::format::arrays::Style;
 use std::any::Any;
 use std::cell::Cell;
 use std::rc::Rc;
-use tensor::{Buffer, Error, Layout, Result, Scalar, View};
+use tensor::{Buffer, Error, Result, Scalar, View};
 use value::{ArrayMemory, Object, ObjectState, Value};
 
 fn shown(array: &Array, style: Style) -> String {
@@ -36,17 +36,7 @@ impl Object for NdArray {
         self.shown().readable().ok()
     }
     fn memory(&self) -> Option<ArrayMemory> {
-        let array = self.shown();
-        let (sizes, strides) = (array.places.shape.clone(), array.places.strides.clone());
-        Some(ArrayMemory {
-            storage: array.storage.clone(),
-            dtype: array.descr.dtype,
-            swapped: array.descr.swapped,
-            dtype_name: if array.descr.swapped { array.descr.text() } else { array.descr.name().to_owned() },
-            layout: Layout { sizes, strides, offset: array.places.offset },
-            is_writeable: self.is_writeable(),
-            owns_data: self.base().is_none(),
-        })
+        NdArray::memory(self)
     }
     fn buffer(&self) -> Option<Result<Buffer>> {
         Some(bridge::buffer(self))

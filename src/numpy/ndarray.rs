@@ -10,7 +10,7 @@ use std::rc::{Rc, Weak};
 use std::any::Any;
 use tensor::journal;
 use tensor::{DType, Error, Layout, Result, Scalar, Storage, View, WeakStorage};
-use value::{Object, ObjectState, Slot, Value};
+use value::{ArrayMemory, Object, ObjectState, Slot, Value};
 
 /// An array of a script.
 pub struct NdArray {
@@ -33,28 +33,44 @@ struct State {
     writeable: bool,
 }
 
-impl Object for State {}
+impl Object for State {
+    // The undo history alone may hold a state, and with it a handle of the storage.
+    fn memory(&self) -> Option<ArrayMemory> {
+        let array = &self.array;
+        let (sizes, strides) = (array.places.shape.clone(), array.places.strides.clone());
+        Some(ArrayMemory {
+            storage: array.storage.clone(),
+            dtype: array.descr.dtype,
+            swapped: array.descr.swapped,
+            dtype_name: if array.descr.swapped { array.descr.text() } else { array.descr.name().to_owned() },
+            layout: Layout { sizes, strides, offset: array.places.offset },
+            is_writeable: self.writeable,
+            owns_data: true,
+        })
+    }
+}
 
 /// The state of an array as a variable that undo saves and restores.
-struct StateSlot(Rc<NdArray>);
+struct StateSlot(Weak<NdArray>);
 
 impl Slot for StateSlot {
     fn value(&self) -> Option<Value> {
-        let state = self.0.state.borrow().clone();
+        let state = self.0.upgrade()?.state.borrow().clone();
         Some(Value::Object(state))
     }
 
     fn put(&self, value: Option<Value>) {
         if let Some(Value::Object(object)) = value
             && let Ok(state) = (object as Rc<dyn Any>).downcast::<State>()
+            && let Some(array) = self.0.upgrade()
         {
-            self.0.state.replace(state);
+            array.state.replace(state);
         }
     }
 
     fn identity(&self) -> usize {
         // An address within the array: no other object has it.
-        std::ptr::from_ref(&self.0.state) as usize + 1
+        self.0.as_ptr().cast::<()>() as usize + 1
     }
 }
 
@@ -182,12 +198,17 @@ impl NdArray {
 }
 
 impl NdArray {
+    /// Returns the place of the elements in memory.
+    pub(crate) fn memory(&self) -> Option<ArrayMemory> {
+        let state = self.state.borrow().memory()?;
+        Some(ArrayMemory { owns_data: self.base.is_none(), ..state })
+    }
+
     /// Returns what undo saves and restores.
     pub(crate) fn object_state(&self) -> ObjectState {
         let mut values = vec![Value::Storage(self.shown().storage.clone())];
         values.extend(self.base.clone());
-        let slots = self.own.upgrade().map(|own| Rc::new(StateSlot(own)) as Rc<dyn Slot>);
-        ObjectState { values, slots: slots.into_iter().collect(), ..ObjectState::default() }
+        ObjectState { values, slots: vec![Rc::new(StateSlot(self.own.clone()))], ..ObjectState::default() }
     }
 }
 

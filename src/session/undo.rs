@@ -194,6 +194,24 @@ mod tests {
     }
 
     #[test]
+    fn remembered_arrays_are_no_handles() {
+        let mut session = Session::new(SessionOptions::default());
+        eval(&mut session, "import torch, numpy as np\na = np.arange(5)\nv = a[1:3]\nx = [a[2:]]");
+        let handles = |session: &mut Session| {
+            let text = eval(session, "aliases()");
+            text.lines().find(|line| line.starts_with("storage #1")).map(str::to_owned)
+        };
+        assert_eq!(handles(&mut session).as_deref(), Some("storage #1: 40 bytes, held by 3 handles"));
+        session.remember();
+        eval(&mut session, "a.shape = (5, 1)");
+        session.remember();
+        eval(&mut session, "del v; x.clear()");
+        assert_eq!(handles(&mut session).as_deref(), Some("storage #1: 40 bytes, held by 1 handle"));
+        session.undo();
+        assert_eq!(eval(&mut session, "v, x[0].base is a"), "(array([1, 2]), True)\n");
+    }
+
+    #[test]
     fn a_small_write_to_a_large_memory_is_undone() {
         let mut session = Session::new(SessionOptions::default());
         eval(&mut session, "import torch\nbig = torch.zeros(10000000)\nsmall = torch.zeros(2)");

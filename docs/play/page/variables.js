@@ -5,6 +5,9 @@ import { drawn } from './picture.js';
 
 const COLUMNS = [['name', 'name'], ['type', 'dtype'], ['size', 'size'], ['stride', 'stride'], ['offset', 'offset']];
 
+/** Arrays count strides and offsets in bytes, tensors in elements. */
+const unit = (variable, key) => (variable.unit === 'bytes' && (key === 'stride' || key === 'offset') ? ' B' : '');
+
 function cell(value) {
   if (value === null || value === undefined) return '';
   if (Array.isArray(value)) return `(${value.join(', ')})`;
@@ -14,7 +17,7 @@ function cell(value) {
 function storage({ label, nbytes, picture, variables }, isOpen) {
   const head = make('tr', {}, ...COLUMNS.map(([, text]) => make('th', { scope: 'col', text })));
   const row = (variable) => make('tr', {}, ...COLUMNS.map(([key], i) =>
-    make(i === 0 ? 'th' : 'td', { scope: i === 0 ? 'row' : undefined, text: cell(variable[key]) })));
+    make(i === 0 ? 'th' : 'td', { scope: i === 0 ? 'row' : undefined, text: cell(variable[key]) + unit(variable, key) })));
   const table = make('table', {}, make('caption', {}, make('span', { text: `Storage ${label}` }), ' ', make('span', { class: 'size', text: bytes(nbytes) })),
     make('thead', {}, head), make('tbody', {}, ...variables.map(row)));
   const box = make('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': `Storage ${label}` }, table);

@@ -6,7 +6,7 @@ use super::{Undone, holds};
 use crate::Session;
 use crate::results::shown_name;
 use call::extras::Extras;
-use languages::script::holders::storage_of;
+use languages::script::holders::{is_container, storage_of};
 use languages::script::input::Defined;
 use languages::script::values::to_value;
 use rhai::{Dynamic, Module, Scope, Shared};
@@ -17,7 +17,7 @@ use tensor::journal::{self, Journal};
 use tensor::memory::{get, set};
 use tensor::{AutogradMeta, Buffer, DType, Memory, Names, Storage, Tensor, TypedStorage, View};
 use value::equality::{equal, is};
-use value::{Dict, List, Set, Slot, Value};
+use value::{Dict, List, Object, Set, Slot, Value};
 
 /// The maximum number of bytes of memory copied for one input. Memory beyond that is not undone.
 const STEP_BYTES: usize = 32 << 20;
@@ -74,7 +74,12 @@ pub(super) fn handles<'s>(snapshots: impl Iterator<Item = &'s Snapshot>) -> Hash
     let mut handles: HashMap<usize, usize> = HashMap::new();
     let mut tensors: HashMap<usize, (&Tensor, usize)> = HashMap::new();
     let mut named: HashMap<usize, usize> = HashMap::new();
+    let mut arrays: HashMap<usize, (Rc<dyn Object>, usize)> = HashMap::new();
     let mut count = |value: &Value, handles: &mut HashMap<usize, usize>| match value {
+        Value::Object(object) if object.memory().is_some() => {
+            let identity = Rc::as_ptr(object).cast::<()>() as usize;
+            arrays.entry(identity).or_insert_with(|| (object.clone(), 0)).1 += 1;
+        }
         Value::Tensor(tensor) => *named.entry(tensor.identity()).or_default() += 1,
         Value::Storage(storage) => *handles.entry(storage.identity()).or_default() += 1,
         Value::TypedStorage(typed) => *handles.entry(typed.storage.identity()).or_default() += 1,
@@ -93,6 +98,10 @@ pub(super) fn handles<'s>(snapshots: impl Iterator<Item = &'s Snapshot>) -> Hash
                 count(&Value::Tensor(tensor.clone()), &mut handles);
             } else if let Some(storage) = storage_of(value) {
                 *handles.entry(storage.identity()).or_default() += 1;
+            } else if !is_container(value)
+                && let Ok(object @ Value::Object(_)) = to_value(value)
+            {
+                count(&object, &mut handles);
             }
         }
         let in_lists = snapshot.lists.iter().flat_map(|(_, items)| items);
@@ -103,6 +112,14 @@ pub(super) fn handles<'s>(snapshots: impl Iterator<Item = &'s Snapshot>) -> Hash
     for (identity, (tensor, listed)) in tensors {
         if tensor.holders() == listed + named.get(&identity).copied().unwrap_or(0) {
             *handles.entry(tensor.borrow().storage.identity()).or_default() += 1;
+        }
+    }
+    for (array, listed) in arrays.into_values() {
+        // The list itself holds the array once.
+        if Rc::strong_count(&array) == listed + 1
+            && let Some(memory) = array.memory()
+        {
+            *handles.entry(memory.storage.identity()).or_default() += 1;
         }
     }
     handles
