@@ -2,11 +2,11 @@
 //! Follows <https://numpy.org/doc/2.4/reference/routines.sort.html>.
 
 use crate::array::{Array, Order};
-use crate::descr::{Descr, Kind};
+use crate::descr::Descr;
 use crate::index::integers;
 use crate::strided::Strided;
 use std::cmp::Ordering;
-use tensor::{Dims, Result, Scalar, interrupt, limits};
+use tensor::{DType, Dims, Result, Scalar, interrupt, limits, parallel};
 
 /// Compares two elements of one dtype.
 pub(crate) fn compare(a: Scalar, b: Scalar) -> Ordering {
@@ -63,20 +63,123 @@ pub(crate) fn sort(array: &Array, axis: usize) -> Result<()> {
     if array.count() == 0 {
         return Ok(());
     }
-    // Numbers that are equal cannot be told apart, so the core's sort serves, whatever its order among equals.
-    if let Some(view) = array.view()
-        && array.descr.kind() != Kind::Complex
-    {
-        let (sorted, _) = tensor::ops::sort::sort(&view, axis as i64, false, false)?;
-        if let Some(sorted) = Array::of_view(&sorted) {
-            return array.assign(&sorted);
-        }
-    }
-    sort_slowly(array, axis)
+    // Lines side by side, in this memory if they are so already.
+    let last = array.ndim() - 1;
+    let order: Vec<usize> = (0..=last).filter(|&d| d != axis).chain([axis]).collect();
+    let turned = array.at(array.places.permuted(&order));
+    let lines = turned.copied(turned.descr.to_native(), Order::C)?;
+    let length = limits::count(array.shape()[axis]);
+    let memory = lines.memory()?;
+    let count = limits::count(lines.count());
+    let sorted = match lines.descr.dtype {
+        // NumPy sorts short lines of these by insertion: equal elements keep their order.
+        DType::Half | DType::ComplexFloat | DType::ComplexDouble => return sort_slowly(array, axis),
+        DType::Float => parallel::writing::<f32, _>(&memory, 0..count, |all| sort_lines(all, length)),
+        DType::Double => parallel::writing::<f64, _>(&memory, 0..count, |all| sort_lines(all, length)),
+        DType::Char => parallel::writing::<i8, _>(&memory, 0..count, |all| sort_lines(all, length)),
+        DType::Short => parallel::writing::<i16, _>(&memory, 0..count, |all| sort_lines(all, length)),
+        DType::Int => parallel::writing::<i32, _>(&memory, 0..count, |all| sort_lines(all, length)),
+        DType::Long => parallel::writing::<i64, _>(&memory, 0..count, |all| sort_lines(all, length)),
+        DType::UInt16 => parallel::writing::<u16, _>(&memory, 0..count, |all| sort_lines(all, length)),
+        DType::UInt32 => parallel::writing::<u32, _>(&memory, 0..count, |all| sort_lines(all, length)),
+        DType::UInt64 => parallel::writing::<u64, _>(&memory, 0..count, |all| sort_lines(all, length)),
+        _ => parallel::writing::<u8, _>(&memory, 0..count, |all| sort_lines(all, length)),
+    };
+    sorted.unwrap_or_else(|| sort_slowly(&lines, last))?;
+    turned.assign(&lines)
 }
 
-/// Like [`sort`], element by element.
-pub(crate) fn sort_slowly(array: &Array, axis: usize) -> Result<()> {
+/// An element that sorts like an integer.
+trait Sortable: Copy + Send {
+    type Key: Ord + Copy;
+    fn key(self) -> Self::Key;
+    fn of(key: Self::Key) -> Self;
+}
+
+macro_rules! integers_sort {
+    ($($t:ty),*) => {$(
+        impl Sortable for $t {
+            type Key = $t;
+            fn key(self) -> $t {
+                self
+            }
+            fn of(key: $t) -> $t {
+                key
+            }
+        }
+    )*};
+}
+integers_sort!(u8, i8, u16, i16, u32, i32, u64, i64);
+
+macro_rules! floats_sort {
+    ($($t:ty: $key:ty, $bits:literal;)*) => {$(
+        impl Sortable for $t {
+            type Key = $key;
+            fn key(self) -> $key {
+                let bits = self.to_bits().cast_signed();
+                // Negative numbers in reverse; all NaN are one, behind infinity.
+                if self.is_nan() { <$key>::MAX } else { bits ^ ((bits >> ($bits - 1)) & <$key>::MAX) }
+            }
+            fn of(key: $key) -> $t {
+                let bits = key ^ ((key >> ($bits - 1)) & <$key>::MAX);
+                if key == <$key>::MAX { <$t>::NAN } else { <$t>::from_bits(bits.cast_unsigned()) }
+            }
+        }
+    )*};
+}
+floats_sort! {
+    f32: i32, 32;
+    f64: i64, 64;
+}
+
+/// The number of elements that are sorted without looking whether Ctrl-C was pressed.
+const PIECE: usize = 1 << 20;
+
+/// Sorts each line of `length` elements.
+fn sort_lines<T: Sortable>(all: &mut [T], length: usize) -> Result<()> {
+    let mut keys: Vec<T::Key> = limits::vector(length)?;
+    let mut spare: Vec<T::Key> = Vec::new();
+    for (i, line) in all.chunks_mut(length.max(1)).enumerate() {
+        interrupt::check_at(i.saturating_mul(length))?;
+        keys.clear();
+        keys.extend(line.iter().map(|item| item.key()));
+        for piece in keys.chunks_mut(PIECE) {
+            interrupt::check()?;
+            piece.sort_unstable();
+        }
+        let mut width = PIECE;
+        while width < length {
+            if spare.capacity() < length {
+                spare = limits::vector(length)?;
+            }
+            spare.clear();
+            for pair in keys.chunks(2 * width) {
+                interrupt::check()?;
+                let (left, right) = pair.split_at(width.min(pair.len()));
+                merge(left, right, &mut spare);
+            }
+            std::mem::swap(&mut keys, &mut spare);
+            width = width.saturating_mul(2);
+        }
+        line.iter_mut().zip(&keys).for_each(|(item, &key)| *item = T::of(key));
+    }
+    Ok(())
+}
+
+/// Appends two sorted runs in order.
+fn merge<K: Ord + Copy>(mut left: &[K], mut right: &[K], out: &mut Vec<K>) {
+    while let ([a, ..], [b, ..]) = (left, right) {
+        let from_left = a <= b;
+        out.push(if from_left { *a } else { *b });
+        left = &left[usize::from(from_left)..];
+        right = &right[usize::from(!from_left)..];
+    }
+    out.extend_from_slice(left);
+    out.extend_from_slice(right);
+}
+
+/// Like [`sort`], element by element; equal elements keep their order.
+fn sort_slowly(array: &Array, axis: usize) -> Result<()> {
     let stride = array.places.strides[axis];
     let memory = array.memory()?;
     let starts: Vec<i64> = array.at(array.places.select(axis, 0)).offsets().collect();
@@ -185,4 +288,51 @@ pub(crate) fn flat(array: &Array) -> Result<Array> {
         offset: dense.places.offset,
     };
     Ok(dense.at(places))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Sorts a copy by both ways.
+    fn both(shape: &[i64], values: &[Scalar], dtype: DType, axis: usize) -> [Vec<Scalar>; 2] {
+        let array = || Array::shaped(shape, values, Descr::native(dtype)).unwrap();
+        let (quick, slow) = (array(), array());
+        sort(&quick, axis).unwrap();
+        sort_slowly(&slow, axis).unwrap();
+        [quick, slow].map(|array| array.scalars().unwrap())
+    }
+
+    fn same(a: &[Scalar], b: &[Scalar]) -> bool {
+        a.iter().zip(b).all(|(a, b)| compare(*a, *b) == Ordering::Equal)
+    }
+
+    #[test]
+    fn numbers_are_sorted_along_any_dimension() {
+        let special = [f64::NAN, -0.0, 0.0, f64::INFINITY, -f64::INFINITY, 1e300];
+        for seed in 0..50u64 {
+            let number = |i: u64| {
+                let bits = (seed * 24 + i).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40;
+                special.get(bits as usize % 20).copied().unwrap_or((bits % 97) as f64 - 48.0)
+            };
+            let values: Vec<Scalar> = (0..24).map(|i| Scalar::Float(number(i))).collect();
+            for dtype in [DType::Double, DType::Float, DType::Char, DType::UInt64, DType::Long, DType::Bool] {
+                for axis in 0..3 {
+                    let [quick, slow] = both(&[2, 3, 4], &values, dtype, axis);
+                    assert!(same(&quick, &slow), "{dtype:?} along {axis}: {quick:?} and {slow:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn lines_longer_than_a_piece_are_merged() {
+        for count in [PIECE - 1, PIECE, PIECE + 1, 3 * PIECE + 5] {
+            let values: Vec<i64> = (0..count as i64).map(|i| i.wrapping_mul(2_654_435_761) % 1_000_003).collect();
+            let (mut quick, mut slow) = (values.clone(), values);
+            sort_lines(&mut quick, count).unwrap();
+            slow.sort();
+            assert!(quick == slow, "{count}");
+        }
+    }
 }

@@ -8,7 +8,7 @@ use crate::element::Item;
 use half::f16;
 use num_complex::Complex;
 use std::sync::atomic::{AtomicU8, Ordering};
-use tensor::memory::BoolByte;
+use tensor::memory::{BoolByte, get, set};
 use tensor::parallel::{self, Elements, StepPattern, halves, singles, vectorised};
 use tensor::{Error, Layout, Result, Scalar};
 
@@ -215,8 +215,56 @@ fn steps(op: Op) -> StepPattern {
     StepPattern { weight: if light { 1 } else { CALLED }, ..StepPattern::SINGLE }
 }
 
+/// So few elements are computed at once, without the machinery of long loops.
+const FEW: usize = 32;
+
+/// Copies the elements of an operand of a short loop: those of a dense array, or one that repeats. `None` for any other
+/// layout.
+fn taken<T: Cell>(array: &Array, count: usize) -> Option<[T; FEW]> {
+    let size = size_of::<T>() as i64;
+    let repeats = array.places.strides.iter().all(|&stride| stride == 0);
+    let offset = array.places.offset;
+    if array.descr.swapped || offset % size != 0 || !repeats && !array.is_c() {
+        return None;
+    }
+    let memory = array.memory().ok()?;
+    let cells = memory.typed::<T>().get(usize::try_from(offset / size).ok()?..)?;
+    let mut items = [T::default(); FEW];
+    match repeats {
+        true => items.fill(get(cells.first()?)),
+        false => items.iter_mut().zip(cells.get(..count)?).for_each(|(item, cell)| *item = get(cell)),
+    }
+    Some(items)
+}
+
+/// Runs a kernel over few elements; `None` if there are more, or if they are not side by side.
+fn few<R: Cell>(out: &Array, kernel: impl FnOnce(&mut [R]) -> Option<FpFlags>) -> Option<FpFlags> {
+    let (count, size) = (usize::try_from(out.count()).ok()?, size_of::<R>() as i64);
+    let offset = out.places.offset;
+    if count > FEW || !out.is_c() || offset % size != 0 {
+        return None;
+    }
+    let mut items = [R::default(); FEW];
+    let flags = kernel(items.get_mut(..count)?)?;
+    let memory = out.memory().ok()?;
+    let start = usize::try_from(offset / size).ok()?;
+    let cells = memory.typed::<R>().get(start..start + count)?;
+    cells.iter().zip(items).for_each(|(cell, item)| set(cell, item));
+    Some(flags)
+}
+
 /// Runs a kernel of one input.
 pub(super) fn run_one<S: Cell, R: Cell>(op: Op, kernel: One<S, R>, from: &Array, out: &Array) -> Result<FpFlags> {
+    let count = usize::try_from(out.count()).unwrap_or(usize::MAX);
+    let at_once = few::<R>(out, |results| {
+        let items = taken::<S>(from, count)?;
+        let items = items.get(..results.len())?;
+        kernel(items, results);
+        Some(check_one(op, items, results))
+    });
+    if let Some(flags) = at_once {
+        return Ok(flags);
+    }
     let (to, input) = (out.memory()?, from.memory()?);
     let [o, i] = layouts([out, from])?;
     let operands = [
@@ -245,6 +293,16 @@ pub(super) fn run_two<A: Cell, B: Cell, R: Cell>(
     [a, b]: [&Array; 2],
     out: &Array,
 ) -> Result<FpFlags> {
+    let count = usize::try_from(out.count()).unwrap_or(usize::MAX);
+    let at_once = few::<R>(out, |results| {
+        let (x, y) = (taken::<A>(a, count)?, taken::<B>(b, count)?);
+        let (x, y) = (x.get(..results.len())?, y.get(..results.len())?);
+        kernel(x, y, results);
+        Some(check_two(op, x, y, results))
+    });
+    if let Some(flags) = at_once {
+        return Ok(flags);
+    }
     let (to, left, right) = (out.memory()?, a.memory()?, b.memory()?);
     let [o, x, y] = layouts([out, a, b])?;
     let operands = [
