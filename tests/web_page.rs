@@ -272,6 +272,20 @@ fn variables_are_listed_by_storage() {
 }
 
 #[test]
+fn arrays_are_listed_and_drawn_beside_tensors() {
+    let mut visit = Visit::new();
+    visit.run("python", "import numpy as np\na = np.arange(4, dtype=np.int32)\nt = torch.from_numpy(a)\nr = a[::-2]");
+    let answer = visit.answer(json!({ "ask": "variables" }));
+    let wanted = json!([
+        { "name": "a", "type": "int32", "size": [4], "stride": [4], "offset": 0, "bytes": 16, "unit": "bytes" },
+        { "name": "t", "type": "int32", "size": [4], "stride": [1], "offset": 0, "bytes": 16 },
+        { "name": "r", "type": "int32", "size": [2], "stride": [-8], "offset": 12, "bytes": 8, "unit": "bytes" },
+    ]);
+    assert_eq!(answer["storages"][0]["variables"], wanted);
+    assert!(answer["storages"][0]["picture"].as_str().unwrap().contains("bytes 4..16"), "{answer}");
+}
+
+#[test]
 fn what_is_no_request_is_refused() {
     let mut visit = Visit::new();
     let rows = [
@@ -427,7 +441,7 @@ fn lessons_are_told_in_both_languages() {
     let mut visit = Visit::new();
     let lessons = visit.answer(json!({ "ask": "lessons" }));
     let names: Vec<_> = lessons["lessons"].as_array().unwrap().iter().map(|l| l["name"].as_str().unwrap()).collect();
-    assert_eq!((names.len(), names[0], names[9]), (10, "storage", "saving"));
+    assert_eq!((names.len(), names[0], names[10]), (11, "storage", "arrays"));
     for name in names {
         for language in ["python", "rhai"] {
             let (lesson, events) = visit.ask(json!({ "ask": "lesson", "name": name, "language": language }));
@@ -456,7 +470,7 @@ fn lessons_are_found() {
     assert!(lessons().iter().all(|lesson| lesson.exercises.len() > 1 && lesson.parts.len() > 3));
     assert_eq!(find("3").map(|lesson| lesson.name), Some("views"));
     assert_eq!(find("saving").map(|lesson| lesson.title.as_str()), Some("Saving and sharing"));
-    assert!(find("0").is_none() && find("11").is_none() && find("none").is_none());
+    assert!(find("0").is_none() && find("12").is_none() && find("none").is_none());
 }
 
 #[test]

@@ -235,6 +235,8 @@ impl Session {
             Some(match is_ours(value).then(|| to_value(value)) {
                 Some(Ok(Value::Tensor(_))) => VariableKind::Tensor,
                 Some(Ok(Value::List(_) | Value::Dict(_) | Value::Set(_))) => VariableKind::Container,
+                // An array has Python's methods: `copy` copies the bytes.
+                Some(Ok(Value::Object(object))) if object.is_array() => VariableKind::Container,
                 _ => VariableKind::Other,
             })
         })

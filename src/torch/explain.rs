@@ -266,12 +266,13 @@ fn figure(call: &Call, draw: impl Fn(&View, DType) -> Result<Scene> + 'static) -
     picture(call, &value, &[], move |value, _| make(value))
 }
 
+/// Makes the scene of an array.
+type MakeScene = Box<dyn Fn(&ArrayMemory) -> Result<Scene>>;
+
 /// Explains what NumPy does with an array: as another shape, as another dtype or, without either, as a tensor.
 fn why_array(call: &mut Call) -> Result<Value> {
     let wanted = call.value(1).sequence().unwrap_or_default();
-    let about = |make: Box<dyn Fn(&ArrayMemory) -> Result<Scene>>| {
-        picture(call, &call.value(0), &[], move |value, _| make(&array_of(value, "why")?))
-    };
+    let about = |make: MakeScene| picture(call, &call.value(0), &[], move |value, _| make(&array_of(value, "why")?));
     let sizes = match wanted.as_slice() {
         [] => return about(Box::new(|array| Ok(why_arrays::tensor(array)))),
         [Value::Function(name)] if name.ends_with("from_numpy") || name.ends_with("as_tensor") => {

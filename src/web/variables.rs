@@ -27,13 +27,17 @@ pub(crate) fn variables(session: &Session) -> Value {
 }
 
 fn row(variable: &Variable, memory: &MemoryUse) -> Value {
-    json!({
+    let mut row = json!({
         "name": variable.name,
         "type": variable.kind(),
         "size": memory.size.as_ref().map(|size| size.to_vec()),
         "stride": memory.stride.as_ref().map(|stride| stride.to_vec()),
         "offset": memory.offset,
-        "unit": if memory.is_in_bytes { "bytes" } else { "elements" },
         "bytes": memory.shown,
-    })
+    });
+    // Strides and offset of a tensor are in elements.
+    if memory.is_in_bytes {
+        row["unit"] = json!("bytes");
+    }
+    row
 }

@@ -277,7 +277,10 @@ impl Printer<'_> {
                         return no_form("functions that change what they have not made have");
                     }
                     _ if is_container => return Ok(format!("{}({})", self.value(&e.func)?, self.arguments(e, true)?)),
-                    ("copy", []) => return self.receiver(&method.value),
+                    // A slice of a list is a copy already, so `x[1:].copy()` copies an array.
+                    ("copy", []) if !matches!(&*method.value, Expr::Subscript(part) if part.slice.is_slice_expr()) => {
+                        return self.receiver(&method.value);
+                    }
                     ("append", [_]) => "push",
                     ("extend", [_]) => "append",
                     ("update", [_]) => "mixin",
