@@ -344,6 +344,11 @@ fn as_python(path: &str, signature: &Signature, method: Option<&Value>, argument
         let takes = if params.is_empty() { "no arguments" } else { "exactly one argument" };
         return Err(Error::type_error(format!("{path}() takes {takes} ({given} given)")));
     }
+    // So are NumPy's, but they take keywords.
+    let (path, in_numpy) = match path.strip_prefix("numpy.") {
+        Some(name) => (name, true),
+        None => (path, false),
+    };
     // Errors of C functions that take keywords do not contain the name.
     let nameless = path == "function";
     if let Some(rest) = params.iter().position(|p| p.kind == Kind::Rest) {
@@ -351,7 +356,8 @@ fn as_python(path: &str, signature: &Signature, method: Option<&Value>, argument
         return collect_rest(path, method, before, keywords.get(1..).unwrap_or_default(), arguments);
     }
     // Python counts `self`, and the class for a class method.
-    let own = usize::from(method.is_some() || matches!(path, "TypedStorage.from_file" | "Parameter.__new__"));
+    let has_own = method.is_some() && !in_numpy;
+    let own = usize::from(has_own || matches!(path, "TypedStorage.from_file" | "Parameter.__new__"));
     let given = arguments.positional.len() + own;
     let positional: Vec<&Param> = params.iter().filter(|p| !p.keyword_only).collect();
     let max = positional.len() + own;
@@ -406,6 +412,10 @@ fn as_python(path: &str, signature: &Signature, method: Option<&Value>, argument
     if nameless {
         let place = params.iter().position(|p| p.name == first.name).map_or(0, |i| i + 1);
         return Err(Error::type_error(format!("function missing required argument '{}' (pos {place})", first.name)));
+    }
+    if in_numpy {
+        let place = params.iter().position(|p| p.name == first.name).unwrap_or(0);
+        return Err(Error::type_error(format!("{path}() missing required argument '{}' (pos {place})", first.name)));
     }
     Err(missing_arguments(path, &missing))
 }

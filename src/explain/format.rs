@@ -127,7 +127,8 @@ impl Formatter<'_> {
         match value {
             // A scalar of NumPy is formatted like the number of Python, but for bools.
             Value::Object(object) if let Some(number) = object.number() => match number {
-                Scalar::Bool(truth) => self.format(&Value::str(if truth { "True" } else { "False" }), spec),
+                Scalar::Bool(truth) if spec.is_empty() => Ok(if truth { "True" } else { "False" }.to_owned()),
+                Scalar::Bool(truth) => self.format(&Value::Int(i64::from(truth)), spec),
                 number => self.format(&Value::from(number), spec),
             },
             _ if spec.is_empty() => self.str(value),

@@ -5,7 +5,8 @@ use crate::array::{Array, Order};
 use crate::convert;
 use crate::create::converted;
 use crate::descr::{Casting, Descr, Kind, Weak, promoted};
-use crate::dtypes::{DTypeObject, descr_of, is_dtype_like};
+use crate::dtypes::{ABSTRACT, DTypeObject, class_of, descr_of, is_dtype_like};
+use objects::plain::classes::derives;
 use crate::ndarray::{NdArray, Number};
 use crate::operate;
 use crate::overlap;
@@ -41,11 +42,11 @@ pub(crate) const ROWS: &[Row] = &[
                 );
             }
             let from = dtype_of(&c.value(0))?;
-            Ok(Value::Bool(casting(&c.value(2))?.allows(from, descr_of(&c.value(1))?)))
+            Ok(Value::Bool(casting(&c.value(2), false)?.allows(from, descr_of(&c.value(1))?)))
         },
         "Returns whether values of one dtype may be converted to another.",
     )
-    .python("can_cast"),
+    .python("numpy.can_cast"),
     function(
         "numpy.promote_types(any type1, any type2) -> any",
         |c| {
@@ -54,7 +55,7 @@ pub(crate) const ROWS: &[Row] = &[
         },
         "Returns the smallest dtype that both can be cast to safely.",
     )
-    .python("promote_types"),
+    .python("numpy.promote_types"),
     function("numpy.result_type(any[] arrays_and_dtypes) -> any", result_type, "Returns the dtype of an operation on all of these.")
         .python("result_type"),
     function(
@@ -98,9 +99,10 @@ pub(crate) const ROWS: &[Row] = &[
     .python("issubdtype"),
 ];
 
-pub(crate) fn casting(value: &Value) -> Result<Casting> {
+/// Reads a `casting` argument; see [`Casting::parse`].
+pub(crate) fn casting(value: &Value, copies: bool) -> Result<Casting> {
     match value {
-        Value::Str(text) => Casting::parse(text),
+        Value::Str(text) => Casting::parse(text, copies),
         other => bail!(TypeError, "casting must be str, not {}", other.type_name()),
     }
 }
@@ -263,16 +265,11 @@ fn is_scalar(call: &mut Call) -> Result<Value> {
 }
 
 fn is_subdtype(call: &mut Call) -> Result<Value> {
-    let class = |value: &Value| -> Result<String> {
+    let class = |value: &Value| -> Result<&'static str> {
         Ok(match value {
-            Value::Type(class)
-                if crate::dtypes::ABSTRACT.iter().any(|name| class.strip_prefix("numpy.") == Some(name)) =>
-            {
-                class.trim_start_matches("numpy.").to_owned()
-            }
-            other => descr_of(other)?.name().to_owned(),
+            Value::Type(class) if ABSTRACT.iter().any(|name| class.strip_prefix("numpy.") == Some(name)) => class,
+            other => class_of(descr_of(other)?),
         })
     };
-    let (one, other) = (class(&call.value(0))?, class(&call.value(1))?);
-    Ok(Value::Bool(crate::dtypes::derives(&one, &other)))
+    Ok(Value::Bool(derives(class(&call.value(0))?, class(&call.value(1))?)))
 }

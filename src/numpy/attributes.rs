@@ -315,11 +315,22 @@ impl Object for Flags {
     }
     fn attribute(&self, name: &str) -> Option<Value> {
         // Only the lower-case names are attributes.
+        if name == "num" {
+            let bits = [("c_contiguous", 1), ("f_contiguous", 2), ("owndata", 4), ("aligned", 0x100), ("writeable", 0x400)];
+            let set = bits.iter().filter(|(name, _)| self.flag(name) == Some(true)).map(|(_, bit)| bit);
+            return Some(Value::Int(set.sum()));
+        }
         if name.chars().any(char::is_uppercase) { None } else { self.flag(name).map(Value::Bool) }
     }
     fn set_attribute(&self, name: &str, value: &Value) -> Option<Result<()>> {
-        if name != "writeable" {
+        if name == "aligned" || name == "writebackifcopy" {
             return None;
+        }
+        if name != "writeable" {
+            let class = self.class_name();
+            return self.flag(name).map(|_| {
+                Err(Error::attribute(format!("attribute '{name}' of '{class}' objects is not writable")))
+            });
         }
         let on = match value::equality::truth(value) {
             Ok(on) => on,

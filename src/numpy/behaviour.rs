@@ -125,13 +125,6 @@ impl Object for Number {
     fn is_array(&self) -> bool {
         true
     }
-    fn is_instance(&self, class: &str) -> bool {
-        match class {
-            "float" => self.descr.dtype == tensor::DType::Double,
-            "complex" => self.descr.dtype == tensor::DType::ComplexDouble,
-            other => other.strip_prefix("numpy.").is_some_and(|from| dtypes::derives(self.descr.name(), from)),
-        }
-    }
     fn identity(&self) -> Option<usize> {
         // There are two bools.
         static BOOLS: [u8; 2] = [0, 1];

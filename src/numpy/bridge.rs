@@ -67,7 +67,8 @@ pub fn numpy(tensor: &Tensor, force: bool) -> Result<Value> {
     if array.count() == 0 {
         array.places.strides.iter_mut().for_each(|stride| *stride = 0);
     }
-    Ok(NdArray::on(array, Value::Tensor(tensor.clone()), true))
+    // PyTorch keeps the memory by a tensor of its own.
+    Ok(NdArray::on(array, Value::from(view), true))
 }
 
 /// `torch.from_numpy(array)`: a tensor on the array's memory, whose storage begins where the array does.
@@ -212,7 +213,11 @@ pub fn frombuffer(source: &Value, descr: Descr, count: i64, offset: i64) -> Resu
 /// ValueError in NumPy's words if the elements do not lie side by side in row-major order; NotImplementedError for
 /// elements that a memoryview here has no format for.
 pub fn buffer(this: &NdArray) -> Result<Buffer> {
-    let descr = this.array().descr;
+    let array = this.array();
+    if array.ndim() > 1 {
+        bail!(NotImplementedError, "memoryviews of several dimensions are not supported at this prompt");
+    }
+    let descr = array.descr;
     match descr.code().to_string().chars().next().and_then(TypeCode::from_char) {
         Some(code) if !descr.swapped => window(this, code),
         _ => bail!(NotImplementedError, "memoryviews of {} are not supported here", descr.text()),

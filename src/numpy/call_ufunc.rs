@@ -99,15 +99,22 @@ pub(crate) fn arrays(name: &str, values: &[Value]) -> Result<Vec<Array>> {
 
 /// Calls a ufunc on values. With `out`, the result is written to that array, which is returned.
 pub(crate) fn apply(name: &str, values: &[Value], out: Option<&Value>) -> Result<Value> {
-    run(known(name)?, values, &out.into_iter().cloned().collect::<Vec<_>>(), Options::default())
+    run(known(name)?, values, &out.into_iter().cloned().collect::<Vec<_>>(), Options::default(), true)
 }
 
-fn run(ufunc: &'static Ufunc, values: &[Value], outs: &[Value], options: Options) -> Result<Value> {
+/// Calls a ufunc, for an operator or by its name, which warnings of scalars tell apart.
+fn run(
+    ufunc: &'static Ufunc,
+    values: &[Value],
+    outs: &[Value],
+    options: Options,
+    is_operator: bool,
+) -> Result<Value> {
     let inputs = operands(ufunc, values)?;
     let targets = outs.iter().map(output).collect::<Result<Vec<Option<Array>>>>()?;
     let options = Options { out: &targets, ..options };
     let outputs = ufunc::call(ufunc, &inputs, &options)?;
-    let is_scalar = inputs.iter().all(|input| match input {
+    let is_scalar = is_operator && inputs.iter().all(|input| match input {
         Operand::Array(array) => array.ndim() == 0,
         Operand::Weak(..) | Operand::Big(..) => true,
     });
@@ -144,7 +151,11 @@ pub(crate) fn mask(value: &Value) -> Result<Option<Array>> {
     match value {
         Value::Bool(true) => Ok(None),
         other => {
-            let mask = convert::array(other, None)?;
+            let mask = match convert::held(other)? {
+                Some(mask) => mask,
+                // A list is converted.
+                None => convert::array(other, Some(Descr::BOOL))?,
+            };
             if mask.descr != Descr::BOOL {
                 bail!(
                     TypeError,
@@ -191,7 +202,7 @@ pub(crate) fn call(ufunc: &'static Ufunc, args: Vec<Value>, keywords: Keywords) 
             "where" => options.where_ = mask(value)?,
             "dtype" => options.dtype = convert::dtype_argument(value)?,
             "casting" => match value {
-                Value::Str(text) => options.casting = Casting::parse(text)?,
+                Value::Str(text) => options.casting = Casting::parse(text, false)?,
                 _ => bail!(TypeError, "casting must be a string"),
             },
             "order" => options.order = order(value)?,
@@ -206,7 +217,7 @@ pub(crate) fn call(ufunc: &'static Ufunc, args: Vec<Value>, keywords: Keywords) 
     if let Some(signature) = signature {
         options.signature = Some(loop_types(ufunc, &signature)?);
     }
-    run(ufunc, args.get(..nin).unwrap_or_default(), &outs, options)
+    run(ufunc, args.get(..nin).unwrap_or_default(), &outs, options, false)
 }
 
 /// Reads the dtypes of a loop from text such as `'dd->d'`, or from a tuple of dtypes.

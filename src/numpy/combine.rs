@@ -20,30 +20,30 @@ pub(crate) const ROWS: &[Row] = &[
         copyto,
         "Copies elements to an array, broadcast, where a mask is true.",
     )
-    .python("copyto"),
+    .python("numpy.copyto"),
     function(
         "numpy.where(any condition, any x=None, any y=None) -> any",
         chosen,
         "Chooses elements of two arrays by a condition; with the condition alone, returns where it is true.",
     )
-    .python("where"),
+    .python("numpy.where"),
     function(
         "numpy.concatenate(any arrays, any axis=0, any out=None, *, any dtype=None, any casting=\"same_kind\") -> any",
         concatenate,
         "Joins arrays along an existing dimension.",
     )
-    .python("concatenate"),
+    .python("numpy.concatenate"),
     function(
         "numpy.bincount(any x, any weights=None, any minlength=0) -> any",
         bincount,
         "Counts how often each number occurs.",
     )
-    .python("bincount"),
+    .python("numpy.bincount"),
 ];
 
 fn target(value: &Value, function: &str) -> Result<std::rc::Rc<NdArray>> {
     let this = NdArray::of(value).ok_or_else(|| {
-        Error::type_error(format!("{function}() argument 1 must be numpy.ndarray, not {}", value.type_name()))
+        Error::type_error(format!("{function}() argument 1 must be a numpy.ndarray, not {}", value.type_name()))
     })?;
     this.check_writeable("assignment destination")?;
     Ok(this)
@@ -53,8 +53,11 @@ fn copyto(call: &mut Call) -> Result<Value> {
     let this = target(&call.value(0), "copyto")?;
     let array = this.array();
     let weak = number(&call.value(1)).is_some();
-    let source = index::source(&call.value(1), array.descr)?;
-    let rule = casting(&call.value(2))?;
+    let source = match weak {
+        true => index::source(&call.value(1), array.descr)?,
+        false => convert::array(&call.value(1), None)?,
+    };
+    let rule = casting(&call.value(2), true)?;
     let natural = if weak { convert::array(&call.value(1), None)?.descr } else { source.descr };
     // A number of a script may become a number of its kind, whatever the size.
     let fits = natural.kind() <= array.descr.kind() || natural.is_integral() && array.descr.is_integral();
@@ -209,7 +212,7 @@ fn concatenate(call: &mut Call) -> Result<Value> {
         (value, _) => Some((target(&value, "concatenate")?, value)),
     };
     let natural = arrays.iter().map(|array| array.descr.dtype).reduce(promoted).unwrap_or(DType::Double);
-    let rule = casting(&call.value(4))?;
+    let rule = casting(&call.value(4), true)?;
     let result = match &out {
         Some((out, _)) => {
             let out = out.array();

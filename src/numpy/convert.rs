@@ -302,15 +302,17 @@ fn integer(shown: &Value, number: Option<i128>, descr: Descr) -> Result<Scalar> 
                 (Value::BigInt(i), None) => i.to_string(),
                 _ => "number".to_owned(),
             };
-            Err(out_of_bounds(&text, descr))
+            Err(out_of_bounds(number, &text, descr))
         }
     }
 }
 
-pub(crate) fn out_of_bounds(number: &str, descr: Descr) -> Error {
-    let message = match descr.itemsize() {
-        8 => "Python int too large to convert to C long".to_owned(),
-        _ => format!("Python integer {number} out of bounds for {}", descr.name()),
+fn out_of_bounds(number: Option<i128>, text: &str, descr: Descr) -> Error {
+    // What does not fit C's long is refused before the dtype counts.
+    let fits = number.is_some_and(|number| i64::try_from(number).is_ok());
+    let message = match fits {
+        true => format!("Python integer {text} out of bounds for {}", descr.name()),
+        false => "Python int too large to convert to C long".to_owned(),
     };
     Error::new(ErrorKind::OverflowError, message)
 }
@@ -361,6 +363,8 @@ pub(crate) fn shape(value: &Value) -> Result<Vec<i64>> {
         },
     };
     match value {
+        Value::Str(_) => bail!(TypeError, "'str' object cannot be interpreted as an integer"),
+        Value::None => bail!(TypeError, "Use () not None as shape arguments"),
         Value::Object(object) if object.is_array() => {
             let array = array(value, None)?;
             if array.ndim() == 0 && array.descr.is_integral() {

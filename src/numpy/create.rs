@@ -22,43 +22,43 @@ pub(crate) const ROWS: &[Row] = &[
         array,
         "Creates an array from numbers, nested sequences, arrays or tensors.",
     )
-    .python("array"),
+    .python("numpy.array"),
     function(
         "numpy.asarray(any a, any dtype=None, any order=None, *, any device=None, any copy=None, any like=None) -> any",
         |c| as_array(c, 2, 4),
         "Converts to an array; an array is returned as it is.",
     )
-    .python("asarray"),
+    .python("numpy.asarray"),
     function(
         "numpy.asanyarray(any a, any dtype=None, any order=None, *, any device=None, any copy=None, any like=None) -> any",
         |c| as_array(c, 2, 4),
         "Converts to an array; an array is returned as it is.",
     )
-    .python("asanyarray"),
+    .python("numpy.asanyarray"),
     function(
         "numpy.ascontiguousarray(any a, any dtype=None, *, any like=None) -> any",
         |c| contiguous(c, Order::C),
         "Returns a row-major array with the same elements, the array itself if it is one.",
     )
-    .python("ascontiguousarray"),
+    .python("numpy.ascontiguousarray"),
     function(
         "numpy.asfortranarray(any a, any dtype=None, *, any like=None) -> any",
         |c| contiguous(c, Order::F),
         "Returns a column-major array with the same elements, the array itself if it is one.",
     )
-    .python("asfortranarray"),
+    .python("numpy.asfortranarray"),
     function(
         "numpy.zeros(any shape, any dtype=None, any order=\"C\", *, any device=None, any like=None) -> any",
         |c| filled(c, None),
         "Creates an array of zeros.",
     )
-    .python("zeros"),
+    .python("numpy.zeros"),
     function(
         "numpy.empty(any shape, any dtype=None, any order=\"C\", *, any device=None, any like=None) -> any",
         |c| filled(c, None),
         "Creates an array whose elements are not set; here they are zero.",
     )
-    .python("empty"),
+    .python("numpy.empty"),
     function(
         "numpy.ones(any shape, any dtype=None, any order=\"C\", *, any device=None, any like=None) -> any",
         |c| filled(c, Some(Scalar::Int(1))),
@@ -70,7 +70,7 @@ pub(crate) const ROWS: &[Row] = &[
         arange,
         "Creates an array of numbers at equal distances, without the stop.",
     )
-    .python("arange"),
+    .python("numpy.arange"),
     function(
         "numpy.frombuffer(any buffer, any dtype=None, any count=-1, any offset=0, *, any like=None) -> any",
         |c| {
@@ -80,13 +80,13 @@ pub(crate) const ROWS: &[Row] = &[
         },
         "Creates an array on the memory of a buffer.",
     )
-    .python("frombuffer"),
+    .python("numpy.frombuffer"),
     function(
         "numpy.fromiter(any iter, any dtype, any count=-1, *, any like=None) -> any",
         fromiter,
         "Creates an array from the items of an iterable.",
     )
-    .python("fromiter"),
+    .python("numpy.fromiter"),
 ];
 
 /// Reads an integer argument.

@@ -247,14 +247,17 @@ impl Casting {
         ("unsafe", Casting::Unsafe),
     ];
 
+    /// Reads a rule. `copies` says that it is for a function that copies, which knows one more.
+    ///
     /// # Errors
     /// ValueError in NumPy's words for an unknown rule.
-    pub fn parse(text: &str) -> Result<Casting> {
+    pub fn parse(text: &str, copies: bool) -> Result<Casting> {
         match Casting::NAMES.iter().find(|(name, _)| *name == text) {
             Some((_, casting)) => Ok(*casting),
             None => bail!(
                 ValueError,
-                "casting must be one of 'no', 'equiv', 'safe', 'same_kind', 'unsafe', or 'same_value' (got '{text}')"
+                "casting must be one of 'no', 'equiv', 'safe', 'same_kind', 'unsafe'{} (got '{text}')",
+                if copies { ", or 'same_value'" } else { "" }
             ),
         }
     }

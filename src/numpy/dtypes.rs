@@ -1,7 +1,7 @@
 //! The objects of `np.dtype` and the classes of scalars, and which values name a dtype. Follows
 //! <https://numpy.org/doc/2.4/reference/arrays.scalars.html>.
 
-use crate::descr::{Casting, Descr, Kind};
+use crate::descr::{Casting, Descr};
 use call::State;
 use std::rc::Rc;
 use tensor::{Error, Result, bail};
@@ -213,38 +213,4 @@ fn new_byte_order(descr: Descr, order: Option<&Value>) -> Result<Value> {
     };
     let shows_order = !matches!(order, "=" | "N" | "n" | "native") && descr.itemsize() > 1;
     Ok(Value::Object(Rc::new(DTypeObject { descr: descr.with_swapped(swapped), shows_order })))
-}
-
-/// Returns whether a class of scalars derives from another, both by their short names.
-pub(crate) fn derives(class: &str, from: &str) -> bool {
-    match Descr::all().find(|descr| descr.name() == class) {
-        Some(_) if class == from => true,
-        Some(descr) => abstract_derives(parent(descr), from),
-        None => abstract_derives(class, from),
-    }
-}
-
-/// Returns the abstract class above a dtype's scalars.
-fn parent(descr: Descr) -> &'static str {
-    match descr.kind() {
-        Kind::Bool => "generic",
-        Kind::Unsigned => "unsignedinteger",
-        Kind::Signed => "signedinteger",
-        Kind::Floating => "floating",
-        Kind::Complex => "complexfloating",
-    }
-}
-
-fn abstract_derives(class: &str, from: &str) -> bool {
-    if class == from {
-        return true;
-    }
-    let above = match class {
-        "signedinteger" | "unsignedinteger" => "integer",
-        "floating" | "complexfloating" => "inexact",
-        "integer" | "inexact" => "number",
-        "number" => "generic",
-        _ => return false,
-    };
-    abstract_derives(above, from)
 }

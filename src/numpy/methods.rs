@@ -22,54 +22,54 @@ use value::equality::truth;
 use value::{Object, Value, nested_list};
 
 pub(crate) const ROWS: &[Row] = &[
-    method("reshape(ndarray self, any[] shape, *, any order=\"C\", any copy=None) -> any", reshaped, "Returns the elements in another shape, on the same memory if possible.").python("reshape"),
-    method("ravel(ndarray self, any order=\"C\") -> any", ravel, "Returns all elements in one dimension, on the same memory if possible.").python("ravel"),
-    method("flatten(ndarray self, any order=\"C\") -> any", flatten, "Copies all elements to an array of one dimension.").python("flatten"),
-    method("transpose(ndarray self, any[] axes) -> any", transpose, "Returns a view with the dimensions in another order.").python("transpose"),
-    method("swapaxes(ndarray self, any axis1, any axis2) -> any", swapaxes, "Returns a view with two dimensions exchanged.").python("swapaxes"),
-    method("squeeze(ndarray self, any axis=None) -> any", squeeze, "Returns a view without dimensions of size 1.").python("squeeze"),
-    method("diagonal(ndarray self, any offset=0, any axis1=0, any axis2=1) -> any", diagonal, "Returns a read-only view of a diagonal.").python("diagonal"),
-    method("astype(ndarray self, any dtype, any order=\"K\", any casting=\"unsafe\", any subok=True, any copy=True) -> any", astype, "Converts to another dtype.").python("astype"),
-    method("copy(ndarray self, any order=\"C\") -> any", copy, "Copies the array.").python("copy"),
-    method("view(ndarray self, any dtype=None, any type=None) -> any", view, "Returns a view of the same bytes, as another dtype if one is given.").python("view"),
-    method("fill(ndarray self, any value) -> None", fill, "Sets every element.").python("fill"),
-    method("item(ndarray self, any[] args) -> any", item, "Returns an element as a number of Python.").python("item"),
+    method("reshape(ndarray self, any[] shape, *, any order=\"C\", any copy=None) -> any", reshaped, "Returns the elements in another shape, on the same memory if possible.").python("numpy.reshape"),
+    method("ravel(ndarray self, any order=\"C\") -> any", ravel, "Returns all elements in one dimension, on the same memory if possible.").python("numpy.ravel"),
+    method("flatten(ndarray self, any order=\"C\") -> any", flatten, "Copies all elements to an array of one dimension.").python("numpy.flatten"),
+    method("transpose(ndarray self, any[] axes) -> any", transpose, "Returns a view with the dimensions in another order.").python("numpy.transpose"),
+    method("swapaxes(ndarray self, any axis1, any axis2) -> any", swapaxes, "Returns a view with two dimensions exchanged.").python("numpy.swapaxes"),
+    method("squeeze(ndarray self, any axis=None) -> any", squeeze, "Returns a view without dimensions of size 1.").python("numpy.squeeze"),
+    method("diagonal(ndarray self, any offset=0, any axis1=0, any axis2=1) -> any", diagonal, "Returns a read-only view of a diagonal.").python("numpy.diagonal"),
+    method("astype(ndarray self, any dtype, any order=\"K\", any casting=\"unsafe\", any subok=True, any copy=True) -> any", astype, "Converts to another dtype.").python("numpy.astype"),
+    method("copy(ndarray self, any order=\"C\") -> any", copy, "Copies the array.").python("numpy.copy"),
+    method("view(ndarray self, any dtype=None, any type=None) -> any", view, "Returns a view of the same bytes, as another dtype if one is given.").python("numpy.view"),
+    method("fill(ndarray self, any value) -> None", fill, "Sets every element.").python("numpy.fill"),
+    method("item(ndarray self, any[] args) -> any", item, "Returns an element as a number of Python.").python("numpy.item"),
     method("tolist(ndarray self) -> any", tolist, "Returns the elements as nested lists.").python("tolist"),
-    method("tobytes(ndarray self, any order=\"C\") -> any", tobytes, "Returns the bytes of all elements.").python("tobytes"),
-    method("tofile(ndarray self, any file, any sep=\"\", any format=\"%s\") -> None", tofile, "Writes the bytes of all elements to a file.").python("tofile"),
-    method("byteswap(ndarray self, any inplace=False) -> any", byteswap, "Reverses the bytes of every element.").python("byteswap"),
+    method("tobytes(ndarray self, any order=\"C\") -> any", tobytes, "Returns the bytes of all elements.").python("numpy.tobytes"),
+    method("tofile(ndarray self, any file, any sep=\"\", any format=\"%s\") -> None", tofile, "Writes the bytes of all elements to a file.").python("numpy.tofile"),
+    method("byteswap(ndarray self, any inplace=False) -> any", byteswap, "Reverses the bytes of every element.").python("numpy.byteswap"),
     method("sum(ndarray self, any axis=None, any dtype=None, any out=None, any keepdims=False, any initial=None, any where=True) -> any", |c| reduction(c, "add", true), "Adds elements up.").python("_sum"),
     method("prod(ndarray self, any axis=None, any dtype=None, any out=None, any keepdims=False, any initial=None, any where=True) -> any", |c| reduction(c, "multiply", true), "Multiplies elements.").python("_prod"),
     method("max(ndarray self, any axis=None, any out=None, any keepdims=False, any initial=None, any where=True) -> any", |c| reduction(c, "maximum", false), "Returns the largest element.").python("_amax"),
     method("min(ndarray self, any axis=None, any out=None, any keepdims=False, any initial=None, any where=True) -> any", |c| reduction(c, "minimum", false), "Returns the smallest element.").python("_amin"),
     method("any(ndarray self, any axis=None, any out=None, any keepdims=False, *, any where=True) -> any", |c| test(c, "logical_or"), "Returns whether any element is true.").python("_any"),
     method("all(ndarray self, any axis=None, any out=None, any keepdims=False, *, any where=True) -> any", |c| test(c, "logical_and"), "Returns whether all elements are true.").python("_all"),
-    method("argmax(ndarray self, any axis=None, any out=None, *, any keepdims=False) -> any", |c| extreme(c, true), "Returns the position of the largest element.").python("argmax"),
-    method("argmin(ndarray self, any axis=None, any out=None, *, any keepdims=False) -> any", |c| extreme(c, false), "Returns the position of the smallest element.").python("argmin"),
-    method("cumsum(ndarray self, any axis=None, any dtype=None, any out=None) -> any", |c| cumulated(c, "add"), "Returns the sums of the elements so far.").python("cumsum"),
-    method("cumprod(ndarray self, any axis=None, any dtype=None, any out=None) -> any", |c| cumulated(c, "multiply"), "Returns the products of the elements so far.").python("cumprod"),
+    method("argmax(ndarray self, any axis=None, any out=None, *, any keepdims=False) -> any", |c| extreme(c, true), "Returns the position of the largest element.").python("numpy.argmax"),
+    method("argmin(ndarray self, any axis=None, any out=None, *, any keepdims=False) -> any", |c| extreme(c, false), "Returns the position of the smallest element.").python("numpy.argmin"),
+    method("cumsum(ndarray self, any axis=None, any dtype=None, any out=None) -> any", |c| cumulated(c, "add"), "Returns the sums of the elements so far.").python("numpy.cumsum"),
+    method("cumprod(ndarray self, any axis=None, any dtype=None, any out=None) -> any", |c| cumulated(c, "multiply"), "Returns the products of the elements so far.").python("numpy.cumprod"),
     method("mean(ndarray self, any axis=None, any dtype=None, any out=None, any keepdims=False, *, any where=True) -> any", |c| in_python(c, "methods.mean"), "Returns the mean of the elements.").python("_mean"),
     method("var(ndarray self, any axis=None, any dtype=None, any out=None, any ddof=0, any keepdims=False, *, any where=True, any mean=None) -> any", |c| in_python(c, "methods.var"), "Returns the variance of the elements.").python("_var"),
     method("std(ndarray self, any axis=None, any dtype=None, any out=None, any ddof=0, any keepdims=False, *, any where=True, any mean=None) -> any", |c| in_python(c, "methods.std"), "Returns the standard deviation of the elements.").python("_std"),
     method("clip(ndarray self, any min=None, any max=None, any out=None) -> any", |c| in_python(c, "methods.clip"), "Limits the elements to a range.").python("_clip"),
-    method("round(ndarray self, any decimals=0, any out=None) -> any", |c| round(c), "Rounds to a number of decimals.").python("round"),
+    method("round(ndarray self, any decimals=0, any out=None) -> any", |c| round(c), "Rounds to a number of decimals.").python("numpy.round"),
     method("conj(ndarray self) -> any", conjugate, "Returns the conjugates of the elements.").python("conj"),
     method("conjugate(ndarray self) -> any", conjugate, "Returns the conjugates of the elements.").python("conjugate"),
-    method("dot(ndarray self, any b, any out=None) -> any", |c| in_python(c, "methods.dot"), "Returns the product with another array.").python("dot"),
+    method("dot(ndarray self, any b, any out=None) -> any", |c| in_python(c, "methods.dot"), "Returns the product with another array.").python("numpy.dot"),
     method("nonzero(ndarray self) -> any", nonzero, "Returns the positions of the elements that are not zero.").python("nonzero"),
-    method("sort(ndarray self, any axis=-1, any kind=None, any order=None, *, any stable=None) -> None", sort, "Sorts the array in place.").python("sort"),
-    method("argsort(ndarray self, any axis=-1, any kind=None, any order=None, *, any stable=None) -> any", argsort, "Returns the positions that sort the array.").python("argsort"),
-    method("partition(ndarray self, any kth, any axis=-1, any kind=\"introselect\", any order=None) -> None", |c| in_python(c, "methods.partition"), "Puts the k-th smallest element in its place, smaller ones before it and larger ones behind.").python("partition"),
-    method("argpartition(ndarray self, any kth, any axis=-1, any kind=\"introselect\", any order=None) -> any", |c| in_python(c, "methods.argpartition"), "Returns the positions that partition the array.").python("argpartition"),
-    method("searchsorted(ndarray self, any v, any side=\"left\", any sorter=None) -> any", searchsorted, "Returns where values would be inserted into a sorted array.").python("searchsorted"),
-    method("take(ndarray self, any indices, any axis=None, any out=None, any mode=\"raise\") -> any", |c| in_python(c, "methods.take"), "Returns the elements at positions along a dimension.").python("take"),
-    method("put(ndarray self, any indices, any values, any mode=\"raise\") -> None", |c| in_python(c, "methods.put"), "Sets elements by their number in row-major order.").python("put"),
-    method("repeat(ndarray self, any repeats, any axis=None) -> any", |c| in_python(c, "methods.repeat"), "Repeats each element.").python("repeat"),
-    method("compress(ndarray self, any condition, any axis=None, any out=None) -> any", |c| in_python(c, "methods.compress"), "Returns the parts along a dimension for which a condition holds.").python("compress"),
-    method("choose(ndarray self, any choices, any out=None, any mode=\"raise\") -> any", |c| in_python(c, "methods.choose"), "Chooses each element from one of several arrays.").python("choose"),
-    method("trace(ndarray self, any offset=0, any axis1=0, any axis2=1, any dtype=None, any out=None) -> any", |c| in_python(c, "methods.trace"), "Adds the elements of a diagonal up.").python("trace"),
-    method("resize(ndarray self, any[] new_shape, *, any refcheck=True) -> None", resize, "Changes the shape and the number of elements in place.").python("resize"),
-    method("setflags(ndarray self, any write=None, any align=None, any uic=None) -> None", setflags, "Sets whether the array can be written to.").python("setflags"),
+    method("sort(ndarray self, any axis=-1, any kind=None, any order=None, *, any stable=None) -> None", sort, "Sorts the array in place.").python("numpy.sort"),
+    method("argsort(ndarray self, any axis=-1, any kind=None, any order=None, *, any stable=None) -> any", argsort, "Returns the positions that sort the array.").python("numpy.argsort"),
+    method("partition(ndarray self, any kth, any axis=-1, any kind=\"introselect\", any order=None) -> None", |c| in_python(c, "methods.partition"), "Puts the k-th smallest element in its place, smaller ones before it and larger ones behind.").python("numpy.partition"),
+    method("argpartition(ndarray self, any kth, any axis=-1, any kind=\"introselect\", any order=None) -> any", |c| in_python(c, "methods.argpartition"), "Returns the positions that partition the array.").python("numpy.argpartition"),
+    method("searchsorted(ndarray self, any v, any side=\"left\", any sorter=None) -> any", searchsorted, "Returns where values would be inserted into a sorted array.").python("numpy.searchsorted"),
+    method("take(ndarray self, any indices, any axis=None, any out=None, any mode=\"raise\") -> any", |c| in_python(c, "methods.take"), "Returns the elements at positions along a dimension.").python("numpy.take"),
+    method("put(ndarray self, any indices, any values, any mode=\"raise\") -> None", |c| in_python(c, "methods.put"), "Sets elements by their number in row-major order.").python("numpy.put"),
+    method("repeat(ndarray self, any repeats, any axis=None) -> any", |c| in_python(c, "methods.repeat"), "Repeats each element.").python("numpy.repeat"),
+    method("compress(ndarray self, any condition, any axis=None, any out=None) -> any", |c| in_python(c, "methods.compress"), "Returns the parts along a dimension for which a condition holds.").python("numpy.compress"),
+    method("choose(ndarray self, any choices, any out=None, any mode=\"raise\") -> any", |c| in_python(c, "methods.choose"), "Chooses each element from one of several arrays.").python("numpy.choose"),
+    method("trace(ndarray self, any offset=0, any axis1=0, any axis2=1, any dtype=None, any out=None) -> any", |c| in_python(c, "methods.trace"), "Adds the elements of a diagonal up.").python("numpy.trace"),
+    method("resize(ndarray self, any[] new_shape, *, any refcheck=True) -> None", resize, "Changes the shape and the number of elements in place.").python("numpy.resize"),
+    method("setflags(ndarray self, any write=None, any align=None, any uic=None) -> None", setflags, "Sets whether the array can be written to.").python("numpy.setflags"),
     method("__array__(ndarray self, any dtype=None, any copy=None) -> any", |c| array(c), "Returns the array itself, or a copy in another dtype.").python("__array__"),
     method("to_device(ndarray self, any device, *, any stream=None) -> any", |c| Ok(c.value(0)), "Returns the array itself: all arrays are on the CPU.").python("to_device"),
     method("is_integer(ndarray self) -> any", is_integer, "Returns whether a scalar is a whole number.").python("is_integer"),
@@ -110,7 +110,24 @@ fn reshaped(call: &mut Call) -> Result<Value> {
         bail!(TypeError, "reshape() takes exactly 1 argument (0 given)");
     }
     let shape = spread(&call.value(1))?.unwrap_or_default();
-    reshape(&*object(call)?, &shape, order(&call.value(2))?)
+    let copies = if call.is_none(3) { None } else { Some(truth(&call.value(3))?) };
+    let receiver = object(call)?;
+    let (array, order) = (receiver.array(), order(&call.value(2))?);
+    if let Some(copies) = copies {
+        let whole = crate::strided::infer_shape(&shape, array.count())?;
+        let column_major = order == Order::F || order == Order::Any && array.is_f() && !array.is_c();
+        let is_view = array.places.reshaped(&whole, array.itemsize(), column_major).is_some();
+        match copies {
+            false if !is_view => bail!(ValueError, "Unable to avoid creating a copy while reshaping."),
+            true if is_view => {
+                let copy = NdArray::value(array.copied(array.descr, Order::Keep)?);
+                let copy = NdArray::of(&copy).ok_or_else(|| Error::type_error("not an array"))?;
+                return reshape(&copy, &shape, order);
+            }
+            _ => {}
+        }
+    }
+    reshape(&receiver, &shape, order)
 }
 
 fn ravel(call: &mut Call) -> Result<Value> {
@@ -248,7 +265,7 @@ fn diagonal(call: &mut Call) -> Result<Value> {
 fn astype(call: &mut Call) -> Result<Value> {
     let array = this(call)?;
     let descr = descr_of(&call.value(1))?;
-    let rule = crate::ask::casting(&call.value(3))?;
+    let rule = crate::ask::casting(&call.value(3), true)?;
     if !rule.allows(array.descr, descr) {
         bail!(
             TypeError,
@@ -568,12 +585,15 @@ fn resize(call: &mut Call) -> Result<Value> {
     let object = object(call)?;
     let Some(shape) = spread(&call.value(1))? else { return Ok(Value::None) };
     let array = object.array();
-    let count = strided::checked_count(&shape, array.itemsize())?;
-    if count != array.count() && object.base().is_some() {
-        bail!(ValueError, "cannot resize this array: it does not own its data");
+    if shape.iter().any(|&size| size < 0) {
+        bail!(ValueError, "negative dimensions not allowed");
     }
     if !array.is_c() && !array.is_f() {
         bail!(ValueError, "resize only works on single-segment arrays");
+    }
+    let count = strided::checked_count(&shape, array.itemsize())?;
+    if count != array.count() && object.base().is_some() {
+        bail!(ValueError, "cannot resize this array: it does not own its data");
     }
     if !call.is_none(2) && truth(&call.value(2))? && object.is_shared() {
         bail!(

@@ -4,7 +4,8 @@
 use crate::array::Array;
 use crate::descr::{Descr, Kind, Weak};
 use crate::ndarray::{NdArray, Number};
-use crate::ufunc::Operand;
+use crate::settings;
+use crate::ufunc::{FpFlags, Operand};
 use crate::{bridge, call_ufunc, convert};
 use call::State;
 use num_traits::ToPrimitive;
@@ -110,10 +111,8 @@ pub(crate) fn special(this: &Value, name: &str, args: &[Value]) -> Option<Result
         ("contains", [item]) => Some(contains(this, item)),
         ("round", _) if let Some(number) = Number::in_value(this) => round(&number, args),
         ("copy", []) => Some(copied(this)),
-        ("len", []) => match this {
-            Value::Object(object) => object.length(),
-            _ => None,
-        },
+        ("deepcopy", [_]) => Some(copied(this)),
+        ("len", []) => NdArray::of(this)?.length(),
         _ => None,
     }
 }
@@ -215,6 +214,10 @@ fn binary(this: &Value, ufunc: &'static str, side: Side, other: &Value) -> Optio
         return None;
     }
     let number = Number::in_value(this);
+    // Scalars have no product of matrices.
+    if number.is_some() && ufunc == "matmul" && NdArray::of(other).is_none() {
+        return None;
+    }
     if let (Some(number), "multiply", Value::List(_) | Value::Tuple(_) | Value::Str(_)) = (number, ufunc, other) {
         return repeated(&number, this, other);
     }
@@ -262,8 +265,45 @@ fn binary(this: &Value, ufunc: &'static str, side: Side, other: &Value) -> Optio
         }
         _ => {
             let name = power_by(ufunc, &pair);
+            if let Err(error) = check_overflow(ufunc, &pair) {
+                return Some(Err(error));
+            }
             Some(call_ufunc::apply(name, call_ufunc::trimmed(name, &pair), None))
         }
+    }
+}
+
+/// Reports the overflow of an operation on two scalars that are integers, which wraps.
+fn check_overflow(ufunc: &str, pair: &[Value; 2]) -> Result<()> {
+    let whole = |value: &Value| match value {
+        Value::Int(i) => Some((i128::from(*i), None)),
+        other => match Number::in_value(other) {
+            Some(number) if number.descr.is_integral() => match number.value {
+                Scalar::UInt(u) => Some((i128::from(u), Some(number.descr.dtype))),
+                other => Some((i128::from(other.to_i64()), Some(number.descr.dtype))),
+            },
+            _ => None,
+        },
+    };
+    let (Some((a, first)), Some((b, second))) = (whole(&pair[0]), whole(&pair[1])) else { return Ok(()) };
+    let dtype = match (first, second) {
+        (Some(first), Some(second)) => crate::promoted(first, second),
+        (Some(one), None) | (None, Some(one)) => one,
+        (None, None) => return Ok(()),
+    };
+    let exact = match ufunc {
+        "add" => a.checked_add(b),
+        "subtract" => a.checked_sub(b),
+        "multiply" => a.checked_mul(b),
+        _ => return Ok(()),
+    };
+    if !Descr::native(dtype).is_integral() {
+        return Ok(());
+    }
+    let (low, high) = tensor::element::integer_limits(dtype);
+    match exact.is_some_and(|exact| (low..=high).contains(&exact)) {
+        true => Ok(()),
+        false => settings::report(ufunc, FpFlags::OVERFLOW, true),
     }
 }
 
@@ -279,7 +319,7 @@ fn power_by(ufunc: &'static str, pair: &[Value; 2]) -> &'static str {
     let Some(array) = NdArray::of(base).map(|base| base.array()).filter(|_| ufunc == "power") else { return ufunc };
     let inexact = array.descr.is_inexact();
     match exponent {
-        2.0 if inexact || !is_weak_float && array.descr.is_integral() => "square",
+        2.0 if inexact || !is_weak_float => "square",
         1.0 if inexact => "positive",
         -1.0 if inexact => "reciprocal",
         0.5 if inexact => "sqrt",

@@ -92,6 +92,9 @@ pub(crate) fn sort(array: &Array, axis: usize) -> Result<()> {
 /// An element that sorts like an integer.
 trait Sortable: Copy + Send {
     type Key: Ord + Copy;
+    /// Whether elements that are equal can be told apart: the two zeros.
+    const HAS_TIES: bool;
+    fn order(a: &Self, b: &Self) -> Ordering;
     fn key(self) -> Self::Key;
     fn of(key: Self::Key) -> Self;
 }
@@ -100,6 +103,10 @@ macro_rules! integers_sort {
     ($($t:ty),*) => {$(
         impl Sortable for $t {
             type Key = $t;
+            const HAS_TIES: bool = false;
+            fn order(a: &$t, b: &$t) -> Ordering {
+                a.cmp(b)
+            }
             fn key(self) -> $t {
                 self
             }
@@ -115,6 +122,10 @@ macro_rules! floats_sort {
     ($($t:ty: $key:ty, $bits:literal;)*) => {$(
         impl Sortable for $t {
             type Key = $key;
+            const HAS_TIES: bool = true;
+            fn order(a: &$t, b: &$t) -> Ordering {
+                a.partial_cmp(b).unwrap_or_else(|| a.is_nan().cmp(&b.is_nan()))
+            }
             fn key(self) -> $key {
                 let bits = self.to_bits().cast_signed();
                 // Negative numbers in reverse; all NaN are one, behind infinity.
@@ -135,8 +146,18 @@ floats_sort! {
 /// The number of elements that are sorted without looking whether Ctrl-C was pressed.
 const PIECE: usize = 1 << 20;
 
+/// NumPy sorts lines up to this length by insertion, which keeps the order of equal elements.
+const INSERTED: usize = 16;
+
 /// Sorts each line of `length` elements.
 fn sort_lines<T: Sortable>(all: &mut [T], length: usize) -> Result<()> {
+    if T::HAS_TIES && length <= INSERTED {
+        for (i, line) in all.chunks_mut(length.max(1)).enumerate() {
+            interrupt::check_at(i)?;
+            line.sort_by(T::order);
+        }
+        return Ok(());
+    }
     let mut keys: Vec<T::Key> = limits::vector(length)?;
     let mut spare: Vec<T::Key> = Vec::new();
     for (i, line) in all.chunks_mut(length.max(1)).enumerate() {

@@ -250,12 +250,21 @@ pub fn axis_error(axis: i64, ndim: usize) -> Error {
     )
 }
 
+/// Returns a requested shape as NumPy shows it: unknown sizes at the front are left out, others are `newaxis`.
+fn show_asked(asked: &[i64]) -> String {
+    let known = asked.iter().skip_while(|&&size| size < 0);
+    let sizes: Vec<String> =
+        known.map(|&size| if size < 0 { "newaxis".to_owned() } else { size.to_string() }).collect();
+    let end = if asked.len() == 1 && !sizes.is_empty() { "," } else { "" };
+    format!("({}{end})", sizes.join(","))
+}
+
 /// Returns a requested shape with its -1 replaced.
 ///
 /// # Errors
 /// ValueError in NumPy's words if the number of elements does not fit.
 pub fn infer_shape(asked: &[i64], count: i64) -> Result<Dims> {
-    let wrong = || Error::value(format!("cannot reshape array of size {count} into shape {}", show(asked)));
+    let wrong = || Error::value(format!("cannot reshape array of size {count} into shape {}", show_asked(asked)));
     let unknown = asked.iter().filter(|&&size| size < 0).count();
     if unknown > 1 {
         bail!(ValueError, "can only specify one unknown dimension");

@@ -150,3 +150,70 @@ class finfo:
             f"nexp =   {self.nexp:6}   min =        -max\nsmallest_normal = {self.smallest_normal!s}   smallest_subnormal = "
             f"{self.smallest_subnormal!s}\n{line}\n"
         )
+
+
+_KINDS = {
+    "bool": "b",
+    "signed integer": "i",
+    "unsigned integer": "u",
+    "integral": "iu",
+    "real floating": "f",
+    "complex floating": "c",
+    "numeric": "iufc",
+}
+
+
+def isdtype(dtype, kind):
+    """Returns whether a dtype is of a kind: a dtype, one of the kinds of the array API, or a tuple of them."""
+    dtype = np.dtype(dtype)
+    for one in kind if isinstance(kind, tuple) else (kind,):
+        if isinstance(one, str):
+            if one not in _KINDS:
+                raise ValueError(f"kind argument is a string, but {one!r} is not a known kind name.")
+            if dtype.kind in _KINDS[one]:
+                return True
+        elif dtype == np.dtype(one):
+            return True
+    return False
+
+
+def binary_repr(num, width=None):
+    """Returns the digits of an integer to base 2; a negative one as its two's complement if there is a width."""
+    num = num.__index__()
+    if num >= 0:
+        text = format(num, "b")
+        if width is not None and width < len(text):
+            raise ValueError(f"Insufficient bit width={width} provided for binwidth={len(text)}")
+        return text if width is None else text.rjust(width, "0")
+    if width is None:
+        return "-" + format(-num, "b")
+    least = len(format(-num, "b"))
+    if 1 << (least - 1) == -num:
+        least -= 1
+    if width < least + 1:
+        raise ValueError(f"Insufficient bit width={width} provided for binwidth={least + 1}")
+    return format((1 << width) + num, "b")
+
+
+def base_repr(number, base=2, padding=0):
+    """Returns the digits of an integer to a base up to 36."""
+    digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+    if base > len(digits):
+        raise ValueError("Bases greater than 36 not handled in base_repr.")
+    if base < 2:
+        raise ValueError("Bases less than 2 not handled in base_repr.")
+    rest, text = abs(int(number)), ""
+    while rest:
+        text = digits[rest % base] + text
+        rest //= base
+    text = "0" * padding + (text or "0" if not padding else text)
+    return "-" + text if number < 0 else text
+
+
+def fromstring(string, dtype=float, count=-1, *, sep, like=None):
+    """Reads numbers from text, which `sep` stands between."""
+    if not sep:
+        raise ValueError("The binary mode of fromstring is removed, use frombuffer instead")
+    parts = string.split() if sep.isspace() else string.split(sep.strip())
+    numbers = [np.dtype(dtype).type(part.strip()) for part in parts if part.strip()]
+    return np.array(numbers[:count] if count >= 0 else numbers, dtype=dtype)

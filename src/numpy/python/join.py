@@ -350,3 +350,8 @@ def _set_odd(region, axis, width, mode):
             chunk = _cut(region, axis, stop - skip - count, stop - skip)[back]
             end = stop + count
             _cut(region, axis, stop, end)[...] = 2 * edge - chunk
+
+
+def concat(arrays, /, axis=0, out=None, *, dtype=None, casting="same_kind"):
+    """Joins arrays along an existing dimension: another name of `concatenate`."""
+    return np.concatenate(arrays, axis, out, dtype=dtype, casting=casting)

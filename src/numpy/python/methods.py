@@ -100,6 +100,8 @@ def clip(a, min=None, max=None, out=None):
 
 def round(a, decimals=0, out=None):
     a = np.asanyarray(a)
+    if isinstance(decimals, str):
+        raise TypeError("'str' object cannot be interpreted as an integer")
     digits = decimals.__index__() if hasattr(decimals, "__index__") else int(decimals)
     if a.dtype.kind == "c":
         result = np.empty_like(a) if out is None else out

@@ -53,12 +53,35 @@ pub fn parent_of_class(class: &str) -> Option<&'static str> {
         storage if legacy_dtype(storage).is_some() => "torch.storage._LegacyStorage",
         storage if storage.starts_with("torch.cuda.") && storage.ends_with("Storage") => "torch.storage._LegacyStorage",
         "collections.OrderedDict" => "dict",
+        scalar if let Some(name) = scalar.strip_prefix("numpy.") => numpy_parent(name),
         _ => "object",
     })
 }
 
-fn derives(class: &str, from: &str) -> bool {
-    class == from || parent_of_class(class).is_some_and(|parent| derives(parent, from))
+/// Returns the class above one of NumPy's scalars.
+fn numpy_parent(name: &str) -> &'static str {
+    match name {
+        "int8" | "int16" | "int32" | "int64" => "numpy.signedinteger",
+        "uint8" | "uint16" | "uint32" | "uint64" => "numpy.unsignedinteger",
+        "float16" | "float32" | "float64" => "numpy.floating",
+        "complex64" | "complex128" => "numpy.complexfloating",
+        "signedinteger" | "unsignedinteger" => "numpy.integer",
+        "floating" | "complexfloating" => "numpy.inexact",
+        "integer" | "inexact" => "numpy.number",
+        "number" | "bool" => "numpy.generic",
+        _ => "object",
+    }
+}
+
+/// Returns whether a class is another one or derived from it, by their full names.
+pub fn derives(class: &str, from: &str) -> bool {
+    // These two have a second base.
+    let second = match class {
+        "numpy.float64" => "float",
+        "numpy.complex128" => "complex",
+        _ => "",
+    };
+    class == from || from == second || parent_of_class(class).is_some_and(|parent| derives(parent, from))
 }
 
 /// Returns whether a class is `from` or derives from it. Both may be classes of the table or of a script.
