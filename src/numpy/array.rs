@@ -146,11 +146,15 @@ impl Array {
     /// RuntimeError if it does not.
     pub fn memory(&self) -> Result<Rc<Memory>> {
         let memory = self.storage.data()?;
-        match self.places.span(self.itemsize()) {
-            Some((low, high)) if low < 0 || high > memory.nbytes() as i64 => Err(Error::runtime(
+        let fits = match self.places.span(self.itemsize()) {
+            Some((low, high)) => low >= 0 && high <= memory.nbytes() as i64,
+            None => self.places.shape.contains(&0),
+        };
+        match fits {
+            true => Ok(memory),
+            false => Err(Error::runtime(
                 "the storage beneath this array has become too small for it (it was resized by a tensor)",
             )),
-            _ => Ok(memory),
         }
     }
 

@@ -14,7 +14,7 @@ use crate::strided::{Strided, checked_count};
 use crate::ufunc::{In, Operand};
 use call::{Call, Row, function};
 use std::rc::Rc;
-use tensor::{DType, Dims, Error, Result, Scalar, bail};
+use tensor::{DType, Device, Dims, Error, Result, Scalar, Storage, bail};
 use value::equality::{number, truth};
 use value::{Object, ObjectState, Value};
 
@@ -242,12 +242,19 @@ fn strided_view(this: &NdArray, shape: Vec<i64>, strides: Vec<i64>) -> Result<Ar
     if shape.len() != strides.len() {
         bail!(ValueError, "mismatch in length of strides and shape");
     }
-    checked_count(&shape, 1)?;
+    checked_count(&shape, array.itemsize())?;
     let places =
         Strided { shape: Dims::from_slice(&shape), strides: Dims::from_slice(&strides), offset: array.places.offset };
+    if !places.is_addressable(array.itemsize()) {
+        bail!(ValueError, "as_strided: the strides reach beyond all memory");
+    }
     if let Some((low, high)) = places.span(array.itemsize())
         && (low < 0 || high > array.storage.nbytes() as i64)
     {
+        // An array without elements has memory all the same in NumPy, with any values in it.
+        if let (0, 0.., Ok(length)) = (array.storage.nbytes(), low, usize::try_from(high)) {
+            return Ok(Array { storage: Storage::zeroed(length, Device::CPU)?, descr: array.descr, places });
+        }
         bail!(
             ValueError,
             "as_strided: the view would reach from byte {low} to {high} of a memory of {} bytes",

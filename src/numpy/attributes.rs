@@ -143,9 +143,9 @@ pub(crate) fn set(this: &NdArray, name: &str, value: &Value) -> Result<()> {
                 this.base().and_then(|base| NdArray::of(&base)).map_or_else(|| array.clone(), |base| base.array());
             let fits = match (places.span(array.itemsize()), owner.places.span(owner.itemsize())) {
                 (Some((low, high)), Some((start, end))) => low >= start && high <= end,
-                _ => true,
+                _ => array.count() == 0,
             };
-            if !fits {
+            if !fits || !places.is_addressable(array.itemsize()) {
                 bail!(ValueError, "strides is not compatible with available memory");
             }
             this.show(array.at(places));
@@ -314,6 +314,10 @@ impl Object for Flags {
         FLAGS.iter().map(line).collect()
     }
     fn attribute(&self, name: &str) -> Option<Value> {
+        if name == "num" {
+            let bits = [("c_contiguous", 0x1), ("f_contiguous", 0x2), ("owndata", 0x4), ("aligned", 0x100), ("writeable", 0x400)];
+            return Some(Value::Int(bits.iter().filter(|(name, _)| self.flag(name) == Some(true)).map(|(_, bit)| bit).sum()));
+        }
         // Only the lower-case names are attributes.
         if name == "num" {
             let bits = [("c_contiguous", 1), ("f_contiguous", 2), ("owndata", 4), ("aligned", 0x100), ("writeable", 0x400)];

@@ -168,6 +168,9 @@ impl Object for Number {
             _ => Err(Error::index("invalid index to scalar variable.")),
         })
     }
+    fn length(&self) -> Option<Result<Value>> {
+        Some(Err(Error::type_error(format!("object of type '{}' has no len()", self.type_name()))))
+    }
     fn has_special(&self, name: &str) -> bool {
         let integral = matches!(self.descr.kind(), Kind::Unsigned | Kind::Signed);
         match name {

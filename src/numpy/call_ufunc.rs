@@ -3,7 +3,7 @@
 
 use crate::array::{Array, Order};
 use crate::descr::{Casting, Descr};
-use crate::ndarray::NdArray;
+use crate::ndarray::{NdArray, Number};
 use crate::operate::operand;
 use crate::settings;
 use crate::ufunc::{self, Initial, Operand, Options, Ufunc};
@@ -102,7 +102,7 @@ pub(crate) fn apply(name: &str, values: &[Value], out: Option<&Value>) -> Result
     run(known(name)?, values, &out.into_iter().cloned().collect::<Vec<_>>(), Options::default(), true)
 }
 
-/// Calls a ufunc, for an operator or by its name, which warnings of scalars tell apart.
+/// Runs a ufunc. The faults of an operator between scalars are reported in words of their own.
 fn run(
     ufunc: &'static Ufunc,
     values: &[Value],
@@ -114,10 +114,8 @@ fn run(
     let targets = outs.iter().map(output).collect::<Result<Vec<Option<Array>>>>()?;
     let options = Options { out: &targets, ..options };
     let outputs = ufunc::call(ufunc, &inputs, &options)?;
-    let is_scalar = is_operator && inputs.iter().all(|input| match input {
-        Operand::Array(array) => array.ndim() == 0,
-        Operand::Weak(..) | Operand::Big(..) => true,
-    });
+    let is_scalar = is_operator
+        && values.iter().all(|value| Number::in_value(value).is_some() || value::equality::number(value).is_some());
     settings::report("cast", outputs.cast_flags, false)?;
     settings::report(ufunc.name, outputs.flags, is_scalar)?;
     let wraps = values.iter().any(|value| matches!(value, Value::Tensor(_)));
@@ -459,13 +457,13 @@ fn at(ufunc: &'static Ufunc, args: Vec<Value>) -> Result<Value> {
     }
     let this = args.first().and_then(NdArray::of);
     let this = this.ok_or_else(|| Error::type_error("first operand must be array"))?;
-    this.check_writeable("assignment destination")?;
+    this.check_writeable("operand array with iterator write flag set")?;
     let array = this.array();
     let (shape, offsets) = index::places(&array, args.get(1).unwrap_or(&Value::None))?;
     let values = match args.get(2) {
         None => None,
         Some(value) => {
-            let values = index::source(value, array.descr)?;
+            let values = convert::array(value, None)?;
             let fits = crate::strided::broadcast([values.shape(), &shape[..]].into_iter()).is_some_and(|s| s == shape);
             if !fits {
                 bail!(ValueError, "array is not broadcastable to correct shape");

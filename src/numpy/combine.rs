@@ -267,7 +267,9 @@ fn bincount(call: &mut Call) -> Result<Value> {
             }
         );
     }
-    if array.count() > 0 && !Casting::Safe.allows(array.descr, Descr::LONG) {
+    // Like NumPy, takes the widest unsigned numbers too.
+    let is_taken = array.descr.dtype == tensor::DType::UInt64 || Casting::Safe.allows(array.descr, Descr::LONG);
+    if array.count() > 0 && !is_taken {
         bail!(
             TypeError,
             "Cannot cast array data from dtype({}) to dtype('int64') according to the rule 'safe'",

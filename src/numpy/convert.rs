@@ -25,7 +25,7 @@ pub(crate) fn held(value: &Value) -> Result<Option<Array>> {
             Some(array) => Some(array.array()),
             None => match object.as_any().downcast_ref::<Number>() {
                 Some(number) => Some(number.array()?),
-                None => None,
+                None => crate::flat::Flat::elements(&**object).transpose()?,
             },
         },
         Value::Tensor(tensor) => Some(crate::bridge::array_of(tensor)?),

@@ -8,7 +8,7 @@ use objects::plain::slices::slice_of;
 use std::any::Any;
 use std::cell::Cell;
 use std::rc::Rc;
-use tensor::{Dims, Error, Result, bail};
+use tensor::{Dims, Error, Result, bail, interrupt, limits};
 use value::{Object, ObjectState, Range, Value};
 
 pub(crate) struct Flat {
@@ -16,7 +16,23 @@ pub(crate) struct Flat {
     next: Cell<i64>,
 }
 
+/// The operators that compare elements one by one.
+const COMPARISONS: [&str; 6] = ["__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"];
+
+/// Copies all elements to an array of one dimension.
+fn copied(array: &Array) -> Result<Array> {
+    let flat = array.copied(array.descr, crate::Order::C)?;
+    let places = Strided::dense(&[flat.count()], flat.itemsize(), false);
+    Ok(flat.at(places))
+}
+
 impl Flat {
+    /// Returns the elements of an iterator over an array as an array of their own; `None` for any other object.
+    pub(crate) fn elements(object: &dyn Object) -> Option<Result<Array>> {
+        let array = object.as_any().downcast_ref::<Flat>()?.array()?;
+        Some(copied(&array))
+    }
+
     pub(crate) fn value(of: Value) -> Value {
         Value::Object(Rc::new(Flat { of, next: Cell::new(0) }))
     }
@@ -43,8 +59,20 @@ fn element(array: &Array, number: i64) -> Result<Value> {
 
 /// Sets all elements from those of a value, which are repeated as needed.
 pub(crate) fn assign_all(array: &Array, value: &Value) -> Result<()> {
-    let numbers: Vec<i64> = (0..array.count()).collect();
-    assign(array, &numbers, value)
+    assign(array, &listed(0..array.count(), array.count())?, value)
+}
+
+/// Collects the numbers of elements. An array whose elements are repeated may have more than fit into memory.
+///
+/// # Errors
+/// MemoryError if they do not fit; KeyboardInterrupt.
+fn listed(numbers: impl Iterator<Item = i64>, count: i64) -> Result<Vec<i64>> {
+    let mut list = limits::list(limits::count(count))?;
+    for (at, number) in numbers.enumerate() {
+        interrupt::check_at(at)?;
+        list.push(number);
+    }
+    Ok(list)
 }
 
 fn assign(array: &Array, numbers: &[i64], value: &Value) -> Result<()> {
@@ -52,7 +80,8 @@ fn assign(array: &Array, numbers: &[i64], value: &Value) -> Result<()> {
     if source.is_empty() {
         return if numbers.is_empty() { Ok(()) } else { Err(Error::value("Error setting single item of array.")) };
     }
-    for (number, value) in numbers.iter().zip(source.iter().cycle()) {
+    for (at, (number, value)) in numbers.iter().zip(source.iter().cycle()).enumerate() {
+        interrupt::check_at(at)?;
         array.put(offset_of(&array.places, *number), *value)?;
     }
     Ok(())
@@ -65,12 +94,13 @@ fn chosen(subscript: &Value, count: i64) -> Result<(Vec<i64>, bool)> {
         _ => bail!(IndexError, "index {index} is out of bounds for size {count}"),
     };
     match subscript {
-        Value::Ellipsis => Ok(((0..count).collect(), false)),
-        Value::Tuple(items) if items.is_empty() => Ok(((0..count).collect(), false)),
-        Value::Tuple(items) if items.len() == 1 => chosen(&items[0], count),
+        Value::Ellipsis => Ok((listed(0..count, count)?, false)),
+        Value::Tuple(items) if items.is_empty() => Ok((listed(0..count, count)?, false)),
+        Value::Tuple(items) if items.len() == 1 && !matches!(items[0], Value::Tuple(_)) => chosen(&items[0], count),
         Value::Slice(slice) => {
             let (start, stop, step) = slice_of(slice, count)?;
-            Ok((Range { start, stop, step }.iter().collect(), false))
+            let range = Range { start, stop, step };
+            Ok((listed(range.iter(), range.len() as i64)?, false))
         }
         Value::List(_) | Value::Object(_) if call::indexes::index_of(subscript).is_none() => {
             let array = convert::array(subscript, None)?;
@@ -119,9 +149,11 @@ impl Object for Flat {
                 let mut coords: Vec<i64> = array
                     .shape()
                     .iter()
+                    .enumerate()
                     .rev()
-                    .map(|&size| {
-                        let at = rest % size.max(1);
+                    .map(|(d, &size)| {
+                        // Past the end, the first coordinate is its size.
+                        let at = if d == 0 { rest } else { rest % size.max(1) };
                         rest /= size.max(1);
                         at
                     })
@@ -129,11 +161,10 @@ impl Object for Flat {
                 coords.reverse();
                 Value::ints(&coords)
             }
-            "copy" | "__array__" => objects::calling::NativeFunction::value(name, move |_, _| {
-                let flat = array.copied(array.descr, crate::Order::C)?;
-                let places = Strided::dense(&[flat.count()], flat.itemsize(), false);
-                Ok(NdArray::value(flat.at(places)))
-            }),
+            "copy" | "__array__" => {
+                let of = array;
+                objects::calling::NativeFunction::value(name, move |_, _| copied(&of).map(NdArray::value))
+            }
             _ => return None,
         })
     }
@@ -144,7 +175,11 @@ impl Object for Flat {
             if let (true, [number]) = (single, &numbers[..]) {
                 return element(&array, *number);
             }
-            let values = numbers.iter().map(|&n| array.get(offset_of(&array.places, n))).collect::<Result<Vec<_>>>()?;
+            let mut values = limits::list(numbers.len())?;
+            for (at, &number) in numbers.iter().enumerate() {
+                interrupt::check_at(at)?;
+                values.push(array.get(offset_of(&array.places, number))?);
+            }
             Array::of(&values, array.descr).map(NdArray::value)
         };
         Some(items())
@@ -158,6 +193,18 @@ impl Object for Flat {
             assign(&array, &numbers, value)
         };
         Some(set())
+    }
+    fn has_special(&self, name: &str) -> bool {
+        COMPARISONS.contains(&name)
+    }
+    fn special(&self, name: &str, args: &[Value]) -> Option<Result<Value>> {
+        if !self.has_special(name) {
+            return None;
+        }
+        match copied(&self.array()?) {
+            Ok(flat) => crate::operate::special(&NdArray::value(flat), name, args),
+            Err(error) => Some(Err(error)),
+        }
     }
     fn object_state(&self) -> ObjectState {
         ObjectState { values: vec![self.of.clone()], ..ObjectState::default() }

@@ -464,7 +464,8 @@ fn extreme(call: &mut Call, largest: bool) -> Result<Value> {
         let mut shape = array.places.shape.clone();
         match call.value(1) {
             Value::None => shape.iter_mut().for_each(|size| *size = 1),
-            _ => shape[axis] = 1,
+            // A scalar has no dimension to keep.
+            _ => shape.iter_mut().skip(axis).take(1).for_each(|size| *size = 1),
         }
         found = found.at(Strided::dense(&shape, found.itemsize(), false));
     }

@@ -157,16 +157,22 @@ fn new_array(args: &[Value], keywords: &Keywords) -> Result<Value> {
             strides,
             offset: bytes.places.offset.saturating_add(offset),
         };
-        let fits = places
-            .span(descr.itemsize())
-            .is_none_or(|(low, high)| low >= bytes.places.offset && high <= bytes.places.offset + bytes.count());
-        if !fits {
-            bail!(TypeError, "buffer is too small for requested array");
+        let fits = match places.span(descr.itemsize()) {
+            Some((low, high)) => low >= bytes.places.offset && high <= bytes.places.offset.saturating_add(bytes.count()),
+            None => count == 0,
+        };
+        if !fits || !places.is_addressable(descr.itemsize()) {
+            match get(4) {
+                Value::None => bail!(TypeError, "buffer is too small for requested array"),
+                _ => bail!(ValueError, "strides is incompatible with shape of requested array and size of buffer"),
+            }
+        }
+        if places.strides.len() != places.shape.len() {
+            bail!(ValueError, "strides, if given, must be the same length as shape");
         }
         let array = Array { storage: bytes.storage.clone(), descr, places };
         return Ok(NdArray::on(array, get(2), flat.is_writeable()));
     };
-    let _ = count;
     Array::zeros(&shape, descr, false).map(NdArray::value)
 }
 
@@ -197,7 +203,12 @@ fn scalar(state: &State, descr: Descr, args: &[Value]) -> Result<Value> {
             )),
         };
     }
-    if let (Value::Str(_), kind) = (value, descr.kind()) {
+    let is_text = match value {
+        Value::Str(_) => true,
+        Value::Buffer(buffer) => matches!(buffer.kind(), tensor::BufferKind::Bytes) && descr.kind() != Kind::Complex,
+        _ => false,
+    };
+    if let (true, kind) = (is_text, descr.kind()) {
         let function = match kind {
             Kind::Bool => "py.bool",
             Kind::Unsigned | Kind::Signed => "py.int",

@@ -349,8 +349,8 @@ fn unlike(this: &Value, ufunc: &str, side: Side, other: &Value) -> Option<Result
         "not_equal" => true,
         _ => return Some(Err(unlike_error(this, ufunc, side, other))),
     };
-    // A scalar's answer is a bool of Python.
-    if Number::in_value(this).is_some() {
+    // A scalar's answer is a bool of Python, except beside text.
+    if Number::in_value(this).is_some() && text_dtype(other).is_none() {
         return Some(Ok(Value::Bool(answer)));
     }
     let filled = || {

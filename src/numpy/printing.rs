@@ -1,16 +1,18 @@
 //! How arrays and scalars print, and the session's print options. Follows
 //! <https://numpy.org/doc/2.4/reference/generated/numpy.set_printoptions.html>.
 
+use crate::array::Array;
 use crate::convert;
 use crate::create::integer;
-use crate::descr::Descr;
+use crate::descr::{Descr, Kind};
+use crate::ndarray::NdArray;
 use crate::settings::Within;
 use call::{Call, Row, State, function};
 use explain::format::arrays::{self, ArrayOptions, FloatMode, Sign, Style};
 use std::rc::Rc;
-use tensor::{Result, View, bail};
+use tensor::{Error, Result, View, bail};
 use value::equality::{number, truth};
-use value::{Dict, Object, Value};
+use value::{Dict, Object, ObjectState, Value};
 
 pub(crate) const ROWS: &[Row] = &[
     function(
@@ -60,25 +62,66 @@ pub(crate) const ROWS: &[Row] = &[
 const OPTIONS: &str = "numpy.<printoptions>";
 
 /// Options as a value that a session keeps.
-struct Held(ArrayOptions);
+struct Held(Options);
+
+/// The print options of a session: those of the core, and a function for each class of elements, if there are any.
+#[derive(Clone)]
+struct Options {
+    core: ArrayOptions,
+    formatter: Value,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options { core: ArrayOptions::default(), formatter: Value::None }
+    }
+}
+
+impl Options {
+    /// Returns the function that writes elements of a dtype: the one for it, for its kind or for all.
+    fn function(&self, descr: Descr) -> Option<Value> {
+        let Value::Dict(functions) = &self.formatter else { return None };
+        let names = match descr.kind() {
+            Kind::Bool => ["bool", "bool", "all"],
+            Kind::Unsigned | Kind::Signed => ["int", "int_kind", "all"],
+            Kind::Floating => ["float", "float_kind", "all"],
+            Kind::Complex => ["complexfloat", "complex_kind", "all"],
+        };
+        names.iter().find_map(|name| functions.get_str(name).filter(|function| !matches!(function, Value::None)))
+    }
+
+    /// Returns the text of an array whose elements a function writes.
+    fn written(&self, view: &View, function: Value, name: &str, more: Vec<Value>) -> Result<String> {
+        let array = Array::of_view(view).ok_or_else(|| Error::type_error("not an array"))?;
+        let state = State::current()?;
+        let ArrayOptions { threshold, edgeitems, linewidth, .. } = self.core;
+        let limits = [threshold, edgeitems, linewidth].map(Value::Int);
+        let args = [NdArray::value(array), function].into_iter().chain(more).chain(limits).collect();
+        let text = state.call_embedded(crate::python::source("text")?, name, args)?;
+        state.str(&text)
+    }
+}
 
 impl Object for Held {
     fn class_name(&self) -> &'static str {
         "numpy.printoptions"
     }
-}
-
-fn options(state: &State) -> ArrayOptions {
-    match state.flag(OPTIONS) {
-        Some(Value::Object(object)) => match object.as_any().downcast_ref::<Held>() {
-            Some(held) => held.0.clone(),
-            None => ArrayOptions::default(),
-        },
-        _ => ArrayOptions::default(),
+    fn object_state(&self) -> ObjectState {
+        ObjectState { values: vec![self.0.formatter.clone()], ..ObjectState::default() }
     }
 }
 
-fn set(state: &State, options: ArrayOptions) {
+fn options(state: &State) -> Options {
+    match state.flag(OPTIONS) {
+        Some(Value::Object(object)) => match object.as_any().downcast_ref::<Held>() {
+            Some(held) => held.0.clone(),
+            None => Options::default(),
+        },
+        _ => Options::default(),
+    }
+}
+
+fn set(state: &State, options: Options) {
     state.set_flag(OPTIONS, Value::Object(Rc::new(Held(options))));
 }
 
@@ -91,9 +134,18 @@ pub(crate) fn write(view: &View, descr: Descr, style: Style) -> Result<String> {
     write_with(view, descr, style, &options)
 }
 
-fn write_with(view: &View, descr: Descr, style: Style, options: &ArrayOptions) -> Result<String> {
+fn write_with(view: &View, descr: Descr, style: Style, options: &Options) -> Result<String> {
     let implied = arrays::is_implied(descr.dtype) && !descr.swapped;
-    arrays::write(view, &descr.shown(), implied, style, options)
+    match (options.function(descr), style) {
+        (Some(function), Style::Repr) => {
+            let dtype = if implied && view.numel() > 0 { String::new() } else { descr.shown() };
+            options.written(view, function, "_formatted_repr", vec![Value::str(dtype)])
+        }
+        (Some(function), Style::Str) if view.ndim() > 0 => {
+            options.written(view, function, "_formatted", vec![Value::str(" "), Value::Int(0), Value::Int(0)])
+        }
+        _ => arrays::write(view, &descr.shown(), implied, style, &options.core),
+    }
 }
 
 /// Reads a number of characters or elements; infinity stands for no limit.
@@ -106,8 +158,8 @@ fn count(value: &Value) -> Result<i64> {
 }
 
 /// Returns the session's options with those of a call, which begin at an argument.
-fn changed(call: &Call, from: usize) -> Result<ArrayOptions> {
-    let mut options = options(call.state);
+fn changed(call: &Call, from: usize) -> Result<Options> {
+    let mut options = options(call.state).core;
     let get = |i: usize| Some(call.value(from + i)).filter(|value| !matches!(value, Value::None));
     if let Some(precision) = get(0) {
         options.precision = integer(&precision)?;
@@ -140,9 +192,6 @@ fn changed(call: &Call, from: usize) -> Result<ArrayOptions> {
     if let Some(inf) = get(6) {
         options.infstr = text(inf, "infstr")?;
     }
-    if get(7).is_some() {
-        bail!(NotImplementedError, "the print option 'formatter' is not supported here");
-    }
     if let Some(sign) = get(8) {
         let Some(sign) = Sign::from_text(&text(sign, "sign")?) else {
             bail!(ValueError, "sign option must be one of ' ', '+', or '-'");
@@ -158,22 +207,23 @@ fn changed(call: &Call, from: usize) -> Result<ArrayOptions> {
     if get(10).is_some_and(|legacy| !matches!(legacy, Value::Bool(false))) {
         bail!(NotImplementedError, "the print option 'legacy' is not supported here");
     }
-    Ok(options)
+    // Unlike the other options, the formatter is unset unless it is given.
+    Ok(Options { core: options, formatter: call.value(from + 7) })
 }
 
-fn shown(options: &ArrayOptions) -> Value {
+fn shown(Options { core: options, formatter }: &Options) -> Value {
     let limit = |count: i64| if count == i64::MAX { Value::Float(f64::INFINITY) } else { Value::Int(count) };
     Value::Dict(Dict::of_names([
-        ("precision", Value::Int(options.precision)),
-        ("threshold", limit(options.threshold)),
         ("edgeitems", Value::Int(options.edgeitems)),
-        ("linewidth", limit(options.linewidth)),
+        ("threshold", limit(options.threshold)),
+        ("floatmode", Value::str(options.floatmode.name())),
+        ("precision", Value::Int(options.precision)),
         ("suppress", Value::Bool(options.suppress)),
+        ("linewidth", limit(options.linewidth)),
         ("nanstr", Value::str(options.nanstr.clone())),
         ("infstr", Value::str(options.infstr.clone())),
         ("sign", Value::str(options.sign.text())),
-        ("formatter", Value::None),
-        ("floatmode", Value::str(options.floatmode.name())),
+        ("formatter", formatter.clone()),
         ("legacy", Value::Bool(false)),
         ("override_repr", Value::None),
     ]))
@@ -197,7 +247,7 @@ fn within(call: &mut Call) -> Result<Value> {
 }
 
 fn array2string(call: &mut Call) -> Result<Value> {
-    let mut options = options(call.state);
+    let Options { core: mut options, mut formatter } = options(call.state);
     let get = |i: usize| Some(call.value(i)).filter(|value| !matches!(value, Value::None));
     let text = |value: Value| match value {
         Value::Str(text) => Ok(text.to_string()),
@@ -212,8 +262,8 @@ fn array2string(call: &mut Call) -> Result<Value> {
     if let Some(suppress) = get(3) {
         options.suppress = truth(&suppress)?;
     }
-    if get(6).is_some() {
-        bail!(NotImplementedError, "the print option 'formatter' is not supported here");
+    if let Some(own) = get(6) {
+        formatter = own;
     }
     if let Some(threshold) = get(7) {
         options.threshold = count(&threshold)?;
@@ -233,19 +283,27 @@ fn array2string(call: &mut Call) -> Result<Value> {
     }
     let array = convert::array(&call.value(0), None)?;
     let [separator, prefix, suffix] = [text(call.value(4))?, text(call.value(5))?, text(call.value(11))?];
-    Ok(Value::str(arrays::text(&array.readable()?, &options, &separator, &prefix, &suffix)?))
+    let (view, options) = (array.readable()?, Options { core: options, formatter });
+    let written = match options.function(array.descr) {
+        Some(function) => {
+            let [before, behind] = [&prefix, &suffix].map(|text| Value::Int(text.chars().count() as i64));
+            options.written(&view, function, "_formatted", vec![Value::str(separator), before, behind])?
+        }
+        None => arrays::text(&view, &options.core, &separator, &prefix, &suffix)?,
+    };
+    Ok(Value::str(written))
 }
 
 fn whole(call: &mut Call, style: Style) -> Result<Value> {
     let mut options = options(call.state);
     if !call.is_none(1) {
-        options.linewidth = count(&call.value(1))?;
+        options.core.linewidth = count(&call.value(1))?;
     }
     if !call.is_none(2) {
-        options.precision = integer(&call.value(2))?;
+        options.core.precision = integer(&call.value(2))?;
     }
     if !call.is_none(3) {
-        options.suppress = truth(&call.value(3))?;
+        options.core.suppress = truth(&call.value(3))?;
     }
     let array = convert::array(&call.value(0), None)?;
     Ok(Value::str(write_with(&array.readable()?, array.descr, style, &options)?))

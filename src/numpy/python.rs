@@ -34,6 +34,7 @@ const TOP: &[Source] = sources![
     "einsum",
     "poly",
     "kernels",
+    "text",
 ];
 
 /// The sources of methods, and of the modules within `numpy`.

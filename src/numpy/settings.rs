@@ -16,6 +16,8 @@ const FAULTS: [(&str, &str, &str); 4] = [
 ];
 
 pub(crate) const ROWS: &[Row] = &[
+    function("numpy.geterrcall() -> any", |_| Ok(Value::None), "Returns the function that floating-point faults call: none.")
+        .python("geterrcall"),
     function("numpy.geterr() -> any", |c| Ok(errors(c.state)), "Returns how floating-point faults are reported.")
         .python("geterr"),
     function(

@@ -73,7 +73,7 @@ impl Strided {
     }
 
     pub fn count(&self) -> i64 {
-        if self.shape.contains(&0) { 0 } else { self.shape.iter().product() }
+        if self.shape.contains(&0) { 0 } else { self.shape.iter().fold(1, |count: i64, &size| count.saturating_mul(size)) }
     }
 
     /// Returns whether the elements follow each other without gaps, in row-major or column-major order.
@@ -103,6 +103,15 @@ impl Strided {
             *end = end.checked_add(reach)?;
         }
         Some((low, high.checked_add(itemsize as i64)?))
+    }
+
+    /// Returns whether every place between the first and the last index of each dimension has an offset that fits an
+    /// integer. Empty arrays need it too: their other dimensions can be subscripted.
+    pub fn is_addressable(&self, itemsize: usize) -> bool {
+        let reach = |(&size, &stride): (&i64, &i64)| stride.checked_abs()?.checked_mul(size.max(1));
+        let both = |total: i64, dim: (&i64, &i64)| total.checked_add(reach(dim)?);
+        let total = self.shape.iter().zip(&self.strides).try_fold(itemsize as i64, both);
+        total.and_then(|total| total.checked_add(self.offset.checked_abs()?)).is_some()
     }
 
     /// Returns the layout in elements, if all places are multiples of the size of an element.

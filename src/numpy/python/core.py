@@ -26,6 +26,8 @@ def lexsort(keys, axis=-1):
 
 def putmask(a, mask, values):
     """Sets the elements of `a` for which `mask` is true; values are repeated as needed."""
+    if not a.flags.writeable:
+        raise ValueError("putmask: output array is read-only")
     mask = np.asarray(mask, dtype=bool)
     if mask.shape != a.shape:
         raise ValueError("putmask: mask and data must be the same size")

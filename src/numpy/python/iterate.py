@@ -26,6 +26,16 @@ def _memory_order(strides, ndim):
     return fastest_first[::-1]
 
 
+_FLAGS = (
+    "buffered", "c_index", "copy_if_overlap", "common_dtype", "delay_bufalloc", "external_loop", "f_index", "growinner",
+    "multi_index", "ranged", "refs_ok", "reduce_ok", "zerosize_ok",
+)
+_OPERAND_FLAGS = (
+    "readonly", "readwrite", "writeonly", "contig", "aligned", "nbo", "copy", "updateifcopy", "allocate", "no_broadcast",
+    "no_subtype", "virtual", "arraymask", "writemasked", "overlap_assume_elementwise",
+)
+
+
 class nditer:
     """Iterates over one or several operands together, which are broadcast to one shape."""
 
@@ -43,7 +53,13 @@ class nditer:
     ):
         given = list(op) if isinstance(op, (tuple, list)) else [op]
         self._flags = tuple(flags or ())
+        for flag in self._flags:
+            if flag not in _FLAGS:
+                raise ValueError(f'Unexpected iterator global flag "{flag}"')
         kinds = _operand_flags(op_flags, given)
+        for flag in [flag for kind in kinds for flag in kind]:
+            if flag not in _OPERAND_FLAGS:
+                raise ValueError(f'Unexpected per-op iterator flag "{flag}"')
         dtypes = _operand_dtypes(op_dtypes, len(given))
         arrays = [None if item is None else np.asarray(item) for item in given]
         present = [item for item in arrays if item is not None]
@@ -196,6 +212,8 @@ class nditer:
         return self._values[place]
 
     def __setitem__(self, place, value):
+        if not self._values[place].flags.writeable:
+            raise RuntimeError(f"Iterator operand {place} is not writeable")
         self._values[place][...] = value
 
     def __iter__(self):

@@ -435,7 +435,8 @@ def slogdet(a):
 def det(a):
     """Returns the determinants of (..., m, m)."""
     a, result, _ = _prepared(a, _require_square)
-    return np._linalg.det(a).astype(result, copy=False)
+    # A singular matrix has the determinant 0.0, whatever the sign of its permutation.
+    return (np._linalg.det(a) + 0.0).astype(result, copy=False)
 
 
 def lstsq(a, b, rcond=None):

@@ -211,7 +211,9 @@ def matmul(x1, x2, /):
 
 def vecdot(x1, x2, /, *, axis=-1):
     """Same as np.vecdot()."""
-    return np.vecdot(x1, x2, axis=axis)
+    if axis == -1:
+        return np.vecdot(x1, x2)
+    return np.vecdot(np.moveaxis(np.asanyarray(x1), axis, -1), np.moveaxis(np.asanyarray(x2), axis, -1))
 
 
 def diagonal(x, /, *, offset=0):

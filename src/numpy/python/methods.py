@@ -213,6 +213,8 @@ def take(a, indices, axis=None, out=None, mode="raise"):
 
 
 def put(a, indices, values, mode="raise"):
+    if not a.flags.writeable:
+        raise ValueError("put: output array is read-only")
     if a.size == 0 and np.asarray(indices).size:
         raise IndexError("cannot replace elements of an empty array")
     values = np.asarray(values).astype(a.dtype).reshape(-1)

@@ -4,9 +4,9 @@ use super::table::{Argument, Parameter};
 use crate::array::{Array, Order};
 use crate::convert;
 use crate::descr::{Casting, Descr};
-use crate::strided::show;
+use crate::strided::{MOST_DIMS, show};
 use call::State;
-use tensor::{Error, ErrorKind, Result, Scalar, bail};
+use tensor::{Error, ErrorKind, Result, Scalar, bail, limits};
 use value::{Keywords, Value};
 
 /// The parameters of a method.
@@ -209,14 +209,17 @@ impl Given {
 }
 
 /// Returns the error for text that is not a number.
-fn not_a_number(value: &Value, integer: bool) -> Option<Error> {
+///
+/// Lists nested deeper than an array can be are not searched: a list may contain itself.
+fn not_a_number(value: &Value, integer: bool, depth: usize) -> Option<Error> {
     match value {
         Value::Str(text) if integer => {
             Some(Error::value(format!("invalid literal for int() with base 10: '{}'", &**text)))
         }
         Value::Str(text) => Some(Error::value(format!("could not convert string to float: '{}'", &**text))),
-        Value::List(items) => items.to_vec().iter().find_map(|item| not_a_number(item, integer)),
-        Value::Tuple(items) => items.iter().find_map(|item| not_a_number(item, integer)),
+        _ if depth > MOST_DIMS => None,
+        Value::List(items) => items.to_vec().iter().find_map(|item| not_a_number(item, integer, depth + 1)),
+        Value::Tuple(items) => items.iter().find_map(|item| not_a_number(item, integer, depth + 1)),
         _ => None,
     }
 }
@@ -234,7 +237,7 @@ pub(super) fn real(value: &Value) -> Result<Array> {
         }
         _ => {}
     }
-    if let Some(error) = not_a_number(value, false) {
+    if let Some(error) = not_a_number(value, false, 0) {
         return Err(error);
     }
     convert::array(value, Some(Descr::DOUBLE))
@@ -253,7 +256,7 @@ fn integral(value: &Value) -> Result<Array> {
         ),
         _ => {}
     }
-    if let Some(error) = not_a_number(value, true) {
+    if let Some(error) = not_a_number(value, true, 0) {
         return Err(error);
     }
     convert::array(value, Some(Descr::LONG))
@@ -299,6 +302,10 @@ pub(super) struct Bounds {
 /// # Errors
 /// TypeError, ValueError and OverflowError in NumPy's words.
 pub(super) fn bounds(value: &Value) -> Result<Bounds> {
+    bounds_within(value, 0)
+}
+
+fn bounds_within(value: &Value, depth: usize) -> Result<Bounds> {
     if let Some(array) = convert::held(value)? {
         let values = array.scalars()?.into_iter().map(whole).collect::<Result<_>>()?;
         return Ok(Bounds { shape: array.shape().to_vec(), values });
@@ -317,9 +324,17 @@ pub(super) fn bounds(value: &Value) -> Result<Bounds> {
             Ok(number) => single(number),
             Err(_) => bail!(ValueError, "invalid literal for int() with base 10: {}", State::current()?.repr(value)?),
         },
+        // Reports lists nested deeper than an array can be, and those that contain themselves.
+        Value::List(_) | Value::Tuple(_) if depth > MOST_DIMS => match convert::array(value, None) {
+            Err(error) => Err(error),
+            Ok(_) => bail!(ValueError, "the bounds are nested too deeply"),
+        },
         Value::List(_) | Value::Tuple(_) | Value::Range(_) => {
+            if let Value::Range(range) = value {
+                limits::room_for::<Value>(range.count())?;
+            }
             let items = value.sequence().unwrap_or_default();
-            let parts = items.iter().map(bounds).collect::<Result<Vec<Bounds>>>()?;
+            let parts = items.iter().map(|item| bounds_within(item, depth + 1)).collect::<Result<Vec<Bounds>>>()?;
             let inner = parts.first().map(|part| part.shape.clone()).unwrap_or_default();
             if parts.iter().any(|part| part.shape != inner) {
                 // Reports the shape in NumPy's words.

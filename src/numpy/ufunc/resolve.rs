@@ -43,7 +43,7 @@ fn loop_types(codes: &str) -> LoopTypes {
 impl Ufunc {
     /// Returns the dtypes of each loop in order.
     pub(super) fn all_loops(&self) -> impl Iterator<Item = LoopTypes> + use<> {
-        self.loops.split(' ').filter(|codes| !codes.is_empty()).map(loop_types)
+        self.runnable().map(loop_types)
     }
 }
 
@@ -95,12 +95,12 @@ fn usual(ufunc: &Ufunc, own: &[DType], weak: bool) -> Option<LoopTypes> {
 /// Returns the first loop to which all inputs can be cast safely.
 fn first(ufunc: &Ufunc, own: &[DType]) -> Option<LoopTypes> {
     let fits = |codes: &&str| {
-        !codes.is_empty() && own.iter().zip(codes.bytes()).all(|(&from, code)| {
+        own.iter().zip(codes.bytes()).all(|(&from, code)| {
             let to = dtype_of(code);
             from == to || promoted(from, to) == to
         })
     };
-    ufunc.loops.split(' ').find(fits).map(loop_types)
+    ufunc.runnable().find(fits).map(loop_types)
 }
 
 /// Returns the dtypes of the loop for these operands.

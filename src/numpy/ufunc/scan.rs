@@ -11,7 +11,7 @@ use crate::array::Array;
 use crate::descr::{Casting, Descr};
 use crate::element::{Item, each};
 use crate::strided::{Strided, show};
-use tensor::{DType, Dims, Error, ErrorKind, Result, bail, interrupt};
+use tensor::{DType, Dims, Error, Result, bail, interrupt};
 
 /// Allocates a result with the dimensions in the order of the input's.
 ///
@@ -205,17 +205,6 @@ pub fn at(ufunc: &'static Ufunc, target: &Array, offsets: &[i64], values: Option
     ins.extend(values.map(|values| In::Array(values.descr)));
     let types = resolve(ufunc, &ins, None, Casting::Unsafe, None)?;
     let result = Descr::native(types.last().copied().unwrap_or(target.descr.dtype));
-    if !Casting::SameKind.allows(result, target.descr) {
-        return Err(Error::new(
-            ErrorKind::Other("UFuncTypeError"),
-            format!(
-                "Cannot cast ufunc '{}' output from dtype({}) to dtype({}) with casting rule 'same_kind'",
-                ufunc.name,
-                result.inner_repr(),
-                target.descr.inner_repr()
-            ),
-        ));
-    }
     let memory = target.memory()?;
     let own = Descr::native(types.first().copied().unwrap_or(result.dtype));
     let second = match (values, types.get(1)) {

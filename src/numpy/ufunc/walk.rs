@@ -122,7 +122,7 @@ pub(super) fn fold_all<T: Reduced + Send + Sync>(
         }
         let line = Line { items, first: at, step: inner.input, count: inner.size as usize };
         match mask {
-            None => inner_loop(line, place, inner.out, out, reducer),
+            None => inner_loop(line, place, inner.out, out, reducer)?,
             Some(mask) => {
                 // Runs of chosen elements, each a loop of its own.
                 let chosen = |i: usize| mask.get((choice + inner.mask * i as i64) as usize).copied().unwrap_or(false);
@@ -133,7 +133,7 @@ pub(super) fn fold_all<T: Reduced + Send + Sync>(
                     let run = (start..line.count).take_while(|&i| chosen(i)).count();
                     if run > 0 {
                         let part = line.part(start, run);
-                        inner_loop(part, place + inner.out * start as i64, inner.out, out, reducer);
+                        inner_loop(part, place + inner.out * start as i64, inner.out, out, reducer)?;
                     }
                     start += run;
                 }
@@ -215,6 +215,21 @@ pub(super) fn sum_chunks<T: Reduced + Send + Sync>(
     }
 }
 
+/// Folds a line into an accumulator. A repeated element may make the line longer than any memory, so Ctrl-C is heard
+/// between its parts.
+fn fold_line<T: Reduced + Send + Sync>(start: T, line: Line<T>, reducer: &Reducer<T>) -> Result<T> {
+    /// The most elements that are combined at once.
+    const MOST: usize = 1 << 26;
+    let mut result = start;
+    for first in (0..line.count).step_by(MOST) {
+        if first > 0 {
+            interrupt::check()?;
+        }
+        result = (reducer.fold)(result, line.part(first, MOST.min(line.count - first)));
+    }
+    Ok(result)
+}
+
 /// Folds a line into one element of the output, or into a line of elements.
 fn inner_loop<T: Reduced + Send + Sync>(
     line: Line<T>,
@@ -222,12 +237,12 @@ fn inner_loop<T: Reduced + Send + Sync>(
     step: i64,
     out: &mut [T],
     reducer: &Reducer<T>,
-) {
+) -> Result<()> {
     if step == 0 {
         if let Some(result) = out.get_mut(place as usize) {
-            *result = (reducer.fold)(*result, line);
+            *result = fold_line(*result, line, reducer)?;
         }
-        return;
+        return Ok(());
     }
     let whole = out.get_mut(place as usize..).filter(|_| step == 1).and_then(|out| out.get_mut(..line.count));
     if let (Some(out), Some(row)) = (whole, line.adjacent()) {
@@ -237,7 +252,7 @@ fn inner_loop<T: Reduced + Send + Sync>(
             before.copy_from_slice(out);
             (reducer.slices)(before, row, out);
         }
-        return;
+        return Ok(());
     }
     let (mut before, mut beside, mut after) = ([T::default(); ROW], [T::default(); ROW], [T::default(); ROW]);
     for start in (0..line.count).step_by(ROW) {
@@ -254,4 +269,5 @@ fn inner_loop<T: Reduced + Send + Sync>(
             }
         }
     }
+    Ok(())
 }
