@@ -18,6 +18,7 @@ mod languages;
 mod layout;
 mod mistakes;
 mod modules;
+mod numpy_hostile;
 mod pace;
 mod python;
 mod python_syntax;

@@ -6,11 +6,11 @@ use crate::descr::{Casting, Descr};
 use crate::ndarray::{NdArray, Number};
 use crate::operate::operand;
 use crate::settings;
-use crate::ufunc::{self, Initial, Operand, Options, Ufunc};
+use crate::ufunc::{self, FpFlags, Initial, Op, Operand, Options, Ufunc};
 use crate::{bridge, convert, index};
 use objects::calling::NativeFunction;
 use std::rc::Rc;
-use tensor::{Error, Result, bail};
+use tensor::{Error, Result, Scalar, bail};
 use value::{Keywords, Object, Value, intern};
 
 /// `np.add` and its like.
@@ -117,7 +117,8 @@ fn run(
     let is_scalar = is_operator
         && values.iter().all(|value| Number::in_value(value).is_some() || value::equality::number(value).is_some());
     settings::report("cast", outputs.cast_flags, false)?;
-    settings::report(ufunc.name, outputs.flags, is_scalar)?;
+    let wrapped = if is_scalar && wraps(ufunc, values, &outputs.arrays)? { FpFlags::OVERFLOW } else { FpFlags::NONE };
+    settings::report(ufunc.name, outputs.flags | wrapped, is_scalar)?;
     let wraps = values.iter().any(|value| matches!(value, Value::Tensor(_)));
     let mut results = Vec::new();
     for (i, array) in outputs.arrays.into_iter().enumerate() {
@@ -128,6 +129,35 @@ fn run(
         });
     }
     Ok(if results.len() == 1 { results.remove(0) } else { Value::tuple(results) })
+}
+
+/// Returns whether an operator between integer scalars has a result that its dtype cannot hold.
+fn wraps(ufunc: &Ufunc, values: &[Value], results: &[Array]) -> Result<bool> {
+    let [result] = results else { return Ok(false) };
+    if !result.descr.is_integral() {
+        return Ok(false);
+    }
+    let wide = |value: &Value| match Number::in_value(value).map(|number| number.value) {
+        Some(Scalar::UInt(u)) => Some(i128::from(u)),
+        Some(Scalar::Int(i)) => Some(i128::from(i)),
+        Some(_) => None,
+        None => match value {
+            Value::Int(i) => Some(i128::from(*i)),
+            _ => None,
+        },
+    };
+    let numbers: Option<Vec<i128>> = values.iter().map(wide).collect();
+    let exact = match (ufunc.op, numbers.as_deref()) {
+        (Op::Add, Some(&[a, b])) => a + b,
+        (Op::Subtract, Some(&[a, b])) => a - b,
+        (Op::Multiply, Some(&[a, b])) => a * b,
+        (Op::FloorDivide, Some(&[a, -1])) => -a,
+        (Op::Negative, Some(&[a])) => -a,
+        (Op::Absolute, Some(&[a])) => a.abs(),
+        _ => return Ok(false),
+    };
+    let (low, high) = tensor::element::integer_limits(result.descr.dtype);
+    Ok(!(low..=high).contains(&exact))
 }
 
 /// Returns the array that an `out` argument names.
@@ -213,6 +243,9 @@ pub(crate) fn call(ufunc: &'static Ufunc, args: Vec<Value>, keywords: Keywords) 
         }
     }
     if let Some(signature) = signature {
+        if options.dtype.is_some() {
+            bail!(TypeError, "cannot specify both 'signature' and 'dtype'");
+        }
         options.signature = Some(loop_types(ufunc, &signature)?);
     }
     run(ufunc, args.get(..nin).unwrap_or_default(), &outs, options, false)
@@ -350,16 +383,11 @@ pub(crate) fn reduce(name: &str, value: &Value, asked: &Reduction) -> Result<Val
         where_: mask(&asked.mask)?,
     };
     let (reduced, flags) = ufunc::reduce(ufunc, &array, axes.as_deref(), &options)?;
-    settings::report(reduce_name(ufunc.name), flags, false)?;
+    settings::report("reduce", flags, false)?;
     match out {
         Value::None => convert::result(reduced),
         out => Ok(out),
     }
-}
-
-/// Returns the name under which warnings of a reduction speak of it.
-fn reduce_name(name: &str) -> &str {
-    if name == "add" { "reduce" } else { name }
 }
 
 /// Returns the axes of a reduction. An array without dimensions accepts 0 and -1.
@@ -411,7 +439,7 @@ fn method(ufunc: &'static Ufunc, name: &str, args: Vec<Value>, keywords: Keyword
             let out = bound.get(4);
             let (reduced, flags) =
                 ufunc::reduceat(ufunc, &array, &indices, axis, convert::dtype_argument(&bound.get(3))?, output(&out)?)?;
-            settings::report(ufunc.name, flags, false)?;
+            settings::report("reduceat", flags, false)?;
             if let Value::None = out { convert::result(reduced) } else { Ok(out) }
         }
         "outer" => {
@@ -425,9 +453,8 @@ fn method(ufunc: &'static Ufunc, name: &str, args: Vec<Value>, keywords: Keyword
             let mut places = first.places.clone();
             places.shape.extend(std::iter::repeat_n(1, second.ndim()));
             places.strides.extend(std::iter::repeat_n(0, second.ndim()));
-            // A number of a script stays one, so that it has no dtype of its own.
-            let spread = if first.ndim() == 0 && second.ndim() == 0 { a } else { NdArray::value(first.at(places)) };
-            call(ufunc, vec![spread, b], keywords)
+            // Here a number of a script has the dtype that an array of it has.
+            call(ufunc, vec![NdArray::value(first.at(places)), NdArray::value(second)], keywords)
         }
         _ => at(ufunc, args),
     }
@@ -448,6 +475,9 @@ pub(crate) fn accumulate(name: &str, value: &Value, axis: &Value, dtype: &Value,
 
 /// `ufunc.at(a, indices, b)`: applies the function to elements in place, also to those that occur several times.
 fn at(ufunc: &'static Ufunc, args: Vec<Value>) -> Result<Value> {
+    if ufunc.nout != 1 {
+        bail!(ValueError, "Only single output ufuncs supported at this time");
+    }
     let expected = 1 + ufunc.nin;
     if args.len() != expected && !(args.len() == 2 && ufunc.nin == 1) {
         match ufunc.nin {
@@ -506,6 +536,7 @@ impl Object for UfuncObject {
             "ntypes" => Value::Int(ufunc.types().len() as i64),
             "types" => Value::list(ufunc.types().into_iter().map(Value::str)),
             "identity" => crate::module::identity_value(ufunc),
+            "__doc__" => Value::str(format!("The universal function `{0}`; see numpy.org/doc/2.4/reference for `numpy.{0}`.", ufunc.name)),
             "signature" => ufunc.signature.map_or(Value::None, Value::str),
             "reduce" | "accumulate" | "reduceat" | "outer" | "at" => {
                 let method_name = intern(name);

@@ -187,9 +187,12 @@ impl Object for Flat {
     fn set_item(&self, _session: &dyn Any, subscript: &Value, value: &Value) -> Option<Result<()>> {
         let this = NdArray::of(&self.of)?;
         let set = || {
-            this.check_writeable("assignment destination")?;
+            this.check_writeable("underlying array")?;
             let array = this.array();
-            let (numbers, _) = chosen(subscript, array.count())?;
+            let (numbers, single) = chosen(subscript, array.count())?;
+            if single && index::source(value, array.descr)?.count() != 1 {
+                bail!(ValueError, "Error setting single item of array.");
+            }
             assign(&array, &numbers, value)
         };
         Some(set())

@@ -289,6 +289,7 @@ fn astype(call: &mut Call) -> Result<Value> {
         return Ok(call.value(0));
     }
     let copy = array.copied(descr, order)?;
+    crate::settings::report("cast", crate::ufunc::cast_faults(&array, &copy)?, false)?;
     match Number::in_value(&call.value(0)) {
         Some(_) => result(copy),
         None => Ok(NdArray::value(copy)),
@@ -399,7 +400,7 @@ fn byteswap(call: &mut Call) -> Result<Value> {
     let copy = array.copied(swapped.descr, Order::Keep)?;
     let reversed = Array { descr: array.descr, ..copy };
     if truth(&call.value(1))? {
-        object(call)?.check_writeable("assignment destination")?;
+        object(call)?.check_writeable("array to be byte-swapped")?;
         array.assign(&reversed)?;
         return Ok(call.value(0));
     }
@@ -654,5 +655,18 @@ fn is_integer(call: &mut Call) -> Result<Value> {
 /// Calls a method that numbers of Python have.
 fn of_python(call: &mut Call, name: &str) -> Result<Value> {
     let number = number(call, name)?;
-    objects::calling::call_method(call.state, &number.python(), name, Vec::new(), Vec::new())
+    let lacks = || {
+        let class = crate::dtypes::class_of(number.descr);
+        Error::attribute(format!("'{class}' object has no attribute '{name}'"))
+    };
+    // Only the float of Python's own size has this method.
+    if name == "hex" && number.descr != Descr::DOUBLE {
+        return Err(lacks());
+    }
+    objects::calling::call_method(call.state, &number.python(), name, Vec::new(), Vec::new()).map_err(|error| {
+        match error.kind {
+            tensor::ErrorKind::AttributeError => lacks(),
+            _ => error,
+        }
+    })
 }

@@ -25,7 +25,7 @@ mod table;
 mod tanh;
 mod walk;
 
-pub use call::{Operand, Options, Outputs, call};
+pub use call::{Operand, Options, Outputs, call, cast_faults};
 pub use flags::FpFlags;
 pub use reduce::{Initial, Reduction, reduce, reduction_dtype};
 pub use scan::{accumulate, at, reduceat};

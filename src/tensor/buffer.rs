@@ -4,7 +4,7 @@
 use super::element::Scalar;
 use super::error::{Error, Result};
 use super::limits;
-use super::memory::{Memory, Plain, get, set};
+use super::memory::{BoolByte, Memory, Plain, get, set};
 use super::storage::Storage;
 use crate::bail;
 use std::cell::RefCell;
@@ -99,6 +99,7 @@ type_codes! {
     'Q' U64: u64;
     'f' F32: f32;
     'd' F64: f64;
+    '?' Bool: BoolByte;
 }
 
 /// An element of an `array.array`, with Python's range checks.
@@ -157,6 +158,15 @@ macro_rules! array_floats {
     )*};
 }
 array_floats!(f32, f64);
+
+impl ArrayItem for BoolByte {
+    fn load(self) -> Scalar {
+        Scalar::Bool(self.get())
+    }
+    fn store(value: Scalar) -> Result<BoolByte> {
+        Ok(BoolByte::new(value.truth()))
+    }
+}
 
 impl Buffer {
     fn from_memory(kind: BufferKind, memory: Memory) -> Buffer {

@@ -154,6 +154,15 @@ class finfo:
         )
 
 
+def astype(x, dtype, /, *, copy=True, device=None):
+    """Converts an array to another dtype."""
+    if not isinstance(x, (np.ndarray, np.generic)):
+        raise TypeError(f"Input should be a NumPy array or scalar. It is a {type(x)} instead.")
+    if device is not None and device != "cpu":
+        raise ValueError(f"Device not understood. Only \"cpu\" is allowed, but received: {device}")
+    return x.astype(dtype, copy=copy)
+
+
 _KINDS = {
     "bool": "b",
     "signed integer": "i",
@@ -219,3 +228,11 @@ def fromstring(string, dtype=float, count=-1, *, sep, like=None):
     parts = string.split() if sep.isspace() else string.split(sep.strip())
     numbers = [np.dtype(dtype).type(part.strip()) for part in parts if part.strip()]
     return np.array(numbers[:count] if count >= 0 else numbers, dtype=dtype)
+
+
+def common_type(*arrays):
+    """Returns the class of floats that all arrays fit into."""
+    classes = [np.float64 if array.dtype.kind in "iu" else array.dtype.type for array in arrays]
+    if any([array.dtype.kind == "b" for array in arrays]):
+        raise TypeError("can't get common type for non-numeric array")
+    return np.result_type(np.float16, *classes).type

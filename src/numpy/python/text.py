@@ -1,7 +1,6 @@
 """Text of single numbers in any format, and of arrays whose elements a formatter of `np.set_printoptions` writes."""
 
 import math
-import operator
 
 import numpy as np
 
@@ -131,9 +130,11 @@ def base_repr(number, base=2, padding=0):
 
 def binary_repr(num, width=None):
     """Returns an integer in base 2; a negative one as its two's complement if a width is given."""
-    num = operator.index(num)
+    if isinstance(num, (float, complex, str, np.inexact)):
+        raise TypeError(f"'{type(num).__name__}' object cannot be interpreted as an integer")
+    num = int(num)
     if width is not None:
-        width = operator.index(width)
+        width = int(width)
     if num < 0 and width is not None:
         length = len(f"{-num - 1:b}") + 1 if num < -1 else 1
         text, fill = f"{2**length + num:b}", "1"

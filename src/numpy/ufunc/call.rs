@@ -346,6 +346,40 @@ pub fn call(ufunc: &'static Ufunc, inputs: &[Operand], options: &Options) -> Res
     Ok(outputs)
 }
 
+/// Returns the errors of arithmetic of a conversion that has been made: numbers beyond the range of the new dtype. Follows
+/// x86 processors, which convert to short integers by way of 32 bits and to 32 unsigned ones by way of 64.
+///
+/// # Errors
+/// KeyboardInterrupt.
+pub fn cast_faults(source: &Array, result: &Array) -> Result<FpFlags> {
+    let (from, to) = (source.descr, result.descr);
+    let is_float = |descr: Descr| descr.kind() >= Kind::Floating;
+    if !is_float(from) && to.dtype != DType::Half || to.dtype == DType::Bool || Casting::Safe.allows(from, to) {
+        return Ok(FpFlags::NONE);
+    }
+    let (bounds, fault) = match to.dtype {
+        DType::Half => (65520.0, FpFlags::OVERFLOW),
+        DType::Float | DType::ComplexFloat => (3.402_823_567_797_336_6e38, FpFlags::OVERFLOW),
+        DType::Double | DType::ComplexDouble => return Ok(FpFlags::NONE),
+        DType::UInt32 | DType::Long => (9_223_372_036_854_775_808.0, FpFlags::INVALID),
+        DType::UInt64 => (18_446_744_073_709_551_616.0, FpFlags::INVALID),
+        _ => (2_147_483_648.0, FpFlags::INVALID),
+    };
+    let is_beyond = |part: f64| match fault {
+        FpFlags::OVERFLOW => part.is_finite() && part.abs() >= bounds,
+        _ => !(part < bounds && part >= -bounds),
+    };
+    let memory = source.memory()?;
+    for (at, offset) in source.offsets().enumerate() {
+        interrupt::check_at(at)?;
+        let value = source.read_at(&memory, offset).to_complex();
+        if is_beyond(value.re) || to.kind() == Kind::Complex && is_beyond(value.im) {
+            return Ok(fault);
+        }
+    }
+    Ok(FpFlags::NONE)
+}
+
 /// Stores a result in an output of another dtype, and returns whether finite numbers became infinite.
 fn narrowed(result: &Array, out: &Array) -> Result<FpFlags> {
     out.assign(result)?;

@@ -66,6 +66,19 @@ fn mismatch(ufunc: &Ufunc) -> Error {
     ))
 }
 
+/// Replaces the first dtype that an error names by None: a reduction asks for a loop by the input alone.
+fn without_first(error: Error) -> Error {
+    const LIST: &str = "matching types (";
+    let changed = error.message.split_once(LIST).and_then(|(before, dtypes)| {
+        let (_, rest) = dtypes.split_once(", ")?;
+        Some(format!("{before}{LIST}None, {rest}"))
+    });
+    match changed {
+        Some(message) => Error { message, ..error },
+        None => error,
+    }
+}
+
 /// Returns the dtype in which a function is reduced.
 ///
 /// # Errors
@@ -94,7 +107,7 @@ pub fn reduction_dtype(ufunc: &Ufunc, input: Descr, dtype: Option<Descr>, out: O
     let signature = fixed.map(|fixed| vec![Some(fixed), None, Some(fixed)]);
     let types: LoopTypes =
         resolve(ufunc, &[In::Array(first), In::Array(input)], None, Casting::Unsafe, signature.as_deref())
-            .map_err(|error| if fixed.is_some() { mismatch(ufunc) } else { error })?;
+            .map_err(|error| if fixed.is_some() { mismatch(ufunc) } else { without_first(error) })?;
     match types[..] {
         [a, _, result] if a == result => Ok(a),
         _ => Err(mismatch(ufunc)),
@@ -274,7 +287,6 @@ pub fn reduce(
     let order = loop_order(array, &result, options.where_.as_ref())?;
     let is_cast = array.descr != descr || array.places.in_elements(array.itemsize()).is_none();
     let input = if is_cast { arranged(array, descr, &order)? } else { array.clone() };
-    check_exponents(ufunc, &input)?;
     let source = Source { original: array.places.clone(), input, is_cast, order };
     let flags = each!(dtype, T => fill::<T>(ufunc, source, &is_reduced, &result, start, options.where_.as_ref()))?;
     let flags = flags.unwrap_or(FpFlags::NONE);
@@ -397,6 +409,8 @@ fn fill<T: Reduced + Cell>(
     if input.count() == 0 {
         return Ok(Some(FpFlags::NONE));
     }
+    // The first elements are bases.
+    check_exponents(ufunc, &input)?;
     let chosen = match mask {
         Some(mask) => Some(mask_bits(mask, input.shape(), &order)?),
         None => None,

@@ -233,7 +233,8 @@ fn array(call: &mut Call) -> Result<Value> {
     let (Some(first), None) = (chars.next(), chars.next()) else {
         bail!(TypeError, "array() argument 1 must be a unicode character, not str")
     };
-    let Some(code) = TypeCode::from_char(first) else {
+    // Only memoryviews have bools.
+    let Some(code) = TypeCode::from_char(first).filter(|&code| code != TypeCode::Bool) else {
         bail!(ValueError, "bad typecode (must be b, B, u, h, H, i, I, l, L, q, Q, f or d)")
     };
     let values = match call.value(1) {
