@@ -354,10 +354,28 @@ impl Default for Reduction {
     }
 }
 
+impl Reduction {
+    /// Returns whether nothing but the reduction of all elements is asked for.
+    fn is_of_all(&self, ndim: usize) -> bool {
+        let is_all = match self.axis {
+            Some(Value::None) => true,
+            Some(Value::Int(0)) | None => ndim == 1,
+            _ => false,
+        };
+        let is_plain = matches!((&self.dtype, &self.out, &self.mask), (Value::None, Value::None, Value::Bool(true)));
+        is_all && is_plain && !self.keepdims && self.initial.is_none()
+    }
+}
+
 /// `ufunc.reduce(…)`, also for the methods and functions that are named after it.
 pub(crate) fn reduce(name: &str, value: &Value, asked: &Reduction) -> Result<Value> {
     let ufunc = known(name)?;
     let array = convert::array(value, None)?;
+    if asked.is_of_all(array.ndim())
+        && let Some(folded) = ufunc::reduce_few(ufunc, &array)
+    {
+        return Ok(Number { value: folded, descr: array.descr.to_native() }.value());
+    }
     let axes = match &asked.axis {
         Some(axis) => reduced_axes(axis, array.ndim())?,
         None => reduced_axes(&Value::Int(0), array.ndim())?,

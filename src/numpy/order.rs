@@ -1,6 +1,9 @@
 //! Sorting, searching and the largest elements, along one dimension. NaN is larger than all numbers, as in NumPy.
 //! Follows <https://numpy.org/doc/2.4/reference/routines.sort.html>.
 
+mod lines;
+
+use self::lines::sort_lines;
 use crate::array::{Array, Order};
 use crate::descr::Descr;
 use crate::index::integers;
@@ -87,116 +90,6 @@ pub(crate) fn sort(array: &Array, axis: usize) -> Result<()> {
     };
     sorted.unwrap_or_else(|| sort_slowly(&lines, last))?;
     turned.assign(&lines)
-}
-
-/// An element that sorts like an integer.
-trait Sortable: Copy + Send {
-    type Key: Ord + Copy;
-    /// Whether elements that are equal can be told apart: the two zeros.
-    const HAS_TIES: bool;
-    fn order(a: &Self, b: &Self) -> Ordering;
-    fn key(self) -> Self::Key;
-    fn of(key: Self::Key) -> Self;
-}
-
-macro_rules! integers_sort {
-    ($($t:ty),*) => {$(
-        impl Sortable for $t {
-            type Key = $t;
-            const HAS_TIES: bool = false;
-            fn order(a: &$t, b: &$t) -> Ordering {
-                a.cmp(b)
-            }
-            fn key(self) -> $t {
-                self
-            }
-            fn of(key: $t) -> $t {
-                key
-            }
-        }
-    )*};
-}
-integers_sort!(u8, i8, u16, i16, u32, i32, u64, i64);
-
-macro_rules! floats_sort {
-    ($($t:ty: $key:ty, $bits:literal;)*) => {$(
-        impl Sortable for $t {
-            type Key = $key;
-            const HAS_TIES: bool = true;
-            fn order(a: &$t, b: &$t) -> Ordering {
-                a.partial_cmp(b).unwrap_or_else(|| a.is_nan().cmp(&b.is_nan()))
-            }
-            fn key(self) -> $key {
-                let bits = self.to_bits().cast_signed();
-                // Negative numbers in reverse; all NaN are one, behind infinity.
-                if self.is_nan() { <$key>::MAX } else { bits ^ ((bits >> ($bits - 1)) & <$key>::MAX) }
-            }
-            fn of(key: $key) -> $t {
-                let bits = key ^ ((key >> ($bits - 1)) & <$key>::MAX);
-                if key == <$key>::MAX { <$t>::NAN } else { <$t>::from_bits(bits.cast_unsigned()) }
-            }
-        }
-    )*};
-}
-floats_sort! {
-    f32: i32, 32;
-    f64: i64, 64;
-}
-
-/// The number of elements that are sorted without looking whether Ctrl-C was pressed.
-const PIECE: usize = 1 << 20;
-
-/// NumPy sorts lines up to this length by insertion, which keeps the order of equal elements.
-const INSERTED: usize = 16;
-
-/// Sorts each line of `length` elements.
-fn sort_lines<T: Sortable>(all: &mut [T], length: usize) -> Result<()> {
-    if T::HAS_TIES && length <= INSERTED {
-        for (i, line) in all.chunks_mut(length.max(1)).enumerate() {
-            interrupt::check_at(i)?;
-            line.sort_by(T::order);
-        }
-        return Ok(());
-    }
-    let mut keys: Vec<T::Key> = limits::vector(length)?;
-    let mut spare: Vec<T::Key> = Vec::new();
-    for (i, line) in all.chunks_mut(length.max(1)).enumerate() {
-        interrupt::check_at(i.saturating_mul(length))?;
-        keys.clear();
-        keys.extend(line.iter().map(|item| item.key()));
-        for piece in keys.chunks_mut(PIECE) {
-            interrupt::check()?;
-            piece.sort_unstable();
-        }
-        let mut width = PIECE;
-        while width < length {
-            if spare.capacity() < length {
-                spare = limits::vector(length)?;
-            }
-            spare.clear();
-            for pair in keys.chunks(2 * width) {
-                interrupt::check()?;
-                let (left, right) = pair.split_at(width.min(pair.len()));
-                merge(left, right, &mut spare);
-            }
-            std::mem::swap(&mut keys, &mut spare);
-            width = width.saturating_mul(2);
-        }
-        line.iter_mut().zip(&keys).for_each(|(item, &key)| *item = T::of(key));
-    }
-    Ok(())
-}
-
-/// Appends two sorted runs in order.
-fn merge<K: Ord + Copy>(mut left: &[K], mut right: &[K], out: &mut Vec<K>) {
-    while let ([a, ..], [b, ..]) = (left, right) {
-        let from_left = a <= b;
-        out.push(if from_left { *a } else { *b });
-        left = &left[usize::from(from_left)..];
-        right = &right[usize::from(!from_left)..];
-    }
-    out.extend_from_slice(left);
-    out.extend_from_slice(right);
 }
 
 /// Like [`sort`], element by element; equal elements keep their order.
@@ -343,17 +236,6 @@ mod tests {
                     assert!(same(&quick, &slow), "{dtype:?} along {axis}: {quick:?} and {slow:?}");
                 }
             }
-        }
-    }
-
-    #[test]
-    fn lines_longer_than_a_piece_are_merged() {
-        for count in [PIECE - 1, PIECE, PIECE + 1, 3 * PIECE + 5] {
-            let values: Vec<i64> = (0..count as i64).map(|i| i.wrapping_mul(2_654_435_761) % 1_000_003).collect();
-            let (mut quick, mut slow) = (values.clone(), values);
-            sort_lines(&mut quick, count).unwrap();
-            slow.sort();
-            assert!(quick == slow, "{count}");
         }
     }
 }

@@ -28,6 +28,7 @@ mod walk;
 pub use call::{Operand, Options, Outputs, call, cast_faults};
 pub use flags::FpFlags;
 pub use reduce::{Initial, Reduction, reduce, reduction_dtype};
+pub(crate) use reduce::reduce_few;
 pub use scan::{accumulate, at, reduceat};
 pub use resolve::{In, LoopTypes, resolve};
 pub use table::{Identity, Op, TABLE, Ufunc, find};

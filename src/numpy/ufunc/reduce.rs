@@ -3,9 +3,9 @@
 
 use super::call::{Operand, number};
 use super::flags::FpFlags;
-use super::fold::Reduced;
+use super::fold::{Line, Reduced};
 use super::resolve::{In, LoopTypes, resolve};
-use super::run::Cell;
+use super::run::{Cell, FEW, taken};
 use super::table::{Identity, Op, Ufunc};
 use super::walk::{fold_all, plan, sum_chunks};
 use crate::array::{Array, Order};
@@ -224,6 +224,35 @@ pub(super) fn identity(ufunc: &Ufunc) -> Option<Scalar> {
         Identity::Bool(value) => Some(Scalar::Bool(value)),
         Identity::NegativeInfinity => Some(Scalar::Float(f64::NEG_INFINITY)),
     }
+}
+
+/// Reduces all of an array of few elements at once, without the machinery of long loops. `None` if there are more, if
+/// they are not side by side, if the result has another dtype, or if it could be an error of arithmetic.
+pub(crate) fn reduce_few(ufunc: &Ufunc, array: &Array) -> Option<Scalar> {
+    let keeps_dtype = match ufunc.op {
+        Op::Add | Op::Multiply => {
+            matches!(array.descr.dtype, DType::Float | DType::Double | DType::Long | DType::UInt64)
+        }
+        Op::Maximum | Op::Minimum => true,
+        _ => false,
+    };
+    if !keeps_dtype || array.count() > FEW as i64 {
+        return None;
+    }
+    let (op, start) = (ufunc.op, identity(ufunc));
+    each!(array.descr.dtype, T => fold_few::<T>(op, array, start))
+}
+
+fn fold_few<T: Reduced + Cell>(op: Op, array: &Array, start: Option<Scalar>) -> Option<Scalar> {
+    let count = usize::try_from(array.count()).ok()?;
+    let items = taken::<T>(array, count)?;
+    let (first, items) = match start {
+        Some(start) => (T::store(start), items.get(..count)?),
+        None => (*items.first()?, items.get(1..count)?),
+    };
+    let line = Line { items, first: 0, step: 1, count: items.len() };
+    let folded = (T::reducer(op)?.fold)(first, line);
+    (!folded.is_special()).then(|| folded.load())
 }
 
 /// Combines the elements along `axes`; `None` for all.

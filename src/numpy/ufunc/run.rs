@@ -216,11 +216,11 @@ fn steps(op: Op) -> StepPattern {
 }
 
 /// So few elements are computed at once, without the machinery of long loops.
-const FEW: usize = 32;
+pub(super) const FEW: usize = 32;
 
 /// Copies the elements of an operand of a short loop: those of a dense array, or one that repeats. `None` for any other
 /// layout.
-fn taken<T: Cell>(array: &Array, count: usize) -> Option<[T; FEW]> {
+pub(super) fn taken<T: Cell>(array: &Array, count: usize) -> Option<[T; FEW]> {
     let size = size_of::<T>() as i64;
     let repeats = array.places.strides.iter().all(|&stride| stride == 0);
     let offset = array.places.offset;

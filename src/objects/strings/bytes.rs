@@ -324,7 +324,7 @@ fn byte(value: &Value) -> Result<u8> {
 fn like(value: &Value) -> Result<Vec<u8>> {
     match value {
         Value::Buffer(buffer) => raw(buffer),
-        Value::Object(object) if let Some(buffer) = object.buffer() => raw(&buffer?),
+        Value::Object(object) if let Some(buffer) = object.bytes().or_else(|| object.buffer()) => raw(&buffer?),
         other => bail!(TypeError, "a bytes-like object is required, not '{}'", other.type_name()),
     }
 }
@@ -549,7 +549,7 @@ fn construct(call: &mut Call, kind: BufferKind) -> Result<Value> {
         },
         Value::BigInt(_) => bail!(OverflowError, "cannot fit 'int' into an index-sized integer"),
         Value::Buffer(buffer) => raw(&buffer)?,
-        Value::Object(object) if let Some(buffer) = object.buffer() => raw(&buffer?)?,
+        Value::Object(object) if let Some(buffer) = object.bytes().or_else(|| object.buffer()) => raw(&buffer?)?,
         value => match as_index(&value)? {
             Some(..0) => bail!(ValueError, "negative count"),
             Some(count) => return Buffer::zeroed(kind, limits::count(count)).map(Value::Buffer),
