@@ -150,7 +150,8 @@ fn wraps(ufunc: &Ufunc, values: &[Value], results: &[Array]) -> Result<bool> {
     let exact = match (ufunc.op, numbers.as_deref()) {
         (Op::Add, Some(&[a, b])) => a + b,
         (Op::Subtract, Some(&[a, b])) => a - b,
-        (Op::Multiply, Some(&[a, b])) => a * b,
+        // Two unsigned numbers may even exceed the wide ones.
+        (Op::Multiply, Some(&[a, b])) => a.saturating_mul(b),
         (Op::FloorDivide, Some(&[a, -1])) => -a,
         (Op::Negative, Some(&[a])) => -a,
         (Op::Absolute, Some(&[a])) => a.abs(),
