@@ -49,40 +49,181 @@ class Equal:
 "#;
 
 const ARRAYS: &[&str] = &[
-    "a", "i", "b", "e", "u8", "i64", "c", "f16", "sw", "ro", "many", "wide", "neg", "huge", "zero", "bigz", "far", "odd",
-    "big", "a.T", "a[:, ::-1]", "a.flat", "np.float32(3)", "np.int64(2**62)", "np.bool_(True)", "np.uint64(2**64 - 1)",
+    "a",
+    "i",
+    "b",
+    "e",
+    "u8",
+    "i64",
+    "c",
+    "f16",
+    "sw",
+    "ro",
+    "many",
+    "wide",
+    "neg",
+    "huge",
+    "zero",
+    "bigz",
+    "far",
+    "odd",
+    "big",
+    "a.T",
+    "a[:, ::-1]",
+    "a.flat",
+    "np.float32(3)",
+    "np.int64(2**62)",
+    "np.bool_(True)",
+    "np.uint64(2**64 - 1)",
     "np.float64(nan)",
 ];
 const NUMBERS: &[&str] = &[
-    "0", "1", "-1", "2", "3", "64", "10**9", "2**31", "2**40", "2**62", "2**63 - 1", "-2**63", "2**64", "10**30",
-    "Index()", "0.5", "nan", "inf", "-inf", "1e308", "5e-324", "1j", "True",
+    "0",
+    "1",
+    "-1",
+    "2",
+    "3",
+    "64",
+    "10**9",
+    "2**31",
+    "2**40",
+    "2**62",
+    "2**63 - 1",
+    "-2**63",
+    "2**64",
+    "10**30",
+    "Index()",
+    "0.5",
+    "nan",
+    "inf",
+    "-inf",
+    "1e308",
+    "5e-324",
+    "1j",
+    "True",
 ];
 const SHAPES: &[&str] = &[
-    "()", "(0,)", "(2, 3)", "(2**62, 2**62)", "(2**63 - 1,)", "(-2**63, 1)", "(1,) * 64", "(1,) * 65", "(10**6, 10**6)",
-    "(2**40, 0)", "[2, [3]]", "(0, -1)", "(0, 1)", "(0, 0)", "(2**64,)",
+    "()",
+    "(0,)",
+    "(2, 3)",
+    "(2**62, 2**62)",
+    "(2**63 - 1,)",
+    "(-2**63, 1)",
+    "(1,) * 64",
+    "(1,) * 65",
+    "(10**6, 10**6)",
+    "(2**40, 0)",
+    "[2, [3]]",
+    "(0, -1)",
+    "(0, 1)",
+    "(0, 0)",
+    "(2**64,)",
 ];
 const OTHERS: &[&str] = &[
-    "None", "''", "'x'", "'ij,jk->ik'", "loop", "loop2", "tup", "{}", "{1: 2}", "set([1])", "(lambda *k, **w: 1)", "sum",
-    "bad()", "range(10**12)", "Length", "Length()", "Equal()", "[Equal()]", "t", "bf", "meta", "tt", "[[1, 2], [3]]",
-    "[]", "[[]] * 10**5", "deep", "b'abc'", "bytearray(8)", "Ellipsis", "slice(None)", "slice(-2**63, 2**63 - 1, 2**62)",
-    "float", "np", "np.add", "'>i4'", "'O'", "rng", "[a, a]", "[nan, 1]", "[2**70, 1]", "[True, None]", "'clip'",
-    "np.ndarray", "memoryview(b'abcd')", "[[0, 2**40]]", "[-2**62, 1]",
+    "None",
+    "''",
+    "'x'",
+    "'ij,jk->ik'",
+    "loop",
+    "loop2",
+    "tup",
+    "{}",
+    "{1: 2}",
+    "set([1])",
+    "(lambda *k, **w: 1)",
+    "sum",
+    "bad()",
+    "range(10**12)",
+    "Length",
+    "Length()",
+    "Equal()",
+    "[Equal()]",
+    "t",
+    "bf",
+    "meta",
+    "tt",
+    "[[1, 2], [3]]",
+    "[]",
+    "[[]] * 10**5",
+    "deep",
+    "b'abc'",
+    "bytearray(8)",
+    "Ellipsis",
+    "slice(None)",
+    "slice(-2**63, 2**63 - 1, 2**62)",
+    "float",
+    "np",
+    "np.add",
+    "'>i4'",
+    "'O'",
+    "rng",
+    "[a, a]",
+    "[nan, 1]",
+    "[2**70, 1]",
+    "[True, None]",
+    "'clip'",
+    "np.ndarray",
+    "memoryview(b'abcd')",
+    "[[0, 2**40]]",
+    "[-2**62, 1]",
 ];
 const KEYWORDS: &[&str] = &[
-    "axis", "dtype", "out", "where", "keepdims", "initial", "order", "size", "n", "k", "shape", "strides", "mode", "bins",
-    "weights", "method", "ddof", "side", "offset", "num", "repeats", "kind",
+    "axis", "dtype", "out", "where", "keepdims", "initial", "order", "size", "n", "k", "shape", "strides", "mode",
+    "bins", "weights", "method", "ddof", "side", "offset", "num", "repeats", "kind",
 ];
-const OPERATORS: &[&str] = &["+", "-", "*", "/", "//", "%", "**", "@", "&", "|", "^", "<<", ">>", "<", "==", "!=", "in"];
+const OPERATORS: &[&str] =
+    &["+", "-", "*", "/", "//", "%", "**", "@", "&", "|", "^", "<<", ">>", "<", "==", "!=", "in"];
 const BUILTINS: &[&str] = &[
-    "int", "float", "bool", "complex", "len", "hash", "iter", "list", "tuple", "sum", "max", "sorted", "any",
-    "memoryview", "bytes", "abs", "round", "set", "repr", "str",
+    "int",
+    "float",
+    "bool",
+    "complex",
+    "len",
+    "hash",
+    "iter",
+    "list",
+    "tuple",
+    "sum",
+    "max",
+    "sorted",
+    "any",
+    "memoryview",
+    "bytes",
+    "abs",
+    "round",
+    "set",
+    "repr",
+    "str",
 ];
 
 /// Methods that are not in the table: those of generators and dtypes.
 const DRAWS: &[&str] = &[
-    "integers", "random", "choice", "permutation", "shuffle", "permuted", "normal", "uniform", "poisson", "binomial",
-    "multinomial", "dirichlet", "gamma", "beta", "vonmises", "zipf", "hypergeometric", "multivariate_normal", "spawn",
-    "bytes", "multivariate_hypergeometric", "geometric", "wald", "logseries", "noncentral_f", "triangular",
+    "integers",
+    "random",
+    "choice",
+    "permutation",
+    "shuffle",
+    "permuted",
+    "normal",
+    "uniform",
+    "poisson",
+    "binomial",
+    "multinomial",
+    "dirichlet",
+    "gamma",
+    "beta",
+    "vonmises",
+    "zipf",
+    "hypergeometric",
+    "multivariate_normal",
+    "spawn",
+    "bytes",
+    "multivariate_hypergeometric",
+    "geometric",
+    "wald",
+    "logseries",
+    "noncentral_f",
+    "triangular",
 ];
 
 struct Random(u64);
@@ -130,7 +271,11 @@ fn names() -> (BTreeSet<String>, BTreeSet<&'static str>) {
                 let name = function.signature.name;
                 if name.starts_with("numpy.") && !name.contains("tofile") {
                     functions.insert(name.replacen("numpy", "np", 1));
-                } else if function.signature.receiver().is_some_and(|kind| kind == tensorsh::call::signature::Kind::Array) {
+                } else if function
+                    .signature
+                    .receiver()
+                    .is_some_and(|kind| kind == tensorsh::call::signature::Kind::Array)
+                {
                     methods.insert(name.rsplit('.').next().unwrap_or(name));
                 }
             }
@@ -248,7 +393,9 @@ fn run(calls: &[String]) -> Vec<String> {
         match status {
             None => faults.push(format!("{}: deaf to Ctrl-C", calls[at])),
             Some(status) if status.success() => break,
-            Some(status) if told.contains("internal error") || status.code().is_none_or(|code| code > 100 && code != 130) => {
+            Some(status)
+                if told.contains("internal error") || status.code().is_none_or(|code| code > 100 && code != 130) =>
+            {
                 faults.push(format!("{}: {status} {}", calls[at], told.lines().last().unwrap_or_default()));
             }
             // Stopped by Ctrl-C.

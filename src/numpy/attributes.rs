@@ -315,8 +315,10 @@ impl Object for Flags {
     }
     fn attribute(&self, name: &str) -> Option<Value> {
         if name == "num" {
-            let bits = [("c_contiguous", 0x1), ("f_contiguous", 0x2), ("owndata", 0x4), ("aligned", 0x100), ("writeable", 0x400)];
-            return Some(Value::Int(bits.iter().filter(|(name, _)| self.flag(name) == Some(true)).map(|(_, bit)| bit).sum()));
+            const BITS: [(&str, i64); 5] =
+                [("c_contiguous", 0x1), ("f_contiguous", 0x2), ("owndata", 0x4), ("aligned", 0x100), ("writeable", 0x400)];
+            let set = BITS.iter().filter(|(name, _)| self.flag(name) == Some(true));
+            return Some(Value::Int(set.map(|(_, bit)| bit).sum()));
         }
         // Only the lower-case names are attributes.
         if name == "num" {

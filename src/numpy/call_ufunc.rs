@@ -555,7 +555,10 @@ impl Object for UfuncObject {
             "ntypes" => Value::Int(ufunc.types().len() as i64),
             "types" => Value::list(ufunc.types().into_iter().map(Value::str)),
             "identity" => crate::module::identity_value(ufunc),
-            "__doc__" => Value::str(format!("The universal function `{0}`; see numpy.org/doc/2.4/reference for `numpy.{0}`.", ufunc.name)),
+            "__doc__" => {
+                let page = "https://numpy.org/doc/2.4/reference/generated/numpy.";
+                Value::str(format!("The universal function {0}; see {page}{0}.html.", ufunc.name))
+            }
             "signature" => ufunc.signature.map_or(Value::None, Value::str),
             "reduce" | "accumulate" | "reduceat" | "outer" | "at" => {
                 let method_name = intern(name);

@@ -550,7 +550,12 @@ fn argsort(call: &mut Call) -> Result<Value> {
             (array, axis)
         }
     };
-    sorting::argsort(&array, axis).map(NdArray::value)
+    let stable = match (call.value(2), call.value(4)) {
+        (Value::None, Value::None) => false,
+        (Value::Str(kind), _) => !kind.starts_with(['q', 'Q']),
+        (_, stable) => truth(&stable)?,
+    };
+    sorting::argsort(&array, axis, stable).map(NdArray::value)
 }
 
 fn searchsorted(call: &mut Call) -> Result<Value> {

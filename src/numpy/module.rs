@@ -158,7 +158,9 @@ fn new_array(args: &[Value], keywords: &Keywords) -> Result<Value> {
             offset: bytes.places.offset.saturating_add(offset),
         };
         let fits = match places.span(descr.itemsize()) {
-            Some((low, high)) => low >= bytes.places.offset && high <= bytes.places.offset.saturating_add(bytes.count()),
+            Some((low, high)) => {
+                low >= bytes.places.offset && high <= bytes.places.offset.saturating_add(bytes.count())
+            }
             None => count == 0,
         };
         if !fits || !places.is_addressable(descr.itemsize()) {

@@ -17,10 +17,10 @@ def lexsort(keys, axis=-1):
     if keys[0].ndim == 0:
         return np.intp(0)
     axis = np._axis_index(axis, keys[0].ndim)
-    order = keys[0].argsort(axis)
+    order = keys[0].argsort(axis, kind="stable")
     for key in keys[1:]:
         sorted_key = np.take_along_axis(key, order, axis)
-        order = np.take_along_axis(order, sorted_key.argsort(axis), axis)
+        order = np.take_along_axis(order, sorted_key.argsort(axis, kind="stable"), axis)
     return order
 
 

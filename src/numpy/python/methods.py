@@ -306,10 +306,10 @@ def argpartition(a, kth, axis=-1, kind="introselect", order=None):
     if axis is None:
         a, axis = a.reshape(-1), 0
     if not a.size:
-        return a.argsort(axis)
+        return a.argsort(axis, kind="stable")
     axis = _axis(axis, a.ndim)
     for one in np.asarray(kth).reshape(-1).tolist():
         place = one + a.shape[axis] if one < 0 else one
         if place < 0 or place >= a.shape[axis]:
             raise ValueError(f"kth(={one}) out of bounds ({a.shape[axis]})")
-    return a.argsort(axis)
+    return a.argsort(axis, kind="stable")
