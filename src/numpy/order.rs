@@ -5,7 +5,7 @@ mod lines;
 
 use self::lines::sort_lines;
 use crate::array::{Array, Order};
-use crate::descr::Descr;
+use crate::descr::{Descr, Kind};
 use crate::index::integers;
 use crate::strided::Strided;
 use std::cmp::Ordering;

@@ -221,7 +221,7 @@ def base_repr(number, base=2, padding=0):
     return "-" + text if number < 0 else text
 
 
-def fromstring(string, dtype=float, count=-1, *, sep, like=None):
+def fromstring(string, dtype=float, count=-1, *, sep="", like=None):
     """Reads numbers from text, which `sep` stands between."""
     if not sep:
         raise ValueError("The binary mode of fromstring is removed, use frombuffer instead")
@@ -236,3 +236,12 @@ def common_type(*arrays):
     if any([array.dtype.kind == "b" for array in arrays]):
         raise TypeError("can't get common type for non-numeric array")
     return np.result_type(np.float16, *classes).type
+
+
+def astype(x, dtype, /, *, copy=True, device=None):
+    """Converts an array to another dtype."""
+    if not isinstance(x, (np.ndarray, np.generic)):
+        raise TypeError(f"Input should be a NumPy array or scalar. It is a {type(x)} instead.")
+    if device is not None and device != "cpu":
+        raise ValueError(f'Device not understood. Only "cpu" is allowed, but received: {device}')
+    return x.astype(dtype, copy=copy)

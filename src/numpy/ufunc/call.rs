@@ -163,13 +163,41 @@ fn beyond(ufunc: &Ufunc, types: &LoopTypes, inputs: &[Operand]) -> Option<bool> 
     let (op, is_above) = match (excess(a, *types.first()?), excess(b, *types.get(1)?)) {
         (None, Some(is_above)) => (ufunc.op, is_above),
         (Some(is_above), None) => (mirrored(ufunc.op), is_above),
-        _ => return None,
+        (Some(_), Some(_)) => return compared(ufunc.op, a, b),
+        (None, None) => return None,
     };
     Some(match op {
         Op::NotEqual => true,
         Op::Less | Op::LessEqual => is_above,
         Op::Greater | Op::GreaterEqual => !is_above,
         _ => false,
+    })
+}
+
+/// Compares two numbers of a script that are both beyond the limits of a dtype, by their digits.
+fn compared(op: Op, a: &Operand, b: &Operand) -> Option<bool> {
+    let size = |operand: &Operand| {
+        let text = match operand {
+            Operand::Big(digits, _) => digits.clone(),
+            Operand::Weak(_, value) => digits(*value),
+            Operand::Array(_) => return None,
+        };
+        let bare = text.trim_start_matches('-').to_owned();
+        Some((!text.starts_with('-'), bare.len(), bare))
+    };
+    let (a, b) = (size(a)?, size(b)?);
+    let order = match (a.0, b.0) {
+        (true, true) => a.cmp(&b),
+        (false, false) => b.cmp(&a),
+        (above, other) => above.cmp(&other),
+    };
+    Some(match op {
+        Op::NotEqual => order.is_ne(),
+        Op::Less => order.is_lt(),
+        Op::LessEqual => order.is_le(),
+        Op::Greater => order.is_gt(),
+        Op::GreaterEqual => order.is_ge(),
+        _ => order.is_eq(),
     })
 }
 
