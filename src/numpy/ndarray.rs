@@ -135,6 +135,11 @@ impl NdArray {
         self.state.borrow().array.clone()
     }
 
+    /// Like [`NdArray::array`], without a copy; it must not be kept while a script runs.
+    pub(crate) fn shared(&self) -> Ref<'_, Array> {
+        Ref::map(self.state.borrow(), |state| &state.array)
+    }
+
     /// Replaces what the array shows: another shape, other strides or another dtype of the same bytes.
     pub fn show(&self, array: Array) {
         let writeable = self.is_writeable();

@@ -5,7 +5,7 @@ use crate::array::Array;
 use crate::descr::{Descr, Kind, Weak};
 use crate::ndarray::{NdArray, Number};
 use crate::settings;
-use crate::ufunc::{FpFlags, Operand};
+use crate::ufunc::{self, FpFlags, Operand, Short};
 use crate::{bridge, call_ufunc, convert};
 use call::State;
 use num_traits::ToPrimitive;
@@ -194,10 +194,31 @@ fn round(number: &Number, args: &[Value]) -> Option<Result<Value>> {
 }
 
 /// `this op other`, or `other op this`.
+/// Computes an operator between small arrays, or a small array and a number; `None` for anything else.
+fn of_few(this: &Value, ufunc: &str, side: Side, other: &Value) -> Option<Array> {
+    let ours = NdArray::of(this)?;
+    let ours = ours.shared();
+    let call = |other: Short| {
+        let pair = if side == Side::Right { (other, Short::Array(&ours)) } else { (Short::Array(&ours), other) };
+        ufunc::call_few(ufunc::find(ufunc)?, pair.0, pair.1)
+    };
+    match other {
+        Value::Int(number) => call(Short::Number(Weak::Integer, Scalar::Int(*number))),
+        Value::Float(number) => call(Short::Number(Weak::Floating, Scalar::Float(*number))),
+        Value::Object(_) => call(Short::Array(&NdArray::of(other)?.shared())),
+        _ => None,
+    }
+}
+
 fn binary(this: &Value, ufunc: &'static str, side: Side, other: &Value) -> Option<Result<Value>> {
     if let Value::Tensor(_) = other {
         // A scalar counts as a number of Python there.
         return if NdArray::of(this).is_some() { with_tensor(this, ufunc, side, other) } else { None };
+    }
+    if side != Side::InPlace
+        && let Some(result) = of_few(this, ufunc, side, other)
+    {
+        return Some(Ok(NdArray::value(result)));
     }
     // Text on the left formats, and a scalar is not joined to it.
     if let (Side::Right, Value::Str(_)) = (side, other)
