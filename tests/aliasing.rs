@@ -55,11 +55,20 @@ fn indices(shape: &[usize]) -> impl Iterator<Item = Vec<usize>> {
 #[derive(Clone, Debug)]
 enum Step {
     /// `[…, start::step]` along a dimension; arrays also go backwards.
-    Slice { dim: usize, start: usize, step: i64 },
+    Slice {
+        dim: usize,
+        start: usize,
+        step: i64,
+    },
     Transposed,
-    NewAxis { dim: usize },
+    NewAxis {
+        dim: usize,
+    },
     /// An integer in place of a dimension.
-    Selected { dim: usize, at: usize },
+    Selected {
+        dim: usize,
+        at: usize,
+    },
     /// Two bytes for each element, or one element for two bytes.
     Reinterpreted,
     /// All elements in one dimension, if that is no copy.

@@ -256,7 +256,7 @@ fn argument(kind: Kind, random: &mut Random) -> String {
         ]),
         Kind::Layout => "torch.strided".to_owned(),
         Kind::MemoryFormat => "torch.contiguous_format".to_owned(),
-        Kind::Type | Kind::Object | Kind::Any | Kind::Array => {
+        Kind::Type | Kind::Object | Kind::Any => {
             let pool = [OBJECT_LIKE, OBJECT_LIKE, TENSOR, INT, INTS][random.below(5)];
             random.choose(pool)
         }

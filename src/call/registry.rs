@@ -192,12 +192,15 @@ pub struct Registry {
     pub outside: Outside,
 }
 
+/// Creates an object of a class from its arguments; `None` for an unknown class.
+pub type Construct = fn(&State, &'static str, &[Value], &Keywords) -> Option<Result<Value>>;
+
 /// Members of modules that are not rows, and classes whose objects rows do not make: those of the rooms above.
 pub struct Outside {
     /// Returns a member of a module; `None` if it has no such member.
     pub member: fn(&State, &'static str, &str) -> Result<Option<Value>>,
     /// Creates an object of a class; `None` for any other class.
-    pub construct: fn(&State, &'static str, &[Value], &Keywords) -> Option<Result<Value>>,
+    pub construct: Construct,
     /// Returns the names of a module's members.
     pub names: fn(&'static str) -> Vec<&'static str>,
 }

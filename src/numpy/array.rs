@@ -124,7 +124,7 @@ impl Array {
     pub fn is_aligned(&self) -> bool {
         let size = self.descr.dtype.to_real().itemsize().max(1);
         let fits = |bytes: i64| bytes % size as i64 == 0;
-        self.address() % size == 0
+        self.address().is_multiple_of(size)
             && self.places.strides.iter().zip(&self.places.shape).all(|(&stride, &count)| count <= 1 || fits(stride))
     }
 

@@ -315,14 +315,20 @@ impl Object for Flags {
     }
     fn attribute(&self, name: &str) -> Option<Value> {
         if name == "num" {
-            const BITS: [(&str, i64); 5] =
-                [("c_contiguous", 0x1), ("f_contiguous", 0x2), ("owndata", 0x4), ("aligned", 0x100), ("writeable", 0x400)];
+            const BITS: [(&str, i64); 5] = [
+                ("c_contiguous", 0x1),
+                ("f_contiguous", 0x2),
+                ("owndata", 0x4),
+                ("aligned", 0x100),
+                ("writeable", 0x400),
+            ];
             let set = BITS.iter().filter(|(name, _)| self.flag(name) == Some(true));
             return Some(Value::Int(set.map(|(_, bit)| bit).sum()));
         }
         // Only the lower-case names are attributes.
         if name == "num" {
-            let bits = [("c_contiguous", 1), ("f_contiguous", 2), ("owndata", 4), ("aligned", 0x100), ("writeable", 0x400)];
+            let bits =
+                [("c_contiguous", 1), ("f_contiguous", 2), ("owndata", 4), ("aligned", 0x100), ("writeable", 0x400)];
             let set = bits.iter().filter(|(name, _)| self.flag(name) == Some(true)).map(|(_, bit)| bit);
             return Some(Value::Int(set.sum()));
         }
@@ -334,9 +340,9 @@ impl Object for Flags {
         }
         if name != "writeable" {
             let class = self.class_name();
-            return self.flag(name).map(|_| {
-                Err(Error::attribute(format!("attribute '{name}' of '{class}' objects is not writable")))
-            });
+            return self
+                .flag(name)
+                .map(|_| Err(Error::attribute(format!("attribute '{name}' of '{class}' objects is not writable"))));
         }
         let on = match value::equality::truth(value) {
             Ok(on) => on,

@@ -103,13 +103,7 @@ pub(crate) fn apply(name: &str, values: &[Value], out: Option<&Value>) -> Result
 }
 
 /// Runs a ufunc. The faults of an operator between scalars are reported in words of their own.
-fn run(
-    ufunc: &'static Ufunc,
-    values: &[Value],
-    outs: &[Value],
-    options: Options,
-    is_operator: bool,
-) -> Result<Value> {
+fn run(ufunc: &'static Ufunc, values: &[Value], outs: &[Value], options: Options, is_operator: bool) -> Result<Value> {
     let inputs = operands(ufunc, values)?;
     let targets = outs.iter().map(output).collect::<Result<Vec<Option<Array>>>>()?;
     let options = Options { out: &targets, ..options };

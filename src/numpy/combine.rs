@@ -324,4 +324,3 @@ fn bincount(call: &mut Call) -> Result<Value> {
     let sums: Vec<Scalar> = sums.into_iter().map(Scalar::Float).collect();
     Array::of(&sums, Descr::DOUBLE).map(NdArray::value)
 }
-

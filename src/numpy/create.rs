@@ -2,18 +2,18 @@
 //! <https://numpy.org/doc/2.4/reference/routines.array-creation.html>.
 
 use crate::array::{Array, Order};
+use crate::bridge;
 use crate::call_ufunc::order;
 use crate::convert::{self, dtype_argument};
 use crate::descr::{Descr, promoted};
 use crate::dtypes::descr_of;
 use crate::ndarray::{NdArray, Number};
 use crate::strided::{Strided, checked_count};
-use crate::bridge;
 use call::{Call, Row, function};
 use objects::iterate::iterate;
 use tensor::{DType, Error, ErrorKind, Result, Scalar, bail, interrupt, limits};
-use value::equality::truth;
 use value::Value;
+use value::equality::truth;
 
 pub(crate) const ROWS: &[Row] = &[
     function(
@@ -333,4 +333,3 @@ fn fromiter(call: &mut Call) -> Result<Value> {
     }
     Array::of(&values, descr).map(NdArray::value)
 }
-

@@ -4,11 +4,14 @@
 use crate::array::{Array, kept_strides};
 use crate::convert;
 use crate::descr::Descr;
-use crate::ndarray::{note, NdArray, Number};
+use crate::element::{Item, each};
+use crate::ndarray::{NdArray, Number, note};
 use crate::strided::{Strided, broadcast};
 use objects::plain::slices::slice_of;
 use std::rc::Rc;
-use tensor::{Dims, Error, Result, Scalar, Storage, bail, interrupt, limits};
+use tensor::memory::BoolByte;
+use tensor::parallel::vectorised;
+use tensor::{Dims, Error, Result, Scalar, Storage, bail, interrupt, limits, parallel};
 use value::{Slice, Value};
 
 /// One part of a subscript.
@@ -162,14 +165,10 @@ impl Chosen {
                 }
                 Part::Slice(slice) => {
                     let (size, stride) = (places.shape[axis], places.strides[axis]);
-                    let (start, stop, step) = slice_of(slice, size)?;
-                    let length = value::Range { start, stop, step }.len() as i64;
-                    // A slice without elements begins where the array does, and has no step.
-                    if length > 0 {
-                        rest.offset += start * stride;
-                    }
+                    let (start, length, step) = sliced(slice, size, stride)?;
+                    rest.offset += start;
                     rest.shape.push(length);
-                    rest.strides.push(if length > 0 { stride.saturating_mul(step) } else { stride });
+                    rest.strides.push(step);
                     axis += 1;
                 }
                 Part::Ellipsis => {
@@ -253,10 +252,21 @@ pub(crate) fn nonzero(array: &Array) -> Result<Vec<Array>> {
     let memory = array.memory()?;
     let ndim = array.ndim();
     let mut found: Vec<i64> = Vec::new();
-    for (i, offset) in array.offsets().enumerate() {
-        interrupt::check_at(i)?;
-        if array.read_at(&memory, offset).truth() {
-            limits::push(&mut found, i as i64)?;
+    if array.descr == Descr::BOOL && array.is_c() {
+        let (first, count) = (limits::count(array.places.offset), limits::count(array.count()));
+        let bits = memory.typed::<BoolByte>().get(first..).and_then(|bits| bits.get(..count)).unwrap_or_default();
+        for (i, bit) in bits.iter().enumerate() {
+            interrupt::check_at(i)?;
+            if tensor::memory::get(bit).get() {
+                limits::push(&mut found, i as i64)?;
+            }
+        }
+    } else {
+        for (i, offset) in array.offsets().enumerate() {
+            interrupt::check_at(i)?;
+            if array.read_at(&memory, offset).truth() {
+                limits::push(&mut found, i as i64)?;
+            }
         }
     }
     // The columns of one array, as in NumPy.
@@ -305,11 +315,10 @@ pub(crate) fn integers(shape: &[i64], values: &[i64]) -> Result<Array> {
 /// # Errors
 /// IndexError in NumPy's words.
 pub(crate) fn get(this: &NdArray, index: &Value) -> Result<Value> {
-    let array = this.array();
-    if let (Value::Int(at), 2..) = (index, array.ndim()) {
-        let at = from_front(*at, 0, array.shape()[0])?;
-        return Ok(this.view(array.at(array.places.select(0, at))));
+    if let Some(part) = first_part(this, index)? {
+        return Ok(part);
     }
+    let array = this.array();
     let subscript = Subscript::of(index, array.ndim())?;
     let chosen = Chosen::of(&array.places, &subscript)?;
     if !subscript.is_advanced() {
@@ -330,6 +339,81 @@ pub(crate) fn get(this: &NdArray, index: &Value) -> Result<Value> {
             NdArray::on(turned, NdArray::value(result), true)
         }
     })
+}
+
+/// `array[index]` of the most frequent kinds, at once: an integer or a slice along the first dimension, and a mask over all
+/// elements.
+fn first_part(this: &NdArray, index: &Value) -> Result<Option<Value>> {
+    let array = this.shown();
+    let (Some(&size), Some(&stride)) = (array.shape().first(), array.places.strides.first()) else { return Ok(None) };
+    Ok(match index {
+        Value::Int(at) => {
+            let at = from_front(*at, 0, size)?;
+            let part = array.at(array.places.select(0, at));
+            Some(if part.ndim() == 0 { Number::of(&part)?.value() } else { this.view(part) })
+        }
+        Value::Slice(slice) => {
+            let (start, length, step) = sliced(slice, size, stride)?;
+            let mut places = array.places.clone();
+            places.offset += start;
+            (places.shape[0], places.strides[0]) = (length, step);
+            Some(this.view(array.at(places)))
+        }
+        Value::Object(_) => match NdArray::of(index) {
+            Some(mask) => each!(array.descr.dtype, T => masked::<T>(&array, &mask.shown()))?.map(NdArray::value),
+            None => None,
+        },
+        _ => None,
+    })
+}
+
+/// Returns the bytes to skip, the length and the stride in bytes of a slice along a dimension.
+fn sliced(slice: &Slice, size: i64, stride: i64) -> Result<(i64, i64, i64)> {
+    let (start, stop, step) = slice_of(slice, size)?;
+    let length = value::Range { start, stop, step }.len() as i64;
+    // A slice without elements begins where the array does, and has no step.
+    Ok(if length > 0 { (start * stride, length, stride.saturating_mul(step)) } else { (0, 0, stride) })
+}
+
+/// Copies the elements at which a mask is true, if both are dense and of one shape.
+fn masked<T: Item>(array: &Array, mask: &Array) -> Result<Option<Array>> {
+    let fits = mask.descr == Descr::BOOL && mask.shape() == array.shape() && mask.is_c() && array.is_c();
+    if !fits || array.descr.swapped || array.places.offset % size_of::<T>() as i64 != 0 {
+        return Ok(None);
+    }
+    let count = limits::count(array.count());
+    let (first, first_bit) = (limits::count(array.places.offset) / size_of::<T>(), limits::count(mask.places.offset));
+    let (items, bits) = (array.memory()?, mask.memory()?);
+    let bits = parallel::reading::<BoolByte, _>(&bits, |bits| -> Result<Vec<BoolByte>> {
+        let bits = bits.get(first_bit..).and_then(|bits| bits.get(..count)).unwrap_or_default();
+        let mut copy = limits::vector(count)?;
+        copy.extend_from_slice(bits);
+        Ok(copy)
+    });
+    let Some(bits) = bits.transpose()? else { return Ok(None) };
+    let chosen = vectorised(|| bits.iter().fold(0usize, |sum, bit| sum + usize::from(bit.get())));
+    let taken = parallel::reading::<T, _>(&items, |items| -> Result<Vec<T>> {
+        let items = items.get(first..).and_then(|items| items.get(..count)).unwrap_or_default();
+        // One more place, where elements are written that are not chosen.
+        let mut taken = limits::filled(T::default(), chosen + 1)?;
+        let mut at = 0;
+        for (items, bits) in items.chunks(interrupt::STRIDE).zip(bits.chunks(interrupt::STRIDE)) {
+            interrupt::check()?;
+            for (&item, bit) in items.iter().zip(bits) {
+                if let Some(place) = taken.get_mut(at) {
+                    *place = item;
+                }
+                at += usize::from(bit.get());
+            }
+        }
+        taken.truncate(chosen);
+        Ok(taken)
+    });
+    let Some(taken) = taken.transpose()? else { return Ok(None) };
+    let result = Array::unwritten(&[taken.len() as i64], array.descr, false)?;
+    let memory = result.memory()?;
+    memory.typed::<T>().iter().zip(taken).for_each(|(cell, item)| tensor::memory::set(cell, item));
+    Ok(Some(result))
 }
 
 /// Copies the chosen elements to a new array whose first dimensions are those of the positions. Also returns the order

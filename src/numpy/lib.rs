@@ -45,7 +45,9 @@ pub use strided::Strided;
 /// TypeError in NumPy's words if the value names no dtype.
 pub fn dtype_of(value: &Value) -> Result<(DType, String)> {
     let descr = match value {
-        Value::DType(dtype) => Descr::of(*dtype).ok_or_else(|| Error::type_error(format!("NumPy has no {}", dtype.name())))?,
+        Value::DType(dtype) => {
+            Descr::of(*dtype).ok_or_else(|| Error::type_error(format!("NumPy has no {}", dtype.name())))?
+        }
         value => dtypes::descr_of(value)?,
     };
     let name = if descr.swapped { descr.text() } else { descr.name().to_owned() };

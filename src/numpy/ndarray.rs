@@ -5,9 +5,9 @@ use crate::array::{Array, aligned};
 
 use crate::descr::Descr;
 
+use std::any::Any;
 use std::cell::{Cell, Ref, RefCell};
 use std::rc::{Rc, Weak};
-use std::any::Any;
 use tensor::journal;
 use tensor::{DType, Error, Layout, Result, Scalar, Storage, View, WeakStorage};
 use value::{ArrayMemory, Object, ObjectState, Slot, Value};
@@ -133,11 +133,6 @@ impl NdArray {
 
     pub fn array(&self) -> Array {
         self.state.borrow().array.clone()
-    }
-
-    /// Like [`NdArray::array`], without a copy; it must not be kept while a script runs.
-    pub(crate) fn shared(&self) -> Ref<'_, Array> {
-        Ref::map(self.state.borrow(), |state| &state.array)
     }
 
     /// Replaces what the array shows: another shape, other strides or another dtype of the same bytes.
@@ -267,4 +262,3 @@ impl Number {
         Value::from(self.value)
     }
 }
-

@@ -197,7 +197,7 @@ fn round(number: &Number, args: &[Value]) -> Option<Result<Value>> {
 /// Computes an operator between small arrays, or a small array and a number; `None` for anything else.
 fn of_few(this: &Value, ufunc: &str, side: Side, other: &Value) -> Option<Array> {
     let ours = NdArray::of(this)?;
-    let ours = ours.shared();
+    let ours = ours.shown();
     let call = |other: Short| {
         let pair = if side == Side::Right { (other, Short::Array(&ours)) } else { (Short::Array(&ours), other) };
         ufunc::call_few(ufunc::find(ufunc)?, pair.0, pair.1)
@@ -205,7 +205,7 @@ fn of_few(this: &Value, ufunc: &str, side: Side, other: &Value) -> Option<Array>
     match other {
         Value::Int(number) => call(Short::Number(Weak::Integer, Scalar::Int(*number))),
         Value::Float(number) => call(Short::Number(Weak::Floating, Scalar::Float(*number))),
-        Value::Object(_) => call(Short::Array(&NdArray::of(other)?.shared())),
+        Value::Object(_) => call(Short::Array(&NdArray::of(other)?.shown())),
         _ => None,
     }
 }
@@ -503,4 +503,3 @@ fn truth_of(array: &Array) -> Result<bool> {
         ),
     }
 }
-

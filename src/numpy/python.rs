@@ -41,11 +41,8 @@ const TOP: &[Source] = sources![
 const INNER: &[Source] = sources!["methods", "linalg", "linalg_norm", "fft", "testing", "random"];
 
 /// The modules within `numpy`, each with the sources that define its members.
-const MODULES: &[(&str, &[&str])] = &[
-    ("numpy.linalg", &["linalg", "linalg_norm"]),
-    ("numpy.fft", &["fft"]),
-    ("numpy.testing", &["testing"]),
-];
+const MODULES: &[(&str, &[&str])] =
+    &[("numpy.linalg", &["linalg", "linalg_norm"]), ("numpy.fft", &["fft"]), ("numpy.testing", &["testing"])];
 
 /// Returns a source by its name.
 ///

@@ -112,11 +112,17 @@ fn set_errors(state: &State, asked: &[Value; 5]) -> Result<Value> {
     Ok(before)
 }
 
+/// Changes settings, and returns what they were.
+type Enter = dyn Fn(&State) -> Result<Value>;
+
+/// Restores settings.
+type Leave = dyn Fn(&State, Value) -> Result<()>;
+
 /// Changes settings while it is entered: `np.errstate(…)` and `np.printoptions(…)`.
 pub(crate) struct Within {
     pub class: &'static str,
-    pub enter: Rc<dyn Fn(&State) -> Result<Value>>,
-    pub leave: Rc<dyn Fn(&State, Value) -> Result<()>>,
+    pub enter: Rc<Enter>,
+    pub leave: Rc<Leave>,
     pub before: std::cell::RefCell<Vec<Value>>,
 }
 

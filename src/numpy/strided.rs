@@ -35,8 +35,8 @@ pub fn checked_count(shape: &[i64], itemsize: usize) -> Result<i64> {
         bail!(ValueError, "negative dimensions are not allowed");
     }
     // Sizes of zero do not hide that the others overflow.
-    let nonzero = shape.iter().filter(|&&size| size != 0);
-    let bytes = nonzero.fold(Some(itemsize as i64), |bytes: Option<i64>, &size| bytes?.checked_mul(size));
+    let mut nonzero = shape.iter().filter(|&&size| size != 0);
+    let bytes = nonzero.try_fold(itemsize as i64, |bytes, &size| bytes.checked_mul(size));
     match bytes {
         Some(_) if shape.contains(&0) => Ok(0),
         Some(bytes) => Ok(bytes / (itemsize as i64).max(1)),
@@ -73,7 +73,11 @@ impl Strided {
     }
 
     pub fn count(&self) -> i64 {
-        if self.shape.contains(&0) { 0 } else { self.shape.iter().fold(1, |count: i64, &size| count.saturating_mul(size)) }
+        if self.shape.contains(&0) {
+            0
+        } else {
+            self.shape.iter().fold(1, |count: i64, &size| count.saturating_mul(size))
+        }
     }
 
     /// Returns whether the elements follow each other without gaps, in row-major or column-major order.

@@ -27,12 +27,12 @@ mod tanh;
 mod walk;
 
 pub use call::{Operand, Options, Outputs, call, cast_faults};
-pub use flags::FpFlags;
-pub use reduce::{Initial, Reduction, reduce, reduction_dtype};
 pub(crate) use few::{Short, call_few};
+pub use flags::FpFlags;
 pub(crate) use reduce::reduce_few;
-pub use scan::{accumulate, at, reduceat};
+pub use reduce::{Initial, Reduction, reduce, reduction_dtype};
 pub use resolve::{In, LoopTypes, resolve};
+pub use scan::{accumulate, at, reduceat};
 pub use table::{Identity, Op, TABLE, Ufunc, find};
 
 #[cfg(test)]

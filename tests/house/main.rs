@@ -34,7 +34,10 @@ const ROOMS: &[(&str, &[&str])] = &[
             "tensor", "system",
         ],
     ),
-    ("library", &["torch", "numpy", "objects", "dispatch", "call", "format", "autograd", "value", "ops", "tensor", "system"]),
+    (
+        "library",
+        &["torch", "numpy", "objects", "dispatch", "call", "format", "autograd", "value", "ops", "tensor", "system"],
+    ),
     (
         "python",
         &["library", "torch", "objects", "dispatch", "call", "format", "autograd", "value", "ops", "tensor", "system"],

@@ -210,7 +210,8 @@ mod tests {
         let ends = [DIGITS - 1, DIGITS, PIECE - 1, PIECE, PIECE + 1, 2 * PIECE, 7 * PIECE + 5];
         for count in (0..40).chain(ends) {
             for most in [1, 300, 1_000_003, i64::MAX] {
-                let values: Vec<i64> = (0..count as i64).map(|i| i.wrapping_mul(0x9e37_79b9_7f4a_7c15_u64 as i64) % most).collect();
+                let values: Vec<i64> =
+                    (0..count as i64).map(|i| i.wrapping_mul(0x9e37_79b9_7f4a_7c15_u64 as i64) % most).collect();
                 let (mut quick, mut slow) = (values.clone(), values);
                 sort_lines(&mut quick, count).unwrap();
                 slow.sort();
@@ -239,11 +240,14 @@ mod tests {
     fn lines_are_sorted_apart() {
         for length in [3, 100, 1000, PIECE] {
             let mut lines: Vec<i32> = (0..5 * length as i32).map(|i| i.wrapping_mul(48271) % 1009).collect();
-            let slow: Vec<i32> = lines.chunks(length).flat_map(|line| {
-                let mut line = line.to_vec();
-                line.sort();
-                line
-            }).collect();
+            let slow: Vec<i32> = lines
+                .chunks(length)
+                .flat_map(|line| {
+                    let mut line = line.to_vec();
+                    line.sort();
+                    line
+                })
+                .collect();
             sort_lines(&mut lines, length).unwrap();
             assert!(lines == slow, "{length}");
         }

@@ -6,13 +6,16 @@ use super::flags::FpFlags;
 use super::products::product;
 use super::reduce::slowest_first;
 use super::resolve::{In, LoopTypes, resolve};
+use super::run::Cell;
 use super::table::{Op, Ufunc};
 use crate::array::{Array, Order};
 use crate::descr::{Casting, Descr, Kind, Weak};
 use crate::strided::{Strided, broadcast, show};
 use smallvec::SmallVec;
 use tensor::element::integer_limits;
-use tensor::{DType, Dims, Error, ErrorKind, Result, Scalar, interrupt};
+use tensor::memory::Memory;
+use tensor::parallel::{self, vectorised};
+use tensor::{DType, Dims, Error, ErrorKind, Result, Scalar, interrupt, limits};
 
 /// An operand: an array, or a number of a script, which has no dtype of its own.
 #[derive(Clone, Debug)]
@@ -74,7 +77,8 @@ fn cast_error(ufunc: &Ufunc, role: &str, [from, to]: [Descr; 2], casting: Castin
 /// Checks that operands and outputs may be converted.
 fn check_casts(ufunc: &Ufunc, types: &LoopTypes, inputs: &[Operand], options: &Options) -> Result<()> {
     let casting = options.casting;
-    let plural = |count: usize, role: &str, at: usize| if count == 1 { role.to_owned() } else { format!("{role} {at}") };
+    let plural =
+        |count: usize, role: &str, at: usize| if count == 1 { role.to_owned() } else { format!("{role} {at}") };
     for (at, (input, &own)) in inputs.iter().zip(types).enumerate() {
         let own = Descr::native(own);
         // A comparison with a mixed pair of integers, and logic, take their operands as they are.
@@ -262,7 +266,8 @@ fn new_result(shape: &[i64], operands: &[Array], dtype: DType, order: Order) -> 
             Array::unwritten(shape, descr, false)
         }
         Order::Keep => {
-            let places: SmallVec<[Strided; 3]> = operands.iter().map(|array| array.places.broadcast_to(shape)).collect();
+            let places: SmallVec<[Strided; 3]> =
+                operands.iter().map(|array| array.places.broadcast_to(shape)).collect();
             let strides: SmallVec<[&[i64]; 3]> = places.iter().map(|places| &places.strides[..]).collect();
             let order = slowest_first(shape, &strides);
             let mut strides = Dims::from_elem(0, shape.len());
@@ -398,6 +403,15 @@ pub fn cast_faults(source: &Array, result: &Array) -> Result<FpFlags> {
         _ => !(part < bounds && part >= -bounds),
     };
     let memory = source.memory()?;
+    let is_dense = !from.swapped && (source.is_c() || source.is_f());
+    let quick = match from.dtype {
+        DType::Float if is_dense => any_dense::<f32>(source, &memory, |part| is_beyond(f64::from(part))),
+        DType::Double if is_dense => any_dense::<f64>(source, &memory, is_beyond),
+        _ => None,
+    };
+    if let Some(any) = quick {
+        return any.map(|any| if any { fault } else { FpFlags::NONE });
+    }
     for (at, offset) in source.offsets().enumerate() {
         interrupt::check_at(at)?;
         let value = source.read_at(&memory, offset).to_complex();
@@ -406,6 +420,25 @@ pub fn cast_faults(source: &Array, result: &Array) -> Result<FpFlags> {
         }
     }
     Ok(FpFlags::NONE)
+}
+
+/// Returns whether a test holds for any element of a dense array; `None` if the elements are not aligned.
+fn any_dense<T: Cell>(array: &Array, memory: &Memory, test: impl Fn(T) -> bool + Send + Sync) -> Option<Result<bool>> {
+    let size = size_of::<T>();
+    let (first, count) = (limits::count(array.places.offset), limits::count(array.count()));
+    if first % size != 0 {
+        return None;
+    }
+    parallel::reading::<T, _>(memory, |items| {
+        let items = items.get(first / size..).and_then(|items| items.get(..count)).unwrap_or_default();
+        for part in items.chunks(interrupt::STRIDE) {
+            interrupt::check()?;
+            if vectorised(|| part.iter().fold(false, |any, &item| any | test(item))) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    })
 }
 
 /// Stores a result in an output of another dtype, and returns whether finite numbers became infinite.

@@ -71,8 +71,10 @@ pub(super) fn relation<T: Compared>(op: Op) -> Option<Two<T, T, BoolByte>> {
     })
 }
 
+type Mixed = fn(&[i64], &[u64], &mut [BoolByte]);
+
 /// Returns the kernel that compares int64 with uint64 exactly.
-pub(super) fn mixed(op: Op) -> Option<fn(&[i64], &[u64], &mut [BoolByte])> {
+pub(super) fn mixed(op: Op) -> Option<Mixed> {
     // Negative numbers are below all others.
     Some(match op {
         Op::Equal => two!(|a: i64, b: u64| BoolByte::new(a >= 0 && a as u64 == b)).slices,

@@ -1,10 +1,10 @@
 //! Kernels of complex numbers.
 
 use super::compare::Compared;
-use super::{analytic, inverse};
 use super::math::Real;
 use super::run::{One, Two, called, map, map_plain, two, zip};
 use super::table::Op;
+use super::{analytic, inverse};
 use num_complex::Complex;
 use tensor::memory::BoolByte;
 
@@ -153,9 +153,11 @@ where
         Op::Subtract => two!(|a: C<T>, b: C<T>| Complex::new(a.re - b.re, a.im - b.im)),
         // Vectors round the two products of each part differently from single numbers.
         Op::Multiply => Two {
-            slices: |a, b, out| zip(a, b, out, |a: C<T>, b: C<T>| {
-                Complex::new(a.re.fused(b.re, -(a.im * b.im)), a.re.fused(b.im, a.im * b.re))
-            }),
+            slices: |a, b, out| {
+                zip(a, b, out, |a: C<T>, b: C<T>| {
+                    Complex::new(a.re.fused(b.re, -(a.im * b.im)), a.re.fused(b.im, a.im * b.re))
+                })
+            },
             one: multiply::<T>,
         },
         Op::Divide => called!(divide::<T>),
@@ -213,11 +215,15 @@ pub(super) fn one_complex<T: Real>(op: Op) -> Option<One<Complex<T>, Complex<T>>
         Op::Rint => |from, out| map(from, out, |a: C<T>| Complex::new(a.re.rint(), a.im.rint())),
         Op::Sqrt => |from, out| map_plain(from, out, analytic::sqrt::<T>),
         Op::Exp => |from, out| map_plain(from, out, analytic::exp::<T>),
-        Op::Exp2 => |from, out| map_plain(from, out, |a: C<T>| analytic::exp(Complex::new(a.re * T::LN_2, a.im * T::LN_2))),
+        Op::Exp2 => {
+            |from, out| map_plain(from, out, |a: C<T>| analytic::exp(Complex::new(a.re * T::LN_2, a.im * T::LN_2)))
+        }
         Op::Expm1 => |from, out| map_plain(from, out, analytic::exp_m1::<T>),
         Op::Log => |from, out| map_plain(from, out, analytic::ln::<T>),
         Op::Log2 => |from, out| map_plain(from, out, |a: C<T>| scaled(analytic::ln(a), T::LOG2_E)),
-        Op::Log10 => |from, out| map_plain(from, out, |a: C<T>| scaled(analytic::ln(a), T::of(std::f64::consts::LOG10_E))),
+        Op::Log10 => {
+            |from, out| map_plain(from, out, |a: C<T>| scaled(analytic::ln(a), T::of(std::f64::consts::LOG10_E)))
+        }
         Op::Log1p => |from, out| map_plain(from, out, analytic::ln_1p::<T>),
         Op::Sin => |from, out| map_plain(from, out, analytic::sin::<T>),
         Op::Cos => |from, out| map_plain(from, out, analytic::cos::<T>),

@@ -2,9 +2,7 @@
 
 use super::clip::{Clipped, clip, clip_half};
 use super::compare::{Compared, bools, mirrored, mixed, one_bool, relation, whole_test};
-use super::complexes::{
-    complex_test, magnitudes, one_complex, plain_magnitudes, plain_one, plain_two, two_complex,
-};
+use super::complexes::{complex_test, magnitudes, one_complex, plain_magnitudes, plain_one, plain_two, two_complex};
 use super::flags::FpFlags;
 use super::halves::{extremes, one_half, plain, two_halves};
 use super::integers::{Whole, bit_count, one_integer, two_integers};
@@ -21,14 +19,38 @@ use tensor::{DType, Error, Result};
 macro_rules! each_whole {
     ($dtype:expr, $T:ident => $body:expr, $other:expr) => {
         match $dtype {
-            DType::Char => { type $T = i8; $body }
-            DType::Byte => { type $T = u8; $body }
-            DType::Short => { type $T = i16; $body }
-            DType::UInt16 => { type $T = u16; $body }
-            DType::Int => { type $T = i32; $body }
-            DType::UInt32 => { type $T = u32; $body }
-            DType::Long => { type $T = i64; $body }
-            DType::UInt64 => { type $T = u64; $body }
+            DType::Char => {
+                type $T = i8;
+                $body
+            }
+            DType::Byte => {
+                type $T = u8;
+                $body
+            }
+            DType::Short => {
+                type $T = i16;
+                $body
+            }
+            DType::UInt16 => {
+                type $T = u16;
+                $body
+            }
+            DType::Int => {
+                type $T = i32;
+                $body
+            }
+            DType::UInt32 => {
+                type $T = u32;
+                $body
+            }
+            DType::Long => {
+                type $T = i64;
+                $body
+            }
+            DType::UInt64 => {
+                type $T = u64;
+                $body
+            }
             _ => $other,
         }
     };
@@ -107,10 +129,7 @@ where
     if let Some(kernel) = plain_magnitudes::<T>(op).filter(|_| plain).or_else(|| magnitudes::<T>(op)) {
         return Some(run_one(op, kernel, a, out));
     }
-    plain_one::<T>(op)
-        .filter(|_| plain)
-        .or_else(|| one_complex::<T>(op))
-        .map(|kernel| run_one(op, kernel, a, out))
+    plain_one::<T>(op).filter(|_| plain).or_else(|| one_complex::<T>(op)).map(|kernel| run_one(op, kernel, a, out))
 }
 
 fn two(op: Op, part: usize, [a, b]: [&Array; 2], out: &Array) -> Option<Result<FpFlags>> {
@@ -236,4 +255,3 @@ pub(super) fn has_negative(exponents: &Array) -> Result<bool> {
     }
     Ok(false)
 }
-

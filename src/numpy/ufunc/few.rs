@@ -145,7 +145,8 @@ mod tests {
             for (weak, value) in numbers.into_iter().chain(floats) {
                 operands.push((Short::Number(weak, value), Operand::Weak(weak, value)));
             }
-            for name in ["add", "subtract", "multiply", "divide", "equal", "not_equal", "less", "less_equal", "greater"] {
+            for name in ["add", "subtract", "multiply", "divide", "equal", "not_equal", "less", "less_equal", "greater"]
+            {
                 let ufunc = find(name).unwrap();
                 for (a, slow_a) in &operands {
                     for (b, slow_b) in &operands {
@@ -163,7 +164,11 @@ mod tests {
                     let Some(quick) = reduce_few(ufunc, array) else { continue };
                     let (slow, flags) = reduce(ufunc, array, None, &Default::default()).unwrap();
                     assert!(flags == FpFlags::NONE, "{name} of {array:?}");
-                    assert_eq!(format!("{:?}", [quick]), format!("{:?}", slow.scalars().unwrap()), "{name} of {array:?}");
+                    assert_eq!(
+                        format!("{:?}", [quick]),
+                        format!("{:?}", slow.scalars().unwrap()),
+                        "{name} of {array:?}"
+                    );
                     compared += 1;
                 }
             }

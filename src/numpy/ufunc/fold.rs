@@ -1,8 +1,8 @@
 //! How reductions combine elements. Sums of inexact numbers are pairwise, as NumPy's: blocks of 128 elements in eight
 //! partial sums, and halves of longer runs. Other operations go from one element to the next.
 
-use super::complexes::two_complex;
 use super::compare::bools;
+use super::complexes::two_complex;
 use super::integers::two_integers;
 use super::math::Real;
 use super::reals::two_reals;
@@ -11,7 +11,7 @@ use super::table::Op;
 use half::f16;
 use num_complex::Complex;
 use tensor::memory::BoolByte;
-use tensor::parallel::{Kernel, vectorised, vectorised_kernel};
+use tensor::parallel::{self, Kernel, vectorised, vectorised_kernel};
 
 /// Elements at equal distances in a slice.
 #[derive(Clone, Copy)]
@@ -39,12 +39,15 @@ impl<'a, T: Copy + Default> Line<'a, T> {
     }
 }
 
+type Fold<T> = dyn Fn(T, Line<T>) -> T + Send + Sync;
+type Slices<T> = dyn Fn(&[T], &[T], &mut [T]) + Send + Sync;
+
 /// The functions of an operation that reductions use.
 pub(super) struct Reducer<T> {
     pub(super) one: Box<dyn Fn(T, T) -> T + Send + Sync>,
     /// Combines an accumulator with a line of elements.
-    pub(super) fold: Box<dyn Fn(T, Line<T>) -> T + Send + Sync>,
-    pub(super) slices: Box<dyn Fn(&[T], &[T], &mut [T]) + Send + Sync>,
+    pub(super) fold: Box<Fold<T>>,
+    pub(super) slices: Box<Slices<T>>,
 }
 
 /// An element type that can be reduced.
@@ -58,7 +61,7 @@ fn of_kernel<T: Copy + Default + Send + Sync + 'static>(
     fold: Option<fn(T, Line<T>) -> T>,
 ) -> Reducer<T> {
     let one = kernel.one;
-    let fold: Box<dyn Fn(T, Line<T>) -> T + Send + Sync> = match fold {
+    let fold: Box<Fold<T>> = match fold {
         Some(fold) => Box::new(fold),
         None => Box::new(move |start, line: Line<T>| (0..line.count).fold(start, |sum, i| one(sum, line.at(i)))),
     };
@@ -166,24 +169,24 @@ fn block_sum<T: Real>(count: usize, from: impl Fn(usize) -> T) -> T {
 /// Elements whose blocks are summed in one vectorised loop.
 const BATCH: usize = 32 * BLOCK;
 
-/// Splits `count` elements in half as often as it takes to get blocks, and calls `block` with the length of each.
-fn split(count: usize, block: &mut impl FnMut(usize)) {
-    if count <= BLOCK {
-        return block(count);
+/// Splits `count` elements in half until no part has more than `most`, and calls `part` with the length of each.
+fn split(count: usize, most: usize, part: &mut impl FnMut(usize)) {
+    if count <= most {
+        return part(count);
     }
     let half = count / 2 - count / 2 % LANES;
-    split(half, block);
-    split(count - half, block);
+    split(half, most, part);
+    split(count - half, most, part);
 }
 
-/// Adds the sums of blocks along the halves that [`split`] made.
-fn join<T: Real>(count: usize, sums: &mut impl Iterator<Item = T>) -> T {
-    if count <= BLOCK {
+/// Adds the sums of parts along the halves that [`split`] made.
+fn join<T: Real>(count: usize, most: usize, sums: &mut impl Iterator<Item = T>) -> T {
+    if count <= most {
         return sums.next().unwrap_or_else(T::zero);
     }
     let half = count / 2 - count / 2 % LANES;
-    let left = join(half, sums);
-    left + join(count - half, sums)
+    let left = join(half, most, sums);
+    left + join(count - half, most, sums)
 }
 
 /// Sums blocks of adjacent elements.
@@ -222,6 +225,30 @@ fn adjacent_block<T: Real>(block: &[T]) -> T {
     rest.iter().fold(((a + b) + (c + d)) + ((e + f) + (g + h)), |sum, &item| sum + item)
 }
 
+/// Elements that one core sums at a time.
+const SHARE: usize = 1 << 18;
+
+/// The pairwise sum of adjacent elements; of many on all cores.
+fn pairwise_anywhere<T: Real + Send + Sync>(items: &[T]) -> T {
+    if items.len() <= SHARE {
+        return pairwise(items);
+    }
+    let (mut ranges, mut start) = (Vec::new(), 0);
+    split(items.len(), SHARE, &mut |length| {
+        ranges.push(start..start + length);
+        start += length;
+    });
+    let part = |k: usize| {
+        let range = ranges.get(k).cloned().unwrap_or_default();
+        Ok(pairwise(items.get(range).unwrap_or_default()))
+    };
+    match parallel::collect(ranges.len(), items.len(), &part) {
+        Ok(sums) => join(items.len(), SHARE, &mut sums.into_iter()),
+        // Without memory for the list, or after Ctrl-C, which the caller looks for.
+        Err(_) => pairwise(items),
+    }
+}
+
 /// The pairwise sum of adjacent elements.
 pub(super) fn pairwise<T: Real>(items: &[T]) -> T {
     if items.len() <= LANES {
@@ -234,7 +261,7 @@ pub(super) fn pairwise<T: Real>(items: &[T]) -> T {
         return left + pairwise(right);
     }
     let (mut lengths, mut blocks) = ([0; 2 * BATCH / BLOCK + 2], 0);
-    split(items.len(), &mut |length| {
+    split(items.len(), BLOCK, &mut |length| {
         if let Some(place) = lengths.get_mut(blocks) {
             *place = length;
             blocks += 1;
@@ -242,7 +269,7 @@ pub(super) fn pairwise<T: Real>(items: &[T]) -> T {
     });
     let mut sums = [T::zero(); 2 * BATCH / BLOCK + 2];
     vectorised_kernel(Blocks { items, lengths: &lengths[..blocks], sums: &mut sums });
-    join(items.len(), &mut sums.into_iter())
+    join(items.len(), BLOCK, &mut sums.into_iter())
 }
 
 /// The pairwise sum of elements anywhere.
@@ -306,7 +333,7 @@ macro_rules! real_reduced {
                 use super::reals::{larger, larger_number, smaller, smaller_number};
                 let fold: Option<fn($t, Line<$t>) -> $t> = match op {
                     Op::Add => Some(|start, line| start + match line.adjacent() {
-                        Some(items) => pairwise(items),
+                        Some(items) => pairwise_anywhere(items),
                         None => pairwise_of(0, line.count, &|i| line.at(i)),
                     }),
                     Op::Maximum => Some(|start, line| extreme(start, line, larger::<$t>)),
@@ -342,7 +369,7 @@ impl Reduced for f16 {
         }
         let kernel = two_reals::<f32>(op, 0)?;
         let one = move |a: f16, b: f16| f16::from_f32((kernel.one)(a.to_f32(), b.to_f32()));
-        let fold: Box<dyn Fn(f16, Line<f16>) -> f16 + Send + Sync> = match op {
+        let fold: Box<Fold<f16>> = match op {
             // The sum is in single precision until the end of the line.
             Op::Add => Box::new(|start, line| f16::from_f32(start.to_f32() + half_sum(line))),
             Op::Subtract | Op::Multiply | Op::Divide => Box::new(move |start, line| {
@@ -369,4 +396,19 @@ fn half_sum(line: Line<f16>) -> f32 {
         None => wide.iter_mut().enumerate().for_each(|(i, wide)| *wide = line.at(i).to_f32()),
     }
     pairwise(wide)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sums_of_many_cores_are_those_of_one() {
+        for count in [SHARE - 1, SHARE, SHARE + 1, 2 * SHARE + 9, 7 * SHARE + 1001] {
+            let items: Vec<f32> = (0..count).map(|i| (i * 48271 % 65537) as f32 * 0.37 - 9000.0).collect();
+            let slow = pairwise_of(0, count, &|i| items[i]);
+            assert_eq!(pairwise(&items).to_bits(), slow.to_bits(), "{count}");
+            assert_eq!(pairwise_anywhere(&items).to_bits(), slow.to_bits(), "{count}");
+        }
+    }
 }

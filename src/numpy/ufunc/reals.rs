@@ -136,12 +136,12 @@ pub(super) fn two_reals<T: Real>(op: Op, part: usize) -> Option<Two<T, T, T>> {
     })
 }
 
-/// Returns the kernel of a number and a power of two.
-pub(super) fn scaled<T: Real>(op: Op) -> Option<(Two<T, i32, T>, Two<T, i64, T>)> {
-    (op == Op::Ldexp).then_some((
-        called!(|a: T, b: i32| a.times_power(i64::from(b))),
-        called!(|a: T, b: i64| a.times_power(b)),
-    ))
+type Scaled<T> = (Two<T, i32, T>, Two<T, i64, T>);
+
+/// Returns the kernels of a number and a power of two.
+pub(super) fn scaled<T: Real>(op: Op) -> Option<Scaled<T>> {
+    (op == Op::Ldexp)
+        .then_some((called!(|a: T, b: i32| a.times_power(i64::from(b))), called!(|a: T, b: i64| a.times_power(b))))
 }
 
 fn sign<T: Real>(a: T) -> T {

@@ -13,9 +13,9 @@ use crate::descr::{Casting, Descr, Kind};
 use crate::element::each;
 use crate::strided::{Strided, show};
 use smallvec::SmallVec;
-use tensor::{DType, Dims, Error, ErrorKind, Result, Scalar, bail, interrupt, limits, parallel};
 use tensor::memory::BoolByte;
 use tensor::parallel::vectorised;
+use tensor::{DType, Dims, Error, ErrorKind, Result, Scalar, bail, interrupt, limits, parallel};
 
 /// The value that a reduction starts with.
 #[derive(Clone, Debug, Default)]
@@ -286,9 +286,9 @@ pub fn reduce(
         None => None,
     };
     // An output of another dtype, and one that is read meanwhile, get a copy.
-    let direct = given.as_ref().filter(|out| {
-        out.descr == descr && out.places.in_elements(out.itemsize()).is_some() && !out.may_share(array)
-    });
+    let direct = given
+        .as_ref()
+        .filter(|out| out.descr == descr && out.places.in_elements(out.itemsize()).is_some() && !out.may_share(array));
     let result = match direct {
         Some(out) => out.clone(),
         None => new_result(array, &is_reduced, dtype, options.where_.as_ref())?,

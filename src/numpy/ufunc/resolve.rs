@@ -135,7 +135,8 @@ pub fn resolve(
         return usual.ok_or_else(|| no_loop(ufunc, inputs));
     }
     let agrees = |types: &LoopTypes| -> bool {
-        types.len() == fixed.len() && types.iter().zip(&fixed).all(|(&own, fixed)| fixed.is_none_or(|fixed| fixed == own))
+        types.len() == fixed.len()
+            && types.iter().zip(&fixed).all(|(&own, fixed)| fixed.is_none_or(|fixed| fixed == own))
     };
     if let Some(types) = usual.filter(agrees) {
         return Ok(types);

@@ -32,15 +32,12 @@ fn power_of_two(exponent: i32) -> f32 {
 
 #[inline(always)]
 pub(super) fn exp(x: f32) -> f32 {
-    const MOST: f32 = 88.722_839_355_468_75;
-    const LEAST: f32 = -103.972_084_045_410_16;
+    const MOST: f32 = 88.722_84;
+    const LEAST: f32 = -103.972_084;
     let inner = if x < MOST && x > LEAST { x } else { 0.0 };
     let quadrant = rounded(inner * std::f32::consts::LOG2_E);
-    let y = fused(quadrant, -1.428_606_77e-6, fused(quadrant, -0.693_145_752, inner));
-    let above = polynomial(
-        y,
-        [5.082_762_5e-4, 6.757_897e-3, 5.114_512e-2, 2.473_615_4e-1, 7.257_664_6e-1, 1.0],
-    );
+    let y = fused(quadrant, -1.428_606_8e-6, fused(quadrant, -0.693_145_75, inner));
+    let above = polynomial(y, [5.082_762e-4, 6.757_897e-3, 5.114_512e-2, 2.473_615_4e-1, 7.257_665e-1, 1.0]);
     let below = polynomial(y, [2.159_509_4e-2, -2.742_335_4e-1, 1.0]);
     let power = quadrant as i32;
     // Two factors, of which only the second can round: to a subnormal result.
@@ -70,8 +67,7 @@ pub(super) fn log(x: f32) -> f32 {
     let exponent = if is_low { exponent - 1.0 } else { exponent };
     let y = if is_low { mantissa + mantissa } else { mantissa } - 1.0;
     let above = polynomial(y, [2.589_979_2e-2, 3.808_837_8e-1, 1.480_000_6, 2.112_677_6, 1.0, 0.0]);
-    let below =
-        polynomial(y, [5.875_095_4e-3, 1.546_476_4e-1, 9.864_943e-1, 2.453_006, 2.612_677_6, 1.0]);
+    let below = polynomial(y, [5.875_095_4e-3, 1.546_476_4e-1, 9.864_943e-1, 2.453_006, 2.612_677_6, 1.0]);
     let value = fused(exponent, std::f32::consts::LN_2, above / below);
     if x.is_nan() || x == f32::INFINITY {
         x
@@ -86,21 +82,16 @@ pub(super) fn log(x: f32) -> f32 {
 
 /// Returns the sine of an angle moved by quarter turns.
 #[inline(always)]
+#[expect(clippy::approx_constant, reason = "the first digits of half of pi; the next lines have the others")]
 fn wave(x: f32, quarter: i32) -> f32 {
     let quadrant = rounded(x * std::f32::consts::FRAC_2_PI);
-    let y = fused(quadrant, -1.570_796_01, x);
-    let y = fused(quadrant, -3.139_164_73e-7, y);
-    let y = fused(quadrant, -5.390_302_53e-15, y);
+    let y = fused(quadrant, -1.570_796, x);
+    let y = fused(quadrant, -3.139_164_7e-7, y);
+    let y = fused(quadrant, -5.390_302_5e-15, y);
     let square = y * y;
     let cosine = polynomial(
         square,
-        [
-            f32::from_bits(0x37cc_730b),
-            f32::from_bits(0xbab6_036e),
-            f32::from_bits(0x3d2a_aa9e),
-            -0.5,
-            1.0,
-        ],
+        [f32::from_bits(0x37cc_730b), f32::from_bits(0xbab6_036e), f32::from_bits(0x3d2a_aa9e), -0.5, 1.0],
     );
     let sine = polynomial(
         square,
@@ -119,8 +110,8 @@ fn wave(x: f32, quarter: i32) -> f32 {
 }
 
 /// Angles up to here are reduced exactly enough; the system's functions take larger ones.
-const SINE_LIMIT: f32 = 117_435.992;
-const COSINE_LIMIT: f32 = 71_476.062_5;
+const SINE_LIMIT: f32 = 117_435.99;
+const COSINE_LIMIT: f32 = 71_476.06;
 
 /// Applies a function to all numbers, and another one to those that are out of range.
 #[inline(always)]
@@ -130,8 +121,9 @@ fn waves(from: &[f32], out: &mut [f32], quarter: i32, limit: f32, far: fn(f32) -
             *out = wave(x, quarter);
         }
     });
-    if from.iter().any(|x| !(x.abs() <= limit)) {
-        for (out, &x) in out.iter_mut().zip(from).filter(|(_, x)| !(x.abs() <= limit)) {
+    let is_far = |x: f32| x.is_nan() || x.abs() > limit;
+    if from.iter().any(|&x| is_far(x)) {
+        for (out, &x) in out.iter_mut().zip(from).filter(|(_, x)| is_far(**x)) {
             *out = if x.is_nan() { x } else { far(x) };
         }
     }

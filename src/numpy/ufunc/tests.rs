@@ -92,7 +92,9 @@ fn errors_are_those_of_numpy() {
         (message("absolute", &[array('D', &[1.0])], &with('F')), format!("{none}absolute")),
         (
             message("absolute", &[array('D', &[1.0])], &with('f')),
-            format!("{cast}'absolute' input from dtype('complex128') to dtype('float32') with casting rule 'same_kind'"),
+            format!(
+                "{cast}'absolute' input from dtype('complex128') to dtype('float32') with casting rule 'same_kind'"
+            ),
         ),
         (
             message("add", &[array('l', &[1.0]), array('d', &[1.0])], &with('i')),
@@ -122,7 +124,10 @@ fn errors_are_those_of_numpy() {
              (n?,k),(k,m?)->(n?,m?) (size 1 is different from 2)"
                 .to_owned(),
         ),
-        (message("matmul", &[array('d', &[1.0, 2.0]), array('d', &[3.0, 4.0])], &usual), "Ok([Float(11.0)])".to_owned()),
+        (
+            message("matmul", &[array('d', &[1.0, 2.0]), array('d', &[3.0, 4.0])], &usual),
+            "Ok([Float(11.0)])".to_owned(),
+        ),
     ] {
         assert_eq!(found, wanted);
     }
@@ -200,7 +205,10 @@ fn compare_values(path: &str) {
         // Overflows inside a function that the result does not show are not found.
         let is_hidden = name.starts_with("logaddexp") || name == "spacing" && codes == "e";
         if found != flags && flags != "?" && !is_hidden {
-            examples.entry(format!("{name} {codes} flags")).or_insert_with(Vec::new).push(format!("{found} not {flags}"));
+            examples
+                .entry(format!("{name} {codes} flags"))
+                .or_insert_with(Vec::new)
+                .push(format!("{found} not {flags}"));
         }
         for (part, wanted) in right.split(' ').map(array_of).enumerate() {
             let (mine, theirs) = (outputs.arrays[part].scalars().unwrap(), wanted.scalars().unwrap());
@@ -317,7 +325,13 @@ fn reductions_are_those_of_numpy() {
             ));
         }
     }
-    assert!(wrong.is_empty(), "{} of {} {:#?}", wrong.len(), counts.values().sum::<i32>(), &wrong[..wrong.len().min(60)]);
+    assert!(
+        wrong.is_empty(),
+        "{} of {} {:#?}",
+        wrong.len(),
+        counts.values().sum::<i32>(),
+        &wrong[..wrong.len().min(60)]
+    );
 }
 
 #[test]
@@ -345,7 +359,8 @@ fn changes_in_place_and_reductions_with_options() {
     call(add, &[Operand::Array(target.clone()), Operand::Weak(Weak::Integer, Scalar::Int(1))], &chosen).unwrap();
     assert_eq!(target.scalars().unwrap(), [13, -2, 11].map(Scalar::Int));
     // An output that overlaps an input in another order.
-    let reversed = target.at(crate::Strided { shape: [3].into_iter().collect(), strides: [-8].into_iter().collect(), offset: 16 });
+    let reversed =
+        target.at(crate::Strided { shape: [3].into_iter().collect(), strides: [-8].into_iter().collect(), offset: 16 });
     let options = Options { out: &[Some(reversed)], ..Options::default() };
     call(add, &[Operand::Array(target.clone()), Operand::Weak(Weak::Integer, Scalar::Int(0))], &options).unwrap();
     assert_eq!(target.scalars().unwrap(), [11, -2, 13].map(Scalar::Int));

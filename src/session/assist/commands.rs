@@ -31,7 +31,12 @@ struct Command {
 const COMMANDS: &[Command] = &[
     Command { name: "aliases", arguments: "", doc: "draw the variables, grouped by storage", run: aliases },
     Command { name: "bits", arguments: "X", doc: "sign, exponent and mantissa of one number", run: bits },
-    Command { name: "bytes", arguments: "X[, DTYPES]", doc: "the bytes of a tensor, an array or a storage, decoded", run: bytes },
+    Command {
+        name: "bytes",
+        arguments: "X[, DTYPES]",
+        doc: "the bytes of a tensor, an array or a storage, decoded",
+        run: bytes,
+    },
     Command { name: "check", arguments: "", doc: "compare the last paste with its recorded outputs", run: check },
     Command {
         name: "explain",
