@@ -50,6 +50,7 @@ const PYTHON: &[&str] = &[
     "numpy-reductions.md",
     "numpy-special-values.md",
     "numpy-tensors.md",
+    "numpy-tutorials.md",
     "numpy-ufuncs.md",
     "numpy-views.md",
     "sets-and-files.md",

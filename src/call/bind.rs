@@ -4,7 +4,7 @@
 use super::builtins;
 use super::indexes::{index_of, is_numpy_integer};
 use super::refused::{no_combination, unexpected_keyword, with_nearest_keyword};
-use super::signature::{Either, Kind, Param, Signature};
+use super::signature::{Either, Kind, Param, Signature, matches_name};
 
 use smallvec::SmallVec;
 use std::rc::Rc;
@@ -232,16 +232,6 @@ fn attempt(
         return Ok(Err(Mismatch::Wrong { param: 0, position: Some(1), element: None }));
     }
     Ok(Ok(()))
-}
-
-/// Returns whether a keyword names the parameter. NumPy's spellings of some common names are accepted.
-pub(crate) fn matches_name(param: &Param, keyword: &str) -> bool {
-    let name = param.shown_name();
-    keyword == name
-        || matches!(
-            (name, keyword),
-            ("dim", "axis") | ("keepdim", "keepdims") | ("input", "x" | "a" | "x1") | ("other", "x2")
-        )
 }
 
 impl Mismatch {

@@ -1,6 +1,7 @@
 //! Errors for arguments that fit no signature, if they take more than one sentence.
 
-use super::bind::{Arguments, matches_name};
+use super::bind::Arguments;
+use super::signature::matches_name;
 use super::signature::{Param, Signature};
 use super::suggest::nearest;
 use tensor::Error;

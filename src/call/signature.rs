@@ -512,6 +512,16 @@ fn parse_default(text: &'static str) -> Option<Default> {
     })
 }
 
+/// Returns whether a keyword names the parameter. NumPy's spellings of some common names are accepted.
+pub(crate) fn matches_name(param: &Param, keyword: &str) -> bool {
+    let name = param.shown_name();
+    keyword == name
+        || matches!(
+            (name, keyword),
+            ("dim", "axis") | ("keepdim", "keepdims") | ("input", "x" | "a" | "x1") | ("other", "x2")
+        )
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -25,6 +25,7 @@ pub mod runtime;
 mod scoped;
 pub(crate) mod shadowed;
 pub mod subscripts;
+mod tokens;
 pub mod values;
 pub mod words;
 

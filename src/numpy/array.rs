@@ -11,7 +11,7 @@ use tensor::{Device, Dims, Error, Layout, Result, Scalar, Storage, View, interru
 
 /// Elements of a storage. Cloning shares the storage.
 #[derive(Clone, Debug)]
-pub struct Array {
+pub(crate) struct Array {
     pub storage: Storage,
     pub descr: Descr,
     pub places: Strided,
@@ -19,7 +19,7 @@ pub struct Array {
 
 /// The order in which a new array stores its elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Order {
+pub(crate) enum Order {
     /// Row-major.
     C,
     /// Column-major.
@@ -35,7 +35,7 @@ impl Array {
     ///
     /// # Errors
     /// ValueError for sizes that cannot be; MemoryError if there is not enough memory.
-    pub fn zeros(shape: &[i64], descr: Descr, column_major: bool) -> Result<Array> {
+    pub(crate) fn zeros(shape: &[i64], descr: Descr, column_major: bool) -> Result<Array> {
         let places = Strided::dense(shape, descr.itemsize(), column_major);
         Array::on(places, descr, Storage::zeroed)
     }
@@ -44,7 +44,7 @@ impl Array {
     ///
     /// # Errors
     /// Those of [`Array::zeros`].
-    pub fn unwritten(shape: &[i64], descr: Descr, column_major: bool) -> Result<Array> {
+    pub(crate) fn unwritten(shape: &[i64], descr: Descr, column_major: bool) -> Result<Array> {
         let places = Strided::dense(shape, descr.itemsize(), column_major);
         Array::on(places, descr, Storage::unwritten)
     }
@@ -61,19 +61,19 @@ impl Array {
     }
 
     /// Creates an array of one element without dimensions.
-    pub fn scalar(value: Scalar, descr: Descr) -> Result<Array> {
+    pub(crate) fn scalar(value: Scalar, descr: Descr) -> Result<Array> {
         let array = Array::zeros(&[], descr, false)?;
         array.put(0, value)?;
         Ok(array)
     }
 
     /// Creates a one-dimensional array.
-    pub fn of(values: &[Scalar], descr: Descr) -> Result<Array> {
+    pub(crate) fn of(values: &[Scalar], descr: Descr) -> Result<Array> {
         Array::shaped(&[values.len() as i64], values, descr)
     }
 
     /// Creates a row-major array of these values.
-    pub fn shaped(shape: &[i64], values: &[Scalar], descr: Descr) -> Result<Array> {
+    pub(crate) fn shaped(shape: &[i64], values: &[Scalar], descr: Descr) -> Result<Array> {
         let array = Array::unwritten(shape, descr, false)?;
         let memory = array.storage.data()?;
         for (at, &value) in values.iter().enumerate() {
@@ -85,43 +85,43 @@ impl Array {
 
     /// Returns the elements of a view as an array on the same memory; `None` for dtypes that NumPy lacks. Lazy bits of
     /// the view are ignored.
-    pub fn of_view(view: &View) -> Option<Array> {
+    pub(crate) fn of_view(view: &View) -> Option<Array> {
         let descr = Descr::of(view.dtype)?;
         let places = Strided::of_layout(&view.layout, descr.itemsize());
         Some(Array { storage: view.storage.clone(), descr, places })
     }
 
-    pub fn shape(&self) -> &[i64] {
+    pub(crate) fn shape(&self) -> &[i64] {
         &self.places.shape
     }
 
-    pub fn ndim(&self) -> usize {
+    pub(crate) fn ndim(&self) -> usize {
         self.places.ndim()
     }
 
-    pub fn count(&self) -> i64 {
+    pub(crate) fn count(&self) -> i64 {
         self.places.count()
     }
 
-    pub fn itemsize(&self) -> usize {
+    pub(crate) fn itemsize(&self) -> usize {
         self.descr.itemsize()
     }
 
     /// Returns the same bytes at other places.
-    pub fn at(&self, places: Strided) -> Array {
+    pub(crate) fn at(&self, places: Strided) -> Array {
         Array { storage: self.storage.clone(), descr: self.descr, places }
     }
 
-    pub fn is_c(&self) -> bool {
+    pub(crate) fn is_c(&self) -> bool {
         self.places.is_dense(self.itemsize(), false)
     }
 
-    pub fn is_f(&self) -> bool {
+    pub(crate) fn is_f(&self) -> bool {
         self.places.is_dense(self.itemsize(), true)
     }
 
     /// Returns whether every element is at an address that its type requires.
-    pub fn is_aligned(&self) -> bool {
+    pub(crate) fn is_aligned(&self) -> bool {
         let size = self.descr.dtype.to_real().itemsize().max(1);
         let fits = |bytes: i64| bytes % size as i64 == 0;
         self.address().is_multiple_of(size)
@@ -129,12 +129,12 @@ impl Array {
     }
 
     /// Returns the address of the first element.
-    pub fn address(&self) -> usize {
+    pub(crate) fn address(&self) -> usize {
         self.storage.data_ptr().wrapping_add(self.places.offset as usize)
     }
 
     /// Returns the range of addresses that the elements occupy; `None` without elements.
-    pub fn bounds(&self) -> Option<(i64, i64)> {
+    pub(crate) fn bounds(&self) -> Option<(i64, i64)> {
         let start = self.storage.data_ptr() as i64;
         let (low, high) = self.places.span(self.itemsize())?;
         Some((start.checked_add(low)?, start.checked_add(high)?))
@@ -144,7 +144,7 @@ impl Array {
     ///
     /// # Errors
     /// RuntimeError if it does not.
-    pub fn memory(&self) -> Result<Rc<Memory>> {
+    pub(crate) fn memory(&self) -> Result<Rc<Memory>> {
         let memory = self.storage.data()?;
         let fits = match self.places.span(self.itemsize()) {
             Some((low, high)) => low >= 0 && high <= memory.nbytes() as i64,
@@ -160,7 +160,7 @@ impl Array {
 
     /// Returns the elements as a view on the same memory, if a tensor could have them: in the machine's byte order, at
     /// multiples of their size and in no reversed dimension.
-    pub fn view(&self) -> Option<View> {
+    pub(crate) fn view(&self) -> Option<View> {
         if self.descr.swapped {
             return None;
         }
@@ -185,7 +185,7 @@ impl Array {
     ///
     /// # Errors
     /// MemoryError if there is not enough memory for a copy.
-    pub fn readable(&self) -> Result<View> {
+    pub(crate) fn readable(&self) -> Result<View> {
         match self.view() {
             Some(view) => Ok(view),
             None => {
@@ -195,18 +195,9 @@ impl Array {
         }
     }
 
-    /// Returns a dense row-major view of the elements in a dtype, for kernels that read whole slices: of the same memory
-    /// if possible.
-    pub fn dense(&self, descr: Descr) -> Result<View> {
-        match self.view() {
-            Some(view) if self.descr == descr && view.layout.is_contiguous() => Ok(view),
-            _ => self.copied(descr, Order::C)?.view().ok_or_else(|| Error::runtime("a dense array has a view")),
-        }
-    }
-
     /// Reads the element whose first byte is `offset`.
     #[inline]
-    pub fn read_at(&self, memory: &Memory, offset: i64) -> Scalar {
+    pub(crate) fn read_at(&self, memory: &Memory, offset: i64) -> Scalar {
         let size = self.itemsize() as i64;
         if !self.descr.swapped && offset % size == 0 {
             let place = (offset / size) as usize;
@@ -220,7 +211,7 @@ impl Array {
 
     /// Writes the element whose first byte is `offset`.
     #[inline]
-    pub fn write_at(&self, memory: &Memory, offset: i64, value: Scalar) {
+    pub(crate) fn write_at(&self, memory: &Memory, offset: i64, value: Scalar) {
         let size = self.itemsize() as i64;
         if !self.descr.swapped && offset % size == 0 {
             let place = (offset / size) as usize;
@@ -233,23 +224,23 @@ impl Array {
     }
 
     /// Returns the element at a byte offset.
-    pub fn get(&self, offset: i64) -> Result<Scalar> {
+    pub(crate) fn get(&self, offset: i64) -> Result<Scalar> {
         Ok(self.read_at(&*self.memory()?, offset))
     }
 
     /// Sets the element at a byte offset.
-    pub fn put(&self, offset: i64, value: Scalar) -> Result<()> {
+    pub(crate) fn put(&self, offset: i64, value: Scalar) -> Result<()> {
         self.write_at(&*self.memory()?, offset, value);
         Ok(())
     }
 
     /// Returns the only element of an array without dimensions.
-    pub fn item(&self) -> Result<Scalar> {
+    pub(crate) fn item(&self) -> Result<Scalar> {
         self.get(self.places.offset)
     }
 
     /// Returns the byte offsets of all elements in row-major order.
-    pub fn offsets(&self) -> Offsets<'_> {
+    pub(crate) fn offsets(&self) -> Offsets<'_> {
         Offsets {
             places: &self.places,
             index: Dims::from_elem(0, self.ndim()),
@@ -262,7 +253,7 @@ impl Array {
     ///
     /// # Errors
     /// MemoryError if there is not enough memory.
-    pub fn scalars(&self) -> Result<Vec<Scalar>> {
+    pub(crate) fn scalars(&self) -> Result<Vec<Scalar>> {
         let memory = self.memory()?;
         let mut out = limits::list(limits::count(self.count()))?;
         for (i, offset) in self.offsets().enumerate() {
@@ -273,7 +264,7 @@ impl Array {
     }
 
     /// Returns whether both may occupy the same bytes: whether the ranges from their first to their last byte meet.
-    pub fn may_share(&self, other: &Array) -> bool {
+    pub(crate) fn may_share(&self, other: &Array) -> bool {
         match (self.bounds(), other.bounds()) {
             (Some((low, high)), Some((start, end))) => low < end && start < high,
             _ => false,
@@ -284,14 +275,14 @@ impl Array {
     ///
     /// # Errors
     /// MemoryError if there is not enough memory.
-    pub fn copied(&self, descr: Descr, order: Order) -> Result<Array> {
+    pub(crate) fn copied(&self, descr: Descr, order: Order) -> Result<Array> {
         let copy = self.like(descr, order)?;
         copy.assign(self)?;
         Ok(copy)
     }
 
     /// Allocates an array of the same shape for elements in another dtype.
-    pub fn like(&self, descr: Descr, order: Order) -> Result<Array> {
+    pub(crate) fn like(&self, descr: Descr, order: Order) -> Result<Array> {
         let column_major = self.is_f() && !self.is_c();
         match order {
             Order::C => Array::unwritten(self.shape(), descr, false),
@@ -309,7 +300,7 @@ impl Array {
     ///
     /// # Errors
     /// KeyboardInterrupt; RuntimeError if a storage has become too small.
-    pub fn assign(&self, source: &Array) -> Result<()> {
+    pub(crate) fn assign(&self, source: &Array) -> Result<()> {
         if self.count() == 0 {
             return Ok(());
         }
@@ -363,7 +354,7 @@ impl Array {
     }
 
     /// Sets every element.
-    pub fn fill(&self, value: Scalar) -> Result<()> {
+    pub(crate) fn fill(&self, value: Scalar) -> Result<()> {
         let one = Array::scalar(value, self.descr.to_native())?;
         let places = one.places.broadcast_to(self.shape());
         self.assign(&one.at(places))
@@ -371,7 +362,7 @@ impl Array {
 
     /// Returns the layout in elements, of which strides may be negative, if elements are in the machine's byte order
     /// and at multiples of their size.
-    pub fn signed(&self) -> Option<Layout> {
+    pub(crate) fn signed(&self) -> Option<Layout> {
         if self.descr.swapped { None } else { self.places.in_elements(self.itemsize()) }
     }
 }
@@ -403,7 +394,7 @@ fn no_memory(shape: &[i64], descr: Descr, nbytes: usize) -> Error {
 
 /// Returns the strides of a result without gaps whose dimensions are in the order of the operands' strides, as NumPy
 /// chooses them. Operands are broadcast to `shape`.
-pub fn kept_strides(shape: &[i64], operands: &[&Strided], itemsize: usize) -> Dims {
+pub(crate) fn kept_strides(shape: &[i64], operands: &[&Strided], itemsize: usize) -> Dims {
     // Slowest dimension first; a dimension moves only if an operand says so.
     let mut order: Vec<usize> = (0..shape.len()).collect();
     for i in 1..order.len() {
@@ -437,7 +428,7 @@ fn is_slower(a: usize, b: usize, operands: &[&Strided], shape: &[i64]) -> bool {
 }
 
 /// Flips dimensions so that the first operand has no negative stride: elementwise loops may go either way.
-pub fn aligned<const N: usize>(mut layouts: [Layout; N]) -> [Layout; N] {
+pub(crate) fn aligned<const N: usize>(mut layouts: [Layout; N]) -> [Layout; N] {
     let Some(first) = layouts.first().cloned() else { return layouts };
     for (d, (&stride, &size)) in first.strides.iter().zip(&first.sizes).enumerate() {
         if stride < 0 && size > 0 {
@@ -471,7 +462,7 @@ fn cast_kernel(from: Descr, to: Descr) -> fn(&mut Block<2>) {
 }
 
 /// The byte offsets of elements in row-major order.
-pub struct Offsets<'a> {
+pub(crate) struct Offsets<'a> {
     places: &'a Strided,
     index: Dims,
     left: i64,

@@ -14,7 +14,7 @@ use value::Value;
 ///
 /// # Errors
 /// Those of [`numpy`].
-pub fn array_of(tensor: &Tensor) -> Result<Array> {
+pub(crate) fn array_of(tensor: &Tensor) -> Result<Array> {
     let view = checked_view(tensor, false)?;
     Array::of_view(&view).ok_or_else(|| unsupported(view.dtype))
 }
@@ -95,7 +95,7 @@ pub fn from_numpy(value: &Value) -> Result<Value> {
 ///
 /// # Errors
 /// Those of [`from_numpy`].
-pub fn tensor_of(array: &Array) -> Result<Value> {
+pub(crate) fn tensor_of(array: &Array) -> Result<Value> {
     elements(array).map(Value::from)
 }
 
@@ -103,7 +103,7 @@ pub fn tensor_of(array: &Array) -> Result<Value> {
 ///
 /// # Errors
 /// Those of [`from_numpy`].
-pub fn elements(array: &Array) -> Result<View> {
+pub(crate) fn elements(array: &Array) -> Result<View> {
     let size = array.itemsize() as i64;
     for (&stride, &count) in array.places.strides.iter().zip(array.shape()) {
         if stride < 0 && count > 0 {
@@ -141,7 +141,7 @@ pub fn elements(array: &Array) -> Result<View> {
 ///
 /// # Errors
 /// Those of [`from_numpy`].
-pub fn wrapped(array: &Array) -> Result<Value> {
+pub(crate) fn wrapped(array: &Array) -> Result<Value> {
     match array.descr.dtype {
         DType::Bool => tensor_of(&array.copied(Descr::native(DType::Byte), Order::Keep)?),
         _ => tensor_of(array),
@@ -152,7 +152,7 @@ pub fn wrapped(array: &Array) -> Result<Value> {
 ///
 /// # Errors
 /// NotImplementedError for buffers of other things.
-pub fn array_of_buffer(buffer: &Buffer) -> Result<Option<Array>> {
+pub(crate) fn array_of_buffer(buffer: &Buffer) -> Result<Option<Array>> {
     let descr = match buffer.kind() {
         BufferKind::Bytes => return Ok(None),
         _ => descr_of_code(buffer.code())?,
@@ -173,7 +173,7 @@ fn descr_of_code(code: TypeCode) -> Result<Descr> {
 ///
 /// # Errors
 /// ValueError and TypeError in NumPy's words.
-pub fn frombuffer(source: &Value, descr: Descr, count: i64, offset: i64) -> Result<Value> {
+pub(crate) fn frombuffer(source: &Value, descr: Descr, count: i64, offset: i64) -> Result<Value> {
     let (storage, writable) = match source {
         Value::Buffer(buffer) => {
             let storage = buffer.storage(0, buffer.nbytes());
@@ -212,7 +212,7 @@ pub fn frombuffer(source: &Value, descr: Descr, count: i64, offset: i64) -> Resu
 /// # Errors
 /// ValueError in NumPy's words if the elements do not lie side by side in row-major order; NotImplementedError for
 /// elements that a memoryview here has no format for.
-pub fn buffer(this: &NdArray) -> Result<Buffer> {
+pub(crate) fn buffer(this: &NdArray) -> Result<Buffer> {
     let array = this.array();
     if array.ndim() > 1 {
         bail!(NotImplementedError, "memoryviews of several dimensions are not supported at this prompt");
@@ -228,7 +228,7 @@ pub fn buffer(this: &NdArray) -> Result<Buffer> {
 ///
 /// # Errors
 /// ValueError as for [`buffer`].
-pub fn bytes(this: &NdArray) -> Result<Buffer> {
+pub(crate) fn bytes(this: &NdArray) -> Result<Buffer> {
     window(this, TypeCode::U8)
 }
 

@@ -548,7 +548,7 @@ impl Object for UfuncObject {
             "nargs" => Value::Int((ufunc.nin + ufunc.nout) as i64),
             "ntypes" => Value::Int(ufunc.types().len() as i64),
             "types" => Value::list(ufunc.types().into_iter().map(Value::str)),
-            "identity" => crate::module::identity_value(ufunc),
+            "identity" => identity_value(ufunc),
             "__doc__" => {
                 let page = "https://numpy.org/doc/2.4/reference/generated/numpy.";
                 Value::str(format!("The universal function {0}; see {page}{0}.html.", ufunc.name))
@@ -560,5 +560,15 @@ impl Object for UfuncObject {
             }
             _ => return None,
         })
+    }
+}
+
+/// Returns what `ufunc.identity` shows.
+fn identity_value(ufunc: &Ufunc) -> Value {
+    match ufunc.identity {
+        ufunc::Identity::None => Value::None,
+        ufunc::Identity::Number(number) => Value::Int(number),
+        ufunc::Identity::Bool(truth) => Value::Bool(truth),
+        ufunc::Identity::NegativeInfinity => Value::Float(f64::NEG_INFINITY),
     }
 }

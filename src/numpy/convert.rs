@@ -15,6 +15,9 @@ pub(crate) fn result(array: Array) -> Result<Value> {
     if array.ndim() == 0 { Number::of(&array).map(Number::value) } else { Ok(NdArray::value(array)) }
 }
 
+/// The class of `a.flat`.
+pub(crate) const FLAT: &str = "numpy.flatiter";
+
 /// Returns the array of a value that holds one: an array, a scalar or a tensor. `None` for any other value.
 ///
 /// # Errors
@@ -25,7 +28,11 @@ pub(crate) fn held(value: &Value) -> Result<Option<Array>> {
             Some(array) => Some(array.array()),
             None => match object.as_any().downcast_ref::<Number>() {
                 Some(number) => Some(number.array()?),
-                None => crate::flat::Flat::elements(&**object).transpose()?,
+                None if object.class_name() == FLAT => match object.special("__array__", &[]) {
+                    Some(elements) => NdArray::of(&elements?).map(|elements| elements.array()),
+                    None => None,
+                },
+                None => None,
             },
         },
         Value::Tensor(tensor) => Some(crate::bridge::array_of(tensor)?),

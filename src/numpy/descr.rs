@@ -6,7 +6,7 @@ use tensor::{DType, Error, Result, bail};
 
 /// The dtype of an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Descr {
+pub(crate) struct Descr {
     pub dtype: DType,
     /// Whether the bytes of each element are in the order that the machine does not use.
     pub swapped: bool,
@@ -14,7 +14,7 @@ pub struct Descr {
 
 /// The kinds of numbers, in the order of promotion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Kind {
+pub(crate) enum Kind {
     Bool,
     Unsigned,
     Signed,
@@ -72,22 +72,22 @@ const REFUSED: &[(&[&str], &str)] = &[
 ];
 
 impl Descr {
-    pub const BOOL: Descr = Descr::native(DType::Bool);
-    pub const LONG: Descr = Descr::native(DType::Long);
-    pub const DOUBLE: Descr = Descr::native(DType::Double);
+    pub(crate) const BOOL: Descr = Descr::native(DType::Bool);
+    pub(crate) const LONG: Descr = Descr::native(DType::Long);
+    pub(crate) const DOUBLE: Descr = Descr::native(DType::Double);
 
     /// Every dtype of NumPy that arrays can have, in the order of NumPy's codes.
-    pub fn all() -> impl Iterator<Item = Descr> {
+    pub(crate) fn all() -> impl Iterator<Item = Descr> {
         ROWS.iter().map(|row| Descr::native(row.dtype))
     }
 
     /// Returns the dtype in the byte order of the machine.
-    pub const fn native(dtype: DType) -> Descr {
+    pub(crate) const fn native(dtype: DType) -> Descr {
         Descr { dtype, swapped: false }
     }
 
     /// Returns the dtype for a tensor's, or `None` if NumPy has none.
-    pub fn of(dtype: DType) -> Option<Descr> {
+    pub(crate) fn of(dtype: DType) -> Option<Descr> {
         ROWS.iter().any(|row| row.dtype == dtype).then_some(Descr::native(dtype))
     }
 
@@ -95,28 +95,28 @@ impl Descr {
         ROWS.iter().find(|row| row.dtype == self.dtype).unwrap_or(&ROWS[0])
     }
 
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         self.row().name
     }
 
-    pub fn kind(self) -> Kind {
+    pub(crate) fn kind(self) -> Kind {
         self.row().kind
     }
 
-    pub fn code(self) -> char {
+    pub(crate) fn code(self) -> char {
         self.row().code
     }
 
-    pub fn number(self) -> i64 {
+    pub(crate) fn number(self) -> i64 {
         self.row().number
     }
 
-    pub fn itemsize(self) -> usize {
+    pub(crate) fn itemsize(self) -> usize {
         self.dtype.itemsize()
     }
 
     /// Returns the letter of the kind, `'f'` of `'<f8'`.
-    pub fn kind_code(self) -> char {
+    pub(crate) fn kind_code(self) -> char {
         match self.kind() {
             Kind::Bool => 'b',
             Kind::Unsigned => 'u',
@@ -126,29 +126,29 @@ impl Descr {
         }
     }
 
-    pub fn is_native(self) -> bool {
+    pub(crate) fn is_native(self) -> bool {
         !self.swapped
     }
 
-    pub fn to_native(self) -> Descr {
+    pub(crate) fn to_native(self) -> Descr {
         Descr::native(self.dtype)
     }
 
     /// Returns the other byte order. Elements of one byte have only one.
-    pub fn with_swapped(self, swapped: bool) -> Descr {
+    pub(crate) fn with_swapped(self, swapped: bool) -> Descr {
         Descr { swapped: swapped && self.itemsize() > 1, ..self }
     }
 
-    pub fn is_integral(self) -> bool {
+    pub(crate) fn is_integral(self) -> bool {
         matches!(self.kind(), Kind::Unsigned | Kind::Signed)
     }
 
-    pub fn is_inexact(self) -> bool {
+    pub(crate) fn is_inexact(self) -> bool {
         self.kind() >= Kind::Floating
     }
 
     /// Returns the code with byte order and size: `<f8`, `|b1`.
-    pub fn text(self) -> String {
+    pub(crate) fn text(self) -> String {
         let order = match (self.itemsize(), self.swapped == cfg!(target_endian = "big")) {
             (1, _) => '|',
             (_, true) => '<',
@@ -158,7 +158,7 @@ impl Descr {
     }
 
     /// Returns NumPy's `dtype.byteorder`.
-    pub fn byte_order(self) -> char {
+    pub(crate) fn byte_order(self) -> char {
         match self.itemsize() {
             1 => '|',
             _ if self.swapped => {
@@ -173,12 +173,12 @@ impl Descr {
     }
 
     /// Returns the text after `dtype=` in the output of an array.
-    pub fn shown(self) -> String {
+    pub(crate) fn shown(self) -> String {
         if self.swapped { format!("'{}'", self.text()) } else { self.name().to_owned() }
     }
 
     /// Returns the argument of `dtype(…)` in its `repr`.
-    pub fn inner_repr(self) -> String {
+    pub(crate) fn inner_repr(self) -> String {
         if self.swapped { format!("'{}'", self.text()) } else { format!("'{}'", self.name()) }
     }
 
@@ -186,7 +186,7 @@ impl Descr {
     ///
     /// # Errors
     /// TypeError in NumPy's words; NotImplementedError for dtypes of other things than numbers.
-    pub fn parse(text: &str) -> Result<Descr> {
+    pub(crate) fn parse(text: &str) -> Result<Descr> {
         let understood = || Error::type_error(format!("data type '{text}' not understood"));
         let (order, rest) = match text.chars().next() {
             Some(order @ ('<' | '>' | '=' | '|')) => (Some(order), &text[1..]),
@@ -230,7 +230,7 @@ fn refused(name: &str) -> Option<Error> {
 
 /// How freely values may be converted. Follows `np.can_cast`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Casting {
+pub(crate) enum Casting {
     No,
     Equivalent,
     Safe,
@@ -251,7 +251,7 @@ impl Casting {
     ///
     /// # Errors
     /// ValueError in NumPy's words for an unknown rule.
-    pub fn parse(text: &str, copies: bool) -> Result<Casting> {
+    pub(crate) fn parse(text: &str, copies: bool) -> Result<Casting> {
         match Casting::NAMES.iter().find(|(name, _)| *name == text) {
             Some((_, casting)) => Ok(*casting),
             None => bail!(
@@ -262,12 +262,12 @@ impl Casting {
         }
     }
 
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         Casting::NAMES.iter().find(|(_, casting)| *casting == self).map_or("", |(name, _)| name)
     }
 
     /// Returns whether values of one dtype may be converted to another.
-    pub fn allows(self, from: Descr, to: Descr) -> bool {
+    pub(crate) fn allows(self, from: Descr, to: Descr) -> bool {
         match self {
             Casting::No => from == to,
             Casting::Equivalent => from.dtype == to.dtype,
@@ -280,7 +280,7 @@ impl Casting {
 
 /// A number of a script, which has a kind but no size of its own (NEP 50).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Weak {
+pub(crate) enum Weak {
     Integer,
     Floating,
     Complex,
@@ -288,7 +288,7 @@ pub enum Weak {
 
 impl Weak {
     /// Returns the dtype of an array made of such a number.
-    pub fn default(self) -> DType {
+    pub(crate) fn default(self) -> DType {
         match self {
             Weak::Integer => DType::Long,
             Weak::Floating => DType::Double,
@@ -297,7 +297,7 @@ impl Weak {
     }
 
     /// Returns the dtype of an operation on an array of `dtype` and such a number.
-    pub fn with(self, dtype: DType) -> DType {
+    pub(crate) fn with(self, dtype: DType) -> DType {
         match (self, Descr::native(dtype).kind()) {
             (Weak::Integer, Kind::Bool) => DType::Long,
             (Weak::Floating, Kind::Bool | Kind::Unsigned | Kind::Signed) => DType::Double,
@@ -314,7 +314,7 @@ fn complex_of(real: DType) -> DType {
 }
 
 /// Returns the smallest dtype to which both can be cast safely, `np.promote_types`.
-pub fn promoted(a: DType, b: DType) -> DType {
+pub(crate) fn promoted(a: DType, b: DType) -> DType {
     if a == b {
         return a;
     }

@@ -73,7 +73,7 @@ macro_rules! each {
 pub(crate) use each;
 
 /// An element of an array.
-pub trait Item: Plain + Default + PartialEq {
+pub(crate) trait Item: Plain + Default + PartialEq {
     /// Widens the value without loss.
     fn load(self) -> Scalar;
     /// Narrows a value as NumPy's casts do.
@@ -128,7 +128,7 @@ impl Item for f16 {
 }
 
 /// Reads an element from its bytes, in the order of the dtype.
-pub fn from_bytes(descr: Descr, mut bytes: [u8; 16]) -> Scalar {
+pub(crate) fn from_bytes(descr: Descr, mut bytes: [u8; 16]) -> Scalar {
     if descr.swapped {
         swap(&mut bytes, descr.dtype);
     }
@@ -136,7 +136,7 @@ pub fn from_bytes(descr: Descr, mut bytes: [u8; 16]) -> Scalar {
 }
 
 /// Writes an element to its bytes, in the order of the dtype.
-pub fn to_bytes(descr: Descr, value: Scalar) -> [u8; 16] {
+pub(crate) fn to_bytes(descr: Descr, value: Scalar) -> [u8; 16] {
     let mut bytes = each!(descr.dtype, T => <T as FromBytes>::to_ne(<T as Item>::store(value)));
     if descr.swapped {
         swap(&mut bytes, descr.dtype);
@@ -145,7 +145,7 @@ pub fn to_bytes(descr: Descr, value: Scalar) -> [u8; 16] {
 }
 
 /// Reverses the bytes of an element; of a complex number, those of each part.
-pub fn swap(bytes: &mut [u8; 16], dtype: DType) {
+pub(crate) fn swap(bytes: &mut [u8; 16], dtype: DType) {
     let size = dtype.to_real().itemsize().max(1);
     bytes[..dtype.itemsize()].chunks_mut(size).for_each(<[u8]>::reverse);
 }

@@ -27,12 +27,6 @@ fn copied(array: &Array) -> Result<Array> {
 }
 
 impl Flat {
-    /// Returns the elements of an iterator over an array as an array of their own; `None` for any other object.
-    pub(crate) fn elements(object: &dyn Object) -> Option<Result<Array>> {
-        let array = object.as_any().downcast_ref::<Flat>()?.array()?;
-        Some(copied(&array))
-    }
-
     pub(crate) fn value(of: Value) -> Value {
         Value::Object(Rc::new(Flat { of, next: Cell::new(0) }))
     }
@@ -121,7 +115,7 @@ fn chosen(subscript: &Value, count: i64) -> Result<(Vec<i64>, bool)> {
 
 impl Object for Flat {
     fn class_name(&self) -> &'static str {
-        "numpy.flatiter"
+        convert::FLAT
     }
     fn is_iterator(&self) -> bool {
         true
@@ -198,13 +192,14 @@ impl Object for Flat {
         Some(set())
     }
     fn has_special(&self, name: &str) -> bool {
-        COMPARISONS.contains(&name)
+        name == "__array__" || COMPARISONS.contains(&name)
     }
     fn special(&self, name: &str, args: &[Value]) -> Option<Result<Value>> {
         if !self.has_special(name) {
             return None;
         }
         match copied(&self.array()?) {
+            Ok(flat) if name == "__array__" => Some(Ok(NdArray::value(flat))),
             Ok(flat) => crate::operate::special(&NdArray::value(flat), name, args),
             Err(error) => Some(Err(error)),
         }

@@ -3,7 +3,7 @@
 // Nothing that a user can do may abort the process.
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
-pub mod array;
+mod array;
 mod ask;
 mod attributes;
 mod behaviour;
@@ -12,14 +12,14 @@ mod call_ufunc;
 mod combine;
 mod convert;
 mod create;
-pub mod descr;
+mod descr;
 mod dtypes;
-pub mod element;
+mod element;
 mod flat;
 mod index;
 mod methods;
 mod module;
-pub mod ndarray;
+mod ndarray;
 mod operate;
 mod order;
 mod overlap;
@@ -27,17 +27,17 @@ mod printing;
 mod python;
 mod random;
 mod settings;
-pub mod strided;
-pub mod ufunc;
+mod strided;
+mod ufunc;
 
 use call::Row;
 use tensor::{DType, Error, Result};
 use value::Value;
 
-pub use array::{Array, Order};
-pub use descr::{Casting, Descr, Kind, Weak, promoted};
+pub(crate) use array::{Array, Order};
+pub(crate) use descr::{Descr, promoted};
 pub use module::OUTSIDE;
-pub use strided::Strided;
+pub(crate) use strided::Strided;
 
 /// Returns the dtype that a value names, and how NumPy shows it: `float32`, `>f4`.
 ///

@@ -11,7 +11,7 @@ use crate::ndarray::{NdArray, Number};
 use crate::python::in_python;
 use crate::strided::{self, Strided};
 use crate::{index, order as sorting};
-use call::{Call, Row, State, method};
+use call::{Call, Row, method};
 use objects::strings::byte_streams::ByteStream;
 use std::path::Path;
 use std::rc::Rc;
@@ -485,15 +485,7 @@ fn round(call: &mut Call) -> Result<Value> {
     if !call.is_none(2) {
         return in_python(call, "methods.round");
     }
-    rounded(call.state, &call.value(0), &call.value(1))
-}
-
-/// Rounds an array or a scalar to a number of decimals.
-///
-/// # Errors
-/// Those of the functions that it is composed of.
-pub(crate) fn rounded(state: &State, value: &Value, decimals: &Value) -> Result<Value> {
-    state.call_embedded(crate::python::source("methods")?, "round", vec![value.clone(), decimals.clone(), Value::None])
+    crate::operate::rounded(call.state, &call.value(0), &call.value(1))
 }
 
 fn conjugate(call: &mut Call) -> Result<Value> {

@@ -7,7 +7,7 @@ use crate::convert::{self, result};
 use crate::descr::{Descr, Kind};
 use crate::dtypes::{self, ABSTRACT, DTypeObject, descr_of};
 use crate::ndarray::{NdArray, Number};
-use crate::ufunc::{self, Identity, Ufunc};
+use crate::ufunc::{self};
 use crate::{python, random, strided};
 use call::State;
 use call::registry::Outside;
@@ -235,16 +235,6 @@ fn scalar(state: &State, descr: Descr, args: &[Value]) -> Result<Value> {
         _ => error,
     })?;
     result(array)
-}
-
-/// Returns what `ufunc.identity` shows.
-pub(crate) fn identity_value(ufunc: &Ufunc) -> Value {
-    match ufunc.identity {
-        Identity::None => Value::None,
-        Identity::Number(number) => Value::Int(number),
-        Identity::Bool(truth) => Value::Bool(truth),
-        Identity::NegativeInfinity => Value::Float(f64::NEG_INFINITY),
-    }
 }
 
 fn names(module: &'static str) -> Vec<&'static str> {

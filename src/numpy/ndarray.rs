@@ -13,7 +13,7 @@ use tensor::{DType, Error, Layout, Result, Scalar, Storage, View, WeakStorage};
 use value::{ArrayMemory, Object, ObjectState, Slot, Value};
 
 /// An array of a script.
-pub struct NdArray {
+pub(crate) struct NdArray {
     /// The object itself, which its views keep as their base.
     own: Weak<NdArray>,
     /// Replaced as a whole, so that undo recognises a change by identity.
@@ -97,17 +97,17 @@ impl NdArray {
     }
 
     /// Creates an array that owns its memory.
-    pub fn value(array: Array) -> Value {
+    pub(crate) fn value(array: Array) -> Value {
         Value::Object(NdArray::new(array, None, true))
     }
 
     /// Creates an array on memory that another object owns.
-    pub fn on(array: Array, base: Value, writeable: bool) -> Value {
+    pub(crate) fn on(array: Array, base: Value, writeable: bool) -> Value {
         Value::Object(NdArray::new(array, Some(base), writeable))
     }
 
     /// Creates a view of this array. Its base is the array that owns the memory, as in NumPy.
-    pub fn view(&self, array: Array) -> Value {
+    pub(crate) fn view(&self, array: Array) -> Value {
         let base = match &self.base {
             Some(Value::Object(base)) if base.as_any().is::<NdArray>() => Some(Value::Object(base.clone())),
             _ => self.own.upgrade().map(|own| Value::Object(own)),
@@ -116,7 +116,7 @@ impl NdArray {
     }
 
     /// Like [`NdArray::view`], for a view that must not be written to.
-    pub fn read_only_view(&self, array: Array) -> Value {
+    pub(crate) fn read_only_view(&self, array: Array) -> Value {
         let view = self.view(array);
         if let Value::Object(object) = &view
             && let Some(view) = object.as_any().downcast_ref::<NdArray>()
@@ -131,41 +131,41 @@ impl NdArray {
         Ref::map(self.state.borrow(), |state| &state.array)
     }
 
-    pub fn array(&self) -> Array {
+    pub(crate) fn array(&self) -> Array {
         self.state.borrow().array.clone()
     }
 
     /// Replaces what the array shows: another shape, other strides or another dtype of the same bytes.
-    pub fn show(&self, array: Array) {
+    pub(crate) fn show(&self, array: Array) {
         let writeable = self.is_writeable();
         self.state.replace(Rc::new(State { array, writeable }));
     }
 
     /// Notes that a tensor was made on the memory.
-    pub fn lend(&self, storage: &Storage) {
+    pub(crate) fn lend(&self, storage: &Storage) {
         let mut lent = self.lent.borrow_mut();
         lent.retain(|lent| lent.upgrade().is_some());
         lent.push(storage.downgrade());
     }
 
     /// Returns whether views or tensors show the memory, so that the array must not leave it.
-    pub fn is_shared(&self) -> bool {
+    pub(crate) fn is_shared(&self) -> bool {
         self.views.get() > 0 || self.lent.borrow().iter().any(|lent| lent.upgrade().is_some())
     }
 
-    pub fn base(&self) -> Option<Value> {
+    pub(crate) fn base(&self) -> Option<Value> {
         self.base.clone()
     }
 
-    pub fn itself(&self) -> Value {
+    pub(crate) fn itself(&self) -> Value {
         self.own.upgrade().map_or(Value::None, |own| Value::Object(own))
     }
 
-    pub fn is_writeable(&self) -> bool {
+    pub(crate) fn is_writeable(&self) -> bool {
         self.state.borrow().writeable
     }
 
-    pub fn set_writeable(&self, writeable: bool) {
+    pub(crate) fn set_writeable(&self, writeable: bool) {
         let array = self.array();
         self.state.replace(Rc::new(State { array, writeable }));
     }
@@ -174,7 +174,7 @@ impl NdArray {
     ///
     /// # Errors
     /// ValueError in NumPy's words if the array is read-only.
-    pub fn check_writeable(&self, what: &str) -> Result<()> {
+    pub(crate) fn check_writeable(&self, what: &str) -> Result<()> {
         self.refuse_read_only(what)?;
         note(&self.array());
         Ok(())
@@ -184,12 +184,12 @@ impl NdArray {
     ///
     /// # Errors
     /// ValueError in NumPy's words if the array is read-only.
-    pub fn refuse_read_only(&self, what: &str) -> Result<()> {
+    pub(crate) fn refuse_read_only(&self, what: &str) -> Result<()> {
         if self.is_writeable() { Ok(()) } else { Err(Error::value(format!("{what} is read-only"))) }
     }
 
     /// Returns the array of a value.
-    pub fn of(value: &Value) -> Option<Rc<NdArray>> {
+    pub(crate) fn of(value: &Value) -> Option<Rc<NdArray>> {
         match value {
             Value::Object(object) => object.as_any().downcast_ref::<NdArray>()?.own.upgrade(),
             _ => None,
@@ -229,28 +229,28 @@ pub(crate) fn note(array: &Array) {
 
 /// A scalar: `np.float64(1.5)`.
 #[derive(Clone, Copy)]
-pub struct Number {
+pub(crate) struct Number {
     pub value: Scalar,
     pub descr: Descr,
 }
 
 impl Number {
     /// Returns the scalar with the value of an array without dimensions.
-    pub fn of(array: &Array) -> Result<Number> {
+    pub(crate) fn of(array: &Array) -> Result<Number> {
         Ok(Number { value: array.item()?, descr: array.descr.to_native() })
     }
 
-    pub fn value(self) -> Value {
+    pub(crate) fn value(self) -> Value {
         Value::Object(Rc::new(self))
     }
 
     /// Returns an array without dimensions that holds the value.
-    pub fn array(&self) -> Result<Array> {
+    pub(crate) fn array(&self) -> Result<Array> {
         Array::scalar(self.value, self.descr)
     }
 
     /// Returns the scalar that a value is.
-    pub fn in_value(value: &Value) -> Option<Number> {
+    pub(crate) fn in_value(value: &Value) -> Option<Number> {
         match value {
             Value::Object(object) => object.as_any().downcast_ref::<Number>().copied(),
             _ => None,
@@ -258,7 +258,7 @@ impl Number {
     }
 
     /// Returns the value as a number of Python.
-    pub fn python(&self) -> Value {
+    pub(crate) fn python(&self) -> Value {
         Value::from(self.value)
     }
 }

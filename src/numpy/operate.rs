@@ -187,7 +187,7 @@ fn round(number: &Number, args: &[Value]) -> Option<Result<Value>> {
                 Ok(state) => state,
                 Err(error) => return Some(Err(error)),
             };
-            Some(crate::methods::rounded(&state, &number.value(), digits))
+            Some(rounded(&state, &number.value(), digits))
         }
         _ => None,
     }
@@ -502,4 +502,12 @@ fn truth_of(array: &Array) -> Result<bool> {
             "The truth value of an array with more than one element is ambiguous. Use a.any() or a.all()"
         ),
     }
+}
+
+/// Rounds an array or a scalar to a number of decimals.
+///
+/// # Errors
+/// Those of the functions that it is composed of.
+pub(crate) fn rounded(state: &State, value: &Value, decimals: &Value) -> Result<Value> {
+    state.call_embedded(crate::python::source("methods")?, "round", vec![value.clone(), decimals.clone(), Value::None])
 }

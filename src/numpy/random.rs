@@ -99,18 +99,7 @@ use seed_sequence::SeedSequence;
 use source::{Cache, Source};
 use table::Distribution;
 
-use tensor::{Error, interrupt};
-
 pub(crate) use classes::{construct, member, names};
-
-fn value_error(text: impl Into<String>) -> Error {
-    Error::value(text)
-}
-
-/// Like [`interrupt::check_at`], for loops that cannot fail: they stop, and their partial result is discarded.
-fn requested_at(step: usize) -> bool {
-    step.is_multiple_of(interrupt::STRIDE) && interrupt::requested()
-}
 
 /// Makes the bit generator of that class, seeded by a sequence, or `None` if there is no such class.
 fn bit_generator(name: &str, sequence: &SeedSequence) -> Option<Box<dyn BitGenerator>> {

@@ -5,18 +5,18 @@
 use tensor::{Dims, Error, Layout, Result, bail};
 
 /// The maximum number of dimensions of an array.
-pub const MOST_DIMS: usize = 64;
+pub(crate) const MOST_DIMS: usize = 64;
 
 /// A shape, the stride of each dimension in bytes, and the byte of the first element.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Strided {
+pub(crate) struct Strided {
     pub shape: Dims,
     pub strides: Dims,
     pub offset: i64,
 }
 
 /// Returns a shape as NumPy shows it in messages: `(2,3)`, `(4,)`.
-pub fn show(shape: &[i64]) -> String {
+pub(crate) fn show(shape: &[i64]) -> String {
     match shape {
         [one] => format!("({one},)"),
         shape => format!("({})", shape.iter().map(i64::to_string).collect::<Vec<_>>().join(",")),
@@ -27,7 +27,7 @@ pub fn show(shape: &[i64]) -> String {
 ///
 /// # Errors
 /// ValueError for negative sizes, too many dimensions, and more bytes than can be addressed.
-pub fn checked_count(shape: &[i64], itemsize: usize) -> Result<i64> {
+pub(crate) fn checked_count(shape: &[i64], itemsize: usize) -> Result<i64> {
     if shape.len() > MOST_DIMS {
         bail!(ValueError, "maximum supported dimension for an ndarray is currently {MOST_DIMS}, found {}", shape.len());
     }
@@ -48,7 +48,7 @@ pub fn checked_count(shape: &[i64], itemsize: usize) -> Result<i64> {
 }
 
 /// Returns the strides of a dense array in row-major or column-major order. Sizes of zero count as one, as in NumPy.
-pub fn dense_strides(shape: &[i64], itemsize: usize, column_major: bool) -> Dims {
+pub(crate) fn dense_strides(shape: &[i64], itemsize: usize, column_major: bool) -> Dims {
     let mut strides = Dims::from_elem(0, shape.len());
     let mut step = itemsize as i64;
     let mut place = |d: usize| {
@@ -64,15 +64,15 @@ pub fn dense_strides(shape: &[i64], itemsize: usize, column_major: bool) -> Dims
 
 impl Strided {
     /// Returns the places of a dense array at the beginning of its storage.
-    pub fn dense(shape: &[i64], itemsize: usize, column_major: bool) -> Strided {
+    pub(crate) fn dense(shape: &[i64], itemsize: usize, column_major: bool) -> Strided {
         Strided { shape: Dims::from_slice(shape), strides: dense_strides(shape, itemsize, column_major), offset: 0 }
     }
 
-    pub fn ndim(&self) -> usize {
+    pub(crate) fn ndim(&self) -> usize {
         self.shape.len()
     }
 
-    pub fn count(&self) -> i64 {
+    pub(crate) fn count(&self) -> i64 {
         if self.shape.contains(&0) {
             0
         } else {
@@ -81,7 +81,7 @@ impl Strided {
     }
 
     /// Returns whether the elements follow each other without gaps, in row-major or column-major order.
-    pub fn is_dense(&self, itemsize: usize, column_major: bool) -> bool {
+    pub(crate) fn is_dense(&self, itemsize: usize, column_major: bool) -> bool {
         if self.shape.contains(&0) {
             return true;
         }
@@ -99,7 +99,7 @@ impl Strided {
 
     /// Returns the first byte of any element and the byte after the last one; `None` without elements or if the places
     /// overflow.
-    pub fn span(&self, itemsize: usize) -> Option<(i64, i64)> {
+    pub(crate) fn span(&self, itemsize: usize) -> Option<(i64, i64)> {
         let (mut low, mut high) = (self.offset, self.offset);
         for (&size, &stride) in self.shape.iter().zip(&self.strides) {
             let reach = size.checked_sub(1).filter(|&last| last >= 0)?.checked_mul(stride)?;
@@ -111,7 +111,7 @@ impl Strided {
 
     /// Returns whether every place between the first and the last index of each dimension has an offset that fits an
     /// integer. Empty arrays need it too: their other dimensions can be subscripted.
-    pub fn is_addressable(&self, itemsize: usize) -> bool {
+    pub(crate) fn is_addressable(&self, itemsize: usize) -> bool {
         let reach = |(&size, &stride): (&i64, &i64)| stride.checked_abs()?.checked_mul(size.max(1));
         let both = |total: i64, dim: (&i64, &i64)| total.checked_add(reach(dim)?);
         let total = self.shape.iter().zip(&self.strides).try_fold(itemsize as i64, both);
@@ -119,7 +119,7 @@ impl Strided {
     }
 
     /// Returns the layout in elements, if all places are multiples of the size of an element.
-    pub fn in_elements(&self, itemsize: usize) -> Option<Layout> {
+    pub(crate) fn in_elements(&self, itemsize: usize) -> Option<Layout> {
         let size = itemsize as i64;
         // The stride of a dimension without neighbours does not matter.
         let stride = |(&stride, &count): (&i64, &i64)| match stride % size {
@@ -131,7 +131,7 @@ impl Strided {
     }
 
     /// Returns the places of a layout in elements.
-    pub fn of_layout(layout: &Layout, itemsize: usize) -> Strided {
+    pub(crate) fn of_layout(layout: &Layout, itemsize: usize) -> Strided {
         let bytes = |elements: i64| elements.saturating_mul(itemsize as i64);
         Strided {
             shape: layout.sizes.clone(),
@@ -141,7 +141,7 @@ impl Strided {
     }
 
     /// Returns the part at one index of a dimension, without the dimension.
-    pub fn select(&self, dim: usize, index: i64) -> Strided {
+    pub(crate) fn select(&self, dim: usize, index: i64) -> Strided {
         let mut part = self.clone();
         part.offset += index * self.strides[dim];
         part.shape.remove(dim);
@@ -150,7 +150,7 @@ impl Strided {
     }
 
     /// Returns the dimensions in another order.
-    pub fn permuted(&self, order: &[usize]) -> Strided {
+    pub(crate) fn permuted(&self, order: &[usize]) -> Strided {
         Strided {
             shape: order.iter().map(|&d| self.shape[d]).collect(),
             strides: order.iter().map(|&d| self.strides[d]).collect(),
@@ -159,7 +159,7 @@ impl Strided {
     }
 
     /// Returns the same elements repeated to fill `shape`, which must be possible.
-    pub fn broadcast_to(&self, shape: &[i64]) -> Strided {
+    pub(crate) fn broadcast_to(&self, shape: &[i64]) -> Strided {
         let added = shape.len().saturating_sub(self.ndim());
         let mut strides = Dims::from_elem(0, shape.len());
         for d in 0..self.ndim() {
@@ -172,7 +172,7 @@ impl Strided {
 
     /// Returns the same elements with another shape, if no element has to move; `column_major` is the order in which
     /// elements are counted. The number of elements must be the same.
-    pub fn reshaped(&self, shape: &[i64], itemsize: usize, column_major: bool) -> Option<Strided> {
+    pub(crate) fn reshaped(&self, shape: &[i64], itemsize: usize, column_major: bool) -> Option<Strided> {
         if self.is_dense(itemsize, column_major) {
             let strides = dense_strides(shape, itemsize, column_major);
             return Some(Strided { shape: Dims::from_slice(shape), strides, offset: self.offset });
@@ -231,7 +231,7 @@ impl Strided {
 }
 
 /// Returns the shape of several shapes broadcast together; `None` if they do not fit.
-pub fn broadcast<'a>(shapes: impl Iterator<Item = &'a [i64]> + Clone) -> Option<Dims> {
+pub(crate) fn broadcast<'a>(shapes: impl Iterator<Item = &'a [i64]> + Clone) -> Option<Dims> {
     let ndim = shapes.clone().map(<[i64]>::len).max().unwrap_or(0);
     let mut out = Dims::from_elem(1, ndim);
     for shape in shapes {
@@ -251,12 +251,12 @@ pub fn broadcast<'a>(shapes: impl Iterator<Item = &'a [i64]> + Clone) -> Option<
 ///
 /// # Errors
 /// AxisError if it is out of range.
-pub fn axis(axis: i64, ndim: usize) -> Result<usize> {
+pub(crate) fn axis(axis: i64, ndim: usize) -> Result<usize> {
     let from_front = if axis < 0 { axis.saturating_add(ndim as i64) } else { axis };
     usize::try_from(from_front).ok().filter(|&axis| axis < ndim).ok_or_else(|| axis_error(axis, ndim))
 }
 
-pub fn axis_error(axis: i64, ndim: usize) -> Error {
+pub(crate) fn axis_error(axis: i64, ndim: usize) -> Error {
     Error::new(
         tensor::ErrorKind::Other("AxisError"),
         format!("axis {axis} is out of bounds for array of dimension {ndim}"),
@@ -276,7 +276,7 @@ fn show_asked(asked: &[i64]) -> String {
 ///
 /// # Errors
 /// ValueError in NumPy's words if the number of elements does not fit.
-pub fn infer_shape(asked: &[i64], count: i64) -> Result<Dims> {
+pub(crate) fn infer_shape(asked: &[i64], count: i64) -> Result<Dims> {
     let wrong = || Error::value(format!("cannot reshape array of size {count} into shape {}", show_asked(asked)));
     let unknown = asked.iter().filter(|&&size| size < 0).count();
     if unknown > 1 {

@@ -1,5 +1,5 @@
 //! NumPy's universal functions: functions of elements, applied to whole arrays, and their reductions. This file has the
-//! types that callers use; [`table`] lists the functions, [`resolve`] picks the loop for the operands' dtypes, [`call`]
+//! types that callers use; `table.rs` lists the functions, `resolve.rs` picks the loop for the dtypes of the operands, and `call.rs`
 //! runs it. Follows <https://numpy.org/doc/2.4/reference/ufuncs.html>.
 
 mod analytic;
@@ -26,14 +26,14 @@ mod table;
 mod tanh;
 mod walk;
 
-pub use call::{Operand, Options, Outputs, call, cast_faults};
+pub(crate) use call::{Operand, Options, call, cast_faults};
 pub(crate) use few::{Short, call_few};
-pub use flags::FpFlags;
+pub(crate) use flags::FpFlags;
 pub(crate) use reduce::reduce_few;
-pub use reduce::{Initial, Reduction, reduce, reduction_dtype};
-pub use resolve::{In, LoopTypes, resolve};
-pub use scan::{accumulate, at, reduceat};
-pub use table::{Identity, Op, TABLE, Ufunc, find};
+pub(crate) use reduce::{Initial, Reduction, reduce};
+pub(crate) use resolve::In;
+pub(crate) use scan::{accumulate, at, reduceat};
+pub(crate) use table::{Identity, Op, TABLE, Ufunc, find};
 
 #[cfg(test)]
 mod tests;

@@ -230,7 +230,7 @@ pub fn set_item(state: &State, target: &Value, index: &Value, value: &Value) -> 
 }
 
 /// `tensor[index] = value`.
-pub fn set_tensor_item(state: &State, tensor: &Tensor, index: &Value, value: &Value) -> Result<()> {
+fn set_tensor_item(state: &State, tensor: &Tensor, index: &Value, value: &Value) -> Result<()> {
     refuse_named(state, index, "index_put_")?;
     if let (Value::Int(i), Some(scalar), false) = (index, value.as_scalar(), tensor.requires_grad())
         && !matches!(value, Value::BigInt(_) | Value::Object(_))

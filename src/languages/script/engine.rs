@@ -21,6 +21,7 @@ use super::runtime::Runtime;
 use super::scoped;
 use super::shadowed;
 use super::subscripts;
+use super::tokens;
 use super::values::{
     BoxedObject, arguments, arguments_as, class_ids, is_ours, register_names, sequence_ids, to_dynamic, to_listed,
     to_subscript, to_value,
@@ -37,15 +38,15 @@ use rhai::packages::{
     BasicMathPackage, BasicStringPackage, BitFieldPackage, LanguageCorePackage, MoreStringPackage, Package,
 };
 use rhai::{
-    AST, Dynamic, Engine, EvalAltResult, ImmutableString, LexError, Module, NativeCallContext, OptimizationLevel,
-    ParseError, Position, Token,
+    AST, Dynamic, Engine, EvalAltResult, ImmutableString, Module, NativeCallContext, OptimizationLevel, ParseError,
+    Position,
 };
 use std::any::TypeId;
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::rc::Rc;
 use tensor::system::Moment;
 use tensor::{Error, ErrorKind, Result, Tensor};
-use value::{Keywords, Value, equality, intern};
+use value::{Keywords, Value, equality};
 
 rhai::def_package! {
     /// Rhai's own functions, as a single module: the engine searches its modules one after the other.
@@ -95,7 +96,7 @@ pub fn build(state: &Rc<Runtime>) -> Engine {
     }
     resolve_names(&mut engine, state);
     engine.set_module_resolver(imports::Resolver::new(state));
-    free_reserved_words(&mut engine, state);
+    tokens::free_reserved_words(&mut engine, state);
     engine
 }
 
@@ -162,30 +163,6 @@ fn register(engine: &mut Engine, state: &Rc<Runtime>, family: &'static Family) {
             };
             result.map_err(fault::thrown)
         });
-    }
-}
-
-/// Records a name of the table that occurs in a text, and whether it occurs bare or after a dot.
-fn note(state: &Runtime, word: &str, dotted: bool) {
-    if !state.known.borrow().contains(word)
-        && let Some(family) = state.registry.family(word)
-    {
-        state.named.borrow_mut().push(family);
-        if family.is_another_bare() {
-            let is_bare = Rc::new(Cell::new(state.names_functions.get()));
-            state.bare.borrow_mut().entry(family.name).or_insert(is_bare);
-        }
-    }
-    if dotted {
-        if !state.known_attributes.borrow().contains(word)
-            && (!state.registry.attributes_of(word).is_empty() || objects::modules::member(word).is_some())
-        {
-            state.named_attributes.borrow_mut().push(intern(word));
-        }
-        return;
-    }
-    if let Some(is_bare) = state.bare.borrow().get(word) {
-        is_bare.set(true);
     }
 }
 
@@ -641,72 +618,9 @@ pub fn named(state: &Runtime, name: &str) -> Option<Value> {
     })
 }
 
-/// Lets reserved words of Rhai be plain names after a dot and as keys: `storage.new()`, `#{shared: true}`.
-fn free_reserved_words(engine: &mut Engine, state: &Rc<Runtime>) {
-    let state = state.clone();
-    let after_dot = Cell::new(false);
-    let before_key = Cell::new(false);
-    #[allow(deprecated)] // "volatile", but the parser offers no other way
-    engine.on_parse_token(move |token, position, _| {
-        // Ctrl-C interrupts the parsing of a long text. The caller translates this error.
-        if state.interrupt.is_set() {
-            return Token::LexError(Box::new(LexError::Runtime("KeyboardInterrupt".to_owned())));
-        }
-        // A token at the start of a text also resets the state that an abandoned parse left behind.
-        let dotted = after_dot.get() && !(position.line() == Some(1) && position.position() == Some(1));
-        after_dot.set(matches!(token, Token::Period | Token::Elvis));
-        let key = before_key.replace(matches!(token, Token::MapStart | Token::Comma));
-        let token = match token {
-            // The last results at a prompt, `_` and `__`.
-            Token::Underscore if !state.has_switch.get() => Token::Identifier(Box::new("underscore_".into())),
-            Token::LexError(fault) => match *fault {
-                LexError::MalformedIdentifier(word) if word.bytes().all(|b| b == b'_') => {
-                    Token::Identifier(Box::new(format!("underscore{word}").into()))
-                }
-                other => Token::LexError(Box::new(other)),
-            },
-            Token::Reserved(word) if word.as_str() == "type_of" => Token::Identifier(Box::new("type_of_".into())),
-            // A keyword argument: `#{shared: true}`.
-            Token::Reserved(word) if key && word.as_str() != "this" && rhai::is_valid_identifier(&word) => {
-                Token::Identifier(word)
-            }
-            Token::Reserved(word) if dotted && rhai::is_valid_identifier(&word) => {
-                Token::Identifier(Box::new(rename(&word).into()))
-            }
-            Token::Identifier(word) if dotted && rename(&word) != word.as_str() => {
-                Token::Identifier(Box::new(rename(&word).into()))
-            }
-            other if dotted && other.is_standard_keyword() => {
-                Token::Identifier(Box::new(other.literal_syntax().into()))
-            }
-            other => other,
-        };
-        if let Token::Identifier(word) = &token {
-            note(&state, word, dotted);
-        }
-        // `Fn("where")` can name any function.
-        if matches!(&token, Token::Reserved(word) if word.as_str() == "Fn") && !state.names_functions.replace(true) {
-            state.bare.borrow().values().for_each(|is_bare| is_bare.set(true));
-        }
-        token
-    });
-}
-
-/// `is_shared` after a dot.
-const IS_SHARED: &str = "is_shared_";
-
-/// Renames words whose built-in meaning would win even after a dot.
-fn rename(word: &str) -> &str {
-    match word {
-        "is_shared" => IS_SHARED,
-        "type_of" => "type_of_",
-        other => other,
-    }
-}
-
-/// Returns the method that [`rename`] hides from the engine, if the receiver may have it.
+/// Returns the method that `tokens.rs` hides from the engine, if the receiver may have it.
 fn method<'n>(name: &'n str, args: &[&mut Dynamic]) -> &'n str {
-    if name == IS_SHARED && args.first().is_some_and(|value| is_ours(value)) { "is_shared" } else { name }
+    if name == tokens::IS_SHARED && args.first().is_some_and(|value| is_ours(value)) { "is_shared" } else { name }
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! The interface of all bit generators, and the byte blocks that hold their states.
 
-use super::value_error;
+use tensor::Error;
 use tensor::Result;
 
 /// A stream of random bits. The object layer owns one per `numpy.random.BitGenerator`.
@@ -117,5 +117,5 @@ impl<'a> Reader<'a> {
 }
 
 fn wrong_length() -> tensor::Error {
-    value_error("the state block has the wrong length for this generator")
+    Error::value("the state block has the wrong length for this generator")
 }

@@ -3,7 +3,7 @@
 
 use super::bits::BitGenerator;
 use super::common::mask_of;
-use super::value_error;
+use tensor::Error;
 use tensor::Result;
 use tensor::interrupt::check_at;
 
@@ -74,10 +74,10 @@ impl IntegerType {
         let (smallest, largest) = self.bounds();
         let open = i128::from(!endpoint);
         if lows.iter().any(|low| *low < smallest) {
-            return Err(value_error(format!("low is out of bounds for {}", self.name())));
+            return Err(Error::value(format!("low is out of bounds for {}", self.name())));
         }
         if highs.iter().any(|high| high.saturating_sub(open) > largest) {
-            return Err(value_error(format!("high is out of bounds for {}", self.name())));
+            return Err(Error::value(format!("high is out of bounds for {}", self.name())));
         }
         let pairs = lows.len().max(highs.len());
         let at = |items: &[i128], index: usize| items.get(index).or(items.first()).copied().unwrap_or(0);
@@ -91,7 +91,7 @@ impl IntegerType {
             (false, true) => "low > high",
             (false, false) => "low >= high",
         };
-        Err(value_error(text))
+        Err(Error::value(text))
     }
 }
 

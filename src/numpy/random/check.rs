@@ -1,7 +1,7 @@
 //! The constraints on parameters, with NumPy's messages. Messages for arrays differ slightly from those for scalars.
 
 use super::choose::{Api, compensated_sum};
-use super::value_error;
+use tensor::Error;
 use tensor::Result;
 
 /// What a parameter has to satisfy.
@@ -45,7 +45,7 @@ impl Constraint {
             Constraint::PositiveNotNan => value.is_nan(),
             _ => !(value >= 0.0),
         };
-        Err(value_error(self.text(name, nan, first)))
+        Err(Error::value(self.text(name, nan, first)))
     }
 
     /// Checks all elements of a parameter that is an array.
@@ -59,7 +59,7 @@ impl Constraint {
             Constraint::PoissonMean => values.iter().all(|value| *value <= POISSON_MOST),
             _ => values.iter().any(|value| *value < 0.0),
         };
-        Err(value_error(self.text(name, "contains NaNs", first)))
+        Err(Error::value(self.text(name, "contains NaNs", first)))
     }
 
     fn holds(self, value: f64) -> bool {
@@ -112,7 +112,7 @@ pub(super) fn multinomial(
     narrow_sum: Option<f64>,
 ) -> Result<()> {
     if api == Api::Generator && columns == 0 {
-        return Err(value_error(
+        return Err(Error::value(
             "pvals must have at least 1 dimension and the last dimension of pvals must be greater than 0.",
         ));
     }
@@ -120,7 +120,7 @@ pub(super) fn multinomial(
     let too_much = |row: &[f64]| row.split_last().is_some_and(|(_, rest)| compensated_sum(rest) > 1.0 + 1e-12);
     if pvals.chunks(columns.max(1)).any(too_much) {
         let slice = if dimensions > 1 { "[...,:-1]" } else { "[:-1]" };
-        return Err(value_error(match narrow_sum.filter(|sum| *sum < 1.0001) {
+        return Err(Error::value(match narrow_sum.filter(|sum| *sum < 1.0001) {
             Some(_) => format!(
                 "sum(pvals{slice}.astype(np.float64)) > 1.0. The pvals array is cast to 64-bit floating point prior \
                  to checking the sum. Precision changes when casting may cause problems even if the sum of the \
@@ -135,8 +135,8 @@ pub(super) fn multinomial(
 /// Checks the argument of `dirichlet`.
 pub(super) fn dirichlet(api: Api, alpha: &[f64]) -> Result<()> {
     match api {
-        Api::RandomState if alpha.iter().any(|shape| *shape <= 0.0) => Err(value_error("alpha <= 0")),
-        Api::Generator if alpha.iter().any(|shape| *shape < 0.0) => Err(value_error("alpha < 0")),
+        Api::RandomState if alpha.iter().any(|shape| *shape <= 0.0) => Err(Error::value("alpha <= 0")),
+        Api::Generator if alpha.iter().any(|shape| *shape < 0.0) => Err(Error::value("alpha < 0")),
         _ => Ok(()),
     }
 }
@@ -146,16 +146,16 @@ pub(super) fn dirichlet(api: Api, alpha: &[f64]) -> Result<()> {
 pub(super) fn colors(method: &str, sample: i128, colors: Option<&[i64]>) -> Result<()> {
     let most = i64::MAX;
     if method != "count" && method != "marginals" {
-        return Err(value_error("method must be \"count\" or \"marginals\"."));
+        return Err(Error::value("method must be \"count\" or \"marginals\"."));
     }
     if sample < 0 {
-        return Err(value_error("nsample must be nonnegative."));
+        return Err(Error::value("nsample must be nonnegative."));
     }
     if sample > i128::from(most) {
-        return Err(value_error(format!("nsample must not exceed {most}")));
+        return Err(Error::value(format!("nsample must not exceed {most}")));
     }
     let Some(colors) = colors.filter(|colors| colors.iter().all(|count| *count >= 0)) else {
-        return Err(value_error(format!(
+        return Err(Error::value(format!(
             "colors must be a one-dimensional sequence of nonnegative integers not exceeding {most}."
         )));
     };
@@ -171,5 +171,5 @@ pub(super) fn colors(method: &str, sample: i128, colors: Option<&[i64]>) -> Resu
     } else {
         return Ok(());
     };
-    Err(value_error(refused))
+    Err(Error::value(refused))
 }

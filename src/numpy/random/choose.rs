@@ -3,7 +3,7 @@
 use super::bits::BitGenerator;
 use super::bounded::{IntegerType, Integers};
 use super::common::{interval, mask_of};
-use super::value_error;
+use tensor::Error;
 use tensor::Result;
 use tensor::interrupt::check_at;
 use tensor::limits::list as with_room;
@@ -67,7 +67,7 @@ pub(super) fn check_population(api: Api, population: i128, sized: bool, samples:
     if population > 0 || samples == 0 {
         return Ok(());
     }
-    Err(value_error(match (api, sized) {
+    Err(Error::value(match (api, sized) {
         (Api::RandomState, false) => "a must be greater than 0 unless no samples are taken",
         (Api::RandomState, true) => "'a' cannot be empty unless no samples are taken",
         (Api::Generator, false) => "a must be a positive integer unless no samples are taken",
@@ -79,7 +79,7 @@ pub(super) fn check_population(api: Api, population: i128, sized: bool, samples:
 /// float array, else that of `f64`.
 pub(super) fn check_chances(api: Api, chances: &[f64], population: usize, epsilon: f64) -> Result<()> {
     let legacy = api == Api::RandomState;
-    let text = |old: &str, new: &str| Err(value_error(if legacy { old } else { new }));
+    let text = |old: &str, new: &str| Err(Error::value(if legacy { old } else { new }));
     if chances.len() != population {
         return text("'a' and 'p' must have same size", "a and p must have same size");
     }
@@ -103,14 +103,14 @@ pub(super) fn check_chances(api: Api, chances: &[f64], population: usize, epsilo
 /// Fails if more items are chosen without replacement than there are, or than have a chance.
 pub(super) fn check_sample(api: Api, population: usize, samples: usize, chances: Option<&[f64]>) -> Result<()> {
     if samples > population {
-        return Err(value_error(match api {
+        return Err(Error::value(match api {
             Api::RandomState => "Cannot take a larger sample than population when 'replace=False'",
             Api::Generator => "Cannot take a larger sample than population when replace is False",
         }));
     }
     match chances {
         Some(chances) if chances.iter().filter(|chance| **chance > 0.0).count() < samples => {
-            Err(value_error("Fewer non-zero entries in p than size"))
+            Err(Error::value("Fewer non-zero entries in p than size"))
         }
         _ => Ok(()),
     }

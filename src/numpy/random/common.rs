@@ -1,9 +1,14 @@
 //! Distributions that `RandomState` and `Generator` draw alike, and the arithmetic they share.
 
 use super::bits::BitGenerator;
-use super::requested_at;
 use super::source::Source;
 use std::f64::consts::PI;
+use tensor::interrupt;
+
+/// Like [`interrupt::check_at`], for loops that cannot fail: they stop, and their partial result is discarded.
+pub(super) fn requested_at(step: usize) -> bool {
+    step.is_multiple_of(interrupt::STRIDE) && interrupt::requested()
+}
 
 /// Converts to an integer like an x86 processor: NaN and numbers out of range become the smallest integer.
 pub(super) fn to_long(value: f64) -> i64 {

@@ -1,8 +1,8 @@
 //! Hypergeometric numbers of `Generator`, univariate and multivariate.
 
+use super::common::requested_at;
 use super::common::{interval, to_long};
 use super::logarithms::log_factorial;
-use super::requested_at;
 use super::source::Source;
 use tensor::Result;
 use tensor::limits::list as with_room;

@@ -2,7 +2,7 @@
 
 use super::arguments::{self, Args, bounds};
 use super::classes::Random;
-use super::{Api, choose, value_error};
+use super::{Api, choose};
 use crate::array::{Array, Order};
 use crate::ndarray::{NdArray, Number as NumpyNumber};
 use crate::{convert, create, index, strided};
@@ -36,10 +36,10 @@ pub(super) fn choice(random: &Random, args: &Args) -> Result<Value> {
     let api = random.api;
     let a = args.value(0);
     let no_population = || match api {
-        Api::RandomState => value_error("a must be 1-dimensional or an integer"),
+        Api::RandomState => Error::value("a must be 1-dimensional or an integer"),
         Api::Generator => {
             let shown = format!("<class '{}'>", a.class_name());
-            value_error(format!("a must be a sequence or an integer, not {shown}"))
+            Error::value(format!("a must be a sequence or an integer, not {shown}"))
         }
     };
     let zero_dimensional = NdArray::of(&a).map(|a| a.array()).filter(|a| a.ndim() == 0);
@@ -118,7 +118,7 @@ fn chances(api: Api, p: &Value, population: usize) -> Result<Vec<f64>> {
     }
     let array = arguments::real(p)?;
     if array.ndim() != 1 {
-        return Err(value_error(match api {
+        return Err(Error::value(match api {
             Api::RandomState => "'p' must be 1-dimensional",
             Api::Generator => "p must be 1-dimensional",
         }));

@@ -1,8 +1,8 @@
 //! The distributions of `RandomState`, frozen as they were in NumPy 1.16: normal numbers by the polar method, and
 //! exponential numbers by the inverse.
 
+use super::common::requested_at;
 use super::common::{self, geometric_searching, log_gamma, poisson, to_long};
-use super::requested_at;
 use super::source::Source;
 
 /// `standard_normal()` and `randn()`. Every other call returns the cached second number of a pair.

@@ -8,7 +8,7 @@ use super::items::{choice, permutation, permuted, shuffle};
 use super::mt19937::Mt19937;
 use super::state::twister_of;
 use super::table::{Argument, Distribution, Number};
-use super::{Api, Source, generator, seeds, value_error, ziggurat};
+use super::{Api, Source, generator, seeds, ziggurat};
 use crate::array::Array;
 use crate::descr::Descr;
 use crate::ndarray::NdArray;
@@ -262,7 +262,7 @@ fn out_argument(value: &Value, descr: Descr, row_major: bool) -> Result<Option<A
     }
     let refused = || {
         let which = if row_major { "C-contiguous" } else { "contiguous" };
-        value_error(format!("Supplied output array must be {which}, writable, aligned, and in machine byte-order."))
+        Error::value(format!("Supplied output array must be {which}, writable, aligned, and in machine byte-order."))
     };
     let object = NdArray::of(value).ok_or_else(refused)?;
     let array = object.array();

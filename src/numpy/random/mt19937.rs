@@ -2,7 +2,7 @@
 
 use super::bits::{BitGenerator, Reader};
 use super::seed_sequence::SeedSequence;
-use super::value_error;
+use tensor::Error;
 use tensor::Result;
 
 pub(super) const WORDS: usize = 624;
@@ -32,7 +32,7 @@ impl Mt19937 {
     /// `RandomState(seeds)` with a 1-d array of integers in [0, 2^32). Fails if it is empty.
     pub(super) fn from_legacy_seeds(seeds: &[u32]) -> Result<Self> {
         if seeds.is_empty() {
-            return Err(value_error("Seed must be non-empty"));
+            return Err(Error::value("Seed must be non-empty"));
         }
         let mut twister = Mt19937::from_legacy_seed(19_650_218);
         let key = &mut twister.key;
@@ -69,9 +69,9 @@ impl Mt19937 {
 
     /// Builds a generator from `state['key']` and `state['pos']`. Fails unless the key has 624 words.
     pub(super) fn from_state(key: &[u32], position: usize) -> Result<Self> {
-        let key = <[u32; WORDS]>::try_from(key).map_err(|_| value_error("state must be a 624-element array"))?;
+        let key = <[u32; WORDS]>::try_from(key).map_err(|_| Error::value("state must be a 624-element array"))?;
         if position > WORDS {
-            return Err(value_error("pos must be at most 624"));
+            return Err(Error::value("pos must be at most 624"));
         }
         Ok(Mt19937 { key, position })
     }

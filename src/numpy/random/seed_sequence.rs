@@ -1,6 +1,6 @@
 //! `SeedSequence`: spreads seeds of any size over the words that a bit generator starts from.
 
-use super::value_error;
+use tensor::Error;
 use tensor::Result;
 
 const POOL: usize = 4;
@@ -53,7 +53,7 @@ impl SeedSequence {
     /// `SeedSequence(entropy, spawn_key=…, pool_size=…)`. The key of a child ends with its number.
     pub(super) fn with_options(entropy: &[u32], spawn_key: &[u32], pool_size: usize) -> Result<Self> {
         if pool_size < POOL {
-            return Err(value_error(format!("The size of the entropy pool should be at least {POOL}")));
+            return Err(Error::value(format!("The size of the entropy pool should be at least {POOL}")));
         }
         Ok(SeedSequence::mixed(entropy, spawn_key, pool_size))
     }

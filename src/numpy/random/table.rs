@@ -3,7 +3,6 @@
 use super::check::{Constraint, POISSON_MOST};
 use super::choose::Api;
 use super::source::Source;
-use super::value_error;
 use super::{binomial, common, generator, hypergeometric, legacy};
 use tensor::{Error, ErrorKind, Result};
 
@@ -147,7 +146,7 @@ fn any(values: &[&[f64]], bad: impl Fn([f64; 3]) -> bool) -> bool {
 }
 
 fn refuse(refused: bool, text: &str) -> Result<()> {
-    if refused { Err(value_error(text)) } else { Ok(()) }
+    if refused { Err(Error::value(text)) } else { Ok(()) }
 }
 
 fn check_uniform(api: Api, values: &[&[f64]], scalar: bool) -> Result<()> {

@@ -19,7 +19,7 @@ use tensor::{DType, Dims, Error, ErrorKind, Result, Scalar, interrupt, limits};
 
 /// An operand: an array, or a number of a script, which has no dtype of its own.
 #[derive(Clone, Debug)]
-pub enum Operand {
+pub(crate) enum Operand {
     Array(Array),
     Weak(Weak, Scalar),
     /// An integer beyond 64 bits: its digits with sign, and the nearest float64.
@@ -38,7 +38,7 @@ impl Operand {
 
 /// The keyword arguments of a call.
 #[derive(Clone, Debug)]
-pub struct Options<'a> {
+pub(crate) struct Options<'a> {
     pub out: &'a [Option<Array>],
     pub where_: Option<Array>,
     pub dtype: Option<Descr>,
@@ -55,7 +55,7 @@ impl Default for Options<'_> {
 
 /// The results of a call, and the floating-point errors of the function and of conversions.
 #[derive(Clone, Debug)]
-pub struct Outputs {
+pub(crate) struct Outputs {
     pub arrays: SmallVec<[Array; 2]>,
     pub flags: FpFlags,
     pub cast_flags: FpFlags,
@@ -286,7 +286,7 @@ fn new_result(shape: &[i64], operands: &[Array], dtype: DType, order: Order) -> 
 ///
 /// # Errors
 /// TypeError, ValueError and OverflowError in NumPy's words; MemoryError; KeyboardInterrupt.
-pub fn call(ufunc: &'static Ufunc, inputs: &[Operand], options: &Options) -> Result<Outputs> {
+pub(crate) fn call(ufunc: &'static Ufunc, inputs: &[Operand], options: &Options) -> Result<Outputs> {
     let ins: SmallVec<[In; 3]> = inputs.iter().map(Operand::as_in).collect();
     let types = resolve(ufunc, &ins, options.dtype, options.casting, options.signature.as_deref())?;
     check_casts(ufunc, &types, inputs, options)?;
@@ -384,7 +384,7 @@ pub fn call(ufunc: &'static Ufunc, inputs: &[Operand], options: &Options) -> Res
 ///
 /// # Errors
 /// KeyboardInterrupt.
-pub fn cast_faults(source: &Array, result: &Array) -> Result<FpFlags> {
+pub(crate) fn cast_faults(source: &Array, result: &Array) -> Result<FpFlags> {
     let (from, to) = (source.descr, result.descr);
     let is_float = |descr: Descr| descr.kind() >= Kind::Floating;
     if !is_float(from) && to.dtype != DType::Half || to.dtype == DType::Bool || Casting::Safe.allows(from, to) {

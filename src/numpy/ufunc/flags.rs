@@ -7,21 +7,21 @@ use tensor::Scalar;
 
 /// A set of floating-point errors.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct FpFlags(pub u8);
+pub(crate) struct FpFlags(pub u8);
 
 impl FpFlags {
-    pub const NONE: FpFlags = FpFlags(0);
-    pub const DIVIDE: FpFlags = FpFlags(1);
-    pub const OVERFLOW: FpFlags = FpFlags(2);
+    pub(crate) const NONE: FpFlags = FpFlags(0);
+    pub(crate) const DIVIDE: FpFlags = FpFlags(1);
+    pub(crate) const OVERFLOW: FpFlags = FpFlags(2);
     /// Reserved: NumPy ignores underflow by default, and nothing here reports it.
-    pub const UNDERFLOW: FpFlags = FpFlags(4);
-    pub const INVALID: FpFlags = FpFlags(8);
+    pub(crate) const UNDERFLOW: FpFlags = FpFlags(4);
+    pub(crate) const INVALID: FpFlags = FpFlags(8);
 
-    pub fn contains(self, other: FpFlags) -> bool {
+    pub(crate) fn contains(self, other: FpFlags) -> bool {
         self.0 & other.0 == other.0
     }
 
-    pub fn is_empty(self) -> bool {
+    pub(crate) fn is_empty(self) -> bool {
         self.0 == 0
     }
 }

@@ -19,7 +19,7 @@ use tensor::{DType, Dims, Error, ErrorKind, Result, Scalar, bail, interrupt, lim
 
 /// The value that a reduction starts with.
 #[derive(Clone, Debug, Default)]
-pub enum Initial {
+pub(crate) enum Initial {
     /// The function's identity, if it has one.
     #[default]
     Identity,
@@ -30,7 +30,7 @@ pub enum Initial {
 
 /// The keyword arguments of a reduction.
 #[derive(Clone, Debug, Default)]
-pub struct Reduction {
+pub(crate) struct Reduction {
     pub dtype: Option<Descr>,
     pub out: Option<Array>,
     pub keepdims: bool,
@@ -83,7 +83,7 @@ fn without_first(error: Error) -> Error {
 ///
 /// # Errors
 /// TypeError in NumPy's words.
-pub fn reduction_dtype(ufunc: &Ufunc, input: Descr, dtype: Option<Descr>, out: Option<Descr>) -> Result<DType> {
+pub(crate) fn reduction_dtype(ufunc: &Ufunc, input: Descr, dtype: Option<Descr>, out: Option<Descr>) -> Result<DType> {
     if ufunc.op.is_logical() {
         return match dtype {
             Some(dtype) if dtype.dtype != DType::Bool => Err(mismatch(ufunc)),
@@ -259,7 +259,7 @@ fn fold_few<T: Reduced + Cell>(op: Op, array: &Array, start: Option<Scalar>) -> 
 ///
 /// # Errors
 /// ValueError and TypeError in NumPy's words; MemoryError; KeyboardInterrupt.
-pub fn reduce(
+pub(crate) fn reduce(
     ufunc: &'static Ufunc,
     array: &Array,
     axes: Option<&[usize]>,

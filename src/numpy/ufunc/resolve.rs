@@ -8,13 +8,13 @@ use tensor::{DType, Error, ErrorKind, Result};
 
 /// What is known of an operand when a loop is picked.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum In {
+pub(crate) enum In {
     Array(Descr),
     Weak(Weak),
 }
 
 /// The dtypes of a loop: the inputs' and then the outputs'.
-pub type LoopTypes = SmallVec<[DType; 4]>;
+pub(crate) type LoopTypes = SmallVec<[DType; 4]>;
 
 /// Returns the dtype for one of NumPy's codes.
 fn dtype_of(code: u8) -> DType {
@@ -107,7 +107,7 @@ fn first(ufunc: &Ufunc, own: &[DType]) -> Option<LoopTypes> {
 ///
 /// # Errors
 /// TypeError in NumPy's words if there is none.
-pub fn resolve(
+pub(crate) fn resolve(
     ufunc: &Ufunc,
     inputs: &[In],
     dtype: Option<Descr>,

@@ -61,7 +61,7 @@ fn stored(result: Array, out: Option<Array>) -> Result<Array> {
 ///
 /// # Errors
 /// ValueError and TypeError in NumPy's words; MemoryError; KeyboardInterrupt.
-pub fn accumulate(
+pub(crate) fn accumulate(
     ufunc: &'static Ufunc,
     array: &Array,
     axis: usize,
@@ -123,7 +123,7 @@ fn unsupported(ufunc: &Ufunc) -> Error {
 ///
 /// # Errors
 /// IndexError, ValueError and TypeError in NumPy's words; MemoryError; KeyboardInterrupt.
-pub fn reduceat(
+pub(crate) fn reduceat(
     ufunc: &'static Ufunc,
     array: &Array,
     indices: &[i64],
@@ -197,7 +197,7 @@ fn reduceat_in<T: Reduced + Item + Cell>(
 ///
 /// # Errors
 /// TypeError and ValueError in NumPy's words; KeyboardInterrupt.
-pub fn at(ufunc: &'static Ufunc, target: &Array, offsets: &[i64], values: Option<&Array>) -> Result<FpFlags> {
+pub(crate) fn at(ufunc: &'static Ufunc, target: &Array, offsets: &[i64], values: Option<&Array>) -> Result<FpFlags> {
     if ufunc.nin == 2 && values.is_none() {
         bail!(ValueError, "second operand needed for ufunc");
     }

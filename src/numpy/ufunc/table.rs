@@ -2,7 +2,7 @@
 
 /// What [`Ufunc::identity`] prints.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Identity {
+pub(crate) enum Identity {
     None,
     Number(i64),
     Bool(bool),
@@ -15,7 +15,7 @@ const FOREIGN: [char; 7] = ['q', 'Q', 'g', 'G', 'O', 'm', 'M'];
 
 /// A universal function.
 #[derive(Debug)]
-pub struct Ufunc {
+pub(crate) struct Ufunc {
     pub name: &'static str,
     pub op: Op,
     pub nin: usize,
@@ -50,10 +50,10 @@ macro_rules! ufuncs {
     ($($op:ident $name:literal $nin:literal $nout:literal $identity:expr, $signature:expr, $loops:expr;)*) => {
         /// Names the function of a [`Ufunc`].
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub enum Op { $($op),* }
+        pub(crate) enum Op { $($op),* }
 
         /// Every universal function, sorted by name.
-        pub static TABLE: &[Ufunc] = &[$(Ufunc {
+        pub(crate) static TABLE: &[Ufunc] = &[$(Ufunc {
             name: $name, op: Op::$op, nin: $nin, nout: $nout, identity: $identity, signature: $signature, loops: $loops,
         }),*];
     };
@@ -182,14 +182,14 @@ const ALIASES: &[(&str, &str)] = &[
 ];
 
 /// Finds a function by its name or an alias.
-pub fn find(name: &str) -> Option<&'static Ufunc> {
+pub(crate) fn find(name: &str) -> Option<&'static Ufunc> {
     let own = |name: &str| TABLE.binary_search_by(|ufunc| ufunc.name.cmp(name)).ok().and_then(|at| TABLE.get(at));
     own(name).or_else(|| own(ALIASES.iter().find(|(alias, _)| *alias == name)?.1))
 }
 
 impl Ufunc {
     /// Returns NumPy's `ufunc.types`: `['bb->b', …]`.
-    pub fn types(&self) -> Vec<String> {
+    pub(crate) fn types(&self) -> Vec<String> {
         let arrow = |codes: &str| format!("{}->{}", &codes[..self.nin], &codes[self.nin..]);
         self.loops.split_whitespace().map(arrow).collect()
     }
@@ -201,12 +201,12 @@ impl Ufunc {
 }
 
 impl Op {
-    pub fn is_comparison(self) -> bool {
+    pub(crate) fn is_comparison(self) -> bool {
         use Op::{Equal, Greater, GreaterEqual, Less, LessEqual, NotEqual};
         matches!(self, Equal | Greater | GreaterEqual | Less | LessEqual | NotEqual)
     }
 
-    pub fn is_logical(self) -> bool {
+    pub(crate) fn is_logical(self) -> bool {
         matches!(self, Op::LogicalAnd | Op::LogicalOr | Op::LogicalXor)
     }
 

@@ -2,6 +2,7 @@
 
 #![cfg(test)]
 
+use super::resolve::resolve;
 use super::*;
 use crate::array::Array;
 use crate::descr::{Casting, Descr, Weak};
@@ -251,10 +252,10 @@ fn base(count: usize, descr: Descr) -> Array {
     let part = |i: usize| bits(i) as f64 / 4_294_967_296.0 - 0.5;
     let wide = |i: usize| part(i) * part(i) * part(i);
     let value = |i: usize| match descr.kind() {
-        crate::Kind::Bool => Scalar::Bool(bits(i) & 1 << 20 != 0),
-        crate::Kind::Signed | crate::Kind::Unsigned => Scalar::Int(bits(i) as i64),
-        crate::Kind::Floating => Scalar::Float(wide(i)),
-        crate::Kind::Complex => Scalar::Complex(num_complex::Complex::new(wide(i), wide(count - 1 - i))),
+        crate::descr::Kind::Bool => Scalar::Bool(bits(i) & 1 << 20 != 0),
+        crate::descr::Kind::Signed | crate::descr::Kind::Unsigned => Scalar::Int(bits(i) as i64),
+        crate::descr::Kind::Floating => Scalar::Float(wide(i)),
+        crate::descr::Kind::Complex => Scalar::Complex(num_complex::Complex::new(wide(i), wide(count - 1 - i))),
     };
     Array::of(&(0..count).map(value).collect::<Vec<_>>(), descr).unwrap()
 }

@@ -409,16 +409,6 @@ fn store_all<W: IntermediateValue, D: Element>(values: &[W], into: &mut [D]) {
     vectorised(|| into.iter_mut().zip(values).for_each(|(element, value)| *element = D::store(value.scalar())));
 }
 
-/// Returns the bytes of a view's elements in row-major order.
-pub fn row_major_bytes(view: &View) -> Result<Vec<u8>> {
-    let whole = contiguous(view)?;
-    let (start, size) = (whole.layout.offset as usize, whole.dtype.itemsize());
-    let mut bytes = whole.storage.to_vec()?;
-    bytes.truncate((start + view.numel() as usize) * size);
-    bytes.drain(..(start * size).min(bytes.len()));
-    Ok(bytes)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
