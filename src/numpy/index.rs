@@ -627,3 +627,35 @@ pub(crate) fn places(array: &Array, index: &Value) -> Result<(Dims, Vec<i64>)> {
     }
     Ok((shape, all))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tensor::DType;
+
+    #[test]
+    fn masks_choose_as_a_walk_over_elements_does() {
+        for count in [0, 1, 2, interrupt::STRIDE - 1, interrupt::STRIDE, interrupt::STRIDE + 1, 100_000] {
+            let bits: Vec<Scalar> = (0..count).map(|i| Scalar::Bool(i * 7 % 5 < 2 || i + 1 == count)).collect();
+            let mask = Array::of(&bits, Descr::BOOL).unwrap();
+            for dtype in [DType::Byte, DType::Half, DType::Int, DType::Double, DType::ComplexDouble] {
+                let items: Vec<Scalar> = (0..count as i64).map(|i| Scalar::Int(i % 100)).collect();
+                let array = Array::of(&items, Descr::native(dtype)).unwrap();
+                let all = array.scalars().unwrap();
+                let slow: Vec<Scalar> =
+                    all.iter().zip(&bits).filter(|(_, bit)| bit.truth()).map(|(item, _)| *item).collect();
+                let Some(quick) = each!(dtype, T => masked::<T>(&array, &mask)).unwrap() else {
+                    // Memory without bytes is left to the walk.
+                    assert_eq!(count, 0);
+                    continue;
+                };
+                assert!(quick.scalars().unwrap() == slow, "{count} of {dtype:?}");
+                assert_eq!(quick.shape(), [slow.len() as i64]);
+            }
+            // Bools are counted as bits, integers one by one.
+            let numbers = mask.copied(Descr::LONG, crate::Order::C).unwrap();
+            let [quick, slow] = [&mask, &numbers].map(|array| nonzero(array).unwrap()[0].scalars().unwrap());
+            assert!(quick == slow, "{count}");
+        }
+    }
+}

@@ -112,3 +112,24 @@ pub(crate) fn names(module: &str) -> Vec<&'static str> {
     names.retain(|name| !name.starts_with('_'));
     names
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ufunc;
+    use std::collections::BTreeSet;
+
+    /// A second definition would never run.
+    #[test]
+    fn every_name_is_defined_once() {
+        let mut twice = Vec::new();
+        for module in ["numpy"].into_iter().chain(MODULES.iter().map(|(module, _)| *module)) {
+            let mut seen = BTreeSet::new();
+            twice.extend(names(module).into_iter().filter(|name| !seen.insert(*name)));
+        }
+        // `np.clip` is written in Python around the ufunc.
+        let is_ufunc = |name: &&str| *name != "clip" && ufunc::find(name).is_some();
+        twice.extend(names("numpy").into_iter().filter(is_ufunc));
+        assert!(twice.is_empty(), "{twice:?}");
+    }
+}

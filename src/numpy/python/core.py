@@ -236,12 +236,3 @@ def common_type(*arrays):
     if any([array.dtype.kind == "b" for array in arrays]):
         raise TypeError("can't get common type for non-numeric array")
     return np.result_type(np.float16, *classes).type
-
-
-def astype(x, dtype, /, *, copy=True, device=None):
-    """Converts an array to another dtype."""
-    if not isinstance(x, (np.ndarray, np.generic)):
-        raise TypeError(f"Input should be a NumPy array or scalar. It is a {type(x)} instead.")
-    if device is not None and device != "cpu":
-        raise ValueError(f'Device not understood. Only "cpu" is allowed, but received: {device}')
-    return x.astype(dtype, copy=copy)

@@ -114,38 +114,6 @@ def format_float_scientific(
     return (front + digits[0]).rjust(pad_left or 0) + back + "e" + ("-" if first < 0 else "+") + exponent
 
 
-def base_repr(number, base=2, padding=0):
-    """Returns an integer in another base, with zeros before it."""
-    if base > 36:
-        raise ValueError("Bases greater than 36 not handled in base_repr.")
-    if base < 2:
-        raise ValueError("Bases less than 2 not handled in base_repr.")
-    rest, text = abs(int(number)), ""
-    while rest:
-        rest, digit = divmod(rest, base)
-        text = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"[digit] + text
-    text = "0" * padding + text
-    return ("-" if number < 0 else "") + (text or "0")
-
-
-def binary_repr(num, width=None):
-    """Returns an integer in base 2; a negative one as its two's complement if a width is given."""
-    if isinstance(num, (float, complex, str, np.inexact)):
-        raise TypeError(f"'{type(num).__name__}' object cannot be interpreted as an integer")
-    num = int(num)
-    if width is not None:
-        width = int(width)
-    if num < 0 and width is not None:
-        length = len(f"{-num - 1:b}") + 1 if num < -1 else 1
-        text, fill = f"{2**length + num:b}", "1"
-    else:
-        text, fill = f"{abs(num):b}", "0"
-    if width is not None and width < len(text):
-        raise ValueError(f"Insufficient bit width={width} provided for binwidth={len(text)}")
-    text = fill * ((width or 0) - len(text)) + text
-    return "-" + text if num < 0 and width is None else text
-
-
 # Arrays whose elements a function writes
 
 

@@ -523,3 +523,28 @@ fn product_call(ufunc: &'static Ufunc, arrays: &[Array], types: &LoopTypes, opti
     });
     Ok(outputs)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn faults_of_casts_are_found_anywhere() {
+        for count in [1, 2, interrupt::STRIDE - 1, interrupt::STRIDE, interrupt::STRIDE + 1, 100_000] {
+            for place in [None, Some(0), Some(count / 2), Some(count - 1)] {
+                let number = |i: usize| Scalar::Float(if Some(i) == place { 1e300 } else { 2.5 });
+                let dense = Array::of(&(0..count).map(number).collect::<Vec<_>>(), Descr::DOUBLE).unwrap();
+                // Elements in reverse are looked at one by one.
+                let mut places = dense.places.clone();
+                places.offset = 8 * (count as i64 - 1);
+                places.strides[0] = -8;
+                let reversed = dense.at(places);
+                for to in [DType::Float, DType::Long, DType::Byte] {
+                    let result = dense.copied(Descr::native(to), Order::C).unwrap();
+                    let [quick, slow] = [&dense, &reversed].map(|source| cast_faults(source, &result).unwrap());
+                    assert!(quick == slow && (quick == FpFlags::NONE) == place.is_none(), "{count} {place:?} {to:?}");
+                }
+            }
+        }
+    }
+}

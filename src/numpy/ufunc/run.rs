@@ -188,7 +188,7 @@ fn orders(op: Op) -> bool {
     matches!(op, Op::Less | Op::LessEqual | Op::Greater | Op::GreaterEqual)
 }
 
-/// Returns the smallest signed integer of so many bytes.
+/// Returns the smallest signed integer of `nbytes` bytes.
 fn smallest(nbytes: usize) -> i64 {
     i64::MIN >> (64 - 8 * nbytes)
 }
